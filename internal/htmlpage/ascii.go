@@ -1,0 +1,92 @@
+package htmlpage
+
+import "bytes"
+
+// Byte classes of the tokenizer and the text folder.
+const (
+	isSpace   = 1 << iota // ASCII whitespace: tab, LF, FF, CR, space
+	endsName              // ends a tag name: whitespace, "/", ">"
+	endsAttr              // ends an attribute name: the same and "="
+	endsValue             // ends an unquoted value: whitespace, ">"
+	isLetter
+	isDigit
+	breaksText // the text folder must look at this byte
+)
+
+var class = makeClass()
+
+func makeClass() (c [256]uint8) {
+	mark := func(bits uint8, bytes string) {
+		for _, b := range []byte(bytes) {
+			c[b] |= bits
+		}
+	}
+	mark(isSpace|endsName|endsAttr|endsValue|breaksText, "\t\n\f\r ")
+	mark(endsName|endsAttr, "/>")
+	mark(endsAttr, "=")
+	mark(endsValue, ">")
+	mark(breaksText, "&\x00\xc2")
+	mark(isDigit, "0123456789")
+	mark(isLetter, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return c
+}
+
+func has(b byte, bits uint8) bool { return class[b]&bits != 0 }
+
+// skip returns the first index at or after i whose byte is not in bits.
+func skip(b []byte, i int, bits uint8) int {
+	for i < len(b) && class[b[i]]&bits != 0 {
+		i++
+	}
+	return i
+}
+
+// until returns the first index at or after i whose byte is in bits.
+func until(b []byte, i int, bits uint8) int {
+	for i < len(b) && class[b[i]]&bits == 0 {
+		i++
+	}
+	return i
+}
+
+// lowerByte maps A-Z to a-z and leaves every other byte alone.
+func lowerByte(b byte) byte {
+	if 'A' <= b && b <= 'Z' {
+		b += 'a' - 'A'
+	}
+	return b
+}
+
+// is reports whether b equals lower, which is in lower case, without regard to
+// ASCII case.
+func is(b []byte, lower string) bool {
+	return len(b) == len(lower) && hasPrefixFold(b, lower)
+}
+
+func hasPrefixFold(b []byte, lower string) bool {
+	if len(b) < len(lower) {
+		return false
+	}
+	for i := range len(lower) {
+		if lowerByte(b[i]) != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func trimSpace(b []byte) []byte { return bytes.Trim(b, "\t\n\f\r ") }
+
+// nextField cuts the first field off b, fields being set apart by whitespace
+// and commas. It returns an empty field when there is none left.
+func nextField(b []byte) (field, rest []byte) {
+	i := 0
+	for i < len(b) && (has(b[i], isSpace) || b[i] == ',') {
+		i++
+	}
+	j := i
+	for j < len(b) && !has(b[j], isSpace) && b[j] != ',' {
+		j++
+	}
+	return b[i:j], b[j:]
+}

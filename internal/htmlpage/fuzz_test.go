@@ -1,0 +1,70 @@
+package htmlpage
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"unicode/utf8"
+
+	"seine/internal/weburl"
+)
+
+func FuzzScan(f *testing.F) {
+	pages, _ := filepath.Glob("testdata/*.html")
+	for _, page := range pages {
+		body, err := os.ReadFile(page)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body, "text/html")
+	}
+	for _, in := range tokenSeeds {
+		f.Add([]byte(in), "application/xhtml+xml")
+	}
+	f.Add([]byte("\xff\xfe<\x00a\x00"), "text/html; charset=shift_jis")
+	f.Add([]byte("<a href=\xe9><base href=//x>"), "text/html; charset=\"koi8-r\"")
+
+	opts := Options{Agent: "bot", MaxText: 100, MaxLinks: 5}
+	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
+		p, err := Scan(body, testURL, contentType, opts)
+		if err != nil {
+			t.Fatalf("scan: %v", err)
+		}
+		checkStrings(t, p)
+		checkLinks(t, p, opts)
+		if again, _ := Scan(body, testURL, contentType, opts); !reflect.DeepEqual(p, again) {
+			t.Errorf("second scan differs:\n%+v\n%+v", p, again)
+		}
+	})
+}
+
+func checkStrings(t *testing.T, p Page) {
+	for _, s := range []string{p.Title, p.Description, p.Canonical, p.Language, p.Charset, p.Text} {
+		if !utf8.ValidString(s) {
+			t.Errorf("not UTF-8: %q", s)
+		}
+	}
+	// Folded text folds to itself.
+	var f folder
+	f.reset(len(p.Title))
+	if f.write([]byte(p.Title), false); f.String() != p.Title {
+		t.Errorf("title is not folded: %q", p.Title)
+	}
+}
+
+func checkLinks(t *testing.T, p Page, opts Options) {
+	if len(p.Text) > opts.MaxText || len(p.Links) > opts.MaxLinks {
+		t.Errorf("%d bytes of text, %d links", len(p.Text), len(p.Links))
+	}
+	seen := map[string]bool{testURL: true}
+	for _, l := range p.Links {
+		if u, err := weburl.Canonicalize(l.URL); u != l.URL || err != nil {
+			t.Errorf("link %q is not canonical: %q, %v", l.URL, u, err)
+		}
+		if seen[l.URL] {
+			t.Errorf("link %q again", l.URL)
+		}
+		seen[l.URL] = true
+	}
+}

@@ -1,0 +1,147 @@
+package htmlpage
+
+// open takes a start tag.
+func (s *scanner) open(e element) {
+	switch e {
+	case elemInline:
+	case elemBlock:
+		s.leaveSVG()
+		s.separate(gapLine)
+	case elemCell:
+		s.separate(gapSpace)
+	case elemTemplate, elemNoScript, elemSVG, elemForeignObject:
+		s.nest(e)
+	case elemScript, elemStyle, elemIframe, elemNoEmbed, elemTextarea, elemXMP, elemPlaintext, elemTitle:
+		s.openRaw(e)
+	default:
+		if s.templates == 0 {
+			s.openMeta(e)
+		}
+	}
+}
+
+// openMeta takes a start tag that matters for its attributes. Those in a
+// template are not part of the document (section 4.12.3).
+func (s *scanner) openMeta(e element) {
+	switch e {
+	case elemAnchor:
+		s.addHref(KindAnchor)
+	case elemArea:
+		s.addHref(KindArea)
+	case elemFrame:
+		s.addFrame()
+	case elemLink:
+		s.addLink()
+	case elemMeta:
+		s.readMeta()
+	case elemBase:
+		s.setBase()
+	case elemHTML:
+		s.setLanguages()
+	}
+}
+
+// openRaw takes a start tag whose content is not markup, and the content with
+// it. In foreign content and in XHTML such an element may close itself, and an
+// SVG title is ordinary markup (section 13.2.6.5).
+func (s *scanner) openRaw(e element) {
+	if e == elemIframe && s.templates == 0 {
+		s.addFrame()
+	}
+	if s.tokens.selfClosing && (s.svgs > 0 || s.xml) {
+		return
+	}
+	switch e {
+	case elemScript:
+		s.tokens.skipScript()
+	case elemPlaintext:
+		s.separate(gapLine)
+		s.write(s.tokens.readRest(), false)
+	case elemTitle:
+		s.readTitle()
+	case elemXMP:
+		s.separate(gapLine)
+		s.write(s.tokens.readRaw("xmp"), false)
+	case elemStyle:
+		s.tokens.readRaw("style")
+	case elemIframe:
+		s.tokens.readRaw("iframe")
+	case elemNoEmbed:
+		s.tokens.readRaw("noembed")
+	case elemTextarea:
+		s.tokens.readRaw("textarea")
+	}
+}
+
+// readTitle takes the first title of the document.
+func (s *scanner) readTitle() {
+	if s.svgs > 0 {
+		return
+	}
+	raw := s.tokens.readRaw("title")
+	if s.seenTitle || s.templates > 0 {
+		return
+	}
+	s.seenTitle = true
+	s.page.Title = s.fold(raw, true)
+}
+
+// fold returns b with its whitespace folded, at most maxField bytes of it.
+func (s *scanner) fold(b []byte, references bool) string {
+	s.small.reset(maxField)
+	s.small.write(b, references)
+	return s.small.String()
+}
+
+// nest enters an element that hides its text. XHTML and foreign content know
+// such an element that closes itself; in HTML the slash means nothing.
+func (s *scanner) nest(e element) {
+	if s.tokens.selfClosing && (s.xml || s.svgs > 0 || e == elemSVG) {
+		return
+	}
+	switch e {
+	case elemTemplate:
+		s.templates++
+	case elemNoScript:
+		s.noscripts++
+	case elemSVG:
+		s.svgs++
+	case elemForeignObject:
+		if s.svgs > 0 {
+			s.foreignObjects++
+		}
+	}
+	s.tokens.cdata = s.xml || s.svgs > 0
+}
+
+// leaveSVG ends svg elements left open: a block is no foreign content, except
+// inside foreignObject (section 13.2.6.5). Without this one missing end tag
+// would hide the rest of the page.
+func (s *scanner) leaveSVG() {
+	if s.svgs > 0 && s.foreignObjects == 0 {
+		s.svgs = 0
+		s.tokens.cdata = s.xml
+	}
+}
+
+// close takes an end tag.
+func (s *scanner) close(e element) {
+	switch e {
+	case elemBlock, elemXMP:
+		s.separate(gapLine)
+	case elemCell:
+		s.separate(gapSpace)
+	case elemTemplate:
+		s.templates = max(0, s.templates-1)
+	case elemNoScript:
+		s.noscripts = max(0, s.noscripts-1)
+	case elemForeignObject:
+		s.foreignObjects = max(0, s.foreignObjects-1)
+	case elemSVG:
+		s.svgs = max(0, s.svgs-1)
+		if s.svgs == 0 {
+			s.foreignObjects = 0
+		}
+		s.tokens.cdata = s.xml || s.svgs > 0
+	}
+}

@@ -1,0 +1,125 @@
+package robots
+
+import "strings"
+
+// Octets of a URI by RFC 3986 sections 2.2 and 2.3.
+const (
+	unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+	genDelims  = ":/?#[]@"
+	subDelims  = "!$&'()*+,;="
+	// special octets of a path pattern, RFC 9309 section 2.2.3; to match one as
+	// itself a file writes it encoded.
+	wildcards = "*$"
+)
+
+const upperHex = "0123456789ABCDEF"
+
+var (
+	isUnreserved = setOf(unreserved)
+	// isPlain marks the octets that comparable form keeps as they are.
+	isPlain = setOf(strings.Map(dropWildcard, unreserved+genDelims+subDelims))
+)
+
+// encodePath brings the path and query of a URI into the form that rules are
+// compared in, RFC 9309 section 2.2.2: non-ASCII and wildcard octets encoded,
+// encoded unreserved octets decoded, hexadecimal digits in upper case. Encoded
+// reserved octets stay encoded, so %2F is not a slash.
+func encodePath(uri string) string {
+	path, _, _ := strings.Cut(uri, "#")
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return encode(path)
+}
+
+// encodePattern does the same for a path pattern, whose stars and final dollar
+// stay as they are. It returns pattern itself when there is nothing to change.
+func encodePattern(pattern string) string {
+	body := strings.TrimSuffix(pattern, "$")
+	parts := strings.Split(body, "*")
+	for i, p := range parts {
+		parts[i] = encode(p)
+	}
+	encoded := strings.Join(parts, "*")
+	if encoded == body {
+		return pattern
+	}
+	return encoded + pattern[len(body):]
+}
+
+// encode returns s itself when there is nothing to change.
+func encode(s string) string {
+	i := 0
+	for i < len(s) && isPlain[s[i]] {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	out := append(make([]byte, 0, len(s)+16), s[:i]...)
+	for i < len(s) {
+		c, size := octetAt(s, i)
+		if keep := size == 1 && isPlain[c] || isUnreserved[c]; keep {
+			out = append(out, c)
+		} else {
+			out = append(out, '%', upperHex[c>>4], upperHex[c&15])
+		}
+		i += size
+	}
+	return string(out)
+}
+
+// octetAt returns the octet written at s[i] and the length of its spelling:
+// three for a percent-encoding, else one.
+func octetAt(s string, i int) (c byte, size int) {
+	if s[i] == '%' && i+2 < len(s) {
+		hi, lo := hexValue(s[i+1]), hexValue(s[i+2])
+		if hi >= 0 && lo >= 0 {
+			return byte(hi<<4 | lo), 3
+		}
+	}
+	return s[i], 1
+}
+
+func hexValue(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// queryDelims decodes the delimiters that a query may hold unencoded, RFC 3986
+// section 3.4, and the brackets that browsers leave unencoded there.
+var queryDelims = strings.NewReplacer("%3A", ":", "%2F", "/", "%3F", "?", "%40", "@", "%5B", "[", "%5D", "]")
+
+// openQuery returns a comparable form with the delimiters in its query decoded.
+// Past the question mark they separate nothing, and the examples of RFC 9309
+// section 2.2.2 hold /foo/bar?baz=http://foo.bar equal to its encoded spelling.
+// Both forms of a path are tried against both forms of a pattern, because behind
+// a star it is unknown whether a pattern speaks of the path or the query.
+func openQuery(s string) string {
+	i := strings.IndexByte(s, '?')
+	if i < 0 || strings.IndexByte(s[i:], '%') < 0 {
+		return s
+	}
+	return s[:i] + queryDelims.Replace(s[i:])
+}
+
+func setOf(octets string) (set [256]bool) {
+	for i := range len(octets) {
+		set[octets[i]] = true
+	}
+	return set
+}
+
+func dropWildcard(r rune) rune {
+	if strings.ContainsRune(wildcards, r) {
+		return -1
+	}
+	return r
+}

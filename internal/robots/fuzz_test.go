@@ -1,0 +1,180 @@
+package robots
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(simpleExample), "foobot", "/example/page.html?a=%2f")
+	f.Add([]byte("\xef\xbb\xbfuser-agent:*\r\ndisallow:*a*b$\rcrawl-delay:1e9\nsitemap:x"), "*", "a*$#")
+	f.Add([]byte("User-agent: a\nUser-agent: b\nAllow: /%\nDisallow: /?%2F%3a\n"), "A/1", "/?//%3A")
+	f.Fuzz(func(t *testing.T, body []byte, product, path string) {
+		file := Parse(body)
+		g := file.Group(product)
+		allowed, line := g.Allowed(path), g.Rule(path)
+		if allowed == strings.HasPrefix(line, "Disallow: ") {
+			t.Errorf("Allowed = %v but Rule = %q", allowed, line)
+		}
+		if !g.Allowed("/robots.txt") {
+			t.Error("/robots.txt is not allowed")
+		}
+		if d, found := g.CrawlDelay(); d < 0 || d > MaxCrawlDelay || (d > 0 && !found) {
+			t.Errorf("CrawlDelay = %v, %v", d, found)
+		}
+		wantBounded(t, file, body)
+	})
+}
+
+// wantBounded checks that a file holds no more than its body can name.
+func wantBounded(t *testing.T, f *File, body []byte) {
+	t.Helper()
+	lines := 1 + strings.Count(string(body), "\n") + strings.Count(string(body), "\r")
+	sections, rules := 0, map[*section]int{}
+	for _, g := range f.groups {
+		sections += len(g.sections)
+		for _, s := range g.sections {
+			rules[s] = len(s.rules)
+		}
+	}
+	total := 0
+	for _, n := range rules {
+		total += n
+	}
+	if sections > lines || total > 2*lines || len(f.sitemaps) > lines {
+		t.Errorf("%d lines gave %d sections, %d rules, %d sitemaps", lines, sections, total, len(f.sitemaps))
+	}
+}
+
+// FuzzMatch compares the decision between two rules with one reached by regular
+// expressions over an independent percent-decoder.
+func FuzzMatch(f *testing.F) {
+	f.Add("/a*b$", "/*", "/a-b-b")
+	f.Add("/%7Ejoe/$", "/~joe*%2f", "/%7ejoe/%2F")
+	f.Add("*a*a*a*b", "/ツ*", "/%e3%83%84aaaaab")
+	f.Add("/a$b*$", "/%2A%24", "/*$b$")
+	f.Add("/r?u=%2F", "/*=/", "/r?u=/%5B")
+	f.Fuzz(func(t *testing.T, allow, disallow, path string) {
+		allow, disallow = oneLine(allow), oneLine(disallow)
+		g := Parse([]byte("User-agent: *\nAllow: " + allow + "\nDisallow: " + disallow)).Group("seine")
+		if got, want := g.Allowed(path), oracleAllowed(allow, disallow, path); got != want {
+			t.Errorf("allow %q, disallow %q: Allowed(%q) = %v, want %v", allow, disallow, path, got, want)
+		}
+	})
+}
+
+// oneLine makes s a value that survives parsing unchanged.
+func oneLine(s string) string {
+	s, _, _ = strings.Cut(s, "#")
+	s = strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	return strings.Trim(s, whitespace)
+}
+
+func oracleAllowed(allow, disallow, path string) bool {
+	path, _, _ = strings.Cut(path, "#")
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	if strings.Join(octets(path, ""), "") == "/robots.txt" || !oracleMatches(disallow, path) {
+		return true
+	}
+	return oracleMatches(allow, path) && oracleLength(allow) >= oracleLength(disallow)
+}
+
+// oracleMatches tries both spellings of query delimiters on both sides.
+func oracleMatches(pattern, path string) bool {
+	if pattern == "" || !strings.ContainsAny(pattern[:1], "/*") {
+		return false
+	}
+	for _, relaxed := range []bool{false, true} {
+		for _, relaxedPath := range []bool{false, true} {
+			expr := oracleExpr(pattern, relaxed)
+			p := strings.Join(inQuery(octets(path, ""), relaxedPath), "")
+			if regexp.MustCompile(expr).MatchString(p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func oracleExpr(pattern string, relaxed bool) string {
+	var b strings.Builder
+	b.WriteString("^")
+	tokens := inQuery(octets(pattern, "*"), relaxed)
+	for i, tok := range tokens {
+		switch {
+		case tok == "*":
+			b.WriteString(".*")
+		case tok == "%24" && i == len(tokens)-1 && strings.HasSuffix(pattern, "$"):
+			b.WriteString("$")
+		default:
+			b.WriteString(regexp.QuoteMeta(tok))
+		}
+	}
+	return b.String()
+}
+
+func oracleLength(pattern string) int {
+	n := len(strings.Join(octets(pattern, "*"), ""))
+	if strings.HasSuffix(pattern, "$") {
+		n -= len("%24") - len("$")
+	}
+	return n
+}
+
+var escape = regexp.MustCompile(`^%[0-9A-Fa-f]{2}`)
+
+// octets spells each octet of s: as itself if unreserved, or if it stands
+// unencoded and URIs allow that or it is in verbatim; else percent-encoded.
+func octets(s, verbatim string) []string {
+	const uri = "!&'()+,;=:/?[]@"
+	var out []string
+	for s != "" {
+		c, raw := s[0], true
+		if esc := escape.FindString(s); esc != "" {
+			_, _ = fmt.Sscanf(esc[1:], "%02x", &c)
+			raw, s = false, s[2:]
+		}
+		s = s[1:]
+		if strings.IndexByte(unreserved, c) >= 0 || raw && strings.IndexByte(uri+verbatim, c) >= 0 {
+			out = append(out, string(rune(c)))
+		} else {
+			out = append(out, fmt.Sprintf("%%%02X", c))
+		}
+	}
+	return out
+}
+
+// inQuery decodes the delimiters after the first question mark.
+func inQuery(tokens []string, relaxed bool) []string {
+	plain := map[string]string{"%3A": ":", "%2F": "/", "%3F": "?", "%40": "@", "%5B": "[", "%5D": "]"}
+	query := false
+	for i, tok := range tokens {
+		if p, ok := plain[tok]; ok && query && relaxed {
+			tokens[i] = p
+		}
+		query = query || tok == "?"
+	}
+	return tokens
+}
+
+func FuzzEncode(f *testing.F) {
+	f.Add("/%7e%2f%zz%")
+	f.Fuzz(func(t *testing.T, s string) {
+		once := encode(s)
+		if twice := encode(once); twice != once {
+			t.Errorf("encode(%q) = %q, then %q", s, once, twice)
+		}
+		if p := encodePattern(s); encodePattern(p) != p {
+			t.Errorf("encodePattern(%q) = %q, then %q", s, p, encodePattern(p))
+		}
+	})
+}

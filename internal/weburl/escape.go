@@ -1,0 +1,175 @@
+package weburl
+
+import "unicode/utf8"
+
+// byteClass says what to do with a byte of a path or query.
+type byteClass uint8
+
+const (
+	doubtful  byteClass = iota // leave the URL to the slow path
+	verbatim                   // copy
+	encode                     // percent-encode
+	escape                     // "%": normalise the escape
+	multibyte                  // percent-encode if valid UTF-8
+	stop                       // ends the component
+)
+
+// pathBytes classifies by the path percent-encode set of the URL standard,
+// section 1.3. A backslash means a slash there and is left to the slow path.
+var pathBytes = classify("\"#<>?`{}^", "/?", `\`)
+
+// queryBytes classifies by the special-query percent-encode set.
+var queryBytes = classify(`"#<>'`, "", "")
+
+// classify builds the table of a percent-encode set. Control characters are
+// doubtful: the parser removes some and encodes others.
+func classify(encoded, stops, doubts string) (table [256]byteClass) {
+	for c := 0x21; c < 0x7f; c++ {
+		table[c] = verbatim
+	}
+	for c := utf8.RuneSelf; c < len(table); c++ {
+		table[c] = multibyte
+	}
+	table['%'], table[' '], table[0x7f] = escape, encode, encode
+	for class, chars := range map[byteClass]string{encode: encoded, doubtful: doubts} {
+		for i := range len(chars) {
+			table[chars[i]] = class
+		}
+	}
+	for i := range len(stops) {
+		table[stops[i]] = stop
+	}
+	return table
+}
+
+// appendEncoded appends text up to a stop, encoded and normalised, and returns
+// what is left of it. It declines stray percent signs and invalid UTF-8.
+func appendEncoded(out []byte, text string, class *[256]byteClass) (_ []byte, rest string, ok bool) {
+	for {
+		n := 0
+		for n < len(text) && class[text[n]] == verbatim {
+			n++
+		}
+		out, text = append(out, text[:n]...), text[n:]
+		if text == "" {
+			return out, text, true
+		}
+		size := 1
+		switch class[text[0]] {
+		case stop:
+			return out, text, true
+		case encode:
+			out = appendEscape(out, text[0])
+		case escape:
+			out, size = appendNormalEscape(out, text)
+		case multibyte:
+			out, size = appendRune(out, text)
+		default:
+			size = 0
+		}
+		if size == 0 {
+			return out, text, false
+		}
+		text = text[size:]
+	}
+}
+
+// appendNormalEscape appends the escape that text starts with and returns its
+// size, or 0 where the percent sign is a stray one.
+func appendNormalEscape(out []byte, text string) (_ []byte, size int) {
+	c, ok := unescape(text)
+	switch {
+	case !ok:
+		return out, 0
+	case isUnreserved(c):
+		return append(out, c), 3
+	}
+	return appendEscape(out, c), 3
+}
+
+// appendRune percent-encodes the character that text starts with and returns
+// its size, or 0 where it is not UTF-8.
+func appendRune(out []byte, text string) (_ []byte, size int) {
+	r, size := utf8.DecodeRuneInString(text)
+	if r == utf8.RuneError && size <= 1 {
+		return out, 0
+	}
+	for i := range size {
+		out = appendEscape(out, text[i])
+	}
+	return out, size
+}
+
+// appendNormalized normalises the percent-encoding of a path or query that the
+// parser has encoded: it decodes escapes of unreserved characters and
+// upper-cases the others (RFC 3986 section 6.2.2.1 and 6.2.2.2). It also
+// encodes the bytes of extra.
+func appendNormalized(out []byte, text, extra string) []byte {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		value, escaped := unescape(text[i:])
+		switch {
+		case escaped && isUnreserved(value) && !completesEscape(out, value):
+			out = append(out, value)
+			i += 2
+		case escaped:
+			out = appendEscape(out, value)
+			i += 2
+		case extra != "" && c == extra[0]:
+			out = appendEscape(out, c)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// completesEscape reports whether c, appended to out, could make an escape of a
+// stray percent sign: decoding the "2" in "%%32E" would turn three characters
+// into a dot on the next pass. Such a "2" stays encoded.
+func completesEscape(out []byte, c byte) bool {
+	n := len(out)
+	switch {
+	case !isHex(c) || n == 0:
+		return false
+	case out[n-1] == '%':
+		return true
+	}
+	return n > 1 && out[n-2] == '%' && isHex(out[n-1])
+}
+
+// unescape returns the value of the escape that text starts with, if it does.
+func unescape(text string) (c byte, ok bool) {
+	if len(text) < 3 || text[0] != '%' {
+		return 0, false
+	}
+	high, ok1 := unhex(text[1])
+	low, ok2 := unhex(text[2])
+	return high<<4 | low, ok1 && ok2
+}
+
+// appendEscape percent-encodes one byte.
+func appendEscape(out []byte, c byte) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(out, '%', digits[c>>4], digits[c&15])
+}
+
+// isUnreserved reports membership of RFC 3986 section 2.3.
+func isUnreserved(c byte) bool {
+	return isLetter(c) || isDigit(c) || c == '-' || c == '.' || c == '_' || c == '~'
+}
+
+func isHex(c byte) bool {
+	_, ok := unhex(c)
+	return ok
+}
+
+func unhex(c byte) (value byte, ok bool) {
+	switch {
+	case isDigit(c):
+		return c - '0', true
+	case lower(c)-'a' < 6:
+		return lower(c) - 'a' + 10, true
+	}
+	return 0, false
+}

@@ -1,0 +1,108 @@
+package weburl
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	whatwgerrors "github.com/nlnwa/whatwg-url/errors"
+	whatwg "github.com/nlnwa/whatwg-url/url"
+)
+
+// parser is the plain WHATWG parser. The module's canonicalizer profiles are
+// not used: its Semantic one corrupts IDNA hosts.
+var parser = whatwg.NewParser()
+
+// slowResolve canonicalises a stripped, non-empty reference with the complete
+// parser. Without a base it must be an absolute URL.
+func slowResolve(b *Base, text string) (string, error) {
+	u, err := parseReference(b, text)
+	if err != nil {
+		return "", newError(ErrInvalid, text, reason(err))
+	}
+	return serializeStable(u, text)
+}
+
+// parseReference calls the parser. The "#" it appends keeps spaces at the end,
+// which were before a fragment.
+func parseReference(b *Base, text string) (*whatwg.Url, error) {
+	if b == nil {
+		return parser.Parse(text + "#")
+	}
+	base, err := b.parsed()
+	if err != nil {
+		return nil, err
+	}
+	return base.Parse(text + "#")
+}
+
+// parse prepares the base for slowResolve.
+func (b *Base) parse() (*whatwg.Url, error) {
+	u, err := parser.Parse(b.url)
+	if err != nil {
+		return nil, err
+	}
+	// The parser clones its base, and a clone fills this field lazily, which
+	// would be a data race between goroutines.
+	u.SearchParams()
+	return u, nil
+}
+
+// serializeStable returns the canonical form of u if it is a fixed point. It is
+// not for some hosts: the parser accepts a few names whose IDNA form it then
+// refuses.
+func serializeStable(u *whatwg.Url, text string) (string, error) {
+	out, err := serialize(u, text)
+	if err != nil {
+		return "", err
+	}
+	if again, ok := fastAbsolute(out, schemeLength(out)); ok && again == out {
+		return out, nil
+	}
+	reparsed, err := parser.Parse(out)
+	if err != nil {
+		return "", newError(ErrInvalid, text, reason(err))
+	}
+	if again, err := serialize(reparsed, text); err != nil || again != out {
+		return "", newError(ErrInvalid, text, "it has no canonical form")
+	}
+	return out, nil
+}
+
+// serialize applies the rules of the canonical form to a parsed URL.
+func serialize(u *whatwg.Url, text string) (string, error) {
+	if canonicalScheme(u.Scheme()) == "" {
+		return "", newError(ErrScheme, text, "")
+	}
+	host := strings.TrimSuffix(u.Hostname(), ".")
+	if host == "" || strings.HasSuffix(host, ".") {
+		return "", newError(ErrInvalid, text, "the host ends in an empty label")
+	}
+	out := make([]byte, 0, stackBuffer)
+	out = append(append(append(out, u.Scheme()...), "://"...), host...)
+	if port := u.Port(); port != "" {
+		out = append(append(out, ':'), port...)
+	}
+	out = appendNormalized(out, u.Pathname(), "^")
+	if query := u.Query(); query != "" {
+		out = appendNormalized(append(out, '?'), query, "")
+	}
+	return string(out), nil
+}
+
+// reason takes from a parser error what a user can act upon, and leaves out the
+// copy of the whole input it carries.
+func reason(err error) string {
+	text := string(whatwgerrors.Type(err))
+	if text == "" {
+		return err.Error()
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	if second, _ := utf8.DecodeRuneInString(text[size:]); !unicode.IsUpper(second) {
+		text = string(unicode.ToLower(first)) + text[size:]
+	}
+	if description := whatwgerrors.Description(err); description != "" {
+		text += ": " + shorten(description)
+	}
+	return text
+}
