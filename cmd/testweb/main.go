@@ -1,0 +1,55 @@
+// Command testweb serves a web to crawl by hand: a generated one, the demo site, or a folder of files.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"seine/internal/testweb"
+)
+
+func main() {
+	var f flags
+	kong.Parse(&f, kong.Name("testweb"), kong.Description("Serve a web to crawl, on loopback unless told otherwise."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, f, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "testweb:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until ctx ends, and prints the start URLs to out. SIGHUP writes the log without ending.
+func run(ctx context.Context, f flags, out io.Writer) error {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	served := choose(f)
+	server, err := testweb.Serve(f.Addr, served.handler)
+	if err != nil {
+		return err
+	}
+	for _, name := range served.names {
+		fmt.Fprintln(out, startURL(server.Addr(), name))
+	}
+
+	for {
+		select {
+		case <-hangup:
+			if err := writeLog(f.Log, served.log); err != nil {
+				fmt.Fprintln(os.Stderr, "testweb:", err)
+			}
+		case <-ctx.Done():
+			if err := server.Close(); err != nil {
+				return fmt.Errorf("close: %w", err)
+			}
+			return writeLog(f.Log, served.log)
+		}
+	}
+}

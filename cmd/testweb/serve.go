@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+
+	"seine/internal/testweb"
+)
+
+// namesShown bounds the start URLs printed for a web of many hosts.
+const namesShown = 10
+
+// site is what one run serves.
+type site struct {
+	handler http.Handler
+	log     *testweb.Log
+	names   []string // of its hosts, the first few; "" is the address itself
+}
+
+// choose turns the flags into a handler that records its requests.
+func choose(f flags) site {
+	switch {
+	case f.Demo:
+		return recorded(testweb.Demo())
+	case f.Dir != "":
+		return recorded(http.FileServerFS(os.DirFS(f.Dir)))
+	}
+	web := testweb.New(f.config())
+	s := site{handler: web, log: web.Log()}
+	for host := range min(web.Hosts(), namesShown) {
+		s.names = append(s.names, web.Name(host))
+	}
+	return s
+}
+
+func recorded(h http.Handler) site {
+	log := testweb.NewLog(0)
+	byHost := func(r *http.Request) string { return r.Host }
+	return site{handler: log.Handler(h, byHost), log: log, names: []string{""}}
+}
+
+// startURL is the URL of a host's home page on the address listened on.
+func startURL(addr, name string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "http://" + addr + "/"
+	}
+	if name != "" {
+		host = name
+	}
+	return "http://" + net.JoinHostPort(host, port) + "/"
+}
+
+// writeLog writes the requests so far to a file, if one is named.
+func writeLog(name string, log *testweb.Log) error {
+	if name == "" {
+		return nil
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("write request log: %w", err)
+	}
+	if err := encode(file, log.Requests()); err != nil {
+		_ = file.Close()
+		return fmt.Errorf("write request log %q: %w", name, err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("close request log %q: %w", name, err)
+	}
+	return nil
+}
+
+func encode(w io.Writer, requests []testweb.Request) error {
+	lines := json.NewEncoder(w)
+	for _, r := range requests {
+		if err := lines.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

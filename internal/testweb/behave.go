@@ -1,0 +1,84 @@
+package testweb
+
+import (
+	"maps"
+	"net/http"
+	"sync"
+	"sync/atomic"
+)
+
+// hostState is what a test has told one host to do.
+type hostState struct {
+	down   atomic.Bool
+	forced atomic.Pointer[forcedStatus]
+
+	mu       sync.Mutex                                  // held by writers
+	handlers atomic.Pointer[map[string]http.HandlerFunc] // replaced, never changed
+}
+
+type forcedStatus struct {
+	code       int
+	retryAfter string
+}
+
+// Handle lets h answer for a path of a host, in place of the site. A path with a query matches only that query; one
+// without matches any. A nil h gives the path back to the site.
+func (w *Web) Handle(host int, path string, h http.HandlerFunc) {
+	s := &w.hosts[host]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := map[string]http.HandlerFunc{}
+	if old := s.handlers.Load(); old != nil {
+		next = maps.Clone(*old)
+	}
+	next[path] = h
+	if h == nil {
+		delete(next, path)
+	}
+	s.handlers.Store(&next)
+}
+
+// SetHostDown makes a host close every connection without an answer, or ends that. It comes before Handle.
+func (w *Web) SetHostDown(host int, down bool) { w.hosts[host].down.Store(down) }
+
+// SetStatus makes a whole host, robots.txt included, answer code with an optional Retry-After; code 0 ends that.
+// Paths with a handler of their own keep it.
+func (w *Web) SetStatus(host, code int, retryAfter string) {
+	if code == 0 {
+		w.hosts[host].forced.Store(nil)
+		return
+	}
+	w.hosts[host].forced.Store(&forcedStatus{code, retryAfter})
+}
+
+// intercept answers in place of the site, if the host was told to.
+func (s *hostState) intercept(rw http.ResponseWriter, r *http.Request) bool {
+	if s.down.Load() {
+		cut(rw, false)
+		return true
+	}
+	if h := s.handler(r); h != nil {
+		h(rw, r)
+		return true
+	}
+	f := s.forced.Load()
+	if f == nil {
+		return false
+	}
+	if f.retryAfter != "" {
+		rw.Header().Set("Retry-After", f.retryAfter)
+	}
+	http.Error(rw, http.StatusText(f.code), f.code)
+	return true
+}
+
+func (s *hostState) handler(r *http.Request) http.HandlerFunc {
+	handlers := s.handlers.Load()
+	if handlers == nil {
+		return nil
+	}
+	if h := (*handlers)[r.URL.RequestURI()]; h != nil {
+		return h
+	}
+	return (*handlers)[r.URL.EscapedPath()]
+}

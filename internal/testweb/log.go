@@ -1,0 +1,94 @@
+package testweb
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Request is one request as the server saw it.
+//
+// At is when the handler was called, never before the client sent the request. End is when the answer was complete
+// but for its last write, never after the client could have read all of it. So a gap taken from a Request is never
+// shorter than the one the client kept, and a client that waits for each answer never seems to overlap.
+type Request struct {
+	At        time.Time `json:"at"`
+	End       time.Time `json:"end"`  // zero while the answer is under way
+	Host      string    `json:"host"` // without a port; every name of host 0 is "h0.<domain>"
+	Method    string    `json:"method"`
+	Path      string    `json:"path"` // as sent, with the query
+	UserAgent string    `json:"user_agent,omitempty"`
+	Status    int       `json:"status"` // 0: none sent, the connection was cut
+	Bytes     int       `json:"bytes"`  // of the body, as encoded
+}
+
+// Log remembers requests in the order they came in. A request is in it from its first moment, and its status and
+// size are in it before the client can see them.
+type Log struct {
+	now   func() time.Time
+	limit int
+
+	mu       sync.Mutex
+	requests []*Request
+	dropped  int
+}
+
+// NewLog returns a log of at most limit requests; 0 is DefaultLogLimit.
+func NewLog(limit int) *Log {
+	setInt(&limit, DefaultLogLimit)
+	return &Log{now: time.Now, limit: limit}
+}
+
+// Requests returns a copy of the log, ordered by At.
+func (l *Log) Requests() []Request { return l.Select(func(*Request) bool { return true }) }
+
+// Select returns a copy of the requests that keep accepts, ordered by At. It must not keep the pointer.
+func (l *Log) Select(keep func(*Request) bool) []Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var kept []Request
+	for _, r := range l.requests {
+		if keep(r) {
+			kept = append(kept, *r)
+		}
+	}
+	return kept
+}
+
+// Dropped is how many requests came in after the limit.
+func (l *Log) Dropped() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dropped
+}
+
+// Reset forgets everything so far.
+func (l *Log) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.requests, l.dropped = nil, 0
+}
+
+// Handler records what next serves, under the name that host gives the request.
+func (l *Log) Handler(next http.Handler, host func(*http.Request) string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := l.record(w, r, host(r))
+		ok := false
+		defer func() { rec.finish(ok) }()
+		next.ServeHTTP(rec, r)
+		ok = true
+	})
+}
+
+func (l *Log) record(w http.ResponseWriter, r *http.Request, host string) *recorder {
+	req := &Request{Host: host, Method: r.Method, Path: r.URL.RequestURI(), UserAgent: r.UserAgent()}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	req.At = l.now() // under the lock, so that the log is in order
+	if len(l.requests) < l.limit {
+		l.requests = append(l.requests, req)
+	} else {
+		l.dropped++
+	}
+	return &recorder{ResponseWriter: w, log: l, request: req, declared: -1}
+}

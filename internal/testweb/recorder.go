@@ -1,0 +1,90 @@
+package testweb
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"strconv"
+)
+
+// recorder is the ResponseWriter that keeps a Request up to date, always a step ahead of the client.
+type recorder struct {
+	http.ResponseWriter
+	log *Log
+
+	request  *Request // guarded by log.mu
+	declared int      // Content-Length, or -1
+	started  bool
+	hijacked bool
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(status int) {
+	if !r.started && status >= 200 {
+		r.started = true
+		if n, err := strconv.Atoi(r.Header().Get("Content-Length")); err == nil {
+			r.declared = n
+		}
+		r.log.mu.Lock()
+		r.request.Status = status
+		r.log.mu.Unlock()
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (r *recorder) Write(p []byte) (int, error) {
+	if !r.started {
+		r.WriteHeader(http.StatusOK)
+	}
+	if r.request.Method == http.MethodHead {
+		return r.ResponseWriter.Write(p)
+	}
+	r.add(len(p))
+	n, err := r.ResponseWriter.Write(p)
+	if n < len(p) {
+		r.add(n - len(p))
+	}
+	return n, err
+}
+
+// add counts bytes about to be written. With the last of a declared length the client may see the end before the
+// handler returns, so this is when the request ends; otherwise net/http completes the answer after the handler.
+func (r *recorder) add(n int) {
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	r.request.Bytes += n
+	if r.declared >= 0 && r.request.Bytes >= r.declared && r.request.End.IsZero() {
+		r.request.End = r.log.now()
+	}
+}
+
+// Flush implements http.Flusher.
+func (r *recorder) Flush() {
+	if !r.started {
+		r.WriteHeader(http.StatusOK)
+	}
+	_ = http.NewResponseController(r.ResponseWriter).Flush()
+}
+
+// Hijack implements http.Hijacker. The status stays what it was, 0 if nothing had been sent.
+func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(r.ResponseWriter).Hijack()
+	r.hijacked = r.hijacked || err == nil
+	return conn, rw, err
+}
+
+// finish closes the request; returned is false when the handler panicked.
+func (r *recorder) finish(returned bool) {
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	if r.request.End.IsZero() {
+		r.request.End = r.log.now()
+	}
+	if r.request.Status == 0 && returned && !r.hijacked {
+		r.request.Status = http.StatusOK
+	}
+}

@@ -1,0 +1,80 @@
+package testweb
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// maxHops bounds the chains before a redirected page.
+const maxHops = 4
+
+// loopEntries are the redirects that lead nowhere; "/" links them when there are redirects at all.
+var loopEntries = [...]string{"/go/loop-a", "/go/self"}
+
+var loops = map[string]string{
+	"/go/loop-a": "/go/loop-b",
+	"/go/loop-b": "/go/loop-a",
+	"/go/self":   "/go/self",
+}
+
+// appendRedirect writes the path that leads to a redirected page.
+func (s *site) appendRedirect(b []byte, _, page int) []byte {
+	return strconv.AppendInt(append(b, "/go/"...), int64(page), 10)
+}
+
+// hops is how many redirects lie before the page: most have one.
+func (s *site) hops(host, page int) int {
+	h := s.hash(host, page, saltRedirect) >> 8
+	if h%3 != 0 {
+		return 1
+	}
+	return 2 + int(h>>8%(maxHops-1))
+}
+
+// redirect answers for /go/<page> and, inside a chain, /go/<page>/<hop>.
+func (w *Web) redirect(rw http.ResponseWriter, r *http.Request, host int) {
+	if to, ok := loops[r.URL.Path]; ok && w.site.cfg.RedirectRate > 0 {
+		location(rw, to, http.StatusFound)
+		return
+	}
+	page, hop, ok := parseHop(r.URL.Path)
+	if !ok || page >= w.site.cfg.PagesPerHost || !w.site.isRedirected(host, page) || hop >= w.site.hops(host, page) {
+		notFound(rw)
+		return
+	}
+	to := "/go/" + strconv.Itoa(page) + "/" + strconv.Itoa(hop+1)
+	if hop == w.site.hops(host, page)-1 {
+		to = w.Path(host, page)
+	}
+	h := w.site.hash(host, page, saltRedirect) >> 32
+	switch h % 3 {
+	case 0:
+		to = "http://" + w.base(r, host) + to
+	case 1:
+		to = strings.Repeat("../", strings.Count(r.URL.Path, "/")-1) + to[1:]
+	}
+	location(rw, to, redirectStatus(int(h>>8)+hop))
+}
+
+func redirectStatus(n int) int {
+	return []int{
+		http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
+	}[n%4]
+}
+
+// location redirects without making the target absolute, as http.Redirect would.
+func location(rw http.ResponseWriter, to string, status int) {
+	rw.Header().Set("Location", to)
+	rw.WriteHeader(status)
+}
+
+func parseHop(path string) (page, hop int, ok bool) {
+	first, second, chained := strings.Cut(strings.TrimPrefix(path, "/go/"), "/")
+	page, err := strconv.Atoi(first)
+	if err != nil || page <= 0 || !chained {
+		return page, 0, err == nil && page > 0
+	}
+	hop, err = strconv.Atoi(second)
+	return page, hop, err == nil && hop > 0
+}

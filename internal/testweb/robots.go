@@ -1,0 +1,39 @@
+package testweb
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// robots answers /robots.txt in the configured mode.
+func (w *Web) robots(rw http.ResponseWriter, r *http.Request, host int) {
+	switch w.site.cfg.RobotsTxt {
+	case RobotsMissing:
+		notFound(rw)
+	case RobotsError:
+		http.Error(rw, "no robots today", http.StatusServiceUnavailable)
+	default:
+		send(rw, r, typeText, w.robotsText(w.base(r, host)))
+	}
+}
+
+func (w *Web) robotsText(base string) []byte {
+	var b bytes.Buffer
+	cfg := &w.site.cfg
+	b.WriteString("# testweb\nUser-agent: *\n")
+	if cfg.RobotsTxt == RobotsDenyAll {
+		b.WriteString("Disallow: /\n")
+	} else {
+		b.WriteString("Disallow: /private/\nAllow: /private/open/\n")
+	}
+	if cfg.CrawlDelay > 0 {
+		fmt.Fprintf(&b, "Crawl-delay: %s\n", strconv.FormatFloat(cfg.CrawlDelay.Seconds(), 'f', -1, 64))
+	}
+	b.WriteString("\nUser-agent: evilbot\nDisallow: /\n")
+	if cfg.Sitemap {
+		fmt.Fprintf(&b, "\nSitemap: http://%s/sitemap.xml\n", base)
+	}
+	return b.Bytes()
+}

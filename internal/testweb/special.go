@@ -1,0 +1,156 @@
+package testweb
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const specialPrefix = "/special/"
+
+// specials are the awkward answers by name; what each does is written at its function.
+var specials = map[string]func(*Web, http.ResponseWriter, *http.Request){
+	"":               (*Web).specialIndex,
+	"ok":             (*Web).specialOK,
+	"big":            (*Web).specialBig,
+	"endless":        (*Web).specialEndless,
+	"slow":           (*Web).specialSlow,
+	"drip":           (*Web).specialDrip,
+	"stall":          (*Web).specialStall,
+	"oneline":        (*Web).specialOneLine,
+	"gzip":           (*Web).specialGzip,
+	"deflate":        (*Web).specialDeflate,
+	"brokengzip":     (*Web).specialBrokenGzip,
+	"bomb":           (*Web).specialBomb,
+	"reset":          (*Web).specialReset,
+	"badlength":      (*Web).specialBadLength,
+	"redirect-loop":  (*Web).specialRedirectLoop,
+	"redirect-chain": (*Web).specialRedirectChain,
+	"status":         (*Web).specialStatus,
+	"headers":        (*Web).specialHeaders,
+	"empty":          (*Web).specialEmpty,
+	"type":           (*Web).specialType,
+}
+
+// finite are the links of the index: all that end by themselves.
+var finite = []string{
+	"ok", "big?mb=1", "slow?ms=200", "drip?n=10&ms=10", "oneline?kb=512", "charset/latin1", "charset/utf16",
+	"charset/shift_jis", "charset/wrong", "charset/invalid", "gzip", "deflate", "deflate?raw=1", "brokengzip",
+	"bomb?mb=64", "reset", "badlength", "badlength?over=1", "redirect-loop", "redirect-chain?n=5", "status?code=404",
+	"status?code=503&retry_after=1", "headers?kb=16", "empty", "type?t=image/png",
+}
+
+// special answers below /special/ of host 0.
+func (w *Web) special(rw http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, specialPrefix)
+	if charset, ok := strings.CutPrefix(name, "charset/"); ok {
+		w.specialCharset(rw, r, charset)
+		return
+	}
+	h, ok := specials[name]
+	if !ok {
+		notFound(rw)
+		return
+	}
+	h(w, rw, r)
+}
+
+// specialIndex links all finite answers.
+func (w *Web) specialIndex(rw http.ResponseWriter, r *http.Request) {
+	var b bytes.Buffer
+	b.WriteString("<ul>\n")
+	for _, path := range finite {
+		path = html.EscapeString(path)
+		fmt.Fprintf(&b, "<li><a href=\"%s\">%s</a>\n", path, path)
+	}
+	b.WriteString("</ul>\n")
+	send(rw, r, typeHTML, specialPage("Special", b.String()))
+}
+
+// specialOK is a plain page.
+func (w *Web) specialOK(rw http.ResponseWriter, r *http.Request) {
+	send(rw, r, typeHTML, specialPage("Fine", "<p>All is well.</p>\n"))
+}
+
+// specialRedirectLoop leads to itself by way of another URL.
+func (w *Web) specialRedirectLoop(rw http.ResponseWriter, r *http.Request) {
+	to := "redirect-loop?again=1"
+	if r.URL.RawQuery != "" {
+		to = "redirect-loop"
+	}
+	location(rw, to, http.StatusFound)
+}
+
+// specialRedirectChain takes ?n= (default 5) redirects of all four kinds to /special/ok.
+func (w *Web) specialRedirectChain(rw http.ResponseWriter, r *http.Request) {
+	n := param(r, "n", 5, 10_000)
+	to := specialPrefix + "ok"
+	if n > 1 {
+		to = "redirect-chain?n=" + strconv.Itoa(n-1)
+	}
+	location(rw, to, redirectStatus(n))
+}
+
+// specialStatus answers ?code= (default 500), with Retry-After from ?retry_after=.
+func (w *Web) specialStatus(rw http.ResponseWriter, r *http.Request) {
+	code := param(r, "code", http.StatusInternalServerError, 999)
+	if after := r.URL.Query().Get("retry_after"); after != "" {
+		rw.Header().Set("Retry-After", after)
+	}
+	if code < 200 || code == http.StatusNoContent || code == http.StatusNotModified {
+		rw.WriteHeader(max(code, 200))
+		return
+	}
+	http.Error(rw, http.StatusText(code), code)
+}
+
+// specialHeaders sends ?kb= (default 64) of headers, in lines of 1 KB.
+func (w *Web) specialHeaders(rw http.ResponseWriter, r *http.Request) {
+	value := strings.Repeat("x", 1000)
+	for n := range param(r, "kb", 64, 16<<10) {
+		rw.Header().Set(fmt.Sprintf("X-Filler-%05d", n), value)
+	}
+	w.specialOK(rw, r)
+}
+
+// specialEmpty is HTML of no bytes.
+func (w *Web) specialEmpty(rw http.ResponseWriter, r *http.Request) { send(rw, r, typeHTML, nil) }
+
+// specialType is a kilobyte under the type ?t= (default application/octet-stream).
+func (w *Web) specialType(rw http.ResponseWriter, r *http.Request) {
+	t := r.URL.Query().Get("t")
+	if t == "" {
+		t = "application/octet-stream"
+	}
+	send(rw, r, []string{t}, bytes.Repeat([]byte{0, 1, 2, 0xff}, 256))
+}
+
+// specialSlow sends its first byte after ?ms= (default 1000).
+func (w *Web) specialSlow(rw http.ResponseWriter, r *http.Request) {
+	if sleep(r.Context(), millis(r, 1000)) {
+		w.specialOK(rw, r)
+	}
+}
+
+func specialPage(title, body string) []byte {
+	return []byte("<!DOCTYPE html>\n<html><head><title>" + title + "</title></head>\n<body>\n<h1>" + title + "</h1>\n" +
+		body + "<p><a href=\"" + specialPrefix + "\">Special</a></p>\n</body></html>\n")
+}
+
+// param reads a number of the query, from 0 to most.
+func param(r *http.Request, name string, def, most int) int {
+	n, err := strconv.Atoi(r.URL.Query().Get(name))
+	if err != nil {
+		return def
+	}
+	return min(max(n, 0), most)
+}
+
+// millis reads ?ms=, at most ten minutes.
+func millis(r *http.Request, def int) time.Duration {
+	return time.Duration(param(r, "ms", def, 600_000)) * time.Millisecond
+}
