@@ -1,0 +1,118 @@
+package messages
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Source says where candidates come from.
+type Source string
+
+// Sources of candidates.
+const (
+	SourceSeed     Source = "seed"     // fed by a person or a program: defines the scope
+	SourceLink     Source = "link"     // found on a page
+	SourceRedirect Source = "redirect" // where a page sent us
+)
+
+// Candidates is a message on URLS: the URLs of one partition that were found
+// in one place, and, in the partition of the page itself, the end of its visit.
+type Candidates struct {
+	V     int    `json:"v"`
+	Crawl string `json:"crawl"`
+	Rev   uint64 `json:"rev,omitempty"` // revision of the spec that it was made under
+	// Source says where the URLs come from, Referrer on which page.
+	Source   Source `json:"source"`
+	Referrer string `json:"referrer,omitempty"`
+	// Depth is the distance of the URLs from a seed, in links; a seed has 0, and
+	// a redirect keeps the depth of what redirected.
+	Depth int `json:"depth"`
+	// Redirects counts the redirects in a row that led here.
+	Redirects int         `json:"redirects,omitempty"`
+	URLs      []Candidate `json:"urls,omitempty"`
+	// Ends names the visit that this message brings to its end: the page was
+	// parsed, and everything found on it has been published before.
+	Ends Visit `json:"ends,omitzero"`
+	// ParseError says why the page of that visit gave nothing.
+	ParseError string `json:"parse_error,omitempty"`
+}
+
+// Candidate is one canonical URL.
+type Candidate struct {
+	URL      string `json:"u"`
+	Priority *int   `json:"p,omitempty"` // nil means DefaultPriority
+}
+
+// Encode returns the message's payload.
+func (c *Candidates) Encode() []byte {
+	c.V = Version
+	c.ParseError = Clip(c.ParseError)
+	return mustJSON(c)
+}
+
+// DecodeCandidates reads a message on URLS. URLs are trusted to be canonical:
+// the frontier checks the ones that it has not seen.
+func DecodeCandidates(payload []byte) (*Candidates, error) {
+	var c Candidates
+	if err := decode(payload, &c, &c.V); err != nil {
+		return nil, fmt.Errorf("decode candidates: %w", err)
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("decode candidates: %w", err)
+	}
+	return &c, nil
+}
+
+func (c *Candidates) check() error {
+	if err := CheckCrawl(c.Crawl); err != nil {
+		return err
+	}
+	switch c.Source {
+	case SourceSeed, SourceLink, SourceRedirect:
+	default:
+		return fmt.Errorf("source %q: must be seed, link or redirect", c.Source)
+	}
+	if err := checkDepth(c.Depth); err != nil {
+		return err
+	}
+	switch {
+	case c.Redirects < 0:
+		return errors.New("redirects must not be negative")
+	case len(c.URLs) > MaxBatchURLs:
+		return fmt.Errorf("%d URLs: at most %d in one message", len(c.URLs), MaxBatchURLs)
+	}
+	for _, u := range c.URLs {
+		if u.Priority != nil && (*u.Priority < 0 || *u.Priority > MaxPriority) {
+			return fmt.Errorf("priority %d of %s: must be from 0 to %d", *u.Priority, Clip(u.URL), MaxPriority)
+		}
+	}
+	return checkText("parse_error", c.ParseError)
+}
+
+// maxDepth is what the frontier's queue key can order.
+const maxDepth = 1<<16 - 1
+
+// mustJSON encodes a message type, none of which can fail to encode.
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("encode %T: %v", v, err))
+	}
+	return b
+}
+
+// ErrVersion is returned for a message of another schema version.
+var ErrVersion = errors.New("unknown schema version")
+
+// decode reads one JSON value. Unknown fields are ignored, so that a version
+// can gain fields that older readers need not know.
+func decode(payload []byte, v any, version *int) error {
+	if err := json.Unmarshal(payload, v); err != nil {
+		return err
+	}
+	if *version != Version {
+		return fmt.Errorf("v is %d, this build reads %d: %w", *version, Version, ErrVersion)
+	}
+	return nil
+}

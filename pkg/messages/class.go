@@ -1,0 +1,43 @@
+package messages
+
+// Class says how a request ended. The class alone decides what the frontier
+// does next; docs/wire.md lists the classes with their meaning.
+type Class string
+
+// How a request can end.
+const (
+	OK              Class = "ok"               // 2xx with a body that was kept
+	NotModified     Class = "not_modified"     // 304 to a conditional request
+	Redirect        Class = "redirect"         // 3xx with a usable Location
+	ClientError     Class = "client_error"     // 4xx other than the ones below, and 3xx that lead nowhere
+	Gone            Class = "gone"             // 404 and 410
+	Throttled       Class = "throttled"        // 429, and 503 with Retry-After
+	ServerError     Class = "server_error"     // other 5xx, 408 and 425
+	RobotsDenied    Class = "robots_denied"    // robots.txt does not allow it
+	RobotsFetched   Class = "robots_fetched"   // the request of this turn went to robots.txt; the page is still due
+	RefusedAddress  Class = "refused_address"  // the address guard refused to dial
+	DNSFailure      Class = "dns_failure"      // the name does not resolve
+	ConnectFailure  Class = "connect_failure"  // no connection, or it was reset before a response
+	TLSFailure      Class = "tls_failure"      // no trusted TLS session
+	Timeout         Class = "timeout"          // no first byte, or not done in time
+	Stalled         Class = "stalled"          // the body stopped coming
+	TooLarge        Class = "too_large"        // headers or body over the cap
+	BadEncoding     Class = "bad_encoding"     // Content-Encoding that cannot be undone
+	ProtocolError   Class = "protocol_error"   // not HTTP, or a body cut short
+	UnsupportedType Class = "unsupported_type" // a content type that is not kept
+)
+
+// classes maps each class to whether a later attempt may end differently.
+var classes = map[Class]bool{
+	OK: false, NotModified: false, Redirect: false, ClientError: false, Gone: false,
+	Throttled: true, ServerError: true, RobotsDenied: false, RobotsFetched: true,
+	RefusedAddress: false, DNSFailure: true, ConnectFailure: true, TLSFailure: true,
+	Timeout: true, Stalled: true, TooLarge: false, BadEncoding: false,
+	ProtocolError: true, UnsupportedType: false,
+}
+
+// Valid reports whether c is one of the classes.
+func (c Class) Valid() bool { _, ok := classes[c]; return ok }
+
+// Retryable reports whether a later attempt may end differently.
+func (c Class) Retryable() bool { return classes[c] }

@@ -1,0 +1,51 @@
+package messages
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Limits of the wire. A decoder refuses what exceeds them.
+const (
+	// MaxBatchURLs is how many candidates one URLS message may carry. A page
+	// with more links is split over several messages.
+	MaxBatchURLs = 2000
+	// MaxText bounds free text in a message (an error, a reason), in bytes.
+	MaxText = 1024
+	// InlineBody is the largest body that a PAGES message carries itself, in
+	// bytes after compression. NATS refuses a message over 1 MiB by default,
+	// and the header must fit beside the body. Larger ones go to the object
+	// store.
+	InlineBody = 768 << 10
+	// MaxPriority is the last of the priorities 0 (first) to 9.
+	MaxPriority = 9
+	// DefaultPriority is the priority of a URL for which nothing else says one.
+	DefaultPriority = 5
+)
+
+// Clip makes s valid UTF-8 of at most MaxText bytes, as JSON will carry it.
+func Clip(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if len(s) <= MaxText {
+		return s
+	}
+	cut := MaxText - len("…")
+	for cut > 0 && s[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+func checkText(field, s string) error {
+	if len(s) > MaxText {
+		return fmt.Errorf("%s has %d bytes: at most %d", field, len(s), MaxText)
+	}
+	return nil
+}
+
+func checkDepth(depth int) error {
+	if depth < 0 || depth > maxDepth {
+		return fmt.Errorf("depth %d: must be from 0 to %d", depth, maxDepth)
+	}
+	return nil
+}

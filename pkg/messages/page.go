@@ -1,0 +1,101 @@
+package messages
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// HeaderPage is the header of a PAGES message that holds a Page as JSON. The
+// payload is the body, encoded as the Page says.
+const HeaderPage = "Seine-Page"
+
+// BodyZstd marks a body that was compressed with Zstandard (RFC 8878).
+const BodyZstd = "zstd"
+
+// Page is the header of a message on PAGES: a response whose body was kept.
+type Page struct {
+	V           int       `json:"v"`
+	Crawl       string    `json:"crawl"`
+	Rev         uint64    `json:"rev,omitempty"`
+	URL         string    `json:"url"`
+	Visit       Visit     `json:"visit"`
+	Attempt     int       `json:"attempt"`
+	Depth       int       `json:"depth"`
+	Referrer    string    `json:"referrer,omitempty"`
+	Status      int       `json:"status"`
+	ContentType string    `json:"content_type,omitempty"` // the header as it came
+	FetchedAt   time.Time `json:"fetched_at"`
+	// Header is the response header as it came, but for the hop-by-hop fields.
+	Header map[string][]string `json:"header,omitempty"`
+	// BodyEncoding is "" or BodyZstd; BodySize is the size decoded, in bytes.
+	BodyEncoding string `json:"body_encoding,omitempty"`
+	BodySize     int64  `json:"body_size"`
+	// BodyObject names the body in the object store BucketBodies, when it was
+	// too large for the message; the payload is empty then.
+	BodyObject string `json:"body_object,omitempty"`
+}
+
+// Msg returns the message for partition p with the body as its payload.
+func (pg *Page) Msg(p int, body []byte) *nats.Msg {
+	pg.V = Version
+	m := nats.NewMsg(SubjectPages(pg.Crawl, p))
+	m.Header.Set(nats.MsgIdHdr, VisitID(pg.Crawl, pg.Visit))
+	m.Header.Set(HeaderPage, string(asciiJSON(mustJSON(pg))))
+	m.Data = body
+	return m
+}
+
+// DecodePage reads the header of a message on PAGES.
+func DecodePage(header nats.Header) (*Page, error) {
+	text := header.Get(HeaderPage)
+	if text == "" {
+		return nil, fmt.Errorf("decode page: header %s is missing", HeaderPage)
+	}
+	var pg Page
+	if err := decode([]byte(text), &pg, &pg.V); err != nil {
+		return nil, fmt.Errorf("decode page: %w", err)
+	}
+	if err := checkVisited(pg.Crawl, pg.URL, pg.Visit, pg.Attempt); err != nil {
+		return nil, fmt.Errorf("decode page: %w", err)
+	}
+	if err := checkDepth(pg.Depth); err != nil {
+		return nil, fmt.Errorf("decode page: %w", err)
+	}
+	switch {
+	case pg.BodyEncoding != "" && pg.BodyEncoding != BodyZstd:
+		return nil, fmt.Errorf("decode page: unknown body encoding %q", pg.BodyEncoding)
+	case pg.BodySize < 0:
+		return nil, fmt.Errorf("decode page: body_size %d: must not be negative", pg.BodySize)
+	}
+	return &pg, nil
+}
+
+// asciiJSON escapes what is not printable ASCII in JSON text, because clients in other
+// languages disagree about the encoding of NATS headers.
+func asciiJSON(b []byte) []byte {
+	ascii := true
+	for _, c := range b {
+		if c >= 0x7f {
+			ascii = false
+			break
+		}
+	}
+	if ascii {
+		return b
+	}
+	out := make([]byte, 0, len(b)+len(b)/4)
+	for _, r := range string(b) {
+		switch {
+		case r < 0x7f:
+			out = append(out, byte(r))
+		case r < 0x10000:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xD800+(r>>10), 0xDC00+(r&0x3FF))
+		}
+	}
+	return out
+}

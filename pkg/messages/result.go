@@ -1,0 +1,77 @@
+package messages
+
+import (
+	"fmt"
+	"time"
+)
+
+// Result is a message on RESULTS: how one request ended.
+type Result struct {
+	V       int    `json:"v"`
+	Crawl   string `json:"crawl"`
+	Rev     uint64 `json:"rev,omitempty"`
+	URL     string `json:"url"`
+	Visit   Visit  `json:"visit"`
+	Attempt int    `json:"attempt"`
+	Class   Class  `json:"class"`
+	Status  int    `json:"status,omitempty"` // HTTP status; 0 if there was no response
+	Error   string `json:"error,omitempty"`  // what went wrong, for a person
+	// Location is the canonical target of a redirect. The fetcher has published
+	// it as a candidate already.
+	Location    string    `json:"location,omitempty"`
+	ContentType string    `json:"content_type,omitempty"`
+	Started     time.Time `json:"started"`
+	Timings     Timings   `json:"timings,omitzero"`
+	BytesWire   int64     `json:"bytes_wire,omitempty"` // of the body, as it came
+	BytesBody   int64     `json:"bytes_body,omitempty"` // of the body, decoded
+	IP          string    `json:"ip,omitempty"`
+	Protocol    string    `json:"protocol,omitempty"` // "HTTP/1.1", "HTTP/2.0"
+	// RetryAfter is how long the host asked to be left alone, in milliseconds.
+	RetryAfter Millis `json:"retry_after_ms,omitempty"`
+	// CrawlDelay is what the host's robots.txt asks for, in milliseconds; nil
+	// where this request did not learn it.
+	CrawlDelay *Millis `json:"crawl_delay_ms,omitempty"`
+	Fetcher    string  `json:"fetcher,omitempty"` // instance, for a person
+}
+
+// Timings are the phases of a request, in milliseconds.
+type Timings struct {
+	DNS       Millis `json:"dns_ms,omitempty"`
+	Connect   Millis `json:"connect_ms,omitempty"`
+	TLS       Millis `json:"tls_ms,omitempty"`
+	FirstByte Millis `json:"first_byte_ms,omitempty"`
+	Total     Millis `json:"total_ms,omitempty"`
+}
+
+// ID is the Nats-Msg-Id of the result: that of its request.
+func (r *Result) ID() string { return attemptID(r.Crawl, r.Visit, r.Attempt) }
+
+// Encode returns the message's payload.
+func (r *Result) Encode() []byte {
+	r.V = Version
+	r.Error = Clip(r.Error)
+	return mustJSON(r)
+}
+
+// DecodeResult reads a message on RESULTS.
+func DecodeResult(payload []byte) (*Result, error) {
+	var r Result
+	if err := decode(payload, &r, &r.V); err != nil {
+		return nil, fmt.Errorf("decode result: %w", err)
+	}
+	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {
+		return nil, fmt.Errorf("decode result: %w", err)
+	}
+	switch {
+	case !r.Class.Valid():
+		return nil, fmt.Errorf("decode result: unknown class %q", r.Class)
+	case r.BytesWire < 0:
+		return nil, fmt.Errorf("decode result: bytes_wire %d: must not be negative", r.BytesWire)
+	case r.BytesBody < 0:
+		return nil, fmt.Errorf("decode result: bytes_body %d: must not be negative", r.BytesBody)
+	}
+	if err := checkText("error", r.Error); err != nil {
+		return nil, fmt.Errorf("decode result: %w", err)
+	}
+	return &r, nil
+}

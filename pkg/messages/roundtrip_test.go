@@ -1,0 +1,200 @@
+package messages
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+var (
+	genCrawl = rapid.StringMatching(`[a-z0-9][a-z0-9_-]{0,62}`)
+	genText  = rapid.StringN(-1, -1, MaxText)
+	genURL   = rapid.Custom(func(t *rapid.T) string {
+		return "https://" + rapid.StringMatching(`[a-z0-9]{1,9}(\.[a-z]{2,5}){1,2}`).Draw(t, "host") +
+			"/" + rapid.StringMatching(`[A-Za-z0-9%/?=&~é漢🎣-]{0,40}`).Draw(t, "path")
+	})
+	genTime = rapid.Custom(func(t *rapid.T) time.Time {
+		return time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
+	})
+	genMillis = rapid.Map(rapid.Int64Range(0, maxMillis), func(n int64) Millis {
+		return Millis(time.Duration(n) * time.Millisecond)
+	})
+	genCount = rapid.Int64Range(0, 1<<40)
+	genClass = rapid.Custom(func(t *rapid.T) Class {
+		var all []string
+		for c := range classes {
+			all = append(all, string(c))
+		}
+		return Class(rapid.SampledFrom(sorted(all)).Draw(t, "class"))
+	})
+)
+
+func genVisit(t *rapid.T, url string) Visit {
+	return Visit{URL: HashURL(url), Round: rapid.Uint32Min(1).Draw(t, "round")}
+}
+
+func genCandidates(t *rapid.T) *Candidates {
+	c := &Candidates{
+		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"),
+		Source:   rapid.SampledFrom([]Source{SourceSeed, SourceLink, SourceRedirect}).Draw(t, "source"),
+		Referrer: genURL.Draw(t, "referrer"), Depth: rapid.IntRange(0, maxDepth).Draw(t, "depth"),
+		Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"), ParseError: genText.Draw(t, "parse error"),
+		URLs: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Candidate {
+			return Candidate{
+				URL:      genURL.Draw(t, "url"),
+				Priority: rapid.Ptr(rapid.IntRange(0, MaxPriority), true).Draw(t, "priority"),
+			}
+		}), 0, 20).Draw(t, "urls"),
+	}
+	if len(c.URLs) == 0 {
+		c.URLs = nil
+	}
+	if rapid.Bool().Draw(t, "ends") {
+		c.Ends = genVisit(t, c.Referrer)
+	}
+	return c
+}
+
+func genRequest(t *rapid.T) *Request {
+	url := genURL.Draw(t, "url")
+	return &Request{
+		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
+		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, maxDepth).Draw(t, "depth"),
+		Referrer: genURL.Draw(t, "referrer"), Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"),
+		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"),
+	}
+}
+
+func genResult(t *rapid.T) *Result {
+	url := genURL.Draw(t, "url")
+	return &Result{
+		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
+		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Class: genClass.Draw(t, "class"),
+		Status: rapid.IntRange(0, 999).Draw(t, "status"), Error: genText.Draw(t, "error"),
+		Location: genURL.Draw(t, "location"), ContentType: genText.Draw(t, "type"), Started: genTime.Draw(t, "started"),
+		Timings: Timings{
+			DNS: genMillis.Draw(t, "dns"), Connect: genMillis.Draw(t, "connect"), TLS: genMillis.Draw(t, "tls"),
+			FirstByte: genMillis.Draw(t, "first byte"), Total: genMillis.Draw(t, "total"),
+		},
+		BytesWire: genCount.Draw(t, "wire"), BytesBody: genCount.Draw(t, "body"), IP: "2001:db8::1", Protocol: "HTTP/2.0",
+		RetryAfter: genMillis.Draw(t, "retry after"), CrawlDelay: rapid.Ptr(genMillis, true).Draw(t, "crawl delay"),
+		Fetcher: genText.Draw(t, "fetcher"),
+	}
+}
+
+func genPage(t *rapid.T) *Page {
+	url := genURL.Draw(t, "url")
+	return &Page{
+		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
+		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, maxDepth).Draw(t, "depth"),
+		Referrer: genURL.Draw(t, "referrer"), Status: rapid.IntRange(200, 299).Draw(t, "status"),
+		ContentType: genText.Draw(t, "type"), FetchedAt: genTime.Draw(t, "fetched at"),
+		Header:       map[string][]string{genText.Draw(t, "name"): {genText.Draw(t, "a"), genText.Draw(t, "b")}},
+		BodyEncoding: rapid.SampledFrom([]string{"", BodyZstd}).Draw(t, "encoding"), BodySize: genCount.Draw(t, "size"),
+		BodyObject: genText.Draw(t, "object"),
+	}
+}
+
+func TestRoundTrips(t *testing.T) {
+	t.Run("candidates", rapid.MakeCheck(func(t *rapid.T) {
+		c := genCandidates(t)
+		got, err := DecodeCandidates(c.Encode())
+		same(t, got, c, err)
+	}))
+	t.Run("request", rapid.MakeCheck(func(t *rapid.T) {
+		r := genRequest(t)
+		got, err := DecodeRequest(r.Encode())
+		same(t, got, r, err)
+	}))
+	t.Run("result", rapid.MakeCheck(func(t *rapid.T) {
+		r := genResult(t)
+		got, err := DecodeResult(r.Encode())
+		same(t, got, r, err)
+	}))
+	t.Run("page", rapid.MakeCheck(func(t *rapid.T) {
+		pg := genPage(t)
+		m := pg.Msg(3, []byte("body"))
+		for _, c := range []byte(m.Header.Get(HeaderPage)) {
+			if c < ' ' || c > '~' {
+				t.Fatalf("header holds byte %#x", c)
+			}
+		}
+		got, err := DecodePage(m.Header)
+		same(t, got, pg, err)
+	}))
+	t.Run("visit", rapid.MakeCheck(func(t *rapid.T) {
+		v := genVisit(t, genURL.Draw(t, "url"))
+		text, err := v.MarshalText()
+		var got Visit
+		if err == nil {
+			err = got.UnmarshalText(text)
+		}
+		same(t, &got, &v, err)
+	}))
+	t.Run("spec", rapid.MakeCheck(func(t *rapid.T) {
+		s := DefaultSpec()
+		s.Include = rapid.SliceOfN(rapid.StringMatching(`[a-z*/.]{1,9}`), 1, 3).Draw(t, "include")
+		s.MaxDepth = rapid.Ptr(rapid.IntRange(0, maxDepth), true).Draw(t, "max_depth")
+		s.MaxPages = genCount.Draw(t, "max_pages")
+		s.Delay = Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "delay"))
+		s.MaxBody = Bytes(rapid.Int64Range(1, 1<<30).Draw(t, "max_body"))
+		s.AllowPrivate = rapid.Bool().Draw(t, "allow_private")
+		got, err := DecodeSpec(s.Encode())
+		same(t, got, &s, err)
+	}))
+}
+
+func same[T any](t *rapid.T, got, want *T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("decode: %v", err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("came back as\n%+v, was\n%+v", got, want)
+	}
+}
+
+// What we encode must be what we decode, whatever text a server or a library
+// put into it.
+func TestEncodeBoundsText(t *testing.T) {
+	for name, text := range map[string]string{
+		"long":            strings.Repeat("a", 5000),
+		"long, not ASCII": strings.Repeat("漢", 5000),
+		"not UTF-8":       strings.Repeat("\xff", 1000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := "https://example.org/"
+			v := Visit{HashURL(url), 1}
+			r := Result{Crawl: "c", URL: url, Visit: v, Attempt: 1, Class: Timeout, Error: text}
+			if got, err := DecodeResult(r.Encode()); err != nil || len(got.Error) > MaxText {
+				t.Errorf("result: %v", err)
+			}
+			c := Candidates{Crawl: "c", Source: SourceLink, Ends: v, ParseError: text}
+			got, err := DecodeCandidates(c.Encode())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.ParseError) > MaxText {
+				t.Errorf("candidates carry a text of %d bytes", len(got.ParseError))
+			}
+		})
+	}
+}
+
+func TestClip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.OneOf(rapid.StringN(-1, -1, 3*MaxText), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 2*MaxText),
+			func(b []byte) string { return string(b) })).Draw(t, "s")
+		got := Clip(s)
+		if len(got) > MaxText || !utf8.ValidString(got) {
+			t.Fatalf("%d bytes, valid %v", len(got), utf8.ValidString(got))
+		}
+		if utf8.ValidString(s) && len(s) <= MaxText && got != s {
+			t.Fatalf("%q became %q", s, got)
+		}
+	})
+}

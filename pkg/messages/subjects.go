@@ -1,0 +1,88 @@
+package messages
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Streams. Their configuration is in Streams.
+const (
+	StreamSeeds   = "SEEDS"
+	StreamURLs    = "URLS"
+	StreamFetch   = "FETCH"
+	StreamResults = "RESULTS"
+	StreamPages   = "PAGES"
+	StreamRecords = "RECORDS"
+	StreamDead    = "DEAD"
+)
+
+// Stages, as they appear in dead letters, metrics and service names.
+const (
+	StageFrontier = "frontier"
+	StageFetcher  = "fetcher"
+	StageParser   = "parser"
+	StageWriter   = "writer"
+)
+
+// DefaultCrawl is the crawl that a bare `nats pub seine.seeds.default URL` feeds.
+const DefaultCrawl = "default"
+
+// ErrCrawlName is returned for a crawl name that cannot be a subject token.
+var ErrCrawlName = errors.New("crawl name must be 1 to 63 of a-z, 0-9, '-' and '_', and start with a letter or digit")
+
+var crawlName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+
+// CheckCrawl reports whether name can name a crawl. The name is a subject
+// token, a KV key and a folder of the output, so its alphabet is small.
+func CheckCrawl(name string) error {
+	if !crawlName.MatchString(name) {
+		return fmt.Errorf("crawl name %q: %w", name, ErrCrawlName)
+	}
+	return nil
+}
+
+// SubjectSeeds is where anyone feeds URLs to a crawl.
+func SubjectSeeds(crawl string) string { return "seine.seeds." + crawl }
+
+// SubjectURLs carries the candidates of partition p.
+func SubjectURLs(crawl string, p int) string { return partitioned("urls", crawl, p) }
+
+// SubjectFetch carries the requests of partition p that are due now.
+func SubjectFetch(crawl string, p int) string { return partitioned("fetch", crawl, p) }
+
+// SubjectResults carries how the requests of partition p ended.
+func SubjectResults(crawl string, p int) string { return partitioned("results", crawl, p) }
+
+// SubjectPages carries what was fetched in partition p.
+func SubjectPages(crawl string, p int) string { return partitioned("pages", crawl, p) }
+
+// SubjectRecords carries what was extracted in partition p.
+func SubjectRecords(crawl string, p int) string { return partitioned("records", crawl, p) }
+
+// SubjectDead carries what stage could not handle.
+func SubjectDead(stage, crawl string) string { return "seine.dead." + stage + "." + crawl }
+
+// SubjectFrontier is where the owner of partition p answers requests for op.
+func SubjectFrontier(op string, p int) string {
+	return "seine.frontier." + op + "." + strconv.Itoa(p)
+}
+
+func partitioned(kind, crawl string, p int) string {
+	return "seine." + kind + "." + crawl + "." + strconv.Itoa(p)
+}
+
+// CrawlOf returns the crawl token of a subject of any stream, "" if there is
+// none.
+func CrawlOf(subject string) string {
+	parts := strings.Split(subject, ".")
+	switch {
+	case len(parts) < 3 || parts[0] != "seine":
+		return ""
+	case parts[1] == "dead" && len(parts) >= 4:
+		return parts[3]
+	}
+	return parts[2]
+}

@@ -1,0 +1,147 @@
+package messages
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Buckets of the key-value and object stores.
+const (
+	BucketCrawls = "seine_crawls" // Spec by crawl, watched by every stage
+	BucketRobots = "seine_robots" // robots.txt by origin
+	BucketLeases = "seine_leases" // who owns which partition
+	BucketMeta   = "seine_meta"   // Layout
+	BucketBodies = "seine_bodies" // bodies too large for a message
+)
+
+// KeyLayout is the key of the Layout in BucketMeta.
+const KeyLayout = "layout"
+
+// Layout is what all stages must agree on, fixed when the streams are created.
+type Layout struct {
+	V          int `json:"v"`          // Version of the wire
+	Partitions int `json:"partitions"` // P
+	Canonical  int `json:"canonical"`  // weburl.Version of the URLs in the streams
+}
+
+// DedupWindow is how long JetStream remembers a Nats-Msg-Id. It covers a
+// redelivery after a crash, and costs about 200 bytes of server memory per
+// message of that time.
+const DedupWindow = 2 * time.Minute
+
+// Timings of the consumers.
+const (
+	// AckWait is how long a worker may be silent about a message before another
+	// gets it. Workers send a sign of life every third of it, so it bounds only
+	// the wait after a crash.
+	AckWait = 15 * time.Second
+	// MaxDeliver is how often a stateless stage tries one message.
+	MaxDeliver = 5
+)
+
+// Limits of the streams in bytes and messages. A full stream refuses what is
+// published to it, and so slows down who publishes.
+type StreamLimits struct {
+	SeedsBytes    int64 // SEEDS
+	URLsBytes     int64 // URLS
+	FetchMessages int64 // FETCH: requests sent and not yet done, over all hosts
+	ResultsBytes  int64 // RESULTS
+	PagesBytes    int64 // PAGES
+	RecordsBytes  int64 // RECORDS
+	DeadBytes     int64 // DEAD
+	BodiesBytes   int64 // BucketBodies
+	DeadAge       time.Duration
+}
+
+// DefaultStreamLimits suit a laptop and a small server: 5 GiB of disk at most.
+func DefaultStreamLimits() StreamLimits {
+	const gib = 1 << 30
+	return StreamLimits{
+		SeedsBytes: gib / 4, URLsBytes: gib / 2, FetchMessages: 1024, ResultsBytes: gib / 4,
+		PagesBytes: 2 * gib, RecordsBytes: gib, DeadBytes: gib / 4, BodiesBytes: gib,
+		DeadAge: 30 * 24 * time.Hour,
+	}
+}
+
+// Streams returns the configuration of every stream.
+func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
+	log := func(name, subjects, about string, maxBytes int64) jetstream.StreamConfig {
+		return jetstream.StreamConfig{
+			Name: name, Subjects: []string{subjects}, Description: about,
+			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: maxBytes,
+			Storage: jetstream.FileStorage, Replicas: replicas, Duplicates: DedupWindow, AllowDirect: true,
+		}
+	}
+	fetch := log(StreamFetch, "seine.fetch.*.*", "requests that are due now", 0)
+	fetch.Retention, fetch.MaxMsgs, fetch.MaxBytes = jetstream.WorkQueuePolicy, l.FetchMessages, -1
+	dead := log(StreamDead, "seine.dead.*.*", "messages that could not be handled", l.DeadBytes)
+	dead.Discard, dead.MaxAge = jetstream.DiscardOld, l.DeadAge
+	return []jetstream.StreamConfig{
+		log(StreamSeeds, "seine.seeds.*", "URLs fed by people and programs", l.SeedsBytes),
+		log(StreamURLs, "seine.urls.*.*", "candidates, and the ends of visits", l.URLsBytes),
+		fetch,
+		log(StreamResults, "seine.results.*.*", "how requests ended", l.ResultsBytes),
+		log(StreamPages, "seine.pages.*.*", "responses with their bodies", l.PagesBytes),
+		log(StreamRecords, "seine.records.*.*", "extracted records", l.RecordsBytes),
+		dead,
+	}
+}
+
+// KeyValues returns the configuration of every key-value bucket.
+func KeyValues(replicas int) []jetstream.KeyValueConfig {
+	return []jetstream.KeyValueConfig{
+		{Bucket: BucketCrawls, Description: "crawl specs", History: 16, Replicas: replicas},
+		{Bucket: BucketRobots, Description: "robots.txt by origin", TTL: RobotsAge, Replicas: replicas, MaxBytes: 256 << 20},
+		{Bucket: BucketLeases, Description: "partition ownership", TTL: LeaseTTL, Replicas: replicas},
+		{Bucket: BucketMeta, Description: "what all stages agree on", Replicas: replicas},
+	}
+}
+
+// Bodies returns the configuration of the object store for large bodies.
+func Bodies(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
+	return jetstream.ObjectStoreConfig{
+		Bucket: BucketBodies, Description: "bodies too large for a message",
+		MaxBytes: l.BodiesBytes, Replicas: replicas,
+	}
+}
+
+const (
+	// RobotsAge is how long a robots.txt is believed (RFC 9309 2.4).
+	RobotsAge = 24 * time.Hour
+	// LeaseTTL is how long a lease outlives its owner's last sign of life.
+	LeaseTTL = 10 * time.Second
+)
+
+// WorkConsumer returns the consumer that all instances of a stateless stage
+// share: each message goes to one of them, again after AckWait.
+func WorkConsumer(durable, filter string, maxPending int) jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		Durable: durable, FilterSubject: filter, AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: AckWait, MaxAckPending: maxPending, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
+	}
+}
+
+// PartitionConsumer returns the consumer through which the owner of partition
+// p reads a stream in order. The owner acknowledges everything up to a
+// sequence at once, and rewinds to what it has stored when it starts, so the
+// server's own redelivery matters only if the owner hangs.
+func PartitionConsumer(name, kind string, p int) jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		Durable:       name + "-" + strconv.Itoa(p),
+		FilterSubject: partitioned(kind, "*", p),
+		AckPolicy:     jetstream.AckAllPolicy, AckWait: 5 * time.Minute,
+		MaxAckPending: 16384, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
+	}
+}
+
+// Durable names of the consumers.
+const (
+	ConsumerSeeds   = "frontier-seeds"   // on SEEDS, shared by frontiers
+	ConsumerURLs    = "frontier-urls"    // on URLS, one per partition
+	ConsumerResults = "frontier-results" // on RESULTS, one per partition
+	ConsumerFetch   = "fetcher"          // on FETCH, shared by fetchers
+	ConsumerParse   = "parser"           // on PAGES, shared by parsers
+	ConsumerWriter  = "writer"           // on RECORDS, one per writer name and partition
+)

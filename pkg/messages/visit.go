@@ -1,0 +1,71 @@
+package messages
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// URLHash identifies a canonical URL: the first 16 bytes of its SHA-256. At a
+// billion URLs the chance of one collision is below 10^-20.
+type URLHash [16]byte
+
+// HashURL returns the identity of a canonical URL.
+func HashURL(canonical string) URLHash {
+	sum := sha256.Sum256([]byte(canonical))
+	return URLHash(sum[:16])
+}
+
+// String returns the hash as 32 hexadecimal digits.
+func (h URLHash) String() string { return hex.EncodeToString(h[:]) }
+
+// Visit is one intended fetch of one URL. A retry belongs to the same visit; a
+// recrawl is the next round. It is the identity that makes a repeat harmless
+// wherever it happens.
+type Visit struct {
+	URL   URLHash
+	Round uint32
+}
+
+// ErrVisit is returned for text that is not a visit.
+var ErrVisit = errors.New(`visit must be 32 hexadecimal digits, a dot and a round from 1, as in "0f…3a.1"`)
+
+// IsZero reports that no visit is named, as in a batch of seeds.
+func (v Visit) IsZero() bool { return v == Visit{} }
+
+// String returns "<hash>.<round>".
+func (v Visit) String() string {
+	return v.URL.String() + "." + strconv.FormatUint(uint64(v.Round), 10)
+}
+
+// MarshalText encodes the visit as String does; the zero visit is empty.
+func (v Visit) MarshalText() ([]byte, error) {
+	if v.IsZero() {
+		return nil, nil
+	}
+	return []byte(v.String()), nil
+}
+
+// UnmarshalText decodes what MarshalText wrote.
+func (v *Visit) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*v = Visit{}
+		return nil
+	}
+	hash, round, ok := strings.Cut(string(text), ".")
+	if !ok || len(hash) != 32 {
+		return fmt.Errorf("%q: %w", text, ErrVisit)
+	}
+	if _, err := hex.Decode(v.URL[:], []byte(hash)); err != nil {
+		return fmt.Errorf("%q: %w", text, ErrVisit)
+	}
+	n, err := strconv.ParseUint(round, 10, 32)
+	if err != nil || n == 0 {
+		return fmt.Errorf("%q: %w", text, ErrVisit)
+	}
+	v.Round = uint32(n)
+	return nil
+}

@@ -1,0 +1,87 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/micro"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Health collects what keeps a process from being ready. It is safe for
+// concurrent use.
+type Health struct {
+	mu     sync.Mutex
+	checks map[string]func() error
+}
+
+// Add registers a check; it must answer at once.
+func (h *Health) Add(name string, check func() error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.checks == nil {
+		h.checks = make(map[string]func() error)
+	}
+	h.checks[name] = check
+}
+
+// Err returns what keeps the process from being ready, nil if nothing does.
+func (h *Health) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var errs []error
+	for name, check := range h.checks {
+		if err := check(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ServeAdmin serves /metrics, /healthz, /readyz and, if asked, /debug/pprof on
+// l until ctx is done. /healthz says that the process runs, /readyz that it can
+// do its work.
+func ServeAdmin(ctx context.Context, l net.Listener, h *Health, profile bool) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.Handler())
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := h.Err(); err != nil {
+			http.Error(w, strings.TrimSpace(err.Error()), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ready")
+	})
+	if profile {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve metrics and health: %w", err)
+	}
+	return nil
+}
+
+// Announce makes the process discoverable with `nats micro ls`.
+func Announce(b *Bus, stage, version string) error {
+	_, err := micro.AddService(b.NC, micro.Config{
+		Name: "seine-" + stage, Version: version, Description: "Seine " + stage,
+		Metadata: map[string]string{"wire": fmt.Sprint(b.Layout.V), "partitions": fmt.Sprint(b.Layout.Partitions)},
+	})
+	if err != nil {
+		return fmt.Errorf("announce %s: %w", stage, err)
+	}
+	return nil
+}

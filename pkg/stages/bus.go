@@ -1,0 +1,195 @@
+package stages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+)
+
+// Bus is a connection to NATS with the streams of Seine on it.
+type Bus struct {
+	NC     *nats.Conn
+	JS     jetstream.JetStream
+	Layout messages.Layout
+	Log    *slog.Logger
+}
+
+// ErrLayout is returned when the streams were made for another layout than
+// the one asked for, or by a version of Seine that this one cannot continue.
+var ErrLayout = errors.New("the streams were created with another layout")
+
+// ErrServer is returned when the server cannot carry the streams.
+var ErrServer = errors.New("unsuitable NATS server")
+
+// asyncPending bounds how many published messages may wait for their
+// acknowledgement over one connection.
+const asyncPending = 8192
+
+// Dial connects to the NATS server at url, and stays connected: it reconnects
+// for ever, and Publisher, Runner and Feed go on where they were. Only the
+// first connection may fail.
+func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
+	opts = append([]nats.Option{
+		nats.Name(name),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(200 * time.Millisecond),
+		nats.ReconnectJitter(200*time.Millisecond, time.Second),
+		nats.PingInterval(20 * time.Second),
+		nats.ReconnectBufSize(-1), // what cannot be sent now is retried by who published it
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("lost NATS, reconnecting", "error", err)
+			}
+		}),
+		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("reconnected to NATS", "url", nc.ConnectedUrlRedacted()) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS", "error", err) }),
+	}, opts...)
+	nc, err := nats.Connect(url, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w (is nats-server running there with -js? --nats or SEINE_NATS_URL names another)", redact(url), err)
+	}
+	js, err := jetstream.New(nc,
+		jetstream.WithPublishAsyncMaxPending(asyncPending),
+		jetstream.WithPublishAsyncTimeout(10*time.Second))
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("open JetStream: %w", err)
+	}
+	return &Bus{NC: nc, JS: js, Log: log}, nil
+}
+
+// Close sends what is buffered and closes the connection.
+func (b *Bus) Close() {
+	_ = b.NC.FlushTimeout(2 * time.Second)
+	b.NC.Close()
+}
+
+// Provision creates the streams and buckets that are missing, and brings the
+// limits of the others up to date. Partitions cannot change once URLs have been
+// distributed over them: ErrLayout then.
+func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.StreamLimits, replicas int) error {
+	if err := b.checkServer(ctx); err != nil {
+		return err
+	}
+	for _, kv := range messages.KeyValues(replicas) {
+		if _, err := b.JS.CreateOrUpdateKeyValue(ctx, kv); err != nil {
+			return fmt.Errorf("create bucket %s: %w", kv.Bucket, err)
+		}
+	}
+	if err := b.agree(ctx, partitions); err != nil {
+		return err
+	}
+	for _, s := range messages.Streams(limits, replicas) {
+		if _, err := b.JS.CreateOrUpdateStream(ctx, s); err != nil {
+			return fmt.Errorf("create stream %s: %w", s.Name, err)
+		}
+	}
+	if _, err := b.JS.CreateOrUpdateObjectStore(ctx, messages.Bodies(limits, replicas)); err != nil {
+		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, err)
+	}
+	return nil
+}
+
+func (b *Bus) checkServer(ctx context.Context) error {
+	if _, err := b.JS.AccountInfo(ctx); err != nil {
+		return fmt.Errorf("%w: JetStream does not answer: %w (start nats-server with -js)", ErrServer, err)
+	}
+	if v := b.NC.ConnectedServerVersion(); !serverAtLeast(v, 2, 14) {
+		return fmt.Errorf("%w: version %s; Seine needs 2.14 or newer, whose consumers can be rewound", ErrServer, v)
+	}
+	return nil
+}
+
+func serverAtLeast(version string, major, minor int) bool {
+	var ma, mi int
+	if _, err := fmt.Sscanf(version, "%d.%d", &ma, &mi); err != nil {
+		return false
+	}
+	return ma > major || ma == major && mi >= minor
+}
+
+// agree writes the layout, or checks it against the one that was written.
+func (b *Bus) agree(ctx context.Context, partitions int) error {
+	want := messages.Layout{V: messages.Version, Partitions: partitions, Canonical: weburl.Version}
+	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	text, err := json.Marshal(want)
+	if err != nil {
+		return fmt.Errorf("encode layout: %w", err)
+	}
+	if _, err := kv.Create(ctx, messages.KeyLayout, text); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return fmt.Errorf("write layout: %w", err)
+	}
+	have, err := b.layout(ctx)
+	if err != nil {
+		return err
+	}
+	if have != want {
+		return fmt.Errorf("%w: they have %+v, asked for %+v (use the same --partitions, or another NATS account)", ErrLayout, have, want)
+	}
+	b.Layout = have
+	return nil
+}
+
+func (b *Bus) layout(ctx context.Context) (l messages.Layout, err error) {
+	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return l, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	e, err := kv.Get(ctx, messages.KeyLayout)
+	if err != nil {
+		return l, fmt.Errorf("read layout: %w", err)
+	}
+	if err := json.Unmarshal(e.Value(), &l); err != nil {
+		return l, fmt.Errorf("decode layout: %w", err)
+	}
+	return l, nil
+}
+
+// Join waits until a frontier has provisioned the streams, and learns their
+// layout.
+func (b *Bus) Join(ctx context.Context) error {
+	said := false
+	for {
+		l, err := b.layout(ctx)
+		if err == nil && l.V == messages.Version {
+			if _, err = b.JS.ObjectStore(ctx, messages.BucketBodies); err == nil { // the last thing made
+				b.Layout = l
+				return nil
+			}
+		}
+		if err == nil {
+			return fmt.Errorf("%w: they have wire version %d, this build speaks %d", ErrLayout, l.V, messages.Version)
+		}
+		if !said {
+			b.Log.Info("waiting for a frontier to create the streams", "reason", err)
+			said = true
+		}
+		if err := sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// sleep waits for d, or until ctx is done and returns why.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}

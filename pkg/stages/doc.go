@@ -1,0 +1,16 @@
+// Package stages is what every stage of the pipeline shares: the way from a
+// stream through a handler to other streams, and what a process needs around
+// it. A stage of one's own is a Handler given to a Runner.
+//
+// The rules are kept here, once:
+//
+//   - Outputs are acknowledged by JetStream before the input is (Runner).
+//   - A full stream refuses a message; whoever publishes waits, keeps what it
+//     holds alive, and pulls no more (Publisher, Runner).
+//   - Every error has a kind, and the kind alone decides what becomes of the
+//     message (Kind).
+//   - Consumed history stays for replay, inside a budget (Janitor).
+//   - A partition has one owner at a time (Leases), who reads it in order and
+//     from where its own state ends (Feed).
+//   - The first signal drains, the second cuts (Main).
+package stages

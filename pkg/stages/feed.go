@@ -1,0 +1,191 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Feed reads a stream in order for the one owner of a partition. It starts
+// where the owner's own state ends, whatever the server believes was
+// acknowledged, and it rewinds by itself when a connection lost messages: so
+// every message comes once, in order, without waiting for a redelivery.
+type Feed struct {
+	bus    *Bus
+	stream string
+	config jetstream.ConsumerConfig
+	last   Position // of the last message handed out
+	over   *atomic.Bool // set when the stream is found to be in another life
+	out    chan *FeedMessage
+}
+
+// Position is a place in one life of a stream. Its owner stores it in the same
+// transaction as what it made of the message there.
+type Position struct {
+	Created  time.Time // when the stream was created: another life, other messages
+	Sequence uint64
+	Stored   time.Time // when the message there was stored
+}
+
+// FeedMessage is a message of a Feed.
+type FeedMessage struct {
+	Message
+	// Position is where the feed goes on after this message.
+	Position Position
+	msg      jetstream.Msg
+	over     *atomic.Bool
+}
+
+// Ack tells the server that m and all before it in the feed are done. A lost
+// acknowledgement costs nothing but history kept longer.
+func (m *FeedMessage) Ack() {
+	if !m.over.Load() { // its sequence would acknowledge other messages now
+		_ = m.msg.Ack()
+	}
+}
+
+// Feed prefetch: enough for a batch, little enough that many feeds fit in
+// memory. The byte limit must exceed the largest message, 1 MiB, or the pull
+// would spin (nats-server issue 5888).
+const (
+	feedMessages = 256
+	feedBytes    = 4 << 20
+)
+
+// NewFeed returns a feed of stream that begins after the position given.
+func NewFeed(b *Bus, stream string, config jetstream.ConsumerConfig, after Position) *Feed {
+	return &Feed{bus: b, stream: stream, config: config, last: after, over: new(atomic.Bool), out: make(chan *FeedMessage, feedMessages)}
+}
+
+// C gives the messages, until Run returns.
+func (f *Feed) C() <-chan *FeedMessage { return f.out }
+
+// Run feeds C until ctx is done. It outlives a server that is away.
+func (f *Feed) Run(ctx context.Context) error {
+	defer close(f.out)
+	wait := minRefusedWait
+	for ctx.Err() == nil {
+		before := f.last
+		err := f.session(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if f.last != before {
+			wait = minRefusedWait
+		}
+		if wait >= maxRefusedWait {
+			f.bus.Log.Warn("feed interrupted", "stream", f.stream, "consumer", f.config.Durable, "error", err)
+		}
+		_ = sleep(ctx, wait)
+		wait = min(2*wait, maxRefusedWait)
+	}
+	return nil
+}
+
+// session reads until something is wrong with the flow of messages. A new
+// connection is: what the old one lost would come again only after AckWait.
+func (f *Feed) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reconnected := f.bus.NC.StatusChanged(nats.CONNECTED)
+	defer f.bus.NC.RemoveStatusListener(reconnected)
+	go func() {
+		for range reconnected {
+			cancel()
+		}
+	}()
+	iter, err := f.rewind(ctx)
+	if err != nil {
+		return err
+	}
+	defer iter.Stop()
+	for expect := uint64(1); ; expect++ {
+		m, err := iter.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return fmt.Errorf("read %s: %w", f.stream, err)
+		}
+		md, err := m.Metadata()
+		if err != nil {
+			return fmt.Errorf("read %s: %w", f.stream, err)
+		}
+		if md.Sequence.Consumer != expect {
+			return errGap
+		}
+		if md.Sequence.Stream <= f.last.Sequence {
+			continue
+		}
+		at := Position{Created: f.last.Created, Sequence: md.Sequence.Stream, Stored: md.Timestamp}
+		fm := &FeedMessage{msg: m, over: f.over, Position: at, Message: Message{
+			Subject: m.Subject(), Header: m.Headers(), Data: m.Data(), Stream: md.Stream,
+			Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
+		}}
+		select {
+		case f.out <- fm:
+			f.last = at
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+var errGap = errors.New("messages were lost on the way, reading them again")
+
+// rewind makes the consumer start right after the last message handed out.
+func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, error) {
+	s, err := f.bus.JS.Stream(ctx, f.stream)
+	if err != nil {
+		return nil, fmt.Errorf("open stream %s: %w", f.stream, err)
+	}
+	if err := f.verify(ctx, s); err != nil {
+		return nil, err
+	}
+	c, err := s.CreateOrUpdateConsumer(ctx, f.config)
+	if err != nil {
+		return nil, fmt.Errorf("open consumer %s: %w", f.config.Durable, err)
+	}
+	next := f.last.Sequence + 1
+	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, f.config.Durable, next); err != nil {
+		return nil, fmt.Errorf("rewind consumer %s to %d: %w", f.config.Durable, next, err)
+	}
+	iter, err := c.Messages(
+		jetstream.PullMaxMessagesWithBytesLimit(feedMessages, feedBytes),
+		jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(3*time.Second))
+	if err != nil {
+		return nil, fmt.Errorf("pull from consumer %s: %w", f.config.Durable, err)
+	}
+	return iter, nil
+}
+
+// verify checks that the stream still is the one that the position is in. One
+// that was made anew, or lost its tail when a machine lost power, numbers other
+// messages with the same sequences: then everything stored is read again, which
+// owners recognise, rather than something new be skipped as old.
+func (f *Feed) verify(ctx context.Context, s jetstream.Stream) error {
+	info := s.CachedInfo()
+	same := info.Created.Equal(f.last.Created) && info.State.LastSeq >= f.last.Sequence
+	if same && f.last.Sequence >= info.State.FirstSeq && f.last.Sequence > 0 {
+		m, err := s.GetMsg(ctx, f.last.Sequence)
+		switch {
+		case err == nil:
+			same = m.Time.Equal(f.last.Stored)
+		case !errors.Is(err, jetstream.ErrMsgNotFound): // not found: purged this moment
+			return fmt.Errorf("look at message %d of %s: %w", f.last.Sequence, f.stream, err)
+		}
+	}
+	if same {
+		return nil
+	}
+	if f.last.Sequence > 0 {
+		f.bus.Log.Warn("stream is not the one that was read before, reading all of it again",
+			"stream", f.stream, "position", f.last.Sequence, "last", info.State.LastSeq)
+	}
+	f.over.Store(true)
+	f.over = new(atomic.Bool)
+	f.last = Position{Created: info.Created}
+	return nil
+}

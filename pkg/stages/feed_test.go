@@ -1,0 +1,270 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+func feedOf(b *Bus, after Position) *Feed {
+	return NewFeed(b, messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", 0), after)
+}
+
+// next takes n messages of a feed.
+func next(t *testing.T, f *Feed, n int) []*FeedMessage {
+	t.Helper()
+	var got []*FeedMessage
+	deadline := time.After(patience)
+	for len(got) < n {
+		select {
+		case m, ok := <-f.C():
+			if !ok {
+				t.Fatalf("feed ended after %d of %d", len(got), n)
+			}
+			got = append(got, m)
+		case <-deadline:
+			t.Fatalf("%d of %d messages came: %v", len(got), n, texts(got))
+		}
+	}
+	return got
+}
+
+func texts(ms []*FeedMessage) (s []string) {
+	for _, m := range ms {
+		s = append(s, string(m.Data))
+	}
+	return s
+}
+
+func numbers(from, to int) (s []string) {
+	for i := from; i < to; i++ {
+		s = append(s, fmt.Sprint(i))
+	}
+	return s
+}
+
+func TestFeed(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, urls, 3)
+	send(t, b, "seine.urls.c.1", 2) // of another partition
+	if _, err := b.JS.Publish(t.Context(), "seine.urls.other.0", []byte("3")); err != nil {
+		t.Fatal(err)
+	}
+	f := feedOf(b, Position{})
+	j := start(t, f.Run)
+	got := next(t, f, 4)
+	if !slices.Equal(texts(got), numbers(0, 4)) {
+		t.Fatalf("came as %q", texts(got))
+	}
+	if m := got[3]; m.Sequence != 6 || m.Position.Sequence != 6 || m.Subject != "seine.urls.other.0" || m.Stream != messages.StreamURLs || m.Stored.IsZero() {
+		t.Errorf("%+v", m)
+	}
+	got[2].Ack()
+	eventually(t, "the ack arrives, for all before as well", func() bool {
+		return consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream == 3
+	})
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := <-f.C(); ok {
+		t.Error("C is not closed")
+	}
+
+	// Its owner stored only the second, whatever was acknowledged since.
+	f = feedOf(b, got[1].Position)
+	start(t, f.Run)
+	if again := next(t, f, 2); !slices.Equal(texts(again), numbers(2, 4)) {
+		t.Errorf("after a restart %q", texts(again))
+	}
+	// One that waits at the end gets what comes next.
+	if _, err := b.JS.Publish(t.Context(), urls, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if m := next(t, f, 1); texts(m)[0] != "new" {
+		t.Errorf("then %q", texts(m))
+	}
+}
+
+func TestFeedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, urls, 3)
+	f := feedOf(b, Position{})
+	j := start(t, f.Run)
+	last := next(t, f, 3)[2].Position
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	// All of it purged meanwhile: the position is still good.
+	if err := streamOf(t, b, messages.StreamURLs).Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f = feedOf(b, last)
+	start(t, f.Run)
+	if _, err := b.JS.Publish(t.Context(), urls, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if m := next(t, f, 1)[0]; string(m.Data) != "new" || m.Sequence != 4 || !m.Position.Created.Equal(last.Created) {
+		t.Errorf("%q at %+v", m.Data, m.Position)
+	}
+}
+
+func TestFeedManyMessages(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	const n = 3 * feedMessages
+	for i := range n {
+		if _, err := b.JS.PublishAsync(urls, fmt.Append(nil, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-b.JS.PublishAsyncComplete()
+	f := feedOf(b, Position{})
+	start(t, f.Run)
+	if got := texts(next(t, f, n)); !slices.Equal(got, numbers(0, n)) {
+		t.Error("out of order")
+	}
+}
+
+func TestFeedBrokerRestart(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	send(t, b, urls, 20)
+	f := feedOf(b, Position{})
+	start(t, f.Run)
+	got := next(t, f, 7)
+	br.stop()
+	br.start()
+	b2, _ := dial(t, br.url())
+	for i := 20; i < 30; i++ {
+		if _, err := b2.JS.Publish(t.Context(), urls, fmt.Append(nil, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got = append(got, next(t, f, 23)...)
+	if !slices.Equal(texts(got), numbers(0, 30)) {
+		t.Errorf("came as %q", texts(got))
+	}
+	for _, m := range got {
+		if !m.Position.Created.Equal(got[0].Position.Created) {
+			t.Error("the stream is taken for another one")
+		}
+	}
+}
+
+// The last messages that the broker sent are lost on the way, and no later one
+// shows it.
+func TestFeedLostOnTheWay(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	p := newProxy(t, br)
+	far, _ := dial(t, p.url())
+	f := feedOf(far, Position{})
+	start(t, f.Run)
+	send(t, b, urls, 3)
+	got := next(t, f, 3)
+	p.swallow.Store(true)
+	send(t, b, urls, 2)
+	eventually(t, "the broker has sent them", func() bool {
+		return consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").Delivered.Stream == 5
+	})
+	p.cut()
+	got = append(got, next(t, f, 2)...)
+	if want := []string{"0", "1", "2", "0", "1"}; !slices.Equal(texts(got), want) {
+		t.Errorf("came as %q", texts(got))
+	}
+}
+
+func remake(t *testing.T, b *Bus) {
+	t.Helper()
+	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	if err := b.JS.DeleteStream(t.Context(), messages.StreamURLs); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.JS.CreateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFeedStreamMadeAnew(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, urls, 3)
+	f := feedOf(b, Position{})
+	start(t, f.Run)
+	old := next(t, f, 3)
+	remake(t, b)
+	send(t, b, urls, 5)
+	got := next(t, f, 5)
+	if !slices.Equal(texts(got), numbers(0, 5)) {
+		t.Errorf("came as %q", texts(got))
+	}
+	created := streamOf(t, b, messages.StreamURLs).CachedInfo().Created
+	if at := got[0].Position; at.Sequence != 1 || !at.Created.Equal(created) || at.Created.Equal(old[0].Position.Created) {
+		t.Errorf("position %+v", at)
+	}
+	old[2].Ack() // of the old life: says nothing about the new messages
+	got[0].Ack()
+	eventually(t, "the new ack arrives", func() bool {
+		return consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream >= 1
+	})
+	if floor := consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream; floor != 1 {
+		t.Errorf("acknowledged up to %d", floor)
+	}
+}
+
+// Positions that are not of this stream as it is now: all of it is read again.
+func TestFeedPositionNotTrusted(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, urls, 5)
+	f := feedOf(b, Position{})
+	j := start(t, f.Run)
+	good := next(t, f, 5)[2].Position
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]Position{
+		"another life":          {Created: good.Created.Add(time.Nanosecond), Sequence: good.Sequence, Stored: good.Stored},
+		"behind the last":       {Created: good.Created, Sequence: 6, Stored: good.Stored},
+		"another message there": {Created: good.Created, Sequence: good.Sequence, Stored: good.Stored.Add(-time.Second)},
+		"no life":               {Sequence: good.Sequence, Stored: good.Stored},
+	} {
+		f := feedOf(b, at)
+		j := start(t, f.Run)
+		if got := next(t, f, 5); !slices.Equal(texts(got), numbers(0, 5)) || !got[0].Position.Created.Equal(good.Created) {
+			t.Errorf("%s: %q", name, texts(got))
+		}
+		if err := j.end(); err != nil {
+			t.Error(err)
+		}
+	}
+	f = feedOf(b, good)
+	start(t, f.Run)
+	if got := next(t, f, 2); !slices.Equal(texts(got), numbers(3, 5)) {
+		t.Errorf("the good position: %q", texts(got))
+	}
+}
+
+// The consumer of the feed may vanish, by a person or with a server.
+func TestFeedConsumerDeleted(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, urls, 2)
+	f := feedOf(b, Position{})
+	start(t, f.Run)
+	got := next(t, f, 1)
+	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamURLs, "frontier-urls-0"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.JS.Publish(t.Context(), urls, []byte("2")); err != nil {
+		t.Fatal(err)
+	}
+	if got = append(got, next(t, f, 2)...); !slices.Equal(texts(got), numbers(0, 3)) {
+		t.Errorf("came as %q", texts(got))
+	}
+}

@@ -1,0 +1,182 @@
+package frontier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Client asks the frontiers of a cluster, whichever process owns what.
+type Client struct{ Bus *stages.Bus }
+
+// ErrUnanswered is returned when a partition has no owner that answers.
+var ErrUnanswered = errors.New("no frontier answers")
+
+// questionTimeout bounds a question to one partition.
+const questionTimeout = 5 * time.Second
+
+// Status returns how a crawl stands, over all partitions.
+func (c *Client) Status(ctx context.Context, crawl string) (Counters, error) {
+	parts, err := c.partitions(ctx, crawl)
+	return sum(parts), err
+}
+
+func sum(parts []PartitionStatus) Counters {
+	var total Counters
+	for i := range parts {
+		total.Add(&parts[i].Counters)
+	}
+	return total
+}
+
+func (c *Client) partitions(ctx context.Context, crawl string) ([]PartitionStatus, error) {
+	parts := make([]PartitionStatus, c.Bus.Layout.Partitions)
+	g, ctx := errgroup.WithContext(ctx)
+	for p := range parts {
+		g.Go(func() error { return c.ask(ctx, opStatus, p, Question{Crawl: crawl}, &parts[p]) })
+	}
+	return parts, g.Wait()
+}
+
+// Slowest returns the hosts with the longest mean request, over all partitions.
+func (c *Client) Slowest(ctx context.Context, top int) ([]HostStatus, error) {
+	var all []HostStatus
+	for p := range c.Bus.Layout.Partitions {
+		var hs []HostStatus
+		if err := c.ask(ctx, opHosts, p, Question{Top: top}, &hs); err != nil {
+			return nil, err
+		}
+		all = append(all, hs...)
+	}
+	return keepSlowest(all, top), nil
+}
+
+// Explain returns what became of a URL, which is made canonical first.
+func (c *Client) Explain(ctx context.Context, crawl, url string) (Explanation, error) {
+	var e Explanation
+	canonical, err := weburl.Canonicalize(url)
+	if err != nil {
+		return e, err
+	}
+	p := messages.Partition(canonical, c.Bus.Layout.Partitions)
+	err = c.ask(ctx, opExplain, p, Question{Crawl: crawl, URL: canonical}, &e)
+	return e, err
+}
+
+func (c *Client) ask(ctx context.Context, op string, p int, q Question, reply any) error {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("encode question: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
+	m, err := c.Bus.NC.RequestWithContext(ctx, messages.SubjectFrontier(op, p), text)
+	if err != nil {
+		return fmt.Errorf("%w for partition %d: %w", ErrUnanswered, p, err)
+	}
+	var f failure
+	if json.Unmarshal(m.Data, &f) == nil && f.Error != "" {
+		return fmt.Errorf("partition %d: %s", p, f.Error)
+	}
+	if err := json.Unmarshal(m.Data, reply); err != nil {
+		return fmt.Errorf("decode answer of partition %d: %w", p, err)
+	}
+	return nil
+}
+
+// End is why nothing more will happen in a crawl unless it is fed.
+type End string
+
+// Ends of a crawl.
+const (
+	NotEnded   End = ""
+	Complete   End = "complete"    // every URL has reached its end
+	PagesLimit End = "pages_limit" // max_pages were fetched; what is queued stays queued
+)
+
+// Ended reports whether a crawl has come to an end, and how it stands. Only
+// the frontier can know: a page is done when the parser's message for it has
+// been applied, and that comes after everything that was found on the page. So
+// when no URL is open in any partition, nothing waits in the streams, and no
+// partition has moved while that was looked at, nothing can happen any more.
+func (c *Client) Ended(ctx context.Context, crawl string, maxPages int64) (End, Counters, error) {
+	before, err := c.partitions(ctx, crawl)
+	if err != nil {
+		return NotEnded, Counters{}, err
+	}
+	total := sum(before)
+	end := endOf(&total, maxPages)
+	if end == NotEnded {
+		return NotEnded, total, nil
+	}
+	drained, err := c.drained(ctx, crawl, before)
+	if err != nil || !drained {
+		return NotEnded, total, err
+	}
+	after, err := c.partitions(ctx, crawl)
+	if err != nil {
+		return NotEnded, total, err
+	}
+	for p := range before {
+		if before[p].Epoch != after[p].Epoch || !same(&before[p].Counters, &after[p].Counters) {
+			return NotEnded, sum(after), nil
+		}
+	}
+	return end, total, nil
+}
+
+func endOf(c *Counters, maxPages int64) End {
+	switch {
+	case c.Known() == 0:
+		return NotEnded
+	case c.Open() == 0:
+		return Complete
+	case maxPages > 0 && c.Pages >= maxPages && c.InFlight == 0 && c.Parsing == 0:
+		return PagesLimit
+	}
+	return NotEnded
+}
+
+func same(a, b *Counters) bool {
+	return a.Queued == b.Queued && a.InFlight == b.InFlight && a.Waiting == b.Waiting && a.Parsing == b.Parsing &&
+		a.Done == b.Done && a.Failed == b.Failed && a.Pages == b.Pages && maps.Equal(a.Excluded, b.Excluded)
+}
+
+// drained reports whether the partitions have applied everything that the
+// streams hold for the crawl.
+func (c *Client) drained(ctx context.Context, crawl string, parts []PartitionStatus) (bool, error) {
+	js := c.Bus.JS
+	seeds, err := lastSequence(ctx, js, messages.StreamSeeds, messages.SubjectSeeds(crawl))
+	if err != nil {
+		return false, err
+	}
+	if seeds > 0 {
+		consumer, err := js.Consumer(ctx, messages.StreamSeeds, messages.ConsumerSeeds)
+		if err != nil {
+			return false, fmt.Errorf("look at consumer %s: %w", messages.ConsumerSeeds, err)
+		}
+		if consumer.CachedInfo().AckFloor.Stream < seeds {
+			return false, nil
+		}
+	}
+	for p := range parts {
+		for stream, subject := range map[string]string{
+			messages.StreamURLs: messages.SubjectURLs(crawl, p), messages.StreamResults: messages.SubjectResults(crawl, p),
+		} {
+			last, err := lastSequence(ctx, js, stream, subject)
+			if err != nil || last > parts[p].Positions[stream].Sequence {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}

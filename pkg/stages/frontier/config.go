@@ -1,0 +1,78 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"seine/pkg/messages"
+)
+
+// Config is how a frontier process is set up. The defaults are in the tags.
+type Config struct {
+	State      string            `help:"Directory of the frontier's store." default:"./seine-data/frontier" placeholder:"DIR"`
+	Partitions int               `help:"Number of partitions; fixed when the streams are created." default:"16" placeholder:"N"`
+	Replicas   int               `help:"Replicas of each stream, for a NATS cluster." default:"1" placeholder:"N"`
+	Sync       Sync              `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
+	Cache      messages.Bytes    `help:"Memory for blocks of the store." default:"32MiB" placeholder:"SIZE"`
+	Drain      messages.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
+
+	SeedsBytes    messages.Bytes    `help:"Limit of stream SEEDS." default:"256MiB" placeholder:"SIZE"`
+	URLsBytes     messages.Bytes    `name:"urls-bytes" help:"Limit of stream URLS." default:"512MiB" placeholder:"SIZE"`
+	FetchMessages int64             `help:"Limit of stream FETCH: requests sent and not done, over all hosts." default:"1024" placeholder:"N"`
+	ResultsBytes  messages.Bytes    `help:"Limit of stream RESULTS." default:"256MiB" placeholder:"SIZE"`
+	PagesBytes    messages.Bytes    `help:"Limit of stream PAGES." default:"2GiB" placeholder:"SIZE"`
+	RecordsBytes  messages.Bytes    `help:"Limit of stream RECORDS." default:"1GiB" placeholder:"SIZE"`
+	DeadBytes     messages.Bytes    `help:"Limit of stream DEAD." default:"256MiB" placeholder:"SIZE"`
+	BodiesBytes   messages.Bytes    `help:"Limit of the object store for large bodies." default:"1GiB" placeholder:"SIZE"`
+	DeadAge       messages.Duration `help:"How long dead letters are kept." default:"720h" placeholder:"TIME"`
+	KeepShare     float64           `help:"Part of a stream's limit that history already read may take." default:"0.5" placeholder:"SHARE"`
+	KeepAge       messages.Duration `help:"How long history already read is kept." default:"168h" placeholder:"TIME"`
+}
+
+// DefaultConfig returns the defaults.
+func DefaultConfig() Config {
+	var c Config
+	if err := kong.ApplyDefaults(&c); err != nil {
+		panic(fmt.Sprintf("defaults of the frontier: %v", err))
+	}
+	return c
+}
+
+// Validate names the first option that is wrong, and what would be right.
+func (c *Config) Validate() error {
+	switch {
+	case c.State == "":
+		return fmt.Errorf("--state: must name a directory")
+	case c.Partitions < 1 || c.Partitions > messages.MaxPartitions:
+		return fmt.Errorf("--partitions %d: must be from 1 to %d", c.Partitions, messages.MaxPartitions)
+	case c.Replicas < 1 || c.Replicas > 5:
+		return fmt.Errorf("--replicas %d: must be from 1 to 5", c.Replicas)
+	case c.Cache < 1<<20:
+		return fmt.Errorf("--cache %s: must be at least 1MiB", c.Cache)
+	case c.FetchMessages < 1 || c.FetchMessages > 100_000:
+		return fmt.Errorf("--fetch-messages %d: must be from 1 to 100000", c.FetchMessages)
+	case c.KeepShare < 0 || c.KeepShare > 0.9:
+		return fmt.Errorf("--keep-share %g: must be from 0 to 0.9, to leave room for what is not read yet", c.KeepShare)
+	case c.KeepAge < 0 || c.DeadAge < messages.Duration(time.Minute):
+		return fmt.Errorf("--keep-age must not be negative, --dead-age at least 1m")
+	}
+	for name, size := range map[string]messages.Bytes{
+		"seeds": c.SeedsBytes, "urls": c.URLsBytes, "results": c.ResultsBytes, "pages": c.PagesBytes,
+		"records": c.RecordsBytes, "dead": c.DeadBytes, "bodies": c.BodiesBytes,
+	} {
+		if size < 2<<20 {
+			return fmt.Errorf("--%s-bytes %s: must be at least 2MiB, to hold the largest message", name, size)
+		}
+	}
+	return nil
+}
+
+func (c *Config) limits() messages.StreamLimits {
+	return messages.StreamLimits{
+		SeedsBytes: int64(c.SeedsBytes), URLsBytes: int64(c.URLsBytes), FetchMessages: c.FetchMessages,
+		ResultsBytes: int64(c.ResultsBytes), PagesBytes: int64(c.PagesBytes), RecordsBytes: int64(c.RecordsBytes),
+		DeadBytes: int64(c.DeadBytes), BodiesBytes: int64(c.BodiesBytes), DeadAge: time.Duration(c.DeadAge),
+	}
+}

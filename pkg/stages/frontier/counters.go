@@ -1,0 +1,88 @@
+package frontier
+
+import "seine/pkg/messages"
+
+// Counters count the URLs of a crawl in a partition, by where they stand.
+type Counters struct {
+	Queued   int64 `json:"queued"`
+	InFlight int64 `json:"in_flight"`
+	Waiting  int64 `json:"waiting"`
+	Parsing  int64 `json:"parsing"`
+	Done     int64 `json:"done"`
+	Failed   int64 `json:"failed"`
+	// Excluded is by reason.
+	Excluded map[string]int64 `json:"excluded,omitempty"`
+	// Pages were fetched and handed to the parser; Attempts are by class.
+	Pages     int64                    `json:"pages"`
+	Attempts  map[messages.Class]int64 `json:"attempts,omitempty"`
+	BytesWire int64                    `json:"bytes_wire"`
+	BytesBody int64                    `json:"bytes_body"`
+	// Started and Changed are when the first URL came and the last thing
+	// happened, Unix ms.
+	Started int64 `json:"started,omitempty"`
+	Changed int64 `json:"changed,omitempty"`
+}
+
+// Open is how many URLs something is still to happen to.
+func (c *Counters) Open() int64 { return c.Queued + c.InFlight + c.Waiting + c.Parsing }
+
+// Known is how many URLs there are.
+func (c *Counters) Known() int64 {
+	n := c.Open() + c.Done + c.Failed
+	for _, x := range c.Excluded {
+		n += x
+	}
+	return n
+}
+
+// Add adds the counts of another partition.
+func (c *Counters) Add(o *Counters) {
+	c.Queued += o.Queued
+	c.InFlight += o.InFlight
+	c.Waiting += o.Waiting
+	c.Parsing += o.Parsing
+	c.Done += o.Done
+	c.Failed += o.Failed
+	c.Pages += o.Pages
+	c.BytesWire += o.BytesWire
+	c.BytesBody += o.BytesBody
+	for k, v := range o.Excluded {
+		increase(&c.Excluded, k, v)
+	}
+	for k, v := range o.Attempts {
+		increase(&c.Attempts, k, v)
+	}
+	if o.Started > 0 && (c.Started == 0 || o.Started < c.Started) {
+		c.Started = o.Started
+	}
+	c.Changed = max(c.Changed, o.Changed)
+}
+
+func increase[K comparable](m *map[K]int64, k K, by int64) {
+	if *m == nil {
+		*m = make(map[K]int64)
+	}
+	if (*m)[k] += by; (*m)[k] == 0 {
+		delete(*m, k)
+	}
+}
+
+// count adds by to the counter of a state.
+func (c *Counters) count(s State, reason string, by int64) {
+	switch s {
+	case Queued:
+		c.Queued += by
+	case InFlight:
+		c.InFlight += by
+	case Waiting:
+		c.Waiting += by
+	case Parsing:
+		c.Parsing += by
+	case Done:
+		c.Done += by
+	case Failed:
+		c.Failed += by
+	case Excluded:
+		increase(&c.Excluded, reason, by)
+	}
+}

@@ -1,0 +1,20 @@
+// Package frontier decides what is fetched, and when.
+//
+// It consumes SEEDS (what people feed), URLS (what was found, and the ends of
+// visits) and RESULTS (how requests ended), and emits FETCH: requests that are
+// due now. For every partition whose lease it holds it runs one loop, over
+// state that lives in a Pebble store beside the process:
+//
+//	URLS, RESULTS ─► turn: apply, dispatch, commit ─► FETCH
+//
+// A turn applies what came in, picks what is due, and commits both with the
+// positions it has reached in the streams, in this order: first it is durable,
+// then the requests are published, then the input is acknowledged. A crash
+// anywhere repeats at most a publish, whose identity JetStream knows. The
+// intake never waits for the dispatch, so the pipeline's loop cannot deadlock.
+//
+// Guarantees: a URL that was acknowledged on SEEDS or URLS is dispatched once
+// per round and ends in one state that says why; a host never has more
+// requests under way, or sooner after each other, than its delay allows, over
+// restarts too; memory depends on the configuration, not on the crawl.
+package frontier

@@ -1,0 +1,67 @@
+package frontier
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// intake turns what people feed into candidates of the right partitions.
+func (f *Frontier) intake() *stages.Runner {
+	return &stages.Runner{
+		Stage: messages.StageFrontier, Bus: f.bus, Stream: messages.StreamSeeds,
+		Consumer: messages.WorkConsumer(messages.ConsumerSeeds, "seine.seeds.*", 64),
+		Workers:  2, Prefetch: 2, Handle: f.seeds, Drain: time.Duration(f.cfg.Drain),
+	}
+}
+
+// seeds handles one message of SEEDS. What of it is no URL goes to DEAD, line by
+// line; the rest goes on.
+func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output, error) {
+	var out stages.Output
+	crawl := messages.CrawlOf(m.Subject)
+	if err := messages.CheckCrawl(crawl); err != nil {
+		return out, stages.PoisonError(err)
+	}
+	rules, err := f.rules(ctx, crawl, 0)
+	if err != nil {
+		return out, err
+	}
+	seeds, bad := messages.DecodeSeeds(m.Data)
+	for i, b := range bad {
+		f.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(b.Text), "error", b.Err)
+		out.First = append(out.First, deadPart(m, i+1, b.Text, b.Err))
+	}
+	for p, urls := range f.byPartition(seeds) {
+		for len(urls) > 0 {
+			n := min(len(urls), messages.MaxBatchURLs)
+			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, URLs: urls[:n]}
+			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(crawl, p), Data: c.Encode()})
+			urls = urls[n:]
+		}
+	}
+	return out, nil
+}
+
+func (f *Frontier) byPartition(seeds []messages.Seed) map[int][]messages.Candidate {
+	ps := make(map[int][]messages.Candidate)
+	for _, s := range seeds {
+		p := messages.Partition(s.URL, f.bus.Layout.Partitions)
+		ps[p] = append(ps[p], messages.Candidate{URL: s.URL, Priority: s.Priority})
+	}
+	return ps
+}
+
+// deadPart is the dead letter for one part of a message.
+func deadPart(m *stages.Message, part int, text string, why error) *nats.Msg {
+	d := messages.Dead{
+		Stage: messages.StageFrontier, Crawl: messages.CrawlOf(m.Subject), Reason: why.Error(),
+		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
+		Time: time.Now(), Payload: []byte(text), Part: part,
+	}
+	return d.Msg()
+}

@@ -1,0 +1,109 @@
+package frontier
+
+import (
+	"encoding/binary"
+
+	"seine/pkg/messages"
+)
+
+// Keys of the store. All begin with the partition, so that one can be moved or
+// dropped as a range, and a kind:
+//
+//	P stream                                   → position reached
+//	C crawl                                    → counters
+//	U crawl hash                               → URL record
+//	Q host crawl priority depth arrival hash   → queued, in the order of dispatch
+//	T due host                                 → host with work, by the time it may go
+//	H host                                     → host record
+//	R due crawl hash                           → URL waiting for another attempt
+//	I crawl hash                               → request under way: its sequence in FETCH
+//	S crawl root                               → host or domain that seeds opened
+//	X crawl root hash                          → URL excluded because its host is not open
+//
+// Names end with a zero byte, which none contains; numbers are big-endian.
+const (
+	kindPosition = 'P'
+	kindCounters = 'C'
+	kindURL      = 'U'
+	kindQueue    = 'Q'
+	kindDue      = 'T'
+	kindHost     = 'H'
+	kindRetry    = 'R'
+	kindInFlight = 'I'
+	kindRoot     = 'S'
+	kindOutside  = 'X'
+)
+
+// prefix starts a key of a kind in partition p.
+func prefix(p int, kind byte) []byte {
+	k := make([]byte, 0, 64)
+	return append(binary.BigEndian.AppendUint16(k, uint16(p)), kind)
+}
+
+// named appends a name and its end.
+func named(k []byte, name string) []byte { return append(append(k, name...), 0) }
+
+// urlID is a URL of a crawl, as a map key.
+type urlID struct {
+	crawl string
+	hash  messages.URLHash
+}
+
+func (s *shard) urlKey(id urlID) []byte {
+	return append(named(prefix(s.partition, kindURL), id.crawl), id.hash[:]...)
+}
+
+func (s *shard) inFlightKey(id urlID) []byte {
+	return append(named(prefix(s.partition, kindInFlight), id.crawl), id.hash[:]...)
+}
+
+func (s *shard) retryKey(due int64, id urlID) []byte {
+	k := binary.BigEndian.AppendUint64(prefix(s.partition, kindRetry), uint64(due))
+	return append(named(k, id.crawl), id.hash[:]...)
+}
+
+func (s *shard) dueKey(due int64, host string) []byte {
+	k := binary.BigEndian.AppendUint64(prefix(s.partition, kindDue), uint64(due))
+	return append(k, host...)
+}
+
+func (s *shard) hostKey(host string) []byte {
+	return append(prefix(s.partition, kindHost), host...)
+}
+
+func (s *shard) queuePrefix(host, crawl string) []byte {
+	return named(named(prefix(s.partition, kindQueue), host), crawl)
+}
+
+func (s *shard) rootKey(crawl, root string) []byte {
+	return named(named(prefix(s.partition, kindRoot), crawl), root)
+}
+
+func (s *shard) outsidePrefix(crawl, root string) []byte {
+	return named(named(prefix(s.partition, kindOutside), crawl), root)
+}
+
+// place is the part of a queue key after host and crawl: its order, and which
+// URL it is.
+type place [1 + 2 + 8 + 16]byte
+
+func newPlace(r *record, hash messages.URLHash) (pl place) {
+	pl[0] = r.Priority
+	binary.BigEndian.PutUint16(pl[1:], uint16(r.Depth))
+	binary.BigEndian.PutUint64(pl[3:], r.Arrival)
+	copy(pl[11:], hash[:])
+	return pl
+}
+
+func (pl place) hash() messages.URLHash { return messages.URLHash(pl[11:]) }
+
+// after returns the key that follows every key with the prefix k.
+func after(k []byte) []byte {
+	end := append([]byte(nil), k...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}

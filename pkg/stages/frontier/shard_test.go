@@ -1,0 +1,487 @@
+package frontier
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// world is a shard with a clock of its own, for crawl "c" in partition 0 of 1.
+type world struct {
+	t       *testing.T
+	dir     string
+	store   *Store
+	shard   *shard
+	budgets *budgets
+	spec    messages.Spec
+	now     time.Time
+}
+
+func newWorld(t *testing.T, change func(*messages.Spec)) *world {
+	w := &world{t: t, dir: t.TempDir(), spec: messages.DefaultSpec(), now: time.Unix(1_800_000_000, 0)}
+	w.spec.Delay, w.spec.PerHost = 0, 1000
+	if change != nil {
+		change(&w.spec)
+	}
+	w.open()
+	t.Cleanup(w.kill)
+	return w
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	store, err := OpenStore(w.dir, 1<<20, SyncOS, slog.New(slog.DiscardHandler))
+	w.must(err)
+	r, err := compile(stages.Revised{Spec: &w.spec, Rev: 1})
+	w.must(err)
+	w.store, w.budgets = store, new(budgets)
+	w.shard, err = openShard(store, 0, 1, func(string, uint64) (*rules, error) { return r, nil }, w.budgets, slog.New(slog.DiscardHandler))
+	w.must(err)
+}
+
+// kill leaves the store as a killed process would: what is not committed is
+// gone.
+func (w *world) kill() {
+	w.shard.close()
+	_ = w.store.Close()
+}
+
+func (w *world) restart() {
+	w.t.Helper()
+	w.kill()
+	w.open()
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) pass(d time.Duration) { w.now = w.now.Add(d) }
+
+func (w *world) feed(source messages.Source, depth int, urls ...string) {
+	w.t.Helper()
+	m := &messages.Candidates{Crawl: "c", Source: source, Depth: depth, Referrer: "https://from.test/"}
+	for _, u := range urls {
+		m.URLs = append(m.URLs, messages.Candidate{URL: u})
+	}
+	bad, err := w.shard.candidates(m, 1, w.now.UnixNano())
+	w.must(err)
+	if len(bad) > 0 {
+		w.t.Fatalf("not taken: %v", bad)
+	}
+	w.must(w.shard.commit())
+}
+
+func (w *world) seed(urls ...string) { w.t.Helper(); w.feed(messages.SourceSeed, 0, urls...) }
+func (w *world) link(depth int, urls ...string) {
+	w.t.Helper()
+	w.feed(messages.SourceLink, depth, urls...)
+}
+
+// dispatch returns the URLs sent now, in order.
+func (w *world) dispatch(room int) []string {
+	w.t.Helper()
+	now := w.now.UnixNano()
+	w.must(w.shard.retries(now))
+	reqs, err := w.shard.dispatch(now, room)
+	w.must(err)
+	w.must(w.shard.commit())
+	var urls []string
+	for _, r := range reqs {
+		urls = append(urls, r.URL)
+	}
+	return urls
+}
+
+func (w *world) result(url string, change func(*messages.Result)) {
+	w.t.Helper()
+	hash := messages.HashURL(url)
+	res := &messages.Result{
+		Crawl: "c", URL: url, Visit: messages.Visit{URL: hash, Round: 1}, Class: messages.OK, Status: 200, Attempt: 1,
+	}
+	if req := w.shard.inFlight[urlID{"c", hash}]; req != nil {
+		res.Attempt = req.Sent
+	}
+	if change != nil {
+		change(res)
+	}
+	w.must(w.shard.result(res, w.now.UnixNano()))
+	w.must(w.shard.commit())
+}
+
+func class(c messages.Class) func(*messages.Result) {
+	return func(r *messages.Result) { r.Class = c }
+}
+
+func (w *world) parsed(url string) {
+	w.t.Helper()
+	m := &messages.Candidates{Crawl: "c", Source: messages.SourceLink, Ends: messages.Visit{URL: messages.HashURL(url), Round: 1}}
+	_, err := w.shard.candidates(m, 1, w.now.UnixNano())
+	w.must(err)
+	w.must(w.shard.commit())
+}
+
+func (w *world) state(url string) (State, string) {
+	w.t.Helper()
+	id := urlID{"c", messages.HashURL(url)}
+	r, err := w.shard.record(id)
+	w.must(err)
+	if r == nil {
+		return 0, "unknown"
+	}
+	return r.State, r.Reason
+}
+
+func (w *world) wantState(url string, want State, reason string) {
+	w.t.Helper()
+	if s, r := w.state(url); s != want || r != reason {
+		w.t.Errorf("%s is %v %q, want %v %q", url, s, r, want, reason)
+	}
+}
+
+func (w *world) wantSent(got []string, want ...string) {
+	w.t.Helper()
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("sent %q, want %q", got, want)
+	}
+}
+
+func TestURLIsSentOnce(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/", "https://a.test/")
+	w.seed("https://a.test/")
+	w.wantSent(w.dispatch(10), "https://a.test/")
+	w.link(1, "https://a.test/")
+	w.wantSent(w.dispatch(10))
+	w.result("https://a.test/", nil)
+	w.wantState("https://a.test/", Parsing, "")
+	w.parsed("https://a.test/")
+	w.wantState("https://a.test/", Done, "")
+	w.restart()
+	w.seed("https://a.test/")
+	w.wantSent(w.dispatch(10))
+}
+
+func TestVisitEndsWhicheverMessageComesLast(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/")
+	w.dispatch(1)
+	w.parsed("https://a.test/")
+	w.wantState("https://a.test/", InFlight, "")
+	w.result("https://a.test/", nil)
+	w.wantState("https://a.test/", Done, "")
+	if n := w.shard.crawl("c").Open(); n != 0 {
+		t.Errorf("%d URLs open, want 0", n)
+	}
+}
+
+func TestOrderIsPriorityThenDepthThenArrival(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/0")
+	w.link(2, "https://a.test/deep")
+	w.link(1, "https://a.test/near1", "https://a.test/near2")
+	first := 0
+	m := &messages.Candidates{Crawl: "c", Source: messages.SourceLink, Depth: 3, URLs: []messages.Candidate{{URL: "https://a.test/urgent", Priority: &first}}}
+	_, err := w.shard.candidates(m, 1, w.now.UnixNano())
+	w.must(err)
+	w.wantSent(w.dispatch(10), "https://a.test/urgent", "https://a.test/0", "https://a.test/near1", "https://a.test/near2", "https://a.test/deep")
+}
+
+func TestHostsTakeTurns(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1", "https://b.test/2")
+	w.wantSent(w.dispatch(4), "https://a.test/1", "https://b.test/1", "https://a.test/2", "https://b.test/2")
+}
+
+func TestDelayIsKeptOverRestarts(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
+	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3")
+	w.wantSent(w.dispatch(10), "https://a.test/1")
+	w.pass(time.Hour)
+	w.wantSent(w.dispatch(10)) // the first is still under way
+	w.restart()
+	w.wantSent(w.dispatch(10))
+	w.result("https://a.test/1", nil)
+	w.pass(999 * time.Millisecond)
+	w.wantSent(w.dispatch(10))
+	w.restart()
+	w.wantSent(w.dispatch(10))
+	w.pass(time.Millisecond)
+	w.wantSent(w.dispatch(10), "https://a.test/2")
+}
+
+func TestPerHostBoundsRequestsUnderWay(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) { s.PerHost = 2 })
+	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4")
+	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2")
+	w.wantSent(w.dispatch(10))
+	w.result("https://a.test/2", nil)
+	w.wantSent(w.dispatch(10), "https://a.test/3")
+}
+
+func TestCrawlDelayOfRobotsIsKept(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/1", "https://a.test/2")
+	w.dispatch(1)
+	w.result("https://a.test/1", func(r *messages.Result) {
+		d := messages.Millis(5 * time.Second)
+		r.Class, r.CrawlDelay = messages.RobotsFetched, &d
+	})
+	w.pass(4999 * time.Millisecond)
+	w.wantSent(w.dispatch(10))
+	w.pass(time.Millisecond)
+	w.wantSent(w.dispatch(10), "https://a.test/1")
+}
+
+func TestRetryAfterParksTheHost(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/1", "https://a.test/2", "https://b.test/")
+	w.dispatch(1)
+	w.result("https://a.test/1", func(r *messages.Result) {
+		r.Class, r.RetryAfter = messages.Throttled, messages.Millis(30*time.Second)
+	})
+	w.wantSent(w.dispatch(10), "https://b.test/")
+	w.pass(30*time.Second - 1)
+	w.wantSent(w.dispatch(10))
+	w.restart()
+	w.pass(1)
+	w.wantSent(w.dispatch(1), "https://a.test/1")
+}
+
+func TestFailuresAreRetriedLaterAndThenCount(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) { s.MaxAttempts = 3 })
+	w.seed("https://a.test/")
+	for attempt := 1; attempt <= 3; attempt++ {
+		w.wantSent(w.dispatch(10), "https://a.test/")
+		w.result("https://a.test/", func(r *messages.Result) { r.Class, r.Error = messages.ServerError, "503" })
+		if attempt == 3 {
+			break
+		}
+		w.wantState("https://a.test/", Waiting, "")
+		w.wantSent(w.dispatch(10))
+		w.restart()
+		w.pass(time.Minute)
+	}
+	w.wantState("https://a.test/", Failed, "server_error: 503")
+	if n := w.shard.crawl("c").Attempts[messages.ServerError]; n != 3 {
+		t.Errorf("%d attempts counted, want 3", n)
+	}
+}
+
+func TestPermanentResultsEndAtOnce(t *testing.T) {
+	for c, want := range map[messages.Class]struct {
+		state  State
+		reason string
+	}{
+		messages.Gone: {Failed, "gone"}, messages.Redirect: {Done, ""}, messages.NotModified: {Done, ""},
+		messages.RobotsDenied: {Excluded, ReasonRobots}, messages.RefusedAddress: {Excluded, ReasonAddress},
+		messages.TooLarge: {Failed, "too_large"}, messages.UnsupportedType: {Failed, "unsupported_type"},
+	} {
+		w := newWorld(t, nil)
+		w.seed("https://a.test/")
+		w.dispatch(1)
+		w.result("https://a.test/", class(c))
+		w.wantState("https://a.test/", want.state, want.reason)
+	}
+}
+
+func TestRepeatedAndLateResultsChangeNothing(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/")
+	w.dispatch(1)
+	w.result("https://a.test/", nil)
+	w.result("https://a.test/", nil)
+	w.result("https://a.test/", class(messages.ServerError))
+	if c := w.shard.crawl("c"); c.Pages != 1 || c.Parsing != 1 {
+		t.Errorf("counted %+v, want one page", c.Counters)
+	}
+	// A failure of an attempt that was given up says nothing of the next.
+	w.seed("https://b.test/")
+	w.dispatch(1)
+	req := w.shard.inFlight[urlID{"c", messages.HashURL("https://b.test/")}]
+	w.shard.resend(req, w.now.UnixNano())
+	w.result("https://b.test/", func(r *messages.Result) { r.Class, r.Attempt = messages.Timeout, 1 })
+	w.wantState("https://b.test/", InFlight, "")
+	w.result("https://b.test/", func(r *messages.Result) { r.Attempt = 1 })
+	w.wantState("https://b.test/", Parsing, "")
+}
+
+func TestScopeIsTheSeedsHosts(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/")
+	w.link(1, "https://a.test/1", "https://www.a.test/", "https://b.test/")
+	w.wantState("https://a.test/1", Queued, "")
+	w.wantState("https://www.a.test/", Excluded, ReasonScope)
+	w.wantState("https://b.test/", Excluded, ReasonScope)
+	w.restart()
+	w.link(1, "https://a.test/2")
+	w.wantState("https://a.test/2", Queued, "")
+}
+
+func TestScopeDomainAndAny(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) { s.Scope = messages.ScopeDomain })
+	w.seed("https://www.a.test/")
+	w.link(1, "https://x.a.test/", "https://b.test/")
+	w.wantState("https://x.a.test/", Queued, "")
+	w.wantState("https://b.test/", Excluded, ReasonScope)
+	w = newWorld(t, func(s *messages.Spec) { s.Scope = messages.ScopeAny })
+	w.link(1, "https://b.test/")
+	w.wantState("https://b.test/", Queued, "")
+}
+
+func TestSeedAdmitsWhatWasFoundOnItsHostBefore(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/")
+	w.link(1, "https://b.test/1", "https://b.test/2")
+	w.seed("https://b.test/2")
+	w.wantState("https://b.test/1", Queued, "")
+	w.wantState("https://b.test/2", Queued, "")
+	w.wantSent(w.dispatch(10), "https://a.test/", "https://b.test/2", "https://b.test/1")
+}
+
+func TestRedirectOfASeedOpensItsTarget(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/")
+	w.feed(messages.SourceRedirect, 0, "https://www.a.test/")
+	w.feed(messages.SourceRedirect, 1, "https://elsewhere.test/")
+	w.wantState("https://www.a.test/", Queued, "")
+	w.wantState("https://elsewhere.test/", Excluded, ReasonScope)
+}
+
+func TestRulesExcludeWithTheirReason(t *testing.T) {
+	depth := 2
+	w := newWorld(t, func(s *messages.Spec) {
+		s.MaxDepth, s.Include, s.Exclude = &depth, []string{"*/docs/*"}, []string{`re:\.pdf$`}
+	})
+	w.seed("https://a.test/")
+	w.link(1, "https://a.test/docs/1", "https://a.test/blog/1", "https://a.test/docs/x.pdf")
+	w.link(3, "https://a.test/docs/far")
+	w.wantState("https://a.test/", Queued, "")
+	w.wantState("https://a.test/docs/1", Queued, "")
+	w.wantState("https://a.test/blog/1", Excluded, ReasonInclude)
+	w.wantState("https://a.test/docs/x.pdf", Excluded, ReasonExclude)
+	w.wantState("https://a.test/docs/far", Excluded, ReasonDepth)
+	w.link(2, "https://a.test/docs/far") // found nearer
+	w.wantState("https://a.test/docs/far", Queued, "")
+	if ex := w.shard.crawl("c").Excluded; len(ex) != 2 || ex[ReasonDepth] != 0 {
+		t.Errorf("excluded %v, want one each for include and exclude", ex)
+	}
+}
+
+func TestURLFoundNearerMovesUp(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/")
+	w.link(3, "https://a.test/x")
+	w.link(2, "https://a.test/y")
+	w.link(1, "https://a.test/x")
+	w.wantSent(w.dispatch(10), "https://a.test/", "https://a.test/x", "https://a.test/y")
+}
+
+func TestMaxPagesIsMetExactly(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) { s.MaxPages = 3 })
+	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4", "https://a.test/5")
+	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2", "https://a.test/3")
+	w.result("https://a.test/1", nil)
+	w.result("https://a.test/2", class(messages.Gone)) // no page: its place is free
+	w.wantSent(w.dispatch(10), "https://a.test/4")
+	w.restart()
+	w.wantSent(w.dispatch(10))
+	w.result("https://a.test/3", nil)
+	w.result("https://a.test/4", nil)
+	w.wantSent(w.dispatch(10))
+	if c := w.shard.crawl("c"); c.Pages != 3 || c.Queued != 1 {
+		t.Errorf("counted %+v, want 3 pages and 1 queued", c.Counters)
+	}
+}
+
+func TestCandidatesThatDoNotBelongAreReturned(t *testing.T) {
+	w := newWorld(t, nil)
+	m := &messages.Candidates{Crawl: "c", Source: messages.SourceSeed, URLs: []messages.Candidate{
+		{URL: "HTTP://A.test"}, {URL: "mailto:x@a.test"}, {URL: "https://a.test/ok"},
+	}}
+	bad, err := w.shard.candidates(m, 1, w.now.UnixNano())
+	w.must(err)
+	w.must(w.shard.commit())
+	if len(bad) != 2 {
+		t.Errorf("returned %v, want the first two", bad)
+	}
+	w.wantState("https://a.test/ok", Queued, "")
+}
+
+// A queue much longer than its window comes out once each, in order, whatever
+// is interleaved and wherever the process dies.
+func TestLongQueueComesOutOnceEach(t *testing.T) {
+	w := newWorld(t, nil)
+	rng := rand.New(rand.NewPCG(1, 2))
+	sent := make(map[string]int)
+	n := 0
+	w.seed("https://a.test/")
+	for step := 0; step < 200; step++ {
+		switch rng.IntN(10) {
+		case 0, 1, 2:
+			var urls []string
+			for range rng.IntN(300) {
+				n++
+				urls = append(urls, fmt.Sprintf("https://a.test/%d", n))
+			}
+			w.link(1+rng.IntN(3), urls...)
+		case 3:
+			w.restart()
+		default:
+			for _, u := range w.dispatch(rng.IntN(400)) {
+				sent[u]++
+				w.result(u, nil)
+			}
+		}
+		w.pass(time.Millisecond)
+	}
+	for more := w.dispatch(1000); len(more) > 0; more = w.dispatch(1000) {
+		for _, u := range more {
+			sent[u]++
+			w.result(u, nil)
+		}
+	}
+	for u, times := range sent {
+		if times != 1 {
+			t.Errorf("%s was sent %d times", u, times)
+		}
+	}
+	if len(sent) != n+1 {
+		t.Errorf("%d URLs were sent, want %d", len(sent), n+1)
+	}
+}
+
+func TestRecordSurvivesItsEncoding(t *testing.T) {
+	r := &record{
+		URL: "https://a.test/é", Referrer: "https://b.test/", State: Waiting, Priority: 9, Parsed: true, Round: 3, Sent: 7,
+		Failures: 2, Depth: 65535, Redirects: 4, Status: 503, Class: messages.Throttled, Reason: "why", Arrival: 1 << 60,
+		Due: -5, Changed: 1 << 50,
+	}
+	got, err := decodeRecord(r.append(nil))
+	if err != nil || *got != *r {
+		t.Fatalf("decoded %+v, %v; want %+v", got, err, r)
+	}
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	f.Add((&record{URL: "https://a.test/", State: Queued}).append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := decodeRecord(b)
+		if err != nil {
+			return
+		}
+		again, err := decodeRecord(r.append(nil))
+		if err != nil || *again != *r {
+			t.Fatalf("%+v became %+v, %v", r, again, err)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/nats-io/nuid"
+)
+
+// Sync says what a commit waits for.
+type Sync string
+
+// Sync policies.
+const (
+	SyncOS     Sync = "os"     // written to the operating system: survives kill -9
+	SyncAlways Sync = "always" // on the disk: survives power loss too
+)
+
+// ErrInUse is returned when another process has the store open.
+var ErrInUse = errors.New("in use by another process")
+
+// Store is the Pebble store of a frontier process. Its ID stays the same for
+// as long as the directory lives.
+type Store struct {
+	db *pebble.DB
+	ID string
+}
+
+// OpenStore opens the store in dir, or makes one there.
+func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make frontier store: %w", err)
+	}
+	id, err := storeID(dir)
+	if err != nil {
+		return nil, err
+	}
+	cache := pebble.NewCache(cacheBytes)
+	defer cache.Unref()
+	fs := vfs.Default
+	if policy == SyncOS {
+		fs = osSync{fs}
+	}
+	opts := &pebble.Options{
+		FS: fs, Cache: cache, MemTableSize: 8 << 20, MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold: 4, MaxOpenFiles: 500, Logger: pebbleLog{log},
+		FormatMajorVersion: pebble.FormatNewest,
+	}
+	for i := range opts.Levels {
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	db, err := pebble.Open(dir, opts)
+	if err != nil {
+		if strings.Contains(err.Error(), "resource temporarily unavailable") || strings.Contains(err.Error(), "lock held") {
+			err = ErrInUse
+		}
+		return nil, fmt.Errorf("open frontier store %s: %w", dir, err)
+	}
+	return &Store{db: db, ID: id}, nil
+}
+
+// Close flushes and closes the store.
+func (s *Store) Close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close frontier store: %w", err)
+	}
+	return nil
+}
+
+// storeID reads the identity of the store in dir, or makes one.
+func storeID(dir string) (string, error) {
+	path := filepath.Join(dir, "IDENTITY")
+	b, err := os.ReadFile(path)
+	if err == nil && len(b) > 0 {
+		return strings.TrimSpace(string(b)), nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read store identity: %w", err)
+	}
+	id := nuid.Next()
+	if err := os.WriteFile(path, []byte(id+"\n"), 0o644); err != nil {
+		return "", fmt.Errorf("write store identity: %w", err)
+	}
+	return id, nil
+}
+
+// osSync leaves out the fsync of the write-ahead log: a commit waits until the
+// operating system has it. Tables and manifests are synced as always, so what
+// a power loss costs is a tail of commits, never the store.
+type osSync struct{ vfs.FS }
+
+func (fs osSync) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return wal(name)(fs.FS.Create(name, c))
+}
+
+func (fs osSync) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return wal(name)(fs.FS.ReuseForWrite(old, name, c))
+}
+
+func wal(name string) func(vfs.File, error) (vfs.File, error) {
+	return func(f vfs.File, err error) (vfs.File, error) {
+		if err != nil || !strings.HasSuffix(name, ".log") {
+			return f, err
+		}
+		return unsynced{f}, nil
+	}
+}
+
+type unsynced struct{ vfs.File }
+
+func (unsynced) Sync() error     { return nil }
+func (unsynced) SyncData() error { return nil }
+
+// pebbleLog passes on what is worth a person's time.
+type pebbleLog struct{ log *slog.Logger }
+
+func (l pebbleLog) Infof(string, ...any) {}
+func (l pebbleLog) Errorf(format string, a ...any) {
+	l.log.Error("store: " + fmt.Sprintf(format, a...))
+}
+func (l pebbleLog) Fatalf(format string, a ...any) {
+	// Pebble calls this when it cannot go on, as with a full disk. What is
+	// committed is safe, and the streams have the rest.
+	l.log.Error("store cannot go on, stopping: " + fmt.Sprintf(format, a...))
+	os.Exit(1)
+}
+
+// scan calls do for every key with the prefix from lower on, until it returns
+// false. Lower may be nil.
+func (s *Store) scan(prefix, lower []byte, do func(key, value []byte) (bool, error)) error {
+	if lower == nil {
+		lower = prefix
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: after(prefix)})
+	if err != nil {
+		return fmt.Errorf("scan store: %w", err)
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		more, err := do(it.Key(), it.Value())
+		if err != nil || !more {
+			return err
+		}
+	}
+	if err := it.Error(); err != nil {
+		return fmt.Errorf("scan store: %w", err)
+	}
+	return nil
+}

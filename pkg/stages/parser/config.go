@@ -1,0 +1,55 @@
+package parser
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/alecthomas/kong"
+
+	"seine/pkg/messages"
+)
+
+// Config is how a parser process is set up. The defaults are in the tags.
+type Config struct {
+	Workers  int               `help:"Pages parsed at the same time; 0 is four for each processor." default:"0" placeholder:"N"`
+	Prefetch int               `help:"Pages waiting in memory." default:"32" placeholder:"N"`
+	MaxText  messages.Bytes    `help:"Text kept of a page." default:"512KiB" placeholder:"SIZE"`
+	MaxLinks int               `help:"Links taken from a page." default:"10000" placeholder:"N"`
+	Drain    messages.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
+}
+
+// DefaultConfig returns the defaults.
+func DefaultConfig() Config {
+	var c Config
+	if err := kong.ApplyDefaults(&c); err != nil {
+		panic(fmt.Sprintf("defaults of the parser: %v", err))
+	}
+	return c
+}
+
+// Validate names the first option that is wrong, and what would be right.
+func (c *Config) Validate() error {
+	switch {
+	case c.Workers < 0 || c.Workers > 1024:
+		return fmt.Errorf("--workers %d: must be from 0 to 1024", c.Workers)
+	case c.Prefetch < 0 || c.Prefetch > 4096:
+		return fmt.Errorf("--prefetch %d: must be from 0 to 4096", c.Prefetch)
+	case c.MaxText < 0 || c.MaxText > maxText:
+		return fmt.Errorf("--max-text %s: must be from 0B to %s, to fit a message", c.MaxText, messages.Bytes(maxText))
+	case c.MaxLinks < 1 || c.MaxLinks > 100_000:
+		return fmt.Errorf("--max-links %d: must be from 1 to 100000", c.MaxLinks)
+	}
+	return nil
+}
+
+// maxText leaves room in a message of 1 MiB for the rest of a record.
+const maxText = 768 << 10
+
+// workers is four a processor: while one waits for its acknowledgements, the
+// others parse.
+func (c *Config) workers() int {
+	if c.Workers > 0 {
+		return c.Workers
+	}
+	return 4 * runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,208 @@
+package parser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/htmlpage"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Parser is one process of the stage.
+type Parser struct {
+	cfg   Config
+	bus   *stages.Bus
+	specs *stages.Specs
+	unzip *zstd.Decoder
+	sent  *linkCache
+}
+
+// New returns a parser. It starts nothing.
+func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Parser, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(cfg.workers()), zstd.WithDecoderMaxMemory(2<<30))
+	if err != nil {
+		return nil, fmt.Errorf("make zstd decoder: %w", err)
+	}
+	return &Parser{cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache()}, nil
+}
+
+// Run works until ctx is done, then finishes what it holds.
+func (p *Parser) Run(ctx context.Context) error {
+	defer p.unzip.Close()
+	r := &stages.Runner{
+		Stage: messages.StageParser, Bus: p.bus, Stream: messages.StreamPages,
+		Consumer: messages.WorkConsumer(messages.ConsumerParse, "seine.pages.*.*", 4096),
+		Workers:  p.cfg.workers(), Prefetch: p.cfg.Prefetch,
+		Handle: p.handle, Bury: p.bury, Drain: time.Duration(p.cfg.Drain),
+	}
+	if err := r.Run(ctx); err != nil {
+		return fmt.Errorf("parser: %w", err)
+	}
+	return nil
+}
+
+// handle turns one page into its record and its links.
+func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
+	page, err := messages.DecodePage(m.Header)
+	if err != nil {
+		return stages.Output{}, stages.PoisonError(err)
+	}
+	spec, err := p.specs.Get(ctx, page.Crawl, page.Rev)
+	if err != nil {
+		return stages.Output{}, err
+	}
+	body, err := p.body(ctx, page, m.Data)
+	if err != nil {
+		return stages.Output{}, err
+	}
+	found, err := p.scan(page, body, spec.Spec)
+	if err != nil {
+		return stages.Output{}, stages.PoisonError(err)
+	}
+	partition := messages.Partition(page.URL, p.bus.Layout.Partitions)
+	out := p.links(page, partition, follow(found, spec.Spec))
+	out.First = append(out.First, p.record(page, partition, found))
+	return out, nil
+}
+
+// body returns the decoded body of a page, from the message or from the object
+// store.
+func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) ([]byte, error) {
+	if page.BodyObject != "" {
+		store, err := p.bus.JS.ObjectStore(ctx, messages.BucketBodies)
+		if err != nil {
+			return nil, fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
+		}
+		payload, err = store.GetBytes(ctx, page.BodyObject)
+		if errors.Is(err, jetstream.ErrObjectNotFound) {
+			return nil, stages.PoisonError(fmt.Errorf("body %s is no longer in the object store", page.BodyObject))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read body %s: %w", page.BodyObject, err)
+		}
+	}
+	if page.BodyEncoding != messages.BodyZstd {
+		return payload, nil
+	}
+	body, err := p.unzip.DecodeAll(payload, make([]byte, 0, min(page.BodySize, 64<<20)))
+	if err != nil {
+		return nil, stages.PoisonError(fmt.Errorf("decompress body: %w", err))
+	}
+	return body, nil
+}
+
+// scan reads the page by its type. A type without a reader gives a record
+// without text.
+func (p *Parser) scan(page *messages.Page, body []byte, spec *messages.Spec) (htmlpage.Page, error) {
+	switch kind(page.ContentType, body) {
+	case kindHTML:
+		return htmlpage.Scan(body, page.URL, page.ContentType, htmlpage.Options{
+			Agent: spec.ProductToken(), MaxText: int(p.cfg.MaxText), MaxLinks: p.cfg.MaxLinks,
+		})
+	case kindText:
+		text, charset, err := htmlpage.Plain(body, page.ContentType)
+		return htmlpage.Page{Text: clip(text, int(p.cfg.MaxText)), Charset: charset}, err
+	}
+	return htmlpage.Page{}, nil
+}
+
+// follow returns the URLs that may be followed: not those of a page, or marked
+// one by one, as nofollow, unless the spec ignores robots.
+func follow(found htmlpage.Page, spec *messages.Spec) []string {
+	obey := spec.Robots == messages.RobotsObey
+	if obey && found.NoFollow {
+		return nil
+	}
+	urls := make([]string, 0, len(found.Links))
+	for _, l := range found.Links {
+		if !obey || !l.NoFollow {
+			urls = append(urls, l.URL)
+		}
+	}
+	return urls
+}
+
+// links distributes what was found over the partitions. Links that were sent
+// from here before, from nowhere further, are left out.
+func (p *Parser) links(page *messages.Page, own int, urls []string) stages.Output {
+	depth := page.Depth + 1
+	batches := make(map[int][]messages.Candidate)
+	var fresh []string
+	for _, u := range urls {
+		if p.sent.has(page.Crawl, u, depth) {
+			continue
+		}
+		fresh = append(fresh, u)
+		to := messages.Partition(u, p.bus.Layout.Partitions)
+		batches[to] = append(batches[to], messages.Candidate{URL: u})
+	}
+	out := stages.Output{Done: func() { p.sent.add(page.Crawl, fresh, depth) }}
+	batch := func(urls []messages.Candidate) *messages.Candidates {
+		return &messages.Candidates{
+			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: depth, URLs: urls,
+		}
+	}
+	for to, cs := range batches {
+		for len(cs) > messages.MaxBatchURLs || to != own && len(cs) > 0 {
+			n := min(len(cs), messages.MaxBatchURLs)
+			out.First = append(out.First, urlsMsg(to, batch(cs[:n])))
+			cs = cs[n:]
+		}
+		batches[to] = cs
+	}
+	last := batch(batches[own])
+	last.Ends = page.Visit
+	if len(out.First) > 0 {
+		out.Then = append(out.Then, urlsMsg(own, last))
+	} else {
+		out.First = append(out.First, urlsMsg(own, last))
+	}
+	return out
+}
+
+func urlsMsg(p int, c *messages.Candidates) *nats.Msg {
+	return &nats.Msg{Subject: messages.SubjectURLs(c.Crawl, p), Data: c.Encode()}
+}
+
+// record makes the record of a page.
+func (p *Parser) record(page *messages.Page, partition int, found htmlpage.Page) *nats.Msg {
+	r := &messages.Record{
+		URL: page.URL, Status: page.Status, ContentType: page.ContentType,
+		Title: found.Title, Description: found.Description, Canonical: found.Canonical,
+		Language: found.Language, Charset: found.Charset, NoIndex: found.NoIndex, Text: found.Text,
+		FetchedAt: page.FetchedAt, Depth: page.Depth, Referrer: page.Referrer, Crawl: page.Crawl, Visit: page.Visit,
+	}
+	msg := r.Msg(partition)
+	for len(msg.Data) > maxRecord { // text full of what JSON must escape
+		r.Text = clip(r.Text, len(r.Text)/2)
+		msg = r.Msg(partition)
+	}
+	return msg
+}
+
+// maxRecord leaves room for headers in a message of 1 MiB.
+const maxRecord = 1000 << 10
+
+// bury ends the visit of a page that goes to DEAD, so that the crawl can end.
+func (p *Parser) bury(m *stages.Message, why error) stages.Output {
+	page, err := messages.DecodePage(m.Header)
+	if err != nil {
+		return stages.Output{} // no visit can be told
+	}
+	c := &messages.Candidates{
+		Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: page.Depth + 1,
+		Ends: page.Visit, ParseError: messages.Clip(why.Error()),
+	}
+	own := messages.Partition(page.URL, p.bus.Layout.Partitions)
+	return stages.Output{Then: []*nats.Msg{urlsMsg(own, c)}}
+}

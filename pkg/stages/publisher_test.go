@@ -1,0 +1,156 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+)
+
+func TestPublisherFull(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	limit(t, b, messages.StreamRecords, 2)
+	p := NewPublisher(b, "test")
+	var msgs []*nats.Msg
+	for i := range 5 {
+		msgs = append(msgs, msg(records, "", fmt.Sprint(i)))
+	}
+	j := start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
+	eventually(t, "it is held back", func() bool { return p.Waiting() == 1 })
+	if got := len(stored(t, b, messages.StreamRecords)); got != 2 {
+		t.Fatalf("%d are stored", got)
+	}
+	limit(t, b, messages.StreamRecords, 10)
+	if err := j.wait(); err != nil {
+		t.Fatal(err)
+	}
+	got := stored(t, b, messages.StreamRecords)
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"0", "1", "2", "3", "4"}) || p.Waiting() != 0 {
+		t.Errorf("stored %q, %d wait", got, p.Waiting())
+	}
+}
+
+func TestPublisherCancelled(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	limit(t, b, messages.StreamRecords, 1)
+	p := NewPublisher(b, "test")
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	j := start(t, func(context.Context) error { return p.Publish(ctx, msg(records, "", "a"), msg(records, "", "b")) })
+	eventually(t, "it is held back", func() bool { return p.Waiting() == 1 })
+	cancel(why)
+	if err := j.wait(); !errors.Is(err, why) {
+		t.Errorf("Publish returned %v", err)
+	}
+}
+
+func TestPublisherUnpublishable(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c.MaxMsgSize = 1000
+	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	header := msg(records, "", "x")
+	header.Header.Set("X", strings.Repeat("x", 1<<16))
+	p := NewPublisher(b, "test")
+	for name, m := range map[string]*nats.Msg{
+		"over max_payload":          msg(records, "", strings.Repeat("x", 1<<20+1)),
+		"over max_msg_size":         msg(urls, "", strings.Repeat("x", 1001)),
+		"header over 64 KiB":        header,
+		"a subject that is not one": msg("seine.records.a b.0", "", "x"),
+		"no subject":                msg("", "", "x"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := start(t, func(ctx context.Context) error { return p.Publish(ctx, msg(records, "", "fine"), m) })
+			if err := j.wait(); !errors.Is(err, ErrUnpublishable) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestPublishSequenced(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	p := NewPublisher(b, "test")
+	first, err := p.PublishSequenced(t.Context(), []*nats.Msg{msg(records, "a", "a"), msg(urls, "a", "a"), msg(records, "b", "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(first, []uint64{1, 1, 2}) {
+		t.Errorf("sequences %v", first)
+	}
+	again, err := p.PublishSequenced(t.Context(), []*nats.Msg{msg(records, "c", "c"), msg(records, "b", "b"), msg(records, "a", "a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(again, []uint64{3, 2, 1}) {
+		t.Errorf("sequences of repeats %v", again)
+	}
+	if none, err := p.PublishSequenced(t.Context(), nil); err != nil || len(none) != 0 {
+		t.Errorf("nothing: %v, %v", none, err)
+	}
+}
+
+func TestPublisherBrokerRestart(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	p := NewPublisher(b, "test")
+	var n atomic.Int64
+	restarted := make(chan struct{})
+	j := start(t, func(ctx context.Context) error {
+		for more := 100; more > 0; {
+			select {
+			case <-restarted:
+				more--
+			default:
+			}
+			i := n.Load()
+			if err := p.Publish(ctx, msg(records, fmt.Sprint("id", i), fmt.Sprint(i))); err != nil {
+				return err
+			}
+			n.Add(1)
+		}
+		return nil
+	})
+	eventually(t, "it is under way", func() bool { return n.Load() > 100 })
+	br.stop()
+	br.start()
+	close(restarted)
+	if err := j.wait(); err != nil {
+		t.Fatal(err)
+	}
+	got := stored(t, b, messages.StreamRecords)
+	for i, text := range got {
+		if text != fmt.Sprint(i) {
+			t.Fatalf("message %d is %s", i, text)
+		}
+	}
+	if len(got) != int(n.Load()) {
+		t.Errorf("%d of %d are stored", len(got), n.Load())
+	}
+}
+
+// A closed connection does not come back: nothing is to wait for.
+func TestPublisherClosed(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	p := NewPublisher(b, "test")
+	b.NC.Close()
+	j := start(t, func(ctx context.Context) error { return p.Publish(ctx, msg(records, "", "x")) })
+	if err := j.wait(); !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("%v", err)
+	}
+}

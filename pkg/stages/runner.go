@@ -1,0 +1,394 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"seine/pkg/messages"
+)
+
+// Message is what a handler gets: a message of a stream and where it stood.
+type Message struct {
+	Subject    string
+	Header     nats.Header
+	Data       []byte
+	Stream     string
+	Sequence   uint64    // in the stream
+	Deliveries uint64    // this one included
+	Stored     time.Time // when the stream took it
+}
+
+// Output is what a handler wants published. Then is published only after all
+// of First has been acknowledged, for messages that promise the others.
+type Output struct {
+	First []*nats.Msg
+	Then  []*nats.Msg
+	// Done, if set, is called when all of both has been acknowledged.
+	Done func()
+}
+
+// Handler turns one message into others. It is called from several
+// goroutines, may be called again with the same message, and must return when
+// ctx is done. Its errors are marked with their Kind.
+type Handler func(ctx context.Context, m *Message) (Output, error)
+
+// Runner is the one loop of a stateless stage: take a message, handle it,
+// publish what comes of it, acknowledge it. A crash at any point makes another
+// instance do the message again; outputs have an identity, so that is harmless.
+type Runner struct {
+	Stage    string
+	Bus      *Bus
+	Stream   string
+	Consumer jetstream.ConsumerConfig
+	// Workers handle messages at the same time; Prefetch more wait in memory.
+	Workers, Prefetch int
+	Handle            Handler
+	// Bury, if set, returns what else must be published when m goes to DEAD, so
+	// that the rest of the pipeline need not wait for it.
+	Bury func(m *Message, why error) Output
+	// Drain bounds how long Run goes on with what it holds after its context
+	// is done.
+	Drain time.Duration
+
+	pub     *Publisher
+	metrics *metrics
+	holds   holds
+	queue   chan *held
+	slots   chan struct{}
+}
+
+// held is a message between delivery and acknowledgement.
+type held struct {
+	Message
+	msg   jetstream.Msg
+	taken time.Time
+}
+
+// Run works until ctx is done, then finishes what it holds within Drain, gives
+// back the rest and returns nil. It returns an error for a Fatal one.
+func (r *Runner) Run(ctx context.Context) error {
+	r.pub = NewPublisher(r.Bus, r.Stage)
+	r.metrics = metricsFor(r.Stage)
+	capacity := r.Workers + r.Prefetch
+	r.queue = make(chan *held, capacity)
+	r.slots = make(chan struct{}, capacity)
+
+	// work outlives ctx by Drain: ctx only stops the pulling.
+	work, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	stopTimer := context.AfterFunc(ctx, func() {
+		time.AfterFunc(r.Drain, cut)
+	})
+	defer stopTimer()
+
+	beat, stopBeat := context.WithCancel(context.Background())
+	defer stopBeat()
+	go r.holds.keepAlive(beat, cmp.Or(r.Consumer.AckWait, messages.AckWait)/3)
+
+	g, gctx := errgroup.WithContext(work)
+	pulling, stopPulling := context.WithCancel(ctx)
+	defer stopPulling()
+	context.AfterFunc(gctx, stopPulling) // a fatal error stops the pulling too
+	g.Go(func() error {
+		defer close(r.queue)
+		return r.pull(pulling)
+	})
+	for range r.Workers {
+		g.Go(func() error { return r.work(gctx, pulling) })
+	}
+	err := g.Wait()
+	r.holds.giveBack()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// pull keeps the queue full. It asks for as many messages as there are free
+// slots, so that no message waits where nobody keeps it alive.
+func (r *Runner) pull(ctx context.Context) error {
+	var consumer jetstream.Consumer
+	for wait := minRefusedWait; ctx.Err() == nil; {
+		var err error
+		if consumer == nil {
+			consumer, err = r.Bus.JS.CreateOrUpdateConsumer(ctx, r.Stream, r.Consumer)
+		}
+		if err == nil {
+			err = r.fetch(ctx, consumer)
+		}
+		if err == nil {
+			wait = minRefusedWait
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if wait >= maxRefusedWait {
+			r.Bus.Log.Warn("cannot pull", "stream", r.Stream, "consumer", r.Consumer.Durable, "error", err)
+		}
+		consumer = nil // it may have gone with its server
+		_ = sleep(ctx, wait)
+		wait = min(2*wait, maxRefusedWait)
+	}
+	return nil
+}
+
+// pullWait bounds one request for messages.
+const pullWait = 5 * time.Second
+
+func (r *Runner) fetch(ctx context.Context, c jetstream.Consumer) error {
+	free := r.claim(ctx)
+	if free == 0 {
+		return nil
+	}
+	wait, cancel := context.WithTimeout(ctx, pullWait)
+	defer cancel()
+	batch, err := c.Fetch(free, jetstream.FetchContext(wait))
+	if err != nil {
+		r.release(free)
+		return err
+	}
+	for m := range batch.Messages() {
+		free--
+		h, err := hold(m)
+		if err != nil {
+			r.release(1)
+			r.Bus.Log.Error("message without JetStream metadata", "subject", m.Subject(), "error", err)
+			continue
+		}
+		r.holds.add(h)
+		r.metrics.held.Inc()
+		r.queue <- h
+	}
+	r.release(free)
+	if err := batch.Error(); err != nil && wait.Err() == nil && !errors.Is(err, nats.ErrTimeout) {
+		return err
+	}
+	return nil
+}
+
+// claim takes all free slots, waiting until there are a quarter of them: a
+// request per message would cost more than the message.
+func (r *Runner) claim(ctx context.Context) int {
+	for n := 0; n < max(1, cap(r.slots)/4); n++ {
+		select {
+		case r.slots <- struct{}{}:
+		case <-ctx.Done():
+			r.release(n)
+			return 0
+		}
+	}
+	n := max(1, cap(r.slots)/4)
+	for {
+		select {
+		case r.slots <- struct{}{}:
+			n++
+		default:
+			return n
+		}
+	}
+}
+
+func (r *Runner) release(n int) {
+	for range n {
+		<-r.slots
+	}
+}
+
+// work handles queued messages until the queue is closed. Once stopping is
+// done, what has not been started is given back.
+func (r *Runner) work(ctx, stopping context.Context) error {
+	for h := range r.queue {
+		var err error
+		if stopping.Err() != nil {
+			_ = h.msg.Nak()
+		} else {
+			err = r.one(ctx, h)
+		}
+		r.holds.remove(h)
+		r.metrics.held.Dec()
+		r.release(1)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one takes a message to its end.
+func (r *Runner) one(ctx context.Context, h *held) error {
+	var out Output
+	err := errTooOften
+	if h.Deliveries <= messages.MaxDeliver {
+		out, err = r.handle(ctx, &h.Message)
+	}
+	if err == nil {
+		err = r.publish(ctx, out)
+	}
+	outcome := "done"
+	if err == nil {
+		if out.Done != nil {
+			out.Done()
+		}
+		err = h.msg.Ack()
+	} else {
+		outcome, err = r.failed(ctx, h, err)
+	}
+	r.metrics.handled.WithLabelValues(outcome).Inc()
+	r.metrics.seconds.Observe(time.Since(h.taken).Seconds())
+	if kind, _ := KindOf(err); err != nil && kind != Fatal {
+		// Only the acknowledgement is missing: it will be delivered again.
+		r.Bus.Log.Debug("not acknowledged", "subject", h.Subject, "error", err)
+		return nil
+	}
+	return err
+}
+
+var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxDeliver))
+
+func (r *Runner) handle(ctx context.Context, m *Message) (out Output, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicked(v, debug.Stack())
+		}
+	}()
+	return r.Handle(ctx, m)
+}
+
+// publish keeps the promise of Output: First is stored before Then is sent.
+func (r *Runner) publish(ctx context.Context, out Output) error {
+	if err := r.pub.Publish(ctx, out.First...); err != nil {
+		return markPublish(err)
+	}
+	return markPublish(r.pub.Publish(ctx, out.Then...))
+}
+
+func markPublish(err error) error {
+	if errors.Is(err, ErrUnpublishable) {
+		return PoisonError(err)
+	}
+	return err
+}
+
+// failed decides by the kind of err alone what becomes of the message.
+func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string, _ error) {
+	kind, wait := KindOf(err)
+	switch {
+	case ctx.Err() != nil: // cut: another need not wait AckWait for it
+		return "cut", h.msg.Nak()
+	case kind == Fatal:
+		return "fatal", err
+	case kind == Transient && h.Deliveries < messages.MaxDeliver:
+		r.Bus.Log.Info("will try again", "subject", h.Subject, "sequence", h.Sequence, "wait", wait, "error", err)
+		return "retried", h.msg.NakWithDelay(wait)
+	}
+	r.Bus.Log.Warn("message goes to DEAD", "subject", h.Subject, "sequence", h.Sequence, "tries", h.Deliveries, "error", err)
+	return "dead", r.bury(ctx, h, err)
+}
+
+// bury publishes the dead letter and what must go with it, then lets go of the
+// message.
+func (r *Runner) bury(ctx context.Context, h *held, why error) error {
+	var out Output
+	if r.Bury != nil {
+		out = r.Bury(&h.Message, why)
+	}
+	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
+	err := r.publish(ctx, out)
+	if errors.Is(err, ErrUnpublishable) {
+		// With its own headers the letter is too large. Where the message was
+		// read must do, or it would come back for ever.
+		place := h.Message
+		place.Header, place.Data = nil, nil
+		out.First[len(out.First)-1] = DeadLetter(r.Stage, &place, why)
+		err = r.publish(ctx, out)
+	}
+	if err != nil {
+		return err
+	}
+	return h.msg.TermWithReason(messages.Clip(why.Error()))
+}
+
+// DeadLetter returns the message for DEAD that says why stage gave up on m.
+func DeadLetter(stage string, m *Message, why error) *nats.Msg {
+	d := messages.Dead{
+		Stage: stage, Crawl: messages.CrawlOf(m.Subject), Reason: why.Error(),
+		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
+		Time: time.Now(), Header: m.Header, Payload: m.Data,
+	}
+	return d.Msg()
+}
+
+func hold(m jetstream.Msg) (*held, error) {
+	md, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	return &held{msg: m, taken: time.Now(), Message: Message{
+		Subject: m.Subject(), Header: m.Headers(), Data: m.Data(), Stream: md.Stream,
+		Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
+	}}, nil
+}
+
+// holds knows the messages that a process has taken and not acknowledged.
+type holds struct {
+	mu  sync.Mutex
+	set map[*held]struct{}
+}
+
+func (s *holds) add(h *held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.set == nil {
+		s.set = make(map[*held]struct{})
+	}
+	s.set[h] = struct{}{}
+}
+
+func (s *holds) remove(h *held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.set, h)
+}
+
+// keepAlive tells the server of every held message that it is being worked on.
+func (s *holds) keepAlive(ctx context.Context, every time.Duration) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			s.each(func(h *held) { _ = h.msg.InProgress() })
+		}
+	}
+}
+
+// giveBack returns what is still held, so that another need not wait AckWait.
+func (s *holds) giveBack() { s.each(func(h *held) { _ = h.msg.Nak() }) }
+
+func (s *holds) each(do func(*held)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h := range s.set {
+		do(h)
+	}
+}
+
+var _ slog.LogValuer = (*Message)(nil)
+
+// LogValue says where the message stands, not what is in it.
+func (m *Message) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("subject", m.Subject), slog.Uint64("sequence", m.Sequence))
+}

@@ -1,0 +1,457 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+const pages, records, urls = "seine.pages.c.0", "seine.records.c.0", "seine.urls.c.0"
+
+// newRunner returns a parser of the test with quick redelivery.
+func newRunner(b *Bus, h Handler) *Runner {
+	c := messages.WorkConsumer(messages.ConsumerParse, "", 100)
+	c.AckWait = 500 * time.Millisecond
+	return &Runner{
+		Stage: messages.StageParser, Bus: b, Stream: messages.StreamPages, Consumer: c,
+		Workers: 2, Prefetch: 2, Handle: h, Drain: patience,
+	}
+}
+
+// tally counts by message.
+type tally struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (c *tally) add(k string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n == nil {
+		c.n = make(map[string]int)
+	}
+	c.n[k]++
+	return c.n[k]
+}
+
+func (c *tally) total() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.n {
+		n += k
+	}
+	return n
+}
+
+func (c *tally) distinct() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.n)
+}
+
+func TestRunnerStoresBeforeAck(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	limit(t, b, messages.StreamRecords, 1)
+	send(t, b, pages, 1)
+	r := newRunner(b, func(context.Context, *Message) (Output, error) {
+		return Output{
+			First: []*nats.Msg{msg(records, "a", "a"), msg(records, "b", "b")},
+			Then:  []*nats.Msg{msg(urls, "c", "c")},
+		}, nil
+	})
+	start(t, r.Run)
+	eventually(t, "one record is stored", func() bool { return state(t, b, messages.StreamRecords).Msgs == 1 })
+	eventually(t, "the other is held back", func() bool { return r.pub.Waiting() == 1 })
+	if st := state(t, b, messages.StreamURLs); st.Msgs != 0 {
+		t.Error("Then was published before all of First was stored")
+	}
+	if c := consumerInfo(t, b, messages.StreamPages, messages.ConsumerParse); c.AckFloor.Stream != 0 || c.NumAckPending != 1 {
+		t.Errorf("acknowledged before its output was stored: %+v", c.AckFloor)
+	}
+	limit(t, b, messages.StreamRecords, 2)
+	eventually(t, "the page is acknowledged", func() bool {
+		return consumerInfo(t, b, messages.StreamPages, messages.ConsumerParse).AckFloor.Stream == 1
+	})
+	if got := stored(t, b, messages.StreamURLs); !slices.Equal(got, []string{"c"}) {
+		t.Errorf("URLS holds %q", got)
+	}
+}
+
+func TestRunnerTransient(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, pages, 1)
+	const wait = 300 * time.Millisecond
+	var mu sync.Mutex
+	var at []time.Time
+	var deliveries []uint64
+	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		at, deliveries = append(at, time.Now()), append(deliveries, m.Deliveries)
+		if len(at) < 3 {
+			return Output{}, fmt.Errorf("wrapped: %w", TransientError(wait, errors.New("not now")))
+		}
+		return Output{}, nil
+	})
+	start(t, r.Run)
+	eventually(t, "it succeeds", func() bool {
+		return consumerInfo2(t, b).AckFloor.Stream == 1
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(deliveries, []uint64{1, 2, 3}) {
+		t.Fatalf("deliveries %v", deliveries)
+	}
+	for i, next := range at[1:] {
+		if d := next.Sub(at[i]); d < wait {
+			t.Errorf("delivered again after %s, not %s", d, wait)
+		}
+	}
+	if st := state(t, b, messages.StreamDead); st.Msgs != 0 {
+		t.Error("there is a dead letter")
+	}
+}
+
+// consumerInfo2 is consumerInfo of the parser, which the runner may not have
+// made yet.
+func consumerInfo2(t *testing.T, b *Bus) *jetstream.ConsumerInfo {
+	t.Helper()
+	c, err := b.JS.Consumer(t.Context(), messages.StreamPages, messages.ConsumerParse)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return new(jetstream.ConsumerInfo)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.CachedInfo()
+}
+
+func TestRunnerDeadLetters(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		handle Handler
+		tries  int
+		reason string
+	}{
+		{"poison", func(context.Context, *Message) (Output, error) {
+			return Output{}, PoisonError(errors.New("no page at all"))
+		}, 1, "no page at all"},
+		{"panic", func(context.Context, *Message) (Output, error) {
+			panic("index out of range")
+		}, 1, "handler panicked: index out of range"},
+		{"last delivery", func(context.Context, *Message) (Output, error) {
+			return Output{}, TransientError(time.Millisecond, errors.New("still not"))
+		}, messages.MaxDeliver, "still not"},
+		{"unpublishable output", func(context.Context, *Message) (Output, error) {
+			return Output{First: []*nats.Msg{msg(records, "", strings.Repeat("x", 2<<20))}}, nil
+		}, 1, "message cannot be published"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, b := open(t)
+			in := msg(pages, "the-id", "body")
+			in.Header["X-Several"] = []string{"a", "b"}
+			if _, err := b.JS.PublishMsg(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			r := newRunner(b, tt.handle)
+			r.Bury = func(m *Message, why error) Output {
+				return Output{First: []*nats.Msg{msg(records, "", "first")}, Then: []*nats.Msg{msg(urls, "", "closed "+string(m.Data))}}
+			}
+			start(t, r.Run)
+			eventually(t, "it is let go", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
+			m, err := streamOf(t, b, messages.StreamDead).GetMsg(t.Context(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Subject != "seine.dead.parser.c" || string(m.Data) != "body" || !slices.Equal(m.Header["X-Several"], []string{"a", "b"}) {
+				t.Errorf("dead letter %q on %s with %v", m.Data, m.Subject, m.Header)
+			}
+			for k, want := range map[string]string{
+				messages.HeaderDeadStage: "parser", messages.HeaderDeadSubject: pages, messages.HeaderDeadStream: "PAGES",
+				messages.HeaderDeadSequence: "1", messages.HeaderDeadTries: fmt.Sprint(tt.tries), messages.HeaderDeadID: "the-id",
+			} {
+				if got := m.Header.Get(k); got != want {
+					t.Errorf("%s: %q, want %q", k, got, want)
+				}
+			}
+			if got := m.Header.Get(messages.HeaderDeadReason); !strings.HasPrefix(got, tt.reason) {
+				t.Errorf("reason %q", got)
+			}
+			if at, err := time.Parse(time.RFC3339Nano, m.Header.Get(messages.HeaderDeadTime)); err != nil || time.Since(at).Abs() > time.Minute {
+				t.Errorf("time %v, %v", at, err)
+			}
+			if got := stored(t, b, messages.StreamURLs); !slices.Equal(got, []string{"closed body"}) {
+				t.Errorf("Bury was published as %q", got)
+			}
+			if n := state(t, b, messages.StreamDead).Msgs; n != 1 {
+				t.Errorf("%d dead letters", n)
+			}
+		})
+	}
+}
+
+// What kills every process that tries it must end, without another try.
+func TestRunnerDeliveredTooOften(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, pages, 1)
+	var calls atomic.Int64
+	r := newRunner(b, func(context.Context, *Message) (Output, error) { calls.Add(1); return Output{}, nil })
+	c, err := b.JS.CreateConsumer(t.Context(), messages.StreamPages, r.Consumer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range messages.MaxDeliver {
+		m, err := c.Next(jetstream.FetchMaxWait(patience))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Nak(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start(t, r.Run)
+	eventually(t, "it is dead", func() bool { return state(t, b, messages.StreamDead).Msgs == 1 })
+	if calls.Load() != 0 {
+		t.Error("it was tried once more")
+	}
+}
+
+// A letter that is larger than NATS takes must not keep its message coming back.
+func TestRunnerDeadLetterTooLarge(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	_ = br
+	if _, err := b.JS.Publish(t.Context(), pages, make([]byte, 1<<20)); err != nil { // max_payload
+		t.Fatal(err)
+	}
+	r := newRunner(b, func(context.Context, *Message) (Output, error) { return Output{}, PoisonError(errors.New("bad")) })
+	start(t, r.Run)
+	eventually(t, "it is let go", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
+	m, err := streamOf(t, b, messages.StreamDead).GetMsg(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Header.Get(messages.HeaderDeadReason); !strings.HasPrefix(got, "bad") || m.Header.Get(messages.HeaderDeadSequence) != "1" || len(m.Data) != 0 {
+		t.Errorf("dead letter of %d bytes, reason %q", len(m.Data), got)
+	}
+}
+
+func TestRunnerFatal(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, pages, 8)
+	broken := errors.New("disk is gone")
+	r := newRunner(b, func(context.Context, *Message) (Output, error) { return Output{}, FatalError(broken) })
+	if err := start(t, r.Run).wait(); !errors.Is(err, broken) {
+		t.Fatalf("Run returned %v", err)
+	}
+	var done tally
+	start(t, newRunner(b, func(_ context.Context, m *Message) (Output, error) {
+		done.add(string(m.Data))
+		return Output{}, nil
+	}).Run)
+	eventually(t, "another process has done all", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 8 })
+	if done.distinct() != 8 {
+		t.Errorf("%d of 8 were handled", done.distinct())
+	}
+}
+
+func TestRunnerFullOutput(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	const n, room = 20, 3
+	limit(t, b, messages.StreamRecords, room)
+	send(t, b, pages, n)
+	var handled tally
+	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
+		handled.add(string(m.Data))
+		return Output{First: []*nats.Msg{msg(records, "", string(m.Data))}}, nil // no identity: a repeat would show
+	})
+	start(t, r.Run)
+	eventually(t, "both workers are held back", func() bool { return r.pub != nil && r.pub.Waiting() == 2 })
+	// Three times the AckWait: what is held must not be delivered again.
+	always(t, 3*r.Consumer.AckWait, "no more is taken than can be held, and it is kept alive", func() bool {
+		c := consumerInfo2(t, b)
+		return c.NumAckPending <= r.Workers+r.Prefetch && c.NumRedelivered == 0 && handled.total() <= room+r.Workers
+	})
+	var got []string
+	eventually(t, "all have come through", func() bool {
+		got = append(got, stored(t, b, messages.StreamRecords)...)
+		last := state(t, b, messages.StreamRecords)
+		if last.Msgs > 0 {
+			// Only what was read: others may be stored meanwhile.
+			if err := streamOf(t, b, messages.StreamRecords).Purge(t.Context(), jetstream.WithPurgeSequence(uint64(len(got))+1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(got) >= n && consumerInfo2(t, b).AckFloor.Stream == n
+	})
+	slices.Sort(got)
+	if len(slices.Compact(slices.Clone(got))) != n || len(got) != n || handled.total() != n {
+		t.Errorf("handled %d times, stored %q", handled.total(), got)
+	}
+}
+
+func TestRunnerDrain(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, pages, 4)
+	started, finish := make(chan string, 4), make(chan struct{})
+	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
+		started <- string(m.Data)
+		<-finish
+		return Output{First: []*nats.Msg{msg(records, "", string(m.Data))}}, nil
+	})
+	r.Workers, r.Prefetch = 1, 3
+	r.Consumer.AckWait = messages.AckWait
+	j := start(t, r.Run)
+	first := <-started
+	eventually(t, "the others wait in memory", func() bool { return consumerInfo2(t, b).NumAckPending == 4 })
+	j.stop()
+	close(finish)
+	if err := j.wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got := stored(t, b, messages.StreamRecords); !slices.Equal(got, []string{first}) {
+		t.Errorf("finished %q, held %q", got, first)
+	}
+	others(t, b, 3, messages.AckWait/3)
+}
+
+// others checks that n messages are delivered again within a time.
+func others(t *testing.T, b *Bus, n int, within time.Duration) {
+	t.Helper()
+	c, err := b.JS.Consumer(t.Context(), messages.StreamPages, messages.ConsumerParse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := c.Fetch(n, jetstream.FetchMaxWait(within))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := 0
+	for m := range batch.Messages() {
+		if md, err := m.Metadata(); err != nil || md.NumDelivered != 2 {
+			t.Errorf("%+v, %v", md, err)
+		}
+		got++
+	}
+	if got != n {
+		t.Errorf("%d of %d were given back within %s", got, n, within)
+	}
+}
+
+func TestRunnerDrainDeadline(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	limit(t, b, messages.StreamRecords, 1)
+	send(t, b, records, 1) // full
+	send(t, b, pages, 3)
+	started := make(chan struct{}, 3)
+	r := newRunner(b, func(ctx context.Context, m *Message) (Output, error) {
+		started <- struct{}{}
+		if string(m.Data) == "0" { // cut in the handler, the other one while it publishes
+			<-ctx.Done()
+			return Output{}, ctx.Err()
+		}
+		return Output{First: []*nats.Msg{msg(records, "", "x")}}, nil
+	})
+	r.Consumer.AckWait = messages.AckWait
+	r.Drain = 200 * time.Millisecond
+	j := start(t, r.Run)
+	<-started
+	<-started
+	eventually(t, "one waits for room", func() bool { return r.pub.Waiting() == 1 })
+	eventually(t, "all are taken", func() bool { return consumerInfo2(t, b).NumAckPending == 3 })
+	began := time.Now()
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d < r.Drain || d > r.Drain+5*time.Second {
+		t.Errorf("took %s to drain, allowed %s", d, r.Drain)
+	}
+	others(t, b, 3, messages.AckWait/3)
+}
+
+func TestRunnerBrokerRestart(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	const n = 200
+	send(t, b, pages, n)
+	var handled tally
+	half := make(chan struct{})
+	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
+		if handled.add(string(m.Data)); handled.total() == n/2 {
+			close(half)
+		}
+		return Output{First: []*nats.Msg{msg(records, "id-"+string(m.Data), string(m.Data))}}, nil
+	})
+	r.Workers, r.Prefetch = 4, 4
+	j := start(t, r.Run)
+	<-half
+	br.stop()
+	br.start()
+	b2, _ := dial(t, br.url())
+	eventually(t, "all are acknowledged", func() bool { return consumerInfo2(t, b2).AckFloor.Stream == n })
+	if got := stored(t, b2, messages.StreamRecords); handled.distinct() != n || len(got) != n {
+		t.Errorf("%d of %d handled, %d records", handled.distinct(), n, len(got))
+	}
+	if err := j.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A stream or a consumer that goes away is waited for.
+func TestRunnerConsumerDeleted(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	var handled tally
+	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) { handled.add(string(m.Data)); return Output{}, nil })
+	start(t, r.Run)
+	send(t, b, pages, 1)
+	eventually(t, "the first is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
+	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamPages, messages.ConsumerParse); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.JS.Publish(t.Context(), pages, []byte("second")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the second is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 2 })
+}
+
+func TestKinds(t *testing.T) {
+	base := errors.New("x")
+	tests := []struct {
+		err  error
+		kind Kind
+		wait time.Duration
+	}{
+		{base, Transient, DefaultWait},
+		{TransientError(time.Minute, base), Transient, time.Minute},
+		{PoisonError(base), Poison, 0},
+		{fmt.Errorf("wrapped: %w", FatalError(base)), Fatal, 0},
+		{errors.Join(base, PoisonError(base)), Poison, 0},
+	}
+	for _, tt := range tests {
+		if kind, wait := KindOf(tt.err); kind != tt.kind || wait != tt.wait || !errors.Is(tt.err, base) {
+			t.Errorf("%v: kind %d, wait %s", tt.err, kind, wait)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// Specs knows the spec of every crawl, as stored in BucketCrawls, and follows
+// its changes. A crawl without one has the default spec at revision 0.
+type Specs struct {
+	bus *Bus
+	kv  jetstream.KeyValue
+
+	mu      sync.RWMutex
+	byCrawl map[string]Revised
+}
+
+// Revised is a spec and the revision of the key it was read from.
+type Revised struct {
+	*messages.Spec
+	Rev uint64
+}
+
+// OpenSpecs reads the specs that there are.
+func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
+	kv, err := b.JS.KeyValue(ctx, messages.BucketCrawls)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketCrawls, err)
+	}
+	return &Specs{bus: b, kv: kv, byCrawl: make(map[string]Revised)}, nil
+}
+
+// FollowSpecs opens the specs and follows them until stop is called.
+func FollowSpecs(ctx context.Context, b *Bus) (specs *Specs, stop func(), err error) {
+	specs, err = OpenSpecs(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	// A stage needs its specs until it has drained, which is after ctx is done.
+	following, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = specs.Run(following, nil) })
+	return specs, func() { cancel(); wg.Wait() }, nil
+}
+
+// Run follows changes until ctx is done. Changed, if set, is called with the
+// name of a crawl after each.
+func (s *Specs) Run(ctx context.Context, changed func(crawl string)) error {
+	for ctx.Err() == nil {
+		if err := s.follow(ctx, changed); err != nil && ctx.Err() == nil {
+			s.bus.Log.Debug("cannot follow specs", "error", err)
+			_ = sleep(ctx, time.Second)
+		}
+	}
+	return nil
+}
+
+func (s *Specs) follow(ctx context.Context, changed func(string)) error {
+	w, err := s.kv.WatchAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, ok := <-w.Updates():
+			if !ok {
+				return errors.New("watch ended")
+			}
+			if e == nil { // all that there was has been sent
+				continue
+			}
+			if e.Operation() == jetstream.KeyValuePut && s.store(e) && changed != nil {
+				changed(e.Key())
+			}
+		}
+	}
+}
+
+// store keeps what e holds, if it is newer than what is known.
+func (s *Specs) store(e jetstream.KeyValueEntry) bool {
+	spec, err := messages.DecodeSpec(e.Value())
+	if err != nil {
+		s.bus.Log.Error("spec ignored", "crawl", e.Key(), "revision", e.Revision(), "error", err)
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byCrawl[e.Key()].Rev >= e.Revision() {
+		return false
+	}
+	s.byCrawl[e.Key()] = Revised{spec, e.Revision()}
+	return true
+}
+
+// Get returns the newest spec of a crawl, at least of revision rev: a message
+// may arrive before the news of the spec it was made under.
+func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, error) {
+	s.mu.RLock()
+	r, ok := s.byCrawl[crawl]
+	s.mu.RUnlock()
+	if ok && r.Rev >= rev {
+		return r, nil
+	}
+	e, err := s.kv.Get(ctx, crawl)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		d := messages.DefaultSpec()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if r, ok := s.byCrawl[crawl]; ok {
+			return r, nil
+		}
+		s.byCrawl[crawl] = Revised{&d, 0}
+		return s.byCrawl[crawl], nil
+	case err != nil:
+		return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, err)
+	}
+	s.store(e)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if r, ok := s.byCrawl[crawl]; ok {
+		return r, nil
+	}
+	return Revised{}, PoisonError(fmt.Errorf("the spec of crawl %s cannot be used", crawl))
+}
+
+// Put stores the spec of a crawl, unless that is what is stored, and returns
+// its revision.
+func (s *Specs) Put(ctx context.Context, crawl string, spec *messages.Spec) (uint64, error) {
+	text := spec.Encode()
+	if e, err := s.kv.Get(ctx, crawl); err == nil && string(e.Value()) == string(text) {
+		return e.Revision(), nil
+	}
+	rev, err := s.kv.Put(ctx, crawl, text)
+	if err != nil {
+		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
+	}
+	return rev, nil
+}
