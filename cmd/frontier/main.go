@@ -1,0 +1,50 @@
+// Command frontier runs the frontier stage: it decides what is fetched and
+// when. It creates the streams that the other stages wait for.
+package main
+
+import (
+	"context"
+	"os"
+
+	"seine/internal/process"
+	"seine/internal/version"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+type options struct {
+	process.Common
+	frontier.Config
+}
+
+func main() {
+	var o options
+	os.Exit(process.Main(messages.StageFrontier, "Seine's frontier: decides what is fetched, and when.",
+		&o, &o.Common, o.Validate, o.run))
+}
+
+func (o *options) run(ctx context.Context, env process.Env) error {
+	if err := frontier.Provision(ctx, o.Config, env.Bus); err != nil {
+		return err
+	}
+	store, err := frontier.OpenStore(o.State, int64(o.Cache), o.Sync, env.Bus.Log)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	specs, stop, err := stages.FollowSpecs(ctx, env.Bus)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	f, err := frontier.New(o.Config, env.Bus, specs, store)
+	if err != nil {
+		return err
+	}
+	env.Health.Add("partitions", f.Ready)
+	if err := stages.Announce(env.Bus, messages.StageFrontier, version.Number); err != nil {
+		return err
+	}
+	return f.Run(ctx)
+}

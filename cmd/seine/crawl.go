@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strings"
+
+	"seine/internal/crawl"
+	"seine/internal/process"
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/parser"
+	"seine/pkg/stages/writer"
+)
+
+type crawlCmd struct {
+	URLs []string `arg:"" optional:"" name:"url" help:"Where to start; - reads URLs from standard input, a line each. None resumes what is in --data."`
+
+	Data  string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data" placeholder:"DIR"`
+	Out   string `help:"Directory of the output." default:"./seine-out" placeholder:"DIR"`
+	Name  string `name:"crawl" help:"Name of the crawl." default:"default" placeholder:"NAME"`
+	Spec  string `help:"YAML file that says what to crawl; flags override it." placeholder:"FILE"`
+	NATS  string `name:"nats" help:"Use the NATS server at this URL instead of an embedded one." env:"SEINE_NATS_URL" placeholder:"URL"`
+	Bind  string `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	Sync  string `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
+	Shape string `name:"format" help:"Format of the output: jsonl, jsonl.gz or jsonl.zst." enum:"jsonl,jsonl.gz,jsonl.zst" default:"jsonl.zst"`
+
+	Scope        *messages.Scope    `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
+	Include      []string           `help:"Only URLs that match; * stands for anything, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
+	Exclude      []string           `help:"No URLs that match." sep:"none" placeholder:"PATTERN"`
+	MaxPages     *int64             `help:"Stop after so many pages; 0 for no limit." placeholder:"N"`
+	MaxDepth     *int               `help:"Follow at most so many links from a seed." placeholder:"N"`
+	Delay        *messages.Duration `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
+	PerHost      *int               `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
+	Workers      int                `help:"Requests at a time in all." default:"64" placeholder:"N"`
+	UserAgent    *string            `help:"What to call oneself." placeholder:"TEXT"`
+	Robots       *messages.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
+	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
+
+	DryRun     bool   `help:"Show what would be fetched; fetch and write nothing."`
+	JSON       bool   `name:"json" help:"Print the summary as one JSON object on standard output."`
+	Quiet      bool   `short:"q" help:"Show no progress."`
+	LogLevel   string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
+	LogFormat  string `help:"How to log: text or json." enum:"text,json" default:"text"`
+	CPUProfile string `name:"cpuprofile" hidden:"" placeholder:"FILE"`
+}
+
+// Help is shown below the list of flags.
+func (c *crawlCmd) Help() string {
+	return `Examples:
+
+  seine crawl https://example.org/
+  seine crawl https://example.org/docs/ --include '*/docs/*' --max-pages 500 --delay 500ms
+  seine crawl http://127.0.0.1:8080/ --allow-private --delay 0s --per-host 16
+  seine crawl                        # go on with the crawl in ./seine-data
+
+Exit codes: 0 complete, 1 failed, 2 wrong usage, 3 stopped by a limit, 4 interrupted (the same command resumes).`
+}
+
+// Run crawls.
+func (c *crawlCmd) Run() error {
+	seeds, err := c.seeds()
+	if err != nil {
+		return usageError{err}
+	}
+	spec, err := c.spec()
+	if err != nil {
+		return usageError{err}
+	}
+	if c.DryRun {
+		if len(seeds) == 0 {
+			return usageError{errors.New("--dry-run needs a URL")}
+		}
+		crawl.Plan(os.Stdout, seeds, spec)
+		return nil
+	}
+	o, err := c.options(seeds, spec)
+	if err != nil {
+		return usageError{err}
+	}
+	show := newProgress(os.Stderr, c.Quiet)
+	o.Progress, o.Log = show.update, process.Logging{LogLevel: c.LogLevel, LogFormat: c.LogFormat}.Logger(show)
+	stopProfile, err := c.profile()
+	if err != nil {
+		return err
+	}
+	defer stopProfile()
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	summary, err := crawl.Run(ctx, o)
+	show.done()
+	return c.report(summary, err)
+}
+
+// seeds returns the canonical URLs to start from.
+func (c *crawlCmd) seeds() ([]string, error) {
+	var seeds []string
+	for _, arg := range c.URLs {
+		lines := []string{arg}
+		if arg == "-" {
+			lines = nil
+			in := bufio.NewScanner(os.Stdin)
+			for in.Scan() {
+				if l := strings.TrimSpace(in.Text()); l != "" && l[0] != '#' {
+					lines = append(lines, l)
+				}
+			}
+			if err := in.Err(); err != nil {
+				return nil, fmt.Errorf("read URLs from standard input: %w", err)
+			}
+		}
+		for _, l := range lines {
+			u, err := weburl.Canonicalize(l)
+			if err != nil {
+				return nil, err
+			}
+			seeds = append(seeds, u)
+		}
+	}
+	return seeds, nil
+}
+
+// spec returns the spec of the file with the flags over it.
+func (c *crawlCmd) spec() (*messages.Spec, error) {
+	var text []byte
+	if c.Spec != "" {
+		var err error
+		if text, err = os.ReadFile(c.Spec); err != nil {
+			return nil, fmt.Errorf("--spec: %w", err)
+		}
+	}
+	s, err := messages.ParseSpec(text)
+	if err != nil {
+		return nil, fmt.Errorf("--spec %s: %w", c.Spec, err)
+	}
+	override(&s.Scope, c.Scope)
+	override(&s.MaxPages, c.MaxPages)
+	override(&s.Delay, c.Delay)
+	override(&s.PerHost, c.PerHost)
+	override(&s.UserAgent, c.UserAgent)
+	override(&s.Robots, c.Robots)
+	override(&s.AllowPrivate, c.AllowPrivate)
+	if c.MaxDepth != nil {
+		s.MaxDepth = c.MaxDepth
+	}
+	if len(c.Include) > 0 {
+		s.Include = c.Include
+	}
+	if len(c.Exclude) > 0 {
+		s.Exclude = c.Exclude
+	}
+	return s, s.Validate()
+}
+
+func override[T any](to *T, with *T) {
+	if with != nil {
+		*to = *with
+	}
+}
+
+func (c *crawlCmd) options(seeds []string, spec *messages.Spec) (crawl.Options, error) {
+	if err := messages.CheckCrawl(c.Name); err != nil {
+		return crawl.Options{}, err
+	}
+	o := crawl.Options{
+		Crawl: c.Name, Seeds: seeds, Spec: spec, Data: c.Data, NATS: c.NATS, Listen: c.Bind, Sync: frontier.Sync(c.Sync),
+		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
+		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
+	}
+	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
+	o.Fetcher.Workers = c.Workers
+	o.Writer.Out, o.Writer.State, o.Writer.Format = c.Out, filepath.Join(c.Data, "writer"), c.Shape
+	for _, v := range []interface{ Validate() error }{&o.Frontier, &o.Fetcher, &o.Parser, &o.Writer} {
+		if err := v.Validate(); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func (c *crawlCmd) profile() (stop func(), err error) {
+	if c.CPUProfile == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(c.CPUProfile)
+	if err != nil {
+		return nil, fmt.Errorf("--cpuprofile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, fmt.Errorf("--cpuprofile: %w", err)
+	}
+	return func() { pprof.StopCPUProfile(); f.Close() }, nil
+}
+
+// report prints the summary, and returns the end that the exit code tells.
+func (c *crawlCmd) report(s *crawl.Summary, err error) error {
+	if s == nil {
+		if errors.Is(err, crawl.ErrNothingToDo) {
+			return usageError{fmt.Errorf("%w: give a URL, or the --data of an earlier crawl (%s has none)", err, c.Data)}
+		}
+		return err
+	}
+	if c.JSON {
+		e := json.NewEncoder(os.Stdout)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(s); err != nil {
+			return fmt.Errorf("print summary: %w", err)
+		}
+	} else {
+		s.Write(os.Stdout)
+	}
+	switch {
+	case err != nil:
+		return err
+	case s.Outcome == crawl.OutcomeLimit:
+		return endError(exitLimit)
+	case s.Outcome == crawl.OutcomeInterrupted:
+		return endError(exitInterrupted)
+	case s.Outcome == crawl.OutcomeFailed:
+		return errors.New(s.Error)
+	case s.Pages == 0:
+		return errors.New("no page could be fetched: the counts above say why")
+	}
+	return nil
+}

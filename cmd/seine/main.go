@@ -1,0 +1,74 @@
+// Command seine crawls: `seine crawl URL` does all of it in one process. Other
+// commands look into a crawl that is running.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"seine/internal/config"
+	"seine/internal/version"
+)
+
+// Exit codes. The README lists them.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitLimit       = 3
+	exitInterrupted = 4
+)
+
+type cli struct {
+	config.File
+	Version kong.VersionFlag `help:"Print the version."`
+
+	Crawl   crawlCmd   `cmd:"" help:"Crawl sites with everything in one process."`
+	Explain explainCmd `cmd:"" help:"Tell what became of a URL."`
+}
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	var c cli
+	parser, err := config.New(&c, "seine", "A web crawler that loses nothing and repeats nothing.",
+		kong.Vars{"version": version.String()}, kong.UsageOnError())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "seine:", err)
+		return exitFailed
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "seine: %v (--help lists what there is)\n", err)
+		return exitUsage
+	}
+	err = ctx.Run()
+	if err == nil {
+		return exitOK
+	}
+	if end, ok := errors.AsType[endError](err); ok {
+		return int(end)
+	}
+	fmt.Fprintln(os.Stderr, "seine:", err)
+	if errors.Is(err, errUsage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// endError is an end that was told already, and has an exit code of its own.
+type endError int
+
+func (e endError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// errUsage marks errors in what was typed.
+var errUsage = errors.New("usage")
+
+type usageError struct{ err error }
+
+func (e usageError) Error() string        { return e.err.Error() }
+func (e usageError) Unwrap() error        { return e.err }
+func (e usageError) Is(target error) bool { return target == errUsage }

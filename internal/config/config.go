@@ -1,0 +1,108 @@
+// Package config reads the configuration of a command in the one way that all
+// of Seine's commands share: a YAML file, overridden by SEINE_* environment
+// variables, overridden by flags. All three know the same names, and a name
+// that is not known is an error.
+package config
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"go.yaml.in/yaml/v4"
+)
+
+// EnvPrefix begins the names of environment variables: --per-host is
+// SEINE_PER_HOST.
+const EnvPrefix = "SEINE"
+
+// File is the flag that names a YAML file. Embed it in what is given to New.
+type File struct {
+	Config kong.ConfigFlag `help:"YAML file with options, named like the flags." placeholder:"FILE"`
+}
+
+// New returns a parser that fills cfg, a pointer to a struct with kong's tags.
+func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error) {
+	options = append([]kong.Option{
+		kong.Name(name), kong.Description(about),
+		kong.DefaultEnvars(EnvPrefix), kong.Configuration(load),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
+	}, options...)
+	k, err := kong.New(cfg, options...)
+	if err != nil {
+		return nil, fmt.Errorf("define the options of %s: %w", name, err)
+	}
+	return k, nil
+}
+
+// file holds the options of a YAML file, by flag name.
+type file map[string]string
+
+func load(r io.Reader) (kong.Resolver, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration file: %w", err)
+	}
+	var values map[string]any
+	if len(text) > 0 {
+		if err := yaml.Load(text, &values); err != nil {
+			return nil, fmt.Errorf("read configuration file: %w", err)
+		}
+	}
+	f := make(file, len(values))
+	for key, v := range values {
+		s, err := flat(v)
+		if err != nil {
+			return nil, fmt.Errorf("read configuration file: %s: %w", key, err)
+		}
+		f[strings.ReplaceAll(key, "_", "-")] = s
+	}
+	return f, nil
+}
+
+// flat returns a value as it would be written in a flag.
+func flat(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case map[string]any, map[any]any:
+		return "", fmt.Errorf("options are not nested: write the flag's whole name as the key")
+	case []any:
+		parts := make([]string, len(v))
+		for i, p := range v {
+			parts[i] = fmt.Sprint(p)
+		}
+		return strings.Join(parts, ","), nil
+	}
+	return fmt.Sprint(v), nil
+}
+
+// Validate refuses keys that are no flag of the command.
+func (f file) Validate(app *kong.Application) error {
+	var known []string
+	_ = kong.Visit(app, func(n kong.Visitable, next kong.Next) error {
+		if flag, ok := n.(*kong.Flag); ok {
+			known = append(known, flag.Name)
+		}
+		return next(nil)
+	})
+	slices.Sort(known)
+	for key := range f {
+		if !slices.Contains(known, key) {
+			return fmt.Errorf("configuration file: unknown key %q (known: %s)", key, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// Resolve returns the file's value for a flag.
+func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if v, ok := f[flag.Name]; ok {
+		return v, nil
+	}
+	return nil, nil
+}
+
+var _ kong.Resolver = file(nil)

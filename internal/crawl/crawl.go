@@ -1,0 +1,302 @@
+// Package crawl runs a whole crawl in one process: a NATS server, unless there
+// is one elsewhere, and the four stages over it. It adds nothing to them but
+// the order in which they start and stop.
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/embedded"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/parser"
+	"seine/pkg/stages/writer"
+)
+
+// Options say what to crawl, and where things go.
+type Options struct {
+	Crawl string         // name of the crawl
+	Seeds []string       // may be empty when the crawl is in Data already
+	Spec  *messages.Spec // what to fetch
+	Data  string         // state: streams, frontier, writer
+	NATS  string         // URL of a server elsewhere; "" embeds one in Data
+	// Listen is where the embedded server can be reached, with port 0 for any.
+	Listen   string
+	Sync     frontier.Sync
+	Fetcher  fetcher.Config
+	Parser   parser.Config
+	Writer   writer.Config
+	Frontier frontier.Config
+	// Progress, if set, is told how the crawl stands, a few times a second.
+	Progress func(Progress)
+	Log      *slog.Logger
+}
+
+// Progress is how a crawl stands.
+type Progress struct {
+	frontier.Counters
+	Elapsed  time.Duration
+	MaxPages int64
+	NATS     string // where the streams can be looked at
+}
+
+// ErrNothingToDo is returned when there are no seeds, and nothing in Data to
+// go on with.
+var ErrNothingToDo = errors.New("no URL to start from, and no crawl to resume")
+
+// pollEvery is how often the frontier is asked how the crawl stands.
+const pollEvery = 50 * time.Millisecond
+
+// Run crawls until nothing is left to do, a limit is reached, or ctx is done.
+// The summary tells which; it is returned with an error too, if there is one.
+func Run(ctx context.Context, o Options) (*Summary, error) {
+	began := time.Now()
+	_, err := os.Stat(o.Frontier.State)
+	resumed := err == nil
+	if !resumed && len(o.Seeds) == 0 {
+		return nil, ErrNothingToDo
+	}
+	bus, disconnect, err := connect(&o)
+	if err != nil {
+		return nil, err
+	}
+	defer disconnect()
+	c := &crawl{Options: o, bus: bus, client: frontier.Client{Bus: bus}, began: began, resumed: resumed}
+	if err := c.open(ctx); err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if err := c.feed(ctx); err != nil {
+		return nil, err
+	}
+	return c.run(ctx)
+}
+
+// connect starts the embedded server or dials the one elsewhere.
+func connect(o *Options) (*stages.Bus, func(), error) {
+	if o.NATS != "" {
+		bus, err := stages.Dial(o.NATS, "seine-crawl", o.Log)
+		if err != nil {
+			return nil, nil, err
+		}
+		return bus, bus.Close, nil
+	}
+	host, port, err := splitListen(o.Listen)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := embedded.Start(embedded.Options{
+		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	bus, err := stages.Dial("", "seine-crawl", o.Log, nats.InProcessServer(s.Server()))
+	if err != nil {
+		s.Stop()
+		return nil, nil, err
+	}
+	o.NATS = s.URL()
+	return bus, func() { bus.Close(); s.Stop() }, nil
+}
+
+func splitListen(listen string) (string, int, error) {
+	host, text, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", 0, fmt.Errorf("listen address %q: %w", listen, err)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("listen address %q: the port must be a number", listen)
+	}
+	if port == 0 {
+		return host, -1, nil // any, in the server's terms
+	}
+	return host, int(port), nil
+}
+
+// crawl is a run of the four stages.
+type crawl struct {
+	Options
+	bus      *stages.Bus
+	client   frontier.Client
+	began    time.Time
+	store    *frontier.Store
+	specs    *stages.Specs
+	unfollow func()
+	frontier *frontier.Frontier
+	fetcher  *fetcher.Fetcher
+	parser   *parser.Parser
+	writer   *writer.Writer
+	last     frontier.Counters
+	resumed  bool  // there was state before this run
+	before   int64 // pages fetched by earlier runs
+	asked    bool  // last has been set
+}
+
+// open makes the stages, and starts none.
+func (c *crawl) open(ctx context.Context) (err error) {
+	if err = frontier.Provision(ctx, c.Frontier, c.bus); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			c.close()
+		}
+	}()
+	if c.store, err = frontier.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.Log); err != nil {
+		return err
+	}
+	if c.specs, c.unfollow, err = stages.FollowSpecs(ctx, c.bus); err != nil {
+		return err
+	}
+	if c.frontier, err = frontier.New(c.Frontier, c.bus, c.specs, c.store); err != nil {
+		return err
+	}
+	if c.fetcher, err = fetcher.New(c.Fetcher, c.bus, c.specs); err != nil {
+		return err
+	}
+	if c.parser, err = parser.New(c.Parser, c.bus, c.specs); err != nil {
+		return err
+	}
+	c.writer, err = writer.New(c.Writer, c.bus)
+	return err
+}
+
+func (c *crawl) close() {
+	if c.unfollow != nil {
+		c.unfollow()
+	}
+	if c.store != nil {
+		if err := c.store.Close(); err != nil {
+			c.Log.Error("close frontier store", "error", err)
+		}
+	}
+}
+
+// seedsPerMessage keeps a message of SEEDS well under its size limit.
+const seedsPerMessage = 400
+
+// feed stores the spec and publishes the seeds. Seeds that the frontier knows
+// are no news to it, so a crawl is resumed by the same command.
+func (c *crawl) feed(ctx context.Context) error {
+	if _, err := c.specs.Put(ctx, c.Crawl, c.Spec); err != nil {
+		return err
+	}
+	pub := stages.NewPublisher(c.bus, "crawl")
+	for seeds := c.Seeds; len(seeds) > 0; {
+		n := min(len(seeds), seedsPerMessage)
+		m := &nats.Msg{Subject: messages.SubjectSeeds(c.Crawl), Data: []byte(strings.Join(seeds[:n], "\n"))}
+		if err := pub.Publish(ctx, m); err != nil {
+			return fmt.Errorf("publish seeds: %w", err)
+		}
+		seeds = seeds[n:]
+	}
+	return nil
+}
+
+// run starts the stages, watches the crawl, and stops the stages in the order
+// of the pipeline, so that each hands on what it has.
+func (c *crawl) run(ctx context.Context) (*Summary, error) {
+	g, gctx := errgroup.WithContext(context.WithoutCancel(ctx))
+	stopStages, stopped := c.start(g, gctx)
+	end, err := c.watch(ctx, gctx)
+	var slowest []frontier.HostStatus
+	if err == nil {
+		slowest, _ = c.client.Slowest(gctx, 5)
+	}
+	if end != frontier.NotEnded && err == nil {
+		err = c.settle(ctx, gctx)
+	}
+	stopStages()
+	if werr := g.Wait(); werr != nil && !errors.Is(werr, context.Canceled) {
+		err = werr
+	}
+	stopped.Wait()
+	return c.summarise(end, ctx.Err() != nil, slowest, err)
+}
+
+// start starts the stages. The function it returns stops them: the writer last.
+func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func(), stopped *sync.WaitGroup) {
+	early, stopEarly := context.WithCancel(ctx)
+	late, stopLate := context.WithCancel(ctx)
+	stopped = new(sync.WaitGroup)
+	for _, run := range []func(context.Context) error{c.frontier.Run, c.fetcher.Run, c.parser.Run} {
+		stopped.Add(1)
+		g.Go(func() error { defer stopped.Done(); return run(early) })
+	}
+	g.Go(func() error { return c.writer.Run(late) })
+	return func() {
+		stopEarly()
+		stopped.Wait()
+		stopLate()
+	}, stopped
+}
+
+// watch follows the crawl until it has ended, ctx is done, or a stage has
+// failed, which ends the stages' context.
+func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return frontier.NotEnded, nil
+		case <-stages.Done():
+			return frontier.NotEnded, nil // Wait will say why
+		case <-tick.C:
+		}
+		end, counters, err := c.client.Ended(stages, c.Crawl, c.Spec.MaxPages)
+		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {
+			continue // not all partitions are open yet
+		}
+		if err != nil {
+			c.Log.Debug("cannot ask the frontier", "error", err)
+			continue
+		}
+		if c.resumed && !c.asked {
+			c.before = counters.Pages
+		}
+		c.asked = true
+		c.last = counters
+		if c.Progress != nil {
+			c.Progress(Progress{Counters: counters, Elapsed: time.Since(c.began), MaxPages: c.Spec.MaxPages, NATS: c.NATS})
+		}
+		if end != frontier.NotEnded {
+			return end, nil
+		}
+	}
+}
+
+// settle waits until the writer has every record, or ctx is done.
+func (c *crawl) settle(ctx, stages context.Context) error {
+	for {
+		done, err := c.writer.CaughtUp(stages)
+		if err != nil && stages.Err() == nil {
+			c.Log.Debug("cannot ask the writer", "error", err)
+		}
+		if done || ctx.Err() != nil || stages.Err() != nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-stages.Done():
+		case <-time.After(pollEvery / 5):
+		}
+	}
+}

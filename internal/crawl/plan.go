@@ -1,0 +1,68 @@
+package crawl
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+)
+
+// Plan writes what a crawl would fetch, and makes no request.
+func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
+	fmt.Fprintf(w, "would fetch %s first:\n", plural(len(seeds), "URL"))
+	roots := make(map[string]bool)
+	for _, s := range seeds {
+		fmt.Fprintf(w, "  %s\n", s)
+		switch spec.Scope {
+		case messages.ScopeHost:
+			roots[weburl.Host(s)] = true
+		case messages.ScopeDomain:
+			roots[weburl.Domain(weburl.Hostname(s))] = true
+		}
+	}
+	fmt.Fprintln(w, "then what these pages link to, as long as:")
+	rule := func(format string, a ...any) { fmt.Fprintf(w, "  "+format+"\n", a...) }
+	switch spec.Scope {
+	case messages.ScopeHost:
+		rule("the host is %s", join(roots, " or "))
+	case messages.ScopeDomain:
+		rule("the host is in %s", join(roots, " or "))
+	default:
+		rule("it is http or https, on any host")
+	}
+	if len(spec.Include) > 0 {
+		rule("the URL matches one of: %s", strings.Join(spec.Include, "  "))
+	}
+	if len(spec.Exclude) > 0 {
+		rule("the URL matches none of: %s", strings.Join(spec.Exclude, "  "))
+	}
+	if spec.MaxDepth != nil {
+		rule("it is at most %d links away", *spec.MaxDepth)
+	}
+	if spec.MaxPages > 0 {
+		rule("no more than %s pages have been fetched", Count(spec.MaxPages))
+	}
+	if spec.Robots == messages.RobotsObey {
+		rule("robots.txt allows it to %q", spec.ProductToken())
+	}
+	if !spec.AllowPrivate {
+		rule("its address is public (--allow-private lifts that)")
+	}
+	pace := fmt.Sprintf("%d at a time on each host, without a delay", spec.PerHost)
+	if spec.Delay > 0 {
+		pace = fmt.Sprintf("one at a time on each host, at least %s after the last", spec.Delay)
+	}
+	fmt.Fprintf(w, "%s, as %q\n", pace, spec.UserAgent)
+}
+
+func join(set map[string]bool, sep string) string {
+	var parts []string
+	for s := range set {
+		parts = append(parts, s)
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, sep)
+}
