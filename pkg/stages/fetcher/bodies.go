@@ -1,0 +1,93 @@
+package fetcher
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// objects is where bodies go that are too large for a message. Put replaces an
+// object of the same name, and is safe for concurrent use.
+type objects interface {
+	Put(ctx context.Context, meta jetstream.ObjectMeta, r io.Reader) (*jetstream.ObjectInfo, error)
+}
+
+// bodyStore makes bodies small enough to travel.
+type bodyStore struct {
+	zstd    *zstd.Encoder // only EncodeAll, which may be called concurrently
+	objects objects
+	log     *slog.Logger
+}
+
+// compressFrom is the size from which a body is compressed: below, the time of
+// a core is worth more than the bytes.
+const compressFrom = 64 << 10
+
+// scratch holds compressed bodies until they are copied into memory of their
+// own size.
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
+
+// compress returns the body as it will travel, and its encoding.
+func (s *bodyStore) compress(body []byte) ([]byte, string) {
+	if len(body) <= compressFrom {
+		return body, ""
+	}
+	pooled := scratch.Get().(*[]byte)
+	small := s.zstd.EncodeAll(body, (*pooled)[:0])
+	switch {
+	case len(small) >= len(body):
+		*pooled = small
+		scratch.Put(pooled)
+		return body, ""
+	case len(small) > maxPooled:
+		return small, messages.BodyZstd
+	}
+	exact := bytes.Clone(small)
+	*pooled = small
+	scratch.Put(pooled)
+	return exact, messages.BodyZstd
+}
+
+// objectName is the same for every attempt of a visit, so a repeat replaces.
+func objectName(partition int, visitID string) string {
+	return strconv.Itoa(partition) + "/" + visitID
+}
+
+// Waits between attempts to store a body. The store may be full until a parser
+// has caught up: then the worker waits, as it does for a full stream.
+const (
+	minStoreWait = 50 * time.Millisecond
+	maxStoreWait = 2 * time.Second
+)
+
+// store puts body into the object store. It returns an error only if ctx is
+// done.
+func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
+	for wait := minStoreWait; ; wait = min(2*wait, maxStoreWait) {
+		_, err := s.objects.Put(ctx, jetstream.ObjectMeta{Name: name}, bytes.NewReader(body))
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("store body %s: %w", name, ctx.Err())
+		}
+		if wait >= maxStoreWait {
+			s.log.Warn("a body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
+		}
+		if err := timed(waitObjectFull, func() error { return sleep(ctx, wait) }); err != nil {
+			return err
+		}
+	}
+}
+
+var _ objects = jetstream.ObjectStore(nil)

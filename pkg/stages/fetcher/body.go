@@ -1,0 +1,235 @@
+package fetcher
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// wire reads a body as it comes, counts it and holds it to its limits. It
+// remembers why it ended, whatever the decoders above make of that.
+type wire struct {
+	x    *exchange
+	src  io.Reader
+	most int64
+	n    int64
+	err  *failure
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	x := w.x
+	x.watch.phase(time.Duration(x.c.cfg.StallTimeout), x.c.stalled)
+	n, err := w.src.Read(p)
+	w.n += int64(n)
+	switch {
+	case err != nil && err != io.EOF:
+		w.err = bodyFailure(x.ctx, err)
+	case w.n > w.most:
+		w.err = x.tooLarge()
+	case x.c.pace.bandwidth != nil:
+		x.watch.pause()
+		if e := x.c.pace.received(x.ctx, n); e != nil {
+			w.err = bodyFailure(x.ctx, e)
+		}
+	}
+	if w.err != nil {
+		return n, w.err
+	}
+	return n, err
+}
+
+func (x *exchange) tooLarge() *failure {
+	return fail(messages.TooLarge, "the body is over the limit of %s", messages.Bytes(x.ask.maxBody))
+}
+
+// read returns the decoded body, in memory of its own.
+func (x *exchange) read(resp *http.Response) ([]byte, *failure) {
+	x.wire = wire{x: x, src: resp.Body, most: x.ask.maxBody}
+	names, f := codings(resp.Header["Content-Encoding"])
+	if f == nil {
+		f = x.refuse(resp)
+	}
+	if f != nil {
+		return nil, f
+	}
+	if x.ask.robots {
+		x.wire.most = 1 << 62 // cut, not refused: see full
+	}
+	if len(names) == 0 && resp.ContentLength >= 0 && resp.ContentLength <= x.c.memory.share {
+		return x.readExactly(int(resp.ContentLength))
+	}
+	src, layers := decode(&x.wire, names, &x.wire.n, x.c.cfg.MaxRatio)
+	defer done(layers)
+	body, f := x.readAll(src, resp.ContentLength, len(names) > 0)
+	if f == nil && len(layers) > 0 {
+		x.discard(resp) // what follows the last byte that was decoded
+	}
+	return body, f
+}
+
+// refuse tells from the header alone that the body need not be read.
+func (x *exchange) refuse(resp *http.Response) *failure {
+	if x.ask.robots {
+		return nil
+	}
+	if t := x.reply.contentType; t != "" && !x.c.accepts.keeps(mediaType(t)) && resp.ContentLength != 0 {
+		return x.unsupported(mediaType(t))
+	}
+	if resp.ContentLength > x.ask.maxBody {
+		return x.tooLarge()
+	}
+	return nil
+}
+
+func (x *exchange) unsupported(t string) *failure {
+	return fail(messages.UnsupportedType, "content type %q is not kept", t)
+}
+
+// readExactly reads a body whose length is known and small, without a copy.
+func (x *exchange) readExactly(n int) ([]byte, *failure) {
+	body := make([]byte, n)
+	if _, err := io.ReadFull(&x.wire, body); err != nil {
+		if x.wire.err == nil {
+			x.wire.err = bodyFailure(x.ctx, io.ErrUnexpectedEOF)
+		}
+		return nil, x.wire.err
+	}
+	if x.reply.protocol == "HTTP/2.0" && n > 0 {
+		_, _ = x.wire.src.Read(make([]byte, 1)) // the end of the stream has a frame of its own
+	}
+	if f := x.sniff(body); f != nil {
+		return nil, f
+	}
+	return x.cut(body), nil
+}
+
+// cut shortens a robots.txt to what is read of one.
+func (x *exchange) cut(body []byte) []byte {
+	if x.ask.robots && int64(len(body)) > x.ask.maxBody {
+		return body[:x.ask.maxBody]
+	}
+	return body
+}
+
+// sniffed is how much of a body http.DetectContentType looks at.
+const sniffed = 512
+
+// sniff finds the type of a body that came without one, by its beginning.
+func (x *exchange) sniff(body []byte) *failure {
+	if x.reply.contentType != "" || x.ask.robots || len(body) == 0 {
+		return nil
+	}
+	// Without its charset, which the standard library only guesses at.
+	t := mediaType(http.DetectContentType(body))
+	if !x.c.accepts.keeps(t) {
+		return x.unsupported(t)
+	}
+	x.reply.contentType = t
+	return nil
+}
+
+// buffers for bodies whose length is not known beforehand.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
+
+// readAll reads src to its end. The buffer grows with what comes, never with
+// what a header claims.
+func (x *exchange) readAll(src io.Reader, length int64, encoded bool) ([]byte, *failure) {
+	pooled := buffers.Get().(*[]byte)
+	buf := (*pooled)[:0]
+	looked := false
+	for {
+		if len(buf) == cap(buf) {
+			var f *failure
+			if buf, f = x.grow(buf, length, encoded); f != nil {
+				return nil, f
+			}
+		}
+		n, err := src.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if !looked && (len(buf) >= sniffed || err != nil) {
+			looked = true
+			if f := x.sniff(buf); f != nil && (err == nil || err == io.EOF) {
+				return nil, f
+			}
+		}
+		if int64(len(buf)) > x.ask.maxBody {
+			if !x.ask.robots {
+				return nil, x.tooLarge()
+			}
+			err = io.EOF
+		}
+		if err == io.EOF {
+			return x.cut(keep(pooled, buf)), nil
+		}
+		if err != nil {
+			return nil, x.why(err)
+		}
+	}
+}
+
+// why prefers what happened on the wire to what a decoder made of it.
+func (x *exchange) why(err error) *failure {
+	if x.wire.err != nil {
+		return x.wire.err
+	}
+	return bodyFailure(x.ctx, err)
+}
+
+// grow doubles the buffer, and gets the memory for that.
+func (x *exchange) grow(buf []byte, length int64, encoded bool) ([]byte, *failure) {
+	size := int64(2 * cap(buf))
+	if !x.reply.loan.covers(size) {
+		most := x.ask.maxBody
+		if !encoded && length >= 0 {
+			most = min(length, most)
+		}
+		x.watch.pause()
+		if err := x.reply.loan.extend(x.ctx, most); err != nil {
+			return nil, bodyFailure(x.ctx, err)
+		}
+	}
+	// One byte more than a body may have, to see that it has it.
+	grown := make([]byte, len(buf), min(size, x.ask.maxBody+1))
+	copy(grown, buf)
+	return grown, nil
+}
+
+// maxPooled is the largest body that is copied out of its buffer.
+const maxPooled = 1 << 20
+
+// keep returns the body in memory of its own, and the buffer to the pool.
+func keep(pooled *[]byte, buf []byte) []byte {
+	if cap(buf) > maxPooled {
+		return buf
+	}
+	body := make([]byte, len(buf))
+	copy(body, buf)
+	*pooled = buf[:0]
+	buffers.Put(pooled)
+	return body
+}
+
+// Limits of reading a body only to be able to use its connection again.
+const (
+	drainBytes = 16 << 10
+	drainTime  = time.Second
+)
+
+var errNotDrained = &failure{messages.Stalled, "the rest of the body did not come"}
+
+// discard reads what little may be left of a body, so that its connection is
+// used again; more is not worth it, and closing the body closes that.
+func (x *exchange) discard(resp *http.Response) {
+	if resp.ContentLength > drainBytes {
+		return
+	}
+	x.watch.phase(drainTime, errNotDrained)
+	n, _ := io.CopyN(io.Discard, resp.Body, drainBytes) // whether it works only matters to the connection
+	x.wire.n += n
+}

@@ -1,0 +1,98 @@
+package fetcher
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"seine/pkg/messages"
+)
+
+// Config is what an operator chooses. What belongs to one crawl (the user
+// agent, the largest body, the total timeout) is in its messages.Spec. Defaults
+// are in the tags only.
+type Config struct {
+	Workers          int               `help:"Requests under way at the same time." default:"64"`
+	Prefetch         int               `help:"Requests waiting in memory for a worker." default:"32"`
+	MaxInFlightBody  messages.Bytes    `help:"Memory for bodies being read, all together." default:"128MiB"`
+	MaxIdlePerHost   int               `help:"Idle connections kept to one host." default:"64"`
+	Rate             float64           `help:"Requests per second to all hosts together; 0 is no limit." default:"0"`
+	Bandwidth        messages.Bytes    `help:"Body bytes received per second, all together; 0 is no limit." default:"0"`
+	DialTimeout      messages.Duration `help:"Longest wait for a name and a connection." default:"10s"`
+	TLSTimeout       messages.Duration `help:"Longest wait for a TLS handshake." default:"10s" name:"tls-timeout"`
+	FirstByteTimeout messages.Duration `help:"Longest wait for the header of a response, once connected." default:"30s"`
+	StallTimeout     messages.Duration `help:"Longest silence within a body." default:"20s"`
+	MaxHeader        messages.Bytes    `help:"Largest response header." default:"256KiB"`
+	MaxRatio         int64             `help:"How many times its size a body may decompress to, beyond the first MiB." default:"200"`
+	Drain            messages.Duration `help:"How long to go on with what is under way after the first signal." default:"20s"`
+	Accept           []string          `help:"Content types kept, such as text/html, text/* or */*." default:"text/html,application/xhtml+xml,text/plain"`
+}
+
+// DefaultConfig returns the defaults of the tags.
+func DefaultConfig() Config {
+	var c Config
+	if err := kong.ApplyDefaults(&c); err != nil {
+		panic(fmt.Sprintf("fetcher defaults: %v", err))
+	}
+	return c
+}
+
+// Bounds of Config.
+const (
+	maxWorkers    = 16384
+	minBodyMemory = 1 << 20
+	minHeader     = 4 << 10
+)
+
+// Validate names the first flag that is wrong, and what would be right.
+func (c Config) Validate() error {
+	switch {
+	case c.Workers < 1 || c.Workers > maxWorkers:
+		return fmt.Errorf("workers %d: must be from 1 to %d", c.Workers, maxWorkers)
+	case c.Prefetch < 0 || c.Prefetch > maxWorkers:
+		return fmt.Errorf("prefetch %d: must be from 0 to %d", c.Prefetch, maxWorkers)
+	case c.MaxInFlightBody < minBodyMemory:
+		return fmt.Errorf("max-in-flight-body %s: must be at least 1MiB", c.MaxInFlightBody)
+	case c.MaxIdlePerHost < 1:
+		return fmt.Errorf("max-idle-per-host %d: must be at least 1", c.MaxIdlePerHost)
+	case !(c.Rate >= 0):
+		return fmt.Errorf("rate %g: must not be negative (0 is no limit)", c.Rate)
+	case c.Bandwidth < 0:
+		return fmt.Errorf("bandwidth %d: must not be negative (0 is no limit)", c.Bandwidth)
+	case c.MaxHeader < minHeader:
+		return fmt.Errorf("max-header %s: must be at least 4KiB", c.MaxHeader)
+	case c.MaxRatio < 1:
+		return fmt.Errorf("max-ratio %d: must be at least 1", c.MaxRatio)
+	case len(c.Accept) == 0:
+		return fmt.Errorf("accept: must name at least one content type (*/* is all)")
+	}
+	if err := c.validateTimes(); err != nil {
+		return err
+	}
+	for _, t := range c.Accept {
+		if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || strings.ContainsAny(t, "; ,\r\n") {
+			return fmt.Errorf("accept %q: must be a content type without parameters, such as text/html", t)
+		}
+	}
+	return nil
+}
+
+func (c Config) validateTimes() error {
+	for _, t := range []struct {
+		flag string
+		d    messages.Duration
+	}{
+		{"dial-timeout", c.DialTimeout}, {"tls-timeout", c.TLSTimeout},
+		{"first-byte-timeout", c.FirstByteTimeout}, {"stall-timeout", c.StallTimeout},
+	} {
+		if time.Duration(t.d) < time.Millisecond {
+			return fmt.Errorf("%s %s: must be at least 1ms", t.flag, t.d)
+		}
+	}
+	if c.Drain < 0 {
+		return fmt.Errorf("drain %s: must not be negative", c.Drain)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package fetcher
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"time"
+
+	"seine/internal/netguard"
+	"seine/pkg/messages"
+)
+
+// dialer opens the connections of one transport: names by the resolver, each
+// address checked by the guard, TLS on top. Its errors are failures.
+type dialer struct {
+	resolver    *resolver
+	net         net.Dialer // with the guard
+	tls         *tls.Config
+	dialTimeout time.Duration
+	tlsTimeout  time.Duration
+}
+
+func newDialer(cfg Config, r *resolver, g *netguard.Guard, t *tls.Config) *dialer {
+	return &dialer{
+		resolver: r, net: net.Dialer{Control: g.Control}, tls: t,
+		dialTimeout: time.Duration(cfg.DialTimeout), tlsTimeout: time.Duration(cfg.TLSTimeout),
+	}
+}
+
+// minAddressTimeout is what one of several addresses gets before the next is
+// tried.
+const minAddressTimeout = 2 * time.Second
+
+// conn remembers what it took to open it.
+type conn struct {
+	net.Conn
+	ip                string
+	dns, connect, tls time.Duration
+}
+
+// plain is Transport.DialContext.
+func (d *dialer) plain(ctx context.Context, _, address string) (net.Conn, error) {
+	return d.connect(ctx, address)
+}
+
+// secure is Transport.DialTLSContext.
+func (d *dialer) secure(ctx context.Context, _, address string) (net.Conn, error) {
+	c, err := d.connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	host, _, _ := net.SplitHostPort(address) // connect has split it before
+	cfg := d.tls.Clone()
+	cfg.ServerName = host
+	session := tls.Client(c, cfg)
+	ctx, cancel := context.WithTimeout(ctx, d.tlsTimeout)
+	defer cancel()
+	began := time.Now()
+	if err := session.HandshakeContext(ctx); err != nil {
+		_ = c.Close()
+		return nil, d.tlsFailure(err)
+	}
+	c.tls = time.Since(began)
+	return session, nil
+}
+
+func (d *dialer) tlsFailure(err error) error {
+	var notTLS tls.RecordHeaderError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fail(messages.TLSFailure, "TLS handshake was not done within %s", d.tlsTimeout)
+	case errors.As(err, &notTLS):
+		return fail(messages.TLSFailure, "TLS handshake: the server does not speak TLS on this port")
+	}
+	return fail(messages.TLSFailure, "TLS handshake: %v", err)
+}
+
+// connect opens a TCP connection to the first address that takes it.
+func (d *dialer) connect(ctx context.Context, address string) (*conn, error) {
+	host, portText, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fail(messages.ConnectFailure, "address %s: %v", address, err)
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil {
+		return nil, fail(messages.ConnectFailure, "port %s: must be from 0 to 65535", portText)
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.dialTimeout)
+	defer cancel()
+	began := time.Now()
+	addrs, err := d.resolver.resolve(ctx, host)
+	if err != nil {
+		return nil, d.dnsFailure(ctx, err)
+	}
+	resolved := time.Now()
+	c, err := d.first(ctx, addrs, uint16(port))
+	if err != nil {
+		return nil, err
+	}
+	c.dns, c.connect = resolved.Sub(began), time.Since(resolved)
+	return c, nil
+}
+
+func (d *dialer) dnsFailure(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*failure](err); ok || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	return fail(messages.DNSFailure, "the name of the host does not resolve: no answer within %s", d.dialTimeout)
+}
+
+// first tries addrs in turn, the resolver's order being that of RFC 6724. An
+// address that failed decides the class before one that was refused: it may
+// work later.
+func (d *dialer) first(ctx context.Context, addrs []netip.Addr, port uint16) (*conn, error) {
+	var refused, failed error
+	each := max(minAddressTimeout, d.dialTimeout/time.Duration(len(addrs)))
+	for _, a := range addrs {
+		c, err := d.one(ctx, netip.AddrPortFrom(a, port), each)
+		if err == nil {
+			return c, nil
+		}
+		if _, ok := errors.AsType[*netguard.RefusedError](err); ok {
+			refused = err
+		} else if failed == nil {
+			failed = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if failed != nil {
+		return nil, d.connectFailure(failed)
+	}
+	r, _ := errors.AsType[*netguard.RefusedError](refused)
+	return nil, &failure{messages.RefusedAddress, r.Error()}
+}
+
+func (d *dialer) one(ctx context.Context, a netip.AddrPort, timeout time.Duration) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	c, err := d.net.DialContext(ctx, "tcp", a.String())
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, ip: a.Addr().String()}, nil
+}
+
+func (d *dialer) connectFailure(err error) error {
+	text := ""
+	var op *net.OpError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		text = "connection refused"
+	case errors.Is(err, context.DeadlineExceeded) || isTimeout(err):
+		text = fmt.Sprintf("no answer within %s", d.dialTimeout)
+	case errors.As(err, &op):
+		text = op.Err.Error()
+	default:
+		text = err.Error()
+	}
+	if errors.As(err, &op) && op.Addr != nil {
+		text = op.Addr.String() + ": " + text
+	}
+	return fail(messages.ConnectFailure, "connect to %s", text)
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}

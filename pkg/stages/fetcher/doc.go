@@ -1,0 +1,32 @@
+// Package fetcher is the stage that talks to the web. It consumes FETCH and
+// emits PAGES (what was fetched and kept), URLS (where a redirect leads) and
+// RESULTS (how each request ended).
+//
+// It keeps no state that matters: what it caches (robots.txt, addresses,
+// connections) only saves work. The page or the redirect's target is stored
+// before the result that promises it, and the result before the request is
+// acknowledged.
+//
+// # Guarantees
+//
+// Every request ends in exactly one result class, or goes to DEAD with a result
+// that tells the frontier so. One turn is one visit to the host: when
+// robots.txt had to be fetched and the host has a delay, the page waits for the
+// next turn (class robots_fetched). A request that was delivered before waits
+// out the host's delay first. A redirect is a result, not a hop. No address
+// outside the public Internet is dialled unless the spec allows it.
+//
+// # What a crash costs
+//
+// The requests in flight, at most Workers of them: they are delivered to
+// another fetcher, which waits out the delay and fetches them once more. A
+// large body may be left in the object store under the name that the second
+// attempt writes again.
+//
+// # Memory
+//
+// Bodies being read take at most MaxInFlightBody as counted by their decoded
+// size; growing and compressing a large one takes up to three times its size
+// for a moment. Finished messages wait for JetStream's acknowledgement with at
+// most messages.InlineBody for each worker.
+package fetcher

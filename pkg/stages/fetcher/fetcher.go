@@ -1,0 +1,234 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Fetcher fetches what FETCH asks for.
+type Fetcher struct {
+	cfg    Config
+	bus    *stages.Bus
+	specs  *stages.Specs
+	name   string // of this instance, for a person
+	client *client
+	robots *robotsCache
+	bodies *bodyStore
+}
+
+// maxPending is how many requests may be with fetchers at a time, all
+// instances together: more than FETCH ever holds.
+const maxPending = 1 << 16
+
+// New returns a fetcher that does nothing before Run. Specs must be running,
+// and bus must know its layout.
+func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	c, err := newClient(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	log := bus.Log.With("stage", messages.StageFetcher)
+	r, err := newRobotsCache(c, log.Warn)
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: make the compressor: %w", err)
+	}
+	return &Fetcher{
+		cfg: cfg, bus: bus, specs: specs, name: instance(), client: c, robots: r,
+		bodies: &bodyStore{zstd: z, log: log},
+	}, nil
+}
+
+// instance names this process.
+func instance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + "-" + strconv.Itoa(os.Getpid())
+}
+
+// Run fetches until ctx is done, then finishes what is under way within the
+// drain time. It is called once.
+func (f *Fetcher) Run(ctx context.Context) error {
+	if err := f.open(ctx); err != nil {
+		return err
+	}
+	defer f.client.close()
+	r := &stages.Runner{
+		Stage: messages.StageFetcher, Bus: f.bus, Stream: messages.StreamFetch,
+		Consumer: messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", maxPending),
+		Workers:  f.cfg.Workers, Prefetch: f.cfg.Prefetch,
+		Handle: f.handle, Bury: f.bury, Drain: time.Duration(f.cfg.Drain),
+	}
+	return r.Run(ctx)
+}
+
+// open finds the buckets.
+func (f *Fetcher) open(ctx context.Context) error {
+	kv, err := f.bus.JS.KeyValue(ctx, messages.BucketRobots)
+	if err != nil {
+		return fmt.Errorf("open bucket %s: %w", messages.BucketRobots, err)
+	}
+	objects, err := f.bus.JS.ObjectStore(ctx, messages.BucketBodies)
+	if err != nil {
+		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
+	}
+	f.robots.bucket, f.bodies.objects = kv, objects
+	return nil
+}
+
+// turn is one request on its way through the stage.
+type turn struct {
+	req       *messages.Request
+	spec      stages.Revised
+	partition int
+	ask       ask
+	reply     *reply           // how it ended
+	delay     *messages.Millis // of robots.txt, nil if that was not learnt
+}
+
+// handle takes one request of FETCH to its result.
+func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
+	req, err := decodeRequest(m.Data)
+	if err != nil {
+		return stages.Output{}, stages.PoisonError(err)
+	}
+	spec, err := f.specs.Get(ctx, req.Crawl, req.Rev)
+	if err != nil {
+		return stages.Output{}, err
+	}
+	if err := rest(ctx, m.Deliveries, time.Duration(req.Delay)); err != nil {
+		return stages.Output{}, err
+	}
+	t := f.newTurn(req, spec)
+	defer t.release()
+	if err := f.take(ctx, t); err != nil {
+		return stages.Output{}, err
+	}
+	return f.compose(ctx, t)
+}
+
+// decodeRequest reads a request and refuses a URL that is not canonical, since
+// everything behind takes its parts by position.
+func decodeRequest(payload []byte) (*messages.Request, error) {
+	req, err := messages.DecodeRequest(payload)
+	if err != nil {
+		return nil, err
+	}
+	canonical, err := weburl.Canonicalize(req.URL)
+	if err != nil {
+		return nil, fmt.Errorf("decode request: %w", err)
+	}
+	if canonical != req.URL {
+		return nil, fmt.Errorf("decode request: URL %s is not canonical, that is %s", messages.Clip(req.URL), canonical)
+	}
+	return req, nil
+}
+
+// rest waits out the host's delay before a request that somebody else may have
+// used just now.
+func rest(ctx context.Context, deliveries uint64, delay time.Duration) error {
+	if deliveries <= 1 || delay <= 0 {
+		return nil
+	}
+	return timed(waitRedelivery, func() error { return sleep(ctx, delay) })
+}
+
+func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
+	return &turn{
+		req: req, spec: spec, partition: messages.Partition(req.URL, f.bus.Layout.Partitions),
+		ask: ask{
+			url: req.URL, agent: spec.UserAgent, private: spec.AllowPrivate, delay: time.Duration(req.Delay),
+			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody),
+		},
+	}
+}
+
+// release gives back the memory of the body.
+func (t *turn) release() {
+	if t.reply != nil {
+		t.reply.loan.release()
+	}
+}
+
+// take uses the turn: for robots.txt, for the page, or for both where the host
+// needs no rest. It returns an error only if ctx is done.
+func (f *Fetcher) take(ctx context.Context, t *turn) error {
+	if t.spec.Robots == messages.RobotsObey {
+		if err := f.consult(ctx, t); err != nil || t.reply != nil {
+			return err
+		}
+	}
+	r, err := f.client.do(ctx, &t.ask)
+	t.reply = r
+	if err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// consult asks robots.txt. If that decides the turn, t has its reply.
+func (f *Fetcher) consult(ctx context.Context, t *turn) error {
+	got, err := f.robots.get(ctx, &t.ask)
+	if err != nil {
+		return err
+	}
+	if got.file == nil {
+		t.reply = unreachable(got.last)
+		return nil
+	}
+	group := got.file.Group(t.spec.ProductToken())
+	delay, _ := group.CrawlDelay()
+	t.delay = (*messages.Millis)(&delay)
+	path := weburl.Path(t.req.URL)
+	switch {
+	case !group.Allowed(path):
+		t.reply = got.used()
+		t.reply.class, t.reply.text = messages.RobotsDenied, "robots.txt: "+group.Rule(path)
+	case got.last != nil && (t.ask.delay > 0 || delay > 0):
+		t.reply = got.used()
+		t.reply.class = messages.RobotsFetched
+	}
+	return nil
+}
+
+// used returns a reply with what is known of the exchange for robots.txt, if
+// there was one. The status stays out: it is not that of the page.
+func (g found) used() *reply {
+	if g.last == nil {
+		return &reply{started: time.Now()}
+	}
+	r := g.last
+	return &reply{
+		started: r.started, timings: r.timings, ip: r.ip, protocol: r.protocol,
+		bytesWire: r.bytesWire, retryAfter: r.retryAfter,
+	}
+}
+
+// unreachable makes the end of a robots.txt that could not be had that of the
+// page, in a class that lets it be tried again. Only an address that may not be
+// dialled stays as it is: the page would be refused as well.
+func unreachable(last *reply) *reply {
+	r := found{last: last}.used()
+	r.class, r.text = last.class, "robots.txt: "+last.text
+	if !r.class.Retryable() && r.class != messages.RefusedAddress {
+		r.class = messages.ProtocolError
+	}
+	return r
+}

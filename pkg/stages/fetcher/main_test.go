@@ -1,0 +1,244 @@
+package fetcher
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/goleak"
+
+	"seine/internal/testweb"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+const testCrawl = "test"
+
+// stage is a fetcher on a NATS server of its own, and a web of its own.
+type stage struct {
+	*Fetcher
+	t   testing.TB
+	bus *stages.Bus
+	web *testweb.Web
+	url func(path string) string // of host 0
+}
+
+// newBus starts a NATS server inside this process.
+func newBus(t testing.TB) *stages.Bus {
+	t.Helper()
+	ns, err := server.NewServer(&server.Options{
+		JetStream: true, StoreDir: t.TempDir(), DontListen: true, NoSigs: true, NoLog: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	if !ns.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS server did not start")
+	}
+	nc, err := nats.Connect("", nats.InProcessServer(ns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bus := &stages.Bus{NC: nc, JS: js, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	if err := bus.Provision(t.Context(), 16, messages.DefaultStreamLimits(), 1); err != nil {
+		t.Fatal(err)
+	}
+	return bus
+}
+
+// localSpec may go to loopback, and has no delay.
+func localSpec() messages.Spec {
+	s := messages.DefaultSpec()
+	s.AllowPrivate, s.Delay = true, 0
+	s.Timeout = messages.Duration(20 * time.Second)
+	return s
+}
+
+// option changes what newStage makes.
+type option func(*Config, *messages.Spec, *testweb.Config)
+
+func newStage(t testing.TB, options ...option) *stage {
+	t.Helper()
+	cfg, spec, web := DefaultConfig(), localSpec(), testweb.Config{Special: true}
+	for _, o := range options {
+		o(&cfg, &spec, &web)
+	}
+	bus := newBus(t)
+	specs, err := stages.OpenSpecs(t.Context(), bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := specs.Put(t.Context(), testCrawl, &spec); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(cfg, bus, specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.client.close)
+	w := testweb.New(web)
+	srv, err := w.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = srv.Close() })
+	t.Cleanup(f.client.close)
+	return &stage{Fetcher: f, t: t, bus: bus, web: w, url: func(path string) string { return srv.URL(0, path) }}
+}
+
+func ignoreRobots(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Robots = messages.RobotsIgnore }
+
+// request returns a request as the frontier would send it.
+func request(url string) *messages.Request {
+	return &messages.Request{
+		Crawl: testCrawl, Rev: 1, URL: url, Visit: messages.Visit{URL: messages.HashURL(url), Round: 1},
+		Attempt: 1, Depth: 2, Referrer: "http://referrer.example/",
+	}
+}
+
+// handled is what handle returned, decoded.
+type handled struct {
+	*messages.Result
+	page *messages.Page
+	body []byte
+	urls *messages.Candidates
+	out  stages.Output
+}
+
+func (s *stage) handle1(req *messages.Request, deliveries uint64) handled {
+	s.t.Helper()
+	m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: deliveries}
+	out, err := s.handle(context.Background(), m)
+	if err != nil {
+		s.t.Fatalf("handle %s: %v", req.URL, err)
+	}
+	return s.decode(out, req)
+}
+
+// get handles a first delivery of a request for url.
+func (s *stage) get(url string) handled {
+	s.t.Helper()
+	return s.handle1(request(url), 1)
+}
+
+// decode checks what every output must be, and reads it as the other stages do.
+func (s *stage) decode(out stages.Output, req *messages.Request) handled {
+	s.t.Helper()
+	h := handled{out: out}
+	if len(out.Then) != 1 {
+		s.t.Fatalf("%d messages in Then, want the result alone", len(out.Then))
+	}
+	m := out.Then[0]
+	p := messages.Partition(req.URL, s.bus.Layout.Partitions)
+	if want := messages.SubjectResults(req.Crawl, p); m.Subject != want {
+		s.t.Errorf("result on %s, want %s", m.Subject, want)
+	}
+	if got := m.Header.Get(nats.MsgIdHdr); got != req.ID() {
+		s.t.Errorf("result has ID %q, want %q", got, req.ID())
+	}
+	var err error
+	if h.Result, err = messages.DecodeResult(m.Data); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, m := range out.First {
+		if m.Header.Get(messages.HeaderPage) == "" {
+			if h.urls, err = messages.DecodeCandidates(m.Data); err != nil {
+				s.t.Fatal(err)
+			}
+			continue
+		}
+		if h.page, err = messages.DecodePage(m.Header); err != nil {
+			s.t.Fatal(err)
+		}
+		if want := messages.SubjectPages(req.Crawl, p); m.Subject != want {
+			s.t.Errorf("page on %s, want %s", m.Subject, want)
+		}
+		h.body = s.body(h.page, m.Data)
+	}
+	if wantPage := h.Class == messages.OK; (h.page != nil) != wantPage {
+		s.t.Errorf("class %s with page %v", h.Class, h.page)
+	}
+	if wantURLs := h.Class == messages.Redirect; (h.urls != nil) != wantURLs {
+		s.t.Errorf("class %s with candidates %v", h.Class, h.urls)
+	}
+	return h
+}
+
+func (s *stage) body(p *messages.Page, payload []byte) []byte {
+	s.t.Helper()
+	if p.BodyObject != "" {
+		if len(payload) > 0 {
+			s.t.Error("a body both in the message and in the object store")
+		}
+		objects, err := s.bus.JS.ObjectStore(context.Background(), messages.BucketBodies)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if payload, err = objects.GetBytes(context.Background(), p.BodyObject); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if p.BodyEncoding == messages.BodyZstd {
+		z, err := zstd.NewReader(nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer z.Close()
+		if payload, err = z.DecodeAll(payload, nil); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if int64(len(payload)) != p.BodySize {
+		s.t.Errorf("body of %d bytes, the page says %d", len(payload), p.BodySize)
+	}
+	return payload
+}
+
+// wants fails unless the result has the class and its error holds text.
+func (h handled) wants(t testing.TB, class messages.Class) {
+	t.Helper()
+	if h.Class != class {
+		t.Fatalf("%s: class %s (%d %s), want %s", h.URL, h.Class, h.Status, h.Error, class)
+	}
+	switch class {
+	case messages.OK, messages.NotModified, messages.Redirect, messages.RobotsFetched:
+		if h.Error != "" {
+			t.Errorf("%s: error %q with class %s", h.URL, h.Error, class)
+		}
+	default:
+		if h.Error == "" {
+			t.Errorf("%s: class %s without words for a person", h.URL, class)
+		}
+		t.Logf("%s: %s", class, h.Error)
+	}
+}
+
+// spec is what the stage's specs hold.
+func (s *stage) spec() stages.Revised {
+	s.t.Helper()
+	r, err := s.specs.Get(context.Background(), testCrawl, 1)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,65 @@
+package fetcher
+
+import (
+	"context"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// memory bounds what bodies being read take together. Half of it is shared out
+// among the workers beforehand, so an ordinary page never waits. A body that
+// outgrows its share takes all it may still need from the other half in one
+// step: who waits for that holds nothing of it, so nobody waits in a circle.
+type memory struct {
+	share int64 // of each worker
+	pool  int64 // for the rest
+	sem   *semaphore.Weighted
+}
+
+// maxShare is what a worker gets beforehand at most; nine pages in ten are far
+// smaller.
+const maxShare = 1 << 20
+
+func newMemory(total int64, workers int) *memory {
+	share := min(maxShare, total/2/int64(workers))
+	pool := total - share*int64(workers)
+	return &memory{share: share, pool: pool, sem: semaphore.NewWeighted(pool)}
+}
+
+// loan is what one body has of the memory.
+type loan struct {
+	m     *memory
+	extra int64 // taken from the pool
+}
+
+func (m *memory) lend() loan {
+	bodyMemory.Add(float64(m.share))
+	return loan{m: m}
+}
+
+// covers reports whether a body of size bytes needs nothing more.
+func (l *loan) covers(size int64) bool { return size <= l.m.share || l.extra > 0 }
+
+// extend waits for enough for a body of most bytes. One larger than the whole
+// pool is read while no other is.
+func (l *loan) extend(ctx context.Context, most int64) error {
+	extra := min(most, l.m.pool)
+	if err := timed(waitMemory, func() error { return l.m.sem.Acquire(ctx, extra) }); err != nil {
+		return err
+	}
+	l.extra = extra
+	bodyMemory.Add(float64(extra))
+	return nil
+}
+
+// release gives everything back. It may be called again.
+func (l *loan) release() {
+	if l.m == nil {
+		return
+	}
+	bodyMemory.Sub(float64(l.m.share + l.extra))
+	if l.extra > 0 {
+		l.m.sem.Release(l.extra)
+	}
+	l.m = nil
+}

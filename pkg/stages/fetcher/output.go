@@ -1,0 +1,192 @@
+package fetcher
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// compose turns how a request ended into messages: the page or the redirect's
+// target first, then the result that promises it.
+func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
+	var out stages.Output
+	location := ""
+	switch t.reply.class {
+	case messages.OK:
+		page, err := f.page(ctx, t)
+		if err != nil {
+			return stages.Output{}, err
+		}
+		out.First = []*nats.Msg{page}
+	case messages.Redirect:
+		target, err := resolve(t.req.URL, t.reply.header.Get("Location"))
+		if err != nil {
+			t.reply.failed(fail(messages.ClientError, "redirect leads nowhere: %v", err))
+			break
+		}
+		location = target
+		out.First = []*nats.Msg{f.candidate(t, target)}
+	}
+	res := t.result(f.name)
+	res.Location = location
+	out.Then = []*nats.Msg{resultMsg(res, t.partition)}
+	requestsTotal.WithLabelValues(string(res.Class)).Inc()
+	bodyBytes.Add(float64(res.BytesBody))
+	return out, nil
+}
+
+var errNoLocation = errors.New("the response names no Location")
+
+// resolve returns the canonical target of a redirect.
+func resolve(from, location string) (string, error) {
+	if location == "" {
+		return "", errNoLocation
+	}
+	base, err := weburl.NewBase(from)
+	if err != nil {
+		return "", err
+	}
+	return base.Resolve(location)
+}
+
+// candidate is the message that gives the target of a redirect to the frontier.
+func (f *Fetcher) candidate(t *turn, target string) *nats.Msg {
+	c := messages.Candidates{
+		Crawl: t.req.Crawl, Rev: t.spec.Rev, Source: messages.SourceRedirect, Referrer: t.req.URL,
+		Depth: t.req.Depth, Redirects: t.req.Redirects + 1, URLs: []messages.Candidate{{URL: target}},
+	}
+	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target, f.bus.Layout.Partitions)))
+	m.Data = c.Encode()
+	return m
+}
+
+// page is the message with what was fetched. A large body is stored first.
+func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
+	r := t.reply
+	p := messages.Page{
+		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
+		Depth: t.req.Depth, Referrer: t.req.Referrer, Status: r.status, ContentType: r.contentType,
+		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), BodySize: int64(len(r.body)),
+	}
+	body, encoding := f.bodies.compress(r.body)
+	p.BodyEncoding = encoding
+	if len(body) > messages.InlineBody {
+		p.BodyObject = objectName(t.partition, messages.VisitID(t.req.Crawl, t.req.Visit))
+		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
+			return nil, err
+		}
+		body = nil
+	}
+	return p.Msg(t.partition, body), nil
+}
+
+func (t *turn) result(name string) *messages.Result {
+	r := t.reply
+	res := &messages.Result{
+		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
+		Class: r.class, Status: r.status, Error: r.text, ContentType: r.contentType,
+		Started: r.started.UTC(), Timings: r.timings, BytesWire: r.bytesWire, IP: r.ip, Protocol: r.protocol,
+		RetryAfter: messages.Millis(r.retryAfter), CrawlDelay: t.delay, Fetcher: name,
+	}
+	if r.class == messages.OK {
+		res.BytesBody = int64(len(r.body))
+	}
+	return res
+}
+
+func resultMsg(res *messages.Result, partition int) *nats.Msg {
+	m := nats.NewMsg(messages.SubjectResults(res.Crawl, partition))
+	m.Header.Set(nats.MsgIdHdr, res.ID())
+	m.Data = res.Encode()
+	return m
+}
+
+// bury tells the frontier of a request that was given up, so that it need not
+// wait for the request's lease to end. One that cannot be read has nobody to
+// be told.
+func (f *Fetcher) bury(m *stages.Message, why error) stages.Output {
+	req, err := decodeRequest(m.Data)
+	if err != nil {
+		return stages.Output{}
+	}
+	res := &messages.Result{
+		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt,
+		Class: messages.ProtocolError, Error: "the fetcher gave up: " + why.Error(),
+		Started: time.Now().UTC(), Fetcher: f.name,
+	}
+	requestsTotal.WithLabelValues(string(res.Class)).Inc()
+	p := messages.Partition(req.URL, f.bus.Layout.Partitions)
+	return stages.Output{Then: []*nats.Msg{resultMsg(res, p)}}
+}
+
+// maxKeptHeader bounds the response header that goes with a page, in bytes of
+// names and values. In JSON a byte may become six, and header and body must
+// fit in one message of 1 MiB.
+const maxKeptHeader = 32 << 10
+
+// dropped are the fields that do not go with a page: the hop-by-hop ones
+// (RFC 9110 7.6.1), and cookies, which may hold a session and end up in files
+// that others read.
+var dropped = []string{
+	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authentication-Info",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Set-Cookie", "Set-Cookie2",
+}
+
+// keptHeader strips h in place.
+func keptHeader(h http.Header) http.Header {
+	for _, v := range h["Connection"] {
+		for name := range strings.SplitSeq(v, ",") {
+			h.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range dropped {
+		delete(h, name)
+	}
+	if size := headerSize(h); size > maxKeptHeader {
+		shrink(h, size)
+	}
+	return h
+}
+
+func headerSize(h http.Header) int {
+	size := 0
+	for name, values := range h {
+		size += fieldSize(name, values)
+	}
+	return size
+}
+
+func fieldSize(name string, values []string) int {
+	size := 0
+	for _, v := range values {
+		size += len(name) + len(v)
+	}
+	return size
+}
+
+// shrink drops the largest fields until the rest is small enough.
+func shrink(h http.Header, size int) {
+	names := slices.SortedFunc(maps.Keys(h), func(a, b string) int {
+		if d := fieldSize(b, h[b]) - fieldSize(a, h[a]); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names {
+		if size <= maxKeptHeader {
+			return
+		}
+		size -= fieldSize(name, h[name])
+		delete(h, name)
+	}
+}

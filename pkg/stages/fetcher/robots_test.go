@@ -1,0 +1,236 @@
+package fetcher
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seine/internal/testweb"
+	"seine/pkg/messages"
+)
+
+const someDelay = messages.Millis(30 * time.Millisecond)
+
+func delayed(url string) *messages.Request {
+	r := request(url)
+	r.Delay = someDelay
+	return r
+}
+
+func TestRobotsTakesTheTurnOfAHostWithADelay(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	h := s.handle1(delayed(s.url("/")), 1)
+	h.wants(t, messages.RobotsFetched)
+	if h.CrawlDelay == nil || *h.CrawlDelay != 0 || h.Status != 0 || h.IP != "127.0.0.1" {
+		t.Errorf("crawl delay %v, status %d, IP %q", h.CrawlDelay, h.Status, h.IP)
+	}
+	if got := paths(s.web); got != "/robots.txt" {
+		t.Errorf("the host was asked for %s", got)
+	}
+	h = s.handle1(delayed(s.url("/")), 1)
+	h.wants(t, messages.OK)
+	if h.CrawlDelay == nil || *h.CrawlDelay != 0 {
+		t.Errorf("crawl delay %v", h.CrawlDelay)
+	}
+	if got := paths(s.web); got != "/robots.txt /" {
+		t.Errorf("the host was asked for %s", got)
+	}
+}
+
+func paths(w *testweb.Web) string {
+	var p []string
+	for _, r := range w.Requests() {
+		p = append(p, r.Path)
+	}
+	return strings.Join(p, " ")
+}
+
+func TestCrawlDelayAloneTakesTheTurn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(_ *Config, _ *messages.Spec, w *testweb.Config) { w.CrawlDelay = 2 * time.Second })
+	h := s.get(s.url("/"))
+	h.wants(t, messages.RobotsFetched)
+	if h.CrawlDelay == nil || time.Duration(*h.CrawlDelay) != 2*time.Second {
+		t.Errorf("crawl delay %v", h.CrawlDelay)
+	}
+}
+
+func TestRobotsAndPageInOneTurnWithoutADelay(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.get(s.url("/")).wants(t, messages.OK)
+	s.get(s.url("/special/ok")).wants(t, messages.OK)
+	if got := paths(s.web); got != "/robots.txt / /special/ok" {
+		t.Errorf("the host was asked for %s", got)
+	}
+}
+
+func TestRobotsDenies(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	h := s.get(s.url("/private/x"))
+	h.wants(t, messages.RobotsDenied)
+	if h.Error != "robots.txt: Disallow: /private/" || h.CrawlDelay == nil {
+		t.Errorf("error %q, crawl delay %v", h.Error, h.CrawlDelay)
+	}
+	s.get(s.url("/private/open/x")).wants(t, messages.Gone)
+	if n := s.web.Count(0, "/private/x"); n != 0 {
+		t.Error("the page was asked for")
+	}
+}
+
+func TestRobotsIsSharedThroughTheBucket(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.handle1(delayed(s.url("/")), 1).wants(t, messages.RobotsFetched)
+	other, err := New(DefaultConfig(), s.bus, s.specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(other.client.close)
+	second := *s
+	second.Fetcher = other
+	second.handle1(delayed(s.url("/")), 1).wants(t, messages.OK)
+	second.get(s.url("/private/")).wants(t, messages.RobotsDenied)
+	if n := s.web.Count(0, "/robots.txt"); n != 1 {
+		t.Errorf("robots.txt was fetched %d times", n)
+	}
+}
+
+func TestStatusOfRobots(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]messages.Class{
+		200: messages.RobotsDenied, 204: messages.OK, 304: messages.OK, 401: messages.OK, 403: messages.OK,
+		404: messages.OK, 408: messages.OK, 410: messages.OK, 429: messages.Throttled, 500: messages.ServerError,
+		503: messages.Throttled, 999: messages.ProtocolError,
+	} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "9")
+				w.WriteHeader(status)
+				if status == 200 {
+					_, _ = w.Write([]byte("User-agent: seine\nDisallow: /\n"))
+				}
+			})
+			h := s.get(s.url("/"))
+			h.wants(t, want)
+			retry := time.Duration(0)
+			if want == messages.Throttled {
+				retry = 9 * time.Second
+			}
+			if time.Duration(h.RetryAfter) != retry {
+				t.Errorf("retry after %s", time.Duration(h.RetryAfter))
+			}
+			if want == messages.OK {
+				return
+			}
+			if n := s.web.Count(0, "/"); n != 0 {
+				t.Error("the page was asked for")
+			}
+			if known := h.CrawlDelay != nil; known != (want == messages.RobotsDenied) {
+				t.Errorf("crawl delay %v", h.CrawlDelay)
+			}
+		})
+	}
+}
+
+func TestRobotsThatFailedIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.web.SetHostDown(0, true)
+	h := s.get(s.url("/"))
+	h.wants(t, messages.ConnectFailure)
+	if !strings.HasPrefix(h.Error, "robots.txt: ") || h.CrawlDelay != nil {
+		t.Errorf("error %q, crawl delay %v", h.Error, h.CrawlDelay)
+	}
+	s.web.SetHostDown(0, false)
+	s.get(s.url("/")).wants(t, messages.OK)
+}
+
+func TestRedirectsOfRobots(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	hops := 0 // set between requests only
+	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", fmt.Sprintf("/hop?left=%d", hops-1))
+		w.WriteHeader(http.StatusFound)
+	})
+	s.web.Handle(0, "/hop", func(w http.ResponseWriter, r *http.Request) {
+		left := 0
+		_, _ = fmt.Sscan(r.URL.Query().Get("left"), &left)
+		if left == 0 {
+			_, _ = w.Write([]byte("User-agent: *\nDisallow: /\n"))
+			return
+		}
+		w.Header().Set("Location", fmt.Sprintf("/hop?left=%d", left-1))
+		w.WriteHeader(http.StatusMovedPermanently)
+	})
+	for n, want := range map[int]messages.Class{1: messages.RobotsDenied, 5: messages.RobotsDenied, 6: messages.OK} {
+		hops = n
+		a := s.newTurn(request(s.url("/special/ok")), s.spec()).ask
+		e, _, err := s.robots.fetch(t.Context(), strings.TrimSuffix(s.url(""), "/"), &a)
+		if err != nil || e == nil {
+			t.Fatalf("%d hops: %v, %v", n, e, err)
+		}
+		if denied := len(e.Body) > 0; denied != (want == messages.RobotsDenied) {
+			t.Errorf("%d hops: body %q", n, e.Body)
+		}
+	}
+}
+
+func TestRobotsIsCutAndOnlyOnceInFlight(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	var asked atomic.Int64
+	release := make(chan struct{})
+	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		<-release
+		_, _ = w.Write([]byte("User-agent: *\nDisallow: /no\n" + strings.Repeat("# filler\n", 1<<17) + "Disallow: /\n"))
+	})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { s.get(s.url("/special/ok")).wants(t, messages.OK) })
+	}
+	close(release)
+	wg.Wait()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("robots.txt was asked for %d times", n)
+	}
+	s.get(s.url("/no")).wants(t, messages.RobotsDenied)
+}
+
+func TestRedeliveredRequestWaits(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ignoreRobots)
+	began := time.Now()
+	s.handle1(delayed(s.url("/")), 2).wants(t, messages.OK)
+	if took := time.Since(began); took < time.Duration(someDelay) {
+		t.Errorf("fetched after %s, the delay is %s", took, time.Duration(someDelay))
+	}
+}
+
+func TestRequestsToAHostAreADelayApart(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	var wg sync.WaitGroup
+	for n := range 4 {
+		wg.Go(func() { s.handle1(delayed(s.url(fmt.Sprintf("/special/ok?n=%d", n))), 1) })
+	}
+	wg.Wait()
+	s.handle1(delayed(s.url("/special/ok")), 1).wants(t, messages.OK)
+	// A timer may fire a little late, and the next one on time.
+	if gap := s.web.MinStartGap(0); gap < time.Duration(someDelay)-10*time.Millisecond {
+		t.Errorf("requests %s apart, the delay is %s", gap, time.Duration(someDelay))
+	}
+}

@@ -1,0 +1,78 @@
+package fetcher
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// watch ends an exchange when one of its phases takes too long, or all of it.
+// It needs one timer for all: a phase that begins only moves the due time, and
+// a timer that fires early is set again.
+type watch struct {
+	cancel context.CancelCauseFunc
+	total  *failure
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	armed   time.Time // when the timer fires
+	end     time.Time // of the exchange
+	due     time.Time // of the phase; zero if only the end counts
+	why     *failure  // the phase failed
+	stopped bool
+}
+
+// newWatch cancels with total as the cause unless it is stopped within d.
+func newWatch(cancel context.CancelCauseFunc, d time.Duration, total *failure) *watch {
+	w := &watch{cancel: cancel, total: total, end: time.Now().Add(d)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.armed = w.end
+	w.timer = time.AfterFunc(d, w.fire)
+	return w
+}
+
+// phase begins a phase that fails with why unless another begins within d.
+func (w *watch) phase(d time.Duration, why *failure) {
+	due := time.Now().Add(d)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due, w.why = due, why
+	if due.Before(w.armed) && !w.stopped {
+		w.armed = due
+		w.timer.Reset(d)
+	}
+}
+
+// pause lets only the end of the exchange count, until the next phase.
+func (w *watch) pause() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due = time.Time{}
+}
+
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
+	w.timer.Stop()
+}
+
+func (w *watch) fire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	switch {
+	case w.stopped:
+	case !now.Before(w.end):
+		w.cancel(w.total)
+	case !w.due.IsZero() && !now.Before(w.due):
+		w.cancel(w.why)
+	default:
+		w.armed = w.end
+		if !w.due.IsZero() && w.due.Before(w.end) {
+			w.armed = w.due
+		}
+		w.timer.Reset(w.armed.Sub(now))
+	}
+}
