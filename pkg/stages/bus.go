@@ -55,7 +55,7 @@ func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error)
 	}, opts...)
 	nc, err := nats.Connect(url, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w (is nats-server running there with -js? --nats or SEINE_NATS_URL names another)", redact(url), err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w (is nats-server running there with -js? --nats or SEINE_NATS_URL names another)", redact(url), redactError(err))
 	}
 	js, err := jetstream.New(nc,
 		jetstream.WithPublishAsyncMaxPending(asyncPending),
@@ -77,6 +77,9 @@ func (b *Bus) Close() {
 // limits of the others up to date. Partitions cannot change once URLs have been
 // distributed over them: ErrLayout then.
 func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.StreamLimits, replicas int) error {
+	if partitions < 1 || partitions > messages.MaxPartitions {
+		return fmt.Errorf("%d partitions: must be from 1 to %d", partitions, messages.MaxPartitions)
+	}
 	if err := b.checkServer(ctx); err != nil {
 		return err
 	}
@@ -163,14 +166,17 @@ func (b *Bus) Join(ctx context.Context) error {
 	said := false
 	for {
 		l, err := b.layout(ctx)
-		if err == nil && l.V == messages.Version {
+		switch {
+		case err != nil:
+		case l.V != messages.Version:
+			return fmt.Errorf("%w: they have wire version %d, this build speaks %d", ErrLayout, l.V, messages.Version)
+		case l.Canonical != weburl.Version:
+			return fmt.Errorf("%w: they have version %d of canonical URLs, this build makes %d", ErrLayout, l.Canonical, weburl.Version)
+		default:
 			if _, err = b.JS.ObjectStore(ctx, messages.BucketBodies); err == nil { // the last thing made
 				b.Layout = l
 				return nil
 			}
-		}
-		if err == nil {
-			return fmt.Errorf("%w: they have wire version %d, this build speaks %d", ErrLayout, l.V, messages.Version)
 		}
 		if !said {
 			b.Log.Info("waiting for a frontier to create the streams", "reason", err)
@@ -179,6 +185,22 @@ func (b *Bus) Join(ctx context.Context) error {
 		if err := sleep(ctx, time.Second); err != nil {
 			return err
 		}
+	}
+}
+
+// untilReconnected returns a context that ends with ctx, or when the connection
+// was lost and is back.
+func (b *Bus) untilReconnected(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	connected := b.NC.StatusChanged(nats.CONNECTED)
+	go func() {
+		for range connected {
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		b.NC.RemoveStatusListener(connected)
+		cancel()
 	}
 }
 

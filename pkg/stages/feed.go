@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -19,7 +18,7 @@ type Feed struct {
 	bus    *Bus
 	stream string
 	config jetstream.ConsumerConfig
-	last   Position // of the last message handed out
+	last   Position     // of the last message handed out
 	over   *atomic.Bool // set when the stream is found to be in another life
 	out    chan *FeedMessage
 }
@@ -90,15 +89,8 @@ func (f *Feed) Run(ctx context.Context) error {
 // session reads until something is wrong with the flow of messages. A new
 // connection is: what the old one lost would come again only after AckWait.
 func (f *Feed) session(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := f.bus.untilReconnected(ctx)
 	defer cancel()
-	reconnected := f.bus.NC.StatusChanged(nats.CONNECTED)
-	defer f.bus.NC.RemoveStatusListener(reconnected)
-	go func() {
-		for range reconnected {
-			cancel()
-		}
-	}()
 	iter, err := f.rewind(ctx)
 	if err != nil {
 		return err

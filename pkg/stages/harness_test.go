@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -244,7 +243,7 @@ func (j *job) wait() error {
 func (j *job) end() error { j.stop(); return j.wait() }
 
 // proxy is a TCP connection between a client and a broker that can lose what
-// the broker sends, as a network does that breaks.
+// either sends, as a network does that breaks.
 type proxy struct {
 	net.Listener
 	to      string
@@ -282,22 +281,23 @@ func (p *proxy) accept() {
 		p.mu.Lock()
 		p.conns = append(p.conns, client, broker)
 		p.mu.Unlock()
-		p.wg.Go(func() { _, _ = io.Copy(broker, client); broker.Close() })
-		p.wg.Go(func() { p.answer(client, broker); client.Close() })
+		p.wg.Go(func() { p.forward(broker, client) })
+		p.wg.Go(func() { p.forward(client, broker) })
 	}
 }
 
-func (p *proxy) answer(client, broker net.Conn) {
+func (p *proxy) forward(to, from net.Conn) {
+	defer to.Close()
 	buf := make([]byte, 32<<10)
 	for {
-		n, err := broker.Read(buf)
+		n, err := from.Read(buf)
 		if err != nil {
 			return
 		}
 		if p.swallow.Load() {
 			continue
 		}
-		if _, err := client.Write(buf[:n]); err != nil {
+		if _, err := to.Write(buf[:n]); err != nil {
 			return
 		}
 	}

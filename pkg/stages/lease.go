@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ type Leases struct {
 	// owner. An error ends Run.
 	Own func(ctx context.Context, partition int, epoch uint64) error
 
+	ttl    time.Duration // LeaseTTL; tests have less patience
 	kv     jetstream.KeyValue
 	mu     sync.Mutex
 	owned  map[int]*lease
@@ -43,7 +45,8 @@ type Leases struct {
 
 type lease struct {
 	revision uint64
-	renewed  time.Time
+	renewed  time.Time // before the server was asked: the lease lasts at least from then
+	leaving  bool      // given up, still finishing
 	stop     context.CancelFunc
 	done     chan struct{}
 }
@@ -54,10 +57,10 @@ type leaseValue struct {
 	Since time.Time `json:"since"`
 }
 
-const (
-	leaseEvery = messages.LeaseTTL / 4
-	leaseFence = messages.LeaseTTL * 7 / 10
-)
+// every is how often leases are renewed, fence how long without that an owner
+// goes on.
+func (l *Leases) every() time.Duration { return l.ttl / 4 }
+func (l *Leases) fence() time.Duration { return l.ttl * 7 / 10 }
 
 // Run takes, renews and gives up leases until ctx is done; then it waits for
 // the owners to finish and releases what they had.
@@ -66,9 +69,10 @@ func (l *Leases) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open bucket %s: %w", messages.BucketLeases, err)
 	}
+	l.ttl = cmp.Or(l.ttl, messages.LeaseTTL)
 	l.kv, l.fail = kv, make(chan error, l.Partitions)
 	l.owned, l.ending = make(map[int]*lease), make(map[int]*lease)
-	t := time.NewTicker(leaseEvery)
+	t := time.NewTicker(l.every())
 	defer t.Stop()
 	for {
 		l.tick(ctx)
@@ -96,7 +100,7 @@ func (l *Leases) Owned() []int {
 }
 
 func (l *Leases) tick(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, leaseEvery)
+	ctx, cancel := context.WithTimeout(ctx, l.every())
 	defer cancel()
 	l.renew(ctx)
 	share := l.Partitions
@@ -132,14 +136,15 @@ func (l *Leases) renew(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for p, le := range l.owned {
+		asked := time.Now()
 		rev, err := l.kv.Update(ctx, l.key(p), l.value(), le.revision)
 		switch {
 		case err == nil:
-			le.revision, le.renewed = rev, time.Now()
+			le.revision, le.renewed = rev, asked
 		case errors.Is(err, jetstream.ErrKeyExists) || isWrongSequence(err):
 			l.Log.Warn("lease lost to another owner", "partition", p)
 			l.end(p, le)
-		case time.Since(le.renewed) > leaseFence:
+		case time.Since(le.renewed) > l.fence():
 			l.Log.Warn("lease could not be renewed, letting go", "partition", p, "error", err)
 			l.end(p, le)
 		}
@@ -161,8 +166,7 @@ func (l *Leases) end(p int, le *lease) {
 // share says how many partitions are this process's fair part: it counts the
 // processes that said lately that they are there.
 func (l *Leases) share(ctx context.Context) int {
-	me := "member." + l.Group + "." + keyToken(l.Owner)
-	_, _ = l.kv.Put(ctx, me, l.value())
+	_, _ = l.kv.Put(ctx, l.member(), l.value())
 	members := 0
 	if keys, err := l.kv.ListKeysFiltered(ctx, "member."+l.Group+".*"); err == nil {
 		for range keys.Keys() {
@@ -173,19 +177,24 @@ func (l *Leases) share(ctx context.Context) int {
 	return (l.Partitions + members - 1) / members
 }
 
-// shed gives up what is over the share, for others to take.
+// shed gives up what is over the share, for others to take. It does not wait
+// for the owners to finish: their leases, and all others, are renewed until
+// they have.
 func (l *Leases) shed(share int) {
 	l.mu.Lock()
-	var over []*lease
-	var ps []int
-	for p, le := range l.owned {
-		if len(l.owned)-len(over) > share {
-			over, ps = append(over, le), append(ps, p)
+	defer l.mu.Unlock()
+	staying := 0
+	for _, le := range l.owned {
+		if !le.leaving {
+			staying++
 		}
 	}
-	l.mu.Unlock()
-	for i, le := range over {
-		l.release(ps[i], le)
+	for p, le := range l.owned {
+		if staying > share && !le.leaving {
+			le.leaving = true
+			staying--
+			l.wg.Go(func() { l.release(p, le) })
+		}
 	}
 }
 
@@ -215,7 +224,7 @@ func (l *Leases) releaseAll() {
 	// Finishing may take a while; the leases must hold until it is done.
 	keep, stop := context.WithCancel(context.Background())
 	go func() {
-		t := time.NewTicker(leaseEvery)
+		t := time.NewTicker(l.every())
 		defer t.Stop()
 		for {
 			select {
@@ -231,16 +240,22 @@ func (l *Leases) releaseAll() {
 	}
 	stop()
 	l.wg.Wait()
+	if l.Fair { // or the others would leave its share idle until the key expires
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = l.kv.Delete(ctx, l.member())
+	}
 }
 
 // take tries to become the owner of p.
 func (l *Leases) take(ctx context.Context, p int) {
+	asked := time.Now()
 	rev, err := l.claim(ctx, p)
 	if err != nil {
 		return
 	}
 	own, stop := context.WithCancel(context.Background())
-	le := &lease{revision: rev, renewed: time.Now(), stop: stop, done: make(chan struct{})}
+	le := &lease{revision: rev, renewed: asked, stop: stop, done: make(chan struct{})}
 	l.mu.Lock()
 	l.owned[p] = le
 	l.mu.Unlock()
@@ -270,6 +285,8 @@ func (l *Leases) claim(ctx context.Context, p int) (uint64, error) {
 }
 
 var errHeld = errors.New("held by another owner")
+
+func (l *Leases) member() string { return "member." + l.Group + "." + keyToken(l.Owner) }
 
 func (l *Leases) key(p int) string { return "lease." + l.Group + "." + strconv.Itoa(p) }
 

@@ -1,20 +1,33 @@
 package stages
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 )
 
-// redact removes the password and token from each server of a NATS URL list.
+// redact removes the password and token from each server of a NATS URL list. It
+// does not parse, because a URL with a typing error holds a password as well.
 func redact(urls string) string {
 	parts := strings.Split(urls, ",")
 	for i, p := range parts {
-		u, err := url.Parse(strings.TrimSpace(p))
-		if err != nil || u.User == nil {
-			continue
+		from := 0
+		if scheme := strings.Index(p, "://"); scheme >= 0 {
+			from = scheme + len("://")
 		}
-		u.User = url.User("…")
-		parts[i] = u.String()
+		if at := strings.LastIndexByte(p, '@'); at > from {
+			parts[i] = p[:from] + "…" + p[at:]
+		}
 	}
 	return strings.Join(parts, ",")
+}
+
+// errURL replaces an error of net/url, which quotes the URL.
+var errURL = errors.New("the URL is malformed: write special characters of a password as %xx")
+
+func redactError(err error) error {
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return errURL
+	}
+	return err
 }

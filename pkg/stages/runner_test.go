@@ -73,10 +73,9 @@ func TestRunnerStoresBeforeAck(t *testing.T) {
 	})
 	start(t, r.Run)
 	eventually(t, "one record is stored", func() bool { return state(t, b, messages.StreamRecords).Msgs == 1 })
-	eventually(t, "the other is held back", func() bool { return r.pub.Waiting() == 1 })
-	if st := state(t, b, messages.StreamURLs); st.Msgs != 0 {
-		t.Error("Then was published before all of First was stored")
-	}
+	always(t, 200*time.Millisecond, "Then waits until all of First is stored", func() bool {
+		return state(t, b, messages.StreamURLs).Msgs == 0
+	})
 	if c := consumerInfo(t, b, messages.StreamPages, messages.ConsumerParse); c.AckFloor.Stream != 0 || c.NumAckPending != 1 {
 		t.Errorf("acknowledged before its output was stored: %+v", c.AckFloor)
 	}
@@ -285,7 +284,9 @@ func TestRunnerFullOutput(t *testing.T) {
 		return Output{First: []*nats.Msg{msg(records, "", string(m.Data))}}, nil // no identity: a repeat would show
 	})
 	start(t, r.Run)
-	eventually(t, "both workers are held back", func() bool { return r.pub != nil && r.pub.Waiting() == 2 })
+	eventually(t, "the stream is full and both workers have one more", func() bool {
+		return state(t, b, messages.StreamRecords).Msgs == room && handled.total() == room+r.Workers
+	})
 	// Three times the AckWait: what is held must not be delivered again.
 	always(t, 3*r.Consumer.AckWait, "no more is taken than can be held, and it is kept alive", func() bool {
 		c := consumerInfo2(t, b)
@@ -378,7 +379,6 @@ func TestRunnerDrainDeadline(t *testing.T) {
 	j := start(t, r.Run)
 	<-started
 	<-started
-	eventually(t, "one waits for room", func() bool { return r.pub.Waiting() == 1 })
 	eventually(t, "all are taken", func() bool { return consumerInfo2(t, b).NumAckPending == 3 })
 	began := time.Now()
 	if err := j.end(); err != nil {

@@ -62,7 +62,11 @@ func (s *Specs) Run(ctx context.Context, changed func(crawl string)) error {
 	return nil
 }
 
+// follow watches over one connection: a broker that restarts forgets the watch,
+// which the client finds out only after many seconds.
 func (s *Specs) follow(ctx context.Context, changed func(string)) error {
+	ctx, cancel := s.bus.untilReconnected(ctx)
+	defer cancel()
 	w, err := s.kv.WatchAll(ctx)
 	if err != nil {
 		return err

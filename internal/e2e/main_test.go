@@ -1,0 +1,37 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// bin is where the commands under test are.
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(build(m)) }
+
+func build(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "seine-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bin = dir
+	for _, pkgs := range [][]string{{"seine/cmd/..."}, {"github.com/nats-io/nats-server/v2"}} {
+		out := dir + string(filepath.Separator)
+		if len(pkgs) == 1 && pkgs[0] == "github.com/nats-io/nats-server/v2" {
+			out = filepath.Join(dir, "nats-server")
+		}
+		cmd := exec.Command("go", append([]string{"build", "-o", out}, pkgs...)...)
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+		if err := cmd.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build", pkgs, err)
+			return 1
+		}
+	}
+	return m.Run()
+}

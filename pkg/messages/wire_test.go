@@ -1,0 +1,128 @@
+package messages
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+)
+
+func wireDoc(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/wire.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The examples of docs/wire.md decode, and say nothing that is not in the types.
+func TestWireExamples(t *testing.T) {
+	known := func(b []byte, v any) error { return strictJSON(b, v) }
+	id := nats.Header{nats.MsgIdHdr: {"x"}}
+	check := map[string]func([]byte) error{
+		"candidates": func(b []byte) error { _, err := DecodeCandidates(b); return first(err, known(b, new(Candidates))) },
+		"request":    func(b []byte) error { _, err := DecodeRequest(b); return first(err, known(b, new(Request))) },
+		"result":     func(b []byte) error { _, err := DecodeResult(b); return first(err, known(b, new(Result))) },
+		"page":       func(b []byte) error { _, err := decodePageText(b); return first(err, known(b, new(Page))) },
+		"record":     func(b []byte) error { return first(CheckRecord(id, b), known(b, new(Record))) },
+		"spec":       func(b []byte) error { _, err := DecodeSpec(b); return first(err, known(b, new(Spec))) },
+		"layout":     func(b []byte) error { return known(b, new(Layout)) },
+		"seeds": func(b []byte) error {
+			seeds, bad := DecodeSeeds(b)
+			if len(seeds) == 0 || len(bad) > 0 {
+				return fmt.Errorf("%d seeds, bad: %v", len(seeds), bad)
+			}
+			return nil
+		},
+	}
+	seen := make(map[string]bool)
+	for _, m := range regexp.MustCompile("(?s)```json (\\w+)\n(.*?)\n```").FindAllStringSubmatch(wireDoc(t), -1) {
+		kind, text := m[1], []byte(m[2])
+		seen[kind] = true
+		if check[kind] == nil {
+			t.Errorf("an example of %s, which has no decoder", kind)
+		} else if err := check[kind](text); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	for kind := range check {
+		if !seen[kind] {
+			t.Errorf("there is no example of %s", kind)
+		}
+	}
+}
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The tables of docs/wire.md say what the code does.
+func TestWireTables(t *testing.T) {
+	doc := wireDoc(t)
+	rows := func(format string, args ...any) {
+		t.Helper()
+		if row := fmt.Sprintf(format, args...); !strings.Contains(doc, row) {
+			t.Errorf("docs/wire.md lacks %q", row)
+		}
+	}
+	for _, v := range partitionVectors {
+		rows("| `%s` | `%s` | %d | %d |", v.url, v.domain, v.of16, v.of7)
+	}
+	for c := range classes {
+		retried := map[bool]string{true: "yes", false: "no"}[c.Retryable()]
+		if !regexp.MustCompile("(?m)^\\| `" + string(c) + "` \\| .* \\| " + retried + " \\|$").MatchString(doc) {
+			t.Errorf("docs/wire.md lacks the class %s, retried: %s", c, retried)
+		}
+	}
+	for _, s := range Streams(DefaultStreamLimits(), 1) {
+		rows("| `%s` | `%s", s.Name, strings.SplitN(s.Subjects[0], "*", 2)[0])
+	}
+	for _, h := range []string{
+		HeaderPage, HeaderDeadReason, HeaderDeadStage, HeaderDeadSubject, HeaderDeadStream, HeaderDeadSequence,
+		HeaderDeadTries, HeaderDeadTime, HeaderDeadID, BucketCrawls, BucketRobots, BucketLeases, BucketMeta, BucketBodies, KeyLayout,
+	} {
+		rows("`%s`", h)
+	}
+	rows("`\"v\"` is the schema version, %d now", Version)
+	rows("%d at most.", MaxBatchURLs)
+	rows("at most %d bytes", MaxText)
+	rows("links from a seed, 0 to %d", maxDepth)
+	rows("over %d KiB as it travels", InlineBody>>10)
+	rows("remembers an identity for %.0f minutes", DedupWindow.Minutes())
+	rows("AckWait of %.0f s", AckWait.Seconds())
+	rows("0 (first) to %d; %d if absent", MaxPriority, DefaultPriority)
+	rows("is first\n  visited as `%s`", Visit{HashURL("https://example.org/"), 1})
+
+	// Every field of every message is mentioned.
+	for _, v := range []any{
+		&Candidates{}, &Candidate{}, &Request{}, &Result{}, &Page{}, &Record{}, &Spec{}, &Layout{}, &Seed{}, &Timings{},
+	} {
+		for _, name := range fieldNames(v) {
+			if !strings.Contains(doc, "`"+name+"`") && !strings.Contains(doc, `"`+name+`"`) {
+				t.Errorf("docs/wire.md does not mention %s of %T", name, v)
+			}
+		}
+	}
+	if DefaultPartitions != 16 || MaxDeliver != 5 {
+		t.Error("docs/wire.md says otherwise")
+	}
+}
+
+func fieldNames(v any) (names []string) {
+	typ := reflect.TypeOf(v).Elem()
+	for i := range typ.NumField() {
+		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}

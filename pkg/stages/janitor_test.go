@@ -1,0 +1,294 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// janitorOf returns a janitor of URLS alone, which wants n consumers and keeps
+// next to nothing.
+func janitorOf(b *Bus, n int) *Janitor {
+	j := NewJanitor(b)
+	j.Streams = map[string]int{messages.StreamURLs: n}
+	j.KeepShare = 1e-9
+	return j
+}
+
+func clean(t *testing.T, j *Janitor) {
+	t.Helper()
+	if err := j.clean(t.Context(), messages.StreamURLs, j.Streams[messages.StreamURLs]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func partitionConsumer(t *testing.T, b *Bus, p int) jetstream.Consumer {
+	t.Helper()
+	c, err := b.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// read takes n messages of a consumer and acknowledges them.
+func read(t *testing.T, c jetstream.Consumer, n int) {
+	t.Helper()
+	batch, err := c.Fetch(n, jetstream.FetchMaxWait(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := 0
+	for m := range batch.Messages() {
+		if err := m.DoubleAck(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got++
+	}
+	if got != n {
+		t.Fatalf("%d of %d messages came", got, n)
+	}
+}
+
+func TestJanitorWaitsForConsumers(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, urls, 10)
+	j := janitorOf(b, 2)
+	clean(t, j)
+	c := partitionConsumer(t, b, 0)
+	read(t, c, 10)
+	clean(t, j)
+	if n := state(t, b, messages.StreamURLs).Msgs; n != 10 {
+		t.Errorf("%d of 10 are left, while a consumer is still to come", n)
+	}
+	partitionConsumer(t, b, 1) // has nothing to read
+	clean(t, j)
+	if n := state(t, b, messages.StreamURLs).Msgs; n > 1 {
+		t.Errorf("%d are left, that all have read", n)
+	}
+}
+
+func TestJanitorSlowConsumer(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	j := janitorOf(b, 3)
+	quick, slow := partitionConsumer(t, b, 0), partitionConsumer(t, b, 1)
+	partitionConsumer(t, b, 2) // idle
+	send(t, b, urls, 5)
+	send(t, b, "seine.urls.c.1", 5) // from 6 to 10
+	send(t, b, urls, 5)
+	read(t, quick, 10)
+	clean(t, j)
+	if st := state(t, b, messages.StreamURLs); st.FirstSeq > 6 {
+		t.Fatalf("starts at %d: messages nobody has read are gone", st.FirstSeq)
+	}
+	read(t, slow, 3)
+	clean(t, j)
+	if st := state(t, b, messages.StreamURLs); st.FirstSeq != 9 {
+		t.Errorf("starts at %d, read up to 8", st.FirstSeq)
+	}
+	// Delivered is not done.
+	if _, err := slow.Next(); err != nil {
+		t.Fatal(err)
+	}
+	clean(t, j)
+	if st := state(t, b, messages.StreamURLs); st.FirstSeq != 9 {
+		t.Errorf("starts at %d, read up to 8", st.FirstSeq)
+	}
+	// An ephemeral consumer, such as a person's who looks on, does not count; a
+	// durable one does, whoever made it.
+	if _, err := b.JS.CreateConsumer(t.Context(), messages.StreamURLs, jetstream.ConsumerConfig{AckPolicy: jetstream.AckExplicitPolicy}); err != nil {
+		t.Fatal(err)
+	}
+	read(t, slow, 1)
+	stranger, err := b.JS.CreateConsumer(t.Context(), messages.StreamURLs, jetstream.ConsumerConfig{
+		Durable: "mine", AckPolicy: jetstream.AckExplicitPolicy,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, stranger, 2)
+	clean(t, j)
+	if st := state(t, b, messages.StreamURLs); st.FirstSeq != 11 {
+		t.Errorf("starts at %d, read by the slowest up to 10", st.FirstSeq)
+	}
+}
+
+func TestJanitorKeepShare(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	const size, share = 1000, 0.5
+	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c.MaxBytes = 100 << 10
+	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	j := janitorOf(b, 1)
+	j.KeepShare = share
+	con := partitionConsumer(t, b, 0)
+	keep := uint64(share * float64(c.MaxBytes))
+	sent := 0
+	for state(t, b, messages.StreamURLs).Bytes < keep-size {
+		if _, err := b.JS.Publish(t.Context(), urls, make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		sent++
+	}
+	read(t, con, sent)
+	clean(t, j)
+	if st := state(t, b, messages.StreamURLs); st.FirstSeq != 1 {
+		t.Errorf("purged up to %d inside the budget", st.FirstSeq)
+	}
+	for range 20 {
+		if _, err := b.JS.Publish(t.Context(), urls, make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(t, con, 20)
+	clean(t, j)
+	st := state(t, b, messages.StreamURLs)
+	if st.Bytes > keep || st.Bytes < keep-3*size {
+		t.Errorf("%d bytes are kept, the budget is %d", st.Bytes, keep)
+	}
+}
+
+func TestJanitorKeepAge(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	j := janitorOf(b, 1)
+	j.KeepShare = 1
+	c := partitionConsumer(t, b, 0)
+	send(t, b, urls, 4)
+	read(t, c, 4)
+	clean(t, j)
+	if n := state(t, b, messages.StreamURLs).Msgs; n != 4 {
+		t.Fatalf("%d of 4 are left", n)
+	}
+	j.KeepAge = 0
+	for range 4 {
+		clean(t, j)
+	}
+	if n := state(t, b, messages.StreamURLs).Msgs; n != 0 {
+		t.Errorf("%d are left of what is too old", n)
+	}
+}
+
+// Whatever is published and acknowledged, in whatever order: what a consumer
+// has not acknowledged is there.
+func TestJanitorNeverTakesUnread(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	const partitions = 4
+	seed := uint64(time.Now().UnixNano())
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	j := janitorOf(b, partitions)
+	var cons [partitions]jetstream.Consumer
+	var unread [partitions][]uint64 // sequences not acknowledged, oldest first
+	var taken [partitions][]jetstream.Msg
+	for p := range cons {
+		cons[p] = partitionConsumer(t, b, p)
+	}
+	s := streamOf(t, b, messages.StreamURLs)
+	purged := false
+	for range 150 {
+		p := rnd.IntN(partitions - 1) // the last is idle
+		switch rnd.IntN(4) {
+		case 0, 1:
+			for range 1 + rnd.IntN(5) {
+				ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs("c", p), fmt.Append(nil, p))
+				if err != nil {
+					t.Fatal(err)
+				}
+				unread[p] = append(unread[p], ack.Sequence)
+			}
+		case 2:
+			if n := len(unread[p]) - len(taken[p]); n > 0 {
+				batch, err := cons[p].Fetch(1+rnd.IntN(n), jetstream.FetchMaxWait(patience))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for m := range batch.Messages() {
+					taken[p] = append(taken[p], m)
+				}
+			}
+		case 3:
+			if n := len(taken[p]); n > 0 {
+				k := rnd.IntN(n) // AckAll: and all before it
+				if err := taken[p][k].DoubleAck(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				taken[p], unread[p] = taken[p][k+1:], unread[p][k+1:]
+			}
+		}
+		clean(t, j)
+		st := state(t, b, messages.StreamURLs)
+		purged = purged || st.FirstSeq > 1
+		for p, us := range unread {
+			if len(us) > 0 && us[0] < st.FirstSeq {
+				t.Fatalf("partition %d has not read %d, the stream starts at %d", p, us[0], st.FirstSeq)
+			}
+		}
+	}
+	for _, us := range unread {
+		for _, seq := range us {
+			if _, err := s.GetMsg(t.Context(), seq); err != nil {
+				t.Fatalf("message %d: %v", seq, err)
+			}
+		}
+	}
+	if !purged {
+		t.Error("nothing was ever purged")
+	}
+}
+
+// The whole of it: a full stream holds back its publisher until consumers read.
+func TestJanitorMakesRoom(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c.MaxBytes = 20 << 10
+	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	j := janitorOf(b, 1)
+	j.KeepShare, j.Every = 0.5, 10*time.Millisecond
+	con := partitionConsumer(t, b, 0)
+	start(t, j.Run)
+	const n = 100
+	p := NewPublisher(b, "test")
+	var want []string
+	var msgs []*nats.Msg
+	for i := range n {
+		want = append(want, fmt.Sprintf("%01000d", i))
+		msgs = append(msgs, msg(urls, "", want[i]))
+	}
+	pub := start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
+	eventually(t, "the publisher is held back", func() bool { return p.Waiting() == 1 })
+	var got []string
+	for len(got) < n {
+		m, err := con.Next(jetstream.FetchMaxWait(patience))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(m.Data()))
+		if err := m.Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := pub.wait(); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Error("something was lost or came twice")
+	}
+}

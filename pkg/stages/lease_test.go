@@ -1,0 +1,271 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// leaseTTL is long enough for a slow machine, short enough to wait for.
+const leaseTTL = time.Second
+
+// openLeases starts a broker with nothing but the bucket of leases.
+func openLeases(t *testing.T) (*broker, *Bus) {
+	t.Helper()
+	br := newBroker(t)
+	b, _ := dial(t, br.url())
+	_, err := b.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: messages.BucketLeases, TTL: leaseTTL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return br, b
+}
+
+// register knows who works on what, and fails the test when two do.
+type register struct {
+	t       *testing.T
+	mu      sync.Mutex
+	holders map[int]string
+	epochs  map[int][]uint64
+}
+
+func (r *register) enter(p int, who string, epoch uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.holders == nil {
+		r.holders, r.epochs = make(map[int]string), make(map[int][]uint64)
+	}
+	if other, taken := r.holders[p]; taken {
+		r.t.Errorf("%s owns partition %d while %s does", who, p, other)
+	}
+	if es := r.epochs[p]; len(es) > 0 && es[len(es)-1] >= epoch {
+		r.t.Errorf("epoch %d of partition %d after %d", epoch, p, es[len(es)-1])
+	}
+	r.holders[p] = who
+	r.epochs[p] = append(r.epochs[p], epoch)
+}
+
+func (r *register) leave(p int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.holders, p)
+}
+
+// count returns how many partitions each owner has.
+func (r *register) count() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := make(map[string]int)
+	for _, who := range r.holders {
+		n[who]++
+	}
+	return n
+}
+
+// newLeases returns leases of 8 partitions, whose owner takes slow to finish.
+func newLeases(b *Bus, who string, r *register, slow time.Duration) *Leases {
+	return &Leases{
+		Bus: b, Group: "frontier", Owner: who, Partitions: 8, Log: b.Log, ttl: leaseTTL,
+		Own: func(ctx context.Context, p int, epoch uint64) error {
+			r.enter(p, who, epoch)
+			defer r.leave(p)
+			<-ctx.Done()
+			if slow > 0 {
+				time.Sleep(slow)
+			}
+			return nil
+		},
+	}
+}
+
+func TestLeasesOneOwner(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	r := &register{t: t}
+	l := newLeases(b, "a", r, 0)
+	j := start(t, l.Run)
+	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	b2, _ := dial(t, br.url())
+	start(t, newLeases(b2, "b", r, 0).Run)
+	always(t, 2*leaseTTL, "a keeps all", func() bool { return r.count()["a"] == 8 })
+	if got := l.Owned(); len(got) != 8 {
+		t.Errorf("a says it owns %v", got)
+	}
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	// Given up in order, it is free at once.
+	began := time.Now()
+	eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
+	if d := time.Since(began); d > leaseTTL {
+		t.Errorf("took %s", d)
+	}
+}
+
+func TestLeasesTakeover(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	far, _ := dial(t, br.url())
+	r := &register{t: t}
+	start(t, newLeases(far, "a", r, 0).Run)
+	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	start(t, newLeases(b, "b", r, 0).Run)
+	far.NC.Close() // a vanishes from the server, and must notice by its own clock
+	eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
+}
+
+// A process that died without a word has its partitions at once when it is
+// back, under a new epoch.
+func TestLeasesSameOwner(t *testing.T) {
+	t.Parallel()
+	_, b := openLeases(t)
+	dead := newLeases(b, "a", &register{t: t}, 0)
+	kv, err := b.JS.KeyValue(t.Context(), messages.BucketLeases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old uint64
+	for p := range 8 {
+		if old, err = kv.Create(t.Context(), dead.key(p), dead.value()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &register{t: t}
+	began := time.Now()
+	start(t, newLeases(b, "a", r, 0).Run)
+	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	if d := time.Since(began); d > leaseTTL/2 {
+		t.Errorf("took %s", d)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p, es := range r.epochs {
+		if es[0] <= old {
+			t.Errorf("partition %d has epoch %d, had up to %d before", p, es[0], old)
+		}
+	}
+}
+
+func TestLeasesFair(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	r := &register{t: t}
+	fair := func(b *Bus, who string) *job {
+		l := newLeases(b, who, r, 0)
+		l.Fair = true
+		return start(t, l.Run)
+	}
+	fair(b, "a")
+	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	b2, _ := dial(t, br.url())
+	second := fair(b2, "b")
+	half := func() bool { n := r.count(); return n["a"] == 4 && n["b"] == 4 }
+	eventually(t, "each has half", half)
+	always(t, leaseTTL, "it stays so", half)
+	if err := second.end(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	eventually(t, "a has all again", func() bool { return r.count()["a"] == 8 })
+	if d := time.Since(began); d > leaseTTL*3/4 {
+		t.Errorf("what b gave up lay idle for %s", d)
+	}
+}
+
+// A partition that is given away slowly must not cost the lease of the others,
+// or its own.
+func TestLeasesSlowToFinish(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	r := &register{t: t}
+	a := newLeases(b, "a", r, 2*leaseTTL)
+	a.Fair = true
+	j := start(t, a.Run)
+	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	b2, _ := dial(t, br.url())
+	l := newLeases(b2, "b", r, 0)
+	l.Fair = true
+	start(t, l.Run)
+	eventually(t, "each has half", func() bool { n := r.count(); return n["a"] == 4 && n["b"] == 4 })
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
+}
+
+// An owner that cannot reach the server lets go before its lease ends there.
+func TestLeasesFence(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	p := newProxy(t, br)
+	far, _ := dial(t, p.url())
+	r := &register{t: t}
+	l := newLeases(far, "a", r, 0)
+	start(t, l.Run)
+	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	p.swallow.Store(true)
+	start(t, newLeases(b, "b", r, 0).Run)
+	// The register tells if the two overlap.
+	eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
+	p.cut()
+	always(t, leaseTTL, "b keeps all", func() bool { return r.count()["b"] == 8 })
+}
+
+// One process never works twice on a partition, even if it loses a lease and
+// could have it back while it still finishes.
+func TestLeasesNoOverlap(t *testing.T) {
+	t.Parallel()
+	_, b := openLeases(t)
+	r := &register{t: t}
+	l := newLeases(b, "a", r, leaseTTL)
+	start(t, l.Run)
+	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	kv, err := b.JS.KeyValue(t.Context(), messages.BucketLeases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kv.Delete(t.Context(), l.key(3)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a has it again", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.epochs[3]) == 2
+	})
+}
+
+func TestLeasesOwnFails(t *testing.T) {
+	t.Parallel()
+	_, b := openLeases(t)
+	broken := errors.New("disk is gone")
+	l := newLeases(b, "a", &register{t: t}, 0)
+	own := l.Own
+	l.Own = func(ctx context.Context, p int, epoch uint64) error {
+		if p == 5 {
+			return broken
+		}
+		return own(ctx, p, epoch)
+	}
+	err := start(t, l.Run).wait()
+	if !errors.Is(err, broken) || err.Error() != "partition 5: disk is gone" {
+		t.Errorf("Run returned %v", err)
+	}
+	if got := l.Owned(); len(got) != 0 {
+		t.Errorf("still owns %v", got)
+	}
+	kv, err := b.JS.KeyValue(t.Context(), messages.BucketLeases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := kv.Keys(t.Context()); !errors.Is(err, jetstream.ErrNoKeysFound) {
+		slices.Sort(keys)
+		t.Errorf("keys are left: %v, %v", keys, err)
+	}
+}

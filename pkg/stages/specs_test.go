@@ -1,0 +1,160 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+func openSpecs(t *testing.T) (*Specs, *journal) {
+	t.Helper()
+	br := newBroker(t)
+	b, log := dial(t, br.url())
+	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenSpecs(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, log
+}
+
+func get(t *testing.T, s *Specs, crawl string, rev uint64) Revised {
+	t.Helper()
+	r, err := s.Get(t.Context(), crawl, rev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func put(t *testing.T, s *Specs, crawl string, delay time.Duration) uint64 {
+	t.Helper()
+	spec := messages.DefaultSpec()
+	spec.Delay = messages.Duration(delay)
+	rev, err := s.Put(t.Context(), crawl, &spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rev
+}
+
+func TestSpecsFollow(t *testing.T) {
+	t.Parallel()
+	s, _ := openSpecs(t)
+	changed := make(chan string, 10)
+	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
+	if r := get(t, s, "news", 0); r.Rev != 0 || r.Delay != messages.DefaultDelay {
+		t.Errorf("a crawl without a spec has %+v", r)
+	}
+	first := put(t, s, "news", 2*time.Second)
+	if c := <-changed; c != "news" {
+		t.Errorf("%s changed", c)
+	}
+	if r := get(t, s, "news", 0); r.Rev != first || r.Delay != messages.Duration(2*time.Second) {
+		t.Errorf("after a change %+v", r)
+	}
+	if again := put(t, s, "news", 2*time.Second); again != first {
+		t.Errorf("the same spec is stored again as %d", again)
+	}
+	second := put(t, s, "news", 3*time.Second)
+	if c := <-changed; c != "news" || second <= first {
+		t.Errorf("%s changed to revision %d", c, second)
+	}
+	if r := get(t, s, "news", first); r.Rev != second {
+		t.Errorf("the newest is %d, got %d", second, r.Rev)
+	}
+}
+
+// A message may come before the news of the spec it was made under.
+func TestSpecsNewerThanKnown(t *testing.T) {
+	t.Parallel()
+	s, _ := openSpecs(t) // does not follow
+	get(t, s, "news", 0)
+	rev := put(t, s, "news", 2*time.Second)
+	if r := get(t, s, "news", rev); r.Rev != rev || r.Delay != messages.Duration(2*time.Second) {
+		t.Errorf("asked for revision %d, got %d", rev, r.Rev)
+	}
+	// One that nobody has: the newest there is must do.
+	if r := get(t, s, "news", rev+100); r.Rev != rev {
+		t.Errorf("got revision %d", r.Rev)
+	}
+	if r := get(t, s, "other", 7); r.Rev != 0 || r.Delay != messages.DefaultDelay {
+		t.Errorf("a deleted spec is %+v", r)
+	}
+}
+
+func TestSpecsInvalid(t *testing.T) {
+	t.Parallel()
+	s, log := openSpecs(t)
+	changed := make(chan string, 10)
+	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
+	good := put(t, s, "news", 2*time.Second)
+	<-changed
+	bad, err := s.kv.Put(t.Context(), "news", []byte(`{"v":1,"delay":"never"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is logged", func() bool { return log.has("spec ignored") && log.has("never") })
+	if r := get(t, s, "news", bad); r.Rev != good {
+		t.Errorf("got revision %d, the last good one is %d", r.Rev, good)
+	}
+	if _, err := s.kv.Put(t.Context(), "broken", []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Get(t.Context(), "broken", 0)
+	if kind, _ := KindOf(err); kind != Poison || err == nil {
+		t.Errorf("a crawl without a usable spec: %v", err)
+	}
+	next := put(t, s, "news", 4*time.Second)
+	if c := <-changed; c != "news" {
+		t.Errorf("%s changed", c)
+	}
+	if r := get(t, s, "news", 0); r.Rev != next {
+		t.Errorf("got revision %d, want %d", r.Rev, next)
+	}
+}
+
+func TestSpecsServerAway(t *testing.T) {
+	t.Parallel()
+	br := newBroker(t)
+	b, _ := dial(t, br.url())
+	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenSpecs(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := make(chan string, 10)
+	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
+	rev := put(t, s, "news", 2*time.Second)
+	<-changed
+	br.stop()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if r, err := s.Get(ctx, "news", rev); err != nil || r.Rev != rev {
+		t.Errorf("what is known: %v, %v", r, err)
+	}
+	if _, err := s.Get(ctx, "other", 0); err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("what is not known: %v", err)
+	} else if kind, _ := KindOf(err); kind != Transient {
+		t.Errorf("not transient: %v", err)
+	}
+	br.start()
+	b2, _ := dial(t, br.url())
+	s2, err := OpenSpecs(t.Context(), b2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s2, "news", 3*time.Second)
+	select {
+	case <-changed:
+	case <-time.After(patience):
+		t.Error("changes are no longer followed")
+	}
+}

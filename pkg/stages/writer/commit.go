@@ -1,0 +1,148 @@
+package writer
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// Commit is an entry of the commit log: some messages of one partition, from
+// the one after the entry before, and the files that hold their records.
+type Commit struct {
+	V         int       `json:"v"`
+	Partition int       `json:"partition"`
+	Created   time.Time `json:"created"`        // when the stream was created
+	Life      int       `json:"life,omitempty"` // 0 but for a stream that was read again
+	FirstSeq  uint64    `json:"first_seq"`
+	LastSeq   uint64    `json:"last_seq"`
+	Stored    time.Time `json:"stored"` // when the stream took the last message
+	Files     []File    `json:"files"`
+	// Visits are the identities of the records, 16 bytes each: the start of the
+	// SHA-256 of each Nats-Msg-Id.
+	Visits []byte `json:"visits"`
+}
+
+// File is a committed chunk.
+type File struct {
+	Path     string `json:"path"` // below the output directory, with slashes
+	Crawl    string `json:"crawl"`
+	Records  int    `json:"records"`
+	Bytes    int64  `json:"bytes"`
+	RawBytes int64  `json:"raw_bytes"` // before compression
+	SHA256   string `json:"sha256"`    // of the file, in hexadecimal
+}
+
+// Records returns how many records the commit has.
+func (c *Commit) Records() int {
+	n := 0
+	for _, f := range c.Files {
+		n += f.Records
+	}
+	return n
+}
+
+// Name returns the name of the commit.
+func (c *Commit) Name() Name {
+	return Name{Partition: c.Partition, Epoch: epochOf(c.Created), Life: c.Life, First: c.FirstSeq}
+}
+
+// Name names a commit, and the chunks in it. Names sort as the commits of a
+// partition were made.
+type Name struct {
+	Partition int
+	Epoch     string // when the stream was created, to the second
+	Life      int    // tells apart lives that began in the same second
+	First     uint64 // sequence of the first message
+}
+
+const epochLayout = "20060102T150405Z"
+
+func epochOf(created time.Time) string { return created.UTC().Format(epochLayout) }
+
+// String returns "part-003-20261121T010203Z-000000000042".
+func (n Name) String() string {
+	life := ""
+	if n.Life > 0 {
+		life = "." + strconv.Itoa(n.Life)
+	}
+	return fmt.Sprintf("part-%03d-%s%s-%012d", n.Partition, n.Epoch, life, n.First)
+}
+
+var namePattern = regexp.MustCompile(`^part-(\d{3,5})-(\d{8}T\d{6}Z)(?:\.(\d{1,9}))?-(\d{12,19})\.([a-z0-9.]+)$`)
+
+// parseName reads the name of an entry or a chunk, and what follows its dot.
+func parseName(s string) (n Name, ext string, ok bool) {
+	m := namePattern.FindStringSubmatch(s)
+	if m == nil {
+		return n, "", false
+	}
+	n.Partition, _ = strconv.Atoi(m[1])
+	n.Epoch = m[2]
+	n.Life, _ = strconv.Atoi(m[3])
+	n.First, _ = strconv.ParseUint(m[4], 10, 64)
+	return n, m[5], n.String()+"."+m[5] == s
+}
+
+// Compare orders names.
+func (n Name) Compare(o Name) int {
+	return cmp.Or(cmp.Compare(n.Partition, o.Partition), cmp.Compare(n.Epoch, o.Epoch),
+		cmp.Compare(n.Life, o.Life), cmp.Compare(n.First, o.First))
+}
+
+// Ref is an entry of the log, unread.
+type Ref struct {
+	Name
+	// Stamp changes when the entry does, as its size and time.
+	Stamp string
+}
+
+func sortRefs(refs []Ref) {
+	slices.SortFunc(refs, func(a, b Ref) int { return a.Compare(b.Name) })
+}
+
+// identitySize is the size of an identity, in bytes.
+const identitySize = 16
+
+func (c *Commit) encode() ([]byte, error) {
+	c.V = messages.Version
+	if c.Files == nil {
+		c.Files = []File{}
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("encode commit: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// decodeCommit reads the entry that is named n, and returns no error only for
+// one that can be trusted.
+func decodeCommit(n Name, text []byte) (*Commit, error) {
+	var c Commit
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, err
+	}
+	switch {
+	case c.V != messages.Version:
+		return nil, fmt.Errorf("v is %d, this build reads %d: %w", c.V, messages.Version, messages.ErrVersion)
+	case c.Name() != n:
+		return nil, fmt.Errorf("it is the entry %s", c.Name())
+	case c.LastSeq < c.FirstSeq:
+		return nil, fmt.Errorf("last_seq %d is before first_seq %d", c.LastSeq, c.FirstSeq)
+	case len(c.Visits) != identitySize*c.Records():
+		return nil, fmt.Errorf("%d bytes of visits for %d records", len(c.Visits), c.Records())
+	}
+	for _, f := range c.Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Path)) || len(f.SHA256) != 64 || f.Records < 1 {
+			return nil, fmt.Errorf("file %q is not described", f.Path)
+		}
+	}
+	return &c, nil
+}

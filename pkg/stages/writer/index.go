@@ -1,0 +1,309 @@
+package writer
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/nats-io/nuid"
+)
+
+// ErrInUse is returned when another process has the state directory open.
+var ErrInUse = errors.New("in use by another process")
+
+// identity is what tells records apart: the start of the SHA-256 of the
+// Nats-Msg-Id.
+type identity [identitySize]byte
+
+func identityOf(msgID string) identity {
+	sum := sha256.Sum256([]byte(msgID))
+	return identity(sum[:identitySize])
+}
+
+// index answers which identities are in committed entries of a partition and a
+// life of the stream. It is a cache of the commit log, and safe for concurrent
+// use. Its keys are
+//
+//	i <partition> <created> <identity>      one for each record
+//	m <partition> <created> <life> <first>  one for each entry it has, with its stamp
+//
+// An entry and its records are written in one batch. There is no write-ahead
+// log: batches reach the disk whole and in order, and the ones that did not
+// have no mark, so Sync finds them missing.
+type index struct {
+	db   *pebble.DB
+	lock io.Closer
+	ID   string // the same for as long as the directory lives
+}
+
+// openIndex opens the index in dir, or makes one there. Report hears of trouble
+// with the disk, and nil when it is over; it must return at once.
+func openIndex(dir string, log *slog.Logger, report func(error)) (*index, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--state %s: %w", dir, err)
+	}
+	if err := os.MkdirAll(abs, 0o755); err != nil {
+		return nil, fmt.Errorf("--state %s: cannot be made: %w", dir, err)
+	}
+	lock, err := vfs.Default.Lock(filepath.Join(abs, "LOCK"))
+	if isHeld(err) {
+		err = fmt.Errorf("%w: give each writer a state directory of its own", ErrInUse)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--state %s: %w", dir, err)
+	}
+	x := &index{lock: lock}
+	if err := x.load(abs, log, report); err != nil {
+		return nil, errors.Join(fmt.Errorf("--state %s: %w", dir, err), lock.Close())
+	}
+	return x, nil
+}
+
+func (x *index) load(dir string, log *slog.Logger, report func(error)) (err error) {
+	store := filepath.Join(dir, "identities")
+	if x.ID, err = stateID(filepath.Join(dir, "IDENTITY")); err != nil {
+		return err
+	}
+	x.db, err = openPebble(store, log, report)
+	if pebble.IsCorruptionError(err) {
+		log.Warn("index is damaged, building it again", "state", dir, "error", err)
+		if err := os.RemoveAll(store); err != nil {
+			return fmt.Errorf("remove damaged index: %w", err)
+		}
+		x.db, err = openPebble(store, log, report)
+	}
+	if err != nil {
+		return fmt.Errorf("open index: %w", err)
+	}
+	return nil
+}
+
+func openPebble(dir string, log *slog.Logger, report func(error)) (*pebble.DB, error) {
+	cache := pebble.NewCache(8 << 20)
+	defer cache.Unref()
+	opts := &pebble.Options{
+		Cache: cache, MemTableSize: 4 << 20, MemTableStopWritesThreshold: 2, DisableWAL: true,
+		MaxOpenFiles: 256, Logger: pebbleLog{log}, EventListener: listen(report), FormatMajorVersion: pebble.FormatNewest,
+	}
+	for i := range opts.Levels {
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		// A filter is read whole. It must stay small beside the cache.
+		opts.TargetFileSizes[i] = 2 << 20
+	}
+	return pebble.Open(dir, opts)
+}
+
+// stateID reads the identity of the state directory, or makes one.
+func stateID(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if id := strings.TrimSpace(string(text)); err == nil && id != "" {
+		return id, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read identity: %w", err)
+	}
+	id := nuid.Next()
+	if err := os.WriteFile(file, []byte(id+"\n"), 0o644); err != nil {
+		return "", fmt.Errorf("write identity: %w", err)
+	}
+	return id, nil
+}
+
+// Close writes what is in memory, unless the disk is in trouble: it can be had
+// from the commit log again. Then it closes the index.
+func (x *index) Close() error {
+	flushed, err := x.db.AsyncFlush()
+	if err == nil {
+		t := time.NewTimer(closeWait)
+		defer t.Stop()
+		select {
+		case <-flushed:
+		case <-t.C:
+		}
+	}
+	if err := errors.Join(err, x.db.Close(), x.lock.Close()); err != nil {
+		return fmt.Errorf("close index: %w", err)
+	}
+	return nil
+}
+
+const (
+	closeWait = 2 * time.Second
+	// flushWait is the wait between two attempts of Pebble to write a table,
+	// which it makes in a tight loop.
+	flushWait = 500 * time.Millisecond
+)
+
+// listen tells report about trouble with the disk, and nil once it is over.
+// Until then, Add waits when the memory for what is not written is full.
+func listen(report func(error)) *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: func(err error) {
+			report(fmt.Errorf("index: %w", err))
+			time.Sleep(flushWait)
+		},
+		FlushEnd: func(e pebble.FlushInfo) {
+			if e.Err == nil {
+				report(nil)
+			}
+		},
+	}
+}
+
+// Has reports whether a committed entry has the identity.
+func (x *index) Has(p int, created time.Time, id identity) (bool, error) {
+	_, closer, err := x.db.Get(identityKey(p, created, id))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look into index: %w", err)
+	}
+	return true, closer.Close()
+}
+
+// Add learns a committed entry.
+func (x *index) Add(r Ref, c *Commit) error {
+	b := x.db.NewBatchWithSize(len(c.Visits)/identitySize*48 + 128)
+	defer b.Close()
+	for ids := c.Visits; len(ids) >= identitySize; ids = ids[identitySize:] {
+		if err := b.Set(identityKey(c.Partition, c.Created, identity(ids[:identitySize])), nil, nil); err != nil {
+			return fmt.Errorf("add to index: %w", err)
+		}
+	}
+	if err := b.Set(markKey(r.Name, c.Created), []byte(r.Stamp), nil); err != nil {
+		return fmt.Errorf("add to index: %w", err)
+	}
+	if err := b.Commit(pebble.NoSync); err != nil {
+		return fmt.Errorf("add to index: %w", err)
+	}
+	return nil
+}
+
+// Sync makes the index hold, of partition p, exactly the entries given, all of
+// which are of the life of the stream that began at created.
+func (x *index) Sync(p int, created time.Time, refs []Ref, read func(Ref) (*Commit, error)) error {
+	have, other, err := x.marks(p, created)
+	if err != nil {
+		return err
+	}
+	same := 0 // entries that it has as they are
+	for _, r := range refs {
+		if stamp, ok := have[string(markKey(r.Name, created))]; ok && stamp == r.Stamp {
+			same++
+		}
+	}
+	if other || same < len(have) { // of another stream, or of an entry that was replaced or removed
+		if err := x.forget(p); err != nil {
+			return err
+		}
+		clear(have)
+	}
+	for _, r := range refs {
+		if _, ok := have[string(markKey(r.Name, created))]; ok {
+			continue
+		}
+		c, err := read(r)
+		if err != nil {
+			return err
+		}
+		if err := x.Add(r, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// marks returns the stamps of the entries that the index has of p, and whether
+// it has any of another life of the stream.
+func (x *index) marks(p int, created time.Time) (have map[string]string, other bool, err error) {
+	all := prefix('m', p)
+	it, err := x.db.NewIter(&pebble.IterOptions{LowerBound: all, UpperBound: after(all)})
+	if err != nil {
+		return nil, false, fmt.Errorf("scan index: %w", err)
+	}
+	have = make(map[string]string)
+	same := life('m', p, created)
+	for ok := it.First(); ok; ok = it.Next() {
+		if !bytes.HasPrefix(it.Key(), same) {
+			other = true
+			continue
+		}
+		have[string(it.Key())] = string(it.Value())
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		return nil, false, fmt.Errorf("scan index: %w", err)
+	}
+	return have, other, nil
+}
+
+// forget removes all that the index has of p.
+func (x *index) forget(p int) error {
+	b := x.db.NewBatch()
+	defer b.Close()
+	for _, kind := range []byte{'i', 'm'} {
+		from := prefix(kind, p)
+		if err := b.DeleteRange(from, after(from), nil); err != nil {
+			return fmt.Errorf("clear index: %w", err)
+		}
+	}
+	if err := b.Commit(pebble.NoSync); err != nil {
+		return fmt.Errorf("clear index: %w", err)
+	}
+	return nil
+}
+
+func prefix(kind byte, p int) []byte {
+	return binary.BigEndian.AppendUint16([]byte{kind}, uint16(p))
+}
+
+func life(kind byte, p int, created time.Time) []byte {
+	return binary.BigEndian.AppendUint64(prefix(kind, p), uint64(created.UnixNano()))
+}
+
+func identityKey(p int, created time.Time, id identity) []byte {
+	return append(life('i', p, created), id[:]...)
+}
+
+func markKey(n Name, created time.Time) []byte {
+	k := binary.BigEndian.AppendUint32(life('m', n.Partition, created), uint32(n.Life))
+	return binary.BigEndian.AppendUint64(k, n.First)
+}
+
+// after returns the first key beyond all that begin with prefix, which begins
+// with a letter.
+func after(prefix []byte) []byte {
+	end := bytes.Clone(prefix)
+	for i := len(end) - 1; ; i-- {
+		end[i]++
+		if end[i] != 0 {
+			return end
+		}
+	}
+}
+
+// pebbleLog passes on what is worth a person's time.
+type pebbleLog struct{ log *slog.Logger }
+
+func (pebbleLog) Infof(string, ...any) {}
+func (l pebbleLog) Errorf(format string, a ...any) {
+	l.log.Error("index: " + fmt.Sprintf(format, a...))
+}
+func (l pebbleLog) Fatalf(format string, a ...any) {
+	// Pebble cannot go on, as with a full disk. What is committed is safe, and
+	// the stream has the rest.
+	l.log.Error("index cannot go on, stopping: " + fmt.Sprintf(format, a...))
+	os.Exit(1)
+}

@@ -1,0 +1,60 @@
+package writer
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// While the disk of the index is full, it holds back who adds to it, and says
+// so; when there is room it goes on.
+func TestIndexDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
+		t.Skipf("mount tmpfs: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	var full atomic.Bool
+	x, err := openIndex(filepath.Join(dir, "state"), quiet(), func(err error) { full.Store(errors.Is(err, syscall.ENOSPC)) })
+	check(t, err)
+	ballast := filepath.Join(dir, "ballast")
+	_ = os.WriteFile(ballast, make([]byte, 4<<20), 0o644) // as much as there is room for
+	created, entries := time.Unix(1, 0), 20
+	done := make(chan error, 1)
+	go func() {
+		for n := range entries {
+			c := manyVisits(created, n)
+			if err := x.Add(Ref{c.Name(), "stamp"}, c); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	eventually(t, "trouble", full.Load)
+	check(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
+	check(t, <-done)
+	eventually(t, "the end of it", func() bool { return !full.Load() })
+	for n := range entries {
+		ok, err := x.Has(1, created, identity(manyVisits(created, n).Visits[:identitySize]))
+		if err != nil || !ok {
+			t.Errorf("entry %d: %v %v", n, ok, err)
+		}
+	}
+	check(t, x.Close())
+}
+
+func manyVisits(created time.Time, n int) *Commit {
+	c := &Commit{Partition: 1, Created: created, FirstSeq: uint64(n + 1)}
+	for i := range 10000 {
+		sum := sha256.Sum256(fmt.Append(nil, n, i))
+		c.Visits = append(c.Visits, sum[:identitySize]...)
+	}
+	return c
+}

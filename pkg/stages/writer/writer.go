@@ -1,0 +1,281 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Writer writes the records of the partitions that it owns.
+type Writer struct {
+	cfg    Config
+	bus    *stages.Bus
+	log    *slog.Logger
+	format Format
+	pub    *stages.Publisher
+	hook   hook
+	// Back-off after a failure.
+	minWait, maxWait time.Duration
+
+	sink  Sink
+	index *index
+	open  atomic.Int64 // chunks being written, of all partitions
+
+	mu      sync.Mutex
+	handled map[int]stages.Position // by partition that is owned: read up to there
+	trouble map[int]error           // by partition: why it is waiting
+	ixErr   error                   // why the index is waiting
+	totals  Totals
+}
+
+// Totals is what a Writer has committed since it was made.
+type Totals struct {
+	Records  int64 // in committed files
+	Files    int64
+	Bytes    int64 // of committed files
+	RawBytes int64 // of the records in them, before compression
+	Repeats  int64 // records that came again and were dropped
+	Bad      int64 // messages that were no records and went to DEAD
+}
+
+// New returns a writer, which does nothing before Run.
+func New(cfg Config, bus *stages.Bus) (*Writer, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Writer{
+		cfg: cfg, bus: bus, log: bus.Log.With("stage", messages.StageWriter, "writer", cfg.Name),
+		format: formats[cfg.Format](), minWait: time.Second, maxWait: 30 * time.Second,
+		handled: make(map[int]stages.Position), trouble: make(map[int]error),
+	}, nil
+}
+
+// Run writes until ctx is done; then it commits what is open and returns. The
+// error it returns then says what could not be committed, which the stream
+// still holds. It returns early when the output or the state directory cannot
+// be used, or the commit log is damaged.
+func (w *Writer) Run(ctx context.Context) error {
+	sink, err := openDir(w.cfg.Out, w.cfg.Name, w.log, w.hook)
+	if err != nil {
+		return err
+	}
+	ix, err := openIndex(w.cfg.State, w.log, w.indexTrouble)
+	if err != nil {
+		return err
+	}
+	w.sink, w.index, w.pub = sink, ix, stages.NewPublisher(w.bus, messages.StageWriter)
+	leases := stages.Leases{
+		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: ix.ID, Partitions: w.bus.Layout.Partitions,
+		Fair: true, Log: w.log,
+		Own: func(own context.Context, p int, _ uint64) error {
+			defer w.leave(ctx, p)
+			return w.own(own, p)
+		},
+	}
+	done := make(chan error, 1)
+	go func() { done <- leases.Run(ctx) }()
+	late, cancel := lateAfter(ctx, time.Duration(w.cfg.Drain))
+	defer cancel()
+	select {
+	case err = <-done:
+	case <-late.Done():
+		// The disk hangs. What holds on to the index must be left as it is.
+		return fmt.Errorf("write records: not done %s after the signal: what is not committed is still in the stream", w.cfg.Drain)
+	}
+	if err != nil {
+		err = fmt.Errorf("write records: %w", err)
+	}
+	return errors.Join(err, w.Err(), ix.Close())
+}
+
+// lateAfter returns a context that is done d after ctx is.
+func lateAfter(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel()
+		case <-late.Done():
+		}
+	})
+	return late, func() { stop(); cancel() }
+}
+
+// own writes partition p until ctx is done. After a failure it waits, and
+// starts again from the last commit.
+func (w *Writer) own(ctx context.Context, p int) error {
+	for wait := w.minWait; ; wait = min(2*wait, w.maxWait) {
+		committed, err := w.write(ctx, p)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, ErrCorrupt):
+			return err
+		case committed, errors.Is(err, errAnew):
+			wait = w.minWait
+		}
+		w.fail(p, err)
+		if ctx.Err() != nil {
+			w.log.Error("records were not committed, they are still in the stream", "partition", p, "error", err)
+			return nil
+		}
+		w.log.Warn("cannot write, starting again from the last commit", "partition", p, "wait", wait, "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// write opens partition p and writes it until ctx is done, or something fails.
+func (w *Writer) write(ctx context.Context, p int) (committed bool, err error) {
+	s, err := w.openPartition(ctx, p)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, nil // nothing was open
+		}
+		return false, &openError{err}
+	}
+	w.opened(p)
+	err = s.run(ctx)
+	if errors.Is(err, errAnew) {
+		err = &openError{err}
+	}
+	return s.commits > 0, errors.Join(err, s.log.Close())
+}
+
+// openError is trouble that is over as soon as the partition could be opened.
+type openError struct{ error }
+
+// Unwrap returns why.
+func (e *openError) Unwrap() error { return e.error }
+
+func (w *Writer) fail(p int, err error) {
+	failuresTotal.WithLabelValues(w.cfg.Name).Inc()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trouble[p] = err
+	delete(w.handled, p)
+}
+
+func (w *Writer) indexTrouble(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil && w.ixErr == nil {
+		w.log.Warn("cannot write the index", "error", err)
+	}
+	w.ixErr = err
+}
+
+func (w *Writer) opened(p int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := errors.AsType[*openError](w.trouble[p]); ok {
+		delete(w.trouble, p)
+	}
+}
+
+// leave forgets p. What could not be committed stays known when Run ends.
+func (w *Writer) leave(run context.Context, p int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.handled, p)
+	if run.Err() == nil {
+		delete(w.trouble, p)
+	}
+}
+
+func (w *Writer) setHandled(p int, at stages.Position) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.handled[p] = at
+}
+
+// committed accounts for a commit of p.
+func (w *Writer) committed(c *Commit, repeats, bad int, took time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.trouble, c.Partition)
+	t := Totals{Records: int64(c.Records()), Files: int64(len(c.Files)), Repeats: int64(repeats), Bad: int64(bad)}
+	for _, f := range c.Files {
+		t.Bytes, t.RawBytes = t.Bytes+f.Bytes, t.RawBytes+f.RawBytes
+	}
+	w.totals.add(t)
+	name := w.cfg.Name
+	recordsTotal.WithLabelValues(name).Add(float64(t.Records))
+	filesTotal.WithLabelValues(name).Add(float64(t.Files))
+	bytesTotal.WithLabelValues(name, "raw").Add(float64(t.RawBytes))
+	bytesTotal.WithLabelValues(name, "file").Add(float64(t.Bytes))
+	repeatsTotal.WithLabelValues(name).Add(float64(repeats))
+	badTotal.WithLabelValues(name).Add(float64(bad))
+	commitSeconds.WithLabelValues(name).Observe(took.Seconds())
+}
+
+func (t *Totals) add(o Totals) {
+	t.Records, t.Files, t.Bytes, t.RawBytes = t.Records+o.Records, t.Files+o.Files, t.Bytes+o.Bytes, t.RawBytes+o.RawBytes
+	t.Repeats, t.Bad = t.Repeats+o.Repeats, t.Bad+o.Bad
+}
+
+// Totals returns what has been committed. It is safe for concurrent use.
+func (w *Writer) Totals() Totals {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.totals
+}
+
+// Err returns why partitions are waiting, nil if none is. It answers at once.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	errs := []error{w.ixErr}
+	for p := range w.bus.Layout.Partitions {
+		if err := w.trouble[p]; err != nil {
+			errs = append(errs, fmt.Errorf("partition %d: %w", p, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// CaughtUp reports whether this process has read everything that RECORDS holds
+// now, of every partition: it is committed, or will be when Run ends. It is
+// false while another process owns a partition with messages.
+func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
+	w.mu.Lock()
+	handled := maps.Clone(w.handled)
+	w.mu.Unlock()
+	s, err := w.bus.JS.Stream(ctx, messages.StreamRecords)
+	if err != nil {
+		return false, fmt.Errorf("look at stream %s: %w", messages.StreamRecords, err)
+	}
+	info := s.CachedInfo()
+	for p := range w.bus.Layout.Partitions {
+		m, err := s.GetLastMsgForSubject(ctx, messages.SubjectRecords("*", p))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("look at the last record of partition %d: %w", p, err)
+		}
+		at, owned := handled[p]
+		if !owned || !at.Created.Equal(info.Created) || at.Sequence < m.Sequence {
+			return false, nil
+		}
+		if at.Sequence > info.State.LastSeq || at.Sequence == m.Sequence && !at.Stored.Equal(m.Time) {
+			return false, nil // the stream lost its tail, and the feed has not noticed yet
+		}
+	}
+	return true, nil
+}

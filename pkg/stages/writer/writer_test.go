@@ -1,0 +1,528 @@
+package writer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+func TestFormats(t *testing.T) {
+	for format := range formats {
+		t.Run(format, func(t *testing.T) {
+			bus := startBus(t, false)
+			cfg := testConfig(t)
+			cfg.Format = format
+			publish(t, bus, "a", 0, 500)
+			w := start(t, bus, cfg)
+			w.catchUp()
+			w.end()
+			wantExactly(t, cfg, map[string]int{"a": 500})
+			wantTidy(t, cfg)
+			if got := w.Totals(); got.Records != 500 || got.Files < 8 || got.RawBytes < 500*200 || got.Bytes == 0 {
+				t.Errorf("totals %+v", got)
+			}
+			// Started again on the same state, it writes nothing twice.
+			again := start(t, bus, cfg)
+			again.catchUp()
+			again.end()
+			if got := again.Totals(); got != (Totals{}) {
+				t.Errorf("started again, it wrote %+v", got)
+			}
+		})
+	}
+}
+
+// A chunk that is neither full nor given up is committed at its age, and the
+// commit is acknowledged.
+func TestAge(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	w := start(t, bus, cfg)
+	publish(t, bus, "a", 0, 8)
+	eventually(t, "commits", func() bool { return w.Totals().Records == 8 })
+	wantExactly(t, cfg, map[string]int{"a": 8})
+	for p := range partitions {
+		eventually(t, "acknowledgement", func() bool {
+			c, err := bus.JS.Consumer(t.Context(), messages.StreamRecords, fmt.Sprintf("writer-default-%d", p))
+			return err == nil && c.CachedInfo().NumAckPending == 0 && c.CachedInfo().AckFloor.Stream > 0
+		})
+	}
+	w.end()
+}
+
+// JetStream forgets identities; a purged and re-published record has another
+// sequence. Repeats are dropped within a set, after a commit, and by a writer
+// that has to build its index again.
+func TestRepeats(t *testing.T) {
+	bus := startBus(t, false)
+	forgetful(t, bus.JS)
+	cfg := testConfig(t)
+	w := start(t, bus, cfg)
+	publish(t, bus, "a", 0, 100)
+	w.catchUp()
+	publishAgain := func() {
+		t.Helper()
+		for n := range 100 {
+			eventually(t, "forgotten identity", func() bool {
+				ack, err := bus.JS.PublishMsg(t.Context(), record("a", n, 200))
+				return err == nil && !ack.Duplicate
+			})
+		}
+	}
+	publishAgain()
+	w.catchUp()
+	w.end()
+	if got := w.Totals(); got.Records != 100 || got.Repeats != 100 {
+		t.Errorf("totals %+v", got)
+	}
+	check(t, os.RemoveAll(cfg.State))
+	w = start(t, bus, cfg)
+	publishAgain()
+	w.catchUp()
+	w.end()
+	if got := w.Totals(); got.Records != 0 || got.Repeats != 100 || got.Files != 0 {
+		t.Errorf("totals %+v", got)
+	}
+	wantExactly(t, cfg, map[string]int{"a": 100})
+	// A commit of repeats alone moves the position.
+	again := start(t, bus, cfg)
+	again.catchUp()
+	again.end()
+	if got := again.Totals(); got != (Totals{}) {
+		t.Errorf("it read again what was committed: %+v", got)
+	}
+}
+
+// forgetful makes RECORDS remember identities for as short as the server lets
+// it.
+func forgetful(t *testing.T, js jetstream.JetStream) {
+	t.Helper()
+	s, err := js.Stream(t.Context(), messages.StreamRecords)
+	check(t, err)
+	cfg := s.CachedInfo().Config
+	cfg.Duplicates = 100 * time.Millisecond
+	_, err = js.UpdateStream(t.Context(), cfg)
+	check(t, err)
+}
+
+// The same out with another state directory, and the same state with another
+// out: the index never makes a writer drop what its output does not have.
+func TestIndexFollowsLog(t *testing.T) {
+	bus := startBus(t, false)
+	publish(t, bus, "a", 0, 200)
+	cfg := testConfig(t)
+	run := func(cfg Config) {
+		t.Helper()
+		w := start(t, bus, cfg)
+		w.catchUp()
+		w.end()
+		wantExactly(t, cfg, map[string]int{"a": 200})
+	}
+	run(cfg)
+	other := cfg
+	other.Out = filepath.Join(t.TempDir(), "other")
+	run(other)
+	run(cfg)
+	check(t, os.RemoveAll(cfg.Out))
+	run(cfg)
+}
+
+// A stream made anew has the same sequences and identities again: it is
+// written again, in full, and the old output is kept.
+func TestStreamMadeAnew(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	w := start(t, bus, cfg)
+	var all [][]byte
+	for life := range 3 {
+		publish(t, bus, "a", 0, 60+life)
+		w.catchUp()
+		eventually(t, "commit", func() bool { return len(committed(t, cfg)) == (life+1)*60+life*(life+1)/2 })
+		check(t, Verify(cfg.Out, cfg.Name))
+		commits, err := ReadCommits(cfg.Out, cfg.Name)
+		check(t, err)
+		var files []byte
+		for _, c := range commits {
+			files = fmt.Appendf(files, "%v\n", c.Files)
+		}
+		all = append(all, files)
+		if life == 1 { // once while a writer runs, once while none does
+			w.end()
+		}
+		check(t, bus.JS.DeleteStream(t.Context(), messages.StreamRecords))
+		check(t, bus.Provision(t.Context(), partitions, messages.DefaultStreamLimits(), 1))
+		if life == 1 {
+			w = start(t, bus, cfg)
+		}
+	}
+	w.end()
+	for i := range all[1:] {
+		for _, line := range strings.Split(strings.TrimSpace(string(all[i])), "\n") {
+			if !strings.Contains(string(all[i+1]), line) {
+				t.Errorf("committed %s, which is gone", line)
+			}
+		}
+	}
+}
+
+// A stream that lost its tail is shorter than the commit log says.
+func TestStreamLostTail(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	publish(t, bus, "a", 0, 40)
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	// What was at these sequences is in the output, and in no stream.
+	commits, err := ReadCommits(cfg.Out, cfg.Name)
+	check(t, err)
+	for _, c := range commits {
+		c.LastSeq += 1000
+		text, err := c.encode()
+		check(t, err)
+		check(t, os.WriteFile(filepath.Join(cfg.Out, commitsDir, cfg.Name, c.Name().String()+".json"), text, 0o644))
+	}
+	publish(t, bus, "a", 40, 100)
+	for range 2 {
+		w = start(t, bus, cfg)
+		w.catchUp()
+		w.end()
+		wantExactly(t, cfg, map[string]int{"a": 100})
+		wantTidy(t, cfg)
+	}
+}
+
+func TestLeftovers(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	publish(t, bus, "a", 0, 40)
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	commits, err := ReadCommits(cfg.Out, cfg.Name)
+	check(t, err)
+	next := commits[0].Name()
+	next.First += 5000
+	old := next
+	old.Epoch = "20200101T000000Z"
+	remove := []string{
+		filepath.Join("a", next.String()+".jsonl.zst"),
+		filepath.Join("gone", next.String()+".jsonl"),
+		filepath.Join("a", tempName(next.String()+".jsonl.zst")),
+		filepath.Join("a", tempName(old.String()+".jsonl.zst")),
+		filepath.Join(commitsDir, cfg.Name, tempName(next.String()+".json")),
+	}
+	keep := []string{ // not ours, or of a stream that cannot be read again
+		filepath.Join("a", old.String()+".jsonl.zst"),
+		filepath.Join("a", "notes.txt"),
+		filepath.Join("a", next.String()),
+	}
+	check(t, os.MkdirAll(filepath.Join(cfg.Out, "gone"), 0o755))
+	for _, f := range append(slices.Clone(remove), keep...) {
+		check(t, os.WriteFile(filepath.Join(cfg.Out, f), []byte("left over"), 0o644))
+	}
+	w = start(t, bus, cfg)
+	publish(t, bus, "a", 40, 80)
+	w.catchUp()
+	w.end()
+	have := files(t, cfg.Out)
+	for _, f := range remove {
+		if slices.Contains(have, f) {
+			t.Errorf("%s is still there", f)
+		}
+	}
+	for _, f := range keep {
+		if !slices.Contains(have, f) {
+			t.Errorf("%s was removed", f)
+		}
+	}
+	wantExactly(t, cfg, map[string]int{"a": 80})
+}
+
+func TestBadRecords(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	bad := map[string]*nats.Msg{"JSON": record("a", 1, 0), "identity": record("a", 2, 0), "crawl name": record("a", 3, 0), "line break": record("a", 0, 0)}
+	bad["JSON"].Data = []byte(`{"half":`)
+	bad["JSON"].Header.Set(nats.ExpectedStreamHdr, messages.StreamRecords)
+	bad["identity"].Header.Del(nats.MsgIdHdr)
+	bad["crawl name"].Subject = "seine.records.A/b.3"
+	bad["line break"].Data = []byte("{\n}")
+	bad["line break"].Header.Set(nats.MsgIdHdr, "pretty")
+	large := record("a", 5, 0)
+	large.Data = []byte("{" + strings.Repeat(" ", 1<<20-300))
+	bad["without its payload"] = large
+	for _, m := range bad {
+		_, err := bus.JS.PublishMsg(t.Context(), m)
+		check(t, err)
+	}
+	publish(t, bus, "b", 0, 40)
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	wantExactly(t, cfg, map[string]int{"b": 40})
+	if got := w.Totals(); got.Bad != int64(len(bad)) {
+		t.Errorf("totals %+v", got)
+	}
+	s, err := bus.JS.Stream(t.Context(), messages.StreamDead)
+	check(t, err)
+	if n := s.CachedInfo().State.Msgs; n != uint64(len(bad)) {
+		t.Errorf("%d dead letters, want %d", n, len(bad))
+	}
+}
+
+func TestTornEntry(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	publish(t, bus, "a", 0, 40)
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	commits, err := ReadCommits(cfg.Out, cfg.Name)
+	check(t, err)
+	file := filepath.Join(cfg.Out, commitsDir, cfg.Name, commits[0].Name().String()+".json")
+	whole, err := os.ReadFile(file)
+	check(t, err)
+	visits, _ := json.Marshal(commits[0].Visits)
+	for name, text := range map[string]string{
+		"empty": "", "half": string(whole[:len(whole)/2]), "zeros": strings.Repeat("\x00", len(whole)),
+		"another version": strings.Replace(string(whole), `"v":1`, `"v":9`, 1),
+		"fewer visits":    strings.Replace(string(whole), string(visits), `"AAAAAAAAAAAAAAAAAAAAAA=="`, 1),
+		"another's":       strings.Replace(string(whole), `"partition":0`, `"partition":1`, 1),
+	} {
+		check(t, os.WriteFile(file, []byte(text), 0o644))
+		r := start(t, bus, cfg)
+		if err := <-r.done; !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := Verify(cfg.Out, cfg.Name); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: verify: %v", name, err)
+		}
+	}
+}
+
+func TestVerify(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	publish(t, bus, "a", 0, 40)
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	commits, err := ReadCommits(cfg.Out, cfg.Name)
+	check(t, err)
+	file := filepath.Join(cfg.Out, commits[0].Files[0].Path)
+	whole, err := os.ReadFile(file)
+	check(t, err)
+	changed := slices.Clone(whole)
+	changed[len(changed)/2] ^= 1
+	for want, text := range map[string][]byte{"bytes, the commit log": whole[1:], "not what was committed": changed} {
+		check(t, os.WriteFile(file, text, 0o644))
+		if err := Verify(cfg.Out, cfg.Name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	check(t, os.Remove(file))
+	if err := Verify(cfg.Out, cfg.Name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+// A full disk makes partitions wait. When there is room, everything comes.
+func TestDiskFull(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	dir := t.TempDir()
+	cfg.Out = filepath.Join(dir, "out")
+	var full atomic.Bool
+	adapt := func(w *Writer) {
+		w.hook = func(step string) error {
+			if full.Load() && (step == stepWrite || step == stepEntrySynced) {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+	}
+	makeRoom := func() { full.Store(false) }
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err == nil {
+		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+		check(t, os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 1<<20-96<<10), 0o644))
+		adapt = func(*Writer) {}
+		makeRoom = func() { check(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m")) }
+	} else {
+		t.Logf("no tmpfs (%v), the full disk is pretended", err)
+	}
+	full.Store(true)
+	cfg.Format = "jsonl"
+	cfg.ChunkRecords = 5000
+	w := start(t, bus, cfg, adapt)
+	publish(t, bus, "a", 0, 4000)
+	eventually(t, "trouble", func() bool { return errors.Is(w.Err(), syscall.ENOSPC) })
+	makeRoom()
+	w.catchUp()
+	eventually(t, "recovery", func() bool { return w.Err() == nil && w.Totals().Records == 4000 })
+	w.end()
+	wantExactly(t, cfg, map[string]int{"a": 4000})
+	wantTidy(t, cfg)
+}
+
+// Two writers of one name share the partitions; when one leaves, the other
+// goes on where it ended.
+func TestTwoWriters(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	second := cfg
+	second.State = filepath.Join(t.TempDir(), "state")
+	a := start(t, bus, cfg)
+	publish(t, bus, "a", 0, 200)
+	a.catchUp()
+	b := start(t, bus, second)
+	n := 200
+	eventually(t, "both at work", func() bool {
+		publish(t, bus, "a", n, n+20)
+		n += 20
+		return a.Totals().Records > 0 && b.Totals().Records > 0
+	})
+	a.end()
+	publish(t, bus, "a", n, n+100)
+	n += 100
+	b.catchUp()
+	b.end()
+	wantExactly(t, cfg, map[string]int{"a": n})
+	wantTidy(t, cfg)
+}
+
+// More crawls than chunks may be open.
+func TestManyCrawls(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	want := make(map[string]int)
+	for n := range 3 * maxOpen {
+		crawl := fmt.Sprintf("c%d", n)
+		publish(t, bus, crawl, 0, 8)
+		want[crawl] = 8
+	}
+	cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
+	var mu sync.Mutex
+	most := int64(0)
+	var w *running
+	ready := make(chan struct{})
+	w = start(t, bus, cfg, func(w *Writer) {
+		w.hook = func(string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			most = max(most, w.open.Load())
+			return nil
+		}
+		close(ready)
+	})
+	<-ready
+	w.catchUp()
+	w.end()
+	wantExactly(t, cfg, want)
+	if most > maxOpen+partitions {
+		t.Errorf("%d chunks were open", most)
+	}
+	if w.open.Load() != 0 {
+		t.Errorf("%d chunks are open at the end", w.open.Load())
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	bus := startBus(t, false)
+	publish(t, bus, "a", 0, 8)
+	refused := func(what string, cfg Config, want ...string) {
+		t.Helper()
+		w, err := New(cfg, bus)
+		check(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		err = w.Run(ctx)
+		for _, s := range want {
+			if err == nil || !strings.Contains(err.Error(), s) {
+				t.Errorf("%s: %v, want %q", what, err, s)
+			}
+		}
+	}
+	cfg := testConfig(t)
+	file := filepath.Join(t.TempDir(), "file")
+	check(t, os.WriteFile(file, nil, 0o644))
+	c := cfg
+	c.Out = file
+	refused("out is a file", c, "--out "+file, "not a directory")
+	c.Out = filepath.Join(file, "below")
+	refused("out below a file", c, "--out "+c.Out, "not a directory")
+	c = cfg
+	c.State = file
+	refused("state is a file", c, "--state "+file)
+	c = cfg
+	c.Out = "/proc/seine"
+	refused("out not writable", c, "--out /proc/seine")
+
+	w := start(t, bus, cfg)
+	w.catchUp()
+	c = cfg
+	c.Out = filepath.Join(t.TempDir(), "other")
+	refused("state in use", c, "--state "+cfg.State, "in use by another process")
+	w.end()
+	c = testConfig(t)
+	c.Out, c.Name = cfg.Out, "second"
+	refused("out of another writer", c, "--out "+cfg.Out, `"default"`, `"second"`)
+	check(t, os.RemoveAll(filepath.Join(cfg.Out, commitsDir)))
+	refused("log is gone", cfg, "--out "+cfg.Out, "no commit log")
+}
+
+func TestConfig(t *testing.T) {
+	c := DefaultConfig()
+	check(t, c.Validate())
+	for want, change := range map[string]func(*Config){
+		"--out":           func(c *Config) { c.Out = "" },
+		"--state":         func(c *Config) { c.State = "" },
+		"--name":          func(c *Config) { c.Name = "No" },
+		"--format":        func(c *Config) { c.Format = "csv" },
+		"--chunk-records": func(c *Config) { c.ChunkRecords = 16384 },
+		"--chunk-bytes":   func(c *Config) { c.ChunkBytes = 1 },
+		"--chunk-age":     func(c *Config) { c.ChunkAge = messages.Duration(5 * time.Minute) },
+		"--drain":         func(c *Config) { c.Drain = 0 },
+	} {
+		c := DefaultConfig()
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	created := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
+	for want, n := range map[string]Name{
+		"part-003-20261121T010203Z-000000000042":   {3, epochOf(created), 0, 42},
+		"part-255-20261121T010203Z.2-123456789012": {255, epochOf(created), 2, 123456789012},
+	} {
+		if n.String() != want {
+			t.Errorf("%s, want %s", n, want)
+		}
+		if got, ext, ok := parseName(want + ".jsonl.zst"); !ok || got != n || ext != "jsonl.zst" {
+			t.Errorf("%s is read as %+v", want, got)
+		}
+	}
+	for _, s := range []string{"", "part-003-20261121T010203Z-42.jsonl", "part-003-20261121T010203Z.0-000000000042.jsonl", "xpart-003-20261121T010203Z-000000000042.jsonl"} {
+		if _, _, ok := parseName(s); ok {
+			t.Errorf("%q is taken for a name", s)
+		}
+	}
+}
