@@ -20,7 +20,7 @@ type options struct {
 func main() {
 	var o options
 	os.Exit(process.Main(messages.StageFetcher, "Seine's fetcher: fetches what is due and tells the truth about it.",
-		&o, &o.Common, o.Validate, o.run))
+		&o, &o.Common, o.run))
 }
 
 func (o *options) run(ctx context.Context, env process.Env) error {

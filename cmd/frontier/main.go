@@ -21,7 +21,7 @@ type options struct {
 func main() {
 	var o options
 	os.Exit(process.Main(messages.StageFrontier, "Seine's frontier: decides what is fetched, and when.",
-		&o, &o.Common, o.Validate, o.run))
+		&o, &o.Common, o.run))
 }
 
 func (o *options) run(ctx context.Context, env process.Env) error {

@@ -20,7 +20,7 @@ type options struct {
 func main() {
 	var o options
 	os.Exit(process.Main(messages.StageParser, "Seine's parser: turns pages into records and links.",
-		&o, &o.Common, o.Validate, o.run))
+		&o, &o.Common, o.run))
 }
 
 func (o *options) run(ctx context.Context, env process.Env) error {

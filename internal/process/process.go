@@ -59,6 +59,9 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
+// Config are the options of a command, with kong's tags.
+type Config interface{ Validate() error }
+
 // Env is what a stage is given to run with.
 type Env struct {
 	Bus    *stages.Bus
@@ -67,7 +70,7 @@ type Env struct {
 
 // Main runs a stage as a command and returns its exit code. Cfg is a pointer
 // to the command's options; common points into it.
-func Main(stage, about string, cfg any, common *Common, validate func() error, run func(ctx context.Context, env Env) error) int {
+func Main(stage, about string, cfg Config, common *Common, run func(ctx context.Context, env Env) error) int {
 	parser, err := config.New(cfg, stage, about, kong.Vars{"version": version.String()})
 	if err != nil {
 		return fail(stage, err, ExitFailed)
@@ -75,7 +78,7 @@ func Main(stage, about string, cfg any, common *Common, validate func() error, r
 	if _, err := parser.Parse(os.Args[1:]); err != nil {
 		return fail(stage, fmt.Errorf("%w (%s --help lists all options)", err, stage), ExitUsage)
 	}
-	if err := validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return fail(stage, err, ExitUsage)
 	}
 	ctx, stop := Signals(context.Background(), os.Stderr)
