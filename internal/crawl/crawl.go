@@ -71,12 +71,16 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if !resumed && len(o.Seeds) == 0 {
 		return nil, ErrNothingToDo
 	}
+	embedded := o.NATS == ""
 	bus, disconnect, err := connect(&o)
 	if err != nil {
 		return nil, err
 	}
 	defer disconnect()
-	c := &crawl{Options: o, bus: bus, client: frontier.Client{Bus: bus}, began: began, resumed: resumed}
+	c := &crawl{
+		Options: o, bus: bus, client: frontier.Client{Bus: bus}, began: began,
+		embedded: embedded, resumed: resumed,
+	}
 	if err := c.open(ctx); err != nil {
 		return nil, err
 	}
@@ -134,6 +138,7 @@ func splitListen(listen string) (string, int, error) {
 type crawl struct {
 	Options
 	bus      *stages.Bus
+	embedded bool
 	client   frontier.Client
 	began    time.Time
 	store    *frontier.Store
@@ -149,8 +154,19 @@ type crawl struct {
 	asked    bool  // last has been set
 }
 
+// Partitions is how many partitions an embedded server has: enough for the
+// processors of one machine. Each costs four consumers, whose start and stop
+// would be most of a small crawl's time with sixteen.
+const Partitions = 4
+
 // open makes the stages, and starts none.
 func (c *crawl) open(ctx context.Context) (err error) {
+	c.Frontier.Partitions = Partitions
+	if layout, err := c.bus.Existing(ctx); err == nil {
+		c.Frontier.Partitions = layout.Partitions
+	} else if !c.embedded {
+		c.Frontier.Partitions = messages.DefaultPartitions
+	}
 	if err = frontier.Provision(ctx, c.Frontier, c.bus); err != nil {
 		return err
 	}

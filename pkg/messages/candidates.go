@@ -90,8 +90,8 @@ func (c *Candidates) check() error {
 	return checkText("parse_error", c.ParseError)
 }
 
-// maxDepth is what the frontier's queue key can order.
-const maxDepth = 1<<16 - 1
+// MaxDepth is the largest depth: what the order of a queue can hold.
+const MaxDepth = 1<<16 - 1
 
 // mustJSON encodes a message type, none of which can fail to encode.
 func mustJSON(v any) []byte {

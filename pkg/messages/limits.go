@@ -44,8 +44,8 @@ func checkText(field, s string) error {
 }
 
 func checkDepth(depth int) error {
-	if depth < 0 || depth > maxDepth {
-		return fmt.Errorf("depth %d: must be from 0 to %d", depth, maxDepth)
+	if depth < 0 || depth > MaxDepth {
+		return fmt.Errorf("depth %d: must be from 0 to %d", depth, MaxDepth)
 	}
 	return nil
 }

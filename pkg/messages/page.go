@@ -11,6 +11,13 @@ import (
 // payload is the body, encoded as the Page says.
 const HeaderPage = "Seine-Page"
 
+// BodyReadAt is the metadata of an object in BucketBodies that says when its
+// page was parsed, in RFC 3339.
+const BodyReadAt = "read-at"
+
+// maxPageHeader bounds HeaderPage: NATS refuses headers over 64 KiB in all.
+const maxPageHeader = 48 << 10
+
 // BodyZstd marks a body that was compressed with Zstandard (RFC 8878).
 const BodyZstd = "zstd"
 
@@ -25,9 +32,10 @@ type Page struct {
 	Depth       int       `json:"depth"`
 	Referrer    string    `json:"referrer,omitempty"`
 	Status      int       `json:"status"`
-	ContentType string    `json:"content_type,omitempty"` // the header as it came
+	ContentType string    `json:"content_type,omitempty"` // the header as it came; sniffed if there is none
 	FetchedAt   time.Time `json:"fetched_at"`
-	// Header is the response header as it came, but for the hop-by-hop fields.
+	// Header is the response header as it came, but for the hop-by-hop fields and
+	// cookies. It is left out when it would not fit.
 	Header map[string][]string `json:"header,omitempty"`
 	// BodyEncoding is "" or BodyZstd; BodySize is the size decoded, in bytes.
 	BodyEncoding string `json:"body_encoding,omitempty"`
@@ -42,7 +50,13 @@ func (pg *Page) Msg(p int, body []byte) *nats.Msg {
 	pg.V = Version
 	m := nats.NewMsg(SubjectPages(pg.Crawl, p))
 	m.Header.Set(nats.MsgIdHdr, VisitID(pg.Crawl, pg.Visit))
-	m.Header.Set(HeaderPage, string(asciiJSON(mustJSON(pg))))
+	text := asciiJSON(mustJSON(pg))
+	if len(text) > maxPageHeader {
+		brief := *pg
+		brief.Header = nil
+		text = asciiJSON(mustJSON(&brief))
+	}
+	m.Header.Set(HeaderPage, string(text))
 	m.Data = body
 	return m
 }

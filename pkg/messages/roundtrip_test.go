@@ -41,7 +41,7 @@ func genCandidates(t *rapid.T) *Candidates {
 	c := &Candidates{
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"),
 		Source:   rapid.SampledFrom([]Source{SourceSeed, SourceLink, SourceRedirect}).Draw(t, "source"),
-		Referrer: genURL.Draw(t, "referrer"), Depth: rapid.IntRange(0, maxDepth).Draw(t, "depth"),
+		Referrer: genURL.Draw(t, "referrer"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"), ParseError: genText.Draw(t, "parse error"),
 		URLs: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Candidate {
 			return Candidate{
@@ -63,7 +63,7 @@ func genRequest(t *rapid.T) *Request {
 	url := genURL.Draw(t, "url")
 	return &Request{
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
-		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, maxDepth).Draw(t, "depth"),
+		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Referrer: genURL.Draw(t, "referrer"), Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"),
 		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"),
 	}
@@ -90,7 +90,7 @@ func genPage(t *rapid.T) *Page {
 	url := genURL.Draw(t, "url")
 	return &Page{
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
-		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, maxDepth).Draw(t, "depth"),
+		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Referrer: genURL.Draw(t, "referrer"), Status: rapid.IntRange(200, 299).Draw(t, "status"),
 		ContentType: genText.Draw(t, "type"), FetchedAt: genTime.Draw(t, "fetched at"),
 		Header:       map[string][]string{genText.Draw(t, "name"): {genText.Draw(t, "a"), genText.Draw(t, "b")}},
@@ -138,7 +138,7 @@ func TestRoundTrips(t *testing.T) {
 	t.Run("spec", rapid.MakeCheck(func(t *rapid.T) {
 		s := DefaultSpec()
 		s.Include = rapid.SliceOfN(rapid.StringMatching(`[a-z*/.]{1,9}`), 1, 3).Draw(t, "include")
-		s.MaxDepth = rapid.Ptr(rapid.IntRange(0, maxDepth), true).Draw(t, "max_depth")
+		s.MaxDepth = rapid.Ptr(rapid.IntRange(0, MaxDepth), true).Draw(t, "max_depth")
 		s.MaxPages = genCount.Draw(t, "max_pages")
 		s.Delay = Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "delay"))
 		s.MaxBody = Bytes(rapid.Int64Range(1, 1<<30).Draw(t, "max_body"))

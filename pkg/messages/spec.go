@@ -98,8 +98,8 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("scope %q: must be host, domain or any", s.Scope)
 	case s.Robots != RobotsObey && s.Robots != RobotsIgnore:
 		return fmt.Errorf("robots %q: must be obey or ignore", s.Robots)
-	case s.MaxDepth != nil && (*s.MaxDepth < 0 || *s.MaxDepth > maxDepth):
-		return fmt.Errorf("max_depth %d: must be from 0 to %d", *s.MaxDepth, maxDepth)
+	case s.MaxDepth != nil && (*s.MaxDepth < 0 || *s.MaxDepth > MaxDepth):
+		return fmt.Errorf("max_depth %d: must be from 0 to %d", *s.MaxDepth, MaxDepth)
 	case s.MaxPages < 0:
 		return fmt.Errorf("max_pages %d: must not be negative (0 is no limit)", s.MaxPages)
 	case s.Delay < 0 || s.Delay > Duration(24*time.Hour):

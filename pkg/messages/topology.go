@@ -37,8 +37,12 @@ const (
 	// gets it. Workers send a sign of life every third of it, so it bounds only
 	// the wait after a crash.
 	AckWait = 15 * time.Second
-	// MaxDeliver is how often a stateless stage tries one message.
+	// MaxDeliver is how often a stateless stage tries one message that fails.
 	MaxDeliver = 5
+	// MaxCrashes is how often a message may be delivered and never finished
+	// before it counts as what kills its workers. Restarts in the middle of work
+	// count as well, so it is not a small number.
+	MaxCrashes = 25
 )
 
 // Limits of the streams in bytes and messages. A full stream refuses what is

@@ -96,7 +96,7 @@ func TestWireTables(t *testing.T) {
 	rows("`\"v\"` is the schema version, %d now", Version)
 	rows("%d at most.", MaxBatchURLs)
 	rows("at most %d bytes", MaxText)
-	rows("links from a seed, 0 to %d", maxDepth)
+	rows("links from a seed, 0 to %d", MaxDepth)
 	rows("over %d KiB as it travels", InlineBody>>10)
 	rows("remembers an identity for %.0f minutes", DedupWindow.Minutes())
 	rows("AckWait of %.0f s", AckWait.Seconds())

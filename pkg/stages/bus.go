@@ -160,6 +160,9 @@ func (b *Bus) layout(ctx context.Context) (l messages.Layout, err error) {
 	return l, nil
 }
 
+// Existing returns the layout that was written, if there is one.
+func (b *Bus) Existing(ctx context.Context) (messages.Layout, error) { return b.layout(ctx) }
+
 // Join waits until a frontier has provisioned the streams, and learns their
 // layout.
 func (b *Bus) Join(ctx context.Context) error {

@@ -91,13 +91,17 @@ func (f *Feed) Run(ctx context.Context) error {
 func (f *Feed) session(ctx context.Context) error {
 	ctx, cancel := f.bus.untilReconnected(ctx)
 	defer cancel()
-	iter, err := f.rewind(ctx)
+	iter, consumer, err := f.rewind(ctx)
 	if err != nil {
 		return err
 	}
 	defer iter.Stop()
+	var got arrivals
+	go f.watch(ctx, consumer, &got, cancel)
 	for expect := uint64(1); ; expect++ {
+		got.waiting.Store(true)
 		m, err := iter.Next(jetstream.NextContext(ctx))
+		got.waiting.Store(false)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", f.stream, err)
 		}
@@ -105,6 +109,7 @@ func (f *Feed) session(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", f.stream, err)
 		}
+		got.last.Store(md.Sequence.Consumer)
 		if md.Sequence.Consumer != expect {
 			return errGap
 		}
@@ -125,32 +130,74 @@ func (f *Feed) session(ctx context.Context) error {
 	}
 }
 
+// arrivals are what of a consumer's messages has reached a session.
+type arrivals struct {
+	last    atomic.Uint64 // sequence in the consumer
+	waiting atomic.Bool   // for the next, rather than for the owner
+}
+
+// Waits of watch: soon after a rewind, when a pull of the owner before may
+// still swallow messages, then now and then.
+const (
+	firstWatch = 250 * time.Millisecond
+	laterWatch = 5 * time.Second
+)
+
+// watch ends the session when the server has sent messages that did not
+// arrive, and sends no other by which the gap would show.
+func (f *Feed) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
+	var missing uint64 // what was missing at the last look
+	for wait := firstWatch; sleep(ctx, wait) == nil; {
+		wait = laterWatch
+		before := got.last.Load()
+		info, err := c.Info(ctx)
+		if err != nil {
+			continue
+		}
+		sent := info.Delivered.Consumer
+		switch {
+		case sent <= before || got.last.Load() != before || !got.waiting.Load():
+			missing = 0
+		case missing == sent: // twice the same, and nothing came between
+			f.bus.Log.Debug("feed starved", "stream", f.stream, "sent", sent, "received", before)
+			end()
+			return
+		default:
+			missing, wait = sent, firstWatch
+		}
+	}
+}
+
 var errGap = errors.New("messages were lost on the way, reading them again")
 
 // rewind makes the consumer start right after the last message handed out.
-func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, error) {
+func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream.Consumer, error) {
 	s, err := f.bus.JS.Stream(ctx, f.stream)
 	if err != nil {
-		return nil, fmt.Errorf("open stream %s: %w", f.stream, err)
+		return nil, nil, fmt.Errorf("open stream %s: %w", f.stream, err)
 	}
 	if err := f.verify(ctx, s); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c, err := s.CreateOrUpdateConsumer(ctx, f.config)
 	if err != nil {
-		return nil, fmt.Errorf("open consumer %s: %w", f.config.Durable, err)
+		return nil, nil, fmt.Errorf("open consumer %s: %w", f.config.Durable, err)
 	}
 	next := f.last.Sequence + 1
 	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, f.config.Durable, next); err != nil {
-		return nil, fmt.Errorf("rewind consumer %s to %d: %w", f.config.Durable, next, err)
+		return nil, nil, fmt.Errorf("rewind consumer %s to %d: %w", f.config.Durable, next, err)
+	}
+	// The consumer must be of the stream that was verified.
+	if again, err := s.Info(ctx); err != nil || !again.Created.Equal(f.last.Created) {
+		return nil, nil, fmt.Errorf("stream %s changed while it was opened: %w", f.stream, errors.Join(err, errGap))
 	}
 	iter, err := c.Messages(
 		jetstream.PullMaxMessagesWithBytesLimit(feedMessages, feedBytes),
 		jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(3*time.Second))
 	if err != nil {
-		return nil, fmt.Errorf("pull from consumer %s: %w", f.config.Durable, err)
+		return nil, nil, fmt.Errorf("pull from consumer %s: %w", f.config.Durable, err)
 	}
-	return iter, nil
+	return iter, c, nil
 }
 
 // verify checks that the stream still is the one that the position is in. One

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,6 +25,8 @@ type Janitor struct {
 	KeepShare float64
 	KeepAge   time.Duration
 	Every     time.Duration
+	// BodiesBytes is the limit of BucketBodies.
+	BodiesBytes int64
 	// Streams and how many durable consumers each must have before anything of
 	// it is purged: a consumer that is still to come must find everything.
 	Streams map[string]int
@@ -41,6 +44,7 @@ func NewJanitor(b *Bus) *Janitor {
 	p := b.Layout.Partitions
 	return &Janitor{
 		Bus: b, Log: b.Log, KeepShare: DefaultKeepShare, KeepAge: DefaultKeepAge, Every: DefaultEvery,
+		BodiesBytes: messages.DefaultStreamLimits().BodiesBytes,
 		Streams: map[string]int{
 			messages.StreamSeeds: 1, messages.StreamURLs: p, messages.StreamResults: p,
 			messages.StreamPages: 1, messages.StreamRecords: p,
@@ -49,46 +53,52 @@ func NewJanitor(b *Bus) *Janitor {
 }
 
 // Run cleans up until ctx is done. More than one may run: a purge repeated is
-// harmless.
+// harmless. While there is something to purge it comes back soon, so that a
+// small stream does not hold up the pipeline.
 func (j *Janitor) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
+		wait := j.Every
 		for name, consumers := range j.Streams {
-			if err := j.clean(ctx, name, consumers); err != nil && ctx.Err() == nil {
+			purged, err := j.clean(ctx, name, consumers)
+			if err != nil && ctx.Err() == nil {
 				j.Log.Debug("cannot clean up", "stream", name, "error", err)
 			}
+			if purged {
+				wait = j.Every / 20
+			}
 		}
-		_ = sleep(ctx, j.Every)
+		if err := j.sweepBodies(ctx); err != nil && ctx.Err() == nil {
+			j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
+		}
+		_ = sleep(ctx, wait)
 	}
 	return nil
 }
 
 // clean purges what of the stream is read and beyond the budget.
-func (j *Janitor) clean(ctx context.Context, name string, consumers int) error {
+func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged bool, err error) {
 	s, err := j.Bus.JS.Stream(ctx, name)
 	if err != nil {
-		return fmt.Errorf("look at stream %s: %w", name, err)
+		return false, fmt.Errorf("look at stream %s: %w", name, err)
 	}
 	info := s.CachedInfo()
 	over := j.overBudget(info)
 	if over == 0 {
-		return nil
+		return false, nil
 	}
 	read, n, err := j.readBy(ctx, s, info.State.LastSeq)
 	if err != nil || n < consumers {
-		return err
+		return false, err
 	}
 	upto := min(read, over)
 	if upto < info.State.FirstSeq {
-		return nil
+		return false, nil
 	}
 	if err := s.Purge(ctx, jetstream.WithPurgeSequence(upto+1)); err != nil {
-		return fmt.Errorf("purge stream %s: %w", name, err)
+		return false, fmt.Errorf("purge stream %s: %w", name, err)
 	}
 	j.Log.Debug("purged read history", "stream", name, "upto", upto)
-	if name == messages.StreamPages {
-		return j.sweepBodies(ctx, s)
-	}
-	return nil
+	return true, nil
 }
 
 // overBudget returns the last sequence that the budget does not cover, 0 when
@@ -146,31 +156,61 @@ func (j *Janitor) caughtUp(ctx context.Context, s jetstream.Stream, c *jetstream
 	return err == nil && m.Sequence <= c.AckFloor.Stream
 }
 
-// sweepBodies deletes the large bodies that are older than the oldest page.
-func (j *Janitor) sweepBodies(ctx context.Context, pages jetstream.Stream) error {
-	info, err := pages.Info(ctx)
-	if err != nil {
-		return fmt.Errorf("look at stream %s: %w", messages.StreamPages, err)
-	}
-	oldest := info.State.FirstTime
-	if info.State.Msgs == 0 || oldest.IsZero() {
-		return nil
-	}
+// sweepBodies deletes large bodies that have been read, the oldest first, as
+// the same budget says. What has not been read stays, whatever its age.
+func (j *Janitor) sweepBodies(ctx context.Context) error {
 	store, err := j.Bus.JS.ObjectStore(ctx, messages.BucketBodies)
 	if err != nil {
 		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
 	}
+	status, err := store.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("look at object store %s: %w", messages.BucketBodies, err)
+	}
+	if status.Size() == 0 {
+		return nil
+	}
 	bodies, err := store.List(ctx)
 	if err != nil {
-		return nil // an empty store lists as an error
+		return fmt.Errorf("list object store %s: %w", messages.BucketBodies, err)
 	}
+	slices.SortFunc(bodies, func(a, b *jetstream.ObjectInfo) int { return a.ModTime.Compare(b.ModTime) })
+	excess := float64(status.Size()) - float64(j.BodiesBytes)*j.KeepShare
 	for _, b := range bodies {
-		// A body is stored before its page; the hour covers a slow publish.
-		if b.ModTime.Before(oldest.Add(-time.Hour)) {
-			if err := store.Delete(ctx, b.Name); err != nil {
-				return fmt.Errorf("delete body %s: %w", b.Name, err)
-			}
+		read, err := time.Parse(time.RFC3339, b.Metadata[messages.BodyReadAt])
+		// A page may be delivered once more after its body was marked.
+		if err != nil || time.Since(read) < 2*messages.AckWait {
+			continue
 		}
+		if excess <= 0 && time.Since(read) < j.KeepAge {
+			continue
+		}
+		if err := store.Delete(ctx, b.Name); err != nil {
+			return fmt.Errorf("delete body %s: %w", b.Name, err)
+		}
+		excess -= float64(b.Size)
+	}
+	return nil
+}
+
+// BodyRead marks a body of BucketBodies as read by the parser, so that the
+// janitor may delete it.
+func BodyRead(ctx context.Context, b *Bus, name string) error {
+	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
+	if err != nil {
+		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
+	}
+	info, err := store.GetInfo(ctx, name)
+	if err != nil {
+		return fmt.Errorf("mark body %s: %w", name, err)
+	}
+	meta := info.ObjectMeta
+	if meta.Metadata == nil {
+		meta.Metadata = make(map[string]string)
+	}
+	meta.Metadata[messages.BodyReadAt] = time.Now().UTC().Format(time.RFC3339)
+	if err := store.UpdateMeta(ctx, name, meta); err != nil {
+		return fmt.Errorf("mark body %s: %w", name, err)
 	}
 	return nil
 }

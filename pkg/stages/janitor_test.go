@@ -25,7 +25,7 @@ func janitorOf(b *Bus, n int) *Janitor {
 
 func clean(t *testing.T, j *Janitor) {
 	t.Helper()
-	if err := j.clean(t.Context(), messages.StreamURLs, j.Streams[messages.StreamURLs]); err != nil {
+	if _, err := j.clean(t.Context(), messages.StreamURLs, j.Streams[messages.StreamURLs]); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -290,5 +290,53 @@ func TestJanitorMakesRoom(t *testing.T) {
 	}
 	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Error("something was lost or came twice")
+	}
+}
+
+// A large body goes when it has been read and the budget is used up, never
+// before it has been read.
+func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	ctx := t.Context()
+	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"unread", "read-lately", "read"} {
+		if _, err := store.PutBytes(ctx, name, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		if name == "unread" {
+			continue
+		}
+		if err := BodyRead(ctx, b, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := store.GetInfo(ctx, "read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info.Metadata[messages.BodyReadAt] = time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+	if err := store.UpdateMeta(ctx, "read", info.ObjectMeta); err != nil {
+		t.Fatal(err)
+	}
+	j := NewJanitor(b)
+	j.BodiesBytes = 100
+	if err := j.sweepBodies(ctx); err != nil {
+		t.Fatal(err)
+	}
+	left, err := store.List(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range left {
+		names = append(names, o.Name)
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"read-lately", "unread"}) {
+		t.Errorf("left %q, want the unread one and the one read just now", names)
 	}
 }

@@ -229,7 +229,7 @@ func (r *Runner) work(ctx, stopping context.Context) error {
 func (r *Runner) one(ctx context.Context, h *held) error {
 	var out Output
 	err := errTooOften
-	if h.Deliveries <= messages.MaxDeliver {
+	if h.Deliveries <= messages.MaxCrashes {
 		out, err = r.handle(ctx, &h.Message)
 	}
 	if err == nil {
@@ -254,7 +254,7 @@ func (r *Runner) one(ctx context.Context, h *held) error {
 	return err
 }
 
-var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxDeliver))
+var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxCrashes))
 
 func (r *Runner) handle(ctx context.Context, m *Message) (out Output, err error) {
 	defer func() {
@@ -296,13 +296,24 @@ func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string
 	return "dead", r.bury(ctx, h, err)
 }
 
+// beside asks Bury, and does without it if it cannot handle the message either.
+func (r *Runner) beside(m *Message, why error) (out Output) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.Bus.Log.Error("panic while burying", "message", m, "panic", v)
+			out = Output{}
+		}
+	}()
+	if r.Bury != nil {
+		out = r.Bury(m, why)
+	}
+	return out
+}
+
 // bury publishes the dead letter and what must go with it, then lets go of the
 // message.
 func (r *Runner) bury(ctx context.Context, h *held, why error) error {
-	var out Output
-	if r.Bury != nil {
-		out = r.Bury(&h.Message, why)
-	}
+	out := r.beside(&h.Message, why)
 	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
 	err := r.publish(ctx, out)
 	if errors.Is(err, ErrUnpublishable) {

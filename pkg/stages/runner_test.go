@@ -216,7 +216,7 @@ func TestRunnerDeliveredTooOften(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range messages.MaxDeliver {
+	for range messages.MaxCrashes {
 		m, err := c.Next(jetstream.FetchMaxWait(patience))
 		if err != nil {
 			t.Fatal(err)

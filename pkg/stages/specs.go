@@ -107,35 +107,52 @@ func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 }
 
 // Get returns the newest spec of a crawl, at least of revision rev: a message
-// may arrive before the news of the spec it was made under.
+// may arrive before the news of the spec it was made under. It waits for a
+// server that is away, which is no fault of the message.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, error) {
-	s.mu.RLock()
-	r, ok := s.byCrawl[crawl]
-	s.mu.RUnlock()
-	if ok && r.Rev >= rev {
-		return r, nil
-	}
-	e, err := s.kv.Get(ctx, crawl)
-	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound):
-		d := messages.DefaultSpec()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if r, ok := s.byCrawl[crawl]; ok {
+	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
+		if r, ok := s.known(crawl); ok && r.Rev >= rev {
 			return r, nil
 		}
-		s.byCrawl[crawl] = Revised{&d, 0}
-		return s.byCrawl[crawl], nil
-	case err != nil:
-		return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, err)
+		err := s.read(ctx, crawl)
+		r, ok := s.known(crawl)
+		switch {
+		case err == nil && ok:
+			return r, nil
+		case err == nil:
+			return Revised{}, PoisonError(fmt.Errorf("the spec of crawl %s cannot be used", crawl))
+		}
+		if sleep(ctx, wait) != nil {
+			return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, err)
+		}
 	}
-	s.store(e)
+}
+
+func (s *Specs) known(crawl string) (Revised, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if r, ok := s.byCrawl[crawl]; ok {
-		return r, nil
+	r, ok := s.byCrawl[crawl]
+	return r, ok
+}
+
+// read asks the server for the spec of a crawl. One that has none gets the
+// default.
+func (s *Specs) read(ctx context.Context, crawl string) error {
+	e, err := s.kv.Get(ctx, crawl)
+	if err == nil {
+		s.store(e)
+		return nil
 	}
-	return Revised{}, PoisonError(fmt.Errorf("the spec of crawl %s cannot be used", crawl))
+	if !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.byCrawl[crawl]; !ok {
+		d := messages.DefaultSpec()
+		s.byCrawl[crawl] = Revised{&d, 0}
+	}
+	return nil
 }
 
 // Put stores the spec of a crawl, unless that is what is stored, and returns

@@ -65,6 +65,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 	g.Go(func() error {
 		j := stages.NewJanitor(f.bus)
 		j.KeepShare, j.KeepAge = f.cfg.KeepShare, time.Duration(f.cfg.KeepAge)
+		j.BodiesBytes = int64(f.cfg.BodiesBytes)
 		return j.Run(gctx)
 	})
 	if err := g.Wait(); err != nil {
@@ -81,22 +82,13 @@ func (f *Frontier) Ready() error {
 	return nil
 }
 
-// rules returns the compiled spec of a crawl, at least of revision rev. It
-// waits for a server that is away: a turn cannot be half done.
+// rules returns the compiled spec of a crawl, at least of revision rev.
 func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules, error) {
-	for {
-		spec, err := f.specs.Get(ctx, crawl, rev)
-		if err == nil {
-			return f.compile(crawl, spec)
-		}
-		if kind, _ := stages.KindOf(err); kind != stages.Transient || ctx.Err() != nil {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
+	spec, err := f.specs.Get(ctx, crawl, rev)
+	if err != nil {
+		return nil, err
 	}
+	return f.compile(crawl, spec)
 }
 
 func (f *Frontier) compile(crawl string, spec stages.Revised) (*rules, error) {

@@ -72,6 +72,10 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	partition := messages.Partition(page.URL, p.bus.Layout.Partitions)
 	out := p.links(page, partition, follow(found, spec.Spec))
 	out.First = append(out.First, p.record(page, partition, found))
+	if page.BodyObject != "" {
+		learn := out.Done
+		out.Done = func() { learn(); p.bodyRead(ctx, page) }
+	}
 	return out, nil
 }
 
@@ -99,6 +103,14 @@ func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) 
 		return nil, stages.PoisonError(fmt.Errorf("decompress body: %w", err))
 	}
 	return body, nil
+}
+
+// bodyRead lets the janitor delete the body. If that fails, the body stays
+// longer than it must.
+func (p *Parser) bodyRead(ctx context.Context, page *messages.Page) {
+	if err := stages.BodyRead(ctx, p.bus, page.BodyObject); err != nil {
+		p.bus.Log.Warn("large body stays", "error", err)
+	}
 }
 
 // scan reads the page by its type. A type without a reader gives a record
@@ -135,7 +147,7 @@ func follow(found htmlpage.Page, spec *messages.Spec) []string {
 // links distributes what was found over the partitions. Links that were sent
 // from here before, from nowhere further, are left out.
 func (p *Parser) links(page *messages.Page, own int, urls []string) stages.Output {
-	depth := page.Depth + 1
+	depth := min(page.Depth+1, messages.MaxDepth)
 	batches := make(map[int][]messages.Candidate)
 	var fresh []string
 	for _, u := range urls {
@@ -200,7 +212,7 @@ func (p *Parser) bury(m *stages.Message, why error) stages.Output {
 		return stages.Output{} // no visit can be told
 	}
 	c := &messages.Candidates{
-		Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: page.Depth + 1,
+		Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: min(page.Depth+1, messages.MaxDepth),
 		Ends: page.Visit, ParseError: messages.Clip(why.Error()),
 	}
 	own := messages.Partition(page.URL, p.bus.Layout.Partitions)
