@@ -72,13 +72,13 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		return nil, ErrNothingToDo
 	}
 	embedded := o.NATS == ""
-	bus, disconnect, err := connect(&o)
+	dial, disconnect, err := connect(&o)
 	if err != nil {
 		return nil, err
 	}
 	defer disconnect()
 	c := &crawl{
-		Options: o, bus: bus, client: frontier.Client{Bus: bus}, began: began,
+		Options: o, dial: dial, began: began,
 		embedded: embedded, resumed: resumed,
 	}
 	if err := c.open(ctx); err != nil {
@@ -91,14 +91,12 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	return c.run(ctx)
 }
 
-// connect starts the embedded server or dials the one elsewhere.
-func connect(o *Options) (*stages.Bus, func(), error) {
+// connect starts the embedded server, or finds the one elsewhere. The function
+// dial makes a connection to it.
+func connect(o *Options) (dial func() (*stages.Bus, error), disconnect func(), err error) {
 	if o.NATS != "" {
-		bus, err := stages.Dial(o.NATS, "seine-crawl", o.Log)
-		if err != nil {
-			return nil, nil, err
-		}
-		return bus, bus.Close, nil
+		url := o.NATS
+		return func() (*stages.Bus, error) { return stages.Dial(url, "seine-crawl", o.Log) }, func() {}, nil
 	}
 	host, port, err := splitListen(o.Listen)
 	if err != nil {
@@ -110,13 +108,11 @@ func connect(o *Options) (*stages.Bus, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	bus, err := stages.Dial("", "seine-crawl", o.Log, nats.InProcessServer(s.Server()))
-	if err != nil {
-		s.Stop()
-		return nil, nil, err
-	}
 	o.NATS = s.URL()
-	return bus, func() { bus.Close(); s.Stop() }, nil
+	dial = func() (*stages.Bus, error) {
+		return stages.Dial("", "seine-crawl", o.Log, nats.InProcessServer(s.Server()))
+	}
+	return dial, s.Stop, nil
 }
 
 func splitListen(listen string) (string, int, error) {
@@ -137,7 +133,9 @@ func splitListen(listen string) (string, int, error) {
 // crawl is a run of the four stages.
 type crawl struct {
 	Options
-	bus      *stages.Bus
+	dial     func() (*stages.Bus, error)
+	buses    []*stages.Bus
+	bus      *stages.Bus // of the crawl itself, and of the frontier
 	embedded bool
 	client   frontier.Client
 	began    time.Time
@@ -161,6 +159,15 @@ const Partitions = 4
 
 // open makes the stages, and starts none.
 func (c *crawl) open(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			c.close()
+		}
+	}()
+	if c.bus, err = c.connection(); err != nil {
+		return err
+	}
+	c.client.Bus = c.bus
 	c.Frontier.Partitions = Partitions
 	if layout, err := c.bus.Existing(ctx); err == nil {
 		c.Frontier.Partitions = layout.Partitions
@@ -170,11 +177,6 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	if err = frontier.Provision(ctx, c.Frontier, c.bus); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			c.close()
-		}
-	}()
 	if c.store, err = frontier.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.Log); err != nil {
 		return err
 	}
@@ -184,14 +186,38 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	if c.frontier, err = frontier.New(c.Frontier, c.bus, c.specs, c.store); err != nil {
 		return err
 	}
-	if c.fetcher, err = fetcher.New(c.Fetcher, c.bus, c.specs); err != nil {
+	return c.openWorkers()
+}
+
+// openWorkers gives each of the other stages a connection of its own, as in
+// separate processes: a page on its way would hold up every small message
+// behind it.
+func (c *crawl) openWorkers() error {
+	var own [3]*stages.Bus
+	for i := range own {
+		bus, err := c.connection()
+		if err != nil {
+			return err
+		}
+		bus.Layout, own[i] = c.bus.Layout, bus
+	}
+	var err error
+	if c.fetcher, err = fetcher.New(c.Fetcher, own[0], c.specs); err != nil {
 		return err
 	}
-	if c.parser, err = parser.New(c.Parser, c.bus, c.specs); err != nil {
+	if c.parser, err = parser.New(c.Parser, own[1], c.specs); err != nil {
 		return err
 	}
-	c.writer, err = writer.New(c.Writer, c.bus)
+	c.writer, err = writer.New(c.Writer, own[2])
 	return err
+}
+
+func (c *crawl) connection() (*stages.Bus, error) {
+	bus, err := c.dial()
+	if err == nil {
+		c.buses = append(c.buses, bus)
+	}
+	return bus, err
 }
 
 func (c *crawl) close() {
@@ -202,6 +228,9 @@ func (c *crawl) close() {
 		if err := c.store.Close(); err != nil {
 			c.Log.Error("close frontier store", "error", err)
 		}
+	}
+	for _, bus := range c.buses {
+		bus.Close()
 	}
 }
 
