@@ -152,10 +152,10 @@ type crawl struct {
 	asked    bool  // last has been set
 }
 
-// Partitions is how many partitions an embedded server has: enough for the
-// processors of one machine. Each costs four consumers, whose start and stop
-// would be most of a small crawl's time with sixteen.
-const Partitions = 4
+// Partitions is how many partitions an embedded server has. One carries more
+// than one machine can crawl, makes one file of output at a time, and spares a
+// small crawl most of the start and the stop of sixteen times four consumers.
+const Partitions = 1
 
 // open makes the stages, and starts none.
 func (c *crawl) open(ctx context.Context) (err error) {

@@ -60,10 +60,8 @@ func CheckRecord(header nats.Header, payload []byte) error {
 	if len(payload) == 0 || payload[0] != '{' || !json.Valid(payload) {
 		return fmt.Errorf("record is not a JSON object")
 	}
-	for _, c := range payload {
-		if c == '\n' || c == '\r' {
-			return fmt.Errorf("record has a line break between its fields: send it on one line")
-		}
+	if bytes.IndexByte(payload, '\n') >= 0 || bytes.IndexByte(payload, '\r') >= 0 {
+		return fmt.Errorf("record has a line break between its fields: send it on one line")
 	}
 	return nil
 }

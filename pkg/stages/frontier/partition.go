@@ -160,7 +160,11 @@ func (p *partition) loop(ctx context.Context) error {
 			p.answer(q)
 			continue
 		case sent := <-p.published:
+			full := p.publishing >= maxPublishing
 			p.note(sent)
+			if !full {
+				continue // where a request is can wait for the next turn's commit
+			}
 		case <-timer.C:
 		}
 		urls = gather(p.urls.C(), urls)
