@@ -59,8 +59,9 @@ type Progress struct {
 // go on with.
 var ErrNothingToDo = errors.New("no URL to start from, and no crawl to resume")
 
-// pollEvery is how often the frontier is asked how the crawl stands.
-const pollEvery = 50 * time.Millisecond
+// pollEvery is how often the frontier is asked how the crawl stands: once in
+// so long for each partition, which is a question of its own.
+const pollEvery = 20 * time.Millisecond
 
 // Run crawls until nothing is left to do, a limit is reached, or ctx is done.
 // The summary tells which; it is returned with an error too, if there is one.
@@ -296,7 +297,7 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func(), stop
 // watch follows the crawl until it has ended, ctx is done, or a stage has
 // failed, which ends the stages' context.
 func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
-	tick := time.NewTicker(pollEvery)
+	tick := time.NewTicker(pollEvery * time.Duration(c.bus.Layout.Partitions))
 	defer tick.Stop()
 	for {
 		select {
@@ -341,7 +342,7 @@ func (c *crawl) settle(ctx, stages context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-stages.Done():
-		case <-time.After(pollEvery / 5):
+		case <-time.After(pollEvery):
 		}
 	}
 }

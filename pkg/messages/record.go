@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -35,20 +36,34 @@ type Record struct {
 func (r *Record) Msg(p int) *nats.Msg {
 	m := nats.NewMsg(SubjectRecords(r.Crawl, p))
 	m.Header.Set(nats.MsgIdHdr, VisitID(r.Crawl, r.Visit))
-	m.Data = plainJSON(r)
+	m.Header.Set(HeaderRecord, strconv.Itoa(Version))
+	m.Data = r.AppendJSON(make([]byte, 0, len(r.Text)+len(r.Text)/16+1024))
 	return m
 }
 
-// plainJSON encodes v without escaping <, > and &: records are not put into
-// HTML, and text full of them would be much longer.
-func plainJSON(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(fmt.Sprintf("encode %T: %v", v, err))
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+// HeaderRecord marks a record that Msg has encoded, and so one that need not be
+// checked again.
+const HeaderRecord = "Seine-Record"
+
+// AppendJSON appends the record as one line of JSON, as its tags say.
+func (r *Record) AppendJSON(b []byte) []byte {
+	o := object{b: b}
+	o.text("url", r.URL)
+	o.int("status", r.Status)
+	o.text("content_type", r.ContentType)
+	o.text("title", r.Title)
+	o.text("description", r.Description)
+	o.text("canonical", r.Canonical)
+	o.text("language", r.Language)
+	o.text("charset", r.Charset)
+	o.bool("noindex", r.NoIndex)
+	o.text("text", r.Text)
+	o.text("fetched_at", r.FetchedAt.Format(time.RFC3339Nano))
+	o.int("depth", r.Depth)
+	o.text("referrer", r.Referrer)
+	o.text("crawl", r.Crawl)
+	o.text("visit", r.Visit.String())
+	return append(o.b, '}')
 }
 
 // CheckRecord reports what is wrong with a message on RECORDS: it must be one
@@ -56,6 +71,9 @@ func plainJSON(v any) []byte {
 func CheckRecord(header nats.Header, payload []byte) error {
 	if header.Get(nats.MsgIdHdr) == "" {
 		return fmt.Errorf("record has no %s header: without it a repeat cannot be told", nats.MsgIdHdr)
+	}
+	if header.Get(HeaderRecord) != "" {
+		return nil
 	}
 	if len(payload) == 0 || payload[0] != '{' || !json.Valid(payload) {
 		return fmt.Errorf("record is not a JSON object")

@@ -64,7 +64,7 @@ func (f *zstandard) NewEncoder(w io.Writer) (Encoder, error) {
 	z, ok := f.pool.Get().(*zstd.Encoder)
 	if !ok {
 		var err error
-		z, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault),
+		z, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
 			zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			return nil, fmt.Errorf("make Zstandard encoder: %w", err)
