@@ -31,7 +31,7 @@ type bodyStore struct {
 
 // compressFrom is the size from which a body is compressed: below, the time of
 // a core is worth more than the bytes.
-const compressFrom = 32 << 10
+const compressFrom = 64 << 10
 
 // scratch holds compressed bodies until they are copied into memory of their
 // own size.
