@@ -1,6 +1,6 @@
 module seine/bench
 
-go 1.26.8
+go 1.26.0
 
 replace seine => ../
 

@@ -29,6 +29,8 @@ type cli struct {
 
 	Crawl   crawlCmd   `cmd:"" help:"Crawl sites with everything in one process."`
 	Explain explainCmd `cmd:"" help:"Tell what became of a URL."`
+	Cat     catCmd     `cmd:"" help:"Print the records of an output directory, a line each."`
+	Health  healthCmd  `cmd:"" help:"Ask a stage whether it is ready; for health checks."`
 }
 
 // heapFloor is never touched, so it takes no memory; but the collector counts

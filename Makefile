@@ -1,0 +1,53 @@
+# What there is to do with Seine. `make` alone lists it.
+
+SEED ?=
+DELAY ?= 1s
+OUT ?= ./seine-out
+DATA ?= ./seine-data
+BIN := bin
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+.PHONY: crawl
+crawl: build ## crawl SEED=URL into OUT, or a bundled demo site without SEED
+	@if [ -n "$(SEED)" ]; then $(BIN)/seine crawl "$(SEED)" --delay $(DELAY) --data "$(DATA)" --out "$(OUT)"; \
+	else scripts/demo; fi
+
+.PHONY: build
+build: ## build all commands into bin/
+	go build -trimpath -o $(BIN)/ ./cmd/...
+
+.PHONY: test
+test: sites ## run all tests with the race detector, end-to-end included
+	go test -race -timeout 15m ./...
+	cd bench && go test ./...
+
+.PHONY: sites
+sites: ## bring the real documentation that tests and benchmarks crawl
+	@scripts/sites
+
+.PHONY: lint
+lint: ## check format, vet, and golangci-lint (built from its module at first)
+	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
+	go vet ./...
+	cd bench && go vet ./...
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz everything that reads foreign bytes, FUZZTIME each
+	@scripts/fuzz $(or $(FUZZTIME),20s)
+
+.PHONY: bench
+bench: sites ## measure beside wget2, Colly, Scrapy and a bare client; ARGS="--dir … --index …"
+	cd bench && go run . $(ARGS)
+
+.PHONY: images
+images: ## build the container images
+	for stage in frontier fetcher parser writer seine; do \
+		docker build --file deploy/Dockerfile --target $$stage --tag seine/$$stage . || exit 1; done
+
+.PHONY: clean
+clean: ## remove what was built and brought
+	rm -rf $(BIN) .cache bench/bin
