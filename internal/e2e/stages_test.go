@@ -94,7 +94,7 @@ func TestDelayHoldsOverFetchersAndARestartOfTheFrontier(t *testing.T) {
 func TestFullStreamsHoldTheFetcherBack(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 600, LinksPerPage: 40, PageBytes: 64 << 10})
 	c := newCluster(t, shape{
-		frontierArgs: []string{"--pages-bytes", "2MiB", "--urls-bytes", "2MiB", "--records-bytes", "2MiB"},
+		frontierArgs: []string{"--pages-bytes", "2MiB", "--urls-bytes", "2MiB", "--records-bytes", "32MiB"},
 	})
 	bus := c.bus()
 	c.begin(bus, "site", quick(), site.seed)
