@@ -89,6 +89,28 @@ func TestDelayHoldsOverFetchersAndARestartOfTheFrontier(t *testing.T) {
 	}
 }
 
+// A fetcher that is killed may have asked the host a moment ago, and a broker
+// that is killed forgets its last acknowledgements: neither may show in the gaps
+// that the host sees.
+func TestDelayHoldsWhateverIsKilled(t *testing.T) {
+	site, web := testSite(t, testweb.Config{PagesPerHost: 80, LinksPerPage: 8})
+	c := newCluster(t, shape{fetchers: 2})
+	bus := c.bus()
+	spec := quick()
+	spec.Delay = messages.Duration(200 * time.Millisecond)
+	c.begin(bus, "site", spec, site.seed)
+	for i, p := range []*process{c.nats, c.fetch[0], c.fetch[1], c.nats, c.front, c.nats} {
+		eventually(t, time.Minute, "fetch some pages", func() (bool, string) { return len(web.Requests()) >= 10*(i+1), "" })
+		p.kill()
+		p.start()
+	}
+	c.finish(bus, "site", 2*time.Minute)
+	wantPages(t, records(t, c.out(), "site"), site.pages)
+	if gap := web.MinGap(0); gap < 200*time.Millisecond {
+		t.Errorf("two requests were %v apart, want at least 200ms", gap)
+	}
+}
+
 // While the parser stands still, small streams must fill up, hold the fetcher
 // back, and lose nothing.
 func TestFullStreamsHoldTheFetcherBack(t *testing.T) {

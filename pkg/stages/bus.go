@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,6 +22,8 @@ type Bus struct {
 	JS     jetstream.JetStream
 	Layout messages.Layout
 	Log    *slog.Logger
+
+	reconnected atomic.Int64 // when the connection was last regained, Unix ns
 }
 
 // ErrLayout is returned when the streams were made for another layout than
@@ -38,6 +41,7 @@ const asyncPending = 8192
 // for ever, and Publisher, Runner and Feed go on where they were. Only the
 // first connection may fail.
 func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
+	b := &Bus{Log: log}
 	opts = append([]nats.Option{
 		nats.Name(name),
 		nats.MaxReconnects(-1),
@@ -50,7 +54,10 @@ func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error)
 				log.Warn("lost NATS, reconnecting", "error", err)
 			}
 		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("reconnected to NATS", "url", nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			b.reconnected.Store(time.Now().UnixNano())
+			log.Info("reconnected to NATS", "url", nc.ConnectedUrlRedacted())
+		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS", "error", err) }),
 	}, opts...)
 	nc, err := nats.Connect(url, opts...)
@@ -64,7 +71,8 @@ func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error)
 		nc.Close()
 		return nil, fmt.Errorf("open JetStream: %w", err)
 	}
-	return &Bus{NC: nc, JS: js, Log: log}, nil
+	b.NC, b.JS = nc, js
+	return b, nil
 }
 
 // Close sends what is buffered and closes the connection.

@@ -113,6 +113,12 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (stages.Output,
 	if err != nil {
 		return stages.Output{}, err
 	}
+	if f.bus.Suspect(m.Deliveries) {
+		wanted, err := f.bus.Wanted(ctx, req)
+		if err != nil || !wanted {
+			return stages.Output{}, err // its result is known: nothing is left to do
+		}
+	}
 	if err := rest(ctx, m.Deliveries, time.Duration(req.Delay)); err != nil {
 		return stages.Output{}, err
 	}

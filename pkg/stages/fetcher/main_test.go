@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"testing"
@@ -61,6 +62,21 @@ func newBus(t testing.TB) *stages.Bus {
 		t.Fatal(err)
 	}
 	return bus
+}
+
+// answerWanted plays the frontier that fetchers ask about a request that comes
+// again.
+func answerWanted(t testing.TB, bus *stages.Bus, wanted bool) {
+	t.Helper()
+	text, err := json.Marshal(messages.Wanted{Wanted: wanted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := bus.NC.Subscribe("seine.frontier."+messages.OpWanted+".*", func(m *nats.Msg) { _ = m.Respond(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sub.Unsubscribe() })
 }
 
 // localSpec may go to loopback, and has no delay.

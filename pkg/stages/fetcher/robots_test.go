@@ -11,6 +11,7 @@ import (
 
 	"seine/internal/testweb"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 const someDelay = messages.Millis(30 * time.Millisecond)
@@ -213,10 +214,27 @@ func TestRobotsIsCutAndOnlyOnceInFlight(t *testing.T) {
 func TestRedeliveredRequestWaits(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ignoreRobots)
+	answerWanted(t, s.bus, true)
 	began := time.Now()
 	s.handle1(delayed(s.url("/")), 2).wants(t, messages.OK)
 	if took := time.Since(began); took < time.Duration(someDelay) {
 		t.Errorf("fetched after %s, the delay is %s", took, time.Duration(someDelay))
+	}
+}
+
+// A worker may die between its result and its acknowledgement: the request that
+// comes again then has a result already, and must not reach the host.
+func TestRedeliveredRequestWithAResultIsDropped(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ignoreRobots)
+	answerWanted(t, s.bus, false)
+	m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 2}
+	out, err := s.handle(t.Context(), m)
+	if err != nil || len(out.First)+len(out.Then) > 0 {
+		t.Errorf("handled to %v, %v; want nothing", out, err)
+	}
+	if n := len(s.web.Requests()); n > 0 {
+		t.Errorf("the host saw %d requests, want none", n)
 	}
 }
 

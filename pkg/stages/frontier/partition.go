@@ -129,7 +129,7 @@ func (p *partition) recount() {
 
 // listen answers questions about the partition.
 func (p *partition) listen(ctx context.Context) error {
-	for _, op := range []string{opStatus, opHosts, opExplain} {
+	for _, op := range []string{opStatus, opHosts, opExplain, messages.OpWanted} {
 		sub, err := p.f.bus.NC.ChanSubscribe(messages.SubjectFrontier(op, p.partition), p.queries)
 		if err != nil {
 			return fmt.Errorf("listen for questions: %w", err)

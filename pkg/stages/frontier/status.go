@@ -1,8 +1,10 @@
 package frontier
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -80,6 +82,8 @@ func (p *partition) answer(m *nats.Msg) {
 			reply, err = p.slowest(q.Top)
 		case messages.SubjectFrontier(opExplain, p.partition):
 			reply, err = p.explain(q.Crawl, q.URL)
+		case messages.SubjectFrontier(messages.OpWanted, p.partition):
+			reply, err = p.wanted(m.Data)
 		}
 	}
 	if err != nil {
@@ -92,6 +96,26 @@ func (p *partition) answer(m *nats.Msg) {
 	if err != nil {
 		p.log.Debug("cannot answer", "subject", m.Subject, "error", err)
 	}
+}
+
+// wanted answers a fetcher that was given a request again. Only when every
+// result in the stream has been applied is it certain that there is none.
+func (p *partition) wanted(payload []byte) (messages.Wanted, error) {
+	ask, err := messages.DecodeRequest(payload)
+	if err != nil {
+		return messages.Wanted{}, err
+	}
+	req := p.inFlight[urlID{ask.Crawl, ask.Visit.URL}]
+	if req == nil || req.Round != ask.Visit.Round || req.Sent != ask.Attempt {
+		return messages.Wanted{}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	last, err := lastSequence(ctx, p.f.bus.JS, messages.StreamResults, messages.SubjectResults(ask.Crawl, p.partition))
+	if err != nil || last > p.positions[messages.StreamResults].Sequence {
+		return messages.Wanted{Behind: true}, nil
+	}
+	return messages.Wanted{Wanted: true}, nil
 }
 
 func (p *partition) status(crawl string) PartitionStatus {
