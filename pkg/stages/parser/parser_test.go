@@ -1,0 +1,273 @@
+package parser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/goleak"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	partitions = 16
+	pageURL    = "https://site.test/dir/page.html"
+)
+
+func newParser(t *testing.T, change func(*messages.Spec)) *Parser {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{JetStream: true, StoreDir: t.TempDir(), DontListen: true, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("no server")
+	}
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bus.Close)
+	if err := bus.Provision(t.Context(), partitions, messages.DefaultStreamLimits(), 1); err != nil {
+		t.Fatal(err)
+	}
+	specs, err := stages.OpenSpecs(t.Context(), bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := messages.DefaultSpec()
+	if change != nil {
+		change(&spec)
+	}
+	if _, err := specs.Put(t.Context(), "c", &spec); err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(DefaultConfig(), bus, specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.unzip.Close)
+	return p
+}
+
+func page(contentType string) *messages.Page {
+	return &messages.Page{
+		Crawl: "c", URL: pageURL, Visit: messages.Visit{URL: messages.HashURL(pageURL), Round: 1}, Attempt: 1,
+		Depth: 2, Referrer: "https://site.test/", Status: 200, ContentType: contentType, FetchedAt: time.Unix(1_800_000_000, 0).UTC(),
+	}
+}
+
+func message(pg *messages.Page, body []byte) *stages.Message {
+	pg.BodySize = int64(len(body))
+	m := pg.Msg(messages.Partition(pg.URL, partitions), body)
+	return &stages.Message{Subject: m.Subject, Header: m.Header, Data: m.Data, Deliveries: 1}
+}
+
+// parsed is what came of a page.
+type parsed struct {
+	record messages.Record
+	links  []string
+	last   *messages.Candidates // the message that ends the visit
+	then   bool                 // it waits for the others
+}
+
+func (p *Parser) parse(t *testing.T, pg *messages.Page, body []byte) parsed {
+	t.Helper()
+	out, err := p.handle(t.Context(), message(pg, body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := decodeOutput(t, out)
+	if out.Done != nil {
+		out.Done()
+	}
+	return got
+}
+
+func decodeOutput(t *testing.T, out stages.Output) (got parsed) {
+	t.Helper()
+	for i, m := range append(slices.Clone(out.First), out.Then...) {
+		if strings.HasPrefix(m.Subject, "seine.records.") {
+			if err := messages.CheckRecord(m.Header, m.Data); err != nil {
+				t.Error(err)
+			}
+			if err := json.Unmarshal(m.Data, &got.record); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		c, err := messages.DecodeCandidates(m.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range c.URLs {
+			if want := messages.SubjectURLs("c", messages.Partition(u.URL, partitions)); m.Subject != want {
+				t.Errorf("%s went to %s, want %s", u.URL, m.Subject, want)
+			}
+			got.links = append(got.links, u.URL)
+		}
+		if !c.Ends.IsZero() {
+			got.last, got.then = c, i >= len(out.First)
+		}
+	}
+	slices.Sort(got.links)
+	return got
+}
+
+func TestPageBecomesARecordAndLinks(t *testing.T) {
+	p := newParser(t, nil)
+	got := p.parse(t, page("text/html; charset=utf-8"), []byte(`<html lang=en><head><title>A &amp; B</title>
+		<meta name=description content="What it is about"><link rel=canonical href="/dir/page.html"></head>
+		<body><p>Some <b>text</b></p><a href="next.html#part">n</a> <a href="https://elsewhere.test/x">x</a></body></html>`))
+	r := got.record
+	if r.Title != "A & B" || r.Description != "What it is about" || r.Language != "en" || !strings.Contains(r.Text, "Some text") {
+		t.Errorf("record %+v", r)
+	}
+	if r.URL != pageURL || r.Canonical != pageURL || r.Depth != 2 || r.Status != 200 || r.Referrer != "https://site.test/" {
+		t.Errorf("record %+v", r)
+	}
+	if want := []string{"https://elsewhere.test/x", "https://site.test/dir/next.html"}; !slices.Equal(got.links, want) {
+		t.Errorf("links %q, want %q", got.links, want)
+	}
+	if c := got.last; c == nil || c.Depth != 3 || c.Referrer != pageURL || c.Ends != page("").Visit {
+		t.Errorf("the visit ends with %+v", c)
+	}
+	if !got.then {
+		t.Error("the end of the visit does not wait for the links of other partitions")
+	}
+}
+
+func TestLinksAreSentOnceUnlessNearer(t *testing.T) {
+	p := newParser(t, nil)
+	body := []byte(`<a href="/menu">m</a>`)
+	if got := p.parse(t, page("text/html"), body); len(got.links) != 1 {
+		t.Fatalf("links %q, want one", got.links)
+	}
+	if got := p.parse(t, page("text/html"), body); len(got.links) != 0 || got.last == nil {
+		t.Errorf("links %q, want none, and the end of the visit all the same", got.links)
+	}
+	near := page("text/html")
+	near.Depth = 0
+	if got := p.parse(t, near, body); len(got.links) != 1 {
+		t.Errorf("links %q, want the one that is nearer now", got.links)
+	}
+	// What was not acknowledged was not learned.
+	fresh := []byte(`<a href="/fresh">m</a>`)
+	if _, err := p.handle(t.Context(), message(page("text/html"), fresh)); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.parse(t, page("text/html"), fresh); len(got.links) != 1 {
+		t.Errorf("links %q, want the one that never got through", got.links)
+	}
+}
+
+func TestNoFollowIsObeyedUnlessRobotsAreIgnored(t *testing.T) {
+	marked := []byte(`<a rel=nofollow href="/a">a</a><a href="/b">b</a>`)
+	whole := []byte(`<meta name=robots content="nofollow, noindex"><a href="/c">c</a>`)
+	obeying := newParser(t, nil)
+	if got := obeying.parse(t, page("text/html"), marked); !slices.Equal(got.links, []string{"https://site.test/b"}) {
+		t.Errorf("links %q, want only b", got.links)
+	}
+	if got := obeying.parse(t, page("text/html"), whole); len(got.links) != 0 || !got.record.NoIndex {
+		t.Errorf("links %q, noindex %t; want none, true", got.links, got.record.NoIndex)
+	}
+	ignoring := newParser(t, func(s *messages.Spec) { s.Robots = messages.RobotsIgnore })
+	if got := ignoring.parse(t, page("text/html"), append(marked, whole...)); len(got.links) != 3 {
+		t.Errorf("links %q, want all three", got.links)
+	}
+}
+
+func TestOtherTypes(t *testing.T) {
+	p := newParser(t, nil)
+	if got := p.parse(t, page("text/plain; charset=iso-8859-1"), []byte("caf\xe9")); got.record.Text != "café" {
+		t.Errorf("plain text %q", got.record.Text)
+	}
+	if got := p.parse(t, page("image/png"), []byte("\x89PNG")); got.record.Text != "" || got.last == nil {
+		t.Errorf("an image gave %+v", got)
+	}
+	if got := p.parse(t, page(""), []byte("<!doctype html><title>sniffed</title>")); got.record.Title != "sniffed" {
+		t.Errorf("an undeclared page has title %q", got.record.Title)
+	}
+}
+
+func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
+	p := newParser(t, nil)
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte("<title>large</title>" + strings.Repeat("<p>text ", 10_000))
+	small := z.EncodeAll(body, nil)
+	pg := page("text/html")
+	pg.BodyEncoding = messages.BodyZstd
+	if got := p.parse(t, pg, small); got.record.Title != "large" {
+		t.Errorf("title %q of a compressed body", got.record.Title)
+	}
+	store, err := p.bus.JS.ObjectStore(t.Context(), messages.BucketBodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Put(t.Context(), jetstream.ObjectMeta{Name: "1/x"}, strings.NewReader(string(small))); err != nil {
+		t.Fatal(err)
+	}
+	pg.BodyObject = "1/x"
+	if got := p.parse(t, pg, nil); got.record.Title != "large" {
+		t.Errorf("title %q of a body in the object store", got.record.Title)
+	}
+	info, err := store.GetInfo(t.Context(), "1/x")
+	if err != nil || info.Metadata[messages.BodyReadAt] == "" {
+		t.Errorf("the body is not marked as read: %v, %v", info, err)
+	}
+}
+
+func TestRecordFitsAMessageWhateverItsText(t *testing.T) {
+	p := newParser(t, nil)
+	got := p.parse(t, page("text/plain"), []byte(strings.Repeat("\x01\"\\", 1<<18)))
+	if n := len(got.record.Text); n == 0 || n > int(p.cfg.MaxText) {
+		t.Errorf("text of %d bytes", n)
+	}
+}
+
+func TestManyLinksAreSplit(t *testing.T) {
+	p := newParser(t, nil)
+	var b strings.Builder
+	for i := range messages.MaxBatchURLs*2 + 5 {
+		fmt.Fprintf(&b, `<a href="/%d">`, i)
+	}
+	if got := p.parse(t, page("text/html"), []byte(b.String())); len(got.links) != messages.MaxBatchURLs*2+5 || !got.then {
+		t.Errorf("%d links, last after the others %t", len(got.links), got.then)
+	}
+}
+
+func TestWhatCannotBeParsedEndsItsVisit(t *testing.T) {
+	p := newParser(t, nil)
+	pg := page("text/html")
+	pg.BodyEncoding = messages.BodyZstd
+	m := message(pg, []byte("not zstd"))
+	_, err := p.handle(context.Background(), m)
+	if kind, _ := stages.KindOf(err); err == nil || kind != stages.Poison {
+		t.Fatalf("handled with %v, want poison", err)
+	}
+	got := decodeOutput(t, p.bury(m, err))
+	if got.last == nil || got.last.Ends != pg.Visit || !strings.Contains(got.last.ParseError, "decompress") {
+		t.Errorf("buried with %+v", got.last)
+	}
+	if _, err := p.handle(context.Background(), &stages.Message{Header: nats.Header{}}); err == nil {
+		t.Error("a message without a page header was handled")
+	}
+}
