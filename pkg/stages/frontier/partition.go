@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"time"
 
@@ -33,13 +32,6 @@ type partition struct {
 	nextLease  int64
 	dead       []*nats.Msg
 	counted    int // requests under way that the frontier's total includes
-}
-
-// outgoing is a request on its way to FETCH, and then where in FETCH it is.
-type outgoing struct {
-	id   urlID
-	wire *messages.Request
-	seq  uint64
 }
 
 const (
@@ -299,127 +291,6 @@ func (p *partition) due(ctx context.Context, now int64) ([]outgoing, error) {
 		out = append(out, outgoing{id: req.id, wire: wire})
 	}
 	return out, nil
-}
-
-// post hands requests to the outbox. The intake goes on while it publishes.
-func (p *partition) post(out []outgoing) {
-	if len(out) == 0 {
-		return
-	}
-	p.publishing++
-	p.outbox <- out // has room: see due
-}
-
-// publish carries requests to FETCH. A stream that is full holds up this
-// goroutine, and so the dispatch, but never the loop.
-func (p *partition) publish(ctx context.Context) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case batch := <-p.outbox:
-			sent, err := p.publishBatch(ctx, batch)
-			if err != nil {
-				return err
-			}
-			select {
-			case p.published <- sent:
-			case <-ctx.Done():
-				return nil
-			}
-		}
-	}
-}
-
-func (p *partition) publishBatch(ctx context.Context, batch []outgoing) ([]outgoing, error) {
-	msgs := make([]*nats.Msg, len(batch))
-	for i, o := range batch {
-		m := nats.NewMsg(messages.SubjectFetch(o.id.crawl, p.partition))
-		m.Header.Set(nats.MsgIdHdr, o.wire.ID())
-		m.Data = o.wire.Encode()
-		msgs[i] = m
-	}
-	seqs, err := p.f.pub.PublishSequenced(ctx, msgs)
-	if err != nil {
-		return nil, err
-	}
-	for i, seq := range seqs {
-		batch[i].seq = seq
-	}
-	return batch, nil
-}
-
-// note takes down where in FETCH requests are; it becomes durable with the
-// next turn that changes anything.
-func (p *partition) note(sent []outgoing) {
-	p.publishing--
-	for _, s := range sent {
-		p.sent(s.id, s.wire.Attempt, s.seq)
-	}
-}
-
-// recover looks after the requests that were under way when the partition was
-// left: all are due for a question at once.
-func (p *partition) recover() {
-	for _, req := range p.inFlight {
-		req.deadline, req.unsent = 0, req.seq == 0
-	}
-	p.nextLease = 0
-}
-
-// expired asks what became of requests without a result, and returns those to
-// publish again.
-func (p *partition) expired(ctx context.Context, now int64) ([]*request, error) {
-	if p.nextLease > now {
-		return nil, nil
-	}
-	var again []*request
-	p.nextLease = math.MaxInt64
-	for _, req := range p.inFlight {
-		if req.deadline <= now {
-			if err := p.ask(ctx, req, now); err != nil {
-				return nil, err
-			}
-		}
-		if req.unsent {
-			req.unsent = false
-			again = append(again, req)
-		}
-		p.nextLease = min(p.nextLease, req.deadline)
-	}
-	return again, nil
-}
-
-// missingGrace is how long the result of a request that has left FETCH may
-// take to arrive: the fetcher published it before.
-const missingGrace = int64(5 * time.Second)
-
-// ask looks for a request in FETCH. While it is there, a fetcher has it or
-// will get it. One that is gone has a result on its way, or is lost.
-func (p *partition) ask(ctx context.Context, req *request, now int64) error {
-	req.deadline = now + leaseTime
-	if req.seq == 0 { // not published yet, or that is what was lost
-		return nil
-	}
-	actx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	wire, err := p.message(req)
-	if err != nil {
-		return err
-	}
-	m, err := p.fetch.GetMsg(actx, req.seq)
-	switch {
-	case err == nil && m.Header.Get(nats.MsgIdHdr) == wire.ID():
-		req.missing = false
-	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
-		p.log.Debug("cannot look for a request", "error", err)
-	case !req.missing:
-		req.missing, req.deadline = true, now+missingGrace
-	default:
-		p.log.Warn("request was lost, sending it again", "url", req.URL, "attempt", req.Sent)
-		p.resend(req, now)
-	}
-	return nil
 }
 
 // untilWake is how long the loop may wait for a message.

@@ -1,0 +1,75 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// recover looks after the requests that were under way when the partition was
+// left: all are due for a question at once.
+func (p *partition) recover() {
+	for _, req := range p.inFlight {
+		req.deadline, req.unsent = 0, req.seq == 0
+	}
+	p.nextLease = 0
+}
+
+// expired asks what became of requests without a result, and returns those to
+// publish again.
+func (p *partition) expired(ctx context.Context, now int64) ([]*request, error) {
+	if p.nextLease > now {
+		return nil, nil
+	}
+	var again []*request
+	p.nextLease = math.MaxInt64
+	for _, req := range p.inFlight {
+		if req.deadline <= now {
+			if err := p.ask(ctx, req, now); err != nil {
+				return nil, err
+			}
+		}
+		if req.unsent {
+			req.unsent = false
+			again = append(again, req)
+		}
+		p.nextLease = min(p.nextLease, req.deadline)
+	}
+	return again, nil
+}
+
+// missingGrace is how long the result of a request that has left FETCH may
+// take to arrive: the fetcher published it before.
+const missingGrace = int64(5 * time.Second)
+
+// ask looks for a request in FETCH. While it is there, a fetcher has it or
+// will get it. One that is gone has a result on its way, or is lost.
+func (p *partition) ask(ctx context.Context, req *request, now int64) error {
+	req.deadline = now + leaseTime
+	if req.seq == 0 { // not published yet, or that is what was lost
+		return nil
+	}
+	actx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	wire, err := p.message(req)
+	if err != nil {
+		return err
+	}
+	m, err := p.fetch.GetMsg(actx, req.seq)
+	switch {
+	case err == nil && m.Header.Get(nats.MsgIdHdr) == wire.ID():
+		req.missing = false
+	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
+		p.log.Debug("cannot look for a request", "error", err)
+	case !req.missing:
+		req.missing, req.deadline = true, now+missingGrace
+	default:
+		p.log.Warn("request was lost, sending it again", "url", req.URL, "attempt", req.Sent)
+		p.resend(req, now)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package frontier
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+)
+
+// outgoing is a request on its way to FETCH, and then where in FETCH it is.
+type outgoing struct {
+	id   urlID
+	wire *messages.Request
+	seq  uint64
+}
+
+// post hands requests to the outbox. The intake goes on while it publishes.
+func (p *partition) post(out []outgoing) {
+	if len(out) == 0 {
+		return
+	}
+	p.publishing++
+	p.outbox <- out // has room: see due
+}
+
+// publish carries requests to FETCH. A stream that is full holds up this
+// goroutine, and so the dispatch, but never the loop.
+func (p *partition) publish(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case batch := <-p.outbox:
+			sent, err := p.publishBatch(ctx, batch)
+			if err != nil {
+				return err
+			}
+			select {
+			case p.published <- sent:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+func (p *partition) publishBatch(ctx context.Context, batch []outgoing) ([]outgoing, error) {
+	msgs := make([]*nats.Msg, len(batch))
+	for i, o := range batch {
+		m := nats.NewMsg(messages.SubjectFetch(o.id.crawl, p.partition))
+		m.Header.Set(nats.MsgIdHdr, o.wire.ID())
+		m.Data = o.wire.Encode()
+		msgs[i] = m
+	}
+	seqs, err := p.f.pub.PublishSequenced(ctx, msgs)
+	if err != nil {
+		return nil, err
+	}
+	for i, seq := range seqs {
+		batch[i].seq = seq
+	}
+	return batch, nil
+}
+
+// note takes down where in FETCH requests are; it becomes durable with the
+// next turn that changes anything.
+func (p *partition) note(sent []outgoing) {
+	p.publishing--
+	for _, s := range sent {
+		p.sent(s.id, s.wire.Attempt, s.seq)
+	}
+}
