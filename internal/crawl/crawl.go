@@ -187,13 +187,13 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	if c.frontier, err = frontier.New(c.Frontier, c.bus, c.specs, c.store); err != nil {
 		return err
 	}
-	return c.openWorkers()
+	return c.openWorkers(ctx)
 }
 
 // openWorkers gives each of the other stages a connection of its own, as in
 // separate processes: a page on its way would hold up every small message
 // behind it.
-func (c *crawl) openWorkers() error {
+func (c *crawl) openWorkers(ctx context.Context) error {
 	var own [3]*stages.Bus
 	for i := range own {
 		bus, err := c.connection()
@@ -201,6 +201,11 @@ func (c *crawl) openWorkers() error {
 			return err
 		}
 		bus.Layout, own[i] = c.bus.Layout, bus
+	}
+	if c.embedded && c.resumed { // whoever held messages is gone
+		if err := own[0].Release(ctx); err != nil {
+			return err
+		}
 	}
 	var err error
 	if c.fetcher, err = fetcher.New(c.Fetcher, own[0], c.specs); err != nil {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/net/html"
 
 	"seine/internal/crawl"
 	"seine/internal/testweb"
@@ -212,12 +212,6 @@ func (g *gate) wait(t *testing.T) {
 	}
 }
 
-var (
-	unread  = regexp.MustCompile(`(?is)<!--.*?-->|<script\b.*?</script>`)
-	baseRef = regexp.MustCompile(`(?i)<base href="([^"]*)"`)
-	anchor  = regexp.MustCompile(`(?is)<a\s[^>]*?href=("[^"]*"|'[^']*')`)
-)
-
 // walker is a crawler as simple as can be, to compare with.
 type walker struct {
 	t      *testing.T
@@ -252,39 +246,57 @@ func (w *walker) visit(u string, depth int) (found []string) {
 		w.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	at := resp.Request.URL // behind redirects
 	if _, known := w.depths[at.String()]; known || resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
 		return nil
 	}
 	w.depths[at.String()], w.seen[at.String()] = depth, true
-	text := unread.ReplaceAllString(string(body), "")
-	if m := baseRef.FindStringSubmatch(text); m != nil {
-		at, _ = at.Parse(m[1])
-	}
-	for _, m := range anchor.FindAllStringSubmatch(text, -1) {
-		if to := w.target(at, m[1][1:len(m[1])-1]); to != "" && !w.seen[to] && w.follow(to) {
-			w.seen[to] = true
-			found = append(found, to)
+	for z := html.NewTokenizer(resp.Body); z.Next() != html.ErrorToken; {
+		href, ok := hrefOf(z.Token())
+		if !ok {
+			continue
+		}
+		to, err := at.Parse(strings.TrimSpace(href.ref))
+		if err != nil || to.Scheme != "http" {
+			continue
+		}
+		if href.base {
+			at = to
+			continue
+		}
+		if text := plain(to); !w.seen[text] && w.follow(text) {
+			w.seen[text] = true
+			found = append(found, text)
 		}
 	}
 	return found
 }
 
-// target resolves a link, "" if it leads to nothing that can be crawled.
-func (w *walker) target(base *url.URL, href string) string {
-	to, err := base.Parse(strings.TrimSpace(strings.ReplaceAll(href, "&amp;", "&")))
-	if err != nil || to.Scheme != "http" {
-		return ""
+// href is a reference of a page; base says that the others are relative to it.
+type href struct {
+	ref  string
+	base bool
+}
+
+func hrefOf(tag html.Token) (href, bool) {
+	if tag.Type == html.StartTagToken && (tag.Data == "a" || tag.Data == "base") {
+		for _, a := range tag.Attr {
+			if a.Key == "href" {
+				return href{a.Val, tag.Data == "base"}, true
+			}
+		}
 	}
-	to.Fragment, to.RawFragment = "", ""
-	if to.Path == "" {
-		to.Path = "/"
+	return href{}, false
+}
+
+// plain writes a URL without its fragment.
+func plain(u *url.URL) string {
+	bare := *u
+	bare.Fragment, bare.RawFragment = "", ""
+	if bare.Path == "" {
+		bare.Path = "/"
 	}
-	return to.String()
+	return bare.String()
 }
 
 // sameHost follows links to the host of a seed.

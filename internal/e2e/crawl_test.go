@@ -306,7 +306,7 @@ func TestCrawlHoldsToDepthAndPatterns(t *testing.T) {
 	}{
 		"depth 0":   {[]string{"--max-depth", "0"}, within(0)},
 		"depth 1":   {[]string{"--max-depth", "1"}, within(1)},
-		"depth 3":   {[]string{"--max-depth", "3"}, within(3)},
+		"depth 2":   {[]string{"--max-depth", "2"}, within(2)},
 		"no limits": {nil, all},
 		"include": {[]string{"--include", "*.html", "--include", `re:/item\.php\?`}, only(func(u string) bool {
 			return strings.HasSuffix(u, ".html") || item.MatchString(u)

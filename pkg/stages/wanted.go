@@ -3,18 +3,41 @@ package stages
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
 )
 
 // Suspect reports whether a request may have been done before: it is delivered
-// again, or the connection was lost lately. A broker that was killed forgets
-// the acknowledgements of its last tenth of a second, and then does not even
-// know that it delivers again.
-func (b *Bus) Suspect(deliveries uint64) bool {
-	return deliveries > 1 || time.Since(time.Unix(0, b.reconnected.Load())) < 4*messages.AckWait
+// again, or it is from before the connection was last lost. A broker that was
+// killed forgets the acknowledgements of its last tenth of a second, and then
+// does not even know that it delivers again.
+func (b *Bus) Suspect(m *Message) bool {
+	lost := time.Unix(0, b.reconnected.Load())
+	return m.Deliveries > 1 || m.Stored.Before(lost.Add(clockSkew))
+}
+
+// clockSkew is how far the clocks of a broker and of a worker may be apart.
+const clockSkew = 5 * time.Second
+
+// Release makes the streams deliver at once what workers held that are known
+// to be gone, rather than after AckWait, and what is delivered suspect. Only who
+// knows that there are no other workers may call it.
+func (b *Bus) Release(ctx context.Context) error {
+	b.reconnected.Store(time.Now().UnixNano())
+	for stream, durable := range map[string]string{
+		messages.StreamSeeds: messages.ConsumerSeeds, messages.StreamFetch: messages.ConsumerFetch, messages.StreamPages: messages.ConsumerParse,
+	} {
+		_, err := b.JS.ResetConsumer(ctx, stream, durable)
+		if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			return fmt.Errorf("release %s: %w", durable, err)
+		}
+	}
+	return nil
 }
 
 // Waits between questions to a frontier.

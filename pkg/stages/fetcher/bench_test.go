@@ -26,7 +26,7 @@ func benchStage(b *testing.B) *stage {
 func BenchmarkFetch(b *testing.B) {
 	s := benchStage(b)
 	data := request(s.url("/special/ok")).Encode()
-	small := &stages.Message{Data: data, Deliveries: 1}
+	small := &stages.Message{Data: data, Deliveries: 1, Stored: time.Now()}
 	s.benchPages(b, small)
 }
 
@@ -34,7 +34,7 @@ func BenchmarkFetch(b *testing.B) {
 func BenchmarkFetch16K(b *testing.B) {
 	s := benchStage(b)
 	s.web.Handle(0, "/page", page16K)
-	s.benchPages(b, &stages.Message{Data: request(s.url("/page")).Encode(), Deliveries: 1})
+	s.benchPages(b, &stages.Message{Data: request(s.url("/page")).Encode(), Deliveries: 1, Stored: time.Now()})
 }
 
 var sixteenK = []byte("<!DOCTYPE html>" + strings.Repeat("<p>The river runs on and on.</p>\n", 500))

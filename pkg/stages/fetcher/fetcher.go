@@ -113,14 +113,10 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (stages.Output,
 	if err != nil {
 		return stages.Output{}, err
 	}
-	if f.bus.Suspect(m.Deliveries) {
-		wanted, err := f.bus.Wanted(ctx, req)
-		if err != nil || !wanted {
+	if f.bus.Suspect(m) {
+		if wanted, err := f.suspect(ctx, req); err != nil || !wanted {
 			return stages.Output{}, err // its result is known: nothing is left to do
 		}
-	}
-	if err := rest(ctx, m.Deliveries, time.Duration(req.Delay)); err != nil {
-		return stages.Output{}, err
 	}
 	t := f.newTurn(req, spec)
 	defer t.release()
@@ -147,13 +143,16 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 	return req, nil
 }
 
-// rest waits out the host's delay before a request that somebody else may have
-// used just now.
-func rest(ctx context.Context, deliveries uint64, delay time.Duration) error {
-	if deliveries <= 1 || delay <= 0 {
-		return nil
+// suspect reports whether a request that somebody may have done before is
+// still to be done. It waits out the host's delay first: the other may have
+// asked the host just now, and may be about to say so.
+func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, error) {
+	if delay := time.Duration(req.Delay); delay > 0 {
+		if err := timed(waitRedelivery, func() error { return sleep(ctx, delay) }); err != nil {
+			return false, err
+		}
 	}
-	return timed(waitRedelivery, func() error { return sleep(ctx, delay) })
+	return f.bus.Wanted(ctx, req)
 }
 
 func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {

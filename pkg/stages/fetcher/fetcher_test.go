@@ -317,7 +317,7 @@ func TestBadMessagesArePoison(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"no JSON": []byte("x"), "no request": []byte("{}"), "not canonical": odd.Encode(), "no http": mail.Encode(),
 	} {
-		m := &stages.Message{Subject: messages.SubjectFetch(testCrawl, 0), Data: data, Deliveries: 1}
+		m := &stages.Message{Subject: messages.SubjectFetch(testCrawl, 0), Data: data, Deliveries: 1, Stored: time.Now()}
 		_, err := s.handle(t.Context(), m)
 		if kind, _ := stages.KindOf(err); err == nil || kind != stages.Poison {
 			t.Errorf("%s: %v is not poison", name, err)
@@ -347,7 +347,7 @@ func TestCutRequestLeavesNoResult(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 1}
+	m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 1, Stored: time.Now()}
 	if out, err := s.handle(ctx, m); err == nil {
 		t.Errorf("output %v of a request that was cut", out)
 	}

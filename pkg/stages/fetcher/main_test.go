@@ -143,7 +143,7 @@ type handled struct {
 
 func (s *stage) handle1(req *messages.Request, deliveries uint64) handled {
 	s.t.Helper()
-	m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: deliveries}
+	m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: deliveries, Stored: time.Now()}
 	out, err := s.handle(context.Background(), m)
 	if err != nil {
 		s.t.Fatalf("handle %s: %v", req.URL, err)

@@ -228,7 +228,7 @@ func TestRedeliveredRequestWithAResultIsDropped(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ignoreRobots)
 	answerWanted(t, s.bus, false)
-	m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 2}
+	m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 2, Stored: time.Now()}
 	out, err := s.handle(t.Context(), m)
 	if err != nil || len(out.First)+len(out.Then) > 0 {
 		t.Errorf("handled to %v, %v; want nothing", out, err)
