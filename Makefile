@@ -45,7 +45,7 @@ bench: sites ## measure beside wget2, Colly, Scrapy and a bare client; ARGS="--d
 
 .PHONY: images
 images: ## build the container images
-	for stage in frontier fetcher parser writer seine; do \
+	for stage in nats frontier fetcher parser writer seine; do \
 		docker build --file deploy/Dockerfile --target $$stage --tag seine/$$stage . || exit 1; done
 
 .PHONY: clean

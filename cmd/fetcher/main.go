@@ -39,5 +39,6 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	if err := stages.Announce(env.Bus, messages.StageFetcher, version.Number); err != nil {
 		return err
 	}
+	env.Started()
 	return s.Run(ctx)
 }

@@ -46,5 +46,6 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	if err := stages.Announce(env.Bus, messages.StageFrontier, version.Number); err != nil {
 		return err
 	}
+	env.Started()
 	return f.Run(ctx)
 }

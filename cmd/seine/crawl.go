@@ -24,12 +24,12 @@ import (
 type crawlCmd struct {
 	URLs []string `arg:"" optional:"" name:"url" help:"Where to start; - reads URLs from standard input, a line each. None resumes what is in --data."`
 
-	Data  string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data" placeholder:"DIR"`
-	Out   string `help:"Directory of the output." default:"./seine-out" placeholder:"DIR"`
-	Name  string `name:"crawl" help:"Name of the crawl." default:"default" placeholder:"NAME"`
+	Data  string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data"`
+	Out   string `help:"Directory of the output." default:"./seine-out"`
+	Name  string `name:"crawl" help:"Name of the crawl." default:"default"`
 	Spec  string `help:"YAML file that says what to crawl; flags override it." placeholder:"FILE"`
 	NATS  string `name:"nats" help:"Use the NATS server at this URL instead of an embedded one." env:"SEINE_NATS_URL" placeholder:"URL"`
-	Bind  string `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	Bind  string `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0"`
 	Sync  string `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 	Shape string `name:"format" help:"Format of the output: jsonl, jsonl.gz or jsonl.zst." enum:"jsonl,jsonl.gz,jsonl.zst" default:"jsonl.zst"`
 
@@ -40,7 +40,7 @@ type crawlCmd struct {
 	MaxDepth     *int               `help:"Follow at most so many links from a seed." placeholder:"N"`
 	Delay        *messages.Duration `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
 	PerHost      *int               `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
-	Workers      int                `help:"Requests at a time in all." default:"64" placeholder:"N"`
+	Workers      int                `help:"Requests at a time in all." default:"64"`
 	UserAgent    *string            `help:"What to call oneself." placeholder:"TEXT"`
 	Robots       *messages.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
 	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
@@ -197,7 +197,7 @@ func (c *crawlCmd) profile() (stop func(), err error) {
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return nil, fmt.Errorf("--cpuprofile: %w", err)
 	}
-	return func() { pprof.StopCPUProfile(); f.Close() }, nil
+	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
 }
 
 // report prints the summary, and returns the end that the exit code tells.

@@ -15,8 +15,8 @@ import (
 
 type explainCmd struct {
 	URL  string `arg:"" help:"The URL to explain."`
-	Name string `name:"crawl" help:"Name of the crawl." default:"default" placeholder:"NAME"`
-	NATS string `name:"nats" help:"URL of the NATS server; that of a running seine crawl is in its first line." env:"SEINE_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
+	Name string `name:"crawl" help:"Name of the crawl." default:"default"`
+	NATS string `name:"nats" help:"URL of the NATS server; that of a running seine crawl is in its first line." env:"SEINE_NATS_URL" default:"nats://127.0.0.1:4222"`
 	JSON bool   `name:"json" help:"Print one JSON object."`
 }
 

@@ -35,5 +35,6 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	if err := stages.Announce(env.Bus, messages.StageWriter, version.Number); err != nil {
 		return err
 	}
+	env.Started()
 	return w.Run(ctx)
 }

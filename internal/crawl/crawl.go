@@ -265,7 +265,7 @@ func (c *crawl) feed(ctx context.Context) error {
 // of the pipeline, so that each hands on what it has.
 func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	g, gctx := errgroup.WithContext(context.WithoutCancel(ctx))
-	stopStages, stopped := c.start(g, gctx)
+	stopStages := c.start(g, gctx)
 	end, err := c.watch(ctx, gctx)
 	var slowest []frontier.HostStatus
 	if err == nil {
@@ -274,19 +274,40 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	if end != frontier.NotEnded && err == nil {
 		err = c.settle(ctx, gctx)
 	}
-	stopStages()
-	if werr := g.Wait(); werr != nil && !errors.Is(werr, context.Canceled) {
+	ended := make(chan error, 1)
+	go func() {
+		stopStages()
+		ended <- g.Wait()
+	}()
+	if werr := awaitEnd(ended, err != nil); werr != nil && !errors.Is(werr, context.Canceled) {
 		err = werr
 	}
-	stopped.Wait()
 	return c.summarise(end, ctx.Err() != nil, slowest, err)
 }
 
+// failedGrace is how long stages may take to stop when the crawl has failed:
+// what keeps it from going on may keep them from draining as well.
+const failedGrace = time.Second
+
+// awaitEnd waits for the stages to stop, not for long if the crawl has failed:
+// the process is about to end, and nothing acknowledged depends on how.
+func awaitEnd(ended <-chan error, failed bool) error {
+	if !failed {
+		return <-ended
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(failedGrace):
+		return nil
+	}
+}
+
 // start starts the stages. The function it returns stops them: the writer last.
-func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func(), stopped *sync.WaitGroup) {
+func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 	early, stopEarly := context.WithCancel(ctx)
 	late, stopLate := context.WithCancel(ctx)
-	stopped = new(sync.WaitGroup)
+	var stopped sync.WaitGroup
 	for _, run := range []func(context.Context) error{c.frontier.Run, c.fetcher.Run, c.parser.Run} {
 		stopped.Add(1)
 		g.Go(func() error { defer stopped.Done(); return run(early) })
@@ -296,7 +317,7 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func(), stop
 		stopEarly()
 		stopped.Wait()
 		stopLate()
-	}, stopped
+	}
 }
 
 // watch follows the crawl until it has ended, ctx is done, or a stage has
@@ -311,6 +332,9 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		case <-stages.Done():
 			return frontier.NotEnded, nil // Wait will say why
 		case <-tick.C:
+		}
+		if err := c.trouble(); err != nil {
+			return frontier.NotEnded, err
 		}
 		end, counters, err := c.client.Ended(stages, c.Crawl, c.Spec.MaxPages)
 		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {
@@ -334,6 +358,19 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 	}
 }
 
+// trouble returns what keeps the crawl from going on, for a person to mend. In
+// separate processes a stage waits until it has been mended; here the person is
+// waiting too.
+func (c *crawl) trouble() error {
+	if err := c.writer.Err(); err != nil {
+		return fmt.Errorf("%w (the same command goes on when that is mended)", err)
+	}
+	if c.embedded {
+		return checkDisk(c.Data)
+	}
+	return nil
+}
+
 // settle waits until the writer has every record, or ctx is done.
 func (c *crawl) settle(ctx, stages context.Context) error {
 	for {
@@ -343,6 +380,9 @@ func (c *crawl) settle(ctx, stages context.Context) error {
 		}
 		if done || ctx.Err() != nil || stages.Err() != nil {
 			return nil
+		}
+		if err := c.trouble(); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():

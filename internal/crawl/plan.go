@@ -21,6 +21,7 @@ func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
 			roots[weburl.Host(s)] = true
 		case messages.ScopeDomain:
 			roots[weburl.Domain(weburl.Hostname(s))] = true
+		case messages.ScopeAny:
 		}
 	}
 	fmt.Fprintln(w, "then what these pages link to, as long as:")

@@ -152,6 +152,7 @@ func (s *Summary) headline() string {
 		return "interrupted; the same command goes on"
 	case OutcomeFailed:
 		return "failed: " + s.Error
+	case OutcomeComplete:
 	}
 	return "complete"
 }

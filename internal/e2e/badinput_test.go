@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"seine/internal/crawl"
 	"seine/internal/testweb"
 	"seine/pkg/messages"
+	"seine/pkg/stages/writer"
 )
 
 func TestUnreachableNATSIsSaidAtOnce(t *testing.T) {
@@ -324,6 +326,16 @@ func TestAllLinksOfAPageOnOneLineAreFollowed(t *testing.T) {
 	wantPages(t, records(t, p.out, "default"), want)
 }
 
+// commits reads the commit log, if there is one yet.
+func commits(t *testing.T, out string) []writer.Commit {
+	t.Helper()
+	cs, err := writer.ReadCommits(out, "default")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return cs
+}
+
 func TestMalformedSeedsAreDeadLettersAndCostNoOther(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 30})
@@ -331,6 +343,13 @@ func TestMalformedSeedsAreDeadLettersAndCostNoOther(t *testing.T) {
 	bus := c.bus()
 	const bad = "http://[broken/"
 	c.begin(bus, "x", quick(), "# two lines, and one between", site.pages[3], bad, site.seed)
+	eventually(t, patience, "write every page", func() (bool, string) { // a writer that has just started may be behind
+		n := 0
+		for _, commit := range commits(t, c.out()) {
+			n += commit.Records()
+		}
+		return n >= len(site.pages), fmt.Sprint(n, " records")
+	}, c.all()...)
 	c.finish(bus, "x", patience)
 	wantPages(t, records(t, c.out(), "x"), site.pages)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

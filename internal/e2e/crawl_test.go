@@ -156,8 +156,12 @@ func TestCrawlGoesOnAfterAnInterrupt(t *testing.T) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		c, target := p.crawl(site.seed), len(web.Requests())+60
 		eventually(t, patience, "fetch some pages", func() (bool, string) { return len(web.Requests()) >= target, c.said() })
+		began := time.Now()
 		c.signal(s)
 		c.expect(4)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %v to finish requests of 20 ms", took)
+		}
 		got := c.summary()
 		rs := records(t, p.out, "default")
 		if got.Outcome != crawl.OutcomeInterrupted || got.Records != int64(len(rs)) || got.URLs.Open == 0 {
@@ -238,26 +242,26 @@ func TestCrawlRefusesWrongUsage(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"no URL and no data":      {nil, []string{"no URL", "--data"}},
-		"a URL without a scheme":  {[]string{"example.org/a"}, []string{`"example.org/a"`, "did you mean https://example.org/a"}},
-		"another scheme":          {[]string{"ftp://example.org/"}, []string{"ftp://example.org/", "http or https"}},
-		"a malformed URL":         {[]string{"http://[::1/"}, []string{`"http://[::1/"`, "]"}},
-		"a malformed port":        {[]string{"http://example.org:99999/"}, []string{"http://example.org:99999/", "invalid URL"}},
-		"one bad URL of two":      {[]string{"http://example.org/", "nowhere"}, []string{`"nowhere"`}},
-		"an unknown flag":         {[]string{"http://example.org/", "--dealy", "1s"}, []string{"unknown flag --dealy", "--help"}},
-		"an unknown scope":        {[]string{"http://example.org/", "--scope", "world"}, []string{`scope "world"`, "host, domain or any"}},
-		"a unknown robots policy": {[]string{"http://example.org/", "--robots", "no"}, []string{`robots "no"`, "obey or ignore"}},
-		"an unknown format":       {[]string{"http://example.org/", "--format", "csv"}, []string{"--format", "jsonl.zst", `"csv"`}},
-		"a delay without a unit":  {[]string{"http://example.org/", "--delay", "5"}, []string{"--delay", `"5"`, "500ms, 1s"}},
-		"a negative limit":        {[]string{"http://example.org/", "--max-pages=-1"}, []string{"max_pages -1", "0 is no limit"}},
-		"a depth in words":        {[]string{"http://example.org/", "--max-depth", "two"}, []string{"--max-depth", `"two"`}},
-		"no workers":              {[]string{"http://example.org/", "--workers", "0"}, []string{"workers 0", "from 1"}},
-		"a bad pattern":           {[]string{"http://example.org/", "--include", "re:("}, []string{"include", `"re:("`}},
-		"an unknown key":          {[]string{"http://example.org/", "--spec", spec}, []string{spec, "delai", "line 2"}},
-		"a spec that is missing":  {[]string{"http://example.org/", "--spec", spec + "x"}, []string{"--spec", "spec.yamlx"}},
-		"an unknown option":       {[]string{"http://example.org/", "--config", options}, []string{`"per-hosts"`, "per-host"}},
-		"a bad name":              {[]string{"http://example.org/", "--crawl", "A B"}, []string{`"A B"`, "a-z"}},
-		"a dry run of nothing":    {[]string{"--dry-run"}, []string{"--dry-run needs a URL"}},
+		"no URL and no data":       {nil, []string{"no URL", "--data"}},
+		"a URL without a scheme":   {[]string{"example.org/a"}, []string{`"example.org/a"`, "did you mean https://example.org/a"}},
+		"another scheme":           {[]string{"ftp://example.org/"}, []string{"ftp://example.org/", "http or https"}},
+		"a malformed URL":          {[]string{"http://[::1/"}, []string{`"http://[::1/"`, "]"}},
+		"a malformed port":         {[]string{"http://example.org:99999/"}, []string{"http://example.org:99999/", "invalid URL"}},
+		"one bad URL of two":       {[]string{"http://example.org/", "nowhere"}, []string{`"nowhere"`}},
+		"an unknown flag":          {[]string{"http://example.org/", "--dealy", "1s"}, []string{"unknown flag --dealy", "--help"}},
+		"an unknown scope":         {[]string{"http://example.org/", "--scope", "world"}, []string{`scope "world"`, "host, domain or any"}},
+		"an unknown robots policy": {[]string{"http://example.org/", "--robots", "no"}, []string{`robots "no"`, "obey or ignore"}},
+		"an unknown format":        {[]string{"http://example.org/", "--format", "csv"}, []string{"--format", "jsonl.zst", `"csv"`}},
+		"a delay without a unit":   {[]string{"http://example.org/", "--delay", "5"}, []string{"--delay", `"5"`, "500ms, 1s"}},
+		"a negative limit":         {[]string{"http://example.org/", "--max-pages=-1"}, []string{"max_pages -1", "0 is no limit"}},
+		"a depth in words":         {[]string{"http://example.org/", "--max-depth", "two"}, []string{"--max-depth", `"two"`}},
+		"no workers":               {[]string{"http://example.org/", "--workers", "0"}, []string{"workers 0", "from 1"}},
+		"a bad pattern":            {[]string{"http://example.org/", "--include", "re:("}, []string{"include", `"re:("`}},
+		"an unknown key":           {[]string{"http://example.org/", "--spec", spec}, []string{spec, "delai", "line 2"}},
+		"a spec that is missing":   {[]string{"http://example.org/", "--spec", spec + "x"}, []string{"--spec", "spec.yamlx"}},
+		"an unknown option":        {[]string{"http://example.org/", "--config", options}, []string{`"per-hosts"`, "per-host"}},
+		"a bad name":               {[]string{"http://example.org/", "--crawl", "A B"}, []string{`"A B"`, "a-z"}},
+		"a dry run of nothing":     {[]string{"--dry-run"}, []string{"--dry-run needs a URL"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

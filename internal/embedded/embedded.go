@@ -50,18 +50,18 @@ func Start(o Options) (*Server, error) {
 		NoSigs: true, NoLog: true, MaxPayload: server.MAX_PAYLOAD_SIZE,
 	})
 	if err != nil {
-		lock.Close()
+		_ = lock.Close()
 		return nil, fmt.Errorf("set up the embedded NATS server: %w", err)
 	}
 	go s.Start()
 	if !ready(s) {
 		s.Shutdown()
-		lock.Close()
+		_ = lock.Close()
 		return nil, fmt.Errorf("the embedded NATS server did not start on %s:%d: is the port free", o.Host, o.Port)
 	}
 	if !s.JetStreamEnabled() {
 		s.Shutdown()
-		lock.Close()
+		_ = lock.Close()
 		return nil, fmt.Errorf("the embedded NATS server cannot store its streams in %s: is the disk full or read-only", o.Dir)
 	}
 	return &Server{s: s, lock: lock}, nil
@@ -96,7 +96,7 @@ func (s *Server) Stop() {
 		s.s.Shutdown()
 		s.s.WaitForShutdown()
 	}
-	s.lock.Close()
+	_ = s.lock.Close()
 }
 
 // lockDir takes the directory for this process; the system gives it back when
@@ -107,7 +107,7 @@ func lockDir(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("data directory %s: %w", dir, ErrInUse)
 	}
 	return f, nil

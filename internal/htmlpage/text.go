@@ -104,6 +104,7 @@ func (f *folder) putGap() {
 			f.buf = append(f.buf, ' ')
 		case gapLine:
 			f.buf = append(f.buf, '\n')
+		case gapNone:
 		}
 	}
 	f.gap = gapNone

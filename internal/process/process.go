@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -34,9 +35,9 @@ const (
 // Common are the options that every stage has.
 type Common struct {
 	config.File
-	NATS     string            `name:"nats" help:"URL of the NATS server." env:"SEINE_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
-	NATSWait messages.Duration `name:"nats-wait" help:"How long to wait for NATS at the start." default:"30s" placeholder:"TIME"`
-	Listen   string            `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	NATS     string            `name:"nats" help:"URL of the NATS server." env:"SEINE_NATS_URL" default:"nats://127.0.0.1:4222"`
+	NATSWait messages.Duration `name:"nats-wait" help:"How long to wait for NATS at the start." default:"30s"`
+	Listen   string            `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0"`
 	Pprof    bool              `help:"Serve /debug/pprof there too."`
 	Logging
 	Version kong.VersionFlag `help:"Print the version."`
@@ -66,6 +67,8 @@ type Config interface{ Validate() error }
 type Env struct {
 	Bus    *stages.Bus
 	Health *stages.Health
+	// Started must be called when the stage begins its work.
+	Started func()
 }
 
 // Main runs a stage as a command and returns its exit code. Cfg is a pointer
@@ -109,6 +112,14 @@ func serve(ctx context.Context, stage string, c *Common, run func(context.Contex
 		}
 		return nil
 	})
+	var started atomic.Bool
+	env.Health.Add("start", func() error {
+		if !started.Load() {
+			return errors.New("waiting for the streams, or opening its state")
+		}
+		return nil
+	})
+	env.Started = func() { started.Store(true) }
 	// Metrics are served until the drain is over.
 	admin, stopAdmin := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAdmin()

@@ -45,7 +45,7 @@ const (
 	MaxCrashes = 25
 )
 
-// Limits of the streams in bytes and messages. A full stream refuses what is
+// StreamLimits are the limits of the streams in bytes and messages. A full stream refuses what is
 // published to it, and so slows down who publishes.
 type StreamLimits struct {
 	SeedsBytes    int64 // SEEDS
@@ -59,7 +59,7 @@ type StreamLimits struct {
 	DeadAge       time.Duration
 }
 
-// DefaultStreamLimits suit a laptop and a small server: 5 GiB of disk at most.
+// DefaultStreamLimits suit a laptop and a small server: 5.5 GiB of disk at most.
 func DefaultStreamLimits() StreamLimits {
 	const gib = 1 << 30
 	return StreamLimits{

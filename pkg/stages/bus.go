@@ -101,13 +101,24 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	}
 	for _, s := range messages.Streams(limits, replicas) {
 		if _, err := b.JS.CreateOrUpdateStream(ctx, s); err != nil {
-			return fmt.Errorf("create stream %s: %w", s.Name, err)
+			return fmt.Errorf("create stream %s: %w", s.Name, hintStorage(err))
 		}
 	}
 	if _, err := b.JS.CreateOrUpdateObjectStore(ctx, messages.Bodies(limits, replicas)); err != nil {
-		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, err)
+		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, hintStorage(err))
 	}
 	return nil
+}
+
+// codeStorage is JetStream's error for limits that do not fit the account.
+const codeStorage = 10047
+
+// hintStorage says what to do when the streams' limits do not fit the server.
+func hintStorage(err error) error {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && int(api.ErrorCode) == codeStorage {
+		return fmt.Errorf("%w (the limits of all streams must fit the server's max_file_store: raise it, or lower the frontier's --*-bytes)", err)
+	}
+	return err
 }
 
 func (b *Bus) checkServer(ctx context.Context) error {

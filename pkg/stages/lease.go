@@ -71,7 +71,9 @@ func (l *Leases) Run(ctx context.Context) error {
 	}
 	l.ttl = cmp.Or(l.ttl, messages.LeaseTTL)
 	l.kv, l.fail = kv, make(chan error, l.Partitions)
+	l.mu.Lock()
 	l.owned, l.ending = make(map[int]*lease), make(map[int]*lease)
+	l.mu.Unlock()
 	t := time.NewTicker(l.every())
 	defer t.Stop()
 	for {

@@ -119,14 +119,13 @@ func (r *reply) failed(f *failure) { r.class, r.text = f.class, f.text }
 
 // exchange is one request under way.
 type exchange struct {
-	c      *client
-	ask    *ask
-	ctx    context.Context
-	watch  *watch
-	reply  *reply
-	conns  int // that the request was given to
-	wire   wire
-	layers []*layer
+	c     *client
+	ask   *ask
+	ctx   context.Context
+	watch *watch
+	reply *reply
+	conns int // that the request was given to
+	wire  wire
 }
 
 // do sends the request when its turn has come, and reads the response. It

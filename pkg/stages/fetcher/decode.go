@@ -168,10 +168,10 @@ func (l *layer) Read(p []byte) (int, error) {
 	if l.out > ratioFree && l.out > l.ratio*max(1, *l.wire) {
 		return n, fail(messages.TooLarge, "the body decompresses to more than %d times its size", l.ratio)
 	}
-	if err != nil && err != io.EOF {
-		err = l.broken(err)
+	if err == nil || err == io.EOF {
+		return n, err
 	}
-	return n, err
+	return n, l.broken(err)
 }
 
 // broken turns a decoder's error into a failure, unless it only passes on one

@@ -3,7 +3,6 @@ package fetcher
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -57,7 +56,7 @@ func newBus(t testing.TB) *stages.Bus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bus := &stages.Bus{NC: nc, JS: js, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	bus := &stages.Bus{NC: nc, JS: js, Log: slog.New(slog.DiscardHandler)}
 	if err := bus.Provision(t.Context(), 16, messages.DefaultStreamLimits(), 1); err != nil {
 		t.Fatal(err)
 	}

@@ -175,16 +175,24 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 	if err != nil || r == nil || r.Round != m.Ends.Round {
 		return err
 	}
-	switch r.State {
-	case Parsing:
-		s.move(r, id, Done, m.ParseError, now)
-	case InFlight, Waiting, Queued:
-		if !r.Parsed {
-			r.Parsed = true
-			s.tx.change(id, r)
-		}
+	switch {
+	case r.State == Parsing:
+		s.finish(r, id, m.ParseError, now)
+	case r.State < Parsing && !r.Parsed:
+		r.Parsed, r.Reason = true, m.ParseError
+		s.tx.change(id, r)
 	}
 	return nil
+}
+
+// finish ends the visit of a page that was fetched and parsed, or that could
+// not be parsed, for the reason given.
+func (s *shard) finish(r *record, id urlID, parseError string, now int64) {
+	if parseError != "" {
+		s.move(r, id, Failed, parseError, now)
+		return
+	}
+	s.move(r, id, Done, "", now)
 }
 
 // result applies a message of RESULTS. One for a visit that is not under way
@@ -233,7 +241,7 @@ func (s *shard) conclude(r *record, id urlID, h *host, res *messages.Result, rul
 	case res.Class == messages.OK:
 		s.crawl(id.crawl).Pages++
 		if r.Parsed {
-			s.move(r, id, Done, "", now)
+			s.finish(r, id, r.Reason, now)
 		} else {
 			s.move(r, id, Parsing, "", now)
 		}

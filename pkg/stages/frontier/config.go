@@ -11,24 +11,24 @@ import (
 
 // Config is how a frontier process is set up. The defaults are in the tags.
 type Config struct {
-	State      string            `help:"Directory of the frontier's store." default:"./seine-data/frontier" placeholder:"DIR"`
-	Partitions int               `help:"Number of partitions; fixed when the streams are created." default:"16" placeholder:"N"`
-	Replicas   int               `help:"Replicas of each stream, for a NATS cluster." default:"1" placeholder:"N"`
+	State      string            `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
+	Partitions int               `help:"Number of partitions; fixed when the streams are created." default:"16"`
+	Replicas   int               `help:"Replicas of each stream, for a NATS cluster." default:"1"`
 	Sync       Sync              `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
-	Cache      messages.Bytes    `help:"Memory for blocks of the store." default:"32MiB" placeholder:"SIZE"`
-	Drain      messages.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
+	Cache      messages.Bytes    `help:"Memory for blocks of the store." default:"32MiB"`
+	Drain      messages.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
 
-	SeedsBytes    messages.Bytes    `help:"Limit of stream SEEDS." default:"256MiB" placeholder:"SIZE"`
-	URLsBytes     messages.Bytes    `name:"urls-bytes" help:"Limit of stream URLS." default:"512MiB" placeholder:"SIZE"`
-	FetchMessages int64             `help:"Limit of stream FETCH: requests sent and not done, over all hosts." default:"1024" placeholder:"N"`
-	ResultsBytes  messages.Bytes    `help:"Limit of stream RESULTS." default:"256MiB" placeholder:"SIZE"`
-	PagesBytes    messages.Bytes    `help:"Limit of stream PAGES." default:"2GiB" placeholder:"SIZE"`
-	RecordsBytes  messages.Bytes    `help:"Limit of stream RECORDS." default:"1GiB" placeholder:"SIZE"`
-	DeadBytes     messages.Bytes    `help:"Limit of stream DEAD." default:"256MiB" placeholder:"SIZE"`
-	BodiesBytes   messages.Bytes    `help:"Limit of the object store for large bodies." default:"1GiB" placeholder:"SIZE"`
-	DeadAge       messages.Duration `help:"How long dead letters are kept." default:"720h" placeholder:"TIME"`
-	KeepShare     float64           `help:"Part of a stream's limit that history already read may take." default:"0.5" placeholder:"SHARE"`
-	KeepAge       messages.Duration `help:"How long history already read is kept." default:"168h" placeholder:"TIME"`
+	SeedsBytes    messages.Bytes    `help:"Limit of stream SEEDS." default:"256MiB"`
+	URLsBytes     messages.Bytes    `name:"urls-bytes" help:"Limit of stream URLS." default:"512MiB"`
+	FetchMessages int64             `help:"Limit of stream FETCH: requests sent and not done, over all hosts." default:"1024"`
+	ResultsBytes  messages.Bytes    `help:"Limit of stream RESULTS." default:"256MiB"`
+	PagesBytes    messages.Bytes    `help:"Limit of stream PAGES." default:"2GiB"`
+	RecordsBytes  messages.Bytes    `help:"Limit of stream RECORDS." default:"1GiB"`
+	DeadBytes     messages.Bytes    `help:"Limit of stream DEAD." default:"256MiB"`
+	BodiesBytes   messages.Bytes    `help:"Limit of the object store for large bodies." default:"1GiB"`
+	DeadAge       messages.Duration `help:"How long dead letters are kept." default:"720h"`
+	KeepShare     float64           `help:"Part of a stream's limit that history already read may take." default:"0.5"`
+	KeepAge       messages.Duration `help:"How long history already read is kept." default:"168h"`
 }
 
 // DefaultConfig returns the defaults.

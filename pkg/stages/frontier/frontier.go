@@ -47,19 +47,20 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Frontier{
+	f := &Frontier{
 		cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
 		pub: stages.NewPublisher(bus, messages.StageFrontier), compiled: make(map[string]*rules),
-	}, nil
+	}
+	f.leases = &stages.Leases{
+		Bus: bus, Group: messages.StageFrontier, Owner: store.ID, Partitions: bus.Layout.Partitions,
+		Log: bus.Log, Own: f.own,
+	}
+	return f, nil
 }
 
 // Run works until ctx is done, then finishes the turn of every partition.
 func (f *Frontier) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	f.leases = &stages.Leases{
-		Bus: f.bus, Group: messages.StageFrontier, Owner: f.store.ID, Partitions: f.bus.Layout.Partitions,
-		Log: f.log, Own: f.own,
-	}
 	g.Go(func() error { return f.leases.Run(gctx) })
 	g.Go(func() error { return f.intake().Run(gctx) })
 	g.Go(func() error {
@@ -76,7 +77,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 
 // Ready reports whether this process owns any partition.
 func (f *Frontier) Ready() error {
-	if f.leases == nil || len(f.leases.Owned()) == 0 {
+	if len(f.leases.Owned()) == 0 {
 		return errors.New("owns no partition yet")
 	}
 	return nil

@@ -136,6 +136,3 @@ func (d *decoder) skip(n int) {
 func (r *record) visit(hash messages.URLHash) messages.Visit {
 	return messages.Visit{URL: hash, Round: r.Round}
 }
-
-// open reports whether something is still to happen to the URL.
-func (r *record) open() bool { return r.State < Done }

@@ -51,11 +51,12 @@ func (r *rules) root(url string) string {
 		return ""
 	case messages.ScopeDomain:
 		return weburl.Domain(weburl.Hostname(url))
+	case messages.ScopeHost:
 	}
 	return weburl.Host(url)
 }
 
-// exclude returns why a URL must not be fetched, "" if it may. Opened says
+// excludes returns why a URL must not be fetched, "" if it may. Opened says
 // that seeds opened its root.
 func (r *rules) excludes(u *record, seed, opened bool) string {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }

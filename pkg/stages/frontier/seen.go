@@ -54,12 +54,3 @@ func (s *seen) add(h messages.URLHash) {
 	s.room--
 	s.layers[len(s.layers)-1].Add(h[:])
 }
-
-// bytes is the memory that the filters take.
-func (s *seen) bytes() int {
-	n := 0
-	for _, l := range s.layers {
-		n += int(l.Cap() / 8)
-	}
-	return n
-}

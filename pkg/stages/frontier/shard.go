@@ -203,7 +203,7 @@ func (s *shard) host(name string) (*host, error) {
 		return nil, fmt.Errorf("read host %s: %w", name, err)
 	default:
 		h, err = decodeHost(name, val)
-		closer.Close()
+		_ = closer.Close()
 		if err != nil {
 			return nil, err
 		}

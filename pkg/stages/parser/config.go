@@ -11,11 +11,11 @@ import (
 
 // Config is how a parser process is set up. The defaults are in the tags.
 type Config struct {
-	Workers  int               `help:"Pages parsed at the same time; 0 is two for each processor." default:"0" placeholder:"N"`
-	Prefetch int               `help:"Pages waiting in memory." default:"32" placeholder:"N"`
-	MaxText  messages.Bytes    `help:"Text kept of a page." default:"512KiB" placeholder:"SIZE"`
-	MaxLinks int               `help:"Links taken from a page." default:"10000" placeholder:"N"`
-	Drain    messages.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
+	Workers  int               `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
+	Prefetch int               `help:"Pages waiting in memory." default:"32"`
+	MaxText  messages.Bytes    `help:"Text kept of a page." default:"512KiB"`
+	MaxLinks int               `help:"Links taken from a page." default:"10000"`
+	Drain    messages.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
 }
 
 // DefaultConfig returns the defaults.
