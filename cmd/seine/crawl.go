@@ -71,7 +71,7 @@ func (c *crawlCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	spec, err := c.spec()
+	spec, err := c.spec(messages.DefaultSpec()) // what is wrong with the flags is wrong with any spec
 	if err != nil {
 		return usageError{err}
 	}
@@ -82,7 +82,7 @@ func (c *crawlCmd) Run() error {
 		crawl.Plan(os.Stdout, seeds, spec)
 		return nil
 	}
-	o, err := c.options(seeds, spec)
+	o, err := c.options(seeds)
 	if err != nil {
 		return usageError{err}
 	}
@@ -128,18 +128,18 @@ func (c *crawlCmd) seeds() ([]string, error) {
 	return seeds, nil
 }
 
-// spec returns the spec of the file with the flags over it.
-func (c *crawlCmd) spec() (*messages.Spec, error) {
-	var text []byte
+// spec returns the spec of the file, or else the one that the crawl has, with
+// the flags over it.
+func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
+	s := &have
 	if c.Spec != "" {
-		var err error
-		if text, err = os.ReadFile(c.Spec); err != nil {
+		text, err := os.ReadFile(c.Spec)
+		if err != nil {
 			return nil, fmt.Errorf("--spec: %w", err)
 		}
-	}
-	s, err := messages.ParseSpec(text)
-	if err != nil {
-		return nil, fmt.Errorf("--spec %s: %w", c.Spec, err)
+		if s, err = messages.ParseSpec(text); err != nil {
+			return nil, fmt.Errorf("--spec %s: %w", c.Spec, err)
+		}
 	}
 	override(&s.Scope, c.Scope)
 	override(&s.MaxPages, c.MaxPages)
@@ -166,12 +166,12 @@ func override[T any](to *T, with *T) {
 	}
 }
 
-func (c *crawlCmd) options(seeds []string, spec *messages.Spec) (crawl.Options, error) {
+func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
 	if err := messages.CheckCrawl(c.Name); err != nil {
 		return crawl.Options{}, err
 	}
 	o := crawl.Options{
-		Crawl: c.Name, Seeds: seeds, Spec: spec, Data: c.Data, NATS: c.NATS, Listen: c.Bind, Sync: frontier.Sync(c.Sync),
+		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Data: c.Data, NATS: c.NATS, Listen: c.Bind, Sync: frontier.Sync(c.Sync),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
 		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
 	}

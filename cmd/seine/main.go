@@ -25,7 +25,7 @@ const (
 
 type cli struct {
 	config.File
-	Version kong.VersionFlag `help:"Print the version."`
+	Version kong.VersionFlag `help:"Print the version." env:"-"`
 
 	Crawl   crawlCmd   `cmd:"" help:"Crawl sites with everything in one process."`
 	Explain explainCmd `cmd:"" help:"Tell what became of a URL."`

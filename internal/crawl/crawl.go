@@ -30,11 +30,13 @@ import (
 
 // Options say what to crawl, and where things go.
 type Options struct {
-	Crawl string         // name of the crawl
-	Seeds []string       // may be empty when the crawl is in Data already
-	Spec  *messages.Spec // what to fetch
-	Data  string         // state: streams, frontier, writer
-	NATS  string         // URL of a server elsewhere; "" embeds one in Data
+	Crawl string   // name of the crawl
+	Seeds []string // may be empty when the crawl is in Data already
+	// Spec makes the spec from the one that the crawl has, which is the default
+	// for a new crawl.
+	Spec func(have messages.Spec) (*messages.Spec, error)
+	Data string // state: streams, frontier, writer
+	NATS string // URL of a server elsewhere; "" embeds one in Data
 	// Listen is where the embedded server can be reached, with port 0 for any.
 	Listen   string
 	Sync     frontier.Sync
@@ -143,6 +145,7 @@ type crawl struct {
 	store    *frontier.Store
 	specs    *stages.Specs
 	unfollow func()
+	spec     *messages.Spec
 	frontier *frontier.Frontier
 	fetcher  *fetcher.Fetcher
 	parser   *parser.Parser
@@ -246,7 +249,14 @@ const seedsPerMessage = 400
 // feed stores the spec and publishes the seeds. Seeds that the frontier knows
 // are no news to it, so a crawl is resumed by the same command.
 func (c *crawl) feed(ctx context.Context) error {
-	if _, err := c.specs.Put(ctx, c.Crawl, c.Spec); err != nil {
+	have, err := c.specs.Get(ctx, c.Crawl, 0)
+	if err != nil {
+		return err
+	}
+	if c.spec, err = c.Spec(*have.Spec); err != nil {
+		return err
+	}
+	if _, err := c.specs.Put(ctx, c.Crawl, c.spec); err != nil {
 		return err
 	}
 	pub := stages.NewPublisher(c.bus, "crawl")
@@ -336,7 +346,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		if err := c.trouble(); err != nil {
 			return frontier.NotEnded, err
 		}
-		end, counters, err := c.client.Ended(stages, c.Crawl, c.Spec.MaxPages)
+		end, counters, err := c.client.Ended(stages, c.Crawl, c.spec.MaxPages)
 		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {
 			continue // not all partitions are open yet
 		}
@@ -350,7 +360,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		c.asked = true
 		c.last = counters
 		if c.Progress != nil {
-			c.Progress(Progress{Counters: counters, Elapsed: time.Since(c.began), MaxPages: c.Spec.MaxPages, NATS: c.NATS})
+			c.Progress(Progress{Counters: counters, Elapsed: time.Since(c.began), MaxPages: c.spec.MaxPages, NATS: c.NATS})
 		}
 		if end != frontier.NotEnded {
 			return end, nil

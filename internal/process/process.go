@@ -40,7 +40,7 @@ type Common struct {
 	Listen   string            `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0"`
 	Pprof    bool              `help:"Serve /debug/pprof there too."`
 	Logging
-	Version kong.VersionFlag `help:"Print the version."`
+	Version kong.VersionFlag `help:"Print the version." env:"-"`
 }
 
 // Logging says what is logged, and how.

@@ -27,7 +27,7 @@ type Leases struct {
 	Group      string // "frontier", or "writer-" and its name
 	Owner      string // the same again after a restart on the same state
 	Partitions int
-	// Fair leaves others their share; without it a process takes all it can.
+	// Fair leaves others their share; without it one process takes all.
 	Fair bool
 	Log  *slog.Logger
 	// Own works on a partition until ctx is done. Epoch grows from owner to
@@ -128,6 +128,9 @@ func (l *Leases) free(p, share int) bool {
 		default:
 			return false
 		}
+	}
+	if !l.Fair && p > 0 && l.owned[0] == nil {
+		return false // all or none: partition 0 decides between two
 	}
 	return l.owned[p] == nil && len(l.owned) < share
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -115,12 +116,8 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 			return r, nil
 		}
 		err := s.read(ctx, crawl)
-		r, ok := s.known(crawl)
-		switch {
-		case err == nil && ok:
+		if r, ok := s.known(crawl); err == nil && ok {
 			return r, nil
-		case err == nil:
-			return Revised{}, PoisonError(fmt.Errorf("the spec of crawl %s cannot be used", crawl))
 		}
 		if sleep(ctx, wait) != nil {
 			return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, err)
@@ -135,16 +132,18 @@ func (s *Specs) known(crawl string) (Revised, bool) {
 	return r, ok
 }
 
-// read asks the server for the spec of a crawl. One that has none gets the
+// read asks the server for the spec of a crawl: the newest that can be used, so
+// that a slip of the pen does not stop a crawl. One that has none gets the
 // default.
 func (s *Specs) read(ctx context.Context, crawl string) error {
-	e, err := s.kv.Get(ctx, crawl)
-	if err == nil {
-		s.store(e)
-		return nil
-	}
-	if !errors.Is(err, jetstream.ErrKeyNotFound) {
+	entries, err := s.kv.History(ctx, crawl)
+	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Operation() == jetstream.KeyValuePut && s.store(e) {
+			return nil
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

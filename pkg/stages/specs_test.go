@@ -106,9 +106,16 @@ func TestSpecsInvalid(t *testing.T) {
 	if _, err := s.kv.Put(t.Context(), "broken", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Get(t.Context(), "broken", 0)
-	if kind, _ := KindOf(err); kind != Poison || err == nil {
-		t.Errorf("a crawl without a usable spec: %v", err)
+	if r := get(t, s, "broken", 0); r.Rev != 0 || r.Delay != messages.DefaultDelay {
+		t.Errorf("a crawl without a usable spec has %+v, want the default", r)
+	}
+	// A process that starts now finds the last good one in the history.
+	again, err := OpenSpecs(t.Context(), s.bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := get(t, again, "news", 0); r.Rev != good {
+		t.Errorf("got revision %d from the history, the last good one is %d", r.Rev, good)
 	}
 	next := put(t, s, "news", 4*time.Second)
 	if c := <-changed; c != "news" {

@@ -205,17 +205,16 @@ func (p *partition) turn(ctx context.Context, urls, results []*stages.FeedMessag
 			return err
 		}
 	}
+	// Before the commit: after it nobody would read the message again.
+	if err := stages.PublishDead(ctx, p.f.pub, p.dead...); err != nil {
+		return err
+	}
+	p.dead = p.dead[:0]
 	if err := p.commit(); err != nil {
 		return err
 	}
 	p.recount()
 	p.post(out)
-	if len(p.dead) > 0 {
-		if err := p.f.pub.Publish(ctx, p.dead...); err != nil {
-			return err
-		}
-		p.dead = p.dead[:0]
-	}
 	for _, ms := range [][]*stages.FeedMessage{urls, results} {
 		if n := len(ms); n > 0 {
 			ms[n-1].Ack()
