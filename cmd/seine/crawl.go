@@ -167,7 +167,7 @@ func override[T any](to *T, with *T) {
 }
 
 func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
-	if err := messages.CheckCrawl(c.Name); err != nil {
+	if err := errors.Join(messages.CheckCrawl(c.Name), crawl.CheckListen(c.Bind)); err != nil {
 		return crawl.Options{}, err
 	}
 	o := crawl.Options{
@@ -227,7 +227,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	case s.Outcome == crawl.OutcomeFailed:
 		return errors.New(s.Error)
 	case s.Pages == 0:
-		return errors.New("no page could be fetched: the counts above say why")
+		return fmt.Errorf("no page could be fetched: %s", s.Nothing)
 	}
 	return nil
 }

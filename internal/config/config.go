@@ -89,6 +89,7 @@ func (f file) Validate(app *kong.Application) error {
 		return next(nil)
 	})
 	slices.Sort(known)
+	known = slices.Compact(known)
 	for key := range f {
 		if !slices.Contains(known, key) {
 			return fmt.Errorf("configuration file: unknown key %q (known: %s)", key, strings.Join(known, ", "))

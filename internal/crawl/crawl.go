@@ -4,6 +4,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,15 +75,21 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if !resumed && len(o.Seeds) == 0 {
 		return nil, ErrNothingToDo
 	}
-	embedded := o.NATS == ""
-	dial, disconnect, err := connect(&o)
+	if o.NATS == "" {
+		if err := checkWritable("--data", o.Data); err != nil {
+			return nil, err
+		}
+	}
+	dial, server, err := connect(&o)
 	if err != nil {
 		return nil, err
 	}
-	defer disconnect()
+	if server != nil {
+		defer server.Stop()
+	}
 	c := &crawl{
 		Options: o, dial: dial, began: began,
-		embedded: embedded, resumed: resumed,
+		server: server, resumed: resumed,
 	}
 	if err := c.open(ctx); err != nil {
 		return nil, err
@@ -94,18 +101,18 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	return c.run(ctx)
 }
 
-// connect starts the embedded server, or finds the one elsewhere. The function
-// dial makes a connection to it.
-func connect(o *Options) (dial func() (*stages.Bus, error), disconnect func(), err error) {
+// connect starts the embedded server, or returns none and uses the one
+// elsewhere. The function dial makes a connection to it.
+func connect(o *Options) (dial func() (*stages.Bus, error), s *embedded.Server, err error) {
 	if o.NATS != "" {
 		url := o.NATS
-		return func() (*stages.Bus, error) { return stages.Dial(url, "seine-crawl", o.Log) }, func() {}, nil
+		return func() (*stages.Bus, error) { return stages.Dial(url, "seine-crawl", o.Log) }, nil, nil
 	}
 	host, port, err := splitListen(o.Listen)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := embedded.Start(embedded.Options{
+	s, err = embedded.Start(embedded.Options{
 		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways,
 	})
 	if err != nil {
@@ -115,17 +122,23 @@ func connect(o *Options) (dial func() (*stages.Bus, error), disconnect func(), e
 	dial = func() (*stages.Bus, error) {
 		return stages.Dial("", "seine-crawl", o.Log, nats.InProcessServer(s.Server()))
 	}
-	return dial, s.Stop, nil
+	return dial, s, nil
+}
+
+// CheckListen reports what is wrong with an address for Options.Listen.
+func CheckListen(listen string) error {
+	_, _, err := splitListen(listen)
+	return err
 }
 
 func splitListen(listen string) (string, int, error) {
 	host, text, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "", 0, fmt.Errorf("listen address %q: %w", listen, err)
+		return "", 0, fmt.Errorf("--listen %q: %w", listen, err)
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return "", 0, fmt.Errorf("listen address %q: the port must be a number", listen)
+		return "", 0, fmt.Errorf("--listen %q: the port must be a number", listen)
 	}
 	if port == 0 {
 		return host, -1, nil // any, in the server's terms
@@ -138,8 +151,8 @@ type crawl struct {
 	Options
 	dial     func() (*stages.Bus, error)
 	buses    []*stages.Bus
-	bus      *stages.Bus // of the crawl itself, and of the frontier
-	embedded bool
+	bus      *stages.Bus      // of the crawl itself, and of the frontier
+	server   *embedded.Server // nil if it is elsewhere
 	client   frontier.Client
 	began    time.Time
 	store    *frontier.Store
@@ -151,9 +164,10 @@ type crawl struct {
 	parser   *parser.Parser
 	writer   *writer.Writer
 	last     frontier.Counters
-	resumed  bool  // there was state before this run
-	before   int64 // pages fetched by earlier runs
-	asked    bool  // last has been set
+	resumed  bool   // there was state before this run
+	before   int64  // pages fetched by earlier runs
+	asked    bool   // last has been set
+	nothing  string // why the first seed gave no page, if none did
 }
 
 // Partitions is how many partitions an embedded server has. One carries more
@@ -172,10 +186,13 @@ func (c *crawl) open(ctx context.Context) (err error) {
 		return err
 	}
 	c.client.Bus = c.bus
+	if err := errors.Join(checkWritable("--data", c.Data), checkWritable("--out", c.Writer.Out)); err != nil {
+		return err
+	}
 	c.Frontier.Partitions = Partitions
 	if layout, err := c.bus.Existing(ctx); err == nil {
 		c.Frontier.Partitions = layout.Partitions
-	} else if !c.embedded {
+	} else if c.server == nil {
 		c.Frontier.Partitions = messages.DefaultPartitions
 	}
 	if err = frontier.Provision(ctx, c.Frontier, c.bus); err != nil {
@@ -205,7 +222,7 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 		}
 		bus.Layout, own[i] = c.bus.Layout, bus
 	}
-	if c.embedded && c.resumed { // whoever held messages is gone
+	if c.server != nil && c.resumed { // whoever held messages is gone
 		if err := own[0].Release(ctx); err != nil {
 			return err
 		}
@@ -280,6 +297,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	var slowest []frontier.HostStatus
 	if err == nil {
 		slowest, _ = c.client.Slowest(gctx, 5)
+		c.explainNothing(gctx)
 	}
 	if end != frontier.NotEnded && err == nil {
 		err = c.settle(ctx, gctx)
@@ -293,6 +311,17 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 		err = werr
 	}
 	return c.summarise(end, ctx.Err() != nil, slowest, err)
+}
+
+// explainNothing finds out, for a crawl that ended without a page, what became
+// of its first seed.
+func (c *crawl) explainNothing(ctx context.Context) {
+	if c.last.Pages > 0 || len(c.Seeds) == 0 {
+		return
+	}
+	if e, err := c.client.Explain(ctx, c.Crawl, c.Seeds[0]); err == nil && e.Known {
+		c.nothing = fmt.Sprintf("%s is %s: %s", e.URL, e.State, cmp.Or(e.Reason, string(e.Class)))
+	}
 }
 
 // failedGrace is how long stages may take to stop when the crawl has failed:
@@ -313,15 +342,17 @@ func awaitEnd(ended <-chan error, failed bool) error {
 	}
 }
 
-// start starts the stages. The function it returns stops them: the writer last.
+// start starts the stages. The function it returns stops them: first those that
+// hand on what they hold, then those that they hand it to, or ask.
 func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 	early, stopEarly := context.WithCancel(ctx)
 	late, stopLate := context.WithCancel(ctx)
 	var stopped sync.WaitGroup
-	for _, run := range []func(context.Context) error{c.frontier.Run, c.fetcher.Run, c.parser.Run} {
+	for _, run := range []func(context.Context) error{c.fetcher.Run, c.parser.Run} {
 		stopped.Add(1)
 		g.Go(func() error { defer stopped.Done(); return run(early) })
 	}
+	g.Go(func() error { return c.frontier.Run(late) })
 	g.Go(func() error { return c.writer.Run(late) })
 	return func() {
 		stopEarly()
@@ -375,8 +406,8 @@ func (c *crawl) trouble() error {
 	if err := c.writer.Err(); err != nil {
 		return fmt.Errorf("%w (the same command goes on when that is mended)", err)
 	}
-	if c.embedded {
-		return checkDisk(c.Data)
+	if c.server != nil {
+		return errors.Join(checkDisk(c.Data), c.server.Err())
 	}
 	return nil
 }

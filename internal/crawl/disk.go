@@ -3,6 +3,7 @@ package crawl
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 )
 
@@ -22,6 +23,23 @@ func checkDisk(dir string) error {
 	}
 	if free := st.Bavail * uint64(st.Bsize); free < minFree {
 		return fmt.Errorf("--data %s: %s left: %w", dir, Size(int64(free)), ErrDiskFull)
+	}
+	return nil
+}
+
+// checkWritable reports, before anything is started, that nothing can be
+// written below a directory.
+func checkWritable(flag, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("%s %s: %w", flag, dir, err)
+	}
+	f, err := os.CreateTemp(dir, ".seine-*")
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", flag, dir, err)
+	}
+	_ = f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return fmt.Errorf("%s %s: %w", flag, dir, err)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ const (
 type Summary struct {
 	Outcome        Outcome                  `json:"outcome"`
 	Error          string                   `json:"error,omitempty"`
+	Nothing        string                   `json:"nothing,omitempty"` // why there is not one page
 	Crawl          string                   `json:"crawl"`
 	Pages          int64                    `json:"pages"`
 	Records        int64                    `json:"records"` // committed
@@ -56,7 +57,7 @@ type URLCounts struct {
 func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier.HostStatus, err error) (*Summary, error) {
 	n := c.last
 	s := &Summary{
-		Crawl: c.Crawl, Pages: n.Pages, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
+		Crawl: c.Crawl, Nothing: c.nothing, Pages: n.Pages, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
 		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, SlowestHosts: slowest, Out: c.Writer.Out,
 		URLs: URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Open()},
 	}
@@ -129,6 +130,9 @@ func (s *Summary) Write(w io.Writer) {
 			name = "slowest"
 		}
 		row(name, "%s: %d ms a request, %s requests", h.Host, h.MeanMS, Count(h.Requests))
+	}
+	if s.Nothing != "" {
+		row("why", "%s", s.Nothing)
 	}
 	if len(s.Files) == 0 {
 		row("output", "nothing in %s", s.Out)

@@ -22,6 +22,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/writer"
 )
 
 // process is a command that runs until it is ended.
@@ -215,7 +216,23 @@ func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) fr
 		last = n
 		return end == frontier.Complete, fmt.Sprintf("%+v", n)
 	}, c.all()...)
-	for _, p := range c.all() {
+	early := append([]*process{c.front}, append(c.fetch, c.parse...)...)
+	for _, p := range early {
+		p.drain()
+	}
+	eventually(c.t, within, "commit every record", func() (bool, string) {
+		var n int64
+		commits, err := writer.ReadCommits(c.out(), "default")
+		for _, commit := range commits {
+			for _, f := range commit.Files {
+				if f.Crawl == crawl {
+					n += int64(f.Records)
+				}
+			}
+		}
+		return err == nil && n >= last.Pages, fmt.Sprintf("%d of %d records, %v", n, last.Pages, err)
+	}, c.write...)
+	for _, p := range c.write {
 		p.drain()
 	}
 	return last

@@ -17,6 +17,7 @@ import (
 type Server struct {
 	s    *server.Server
 	lock *os.File
+	log  *troubleLog
 }
 
 // ErrInUse is returned when another process uses the directory.
@@ -53,6 +54,8 @@ func Start(o Options) (*Server, error) {
 		_ = lock.Close()
 		return nil, fmt.Errorf("set up the embedded NATS server: %w", err)
 	}
+	trouble := new(troubleLog)
+	s.SetLoggerV2(trouble, false, false, false)
 	go s.Start()
 	if !ready(s) {
 		s.Shutdown()
@@ -64,7 +67,7 @@ func Start(o Options) (*Server, error) {
 		_ = lock.Close()
 		return nil, fmt.Errorf("the embedded NATS server cannot store its streams in %s: is the disk full or read-only", o.Dir)
 	}
-	return &Server{s: s, lock: lock}, nil
+	return &Server{s: s, lock: lock, log: trouble}, nil
 }
 
 // ready waits until the server takes connections. The server's own wait looks

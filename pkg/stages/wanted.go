@@ -32,8 +32,15 @@ func (b *Bus) Release(ctx context.Context) error {
 	for stream, durable := range map[string]string{
 		messages.StreamSeeds: messages.ConsumerSeeds, messages.StreamFetch: messages.ConsumerFetch, messages.StreamPages: messages.ConsumerParse,
 	} {
-		_, err := b.JS.ResetConsumer(ctx, stream, durable)
-		if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		// A reset of a consumer that was never made gets no answer (2.15.2).
+		_, err := b.JS.Consumer(ctx, stream, durable)
+		if errors.Is(err, jetstream.ErrConsumerNotFound) {
+			continue
+		}
+		if err == nil {
+			_, err = b.JS.ResetConsumer(ctx, stream, durable)
+		}
+		if err != nil {
 			return fmt.Errorf("release %s: %w", durable, err)
 		}
 	}
