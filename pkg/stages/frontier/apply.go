@@ -69,8 +69,10 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 			return err
 		}
 		if r != nil {
+			candidatesTotal.WithLabelValues("known").Inc()
 			return s.again(r, id, m, seed, rules, now)
 		}
+		bloomFalseTotal.Inc()
 	}
 	crawl.seen.add(id.hash)
 	r := &record{
@@ -94,8 +96,10 @@ func (s *shard) admit(r *record, id urlID, seed bool, rules *rules, now int64) e
 	root := rules.root(r.URL)
 	reason := rules.excludes(r, seed, root == "" || s.crawl(id.crawl).roots[root])
 	if reason == "" {
+		candidatesTotal.WithLabelValues("queued").Inc()
 		return s.queue(r, id, now)
 	}
+	candidatesTotal.WithLabelValues("excluded").Inc()
 	if reason == ReasonScope {
 		s.tx.set(append(s.outsidePrefix(id.crawl, root), id.hash[:]...), nil)
 	}
@@ -210,6 +214,7 @@ func (s *shard) result(res *messages.Result, now int64) error {
 	if err != nil {
 		return err
 	}
+	resultsTotal.WithLabelValues(string(res.Class)).Inc()
 	s.land(req, id)
 	req.host.finished(res)
 	req.host.rest(now, res, rules.Spec, int64(24*time.Hour))

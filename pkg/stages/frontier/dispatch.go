@@ -154,6 +154,7 @@ func (s *shard) send(h *host, id urlID, rules *rules, now int64) (*request, erro
 	}
 	s.drop(r, id, h)
 	r.Sent++
+	sentTotal.Inc()
 	s.move(r, id, InFlight, "", now)
 	h.inFlight++
 	h.Next = max(h.Next, now) // the response will move it on

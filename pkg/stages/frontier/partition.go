@@ -115,8 +115,9 @@ func (p *partition) close() {
 
 // recount keeps the frontier's total of requests under way.
 func (p *partition) recount() {
-	p.f.outstanding.Add(int64(len(p.inFlight) - p.counted))
+	total := p.f.outstanding.Add(int64(len(p.inFlight) - p.counted))
 	p.counted = len(p.inFlight)
+	underWay.Set(float64(total))
 }
 
 // listen answers questions about the partition.
@@ -194,7 +195,8 @@ func gather(c <-chan *stages.FeedMessage, ms []*stages.FeedMessage) []*stages.Fe
 
 // turn applies, dispatches, commits; then it publishes, then it acknowledges.
 func (p *partition) turn(ctx context.Context, urls, results []*stages.FeedMessage, dispatch bool) error {
-	now := time.Now().UnixNano()
+	began := time.Now()
+	now := began.UnixNano()
 	if err := p.apply(urls, results, now); err != nil {
 		return err
 	}
@@ -213,6 +215,7 @@ func (p *partition) turn(ctx context.Context, urls, results []*stages.FeedMessag
 	if err := p.commit(); err != nil {
 		return err
 	}
+	turnSeconds.Observe(time.Since(began).Seconds())
 	p.recount()
 	p.post(out)
 	for _, ms := range [][]*stages.FeedMessage{urls, results} {

@@ -1,0 +1,29 @@
+package frontier
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// Figures of the frontier. No label is a host or a URL.
+var (
+	candidatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_frontier_candidates_total", Help: "URLs that were fed or found, by outcome (queued, known, excluded).",
+	}, []string{"outcome"})
+	bloomFalseTotal = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "seine_frontier_bloom_false_positives_total", Help: "New URLs that the bloom filter took for known, at the cost of a read.",
+	})
+	sentTotal = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "seine_frontier_requests_total", Help: "Requests sent to the fetchers.",
+	})
+	resultsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_frontier_results_total", Help: "Results of requests under way, by class.",
+	}, []string{"class"})
+	underWay = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "seine_frontier_in_flight", Help: "Requests under way, over all partitions of the process.",
+	})
+	turnSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
+		Name: "seine_frontier_turn_seconds", Help: "Time of a turn: apply, dispatch and commit.",
+		Buckets: prometheus.ExponentialBuckets(0.00005, 4, 9),
+	})
+)
