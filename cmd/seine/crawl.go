@@ -202,10 +202,10 @@ func (c *crawlCmd) profile() (stop func(), err error) {
 
 // report prints the summary, and returns the end that the exit code tells.
 func (c *crawlCmd) report(s *crawl.Summary, err error) error {
+	if errors.Is(err, crawl.ErrNothingToDo) {
+		return usageError{fmt.Errorf("%w: give a URL, or the --data and --crawl of an earlier one (%s has none)", err, c.Data)}
+	}
 	if s == nil {
-		if errors.Is(err, crawl.ErrNothingToDo) {
-			return usageError{fmt.Errorf("%w: give a URL, or the --data of an earlier crawl (%s has none)", err, c.Data)}
-		}
 		return err
 	}
 	if c.JSON {

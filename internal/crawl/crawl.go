@@ -393,7 +393,11 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		if c.Progress != nil {
 			c.Progress(Progress{Counters: counters, Elapsed: time.Since(c.began), MaxPages: c.spec.MaxPages, NATS: c.NATS})
 		}
-		if end != frontier.NotEnded {
+		switch {
+		case end == frontier.Empty && len(c.Seeds) > 0: // they are on their way
+		case end == frontier.Empty:
+			return frontier.NotEnded, fmt.Errorf("%w: crawl %s", ErrNothingToDo, c.Crawl)
+		case end != frontier.NotEnded:
 			return end, nil
 		}
 	}

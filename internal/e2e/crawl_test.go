@@ -483,3 +483,14 @@ func crawlDocs(t *testing.T, s site) []messages.Record {
 	}
 	return rs
 }
+
+// A crawl that was never fed must not be waited for.
+func TestCrawlOfAnUnknownNameIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
+	p := newPlace(t)
+	p.crawl(site.seed).expect(0)
+	c := p.crawl("--crawl", "other")
+	c.expect(2)
+	c.complains("no crawl to resume", "crawl other")
+}

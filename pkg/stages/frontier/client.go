@@ -99,6 +99,7 @@ type End string
 // Ends of a crawl.
 const (
 	NotEnded   End = ""
+	Empty      End = "empty"       // it was never fed
 	Complete   End = "complete"    // every URL has reached its end
 	PagesLimit End = "pages_limit" // max_pages were fetched; what is queued stays queued
 )
@@ -137,7 +138,7 @@ func (c *Client) Ended(ctx context.Context, crawl string, maxPages int64) (End, 
 func endOf(c *Counters, maxPages int64) End {
 	switch {
 	case c.Known() == 0:
-		return NotEnded
+		return Empty
 	case c.Open() == 0:
 		return Complete
 	case maxPages > 0 && c.Pages >= maxPages && c.InFlight == 0 && c.Parsing == 0:
