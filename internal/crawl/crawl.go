@@ -320,8 +320,16 @@ func (c *crawl) explainNothing(ctx context.Context) {
 		return
 	}
 	if e, err := c.client.Explain(ctx, c.Crawl, c.Seeds[0]); err == nil && e.Known {
-		c.nothing = fmt.Sprintf("%s is %s: %s", e.URL, e.State, cmp.Or(e.Reason, string(e.Class)))
+		reason := cmp.Or(e.Reason, string(e.Class))
+		c.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(hints[reason], reason))
 	}
+}
+
+// hints say for reasons of exclusion what can be done about them.
+var hints = map[string]string{
+	frontier.ReasonAddress: "its address is a private one (--allow-private lets the crawl go there)",
+	frontier.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
+	frontier.ReasonExclude: "an --exclude pattern matches it",
 }
 
 // failedGrace is how long stages may take to stop when the crawl has failed:

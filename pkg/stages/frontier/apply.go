@@ -119,30 +119,41 @@ func (s *shard) queue(r *record, id urlID, now int64) error {
 	return nil
 }
 
-// again takes a URL that is known: one found nearer to a seed than before
-// moves up, and is admitted if it was only too far away.
+// again takes a URL that is known. One found nearer to a seed than before moves
+// up, and is admitted if it was only too far away. One that a person feeds
+// again, although it failed or was excluded, is tried again: the site may be
+// back, or the spec another.
 func (s *shard) again(r *record, id urlID, m *messages.Candidates, seed bool, rules *rules, now int64) error {
-	if m.Depth >= r.Depth && !(seed && r.State == Excluded) {
-		return nil
-	}
+	nearer := m.Depth < r.Depth
 	switch {
-	case r.State == Queued:
-		h, err := s.host(weburl.Host(r.URL))
-		if err != nil {
-			return err
-		}
-		s.drop(r, id, h)
-		r.Depth, r.Referrer = min(r.Depth, m.Depth), m.Referrer
-		s.push(r, id, h)
-		s.tx.change(id, r)
-		s.readyIfDue(h, now)
-	case r.State == Excluded && (r.Reason == ReasonDepth || r.Reason == ReasonRedirects || seed && r.Reason == ReasonInclude):
+	case m.Source == messages.SourceSeed && (r.State == Excluded || r.State == Failed),
+		r.State == Excluded && nearer && (r.Reason == ReasonDepth || r.Reason == ReasonRedirects):
 		r.Depth, r.Redirects, r.Referrer = min(r.Depth, m.Depth), m.Redirects, m.Referrer
+		if r.Sent > 0 { // another visit, with identities of its own
+			r.Round, r.Sent, r.Failures, r.Parsed = r.Round+1, 0, 0, false
+		}
 		return s.admit(r, id, seed, rules, now)
-	case r.Depth > m.Depth:
-		r.Depth = m.Depth // for what is found on it from now on
-		s.tx.change(id, r)
+	case !nearer:
+		return nil
+	case r.State == Queued:
+		return s.moveUp(r, id, m, now)
 	}
+	r.Depth = m.Depth // for what is found on it from now on
+	s.tx.change(id, r)
+	return nil
+}
+
+// moveUp gives a queued URL the place of its new depth.
+func (s *shard) moveUp(r *record, id urlID, m *messages.Candidates, now int64) error {
+	h, err := s.host(weburl.Host(r.URL))
+	if err != nil {
+		return err
+	}
+	s.drop(r, id, h)
+	r.Depth, r.Referrer = m.Depth, m.Referrer
+	s.push(r, id, h)
+	s.tx.change(id, r)
+	s.readyIfDue(h, now)
 	return nil
 }
 

@@ -109,7 +109,7 @@ func (w *world) result(url string, change func(*messages.Result)) {
 		Crawl: "c", URL: url, Visit: messages.Visit{URL: hash, Round: 1}, Class: messages.OK, Status: 200, Attempt: 1,
 	}
 	if req := w.shard.inFlight[urlID{"c", hash}]; req != nil {
-		res.Attempt = req.Sent
+		res.Attempt, res.Visit.Round = req.Sent, req.Round
 	}
 	if change != nil {
 		change(res)
@@ -374,6 +374,24 @@ func TestRulesExcludeWithTheirReason(t *testing.T) {
 	w.wantState("https://a.test/docs/far", Queued, "")
 	if ex := w.shard.crawl("c").Excluded; len(ex) != 2 || ex[ReasonDepth] != 0 {
 		t.Errorf("excluded %v, want one each for include and exclude", ex)
+	}
+}
+
+func TestSeedThatFailedOrWasExcludedIsTriedAgainWhenFedAgain(t *testing.T) {
+	for _, c := range []messages.Class{messages.Gone, messages.RefusedAddress, messages.RobotsDenied} {
+		w := newWorld(t, nil)
+		w.seed("https://a.test/")
+		w.dispatch(1)
+		w.result("https://a.test/", class(c))
+		w.link(1, "https://a.test/") // a link is no reason
+		w.wantSent(w.dispatch(10))
+		w.seed("https://a.test/")
+		w.wantSent(w.dispatch(10), "https://a.test/")
+		w.result("https://a.test/", nil)
+		w.wantState("https://a.test/", Parsing, "")
+		if n := w.shard.crawl("c").Known(); n != 1 {
+			t.Errorf("%d URLs known, want 1", n)
+		}
 	}
 }
 
