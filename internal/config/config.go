@@ -7,6 +7,7 @@ package config
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -98,8 +99,14 @@ func (f file) Validate(app *kong.Application) error {
 	return nil
 }
 
-// Resolve returns the file's value for a flag.
+// Resolve returns the file's value for a flag, unless the environment has one:
+// kong itself would let the file win.
 func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	for _, name := range flag.Envs {
+		if _, ok := os.LookupEnv(name); ok {
+			return nil, nil
+		}
+	}
 	if v, ok := f[flag.Name]; ok {
 		return v, nil
 	}

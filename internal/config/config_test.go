@@ -1,0 +1,79 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+type options struct {
+	File
+	Workers int               `help:"Workers." default:"4"`
+	Delay   messages.Duration `help:"Delay." default:"1s"`
+	Max     messages.Bytes    `name:"max-body" help:"Largest body." default:"1MiB"`
+	Accept  []string          `help:"Types." default:"text/html"`
+}
+
+// parse reads options from a YAML text, if any, and flags.
+func parse(t *testing.T, text string, flags ...string) (options, error) {
+	t.Helper()
+	var o options
+	k, err := New(&o, "test", "A test.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != "" {
+		path := filepath.Join(t.TempDir(), "options.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		flags = append([]string{"--config", path}, flags...)
+	}
+	_, err = k.Parse(flags)
+	return o, err
+}
+
+func TestFlagsOverrideEnvironmentOverridesFile(t *testing.T) {
+	const text = "workers: 1\ndelay: 2s\nmax_body: 3MiB\naccept: [text/plain, text/html]\n"
+	o, err := parse(t, text)
+	if err != nil || o.Workers != 1 || time.Duration(o.Delay) != 2*time.Second || o.Max != 3<<20 || len(o.Accept) != 2 {
+		t.Errorf("from the file: %+v, %v", o, err)
+	}
+	t.Setenv("SEINE_WORKERS", "2")
+	if o, err = parse(t, text); err != nil || o.Workers != 2 {
+		t.Errorf("from the environment: %+v, %v", o, err)
+	}
+	if o, err = parse(t, text, "--workers", "3"); err != nil || o.Workers != 3 || time.Duration(o.Delay) != 2*time.Second {
+		t.Errorf("from the flag: %+v, %v", o, err)
+	}
+	if o, err = parse(t, "", "--delay", "5s"); err != nil || o.Max != 1<<20 || time.Duration(o.Delay) != 5*time.Second {
+		t.Errorf("without a file: %+v, %v", o, err)
+	}
+}
+
+func TestWrongOptionsAreNamed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text  string
+		flags []string
+		says  string
+	}{
+		"unknown key":    {"wokers: 3", nil, `unknown key "wokers"`},
+		"nested key":     {"fetcher:\n  workers: 3", nil, "fetcher: options are not nested"},
+		"not YAML":       {"workers: [", nil, "read configuration file"},
+		"bad duration":   {"delay: soon", nil, `duration "soon": write a number and a unit`},
+		"bad size":       {"max-body: much", nil, `size "much": write a whole number and a unit`},
+		"unknown flag":   {"", []string{"--wokers", "3"}, "unknown flag --wokers"},
+		"no such file":   {"", []string{"--config", "missing.yaml"}, "missing.yaml"},
+		"not a number":   {"workers: many", nil, "workers"},
+		"value too many": {"", []string{"extra"}, "unexpected argument extra"},
+	} {
+		_, err := parse(t, tt.text, tt.flags...)
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: said %v, want %q in it", name, err, tt.says)
+		}
+	}
+}
