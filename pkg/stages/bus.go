@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -99,11 +100,19 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := b.agree(ctx, partitions); err != nil {
 		return err
 	}
+	g, gctx := errgroup.WithContext(ctx)
 	for _, s := range messages.Streams(limits, replicas) {
-		if _, err := b.JS.CreateOrUpdateStream(ctx, s); err != nil {
-			return fmt.Errorf("create stream %s: %w", s.Name, hintStorage(err))
-		}
+		g.Go(func() error {
+			if _, err := b.JS.CreateOrUpdateStream(gctx, s); err != nil {
+				return fmt.Errorf("create stream %s: %w", s.Name, hintStorage(err))
+			}
+			return nil
+		})
 	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	// Last: Join takes it for the sign that all is there.
 	if _, err := b.JS.CreateOrUpdateObjectStore(ctx, messages.Bodies(limits, replicas)); err != nil {
 		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, hintStorage(err))
 	}
