@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"seine/internal/process"
-	"seine/internal/version"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
@@ -36,9 +35,8 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := stages.Announce(env.Bus, messages.StageFetcher, version.Number); err != nil {
+	if err := env.Started(); err != nil {
 		return err
 	}
-	env.Started()
 	return s.Run(ctx)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"seine/internal/process"
-	"seine/internal/version"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -43,9 +42,8 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	env.Health.Add("partitions", f.Ready)
-	if err := stages.Announce(env.Bus, messages.StageFrontier, version.Number); err != nil {
+	if err := env.Started(); err != nil {
 		return err
 	}
-	env.Started()
 	return f.Run(ctx)
 }

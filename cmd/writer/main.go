@@ -6,9 +6,7 @@ import (
 	"os"
 
 	"seine/internal/process"
-	"seine/internal/version"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/writer"
 )
 
@@ -32,9 +30,8 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	env.Health.Add("sink", w.Err)
-	if err := stages.Announce(env.Bus, messages.StageWriter, version.Number); err != nil {
+	if err := env.Started(); err != nil {
 		return err
 	}
-	env.Started()
 	return w.Run(ctx)
 }

@@ -67,8 +67,9 @@ type Config interface{ Validate() error }
 type Env struct {
 	Bus    *stages.Bus
 	Health *stages.Health
-	// Started must be called when the stage begins its work.
-	Started func()
+	// Started must be called when the stage begins its work: it makes the process
+	// ready, and discoverable.
+	Started func() error
 }
 
 // Main runs a stage as a command and returns its exit code. Cfg is a pointer
@@ -119,7 +120,10 @@ func serve(ctx context.Context, stage string, c *Common, run func(context.Contex
 		}
 		return nil
 	})
-	env.Started = func() { started.Store(true) }
+	env.Started = func() error {
+		started.Store(true)
+		return stages.Announce(bus, stage, version.Number)
+	}
 	// Metrics are served until the drain is over.
 	admin, stopAdmin := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAdmin()

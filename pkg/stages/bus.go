@@ -162,7 +162,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if _, err := kv.Create(ctx, messages.KeyLayout, text); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
 		return fmt.Errorf("write layout: %w", err)
 	}
-	have, err := b.layout(ctx)
+	have, err := b.Existing(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,8 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	return nil
 }
 
-func (b *Bus) layout(ctx context.Context) (l messages.Layout, err error) {
+// Existing returns the layout that was written, if there is one.
+func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return l, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
@@ -188,15 +189,12 @@ func (b *Bus) layout(ctx context.Context) (l messages.Layout, err error) {
 	return l, nil
 }
 
-// Existing returns the layout that was written, if there is one.
-func (b *Bus) Existing(ctx context.Context) (messages.Layout, error) { return b.layout(ctx) }
-
 // Join waits until a frontier has provisioned the streams, and learns their
 // layout.
 func (b *Bus) Join(ctx context.Context) error {
 	said := false
 	for {
-		l, err := b.layout(ctx)
+		l, err := b.Existing(ctx)
 		switch {
 		case err != nil:
 		case l.V != messages.Version:
@@ -213,7 +211,7 @@ func (b *Bus) Join(ctx context.Context) error {
 			b.Log.Info("waiting for a frontier to create the streams", "reason", err)
 			said = true
 		}
-		if err := sleep(ctx, time.Second); err != nil {
+		if err := Sleep(ctx, time.Second); err != nil {
 			return err
 		}
 	}
@@ -235,8 +233,8 @@ func (b *Bus) untilReconnected(ctx context.Context) (context.Context, context.Ca
 	}
 }
 
-// sleep waits for d, or until ctx is done and returns why.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or until ctx is done and returns why.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -80,7 +80,7 @@ func (f *Feed) Run(ctx context.Context) error {
 		if wait >= maxRefusedWait {
 			f.bus.Log.Warn("feed interrupted", "stream", f.stream, "consumer", f.config.Durable, "error", err)
 		}
-		_ = sleep(ctx, wait)
+		_ = Sleep(ctx, wait)
 		wait = min(2*wait, maxRefusedWait)
 	}
 	return nil
@@ -147,7 +147,7 @@ const (
 // arrive, and sends no other by which the gap would show.
 func (f *Feed) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
 	var missing uint64 // what was missing at the last look
-	for wait := firstWatch; sleep(ctx, wait) == nil; {
+	for wait := firstWatch; Sleep(ctx, wait) == nil; {
 		wait = laterWatch
 		before := got.last.Load()
 		info, err := c.Info(ctx)

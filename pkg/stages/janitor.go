@@ -70,7 +70,7 @@ func (j *Janitor) Run(ctx context.Context) error {
 		if err := j.sweepBodies(ctx); err != nil && ctx.Err() == nil {
 			j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
 		}
-		_ = sleep(ctx, wait)
+		_ = Sleep(ctx, wait)
 	}
 	return nil
 }

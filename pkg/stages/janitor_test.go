@@ -273,7 +273,7 @@ func TestJanitorMakesRoom(t *testing.T) {
 		msgs = append(msgs, msg(urls, "", want[i]))
 	}
 	pub := start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
-	eventually(t, "the publisher is held back", func() bool { return p.Waiting() == 1 })
+	eventually(t, "the publisher is held back", func() bool { return p.waiting.Load() == 1 })
 	var got []string
 	for len(got) < n {
 		m, err := con.Next(jetstream.FetchMaxWait(patience))

@@ -78,11 +78,8 @@ func (p *Publisher) hold(ctx context.Context, subject string, n int, cause error
 	p.refused(subject, n, cause, wait)
 	p.waiting.Add(1)
 	defer p.waiting.Add(-1)
-	return sleep(ctx, wait)
+	return Sleep(ctx, wait)
 }
-
-// Waiting is how many calls of Publish are being held back.
-func (p *Publisher) Waiting() int64 { return p.waiting.Load() }
 
 // attempt publishes once those of msgs that todo names, and returns the ones
 // to publish again and why.
@@ -124,7 +121,6 @@ const (
 	codeFull           = 10077 // a limit of the stream, with DiscardNew
 	codeTooLarge       = 10054 // max_msg_size of the stream
 	codeHeaderTooLarge = 10097 // 64 KiB, in any stream
-	codeStreamMissing  = 10059
 )
 
 // unpublishable returns an error when publishing m again cannot help.

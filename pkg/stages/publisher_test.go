@@ -24,7 +24,7 @@ func TestPublisherFull(t *testing.T) {
 		msgs = append(msgs, msg(records, "", fmt.Sprint(i)))
 	}
 	j := start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
-	eventually(t, "it is held back", func() bool { return p.Waiting() == 1 })
+	eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
 	if got := len(stored(t, b, messages.StreamRecords)); got != 2 {
 		t.Fatalf("%d are stored", got)
 	}
@@ -34,8 +34,8 @@ func TestPublisherFull(t *testing.T) {
 	}
 	got := stored(t, b, messages.StreamRecords)
 	slices.Sort(got)
-	if !slices.Equal(got, []string{"0", "1", "2", "3", "4"}) || p.Waiting() != 0 {
-		t.Errorf("stored %q, %d wait", got, p.Waiting())
+	if !slices.Equal(got, []string{"0", "1", "2", "3", "4"}) || p.waiting.Load() != 0 {
+		t.Errorf("stored %q, %d wait", got, p.waiting.Load())
 	}
 }
 
@@ -47,7 +47,7 @@ func TestPublisherCancelled(t *testing.T) {
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	j := start(t, func(context.Context) error { return p.Publish(ctx, msg(records, "", "a"), msg(records, "", "b")) })
-	eventually(t, "it is held back", func() bool { return p.Waiting() == 1 })
+	eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
 	cancel(why)
 	if err := j.wait(); !errors.Is(err, why) {
 		t.Errorf("Publish returned %v", err)

@@ -137,7 +137,7 @@ func (r *Runner) pull(ctx context.Context) error {
 			r.Bus.Log.Warn("cannot pull", "stream", r.Stream, "consumer", r.Consumer.Durable, "error", err)
 		}
 		consumer = nil // it may have gone with its server
-		_ = sleep(ctx, wait)
+		_ = Sleep(ctx, wait)
 		wait = min(2*wait, maxRefusedWait)
 	}
 	return nil

@@ -57,7 +57,7 @@ func (s *Specs) Run(ctx context.Context, changed func(crawl string)) error {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx, changed); err != nil && ctx.Err() == nil {
 			s.bus.Log.Debug("cannot follow specs", "error", err)
-			_ = sleep(ctx, time.Second)
+			_ = Sleep(ctx, time.Second)
 		}
 	}
 	return nil
@@ -119,7 +119,7 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 		if r, ok := s.known(crawl); err == nil && ok {
 			return r, nil
 		}
-		if sleep(ctx, wait) != nil {
+		if Sleep(ctx, wait) != nil {
 			return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, err)
 		}
 	}

@@ -71,7 +71,7 @@ func (b *Bus) Wanted(ctx context.Context, req *messages.Request) (bool, error) {
 			}
 			wait = behindWait
 		}
-		if sleep(ctx, wait) != nil {
+		if Sleep(ctx, wait) != nil {
 			return false, fmt.Errorf("ask the frontier about %s: %w", messages.Clip(req.URL), ctx.Err())
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // objects is where bodies go that are too large for a message. Put replaces an
@@ -84,7 +85,7 @@ func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
 		if wait >= maxStoreWait {
 			s.log.Warn("a body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
 		}
-		if err := timed(waitObjectFull, func() error { return sleep(ctx, wait) }); err != nil {
+		if err := timed(waitObjectFull, func() error { return stages.Sleep(ctx, wait) }); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"seine/internal/netguard"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // client makes one HTTP exchange at a time for each caller. It follows no
@@ -200,7 +201,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.conns++
 	if x.conns > 1 && x.ask.delay > 0 {
 		x.watch.pause()
-		_ = timed(waitHost, func() error { return sleep(x.ctx, x.ask.delay) }) // send sees that ctx is done
+		_ = timed(waitHost, func() error { return stages.Sleep(x.ctx, x.ask.delay) }) // send sees that ctx is done
 	}
 	x.learn(info)
 	x.watch.phase(time.Duration(x.c.cfg.FirstByteTimeout), x.c.noFirstByte)

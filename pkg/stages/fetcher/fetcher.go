@@ -148,7 +148,7 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 // asked the host just now, and may be about to say so.
 func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, error) {
 	if delay := time.Duration(req.Delay); delay > 0 {
-		if err := timed(waitRedelivery, func() error { return sleep(ctx, delay) }); err != nil {
+		if err := timed(waitRedelivery, func() error { return stages.Sleep(ctx, delay) }); err != nil {
 			return false, err
 		}
 	}

@@ -1,7 +1,6 @@
 package fetcher
 
 import (
-	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -53,16 +52,4 @@ func timed(c prometheus.Counter, do func() error) error {
 	err := do()
 	c.Add(time.Since(began).Seconds())
 	return err
-}
-
-// sleep waits for d, or until ctx is done and returns why.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }
