@@ -168,6 +168,8 @@ type crawl struct {
 	before   int64  // pages fetched by earlier runs
 	asked    bool   // last has been set
 	nothing  string // why the first seed gave no page, if none did
+
+	abandoned bool // stages still run: what they use must stay as it is
 }
 
 // Partitions is how many partitions an embedded server has. One carries more
@@ -247,6 +249,9 @@ func (c *crawl) connection() (*stages.Bus, error) {
 }
 
 func (c *crawl) close() {
+	if c.abandoned {
+		return // the end of the process closes it all, as kill -9 would
+	}
 	if c.unfollow != nil {
 		c.unfollow()
 	}
@@ -307,7 +312,9 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 		stopStages()
 		ended <- g.Wait()
 	}()
-	if werr := awaitEnd(ended, err != nil); werr != nil && !errors.Is(werr, context.Canceled) {
+	werr, stopped := awaitEnd(ended, err != nil)
+	c.abandoned = !stopped
+	if werr != nil && !errors.Is(werr, context.Canceled) {
 		err = werr
 	}
 	return c.summarise(end, ctx.Err() != nil, slowest, err)
@@ -337,16 +344,17 @@ var hints = map[string]string{
 const failedGrace = time.Second
 
 // awaitEnd waits for the stages to stop, not for long if the crawl has failed:
-// the process is about to end, and nothing acknowledged depends on how.
-func awaitEnd(ended <-chan error, failed bool) error {
+// the process is about to end, and nothing acknowledged depends on how. It
+// reports whether they stopped.
+func awaitEnd(ended <-chan error, failed bool) (err error, stopped bool) {
 	if !failed {
-		return <-ended
+		return <-ended, true
 	}
 	select {
 	case err := <-ended:
-		return err
+		return err, true
 	case <-time.After(failedGrace):
-		return nil
+		return nil, false
 	}
 }
 
