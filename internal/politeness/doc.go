@@ -1,0 +1,49 @@
+// Package politeness decides when one host may be asked again, and by how many
+// requests at once. A host may stand for a group of them, such as a domain.
+//
+// It is a state machine without clock, input or output: the caller stores a
+// [State] with each host, says when a request starts ([State.Begin]) and how it
+// ended ([State.End]), and asks when the next may start ([State.Earliest]) and
+// how many may be under way ([State.Limit]). Times are Unix nanoseconds of the
+// caller's clock. A State has 72 bytes; stored, it takes two when nothing is
+// known yet, and about 25 in use. None of its methods allocates. It is not safe for concurrent use.
+//
+// What holds if the caller starts no request before Earliest and none beyond
+// Limit, whatever the outcomes:
+//
+//   - The next request starts no sooner than the delay after the end of a
+//     response, and one is under way at once where there is a delay. The delay is
+//     at least [Rules].Delay, the Crawl-delay of robots.txt and a multiple of
+//     the smoothed response time, the last two bounded by MaxDelay.
+//   - Requests start no closer to each other than Interval.
+//   - After 429 and 503 the host is left alone for as long as Retry-After asks
+//     (RFC 9110, section 10.2.3; RFC 6585, section 4), up to MaxRetryAfter, and
+//     for twice as long as before in any case. That slowdown stays, as a least
+//     delay with one request at once, until answers are good again: it falls by a
+//     fifth with every ten in a row. It grows and falls multiplicatively, unlike
+//     the additive recovery of TCP (RFC 5681, section 3.1), since the rate at
+//     which a site starts to refuse is seldom near.
+//   - After Breaker.Failures failures in a row the host gets one probe, after
+//     Wait, and twice as long after each that fails. An answer, be it a refusal,
+//     closes the breaker; requests that were under way when it opened are no
+//     probes.
+//   - No request starts outside Hours.
+//   - Limit is at least 1, and Earliest is never further ahead than the longest
+//     wait that the rules allow, a minute for clocks that differ, and the time
+//     until Hours open.
+//
+// A wait is counted from the end of a response, and the rules in force when
+// Earliest is asked bound it from below and above: a shorter cap or a longer
+// delay in a changed spec applies at once.
+//
+// The clock: a time in the State that lies more than a minute ahead is no time
+// of this clock, and does not count. So one that is set back, or a State that is
+// read on a machine whose clock is behind, costs a host one request that may be
+// too early, and can never stall it. A clock that is set forward ends all waits.
+//
+// The smoothed response time is an exponentially weighted moving average with
+// the gain 1/8 and the first sample taken as it is, as TCP smooths its round-trip
+// time (RFC 6298, section 2). To wait a multiple of it is what Heritrix does
+// (delayFactor).
+// Crawl-delay is no standard: RFC 9309 leaves it out, but sites write it.
+package politeness

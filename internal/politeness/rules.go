@@ -1,0 +1,165 @@
+package politeness
+
+import (
+	"cmp"
+	"math"
+	"time"
+)
+
+// DefaultMaxRetryAfter bounds Retry-After where Rules do not.
+const DefaultMaxRetryAfter = 24 * time.Hour
+
+// Rules are what a crawl asks of one host. The zero value is one request at
+// once, and a day at most for Retry-After.
+type Rules struct {
+	// Delay is the least time from the end of a response to the next request. It
+	// implies one request at once.
+	Delay time.Duration
+	// Interval is the least time from the start of a request to that of the next.
+	Interval time.Duration
+	// PerHost is how many requests may be under way where nothing asks for a
+	// delay; at least 1.
+	PerHost int
+	// Factor makes the delay at least so many times the smoothed response time.
+	// 0 turns that off, and so does a Delay of 0.
+	Factor float64
+	// MaxDelay bounds what Crawl-delay and Factor make of the delay. It does not
+	// bound Delay: with a MaxDelay of 0, nothing is ever added to that.
+	MaxDelay time.Duration
+	// Jitter, from 0 to 1, adds up to this part at random to a delay, a slowdown
+	// and the wait of the breaker, beyond what bounds them; Retry-After has none.
+	Jitter float64
+	// CrawlDelay says that the Crawl-delay of robots.txt is obeyed.
+	CrawlDelay bool
+	// Hours are when the host may be asked.
+	Hours Hours
+	// Breaker says when a host that fails is left alone.
+	Breaker Breaker
+	// MaxRetryAfter bounds Retry-After; 0 is DefaultMaxRetryAfter.
+	MaxRetryAfter time.Duration
+}
+
+// Breaker opens after so many Failures in a row; 0 turns it off. The first
+// probe may go after Wait, and each that fails doubles the wait, up to MaxWait.
+// After Probes of them in vain the host is given up; 0 is never.
+type Breaker struct {
+	Failures      int
+	Wait, MaxWait time.Duration
+	Probes        int
+}
+
+// Strictest returns rules under which a host waits at least as long as under a
+// and under b: what two crawls that share the host both agree with. It is asked
+// in the hours that they have in common. Where there are none it is not asked at
+// all, so a caller that can tell for which crawl a request is may rather set
+// Hours to those of that crawl.
+func Strictest(a, b Rules) Rules {
+	return Rules{
+		Delay:         max(a.Delay, b.Delay),
+		Interval:      max(a.Interval, b.Interval),
+		PerHost:       max(1, min(a.PerHost, b.PerHost)),
+		Factor:        max(a.Factor, b.Factor),
+		MaxDelay:      max(a.MaxDelay, b.MaxDelay),
+		Jitter:        max(a.Jitter, b.Jitter),
+		CrawlDelay:    a.CrawlDelay || b.CrawlDelay,
+		Hours:         a.Hours.common(b.Hours),
+		Breaker:       strictestBreaker(a.Breaker, b.Breaker),
+		MaxRetryAfter: max(a.maxRetryAfter(), b.maxRetryAfter()),
+	}
+}
+
+func strictestBreaker(a, b Breaker) Breaker {
+	switch {
+	case a.Failures <= 0:
+		return b
+	case b.Failures <= 0:
+		return a
+	}
+	return Breaker{
+		Failures: min(a.Failures, b.Failures),
+		Wait:     max(a.Wait, b.Wait),
+		MaxWait:  max(a.MaxWait, b.MaxWait),
+		Probes:   fewest(a.Probes, b.Probes),
+	}
+}
+
+// fewest returns the smaller number; 0 is no limit.
+func fewest(a, b int) int {
+	if a <= 0 || b <= 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func (r *Rules) maxRetryAfter() time.Duration {
+	return cmp.Or(max(0, r.MaxRetryAfter), DefaultMaxRetryAfter)
+}
+
+// ordinary is the delay of a host that does not refuse.
+func (r *Rules) ordinary(crawlDelay, smoothed time.Duration) time.Duration {
+	extra := time.Duration(0)
+	if r.CrawlDelay {
+		extra = crawlDelay
+	}
+	if r.Delay > 0 {
+		extra = max(extra, times(smoothed, r.Factor))
+	}
+	return max(0, r.Delay, min(r.MaxDelay, extra))
+}
+
+// jittered adds a part of d that the seed chooses.
+func (r *Rules) jittered(d time.Duration, seed uint64) time.Duration {
+	part := float64(mix(seed)>>11) / (1 << 53) // in [0, 1)
+	return plus(d, times(d, r.jitter()*part))
+}
+
+// mostJittered is what jittered stays below.
+func (r *Rules) mostJittered(d time.Duration) time.Duration {
+	return plus(d, times(d, r.jitter()))
+}
+
+func (r *Rules) jitter() float64 {
+	if math.IsNaN(r.Jitter) {
+		return 0
+	}
+	return min(1, max(0, r.Jitter))
+}
+
+// wait is how long an open breaker rests before its next probe.
+func (b *Breaker) wait(failedProbes uint32) time.Duration {
+	if failedProbes > 62 || b.Wait > b.longest()>>failedProbes {
+		return b.longest()
+	}
+	return max(0, b.Wait) << failedProbes
+}
+
+func (b *Breaker) longest() time.Duration { return max(0, b.Wait, b.MaxWait) }
+
+// mix spreads a seed over 64 bits: the output function of SplitMix64 (Steele,
+// Lea and Flood: Fast splittable pseudorandom number generators, 2014).
+func mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// times multiplies without overflow; f may be anything.
+func times(d time.Duration, f float64) time.Duration {
+	switch p := float64(d) * f; {
+	case !(p > 0):
+		return 0
+	case p >= math.MaxInt64:
+		return math.MaxInt64
+	default:
+		return time.Duration(p)
+	}
+}
+
+// plus adds without overflow, d being no less than 0.
+func plus[T ~int64](t T, d time.Duration) T {
+	if t > math.MaxInt64-T(d) {
+		return math.MaxInt64
+	}
+	return t + T(d)
+}

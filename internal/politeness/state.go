@@ -1,0 +1,184 @@
+package politeness
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	minSlow     = time.Second            // the least slowdown after a refusal
+	maxSlow     = time.Hour              // the most, unless Retry-After asks for more
+	trivialSlow = 100 * time.Millisecond // a slowdown below this is over
+	goodRow     = 10                     // good answers in a row that ease it once
+	maxSkew     = time.Minute            // of two clocks that both are right
+)
+
+// State is what is known of a host. The zero value is a host never asked.
+type State struct {
+	began int64         // start of the last request; 0 if there was none
+	ended int64         // end of the last response, from which wait and pause count; 0 if there was none
+	wait  time.Duration // no request sooner, for the reason why
+	pause time.Duration // no probe sooner
+
+	smoothed   time.Duration // response time
+	crawlDelay time.Duration // of robots.txt
+	slow       time.Duration // least delay, since the host refused
+
+	failures uint32 // of the host, in a row
+	opened   uint32 // how often the breaker has, in a row; 0 is closed
+	good     uint8  // answers in a row since slow last changed, below goodRow
+	why      reason
+	// asked says that a request began since the host was last found to refuse
+	// or fail. From then on one is under way at once, so that all that end
+	// before the next begins were under way before.
+	asked bool
+}
+
+// reason is the Phase of a State's wait.
+type reason uint8
+
+const (
+	forDelay reason = iota
+	forBackoff
+	forRetryAfter
+)
+
+// Begin takes note that a request is sent.
+func (s *State) Begin(_ *Rules, now int64) {
+	s.began = now
+	s.asked = true
+}
+
+// End takes note that a request has ended by now. The seed chooses the jitter;
+// it should differ from request to request, but the same gives the same State.
+func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
+	if o.CrawlDelay != nil {
+		s.crawlDelay = max(0, *o.CrawlDelay)
+	}
+	if o.Kind == Unsent {
+		return NoEvent
+	}
+	s.rebase(r, now)
+	event := s.judge(r, o, seed)
+	s.rest(r, o, seed)
+	return event
+}
+
+// rebase counts what is left of the waits from now.
+func (s *State) rebase(r *Rules, now int64) {
+	left := func(d time.Duration) time.Duration { // d, if the clock was set back a little
+		return max(0, min(d, time.Duration(since(s.ended, now, d)-now)))
+	}
+	s.wait, s.pause = left(s.waitWithin(r)), left(s.pauseWithin(r))
+	s.ended = now
+}
+
+// judge learns from an outcome how the host is.
+func (s *State) judge(r *Rules, o Outcome, seed uint64) Event {
+	switch o.Kind {
+	case Good:
+		s.sample(o.Took)
+		return s.answered(s.ease(r))
+	case Throttled:
+		return s.answered(s.slowDown(r))
+	case HostFailure:
+		return s.failed(r, seed)
+	case Neutral, Unsent:
+	}
+	return NoEvent
+}
+
+// sample smooths the response time: RFC 6298, section 2, with alpha 1/8.
+func (s *State) sample(took time.Duration) {
+	switch {
+	case took <= 0:
+	case s.smoothed == 0:
+		s.smoothed = took
+	default:
+		s.smoothed += (took - s.smoothed) / 8
+	}
+}
+
+// answered ends a row of failures, and closes the breaker.
+func (s *State) answered(event Event) Event {
+	s.failures = 0
+	if s.opened > 0 {
+		s.opened, s.pause = 0, 0
+		return Closed
+	}
+	return event
+}
+
+// ease lets the slowdown fall with every goodRow good answers. Those of
+// requests that were under way at the refusal say nothing of the new pace.
+func (s *State) ease(r *Rules) Event {
+	if s.slow == 0 || !s.asked {
+		return NoEvent
+	}
+	if s.good++; s.good < goodRow {
+		return NoEvent
+	}
+	s.good = 0
+	s.slow = s.slow / 5 * 4
+	if s.slow >= trivialSlow && s.slow > s.ordinary(r) {
+		return NoEvent
+	}
+	s.slow = 0
+	return Recovered
+}
+
+// slowDown doubles the delay: once for all requests that were under way
+// together, as TCP does for the losses of one window (RFC 6582).
+func (s *State) slowDown(r *Rules) Event {
+	s.good = 0
+	if s.slow > 0 && !s.asked {
+		return NoEvent
+	}
+	s.asked = false
+	s.slow = min(maxSlow, max(minSlow, times(max(s.slow, s.ordinary(r)), 2)))
+	return Slowed
+}
+
+// failed opens the breaker after enough failures, and keeps it open after a
+// probe in vain.
+func (s *State) failed(r *Rules, seed uint64) Event {
+	s.good = 0
+	s.failures = increment(s.failures)
+	b := &r.Breaker
+	switch {
+	case b.Failures <= 0:
+		s.opened, s.pause = 0, 0
+		return NoEvent
+	case s.opened == 0 && uint64(s.failures) < uint64(b.Failures), s.opened > 0 && !s.asked:
+		return NoEvent
+	}
+	s.asked = false
+	s.pause = r.jittered(b.wait(s.opened), seed)
+	s.opened = increment(s.opened)
+	switch {
+	case s.opened == 1:
+		return Opened
+	case s.GivenUp(r):
+		return GaveUp
+	default:
+		return ProbeFailed
+	}
+}
+
+func increment(n uint32) uint32 { return n + min(1, math.MaxUint32-n) }
+
+// rest sets how long the host is left alone, unless it is for longer already.
+func (s *State) rest(r *Rules, o Outcome, seed uint64) {
+	d, why := r.jittered(s.Delay(r), seed), forDelay
+	if s.slow > s.ordinary(r) {
+		why = forBackoff
+	}
+	if o.Kind == Throttled || o.Kind == HostFailure {
+		if asked := min(o.RetryAfter, r.maxRetryAfter()); asked > d {
+			d, why = asked, forRetryAfter
+		}
+	}
+	if d >= s.wait {
+		s.wait, s.why = d, why
+	}
+}

@@ -1,0 +1,105 @@
+package politeness
+
+import "time"
+
+// Limit is how many requests may be under way now; at least 1. Whether one may
+// start now is for Earliest to say.
+func (s *State) Limit(r *Rules) int {
+	if s.Delay(r) > 0 || s.open(r) {
+		return 1
+	}
+	return max(1, r.PerHost)
+}
+
+// Delay is the time from the end of a response to the next request, without
+// jitter.
+func (s *State) Delay(r *Rules) time.Duration {
+	return max(s.ordinary(r), min(s.slow, maxSlow))
+}
+
+// ResponseTime is the smoothed response time; 0 if none is known.
+func (s *State) ResponseTime() time.Duration { return s.smoothed }
+
+// Earliest is the first moment, not before now, at which the next request may
+// start. It must be asked again after Begin, End and a change of the rules, and
+// when that moment has come, as the clock may have changed meanwhile.
+func (s *State) Earliest(r *Rules, now int64) int64 {
+	t, _ := s.waits(r, now)
+	return t
+}
+
+// Phase is why the host waits.
+func (s *State) Phase(r *Rules, now int64) Phase {
+	if _, why := s.waits(r, now); why != Due {
+		return why
+	}
+	if s.open(r) {
+		return BreakerOpen // its probe is due, or under way
+	}
+	return Due
+}
+
+// GivenUp says that the breaker has probed as often as the rules allow, in
+// vain. The host is still probed, so that a good answer can end that; see GaveUp.
+func (s *State) GivenUp(r *Rules) bool {
+	return s.open(r) && r.Breaker.Probes > 0 && uint64(s.opened) > uint64(r.Breaker.Probes)
+}
+
+// open is of the breaker, and includes a probe that is due or under way.
+func (s *State) open(r *Rules) bool { return s.opened > 0 && r.Breaker.Failures > 0 }
+
+func (s *State) ordinary(r *Rules) time.Duration { return r.ordinary(s.crawlDelay, s.smoothed) }
+
+// waits is when the last of all waits ends, and which that is.
+func (s *State) waits(r *Rules, now int64) (int64, Phase) {
+	end, why := now, Due
+	later := func(t int64, phase Phase) {
+		if t > end {
+			end, why = t, phase
+		}
+	}
+	later(since(s.began, now, max(0, r.Interval)), Delay)
+	later(since(s.ended, now, max(s.waitWithin(r), s.Delay(r))), s.phase())
+	if s.open(r) {
+		later(since(s.ended, now, s.pauseWithin(r)), BreakerOpen)
+	}
+	later(r.Hours.Next(end), OutOfHours)
+	return end, why
+}
+
+// since is d after a moment of the past, or 0 if that is not one.
+func since(moment, now int64, d time.Duration) int64 {
+	if moment == 0 || moment > plus(now, maxSkew) {
+		return now
+	}
+	return plus(moment, d)
+}
+
+// waitWithin is the wait, no longer than the rules allow now.
+func (s *State) waitWithin(r *Rules) time.Duration {
+	longest := r.mostJittered(s.Delay(r))
+	if s.why == forRetryAfter {
+		longest = max(longest, r.maxRetryAfter())
+	}
+	return min(s.wait, longest)
+}
+
+// pauseWithin is the pause of the breaker, no longer than the rules allow now.
+func (s *State) pauseWithin(r *Rules) time.Duration {
+	return min(s.pause, r.mostJittered(r.Breaker.longest()))
+}
+
+func (s *State) phase() Phase {
+	switch s.why {
+	case forBackoff:
+		return Backoff
+	case forRetryAfter:
+		return RetryAfter
+	default:
+		return Delay
+	}
+}
+
+// Probe lets the next request to a host whose breaker is open go at once,
+// beside its ordinary delay.
+func (s *State) Probe() { s.pause = 0 }
