@@ -2,6 +2,7 @@ package weburl
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -77,15 +78,68 @@ func BenchmarkNetURL(b *testing.B) {
 	}
 }
 
+// BenchmarkCanonicalize measures classes of absolute URLs, and on each two
+// parsers that do less: net/url, which neither knows the URL standard nor
+// normalises, and the complete WHATWG parser, whose result is not canonical yet.
+// Each makes a string.
 func BenchmarkCanonicalize(b *testing.B) {
-	for _, c := range []struct{ name, raw string }{
-		{"canonical", benchBase},
+	implementations := []struct {
+		name string
+		run  func(string) (string, error)
+	}{
+		{"weburl", Canonicalize},
+		{"neturl", func(raw string) (string, error) {
+			u, err := url.Parse(raw)
+			if err != nil {
+				return "", err
+			}
+			return u.String(), nil
+		}},
+		{"whatwg", func(raw string) (string, error) {
+			u, err := parser.Parse(raw)
+			if err != nil {
+				return "", err
+			}
+			return u.Href(true), nil
+		}},
+	}
+	for _, c := range []struct{ class, raw string }{
+		{"canonical", "https://www.example.org/docs/guide/chapter-3/index.html"},
+		{"query", benchBase},
+		{"long", "https://www.example.org/" + strings.Repeat("a-segment/", 40) + "?" + strings.Repeat("key=value&", 20) + "z"},
 		{"mixed", "HTTP://www.Example.org:80/docs/../index.html#top"},
+		{"escapes", "https://www.example.org/caf%c3%a9/%7Euser?q=a%20b"},
+		{"utf8", "https://www.example.org/größe/übersicht.html"},
+		{"ipv4", "http://192.0.2.1:8080/index.html"},
+		{"ipv6", "http://[2001:db8::1]/index.html"},
+		{"idna", "https://bücher.example/index.html"},
+		{"punycode", "https://xn--bcher-kva.example/index.html"},
+		{"backslash", `https://www.example.org\docs\index.html`},
+	} {
+		for _, impl := range implementations {
+			b.Run(c.class+"/"+impl.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					sink, _ = impl.run(c.raw)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkNormalize measures the options that crawls have by default.
+func BenchmarkNormalize(b *testing.B) {
+	n := NewNormalizer(NormalizeOptions{DropTracking: true, DropSessions: true})
+	for _, c := range []struct{ name, url string }{
+		{"plain", "https://www.example.org/docs/guide/chapter-3/index.html"},
+		{"query", "https://www.example.org/search?q=shoes&page=2&sort=price"},
+		{"tracking", "https://www.example.org/news/article?id=12&utm_source=feed&utm_medium=rss"},
+		{"session", "https://www.example.org/shop/cart.do;jsessionid=1A2B3C4D5E6F.node1?item=12"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				sink, _ = Canonicalize(c.raw)
+				sink = n.Normalize(c.url)
 			}
 		})
 	}

@@ -29,6 +29,12 @@
 // document of another charset by that charset; a caller who wants that encodes
 // the query before calling [Base.Resolve].
 //
+// # Beyond the canonical form
+//
+// A crawl may take more URLs for one than servers must: those that differ only
+// in tracking parameters, session ids or the order of parameters. A [Normalizer]
+// does that to canonical URLs, by the crawl's own options.
+//
 // # Two paths
 //
 // The complete parser costs microseconds and tens of allocations, and a page
