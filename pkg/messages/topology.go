@@ -14,6 +14,8 @@ const (
 	BucketLeases = "seine_leases" // who owns which partition
 	BucketMeta   = "seine_meta"   // Layout
 	BucketBodies = "seine_bodies" // bodies too large for a message
+
+	BucketSnapshots = "seine_snapshots" // newest state of each partition of the frontier
 )
 
 // KeyLayout is the key of the Layout in BucketMeta.
@@ -57,7 +59,13 @@ type StreamLimits struct {
 	DeadBytes     int64 // DEAD
 	BodiesBytes   int64 // BucketBodies
 	DeadAge       time.Duration
+	// SnapshotsBytes is the limit of BucketSnapshots: the newest snapshots of all
+	// partitions and one more must fit.
+	SnapshotsBytes int64
 }
+
+// DefaultSnapshotsBytes is a limit of BucketSnapshots for where it is used.
+const DefaultSnapshotsBytes = 4 << 30
 
 // DefaultStreamLimits suit a laptop and a small server: 5.5 GiB of disk at most.
 func DefaultStreamLimits() StreamLimits {
@@ -108,6 +116,14 @@ func Bodies(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
 	return jetstream.ObjectStoreConfig{
 		Bucket: BucketBodies, Description: "bodies too large for a message",
 		MaxBytes: l.BodiesBytes, Replicas: replicas,
+	}
+}
+
+// Snapshots returns the configuration of the object store for snapshots.
+func Snapshots(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
+	return jetstream.ObjectStoreConfig{
+		Bucket: BucketSnapshots, Description: "snapshots of the frontier's partitions",
+		MaxBytes: l.SnapshotsBytes, Replicas: replicas,
 	}
 }
 

@@ -15,8 +15,9 @@ import (
 
 // Janitor keeps what consumers have read of a stream for replay, inside a
 // budget, and purges what is older. It never purges what some durable consumer
-// of the stream has not acknowledged, so a slow consumer fills the stream, and
-// the full stream holds back who publishes.
+// of the stream has not acknowledged, nor what a frontier that takes over a
+// partition would still need, so a slow consumer or a late snapshot fills the
+// stream, and the full stream holds back who publishes.
 type Janitor struct {
 	Bus *Bus
 	Log *slog.Logger
@@ -30,6 +31,13 @@ type Janitor struct {
 	// Streams and how many durable consumers each must have before anything of
 	// it is purged: a consumer that is still to come must find everything.
 	Streams map[string]int
+	// Snapshots, if not nil, holds back what of URLS and RESULTS is not in the
+	// newest snapshot of every partition: whoever takes a partition over reads on
+	// from there.
+	Snapshots *Snapshots
+
+	newest   []Snapshot // by partition; without Positions where there is none
+	newestAt time.Time
 }
 
 // Defaults of a Janitor.
@@ -94,6 +102,11 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 	if upto < info.State.FirstSeq {
 		return false, nil
 	}
+	if j.Snapshots != nil && (name == messages.StreamURLs || name == messages.StreamResults) {
+		if upto, err = j.saved(ctx, info, upto); err != nil || upto < info.State.FirstSeq {
+			return false, err
+		}
+	}
 	if err := s.Purge(ctx, jetstream.WithPurgeSequence(upto+1)); err != nil {
 		return false, fmt.Errorf("purge stream %s: %w", name, err)
 	}
@@ -132,7 +145,7 @@ func (j *Janitor) readBy(ctx context.Context, s jetstream.Stream, last uint64) (
 			continue
 		}
 		n++
-		if floor := c.AckFloor.Stream; floor < read && !j.caughtUp(ctx, s, c) {
+		if floor := c.AckFloor.Stream; floor < read && !j.caughtUp(ctx, c) {
 			read = floor
 		}
 	}
@@ -145,15 +158,66 @@ func (j *Janitor) readBy(ctx context.Context, s jetstream.Stream, last uint64) (
 // caughtUp reports whether c has acknowledged the last message for it. Its
 // NumPending would say so without a question, but lags behind for moments, and
 // a purge cannot be taken back.
-func (j *Janitor) caughtUp(ctx context.Context, s jetstream.Stream, c *jetstream.ConsumerInfo) bool {
+func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool {
 	if c.NumPending > 0 || c.NumAckPending > 0 || c.Config.FilterSubject == "" {
 		return false
 	}
-	m, err := s.GetLastMsgForSubject(ctx, c.Config.FilterSubject)
+	m, err := j.Bus.askLeader(ctx, c.Stream, lookup{Last: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true
 	}
-	return err == nil && m.Sequence <= c.AckFloor.Stream
+	return err == nil && m.Seq <= c.AckFloor.Stream
+}
+
+// saved returns the highest sequence, at most upto, up to which the newest
+// snapshots have all messages of a stream. A partition holds back its first
+// message after its snapshot and all after that, of whichever partition; one
+// that is idle has none, however old its snapshot is. Upto must not be beyond
+// the last message that the stream had when info was read.
+func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {
+	if err := j.lookAtSnapshots(ctx); err != nil {
+		return 0, err
+	}
+	stream := info.Config.Name
+	for p, snap := range j.newest {
+		at := snap.Positions[stream]
+		if !at.Created.Equal(info.Created) || at.Sequence > info.State.LastSeq {
+			at.Sequence = 0 // of other messages: a new owner reads all of these
+		}
+		if at.Sequence >= upto {
+			continue
+		}
+		subject := messages.PartitionConsumer("", subjectKinds[stream], p).FilterSubject
+		m, err := j.Bus.askLeader(ctx, stream, lookup{Seq: at.Sequence + 1, Next: subject})
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+		case err != nil:
+			return 0, err
+		case m.Seq <= upto:
+			upto = m.Seq - 1
+		}
+	}
+	return upto, nil
+}
+
+// subjectKinds are the second tokens of the subjects of streams.
+var subjectKinds = map[string]string{messages.StreamURLs: "urls", messages.StreamResults: "results"}
+
+// lookAtSnapshots learns which snapshots are the newest, now and then: what it
+// does not know yet only makes it keep more.
+func (j *Janitor) lookAtSnapshots(ctx context.Context) error {
+	if time.Since(j.newestAt) < j.Every {
+		return nil
+	}
+	newest := make([]Snapshot, j.Bus.Layout.Partitions)
+	for p := range newest {
+		var err error
+		if newest[p], _, err = j.Snapshots.Newest(ctx, p); err != nil {
+			return err
+		}
+	}
+	j.newest, j.newestAt = newest, time.Now()
+	return nil
 }
 
 // sweepBodies deletes large bodies that have been read, the oldest first, as

@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -338,5 +339,194 @@ func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	slices.Sort(names)
 	if !slices.Equal(names, []string{"read-lately", "unread"}) {
 		t.Errorf("left %q, want the unread one and the one read just now", names)
+	}
+}
+
+// With snapshots, what a new owner would have to read stays, whatever has been
+// read; an idle partition needs nothing.
+func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 1<<20)
+	j := janitorOf(b, 4)
+	j.Snapshots, j.Every = s, 0
+	for p := range 4 {
+		partitionConsumer(t, b, p)
+	}
+	created := streamOf(t, b, messages.StreamURLs).CachedInfo().Created
+	saveAt := func(p int, created time.Time, seq uint64) {
+		t.Helper()
+		_, err := s.Save(t.Context(), p, Snapshot{Epoch: 1, Positions: map[string]Position{
+			messages.StreamURLs: {Created: created, Sequence: seq},
+		}}, noise(1, 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	starts := func(what string, want uint64) {
+		t.Helper()
+		for range 3 {
+			clean(t, j)
+		}
+		if st := state(t, b, messages.StreamURLs); st.FirstSeq != want {
+			t.Errorf("%s: the stream starts at %d, want %d", what, st.FirstSeq, want)
+		}
+	}
+	for i := range 20 { // 1 to 20, partitions 0 and 1 in turn; 2 and 3 are idle
+		send(t, b, messages.SubjectURLs("c", i%2), 1)
+	}
+	for p := range 2 {
+		read(t, partitionConsumer(t, b, p), 10)
+	}
+	starts("no snapshot", 1)
+	saveAt(0, created, 19)
+	starts("partition 1 has none", 2)
+	saveAt(1, created, 10)
+	starts("partition 1 lacks 12", 12)
+	saveAt(1, created.Add(-time.Hour), 20)
+	starts("a snapshot of another stream says nothing", 12)
+	saveAt(1, created, 99)
+	starts("nor does one of a stream that lost its tail", 12)
+	saveAt(1, created, 14)
+	saveAt(2, created, 3) // long ago, and nothing since
+	starts("idle partitions hold nothing back", 16)
+	send(t, b, messages.SubjectURLs("c", 3), 1) // 21: its first
+	read(t, partitionConsumer(t, b, 3), 1)
+	saveAt(1, created, 20)
+	starts("partition 3 lacks 21", 21)
+	saveAt(3, created, 21)
+	starts("all is saved", 22)
+	j.Streams = map[string]int{messages.StreamSeeds: 0}
+	send(t, b, "seine.seeds.c", 5)
+	if _, err := j.clean(t.Context(), messages.StreamSeeds, 0); err != nil {
+		t.Fatal(err)
+	}
+	if n := state(t, b, messages.StreamSeeds).Msgs; n != 0 {
+		t.Errorf("%d seeds are left: no snapshot has to do with them", n)
+	}
+}
+
+// A snapshot makes room in a stream that is full of what none has.
+func TestJanitorSnapshotMakesRoom(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 1<<20)
+	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c.MaxBytes = 20 << 10
+	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	j := janitorOf(b, 1)
+	j.KeepShare, j.Every, j.Snapshots = 0.5, 10*time.Millisecond, s
+	con := partitionConsumer(t, b, 0)
+	start(t, j.Run)
+	pub := NewPublisher(b, "test")
+	sent := start(t, func(ctx context.Context) error {
+		for range 60 {
+			if err := pub.Publish(ctx, msg(urls, "", string(make([]byte, 1000)))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	saved, reached := map[string]Position{}, map[string]Position{}
+	early := 0
+	for n := 0; n < 60; {
+		batch, err := con.Fetch(60, jetstream.FetchMaxWait(50*time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m := range batch.Messages() {
+			md, err := m.Metadata()
+			if err != nil {
+				t.Fatal(err)
+			}
+			reached[messages.StreamURLs] = Position{Created: c0(t, b), Sequence: md.Sequence.Stream, Stored: md.Timestamp}
+			if err := m.DoubleAck(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		full, err := s.Pressure(t.Context(), saved, reached)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if full < SnapshotPressure {
+			continue
+		}
+		early++
+		if _, err := s.Save(t.Context(), 0, Snapshot{Epoch: 1, Positions: reached}, noise(1, 10)); err != nil {
+			t.Fatal(err)
+		}
+		saved = maps.Clone(reached)
+	}
+	if err := sent.wait(); err != nil {
+		t.Fatal(err)
+	}
+	if early < 2 {
+		t.Errorf("%d snapshots made room for three times the stream's limit", early)
+	}
+}
+
+// c0 returns when URLS was created.
+func c0(t *testing.T, b *Bus) time.Time {
+	t.Helper()
+	return streamOf(t, b, messages.StreamURLs).CachedInfo().Created
+}
+
+// Whatever is published, read and saved, in whatever order: what a new owner
+// would read from the newest snapshot on is there.
+func TestJanitorNeverTakesUnsaved(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 4<<20)
+	const partitions = 4
+	seed := uint64(time.Now().UnixNano())
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	j := janitorOf(b, partitions)
+	j.Snapshots, j.Every = s, 0
+	created := c0(t, b)
+	var cons [partitions]jetstream.Consumer
+	var unsaved [partitions][]uint64 // stored after the newest snapshot
+	var applied [partitions]uint64
+	var unread [partitions]int
+	for p := range cons {
+		cons[p] = partitionConsumer(t, b, p)
+	}
+	purged := uint64(0)
+	for range 200 {
+		p := rnd.IntN(partitions - 1) // the last is idle
+		switch rnd.IntN(3) {
+		case 0:
+			ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs("c", p), fmt.Append(nil, p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			unsaved[p] = append(unsaved[p], ack.Sequence)
+			unread[p]++
+		case 1:
+			if unread[p] > 0 {
+				read(t, cons[p], unread[p])
+				unread[p], applied[p] = 0, unsaved[p][len(unsaved[p])-1]
+			}
+		case 2:
+			if rnd.IntN(3) > 0 {
+				continue
+			}
+			if _, err := s.Save(t.Context(), p, Snapshot{Epoch: 1, Positions: map[string]Position{
+				messages.StreamURLs: {Created: created, Sequence: applied[p]},
+			}}, noise(1, 10)); err != nil {
+				t.Fatal(err)
+			}
+			unsaved[p] = slices.DeleteFunc(unsaved[p], func(seq uint64) bool { return seq <= applied[p] })
+		}
+		clean(t, j)
+		purged = state(t, b, messages.StreamURLs).FirstSeq
+		for p, us := range unsaved {
+			if len(us) > 0 && us[0] < purged {
+				t.Fatalf("no snapshot of partition %d has %d, the stream starts at %d", p, us[0], purged)
+			}
+		}
+	}
+	if purged <= 1 {
+		t.Error("nothing was ever purged")
 	}
 }

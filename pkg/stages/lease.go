@@ -3,312 +3,449 @@ package stages
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+	"golang.org/x/sync/errgroup"
 
 	"seine/pkg/messages"
+)
+
+// Why an owner must stop, as context.Cause of its context says; any other cause
+// is that the process ends.
+var (
+	// ErrShed: the partition is another process's share now. The lease is held
+	// until the owner has finished, then another goes on.
+	ErrShed = errors.New("the partition is given to another process")
+	// ErrLost: the lease ended or could not be renewed. Another may own the
+	// partition already.
+	ErrLost = errors.New("the lease of the partition was lost")
 )
 
 // Leases shares the partitions of a stage between its processes. Each
 // partition is a key in BucketLeases, taken and renewed by compare-and-set; a
 // key that is not renewed expires with the bucket's age. An owner that cannot
-// renew stops before that, by its own clock, so two owners can overlap only if
-// a process is frozen: what they do is told apart by the epoch.
+// renew is told to stop before that, by its own clock, so two owners can
+// overlap only if a process is frozen: what they do is told apart by the epoch.
+//
+// Processes see each other through a watch on the bucket, which decides when to
+// try and how much to want, never who owns: that only compare-and-set does.
 type Leases struct {
 	Bus        *Bus
 	Group      string // "frontier", or "writer-" and its name
 	Owner      string // the same again after a restart on the same state
 	Partitions int
-	// Fair leaves others their share; without it one process takes all.
+	// Fair shares the partitions evenly with the others that are Fair; without
+	// it one process takes all.
 	Fair bool
+	// Only, if not empty, are the partitions that this process takes, all of
+	// them and no other, whatever Fair says. While it lives the others leave
+	// them to it, those that have one of them give it up, and it counts for no
+	// share of the rest.
+	Only []int
 	Log  *slog.Logger
-	// Own works on a partition until ctx is done. Epoch grows from owner to
-	// owner. An error ends Run.
+	// Own works on a partition until ctx is done, and may take its time to
+	// finish then: the lease is held until it returns. Epoch grows from owner to
+	// owner. When it returns nil by itself the partition is given back, and this
+	// process takes it no sooner than after LeaseTTL/4. An error ends Run.
 	Own func(ctx context.Context, partition int, epoch uint64) error
 
-	ttl    time.Duration // LeaseTTL; tests have less patience
-	kv     jetstream.KeyValue
-	mu     sync.Mutex
-	owned  map[int]*lease
-	ending map[int]*lease // no longer owned, still finishing
-	fail   chan error
-	wg     sync.WaitGroup
+	ttl      time.Duration // LeaseTTL; tests have less patience
+	kv       jetstream.KeyValue
+	run      string // tells this run from others of the same owner
+	began    time.Time
+	view     *leaseView
+	ended    chan *lease
+	rest     map[int]time.Time // by partition: not to be tried before
+	announce time.Time         // when to say again that this process is there
+	troubles map[string]string // what was last wrong, by what was tried
+
+	mu   sync.Mutex
+	held map[int]*lease // changed by Run alone
 }
 
+// lease is what Run knows of a key that this process has.
 type lease struct {
-	revision uint64
-	renewed  time.Time // before the server was asked: the lease lasts at least from then
-	leaving  bool      // given up, still finishing
-	stop     context.CancelFunc
-	done     chan struct{}
+	partition int
+	epoch     uint64
+	revision  uint64
+	renewed   time.Time // before the server was asked: the lease lasts at least from then
+	next      time.Time // when to renew, or to try again to delete
+	ctx       context.Context
+	stop      context.CancelCauseFunc
+	fence     *time.Timer // stops the owner before the lease can end
+	gone      bool        // the key is not this process's any more
+	finished  bool        // the owner has returned
+	early     bool        // and nobody had told it to
+	err       error       // of the owner
 }
 
-// leaseValue is what a key holds, for a person who looks.
-type leaseValue struct {
-	Owner string    `json:"owner"`
-	Since time.Time `json:"since"`
-}
+// staying reports whether the owner has not been told to stop.
+func (le *lease) staying() bool { return le.ctx.Err() == nil }
 
 // every is how often leases are renewed, fence how long without that an owner
-// goes on.
+// goes on, soon when to look again at what may have become free.
 func (l *Leases) every() time.Duration { return l.ttl / 4 }
 func (l *Leases) fence() time.Duration { return l.ttl * 7 / 10 }
+func (l *Leases) soon() time.Duration  { return l.ttl / 40 }
 
-// Run takes, renews and gives up leases until ctx is done; then it waits for
-// the owners to finish and releases what they had.
+// Validate reports what is wrong with Only.
+func (l *Leases) Validate() error {
+	seen := make(map[int]bool)
+	for _, p := range l.Only {
+		switch {
+		case p < 0 || p >= l.Partitions:
+			return fmt.Errorf("partition %d: there are %d, from 0 to %d", p, l.Partitions, l.Partitions-1)
+		case seen[p]:
+			return fmt.Errorf("partition %d is given twice", p)
+		}
+		seen[p] = true
+	}
+	return nil
+}
+
+// Run takes, renews and gives up leases until ctx is done; then it tells the
+// owners to finish, waits for them, and releases what they had.
 func (l *Leases) Run(ctx context.Context) error {
+	if err := l.Validate(); err != nil {
+		return err
+	}
 	kv, err := l.Bus.JS.KeyValue(ctx, messages.BucketLeases)
 	if err != nil {
 		return fmt.Errorf("open bucket %s: %w", messages.BucketLeases, err)
 	}
+	l.reset(kv)
+	watch, stop := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { l.view.watch(watch) })
+	defer watching.Wait()
+	defer stop()
+	l.enroll() // before the look at the others: of two that start at once, one sees the other
+	select {
+	case <-l.view.synced:
+	case <-ctx.Done():
+	case <-time.After(l.every()): // the watch does not work: go on without
+	}
+	return l.loop(ctx)
+}
+
+func (l *Leases) reset(kv jetstream.KeyValue) {
 	l.ttl = cmp.Or(l.ttl, messages.LeaseTTL)
-	l.kv, l.fail = kv, make(chan error, l.Partitions)
+	l.kv, l.run, l.began = kv, nuid.Next(), time.Now().UTC()
+	l.view = newLeaseView(l.Bus, kv, l.Group, l.ttl)
+	l.ended = make(chan *lease, l.Partitions)
+	l.rest, l.troubles = make(map[int]time.Time), make(map[string]string)
+	l.announce = time.Time{}
 	l.mu.Lock()
-	l.owned, l.ending = make(map[int]*lease), make(map[int]*lease)
-	l.mu.Unlock()
-	t := time.NewTicker(l.every())
-	defer t.Stop()
+	defer l.mu.Unlock()
+	l.held = make(map[int]*lease)
+}
+
+// loop is the only one that changes leases. After ctx, or the error of an
+// owner, it goes on until all have finished.
+func (l *Leases) loop(ctx context.Context) error {
+	var failed error
+	quit := ctx.Done()
 	for {
-		l.tick(ctx)
+		l.renew()
+		l.free(quit == nil)
+		wait := l.soon()
+		if quit == nil {
+			if len(l.held) == 0 {
+				return failed
+			}
+		} else {
+			wait = l.balance(ctx)
+		}
 		select {
-		case <-ctx.Done():
-			l.releaseAll()
-			return nil
-		case err := <-l.fail:
-			l.releaseAll()
-			return err
-		case <-t.C:
+		case <-quit:
+			quit = nil
+			l.retire()
+		case le := <-l.ended:
+			if err := l.conclude(le); err != nil {
+				failed, quit = cmp.Or(failed, err), nil
+				l.retire()
+			}
+		case <-l.view.changed:
+		case <-time.After(wait):
 		}
 	}
 }
 
-// Owned returns the partitions that this process owns now.
+// Owned returns the partitions whose leases this process has now.
 func (l *Leases) Owned() []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var ps []int
-	for p := range l.owned {
-		ps = append(ps, p)
+	for p, le := range l.held {
+		if !le.gone {
+			ps = append(ps, p)
+		}
 	}
+	slices.Sort(ps)
 	return ps
 }
 
-func (l *Leases) tick(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, l.every())
-	defer cancel()
-	l.renew(ctx)
-	share := l.Partitions
-	if l.Fair {
-		share = l.share(ctx)
+// balance says that this process is there, gives up what is not its share, and
+// takes what is. It returns when to do so again.
+func (l *Leases) balance(ctx context.Context) time.Duration {
+	if time.Now().After(l.announce) {
+		l.enroll()
 	}
-	l.shed(share)
-	for p := range l.Partitions {
-		if ctx.Err() == nil && l.free(p, share) {
-			l.take(ctx, p)
-		}
-	}
-}
-
-// free reports whether this process may try to take p.
-func (l *Leases) free(p, share int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if le := l.ending[p]; le != nil {
-		select {
-		case <-le.done:
-			delete(l.ending, p)
-		default:
-			return false
-		}
-	}
-	if !l.Fair && p > 0 && l.owned[0] == nil {
-		return false // all or none: partition 0 decides between two
-	}
-	return l.owned[p] == nil && len(l.owned) < share
-}
-
-// renew extends every lease, and ends those that were lost or could not be
-// renewed in time.
-func (l *Leases) renew(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for p, le := range l.owned {
-		asked := time.Now()
-		rev, err := l.kv.Update(ctx, l.key(p), l.value(), le.revision)
-		switch {
-		case err == nil:
-			le.revision, le.renewed = rev, asked
-		case errors.Is(err, jetstream.ErrKeyExists) || isWrongSequence(err):
-			l.Log.Warn("lease lost to another owner", "partition", p)
-			l.end(p, le)
-		case time.Since(le.renewed) > l.fence():
-			l.Log.Warn("lease could not be renewed, letting go", "partition", p, "error", err)
-			l.end(p, le)
-		}
-	}
-}
-
-func isWrongSequence(err error) bool {
-	var api *jetstream.APIError
-	return errors.As(err, &api) && (int(api.ErrorCode) == 10071 || int(api.ErrorCode) == 10164)
-}
-
-// end stops the owner of a partition. l.mu is held.
-func (l *Leases) end(p int, le *lease) {
-	le.stop()
-	delete(l.owned, p)
-	l.ending[p] = le
-}
-
-// share says how many partitions are this process's fair part: it counts the
-// processes that said lately that they are there.
-func (l *Leases) share(ctx context.Context) int {
-	_, _ = l.kv.Put(ctx, l.member(), l.value())
-	members := 0
-	if keys, err := l.kv.ListKeysFiltered(ctx, "member."+l.Group+".*"); err == nil {
-		for range keys.Keys() {
-			members++
-		}
-	}
-	members = max(1, members)
-	return (l.Partitions + members - 1) / members
-}
-
-// shed gives up what is over the share, for others to take. It does not wait
-// for the owners to finish: their leases, and all others, are renewed until
-// they have.
-func (l *Leases) shed(share int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	pool, quota := l.share()
+	l.shed(pool, quota)
 	staying := 0
-	for _, le := range l.owned {
-		if !le.leaving {
+	for _, le := range l.held {
+		if le.staying() {
 			staying++
 		}
 	}
-	for p, le := range l.owned {
-		if staying > share && !le.leaving {
-			le.leaving = true
-			staying--
-			l.wg.Go(func() { l.release(p, le) })
+	for _, p := range pool {
+		if staying >= quota || ctx.Err() != nil {
+			break
+		}
+		if !l.eligible(p, pool[0]) {
+			continue
+		}
+		taken, err := l.take(p)
+		if err != nil {
+			break
+		}
+		if taken {
+			staying++
+		}
+	}
+	if staying < quota {
+		return l.soon()
+	}
+	next := time.Now().Add(l.every())
+	for _, le := range l.held {
+		if !le.gone && le.next.Before(next) {
+			next = le.next
+		}
+	}
+	if end := l.view.expiry(); end.Before(next) {
+		next = end // or what a dead member had would wait for the next renewal
+	}
+	return max(time.Until(next), 0)
+}
+
+// share returns the partitions that this process may have, and how many of
+// them. Fair processes have P/members each, and the first of them by name one
+// more while some are left: so an even share is stable.
+func (l *Leases) share() (pool []int, quota int) {
+	if len(l.Only) > 0 {
+		return slices.Sorted(slices.Values(l.Only)), len(l.Only)
+	}
+	others, reserved := l.view.members(l.me())
+	for p := range l.Partitions {
+		if !reserved[p] {
+			pool = append(pool, p)
+		}
+	}
+	if !l.Fair {
+		return pool, len(pool)
+	}
+	rank := 0
+	for _, name := range others {
+		if name < l.me() {
+			rank++
+		}
+	}
+	members := len(others) + 1
+	quota = len(pool) / members
+	if rank < len(pool)%members {
+		quota++
+	}
+	return pool, quota
+}
+
+// eligible reports whether it may be of use to try p. First is the first of the
+// partitions that this process may have.
+func (l *Leases) eligible(p, first int) bool {
+	if l.held[p] != nil || time.Now().Before(l.rest[p]) {
+		return false
+	}
+	if !l.Fair && len(l.Only) == 0 && p != first {
+		// All or none: the first decides between two.
+		if le := l.held[first]; le == nil || !le.staying() {
+			return false
+		}
+	}
+	return l.view.free(p, l.Owner)
+}
+
+// enroll says to the others that this process is there.
+func (l *Leases) enroll() {
+	l.announce = time.Now().Add(l.every())
+	if !l.Fair && len(l.Only) == 0 {
+		return
+	}
+	ctx, cancel := l.timeout()
+	defer cancel()
+	_, err := l.kv.Put(ctx, l.memberKey(), encodeLease(leaseValue{Owner: l.Owner, Since: l.began, Run: l.run, Only: l.Only}))
+	l.trouble("announce", err)
+}
+
+// shed gives up what is not in the pool or over the quota, the last taken
+// first. The leases are renewed until the owners have finished.
+func (l *Leases) shed(pool []int, quota int) {
+	var staying []*lease
+	for p, le := range l.held {
+		switch {
+		case !le.staying():
+		case !slices.Contains(pool, p):
+			l.Log.Info("leaving a partition to the process that is to have it", "partition", p)
+			le.stop(ErrShed)
+		default:
+			staying = append(staying, le)
+		}
+	}
+	slices.SortFunc(staying, func(a, b *lease) int { return cmp.Compare(a.epoch, b.epoch) })
+	for i := quota; i < len(staying); i++ {
+		l.Log.Info("giving a partition to another process", "partition", staying[i].partition)
+		staying[i].stop(ErrShed)
+	}
+}
+
+// retire tells every owner that the process ends, and the others that they may
+// share what it had.
+func (l *Leases) retire() {
+	for _, le := range l.held {
+		le.stop(nil)
+	}
+	if l.Fair || len(l.Only) > 0 {
+		ctx, cancel := l.timeout()
+		defer cancel()
+		l.trouble("say goodbye", l.kv.Delete(ctx, l.memberKey()))
+	}
+}
+
+// take tries to become the owner of p. An error is one of the server's: there
+// is no use in trying others now.
+func (l *Leases) take(p int) (bool, error) {
+	asked := time.Now()
+	rev, err := l.claim(p)
+	if errors.Is(err, errHeld) {
+		l.rest[p] = asked.Add(l.soon())
+		err = nil
+	}
+	l.trouble("claim", err)
+	if rev == 0 {
+		return false, err
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	le := &lease{partition: p, epoch: rev, revision: rev, renewed: asked, next: asked.Add(l.every()), ctx: ctx, stop: stop}
+	le.fence = time.AfterFunc(l.fence()-time.Since(asked), func() {
+		if ctx.Err() == nil {
+			l.Log.Warn("lease could not be renewed, letting go", "partition", p)
+		}
+		stop(ErrLost)
+	})
+	l.mu.Lock()
+	l.held[p] = le
+	l.mu.Unlock()
+	go func() {
+		le.err = l.Own(ctx, p, rev)
+		le.early = ctx.Err() == nil
+		l.ended <- le
+	}()
+	return true, nil
+}
+
+// renew extends the leases that are due, side by side: one lost answer must not
+// cost the others theirs.
+func (l *Leases) renew() {
+	var g errgroup.Group
+	g.SetLimit(16)
+	now := time.Now()
+	var due []*lease
+	for _, le := range l.held {
+		if le.gone || le.finished || now.Before(le.next) {
+			continue
+		}
+		due = append(due, le)
+		g.Go(func() error { return l.extend(le) })
+	}
+	err := g.Wait()
+	if len(due) > 0 {
+		l.trouble("renew", err)
+	}
+	for _, le := range due {
+		if le.gone && le.staying() {
+			l.Log.Warn("lease lost to another owner", "partition", le.partition)
+			le.stop(ErrLost)
 		}
 	}
 }
 
-// release stops the owner of a partition, waits for it, and frees the key.
-func (l *Leases) release(p int, le *lease) {
-	le.stop()
-	<-le.done
+// conclude notes that an owner has returned. An error ends Run.
+func (l *Leases) conclude(le *lease) error {
+	le.fence.Stop()
+	early := le.early
+	le.stop(nil)
+	le.finished, le.next = true, time.Time{}
+	switch {
+	case early && le.err != nil:
+		return fmt.Errorf("partition %d: %w", le.partition, le.err)
+	case early:
+		l.rest[le.partition] = time.Now().Add(l.every())
+		l.Log.Info("owner gave its partition back", "partition", le.partition)
+	case le.err != nil && !errors.Is(le.err, context.Cause(le.ctx)) && !errors.Is(le.err, context.Canceled):
+		l.Log.Warn("owner did not finish well", "partition", le.partition, "error", le.err)
+	}
+	return nil
+}
+
+// free deletes the keys of owners that have finished, for others to take at
+// once. Last is to try once only, since the keys expire anyway.
+func (l *Leases) free(last bool) {
+	var g errgroup.Group
+	g.SetLimit(16)
+	now := time.Now()
+	for _, le := range l.held {
+		if le.finished && !le.gone && !now.Before(le.next) {
+			g.Go(func() error { return l.remove(le) })
+		}
+	}
+	if err := g.Wait(); err != nil {
+		l.trouble("release", err)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.owned[p] != le {
-		return
-	}
-	delete(l.owned, p)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = l.kv.Delete(ctx, l.key(p), jetstream.LastRevision(le.revision))
-}
-
-func (l *Leases) releaseAll() {
-	l.mu.Lock()
-	all := make(map[int]*lease, len(l.owned))
-	for p, le := range l.owned {
-		all[p] = le
-		le.stop()
-	}
-	l.mu.Unlock()
-	// Finishing may take a while; the leases must hold until it is done.
-	keep, stop := context.WithCancel(context.Background())
-	go func() {
-		t := time.NewTicker(l.every())
-		defer t.Stop()
-		for {
-			select {
-			case <-keep.Done():
-				return
-			case <-t.C:
-				l.renew(keep)
-			}
-		}
-	}()
-	for p, le := range all {
-		l.release(p, le)
-	}
-	stop()
-	l.wg.Wait()
-	if l.Fair { // or the others would leave its share idle until the key expires
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = l.kv.Delete(ctx, l.member())
-	}
-}
-
-// take tries to become the owner of p.
-func (l *Leases) take(ctx context.Context, p int) {
-	asked := time.Now()
-	rev, err := l.claim(ctx, p)
-	if err != nil {
-		return
-	}
-	own, stop := context.WithCancel(context.Background())
-	le := &lease{revision: rev, renewed: asked, stop: stop, done: make(chan struct{})}
-	l.mu.Lock()
-	l.owned[p] = le
-	l.mu.Unlock()
-	l.wg.Go(func() {
-		defer close(le.done)
-		if err := l.Own(own, p, rev); err != nil && own.Err() == nil {
-			l.fail <- fmt.Errorf("partition %d: %w", p, err)
-		}
+	maps.DeleteFunc(l.held, func(_ int, le *lease) bool {
+		return le.finished && (le.gone || last || time.Since(le.renewed) > l.ttl)
 	})
 }
 
-// claim creates the key of p, or takes over what this same owner had before.
-func (l *Leases) claim(ctx context.Context, p int) (uint64, error) {
-	rev, err := l.kv.Create(ctx, l.key(p), l.value())
-	if err == nil {
-		return rev, nil
-	}
-	e, err := l.kv.Get(ctx, l.key(p))
+// trouble logs what is wrong with the server, once for every change.
+func (l *Leases) trouble(what string, err error) {
+	now := ""
 	if err != nil {
-		return 0, err
+		now = err.Error()
 	}
-	var v leaseValue
-	if err := json.Unmarshal(e.Value(), &v); err != nil || v.Owner != l.Owner {
-		return 0, errHeld
+	before := l.troubles[what]
+	l.troubles[what] = now
+	switch {
+	case err == nil && before != "":
+		l.Log.Info("leases work again", "tried", what)
+	case err == nil:
+	case before == "":
+		l.Log.Warn("trouble with leases", "tried", what, "error", err)
+	default:
+		l.Log.Debug("trouble with leases", "tried", what, "error", err)
 	}
-	return l.kv.Update(ctx, l.key(p), l.value(), e.Revision())
 }
 
-var errHeld = errors.New("held by another owner")
-
-func (l *Leases) member() string { return "member." + l.Group + "." + keyToken(l.Owner) }
-
-func (l *Leases) key(p int) string { return "lease." + l.Group + "." + strconv.Itoa(p) }
-
-func (l *Leases) value() []byte {
-	v, err := json.Marshal(leaseValue{Owner: l.Owner, Since: time.Now().UTC()})
-	if err != nil {
-		panic(err) // a string and a time
-	}
-	return v
-}
-
-// keyToken makes s one token of a KV key.
-func keyToken(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '_'
-	}, s)
+// timeout bounds one request. It is not cancelled with Run: the answer to a
+// request that was made is worth waiting for.
+func (l *Leases) timeout() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), l.every())
 }

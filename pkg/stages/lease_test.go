@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -14,14 +15,19 @@ import (
 )
 
 // leaseTTL is long enough for a slow machine, short enough to wait for.
-const leaseTTL = time.Second
+const leaseTTL = 2 * time.Second
 
 // openLeases starts a broker with nothing but the bucket of leases.
 func openLeases(t *testing.T) (*broker, *Bus) {
 	t.Helper()
+	return openLeasesFor(t, leaseTTL)
+}
+
+func openLeasesFor(t *testing.T, ttl time.Duration) (*broker, *Bus) {
+	t.Helper()
 	br := newBroker(t)
 	b, _ := dial(t, br.url())
-	_, err := b.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: messages.BucketLeases, TTL: leaseTTL})
+	_, err := b.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: messages.BucketLeases, TTL: ttl})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,13 +40,18 @@ type register struct {
 	mu      sync.Mutex
 	holders map[int]string
 	epochs  map[int][]uint64
+	causes  map[int][]error
+	dead    map[string]bool // by owner: killed; what it still does here is not real
 }
 
 func (r *register) enter(p int, who string, epoch uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.holders == nil {
-		r.holders, r.epochs = make(map[int]string), make(map[int][]uint64)
+		r.holders, r.epochs, r.causes = make(map[int]string), make(map[int][]uint64), make(map[int][]error)
+	}
+	if r.dead[who] {
+		return
 	}
 	if other, taken := r.holders[p]; taken {
 		r.t.Errorf("%s owns partition %d while %s does", who, p, other)
@@ -52,10 +63,43 @@ func (r *register) enter(p int, who string, epoch uint64) {
 	r.epochs[p] = append(r.epochs[p], epoch)
 }
 
-func (r *register) leave(p int) {
+func (r *register) leave(p int, who string, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.dead[who] {
+		return
+	}
 	delete(r.holders, p)
+	r.causes[p] = append(r.causes[p], cause)
+}
+
+// kill makes who vanish.
+func (r *register) kill(who string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dead == nil {
+		r.dead = make(map[string]bool)
+	}
+	r.dead[who] = true
+	maps.DeleteFunc(r.holders, func(_ int, h string) bool { return h == who })
+}
+
+// owned returns how many partitions have an owner, and moves how often one got
+// one.
+func (r *register) owned() (n, moves int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, es := range r.epochs {
+		moves += len(es)
+	}
+	return len(r.holders), moves
+}
+
+// left returns why the owners of p stopped, so far.
+func (r *register) left(p int) []error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.causes[p])
 }
 
 // count returns how many partitions each owner has.
@@ -75,7 +119,7 @@ func newLeases(b *Bus, who string, r *register, slow time.Duration) *Leases {
 		Bus: b, Group: "frontier", Owner: who, Partitions: 8, Log: b.Log, ttl: leaseTTL,
 		Own: func(ctx context.Context, p int, epoch uint64) error {
 			r.enter(p, who, epoch)
-			defer r.leave(p)
+			defer func() { r.leave(p, who, context.Cause(ctx)) }()
 			<-ctx.Done()
 			if slow > 0 {
 				time.Sleep(slow)

@@ -1,0 +1,66 @@
+package stages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// lookup says which message of a stream is asked for.
+type lookup struct {
+	Seq  uint64 `json:"seq,omitempty"`          // the first one from here on,
+	Next string `json:"next_by_subj,omitempty"` // with this subject
+	Last string `json:"last_by_subj,omitempty"` // or the last one with this
+}
+
+// storedMessage is a message as the stream's leader has it.
+type storedMessage struct {
+	Subject string    `json:"subject"`
+	Seq     uint64    `json:"seq"`
+	Header  []byte    `json:"hdrs"`
+	Data    []byte    `json:"data"`
+	Time    time.Time `json:"time"`
+}
+
+// codeNoMessage is JetStream's error for a message that there is not.
+const codeNoMessage = 10037
+
+// askLeader gets a message of a stream from its leader: what the client's GetMsg
+// asks may be answered by a replica that is behind, which is not good enough to
+// decide that a message does not exist. It returns jetstream.ErrMsgNotFound.
+func (b *Bus) askLeader(ctx context.Context, stream string, want lookup) (*storedMessage, error) {
+	req, err := json.Marshal(want)
+	if err != nil {
+		return nil, fmt.Errorf("encode lookup: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	m, err := b.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, req)
+	if errors.Is(err, nats.ErrNoResponders) {
+		err = jetstream.ErrJetStreamNotEnabled
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look into stream %s: %w", stream, err)
+	}
+	var answer struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message *storedMessage      `json:"message"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		return nil, fmt.Errorf("look into stream %s: %w", stream, err)
+	}
+	switch {
+	case answer.Error != nil && int(answer.Error.ErrorCode) == codeNoMessage:
+		return nil, jetstream.ErrMsgNotFound
+	case answer.Error != nil:
+		return nil, fmt.Errorf("look into stream %s: %w", stream, answer.Error)
+	case answer.Message == nil:
+		return nil, fmt.Errorf("look into stream %s: %w", stream, jetstream.ErrInvalidJetStreamResponse)
+	}
+	return answer.Message, nil
+}

@@ -1,0 +1,148 @@
+package stages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// leaseValue is what a key holds, for the other processes and for a person who
+// looks.
+type leaseValue struct {
+	Owner  string    `json:"owner"`
+	Since  time.Time `json:"since"`
+	Run    string    `json:"run,omitempty"`
+	Static bool      `json:"static,omitempty"` // of a lease: its owner takes only what it was told
+	Only   []int     `json:"only,omitempty"`   // of a member: what it was told to take
+}
+
+// claim creates the key of p, or takes over what this same owner had before.
+func (l *Leases) claim(p int) (uint64, error) {
+	ctx, cancel := l.timeout()
+	defer cancel()
+	rev, err := l.kv.Create(ctx, l.key(p), l.value())
+	if err == nil {
+		return rev, nil
+	}
+	if !isWrongSequence(err) {
+		return 0, fmt.Errorf("claim partition %d: %w", p, err)
+	}
+	e, err := l.kv.Get(ctx, l.key(p))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return 0, errHeld // until this moment
+	}
+	if err != nil {
+		return 0, fmt.Errorf("claim partition %d: %w", p, err)
+	}
+	var v leaseValue
+	if err := json.Unmarshal(e.Value(), &v); err != nil || v.Owner != l.Owner {
+		return 0, errHeld
+	}
+	rev, err = l.kv.Update(ctx, l.key(p), l.value(), e.Revision())
+	if isWrongSequence(err) {
+		return 0, errHeld
+	}
+	if err != nil {
+		return 0, fmt.Errorf("claim partition %d: %w", p, err)
+	}
+	return rev, nil
+}
+
+var errHeld = errors.New("held by another owner")
+
+// extend renews one lease.
+func (l *Leases) extend(le *lease) error {
+	ctx, cancel := l.timeout()
+	defer cancel()
+	asked := time.Now()
+	rev, err := l.kv.Update(ctx, l.key(le.partition), l.value(), le.revision)
+	switch {
+	case err == nil:
+		le.revision, le.renewed, le.next = rev, asked, asked.Add(l.every())
+		if le.staying() {
+			le.fence.Reset(l.fence() - time.Since(asked))
+		}
+		return nil
+	case isWrongSequence(err) && !l.recognise(ctx, le):
+		l.mu.Lock() // for Owned
+		le.gone = true
+		l.mu.Unlock()
+		return nil
+	}
+	le.next = time.Now().Add(l.soon())
+	return fmt.Errorf("renew partition %d: %w", le.partition, err)
+}
+
+// recognise reports whether the key of a lease is this run's after all: the
+// answer to the last renewal was lost. An error leaves that open.
+func (l *Leases) recognise(ctx context.Context, le *lease) bool {
+	e, err := l.kv.Get(ctx, l.key(le.partition))
+	if err != nil {
+		return !errors.Is(err, jetstream.ErrKeyNotFound)
+	}
+	var v leaseValue
+	if err := json.Unmarshal(e.Value(), &v); err != nil || v.Run != l.run {
+		return false
+	}
+	le.revision = e.Revision()
+	return true
+}
+
+// remove deletes the key of a lease.
+func (l *Leases) remove(le *lease) error {
+	ctx, cancel := l.timeout()
+	defer cancel()
+	err := l.kv.Delete(ctx, l.key(le.partition), jetstream.LastRevision(le.revision))
+	if isWrongSequence(err) && l.recognise(ctx, le) {
+		err = l.kv.Delete(ctx, l.key(le.partition), jetstream.LastRevision(le.revision))
+	}
+	if err == nil || isWrongSequence(err) {
+		l.mu.Lock()
+		le.gone = true
+		l.mu.Unlock()
+		return nil
+	}
+	le.next = time.Now().Add(l.soon())
+	return fmt.Errorf("release partition %d: %w", le.partition, err)
+}
+
+// isWrongSequence reports whether a compare-and-set found another value.
+func isWrongSequence(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrKeyExists) ||
+		errors.As(err, &api) && (int(api.ErrorCode) == 10071 || int(api.ErrorCode) == 10164)
+}
+
+func (l *Leases) me() string { return keyToken(l.Owner) }
+
+func (l *Leases) memberKey() string { return "member." + l.Group + "." + l.me() }
+
+func (l *Leases) key(p int) string { return "lease." + l.Group + "." + strconv.Itoa(p) }
+
+func (l *Leases) value() []byte {
+	return encodeLease(leaseValue{Owner: l.Owner, Since: time.Now().UTC(), Run: l.run, Static: len(l.Only) > 0})
+}
+
+func encodeLease(v leaseValue) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings, numbers and a time
+	}
+	return b
+}
+
+// keyToken makes s one token of a KV key.
+func keyToken(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, s)
+}

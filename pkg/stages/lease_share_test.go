@@ -1,0 +1,409 @@
+package stages
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// fairLeases returns leases of n partitions that are shared evenly.
+func fairLeases(b *Bus, who string, r *register, n int) *Leases {
+	l := newLeases(b, who, r, 0)
+	l.Fair, l.Partitions = true, n
+	return l
+}
+
+func counts(r *register, want map[string]int) func() bool {
+	return func() bool { return maps.Equal(r.count(), want) }
+}
+
+func TestLeasesEvenShares(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	r := &register{t: t}
+	b2, _ := dial(t, br.url())
+	b3, _ := dial(t, br.url())
+	start(t, fairLeases(b, "a", r, 16).Run)
+	eventually(t, "a has all", counts(r, map[string]int{"a": 16}))
+	start(t, fairLeases(b2, "b", r, 16).Run)
+	eventually(t, "each has half", counts(r, map[string]int{"a": 8, "b": 8}))
+	_, moves := r.owned()
+	if moves != 24 {
+		t.Errorf("%d times a partition got an owner: 16 and 8 were needed", moves)
+	}
+	always(t, 2*leaseTTL, "nothing moves", func() bool { _, m := r.owned(); return m == moves })
+	third := start(t, fairLeases(b3, "c", r, 16).Run)
+	eventually(t, "three share", counts(r, map[string]int{"a": 6, "b": 5, "c": 5}))
+	if _, m := r.owned(); m != moves+5 {
+		t.Errorf("%d moves for the five partitions of the third", m-moves)
+	}
+	if err := third.end(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "each has half again", counts(r, map[string]int{"a": 8, "b": 8}))
+	if _, m := r.owned(); m != moves+10 {
+		t.Errorf("%d moves for five partitions that came and went", m-moves)
+	}
+}
+
+func TestLeasesOnly(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	r := &register{t: t}
+	start(t, fairLeases(b, "a", r, 8).Run)
+	eventually(t, "a has all", counts(r, map[string]int{"a": 8}))
+	b2, _ := dial(t, br.url())
+	l := newLeases(b2, "s", r, 0)
+	l.Only = []int{5, 1}
+	static := start(t, l.Run)
+	eventually(t, "s has its two", counts(r, map[string]int{"a": 6, "s": 2}))
+	if got := l.Owned(); !slices.Equal(got, []int{1, 5}) {
+		t.Errorf("s owns %v", got)
+	}
+	if got := r.left(5); len(got) != 1 || !errors.Is(got[0], ErrShed) {
+		t.Errorf("a was told %v", got)
+	}
+	b3, _ := dial(t, br.url())
+	start(t, fairLeases(b3, "b", r, 8).Run)
+	eventually(t, "the rest is shared", counts(r, map[string]int{"a": 3, "b": 3, "s": 2}))
+	if err := static.end(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all is shared", counts(r, map[string]int{"a": 4, "b": 4}))
+}
+
+func TestLeasesOnlyIsChecked(t *testing.T) {
+	t.Parallel()
+	for want, only := range map[string][]int{
+		"partition 8: there are 8, from 0 to 7":  {8},
+		"partition -1: there are 8, from 0 to 7": {-1},
+		"partition 2 is given twice":             {2, 2},
+	} {
+		if err := (&Leases{Partitions: 8, Only: only}).Run(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("%v: %v, want %s", only, err, want)
+		}
+	}
+}
+
+// An owner that returns by itself gives the partition to others at once, and
+// has it again only after a while.
+func TestLeasesGivenBack(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	var mu sync.Mutex
+	var times []time.Time
+	l := newLeases(b, "a", &register{t: t}, 0)
+	l.Only = []int{3}
+	l.Own = func(context.Context, int, uint64) error {
+		mu.Lock()
+		defer mu.Unlock()
+		times = append(times, time.Now())
+		return nil
+	}
+	j := start(t, l.Run)
+	eventually(t, "a had it twice", func() bool { mu.Lock(); defer mu.Unlock(); return len(times) >= 2 })
+	mu.Lock()
+	if d := times[1].Sub(times[0]); d < l.every() || d > 3*l.every() {
+		t.Errorf("taken again after %s, want about %s", d, l.every())
+	}
+	mu.Unlock()
+	b2, _ := dial(t, br.url())
+	r := &register{t: t}
+	other := newLeases(b2, "b", r, 0)
+	other.Only = []int{3}
+	start(t, other.Run)
+	eventually(t, "b has it", counts(r, map[string]int{"b": 1}))
+	always(t, leaseTTL, "b keeps it", counts(r, map[string]int{"b": 1}))
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLeasesSayWhy(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	r := &register{t: t}
+	l := fairLeases(b, "a", r, 2)
+	j := start(t, l.Run)
+	eventually(t, "a has both", counts(r, map[string]int{"a": 2}))
+	if err := l.kv.Delete(t.Context(), l.key(0)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a lost one", func() bool { return len(r.left(0)) == 1 })
+	eventually(t, "a has both again", counts(r, map[string]int{"a": 2}))
+	b2, _ := dial(t, br.url())
+	start(t, fairLeases(b2, "b", r, 2).Run)
+	eventually(t, "each has one", counts(r, map[string]int{"a": 1, "b": 1}))
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range [][]error{{ErrLost, ErrShed}, {context.Canceled}} {
+		if got := r.left(p); !slices.Equal(got, want) {
+			t.Errorf("the owners of %d were told %v, want %v", p, got, want)
+		}
+	}
+}
+
+// inTime tries what has a time limit up to three times: other work on the
+// machine is not to be measured.
+func inTime(t *testing.T, bound time.Duration, try func() time.Duration) {
+	t.Helper()
+	for i := range 3 {
+		d := try().Round(time.Millisecond)
+		t.Logf("took %s, of %s at most", d, bound)
+		if d <= bound {
+			return
+		}
+		if i == 2 {
+			t.Errorf("never within %s", bound)
+		}
+	}
+}
+
+// With the timings of production: what is released is taken at once, whether
+// its owner has more than its share or ends.
+func TestLeasesHandover(t *testing.T) {
+	t.Parallel()
+	br, _ := openLeasesFor(t, messages.LeaseTTL)
+	r := &register{t: t}
+	const finish = 700 * time.Millisecond // such as an upload
+	n := 0
+	fair := func() (string, *job) {
+		n++
+		who := fmt.Sprint("p", n)
+		b, _ := dial(t, br.url())
+		l := newLeases(b, who, r, finish)
+		l.Fair, l.Partitions, l.ttl = true, 16, messages.LeaseTTL
+		return who, start(t, l.Run)
+	}
+	a, old := fair()
+	eventually(t, "one has all", counts(r, map[string]int{a: 16}))
+	inTime(t, finish+500*time.Millisecond, func() time.Duration {
+		began := time.Now()
+		b, j := fair()
+		eventually(t, "each has half", counts(r, map[string]int{a: 8, b: 8}))
+		shed := time.Since(began)
+		began = time.Now()
+		old.stop()
+		eventually(t, "the other has all", counts(r, map[string]int{b: 16}))
+		a, old = b, j
+		return max(shed, time.Since(began))
+	})
+}
+
+// TestLeasesChild is not a test but a process of TestLeasesProcesses.
+func TestLeasesChild(t *testing.T) {
+	url := os.Getenv("SEINE_TEST_LEASES")
+	if url == "" {
+		t.Skip("run by TestLeasesProcesses")
+	}
+	b, _ := dial(t, url)
+	l := fairLeases(b, "child", nil, 8)
+	l.Own = func(ctx context.Context, p int, epoch uint64) error {
+		fmt.Printf("enter %d %d\n", p, epoch)
+		<-ctx.Done()
+		fmt.Printf("leave %d %v\n", p, errors.Is(context.Cause(ctx), ErrLost))
+		return nil
+	}
+	_ = l.Run(t.Context())
+}
+
+// child is a process that shares partitions with the test, and what it said.
+type child struct {
+	*exec.Cmd
+	mu    sync.Mutex
+	lines []string
+}
+
+func startChild(t *testing.T, url string) *child {
+	t.Helper()
+	c := &child{Cmd: exec.Command(os.Args[0], "-test.run=^TestLeasesChild$")}
+	c.Env = append(os.Environ(), "SEINE_TEST_LEASES="+url)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			c.mu.Lock()
+			c.lines = append(c.lines, s.Text())
+			c.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() { _ = c.Process.Kill(); <-read; _ = c.Wait() })
+	return c
+}
+
+// said counts the lines that begin and end so.
+func (c *child) said(prefix, suffix string) func() int {
+	return func() (n int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, l := range c.lines {
+			if strings.HasPrefix(l, prefix) && strings.HasSuffix(l, suffix) {
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// Real processes: one is killed, one frozen and thawed.
+func TestLeasesProcesses(t *testing.T) {
+	t.Parallel()
+	br, b := openLeases(t)
+	r := &register{t: t}
+	l := fairLeases(b, "test", r, 8)
+	start(t, l.Run)
+	eventually(t, "the test has all", counts(r, map[string]int{"test": 8}))
+	// The server looks for what has expired at least 250 ms after the last time.
+	bound := leaseTTL + l.every() + 250*time.Millisecond
+	strike := func(c *child, signal syscall.Signal) time.Duration {
+		eventually(t, "the child has half", func() bool {
+			return c.said("enter", "")() == 4 && r.count()["test"] == 4
+		})
+		began := time.Now()
+		if err := c.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the test has all", counts(r, map[string]int{"test": 8}))
+		return time.Since(began)
+	}
+	inTime(t, bound, func() time.Duration { return strike(startChild(t, br.url()), syscall.SIGKILL) })
+	inTime(t, bound, func() time.Duration {
+		c := startChild(t, br.url())
+		defer func() { _ = c.Process.Kill() }()
+		d := strike(c, syscall.SIGSTOP)
+		if err := c.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the child knows that it lost all", func() bool { return c.said("leave", "true")() == 4 })
+		eventually(t, "the child has half again", func() bool {
+			return c.said("enter", "")() == 8 && r.count()["test"] == 4
+		})
+		return d
+	})
+}
+
+// The server's refusals are said once, not at every attempt.
+func TestLeasesTrouble(t *testing.T) {
+	t.Parallel()
+	br, _ := openLeases(t)
+	b, log := dial(t, br.url())
+	r := &register{t: t}
+	start(t, fairLeases(b, "a", r, 2).Run)
+	eventually(t, "a has both", counts(r, map[string]int{"a": 2}))
+	if err := b.JS.DeleteKeyValue(t.Context(), messages.BucketLeases); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"announce", "renew", "claim"} {
+		line := func(level string) func() bool {
+			return func() bool {
+				log.mu.Lock()
+				defer log.mu.Unlock()
+				n := 0
+				for l := range strings.Lines(log.buf.String()) {
+					if strings.Contains(l, "level="+level) && strings.Contains(l, "trouble with leases") && strings.Contains(l, "tried="+what) {
+						n++
+					}
+				}
+				return level == "WARN" && n == 1 || level == "DEBUG" && n > 0
+			}
+		}
+		eventually(t, what+" is said at debug", line("DEBUG"))
+		if !line("WARN")() {
+			t.Errorf("%s is not said once as a warning", what)
+		}
+	}
+	eventually(t, "a let go", func() bool { n, _ := r.owned(); return n == 0 })
+}
+
+// Processes come, go, are killed and cut off in any order: no two ever own the
+// same partition, and every partition has its owner again soon.
+func TestLeasesModel(t *testing.T) {
+	t.Parallel()
+	br, _ := openLeases(t)
+	const partitions = 16
+	seed := uint64(time.Now().UnixNano())
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	r := &register{t: t}
+	type process struct {
+		name string
+		job  *job
+		bus  *Bus
+		net  *proxy
+	}
+	var live []*process
+	made := 0
+	join := func() {
+		p := &process{name: fmt.Sprintf("%c%d", 'a'+rnd.IntN(26), made), net: newProxy(t, br)}
+		p.bus, _ = dial(t, p.net.url())
+		made++
+		p.job = start(t, fairLeases(p.bus, p.name, r, partitions).Run)
+		live = append(live, p)
+	}
+	even := func() bool {
+		n := r.count()
+		total := 0
+		for _, p := range live {
+			k := n[p.name]
+			if total += k; k < partitions/len(live) || k > (partitions+len(live)-1)/len(live) {
+				return false
+			}
+		}
+		return total == partitions
+	}
+	join()
+	for range 12 {
+		began := time.Now()
+		what := "join"
+		bound := leaseTTL // nobody died
+		switch n := rnd.IntN(4); {
+		case len(live) == 1 || n == 0 && len(live) < 5:
+			join()
+		case n == 1:
+			what = "leave"
+			i := rnd.IntN(len(live))
+			live[i].job.stop()
+			live = slices.Delete(live, i, i+1)
+		case n == 2:
+			what, bound = "kill", 3*leaseTTL
+			i := rnd.IntN(len(live))
+			r.kill(live[i].name)
+			live[i].bus.NC.Close()
+			live = slices.Delete(live, i, i+1)
+		default:
+			what, bound = "cut off", 4*leaseTTL
+			p := live[rnd.IntN(len(live))]
+			p.net.swallow.Store(true)
+			time.Sleep(time.Duration(rnd.Int64N(int64(3 * leaseTTL / 2)))) // what a network does, not a wait
+			p.net.cut()
+		}
+		eventually(t, "all is shared evenly after "+what, even)
+		if d := time.Since(began); d > bound {
+			t.Errorf("%s: shared evenly only after %s", what, d)
+		}
+	}
+	if n, _ := r.owned(); n != partitions {
+		t.Errorf("%d partitions have an owner", n)
+	}
+}

@@ -1,0 +1,343 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"seine/pkg/messages"
+)
+
+// Snapshots keeps the newest snapshot of each partition's state in
+// BucketSnapshots, and in BucketMeta which one that is and which store has the
+// live state. An owner saves one partition at a time; apart from that it is
+// safe for concurrent use, by any number of processes.
+type Snapshots struct {
+	bus *Bus
+
+	mu    sync.Mutex
+	infos map[string]streamLook
+}
+
+type streamLook struct {
+	info *jetstream.StreamInfo
+	at   time.Time
+}
+
+// Snapshot describes a snapshot. Object, Bytes and Time are Save's to fill in,
+// the rest its caller's.
+type Snapshot struct {
+	Partition int                 `json:"partition"`
+	Object    string              `json:"object"`    // its name in BucketSnapshots
+	Owner     string              `json:"owner"`     // ID of the store that it is of
+	Epoch     uint64              `json:"epoch"`     // of the lease under which it was made
+	Format    int                 `json:"format"`    // of the object, its writer's business
+	Positions map[string]Position `json:"positions"` // by stream: all up to there is in it
+	Bytes     int64               `json:"bytes"`
+	Time      time.Time           `json:"time"`
+}
+
+// Errors of Snapshots.
+var (
+	// ErrStale is returned when an owner with a higher epoch was there already:
+	// this process has lost the partition.
+	ErrStale = errors.New("another process has taken over the partition")
+	// ErrSnapshotsFull is returned when the object does not fit the limit of
+	// the bucket. The snapshot before is kept.
+	ErrSnapshotsFull = errors.New("snapshot bucket is full")
+	// ErrSnapshotGone is returned for a snapshot that a newer one has replaced.
+	ErrSnapshotGone = errors.New("the snapshot is gone, a newer one replaced it")
+	// ErrSnapshotDamaged is returned when an object is not what was saved.
+	ErrSnapshotDamaged = errors.New("the snapshot is damaged")
+)
+
+// NewSnapshots returns the snapshots of the pipeline on b.
+func NewSnapshots(b *Bus) *Snapshots {
+	return &Snapshots{bus: b, infos: make(map[string]streamLook)}
+}
+
+// ProvisionSnapshots creates the bucket of snapshots, or brings its limit up to
+// date.
+func ProvisionSnapshots(ctx context.Context, b *Bus, limits messages.StreamLimits, replicas int) error {
+	limits.SnapshotsBytes = cmp.Or(limits.SnapshotsBytes, messages.DefaultSnapshotsBytes)
+	if _, err := b.JS.CreateOrUpdateObjectStore(ctx, messages.Snapshots(limits, replicas)); err != nil {
+		return fmt.Errorf("create object store %s: %w", messages.BucketSnapshots, hintStorage(err))
+	}
+	return nil
+}
+
+// Save stores what write writes as the newest snapshot of partition p. It is
+// recorded by compare-and-set when the object is whole, and not at all when an
+// owner of a higher epoch has recorded one: ErrStale. A crash leaves at most an
+// object that nobody knows of, which the next Save of the partition removes.
+// Memory is bounded, whatever the size.
+func (s *Snapshots) Save(ctx context.Context, p int, meta Snapshot, write func(io.Writer) error) (Snapshot, error) {
+	saved, err := s.save(ctx, p, meta, write)
+	if IsFull(err) {
+		err = fmt.Errorf("%w: %s must hold a snapshot of every partition and one more: raise its limit (%w)", ErrSnapshotsFull, messages.BucketSnapshots, err)
+	}
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("save snapshot of partition %d: %w", p, err)
+	}
+	return saved, nil
+}
+
+func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(io.Writer) error) (Snapshot, error) {
+	have, err := s.recorded(ctx, p)
+	if err != nil {
+		return meta, err
+	}
+	if have.Epoch > meta.Epoch {
+		return meta, fmt.Errorf("%w: epoch %d, this one is of %d", ErrStale, have.Epoch, meta.Epoch)
+	}
+	box, err := s.objects(ctx)
+	if err != nil {
+		return meta, err
+	}
+	meta.Partition, meta.Object = p, objectName(p, meta.Epoch)
+	if err := box.sweep(ctx, p, meta.Epoch, have.Object); err != nil {
+		s.bus.Log.Warn("cannot remove what failed snapshots left", "partition", p, "error", err)
+	}
+	if meta.Bytes, err = box.put(ctx, meta.Object, write); err != nil {
+		box.discard(ctx, meta.Object)
+		return meta, err
+	}
+	meta.Time = time.Now().UTC()
+	before, err := s.record(ctx, meta, have)
+	if errors.Is(err, ErrStale) {
+		box.discard(ctx, meta.Object)
+	}
+	if err != nil {
+		return meta, err
+	}
+	if before.Object != "" {
+		box.discard(ctx, before.Object)
+	}
+	return meta, nil
+}
+
+// recordedSnapshot is a Snapshot and the revision of its record, 0 for none.
+type recordedSnapshot struct {
+	Snapshot
+	revision uint64
+}
+
+// record makes snap the newest of its partition in place of have, and returns
+// which one it really replaced. After an error other than ErrStale it may be
+// recorded or not: its object must stay.
+func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
+	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return have, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	text, err := json.Marshal(snap)
+	if err != nil {
+		return have, fmt.Errorf("encode snapshot: %w", err)
+	}
+	for {
+		_, err := kv.Update(ctx, snapshotKey(snap.Partition), text, have.revision) // 0: there is none
+		if err == nil {
+			return have, nil
+		}
+		now, again := s.recorded(ctx, snap.Partition)
+		switch {
+		case again != nil:
+			return have, fmt.Errorf("record snapshot: %w", errors.Join(err, again))
+		case now.Object == snap.Object: // only the answer was lost
+			return have, nil
+		case now.Epoch > snap.Epoch:
+			return have, fmt.Errorf("%w: epoch %d, this one is of %d", ErrStale, now.Epoch, snap.Epoch)
+		case !isWrongSequence(err):
+			return have, fmt.Errorf("record snapshot: %w", err)
+		}
+		have = now
+		if err := Sleep(ctx, minRefusedWait); err != nil {
+			return have, fmt.Errorf("record snapshot: %w", err)
+		}
+	}
+}
+
+// Newest returns the newest snapshot of partition p, if there is one.
+func (s *Snapshots) Newest(ctx context.Context, p int) (Snapshot, bool, error) {
+	r, err := s.recorded(ctx, p)
+	return r.Snapshot, r.Object != "", err
+}
+
+func (s *Snapshots) recorded(ctx context.Context, p int) (r recordedSnapshot, err error) {
+	value, revision, err := s.meta(ctx, snapshotKey(p))
+	if err != nil {
+		return r, err
+	}
+	if r.revision = revision; len(value) == 0 { // never written, or deleted
+		return r, nil
+	}
+	if err := json.Unmarshal(value, &r.Snapshot); err != nil {
+		return r, fmt.Errorf("decode %s: %w", snapshotKey(p), err)
+	}
+	return r, nil
+}
+
+// Open returns a reader of the snapshot's object. It gives io.EOF only after
+// all of the object was read and its digest was right; until then what was read
+// is not to be believed. A snapshot that was replaced meanwhile is
+// ErrSnapshotGone, one that is not whole ErrSnapshotDamaged. It outlives a
+// server that is away for a while.
+func (s *Snapshots) Open(ctx context.Context, snap Snapshot) (io.ReadCloser, error) {
+	box, err := s.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := box.open(ctx, snap.Object)
+	if err != nil {
+		return nil, fmt.Errorf("open snapshot of partition %d: %w", snap.Partition, err)
+	}
+	if r.left != snap.Bytes {
+		return nil, fmt.Errorf("open snapshot of partition %d: %w: %d bytes, %d were saved", snap.Partition, ErrSnapshotDamaged, r.left, snap.Bytes)
+	}
+	return r, nil
+}
+
+// Binding says which store has the live state of a partition: another owner
+// with another store must not start from nothing, but from the snapshot.
+type Binding struct {
+	Store string `json:"store"` // "" if no store ever had the partition
+	Epoch uint64 `json:"epoch"` // of the lease under which it was bound, 0 if unknown
+
+	revision uint64
+}
+
+// Binding returns the binding of partition p.
+func (s *Snapshots) Binding(ctx context.Context, p int) (b Binding, err error) {
+	value, revision, err := s.meta(ctx, bindingKey(p))
+	if err != nil {
+		return b, err
+	}
+	if len(value) == 0 || value[0] != '{' { // never written, or the bare ID of the store, as it once was
+		return Binding{Store: string(value), revision: revision}, nil
+	}
+	if err := json.Unmarshal(value, &b); err != nil {
+		return b, fmt.Errorf("decode %s: %w", bindingKey(p), err)
+	}
+	b.revision = revision
+	return b, nil
+}
+
+// Rebind binds partition p to a store, if the binding still is the one that was
+// read as was; it returns the new one. ErrStale means that it is not, or that
+// was has a higher epoch: another owner has the partition. Asking again with
+// the same arguments after another error is safe.
+func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string, epoch uint64) (Binding, error) {
+	if was.Epoch > epoch {
+		return was, fmt.Errorf("bind partition %d: %w: epoch %d, this one is of %d", p, ErrStale, was.Epoch, epoch)
+	}
+	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return was, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	next := Binding{Store: store, Epoch: epoch}
+	text, err := json.Marshal(next)
+	if err != nil {
+		return was, fmt.Errorf("encode binding: %w", err)
+	}
+	next.revision, err = kv.Update(ctx, bindingKey(p), text, was.revision) // 0: there is none
+	if !isWrongSequence(err) {
+		if err != nil {
+			return was, fmt.Errorf("bind partition %d: %w", p, err)
+		}
+		return next, nil
+	}
+	now, err := s.Binding(ctx, p)
+	if err != nil {
+		return was, err
+	}
+	if now.Store == store && now.Epoch == epoch { // an answer was lost
+		return now, nil
+	}
+	return was, fmt.Errorf("bind partition %d: %w: it is bound to %s under epoch %d", p, ErrStale, now.Store, now.Epoch)
+}
+
+func snapshotKey(p int) string { return "snapshot." + strconv.Itoa(p) }
+func bindingKey(p int) string  { return "frontier." + strconv.Itoa(p) }
+
+// objectName names a new object. Partition and epoch are in it so that what
+// was left over can be told from what a newer owner is writing.
+func objectName(p int, epoch uint64) string {
+	return fmt.Sprintf("p%d-e%d-%s", p, epoch, nuid.Next())
+}
+
+// meta returns the value of a key in BucketMeta and its revision, 0 for none. A
+// replica that is behind must not answer: the janitor may have purged what an
+// older snapshot needs.
+func (s *Snapshots) meta(ctx context.Context, key string) ([]byte, uint64, error) {
+	m, err := s.bus.askLeader(ctx, "KV_"+messages.BucketMeta, lookup{Last: "$KV." + messages.BucketMeta + "." + key})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read %s: %w", key, err)
+	}
+	return m.Data, m.Seq, nil
+}
+
+// SnapshotPressure is the Pressure at which an owner should save a snapshot
+// before it is due.
+const SnapshotPressure = 0.25
+
+// Pressure returns how full what must be kept for the sake of one partition
+// makes a stream: the share of the byte limit, the highest over the streams in
+// reached. Saved are the positions of the partition's newest snapshot, reached
+// those of its live state. It is an estimate, and 0 where the partition has
+// read nothing since the snapshot. It asks the server for a stream at most once
+// in a second, for all partitions of the process.
+func (s *Snapshots) Pressure(ctx context.Context, saved, reached map[string]Position) (float64, error) {
+	most := 0.0
+	for stream, now := range reached {
+		before := saved[stream]
+		if before == now {
+			continue
+		}
+		info, err := s.look(ctx, stream)
+		if err != nil {
+			return 0, err
+		}
+		if limit := info.Config.MaxBytes; limit > 0 {
+			most = max(most, float64(HeldSince(info, before))/float64(limit))
+		}
+	}
+	return most, nil
+}
+
+// HeldSince estimates how many bytes of a stream were stored after a position,
+// from the mean size of its messages. All of it, if the position is in another
+// life of the stream.
+func HeldSince(info *jetstream.StreamInfo, at Position) int64 {
+	st := info.State
+	if !at.Created.Equal(info.Created) || at.Sequence > st.LastSeq || at.Sequence < st.FirstSeq {
+		return int64(st.Bytes)
+	}
+	return int64(float64(st.Bytes) * float64(st.LastSeq-at.Sequence) / float64(st.LastSeq-st.FirstSeq+1))
+}
+
+// look returns what a stream was like within the last second.
+func (s *Snapshots) look(ctx context.Context, stream string) (*jetstream.StreamInfo, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.infos[stream]; time.Since(l.at) < time.Second {
+		return l.info, nil
+	}
+	st, err := s.bus.JS.Stream(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("look at stream %s: %w", stream, err)
+	}
+	s.infos[stream] = streamLook{st.CachedInfo(), time.Now()}
+	return st.CachedInfo(), nil
+}

@@ -1,0 +1,497 @@
+package stages
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// openSnapshots starts a broker with the streams of Seine and a bucket of
+// snapshots of at most limit bytes.
+func openSnapshots(t *testing.T, limit int64) (*broker, *Bus, *Snapshots) {
+	t.Helper()
+	br, b := open(t)
+	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: limit}, 1); err != nil {
+		t.Fatal(err)
+	}
+	return br, b, NewSnapshots(b)
+}
+
+// noise writes n bytes that seed determines, in pieces of odd sizes.
+func noise(seed uint64, n int) func(io.Writer) error {
+	return func(w io.Writer) error {
+		src := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+		buf := make([]byte, 300_007)
+		for left := n; left > 0; {
+			k := min(left, 1+int(src.Uint64()%uint64(len(buf))))
+			_, _ = src.Read(buf[:k])
+			if _, err := w.Write(buf[:k]); err != nil {
+				return err
+			}
+			left -= k
+		}
+		return nil
+	}
+}
+
+func noiseBytes(seed uint64, n int) []byte {
+	var b bytes.Buffer
+	_ = noise(seed, n)(&b)
+	return b.Bytes()
+}
+
+func save(t *testing.T, s *Snapshots, p int, epoch uint64, write func(io.Writer) error) Snapshot {
+	t.Helper()
+	snap, err := s.Save(t.Context(), p, Snapshot{Owner: "store", Epoch: epoch, Format: 1}, write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+func load(t *testing.T, s *Snapshots, snap Snapshot) ([]byte, error) {
+	t.Helper()
+	r, err := s.Open(t.Context(), snap)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// objects returns the names of what is in the bucket, whole or not.
+func objects(t *testing.T, s *Snapshots) []string {
+	t.Helper()
+	box, err := s.objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := box.stream.Info(t.Context(), jetstream.WithSubjectFilter(chunkSubjects+">"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for subject := range info.State.Subjects {
+		names = append(names, strings.TrimPrefix(subject, chunkSubjects))
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
+func TestSnapshotRoundTrip(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 64<<20)
+	if _, ok, err := s.Newest(t.Context(), 2); ok || err != nil {
+		t.Fatalf("newest of none: %v, %v", ok, err)
+	}
+	at := map[string]Position{messages.StreamURLs: {Created: time.Now().UTC(), Sequence: 7, Stored: time.Now().UTC()}}
+	for i, size := range []int{0, 1, objectChunk - 1, objectChunk, 3*objectChunk + 5, 9 << 20} {
+		saved, err := s.Save(t.Context(), 2, Snapshot{Owner: "store", Epoch: uint64(i), Format: 3, Positions: at}, noise(9, size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok, err := s.Newest(t.Context(), 2)
+		if !ok || err != nil || got.Object != saved.Object || got.Bytes != int64(size) || got.Epoch != uint64(i) ||
+			got.Format != 3 || got.Owner != "store" || got.Partition != 2 || !maps.Equal(got.Positions, at) || time.Since(got.Time) > patience {
+			t.Fatalf("newest is %+v, %v, %v; saved %+v", got, ok, err, saved)
+		}
+		data, err := load(t, s, got)
+		if err != nil || !bytes.Equal(data, noiseBytes(9, size)) {
+			t.Fatalf("%d bytes: read %d, %v", size, len(data), err)
+		}
+		if have := objects(t, s); size > 0 && !slices.Equal(have, []string{saved.Object}) {
+			t.Errorf("the bucket holds %q", have)
+		}
+		// Others can read it too.
+		store, err := b.JS.ObjectStore(t.Context(), messages.BucketSnapshots)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := store.GetBytes(t.Context(), saved.Object); err != nil || !bytes.Equal(data, noiseBytes(9, size)) {
+			t.Errorf("%d bytes: the client's Get read %d, %v", size, len(data), err)
+		}
+	}
+	r, err := s.Open(t.Context(), func() Snapshot { n, _, _ := s.Newest(t.Context(), 2); return n }())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := iotest.TestReader(r, noiseBytes(9, 9<<20)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSnapshotOfStaleOwner(t *testing.T) {
+	t.Parallel()
+	_, _, s := openSnapshots(t, 64<<20)
+	first := save(t, s, 1, 5, noise(1, 1000))
+	var newer Snapshot
+	// The old owner is frozen while it uploads; the new one saves meanwhile.
+	_, err := s.Save(t.Context(), 1, Snapshot{Owner: "old", Epoch: 5}, func(w io.Writer) error {
+		if err := noise(2, objectChunk*2)(w); err != nil {
+			return err
+		}
+		newer = save(t, s, 1, 6, noise(3, 1000))
+		return noise(2, objectChunk*2)(w)
+	})
+	if !errors.Is(err, ErrStale) {
+		t.Fatalf("saved over a newer owner's: %v", err)
+	}
+	if have := objects(t, s); !slices.Equal(have, []string{newer.Object}) {
+		t.Errorf("the bucket holds %q, want only %q", have, newer.Object)
+	}
+	if _, err := s.Save(t.Context(), 1, Snapshot{Epoch: 5}, func(io.Writer) error { t.Error("asked to write in vain"); return nil }); !errors.Is(err, ErrStale) {
+		t.Errorf("later: %v", err)
+	}
+	if data, err := load(t, s, newer); err != nil || !bytes.Equal(data, noiseBytes(3, 1000)) {
+		t.Errorf("the newer one: %d bytes, %v", len(data), err)
+	}
+	if _, err := load(t, s, first); !errors.Is(err, ErrSnapshotGone) {
+		t.Errorf("the one that was replaced: %v", err)
+	}
+}
+
+// A new owner's upload is under way when the old one thaws and sweeps.
+func TestSnapshotOfNewerOwnerIsNotSwept(t *testing.T) {
+	t.Parallel()
+	_, _, s := openSnapshots(t, 64<<20)
+	save(t, s, 0, 1, noise(1, 1000))
+	newer := save(t, s, 0, 3, func(w io.Writer) error {
+		if err := noise(2, 4*objectChunk)(w); err != nil {
+			return err
+		}
+		// Recorded before the newer: it is replaced, not the other way round.
+		save(t, s, 0, 2, noise(4, 1000))
+		return nil
+	})
+	if data, err := load(t, s, newer); err != nil || !bytes.Equal(data, noiseBytes(2, 4*objectChunk)) {
+		t.Errorf("read %d bytes, %v", len(data), err)
+	}
+	if have := objects(t, s); !slices.Equal(have, []string{newer.Object}) {
+		t.Errorf("the bucket holds %q, want only %q", have, newer.Object)
+	}
+}
+
+func TestSnapshotThatFails(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 64<<20)
+	kept := save(t, s, 0, 1, noise(1, 1000))
+	other := save(t, s, 1, 1, noise(2, 1000))
+	broken := errors.New("store is broken")
+	_, err := s.Save(t.Context(), 0, Snapshot{Epoch: 1}, func(w io.Writer) error {
+		_ = noise(3, 5*objectChunk)(w)
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("saved: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = s.Save(ctx, 0, Snapshot{Epoch: 1}, func(w io.Writer) error {
+		cancel()
+		return noise(3, 50*objectChunk)(w)
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	want := slices.Sorted(slices.Values([]string{kept.Object, other.Object}))
+	if have := objects(t, s); !slices.Equal(have, want) {
+		t.Errorf("the bucket holds %q, want %q", have, want)
+	}
+	// What a crash left, of this partition and of another.
+	for _, name := range []string{objectName(0, 1), objectName(1, 1)} {
+		if _, err := b.JS.Publish(t.Context(), chunkSubject(name), []byte("half of it")); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, name)
+	}
+	box, err := s.objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := objectName(0, 0) // was stored, but not recorded
+	if _, err := box.put(t.Context(), whole, noise(1, 100)); err != nil {
+		t.Fatal(err)
+	}
+	next := save(t, s, 0, 2, noise(5, 1000))
+	want = slices.Sorted(slices.Values([]string{next.Object, other.Object, want[3]}))
+	if have := objects(t, s); !slices.Equal(have, want) {
+		t.Errorf("after the next the bucket holds %q, want %q", have, want)
+	}
+	if n := state(t, b, "OBJ_"+messages.BucketSnapshots).Msgs; n != 5 { // a chunk and an info of two, a chunk
+		t.Errorf("%d messages are left", n)
+	}
+}
+
+func TestSnapshotBucketFull(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 2<<20)
+	kept := save(t, s, 0, 1, noise(1, 1<<20))
+	_, err := s.Save(t.Context(), 0, Snapshot{Epoch: 1}, noise(2, 20<<20))
+	if !errors.Is(err, ErrSnapshotsFull) || !strings.Contains(err.Error(), "snapshot bucket is full: ") {
+		t.Fatalf("saved in a full bucket: %v", err)
+	}
+	newest, ok, err := s.Newest(t.Context(), 0)
+	if err != nil || !ok || newest.Object != kept.Object {
+		t.Fatalf("newest is %+v, %v, %v", newest, ok, err)
+	}
+	if data, err := load(t, s, newest); err != nil || !bytes.Equal(data, noiseBytes(1, 1<<20)) {
+		t.Errorf("read %d bytes, %v", len(data), err)
+	}
+	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: 64 << 20}, 1); err != nil {
+		t.Fatal(err)
+	}
+	save(t, s, 0, 1, noise(2, 20<<20))
+}
+
+// What is cut short, or changed, is an error before anything could take it for
+// the end.
+func TestSnapshotDamaged(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 64<<20)
+	const size = 5*objectChunk + 100
+	for name, damage := range map[string]func(st jetstream.Stream, first uint64) error{
+		"first chunk": func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first) },
+		"middle":      func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first+2) },
+		"last chunk":  func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first+5) },
+		"longer": func(_ jetstream.Stream, first uint64) error {
+			newest, _, _ := s.Newest(t.Context(), 0)
+			if err := streamOf(t, b, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
+				return err
+			}
+			_, err := b.JS.Publish(t.Context(), chunkSubject(newest.Object), make([]byte, 101))
+			return err
+		},
+		"changed": func(_ jetstream.Stream, first uint64) error {
+			newest, _, _ := s.Newest(t.Context(), 0)
+			if err := streamOf(t, b, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
+				return err
+			}
+			_, err := b.JS.Publish(t.Context(), chunkSubject(newest.Object), make([]byte, 100))
+			return err
+		},
+	} {
+		before := state(t, b, "OBJ_"+messages.BucketSnapshots).LastSeq
+		snap := save(t, s, 0, 1, noise(7, size))
+		box, err := s.objects(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		box.behind = 10 * time.Millisecond
+		if err := damage(box.stream, before+1); err != nil {
+			t.Fatal(err)
+		}
+		r, err := box.open(t.Context(), snap.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, r); !errors.Is(err, ErrSnapshotDamaged) {
+			t.Errorf("%s: read %d of %d bytes, %v", name, n, size, err)
+		}
+	}
+	snap := save(t, s, 0, 1, noise(7, size))
+	box, err := s.objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	box.behind = 10 * time.Millisecond
+	r, err := box.open(t.Context(), snap.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(io.Discard, r, objectChunk); err != nil {
+		t.Fatal(err)
+	}
+	save(t, s, 0, 1, noise(8, 10))
+	if _, err := io.Copy(io.Discard, r); !errors.Is(err, ErrSnapshotGone) {
+		t.Errorf("read while it was replaced: %v", err)
+	}
+}
+
+// A server that goes away and comes back fails an upload, not a download.
+func TestSnapshotOutlivesServer(t *testing.T) {
+	t.Parallel()
+	br, _, s := openSnapshots(t, 64<<20)
+	const size = 40 * objectChunk
+	snap := save(t, s, 0, 1, noise(1, size))
+	r, err := s.Open(t.Context(), snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	h := sha256.New()
+	if _, err := io.CopyN(h, r, size/2); err != nil {
+		t.Fatal(err)
+	}
+	br.stop()
+	br.start()
+	if _, err := io.Copy(h, r); err != nil {
+		t.Fatal(err)
+	}
+	if want := sha256.Sum256(noiseBytes(1, size)); !bytes.Equal(h.Sum(nil), want[:]) {
+		t.Error("read something else")
+	}
+	_, err = s.Save(t.Context(), 0, Snapshot{Epoch: 1}, func(w io.Writer) error {
+		if err := noise(2, size)(w); err != nil {
+			return err
+		}
+		br.stop()
+		br.start()
+		return noise(2, size)(w)
+	})
+	t.Logf("an upload through a restart: %v", err)
+	var again Snapshot
+	eventually(t, "the next is saved", func() bool {
+		again, err = s.Save(t.Context(), 0, Snapshot{Epoch: 1}, noise(3, size))
+		return err == nil
+	})
+	if have := objects(t, s); !slices.Equal(have, []string{again.Object}) {
+		t.Errorf("the bucket holds %q, want %q", have, again.Object)
+	}
+}
+
+// A large object does not pass through memory at once.
+func TestSnapshotBoundedMemory(t *testing.T) {
+	_, _, s := openSnapshots(t, 1<<30)
+	const size = 256 << 20
+	block := noiseBytes(1, 1<<20)
+	var peak atomic.Uint64
+	watch := start(t, func(ctx context.Context) error {
+		for Sleep(ctx, 5*time.Millisecond) == nil {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak.Store(max(peak.Load(), m.HeapInuse))
+		}
+		return nil
+	})
+	began := time.Now()
+	snap := save(t, s, 0, 1, func(w io.Writer) error {
+		for range size / len(block) {
+			if _, err := w.Write(block); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	up := time.Since(began)
+	began = time.Now()
+	r, err := s.Open(t.Context(), snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if n, err := io.Copy(io.Discard, r); n != size || err != nil {
+		t.Fatalf("read %d bytes, %v", n, err)
+	}
+	down := time.Since(began)
+	if err := watch.end(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d MiB: up in %s, down in %s, heap at most %d MiB with the server in it", size>>20, up, down, peak.Load()>>20)
+	if peak.Load() > 128<<20 {
+		t.Errorf("the heap grew to %d MiB", peak.Load()>>20)
+	}
+}
+
+func TestBinding(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 1<<20)
+	ctx := t.Context()
+	none, err := s.Binding(ctx, 3)
+	if err != nil || none != (Binding{}) {
+		t.Fatalf("binding of none: %+v, %v", none, err)
+	}
+	first, err := s.Rebind(ctx, 3, none, "one", 4)
+	if err != nil || first.Store != "one" || first.Epoch != 4 {
+		t.Fatalf("bound: %+v, %v", first, err)
+	}
+	if got, err := s.Binding(ctx, 3); err != nil || got != first {
+		t.Errorf("binding is %+v, %v, want %+v", got, err, first)
+	}
+	if again, err := s.Rebind(ctx, 3, none, "one", 4); err != nil || again != first {
+		t.Errorf("bound again: %+v, %v", again, err)
+	}
+	if _, err := s.Rebind(ctx, 3, none, "two", 5); !errors.Is(err, ErrStale) {
+		t.Errorf("bound over another: %v", err)
+	}
+	if _, err := s.Rebind(ctx, 3, first, "two", 3); !errors.Is(err, ErrStale) {
+		t.Errorf("bound under an older epoch: %v", err)
+	}
+	if second, err := s.Rebind(ctx, 3, first, "two", 5); err != nil || second.Store != "two" {
+		t.Errorf("bound: %+v, %v", second, err)
+	}
+	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.PutString(ctx, "frontier.0", "OldPlainStoreID"); err != nil {
+		t.Fatal(err)
+	}
+	old, err := s.Binding(ctx, 0)
+	if err != nil || old.Store != "OldPlainStoreID" || old.Epoch != 0 {
+		t.Fatalf("the plain form is %+v, %v", old, err)
+	}
+	if now, err := s.Rebind(ctx, 0, old, old.Store, 9); err != nil || now.Epoch != 9 {
+		t.Errorf("bound: %+v, %v", now, err)
+	}
+	if err := kv.Delete(ctx, "frontier.0"); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := s.Binding(ctx, 0)
+	if err != nil || gone.Store != "" {
+		t.Fatalf("a deleted one is %+v, %v", gone, err)
+	}
+	if _, err := s.Rebind(ctx, 0, gone, "three", 10); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPressure(t *testing.T) {
+	t.Parallel()
+	_, b, s := openSnapshots(t, 1<<20)
+	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c.MaxBytes = 100 << 10
+	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		if _, err := b.JS.Publish(t.Context(), urls, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info := streamOf(t, b, messages.StreamURLs).CachedInfo()
+	at := func(seq uint64) map[string]Position {
+		return map[string]Position{messages.StreamURLs: {Created: info.Created, Sequence: seq}}
+	}
+	share := float64(info.State.Bytes) / float64(c.MaxBytes)
+	for name, c := range map[string]struct {
+		saved, reached map[string]Position
+		want           float64
+	}{
+		"no snapshot":        {nil, at(40), share},
+		"half":               {at(20), at(40), share / 2},
+		"just saved":         {at(39), at(40), share / 40},
+		"idle":               {at(3), at(3), 0},
+		"nothing ever read":  {nil, nil, 0},
+		"of another stream":  {map[string]Position{messages.StreamURLs: {Sequence: 39}}, at(40), share},
+		"of one cut shorter": {at(60), at(40), share},
+	} {
+		got, err := s.Pressure(t.Context(), c.saved, c.reached)
+		if err != nil || fmt.Sprintf("%.4f", got) != fmt.Sprintf("%.4f", c.want) {
+			t.Errorf("%s: pressure %.4f, %v, want %.4f", name, got, err, c.want)
+		}
+	}
+}
