@@ -37,6 +37,8 @@ type crawlCmd struct {
 	Include      []string           `help:"Only URLs that match; * stands for anything, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
 	Exclude      []string           `help:"No URLs that match." sep:"none" placeholder:"PATTERN"`
 	MaxPages     *int64             `help:"Stop after so many pages; 0 for no limit." placeholder:"N"`
+	MaxBytes     *messages.Bytes    `help:"Stop after so many bytes of bodies, as in 10GiB; 0 for no limit." placeholder:"SIZE"`
+	MaxDuration  *messages.Duration `help:"Stop so long after the first request; 0s for no limit." placeholder:"TIME"`
 	MaxDepth     *int               `help:"Follow at most so many links from a seed." placeholder:"N"`
 	Delay        *messages.Duration `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
 	PerHost      *int               `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
@@ -143,6 +145,8 @@ func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
 	}
 	override(&s.Scope, c.Scope)
 	override(&s.MaxPages, c.MaxPages)
+	override(&s.MaxBytes, c.MaxBytes)
+	override(&s.MaxDuration, c.MaxDuration)
 	override(&s.Delay, c.Delay)
 	override(&s.PerHost, c.PerHost)
 	override(&s.UserAgent, c.UserAgent)

@@ -66,5 +66,16 @@ func (c *explainCmd) print(e *frontier.Explanation) {
 	row("failures", fmt.Sprint(e.Failures))
 	row("depth", fmt.Sprint(e.Depth))
 	row("found on", e.Referrer)
-	row("since", time.UnixMilli(e.ChangedMS).UTC().Format(time.RFC3339))
+	row("since", moment(e.ChangedMS))
+	if e.NextMS > 0 {
+		row("next", moment(e.NextMS))
+	}
+	for _, a := range e.History {
+		row("attempt", fmt.Sprintf("%s  %s  %d  %d ms", moment(a.AtMS), a.Class, a.Status, a.TookMS))
+	}
+	if h := e.Host; h != nil && h.Why != "" {
+		row("host", fmt.Sprintf("%s waits: %s, until %s", h.Host, h.Why, moment(h.NextMS)))
+	}
 }
+
+func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }

@@ -72,6 +72,12 @@ func (p *progress) line(now crawl.Progress) string {
 	s := fmt.Sprintf("%s  %s pages  %.0f/s  %s queued  %s under way  %s  %s failed",
 		now.Elapsed.Round(time.Second), crawl.Count(now.Pages), p.rate, crawl.Count(now.Queued+now.Waiting),
 		crawl.Count(now.InFlight+now.Parsing), crawl.Size(now.BytesBody), crawl.Count(now.Failed))
+	if n := now.Next; n != nil {
+		s += fmt.Sprintf("  waiting for %s: %s", n.Host, n.Why)
+		if wait := time.Until(time.UnixMilli(n.NextMS)); wait > time.Second {
+			s += ", " + wait.Round(time.Second).String()
+		}
+	}
 	if left := now.MaxPages - now.Pages; now.MaxPages > 0 && left > 0 && p.rate > 0 {
 		s += "  " + time.Duration(float64(left)/p.rate*float64(time.Second)).Round(time.Second).String() + " to go"
 	}

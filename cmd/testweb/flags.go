@@ -14,6 +14,7 @@ type flags struct {
 	Demo bool   `help:"Serve the small demo site." xor:"what"`
 	Dir  string `help:"Serve this folder of files." type:"existingdir" xor:"what"`
 
+	Site         string        `help:"What the hosts are: tree, or one without an end: calendar, sessions, known-sessions, soft404, repeater, facets." enum:"tree,calendar,sessions,known-sessions,soft404,repeater,facets" default:"tree"`
 	Seed         uint64        `help:"Seed that decides every byte." default:"1"`
 	Hosts        int           `help:"Number of hosts: h0.localhost, h1.localhost, …" default:"1"`
 	Domain       string        `help:"Domain of the hosts." default:"localhost"`
@@ -36,7 +37,7 @@ type flags struct {
 
 func (f flags) config() testweb.Config {
 	return testweb.Config{
-		Seed: f.Seed, Hosts: f.Hosts, Domain: f.Domain,
+		Site: testweb.SiteKind(f.Site), Seed: f.Seed, Hosts: f.Hosts, Domain: f.Domain,
 		PagesPerHost: f.Pages, LinksPerPage: f.Links, CrossHostLinks: f.CrossHost, PageBytes: f.PageBytes,
 		Latency: f.Latency, LatencyJitter: f.Jitter,
 		ErrorRate: f.ErrorRate, ErrorTries: f.ErrorTries, MissingRate: f.MissingRate, RedirectRate: f.RedirectRate,

@@ -52,7 +52,7 @@ type Options struct {
 
 // Progress is how a crawl stands.
 type Progress struct {
-	frontier.Counters
+	frontier.Standing
 	Elapsed  time.Duration
 	MaxPages int64
 	NATS     string // where the streams can be looked at
@@ -192,6 +192,9 @@ func (c *crawl) open(ctx context.Context) (err error) {
 		return err
 	}
 	c.Frontier.Partitions = Partitions
+	if c.server != nil { // its state is beside the streams, and nobody else's
+		c.Frontier.Take, c.Frontier.SnapshotEvery = frontier.TakeAll, 0
+	}
 	if layout, err := c.bus.Existing(ctx); err == nil {
 		c.Frontier.Partitions = layout.Partitions
 	} else if c.server == nil {
@@ -393,7 +396,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		if err := c.trouble(); err != nil {
 			return frontier.NotEnded, err
 		}
-		end, counters, err := c.client.Ended(stages, c.Crawl, c.spec.MaxPages)
+		end, counters, err := c.client.Ended(stages, c.Crawl, c.spec)
 		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {
 			continue // not all partitions are open yet
 		}
@@ -405,9 +408,9 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 			c.before = counters.Pages
 		}
 		c.asked = true
-		c.last = counters
+		c.last = counters.Counters
 		if c.Progress != nil {
-			c.Progress(Progress{Counters: counters, Elapsed: time.Since(c.began), MaxPages: c.spec.MaxPages, NATS: c.NATS})
+			c.Progress(Progress{Standing: counters, Elapsed: time.Since(c.began), MaxPages: c.spec.MaxPages, NATS: c.NATS})
 		}
 		switch {
 		case end == frontier.Empty && len(c.Seeds) > 0: // they are on their way

@@ -46,6 +46,12 @@ func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
 	if spec.MaxPages > 0 {
 		rule("no more than %s pages have been fetched", Count(spec.MaxPages))
 	}
+	if spec.MaxBytes > 0 {
+		rule("no more than %s have come", spec.MaxBytes)
+	}
+	if spec.MaxDuration > 0 {
+		rule("the crawl has run for less than %s", spec.MaxDuration)
+	}
 	if spec.Robots == messages.RobotsObey {
 		rule("robots.txt allows it to %q", spec.ProductToken())
 	}

@@ -64,7 +64,7 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	switch {
 	case err != nil:
 		s.Outcome, s.Error = OutcomeFailed, err.Error()
-	case end == frontier.PagesLimit:
+	case end == frontier.PagesLimit, end == frontier.BytesLimit, end == frontier.TimeLimit:
 		s.Outcome = OutcomeLimit
 	case end == frontier.Complete:
 		s.Outcome = OutcomeComplete

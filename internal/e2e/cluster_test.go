@@ -209,11 +209,11 @@ func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) fr
 	eventually(c.t, within, "complete the crawl", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		end, n, err := client.Ended(ctx, crawl, 0)
+		end, n, err := client.Ended(ctx, crawl, new(messages.Spec))
 		if err != nil {
 			return false, err.Error()
 		}
-		last = n
+		last = n.Counters
 		return end == frontier.Complete, fmt.Sprintf("%+v", n)
 	}, c.all()...)
 	early := append([]*process{c.front}, append(c.fetch, c.parse...)...)

@@ -26,14 +26,15 @@ func isPlain(b []byte) bool {
 	return true
 }
 
-// addHref notes the link of an a or area element.
-func (s *scanner) addHref(kind Kind) {
+// addHref notes the link of an a or area element, and reports whether it has one.
+func (s *scanner) addHref(kind Kind) bool {
 	href, ok := s.value("href", first)
 	if !ok {
-		return
+		return false
 	}
 	rel, _ := s.value("rel", second)
 	s.links.add(href, kind, parseRel(rel).has(relNoFollow))
+	return true
 }
 
 // addFrame notes the link of a frame or iframe element. An empty src is the

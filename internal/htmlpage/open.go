@@ -25,7 +25,7 @@ func (s *scanner) open(e element) {
 func (s *scanner) openMeta(e element) {
 	switch e {
 	case elemAnchor:
-		s.addHref(KindAnchor)
+		s.own.enterLink(len(s.text.buf), s.addHref(KindAnchor))
 	case elemArea:
 		s.addHref(KindArea)
 	case elemFrame:
@@ -131,6 +131,8 @@ func (s *scanner) close(e element) {
 		s.separate(gapLine)
 	case elemCell:
 		s.separate(gapSpace)
+	case elemAnchor:
+		s.own.leaveLink(len(s.text.buf))
 	case elemTemplate:
 		s.templates = max(0, s.templates-1)
 	case elemNoScript:

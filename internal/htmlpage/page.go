@@ -59,6 +59,12 @@ type Page struct {
 	// own, table cells apart by a space, the title not included.
 	Text string
 
+	// Content tells pages apart by the words of their text, without what says
+	// only which page it is: words in links, words of the page's URL, numbers and
+	// codes. Pages that have nothing else of their own share it. It is 0 only
+	// where it was not computed.
+	Content uint64
+
 	// Links holds each URL once, in document order, without the page itself.
 	Links []Link
 }

@@ -37,6 +37,7 @@ func Scan(body []byte, pageURL, contentType string, opts Options) (Page, error) 
 	s.setXML(isXML(contentType))
 	s.run()
 	s.page.Charset = charset
+	s.page.Content = s.own.print(s.text.buf, pageURL)
 	return s.finish(doc), nil
 }
 
@@ -53,6 +54,7 @@ type scanner struct {
 
 	text    folder
 	small   folder // title and description
+	own     ownText
 	links   linkSet
 	decoded [2][]byte // see value
 
@@ -75,6 +77,7 @@ func (s *scanner) reset(in []byte, opts Options) {
 	s.opts, s.page = opts, Page{}
 	s.text.reset(opts.MaxText)
 	s.small.reset(maxField)
+	s.own.reset()
 	s.links.reset(opts.MaxLinks)
 	s.templates, s.noscripts, s.svgs, s.foreignObjects = 0, 0, 0, 0
 	s.xml = false

@@ -11,6 +11,7 @@ import (
 type hostState struct {
 	down   atomic.Bool
 	forced atomic.Pointer[forcedStatus]
+	whole  atomic.Pointer[answerer]
 
 	mu       sync.Mutex                                  // held by writers
 	handlers atomic.Pointer[map[string]http.HandlerFunc] // replaced, never changed
@@ -55,6 +56,9 @@ func (w *Web) SetStatus(host, code int, retryAfter string) {
 func (s *hostState) intercept(rw http.ResponseWriter, r *http.Request) bool {
 	if s.down.Load() {
 		cut(rw, false)
+		return true
+	}
+	if h := s.whole.Load(); h != nil && (*h)(rw, r) {
 		return true
 	}
 	if h := s.handler(r); h != nil {

@@ -30,6 +30,8 @@ type Config struct {
 	Hosts  int    // number of hosts, default 1
 	Domain string // hosts are named h0.<Domain>, h1.<Domain>, …; default "localhost"
 
+	Site SiteKind // what the hosts are, default SiteTree; see there for sites without an end
+
 	PagesPerHost   int     // HTML pages that answer 200, default 50
 	LinksPerPage   int     // links in the content of one page, default 20; the tree's own are never left out
 	CrossHostLinks float64 // fraction (0 to 1) of random links that lead to another host, default 0
@@ -60,6 +62,12 @@ func (c Config) withDefaults() Config {
 	setInt(&c.PageBytes, DefaultPageBytes)
 	setInt(&c.ErrorTries, DefaultErrorTries)
 	setInt(&c.LogLimit, DefaultLogLimit)
+	if c.Site == "" {
+		c.Site = SiteTree
+	}
+	if c.Site != SiteTree {
+		c.ErrorRate, c.MissingRate, c.RedirectRate, c.CrossHostLinks, c.Traps, c.Special = 0, 0, 0, 0, false, false
+	}
 	if c.Domain == "" {
 		c.Domain = DefaultDomain
 	}

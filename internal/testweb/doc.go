@@ -10,4 +10,8 @@
 // page can be reached from "/" by a crawler that parses HTML, resolves links, follows redirects and retries a 5xx.
 // Web.Pages lists what such a crawler must find and Web.Disallowed what robots.txt forbids it. What lies below
 // HiddenPrefix is named only in comments and scripts: nothing should ever ask for it.
+//
+// Config.Site has sites of another kind: some pages of text and, beside them, a trap that has no end: a calendar,
+// session ids, a page for whatever is asked, links that lack a slash, filters that multiply. A crawler must get all of
+// Web.Pages and come to an end; Web.Unseen says what it missed, and how many answers it had for nothing.
 package testweb

@@ -50,6 +50,9 @@ func (s *site) name(host int) string { return "h" + strconv.Itoa(host) + "." + s
 
 // appendPath writes the escaped path, and query, of an HTML page.
 func (s *site) appendPath(b []byte, host, page int) []byte {
+	if s.isEndless() {
+		return s.appendEndlessPath(b, host, page)
+	}
 	if page == 0 {
 		return append(b, '/')
 	}
@@ -115,7 +118,7 @@ func (s *site) appendPrivate(b []byte, host, page int) []byte {
 }
 
 func (s *site) hasPrivate(host, page int) bool {
-	return page == 0 || s.picked(host, page, saltPrivate, privateRate)
+	return !s.isEndless() && (page == 0 || s.picked(host, page, saltPrivate, privateRate))
 }
 
 // isOpen reports that robots.txt allows the private page again, by a longer match.

@@ -17,6 +17,7 @@ type Web struct {
 	log      *Log
 	handler  http.Handler // answer, recorded
 	requests atomic.Uint64
+	sessions atomic.Uint64 // given away, on a site that has them
 	hosts    []hostState
 
 	mu    sync.Mutex
@@ -117,6 +118,8 @@ func (w *Web) route(rw http.ResponseWriter, r *http.Request, host int) {
 		w.robots(rw, r, host)
 	case !nested && strings.HasPrefix(folder, "sitemap"):
 		w.sitemap(rw, r, host)
+	case w.site.isEndless():
+		w.endless(rw, r, host, uri)
 	case folder == "go":
 		w.redirect(rw, r, host)
 	case folder == "private":

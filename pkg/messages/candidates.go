@@ -29,13 +29,19 @@ type Candidates struct {
 	// a redirect keeps the depth of what redirected.
 	Depth int `json:"depth"`
 	// Redirects counts the redirects in a row that led here.
-	Redirects int         `json:"redirects,omitempty"`
-	URLs      []Candidate `json:"urls,omitempty"`
+	Redirects int `json:"redirects,omitempty"`
+	// Run is the run of the crawl that found them; a URL of an earlier run is
+	// visited again.
+	Run  int64       `json:"run,omitempty"`
+	URLs []Candidate `json:"urls,omitempty"`
 	// Ends names the visit that this message brings to its end: the page was
 	// parsed, and everything found on it has been published before.
 	Ends Visit `json:"ends,omitzero"`
 	// ParseError says why the page of that visit gave nothing.
 	ParseError string `json:"parse_error,omitempty"`
+	// Content tells pages apart by their text, without what says only which page
+	// it is; pages with nothing of their own share it. 0 is none.
+	Content uint64 `json:"content,omitempty"`
 }
 
 // Candidate is one canonical URL.
@@ -77,8 +83,8 @@ func (c *Candidates) check() error {
 		return err
 	}
 	switch {
-	case c.Redirects < 0:
-		return errors.New("redirects must not be negative")
+	case c.Redirects < 0 || c.Run < 0:
+		return errors.New("redirects and run must not be negative")
 	case len(c.URLs) > MaxBatchURLs:
 		return fmt.Errorf("%d URLs: at most %d in one message", len(c.URLs), MaxBatchURLs)
 	}

@@ -17,7 +17,7 @@ func sorted(s []string) []string {
 
 const (
 	testURL   = "https://example.org/"
-	testVisit = "8198d1bac40a1033653a78e48800cefc.1"
+	testVisit = "2d8e29b18198d1bac40a1033653a78e4.1"
 )
 
 // edited returns a JSON object with some fields replaced; nil removes one.
@@ -88,7 +88,17 @@ func TestDecodeRefuses(t *testing.T) {
 		{three, map[string]any{"visit": strings.Replace(testVisit, ".1", ".4294967296", 1)}, "a round from 1"},
 		{three, map[string]any{"visit": "zz" + testVisit[2:]}, "32 hexadecimal digits"},
 		{three, map[string]any{"attempt": 0}, "attempt 0: must be from 1"},
-		{"request", map[string]any{"redirects": -1}, "redirects must not be negative"},
+		{"request", map[string]any{"redirects": -1}, "redirects and run must not be negative"},
+		{"request page candidates", map[string]any{"run": -1}, "must not be negative"},
+		{"request", map[string]any{"interval_ms": -1}, "-1: want whole milliseconds, from 0"},
+		{"request result", map[string]any{"etag": "\"a\"\r\nX: y"}, `validator "\"a\"\r\nX: y": must be printable, of at most 256 bytes`},
+		{"request result", map[string]any{"etag": "\x7f"}, "must be printable"},
+		{"request result", map[string]any{"etag": strings.Repeat("x", MaxValidator+1)}, "must be printable, of at most 256 bytes"},
+		{"request result", map[string]any{"last_modified": "Fri\n"}, `validator "Fri\n": must be printable`},
+		{"request result", map[string]any{"last_modified": strings.Repeat("x", MaxValidator+1)}, "of at most 256 bytes"},
+		{"result", map[string]any{"digest": "abc"}, `digest "abc": must be 32 hexadecimal digits`},
+		{"result", map[string]any{"digest": strings.Repeat("g", 32)}, "must be 32 hexadecimal digits"},
+		{"candidates", map[string]any{"content": -1}, "cannot unmarshal number -1"},
 		{"request", map[string]any{"delay_ms": -1}, "-1: want whole milliseconds, from 0"},
 		{"request", map[string]any{"delay_ms": 1.5}, "1.5: want whole milliseconds, from 0"},
 		{"request", map[string]any{"delay_ms": "1s"}, `"1s": want whole milliseconds, from 0`},
@@ -101,7 +111,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"page", map[string]any{"body_encoding": "gzip"}, `unknown body encoding "gzip"`},
 		{"page", map[string]any{"body_size": -1}, "body_size -1: must not be negative"},
 		{"candidates", map[string]any{"source": "guess"}, `source "guess": must be seed, link or redirect`},
-		{"candidates", map[string]any{"redirects": -1}, "redirects must not be negative"},
+		{"candidates", map[string]any{"redirects": -1}, "redirects and run must not be negative"},
 		{"candidates", map[string]any{"urls": many}, "2001 URLs: at most 2000 in one message"},
 		{"candidates", map[string]any{"urls": []any{map[string]any{"u": testURL, "p": 10}}}, "priority 10 of " + testURL + ": must be from 0 to 9"},
 		{"candidates", map[string]any{"urls": []any{map[string]any{"u": testURL, "p": -1}}}, "priority -1 of"},

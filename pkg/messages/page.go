@@ -31,6 +31,7 @@ type Page struct {
 	Attempt     int       `json:"attempt"`
 	Depth       int       `json:"depth"`
 	Referrer    string    `json:"referrer,omitempty"`
+	Run         int64     `json:"run,omitempty"`
 	Status      int       `json:"status"`
 	ContentType string    `json:"content_type,omitempty"` // the header as it came; sniffed if there is none
 	FetchedAt   time.Time `json:"fetched_at"`
@@ -82,6 +83,8 @@ func DecodePage(header nats.Header) (*Page, error) {
 		return nil, fmt.Errorf("decode page: unknown body encoding %q", pg.BodyEncoding)
 	case pg.BodySize < 0:
 		return nil, fmt.Errorf("decode page: body_size %d: must not be negative", pg.BodySize)
+	case pg.Run < 0:
+		return nil, fmt.Errorf("decode page: run %d: must not be negative", pg.Run)
 	}
 	return &pg, nil
 }

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -58,4 +60,17 @@ func TestPartitionInRange(t *testing.T) {
 			t.Fatalf("%d of %d", p, n)
 		}
 	})
+}
+
+// The hash of a URL is golden, too: another would make every URL unseen.
+func TestHashURL(t *testing.T) {
+	for url, host := range map[string]string{
+		"https://example.org/": "example.org", "https://example.org/a?b": "example.org", "http://example.org:8080/": "example.org:8080",
+		"http://[2001:db8::1]:8080/": "[2001:db8::1]:8080", "https://www.example.org/": "www.example.org",
+	} {
+		sum := sha256.Sum256([]byte(url))
+		if got, want := HashURL(url).String(), fmt.Sprintf("%08x%x", fnv1a(host), sum[:12]); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
 }

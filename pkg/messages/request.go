@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,6 +24,16 @@ type Request struct {
 	// gets the request a second time waits it out first: the one who had it
 	// before may have used it just now.
 	Delay Millis `json:"delay_ms,omitempty"`
+	// Interval is the least time from the start of one request to the host to
+	// that of the next, in milliseconds; 0 is none.
+	Interval Millis `json:"interval_ms,omitempty"`
+	// Run is the run of a scheduled crawl that the visit belongs to, 0 for the
+	// first; it is handed on to what is found on the page.
+	Run int64 `json:"run,omitempty"`
+	// ETag and LastModified are validators of the last response, as they came:
+	// the request is conditional on them.
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
 	// Epoch is that of the lease of the frontier that sent it.
 	Epoch uint64 `json:"epoch,omitempty"`
 }
@@ -45,7 +56,10 @@ func (m *Millis) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-const maxMillis = int64(365 * 24 * time.Hour / time.Millisecond)
+// MaxMillis is the longest time that travels.
+const MaxMillis = Millis(365 * 24 * time.Hour)
+
+const maxMillis = int64(MaxMillis / Millis(time.Millisecond))
 
 // ID is the Nats-Msg-Id of the request, and of its result. A retry has another.
 func (r *Request) ID() string { return attemptID(r.Crawl, r.Visit, r.Attempt) }
@@ -76,10 +90,27 @@ func DecodeRequest(payload []byte) (*Request, error) {
 	if err := checkDepth(r.Depth); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
-	if r.Redirects < 0 {
-		return nil, errors.New("decode request: redirects must not be negative")
+	if r.Redirects < 0 || r.Run < 0 {
+		return nil, errors.New("decode request: redirects and run must not be negative")
+	}
+	if err := checkValidators(r.ETag, r.LastModified); err != nil {
+		return nil, fmt.Errorf("decode request: %w", err)
 	}
 	return &r, nil
+}
+
+// MaxValidator bounds an entity tag, in bytes: longer ones are not worth their
+// place with every URL.
+const MaxValidator = 256
+
+// checkValidators checks what goes into the header of a request.
+func checkValidators(vs ...string) error {
+	for _, v := range vs {
+		if len(v) > MaxValidator || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return fmt.Errorf("validator %q: must be printable, of at most %d bytes", Clip(v), MaxValidator)
+		}
+	}
+	return nil
 }
 
 // checkVisited checks what requests, results and pages have in common.

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"cmp"
+	"encoding/hex"
 	"fmt"
 	"time"
 )
@@ -31,7 +33,14 @@ type Result struct {
 	// CrawlDelay is what the host's robots.txt asks for, in milliseconds; nil
 	// where this request did not learn it.
 	CrawlDelay *Millis `json:"crawl_delay_ms,omitempty"`
-	Fetcher    string  `json:"fetcher,omitempty"` // instance, for a person
+	// ETag and LastModified are the validators of the response, for the next
+	// visit; left out if they are too long.
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	// Digest is the start of the SHA-256 of the decoded body, in hexadecimal:
+	// whether a page has changed.
+	Digest  string `json:"digest,omitempty"`
+	Fetcher string `json:"fetcher,omitempty"` // instance, for a person
 }
 
 // Timings are the phases of a request, in milliseconds.
@@ -70,8 +79,21 @@ func DecodeResult(payload []byte) (*Result, error) {
 	case r.BytesBody < 0:
 		return nil, fmt.Errorf("decode result: bytes_body %d: must not be negative", r.BytesBody)
 	}
-	if err := checkText("error", r.Error); err != nil {
+	if err := cmp.Or(checkText("error", r.Error), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	return &r, nil
+}
+
+// digestSize is how many bytes of the hash make a digest.
+const digestSize = 16
+
+// Digest returns the digest of a body by its SHA-256.
+func Digest(sum []byte) string { return hex.EncodeToString(sum[:digestSize]) }
+
+func checkDigest(d string) error {
+	if b, err := hex.DecodeString(d); d != "" && (err != nil || len(b) != digestSize) {
+		return fmt.Errorf("digest %q: must be %d hexadecimal digits", Clip(d), 2*digestSize)
+	}
+	return nil
 }

@@ -23,8 +23,10 @@ var (
 	genMillis = rapid.Map(rapid.Int64Range(0, maxMillis), func(n int64) Millis {
 		return Millis(time.Duration(n) * time.Millisecond)
 	})
-	genCount = rapid.Int64Range(0, 1<<40)
-	genClass = rapid.Custom(func(t *rapid.T) Class {
+	genCount     = rapid.Int64Range(0, 1<<40)
+	genRun       = rapid.Int64Range(0, 1<<62)
+	genValidator = rapid.StringMatching(`("[!-~é漢]{0,80}")?`)
+	genClass     = rapid.Custom(func(t *rapid.T) Class {
 		var all []string
 		for c := range classes {
 			all = append(all, string(c))
@@ -43,6 +45,7 @@ func genCandidates(t *rapid.T) *Candidates {
 		Source:   rapid.SampledFrom([]Source{SourceSeed, SourceLink, SourceRedirect}).Draw(t, "source"),
 		Referrer: genURL.Draw(t, "referrer"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"), ParseError: genText.Draw(t, "parse error"),
+		Run: genRun.Draw(t, "run"), Content: rapid.Uint64().Draw(t, "content"),
 		URLs: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Candidate {
 			return Candidate{
 				URL:      genURL.Draw(t, "url"),
@@ -65,7 +68,8 @@ func genRequest(t *rapid.T) *Request {
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
 		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Referrer: genURL.Draw(t, "referrer"), Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"),
-		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"),
+		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"), Interval: genMillis.Draw(t, "interval"),
+		Run: genRun.Draw(t, "run"), ETag: genValidator.Draw(t, "etag"), LastModified: genValidator.Draw(t, "last modified"),
 	}
 }
 
@@ -82,7 +86,8 @@ func genResult(t *rapid.T) *Result {
 		},
 		BytesWire: genCount.Draw(t, "wire"), BytesBody: genCount.Draw(t, "body"), IP: "2001:db8::1", Protocol: "HTTP/2.0",
 		RetryAfter: genMillis.Draw(t, "retry after"), CrawlDelay: rapid.Ptr(genMillis, true).Draw(t, "crawl delay"),
-		Fetcher: genText.Draw(t, "fetcher"),
+		Fetcher: genText.Draw(t, "fetcher"), ETag: genValidator.Draw(t, "etag"), LastModified: genValidator.Draw(t, "last modified"),
+		Digest: rapid.StringMatching(`([0-9a-f]{32})?`).Draw(t, "digest"),
 	}
 }
 
@@ -95,7 +100,7 @@ func genPage(t *rapid.T) *Page {
 		ContentType: genText.Draw(t, "type"), FetchedAt: genTime.Draw(t, "fetched at"),
 		Header:       map[string][]string{genText.Draw(t, "name"): {genText.Draw(t, "a"), genText.Draw(t, "b")}},
 		BodyEncoding: rapid.SampledFrom([]string{"", BodyZstd}).Draw(t, "encoding"), BodySize: genCount.Draw(t, "size"),
-		BodyObject: genText.Draw(t, "object"),
+		BodyObject: genText.Draw(t, "object"), Run: genRun.Draw(t, "run"),
 	}
 }
 
@@ -143,9 +148,33 @@ func TestRoundTrips(t *testing.T) {
 		s.Delay = Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "delay"))
 		s.MaxBody = Bytes(rapid.Int64Range(1, 1<<30).Draw(t, "max_body"))
 		s.AllowPrivate = rapid.Bool().Draw(t, "allow_private")
+		s.MaxBytes = Bytes(genCount.Draw(t, "max_bytes"))
+		s.MaxDuration = Duration(rapid.Int64Min(0).Draw(t, "max_duration"))
+		s.State = rapid.SampledFrom([]RunState{Running, Paused, Cancelled}).Draw(t, "state")
+		s.DelayFactor = rapid.Float64Range(0, 1000).Draw(t, "delay_factor")
+		s.Jitter = rapid.Float64Range(0, 1).Draw(t, "jitter")
+		s.Rate = genRate.Draw(t, "rate")
+		s.Sources = rapid.SliceOfN(rapid.Custom(genSource), 1, 3).Draw(t, "sources")
 		got, err := DecodeSpec(s.Encode())
 		same(t, got, &s, err)
 	}))
+}
+
+var genRate = rapid.Map(rapid.Int64Range(0, int64(24*time.Hour)), func(n int64) Rate { return Rate(n) })
+
+func genSource(t *rapid.T) SourceRule {
+	delay := rapid.Map(rapid.Int64Range(0, int64(24*time.Hour)), func(n int64) Duration { return Duration(n) })
+	most := rapid.Map(rapid.Int64Range(int64(time.Second), int64(24*time.Hour)), func(n int64) Duration { return Duration(n) })
+	return SourceRule{
+		Hosts: rapid.SliceOfN(rapid.StringMatching(`(\*\.)?[a-z]{1,9}\.test`), 1, 3).Draw(t, "hosts"),
+		State: rapid.Ptr(rapid.SampledFrom([]RunState{Running, Paused, Cancelled}), true).Draw(t, "state"),
+		Delay: rapid.Ptr(delay, true).Draw(t, "delay"), MaxDelay: rapid.Ptr(most, true).Draw(t, "max_delay"),
+		DelayFactor: rapid.Ptr(rapid.Float64Range(0, 1000), true).Draw(t, "delay_factor"),
+		Jitter:      rapid.Ptr(rapid.Float64Range(0, 1), true).Draw(t, "jitter"), Rate: rapid.Ptr(genRate, true).Draw(t, "rate"),
+		PerHost:         rapid.Ptr(rapid.IntRange(1, 1024), true).Draw(t, "per_host"),
+		TimeZone:        rapid.Ptr(rapid.SampledFrom([]string{"", "UTC", "Asia/Tokyo"}), true).Draw(t, "time_zone"),
+		MaxPagesPerHost: rapid.Ptr(genCount, true).Draw(t, "max_pages_per_host"),
+	}
 }
 
 func same[T any](t *rapid.T, got, want *T, err error) {

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -38,6 +39,12 @@ type Spec struct {
 	V int `json:"v" yaml:"v,omitempty"`
 	// Scope says which hosts may be entered; a seed is always in scope.
 	Scope Scope `json:"scope" yaml:"scope"`
+	// Hosts and Domains are in scope beside the seeds', in every scope. A domain
+	// has all its subdomains.
+	Hosts   []string `json:"hosts,omitempty" yaml:"hosts"`
+	Domains []string `json:"domains,omitempty" yaml:"domains"`
+	// Schemes are those that are fetched; none means http and https.
+	Schemes []string `json:"schemes,omitempty" yaml:"schemes"`
 	// Include, if not empty, lists patterns of which a URL must match one;
 	// Exclude those it must not. A pattern is compared with the whole URL, '*'
 	// standing for anything; "re:…" is a regular expression (RE2) found anywhere
@@ -46,14 +53,32 @@ type Spec struct {
 	Exclude []string `json:"exclude,omitempty" yaml:"exclude"`
 	// MaxDepth is the largest distance from a seed in links; nil is no limit.
 	MaxDepth *int `json:"max_depth,omitempty" yaml:"max_depth"`
-	// MaxPages stops the crawl after so many pages; 0 is no limit.
-	MaxPages int64 `json:"max_pages,omitempty" yaml:"max_pages"`
-	// Delay is the least time from the end of a response to the next request to
-	// the same host.
-	Delay Duration `json:"delay" yaml:"delay"`
-	// PerHost is how many requests may be under way to one host. More than one
-	// means anything only without a delay.
-	PerHost int `json:"per_host" yaml:"per_host"`
+	// MaxPages, MaxBytes (of bodies, on the wire) and MaxDuration (since its
+	// first request) stop the crawl; what is queued stays queued. 0 is no limit.
+	MaxPages    int64    `json:"max_pages,omitempty" yaml:"max_pages"`
+	MaxBytes    Bytes    `json:"max_bytes,omitempty" yaml:"max_bytes"`
+	MaxDuration Duration `json:"max_duration,omitempty" yaml:"max_duration"`
+	// State stops a crawl, or lets it go on.
+	State RunState `json:"state,omitempty" yaml:"state"`
+	// Pace says how often a host is asked. Sources say otherwise for some of them.
+	Pace    `yaml:",inline"`
+	Sources []SourceRule `json:"sources,omitempty" yaml:"sources"`
+	// GroupBy says what a host is to Pace.
+	GroupBy GroupBy `json:"group_by,omitempty" yaml:"group_by"`
+	// Traps are guards against sites without an end.
+	Traps Traps `json:"traps" yaml:"traps"`
+	// Normalize says which URLs are one, beyond what is so for all.
+	Normalize Normalize `json:"normalize" yaml:"normalize"`
+	// Priorities give URLs their priority; the first rule that matches decides,
+	// before what the seed or the page said.
+	Priorities []PriorityRule `json:"priorities,omitempty" yaml:"priorities"`
+	// Recrawl says which pages are fetched again, and when; the first rule that
+	// matches decides. Without any, each page is fetched once.
+	Recrawl []RecrawlRule `json:"recrawl,omitempty" yaml:"recrawl"`
+	// Schedule starts the whole crawl again from its seeds: "@every 6h", counted
+	// from the start of 1970 in UTC, or five fields as in cron(5), in TimeZone. A
+	// start that was missed is made up for, once.
+	Schedule string `json:"schedule,omitempty" yaml:"schedule"`
 	// MaxAttempts is how often a URL is tried before it counts as failed.
 	MaxAttempts int `json:"max_attempts" yaml:"max_attempts"`
 	// MaxRedirects is how many redirects in a row are followed.
@@ -72,8 +97,6 @@ type Spec struct {
 
 // Defaults of a Spec.
 const (
-	DefaultDelay        = Duration(time.Second)
-	DefaultPerHost      = 1
 	DefaultMaxAttempts  = 4
 	DefaultMaxRedirects = 10
 	DefaultMaxBody      = Bytes(32 << 20)
@@ -84,7 +107,8 @@ const (
 // DefaultSpec is polite and stays on the hosts of the seeds.
 func DefaultSpec() Spec {
 	return Spec{
-		V: Version, Scope: ScopeHost, Delay: DefaultDelay, PerHost: DefaultPerHost,
+		V: Version, Scope: ScopeHost, State: Running, Pace: DefaultPace(), GroupBy: GroupByHost,
+		Traps: DefaultTraps(), Normalize: DefaultNormalize(),
 		MaxAttempts: DefaultMaxAttempts, MaxRedirects: DefaultMaxRedirects,
 		UserAgent: DefaultUserAgent, Robots: RobotsObey,
 		MaxBody: DefaultMaxBody, Timeout: DefaultTimeout,
@@ -93,19 +117,56 @@ func DefaultSpec() Spec {
 
 // Validate names the first key that is wrong, and what would be right.
 func (s *Spec) Validate() error {
+	checks := []func() error{
+		s.checkScope, s.checkBudgets, s.Pace.check, s.checkSources, s.Traps.check, s.Normalize.check,
+		s.checkRules, s.checkFetch,
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkScope() error {
 	switch {
 	case s.Scope != ScopeHost && s.Scope != ScopeDomain && s.Scope != ScopeAny:
 		return fmt.Errorf("scope %q: must be host, domain or any", s.Scope)
-	case s.Robots != RobotsObey && s.Robots != RobotsIgnore:
-		return fmt.Errorf("robots %q: must be obey or ignore", s.Robots)
+	case s.GroupBy != GroupByHost && s.GroupBy != GroupByDomain && s.GroupBy != GroupByIP:
+		return fmt.Errorf("group_by %q: must be host, domain or ip", s.GroupBy)
 	case s.MaxDepth != nil && (*s.MaxDepth < 0 || *s.MaxDepth > MaxDepth):
 		return fmt.Errorf("max_depth %d: must be from 0 to %d", *s.MaxDepth, MaxDepth)
+	}
+	for _, scheme := range s.Schemes {
+		if scheme != "http" && scheme != "https" {
+			return fmt.Errorf("schemes: %q: must be http or https", scheme)
+		}
+	}
+	return cmp.Or(
+		checkHostNames("hosts", s.Hosts), checkHostNames("domains", s.Domains),
+		checkPatterns("include", s.Include), checkPatterns("exclude", s.Exclude),
+	)
+}
+
+func (s *Spec) checkBudgets() error {
+	switch {
 	case s.MaxPages < 0:
 		return fmt.Errorf("max_pages %d: must not be negative (0 is no limit)", s.MaxPages)
-	case s.Delay < 0 || s.Delay > Duration(24*time.Hour):
-		return fmt.Errorf("delay %s: must be from 0s to 24h", s.Delay)
-	case s.PerHost < 1 || s.PerHost > 1024:
-		return fmt.Errorf("per_host %d: must be from 1 to 1024", s.PerHost)
+	case s.MaxBytes < 0:
+		return fmt.Errorf("max_bytes %s: must not be negative (0 is no limit)", s.MaxBytes)
+	case s.MaxDuration < 0:
+		return fmt.Errorf("max_duration %s: must not be negative (0s is no limit)", s.MaxDuration)
+	case s.State != Running && s.State != Paused && s.State != Cancelled:
+		return fmt.Errorf("state %q: must be running, paused or cancelled", s.State)
+	}
+	return nil
+}
+
+func (s *Spec) checkFetch() error {
+	switch {
+	case s.Robots != RobotsObey && s.Robots != RobotsIgnore:
+		return fmt.Errorf("robots %q: must be obey or ignore", s.Robots)
 	case s.MaxAttempts < 1 || s.MaxAttempts > 100:
 		return fmt.Errorf("max_attempts %d: must be from 1 to 100", s.MaxAttempts)
 	case s.MaxRedirects < 0 || s.MaxRedirects > 50:
@@ -119,10 +180,16 @@ func (s *Spec) Validate() error {
 	case strings.ContainsFunc(s.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }):
 		return fmt.Errorf("user_agent %q: must be printable ASCII", s.UserAgent)
 	}
-	if err := checkPatterns("include", s.Include); err != nil {
-		return err
+	return nil
+}
+
+func checkHostNames(key string, names []string) error {
+	for _, name := range names {
+		if err := checkHostName(name); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
 	}
-	return checkPatterns("exclude", s.Exclude)
+	return nil
 }
 
 func checkPatterns(key string, patterns []string) error {
@@ -144,15 +211,6 @@ func (s *Spec) ProductToken() string {
 		return s.UserAgent
 	}
 	return s.UserAgent[:end]
-}
-
-// InFlightPerHost is how many requests may be under way to one host: a delay
-// is measured from the end of a response, so it implies one.
-func (s *Spec) InFlightPerHost() int {
-	if s.Delay > 0 {
-		return 1
-	}
-	return s.PerHost
 }
 
 // CompilePattern compiles a pattern of Include or Exclude.

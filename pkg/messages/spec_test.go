@@ -14,6 +14,7 @@ func TestParseSpecDefaults(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "blank": " \n\n", "a comment": "# later\n", "an empty object": "{}", "a document mark": "---\n",
 		"the version": "v: 1\n", "keys without a value": "delay:\nscope:\nmax_depth:\nmax_body:\nv:\n",
+		"new keys without a value": "rate:\nbreaker:\ntraps:\nnormalize:\nsources:\nhours:\nschedule:\nstate:\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := ParseSpec([]byte(text))
@@ -31,51 +32,195 @@ func TestParseSpecDefaults(t *testing.T) {
 	}
 }
 
-func TestParseSpec(t *testing.T) {
-	s, err := ParseSpec([]byte(`
+// everyKey says something other than the default with every key of a spec.
+const everyKey = `
 v: 1
 scope: domain
+hosts: [other.example.org]
+domains: [example.com]
+schemes: [https]
 include: ["https://example.org/*"]
 exclude:
   - re:\.(zip|exe)$
 max_depth: 3
 max_pages: 1000
+max_bytes: 10GiB
+max_duration: 1d12h
+state: paused
 delay: 250ms
+delay_factor: 2.5
+max_delay: 1m
+jitter: 0.25
+rate: 30/m
 per_host: 2
+hours: ["22:00-06:00", "Sat,Sun 00:00-24:00"]
+time_zone: Europe/Paris
+breaker: {failures: 3, wait: 30s, max_wait: 10m, probes: 2}
+max_pages_per_host: 500
+sources:
+  - hosts: ["*.slow.example", slow.test]
+    state: running
+    delay: 10s
+    delay_factor: 0
+    max_delay: 20s
+    jitter: 0
+    rate: 1/5s
+    per_host: 1
+    hours: ["01:00-02:00"]
+    time_zone: America/New_York
+    breaker: {failures: 0}
+    max_pages_per_host: 7
+  - hosts: [bad.test]
+    state: cancelled
+group_by: ip
+traps:
+  max_url_length: 512
+  max_path_depth: 10
+  max_repeats: 2
+  calendar_ahead: 1
+  calendar_back: 5
+  max_parameter_sets: 20
+  max_same_shape: 1000
+  same_content_after: 30
+normalize:
+  drop_tracking: false
+  drop_sessions: false
+  drop_parameters: [ref, "x_*"]
+  sort_query: true
+priorities:
+  - {match: "*/news/*", priority: 0}
+recrawl:
+  - {match: "*/live", every: 1m}
+  - {match: "*", min: 1h, max: 30d}
+schedule: 0 3 * * 1
 max_attempts: 2
 max_redirects: 0
 user_agent: mybot/2 (+https://example.org/bot)
 robots: ignore
 allow_private: true
 max_body: 8MiB
-timeout: 1m
-`))
+timeout: 90s
+`
+
+func TestParseSpec(t *testing.T) {
+	s, err := ParseSpec([]byte(everyKey))
 	if err != nil {
 		t.Fatal(err)
 	}
-	three := 3
 	want := Spec{
-		V: 1, Scope: ScopeDomain, Include: []string{"https://example.org/*"}, Exclude: []string{`re:\.(zip|exe)$`},
-		MaxDepth: &three, MaxPages: 1000, Delay: Duration(250 * time.Millisecond), PerHost: 2, MaxAttempts: 2,
-		UserAgent: "mybot/2 (+https://example.org/bot)", Robots: RobotsIgnore, AllowPrivate: true,
-		MaxBody: 8 << 20, Timeout: Duration(time.Minute),
+		V: 1, Scope: ScopeDomain, Hosts: []string{"other.example.org"}, Domains: []string{"example.com"},
+		Schemes: []string{"https"}, Include: []string{"https://example.org/*"}, Exclude: []string{`re:\.(zip|exe)$`},
+		MaxDepth: new(3), MaxPages: 1000, MaxBytes: 10 << 30, MaxDuration: Duration(36 * time.Hour), State: Paused,
+		Pace: Pace{
+			Delay: Duration(250 * time.Millisecond), DelayFactor: 2.5, MaxDelay: Duration(time.Minute), Jitter: 0.25,
+			Rate: Rate(2 * time.Second), PerHost: 2, Hours: []string{"22:00-06:00", "Sat,Sun 00:00-24:00"},
+			TimeZone: "Europe/Paris", MaxPagesPerHost: 500,
+			Breaker: Breaker{Failures: 3, Wait: Duration(30 * time.Second), MaxWait: Duration(10 * time.Minute), Probes: 2},
+		},
+		Sources: []SourceRule{{
+			Hosts: []string{"*.slow.example", "slow.test"}, State: new(Running), Delay: new(Duration(10 * time.Second)),
+			DelayFactor: new(0.0), MaxDelay: new(Duration(20 * time.Second)), Jitter: new(0.0),
+			Rate: new(Rate(5 * time.Second)), PerHost: new(1), Hours: []string{"01:00-02:00"},
+			TimeZone: new("America/New_York"), Breaker: new(Breaker{}), MaxPagesPerHost: new(int64(7)),
+		}, {Hosts: []string{"bad.test"}, State: new(Cancelled)}},
+		GroupBy: GroupByIP,
+		Traps: Traps{
+			MaxURLLength: 512, MaxPathDepth: 10, MaxRepeats: 2, CalendarAhead: 1, CalendarBack: 5, MaxParameterSets: 20,
+			MaxSameShape: 1000, SameContentAfter: 30,
+		},
+		Normalize:  Normalize{DropParameters: []string{"ref", "x_*"}, SortQuery: true},
+		Priorities: []PriorityRule{{Match: "*/news/*"}},
+		Recrawl: []RecrawlRule{
+			{Match: "*/live", Every: Duration(time.Minute)}, {Match: "*", Min: Duration(time.Hour), Max: Duration(30 * 24 * time.Hour)},
+		},
+		Schedule: "0 3 * * 1", MaxAttempts: 2, UserAgent: "mybot/2 (+https://example.org/bot)", Robots: RobotsIgnore,
+		AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
 	}
 	if !reflect.DeepEqual(s, &want) {
-		t.Errorf("got %+v", s)
+		t.Errorf("got %+v\nwant %+v", s, &want)
 	}
 	if s.ProductToken() != "mybot" {
 		t.Errorf("product token %q", s.ProductToken())
 	}
-	if got, err := DecodeSpec(s.Encode()); err != nil || !reflect.DeepEqual(got, s) {
-		t.Errorf("stored and read: %+v, %v", got, err)
+	comesBack(t, s)
+}
+
+// The example says something of every key: a new one must come into it.
+func TestEveryKeyIsInTheExample(t *testing.T) {
+	s, err := ParseSpec([]byte(everyKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := DefaultSpec()
+	s.Sources[1] = s.Sources[0]
+	differs(t, "", reflect.ValueOf(*s), reflect.ValueOf(d))
+}
+
+// differs reports the fields of a struct that are as in another, but for the
+// version.
+func differs(t *testing.T, path string, a, b reflect.Value) {
+	t.Helper()
+	for i := range a.NumField() {
+		name := path + a.Type().Field(i).Name
+		switch x, y := a.Field(i), b.Field(i); {
+		case name == "V":
+		case x.Kind() == reflect.Struct:
+			differs(t, name+".", x, y)
+		case reflect.DeepEqual(x.Interface(), y.Interface()):
+			t.Errorf("the example says of %s what the default is", name)
+		}
+	}
+}
+
+// comesBack fails unless a spec is the same when it has been stored and read,
+// and written as YAML and read.
+func comesBack(t *testing.T, s *Spec) {
+	t.Helper()
+	got, err := DecodeSpec(s.Encode())
+	if err != nil || !reflect.DeepEqual(got, s) {
+		t.Errorf("stored and read: %+v, %v\nwas %+v", got, err, s)
 	}
 	text, err := yaml.Dump(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseSpec(text)
-	if err != nil || !reflect.DeepEqual(got, s) {
+	if got, err = ParseSpec(text); err != nil || string(got.Encode()) != string(s.Encode()) {
 		t.Errorf("written as YAML and read: %+v, %v\n%s", got, err, text)
+	}
+}
+
+func TestSpecComesBack(t *testing.T) {
+	for name, text := range map[string]string{
+		"default":             "",
+		"a source of nothing": "sources: [{hosts: [a.test]}]",
+		"no limit of rate":    "rate: 1/s\nsources: [{hosts: [a.test], rate: ''}]",
+		"a part of a breaker": "sources: [{hosts: [a.test], breaker: {failures: 7}}]",
+		"depth 0":             "max_depth: 0",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := ParseSpec([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			comesBack(t, s)
+		})
+	}
+}
+
+// What a person leaves out of an object within a spec has its default, too.
+func TestPartsOfSpecHaveDefaults(t *testing.T) {
+	s, err := ParseSpec([]byte("breaker: {failures: 9}\ntraps: {max_repeats: 0}\nnormalize: {sort_query: true}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := DefaultSpec()
+	want.Breaker.Failures, want.Traps.MaxRepeats, want.Normalize.SortQuery = 9, 0, true
+	if !reflect.DeepEqual(s, &want) {
+		t.Errorf("got %+v", s)
+	}
+	stored, err := DecodeSpec([]byte(`{"v":1,"breaker":{"failures":9},"traps":{"max_repeats":0},"normalize":{"sort_query":true}}`))
+	if err != nil || !reflect.DeepEqual(stored, &want) {
+		t.Errorf("stored: %+v, %v", stored, err)
 	}
 }
 
@@ -93,6 +238,17 @@ func TestParseSpecErrors(t *testing.T) {
 		{"a: [\n", []string{"L2"}},
 		{"scope: host\n---\nscope: any\n", []string{"document"}},
 		{"v: 2\n", []string{"v is 2, this build reads 1: unknown schema version"}},
+		{"breaker:\n  failures: 3\n  waiting: 1s\n", []string{"line 3", "waiting"}},
+		{"traps: {max_repeat: 3}\n", []string{"line 1", "max_repeat"}},
+		{"normalize:\n  sort: true\n", []string{"line 2", "sort"}},
+		{"sources:\n- hosts: [a.test]\n  dely: 1s\n", []string{"line 3", "dely"}},
+		{"sources:\n- hosts: [a.test]\n  breaker:\n    fails: 1\n", []string{"line 4", "fails"}},
+		{"priorities:\n- match: '*'\n  prio: 1\n", []string{"line 3", "prio"}},
+		{"recrawl:\n- match: '*'\n  evry: 1h\n", []string{"line 3", "evry"}},
+		{"pace:\n  delay: 1s\n", []string{"line 1", "pace"}},
+		{"\nrate: fast\n", []string{"line 2", `rate "fast": write requests per time`}},
+		{"jitter: .nan\n", []string{"jitter NaN: must be from 0 to 1"}},
+		{"scope: ''\n", []string{`scope "": must be host, domain or any`}},
 		{"scope: world\n", []string{`scope "world": must be host, domain or any`}},
 	}
 	for _, tt := range tests {
@@ -114,6 +270,16 @@ func TestParseSpecErrors(t *testing.T) {
 
 func TestSpecValidate(t *testing.T) {
 	depth := func(d int) *int { return &d }
+	const hour = Duration(time.Hour)
+	source := func(r SourceRule) func(*Spec) {
+		return func(s *Spec) { r.Hosts = []string{"a.test"}; s.Sources = []SourceRule{r} }
+	}
+	dropped := func(p string) func(*Spec) {
+		return func(s *Spec) { s.Normalize.DropParameters = []string{"ok", "fine_*", p} }
+	}
+	recrawl := func(every, least, most Duration) func(*Spec) {
+		return func(s *Spec) { s.Recrawl = []RecrawlRule{{Match: "*", Every: every, Min: least, Max: most}} }
+	}
 	tests := []struct {
 		edit func(*Spec)
 		want string
@@ -123,6 +289,17 @@ func TestSpecValidate(t *testing.T) {
 		{func(s *Spec) { s.MaxDepth = depth(-1) }, `max_depth -1: must be from 0 to 65535`},
 		{func(s *Spec) { s.MaxDepth = depth(65536) }, `max_depth 65536: must be from 0 to 65535`},
 		{func(s *Spec) { s.MaxPages = -1 }, `max_pages -1: must not be negative (0 is no limit)`},
+		{func(s *Spec) { s.MaxBytes = -1 }, `max_bytes -1B: must not be negative (0 is no limit)`},
+		{func(s *Spec) { s.MaxDuration = -1 }, `max_duration -1ns: must not be negative (0s is no limit)`},
+		{func(s *Spec) { s.State = "stopped" }, `state "stopped": must be running, paused or cancelled`},
+		{func(s *Spec) { s.GroupBy = "site" }, `group_by "site": must be host, domain or ip`},
+		{func(s *Spec) { s.Schemes = []string{"http", "ftp"} }, `schemes: "ftp": must be http or https`},
+		{func(s *Spec) { s.Hosts = []string{"https://a.test"} }, `hosts: "https://a.test": must be a host name, without scheme or path`},
+		{func(s *Spec) { s.Hosts = []string{"A.test"} }, `hosts: "A.test": write "a.test"`},
+		{func(s *Spec) { s.Hosts = []string{"a.test:8080"} }, `hosts: "a.test:8080": write "a.test"`},
+		{func(s *Spec) { s.Hosts = []string{""} }, `hosts: "": must be a host name, without scheme or path`},
+		{func(s *Spec) { s.Domains = []string{"bücher.example"} }, `domains: "bücher.example": write "xn--bcher-kva.example"`},
+		{func(s *Spec) { s.Domains = []string{"*.a.test"} }, `domains: "*.a.test": must be a host name, without scheme or path`},
 		{func(s *Spec) { s.Delay = -1 }, `delay -1ns: must be from 0s to 24h`},
 		{func(s *Spec) { s.Delay = Duration(25 * time.Hour) }, `delay 25h0m0s: must be from 0s to 24h`},
 		{func(s *Spec) { s.PerHost = 0 }, `per_host 0: must be from 1 to 1024`},
@@ -139,6 +316,64 @@ func TestSpecValidate(t *testing.T) {
 		{func(s *Spec) { s.UserAgent = "2bot" }, `user_agent "2bot": must start with a name of letters, '-' and '_'`},
 		{func(s *Spec) { s.UserAgent = "bot\r\nX: y" }, `user_agent "bot\r\nX: y": must be printable ASCII`},
 		{func(s *Spec) { s.UserAgent = "böt" }, `user_agent "böt": must be printable ASCII`},
+		{func(s *Spec) { s.DelayFactor = -1 }, `delay_factor -1: must be from 0 to 1000`},
+		{func(s *Spec) { s.DelayFactor = 1001 }, `delay_factor 1001: must be from 0 to 1000`},
+		{func(s *Spec) { s.MaxDelay = -1 }, `max_delay -1ns: must be from 0s to 24h`},
+		{func(s *Spec) { s.MaxDelay = Duration(25 * time.Hour) }, `max_delay 25h0m0s: must be from 0s to 24h`},
+		{func(s *Spec) { s.MaxDelay = 0 }, `max_delay 0s: must be at least 1s, or no less than the delay, 1s`},
+		{func(s *Spec) { s.MaxDelay = Duration(time.Second - 1) }, `max_delay 999.999999ms: must be at least 1s, or no less than the delay, 1s`},
+		{func(s *Spec) { s.Delay, s.MaxDelay = 2, 1 }, `max_delay 1ns: must be at least 1s, or no less than the delay, 2ns`},
+		{source(SourceRule{MaxDelay: new(Duration(0))}), `sources: number 1: max_delay 0s: must be at least 1s, or no less than the delay, 1s`},
+		{func(s *Spec) { s.Jitter = -0.5 }, `jitter -0.5: must be from 0 to 1`},
+		{func(s *Spec) { s.Jitter = 1.5 }, `jitter 1.5: must be from 0 to 1`},
+		{func(s *Spec) { s.Rate = Rate(25 * time.Hour) }, `rate 1/25h0m0s: must be at least one request a day`},
+		{func(s *Spec) { s.MaxPagesPerHost = -1 }, `max_pages_per_host -1: must not be negative (0 is no limit)`},
+		{func(s *Spec) { s.Breaker.Failures = -1 }, `breaker: failures -1: must be from 0 (off) to 1000`},
+		{func(s *Spec) { s.Breaker.Failures = 1001 }, `breaker: failures 1001: must be from 0 (off) to 1000`},
+		{func(s *Spec) { s.Breaker.Wait = 0 }, `breaker: wait 0s, max_wait 1h0m0s: must be from 1ms to 24h, max_wait no less than wait`},
+		{func(s *Spec) { s.Breaker.MaxWait = 1 }, `breaker: wait 1m0s, max_wait 1ns: must be from 1ms to 24h, max_wait no less than wait`},
+		{func(s *Spec) { s.Breaker.MaxWait = Duration(25 * time.Hour) }, `breaker: wait 1m0s, max_wait 25h0m0s: must be from 1ms to 24h, max_wait no less than wait`},
+		{func(s *Spec) { s.Breaker.Probes = 0 }, `breaker: probes 0: must be from 1 to 1000`},
+		{func(s *Spec) { s.Breaker.Probes = 1001 }, `breaker: probes 1001: must be from 1 to 1000`},
+		{func(s *Spec) { s.TimeZone = "Mars/Utopia" }, `time_zone: time zone "Mars/Utopia": is not known; write an IANA name, such as Europe/Paris`},
+		{func(s *Spec) { s.TimeZone = "Local" }, `time_zone: time zone "Local": differs from machine to machine; write an IANA name, such as Europe/Paris`},
+		{func(s *Spec) { s.Hours = []string{"6-7"} }, `hours: "6-7": time "6": must be from 00:00 to 24:00`},
+		{func(s *Spec) { s.Sources = []SourceRule{{}} }, `sources: number 1: hosts: must name at least one`},
+		{func(s *Spec) { s.Sources = []SourceRule{{Hosts: []string{"a.test"}}, {Hosts: []string{"*.*.b"}}} },
+			`sources: number 2: hosts: "*.b": must be a host name, without scheme or path`},
+		{source(SourceRule{State: new(RunState("off"))}), `sources: number 1: state "off": must be running, paused or cancelled`},
+		{source(SourceRule{Delay: new(Duration(-1))}), `sources: number 1: delay -1ns: must be from 0s to 24h`},
+		{source(SourceRule{DelayFactor: new(-1.0)}), `sources: number 1: delay_factor -1: must be from 0 to 1000`},
+		{source(SourceRule{PerHost: new(0)}), `sources: number 1: per_host 0: must be from 1 to 1024`},
+		{source(SourceRule{TimeZone: new("X")}), `sources: number 1: time_zone: time zone "X": is not known; write an IANA name, such as Europe/Paris`},
+		{source(SourceRule{Hours: []string{"x"}}), `sources: number 1: hours: "x": times "x": write start and end, such as 22:00-06:00`},
+		{source(SourceRule{Breaker: &Breaker{Wait: Duration(time.Minute)}}),
+			`sources: number 1: breaker: failures must be said too (0 turns the breaker off)`},
+		{source(SourceRule{Breaker: &Breaker{Failures: 1, Probes: -1}}), `sources: number 1: breaker: probes -1: must be from 1 to 1000`},
+		{func(s *Spec) { s.Traps.MaxURLLength = -1 }, `traps: max_url_length -1: must not be negative (0 is off)`},
+		{func(s *Spec) { s.Traps.MaxPathDepth = -1 }, `traps: max_path_depth -1: must not be negative (0 is off)`},
+		{func(s *Spec) { s.Traps.MaxRepeats = -1 }, `traps: max_repeats -1: must not be negative (0 is off)`},
+		{func(s *Spec) { s.Traps.CalendarAhead = -1 }, `traps: calendar_ahead -1: must not be negative (0 is off)`},
+		{func(s *Spec) { s.Traps.CalendarBack = -1 }, `traps: calendar_back -1: must not be negative (0 is off)`},
+		{func(s *Spec) { s.Traps.MaxParameterSets = -1 }, `traps: max_parameter_sets -1: must not be negative (0 is off)`},
+		{func(s *Spec) { s.Traps.MaxSameShape = -1 }, `traps: max_same_shape -1: must not be negative (0 is off)`},
+		{func(s *Spec) { s.Traps.SameContentAfter = -1 }, `traps: same_content_after -1: must not be negative (0 is off)`},
+		{dropped(""), `normalize: drop_parameters: "": must be a parameter's name, or its start and "*"`},
+		{dropped("a*b"), `normalize: drop_parameters: "a*b": must be a parameter's name, or its start and "*"`},
+		{dropped("a=b"), `normalize: drop_parameters: "a=b": must be a parameter's name, or its start and "*"`},
+		{func(s *Spec) { s.Priorities = []PriorityRule{{Match: "*"}, {}} },
+			`priorities: number 2: match: a pattern is empty: write "*" for everything`},
+		{func(s *Spec) { s.Priorities = []PriorityRule{{"*", 10}} }, `priorities: number 1: priority 10: must be from 0 (first) to 9`},
+		{func(s *Spec) { s.Priorities = []PriorityRule{{"*", -1}} }, `priorities: number 1: priority -1: must be from 0 (first) to 9`},
+		{func(s *Spec) { s.Recrawl = []RecrawlRule{{Every: hour}} }, `recrawl: number 1: match: a pattern is empty: write "*" for everything`},
+		{recrawl(hour, hour, 0), `recrawl: number 1: every, or min and max, not both`},
+		{recrawl(1, 0, 0), `recrawl: number 1: every 1ns: must be at least 1s`},
+		{recrawl(-hour, 0, 0), `recrawl: number 1: every -1h0m0s: must be at least 1s`},
+		{recrawl(0, 0, 0), `recrawl: number 1: min 0s, max 0s: min must be at least 1s, and max no less`},
+		{recrawl(0, hour, 0), `recrawl: number 1: min 1h0m0s, max 0s: min must be at least 1s, and max no less`},
+		{recrawl(0, 1, hour), `recrawl: number 1: min 1ns, max 1h0m0s: min must be at least 1s, and max no less`},
+		{func(s *Spec) { s.Schedule = "@every 1" }, `schedule: "@every 1": @every takes a duration of at least 1s, such as 6h`},
+		{func(s *Spec) { s.Schedule = "0 0 30 2 *" }, `schedule: "0 0 30 2 *": there is no such day`},
 		{func(s *Spec) { s.Include = []string{""} }, `include: a pattern is empty: write "*" for everything`},
 		{func(s *Spec) { s.Exclude = []string{"*", "re:"} }, `exclude: a pattern is empty: write "*" for everything`},
 		{func(s *Spec) { s.Exclude = []string{"re:("} }, "exclude: pattern \"re:(\": error parsing regexp: missing closing ): `(`"},
@@ -165,7 +400,17 @@ func TestDecodeSpec(t *testing.T) {
 	if !reflect.DeepEqual(s, &want) {
 		t.Errorf("got %+v", s)
 	}
-	for _, text := range []string{"", "[]", `{"v":2}`, `{"delay":2}`, `{"delay":"2"}`, `{"max_body":"x"}`, `{"scope":1}`} {
+	// As the first release stored one.
+	older := `{"v":1,"scope":"host","include":["https://example.org/*"],"max_depth":5,"max_pages":10000,"delay":"1s",` +
+		`"per_host":1,"max_attempts":4,"max_redirects":10,"user_agent":"seine/0.1 (web crawler)","robots":"obey",` +
+		`"max_body":"32MiB","timeout":"1m0s"}`
+	want = DefaultSpec()
+	want.Include, want.MaxDepth, want.MaxPages = []string{"https://example.org/*"}, new(5), 10000
+	want.UserAgent = "seine/0.1 (web crawler)"
+	if s, err := DecodeSpec([]byte(older)); err != nil || !reflect.DeepEqual(s, &want) {
+		t.Errorf("of an older build: %+v, %v", s, err)
+	}
+	for _, text := range []string{"", "[]", `{"v":1,"state":""}`, `{"v":1,"breaker":{"failures":-1}}`, `{"v":2}`, `{"delay":2}`, `{"delay":"2"}`, `{"max_body":"x"}`, `{"scope":1}`} {
 		if _, err := DecodeSpec([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "decode spec: ") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -199,17 +444,5 @@ func TestPatterns(t *testing.T) {
 		if got := re.MatchString(tt.url); got != tt.want {
 			t.Errorf("%s on %s: %v", tt.pattern, tt.url, got)
 		}
-	}
-}
-
-func TestInFlightPerHost(t *testing.T) {
-	s := DefaultSpec()
-	s.PerHost = 8
-	if s.InFlightPerHost() != 1 {
-		t.Error("a delay does not imply one request at a time")
-	}
-	s.Delay = 0
-	if s.InFlightPerHost() != 8 {
-		t.Error("per_host does not count without a delay")
 	}
 }

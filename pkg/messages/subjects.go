@@ -70,6 +70,9 @@ func SubjectFrontier(op string, p int) string {
 	return "seine.frontier." + op + "." + strconv.Itoa(p)
 }
 
+// SubjectControl is where any frontier takes orders for a crawl.
+const SubjectControl = "seine.frontier.control"
+
 func partitioned(kind, crawl string, p int) string {
 	return "seine." + kind + "." + crawl + "." + strconv.Itoa(p)
 }

@@ -16,15 +16,36 @@ func (d Duration) String() string { return time.Duration(d).String() }
 // MarshalText encodes the duration as String does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads a duration with its unit.
+// UnmarshalText reads a duration with its unit; days may come first, as in
+// "7d" or "1d12h".
 func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	if err != nil {
-		return fmt.Errorf("duration %q: write a number and a unit, such as 500ms, 1s or 2h", text)
+	bad := fmt.Errorf("duration %q: write a number and a unit, such as 500ms, 1s, 2h or 7d", text)
+	rest, days := string(text), 0
+	n, after, hasDays := strings.Cut(rest, "d")
+	if hasDays {
+		var err error
+		if days, err = strconv.Atoi(n); err != nil || days < 0 || days > maxDays {
+			return bad
+		}
+		rest = after
 	}
-	*d = Duration(v)
+	v := time.Duration(0)
+	if rest != "" || !hasDays {
+		var err error
+		if v, err = time.ParseDuration(rest); err != nil {
+			return bad
+		}
+	}
+	sum := time.Duration(days)*24*time.Hour + v
+	if hasDays && (v < 0 || sum < 0) { // the sum overflows
+		return bad
+	}
+	*d = Duration(sum)
 	return nil
 }
+
+// maxDays keeps a duration far from what int64 can hold.
+const maxDays = 36_500
 
 // Bytes is a size that people write as "512KiB", "32MiB", "1GB" or in plain
 // bytes.

@@ -10,16 +10,17 @@ import (
 func TestDurationText(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"500ms": 500 * time.Millisecond, "1s": time.Second, "2h": 2 * time.Hour, "1m30s": 90 * time.Second, "0": 0, "1.5s": 1500 * time.Millisecond,
+		"7d": 7 * 24 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "1d0s": 24 * time.Hour, "36500d": 36500 * 24 * time.Hour, "-1h": -time.Hour,
 	} {
 		var d Duration
 		if err := d.UnmarshalText([]byte(text)); err != nil || time.Duration(d) != want {
 			t.Errorf("%s: %v, %v", text, d, err)
 		}
 	}
-	for _, text := range []string{"", "1", "1 s", "soon", "1d", "9999999h"} {
+	for _, text := range []string{"", "1", "1 s", "soon", "9999999h", "d", "-1d", "1.5d", "1d ", "1d-1h", "1h1d", "1d1d", "36501d", "99999999999999999999d", "36500d2000000h"} {
 		var d Duration
 		err := d.UnmarshalText([]byte(text))
-		if want := `duration "` + text + `": write a number and a unit, such as 500ms, 1s or 2h`; err == nil || err.Error() != want {
+		if want := `duration "` + text + `": write a number and a unit, such as 500ms, 1s, 2h or 7d`; err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

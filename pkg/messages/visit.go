@@ -2,21 +2,32 @@ package messages
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
+
+	"seine/internal/weburl"
 )
 
-// URLHash identifies a canonical URL: the first 16 bytes of its SHA-256. At a
-// billion URLs the chance of one collision is below 10^-20.
+// URLHash identifies a canonical URL: four bytes of its host, then the first
+// twelve of the SHA-256 of the whole. The host comes first so that what is
+// stored by hash lies together for the links of a page, most of which stay on
+// their host. At a billion URLs the chance of one collision is below 10^-11.
 type URLHash [16]byte
 
 // HashURL returns the identity of a canonical URL.
 func HashURL(canonical string) URLHash {
+	var h URLHash
+	host := fnv.New32a()
+	host.Write([]byte(weburl.Host(canonical)))
+	binary.BigEndian.PutUint32(h[:4], host.Sum32())
 	sum := sha256.Sum256([]byte(canonical))
-	return URLHash(sum[:16])
+	copy(h[4:], sum[:12])
+	return h
 }
 
 // String returns the hash as 32 hexadecimal digits.

@@ -166,6 +166,17 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if err != nil {
 		return err
 	}
+	if older := have; older.Canonical < want.Canonical {
+		// URLs of a newer build: the frontiers judge anew what they know by another
+		// name, and stages of the older build refuse to join.
+		if older.Canonical = want.Canonical; older == want {
+			if _, err := kv.Put(ctx, messages.KeyLayout, text); err != nil {
+				return fmt.Errorf("write layout: %w", err)
+			}
+			b.Log.Info("canonical URLs have a newer version", "was", have.Canonical, "is", want.Canonical)
+			have = want
+		}
+	}
 	if have != want {
 		return fmt.Errorf("%w: they have %+v, asked for %+v (use the same --partitions, or another NATS account)", ErrLayout, have, want)
 	}

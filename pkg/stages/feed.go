@@ -50,15 +50,18 @@ func (m *FeedMessage) Ack() {
 
 // Feed prefetch: enough for a batch, little enough that many feeds fit in
 // memory. The byte limit must exceed the largest message, 1 MiB, or the pull
-// would spin (nats-server issue 5888).
+// would spin (nats-server issue 5888). The number of messages is what the
+// client's channel holds: if the bytes did not run out long before, the pull's
+// status messages would find it full, and something would be dropped.
 const (
-	feedMessages = 256
-	feedBytes    = 4 << 20
+	feedMessages = 16384
+	feedBytes    = 5 << 18
+	feedAhead    = 64 // messages ready for the owner
 )
 
 // NewFeed returns a feed of stream that begins after the position given.
 func NewFeed(b *Bus, stream string, config jetstream.ConsumerConfig, after Position) *Feed {
-	return &Feed{bus: b, stream: stream, config: config, last: after, over: new(atomic.Bool), out: make(chan *FeedMessage, feedMessages)}
+	return &Feed{bus: b, stream: stream, config: config, last: after, over: new(atomic.Bool), out: make(chan *FeedMessage, feedAhead)}
 }
 
 // C gives the messages, until Run returns.

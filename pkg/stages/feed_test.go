@@ -116,7 +116,7 @@ func TestFeedAtTheEnd(t *testing.T) {
 func TestFeedManyMessages(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	const n = 3 * feedMessages
+	const n = 48 * feedAhead
 	for i := range n {
 		if _, err := b.JS.PublishAsync(urls, fmt.Append(nil, i)); err != nil {
 			t.Fatal(err)

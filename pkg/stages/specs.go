@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,8 +20,9 @@ type Specs struct {
 	bus *Bus
 	kv  jetstream.KeyValue
 
-	mu      sync.RWMutex
-	byCrawl map[string]Revised
+	mu         sync.RWMutex
+	byCrawl    map[string]Revised
+	generation atomic.Uint64
 }
 
 // Revised is a spec and the revision of the key it was read from.
@@ -104,7 +106,48 @@ func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 		return false
 	}
 	s.byCrawl[e.Key()] = Revised{spec, e.Revision()}
+	s.generation.Add(1)
 	return true
+}
+
+// Generation grows whenever a spec has changed.
+func (s *Specs) Generation() uint64 { return s.generation.Load() }
+
+// Change changes the spec of a crawl, the default if it has none, and returns
+// its revision. The change is applied to the newest spec, again if somebody
+// else was faster.
+func (s *Specs) Change(ctx context.Context, crawl string, change func(*messages.Spec) error) (uint64, error) {
+	for {
+		spec, rev := messages.DefaultSpec(), uint64(0)
+		e, err := s.kv.Get(ctx, crawl)
+		switch {
+		case err == nil:
+			now, err := messages.DecodeSpec(e.Value())
+			if err != nil {
+				return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
+			}
+			spec, rev = *now, e.Revision()
+		case !errors.Is(err, jetstream.ErrKeyNotFound):
+			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
+		}
+		if err := change(&spec); err != nil {
+			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
+		}
+		stored, err := s.kv.Update(ctx, crawl, spec.Encode(), rev)
+		if err == nil {
+			return stored, nil
+		}
+		if !IsConflict(err) {
+			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
+		}
+	}
+}
+
+// IsConflict reports whether a key was changed by somebody else meanwhile.
+func IsConflict(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrKeyExists) ||
+		errors.As(err, &api) && (int(api.ErrorCode) == 10071 || int(api.ErrorCode) == 10164)
 }
 
 // Get returns the newest spec of a crawl, at least of revision rev: a message

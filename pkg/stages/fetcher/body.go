@@ -1,6 +1,8 @@
 package fetcher
 
 import (
+	"crypto/sha256"
+	"hash"
 	"io"
 	"net/http"
 	"sync"
@@ -17,6 +19,18 @@ type wire struct {
 	most int64
 	n    int64
 	err  *failure
+}
+
+// summed is a body as it is read, decoded, for its digest.
+type summed struct {
+	io.Reader
+	sum hash.Hash
+}
+
+func (s summed) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.sum.Write(p[:n])
+	return n, err
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -61,12 +75,14 @@ func (x *exchange) read(resp *http.Response) ([]byte, *failure) {
 	if x.ask.robots {
 		x.wire.most = 1 << 62 // cut, not refused: see full
 	}
+	sum := sha256.New()
+	defer func() { x.reply.digest = messages.Digest(sum.Sum(nil)) }()
 	if len(names) == 0 && resp.ContentLength >= 0 && resp.ContentLength <= x.c.memory.share {
-		return x.readExactly(int(resp.ContentLength))
+		return x.readExactly(summed{&x.wire, sum}, int(resp.ContentLength))
 	}
 	src, layers := decode(&x.wire, names, &x.wire.n, x.c.cfg.MaxRatio)
 	defer done(layers)
-	body, f := x.readAll(src, resp.ContentLength, len(names) > 0)
+	body, f := x.readAll(summed{src, sum}, resp.ContentLength, len(names) > 0)
 	if f == nil && len(layers) > 0 {
 		x.discard(resp) // what follows the last byte that was decoded
 	}
@@ -92,9 +108,9 @@ func (x *exchange) unsupported(t string) *failure {
 }
 
 // readExactly reads a body whose length is known and small, without a copy.
-func (x *exchange) readExactly(n int) ([]byte, *failure) {
+func (x *exchange) readExactly(src io.Reader, n int) ([]byte, *failure) {
 	body := make([]byte, n)
-	if _, err := io.ReadFull(&x.wire, body); err != nil {
+	if _, err := io.ReadFull(src, body); err != nil {
 		if x.wire.err == nil {
 			x.wire.err = bodyFailure(x.ctx, io.ErrUnexpectedEOF)
 		}

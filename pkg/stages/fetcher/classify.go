@@ -112,12 +112,14 @@ func statusClass(status int, h http.Header) messages.Class {
 	return messages.ProtocolError
 }
 
-// maxRetryAfter bounds what a host may ask for: more is a mistake or malice.
-const maxRetryAfter = 24 * time.Hour
+// maxRetryAfter bounds what a host may ask for: more does not travel.
+const maxRetryAfter = time.Duration(messages.MaxMillis)
 
 // retryAfter returns how long a response asks to be left alone (RFC 9110
-// 10.2.3), 0 if it does not or what it says means nothing. A date is read
-// against the server's own clock where the response tells it.
+// 10.2.3), 0 if it does not or what it says means nothing: a number that is
+// negative or has a fraction, a date that has passed. A date, in any of the three
+// forms of HTTP, is read against the server's own clock where the response tells
+// it.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {

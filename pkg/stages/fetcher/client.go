@@ -3,12 +3,14 @@ package fetcher
 import (
 	"context"
 	"crypto/tls"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"seine/internal/netguard"
 	"seine/internal/weburl"
@@ -94,9 +96,20 @@ type ask struct {
 	delay   time.Duration // of the host
 	timeout time.Duration
 	maxBody int64
+	// interval is the least time between the starts of two requests to the host.
+	interval time.Duration
+	// etag and lastModified make the request conditional, if they are set.
+	etag, lastModified string
 	// robots is set for a robots.txt: of any type, and cut where it is too long.
 	robots bool
 }
+
+// rest is the least time from the start of a request to that of the next one
+// to the host.
+func (a *ask) rest() time.Duration { return max(a.delay, a.interval) }
+
+// conditional reports whether the answer may be that nothing has changed.
+func (a *ask) conditional() bool { return a.etag != "" || a.lastModified != "" }
 
 // reply is how an exchange ended.
 type reply struct {
@@ -112,6 +125,8 @@ type reply struct {
 	ip          string
 	protocol    string
 	retryAfter  time.Duration
+	// Validators as they came, and the digest of body.
+	etag, lastModified, digest string
 
 	loan loan // of body; release when that is no longer used
 }
@@ -133,7 +148,7 @@ type exchange struct {
 // returns an error only if ctx is done before the request could be sent; one
 // that is done later makes a failure, which the caller must not believe.
 func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
-	if err := c.pace.request(ctx, weburl.Host(a.url), a.delay); err != nil {
+	if err := c.pace.request(ctx, weburl.Host(a.url), a.rest()); err != nil {
 		return nil, err
 	}
 	inFlight.Inc()
@@ -183,7 +198,7 @@ func (x *exchange) run() {
 func (x *exchange) send() (*http.Response, error) {
 	trace := &httptrace.ClientTrace{GotConn: x.gotConn}
 	req := &http.Request{
-		Method: http.MethodGet, URL: target(x.ask.url), Header: x.c.headerFor(x.ask.agent),
+		Method: http.MethodGet, URL: target(x.ask.url), Header: x.header(),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
 	transport := x.c.public
@@ -193,15 +208,31 @@ func (x *exchange) send() (*http.Response, error) {
 	return transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
 }
 
+// header returns the header of the request.
+func (x *exchange) header() http.Header {
+	shared := x.c.headerFor(x.ask.agent)
+	if !x.ask.conditional() {
+		return shared
+	}
+	h := maps.Clone(shared)
+	if x.ask.etag != "" {
+		h["If-None-Match"] = []string{x.ask.etag}
+	}
+	if x.ask.lastModified != "" {
+		h["If-Modified-Since"] = []string{x.ask.lastModified}
+	}
+	return h
+}
+
 // gotConn is called, by the goroutine of send, when the request is given to a
 // connection. A second time means that the first one had been closed by the
 // server. net/http would send again at once; but the server may have seen the
-// request, so the host's delay comes first.
+// request, so the host rests first.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.conns++
-	if x.conns > 1 && x.ask.delay > 0 {
+	if rest := x.ask.rest(); x.conns > 1 && rest > 0 {
 		x.watch.pause()
-		_ = timed(waitHost, func() error { return stages.Sleep(x.ctx, x.ask.delay) }) // send sees that ctx is done
+		_ = timed(waitHost, func() error { return stages.Sleep(x.ctx, rest) }) // send sees that ctx is done
 	}
 	x.learn(info)
 	x.watch.phase(time.Duration(x.c.cfg.FirstByteTimeout), x.c.noFirstByte)
@@ -234,9 +265,28 @@ func (x *exchange) head(resp *http.Response) {
 	r.status, r.header, r.protocol = resp.StatusCode, resp.Header, resp.Proto
 	r.contentType = clip(resp.Header.Get("Content-Type"), messages.MaxText)
 	r.class, r.text = classOf(resp.StatusCode, resp.Header)
+	switch {
+	case r.class == messages.NotModified && !x.ask.conditional():
+		r.failed(errNotAsked)
+	case r.class == messages.NotModified, r.class == messages.OK:
+		r.etag, r.lastModified = validator(r.header, "Etag"), validator(r.header, "Last-Modified")
+	}
 	if r.status == http.StatusTooManyRequests || r.status == http.StatusServiceUnavailable {
 		r.retryAfter = retryAfter(resp.Header, time.Now())
 	}
+}
+
+var errNotAsked = &failure{messages.ClientError, "304 Not Modified, though the request had no condition"}
+
+// validator returns a field that a later request can be conditional on, "" if
+// there is none or it cannot travel.
+func validator(h http.Header, name string) string {
+	v := h.Get(name)
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if len(v) > messages.MaxValidator || !utf8.ValidString(v) || strings.ContainsFunc(v, control) {
+		return ""
+	}
+	return v
 }
 
 // clip is messages.Clip for text that is not meant for a person.

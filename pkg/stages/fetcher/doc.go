@@ -12,9 +12,11 @@
 // Every request ends in exactly one result class, or goes to DEAD with a result
 // that tells the frontier so. One turn is one visit to the host: when
 // robots.txt had to be fetched and the host has a delay, the page waits for the
-// next turn (class robots_fetched). A request that was delivered before waits
-// out the host's delay first. A redirect is a result, not a hop. No address
-// outside the public Internet is dialled unless the spec allows it.
+// next turn (class robots_fetched). A request that may have been done before, since
+// it is delivered again or a newer frontier has taken over, lets the host rest
+// and asks whether it is still wanted. A redirect is a result, not a hop, but for
+// one to what the crawl takes for the same URL. No address outside the public
+// Internet is dialled unless the spec allows it.
 //
 // # What a crash costs
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"seine/internal/robots"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -23,6 +24,8 @@ type Fetcher struct {
 	client *client
 	robots *robotsCache
 	bodies *bodyStore
+	rules  stages.Normalizers
+	epochs epochs
 }
 
 // maxPending is how many requests may be with fetchers at a time, all
@@ -50,7 +53,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	}
 	return &Fetcher{
 		cfg: cfg, bus: bus, specs: specs, name: instance(), client: c, robots: r,
-		bodies: &bodyStore{zstd: z, log: log},
+		bodies: &bodyStore{zstd: z, log: log}, epochs: make(epochs, bus.Layout.Partitions),
 	}, nil
 }
 
@@ -100,6 +103,7 @@ type turn struct {
 	partition int
 	ask       ask
 	reply     *reply           // how it ended
+	group     *robots.Group    // of robots.txt that applies, nil if none does
 	delay     *messages.Millis // of robots.txt, nil if that was not learnt
 }
 
@@ -113,13 +117,13 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (stages.Output,
 	if err != nil {
 		return stages.Output{}, err
 	}
-	if f.bus.Suspect(m) {
+	t := f.newTurn(req, spec)
+	defer t.release()
+	if f.epochs.outdated(t.partition, req.Epoch) || f.bus.Suspect(m) {
 		if wanted, err := f.suspect(ctx, req); err != nil || !wanted {
 			return stages.Output{}, err // its result is known: nothing is left to do
 		}
 	}
-	t := f.newTurn(req, spec)
-	defer t.release()
 	if err := f.take(ctx, t); err != nil {
 		return stages.Output{}, err
 	}
@@ -144,11 +148,11 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 }
 
 // suspect reports whether a request that somebody may have done before is
-// still to be done. It waits out the host's delay first: the other may have
-// asked the host just now, and may be about to say so.
+// still to be done. It lets the host rest first: the other may have asked it
+// just now, and may be about to say so.
 func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, error) {
-	if delay := time.Duration(req.Delay); delay > 0 {
-		if err := timed(waitRedelivery, func() error { return stages.Sleep(ctx, delay) }); err != nil {
+	if rest := time.Duration(max(req.Delay, req.Interval)); rest > 0 {
+		if err := timed(waitRedelivery, func() error { return stages.Sleep(ctx, rest) }); err != nil {
 			return false, err
 		}
 	}
@@ -159,8 +163,10 @@ func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
 	return &turn{
 		req: req, spec: spec, partition: messages.Partition(req.URL, f.bus.Layout.Partitions),
 		ask: ask{
-			url: req.URL, agent: spec.UserAgent, private: spec.AllowPrivate, delay: time.Duration(req.Delay),
+			url: req.URL, agent: spec.UserAgent, private: spec.AllowPrivate,
+			delay: time.Duration(req.Delay), interval: time.Duration(req.Interval),
 			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody),
+			etag: req.ETag, lastModified: req.LastModified,
 		},
 	}
 }
@@ -180,6 +186,14 @@ func (f *Fetcher) take(ctx context.Context, t *turn) error {
 			return err
 		}
 	}
+	if err := f.ask(ctx, t); err != nil {
+		return err
+	}
+	return f.followItself(ctx, t)
+}
+
+// ask does one exchange. It returns an error only if ctx is done.
+func (f *Fetcher) ask(ctx context.Context, t *turn) error {
 	r, err := f.client.do(ctx, &t.ask)
 	t.reply = r
 	if err != nil {
@@ -199,6 +213,7 @@ func (f *Fetcher) consult(ctx context.Context, t *turn) error {
 		return nil
 	}
 	group := got.file.Group(t.spec.ProductToken())
+	t.group = group
 	delay, _ := group.CrawlDelay()
 	t.delay = (*messages.Millis)(&delay)
 	path := weburl.Path(t.req.URL)
@@ -206,7 +221,7 @@ func (f *Fetcher) consult(ctx context.Context, t *turn) error {
 	case !group.Allowed(path):
 		t.reply = got.used()
 		t.reply.class, t.reply.text = messages.RobotsDenied, "robots.txt: "+group.Rule(path)
-	case got.last != nil && (t.ask.delay > 0 || delay > 0):
+	case got.last != nil && (t.ask.rest() > 0 || delay > 0):
 		t.reply = got.used()
 		t.reply.class = messages.RobotsFetched
 	}

@@ -29,7 +29,7 @@ func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
 		}
 		out.First = []*nats.Msg{page}
 	case messages.Redirect:
-		target, err := resolve(t.req.URL, t.reply.header.Get("Location"))
+		target, err := resolve(t.ask.url, t.reply.header.Get("Location"))
 		if err != nil {
 			t.reply.failed(fail(messages.ClientError, "redirect leads nowhere: %v", err))
 			break
@@ -63,7 +63,7 @@ func resolve(from, location string) (string, error) {
 func (f *Fetcher) candidate(t *turn, target string) *nats.Msg {
 	c := messages.Candidates{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, Source: messages.SourceRedirect, Referrer: t.req.URL,
-		Depth: t.req.Depth, Redirects: t.req.Redirects + 1, URLs: []messages.Candidate{{URL: target}},
+		Depth: t.req.Depth, Redirects: t.req.Redirects + 1, Run: t.req.Run, URLs: []messages.Candidate{{URL: target}},
 	}
 	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target, f.bus.Layout.Partitions)))
 	m.Data = c.Encode()
@@ -75,7 +75,7 @@ func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
 	r := t.reply
 	p := messages.Page{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
-		Depth: t.req.Depth, Referrer: t.req.Referrer, Status: r.status, ContentType: r.contentType,
+		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Status: r.status, ContentType: r.contentType,
 		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), BodySize: int64(len(r.body)),
 	}
 	body, encoding := f.bodies.compress(r.body)
@@ -96,10 +96,10 @@ func (t *turn) result(name string) *messages.Result {
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
 		Class: r.class, Status: r.status, Error: r.text, ContentType: r.contentType,
 		Started: r.started.UTC(), Timings: r.timings, BytesWire: r.bytesWire, IP: r.ip, Protocol: r.protocol,
-		RetryAfter: messages.Millis(r.retryAfter), CrawlDelay: t.delay, Fetcher: name,
+		RetryAfter: messages.Millis(r.retryAfter), CrawlDelay: t.delay, ETag: r.etag, LastModified: r.lastModified, Fetcher: name,
 	}
 	if r.class == messages.OK {
-		res.BytesBody = int64(len(r.body))
+		res.BytesBody, res.Digest = int64(len(r.body)), r.digest
 	}
 	return res
 }

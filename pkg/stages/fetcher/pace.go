@@ -7,26 +7,28 @@ import (
 
 	"github.com/maypok86/otter/v2"
 	"golang.org/x/time/rate"
+
+	"seine/pkg/stages"
 )
 
 // pace holds requests and bytes back. The frontier decides when a host is due;
-// the limiter of a host only guards against bursts that reach this process all
-// the same, as after a lease moved.
+// the starts of a host only guard against bursts that reach this process all the
+// same, as after a lease moved.
 type pace struct {
 	requests  *rate.Limiter // nil is no limit
 	bandwidth *rate.Limiter // nil is no limit
-	hosts     *otter.Cache[string, *rate.Limiter]
+	hosts     *otter.Cache[string, *starts]
 }
 
 // maxPacedHosts bounds the hosts whose last request is remembered, about
-// 200 bytes each.
+// 250 bytes each.
 const maxPacedHosts = 1 << 16
 
 // minBandwidthBurst lets one read of a body pass in one go.
 const minBandwidthBurst = 64 << 10
 
 func newPace(cfg Config) (*pace, error) {
-	hosts, err := otter.New(&otter.Options[string, *rate.Limiter]{MaximumSize: maxPacedHosts})
+	hosts, err := otter.New(&otter.Options[string, *starts]{MaximumSize: maxPacedHosts})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of hosts: %w", err)
 	}
@@ -40,26 +42,48 @@ func newPace(cfg Config) (*pace, error) {
 	return p, nil
 }
 
-// request waits until a request may be sent to host.
-func (p *pace) request(ctx context.Context, host string, delay time.Duration) error {
-	if delay > 0 {
-		if err := timed(waitHost, func() error { return p.limiter(host, delay).Wait(ctx) }); err != nil {
+// request waits until a request may be sent to host, rest after the start of the
+// one before. The host comes last: whatever is waited for behind it would let
+// its requests come together again.
+func (p *pace) request(ctx context.Context, host string, rest time.Duration) error {
+	if p.requests != nil {
+		if err := timed(waitRate, func() error { return p.requests.Wait(ctx) }); err != nil {
 			return err
 		}
 	}
-	if p.requests != nil {
-		return timed(waitRate, func() error { return p.requests.Wait(ctx) })
+	if rest <= 0 {
+		return nil
 	}
-	return nil
+	s, _ := p.hosts.ComputeIfAbsent(host, func() (*starts, bool) { return newStarts(), false })
+	return timed(waitHost, func() error { return s.next(ctx, rest) })
 }
 
-func (p *pace) limiter(host string, delay time.Duration) *rate.Limiter {
-	every := rate.Every(delay)
-	l, _ := p.hosts.ComputeIfAbsent(host, func() (*rate.Limiter, bool) { return rate.NewLimiter(every, 1), false })
-	if l.Limit() != every {
-		l.SetLimit(every)
+// starts keeps the starts of requests to a host apart. A limiter of x/time/rate
+// does not: its token comes by the rest of the request before, which may have
+// been of another crawl, or of before the host was slowed down.
+type starts struct {
+	turn chan struct{} // full while one waits for its start, and others for it
+	last time.Time
+}
+
+func newStarts() *starts { return &starts{turn: make(chan struct{}, 1)} }
+
+// next waits until rest after the last start, in the order of the calls. It
+// returns an error only if ctx is done; then there was no start.
+func (s *starts) next(ctx context.Context, rest time.Duration) error {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return l
+	defer func() { <-s.turn }()
+	if wait := time.Until(s.last.Add(rest)); wait > 0 {
+		if err := stages.Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+	s.last = time.Now()
+	return nil
 }
 
 // received waits until n more bytes may come.

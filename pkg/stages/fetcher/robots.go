@@ -166,6 +166,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 	a := *page
 	// One byte more than counts, so that the line it cuts is seen to be cut.
 	a.url, a.robots, a.maxBody = origin+"/robots.txt", true, robots.MaxBytes+1
+	a.etag, a.lastModified = "", "" // they are the page's
 	for hop := 0; ; hop++ {
 		r, err := c.client.do(ctx, &a)
 		if err != nil {

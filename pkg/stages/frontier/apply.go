@@ -1,280 +1,176 @@
 package frontier
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"time"
 
-	"seine/internal/weburl"
+	"seine/internal/politeness"
 	"seine/pkg/messages"
 )
 
-// errCandidate is why one URL of a message was not taken; the others were.
-type errCandidate struct {
-	url string
-	err error
-}
-
-// candidates applies a message of URLS: new URLs are queued or excluded, and
-// the visit that it ends is ended. It returns the URLs that are none.
-func (s *shard) candidates(m *messages.Candidates, partitions int, now int64) (bad []errCandidate, err error) {
-	rules, err := s.specs(m.Crawl, m.Rev)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range m.URLs {
-		if err := s.checkCanonical(c.URL, partitions); err != nil {
-			bad = append(bad, errCandidate{c.URL, err})
-			continue
-		}
-		if err := s.candidate(m, c, rules, now); err != nil {
-			return bad, err
-		}
-	}
-	if !m.Ends.IsZero() {
-		return bad, s.parsed(m, now)
-	}
-	return bad, nil
-}
-
-// checkCanonical guards the identity of URLs against a parser that does not
-// share our idea of it.
-func (s *shard) checkCanonical(url string, partitions int) error {
-	c, err := weburl.Canonicalize(url)
-	if err != nil {
-		return err
-	}
-	if c != url {
-		return fmt.Errorf("%s is not canonical; %s is", messages.Clip(url), messages.Clip(c))
-	}
-	if p := messages.Partition(url, partitions); p != s.partition {
-		return fmt.Errorf("%s belongs to partition %d, and came to %d", messages.Clip(url), p, s.partition)
-	}
-	return nil
-}
-
-// candidate takes one URL.
-func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *rules, now int64) error {
-	id := urlID{m.Crawl, messages.HashURL(c.URL)}
-	crawl := s.crawl(m.Crawl)
-	// A redirect away from a seed means what the seed meant.
-	seed := m.Depth == 0 && m.Source != messages.SourceLink
-	if seed {
-		if err := s.openRoot(m.Crawl, rules.root(c.URL), rules, now); err != nil {
-			return err
-		}
-	}
-	if crawl.seen.has(id.hash) {
-		r, err := s.record(id)
-		if err != nil {
-			return err
-		}
-		if r != nil {
-			candidatesTotal.WithLabelValues("known").Inc()
-			return s.again(r, id, m, seed, rules, now)
-		}
-		bloomFalseTotal.Inc()
-	}
-	crawl.seen.add(id.hash)
-	r := &record{
-		URL: c.URL, Referrer: m.Referrer, Priority: messages.DefaultPriority, Round: 1,
-		Depth: m.Depth, Redirects: m.Redirects, Arrival: s.nextArrival(now),
-	}
-	if c.Priority != nil {
-		r.Priority = byte(*c.Priority)
-	}
-	return s.admit(r, id, seed, rules, now)
-}
-
-// nextArrival orders URLs by discovery, over restarts too.
-func (s *shard) nextArrival(now int64) uint64 {
-	s.arrival = max(s.arrival+1, uint64(now/int64(time.Microsecond)))
-	return s.arrival
-}
-
-// admit queues a URL, or excludes it with the reason.
-func (s *shard) admit(r *record, id urlID, seed bool, rules *rules, now int64) error {
-	root := rules.root(r.URL)
-	reason := rules.excludes(r, seed, root == "" || s.crawl(id.crawl).roots[root])
-	if reason == "" {
-		candidatesTotal.WithLabelValues("queued").Inc()
-		return s.queue(r, id, now)
-	}
-	candidatesTotal.WithLabelValues("excluded").Inc()
-	if reason == ReasonScope {
-		s.tx.set(append(s.outsidePrefix(id.crawl, root), id.hash[:]...), nil)
-	}
-	s.move(r, id, Excluded, reason, now)
-	return nil
-}
-
-// queue puts a URL into the queue of its host.
-func (s *shard) queue(r *record, id urlID, now int64) error {
-	h, err := s.host(weburl.Host(r.URL))
-	if err != nil {
-		return err
-	}
-	s.move(r, id, Queued, "", now)
-	s.push(r, id, h)
-	s.readyIfDue(h, now)
-	return nil
-}
-
-// again takes a URL that is known. One found nearer to a seed than before moves
-// up, and is admitted if it was only too far away. One that a person feeds
-// again, although it failed or was excluded, is tried again: the site may be
-// back, or the spec another.
-func (s *shard) again(r *record, id urlID, m *messages.Candidates, seed bool, rules *rules, now int64) error {
-	nearer := m.Depth < r.Depth
-	switch {
-	case m.Source == messages.SourceSeed && (r.State == Excluded || r.State == Failed),
-		r.State == Excluded && nearer && (r.Reason == ReasonDepth || r.Reason == ReasonRedirects):
-		r.Depth, r.Redirects, r.Referrer = min(r.Depth, m.Depth), m.Redirects, m.Referrer
-		if r.Sent > 0 { // another visit, with identities of its own
-			r.Round, r.Sent, r.Failures, r.Parsed = r.Round+1, 0, 0, false
-		}
-		return s.admit(r, id, seed, rules, now)
-	case !nearer:
-		return nil
-	case r.State == Queued:
-		return s.moveUp(r, id, m, now)
-	}
-	r.Depth = m.Depth // for what is found on it from now on
-	s.tx.change(id, r)
-	return nil
-}
-
-// moveUp gives a queued URL the place of its new depth.
-func (s *shard) moveUp(r *record, id urlID, m *messages.Candidates, now int64) error {
-	h, err := s.host(weburl.Host(r.URL))
-	if err != nil {
-		return err
-	}
-	s.drop(r, id, h)
-	r.Depth, r.Referrer = m.Depth, m.Referrer
-	s.push(r, id, h)
-	s.tx.change(id, r)
-	s.readyIfDue(h, now)
-	return nil
-}
-
-// openRoot lets a crawl enter a host or domain, and takes back the URLs there
-// that were found before: the order of seeds and links does not matter.
-func (s *shard) openRoot(name, root string, rules *rules, now int64) error {
-	c := s.crawl(name)
-	if root == "" || c.roots[root] {
-		return nil
-	}
-	// What this turn has excluded must be in the store to be found there.
-	if err := s.commit(); err != nil {
-		return err
-	}
-	c.roots[root] = true
-	s.tx.set(s.rootKey(name, root), nil)
-	pre := s.outsidePrefix(name, root)
-	return s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		id := urlID{name, messages.URLHash(key[len(pre):])}
-		s.tx.delete(append([]byte(nil), key...))
-		r, err := s.record(id)
-		if err != nil || r == nil || r.State != Excluded || r.Reason != ReasonScope {
-			return err == nil, err
-		}
-		return true, s.admit(r, id, false, rules, now)
-	})
-}
-
-// parsed ends the visit whose page was parsed. Its result may still be on the
-// way: then the visit ends when that comes.
-func (s *shard) parsed(m *messages.Candidates, now int64) error {
-	id := urlID{m.Crawl, m.Ends.URL}
-	r, err := s.record(id)
-	if err != nil || r == nil || r.Round != m.Ends.Round {
-		return err
-	}
-	switch {
-	case r.State == Parsing:
-		s.finish(r, id, m.ParseError, now)
-	case r.State < Parsing && !r.Parsed:
-		r.Parsed, r.Reason = true, m.ParseError
-		s.tx.change(id, r)
-	}
-	return nil
-}
-
-// finish ends the visit of a page that was fetched and parsed, or that could
-// not be parsed, for the reason given.
-func (s *shard) finish(r *record, id urlID, parseError string, now int64) {
-	if parseError != "" {
-		s.move(r, id, Failed, parseError, now)
-		return
-	}
-	s.move(r, id, Done, "", now)
-}
-
 // result applies a message of RESULTS. One for a visit that is not under way
-// is a repeat, and changes nothing.
+// is a repeat, and changes nothing, unless this state is older than the
+// request: see adopt.
 func (s *shard) result(res *messages.Result, now int64) error {
 	id := urlID{res.Crawl, res.Visit.URL}
 	req := s.inFlight[id]
-	if req == nil || req.Round != res.Visit.Round {
-		return nil
+	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
+		var err error
+		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, now); err != nil || req == nil {
+			return err
+		}
 	}
-	if res.Attempt != req.Sent && res.Class.Retryable() {
+	switch {
+	case req.Round != res.Visit.Round:
+		return nil
+	case res.Attempt != req.Sent && res.Class.Retryable():
 		return nil // of an attempt given up; the one under way decides
 	}
-	rules, err := s.specs(res.Crawl, res.Rev)
+	rules, err := s.rules(res.Crawl, res.Rev)
 	if err != nil {
 		return err
 	}
 	resultsTotal.WithLabelValues(string(res.Class)).Inc()
-	s.land(req, id)
-	req.host.finished(res)
-	req.host.rest(now, res, rules.Spec, int64(24*time.Hour))
+	s.land(req)
+	event := s.settle(req, res, rules, now)
 	s.touch(req.host)
+	if err := s.conclude(req, res, event, rules, now); err != nil {
+		return err
+	}
+	return s.readyIfDue(req.host, now)
+}
 
-	c := s.crawl(id.crawl)
+// adopt takes over a request that a former owner of the partition sent after
+// the state that this one began with was saved. It returns nil if the request
+// is not newer than what is known.
+func (s *shard) adopt(id urlID, round uint32, sent int, now int64) (*request, error) {
+	r, err := s.record(id)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if round < r.Round || round == r.Round && sent <= r.Sent {
+		return nil, nil
+	}
+	h, err := s.hostOf(r.URL, id.crawl)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.inFlight[id] != nil:
+		s.land(s.inFlight[id])
+	case r.State == Queued:
+		s.drop(r, id, h)
+	default:
+		s.unplan(r, id)
+	}
+	r.Round, r.Sent, r.SentRun = round, sent, r.Run
+	return s.launch(r, id, h, now), nil
+}
+
+// settle takes note of a result in the books of its host and its crawl.
+func (s *shard) settle(req *request, res *messages.Result, rules *rules, now int64) politeness.Event {
+	h, c := req.host, s.crawl(req.id.crawl)
+	h.finished(res)
+	pace := rules.paceOf(h.hostname())
+	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
+	out := outcome(res)
+	if out.Kind == politeness.HostFailure && req.Failures > 0 && h.polite.Phase(&pace.Rules, now) != politeness.BreakerOpen {
+		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
+	}
+	event := h.polite.End(&pace.Rules, now, out, seed)
+	s.addresses.end(req.ip, h.polite.Delay(&pace.Rules), now)
+	if rules.GroupBy == messages.GroupByIP && res.IP != "" {
+		h.ip = res.IP
+	}
+
 	increase(&c.Attempts, res.Class, 1)
 	c.BytesWire += res.BytesWire
 	c.BytesBody += res.BytesBody
-	s.budgets.settle(id.crawl, res.Class == messages.OK)
-
-	r := req.record
-	r.Status, r.Class = res.Status, res.Class
-	s.conclude(r, id, req.host, res, rules, now)
-	s.readyIfDue(req.host, now)
-	return nil
+	c.dirty = true
+	if res.Class == messages.OK {
+		c.Pages++
+		if req.Round == 1 {
+			h.of(req.id.crawl).pages++
+		}
+	}
+	req.record.Status, req.record.Class = res.Status, res.Class
+	req.remember(attempt{At: now / 1e6, Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
+	return event
 }
 
-// land ends a request under way.
-func (s *shard) land(req *request, id urlID) {
-	delete(s.inFlight, id)
-	req.host.inFlight--
-	s.tx.delete(s.inFlightKey(id))
+// outcome says what a result means for how its host is asked.
+func outcome(res *messages.Result) politeness.Outcome {
+	o := politeness.Outcome{
+		Kind: politeness.Good, Took: time.Duration(res.Timings.Total), RetryAfter: time.Duration(res.RetryAfter),
+	}
+	if res.CrawlDelay != nil {
+		d := time.Duration(*res.CrawlDelay)
+		o.CrawlDelay = &d
+	}
+	switch res.Class {
+	case messages.Throttled:
+		o.Kind = politeness.Throttled
+	case messages.ServerError:
+		// One 503 that asks for nothing slows nothing down, or a site that now
+		// and then answers with it would end up being asked once an hour; a row
+		// of them opens the breaker.
+		o.Kind = politeness.HostFailure
+		if res.Status > 0 && res.Status < 500 { // 408 and 425 are about one request
+			o.Kind = politeness.Good
+		}
+	case messages.DNSFailure, messages.ConnectFailure, messages.TLSFailure, messages.Timeout, messages.Stalled:
+		o.Kind = politeness.HostFailure
+	case messages.RobotsFetched, messages.ProtocolError: // it answered, if not well
+		o.Kind = politeness.Neutral
+	case messages.RobotsDenied, messages.RefusedAddress:
+		o.Kind = politeness.Unsent
+	default:
+	}
+	return o
 }
 
 // conclude decides by the class what becomes of the URL.
-func (s *shard) conclude(r *record, id urlID, h *host, res *messages.Result, rules *rules, now int64) {
+func (s *shard) conclude(req *request, res *messages.Result, event politeness.Event, rules *rules, now int64) error {
+	r, id := req.record, req.id
 	switch {
 	case res.Class == messages.OK:
-		s.crawl(id.crawl).Pages++
-		if r.Parsed {
-			s.finish(r, id, r.Reason, now)
-		} else {
-			s.move(r, id, Parsing, "", now)
+		r.learn(res, digestOf(res), rules)
+		if r.Parsed >= r.Round {
+			return s.finish(r, id, r.Reason, rules, now)
 		}
+		s.move(r, id, Parsing, "", now)
 	case res.Class == messages.NotModified, res.Class == messages.Redirect:
-		s.move(r, id, Done, "", now)
+		r.learn(res, 0, rules)
+		return s.finish(r, id, "", rules, now)
 	case res.Class == messages.RobotsDenied:
 		s.move(r, id, Excluded, ReasonRobots, now)
 	case res.Class == messages.RefusedAddress:
 		s.move(r, id, Excluded, ReasonAddress, now)
 	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns:
 		s.move(r, id, Queued, "", now)
-		s.push(r, id, h)
+		s.push(r, id, req.host)
+	case event == politeness.GaveUp:
+		return s.fail(r, id, reasonGivenUp, rules, now)
 	case res.Class.Retryable():
-		s.retry(r, id, res, rules, now)
+		if event != politeness.ProbeFailed { // a probe in vain is the host's failure, not the URL's
+			r.Failures++
+		}
+		return s.retry(req, res, rules, now)
 	default:
-		s.move(r, id, Failed, messages.Clip(reasonOf(res)), now)
+		r.learn(res, 0, rules)
+		return s.fail(r, id, reasonOf(res), rules, now)
 	}
+	return nil
+}
+
+func digestOf(res *messages.Result) uint64 {
+	var b [8]byte
+	if n, err := hex.Decode(b[:], []byte(res.Digest[:min(16, len(res.Digest))])); err != nil || n < len(b) {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b[:])
 }
 
 // maxRobotsTurns is how often a visit may give up its turn to robots.txt
@@ -282,36 +178,99 @@ func (s *shard) conclude(r *record, id urlID, h *host, res *messages.Result, rul
 const maxRobotsTurns = 5
 
 // retry lets the URL wait for another attempt, twice as long each time, unless
-// it has had them all.
-func (s *shard) retry(r *record, id urlID, res *messages.Result, rules *rules, now int64) {
-	r.Failures++
+// it has had them all. It steps behind the other URLs of its host: else the
+// oldest would take all the refusals of a host that refuses, and all the probes
+// of one that is down.
+func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int64) error {
+	r, id := req.record, req.id
 	if r.Failures >= rules.MaxAttempts {
-		s.move(r, id, Failed, messages.Clip(reasonOf(res)), now)
-		return
+		return s.fail(r, id, reasonOf(res), rules, now)
 	}
-	wait := retryBase << min(r.Failures-1, 12)
-	r.Due = now + min(wait, int64(time.Hour)) + jitter(id, r.Sent, wait/4)
+	wait := min(retryBase<<min(max(r.Failures-1, 0), 12), int64(time.Hour))
+	behind := req.host.polite.Earliest(&rules.paceOf(req.host.hostname()).Rules, now)
+	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
 	s.move(r, id, Waiting, "", now)
 	s.tx.set(s.retryKey(r.Due, id), nil)
 	s.nextRetry = min(s.nextRetry, r.Due)
+	return nil
 }
 
 // retryBase is the wait before the second attempt.
 const retryBase = int64(time.Second)
 
-// jitter spreads retries over span, the same for the same attempt.
+// jitter spreads times over span, the same for the same attempt.
 func jitter(id urlID, n int, span int64) int64 {
 	if span <= 0 {
 		return 0
 	}
-	x := uint64(id.hash[0]) | uint64(id.hash[1])<<8 | uint64(id.hash[2])<<16 | uint64(n)<<24
+	x := binary.BigEndian.Uint64(id.hash[4:12]) + uint64(n)
 	x *= 0x9E3779B97F4A7C15
-	return int64((x >> 1) % uint64(span))
+	return int64((x ^ x>>32) % uint64(span))
 }
 
 func reasonOf(res *messages.Result) string {
 	if res.Error != "" {
-		return string(res.Class) + ": " + res.Error
+		return messages.Clip(string(res.Class) + ": " + res.Error)
 	}
 	return string(res.Class)
 }
+
+// parsed ends the visit whose page was parsed. Its result may still be on the
+// way: then the visit ends when that comes.
+func (s *shard) parsed(m *messages.Candidates, now int64) error {
+	id := urlID{m.Crawl, m.Ends.URL}
+	r, err := s.record(id)
+	if err != nil || r == nil || m.Ends.Round < r.Round || r.Parsed >= m.Ends.Round {
+		return err
+	}
+	if r.Parsed == 0 && m.ParseError == "" {
+		s.crawl(m.Crawl).shapes.Fetched(r.URL, m.Content)
+	}
+	r.Parsed, r.Content = m.Ends.Round, m.Content
+	s.tx.change(id, r)
+	switch {
+	case r.State == Parsing && r.Round == r.Parsed:
+		rules, err := s.rules(m.Crawl, m.Rev)
+		if err != nil {
+			return err
+		}
+		return s.finish(r, id, m.ParseError, rules, now)
+	case !r.State.ended():
+		r.Reason = m.ParseError
+	}
+	return nil
+}
+
+// finish ends a visit that led somewhere, or whose page could not be parsed,
+// for the reason given.
+func (s *shard) finish(r *record, id urlID, parseError string, rules *rules, now int64) error {
+	if parseError != "" {
+		return s.fail(r, id, parseError, rules, now)
+	}
+	return s.end(r, id, Done, "", rules, now)
+}
+
+// fail ends a visit that led nowhere.
+func (s *shard) fail(r *record, id urlID, reason string, rules *rules, now int64) error {
+	return s.end(r, id, Failed, messages.Clip(reason), rules, now)
+}
+
+// end moves a URL to the end of its visit, and plans the next if there is to be
+// one: at once, if a later run of the crawl has found the URL meanwhile.
+func (s *shard) end(r *record, id urlID, to State, reason string, rules *rules, now int64) error {
+	r.Due = 0
+	s.move(r, id, to, reason, now)
+	if r.Run > r.SentRun {
+		return s.revisit(r, id, rules, now)
+	}
+	s.plan(r, id, now)
+	return nil
+}
+
+// errCandidate is why one URL of a message was not taken; the others were.
+type errCandidate struct {
+	url string
+	err error
+}
+
+func (e errCandidate) Error() string { return fmt.Sprintf("%s: %v", messages.Clip(e.url), e.err) }

@@ -27,13 +27,18 @@ const questionTimeout = 5 * time.Second
 // Status returns how a crawl stands, over all partitions.
 func (c *Client) Status(ctx context.Context, crawl string) (Counters, error) {
 	parts, err := c.partitions(ctx, crawl)
-	return sum(parts), err
+	return sum(parts).Counters, err
 }
 
-func sum(parts []PartitionStatus) Counters {
-	var total Counters
+func sum(parts []PartitionStatus) (total Standing) {
 	for i := range parts {
 		total.Add(&parts[i].Counters)
+		if next := parts[i].Next; next != nil && (total.Next == nil || next.NextMS < total.Next.NextMS) {
+			total.Next = next
+		}
+	}
+	if total.InFlight > 0 {
+		total.Next = nil
 	}
 	return total
 }
@@ -73,24 +78,53 @@ func (c *Client) Explain(ctx context.Context, crawl, url string) (Explanation, e
 }
 
 func (c *Client) ask(ctx context.Context, op string, p int, q Question, reply any) error {
+	if err := c.request(ctx, messages.SubjectFrontier(op, p), q, reply); err != nil {
+		return fmt.Errorf("partition %d: %w", p, err)
+	}
+	return nil
+}
+
+func (c *Client) request(ctx context.Context, subject string, q, reply any) error {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
-	m, err := c.Bus.NC.RequestWithContext(ctx, messages.SubjectFrontier(op, p), text)
+	m, err := c.Bus.NC.RequestWithContext(ctx, subject, text)
 	if err != nil {
-		return fmt.Errorf("%w for partition %d: %w", ErrUnanswered, p, err)
+		return fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}
 	var f failure
 	if json.Unmarshal(m.Data, &f) == nil && f.Error != "" {
-		return fmt.Errorf("partition %d: %s", p, f.Error)
+		return errors.New(f.Error)
 	}
 	if err := json.Unmarshal(m.Data, reply); err != nil {
-		return fmt.Errorf("decode answer of partition %d: %w", p, err)
+		return fmt.Errorf("decode answer: %w", err)
 	}
 	return nil
+}
+
+// Host returns what is known of a host, "www.example.org" or with a port.
+func (c *Client) Host(ctx context.Context, host string) (HostStatus, error) {
+	var st HostStatus
+	url, err := weburl.Canonicalize("http://" + host + "/")
+	if err != nil {
+		return st, fmt.Errorf("host %q: %w", host, err)
+	}
+	p := messages.Partition(url, c.Bus.Layout.Partitions)
+	err = c.ask(ctx, opHost, p, Question{Host: weburl.Host(url)}, &st)
+	return st, err
+}
+
+// SetState pauses, resumes or cancels a crawl, or, if host is not empty, what
+// it wants of one host. It returns the revision of the spec that says so.
+func (c *Client) SetState(ctx context.Context, crawl, host string, state messages.RunState) (uint64, error) {
+	var reply struct {
+		Rev uint64 `json:"rev"`
+	}
+	err := c.request(ctx, messages.SubjectControl, Control{Crawl: crawl, Host: host, State: state}, &reply)
+	return reply.Rev, err
 }
 
 // End is why nothing more will happen in a crawl unless it is fed.
@@ -102,20 +136,29 @@ const (
 	Empty      End = "empty"       // it was never fed
 	Complete   End = "complete"    // every URL has reached its end
 	PagesLimit End = "pages_limit" // max_pages were fetched; what is queued stays queued
+	BytesLimit End = "bytes_limit" // max_bytes were fetched
+	TimeLimit  End = "time_limit"  // max_duration has passed
 )
+
+// Standing is how a crawl stands, over all partitions.
+type Standing struct {
+	Counters
+	// Next is the host that is asked next, while all must wait.
+	Next *HostStatus
+}
 
 // Ended reports whether a crawl has come to an end, and how it stands. Only
 // the frontier can know: a page is done when the parser's message for it has
 // been applied, and that comes after everything that was found on the page. So
 // when no URL is open in any partition, nothing waits in the streams, and no
 // partition has moved while that was looked at, nothing can happen any more.
-func (c *Client) Ended(ctx context.Context, crawl string, maxPages int64) (End, Counters, error) {
+func (c *Client) Ended(ctx context.Context, crawl string, spec *messages.Spec) (End, Standing, error) {
 	before, err := c.partitions(ctx, crawl)
 	if err != nil {
-		return NotEnded, Counters{}, err
+		return NotEnded, Standing{}, err
 	}
 	total := sum(before)
-	end := endOf(&total, maxPages)
+	end := endOf(before, &total.Counters, spec)
 	if end == NotEnded {
 		return NotEnded, total, nil
 	}
@@ -135,14 +178,27 @@ func (c *Client) Ended(ctx context.Context, crawl string, maxPages int64) (End, 
 	return end, total, nil
 }
 
-func endOf(c *Counters, maxPages int64) End {
+func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) End {
+	late := false
+	for i := range parts {
+		late = late || parts[i].Late
+		if parts[i].Reviewing {
+			return NotEnded
+		}
+	}
 	switch {
 	case c.Known() == 0:
 		return Empty
-	case c.Open() == 0:
+	case c.InFlight > 0 || c.Parsing > 0:
+		return NotEnded
+	case c.Open() == 0 && c.Planned == 0 && (spec.Schedule == "" || spec.State == messages.Cancelled):
 		return Complete
-	case maxPages > 0 && c.Pages >= maxPages && c.InFlight == 0 && c.Parsing == 0:
+	case spec.MaxPages > 0 && c.Pages >= spec.MaxPages:
 		return PagesLimit
+	case spec.MaxBytes > 0 && c.BytesWire >= int64(spec.MaxBytes):
+		return BytesLimit
+	case late:
+		return TimeLimit
 	}
 	return NotEnded
 }

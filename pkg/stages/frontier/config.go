@@ -11,12 +11,15 @@ import (
 
 // Config is how a frontier process is set up. The defaults are in the tags.
 type Config struct {
-	State      string            `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
-	Partitions int               `help:"Number of partitions; fixed when the streams are created." default:"16"`
-	Replicas   int               `help:"Replicas of each stream, for a NATS cluster." default:"1"`
-	Sync       Sync              `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
-	Cache      messages.Bytes    `help:"Memory for blocks of the store." default:"32MiB"`
-	Drain      messages.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
+	State         string            `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
+	Partitions    int               `help:"Number of partitions; fixed when the streams are created." default:"16"`
+	Replicas      int               `help:"Replicas of each stream, for a NATS cluster." default:"1"`
+	Sync          Sync              `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
+	Cache         messages.Bytes    `help:"Memory for blocks of the store." default:"32MiB"`
+	Hosts         int               `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
+	Take          Take              `help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
+	SnapshotEvery messages.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
+	Drain         messages.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
 
 	SeedsBytes    messages.Bytes    `help:"Limit of stream SEEDS." default:"256MiB"`
 	URLsBytes     messages.Bytes    `name:"urls-bytes" help:"Limit of stream URLS." default:"512MiB"`
@@ -25,6 +28,7 @@ type Config struct {
 	PagesBytes    messages.Bytes    `help:"Limit of stream PAGES." default:"2GiB"`
 	RecordsBytes  messages.Bytes    `help:"Limit of stream RECORDS." default:"1GiB"`
 	DeadBytes     messages.Bytes    `help:"Limit of stream DEAD." default:"256MiB"`
+	SnapshotBytes messages.Bytes    `help:"Limit of the object store for snapshots." default:"8GiB"`
 	BodiesBytes   messages.Bytes    `help:"Limit of the object store for large bodies." default:"1GiB"`
 	DeadAge       messages.Duration `help:"How long dead letters are kept." default:"720h"`
 	KeepShare     float64           `help:"Part of a stream's limit that history already read may take." default:"0.5"`
@@ -51,6 +55,10 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--replicas %d: must be from 1 to 5", c.Replicas)
 	case c.Cache < 1<<20:
 		return fmt.Errorf("--cache %s: must be at least 1MiB", c.Cache)
+	case c.Hosts < 1024:
+		return fmt.Errorf("--hosts %d: must be at least 1024", c.Hosts)
+	case c.SnapshotEvery < 0 || c.SnapshotEvery > 0 && c.SnapshotEvery < messages.Duration(time.Second):
+		return fmt.Errorf("--snapshot-every %s: must be 0s (never) or at least 1s", c.SnapshotEvery)
 	case c.FetchMessages < 1 || c.FetchMessages > 100_000:
 		return fmt.Errorf("--fetch-messages %d: must be from 1 to 100000", c.FetchMessages)
 	case c.KeepShare < 0 || c.KeepShare > 0.9:
@@ -58,9 +66,12 @@ func (c *Config) Validate() error {
 	case c.KeepAge < 0 || c.DeadAge < messages.Duration(time.Minute):
 		return fmt.Errorf("--keep-age must not be negative, --dead-age at least 1m")
 	}
+	if _, err := c.Take.Partitions(c.Partitions); err != nil {
+		return fmt.Errorf("--take: %w", err)
+	}
 	for name, size := range map[string]messages.Bytes{
 		"seeds": c.SeedsBytes, "urls": c.URLsBytes, "results": c.ResultsBytes, "pages": c.PagesBytes,
-		"records": c.RecordsBytes, "dead": c.DeadBytes, "bodies": c.BodiesBytes,
+		"records": c.RecordsBytes, "dead": c.DeadBytes, "bodies": c.BodiesBytes, "snapshot": c.SnapshotBytes,
 	} {
 		if size < 2<<20 {
 			return fmt.Errorf("--%s-bytes %s: must be at least 2MiB, to hold the largest message", name, size)
@@ -69,10 +80,13 @@ func (c *Config) Validate() error {
 	return nil
 }
 
+// hostsPerPartition bounds the hosts that one partition has in memory.
+func (c *Config) hostsPerPartition(partitions int) int { return max(256, c.Hosts/partitions) }
+
 func (c *Config) limits() messages.StreamLimits {
 	return messages.StreamLimits{
 		SeedsBytes: int64(c.SeedsBytes), URLsBytes: int64(c.URLsBytes), FetchMessages: c.FetchMessages,
-		ResultsBytes: int64(c.ResultsBytes), PagesBytes: int64(c.PagesBytes), RecordsBytes: int64(c.RecordsBytes),
+		ResultsBytes: int64(c.ResultsBytes), PagesBytes: int64(c.PagesBytes), RecordsBytes: int64(c.RecordsBytes), SnapshotsBytes: int64(c.SnapshotBytes),
 		DeadBytes: int64(c.DeadBytes), BodiesBytes: int64(c.BodiesBytes), DeadAge: time.Duration(c.DeadAge),
 	}
 }

@@ -10,6 +10,10 @@ type Counters struct {
 	Parsing  int64 `json:"parsing"`
 	Done     int64 `json:"done"`
 	Failed   int64 `json:"failed"`
+	// Planned are those of Done and Failed that are to be visited again.
+	Planned int64 `json:"planned,omitempty"`
+	// Run is the run of a crawl with a schedule: when it was due, Unix seconds.
+	Run int64 `json:"run,omitempty"`
 	// Excluded is by reason.
 	Excluded map[string]int64 `json:"excluded,omitempty"`
 	// Pages were fetched and handed to the parser; Attempts are by class.
@@ -43,6 +47,8 @@ func (c *Counters) Add(o *Counters) {
 	c.Parsing += o.Parsing
 	c.Done += o.Done
 	c.Failed += o.Failed
+	c.Planned += o.Planned
+	c.Run = max(c.Run, o.Run)
 	c.Pages += o.Pages
 	c.BytesWire += o.BytesWire
 	c.BytesBody += o.BytesBody

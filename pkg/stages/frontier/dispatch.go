@@ -14,26 +14,34 @@ import (
 // what became of it. Asking is cheap and changes nothing while it is in FETCH.
 const leaseTime = int64(60 * time.Second)
 
-// readyIfDue puts a host into the ready list if it can be asked now.
-func (s *shard) readyIfDue(h *host, now int64) {
-	if w := s.wanted(h); !h.ready && w != 0 && w <= now {
+// readyIfDue puts a host into the ready list if it can be asked now. One that
+// finds no place there is found by its entry in the due index.
+func (s *shard) readyIfDue(h *host, now int64) error {
+	if h.ready || len(s.ready) >= maxDue {
+		return nil
+	}
+	w, err := s.wanted(h, now)
+	if err == nil && w != 0 && w <= now {
 		h.ready = true
 		s.ready = append(s.ready, h)
 	}
+	return err
 }
 
-// retries moves URLs whose wait is over back into their queues.
+// retries moves URLs whose wait is over back into their queues: for another
+// attempt, or for their next visit.
 func (s *shard) retries(now int64) error {
 	if s.nextRetry > now {
 		return nil
 	}
+	var due []urlID
 	pre := prefix(s.partition, kindRetry)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextRetry, 0)))
 	s.nextRetry = math.MaxInt64
-	return s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		due := int64(binary.BigEndian.Uint64(key[len(pre):]))
-		if due > now {
-			s.nextRetry = due
+	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
+		at := int64(binary.BigEndian.Uint64(key[len(pre):]))
+		if at > now || len(due) >= maxDue {
+			s.nextRetry = at
 			return false, nil
 		}
 		name, hash, err := cutName(key[len(pre)+8:])
@@ -43,20 +51,46 @@ func (s *shard) retries(now int64) error {
 		s.tx.delete(append([]byte(nil), key...))
 		id := urlID{name, messages.URLHash(hash)}
 		r, err := s.record(id)
-		if err != nil || r == nil || r.State != Waiting {
-			return err == nil, err
+		if err == nil && r != nil && r.Due == at {
+			due = append(due, id)
 		}
-		return true, s.queue(r, id, now)
+		return err == nil, err
 	})
+	for _, id := range due {
+		if err == nil {
+			err = s.wakeUp(id, now)
+		}
+	}
+	return err
 }
 
-// maxReady bounds the hosts taken from the due index at once.
-const maxReady = 1024
+// maxDue bounds what is taken from an index at once.
+const maxDue = 1024
+
+// wakeUp queues a URL whose time has come.
+func (s *shard) wakeUp(id urlID, now int64) error {
+	r, err := s.record(id)
+	if err != nil {
+		return err
+	}
+	rules, err := s.rules(id.crawl, 0)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.State == Waiting:
+		r.Due = 0
+		return s.admit(r, id, rules, now)
+	case r.State.ended():
+		return s.revisit(r, id, rules, now)
+	}
+	return nil
+}
 
 // loadDue takes hosts that are due from the index into the ready list. Their
 // entries stay until they have been served.
 func (s *shard) loadDue(now int64) error {
-	if s.nextDue > now || len(s.ready) >= maxReady {
+	if s.nextDue > now || len(s.ready) >= maxDue {
 		return nil
 	}
 	pre := prefix(s.partition, kindDue)
@@ -64,7 +98,7 @@ func (s *shard) loadDue(now int64) error {
 	next := int64(math.MaxInt64)
 	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
 		due := int64(binary.BigEndian.Uint64(key[len(pre):]))
-		if due > now || len(s.ready) >= maxReady {
+		if due > now || len(s.ready) >= maxDue {
 			next = min(next, due)
 			return false, nil
 		}
@@ -72,7 +106,7 @@ func (s *shard) loadDue(now int64) error {
 		if err != nil {
 			return false, err
 		}
-		if h.Due != due { // moved in this turn
+		if h.due != due { // moved in this turn
 			return true, nil
 		}
 		next = min(next, due)
@@ -93,7 +127,6 @@ func (s *shard) dispatch(now int64, room int) ([]*request, error) {
 		return nil, err
 	}
 	var out []*request
-	s.parked = false
 	for serving := len(s.ready); serving > 0 && len(out) < room; {
 		h := s.ready[0]
 		s.ready = s.ready[1:]
@@ -101,13 +134,14 @@ func (s *shard) dispatch(now int64, room int) ([]*request, error) {
 		if err != nil {
 			return nil, err
 		}
-		if req == nil {
-			h.ready = false
-			serving--
-			continue
+		due := int64(0)
+		if req != nil {
+			out = append(out, req)
+			if due, err = s.wanted(h, now); err != nil {
+				return nil, err
+			}
 		}
-		out = append(out, req)
-		if w := s.wanted(h); w == 0 || w > now {
+		if due == 0 || due > now {
 			h.ready = false
 			serving--
 			continue
@@ -117,64 +151,132 @@ func (s *shard) dispatch(now int64, room int) ([]*request, error) {
 	return out, nil
 }
 
-// next takes the host's first request, nil if it has none that may go now.
+// next takes the host's first request, nil if it has none that may go now. The
+// crawls of a host take turns.
 func (s *shard) next(h *host, now int64) (*request, error) {
-	if w := s.wanted(h); w == 0 || w > now {
+	due, err := s.wanted(h, now)
+	if err != nil || due == 0 {
+		return nil, err
+	}
+	if due > now { // later than the index says, as outside the host's hours
+		s.touch(h)
 		return nil, nil
 	}
-	for _, name := range h.crawls() {
-		rules, err := s.specs(name, 0)
-		if err != nil {
-			return nil, err
-		}
-		q := s.queueOf(h, name)
-		if err := s.fill(h, name, q); err != nil {
-			return nil, err
-		}
-		if len(q.window) == 0 || h.inFlight >= h.limit(rules.Spec) {
+	for range h.work {
+		w := h.work[h.turn%len(h.work)]
+		h.turn++
+		if w.queued == 0 || w.parked {
 			continue
 		}
-		if !s.budgets.reserve(name, rules.MaxPages) {
-			s.parked = true
-			continue
+		req, err := s.nextOf(h, w, now)
+		if req != nil || err != nil {
+			return req, err
 		}
-		return s.send(h, urlID{name, q.window[0].hash()}, rules, now)
 	}
 	return nil, nil
 }
 
-// send puts the first URL of the host's queue under way.
-func (s *shard) send(h *host, id urlID, rules *rules, now int64) (*request, error) {
-	r, err := s.record(id)
+// nextOf takes the first request that a crawl has for a host.
+func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
+	rules, err := s.rules(w.crawl, 0)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil || r.State != Queued {
-		return nil, fmt.Errorf("queue of %s has a URL that is not queued: %s", h.name, id.hash)
+	pace := rules.paceOf(h.hostname())
+	switch c := s.crawl(w.crawl); {
+	case pace.state != messages.Running:
+		s.park(h, w)
+		return nil, nil
+	case s.givenUp(h, &pace.Rules, now):
+		return nil, s.discard(h, w, now, func(r *record, id urlID) error {
+			return s.fail(r, id, reasonGivenUp, rules, now)
+		})
+	case pace.maxPages > 0 && w.pages >= pace.maxPages:
+		return nil, s.discard(h, w, now, func(r *record, id urlID) error {
+			s.move(r, id, Excluded, ReasonHostPages, now)
+			return nil
+		})
+	case pace.maxPages > 0 && w.pages+int64(w.inFlight) >= pace.maxPages:
+		return nil, nil // what is under way may be the last pages
+	case limited(rules) && c.quota.spent(c, rules, now):
+		s.park(h, w)
+		return nil, nil
+	case limited(rules) && c.quota.short(c, rules):
+		return nil, nil
 	}
-	s.drop(r, id, h)
+	if rules.GroupBy == messages.GroupByIP && h.ip != "" {
+		if h.notBefore = s.addresses.slot(h.ip, h.polite.Delay(&pace.Rules), now); h.notBefore > now {
+			s.touch(h)
+			return nil, nil
+		}
+	}
+	for range maxDiscard {
+		r, id, err := s.head(h, w)
+		if err != nil || r == nil {
+			return nil, err
+		}
+		s.drop(r, id, h)
+		reason := s.exhausted(r, id, rules)
+		if reason == "" {
+			return s.send(r, id, h, now), nil
+		}
+		s.move(r, id, Excluded, reason, now)
+	}
+	return nil, nil
+}
+
+// head returns the first URL of a host's queue, nil if there is none, or it
+// shows only after a commit.
+func (s *shard) head(h *host, w *work) (*record, urlID, error) {
+	q := s.queueOf(w)
+	if err := s.fill(h, w, q); err != nil || len(q.window) == 0 {
+		return nil, urlID{}, err
+	}
+	id := urlID{w.crawl, q.window[0].hash()}
+	r, err := s.record(id)
+	if err == nil && (r == nil || r.State != Queued) {
+		err = fmt.Errorf("queue of %s has a URL that is not queued: %s", h.name, id.hash)
+	}
+	return r, id, err
+}
+
+// send puts a URL that was taken from its queue under way.
+func (s *shard) send(r *record, id urlID, h *host, now int64) *request {
 	r.Sent++
+	r.SentRun = r.Run
 	sentTotal.Inc()
+	return s.launch(r, id, h, now)
+}
+
+// launch makes a URL one that is under way.
+func (s *shard) launch(r *record, id urlID, h *host, now int64) *request {
 	s.move(r, id, InFlight, "", now)
-	h.inFlight++
-	h.Next = max(h.Next, now) // the response will move it on
 	req := &request{record: r, id: id, host: h, deadline: now + leaseTime}
-	s.inFlight[id] = req
+	s.takeOff(req)
+	if rules, err := s.rulesOf(h); err == nil && rules != nil {
+		h.polite.Begin(rules, now)
+	}
 	s.tx.set(s.inFlightKey(id), nil)
-	return req, nil
+	s.touch(h)
+	return req
 }
 
 // message returns what is published for a request.
 func (s *shard) message(req *request) (*messages.Request, error) {
-	rules, err := s.specs(req.id.crawl, 0)
+	rules, err := s.rules(req.id.crawl, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &messages.Request{
+	pace := rules.paceOf(req.host.hostname())
+	m := &messages.Request{
 		Crawl: req.id.crawl, Rev: rules.Rev, URL: req.URL, Visit: req.visit(req.id.hash), Attempt: req.Sent,
-		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects,
-		Delay: messages.Millis(req.host.delay(rules.Spec)), Epoch: s.epoch,
-	}, nil
+		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects, Run: req.SentRun,
+		Delay: messages.Millis(req.host.polite.Delay(&pace.Rules)), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
+	}
+	if req.Digest != 0 { // there is a page that the response may be the same as
+		m.ETag, m.LastModified = req.ETag, req.LastModified
+	}
+	return m, nil
 }
 
 // sent notes where in FETCH a request is.

@@ -2,8 +2,9 @@
 //
 // It consumes SEEDS (what people feed), URLS (what was found, and the ends of
 // visits) and RESULTS (how requests ended), and emits FETCH: requests that are
-// due now. For every partition whose lease it holds it runs one loop, over
-// state that lives in a Pebble store beside the process:
+// due now. Any number of processes share the partitions by leases. For every
+// partition whose lease it holds a process runs one loop, over state that lives
+// in a Pebble store beside it, with snapshots for the next owner:
 //
 //	URLS, RESULTS ─► turn: apply, dispatch, commit ─► FETCH
 //
@@ -16,5 +17,11 @@
 // Guarantees: a URL that was acknowledged on SEEDS or URLS is dispatched once
 // per round and ends in one state that says why; a host never has more
 // requests under way, or sooner after each other, than its delay allows, over
-// restarts too; memory depends on the configuration, not on the crawl.
+// restarts and moves of its partition too; memory depends on the
+// configuration, but for some bytes of filter for each URL.
+//
+// The files follow a URL: intake (seeds), admit (is it new, is it wanted),
+// queue, dispatch, outbox, apply (results), recrawl; park, review, quota and
+// budgets hold it up or let it go; shard, tx, record, host, keys and store are
+// its state; takeover, saver and sst move that; serve, status and client tell.
 package frontier

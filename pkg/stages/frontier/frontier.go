@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"seine/pkg/messages"
@@ -18,28 +17,30 @@ import (
 
 // Frontier is one process of the stage.
 type Frontier struct {
-	cfg     Config
-	bus     *stages.Bus
-	specs   *stages.Specs
-	store   *Store
-	pub     *stages.Publisher
-	log     *slog.Logger
-	budgets budgets
-	leases  *stages.Leases
+	cfg       Config
+	bus       *stages.Bus
+	specs     *stages.Specs
+	store     *Store
+	pub       *stages.Publisher
+	log       *slog.Logger
+	leases    *stages.Leases
+	snapshots *stages.Snapshots
+	budgets   *budgets
+	addresses *addresses
 
 	outstanding atomic.Int64 // requests under way, over all partitions
 
 	mu       sync.Mutex
 	compiled map[string]*rules
+	owned    map[int]*partition
 }
-
-// ErrForeignState is returned when the state of a partition is in another
-// store than this one.
-var ErrForeignState = errors.New("the state of this partition is in another frontier's store")
 
 // Provision makes the streams ready for the stages, as the configuration says.
 func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
-	return bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas)
+	if err := bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas); err != nil || cfg.SnapshotEvery == 0 {
+		return err
+	}
+	return stages.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas)
 }
 
 // New returns a frontier on a store. It starts nothing.
@@ -47,26 +48,40 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	only, err := cfg.Take.Partitions(bus.Layout.Partitions)
+	if err != nil {
+		return nil, fmt.Errorf("--take: %w", err)
+	}
 	f := &Frontier{
 		cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
 		pub: stages.NewPublisher(bus, messages.StageFrontier), compiled: make(map[string]*rules),
+		owned: make(map[int]*partition), snapshots: stages.NewSnapshots(bus),
 	}
+	f.addresses = newAddresses(f.now())
+	f.budgets = &budgets{bus: bus, now: f.now}
 	f.leases = &stages.Leases{
 		Bus: bus, Group: messages.StageFrontier, Owner: store.ID, Partitions: bus.Layout.Partitions,
-		Log: bus.Log, Own: f.own,
+		Fair: cfg.Take == TakeFair, Only: only, Log: bus.Log, Own: f.own,
 	}
 	return f, nil
 }
+
+// now is the time, Unix ns.
+func (f *Frontier) now() int64 { return time.Now().UnixNano() }
 
 // Run works until ctx is done, then finishes the turn of every partition.
 func (f *Frontier) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return f.leases.Run(gctx) })
 	g.Go(func() error { return f.intake().Run(gctx) })
+	g.Go(func() error { return f.serve(gctx) })
 	g.Go(func() error {
 		j := stages.NewJanitor(f.bus)
 		j.KeepShare, j.KeepAge = f.cfg.KeepShare, time.Duration(f.cfg.KeepAge)
 		j.BodiesBytes = int64(f.cfg.BodiesBytes)
+		if f.cfg.SnapshotEvery > 0 {
+			j.Snapshots = f.snapshots
+		}
 		return j.Run(gctx)
 	})
 	if err := g.Wait(); err != nil {
@@ -75,7 +90,8 @@ func (f *Frontier) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready reports whether this process owns any partition.
+// Ready reports whether this process owns any partition, or is there for when
+// another ends.
 func (f *Frontier) Ready() error {
 	if len(f.leases.Owned()) == 0 {
 		return errors.New("owns no partition yet")
@@ -83,16 +99,38 @@ func (f *Frontier) Ready() error {
 	return nil
 }
 
+// attach makes a partition known to those who ask about it.
+func (f *Frontier) attach(p *partition) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.owned[p.partition] = p
+}
+
+func (f *Frontier) detach(p *partition) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.owned[p.partition] == p {
+		delete(f.owned, p.partition)
+	}
+}
+
+// rulebook gives a shard the specs as they are stored in NATS.
+type rulebook struct {
+	f   *Frontier
+	ctx context.Context
+}
+
+func (b rulebook) rules(crawl string, rev uint64) (*rules, error) {
+	return b.f.rules(b.ctx, crawl, rev)
+}
+func (b rulebook) generation() uint64 { return b.f.specs.Generation() }
+
 // rules returns the compiled spec of a crawl, at least of revision rev.
 func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules, error) {
 	spec, err := f.specs.Get(ctx, crawl, rev)
 	if err != nil {
 		return nil, err
 	}
-	return f.compile(crawl, spec)
-}
-
-func (f *Frontier) compile(crawl string, spec stages.Revised) (*rules, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r := f.compiled[crawl]; r != nil && r.Spec == spec.Spec {
@@ -106,30 +144,19 @@ func (f *Frontier) compile(crawl string, spec stages.Revised) (*rules, error) {
 	return r, nil
 }
 
-// room is how many more requests FETCH may take from this process.
-func (f *Frontier) room() int {
-	return int(f.cfg.FetchMessages - f.outstanding.Load())
-}
-
-// bind ties the partition to this store: another frontier, with another store,
-// would start with nothing where this one left off.
-func (f *Frontier) bind(ctx context.Context, p int) error {
-	kv, err := f.bus.JS.KeyValue(ctx, messages.BucketMeta)
-	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+// reserve takes room in FETCH for requests of one partition: half of what is
+// left, so that there is some for the others. What it does not use it gives
+// back with recount.
+func (f *Frontier) reserve() int {
+	for {
+		now := f.outstanding.Load()
+		left := f.cfg.FetchMessages - now
+		if left <= 0 {
+			return 0
+		}
+		take := (left + 1) / 2
+		if f.outstanding.CompareAndSwap(now, now+take) {
+			return int(take)
+		}
 	}
-	key := fmt.Sprintf("frontier.%d", p)
-	if _, err := kv.Create(ctx, key, []byte(f.store.ID)); err == nil {
-		return nil
-	} else if !errors.Is(err, jetstream.ErrKeyExists) {
-		return fmt.Errorf("bind store: %w", err)
-	}
-	e, err := kv.Get(ctx, key)
-	if err != nil {
-		return fmt.Errorf("bind store: %w", err)
-	}
-	if have := string(e.Value()); have != f.store.ID {
-		return fmt.Errorf("%w: %s, not %s (start it with the --state it had, or on a new NATS account)", ErrForeignState, have, f.store.ID)
-	}
-	return nil
 }

@@ -1,106 +1,144 @@
 package frontier
 
 import (
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
-	"slices"
 	"time"
 
+	"seine/internal/politeness"
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
-// host is what the frontier knows of one host, and its place in the schedule.
-// The exported part is stored, so that politeness outlives the process.
+// host is what the frontier knows of one host, or of one domain where a crawl
+// groups by that, and its place in the schedule. All but the last group of
+// fields is stored, so that politeness outlives the process.
 type host struct {
-	Next       int64          `json:"next,omitempty"`        // no request before, Unix ns
-	CrawlDelay int64          `json:"crawl_delay,omitempty"` // of its robots.txt, ns
-	Backoff    int64          `json:"backoff,omitempty"`     // after refusals in a row, ns
-	Queued     map[string]int `json:"queued,omitempty"`      // URLs in its queue, by crawl
-	Stats      hostStats      `json:"stats"`
-	Due        int64          `json:"due,omitempty"` // its entry in the due index, 0 if it has none
+	polite politeness.State
+	work   []*work
+	stats  hostStats
+	due    int64  // its entry in the due index, 0 if it has none
+	ip     string // that answered last, where a crawl groups by it
 
 	name     string
 	inFlight int
-	dirty    bool              // differs from the store
-	ready    bool              // is in the shard's ready heap
-	queues   map[string]*queue // windows on the queues, by crawl
+	dirty    bool // differs from the store
+	ready    bool // is in the shard's ready list
+	turn     int  // which of work goes next
+
+	notBefore int64 // another host on its address goes first, Unix ns
+	rules     *politeness.Rules
+	rulesFor  uint64 // shard.specsGen that rules were made under
+}
+
+// work is what one crawl wants of a host.
+type work struct {
+	crawl  string
+	queued int   // URLs in its queue
+	pages  int64 // pages fetched
+	parked bool  // is not to be asked until something changes: see park
+
+	inFlight int
+	queue    *queue // window on the queue
 }
 
 // hostStats are what a summary tells of a host.
 type hostStats struct {
-	Requests int64 `json:"requests"`
-	Pages    int64 `json:"pages"`
-	Errors   int64 `json:"errors"`
-	Bytes    int64 `json:"bytes"`
-	Millis   int64 `json:"millis"` // of all requests together
+	Requests int64
+	Pages    int64
+	Errors   int64
+	Bytes    int64
+	Millis   int64 // of all requests together
 }
 
-// maxBackoff bounds how long a host that refuses is left alone, unless it asks
-// for more by Retry-After.
-const maxBackoff = int64(time.Hour)
-
-// delay is the least time from the end of a response to the next request.
-func (h *host) delay(spec *messages.Spec) int64 {
-	d := int64(spec.Delay)
-	if spec.Robots == messages.RobotsObey {
-		d = max(d, h.CrawlDelay)
+// of returns what a crawl wants of the host.
+func (h *host) of(crawl string) *work {
+	for _, w := range h.work {
+		if w.crawl == crawl {
+			return w
+		}
 	}
-	return d
+	w := &work{crawl: crawl}
+	h.work = append(h.work, w)
+	h.rules = nil
+	return w
 }
 
-// limit is how many requests may be under way at once.
-func (h *host) limit(spec *messages.Spec) int {
-	if h.delay(spec) > 0 || h.Backoff > 0 {
-		return 1
-	}
-	return spec.PerHost
-}
+// active reports whether w counts for how the host is asked.
+func (w *work) active() bool { return w.queued > 0 && !w.parked || w.inFlight > 0 }
 
-// crawls returns the crawls with queued URLs in a fixed order.
-func (h *host) crawls() []string {
-	cs := make([]string, 0, len(h.Queued))
-	for c := range h.Queued {
-		cs = append(cs, c)
+// queued is how many URLs wait, over all crawls.
+func (h *host) queued() (n int) {
+	for _, w := range h.work {
+		n += w.queued
 	}
-	slices.Sort(cs)
-	return cs
+	return n
 }
 
 // finished takes note of a request that ended.
 func (h *host) finished(res *messages.Result) {
-	h.Stats.Requests++
-	h.Stats.Bytes += res.BytesWire
-	h.Stats.Millis += time.Duration(res.Timings.Total).Milliseconds()
+	h.stats.Requests++
+	h.stats.Bytes += res.BytesWire
+	h.stats.Millis += time.Duration(res.Timings.Total).Milliseconds()
 	switch {
 	case res.Class == messages.OK:
-		h.Stats.Pages++
+		h.stats.Pages++
 	case res.Class.Retryable() && res.Class != messages.RobotsFetched:
-		h.Stats.Errors++
-	}
-	if res.CrawlDelay != nil {
-		h.CrawlDelay = int64(*res.CrawlDelay)
+		h.stats.Errors++
 	}
 }
 
-// rest sets when the host may be asked again, after a response of this class
-// that was known to have ended by now. The clock is the frontier's own: no
-// agreement between machines is needed, at the cost of a message's latency.
-func (h *host) rest(now int64, res *messages.Result, spec *messages.Spec, retryAfterCap int64) {
-	d := h.delay(spec)
-	switch {
-	case res.Class == messages.Throttled:
-		h.Backoff = min(maxBackoff, max(2*h.Backoff, d, int64(time.Second)))
-		d = max(h.Backoff, min(int64(res.RetryAfter), retryAfterCap))
-	case !res.Class.Retryable():
-		h.Backoff = 0
+// hostFormat is the first byte of an encoded host.
+const hostFormat = 2
+
+func (h *host) append(b []byte) []byte {
+	b = append(b, hostFormat)
+	b = h.polite.Append(b)
+	b = binary.AppendVarint(b, h.due)
+	b = appendText(b, h.ip)
+	for _, n := range [...]int64{h.stats.Requests, h.stats.Pages, h.stats.Errors, h.stats.Bytes, h.stats.Millis} {
+		b = binary.AppendUvarint(b, uint64(n))
 	}
-	h.Next = max(h.Next, now+d)
+	b = binary.AppendUvarint(b, uint64(len(h.work)))
+	for _, w := range h.work {
+		b = appendText(b, w.crawl)
+		parked := uint64(0)
+		if w.parked {
+			parked = 1
+		}
+		b = binary.AppendUvarint(b, uint64(w.queued)<<1|parked)
+		b = binary.AppendUvarint(b, uint64(w.pages))
+	}
+	return b
 }
 
 func decodeHost(name string, b []byte) (*host, error) {
+	bad := fmt.Errorf("stored host %s cannot be read", name)
+	if len(b) == 0 || b[0] != hostFormat {
+		return nil, bad
+	}
 	h := &host{name: name}
-	if err := json.Unmarshal(b, h); err != nil {
-		return nil, fmt.Errorf("read host %s: %w", name, err)
+	var err error
+	if h.polite, b, err = politeness.ReadState(b[1:]); err != nil {
+		return nil, fmt.Errorf("%w: %w", bad, err)
+	}
+	d := decoder{b: b}
+	h.due, h.ip = d.int(), d.text()
+	for _, n := range [...]*int64{&h.stats.Requests, &h.stats.Pages, &h.stats.Errors, &h.stats.Bytes, &h.stats.Millis} {
+		*n = int64(d.uint())
+	}
+	for n := d.uint(); n > 0 && !d.bad; n-- {
+		w := &work{crawl: d.text()}
+		queued := d.uint()
+		w.queued, w.parked = int(queued>>1), queued&1 == 1
+		w.pages = int64(d.uint())
+		h.work = append(h.work, w)
+	}
+	if d.bad || len(d.b) != 0 {
+		return nil, bad
 	}
 	return h, nil
 }
+
+// hostname is the host's name without a port, as overrides of a spec name it.
+func (h *host) hostname() string { return weburl.Hostname("http://" + h.name + "/") }

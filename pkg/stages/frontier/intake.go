@@ -36,7 +36,7 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 		f.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(b.Text), "error", b.Err)
 		out.First = append(out.First, deadPart(m, i+1, b.Text, b.Err))
 	}
-	for p, urls := range f.byPartition(seeds) {
+	for p, urls := range f.byPartition(seeds, rules) {
 		for len(urls) > 0 {
 			n := min(len(urls), messages.MaxBatchURLs)
 			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, URLs: urls[:n]}
@@ -47,11 +47,12 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 	return out, nil
 }
 
-func (f *Frontier) byPartition(seeds []messages.Seed) map[int][]messages.Candidate {
+func (f *Frontier) byPartition(seeds []messages.Seed, rules *rules) map[int][]messages.Candidate {
 	ps := make(map[int][]messages.Candidate)
 	for _, s := range seeds {
-		p := messages.Partition(s.URL, f.bus.Layout.Partitions)
-		ps[p] = append(ps[p], messages.Candidate{URL: s.URL, Priority: s.Priority})
+		url := rules.normalize.Normalize(s.URL)
+		p := messages.Partition(url, f.bus.Layout.Partitions)
+		ps[p] = append(ps[p], messages.Candidate{URL: url, Priority: s.Priority})
 	}
 	return ps
 }

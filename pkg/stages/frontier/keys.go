@@ -18,6 +18,9 @@ import (
 //	R due crawl hash                           → URL waiting for another attempt
 //	I crawl hash                               → request under way: its sequence in FETCH
 //	S crawl root                               → host or domain that seeds opened
+//	E crawl hash                               → URL that people fed
+//	Z crawl host                               → host parked for a crawl
+//	O crawl hash                               → URL known with its parameters in some order
 //	X crawl root hash                          → URL excluded because its host is not open
 //
 // Names end with a zero byte, which none contains; numbers are big-endian.
@@ -31,6 +34,9 @@ const (
 	kindRetry    = 'R'
 	kindInFlight = 'I'
 	kindRoot     = 'S'
+	kindSeed     = 'E'
+	kindParked   = 'Z'
+	kindOrder    = 'O'
 	kindOutside  = 'X'
 )
 
@@ -55,6 +61,18 @@ func (s *shard) urlKey(id urlID) []byte {
 
 func (s *shard) inFlightKey(id urlID) []byte {
 	return append(named(prefix(s.partition, kindInFlight), id.crawl), id.hash[:]...)
+}
+
+func (s *shard) seedKey(id urlID) []byte {
+	return append(named(prefix(s.partition, kindSeed), id.crawl), id.hash[:]...)
+}
+
+func (s *shard) orderKey(crawl string, mark messages.URLHash) []byte {
+	return append(named(prefix(s.partition, kindOrder), crawl), mark[:]...)
+}
+
+func (s *shard) parkedKey(crawl, host string) []byte {
+	return append(named(prefix(s.partition, kindParked), crawl), host...)
 }
 
 func (s *shard) retryKey(due int64, id urlID) []byte {

@@ -10,15 +10,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// recover looks after the requests that were under way when the partition was
-// left: all are due for a question at once.
-func (p *partition) recover() {
-	for _, req := range p.inFlight {
-		req.deadline, req.unsent = 0, req.seq == 0
-	}
-	p.nextLease = 0
-}
-
 // expired asks what became of requests without a result, and returns those to
 // publish again.
 func (p *partition) expired(ctx context.Context, now int64) ([]*request, error) {

@@ -7,9 +7,7 @@ import (
 
 // Figures of the frontier. No label is a host or a URL.
 var (
-	candidatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_frontier_candidates_total", Help: "URLs that were fed or found, by outcome (queued, known, excluded).",
-	}, []string{"outcome"})
+	candidatesTotal = newCandidateCounters()
 	bloomFalseTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "seine_frontier_bloom_false_positives_total", Help: "New URLs that the bloom filter took for known, at the cost of a read.",
 	})
@@ -22,8 +20,21 @@ var (
 	underWay = promauto.NewGauge(prometheus.GaugeOpts{
 		Name: "seine_frontier_in_flight", Help: "Requests under way, over all partitions of the process.",
 	})
+	snapshotBytes = promauto.NewHistogram(prometheus.HistogramOpts{
+		Name: "seine_frontier_snapshot_bytes", Help: "Size of the snapshots of partitions made by this process.",
+		Buckets: prometheus.ExponentialBuckets(1<<12, 8, 8),
+	})
 	turnSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
 		Name: "seine_frontier_turn_seconds", Help: "Time of a turn: apply, dispatch and commit.",
 		Buckets: prometheus.ExponentialBuckets(0.00005, 4, 9),
 	})
 )
+
+type candidateCounters struct{ queued, known, excluded prometheus.Counter }
+
+func newCandidateCounters() candidateCounters {
+	v := promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_frontier_candidates_total", Help: "URLs that were fed or found, by outcome (queued, known, excluded).",
+	}, []string{"outcome"})
+	return candidateCounters{v.WithLabelValues("queued"), v.WithLabelValues("known"), v.WithLabelValues("excluded")}
+}

@@ -23,70 +23,105 @@ type partition struct {
 	fetch   jetstream.Stream
 	urls    *stages.Feed
 	results *stages.Feed
-	queries chan *nats.Msg
+	queries chan query
 
-	caughtUp   uint64 // no dispatch before RESULTS is applied up to here
+	ends       map[string]uint64            // of the streams when the partition was opened
+	foreign    map[uint64]*messages.Request // what was in FETCH then, if another store sent it
+	applied    int                          // bytes of messages in this turn
+	acks       map[string]*stages.FeedMessage
 	outbox     chan []outgoing
 	published  chan []outgoing
 	publishing int // batches in the outbox
 	nextLease  int64
 	dead       []*nats.Msg
-	counted    int // requests under way that the frontier's total includes
+	replaying  bool // the state is behind the streams
+	counted    int  // requests under way that the frontier's total includes
+	grants     chan grant
+	saver      saver
 }
 
 const (
-	turnMessages  = 1024                  // messages applied in one turn
+	turnBytes     = 512 << 10             // of messages applied in one turn
 	maxPublishing = 4                     // batches of requests on their way to FETCH
 	starved       = 10 * time.Millisecond // wait for room in FETCH or in the outbox
 )
 
 // own runs partition p until ctx is done.
 func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
-	if err := f.bind(ctx, p); err != nil {
-		return err
-	}
-	part, err := f.open(ctx, p, epoch)
+	restored, err := f.takeOver(ctx, p, epoch)
 	if err != nil {
-		return err
+		return ignoreDone(ctx, err)
+	}
+	part, err := f.open(ctx, p, epoch, restored)
+	if err != nil {
+		return ignoreDone(ctx, err)
 	}
 	defer part.close()
+	f.attach(part)
+	defer f.detach(part)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return part.urls.Run(gctx) })
 	g.Go(func() error { return part.results.Run(gctx) })
 	g.Go(func() error { return part.publish(gctx) })
-	g.Go(func() error {
-		if err := part.listen(gctx); err != nil {
-			return err
-		}
-		return part.loop(gctx)
-	})
+	g.Go(func() error { return part.loop(gctx) })
 	err = g.Wait()
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if errors.Is(context.Cause(ctx), stages.ErrShed) {
+		part.handOver()
+	}
+	return ignoreDone(ctx, err)
+}
+
+// ignoreDone returns no error for what ended because ctx did.
+func ignoreDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return nil
 	}
 	return err
 }
 
-func (f *Frontier) open(ctx context.Context, p int, epoch uint64) (*partition, error) {
-	rules := func(crawl string, rev uint64) (*rules, error) { return f.rules(ctx, crawl, rev) }
-	s, err := openShard(f.store, p, epoch, rules, &f.budgets, f.log.With("partition", p))
+// open reads the state of a partition, and looks how far it is behind.
+func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partition, err error) {
+	s, err := openShard(ctx, f.store, shardOptions{
+		partition: p, epoch: epoch, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		addresses: f.addresses, log: f.log.With("partition", p),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open partition %d: %w", p, err)
 	}
 	part := &partition{
-		shard: s, f: f, queries: make(chan *nats.Msg, 64),
+		shard: s, f: f, queries: make(chan query, 64), replaying: true, ends: make(map[string]uint64),
+		acks:   make(map[string]*stages.FeedMessage),
 		outbox: make(chan []outgoing, maxPublishing), published: make(chan []outgoing, maxPublishing),
+		grants: make(chan grant, 16),
 	}
+	defer func() {
+		if err != nil {
+			s.close()
+			err = fmt.Errorf("open partition %d: %w", p, err)
+		}
+	}()
 	part.urls = stages.NewFeed(f.bus, messages.StreamURLs,
 		messages.PartitionConsumer(messages.ConsumerURLs, "urls", p), s.positions[messages.StreamURLs])
 	part.results = stages.NewFeed(f.bus, messages.StreamResults,
 		messages.PartitionConsumer(messages.ConsumerResults, "results", p), s.positions[messages.StreamResults])
-	if part.fetch, err = f.bus.JS.Stream(ctx, messages.StreamFetch); err == nil {
-		part.caughtUp, err = lastSequence(ctx, f.bus.JS, messages.StreamResults, fmt.Sprintf("seine.results.*.%d", p))
+	if part.fetch, err = f.bus.JS.Stream(ctx, messages.StreamFetch); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		s.close()
-		return nil, fmt.Errorf("open partition %d: %w", p, err)
+	// FETCH comes first: what has left it by now has its result in RESULTS.
+	if restored {
+		if part.foreign, err = pending(ctx, part.fetch, p); err != nil {
+			return nil, err
+		}
+	}
+	for stream, subject := range map[string]string{
+		messages.StreamURLs: messages.SubjectURLs("*", p), messages.StreamResults: messages.SubjectResults("*", p),
+	} {
+		if part.ends[stream], err = lastSequence(ctx, f.bus.JS, stream, subject); err != nil {
+			return nil, err
+		}
+	}
+	if err := part.saver.begin(ctx, part, restored); err != nil {
+		return nil, err
 	}
 	part.recount()
 	return part, nil
@@ -109,6 +144,7 @@ func lastSequence(ctx context.Context, js jetstream.JetStream, stream, subject s
 }
 
 func (p *partition) close() {
+	p.saver.wait()
 	p.f.outstanding.Add(int64(-p.counted))
 	p.shard.close()
 }
@@ -120,39 +156,25 @@ func (p *partition) recount() {
 	underWay.Set(float64(total))
 }
 
-// listen answers questions about the partition.
-func (p *partition) listen(ctx context.Context) error {
-	for _, op := range []string{opStatus, opHosts, opExplain, messages.OpWanted} {
-		sub, err := p.f.bus.NC.ChanSubscribe(messages.SubjectFrontier(op, p.partition), p.queries)
-		if err != nil {
-			return fmt.Errorf("listen for questions: %w", err)
-		}
-		context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })
-	}
-	return nil
-}
-
-// loop takes turns until ctx is done.
+// loop catches up with the streams and then takes turns until ctx is done.
 func (p *partition) loop(ctx context.Context) error {
+	if err := p.replay(ctx); err != nil {
+		return err
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	recovered := false
 	for {
-		var urls, results []*stages.FeedMessage
+		var first *stages.FeedMessage
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case m, ok := <-p.urls.C():
-			if ok {
-				urls = append(urls, m)
-			}
-		case m, ok := <-p.results.C():
-			if ok {
-				results = append(results, m)
-			}
+		case first = <-p.urls.C():
+		case first = <-p.results.C():
 		case q := <-p.queries:
 			p.answer(q)
 			continue
+		case g := <-p.grants:
+			p.granted(g)
 		case sent := <-p.published:
 			full := p.publishing >= maxPublishing
 			p.note(sent)
@@ -164,111 +186,128 @@ func (p *partition) loop(ctx context.Context) error {
 		// On a busy machine more arrives while others run, and a turn costs little
 		// more for more messages; on an idle one this returns at once.
 		runtime.Gosched()
-		urls = gather(p.urls.C(), urls)
-		results = gather(p.results.C(), results)
-		if !recovered && p.positions[messages.StreamResults].Sequence >= p.caughtUp && len(results) == 0 {
-			recovered = true
-			p.recover()
-		}
-		if err := p.turn(ctx, urls, results, recovered); err != nil {
+		if err := p.turn(ctx, first); err != nil {
 			return err
 		}
-		timer.Reset(p.untilWake(recovered))
+		timer.Reset(p.untilWake())
 	}
 }
 
-// gather takes what else has arrived, without waiting.
-func gather(c <-chan *stages.FeedMessage, ms []*stages.FeedMessage) []*stages.FeedMessage {
-	for len(ms) < turnMessages {
-		select {
-		case m, ok := <-c:
-			if !ok {
-				return ms
-			}
-			ms = append(ms, m)
-		default:
-			return ms
-		}
-	}
-	return ms
-}
-
-// turn applies, dispatches, commits; then it publishes, then it acknowledges.
-func (p *partition) turn(ctx context.Context, urls, results []*stages.FeedMessage, dispatch bool) error {
+// turn applies what has arrived, dispatches, commits; then it publishes, then
+// it acknowledges.
+func (p *partition) turn(ctx context.Context, first *stages.FeedMessage) error {
 	began := time.Now()
-	now := began.UnixNano()
-	if err := p.apply(urls, results, now); err != nil {
+	now := p.f.now()
+	if err := p.tend(now); err != nil {
 		return err
 	}
-	var out []outgoing
-	if dispatch {
-		var err error
-		if out, err = p.due(ctx, now); err != nil {
-			return err
-		}
-	}
-	// Before the commit: after it nobody would read the message again.
-	if err := stages.PublishDead(ctx, p.f.pub, p.dead...); err != nil {
+	if err := p.gather(first); err != nil {
 		return err
 	}
-	p.dead = p.dead[:0]
-	if err := p.commit(); err != nil {
+	out, err := p.due(ctx, now)
+	if err != nil {
+		return err
+	}
+	if err := p.settleTurn(ctx, now); err != nil {
 		return err
 	}
 	turnSeconds.Observe(time.Since(began).Seconds())
 	p.recount()
 	p.post(out)
-	for _, ms := range [][]*stages.FeedMessage{urls, results} {
-		if n := len(ms); n > 0 {
-			ms[n-1].Ack()
+	p.requestGrants(ctx)
+	p.saver.consider(p)
+	return nil
+}
+
+// gather applies what has arrived, without waiting. Results go first: they
+// make room.
+func (p *partition) gather(first *stages.FeedMessage) error {
+	if first != nil {
+		if err := p.apply(first); err != nil {
+			return err
+		}
+	}
+	for _, feed := range []*stages.Feed{p.results, p.urls} {
+		for more := true; more && p.applied < turnBytes; {
+			select {
+			case m := <-feed.C():
+				if more = m != nil; more {
+					if err := p.apply(m); err != nil {
+						return err
+					}
+				}
+			default:
+				more = false
+			}
 		}
 	}
 	return nil
 }
 
-// apply brings messages into the shard. Results go first: they make room.
-func (p *partition) apply(urls, results []*stages.FeedMessage, now int64) error {
-	for _, m := range results {
-		res, err := messages.DecodeResult(m.Data)
-		if err != nil {
-			p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
-			continue
-		}
-		if err := p.result(res, now); err != nil {
+// apply brings one message into the shard. It takes the time anew: by that of
+// the turn's beginning, a response would have ended before it did, and the next
+// request to its host would come too soon.
+func (p *partition) apply(m *stages.FeedMessage) error {
+	now, err := p.f.now(), error(nil)
+	if m.Stream == messages.StreamResults {
+		err = p.applyResult(m, now)
+	} else {
+		err = p.applyCandidates(m, now)
+	}
+	p.applied += len(m.Data)
+	p.acks[m.Stream] = m
+	return err
+}
+
+func (p *partition) applyResult(m *stages.FeedMessage, now int64) error {
+	res, err := messages.DecodeResult(m.Data)
+	if err != nil {
+		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
+		return nil
+	}
+	return p.result(res, now)
+}
+
+func (p *partition) applyCandidates(m *stages.FeedMessage, now int64) error {
+	c, err := messages.DecodeCandidates(m.Data)
+	if err != nil {
+		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
+		return nil
+	}
+	bad, err := p.candidates(c, p.f.bus.Layout.Partitions, now)
+	for i, b := range bad {
+		p.dead = append(p.dead, deadPart(&m.Message, i+1, b.url, b.err))
+	}
+	return err
+}
+
+// settleTurn makes a turn durable with the positions it has reached, and then
+// acknowledges what it applied.
+func (p *partition) settleTurn(ctx context.Context, now int64) error {
+	// Before the commit: after it nobody would read the message again.
+	if err := stages.PublishDead(ctx, p.f.pub, p.dead...); err != nil {
+		return err
+	}
+	p.dead = p.dead[:0]
+	for stream, m := range p.acks {
+		if err := p.reach(stream, m.Position); err != nil {
 			return err
 		}
 	}
-	for _, m := range urls {
-		c, err := messages.DecodeCandidates(m.Data)
-		if err != nil {
-			p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
-			continue
-		}
-		bad, err := p.candidates(c, p.f.bus.Layout.Partitions, now)
-		if err != nil {
-			return err
-		}
-		for i, b := range bad {
-			p.dead = append(p.dead, deadPart(&m.Message, i+1, b.url, b.err))
-		}
+	if err := p.commit(now); err != nil {
+		return err
 	}
-	if n := len(results); n > 0 {
-		if err := p.reach(messages.StreamResults, results[n-1].Position); err != nil {
-			return err
-		}
+	for _, m := range p.acks {
+		m.Ack()
 	}
-	if n := len(urls); n > 0 {
-		return p.reach(messages.StreamURLs, urls[n-1].Position)
-	}
+	clear(p.acks)
+	p.applied = 0
 	return nil
 }
 
 // due collects the requests to send now: those that are due for the first
 // time, and those that got lost.
 func (p *partition) due(ctx context.Context, now int64) ([]outgoing, error) {
-	if err := p.retries(now); err != nil {
-		return nil, err
-	}
 	if p.publishing >= maxPublishing {
 		return nil, nil
 	}
@@ -277,7 +316,10 @@ func (p *partition) due(ctx context.Context, now int64) ([]outgoing, error) {
 		return nil, err
 	}
 	p.recount()
-	fresh, err := p.dispatch(now, p.f.room())
+	room := p.f.reserve()
+	p.counted += room
+	fresh, err := p.dispatch(now, room)
+	p.recount()
 	if err != nil {
 		return nil, err
 	}
@@ -296,17 +338,14 @@ func (p *partition) due(ctx context.Context, now int64) ([]outgoing, error) {
 }
 
 // untilWake is how long the loop may wait for a message.
-func (p *partition) untilWake(dispatching bool) time.Duration {
-	if !dispatching {
-		return time.Second
-	}
-	now := time.Now().UnixNano()
+func (p *partition) untilWake() time.Duration {
+	now := p.f.now()
 	switch {
-	case p.parked:
-		return time.Second / 4
+	case p.busy():
+		return 0
 	case len(p.ready) > 0 || p.nextDue <= now:
 		return starved
 	}
-	t := min(p.nextDue, p.nextRetry, p.nextLease)
+	t := min(p.wake(), p.nextLease)
 	return time.Duration(min(max(t-now, 0), int64(time.Second)))
 }

@@ -15,23 +15,28 @@ type queue struct {
 	behind bool    // an entry after passed is not committed yet
 }
 
-// queueWindow is how many entries of a host's queue are in memory: 27 bytes
-// each, and one search of the store for as many dispatches.
-const queueWindow = 256
+// Entries of a host's queue in memory, 27 bytes each: while the host is being
+// served, one search of the store for as many dispatches; and while it waits
+// for its turn, enough for a small site.
+const (
+	queueWindow  = 32
+	waitingQueue = 8
+)
 
 func comparePlaces(a, b place) int { return bytes.Compare(a[:], b[:]) }
 
-// add takes note of an entry that is being stored.
-func (q *queue) add(pl place) {
+// add takes note of an entry that is being stored; limit is how many the window
+// may hold.
+func (q *queue) add(pl place, limit int) {
 	if q.more && comparePlaces(pl, q.passed) > 0 {
 		q.behind = true
 		return
 	}
 	i, _ := slices.BinarySearchFunc(q.window, pl, comparePlaces)
 	q.window = slices.Insert(q.window, i, pl)
-	if len(q.window) > queueWindow {
-		q.window = q.window[:queueWindow]
-		q.passed = q.window[queueWindow-1]
+	if len(q.window) > limit {
+		q.window = q.window[:limit]
+		q.passed = q.window[limit-1]
 		q.more, q.behind = true, true
 	}
 }
@@ -44,26 +49,45 @@ func (q *queue) remove(pl place) {
 }
 
 // queueOf returns the window on the host's queue of a crawl.
-func (s *shard) queueOf(h *host, crawl string) *queue {
-	q := h.queues[crawl]
-	if q == nil {
+func (s *shard) queueOf(w *work) *queue {
+	if w.queue == nil {
 		// What the store has is unknown until fill looks.
-		q = &queue{more: h.Queued[crawl] > 0}
-		if h.queues == nil {
-			h.queues = make(map[string]*queue)
-		}
-		h.queues[crawl] = q
+		w.queue = &queue{more: w.queued > 0}
+		s.windows++
 	}
-	return q
+	return w.queue
+}
+
+// forget drops the windows of hosts that are not being served, when there are
+// too many. The store has what was in them.
+func (s *shard) forget() {
+	most := s.maxHosts / 4 // 1.7 KiB each at most
+	if s.windows <= most {
+		return
+	}
+	for _, h := range s.hosts {
+		if h.ready || h.dirty {
+			continue
+		}
+		for _, w := range h.work {
+			if w.queue != nil {
+				w.queue = nil
+				s.windows--
+			}
+		}
+		if s.windows <= most/2 {
+			return
+		}
+	}
 }
 
 // fill loads the head of the queue into an empty window. It must wait for a
 // commit while there is an entry behind that the store does not show yet.
-func (s *shard) fill(h *host, crawl string, q *queue) error {
+func (s *shard) fill(h *host, w *work, q *queue) error {
 	if len(q.window) > 0 || !q.more || q.behind {
 		return nil
 	}
-	pre := s.queuePrefix(h.name, crawl)
+	pre := s.queuePrefix(h.name, w.crawl)
 	from := append(append(pre[:len(pre):len(pre)], q.passed[:]...), 0)
 	q.more = false
 	return s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
@@ -80,27 +104,37 @@ func (s *shard) fill(h *host, crawl string, q *queue) error {
 // push queues a URL.
 func (s *shard) push(r *record, id urlID, h *host) {
 	pl := newPlace(r, id.hash)
-	q := s.queueOf(h, id.crawl)
-	q.add(pl)
+	w := h.of(id.crawl)
+	limit := waitingQueue
+	if h.ready {
+		limit = queueWindow
+	}
+	q := s.queueOf(w)
+	q.add(pl, max(limit, len(q.window)))
 	if q.behind {
 		s.behind = append(s.behind, q)
 	}
 	s.tx.set(append(s.queuePrefix(h.name, id.crawl), pl[:]...), nil)
-	if h.Queued == nil {
-		h.Queued = make(map[string]int)
+	if w.queued++; w.queued == 1 {
+		h.rules = nil // this crawl counts now
 	}
-	h.Queued[id.crawl]++
 	s.touch(h)
 }
 
 // drop takes a URL out of its queue.
 func (s *shard) drop(r *record, id urlID, h *host) {
 	pl := newPlace(r, id.hash)
-	s.queueOf(h, id.crawl).remove(pl)
+	w := h.of(id.crawl)
+	q := s.queueOf(w)
+	q.remove(pl)
+	if q.more && comparePlaces(pl, q.passed) > 0 { // the store still shows it
+		q.behind = true
+		s.behind = append(s.behind, q)
+	}
 	s.tx.delete(append(s.queuePrefix(h.name, id.crawl), pl[:]...))
-	if h.Queued[id.crawl]--; h.Queued[id.crawl] <= 0 {
-		delete(h.Queued, id.crawl)
-		delete(h.queues, id.crawl)
+	if w.queued--; w.queued <= 0 {
+		w.queued, w.queue, h.rules = 0, nil, nil
+		s.windows--
 	}
 	s.touch(h)
 }

@@ -33,47 +33,123 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", byte(s))
 }
 
+// ended reports whether nothing more happens in this round.
+func (s State) ended() bool { return s >= Done }
+
 // record is what the frontier knows of one URL of one crawl.
 type record struct {
 	URL       string
 	Referrer  string
 	State     State
 	Priority  byte
-	Parsed    bool // the end of the visit came before its result
+	Seed      bool // a person or a program fed it
 	Round     uint32
-	Sent      int // times the visit of this round was sent
-	Failures  int // attempts of this round that failed
+	Parsed    uint32 // the last round whose end came, perhaps before its result
+	Sent      int    // times the visit of this round was sent
+	Failures  int    // attempts of this round that failed
 	Depth     int
 	Redirects int
-	Status    int            // of the last response
-	Class     messages.Class // how the last attempt ended
-	Reason    string         // why it is excluded, or has failed
-	Arrival   uint64         // order of discovery in the partition
-	Due       int64          // of the next attempt while Waiting, Unix ns
-	Changed   int64          // last change of State, Unix ms
+	Reason    string // why it is excluded, or has failed
+	Arrival   uint64 // order of discovery in the partition
+	Due       int64  // of the next attempt or, after an end, of the next visit, Unix ns; 0 if none is planned
+	Changed   int64  // last change of State, Unix ms
+	Run       int64  // the last run of the crawl that found it
+	SentRun   int64  // the run in which it was sent last
+
+	visited // what its visits left, if there was one
 }
 
+// visited is what is known of a URL after its first request.
+type visited struct {
+	Status       int            // of the last response
+	Class        messages.Class // how the last attempt ended
+	ETag         string         // validators of the last page
+	LastModified string
+	Digest       uint64    // of its body, 0 if unknown
+	Content      uint64    // of its text, as the parser says
+	Interval     int64     // to the next visit, ns, if it is to be visited again
+	History      []attempt // the last ones, oldest first
+}
+
+// attempt is how one request ended, for who asks.
+type attempt struct {
+	At     int64 // Unix ms
+	Class  messages.Class
+	Status int
+	Took   int64 // ms
+}
+
+// maxHistory bounds what a URL remembers of its attempts.
+const maxHistory = 8
+
+// remember adds an attempt, and forgets the oldest if there are too many.
+func (v *visited) remember(a attempt) {
+	if len(v.History) == maxHistory {
+		v.History = append(v.History[:0], v.History[1:]...)
+	}
+	v.History = append(v.History, a)
+}
+
+// empty reports whether there has been no visit.
+func (v *visited) empty() bool { return v.Class == "" && v.Content == 0 && len(v.History) == 0 }
+
 // recordFormat is the first byte of an encoded record.
-const recordFormat = 1
+const recordFormat = 2
+
+// Bits of the byte after priority.
+const (
+	flagSeed    = 1 << iota // fed by a person or a program
+	flagVisited             // the visited part follows
+)
 
 // append encodes the record: small numbers as varints, text with its length.
+// Most records are of URLs that wait for their first request, and have the
+// short form.
 func (r *record) append(b []byte) []byte {
 	flags := byte(0)
-	if r.Parsed {
-		flags = 1
+	if r.Seed {
+		flags |= flagSeed
+	}
+	if !r.visited.empty() {
+		flags |= flagVisited
 	}
 	b = append(b, recordFormat, byte(r.State), r.Priority, flags)
-	for _, n := range [...]int{int(r.Round), r.Sent, r.Failures, r.Depth, r.Redirects, r.Status} {
+	for _, n := range [...]int{int(r.Round), int(r.Parsed), r.Sent, r.Failures, r.Depth, r.Redirects} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	b = binary.AppendUvarint(b, r.Arrival)
-	b = binary.AppendVarint(b, r.Due)
-	b = binary.AppendVarint(b, r.Changed)
-	for _, s := range [...]string{string(r.Class), r.Reason, r.URL, r.Referrer} {
-		b = binary.AppendUvarint(b, uint64(len(s)))
-		b = append(b, s...)
+	for _, n := range [...]int64{r.Due, r.Changed, r.Run, r.SentRun} {
+		b = binary.AppendVarint(b, n)
+	}
+	for _, s := range [...]string{r.Reason, r.URL, r.Referrer} {
+		b = appendText(b, s)
+	}
+	if flags&flagVisited != 0 {
+		b = r.visited.append(b)
 	}
 	return b
+}
+
+func (v *visited) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(v.Status))
+	for _, s := range [...]string{string(v.Class), v.ETag, v.LastModified} {
+		b = appendText(b, s)
+	}
+	b = binary.AppendUvarint(b, v.Digest)
+	b = binary.AppendUvarint(b, v.Content)
+	b = binary.AppendVarint(b, v.Interval)
+	b = append(b, byte(len(v.History)))
+	for _, a := range v.History {
+		b = binary.AppendVarint(b, a.At)
+		b = appendText(b, string(a.Class))
+		b = binary.AppendUvarint(b, uint64(a.Status))
+		b = binary.AppendVarint(b, a.Took)
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 var errRecord = errors.New("stored URL record cannot be read")
@@ -83,23 +159,49 @@ func decodeRecord(b []byte) (*record, error) {
 	if len(b) < 4 || b[0] != recordFormat {
 		return nil, errRecord
 	}
-	r := &record{State: State(b[1]), Priority: b[2], Parsed: b[3]&1 != 0}
+	r := &record{State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0}
 	d := decoder{b: b[4:]}
-	r.Round, r.Sent, r.Failures = uint32(d.uint()), int(d.uint()), int(d.uint())
-	r.Depth, r.Redirects, r.Status = int(d.uint()), int(d.uint()), int(d.uint())
-	r.Arrival, r.Due, r.Changed = d.uint(), d.int(), d.int()
-	r.Class, r.Reason = messages.Class(d.text()), d.text()
-	r.URL, r.Referrer = d.text(), d.text()
+	r.Round, r.Parsed, r.Sent, r.Failures = uint32(d.uint()), uint32(d.uint()), int(d.uint()), int(d.uint())
+	r.Depth, r.Redirects, r.Arrival = int(d.uint()), int(d.uint()), d.uint()
+	r.Due, r.Changed, r.Run, r.SentRun = d.int(), d.int(), d.int(), d.int()
+	r.Reason, r.URL, r.Referrer = d.text(), d.text(), d.text()
+	if b[3]&flagVisited != 0 {
+		r.visited = d.visited()
+	}
 	if d.bad || len(d.b) != 0 {
 		return nil, errRecord
 	}
 	return r, nil
 }
 
+func (d *decoder) visited() (v visited) {
+	v.Status = int(d.uint())
+	v.Class, v.ETag, v.LastModified = messages.Class(d.text()), d.text(), d.text()
+	v.Digest, v.Content, v.Interval = d.uint(), d.uint(), d.int()
+	n := int(d.byte())
+	if n > maxHistory {
+		d.bad = true
+	}
+	for i := 0; i < n && !d.bad; i++ {
+		v.History = append(v.History, attempt{At: d.int(), Class: messages.Class(d.text()), Status: int(d.uint()), Took: d.int()})
+	}
+	return v
+}
+
 // decoder reads fields one after the other and remembers if one was cut short.
 type decoder struct {
 	b   []byte
 	bad bool
+}
+
+func (d *decoder) byte() byte {
+	if len(d.b) == 0 {
+		d.bad = true
+		return 0
+	}
+	c := d.b[0]
+	d.b = d.b[1:]
+	return c
 }
 
 func (d *decoder) uint() uint64 {
@@ -121,12 +223,14 @@ func (d *decoder) text() string {
 		return ""
 	}
 	s := string(d.b[:n])
-	d.skip(int(n))
+	d.b = d.b[n:]
 	return s
 }
 
+// skip leaves out n bytes that were read; n is not positive if there was no
+// number.
 func (d *decoder) skip(n int) {
-	if n < 0 || n > len(d.b) || d.bad {
+	if n <= 0 || n > len(d.b) || d.bad {
 		d.bad, d.b = true, nil
 		return
 	}
@@ -135,4 +239,13 @@ func (d *decoder) skip(n int) {
 
 func (r *record) visit(hash messages.URLHash) messages.Visit {
 	return messages.Visit{URL: hash, Round: r.Round}
+}
+
+// again makes the record one of a URL to be visited once more, with an
+// identity of its own.
+func (r *record) again() {
+	if r.Sent > 0 {
+		r.Round++
+	}
+	r.Sent, r.Failures, r.Due = 0, 0, 0
 }

@@ -1,46 +1,175 @@
 package frontier
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
+	"seine/internal/politeness"
+	"seine/internal/traps"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
-// Reasons why a URL is excluded.
+// Reasons why a URL is excluded. Those of the guards against endless sites are
+// in package traps.
 const (
-	ReasonScope     = "scope"     // its host is not one of the crawl's
-	ReasonInclude   = "include"   // it matches no include pattern
-	ReasonExclude   = "exclude"   // it matches an exclude pattern
-	ReasonDepth     = "depth"     // too many links from a seed
-	ReasonRedirects = "redirects" // too many redirects in a row
-	ReasonRobots    = "robots"    // robots.txt does not allow it
-	ReasonAddress   = "address"   // its address must not be dialled
+	ReasonScope      = "scope"      // its host is not one of the crawl's
+	ReasonScheme     = "scheme"     // its scheme is not one of the crawl's
+	ReasonInclude    = "include"    // it matches no include pattern
+	ReasonExclude    = "exclude"    // it matches an exclude pattern
+	ReasonDepth      = "depth"      // too many links from a seed
+	ReasonRedirects  = "redirects"  // too many redirects in a row
+	ReasonHostPages  = "host_pages" // its host has had all its pages
+	ReasonCancelled  = "cancelled"  // a person cancelled the crawl, or its host
+	ReasonNormalized = "normalized" // it is another URL since the rules for that changed
+	ReasonRobots     = "robots"     // robots.txt does not allow it
+	ReasonAddress    = "address"    // its address must not be dialled
 )
 
-// rules decide what of a crawl is fetched, compiled from its spec.
+// rules decide what of a crawl is fetched, when, and how often, compiled from
+// its spec.
 type rules struct {
 	stages.Revised
+	print            uint64 // tells specs apart
 	include, exclude []*regexp.Regexp
+	priorities       []priorityRule
+	recrawl          []recrawlRule
+	normalize        *weburl.Normalizer
+	traps            traps.Limits
+	pace             pace   // of hosts that no source names
+	sources          []pace // as in the spec
+}
+
+type priorityRule struct {
+	match    *regexp.Regexp
+	priority byte
+}
+
+type recrawlRule struct {
+	match    *regexp.Regexp
+	min, max time.Duration
+}
+
+// pace is how a host is to be asked.
+type pace struct {
+	politeness.Rules
+	state    messages.RunState
+	maxPages int64 // of the host
 }
 
 func compile(spec stages.Revised) (*rules, error) {
-	r := &rules{Revised: spec}
-	for _, side := range []struct {
-		from []string
-		to   *[]*regexp.Regexp
-	}{{spec.Include, &r.include}, {spec.Exclude, &r.exclude}} {
-		for _, p := range side.from {
-			re, err := messages.CompilePattern(p)
-			if err != nil {
-				return nil, err
-			}
-			*side.to = append(*side.to, re)
+	text, err := json.Marshal(spec.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("encode spec: %w", err)
+	}
+	normalize := weburl.NormalizeOptions{
+		DropTracking: spec.Normalize.DropTracking, DropSessions: spec.Normalize.DropSessions,
+		DropParameters: spec.Normalize.DropParameters, SortQuery: spec.Normalize.SortQuery,
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
+	r := &rules{Revised: spec, print: h.Sum64(), traps: trapLimits(&spec.Traps)}
+	if r.include, err = patterns(spec.Include); err != nil {
+		return nil, err
+	}
+	if r.exclude, err = patterns(spec.Exclude); err != nil {
+		return nil, err
+	}
+	for _, p := range spec.Priorities {
+		match, err := messages.CompilePattern(p.Match)
+		if err != nil {
+			return nil, err
+		}
+		r.priorities = append(r.priorities, priorityRule{match, byte(p.Priority)})
+	}
+	for _, c := range spec.Recrawl {
+		match, err := messages.CompilePattern(c.Match)
+		if err != nil {
+			return nil, err
+		}
+		least := time.Duration(cmp.Or(c.Every, c.Min))
+		r.recrawl = append(r.recrawl, recrawlRule{match, least, max(least, time.Duration(c.Max))})
+	}
+	r.normalize = weburl.NewNormalizer(normalize)
+	return r, r.compilePaces()
+}
+
+func patterns(texts []string) (res []*regexp.Regexp, err error) {
+	for _, t := range texts {
+		re, err := messages.CompilePattern(t)
+		if err != nil {
+			return nil, err
+		}
+		res = append(res, re)
+	}
+	return res, nil
+}
+
+func trapLimits(t *messages.Traps) traps.Limits {
+	return traps.Limits{
+		MaxURLLength: t.MaxURLLength, MaxPathDepth: t.MaxPathDepth, MaxRepeats: t.MaxRepeats,
+		CalendarAhead: t.CalendarAhead, CalendarBack: t.CalendarBack, MaxParameterSets: t.MaxParameterSets,
+		MaxSameShape: t.MaxSameShape, SameContentAfter: t.SameContentAfter,
+	}
+}
+
+// maxRetryAfter bounds how long a host may ask to be left alone.
+const maxRetryAfter = 24 * time.Hour
+
+func (r *rules) compilePaces() (err error) {
+	if r.pace, err = r.compilePace(r.Spec.Pace, r.State); err != nil {
+		return err
+	}
+	for i := range r.Sources {
+		var p pace
+		if p, err = r.compilePace(r.SourcePace(i)); err != nil {
+			return err
+		}
+		r.sources = append(r.sources, p)
+	}
+	return nil
+}
+
+func (r *rules) compilePace(p messages.Pace, state messages.RunState) (pace, error) {
+	hours, err := politeness.ParseHours(p.Hours, p.TimeZone)
+	return pace{
+		Rules: politeness.Rules{
+			Delay: time.Duration(p.Delay), Interval: time.Duration(p.Rate), PerHost: p.PerHost,
+			Factor: p.DelayFactor, MaxDelay: time.Duration(p.MaxDelay), Jitter: p.Jitter,
+			CrawlDelay: r.Robots == messages.RobotsObey, Hours: hours,
+			Breaker: politeness.Breaker{
+				Failures: p.Breaker.Failures, Wait: time.Duration(p.Breaker.Wait),
+				MaxWait: time.Duration(p.Breaker.MaxWait), Probes: p.Breaker.Probes,
+			},
+			MaxRetryAfter: maxRetryAfter,
+		},
+		state: state, maxPages: p.MaxPagesPerHost,
+	}, err
+}
+
+// paceOf returns how a host, given without its port, is to be asked.
+func (r *rules) paceOf(hostname string) *pace {
+	for i := range r.sources {
+		if r.Sources[i].Matches(hostname) {
+			return &r.sources[i]
 		}
 	}
-	return r, nil
+	return &r.pace
+}
+
+// group is the name under which a URL's host is scheduled.
+func (r *rules) group(url string) string {
+	if r.GroupBy == messages.GroupByDomain {
+		return weburl.Domain(weburl.Hostname(url))
+	}
+	return weburl.Host(url)
 }
 
 // root is the part of a URL that scope is about: its host, or its registrable
@@ -56,21 +185,62 @@ func (r *rules) root(url string) string {
 	return weburl.Host(url)
 }
 
+// lists reports whether the spec itself names the host of a URL.
+func (r *rules) lists(url string) bool {
+	if len(r.Hosts) == 0 && len(r.Domains) == 0 {
+		return false
+	}
+	name := weburl.Hostname(url)
+	return slices.Contains(r.Hosts, name) || slices.ContainsFunc(r.Domains, func(d string) bool {
+		return name == d || strings.HasSuffix(name, "."+d)
+	})
+}
+
 // excludes returns why a URL must not be fetched, "" if it may. Opened says
-// that seeds opened its root.
-func (r *rules) excludes(u *record, seed, opened bool) string {
+// that its root is in scope.
+func (r *rules) excludes(u *record, opened bool, now int64) string {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
 	switch {
+	case r.State == messages.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(u.URL)).state == messages.Cancelled:
+		return ReasonCancelled
 	case !opened:
 		return ReasonScope
+	case len(r.Schemes) > 0 && !slices.Contains(r.Schemes, u.URL[:strings.IndexByte(u.URL, ':')]):
+		return ReasonScheme
 	case slices.ContainsFunc(r.exclude, matches):
 		return ReasonExclude
-	case !seed && len(r.include) > 0 && !slices.ContainsFunc(r.include, matches):
+	case !u.Seed && len(r.include) > 0 && !slices.ContainsFunc(r.include, matches):
 		return ReasonInclude
 	case r.MaxDepth != nil && u.Depth > *r.MaxDepth:
 		return ReasonDepth
 	case u.Redirects > r.MaxRedirects:
 		return ReasonRedirects
+	case u.Seed:
+		return "" // a person asked for it: no guard knows better
 	}
-	return ""
+	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
+}
+
+// overrules reports whether a guard that put a URL aside has been changed: the
+// reason is one of the guards that look at the URL alone.
+func (r *rules) overrules(reason string) bool {
+	switch traps.Reason(reason) {
+	case traps.URLLength, traps.PathDepth, traps.Repeats, traps.Calendar:
+		return true
+	default:
+		return false
+	}
+}
+
+// priority is that of the first rule for the URL, or else the one it came with.
+func (r *rules) priority(url string, given *int) byte {
+	for i := range r.priorities {
+		if r.priorities[i].match.MatchString(url) {
+			return r.priorities[i].priority
+		}
+	}
+	if given != nil {
+		return byte(*given)
+	}
+	return messages.DefaultPriority
 }

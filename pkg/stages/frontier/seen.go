@@ -1,8 +1,13 @@
 package frontier
 
 import (
-	"github.com/bits-and-blooms/bloom/v3"
+	"context"
+	"sync"
 
+	"github.com/bits-and-blooms/bloom/v3"
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/internal/traps"
 	"seine/pkg/messages"
 )
 
@@ -12,10 +17,11 @@ import (
 // however far the crawl grows (Almeida et al., Scalable Bloom Filters, 2007).
 // A false positive costs a read of the store, never a page.
 type seen struct {
-	layers []*bloom.BloomFilter
-	room   uint    // how many more the last layer takes
-	size   uint    // of the last layer
-	rate   float64 // of the last layer
+	layers  []*bloom.BloomFilter
+	room    uint    // how many more the last layer takes
+	size    uint    // of the last layer
+	rate    float64 // of the last layer
+	loading bool    // what is on the disk is not all in it yet
 }
 
 // First layer of a filter: 16 Ki URLs of one crawl in one partition, 30 KiB.
@@ -38,6 +44,9 @@ func (s *seen) grow() {
 
 // has reports whether the URL may have been added.
 func (s *seen) has(h messages.URLHash) bool {
+	if s.loading {
+		return true
+	}
 	for i := len(s.layers) - 1; i >= 0; i-- { // the newest holds the most
 		if s.layers[i].Test(h[:]) {
 			return true
@@ -53,4 +62,104 @@ func (s *seen) add(h messages.URLHash) {
 	}
 	s.room--
 	s.layers[len(s.layers)-1].Add(h[:])
+}
+
+// join takes in what another filter knows, and goes on in its last layer.
+func (s *seen) join(o *seen) {
+	o.layers = append(s.layers, o.layers...)
+	o.loading = false
+	*s = *o
+}
+
+// loader fills the filters from the store while the shard already works: until
+// then, each URL is looked up on the disk.
+type loader struct {
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	loaded chan *loadedCrawl
+}
+
+type loadedCrawl struct {
+	name   string
+	seen   *seen
+	shapes *traps.Shapes
+}
+
+// startLoader begins to read what the store holds now.
+func startLoader(ctx context.Context, s *shard) *loader {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &loader{cancel: cancel, loaded: make(chan *loadedCrawl, len(s.crawls))}
+	if len(s.crawls) == 0 {
+		return l
+	}
+	view := s.store.db.NewSnapshot()
+	var names []string
+	for name, c := range s.crawls {
+		c.seen.loading = true
+		names = append(names, name)
+	}
+	l.done.Go(func() {
+		defer view.Close()
+		for _, name := range names {
+			c, err := loadCrawl(ctx, view, named(prefix(s.partition, kindURL), name))
+			if err != nil {
+				if ctx.Err() == nil {
+					s.log.Error("cannot fill the filter of known URLs; each is looked up on the disk", "crawl", name, "error", err)
+				}
+				return
+			}
+			c.name = name
+			l.loaded <- c
+		}
+	})
+	return l
+}
+
+// stop ends the loading.
+func (l *loader) stop() {
+	l.cancel()
+	l.done.Wait()
+}
+
+// collect puts to use what has been loaded.
+func (l *loader) collect(s *shard) {
+	for {
+		select {
+		case c := <-l.loaded:
+			s.crawl(c.name).seen.join(c.seen)
+			s.crawl(c.name).shapes.Merge(c.shapes)
+		default:
+			return
+		}
+	}
+}
+
+// await puts to use all that is to be loaded.
+func (l *loader) await(s *shard) {
+	l.done.Wait()
+	l.collect(s)
+}
+
+func loadCrawl(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCrawl, error) {
+	c := &loadedCrawl{seen: newSeen(), shapes: traps.NewShapes()}
+	n := 0
+	err := scan(view, pre, nil, func(key, value []byte) (bool, error) {
+		c.seen.add(messages.URLHash(key[len(pre):]))
+		r, err := decodeRecord(value)
+		if err != nil {
+			return false, err
+		}
+		if sorted, others := traps.Twin(r.URL); others && sorted != r.URL {
+			c.seen.add(orderMark(sorted))
+		}
+		if !r.Seed && r.State != Excluded {
+			c.shapes.Restore(r.URL, r.Content, r.Parsed > 0)
+		}
+		n++
+		return n%1024 != 0 || ctx.Err() == nil, nil
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return c, err
 }

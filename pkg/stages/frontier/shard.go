@@ -1,49 +1,88 @@
 package frontier
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
+	"math"
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"seine/internal/weburl"
+	"seine/internal/politeness"
+	"seine/internal/traps"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 // shard is the state of one partition and what may happen to it. It knows no
-// NATS and no clock: a partition loop gives it both, and so does a test.
+// NATS and no clock: a partition loop gives it both, and so does a test. Its
+// methods change the turn under way; commit ends it.
 type shard struct {
 	store     *Store
 	partition int
 	epoch     uint64
 	tx        *tx
-	specs     func(crawl string, rev uint64) (*rules, error)
-	budgets   *budgets
+	specs     Rulebook
 	log       *slog.Logger
 
 	positions map[string]stages.Position
 	crawls    map[string]*crawl
 	hosts     map[string]*host // the active window
+	maxHosts  int
 	touched   []*host
 	ready     []*host // due, in the order of their turn
+	windows   int     // queues with a window in memory
 	behind    []*queue
 	inFlight  map[urlID]*request
+	addresses *addresses
 	arrival   uint64
-	nextDue   int64 // no entry of the due index is before, Unix ns
-	nextRetry int64 // nor of the retry index
-	parked    bool  // a host waits only for its crawl's limit of pages
+	nextDue   int64  // no entry of the due index is before, Unix ns
+	nextRetry int64  // nor of the retry index
+	specsGen  uint64 // grows when a spec has changed
+	loader    *loader
+	scratch   []byte
+}
+
+// Rulebook gives the shard the specs of the crawls.
+type Rulebook interface {
+	// rules returns the newest spec of a crawl, at least of revision rev.
+	rules(crawl string, rev uint64) (*rules, error)
+	// generation grows with every change of any of them.
+	generation() uint64
 }
 
 // crawl is what a partition knows of one crawl.
 type crawl struct {
+	crawlState
+	seen   *seen
+	recent recent
+	marks  map[messages.URLHash]bool // of orderKnown in this turn
+	shapes *traps.Shapes
+	roots  map[string]bool // cache: whether seeds opened a host or domain
+	quota  quota
+	unpark bool // what is parked is to be put back
+	dirty  bool
+
+	rules    *rules
+	rulesFor uint64 // shard.specsGen that rules were read under
+	nextRun  int64  // when the schedule starts the crawl again, Unix ns; 0 if it does not
+}
+
+// crawlState is the stored part of it.
+type crawlState struct {
 	Counters
-	seen  *seen
-	roots map[string]bool
-	dirty bool
+	Print uint64 `json:"print,omitempty"` // of the rules that the URLs were judged by last
+	// Review is where the judging of all URLs by changed rules has come to.
+	Review *sweep `json:"review,omitempty"`
+	// Reseed is where the feeding of all seeds to a new run has come to.
+	Reseed *sweep `json:"reseed,omitempty"`
+}
+
+// sweep is a walk through many keys, over many turns and restarts.
+type sweep struct {
+	After []byte `json:"after,omitempty"` // the last hash done
 }
 
 // request is one that is under way.
@@ -55,31 +94,39 @@ type request struct {
 	deadline int64  // when to ask what became of it, Unix ns
 	missing  bool   // it was gone from FETCH when last asked
 	unsent   bool   // it must be published, perhaps once more
+	ip       string // that the host had when it was sent, for addresses
 }
 
-// maxHosts bounds the hosts in memory.
-const maxHosts = 4096
+// shardOptions are what a shard is opened with.
+type shardOptions struct {
+	partition int
+	epoch     uint64
+	specs     Rulebook
+	maxHosts  int // in memory
+	addresses *addresses
+	log       *slog.Logger
+}
 
-// openShard reads what must be in memory of a partition.
-func openShard(store *Store, partition int, epoch uint64, specs func(string, uint64) (*rules, error), b *budgets, log *slog.Logger) (*shard, error) {
+// openShard reads what must be in memory of a partition. The filters of known
+// URLs are filled while it already works.
+func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error) {
 	s := &shard{
-		store: store, partition: partition, epoch: epoch, tx: newTx(store), specs: specs, budgets: b, log: log,
+		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
 		positions: make(map[string]stages.Position), crawls: make(map[string]*crawl),
-		hosts: make(map[string]*host), inFlight: make(map[urlID]*request),
+		hosts: make(map[string]*host), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
+		addresses: o.addresses,
 	}
-	for _, load := range []func() error{s.loadPositions, s.loadCrawls, s.loadSeen, s.loadInFlight} {
+	for _, load := range []func() error{s.loadPositions, s.loadCrawls, s.loadInFlight} {
 		if err := load(); err != nil {
 			return nil, err
 		}
 	}
+	s.loader = startLoader(ctx, s)
 	return s, nil
 }
 
-// close gives back what the shard took of the budgets.
 func (s *shard) close() {
-	for name, c := range s.crawls {
-		s.budgets.move(name, -c.Pages, -c.InFlight)
-	}
+	s.loader.stop()
 	s.tx.close()
 }
 
@@ -99,36 +146,11 @@ func (s *shard) loadCrawls() error {
 	pre := prefix(s.partition, kindCounters)
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		c := s.crawl(string(key[len(pre):]))
-		return true, json.Unmarshal(value, &c.Counters)
+		c.unpark = true // whether it must be parked is found out again
+		return true, json.Unmarshal(value, &c.crawlState)
 	})
 	if err != nil {
 		return fmt.Errorf("read counters: %w", err)
-	}
-	for name, c := range s.crawls {
-		s.budgets.move(name, c.Pages, c.InFlight)
-		pre := named(prefix(s.partition, kindRoot), name)
-		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-			c.roots[string(key[len(pre):len(key)-1])] = true
-			return true, nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// loadSeen fills the bloom filters.
-func (s *shard) loadSeen() error {
-	for name, c := range s.crawls {
-		pre := named(prefix(s.partition, kindURL), name)
-		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-			c.seen.add(messages.URLHash(key[len(pre):]))
-			return true, nil
-		})
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -145,7 +167,7 @@ func (s *shard) loadInFlight() error {
 		if err != nil || r == nil {
 			return false, errors.Join(err, errRecord)
 		}
-		h, err := s.host(weburl.Host(r.URL))
+		h, err := s.hostOf(r.URL, name)
 		if err != nil {
 			return false, err
 		}
@@ -155,10 +177,28 @@ func (s *shard) loadInFlight() error {
 				return false, fmt.Errorf("read request under way: %w", err)
 			}
 		}
-		h.inFlight++
-		s.inFlight[id] = req
+		s.takeOff(req)
 		return true, nil
 	})
+}
+
+// takeOff notes that a request is under way.
+func (s *shard) takeOff(req *request) {
+	req.host.inFlight++
+	req.host.of(req.id.crawl).inFlight++
+	req.host.rules = nil
+	s.inFlight[req.id] = req
+	req.ip = req.host.ip
+	s.addresses.begin(req.ip, 0)
+}
+
+// land notes that it no longer is.
+func (s *shard) land(req *request) {
+	delete(s.inFlight, req.id)
+	req.host.inFlight--
+	req.host.of(req.id.crawl).inFlight--
+	req.host.rules = nil
+	s.tx.delete(s.inFlightKey(req.id))
 }
 
 // cutName splits a name and its end from what follows.
@@ -183,10 +223,34 @@ func (s *shard) record(id urlID) (*record, error) {
 func (s *shard) crawl(name string) *crawl {
 	c := s.crawls[name]
 	if c == nil {
-		c = &crawl{seen: newSeen(), roots: make(map[string]bool)}
+		c = &crawl{seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[string]bool), marks: make(map[messages.URLHash]bool)}
 		s.crawls[name] = c
 	}
 	return c
+}
+
+// rules returns the spec of a crawl, at least of revision rev; the same for a
+// whole turn, unless a message is ahead of it.
+func (s *shard) rules(name string, rev uint64) (*rules, error) {
+	c := s.crawl(name)
+	if c.rules != nil && c.rulesFor == s.specsGen && c.rules.Rev >= rev {
+		return c.rules, nil
+	}
+	r, err := s.specs.rules(name, rev)
+	if err != nil {
+		return nil, err
+	}
+	c.rules, c.rulesFor = r, s.specsGen
+	return r, nil
+}
+
+// hostOf returns the host that a URL of a crawl is scheduled under.
+func (s *shard) hostOf(url, crawl string) (*host, error) {
+	r, err := s.rules(crawl, 0)
+	if err != nil {
+		return nil, err
+	}
+	return s.host(r.group(url))
 }
 
 // host returns a host, from memory or from the store.
@@ -214,14 +278,19 @@ func (s *shard) host(name string) (*host, error) {
 
 // evict makes room in the window of hosts.
 func (s *shard) evict() {
-	if len(s.hosts) < maxHosts {
+	if len(s.hosts) < s.maxHosts {
 		return
 	}
 	for name, h := range s.hosts {
 		if h.inFlight == 0 && !h.dirty && !h.ready {
+			for _, w := range h.work {
+				if w.queue != nil {
+					s.windows--
+				}
+			}
 			delete(s.hosts, name)
 		}
-		if len(s.hosts) < maxHosts*3/4 {
+		if len(s.hosts) < s.maxHosts*7/8 {
 			return
 		}
 	}
@@ -235,29 +304,53 @@ func (s *shard) touch(h *host) {
 	}
 }
 
-// wanted is the entry that a host must have in the due index: when it may be
-// asked next, 0 if it has nothing to ask for or too much under way.
-func (s *shard) wanted(h *host) int64 {
-	if len(h.Queued) == 0 || h.inFlight >= s.limitOf(h) {
-		return 0
+// rulesOf returns how a host is to be asked: the strictest of what its crawls
+// say.
+func (s *shard) rulesOf(h *host) (*politeness.Rules, error) {
+	if h.rules != nil && h.rulesFor == s.specsGen {
+		return h.rules, nil
 	}
-	return max(h.Next, 1)
-}
-
-// limitOf is how many requests the host takes at once: the least that one of
-// its crawls says.
-func (s *shard) limitOf(h *host) int {
-	limit := 0
-	for name := range h.Queued {
-		r, err := s.specs(name, 0)
-		if err != nil {
+	var strictest *politeness.Rules
+	name := h.hostname()
+	for _, w := range h.work {
+		if !w.active() {
 			continue
 		}
-		if n := h.limit(r.Spec); limit == 0 || n < limit {
-			limit = n
+		r, err := s.rules(w.crawl, 0)
+		if err != nil {
+			return nil, err
+		}
+		if p := r.paceOf(name); strictest == nil {
+			strictest = &p.Rules
+		} else {
+			both := politeness.Strictest(*strictest, p.Rules)
+			strictest = &both
 		}
 	}
-	return limit
+	h.rules, h.rulesFor = strictest, s.specsGen
+	return strictest, nil
+}
+
+// wanted is the entry that a host must have in the due index: when it may be
+// asked next, 0 if it has nothing to ask for or too much under way.
+func (s *shard) wanted(h *host, now int64) (int64, error) {
+	waiting := false
+	for _, w := range h.work {
+		waiting = waiting || w.queued > 0 && !w.parked
+	}
+	if !waiting {
+		return 0, nil
+	}
+	rules, err := s.rulesOf(h)
+	switch {
+	case err != nil:
+		return 0, err
+	case s.givenUp(h, rules, now):
+		return 1, nil // to be told so at once
+	case h.inFlight >= h.polite.Limit(rules):
+		return 0, nil
+	}
+	return max(h.polite.Earliest(rules, now), h.notBefore, 1), nil
 }
 
 // move changes the state of a URL and the counters with it.
@@ -266,7 +359,7 @@ func (s *shard) move(r *record, id urlID, to State, reason string, now int64) {
 	if r.State != 0 {
 		c.count(r.State, r.Reason, -1)
 	}
-	r.State, r.Reason, r.Changed = to, reason, now/int64(time.Millisecond)
+	r.State, r.Reason, r.Changed = to, reason, now/1e6
 	c.count(to, reason, 1)
 	c.Changed = r.Changed
 	if c.Started == 0 {
@@ -277,16 +370,17 @@ func (s *shard) move(r *record, id urlID, to State, reason string, now int64) {
 }
 
 // commit ends a turn: what changed becomes durable at once.
-func (s *shard) commit() error {
+func (s *shard) commit(now int64) error {
 	for _, h := range s.touched {
-		if want := s.wanted(h); want != h.Due {
+		want, err := s.wanted(h, now)
+		if err != nil {
+			return err
+		}
+		if want != h.due {
 			s.index(h, want)
 		}
-		text, err := json.Marshal(h)
-		if err != nil {
-			return fmt.Errorf("encode host %s: %w", h.name, err)
-		}
-		s.tx.set(s.hostKey(h.name), text)
+		s.scratch = h.append(s.scratch[:0])
+		s.tx.set(s.hostKey(h.name), s.scratch)
 		h.dirty = false
 	}
 	s.touched = s.touched[:0]
@@ -294,7 +388,7 @@ func (s *shard) commit() error {
 		if !c.dirty {
 			continue
 		}
-		text, err := json.Marshal(&c.Counters)
+		text, err := json.Marshal(&c.crawlState)
 		if err != nil {
 			return fmt.Errorf("encode counters of %s: %w", name, err)
 		}
@@ -302,7 +396,8 @@ func (s *shard) commit() error {
 		c.dirty = false
 	}
 	for id, r := range s.tx.changed {
-		s.tx.set(s.urlKey(id), r.append(nil))
+		s.scratch = r.append(s.scratch[:0])
+		s.tx.set(s.urlKey(id), s.scratch)
 	}
 	if err := s.tx.commit(); err != nil {
 		return err
@@ -311,19 +406,26 @@ func (s *shard) commit() error {
 		q.behind = false
 	}
 	s.behind = s.behind[:0]
+	for _, c := range s.crawls {
+		clear(c.marks)
+		if len(c.roots) > maxRoots {
+			clear(c.roots)
+		}
+	}
+	s.forget()
 	return nil
 }
 
 // index moves the host's entry in the due index.
 func (s *shard) index(h *host, want int64) {
-	if h.Due != 0 {
-		s.tx.delete(s.dueKey(h.Due, h.name))
+	if h.due != 0 {
+		s.tx.delete(s.dueKey(h.due, h.name))
 	}
 	if want != 0 {
 		s.tx.set(s.dueKey(want, h.name), nil)
 		s.nextDue = min(s.nextDue, want)
 	}
-	h.Due = want
+	h.due = want
 }
 
 // reach notes how far a stream has been applied; it is stored with the turn.
@@ -335,4 +437,73 @@ func (s *shard) reach(stream string, at stages.Position) error {
 	s.positions[stream] = at
 	s.tx.set(append(prefix(s.partition, kindPosition), stream...), text)
 	return nil
+}
+
+// tend does what is due without a message: filters that have been filled,
+// specs that changed, runs that start, retries. It comes first in a turn, while
+// the store shows all there is.
+func (s *shard) tend(now int64) error {
+	s.loader.collect(s)
+	if g := s.specs.generation(); g != s.specsGen {
+		s.specsGen = g
+		if err := s.specsChanged(now); err != nil {
+			return err
+		}
+	}
+	for name, c := range s.crawls {
+		if err := s.tendCrawl(name, c, now); err != nil {
+			return err
+		}
+	}
+	return s.retries(now)
+}
+
+func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
+	if c.Started == 0 {
+		return nil
+	}
+	rules, err := s.rules(name, 0)
+	if err != nil {
+		return err
+	}
+	if err := s.startRun(name, c, rules, now); err != nil {
+		return err
+	}
+	if c.unpark {
+		done, err := s.unpark(name, now)
+		if err != nil {
+			return err
+		}
+		c.unpark = !done
+	}
+	if c.Reseed != nil {
+		if err := s.reseed(name, c, rules, now); err != nil {
+			return err
+		}
+	}
+	if c.Review != nil {
+		return s.review(name, c, rules, now)
+	}
+	return nil
+}
+
+// busy reports whether tend has more to do at once.
+func (s *shard) busy() bool {
+	for _, c := range s.crawls {
+		if c.unpark || c.Reseed != nil || c.Review != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// wake returns when something is due next without a message, Unix ns.
+func (s *shard) wake() int64 {
+	t := int64(math.MaxInt64)
+	for _, c := range s.crawls {
+		if c.nextRun > 0 {
+			t = min(t, c.nextRun)
+		}
+	}
+	return min(t, s.nextDue, s.nextRetry)
 }

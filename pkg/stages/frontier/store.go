@@ -29,8 +29,11 @@ var ErrInUse = errors.New("in use by another process")
 // Store is the Pebble store of a frontier process. Its ID stays the same for
 // as long as the directory lives.
 type Store struct {
-	db *pebble.DB
 	ID string
+
+	db      *pebble.DB
+	dir     string
+	options *pebble.Options
 }
 
 // OpenStore opens the store in dir, or makes one there.
@@ -49,7 +52,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 		fs = osSync{fs}
 	}
 	opts := &pebble.Options{
-		FS: fs, Cache: cache, MemTableSize: 8 << 20, MemTableStopWritesThreshold: 4,
+		FS: fs, Cache: cache, MemTableSize: 16 << 20, MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold: 4, MaxOpenFiles: 500, Logger: pebbleLog{log},
 		FormatMajorVersion: pebble.FormatNewest,
 	}
@@ -63,7 +66,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 		}
 		return nil, fmt.Errorf("open frontier store %s: %w", dir, err)
 	}
-	return &Store{db: db, ID: id}, nil
+	return &Store{ID: id, db: db, dir: dir, options: opts}, nil
 }
 
 // Close flushes and closes the store.
@@ -135,10 +138,26 @@ func (l pebbleLog) Fatalf(format string, a ...any) {
 // scan calls do for every key with the prefix from lower on, until it returns
 // false. Lower may be nil.
 func (s *Store) scan(prefix, lower []byte, do func(key, value []byte) (bool, error)) error {
+	return scan(s.db, prefix, lower, do)
+}
+
+// has reports whether a key is there.
+func (s *Store) has(key []byte) (bool, error) {
+	_, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read store: %w", err)
+	}
+	return true, closer.Close()
+}
+
+func scan(db pebble.Reader, prefix, lower []byte, do func(key, value []byte) (bool, error)) error {
 	if lower == nil {
 		lower = prefix
 	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: after(prefix)})
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: after(prefix)})
 	if err != nil {
 		return fmt.Errorf("scan store: %w", err)
 	}

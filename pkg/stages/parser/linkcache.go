@@ -19,9 +19,16 @@ type linkCache struct {
 // linkSlots bounds the memory: 64 Ki links, about 8 MiB.
 const linkSlots = 1 << 16
 
+// origin is what links were sent for: the next run of a crawl visits them again.
+type origin struct {
+	crawl string
+	run   int64
+}
+
 type sentLink struct {
-	crawl, url string
-	depth      int
+	from  origin
+	url   string
+	depth int
 }
 
 func newLinkCache() *linkCache { return &linkCache{seed: maphash.MakeSeed()} }
@@ -31,15 +38,15 @@ func (c *linkCache) slot(url string) *atomic.Pointer[sentLink] {
 }
 
 // has reports whether the link was published with at most this depth.
-func (c *linkCache) has(crawl, url string, depth int) bool {
+func (c *linkCache) has(from origin, url string, depth int) bool {
 	l := c.slot(url).Load()
-	return l != nil && l.url == url && l.crawl == crawl && l.depth <= depth
+	return l != nil && l.url == url && l.from == from && l.depth <= depth
 }
 
 // add remembers links that have been published.
-func (c *linkCache) add(crawl string, urls []string, depth int) {
+func (c *linkCache) add(from origin, urls []string, depth int) {
 	for _, u := range urls {
 		// A URL may be part of a page's body; do not keep that.
-		c.slot(u).Store(&sentLink{crawl: crawl, url: strings.Clone(u), depth: depth})
+		c.slot(u).Store(&sentLink{from: from, url: strings.Clone(u), depth: depth})
 	}
 }

@@ -22,6 +22,7 @@ type Parser struct {
 	specs *stages.Specs
 	unzip *zstd.Decoder
 	sent  *linkCache
+	rules stages.Normalizers
 }
 
 // New returns a parser. It starts nothing.
@@ -70,7 +71,8 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 		return stages.Output{}, stages.PoisonError(err)
 	}
 	partition := messages.Partition(page.URL, p.bus.Layout.Partitions)
-	out := p.links(page, partition, follow(found, spec.Spec))
+	urls := normalized(follow(found, spec.Spec), page.URL, p.rules.Of(page.Crawl, spec.Spec))
+	out := p.links(page, partition, urls, found.Content)
 	out.First = append(out.First, p.record(page, partition, found))
 	if page.BodyObject != "" {
 		learn := out.Done
@@ -146,22 +148,23 @@ func follow(found htmlpage.Page, spec *messages.Spec) []string {
 
 // links distributes what was found over the partitions. Links that were sent
 // from here before, from nowhere further, are left out.
-func (p *Parser) links(page *messages.Page, own int, urls []string) stages.Output {
-	depth := min(page.Depth+1, messages.MaxDepth)
+func (p *Parser) links(page *messages.Page, own int, urls []string, content uint64) stages.Output {
+	depth, from := min(page.Depth+1, messages.MaxDepth), origin{page.Crawl, page.Run}
 	batches := make(map[int][]messages.Candidate)
 	var fresh []string
 	for _, u := range urls {
-		if p.sent.has(page.Crawl, u, depth) {
+		if p.sent.has(from, u, depth) {
 			continue
 		}
 		fresh = append(fresh, u)
 		to := messages.Partition(u, p.bus.Layout.Partitions)
 		batches[to] = append(batches[to], messages.Candidate{URL: u})
 	}
-	out := stages.Output{Done: func() { p.sent.add(page.Crawl, fresh, depth) }}
+	out := stages.Output{Done: func() { p.sent.add(from, fresh, depth) }}
 	batch := func(urls []messages.Candidate) *messages.Candidates {
 		return &messages.Candidates{
-			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: depth, URLs: urls,
+			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: depth,
+			Run: page.Run, URLs: urls,
 		}
 	}
 	for to, cs := range batches {
@@ -173,7 +176,7 @@ func (p *Parser) links(page *messages.Page, own int, urls []string) stages.Outpu
 		batches[to] = cs
 	}
 	last := batch(batches[own])
-	last.Ends = page.Visit
+	last.Ends, last.Content = page.Visit, content
 	if len(out.First) > 0 {
 		out.Then = append(out.Then, urlsMsg(own, last))
 	} else {
@@ -213,7 +216,7 @@ func (p *Parser) bury(m *stages.Message, why error) stages.Output {
 	}
 	c := &messages.Candidates{
 		Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: min(page.Depth+1, messages.MaxDepth),
-		Ends: page.Visit, ParseError: messages.Clip(why.Error()),
+		Run: page.Run, Ends: page.Visit, ParseError: messages.Clip(why.Error()),
 	}
 	own := messages.Partition(page.URL, p.bus.Layout.Partitions)
 	return stages.Output{Then: []*nats.Msg{urlsMsg(own, c)}}

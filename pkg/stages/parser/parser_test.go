@@ -3,6 +3,7 @@ package parser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -269,5 +270,60 @@ func TestWhatCannotBeParsedEndsItsVisit(t *testing.T) {
 	}
 	if _, err := p.handle(context.Background(), &stages.Message{Header: nats.Header{}}); err == nil {
 		t.Error("a message without a page header was handled")
+	}
+}
+
+func TestRunIsHandedOn(t *testing.T) {
+	p := newParser(t, nil)
+	body := []byte(`<a href="/a">a</a> <a href="/b">b</a>`)
+	for _, step := range []struct {
+		run   int64
+		depth int
+		links int
+	}{
+		{0, 2, 2},
+		{0, 2, 0}, // sent before
+		{1, 2, 2}, // but not in this run
+		{1, 3, 0},
+		{2, 2, 2},
+		{1, 2, 2}, // a late page of an earlier run: what was remembered is gone
+	} {
+		pg := page("text/html")
+		pg.Run, pg.Depth = step.run, step.depth
+		m := message(pg, body)
+		out, err := p.handle(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Done()
+		got := decodeOutput(t, out)
+		if len(got.links) != step.links || got.last.Run != step.run {
+			t.Errorf("run %d at depth %d: links %q, run %d", step.run, step.depth, got.links, got.last.Run)
+		}
+		if end := decodeOutput(t, p.bury(m, errors.New("given up"))); end.last.Run != step.run || end.last.ParseError == "" {
+			t.Errorf("run %d buried as %+v", step.run, end.last)
+		}
+	}
+}
+
+func TestLinkCacheTellsRunsAndCrawlsApart(t *testing.T) {
+	c := newLinkCache()
+	const u = "https://site.test/a"
+	c.add(origin{"c", 3}, []string{u}, 5)
+	for _, tt := range []struct {
+		from  origin
+		depth int
+		want  bool
+	}{
+		{origin{"c", 3}, 5, true},
+		{origin{"c", 3}, 6, true},
+		{origin{"c", 3}, 4, false},
+		{origin{"c", 2}, 5, false},
+		{origin{"c", 4}, 5, false},
+		{origin{"d", 3}, 5, false},
+	} {
+		if c.has(tt.from, u, tt.depth) != tt.want {
+			t.Errorf("%+v at depth %d: %t", tt.from, tt.depth, !tt.want)
+		}
 	}
 }

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/testweb"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// build makes the commands of this checkout, and the nats-server that it is tested with.
+func build(ctx context.Context, work string) (string, error) {
+	bin := filepath.Join(work, "bin")
+	if err := os.Mkdir(bin, 0o750); err != nil {
+		return "", fmt.Errorf("make folder: %w", err)
+	}
+	for _, args := range [][]string{
+		{"build", "-o", bin + "/", "./cmd/..."},
+		{"build", "-o", filepath.Join(bin, "nats-server"), "github.com/nats-io/nats-server/v2"},
+	} {
+		cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // fixed
+		cmd.Dir, cmd.Stdout, cmd.Stderr = "..", os.Stderr, os.Stderr
+		if _, err := os.Stat("politeness"); err != nil {
+			return "", errors.New("run it in the folder bench/ of a checkout")
+		}
+		if err := cmd.Run(); err != nil {
+			return "", fmt.Errorf("build: %w", err)
+		}
+	}
+	return bin, nil
+}
+
+// process is a command that runs until it is killed, perhaps several times.
+type process struct {
+	path string
+	args []string
+	log  *os.File
+	cmd  *exec.Cmd
+	cpu  time.Duration // of former lives
+}
+
+func (p *process) start() error {
+	cmd := exec.Command(p.path, p.args...) //nolint:gosec,noctx // killed by kill
+	cmd.Stdout, cmd.Stderr = p.log, p.log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the bench
+	cmd.Env = append(os.Environ(), "SEINE_NATS_URL=")
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", filepath.Base(p.path), err)
+	}
+	p.cmd = cmd
+	return nil
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	p.cpu += p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+}
+
+// cluster is a nats-server and the four stages.
+type cluster struct {
+	bin, dir, url string
+	processes     []*process
+	frontier      *process
+	bus           *stages.Bus
+}
+
+func startCluster(o options, bin, work string) (*cluster, error) {
+	dir, err := os.MkdirTemp(work, "run-")
+	if err != nil {
+		return nil, fmt.Errorf("make run folder: %w", err)
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{bin: bin, dir: dir, url: fmt.Sprintf("nats://127.0.0.1:%d", port)}
+	start := func(name string, args ...string) *process {
+		if err != nil {
+			return nil
+		}
+		var p *process
+		if p, err = c.start(name, args...); err != nil {
+			c.close()
+		}
+		return p
+	}
+	stage := func(name string, args ...string) *process {
+		return start(name, append([]string{"--nats", c.url, "--listen", "127.0.0.1:0"}, args...)...)
+	}
+	start("nats-server", "-js", "-sd", filepath.Join(dir, "nats"), "-a", "127.0.0.1", "-p", fmt.Sprint(port))
+	c.frontier = stage("frontier", "--state", filepath.Join(dir, "frontier"))
+	for range o.Fetchers {
+		stage("fetcher")
+	}
+	stage("parser")
+	stage("writer", "--out", filepath.Join(dir, "out"), "--state", filepath.Join(dir, "writer"))
+	return c, err
+}
+
+func (c *cluster) start(name string, args ...string) (*process, error) {
+	log, err := os.Create(filepath.Join(c.dir, fmt.Sprintf("%s-%d.log", name, len(c.processes))))
+	if err != nil {
+		return nil, fmt.Errorf("make log: %w", err)
+	}
+	p := &process{path: filepath.Join(c.bin, name), args: args, log: log}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	c.processes = append(c.processes, p)
+	return p, nil
+}
+
+// close kills everything; the broker last, so that the others do not complain.
+func (c *cluster) close() {
+	if c.bus != nil {
+		c.bus.Close()
+	}
+	for i := len(c.processes) - 1; i >= 0; i-- {
+		c.processes[i].kill()
+		_ = c.processes[i].log.Close()
+	}
+}
+
+// cpu is the CPU time of each kind of process, once closed.
+func (c *cluster) cpu() string {
+	var names []string
+	sum := make(map[string]time.Duration)
+	for _, p := range c.processes {
+		name := filepath.Base(p.path)
+		if _, ok := sum[name]; !ok {
+			names = append(names, name)
+		}
+		sum[name] += p.cpu
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %.1f s", name, sum[name].Seconds())
+	}
+	return strings.Join(names, ", ")
+}
+
+// join connects once the frontier has made the streams.
+func (c *cluster) join(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		bus, err := stages.Dial(c.url, "politeness", slog.New(slog.DiscardHandler))
+		if err == nil {
+			c.bus = bus
+			if err := bus.Join(ctx); err != nil {
+				return fmt.Errorf("join the cluster: %w", err)
+			}
+			return nil
+		}
+		if err := stages.Sleep(ctx, 50*time.Millisecond); err != nil {
+			return fmt.Errorf("connect to NATS: %w", err)
+		}
+	}
+}
+
+const crawl = "politeness"
+
+// feed stores the spec and publishes the first page of every host.
+func (c *cluster) feed(ctx context.Context, spec *messages.Spec, s *testweb.Server, hosts int) error {
+	specs, err := stages.OpenSpecs(ctx, c.bus)
+	if err != nil {
+		return fmt.Errorf("open specs: %w", err)
+	}
+	if _, err := specs.Put(ctx, crawl, spec); err != nil {
+		return fmt.Errorf("store spec: %w", err)
+	}
+	var seeds strings.Builder
+	for h := range hosts {
+		seeds.WriteString(s.URL(h, "/") + "\n")
+	}
+	m := &nats.Msg{Subject: messages.SubjectSeeds(crawl), Data: []byte(seeds.String())}
+	if err := stages.NewPublisher(c.bus, "politeness").Publish(ctx, m); err != nil {
+		return fmt.Errorf("publish seeds: %w", err)
+	}
+	return nil
+}
+
+// explain runs `seine explain`, as a person would.
+func (c *cluster) explain(ctx context.Context, url string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, "seine"), //nolint:gosec // built above
+		"explain", url, "--crawl", crawl, "--nats", c.url, "--json")
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("explain: %w", err)
+	}
+	return string(out), nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a port: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,283 @@
+package htmlpage
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+)
+
+// ownText finds the text of a page that is its own: what stands outside links,
+// without numbers, codes, and the words of the page's URL. A server that makes a
+// page for whatever it is asked has only these to tell one from the other.
+//
+// Words are runs of ASCII letters, digits, and all that is not ASCII, without
+// regard to ASCII case. In a script without spaces a whole clause is one.
+type ownText struct {
+	linked []linkText // text in links
+	inLink bool
+}
+
+// linkText is where text of links is.
+type linkText struct{ from, to int }
+
+// enterLink takes the start tag of a link, or of an anchor that is none; either
+// ends a link before it.
+func (o *ownText) enterLink(at int, isLink bool) {
+	o.leaveLink(at)
+	if isLink {
+		o.inLink = true
+		o.linked = append(o.linked, linkText{from: at})
+	}
+}
+
+// leaveLink takes the end of a link, if there is one. Those without text are
+// forgotten, and those with only space between them are one.
+func (o *ownText) leaveLink(at int) {
+	if !o.inLink {
+		return
+	}
+	o.inLink = false
+	last := len(o.linked) - 1
+	switch {
+	case o.linked[last].from == at:
+		o.linked = o.linked[:last]
+	case last > 0 && o.linked[last-1].to == o.linked[last].from:
+		o.linked[last-1].to = at
+		o.linked = o.linked[:last]
+	default:
+		o.linked[last].to = at
+	}
+}
+
+func (o *ownText) reset() {
+	if cap(o.linked) > maxPooled {
+		o.linked = nil
+	}
+	o.linked, o.inLink = o.linked[:0], false
+}
+
+// print returns the fingerprint of what is the page's own of its text.
+func (o *ownText) print(text []byte, pageURL string) uint64 {
+	o.leaveLink(len(text))
+	var known wordSet
+	known.addURL(pageURL)
+	h, at := uint64(contentSeed), 0
+	for _, l := range o.linked {
+		h = printWords(text[at:l.from], &known, h)
+		at = l.to
+	}
+	h = printWords(text[at:], &known, h)
+	if h == 0 {
+		return contentSeed
+	}
+	return h
+}
+
+// contentSeed is the fingerprint of a page without any text of its own.
+const contentSeed = 0x5e1ec0de5e1ec0de
+
+// Bytes of a word of eight, each the same.
+const (
+	each  = 0x0101010101010101
+	highs = 0x80 * each
+	lows  = 0x7f * each
+	lower = 0x20 * each
+)
+
+// printWords adds the words of a text to a fingerprint. It finds where they start
+// and end 64 bytes at a time, so that one need not be read to find the next.
+func printWords(text []byte, known *wordSet, h uint64) uint64 {
+	var last [64]byte
+	start, inWord := 0, uint64(0)
+	for base := 0; base < len(text); base += 64 {
+		block := text[base:]
+		if len(block) < 64 {
+			copy(last[:], block)
+			block = last[:]
+		}
+		words := wordBits(block)
+		for edges := words ^ (words<<1 | inWord); edges != 0; edges &= edges - 1 {
+			at := base + bits.TrailingZeros64(edges)
+			if inWord ^= 1; inWord == 1 {
+				start = at
+			} else {
+				h = printWord(text, start, at, known, h)
+			}
+		}
+	}
+	if inWord == 1 {
+		h = printWord(text, start, len(text), known, h)
+	}
+	return h
+}
+
+// wordBits has a bit for each of 64 bytes that is in a word, the first lowest.
+func wordBits(block []byte) (words uint64) {
+	const gather = 0x0102040810204080 // takes the lowest bits of eight bytes to the top one
+	block = block[:64]
+	for i := 0; i < 64; i += 8 {
+		_, word := classify(binary.LittleEndian.Uint64(block[i:]))
+		words |= (word >> 7 * gather) >> 56 << i
+	}
+	return words
+}
+
+// classify sets the high bits of the bytes that are digits, and of those that
+// are in words. No sum below exceeds a byte.
+func classify(x uint64) (digit, word uint64) {
+	y := x & lows
+	l := y | lower
+	digit = (y + (0x80-'0')*each) &^ (y + (0x7f-'9')*each) &^ x & highs
+	letter := (l + (0x80-'a')*each) &^ (l + (0x7f-'z')*each)
+	return digit, (digit | letter | x) & highs
+}
+
+// printWord adds the word text[from:to].
+func printWord(text []byte, from, to int, known *wordSet, h uint64) uint64 {
+	n := to - from
+	var w uint64
+	if n < 8 && from+8 <= len(text) { // as most
+		x := binary.LittleEndian.Uint64(text[from:])
+		mask := uint64(1)<<(8*n) - 1
+		if digit, _ := classify(x); digit&mask == highs&mask {
+			return h
+		}
+		w = mixWord(uint64(n), x&mask|lower)
+	} else {
+		if isNumberOrCode(text[from:to]) {
+			return h
+		}
+		w = hashWord(text, from, to)
+	}
+	if known.mask>>(w>>58)&1 != 0 && known.has(w) {
+		return h
+	}
+	return mixWord(h, w)
+}
+
+func isNumberOrCode(word []byte) bool {
+	kinds := uint8(0)
+	for _, c := range word {
+		kinds |= wordClass[c]
+	}
+	return kinds == wordDigit || kinds&wordDigit != 0 && len(word) >= longestModel
+}
+
+// longestModel is from which length on a word with digits is a code: shorter
+// ones are names of things. printWord relies on it.
+const longestModel = 8
+
+// Kinds of bytes in words.
+const (
+	wordLetter = 1 << iota // and anything that is not ASCII
+	wordDigit
+)
+
+var wordClass = func() (c [256]uint8) {
+	for b := range c {
+		switch {
+		case has(byte(b), isLetter), b >= 0x80:
+			c[b] = wordLetter
+		case has(byte(b), isDigit):
+			c[b] = wordDigit
+		}
+	}
+	return c
+}()
+
+// hashWord hashes text[from:to] by eight bytes at a time. Setting a bit of each
+// makes letters lower case, leaves digits, and changes what is not ASCII, for all
+// words alike.
+func hashWord(text []byte, from, to int) uint64 {
+	h := uint64(to - from)
+	for ; to-from > 8; from += 8 {
+		h = mixWord(h, binary.LittleEndian.Uint64(text[from:])|lower)
+	}
+	var tail uint64
+	if from+8 <= len(text) {
+		tail = binary.LittleEndian.Uint64(text[from:]) << (8 * (8 - (to - from))) >> (8 * (8 - (to - from)))
+	} else {
+		for i := from; i < to; i++ {
+			tail |= uint64(text[i]) << (8 * (i - from))
+		}
+	}
+	return mixWord(h, tail|lower)
+}
+
+func mixWord(h, w uint64) uint64 {
+	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, w^0xbf58476d1ce4e5b9)
+	return hi ^ lo
+}
+
+// wordSet is the words of a URL.
+type wordSet struct {
+	mask  uint64 // spares most words the search
+	words [maxURLWords]uint64
+	n     int
+}
+
+// maxURLWords bounds the words of a URL that are looked for.
+const maxURLWords = 64
+
+func (s *wordSet) has(w uint64) bool {
+	if s.mask&(1<<(w>>58)) == 0 {
+		return false
+	}
+	for _, x := range s.words[:s.n] {
+		if x == w {
+			return true
+		}
+	}
+	return false
+}
+
+// addURL adds the words of the path and the query.
+func (s *wordSet) addURL(u string) {
+	if i := strings.Index(u, "://"); i >= 0 {
+		u = u[i+len("://"):]
+	}
+	i := strings.IndexByte(u, '/')
+	if i < 0 {
+		return
+	}
+	var buf [256]byte
+	text := decodePercent(buf[:0], u[i:])
+	for i := 0; i < len(text); {
+		start := i
+		for i < len(text) && wordClass[text[i]] != 0 {
+			i++
+		}
+		if i > start && s.n < maxURLWords {
+			w := hashWord(text, start, i)
+			s.words[s.n], s.mask = w, s.mask|1<<(w>>58)
+			s.n++
+		}
+		i++
+	}
+}
+
+// decodePercent appends s with what is percent-encoded decoded.
+func decodePercent(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			hi, lo := hexDigit(s[i+1]), hexDigit(s[i+2])
+			if hi >= 0 && lo >= 0 {
+				b = append(b, byte(hi<<4|lo))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return b
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}

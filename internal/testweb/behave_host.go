@@ -1,0 +1,17 @@
+package testweb
+
+import "net/http"
+
+// answerer may answer a request; it reports whether it did.
+type answerer func(http.ResponseWriter, *http.Request) bool
+
+// HandleHost lets h answer for a whole host, robots.txt included. Where it reports false, a handler of the path or the
+// site answers. A nil h ends that.
+func (w *Web) HandleHost(host int, h func(http.ResponseWriter, *http.Request) bool) {
+	if h == nil {
+		w.hosts[host].whole.Store(nil)
+		return
+	}
+	a := answerer(h)
+	w.hosts[host].whole.Store(&a)
+}

@@ -1,0 +1,323 @@
+package testweb
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SiteKind is what all hosts of a web are.
+type SiteKind string
+
+// The kinds of sites. All but the first have PagesPerHost real pages of text, three links or fewer from "/" for up to
+// a thousand, and beside them pages without an end, so that only a crawler that sees through them ever gets done.
+// Of the rates, Traps and Special nothing applies to these.
+const (
+	SiteTree SiteKind = "tree" // the default: see the package comment
+
+	// SiteCalendar links a calendar, which links months and days before and after for ever, all without events.
+	SiteCalendar SiteKind = "calendar"
+	// SiteSessions writes a new session id, of a name of its own, into the links of each answer.
+	SiteSessions SiteKind = "sessions"
+	// SiteKnownSessions does that with the names that servers use: PHPSESSID and ;jsessionid=.
+	SiteKnownSessions SiteKind = "known-sessions"
+	// SiteSoft404 answers 200 for every path: sorry, not found, try these ten.
+	SiteSoft404 SiteKind = "soft404"
+	// SiteRepeater has links that lack their first slash, and answers for a page in any folder.
+	SiteRepeater SiteKind = "repeater"
+	// SiteFacets has a list of products with filters, in every combination and order.
+	SiteFacets SiteKind = "facets"
+)
+
+// SiteKinds lists the kinds of sites.
+func SiteKinds() []SiteKind {
+	return []SiteKind{SiteTree, SiteCalendar, SiteSessions, SiteKnownSessions, SiteSoft404, SiteRepeater, SiteFacets}
+}
+
+// fanOut is how many pages of an endless site hang on each.
+const fanOut = 10
+
+func (s *site) isEndless() bool { return s.cfg.Site != SiteTree }
+
+// appendEndlessPath writes the path of a real page.
+func (s *site) appendEndlessPath(b []byte, host, page int) []byte {
+	if page == 0 {
+		return append(b, '/')
+	}
+	h := s.hash(host, page, saltPath)
+	folder := s.text.words[mix(uint64(host), h>>8)%sectionCount]
+	switch s.cfg.Site {
+	case SiteRepeater:
+		folder = repeated
+	case SiteFacets:
+		folder = "product"
+	default:
+	}
+	b = append(append(append(b, '/'), folder...), '/')
+	return append(appendSlug(b, s.text.words[h>>32%wordCount], page), ".html"...)
+}
+
+// repeated are the folders that contain themselves.
+const repeated = "docs/guide"
+
+// Shows returns the number of the real page that a path of an endless site, as a Request has it, shows; false for what
+// is no page, or one of those without an end.
+func (w *Web) Shows(host int, path string) (page int, ok bool) {
+	path, _, _ = strings.Cut(path, "?")
+	switch w.site.cfg.Site {
+	case SiteKnownSessions:
+		path, _, _ = strings.Cut(path, ";")
+	case SiteRepeater:
+		if i := strings.LastIndex(path, "/"+repeated+"/"); i >= 0 {
+			path = path[i:]
+		}
+	default:
+	}
+	if path == "/" {
+		return 0, true
+	}
+	page, ok = numberIn(path)
+	if !ok || page <= 0 || page >= w.site.cfg.PagesPerHost {
+		return 0, false
+	}
+	return page, w.Path(host, page) == path
+}
+
+// Unseen lists the real pages of an endless site that were not asked for under any path, and counts the answers that
+// showed none, or one that was shown before.
+func (w *Web) Unseen(host int) (pages []string, wasted int) {
+	seen := make([]bool, w.site.cfg.PagesPerHost)
+	for _, r := range w.RequestsTo(host) {
+		if r.Status != http.StatusOK || r.Path == "/robots.txt" || strings.HasPrefix(r.Path, "/sitemap") {
+			continue
+		}
+		page, ok := w.Shows(host, r.Path)
+		if !ok || seen[page] {
+			wasted++
+			continue
+		}
+		seen[page] = true
+	}
+	for page := range seen {
+		if !seen[page] {
+			pages = append(pages, w.Path(host, page))
+		}
+	}
+	return pages, wasted
+}
+
+// endless answers for a path of an endless site.
+func (w *Web) endless(rw http.ResponseWriter, r *http.Request, host int, uri string) {
+	b := &endlessPage{Web: w, host: host, url: r.URL}
+	page, real := w.Shows(host, uri)
+	switch {
+	case real:
+		b.page(page)
+	case w.site.cfg.Site == SiteCalendar && strings.HasPrefix(uri, "/calendar/") && b.calendar():
+	case w.site.cfg.Site == SiteFacets && r.URL.Path == "/list":
+		b.list()
+	case w.site.cfg.Site == SiteSoft404:
+		b.sorry()
+	default:
+		notFound(rw)
+		return
+	}
+	b.WriteString("</body></html>\n")
+	send(rw, r, typeHTML, []byte(b.String()))
+}
+
+// endlessPage writes one page.
+type endlessPage struct {
+	strings.Builder
+	*Web
+	host    int
+	url     *url.URL
+	session string // of this answer, as it is written behind a path
+}
+
+func (b *endlessPage) head(title string) {
+	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title + "</title></head>\n<body>\n<h1>" +
+		title + "</h1>\n")
+}
+
+// page writes a real page: its text, and links to those that hang on it and some others.
+func (b *endlessPage) page(n int) {
+	s := b.site
+	r := rng(s.hash(b.host, n, saltBody))
+	b.head(s.text.words[r.intn(wordCount)] + " " + s.text.words[r.intn(wordCount)])
+	for range 4 {
+		b.WriteString("<p>")
+		for range 3 + r.intn(4) {
+			b.WriteString(s.text.sentences[r.intn(sentenceCount)])
+		}
+		b.WriteString("</p>\n")
+	}
+	b.newSession()
+	b.WriteString("<ul>\n")
+	b.link(b.Path(b.host, 0), "home")
+	for child := fanOut*n + 1; child <= fanOut*(n+1) && child < s.cfg.PagesPerHost; child++ {
+		b.link(b.Path(b.host, child), "page "+strconv.Itoa(child))
+	}
+	for range 3 {
+		to := r.intn(s.cfg.PagesPerHost)
+		path := b.Path(b.host, to)
+		if s.cfg.Site == SiteRepeater {
+			path = path[1:]
+		}
+		b.link(path, "page "+strconv.Itoa(to))
+	}
+	b.doors(&r)
+	b.WriteString("</ul>\n")
+}
+
+// doors writes the links from a real page to what has no end.
+func (b *endlessPage) doors(r *rng) {
+	words := b.site.text.words
+	switch b.site.cfg.Site {
+	case SiteCalendar:
+		b.link("/calendar/2026/06", "calendar")
+	case SiteFacets:
+		b.link("/list", "all products")
+	case SiteSoft404:
+		b.link("/"+words[r.intn(wordCount)]+"/"+words[r.intn(wordCount)], "an old offer")
+	default:
+	}
+}
+
+func (b *endlessPage) link(to, text string) {
+	if b.session != "" {
+		path, query, _ := strings.Cut(to, "?")
+		to = path + b.session
+		if query != "" {
+			to += "&amp;" + query
+		}
+	}
+	b.WriteString("<li><a href=\"" + to + "\">" + text + "</a>\n")
+}
+
+// newSession makes the session id of this answer, if the site has them.
+func (b *endlessPage) newSession() {
+	id := func() string {
+		return strconv.FormatUint(mix(b.site.cfg.Seed, saltTrap, b.sessions.Add(1)), 16)
+	}
+	switch b.site.cfg.Site {
+	case SiteSessions:
+		b.session = "?visit=" + id()
+	case SiteKnownSessions:
+		if b.sessions.Load()%2 == 0 {
+			b.session = "?PHPSESSID=" + id()
+		} else {
+			b.session = ";jsessionid=" + id()
+		}
+	default:
+	}
+}
+
+// calendar writes a month or a day; it reports false for a path that is neither.
+func (b *endlessPage) calendar() bool {
+	parts := strings.Split(strings.Trim(b.url.Path, "/"), "/")
+	var date []int
+	for _, p := range parts[1:] {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 || n > 1<<20 {
+			return false
+		}
+		date = append(date, n)
+	}
+	switch {
+	case len(date) == 2 && date[1] >= 1 && date[1] <= 12:
+		b.month(date[0], date[1])
+	case len(date) == 3 && date[1] >= 1 && date[1] <= 12 && date[2] >= 1 && date[2] <= 31:
+		b.day(date[0], date[1], date[2])
+	default:
+		return false
+	}
+	return true
+}
+
+var (
+	monthNames = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+		"November", "December"}
+	dayNames = [...]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+)
+
+// daysInMonth is enough for a calendar without events.
+const daysInMonth = 30
+
+func (b *endlessPage) month(year, month int) {
+	b.head(monthNames[month-1] + " " + strconv.Itoa(year))
+	b.WriteString("<p>There are no events in this month.</p>\n<ul>\n")
+	m := year*12 + month - 1
+	b.link(calendarPath(max(0, m-1)), "before")
+	b.link(calendarPath(m+1), "after")
+	for day := range daysInMonth {
+		b.link(calendarPath(m)+dayPath(day), strconv.Itoa(day+1))
+	}
+	b.WriteString("</ul>\n")
+}
+
+func (b *endlessPage) day(year, month, day int) {
+	n := (year*12+month-1)*daysInMonth + day - 1
+	b.head(dayNames[n%len(dayNames)])
+	b.WriteString("<p>There are no events on this day, the " + strconv.Itoa(day) + ".</p>\n<ul>\n")
+	for _, to := range []int{max(0, n-1), n + 1} {
+		b.link(calendarPath(to/daysInMonth)+dayPath(to%daysInMonth), "another day")
+	}
+	b.link(calendarPath(n/daysInMonth), "month")
+	b.WriteString("</ul>\n")
+}
+
+func dayPath(day int) string { return "/" + strconv.Itoa((day+1)/10) + strconv.Itoa((day+1)%10) }
+
+// sorry writes the answer for a path that is none, with paths that are none.
+func (b *endlessPage) sorry() {
+	h := mix(b.site.cfg.Seed, saltTrap)
+	for _, c := range []byte(b.url.Path) {
+		h = mix(h, uint64(c))
+	}
+	r, words := rng(h), b.site.text.words
+	name := strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(b.url.Path)
+	b.head("Oops")
+	b.WriteString("<p>Sorry, " + name + " was not found, try these:</p>\n<ul>\n")
+	for i := range 10 {
+		a, z := words[r.intn(wordCount)], words[r.intn(wordCount)]
+		b.link("/"+a+"/"+z+[...]string{"", ".html"}[i%2], a+" "+z)
+	}
+	b.WriteString("</ul>\n")
+}
+
+// filters of a list of products: the name, and its values.
+var filters = [...][]string{
+	{"color", "red", "blue"}, {"size", "small", "large"}, {"brand", "acme"}, {"material", "wool"}, {"sale", "yes"},
+	{"stock", "yes"}, {"rating", "good"}, {"gift", "yes"},
+}
+
+// list writes the products that pass the filters, and links that add another filter, last, or turn the order around.
+func (b *endlessPage) list() {
+	b.head("Products")
+	query := b.url.RawQuery
+	set := strings.FieldsFunc(query, func(c rune) bool { return c == '&' })
+	h := mix(uint64(len(set)), uint64(b.host))
+	r := rng(h)
+	b.WriteString("<p>Showing " + strconv.Itoa(3+r.intn(50)) + " products.</p>\n<ul>\n")
+	for range 5 {
+		n := r.intn(b.site.cfg.PagesPerHost)
+		b.link(b.Path(b.host, n), "product "+strconv.Itoa(n))
+	}
+	for _, f := range filters {
+		if slices.ContainsFunc(set, func(p string) bool { return strings.HasPrefix(p, f[0]+"=") }) {
+			continue
+		}
+		for _, value := range f[1:] {
+			all := append(slices.Clone(set), f[0]+"="+value)
+			b.link("/list?"+strings.Join(all, "&amp;"), value)
+		}
+	}
+	if len(set) > 1 {
+		slices.Reverse(set)
+		b.link("/list?"+strings.Join(set, "&amp;"), "turn around")
+	}
+	b.WriteString("</ul>\n")
+}

@@ -1,0 +1,375 @@
+package traps
+
+import (
+	"strings"
+	"time"
+)
+
+// A calendar without an end is left where it leaves the years that are allowed,
+// step by step. So what is not surely a date need not be taken for one: it is
+// enough that some page of each year is recognised.
+//
+// Numbers are in URLs for many reasons. A year alone is never a date; a year and
+// a month are one in these forms:
+//
+//   - /2031/05 anywhere, since page numbers have no leading zero; /2031/11 also
+//     at the start of a path, and both that and /2031/5 behind a word such as
+//     calendar, or with a day that has a leading zero;
+//   - 2031-05, 2031-05-12, also with "_" or ".", as a word of a path. Without a
+//     day not where it could be a season (1911-12) or a span (1901-05);
+//   - /2031/may and /may-2031;
+//   - 203105 and 20310512 only behind such a word;
+//   - parameters whose names say that they are a date, in these forms, as
+//     12.5.2031 and 5/12/2031, or as seconds since 1970; those that say they are
+//     an end of a range, only with marks between the numbers, as there are
+//     ranges of other numbers; and whole dates, 2031-05-12, under any name;
+//   - one parameter that says it is the year together with one that says it is
+//     the month.
+//
+// Long ago differs from far ahead in that it has happened: a date before the
+// limit counts only where nothing but a kind of view follows it in the path, as
+// /1969/07/21/men-walk-on-moon.html is an article.
+
+// date is a month that may be too far away.
+type date struct {
+	year  int
+	past  bool // it counts if it is long ago
+	ahead bool // it counts if it is far ahead
+}
+
+// window is how many years around now a number may be a year where nothing else
+// says that it is one.
+const window = 150
+
+// calendar looks for dates that are out of the limits.
+type calendar struct {
+	now         int // the year
+	ahead, back int
+}
+
+func (c *calendar) out(d date) bool {
+	return d.ahead && c.ahead > 0 && d.year > c.now+c.ahead || d.past && c.back > 0 && d.year < c.now-c.back
+}
+
+// far reports whether a year could be out at all. It spares the rest.
+func (c *calendar) far(year int) bool { return c.out(date{year: year, past: true, ahead: true}) }
+
+func (c *calendar) near(year int) bool { return year >= c.now-window && year <= c.now+window }
+
+func outOfCalendar(path, query string, l *Limits, now time.Time) bool {
+	inPath, inQuery := hasLongNumber(path), hasLongNumber(query)
+	if !inPath && !inQuery {
+		return false // as most
+	}
+	c := calendar{now: now.UTC().Year(), ahead: l.CalendarAhead, back: l.CalendarBack}
+	return inPath && c.outInPath(path) || inQuery && c.outInQuery(query)
+}
+
+// hasLongNumber reports four digits in a row.
+func hasLongNumber(s string) bool {
+	for i := 3; i < len(s); i += 4 { // one of the four is here
+		if !isDigit(s[i]) {
+			continue
+		}
+		from, to := i, i+1
+		for from > 0 && isDigit(s[from-1]) {
+			from--
+		}
+		for to < len(s) && isDigit(s[to]) {
+			to++
+		}
+		if to-from >= 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// outInPath looks at each segment with those around it.
+func (c *calendar) outInPath(path string) bool {
+	for at := 0; at < len(path); {
+		at++ // the slash
+		end := len(path)
+		if i := strings.IndexByte(path[at:], '/'); i >= 0 {
+			end = at + i
+		}
+		if c.outInSegment(path[:at], path[at:end], path[end:]) {
+			return true
+		}
+		at = end
+	}
+	return false
+}
+
+// outInSegment looks at a segment; before it is the path up to there with the
+// last slash, after it the rest with the first.
+func (c *calendar) outInSegment(before, segment, after string) bool {
+	if !hasLongNumber(segment) {
+		return c.outWithMonthFirst(segment, after)
+	}
+	if year, rest, ok := number(segment, 4); ok && rest == "" {
+		return c.outInSegments(before, year, after)
+	}
+	if year, ok := monthAndYear(segment); ok && c.near(year) {
+		return c.far(year) && c.out(date{year: year, ahead: true, past: saysCalendar(before) && isView(after)})
+	}
+	if c.outInWords(before, segment, after) {
+		return true
+	}
+	if year, ok := compactDate(segment); ok && c.far(year) && saysCalendar(before) {
+		return c.out(date{year: year, ahead: true, past: isView(after)})
+	}
+	return false
+}
+
+// outWithMonthFirst takes /may/2031.
+func (c *calendar) outWithMonthFirst(segment, after string) bool {
+	if monthName(segment) == 0 || after == "" {
+		return false
+	}
+	year, rest, ok := number(after[1:], 4)
+	return ok && (rest == "" || rest[0] == '/') && c.near(year) && c.out(date{year: year, ahead: true})
+}
+
+// outInSegments takes /2031/05, with or without a day, and /2031/may.
+func (c *calendar) outInSegments(before string, year int, after string) bool {
+	if after == "" || !c.near(year) || !c.far(year) {
+		return false
+	}
+	segment, after := nextSegment(after)
+	if segment == "month" && hasSuffixFold(before, "/year/") {
+		segment, after = nextSegment(after)
+		before += "calendar"
+	}
+	if monthName(segment) != 0 {
+		return c.out(date{year: year, ahead: true, past: saysCalendar(before) && isView(after)})
+	}
+	month, rest, ok := numberUpTo(segment, 2)
+	if !ok || rest != "" && !isPageEnding(rest) || month < 1 || month > 12 {
+		return false
+	}
+	padded := segment[0] == '0'
+	if day, end := nextSegment(after); rest == "" && day != "" {
+		if n, rest, ok := numberUpTo(day, 2); ok && (rest == "" || isPageEnding(rest)) {
+			if n < 1 || n > 31 {
+				return false
+			}
+			padded = padded || day[0] == '0'
+			after = end
+		}
+	}
+	atStart := before == "/" && len(segment)-len(rest) == 2
+	if !padded && !atStart && !saysCalendar(before) {
+		return false
+	}
+	return c.out(date{year: year, ahead: true, past: isView(after)})
+}
+
+// nextSegment cuts the first segment from a rest of a path.
+func nextSegment(after string) (segment, rest string) {
+	if after == "" {
+		return "", ""
+	}
+	segment = after[1:]
+	if i := strings.IndexByte(segment, '/'); i >= 0 {
+		return segment[:i], segment[i:]
+	}
+	return segment, ""
+}
+
+// outInWords looks for 2031-05 and 2031-05-12 among the words of a segment.
+func (c *calendar) outInWords(before, segment, after string) bool {
+	for i := 0; i < len(segment); i++ {
+		if !isDigit(segment[i]) || i > 0 && isAlnum(segment[i-1]) {
+			continue
+		}
+		year, hasDay, n := isoDate(segment[i:])
+		if n == 0 || !c.far(year) {
+			continue
+		}
+		whole := i == 0 && (n == len(segment) || isPageEnding(segment[i+n:]))
+		month := segment[i+5 : i+7]
+		switch {
+		case !hasDay && (!c.near(year) || isSpan(year, month)):
+			continue
+		case !hasDay && month[0] != '0' && !whole && !saysCalendar(before):
+			continue // of model numbers, such as 2050-12
+		case hasDay && !c.near(year) && !saysCalendar(before):
+			continue
+		}
+		return c.out(date{year: year, ahead: true, past: (whole || i+n == len(segment)) && isView(after)})
+	}
+	return false
+}
+
+// isSpan reports that a year and two digits may be a season or a span of years.
+func isSpan(year int, digits string) bool {
+	to, _, _ := numberUpTo(digits, 2)
+	return to > year%100
+}
+
+// isoDate reads 2031-05, 2031-05-12 or 2031-W20, with "-", "_" or "." between.
+func isoDate(s string) (year int, hasDay bool, n int) {
+	year, rest, ok := number(s, 4)
+	if !ok || len(rest) < 3 || strings.IndexByte("-_.", rest[0]) < 0 {
+		return 0, false, 0
+	}
+	mark := rest[0]
+	if week := rest[1] | 0x20; week == 'w' && len(rest) >= 4 && isDigit(rest[2]) && isDigit(rest[3]) && !startsAlnum(rest[4:]) {
+		return year, true, 8
+	}
+	month, rest, ok := number(rest[1:], 2)
+	if !ok || month < 1 || month > 12 {
+		return 0, false, 0
+	}
+	if len(rest) >= 3 && rest[0] == mark {
+		if day, rest, ok := number(rest[1:], 2); ok && day >= 1 && day <= 31 && (!startsAlnum(rest) || rest[0]|0x20 == 't') {
+			return year, true, 10
+		}
+		if isDigit(rest[1]) {
+			return 0, false, 0 // a third number that is no day
+		}
+	}
+	if startsAlnum(rest) {
+		return 0, false, 0
+	}
+	return year, false, 7
+}
+
+// compactDate reads 203105 and 20310512.
+func compactDate(s string) (year int, ok bool) {
+	if i := strings.IndexByte(s, '.'); i >= 0 && isPageEnding(s[i:]) {
+		s = s[:i]
+	}
+	if len(s) != 6 && len(s) != 8 {
+		return 0, false
+	}
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return 0, false
+		}
+	}
+	month := int(s[4]-'0')*10 + int(s[5]-'0')
+	if month < 1 || month > 12 {
+		return 0, false
+	}
+	if len(s) == 8 {
+		if day := int(s[6]-'0')*10 + int(s[7]-'0'); day < 1 || day > 31 {
+			return 0, false
+		}
+	}
+	year, _, _ = numberUpTo(s[:4], 4)
+	return year, year > 0
+}
+
+// monthAndYear reads may-2031 and 2031-may, as a whole segment.
+func monthAndYear(s string) (year int, ok bool) {
+	if i := strings.LastIndexByte(s, '.'); i >= 0 && isPageEnding(s[i:]) {
+		s = s[:i]
+	}
+	i := strings.IndexAny(s, "-_")
+	if i < 0 {
+		return 0, false
+	}
+	a, b := s[:i], s[i+1:]
+	if monthName(a) == 0 {
+		a, b = b, a
+	}
+	year, rest, ok := number(b, 4)
+	return year, ok && rest == "" && monthName(a) != 0
+}
+
+// number reads exactly n digits, and no digit after them.
+func number(s string, n int) (value int, rest string, ok bool) {
+	value, rest, ok = numberUpTo(s, n)
+	return value, rest, ok && len(s)-len(rest) == n
+}
+
+// numberUpTo reads one to n digits, and no digit after them.
+func numberUpTo(s string, n int) (value int, rest string, ok bool) {
+	i := 0
+	for i < len(s) && isDigit(s[i]) {
+		if i == n {
+			return 0, "", false
+		}
+		value = value*10 + int(s[i]-'0')
+		i++
+	}
+	return value, s[i:], i > 0
+}
+
+func isDigit(c byte) bool       { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool      { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isAlnum(c byte) bool       { return isDigit(c) || isLetter(c) }
+func startsAlnum(s string) bool { return s != "" && isAlnum(s[0]) }
+
+func hasSuffixFold(s, lower string) bool {
+	return len(s) >= len(lower) && strings.EqualFold(s[len(s)-len(lower):], lower)
+}
+
+// isPageEnding reports that what follows in a segment names a type of page.
+func isPageEnding(s string) bool {
+	switch s {
+	case ".html", ".htm", ".php", ".asp", ".aspx", ".jsp", ".shtml":
+		return true
+	}
+	return false
+}
+
+// isView reports that the rest of a path names no article, but at most a way to
+// show the date before it.
+func isView(rest string) bool {
+	for rest != "" {
+		var segment string
+		segment, rest = nextSegment(rest)
+		switch strings.ToLower(segment) {
+		case "", "list", "month", "week", "day", "index.html", "index.php", "agenda", "events", "page":
+			continue
+		}
+		for i := range len(segment) {
+			if isLetter(segment[i]) || segment[i] == '%' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// longestContext is how far before a date is looked for what it is, in bytes.
+const longestContext = 200
+
+// calendarWords are parts of words that say that numbers behind them are dates.
+var calendarWords = []string{
+	"calend", "kalend", "event", "agenda", "archiv", "schedule", "termine", "veranstalt", "evenem", "diary", "month",
+	"by-date", "blog", "news", "daily", "weekly",
+}
+
+func saysCalendar(path string) bool {
+	path = path[max(0, len(path)-longestContext):] // to be linear in all
+	for i := range len(path) {
+		for _, w := range calendarWords {
+			if path[i]|0x20 == w[0] && len(path)-i >= len(w) && strings.EqualFold(path[i:i+len(w)], w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var monthNames = [...]string{
+	"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+}
+
+// monthName returns the number of an English month, whole or cut to three
+// letters; 0 if it is none.
+func monthName(s string) int {
+	if len(s) < 3 || len(s) > len("september") {
+		return 0
+	}
+	for i, name := range monthNames {
+		if strings.EqualFold(s, name) || len(s) == 3 && strings.EqualFold(s, name[:3]) {
+			return i + 1
+		}
+	}
+	return 0
+}

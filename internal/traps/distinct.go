@@ -1,0 +1,98 @@
+package traps
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// few is a set of hashes, of which it keeps 16 bits: the chance to take a new one
+// for a known one is that of its size in 65,536.
+type few struct {
+	first [4]uint16 // most have no more
+	more  []uint16
+	n     uint16
+}
+
+// maxFew is how many hashes a set takes; further ones are left out.
+const maxFew = 1000
+
+func (f *few) has(h uint64) bool {
+	x := uint16(h >> 40)
+	for _, y := range f.first[:min(int(f.n), len(f.first))] {
+		if x == y {
+			return true
+		}
+	}
+	return slices.Contains(f.more, x)
+}
+
+func (f *few) add(h uint64) {
+	if !f.has(h) {
+		f.append(uint16(h >> 40))
+	}
+}
+
+func (f *few) append(x uint16) {
+	switch {
+	case f.n >= maxFew:
+		return
+	case int(f.n) < len(f.first):
+		f.first[f.n] = x
+	default:
+		f.more = append(f.more, x)
+	}
+	f.n++
+}
+
+func (f *few) join(o *few) {
+	for _, x := range o.first[:min(int(o.n), len(o.first))] {
+		f.add(uint64(x) << 40)
+	}
+	for _, x := range o.more {
+		f.add(uint64(x) << 40)
+	}
+}
+
+// many counts any number of distinct hashes, to 13 in a hundred (Flajolet et
+// al., HyperLogLog, 2007). The same hash counts once, in any order, and two
+// counts can be joined.
+type many struct {
+	ranks [manyRanks]uint8
+	count uint32
+}
+
+const manyRanks = 64
+
+func (m *many) add(h uint64) {
+	h = mix(h, 13)
+	i, rank := h%manyRanks, uint8(bits.LeadingZeros64(h)+1)
+	if rank > m.ranks[i] {
+		m.ranks[i] = rank
+		m.estimate()
+	}
+}
+
+func (m *many) join(o *many) {
+	for i := range m.ranks {
+		m.ranks[i] = max(m.ranks[i], o.ranks[i])
+	}
+	m.estimate()
+}
+
+// estimate follows the paper, without its correction for numbers near 2^32.
+func (m *many) estimate() {
+	const alpha = 0.709 // for 64 ranks
+	sum, zeros := 0.0, 0
+	for _, r := range m.ranks {
+		sum += math.Ldexp(1, -int(r))
+		if r == 0 {
+			zeros++
+		}
+	}
+	n := alpha * manyRanks * manyRanks / sum
+	if n <= 2.5*manyRanks && zeros > 0 {
+		n = manyRanks * math.Log(manyRanks/float64(zeros))
+	}
+	m.count = uint32(min(math.Round(n), math.MaxUint32))
+}

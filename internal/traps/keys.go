@@ -1,0 +1,249 @@
+package traps
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// keys are what a URL counts under.
+type keys struct {
+	fine   uint64 // host, path and parameter names; numbers and codes not told apart
+	coarse uint64 // host, number of segments, ending, and parameter names
+	path   uint64 // host and path, exactly
+	set    uint64 // names of the parameters, exactly; 0 if there are none
+}
+
+func keysOf(url string) keys {
+	host, path, query := split(url)
+	h := hash(host, 1)
+	segments, ending := outline(path)
+	k := keys{fine: mold(path, h)}
+	var rough uint64
+	if query != "" {
+		k.set, rough = nameSets(query)
+		k.path = nonZero(hash(path, h))
+	}
+	k.fine = nonZero(mix(k.fine, rough))
+	k.coarse = coarseKey(h, segments, ending, rough)
+	return k
+}
+
+// coarseOf is keysOf(url).coarse.
+func coarseOf(url string) uint64 {
+	host, path, query := split(url)
+	segments, ending := outline(path)
+	var rough uint64
+	if query != "" {
+		_, rough = nameSets(query)
+	}
+	return coarseKey(hash(host, 1), segments, ending, rough)
+}
+
+func coarseKey(host uint64, segments int, ending string, names uint64) uint64 {
+	return nonZero(mix(mix(host, hash(ending, uint64(segments)+2)), names))
+}
+
+// longestEnding is that of a file name's ending, without the dot.
+const longestEnding = 5
+
+// outline counts the segments of a path, and returns the ending of the last.
+func outline(path string) (segments int, ending string) {
+	segments = strings.Count(path, "/")
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if last == "" {
+		return max(0, segments-1), ""
+	}
+	i := strings.LastIndexByte(last, '.')
+	if i < 0 || len(last)-i-1 > longestEnding {
+		return segments, ""
+	}
+	ending = last[i+1:]
+	letters := false
+	for i := range len(ending) {
+		if !isAlnum(ending[i]) {
+			return segments, ""
+		}
+		letters = letters || isLetter(ending[i])
+	}
+	if !letters { // a version
+		return segments, ""
+	}
+	return segments, ending
+}
+
+// Parameters, and what is told apart of them.
+const (
+	maxNames    = 32 // more are not compared with each other
+	longestName = 64 // a longer one is no name
+)
+
+// nameSets hashes the set of a query's parameter names: exactly, for the sets of
+// one path, and roughly, for shapes. What has no "=" is a value without a name,
+// as in showthread.php?4711-a-title.
+func nameSets(query string) (exact, rough uint64) {
+	var seen [maxNames]uint64
+	n := 0
+	for more := true; more; {
+		var text string
+		text, query, more = strings.Cut(query, "&")
+		name, _, named := strings.Cut(text, "=")
+		if !named || len(name) > longestName || isToken(name) {
+			name = ""
+		}
+		h := hash(name, 5)
+		if known(seen[:n], h) {
+			continue
+		}
+		if n < maxNames {
+			seen[n] = h
+			n++
+		}
+		exact += mix(h, 7)
+		rough += mix(mold(name, 5), 11)
+	}
+	return nonZero(exact), nonZero(rough)
+}
+
+func known(seen []uint64, h uint64) bool {
+	for _, s := range seen {
+		if s == h {
+			return true
+		}
+	}
+	return false
+}
+
+// isToken reports a parameter name that was made by chance: hexadecimal digits,
+// or many letters and digits.
+func isToken(name string) bool {
+	if len(name) < 8 {
+		return false
+	}
+	digits, hex := 0, 0
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case isDigit(c):
+			digits++
+			hex++
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			hex++
+		case !isLetter(c):
+			return false
+		}
+	}
+	return digits > 0 && (hex == len(name) || len(name) >= 20)
+}
+
+// mold hashes a path with each run of digits as one, and each code as one. A
+// code is a UUID, a word of letters and digits, or a long one of mixed case.
+func mold(s string, h uint64) uint64 {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c == '%' && i+2 < len(s) { // a byte of some letter
+			h = step(step(step(h, c), s[i+1]), s[i+2])
+			i += 3
+			continue
+		}
+		if !isAlnum(c) {
+			h = step(h, c)
+			i++
+			continue
+		}
+		h, i = moldWord(s, i, h)
+	}
+	return mix(h, 3)
+}
+
+// moldWord takes the word at i, and returns where it ends.
+func moldWord(s string, i int, h uint64) (uint64, int) {
+	start, before := i, h
+	digits, turns := 0, 0 // turns from lower to upper case
+	var last byte
+	for i < len(s) {
+		c := s[i]
+		switch {
+		case isDigit(c):
+			digits++
+			if !isDigit(last) {
+				h = step(h, '0')
+			}
+		case isLetter(c):
+			if c < 'a' && last >= 'a' {
+				turns++
+			}
+			h = step(h, c)
+		default:
+			if n := i - start; n == 8 && c == '-' && isUUID(s[start:]) {
+				return step(before, 'x'), start + uuidLength
+			} else if isCode(n, digits, turns) {
+				return step(before, 'x'), i
+			}
+			return h, i
+		}
+		last = c
+		i++
+	}
+	if isCode(i-start, digits, turns) {
+		h = step(before, 'x')
+	}
+	return h, i
+}
+
+func isCode(n, digits, turns int) bool {
+	return n >= 8 && digits > 0 && digits < n || n >= 16 && turns*4 >= n
+}
+
+const uuidLength = 36
+
+func isUUID(s string) bool {
+	if len(s) < uuidLength || len(s) > uuidLength && isAlnum(s[uuidLength]) {
+		return false
+	}
+	for i := range uuidLength {
+		c := s[i]
+		switch i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if !isDigit(c) && !('a' <= c|0x20 && c|0x20 <= 'f') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// step, mix and hash are for tables in memory: nothing of them is stored.
+
+func step(h uint64, c byte) uint64 { return (h ^ uint64(c)) * 0x100000001b3 }
+
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xbf58476d1ce4e5b9)
+	h := hi ^ lo
+	h ^= h >> 32
+	return h * 0x94d049bb133111eb
+}
+
+// hash takes eight bytes at a time.
+func hash(s string, h uint64) uint64 {
+	n := uint64(len(s))
+	for ; len(s) >= 8; s = s[8:] {
+		h = mix(h, uint64(s[0])|uint64(s[1])<<8|uint64(s[2])<<16|uint64(s[3])<<24|
+			uint64(s[4])<<32|uint64(s[5])<<40|uint64(s[6])<<48|uint64(s[7])<<56)
+	}
+	var tail uint64
+	for i := range len(s) {
+		tail |= uint64(s[i]) << (8 * i)
+	}
+	return mix(h^n<<56, tail)
+}
+
+func nonZero(h uint64) uint64 {
+	if h == 0 {
+		return 1
+	}
+	return h
+}

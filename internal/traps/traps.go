@@ -1,0 +1,104 @@
+package traps
+
+import (
+	"strings"
+	"time"
+)
+
+// Reason says which guard keeps a URL out. None is "".
+type Reason string
+
+// The guards.
+const (
+	URLLength      Reason = "trap_url_length"      // the URL is too long
+	PathDepth      Reason = "trap_path_depth"      // its path has too many segments
+	Repeats        Reason = "trap_repeats"         // segments of its path follow themselves
+	Calendar       Reason = "trap_calendar"        // it names a month too far away
+	ParameterOrder Reason = "trap_parameter_order" // another order of its parameters is known: see Twin
+	ParameterSets  Reason = "trap_parameter_sets"  // its path has had too many sets of parameters
+	SameShape      Reason = "trap_same_shape"      // too many differ from it only in numbers and codes
+	SameContent    Reason = "trap_same_content"    // pages like it have nothing of their own
+)
+
+// Limits are where the guards begin; 0 turns one off.
+type Limits struct {
+	// MaxURLLength is in bytes, MaxPathDepth in segments.
+	MaxURLLength, MaxPathDepth int
+	// MaxRepeats is how often a segment, or a run of two or three, may follow
+	// itself.
+	MaxRepeats int
+	// CalendarAhead and CalendarBack are how many years from now a date may be.
+	CalendarAhead, CalendarBack int
+	// MaxParameterSets is how many sets of parameter names one path may have.
+	// More than 1,000 are not counted, and turn the guard off.
+	MaxParameterSets int
+	// MaxSameShape is how many URLs of one host may differ only in numbers and
+	// codes.
+	MaxSameShape int64
+	// SameContentAfter is after how many pages of one host and rough shape it
+	// counts how many differ.
+	SameContentAfter int64
+}
+
+// Check asks the guards that need no more than the URL, a canonical one.
+func Check(url string, l *Limits, now time.Time) Reason {
+	if l.MaxURLLength > 0 && len(url) > l.MaxURLLength {
+		return URLLength
+	}
+	_, path, query := split(url)
+	depth, repeats := walk(path, l.MaxRepeats)
+	switch {
+	case l.MaxPathDepth > 0 && depth > l.MaxPathDepth:
+		return PathDepth
+	case repeats:
+		return Repeats
+	case (l.CalendarAhead > 0 || l.CalendarBack > 0) && outOfCalendar(path, query, l, now):
+		return Calendar
+	}
+	return ""
+}
+
+// split cuts a canonical URL into its host with the port, its path with the
+// first slash, and its query without the question mark. Any string has such
+// parts, if only empty ones.
+func split(url string) (host, path, query string) {
+	if i := strings.Index(url, "://"); i >= 0 {
+		url = url[i+3:]
+	}
+	if i := strings.IndexByte(url, '?'); i >= 0 {
+		url, query = url[:i], url[i+1:]
+	}
+	if i := strings.IndexByte(url, '/'); i >= 0 {
+		return url[:i], url[i:], query
+	}
+	return url, "", query
+}
+
+// longestRun is how many segments a run has at most that is looked for.
+const longestRun = 3
+
+// walk counts the segments of a path, and reports whether one of them, or a run
+// of them, follows itself more than limit times. Empty segments between slashes
+// are segments.
+func walk(path string, limit int) (depth int, repeats bool) {
+	var before [longestRun]string // the last segments, the nearest first
+	var same [longestRun]int      // how many in a row equal the one so far before
+	for path != "" && path != "/" {
+		segment := path[1:]
+		if i := strings.IndexByte(segment, '/'); i >= 0 {
+			segment = segment[:i]
+		}
+		path = path[1+len(segment):]
+		for i := range longestRun {
+			if depth <= i || before[i] != segment {
+				same[i] = 0
+				continue
+			}
+			same[i]++
+			repeats = repeats || limit > 0 && same[i]/(i+1) > limit
+		}
+		before[2], before[1], before[0] = before[1], before[0], segment
+		depth++
+	}
+	return depth, repeats
+}

@@ -1,0 +1,253 @@
+package frontier
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+)
+
+// candidates applies a message of URLS: new URLs are queued or excluded, and
+// the visit that it ends is ended. It returns the URLs that are none.
+func (s *shard) candidates(m *messages.Candidates, partitions int, now int64) (bad []errCandidate, err error) {
+	rules, err := s.rules(m.Crawl, m.Rev)
+	if err != nil {
+		return nil, err
+	}
+	if c := s.crawl(m.Crawl); c.Print == 0 { // the first that its URLs are judged by
+		c.Print, c.dirty = rules.print, true
+	}
+	for _, c := range m.URLs {
+		url, err := s.identity(c.URL, rules, partitions)
+		if err != nil {
+			bad = append(bad, errCandidate{c.URL, err})
+			continue
+		}
+		c.URL = url
+		if err := s.candidate(m, c, rules, now); err != nil {
+			return bad, err
+		}
+	}
+	if !m.Ends.IsZero() {
+		return bad, s.parsed(m, now)
+	}
+	return bad, nil
+}
+
+// identity returns the URL under which the crawl knows c. A stage that has
+// another idea of that, being of another version or behind with the spec,
+// cannot bring in the same page twice.
+func (s *shard) identity(url string, rules *rules, partitions int) (string, error) {
+	c, err := weburl.Canonicalize(url)
+	if err != nil {
+		return "", err
+	}
+	c = rules.normalize.Normalize(c)
+	if p := messages.Partition(c, partitions); p != s.partition {
+		return "", fmt.Errorf("%s belongs to partition %d, and came to %d", messages.Clip(c), p, s.partition)
+	}
+	return c, nil
+}
+
+// candidate takes one URL.
+func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *rules, now int64) error {
+	id := urlID{m.Crawl, messages.HashURL(c.URL)}
+	crawl := s.crawl(m.Crawl)
+	// A redirect away from a seed means what the seed meant.
+	opens := m.Depth == 0 && m.Source != messages.SourceLink
+	if opens {
+		if err := s.openRoot(m.Crawl, rules.root(c.URL), rules, now); err != nil {
+			return err
+		}
+	}
+	if m.Source == messages.SourceSeed {
+		if err := s.probe(rules.group(c.URL)); err != nil {
+			return err
+		}
+	}
+	found := &record{
+		URL: c.URL, Referrer: m.Referrer, Priority: rules.priority(c.URL, c.Priority), Round: 1,
+		Seed: opens, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
+	}
+	if crawl.recent.covers(found, id.hash) {
+		candidatesTotal.known.Inc()
+		return nil
+	}
+	if crawl.seen.has(id.hash) {
+		known, err := s.record(id)
+		if err != nil {
+			return err
+		}
+		if known != nil {
+			candidatesTotal.known.Inc()
+			err := s.again(known, found, id, m.Source, rules, now)
+			crawl.recent.add(known, id.hash)
+			return err
+		}
+		if !crawl.seen.loading {
+			bloomFalseTotal.Inc()
+		}
+	}
+	crawl.seen.add(id.hash)
+	if m.Source == messages.SourceSeed {
+		s.tx.set(s.seedKey(id), nil)
+	}
+	found.Arrival = s.nextArrival(now)
+	return s.admit(found, id, rules, now)
+}
+
+// startingRun is the run that a message belongs to if it does not say so: what
+// people feed belongs to the one under way.
+func (c *crawl) startingRun(m *messages.Candidates) int64 {
+	if m.Source == messages.SourceSeed {
+		return c.Run
+	}
+	return 0
+}
+
+// nextArrival orders URLs by discovery, over restarts too.
+func (s *shard) nextArrival(now int64) uint64 {
+	s.arrival = max(s.arrival+1, uint64(now/int64(time.Microsecond)))
+	return s.arrival
+}
+
+// admit queues a URL, or excludes it with the reason.
+func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
+	opened, err := s.opened(id.crawl, r.URL, rules)
+	if err != nil {
+		return err
+	}
+	reason := rules.excludes(r, opened, now)
+	if reason == "" && r.State == 0 {
+		if reason, err = s.trapped(r, id, rules); err != nil {
+			return err
+		}
+	}
+	h, err := s.host(rules.group(r.URL))
+	if err != nil {
+		return err
+	}
+	if limit := rules.paceOf(h.hostname()).maxPages; reason == "" && limit > 0 && h.of(id.crawl).pages >= limit {
+		reason = ReasonHostPages
+	}
+	if reason == "" {
+		candidatesTotal.queued.Inc()
+		return s.queue(r, id, h, now)
+	}
+	candidatesTotal.excluded.Inc()
+	if reason == ReasonScope {
+		s.tx.set(append(s.outsidePrefix(id.crawl, rules.root(r.URL)), id.hash[:]...), nil)
+	}
+	s.move(r, id, Excluded, reason, now)
+	return nil
+}
+
+// queue puts a URL into the queue of its host.
+func (s *shard) queue(r *record, id urlID, h *host, now int64) error {
+	s.move(r, id, Queued, "", now)
+	s.push(r, id, h)
+	return s.readyIfDue(h, now)
+}
+
+// again takes a URL that is known. One found nearer to a seed or with a better
+// priority moves up, and is admitted if it was only too far away. One that a
+// person feeds again, although it failed or was excluded, is tried again: the
+// site may be back, or the spec another. One that a later run of the crawl has
+// found is visited again.
+func (s *shard) again(r, found *record, id urlID, source messages.Source, rules *rules, now int64) error {
+	nearer := found.Depth < r.Depth
+	fed := source == messages.SourceSeed
+	if fed {
+		s.tx.set(s.seedKey(id), nil)
+	}
+	newRun := found.Run > r.Run
+	better := nearer || found.Priority < r.Priority || found.Seed && !r.Seed
+	if !newRun && !better && !(fed && (r.State == Excluded || r.State == Failed)) {
+		return nil
+	}
+	wasQueued := r.State == Queued
+	if wasQueued {
+		h, err := s.host(rules.group(r.URL))
+		if err != nil {
+			return err
+		}
+		s.drop(r, id, h)
+	}
+	tooFar := r.State == Excluded && slices.Contains(reasonsOfDistance, r.Reason)
+	if nearer || newRun {
+		r.Depth, r.Redirects, r.Referrer = found.Depth, found.Redirects, found.Referrer
+	}
+	r.Seed = r.Seed || found.Seed
+	r.Priority = min(r.Priority, found.Priority)
+	r.Run = max(r.Run, found.Run)
+	switch {
+	case wasQueued:
+		h, err := s.host(rules.group(r.URL))
+		if err != nil {
+			return err
+		}
+		s.push(r, id, h)
+		s.tx.change(id, r)
+		return s.readyIfDue(h, now)
+	case r.State == Excluded && (fed || newRun || nearer && tooFar),
+		r.State == Failed && (fed || newRun), r.State == Done && newRun:
+		return s.revisit(r, id, rules, now)
+	}
+	s.tx.change(id, r) // for what is found on it from now on
+	return nil
+}
+
+// reasonsOfDistance are those that a shorter way can do away with.
+var reasonsOfDistance = []string{ReasonDepth, ReasonRedirects}
+
+// opened reports whether the host or domain of a URL is in a crawl's scope.
+func (s *shard) opened(name, url string, rules *rules) (bool, error) {
+	root := rules.root(url)
+	if root == "" || rules.lists(url) {
+		return true, nil
+	}
+	c := s.crawl(name)
+	open, cached := c.roots[root]
+	if cached {
+		return open, nil
+	}
+	open, err := s.store.has(s.rootKey(name, root))
+	if err == nil {
+		c.roots[root] = open
+	}
+	return open, err
+}
+
+// maxRoots bounds the cache of what is in scope, between turns.
+const maxRoots = 4096
+
+// openRoot lets a crawl enter a host or domain, and takes back the URLs there
+// that were found before: the order of seeds and links does not matter.
+func (s *shard) openRoot(name, root string, rules *rules, now int64) error {
+	c := s.crawl(name)
+	if root == "" || c.roots[root] {
+		return nil
+	}
+	if known, err := s.store.has(s.rootKey(name, root)); err != nil || known {
+		c.roots[root] = known
+		return err
+	}
+	// What this turn has excluded must be in the store to be found there.
+	if err := s.commit(now); err != nil {
+		return err
+	}
+	c.roots[root] = true
+	s.tx.set(s.rootKey(name, root), nil)
+	pre := s.outsidePrefix(name, root)
+	return s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		id := urlID{name, messages.URLHash(key[len(pre):])}
+		s.tx.delete(append([]byte(nil), key...))
+		r, err := s.record(id)
+		if err != nil || r == nil || r.State != Excluded || r.Reason != ReasonScope {
+			return err == nil, err
+		}
+		return true, s.admit(r, id, rules, now)
+	})
+}

@@ -1,0 +1,85 @@
+package frontier
+
+import (
+	"seine/internal/politeness"
+)
+
+// reasonGivenUp is why URLs of a host fail that does not come back.
+const reasonGivenUp = "host_given_up: it failed too often in a row"
+
+// givenUp reports whether a host is taken for dead: until its next probe is
+// due, what is queued for it fails.
+func (s *shard) givenUp(h *host, rules *politeness.Rules, now int64) bool {
+	return h.polite.GivenUp(rules) && h.inFlight == 0 && h.polite.Earliest(rules, now) > now
+}
+
+// park takes what a crawl wants of a host out of the schedule, until unpark.
+// The crawl is paused, or has spent its budget: looking at its hosts again and
+// again would find nothing else.
+func (s *shard) park(h *host, w *work) {
+	w.parked = true
+	h.rules = nil
+	s.tx.set(s.parkedKey(w.crawl, h.name), nil)
+	s.touch(h)
+}
+
+// unpark puts back what is parked of a crawl, some hosts in each call. It
+// reports whether that was all.
+func (s *shard) unpark(name string, now int64) (done bool, err error) {
+	pre := named(prefix(s.partition, kindParked), name)
+	var hosts []string
+	done = true
+	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		if done = len(hosts) < maxDue; done {
+			hosts = append(hosts, string(key[len(pre):]))
+		}
+		return done, nil
+	})
+	for i := 0; err == nil && i < len(hosts); i++ {
+		err = s.unparkHost(name, hosts[i], now)
+	}
+	return done, err
+}
+
+func (s *shard) unparkHost(crawl, name string, now int64) error {
+	h, err := s.host(name)
+	if err != nil {
+		return err
+	}
+	s.tx.delete(s.parkedKey(crawl, name))
+	h.of(crawl).parked, h.rules = false, nil
+	s.touch(h)
+	return s.readyIfDue(h, now)
+}
+
+// maxDiscard bounds the URLs discarded in one go.
+const maxDiscard = 4 * queueWindow
+
+// discard empties the queue of a crawl for a host, some URLs in each call.
+func (s *shard) discard(h *host, w *work, now int64, end func(*record, urlID) error) error {
+	for range maxDiscard {
+		if w.queued == 0 {
+			return nil
+		}
+		r, id, err := s.head(h, w)
+		if err != nil || r == nil {
+			return err
+		}
+		s.drop(r, id, h)
+		if err := end(r, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probe lets a host that was given up be asked again: a person wants it.
+func (s *shard) probe(name string) error {
+	h, err := s.host(name)
+	if err != nil {
+		return err
+	}
+	h.polite.Probe()
+	s.touch(h)
+	return nil
+}

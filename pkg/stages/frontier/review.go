@@ -1,0 +1,240 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+)
+
+// reviewed is how many URLs a turn looks at while it walks through many.
+const reviewed = 1000
+
+// specsChanged looks which crawls have other rules now. Their URLs are judged
+// again, step by step; what was parked may go.
+func (s *shard) specsChanged(now int64) error {
+	for name, c := range s.crawls {
+		rules, err := s.rules(name, 0)
+		if err != nil {
+			return err
+		}
+		switch c.Print {
+		case rules.print:
+		case 0: // it has no URLs yet
+		default:
+			c.Print, c.dirty, c.Review, c.unpark = rules.print, true, &sweep{}, true
+			c.quota = quota{}
+		}
+	}
+	return nil
+}
+
+// review judges a part of a crawl's URLs by the rules as they are now.
+func (s *shard) review(name string, c *crawl, rules *rules, now int64) error {
+	ids, last, err := s.walk(named(prefix(s.partition, kindURL), name), name, c.Review)
+	for _, id := range ids {
+		if err == nil {
+			err = s.judge(id, rules, now)
+		}
+	}
+	if last {
+		c.Review = nil
+	}
+	c.dirty = true
+	return err
+}
+
+// walk returns the next URLs of a sweep, and whether they are the last.
+func (s *shard) walk(pre []byte, crawl string, at *sweep) (ids []urlID, last bool, err error) {
+	var from []byte
+	if len(at.After) > 0 {
+		from = append(append(pre[:len(pre):len(pre)], at.After...), 0)
+	}
+	last = true
+	err = s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
+		if last = len(ids) < reviewed; last {
+			ids = append(ids, urlID{crawl, messages.URLHash(key[len(pre):])})
+		}
+		return last, nil
+	})
+	if len(ids) > 0 {
+		at.After = append([]byte(nil), ids[len(ids)-1].hash[:]...)
+	}
+	return ids, last, err
+}
+
+// judge applies the rules to one URL that is queued or excluded. What was
+// decided on a page, by robots.txt or by a guard that compares URLs, stays.
+func (s *shard) judge(id urlID, rules *rules, now int64) error {
+	r, err := s.record(id)
+	if err != nil || r == nil {
+		return err
+	}
+	switch r.State {
+	case Queued, Waiting:
+		return s.judgeWaiting(r, id, rules, now)
+	case Excluded:
+		return s.judgeExcluded(r, id, rules, now)
+	default: // under way, or at its end
+		return nil
+	}
+}
+
+func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error {
+	opened, err := s.opened(id.crawl, r.URL, rules)
+	if err != nil {
+		return err
+	}
+	reason := rules.excludes(r, opened, now)
+	renamed := rules.normalize.Normalize(r.URL)
+	if c, err := weburl.Canonicalize(renamed); err == nil {
+		renamed = c
+	}
+	if renamed != r.URL {
+		reason = ReasonNormalized
+	}
+	priority := rules.priority(r.URL, nil)
+	if len(rules.priorities) == 0 {
+		priority = r.Priority
+	}
+	if reason == "" && priority == r.Priority {
+		return nil
+	}
+	if r.State == Queued {
+		h, err := s.hostOf(r.URL, id.crawl)
+		if err != nil {
+			return err
+		}
+		s.drop(r, id, h)
+	}
+	switch {
+	case reason == "" && r.State == Queued:
+		r.Priority = priority
+		h, err := s.hostOf(r.URL, id.crawl)
+		if err != nil {
+			return err
+		}
+		s.push(r, id, h)
+		s.tx.change(id, r)
+		return nil
+	case reason == "":
+		r.Priority = priority
+		s.tx.change(id, r)
+		return nil
+	}
+	r.Due = 0
+	if reason == ReasonScope {
+		s.tx.set(append(s.outsidePrefix(id.crawl, rules.root(r.URL)), id.hash[:]...), nil)
+	}
+	s.move(r, id, Excluded, reason, now)
+	if reason == ReasonNormalized {
+		return s.rename(r, renamed, id.crawl, rules, now)
+	}
+	return nil
+}
+
+// rename takes a URL under the name that it has by the rules of now.
+func (s *shard) rename(r *record, url, crawl string, rules *rules, now int64) error {
+	source := messages.SourceLink
+	if r.Seed {
+		source = messages.SourceSeed
+	}
+	m := &messages.Candidates{
+		Crawl: crawl, Source: source, Referrer: r.Referrer, Depth: r.Depth, Redirects: r.Redirects, Run: r.Run,
+	}
+	priority := int(r.Priority)
+	return s.candidate(m, messages.Candidate{URL: url, Priority: &priority}, rules, now)
+}
+
+// judgeExcluded takes back a URL whose reason no longer holds.
+func (s *shard) judgeExcluded(r *record, id urlID, rules *rules, now int64) error {
+	switch r.Reason {
+	case ReasonRobots:
+		if rules.Robots == messages.RobotsObey {
+			return nil
+		}
+	case ReasonAddress:
+		if !rules.AllowPrivate {
+			return nil
+		}
+	case ReasonHostPages, ReasonNormalized:
+		if r.Reason == ReasonNormalized && rules.normalize.Normalize(r.URL) != r.URL {
+			return nil
+		}
+	case ReasonScope, ReasonScheme, ReasonInclude, ReasonExclude, ReasonDepth, ReasonRedirects, ReasonCancelled:
+	default:
+		if !rules.overrules(r.Reason) {
+			return nil
+		}
+	}
+	opened, err := s.opened(id.crawl, r.URL, rules)
+	if err != nil {
+		return err
+	}
+	if again := rules.excludes(r, opened, now); again == r.Reason {
+		return nil
+	}
+	return s.revisit(r, id, rules, now)
+}
+
+// startRun starts the crawl again from its seeds when its schedule says so.
+// Starts that were missed are made up for by one.
+func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
+	if rules.Schedule == "" {
+		c.nextRun = 0
+		return nil
+	}
+	if c.nextRun > now {
+		return nil
+	}
+	last := time.UnixMilli(c.Started)
+	if c.Run > 0 {
+		last = time.Unix(c.Run, 0)
+	}
+	next, err := rules.NextRun(last)
+	if err != nil {
+		return fmt.Errorf("schedule of crawl %s: %w", name, err)
+	}
+	for next.UnixNano() <= now && !next.IsZero() {
+		following, err := rules.NextRun(next)
+		if err != nil || following.IsZero() || following.UnixNano() > now {
+			break
+		}
+		next = following
+	}
+	c.nextRun = next.UnixNano()
+	if next.IsZero() {
+		c.nextRun = 1<<63 - 1
+	}
+	if c.nextRun > now {
+		return nil
+	}
+	s.log.Info("crawl starts again by its schedule", "crawl", name, "due", next)
+	c.Run, c.Reseed, c.dirty, c.nextRun = next.Unix(), &sweep{}, true, 0
+	return nil
+}
+
+// reseed feeds a part of the seeds to the run that has started.
+func (s *shard) reseed(name string, c *crawl, rules *rules, now int64) error {
+	ids, last, err := s.walk(named(prefix(s.partition, kindSeed), name), name, c.Reseed)
+	for _, id := range ids {
+		if err != nil {
+			break
+		}
+		var r *record
+		if r, err = s.record(id); err != nil || r == nil || r.Run >= c.Run {
+			continue
+		}
+		r.Run = c.Run
+		s.tx.change(id, r)
+		if r.State.ended() {
+			err = s.revisit(r, id, rules, now)
+		}
+	}
+	if last {
+		c.Reseed = nil
+	}
+	c.dirty = true
+	return err
+}

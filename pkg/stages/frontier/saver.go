@@ -1,0 +1,159 @@
+package frontier
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seine/pkg/stages"
+)
+
+// saver makes snapshots of a partition while that works on.
+type saver struct {
+	tasks   sync.WaitGroup
+	last    time.Time     // when the last one began
+	took    time.Duration // that the last one took
+	at      map[string]stages.Position
+	running bool
+	saved   chan saved
+	looked  time.Time   // when the pressure was looked at
+	urgent  atomic.Bool // a stream fills up with what is not in a snapshot
+}
+
+// saved is how a snapshot ended.
+type saved struct {
+	took time.Duration
+	at   map[string]stages.Position
+	err  error
+}
+
+// patience is how many times longer than it took a snapshot is believed: a
+// large state costs at most a twentieth of the time.
+const patience = 20
+
+// begin is called when the partition is opened. One whose state has moved here
+// makes a snapshot soon: the last one is from the owner before.
+func (s *saver) begin(ctx context.Context, p *partition, restored bool) error {
+	s.saved = make(chan saved, 1)
+	if p.f.cfg.SnapshotEvery == 0 {
+		return nil
+	}
+	snap, found, err := p.f.snapshots.Newest(ctx, p.partition)
+	if found {
+		s.at = snap.Positions
+	}
+	if !restored {
+		s.last = time.Now()
+	}
+	return err
+}
+
+// wait waits for what is under way.
+func (s *saver) wait() { s.tasks.Wait() }
+
+// consider makes a snapshot when it is time. It is called between turns, when
+// the store has a whole state.
+func (s *saver) consider(p *partition) {
+	every := time.Duration(p.f.cfg.SnapshotEvery)
+	if every == 0 {
+		return
+	}
+	select {
+	case done := <-s.saved:
+		s.running = false
+		s.note(p, done)
+	default:
+	}
+	s.look(p)
+	age, urgent := time.Since(s.last), s.urgent.Load()
+	if s.running || s.unchanged(p) || age < every && !urgent || age < patience*s.took && !urgent {
+		return
+	}
+	s.running, s.last = true, time.Now()
+	view, at := p.store.view(p.partition), p.copyPositions()
+	s.tasks.Go(func() {
+		defer view.close()
+		s.saved <- p.save(context.Background(), view, at)
+	})
+}
+
+// look asks now and then how much a stream must keep for want of a snapshot: it
+// would be full before the next is due.
+func (s *saver) look(p *partition) {
+	if s.running || time.Since(s.looked) < pressureEvery {
+		return
+	}
+	s.looked = time.Now()
+	saved, reached := s.at, p.copyPositions()
+	s.tasks.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), pressureEvery)
+		defer cancel()
+		pressure, err := p.f.snapshots.Pressure(ctx, saved, reached)
+		s.urgent.Store(err == nil && pressure > maxPressure)
+	})
+}
+
+func (s *saver) unchanged(p *partition) bool {
+	for stream, at := range p.positions {
+		if s.at[stream] != at {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *saver) note(p *partition, done saved) {
+	s.took = done.took
+	if done.err != nil {
+		p.log.Warn("cannot make a snapshot; the last one is kept", "error", done.err)
+		return
+	}
+	s.at = done.at
+	s.urgent.Store(false)
+}
+
+func (p *partition) copyPositions() map[string]stages.Position {
+	at := make(map[string]stages.Position, len(p.positions))
+	for stream, pos := range p.positions {
+		at[stream] = pos
+	}
+	return at
+}
+
+// snapshotTime bounds one snapshot.
+const snapshotTime = 30 * time.Minute
+
+// save writes a snapshot to the object store.
+func (p *partition) save(ctx context.Context, v *view, at map[string]stages.Position) saved {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, snapshotTime)
+	defer cancel()
+	snap, err := p.f.snapshots.Save(ctx, p.partition, stages.Snapshot{
+		Owner: p.store.ID, Epoch: p.epoch, Format: stateFormat, Positions: at, Time: began,
+	}, v.write)
+	if err == nil {
+		snapshotBytes.Observe(float64(snap.Bytes))
+		p.log.Debug("snapshot made", "bytes", snap.Bytes, "took", time.Since(began).Round(time.Millisecond))
+	}
+	return saved{time.Since(began), at, err}
+}
+
+// handOver makes a last snapshot for the next owner, who would else have to
+// replay what happened since the one before.
+func (p *partition) handOver() {
+	p.saver.wait()
+	if p.f.cfg.SnapshotEvery == 0 {
+		return
+	}
+	v := p.store.view(p.partition)
+	defer v.close()
+	if done := p.save(context.Background(), v, p.copyPositions()); done.err != nil {
+		p.log.Warn("cannot make a snapshot for the next owner, who will replay the streams", "error", done.err)
+	}
+}
+
+const (
+	maxPressure   = stages.SnapshotPressure
+	pressureEvery = 5 * time.Second
+)

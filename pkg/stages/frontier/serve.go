@@ -1,0 +1,123 @@
+package frontier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"seine/internal/version"
+	"seine/pkg/messages"
+)
+
+// Service is the name under which frontiers answer questions, for
+// `nats micro info`.
+const Service = "seine-frontier-questions"
+
+// serve answers questions until ctx is done. Every frontier hears those about a
+// partition, and its owner answers; what is about a crawl as a whole, any may
+// answer.
+func (f *Frontier) serve(ctx context.Context) error {
+	svc, err := micro.AddService(f.bus.NC, micro.Config{
+		Name: Service, Version: version.Number, Description: "What became of a crawl, a host, a URL; pause, resume, cancel",
+		QueueGroupDisabled: true,
+	})
+	if err != nil {
+		return fmt.Errorf("serve questions: %w", err)
+	}
+	defer func() { _ = svc.Stop() }()
+	for _, op := range []string{opStatus, opHosts, opHost, opExplain, messages.OpWanted} {
+		subject := "seine.frontier." + op + ".*"
+		if err := svc.AddEndpoint(op, micro.HandlerFunc(f.forward), micro.WithEndpointSubject(subject)); err != nil {
+			return fmt.Errorf("serve questions: %w", err)
+		}
+	}
+	err = svc.AddEndpoint(opControl, micro.HandlerFunc(func(r micro.Request) { f.control(ctx, r) }),
+		micro.WithEndpointSubject(messages.SubjectControl), micro.WithEndpointQueueGroup(Service))
+	if err != nil {
+		return fmt.Errorf("serve questions: %w", err)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// forward gives a question to the loop of the partition that it is about, if
+// this process owns it.
+func (f *Frontier) forward(r micro.Request) {
+	op, p, err := partitionOf(r.Subject())
+	if err != nil {
+		return
+	}
+	f.mu.Lock()
+	part := f.owned[p]
+	f.mu.Unlock()
+	if part == nil {
+		return // its owner answers
+	}
+	select {
+	case part.queries <- query{op, r}:
+	default: // so many that it would be too late
+	}
+}
+
+func partitionOf(subject string) (op string, p int, err error) {
+	parts := strings.Split(subject, ".")
+	if len(parts) != 4 {
+		return "", 0, fmt.Errorf("subject %s names no partition", subject)
+	}
+	p, err = strconv.Atoi(parts[3])
+	return parts[2], p, err
+}
+
+// query is a question for a partition.
+type query struct {
+	op string
+	micro.Request
+}
+
+// respond answers with a value, or with what went wrong.
+func respond(r micro.Request, reply any, err error) error {
+	if err != nil {
+		reply = failure{err.Error()}
+	}
+	text, err := json.Marshal(reply)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	if err := r.Respond(text); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+		return fmt.Errorf("answer: %w", err)
+	}
+	return nil
+}
+
+// Control is what one may tell a frontier to do.
+type Control struct {
+	Crawl string            `json:"crawl"`
+	State messages.RunState `json:"state"`
+	// Host limits it to one host; all of the crawl if empty.
+	Host string `json:"host,omitempty"`
+}
+
+// control changes the state of a crawl or of a host, by changing the spec of
+// the crawl: so it is durable, and every stage sees it.
+func (f *Frontier) control(ctx context.Context, r micro.Request) {
+	var c Control
+	err := json.Unmarshal(r.Data(), &c)
+	if err == nil {
+		err = messages.CheckCrawl(c.Crawl)
+	}
+	rev := uint64(0)
+	if err == nil {
+		rev, err = f.specs.Change(ctx, c.Crawl, func(s *messages.Spec) error { return s.SetState(c.Host, c.State) })
+	}
+	if err := respond(r, struct {
+		Rev uint64 `json:"rev"`
+	}{rev}, err); err != nil {
+		f.log.Debug("cannot answer", "error", err)
+	}
+}

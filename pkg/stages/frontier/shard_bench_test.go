@@ -1,0 +1,75 @@
+package frontier
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// BenchmarkCandidates applies pages of 50 links, four in five of them to the
+// page's own host and half of them known, to one of 16 partitions of a crawl
+// over 100,000 hosts. An operation is one candidate. bench/frontier measures the
+// same through JetStream.
+func BenchmarkCandidates(b *testing.B) {
+	spec := messages.DefaultSpec()
+	spec.Scope = messages.ScopeAny
+	r, err := compile(stages.Revised{Spec: &spec, Rev: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	store, err := OpenStore(b.TempDir(), 32<<20, SyncOS, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	s, err := openShard(b.Context(), store, shardOptions{
+		epoch: 1, specs: fixedRules{r}, maxHosts: 6250, addresses: newAddresses(0), log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.close()
+	rng := rand.New(rand.NewPCG(1, 2))
+	const hosts, links = 100_000 / 16, 50
+	n := 0
+	url := func(i int) string { return fmt.Sprintf("https://h%d.test/section/page-%d.html", i/4%hosts, i) }
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		m := &messages.Candidates{Crawl: "c", Source: messages.SourceLink, Depth: 3, Referrer: url(n)}
+		for range links {
+			i := n
+			if n++; n > 100 && rng.IntN(2) == 0 {
+				i, n = rng.IntN(n-1), n-1
+			}
+			m.URLs = append(m.URLs, messages.Candidate{URL: url(i)})
+		}
+		payload := m.Encode()
+		b.StartTimer()
+		now := time.Now().UnixNano()
+		m, err := messages.DecodeCandidates(payload)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.candidates(m, 1, now); err != nil {
+			b.Fatal(err)
+		}
+		if rng.IntN(40) == 0 {
+			if err := s.commit(now); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*links), "ns/candidate")
+}
+
+// fixedRules is a Rulebook for one spec.
+type fixedRules struct{ r *rules }
+
+func (f fixedRules) rules(string, uint64) (*rules, error) { return f.r, nil }
+func (fixedRules) generation() uint64                     { return 0 }

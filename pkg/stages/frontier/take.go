@@ -1,0 +1,45 @@
+package frontier
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Take says which partitions a process takes.
+type Take string
+
+// Ways to take partitions, beside a list.
+const (
+	TakeFair Take = "fair" // a share, as large as that of the others
+	TakeAll  Take = "all"  // all or none
+)
+
+// Partitions returns the partitions of a list such as "0-7,12", of n; nil for
+// the other ways.
+func (t Take) Partitions(n int) ([]int, error) {
+	if t == TakeFair || t == TakeAll {
+		return nil, nil
+	}
+	var ps []int
+	for part := range strings.SplitSeq(string(t), ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		a, errA := strconv.Atoi(first)
+		b, errB := strconv.Atoi(last)
+		switch {
+		case errA != nil || errB != nil || a > b:
+			return nil, fmt.Errorf("%q: must be fair, all, or partitions such as 0-7,12", t)
+		case b >= n:
+			return nil, fmt.Errorf("%q: there are partitions 0 to %d", t, n-1)
+		}
+		for p := a; p <= b; p++ {
+			ps = append(ps, p)
+		}
+	}
+	slices.Sort(ps)
+	return slices.Compact(ps), nil
+}

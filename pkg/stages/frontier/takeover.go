@@ -1,0 +1,214 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// ErrForeignState is returned when the state of a partition is in another
+// store than this one, and cannot be made again from a snapshot or from the
+// streams.
+var ErrForeignState = errors.New("the state of this partition is in another frontier's store")
+
+// takeOver makes sure that the store has the state of a partition, and that it
+// is the only one that goes on with it. The binding of the partition says where
+// its state is. If that is another store, the newest snapshot is taken in, and
+// what happened since is replayed from the streams: see replay. The binding
+// moves when the state is complete, so a crash before leaves all as it was.
+func (f *Frontier) takeOver(ctx context.Context, p int, epoch uint64) (restored bool, err error) {
+	bound, err := f.snapshots.Binding(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	if bound.Store != "" && bound.Store != f.store.ID {
+		if err := f.restore(ctx, p, bound.Store); err != nil {
+			return false, err
+		}
+		restored = true
+	}
+	_, err = f.snapshots.Rebind(ctx, p, bound, f.store.ID, epoch)
+	return restored, err
+}
+
+// restore takes in the newest snapshot of a partition.
+func (f *Frontier) restore(ctx context.Context, p int, from string) error {
+	began := time.Now()
+	snap, found, err := f.snapshots.Newest(ctx, p)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		whole, err := f.streamsWhole(ctx)
+		if err != nil {
+			return err
+		}
+		if !whole {
+			return fmt.Errorf("%w: %s, not %s (start it with the --state it had; or let frontiers make snapshots, with --snapshot-every)",
+				ErrForeignState, from, f.store.ID)
+		}
+		f.log.Warn("partition has no snapshot yet, reading its streams from their beginning", "partition", p)
+		return f.store.replace(ctx, p, nil)
+	case snap.Format != stateFormat:
+		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d", p, snap.Format, stateFormat)
+	}
+	r, err := f.snapshots.Open(ctx, snap)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := f.store.replace(ctx, p, r); err != nil {
+		return err
+	}
+	f.log.Info("partition restored from its snapshot", "partition", p, "age", time.Since(snap.Time).Round(time.Second),
+		"bytes", snap.Bytes, "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// streamsWhole reports whether nothing that the frontier reads was ever purged.
+func (f *Frontier) streamsWhole(ctx context.Context) (bool, error) {
+	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
+		s, err := f.bus.JS.Stream(ctx, name)
+		if err != nil {
+			return false, fmt.Errorf("open stream %s: %w", name, err)
+		}
+		if st := s.CachedInfo().State; st.FirstSeq > 1 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// pending returns the requests of a partition that are in FETCH, by identity: a
+// former owner has sent them.
+func pending(ctx context.Context, fetch jetstream.Stream, p int) (map[uint64]*messages.Request, error) {
+	all := make(map[uint64]*messages.Request)
+	subject := messages.SubjectFetch("*", p)
+	for seq := uint64(1); ; seq++ {
+		m, err := fetch.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look at stream %s: %w", messages.StreamFetch, err)
+		}
+		if req, err := messages.DecodeRequest(m.Data); err == nil {
+			all[m.Sequence] = req
+		}
+		seq = m.Sequence
+	}
+}
+
+// replay applies what the streams held beyond the state when the partition was
+// opened, and then takes over what a former owner had under way. Nothing is
+// sent before: a host might have been asked a moment ago. The streams are read
+// side by side in the order in which their messages were stored, so that a
+// request comes after its URL and a result after its request, as they did.
+func (p *partition) replay(ctx context.Context) error {
+	began, n := time.Now(), 0
+	tails := []*tail{p.tail(p.urls, messages.StreamURLs), p.tail(p.results, messages.StreamResults)}
+	for {
+		m, err := p.oldest(ctx, tails)
+		if err != nil {
+			return err
+		}
+		if m != nil {
+			n++
+			if err := p.apply(m); err != nil {
+				return err
+			}
+		}
+		if m == nil || p.applied >= turnBytes {
+			if err := p.settleTurn(ctx, p.f.now()); err != nil {
+				return err
+			}
+		}
+		if m == nil {
+			break
+		}
+	}
+	if n > 1000 || time.Since(began) > time.Second {
+		p.log.Info("partition caught up with its streams", "messages", n, "took", time.Since(began).Round(time.Millisecond))
+	}
+	return p.resume()
+}
+
+func (p *partition) tail(feed *stages.Feed, stream string) *tail {
+	t := &tail{feed: feed, end: p.ends[stream]}
+	if at := p.positions[stream]; at.Sequence <= t.end {
+		t.at = at.Sequence // unless it is of another life of the stream; the feed finds out
+	}
+	return t
+}
+
+// tail is what is to be replayed of one stream.
+type tail struct {
+	feed *stages.Feed
+	at   uint64 // the last message read
+	end  uint64 // the last message to replay
+	head *stages.FeedMessage
+}
+
+// oldest returns the next message to replay, nil after the last.
+func (p *partition) oldest(ctx context.Context, tails []*tail) (*stages.FeedMessage, error) {
+	var first *tail
+	for _, t := range tails {
+		if t.head == nil && t.at < t.end {
+			var err error
+			if t.head, err = p.receive(ctx, t.feed); err != nil {
+				return nil, err
+			}
+			t.at = t.head.Sequence
+		}
+		if t.head != nil && (first == nil || t.head.Stored.Before(first.head.Stored)) {
+			first = t
+		}
+	}
+	if first == nil {
+		return nil, nil
+	}
+	m := first.head
+	first.head = nil
+	return m, nil
+}
+
+// receive waits for a message of a feed, and answers questions meanwhile.
+func (p *partition) receive(ctx context.Context, feed *stages.Feed) (*stages.FeedMessage, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case m, ok := <-feed.C():
+			if !ok {
+				return nil, context.Canceled
+			}
+			return m, nil
+		case q := <-p.queries:
+			p.answer(q)
+		}
+	}
+}
+
+// resume goes on with the requests under way: those of a former owner that are
+// in FETCH, and those of this state. Each is looked for at once.
+func (p *partition) resume() error {
+	now := p.f.now()
+	for seq, req := range p.foreign {
+		id := urlID{req.Crawl, req.Visit.URL}
+		if _, err := p.adopt(id, req.Visit.Round, req.Attempt, now); err != nil {
+			return err
+		}
+		p.sent(id, req.Attempt, seq)
+	}
+	for _, req := range p.inFlight {
+		req.deadline, req.unsent = 0, req.seq == 0
+	}
+	p.foreign, p.nextLease, p.replaying = nil, 0, false
+	return p.commit(now)
+}

@@ -1,0 +1,71 @@
+package frontier
+
+import (
+	"seine/internal/traps"
+	"seine/pkg/messages"
+)
+
+// trapped asks the guards that compare a new URL with those before it. No guard
+// holds a seed.
+func (s *shard) trapped(r *record, id urlID, rules *rules) (string, error) {
+	if r.Seed {
+		return "", nil
+	}
+	if rules.traps.MaxParameterSets > 0 {
+		if known, err := s.orderKnown(r.URL, id); err != nil || known {
+			return string(traps.ParameterOrder), err
+		}
+	}
+	return string(s.crawl(id.crawl).shapes.Admit(r.URL, &rules.traps)), nil
+}
+
+// orderKnown reports whether a URL is known with its parameters in another
+// order, and remembers this one. A URL whose parameters are sorted is known by
+// its record; for any other order there is a key of its own.
+func (s *shard) orderKnown(url string, id urlID) (bool, error) {
+	sorted, others := traps.Twin(url)
+	if !others {
+		return false, nil
+	}
+	c, mark := s.crawl(id.crawl), orderMark(sorted)
+	if known, err := s.marked(id.crawl, mark); err != nil || known {
+		return known, err
+	}
+	if sorted == url {
+		return false, nil
+	}
+	twin := urlID{id.crawl, messages.HashURL(sorted)}
+	if c.seen.has(twin.hash) {
+		if r, err := s.record(twin); err != nil || r != nil {
+			return r != nil, err
+		}
+	}
+	c.seen.add(mark)
+	c.marks[mark] = true
+	s.tx.set(s.orderKey(id.crawl, mark), nil)
+	return false, nil
+}
+
+// orderMark is the identity of all orders of a URL's parameters but the sorted
+// one: a hash that is no URL's, as none has a fragment.
+func orderMark(sorted string) messages.URLHash { return messages.HashURL(sorted + "#") }
+
+func (s *shard) marked(crawl string, mark messages.URLHash) (bool, error) {
+	c := s.crawl(crawl)
+	if c.marks[mark] {
+		return true, nil
+	}
+	if !c.seen.has(mark) {
+		return false, nil
+	}
+	return s.store.has(s.orderKey(crawl, mark))
+}
+
+// exhausted returns why a URL that was queued is not worth a request any more:
+// a site without an end fills the queue before its pages can tell.
+func (s *shard) exhausted(r *record, id urlID, rules *rules) string {
+	if r.Seed || r.Round > 1 {
+		return ""
+	}
+	return string(s.crawl(id.crawl).shapes.Exhausted(r.URL, &rules.traps))
+}

@@ -1,0 +1,28 @@
+package parser
+
+import (
+	"slices"
+
+	"seine/internal/weburl"
+)
+
+// normalized replaces each link of a page by the URL it is taken for, each once
+// and without the page itself. The frontier does so again: here it spares it
+// messages.
+func normalized(links []string, self string, rules *weburl.Normalizer) []string {
+	changed := false
+	for i, u := range links {
+		links[i] = rules.Normalize(u)
+		changed = changed || links[i] != u
+	}
+	if !changed { // as on most pages: then there are no new duplicates
+		return links
+	}
+	seen := make(map[string]bool, len(links))
+	seen[self] = true
+	return slices.DeleteFunc(links, func(u string) bool {
+		known := seen[u]
+		seen[u] = true
+		return known
+	})
+}
