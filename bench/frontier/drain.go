@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,135 +16,255 @@ import (
 	"seine/pkg/stages/frontier"
 )
 
-// drained keeps which URLs have come out.
-type drained struct {
-	mu    sync.Mutex
-	seen  []uint64
-	count int
+// Workers stand for fetchers and parsers: they answer requests in batches, as many as have come.
+const (
+	workers     = 6
+	answerBatch = 256
+)
+
+// drain answers every request at once, until the frontier says that the crawl is complete, and checks that each URL
+// came out exactly once.
+func (m *machine) drain(ctx context.Context, w *web) error {
+	fetch, err := m.bus.JS.CreateOrUpdateConsumer(ctx, messages.StreamFetch,
+		messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", 4*m.FetchMessages))
+	if err != nil {
+		return fmt.Errorf("create consumer: %w", err)
+	}
+	d := &drainage{machine: m, web: w, out: make([]uint64, w.urls/64+1), requests: make(chan jetstream.Msg, workers*answerBatch)}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g, ctx := errgroup.WithContext(ctx)
+	consuming, err := fetch.Consume(func(msg jetstream.Msg) {
+		select {
+		case d.requests <- msg:
+		case <-ctx.Done():
+		}
+	}, jetstream.PullMaxMessages(workers*answerBatch))
+	if err != nil {
+		return fmt.Errorf("consume requests: %w", err)
+	}
+	defer consuming.Stop()
+	for range workers {
+		g.Go(func() error { return d.work(ctx) })
+	}
+	complete := false
+	g.Go(func() (err error) {
+		defer stop() // of the workers
+		complete, err = d.watch(ctx)
+		return err
+	})
+	if err := g.Wait(); err != nil && !complete {
+		return err //nolint:wrapcheck // is ours
+	}
+	return nil
 }
 
-func (d *drained) take(i int) error {
+// drainage is what has come out.
+type drainage struct {
+	*machine
+	web      *web
+	requests chan jetstream.Msg
+
+	mu    sync.Mutex
+	out   []uint64 // a bit for each URL
+	count int
+	again int // requests that JetStream delivered once more
+}
+
+// take notes that URL i has come out.
+func (d *drainage) take(i int, req *messages.Request, delivered uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.seen[i/64]&(1<<(i%64)) != 0 {
-		return fmt.Errorf("URL %d came out twice", i)
+	switch known := d.out[i/64]&(1<<(i%64)) != 0; {
+	case req.Attempt != 1 || req.Visit.Round != 1:
+		return fmt.Errorf("%s came out as visit %s, attempt %d, though its first request was answered", req.URL, req.Visit, req.Attempt)
+	case known && delivered > 1:
+		d.again++ // by the broker, which is slow; the frontier sent it once
+		return nil
+	case known:
+		return fmt.Errorf("%s came out twice", req.URL)
 	}
-	d.seen[i/64] |= 1 << (i % 64)
+	d.out[i/64] |= 1 << (i % 64)
 	d.count++
 	return nil
 }
 
-func (d *drained) total() int {
+func (d *drainage) total() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.count
 }
 
-// drain answers every request at once, as fetchers and parsers would, until the
-// frontier says that the crawl is complete.
-func (m *machine) drain(ctx context.Context) error {
-	consumer, err := m.bus.JS.CreateOrUpdateConsumer(ctx, messages.StreamFetch,
-		messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", 4*m.fetchBacklog))
-	if err != nil {
-		return fmt.Errorf("create consumer: %w", err)
-	}
-	began := time.Now()
-	d := &drained{seen: make([]uint64, m.urls/64+1)}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	g, gctx := errgroup.WithContext(ctx)
-	for range 2 {
-		g.Go(func() error { return m.fetch(gctx, consumer, d) })
-	}
-	g.Go(func() error {
-		defer stop()
-		return m.complete(gctx, d)
-	})
-	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	if d.total() != m.urls {
-		return fmt.Errorf("%d URLs came out, %d went in", d.total(), m.urls)
-	}
-	f, err := m.measure()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("\nevery URL came out exactly once: %d in %s, %.0f a second; RSS %d MB, peak %d MB\n", d.total(),
-		time.Since(began).Round(time.Second), float64(d.total())/time.Since(began).Seconds(), f.rss/1024, f.peak/1024)
-	return nil
-}
-
-// complete waits for the end of the crawl.
-func (m *machine) complete(ctx context.Context, d *drained) error {
-	client, spec := frontier.Client{Bus: m.bus}, messages.DefaultSpec()
-	for tick := 0; stages.Sleep(ctx, time.Second) == nil; tick++ {
-		if tick%60 == 59 {
-			fmt.Printf("%d out\n", d.total())
-		}
-		end, n, err := client.Ended(ctx, crawlName, &spec)
-		if err == nil && end == frontier.Complete {
-			if n.Done != int64(m.urls) {
-				return fmt.Errorf("the frontier counts %d done of %d", n.Done, m.urls)
-			}
+// work answers requests until ctx is done: the answers are stored before the requests are acknowledged.
+func (d *drainage) work(ctx context.Context) error {
+	pub := stages.NewPublisher(d.bus, "bench")
+	var reqs []jetstream.Msg
+	var answers []*nats.Msg
+	for {
+		reqs, answers = d.gather(ctx, reqs[:0]), answers[:0]
+		if len(reqs) == 0 {
 			return nil
 		}
-	}
-	return ctx.Err()
-}
-
-// fetch answers requests in batches.
-func (m *machine) fetch(ctx context.Context, consumer jetstream.Consumer, d *drained) error {
-	pub := stages.NewPublisher(m.bus, "bench")
-	for ctx.Err() == nil {
-		batch, err := consumer.Fetch(512, jetstream.FetchMaxWait(time.Second))
-		if err != nil {
-			return fmt.Errorf("fetch requests: %w", err)
-		}
-		var done []jetstream.Msg
-		var out []*nats.Msg
-		for msg := range batch.Messages() {
-			answer, err := m.answer(msg, d)
+		for _, msg := range reqs {
+			a, err := d.answer(msg)
 			if err != nil {
 				return err
 			}
-			out, done = append(out, answer...), append(done, msg)
+			answers = append(answers, a...)
 		}
-		if err := pub.Publish(ctx, out...); err != nil {
-			return err
+		if err := pub.Publish(ctx, answers...); err != nil {
+			return fmt.Errorf("publish answers: %w", err)
 		}
-		for _, msg := range done {
+		for _, msg := range reqs {
 			if err := msg.Ack(); err != nil {
 				return fmt.Errorf("acknowledge: %w", err)
 			}
 		}
 	}
-	return nil
 }
 
-// answer takes note of a request, and returns its result and the end of its
-// visit.
-func (m *machine) answer(msg jetstream.Msg, d *drained) ([]*nats.Msg, error) {
+// gather waits for a request and takes what has come with it; none when ctx is done.
+func (d *drainage) gather(ctx context.Context, reqs []jetstream.Msg) []jetstream.Msg {
+	select {
+	case <-ctx.Done():
+		return nil
+	case msg := <-d.requests:
+		reqs = append(reqs, msg)
+	}
+	for len(reqs) < answerBatch {
+		select {
+		case msg := <-d.requests:
+			reqs = append(reqs, msg)
+		default:
+			return reqs
+		}
+	}
+	return reqs
+}
+
+// answer takes note of a request, and returns its result and the end of its visit: a page without links.
+func (d *drainage) answer(msg jetstream.Msg) ([]*nats.Msg, error) {
 	req, err := messages.DecodeRequest(msg.Data())
+	if err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	i, err := d.web.indexOf(req.URL)
 	if err != nil {
 		return nil, err
 	}
-	_, name, _ := strings.Cut(req.URL, "/page-")
-	i, err := strconv.Atoi(strings.TrimSuffix(name, ".html"))
-	if err != nil || i >= m.urls {
-		return nil, fmt.Errorf("%s is no URL that went in", req.URL)
+	md, err := msg.Metadata()
+	if err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
 	}
-	if err := d.take(i); err != nil {
+	if err := d.take(i, req, md.NumDelivered); err != nil {
 		return nil, err
 	}
-	p := messages.Partition(req.URL, m.partitions)
+	p := int(d.web.partition[d.web.hostOf(i)])
 	res := messages.Result{
-		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Class: messages.OK,
-		Status: 200, Started: time.Now(), Timings: messages.Timings{Total: messages.Millis(5 * time.Millisecond)},
+		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Class: messages.OK, Status: 200,
+		Started: time.Now(), Timings: messages.Timings{Total: messages.Millis(50 * time.Millisecond)},
+		ContentType: "text/html", BytesWire: 8 << 10, BytesBody: 32 << 10,
 	}
 	result := nats.NewMsg(messages.SubjectResults(req.Crawl, p))
 	result.Header.Set(nats.MsgIdHdr, res.ID())
 	result.Data = res.Encode()
-	end := messages.Candidates{Crawl: req.Crawl, Source: messages.SourceLink, Referrer: req.URL, Depth: req.Depth + 1, Ends: req.Visit}
+	end := messages.Candidates{
+		Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Referrer: req.URL, Depth: req.Depth + 1,
+		Ends: req.Visit, Content: uint64(i) + 1, // no two pages are the same
+	}
 	return []*nats.Msg{result, {Subject: messages.SubjectURLs(req.Crawl, p), Data: end.Encode()}}, nil
+}
+
+// watch prints how it goes until the crawl is complete, and then checks that it is.
+func (d *drainage) watch(ctx context.Context) (complete bool, err error) {
+	used, err := d.costs()
+	if err != nil {
+		return false, err
+	}
+	began, step := used.at, max(1, int(d.Report*1e6))
+	fmt.Println("\n| out | requests/s | RSS MB | peak MB | state MB | nats disk MB | nats RSS MB | CPU s frontier | nats | bench |")
+	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	before, seen, moved := 0, 0, began
+	for stages.Sleep(ctx, lookEvery) == nil {
+		switch n := d.total(); {
+		case n >= d.URLs || n-before >= step:
+			used = d.line(n, n-before, used)
+			if before = n; n >= d.URLs {
+				return d.ended(ctx, began)
+			}
+		case n != seen:
+			seen, moved = n, time.Now()
+		case time.Since(moved) > stalled:
+			return false, fmt.Errorf("%w: %s", errStalled, d.missing())
+		}
+	}
+	return false, ctx.Err() //nolint:wrapcheck // why it ended is known above
+}
+
+// line prints a step of n requests.
+func (d *drainage) line(total, n int, before costs) costs {
+	now, err := d.costs()
+	if err != nil {
+		return before
+	}
+	fmt.Printf("| %.2f M | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f | %.1f | %.1f |\n", float64(total)/1e6,
+		float64(n)/now.at.Sub(before.at).Seconds(), mb(now.rss), mb(now.peak), mb(now.state), mb(now.nats), mb(now.natsRSS),
+		now.frontierCPU-before.frontierCPU, now.natsCPU-before.natsCPU, now.ownCPU-before.ownCPU)
+	return now
+}
+
+// endTime is how long the frontier may take to say that the crawl is complete, once everything has come out and was
+// answered.
+const endTime = time.Minute
+
+// ended waits until the frontier says that the crawl is complete, and compares its books with ours.
+func (d *drainage) ended(ctx context.Context, began time.Time) (bool, error) {
+	client, spec := frontier.Client{Bus: d.bus}, theSpec()
+	for until := time.Now().Add(endTime); ; {
+		end, n, err := client.Ended(ctx, crawl, &spec)
+		switch {
+		case err == nil && end == frontier.Complete && n.Known() == int64(d.URLs) && n.Done == int64(d.URLs):
+			return true, d.report(ctx, time.Since(began))
+		case err == nil && end == frontier.Complete:
+			return false, fmt.Errorf("the frontier knows %d URLs and has done %d, of %d", n.Known(), n.Done, d.URLs)
+		case time.Now().After(until):
+			return false, errors.Join(err, fmt.Errorf("all URLs came out, but the crawl is not complete: %+v", n.Counters))
+		}
+		if err := stages.Sleep(ctx, time.Second); err != nil {
+			return false, fmt.Errorf("wait for the end: %w", err)
+		}
+	}
+}
+
+func (d *drainage) report(ctx context.Context, took time.Duration) error {
+	if err := d.checkDead(ctx); err != nil {
+		return err
+	}
+	used, err := d.costs()
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	count, again := d.count, d.again
+	d.mu.Unlock()
+	fmt.Printf("\nEvery URL came out exactly once, and the crawl is complete: %d in %s, %.0f requests/s", count,
+		took.Round(time.Second), float64(count)/took.Seconds())
+	if again > 0 {
+		fmt.Printf("; JetStream delivered %d of them again", again)
+	}
+	fmt.Println()
+	return d.checkRSS(used.rss)
+}
+
+// missing names some URLs that have not come out.
+func (d *drainage) missing() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var some []string
+	for i := 0; i < d.URLs && len(some) < 3; i++ {
+		if d.out[i/64]&(1<<(i%64)) == 0 {
+			some = append(some, d.web.url(i))
+		}
+	}
+	return fmt.Sprintf("%d URLs did not come out, such as %v", d.URLs-d.count, some)
 }

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"time"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
@@ -14,161 +13,123 @@ import (
 	"seine/pkg/stages"
 )
 
-// mix is a hash of a number: the output function of SplitMix64.
-func mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
+// Publishers work side by side, so that one makes pages while another waits for acknowledgements.
+const (
+	publishers   = 3
+	publishBatch = 256 // messages that each has on their way at a time
+)
 
-// web computes the simulated web: nothing of it is in memory.
-type web struct{ options }
+// published counts candidates that JetStream has acknowledged.
+type published struct{ fresh, repeats atomic.Int64 }
 
-// fresh is how many new URLs a page brings; the other half of its links are
-// repeats.
-func (w *web) fresh() int { return w.links / 2 }
+func (p *published) total() int64 { return p.fresh.Load() + p.repeats.Load() }
 
-// host returns the host of URL i: that of the page that brings it, or any.
-func (w *web) host(i int) int {
-	r := mix(uint64(i))
-	if w.uniform || r%5 == 0 {
-		return int(r / 5 % uint64(w.hosts))
-	}
-	return int(mix(uint64(i/w.fresh())<<1|1) % uint64(w.hosts))
-}
-
-func (w *web) url(i int) string {
-	return "https://h" + strconv.Itoa(w.host(i)) + ".test/articles/page-" + strconv.Itoa(i) + ".html"
-}
-
-// page returns the links of page k as the parser would publish them: one
-// message for each partition that they lead to.
-func (w *web) page(k int) []*nats.Msg {
-	first := k * w.fresh()
-	byPartition := make(map[int][]messages.Candidate)
-	add := func(i int) {
-		u := w.url(i)
-		p := messages.Partition(u, w.partitions)
-		byPartition[p] = append(byPartition[p], messages.Candidate{URL: u})
-	}
-	for n := range w.fresh() {
-		i := first + n
-		if i < w.urls {
-			add(i)
-		}
-		if i == 0 {
-			continue
-		}
-		back := mix(uint64(i) ^ 0xABCD)
-		span := uint64(i)
-		if back&1 == 0 { // half of the repeats are of URLs found lately
-			span = min(span, 100_000)
-		}
-		if again := i - 1 - int(back>>1%span); again < w.urls {
-			add(again)
-		}
-	}
-	var out []*nats.Msg
-	for p, urls := range byPartition {
-		c := messages.Candidates{Crawl: crawlName, Source: messages.SourceLink, Referrer: w.url(first), Depth: 1 + k%8, URLs: urls}
-		out = append(out, &nats.Msg{Subject: messages.SubjectURLs(crawlName, p), Data: c.Encode()})
-	}
-	return out
-}
-
-// inject publishes all pages and prints how they are taken.
-func (m *machine) inject(ctx context.Context) error {
-	w := &web{m.options}
+// inject publishes all pages, as fast as the stream takes them, and prints how the frontier does.
+func (m *machine) inject(ctx context.Context, w *web) error {
 	g, ctx := errgroup.WithContext(ctx)
-	pages := make(chan int, 64)
-	g.Go(func() error {
-		defer close(pages)
-		for k := range (w.urls + w.fresh() - 1) / w.fresh() {
-			select {
-			case pages <- k:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	for range 2 {
-		g.Go(func() error { return m.publish(ctx, w, pages) })
+	var next atomic.Int64 // page
+	var pub published
+	for range publishers {
+		g.Go(func() error { return m.publish(ctx, w, &next, &pub) })
 	}
-	g.Go(func() error { return m.watch(ctx) })
-	return g.Wait()
+	g.Go(func() error { return m.watch(ctx, g, &pub) })
+	if err := g.Wait(); err != nil {
+		return err //nolint:wrapcheck // is ours
+	}
+	return m.checkQueued(ctx, &pub)
 }
 
-// publishBatch is how many messages are on their way at once.
-const publishBatch = 256
-
-func (m *machine) publish(ctx context.Context, w *web, pages <-chan int) error {
+// publish publishes pages until there are no more.
+func (m *machine) publish(ctx context.Context, w *web, next *atomic.Int64, count *published) error {
 	pub := stages.NewPublisher(m.bus, "bench")
-	var batch []*nats.Msg
-	for k := range pages {
-		batch = append(batch, w.page(k)...)
-		if len(batch) >= publishBatch {
-			if err := pub.Publish(ctx, batch...); err != nil {
-				return err
+	p := &pageMaker{web: w, rev: m.rev, byPartition: make([][]messages.Candidate, m.Partitions)}
+	for done := false; !done; {
+		p.msgs, p.fresh, p.repeats = p.msgs[:0], 0, 0
+		for len(p.msgs) < publishBatch && !done {
+			k := int(next.Add(1) - 1)
+			if done = k >= w.pages; !done {
+				p.add(k)
 			}
-			batch = batch[:0]
 		}
-	}
-	return pub.Publish(ctx, batch...)
-}
-
-// watch prints a line for every so many distinct URLs taken, until all are.
-func (m *machine) watch(ctx context.Context) error {
-	fmt.Println("| distinct URLs | candidates/s | RSS MB | peak MB | disk B/URL | filter: false of new | CPU s: frontier | nats-server |")
-	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|")
-	last, err := m.measure()
-	if err != nil {
-		return err
-	}
-	next, profiled := float64(m.every), false
-	for stages.Sleep(ctx, 100*time.Millisecond) == nil {
-		now, err := m.measure()
-		if err != nil {
-			return err
+		if err := pub.Publish(ctx, p.msgs...); err != nil {
+			return fmt.Errorf("publish candidates: %w", err)
 		}
-		if m.cpuProfile != "" && !profiled && now.queued >= float64(m.profileAt) {
-			profiled = true
-			go m.profile(m.cpuProfile, "profile?seconds=20")
-		}
-		if now.queued < min(next, float64(m.urls)) {
-			continue
-		}
-		rate := (now.queued + now.known - last.queued - last.known) / now.at.Sub(last.at).Seconds()
-		fmt.Printf("| %.0f | %.0f | %d | %d | %.0f | %.5f %% | %.1f | %.1f |\n", now.queued, rate, now.rss/1024, now.peak/1024,
-			float64(now.disk)/now.queued, 100*now.falsely/now.queued, now.cpu-last.cpu, now.natsCPU-last.natsCPU)
-		last, next = now, next+float64(m.every)
-		if now.queued >= float64(m.urls) {
-			if m.heapProfile != "" {
-				m.profile(m.heapProfile, "heap")
-			}
-			return m.judge(now, rate)
-		}
-	}
-	return ctx.Err()
-}
-
-func (m *machine) judge(f figures, rate float64) error {
-	switch {
-	case m.maxRSS > 0 && f.rss/1024 > int64(m.maxRSS):
-		return fmt.Errorf("the frontier needs %d MB, more than %d", f.rss/1024, m.maxRSS)
-	case m.minRate > 0 && rate < m.minRate:
-		return fmt.Errorf("the frontier took %.0f candidates a second in the last step, fewer than %.0f", rate, m.minRate)
+		count.fresh.Add(p.fresh)
+		count.repeats.Add(p.repeats)
 	}
 	return nil
 }
 
-func (m *machine) profile(file, kind string) {
-	text, err := m.get("/debug/pprof/" + kind)
-	if err == nil {
-		err = os.WriteFile(file, text, 0o644)
+// pageMaker makes messages of pages.
+type pageMaker struct {
+	*web
+	rev            uint64
+	links          []int
+	byPartition    [][]messages.Candidate
+	msgs           []*nats.Msg
+	fresh, repeats int64
+}
+
+// add makes the messages of page k as the parser does: one for each partition that it links to.
+func (p *pageMaker) add(k int) {
+	p.links = p.web.links(k, p.links[:0])
+	for _, i := range p.links {
+		to := p.partition[p.hostOf(i)]
+		p.byPartition[to] = append(p.byPartition[to], messages.Candidate{URL: p.url(i)})
 	}
+	fresh := min(p.web.fresh, p.urls-k*p.web.fresh)
+	p.fresh += int64(fresh)
+	p.repeats += int64(len(p.links) - fresh)
+	c := messages.Candidates{
+		Crawl: crawl, Rev: p.rev, Source: messages.SourceLink, Referrer: p.referrer(k), Depth: p.depth(k),
+	}
+	for to, urls := range p.byPartition {
+		if len(urls) == 0 {
+			continue
+		}
+		c.URLs = urls
+		p.msgs = append(p.msgs, &nats.Msg{Subject: messages.SubjectURLs(crawl, to), Data: c.Encode()})
+		p.byPartition[to] = urls[:0]
+	}
+}
+
+// referrer is the URL of page k itself: one of its host's that was found before, or else its root.
+func (p *pageMaker) referrer(k int) string {
+	if n := int(p.nth[k]); n > 0 && p.own > 0 {
+		return p.url(int(p.byHost[int(p.start[p.host[k]])+n-1])*p.web.fresh + n%p.own)
+	}
+	return hostURL(int(p.host[k]))
+}
+
+// checkQueued fails unless every new URL was queued, once, and everything else was known.
+func (m *machine) checkQueued(ctx context.Context, pub *published) error {
+	c, err := m.counts(ctx)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "no profile:", err)
+		return err
 	}
+	switch {
+	case c.excluded > 0:
+		return fmt.Errorf("%d URLs were excluded: the crawl's own rules stop the simulated web", c.excluded)
+	case c.queued > pub.fresh.Load():
+		return fmt.Errorf("%d URLs were queued, %d went in: some were taken twice", c.queued, pub.fresh.Load())
+	case c.queued != pub.fresh.Load() || c.known != pub.repeats.Load():
+		return fmt.Errorf("%d new and %d known URLs went in, %d and %d were found so", pub.fresh.Load(), pub.repeats.Load(), c.queued, c.known)
+	}
+	return m.checkDead(ctx)
+}
+
+// checkDead fails if something could not be handled.
+func (m *machine) checkDead(ctx context.Context) error {
+	s, err := m.bus.JS.Stream(ctx, messages.StreamDead)
+	if err != nil {
+		return fmt.Errorf("look at stream %s: %w", messages.StreamDead, err)
+	}
+	if st := s.CachedInfo().State; st.Msgs > 0 {
+		text := ""
+		if first, err := s.GetMsg(ctx, st.FirstSeq); err == nil {
+			text = fmt.Sprintf("; the first: %v", first.Header)
+		}
+		return errors.New(fmt.Sprint(st.Msgs, " messages could not be handled", text))
+	}
+	return nil
 }

@@ -1,11 +1,13 @@
-// Command frontier measures the frontier stage alone, at scale: it injects the
-// links of simulated pages through JetStream into one frontier process, prints
-// how fast they are taken and what they cost as their number grows, and then
-// lets every URL come out, answered by simulated fetchers, and checks that each
-// came exactly once.
+// Command frontier measures the frontier stage alone, at scale. It injects the links of simulated pages through
+// JetStream into one frontier, prints how fast they are taken and what they cost as their number grows, then lets every
+// URL come out, answered by simulated fetchers and parsers, and checks that each came exactly once.
 //
-// The machine runs three processes of it: this one, a nats-server and the
-// frontier, both built from this tree.
+//	cd bench && go run ./frontier                                     # 10 million URLs over 100,000 hosts
+//	cd bench && go run ./frontier -urls 200000                        # a quick look
+//	cd bench && go run ./frontier -max-rss 500 -min-rate 40000 -min-share 0.5
+//
+// Three processes share the machine: this one, a nats-server and the frontier, both built from this tree. So its own
+// CPU time is printed as well. Candidates count when the frontier has applied them, not when they were published.
 package main
 
 import (
@@ -15,26 +17,39 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
-	"time"
+
+	"seine/pkg/messages"
 )
 
+// What links lead to.
+const (
+	mixSite    = "site"    // mostly the host of their page, as on the web
+	mixUniform = "uniform" // any host: the worst case
+)
+
+// What is run.
+const (
+	phaseInject = "inject"
+	phaseAll    = "all"
+)
+
+// options are the command line.
 type options struct {
-	urls, hosts  int
-	links        int
-	uniform      bool
-	partitions   int
-	every        int
-	drain        bool
-	dir          string
-	keep         bool
-	snapshots    time.Duration
-	cpuProfile   string
-	heapProfile  string
-	profileAt    int
-	maxRSS       int
-	minRate      float64
-	fetchBacklog int
+	URLs, Hosts, Links, Partitions int
+	Mix, Phase                     string
+	Report                         float64 // millions
+	Dir                            string
+	Keep                           bool
+	FetchMessages                  int
+	FrontierArgs                   string
+
+	CPUProfile, HeapProfile string
+	ProfileAt               float64 // millions
+
+	MaxRSS            float64 // MB
+	MinRate, MinShare float64
 }
 
 func main() {
@@ -42,60 +57,103 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "frontier bench:", err)
-		os.Exit(1)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
 	}
 }
 
-func parse(args []string) (o options, err error) {
+func parseOptions(args []string) (o options, err error) {
 	f := flag.NewFlagSet("frontier", flag.ContinueOnError)
-	f.IntVar(&o.urls, "urls", 10_000_000, "distinct URLs; as many repeats come with them")
-	f.IntVar(&o.hosts, "hosts", 100_000, "hosts that they are spread over")
-	f.IntVar(&o.links, "links", 50, "links of a page, half of them to URLs known before")
-	f.BoolVar(&o.uniform, "uniform", false, "every link leads to any host; else four in five stay on their page's")
-	f.IntVar(&o.partitions, "partitions", 16, "partitions")
-	f.IntVar(&o.every, "every", 1_000_000, "distinct URLs between two lines of the table")
-	f.BoolVar(&o.drain, "drain", true, "then let every URL come out")
-	f.StringVar(&o.dir, "dir", "", "where to keep the state; a new temporary directory if empty")
-	f.BoolVar(&o.keep, "keep", false, "leave the directory")
-	f.DurationVar(&o.snapshots, "snapshots", 0, "--snapshot-every of the frontier")
-	f.StringVar(&o.cpuProfile, "cpuprofile", "", "take a CPU profile of the frontier, of 20 s")
-	f.StringVar(&o.heapProfile, "heapprofile", "", "take a heap profile of the frontier after the last URL")
-	f.IntVar(&o.profileAt, "profile-at", 1_000_000, "after so many distinct URLs")
-	f.IntVar(&o.maxRSS, "max-rss", 0, "fail if the frontier needs more MB; 0 is no limit")
-	f.Float64Var(&o.minRate, "min-rate", 0, "fail if the last step takes fewer candidates a second; 0 is no limit")
-	f.IntVar(&o.fetchBacklog, "fetch-messages", 8192, "--fetch-messages of the frontier")
+	f.IntVar(&o.URLs, "urls", 10_000_000, "`number` of distinct URLs; as many repeats come with them")
+	f.IntVar(&o.Hosts, "hosts", 100_000, "`number` of hosts that they are spread over")
+	f.IntVar(&o.Links, "links", 50, "`number` of links of a page, half of them to URLs injected before")
+	f.StringVar(&o.Mix, "mix", mixSite, "where links lead: site (four in five to the host of their page) or uniform (any host)")
+	f.IntVar(&o.Partitions, "partitions", messages.DefaultPartitions, "`number` of partitions")
+	f.StringVar(&o.Phase, "phase", phaseAll, "inject, or all: then let every URL come out")
+	f.Float64Var(&o.Report, "report", 1, "`millions` of distinct URLs between two lines of the table")
+	f.StringVar(&o.Dir, "dir", "", "`folder` to make the work folder in; the system's for temporary files if empty")
+	f.BoolVar(&o.Keep, "keep", false, "keep the work folder, and say where")
+	f.IntVar(&o.FetchMessages, "fetch-messages", 8192, "--fetch-messages of the frontier: requests under way at a time")
+	f.StringVar(&o.FrontierArgs, "frontier-args", "", "more `arguments` for the frontier, such as \"--snapshot-every 0s\"")
+	f.StringVar(&o.CPUProfile, "cpuprofile", "", "write 30 s of the frontier's CPU profile to this `file`")
+	f.StringVar(&o.HeapProfile, "heapprofile", "", "write the frontier's heap profile to this `file`")
+	f.Float64Var(&o.ProfileAt, "profile-at", 1, "`millions` of distinct URLs after which profiles are taken")
+	f.Float64Var(&o.MaxRSS, "max-rss", 0, "fail if the frontier's RSS is more `MB` at the end of a phase; 0 is off")
+	f.Float64Var(&o.MinRate, "min-rate", 0, "fail if the last step takes fewer `candidates` a second; 0 is off")
+	f.Float64Var(&o.MinShare, "min-share", 0, "fail if the last step has less than this `part` of the first one's rate; 0 is off")
 	if err := f.Parse(args); err != nil {
-		return o, err
+		return o, fmt.Errorf("read flags: %w", err)
 	}
-	if o.urls < 1 || o.hosts < 1 || o.links < 2 || o.every < 1 {
-		return o, errors.New("-urls, -hosts and -every must be at least 1, -links at least 2")
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	return o, nil
+	return o, o.check()
 }
 
-func run(ctx context.Context, args []string) error {
-	o, err := parse(args)
-	if err != nil {
-		return err
-	}
-	if o.dir == "" {
-		if o.dir, err = os.MkdirTemp("", "seine-frontier-"); err != nil {
-			return fmt.Errorf("make directory: %w", err)
-		}
-		if !o.keep {
-			defer os.RemoveAll(o.dir)
-		}
-	}
-	m, err := start(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer m.stop()
-	if err := m.inject(ctx); err != nil {
-		return err
-	}
-	if o.drain {
-		return m.drain(ctx)
+// check names the first option that is wrong, and what would be right.
+func (o *options) check() error {
+	switch {
+	case o.URLs < 1 || o.URLs > 1_000_000_000:
+		return errors.New("-urls: from 1 to 1000000000")
+	case o.Hosts < 1 || o.Hosts > 10_000_000:
+		return errors.New("-hosts: from 1 to 10000000")
+	case o.Links < 2 || o.Links > messages.MaxBatchURLs:
+		return fmt.Errorf("-links: from 2 to %d", messages.MaxBatchURLs)
+	case o.Partitions < 1 || o.Partitions > messages.MaxPartitions:
+		return fmt.Errorf("-partitions: from 1 to %d", messages.MaxPartitions)
+	case o.Mix != mixSite && o.Mix != mixUniform:
+		return errors.New("-mix: site or uniform")
+	case o.Phase != phaseInject && o.Phase != phaseAll:
+		return errors.New("-phase: inject or all")
+	case o.Report <= 0:
+		return errors.New("-report: more than 0")
+	case (o.CPUProfile != "" || o.HeapProfile != "") && int(o.ProfileAt*1e6) > o.URLs:
+		return errors.New("-profile-at: no more than -urls")
 	}
 	return nil
+}
+
+func run(ctx context.Context, args []string) (err error) {
+	o, err := parseOptions(args)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(o.Dir, "seine-frontier-")
+	if err != nil {
+		return fmt.Errorf("make work folder: %w", err)
+	}
+	if o.Keep {
+		fmt.Fprintln(os.Stderr, "kept:", work)
+	} else {
+		defer func() { _ = os.RemoveAll(work) }()
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	m := &machine{options: o, work: work, fail: fail}
+	defer m.stop()
+	if err := m.measureAll(ctx); err != nil {
+		// A process that died says more than what failed because of it.
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+			return cause
+		}
+		return err
+	}
+	return nil
+}
+
+// measureAll runs the phases.
+func (m *machine) measureAll(ctx context.Context) error {
+	if err := m.start(ctx); err != nil {
+		return err
+	}
+	w := newWeb(&m.options)
+	fmt.Printf("%d URLs over %d hosts, as many repeats, %d links a page, mix %s, %d partitions%s\n\n",
+		m.URLs, m.Hosts, m.Links, m.Mix, m.Partitions, strings.TrimRight("; "+m.FrontierArgs, "; "))
+	if err := m.inject(ctx, w); err != nil {
+		return err
+	}
+	if m.Phase == phaseInject {
+		return nil
+	}
+	return m.drain(ctx, w)
 }

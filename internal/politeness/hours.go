@@ -160,10 +160,10 @@ func parseTimes(text string) (from, to int, err error) {
 	if to, err = parseTime(b); err != nil {
 		return 0, 0, err
 	}
-	switch {
-	case from == day:
+	switch from {
+	case day:
 		return 0, 0, errors.New("starts at 24:00: write 00:00, and the next day")
-	case from == to:
+	case to:
 		return 0, 0, errors.New("is empty: a whole day is 00:00-24:00")
 	}
 	return from, to, nil
