@@ -49,14 +49,14 @@ func (m *machine) drain(ctx context.Context, w *web) error {
 	}
 	complete := false
 	g.Go(func() (err error) {
-		defer stop() // of the workers
+		defer stop() // the workers, who may be in the middle of something
 		complete, err = d.watch(ctx)
 		return err
 	})
-	if err := g.Wait(); err != nil && !complete {
+	if err := g.Wait(); !complete {
 		return err //nolint:wrapcheck // is ours
 	}
-	return nil
+	return d.report(context.WithoutCancel(ctx))
 }
 
 // drainage is what has come out.
@@ -68,7 +68,8 @@ type drainage struct {
 	mu    sync.Mutex
 	out   []uint64 // a bit for each URL
 	count int
-	again int // requests that JetStream delivered once more
+	again int           // requests that JetStream delivered once more
+	took  time.Duration // until the crawl was complete
 }
 
 // take notes that URL i has come out.
@@ -224,7 +225,8 @@ func (d *drainage) ended(ctx context.Context, began time.Time) (bool, error) {
 		end, n, err := client.Ended(ctx, crawl, &spec)
 		switch {
 		case err == nil && end == frontier.Complete && n.Known() == int64(d.URLs) && n.Done == int64(d.URLs):
-			return true, d.report(ctx, time.Since(began))
+			d.took = time.Since(began)
+			return true, nil
 		case err == nil && end == frontier.Complete:
 			return false, fmt.Errorf("the frontier knows %d URLs and has done %d, of %d", n.Known(), n.Done, d.URLs)
 		case time.Now().After(until):
@@ -236,7 +238,7 @@ func (d *drainage) ended(ctx context.Context, began time.Time) (bool, error) {
 	}
 }
 
-func (d *drainage) report(ctx context.Context, took time.Duration) error {
+func (d *drainage) report(ctx context.Context) error {
 	if err := d.checkDead(ctx); err != nil {
 		return err
 	}
@@ -244,13 +246,10 @@ func (d *drainage) report(ctx context.Context, took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	count, again := d.count, d.again
-	d.mu.Unlock()
-	fmt.Printf("\nEvery URL came out exactly once, and the crawl is complete: %d in %s, %.0f requests/s", count,
-		took.Round(time.Second), float64(count)/took.Seconds())
-	if again > 0 {
-		fmt.Printf("; JetStream delivered %d of them again", again)
+	fmt.Printf("\nEvery URL came out exactly once, and the crawl is complete: %d in %s, %.0f requests/s", d.count,
+		d.took.Round(time.Second), float64(d.count)/d.took.Seconds())
+	if d.again > 0 {
+		fmt.Printf("; JetStream delivered %d of them again", d.again)
 	}
 	fmt.Println()
 	return d.checkRSS(used.rss)
