@@ -31,13 +31,13 @@ func (m *machine) drain(ctx context.Context, w *web) error {
 		return fmt.Errorf("create consumer: %w", err)
 	}
 	d := &drainage{machine: m, web: w, out: make([]uint64, w.urls/64+1), requests: make(chan jetstream.Msg, workers*answerBatch)}
-	ctx, stop := context.WithCancel(ctx)
+	working, stop := context.WithCancel(ctx)
 	defer stop()
-	g, ctx := errgroup.WithContext(ctx)
+	g, working := errgroup.WithContext(working)
 	consuming, err := fetch.Consume(func(msg jetstream.Msg) {
 		select {
 		case d.requests <- msg:
-		case <-ctx.Done():
+		case <-working.Done():
 		}
 	}, jetstream.PullMaxMessages(workers*answerBatch))
 	if err != nil {
@@ -45,18 +45,18 @@ func (m *machine) drain(ctx context.Context, w *web) error {
 	}
 	defer consuming.Stop()
 	for range workers {
-		g.Go(func() error { return d.work(ctx) })
+		g.Go(func() error { return d.work(working) })
 	}
 	complete := false
 	g.Go(func() (err error) {
 		defer stop() // the workers, who may be in the middle of something
-		complete, err = d.watch(ctx)
+		complete, err = d.watch(working)
 		return err
 	})
 	if err := g.Wait(); !complete {
 		return err //nolint:wrapcheck // is ours
 	}
-	return d.report(context.WithoutCancel(ctx))
+	return d.report(ctx)
 }
 
 // drainage is what has come out.

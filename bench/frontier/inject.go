@@ -26,13 +26,13 @@ func (p *published) total() int64 { return p.fresh.Load() + p.repeats.Load() }
 
 // inject publishes all pages, as fast as the stream takes them, and prints how the frontier does.
 func (m *machine) inject(ctx context.Context, w *web) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, gctx := errgroup.WithContext(ctx)
 	var next atomic.Int64 // page
 	var pub published
 	for range publishers {
-		g.Go(func() error { return m.publish(ctx, w, &next, &pub) })
+		g.Go(func() error { return m.publish(gctx, w, &next, &pub) })
 	}
-	g.Go(func() error { return m.watch(ctx, g, &pub) })
+	g.Go(func() error { return m.watch(gctx, g, &pub) })
 	if err := g.Wait(); err != nil {
 		return err //nolint:wrapcheck // is ours
 	}
