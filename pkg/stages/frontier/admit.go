@@ -16,7 +16,7 @@ func (s *shard) candidates(m *messages.Candidates, partitions int, now int64) (b
 	if err != nil {
 		return nil, err
 	}
-	if c := s.crawl(m.Crawl); c.Print == 0 { // the first that its URLs are judged by
+	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
 		c.Print, c.dirty = rules.print, true
 	}
 	for _, c := range m.URLs {
@@ -95,7 +95,13 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		s.tx.set(s.seedKey(id), nil)
 	}
 	found.Arrival = s.nextArrival(now)
-	return s.admit(found, id, rules, now)
+	err := s.admit(found, id, rules, now)
+	if found.State == Excluded {
+		candidatesTotal.excluded.Inc()
+	} else {
+		candidatesTotal.queued.Inc()
+	}
+	return err
 }
 
 // startingRun is the run that a message belongs to if it does not say so: what
@@ -133,10 +139,8 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 		reason = ReasonHostPages
 	}
 	if reason == "" {
-		candidatesTotal.queued.Inc()
 		return s.queue(r, id, h, now)
 	}
-	candidatesTotal.excluded.Inc()
 	if reason == ReasonScope {
 		s.tx.set(append(s.outsidePrefix(id.crawl, rules.root(r.URL)), id.hash[:]...), nil)
 	}
@@ -176,7 +180,7 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 		s.drop(r, id, h)
 	}
 	tooFar := r.State == Excluded && slices.Contains(reasonsOfDistance, r.Reason)
-	if nearer || newRun {
+	if nearer || newRun && r.State.ended() {
 		r.Depth, r.Redirects, r.Referrer = found.Depth, found.Redirects, found.Referrer
 	}
 	r.Seed = r.Seed || found.Seed

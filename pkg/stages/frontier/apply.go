@@ -32,9 +32,13 @@ func (s *shard) result(res *messages.Result, now int64) error {
 	if err != nil {
 		return err
 	}
+	pace, err := s.rulesOf(req.host) // of all crawls that want it, this one included
+	if err != nil {
+		return err
+	}
 	resultsTotal.WithLabelValues(string(res.Class)).Inc()
 	s.land(req)
-	event := s.settle(req, res, rules, now)
+	event := s.settle(req, res, rules, pace, now)
 	s.touch(req.host)
 	if err := s.conclude(req, res, event, rules, now); err != nil {
 		return err
@@ -70,17 +74,16 @@ func (s *shard) adopt(id urlID, round uint32, sent int, now int64) (*request, er
 }
 
 // settle takes note of a result in the books of its host and its crawl.
-func (s *shard) settle(req *request, res *messages.Result, rules *rules, now int64) politeness.Event {
+func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *politeness.Rules, now int64) politeness.Event {
 	h, c := req.host, s.crawl(req.id.crawl)
 	h.finished(res)
-	pace := rules.paceOf(h.hostname())
 	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
 	out := outcome(res)
-	if out.Kind == politeness.HostFailure && req.Failures > 0 && h.polite.Phase(&pace.Rules, now) != politeness.BreakerOpen {
+	if out.Kind == politeness.HostFailure && req.Failures > 0 && out.RetryAfter == 0 && h.polite.Phase(pace, now) != politeness.BreakerOpen {
 		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
 	}
-	event := h.polite.End(&pace.Rules, now, out, seed)
-	s.addresses.end(req.ip, h.polite.Delay(&pace.Rules), now)
+	event := h.polite.End(pace, now, out, seed)
+	s.addresses.end(req.ip, h.polite.Delay(pace), now)
 	if rules.GroupBy == messages.GroupByIP && res.IP != "" {
 		h.ip = res.IP
 	}
@@ -149,8 +152,7 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 	case res.Class == messages.RefusedAddress:
 		s.move(r, id, Excluded, ReasonAddress, now)
 	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns:
-		s.move(r, id, Queued, "", now)
-		s.push(r, id, req.host)
+		return s.admit(r, id, rules, now)
 	case event == politeness.GaveUp:
 		return s.fail(r, id, reasonGivenUp, rules, now)
 	case res.Class.Retryable():

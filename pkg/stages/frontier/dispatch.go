@@ -3,6 +3,7 @@ package frontier
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -162,6 +163,9 @@ func (s *shard) next(h *host, now int64) (*request, error) {
 		s.touch(h)
 		return nil, nil
 	}
+	if strict, err := s.rulesOf(h); err != nil || s.givenUp(h, strict, now) {
+		return nil, errors.Join(err, s.failAll(h, now))
+	}
 	for range h.work {
 		w := h.work[h.turn%len(h.work)]
 		h.turn++
@@ -187,10 +191,6 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 	case pace.state != messages.Running:
 		s.park(h, w)
 		return nil, nil
-	case s.givenUp(h, &pace.Rules, now):
-		return nil, s.discard(h, w, now, func(r *record, id urlID) error {
-			return s.fail(r, id, reasonGivenUp, rules, now)
-		})
 	case pace.maxPages > 0 && w.pages >= pace.maxPages:
 		return nil, s.discard(h, w, now, func(r *record, id urlID) error {
 			s.move(r, id, Excluded, ReasonHostPages, now)
@@ -250,6 +250,7 @@ func (s *shard) send(r *record, id urlID, h *host, now int64) *request {
 
 // launch makes a URL one that is under way.
 func (s *shard) launch(r *record, id urlID, h *host, now int64) *request {
+	r.Due = 0
 	s.move(r, id, InFlight, "", now)
 	req := &request{record: r, id: id, host: h, deadline: now + leaseTime}
 	s.takeOff(req)

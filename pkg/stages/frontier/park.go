@@ -73,6 +73,24 @@ func (s *shard) discard(h *host, w *work, now int64, end func(*record, urlID) er
 	return nil
 }
 
+// failAll ends what is queued for a host that was given up.
+func (s *shard) failAll(h *host, now int64) error {
+	for _, w := range h.work {
+		if w.parked {
+			continue
+		}
+		rules, err := s.rules(w.crawl, 0)
+		if err != nil {
+			return err
+		}
+		err = s.discard(h, w, now, func(r *record, id urlID) error { return s.fail(r, id, reasonGivenUp, rules, now) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // probe lets a host that was given up be asked again: a person wants it.
 func (s *shard) probe(name string) error {
 	h, err := s.host(name)

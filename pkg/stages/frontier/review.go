@@ -15,14 +15,14 @@ const reviewed = 1000
 // again, step by step; what was parked may go.
 func (s *shard) specsChanged(now int64) error {
 	for name, c := range s.crawls {
+		if c.Started == 0 {
+			continue // it has no URLs yet
+		}
 		rules, err := s.rules(name, 0)
 		if err != nil {
 			return err
 		}
-		switch c.Print {
-		case rules.print:
-		case 0: // it has no URLs yet
-		default:
+		if c.Print != rules.print {
 			c.Print, c.dirty, c.Review, c.unpark = rules.print, true, &sweep{}, true
 			c.quota = quota{}
 		}

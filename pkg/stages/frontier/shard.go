@@ -146,8 +146,9 @@ func (s *shard) loadCrawls() error {
 	pre := prefix(s.partition, kindCounters)
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		c := s.crawl(string(key[len(pre):]))
-		c.unpark = true // whether it must be parked is found out again
-		return true, json.Unmarshal(value, &c.crawlState)
+		err := json.Unmarshal(value, &c.crawlState)
+		c.unpark = c.Started > 0 // whether it must be parked is found out again
+		return true, err
 	})
 	if err != nil {
 		return fmt.Errorf("read counters: %w", err)
