@@ -183,8 +183,8 @@ func (d *drainage) watch(ctx context.Context) (complete bool, err error) {
 		return false, err
 	}
 	began, step := used.at, max(1, int(d.Report*1e6))
-	fmt.Println("\n| out | requests/s | RSS MB | peak MB | state MB | nats disk MB | nats RSS MB | CPU s frontier | nats | bench |")
-	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Println("\n| out | requests/s | RSS MB | peak MB | state MB | nats disk MB | nats RSS MB | CPU s frontier | nats | bench | other cores |")
+	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	before, seen, moved := 0, 0, began
 	for stages.Sleep(ctx, lookEvery) == nil {
 		switch n := d.total(); {
@@ -208,9 +208,9 @@ func (d *drainage) line(total, n int, before costs) costs {
 	if err != nil {
 		return before
 	}
-	fmt.Printf("| %.2f M | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f | %.1f | %.1f |\n", float64(total)/1e6,
+	fmt.Printf("| %.2f M | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f | %.1f | %.1f | %.1f |\n", float64(total)/1e6,
 		float64(n)/now.at.Sub(before.at).Seconds(), mb(now.rss), mb(now.peak), mb(now.state), mb(now.nats), mb(now.natsRSS),
-		now.frontierCPU-before.frontierCPU, now.natsCPU-before.natsCPU, now.ownCPU-before.ownCPU)
+		now.frontierCPU-before.frontierCPU, now.natsCPU-before.natsCPU, now.ownCPU-before.ownCPU, now.others(before))
 	return now
 }
 

@@ -19,10 +19,21 @@ const (
 	publishBatch = 256 // messages that each has on their way at a time
 )
 
-// published counts candidates that JetStream has acknowledged.
-type published struct{ fresh, repeats atomic.Int64 }
+// published counts candidates that JetStream has acknowledged, and those of them that the frontier had applied lately.
+type published struct{ fresh, repeats, applied atomic.Int64 }
 
 func (p *published) total() int64 { return p.fresh.Load() + p.repeats.Load() }
+
+// hold waits while the frontier is more than so many candidates behind. If publishing ran ahead to the limit of the
+// stream, the frontier would have the machine to itself afterwards, and its rate at the end would be too good.
+func (p *published) hold(ctx context.Context, ahead int64) error {
+	for ahead > 0 && p.total()-p.applied.Load() > ahead {
+		if err := stages.Sleep(ctx, lookEvery/10); err != nil {
+			return err //nolint:wrapcheck // why it ended is known above
+		}
+	}
+	return nil
+}
 
 // inject publishes all pages, as fast as the stream takes them, and prints how the frontier does.
 func (m *machine) inject(ctx context.Context, w *web) error {
@@ -50,6 +61,9 @@ func (m *machine) publish(ctx context.Context, w *web, next *atomic.Int64, count
 			if done = k >= w.pages; !done {
 				p.add(k)
 			}
+		}
+		if err := count.hold(ctx, int64(m.Ahead)); err != nil {
+			return err
 		}
 		if err := pub.Publish(ctx, p.msgs...); err != nil {
 			return fmt.Errorf("publish candidates: %w", err)

@@ -42,7 +42,7 @@ type options struct {
 	Report                         float64 // millions
 	Dir                            string
 	Keep                           bool
-	FetchMessages                  int
+	Ahead, FetchMessages           int
 	FrontierArgs                   string
 
 	CPUProfile, HeapProfile string
@@ -73,6 +73,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.Float64Var(&o.Report, "report", 1, "`millions` of distinct URLs between two lines of the table")
 	f.StringVar(&o.Dir, "dir", "", "`folder` to make the work folder in; the system's for temporary files if empty")
 	f.BoolVar(&o.Keep, "keep", false, "keep the work folder, and say where")
+	f.IntVar(&o.Ahead, "ahead", 100_000, "how many `candidates` publishing may be ahead of the frontier; 0 is as many as the stream holds")
 	f.IntVar(&o.FetchMessages, "fetch-messages", 8192, "--fetch-messages of the frontier: requests under way at a time")
 	f.StringVar(&o.FrontierArgs, "frontier-args", "", "more `arguments` for the frontier, such as \"--snapshot-every 0s\"")
 	f.StringVar(&o.CPUProfile, "cpuprofile", "", "write 30 s of the frontier's CPU profile to this `file`")
@@ -101,6 +102,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-links: from 2 to %d", messages.MaxBatchURLs)
 	case o.Partitions < 1 || o.Partitions > messages.MaxPartitions:
 		return fmt.Errorf("-partitions: from 1 to %d", messages.MaxPartitions)
+	case o.Ahead < 0 || o.FetchMessages < 1:
+		return errors.New("-ahead: from 0; -fetch-messages: from 1")
 	case o.Mix != mixSite && o.Mix != mixUniform:
 		return errors.New("-mix: site or uniform")
 	case o.Phase != phaseInject && o.Phase != phaseAll:
@@ -132,9 +135,8 @@ func run(ctx context.Context, args []string) (err error) {
 	m := &machine{options: o, work: work, fail: fail}
 	defer m.stop()
 	if err := m.measureAll(ctx); err != nil {
-		// A process that died says more than what failed because of it.
-		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-			return cause
+		if cause := context.Cause(ctx); cause != nil {
+			return cause // a process that died, or an interrupt, says more than what failed because of it
 		}
 		return err
 	}

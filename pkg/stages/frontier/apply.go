@@ -54,8 +54,8 @@ func (s *shard) adopt(id urlID, round uint32, sent int, now int64) (*request, er
 	if err != nil || r == nil {
 		return nil, err
 	}
-	if round < r.Round || round == r.Round && sent <= r.Sent {
-		return nil, nil
+	if round < r.Round || round == r.Round && (sent <= r.Sent || r.State >= Parsing && r.Sent > 0) {
+		return nil, nil // an attempt that was given up, of a visit that has had its answer
 	}
 	h, err := s.hostOf(r.URL, id.crawl)
 	if err != nil {
