@@ -157,7 +157,7 @@ func wantSound(t *rapid.T, s *State, r *Rules, now int64) {
 	if again := s.Earliest(r, earliest); again != earliest && known {
 		t.Fatalf("Earliest = %d, but asked again then, %d: %+v", earliest, again, s)
 	}
-	if waiting := earliest > now; waiting == (phase == Due) && (waiting || !s.open(r)) {
+	if waiting := earliest > now; waiting == (phase == Due) && (waiting || !s.Open(r)) {
 		t.Fatalf("the phase is %q, but the wait is %v: %+v", phase, time.Duration(earliest-now), s)
 	}
 	if limit := s.Limit(r); limit < 1 || limit > max(1, r.PerHost) {

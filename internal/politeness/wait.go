@@ -5,7 +5,7 @@ import "time"
 // Limit is how many requests may be under way now; at least 1. Whether one may
 // start now is for Earliest to say.
 func (s *State) Limit(r *Rules) int {
-	if s.Delay(r) > 0 || s.open(r) {
+	if s.Delay(r) > 0 || s.Open(r) {
 		return 1
 	}
 	return max(1, r.PerHost)
@@ -33,7 +33,7 @@ func (s *State) Phase(r *Rules, now int64) Phase {
 	if _, why := s.waits(r, now); why != Due {
 		return why
 	}
-	if s.open(r) {
+	if s.Open(r) {
 		return BreakerOpen // its probe is due, or under way
 	}
 	return Due
@@ -42,11 +42,11 @@ func (s *State) Phase(r *Rules, now int64) Phase {
 // GivenUp says that the breaker has probed as often as the rules allow, in
 // vain. The host is still probed, so that a good answer can end that; see GaveUp.
 func (s *State) GivenUp(r *Rules) bool {
-	return s.open(r) && r.Breaker.Probes > 0 && uint64(s.opened) > uint64(r.Breaker.Probes)
+	return s.Open(r) && r.Breaker.Probes > 0 && uint64(s.opened) > uint64(r.Breaker.Probes)
 }
 
-// open is of the breaker, and includes a probe that is due or under way.
-func (s *State) open(r *Rules) bool { return s.opened > 0 && r.Breaker.Failures > 0 }
+// Open is of the breaker, and includes a probe that is due or under way.
+func (s *State) Open(r *Rules) bool { return s.opened > 0 && r.Breaker.Failures > 0 }
 
 func (s *State) ordinary(r *Rules) time.Duration { return r.ordinary(s.crawlDelay, s.smoothed) }
 
@@ -60,7 +60,7 @@ func (s *State) waits(r *Rules, now int64) (int64, Phase) {
 	}
 	later(since(s.began, now, max(0, r.Interval)), Delay)
 	later(since(s.ended, now, max(s.waitWithin(r), s.Delay(r))), s.phase())
-	if s.open(r) {
+	if s.Open(r) {
 		later(since(s.ended, now, s.pauseWithin(r)), BreakerOpen)
 	}
 	later(r.Hours.Next(end), OutOfHours)

@@ -18,7 +18,8 @@ func (s *shard) result(res *messages.Result, now int64) error {
 	req := s.inFlight[id]
 	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
 		var err error
-		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, now); err != nil || req == nil {
+		final := !res.Class.Retryable()
+		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, final, now); err != nil || req == nil {
 			return err
 		}
 	}
@@ -48,14 +49,18 @@ func (s *shard) result(res *messages.Result, now int64) error {
 
 // adopt takes over a request that a former owner of the partition sent after
 // the state that this one began with was saved. It returns nil if the request
-// is not newer than what is known.
-func (s *shard) adopt(id urlID, round uint32, sent int, now int64) (*request, error) {
+// is not newer than what is known, unless its result is final: the page of an
+// attempt that was given up is a page, and its URL needs no other attempt.
+func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (*request, error) {
 	r, err := s.record(id)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	if round < r.Round || round == r.Round && (sent <= r.Sent || r.State >= Parsing && r.Sent > 0) {
-		return nil, nil // an attempt that was given up, of a visit that has had its answer
+	switch {
+	case round < r.Round, round == r.Round && r.State >= Parsing && r.Sent > 0:
+		return nil, nil // the visit has had its answer
+	case round == r.Round && sent <= r.Sent && !final:
+		return nil, nil
 	}
 	h, err := s.hostOf(r.URL, id.crawl)
 	if err != nil {
@@ -69,7 +74,10 @@ func (s *shard) adopt(id urlID, round uint32, sent int, now int64) (*request, er
 	default:
 		s.unplan(r, id)
 	}
-	r.Round, r.Sent, r.SentRun = round, sent, r.Run
+	if round > r.Round {
+		r.Sent = 0
+	}
+	r.Round, r.Sent, r.SentRun = round, max(sent, r.Sent), r.Run
 	return s.launch(r, id, h, now), nil
 }
 
@@ -79,7 +87,7 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 	h.finished(res)
 	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
 	out := outcome(res)
-	if out.Kind == politeness.HostFailure && req.Failures > 0 && out.RetryAfter == 0 && h.polite.Phase(pace, now) != politeness.BreakerOpen {
+	if out.Kind == politeness.HostFailure && req.Failures > 0 && out.RetryAfter == 0 && !h.polite.Open(pace) {
 		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
 	}
 	event := h.polite.End(pace, now, out, seed)

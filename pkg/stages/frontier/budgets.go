@@ -103,7 +103,9 @@ func (d *budgetDoc) grant(p string, used usage, more bool, partitions int, spec 
 			(*grants)[p] += extra
 			q.over = q.over || extra == 0
 		}
-		return (*grants)[p]
+		// A limit that was lowered may be exceeded by what is under way: what
+		// of that turns out to be no page is not to be sent again.
+		return (*grants)[p] + min(left, 0)
 	}
 	q.pages = share(&d.Pages, spec.MaxPages, used.Pages, 1)
 	q.bytes = share(&d.Bytes, int64(spec.MaxBytes), used.Bytes, leastBytes)

@@ -22,6 +22,7 @@ import (
 //	Z crawl host                               → host parked for a crawl
 //	O crawl hash                               → URL known with its parameters in some order
 //	X crawl root hash                          → URL excluded because its host is not open
+//	N                                          → the state is another store's, and behind
 //
 // Names end with a zero byte, which none contains; numbers are big-endian.
 const (
@@ -38,6 +39,7 @@ const (
 	kindParked   = 'Z'
 	kindOrder    = 'O'
 	kindOutside  = 'X'
+	kindNew      = 'N'
 )
 
 // prefix starts a key of a kind in partition p.

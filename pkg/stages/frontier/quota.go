@@ -70,7 +70,7 @@ func (p *partition) requestGrants(ctx context.Context) {
 		}
 		used := usage{Pages: c.Pages + c.InFlight, Bytes: c.BytesWire}
 		// What it has not used it gives back with the question.
-		q.want, q.asked, q.pages, q.bytes = false, true, used.Pages, used.Bytes
+		q.want, q.asked, q.pages, q.bytes = false, true, min(q.pages, used.Pages), min(q.bytes, used.Bytes)
 		more := waiting
 		p.saver.tasks.Go(func() {
 			g, err := p.f.budgets.settle(ctx, name, p.partition, used, more, rules.Spec)

@@ -11,20 +11,14 @@ import (
 // reviewed is how many URLs a turn looks at while it walks through many.
 const reviewed = 1000
 
-// specsChanged looks which crawls have other rules now. Their URLs are judged
-// again, step by step; what was parked may go.
-func (s *shard) specsChanged(now int64) error {
+// specsChanged looks which crawls have other rules now: see shard.rules.
+func (s *shard) specsChanged() error {
 	for name, c := range s.crawls {
 		if c.Started == 0 {
 			continue // it has no URLs yet
 		}
-		rules, err := s.rules(name, 0)
-		if err != nil {
+		if _, err := s.rules(name, 0); err != nil {
 			return err
-		}
-		if c.Print != rules.print {
-			c.Print, c.dirty, c.Review, c.unpark = rules.print, true, &sweep{}, true
-			c.quota = quota{}
 		}
 	}
 	return nil

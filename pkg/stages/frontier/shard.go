@@ -231,7 +231,10 @@ func (s *shard) crawl(name string) *crawl {
 }
 
 // rules returns the spec of a crawl, at least of revision rev; the same for a
-// whole turn, unless a message is ahead of it.
+// whole turn, unless a message is ahead of it. If the rules are others than
+// before, the URLs of the crawl are judged again, step by step, and what was
+// parked may go: see review. This is noted with the first URL that the new
+// rules judge, or a change back would leave that one as it is.
 func (s *shard) rules(name string, rev uint64) (*rules, error) {
 	c := s.crawl(name)
 	if c.rules != nil && c.rulesFor == s.specsGen && c.rules.Rev >= rev {
@@ -242,6 +245,9 @@ func (s *shard) rules(name string, rev uint64) (*rules, error) {
 		return nil, err
 	}
 	c.rules, c.rulesFor = r, s.specsGen
+	if c.Started != 0 && c.Print != r.print { // it has URLs, judged by other rules
+		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, &sweep{}, true, quota{}
+	}
 	return r, nil
 }
 
@@ -447,7 +453,7 @@ func (s *shard) tend(now int64) error {
 	s.loader.collect(s)
 	if g := s.specs.generation(); g != s.specsGen {
 		s.specsGen = g
-		if err := s.specsChanged(now); err != nil {
+		if err := s.specsChanged(); err != nil {
 			return err
 		}
 	}

@@ -59,6 +59,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
+	opts.EnsureDefaults() // snapshots are written with them too
 	db, err := pebble.Open(dir, opts)
 	if err != nil {
 		if strings.Contains(err.Error(), "resource temporarily unavailable") || strings.Contains(err.Error(), "lock held") {

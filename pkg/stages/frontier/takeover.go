@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
@@ -20,8 +21,8 @@ var ErrForeignState = errors.New("the state of this partition is in another fron
 // takeOver makes sure that the store has the state of a partition, and that it
 // is the only one that goes on with it. The binding of the partition says where
 // its state is. If that is another store, the newest snapshot is taken in, and
-// what happened since is replayed from the streams: see replay. The binding
-// moves when the state is complete, so a crash before leaves all as it was.
+// what happened since is replayed from the streams: see replay. It reports
+// whether that is still to be done.
 func (f *Frontier) takeOver(ctx context.Context, p int, epoch uint64) (restored bool, err error) {
 	bound, err := f.snapshots.Binding(ctx, p)
 	if err != nil {
@@ -31,11 +32,27 @@ func (f *Frontier) takeOver(ctx context.Context, p int, epoch uint64) (restored 
 		if err := f.restore(ctx, p, bound.Store); err != nil {
 			return false, err
 		}
-		restored = true
+		if err := f.store.markNew(p); err != nil {
+			return false, err
+		}
 	}
-	_, err = f.snapshots.Rebind(ctx, p, bound, f.store.ID, epoch)
-	return restored, err
+	if _, err = f.snapshots.Rebind(ctx, p, bound, f.store.ID, epoch); err != nil {
+		return false, err
+	}
+	return f.store.isNew(p)
 }
+
+// markNew notes that a state came from another store. As long as the mark is
+// there, what that store had under way is not known here: an owner that dies
+// before it has caught up leaves it to the next. See partition.resume.
+func (s *Store) markNew(p int) error {
+	if err := s.db.Set(prefix(p, kindNew), nil, pebble.Sync); err != nil {
+		return fmt.Errorf("mark the state of partition %d as new: %w", p, err)
+	}
+	return nil
+}
+
+func (s *Store) isNew(p int) (bool, error) { return s.has(prefix(p, kindNew)) }
 
 // restore takes in the newest snapshot of a partition.
 func (f *Frontier) restore(ctx context.Context, p int, from string) error {
@@ -201,7 +218,7 @@ func (p *partition) resume() error {
 	now := p.f.now()
 	for seq, req := range p.foreign {
 		id := urlID{req.Crawl, req.Visit.URL}
-		if _, err := p.adopt(id, req.Visit.Round, req.Attempt, now); err != nil {
+		if _, err := p.adopt(id, req.Visit.Round, req.Attempt, false, now); err != nil {
 			return err
 		}
 		p.sent(id, req.Attempt, seq)
@@ -210,5 +227,6 @@ func (p *partition) resume() error {
 		req.deadline, req.unsent = 0, req.seq == 0
 	}
 	p.foreign, p.nextLease, p.replaying = nil, 0, false
+	p.tx.delete(prefix(p.partition, kindNew))
 	return p.commit(now)
 }

@@ -1,0 +1,755 @@
+package frontier
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// How partition 0 passes from one store to another, over a real server. The
+// tests hand out the epochs, and are fetcher and parser.
+
+// maxWait bounds every wait of these tests; a passing test needs far less.
+const maxWait = 20 * time.Second
+
+type arena struct {
+	t     *testing.T
+	bus   *stages.Bus
+	specs *stages.Specs
+	fetch jetstream.Consumer
+	log   *journal
+}
+
+// journal is a log that a test can read.
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+func newArena(t *testing.T) *arena {
+	t.Helper()
+	srv, err := server.NewServer(&server.Options{
+		JetStream: true, StoreDir: t.TempDir(), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+	if !srv.ReadyForConnections(maxWait) {
+		t.Fatal("server does not start")
+	}
+	a := &arena{t: t, log: new(journal)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log:\n%s", a.log)
+		}
+	})
+	a.bus, err = stages.Dial(srv.ClientURL(), t.Name(), slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	a.must(err)
+	t.Cleanup(a.bus.Close)
+	a.must(Provision(t.Context(), a.config(time.Hour), a.bus))
+	// A request sent twice must show, so JetStream must not drop the second.
+	fetch, err := a.bus.JS.Stream(t.Context(), messages.StreamFetch)
+	a.must(err)
+	c := fetch.CachedInfo().Config
+	c.Duplicates = 100 * time.Millisecond
+	_, err = a.bus.JS.UpdateStream(t.Context(), c)
+	a.must(err)
+	a.fetch, err = a.bus.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamFetch, messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", 1000))
+	a.must(err)
+	var stop func()
+	a.specs, stop, err = stages.FollowSpecs(t.Context(), a.bus)
+	a.must(err)
+	t.Cleanup(stop)
+	spec := messages.DefaultSpec()
+	spec.Delay, spec.PerHost, spec.Domains = 0, 1, []string{"test"}
+	_, err = a.specs.Put(t.Context(), "c", &spec)
+	a.must(err)
+	return a
+}
+
+func (a *arena) config(snapshotEvery time.Duration) Config {
+	cfg := DefaultConfig()
+	cfg.Partitions, cfg.SnapshotEvery, cfg.Cache = 2, messages.Duration(snapshotEvery), 1<<20
+	return cfg
+}
+
+func (a *arena) must(err error) {
+	a.t.Helper()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *arena) eventually(what string, ok func() bool) {
+	a.t.Helper()
+	for deadline := time.Now().Add(maxWait); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			a.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func (a *arena) store() *Store {
+	a.t.Helper()
+	s, err := OpenStore(a.t.TempDir(), 1<<20, SyncOS, a.bus.Log)
+	a.must(err)
+	a.t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// frontier returns a frontier on a store, which does nothing by itself.
+func (a *arena) frontier(s *Store, snapshotEvery time.Duration) *Frontier {
+	a.t.Helper()
+	f, err := New(a.config(snapshotEvery), a.bus, a.specs, s)
+	a.must(err)
+	return f
+}
+
+// tenure is the time in which a store has the partition.
+type tenure struct {
+	a    *arena
+	end  context.CancelCauseFunc
+	done chan struct{}
+	err  error
+}
+
+// own lets a store have the partition.
+func (a *arena) own(s *Store, epoch uint64, snapshotEvery time.Duration) *tenure {
+	a.t.Helper()
+	f := a.frontier(s, snapshotEvery)
+	ctx, end := context.WithCancelCause(context.Background())
+	o := &tenure{a: a, end: end, done: make(chan struct{})}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = f.serve(ctx) })
+	go func() {
+		defer close(o.done)
+		o.err = f.own(ctx, 0, epoch)
+		end(nil)
+		serving.Wait()
+	}()
+	a.t.Cleanup(func() { end(nil); <-o.done })
+	return o
+}
+
+// die ends a tenure as a crash does: nothing is saved for the next owner.
+func (o *tenure) die() error { o.end(nil); return o.wait() }
+
+// handOver ends it in peace.
+func (o *tenure) handOver() {
+	o.a.t.Helper()
+	o.end(stages.ErrShed)
+	o.a.must(o.wait())
+}
+
+func (o *tenure) wait() error {
+	o.a.t.Helper()
+	select {
+	case <-o.done:
+	case <-time.After(maxWait):
+		o.a.t.Fatal("an owner does not end")
+	}
+	return o.err
+}
+
+func (a *arena) publish(subject, id string, data []byte) {
+	a.t.Helper()
+	m := nats.NewMsg(subject)
+	m.Data = data
+	if id != "" {
+		m.Header.Set(nats.MsgIdHdr, id)
+	}
+	_, err := a.bus.JS.PublishMsg(a.t.Context(), m)
+	a.must(err)
+}
+
+func (a *arena) found(c messages.Candidates, urls ...string) {
+	a.t.Helper()
+	c.Crawl = "c"
+	for _, u := range urls {
+		c.URLs = append(c.URLs, messages.Candidate{URL: u})
+	}
+	a.publish(messages.SubjectURLs("c", 0), "", c.Encode())
+}
+
+func (a *arena) seed(urls ...string) {
+	a.t.Helper()
+	a.found(messages.Candidates{Source: messages.SourceSeed}, urls...)
+}
+
+// hosts returns names of hosts in partition 0.
+func hosts(n int) (names []string) {
+	for i := 0; len(names) < n; i++ {
+		if name := fmt.Sprintf("h%d.test", i); messages.Partition("http://"+name+"/", 2) == 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// errand is a request that a fetcher has.
+type errand struct {
+	*messages.Request
+	a *arena
+	m jetstream.Msg
+}
+
+// take gets n requests from FETCH.
+func (a *arena) take(n int) (es []*errand) {
+	a.t.Helper()
+	for deadline := time.Now().Add(maxWait); len(es) < n; {
+		if time.Now().After(deadline) {
+			a.t.Fatalf("%d requests came, want %d", len(es), n)
+		}
+		batch, err := a.fetch.Fetch(n-len(es), jetstream.FetchMaxWait(time.Second))
+		a.must(err)
+		for m := range batch.Messages() {
+			req, err := messages.DecodeRequest(m.Data())
+			a.must(err)
+			es = append(es, &errand{req, a, m})
+		}
+	}
+	return es
+}
+
+// none checks that no other request comes for a while.
+func (a *arena) none() {
+	a.t.Helper()
+	m, err := a.fetch.Next(jetstream.FetchMaxWait(500 * time.Millisecond))
+	if err == nil {
+		a.t.Errorf("this was sent, want nothing: %s", m.Data())
+	}
+}
+
+// ends reports how the request ended, as a fetcher does.
+func (e *errand) ends(class messages.Class) {
+	e.a.t.Helper()
+	res := messages.Result{
+		Crawl: e.Crawl, URL: e.URL, Visit: e.Visit, Attempt: e.Attempt, Class: class, Started: time.Now(),
+		Timings: messages.Timings{Total: messages.Millis(7 * time.Millisecond)}, BytesWire: 1000, BytesBody: 3000,
+	}
+	if class == messages.OK {
+		res.Status, res.ETag = 200, `"`+e.Visit.URL.String()+`"`
+		res.Digest = strings.Repeat("ab", 16)
+	}
+	e.a.publish(messages.SubjectResults("c", 0), res.ID(), res.Encode())
+	e.a.must(e.m.DoubleAck(e.a.t.Context()))
+}
+
+// parsed ends the visit, as a parser does.
+func (e *errand) parsed(links ...string) {
+	e.a.t.Helper()
+	e.a.found(messages.Candidates{Source: messages.SourceLink, Referrer: e.URL, Depth: e.Depth + 1, Ends: e.Visit}, links...)
+}
+
+// status is how the crawl stands in the partition; ok is false while nobody
+// answers.
+func (a *arena) status() (st PartitionStatus, ok bool) {
+	ctx, cancel := context.WithTimeout(a.t.Context(), 500*time.Millisecond)
+	defer cancel()
+	err := (&Client{a.bus}).ask(ctx, opStatus, 0, Question{Crawl: "c"}, &st)
+	return st, err == nil
+}
+
+// settled waits until an owner has applied all that the streams hold, has
+// nothing to retry soon, and has the places of its requests in its store.
+func (a *arena) settled(s *Store) {
+	a.t.Helper()
+	a.eventually("the owner has applied everything", func() bool {
+		st, ok := a.status()
+		if !ok || st.Owner != s.ID || st.Counters.Waiting > 0 || st.Reviewing {
+			return false
+		}
+		for stream, subject := range map[string]string{
+			messages.StreamURLs: messages.SubjectURLs("*", 0), messages.StreamResults: messages.SubjectResults("*", 0),
+		} {
+			last, err := lastSequence(a.t.Context(), a.bus.JS, stream, subject)
+			if err != nil || last > st.Positions[stream].Sequence {
+				return false
+			}
+		}
+		for _, seq := range describe(a.t, s, kindInFlight) {
+			if strings.HasSuffix(seq, "=") {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// describe returns what a store has of partition 0 and some kinds of keys, in
+// order, without the times: another owner applies the same things later.
+func describe(t *testing.T, s *Store, kinds ...byte) (all []string) {
+	t.Helper()
+	arrivals := make(map[string]int)
+	err := s.store0(func(key, value []byte) error {
+		kind, rest := key[2], key[3:]
+		if len(kinds) > 0 && !slices.Contains(kinds, kind) {
+			return nil
+		}
+		line, err := describeKey(kind, rest, value, arrivals)
+		if line != "" {
+			all = append(all, string(kind)+" "+line)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// store0 calls do for all that the store has of partition 0.
+func (s *Store) store0(do func(key, value []byte) error) error {
+	return s.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
+		err := do(key, value)
+		return err == nil, err
+	})
+}
+
+func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string, error) {
+	switch kind {
+	case kindRetry: // entries that were overtaken stay until they are due
+		return "", nil
+	case kindDue:
+		return string(rest[8:]), nil
+	case kindQueue:
+		host, rest, err := cutName(rest)
+		if err != nil {
+			return "", err
+		}
+		_, pl, err := cutName(rest)
+		arrivals[host]++
+		return fmt.Sprintf("%s %d. %s", host, arrivals[host], hex.EncodeToString(append(pl[:3:3], pl[11:]...))), err
+	case kindURL:
+		r, err := decodeRecord(value)
+		if err != nil {
+			return "", err
+		}
+		r.Arrival, r.Due, r.Changed = 0, 0, 0
+		for i := range r.History {
+			r.History[i].At = 0
+		}
+		return fmt.Sprintf("%+v", *r), nil
+	case kindHost:
+		h, err := decodeHost(string(rest), value)
+		if err != nil {
+			return "", err
+		}
+		line := fmt.Sprintf("%s %q %+v", h.name, h.ip, h.stats)
+		for _, w := range h.work {
+			line += fmt.Sprintf(" %s: %d queued, %d pages, parked %v", w.crawl, w.queued, w.pages, w.parked)
+		}
+		return line, nil
+	case kindCounters:
+		var c crawlState
+		err := json.Unmarshal(value, &c)
+		c.Started, c.Changed = 0, 0
+		return fmt.Sprintf("%s=%+v", rest, c), err
+	}
+	return fmt.Sprintf("%q=%s", rest, value), nil
+}
+
+// wantSame checks that two stores have the same of partition 0.
+func (a *arena) wantSame(got, want *Store) {
+	a.t.Helper()
+	g, w := describe(a.t, got), describe(a.t, want)
+	for _, line := range g {
+		if !slices.Contains(w, line) {
+			a.t.Errorf("only the new owner has %s", line)
+		}
+	}
+	for _, line := range w {
+		if !slices.Contains(g, line) {
+			a.t.Errorf("only the old owner has %s", line)
+		}
+	}
+	if len(w) < 50 {
+		a.t.Errorf("only %d keys were compared", len(w))
+	}
+}
+
+// live plays a crawl for a while: n requests, which end in all ways.
+func (a *arena) live(n int, page string) {
+	a.t.Helper()
+	endings := []messages.Class{
+		messages.OK, messages.ServerError, messages.OK, messages.RobotsFetched, messages.Gone, messages.OK, messages.Redirect,
+		messages.RobotsDenied, messages.ConnectFailure, messages.OK, messages.ClientError,
+	}
+	names := hosts(12)
+	for i := range n {
+		e := a.take(1)[0]
+		class := endings[i%len(endings)]
+		links := []string{
+			fmt.Sprintf("http://%s/%s%d", names[i%len(names)], page, i), fmt.Sprintf("http://%s/%s%d", names[(i+5)%len(names)], page, i),
+			fmt.Sprintf("http://%s/%s", names[(i+1)%len(names)], page),
+		}
+		switch {
+		case class == messages.OK && i%2 == 0: // the end of the visit may be applied before its result
+			e.parsed(links...)
+			e.ends(class)
+		case class == messages.OK:
+			e.ends(class)
+			e.parsed(links...)
+		case class == messages.Redirect:
+			a.found(messages.Candidates{Source: messages.SourceRedirect, Referrer: e.URL, Depth: e.Depth, Redirects: 1}, links[0])
+			e.ends(class)
+		default:
+			e.ends(class)
+		}
+	}
+}
+
+func (a *arena) seedHosts(n int) {
+	a.t.Helper()
+	var urls []string
+	for _, h := range hosts(n) {
+		urls = append(urls, "http://"+h+"/", "http://"+h+"/2", "http://"+h+"/3", "http://"+h+"/4")
+	}
+	a.seed(urls...)
+}
+
+func TestNewOwnerHasTheSameStateFromSnapshotAndStreams(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, time.Hour)
+	a.seedHosts(12)
+	a.live(40, "before")
+	owner.handOver() // the snapshot is of here
+	owner = a.own(first, 2, time.Hour)
+	a.live(60, "after")
+	a.settled(first)
+	a.must(owner.die())
+	before := lastOf(t, a, messages.StreamFetch)
+	a.own(second, 3, time.Hour)
+	a.settled(second)
+	a.wantSame(second, first)
+	if !strings.Contains(a.log.String(), "restored from its snapshot") {
+		t.Error("the new owner did not use the snapshot")
+	}
+	if after := lastOf(t, a, messages.StreamFetch); after != before {
+		t.Errorf("%d requests were sent again", after-before)
+	}
+}
+
+func lastOf(t *testing.T, a *arena, stream string) uint64 {
+	t.Helper()
+	s, err := a.bus.JS.Stream(t.Context(), stream)
+	a.must(err)
+	return s.CachedInfo().State.LastSeq
+}
+
+func TestNewOwnerRebuildsTheStateFromWholeStreams(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, 0)
+	a.seedHosts(12)
+	a.live(100, "page")
+	a.settled(first)
+	a.must(owner.die())
+	a.own(second, 2, 0)
+	a.settled(second)
+	a.wantSame(second, first)
+	if !strings.Contains(a.log.String(), "reading its streams from their beginning") {
+		t.Error("the new owner did not say how it came to its state")
+	}
+}
+
+func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, time.Hour)
+	a.seed("http://" + hosts(1)[0] + "/") // so that there is a snapshot, without the rest
+	a.take(1)[0].ends(messages.Gone)
+	owner.handOver()
+	owner = a.own(first, 2, time.Hour)
+	a.seedHosts(12)
+	sent := a.take(12) // one of each host
+	a.must(owner.die())
+	for _, e := range sent[:4] { // while nobody has the partition
+		e.ends(messages.OK)
+		e.parsed()
+	}
+	sent[4].ends(messages.RobotsFetched)
+	a.own(second, 3, time.Hour)
+	next := a.take(5) // of the hosts whose requests had ended
+	a.none()
+	answered := make(map[string]bool)
+	for _, e := range sent[:5] {
+		answered[hostname(e.URL)] = true
+	}
+	for _, e := range next {
+		if !answered[hostname(e.URL)] || e.Epoch != 3 {
+			t.Errorf("sent by the new owner: %+v, its host is being asked", e.Request)
+		}
+	}
+	for _, e := range append(next, sent[5:]...) {
+		e.ends(messages.OK)
+		e.parsed()
+	}
+	attempts := make(map[string]int)
+	for _, e := range append(sent, next...) {
+		attempts[e.URL]++
+	}
+	for st, ok := a.status(); !ok || st.Counters.Open() > 0; st, ok = a.status() {
+		for _, e := range a.take(1) {
+			attempts[e.URL]++
+			e.ends(messages.OK)
+			e.parsed()
+		}
+		time.Sleep(5 * time.Millisecond)
+		if a.idle() {
+			break
+		}
+	}
+	for u, n := range attempts {
+		want := 1
+		if u == sent[4].URL {
+			want = 2
+		}
+		if n != want {
+			t.Errorf("%s was sent %d times, want %d", u, n, want)
+		}
+	}
+	a.settled(second)
+	st, _ := a.status()
+	if c := st.Counters; c.Done != 48 || c.Pages != 48 || c.Known() != 48 || c.Attempts[messages.RobotsFetched] != 1 {
+		t.Errorf("counted %+v, want 48 pages", c)
+	}
+}
+
+// idle reports whether nothing is open any more.
+func (a *arena) idle() bool {
+	idle := false
+	a.eventually("there is a request, or an end", func() bool {
+		st, ok := a.status()
+		idle = ok && st.Counters.Open() == 0
+		return ok && (idle || st.Counters.InFlight > 0 && st.Counters.Parsing == 0)
+	})
+	return idle
+}
+
+func hostname(url string) string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	return host
+}
+
+// A new owner that dies before it has caught up has the binding, and a store
+// that knows nothing of what the former one had under way.
+func TestNewOwnerThatDiesAtOnceKnowsWhatWasUnderWay(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, time.Hour)
+	a.seedHosts(12)
+	a.settledAt(48)
+	owner.handOver()
+	owner = a.own(first, 2, time.Hour)
+	sent := a.take(12)
+	for _, e := range sent { // so that the next of each host are sent after the snapshot
+		e.ends(messages.OK)
+		e.parsed()
+	}
+	sent = a.take(12)
+	a.settled(first)
+	a.must(owner.die())
+	best := 0
+	urgent := messages.Candidates{Crawl: "c", Source: messages.SourceSeed}
+	for _, h := range hosts(12) { // would be sent now, if the hosts were not being asked
+		urgent.URLs = append(urgent.URLs, messages.Candidate{URL: "http://" + h + "/urgent", Priority: &best})
+	}
+	a.found(urgent)
+	if restored, err := a.frontier(second, time.Hour).takeOver(t.Context(), 0, 3); err != nil || !restored {
+		t.Fatalf("restored %v, %v", restored, err)
+	}
+	a.own(second, 4, time.Hour)
+	a.settledAt(60)
+	a.none()
+	for _, e := range sent {
+		e.ends(messages.OK)
+		e.parsed()
+	}
+	for _, e := range a.take(12) {
+		if !strings.HasSuffix(e.URL, "/urgent") || e.Attempt != 1 {
+			t.Errorf("attempt %d of %s was sent, want the urgent one", e.Attempt, e.URL)
+		}
+	}
+	a.none()
+}
+
+// settledAt waits until the partition knows n URLs.
+func (a *arena) settledAt(n int64) {
+	a.t.Helper()
+	a.eventually("the URLs are known", func() bool {
+		st, ok := a.status()
+		return ok && st.Counters.Known() == n
+	})
+}
+
+func TestStateThatCannotBeMadeAgainIsAskedFor(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, 0)
+	a.seedHosts(3)
+	a.take(3)
+	a.settled(first)
+	a.must(owner.die())
+	s, err := a.bus.JS.Stream(t.Context(), messages.StreamURLs)
+	a.must(err)
+	a.must(s.Purge(t.Context()))
+	err = a.own(second, 2, 0).wait()
+	if !errors.Is(err, ErrForeignState) {
+		t.Fatalf("took over with %v, want ErrForeignState", err)
+	}
+	for _, part := range []string{first.ID, second.ID, "--state", "--snapshot-every"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not name %s", err, part)
+		}
+	}
+	if n := len(describe(t, second)); n != 0 {
+		t.Errorf("the store has %d keys of a partition that it did not get", n)
+	}
+	a.own(first, 3, 0) // nothing has happened to the state there
+	a.settled(first)
+}
+
+func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, time.Hour)
+	a.seedHosts(12)
+	a.live(20, "page")
+	owner.handOver()
+	f := a.frontier(first, time.Hour)
+	_, err := f.takeOver(t.Context(), 0, 2)
+	a.must(err)
+	frozen, err := f.open(t.Context(), 0, 2, false) // it gets no further, and nobody tells it that it has lost the partition
+	a.must(err)
+	defer frozen.close()
+	next := a.own(second, 3, time.Hour)
+	a.live(20, "more")
+	a.settled(second)
+	next.handOver()
+	snapshots := stages.NewSnapshots(a.bus)
+	saved, _, err := snapshots.Newest(t.Context(), 0)
+	a.must(err)
+	bound, err := snapshots.Binding(t.Context(), 0)
+	a.must(err)
+	if saved.Owner != second.ID || saved.Epoch != 3 || bound.Store != second.ID {
+		t.Fatalf("saved %+v, bound %+v, want the second store", saved, bound)
+	}
+	frozen.handOver()
+	if !strings.Contains(a.log.String(), stages.ErrStale.Error()) {
+		t.Error("the former owner was not told")
+	}
+	if _, err := f.takeOver(t.Context(), 0, 2); !errors.Is(err, stages.ErrStale) {
+		t.Errorf("took the partition back under an old epoch: %v", err)
+	}
+	again, _, err := snapshots.Newest(t.Context(), 0)
+	a.must(err)
+	still, err := snapshots.Binding(t.Context(), 0)
+	a.must(err)
+	if again.Object != saved.Object || still != bound {
+		t.Errorf("now %+v, bound %+v, want what the new owner saved", again, still)
+	}
+	r, err := snapshots.Open(t.Context(), again)
+	a.must(err)
+	defer r.Close()
+	if n, err := io.Copy(io.Discard, r); err != nil || n != saved.Bytes {
+		t.Errorf("read %d bytes of the snapshot, %v; want %d", n, err, saved.Bytes)
+	}
+}
+
+func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
+	a := newArena(t)
+	snapshots := stages.NewSnapshots(a.bus)
+	_, err := snapshots.Save(t.Context(), 0, stages.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat + 1}, func(w io.Writer) error {
+		_, err := w.Write([]byte("of the future"))
+		return err
+	})
+	a.must(err)
+	bound, err := snapshots.Rebind(t.Context(), 0, stages.Binding{}, "other", 1)
+	a.must(err)
+	s := a.store()
+	err = a.own(s, 2, time.Hour).wait()
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("format %d, this build reads %d", stateFormat+1, stateFormat)) {
+		t.Errorf("took over with %v, want that the format is named", err)
+	}
+	if now, err := snapshots.Binding(t.Context(), 0); err != nil || now != bound {
+		t.Errorf("bound %+v, %v; want as before", now, err)
+	}
+}
+
+func TestDamagedSnapshotChangesNothing(t *testing.T) {
+	a := newArena(t)
+	snapshots := stages.NewSnapshots(a.bus)
+	_, err := snapshots.Save(t.Context(), 0, stages.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat}, func(w io.Writer) error {
+		_, err := w.Write([]byte("no table"))
+		return err
+	})
+	a.must(err)
+	bound, err := snapshots.Rebind(t.Context(), 0, stages.Binding{}, "other", 1)
+	a.must(err)
+	s := a.store()
+	if err := a.own(s, 2, time.Hour).wait(); err == nil {
+		t.Error("a snapshot that is no table was taken in")
+	}
+	if now, err := snapshots.Binding(t.Context(), 0); err != nil || now != bound {
+		t.Errorf("bound %+v, %v; want as before", now, err)
+	}
+}
+
+func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	neighbour := []byte{0, 1, kindURL, 'x'} // of partition 1
+	a.must(first.db.Set(neighbour, []byte("kept"), nil))
+	owner := a.own(first, 1, time.Hour)
+	a.seedHosts(12)
+	a.live(30, "first")
+	a.settled(first)
+	owner.handOver()
+	left := describe(t, first)
+	owner = a.own(second, 2, time.Hour)
+	a.live(60, "second")
+	a.settled(second)
+	owner.handOver()
+	if now := describe(t, first); !slices.Equal(now, left) {
+		t.Fatal("the store that gave up the partition changed")
+	}
+	a.own(first, 3, time.Hour)
+	a.settled(first)
+	a.wantSame(first, second)
+	if kept, err := first.has(neighbour); err != nil || !kept {
+		t.Errorf("what the store has of another partition is gone: %v", err)
+	}
+}
