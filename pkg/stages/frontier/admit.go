@@ -135,7 +135,7 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 	if err != nil {
 		return err
 	}
-	if limit := rules.paceOf(h.hostname()).maxPages; reason == "" && limit > 0 && h.of(id.crawl).pages >= limit {
+	if limit := rules.paceOf(h.hostname()).maxPages; reason == "" && limit > 0 && !r.Fetched && h.of(id.crawl).pages >= limit {
 		reason = ReasonHostPages
 	}
 	if reason == "" {

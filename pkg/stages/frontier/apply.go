@@ -57,8 +57,8 @@ func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (
 		return nil, err
 	}
 	switch {
-	case round < r.Round, round == r.Round && r.State >= Parsing && r.Sent > 0:
-		return nil, nil // the visit has had its answer
+	case round < r.Round, round == r.Round && r.answered():
+		return nil, nil
 	case round == r.Round && sent <= r.Sent && !final:
 		return nil, nil
 	}
@@ -75,7 +75,7 @@ func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (
 		s.unplan(r, id)
 	}
 	if round > r.Round {
-		r.Sent = 0
+		r.Sent, r.Failures = 0, 0
 	}
 	r.Round, r.Sent, r.SentRun = round, max(sent, r.Sent), r.Run
 	return s.launch(r, id, h, now), nil
@@ -102,7 +102,8 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 	c.dirty = true
 	if res.Class == messages.OK {
 		c.Pages++
-		if req.Round == 1 {
+		if !req.Fetched {
+			req.Fetched = true
 			h.of(req.id.crawl).pages++
 		}
 	}

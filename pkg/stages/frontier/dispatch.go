@@ -191,13 +191,6 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 	case pace.state != messages.Running:
 		s.park(h, w)
 		return nil, nil
-	case pace.maxPages > 0 && w.pages >= pace.maxPages:
-		return nil, s.discard(h, w, now, func(r *record, id urlID) error {
-			s.move(r, id, Excluded, ReasonHostPages, now)
-			return nil
-		})
-	case pace.maxPages > 0 && w.pages+int64(w.inFlight) >= pace.maxPages:
-		return nil, nil // what is under way may be the last pages
 	case limited(rules) && c.quota.spent(c, rules, now):
 		s.park(h, w)
 		return nil, nil
@@ -215,8 +208,16 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 		if err != nil || r == nil {
 			return nil, err
 		}
-		s.drop(r, id, h)
 		reason := s.exhausted(r, id, rules)
+		if more := pace.maxPages - w.pages; pace.maxPages > 0 && reason == "" && !r.Fetched {
+			switch {
+			case more <= 0:
+				reason = ReasonHostPages
+			case more <= int64(w.inFlight): // what is under way may be the last pages
+				return nil, nil
+			}
+		}
+		s.drop(r, id, h)
 		if reason == "" {
 			return s.send(r, id, h, now), nil
 		}

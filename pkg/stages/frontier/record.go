@@ -43,6 +43,7 @@ type record struct {
 	State     State
 	Priority  byte
 	Seed      bool // a person or a program fed it
+	Fetched   bool // a page came, in this round or before
 	Round     uint32
 	Parsed    uint32 // the last round whose end came, perhaps before its result
 	Sent      int    // times the visit of this round was sent
@@ -100,6 +101,7 @@ const recordFormat = 2
 const (
 	flagSeed    = 1 << iota // fed by a person or a program
 	flagVisited             // the visited part follows
+	flagFetched             // a page came
 )
 
 // append encodes the record: small numbers as varints, text with its length.
@@ -109,6 +111,9 @@ func (r *record) append(b []byte) []byte {
 	flags := byte(0)
 	if r.Seed {
 		flags |= flagSeed
+	}
+	if r.Fetched {
+		flags |= flagFetched
 	}
 	if !r.visited.empty() {
 		flags |= flagVisited
@@ -159,7 +164,7 @@ func decodeRecord(b []byte) (*record, error) {
 	if len(b) < 4 || b[0] != recordFormat {
 		return nil, errRecord
 	}
-	r := &record{State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0}
+	r := &record{State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0}
 	d := decoder{b: b[4:]}
 	r.Round, r.Parsed, r.Sent, r.Failures = uint32(d.uint()), uint32(d.uint()), int(d.uint()), int(d.uint())
 	r.Depth, r.Redirects, r.Arrival = int(d.uint()), int(d.uint()), d.uint()
@@ -248,4 +253,19 @@ func (r *record) again() {
 		r.Round++
 	}
 	r.Sent, r.Failures, r.Due = 0, 0, 0
+}
+
+// answered reports whether the visit of this round was decided by a result, not
+// by the rules.
+func (r *record) answered() bool {
+	switch r.State {
+	case Parsing, Done:
+		return r.Sent > 0
+	case Failed:
+		return r.Sent > 0 && r.Reason != reasonGivenUp
+	case Excluded:
+		return r.Reason == ReasonRobots || r.Reason == ReasonAddress
+	default:
+		return false
+	}
 }

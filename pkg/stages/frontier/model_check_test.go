@@ -1,0 +1,816 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// model is what anyone can tell who sees only what goes in and what comes out,
+// and what must hold of it.
+type model struct {
+	*river
+	known  map[urlID]*page
+	open   map[urlID]bool // by crawl and the hash of its root: hosts that are in scope
+	under  map[urlID]*flight
+	ended  map[visitOf]messages.Class // visits whose last result was applied
+	asked  map[attemptOf]bool         // requests that were in FETCH
+	pages  map[string]int64           // by crawl
+	hosts  map[string]*ledger         // by the name under which they are scheduled
+	before int64                      // the turn that a crash cut short
+	steps  int
+}
+
+// page is a URL of a crawl.
+type page struct {
+	url      string
+	seed     bool
+	depth    int // the least
+	priority byte
+	sent     int    // how often it was sent
+	fetched  bool   // a page came
+	failed   uint32 // the last round with an attempt that failed
+	last     messages.Class
+}
+
+// flight is a request without a result.
+type flight struct {
+	round     uint32
+	attempt   int
+	host      string
+	published bool
+	lost      bool // it left FETCH without a result
+}
+
+type visitOf struct {
+	id    urlID
+	round uint32
+}
+
+type attemptOf struct {
+	visitOf
+	attempt int
+}
+
+// ledger is what a host may hold against its crawler. Times are Unix ns.
+type ledger struct {
+	lastEnd    int64
+	retryAfter int64 // no request before
+	crawlDelay time.Duration
+	failures   int   // in a row
+	probeAfter int64 // no request before, as it failed too often in a row
+	probing    bool  // a request began since
+}
+
+// step is what a turn did, to be told to the model when it is durable.
+type step struct {
+	now     int64
+	reached []*message
+	applied []applied
+	again   []sent
+	fresh   []sent
+}
+
+// applied is a message, and whether it changed anything.
+type applied struct {
+	*message
+	counted bool
+}
+
+// sent is a request as it was sent.
+type sent struct {
+	id      urlID
+	url     string
+	round   uint32
+	attempt int
+	host    string
+	rank    rank
+}
+
+func (d *step) send(again, fresh []*request) {
+	for i, req := range slices.Concat(again, fresh) {
+		o := sent{req.id, req.URL, req.Round, req.Sent, req.host.name, rankOf(req.record)}
+		if i < len(again) {
+			d.again = append(d.again, o)
+		} else {
+			d.fresh = append(d.fresh, o)
+		}
+	}
+}
+
+func newModel(r *river) *model {
+	return &model{
+		river: r, known: make(map[urlID]*page), open: make(map[urlID]bool), under: make(map[urlID]*flight),
+		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
+		hosts: make(map[string]*ledger),
+	}
+}
+
+func (m *model) host(name string) *ledger {
+	if m.hosts[name] == nil {
+		m.hosts[name] = &ledger{}
+	}
+	return m.hosts[name]
+}
+
+// committed takes note of a turn that is durable.
+func (m *model) committed(d *step) {
+	for _, a := range d.applied {
+		if a.result != nil {
+			m.result(a.result, a.counted, d.now)
+		} else {
+			m.fed(a.candidates)
+		}
+	}
+	for _, o := range d.again {
+		m.resent(o)
+	}
+	for _, o := range d.fresh {
+		m.sent(o, d.now)
+	}
+	m.check()
+	m.order(d.fresh)
+}
+
+// fed is a message of URLS that was acknowledged.
+func (m *model) fed(c *messages.Candidates) {
+	opens := c.Depth == 0 && c.Source != messages.SourceLink
+	for _, u := range c.URLs {
+		if u.URL == notURL {
+			continue
+		}
+		id := urlID{c.Crawl, messages.HashURL(u.URL)}
+		priority := byte(messages.DefaultPriority)
+		if u.Priority != nil {
+			priority = byte(*u.Priority)
+		}
+		p := m.known[id]
+		if p == nil {
+			p = &page{url: u.URL, depth: c.Depth, priority: priority}
+			m.known[id] = p
+		}
+		p.depth, p.priority, p.seed = min(p.depth, c.Depth), min(p.priority, priority), p.seed || opens
+		if opens {
+			m.open[m.root(id)] = true
+			m.host(m.compiled[c.Crawl].group(u.URL)).probeAfter = 0 // a person wants it
+		}
+	}
+}
+
+// root stands for what must be in scope for a URL to be.
+func (m *model) root(id urlID) urlID {
+	return urlID{id.crawl, messages.HashURL("https://" + m.compiled[id.crawl].root(m.known[id].url) + "/")}
+}
+
+// result is one that was applied, perhaps for the second time.
+func (m *model) result(res *messages.Result, counted bool, now int64) {
+	id := urlID{res.Crawl, res.Visit.URL}
+	p, f := m.known[id], m.under[id]
+	visit := visitOf{id, res.Visit.Round}
+	awaited := f != nil && f.round == visit.round && f.attempt == res.Attempt
+	if awaited && !counted {
+		if !m.cut() {
+			m.Fatalf("%s is under way as %+v, and its result changed nothing", m.describe(id), f)
+		}
+		now = m.before // it was durable before its position
+	}
+	landed := awaited || counted && f != nil && f.round == visit.round && !res.Class.Retryable()
+	if _, ended := m.ended[visit]; (f == nil || f.round > visit.round) && !ended && !res.Class.Retryable() && (counted || m.durable(visit, res)) {
+		landed = true // of a request that was given up
+	}
+	host := m.host(m.compiled[res.Crawl].group(p.url))
+	if !landed {
+		if counted && unwell(res) == 0 { // a new owner hears of it for the first time
+			host.failures, host.probeAfter = 0, 0
+		}
+		return
+	}
+	if f != nil && f.round == visit.round {
+		delete(m.under, id)
+	}
+	p.last = res.Class
+	host.heard(res, now)
+	if b := &m.specs[res.Crawl].Breaker; unwell(res) > 0 && (p.failed != visit.round || host.failures >= b.Failures) {
+		host.failed(b, now) // a URL that fails again says nothing new of its host
+	}
+	if res.Class.Retryable() && res.Class != messages.RobotsFetched {
+		p.failed = visit.round
+	}
+	if !res.Class.Retryable() {
+		m.ended[visit] = res.Class
+	}
+	if res.Class == messages.OK {
+		m.pages[res.Crawl]++
+		p.fetched = true
+	}
+}
+
+// durable reports whether a turn that was cut short has applied a result.
+func (m *model) durable(v visitOf, res *messages.Result) bool {
+	r, err := m.shard.record(v.id)
+	m.must(err)
+	return m.cut() && r != nil && r.Round == v.round && (r.State == Parsing || r.State.ended()) && r.Class == res.Class
+}
+
+// unwell is 1 for a result that shows a host to be unwell, 0 for one that
+// shows it to be well, -1 for one that says nothing.
+func unwell(res *messages.Result) int {
+	switch res.Class {
+	case messages.RobotsFetched, messages.RobotsDenied, messages.RefusedAddress:
+		return -1
+	case messages.ServerError, messages.DNSFailure, messages.ConnectFailure, messages.TLSFailure,
+		messages.Timeout, messages.Stalled, messages.ProtocolError:
+		if res.Class == messages.ServerError && res.Status < 500 {
+			return 0
+		}
+		return 1
+	default:
+		return 0
+	}
+}
+
+// heard takes note of an answer.
+func (l *ledger) heard(res *messages.Result, now int64) {
+	if res.CrawlDelay != nil {
+		l.crawlDelay = time.Duration(*res.CrawlDelay)
+	}
+	if res.Class == messages.RobotsDenied || res.Class == messages.RefusedAddress {
+		return // nothing was sent
+	}
+	l.lastEnd = now
+	if res.Class == messages.Throttled || res.Class == messages.ServerError && res.Status >= 500 {
+		l.retryAfter = max(l.retryAfter, now+int64(min(time.Duration(res.RetryAfter), 24*time.Hour)))
+	}
+	if unwell(res) == 0 {
+		l.failures, l.probeAfter = 0, 0
+	}
+}
+
+// failed counts failures in a row, and lets the host rest after too many.
+func (l *ledger) failed(b *messages.Breaker, now int64) {
+	l.failures++
+	if l.failures == b.Failures || l.failures > b.Failures && l.probing {
+		l.probeAfter, l.probing = now+int64(b.Wait), false
+	}
+}
+
+// setBack forgets times: the clock has been set back.
+func (m *model) setBack() {
+	for _, l := range m.hosts {
+		l.lastEnd, l.retryAfter, l.probeAfter = 0, 0, 0
+	}
+}
+
+// resent is a request that is published again, since nobody knows of it.
+func (m *model) resent(o sent) {
+	f := m.under[o.id]
+	if f == nil || f.round != o.round || o.attempt < f.attempt {
+		m.Fatalf("%s was sent again in round %d, attempt %d; under way is %+v", m.describe(o.id), o.round, o.attempt, f)
+	}
+	if o.attempt > f.attempt {
+		f.attempt, f.published, f.lost = o.attempt, false, false
+	}
+	m.notEnded(o)
+}
+
+func (m *model) notEnded(o sent) {
+	if class, ended := m.ended[visitOf{o.id, o.round}]; ended {
+		m.Fatalf("%s was sent in round %d, attempt %d, which had ended with %s", m.describe(o.id), o.round, o.attempt, class)
+	}
+}
+
+// sent is a request that the shard decided to send.
+func (m *model) sent(o sent, now int64) {
+	p, spec := m.known[o.id], m.specs[o.id.crawl]
+	switch f := m.under[o.id]; {
+	case p == nil:
+		m.Fatalf("%s was sent, and nobody fed it", o.url)
+	case f != nil:
+		m.Fatalf("%s was sent in round %d, attempt %d, while %+v is under way", m.describe(o.id), o.round, o.attempt, f)
+	case m.asked[attemptOf{visitOf{o.id, o.round}, o.attempt}]:
+		m.Fatalf("%s was sent twice in round %d, attempt %d", m.describe(o.id), o.round, o.attempt)
+	case spec.State != messages.Running:
+		m.Fatalf("%s was sent although the crawl is %s", m.describe(o.id), spec.State)
+	}
+	m.notEnded(o)
+	if reason := m.reason(o.id, -1); reason != "" {
+		m.Fatalf("%s was sent although it is excluded by %s", m.describe(o.id), reason)
+	}
+	m.polite(o, now)
+	p.sent++
+	m.host(o.host).probing = true
+	m.under[o.id] = &flight{round: o.round, attempt: o.attempt, host: o.host}
+	m.limits(o)
+}
+
+// polite holds a request against the host's ledger.
+func (m *model) polite(o sent, now int64) {
+	l, own := m.host(o.host), m.specs[o.id.crawl]
+	beside, delay, perHost := 0, m.delay(own, l), own.PerHost
+	for id, f := range m.under {
+		if f.host == o.host {
+			beside++
+			delay, perHost = max(delay, m.delay(m.specs[id.crawl], l)), min(perHost, m.specs[id.crawl].PerHost)
+		}
+	}
+	tooSoon := func(until int64, what string) {
+		if now < until {
+			m.Fatalf("%s was sent %v before %s allows: %+v", m.describe(o.id), time.Duration(until-now), what, *l)
+		}
+	}
+	if l.lastEnd != 0 {
+		tooSoon(l.lastEnd+int64(m.delay(own, l)), "the delay")
+	}
+	tooSoon(l.retryAfter, "Retry-After")
+	if b := own.Breaker; b.Failures > 0 && l.failures >= b.Failures {
+		tooSoon(l.probeAfter, "the breaker")
+	}
+	if beside > 0 && (delay > 0 || beside >= perHost) {
+		m.Fatalf("%s was sent beside %d requests to %s; the delay is %v, per_host %d", m.describe(o.id), beside, o.host, delay, perHost)
+	}
+}
+
+func (m *model) delay(spec *messages.Spec, l *ledger) time.Duration {
+	d := time.Duration(spec.Delay)
+	if spec.Robots == messages.RobotsObey {
+		d = max(d, min(l.crawlDelay, time.Duration(spec.MaxDelay)))
+	}
+	return d
+}
+
+// limits holds what has been fetched or is under way against the budgets.
+func (m *model) limits(o sent) {
+	spec := m.specs[o.id.crawl]
+	under, ofHost := int64(0), int64(0)
+	for id, f := range m.under {
+		if id.crawl == o.id.crawl {
+			under++
+			if f.host == o.host && !m.known[id].fetched {
+				ofHost++
+			}
+		}
+	}
+	if spec.MaxPages > 0 && m.pages[o.id.crawl]+under > spec.MaxPages {
+		m.Fatalf("%s was sent: %d pages were fetched and %d are under way, of %d", m.describe(o.id), m.pages[o.id.crawl], under, spec.MaxPages)
+	}
+	for id, p := range m.known {
+		if id.crawl == o.id.crawl && p.fetched && m.compiled[id.crawl].group(p.url) == o.host {
+			ofHost++
+		}
+	}
+	if limit := spec.MaxPagesPerHost; limit > 0 && !m.known[o.id].fetched && ofHost > limit {
+		m.Fatalf("%s was sent: %d pages of %s were fetched or are under way, of %d", m.describe(o.id), ofHost, o.host, limit)
+	}
+}
+
+// reason is the rule that excludes a URL, "" if none does. A depth of -1 is the
+// least at which it was found.
+func (m *model) reason(id urlID, depth int) string {
+	p, spec := m.known[id], m.specs[id.crawl]
+	if depth < 0 {
+		depth = p.depth
+	}
+	switch {
+	case spec.State == messages.Cancelled:
+		return ReasonCancelled
+	case m.compiled[id.crawl].root(p.url) != "" && !m.open[m.root(id)]:
+		return ReasonScope
+	case len(spec.Exclude) > 0 && strings.Contains(p.url, strings.Trim(spec.Exclude[0], "*")):
+		return ReasonExclude
+	case spec.MaxDepth != nil && depth > *spec.MaxDepth:
+		return ReasonDepth
+	}
+	return ""
+}
+
+// order checks that what was sent of a crawl to a host went by priority, depth
+// and time of discovery, and before all that is left in its queue.
+func (m *model) order(out []sent) {
+	type queue struct{ host, crawl string }
+	last := make(map[queue]rank)
+	for _, o := range out {
+		q := queue{o.host, o.id.crawl}
+		if before, ok := last[q]; ok && o.rank.compare(before) < 0 {
+			m.Fatalf("%s with %v was sent after one with %v", m.describe(o.id), o.rank, before)
+		}
+		last[q] = o.rank
+	}
+	if len(last) == 0 {
+		return
+	}
+	for id, r := range m.load().records {
+		worst, ok := last[queue{m.compiled[id.crawl].group(r.URL), id.crawl}]
+		if ok && r.State == Queued && rankOf(r).compare(worst) < 0 {
+			m.Fatalf("%s with %v is left in its queue, and one with %v was sent", m.describe(id), rankOf(r), worst)
+		}
+	}
+}
+
+// rank is the order in which the URLs of a host go: the smaller first.
+type rank [3]uint64
+
+func rankOf(r *record) rank { return rank{uint64(r.Priority), uint64(r.Depth), r.Arrival} }
+
+func (k rank) compare(o rank) int { return slices.Compare(k[:], o[:]) }
+
+// published is a request that is in FETCH now.
+func (m *model) published(wire *messages.Request) {
+	id := urlID{wire.Crawl, wire.Visit.URL}
+	m.asked[attemptOf{visitOf{id, wire.Visit.Round}, wire.Attempt}] = true
+	if f := m.under[id]; f != nil && f.attempt == wire.Attempt {
+		f.published = true
+	}
+}
+
+// vanished is a request that left FETCH without a result.
+func (m *model) vanished(req *messages.Request) {
+	if f := m.under[urlID{req.Crawl, req.Visit.URL}]; f != nil && f.round == req.Visit.Round && f.attempt == req.Attempt {
+		f.lost = true
+	}
+}
+
+// opened compares what is under way after a start with what was before. A turn
+// that was cut short may have committed some results, without the position.
+func (m *model) opened(restored bool) {
+	if restored {
+		return // it is behind, and will catch up
+	}
+	for id, f := range m.under {
+		if m.shard.inFlight[id] != nil {
+			continue
+		}
+		found := false
+		for _, msg := range m.unread(messages.StreamResults) {
+			if res := msg.result; id == (urlID{res.Crawl, res.Visit.URL}) && m.under[id] != nil {
+				m.result(res, true, m.before)
+				found = true
+			}
+		}
+		if !found || m.under[id] != nil {
+			m.Fatalf("%s, under way as %+v, is not after a restart", m.describe(id), f)
+		}
+	}
+}
+
+// resumed compares what is under way after all was replayed: neither may a
+// request be forgotten, nor one be made up.
+func (m *model) resumed(restored bool) {
+	m.before = 0
+	for id, f := range m.under {
+		req := m.shard.inFlight[id]
+		switch {
+		case req != nil && req.Round == f.round && (req.Sent == f.attempt || restored && (f.lost || !f.published)):
+			f.attempt = req.Sent
+		case restored && (f.lost || !f.published):
+			delete(m.under, id) // nobody knows of it any more
+			for attempt := range f.attempt {
+				delete(m.asked, attemptOf{visitOf{id, f.round}, attempt + 1})
+			}
+		case req == nil:
+			m.Fatalf("%s is in FETCH or at a fetcher as %+v, and the new owner does not know", m.describe(id), f)
+		default:
+			m.Fatalf("%s is under way as %+v, and the new owner takes it for round %d, attempt %d", m.describe(id), f, req.Round, req.Sent)
+		}
+	}
+	for id, req := range m.shard.inFlight {
+		if m.under[id] == nil {
+			m.Fatalf("%s is taken to be under way in round %d, attempt %d, and is not", m.describe(id), req.Round, req.Sent)
+		}
+	}
+}
+
+// stored is what the store has, taken apart.
+type stored struct {
+	records  map[urlID]*record
+	queues   map[string][]place
+	due      map[string][]int64
+	hosts    map[string]*host
+	retries  map[string]bool // keys
+	inFlight map[urlID]bool
+	parked   map[[2]string]bool
+	counters map[string]*Counters
+	earliest [2]int64 // keys of the due index, and of the retry index
+}
+
+func (m *model) load() *stored {
+	st := &stored{
+		records: make(map[urlID]*record), queues: make(map[string][]place), due: make(map[string][]int64),
+		hosts: make(map[string]*host), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
+		parked: make(map[[2]string]bool), counters: make(map[string]*Counters),
+	}
+	m.must(m.store.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
+		return true, st.add(key[2], key[3:], value)
+	}))
+	return st
+}
+
+// add takes a pair apart; the key is what follows partition and kind.
+func (st *stored) add(kind byte, key, value []byte) (err error) {
+	switch kind {
+	case kindURL, kindInFlight:
+		name, hash, err := cutName(key)
+		if err != nil {
+			return err
+		}
+		id := urlID{name, messages.URLHash(hash)}
+		if kind == kindInFlight {
+			st.inFlight[id] = true
+			return nil
+		}
+		st.records[id], err = decodeRecord(value)
+		return err
+	case kindQueue:
+		n := len(key) - len(place{})
+		st.queues[string(key[:n])] = append(st.queues[string(key[:n])], place(key[n:]))
+	case kindDue:
+		name := string(key[8:])
+		st.due[name] = append(st.due[name], int64(binary.BigEndian.Uint64(key)))
+		if st.earliest[0] == 0 {
+			st.earliest[0] = st.due[name][0]
+		}
+	case kindHost:
+		st.hosts[string(key)], err = decodeHost(string(key), value)
+	case kindRetry:
+		st.retries[string(key)] = true
+		if st.earliest[1] == 0 {
+			st.earliest[1] = int64(binary.BigEndian.Uint64(key))
+		}
+	case kindParked:
+		crawl, name, err := cutName(key)
+		st.parked[[2]string{crawl, string(name)}] = true
+		return err
+	case kindCounters:
+		var c Counters
+		err = json.Unmarshal(value, &c)
+		st.counters[string(key)] = &c
+	}
+	return err
+}
+
+// check compares the whole store with itself, with the shard and with the
+// model. It is called after every commit.
+func (m *model) check() {
+	m.steps++
+	st := m.load()
+	m.checkKnown(st)
+	m.checkCounters(st)
+	m.checkQueues(st)
+	m.checkHosts(st)
+	m.checkIndexes(st)
+	m.checkRules(st)
+}
+
+// checkKnown: every URL that was acknowledged is known, and no other, but for
+// those of a message that a crash cut short.
+func (m *model) checkKnown(st *stored) {
+	for id, p := range m.known {
+		if st.records[id] == nil && !m.restored {
+			m.Fatalf("%s was acknowledged, and is not known", m.describe(id))
+		} else if r := st.records[id]; r != nil && r.URL != p.url {
+			m.Fatalf("%s is stored as %s", m.describe(id), r.URL)
+		}
+	}
+	if len(st.records) <= len(m.known) {
+		return
+	}
+	coming := make(map[urlID]bool)
+	for _, msg := range m.unread(messages.StreamURLs) {
+		for _, c := range msg.candidates.URLs {
+			coming[urlID{msg.candidates.Crawl, messages.HashURL(c.URL)}] = true
+		}
+	}
+	for id, r := range st.records {
+		if m.known[id] == nil && !coming[id] {
+			m.Fatalf("%s is known, and nobody fed it", r.URL)
+		}
+	}
+}
+
+// checkCounters: counters are what a count of the records gives.
+func (m *model) checkCounters(st *stored) {
+	counted := make(map[string]*Counters)
+	for id, r := range st.records {
+		if counted[id.crawl] == nil {
+			counted[id.crawl] = &Counters{}
+		}
+		c := counted[id.crawl]
+		if r.State < Queued || r.State > Excluded {
+			m.Fatalf("%s is in no state: %v", m.describe(id), r.State)
+		}
+		c.count(r.State, r.Reason, 1)
+		if r.State.ended() && r.Due != 0 {
+			c.Planned++
+		}
+	}
+	for name, want := range counted {
+		got := st.counters[name]
+		if got == nil {
+			m.Fatalf("crawl %s has no counters", name)
+		}
+		reduced := Counters{
+			Queued: got.Queued, InFlight: got.InFlight, Waiting: got.Waiting, Parsing: got.Parsing, Done: got.Done,
+			Failed: got.Failed, Planned: got.Planned, Excluded: got.Excluded,
+		}
+		if a, b := mustText(reduced), mustText(want); a != b {
+			m.Fatalf("crawl %s has counters %s, and records that make %s", name, a, b)
+		}
+		if got.Pages != m.pages[name] && !m.moved && !m.cut() {
+			m.Fatalf("crawl %s counts %d pages, and %d came", name, got.Pages, m.pages[name])
+		}
+	}
+}
+
+// cut reports whether a part of a turn may be durable without its position.
+func (m *model) cut() bool { return m.before != 0 }
+
+func mustText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// checkQueues: every URL that is queued is in its queue once, at its place, and
+// nothing else is; the windows in memory are the heads of the queues.
+func (m *model) checkQueues(st *stored) {
+	want := make(map[string][]place)
+	for id, r := range st.records {
+		if r.State == Queued {
+			key := string(m.shard.queuePrefix(m.compiled[id.crawl].group(r.URL), id.crawl)[3:])
+			want[key] = append(want[key], newPlace(r, id.hash))
+		}
+	}
+	for key, places := range want {
+		slices.SortFunc(places, comparePlaces)
+		if !slices.Equal(places, st.queues[key]) {
+			m.Fatalf("queue %q has %d URLs, and there are %d for it", key, len(st.queues[key]), len(places))
+		}
+	}
+	for key, places := range st.queues {
+		if want[key] == nil {
+			m.Fatalf("queue %q has %d URLs, and there is none for it", key, len(places))
+		}
+	}
+	windows := 0
+	for _, h := range m.shard.hosts {
+		for _, w := range h.work {
+			if w.queue != nil {
+				windows++
+				m.checkWindow(w.queue, st.queues[string(m.shard.queuePrefix(h.name, w.crawl)[3:])], h.name)
+			}
+		}
+	}
+	if windows != m.shard.windows {
+		m.Fatalf("%d windows are counted, there are %d", m.shard.windows, windows)
+	}
+}
+
+func (m *model) checkWindow(q *queue, all []place, host string) {
+	if q.behind {
+		m.Fatalf("the window on %s is behind after a commit", host)
+	}
+	n := len(all)
+	if q.more {
+		n, _ = slices.BinarySearchFunc(all, q.passed, comparePlaces)
+		if n < len(all) && all[n] == q.passed {
+			n++
+		}
+	}
+	if !slices.Equal(q.window, all[:n]) {
+		m.Fatalf("the window on %s has %d URLs, and should have %d of %d", host, len(q.window), n, len(all))
+	}
+}
+
+// checkHosts: what hosts count is there; they are in memory as in the store;
+// and who has something to ask for is in the due index, once.
+func (m *model) checkHosts(st *stored) {
+	under := make(map[string]int)
+	for id := range st.inFlight {
+		under[m.compiled[id.crawl].group(st.records[id].URL)]++
+	}
+	for name, h := range st.hosts {
+		waiting := false
+		for _, w := range h.work {
+			if n := len(st.queues[string(m.shard.queuePrefix(name, w.crawl)[3:])]); w.queued != n {
+				m.Fatalf("host %s counts %d URLs of %s, and has %d", name, w.queued, w.crawl, n)
+			}
+			if w.parked != st.parked[[2]string{w.crawl, name}] {
+				m.Fatalf("host %s is parked for %s: %v, by the index the opposite", name, w.crawl, w.parked)
+			}
+			waiting = waiting || w.queued > 0 && !w.parked
+		}
+		due := st.due[name]
+		switch {
+		case len(due) > 1 || len(due) == 1 && due[0] != h.due || len(due) == 0 && h.due != 0:
+			m.Fatalf("host %s is due at %d, by the index at %d", name, h.due, due)
+		case !waiting && h.due != 0:
+			m.Fatalf("host %s is due, and has nothing to ask for", name)
+		case waiting && h.due == 0 && under[name] == 0:
+			m.Fatalf("host %s has something to ask for, and is never due", name)
+		}
+	}
+	for name := range st.due {
+		if st.hosts[name] == nil {
+			m.Fatalf("host %s is due, and not known", name)
+		}
+	}
+	for name, h := range m.shard.hosts {
+		if h.dirty {
+			m.Fatalf("host %s is not stored after a commit", name)
+		}
+		if h.inFlight != under[name] {
+			m.Fatalf("host %s counts %d requests under way, there are %d", name, h.inFlight, under[name])
+		}
+		old := st.hosts[name]
+		if old != nil && (old.polite != h.polite || old.due != h.due || old.stats != h.stats || old.ip != h.ip) {
+			m.Fatalf("host %s is %+v in memory, and %+v in the store", name, h, old)
+		}
+	}
+}
+
+// checkIndexes: requests under way, waits and plans are in their indexes.
+func (m *model) checkIndexes(st *stored) {
+	for id, r := range st.records {
+		if (r.State == InFlight) != st.inFlight[id] || st.inFlight[id] != (m.shard.inFlight[id] != nil) {
+			m.Fatalf("%s is %v; under way by the index: %v, in memory: %v", m.describe(id), r.State, st.inFlight[id], m.shard.inFlight[id] != nil)
+		}
+		if (r.State == Waiting || r.State.ended() && r.Due != 0) && !st.retries[string(m.shard.retryKey(r.Due, id)[3:])] {
+			m.Fatalf("%s is %v and due again, and is not in the index", m.describe(id), r.State)
+		}
+		if r.State == Waiting && r.Due == 0 {
+			m.Fatalf("%s waits for ever", m.describe(id))
+		}
+		if m.restored {
+			continue
+		}
+		if f := m.under[id]; (f != nil) != (r.State == InFlight) && !m.cut() {
+			m.Fatalf("%s is %v, and under way is %+v", m.describe(id), r.State, f)
+		}
+	}
+	if len(st.inFlight) != len(m.shard.inFlight) {
+		m.Fatalf("%d requests are under way by the index, %d in memory", len(st.inFlight), len(m.shard.inFlight))
+	}
+	if st.earliest[0] != 0 && m.shard.nextDue > st.earliest[0] || st.earliest[1] != 0 && m.shard.nextRetry > st.earliest[1] {
+		m.Fatalf("next due is %d and %d, by the indexes %d", m.shard.nextDue, m.shard.nextRetry, st.earliest)
+	}
+}
+
+// checkRules: what waits to be sent is in scope, and what a rule has excluded
+// is still excluded, as soon as a change of the rules has been gone through.
+func (m *model) checkRules(st *stored) {
+	if m.shard.specsGen != m.gen || m.restored || m.cut() {
+		return
+	}
+	for id, r := range st.records {
+		if m.known[id] == nil || m.shard.crawl(id.crawl).Review != nil {
+			continue
+		}
+		p := m.known[id]
+		if r.Seed != p.seed {
+			m.Fatalf("%s is a seed: %v, want %v", m.describe(id), r.Seed, p.seed)
+		}
+		if r.Priority != p.priority || r.Depth != p.depth && r.Run == 0 {
+			m.Fatalf("%s has priority %d and depth %d, want %d and %d", m.describe(id), r.Priority, r.Depth, p.priority, p.depth)
+		}
+		reason := m.reason(id, r.Depth)
+		switch {
+		case r.State == Queued && reason != "": // one that waits is judged when its wait is over
+			m.Fatalf("%s is %v, and excluded by %s", m.describe(id), r.State, reason)
+		case r.State == Excluded && reason != r.Reason && slices.Contains(ruleReasons, r.Reason):
+			m.Fatalf("%s is excluded by %s, and the rules say %q", m.describe(id), r.Reason, reason)
+		}
+	}
+}
+
+// ruleReasons are those that come from the spec and the seeds alone.
+var ruleReasons = []string{ReasonScope, ReasonExclude, ReasonDepth, ReasonCancelled}
+
+// checkEnd: every URL has come to its end, and was sent unless there is a
+// reason why it was not.
+func (m *model) checkEnd() {
+	for id, r := range m.load().records {
+		p := m.known[id]
+		switch {
+		case !r.State.ended():
+			m.Fatalf("%s is %v at the end", m.describe(id), r.State)
+		case r.State == Excluded && r.Reason == ReasonRobots && p.last == messages.RobotsDenied,
+			r.State == Excluded && r.Reason == ReasonAddress && p.last == messages.RefusedAddress:
+		case r.State == Excluded && r.Reason != m.reason(id, r.Depth):
+			m.Fatalf("%s is excluded by %q at the end, and the rules say %q", m.describe(id), r.Reason, m.reason(id, r.Depth))
+		case r.State == Failed && r.Reason == "":
+			m.Fatalf("%s has failed without a reason", m.describe(id))
+		case r.State != Excluded && p.sent == 0 && r.Reason != reasonGivenUp:
+			m.Fatalf("%s is %v, and was never sent", m.describe(id), r.State)
+		}
+	}
+	for name, c := range m.shard.crawls {
+		if n := c.Open(); n != 0 {
+			m.Fatalf("crawl %s has %d URLs open at the end", name, n)
+		}
+	}
+}

@@ -1,0 +1,466 @@
+package frontier
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"pgregory.net/rapid"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// river is all that is around a shard, in memory and with a clock of its own:
+// the streams it reads, FETCH, the specs, the budgets, and a disk that can
+// crash. It does with the shard what a partition does, and tells the model what
+// became durable.
+type river struct {
+	*rapid.T
+	model *model
+
+	disk  *vfs.MemFS
+	store *Store
+	shard *shard
+	held  *loader // not collected yet
+	epoch uint64
+	now   time.Time
+
+	specs    map[string]*messages.Spec
+	compiled map[string]*rules
+	gen      uint64
+	budgets  map[string]*budgetDoc
+
+	urls, results []message // as stored, from sequence 1
+	stored        int       // over both
+
+	fetch     map[uint64]*messages.Request // in FETCH
+	fetchLast uint64
+	published []outgoing          // and not yet noted by the shard
+	limbo     []*messages.Request // left FETCH without a result: lost, or very late
+	unparsed  []*messages.Request // fetched, and not parsed yet
+
+	snapshots [][]byte // a nil one is that of the beginning
+	foreign   map[uint64]*messages.Request
+	restored  bool // from a snapshot, and what was in FETCH not taken over yet
+	moved     bool // some time: what a request of a former owner led to may be another thing now
+}
+
+// message is one of URLS or of RESULTS.
+type message struct {
+	stored     int // in which order
+	sequence   uint64
+	candidates *messages.Candidates
+	result     *messages.Result
+}
+
+func (m *message) stream() string {
+	if m.result != nil {
+		return messages.StreamResults
+	}
+	return messages.StreamURLs
+}
+
+// maxModelHosts makes hosts leave the memory all the time.
+const maxModelHosts = 4
+
+func newRiver(t *rapid.T, specs map[string]*messages.Spec) *river {
+	r := &river{
+		T: t, disk: vfs.NewCrashableMem(), now: time.Unix(1_800_000_000, 0),
+		specs: make(map[string]*messages.Spec), compiled: make(map[string]*rules),
+		budgets: make(map[string]*budgetDoc), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
+	}
+	r.model = newModel(r)
+	for _, name := range slices.Sorted(maps.Keys(specs)) {
+		r.change(name, specs[name])
+		r.budgets[name] = &budgetDoc{}
+	}
+	r.openStore()
+	r.openShard(false)
+	return r
+}
+
+func (r *river) at() int64 { return r.now.UnixNano() }
+
+// rules and generation make the river its shard's Rulebook.
+func (r *river) rules(crawl string, _ uint64) (*rules, error) { return r.compiled[crawl], nil }
+func (r *river) generation() uint64                           { return r.gen }
+
+func (r *river) change(name string, spec *messages.Spec) {
+	r.must(spec.Validate())
+	r.gen++
+	compiled, err := compile(stages.Revised{Spec: spec, Rev: r.gen})
+	r.must(err)
+	r.specs[name], r.compiled[name] = spec, compiled
+}
+
+func (r *river) must(err error) {
+	if err != nil {
+		r.Fatalf("%v", err)
+	}
+}
+
+// openStore opens what is on the disk.
+func (r *river) openStore() {
+	cache := pebble.NewCache(1 << 20)
+	defer cache.Unref()
+	o := &pebble.Options{
+		FS: r.disk, Cache: cache, MemTableSize: 256 << 10, Logger: pebbleLog{slog.New(slog.DiscardHandler)},
+		FormatMajorVersion: pebble.FormatNewest,
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	o.EnsureDefaults()
+	db, err := pebble.Open("", o)
+	r.must(err)
+	r.store = &Store{ID: "model", db: db, options: o}
+}
+
+// openShard opens the shard. While the filters of known URLs load, all is
+// looked up on the disk; that may be held for as long as the test likes.
+func (r *river) openShard(hold bool) {
+	s, err := openShard(context.Background(), r.store, shardOptions{
+		epoch: r.epoch, specs: r, maxHosts: maxModelHosts, addresses: newAddresses(r.at()), log: slog.New(slog.DiscardHandler),
+	})
+	r.must(err)
+	r.shard, r.held = s, s.loader
+	if hold {
+		s.loader = &loader{cancel: func() {}, loaded: make(chan *loadedCrawl)}
+		return
+	}
+	r.loaded()
+}
+
+// loaded lets the filters be complete.
+func (r *river) loaded() {
+	if r.held != nil {
+		r.held.await(r.shard)
+		r.shard.loader, r.held = r.held, nil
+	}
+}
+
+func (r *river) close() {
+	r.kill()
+	_ = r.store.Close()
+}
+
+// kill ends the process: what is not committed is gone.
+func (r *river) kill() {
+	if r.held != nil {
+		r.held.stop()
+		r.held = nil
+	}
+	r.shard.close()
+	r.published = nil
+}
+
+// crash ends the process, perhaps the machine with it, which loses what was not
+// synced, and starts it again.
+func (r *river) crash(machine, hold bool) {
+	r.kill()
+	if machine {
+		disk := r.disk.CrashClone(vfs.CrashCloneCfg{})
+		_ = r.store.Close()
+		r.disk = disk
+		r.openStore()
+	}
+	r.start(hold)
+}
+
+// start does what a partition does until its first turn.
+func (r *river) start(hold bool) {
+	r.epoch++
+	r.openShard(hold)
+	r.model.opened(r.restored)
+}
+
+// move lets another store take the partition over with a snapshot.
+func (r *river) move(snapshot []byte, hold bool) {
+	r.kill()
+	_ = r.store.Close()
+	r.disk = vfs.NewCrashableMem()
+	r.openStore()
+	if snapshot != nil {
+		f, err := r.disk.Create("incoming", vfs.WriteCategoryUnspecified)
+		r.must(err)
+		_, err = f.Write(bytes.Clone(snapshot)) // which it may change
+		r.must(errors.Join(err, f.Sync(), f.Close()))
+		_, err = r.store.db.IngestAndExcise(context.Background(), []string{"incoming"}, nil, nil,
+			pebble.KeyRange{Start: prefix(0, 0)[:2], End: prefix(1, 0)[:2]})
+		r.must(err)
+	}
+	r.foreign = make(map[uint64]*messages.Request)
+	for seq, req := range r.fetch {
+		r.foreign[seq] = req
+	}
+	r.restored = true
+	r.moved = true
+	r.start(hold)
+}
+
+// snapshot keeps the state as it is at the end of a turn.
+func (r *river) snapshot() {
+	v := r.store.view(0)
+	defer v.close()
+	var b bytes.Buffer
+	r.must(v.write(&b))
+	r.snapshots = append(r.snapshots, b.Bytes())
+}
+
+// feed stores a message on URLS.
+func (r *river) feed(m *messages.Candidates) {
+	r.stored++
+	r.urls = append(r.urls, message{stored: r.stored, sequence: uint64(len(r.urls) + 1), candidates: m})
+}
+
+// report stores a message on RESULTS.
+func (r *river) report(m *messages.Result) {
+	r.stored++
+	r.results = append(r.results, message{stored: r.stored, sequence: uint64(len(r.results) + 1), result: m})
+}
+
+// unread are the messages of a stream behind the position that is durable.
+func (r *river) unread(stream string) []message {
+	all := r.urls
+	if stream == messages.StreamResults {
+		all = r.results
+	}
+	return all[r.shard.positions[stream].Sequence:]
+}
+
+// turn is what the shard does between two commits.
+type turn struct {
+	urls, results int  // how many messages it applies at most
+	resultsFirst  bool // or URLs first
+	room          int  // how many requests it sends at most
+	publish       int  // how many of them are published before the process dies, if it does
+	end           ending
+}
+
+// ending is how a turn ends.
+type ending int
+
+const (
+	whole          ending = iota
+	beforeCommit          // the process dies
+	beforePublish         // after the commit
+	whilePublishes        // after some were published, before any was noted
+	beforeNotes           // after all were published, before any was noted
+)
+
+// play plays a turn as partition.turn does, and returns whether the process
+// lives.
+func (r *river) play(t turn) bool {
+	s, now := r.shard, r.at()
+	for _, o := range r.published {
+		s.sent(o.id, o.wire.Attempt, o.seq)
+	}
+	r.published = nil
+	r.grant()
+	r.must(s.tend(now))
+	streams := []string{messages.StreamURLs, messages.StreamResults}
+	counts := []int{t.urls, t.results}
+	if t.resultsFirst {
+		slices.Reverse(streams)
+		slices.Reverse(counts)
+	}
+	done := &step{now: now}
+	for i, stream := range streams {
+		unread := r.unread(stream)
+		for _, m := range unread[:min(counts[i], len(unread))] {
+			r.apply(&m, done)
+		}
+	}
+	again, err := r.lost(now)
+	r.must(err)
+	fresh, err := s.dispatch(now, t.room)
+	r.must(err)
+	if t.end == beforeCommit {
+		r.model.before = now
+		return false
+	}
+	out := r.outgoing(append(slices.Clone(again), fresh...))
+	done.send(again, fresh)
+	r.commit(done)
+	if t.end == beforePublish {
+		return false
+	}
+	if t.end == whilePublishes {
+		out = out[:min(t.publish, len(out))]
+	}
+	r.publish(out)
+	return t.end == whole
+}
+
+// outgoing makes messages of requests, as they are at the end of the turn.
+func (r *river) outgoing(reqs []*request) (out []outgoing) {
+	for _, req := range reqs {
+		wire, err := r.shard.message(req)
+		r.must(err)
+		out = append(out, outgoing{id: req.id, wire: wire})
+	}
+	return out
+}
+
+// apply brings a message into the shard, to be durable with the next commit.
+func (r *river) apply(m *message, done *step) {
+	if m.result != nil {
+		before := r.attempts(m.result.Crawl)
+		r.must(r.shard.result(m.result, r.at()))
+		done.applied = append(done.applied, applied{m, r.attempts(m.result.Crawl) > before})
+	} else {
+		bad, err := r.shard.candidates(m.candidates, 1, r.at())
+		r.must(err)
+		done.applied = append(done.applied, applied{m, true})
+		if want := countBad(m.candidates); len(bad) != want {
+			r.Fatalf("%d URLs were not taken: %v, want %d", len(bad), bad, want)
+		}
+	}
+	done.reached = append(done.reached, m)
+}
+
+// attempts is how many results count.
+func (r *river) attempts(crawl string) (n int64) {
+	for _, k := range r.shard.crawl(crawl).Attempts {
+		n += k
+	}
+	return n
+}
+
+// notURL is a candidate that is none.
+const notURL = "mailto:nobody@a.test"
+
+func countBad(m *messages.Candidates) (n int) {
+	for _, c := range m.URLs {
+		if c.URL == notURL {
+			n++
+		}
+	}
+	return n
+}
+
+// commit ends a turn, after which its messages are acknowledged.
+func (r *river) commit(done *step) {
+	for _, m := range done.reached {
+		r.must(r.shard.reach(m.stream(), stages.Position{Sequence: m.sequence}))
+	}
+	r.must(r.shard.commit(r.at()))
+	r.model.committed(done)
+}
+
+// publish brings requests into FETCH, which knows one that it has already.
+func (r *river) publish(out []outgoing) {
+	for _, o := range out {
+		o.seq = 0
+		for seq, req := range r.fetch {
+			if req.ID() == o.wire.ID() {
+				o.seq = seq
+			}
+		}
+		if o.seq == 0 {
+			r.fetchLast++
+			o.seq = r.fetchLast
+			r.fetch[o.seq] = o.wire
+		}
+		r.model.published(o.wire)
+		r.published = append(r.published, o)
+	}
+}
+
+// catchUp replays what the streams hold beyond the state, in turns of so many
+// messages, and then goes on with what is under way: partition.replay. It dies
+// after some turns, if that is not negative, and returns whether it lives.
+func (r *river) catchUp(perTurn, dieAfter int) bool {
+	unread := append(slices.Clone(r.unread(messages.StreamURLs)), r.unread(messages.StreamResults)...)
+	sort.Slice(unread, func(i, j int) bool { return unread[i].stored < unread[j].stored })
+	for chunk := range slices.Chunk(unread, perTurn) {
+		done := &step{now: r.at()}
+		for i := range chunk {
+			r.apply(&chunk[i], done)
+		}
+		if dieAfter == 0 {
+			r.model.before = r.at()
+			return false
+		}
+		dieAfter--
+		r.commit(done)
+	}
+	r.resume()
+	return true
+}
+
+// resume is partition.resume.
+func (r *river) resume() {
+	s, now := r.shard, r.at()
+	for _, seq := range slices.Sorted(maps.Keys(r.foreign)) {
+		req := r.foreign[seq]
+		id := urlID{req.Crawl, req.Visit.URL}
+		_, err := s.adopt(id, req.Visit.Round, req.Attempt, false, now)
+		r.must(err)
+		s.sent(id, req.Attempt, seq)
+	}
+	for _, req := range s.inFlight {
+		req.deadline, req.unsent = 0, req.seq == 0
+	}
+	r.must(s.commit(now))
+	r.model.resumed(r.restored)
+	r.foreign, r.restored = nil, false
+	r.model.check()
+}
+
+// lost is partition.expired, over this FETCH.
+func (r *river) lost(now int64) ([]*request, error) {
+	p := &partition{shard: r.shard, fetch: fetchStream{r: r}}
+	return p.expired(context.Background(), now)
+}
+
+// fetchStream is FETCH, as far as it is asked.
+type fetchStream struct {
+	jetstream.Stream
+	r *river
+}
+
+func (f fetchStream) GetMsg(_ context.Context, seq uint64, _ ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
+	req := f.r.fetch[seq]
+	if req == nil {
+		return nil, jetstream.ErrMsgNotFound
+	}
+	return &jetstream.RawStreamMsg{Sequence: seq, Header: nats.Header{nats.MsgIdHdr: {req.ID()}}}, nil
+}
+
+// grant gives the crawls more of their budgets, as partition.requestGrants and
+// partition.granted do.
+func (r *river) grant() {
+	for name, c := range r.shard.crawls {
+		q := &c.quota
+		waiting := q.want || q.over && c.Queued > 0
+		if c.rules == nil || !limited(c.rules) || !waiting && !q.idle(c) {
+			continue
+		}
+		used := usage{Pages: c.Pages + c.InFlight, Bytes: c.BytesWire}
+		doc := r.budgets[name]
+		doc.StartedMS = max(doc.StartedMS, 1)
+		*q = doc.grant("0", used, waiting, 1, c.rules.Spec)
+		c.unpark = c.unpark || q.pages > used.Pages || q.bytes > used.Bytes
+	}
+}
+
+func (r *river) describe(id urlID) string {
+	p := r.model.known[id]
+	if p == nil {
+		return fmt.Sprintf("%s of %s", id.hash, id.crawl)
+	}
+	return fmt.Sprintf("%s of %s", p.url, id.crawl)
+}
