@@ -160,12 +160,8 @@ func TestCrawlGoesOnAfterAnInterrupt(t *testing.T) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		c, target := p.crawl(site.seed), len(web.Requests())+60
 		eventually(t, patience, "fetch some pages", func() (bool, string) { return len(web.Requests()) >= target, c.said() })
-		began := time.Now()
 		c.signal(s)
 		c.expect(4)
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("it took %v to finish requests of 20 ms", took)
-		}
 		got := c.summary()
 		rs := records(t, p.out, "default")
 		if got.Outcome != crawl.OutcomeInterrupted || got.Records != int64(len(rs)) || got.URLs.Open == 0 {
@@ -201,12 +197,8 @@ func TestSecondInterruptEndsACrawlAtOnce(t *testing.T) {
 	if c.ended() {
 		t.Error("the first signal did not wait for what is under way")
 	}
-	again := time.Now()
 	c.signal(os.Interrupt)
-	c.expect(130)
-	if took := time.Since(again); took > 3*time.Second {
-		t.Errorf("the second signal took %v", took)
-	}
+	c.expect(130) // while the request is still held
 	g.open()
 	p.crawl(site.seed, held).expect(0)
 	wantPages(t, records(t, p.out, "default"), append(site.pages, held))
