@@ -17,7 +17,7 @@ crawl: build ## crawl SEED=URL into OUT, or a bundled demo site without SEED
 
 .PHONY: build
 build: ## build all commands into bin/
-	go build -trimpath -o $(BIN)/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -o $(BIN)/ ./cmd/...
 
 .PHONY: test
 test: sites ## run all tests with the race detector, end-to-end included
