@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"seine/internal/process"
 	"seine/pkg/messages"
@@ -32,6 +33,21 @@ func main() {
 		&o, &o.Common, o.run))
 }
 
+// roomBytes is what a frontier needs beside its caches and filters, garbage
+// included: measured at ten million URLs.
+const roomBytes = 280 << 20
+
+// limitMemory makes the collector work harder rather than let the process grow:
+// past its caches and its filters, which grow with the crawl.
+func (o *options) limitMemory(ctx context.Context) {
+	for os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(roomBytes + int64(o.Cache) + int64(o.Known) + frontier.FilterBytes())
+		if stages.Sleep(ctx, 10*time.Second) != nil {
+			return
+		}
+	}
+}
+
 func (o *options) run(ctx context.Context, env process.Env) error {
 	if err := frontier.Provision(ctx, o.Config, env.Bus); err != nil {
 		return err
@@ -54,5 +70,6 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	if err := env.Started(); err != nil {
 		return err
 	}
+	go o.limitMemory(ctx)
 	return f.Run(ctx)
 }

@@ -290,7 +290,7 @@ func (s *Snapshots) meta(ctx context.Context, key string) ([]byte, uint64, error
 
 // SnapshotPressure is the Pressure at which an owner should save a snapshot
 // before it is due.
-const SnapshotPressure = 0.25
+const SnapshotPressure = 0.5
 
 // Pressure returns how full what must be kept for the sake of one partition
 // makes a stream: the share of the byte limit, the highest over the streams in

@@ -71,7 +71,8 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		URL: c.URL, Referrer: m.Referrer, Priority: rules.priority(c.URL, c.Priority), Round: 1,
 		Seed: opens, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
 	}
-	if crawl.recent.covers(found, id.hash) {
+	salt := crawl.saltFor(m.Crawl)
+	if s.recent.covers(found, crawl.Run, salt, id.hash) {
 		candidatesTotal.known.Inc()
 		return nil
 	}
@@ -83,7 +84,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		if known != nil {
 			candidatesTotal.known.Inc()
 			err := s.again(known, found, id, m.Source, rules, now)
-			crawl.recent.add(known, id.hash)
+			s.recent.add(known, crawl.Run, salt, id.hash)
 			return err
 		}
 		if !crawl.seen.loading {
@@ -96,12 +97,21 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 	}
 	found.Arrival = s.nextArrival(now)
 	err := s.admit(found, id, rules, now)
+	s.recent.add(found, crawl.Run, salt, id.hash)
 	if found.State == Excluded {
 		candidatesTotal.excluded.Inc()
 	} else {
 		candidatesTotal.queued.Inc()
 	}
 	return err
+}
+
+// saltFor is that of the crawl's run under way: see recent.
+func (c *crawl) saltFor(name string) uint64 {
+	if c.salted != c.Run {
+		c.salt, c.salted = saltOf(name, c.Run), c.Run
+	}
+	return c.salt
 }
 
 // startingRun is the run that a message belongs to if it does not say so: what

@@ -15,7 +15,8 @@ type Config struct {
 	Partitions    int               `help:"Number of partitions; fixed when the streams are created." default:"16"`
 	Replicas      int               `help:"Replicas of each stream, for a NATS cluster." default:"1"`
 	Sync          Sync              `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
-	Cache         messages.Bytes    `help:"Memory for blocks of the store: about 4 bytes for each URL keep its indexes and filters there." default:"96MiB"`
+	Cache         messages.Bytes    `help:"Memory for blocks of the store." default:"64MiB"`
+	Known         messages.Bytes    `help:"Memory for URLs seen lately, 10 bytes each: links to them need no look at the store." default:"48MiB"`
 	Hosts         int               `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
 	Take          Take              `help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
 	SnapshotEvery messages.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
@@ -55,6 +56,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--replicas %d: must be from 1 to 5", c.Replicas)
 	case c.Cache < 1<<20:
 		return fmt.Errorf("--cache %s: must be at least 1MiB", c.Cache)
+	case c.Known < 0 || c.Known > 64<<30:
+		return fmt.Errorf("--known %s: must be from 0 to 64GiB", c.Known)
 	case c.Hosts < 1024:
 		return fmt.Errorf("--hosts %d: must be at least 1024", c.Hosts)
 	case c.SnapshotEvery < 0 || c.SnapshotEvery > 0 && c.SnapshotEvery < messages.Duration(time.Second):

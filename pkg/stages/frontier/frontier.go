@@ -29,6 +29,7 @@ type Frontier struct {
 	addresses *addresses
 
 	outstanding atomic.Int64 // requests under way, over all partitions
+	saving      atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
 
 	mu       sync.Mutex
 	compiled map[string]*rules

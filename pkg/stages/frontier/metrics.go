@@ -24,6 +24,9 @@ var (
 		Name: "seine_frontier_snapshot_bytes", Help: "Size of the snapshots of partitions made by this process.",
 		Buckets: prometheus.ExponentialBuckets(1<<12, 8, 8),
 	})
+	_ = promauto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "seine_frontier_filter_bytes", Help: "Memory of the filters of known URLs, which grows with the crawl.",
+	}, func() float64 { return float64(FilterBytes()) })
 	turnSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
 		Name: "seine_frontier_turn_seconds", Help: "Time of a turn: apply, dispatch and commit.",
 		Buckets: prometheus.ExponentialBuckets(0.00005, 4, 9),

@@ -83,6 +83,7 @@ func ignoreDone(ctx context.Context, err error) error {
 func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partition, err error) {
 	s, err := openShard(ctx, f.store, shardOptions{
 		partition: p, epoch: epoch, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
 		addresses: f.addresses, log: f.log.With("partition", p),
 	})
 	if err != nil {

@@ -70,9 +70,13 @@ func (s *saver) consider(p *partition) {
 	if s.running || s.unchanged(p) || age < every && !urgent || age < patience*s.took && !urgent {
 		return
 	}
+	if !p.f.saving.CompareAndSwap(false, true) {
+		return
+	}
 	s.running, s.last = true, time.Now()
 	view, at := p.store.view(p.partition), p.copyPositions()
 	s.tasks.Go(func() {
+		defer p.f.saving.Store(false)
 		defer view.close()
 		s.saved <- p.save(context.Background(), view, at)
 	})

@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bits-and-blooms/bloom/v3"
 	"github.com/cockroachdb/pebble/v2"
@@ -37,9 +38,25 @@ func newSeen() *seen {
 }
 
 func (s *seen) grow() {
-	s.layers = append(s.layers, bloom.NewWithEstimates(s.size, s.rate))
+	layer := bloom.NewWithEstimates(s.size, s.rate)
+	filterBytes.Add(int64(layer.Cap() / 8))
+	s.layers = append(s.layers, layer)
 	s.room = s.size
 	s.size, s.rate = s.size*4, s.rate/2
+}
+
+// filterBytes is what the filters of the process take.
+var filterBytes atomic.Int64
+
+// FilterBytes returns the memory that the filters of known URLs take in this
+// process: what grows with the crawl.
+func FilterBytes() int64 { return filterBytes.Load() }
+
+// drop is called when the filter is not used any more.
+func (s *seen) drop() {
+	for _, l := range s.layers {
+		filterBytes.Add(-int64(l.Cap() / 8))
+	}
 }
 
 // has reports whether the URL may have been added.

@@ -42,6 +42,7 @@ type shard struct {
 	nextRetry int64  // nor of the retry index
 	specsGen  uint64 // grows when a spec has changed
 	loader    *loader
+	recent    *recent
 	scratch   []byte
 }
 
@@ -57,7 +58,8 @@ type Rulebook interface {
 type crawl struct {
 	crawlState
 	seen   *seen
-	recent recent
+	salt   uint64                    // of the run under way, in shard.recent
+	salted int64                     // the run that it is of
 	marks  map[messages.URLHash]bool // of orderKnown in this turn
 	shapes *traps.Shapes
 	roots  map[string]bool // cache: whether seeds opened a host or domain
@@ -102,7 +104,8 @@ type shardOptions struct {
 	partition int
 	epoch     uint64
 	specs     Rulebook
-	maxHosts  int // in memory
+	maxHosts  int   // in memory
+	recent    int64 // bytes for URLs seen lately
 	addresses *addresses
 	log       *slog.Logger
 }
@@ -114,7 +117,7 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
 		positions: make(map[string]stages.Position), crawls: make(map[string]*crawl),
 		hosts: make(map[string]*host), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
-		addresses: o.addresses,
+		addresses: o.addresses, recent: newRecent(o.recent),
 	}
 	for _, load := range []func() error{s.loadPositions, s.loadCrawls, s.loadInFlight} {
 		if err := load(); err != nil {
@@ -128,6 +131,9 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 func (s *shard) close() {
 	s.loader.stop()
 	s.tx.close()
+	for _, c := range s.crawls {
+		c.seen.drop()
+	}
 }
 
 func (s *shard) loadPositions() error {
@@ -225,6 +231,7 @@ func (s *shard) crawl(name string) *crawl {
 	c := s.crawls[name]
 	if c == nil {
 		c = &crawl{seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[string]bool), marks: make(map[messages.URLHash]bool)}
+		c.salt = saltOf(name, 0)
 		s.crawls[name] = c
 	}
 	return c

@@ -34,7 +34,7 @@ func (v *view) close() { _ = v.snapshot.Close() }
 // write writes the state as one SSTable.
 func (v *view) write(w io.Writer) (err error) {
 	o := v.store.options.MakeWriterOptions(6, v.store.db.TableFormat())
-	o.Compression = block.ZstdCompression
+	o.Compression = block.FastestCompression
 	t := sstable.NewWriter(&writable{w: w}, o)
 	defer func() {
 		if cerr := t.Close(); err == nil {

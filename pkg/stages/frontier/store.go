@@ -58,6 +58,10 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		if i == len(opts.Levels)-1 { // a key that is looked for is there: see seen
+			opts.Levels[i].FilterPolicy = pebble.NoFilterPolicy
+		}
+		opts.Levels[i].IndexBlockSize = 256 << 10 // one level of index: most reads are of one key
 	}
 	opts.EnsureDefaults() // snapshots are written with them too
 	db, err := pebble.Open(dir, opts)
