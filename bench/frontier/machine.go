@@ -56,7 +56,7 @@ func (m *machine) start(ctx context.Context) error {
 	}
 	m.frontier, err = m.spawn(filepath.Join(bin, "frontier"), append([]string{
 		"--nats", url, "--listen", "127.0.0.1:" + ports[1], "--pprof", "--log-level", "warn", "--state", m.stateDir(),
-		"--urls-bytes", "2GiB", "--partitions", strconv.Itoa(m.Partitions), "--fetch-messages", strconv.Itoa(m.FetchMessages),
+		"--urls-bytes", "4GiB", "--partitions", strconv.Itoa(m.Partitions), "--fetch-messages", strconv.Itoa(m.FetchMessages),
 	}, strings.Fields(m.FrontierArgs)...)...)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ type Frontier struct {
 
 	outstanding atomic.Int64 // requests under way, over all partitions
 	saving      atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
+	saveFrom    atomic.Int64 // when the next may be made, Unix ns
 
 	mu       sync.Mutex
 	compiled map[string]*rules

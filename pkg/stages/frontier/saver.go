@@ -19,6 +19,8 @@ type saver struct {
 	saved   chan saved
 	looked  time.Time   // when the pressure was looked at
 	urgent  atomic.Bool // a stream fills up with what is not in a snapshot
+
+	pressing atomic.Bool // and will soon be full
 }
 
 // saved is how a snapshot ended.
@@ -31,6 +33,11 @@ type saved struct {
 // patience is how many times longer than it took a snapshot is believed: a
 // large state costs at most a twentieth of the time.
 const patience = 20
+
+// breath is how many times longer than a snapshot of one partition took the next
+// one of any waits: so those of a large state, which all become urgent together,
+// do not stop its work for as long as they take.
+const breath = 3
 
 // begin is called when the partition is opened. One whose state has moved here
 // makes a snapshot soon: the last one is from the owner before.
@@ -70,15 +77,17 @@ func (s *saver) consider(p *partition) {
 	if s.running || s.unchanged(p) || age < every && !urgent || age < patience*s.took && !urgent {
 		return
 	}
-	if !p.f.saving.CompareAndSwap(false, true) {
+	if p.f.saveFrom.Load() > time.Now().UnixNano() && !s.pressing.Load() || !p.f.saving.CompareAndSwap(false, true) {
 		return
 	}
 	s.running, s.last = true, time.Now()
 	view, at := p.store.view(p.partition), p.copyPositions()
 	s.tasks.Go(func() {
-		defer p.f.saving.Store(false)
 		defer view.close()
-		s.saved <- p.save(context.Background(), view, at)
+		done := p.save(context.Background(), view, at)
+		p.f.saveFrom.Store(time.Now().Add(breath * done.took).UnixNano())
+		p.f.saving.Store(false)
+		s.saved <- done
 	})
 }
 
@@ -95,6 +104,7 @@ func (s *saver) look(p *partition) {
 		defer cancel()
 		pressure, err := p.f.snapshots.Pressure(ctx, saved, reached)
 		s.urgent.Store(err == nil && pressure > maxPressure)
+		s.pressing.Store(err == nil && pressure > (1+maxPressure)/2)
 	})
 }
 
