@@ -187,6 +187,9 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 		if counted && unwell(res) == 0 { // a new owner hears of it for the first time
 			host.failures, host.probeAfter = 0, 0
 		}
+		if counted && res.Class.Retryable() && res.Class != messages.RobotsFetched {
+			p.failed = visit.round // so the next failure is not its first
+		}
 		return
 	}
 	if f != nil && f.round == visit.round {
