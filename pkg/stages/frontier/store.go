@@ -61,7 +61,6 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 		if i == len(opts.Levels)-1 { // a key that is looked for is there: see seen
 			opts.Levels[i].FilterPolicy = pebble.NoFilterPolicy
 		}
-		opts.Levels[i].IndexBlockSize = 256 << 10 // one level of index: most reads are of one key
 	}
 	opts.EnsureDefaults() // snapshots are written with them too
 	db, err := pebble.Open(dir, opts)
