@@ -141,7 +141,7 @@ func build(ctx context.Context, work string) (string, error) {
 	}
 	bin := filepath.Join(work, "bin")
 	for name, pkg := range map[string]string{"nats-server": "github.com/nats-io/nats-server/v2", "frontier": "./cmd/frontier"} {
-		c := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(bin, name), pkg) //nolint:gosec // fixed
+		c := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(bin, name), pkg)     //nolint:gosec // fixed
 		c.Dir, c.Env = strings.TrimSpace(string(root)), append(os.Environ(), "CGO_ENABLED=0") // as make and the images do
 		if text, err := c.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s: %w: %s", name, err, bytes.TrimSpace(text))
