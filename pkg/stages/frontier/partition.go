@@ -73,8 +73,13 @@ func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
 
 // ignoreDone returns no error for what ended because ctx did.
 func ignoreDone(ctx context.Context, err error) error {
-	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return nil
+	if ctx.Err() == nil {
+		return err
+	}
+	for _, end := range []error{context.Canceled, context.DeadlineExceeded, context.Cause(ctx)} {
+		if errors.Is(err, end) {
+			return nil
+		}
 	}
 	return err
 }
