@@ -182,3 +182,6 @@ func (s *State) rest(r *Rules, o Outcome, seed uint64) {
 		s.wait, s.why = d, why
 	}
 }
+
+// Failing reports whether the host failed when it was last asked.
+func (s *State) Failing() bool { return s.failures > 0 }

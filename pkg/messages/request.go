@@ -27,6 +27,9 @@ type Request struct {
 	// Interval is the least time from the start of one request to the host to
 	// that of the next, in milliseconds; 0 is none.
 	Interval Millis `json:"interval_ms,omitempty"`
+	// Once is set for a host that failed lately: the request must not reach it a
+	// second time of itself, as HTTP clients have it when a connection breaks.
+	Once bool `json:"once,omitempty"`
 	// Run is the run of a scheduled crawl that the visit belongs to, 0 for the
 	// first; it is handed on to what is found on the page.
 	Run int64 `json:"run,omitempty"`

@@ -46,7 +46,8 @@ func networkFailure(err error) *failure {
 	switch {
 	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list larger"):
 		return fail(messages.TooLarge, "response header is over the limit: %s", text)
-	case errors.Is(err, io.EOF), strings.Contains(text, "server closed idle connection"):
+	case errors.Is(err, io.EOF), strings.Contains(text, "server closed idle connection"),
+		strings.Contains(text, "cannot rewind body"): // see once
 		return fail(messages.ConnectFailure, "the server closed the connection without a response")
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return fail(messages.ConnectFailure, "the connection was reset before a response")

@@ -3,6 +3,7 @@ package fetcher
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptrace"
@@ -100,6 +101,8 @@ type ask struct {
 	interval time.Duration
 	// etag and lastModified make the request conditional, if they are set.
 	etag, lastModified string
+	// once is set where the host must see the request no more than once.
+	once bool
 	// robots is set for a robots.txt: of any type, and cut where it is too long.
 	robots bool
 }
@@ -201,12 +204,21 @@ func (x *exchange) send() (*http.Response, error) {
 		Method: http.MethodGet, URL: target(x.ask.url), Header: x.header(),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
+	if x.ask.once {
+		req.Body = once{} // which makes it a request that net/http does not repeat
+	}
 	transport := x.c.public
 	if x.ask.private {
 		transport = x.c.private
 	}
 	return transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
 }
+
+// once is an empty body that cannot be read again.
+type once struct{}
+
+func (once) Read([]byte) (int, error) { return 0, io.EOF }
+func (once) Close() error             { return nil }
 
 // header returns the header of the request.
 func (x *exchange) header() http.Header {

@@ -166,7 +166,7 @@ func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
 			url: req.URL, agent: spec.UserAgent, private: spec.AllowPrivate,
 			delay: time.Duration(req.Delay), interval: time.Duration(req.Interval),
 			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody),
-			etag: req.ETag, lastModified: req.LastModified,
+			etag: req.ETag, lastModified: req.LastModified, once: req.Once,
 		},
 	}
 }

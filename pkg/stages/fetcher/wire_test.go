@@ -172,6 +172,27 @@ func TestRequestSentAgainWaitsOutTheDelay(t *testing.T) {
 	}
 }
 
+// A host that fails sees each request once, or its breaker's probe would be two.
+func TestRequestToAFailingHostIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ignoreRobots)
+	r := newRaw(t, func(n int) (string, bool) {
+		if n == 2 {
+			return "", false
+		}
+		return okReply, true
+	})
+	s.get(r.url+"/").wants(t, messages.OK)
+	probe := delayed(r.url + "/probe")
+	probe.Once = true
+	s.handle1(probe, 1).wants(t, messages.ConnectFailure)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.at) != 2 {
+		t.Fatalf("the server saw %q", r.lines)
+	}
+}
+
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ignoreRobots)

@@ -274,6 +274,7 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 		Crawl: req.id.crawl, Rev: rules.Rev, URL: req.URL, Visit: req.visit(req.id.hash), Attempt: req.Sent,
 		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects, Run: req.SentRun,
 		Delay: messages.Millis(req.host.polite.Delay(&pace.Rules)), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
+		Once: req.host.polite.Failing(),
 	}
 	if req.Digest != 0 { // there is a page that the response may be the same as
 		m.ETag, m.LastModified = req.ETag, req.LastModified

@@ -51,7 +51,9 @@ func (s *saver) begin(ctx context.Context, p *partition, restored bool) error {
 		s.at = snap.Positions
 	}
 	if !restored {
-		s.last = time.Now()
+		// Partitions opened together would be due together ever after.
+		spread := time.Duration(p.f.cfg.SnapshotEvery) / time.Duration(p.f.bus.Layout.Partitions)
+		s.last = time.Now().Add(-spread * time.Duration(p.partition))
 	}
 	return err
 }
