@@ -1,5 +1,7 @@
 package htmlpage
 
+import "seine/internal/robots"
+
 // Scratch buffers of value: at most two values of a tag are in use at a time.
 const (
 	first = iota
@@ -133,7 +135,7 @@ func (s *scanner) readMeta() {
 func (s *scanner) readNamed(name, content []byte) {
 	switch {
 	case is(name, "robots"), s.isAgent(name):
-		s.page.setRobots(content)
+		s.page.Restrict(robots.MetaDirectives(string(content), s.opts.Now))
 	case is(name, "description") && s.page.Description == "":
 		s.page.Description = s.fold(content, false)
 	}

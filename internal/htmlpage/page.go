@@ -1,6 +1,10 @@
 package htmlpage
 
-import "seine/internal/weburl"
+import (
+	"time"
+
+	"seine/internal/weburl"
+)
 
 // Defaults for the fields of Options left at zero.
 const (
@@ -26,6 +30,9 @@ type Options struct {
 	// Agent is the crawler's product token. A meta element of that name is
 	// obeyed as well as the one named robots. Compared without regard to case.
 	Agent string
+	// Now is when the page was fetched: an unavailable_after before it is a
+	// noindex. Without it none is.
+	Now time.Time
 	// MaxText bounds Page.Text in bytes. Text is cut at a rune boundary.
 	MaxText int
 	// MaxLinks bounds Page.Links. The first ones in the document are kept.
@@ -51,8 +58,9 @@ type Page struct {
 	Language    string // html lang, else xml:lang, else meta content-language
 	Charset     string // name of the encoding the page was read in, lower case
 
-	// NoIndex and NoFollow are the page's meta robots directives. NoFollow does
-	// not change Links; whoever follows them decides.
+	// NoIndex and NoFollow are the page's meta robots directives, see Restrict for
+	// those of its header. NoFollow does not change Links; whoever follows them
+	// decides.
 	NoIndex, NoFollow bool
 
 	// Text is the visible text: whitespace folded, blocks on lines of their

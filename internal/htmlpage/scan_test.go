@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"seine/internal/weburl"
 )
@@ -111,6 +112,10 @@ func TestFields(t *testing.T) {
 		{"robots none", `<meta name=robots content=" max-snippet:20 , none">`, Page{NoIndex: true, NoFollow: true}},
 		{"robots add up", `<meta name=robots content=noindex><meta name=robots content="all,nofollow">`, Page{NoIndex: true, NoFollow: true}},
 		{"robots all", `<meta name=robots content="index,follow,noindexed">`, Page{}},
+		{"robots with a value that reads like a directive", `<meta name=robots content="max-image-preview: none">`, Page{}},
+		{"robots unavailable since", `<meta name=robots content="unavailable_after: 25 Jun 2010 15:00:00 PST">`, Page{NoIndex: true}},
+		{"robots available still", `<meta name=robots content="unavailable_after: 2038-01-01">`, Page{}},
+		{"robots names no crawlers", `<meta name=robots content="otherbot: noindex">`, Page{NoIndex: true}},
 		{"agent", `<meta name=seineBot content=noindex>`, Page{NoIndex: true}},
 		{"other agent", `<meta name=otherbot content=noindex>`, Page{}},
 		{"robots in a comment or template", `<!--<meta name=robots content=none>--><template><meta name=robots content=none></template>`, Page{}},
@@ -121,7 +126,7 @@ func TestFields(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			got := scan(t, tt.html, Options{Agent: "SeineBot"})
+			got := scan(t, tt.html, Options{Agent: "SeineBot", Now: time.Unix(1_800_000_000, 0)})
 			got.Content = 0 // see TestContent
 			tt.want.Charset = "utf-8"
 			if !reflect.DeepEqual(got, tt.want) {

@@ -110,6 +110,19 @@ func openQuery(s string) string {
 	return s[:i] + queryDelims.Replace(s[i:])
 }
 
+var encodedDelims = strings.NewReplacer(":", "%3A", "/", "%2F", "?", "%3F", "@", "%40", "[", "%5B", "]", "%5D")
+
+// closeQuery returns a comparable form of a path with the delimiters in its query
+// encoded: a pattern that begins with a star and has them encoded, as in
+// /*=http%3A, does not show that it speaks of a query.
+func closeQuery(s string) string {
+	i := strings.IndexByte(s, '?') + 1
+	if i == 0 || !strings.ContainsAny(s[i:], ":/?@[]") {
+		return s
+	}
+	return s[:i] + encodedDelims.Replace(s[i:])
+}
+
 func setOf(octets string) (set [256]bool) {
 	for i := range len(octets) {
 		set[octets[i]] = true

@@ -3,6 +3,7 @@ package robots
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -65,6 +66,86 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
+// FuzzFile compares what a whole file says with a reading that keeps the groups
+// as they stand and asks every rule of every one.
+func FuzzFile(f *testing.F) {
+	for _, seed := range rfc9309 {
+		if len(seed.file) < 1000 {
+			f.Add(seed.file, seed.agent, seed.path)
+		}
+	}
+	f.Fuzz(func(t *testing.T, file, product, path string) {
+		if len(file) > MaxBytes {
+			return
+		}
+		got, want := Parse([]byte(file)).Group(product).Allowed(path), oracleFile(file, product, path)
+		if got != want {
+			t.Errorf("%q\n%q asks for %q: %v, want %v", file, product, path, access(got), access(want))
+		}
+	})
+}
+
+// oracleGroup is a group as it stands: field names in lower case, then values.
+type oracleGroup struct {
+	agents []string
+	rules  [][2]string
+}
+
+func oracleFile(file, product, path string) bool {
+	groups := oracleGroups(file)
+	token := oracleToken(product)
+	mine := func(token string) func(oracleGroup) bool {
+		return func(g oracleGroup) bool { return slices.Contains(g.agents, token) }
+	}
+	if token == "" || !slices.ContainsFunc(groups, mine(token)) {
+		token = "*"
+	}
+	allowed, longest := true, -1
+	for _, g := range groups {
+		for _, r := range g.rules {
+			if !mine(token)(g) || oracleAllowed("", r[1], path) {
+				continue
+			}
+			allow, n := r[0] == "allow", oracleLength(r[1])
+			if n > longest || n == longest && allow {
+				allowed, longest = allow, n
+			}
+		}
+	}
+	return allowed
+}
+
+var oracleLine = regexp.MustCompile(`^[ \t\v\f]*([A-Za-z-]+)[ \t\v\f]*:[ \t\v\f]*([^#]*)`)
+
+func oracleGroups(file string) (groups []oracleGroup) {
+	naming := false
+	for _, line := range regexp.MustCompile(`[\r\n]`).Split(strings.TrimPrefix(file, "\xef\xbb\xbf"), -1) {
+		m := oracleLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		name, value := strings.ToLower(m[1]), strings.Trim(m[2], whitespace)
+		last := len(groups) - 1
+		switch {
+		case name == "user-agent" && naming:
+			groups[last].agents = append(groups[last].agents, oracleToken(value))
+		case name == "user-agent":
+			groups, naming = append(groups, oracleGroup{agents: []string{oracleToken(value)}}), true
+		case (name == "allow" || name == "disallow") && last >= 0:
+			groups[last].rules, naming = append(groups[last].rules, [2]string{name, value}), false
+		}
+	}
+	return groups
+}
+
+// oracleToken is "*", or the letters, underscores and hyphens that s begins with.
+func oracleToken(s string) string {
+	if words := strings.Fields(s); len(words) > 0 && words[0] == "*" {
+		return "*"
+	}
+	return strings.ToLower(regexp.MustCompile(`^[A-Za-z_-]*`).FindString(s))
+}
+
 // oneLine makes s a value that survives parsing unchanged.
 func oneLine(s string) string {
 	s, _, _ = strings.Cut(s, "#")
@@ -88,16 +169,15 @@ func oracleAllowed(allow, disallow, path string) bool {
 	return oracleMatches(allow, path) && oracleLength(allow) >= oracleLength(disallow)
 }
 
-// oracleMatches tries both spellings of query delimiters on both sides.
+// oracleMatches tries the spellings of query delimiters on both sides.
 func oracleMatches(pattern, path string) bool {
 	if pattern == "" || !strings.ContainsAny(pattern[:1], "/*") {
 		return false
 	}
-	for _, relaxed := range []bool{false, true} {
-		for _, relaxedPath := range []bool{false, true} {
-			expr := oracleExpr(pattern, relaxed)
-			p := strings.Join(inQuery(octets(path, ""), relaxedPath), "")
-			if regexp.MustCompile(expr).MatchString(p) {
+	for _, ofPattern := range []map[string]string{nil, decoded} {
+		expr := regexp.MustCompile(oracleExpr(pattern, ofPattern))
+		for _, ofPath := range []map[string]string{nil, decoded, encoded} {
+			if expr.MatchString(strings.Join(inQuery(octets(path, ""), ofPath), "")) {
 				return true
 			}
 		}
@@ -105,10 +185,10 @@ func oracleMatches(pattern, path string) bool {
 	return false
 }
 
-func oracleExpr(pattern string, relaxed bool) string {
+func oracleExpr(pattern string, spelling map[string]string) string {
 	var b strings.Builder
 	b.WriteString("^")
-	tokens := inQuery(octets(pattern, "*"), relaxed)
+	tokens := inQuery(octets(pattern, "*"), spelling)
 	for i, tok := range tokens {
 		switch {
 		case tok == "*":
@@ -153,13 +233,18 @@ func octets(s, verbatim string) []string {
 	return out
 }
 
-// inQuery decodes the delimiters after the first question mark.
-func inQuery(tokens []string, relaxed bool) []string {
-	plain := map[string]string{"%3A": ":", "%2F": "/", "%3F": "?", "%40": "@", "%5B": "[", "%5D": "]"}
+// Spellings of the delimiters in a query.
+var (
+	decoded = map[string]string{"%3A": ":", "%2F": "/", "%3F": "?", "%40": "@", "%5B": "[", "%5D": "]"}
+	encoded = map[string]string{":": "%3A", "/": "%2F", "?": "%3F", "@": "%40", "[": "%5B", "]": "%5D"}
+)
+
+// inQuery respells the delimiters after the first question mark.
+func inQuery(tokens []string, spelling map[string]string) []string {
 	query := false
 	for i, tok := range tokens {
-		if p, ok := plain[tok]; ok && query && relaxed {
-			tokens[i] = p
+		if respelt, ok := spelling[tok]; ok && query {
+			tokens[i] = respelt
 		}
 		query = query || tok == "?"
 	}

@@ -4,6 +4,9 @@
 // the caller's, who turns an unavailable file into [AllowAll] and an unreachable
 // one into [DisallowAll].
 //
+// It also reads what a page itself asks of crawlers, the [Directives] of its
+// X-Robots-Tag header and its robots meta elements.
+//
 // A parsed [File] keeps only its rules and sitemaps, never the body, is
 // immutable, and is safe for concurrent use.
 package robots
@@ -115,8 +118,10 @@ func (g *Group) deciding(pathAndQuery string) *rule {
 		return nil
 	}
 	best := g.best(nil, path)
-	if open := openQuery(path); open != path {
-		best = g.best(best, open)
+	for _, form := range []string{openQuery(path), closeQuery(path)} {
+		if form != path {
+			best = g.best(best, form)
+		}
 	}
 	return best
 }

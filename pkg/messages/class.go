@@ -25,7 +25,34 @@ const (
 	BadEncoding     Class = "bad_encoding"     // Content-Encoding that cannot be undone
 	ProtocolError   Class = "protocol_error"   // not HTTP, or a body cut short
 	UnsupportedType Class = "unsupported_type" // a content type that is not kept
+	ProxyFailure    Class = "proxy_failure"    // no way through the proxy; the host was not reached
+	Misconfigured   Class = "misconfigured"    // the spec asks for what this fetcher or URL does not have: nothing was sent
+	NotSent         Class = "cancelled"        // the crawl, or the host, was cancelled before it was sent
 )
+
+// Detail is a word that goes with a Class, for programs that count; more may be
+// added.
+type Detail string
+
+// Details.
+const (
+	DetailTimeout     Detail = "timeout"     // dns_failure, connect_failure, tls_failure, proxy_failure
+	DetailNoHost      Detail = "no_host"     // dns_failure: there is no such name
+	DetailRefused     Detail = "refused"     // connect_failure: nobody listens
+	DetailReset       Detail = "reset"       // connect_failure: reset, or closed without a response
+	DetailCertificate Detail = "certificate" // tls_failure
+	DetailNotTLS      Detail = "not_tls"     // tls_failure
+	DetailFirstByte   Detail = "first_byte"  // timeout: connected, and no response
+	DetailTotal       Detail = "total"       // timeout: not done in time
+	DetailHeader      Detail = "header"      // too_large
+	DetailWire        Detail = "wire"        // too_large: the body as it came
+	DetailDecoded     Detail = "decoded"     // too_large: the body decoded
+	DetailRatio       Detail = "ratio"       // too_large: decompresses to too many times its size
+	DetailCut         Detail = "cut"         // protocol_error: the body was cut short
+)
+
+// maxDetail bounds a Detail, in bytes.
+const maxDetail = 32
 
 // classes maps each class to whether a later attempt may end differently.
 var classes = map[Class]bool{
@@ -34,6 +61,7 @@ var classes = map[Class]bool{
 	RefusedAddress: false, DNSFailure: true, ConnectFailure: true, TLSFailure: true,
 	Timeout: true, Stalled: true, TooLarge: false, BadEncoding: false,
 	ProtocolError: true, UnsupportedType: false,
+	ProxyFailure: true, Misconfigured: false, NotSent: true,
 }
 
 // Valid reports whether c is one of the classes.

@@ -108,7 +108,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"result", map[string]any{"bytes_wire": -1}, "bytes_wire -1: must not be negative"},
 		{"result", map[string]any{"bytes_body": -1}, "bytes_body -1: must not be negative"},
 		{"result", map[string]any{"error": strings.Repeat("x", MaxText+1)}, "error has 1025 bytes: at most 1024"},
-		{"page", map[string]any{"body_encoding": "gzip"}, `unknown body encoding "gzip"`},
+		{"page", map[string]any{"body_encoding": "gzip, lzma"}, `unknown body encoding "gzip, lzma"`},
 		{"page", map[string]any{"body_size": -1}, "body_size -1: must not be negative"},
 		{"candidates", map[string]any{"source": "guess"}, `source "guess": must be seed, link or redirect`},
 		{"candidates", map[string]any{"redirects": -1}, "redirects and run must not be negative"},
@@ -204,6 +204,7 @@ func matches(filter, subject string) bool {
 func TestClasses(t *testing.T) {
 	retried := []Class{
 		Throttled, ServerError, RobotsFetched, DNSFailure, ConnectFailure, TLSFailure, Timeout, Stalled, ProtocolError,
+		ProxyFailure, NotSent,
 	}
 	for c := range classes {
 		if !c.Valid() || c.Retryable() != slices.Contains(retried, c) {

@@ -148,6 +148,7 @@ type SourceRule struct {
 	TimeZone        *string   `json:"time_zone,omitempty" yaml:"time_zone"`
 	Breaker         *Breaker  `json:"breaker,omitempty" yaml:"breaker"`
 	MaxPagesPerHost *int64    `json:"max_pages_per_host,omitempty" yaml:"max_pages_per_host"`
+	Access          `yaml:",inline"`
 }
 
 // Matches reports whether the source is for a host, given without its port.
@@ -158,8 +159,8 @@ func (s *SourceRule) Matches(host string) bool {
 	})
 }
 
-// over returns the pace with what the source changes.
-func (s *SourceRule) over(p Pace) Pace {
+// pace returns a pace with what the source changes.
+func (s *SourceRule) pace(p Pace) Pace {
 	set(&p.Delay, s.Delay)
 	set(&p.DelayFactor, s.DelayFactor)
 	set(&p.MaxDelay, s.MaxDelay)
@@ -186,10 +187,8 @@ func set[T any](to, from *T) {
 // HostPace returns how a host, given without its port, is to be asked, and
 // whether it is at all.
 func (s *Spec) HostPace(host string) (Pace, RunState) {
-	for i := range s.Sources {
-		if s.Sources[i].Matches(host) {
-			return s.SourcePace(i)
-		}
+	if i := s.SourceOf(host); i >= 0 {
+		return s.SourcePace(i)
 	}
 	return s.Pace, s.State
 }
@@ -221,7 +220,7 @@ func (s *Spec) SourcePace(i int) (Pace, RunState) {
 	if state == Running {
 		set(&state, src.State)
 	}
-	return src.over(s.Pace), state
+	return src.pace(s.Pace), state
 }
 
 func (s *Spec) checkSources() error {
@@ -248,8 +247,8 @@ func (s *Spec) checkSource(src *SourceRule) error {
 	if b := src.Breaker; b != nil && b.Failures == 0 && *b != (Breaker{}) {
 		return errors.New("breaker: failures must be said too (0 turns the breaker off)")
 	}
-	p := src.over(s.Pace)
-	return p.check()
+	p := src.pace(s.Pace)
+	return cmp.Or(p.check(), src.Access.check(true))
 }
 
 // checkHostName reports what is wrong with the name of a host as a person

@@ -2,6 +2,8 @@ package messages
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -38,11 +40,21 @@ type Page struct {
 	// Header is the response header as it came, but for the hop-by-hop fields and
 	// cookies. It is left out when it would not fit.
 	Header map[string][]string `json:"header,omitempty"`
-	// BodyEncoding is "" or BodyZstd; BodySize is the size decoded, in bytes.
+	// BodyEncoding is "", BodyZstd, or, of an archived page, the content codings
+	// (RFC 9110 8.4.1) that the body came in, as in "gzip, br": the last is undone
+	// first. BodySize is the size decoded, in bytes.
 	BodyEncoding string `json:"body_encoding,omitempty"`
 	BodySize     int64  `json:"body_size"`
+	// RequestSize and HeadSize are of an archived page: the payload begins with
+	// the request as it was sent and the response up to its body as it came, so
+	// many bytes each. Secrets and cookies are left out of the request.
+	RequestSize int `json:"request_size,omitempty"`
+	HeadSize    int `json:"head_size,omitempty"`
+	// IP is the address that the page came from, and Protocol the version of HTTP.
+	IP       string `json:"ip,omitempty"`
+	Protocol string `json:"protocol,omitempty"`
 	// BodyObject names the body in the object store BucketBodies, when it was
-	// too large for the message; the payload is empty then.
+	// too large for the message.
 	BodyObject string `json:"body_object,omitempty"`
 }
 
@@ -79,14 +91,43 @@ func DecodePage(header nats.Header) (*Page, error) {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
 	switch {
-	case pg.BodyEncoding != "" && pg.BodyEncoding != BodyZstd:
-		return nil, fmt.Errorf("decode page: unknown body encoding %q", pg.BodyEncoding)
+	case !validEncoding(pg.BodyEncoding):
+		return nil, fmt.Errorf("decode page: unknown body encoding %q", Clip(pg.BodyEncoding))
+	case pg.RequestSize < 0 || pg.HeadSize < 0 || pg.RequestSize > InlineBody || pg.HeadSize > InlineBody:
+		return nil, fmt.Errorf("decode page: request_size %d, head_size %d: must be from 0 to %d", pg.RequestSize, pg.HeadSize, InlineBody)
 	case pg.BodySize < 0:
 		return nil, fmt.Errorf("decode page: body_size %d: must not be negative", pg.BodySize)
 	case pg.Run < 0:
 		return nil, fmt.Errorf("decode page: run %d: must not be negative", pg.Run)
 	}
 	return &pg, nil
+}
+
+// contentCodings are what a body may be encoded in (RFC 9110 8.4.1).
+var contentCodings = []string{"gzip", "deflate", "br", BodyZstd}
+
+func validEncoding(s string) bool {
+	if s == "" {
+		return true
+	}
+	for name := range strings.SplitSeq(s, ", ") {
+		if !slices.Contains(contentCodings, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// Split takes the payload of the page's message apart: the request as it was sent
+// and the head of the response, if they were kept, and the body as BodyEncoding
+// says, unless that is in an object.
+func (pg *Page) Split(payload []byte) (request, head, body []byte, err error) {
+	if len(payload) < pg.RequestSize+pg.HeadSize {
+		return nil, nil, nil, fmt.Errorf("the payload has %d bytes: at least request_size %d and head_size %d",
+			len(payload), pg.RequestSize, pg.HeadSize)
+	}
+	end := pg.RequestSize + pg.HeadSize
+	return payload[:pg.RequestSize:pg.RequestSize], payload[pg.RequestSize:end:end], payload[end:], nil
 }
 
 // asciiJSON escapes what is not printable ASCII in JSON text, because clients in other

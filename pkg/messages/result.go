@@ -18,6 +18,9 @@ type Result struct {
 	Class   Class  `json:"class"`
 	Status  int    `json:"status,omitempty"` // HTTP status; 0 if there was no response
 	Error   string `json:"error,omitempty"`  // what went wrong, for a person
+	// Detail says more than Class for a program to count: which limit, which
+	// timeout. docs/wire.md lists them.
+	Detail Detail `json:"detail,omitempty"`
 	// Location is the canonical target of a redirect. The fetcher has published
 	// it as a candidate already.
 	Location    string    `json:"location,omitempty"`
@@ -72,6 +75,8 @@ func DecodeResult(payload []byte) (*Result, error) {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	switch {
+	case len(r.Detail) > maxDetail:
+		return nil, fmt.Errorf("decode result: detail has %d bytes: at most %d", len(r.Detail), maxDetail)
 	case !r.Class.Valid():
 		return nil, fmt.Errorf("decode result: unknown class %q", r.Class)
 	case r.BytesWire < 0:

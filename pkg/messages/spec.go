@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/netip"
 	"regexp"
 	"strings"
 	"time"
@@ -63,6 +64,12 @@ type Spec struct {
 	// Pace says how often a host is asked. Sources say otherwise for some of them.
 	Pace    `yaml:",inline"`
 	Sources []SourceRule `json:"sources,omitempty" yaml:"sources"`
+	// Access says what requests have beside the user agent, and by which way they
+	// go. Sources say otherwise for some hosts.
+	Access `yaml:",inline"`
+	// Requests say how some URLs are asked for, where a plain GET is not enough;
+	// the first that matches decides.
+	Requests []RequestRule `json:"requests,omitempty" yaml:"requests"`
 	// GroupBy says what a host is to Pace.
 	GroupBy GroupBy `json:"group_by,omitempty" yaml:"group_by"`
 	// Traps are guards against sites without an end.
@@ -86,9 +93,18 @@ type Spec struct {
 	// UserAgent is sent with every request; its first word up to '/' is the name
 	// that robots.txt is searched for.
 	UserAgent string `json:"user_agent" yaml:"user_agent"`
-	Robots    Robots `json:"robots" yaml:"robots"`
+	// Contact is a URL or an e-mail address at which those who run a site find
+	// those who crawl it. It is added to the default user agent.
+	Contact string `json:"contact,omitempty" yaml:"contact"`
+	Robots  Robots `json:"robots" yaml:"robots"`
 	// AllowPrivate lets the fetcher dial loopback and private addresses.
 	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
+	// AllowAddresses are networks that may be dialled beside the public ones, as
+	// in "10.1.0.0/16", whatever they are.
+	AllowAddresses []netip.Prefix `json:"allow_addresses,omitempty" yaml:"allow_addresses"`
+	// Archive keeps what an archive (WARC) needs: the request as it was sent, the
+	// head of the response as it came, and its body in the encoding it came in.
+	Archive bool `json:"archive,omitempty" yaml:"archive"`
 	// MaxBody is the largest body kept, in bytes, decoded.
 	MaxBody Bytes `json:"max_body" yaml:"max_body"`
 	// Timeout bounds a whole request.
@@ -119,7 +135,7 @@ func DefaultSpec() Spec {
 func (s *Spec) Validate() error {
 	checks := []func() error{
 		s.checkScope, s.checkBudgets, s.Pace.check, s.checkSources, s.Traps.check, s.Normalize.check,
-		s.checkRules, s.checkFetch,
+		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -177,7 +193,7 @@ func (s *Spec) checkFetch() error {
 		return fmt.Errorf("timeout %s: must be from 1ms to 1h", s.Timeout)
 	case s.ProductToken() == "":
 		return fmt.Errorf("user_agent %q: must start with a name of letters, '-' and '_'", s.UserAgent)
-	case strings.ContainsFunc(s.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }):
+	case !printable(s.UserAgent):
 		return fmt.Errorf("user_agent %q: must be printable ASCII", s.UserAgent)
 	}
 	return nil
@@ -199,6 +215,22 @@ func checkPatterns(key string, patterns []string) error {
 		}
 	}
 	return nil
+}
+
+func (s *Spec) checkAccess() error {
+	if !printable(s.Contact) || strings.ContainsAny(s.Contact, "() ") || s.Contact != "" && !strings.ContainsAny(s.Contact, ":@") {
+		return fmt.Errorf("contact %q: must be a URL or an e-mail address", Clip(s.Contact))
+	}
+	return cmp.Or(s.Access.check(false), checkAddresses(s.AllowAddresses))
+}
+
+// Agent is the user agent that is sent where there are no UserAgents: it says
+// whom to ask, if that is known.
+func (s *Spec) Agent() string {
+	if s.UserAgent == DefaultUserAgent && s.Contact != "" {
+		return "seine/" + version.Number + " (web crawler; +" + s.Contact + ")"
+	}
+	return s.UserAgent
 }
 
 // ProductToken is the name in the user agent that robots.txt is searched for

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"errors"
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -70,6 +71,12 @@ sources:
     time_zone: America/New_York
     breaker: {failures: 0}
     max_pages_per_host: 7
+    user_agents: [two/2]
+    headers: {X-A: "{secret:X}"}
+    cookies: false
+    auth: {user: me, password: "{secret:W}"}
+    proxies: ["socks5://127.0.0.1:1080"]
+    tls: {min_version: "1.3"}
   - hosts: [bad.test]
     state: cancelled
 group_by: ip
@@ -97,7 +104,21 @@ max_attempts: 2
 max_redirects: 0
 user_agent: mybot/2 (+https://example.org/bot)
 robots: ignore
+contact: bot@example.org
+user_agents: [one/1]
+headers: {X-A: b}
+cookies: true
+proxies: ["http://u:{secret:P}@proxy.example:3128"]
+tls: {insecure: true, min_version: "1.0"}
+requests:
+- match: https://api.example.org/*
+  method: POST
+  query: {key: "{secret:K}"}
+  headers: {Content-Type: application/json}
+  body: '{"q": "{q}"}'
 allow_private: true
+allow_addresses: [10.1.0.0/16]
+archive: true
 max_body: 8MiB
 timeout: 90s
 `
@@ -122,6 +143,10 @@ func TestParseSpec(t *testing.T) {
 			DelayFactor: new(0.0), MaxDelay: new(Duration(20 * time.Second)), Jitter: new(0.0),
 			Rate: new(Rate(5 * time.Second)), PerHost: new(1), Hours: []string{"01:00-02:00"},
 			TimeZone: new("America/New_York"), Breaker: new(Breaker{}), MaxPagesPerHost: new(int64(7)),
+			Access: Access{
+				UserAgents: []string{"two/2"}, Headers: map[string]string{"X-A": "{secret:X}"}, Cookies: new(false),
+				Auth: &Auth{User: "me", Password: "{secret:W}"}, Proxies: []string{"socks5://127.0.0.1:1080"}, TLS: &TLS{MinVersion: "1.3"},
+			},
 		}, {Hosts: []string{"bad.test"}, State: new(Cancelled)}},
 		GroupBy: GroupByIP,
 		Traps: Traps{
@@ -134,6 +159,16 @@ func TestParseSpec(t *testing.T) {
 			{Match: "*/live", Every: Duration(time.Minute)}, {Match: "*", Min: Duration(time.Hour), Max: Duration(30 * 24 * time.Hour)},
 		},
 		Schedule: "0 3 * * 1", MaxAttempts: 2, UserAgent: "mybot/2 (+https://example.org/bot)", Robots: RobotsIgnore,
+		Contact: "bot@example.org",
+		Access: Access{
+			UserAgents: []string{"one/1"}, Headers: map[string]string{"X-A": "b"}, Cookies: new(true),
+			Proxies: []string{"http://u:{secret:P}@proxy.example:3128"}, TLS: &TLS{Insecure: true, MinVersion: "1.0"},
+		},
+		Requests: []RequestRule{{
+			Match: "https://api.example.org/*", Method: "POST", Query: map[string]Template{"key": "{secret:K}"},
+			Headers: map[string]string{"Content-Type": "application/json"}, Body: `{"q": "{q}"}`,
+		}},
+		AllowAddresses: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Archive: true,
 		AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
 	}
 	if !reflect.DeepEqual(s, &want) {
@@ -163,7 +198,7 @@ func differs(t *testing.T, path string, a, b reflect.Value) {
 	for i := range a.NumField() {
 		name := path + a.Type().Field(i).Name
 		switch x, y := a.Field(i), b.Field(i); {
-		case name == "V":
+		case name == "V", name == "Access.Auth": // which only sources have
 		case x.Kind() == reflect.Struct:
 			differs(t, name+".", x, y)
 		case reflect.DeepEqual(x.Interface(), y.Interface()):

@@ -105,7 +105,7 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 func KeyValues(replicas int) []jetstream.KeyValueConfig {
 	return []jetstream.KeyValueConfig{
 		{Bucket: BucketCrawls, Description: "crawl specs", History: 16, Replicas: replicas},
-		{Bucket: BucketRobots, Description: "robots.txt by origin", TTL: RobotsAge, Replicas: replicas, MaxBytes: 256 << 20},
+		{Bucket: BucketRobots, Description: "robots.txt by origin", TTL: RobotsStale, Replicas: replicas, MaxBytes: 256 << 20},
 		{Bucket: BucketLeases, Description: "partition ownership", TTL: LeaseTTL, Replicas: replicas},
 		{Bucket: BucketMeta, Description: "what all stages agree on", Replicas: replicas},
 	}
@@ -130,6 +130,9 @@ func Snapshots(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
 const (
 	// RobotsAge is how long a robots.txt is believed (RFC 9309 2.4).
 	RobotsAge = 24 * time.Hour
+	// RobotsStale is for how long a robots.txt stands in for one that cannot be
+	// fetched (RFC 9309 2.3.1.4 and 2.4).
+	RobotsStale = 30 * 24 * time.Hour
 	// LeaseTTL is how long a lease outlives its owner's last sign of life.
 	LeaseTTL = 10 * time.Second
 )

@@ -2,12 +2,15 @@ package fetcher
 
 import (
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"seine/internal/coding"
 	"seine/pkg/messages"
 )
 
@@ -45,7 +48,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	case err != nil && err != io.EOF:
 		w.err = bodyFailure(x.ctx, err)
 	case w.n > w.most:
-		w.err = x.tooLarge()
+		w.err = x.tooLarge(messages.DetailWire)
 	case x.c.pace.bandwidth != nil:
 		x.watch.pause()
 		if e := x.c.pace.received(x.ctx, n); e != nil {
@@ -58,35 +61,97 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (x *exchange) tooLarge() *failure {
-	return fail(messages.TooLarge, "the body is over the limit of %s", messages.Bytes(x.ask.maxBody))
+func (x *exchange) tooLarge(which messages.Detail) *failure {
+	return fail(messages.TooLarge, "the body is over the limit of %s", messages.Bytes(x.ask.maxBody)).in(which)
 }
 
-// read returns the decoded body, in memory of its own.
-func (x *exchange) read(resp *http.Response) ([]byte, *failure) {
+// read takes the body into the reply.
+func (x *exchange) read(resp *http.Response) *failure {
 	x.wire = wire{x: x, src: resp.Body, most: x.ask.maxBody}
-	names, f := codings(resp.Header["Content-Encoding"])
-	if f == nil {
-		f = x.refuse(resp)
+	names, err := coding.Parse(resp.Header["Content-Encoding"])
+	if err != nil {
+		return fail(messages.BadEncoding, "%v", err)
 	}
-	if f != nil {
-		return nil, f
+	if f := x.refuse(resp); f != nil {
+		return f
 	}
 	if x.ask.robots {
-		x.wire.most = 1 << 62 // cut, not refused: see full
+		x.wire.most = 1 << 62 // cut, not refused: see readAll
 	}
 	sum := sha256.New()
 	defer func() { x.reply.digest = messages.Digest(sum.Sum(nil)) }()
 	if len(names) == 0 && resp.ContentLength >= 0 && resp.ContentLength <= x.c.memory.share {
 		return x.readExactly(summed{&x.wire, sum}, int(resp.ContentLength))
 	}
-	src, layers := decode(&x.wire, names, &x.wire.n, x.c.cfg.MaxRatio)
-	defer done(layers)
-	body, f := x.readAll(summed{src, sum}, resp.ContentLength, len(names) > 0)
-	if f == nil && len(layers) > 0 {
+	if len(names) == 0 {
+		return x.readAll(summed{&x.wire, sum}, resp.ContentLength)
+	}
+	if x.ask.archive {
+		return x.readBoth(names, sum)
+	}
+	z := coding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
+	defer func() { _ = z.Close() }()
+	f := x.readAll(summed{z, sum}, -1)
+	if f == nil {
 		x.discard(resp) // what follows the last byte that was decoded
 	}
-	return body, f
+	return f
+}
+
+// readBoth keeps a body as it came, and reads it decoded for its digest and its
+// limits.
+func (x *exchange) readBoth(names []string, sum hash.Hash) *failure {
+	up := x.c.bodies.begin(x.ctx, x.ask.object)
+	src := io.TeeReader(&x.wire, writer(func(p []byte) (int, error) {
+		x.watch.pause()
+		n, err := up.Write(p)
+		if err != nil {
+			return n, x.lost(err)
+		}
+		return n, err
+	}))
+	z := coding.NewReader(src, names, x.c.cfg.MaxRatio)
+	defer func() { _ = z.Close() }()
+	f := x.look(summed{z, sum})
+	if f == nil {
+		if _, err := io.Copy(io.Discard, src); err != nil { // bytes behind the last that was decoded
+			f = x.why(err)
+		}
+	}
+	if f != nil {
+		up.abort(f)
+		return f
+	}
+	size := x.reply.body.size
+	f = x.stored(up)
+	x.reply.body.encoding, x.reply.body.size = strings.Join(names, ", "), size
+	return f
+}
+
+// look reads src to its end and keeps nothing but its size.
+func (x *exchange) look(src io.Reader) *failure {
+	pooled := buffers.Get().(*[]byte)
+	defer buffers.Put(pooled)
+	buf, size, begun := (*pooled)[:cap(*pooled)], int64(0), 0
+	for {
+		n, err := src.Read(buf[begun:])
+		size += int64(n)
+		if begun += n; begun >= sniffed || err != nil {
+			if f := x.sniff(buf[:begun]); f != nil && (err == nil || err == io.EOF) {
+				return f
+			}
+			begun = 0
+		}
+		switch {
+		case size > x.ask.maxBody:
+			return x.tooLarge(messages.DetailDecoded)
+		case err == io.EOF:
+			x.reply.body.size = size
+			return nil
+		case err != nil:
+			return x.why(err)
+		}
+	}
 }
 
 // refuse tells from the header alone that the body need not be read.
@@ -98,7 +163,7 @@ func (x *exchange) refuse(resp *http.Response) *failure {
 		return x.unsupported(mediaType(t))
 	}
 	if resp.ContentLength > x.ask.maxBody {
-		return x.tooLarge()
+		return x.tooLarge(messages.DetailWire)
 	}
 	return nil
 }
@@ -108,21 +173,28 @@ func (x *exchange) unsupported(t string) *failure {
 }
 
 // readExactly reads a body whose length is known and small, without a copy.
-func (x *exchange) readExactly(src io.Reader, n int) ([]byte, *failure) {
-	body := make([]byte, n)
-	if _, err := io.ReadFull(src, body); err != nil {
+func (x *exchange) readExactly(src io.Reader, n int) *failure {
+	data := make([]byte, n)
+	if _, err := io.ReadFull(src, data); err != nil {
 		if x.wire.err == nil {
 			x.wire.err = bodyFailure(x.ctx, io.ErrUnexpectedEOF)
 		}
-		return nil, x.wire.err
+		return x.wire.err
 	}
 	if x.reply.protocol == "HTTP/2.0" && n > 0 {
 		_, _ = x.wire.src.Read(make([]byte, 1)) // the end of the stream has a frame of its own
 	}
-	if f := x.sniff(body); f != nil {
-		return nil, f
+	if f := x.sniff(data); f != nil {
+		return f
 	}
-	return x.cut(body), nil
+	x.hold(data)
+	return nil
+}
+
+// hold makes data the body.
+func (x *exchange) hold(data []byte) {
+	data = x.cut(data)
+	x.reply.body = body{data: data, size: int64(len(data))}
 }
 
 // cut shortens a robots.txt to what is read of one.
@@ -154,16 +226,19 @@ func (x *exchange) sniff(body []byte) *failure {
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
 
 // readAll reads src to its end. The buffer grows with what comes, never with
-// what a header claims.
-func (x *exchange) readAll(src io.Reader, length int64, encoded bool) ([]byte, *failure) {
+// what a header claims, and a large body is not held.
+func (x *exchange) readAll(src io.Reader, length int64) *failure {
 	pooled := buffers.Get().(*[]byte)
 	buf := (*pooled)[:0]
 	looked := false
 	for {
 		if len(buf) == cap(buf) {
+			if int64(len(buf)) >= streamFrom && x.ask.object != "" {
+				return x.stream(buf, src)
+			}
 			var f *failure
-			if buf, f = x.grow(buf, length, encoded); f != nil {
-				return nil, f
+			if buf, f = x.grow(buf, length); f != nil {
+				return f
 			}
 		}
 		n, err := src.Read(buf[len(buf):cap(buf)])
@@ -171,39 +246,111 @@ func (x *exchange) readAll(src io.Reader, length int64, encoded bool) ([]byte, *
 		if !looked && (len(buf) >= sniffed || err != nil) {
 			looked = true
 			if f := x.sniff(buf); f != nil && (err == nil || err == io.EOF) {
-				return nil, f
+				return f
 			}
 		}
 		if int64(len(buf)) > x.ask.maxBody {
 			if !x.ask.robots {
-				return nil, x.tooLarge()
+				return x.tooLarge(messages.DetailDecoded)
 			}
 			err = io.EOF
 		}
 		if err == io.EOF {
-			return x.cut(keep(pooled, buf)), nil
+			x.hold(keep(pooled, buf))
+			return nil
 		}
 		if err != nil {
-			return nil, x.why(err)
+			return x.why(err)
 		}
 	}
 }
 
+// streamFrom is the size from which a body is no longer held in memory.
+const streamFrom = 2 << 20
+
+// stream takes a body of which buf has come.
+func (x *exchange) stream(buf []byte, src io.Reader) *failure {
+	up := x.c.bodies.begin(x.ctx, x.ask.object)
+	if !x.ask.archive {
+		up = up.compressed()
+	}
+	if f := x.copy(up, buf, src); f != nil {
+		up.abort(f)
+		return f
+	}
+	return x.stored(up)
+}
+
+// copy writes what is in buf, and then src by way of buf.
+func (x *exchange) copy(up *upload, buf []byte, src io.Reader) *failure {
+	for {
+		x.watch.pause()
+		if _, err := up.Write(buf); err != nil {
+			return x.lost(err)
+		}
+		if up.n > x.ask.maxBody {
+			return x.tooLarge(messages.DetailDecoded)
+		}
+		n, err := src.Read(buf[:cap(buf)])
+		buf = buf[:n]
+		if err == io.EOF && n == 0 {
+			return nil
+		}
+		if err != nil && err != io.EOF {
+			return x.why(err)
+		}
+	}
+}
+
+// stored waits until all of a body is where it will be read from.
+func (x *exchange) stored(up *upload) *failure {
+	x.watch.pause()
+	b, err := up.commit()
+	if err != nil {
+		return x.lost(err)
+	}
+	x.reply.body = b
+	return nil
+}
+
+// lost ends an exchange whose body could not be stored. That is not the host's
+// doing, so it makes no result.
+func (x *exchange) lost(err error) *failure {
+	if x.ctx.Err() == nil {
+		x.err = err
+	}
+	return bodyFailure(x.ctx, err)
+}
+
+// streamMemory is what a body takes that is on its way to the object store: two
+// buffers, the compressor, and what is not yet acknowledged.
+const streamMemory = 8 << 20
+
 // why prefers what happened on the wire to what a decoder made of it.
 func (x *exchange) why(err error) *failure {
-	if x.wire.err != nil {
+	_, invalid := errors.AsType[*coding.InvalidError](err)
+	_, bomb := errors.AsType[*coding.RatioError](err)
+	switch {
+	case x.wire.err != nil:
 		return x.wire.err
+	case bomb:
+		return fail(messages.TooLarge, "%v", err).in(messages.DetailRatio)
+	case invalid:
+		return fail(messages.BadEncoding, "%v", err)
 	}
 	return bodyFailure(x.ctx, err)
 }
 
 // grow doubles the buffer, and gets the memory for that.
-func (x *exchange) grow(buf []byte, length int64, encoded bool) ([]byte, *failure) {
+func (x *exchange) grow(buf []byte, length int64) ([]byte, *failure) {
 	size := int64(2 * cap(buf))
 	if !x.reply.loan.covers(size) {
 		most := x.ask.maxBody
-		if !encoded && length >= 0 {
+		if length >= 0 {
 			most = min(length, most)
+		}
+		if x.ask.object != "" {
+			most = min(most, streamMemory)
 		}
 		x.watch.pause()
 		if err := x.reply.loan.extend(x.ctx, most); err != nil {
@@ -237,13 +384,13 @@ const (
 	drainTime  = time.Second
 )
 
-var errNotDrained = &failure{messages.Stalled, "the rest of the body did not come"}
+var errNotDrained = fail(messages.Stalled, "the rest of the body did not come")
 
 // discard reads what little may be left of a body, so that its connection is
 // used again; more is not worth it, and closing the body closes that.
 func (x *exchange) discard(resp *http.Response) {
-	if resp.ContentLength > drainBytes {
-		return
+	if resp.ContentLength > drainBytes || resp.StatusCode == http.StatusSwitchingProtocols {
+		return // no limit ends the reading of a connection that changed its protocol
 	}
 	x.watch.phase(drainTime, errNotDrained)
 	n, _ := io.CopyN(io.Discard, resp.Body, drainBytes) // whether it works only matters to the connection

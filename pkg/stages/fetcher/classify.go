@@ -17,14 +17,21 @@ import (
 // failure is an error that knows the class of the result it makes, in words
 // for a person.
 type failure struct {
-	class messages.Class
-	text  string
+	class  messages.Class
+	text   string
+	detail messages.Detail
 }
 
 func (f *failure) Error() string { return f.text }
 
+// in adds a detail.
+func (f *failure) in(d messages.Detail) *failure {
+	f.detail = d
+	return f
+}
+
 func fail(class messages.Class, format string, args ...any) *failure {
-	return &failure{class, fmt.Sprintf(format, args...)}
+	return &failure{class: class, text: fmt.Sprintf(format, args...)}
 }
 
 // failureOf finds what went wrong with an exchange. What ended its context
@@ -44,13 +51,14 @@ func failureOf(ctx context.Context, err error) *failure {
 func networkFailure(err error) *failure {
 	text := strings.TrimPrefix(err.Error(), "net/http: ")
 	switch {
-	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list larger"):
-		return fail(messages.TooLarge, "response header is over the limit: %s", text)
+	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list"):
+		return fail(messages.TooLarge, "response header is over the limit: %s", text).in(messages.DetailHeader)
 	case errors.Is(err, io.EOF), strings.Contains(text, "server closed idle connection"),
-		strings.Contains(text, "cannot rewind body"): // see once
-		return fail(messages.ConnectFailure, "the server closed the connection without a response")
+		strings.Contains(text, "cannot rewind body"),            // see once
+		strings.Contains(text, "conn could not be established"): // of HTTP/2, which was closed under the first request
+		return fail(messages.ConnectFailure, "the server closed the connection without a response").in(messages.DetailReset)
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fail(messages.ConnectFailure, "the connection was reset before a response")
+		return fail(messages.ConnectFailure, "the connection was reset before a response").in(messages.DetailReset)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fail(messages.ProtocolError, "the response header was cut short")
 	}
@@ -66,7 +74,10 @@ func bodyFailure(ctx context.Context, err error) *failure {
 		return f
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fail(messages.ProtocolError, "the body was cut short")
+		return fail(messages.ProtocolError, "the body was cut short").in(messages.DetailCut)
+	}
+	if errors.Is(err, syscall.ECONNRESET) {
+		return fail(messages.ProtocolError, "the connection was reset within the body").in(messages.DetailCut)
 	}
 	return fail(messages.ProtocolError, "the body ended with an error: %v", err)
 }
@@ -81,6 +92,9 @@ func classOf(status int, h http.Header) (messages.Class, string) {
 	text := strconv.Itoa(status)
 	if name := http.StatusText(status); name != "" {
 		text += " " + name
+	}
+	if class == messages.ProtocolError {
+		text += " is not the status of an answer"
 	}
 	return class, text
 }

@@ -5,173 +5,130 @@ import (
 	"crypto/tls"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
-	"seine/internal/netguard"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 // client makes one HTTP exchange at a time for each caller. It follows no
-// redirect, keeps no cookie and uses no proxy.
+// redirect.
 type client struct {
-	cfg      Config
-	accepts  accepts
-	pace     *pace
-	memory   *memory
-	resolver *resolver
-	tls      *tls.Config
-	public   *http.Transport // refuses special addresses
-	private  *http.Transport // for crawls that may go to private ones
-	header   atomic.Pointer[requestHeader]
+	cfg     Config
+	accepts accepts
+	pace    *pace
+	memory  *memory
+	ways    *ways
+	jars    *jars
+	bodies  *bodyStore
 
 	// What the watch cancels an exchange with.
 	noFirstByte, stalled *failure
 }
 
-// requestHeader is shared by the requests of one user agent: net/http only
-// reads it.
-type requestHeader struct {
-	agent string
-	http.Header
-}
-
-// Bounds of the connections kept.
-const (
-	maxIdleConns    = 1024
-	idleConnTimeout = time.Minute
-	maxTLSSessions  = 1024
-)
+var _ getter = (*client)(nil)
 
 func newClient(cfg Config) (*client, error) {
 	p, err := newPace(cfg)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newResolver(time.Duration(cfg.DialTimeout))
+	r, err := newResolver(cfg)
 	if err != nil {
 		return nil, err
 	}
-	c := &client{
-		cfg: cfg, accepts: accepts(cfg.Accept), pace: p, resolver: r,
-		memory: newMemory(int64(cfg.MaxInFlightBody), cfg.Workers),
-		tls: &tls.Config{
-			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-			ClientSessionCache: tls.NewLRUClientSessionCache(maxTLSSessions),
-		},
-		noFirstByte: fail(messages.Timeout, "no response within %s of the connection", cfg.FirstByteTimeout),
+	idle, err := cfg.idleConns()
+	if err != nil {
+		return nil, err
+	}
+	j, err := newJars()
+	if err != nil {
+		return nil, err
+	}
+	return &client{
+		cfg: cfg, accepts: accepts(cfg.Accept), pace: p, ways: newWays(cfg, r, idle), jars: j,
+		memory:      newMemory(int64(cfg.MaxInFlightBody), cfg.Workers),
+		noFirstByte: fail(messages.Timeout, "no response within %s of the connection", cfg.FirstByteTimeout).in(messages.DetailFirstByte),
 		stalled:     fail(messages.Stalled, "the body stopped coming for %s", cfg.StallTimeout),
-	}
-	c.public = c.transport(netguard.New(nil, false))
-	c.private = c.transport(netguard.New(nil, true))
-	return c, nil
+	}, nil
 }
 
-func (c *client) transport(g *netguard.Guard) *http.Transport {
-	d := newDialer(c.cfg, c.resolver, g, c.tls)
-	return &http.Transport{
-		DialContext: d.plain, DialTLSContext: d.secure, ForceAttemptHTTP2: true,
-		DisableCompression: true, MaxResponseHeaderBytes: int64(c.cfg.MaxHeader),
-		MaxIdleConns: maxIdleConns, MaxIdleConnsPerHost: c.cfg.MaxIdlePerHost, IdleConnTimeout: idleConnTimeout,
-		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
-	}
-}
-
-func (c *client) close() {
-	c.public.CloseIdleConnections()
-	c.private.CloseIdleConnections()
-}
-
-// ask is what an exchange is to be.
-type ask struct {
-	url     string // canonical
-	agent   string
-	private bool          // may go to private addresses
-	delay   time.Duration // of the host
-	timeout time.Duration
-	maxBody int64
-	// interval is the least time between the starts of two requests to the host.
-	interval time.Duration
-	// etag and lastModified make the request conditional, if they are set.
-	etag, lastModified string
-	// once is set where the host must see the request no more than once.
-	once bool
-	// robots is set for a robots.txt: of any type, and cut where it is too long.
-	robots bool
-}
-
-// rest is the least time from the start of a request to that of the next one
-// to the host.
-func (a *ask) rest() time.Duration { return max(a.delay, a.interval) }
-
-// conditional reports whether the answer may be that nothing has changed.
-func (a *ask) conditional() bool { return a.etag != "" || a.lastModified != "" }
-
-// reply is how an exchange ended.
-type reply struct {
-	class       messages.Class
-	text        string // what is not well, for a person
-	status      int
-	header      http.Header
-	contentType string // as it came, else as it looks
-	body        []byte // decoded; only if class is OK
-	bytesWire   int64
-	started     time.Time
-	timings     messages.Timings
-	ip          string
-	protocol    string
-	retryAfter  time.Duration
-	// Validators as they came, and the digest of body.
-	etag, lastModified, digest string
-
-	loan loan // of body; release when that is no longer used
-}
-
-func (r *reply) failed(f *failure) { r.class, r.text = f.class, f.text }
+func (c *client) close() { c.ways.close() }
 
 // exchange is one request under way.
 type exchange struct {
 	c     *client
 	ask   *ask
+	pool  *pool
 	ctx   context.Context
 	watch *watch
 	reply *reply
+	tries int // to have a connection
 	conns int // that the request was given to
 	wire  wire
+	notes *notes
+	err   error // what was fetched could not be stored
 }
 
-// do sends the request when its turn has come, and reads the response. It
-// returns an error only if ctx is done before the request could be sent; one
-// that is done later makes a failure, which the caller must not believe.
+// do is of getter.
 func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
 	if err := c.pace.request(ctx, weburl.Host(a.url), a.rest()); err != nil {
 		return nil, err
 	}
+	if len(a.manner.proxies) == 0 {
+		return c.exchange(ctx, a, a.manner.way)
+	}
+	for try := 1; ; try++ {
+		p, err := a.manner.proxy(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w := a.manner.way
+		w.proxy = p.key
+		r, err := c.exchange(ctx, a, w)
+		if err != nil {
+			return nil, err
+		}
+		p.ended(r.class)
+		if r.class != messages.ProxyFailure || try >= min(maxProxyTries, len(a.manner.proxies)) || ctx.Err() != nil {
+			return r, nil
+		}
+	}
+}
+
+// exchange sends the request by a way, and reads the response.
+func (c *client) exchange(ctx context.Context, a *ask, w way) (*reply, error) {
 	inFlight.Inc()
 	defer inFlight.Dec()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	total := &failure{messages.Timeout, ""}
+	total := (&failure{class: messages.Timeout}).in(messages.DetailTotal)
 	if a.timeout > 0 {
 		total.text = "not done within " + a.timeout.String()
 	}
-	w := newWatch(cancel, a.timeout, total)
-	defer w.stop()
-	x := &exchange{c: c, ask: a, ctx: ctx, watch: w, reply: &reply{started: time.Now(), loan: c.memory.lend()}}
+	watch := newWatch(cancel, a.timeout, total)
+	defer watch.stop()
+	x := &exchange{
+		c: c, ask: a, pool: c.ways.pool(w), ctx: ctx, watch: watch,
+		reply: &reply{started: time.Now(), loan: c.memory.lend()},
+	}
 	x.run()
 	elapsed := time.Since(x.reply.started)
 	x.reply.timings.Total = messages.Millis(elapsed)
 	x.reply.bytesWire = x.wire.n
 	requestSeconds.Observe(elapsed.Seconds())
 	wireBytes.Add(float64(x.wire.n))
-	return x.reply, nil
+	if x.err != nil {
+		x.reply.loan.release()
+	}
+	return x.reply, x.err
 }
 
 // run does the exchange and leaves its end in the reply.
@@ -187,31 +144,54 @@ func (x *exchange) run() {
 		x.discard(resp)
 		return
 	}
-	body, f := x.read(resp)
-	if f != nil {
+	f := x.read(resp)
+	switch {
+	case f == nil:
+		x.archive(resp)
+	case f.class == messages.UnsupportedType:
+		x.discard(resp)
+		fallthrough
+	default:
 		x.reply.failed(f)
-		if f.class == messages.UnsupportedType {
-			x.discard(resp)
-		}
-		return
+		x.reply.body = body{}
 	}
-	x.reply.body = body
 }
 
 func (x *exchange) send() (*http.Response, error) {
-	trace := &httptrace.ClientTrace{GotConn: x.gotConn}
+	req := x.request()
+	if p := x.pool.dialer.proxy; p != nil && p.Scheme == "http" {
+		if err := x.pool.dialer.checkTarget(x.ctx, hostPort(req.URL)); err != nil {
+			return nil, err
+		}
+		if req.URL.Scheme == "http" {
+			absolute(req.URL)
+		}
+	}
+	trace := &httptrace.ClientTrace{GetConn: x.getConn, GotConn: x.gotConn}
+	return x.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
+}
+
+// request is what is sent.
+func (x *exchange) request() *http.Request {
+	a := x.ask
 	req := &http.Request{
-		Method: http.MethodGet, URL: target(x.ask.url), Header: x.header(),
+		Method: http.MethodGet, URL: target(a.url), Header: x.header(),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
-	if x.ask.once {
-		req.Body = once{} // which makes it a request that net/http does not repeat
+	if s := a.shape; s != nil {
+		req.Method, req.URL = s.method, target(s.url)
+		if s.body != "" {
+			req.Body, req.ContentLength = io.NopCloser(strings.NewReader(s.body)), int64(len(s.body))
+			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s.body)), nil }
+		}
 	}
-	transport := x.c.public
-	if x.ask.private {
-		transport = x.c.private
+	if a.once {
+		req.GetBody = nil // without one, net/http does not repeat a request that has a body
+		if req.Body == nil {
+			req.Body = once{}
+		}
 	}
-	return transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
+	return req
 }
 
 // once is an empty body that cannot be read again.
@@ -220,20 +200,64 @@ type once struct{}
 func (once) Read([]byte) (int, error) { return 0, io.EOF }
 func (once) Close() error             { return nil }
 
+// absolute has a URL of target sent in absolute form, as an HTTP proxy wants it
+// (RFC 9112 3.2.2).
+func absolute(u *url.URL) {
+	*u = url.URL{Scheme: u.Scheme, Host: u.Host, Opaque: "//" + u.Host + strings.TrimPrefix(u.RequestURI(), u.Scheme+"://"+u.Host)}
+}
+
+// hostPort is the address that a URL leads to.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
 // header returns the header of the request.
 func (x *exchange) header() http.Header {
-	shared := x.c.headerFor(x.ask.agent)
-	if !x.ask.conditional() {
+	a := x.ask
+	shared, cookies := a.manner.header(), ""
+	if a.manner.cookies {
+		cookies = x.c.jars.of(a.crawl, a.url)
+	}
+	if !a.conditional() && a.shape == nil && cookies == "" {
 		return shared
 	}
 	h := maps.Clone(shared)
-	if x.ask.etag != "" {
-		h["If-None-Match"] = []string{x.ask.etag}
+	if a.etag != "" {
+		h["If-None-Match"] = []string{a.etag}
 	}
-	if x.ask.lastModified != "" {
-		h["If-Modified-Since"] = []string{x.ask.lastModified}
+	if a.lastModified != "" {
+		h["If-Modified-Since"] = []string{a.lastModified}
+	}
+	if a.shape != nil {
+		for name, value := range a.shape.header {
+			setField(h, name, value)
+		}
+	}
+	if cookies != "" {
+		if own := h.Get("Cookie"); own != "" {
+			cookies = own + "; " + cookies
+		}
+		h.Set("Cookie", cookies)
 	}
 	return h
+}
+
+// maxTries bounds how often one request looks for a connection: while a server
+// gives up each, or lets no stream into it, net/http opens new ones for ever in
+// HTTP/2.
+const maxTries = 4
+
+var errTried = fail(messages.ConnectFailure, "the server gave up %d connections without a response", maxTries).in(messages.DetailReset)
+
+// getConn is called when the request looks for a connection.
+func (x *exchange) getConn(string) {
+	if x.tries++; x.tries > maxTries {
+		x.watch.cancel(errTried)
+	}
 }
 
 // gotConn is called, by the goroutine of send, when the request is given to a
@@ -246,7 +270,11 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 		x.watch.pause()
 		_ = timed(waitHost, func() error { return stages.Sleep(x.ctx, rest) }) // send sees that ctx is done
 	}
+	if c, ok := info.Conn.(*conn); ok && info.Reused { // HTTP/2 tells by itself whose an answer is
+		c.settle(x.ctx)
+	}
 	x.learn(info)
+	x.takeNotes(info)
 	x.watch.phase(time.Duration(x.c.cfg.FirstByteTimeout), x.c.noFirstByte)
 }
 
@@ -277,18 +305,24 @@ func (x *exchange) head(resp *http.Response) {
 	r.status, r.header, r.protocol = resp.StatusCode, resp.Header, resp.Proto
 	r.contentType = clip(resp.Header.Get("Content-Type"), messages.MaxText)
 	r.class, r.text = classOf(resp.StatusCode, resp.Header)
+	if x.ask.manner.cookies {
+		x.c.jars.set(x.ask.crawl, x.ask.url, resp.Header)
+	}
 	switch {
 	case r.class == messages.NotModified && !x.ask.conditional():
 		r.failed(errNotAsked)
 	case r.class == messages.NotModified, r.class == messages.OK:
 		r.etag, r.lastModified = validator(r.header, "Etag"), validator(r.header, "Last-Modified")
 	}
+	if r.status == http.StatusProxyAuthRequired && x.pool.dialer.proxy != nil {
+		r.failed(fail(messages.ProxyFailure, "proxy %s: answered %s", x.pool.dialer.proxy.Host, resp.Status))
+	}
 	if r.status == http.StatusTooManyRequests || r.status == http.StatusServiceUnavailable {
 		r.retryAfter = retryAfter(resp.Header, time.Now())
 	}
 }
 
-var errNotAsked = &failure{messages.ClientError, "304 Not Modified, though the request had no condition"}
+var errNotAsked = fail(messages.ClientError, "304 Not Modified, though the request had no condition")
 
 // validator returns a field that a later request can be conditional on, "" if
 // there is none or it cannot travel.
@@ -303,18 +337,6 @@ func validator(h http.Header, name string) string {
 
 // clip is messages.Clip for text that is not meant for a person.
 func clip(s string, most int) string { return s[:min(len(s), most)] }
-
-// headerFor returns the header of requests, all of it.
-func (c *client) headerFor(agent string) http.Header {
-	if h := c.header.Load(); h != nil && h.agent == agent {
-		return h.Header
-	}
-	h := &requestHeader{agent, http.Header{
-		"User-Agent": {agent}, "Accept": {c.accepts.header()}, "Accept-Encoding": {acceptEncoding},
-	}}
-	c.header.Store(h)
-	return h.Header
-}
 
 // target returns a URL that net/http sends exactly as it is. A canonical URL
 // keeps characters that url.URL would encode, such as '|', and stray percent

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -27,8 +28,18 @@ type Config struct {
 	MaxHeader        messages.Bytes    `help:"Largest response header." default:"256KiB"`
 	MaxRatio         int64             `help:"How many times its size a body may decompress to, beyond the first MiB." default:"200"`
 	Drain            messages.Duration `help:"How long to go on with what is under way after the first signal." default:"20s"`
+	Resolver         []string          `help:"Name servers to ask, as address:port, instead of the system's." placeholder:"ADDRESS"`
+	Family           string            `help:"Addresses that are dialled: any, ipv4 or ipv6." enum:"any,ipv4,ipv6" default:"any"`
+	Secrets          string            `help:"Folder with a file for each secret that specs name; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 	Accept           []string          `help:"Content types kept, such as text/html, text/* or */*." default:"text/html,application/xhtml+xml,text/plain"`
 }
+
+// Values of Family.
+const (
+	FamilyAny  = "any"
+	FamilyIPv4 = "ipv4"
+	FamilyIPv6 = "ipv6"
+)
 
 // DefaultConfig returns the defaults of the tags.
 func DefaultConfig() Config {
@@ -65,11 +76,18 @@ func (c Config) Validate() error {
 		return fmt.Errorf("max-header %s: must be at least 4KiB", c.MaxHeader)
 	case c.MaxRatio < 1:
 		return fmt.Errorf("max-ratio %d: must be at least 1", c.MaxRatio)
+	case c.Family != FamilyAny && c.Family != FamilyIPv4 && c.Family != FamilyIPv6:
+		return fmt.Errorf("family %q: must be any, ipv4 or ipv6", c.Family)
 	case len(c.Accept) == 0:
 		return fmt.Errorf("accept: must name at least one content type (*/* is all)")
 	}
 	if err := c.validateTimes(); err != nil {
 		return err
+	}
+	for _, s := range c.Resolver {
+		if _, err := netip.ParseAddrPort(s); err != nil {
+			return fmt.Errorf("resolver %q: must be an address and port, such as 192.0.2.53:53 or [2001:db8::53]:53", s)
+		}
 	}
 	for _, t := range c.Accept {
 		if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || strings.ContainsAny(t, "; ,\r\n") {

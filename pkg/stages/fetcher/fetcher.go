@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -22,6 +23,8 @@ type Fetcher struct {
 	specs  *stages.Specs
 	name   string // of this instance, for a person
 	client *client
+	get    getter // client, unless something else is to fetch
+	plans  plans
 	robots *robotsCache
 	bodies *bodyStore
 	rules  stages.Normalizers
@@ -51,9 +54,11 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: make the compressor: %w", err)
 	}
+	c.bodies = &bodyStore{zstd: z, log: log}
 	return &Fetcher{
-		cfg: cfg, bus: bus, specs: specs, name: instance(), client: c, robots: r,
-		bodies: &bodyStore{zstd: z, log: log}, epochs: make(epochs, bus.Layout.Partitions),
+		cfg: cfg, bus: bus, specs: specs, name: instance(), client: c, get: c, robots: r,
+		plans:  plans{client: c, secrets: secrets{cfg.Secrets}},
+		bodies: c.bodies, epochs: make(epochs, bus.Layout.Partitions),
 	}, nil
 }
 
@@ -119,6 +124,9 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (stages.Output,
 	}
 	t := f.newTurn(req, spec)
 	defer t.release()
+	if f.notToSend(t) {
+		return f.compose(ctx, t)
+	}
 	if f.epochs.outdated(t.partition, req.Epoch) || f.bus.Suspect(m) {
 		if wanted, err := f.suspect(ctx, req); err != nil || !wanted {
 			return stages.Output{}, err // its result is known: nothing is left to do
@@ -160,15 +168,54 @@ func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, err
 }
 
 func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
+	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
 	return &turn{
-		req: req, spec: spec, partition: messages.Partition(req.URL, f.bus.Layout.Partitions),
+		req: req, spec: spec, partition: partition,
 		ask: ask{
-			url: req.URL, agent: spec.UserAgent, private: spec.AllowPrivate,
+			crawl: req.Crawl, url: req.URL,
 			delay: time.Duration(req.Delay), interval: time.Duration(req.Interval),
-			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody),
-			etag: req.ETag, lastModified: req.LastModified, once: req.Once,
+			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody), archive: spec.Archive,
+			object: objectName(partition, messages.VisitID(req.Crawl, req.Visit)),
+			etag:   req.ETag, lastModified: req.LastModified, once: req.Once,
 		},
 	}
+}
+
+// notToSend finds what keeps a request from being sent, and makes it the reply:
+// the crawl was cancelled since, or the spec asks for what is not there.
+func (f *Fetcher) notToSend(t *turn) bool {
+	if _, state := t.spec.HostPace(weburl.Hostname(t.req.URL)); state == messages.Cancelled {
+		t.reply = unsent(fail(messages.NotSent, "the crawl, or what it wants of this host, was cancelled"))
+		return true
+	}
+	if err := f.shape(t); err != nil {
+		failed, ok := errors.AsType[*failure](err)
+		if !ok {
+			failed = fail(messages.Misconfigured, "%v", err)
+		}
+		t.reply = unsent(failed)
+		return true
+	}
+	return false
+}
+
+func unsent(f *failure) *reply {
+	r := &reply{started: time.Now()}
+	r.failed(f)
+	return r
+}
+
+// shape finds how the spec wants the URL asked for.
+func (f *Fetcher) shape(t *turn) error {
+	p, err := f.plans.of(t.req.Crawl, t.spec)
+	if err != nil {
+		return err
+	}
+	t.ask.manner = p.manner(t.ask.url)
+	if r := p.rule(t.ask.url); r != nil {
+		t.ask.shape, err = r.shape(t.ask.url)
+	}
+	return err
 }
 
 // release gives back the memory of the body.
@@ -194,7 +241,7 @@ func (f *Fetcher) take(ctx context.Context, t *turn) error {
 
 // ask does one exchange. It returns an error only if ctx is done.
 func (f *Fetcher) ask(ctx context.Context, t *turn) error {
-	r, err := f.client.do(ctx, &t.ask)
+	r, err := f.get.do(ctx, &t.ask)
 	t.reply = r
 	if err != nil {
 		return err
@@ -246,7 +293,7 @@ func (g found) used() *reply {
 // dialled stays as it is: the page would be refused as well.
 func unreachable(last *reply) *reply {
 	r := found{last: last}.used()
-	r.class, r.text = last.class, "robots.txt: "+last.text
+	r.class, r.text, r.detail = last.class, "robots.txt: "+last.text, last.detail
 	if !r.class.Retryable() && r.class != messages.RefusedAddress {
 		r.class = messages.ProtocolError
 	}

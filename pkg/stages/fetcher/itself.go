@@ -42,7 +42,7 @@ func (f *Fetcher) followItself(ctx context.Context, t *turn) error {
 	}
 }
 
-var errItself = &failure{messages.ClientError, "redirects to itself"}
+var errItself = fail(messages.ClientError, "redirects to itself")
 
 // hop asks for next in the same turn, when the host has had its rest.
 func (f *Fetcher) hop(ctx context.Context, t *turn, next string) error {
@@ -53,6 +53,10 @@ func (f *Fetcher) hop(ctx context.Context, t *turn, next string) error {
 	}
 	wire := t.reply.bytesWire
 	t.ask.url = next
+	if err := f.shape(t); err != nil {
+		t.reply = unsent(failureOf(ctx, err))
+		return nil
+	}
 	if err := f.ask(ctx, t); err != nil {
 		return err
 	}

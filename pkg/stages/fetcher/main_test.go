@@ -1,18 +1,21 @@
 package fetcher
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
+	"net/http"
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
+	"seine/internal/coding"
 	"seine/internal/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -201,6 +204,10 @@ func (s *stage) decode(out stages.Output, req *messages.Request) handled {
 
 func (s *stage) body(p *messages.Page, payload []byte) []byte {
 	s.t.Helper()
+	_, _, payload, err := p.Split(payload)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	if p.BodyObject != "" {
 		if len(payload) > 0 {
 			s.t.Error("a body both in the message and in the object store")
@@ -213,21 +220,23 @@ func (s *stage) body(p *messages.Page, payload []byte) []byte {
 			s.t.Fatal(err)
 		}
 	}
-	if p.BodyEncoding == messages.BodyZstd {
-		z, err := zstd.NewReader(nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		defer z.Close()
-		if payload, err = z.DecodeAll(payload, nil); err != nil {
-			s.t.Fatal(err)
-		}
+	names, err := coding.Parse([]string{p.BodyEncoding})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	z := coding.NewReader(bytes.NewReader(payload), names, 0)
+	defer func() { _ = z.Close() }()
+	if payload, err = io.ReadAll(z); err != nil {
+		s.t.Fatal(err)
 	}
 	if int64(len(payload)) != p.BodySize {
 		s.t.Errorf("body of %d bytes, the page says %d", len(payload), p.BodySize)
 	}
 	return payload
 }
+
+// privateManner is a plain way to ask any host.
+var privateManner = &manner{headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {coding.Accept}}}, way: way{private: true}}
 
 // wants fails unless the result has the class and its error holds text.
 func (h handled) wants(t testing.TB, class messages.Class) {

@@ -26,7 +26,7 @@ var (
 		Name: "seine_fetch_body_bytes_total", Help: "Bytes of bodies kept, decoded.",
 	})
 	robotsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_fetch_robots_total", Help: "Look-ups of robots.txt, by where it was found (memory, bucket, host, unreachable).",
+		Name: "seine_fetch_robots_total", Help: "Look-ups of robots.txt, by where it was found (memory, bucket, host, unreachable, stale).",
 	}, []string{"source"})
 	dnsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_fetch_dns_total", Help: "Look-ups of names in the address cache, by outcome (hit, miss).",
@@ -38,12 +38,18 @@ var (
 		Name: "seine_fetch_wait_seconds_total", Help: "Time spent waiting before or within requests, by reason (host, rate, bandwidth, memory, redelivery, object_store).",
 	}, []string{"reason"})
 
+	proxyFailures = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "seine_fetch_proxy_failures_total", Help: "Exchanges that failed at a proxy.",
+	})
+
 	robotsMemory, robotsBucket     = robotsTotal.WithLabelValues("memory"), robotsTotal.WithLabelValues("bucket")
 	robotsHost, robotsUnreachable  = robotsTotal.WithLabelValues("host"), robotsTotal.WithLabelValues("unreachable")
+	robotsStale                    = robotsTotal.WithLabelValues("stale")
 	dnsHit, dnsMiss                = dnsTotal.WithLabelValues("hit"), dnsTotal.WithLabelValues("miss")
 	waitHost, waitRate             = waitSeconds.WithLabelValues("host"), waitSeconds.WithLabelValues("rate")
 	waitBandwidth, waitMemory      = waitSeconds.WithLabelValues("bandwidth"), waitSeconds.WithLabelValues("memory")
 	waitRedelivery, waitObjectFull = waitSeconds.WithLabelValues("redelivery"), waitSeconds.WithLabelValues("object_store")
+	waitProxy, waitRobots          = waitSeconds.WithLabelValues("proxy"), waitSeconds.WithLabelValues("robots")
 )
 
 // timed adds to c how long do took.

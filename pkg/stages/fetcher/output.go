@@ -76,16 +76,27 @@ func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
 	p := messages.Page{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
 		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Status: r.status, ContentType: r.contentType,
-		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), BodySize: int64(len(r.body)),
+		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
+		BodyEncoding: r.body.encoding, BodySize: r.body.size, BodyObject: r.body.object,
 	}
-	body, encoding := f.bodies.compress(r.body)
-	p.BodyEncoding = encoding
-	if len(body) > messages.InlineBody {
-		p.BodyObject = objectName(t.partition, messages.VisitID(t.req.Crawl, t.req.Visit))
+	body := r.body.data
+	if r.body.object == "" && r.body.encoding == "" && !t.ask.archive {
+		body, p.BodyEncoding = f.bodies.compress(body)
+	}
+	var heads []byte
+	if size := len(r.request) + len(r.head); size <= messages.InlineBody {
+		heads = slices.Concat(r.request, r.head)
+		p.RequestSize, p.HeadSize = len(r.request), len(r.head)
+	}
+	if len(heads)+len(body) > messages.InlineBody {
+		p.BodyObject = t.ask.object
 		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
 			return nil, err
 		}
 		body = nil
+	}
+	if len(heads) > 0 {
+		body = append(heads, body...)
 	}
 	return p.Msg(t.partition, body), nil
 }
@@ -94,12 +105,12 @@ func (t *turn) result(name string) *messages.Result {
 	r := t.reply
 	res := &messages.Result{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
-		Class: r.class, Status: r.status, Error: r.text, ContentType: r.contentType,
+		Class: r.class, Detail: r.detail, Status: r.status, Error: r.text, ContentType: r.contentType,
 		Started: r.started.UTC(), Timings: r.timings, BytesWire: r.bytesWire, IP: r.ip, Protocol: r.protocol,
 		RetryAfter: messages.Millis(r.retryAfter), CrawlDelay: t.delay, ETag: r.etag, LastModified: r.lastModified, Fetcher: name,
 	}
 	if r.class == messages.OK {
-		res.BytesBody, res.Digest = int64(len(r.body)), r.digest
+		res.BytesBody, res.Digest = r.body.size, r.digest
 	}
 	return res
 }

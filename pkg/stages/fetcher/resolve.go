@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -29,6 +30,7 @@ const (
 type resolver struct {
 	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	timeout time.Duration
+	family  string
 	names   *otter.Cache[string, *answer]
 	flight  singleflight.Group
 }
@@ -40,27 +42,51 @@ type answer struct {
 	until time.Time
 }
 
-func newResolver(timeout time.Duration) (*resolver, error) {
+func newResolver(cfg Config) (*resolver, error) {
 	names, err := otter.New(&otter.Options[string, *answer]{MaximumSize: maxNames})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of names: %w", err)
 	}
-	return &resolver{lookup: lookup, timeout: timeout, names: names}, nil
+	return &resolver{
+		lookup: lookupBy(cfg), timeout: time.Duration(cfg.DialTimeout), names: names, family: cfg.Family,
+	}, nil
 }
 
-// lookup asks the system's resolver. A name with a dot is the whole name: with
-// the search list of /etc/resolv.conf a cluster's resolver asks five questions
-// for one, and a dead link may end at a neighbour.
-func lookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	if strings.Contains(host, ".") {
-		host += "."
+// lookupBy asks the system's resolver, or the servers that the operator names,
+// in turn. A name with a dot is the whole name: with the search list of
+// /etc/resolv.conf a cluster's resolver asks five questions for one, and a dead
+// link may end at a neighbour.
+func lookupBy(cfg Config) func(context.Context, string) ([]netip.Addr, error) {
+	r := net.DefaultResolver
+	if len(cfg.Resolver) > 0 {
+		var turn atomic.Uint32
+		r = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, cfg.Resolver[int(turn.Add(1)-1)%len(cfg.Resolver)])
+		}}
 	}
-	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	network := map[string]string{FamilyAny: "ip", FamilyIPv4: "ip4", FamilyIPv6: "ip6"}[cfg.Family]
+	return func(ctx context.Context, host string) ([]netip.Addr, error) {
+		if strings.Contains(host, ".") {
+			host += "."
+		}
+		return r.LookupNetIP(ctx, network, host)
+	}
 }
 
 // loopback is what every name under localhost resolves to, without asking
 // anyone: RFC 6761 section 6.3.
 var loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
+
+func (r *resolver) loopback() []netip.Addr {
+	switch r.family {
+	case FamilyIPv4:
+		return loopback[:1]
+	case FamilyIPv6:
+		return loopback[1:]
+	}
+	return loopback
+}
 
 // resolve returns the addresses of a host name or of a literal address, at
 // least one.
@@ -69,7 +95,7 @@ func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 		return []netip.Addr{a}, nil
 	}
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return loopback, nil
+		return r.loopback(), nil
 	}
 	if a, ok := r.names.GetIfPresent(host); ok && time.Now().Before(a.until) {
 		dnsHit.Inc()
@@ -118,7 +144,11 @@ func dnsReason(err error) error {
 	case !ok:
 		return fail(messages.DNSFailure, "the name of the host does not resolve: %v", err)
 	case dns.IsTimeout:
-		return fail(messages.DNSFailure, "the name of the host does not resolve: the name server did not answer in time")
+		return fail(messages.DNSFailure, "the name of the host does not resolve: the name server did not answer in time").in(messages.DetailTimeout)
 	}
-	return fail(messages.DNSFailure, "the name of the host does not resolve: %s", dns.Err)
+	f := fail(messages.DNSFailure, "the name of the host does not resolve: %s", dns.Err)
+	if dns.IsNotFound {
+		f.detail = messages.DetailNoHost
+	}
+	return f
 }

@@ -14,14 +14,17 @@ import (
 	"seine/internal/robots"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // bucket is where robots.txt files are shared between fetchers: a KV bucket
-// that forgets them after messages.RobotsAge. Its methods are safe for
-// concurrent use, and a repeat is harmless.
+// that forgets them after messages.RobotsStale. Its methods are safe for
+// concurrent use.
 type bucket interface {
 	Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error)
 	Put(ctx context.Context, key string, value []byte) (uint64, error)
+	Create(ctx context.Context, key string, value []byte, opts ...jetstream.KVCreateOpt) (uint64, error)
+	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
 }
 
 // robotsEntry is a robots.txt as it is stored. Only what says something of the
@@ -29,12 +32,29 @@ type bucket interface {
 // may hold any bytes.
 type robotsEntry struct {
 	Origin    string    `json:"origin"`
-	Status    int       `json:"status"`
-	FetchedAt time.Time `json:"fetched_at"`
+	Status    int       `json:"status,omitempty"`
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero if it never was
 	Body      []byte    `json:"body,omitempty"`
+	// Asking is until when somebody is asking the host, at the latest.
+	Asking time.Time `json:"asking,omitzero"`
+	// Retry is when a host is asked again that could not be when the file had
+	// become old.
+	Retry time.Time `json:"retry,omitzero"`
 }
 
-func (e *robotsEntry) expires() time.Time { return e.FetchedAt.Add(messages.RobotsAge) }
+// until is how long the entry may be used without asking the host.
+func (e *robotsEntry) until() time.Time {
+	fresh := e.FetchedAt.Add(messages.RobotsAge)
+	if e.Retry.After(fresh) {
+		return e.Retry
+	}
+	return fresh
+}
+
+// stale reports whether the entry may be used while the host cannot be asked.
+func (e *robotsEntry) stale(now time.Time) bool {
+	return e != nil && now.Before(e.FetchedAt.Add(messages.RobotsStale))
+}
 
 // robotsKey is the key of an origin in the bucket.
 func robotsKey(origin string) string { return messages.HashURL(origin).String() }
@@ -55,17 +75,21 @@ const maxRobotsMemory = 64 << 20
 //
 // A host that cannot be asked (5xx, no connection) is off limits for now,
 // RFC 9309 2.3.1.4: the page's own result says so in a retryable class, and the
-// frontier's waits between attempts decide when robots.txt is tried again. The
-// failure itself is not remembered, and not given up on after some days either.
+// frontier's waits between attempts decide when robots.txt is tried again. Only
+// if there is a copy of the file, which is too old to be believed otherwise, is
+// that used on (2.4), for up to messages.RobotsStale.
+//
+// Of all fetchers one asks for the robots.txt of an origin; the others wait for
+// what it finds.
 type robotsCache struct {
-	client *client
+	host   getter
 	bucket bucket
 	warn   func(msg string, args ...any)
 	files  *otter.Cache[string, *robotsFile]
 	flight singleflight.Group
 }
 
-func newRobotsCache(c *client, warn func(string, ...any)) (*robotsCache, error) {
+func newRobotsCache(host getter, warn func(string, ...any)) (*robotsCache, error) {
 	files, err := otter.New(&otter.Options[string, *robotsFile]{
 		MaximumWeight: maxRobotsMemory,
 		Weigher:       func(_ string, f *robotsFile) uint32 { return f.weight },
@@ -73,7 +97,7 @@ func newRobotsCache(c *client, warn func(string, ...any)) (*robotsCache, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of robots.txt: %w", err)
 	}
-	return &robotsCache{client: c, warn: warn, files: files}, nil
+	return &robotsCache{host: host, warn: warn, files: files}, nil
 }
 
 // found is what a look-up ended with: a file, or the exchange that says why
@@ -92,8 +116,8 @@ func (c *robotsCache) get(ctx context.Context, a *ask) (found, error) {
 		return found{file: f}, nil
 	}
 	key := origin
-	if a.private {
-		key = "private " + origin // the other kind may end at the guard
+	if w := a.manner.way; w.private || w.allow != "" {
+		key = fmt.Sprint(w.private, w.allow, " ", origin) // by another way it may end at the guard
 	}
 	v, err, _ := c.flight.Do(key, func() (any, error) { return c.find(ctx, origin, a) })
 	if err != nil {
@@ -102,40 +126,113 @@ func (c *robotsCache) get(ctx context.Context, a *ask) (found, error) {
 	return v.(found), nil
 }
 
-// find looks in the bucket, then asks the host.
+// find looks in the bucket, then asks the host, unless another fetcher does.
 func (c *robotsCache) find(ctx context.Context, origin string, a *ask) (found, error) {
-	if e := c.stored(ctx, origin); e != nil {
-		robotsBucket.Inc()
-		return found{file: c.remember(e)}, nil
+	for wait := minRobotsWait; ; wait = min(2*wait, maxRobotsWait) {
+		e, revision := c.stored(ctx, origin)
+		now := time.Now()
+		switch {
+		case e != nil && now.Before(e.until()):
+			robotsBucket.Inc()
+			return found{file: c.remember(e)}, nil
+		case e != nil && now.Before(e.Asking):
+			if err := timed(waitRobots, func() error { return stages.Sleep(ctx, wait) }); err != nil {
+				return found{}, err
+			}
+		case c.claim(ctx, origin, e, revision, now.Add(min(a.timeout, maxAsking))):
+			return c.askHost(ctx, origin, a, e)
+		}
 	}
-	e, last, err := c.fetch(ctx, origin, a)
-	if err != nil {
-		return found{}, err
-	}
-	if e == nil {
-		robotsUnreachable.Inc()
-		return found{last: last}, nil
-	}
-	robotsHost.Inc()
-	c.store(ctx, e)
-	return found{file: c.remember(e), last: last}, nil
 }
 
-// stored returns what the bucket has for origin, nil if that is nothing or the
-// bucket cannot be read: to ask the host once more is the lesser evil.
-func (c *robotsCache) stored(ctx context.Context, origin string) *robotsEntry {
+const (
+	// maxAsking is how long others wait for who asks the host: it may have died.
+	maxAsking = time.Minute
+	// Waits between two looks at whether it is done.
+	minRobotsWait = 10 * time.Millisecond
+	maxRobotsWait = 500 * time.Millisecond
+	// staleRetry is how long an old copy is used before the host is tried again.
+	staleRetry = 10 * time.Minute
+)
+
+// askHost asks, and lets the others know what it found.
+func (c *robotsCache) askHost(ctx context.Context, origin string, a *ask, old *robotsEntry) (found, error) {
+	e, last, err := c.fetch(ctx, origin, a)
+	switch {
+	case err != nil:
+		c.unclaim(origin, old)
+		return found{}, err
+	case e != nil:
+		robotsHost.Inc()
+		c.store(ctx, e)
+		return found{file: c.remember(e), last: last}, nil
+	case old.stale(time.Now()):
+		robotsStale.Inc()
+		old.Asking, old.Retry = time.Time{}, time.Now().Add(staleRetry).UTC()
+		c.store(ctx, old)
+		return found{file: c.remember(old), last: last}, nil
+	}
+	robotsUnreachable.Inc()
+	c.unclaim(origin, nil)
+	return found{last: last}, nil
+}
+
+// claim tells the other fetchers that this one asks the host. It reports false
+// if another was faster. If the bucket does not work, each asks for itself: to
+// ask the host once more is the lesser evil.
+func (c *robotsCache) claim(ctx context.Context, origin string, e *robotsEntry, revision uint64, until time.Time) bool {
+	claimed := robotsEntry{Origin: origin}
+	if e != nil {
+		claimed = *e
+	}
+	claimed.Asking = until.UTC()
+	value, err := json.Marshal(&claimed)
+	if err != nil {
+		return true
+	}
+	if revision == 0 {
+		_, err = c.bucket.Create(ctx, robotsKey(origin), value)
+	} else {
+		_, err = c.bucket.Update(ctx, robotsKey(origin), value, revision)
+	}
+	return !conflict(err)
+}
+
+// conflict reports whether a key was not written because another wrote it.
+func conflict(err error) bool {
+	var api jetstream.JetStreamError
+	return errors.Is(err, jetstream.ErrKeyExists) ||
+		errors.As(err, &api) && api.APIError() != nil && api.APIError().ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+}
+
+// unclaim lets another ask the host, even if the turn was cut short.
+func (c *robotsCache) unclaim(origin string, old *robotsEntry) {
+	ctx, cancel := context.WithTimeout(context.Background(), unclaimTimeout)
+	defer cancel()
+	if old == nil {
+		old = &robotsEntry{Origin: origin}
+	}
+	old.Asking = time.Time{}
+	c.store(ctx, old)
+}
+
+const unclaimTimeout = 2 * time.Second
+
+// stored returns what the bucket has for origin and its revision, nil if that is
+// nothing or the bucket cannot be read.
+func (c *robotsCache) stored(ctx context.Context, origin string) (*robotsEntry, uint64) {
 	kv, err := c.bucket.Get(ctx, robotsKey(origin))
 	if err != nil {
 		if !errors.Is(err, jetstream.ErrKeyNotFound) && ctx.Err() == nil {
 			c.warn("cannot read robots.txt from its bucket", "origin", origin, "error", err)
 		}
-		return nil
+		return nil, 0
 	}
 	var e robotsEntry
-	if json.Unmarshal(kv.Value(), &e) != nil || e.Origin != origin || !time.Now().Before(e.expires()) {
-		return nil
+	if json.Unmarshal(kv.Value(), &e) != nil || e.Origin != origin {
+		return nil, kv.Revision()
 	}
-	return &e
+	return &e, kv.Revision()
 }
 
 func (c *robotsCache) store(ctx context.Context, e *robotsEntry) {
@@ -149,7 +246,7 @@ func (c *robotsCache) store(ctx context.Context, e *robotsEntry) {
 }
 
 func (c *robotsCache) remember(e *robotsEntry) *robotsFile {
-	f := &robotsFile{File: robots.AllowAll(), until: e.expires(), weight: uint32(1024 + 4*len(e.Body))}
+	f := &robotsFile{File: robots.AllowAll(), until: e.until(), weight: uint32(1024 + 4*len(e.Body))}
 	if len(e.Body) > 0 {
 		f.File = robots.Parse(e.Body)
 	}
@@ -166,9 +263,9 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 	a := *page
 	// One byte more than counts, so that the line it cuts is seen to be cut.
 	a.url, a.robots, a.maxBody = origin+"/robots.txt", true, robots.MaxBytes+1
-	a.etag, a.lastModified = "", "" // they are the page's
+	a.etag, a.lastModified, a.shape, a.object, a.archive = "", "", nil, "", false // they are the page's
 	for hop := 0; ; hop++ {
-		r, err := c.client.do(ctx, &a)
+		r, err := c.host.do(ctx, &a)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -200,7 +297,7 @@ func verdict(origin string, r *reply) *robotsEntry {
 	e := &robotsEntry{Origin: origin, Status: r.status, FetchedAt: r.started.UTC()}
 	switch r.class {
 	case messages.OK:
-		e.Body = r.body
+		e.Body = r.body.data
 		return e
 	case messages.Redirect, messages.ClientError, messages.Gone, messages.NotModified:
 		return e

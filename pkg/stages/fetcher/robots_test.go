@@ -178,7 +178,11 @@ func TestRedirectsOfRobots(t *testing.T) {
 	})
 	for n, want := range map[int]messages.Class{1: messages.RobotsDenied, 5: messages.RobotsDenied, 6: messages.OK} {
 		hops = n
-		a := s.newTurn(request(s.url("/special/ok")), s.spec()).ask
+		turn := s.newTurn(request(s.url("/special/ok")), s.spec())
+		if err := s.shape(turn); err != nil {
+			t.Fatal(err)
+		}
+		a := turn.ask
 		e, _, err := s.robots.fetch(t.Context(), strings.TrimSuffix(s.url(""), "/"), &a)
 		if err != nil || e == nil {
 			t.Fatalf("%d hops: %v, %v", n, e, err)

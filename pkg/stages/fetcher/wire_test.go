@@ -250,8 +250,8 @@ func TestTLS(t *testing.T) {
 	defer srv.Close()
 	s.get(srv.URL+"/").wants(t, messages.TLSFailure) // a certificate of nobody
 
-	s.client.tls.RootCAs = x509.NewCertPool()
-	s.client.tls.RootCAs.AddCert(srv.Certificate())
+	s.client.ways.tls.RootCAs = x509.NewCertPool()
+	s.client.ways.tls.RootCAs.AddCert(srv.Certificate())
 	for _, path := range []string{"/a|b", "//a|b", "/"} {
 		h := s.get(srv.URL + path)
 		h.wants(t, messages.OK)
@@ -276,7 +276,7 @@ func TestNamesAndConnections(t *testing.T) {
 	})
 	var mu sync.Mutex
 	asked := map[string]int{}
-	s.client.resolver.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+	s.client.ways.resolver.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 		mu.Lock()
 		asked[host]++
 		mu.Unlock()

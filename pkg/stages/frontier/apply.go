@@ -136,7 +136,7 @@ func outcome(res *messages.Result) politeness.Outcome {
 		o.Kind = politeness.HostFailure
 	case messages.RobotsFetched, messages.ProtocolError: // it answered, if not well
 		o.Kind = politeness.Neutral
-	case messages.RobotsDenied, messages.RefusedAddress:
+	case messages.RobotsDenied, messages.RefusedAddress, messages.ProxyFailure, messages.Misconfigured, messages.NotSent:
 		o.Kind = politeness.Unsent
 	default:
 	}
@@ -160,8 +160,8 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 		s.move(r, id, Excluded, ReasonRobots, now)
 	case res.Class == messages.RefusedAddress:
 		s.move(r, id, Excluded, ReasonAddress, now)
-	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns:
-		return s.admit(r, id, rules, now)
+	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns, res.Class == messages.NotSent:
+		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:
 		return s.fail(r, id, reasonGivenUp, rules, now)
 	case res.Class.Retryable():

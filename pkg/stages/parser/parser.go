@@ -1,16 +1,21 @@
 package parser
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/coding"
 	"seine/internal/htmlpage"
+	"seine/internal/robots"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -70,6 +75,7 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err != nil {
 		return stages.Output{}, stages.PoisonError(err)
 	}
+	found.Restrict(headerDirectives(page, spec.Spec))
 	partition := messages.Partition(page.URL, p.bus.Layout.Partitions)
 	urls := normalized(follow(found, spec.Spec), page.URL, p.rules.Of(page.Crawl, spec.Spec))
 	out := p.links(page, partition, urls, found.Content)
@@ -84,6 +90,10 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 // body returns the decoded body of a page, from the message or from the object
 // store.
 func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) ([]byte, error) {
+	_, _, payload, err := page.Split(payload)
+	if err != nil {
+		return nil, stages.PoisonError(err)
+	}
 	if page.BodyObject != "" {
 		store, err := p.bus.JS.ObjectStore(ctx, messages.BucketBodies)
 		if err != nil {
@@ -97,14 +107,31 @@ func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) 
 			return nil, fmt.Errorf("read body %s: %w", page.BodyObject, err)
 		}
 	}
-	if page.BodyEncoding != messages.BodyZstd {
-		return payload, nil
-	}
-	body, err := p.unzip.DecodeAll(payload, make([]byte, 0, min(page.BodySize, 64<<20)))
+	body, err := p.decoded(page, payload)
 	if err != nil {
 		return nil, stages.PoisonError(fmt.Errorf("decompress body: %w", err))
 	}
 	return body, nil
+}
+
+// decoded undoes the encoding of a body. The fetcher has seen that it can be.
+func (p *Parser) decoded(page *messages.Page, payload []byte) ([]byte, error) {
+	room := make([]byte, 0, min(page.BodySize, 64<<20))
+	switch page.BodyEncoding {
+	case "":
+		return payload, nil
+	case messages.BodyZstd:
+		return p.unzip.DecodeAll(payload, room)
+	}
+	names, err := coding.Parse([]string{page.BodyEncoding})
+	if err != nil {
+		return nil, err
+	}
+	z := coding.NewReader(bytes.NewReader(payload), names, 0)
+	defer func() { _ = z.Close() }()
+	body := bytes.NewBuffer(room)
+	_, err = io.Copy(body, io.LimitReader(z, page.BodySize))
+	return body.Bytes(), err
 }
 
 // bodyRead lets the janitor delete the body. If that fails, the body stays
@@ -122,12 +149,26 @@ func (p *Parser) scan(page *messages.Page, body []byte, spec *messages.Spec) (ht
 	case kindHTML:
 		return htmlpage.Scan(body, page.URL, page.ContentType, htmlpage.Options{
 			Agent: spec.ProductToken(), MaxText: int(p.cfg.MaxText), MaxLinks: p.cfg.MaxLinks,
+			Now: page.FetchedAt,
 		})
 	case kindText:
 		text, charset, err := htmlpage.Plain(body, page.ContentType)
 		return htmlpage.Page{Text: clip(text, int(p.cfg.MaxText)), Charset: charset}, err
 	}
 	return htmlpage.Page{}, nil
+}
+
+// headerDirectives reads X-Robots-Tag, by the time of the fetch: a page that is
+// parsed again gives the same record. HTTP/2 has field names in lower case, and
+// a fetcher of another make may leave them so.
+func headerDirectives(page *messages.Page, spec *messages.Spec) robots.Directives {
+	var values []string
+	for name, v := range page.Header {
+		if strings.EqualFold(name, "X-Robots-Tag") {
+			values = append(values, v...)
+		}
+	}
+	return robots.HeaderDirectives(values, spec.ProductToken(), page.FetchedAt)
 }
 
 // follow returns the URLs that may be followed: not those of a page, or marked

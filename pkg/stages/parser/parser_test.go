@@ -193,6 +193,46 @@ func TestNoFollowIsObeyedUnlessRobotsAreIgnored(t *testing.T) {
 	}
 }
 
+func TestHeaderDirectivesCountAsThoseOfThePage(t *testing.T) {
+	parsers := map[messages.Robots]*Parser{
+		messages.RobotsObey:   newParser(t, nil),
+		messages.RobotsIgnore: newParser(t, func(s *messages.Spec) { s.Robots = messages.RobotsIgnore }),
+	}
+	linked := []byte(`<a href="/a">a</a>`)
+	tests := []struct {
+		rule        string
+		spec        messages.Robots
+		field       string
+		values      []string
+		contentType string
+		links       int
+		noIndex     bool
+	}{
+		{"without the field", "obey", "Server", []string{"noindex"}, "text/html", 1, false},
+		{"nofollow", "obey", "X-Robots-Tag", []string{"nofollow"}, "text/html", 0, false},
+		{"noindex", "obey", "X-Robots-Tag", []string{"noindex"}, "text/html", 1, true},
+		{"in any case", "obey", "x-robots-tag", []string{"None"}, "text/html", 0, true},
+		{"for this crawler", "obey", "X-Robots-Tag", []string{"Seine: nofollow"}, "text/html", 0, false},
+		{"for another crawler", "obey", "X-Robots-Tag", []string{"otherbot: noindex, nofollow"}, "text/html", 1, false},
+		{"in several fields", "obey", "X-Robots-Tag", []string{"otherbot: nofollow", "noindex"}, "text/html", 1, true},
+		{"unavailable before the fetch", "obey", "X-Robots-Tag", []string{"unavailable_after: 2027-01-15"}, "text/html", 1, true},
+		{"unavailable after the fetch", "obey", "X-Robots-Tag", []string{"unavailable_after: 2027-01-16"}, "text/html", 1, false},
+		{"on a type that is not read", "obey", "X-Robots-Tag", []string{"noindex"}, "application/pdf", 0, true},
+		{"robots ignored", "ignore", "X-Robots-Tag", []string{"none"}, "text/html", 1, true},
+	}
+	for i, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			pg := page(tt.contentType)
+			pg.Header = map[string][]string{tt.field: tt.values}
+			pg.Run = int64(i) // in which the link was not sent before
+			got := parsers[tt.spec].parse(t, pg, linked)
+			if len(got.links) != tt.links || got.record.NoIndex != tt.noIndex {
+				t.Errorf("%d links, noindex %t; want %d, %t", len(got.links), got.record.NoIndex, tt.links, tt.noIndex)
+			}
+		})
+	}
+}
+
 func TestOtherTypes(t *testing.T) {
 	p := newParser(t, nil)
 	if got := p.parse(t, page("text/plain; charset=iso-8859-1"), []byte("caf\xe9")); got.record.Text != "café" {

@@ -1,0 +1,130 @@
+package robots
+
+import (
+	"strings"
+	"time"
+)
+
+// Directives are what a page asks of those who have fetched it, in its header or
+// its markup. They only ever restrict: where several speak, the strictest counts.
+// No RFC has them; the words are those that Google documents for its robots meta
+// tag and X-Robots-Tag, and of them only the ones that a crawler can obey.
+type Directives struct {
+	NoIndex  bool // do not show the page to those who search
+	NoFollow bool // do not follow its links
+}
+
+// MetaDirectives reads the content of a meta element whose name is "robots" or
+// the crawler's. An unavailable_after that lies before now is a noindex.
+func MetaDirectives(content string, now time.Time) Directives {
+	l := list{now: now}
+	l.read(content)
+	return l.found
+}
+
+// HeaderDirectives reads the values of X-Robots-Tag for the crawler with a
+// product token. A value may name the crawlers that it speaks to, as in "a:
+// noindex, b: nofollow"; a name holds to the end of the value or to the next
+// name. What stands before any name is for all.
+func HeaderDirectives(values []string, product string, now time.Time) Directives {
+	l := list{named: true, product: productToken(product), now: now}
+	for _, v := range values {
+		l.others = false
+		l.read(v)
+	}
+	return l.found
+}
+
+// list reads lists of directives.
+type list struct {
+	named   bool   // names of crawlers may occur
+	product string // the one that reads
+	now     time.Time
+	// others is true behind the name of another crawler.
+	others bool
+	found  Directives
+}
+
+const (
+	spaces     = whitespace + lineEnds
+	separators = spaces + ","
+)
+
+// read goes word by word, because commas are forgotten often enough. A word
+// before a colon is a directive that has a value, or the name of a crawler.
+func (l *list) read(text string) {
+	for {
+		text = strings.TrimLeft(text, separators)
+		if text == "" {
+			return
+		}
+		var word string
+		word, text = cutAny(text, separators+":")
+		if value, ok := strings.CutPrefix(strings.TrimLeft(text, spaces), ":"); ok {
+			text = l.colon(word, value)
+		} else {
+			l.directive(word)
+		}
+	}
+}
+
+func (l *list) directive(word string) {
+	switch {
+	case l.others:
+	case strings.EqualFold(word, "none"):
+		l.found = Directives{NoIndex: true, NoFollow: true}
+	case strings.EqualFold(word, "noindex"):
+		l.found.NoIndex = true
+	case strings.EqualFold(word, "nofollow"):
+		l.found.NoFollow = true
+	}
+}
+
+// colon takes what stands before a colon, and returns the text to go on with.
+func (l *list) colon(name, value string) string {
+	const limit = "max-" // -snippet, -image-preview and -video-preview
+	switch {
+	case strings.EqualFold(name, "unavailable_after"):
+		return l.unavailableAfter(value)
+	case len(name) > len(limit) && strings.EqualFold(name[:len(limit)], limit):
+		// The value goes too: in "max-image-preview: none" it is no directive.
+		_, rest := cutAny(strings.TrimLeft(value, spaces), separators)
+		return rest
+	case l.named && isCrawler(name):
+		token := productToken(name)
+		l.others = token != anyAgent && (token == "" || token != l.product)
+	}
+	return value
+}
+
+// isCrawler tells the name of a crawler from the hours of a date that could not
+// be read. It may begin with a digit, as product tokens may not but some do.
+func isCrawler(name string) bool {
+	return name == anyAgent || strings.ContainsFunc(name, func(r rune) bool { return isTokenRune(r) && r != '-' })
+}
+
+// unavailableAfter reads a date off value and returns the rest. In what is no
+// date the words count, lest a missing comma hide a noindex.
+func (l *list) unavailableAfter(value string) string {
+	text, rest := cutDate(value)
+	date, ok := parseDate(text)
+	if !ok {
+		for word := range strings.FieldsSeq(text) {
+			l.directive(word)
+		}
+		return rest
+	}
+	if l.now.After(date) {
+		l.directive("noindex")
+	}
+	return rest
+}
+
+// cutAny cuts s before the first of some octets.
+func cutAny(s, octets string) (before, rest string) {
+	i := strings.IndexAny(s, octets)
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], s[i:]
+}

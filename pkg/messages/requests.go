@@ -1,0 +1,89 @@
+package messages
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// RequestRule says how the URLs that match a pattern are asked for, where a plain GET
+// is not enough: for APIs. The URL stays the name of what is fetched, with which
+// it is found, counted and recorded; the rule only changes what is sent.
+//
+//	match: "https://api.example.org/search?*"
+//	method: POST
+//	headers: {Content-Type: application/json}
+//	body: '{"q": "{q}", "page": {page|1}}'
+//	query: {key: "{secret:API_KEY}"}
+//
+// sends what the URL's parameters q and page say as JSON, and a key that no
+// message holds.
+type RequestRule struct {
+	Match  string `json:"match" yaml:"match"`
+	Method string `json:"method,omitempty" yaml:"method"` // GET if empty
+	// Query adds parameters to the query that is sent, or replaces them.
+	Query   map[string]Template `json:"query,omitempty" yaml:"query"`
+	Headers map[string]string   `json:"headers,omitempty" yaml:"headers"`
+	// Body is sent with the request. What is filled in is escaped for the
+	// Content-Type in Headers: JSON, a form, or not at all. The parameters that it
+	// uses are left out of the query that is sent.
+	Body Template `json:"body,omitempty" yaml:"body"`
+}
+
+// Methods are those a request rule may use.
+var Methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch}
+
+// maxRequestBody bounds the template of a body, in bytes.
+const maxRequestBody = 64 << 10
+
+func (r *RequestRule) check() error {
+	if _, err := CompilePattern(r.Match); err != nil {
+		return fmt.Errorf("match: %w", err)
+	}
+	switch {
+	case r.Method != "" && !slices.Contains(Methods, r.Method):
+		return fmt.Errorf("method %q: must be one of %s", Clip(r.Method), strings.Join(Methods, ", "))
+	case r.Body != "" && (r.Method == "" || r.Method == http.MethodGet):
+		return errors.New("body: a GET has none; write method: POST")
+	case len(r.Body) > maxRequestBody:
+		return fmt.Errorf("body has %d bytes: at most %d", len(r.Body), maxRequestBody)
+	}
+	named := r.namesHost()
+	if err := checkHeaders(r.Headers, named); err != nil {
+		return err
+	}
+	if err := checkSecrets(string(r.Body), named); err != nil {
+		return fmt.Errorf("body: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		if name == "" {
+			return errors.New("query: a parameter has no name")
+		}
+		if err := checkSecrets(string(r.Query[name]), named); err != nil {
+			return fmt.Errorf("query: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// namesHost reports whether only URLs of one host match.
+func (r *RequestRule) namesHost() bool {
+	rest, ok := strings.CutPrefix(r.Match, "https://")
+	if !ok {
+		rest, ok = strings.CutPrefix(r.Match, "http://")
+	}
+	host, _, slash := strings.Cut(rest, "/")
+	return ok && slash && host != "" && !strings.Contains(host, "*")
+}
+
+func (s *Spec) checkRequests() error {
+	for i := range s.Requests {
+		if err := s.Requests[i].check(); err != nil {
+			return fmt.Errorf("requests: number %d: %w", i+1, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package fetcher
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// getter fetches what an ask says. It is all that the stage wants of a way to
+// fetch: a browser that renders would be another.
+type getter interface {
+	// do sends the request when its turn has come, and reads the response. It
+	// returns an error only if ctx is done before the request could be sent, or
+	// if what was fetched could not be stored; a ctx that is done later makes a
+	// failure, which the caller must not believe.
+	do(ctx context.Context, a *ask) (*reply, error)
+}
+
+// ask is what an exchange is to be.
+type ask struct {
+	crawl   string        // whose cookies are sent
+	url     string        // canonical
+	manner  *manner       // of its host
+	shape   *shape        // of the request, nil is a plain GET
+	delay   time.Duration // of the host
+	timeout time.Duration
+	maxBody int64
+	// interval is the least time between the starts of two requests to the host.
+	interval time.Duration
+	// etag and lastModified make the request conditional, if they are set.
+	etag, lastModified string
+	// once is set where the host must see the request no more than once.
+	once bool
+	// archive keeps request and response as they went over the wire.
+	archive bool
+	// object is what a large body is stored as; "" keeps it in memory.
+	object string
+	// robots is set for a robots.txt: of any type, and cut where it is too long.
+	robots bool
+}
+
+// rest is the least time from the start of a request to that of the next one
+// to the host.
+func (a *ask) rest() time.Duration { return max(a.delay, a.interval) }
+
+// conditional reports whether the answer may be that nothing has changed.
+func (a *ask) conditional() bool { return a.etag != "" || a.lastModified != "" }
+
+// reply is how an exchange ended.
+type reply struct {
+	class       messages.Class
+	text        string // what is not well, for a person
+	detail      messages.Detail
+	status      int
+	header      http.Header
+	contentType string // as it came, else as it looks
+	body        body   // only if class is OK
+	bytesWire   int64
+	started     time.Time
+	timings     messages.Timings
+	ip          string
+	protocol    string
+	retryAfter  time.Duration
+	// Validators as they came, and the digest of body.
+	etag, lastModified, digest string
+	// request and head are the exchange as it went over the wire, if that is to
+	// be archived.
+	request, head []byte
+
+	loan loan // of body; release when that is no longer used
+}
+
+// body is what came, as it will be kept.
+type body struct {
+	data     []byte // unless it is stored
+	object   string // it is stored as, "" if it is not
+	encoding string // of data or of what is stored
+	size     int64  // decoded
+}
+
+func (r *reply) failed(f *failure) { r.class, r.text, r.detail = f.class, f.text, f.detail }
