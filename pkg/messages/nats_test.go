@@ -94,8 +94,13 @@ func TestPageOfInlineSize(t *testing.T) {
 	js := startJetStream(t)
 	pg := &Page{Crawl: "default", URL: testURL, Visit: Visit{HashURL(testURL), 1}, Attempt: 1}
 	pg.Header = map[string][]string{"X": {strings.Repeat("x", 60_000)}}
-	if raw := sent(t, js, pg.Msg(0, make([]byte, InlineBody))); len(raw.Data) != InlineBody {
+	pg.Header[HeaderRobots] = []string{"noindex"}
+	raw := sent(t, js, pg.Msg(0, make([]byte, InlineBody)))
+	if len(raw.Data) != InlineBody {
 		t.Errorf("%d bytes arrived", len(raw.Data))
+	}
+	if got, err := DecodePage(raw.Header); err != nil || got.Header[HeaderRobots] == nil {
+		t.Errorf("the page lost what the parser must know: %v, %v", got, err)
 	}
 }
 

@@ -38,7 +38,7 @@ type Page struct {
 	ContentType string    `json:"content_type,omitempty"` // the header as it came; sniffed if there is none
 	FetchedAt   time.Time `json:"fetched_at"`
 	// Header is the response header as it came, but for the hop-by-hop fields and
-	// cookies. It is left out when it would not fit.
+	// cookies. All but HeaderRobots is left out when it would not fit.
 	Header map[string][]string `json:"header,omitempty"`
 	// BodyEncoding is "", BodyZstd, or, of an archived page, the content codings
 	// (RFC 9110 8.4.1) that the body came in, as in "gzip, br": the last is undone
@@ -66,7 +66,7 @@ func (pg *Page) Msg(p int, body []byte) *nats.Msg {
 	text := asciiJSON(mustJSON(pg))
 	if len(text) > maxPageHeader {
 		brief := *pg
-		brief.Header = nil
+		brief.Header = pg.needed()
 		text = asciiJSON(mustJSON(&brief))
 	}
 	m.Header.Set(HeaderPage, string(text))
@@ -102,6 +102,21 @@ func DecodePage(header nats.Header) (*Page, error) {
 	}
 	return &pg, nil
 }
+
+// needed is what the parser must know of the header.
+func (pg *Page) needed() map[string][]string {
+	size := 0
+	for _, v := range pg.Header[HeaderRobots] {
+		size += len(v)
+	}
+	if size == 0 || size > maxPageHeader/12 { // which in JSON may become six times as long
+		return nil
+	}
+	return map[string][]string{HeaderRobots: pg.Header[HeaderRobots]}
+}
+
+// HeaderRobots says of a response what a robots meta element says of a page.
+const HeaderRobots = "X-Robots-Tag"
 
 // contentCodings are what a body may be encoded in (RFC 9110 8.4.1).
 var contentCodings = []string{"gzip", "deflate", "br", BodyZstd}

@@ -197,6 +197,9 @@ func shrink(h http.Header, size int) {
 		if size <= maxKeptHeader {
 			return
 		}
+		if name == messages.HeaderRobots && fieldSize(name, h[name]) < maxKeptHeader/8 {
+			continue // which the parser must know
+		}
 		size -= fieldSize(name, h[name])
 		delete(h, name)
 	}
