@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"net"
 	"os"
@@ -49,15 +50,20 @@ type Logging struct {
 	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text"`
 }
 
-// Logger returns the logger that was asked for.
+// Logger returns the logger that was asked for. Libraries that use package log
+// write to it at debug level: net/http has a line for whatever a server does
+// wrong, so a hostile one could fill a disk.
 func (l Logging) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(l.LogLevel)) // kong has checked it
 	o := &slog.HandlerOptions{Level: level}
+	var h slog.Handler = slog.NewTextHandler(w, o)
 	if l.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, o))
+		h = slog.NewJSONHandler(w, o)
 	}
-	return slog.New(slog.NewTextHandler(w, o))
+	log.SetFlags(0)
+	log.SetOutput(slog.NewLogLogger(h, slog.LevelDebug).Writer())
+	return slog.New(h)
 }
 
 // Config are the options of a command, with kong's tags.

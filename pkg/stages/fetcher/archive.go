@@ -45,10 +45,9 @@ func (x *exchange) archive(resp *http.Response) {
 		x.reply.head = writeHead(fmt.Sprintf("HTTP/1.1 %03d %s", resp.StatusCode, http.StatusText(resp.StatusCode)), resp.Header)
 	}
 	if request == nil {
-		req := x.request()
-		h := req.Header.Clone()
+		h := x.sent.Header.Clone()
 		h["Host"] = []string{weburl.Host(x.ask.url)}
-		request = writeHead(req.Method+" / HTTP/1.1", h)
+		request = writeHead(x.sent.Method+" / HTTP/1.1", h)
 		if x.ask.shape != nil {
 			request = append(request, x.ask.shape.body...)
 		}

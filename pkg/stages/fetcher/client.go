@@ -3,12 +3,8 @@ package fetcher
 import (
 	"context"
 	"crypto/tls"
-	"io"
-	"maps"
-	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -70,6 +66,7 @@ type exchange struct {
 	ctx   context.Context
 	watch *watch
 	reply *reply
+	sent  *http.Request
 	tries int // to have a connection
 	conns int // that the request was given to
 	wire  wire
@@ -100,6 +97,7 @@ func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
 		if r.class != messages.ProxyFailure || try >= min(maxProxyTries, len(a.manner.proxies)) || ctx.Err() != nil {
 			return r, nil
 		}
+		r.loan.release()
 	}
 }
 
@@ -159,6 +157,7 @@ func (x *exchange) run() {
 
 func (x *exchange) send() (*http.Response, error) {
 	req := x.request()
+	x.sent = req
 	if p := x.pool.dialer.proxy; p != nil && p.Scheme == "http" {
 		if err := x.pool.dialer.checkTarget(x.ctx, hostPort(req.URL)); err != nil {
 			return nil, err
@@ -169,81 +168,6 @@ func (x *exchange) send() (*http.Response, error) {
 	}
 	trace := &httptrace.ClientTrace{GetConn: x.getConn, GotConn: x.gotConn}
 	return x.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
-}
-
-// request is what is sent.
-func (x *exchange) request() *http.Request {
-	a := x.ask
-	req := &http.Request{
-		Method: http.MethodGet, URL: target(a.url), Header: x.header(),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}
-	if s := a.shape; s != nil {
-		req.Method, req.URL = s.method, target(s.url)
-		if s.body != "" {
-			req.Body, req.ContentLength = io.NopCloser(strings.NewReader(s.body)), int64(len(s.body))
-			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s.body)), nil }
-		}
-	}
-	if a.once {
-		req.GetBody = nil // without one, net/http does not repeat a request that has a body
-		if req.Body == nil {
-			req.Body = once{}
-		}
-	}
-	return req
-}
-
-// once is an empty body that cannot be read again.
-type once struct{}
-
-func (once) Read([]byte) (int, error) { return 0, io.EOF }
-func (once) Close() error             { return nil }
-
-// absolute has a URL of target sent in absolute form, as an HTTP proxy wants it
-// (RFC 9112 3.2.2).
-func absolute(u *url.URL) {
-	*u = url.URL{Scheme: u.Scheme, Host: u.Host, Opaque: "//" + u.Host + strings.TrimPrefix(u.RequestURI(), u.Scheme+"://"+u.Host)}
-}
-
-// hostPort is the address that a URL leads to.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
-}
-
-// header returns the header of the request.
-func (x *exchange) header() http.Header {
-	a := x.ask
-	shared, cookies := a.manner.header(), ""
-	if a.manner.cookies {
-		cookies = x.c.jars.of(a.crawl, a.url)
-	}
-	if !a.conditional() && a.shape == nil && cookies == "" {
-		return shared
-	}
-	h := maps.Clone(shared)
-	if a.etag != "" {
-		h["If-None-Match"] = []string{a.etag}
-	}
-	if a.lastModified != "" {
-		h["If-Modified-Since"] = []string{a.lastModified}
-	}
-	if a.shape != nil {
-		for name, value := range a.shape.header {
-			setField(h, name, value)
-		}
-	}
-	if cookies != "" {
-		if own := h.Get("Cookie"); own != "" {
-			cookies = own + "; " + cookies
-		}
-		h.Set("Cookie", cookies)
-	}
-	return h
 }
 
 // maxTries bounds how often one request looks for a connection: while a server
@@ -337,27 +261,3 @@ func validator(h http.Header, name string) string {
 
 // clip is messages.Clip for text that is not meant for a person.
 func clip(s string, most int) string { return s[:min(len(s), most)] }
-
-// target returns a URL that net/http sends exactly as it is. A canonical URL
-// keeps characters that url.URL would encode, such as '|', and stray percent
-// signs that it would refuse; Opaque goes out as it is. Only a path that starts
-// with two slashes would be taken for a host there: it goes into Path, or, if
-// that cannot hold it, out in absolute form, which every server must take
-// (RFC 9112 3.2.2).
-func target(canonical string) *url.URL {
-	scheme, _, _ := strings.Cut(canonical, ":")
-	u := &url.URL{Scheme: scheme, Host: weburl.Host(canonical)}
-	path := weburl.Path(canonical)
-	if !strings.HasPrefix(path, "//") {
-		u.Opaque = path
-		return u
-	}
-	raw, query, _ := strings.Cut(path, "?")
-	if decoded, err := url.PathUnescape(raw); err == nil {
-		u.Path, u.RawPath, u.RawQuery = decoded, raw, query
-		if u.RequestURI() == path {
-			return u
-		}
-	}
-	return &url.URL{Scheme: scheme, Host: u.Host, Opaque: "//" + u.Host + path}
-}

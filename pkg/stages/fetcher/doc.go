@@ -27,8 +27,17 @@
 //
 // # Memory
 //
-// Bodies being read take at most MaxInFlightBody as counted by their decoded
-// size; growing and compressing a large one takes up to three times its size
-// for a moment. Finished messages wait for JetStream's acknowledgement with at
-// most messages.InlineBody for each worker.
+// Bodies being read take at most MaxInFlightBody: a share of each worker, and
+// from the rest what a page needs that outgrows its share. One of more than 2 MiB
+// is not held at all: it goes to the object store while it comes. Finished
+// messages wait for JetStream's acknowledgement with at most messages.InlineBody
+// for each worker.
+//
+// # The parts
+//
+// A turn (fetcher.go) asks robots.txt (robots.go) and the page by a getter
+// (ask.go), and is composed into messages (output.go). The getter there is
+// (client.go) sends a request as the spec wants it (manner.go, shape.go,
+// request.go) by a way (way.go, dial.go, proxy.go), and reads what comes (body.go,
+// stream.go, upload.go).
 package fetcher

@@ -1,0 +1,127 @@
+package fetcher
+
+import (
+	"hash"
+	"io"
+	"strings"
+
+	"seine/internal/coding"
+	"seine/pkg/messages"
+)
+
+// streamFrom is the size from which a body is no longer held in memory.
+const streamFrom = 2 << 20
+
+// stream takes a body of which buf has come.
+func (x *exchange) stream(buf []byte, src io.Reader) *failure {
+	up := x.c.bodies.begin(x.ctx, x.ask.object)
+	if !x.ask.archive {
+		up = up.compressed()
+	}
+	if f := x.copy(up, buf, src); f != nil {
+		up.abort(f)
+		return f
+	}
+	return x.stored(up)
+}
+
+// copy writes what is in buf, and then src by way of buf.
+func (x *exchange) copy(up *upload, buf []byte, src io.Reader) *failure {
+	for {
+		x.watch.pause()
+		if _, err := up.Write(buf); err != nil {
+			return x.lost(err)
+		}
+		if up.n > x.ask.maxBody {
+			return x.tooLarge(messages.DetailDecoded)
+		}
+		n, err := src.Read(buf[:cap(buf)])
+		buf = buf[:n]
+		if err == io.EOF && n == 0 {
+			return nil
+		}
+		if err != nil && err != io.EOF {
+			return x.why(err)
+		}
+	}
+}
+
+// stored waits until all of a body is where it will be read from.
+func (x *exchange) stored(up *upload) *failure {
+	x.watch.pause()
+	b, err := up.commit()
+	if err != nil {
+		return x.lost(err)
+	}
+	x.reply.body = b
+	return nil
+}
+
+// lost ends an exchange whose body could not be stored. That is not the host's
+// doing, so it makes no result.
+func (x *exchange) lost(err error) *failure {
+	if x.ctx.Err() == nil {
+		x.err = err
+	}
+	return bodyFailure(x.ctx, err)
+}
+
+// streamMemory is what a body takes that is on its way to the object store: two
+// buffers, the compressor, and what is not yet acknowledged.
+const streamMemory = 8 << 20
+
+// readBoth keeps a body as it came, and reads it decoded for its digest and its
+// limits.
+func (x *exchange) readBoth(names []string, sum hash.Hash) *failure {
+	up := x.c.bodies.begin(x.ctx, x.ask.object)
+	src := io.TeeReader(&x.wire, writer(func(p []byte) (int, error) {
+		x.watch.pause()
+		n, err := up.Write(p)
+		if err != nil {
+			return n, x.lost(err)
+		}
+		return n, err
+	}))
+	z := coding.NewReader(src, names, x.c.cfg.MaxRatio)
+	defer func() { _ = z.Close() }()
+	f := x.look(summed{z, sum})
+	if f == nil {
+		if _, err := io.Copy(io.Discard, src); err != nil { // bytes behind the last that was decoded
+			f = x.why(err)
+		}
+	}
+	if f != nil {
+		up.abort(f)
+		return f
+	}
+	size := x.reply.body.size
+	f = x.stored(up)
+	x.reply.body.encoding, x.reply.body.size = strings.Join(names, ", "), size
+	return f
+}
+
+// look reads src to its end and keeps nothing but its size.
+func (x *exchange) look(src io.Reader) *failure {
+	pooled := buffers.Get().(*[]byte)
+	defer buffers.Put(pooled)
+	buf, size, begun := (*pooled)[:cap(*pooled)], int64(0), 0
+	for {
+		n, err := src.Read(buf[begun:])
+		size += int64(n)
+		if begun += n; begun >= sniffed || err != nil {
+			if f := x.sniff(buf[:begun]); f != nil && (err == nil || err == io.EOF) {
+				return f
+			}
+			begun = 0
+		}
+		switch {
+		case size > x.ask.maxBody:
+			return x.tooLarge(messages.DetailDecoded)
+		case err == io.EOF:
+			x.reply.body.size = size
+			return nil
+		case err != nil:
+			return x.why(err)
+		}
+	}
+}
