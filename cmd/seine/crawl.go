@@ -43,9 +43,11 @@ type crawlCmd struct {
 	Delay        *messages.Duration `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
 	PerHost      *int               `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
 	Workers      int                `help:"Requests at a time in all." default:"64"`
+	Contact      *string            `help:"A URL or e-mail address, sent with the user agent, at which those who run a site find you." placeholder:"WHERE"`
 	UserAgent    *string            `help:"What to call oneself." placeholder:"TEXT"`
 	Robots       *messages.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
 	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
+	Secrets      string             `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
 	DryRun     bool   `help:"Show what would be fetched; fetch and write nothing."`
 	JSON       bool   `name:"json" help:"Print the summary as one JSON object on standard output."`
@@ -149,6 +151,7 @@ func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
 	override(&s.MaxDuration, c.MaxDuration)
 	override(&s.Delay, c.Delay)
 	override(&s.PerHost, c.PerHost)
+	override(&s.Contact, c.Contact)
 	override(&s.UserAgent, c.UserAgent)
 	override(&s.Robots, c.Robots)
 	override(&s.AllowPrivate, c.AllowPrivate)
@@ -180,7 +183,7 @@ func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
 		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
 	}
 	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
-	o.Fetcher.Workers = c.Workers
+	o.Fetcher.Workers, o.Fetcher.Secrets = c.Workers, c.Secrets
 	o.Writer.Out, o.Writer.State, o.Writer.Format = c.Out, filepath.Join(c.Data, "writer"), c.Shape
 	for _, v := range []interface{ Validate() error }{&o.Frontier, &o.Fetcher, &o.Parser, &o.Writer} {
 		if err := v.Validate(); err != nil {

@@ -62,7 +62,10 @@ func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
 	if spec.Delay > 0 {
 		pace = fmt.Sprintf("one at a time on each host, at least %s after the last", spec.Delay)
 	}
-	fmt.Fprintf(w, "%s, as %q\n", pace, spec.UserAgent)
+	fmt.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
+	if spec.Contact == "" && spec.UserAgent == messages.DefaultUserAgent && !spec.AllowPrivate {
+		fmt.Fprintln(w, "those who run the sites do not learn whom to ask: --contact says it")
+	}
 }
 
 func join(set map[string]bool, sep string) string {

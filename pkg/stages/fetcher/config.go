@@ -3,6 +3,7 @@ package fetcher
 import (
 	"fmt"
 	"net/netip"
+	"os"
 	"strings"
 	"time"
 
@@ -83,6 +84,9 @@ func (c Config) Validate() error {
 	}
 	if err := c.validateTimes(); err != nil {
 		return err
+	}
+	if i, err := os.Stat(c.Secrets); c.Secrets != "" && (err != nil || !i.IsDir()) {
+		return fmt.Errorf("secrets %s: must be a folder with a file for each secret", c.Secrets)
 	}
 	for _, s := range c.Resolver {
 		if _, err := netip.ParseAddrPort(s); err != nil {
