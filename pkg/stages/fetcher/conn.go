@@ -82,22 +82,21 @@ func (n *notes) received(p []byte) {
 	if n.done || n.over {
 		return
 	}
-	seen := max(0, len(n.response)-3)
-	if len(n.response)+len(p) > n.most {
-		n.over = true
-		return
-	}
 	n.response = append(n.response, p...)
-	for {
+	for seen := max(0, len(n.response)-len(p)-3); ; seen = 0 {
 		end := headEnd(n.response, seen)
-		if end < 0 {
+		switch {
+		case end < 0:
+			n.over = len(n.response) > n.most
 			return
-		}
-		if !interim(n.response) {
+		case end > n.most:
+			n.over = true
+			return
+		case !interim(n.response[:end]):
 			n.response, n.done = n.response[:end], true
 			return
 		}
-		n.response, seen = append([]byte(nil), n.response[end:]...), 0
+		n.response = n.response[end:]
 	}
 }
 
