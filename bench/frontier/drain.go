@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/bench/proc"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -209,7 +210,7 @@ func (d *drainage) line(total, n int, before costs) costs {
 		return before
 	}
 	fmt.Printf("| %.2f M | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f | %.1f | %.1f | %.1f |\n", float64(total)/1e6,
-		float64(n)/now.at.Sub(before.at).Seconds(), mb(now.rss), mb(now.peak), mb(now.state), mb(now.nats), mb(now.natsRSS),
+		float64(n)/now.at.Sub(before.at).Seconds(), proc.MB(now.rss), proc.MB(now.peak), proc.MB(now.state), proc.MB(now.nats), proc.MB(now.natsRSS),
 		now.frontierCPU-before.frontierCPU, now.natsCPU-before.natsCPU, now.ownCPU-before.ownCPU, now.others(before))
 	return now
 }

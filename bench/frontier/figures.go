@@ -8,9 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"seine/bench/proc"
 )
 
 // counts are what the frontier has done with candidates.
@@ -69,78 +70,19 @@ func (c *costs) others(before costs) float64 {
 func (m *machine) costs() (c costs, err error) {
 	c.at = time.Now()
 	for _, f := range []func() error{
-		func() (err error) { c.rss, c.peak, err = memory(m.frontier.pid()); return err },
-		func() (err error) { c.natsRSS, _, err = memory(m.nats.pid()); return err },
-		func() (err error) { c.frontierCPU, err = cpuSeconds(m.frontier.pid()); return err },
-		func() (err error) { c.natsCPU, err = cpuSeconds(m.nats.pid()); return err },
-		func() (err error) { c.ownCPU, err = cpuSeconds(os.Getpid()); return err },
-		func() (err error) { c.allCPU, err = busySeconds(); return err },
+		func() (err error) { c.rss, c.peak, err = proc.Memory(m.frontier.PID()); return err },
+		func() (err error) { c.natsRSS, _, err = proc.Memory(m.nats.PID()); return err },
+		func() (err error) { c.frontierCPU, err = proc.CPU(m.frontier.PID()); return err },
+		func() (err error) { c.natsCPU, err = proc.CPU(m.nats.PID()); return err },
+		func() (err error) { c.ownCPU, err = proc.CPU(os.Getpid()); return err },
+		func() (err error) { c.allCPU, err = proc.Busy(); return err },
 	} {
 		if err := f(); err != nil {
-			return c, fmt.Errorf("read the costs of a process (needs Linux): %w", err)
+			return c, err //nolint:wrapcheck // says all
 		}
 	}
 	c.state, c.nats = diskUsage(m.stateDir()), diskUsage(m.natsDir())
 	return c, nil
-}
-
-// memory returns the resident set of a process, now and at its largest.
-func memory(pid int) (rss, peak int64, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, 0, err //nolint:wrapcheck // by costs
-	}
-	for line := range strings.Lines(string(text)) {
-		key, value, _ := strings.Cut(line, ":")
-		if key != "VmRSS" && key != "VmHWM" {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
-		if err != nil {
-			return 0, 0, err //nolint:wrapcheck // by costs
-		}
-		if key == "VmRSS" {
-			rss = kib << 10
-		} else {
-			peak = kib << 10
-		}
-	}
-	return rss, peak, nil
-}
-
-// ticks are the kernel's units of time in a second: USER_HZ.
-const ticks = 100
-
-// cpuSeconds is the time that a process has had on all cores.
-func cpuSeconds(pid int) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err //nolint:wrapcheck // by costs
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the state on, which is the third
-	return sumTicks(fields[11:13])                                            // utime, stime
-}
-
-// busySeconds is the time that all cores together have spent on anything.
-func busySeconds() (float64, error) {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0, err //nolint:wrapcheck // by costs
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	fields := strings.Fields(line) // cpu user nice system idle iowait irq softirq steal
-	return sumTicks(append(fields[1:4:4], fields[6:9]...))
-}
-
-func sumTicks(fields []string) (sum float64, err error) {
-	for _, f := range fields {
-		n, err := strconv.ParseFloat(f, 64)
-		if err != nil {
-			return 0, err //nolint:wrapcheck // by costs
-		}
-		sum += n
-	}
-	return sum / ticks, nil
 }
 
 // diskUsage is what the files of a folder take on the disk, as du says. Files come and go meanwhile.
@@ -158,6 +100,3 @@ func diskUsage(dir string) (n int64) {
 	})
 	return n
 }
-
-// mb is a size in millions of bytes, which is what limits are given in.
-func mb(n int64) float64 { return float64(n) / 1e6 }

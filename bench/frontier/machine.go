@@ -1,23 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"time"
 
+	"seine/bench/proc"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -31,30 +24,31 @@ type machine struct {
 	options
 	work           string
 	fail           context.CancelCauseFunc // ends everything
-	nats, frontier *process
+	nats, frontier *proc.Process
 	admin          string // where the frontier serves its figures
 	bus            *stages.Bus
 	rev            uint64 // of the crawl's spec
+	broken         error  // limits that were, by the first phase
 }
 
 // start builds and starts the processes, and stores the spec of the crawl.
 func (m *machine) start(ctx context.Context) error {
-	bin, err := build(ctx, m.work)
+	bin, err := proc.Build(ctx, m.work, "frontier")
 	if err != nil {
 		return err
 	}
-	ports, err := freePorts(2)
+	ports, err := proc.FreePorts(2)
 	if err != nil {
 		return err
 	}
 	url := "nats://127.0.0.1:" + ports[0]
 	m.admin = "http://127.0.0.1:" + ports[1]
-	m.nats, err = m.spawn(filepath.Join(bin, "nats-server"),
+	m.nats, err = proc.Start(m.fail, m.work, filepath.Join(bin, proc.NATSServer),
 		"-js", "-sd", m.natsDir(), "-a", "127.0.0.1", "-p", ports[0])
 	if err != nil {
 		return err
 	}
-	m.frontier, err = m.spawn(filepath.Join(bin, "frontier"), append([]string{
+	m.frontier, err = proc.Start(m.fail, m.work, filepath.Join(bin, "frontier"), append([]string{
 		"--nats", url, "--listen", "127.0.0.1:" + ports[1], "--pprof", "--log-level", "warn", "--state", m.stateDir(),
 		"--urls-bytes", "4GiB", "--partitions", strconv.Itoa(m.Partitions), "--fetch-messages", strconv.Itoa(m.FetchMessages),
 	}, strings.Fields(m.FrontierArgs)...)...)
@@ -126,114 +120,16 @@ func (m *machine) stop() {
 	if m.bus != nil {
 		m.bus.Close()
 	}
-	for _, p := range []*process{m.frontier, m.nats} {
+	for _, p := range []*proc.Process{m.frontier, m.nats} {
 		if p != nil {
-			p.stop(m.Keep)
+			p.Stop(m.Keep)
 		}
 	}
-}
-
-// build makes the frontier of this tree, and the nats-server that it is tested with.
-func build(ctx context.Context, work string) (string, error) {
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "seine").Output()
-	if err != nil {
-		return "", errors.New("run it in the folder bench/ of a checkout: the module seine is not to be found here")
-	}
-	bin := filepath.Join(work, "bin")
-	for name, pkg := range map[string]string{"nats-server": "github.com/nats-io/nats-server/v2", "frontier": "./cmd/frontier"} {
-		c := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(bin, name), pkg)     //nolint:gosec // fixed
-		c.Dir, c.Env = strings.TrimSpace(string(root)), append(os.Environ(), "CGO_ENABLED=0") // as make and the images do
-		if text, err := c.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build %s: %w: %s", name, err, bytes.TrimSpace(text))
-		}
-	}
-	return bin, nil
-}
-
-// process is a command that runs until it is stopped.
-type process struct {
-	name     string
-	cmd      *exec.Cmd
-	stopping atomic.Bool
-	ended    chan struct{}
-}
-
-// spawn starts a command. If it ends by itself, everything ends.
-func (m *machine) spawn(path string, args ...string) (*process, error) {
-	p := &process{name: filepath.Base(path), ended: make(chan struct{})}
-	log, err := os.Create(filepath.Join(m.work, p.name+".log"))
-	if err != nil {
-		return nil, fmt.Errorf("make log: %w", err)
-	}
-	p.cmd = exec.Command(path, args...) //nolint:gosec,noctx // stopped by stop
-	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the bench
-	if err := p.cmd.Start(); err != nil {
-		_ = log.Close()
-		return nil, fmt.Errorf("start %s: %w", p.name, err)
-	}
-	go func() {
-		err := p.cmd.Wait()
-		_ = log.Close()
-		close(p.ended)
-		if !p.stopping.Load() {
-			m.fail(fmt.Errorf("%s ended by itself: %w\n%s", p.name, err, lastLines(log.Name())))
-		}
-	}()
-	return p, nil
-}
-
-// stop ends the process, with time to drain if asked.
-func (p *process) stop(gently bool) {
-	p.stopping.Store(true)
-	if gently {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-p.ended:
-			return
-		case <-time.After(time.Minute):
-		}
-	}
-	_ = p.cmd.Process.Kill()
-	<-p.ended
-}
-
-func (p *process) pid() int { return p.cmd.Process.Pid }
-
-// lastLines returns the end of a log.
-func lastLines(file string) string {
-	text, _ := os.ReadFile(file)
-	return strings.TrimSpace(string(text[max(0, len(text)-2000):]))
-}
-
-// freePorts finds ports that nobody listens on.
-func freePorts(n int) (ports []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find a port: %w", err)
-		}
-		defer func() { _ = l.Close() }() // all at once, so that they differ
-		ports = append(ports, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
-	}
-	return ports, nil
 }
 
 // get asks the frontier's process.
 func (m *machine) get(ctx context.Context, path string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.admin+path, nil)
-	if err != nil {
-		return nil, fmt.Errorf("ask the frontier: %w", err)
-	}
-	r, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("ask the frontier: %w", err)
-	}
-	defer func() { _ = r.Body.Close() }()
-	text, err := io.ReadAll(r.Body)
-	if err == nil && r.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", r.Status, bytes.TrimSpace(text))
-	}
+	text, err := proc.Get(ctx, m.admin+path)
 	if err != nil {
 		return nil, fmt.Errorf("ask the frontier: %w", err)
 	}

@@ -155,7 +155,7 @@ func (m *machine) measureAll(ctx context.Context) error {
 		return err
 	}
 	if m.Phase == phaseInject {
-		return nil
+		return m.broken
 	}
-	return m.drain(ctx, w)
+	return errors.Join(m.broken, m.drain(ctx, w))
 }

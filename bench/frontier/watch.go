@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/bench/proc"
 	"seine/pkg/stages"
 )
 
@@ -43,7 +44,8 @@ func (m *machine) watch(ctx context.Context, g *errgroup.Group, pub *published) 
 			if err := t.line(now, pub); err != nil {
 				return err
 			}
-			return t.judge()
+			m.broken = t.judge() // said at the end: the other phase is to be seen as well
+			return nil
 		case now.excluded > 0, now.queued > int64(m.URLs):
 			return m.checkQueued(ctx, pub)
 		case float64(now.queued) >= t.next && now.queued < int64(m.URLs):
@@ -95,7 +97,7 @@ func (t *table) line(now counts, pub *published) error {
 	cpu := used.frontierCPU - t.used.frontierCPU
 	fmt.Printf("| %.2f M | %.2f M | %.0f | %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.4f %% | %.1f | %.1f | %.1f | %.1f | %.1f |\n",
 		float64(now.queued)/1e6, float64(now.applied())/1e6, t.last, max(0, pub.total()-now.applied()),
-		mb(used.rss), mb(used.peak), float64(used.state)/float64(max(1, now.queued)), mb(used.state), mb(used.nats), mb(used.natsRSS),
+		proc.MB(used.rss), proc.MB(used.peak), float64(used.state)/float64(max(1, now.queued)), proc.MB(used.state), proc.MB(used.nats), proc.MB(used.natsRSS),
 		100*float64(now.falsely)/float64(max(1, now.queued)), cpu, cpu/max(1, taken)*1e6,
 		used.natsCPU-t.used.natsCPU, used.ownCPU-t.used.ownCPU, used.others(t.used))
 	t.before, t.used = now, used
@@ -118,8 +120,8 @@ func (t *table) judge() error {
 }
 
 func (m *machine) checkRSS(rss int64) error {
-	if m.MaxRSS > 0 && mb(rss) > m.MaxRSS {
-		return fmt.Errorf("the frontier's RSS is %.0f MB, more than %.0f", mb(rss), m.MaxRSS)
+	if m.MaxRSS > 0 && proc.MB(rss) > m.MaxRSS {
+		return fmt.Errorf("the frontier's RSS is %.0f MB, more than %.0f", proc.MB(rss), m.MaxRSS)
 	}
 	return nil
 }
