@@ -226,23 +226,32 @@ func (x *exchange) why(err error) *failure {
 // grow doubles the buffer, and gets the memory for that.
 func (x *exchange) grow(buf []byte, length int64) ([]byte, *failure) {
 	size := int64(2 * cap(buf))
-	if !x.reply.loan.covers(size) {
-		most := x.ask.maxBody
-		if length >= 0 {
-			most = min(length, most)
-		}
-		if x.ask.object != "" {
-			most = min(most, streamMemory)
-		}
-		x.watch.pause()
-		if err := x.reply.loan.extend(x.ctx, most); err != nil {
-			return nil, bodyFailure(x.ctx, err)
-		}
+	most := x.ask.maxBody
+	if length >= 0 {
+		most = min(length, most)
+	}
+	if f := x.cover(size, most); f != nil {
+		return nil, f
 	}
 	// One byte more than a body may have, to see that it has it.
 	grown := make([]byte, len(buf), min(size, x.ask.maxBody+1))
 	copy(grown, buf)
 	return grown, nil
+}
+
+// cover gets the memory for so much of a body of most bytes.
+func (x *exchange) cover(size, most int64) *failure {
+	if x.reply.loan.covers(size) {
+		return nil
+	}
+	if x.ask.object != "" {
+		most = min(most, streamMemory)
+	}
+	x.watch.pause()
+	if err := x.reply.loan.extend(x.ctx, most); err != nil {
+		return bodyFailure(x.ctx, err)
+	}
+	return nil
 }
 
 // maxPooled is the largest body that is copied out of its buffer.

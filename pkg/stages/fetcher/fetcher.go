@@ -207,14 +207,17 @@ func unsent(f *failure) *reply {
 
 // shape finds how the spec wants the URL asked for.
 func (f *Fetcher) shape(t *turn) error {
-	p, err := f.plans.of(t.req.Crawl, t.spec)
-	if err != nil {
-		return err
-	}
+	p := f.plans.of(t.req.Crawl, t.spec)
 	t.ask.manner = p.manner(t.ask.url)
-	if r := p.rule(t.ask.url); r != nil {
-		t.ask.shape, err = r.shape(t.ask.url)
+	if t.ask.manner.err != nil {
+		return t.ask.manner.err
 	}
+	r := p.rule(t.ask.url)
+	if r == nil {
+		return nil
+	}
+	s, err := r.shape(t.ask.url)
+	t.ask.shape = s
 	return err
 }
 

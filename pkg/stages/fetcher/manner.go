@@ -2,7 +2,6 @@ package fetcher
 
 import (
 	"encoding/base64"
-	"errors"
 	"maps"
 	"net/http"
 	"regexp"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"seine/internal/coding"
 	"seine/internal/weburl"
@@ -28,6 +28,7 @@ type manner struct {
 	way     way      // without a proxy
 	proxies []*proxy // none is direct
 	turn    atomic.Uint32
+	err     error // a failure: the spec asks for what this fetcher does not have
 }
 
 // header returns the fields that every request has, for reading only. User
@@ -45,7 +46,11 @@ type plan struct {
 	others  *manner
 	sources []*manner
 	rules   []rule
+	until   time.Time // it may have what is missing now; zero if nothing is
 }
+
+// missingAge is after how long a fetcher looks again for what it lacked.
+const missingAge = 5 * time.Second
 
 // manner returns how the host of a URL is asked.
 func (p *plan) manner(url string) *manner {
@@ -65,64 +70,60 @@ type plans struct {
 	byCrawl sync.Map // name → *plan
 }
 
-// of returns the plan for a spec of a crawl. An error is a failure: the spec
-// asks for what this fetcher does not have. It is looked for again each time.
-func (c *plans) of(crawl string, spec stages.Revised) (*plan, error) {
+// of returns the plan for a spec of a crawl.
+func (c *plans) of(crawl string, spec stages.Revised) *plan {
 	if v, ok := c.byCrawl.Load(crawl); ok {
-		if p := v.(*plan); p.spec == spec.Spec {
-			return p, nil
+		if p := v.(*plan); p.spec == spec.Spec && (p.until.IsZero() || time.Now().Before(p.until)) {
+			return p
 		}
 	}
-	p, err := c.compile(spec.Spec)
-	if err != nil {
-		return nil, err
-	}
+	p := c.compile(spec.Spec)
 	c.byCrawl.Store(crawl, p)
-	return p, nil
+	return p
 }
 
-func (c *plans) compile(spec *messages.Spec) (p *plan, err error) {
-	p = &plan{spec: spec}
-	if p.others, err = c.manner(spec, -1); err != nil {
-		return nil, err
-	}
+func (c *plans) compile(spec *messages.Spec) *plan {
+	p := &plan{spec: spec, others: c.manner(spec, -1)}
+	failed := p.others.err != nil
 	for i := range spec.Sources {
-		m, err := c.manner(spec, i)
-		if err != nil {
-			return nil, err
-		}
+		m := c.manner(spec, i)
 		p.sources = append(p.sources, m)
+		failed = failed || m.err != nil
 	}
 	for i := range spec.Requests {
-		r, err := c.rule(&spec.Requests[i])
-		if err != nil {
-			return nil, err
-		}
-		p.rules = append(p.rules, r)
+		p.rules = append(p.rules, c.rule(&spec.Requests[i]))
 	}
-	return p, nil
+	if failed {
+		p.until = time.Now().Add(missingAge)
+	}
+	return p
 }
 
-func (c *plans) manner(spec *messages.Spec, source int) (*manner, error) {
+// manner makes that of a source; what is wrong with it concerns no other.
+func (c *plans) manner(spec *messages.Spec, source int) *manner {
 	a := spec.AccessOf(source)
 	m := &manner{source: source, cookies: a.Cookies != nil && *a.Cookies, way: wayOf(spec, a.TLS)}
-	agents := a.UserAgents
-	if len(agents) == 0 {
-		agents = []string{spec.Agent()}
-	}
+	m.err = c.fill(m, spec, &a)
+	return m
+}
+
+// fill gives a manner what is looked up.
+func (c *plans) fill(m *manner, spec *messages.Spec, a *messages.Access) (err error) {
 	fixed := http.Header{"Accept": {c.client.accepts.header()}, "Accept-Encoding": {coding.Accept}}
-	private, err := c.addHeaders(fixed, a.Headers)
-	if err != nil {
-		return nil, err
+	if m.private, err = c.addHeaders(fixed, a.Headers); err != nil {
+		return err
 	}
-	m.private = private
 	if a.Auth != nil {
 		value, err := c.authorization(a.Auth)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		fixed["Authorization"] = []string{value}
 		m.private = append(m.private, "Authorization")
+	}
+	agents := a.UserAgents
+	if len(agents) == 0 {
+		agents = []string{spec.Agent()}
 	}
 	for _, agent := range agents {
 		h := maps.Clone(fixed)
@@ -130,13 +131,13 @@ func (c *plans) manner(spec *messages.Spec, source int) (*manner, error) {
 		m.headers = append(m.headers, h)
 	}
 	for _, text := range a.Proxies {
-		px, err := c.client.ways.proxy(text, c.secrets)
+		p, err := c.client.ways.proxy(text, c.secrets)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		m.proxies = append(m.proxies, px)
+		m.proxies = append(m.proxies, p)
 	}
-	return m, nil
+	return nil
 }
 
 // addHeaders sets fields in h as the spec spells them, and returns the names of
@@ -185,12 +186,10 @@ type rule struct {
 	secrets secrets
 }
 
-var errNoPattern = errors.New("a request rule has no pattern")
-
-func (c *plans) rule(r *messages.RequestRule) (rule, error) {
+func (c *plans) rule(r *messages.RequestRule) rule {
 	re, err := messages.CompilePattern(r.Match)
 	if err != nil {
-		return rule{}, errors.Join(errNoPattern, err) // Validate has seen to it
+		panic(err) // the spec is valid
 	}
 	out := rule{RequestRule: r, match: re, header: r.Headers, secrets: c.secrets}
 	for name, value := range r.Headers {
@@ -198,7 +197,7 @@ func (c *plans) rule(r *messages.RequestRule) (rule, error) {
 			out.private = append(out.private, name)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // rule returns the rule for a URL, nil if a plain GET is enough.

@@ -207,6 +207,14 @@ func TestSecretsAreInNoMessage(t *testing.T) {
 	}
 }
 
+// What one source lacks is no matter to the others.
+func TestMissingSecretConcernsItsSourceOnly(t *testing.T) {
+	e := newEcho(t)
+	s := withSpec(t, "sources:\n- hosts: [localhost]\n  auth: {bearer: '{secret:NOWHERE}'}")
+	s.get(e.URL+"/").wants(t, messages.OK)
+	s.get(strings.Replace(e.URL, "127.0.0.1", "localhost", 1)+"/").wants(t, messages.Misconfigured)
+}
+
 func TestCookiesAreOfTheirHost(t *testing.T) {
 	newSite := func() *echo {
 		e := newEcho(t)

@@ -75,12 +75,15 @@ const streamMemory = 8 << 20
 func (x *exchange) readBoth(names []string, sum hash.Hash) *failure {
 	up := x.c.bodies.begin(x.ctx, x.ask.object)
 	src := io.TeeReader(&x.wire, writer(func(p []byte) (int, error) {
+		if f := x.cover(up.n+int64(len(p)), x.ask.maxBody); f != nil {
+			return 0, f
+		}
 		x.watch.pause()
 		n, err := up.Write(p)
 		if err != nil {
 			return n, x.lost(err)
 		}
-		return n, err
+		return n, nil
 	}))
 	z := coding.NewReader(src, names, x.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
