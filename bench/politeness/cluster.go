@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,32 +13,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/bench/proc"
 	"seine/internal/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
-
-// build makes the commands of this checkout, and the nats-server that it is tested with.
-func build(ctx context.Context, work string) (string, error) {
-	bin := filepath.Join(work, "bin")
-	if err := os.Mkdir(bin, 0o750); err != nil {
-		return "", fmt.Errorf("make folder: %w", err)
-	}
-	for _, args := range [][]string{
-		{"build", "-o", bin + "/", "./cmd/..."},
-		{"build", "-o", filepath.Join(bin, "nats-server"), "github.com/nats-io/nats-server/v2"},
-	} {
-		cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // fixed
-		cmd.Dir, cmd.Stdout, cmd.Stderr = "..", os.Stderr, os.Stderr
-		if _, err := os.Stat("politeness"); err != nil {
-			return "", errors.New("run it in the folder bench/ of a checkout")
-		}
-		if err := cmd.Run(); err != nil {
-			return "", fmt.Errorf("build: %w", err)
-		}
-	}
-	return bin, nil
-}
 
 // process is a command that runs until it is killed, perhaps several times.
 type process struct {
@@ -82,11 +59,11 @@ func startCluster(o options, bin, work string) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make run folder: %w", err)
 	}
-	port, err := freePort()
+	ports, err := proc.FreePorts(1)
 	if err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // says all
 	}
-	c := &cluster{bin: bin, dir: dir, url: fmt.Sprintf("nats://127.0.0.1:%d", port)}
+	c := &cluster{bin: bin, dir: dir, url: "nats://127.0.0.1:" + ports[0]}
 	start := func(name string, args ...string) *process {
 		if err != nil {
 			return nil
@@ -100,7 +77,7 @@ func startCluster(o options, bin, work string) (*cluster, error) {
 	stage := func(name string, args ...string) *process {
 		return start(name, append([]string{"--nats", c.url, "--listen", "127.0.0.1:0"}, args...)...)
 	}
-	start("nats-server", "-js", "-sd", filepath.Join(dir, "nats"), "-a", "127.0.0.1", "-p", fmt.Sprint(port))
+	start(proc.NATSServer, "-js", "-sd", filepath.Join(dir, "nats"), "-a", "127.0.0.1", "-p", ports[0])
 	c.frontier = stage("frontier", "--state", filepath.Join(dir, "frontier"))
 	for range o.Fetchers {
 		stage("fetcher")
@@ -201,13 +178,4 @@ func (c *cluster) explain(ctx context.Context, url string) (string, error) {
 		return "", fmt.Errorf("explain: %w", err)
 	}
 	return string(out), nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a port: %w", err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

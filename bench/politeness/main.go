@@ -18,6 +18,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"seine/bench/proc"
 )
 
 // options are the command line.
@@ -90,7 +92,7 @@ func run(ctx context.Context, args []string) error {
 	} else {
 		defer func() { _ = os.RemoveAll(work) }()
 	}
-	bin, err := build(ctx, work)
+	bin, err := proc.Build(ctx, work, "seine", "frontier", "fetcher", "parser", "writer")
 	if err != nil {
 		return err
 	}

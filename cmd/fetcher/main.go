@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 
 	"seine/internal/process"
 	"seine/pkg/messages"
@@ -16,10 +17,25 @@ type options struct {
 	fetcher.Config
 }
 
+// gcPercent lets the collector run half as often as usual: little of a fetcher's
+// heap stays, and limitMemory bounds the rest.
+const gcPercent = 200
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	var o options
 	os.Exit(process.Main(messages.StageFetcher, "Seine's fetcher: fetches what is due and tells the truth about it.",
 		&o, &o.Common, o.run))
+}
+
+// limitMemory makes the collector work harder rather than let the process grow
+// past what its flags allow.
+func (o *options) limitMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(o.Memory())
+	}
 }
 
 func (o *options) run(ctx context.Context, env process.Env) error {
@@ -31,6 +47,7 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	defer stop()
+	o.limitMemory()
 	s, err := fetcher.New(o.Config, env.Bus, specs)
 	if err != nil {
 		return err

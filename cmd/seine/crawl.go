@@ -46,6 +46,7 @@ type crawlCmd struct {
 	Contact      *string            `help:"A URL or e-mail address, sent with the user agent, at which those who run a site find you." placeholder:"WHERE"`
 	UserAgent    *string            `help:"What to call oneself." placeholder:"TEXT"`
 	Robots       *messages.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
+	Sitemaps     *bool              `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
 	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
 	Secrets      string             `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
@@ -154,6 +155,7 @@ func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
 	override(&s.Contact, c.Contact)
 	override(&s.UserAgent, c.UserAgent)
 	override(&s.Robots, c.Robots)
+	override(&s.Sitemaps, c.Sitemaps)
 	override(&s.AllowPrivate, c.AllowPrivate)
 	if c.MaxDepth != nil {
 		s.MaxDepth = c.MaxDepth

@@ -334,6 +334,31 @@ func TestCrawlHoldsToDepthAndPatterns(t *testing.T) {
 	}
 }
 
+// A sitemap that robots.txt names brings pages that are far from the seed in
+// links near to it.
+func TestCrawlFollowsSitemaps(t *testing.T) {
+	t.Parallel()
+	web := testweb.New(testweb.Config{PagesPerHost: 200, LinksPerPage: 3, Sitemap: true})
+	s, err := web.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	var all []string
+	for _, p := range web.Pages(0) {
+		all = append(all, s.URL(0, p))
+	}
+	p := newPlace(t)
+	p.crawl("--max-depth", "1", "--sitemaps", s.URL(0, "/")).expect(0)
+	wantPages(t, records(t, p.out, "default"), all)
+
+	p = newPlace(t)
+	p.crawl("--max-depth", "1", s.URL(0, "/")).expect(0)
+	if n := len(records(t, p.out, "default")); n >= len(all) {
+		t.Errorf("%d of %d pages without the sitemap: it shows no effect", n, len(all))
+	}
+}
+
 func TestCrawlStaysInScope(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -1,7 +1,9 @@
 package messages
 
 import (
+	"encoding/hex"
 	"strconv"
+	"time"
 	"unicode/utf8"
 )
 
@@ -69,6 +71,72 @@ func appendEscaped(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
 }
 
+// flat reads a JSON object that has nothing but integers, booleans and strings
+// without escapes, all in ASCII, as most messages are. Member is given each value,
+// a string without its quotes, and says whether it knows it. If it does not, or the
+// object is not as plain, flat reports false, and encoding/json has to read it.
+func flat(b []byte, member func(key, value []byte, text bool) bool) bool {
+	if len(b) == 0 || b[0] != '{' {
+		return false
+	}
+	for i := 1; ; i++ {
+		key, end := flatString(b, i)
+		if end < 0 || end >= len(b) || b[end] != ':' {
+			return false
+		}
+		i = end + 1
+		value, end := flatString(b, i)
+		text := end >= 0
+		if !text {
+			end = i
+			for end < len(b) && b[end] != ',' && b[end] != '}' {
+				end++
+			}
+			value = b[i:end]
+		}
+		if !member(key, value, text) || end >= len(b) {
+			return false
+		}
+		switch i = end; {
+		case b[i] == '}':
+			return i == len(b)-1
+		case b[i] != ',':
+			return false
+		}
+	}
+}
+
+// flatString returns the string that begins at i, and where it ends: -1 if none
+// does, or it has what must be decoded.
+func flatString(b []byte, i int) (s []byte, end int) {
+	if i >= len(b) || b[i] != '"' {
+		return nil, -1
+	}
+	for j := i + 1; j < len(b); j++ {
+		switch c := b[j]; {
+		case c == '"':
+			return b[i+1 : j], j + 1
+		case c == '\\' || c < ' ' || c >= utf8.RuneSelf:
+			return nil, -1
+		}
+	}
+	return nil, -1
+}
+
+// flatUint reads a value of flat that is a whole number below 10^18.
+func flatUint(value []byte, text bool) (n uint64, ok bool) {
+	if text || len(value) == 0 || len(value) > 18 || value[0] == '0' && len(value) > 1 {
+		return 0, false
+	}
+	for _, c := range value {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	return n, true
+}
+
 // object appends the members of a JSON object one after the other.
 type object struct {
 	b    []byte
@@ -85,8 +153,52 @@ func (o *object) key(k string) {
 }
 
 func (o *object) text(k, v string) { o.key(k); o.b = appendString(o.b, v) }
-func (o *object) int(k string, v int) {
+func (o *object) int(k string, v int64) {
 	o.key(k)
-	o.b = strconv.AppendInt(o.b, int64(v), 10)
+	o.b = strconv.AppendInt(o.b, v, 10)
 }
 func (o *object) bool(k string, v bool) { o.key(k); o.b = strconv.AppendBool(o.b, v) }
+
+// time appends what time.Time.MarshalJSON returns for a time of this era.
+func (o *object) time(k string, v time.Time) {
+	o.key(k)
+	o.b = append(v.AppendFormat(append(o.b, '"'), time.RFC3339Nano), '"')
+}
+
+func (o *object) visit(k string, v Visit) {
+	o.key(k)
+	o.b = append(o.b, '"')
+	if !v.IsZero() {
+		o.b = hex.AppendEncode(o.b, v.URL[:])
+		o.b = strconv.AppendUint(append(o.b, '.'), uint64(v.Round), 10)
+	}
+	o.b = append(o.b, '"')
+}
+
+// Members that are left out when they are zero.
+
+func (o *object) textSet(k, v string) {
+	if v != "" {
+		o.text(k, v)
+	}
+}
+
+func (o *object) intSet(k string, v int64) {
+	if v != 0 {
+		o.int(k, v)
+	}
+}
+
+func (o *object) uintSet(k string, v uint64) {
+	if v != 0 {
+		o.key(k)
+		o.b = strconv.AppendUint(o.b, v, 10)
+	}
+}
+
+// millisSet leaves out a duration that is zero, not one of less than a millisecond.
+func (o *object) millisSet(k string, v Millis) {
+	if v != 0 {
+		o.int(k, time.Duration(v).Milliseconds())
+	}
+}

@@ -2,9 +2,12 @@ package messages
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // Whatever is in it, an encoded record is one line of JSON that encoding/json
@@ -36,6 +39,62 @@ func FuzzRecordJSON(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Pages and results are what encoding/json would have made of their tags.
+func TestOwnJSONIsAsTheTagsSay(t *testing.T) {
+	same := func(t *rapid.T, own []byte, v any) {
+		var got, want any
+		if err := json.Unmarshal(own, &got); err != nil {
+			t.Fatalf("%v in %s", err, own)
+		}
+		if err := json.Unmarshal(mustJSON(v), &want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("own %s\nwant %s", own, mustJSON(v))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		pg, r := genPage(t), genResult(t)
+		pg.RequestSize, pg.HeadSize = int(rapid.Int64Range(0, 9).Draw(t, "request")), int(rapid.Int64Range(0, 9).Draw(t, "head"))
+		pg.Header["Empty"] = []string{}
+		if rapid.Bool().Draw(t, "zero") {
+			pg, r = &Page{}, &Result{Timings: Timings{DNS: 1}, CrawlDelay: new(Millis)}
+		}
+		same(t, pg.appendJSON(nil), pg)
+		same(t, r.appendJSON(nil), r)
+	})
+}
+
+// FuzzFlat has requests read by flat as encoding/json reads them.
+func FuzzFlat(f *testing.F) {
+	r := Request{V: 1, Crawl: "c", Rev: 7, URL: "https://a.test/", Attempt: 1, Once: true, Delay: Millis(time.Second), ETag: "\"é\"", Run: 3, Epoch: 9}
+	r.Visit = Visit{HashURL(r.URL), 1}
+	f.Add(r.Encode())
+	r.ETag = ""
+	f.Add(r.Encode())
+	for _, text := range []string{`{}`, `{"v":01}`, `{"v":1,}`, `{"v":1}x`, `{"v":1 }`, `{"v":"1"}`, `{"url":1}`, `{"once":false,"V":2}`, `{"depth":-1}`, `{"v":null}`, `{"delay_ms":99999999999999999}`, `{"url":"\u0041"}`, `{"v":1`, `{"v"`, `{"url":"`, `{"rev":1e3}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var got, want Request
+		if !flat(b, got.member) {
+			return
+		}
+		if err := json.Unmarshal(b, &want); err != nil || got != want {
+			t.Fatalf("%s is read as %+v, want %+v, %v", b, got, want, err)
+		}
+	})
+}
+
+func TestFlatReadsARequest(t *testing.T) {
+	r := Request{Crawl: "c", URL: "https://a.test/?a=1", Attempt: 2, Depth: 3, Referrer: "https://a.test/", Delay: Millis(time.Second), Epoch: 9}
+	r.Visit = Visit{HashURL(r.URL), 1}
+	var got Request
+	if !flat(r.Encode(), got.member) || got != r {
+		t.Errorf("%s is read as %+v", r.Encode(), got)
+	}
 }
 
 func BenchmarkRecord(b *testing.B) {

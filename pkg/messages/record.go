@@ -49,7 +49,7 @@ const HeaderRecord = "Seine-Record"
 func (r *Record) AppendJSON(b []byte) []byte {
 	o := object{b: b}
 	o.text("url", r.URL)
-	o.int("status", r.Status)
+	o.int("status", int64(r.Status))
 	o.text("content_type", r.ContentType)
 	o.text("title", r.Title)
 	o.text("description", r.Description)
@@ -59,7 +59,7 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	o.bool("noindex", r.NoIndex)
 	o.text("text", r.Text)
 	o.text("fetched_at", r.FetchedAt.Format(time.RFC3339Nano))
-	o.int("depth", r.Depth)
+	o.int("depth", int64(r.Depth))
 	o.text("referrer", r.Referrer)
 	o.text("crawl", r.Crawl)
 	o.text("visit", r.Visit.String())

@@ -62,7 +62,52 @@ func (r *Result) ID() string { return attemptID(r.Crawl, r.Visit, r.Attempt) }
 func (r *Result) Encode() []byte {
 	r.V = Version
 	r.Error = Clip(r.Error)
-	return mustJSON(r)
+	return r.appendJSON(make([]byte, 0, 768))
+}
+
+// appendJSON appends the result as its tags say.
+func (r *Result) appendJSON(b []byte) []byte {
+	o := object{b: b}
+	o.int("v", int64(r.V))
+	o.text("crawl", r.Crawl)
+	o.uintSet("rev", r.Rev)
+	o.text("url", r.URL)
+	o.visit("visit", r.Visit)
+	o.int("attempt", int64(r.Attempt))
+	o.text("class", string(r.Class))
+	o.intSet("status", int64(r.Status))
+	o.textSet("error", r.Error)
+	o.textSet("detail", string(r.Detail))
+	o.textSet("location", r.Location)
+	o.textSet("content_type", r.ContentType)
+	o.time("started", r.Started)
+	if t := r.Timings; t != (Timings{}) {
+		o.key("timings")
+		o.b = t.appendJSON(o.b)
+	}
+	o.intSet("bytes_wire", r.BytesWire)
+	o.intSet("bytes_body", r.BytesBody)
+	o.textSet("ip", r.IP)
+	o.textSet("protocol", r.Protocol)
+	o.millisSet("retry_after_ms", r.RetryAfter)
+	if r.CrawlDelay != nil {
+		o.int("crawl_delay_ms", time.Duration(*r.CrawlDelay).Milliseconds())
+	}
+	o.textSet("etag", r.ETag)
+	o.textSet("last_modified", r.LastModified)
+	o.textSet("digest", r.Digest)
+	o.textSet("fetcher", r.Fetcher)
+	return append(o.b, '}')
+}
+
+func (t *Timings) appendJSON(b []byte) []byte {
+	o := object{b: b}
+	o.millisSet("dns_ms", t.DNS)
+	o.millisSet("connect_ms", t.Connect)
+	o.millisSet("tls_ms", t.TLS)
+	o.millisSet("first_byte_ms", t.FirstByte)
+	o.millisSet("total_ms", t.Total)
+	return append(o.b, '}')
 }
 
 // DecodeResult reads a message on RESULTS.

@@ -97,6 +97,9 @@ type Spec struct {
 	// those who crawl it. It is added to the default user agent.
 	Contact string `json:"contact,omitempty" yaml:"contact"`
 	Robots  Robots `json:"robots" yaml:"robots"`
+	// Sitemaps follows the sitemaps that robots.txt names, and any other that is
+	// linked to or given as a seed.
+	Sitemaps bool `json:"sitemaps,omitempty" yaml:"sitemaps"`
 	// AllowPrivate lets the fetcher dial loopback and private addresses.
 	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
 	// AllowAddresses are networks that may be dialled beside the public ones, as

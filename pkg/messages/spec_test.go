@@ -117,6 +117,7 @@ requests:
   headers: {Content-Type: application/json}
   body: '{"q": "{q}"}'
 allow_private: true
+sitemaps: true
 allow_addresses: [10.1.0.0/16]
 archive: true
 max_body: 8MiB
@@ -169,7 +170,7 @@ func TestParseSpec(t *testing.T) {
 			Headers: map[string]string{"Content-Type": "application/json"}, Body: `{"q": "{q}"}`,
 		}},
 		AllowAddresses: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Archive: true,
-		AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
+		Sitemaps: true, AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
 	}
 	if !reflect.DeepEqual(s, &want) {
 		t.Errorf("got %+v\nwant %+v", s, &want)

@@ -3,7 +3,6 @@ package messages
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -33,12 +32,15 @@ const DefaultCrawl = "default"
 // ErrCrawlName is returned for a crawl name that cannot be a subject token.
 var ErrCrawlName = errors.New("crawl name must be 1 to 63 of a-z, 0-9, '-' and '_', and start with a letter or digit")
 
-var crawlName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
-
 // CheckCrawl reports whether name can name a crawl. The name is a subject
 // token, a KV key and a folder of the output, so its alphabet is small.
 func CheckCrawl(name string) error {
-	if !crawlName.MatchString(name) {
+	ok := name != "" && len(name) <= 63 && name[0] != '-' && name[0] != '_'
+	for i := 0; ok && i < len(name); i++ {
+		c := name[i]
+		ok = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+	}
+	if !ok {
 		return fmt.Errorf("crawl name %q: %w", name, ErrCrawlName)
 	}
 	return nil

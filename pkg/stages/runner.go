@@ -35,6 +35,9 @@ type Output struct {
 	Then  []*nats.Msg
 	// Done, if set, is called when all of both has been acknowledged.
 	Done func()
+	// Free, if set, is called when the messages are needed no longer, whatever
+	// became of them.
+	Free func()
 }
 
 // Handler turns one message into others. It is called from several
@@ -143,8 +146,12 @@ func (r *Runner) pull(ctx context.Context) error {
 	return nil
 }
 
-// pullWait bounds one request for messages.
-const pullWait = 5 * time.Second
+const (
+	// pullWait bounds one request for messages.
+	pullWait = 5 * time.Second
+	// maxClaim is how many free slots are waited for at most.
+	maxClaim = 32
+)
 
 func (r *Runner) fetch(ctx context.Context, c jetstream.Consumer) error {
 	free := r.claim(ctx)
@@ -177,18 +184,19 @@ func (r *Runner) fetch(ctx context.Context, c jetstream.Consumer) error {
 	return nil
 }
 
-// claim takes all free slots, waiting until there are a quarter of them: a
-// request per message would cost more than the message.
+// claim takes all free slots, waiting until there are some: a request per
+// message would cost more than the message. More than a few dozen would only let
+// workers stand idle meanwhile.
 func (r *Runner) claim(ctx context.Context) int {
-	for n := 0; n < max(1, cap(r.slots)/4); n++ {
+	n := min(max(1, cap(r.slots)/4), maxClaim)
+	for i := range n {
 		select {
 		case r.slots <- struct{}{}:
 		case <-ctx.Done():
-			r.release(n)
+			r.release(i)
 			return 0
 		}
 	}
-	n := max(1, cap(r.slots)/4)
 	for {
 		select {
 		case r.slots <- struct{}{}:
@@ -231,6 +239,9 @@ func (r *Runner) one(ctx context.Context, h *held) error {
 	err := errTooOften
 	if h.Deliveries <= messages.MaxCrashes {
 		out, err = r.handle(ctx, &h.Message)
+	}
+	if out.Free != nil {
+		defer out.Free()
 	}
 	if err == nil {
 		err = r.publish(ctx, out)

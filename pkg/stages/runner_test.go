@@ -359,6 +359,36 @@ func others(t *testing.T, b *Bus, n int, within time.Duration) {
 	}
 }
 
+// What an output holds is freed once, whether it could be published or not, and
+// not before.
+func TestRunnerFreesEachOutput(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	limit(t, b, messages.StreamRecords, 1)
+	send(t, b, records, 1) // full
+	send(t, b, pages, 2)
+	var freed tally
+	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
+		out := Output{Free: func() { freed.add(string(m.Data)) }}
+		if string(m.Data) == "0" {
+			out.First = []*nats.Msg{msg(records, "", "x")}
+		}
+		return out, nil
+	})
+	r.Consumer.AckWait, r.Drain = messages.AckWait, 100*time.Millisecond
+	j := start(t, r.Run)
+	eventually(t, "one is done", func() bool { return consumerInfo2(t, b).NumAckPending == 1 && freed.total() == 1 })
+	if freed.distinct() != 1 || freed.add("1") != 2 {
+		t.Error("the one that waits to be published was freed")
+	}
+	if err := j.end(); err != nil { // which cuts it
+		t.Fatal(err)
+	}
+	if freed.add("0") != 2 {
+		t.Error("the one that was cut was not freed")
+	}
+}
+
 func TestRunnerDrainDeadline(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)

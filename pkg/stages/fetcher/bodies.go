@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -26,13 +27,26 @@ type objects interface {
 // bodyStore makes bodies small enough to travel.
 type bodyStore struct {
 	zstd    *zstd.Encoder // only EncodeAll, which may be called concurrently
+	cores   chan struct{} // has as many as may compress at a time: each needs memory for what comes of it
 	objects objects
 	log     *slog.Logger
 }
 
-// compressFrom is the size from which a body is compressed: below, the time of
-// a core is worth more than the bytes.
-const compressFrom = 64 << 10
+func newBodyStore(log *slog.Logger) (*bodyStore, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, fmt.Errorf("make the compressor: %w", err)
+	}
+	return &bodyStore{zstd: z, cores: make(chan struct{}, runtime.GOMAXPROCS(0)), log: log}, nil
+}
+
+const (
+	// compressFrom is the size from which a body is compressed: below, the time of
+	// a core is worth more than the bytes.
+	compressFrom = 256 << 10
+	// maxPooled is the largest compressed body that is copied out of its buffer.
+	maxPooled = 1 << 20
+)
 
 // scratch holds compressed bodies until they are copied into memory of their
 // own size.
@@ -43,6 +57,8 @@ func (s *bodyStore) compress(body []byte) ([]byte, string) {
 	if len(body) <= compressFrom {
 		return body, ""
 	}
+	s.cores <- struct{}{}
+	defer func() { <-s.cores }()
 	pooled := scratch.Get().(*[]byte)
 	small := s.zstd.EncodeAll(body, (*pooled)[:0])
 	switch {

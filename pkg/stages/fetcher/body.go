@@ -1,6 +1,7 @@
 package fetcher
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"hash"
@@ -102,7 +103,7 @@ func (x *exchange) refuse(resp *http.Response) *failure {
 	if x.ask.robots {
 		return nil
 	}
-	if t := x.reply.contentType; t != "" && !x.c.accepts.keeps(mediaType(t)) && resp.ContentLength != 0 {
+	if t := x.reply.contentType; t != "" && !x.ask.manner.accepts.keeps(mediaType(t)) && resp.ContentLength != 0 {
 		return x.unsupported(mediaType(t))
 	}
 	if resp.ContentLength > x.ask.maxBody {
@@ -158,20 +159,24 @@ func (x *exchange) sniff(body []byte) *failure {
 	}
 	// Without its charset, which the standard library only guesses at.
 	t := mediaType(http.DetectContentType(body))
-	if !x.c.accepts.keeps(t) {
+	if !x.ask.manner.accepts.keeps(t) {
 		return x.unsupported(t)
 	}
 	x.reply.contentType = t
 	return nil
 }
 
-// buffers for bodies whose length is not known beforehand.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
+// firstBuffer is what a body is read into at first that is large, or whose length
+// is not known. All are of this size: nobody lent the memory for larger ones.
+const firstBuffer = 32 << 10
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, firstBuffer); return &b }}
 
 // readAll reads src to its end. The buffer grows with what comes, never with
 // what a header claims, and a large body is not held.
 func (x *exchange) readAll(src io.Reader, length int64) *failure {
 	pooled := buffers.Get().(*[]byte)
+	defer buffers.Put(pooled)
 	buf := (*pooled)[:0]
 	looked := false
 	for {
@@ -199,7 +204,7 @@ func (x *exchange) readAll(src io.Reader, length int64) *failure {
 			err = io.EOF
 		}
 		if err == io.EOF {
-			x.hold(keep(pooled, buf))
+			x.hold(keep(buf))
 			return nil
 		}
 		if err != nil {
@@ -223,7 +228,8 @@ func (x *exchange) why(err error) *failure {
 	return bodyFailure(x.ctx, err)
 }
 
-// grow doubles the buffer, and gets the memory for that.
+// grow doubles the buffer, and gets the memory for that. With the memory for all
+// of a body whose length is known, it becomes as large as that.
 func (x *exchange) grow(buf []byte, length int64) ([]byte, *failure) {
 	size := int64(2 * cap(buf))
 	most := x.ask.maxBody
@@ -232,6 +238,9 @@ func (x *exchange) grow(buf []byte, length int64) ([]byte, *failure) {
 	}
 	if f := x.cover(size, most); f != nil {
 		return nil, f
+	}
+	if length >= 0 && x.reply.loan.extra > 0 {
+		size = max(size, min(length, x.reply.loan.extra)+1)
 	}
 	// One byte more than a body may have, to see that it has it.
 	grown := make([]byte, len(buf), min(size, x.ask.maxBody+1))
@@ -247,26 +256,21 @@ func (x *exchange) cover(size, most int64) *failure {
 	if x.ask.object != "" {
 		most = min(most, streamMemory)
 	}
-	x.watch.pause()
-	if err := x.reply.loan.extend(x.ctx, most); err != nil {
+	x.watch.suspend()
+	err := x.reply.loan.extend(x.ctx, most)
+	x.watch.resume()
+	if err != nil {
 		return bodyFailure(x.ctx, err)
 	}
 	return nil
 }
 
-// maxPooled is the largest body that is copied out of its buffer.
-const maxPooled = 1 << 20
-
-// keep returns the body in memory of its own, and the buffer to the pool.
-func keep(pooled *[]byte, buf []byte) []byte {
-	if cap(buf) > maxPooled {
+// keep returns the body in memory of its own size.
+func keep(buf []byte) []byte {
+	if cap(buf) > firstBuffer && len(buf) >= cap(buf)-cap(buf)/4 {
 		return buf
 	}
-	body := make([]byte, len(buf))
-	copy(body, buf)
-	*pooled = buf[:0]
-	buffers.Put(pooled)
-	return body
+	return bytes.Clone(buf)
 }
 
 // Limits of reading a body only to be able to use its connection again.

@@ -167,6 +167,9 @@ func mediaType(contentType string) string {
 // accepts is the list of content types that are kept.
 type accepts []string
 
+// sitemapTypes are what sitemaps come as.
+var sitemapTypes = accepts{"application/xml", "text/xml", "application/gzip", "application/x-gzip"}
+
 // keeps reports whether a type without parameters is in the list.
 func (a accepts) keeps(t string) bool {
 	for _, want := range a {

@@ -27,11 +27,10 @@
 //
 // # Memory
 //
-// Bodies being read take at most MaxInFlightBody: a share of each worker, and
-// from the rest what a page needs that outgrows its share. One of more than 2 MiB
-// is not held at all: it goes to the object store while it comes. Finished
-// messages wait for JetStream's acknowledgement with at most messages.InlineBody
-// for each worker.
+// Bodies take at most MaxInFlightBody, from when they are read until JetStream has
+// stored their pages: a share of each worker, and from the rest what a page needs
+// that outgrows its share. One of more than 2 MiB is not held at all: it goes to
+// the object store while it comes.
 //
 // # The parts
 //

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"seine/internal/robots"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -26,6 +24,7 @@ type Fetcher struct {
 	get    getter // client, unless something else is to fetch
 	plans  plans
 	robots *robotsCache
+	told   *told
 	bodies *bodyStore
 	rules  stages.Normalizers
 	epochs epochs
@@ -50,13 +49,15 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	heard, err := newTold()
 	if err != nil {
-		return nil, fmt.Errorf("fetcher: make the compressor: %w", err)
+		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	c.bodies = &bodyStore{zstd: z, log: log}
+	if c.bodies, err = newBodyStore(log); err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
 	return &Fetcher{
-		cfg: cfg, bus: bus, specs: specs, name: instance(), client: c, get: c, robots: r,
+		cfg: cfg, bus: bus, specs: specs, name: instance(), client: c, get: c, robots: r, told: heard,
 		plans:  plans{client: c, secrets: secrets{cfg.Secrets}},
 		bodies: c.bodies, epochs: make(epochs, bus.Layout.Partitions),
 	}, nil
@@ -81,7 +82,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 	r := &stages.Runner{
 		Stage: messages.StageFetcher, Bus: f.bus, Stream: messages.StreamFetch,
 		Consumer: messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", maxPending),
-		Workers:  f.cfg.Workers, Prefetch: f.cfg.Prefetch,
+		Workers:  f.cfg.Workers, Prefetch: f.cfg.prefetch(),
 		Handle: f.handle, Bury: f.bury, Drain: time.Duration(f.cfg.Drain),
 	}
 	return r.Run(ctx)
@@ -108,12 +109,13 @@ type turn struct {
 	partition int
 	ask       ask
 	reply     *reply           // how it ended
+	robots    *robots.File     // nil if it was not asked for
 	group     *robots.Group    // of robots.txt that applies, nil if none does
 	delay     *messages.Millis // of robots.txt, nil if that was not learnt
 }
 
 // handle takes one request of FETCH to its result.
-func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
+func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Output, err error) {
 	req, err := decodeRequest(m.Data)
 	if err != nil {
 		return stages.Output{}, stages.PoisonError(err)
@@ -123,7 +125,20 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (stages.Output,
 		return stages.Output{}, err
 	}
 	t := f.newTurn(req, spec)
-	defer t.release()
+	defer func() {
+		if out.Free == nil { // it failed, or panicked
+			t.release()
+		}
+	}()
+	if out, err = f.use(ctx, m, t); err == nil {
+		out.Free = t.release // the page holds the body until it is stored
+	}
+	return out, err
+}
+
+// use uses the turn, if it is still wanted, and composes what comes of it.
+func (f *Fetcher) use(ctx context.Context, m *stages.Message, t *turn) (stages.Output, error) {
+	req := t.req
 	if f.notToSend(t) {
 		return f.compose(ctx, t)
 	}
@@ -262,6 +277,7 @@ func (f *Fetcher) consult(ctx context.Context, t *turn) error {
 		t.reply = unreachable(got.last)
 		return nil
 	}
+	t.robots = got.file.File
 	group := got.file.Group(t.spec.ProductToken())
 	t.group = group
 	delay, _ := group.CrawlDelay()

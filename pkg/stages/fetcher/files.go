@@ -23,5 +23,5 @@ func (c Config) idleConns() (int, error) {
 		return 0, fmt.Errorf("%d workers may need %d open files, and the process may have %d: raise the limit (ulimit -n, LimitNOFILE in systemd) or lower --workers",
 			c.Workers, 2*int64(c.Workers)+reservedFiles, limit)
 	}
-	return int(min(left, maxIdleConns, math.MaxInt32)), nil
+	return int(min(left, max(maxIdleConns, int64(c.Workers)), math.MaxInt32)), nil
 }

@@ -151,6 +151,8 @@ func TestRebindingIsRefused(t *testing.T) {
 			t.Errorf("%s was dialled", ip)
 		}
 	}
+	dns.mu.Lock()
+	defer dns.mu.Unlock()
 	if dns.asked == 0 {
 		t.Error("the name server of the flag was not asked")
 	}

@@ -143,6 +143,12 @@ type handled struct {
 	out  stages.Output
 }
 
+// requestMessage is a first delivery of a request for url.
+func requestMessage(url string) (*stages.Message, *messages.Request) {
+	req := request(url)
+	return &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}, req
+}
+
 func (s *stage) handle1(req *messages.Request, deliveries uint64) handled {
 	s.t.Helper()
 	m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: deliveries, Stored: time.Now()}
@@ -236,7 +242,7 @@ func (s *stage) body(p *messages.Page, payload []byte) []byte {
 }
 
 // privateManner is a plain way to ask any host.
-var privateManner = &manner{headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {coding.Accept}}}, way: way{private: true}}
+var privateManner = &manner{accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {coding.Accept}}}, way: way{private: true}}
 
 // wants fails unless the result has the class and its error holds text.
 func (h handled) wants(t testing.TB, class messages.Class) {

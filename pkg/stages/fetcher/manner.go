@@ -24,6 +24,7 @@ type manner struct {
 	headers []http.Header // complete, one for each user agent; only read
 	next    atomic.Uint32 // user agent
 	private []string      // names of fields that must not be stored
+	accepts accepts
 	cookies bool
 	way     way      // without a proxy
 	proxies []*proxy // none is direct
@@ -109,7 +110,11 @@ func (c *plans) manner(spec *messages.Spec, source int) *manner {
 
 // fill gives a manner what is looked up.
 func (c *plans) fill(m *manner, spec *messages.Spec, a *messages.Access) (err error) {
-	fixed := http.Header{"Accept": {c.client.accepts.header()}, "Accept-Encoding": {coding.Accept}}
+	m.accepts = c.client.accepts
+	if spec.Sitemaps {
+		m.accepts = slices.Concat(m.accepts, sitemapTypes)
+	}
+	fixed := http.Header{"Accept": {m.accepts.header()}, "Accept-Encoding": {coding.Accept}}
 	if m.private, err = c.addHeaders(fixed, a.Headers); err != nil {
 		return err
 	}

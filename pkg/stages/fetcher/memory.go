@@ -6,10 +6,18 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// memory bounds what bodies being read take together. Half of it is shared out
-// among the workers beforehand, so an ordinary page never waits. A body that
-// outgrows its share takes all it may still need from the other half in one
-// step: who waits for that holds nothing of it, so nobody waits in a circle.
+// Memory is what a fetcher takes in all: bodies, a connection with its buffers and
+// goroutines for each worker, and the rest, of which caches are the most.
+func (c Config) Memory() int64 {
+	const worker, rest = 32 << 10, 96 << 20
+	return int64(c.MaxInFlightBody) + int64(c.Workers)*worker + rest
+}
+
+// memory bounds what bodies take together from when they are read until their
+// pages are stored. Half of it is shared out among the workers beforehand, so an
+// ordinary page never waits. A body that outgrows its share takes all it may
+// still need from the other half in one step: who waits for that holds nothing of
+// it, so nobody waits in a circle.
 type memory struct {
 	share int64 // of each worker
 	pool  int64 // for the rest
@@ -50,6 +58,19 @@ func (l *loan) extend(ctx context.Context, most int64) error {
 	l.extra = extra
 	bodyMemory.Add(float64(extra))
 	return nil
+}
+
+// shrink gives back what is not needed once the body has become so small, by
+// compression, or since it is stored.
+func (l *loan) shrink(size int) {
+	if l.extra == 0 {
+		return
+	}
+	if over := l.extra - max(0, int64(size)-l.m.share); over > 0 {
+		l.extra -= over
+		bodyMemory.Sub(float64(over))
+		l.m.sem.Release(over)
+	}
 }
 
 // release gives everything back. It may be called again.

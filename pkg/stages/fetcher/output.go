@@ -37,6 +37,8 @@ func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
 		location = target
 		out.First = []*nats.Msg{f.candidate(t, target)}
 	}
+	sitemaps, done := f.sitemaps(t)
+	out.First, out.Done = append(out.First, sitemaps...), done
 	res := t.result(f.name)
 	res.Location = location
 	out.Then = []*nats.Msg{resultMsg(res, t.partition)}
@@ -61,10 +63,15 @@ func resolve(from, location string) (string, error) {
 
 // candidate is the message that gives the target of a redirect to the frontier.
 func (f *Fetcher) candidate(t *turn, target string) *nats.Msg {
-	c := messages.Candidates{
-		Crawl: t.req.Crawl, Rev: t.spec.Rev, Source: messages.SourceRedirect, Referrer: t.req.URL,
-		Depth: t.req.Depth, Redirects: t.req.Redirects + 1, Run: t.req.Run, URLs: []messages.Candidate{{URL: target}},
-	}
+	return f.found(t, target, &messages.Candidates{
+		Source: messages.SourceRedirect, Depth: t.req.Depth, Redirects: t.req.Redirects + 1,
+	})
+}
+
+// found is the message that gives a URL to the frontier.
+func (f *Fetcher) found(t *turn, target string, c *messages.Candidates) *nats.Msg {
+	c.Crawl, c.Rev, c.Run, c.Referrer = t.req.Crawl, t.spec.Rev, t.req.Run, t.req.URL
+	c.URLs = []messages.Candidate{{URL: target}}
 	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target, f.bus.Layout.Partitions)))
 	m.Data = c.Encode()
 	return m
@@ -82,18 +89,24 @@ func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
 	body := r.body.data
 	if r.body.object == "" && r.body.encoding == "" && !t.ask.archive {
 		body, p.BodyEncoding = f.bodies.compress(body)
+		r.body.data = nil
+		r.loan.shrink(len(body))
 	}
 	var heads []byte
 	if size := len(r.request) + len(r.head); size <= messages.InlineBody {
 		heads = slices.Concat(r.request, r.head)
 		p.RequestSize, p.HeadSize = len(r.request), len(r.head)
 	}
+	if r.body.object != "" {
+		r.loan.shrink(0)
+	}
 	if len(heads)+len(body) > messages.InlineBody {
 		p.BodyObject = t.ask.object
 		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
 			return nil, err
 		}
-		body = nil
+		body, r.body.data = nil, nil
+		r.loan.shrink(0)
 	}
 	if len(heads) > 0 {
 		body = append(heads, body...)

@@ -20,6 +20,7 @@ type watch struct {
 	due     time.Time // of the phase; zero if only the end counts
 	why     *failure  // the phase failed
 	stopped bool
+	asleep  time.Time // since when nothing counts; zero if it does
 }
 
 // newWatch cancels with total as the cause unless it is stopped within d.
@@ -51,6 +52,27 @@ func (w *watch) pause() {
 	w.due = time.Time{}
 }
 
+// suspend lets nothing count until resume: what is waited for is not the host's
+// doing.
+func (w *watch) suspend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asleep = time.Now()
+}
+
+// resume goes on with as much time as there was, in no phase.
+func (w *watch) resume() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	w.end, w.due = w.end.Add(now.Sub(w.asleep)), time.Time{}
+	w.asleep = time.Time{}
+	if !w.stopped {
+		w.armed = w.end
+		w.timer.Reset(w.end.Sub(now))
+	}
+}
+
 func (w *watch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,7 +85,7 @@ func (w *watch) fire() {
 	defer w.mu.Unlock()
 	now := time.Now()
 	switch {
-	case w.stopped:
+	case w.stopped, !w.asleep.IsZero():
 	case !now.Before(w.end):
 		w.cancel(w.total)
 	case !w.due.IsZero() && !now.Before(w.due):

@@ -3,6 +3,7 @@ package parser
 import (
 	"mime"
 	"net/http"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -11,6 +12,7 @@ const (
 	kindOther = iota
 	kindHTML
 	kindText
+	kindXML // or XML in gzip
 )
 
 // kind decides by the declared type, or by the first bytes if none is declared.
@@ -25,6 +27,11 @@ func kind(contentType string, body []byte) int {
 		return kindHTML
 	case "text/plain":
 		return kindText
+	case "text/xml", "application/xml", "application/gzip", "application/x-gzip":
+		return kindXML
+	}
+	if strings.HasSuffix(media, "+xml") {
+		return kindXML
 	}
 	return kindOther
 }

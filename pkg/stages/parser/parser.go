@@ -71,20 +71,41 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err != nil {
 		return stages.Output{}, err
 	}
-	found, err := p.scan(page, body, spec.Spec)
+	out, err := p.read(page, body, spec.Spec)
 	if err != nil {
 		return stages.Output{}, stages.PoisonError(err)
 	}
-	found.Restrict(headerDirectives(page, spec.Spec))
-	partition := messages.Partition(page.URL, p.bus.Layout.Partitions)
-	urls := normalized(follow(found, spec.Spec), page.URL, p.rules.Of(page.Crawl, spec.Spec))
-	out := p.links(page, partition, urls, found.Content)
-	out.First = append(out.First, p.record(page, partition, found))
 	if page.BodyObject != "" {
 		learn := out.Done
 		out.Done = func() { learn(); p.bodyRead(ctx, page) }
 	}
 	return out, nil
+}
+
+// read reads a page. A sitemap is no page: it gives links, and no record.
+func (p *Parser) read(page *messages.Page, body []byte, spec *messages.Spec) (stages.Output, error) {
+	partition := messages.Partition(page.URL, p.bus.Layout.Partitions)
+	if site := readSitemap(page, body, spec); site != nil {
+		urls, depth := p.listed(page, site, spec)
+		return p.links(page, partition, urls, depth, 0), nil
+	}
+	found, err := p.scan(page, body, spec)
+	if err != nil {
+		return stages.Output{}, err
+	}
+	found.Restrict(headerDirectives(page, spec))
+	urls := normalized(follow(found, spec), page.URL, p.rules.Of(page.Crawl, spec))
+	out := p.links(page, partition, candidates(urls), page.Depth+1, found.Content)
+	out.First = append(out.First, p.record(page, partition, found))
+	return out, nil
+}
+
+func candidates(urls []string) []messages.Candidate {
+	cs := make([]messages.Candidate, len(urls))
+	for i, u := range urls {
+		cs[i].URL = u
+	}
+	return cs
 }
 
 // body returns the decoded body of a page, from the message or from the object
@@ -189,17 +210,17 @@ func follow(found htmlpage.Page, spec *messages.Spec) []string {
 
 // links distributes what was found over the partitions. Links that were sent
 // from here before, from nowhere further, are left out.
-func (p *Parser) links(page *messages.Page, own int, urls []string, content uint64) stages.Output {
-	depth, from := min(page.Depth+1, messages.MaxDepth), origin{page.Crawl, page.Run}
+func (p *Parser) links(page *messages.Page, own int, urls []messages.Candidate, depth int, content uint64) stages.Output {
+	depth, from := min(depth, messages.MaxDepth), origin{page.Crawl, page.Run}
 	batches := make(map[int][]messages.Candidate)
 	var fresh []string
 	for _, u := range urls {
-		if p.sent.has(from, u, depth) {
+		if u.Priority == nil && p.sent.has(from, u.URL, depth) {
 			continue
 		}
-		fresh = append(fresh, u)
-		to := messages.Partition(u, p.bus.Layout.Partitions)
-		batches[to] = append(batches[to], messages.Candidate{URL: u})
+		fresh = append(fresh, u.URL)
+		to := messages.Partition(u.URL, p.bus.Layout.Partitions)
+		batches[to] = append(batches[to], u)
 	}
 	out := stages.Output{Done: func() { p.sent.add(from, fresh, depth) }}
 	batch := func(urls []messages.Candidate) *messages.Candidates {

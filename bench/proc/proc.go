@@ -1,0 +1,136 @@
+// Package proc starts commands of this tree, and the nats-server that it is tested with, as processes of their own, and
+// reads what they cost.
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// NATSServer is the command of the broker.
+const NATSServer = "nats-server"
+
+// Build makes commands of this tree, and the nats-server that it is tested with, in a new folder of dir.
+func Build(ctx context.Context, dir string, commands ...string) (bin string, err error) {
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "seine").Output()
+	if err != nil {
+		return "", errors.New("run it in the folder bench/ of a checkout: the module seine is not to be found here")
+	}
+	bin = filepath.Join(dir, "bin")
+	packages := map[string]string{NATSServer: "github.com/nats-io/nats-server/v2"}
+	for _, name := range commands {
+		packages[name] = "./cmd/" + name
+	}
+	for name, pkg := range packages {
+		c := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(bin, name), pkg)     //nolint:gosec // fixed
+		c.Dir, c.Env = strings.TrimSpace(string(root)), append(os.Environ(), "CGO_ENABLED=0") // as make and the images do
+		if text, err := c.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build %s: %w: %s", name, err, bytes.TrimSpace(text))
+		}
+	}
+	return bin, nil
+}
+
+// Process is a command that runs until it is stopped.
+type Process struct {
+	name     string
+	cmd      *exec.Cmd
+	stopping atomic.Bool
+	ended    chan struct{}
+}
+
+// Start starts a command, whose output goes to a file of folder logs. If it ends by itself, fail is told.
+func Start(fail context.CancelCauseFunc, logs, path string, args ...string) (*Process, error) {
+	p := &Process{name: filepath.Base(path), ended: make(chan struct{})}
+	log, err := os.CreateTemp(logs, p.name+"-*.log")
+	if err != nil {
+		return nil, fmt.Errorf("make log: %w", err)
+	}
+	p.cmd = exec.Command(path, args...) //nolint:gosec,noctx // stopped by Stop
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the bench
+	if err := p.cmd.Start(); err != nil {
+		_ = log.Close()
+		return nil, fmt.Errorf("start %s: %w", p.name, err)
+	}
+	go func() {
+		err := p.cmd.Wait()
+		_ = log.Close()
+		close(p.ended)
+		if !p.stopping.Load() {
+			fail(fmt.Errorf("%s ended by itself: %w\n%s", p.name, err, lastLines(log.Name())))
+		}
+	}()
+	return p, nil
+}
+
+// drainTime is how long a process that is stopped gently may take.
+const drainTime = time.Minute
+
+// Stop ends the process, with time to drain if asked.
+func (p *Process) Stop(gently bool) {
+	p.stopping.Store(true)
+	if gently {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(drainTime):
+		}
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// PID is what /proc knows it by.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// lastLines returns the end of a log.
+func lastLines(file string) string {
+	text, _ := os.ReadFile(file) //nolint:gosec // made by Start
+	return strings.TrimSpace(string(text[max(0, len(text)-2000):]))
+}
+
+// FreePorts finds ports of the loopback interface that nobody listens on.
+func FreePorts(n int) (ports []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find a port: %w", err)
+		}
+		defer func() { _ = l.Close() }() // all at once, so that they differ
+		ports = append(ports, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	}
+	return ports, nil
+}
+
+// Get asks a process for what it serves at a URL.
+func Get(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Body.Close() }()
+	text, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", r.Status, bytes.TrimSpace(text))
+	}
+	return text, err
+}

@@ -1,0 +1,194 @@
+// Package sitemap reads sitemaps and indexes of sitemaps, by the protocol of
+// sitemaps.org: XML, plain or in gzip. It is lenient where people err (namespaces
+// that are wrong or missing, blanks around URLs, bare ampersands), and bounded in
+// what it takes from a file.
+package sitemap
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html/charset"
+
+	"seine/internal/coding"
+)
+
+// Limits of a sitemap. The protocol says 50,000 URLs and 50 MiB; a file that has
+// somewhat more is read all the same.
+const (
+	MaxEntries = 100_000
+	MaxBytes   = 64 << 20
+	maxURL     = 8 << 10
+)
+
+// ErrNot says that a document is no sitemap.
+var ErrNot = errors.New("it is no sitemap")
+
+// Sitemap is what a file lists.
+type Sitemap struct {
+	// Index says that the entries are sitemaps, not pages.
+	Index   bool
+	Entries []Entry
+	// Cut says that there was more than is read.
+	Cut bool
+}
+
+// Entry is one URL, as it is written.
+type Entry struct {
+	URL string
+	// Priority is from 0 to 1, beside other pages of the site; -1 if it is not
+	// said.
+	Priority float64
+	// Modified is when the page last changed, zero if it is not said.
+	Modified time.Time
+	// Alternates are the same page in other languages.
+	Alternates []string
+}
+
+// Parse reads a sitemap. It returns what it found before an error in the file,
+// together with that; ErrNot if there is no sitemap at all.
+func Parse(body []byte) (*Sitemap, error) {
+	var r io.Reader = bytes.NewReader(body)
+	if bytes.HasPrefix(body, []byte("\x1f\x8b")) {
+		z := coding.NewReader(r, []string{"gzip"}, 1000)
+		defer func() { _ = z.Close() }()
+		r = z
+	}
+	limited := &io.LimitedReader{R: r, N: MaxBytes}
+	d := xml.NewDecoder(limited)
+	d.Strict = false
+	d.CharsetReader = charset.NewReaderLabel
+	p := &parser{d: d}
+	err := p.run()
+	if p.site == nil {
+		return nil, fmt.Errorf("%w: %w", ErrNot, err)
+	}
+	if limited.N <= 0 {
+		p.site.Cut, err = true, nil
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return p.site, fmt.Errorf("read sitemap: %w", err)
+	}
+	return p.site, nil
+}
+
+// parser follows the elements of a file.
+type parser struct {
+	d     *xml.Decoder
+	site  *Sitemap
+	path  []string // local names of the open elements
+	entry Entry
+	text  strings.Builder
+}
+
+var errRoot = errors.New("its first element is neither urlset nor sitemapindex")
+
+func (p *parser) run() error {
+	for {
+		t, err := p.d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if err := p.open(t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			p.close()
+		case xml.CharData:
+			if p.text.Len() < maxURL {
+				p.text.Write(t)
+			}
+		}
+		if p.site != nil && len(p.site.Entries) >= MaxEntries {
+			p.site.Cut = true
+			return nil
+		}
+	}
+}
+
+// maxOpen bounds how deep elements lie in one another.
+const maxOpen = 64
+
+var errDeep = fmt.Errorf("elements lie more than %d deep", maxOpen)
+
+func (p *parser) open(t xml.StartElement) error {
+	name := strings.ToLower(t.Name.Local)
+	if len(p.path) == 0 {
+		switch {
+		case p.site != nil:
+		case name == "urlset" || name == "sitemapindex":
+			p.site = &Sitemap{Index: name == "sitemapindex"}
+		default:
+			return errRoot
+		}
+	}
+	if len(p.path) >= maxOpen {
+		return errDeep
+	}
+	p.path = append(p.path, name)
+	p.text.Reset()
+	switch {
+	case len(p.path) == 2:
+		p.entry = Entry{Priority: -1}
+	case name == "link" && len(p.path) == 3:
+		p.alternate(t.Attr)
+	}
+	return nil
+}
+
+func (p *parser) alternate(attrs []xml.Attr) {
+	rel, href := "", ""
+	for _, a := range attrs {
+		switch strings.ToLower(a.Name.Local) {
+		case "rel":
+			rel = a.Value
+		case "href":
+			href = strings.TrimSpace(a.Value)
+		}
+	}
+	if strings.EqualFold(rel, "alternate") && href != "" && len(href) <= maxURL && len(p.entry.Alternates) < 1000 {
+		p.entry.Alternates = append(p.entry.Alternates, href)
+	}
+}
+
+func (p *parser) close() {
+	if len(p.path) == 0 {
+		return
+	}
+	name, depth := p.path[len(p.path)-1], len(p.path)
+	p.path = p.path[:depth-1]
+	text := strings.TrimSpace(p.text.String())
+	p.text.Reset()
+	switch {
+	case depth == 2 && (name == "url" || name == "sitemap") && p.entry.URL != "":
+		p.site.Entries = append(p.site.Entries, p.entry)
+	case depth != 3 || text == "":
+	case name == "loc" && len(text) < maxURL:
+		p.entry.URL = text
+	case name == "priority":
+		if f, err := strconv.ParseFloat(text, 64); err == nil && f >= 0 && f <= 1 {
+			p.entry.Priority = f
+		}
+	case name == "lastmod":
+		p.entry.Modified = parseTime(text)
+	}
+}
+
+// parseTime reads a date and time in the W3C profile of ISO 8601, zero if it is
+// none.
+func parseTime(text string) time.Time {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", time.DateOnly, "2006-01", "2006"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,66 @@
+package fetcher
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"seine/internal/testweb"
+	"seine/pkg/messages"
+)
+
+// The sitemaps of robots.txt are told to the frontier with the first result of
+// an origin, whoever fetched the file, and not again.
+func TestSitemapsOfRobotsAreFollowed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
+	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "Sitemap: /one.xml\nUser-agent: *\nDisallow: /no\nSitemap: https://other.example/two.xml.gz\nSitemap: http://[\n")
+	})
+	want := []string{s.url("/one.xml"), "https://other.example/two.xml.gz"}
+	for _, f := range s.fleet(2) {
+		if got := f.sitemapsWith(s.url("/special/ok")); !slices.Equal(got, want) {
+			t.Errorf("told of %q, want %q", got, want)
+		}
+		if got := f.sitemapsWith(s.url("/special/empty")); len(got) > 0 {
+			t.Errorf("told of %q again", got)
+		}
+	}
+}
+
+func TestSitemapsAreLeftAloneByDefault(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Sitemap: /one.xml\n") })
+	if got := s.sitemapsWith(s.url("/special/ok")); len(got) > 0 {
+		t.Errorf("told of %q", got)
+	}
+}
+
+// sitemapsWith fetches a page and returns what the frontier is told to fetch.
+func (s *stage) sitemapsWith(url string) (urls []string) {
+	s.t.Helper()
+	m, req := requestMessage(url)
+	out, err := s.handle(s.t.Context(), m)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, m := range out.First {
+		if m.Header.Get(messages.HeaderPage) != "" {
+			continue
+		}
+		c, err := messages.DecodeCandidates(m.Data)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if c.Depth != req.Depth || c.Source != messages.SourceLink {
+			s.t.Errorf("%+v", c)
+		}
+		urls = append(urls, c.URLs[0].URL)
+	}
+	if out.Done != nil {
+		out.Done()
+	}
+	return urls
+}

@@ -1,0 +1,83 @@
+package parser
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+const someSitemap = `<urlset><url><loc>https://site.test/a</loc><priority>1.0</priority></url>
+	<url><loc>/b?utm_source=x</loc><priority>0.5</priority></url><url><loc>https://site.test/a</loc></url>
+	<url><loc>/c</loc><link rel="alternate" hreflang="de" href="/de/c"/><priority>0.1</priority></url><url><loc>javascript:void(0)</loc></url></urlset>`
+
+func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
+	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
+	for contentType, zip := range map[string]bool{"application/xml": false, "text/xml; charset=utf-8": false, "application/x-gzip": true} {
+		body := []byte(someSitemap)
+		if zip {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			_, _ = z.Write(body) // a bytes.Buffer takes everything
+			_ = z.Close()
+			body = b.Bytes()
+		}
+		pg := page(contentType)
+		out, err := p.handle(t.Context(), message(pg, body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		ends := 0
+		for _, m := range append(slices.Clone(out.First), out.Then...) {
+			if strings.HasPrefix(m.Subject, "seine.records.") {
+				t.Errorf("%s: a sitemap made a record", contentType)
+				continue
+			}
+			c, err := messages.DecodeCandidates(m.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.Ends.IsZero() {
+				ends++
+			}
+			for _, u := range c.URLs {
+				got[u.URL] = fmt.Sprint(c.Depth)
+				if u.Priority != nil {
+					got[u.URL] += fmt.Sprint(" priority ", *u.Priority)
+				}
+			}
+		}
+		want := map[string]string{
+			"https://site.test/a": "3 priority 0", "https://site.test/b": "3", "https://site.test/c": "3 priority 8", "https://site.test/de/c": "3",
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) || ends != 1 {
+			t.Errorf("%s: %v, and the visit ends %d times\nwant %v", contentType, got, ends, want)
+		}
+	}
+}
+
+// The sitemaps of an index are as near to the seed as the index.
+func TestIndexOfSitemaps(t *testing.T) {
+	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
+	got := p.parse(t, page("text/xml"), []byte("<sitemapindex><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>"))
+	if !slices.Equal(got.links, []string{"https://site.test/1.xml"}) || got.last.Depth != 2 {
+		t.Errorf("%v at depth %d", got.links, got.last.Depth)
+	}
+}
+
+// XML that is no sitemap, or in a crawl that does not want any, is a document as
+// others are.
+func TestOtherXMLMakesARecord(t *testing.T) {
+	for sitemaps, body := range map[bool]string{true: "<rss><link>https://site.test/a</link></rss>", false: someSitemap} {
+		p := newParser(t, func(s *messages.Spec) { s.Sitemaps = sitemaps })
+		got := p.parse(t, page("application/xml"), []byte(body))
+		if got.record.URL != pageURL || len(got.links) > 0 {
+			t.Errorf("sitemaps %v: record %+v, links %v", sitemaps, got.record, got.links)
+		}
+	}
+}
