@@ -84,11 +84,8 @@ func (r *Request) Encode() []byte {
 // DecodeRequest reads a message on FETCH.
 func DecodeRequest(payload []byte) (*Request, error) {
 	var r Request
-	if !flat(payload, r.member) || r.V != Version {
-		r = Request{}
-		if err := decode(payload, &r, &r.V); err != nil {
-			return nil, fmt.Errorf("decode request: %w", err)
-		}
+	if err := decode(payload, &r, &r.V); err != nil {
+		return nil, fmt.Errorf("decode request: %w", err)
 	}
 	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
@@ -103,66 +100,6 @@ func DecodeRequest(payload []byte) (*Request, error) {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
 	return &r, nil
-}
-
-// member takes a value as encoding/json would; false leaves it to that. There are
-// as many requests as pages, and this takes a fifth of the time.
-func (r *Request) member(key, value []byte, text bool) bool {
-	if to := r.textOf(key); to != nil {
-		*to = string(value)
-		return text
-	}
-	if string(key) == "visit" {
-		return text && r.Visit.UnmarshalText(value) == nil
-	}
-	if string(key) == "once" {
-		r.Once = string(value) == "true"
-		return !text && r.Once
-	}
-	n, ok := flatUint(value, text)
-	switch string(key) {
-	case "v":
-		r.V = int(n)
-	case "rev":
-		r.Rev = n
-	case "attempt":
-		r.Attempt = int(n)
-	case "depth":
-		r.Depth = int(n)
-	case "redirects":
-		r.Redirects = int(n)
-	case "delay_ms", "interval_ms":
-		to := &r.Delay
-		if string(key) == "interval_ms" {
-			to = &r.Interval
-		}
-		*to = Millis(time.Duration(n) * time.Millisecond)
-		ok = ok && n <= uint64(maxMillis)
-	case "run":
-		r.Run = int64(n)
-	case "epoch":
-		r.Epoch = n
-	default:
-		return false
-	}
-	return ok
-}
-
-// textOf returns the field for a member that is text, nil if it is none.
-func (r *Request) textOf(key []byte) *string {
-	switch string(key) {
-	case "crawl":
-		return &r.Crawl
-	case "url":
-		return &r.URL
-	case "referrer":
-		return &r.Referrer
-	case "etag":
-		return &r.ETag
-	case "last_modified":
-		return &r.LastModified
-	}
-	return nil
 }
 
 // MaxValidator bounds an entity tag, in bytes: longer ones are not worth their

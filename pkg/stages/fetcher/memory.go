@@ -9,7 +9,7 @@ import (
 // Memory is what a fetcher takes in all: bodies, a connection with its buffers and
 // goroutines for each worker, and the rest, of which caches are the most.
 func (c Config) Memory() int64 {
-	const worker, rest = 32 << 10, 96 << 20
+	const worker, rest = 32 << 10, 64 << 20
 	return int64(c.MaxInFlightBody) + int64(c.Workers)*worker + rest
 }
 
