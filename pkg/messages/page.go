@@ -54,6 +54,9 @@ type Page struct {
 	// IP is the address that the page came from, and Protocol the version of HTTP.
 	IP       string `json:"ip,omitempty"`
 	Protocol string `json:"protocol,omitempty"`
+	// Timings and Digest are those of the Result.
+	Timings Timings `json:"timings,omitzero"`
+	Digest  string  `json:"digest,omitempty"`
 	// BodyObject names the body in the object store BucketBodies, when it was
 	// too large for the message.
 	BodyObject string `json:"body_object,omitempty"`
@@ -78,47 +81,45 @@ func (pg *Page) Msg(p int, body []byte) *nats.Msg {
 // appendJSON appends the page as its tags say. It is made for every page, and
 // encoding/json takes four times as long.
 func (pg *Page) appendJSON(b []byte) []byte {
-	o := object{b: b}
-	o.int("v", int64(pg.V))
-	o.text("crawl", pg.Crawl)
-	o.uintSet("rev", pg.Rev)
-	o.text("url", pg.URL)
+	o := newObject(b)
+	o.Int("v", int64(pg.V))
+	o.Text("crawl", pg.Crawl)
+	o.UintSet("rev", pg.Rev)
+	o.Text("url", pg.URL)
 	o.visit("visit", pg.Visit)
-	o.int("attempt", int64(pg.Attempt))
-	o.int("depth", int64(pg.Depth))
-	o.textSet("referrer", pg.Referrer)
-	o.intSet("run", pg.Run)
-	o.int("status", int64(pg.Status))
-	o.textSet("content_type", pg.ContentType)
-	o.time("fetched_at", pg.FetchedAt)
+	o.Int("attempt", int64(pg.Attempt))
+	o.Int("depth", int64(pg.Depth))
+	o.TextSet("referrer", pg.Referrer)
+	o.IntSet("run", pg.Run)
+	o.Int("status", int64(pg.Status))
+	o.TextSet("content_type", pg.ContentType)
+	o.Time("fetched_at", pg.FetchedAt)
 	if len(pg.Header) > 0 {
-		o.key("header")
-		o.b = appendHeader(o.b, pg.Header)
+		o.Key("header")
+		o.B = appendHeader(o.B, pg.Header)
 	}
-	o.textSet("body_encoding", pg.BodyEncoding)
-	o.int("body_size", pg.BodySize)
-	o.intSet("request_size", int64(pg.RequestSize))
-	o.intSet("head_size", int64(pg.HeadSize))
-	o.textSet("ip", pg.IP)
-	o.textSet("protocol", pg.Protocol)
-	o.textSet("body_object", pg.BodyObject)
-	return append(o.b, '}')
+	o.TextSet("body_encoding", pg.BodyEncoding)
+	o.Int("body_size", pg.BodySize)
+	o.IntSet("request_size", int64(pg.RequestSize))
+	o.IntSet("head_size", int64(pg.HeadSize))
+	o.TextSet("ip", pg.IP)
+	o.TextSet("protocol", pg.Protocol)
+	if pg.Timings != (Timings{}) {
+		o.Key("timings")
+		o.B = pg.Timings.appendJSON(o.B)
+	}
+	o.TextSet("digest", pg.Digest)
+	o.TextSet("body_object", pg.BodyObject)
+	return o.End()
 }
 
 // appendHeader appends fields in the order of their names, as encoding/json does.
 func appendHeader(b []byte, h map[string][]string) []byte {
-	o := object{b: b}
+	o := newObject(b)
 	for _, name := range slices.Sorted(maps.Keys(h)) {
-		o.key(name)
-		for i, v := range h[name] {
-			o.b = appendString(append(o.b, "[,"[min(i, 1)]), v)
-		}
-		if len(h[name]) == 0 {
-			o.b = append(o.b, '[')
-		}
-		o.b = append(o.b, ']')
+		o.Texts(name, h[name])
 	}
-	return append(o.b, '}')
+	return o.End()
 }
 
 // DecodePage reads the header of a message on PAGES.

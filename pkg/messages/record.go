@@ -47,23 +47,23 @@ const HeaderRecord = "Seine-Record"
 
 // AppendJSON appends the record as one line of JSON, as its tags say.
 func (r *Record) AppendJSON(b []byte) []byte {
-	o := object{b: b}
-	o.text("url", r.URL)
-	o.int("status", int64(r.Status))
-	o.text("content_type", r.ContentType)
-	o.text("title", r.Title)
-	o.text("description", r.Description)
-	o.text("canonical", r.Canonical)
-	o.text("language", r.Language)
-	o.text("charset", r.Charset)
-	o.bool("noindex", r.NoIndex)
-	o.text("text", r.Text)
-	o.text("fetched_at", r.FetchedAt.Format(time.RFC3339Nano))
-	o.int("depth", int64(r.Depth))
-	o.text("referrer", r.Referrer)
-	o.text("crawl", r.Crawl)
-	o.text("visit", r.Visit.String())
-	return append(o.b, '}')
+	o := newObject(b)
+	o.Text("url", r.URL)
+	o.Int("status", int64(r.Status))
+	o.Text("content_type", r.ContentType)
+	o.Text("title", r.Title)
+	o.Text("description", r.Description)
+	o.Text("canonical", r.Canonical)
+	o.Text("language", r.Language)
+	o.Text("charset", r.Charset)
+	o.Bool("noindex", r.NoIndex)
+	o.Text("text", r.Text)
+	o.Text("fetched_at", r.FetchedAt.Format(time.RFC3339Nano))
+	o.Int("depth", int64(r.Depth))
+	o.Text("referrer", r.Referrer)
+	o.Text("crawl", r.Crawl)
+	o.Text("visit", r.Visit.String())
+	return o.End()
 }
 
 // CheckRecord reports what is wrong with a message on RECORDS: it must be one

@@ -67,47 +67,47 @@ func (r *Result) Encode() []byte {
 
 // appendJSON appends the result as its tags say.
 func (r *Result) appendJSON(b []byte) []byte {
-	o := object{b: b}
-	o.int("v", int64(r.V))
-	o.text("crawl", r.Crawl)
-	o.uintSet("rev", r.Rev)
-	o.text("url", r.URL)
+	o := newObject(b)
+	o.Int("v", int64(r.V))
+	o.Text("crawl", r.Crawl)
+	o.UintSet("rev", r.Rev)
+	o.Text("url", r.URL)
 	o.visit("visit", r.Visit)
-	o.int("attempt", int64(r.Attempt))
-	o.text("class", string(r.Class))
-	o.intSet("status", int64(r.Status))
-	o.textSet("error", r.Error)
-	o.textSet("detail", string(r.Detail))
-	o.textSet("location", r.Location)
-	o.textSet("content_type", r.ContentType)
-	o.time("started", r.Started)
+	o.Int("attempt", int64(r.Attempt))
+	o.Text("class", string(r.Class))
+	o.IntSet("status", int64(r.Status))
+	o.TextSet("error", r.Error)
+	o.TextSet("detail", string(r.Detail))
+	o.TextSet("location", r.Location)
+	o.TextSet("content_type", r.ContentType)
+	o.Time("started", r.Started)
 	if t := r.Timings; t != (Timings{}) {
-		o.key("timings")
-		o.b = t.appendJSON(o.b)
+		o.Key("timings")
+		o.B = t.appendJSON(o.B)
 	}
-	o.intSet("bytes_wire", r.BytesWire)
-	o.intSet("bytes_body", r.BytesBody)
-	o.textSet("ip", r.IP)
-	o.textSet("protocol", r.Protocol)
+	o.IntSet("bytes_wire", r.BytesWire)
+	o.IntSet("bytes_body", r.BytesBody)
+	o.TextSet("ip", r.IP)
+	o.TextSet("protocol", r.Protocol)
 	o.millisSet("retry_after_ms", r.RetryAfter)
 	if r.CrawlDelay != nil {
-		o.int("crawl_delay_ms", time.Duration(*r.CrawlDelay).Milliseconds())
+		o.Int("crawl_delay_ms", time.Duration(*r.CrawlDelay).Milliseconds())
 	}
-	o.textSet("etag", r.ETag)
-	o.textSet("last_modified", r.LastModified)
-	o.textSet("digest", r.Digest)
-	o.textSet("fetcher", r.Fetcher)
-	return append(o.b, '}')
+	o.TextSet("etag", r.ETag)
+	o.TextSet("last_modified", r.LastModified)
+	o.TextSet("digest", r.Digest)
+	o.TextSet("fetcher", r.Fetcher)
+	return o.End()
 }
 
 func (t *Timings) appendJSON(b []byte) []byte {
-	o := object{b: b}
+	o := newObject(b)
 	o.millisSet("dns_ms", t.DNS)
 	o.millisSet("connect_ms", t.Connect)
 	o.millisSet("tls_ms", t.TLS)
 	o.millisSet("first_byte_ms", t.FirstByte)
 	o.millisSet("total_ms", t.Total)
-	return append(o.b, '}')
+	return o.End()
 }
 
 // DecodeResult reads a message on RESULTS.

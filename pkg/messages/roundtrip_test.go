@@ -101,6 +101,7 @@ func genPage(t *rapid.T) *Page {
 		Header:       map[string][]string{genText.Draw(t, "name"): {genText.Draw(t, "a"), genText.Draw(t, "b")}},
 		BodyEncoding: rapid.SampledFrom([]string{"", BodyZstd}).Draw(t, "encoding"), BodySize: genCount.Draw(t, "size"),
 		BodyObject: genText.Draw(t, "object"), Run: genRun.Draw(t, "run"),
+		Timings: Timings{Total: Millis(time.Duration(rapid.IntRange(0, 9).Draw(t, "total")) * time.Millisecond)}, Digest: genText.Draw(t, "digest"),
 	}
 }
 

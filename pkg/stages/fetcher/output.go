@@ -85,6 +85,7 @@ func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
 		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Status: r.status, ContentType: r.contentType,
 		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
 		BodyEncoding: r.body.encoding, BodySize: r.body.size, BodyObject: r.body.object,
+		Timings: r.timings, Digest: r.digest,
 	}
 	body := r.body.data
 	if r.body.object == "" && r.body.encoding == "" && !t.ask.archive {

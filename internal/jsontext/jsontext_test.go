@@ -1,0 +1,50 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestObjectIsWhatEncodingJSONReads(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	o := Object{B: []byte("before ")}
+	o.Text("text", `a "b" \ c`)
+	o.TextSet("empty", "")
+	o.Int("int", -3)
+	o.IntSet("zero", 0)
+	o.UintSet("uint", 1<<63)
+	o.Bool("bool", true)
+	o.Time("time", at)
+	o.Texts("texts", []string{"a", "b\n"})
+	o.Texts("none", nil)
+	o.Raw("raw", []byte(`[1,2]`))
+	want := `before {"text":"a \"b\" \\ c","int":-3,"uint":9223372036854775808,"bool":true,` +
+		`"time":"2026-01-02T03:04:05.000000006Z","texts":["a","b\n"],"none":[],"raw":[1,2]}`
+	if got := string(o.End()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	var none Object
+	if got := string(none.End()); got != "{}" {
+		t.Errorf("an object without members is %s", got)
+	}
+}
+
+// Any string is one line, and reads back as encoding/json would have it.
+func FuzzAppendString(f *testing.F) {
+	f.Add("text\nwith \"quotes\" and \\ and \x01 and \u2028 and é and \xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		line := AppendString(nil, s)
+		if strings.ContainsAny(string(line), "\n\r") {
+			t.Fatalf("more than one line: %q", line)
+		}
+		var got string
+		if err := json.Unmarshal(line, &got); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); len([]rune(got)) < len([]rune(want)) || strings.ReplaceAll(got, "\ufffd", "") != strings.ReplaceAll(want, "\ufffd", "") {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
