@@ -2,10 +2,12 @@ package htmlpage
 
 import "seine/internal/robots"
 
-// Scratch buffers of value: at most two values of a tag are in use at a time.
+// Scratch buffers of value: at most three values of a tag are in use at a time.
 const (
 	first = iota
 	second
+	third
+	numBuffers = iota
 )
 
 // value returns the decoded value of the current tag's attribute. It is valid
@@ -13,73 +15,20 @@ const (
 func (s *scanner) value(name string, buf int) ([]byte, bool) {
 	raw, ok := s.tokens.attr(name)
 	if !ok || isPlain(raw) {
+		if len(raw) > maxValue {
+			raw = cutRune(raw, maxValue)
+		}
 		return raw, ok
 	}
 	s.decoded[buf] = appendAttribute(s.decoded[buf][:0], raw)
 	return s.decoded[buf], true
 }
 
-func isPlain(b []byte) bool {
-	for _, c := range b {
-		if c == '&' || c == 0 {
-			return false
-		}
-	}
-	return true
-}
+// maxValue bounds what is kept of an attribute's value, in bytes. Links have to
+// be shorter (maxRef), and no text or list this long is looked at to its end.
+const maxValue = 64 << 10
 
-// addHref notes the link of an a or area element, and reports whether it has one.
-func (s *scanner) addHref(kind Kind) bool {
-	href, ok := s.value("href", first)
-	if !ok {
-		return false
-	}
-	rel, _ := s.value("rel", second)
-	s.links.add(href, kind, parseRel(rel).has(relNoFollow))
-	return true
-}
-
-// addFrame notes the link of a frame or iframe element. An empty src is the
-// same as none: it loads about:blank (section 4.8.5).
-func (s *scanner) addFrame() {
-	if src, _ := s.value("src", first); len(trimSpace(src)) > 0 {
-		s.links.add(src, KindFrame, false)
-	}
-}
-
-// maxCanonicals bounds the canonical links tried for one that resolves.
-const maxCanonicals = 4
-
-// addLink notes a link element that leads to another page.
-func (s *scanner) addLink() {
-	attr, _ := s.value("rel", second)
-	rel := parseRel(attr)
-	href, _ := s.value("href", first)
-	if len(trimSpace(href)) == 0 || len(href) > maxRef {
-		return // section 4.6.7: an empty href is no link
-	}
-	if rel.has(relCanonical) && len(s.canonicalRefs) < maxCanonicals {
-		s.canonicalRefs = append(s.canonicalRefs, string(href))
-	}
-	if kind, ok := s.linkKind(rel); ok {
-		s.links.add(href, kind, rel.has(relNoFollow))
-	}
-}
-
-func (s *scanner) linkKind(rel relation) (Kind, bool) {
-	_, translated := s.tokens.attr("hreflang")
-	switch {
-	case rel.has(relCanonical):
-		return KindCanonical, true
-	case rel.has(relNext):
-		return KindNext, true
-	case rel.has(relPrev):
-		return KindPrev, true
-	case rel.has(relAlternate) && translated && !rel.has(relStylesheet):
-		return KindAlternate, true
-	}
-	return 0, false
-}
+func isPlain(b []byte) bool { return plainLength(b) == len(b) }
 
 // setBase takes the first base element that has an href (section 4.2.3).
 func (s *scanner) setBase() {
@@ -137,7 +86,7 @@ func (s *scanner) readNamed(name, content []byte) {
 	case is(name, "robots"), s.isAgent(name):
 		s.page.Restrict(robots.MetaDirectives(string(content), s.opts.Now))
 	case is(name, "description") && s.page.Description == "":
-		s.page.Description = s.fold(content, false)
+		s.page.Description = s.foldTo(maxField, content, false)
 	}
 }
 
@@ -161,11 +110,19 @@ func (s *scanner) readPragma(equiv, content []byte) {
 	case is(equiv, "refresh") && !s.seenRefresh:
 		if ref, ok := refreshURL(content); ok {
 			s.seenRefresh = true
-			s.links.add(ref, KindRefresh, false)
+			s.addRefresh(ref)
 		}
 	case is(equiv, "content-language"):
 		if lang, rest := nextField(content); len(trimSpace(rest)) == 0 {
 			s.setLanguage(lang, langMeta)
 		}
+	}
+}
+
+// addRefresh notes a refresh. Without a URL it reloads the page, wherever the
+// base element points.
+func (s *scanner) addRefresh(ref []byte) {
+	if len(trimSpace(ref)) > 0 {
+		s.note(ref, KindRefresh, nil)
 	}
 }

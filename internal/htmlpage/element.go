@@ -1,5 +1,7 @@
 package htmlpage
 
+import "encoding/binary"
+
 // element is what an element means to the scan.
 type element uint8
 
@@ -11,14 +13,18 @@ const (
 	elemArea
 	elemBase
 	elemForeignObject
+	elemForm // on a line of its own
 	elemFrame
+	elemHeading // on a line of its own
 	elemHTML
 	elemIframe
+	elemImage
 	elemLink
 	elemMeta
 	elemNoScript
 	elemPlaintext
 	elemScript
+	elemSource
 	elemSVG
 	elemTemplate
 	elemTitle
@@ -28,13 +34,73 @@ const (
 	elemTextarea
 )
 
+// shortNames are the names of up to eight bytes that are something else than
+// inline: nearly all of those in a page, which lookup therefore finds by their
+// bytes as a number.
+var shortNames = makeShortNames(
+	"p", "div", "br", "li", "tr", "ul", "ol", "dl", "dt", "dd", "table", "thead", "tbody", "tfoot", "caption",
+	"pre", "hr", "section", "article", "header", "footer", "nav", "main", "aside", "address", "center",
+	"details", "dialog", "dir", "fieldset", "figure", "hgroup", "legend", "listing", "menu", "search",
+	"summary", "optgroup", "option", "body", "head", "td", "th", "button", "select", "input", "a", "area",
+	"base", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "html", "iframe", "img", "link", "meta",
+	"noembed", "noframes", "noscript", "script", "source", "style", "svg", "template", "textarea", "title", "xmp",
+)
+
+type shortName struct {
+	key     uint64 // the bytes, the first lowest
+	length  uint8
+	element element
+}
+
+// The slot of a name is the upper bits of its key times a number that happens to
+// give each another one.
+const (
+	slotNumber = 0xbcfba70482a27bd3
+	slotBits   = 9
+)
+
+func makeShortNames(names ...string) (table [1 << slotBits]shortName) {
+	for _, name := range names {
+		key := nameKey([]byte(name))
+		table[key*slotNumber>>(64-slotBits)] = shortName{key, uint8(len(name)), lookupAny([]byte(name))}
+	}
+	return table
+}
+
+// nameKey returns the key of a name of up to eight bytes, in lower case.
+func nameKey(name []byte) (x uint64) {
+	if cap(name) >= 8 {
+		x = binary.LittleEndian.Uint64(name[:8]) & (1<<(8*len(name)) - 1)
+	} else {
+		for i, c := range name {
+			x |= uint64(c) << (8 * i)
+		}
+	}
+	y := x & lows
+	upper := (y + (0x80-'A')*each) &^ (y + (0x7f-'Z')*each) &^ x & highs
+	return x | upper>>2
+}
+
+// lookup classifies a tag name of any case.
+func lookup(name []byte) element {
+	if len(name) > 8 {
+		return lookupAny(name)
+	}
+	key := nameKey(name)
+	n := &shortNames[key*slotNumber>>(64-slotBits)]
+	if n.key != key || int(n.length) != len(name) {
+		return elemInline
+	}
+	return n.element
+}
+
 // longestName is the length of the longest name lookup knows.
 const longestName = len("foreignobject")
 
-// lookup classifies a tag name of any case. The blocks are the elements whose
+// lookupAny classifies a tag name of any case. The blocks are the elements whose
 // default style is display: block, list-item or table-row (section 15.3), and
 // br and option, which show as lines.
-func lookup(name []byte) element {
+func lookupAny(name []byte) element {
 	var lower [longestName]byte
 	if len(name) > len(lower) {
 		return elemInline
@@ -43,11 +109,11 @@ func lookup(name []byte) element {
 		lower[i] = lowerByte(c)
 	}
 	switch string(lower[:len(name)]) {
-	case "p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol",
+	case "p", "div", "br", "li", "tr", "ul", "ol",
 		"dl", "dt", "dd", "table", "thead", "tbody", "tfoot", "caption", "pre", "hr",
 		"section", "article", "header", "footer", "nav", "main", "aside", "address",
 		"blockquote", "center", "details", "dialog", "dir", "fieldset", "figcaption",
-		"figure", "form", "hgroup", "legend", "listing", "menu", "search", "summary",
+		"figure", "hgroup", "legend", "listing", "menu", "search", "summary",
 		"optgroup", "option", "body", "head":
 		return elemBlock
 	case "td", "th", "button", "select", "input":
@@ -60,12 +126,18 @@ func lookup(name []byte) element {
 		return elemBase
 	case "foreignobject":
 		return elemForeignObject
+	case "form":
+		return elemForm
 	case "frame":
 		return elemFrame
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		return elemHeading
 	case "html":
 		return elemHTML
 	case "iframe":
 		return elemIframe
+	case "img":
+		return elemImage
 	case "link":
 		return elemLink
 	case "meta":
@@ -78,6 +150,8 @@ func lookup(name []byte) element {
 		return elemPlaintext
 	case "script":
 		return elemScript
+	case "source":
+		return elemSource
 	case "style":
 		return elemStyle
 	case "svg":

@@ -1,7 +1,6 @@
 package htmlpage
 
 import (
-	"bytes"
 	"html"
 	"unicode/utf8"
 
@@ -135,15 +134,17 @@ func numericRune(r rune) rune {
 }
 
 // appendAttribute appends an attribute's value: references decoded, NUL
-// replaced (section 13.2.5.36).
+// replaced (section 13.2.5.36). It ends where dst exceeds maxValue.
 func appendAttribute(dst, value []byte) []byte {
-	for len(value) > 0 {
-		i := bytes.IndexAny(value, "&\x00")
-		if i < 0 {
-			return append(dst, value...)
+	for len(value) > 0 && len(dst) <= maxValue {
+		i := plainLength(value)
+		if len(dst)+i > maxValue {
+			return append(dst, cutRune(value[:i], maxValue-len(dst))...)
 		}
 		dst = append(dst, value[:i]...)
-		value = value[i:]
+		if value = value[i:]; len(value) == 0 {
+			break
+		}
 		n := 1
 		if value[0] == '&' {
 			dst, n = appendReference(dst, value, true)
@@ -153,4 +154,14 @@ func appendAttribute(dst, value []byte) []byte {
 		value = value[n:]
 	}
 	return dst
+}
+
+// plainLength returns how much of an attribute's value is as it is written.
+func plainLength(b []byte) int {
+	for i, c := range b {
+		if c == '&' || c == 0 {
+			return i
+		}
+	}
+	return len(b)
 }

@@ -22,6 +22,7 @@ func FuzzScan(f *testing.F) {
 	for _, in := range tokenSeeds {
 		f.Add([]byte(in), "application/xhtml+xml")
 	}
+	f.Add([]byte(`<h1><a rel="X y" href=a>b<img alt=c srcset="d 1x, e"></h2><form action=f?g><p data-href=h>`), "text/html")
 	f.Add([]byte("\xff\xfe<\x00a\x00"), "text/html; charset=shift_jis")
 	f.Add([]byte("<a href=\xe9><base href=//x>"), "text/html; charset=\"koi8-r\"")
 
@@ -36,7 +37,39 @@ func FuzzScan(f *testing.F) {
 		if again, _ := Scan(body, testURL, contentType, opts); !reflect.DeepEqual(p, again) {
 			t.Errorf("second scan differs:\n%+v\n%+v", p, again)
 		}
+		checkDetails(t, p, body, contentType, opts)
 	})
+}
+
+// checkDetails asks for more, which must not change what there was.
+func checkDetails(t *testing.T, p Page, body []byte, contentType string, opts Options) {
+	more := opts
+	more.LinkTexts, more.Headings = true, true
+	q, err := Scan(body, testURL, contentType, more)
+	if err != nil {
+		t.Fatalf("scan with details: %v", err)
+	}
+	for _, h := range q.Headings {
+		if h.Level < 1 || h.Level > 6 || h.Text == "" || len(h.Text) > maxHeading || !utf8.ValidString(h.Text) {
+			t.Errorf("heading %+v", h)
+		}
+	}
+	q.Headings = nil
+	for i := range q.Links {
+		l := &q.Links[i]
+		if len(l.Text) > maxLinkText || len(l.Rel) > maxRel || !utf8.ValidString(l.Text+l.Rel) {
+			t.Errorf("link %+v", l)
+		}
+		l.Text, l.Rel = "", ""
+	}
+	if !reflect.DeepEqual(p, q) {
+		t.Errorf("with details:\n%+v, without:\n%+v", q, p)
+	}
+	more.Kinds, more.Attributes = ^NoKinds, []string{"data-href"}
+	if p, err = Scan(body, testURL, contentType, more); err != nil {
+		t.Fatalf("scan for every kind: %v", err)
+	}
+	checkLinks(t, p, opts)
 }
 
 func checkStrings(t *testing.T, p Page) {

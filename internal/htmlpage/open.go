@@ -9,6 +9,14 @@ func (s *scanner) open(e element) {
 		s.separate(gapLine)
 	case elemCell:
 		s.separate(gapSpace)
+	case elemHeading:
+		s.leaveSVG()
+		s.separate(gapLine)
+		s.startHeading()
+	case elemForm:
+		s.leaveSVG()
+		s.separate(gapLine)
+		s.addForm()
 	case elemTemplate, elemNoScript, elemSVG, elemForeignObject:
 		s.nest(e)
 	case elemScript, elemStyle, elemIframe, elemNoEmbed, elemTextarea, elemXMP, elemPlaintext, elemTitle:
@@ -25,9 +33,13 @@ func (s *scanner) open(e element) {
 func (s *scanner) openMeta(e element) {
 	switch e {
 	case elemAnchor:
-		s.own.enterLink(len(s.text.buf), s.addHref(KindAnchor))
+		s.addAnchor()
 	case elemArea:
-		s.addHref(KindArea)
+		s.addArea()
+	case elemImage:
+		s.readImage()
+	case elemSource:
+		s.addSrcset()
 	case elemFrame:
 		s.addFrame()
 	case elemLink:
@@ -83,12 +95,12 @@ func (s *scanner) readTitle() {
 		return
 	}
 	s.seenTitle = true
-	s.page.Title = s.fold(raw, true)
+	s.page.Title = s.foldTo(maxField, raw, true)
 }
 
-// fold returns b with its whitespace folded, at most maxField bytes of it.
-func (s *scanner) fold(b []byte, references bool) string {
-	s.small.reset(maxField)
+// foldTo returns b with its whitespace folded, at most limit bytes of it.
+func (s *scanner) foldTo(limit int, b []byte, references bool) string {
+	s.small.reset(limit)
 	s.small.write(b, references)
 	return s.small.String()
 }
@@ -127,12 +139,16 @@ func (s *scanner) leaveSVG() {
 // close takes an end tag.
 func (s *scanner) close(e element) {
 	switch e {
-	case elemBlock, elemXMP:
+	case elemBlock, elemXMP, elemForm:
 		s.separate(gapLine)
+	case elemHeading:
+		s.separate(gapLine)
+		s.endHeading()
 	case elemCell:
 		s.separate(gapSpace)
 	case elemAnchor:
 		s.own.leaveLink(len(s.text.buf))
+		s.endAnchor()
 	case elemTemplate:
 		s.templates = max(0, s.templates-1)
 	case elemNoScript:

@@ -22,6 +22,12 @@ const (
 	// maxRef bounds a link as written, before it is resolved: weburl takes no
 	// longer ones. It keeps data: URLs from being copied.
 	maxRef = 2 * weburl.MaxLength
+	// maxLinkText bounds the text of a link, and maxRel its rel, in bytes.
+	maxLinkText = 512
+	maxRel      = 256
+	// maxHeadings bounds Page.Headings, and maxHeading each of them in bytes.
+	maxHeadings = 1000
+	maxHeading  = 1 << 10
 )
 
 // Options sets what Scan listens to and how much it keeps.
@@ -37,6 +43,15 @@ type Options struct {
 	MaxText int
 	// MaxLinks bounds Page.Links. The first ones in the document are kept.
 	MaxLinks int
+	// Kinds are the links wanted: DefaultKinds if it is zero, NoKinds for none.
+	Kinds Kinds
+	// Attributes names further attributes, of any element, that hold a URL, in
+	// lower case: links of KindAttribute, which are wanted if there is a name.
+	Attributes []string
+	// LinkTexts asks for the Text and Rel of links.
+	LinkTexts bool
+	// Headings asks for Page.Headings.
+	Headings bool
 }
 
 func (o Options) withDefaults() Options {
@@ -45,6 +60,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxLinks <= 0 {
 		o.MaxLinks = DefaultMaxLinks
+	}
+	if o.Kinds == 0 {
+		o.Kinds = DefaultKinds
+	}
+	if len(o.Attributes) > 0 {
+		o.Kinds |= 1 << KindAttribute
 	}
 	return o
 }
@@ -75,47 +96,13 @@ type Page struct {
 
 	// Links holds each URL once, in document order, without the page itself.
 	Links []Link
+
+	// Headings are those with text, in document order; see Options.
+	Headings []Heading
 }
 
-// Link is one URL the page leads to.
-type Link struct {
-	URL  string
-	Kind Kind // of the first link to URL in the document
-	// NoFollow reports that every link to URL is marked nofollow, ugc or
-	// sponsored. One unmarked link is enough to follow it.
-	NoFollow bool
-}
-
-// Kind tells which markup a link came from.
-type Kind uint8
-
-// The kinds of link Scan reports.
-const (
-	KindAnchor    Kind = iota // a href
-	KindArea                  // area href
-	KindFrame                 // iframe or frame src
-	KindRefresh               // meta http-equiv=refresh
-	KindNext                  // link rel=next
-	KindPrev                  // link rel=prev or previous
-	KindCanonical             // link rel=canonical
-	KindAlternate             // link rel=alternate with hreflang
-)
-
-var kindNames = [...]string{
-	KindAnchor:    "anchor",
-	KindArea:      "area",
-	KindFrame:     "frame",
-	KindRefresh:   "refresh",
-	KindNext:      "next",
-	KindPrev:      "prev",
-	KindCanonical: "canonical",
-	KindAlternate: "alternate",
-}
-
-// String returns the kind's name in lower case.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return "unknown"
+// Heading is an element from h1 to h6.
+type Heading struct {
+	Level int    // from 1 to 6
+	Text  string // whitespace folded, on one line
 }

@@ -1,11 +1,10 @@
 package htmlpage
 
+import "seine/internal/charset"
+
 // Plain returns the text of a document that is not markup, as valid UTF-8, and
-// the encoding it was read with, found as for a page.
-func Plain(body []byte, contentType string) (text, charset string, err error) {
-	b, charset, err := decode(body, contentType)
-	if err != nil {
-		return "", "", err
-	}
-	return string(b), charset, nil
+// the name of the encoding it was read with.
+func Plain(body []byte, contentType string) (text, encoding string, err error) {
+	b, e := charset.DecodeText(body, contentType)
+	return string(b), e.Name(), nil
 }

@@ -6,10 +6,12 @@ type relation uint8
 const (
 	relAlternate relation = 1 << iota
 	relCanonical
+	relFeed
 	relNext
 	relNoFollow // nofollow, ugc or sponsored
 	relPrev
 	relStylesheet
+	relResource // another that makes no hyperlink, see HeaderLinks
 )
 
 func (r relation) has(t relation) bool { return r&t != 0 }
@@ -41,6 +43,41 @@ func relationOf(token []byte) relation {
 		return relAlternate
 	case is(token, "stylesheet"):
 		return relStylesheet
+	case is(token, "feed"):
+		return relFeed
+	case isResource(token):
+		return relResource
 	}
 	return 0
+}
+
+// isResource knows the link types that the table of section 4.6.7 has as
+// external resources, besides stylesheet.
+func isResource(token []byte) bool {
+	for _, name := range [...]string{
+		"dns-prefetch", "expect", "icon", "manifest", "modulepreload", "pingback", "preconnect", "prefetch", "preload",
+	} {
+		if is(token, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// relTokens writes a rel attribute as Link.Rel has it, as much as maxRel allows.
+func relTokens(b []byte) string {
+	var out []byte
+	for {
+		var token []byte
+		token, b = nextField(b)
+		if len(token) == 0 || len(out)+1+len(token) > maxRel {
+			return string(out)
+		}
+		if len(out) > 0 {
+			out = append(out, ' ')
+		}
+		for _, c := range token {
+			out = append(out, lowerByte(c))
+		}
+	}
 }

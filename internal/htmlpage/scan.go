@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"seine/internal/charset"
 	"seine/internal/weburl"
 )
 
@@ -24,21 +25,41 @@ func Scan(body []byte, pageURL, contentType string, opts Options) (Page, error) 
 	if err != nil {
 		return Page{}, fmt.Errorf("scan page: %w", err)
 	}
-	text, charset, err := decode(body, contentType)
-	if err != nil {
-		return Page{}, err
-	}
+	xml := isXML(contentType)
+	text, encoding := decode(body, contentType, xml)
 	if len(text) > math.MaxInt32 {
 		return Page{}, ErrTooLarge
 	}
 	s := scanners.Get().(*scanner)
 	defer s.release()
 	s.reset(text, opts.withDefaults())
-	s.setXML(isXML(contentType))
+	s.setXML(xml)
 	s.run()
-	s.page.Charset = charset
+	s.page.Charset = encoding.Name()
 	s.page.Content = s.own.print(s.text.buf, pageURL)
+	if encoding.Reencodes() {
+		s.encodeQueries(encoding)
+	}
 	return s.finish(doc), nil
+}
+
+func decode(body []byte, contentType string, xml bool) ([]byte, charset.Encoding) {
+	if xml {
+		return charset.DecodeXML(body, contentType)
+	}
+	return charset.Decode(body, contentType)
+}
+
+// encodeQueries encodes the queries of all references as the encoding of the
+// page wants it (URL standard section 4.4, query state).
+func (s *scanner) encodeQueries(e charset.Encoding) {
+	s.baseRef = e.Reference(s.baseRef)
+	for i, ref := range s.canonicalRefs {
+		s.canonicalRefs[i] = e.Reference(ref)
+	}
+	for i := range s.links.refs {
+		s.links.refs[i].ref = e.Reference(s.links.refs[i].ref)
+	}
 }
 
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
@@ -56,7 +77,13 @@ type scanner struct {
 	small   folder // title and description
 	own     ownText
 	links   linkSet
-	decoded [2][]byte // see value
+	decoded [numBuffers][]byte // see value
+
+	// Texts of a link and of a heading, see collect.
+	anchor, heading folder
+	anchorRef       int // of the link that is open, or noReference
+	headingLevel    int // of the heading that is open, or 0
+	collecting      bool
 
 	// How many of these elements are open. End tags without a start do not
 	// count, and neither does any nesting but their own.
@@ -83,6 +110,7 @@ func (s *scanner) reset(in []byte, opts Options) {
 	s.xml = false
 	s.seenTitle, s.seenBase, s.seenRefresh = false, false, false
 	s.baseRef, s.canonicalRefs, s.langRank = "", nil, langNone
+	s.anchorRef, s.headingLevel, s.collecting = noReference, 0, false
 }
 
 // release gives the scanner back, without the page and without what one large
@@ -122,6 +150,9 @@ func (s *scanner) run() {
 		case tokenRaw:
 			s.write(s.tokens.text, false)
 		case tokenStart:
+			if len(s.opts.Attributes) > 0 && s.templates == 0 {
+				s.addAttributes()
+			}
 			s.open(lookup(s.tokens.name))
 		case tokenClose:
 			s.close(lookup(s.tokens.name))
@@ -135,17 +166,25 @@ func (s *scanner) hidden() bool { return s.templates+s.noscripts+s.svgs > 0 }
 func (s *scanner) separate(g gap) {
 	if !s.hidden() {
 		s.text.separate(g)
+		if s.collecting {
+			s.separateCollected()
+		}
 	}
 }
 
 func (s *scanner) write(b []byte, references bool) {
 	if !s.hidden() {
 		s.text.write(b, references)
+		if s.collecting {
+			s.collect(b, references)
+		}
 	}
 }
 
 // finish resolves what had to wait for the base element.
 func (s *scanner) finish(doc *weburl.Base) Page {
+	s.endAnchor()
+	s.endHeading()
 	p := s.page
 	p.Text = s.text.String()
 	self, err := doc.Resolve("")

@@ -183,6 +183,7 @@ func TestLinks(t *testing.T) {
 		{"refresh", `<meta http-equiv=Refresh content="0; URL='/a'">`, "refresh /a"},
 		{"the first refresh counts", `<meta http-equiv=refresh content=x><meta http-equiv=refresh content="1;/a"><meta http-equiv=refresh content="1;/b">`, "refresh /a"},
 		{"a reload is no link", `<meta http-equiv=refresh content=5>`, ""},
+		{"even where the base is elsewhere", `<base href=/x/><meta http-equiv=refresh content=5>`, ""},
 		{"a link too long", `<a href="/` + strings.Repeat("a", weburl.MaxLength) + `"><a href=b>`, "anchor /docs/b"},
 	}
 	for _, tt := range tests {
@@ -225,7 +226,7 @@ func TestPageURLMustBeABase(t *testing.T) {
 
 func TestScanKeepsNothingOfTheLastPage(t *testing.T) {
 	scan(t, `<html lang=de><svg><template><noscript><base href=/x/><title>t</title><meta name=robots content=none><link rel=canonical href=a>x`, Options{})
-	want := Page{Text: "a", Charset: "utf-8", Links: []Link{{URL: "https://example.org/docs/b"}}}
+	want := Page{Text: "a", Charset: "utf-8", Links: []Link{{URL: "https://example.org/docs/b", Kinds: 1 << KindAnchor, Unmarked: 1 << KindAnchor}}}
 	want.Content = content(t, "https://example.org/", "a")
 	for range 3 {
 		if got := scan(t, "a<a href=b>", Options{}); !reflect.DeepEqual(got, want) {

@@ -1,6 +1,10 @@
 package htmlpage
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 // gap is what separates the text written so far from the next word. A wider gap
 // wins over a narrower one.
@@ -56,8 +60,9 @@ func (f *folder) write(b []byte, references bool) {
 }
 
 // plainEnd returns the end of the run, at or after i, that can be copied as it
-// is: words apart by single spaces.
+// is: words apart by single spaces. The byte before i is one of a word.
 func plainEnd(b []byte, i int) int {
+	i = plainBlocks(b, i)
 	for {
 		i = until(b, i, breaksText)
 		if i+1 >= len(b) || b[i] != ' ' || has(b[i+1], breaksText) {
@@ -66,6 +71,31 @@ func plainEnd(b []byte, i int) int {
 		i++
 	}
 }
+
+// plainBlocks moves i over what plainEnd would, eight bytes at a time, up to the
+// first byte to look at: one that breaks text and is no space, a control
+// character, or the first of two spaces. It may stop at the last space before
+// that, or in the last eight bytes, where plainEnd goes on.
+func plainBlocks(b []byte, i int) int {
+	for after := uint64(0); i+8 <= len(b); i += 8 { // after: the byte before is a space
+		x := binary.LittleEndian.Uint64(b[i:])
+		spaces := zeroBytes(x ^ ' '*each)
+		stops := ^(x&lows+(0x80-' ')*each)&^x&highs | // controls
+			zeroBytes(x^'&'*each) | zeroBytes(x^0xc2*each) | spaces&(spaces<<8|after)
+		if stops != 0 {
+			i += bits.TrailingZeros64(stops) / 8
+			break
+		}
+		after = spaces >> 56
+	}
+	if b[i-1] == ' ' { // the next byte decides about it
+		i--
+	}
+	return i
+}
+
+// zeroBytes sets the high bit of each byte that is zero, exactly.
+func zeroBytes(x uint64) uint64 { return ^(x&lows + lows | x) & highs }
 
 func isNoBreakSpace(b []byte) bool {
 	return len(b) > 1 && b[0] == 0xc2 && b[1] == 0xa0

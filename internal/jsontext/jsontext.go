@@ -4,6 +4,7 @@
 package jsontext
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -111,10 +112,7 @@ func (o *Object) Bool(k string, v bool) { o.Key(k); o.B = strconv.AppendBool(o.B
 func (o *Object) Raw(k string, v []byte) { o.Key(k); o.B = append(o.B, v...) }
 
 // Time appends what time.Time.MarshalJSON returns for a time of this era.
-func (o *Object) Time(k string, v time.Time) {
-	o.Key(k)
-	o.B = append(v.AppendFormat(append(o.B, '"'), time.RFC3339Nano), '"')
-}
+func (o *Object) Time(k string, v time.Time) { o.Key(k); o.B = AppendTime(o.B, v) }
 
 // Texts appends a member that is a list of strings.
 func (o *Object) Texts(k string, vs []string) { o.Key(k); o.B = AppendStrings(o.B, vs) }
@@ -143,6 +141,11 @@ func (o *Object) UintSet(k string, v uint64) {
 	}
 }
 
+// AppendTime appends a time in the form of RFC 3339, as a string.
+func AppendTime(b []byte, v time.Time) []byte {
+	return append(v.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
+}
+
 // AppendStrings appends a list of strings.
 func AppendStrings(b []byte, vs []string) []byte {
 	b = append(b, '[')
@@ -153,4 +156,47 @@ func AppendStrings(b []byte, vs []string) []byte {
 		b = AppendString(b, v)
 	}
 	return append(b, ']')
+}
+
+// MapStrings returns JSON text with each string that is a value, and not the name
+// of a member, replaced by what change makes of it.
+func MapStrings(text []byte, change func(string) string) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		if text[i] != '"' {
+			out = append(out, text[i])
+			i++
+			continue
+		}
+		end := stringEnd(text, i)
+		quoted := text[i:end]
+		i = end
+		var s string
+		if next := skipSpace(text, i); next < len(text) && text[next] == ':' || json.Unmarshal(quoted, &s) != nil {
+			out = append(out, quoted...)
+			continue
+		}
+		out = AppendString(out, change(s))
+	}
+	return out
+}
+
+// stringEnd returns the index behind the string that starts at i.
+func stringEnd(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+func skipSpace(text []byte, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
+		i++
+	}
+	return i
 }

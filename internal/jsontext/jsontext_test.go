@@ -48,3 +48,23 @@ func FuzzAppendString(f *testing.F) {
 		}
 	})
 }
+
+func TestMapStringsLeavesNamesAndTheRest(t *testing.T) {
+	const text = `{"a": "x", "a:b" : ["x\"y\\", 1, null], "\\": {"x": true}, "u": "\u00e9"}`
+	got := string(MapStrings([]byte(text), func(s string) string { return "<" + s + ">" }))
+	const want = `{"a": "<x>", "a:b" : ["<x\"y\\>", 1, null], "\\": {"x": true}, "u": "<é>"}`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Whatever the text is, it is JSON after as before.
+func FuzzMapStrings(f *testing.F) {
+	f.Add(`{"a": "x", "b": ["\u00e9\\"]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		got := MapStrings([]byte(text), func(s string) string { return s + "[\"masked\"]" })
+		if json.Valid([]byte(text)) && !json.Valid(got) {
+			t.Errorf("%s became %s", text, got)
+		}
+	})
+}

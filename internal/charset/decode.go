@@ -1,0 +1,140 @@
+package charset
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// toUTF8 decodes a document: the decoder of the encoding, Encoding standard
+// chapters 8 to 14. Byte order marks are the caller's.
+func (e Encoding) toUTF8(body []byte) ([]byte, Encoding) {
+	switch e {
+	case UTF8:
+		return decodeUTF8(body), e
+	case UTF16BE:
+		return decodeUTF16(body, 0), e
+	case UTF16LE:
+		return decodeUTF16(body, 1), e
+	case replacement:
+		return decodeReplacement(body), e
+	case iso2022JP:
+		return decodeISO2022JP(body), e
+	}
+	if isASCII(body) {
+		return body, e // what is left extends ASCII
+	}
+	if d := eastAsian(e); d != nil {
+		return d.decode(body), e
+	}
+	return decodeSingle(body, singleByte(e)), e
+}
+
+// decodeUTF8 replaces what is not UTF-8, each maximal part of a character by one
+// U+FFFD (section 8.1.1).
+func decodeUTF8(b []byte) []byte {
+	if utf8.Valid(b) {
+		return b
+	}
+	out := make([]byte, 0, len(b)+len(b)/8)
+	for len(b) > 0 {
+		if b[0] < utf8.RuneSelf {
+			out, b = append(out, b[0]), b[1:]
+			continue
+		}
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 {
+			size = brokenLength(b)
+		}
+		out, b = utf8.AppendRune(out, r), b[size:]
+	}
+	return out
+}
+
+// brokenLength returns how many bytes at the start of b, which is no character,
+// are the front of one.
+func brokenLength(b []byte) int {
+	n := 1
+	for ; n < min(len(b), utf8.UTFMax-1); n++ {
+		// A front of a character can be completed, and is not full until then.
+		if utf8.FullRune(b[:n+1]) {
+			break
+		}
+	}
+	return n
+}
+
+// decodeUTF16 is the shared UTF-16 decoder (section 14.2.1). The high byte of
+// each unit is at high, 0 or 1.
+func decodeUTF16(b []byte, high int) []byte {
+	out := make([]byte, 0, len(b)/2+len(b)/8)
+	var lead rune
+	for ; len(b) >= 2; b = b[2:] {
+		unit := rune(b[high])<<8 | rune(b[1-high])
+		if lead != 0 {
+			r := utf16.DecodeRune(lead, unit)
+			out, lead = utf8.AppendRune(out, r), 0
+			if r != utf8.RuneError {
+				continue
+			}
+		}
+		if 0xd800 <= unit && unit < 0xdc00 {
+			lead = unit
+			continue
+		}
+		out = utf8.AppendRune(out, unit)
+	}
+	if lead != 0 || len(b) > 0 {
+		out = utf8.AppendRune(out, utf8.RuneError)
+	}
+	return out
+}
+
+// decodeReplacement does not decode: encodings by which bytes that look harmless
+// become markup are not read at all (section 14.1.1).
+func decodeReplacement(b []byte) []byte {
+	if len(b) == 0 {
+		return b
+	}
+	return []byte("\ufffd")
+}
+
+// decodeSingle is the single-byte decoder (section 9.1), and that of
+// x-user-defined.
+func decodeSingle(b []byte, m *charmap.Charmap) []byte {
+	var table [256]rune
+	for c := range table {
+		table[c] = decodeByte(m, byte(c))
+	}
+	size := 0
+	for _, c := range b {
+		size += utf8.RuneLen(table[c])
+	}
+	out := make([]byte, 0, size)
+	for _, c := range b {
+		out = utf8.AppendRune(out, table[c])
+	}
+	return out
+}
+
+// decodeByte corrects the library's tables, where the standard's indexes have C1
+// controls for bytes that Windows has no character for.
+func decodeByte(m *charmap.Charmap, c byte) rune {
+	r := m.DecodeByte(c)
+	if r == utf8.RuneError && c < 0xa0 || c < utf8.RuneSelf {
+		return rune(c)
+	}
+	return r
+}
+
+// singleByte returns the table of a single-byte encoding.
+func singleByte(e Encoding) *charmap.Charmap {
+	if x, err := htmlindex.Get(e.name); err == nil {
+		if m, ok := x.(*charmap.Charmap); ok {
+			return m
+		}
+	}
+	return charmap.Windows1252 // not met: Lookup gives no other encodings
+}

@@ -1,0 +1,160 @@
+package charset
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+const (
+	// prescanLength is how far into a page a declaration is looked for
+	// (section 13.2.3.2).
+	prescanLength = 1024
+
+	// lateLength is how far it is looked for in a page that declares nothing up
+	// there. It bounds the second pass; a head longer than that is all scripts.
+	lateLength = 64 << 10
+)
+
+// Decode returns an HTML page as valid UTF-8 and the encoding it was in, as the
+// package comment says. contentType is the value of its header or empty.
+func Decode(body []byte, contentType string) ([]byte, Encoding) {
+	body, e := cutBOM(body)
+	if e == (Encoding{}) {
+		e = fromHeader(contentType)
+	}
+	if e == (Encoding{}) {
+		e = prescan(body[:min(len(body), prescanLength)], false)
+	}
+	if e != (Encoding{}) {
+		return e.toUTF8(body)
+	}
+	return undeclared(body, func() Encoding {
+		return prescan(body[:min(len(body), lateLength)], true)
+	})
+}
+
+// DecodeText is Decode for text without a declaration inside: plain text, CSV,
+// JSON and the like.
+func DecodeText(body []byte, contentType string) ([]byte, Encoding) {
+	body, e := cutBOM(body)
+	if e == (Encoding{}) {
+		e = fromHeader(contentType)
+	}
+	if e != (Encoding{}) {
+		return e.toUTF8(body)
+	}
+	return undeclared(body, nil)
+}
+
+// DecodeXML is Decode for an XML document: byte order mark, Content-Type, XML
+// declaration, else UTF-8 (RFC 7303 section 3.2, XML 1.0 section 4.3.3 and
+// appendix F). Meta elements mean nothing. The declaration stays in the text.
+//
+// A document that declares nothing and is not UTF-8 is no XML. Feeds are like
+// that; they are read as any text is.
+func DecodeXML(body []byte, contentType string) ([]byte, Encoding) {
+	body, e := cutBOM(body)
+	if e == (Encoding{}) {
+		e = fromHeader(contentType)
+	}
+	if e == (Encoding{}) {
+		e = fromXMLDeclaration(body)
+	}
+	if e != (Encoding{}) {
+		return e.toUTF8(body)
+	}
+	return undeclared(body, nil)
+}
+
+// undeclared decodes a document that does not say how: late looks for a
+// declaration where it takes longer, and may be nil.
+func undeclared(body []byte, late func() Encoding) ([]byte, Encoding) {
+	if e := guessUTF16(body); e != (Encoding{}) {
+		return e.toUTF8(body)
+	}
+	if isASCII(body) {
+		return body, UTF8
+	}
+	if late != nil {
+		if e := late(); e != (Encoding{}) {
+			return e.toUTF8(body)
+		}
+	}
+	if isUTF8(body) {
+		return UTF8.toUTF8(body)
+	}
+	return Windows1252.toUTF8(body)
+}
+
+// cutBOM takes the byte order mark, which is stronger than any declaration
+// (Encoding standard section 6, "BOM sniff").
+func cutBOM(body []byte) ([]byte, Encoding) {
+	switch {
+	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
+		return body[3:], UTF8
+	case bytes.HasPrefix(body, []byte("\xfe\xff")):
+		return body[2:], UTF16BE
+	case bytes.HasPrefix(body, []byte("\xff\xfe")):
+		return body[2:], UTF16LE
+	}
+	return body, Encoding{}
+}
+
+// minUTF16 is the shortest text, in bytes, that is taken for UTF-16 by its zero
+// bytes. Shorter ones may be something else with a few of them.
+const minUTF16 = 16
+
+// guessUTF16 recognises ASCII characters in UTF-16 without a byte order mark.
+func guessUTF16(body []byte) Encoding {
+	head := body[:min(len(body), prescanLength)]
+	if len(head) < minUTF16 || head[0] != 0 && head[1] != 0 {
+		return Encoding{}
+	}
+	zero := 0 // where the zero of each pair is
+	if head[0] != 0 {
+		zero = 1
+	}
+	for i := 0; i+1 < len(head); i += 2 {
+		if c := head[i+1-zero]; head[i+zero] != 0 || c == 0 || c >= utf8.RuneSelf {
+			return Encoding{}
+		}
+	}
+	if zero == 0 {
+		return UTF16BE
+	}
+	return UTF16LE
+}
+
+// isUTF8 reports whether text that is not ASCII is UTF-8. A fetch cut short in
+// the middle of a character does not count against it, if other characters
+// speak for it: a lone byte at the end may as well be the "é" of "café".
+func isUTF8(body []byte) bool {
+	if utf8.Valid(body) {
+		return true
+	}
+	cut := cutPartialRune(body)
+	return len(cut) < len(body) && utf8.Valid(cut) && !isASCII(cut)
+}
+
+// cutPartialRune drops an unfinished encoding of a rune from the end of b.
+func cutPartialRune(b []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		tail := b[len(b)-i:]
+		if utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				break
+			}
+			return b[:len(b)-i]
+		}
+	}
+	return b
+}
+
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,39 @@
+// Package charset turns the bytes of a document into UTF-8, reading them in the
+// encoding that a browser would, and encodes the query of a link as a browser
+// would in a document of that encoding.
+//
+// [Decode] takes an HTML page, [DecodeXML] an XML document and [DecodeText] text
+// that is neither. Each gives valid UTF-8 and the encoding it was read in; bytes
+// that mean nothing in it become U+FFFD, as many as the Encoding standard says.
+// A document that is valid UTF-8 comes back as it is, not copied. No input makes
+// them fail or panic.
+//
+// The encoding of a page is what HTML section 13.2.3.2 determines: byte order
+// mark, Content-Type, a meta element or XML declaration in the first 1,024
+// bytes. A declaration is believed even where the bytes speak against it, as
+// browsers do. Where nothing is declared the standard leaves it to the reader:
+//
+//   - UTF-16 without a byte order mark, if it starts with nothing but ASCII
+//     characters: every second byte is zero, which no other text is like;
+//   - a meta element further down, where browsers start over when they come to
+//     it (section 13.2.3.4), if there is more than ASCII to read;
+//   - UTF-8, if the bytes are;
+//   - windows-1252, the default for most locales.
+//
+// The frequency analysis by which some browsers tell legacy encodings apart is
+// left out. They disagree on the outcome, it wants to know the language or the
+// domain, and the Go library for it (saintfish/chardet, a part of ICU as of
+// 2012) has had no upkeep for years and takes short Western text for other
+// languages. A page without any declaration that is not UTF-8 is rare enough to
+// be read as most of them are written.
+//
+// Time is linear in the document. The text has at most three times its size, as
+// U+FFFD has three bytes, and where that is not known before, as much again is
+// used while it grows. To that come tables of 128 KiB for each of the five East
+// Asian encodings, and of some 2 MiB for the queries of links in them, made when
+// they are first needed.
+//
+// Section numbers are those of the HTML, Encoding, URL and MIME Sniffing
+// standards (WHATWG) and are given with the name of the standard where it is not
+// HTML. All of the package is safe for concurrent use.
+package charset

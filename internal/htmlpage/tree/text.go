@@ -1,0 +1,54 @@
+package tree
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// hidden are the elements whose text is not that of the page (package htmlpage).
+// What the parser takes for text of a raw element is in none of the others.
+const hidden = " script style template noscript noframes svg iframe noembed textarea title "
+
+// apart are the elements that set words apart: blocks, cells and line breaks.
+const apart = " p div br li tr h1 h2 h3 h4 h5 h6 ul ol dl dt dd table thead tbody tfoot caption pre hr " +
+	"section article header footer nav main aside address blockquote center details dialog dir fieldset " +
+	"figcaption figure form hgroup legend listing menu search summary optgroup option body head " +
+	"td th button select input xmp plaintext "
+
+// Text returns the visible text under a node, its words set apart by one space.
+// It does not recurse, for a page may be nested deeply.
+func Text(root *html.Node) string {
+	var b strings.Builder
+	for n := root; n != nil; {
+		if n.Type == html.TextNode {
+			b.WriteString(strings.ReplaceAll(n.Data, "\x00", ""))
+		}
+		space(&b, n)
+		if n.FirstChild != nil && !is(n, hidden) {
+			n = n.FirstChild
+			continue
+		}
+		for n != root && n.NextSibling == nil {
+			n = n.Parent
+			space(&b, n)
+		}
+		if n == root {
+			break
+		}
+		n = n.NextSibling
+	}
+	return strings.Join(strings.FieldsFunc(b.String(), isSpace), " ")
+}
+
+func space(b *strings.Builder, n *html.Node) {
+	if is(n, apart) {
+		b.WriteByte(' ')
+	}
+}
+
+func is(n *html.Node, names string) bool {
+	return n.Type == html.ElementNode && strings.Contains(names, " "+n.Data+" ")
+}
+
+func isSpace(r rune) bool { return strings.ContainsRune("\t\n\f\r \u00a0", r) }
