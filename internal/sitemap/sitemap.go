@@ -1,7 +1,8 @@
 // Package sitemap reads sitemaps and indexes of sitemaps, by the protocol of
-// sitemaps.org: XML, plain or in gzip. It is lenient where people err (namespaces
-// that are wrong or missing, blanks around URLs, bare ampersands), and bounded in
-// what it takes from a file.
+// sitemaps.org: XML, plain or in gzip, with the extensions for news, images, videos
+// and languages; and lists of URLs as text. It is lenient where people err
+// (namespaces that are wrong or missing, blanks around URLs, bare ampersands), and
+// bounded in what it takes from a file.
 package sitemap
 
 import (
@@ -47,8 +48,19 @@ type Entry struct {
 	Priority float64
 	// Modified is when the page last changed, zero if it is not said.
 	Modified time.Time
+	// ChangeFreq is how often the page may change, as the protocol has it (always,
+	// hourly, daily, weekly, monthly, yearly, never), "" if it says none of these.
+	ChangeFreq string
 	// Alternates are the same page in other languages.
 	Alternates []string
+	// Languages are the languages of Alternates, as they are written ("de-AT",
+	// "x-default"), "" where none is.
+	Languages []string
+	// News is set if the page is an article.
+	News *News
+	// Images and Videos are on the page.
+	Images []Image
+	Videos []Video
 }
 
 // Parse reads a sitemap. It returns what it found before an error in the file,
@@ -84,6 +96,7 @@ type parser struct {
 	site  *Sitemap
 	path  []string // local names of the open elements
 	entry Entry
+	extra extra
 	text  strings.Builder
 }
 
@@ -138,24 +151,30 @@ func (p *parser) open(t xml.StartElement) error {
 	switch {
 	case len(p.path) == 2:
 		p.entry = Entry{Priority: -1}
-	case name == "link" && len(p.path) == 3:
+	case len(p.path) != 3:
+	case name == "link":
 		p.alternate(t.Attr)
+	default:
+		p.extra.open(&p.entry, name)
 	}
 	return nil
 }
 
 func (p *parser) alternate(attrs []xml.Attr) {
-	rel, href := "", ""
+	rel, href, language := "", "", ""
 	for _, a := range attrs {
 		switch strings.ToLower(a.Name.Local) {
 		case "rel":
 			rel = a.Value
 		case "href":
 			href = strings.TrimSpace(a.Value)
+		case "hreflang":
+			language = clip(strings.TrimSpace(a.Value))
 		}
 	}
-	if strings.EqualFold(rel, "alternate") && href != "" && len(href) <= maxURL && len(p.entry.Alternates) < 1000 {
+	if strings.EqualFold(rel, "alternate") && href != "" && len(href) <= maxURL && len(p.entry.Alternates) < maxAlternates {
 		p.entry.Alternates = append(p.entry.Alternates, href)
+		p.entry.Languages = append(p.entry.Languages, language)
 	}
 }
 
@@ -168,6 +187,9 @@ func (p *parser) close() {
 	text := strings.TrimSpace(p.text.String())
 	p.text.Reset()
 	switch {
+	case depth == 3 && p.extra.close(&p.entry):
+	case depth > 3:
+		p.extra.take(p.path[2:], name, text)
 	case depth == 2 && (name == "url" || name == "sitemap") && p.entry.URL != "":
 		p.site.Entries = append(p.site.Entries, p.entry)
 	case depth != 3 || text == "":
@@ -179,6 +201,8 @@ func (p *parser) close() {
 		}
 	case name == "lastmod":
 		p.entry.Modified = parseTime(text)
+	case name == "changefreq":
+		p.entry.ChangeFreq = frequency(text)
 	}
 }
 

@@ -1,0 +1,65 @@
+package feed
+
+import (
+	"encoding/xml"
+	"strings"
+)
+
+// prefixes are those of the namespaces that are read, whatever prefix a feed gives
+// them. RSS and Atom have none.
+var prefixes = map[string]string{
+	"":                                       "",
+	"http://www.w3.org/2005/Atom":            "",
+	"http://purl.org/atom/ns#":               "",
+	"http://purl.org/rss/1.0/":               "",
+	"http://my.netscape.com/rdf/simple/0.9/": "",
+	"http://channel.netscape.com/rdf/simple/0.9/": "",
+	"http://backend.userland.com/rss2":            "",
+	"http://backend.userland.com/rss":             "",
+	"http://blogs.law.harvard.edu/tech/rss":       "",
+	"http://purl.org/dc/elements/1.1/":            "dc:",
+	"http://purl.org/dc/terms/":                   "dcterms:",
+	"http://purl.org/rss/1.0/modules/content/":    "content:",
+	"http://www.itunes.com/dtds/podcast-1.0.dtd":  "itunes:",
+	"http://search.yahoo.com/mrss/":               "media:",
+	"http://search.yahoo.com/mrss":                "media:",
+	"http://www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf:",
+	// Prefixes that a feed does not declare.
+	"atom":   "",
+	"atom10": "",
+	"a10":    "",
+}
+
+// name returns the name of an element, in lower case. One of another namespace has
+// that for its prefix, and so is like none of ours.
+func name(n xml.Name) string {
+	space := strings.TrimSpace(n.Space)
+	prefix, ok := prefixes[space]
+	if !ok {
+		prefix, ok = prefixes[strings.ToLower(space)]
+	}
+	if !ok {
+		prefix = space + ":"
+	}
+	return prefix + strings.ToLower(n.Local)
+}
+
+// attr returns an attribute by its local name, "" if there is none.
+func attr(t xml.StartElement, local string) string {
+	for _, a := range t.Attr {
+		if strings.EqualFold(a.Name.Local, local) {
+			return strings.TrimSpace(a.Value)
+		}
+	}
+	return ""
+}
+
+// wanted are the elements whose text is read.
+var wanted = map[string]bool{
+	"title": true, "dc:title": true, "link": true, "guid": true, "id": true, "dc:identifier": true,
+	"description": true, "summary": true, "subtitle": true, "tagline": true, "itunes:summary": true, "dc:description": true,
+	"content": true, "content:encoded": true, "language": true, "dc:language": true,
+	"pubdate": true, "lastbuilddate": true, "published": true, "issued": true, "created": true, "updated": true, "modified": true,
+	"dc:date": true, "dcterms:modified": true, "dcterms:issued": true, "dcterms:created": true,
+	"name": true, "dc:creator": true, "itunes:author": true, "author": true, "category": true, "dc:subject": true,
+}

@@ -1,0 +1,176 @@
+// Package language tells the language of a text that does not declare one: the
+// primary tag of BCP 47, or nothing if it is not sure.
+//
+// A text is known by its script where only one language of the web is commonly
+// written in it (Greek, Korean, Thai and others; Japanese by its Kana). Those in
+// Latin, Cyrillic, Arabic and Devanagari script are told apart by their commonest
+// words, articles, pronouns and the like, and by letters that few of them have. A
+// sentence or two is needed: menus, tables, names and programs have few such words,
+// and give nothing. Languages that are not known here give nothing either, or in a
+// script with one known language that.
+//
+// The same text always has the same answer. Only a sample of a long text is read, so
+// time is bounded. The lists are set up with the first text.
+package language
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of what is read: as much of a text as says its language, from three places
+// away from its ends, since pages begin with menus and end with notices.
+const (
+	parts    = 3
+	partSize = 2048 // bytes
+)
+
+// What a text needs to be sure of. They were found with the texts of the tests: with
+// less, lists of names and programs are taken for languages.
+const (
+	minLetters = 24   // in alphabets
+	minSigns   = 8    // in scripts whose letters are words or syllables
+	minScript  = 0.7  // of all letters in one script
+	minWords   = 3    // known ones
+	minShare   = 0.14 // of all words
+	minLead    = 1.25 // before the next language
+	minKana    = 0.05 // Kana among the letters of Japanese
+)
+
+// Detect returns the language of a text, "" if it is not sure. Norwegian is "no",
+// both ways of writing it; Serbian in Latin letters, Bosnian and Croatian are "hr";
+// Malay is "id".
+func Detect(text string) string {
+	d := detector{tables: tablesOnce()}
+	for _, part := range sample(text) {
+		d.read(part)
+	}
+	return d.result()
+}
+
+// sample returns the parts of a text that are read.
+func sample(text string) []string {
+	if len(text) <= parts*partSize {
+		return []string{text}
+	}
+	found := make([]string, parts)
+	for i := range found {
+		start := (len(text) - partSize) / (parts + 1) * (i + 1)
+		end := start + partSize
+		for start > 0 && start < len(text) && !utf8.RuneStart(text[start]) {
+			start++
+		}
+		for end < len(text) && !utf8.RuneStart(text[end]) {
+			end++
+		}
+		found[i] = text[start:end]
+	}
+	return found
+}
+
+// detector counts what a text is made of.
+type detector struct {
+	tables  *tables
+	letters int
+	scripts [scriptCount]int
+	words   int
+	known   [languageCount]int
+	scores  [languageCount]float64
+}
+
+// read counts letters and words. A word is letters and marks; an apostrophe ends it.
+func (d *detector) read(text string) {
+	start := -1
+	for i, r := range text {
+		if unicode.IsLetter(r) || unicode.IsMark(r) || r == '\u200c' {
+			d.letter(r)
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 {
+			d.word(text[start:i])
+			start = -1
+		}
+	}
+	if start >= 0 {
+		d.word(text[start:])
+	}
+}
+
+func (d *detector) letter(r rune) {
+	d.letters++
+	d.scripts[scriptOf(r)]++
+	if r >= utf8.RuneSelf {
+		having := d.tables.letters[unicode.ToLower(r)]
+		for _, l := range having {
+			d.scores[l] += letterWeight / float64(len(having))
+		}
+	}
+}
+
+// letterWeight is what a letter counts for that few languages have, beside a word
+// that one language has.
+const letterWeight = 0.4
+
+// maxWord bounds what is looked up.
+const maxWord = 32
+
+func (d *detector) word(word string) {
+	d.words++
+	if len(word) > maxWord {
+		return
+	}
+	having := d.tables.words[strings.ToLower(word)]
+	for _, l := range having {
+		d.known[l]++
+		d.scores[l] += 1 / float64(len(having))
+	}
+}
+
+func (d *detector) result() string {
+	script, count := scriptOther, 0
+	for s, n := range d.scripts {
+		if s != int(scriptOther) && n > count {
+			script, count = scriptIndex(s), n
+		}
+	}
+	if han := d.scripts[scriptHan] + d.scripts[scriptKana]; han > count {
+		script, count = scriptHan, han
+	}
+	if count < minSigns || float64(count) < minScript*float64(d.letters) {
+		return ""
+	}
+	switch {
+	case script == scriptKana || script == scriptHan && float64(d.scripts[scriptKana]) > minKana*float64(count):
+		return "ja"
+	case script == scriptHan:
+		return "zh"
+	case alone[script] != "":
+		return alone[script]
+	case count < minLetters:
+		return ""
+	}
+	return d.best()
+}
+
+// best returns the language with the highest score, if it is high and by far the
+// highest.
+func (d *detector) best() string {
+	first, second := 0, 0.0
+	for l := 1; l < languageCount; l++ {
+		if d.scores[l] > d.scores[first] {
+			second = d.scores[first]
+			first = l
+		} else {
+			second = max(second, d.scores[l])
+		}
+	}
+	share := float64(d.known[first]) / float64(d.words)
+	if d.known[first] < minWords || share < minShare || d.scores[first] < minLead*second {
+		return ""
+	}
+	return lists[first].tag
+}

@@ -1,0 +1,74 @@
+package mediatype
+
+import "strings"
+
+// Declared returns the type a Content-Type names, in lower case and without its
+// parameters; "" if it names none. It is lenient: parameters may be malformed or
+// lack their semicolon, the type may be in quotes, and of several the last that is
+// one counts, as "extract a MIME type" of the Fetch standard has it.
+func Declared(contentType string) string {
+	found := ""
+	for len(contentType) > 0 {
+		var one string
+		one, contentType = cutField(contentType)
+		if t := typeOf(one); t != "" && (t != "*/*" || found == "") {
+			found = t
+		}
+	}
+	return found
+}
+
+// cutField cuts at the first comma that is not in quotes. A quote that is not
+// closed reaches to the end.
+func cutField(s string) (field, rest string) {
+	if strings.IndexByte(s, ',') < 0 {
+		return s, ""
+	}
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == '\\' && quoted:
+			i++
+		case s[i] == ',' && !quoted:
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+// typeOf returns the type at the beginning of s.
+func typeOf(s string) string {
+	s = strings.Trim(s, " \t\r\n\"'")
+	if end := strings.IndexAny(s, "; \t\r\n\"'"); end >= 0 {
+		s = s[:end]
+	}
+	major, minor, ok := strings.Cut(s, "/")
+	if !ok || !token(major) || !token(minor) {
+		return ""
+	}
+	return strings.ToLower(s)
+}
+
+// token says that s is one of RFC 9110, section 5.6.2.
+func token(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		alphanumeric := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !alphanumeric && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// apacheBug says that a header is one of those that servers sent for whatever they
+// did not know (section 5.1 of the standard).
+func apacheBug(contentType string) bool {
+	switch contentType {
+	case "text/plain", "text/plain; charset=ISO-8859-1", "text/plain; charset=iso-8859-1", "text/plain; charset=UTF-8":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,65 @@
+package mediatype
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// jsonFeed is in the version of every JSON Feed (jsonfeed.org/version/1.1).
+var jsonFeed = []byte("https://jsonfeed.org/version/")
+
+// findJSON says what begins with a brace or a bracket. What is declared as JSON is
+// only looked through for the version of a feed.
+func findJSON(start []byte, cut bool, declared Class) finding {
+	feed := start[0] == '{' && (bytes.Contains(start, jsonFeed) || bytes.Contains(start, []byte(`https:\/\/jsonfeed.org\/version\/`)))
+	if declared == JSON || declared == NDJSON || declared == Feed && feed {
+		if feed {
+			return finding{mediaJSONFeed, Feed}
+		}
+		return finding{}
+	}
+	values, lines, ok := jsonValues(start, cut)
+	switch {
+	case !ok:
+		return finding{}
+	case feed:
+		return finding{mediaJSONFeed, Feed}
+	case values > 1 && lines:
+		return finding{mediaNDJSON, NDJSON}
+	case values > 1:
+		return finding{}
+	}
+	return finding{mediaJSON, JSON}
+}
+
+// jsonValues counts the values at the top, one that breaks off where the head is
+// cut among them, and says whether each is on a line of its own. It is not ok if
+// there is anything else; and if there is but a bracket, which texts begin with
+// too.
+func jsonValues(head []byte, cut bool) (values int, lines, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(head))
+	depth, tokens, last := 0, 0, int64(0)
+	lines = true
+	for {
+		t, err := d.Token()
+		if err != nil {
+			ended := errors.Is(err, io.EOF) && depth == 0
+			broken := cut && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+			return values, lines, (ended || broken) && tokens > 1
+		}
+		tokens++
+		if depth == 0 {
+			values++
+			lines = lines && (values == 1 || bytes.IndexByte(head[last:d.InputOffset()], '\n') >= 0)
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		last = d.InputOffset()
+	}
+}

@@ -1,0 +1,141 @@
+package mediatype
+
+const (
+	mediaHTML     = "text/html"
+	mediaXHTML    = "application/xhtml+xml"
+	mediaXML      = "application/xml"
+	mediaRSS      = "application/rss+xml"
+	mediaAtom     = "application/atom+xml"
+	mediaJSON     = "application/json"
+	mediaJSONFeed = "application/feed+json"
+	mediaNDJSON   = "application/x-ndjson"
+	mediaSVG      = "image/svg+xml"
+	mediaText     = "text/plain"
+	mediaPDF      = "application/pdf"
+	mediaOctets   = "application/octet-stream"
+)
+
+// Type is what a body is.
+type Type struct {
+	// Media is the type it is taken for, in lower case, without parameters.
+	Media string
+	// Class is the class of it, from the root element too if it is XML.
+	Class Class
+	// Declared is the type of the header, "" if it names none.
+	Declared string
+	// Sniffed is what the bytes say if that differs from what is declared, or if
+	// nothing is; "" otherwise and if they say nothing.
+	Sniffed string
+	// Mismatch says that a type is declared and the bytes are something else.
+	// With nosniff, and with text/plain, Media is what is declared all the same.
+	Mismatch bool
+}
+
+// finding is what bytes are for sure; zero if they may be anything.
+type finding struct {
+	media string
+	class Class
+}
+
+// Of returns the type of a body. nosniff says that its response has
+// "X-Content-Type-Options: nosniff".
+func Of(contentType string, body []byte, nosniff bool) Type {
+	declared := Declared(contentType)
+	t := Type{Media: declared, Class: classOf(declared), Declared: declared}
+	if t.Class == HTML && beginsHTML(body) {
+		return t
+	}
+	if generic(declared) {
+		return t.unknown(body, nosniff)
+	}
+	if t.Class == Other {
+		return t // a container of its own, or a text in some language
+	}
+	head := headOf(body)
+	found := find(head, len(body) > headLength, t.Class)
+	if t.Class == Text && found.class == Other && apacheBug(contentType) && !isText(head) {
+		found = finding{media: mediaOctets}
+	}
+	return t.settle(found, nosniff)
+}
+
+// unknown is the type of a body whose header says nothing: the "rules for
+// identifying an unknown MIME type" (section 7.1).
+func (t Type) unknown(body []byte, nosniff bool) Type {
+	if nosniff && !undefined(t.Declared) {
+		return t
+	}
+	head := headOf(body)
+	found := find(head, len(body) > headLength, Other)
+	scriptable := found.class.markup() || found.class == PDF
+	switch {
+	case found.media != "" && !(nosniff && scriptable):
+	case isText(head):
+		found = finding{mediaText, Text}
+	default:
+		found = finding{media: mediaOctets}
+	}
+	t.Media, t.Class, t.Sniffed = found.media, found.class, found.media
+	return t
+}
+
+// settle weighs what is declared against what was found.
+func (t Type) settle(found finding, nosniff bool) Type {
+	switch {
+	case found.media == "" || t.agrees(found):
+		return t
+	case t.refines(found):
+		if found.class != Sitemap {
+			t.Media = found.media
+		}
+		t.Class = found.class
+		return t
+	}
+	t.Sniffed, t.Mismatch = found.media, true
+	if !nosniff && t.yields(found) {
+		t.Media, t.Class = found.media, found.class
+	}
+	return t
+}
+
+// agrees says that what was found is what is declared.
+func (t Type) agrees(found finding) bool {
+	switch {
+	case t.Class == Image || t.Class == Archive:
+		return same(t.Media, found.media)
+	case t.Class == Audio || t.Class == Video: // one container holds either
+		return found.class == Audio || found.class == Video
+	case t.Class == Feed && found.class == XML, t.Class == NDJSON && found.class == JSON:
+		return true // said more exactly by the header
+	}
+	return t.Class == found.class && (t.Class != Feed || t.Media == found.media)
+}
+
+// refines says that what was found is of the declared type, and more exact: XML by
+// its root element, a JSON Feed.
+func (t Type) refines(found finding) bool {
+	isJSON := found.media == mediaJSONFeed
+	switch t.Class {
+	case XML, Feed:
+		return found.class == Feed && isJSON == (t.Media == mediaJSONFeed) ||
+			t.Class == XML && (found.class == Sitemap || found.media == mediaXHTML || found.media == mediaSVG)
+	case JSON:
+		return isJSON || found.class == NDJSON
+	default:
+		return false
+	}
+}
+
+// yields says that the declared type gives way to what was found.
+func (t Type) yields(found finding) bool {
+	switch t.Class {
+	case Text:
+		return found.class.binary() && found.media != mediaSVG || found.class == Other
+	case HTML:
+		return found.class != XML && found.class != HTML
+	case CSV:
+		return found.class.binary() || found.class.markup()
+	default:
+		return true
+	}
+}
