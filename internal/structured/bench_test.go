@@ -1,0 +1,65 @@
+package structured
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// BenchmarkFromHTML reads the pages of testdata, and BenchmarkParse makes their
+// trees, which costs more.
+func BenchmarkFromHTML(b *testing.B) {
+	pages, bytes := corpus(b)
+	var roots []*html.Node
+	for _, p := range pages {
+		roots = append(roots, parse(b, p))
+	}
+	run := func(name string, read func(*html.Node)) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(bytes)
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, r := range roots {
+					read(r)
+				}
+			}
+		})
+	}
+	run("all", func(r *html.Node) { FromHTML(r, testBase) })
+	run("json_ld", func(r *html.Node) { JSONLD(r) })
+	run("objects", func(r *html.Node) { values, _ := JSONLD(r); Objects(values) })
+	run("microdata", func(r *html.Node) { Microdata(r, testBase) })
+	run("rdfa", func(r *html.Node) { RDFa(r, testBase) })
+	run("meta", func(r *html.Node) { Metas(r) })
+}
+
+func BenchmarkParse(b *testing.B) {
+	pages, bytes := corpus(b)
+	b.SetBytes(bytes)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, p := range pages {
+			parse(b, p)
+		}
+	}
+}
+
+// corpus is the test pages, each with as much ordinary markup behind it as pages
+// have.
+func corpus(b *testing.B) (pages []string, bytes int64) {
+	b.Helper()
+	files, _ := filepath.Glob("testdata/*.html")
+	filler := strings.Repeat(`<div class="c"><h2 id="h">Heading</h2><p>Some <em>text</em> with <a class="l" href="/x/y?z=1">a link</a>, and more of it.</p></div>`, 200)
+	for _, f := range files {
+		body, err := os.ReadFile(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		pages = append(pages, string(body)+filler)
+		bytes += int64(len(body) + len(filler))
+	}
+	return pages, bytes
+}

@@ -1,0 +1,43 @@
+package structured
+
+import "testing"
+
+func TestDeclared(t *testing.T) {
+	ld := func(s string) string { return `<script type=application/ld+json>` + s + `</script>` }
+	const og = `<meta property=article:published_time content=2001-01-02>`
+	for _, c := range []struct{ name, page, author, published, modified string }{
+		{"nothing", `<p>`, "", "", ""},
+		{"JSON-LD before Open Graph", og + ld(`{"@type":"Article","datePublished":"2001-01-01"}`), "", "2001-01-01", ""},
+		{"Open Graph where JSON-LD is no date", og + ld(`{"@type":"Article","datePublished":"soon"}`), "", "2001-01-02", ""},
+		{"Open Graph before microdata",
+			og + `<div itemscope itemtype="http://schema.org/Article"><meta itemprop=datePublished content=2001-01-03>`, "", "2001-01-02", ""},
+		{"microdata before RDFa", `<div vocab="http://schema.org/" typeof=Article><meta property=datePublished content=2001-01-04></div>
+<div itemscope itemtype="http://schema.org/Article"><meta itemprop=datePublished content=2001-01-03></div>`, "", "2001-01-03", ""},
+		{"RDFa before other meta", `<meta name=date content=2001-01-05>
+<div vocab="http://schema.org/" typeof=Article><meta property=datePublished content=2001-01-04></div>`, "", "2001-01-04", ""},
+		{"other meta before time", `<meta name=date content=2001-01-05><article><time pubdate>2001-01-06</time></article>`, "", "2001-01-05", ""},
+		{"each by itself", ld(`{"@type":"Article","author":"A"}`) + og + `<meta name=dcterms.modified content=2001-01-07>`, "A", "2001-01-02", "2001-01-07"},
+		{"article before page", ld(`[{"@type":"WebPage","datePublished":"2001-01-01"},{"@type":"Article","datePublished":"2001-01-02"}]`), "", "2001-01-02", ""},
+		{"articles that agree", ld(`[{"@type":"Article","author":"A"},{"@type":"Article","author":{"name":"A"}}]`), "A", "", ""},
+		{"articles that do not", ld(`[{"@type":"Article","author":"A"},{"@type":"Article","author":"B"}]`), "", "", ""},
+		{"no creative work", ld(`{"@type":"Review","author":"A","datePublished":"2001-01-01"}`), "", "", ""},
+		{"a book is not its page", ld(`{"@type":"Book","author":"A","datePublished":"1901-01-01"}`), "", "", ""},
+		{"main entity", ld(`{"@type":"QAPage","mainEntity":{"@type":"Question","author":{"name":"A"}}}`), "A", "", ""},
+		{"odd values", ld(`{"@type":["Article",1,null],"author":[null,1,{"name":["A",2]},{"@id":5},["x"]],"datePublished":20010101}`), "1; A", "2001-01-01", ""},
+		{"author by its own reference", ld(`{"@type":"Article","@id":"a","author":{"@id":"a"}}`), "", "", ""},
+		{"names cleaned", ld(`{"@type":"Article","author":["  A &amp;\n B ","https://x.example","www.x.example","A & B",""]}`), "A & B", "", ""},
+		{"author's address", `<meta property=article:author content="https://x.example/a"><meta name=author content=A>`, "A", "", ""},
+		{"time with a class", `<time class="entry-date published" datetime="2001-01-01T00:00:00Z"></time><time class=updated>2001-01-02</time>`,
+			"", "2001-01-01T00:00:00Z", "2001-01-02"},
+		{"time of unknown meaning", `<time>2001-01-01</time>`, "", "", ""},
+		{"first date of the article", `<article><time>now</time><time>2001-01-01</time><time>2001-01-02</time></article>`, "", "2001-01-01", ""},
+		{"several authors without an article", `<a rel=author>A</a><a rel=author>B</a>`, "", "", ""},
+		{"one author, twice", `<a rel="AUTHOR me">A</a><a rel=author>A</a>`, "A", "", ""},
+		{"two articles", `<article><a rel=author>A</a><time pubdate>2001-01-01</time></article><article></article>`, "", "", ""},
+	} {
+		d := FromHTML(parse(t, c.page), testBase)
+		if d.Author != c.author || d.Published != c.published || d.Modified != c.modified {
+			t.Errorf("%s: %q %q %q, want %q %q %q", c.name, d.Author, d.Published, d.Modified, c.author, c.published, c.modified)
+		}
+	}
+}

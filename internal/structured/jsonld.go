@@ -1,0 +1,129 @@
+package structured
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	stdhtml "html"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// JSONLD returns the values of the page's JSON-LD scripts, in order, each as
+// compact JSON text with its members as written; [Objects] decodes them. Scripts
+// are read leniently, see readJSON. One whose text was escaped as if it were
+// HTML, and so has no quotation marks at all, is unescaped first; offsets are
+// then in the unescaped text.
+//
+// What cannot be read is reported and left out; values before it in the same
+// script are kept.
+func JSONLD(root *html.Node) ([]json.RawMessage, []Problem) {
+	var values []json.RawMessage
+	var problems []Problem
+	scripts := 0
+	for n := range elements(root) {
+		if !isJSONLD(n) {
+			continue
+		}
+		vs, p := readScript(n)
+		if scripts == maxScripts || len(values)+len(vs) > maxJSONValues {
+			return values, append(problems, Problem{Part: partJSONLD, Script: scripts, Text: "too much data: the rest is left out"})
+		}
+		values = append(values, vs...)
+		if p != nil && len(problems) < maxProblems {
+			p.Script = scripts
+			problems = append(problems, *p)
+		}
+		scripts++
+	}
+	return values, problems
+}
+
+// isJSONLD reports whether n is a script whose media type is that of JSON-LD,
+// with whatever parameters.
+func isJSONLD(n *html.Node) bool {
+	if !isHTML(n, atom.Script) {
+		return false
+	}
+	typ, _ := attribute(n, "type")
+	essence, _, _ := strings.Cut(typ, ";")
+	return strings.EqualFold(strings.Trim(essence, whitespace), "application/ld+json")
+}
+
+func readScript(n *html.Node) ([]json.RawMessage, *Problem) {
+	s := scriptText(n)
+	if len(s) > maxScriptBytes {
+		return nil, &Problem{Part: partJSONLD, Text: fmt.Sprintf("script of more than %d bytes", maxScriptBytes)}
+	}
+	if isEscaped(s) {
+		s = stdhtml.UnescapeString(s)
+	}
+	values, err := readJSON(s)
+	var syntax *syntaxError
+	if errors.As(err, &syntax) {
+		return values, &Problem{Part: partJSONLD, Offset: syntax.offset, Text: syntax.text}
+	}
+	return values, nil
+}
+
+// scriptText is the child text content of a script.
+func scriptText(n *html.Node) string {
+	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
+		return c.Data
+	}
+	var b strings.Builder
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return b.String()
+}
+
+// isEscaped reports whether the first name of the script begins with an escaped
+// quotation mark, where JSON has no place for an ampersand.
+func isEscaped(s string) bool {
+	s = strings.TrimLeft(s, whitespace+"[{")
+	for _, quote := range []string{"&quot;", "&#34;", "&#034;", "&#x22;", "&#X22;"} {
+		if strings.HasPrefix(s, quote) {
+			return true
+		}
+	}
+	return false
+}
+
+// Objects decodes JSON-LD values and returns the objects that describe things,
+// in order: each value that is an object, those in arrays, and behind an object
+// those in its @graph. They are as encoding/json decodes them, with numbers as
+// json.Number, which keeps them exact.
+func Objects(jsonld []json.RawMessage) []any {
+	var objects []any
+	for _, raw := range jsonld {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		var v any
+		if err := d.Decode(&v); err == nil {
+			objects = appendObjects(objects, v)
+		}
+	}
+	return objects
+}
+
+// appendObjects recurs as deep as the value is, which maxJSONDepth bounds.
+func appendObjects(objects []any, v any) []any {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			objects = appendObjects(objects, e)
+		}
+	case map[string]any:
+		objects = append(objects, v)
+		if graph, ok := v["@graph"]; ok {
+			objects = appendObjects(objects, graph)
+		}
+	}
+	return objects
+}

@@ -1,0 +1,232 @@
+package structured
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Microdata returns the page's top-level items, in tree order (HTML standard,
+// section 5; the JSON form is that of section 5.5). It differs from the standard
+// where pages do:
+//
+//   - A content attribute is the value of any element, as on meta: shops write
+//     <span itemprop="price" content="9.90">, and search engines read it so.
+//   - Text is folded: trimmed, with one space for each run of white space and
+//     for a br, and without that of script and style elements.
+//   - A global identifier that is no URL is kept as written.
+//   - Items that are in each other by itemref give the string "ERROR" where the
+//     circle closes, as the standard has it; those deeper than a bound are left
+//     out.
+func Microdata(root *html.Node, base string) ([]*Item, []Problem) {
+	m := microdata{root: root, urls: newResolver(base), left: newBudget()}
+	var items []*Item
+	for n := range elements(root) {
+		if m.left.spent {
+			break
+		}
+		if has(n, "itemscope") && !has(n, "itemprop") {
+			items = append(items, m.item(n, nil))
+		}
+	}
+	return items, m.left.problems(partMicrodata)
+}
+
+type microdata struct {
+	root *html.Node
+	urls *resolver
+	left budget
+
+	// Made at the first itemref: the first element with each id, and the place
+	// of each element in the tree.
+	ids   map[string]*html.Node
+	order map[*html.Node]int
+}
+
+// item reads the item of an element; path is the items it is in.
+func (m *microdata) item(n *html.Node, path []*html.Node) *Item {
+	b := builder{item: &Item{}}
+	if types, ok := attribute(n, "itemtype"); ok {
+		b.item.Types = m.types(types)
+	}
+	if id, ok := attribute(n, "itemid"); ok && m.left.take(0, len(id)) {
+		b.item.ID = m.identifier(id)
+	}
+	path = append(path, n)
+	for _, p := range m.properties(n) {
+		m.property(&b, p, path)
+	}
+	return b.item
+}
+
+func (m *microdata) types(s string) []string {
+	var types []string
+	for t := range tokens(s) {
+		if len(types) >= maxTypes || !m.left.take(1, len(t)) {
+			break
+		}
+		types = append(types, t)
+	}
+	return types
+}
+
+func (m *microdata) identifier(id string) string {
+	if u, ok := m.urls.resolve(id); ok {
+		return u
+	}
+	return id
+}
+
+// property adds the value of an element under each of its names. The first name
+// pays for the value itself, what is in it having been paid for; each further
+// one pays for all of it again, as it will be written again.
+func (m *microdata) property(b *builder, n *html.Node, path []*html.Node) {
+	if m.left.spent {
+		return
+	}
+	before := m.left
+	v, ok := m.value(n, path)
+	if !ok {
+		return
+	}
+	inside, insideBytes := before.values-m.left.values, before.bytes-m.left.bytes
+	values, bytes := 1, len(v.Text)
+	names, _ := attribute(n, "itemprop")
+	for name := range tokens(names) {
+		if !m.left.take(values, bytes+len(name)) {
+			return
+		}
+		b.add(name, v)
+		values, bytes = 1+inside, len(v.Text)+insideBytes
+	}
+}
+
+// value is the standard's property value (section 5.2.4).
+func (m *microdata) value(n *html.Node, path []*html.Node) (Value, bool) {
+	if has(n, "itemscope") {
+		return m.nested(n, path)
+	}
+	if content, ok := attribute(n, "content"); ok {
+		return Value{Text: content}, true
+	}
+	if n.Namespace != "" {
+		return Value{Text: text(n, &m.left)}, true
+	}
+	switch n.DataAtom {
+	case atom.Meta:
+		return Value{}, true
+	case atom.Audio, atom.Embed, atom.Iframe, atom.Img, atom.Source, atom.Track, atom.Video:
+		return m.url(n, "src"), true
+	case atom.A, atom.Area, atom.Link:
+		return m.url(n, "href"), true
+	case atom.Object:
+		return m.url(n, "data"), true
+	case atom.Data, atom.Meter:
+		v, _ := attribute(n, "value")
+		return Value{Text: v}, true
+	case atom.Time:
+		if v, ok := attribute(n, "datetime"); ok {
+			return Value{Text: v}, true
+		}
+	default:
+	}
+	return Value{Text: text(n, &m.left)}, true
+}
+
+func (m *microdata) nested(n *html.Node, path []*html.Node) (Value, bool) {
+	if slices.Contains(path, n) {
+		return Value{Text: "ERROR"}, true
+	}
+	if len(path) >= maxItemDepth {
+		m.left.deep = true
+		return Value{}, false
+	}
+	return Value{Item: m.item(n, path)}, true
+}
+
+// urlBytesPerStep is how much of a URL takes as much time to resolve as a node to
+// look at, about.
+const urlBytesPerStep = 4
+
+// url is the value of an attribute that holds a URL: the empty string where
+// there is none.
+func (m *microdata) url(n *html.Node, name string) Value {
+	v, ok := attribute(n, name)
+	if !ok || !m.left.step(len(v)/urlBytesPerStep) {
+		return Value{}
+	}
+	u, _ := m.urls.resolve(v)
+	return Value{Text: u}
+}
+
+// refSteps is what a node costs where there are references: it must be
+// remembered as seen.
+const refSteps = 4
+
+// properties returns the elements that are properties of the item, in tree
+// order (section 5.2.5).
+func (m *microdata) properties(item *html.Node) []*html.Node {
+	refs, ok := attribute(item, "itemref")
+	if !ok {
+		return m.collect(nil, item, func(*html.Node) bool { return m.left.step(1) })
+	}
+	m.index()
+	seen := map[*html.Node]bool{item: true}
+	unseen := func(n *html.Node) bool {
+		again := seen[n]
+		seen[n] = true
+		return m.left.step(refSteps) && !again
+	}
+	found := m.collect(nil, item, unseen)
+	for id := range tokens(refs) {
+		if n := m.ids[id]; m.left.step(1) && n != nil && unseen(n) {
+			found = m.collectFrom(found, n, unseen)
+		}
+	}
+	slices.SortFunc(found, func(a, b *html.Node) int { return cmp.Compare(m.order[a], m.order[b]) })
+	return found
+}
+
+// collectFrom appends n, if it is a property, and those below it.
+func (m *microdata) collectFrom(found []*html.Node, n *html.Node, visit func(*html.Node) bool) []*html.Node {
+	if has(n, "itemprop") {
+		found = append(found, n)
+	}
+	if has(n, "itemscope") {
+		return found
+	}
+	return m.collect(found, n, visit)
+}
+
+// collect appends the properties below n that belong to the item n is in. It
+// does not go where visit says no.
+func (m *microdata) collect(found []*html.Node, n *html.Node, visit func(*html.Node) bool) []*html.Node {
+	walk(n, func(c *html.Node) bool {
+		if c == n {
+			return true
+		}
+		if c.Type != html.ElementNode || !visit(c) {
+			return false
+		}
+		if has(c, "itemprop") {
+			found = append(found, c)
+		}
+		return !has(c, "itemscope")
+	}, nil)
+	return found
+}
+
+func (m *microdata) index() {
+	if m.ids != nil {
+		return
+	}
+	m.ids, m.order = map[string]*html.Node{}, map[*html.Node]int{}
+	for n := range elements(m.root) {
+		m.order[n] = len(m.order)
+		if id, ok := attribute(n, "id"); ok && id != "" && m.ids[id] == nil {
+			m.ids[id] = n
+		}
+	}
+}

@@ -1,0 +1,452 @@
+package structured
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// RDFa returns what the page says in RDFa Lite 1.1 (the attributes vocab,
+// typeof, property, resource and prefix, with the values that href, src, content
+// and datetime give), and by about and xmlns:prefix, which older pages have,
+// in the form of microdata: an item for each thing with a type or a property.
+//
+//   - An item is the value of the property that introduces it, or is in the list,
+//     in tree order. Where it is meant again, its ID is the value.
+//   - Types are IRIs. So are the names of properties, but for those in the
+//     vocabulary of the item's first type, of which the term is kept: "name" and
+//     not "http://schema.org/name".
+//   - Meta elements of Open Graph and Twitter cards are left to [Meta].
+//   - Links by rel and rev are not read: RDFa Lite has them not.
+//
+// Text is folded as that of [Microdata] is.
+func RDFa(root *html.Node, base string) ([]*Item, []Problem) {
+	r := rdfa{
+		urls: newResolver(base), left: newBudget(), prefixes: newPrefixes(),
+		subjects: map[string]*subject{}, said: map[statement]bool{},
+	}
+	r.document, _ = r.urls.resolve("")
+	if r.document == "" {
+		r.document = "about:blank" // a page of no known URL
+	}
+	walk(root, r.enter, r.leave)
+	return r.items(), r.left.problems(partRDFa)
+}
+
+// items returns the things that are no property's value.
+func (r *rdfa) items() []*Item {
+	var items []*Item
+	for _, s := range r.all {
+		if len(s.item.Types)+len(s.item.Properties) == 0 {
+			continue
+		}
+		s.shorten()
+		if !s.nested {
+			items = append(items, s.item)
+		}
+	}
+	return items
+}
+
+// shorten leaves the term of names in the vocabulary of the first type.
+func (s *subject) shorten() {
+	if len(s.item.Types) == 0 {
+		return
+	}
+	first := s.item.Types[0]
+	vocab := first[:1+strings.LastIndexAny(first, "/#")]
+	for i := range s.item.Properties {
+		p := &s.item.Properties[i]
+		term, ok := strings.CutPrefix(p.Name, vocab)
+		if ok && term != "" && !strings.ContainsAny(term, "/#") {
+			p.Name = term
+		}
+	}
+}
+
+type rdfa struct {
+	urls     *resolver
+	document string // IRI
+	left     budget
+	prefixes prefixes
+	frames   []rdfaFrame // the open elements that change the context
+	page     topic       // the document
+
+	subjects map[string]*subject // by IRI
+	said     map[statement]bool
+	all      []*subject // in tree order
+}
+
+// subject is a thing that is spoken of.
+type subject struct {
+	builder
+	depth  int  // in how many items it is
+	nested bool // it is the value of a property
+}
+
+// statement is that a property of a thing has a text or IRI: said twice, it is
+// one (RDF 1.1 Concepts, section 3).
+type statement struct {
+	about      *subject
+	name, text string
+}
+
+// rdfaFrame is the context that an element makes for those in it.
+type rdfaFrame struct {
+	node  *html.Node
+	vocab string
+	undo  []binding
+	topic *topic // shared by the elements within that do not change it
+}
+
+// topic is what properties are of: a thing, or where it has not been needed yet,
+// that of an IRI, or of a link not resolved yet, or the document. Most links have
+// no property in them.
+type topic struct {
+	about     *subject
+	iri, href string
+}
+
+// rdfaAttributes is what an element says.
+type rdfaAttributes struct {
+	vocab, prefix, typeOf, property, resource, about, href, src attr
+	content, datetime, rel, datatype                            attr
+
+	xmlns  bool // there are attributes xmlns:prefix
+	marked bool // there is an attribute of RDFa's own
+}
+
+// attr is an attribute that may be missing.
+type attr struct {
+	value string
+	is    bool
+}
+
+func readRDFa(n *html.Node) rdfaAttributes {
+	var a rdfaAttributes
+	for i := range n.Attr {
+		key := n.Attr[i].Key
+		if n.Attr[i].Namespace != "" {
+			continue
+		}
+		if field, own := a.field(key); field != nil {
+			*field = attr{n.Attr[i].Val, true}
+			a.marked = a.marked || own
+		} else if strings.HasPrefix(key, "xmlns:") {
+			a.xmlns, a.marked = true, true
+		}
+	}
+	return a
+}
+
+// field returns where an attribute belongs, or nil, and whether it is RDFa's own.
+func (a *rdfaAttributes) field(key string) (*attr, bool) {
+	switch key {
+	case "vocab":
+		return &a.vocab, true
+	case "prefix":
+		return &a.prefix, true
+	case "typeof":
+		return &a.typeOf, true
+	case "property":
+		return &a.property, true
+	case "resource":
+		return &a.resource, true
+	case "about":
+		return &a.about, true
+	case "href":
+		return &a.href, false
+	case "src":
+		return &a.src, false
+	case "content":
+		return &a.content, false
+	case "datetime":
+		return &a.datetime, false
+	case "rel":
+		return &a.rel, false
+	case "datatype":
+		return &a.datatype, false
+	}
+	return nil, false
+}
+
+// link returns the attribute that refers to something by a URL.
+func (a *rdfaAttributes) link() attr {
+	if a.href.is {
+		return a.href
+	}
+	return a.src
+}
+
+// enter processes an element: RDFa Core 1.1, section 7.5.
+func (r *rdfa) enter(n *html.Node) bool {
+	if n.Type != html.ElementNode || r.left.spent {
+		return !r.left.spent
+	}
+	a := readRDFa(n)
+	if !a.marked && (!a.link().is || n.FirstChild == nil) {
+		return true
+	}
+	f := rdfaFrame{node: n, topic: &r.page}
+	if len(r.frames) > 0 {
+		parent := &r.frames[len(r.frames)-1]
+		f.vocab, f.topic = parent.vocab, parent.topic
+	}
+	r.declare(&f, &a)
+	r.frames = append(r.frames, f)
+	r.establish(&a)
+	return true
+}
+
+func (r *rdfa) leave(n *html.Node) {
+	last := len(r.frames) - 1
+	if last < 0 || r.frames[last].node != n {
+		return
+	}
+	r.prefixes.pop(r.frames[last].undo)
+	r.frames = r.frames[:last]
+}
+
+// declare takes vocab and prefixes into account (steps 2 and 3).
+func (r *rdfa) declare(f *rdfaFrame, a *rdfaAttributes) {
+	if a.vocab.is {
+		f.vocab = r.vocabulary(a.vocab.value)
+	}
+	if a.xmlns {
+		for _, x := range f.node.Attr {
+			if name, ok := strings.CutPrefix(x.Key, "xmlns:"); ok && x.Namespace == "" {
+				f.undo = r.prefixes.declare(name, x.Val, f.undo)
+			}
+		}
+	}
+	if a.prefix.is {
+		f.undo = r.prefixes.push(a.prefix.value, f.undo)
+	}
+}
+
+// vocabulary returns the IRI that terms are appended to. The slash that many
+// pages forget behind schema.org is there by the resolution.
+func (r *rdfa) vocabulary(v string) string {
+	if v = strings.Trim(v, whitespace); v == "" {
+		return ""
+	}
+	if u, ok := r.urls.resolve(v); ok {
+		return u
+	}
+	return v
+}
+
+// establish finds what the element and those in it speak of (step 5), and adds
+// types and properties. The element's frame is on top.
+func (r *rdfa) establish(a *rdfaAttributes) {
+	f := &r.frames[len(r.frames)-1]
+	own := a.property.is && !a.content.is && !a.datatype.is
+	switch {
+	case own && a.typeOf.is && !a.about.is:
+		r.typed(f, a)
+		return
+	case own && a.about.is:
+		r.speakOf(f, a.about, attr{})
+	case own:
+	case r.turn(f, a):
+	case a.typeOf.is && !isOutermost(f.node):
+		f.topic = &topic{about: r.newSubject("")}
+	}
+	if a.typeOf.is {
+		r.addTypes(r.spoken(f), a, f.vocab)
+	}
+	if own {
+		r.add(f, a, r.plain(f, a))
+	} else if a.property.is {
+		r.add(f, a, Value{Text: r.literal(f.node, a)})
+	}
+}
+
+// turn makes the element speak of about, else of resource, href or src, and
+// reports whether it has any. With rel, what is in the element speaks of the
+// link's target (step 6).
+func (r *rdfa) turn(f *rdfaFrame, a *rdfaAttributes) bool {
+	target := a.resource.is || a.link().is
+	if a.about.is && (!a.rel.is || !target) {
+		return r.speakOf(f, a.about, attr{})
+	}
+	return target && r.speakOf(f, a.resource, a.link())
+}
+
+// speakOf changes what properties are of: a resource, or else a link. One that
+// cannot be resolved changes nothing, and gives false.
+func (r *rdfa) speakOf(f *rdfaFrame, resource, link attr) bool {
+	if !resource.is {
+		f.topic = &topic{href: link.value}
+		return true
+	}
+	iri, ok := r.resource(resource.value)
+	if ok {
+		f.topic = &topic{iri: iri}
+	}
+	return ok
+}
+
+// typed adds an item as the value of a property, and makes what is in the
+// element speak of that item.
+func (r *rdfa) typed(f *rdfaFrame, a *rdfaAttributes) {
+	owner, iri := r.spoken(f), r.target(a)
+	s, known := r.subjects[iri]
+	if known = known && iri != ""; !known {
+		s = r.newSubject(iri)
+	}
+	switch {
+	case known:
+		r.add(f, a, Value{Text: iri})
+	case owner.depth+1 >= maxItemDepth:
+		r.left.deep = true
+	case r.add(f, a, Value{Item: s.item}):
+		s.nested, s.depth = true, owner.depth+1
+	}
+	f.topic = &topic{about: s}
+	r.addTypes(s, a, f.vocab)
+}
+
+// plain is the value of a property without a type: a URL, a time, or text. A rel
+// with a prefix takes the link for itself (HTML+RDFa 1.1, section 3.1, rule 7).
+func (r *rdfa) plain(f *rdfaFrame, a *rdfaAttributes) Value {
+	if !a.resource.is && !a.link().is || strings.Contains(a.rel.value, ":") {
+		return Value{Text: r.literal(f.node, a)}
+	}
+	return Value{Text: r.target(a)}
+}
+
+// target is the IRI that resource, href or src give, or empty.
+func (r *rdfa) target(a *rdfaAttributes) string {
+	var iri string
+	if a.resource.is {
+		iri, _ = r.resource(a.resource.value)
+	} else if link := a.link(); link.is {
+		iri, _ = r.urls.resolve(link.value)
+	}
+	return iri
+}
+
+// literal is what an element says: content, datetime or its text.
+func (r *rdfa) literal(n *html.Node, a *rdfaAttributes) string {
+	switch {
+	case a.content.is:
+		return a.content.value
+	case a.datetime.is:
+		return a.datetime.value
+	}
+	return text(n, &r.left)
+}
+
+// resource resolves a CURIE, a safe one in brackets, or a reference.
+func (r *rdfa) resource(s string) (string, bool) {
+	s = strings.Trim(s, whitespace)
+	if inner, ok := strings.CutPrefix(s, "["); ok {
+		if inner, ok = strings.CutSuffix(inner, "]"); ok {
+			return r.prefixes.curie(inner)
+		}
+	}
+	if strings.HasPrefix(s, "_:") {
+		return s, true
+	}
+	if iri, ok := r.prefixes.curie(s); ok {
+		return iri, true
+	}
+	return r.urls.resolve(s)
+}
+
+// isOutermost reports whether an element without a resource speaks of what is
+// around it, and so of the document (HTML+RDFa 1.1, section 3.1).
+func isOutermost(n *html.Node) bool {
+	return isHTML(n, atom.Html) || isHTML(n, atom.Head) || isHTML(n, atom.Body)
+}
+
+// spoken returns what properties are of at a frame, made if it must be.
+func (r *rdfa) spoken(f *rdfaFrame) *subject {
+	t := f.topic
+	if t.about != nil {
+		return t.about
+	}
+	switch {
+	case t.iri != "":
+	case t.href != "":
+		var ok bool
+		if t.iri, ok = r.urls.resolve(t.href); !ok {
+			t.iri = t.href
+		}
+	default:
+		t.iri = r.document
+	}
+	if t.about = r.subjects[t.iri]; t.about == nil {
+		t.about = r.newSubject(t.iri)
+	}
+	return t.about
+}
+
+// newSubject notes a new thing; without an IRI it is one of its own.
+func (r *rdfa) newSubject(iri string) *subject {
+	s := &subject{builder: builder{item: &Item{ID: iri}}}
+	if iri != "" {
+		r.subjects[iri] = s
+	}
+	r.all = append(r.all, s)
+	return s
+}
+
+func (r *rdfa) addTypes(s *subject, a *rdfaAttributes, vocab string) {
+	for t := range tokens(a.typeOf.value) {
+		iri, ok := r.prefixes.name(t, vocab)
+		if !ok || slices.Contains(s.item.Types, iri) {
+			continue
+		}
+		if len(s.item.Types) >= maxTypes || !r.left.take(1, len(iri)) {
+			return
+		}
+		s.item.Types = append(s.item.Types, iri)
+	}
+}
+
+// add adds a value under each name of a property, and reports whether it did
+// under any.
+func (r *rdfa) add(f *rdfaFrame, a *rdfaAttributes, v Value) bool {
+	added := false
+	for t := range tokens(a.property.value) {
+		lower := strings.ToLower(t)
+		if isHTML(f.node, atom.Meta) && (isOpenGraph(lower) || isTwitter(lower)) {
+			continue
+		}
+		name, ok := r.prefixes.name(t, f.vocab)
+		if !ok {
+			continue
+		}
+		if added && v.Item != nil {
+			v = Value{Text: r.identify(v.Item)}
+		}
+		about := r.spoken(f)
+		said := statement{about, name, v.Text}
+		if v.Item == nil && r.said[said] {
+			continue
+		}
+		if !r.left.take(1, len(name)+len(v.Text)) {
+			return added
+		}
+		if v.Item == nil {
+			r.said[said] = true
+		}
+		about.add(name, v)
+		added = true
+	}
+	return added
+}
+
+// identify returns the ID of an item, which it gives one that has none: a blank
+// node's.
+func (r *rdfa) identify(i *Item) string {
+	if i.ID == "" {
+		i.ID = "_:item" + strconv.Itoa(len(r.all))
+	}
+	return i.ID
+}

@@ -1,0 +1,89 @@
+package structured
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// visible answers from what a page shows: links with rel=author, and time
+// elements. In the page's only article the first time counts, if none says what
+// it is. Without an article only a time that says so counts, and an author if
+// there is but one; of several articles, none is the page.
+type visible struct {
+	answers [3][]string
+}
+
+func newVisible(root *html.Node) visible {
+	scope, articles := root, 0
+	walk(root, func(n *html.Node) bool {
+		if isHTML(n, atom.Article) {
+			articles++
+			scope = n
+			return false
+		}
+		return articles < 2
+	}, nil)
+	var v visible
+	if articles > 1 {
+		return v
+	}
+	v.read(scope)
+	if articles == 0 && len(names(v.answers[author])) > 1 {
+		v.answers[author] = nil
+	}
+	return v
+}
+
+// maxShown is the number of authors and times that are looked at.
+const maxShown = 100
+
+func (v *visible) read(scope *html.Node) {
+	left := newBudget()
+	var stated []string // published, in so many words
+	for n := range elements(scope) {
+		if len(v.answers[author])+len(v.answers[published]) > maxShown {
+			break
+		}
+		switch {
+		case isHTML(n, atom.A):
+			if rel, _ := attribute(n, "rel"); hasToken(rel, "author") {
+				v.answers[author] = append(v.answers[author], text(n, &left))
+			}
+		case isHTML(n, atom.Time):
+			f, date := readTime(n, &left)
+			v.answers[f] = append(v.answers[f], date)
+			if isStated(n) {
+				stated = append(stated, date)
+			}
+		}
+	}
+	if stated != nil || !isHTML(scope, atom.Article) {
+		v.answers[published] = stated
+	}
+}
+
+// readTime returns what a time element is the date of, which its class tells
+// (microformats: h-entry and hAtom), and that date.
+func readTime(n *html.Node, left *budget) (fact, string) {
+	date, ok := attribute(n, "datetime")
+	if !ok {
+		date = text(n, left)
+	}
+	class, _ := attribute(n, "class")
+	if !isStated(n) && (hasToken(class, "updated") || hasToken(class, "dt-updated") || hasToken(class, "modified")) {
+		return modified, date
+	}
+	return published, date
+}
+
+// isStated reports whether a time element says that it is the time of
+// publication: by the attribute of HTML drafts, or by its class.
+func isStated(n *html.Node) bool {
+	class, _ := attribute(n, "class")
+	return has(n, "pubdate") || hasToken(class, "published") || hasToken(class, "dt-published")
+}
+
+// declared implements source.
+func (v visible) declared(f fact) []string {
+	return v.answers[f]
+}
