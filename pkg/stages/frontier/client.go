@@ -21,8 +21,14 @@ type Client struct{ Bus *stages.Bus }
 // ErrUnanswered is returned when a partition has no owner that answers.
 var ErrUnanswered = errors.New("no frontier answers")
 
-// questionTimeout bounds a question to one partition.
-const questionTimeout = 5 * time.Second
+const (
+	// questionTimeout bounds a question to one partition.
+	questionTimeout = 5 * time.Second
+	// firstAnswer is how long the first try waits for an answer; each further one
+	// waits twice as long. A frontier that is about to take the partition, or just
+	// gave it up, hears a question and does not answer.
+	firstAnswer = 100 * time.Millisecond
+)
 
 // Status returns how a crawl stands, over all partitions.
 func (c *Client) Status(ctx context.Context, crawl string) (Counters, error) {
@@ -77,11 +83,23 @@ func (c *Client) Explain(ctx context.Context, crawl, url string) (Explanation, e
 	return e, err
 }
 
+// ask asks a partition, again while nobody answers.
 func (c *Client) ask(ctx context.Context, op string, p int, q Question, reply any) error {
-	if err := c.request(ctx, messages.SubjectFrontier(op, p), q, reply); err != nil {
-		return fmt.Errorf("partition %d: %w", p, err)
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
+	for wait := firstAnswer; ; wait *= 2 {
+		try, stop := context.WithTimeout(ctx, wait)
+		err := c.request(try, messages.SubjectFrontier(op, p), q, reply)
+		unheard := err != nil && try.Err() != nil
+		stop()
+		if unheard && ctx.Err() == nil {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("partition %d: %w", p, err)
+		}
+		return nil
 	}
-	return nil
 }
 
 func (c *Client) request(ctx context.Context, subject string, q, reply any) error {
@@ -89,8 +107,6 @@ func (c *Client) request(ctx context.Context, subject string, q, reply any) erro
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
-	defer cancel()
 	m, err := c.Bus.NC.RequestWithContext(ctx, subject, text)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnanswered, err)
@@ -123,6 +139,8 @@ func (c *Client) SetState(ctx context.Context, crawl, host string, state message
 	var reply struct {
 		Rev uint64 `json:"rev"`
 	}
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
 	err := c.request(ctx, messages.SubjectControl, Control{Crawl: crawl, Host: host, State: state}, &reply)
 	return reply.Rev, err
 }

@@ -1,0 +1,54 @@
+package frontier
+
+import (
+	"encoding/json"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// A frontier hears questions before it has taken its partitions, and does not
+// answer them: who asks must not wait for long, nor give up.
+func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
+	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("no server")
+	}
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Close()
+	bus.Layout = messages.Layout{Partitions: 1}
+	var answer PartitionStatus
+	answer.Counters.Done = 3
+	text, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard atomic.Int32
+	if _, err := bus.NC.Subscribe(messages.SubjectFrontier(opStatus, 0), func(m *nats.Msg) {
+		if heard.Add(1) > 2 {
+			_ = m.Respond(text) // a client that is gone waits for nothing
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	c := Client{Bus: bus}
+	got, err := c.Status(t.Context(), "c")
+	if err != nil || got.Done != 3 || heard.Load() != 3 {
+		t.Errorf("%+v, %v, asked %d times", got, err, heard.Load())
+	}
+}
