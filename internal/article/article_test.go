@@ -1,0 +1,149 @@
+package article
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+func TestText(t *testing.T) {
+	for _, c := range []struct{ page, want string }{
+		{"<p>a  b\n c</p><p>d</p>", "a b c\nd"},
+		{"<b>a</b>b <i> c </i>d", "ab c d"},
+		{"a<br>b<hr>c", "a\nb\nc"},
+		{"<table><tr><td>a<td>b<tr><td>c</table>", "a b\nc"},
+		{"x&nbsp;y\x00z", "x yz"},
+		{"<script>no</script><style>no</style><template>no</template><noscript>no</noscript><textarea>no</textarea>a", "a"},
+		{"<pre>a\n  b</pre>", "a b"},
+		{"<svg><text>no</text></svg><div>a<div>b</div></div>", "a\nb"},
+		{"", ""},
+	} {
+		if got := Text(body(t, c.page)); got != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.page, got, c.want)
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	const fence = "```"
+	for _, c := range []struct{ page, want string }{
+		{"<h1>A <a href=b>b</a></h1><h6>c #</h6><h2></h2>", "# A [b](https://x.example/d/b)\n\n###### c \\#"},
+		{"<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>", "- a\n  - b\n- c"},
+		{"<ol start=9><li>a<li><p>b</p><p>c</p></ol>", "9. a\n\n10. b\n\n    c"},
+		{"<ul><li>a</ul><ul><li>b</ul><ol><li>c</ol><ol><li>d</ol>", "- a\n\n* b\n\n1. c\n\n1) d"},
+		{"<ul><li><input type=checkbox disabled checked> a<li><input type=checkbox disabled> b</ul>", "- [x] a\n- [ ] b"},
+		{"<table><tr><th>a<th align=right>b<tr><td>c|d<td><p>e</p><p>f</p></table>", "| a | b |\n| --- | ---: |\n| c\\|d | e<br>f |"},
+		{"<table><tr><td rowspan=2>a<td>b<tr><td>c<tr><td colspan=2>d</table>", "| | |\n| --- | --- |\n| a | b |\n| | c |\n| d | |"},
+		{"<table><tr><td><h2>a</h2><td><p>b</table>", "## a\n\nb"},
+		{"<pre><code class='language-go'>a\n\n  b</code></pre>", fence + "go\na\n\n  b\n" + fence},
+		{"<div class='highlight-python notranslate'><div class=highlight><pre>x</pre></div></div>", fence + "python\nx\n" + fence},
+		{"<pre>" + fence + "</pre>", "````\n" + fence + "\n````"},
+		{"<p>a<code>b`c</code> <kbd>d</kbd></p>", "a``b`c`` `d`"},
+		{"<p>a<b> b </b>c<b></b><b>d</b><b>e</b> x<i>y</i>", "a **b** c**de** x*y*"},
+		{"<p>(<b>a!</b>)b<b>!c</b>", "(**a!**)b!c"},
+		{"<p><del>a</del> <em>b <strong>c</strong></em>", "~~a~~ *b **c***"},
+		{"<p>a<br>b<br><br>c", "a\\\nb\n\nc"},
+		{"<blockquote>a<blockquote><p>b<p>c</blockquote></blockquote>", "> a\n>\n> > b\n> >\n> > c"},
+		{"<blockquote><ul><li>a<pre>b\n\nc</pre></ul></blockquote>", "> - a\n>\n>   " + fence + "\n>   b\n>\n>   c\n>   " + fence},
+		{"<dl><dt>a<dt>b<dd>c<dd><p>d<dt>e<dd>f</dl>", "- **a**\n\n  **b**\n\n  c\n\n  d\n\n- **e**\n\n  f"},
+		{"<p><img src=/i.png alt='a]b'><img src='data:x'><a href=y><img src=z alt=''></a>", "![a\\]b](https://x.example/i.png)[![](https://x.example/d/z)](https://x.example/d/y)"},
+		{"<a href=y><h3>a</h3><p>b</p></a>", "### [a](https://x.example/d/y)\n\nb"},
+		{"<a href='javascript:x'>a</a> <a href='mailto:a@x.example'>b</a> <a href='#c'>c</a> <a href='q?a=(1)&amp;lt;b'>d</a>",
+			"a [b](mailto:a@x.example) [c](https://x.example/d/#c) [d](https://x.example/d/q?a=%281%29&amp;lt;b)"},
+		{"<p>a<sup><a href='#n'>*</a></sup><ol><li id=n>b <a href='#r'>^</a><li>c</ol>", "a[^n1]\n\n[^n1]: b\n\n1. c"},
+		{"<details><summary>a</summary>b</details><figure><img src=i><figcaption>c</figcaption></figure>", "**a**\n\nb\n\n![](https://x.example/d/i)\n\nc"},
+		{"<p hidden>a</p><button>b</button><script>c</script>", ""},
+		{"<span>a<p>b</p>c</span>", "a\n\nb\n\nc"},
+		{"<p>1. a<p># b<p>-c<p>- d<p>2.5<p>snake_case _e_", "1\\. a\n\n\\# b\n\n-c\n\n\\- d\n\n2.5\n\nsnake_case \\_e\\_"},
+	} {
+		want := c.want
+		if want != "" {
+			want += "\n"
+		}
+		if got := Markdown(body(t, c.page), "https://x.example/d/"); got != want {
+			t.Errorf("%s\n got %q\nwant %q", c.page, got, want)
+		}
+	}
+}
+
+func TestMarkdownOfPartOfAPage(t *testing.T) {
+	root := parse(t, "<base href=/base/><p>a <b>b <a href=c>c</a></b><p>d")
+	var bold *html.Node
+	for w := walk(root); w.next(); {
+		if w.node.Data == "b" && w.node.Type == html.ElementNode {
+			bold = w.node
+		}
+	}
+	if got, want := Markdown(bold, "https://x.example/d/"), "**b [c](https://x.example/base/c)**\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Markdown(nil, ""); got != "" {
+		t.Errorf("of nothing %q", got)
+	}
+	if got, want := Markdown(bold, "no URL"), "**b c**\n"; got != want {
+		t.Errorf("without a URL %q, want %q", got, want)
+	}
+}
+
+func TestMainContent(t *testing.T) {
+	const text = "This is a sentence that is long enough to be the main content of a page."
+	for name, c := range map[string]struct {
+		page, want string
+	}{
+		"body alone":                        {"<p>" + text, text},
+		"heading outside":                   {"<h1>Title</h1><div class=sidebar>Something else that is here</div><div><div><p>" + text + "<p>" + text + "</div></div>", "Title\n" + text + "\n" + text},
+		"name of the site":                  {"<div><h1><a href='/'>Site</a></h1></div><main><p>" + text + "</main>", text},
+		"hidden":                            {"<p>" + text + "<p hidden>no<p style='display: none'>no<p aria-hidden=true>no", text},
+		"wrapper with a sidebar":            {"<div class='content-sidebar-wrap'><main><p>" + text + "</main><div class=sidebar><a href=x>x</a></div></div>", text},
+		"all in a form":                     {"<form>" + strings.Repeat("<p>"+text+"</p>", 5) + "</form>", strings.TrimSpace(strings.Repeat(text+"\n", 5))},
+		"a footnote in an aside":            {"<article><p>" + text + "<aside role=doc-footnote>A note.</aside></article>", text + "\nA note."},
+		"highlighted comment":               {"<p>" + text + "<pre><span class=comment># note</span> x</pre>", text + "\n# note x"},
+		"a form":                            {"<form><h1>Log in</h1><label>Name</label><input></form>", ""},
+		"links":                             {"<ul><li><a href=a>One page</a><li><a href=b>Another page of many</a></ul>", ""},
+		"only for those with no JavaScript": {"<noscript>" + text + "</noscript>", ""},
+		"empty":                             {"", ""},
+	} {
+		got, ok := Main(parse(t, c.page), pageURL)
+		if got.Text != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %t, got %q, want %q", name, ok, got.Text, c.want)
+		}
+	}
+	if _, ok := Main(nil, pageURL); ok {
+		t.Error("main content of nothing")
+	}
+}
+
+func TestContentKnowsItsBase(t *testing.T) {
+	page := "<base href='/other/'><main><p>A sentence with a <a href=x>link</a> that is relative.</main>"
+	c, _ := Main(parse(t, page), pageURL)
+	if got, want := Markdown(c.Node, "https://elsewhere.example/"), "A sentence with a [link](https://docs.example.org/other/x) that is relative.\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// BenchmarkMain and BenchmarkMarkdown: one page of each shape.
+func BenchmarkMain(b *testing.B) {
+	each(b, func(n, _ *html.Node) { Main(n, pageURL) })
+}
+
+func BenchmarkMarkdown(b *testing.B) {
+	each(b, func(_, content *html.Node) { Markdown(content, pageURL) })
+}
+
+func each(b *testing.B, do func(root, content *html.Node)) {
+	for _, p := range load(b, "pages") {
+		root := parse(b, p.HTML)
+		c, ok := Main(root, pageURL)
+		if !ok {
+			continue
+		}
+		b.Run(p.Name, func(b *testing.B) {
+			b.SetBytes(int64(len(p.HTML)))
+			b.ReportAllocs()
+			for b.Loop() {
+				do(root, c.Node)
+			}
+		})
+	}
+}

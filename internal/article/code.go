@@ -1,0 +1,119 @@
+package article
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// code writes a block of code, fenced.
+func (r *renderer) code(n *html.Node) {
+	text := codeText(n)
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	fence := strings.Repeat("`", max(3, 1+longestRun(text, '`')))
+	r.out.text(fence + language(n))
+	for line := range strings.SplitSeq(text, "\n") {
+		r.out.newline()
+		r.out.raw(line)
+	}
+	r.out.newline()
+	r.out.raw(fence)
+	r.out.end(gapBlank)
+}
+
+// codeText returns the text of code as it stands, without empty lines at the
+// end.
+func codeText(n *html.Node) string {
+	var b strings.Builder
+	for w := walk(n); w.next(); {
+		switch {
+		case w.node.Type == html.TextNode:
+			if !w.leaving {
+				b.WriteString(w.node.Data)
+			}
+		case w.node.Type != html.ElementNode:
+		case w.node != n && (isSilent(w.node) || isUnseen(w.node)):
+			w.skip()
+		case w.leaving:
+		case w.node.DataAtom == atom.Br,
+			isBlock(w.node) && w.node != n && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n"):
+			b.WriteByte('\n')
+		}
+	}
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(b.String())
+	return strings.TrimRight(text, "\n\t ")
+}
+
+// language returns the language of code as the usual highlighters write it in a
+// class or a data attribute, of the element, the one in it, or one of those
+// around it that have nothing else in them.
+func language(n *html.Node) string {
+	if c := child(n, atom.Code); c != nil {
+		if l := languageOf(c); l != "" {
+			return l
+		}
+	}
+	for range 7 { // pre, and wrappers: Sphinx has two, a table with numbers of lines has five
+		if n == nil || n.Type != html.ElementNode {
+			return ""
+		}
+		switch n.DataAtom {
+		case atom.Body, atom.Article, atom.Main, atom.Section, atom.Li, atom.Dd:
+			return ""
+		}
+		if l := languageOf(n); l != "" {
+			return l
+		}
+		n = n.Parent
+	}
+	return ""
+}
+
+// prefixes of a class that are followed by a language, longest first.
+var languagePrefixes = []string{"highlight-source-", "highlight-text-", "language-", "highlight-", "lang-", "brush:", "source-"}
+
+func languageOf(n *html.Node) string {
+	for _, name := range []string{"data-lang", "data-language"} {
+		if l := cleanLanguage(attr(n, name)); l != "" {
+			return l
+		}
+	}
+	class := attr(n, "class")
+	if len(class) > maxClass {
+		return ""
+	}
+	names := strings.Fields(strings.ToLower(class))
+	for i, name := range names {
+		for _, p := range languagePrefixes {
+			if l, ok := strings.CutPrefix(name, p); ok {
+				return cleanLanguage(l)
+			}
+		}
+		if (name == "sourcecode" || name == "highlight") && i+1 < len(names) && n.DataAtom != atom.Div {
+			return cleanLanguage(names[i+1])
+		}
+	}
+	return ""
+}
+
+// cleanLanguage returns the name of a language as it may stand after a fence, or
+// "".
+func cleanLanguage(l string) string {
+	l = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(l)), ";")
+	if len(l) > 24 {
+		return ""
+	}
+	for i := range len(l) {
+		if c := l[i]; !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte("+#-._", c) < 0 {
+			return ""
+		}
+	}
+	switch l {
+	case "default", "none", "notranslate", "text", "plain", "plaintext", "nohighlight", "code":
+		return ""
+	}
+	return l
+}

@@ -1,0 +1,114 @@
+package article
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// copyMain copies the block at main, or all blocks that are to be kept of it,
+// into a document of its own: html, with the base element of the page in its
+// head, and body, with the content.
+func (bs blocks) copyMain(main int32, base string) *html.Node {
+	c := copier{dropped: map[*html.Node]bool{}}
+	for i := main + 1; i < bs[main].end; i++ {
+		if bs[i].dropped {
+			c.dropped[bs[i].node] = true
+			i = bs[i].end - 1
+		}
+	}
+	root := bs[main].node
+	content := element(atom.Div)
+	if isContainer(root) {
+		content = shallow(root)
+	}
+	if h := bs.heading(main); h != nil {
+		c.copy(content, h)
+	}
+	if isContainer(root) || root.Type == html.DocumentNode || root.DataAtom == atom.Body || root.DataAtom == atom.Html {
+		c.copyChildren(content, root)
+	} else {
+		c.copy(content, root)
+	}
+	document(base).AppendChild(content)
+	return content
+}
+
+// isContainer says whether an element can take a heading before what is in it.
+func isContainer(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Div, atom.Section, atom.Article, atom.Main:
+		return true
+	}
+	return false
+}
+
+// heading returns the h1 of the page if it stands before the main content.
+func (bs blocks) heading(main int32) *html.Node {
+	if bs[main].hasH1 {
+		return nil
+	}
+	for i := int32(0); i < main; i++ {
+		b := &bs[i]
+		if b.dropped {
+			i = b.end - 1
+			continue
+		}
+		if b.node.DataAtom == atom.H1 && b.hasH1 {
+			return b.node
+		}
+	}
+	return nil
+}
+
+// document returns the body of a new document.
+func document(base string) *html.Node {
+	root, head, body := element(atom.Html), element(atom.Head), element(atom.Body)
+	if base != "" {
+		b := element(atom.Base)
+		b.Attr = []html.Attribute{{Key: "href", Val: base}}
+		head.AppendChild(b)
+	}
+	root.AppendChild(head)
+	root.AppendChild(body)
+	return body
+}
+
+func element(a atom.Atom) *html.Node {
+	return &html.Node{Type: html.ElementNode, DataAtom: a, Data: a.String()}
+}
+
+// shallow copies a node without its children. Attributes are shared: nobody
+// changes them.
+func shallow(n *html.Node) *html.Node {
+	return &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: n.Attr[:len(n.Attr):len(n.Attr)]}
+}
+
+type copier struct {
+	dropped map[*html.Node]bool
+}
+
+func (c *copier) copyChildren(to, from *html.Node) {
+	for child := from.FirstChild; child != nil; child = child.NextSibling {
+		c.copy(to, child)
+	}
+}
+
+// copy appends a copy of a node and of what is kept in it.
+func (c *copier) copy(to, from *html.Node) {
+	for w := walk(from); w.next(); {
+		n := w.node
+		switch {
+		case n.Type != html.TextNode && n.Type != html.ElementNode:
+		case n.Type == html.ElementNode && (c.dropped[n] || isUnseen(n)):
+			w.skip()
+		case w.leaving && n.Type == html.ElementNode:
+			to = to.Parent
+		case n.Type == html.ElementNode:
+			e := shallow(n)
+			to.AppendChild(e)
+			to = e
+		case !w.leaving:
+			to.AppendChild(shallow(n))
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package article
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Weights of text, in letters and digits.
+const (
+	// leastMain is what a main content has at least outside links: one short
+	// sentence.
+	leastMain = 20
+
+	// enough is what is no longer taken for the remark of a template: three
+	// sentences.
+	enough = 250
+)
+
+// dropChrome drops what says that it is no content. With trust, words in class
+// and id count.
+func (bs blocks) dropChrome(trust bool) {
+	whole := bs[0].text
+	for i := int32(1); i < int32(len(bs)); {
+		b := &bs[i]
+		if isPlace(b.node) || !bs.isChrome(i, whole, trust) {
+			i++
+			continue
+		}
+		b.dropped = true
+		i = b.end
+	}
+	bs.sum()
+}
+
+// isPlace says whether an element is content, or where content is, whatever it is
+// called. The names of headings are often made from their words.
+func isPlace(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Html, atom.Body, atom.Main, atom.Pre, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return attr(n, "role") == "main"
+}
+
+func (bs blocks) isChrome(i, whole int32, trust bool) bool {
+	b := &bs[i]
+	if b.node.DataAtom == atom.Form {
+		return b.text-b.link < enough
+	}
+	if bs.isChromeElement(b) {
+		return true
+	}
+	if !trust || bs.hasMain(i) || b.text > whole/5*3 {
+		return false
+	}
+	switch b.sign {
+	case signStrong:
+		return !b.hasH1
+	case signWeak:
+		return !b.hasH1 && b.link*3 >= b.text
+	case signNone, signNote:
+	}
+	return false
+}
+
+// isChromeElement believes elements and roles.
+func (bs blocks) isChromeElement(b *block) bool {
+	switch attr(b.node, "role") {
+	case "navigation", "complementary", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "toolbar":
+		return !b.hasH1
+	case "banner":
+		return !b.hasH1
+	case "doc-footnote", "doc-endnotes", "note":
+		return false
+	}
+	switch b.node.DataAtom {
+	case atom.Nav, atom.Menu:
+		return true
+	case atom.Aside:
+		return b.sign != signNote
+	case atom.Footer:
+		return b.node.Parent == nil || b.node.Parent.DataAtom != atom.Blockquote
+	case atom.Header:
+		return !b.hasH1 && !bs.isIn(b, atom.Article, atom.Main, atom.Section)
+	case 0:
+		return b.node.Data == "search"
+	}
+	return false
+}
+
+// isIn says whether a block is in one of some elements. It looks only as far up
+// as templates put headers.
+func (bs blocks) isIn(b *block, elements ...atom.Atom) bool {
+	p := b.parent
+	for range 8 {
+		if p < 0 {
+			return false
+		}
+		for _, a := range elements {
+			if bs[p].node.DataAtom == a {
+				return true
+			}
+		}
+		p = bs[p].parent
+	}
+	return false
+}
+
+// hasMain says whether a block holds the place of the content, as wrappers do
+// that are named after what else is in them ("content-sidebar-wrap").
+func (bs blocks) hasMain(i int32) bool {
+	for j := i + 1; j < min(bs[i].end, i+64); j++ {
+		if n := bs[j].node; n.DataAtom == atom.Main || attr(n, "role") == "main" {
+			return true
+		}
+	}
+	return false
+}
+
+// dropLinkLists drops the groups in a block that are nearly all links.
+func (bs blocks) dropLinkLists(main int32) {
+	for i := main + 1; i < bs[main].end; {
+		b := &bs[i]
+		switch {
+		case b.dropped:
+			i = b.end
+		case isGroup(b.node) && b.text > 0 && !b.hasH1 && bs.isLinks(b) && child(b.node, atom.Code) == nil:
+			b.dropped = true
+			i = b.end
+		default:
+			i++
+		}
+	}
+	bs.sum()
+}
+
+// isLinks says whether a block is so much of links that the rest is their
+// labels. A list in a text may be one of links.
+func (bs blocks) isLinks(b *block) bool {
+	switch b.node.DataAtom {
+	case atom.Ul, atom.Ol, atom.Table:
+		return b.link*10 >= b.text*9
+	}
+	return !b.inData && b.link*4 >= b.text*3
+}
+
+// isGroup says whether an element groups things, so that one without text of its
+// own is no loss.
+func isGroup(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Div, atom.Section, atom.Ul, atom.Ol, atom.Table, atom.Td, atom.Center, atom.Footer, atom.Header:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,172 @@
+package article
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// line returns inline content as one line of Markdown.
+func (s *spans) line(where place) string {
+	return strings.Join(s.lines(where), " ")
+}
+
+// lines returns inline content as lines of Markdown. In a paragraph a line that
+// is not the last ends with a backslash, a hard line break; in a cell there is
+// one line.
+func (s *spans) lines(where place) []string {
+	s.settle()
+	var b []byte
+	for i := range s.list {
+		b = s.append(b, i, where)
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	return strings.Split(string(b), "\n")
+}
+
+var marks = [spanKinds]string{spanStrong: "**", spanEmphasis: "*", spanStrike: "~~"}
+
+func (s *spans) append(b []byte, i int, where place) []byte {
+	c := &s.list[i]
+	switch c.kind {
+	case spanText:
+		start := len(b) == 0 || b[len(b)-1] == '\n'
+		return appendEscaped(b, c.text, where, start)
+	case spanSpace:
+		return append(b, ' ')
+	case spanBreak:
+		return appendBreak(b, where)
+	case spanParagraph:
+		if where == inParagraph {
+			return append(b, "\n\n"...)
+		}
+		return appendBreak(b, where)
+	case spanRaw:
+		return append(escapeBang(b, c.text), c.text...)
+	case spanCode:
+		return appendCode(b, c.text, where)
+	case spanLink:
+		if c.ends {
+			return append(b, "]("+escapeURL(s.list[c.pair].text)+")"...)
+		}
+		return append(escapeBang(b, "["), '[')
+	default:
+		if c.empty {
+			return b
+		}
+		return append(b, marks[c.kind]...)
+	}
+}
+
+// appendBreak ends a line. A backslash before one that ends it puzzles some
+// readers.
+func appendBreak(b []byte, where place) []byte {
+	switch {
+	case where == inHeading:
+		return append(b, ' ')
+	case where == inCell:
+		return append(b, "<br>"...)
+	case bytes.HasSuffix(b, []byte{'\\'}):
+		return append(b, "  \n"...)
+	}
+	return append(b, "\\\n"...)
+}
+
+// escapeBang keeps an exclamation mark from making a link a picture.
+func escapeBang(b []byte, next string) []byte {
+	if strings.HasPrefix(next, "[") && bytes.HasSuffix(b, []byte("!")) && !bytes.HasSuffix(b, []byte("\\!")) {
+		return append(b[:len(b)-1], '\\', '!')
+	}
+	return b
+}
+
+// appendCode appends a code span: its fence is longer than any in the text
+// (CommonMark 0.31, section 6.1).
+func appendCode(b []byte, text string, where place) []byte {
+	if where == inCell {
+		text = strings.ReplaceAll(text, "|", "\\|")
+	}
+	fence := strings.Repeat("`", 1+longestRun(text, '`'))
+	b = append(b, fence...)
+	if text[0] == '`' || text[len(text)-1] == '`' {
+		text = " " + text + " "
+	}
+	return append(append(b, text...), fence...)
+}
+
+func longestRun(s string, c byte) int {
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] != c {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// settle finds the marks that Markdown would not take for marks where they
+// stand, and has them left out: a text without emphasis is better than one with
+// stray asterisks.
+func (s *spans) settle() {
+	for i := range s.list {
+		c := &s.list[i]
+		if c.ends || c.pair == i || c.kind == spanLink {
+			continue
+		}
+		opens := flanks(s.after(i), s.before(i))
+		closes := flanks(s.before(c.pair), s.after(c.pair))
+		tilde := c.kind == spanStrike && (s.after(i) == '~' || s.before(c.pair) == '~')
+		if !opens || !closes || tilde {
+			c.empty, s.list[c.pair].empty = true, true
+		}
+	}
+}
+
+// flanks says whether a mark beside the rune inside and the rune outside can
+// start or end emphasis (CommonMark 0.31, section 6.2).
+func flanks(inside, outside rune) bool {
+	return !unicode.IsSpace(inside) && (!isPunctuation(inside) || unicode.IsSpace(outside) || isPunctuation(outside))
+}
+
+func isPunctuation(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
+
+// before returns the rune before a mark, beyond other marks; a space at the
+// start.
+func (s *spans) before(i int) rune {
+	for i--; i >= 0; i-- {
+		switch c := &s.list[i]; c.kind {
+		case spanText:
+			r, _ := utf8.DecodeLastRuneInString(c.text)
+			return r
+		case spanSpace, spanBreak, spanParagraph:
+			return ' '
+		case spanStrong, spanEmphasis, spanStrike:
+		default:
+			return '.'
+		}
+	}
+	return ' '
+}
+
+// after returns the rune after a mark, beyond other marks; a space at the end.
+func (s *spans) after(i int) rune {
+	for i++; i < len(s.list); i++ {
+		switch c := &s.list[i]; c.kind {
+		case spanText:
+			r, _ := utf8.DecodeRuneInString(c.text)
+			return r
+		case spanSpace, spanBreak, spanParagraph:
+			return ' '
+		case spanStrong, spanEmphasis, spanStrike:
+		default:
+			return '.'
+		}
+	}
+	return ' '
+}

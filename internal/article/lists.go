@@ -1,0 +1,203 @@
+package article
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// list writes a list. What stands in it outside its items is an item too.
+func (r *renderer) list(n *html.Node, depth int) {
+	mark := r.marker(n)
+	loose := isLoose(n)
+	number := firstNumber(n)
+	for c := n.FirstChild; c != nil && !r.out.full(); c = c.NextSibling {
+		if c.Type == html.TextNode && strings.TrimSpace(c.Data) == "" || r.isLeftOut(c) {
+			continue
+		}
+		if label := r.notes.label(c); label != "" {
+			r.note(c, depth+1)
+			continue
+		}
+		first := string(mark) + " "
+		if n.DataAtom == atom.Ol {
+			first = strconv.Itoa(number) + first
+			number++
+		}
+		r.item(first, c, loose, depth)
+	}
+	r.out.end(gapBlank)
+	r.listEnd, r.listOf = len(r.out.b), mark
+}
+
+// marker returns the mark of a list: another than that of the list right before
+// it, with which it would be one.
+func (r *renderer) marker(n *html.Node) byte {
+	marks := "-*"
+	if n.DataAtom == atom.Ol {
+		marks = ".)"
+	}
+	if r.listEnd > 0 && r.listEnd == len(r.out.b) && r.listOf == marks[0] {
+		return marks[1]
+	}
+	return marks[0]
+}
+
+// firstNumber returns the start of an ordered list; Markdown knows up to nine
+// digits, and no signs.
+func firstNumber(n *html.Node) int {
+	start, err := strconv.Atoi(strings.TrimSpace(attr(n, "start")))
+	if err != nil || start < 0 || start > 99_999_999 {
+		return 1
+	}
+	return start
+}
+
+func (r *renderer) item(first string, c *html.Node, loose bool, depth int) {
+	before := len(r.out.b)
+	pushed := r.out.push(first, strings.Repeat(" ", len(first)))
+	switch {
+	case c.DataAtom != atom.Li:
+		r.stray(c, depth)
+	case loose:
+		r.children(c, depth+1)
+	default:
+		r.tight(c, depth+1)
+	}
+	if pushed {
+		r.out.pop()
+	}
+	r.out.end(gapBlank)
+	if !loose {
+		r.tightenSince(before)
+	}
+}
+
+// stray writes what is in a list and no item of it.
+func (r *renderer) stray(c *html.Node, depth int) {
+	if isBlock(c) || r.holders[c] {
+		r.block(c, depth+1)
+		return
+	}
+	r.paragraph([]*html.Node{c}, depth)
+}
+
+// tight writes an item without empty lines between what is in it.
+func (r *renderer) tight(n *html.Node, depth int) {
+	before := len(r.out.b)
+	var run []*html.Node
+	flush := func() {
+		r.paragraph(run, depth)
+		run = run[:0]
+		r.tightenSince(before)
+	}
+	for c := n.FirstChild; c != nil && !r.out.full(); c = c.NextSibling {
+		if !isBlock(c) && !r.holders[c] {
+			run = append(run, c)
+			continue
+		}
+		flush()
+		r.block(c, depth+1)
+		r.tightenSince(before)
+	}
+	flush()
+}
+
+// tightenSince leaves no empty line after what was written since the output had
+// a length.
+func (r *renderer) tightenSince(before int) {
+	if len(r.out.b) > before {
+		r.out.tighten()
+	}
+}
+
+// isLoose says whether a list has empty lines between its items: one of them has
+// several blocks in it, or one that is more than a paragraph.
+func isLoose(n *html.Node) bool {
+	for li := n.FirstChild; li != nil; li = li.NextSibling {
+		parts := 0
+		text := false
+		for c := li.FirstChild; c != nil; c = c.NextSibling {
+			switch {
+			case c.DataAtom == atom.Ul || c.DataAtom == atom.Ol:
+			case !isBlock(c):
+				text = text || c.Type == html.ElementNode || c.Type == html.TextNode && strings.TrimSpace(c.Data) != ""
+			case c.DataAtom != atom.P && !isPlainGroup(c):
+				return true
+			default:
+				parts++
+			}
+		}
+		if parts > 1 || parts > 0 && text {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlainGroup says whether an element is a div with no block in it.
+func isPlainGroup(n *html.Node) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if isBlock(c) {
+			return false
+		}
+	}
+	return n.DataAtom == atom.Div
+}
+
+// definitions writes a definition list as a list: each group of terms in bold,
+// with its definitions below.
+func (r *renderer) definitions(n *html.Node, depth int) {
+	d := definitions{renderer: r}
+	d.write(n, depth)
+	d.leave()
+	r.out.end(gapBlank)
+	r.listEnd, r.listOf = len(r.out.b), '-'
+}
+
+type definitions struct {
+	*renderer
+	inItem  bool // an item has been entered
+	pushed  bool
+	defined bool // and has a definition
+}
+
+func (d *definitions) write(n *html.Node, depth int) {
+	for c := n.FirstChild; c != nil && !d.out.full(); c = c.NextSibling {
+		switch {
+		case c.DataAtom == atom.Dt:
+			d.enter()
+			d.strong(c, depth+1)
+		case c.DataAtom == atom.Dd:
+			if !d.inItem {
+				d.enter()
+			}
+			d.defined = true
+			d.note(c, depth+1)
+		case c.DataAtom == atom.Div && depth <= maxDepth:
+			d.write(c, depth+1) // groups of terms may be in a div
+		case isBlock(c):
+			d.block(c, depth+1)
+		}
+	}
+}
+
+// enter begins an item, unless it goes on with the terms of the last one.
+func (d *definitions) enter() {
+	if d.inItem && !d.defined {
+		return
+	}
+	d.leave()
+	d.pushed = d.out.push("- ", "  ")
+	d.inItem, d.defined = true, false
+}
+
+func (d *definitions) leave() {
+	if d.inItem && d.pushed {
+		d.out.pop()
+	}
+	d.out.end(gapBlank)
+	d.inItem = false
+}

@@ -1,0 +1,223 @@
+package article
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Markdown returns a node and what is in it as Markdown: CommonMark 0.31 with
+// the tables, task lists and strikethrough of GitHub Flavored Markdown, and its
+// footnotes where a page has notes that lead there and back. Links and images
+// are absolute; the URL is that of the page, before any base element of it.
+//
+// The words are those of [Text], except that a picture has its alternative text
+// and controls of forms have none. A definition list becomes a list whose items
+// begin with their terms in bold. A table becomes one where its cells can be on
+// a line each; a table that lays out a page is written cell by cell.
+//
+// The result ends with a newline unless it is empty.
+func Markdown(n *html.Node, pageURL string) string {
+	if n == nil {
+		return ""
+	}
+	r := renderer{links: newLinks(baseOf(n, pageURL)), holders: findHolders(n)}
+	if r.holders == nil {
+		return "" // beyond maxNodes
+	}
+	r.notes = findNotes(n)
+	if n.Type == html.DocumentNode || isBlock(n) || r.holders[n] {
+		r.block(n, 0)
+	} else {
+		r.paragraph([]*html.Node{n}, 0)
+	}
+	return r.out.String()
+}
+
+// renderer writes one node as Markdown.
+type renderer struct {
+	out     output
+	links   links
+	notes   notes
+	holders map[*html.Node]bool // inline elements with blocks in them
+
+	href    string // link around the blocks that are written; "" for none
+	listEnd int    // where the last list ended
+	listOf  byte   // and its marker
+}
+
+// findHolders returns the inline elements that have blocks in them. It returns
+// nil if there are more nodes than maxNodes.
+func findHolders(root *html.Node) map[*html.Node]bool {
+	m := map[*html.Node]bool{}
+	nodes := 0
+	for w := walk(root); w.next(); {
+		if nodes++; nodes > 2*maxNodes {
+			return nil
+		}
+		if w.leaving || w.node == root || !isBlock(w.node) && w.node.DataAtom != atom.Hr {
+			continue
+		}
+		for p := w.node.Parent; p != nil && !isBlock(p) && !m[p]; p = p.Parent {
+			m[p] = true
+			if p == root {
+				break
+			}
+		}
+	}
+	return m
+}
+
+// block writes an element that is a block, or has blocks in it.
+func (r *renderer) block(n *html.Node, depth int) {
+	switch {
+	case n.Type == html.DocumentNode:
+		r.children(n, depth)
+		return
+	case isSilent(n) && n.DataAtom != atom.Head || r.isLeftOut(n):
+		return
+	case depth > maxDepth:
+		r.plain(n)
+		return
+	}
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		r.heading(n, depth)
+	case atom.Pre, atom.Listing, atom.Xmp:
+		r.code(n)
+	case atom.Blockquote:
+		r.nested("> ", "> ", n, depth)
+	case atom.Ul, atom.Ol, atom.Menu:
+		r.list(n, depth)
+	case atom.Dl:
+		r.definitions(n, depth)
+	case atom.Table:
+		r.table(n, depth)
+	case atom.Hr:
+		r.out.text("---")
+		r.out.end(gapBlank)
+	case atom.Summary, atom.Dt, atom.Legend:
+		r.strong(n, depth)
+	case atom.A:
+		r.linked(n, depth)
+	default:
+		r.note(n, depth)
+	}
+}
+
+// note writes an element, as a footnote if it is the target of one.
+func (r *renderer) note(n *html.Node, depth int) {
+	label := r.notes.label(n)
+	if label == "" {
+		r.children(n, depth)
+		return
+	}
+	r.nested("[^"+label+"]: ", "    ", n, depth)
+}
+
+// nested writes what is in an element with a mark before its lines.
+func (r *renderer) nested(first, rest string, n *html.Node, depth int) {
+	pushed := r.out.push(first, rest)
+	r.children(n, depth)
+	if pushed {
+		r.out.pop()
+	}
+	r.out.end(gapBlank)
+}
+
+// isLeftOut says whether an element is to be clicked at, or not seen.
+func (r *renderer) isLeftOut(n *html.Node) bool {
+	return n.Type != html.ElementNode && n.Type != html.TextNode || isUnseen(n) && n.DataAtom != atom.Label
+}
+
+// children writes what is in an element: blocks, and paragraphs of what is
+// between them.
+func (r *renderer) children(n *html.Node, depth int) {
+	var run []*html.Node
+	for c := n.FirstChild; c != nil && !r.out.full(); c = c.NextSibling {
+		if !isBlock(c) && !r.holders[c] {
+			run = append(run, c)
+			continue
+		}
+		r.paragraph(run, depth)
+		run = run[:0]
+		r.block(c, depth+1)
+	}
+	r.paragraph(run, depth)
+}
+
+func (r *renderer) paragraph(run []*html.Node, depth int) {
+	s := r.inline(run, depth)
+	lines := s.lines(inParagraph)
+	if len(lines) == 0 {
+		return
+	}
+	for _, line := range lines {
+		if line == "" {
+			r.out.end(gapBlank)
+			continue
+		}
+		if r.out.midline {
+			r.out.newline()
+		}
+		r.out.text(line)
+	}
+	r.out.end(gapBlank)
+}
+
+// inline collects inline content, in the link around it, if there is one.
+func (r *renderer) inline(run []*html.Node, depth int) *spans {
+	s := &spans{renderer: r}
+	if r.href != "" && len(run) > 0 {
+		s.openLink(r.href)
+	}
+	for _, n := range run {
+		s.collect(n, depth)
+	}
+	if s.inLink {
+		s.closeLink()
+		if s.size > 0 {
+			r.href = "" // the link is on the first line only
+		}
+	}
+	return s
+}
+
+func (r *renderer) heading(n *html.Node, depth int) {
+	s := r.inline([]*html.Node{n}, depth)
+	if line := s.line(inHeading); line != "" {
+		r.out.text(strings.Repeat("#", int(n.Data[1]-'0')) + " " + line)
+		r.out.end(gapBlank)
+	}
+}
+
+// strong writes a label as a paragraph in bold.
+func (r *renderer) strong(n *html.Node, depth int) {
+	s := &spans{renderer: r}
+	s.open(spanStrong)
+	s.children(n, depth)
+	s.close(spanStrong)
+	if line := s.line(inHeading); line != "" {
+		r.out.text(line)
+		r.out.end(gapBlank)
+	}
+}
+
+// linked writes blocks in a link. Markdown has no such thing: the first line
+// that has text is the link.
+func (r *renderer) linked(n *html.Node, depth int) {
+	if href := r.links.absolute(attr(n, "href")); href != "" && r.href == "" {
+		r.href = href
+	}
+	r.children(n, depth)
+	r.href = ""
+}
+
+// plain writes the text of a node.
+func (r *renderer) plain(n *html.Node) {
+	for line := range strings.Lines(Text(n)) {
+		r.out.text(escape(strings.TrimSuffix(line, "\n"), inParagraph))
+		r.out.end(gapBlank)
+	}
+}

@@ -1,0 +1,106 @@
+package article
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// notes is the footnotes of a page: references in the text, and the elements
+// that they lead to.
+type notes struct {
+	labels map[string]string // by the id of the element
+}
+
+// longestLabel is how long a label of a page is kept, in bytes. Others are
+// numbered.
+const longestLabel = 12
+
+// findNotes finds the references that lead to an item, an aside or a group in
+// the same node.
+func findNotes(root *html.Node) notes {
+	targets := map[string]bool{}
+	var references []*html.Node
+	for w := walk(root); w.next(); {
+		if w.leaving || w.node.Type != html.ElementNode {
+			continue
+		}
+		switch w.node.DataAtom {
+		case atom.Li, atom.Aside, atom.Div, atom.P:
+			if id := attr(w.node, "id"); id != "" {
+				targets[id] = true
+			}
+		case atom.A:
+			if isReference(w.node) {
+				references = append(references, w.node)
+			}
+		}
+	}
+	return notes{labels: labels(references, targets)}
+}
+
+// isReference says whether a link looks like one to a footnote: a raised one, or
+// one that says so.
+func isReference(a *html.Node) bool {
+	if !strings.HasPrefix(attr(a, "href"), "#") {
+		return false
+	}
+	return a.Parent != nil && a.Parent.DataAtom == atom.Sup || attr(a, "role") == "doc-noteref" ||
+		hasClass(a, " footnote-ref footnote-reference footnoteref ")
+}
+
+func labels(references []*html.Node, targets map[string]bool) map[string]string {
+	byID, taken := map[string]string{}, map[string]bool{}
+	for _, a := range references {
+		id := attr(a, "href")[1:]
+		if !targets[id] || byID[id] != "" {
+			continue
+		}
+		label := strings.Trim(Text(a), "[]() ")
+		for n := len(byID) + 1; !isLabel(label) || taken[label]; n++ {
+			label = "n" + strconv.Itoa(n)
+		}
+		byID[id], taken[label] = label, true
+	}
+	return byID
+}
+
+func isLabel(s string) bool {
+	if s == "" || len(s) > longestLabel {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !isLetter(c) && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// label returns the label of a note, "" for any other element.
+func (s notes) label(n *html.Node) string {
+	if len(s.labels) == 0 || n.Type != html.ElementNode {
+		return ""
+	}
+	return s.labels[attr(n, "id")]
+}
+
+// reference returns the label that a reference leads to, "" for anything else.
+func (s notes) reference(n *html.Node) string {
+	if len(s.labels) == 0 || n.DataAtom != atom.A || !isReference(n) {
+		return ""
+	}
+	return s.labels[attr(n, "href")[1:]]
+}
+
+// isBack says whether an element of a note leads back to the text, or repeats
+// the label.
+func (s notes) isBack(n *html.Node) bool {
+	if len(s.labels) == 0 {
+		return false
+	}
+	return attr(n, "role") == "doc-backlink" || hasClass(n, " footnote-back footnote-backref fn-backref mw-cite-backlink label ") &&
+		n.DataAtom != atom.Td
+}

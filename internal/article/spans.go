@@ -1,0 +1,290 @@
+package article
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// spanKind is a kind of inline content.
+type spanKind uint8
+
+const (
+	spanText      spanKind = iota // one or more words
+	spanSpace                     // between words
+	spanBreak                     // a line break
+	spanParagraph                 // two or more of them
+	spanRaw                       // Markdown as it is: a picture, a note, a box
+	spanCode                      // text in code
+	spanStrong                    // from here on these have a start and an end
+	spanEmphasis
+	spanStrike
+	spanLink
+	spanKinds
+)
+
+// span is a piece of inline content. A start and its end know each other.
+type span struct {
+	kind  spanKind
+	text  string // of a link, its destination
+	pair  int    // index of the other one; its own for a piece that has none
+	ends  bool
+	empty bool // neither is written
+}
+
+// spans is the inline content of a block: words with single spaces between
+// them, and marks that touch words.
+type spans struct {
+	*renderer
+	list  []span
+	size  int // pieces that are text
+	space bool
+	lineB bool // a line break is due
+	rows  int  // br elements since the last piece
+
+	inLink bool
+	opened [spanKinds]int // how many of a kind are open; only the first counts
+	wait   []spanKind     // started, not yet written
+	starts []int          // written and not yet ended: indexes of their starts
+	dest   string         // of the link that waits
+}
+
+// collect adds an inline node, or a block that has to be inline.
+func (s *spans) collect(n *html.Node, depth int) {
+	switch {
+	case n.Type == html.TextNode:
+		s.words(n.Data)
+		return
+	case n.Type != html.ElementNode:
+		return
+	case depth > maxDepth:
+		s.words(Text(n))
+		return
+	}
+	if isBlock(n) {
+		s.breakLine()
+		defer s.breakLine()
+	}
+	s.element(n, depth)
+}
+
+func (s *spans) children(n *html.Node, depth int) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		s.collect(c, depth+1)
+	}
+}
+
+func (s *spans) element(n *html.Node, depth int) {
+	if label := s.notes.reference(n); label != "" {
+		s.add(span{kind: spanRaw, text: "[^" + label + "]"})
+		return
+	}
+	if n.DataAtom != atom.Img && n.DataAtom != atom.Input && s.isLeftOut(n) || s.notes.isBack(n) {
+		return
+	}
+	switch n.DataAtom {
+	case atom.Br:
+		s.breakLine()
+		s.rows++
+	case atom.Img:
+		s.image(n)
+	case atom.Input:
+		s.box(n)
+	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
+		s.code(n)
+	case atom.A:
+		s.link(n, depth)
+	case atom.Strong, atom.B:
+		s.marked(spanStrong, n, depth)
+	case atom.Em, atom.I, atom.Cite, atom.Var, atom.Dfn:
+		s.marked(spanEmphasis, n, depth)
+	case atom.Del, atom.S, atom.Strike:
+		s.marked(spanStrike, n, depth)
+	case atom.Q:
+		s.words("“")
+		s.children(n, depth)
+		s.words("”")
+	default:
+		s.children(n, depth)
+	}
+}
+
+// words adds text with its whitespace folded.
+func (s *spans) words(text string) {
+	start := 0
+	for i := 0; i < len(text); {
+		size, space := spaceAt(text, i)
+		if size == 0 {
+			i++
+			continue
+		}
+		s.word(text[start:i])
+		s.space = s.space || space
+		i += size
+		start = i
+	}
+	s.word(text[start:])
+}
+
+func (s *spans) word(w string) {
+	if w != "" {
+		s.add(span{kind: spanText, text: w})
+	}
+}
+
+func (s *spans) breakLine() { s.lineB = true }
+
+// add adds content, after the space and the marks that wait for it.
+func (s *spans) add(c span) {
+	switch {
+	case s.size == 0:
+	case s.rows > 1 && len(s.starts) == 0:
+		s.push(span{kind: spanParagraph})
+	case s.lineB:
+		s.push(span{kind: spanBreak})
+	case s.space:
+		s.push(span{kind: spanSpace})
+	}
+	s.space, s.lineB, s.rows = false, false, 0
+	for _, kind := range s.wait {
+		m := span{kind: kind}
+		if kind == spanLink {
+			m.text = s.dest
+		}
+		s.starts = append(s.starts, len(s.list))
+		s.push(m)
+	}
+	s.wait = s.wait[:0]
+	s.push(c)
+	s.size++
+}
+
+func (s *spans) push(c span) {
+	c.pair = len(s.list)
+	s.list = append(s.list, c)
+}
+
+func (s *spans) marked(kind spanKind, n *html.Node, depth int) {
+	s.open(kind)
+	s.children(n, depth)
+	s.close(kind)
+}
+
+// open starts what touches the next word. One that begins where one of its kind
+// has just ended goes on with it.
+func (s *spans) open(kind spanKind) {
+	s.opened[kind]++
+	if s.opened[kind] > 1 {
+		return
+	}
+	last := len(s.list) - 1
+	if last >= 0 && !s.space && !s.lineB && len(s.wait) == 0 && s.list[last].ends && s.list[last].kind == kind && kind != spanLink {
+		s.starts = append(s.starts, s.list[last].pair)
+		s.list = s.list[:last]
+		return
+	}
+	s.wait = append(s.wait, kind)
+}
+
+// close ends what open started. It is forgotten if there was no word in it.
+func (s *spans) close(kind spanKind) {
+	s.opened[kind]--
+	if s.opened[kind] > 0 {
+		return
+	}
+	if n := len(s.wait); n > 0 && s.wait[n-1] == kind {
+		s.wait = s.wait[:n-1]
+		return
+	}
+	start := s.starts[len(s.starts)-1]
+	s.starts = s.starts[:len(s.starts)-1]
+	end := len(s.list)
+	s.push(span{kind: kind, ends: true})
+	s.list[end].pair, s.list[start].pair = start, end
+}
+
+func (s *spans) openLink(dest string) {
+	s.inLink, s.dest = true, dest
+	s.open(spanLink)
+}
+
+func (s *spans) closeLink() {
+	s.close(spanLink)
+	s.inLink = false
+}
+
+// link adds a link, or only its text if it leads nowhere or is in another.
+func (s *spans) link(n *html.Node, depth int) {
+	dest := ""
+	if !s.inLink && hasAttr(n, "href") {
+		dest = s.links.absolute(attr(n, "href"))
+	}
+	if dest == "" {
+		s.children(n, depth)
+		return
+	}
+	s.openLink(dest)
+	s.children(n, depth)
+	s.closeLink()
+}
+
+// code adds text in code. Within it all is text.
+func (s *spans) code(n *html.Node) {
+	if text := strings.ReplaceAll(Text(n), "\n", " "); text != "" {
+		s.edge(n, true)
+		s.add(span{kind: spanCode, text: text})
+		s.edge(n, false)
+	}
+}
+
+// edge keeps a space that stands at an edge of code as one beside it.
+func (s *spans) edge(n *html.Node, first bool) {
+	t := n.LastChild
+	if first {
+		t = n.FirstChild
+	}
+	if t == nil || t.Type != html.TextNode || t.Data == "" {
+		return
+	}
+	at := 0
+	if !first {
+		at = len(t.Data) - 1
+	}
+	if strings.IndexByte(" \t\n\r\f", t.Data[at]) >= 0 {
+		s.space = true
+	}
+}
+
+// image adds a picture that has an address. One that is embedded, or is there to
+// count readers, is left out.
+func (s *spans) image(n *html.Node) {
+	if isHidden(n) || attr(n, "width") == "1" || attr(n, "height") == "1" {
+		return
+	}
+	src := ""
+	for _, name := range []string{"src", "data-src", "data-lazy-src", "data-original"} {
+		if src = s.links.absolute(attr(n, name)); src != "" {
+			break
+		}
+	}
+	if src == "" {
+		return
+	}
+	var alt folder
+	alt.write(attr(n, "alt"))
+	s.add(span{kind: spanRaw, text: "![" + string(appendEscaped(nil, alt.b.String(), inCell, false)) + "](" + escapeURL(src) + ")"})
+}
+
+// box adds the box of a task.
+func (s *spans) box(n *html.Node) {
+	switch {
+	case !isTask(n):
+	case hasAttr(n, "checked"):
+		s.add(span{kind: spanRaw, text: "[x]"})
+		s.space = true
+	default:
+		s.add(span{kind: spanRaw, text: "[ ]"})
+		s.space = true
+	}
+}

@@ -1,0 +1,196 @@
+package article
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// table writes a table as one if it is a table of data, else cell by cell.
+func (r *renderer) table(n *html.Node, depth int) {
+	g := readGrid(n)
+	if g == nil {
+		r.cells(n, depth)
+		return
+	}
+	if g.caption != nil {
+		r.children(g.caption, depth+1)
+	}
+	rows := g.rows
+	var head gridRow
+	if len(rows) > 0 && rows[0].isHead() {
+		head, rows = rows[0], rows[1:]
+	}
+	r.row(head, g.columns, depth)
+	r.out.newline()
+	r.out.raw("|")
+	for i := range g.columns {
+		r.out.raw(head.align(i) + "|")
+	}
+	for _, row := range rows {
+		r.out.newline()
+		r.row(row, 0, depth)
+	}
+	r.out.end(gapBlank)
+}
+
+// row writes a row with at least so many cells. Rows may have fewer than the
+// table.
+func (r *renderer) row(row gridRow, least, depth int) {
+	r.out.text("|")
+	for i := range max(least, len(row)) {
+		text := ""
+		if i < len(row) && row[i] != nil {
+			s := &spans{renderer: r}
+			s.children(row[i], depth+3)
+			text = s.line(inCell)
+		}
+		if text != "" {
+			r.out.raw(" " + text)
+		}
+		r.out.raw(" |")
+	}
+}
+
+// cells writes a table that is none: what is in its cells, one after the other.
+func (r *renderer) cells(n *html.Node, depth int) {
+	for c := n.FirstChild; c != nil && !r.out.full(); c = c.NextSibling {
+		switch c.DataAtom {
+		case atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr:
+			if depth > maxDepth {
+				r.plain(c)
+				continue
+			}
+			r.cells(c, depth+1)
+		default:
+			if c.Type == html.ElementNode {
+				r.block(c, depth+1)
+			}
+		}
+	}
+}
+
+// gridRow is the cells of a row; nil where another spans.
+type gridRow []*html.Node
+
+// grid is a table of data.
+type grid struct {
+	caption *html.Node
+	rows    []gridRow
+	columns int
+
+	spans [maxColumns]int // rows that the cell above still takes, by column
+}
+
+// readGrid reads a table. It returns nil for one that Markdown cannot show, or
+// that is there for the layout: of one row or column, with a table, a list, a
+// heading or code in it.
+func readGrid(n *html.Node) *grid {
+	if role := attr(n, "role"); role == "presentation" || role == "none" {
+		return nil
+	}
+	g := &grid{}
+	for w := walk(n); w.next(); {
+		switch {
+		case w.leaving || w.node == n || w.node.Type != html.ElementNode:
+		case w.node.DataAtom == atom.Tr:
+			if !g.readRow(w.node) {
+				return nil
+			}
+		case w.node.DataAtom == atom.Caption:
+			g.caption = w.node
+			w.skip()
+		case isNoCell(w.node):
+			return nil
+		}
+	}
+	if len(g.rows) < 2 || g.columns < 2 {
+		return nil
+	}
+	return g
+}
+
+func isNoCell(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Table, atom.Ul, atom.Ol, atom.Dl, atom.Pre, atom.Blockquote, atom.Hr, atom.Form, atom.Article,
+		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+// readRow adds a row, and reports whether it has no more than maxColumns.
+func (g *grid) readRow(tr *html.Node) bool {
+	var row gridRow
+	g.fill(&row)
+	for c := tr.FirstChild; c != nil; c = c.NextSibling {
+		if !isCell(c) || isUnseen(c) {
+			continue
+		}
+		across, down := spanOf(c, "colspan"), spanOf(c, "rowspan")
+		if len(row)+across > maxColumns {
+			return false
+		}
+		for i := range across {
+			g.spans[len(row)] = down - 1
+			cell := c
+			if i > 0 {
+				cell = nil
+			}
+			row = append(row, cell)
+		}
+		g.fill(&row)
+	}
+	if len(row) > 0 {
+		g.rows = append(g.rows, row)
+		g.columns = max(g.columns, len(row))
+	}
+	return true
+}
+
+// fill adds the columns that cells above take.
+func (g *grid) fill(row *gridRow) {
+	for len(*row) < maxColumns && g.spans[len(*row)] > 0 {
+		g.spans[len(*row)]--
+		*row = append(*row, nil)
+	}
+}
+
+// spanOf reads a span; wrong ones are 1 (HTML standard, section 4.9.11).
+func spanOf(n *html.Node, name string) int {
+	v, err := strconv.Atoi(strings.TrimSpace(attr(n, name)))
+	if err != nil || v < 1 || v > 65534 {
+		return 1
+	}
+	return v
+}
+
+// isHead says whether a row is one of headings.
+func (row gridRow) isHead() bool {
+	for _, c := range row {
+		if c != nil && c.DataAtom != atom.Th {
+			return c.Parent.Parent != nil && c.Parent.Parent.DataAtom == atom.Thead
+		}
+	}
+	return true
+}
+
+// align returns the rule under the heading of a column.
+func (row gridRow) align(i int) string {
+	if i >= len(row) || row[i] == nil {
+		return " --- "
+	}
+	style := strings.ReplaceAll(attr(row[i], "style"), " ", "")
+	is := func(side string) bool {
+		return strings.EqualFold(attr(row[i], "align"), side) || strings.Contains(style, "text-align:"+side)
+	}
+	switch {
+	case is("right"):
+		return " ---: "
+	case is("center"):
+		return " :---: "
+	}
+	return " --- "
+}

@@ -1,0 +1,139 @@
+package article
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Text returns the text of a node as package htmlpage folds it: one space
+// inside a block, one newline between blocks, nothing at either end. Scripts,
+// styles, templates, and what is for browsers without a feature have no text.
+func Text(n *html.Node) string {
+	var f folder
+	for w := walk(n); w.next(); {
+		switch {
+		case w.node.Type == html.TextNode:
+			if !w.leaving {
+				f.write(w.node.Data)
+			}
+		case w.node.Type != html.ElementNode:
+		case !w.leaving && isSilent(w.node):
+			w.skip()
+		default:
+			f.gap = max(f.gap, gapOf(w.node))
+		}
+	}
+	return f.b.String()
+}
+
+// isSilent says whether an element shows nothing of its text, or nothing that
+// it has in the tree.
+func isSilent(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Noframes, atom.Iframe,
+		atom.Noembed, atom.Textarea, atom.Title, atom.Svg, atom.Head:
+		return true
+	}
+	return false
+}
+
+// gap is what separates the text written so far from the next word.
+type gap uint8
+
+const (
+	gapNone gap = iota
+	gapSpace
+	gapLine
+)
+
+func gapOf(n *html.Node) gap {
+	switch {
+	case n.DataAtom == atom.Br || isBlock(n) && !isCell(n):
+		return gapLine
+	case isCell(n) || n.DataAtom == atom.Button || n.DataAtom == atom.Select || n.DataAtom == atom.Input:
+		return gapSpace
+	}
+	return gapNone
+}
+
+func isCell(n *html.Node) bool { return n.DataAtom == atom.Td || n.DataAtom == atom.Th }
+
+// isBlock says whether an element starts a line: those whose default style is
+// display block, list-item or any of tables (HTML standard, section 15.3).
+func isBlock(n *html.Node) bool {
+	if n.Type != html.ElementNode {
+		return false
+	}
+	switch n.DataAtom {
+	case atom.P, atom.Div, atom.Li, atom.Tr, atom.Td, atom.Th, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
+		atom.Ul, atom.Ol, atom.Dl, atom.Dt, atom.Dd, atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Caption,
+		atom.Pre, atom.Hr, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Nav, atom.Main, atom.Aside,
+		atom.Address, atom.Blockquote, atom.Center, atom.Details, atom.Dialog, atom.Fieldset, atom.Figcaption,
+		atom.Figure, atom.Form, atom.Hgroup, atom.Legend, atom.Listing, atom.Menu, atom.Summary, atom.Xmp,
+		atom.Optgroup, atom.Option, atom.Body, atom.Html:
+		return true
+	case 0:
+		return n.Data == "search" || n.Data == "dir"
+	}
+	return false
+}
+
+// folder collects text with its whitespace folded.
+type folder struct {
+	b   strings.Builder
+	gap gap
+}
+
+// write adds text. ASCII whitespace and the no-break space fold; NUL is dropped.
+func (f *folder) write(s string) {
+	start := 0
+	for i := 0; i < len(s); {
+		size, space := spaceAt(s, i)
+		if size == 0 {
+			i++
+			continue
+		}
+		f.put(s[start:i])
+		if space {
+			f.gap = max(f.gap, gapSpace)
+		}
+		i += size
+		start = i
+	}
+	f.put(s[start:])
+}
+
+func (f *folder) put(run string) {
+	if run == "" {
+		return
+	}
+	if f.b.Len() > 0 {
+		switch f.gap {
+		case gapSpace:
+			f.b.WriteByte(' ')
+		case gapLine, gapBlank:
+			f.b.WriteByte('\n')
+		case gapNone:
+		}
+	}
+	f.gap = gapNone
+	f.b.WriteString(run)
+}
+
+// spaceAt returns how many bytes at s[i] are no part of a word, and whether
+// they set words apart.
+func spaceAt(s string, i int) (size int, space bool) {
+	switch s[i] {
+	case ' ', '\t', '\n', '\f', '\r':
+		return 1, true
+	case 0:
+		return 1, false
+	case 0xc2:
+		if i+1 < len(s) && s[i+1] == 0xa0 {
+			return 2, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,121 @@
+package article
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Classes of what only a screen reader reads out, and of the numbers beside
+// lines of code.
+const (
+	classesUnseen = " sr-only visually-hidden visuallyhidden screen-reader-text screenreader-only element-invisible a11y-hidden "
+	classesExtra  = " mw-editsection headerlink hash-link header-anchor anchorjs-link footnote-backref " +
+		"gutter linenos linenodiv lineno line-numbers-rows rouge-gutter blob-num "
+)
+
+// isUnseen says whether an element is no part of what a page says: never shown,
+// there to be clicked at, or put beside the text by a generator.
+func isUnseen(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Button, atom.Input, atom.Select, atom.Textarea, atom.Option, atom.Optgroup, atom.Label, atom.Datalist,
+		atom.Object, atom.Embed, atom.Canvas, atom.Audio, atom.Video, atom.Map, atom.Area, atom.Meta, atom.Link,
+		atom.Progress, atom.Meter, atom.Dialog:
+		return n.DataAtom != atom.Input || !isTask(n)
+	case atom.A:
+		if isPermalink(n) {
+			return true
+		}
+	case atom.Pre, atom.Code, atom.Main, atom.Body, atom.Html:
+		return isSilent(n)
+	}
+	return isSilent(n) || isHidden(n) || hasClass(n, classesUnseen) || hasClass(n, classesExtra)
+}
+
+// isTask says whether a control is the box of a task list.
+func isTask(n *html.Node) bool {
+	return n.DataAtom == atom.Input && strings.EqualFold(attr(n, "type"), "checkbox") &&
+		hasAttr(n, "disabled") && n.Parent != nil && (n.Parent.DataAtom == atom.Li || n.Parent.DataAtom == atom.P)
+}
+
+func isHidden(n *html.Node) bool {
+	for i := range n.Attr {
+		a := &n.Attr[i]
+		switch a.Key {
+		case "hidden":
+			return true
+		case "aria-hidden":
+			if a.Val == "true" {
+				return true
+			}
+		case "style":
+			if len(a.Val) <= maxClass && hidesByStyle(a.Val) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hidesByStyle(style string) bool {
+	s := strings.ToLower(strings.ReplaceAll(style, " ", ""))
+	return strings.Contains(s, "display:none") || strings.Contains(s, "visibility:hidden")
+}
+
+// isPermalink says whether a link is the sign beside a heading or a note that
+// leads to itself or back: no letters or digits, and a fragment.
+func isPermalink(n *html.Node) bool {
+	if !strings.HasPrefix(attr(n, "href"), "#") || n.FirstChild == nil {
+		return false
+	}
+	if signOf(n) == signStrong { // "skip to content", "jump to search"
+		return true
+	}
+	seen := 0
+	for w := walk(n); w.next() && seen < 16; seen++ {
+		if w.node.Type == html.TextNode && (len(w.node.Data) > 16 || hasWord(w.node.Data)) {
+			return false
+		}
+		if w.node.DataAtom == atom.Img || w.node.DataAtom == atom.Code {
+			return false
+		}
+	}
+	return seen < 16
+}
+
+// hasWord says whether a text has a letter or a digit.
+func hasWord(s string) bool {
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// weigh returns how much a text says: its letters and digits. A letter of a
+// script without spaces says about twice as much as one of an alphabet.
+func weigh(s string) int32 {
+	var w int32
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if isLetter(c) || '0' <= c && c <= '9' {
+				w++
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		switch {
+		case r >= 0x0e00 && r < 0x0e80 || r >= 0x3040 && r < 0xd7a4 || r >= 0x20000 && r < 0x32000:
+			w += 2
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			w++
+		}
+	}
+	return w
+}

@@ -1,0 +1,109 @@
+package article
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// sign is what the words in an element's class and id say about it.
+type sign uint8
+
+const (
+	signNone   sign = iota
+	signNote        // a remark that belongs to the text, wherever it stands
+	signWeak        // no content if it is short or full of links
+	signStrong      // no content
+)
+
+// signs are the words that people give to what surrounds a text, as the
+// templates of common site generators and content management systems use them.
+var signs = makeSigns()
+
+func makeSigns() map[string]sign {
+	m := map[string]sign{}
+	add := func(s sign, words string) {
+		for w := range strings.FieldsSeq(words) {
+			m[w] = s
+		}
+	}
+	add(signNote, `admonition footnote footnotes endnote endnotes callout note warning tip important`)
+	add(signWeak, `nav navi navigation menu menubar submenu banner header kopf entete cabecera masthead topbar toolbar tools
+		tags tag taglist topics categories meta actions action act buttons button widget promo pr bottom
+		search searchbox profile login account print pages hidden noprint mobile announcements
+		follow follows sitemap legal copyright credits imprint author bio jumpbox online
+		ranking popular trending trends latest older newer filter filters facet facets links linklist votecell signature`)
+	add(signStrong, `ad ads adslot advert adverts advertisement advertising adsense adthrive sponsor sponsored
+		breadcrumb breadcrumbs crumbs cookie cookies consent gdpr
+		share sharing shares sharedaddy social sns
+		related relatedposts relatedlinks recommended recommendation recommendations recommends similar
+		newsletter subscribe signup comments commentlist comment respond disqus
+		sidebar sidebars navbar navbox navheader navfooter sphinxsidebar skip skiplink skiplinks
+		pagination paginator pager popup modal lightbox catlinks printfooter toc tableofcontents
+		footer foot fuss pied colophon feedback jump postprofile announcement cta upsell paywall teaser pullbox
+		postsignature userinfo authorbox sitenotice sitesub jumptonav contentsub onlinelist votingcontainer votecount`)
+	return m
+}
+
+// signOf returns the strongest sign in class and id.
+func signOf(n *html.Node) sign {
+	s := signNone
+	for _, name := range [...]string{"class", "id"} {
+		v := attr(n, name)
+		if len(v) > maxClass {
+			v = v[:maxClass]
+		}
+		s = max(s, signOfWords(v))
+	}
+	return s
+}
+
+// signOfWords reads the names in a value, and the words in each name. Words are
+// runs of letters; a capital after a small letter starts one, as in "navBar". A
+// name of several words may have a meaning of its own.
+func signOfWords(v string) sign {
+	s := signNone
+	for name := range strings.FieldsSeq(v) {
+		s = max(s, signOfName(name))
+	}
+	return s
+}
+
+// longestWord is the length of the longest word or name that is a sign.
+const longestWord = 16
+
+func signOfName(name string) sign {
+	s := signNone
+	var letters [4 * longestWord]byte
+	start, end := 0, 0 // of the word in letters
+	for i := 0; i < len(name) && end < len(letters); i++ {
+		c := name[i]
+		upper := 'A' <= c && c <= 'Z'
+		if upper && i > 0 && 'a' <= name[i-1] && name[i-1] <= 'z' || !isLetter(c) {
+			s = max(s, signs[string(letters[start:end])])
+			start = end
+		}
+		if isLetter(c) {
+			letters[end] = c | 0x20
+			end++
+		}
+	}
+	return max(s, signs[string(letters[start:end])], signs[string(letters[:end])])
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// hasClass says whether an element has one of some classes, which are given in
+// lower case with a space before and after each.
+func hasClass(n *html.Node, classes string) bool {
+	v := attr(n, "class")
+	if v == "" || len(v) > maxClass {
+		return false
+	}
+	for _, c := range strings.Fields(v) {
+		if strings.Contains(classes, " "+strings.ToLower(c)+" ") {
+			return true
+		}
+	}
+	return false
+}
