@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,24 +31,33 @@ type Record struct {
 	Referrer    string    `json:"referrer"`
 	Crawl       string    `json:"crawl"`
 	Visit       Visit     `json:"visit"`
+	// DuplicateOf is the visit of the page that this one repeats, if the spec has
+	// that told.
+	DuplicateOf Visit `json:"duplicate_of,omitzero"`
 }
 
 // Msg returns the message for partition p.
 func (r *Record) Msg(p int) *nats.Msg {
-	m := nats.NewMsg(SubjectRecords(r.Crawl, p))
-	m.Header.Set(nats.MsgIdHdr, VisitID(r.Crawl, r.Visit))
+	return RecordMsg(r.Crawl, p, VisitID(r.Crawl, r.Visit), r.AppendJSON(nil))
+}
+
+// RecordMsg returns the message of a record, a line of JSON, for partition p. The
+// id is unique to the record, and the same when it is made again.
+func RecordMsg(crawl string, p int, id string, line []byte) *nats.Msg {
+	m := nats.NewMsg(SubjectRecords(crawl, p))
+	m.Header.Set(nats.MsgIdHdr, id)
 	m.Header.Set(HeaderRecord, strconv.Itoa(Version))
-	m.Data = r.AppendJSON(make([]byte, 0, len(r.Text)+len(r.Text)/16+1024))
+	m.Data = line
 	return m
 }
 
-// HeaderRecord marks a record that Msg has encoded, and so one that need not be
+// HeaderRecord marks a record that Seine has encoded, and so one that need not be
 // checked again.
 const HeaderRecord = "Seine-Record"
 
 // AppendJSON appends the record as one line of JSON, as its tags say.
 func (r *Record) AppendJSON(b []byte) []byte {
-	o := newObject(b)
+	o := newObject(slices.Grow(b, len(r.Text)+len(r.Text)/16+1024))
 	o.Text("url", r.URL)
 	o.Int("status", int64(r.Status))
 	o.Text("content_type", r.ContentType)
@@ -63,6 +73,9 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	o.Text("referrer", r.Referrer)
 	o.Text("crawl", r.Crawl)
 	o.Text("visit", r.Visit.String())
+	if !r.DuplicateOf.IsZero() {
+		o.Text("duplicate_of", r.DuplicateOf.String())
+	}
 	return o.End()
 }
 

@@ -70,6 +70,8 @@ type Spec struct {
 	// Requests say how some URLs are asked for, where a plain GET is not enough;
 	// the first that matches decides.
 	Requests []RequestRule `json:"requests,omitempty" yaml:"requests"`
+	// Extraction says what is made of a page: records, links.
+	Extraction `yaml:",inline"`
 	// GroupBy says what a host is to Pace.
 	GroupBy GroupBy `json:"group_by,omitempty" yaml:"group_by"`
 	// Traps are guards against sites without an end.
@@ -100,6 +102,9 @@ type Spec struct {
 	// Sitemaps follows the sitemaps that robots.txt names, and any other that is
 	// linked to or given as a seed.
 	Sitemaps bool `json:"sitemaps,omitempty" yaml:"sitemaps"`
+	// Accept lists media types that are fetched beside HTML, plain text, and what
+	// the rules are for, as in "text/calendar" or "image/*".
+	Accept Strings `json:"accept,omitempty" yaml:"accept"`
 	// AllowPrivate lets the fetcher dial loopback and private addresses.
 	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
 	// AllowAddresses are networks that may be dialled beside the public ones, as
@@ -127,7 +132,7 @@ const (
 func DefaultSpec() Spec {
 	return Spec{
 		V: Version, Scope: ScopeHost, State: Running, Pace: DefaultPace(), GroupBy: GroupByHost,
-		Traps: DefaultTraps(), Normalize: DefaultNormalize(),
+		Traps: DefaultTraps(), Normalize: DefaultNormalize(), Extraction: DefaultExtraction(),
 		MaxAttempts: DefaultMaxAttempts, MaxRedirects: DefaultMaxRedirects,
 		UserAgent: DefaultUserAgent, Robots: RobotsObey,
 		MaxBody: DefaultMaxBody, Timeout: DefaultTimeout,
@@ -138,7 +143,7 @@ func DefaultSpec() Spec {
 func (s *Spec) Validate() error {
 	checks := []func() error{
 		s.checkScope, s.checkBudgets, s.Pace.check, s.checkSources, s.Traps.check, s.Normalize.check,
-		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests,
+		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.Extraction.check,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -224,7 +229,7 @@ func (s *Spec) checkAccess() error {
 	if !printable(s.Contact) || strings.ContainsAny(s.Contact, "() ") || s.Contact != "" && !strings.ContainsAny(s.Contact, ":@") {
 		return fmt.Errorf("contact %q: must be a URL or an e-mail address", Clip(s.Contact))
 	}
-	return cmp.Or(s.Access.check(false), checkAddresses(s.AllowAddresses))
+	return cmp.Or(s.Access.check(false), checkAddresses(s.AllowAddresses), checkAccept(s.Accept))
 }
 
 // Agent is the user agent that is sent where there are no UserAgents: it says

@@ -79,6 +79,41 @@ sources:
     tls: {min_version: "1.3"}
   - hosts: [bad.test]
     state: cancelled
+page: {emit: always, fields: [url, title]}
+links: {follow: [anchor, header], attributes: data-href, nofollow: ignore}
+follow:
+  - match: "https://example.org/schedule/*"
+    types: json
+    when: {not: {jq: .end}, status: 200}
+    each: {jq: ".games[]"}
+    with: {id: {jq: .id}}
+    url: "/game/{id}"
+    priority: 3
+    depth: 0
+  - {css: "a.next", get: "@data-next"}
+  - match: ["*/search?*", "*/list*"]
+    paginate: {parameter: page, first: 0, step: 20, last: 100, while: {any: [{css: .item}, {xpath: //li}]}}
+records:
+  - kind: product
+    match: "re:/(?P<shop>[a-z]+)/p/"
+    types: [html]
+    when: {css: div.product}
+    each: {css: li.result}
+    key: "{shop}-{sku}"
+    fields:
+      title: h1
+      sku: {xpath: "//span", required: true}
+      shop: {value: "{shop}"}
+      price: {css: .price, regex: '(\d+)', replace: [{regex: x, with: y}], trim: false, as: number, decimal: ",", default: 0}
+      day: {from: "header:Date", as: date, layout: "02.01.2006", timezone: Europe/Berlin}
+      tags: {css: .tag, get: "@title", all: true, split: ","}
+      rating: {json_ld: .aggregateRating}
+      type: {meta: "og:type"}
+      specs: {css: tr, map: {key: {css: th}, value: td}}
+      offers: {css: .offer, all: true, fields: {seller: .seller, a: .b}}
+    schema: {type: object, required: [price]}
+duplicates: {exact: mark, near: drop, distance: 5}
+mask: {kinds: [email, phone], fields: "*"}
 group_by: ip
 traps:
   max_url_length: 512
@@ -118,6 +153,7 @@ requests:
   body: '{"q": "{q}"}'
 allow_private: true
 sitemaps: true
+accept: [image/*]
 allow_addresses: [10.1.0.0/16]
 archive: true
 max_body: 8MiB
@@ -149,7 +185,8 @@ func TestParseSpec(t *testing.T) {
 				Auth: &Auth{User: "me", Password: "{secret:W}"}, Proxies: []string{"socks5://127.0.0.1:1080"}, TLS: &TLS{MinVersion: "1.3"},
 			},
 		}, {Hosts: []string{"bad.test"}, State: new(Cancelled)}},
-		GroupBy: GroupByIP,
+		Extraction: everyExtraction(),
+		GroupBy:    GroupByIP,
 		Traps: Traps{
 			MaxURLLength: 512, MaxPathDepth: 10, MaxRepeats: 2, CalendarAhead: 1, CalendarBack: 5, MaxParameterSets: 20,
 			MaxSameShape: 1000, SameContentAfter: 30,
@@ -170,7 +207,7 @@ func TestParseSpec(t *testing.T) {
 			Headers: map[string]string{"Content-Type": "application/json"}, Body: `{"q": "{q}"}`,
 		}},
 		AllowAddresses: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Archive: true,
-		Sitemaps: true, AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
+		Sitemaps: true, Accept: Strings{"image/*"}, AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
 	}
 	if !reflect.DeepEqual(s, &want) {
 		t.Errorf("got %+v\nwant %+v", s, &want)

@@ -14,6 +14,9 @@ const (
 	BucketLeases = "seine_leases" // who owns which partition
 	BucketMeta   = "seine_meta"   // Layout
 	BucketBodies = "seine_bodies" // bodies too large for a message
+	// BucketDuplicates tells pages with the same or nearly the same content, for
+	// crawls that ask for it.
+	BucketDuplicates = "seine_duplicates"
 
 	BucketSnapshots = "seine_snapshots" // newest state of each partition of the frontier
 )
@@ -108,6 +111,7 @@ func KeyValues(replicas int) []jetstream.KeyValueConfig {
 		{Bucket: BucketRobots, Description: "robots.txt by origin", TTL: RobotsStale, Replicas: replicas, MaxBytes: 256 << 20},
 		{Bucket: BucketLeases, Description: "partition ownership", TTL: LeaseTTL, Replicas: replicas},
 		{Bucket: BucketMeta, Description: "what all stages agree on", Replicas: replicas},
+		{Bucket: BucketDuplicates, Description: "which page has some content first", Replicas: replicas},
 	}
 }
 

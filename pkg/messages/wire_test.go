@@ -1,8 +1,6 @@
 package messages
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
@@ -92,7 +90,7 @@ func TestWireTables(t *testing.T) {
 	for _, h := range []string{
 		HeaderPage, HeaderDeadReason, HeaderDeadStage, HeaderDeadSubject, HeaderDeadStream, HeaderDeadSequence,
 		HeaderDeadTries, HeaderDeadTime, HeaderDeadID, BucketCrawls, BucketRobots, BucketLeases, BucketMeta, BucketBodies,
-		BucketSnapshots, KeyLayout, SubjectControl,
+		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl,
 	} {
 		rows("`%s`", h)
 	}
@@ -130,67 +128,4 @@ func fieldNames(v any) (names []string) {
 		names = append(names, name)
 	}
 	return names
-}
-
-// The reference of the spec has every key, no other, and the defaults.
-func TestWireSpec(t *testing.T) {
-	_, section, _ := strings.Cut(wireDoc(t), "\n## Spec\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	documented := make(map[string]string)
-	quoted := regexp.MustCompile("`([^`]+)`")
-	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]*) \| ([^|]*) \|`).FindAllStringSubmatch(section, -1) {
-		keys, values := quoted.FindAllStringSubmatch(row[1], -1), quoted.FindAllStringSubmatch(row[2], -1)
-		for i, k := range keys {
-			documented[k[1]] = ""
-			if i < len(values) {
-				documented[k[1]] = values[i][1]
-			}
-		}
-	}
-	keys := specDefaults(t)
-	for k, want := range keys {
-		if got, ok := documented[k]; !ok {
-			t.Errorf("docs/wire.md does not explain %s", k)
-		} else if got != want {
-			t.Errorf("docs/wire.md has the default %q for %s, which is %q", got, k, want)
-		}
-	}
-	for k := range documented {
-		if _, ok := keys[k]; !ok {
-			t.Errorf("docs/wire.md explains %s, which is no key", k)
-		}
-	}
-}
-
-// specDefaults returns the keys of a spec as "traps.max_repeats", with their
-// defaults as they are stored; "" for what is left out.
-func specDefaults(t *testing.T) map[string]string {
-	t.Helper()
-	d := DefaultSpec()
-	all := make(map[string]string)
-	var walk func(prefix string, typ reflect.Type, values map[string]any)
-	walk = func(prefix string, typ reflect.Type, values map[string]any) {
-		for f := range typ.Fields() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			switch inner, isObject := values[name].(map[string]any); {
-			case f.Anonymous:
-				walk(prefix, f.Type, values)
-			case isObject:
-				walk(prefix+name+".", f.Type, inner)
-			case values[name] == nil:
-				all[prefix+name] = ""
-			default:
-				all[prefix+name] = fmt.Sprint(values[name])
-			}
-		}
-	}
-	values := make(map[string]any)
-	dec := json.NewDecoder(bytes.NewReader(d.Encode()))
-	dec.UseNumber()
-	if err := dec.Decode(&values); err != nil {
-		t.Fatal(err)
-	}
-	walk("", reflect.TypeFor[Spec](), values)
-	delete(all, "v")
-	return all
 }

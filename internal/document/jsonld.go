@@ -1,0 +1,29 @@
+package document
+
+import (
+	"seine/internal/structured"
+)
+
+// JSONLD returns the objects of the page's JSON-LD, in the order of the page, as
+// JSON returns values (structured.Objects).
+func (d *Document) JSONLD() ([]any, error) {
+	return d.ld.get(func() ([]any, error) {
+		root, err := d.HTML()
+		if err != nil {
+			return nil, err
+		}
+		values, _ := structured.JSONLD(root) // what cannot be read is left out
+		return structured.Objects(values), nil
+	})
+}
+
+// Structured returns everything that the page says for machines.
+func (d *Document) Structured() (*structured.Data, error) {
+	return d.data.get(func() (*structured.Data, error) {
+		root, err := d.HTML()
+		if err != nil {
+			return nil, err
+		}
+		return structured.FromHTML(root, structured.BaseURL(root, d.URL)), nil
+	})
+}

@@ -1,0 +1,76 @@
+package document
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+
+	"github.com/antchfx/xmlquery"
+
+	"seine/internal/mediatype"
+)
+
+// XML returns the tree of a document that is XML.
+func (d *Document) XML() (*xmlquery.Node, error) {
+	return d.xml.get(func() (*xmlquery.Node, error) {
+		switch d.Type.Class {
+		case mediatype.XML, mediatype.Feed, mediatype.Sitemap:
+		default:
+			return nil, fmt.Errorf("%w: %s is not XML", ErrForm, d.Type.Class)
+		}
+		return parseXML(d.Body())
+	})
+}
+
+func parseXML(body []byte) (root *xmlquery.Node, err error) {
+	switch {
+	case len(body) > MaxData:
+		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrTooBig, len(body), MaxData)
+	case bytes.Count(body, []byte{'<'}) > MaxNodes || bytes.Count(body, []byte{'='}) > MaxNodes:
+		return nil, fmt.Errorf("%w: it has more than %d tags or attributes", ErrTooBig, MaxNodes)
+	}
+	if err := shallow(body); err != nil {
+		return nil, err
+	}
+	defer func() { // the library panics on some prefixes that are not declared
+		if p := recover(); p != nil {
+			root, err = nil, fmt.Errorf("read XML: %v", p)
+		}
+	}()
+	root, err = xmlquery.ParseWithOptions(bytes.NewReader(body), xmlquery.ParserOptions{Decoder: &xmlquery.DecoderOptions{
+		Strict: false, Entity: xml.HTMLEntity, AutoClose: nil,
+		CharsetReader: func(_ string, in io.Reader) (io.Reader, error) { return in, nil }, // it is UTF-8 already
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("read XML: %w", err)
+	}
+	return root, nil
+}
+
+// shallow refuses XML that may be more than MaxDepth deep: the library goes
+// through it by recursion. Tags in comments count too, which hurts nobody.
+func shallow(body []byte) error {
+	depth := 0
+	for i := 0; i+1 < len(body); i++ {
+		if body[i] == '/' && body[i+1] == '>' {
+			depth--
+			continue
+		}
+		if body[i] != '<' {
+			continue
+		}
+		switch body[i+1] {
+		case '/':
+			depth--
+		case '!', '?':
+		default:
+			depth++
+		}
+		if depth > MaxDepth {
+			return fmt.Errorf("%w: its elements are more than %d deep", ErrTooBig, MaxDepth)
+		}
+		depth = max(depth, 0)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package extract
+
+import (
+	"fmt"
+	"regexp"
+
+	"seine/pkg/messages"
+)
+
+// Compile returns the rules of a spec, which must be valid. The errors are
+// *messages.FieldError, joined, each with the path of the key that is wrong:
+// messages.FieldErrors takes them apart.
+func Compile(spec *messages.Spec) (*Rules, error) {
+	var problems messages.Problems
+	out := &Rules{limit: MaxTime}
+	for i := range spec.Records {
+		c := &compiler{problems: &problems, inferred: anyType}
+		out.records = append(out.records, c.record(&spec.Records[i], fmt.Sprintf("records[%d]", i)))
+	}
+	for i := range spec.Follow {
+		c := &compiler{problems: &problems, inferred: anyType}
+		out.follow = append(out.follow, c.followRule(&spec.Follow[i], fmt.Sprintf("follow[%d]", i)))
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// target is a compiled messages.Target, and what the rule is called.
+type target struct {
+	path     string
+	kind     string
+	patterns []*regexp.Regexp
+	types    types
+	when     *condition
+}
+
+func (c *compiler) target(m *messages.Target, path string) target {
+	c.given = typesNamed(m.Types)
+	out := target{path: path}
+	for i, p := range m.Match {
+		re, err := messages.CompilePattern(p)
+		at := path + ".match"
+		if len(m.Match) > 1 {
+			at = fmt.Sprintf("%s[%d]", at, i)
+		}
+		c.failed(at, err)
+		out.patterns = append(out.patterns, re)
+	}
+	out.when = c.condition(m.When, path+".when")
+	return out
+}
+
+// types returns the types that the rule is for, when all of it is compiled.
+func (c *compiler) types() types {
+	if c.given != 0 {
+		return c.given
+	}
+	return c.inferred
+}
+
+// matchURL reports whether the rule is for a URL, and the values of the named
+// groups of the pattern that matched.
+func (t *target) matchURL(url string) (groups map[string]string, ok bool) {
+	if len(t.patterns) == 0 {
+		return nil, true
+	}
+	for _, p := range t.patterns {
+		if p.NumSubexp() == 0 {
+			if p.MatchString(url) {
+				return nil, true
+			}
+			continue
+		}
+		m := p.FindStringSubmatch(url)
+		if m == nil {
+			continue
+		}
+		groups = make(map[string]string)
+		for i, name := range p.SubexpNames() {
+			if name != "" {
+				groups[name] = m[i]
+			}
+		}
+		return groups, true
+	}
+	return nil, false
+}

@@ -1,0 +1,74 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+
+	"seine/pkg/messages"
+)
+
+// condition is a compiled messages.Condition.
+type condition struct {
+	selector *selector // nil if it has none
+	status   []int
+	not      *condition
+	any      []*condition
+}
+
+// condition compiles a condition. What it needs to read counts for the types of
+// the rule, unless it is one of several.
+func (c *compiler) condition(m *messages.Condition, path string) *condition {
+	if m == nil {
+		return nil
+	}
+	out := &condition{status: m.Status}
+	if !m.Selector.None() {
+		out.selector, _ = c.selector(m.Selector, path, amongPage)
+	}
+	if m.Not == nil && len(m.Any) == 0 {
+		return out
+	}
+	alone := &compiler{problems: c.problems, given: c.given}
+	alone.inferred = anyType
+	out.not = alone.condition(m.Not, path+".not")
+	for i := range m.Any {
+		alone.inferred = anyType
+		out.any = append(out.any, alone.condition(&m.Any[i], fmt.Sprintf("%s.any[%d]", path, i)))
+	}
+	return out
+}
+
+// holds reports whether everything that the condition asks is so.
+func (c *condition) holds(r *run, in item) (bool, error) {
+	if len(c.status) > 0 && !slices.Contains(c.status, r.doc.Status) {
+		return false, nil
+	}
+	if c.selector != nil {
+		found, err := c.selector.finds(r, in)
+		if err != nil || !found {
+			return false, err
+		}
+	}
+	if c.not != nil {
+		holds, err := c.not.holds(r, in)
+		if err != nil || holds {
+			return false, err
+		}
+	}
+	for _, one := range c.any {
+		holds, err := one.holds(r, in)
+		if err != nil || holds {
+			return holds, err
+		}
+	}
+	return len(c.any) == 0, nil
+}
+
+func (s *selector) finds(r *run, in item) (bool, error) {
+	found := false
+	err := s.all(r, in, func(i item) bool {
+		found = i.truth()
+		return !found
+	})
+	return found, err
+}

@@ -1,0 +1,159 @@
+package extract
+
+import (
+	"fmt"
+
+	"seine/pkg/messages"
+)
+
+// followRule is a compiled messages.FollowRule.
+type followRule struct {
+	target
+	each     *selector // nil: the document
+	with     []*field
+	url      *template
+	link     *field // what selects URLs directly
+	paginate *paginate
+	priority *int
+	depth    int
+}
+
+func (c *compiler) followRule(m *messages.FollowRule, path string) *followRule {
+	out := &followRule{priority: m.Priority, depth: 1}
+	out.target = c.target(&m.Target, path)
+	in := amongPage
+	if m.Each != nil {
+		out.each, in = c.selector(m.Each.Selector, path+".each", amongPage)
+	}
+	out.with = c.fields(m.With, path+".with", in)
+	switch {
+	case m.URL != "":
+		out.url = compileTemplate(m.URL)
+	case m.Paginate != nil:
+		out.paginate = c.paginate(m.Paginate, path+".paginate")
+		out.depth = 0
+	default:
+		out.link = c.link(m, path, in)
+	}
+	if m.Depth != nil {
+		out.depth = *m.Depth
+	}
+	out.types = c.types()
+	return out
+}
+
+// link compiles the selector of URLs: a field that takes all of them.
+func (c *compiler) link(m *messages.FollowRule, path string, in among) *field {
+	f := &messages.Field{Selector: m.Selector, Get: m.Get, All: true}
+	nodes := m.CSS != "" || m.XPath != "" || m.JSONLD == "" && m.Meta == "" && m.Regex == "" && m.JQ == "" && in == amongNodes
+	if f.Get == "" && nodes && m.Regex == "" && m.JQ == "" {
+		f.Get = "@href"
+	}
+	return c.field(f, path, in)
+}
+
+// run finds the links of a document that the rule is for.
+func (rule *followRule) run(r *run) error {
+	if rule.paginate != nil {
+		return rule.paginate.run(r, rule)
+	}
+	if rule.each == nil {
+		return rule.find(r, item{})
+	}
+	var failed error
+	err := rule.each.all(r, item{}, func(i item) bool {
+		if failed = rule.find(r, i); failed == nil {
+			failed = r.spend(1)
+		}
+		r.index++
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+func (rule *followRule) find(r *run, in item) error {
+	if rule.link != nil {
+		v, _, err := rule.link.eval(r, in, nil)
+		if err != nil {
+			return err
+		}
+		return rule.addAll(r, v)
+	}
+	with, _, err := r.object(rule.with, in)
+	if missing := (*errMissing)(nil); asMissing(err, &missing) {
+		r.note(r.index, missing.field, "required, but nothing was found: no link")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return rule.expand(r, with, 0)
+}
+
+// addAll adds the URLs in a value: a text, or lists of them.
+func (rule *followRule) addAll(r *run, v any) error {
+	switch v := v.(type) {
+	case string:
+		return rule.add(r, v)
+	case []any:
+		for _, e := range v {
+			if err := rule.addAll(r, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// expand adds a URL for each combination of the members of lists in with, from
+// the i-th value on.
+func (rule *followRule) expand(r *run, with members, i int) error {
+	for ; i < len(with); i++ {
+		list, ok := with[i].value.([]any)
+		if !ok {
+			continue
+		}
+		one := append(members(nil), with...)
+		for _, v := range list {
+			one[i].value = v
+			if err := rule.expand(r, one, i+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := r.spend(1); err != nil {
+		return err
+	}
+	text, missing := rule.url.fillURL(func(name string) (string, bool) { return r.lookup(with, name) })
+	if missing != "" {
+		r.note(r.index, missing, "has no single value: no link")
+		return nil
+	}
+	return rule.add(r, text)
+}
+
+// add adds the link to a reference, once.
+func (rule *followRule) add(r *run, ref string) error {
+	u, err := r.doc.Resolve(ref)
+	if err != nil {
+		r.note(r.index, "", "%v", err)
+		return nil
+	}
+	return rule.addOnce(r, u)
+}
+
+func (rule *followRule) addOnce(r *run, u string) error {
+	if r.links[u] {
+		return nil
+	}
+	if len(r.result.Links) >= MaxLinks {
+		return fmt.Errorf("%w: more than %d links", errBound, MaxLinks)
+	}
+	r.links[u] = true
+	r.result.Links = append(r.result.Links, Link{URL: u, Priority: rule.priority, DepthAdd: rule.depth, Rule: rule.path})
+	return nil
+}

@@ -1,0 +1,163 @@
+package extract
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// query is a compiled jq expression, safe for concurrent use.
+type query struct {
+	text string
+	code *gojq.Code
+	// path are the names of an expression like ".a.b", and of one like ".a.b[]", for
+	// which the members of a list are wanted. Most expressions are so, and need no
+	// interpreter.
+	path    []string
+	members bool
+}
+
+var plainPath = regexp.MustCompile(`^(?:\.[A-Za-z_][A-Za-z0-9_]*)+(\[\])?$`)
+
+// forbidden are functions of jq whose result depends on more than their input:
+// the same page must always give the same record.
+var forbidden = map[string]bool{
+	"now": true, "localtime": true, "strflocaltime": true,
+	"env": true, "$ENV": true, "input": true, "inputs": true, "input_filename": true, "input_line_number": true,
+	"debug": true, "stderr": true, "halt": true, "halt_error": true, "get_search_list": true, "modulemeta": true,
+}
+
+func compileJQ(text string) (*query, error) {
+	parsed, err := gojq.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("jq %q: %w", text, err)
+	}
+	if len(parsed.Imports) > 0 || parsed.Meta != nil {
+		return nil, fmt.Errorf("jq %q: there are no modules here", text)
+	}
+	if name := calls(reflect.ValueOf(parsed)); name != "" {
+		return nil, fmt.Errorf("jq %q: %s is not for rules: the same page must always give the same record", text, name)
+	}
+	code, err := gojq.Compile(parsed)
+	if err != nil {
+		return nil, fmt.Errorf("jq %q: %w", text, err)
+	}
+	q := &query{text: text, code: code}
+	if plainPath.MatchString(text) {
+		names, members := strings.CutSuffix(text[1:], "[]")
+		q.path, q.members = strings.Split(names, "."), members
+	}
+	return q, nil
+}
+
+// walk follows a plain path, false if that is for the interpreter: where the
+// expression is more, or the value has another shape.
+func (q *query) walk(v any) (found []any, ok bool) {
+	if q.path == nil {
+		return nil, false
+	}
+	for _, name := range q.path {
+		switch object := v.(type) {
+		case map[string]any:
+			v = object[name]
+		case nil:
+		default:
+			return nil, false
+		}
+	}
+	if !q.members {
+		return []any{v}, true
+	}
+	found, ok = v.([]any)
+	return found, ok
+}
+
+// calls returns the first forbidden function that a parsed expression names.
+func calls(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return ""
+		}
+		if f, ok := v.Interface().(*gojq.Func); ok && forbidden[f.Name] {
+			return f.Name
+		}
+		return calls(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if name := calls(v.Field(i)); name != "" {
+				return name
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if name := calls(v.Index(i)); name != "" {
+				return name
+			}
+		}
+	default: // what names functions is in none of the others
+	}
+	return ""
+}
+
+// selectJQ yields what the expression makes of a value, but for null. An error of
+// the expression ends it with no more than a note: it means that the value has
+// another shape.
+func (r *run) selectJQ(v any, q *query, yield func(item) bool) error {
+	if found, ok := q.walk(v); ok {
+		for _, v := range found {
+			if v != nil && !yield(valueItem(v)) {
+				break
+			}
+		}
+		return r.spend(1 + len(found))
+	}
+	results := q.code.RunWithContext(r.ctx, v)
+	for {
+		v, ok := results.Next()
+		if !ok {
+			return nil
+		}
+		if err, ok := v.(error); ok {
+			if r.ctx.Err() != nil {
+				return fmt.Errorf("jq %q: %w", q.text, r.ctx.Err())
+			}
+			r.note(r.index, r.field, "jq %q: %v", q.text, err)
+			return nil
+		}
+		if err := r.spend(1); err != nil {
+			return err
+		}
+		if deep(v, maxValueDepth) {
+			return fmt.Errorf("jq %q: %w: a value is more than %d deep", q.text, errBound, maxValueDepth)
+		}
+		if v != nil && !yield(valueItem(v)) {
+			return nil
+		}
+	}
+}
+
+// deep reports whether a value has more than so many values in each other.
+func deep(v any, most int) bool {
+	if most < 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if deep(e, most-1) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if deep(e, most-1) {
+				return true
+			}
+		}
+	}
+	return false
+}

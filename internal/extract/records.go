@@ -1,0 +1,135 @@
+package extract
+
+import (
+	"errors"
+	"fmt"
+
+	"seine/pkg/messages"
+)
+
+// recordRule is a compiled messages.RecordRule.
+type recordRule struct {
+	target
+	each   *selector // nil: the document
+	key    *template
+	fields []*field
+	schema *schema
+}
+
+func (c *compiler) record(m *messages.RecordRule, path string) *recordRule {
+	out := &recordRule{}
+	out.target = c.target(&m.Target, path)
+	out.kind = m.Kind
+	in := amongPage
+	if m.Each != nil {
+		out.each, in = c.selector(m.Each.Selector, path+".each", amongPage)
+	}
+	out.fields = c.fields(m.Fields, path+".fields", in)
+	if m.Key != "" {
+		out.key = compileTemplate(m.Key)
+	}
+	if m.Schema != nil {
+		var err error
+		out.schema, err = compileSchema(m.Schema)
+		c.failed(path+".schema", err)
+	}
+	out.types = c.types()
+	return out
+}
+
+func asMissing(err error, missing **errMissing) bool { return err != nil && errors.As(err, missing) }
+
+// run makes the records of a document that the rule is for.
+func (rule *recordRule) run(r *run) error {
+	if rule.each == nil {
+		return rule.make(r, item{})
+	}
+	var failed error
+	err := rule.each.all(r, item{}, func(i item) bool {
+		if failed = rule.make(r, i); failed == nil {
+			failed = r.spend(1)
+		}
+		r.index++
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// make makes the record of one item. The error ends the rule.
+func (rule *recordRule) make(r *run, in item) error {
+	fields, selected, err := r.object(rule.fields, in)
+	if missing := (*errMissing)(nil); asMissing(err, &missing) {
+		r.problem(Problem{Index: r.index, Field: missing.field, Reason: "required, but nothing was found"})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if selected == 0 && rule.selects() {
+		r.note(r.index, "", "no record: none of its fields found anything")
+		return nil
+	}
+	rec := Record{Kind: rule.kind, Rule: rule.path, Index: r.index, fields: fields}
+	if rule.key != nil {
+		key, missing := rule.key.fill(func(name string) (string, bool) {
+			v, _ := fields.get(name)
+			return scalar(v)
+		})
+		if missing != "" {
+			r.problem(Problem{Index: r.index, Field: missing, Reason: "the key needs it, but there is no single value"})
+			return nil
+		}
+		rec.Key = key
+	}
+	if len(rec.Key) > messages.MaxText {
+		r.problem(Problem{Index: r.index, Reason: fmt.Sprintf("the key has %d bytes: at most %d", len(rec.Key), messages.MaxText)})
+		return nil
+	}
+	return rule.emit(r, rec)
+}
+
+// selects reports whether any of the fields could find something: a rule of
+// constants has none.
+func (rule *recordRule) selects() bool {
+	for _, f := range rule.fields {
+		if f.value == nil && (f.from == "" || f.selector.regex != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// envelopeSize is more than an envelope takes beside its URL, which JSON may
+// make six times as long.
+const envelopeSize = 1 << 10
+
+// emit adds a record to the result, if it conforms and fits.
+func (rule *recordRule) emit(r *run, rec Record) error {
+	text := rec.Fields(nil)
+	size := len(text) + len(rec.Key) + 6*len(r.doc.URL) + envelopeSize
+	switch {
+	case size > MaxRecord:
+		const kept = 2 << 10
+		r.problem(Problem{
+			Index: r.index, Record: text[:min(kept, len(text))],
+			Reason: fmt.Sprintf("the record has %d bytes, at most %d fit a message: let its fields take less of the page", size, MaxRecord),
+		})
+		return nil
+	case len(r.result.Records) >= MaxRecords:
+		return fmt.Errorf("%w: more than %d records", errBound, MaxRecords)
+	case r.size+size > MaxRecordBytes:
+		return fmt.Errorf("%w: records of more than %d bytes together", errBound, MaxRecordBytes)
+	}
+	if rule.schema != nil {
+		if err := rule.schema.check(rec.fields); err != nil {
+			r.problem(Problem{Index: r.index, Record: text, Reason: messages.Clip(err.Error())})
+			return nil
+		}
+	}
+	r.size += size
+	r.result.Records = append(r.result.Records, rec)
+	return nil
+}

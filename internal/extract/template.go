@@ -1,0 +1,84 @@
+package extract
+
+import (
+	"net/url"
+	"strings"
+
+	"seine/pkg/messages"
+)
+
+// template is a compiled messages.Template: literal, place, literal, ….
+type template struct {
+	literals []string
+	places   []messages.Place
+}
+
+func compileTemplate(t messages.Template) *template {
+	const mark = "\x00"
+	clean := messages.Template(strings.ReplaceAll(string(t), mark, ""))
+	marked, _ := clean.Fill(func(messages.Place) (string, error) { return mark, nil })
+	return &template{literals: strings.Split(marked, mark), places: clean.Places()}
+}
+
+// fill returns the text, each place filled with what value gives. Where that
+// gives nothing, and there is no default, missing is the name of the place.
+func (t *template) fill(value func(name string) (string, bool)) (text, missing string) {
+	var b strings.Builder
+	for i, place := range t.places {
+		b.WriteString(t.literals[i])
+		v, ok := value(place.Name)
+		switch {
+		case !ok && !place.HasDefault:
+			return "", place.Name
+		case !ok:
+			v = place.Default
+		}
+		b.WriteString(v)
+	}
+	b.WriteString(t.literals[len(t.literals)-1])
+	return b.String(), ""
+}
+
+// fillURL is fill with each value percent-encoded for where it is: in a path, so
+// that it stays one segment, or in a query. One at the very start is a URL, or
+// the start of one, and is left as it is.
+func (t *template) fillURL(value func(name string) (string, bool)) (text, missing string) {
+	literal, at := "", -1
+	return t.fill(func(name string) (string, bool) {
+		at++
+		literal += t.literals[at]
+		v, ok := value(name)
+		switch {
+		case at == 0 && literal == "":
+		case strings.Contains(literal, "?"):
+			v = url.QueryEscape(v)
+		default:
+			v = url.PathEscape(v)
+		}
+		return v, ok
+	})
+}
+
+// lookup returns the value that a name has in a template: that of a field, a
+// group of the rule's pattern, or a parameter of the URL.
+func (r *run) lookup(fields members, name string) (string, bool) {
+	if v, ok := fields.get(name); ok {
+		return scalar(v)
+	}
+	if v, ok := r.groups[name]; ok {
+		return v, v != ""
+	}
+	v, ok := r.doc.Parameter(name)
+	return v, ok && v != ""
+}
+
+// scalar returns a value as the text of a template, if it is one: lists and
+// objects have none.
+func scalar(v any) (string, bool) {
+	switch v.(type) {
+	case nil, []any, map[string]any, members:
+		return "", false
+	}
+	s := textOfValue(v)
+	return s, s != ""
+}
