@@ -1,0 +1,87 @@
+package specfile
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == string(want) {
+		return
+	}
+	ours, theirs := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i, line := range ours {
+		if i >= len(theirs) || line != theirs[i] {
+			t.Errorf("%s:%d: got %q and so on: rewrite it with -update, and read the difference", path, i+1, line)
+			return
+		}
+	}
+	t.Errorf("%s: it has %d lines more than what came: %q and so on", path, len(theirs)-len(ours), theirs[len(ours)])
+}
+
+// TestBroken reads each spec of testdata/broken, which tell what is wrong with
+// them in their first lines, and compares what a terminal shows.
+func TestBroken(t *testing.T) {
+	files, err := filepath.Glob("testdata/broken/*.yaml")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d broken specs: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Load("spec.yaml", text)
+			found, ok := errors.AsType[*Errors](err)
+			if !ok {
+				t.Fatalf("got %v", err)
+			}
+			var shown bytes.Buffer
+			found.Write(&shown, false)
+			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", shown.String())
+			for _, p := range found.Problems {
+				if p.Line < 1 || p.Column < 1 {
+					t.Errorf("%+v has no place", p)
+				}
+			}
+			if n := strings.Count(found.Error(), "spec.yaml:"); n != len(found.Problems) {
+				t.Errorf("%d problems, but %d lines tell a place:\n%s", len(found.Problems), n, found.Error())
+			}
+		})
+	}
+}
+
+func TestLoadDefaults(t *testing.T) {
+	want := messages.DefaultSpec()
+	for _, text := range []string{"", "\n \n", "# nothing\n", "---\n", "{}", "v: 1\n", "delay:\nrecords:\nlinks:\npage:\n", "\ufeffscope: host\n"} {
+		s, err := Load("spec.yaml", []byte(text))
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if !bytes.Equal(s.Encode(), want.Encode()) {
+			t.Errorf("%q is %s", text, s.Encode())
+		}
+	}
+}

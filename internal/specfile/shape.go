@@ -1,0 +1,120 @@
+package specfile
+
+import (
+	"encoding"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"seine/pkg/messages"
+)
+
+// form is what a value of a spec is in YAML.
+type form int
+
+const (
+	formScalar form = iota // text, number or boolean, as Go's type says
+	formObject             // known keys
+	formMap                // any keys, all with values of one shape
+	formList
+	formAny // anything that JSON has
+)
+
+// shape is what may stand at one place of a spec: what the Go type there reads.
+type shape struct {
+	form form
+	typ  reflect.Type // without pointers
+	keys []key        // of an object, in the order of the Go type
+	elem *shape       // of a map or a list
+	// short is what a single scalar is: the member of a list of one, or the CSS
+	// selector of a field.
+	short *shape
+}
+
+// key is a key of an object.
+type key struct {
+	name  string
+	shape *shape
+	owner reflect.Type // struct that has the field
+	field reflect.StructField
+}
+
+func (s *shape) key(name string) *shape {
+	for i := range s.keys {
+		if s.keys[i].name == name {
+			return s.keys[i].shape
+		}
+	}
+	return nil
+}
+
+func (s *shape) names() []string {
+	out := make([]string, len(s.keys))
+	for i := range s.keys {
+		out[i] = s.keys[i].name
+	}
+	return out
+}
+
+// shapes makes the shapes of Go types, each once: a field has fields.
+type shapes map[reflect.Type]*shape
+
+// specShape is the shape of a whole spec.
+var specShape = shapes{}.of(reflect.TypeFor[messages.Spec]())
+
+var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+// Types that read YAML by themselves. Beside these two, a list that does takes one
+// member for a list of one, and a struct takes a CSS selector.
+var (
+	yamlUnmarshaler = reflect.TypeFor[yaml.Unmarshaler]()
+	valueType       = reflect.TypeFor[messages.Value]()
+	fieldsType      = reflect.TypeFor[messages.Fields]()
+)
+
+func (all shapes) of(t reflect.Type) *shape {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if s := all[t]; s != nil {
+		return s
+	}
+	s := &shape{typ: t}
+	all[t] = s
+	switch {
+	case t == valueType:
+		s.form = formAny
+	case t == fieldsType:
+		s.form, s.elem = formMap, all.of(reflect.TypeFor[messages.Field]())
+	case reflect.PointerTo(t).Implements(textUnmarshaler):
+	case t.Kind() == reflect.Struct:
+		s.form = formObject
+		all.addKeys(s, t)
+	case t.Kind() == reflect.Map:
+		s.form, s.elem = formMap, all.of(t.Elem())
+	case t.Kind() == reflect.Slice:
+		s.form, s.elem = formList, all.of(t.Elem())
+	}
+	switch reads := reflect.PointerTo(t).Implements(yamlUnmarshaler); {
+	case reads && s.form == formList:
+		s.short = s.elem
+	case reads && s.form == formObject:
+		s.short = all.of(reflect.TypeFor[string]())
+	}
+	return s
+}
+
+// addKeys adds the keys of a struct, and of those embedded in it.
+func (all shapes) addKeys(s *shape, t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case strings.Contains(options, "inline"):
+			all.addKeys(s, f.Type)
+		case name != "" && name != "-":
+			s.keys = append(s.keys, key{name: name, shape: all.of(f.Type), owner: t, field: f})
+		}
+	}
+}
