@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/crawl"
 	"seine/internal/process"
+	"seine/internal/specfile"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher"
@@ -138,12 +139,9 @@ func (c *crawlCmd) seeds() ([]string, error) {
 func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
 	s := &have
 	if c.Spec != "" {
-		text, err := os.ReadFile(c.Spec)
-		if err != nil {
+		var err error
+		if s, err = specfile.Read(c.Spec); err != nil {
 			return nil, fmt.Errorf("--spec: %w", err)
-		}
-		if s, err = messages.ParseSpec(text); err != nil {
-			return nil, fmt.Errorf("--spec %s: %w", c.Spec, err)
 		}
 	}
 	override(&s.Scope, c.Scope)

@@ -28,6 +28,8 @@ type cli struct {
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
 
 	Crawl   crawlCmd   `cmd:"" help:"Crawl sites with everything in one process."`
+	Extract extractCmd `cmd:"" help:"Show what the rules of a spec get from one page."`
+	Spec    specCmd    `cmd:"" help:"Check specs; print their JSON Schema."`
 	Explain explainCmd `cmd:"" help:"Tell what became of a URL."`
 	Cat     catCmd     `cmd:"" help:"Print the records of an output directory, a line each."`
 	Health  healthCmd  `cmd:"" help:"Ask a stage whether it is ready; for health checks."`
@@ -64,7 +66,7 @@ func run(args []string) int {
 	if end, ok := errors.AsType[endError](err); ok {
 		return int(end)
 	}
-	fmt.Fprintln(os.Stderr, "seine:", err)
+	tell(os.Stderr, err)
 	if errors.Is(err, errUsage) {
 		return exitUsage
 	}

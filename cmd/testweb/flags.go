@@ -13,6 +13,8 @@ type flags struct {
 
 	Demo bool   `help:"Serve the small demo site." xor:"what"`
 	Dir  string `help:"Serve this folder of files." type:"existingdir" xor:"what"`
+	// The specs in examples/ are for these, one each.
+	Shape string `help:"Serve a site of this shape: sports, opportunities, news, shop or docs." xor:"what"`
 
 	Site         string        `help:"What the hosts are: tree, or one without an end: calendar, sessions, known-sessions, soft404, repeater, facets." enum:"tree,calendar,sessions,known-sessions,soft404,repeater,facets" default:"tree"`
 	Seed         uint64        `help:"Seed that decides every byte." default:"1"`

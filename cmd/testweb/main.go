@@ -1,4 +1,5 @@
-// Command testweb serves a web to crawl by hand: a generated one, the demo site, or a folder of files.
+// Command testweb serves a web to crawl by hand: a generated one, the demo site, a site of a shape that
+// scrapers are written for, or a folder of files.
 package main
 
 import (
@@ -30,13 +31,16 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	served := choose(f)
+	served, err := choose(f)
+	if err != nil {
+		return err
+	}
 	server, err := testweb.Serve(f.Addr, served.handler)
 	if err != nil {
 		return err
 	}
-	for _, name := range served.names {
-		fmt.Fprintln(out, startURL(server.Addr(), name))
+	for _, start := range served.starts(server.Addr()) {
+		fmt.Fprintln(out, start)
 	}
 
 	for {

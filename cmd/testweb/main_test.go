@@ -40,6 +40,7 @@ func TestRunServesAndWritesTheLog(t *testing.T) {
 	}{
 		"generated": {[]string{"--pages=5"}, "Page 0 of host 0"},
 		"demo":      {[]string{"--demo"}, "Rivers and Nets"},
+		"shape":     {[]string{"--shape=opportunities"}, "Opportunities by state"},
 		"dir":       {[]string{"--dir=" + dir}, "<p>mine</p>"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestRunServesAndWritesTheLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			var r testweb.Request
-			if err := json.Unmarshal(line, &r); err != nil || r.Path != "/" || r.Status != 200 || r.End.IsZero() {
+			if err := json.Unmarshal(line, &r); err != nil || !strings.HasPrefix(r.Path, "/") || r.Status != 200 || r.End.IsZero() {
 				t.Errorf("log %q: %v", line, err)
 			}
 		})
@@ -72,8 +73,8 @@ func runOnce(t *testing.T, f flags) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "http://"), ":")
-	res, err := http.Get("http://127.0.0.1:" + port)
+	_, start, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "http://"), ":")
+	res, err := http.Get("http://127.0.0.1:" + start)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 
 	"seine/internal/testweb"
+	"seine/internal/testweb/shapes"
 )
 
 // namesShown bounds the start URLs printed for a web of many hosts.
@@ -19,22 +21,45 @@ type site struct {
 	handler http.Handler
 	log     *testweb.Log
 	names   []string // of its hosts, the first few; "" is the address itself
+	paths   []string // where to start on each; none is the home page
 }
 
 // choose turns the flags into a handler that records its requests.
-func choose(f flags) site {
+func choose(f flags) (site, error) {
 	switch {
+	case f.Shape != "":
+		shape, err := shapes.New(f.Shape, f.Seed)
+		if err != nil {
+			return site{}, err
+		}
+		s := recorded(shape)
+		s.paths = shape.Seeds
+		return s, nil
 	case f.Demo:
-		return recorded(testweb.Demo())
+		return recorded(testweb.Demo()), nil
 	case f.Dir != "":
-		return recorded(http.FileServerFS(os.DirFS(f.Dir)))
+		return recorded(http.FileServerFS(os.DirFS(f.Dir))), nil
 	}
 	web := testweb.New(f.config())
 	s := site{handler: web, log: web.Log()}
 	for host := range min(web.Hosts(), namesShown) {
 		s.names = append(s.names, web.Name(host))
 	}
-	return s
+	return s, nil
+}
+
+// starts are the URLs to start from, on the address listened on.
+func (s site) starts(addr string) (urls []string) {
+	for _, name := range s.names {
+		home := startURL(addr, name)
+		if len(s.paths) == 0 {
+			urls = append(urls, home)
+		}
+		for _, path := range s.paths {
+			urls = append(urls, strings.TrimSuffix(home, "/")+path)
+		}
+	}
+	return urls
 }
 
 func recorded(h http.Handler) site {

@@ -40,6 +40,7 @@ type Summary struct {
 	PagesPerSecond float64                  `json:"pages_per_second"`
 	URLs           URLCounts                `json:"urls"`
 	Requests       map[messages.Class]int64 `json:"requests"`
+	DeadLetters    *DeadLetters             `json:"dead_letters,omitempty"`
 	SlowestHosts   []frontier.HostStatus    `json:"slowest_hosts"`
 	Files          []writer.File            `json:"files"`
 	Out            string                   `json:"out"`
@@ -73,7 +74,7 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	default:
 		s.Outcome, s.Error = OutcomeFailed, "a stage ended on its own"
 	}
-	s.Files = c.files()
+	s.Files, s.DeadLetters = c.files(), c.deadLetters()
 	for _, f := range s.Files {
 		s.Records += int64(f.Records)
 	}
@@ -123,6 +124,9 @@ func (s *Summary) Write(w io.Writer) {
 	row("URLs", "%s known: %s done, %s failed, %s open", Count(s.URLs.Known), Count(s.URLs.Done), Count(s.URLs.Failed), Count(s.URLs.Open))
 	if len(s.URLs.Excluded) > 0 {
 		row("excluded", "%s", byCount(s.URLs.Excluded))
+	}
+	if d := s.DeadLetters; d != nil {
+		row("dead letters", "%s; the last: %s", byCount(d.ByStage), d.Last)
 	}
 	for i, h := range s.SlowestHosts {
 		name := ""

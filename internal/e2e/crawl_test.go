@@ -253,7 +253,7 @@ func TestCrawlRefusesWrongUsage(t *testing.T) {
 		"a depth in words":         {[]string{"http://example.org/", "--max-depth", "two"}, []string{"--max-depth", `"two"`}},
 		"no workers":               {[]string{"http://example.org/", "--workers", "0"}, []string{"workers 0", "from 1"}},
 		"a bad pattern":            {[]string{"http://example.org/", "--include", "re:("}, []string{"include", `"re:("`}},
-		"an unknown key":           {[]string{"http://example.org/", "--spec", spec}, []string{spec, "delai", "line 2"}},
+		"an unknown key":           {[]string{"http://example.org/", "--spec", spec}, []string{spec + ":2:1: delai", "did you mean delay"}},
 		"a spec that is missing":   {[]string{"http://example.org/", "--spec", spec + "x"}, []string{"--spec", "spec.yamlx"}},
 		"an unknown option":        {[]string{"http://example.org/", "--config", options}, []string{`"per-hosts"`, "per-host"}},
 		"a bad name":               {[]string{"http://example.org/", "--crawl", "A B"}, []string{`"A B"`, "a-z"}},

@@ -92,10 +92,17 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := b.checkServer(ctx); err != nil {
 		return err
 	}
+	buckets, bctx := errgroup.WithContext(ctx)
 	for _, kv := range messages.KeyValues(replicas) {
-		if _, err := b.JS.CreateOrUpdateKeyValue(ctx, kv); err != nil {
-			return fmt.Errorf("create bucket %s: %w", kv.Bucket, err)
-		}
+		buckets.Go(func() error {
+			if _, err := b.JS.CreateOrUpdateKeyValue(bctx, kv); err != nil {
+				return fmt.Errorf("create bucket %s: %w", kv.Bucket, err)
+			}
+			return nil
+		})
+	}
+	if err := buckets.Wait(); err != nil {
+		return err
 	}
 	if err := b.agree(ctx, partitions); err != nil {
 		return err

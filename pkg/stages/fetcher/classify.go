@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -167,9 +168,6 @@ func mediaType(contentType string) string {
 // accepts is the list of content types that are kept.
 type accepts []string
 
-// sitemapTypes are what sitemaps come as.
-var sitemapTypes = accepts{"application/xml", "text/xml", "application/gzip", "application/x-gzip"}
-
 // keeps reports whether a type without parameters is in the list.
 func (a accepts) keeps(t string) bool {
 	for _, want := range a {
@@ -182,6 +180,17 @@ func (a accepts) keeps(t string) bool {
 		}
 	}
 	return false
+}
+
+// and returns the list with more types.
+func (a accepts) and(types []string) accepts {
+	all := slices.Clone(a)
+	for _, t := range types {
+		if !all.keeps(t) {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // header is the value of Accept. Other types come last rather than never, or a

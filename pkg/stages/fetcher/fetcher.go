@@ -26,7 +26,7 @@ type Fetcher struct {
 	robots *robotsCache
 	told   *told
 	bodies *bodyStore
-	rules  stages.Normalizers
+	rules  stages.PerSpec[*weburl.Normalizer]
 	epochs epochs
 }
 
@@ -59,6 +59,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	return &Fetcher{
 		cfg: cfg, bus: bus, specs: specs, name: instance(), client: c, get: c, robots: r, told: heard,
 		plans:  plans{client: c, secrets: secrets{cfg.Secrets}},
+		rules:  stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
 		bodies: c.bodies, epochs: make(epochs, bus.Layout.Partitions),
 	}, nil
 }

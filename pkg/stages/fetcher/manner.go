@@ -110,10 +110,7 @@ func (c *plans) manner(spec *messages.Spec, source int) *manner {
 
 // fill gives a manner what is looked up.
 func (c *plans) fill(m *manner, spec *messages.Spec, a *messages.Access) (err error) {
-	m.accepts = c.client.accepts
-	if spec.Sitemaps {
-		m.accepts = slices.Concat(m.accepts, sitemapTypes)
-	}
+	m.accepts = c.client.accepts.and(spec.Accepts())
 	fixed := http.Header{"Accept": {m.accepts.header()}, "Accept-Encoding": {coding.Accept}}
 	if m.private, err = c.addHeaders(fixed, a.Headers); err != nil {
 		return err

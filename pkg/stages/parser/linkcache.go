@@ -44,9 +44,9 @@ func (c *linkCache) has(from origin, url string, depth int) bool {
 }
 
 // add remembers links that have been published.
-func (c *linkCache) add(from origin, urls []string, depth int) {
-	for _, u := range urls {
+func (c *linkCache) add(from origin, links []found) {
+	for _, l := range links {
 		// A URL may be part of a page's body; do not keep that.
-		c.slot(u).Store(&sentLink{from: from, url: strings.Clone(u), depth: depth})
+		c.slot(l.URL).Store(&sentLink{from: from, url: strings.Clone(l.URL), depth: l.depth})
 	}
 }

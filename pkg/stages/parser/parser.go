@@ -1,21 +1,17 @@
 package parser
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
-	"io"
-	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/coding"
-	"seine/internal/htmlpage"
-	"seine/internal/robots"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -27,11 +23,14 @@ type Parser struct {
 	specs *stages.Specs
 	unzip *zstd.Decoder
 	sent  *linkCache
-	rules stages.Normalizers
+	plans stages.PerSpec[*plan]
+	once  duplicates
+
+	extractors []Extractor
 }
 
 // New returns a parser. It starts nothing.
-func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Parser, error) {
+func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extractor) (*Parser, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -39,7 +38,12 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Parser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make zstd decoder: %w", err)
 	}
-	return &Parser{cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache()}, nil
+	return &Parser{
+		cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache(),
+		plans:      stages.PerSpec[*plan]{Make: func(s *messages.Spec) *plan { return newPlan(cfg, s, stages.Normalizer(s)) }},
+		once:       duplicatesIn(bus),
+		extractors: extractors,
+	}, nil
 }
 
 // Run works until ctx is done, then finishes what it holds.
@@ -57,7 +61,7 @@ func (p *Parser) Run(ctx context.Context) error {
 	return nil
 }
 
-// handle turns one page into its record and its links.
+// handle turns one page into its records and its links.
 func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
 	page, err := messages.DecodePage(m.Header)
 	if err != nil {
@@ -67,14 +71,22 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err != nil {
 		return stages.Output{}, err
 	}
+	plan := p.plans.Of(page.Crawl, spec.Spec)
+	if plan.err != nil {
+		return stages.Output{}, stages.PoisonError(plan.err)
+	}
 	body, err := p.body(ctx, page, m.Data)
 	if err != nil {
 		return stages.Output{}, err
 	}
-	out, err := p.read(page, body, spec.Spec)
+	r, err := p.read(ctx, page, body, plan)
 	if err != nil {
-		return stages.Output{}, stages.PoisonError(err)
+		return stages.Output{}, poisonUnless(ctx, err)
 	}
+	if err := p.compare(ctx, r); err != nil {
+		return stages.Output{}, err
+	}
+	out := p.output(m, r)
 	if page.BodyObject != "" {
 		learn := out.Done
 		out.Done = func() { learn(); p.bodyRead(ctx, page) }
@@ -82,193 +94,63 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	return out, nil
 }
 
-// read reads a page. A sitemap is no page: it gives links, and no record.
-func (p *Parser) read(page *messages.Page, body []byte, spec *messages.Spec) (stages.Output, error) {
-	partition := messages.Partition(page.URL, p.bus.Layout.Partitions)
-	if site := readSitemap(page, body, spec); site != nil {
-		urls, depth := p.listed(page, site, spec)
-		return p.links(page, partition, urls, depth, 0), nil
+// poisonUnless blames the page for an error, unless the parser is being stopped.
+func poisonUnless(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
 	}
-	found, err := p.scan(page, body, spec)
-	if err != nil {
-		return stages.Output{}, err
-	}
-	found.Restrict(headerDirectives(page, spec))
-	urls := normalized(follow(found, spec), page.URL, p.rules.Of(page.Crawl, spec))
-	out := p.links(page, partition, candidates(urls), page.Depth+1, found.Content)
-	out.First = append(out.First, p.record(page, partition, found))
-	return out, nil
+	return stages.PoisonError(err)
 }
 
-func candidates(urls []string) []messages.Candidate {
-	cs := make([]messages.Candidate, len(urls))
-	for i, u := range urls {
-		cs[i].URL = u
-	}
-	return cs
-}
-
-// body returns the decoded body of a page, from the message or from the object
-// store.
-func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) ([]byte, error) {
-	_, _, payload, err := page.Split(payload)
-	if err != nil {
-		return nil, stages.PoisonError(err)
-	}
-	if page.BodyObject != "" {
-		store, err := p.bus.JS.ObjectStore(ctx, messages.BucketBodies)
-		if err != nil {
-			return nil, fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
-		}
-		payload, err = store.GetBytes(ctx, page.BodyObject)
-		if errors.Is(err, jetstream.ErrObjectNotFound) {
-			return nil, stages.PoisonError(fmt.Errorf("body %s is no longer in the object store", page.BodyObject))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read body %s: %w", page.BodyObject, err)
-		}
-	}
-	body, err := p.decoded(page, payload)
-	if err != nil {
-		return nil, stages.PoisonError(fmt.Errorf("decompress body: %w", err))
-	}
-	return body, nil
-}
-
-// decoded undoes the encoding of a body. The fetcher has seen that it can be.
-func (p *Parser) decoded(page *messages.Page, payload []byte) ([]byte, error) {
-	room := make([]byte, 0, min(page.BodySize, 64<<20))
-	switch page.BodyEncoding {
-	case "":
-		return payload, nil
-	case messages.BodyZstd:
-		return p.unzip.DecodeAll(payload, room)
-	}
-	names, err := coding.Parse([]string{page.BodyEncoding})
-	if err != nil {
-		return nil, err
-	}
-	z := coding.NewReader(bytes.NewReader(payload), names, 0)
-	defer func() { _ = z.Close() }()
-	body := bytes.NewBuffer(room)
-	_, err = io.Copy(body, io.LimitReader(z, page.BodySize))
-	return body.Bytes(), err
-}
-
-// bodyRead lets the janitor delete the body. If that fails, the body stays
-// longer than it must.
-func (p *Parser) bodyRead(ctx context.Context, page *messages.Page) {
-	if err := stages.BodyRead(ctx, p.bus, page.BodyObject); err != nil {
-		p.bus.Log.Warn("large body stays", "error", err)
-	}
-}
-
-// scan reads the page by its type. A type without a reader gives a record
-// without text.
-func (p *Parser) scan(page *messages.Page, body []byte, spec *messages.Spec) (htmlpage.Page, error) {
-	switch kind(page.ContentType, body) {
-	case kindHTML:
-		return htmlpage.Scan(body, page.URL, page.ContentType, htmlpage.Options{
-			Agent: spec.ProductToken(), MaxText: int(p.cfg.MaxText), MaxLinks: p.cfg.MaxLinks,
-			Now: page.FetchedAt,
-		})
-	case kindText:
-		text, charset, err := htmlpage.Plain(body, page.ContentType)
-		return htmlpage.Page{Text: clip(text, int(p.cfg.MaxText)), Charset: charset}, err
-	}
-	return htmlpage.Page{}, nil
-}
-
-// headerDirectives reads X-Robots-Tag, by the time of the fetch: a page that is
-// parsed again gives the same record. HTTP/2 has field names in lower case, and
-// a fetcher of another make may leave them so.
-func headerDirectives(page *messages.Page, spec *messages.Spec) robots.Directives {
-	var values []string
-	for name, v := range page.Header {
-		if strings.EqualFold(name, "X-Robots-Tag") {
-			values = append(values, v...)
-		}
-	}
-	return robots.HeaderDirectives(values, spec.ProductToken(), page.FetchedAt)
-}
-
-// follow returns the URLs that may be followed: not those of a page, or marked
-// one by one, as nofollow, unless the spec ignores robots.
-func follow(found htmlpage.Page, spec *messages.Spec) []string {
-	obey := spec.Robots == messages.RobotsObey
-	if obey && found.NoFollow {
+// compare has a page that repeats another dropped or marked, as the spec wants.
+// Its links are followed all the same.
+func (p *Parser) compare(ctx context.Context, r *reading) error {
+	want := r.plan.spec.Duplicates
+	if want.Exact == messages.DuplicateKeep && want.Near == messages.DuplicateKeep || r.noRecord {
 		return nil
 	}
-	urls := make([]string, 0, len(found.Links))
-	for _, l := range found.Links {
-		if !obey || !l.NoFollow {
-			urls = append(urls, l.URL)
-		}
+	s := sighting{digest: digestOf(r), visit: r.page.Visit}
+	distance := 0
+	if want.Near != messages.DuplicateKeep {
+		s.simhash, distance = r.simhash(), want.Distance
 	}
-	return urls
+	v, err := p.once.judge(ctx, r.page.Crawl, s, distance)
+	if err != nil || v.of.IsZero() {
+		return err
+	}
+	do := want.Near
+	if v.exact && want.Exact != messages.DuplicateKeep {
+		do = want.Exact
+	}
+	switch do {
+	case messages.DuplicateMark:
+		r.duplicateOf = v.of
+	case messages.DuplicateDrop:
+		r.noRecord, r.records, r.problems = true, nil, nil
+	case messages.DuplicateKeep:
+	}
+	return nil
 }
 
-// links distributes what was found over the partitions. Links that were sent
-// from here before, from nowhere further, are left out.
-func (p *Parser) links(page *messages.Page, own int, urls []messages.Candidate, depth int, content uint64) stages.Output {
-	depth, from := min(depth, messages.MaxDepth), origin{page.Crawl, page.Run}
-	batches := make(map[int][]messages.Candidate)
-	var fresh []string
-	for _, u := range urls {
-		if u.Priority == nil && p.sent.has(from, u.URL, depth) {
-			continue
-		}
-		fresh = append(fresh, u.URL)
-		to := messages.Partition(u.URL, p.bus.Layout.Partitions)
-		batches[to] = append(batches[to], u)
+// digestOf is the start of the SHA-256 of the body, which the fetcher has told.
+func digestOf(r *reading) uint64 {
+	if b, err := hex.DecodeString(r.page.Digest); err == nil && len(b) >= 8 {
+		return binary.BigEndian.Uint64(b)
 	}
-	out := stages.Output{Done: func() { p.sent.add(from, fresh, depth) }}
-	batch := func(urls []messages.Candidate) *messages.Candidates {
-		return &messages.Candidates{
-			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: depth,
-			Run: page.Run, URLs: urls,
-		}
-	}
-	for to, cs := range batches {
-		for len(cs) > messages.MaxBatchURLs || to != own && len(cs) > 0 {
-			n := min(len(cs), messages.MaxBatchURLs)
-			out.First = append(out.First, urlsMsg(to, batch(cs[:n])))
-			cs = cs[n:]
-		}
-		batches[to] = cs
-	}
-	last := batch(batches[own])
-	last.Ends, last.Content = page.Visit, content
-	if len(out.First) > 0 {
-		out.Then = append(out.Then, urlsMsg(own, last))
-	} else {
-		out.First = append(out.First, urlsMsg(own, last))
-	}
-	return out
+	sum := sha256.Sum256(r.doc.Raw())
+	return binary.BigEndian.Uint64(sum[:])
 }
 
-func urlsMsg(p int, c *messages.Candidates) *nats.Msg {
-	return &nats.Msg{Subject: messages.SubjectURLs(c.Crawl, p), Data: c.Encode()}
-}
-
-// record makes the record of a page.
-func (p *Parser) record(page *messages.Page, partition int, found htmlpage.Page) *nats.Msg {
-	r := &messages.Record{
-		URL: page.URL, Status: page.Status, ContentType: page.ContentType,
-		Title: found.Title, Description: found.Description, Canonical: found.Canonical,
-		Language: found.Language, Charset: found.Charset, NoIndex: found.NoIndex, Text: found.Text,
-		FetchedAt: page.FetchedAt, Depth: page.Depth, Referrer: page.Referrer, Crawl: page.Crawl, Visit: page.Visit,
+// clip shortens s to at most n bytes at a rune boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	msg := r.Msg(partition)
-	for len(msg.Data) > maxRecord { // text full of what JSON must escape
-		r.Text = clip(r.Text, len(r.Text)/2)
-		msg = r.Msg(partition)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
 	}
-	return msg
+	return s[:n]
 }
-
-// maxRecord leaves room for headers in a message of 1 MiB.
-const maxRecord = 1000 << 10
 
 // bury ends the visit of a page that goes to DEAD, so that the crawl can end.
 func (p *Parser) bury(m *stages.Message, why error) stages.Output {

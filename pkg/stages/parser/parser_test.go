@@ -83,6 +83,7 @@ func message(pg *messages.Page, body []byte) *stages.Message {
 type parsed struct {
 	record messages.Record
 	links  []string
+	depths map[string]int       // of the links
 	last   *messages.Candidates // the message that ends the visit
 	then   bool                 // it waits for the others
 }
@@ -102,6 +103,7 @@ func (p *Parser) parse(t *testing.T, pg *messages.Page, body []byte) parsed {
 
 func decodeOutput(t *testing.T, out stages.Output) (got parsed) {
 	t.Helper()
+	got.depths = make(map[string]int)
 	for i, m := range append(slices.Clone(out.First), out.Then...) {
 		if strings.HasPrefix(m.Subject, "seine.records.") {
 			if err := messages.CheckRecord(m.Header, m.Data); err != nil {
@@ -110,6 +112,9 @@ func decodeOutput(t *testing.T, out stages.Output) (got parsed) {
 			if err := json.Unmarshal(m.Data, &got.record); err != nil {
 				t.Fatal(err)
 			}
+			continue
+		}
+		if strings.HasPrefix(m.Subject, "seine.dead.") {
 			continue
 		}
 		c, err := messages.DecodeCandidates(m.Data)
@@ -121,6 +126,7 @@ func decodeOutput(t *testing.T, out stages.Output) (got parsed) {
 				t.Errorf("%s went to %s, want %s", u.URL, m.Subject, want)
 			}
 			got.links = append(got.links, u.URL)
+			got.depths[u.URL] = c.Depth
 		}
 		if !c.Ends.IsZero() {
 			got.last, got.then = c, i >= len(out.First)
@@ -225,7 +231,11 @@ func TestHeaderDirectivesCountAsThoseOfThePage(t *testing.T) {
 			pg := page(tt.contentType)
 			pg.Header = map[string][]string{tt.field: tt.values}
 			pg.Run = int64(i) // in which the link was not sent before
-			got := parsers[tt.spec].parse(t, pg, linked)
+			body := linked
+			if tt.contentType == "application/pdf" {
+				body = []byte("%PDF-1.7 " + string(linked))
+			}
+			got := parsers[tt.spec].parse(t, pg, body)
 			if len(got.links) != tt.links || got.record.NoIndex != tt.noIndex {
 				t.Errorf("%d links, noindex %t; want %d, %t", len(got.links), got.record.NoIndex, tt.links, tt.noIndex)
 			}
@@ -278,7 +288,7 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 
 func TestRecordFitsAMessageWhateverItsText(t *testing.T) {
 	p := newParser(t, nil)
-	got := p.parse(t, page("text/plain"), []byte(strings.Repeat("\x01\"\\", 1<<18)))
+	got := p.parse(t, page("text/plain; charset=utf-8"), []byte(strings.Repeat("\x01\"\\", 1<<18)))
 	if n := len(got.record.Text); n == 0 || n > int(p.cfg.MaxText) {
 		t.Errorf("text of %d bytes", n)
 	}
@@ -349,7 +359,7 @@ func TestRunIsHandedOn(t *testing.T) {
 func TestLinkCacheTellsRunsAndCrawlsApart(t *testing.T) {
 	c := newLinkCache()
 	const u = "https://site.test/a"
-	c.add(origin{"c", 3}, []string{u}, 5)
+	c.add(origin{"c", 3}, []found{{messages.Candidate{URL: u}, 5}})
 	for _, tt := range []struct {
 		from  origin
 		depth int

@@ -2,52 +2,66 @@ package parser
 
 import (
 	"math"
+	"strings"
 
 	"seine/internal/sitemap"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
-// readSitemap reads a page that is a sitemap, if the crawl wants them; nil if it
-// is something else. Of one that breaks off, what came before counts.
-func readSitemap(page *messages.Page, body []byte, spec *messages.Spec) *sitemap.Sitemap {
-	if !spec.Sitemaps || kind(page.ContentType, body) != kindXML {
+// readSitemap follows what a sitemap lists, if the crawl wants that. XML that is
+// something else is a page like any other. Of a sitemap that breaks off, what came
+// before counts.
+func (r *reading) readSitemap(body []byte) error {
+	if !r.plan.spec.Sitemaps {
 		return nil
 	}
 	site, _ := sitemap.Parse(body) // nil if it is none
-	return site
+	if site == nil {
+		return nil
+	}
+	return r.followSitemap(site)
 }
 
-// listed returns what a sitemap lists, and its distance from the seed: pages are
-// a link away, and the sitemaps of an index are as near as the index.
-func (p *Parser) listed(page *messages.Page, site *sitemap.Sitemap, spec *messages.Spec) ([]messages.Candidate, int) {
-	base, err := weburl.NewBase(page.URL)
+// readSitemapText does so for a list of URLs. Any text may be one by chance, so
+// its name has to say that it is a sitemap. It reports whether it was.
+func (r *reading) readSitemapText(body []byte) (bool, error) {
+	if !r.plan.spec.Sitemaps || !strings.Contains(strings.ToLower(r.page.URL), "sitemap") {
+		return false, nil
+	}
+	site, err := sitemap.ParseText(body)
 	if err != nil {
-		return nil, 0 // the URL of a page is canonical
+		return false, nil //nolint:nilerr // then it is a text
 	}
-	rules := p.rules.Of(page.Crawl, spec)
-	seen := map[string]bool{page.URL: true}
-	var urls []messages.Candidate
-	add := func(text string, priority *int) {
-		u, err := base.Resolve(text)
-		if err != nil {
-			return // nothing that can be fetched
-		}
-		if u = rules.Normalize(u); !seen[u] {
-			seen[u] = true
-			urls = append(urls, messages.Candidate{URL: u, Priority: priority})
-		}
+	return true, r.followSitemap(site)
+}
+
+// followSitemap follows its entries: pages are a link away, and the sitemaps of an
+// index are as near as the index.
+func (r *reading) followSitemap(site *sitemap.Sitemap) error {
+	base, err := weburl.NewBase(r.page.URL)
+	if err != nil {
+		return err
 	}
-	for _, e := range site.Entries {
-		add(e.URL, priorityOf(e.Priority))
-		for _, a := range e.Alternates {
-			add(a, nil)
-		}
-	}
+	r.noRecord = true
+	to := r.follower()
 	if site.Index {
-		return urls, page.Depth
+		to.depth = r.page.Depth
 	}
-	return urls, page.Depth + 1
+	for i := range site.Entries {
+		e := &site.Entries[i]
+		// What cannot be resolved is nothing that can be fetched.
+		if u, err := base.Resolve(e.URL); err == nil {
+			to.add(u, priorityOf(e.Priority))
+		}
+		for _, a := range e.Alternates {
+			if u, err := base.Resolve(a); err == nil {
+				to.add(u, nil)
+			}
+		}
+	}
+	r.follow = to.found
+	return nil
 }
 
 // priorityOf turns the priority of a sitemap, 1 being the highest and 0.5 what a

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -65,15 +66,32 @@ func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
 func TestIndexOfSitemaps(t *testing.T) {
 	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
 	got := p.parse(t, page("text/xml"), []byte("<sitemapindex><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>"))
-	if !slices.Equal(got.links, []string{"https://site.test/1.xml"}) || got.last.Depth != 2 {
-		t.Errorf("%v at depth %d", got.links, got.last.Depth)
+	if !maps.Equal(got.depths, map[string]int{"https://site.test/1.xml": 2}) {
+		t.Errorf("links with their depths: %v", got.depths)
+	}
+}
+
+func TestSitemapMayBeText(t *testing.T) {
+	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
+	const list = "https://site.test/a\nhttps://site.test/b\n"
+	pg := page("text/plain")
+	if got := p.parse(t, pg, []byte(list)); len(got.links) > 0 || got.record.Text != list {
+		t.Errorf("a text gave links %v, record %+v", got.links, got.record)
+	}
+	pg.URL = "https://site.test/sitemap_1.txt"
+	pg.Visit.URL = messages.HashURL(pg.URL)
+	if got := p.parse(t, pg, []byte(list)); len(got.links) != 2 || got.record.URL != "" {
+		t.Errorf("a sitemap gave links %v, record %+v", got.links, got.record)
+	}
+	if got := p.parse(t, pg, []byte("no URL")); got.record.Text != "no URL" {
+		t.Errorf("a text of that name gave record %+v", got.record)
 	}
 }
 
 // XML that is no sitemap, or in a crawl that does not want any, is a document as
 // others are.
 func TestOtherXMLMakesARecord(t *testing.T) {
-	for sitemaps, body := range map[bool]string{true: "<rss><link>https://site.test/a</link></rss>", false: someSitemap} {
+	for sitemaps, body := range map[bool]string{true: "<list><link>https://site.test/a</link></list>", false: someSitemap} {
 		p := newParser(t, func(s *messages.Spec) { s.Sitemaps = sitemaps })
 		got := p.parse(t, page("application/xml"), []byte(body))
 		if got.record.URL != pageURL || len(got.links) > 0 {

@@ -3,11 +3,12 @@ package stages
 import (
 	"testing"
 
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
-func TestNormalizersAreCompiledOncePerRevision(t *testing.T) {
-	var c Normalizers
+func TestPerSpecMakesOncePerRevision(t *testing.T) {
+	c := PerSpec[*weburl.Normalizer]{Make: Normalizer}
 	a, b := messages.DefaultSpec(), messages.DefaultSpec()
 	b.Normalize = messages.Normalize{}
 	first := c.Of("c", &a)

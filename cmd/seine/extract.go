@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"seine/internal/process"
+	"seine/internal/specfile"
+	"seine/pkg/messages"
+)
+
+type extractCmd struct {
+	Page string `arg:"" name:"url-or-file" help:"Page to read: a URL, which is fetched once, a file, or - for standard input."`
+
+	Spec   string `help:"YAML file with the rules; without it the record of the page is shown." placeholder:"FILE"`
+	URL    string `name:"url" help:"The URL that a file stands for." placeholder:"URL"`
+	Type   string `help:"Type of a file: html, xml, json, feed, csv, text, or a media type. Otherwise its name and its content tell." placeholder:"TYPE"`
+	Watch  bool   `short:"w" help:"Show it again whenever the spec, or the file of the page, has changed."`
+	Strict bool   `help:"End with exit code 1 if a rule had a problem, such as a required field that is missing, or if there is no record."`
+	JSON   bool   `name:"json" help:"Print one JSON object, as without a terminal."`
+	Full   bool   `help:"Show long values and all links in full."`
+
+	AllowPrivate *bool            `help:"Allow loopback and private addresses."`
+	Robots       *messages.Robots `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
+	UserAgent    *string          `help:"What to call oneself." placeholder:"TEXT"`
+	Secrets      string           `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+}
+
+// Help is shown below the list of flags.
+func (c *extractCmd) Help() string {
+	return `Shows the records that the rules make of one page, the links that would be followed by a crawl that starts there, what
+was missing, and for each rule whether it applied, or why not. A URL is fetched as a crawl would: robots.txt, the guard
+of addresses and the host's delay hold.
+
+Examples:
+
+  seine extract https://example.org/p/1 --spec spec.yaml
+  seine extract page.html --url https://example.org/p/1 --spec spec.yaml --watch
+  curl -s https://example.org/api | seine extract - --type json --url https://example.org/api --spec spec.yaml
+
+Exit codes: 0 shown, 1 the page cannot be had (with --strict: or there was a problem, or no record), 2 wrong usage, or
+the spec is wrong.`
+}
+
+// Run shows the page once, or again and again.
+func (c *extractCmd) Run() error {
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	if !c.Watch {
+		return c.once(ctx)
+	}
+	if c.Page == "-" {
+		return usageError{errors.New("--watch cannot read standard input again: give a file")}
+	}
+	return c.watch(ctx)
+}
+
+// once gets the page, and shows what comes of it.
+func (c *extractCmd) once(ctx context.Context) error {
+	spec, err := c.spec()
+	if err != nil {
+		return usageError{err}
+	}
+	got, err := c.get(ctx, spec)
+	if err != nil {
+		return err
+	}
+	found, err := apply(ctx, got, spec)
+	if err != nil {
+		return err
+	}
+	if err := c.show(found); err != nil {
+		return err
+	}
+	if c.Strict && (len(found.Problems) > 0 || len(found.Records) == 0) {
+		return endError(exitFailed)
+	}
+	return nil
+}
+
+// spec returns the rules to try.
+func (c *extractCmd) spec() (*messages.Spec, error) {
+	spec := new(messages.DefaultSpec())
+	if c.Spec != "" {
+		var err error
+		if spec, err = specfile.Read(c.Spec); err != nil {
+			return nil, fmt.Errorf("--spec: %w", err)
+		}
+	}
+	override(&spec.AllowPrivate, c.AllowPrivate)
+	override(&spec.Robots, c.Robots)
+	override(&spec.UserAgent, c.UserAgent)
+	return spec, spec.Validate()
+}
+
+func (c *extractCmd) show(found *extracted) error {
+	if c.JSON || !isTerminal(os.Stdout) {
+		e := json.NewEncoder(os.Stdout)
+		e.SetEscapeHTML(false)
+		return e.Encode(found)
+	}
+	s := screen{w: os.Stdout, width: widthOf(os.Stdout), colour: colours(os.Stdout), full: c.Full}
+	s.show(found)
+	return nil
+}
+
+// watchEvery is how often it is looked whether a file has changed.
+const watchEvery = 300 * time.Millisecond
+
+// watch shows the page whenever a file has changed, until ctx is done. A URL is
+// fetched once, and again only if it could not be had.
+func (c *extractCmd) watch(ctx context.Context) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	var had *fetched
+	for was := (stamp{}); ; {
+		if now := c.stamp(); now != was {
+			was = now
+			c.again(ctx, &had)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// again shows the page once more, or what is wrong.
+func (c *extractCmd) again(ctx context.Context, had **fetched) {
+	if isTerminal(os.Stdout) && !c.JSON {
+		fmt.Print(clearScreen)
+	}
+	spec, err := c.spec()
+	if err == nil && (*had == nil || (*had).file != "") {
+		*had, err = c.get(ctx, spec)
+	}
+	var found *extracted
+	if err == nil {
+		found, err = apply(ctx, *had, spec)
+	}
+	if err == nil {
+		err = c.show(found)
+	}
+	if err != nil && ctx.Err() == nil {
+		tell(os.Stderr, err)
+	}
+}
+
+// clearScreen clears a terminal and what it would scroll back to (ECMA-48 8.3.39).
+const clearScreen = "\x1b[H\x1b[2J\x1b[3J"
+
+// stamp tells two states of the files apart.
+type stamp struct {
+	spec, page         time.Time
+	specSize, pageSize int64
+}
+
+func (c *extractCmd) stamp() stamp {
+	var s stamp
+	s.spec, s.specSize = changed(c.Spec)
+	if !isURL(c.Page) {
+		s.page, s.pageSize = changed(c.Page)
+	}
+	return s
+}
+
+// changed is when a file was changed last, and its size; zero and -1 if there is
+// none, as while an editor replaces it.
+func changed(name string) (time.Time, int64) {
+	i, err := os.Stat(name)
+	if err != nil {
+		return time.Time{}, -1
+	}
+	return i.ModTime(), i.Size()
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"seine/internal/specfile"
+	"seine/pkg/messages"
+)
+
+type specCmd struct {
+	Check  specCheckCmd  `cmd:"" help:"Check specs, and tell what they say or all that is wrong with them."`
+	Schema specSchemaCmd `cmd:"" help:"Print the JSON Schema of a spec, for editors."`
+}
+
+type specCheckCmd struct {
+	Files []string `arg:"" name:"file" help:"Specs in YAML; - is standard input."`
+	Quiet bool     `short:"q" help:"Say nothing of specs that are right."`
+}
+
+// Help is shown below the list of flags.
+func (c *specCheckCmd) Help() string {
+	return `What is wrong is told on standard error as FILE:LINE:COLUMN: KEY: what, and what would be right.
+
+Exit codes: 0 all are right, 2 one is not, or cannot be read.`
+}
+
+// Run checks all files, whatever is wrong with the first.
+func (c *specCheckCmd) Run() error {
+	wrong := false
+	for _, name := range c.Files {
+		spec, err := c.read(name)
+		broken, isSpec := errors.AsType[*specfile.Errors](err)
+		wrong = wrong || err != nil
+		switch {
+		case isSpec:
+			tellSpec(os.Stderr, "", broken)
+		case err != nil:
+			tell(os.Stderr, err)
+		case !c.Quiet:
+			fmt.Printf("%s: ok\n", name)
+			describe(os.Stdout, spec)
+		}
+	}
+	if wrong {
+		return endError(exitUsage)
+	}
+	return nil
+}
+
+func (*specCheckCmd) read(name string) (*messages.Spec, error) {
+	if name == "-" {
+		return specfile.ReadFrom("<stdin>", os.Stdin)
+	}
+	return specfile.Read(name)
+}
+
+type specSchemaCmd struct{}
+
+// Help is shown below the list of flags.
+func (specSchemaCmd) Help() string {
+	return `Editors with the YAML language server complete and check a spec that begins with
+
+  # yaml-language-server: $schema=spec.schema.json
+
+after: seine spec schema > spec.schema.json`
+}
+
+// Run prints the schema.
+func (specSchemaCmd) Run() error {
+	_, err := os.Stdout.Write(specfile.Schema)
+	return err
+}
+
+// tell writes an error, that of a spec with its source lines if a person reads it.
+func tell(w *os.File, err error) {
+	if broken, ok := errors.AsType[*specfile.Errors](err); ok {
+		tellSpec(w, "seine: ", broken)
+		return
+	}
+	fmt.Fprintln(w, "seine:", err)
+}
+
+// tellSpec writes what is wrong with a spec: for a person, or a line for each with
+// something before it.
+func tellSpec(w *os.File, before string, broken *specfile.Errors) {
+	if isTerminal(w) {
+		broken.Write(w, colours(w))
+		return
+	}
+	for line := range strings.Lines(broken.Error() + "\n") {
+		fmt.Fprint(w, before, line)
+	}
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// colours reports whether to colour what is written: on a terminal, unless its
+// user wants none (no-color.org).
+func colours(f *os.File) bool { return isTerminal(f) && os.Getenv("NO_COLOR") == "" }

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"seine/internal/crawl"
+	"seine/pkg/messages"
+)
+
+// describe writes what a spec says: where it leads, what it follows, which records
+// it makes.
+func describe(w io.Writer, s *messages.Spec) {
+	row := func(name, format string, a ...any) { fmt.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
+	scope := map[messages.Scope]string{
+		messages.ScopeHost: "the hosts of the seeds", messages.ScopeDomain: "the domains of the seeds", messages.ScopeAny: "any host",
+	}[s.Scope]
+	row("enters", "%s%s%s", scope, list(", and ", s.Hosts), list(", and all of ", s.Domains))
+	if len(s.Include) > 0 {
+		row("only", "%s", patterns(s.Include))
+	}
+	if len(s.Exclude) > 0 {
+		row("not", "%s", patterns(s.Exclude))
+	}
+	if limits := limits(s); limits != "" {
+		row("at most", "%s", limits)
+	}
+	row("follows", "%s", kinds(s))
+	for i := range s.Follow {
+		row("follows", "%s", followed(&s.Follow[i]))
+	}
+	if s.EmitsPage() {
+		row("record", "of each page: %s", fieldsOfPage(s))
+	}
+	for i := range s.Records {
+		row("record", "%s", recorded(&s.Records[i]))
+	}
+	if len(s.Mask.Kinds) > 0 {
+		row("masks", "%s in %s", strings.Join(s.Mask.Kinds, ", "), strings.Join(s.Mask.Fields, ", "))
+	}
+	if s.Schedule != "" {
+		row("again", "%s", s.Schedule)
+	}
+}
+
+func list(before string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return before + strings.Join(names, ", ")
+}
+
+// fewPatterns is how many patterns are shown.
+const fewPatterns = 4
+
+func patterns(all []string) string {
+	if len(all) <= fewPatterns {
+		return strings.Join(all, "  ")
+	}
+	return fmt.Sprintf("%s  and %d more", strings.Join(all[:fewPatterns], "  "), len(all)-fewPatterns)
+}
+
+func limits(s *messages.Spec) string {
+	var all []string
+	if s.MaxPages > 0 {
+		all = append(all, crawl.Count(s.MaxPages)+" pages")
+	}
+	if s.MaxBytes > 0 {
+		all = append(all, s.MaxBytes.String())
+	}
+	if s.MaxDuration > 0 {
+		all = append(all, s.MaxDuration.String())
+	}
+	if s.MaxDepth != nil {
+		all = append(all, fmt.Sprintf("%d links from a seed", *s.MaxDepth))
+	}
+	return strings.Join(all, ", ")
+}
+
+// kinds says which links are followed by their kind.
+func kinds(s *messages.Spec) string {
+	var all []string
+	if len(s.Links.Follow) > 0 {
+		all = append(all, "links of these kinds: "+strings.Join(s.Links.Follow, ", "))
+	}
+	if len(s.Links.Attributes) > 0 {
+		all = append(all, "URLs in "+strings.Join(s.Links.Attributes, ", "))
+	}
+	if s.Sitemaps {
+		all = append(all, "sitemaps")
+	}
+	if len(all) == 0 {
+		return "no links"
+	}
+	return strings.Join(all, "; ")
+}
+
+func followed(r *messages.FollowRule) string {
+	how := "what " + selected(&r.Selector) + " finds"
+	switch {
+	case r.URL != "":
+		how = string(r.URL)
+	case r.Paginate != nil:
+		how = fmt.Sprintf("parameter %s, counted up", r.Paginate.Parameter)
+	case r.Selector.None():
+		how = "what " + r.Get + " has"
+	}
+	if r.Each != nil {
+		how += ", for each " + selected(&r.Each.Selector)
+	}
+	if r.Priority != nil {
+		how += fmt.Sprintf(", priority %d", *r.Priority)
+	}
+	return how + target(&r.Target)
+}
+
+func recorded(r *messages.RecordRule) string {
+	required := 0
+	for i := range r.Fields {
+		if r.Fields[i].Required {
+			required++
+		}
+	}
+	out := fmt.Sprintf("%s, %d fields", r.Kind, len(r.Fields))
+	if required > 0 {
+		out += fmt.Sprintf(" (%d required)", required)
+	}
+	if r.Each != nil {
+		out += ", for each " + selected(&r.Each.Selector)
+	}
+	if len(r.Schema) > 0 {
+		out += ", by a schema"
+	}
+	return out + target(&r.Target)
+}
+
+// selected is a selector as it is written.
+func selected(s *messages.Selector) string {
+	var all []string
+	for _, e := range [...]struct{ key, text string }{
+		{"css", s.CSS}, {"xpath", s.XPath}, {"json_ld", s.JSONLD}, {"meta", s.Meta}, {"regex", s.Regex}, {"jq", s.JQ},
+	} {
+		if e.text != "" {
+			all = append(all, e.key+" "+e.text)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// target says on which pages a rule applies.
+func target(t *messages.Target) string {
+	out := ""
+	if len(t.Types) > 0 {
+		out += ", on " + strings.Join(t.Types, ", ")
+	}
+	if len(t.Match) > 0 {
+		out += ", at " + patterns(t.Match)
+	}
+	if t.When != nil {
+		out += ", on condition"
+	}
+	return out
+}
+
+func fieldsOfPage(s *messages.Spec) string {
+	if len(s.Page.Fields) == 0 {
+		return "the default fields"
+	}
+	return strings.Join(s.Page.Fields, ", ")
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestSpecCheck(t *testing.T) {
+	good := spec(t, "false")
+	code, out, _ := seine(t, "spec", "check", good)
+	if code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	says(t, "check", out, good+": ok", "enters    the hosts of the seeds", "anchor, area",
+		"follows   what css button finds, priority 2", "record    product, 5 fields, at */p/*, on condition", "record    list")
+	if code, out, _ := seine(t, "spec", "check", "--quiet", good); code != exitOK || out != "" {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+func TestSpecCheckTellsAll(t *testing.T) {
+	good, bad := spec(t, "false"), write(t, "bad.yaml", "scope: hosts\nrecords:\n  - kind: a\n    fields: {x: {css: '['}}\ndelai: 1s\n")
+	code, out, stderr := seine(t, "spec", "check", bad, good, bad+"x")
+	if code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	says(t, "standard error", stderr, bad+`:1:8: scope "hosts": must be host, domain or any`, bad+":4:23: records[0].fields.x.css: ",
+		bad+":5:1: delai: there is no such key: did you mean delay?", bad+"x: no such file")
+	says(t, "standard output", out, good+": ok")
+}
+
+func TestSpecSchema(t *testing.T) {
+	code, out, _ := seine(t, "spec", "schema")
+	var schema struct {
+		Schema string `json:"$schema"`
+	}
+	if err := json.Unmarshal([]byte(out), &schema); err != nil || code != exitOK {
+		t.Fatalf("exit code %d: %v", code, err)
+	}
+	if schema.Schema != "https://json-schema.org/draft/2020-12/schema" {
+		t.Errorf("it is a schema of %s", schema.Schema)
+	}
+}
+
+func TestCrawlTellsWhatIsWrongWithItsSpec(t *testing.T) {
+	bad := write(t, "bad.yaml", "records:\n  - kind: a\n    fields:\n      x: {css: h1, ass: number}\n")
+	for _, args := range [][]string{
+		{"crawl", "http://a.example/", "--spec", bad}, {"crawl", "http://a.example/", "--spec", bad, "--dry-run"},
+		{"extract", "http://a.example/", "--spec", bad},
+	} {
+		code, _, stderr := seine(t, args...)
+		if code != exitUsage {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+		says(t, "standard error", stderr, bad+":4:20: records[0].fields.x.ass: there is no such key")
+	}
+}

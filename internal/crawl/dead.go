@@ -1,0 +1,41 @@
+package crawl
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// DeadLetters count what the stages could not do.
+type DeadLetters struct {
+	ByStage map[string]int64 `json:"by_stage"`
+	Last    string           `json:"last,omitempty"` // why the newest is one
+}
+
+// deadLetters counts those of the crawl that DEAD still has, nil if there are none.
+func (c *crawl) deadLetters() *DeadLetters {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	stream, err := c.bus.JS.Stream(ctx, messages.StreamDead)
+	if err != nil {
+		c.Log.Warn("cannot count dead letters", "error", err)
+		return nil
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(messages.SubjectDead("*", c.Crawl)))
+	if err != nil || len(info.State.Subjects) == 0 {
+		return nil
+	}
+	letters := &DeadLetters{ByStage: make(map[string]int64)}
+	var newest uint64
+	for subject, n := range info.State.Subjects {
+		letters.ByStage[strings.Split(subject, ".")[2]] = int64(n)
+		if m, err := stream.GetLastMsgForSubject(ctx, subject); err == nil && m.Sequence > newest {
+			newest, letters.Last = m.Sequence, m.Header.Get(messages.HeaderDeadReason)
+		}
+	}
+	return letters
+}

@@ -1,0 +1,42 @@
+package command
+
+import (
+	"context"
+
+	"seine/internal/process"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/parser"
+)
+
+// Parser runs the parser stage as a command, with the options of the process,
+// and returns its exit code. Extractors read what the parser itself does not.
+func Parser(extractors ...parser.Extractor) int {
+	o := parserOptions{extractors: extractors}
+	return process.Main(messages.StageParser, "Seine's parser: turns pages into records and links.", &o, &o.Common, o.run)
+}
+
+type parserOptions struct {
+	process.Common
+	parser.Config
+	extractors []parser.Extractor
+}
+
+func (o *parserOptions) run(ctx context.Context, env process.Env) error {
+	if err := env.Bus.Join(ctx); err != nil {
+		return err
+	}
+	specs, stop, err := stages.FollowSpecs(ctx, env.Bus)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	s, err := parser.New(o.Config, env.Bus, specs, o.extractors...)
+	if err != nil {
+		return err
+	}
+	if err := env.Started(); err != nil {
+		return err
+	}
+	return s.Run(ctx)
+}

@@ -1,0 +1,158 @@
+package fetcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Fetched is a page that Once fetched.
+type Fetched struct {
+	Page messages.Page
+	Body []byte // decoded
+	// Via are the URLs that redirected, the first one asked for first.
+	Via []string
+}
+
+// OnceError is why Once has no page: what a crawl would have as the result.
+type OnceError struct {
+	URL    string
+	Class  messages.Class
+	Status int // 0 if there was no response
+	Reason string
+}
+
+// Error returns the reason, or what the class says.
+func (e *OnceError) Error() string {
+	reason := e.Reason
+	if reason == "" && e.Status > 0 {
+		reason = fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
+	}
+	if reason == "" {
+		reason = string(e.Class)
+	}
+	return e.URL + ": " + reason
+}
+
+// Once fetches one canonical URL as a crawl with that spec would, outside of any:
+// robots.txt, the guard of addresses, access, types, limits and the host's pace
+// hold; redirects are followed, each asked for in the same way. The function wait
+// is told before a host is let rest. What a crawl would not have fetched is an
+// *OnceError.
+func Once(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
+	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.MaxBody)
+	f, err := newOnce(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer f.client.close()
+	out := &Fetched{}
+	for {
+		t := f.onceTurn(spec, url)
+		if err := f.whole(ctx, t, wait); err != nil {
+			return nil, err
+		}
+		r := t.reply
+		switch r.class {
+		case messages.OK:
+			out.Page, out.Body = t.fetched(), r.body.data
+			return out, nil
+		case messages.Redirect:
+		default:
+			return nil, &OnceError{url, r.class, r.status, r.text}
+		}
+		next, err := resolve(t.ask.url, r.header.Get("Location"))
+		if err != nil {
+			return nil, &OnceError{url, messages.ClientError, r.status, "redirect leads nowhere: " + err.Error()}
+		}
+		if out.Via = append(out.Via, url); len(out.Via) > spec.MaxRedirects {
+			return nil, &OnceError{url, messages.Redirect, r.status, fmt.Sprintf("more than %d redirects (max_redirects)", spec.MaxRedirects)}
+		}
+		url = next
+	}
+}
+
+// newOnce returns a fetcher without a bus, of which only the part that asks hosts
+// can be used.
+func newOnce(cfg Config) (*Fetcher, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	c, err := newClient(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	r, err := newRobotsCache(c, func(string, ...any) {})
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	r.bucket = noBucket{}
+	return &Fetcher{
+		cfg: cfg, client: c, get: c, robots: r, plans: plans{client: c, secrets: secrets{cfg.Secrets}},
+		rules: stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
+	}, nil
+}
+
+// onceCrawl is the name under which Once keeps what it makes of the spec.
+const onceCrawl = "once"
+
+func (f *Fetcher) onceTurn(spec *messages.Spec, url string) *turn {
+	pace, _ := spec.HostPace(weburl.Hostname(url))
+	return &turn{
+		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: stages.Revised{Spec: spec},
+		ask: ask{
+			crawl: onceCrawl, url: url, delay: time.Duration(pace.Delay), interval: time.Duration(pace.Rate),
+			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody),
+		},
+	}
+}
+
+// whole takes a turn, and another one if the first went to robots.txt.
+func (f *Fetcher) whole(ctx context.Context, t *turn, wait func(time.Duration)) error {
+	if err := f.shape(t); err != nil {
+		failed, ok := errors.AsType[*failure](err)
+		if !ok {
+			failed = fail(messages.Misconfigured, "%v", err)
+		}
+		t.reply = unsent(failed)
+		return nil
+	}
+	if err := f.take(ctx, t); err != nil || t.reply.class != messages.RobotsFetched {
+		return err
+	}
+	t.reply, t.ask.delay = nil, t.rest()
+	wait(t.ask.rest())
+	return f.take(ctx, t)
+}
+
+// fetched is the page without what only a crawl gives it.
+func (t *turn) fetched() messages.Page {
+	r := t.reply
+	return messages.Page{
+		V: messages.Version, Crawl: t.req.Crawl, URL: t.req.URL, Status: r.status, ContentType: r.contentType,
+		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
+		BodySize: r.body.size, Timings: r.timings, Digest: r.digest,
+	}
+}
+
+// noBucket shares no robots.txt with anybody.
+type noBucket struct{}
+
+func (noBucket) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
+	return nil, jetstream.ErrKeyNotFound
+}
+func (noBucket) Put(context.Context, string, []byte) (uint64, error) { return 1, nil }
+func (noBucket) Create(context.Context, string, []byte, ...jetstream.KVCreateOpt) (uint64, error) {
+	return 1, nil
+}
+func (noBucket) Update(context.Context, string, []byte, uint64) (uint64, error) { return 1, nil }
+
+var _ bucket = noBucket{}

@@ -1,0 +1,39 @@
+package frontier
+
+import (
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+func TestOutlook(t *testing.T) {
+	spec := messages.DefaultSpec()
+	spec.Exclude, spec.Hosts, spec.MaxDepth = []string{"*.pdf"}, []string{"other.example"}, new(2)
+	spec.Priorities = []messages.PriorityRule{{Match: "*/news/*", Priority: 1}}
+	o, err := NewOutlook(&spec, "https://a.example/x", time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		url      string
+		depth    int
+		given    *int
+		excluded string
+		priority int
+	}{
+		{"https://a.example/y", 1, nil, "", messages.DefaultPriority},
+		{"https://a.example/y", 1, new(3), "", 3},
+		{"https://a.example/news/1", 1, new(3), "", 1},
+		{"https://other.example/y", 1, nil, "", messages.DefaultPriority},
+		{"https://b.example/y", 1, nil, ReasonScope, messages.DefaultPriority},
+		{"https://a.example/y.pdf", 1, nil, ReasonExclude, messages.DefaultPriority},
+		{"https://a.example/y", 3, nil, ReasonDepth, messages.DefaultPriority},
+		{"https://a.example/r/r/r/r/r/", 1, nil, "trap_repeats", messages.DefaultPriority},
+	} {
+		excluded, priority := o.Of(c.url, c.depth, c.given)
+		if excluded != c.excluded || priority != c.priority {
+			t.Errorf("%s at %d: got %q, %d, want %q, %d", c.url, c.depth, excluded, priority, c.excluded, c.priority)
+		}
+	}
+}

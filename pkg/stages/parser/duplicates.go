@@ -1,0 +1,276 @@
+package parser
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// duplicates tells which page was the first with some content, for all parsers
+// of a crawl and for good: what was decided of a page is remembered, so that it
+// is decided again when the page is parsed again.
+//
+// Pages are in lists by 16 bits of their digest, and, those that repeat no other,
+// in four more by each 16 bits of their simhash. Of two hashes that differ in at
+// most three bits, at least one such quarter is equal, and in at most seven, one
+// differs in at most one bit; so the lists of a hash's quarters, and for more than
+// three those that are a bit from them, hold all that is near. The number of lists,
+// which is what costs memory in the NATS server, is bounded: a crawl has 5 × 65,536
+// at most.
+//
+// Two pages that are near but not equal, read at the same moment, may both count
+// as the first.
+type duplicates struct {
+	// open returns the lists. It is asked when they are first needed, which most
+	// crawls never do.
+	open func(context.Context) (listStore, error)
+}
+
+// listStore is what is needed of a KV bucket.
+type listStore interface {
+	Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error)
+	Create(ctx context.Context, key string, value []byte, opts ...jetstream.KVCreateOpt) (uint64, error)
+	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
+}
+
+var _ listStore = jetstream.KeyValue(nil)
+
+// sighting is a page as it is remembered.
+type sighting struct {
+	digest, simhash uint64 // simhash 0 is near nothing
+	visit           messages.Visit
+	of              messages.Visit // the page it is near to, zero for one that repeats none
+}
+
+// duplicatesIn returns the duplicates of a bus.
+func duplicatesIn(bus *stages.Bus) duplicates {
+	var opened atomic.Pointer[jetstream.KeyValue]
+	return duplicates{open: func(ctx context.Context) (listStore, error) {
+		if kv := opened.Load(); kv != nil {
+			return *kv, nil
+		}
+		kv, err := bus.JS.KeyValue(ctx, messages.BucketDuplicates)
+		if err != nil {
+			return nil, fmt.Errorf("open bucket %s: %w", messages.BucketDuplicates, err)
+		}
+		opened.Store(&kv)
+		return kv, nil
+	}}
+}
+
+const (
+	sightingSize = 8 + 8 + 2*visitSize
+	visitSize    = 16 + 4
+	// maxSightings bounds a list, to a quarter of what a message may have. What
+	// comes later is compared with those in it, and not remembered.
+	maxSightings = (256 << 10) / sightingSize
+	quarters     = 4
+	// maxContention is how often a list may change between being read and being
+	// written, by other parsers.
+	maxContention = 64
+)
+
+// verdict is what a page repeats, if it does.
+type verdict struct {
+	of    messages.Visit
+	exact bool
+}
+
+// judge tells what a page repeats: a page with the same digest, or, if distance
+// is not 0, one whose simhash differs in at most so many bits.
+func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distance int) (verdict, error) {
+	key := crawl + ".exact." + strconv.FormatUint(s.digest>>48, 16)
+	for range maxContention {
+		l, err := d.read(ctx, key)
+		if err != nil {
+			return verdict{}, err
+		}
+		for _, other := range l.pages {
+			switch {
+			case other.digest != s.digest:
+			case other.visit.URL == s.visit.URL:
+				return verdict{of: other.of}, d.remember(ctx, crawl, other, distance)
+			default:
+				return verdict{of: other.original(), exact: true}, nil
+			}
+		}
+		if s.of, err = d.near(ctx, crawl, s, distance); err != nil {
+			return verdict{}, err
+		}
+		stored, err := d.add(ctx, key, l, s)
+		if err != nil {
+			return verdict{}, err
+		}
+		if stored {
+			return verdict{of: s.of}, d.remember(ctx, crawl, s, distance)
+		}
+	}
+	return verdict{}, fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
+}
+
+// original is the page that a repetition of this one repeats.
+func (s *sighting) original() messages.Visit {
+	if s.of.IsZero() {
+		return s.visit
+	}
+	return s.of
+}
+
+// near returns the page whose simhash is the nearest, and of several the one with
+// the smallest hash of its URL: which lists they are in must not matter.
+func (d *duplicates) near(ctx context.Context, crawl string, s sighting, distance int) (messages.Visit, error) {
+	var best messages.Visit
+	if distance == 0 || s.simhash == 0 {
+		return best, nil
+	}
+	least := distance + 1
+	for _, key := range probes(crawl, s.simhash, distance) {
+		l, err := d.read(ctx, key)
+		if err != nil {
+			return best, err
+		}
+		for _, other := range l.pages {
+			n := bits.OnesCount64(other.simhash ^ s.simhash)
+			switch {
+			case other.visit.URL == s.visit.URL:
+			case n < least, n == least && least <= distance && string(other.visit.URL[:]) < string(best.URL[:]):
+				least, best = n, other.visit
+			}
+		}
+	}
+	return best, nil
+}
+
+// remember has others compared with a page that repeats none.
+func (d *duplicates) remember(ctx context.Context, crawl string, s sighting, distance int) error {
+	if distance == 0 || s.simhash == 0 || !s.of.IsZero() {
+		return nil
+	}
+	for q := range quarters {
+		if err := d.rememberIn(ctx, quarterKey(crawl, q, s.simhash), s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *duplicates) rememberIn(ctx context.Context, key string, s sighting) error {
+	for range maxContention {
+		l, err := d.read(ctx, key)
+		if err != nil || l.has(s) {
+			return err
+		}
+		if stored, err := d.add(ctx, key, l, s); err != nil || stored {
+			return err
+		}
+	}
+	return fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
+}
+
+// probes are the lists that hold all that is near.
+func probes(crawl string, simhash uint64, distance int) []string {
+	var keys []string
+	for q := range quarters {
+		keys = append(keys, quarterKey(crawl, q, simhash))
+		for bit := 0; distance >= quarters && bit < 16; bit++ {
+			keys = append(keys, quarterKey(crawl, q, simhash^1<<(16*q+bit)))
+		}
+	}
+	return keys
+}
+
+func quarterKey(crawl string, q int, simhash uint64) string {
+	return crawl + ".near" + strconv.Itoa(q) + "." + strconv.FormatUint(simhash>>(16*q)&0xffff, 16)
+}
+
+// list is one list as it was read.
+type list struct {
+	pages    []sighting
+	revision uint64 // 0 if there is none yet
+}
+
+func (l *list) has(s sighting) bool {
+	for _, other := range l.pages {
+		if other.visit.URL == s.visit.URL && other.simhash == s.simhash {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *duplicates) read(ctx context.Context, key string) (list, error) {
+	kv, err := d.open(ctx)
+	if err != nil {
+		return list{}, err
+	}
+	e, err := kv.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return list{}, nil
+	}
+	if err != nil {
+		return list{}, fmt.Errorf("read list %s of duplicates: %w", key, err)
+	}
+	return list{pages: decodeSightings(e.Value()), revision: e.Revision()}, nil
+}
+
+// add stores a list with one more page, and reports false if it has changed since
+// it was read.
+func (d *duplicates) add(ctx context.Context, key string, l list, s sighting) (bool, error) {
+	if len(l.pages) >= maxSightings {
+		return true, nil
+	}
+	value := encodeSightings(append(l.pages, s))
+	kv, err := d.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	if l.revision == 0 {
+		_, err = kv.Create(ctx, key, value)
+	} else {
+		_, err = kv.Update(ctx, key, value, l.revision)
+	}
+	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("store list %s of duplicates: %w", key, err)
+	}
+	return true, nil
+}
+
+func encodeSightings(pages []sighting) []byte {
+	b := make([]byte, 0, len(pages)*sightingSize)
+	for _, s := range pages {
+		b = binary.BigEndian.AppendUint64(b, s.digest)
+		b = binary.BigEndian.AppendUint64(b, s.simhash)
+		for _, v := range []messages.Visit{s.visit, s.of} {
+			b = append(b, v.URL[:]...)
+			b = binary.BigEndian.AppendUint32(b, v.Round)
+		}
+	}
+	return b
+}
+
+// decodeSightings reads what encodeSightings wrote; what is left over is none of it.
+func decodeSightings(b []byte) []sighting {
+	pages := make([]sighting, 0, len(b)/sightingSize+1)
+	for ; len(b) >= sightingSize; b = b[sightingSize:] {
+		s := sighting{digest: binary.BigEndian.Uint64(b), simhash: binary.BigEndian.Uint64(b[8:])}
+		for i, v := range []*messages.Visit{&s.visit, &s.of} {
+			from := b[16+i*visitSize:]
+			copy(v.URL[:], from)
+			v.Round = binary.BigEndian.Uint32(from[16:])
+		}
+		pages = append(pages, s)
+	}
+	return pages
+}

@@ -1,0 +1,146 @@
+package parser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// seen is a page of a URL with a digest and a simhash.
+func seen(url string, digest, simhash uint64) sighting {
+	return sighting{digest: digest << 48, simhash: simhash, visit: messages.Visit{URL: messages.HashURL("https://a.test/" + url), Round: 1}}
+}
+
+func openDuplicates(t *testing.T) *duplicates {
+	t.Helper()
+	d := duplicatesIn(newParser(t, nil).bus)
+	return &d
+}
+
+func (d *duplicates) mustJudge(t *testing.T, s sighting, distance int) verdict {
+	t.Helper()
+	v, err := d.judge(t.Context(), "c", s, distance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestFirstPageWithSomeContentCounts(t *testing.T) {
+	d := openDuplicates(t)
+	first, near, far := seen("first", 1, 0b1111), seen("near", 2, 0b1000), seen("far", 3, 0xffff_ffff)
+	tests := []struct {
+		is       string
+		page     sighting
+		distance int
+		want     verdict
+	}{
+		{"the first", first, 3, verdict{}},
+		{"the same bytes elsewhere", seen("copy", 1, 0b1111), 3, verdict{of: first.visit, exact: true}},
+		{"nearly the same", near, 3, verdict{of: first.visit}},
+		{"the bytes of what is nearly the same", seen("near-copy", 2, 0b1000), 3, verdict{of: first.visit, exact: true}},
+		{"something else", far, 3, verdict{}},
+		{"no text to compare", seen("empty", 4, 0), 3, verdict{}},
+		{"a bit too far", seen("too-far", 5, 0b1111_0000_0000_1111), 3, verdict{}},
+		{"near only with more distance", seen("wide", 6, 0xff_ffff_ffff_00ff^0xffff_ffff), 0, verdict{}},
+		{"the first again", first, 3, verdict{}},
+		{"what was near, again", near, 3, verdict{of: first.visit}},
+		{"what was far, again", far, 3, verdict{}},
+	}
+	for _, tt := range tests {
+		if got := d.mustJudge(t, tt.page, tt.distance); got != tt.want {
+			t.Errorf("%s: repeats %v, want %v", tt.is, got, tt.want)
+		}
+	}
+}
+
+func TestDistanceFindsWhatDiffersInEveryQuarter(t *testing.T) {
+	d := openDuplicates(t)
+	first := seen("first", 1, 0x8000_4000_2000_1000)
+	d.mustJudge(t, first, messages.MaxDistance)
+	for i, tt := range []struct {
+		bits uint64
+		want messages.Visit
+	}{
+		{0x0003_0003_0003_0001, first.visit}, // seven, at least one in each quarter
+		{0x0300_0300_0300_0300, messages.Visit{}},
+	} {
+		got := d.mustJudge(t, seen(fmt.Sprint(i), uint64(2+i), first.simhash^tt.bits), messages.MaxDistance)
+		if got.of != tt.want {
+			t.Errorf("%x: repeats %v, want %v", tt.bits, got.of, tt.want)
+		}
+	}
+}
+
+// A page whose parser died between what it decided and telling of it is found
+// again, and so are those that are near to it.
+func TestHalfRememberedPageIsMadeUpFor(t *testing.T) {
+	d := openDuplicates(t)
+	broken := &duplicates{open: func(ctx context.Context) (listStore, error) {
+		kv, err := d.open(ctx)
+		return failing{kv, "near2"}, err
+	}}
+	first := seen("first", 1, 7)
+	if _, err := broken.judge(t.Context(), "c", first, 3); err == nil {
+		t.Fatal("no error")
+	}
+	d.mustJudge(t, first, 3)
+	if l, err := d.read(t.Context(), quarterKey("c", 2, 7)); err != nil || !l.has(first) {
+		t.Errorf("list %v, %v", l, err)
+	}
+}
+
+// failing refuses to store lists of one quarter.
+type failing struct {
+	listStore
+	quarter string
+}
+
+func (f failing) Create(ctx context.Context, key string, value []byte, opts ...jetstream.KVCreateOpt) (uint64, error) {
+	if key[len("c."):len("c.")+len(f.quarter)] == f.quarter {
+		return 0, errors.New("refused")
+	}
+	return f.listStore.Create(ctx, key, value, opts...)
+}
+
+func TestOneOfManyAtOnceIsTheFirst(t *testing.T) {
+	d := openDuplicates(t)
+	const pages = 16
+	var firsts sync.Map
+	var wg sync.WaitGroup
+	for i := range pages {
+		wg.Go(func() {
+			s := seen(fmt.Sprint(i), 1, 0)
+			v, err := d.judge(t.Context(), "c", s, 0)
+			if err != nil {
+				t.Error(err)
+			}
+			if v.of.IsZero() {
+				firsts.Store(s.visit, true)
+			}
+		})
+	}
+	wg.Wait()
+	n := 0
+	firsts.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("%d pages are the first", n)
+	}
+}
+
+func TestListsAreBounded(t *testing.T) {
+	d := openDuplicates(t)
+	full := list{pages: make([]sighting, maxSightings)}
+	if stored, err := d.add(t.Context(), "c.exact.1", full, seen("more", 1, 1)); !stored || err != nil {
+		t.Errorf("stored %t, %v", stored, err)
+	}
+	if l, err := d.read(t.Context(), "c.exact.1"); err != nil || len(l.pages) != 0 {
+		t.Errorf("%d pages, %v", len(l.pages), err)
+	}
+}

@@ -1,0 +1,108 @@
+package parser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// Extractor reads documents that the parser has no reader for, or reads some
+// better: for programs that are a parser with more in it (command.Parser).
+//
+// What it makes of a document must depend on that alone: a document is given to
+// it again after a crash, and when pages are parsed again, and must give the same.
+// It may be called from several goroutines.
+type Extractor interface {
+	// Matches reports whether it reads a document. It is asked for every one, so
+	// it should look at the type or the URL only. Of several extractors, the first
+	// that matches is asked, instead of the parser's own readers.
+	Matches(d *Document) bool
+	// Extract reads a document. An error sends the page to DEAD, with the error as
+	// the reason; it should return when ctx is done.
+	Extract(ctx context.Context, d *Document) (*Extract, error)
+}
+
+// Document is what was fetched.
+type Document struct {
+	URL         string
+	Status      int
+	Header      http.Header
+	ContentType string // as the header has it
+	MediaType   string // by the header, else by the first bytes, as in "text/calendar"
+	FetchedAt   time.Time
+	Body        []byte // without content codings; not to be changed
+}
+
+// Extract is what an Extractor made of a document.
+type Extract struct {
+	// What the record of the page has.
+	Title, Description, Language, Text string
+	// Links to follow, absolute or relative to the document.
+	Links []string
+	// Records beside that of the page.
+	Records []ExtractRecord
+}
+
+// ExtractRecord is a record of its own.
+type ExtractRecord struct {
+	Kind string // as in a record rule: a lower-case letter, then letters, digits and '_'
+	Key  string // the record's "key"; may be empty
+	// Fields is a struct or a map that encoding/json makes an object of. The names
+	// that every record has (messages.ReservedFields) are not allowed.
+	Fields any
+}
+
+// extractorOf returns the extractor for a document, nil if there is none.
+func (p *Parser) extractorOf(d *Document) Extractor {
+	i := slices.IndexFunc(p.extractors, func(x Extractor) bool { return x.Matches(d) })
+	if i < 0 {
+		return nil
+	}
+	return p.extractors[i]
+}
+
+var kindPattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// jsonMember is one field of a record.
+type jsonMember struct {
+	name  string
+	value json.RawMessage
+}
+
+// members returns the fields as encoding/json has them, in its order.
+func (r *ExtractRecord) members() ([]jsonMember, error) {
+	if !kindPattern.MatchString(r.Kind) {
+		return nil, fmt.Errorf("kind %q: must be a lower-case letter, then letters, digits and '_'", r.Kind)
+	}
+	b, err := json.Marshal(r.Fields)
+	if err != nil {
+		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return nil, fmt.Errorf("record %s: its fields are no JSON object", r.Kind)
+	}
+	var all []jsonMember
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("record %s: %w", r.Kind, err)
+		}
+		m := jsonMember{name: name.(string)}
+		if slices.Contains(messages.ReservedFields, m.name) {
+			return nil, fmt.Errorf("record %s: field %q is one that every record has: give it another name", r.Kind, m.name)
+		}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, fmt.Errorf("record %s: %w", r.Kind, err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}

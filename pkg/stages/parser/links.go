@@ -1,0 +1,66 @@
+package parser
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// place is where URLs are sent together: to a partition, with one depth.
+type place struct{ partition, depth int }
+
+// links distributes what leads on over the partitions. Links that were sent from
+// here before, from nowhere further, are left out. The message that ends the visit
+// is published when all others are stored.
+func (p *Parser) links(r *reading, own int) stages.Output {
+	page, from := r.page, origin{r.page.Crawl, r.page.Run}
+	batches := make(map[place][]messages.Candidate)
+	var fresh []found
+	for _, f := range r.follow {
+		f.depth = min(max(f.depth, 0), messages.MaxDepth)
+		if f.Priority == nil && p.sent.has(from, f.URL, f.depth) {
+			continue
+		}
+		fresh = append(fresh, f)
+		to := place{messages.Partition(f.URL, p.bus.Layout.Partitions), f.depth}
+		batches[to] = append(batches[to], f.Candidate)
+	}
+	out := stages.Output{Done: func() { p.sent.add(from, fresh) }}
+	batch := func(depth int, urls []messages.Candidate) *messages.Candidates {
+		return &messages.Candidates{
+			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: depth,
+			Run: page.Run, URLs: urls,
+		}
+	}
+	end := place{own, min(page.Depth+1, messages.MaxDepth)}
+	for _, to := range slices.SortedFunc(maps.Keys(batches), comparePlaces) {
+		cs := batches[to]
+		for len(cs) > messages.MaxBatchURLs || to != end && len(cs) > 0 {
+			n := min(len(cs), messages.MaxBatchURLs)
+			out.First = append(out.First, urlsMsg(to.partition, batch(to.depth, cs[:n])))
+			cs = cs[n:]
+		}
+		batches[to] = cs
+	}
+	last := batch(end.depth, batches[end])
+	last.Ends, last.Content = page.Visit, r.found.Content
+	if len(out.First) > 0 {
+		out.Then = append(out.Then, urlsMsg(own, last))
+	} else {
+		out.First = append(out.First, urlsMsg(own, last))
+	}
+	return out
+}
+
+func comparePlaces(a, b place) int {
+	return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.depth, b.depth))
+}
+
+func urlsMsg(p int, c *messages.Candidates) *nats.Msg {
+	return &nats.Msg{Subject: messages.SubjectURLs(c.Crawl, p), Data: c.Encode()}
+}

@@ -1,0 +1,93 @@
+package parser
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/extract"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// output is what is published of a page: its records, those that could not be
+// made, and its links, of which the message that ends the visit is the last.
+func (p *Parser) output(m *stages.Message, r *reading) stages.Output {
+	partition := messages.Partition(r.page.URL, p.bus.Layout.Partitions)
+	out := p.links(r, partition)
+	out.First = append(out.First, r.recordMessages(partition, int(p.cfg.MaxText))...)
+	for i := range r.problems {
+		out.First = append(out.First, r.deadLetter(m, i))
+	}
+	return out
+}
+
+// recordMessages are the record of the page, if it has one, and those beside it.
+func (r *reading) recordMessages(partition, maxText int) []*nats.Msg {
+	var all []*nats.Msg
+	if r.plan.spec.EmitsPage() && !r.noRecord {
+		all = append(all, r.pageRecord(partition, maxText))
+	}
+	env := extract.Envelope{
+		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(),
+		DuplicateOf: r.duplicate(),
+	}
+	for i, rec := range r.records {
+		id := messages.VisitID(r.page.Crawl, r.page.Visit) + "." + rec.kind + "." + strconv.Itoa(i)
+		all = append(all, messages.RecordMsg(r.page.Crawl, partition, id, rec.append(nil, env)))
+	}
+	return all
+}
+
+// pageRecord is the record of the page.
+func (r *reading) pageRecord(partition, maxText int) *nats.Msg {
+	id := messages.VisitID(r.page.Crawl, r.page.Visit)
+	if len(r.plan.fields) > 0 {
+		return messages.RecordMsg(r.page.Crawl, partition, id, r.encodePage(maxText))
+	}
+	masked := r.plan.mask.field
+	rec := &messages.Record{
+		URL: r.page.URL, Status: r.page.Status, ContentType: r.page.ContentType,
+		Title: masked("title", r.found.Title), Description: masked("description", r.found.Description),
+		Canonical: r.found.Canonical, Language: r.found.Language, Charset: r.found.Charset, NoIndex: r.found.NoIndex,
+		Text: masked("text", r.found.Text), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
+		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, DuplicateOf: r.duplicateOf,
+	}
+	line := rec.AppendJSON(nil)
+	for len(line) > maxRecord { // text full of what JSON must escape
+		rec.Text = clip(rec.Text, len(rec.Text)/2)
+		line = rec.AppendJSON(line[:0])
+	}
+	return messages.RecordMsg(r.page.Crawl, partition, id, line)
+}
+
+// maxRecord leaves room for headers in a message of 1 MiB.
+const maxRecord = 1000 << 10
+
+// deadLetter says why a record could not be made. Its payload is the record, as
+// far as there is one.
+func (r *reading) deadLetter(m *stages.Message, i int) *nats.Msg {
+	problem := &r.problems[i]
+	d := messages.Dead{
+		Stage: messages.StageParser, Crawl: r.page.Crawl, Reason: describe(problem),
+		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
+		Time: time.Now(), Header: m.Header, Payload: problem.Record, Part: 1 + i,
+	}
+	return d.Msg()
+}
+
+func describe(p *extract.Problem) string {
+	where := p.Rule
+	if p.Kind != "" {
+		where += " (" + p.Kind + ")"
+	}
+	if p.Index > 0 {
+		where += fmt.Sprintf(", item %d", p.Index+1)
+	}
+	if p.Field != "" {
+		where += ", field " + p.Field
+	}
+	return where + ": " + p.Reason
+}

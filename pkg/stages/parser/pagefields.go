@@ -1,0 +1,221 @@
+package parser
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"seine/internal/article"
+	"seine/internal/jsontext"
+	"seine/internal/language"
+	"seine/internal/simhash"
+	"seine/internal/structured"
+)
+
+// pageField is a field that the spec has in the record of a page.
+type pageField struct {
+	name  string
+	value func(r *reading, b []byte, maxText int) []byte // appends JSON
+}
+
+// pageFields are the fields that there are, see messages.PageFields. Texts are cut
+// at maxText bytes.
+var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
+	"url":           text(func(r *reading) string { return r.page.URL }),
+	"status":        number(func(r *reading) int64 { return int64(r.page.Status) }),
+	"content_type":  text(func(r *reading) string { return r.page.ContentType }),
+	"media_type":    text(func(r *reading) string { return r.doc.Type.Media }),
+	"type_mismatch": text((*reading).typeMismatch),
+	"title":         text(func(r *reading) string { return r.found.Title }),
+	"description":   text(func(r *reading) string { return r.found.Description }),
+	"canonical":     text(func(r *reading) string { return r.found.Canonical }),
+	"language":      text((*reading).language),
+	"charset":       text(func(r *reading) string { return r.found.Charset }),
+	"noindex":       func(r *reading, b []byte, _ int) []byte { return strconv.AppendBool(b, r.found.NoIndex) },
+	"text":          text(func(r *reading) string { return r.found.Text }),
+	"headings":      (*reading).appendHeadings,
+	"author":        text(func(r *reading) string { return r.structured().Author }),
+	"published":     text(func(r *reading) string { return r.structured().Published }),
+	"modified":      text(func(r *reading) string { return r.structured().Modified }),
+	"main":          text(func(r *reading) string { return r.main().Text }),
+	"markdown":      text((*reading).markdown),
+	"json_ld":       func(r *reading, b []byte, _ int) []byte { return appendRaw(b, r.structured().JSONLD) },
+	"microdata": func(r *reading, b []byte, _ int) []byte {
+		return structured.AppendItems(b, r.structured().Microdata)
+	},
+	"rdfa":         func(r *reading, b []byte, _ int) []byte { return structured.AppendItems(b, r.structured().RDFa) },
+	"open_graph":   func(r *reading, b []byte, _ int) []byte { return r.structured().OpenGraph.AppendJSON(b) },
+	"twitter":      func(r *reading, b []byte, _ int) []byte { return r.structured().Twitter.AppendJSON(b) },
+	"links":        (*reading).appendLinks,
+	"digest":       text(func(r *reading) string { return r.page.Digest }),
+	"simhash":      text(func(r *reading) string { return fmt.Sprintf("%016x", r.simhash()) }),
+	"duplicate_of": text((*reading).duplicate),
+	"fetched_at":   func(r *reading, b []byte, _ int) []byte { return jsontext.AppendTime(b, r.page.FetchedAt) },
+	"fetch_ms":     number(func(r *reading) int64 { return time.Duration(r.page.Timings.Total).Milliseconds() }),
+	"bytes":        number(func(r *reading) int64 { return r.page.BodySize }),
+	"depth":        number(func(r *reading) int64 { return int64(r.page.Depth) }),
+	"referrer":     text(func(r *reading) string { return r.page.Referrer }),
+	"crawl":        text(func(r *reading) string { return r.page.Crawl }),
+	"visit":        text(func(r *reading) string { return r.page.Visit.String() }),
+}
+
+func text(value func(*reading) string) func(*reading, []byte, int) []byte {
+	return func(r *reading, b []byte, maxText int) []byte {
+		return jsontext.AppendString(b, clip(value(r), maxText))
+	}
+}
+
+func number(value func(*reading) int64) func(*reading, []byte, int) []byte {
+	return func(r *reading, b []byte, _ int) []byte { return strconv.AppendInt(b, value(r), 10) }
+}
+
+// typeMismatch is what the bytes are, if that is not what the header says.
+func (r *reading) typeMismatch() string {
+	if !r.doc.Type.Mismatch {
+		return ""
+	}
+	return r.doc.Type.Sniffed
+}
+
+// language is the language that the page declares, else that of its text. The
+// record of pages without fields of their own has only what is declared, which
+// costs nothing.
+func (r *reading) language() string {
+	if r.found.Language != "" {
+		return r.found.Language
+	}
+	return language.Detect(r.found.Text)
+}
+
+func (r *reading) main() article.Content {
+	if r.content == nil {
+		r.content = new(article.Content)
+		if root := r.dom(); root != nil {
+			*r.content, _ = article.Main(root, r.page.URL)
+		}
+	}
+	return *r.content
+}
+
+// markdown is that of the main content.
+func (r *reading) markdown() string {
+	n := r.main().Node
+	if n == nil {
+		return ""
+	}
+	return article.Markdown(n, r.page.URL)
+}
+
+func (r *reading) simhash() uint64 {
+	if r.hash == nil {
+		h := simhash.Of(r.found.Text)
+		r.hash = &h
+	}
+	return *r.hash
+}
+
+func (r *reading) duplicate() string {
+	if r.duplicateOf.IsZero() {
+		return ""
+	}
+	return r.duplicateOf.String()
+}
+
+func (r *reading) appendHeadings(b []byte, _ int) []byte {
+	b = append(b, '[')
+	for i, h := range r.found.Headings {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		o := jsontext.Object{B: b}
+		o.Int("level", int64(h.Level))
+		o.Text("text", h.Text)
+		b = o.End()
+	}
+	return append(b, ']')
+}
+
+// appendLinks lists the links of the page of all kinds, followed or not.
+func (r *reading) appendLinks(b []byte, _ int) []byte {
+	b = append(b, '[')
+	for i := range r.found.Links {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		l := &r.found.Links[i]
+		o := jsontext.Object{B: b}
+		o.Text("url", l.URL)
+		o.Text("kind", l.Kind.String())
+		o.TextSet("text", r.plan.mask.field("text", l.Text))
+		o.TextSet("rel", l.Rel)
+		if l.NoFollow {
+			o.Bool("nofollow", true)
+		}
+		b = o.End()
+	}
+	return append(b, ']')
+}
+
+func appendRaw[T ~[]byte](b []byte, list []T) []byte {
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}
+
+// large are the fields that are left out of a record that is too large, the first
+// first, when cutting texts was not enough.
+var large = []string{"links", "microdata", "rdfa", "json_ld", "open_graph", "twitter", "headings"}
+
+// encodePage makes the record of a page by the fields of the spec. One that does
+// not fit a message has its texts cut, then large fields left out, and says which
+// in "truncated".
+func (r *reading) encodePage(maxText int) []byte {
+	var without []string
+	cut := false
+	for {
+		b := r.encodeFields(maxText, without, cut)
+		switch {
+		case len(b) <= maxRecord:
+			return b
+		case maxText > minText:
+			maxText, cut = maxText/2, true
+		case len(without) < len(large):
+			without = large[:len(without)+1]
+		default:
+			return b // cannot be: what is left is bounded
+		}
+	}
+}
+
+// minText is what is left of texts at least.
+const minText = 64 << 10
+
+func (r *reading) encodeFields(maxText int, without []string, cut bool) []byte {
+	o := jsontext.Object{B: make([]byte, 0, len(r.found.Text)+2048)}
+	var truncated []string
+	for _, f := range r.plan.fields {
+		if slices.Contains(without, f.name) {
+			truncated = append(truncated, f.name)
+			continue
+		}
+		o.Key(f.name)
+		from := len(o.B)
+		o.B = f.value(r, o.B, maxText)
+		if cut && len(o.B)-from >= maxText {
+			truncated = append(truncated, f.name)
+		}
+		if r.plan.mask.of(f.name) {
+			o.B = append(o.B[:from], jsontext.MapStrings(o.B[from:], r.plan.mask.masker.Text)...)
+		}
+	}
+	if len(truncated) > 0 {
+		o.Texts("truncated", truncated)
+	}
+	return o.End()
+}

@@ -1,0 +1,117 @@
+package parser
+
+import (
+	"fmt"
+	"slices"
+
+	"seine/internal/extract"
+	"seine/internal/htmlpage"
+	"seine/internal/mask"
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+)
+
+// plan is what a spec wants of a page, made once for each revision.
+type plan struct {
+	spec  *messages.Spec
+	urls  *weburl.Normalizer
+	rules *extract.Rules
+	// follow are the kinds of link that are followed, obey says whether marks not
+	// to follow them count.
+	follow htmlpage.Kinds
+	obey   bool
+	scan   htmlpage.Options
+	// fields are those of the page's record; none means the default ones.
+	fields []pageField
+	// simhash says that it is needed, be it for a field or to compare pages.
+	simhash bool
+	mask    *masking // nil if nothing is masked
+	err     error    // of the spec, if its rules cannot be used
+}
+
+func newPlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *plan {
+	p := &plan{spec: spec, urls: urls}
+	p.rules, p.err = extract.Compile(spec)
+	if p.err != nil {
+		p.err = fmt.Errorf("rules of the spec: %w", p.err)
+		return p
+	}
+	p.follow = kindsOf(spec.Links.Follow)
+	if len(spec.Links.Attributes) > 0 {
+		p.follow |= htmlpage.KindsOf(htmlpage.KindAttribute)
+	}
+	p.obey = spec.Robots == messages.RobotsObey && spec.Links.NoFollow == messages.RobotsObey
+	p.scan = htmlpage.Options{
+		Agent: spec.ProductToken(), MaxText: int(cfg.MaxText), MaxLinks: cfg.MaxLinks,
+		Kinds: p.follow, Attributes: spec.Links.Attributes,
+	}
+	p.addFields(spec.Page.Fields)
+	p.simhash = p.simhash || spec.Duplicates.Near != messages.DuplicateKeep
+	p.mask = newMasking(&spec.Mask)
+	return p
+}
+
+// addFields has the fields of the page's record made, and asks for what they need.
+func (p *plan) addFields(names []string) {
+	for _, name := range names {
+		p.fields = append(p.fields, pageField{name, pageFields[name]})
+	}
+	if slices.Contains(names, "links") {
+		p.scan.LinkTexts, p.scan.Kinds = true, allKinds
+	}
+	p.scan.Headings = slices.Contains(names, "headings")
+	p.simhash = slices.Contains(names, "simhash")
+}
+
+// allKinds are the kinds of link that a record may list.
+var allKinds = kindsOf(messages.LinkKinds)
+
+func kindsOf(names []string) htmlpage.Kinds {
+	set := htmlpage.NoKinds
+	for _, name := range names {
+		if k, ok := htmlpage.ParseKind(name); ok {
+			set |= htmlpage.KindsOf(k)
+		}
+	}
+	return set
+}
+
+// masking is which personal data is masked, and where.
+type masking struct {
+	masker *mask.Masker
+	fields []string
+}
+
+// newMasking returns nil if nothing is masked.
+func newMasking(m *messages.Mask) *masking {
+	if len(m.Kinds) == 0 {
+		return nil
+	}
+	kinds := make([]mask.Kind, len(m.Kinds))
+	for i, k := range m.Kinds {
+		kinds[i] = mask.Kind(k)
+	}
+	return &masking{masker: mask.New(kinds), fields: m.Fields}
+}
+
+// of reports whether a field is masked. "*" is every field but those that say
+// which page it is.
+func (m *masking) of(field string) bool {
+	if m == nil {
+		return false
+	}
+	return slices.Contains(m.fields, field) || slices.Contains(m.fields, "*") && !slices.Contains(identities, field)
+}
+
+// identities are the fields that say which page a record is of.
+var identities = []string{
+	"kind", "url", "canonical", "referrer", "crawl", "visit", "fetched_at", "digest", "simhash", "duplicate_of", "links",
+}
+
+// field masks the text of a field.
+func (m *masking) field(name, text string) string {
+	if !m.of(name) {
+		return text
+	}
+	return m.masker.Text(text)
+}

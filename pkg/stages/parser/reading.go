@@ -1,0 +1,245 @@
+package parser
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"seine/internal/article"
+	"seine/internal/document"
+	"seine/internal/extract"
+	"seine/internal/feed"
+	"seine/internal/htmlpage"
+	"seine/internal/mediatype"
+	"seine/internal/robots"
+	"seine/internal/structured"
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+)
+
+// reading is what was read of a page. The same page and plan give the same.
+type reading struct {
+	page *messages.Page
+	plan *plan
+	doc  *document.Document
+	// found is what the readers found, links apart; by whatever reader, it is as if
+	// it were of an HTML page.
+	found htmlpage.Page
+	// follow are the links that lead on, each URL once.
+	follow []found
+	// noRecord says that the document is no page of its own, as a sitemap.
+	noRecord bool
+	records  []ownRecord       // of rules and extractors
+	problems []extract.Problem // records that could not be made
+
+	duplicateOf messages.Visit // the page that this one repeats, if that is told
+
+	// Made when they are first asked for.
+	data    *structured.Data
+	content *article.Content
+	hash    *uint64
+}
+
+// found is a URL to be followed, and its distance from a seed.
+type found struct {
+	messages.Candidate
+	depth int
+}
+
+// read reads a page.
+func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, plan *plan) (*reading, error) {
+	r := &reading{page: page, plan: plan, doc: newDocument(page, body)}
+	if err := p.readByType(ctx, r, body); err != nil {
+		return nil, err
+	}
+	if r.noRecord {
+		return r, nil
+	}
+	r.found.Restrict(r.headerDirectives())
+	if !r.mayFollow() {
+		r.follow = nil
+	}
+	if plan.rules.Empty() {
+		return r, nil
+	}
+	return r, r.applyRules(ctx)
+}
+
+// mayFollow reports whether the page lets its links be followed, or is not asked.
+func (r *reading) mayFollow() bool { return !r.plan.obey || !r.found.NoFollow }
+
+// newDocument is the page for those who select from it.
+func newDocument(page *messages.Page, body []byte) *document.Document {
+	header := page.Header
+	if _, ok := header[contentType]; !ok && page.ContentType != "" { // left out, or none came and the fetcher sniffed
+		header = maps.Clone(header)
+		if header == nil {
+			header = make(map[string][]string, 1)
+		}
+		header[contentType] = []string{page.ContentType}
+	}
+	return document.New(document.Source{URL: page.URL, Status: page.Status, Header: header, Body: body})
+}
+
+const contentType = "Content-Type"
+
+func (p *Parser) readByType(ctx context.Context, r *reading, body []byte) error {
+	if d := r.document(body); len(p.extractors) > 0 {
+		if x := p.extractorOf(d); x != nil {
+			return r.readBy(ctx, x, d)
+		}
+	}
+	switch r.doc.Type.Class {
+	case mediatype.HTML:
+		return r.readHTML(body)
+	case mediatype.Sitemap, mediatype.Archive, mediatype.XML:
+		return r.readSitemap(body)
+	case mediatype.Feed:
+		return r.readFeed(body)
+	case mediatype.Text:
+		return r.readText(body)
+	default:
+		return nil // its type is all that can be told
+	}
+}
+
+// readHTML takes what one pass over the page finds.
+func (r *reading) readHTML(body []byte) error {
+	scan := r.plan.scan
+	scan.Now = r.page.FetchedAt
+	var err error
+	if r.found, err = htmlpage.Scan(body, r.page.URL, r.page.ContentType, scan); err != nil {
+		return err
+	}
+	r.found.Links = append(r.found.Links, r.headerLinks()...)
+	urls := make([]string, 0, len(r.found.Links))
+	for i := range r.found.Links {
+		if l := &r.found.Links[i]; l.Leads(r.plan.follow, r.plan.obey) {
+			urls = append(urls, l.URL)
+		}
+	}
+	for _, u := range normalized(urls, r.page.URL, r.plan.urls) {
+		r.follow = append(r.follow, found{messages.Candidate{URL: u}, r.page.Depth + 1})
+	}
+	return nil
+}
+
+// headerDirectives reads X-Robots-Tag, by the time of the fetch: a page that is
+// parsed again gives the same record.
+func (r *reading) headerDirectives() robots.Directives {
+	return robots.HeaderDirectives(r.header("X-Robots-Tag"), r.plan.spec.ProductToken(), r.page.FetchedAt)
+}
+
+// headerLinks are the links of the response's Link headers that are wanted and
+// are not on the page.
+func (r *reading) headerLinks() []htmlpage.Link {
+	if !r.plan.scan.Kinds.Has(htmlpage.KindHeader) {
+		return nil
+	}
+	known := make(map[string]bool, len(r.found.Links))
+	for i := range r.found.Links {
+		known[r.found.Links[i].URL] = true
+	}
+	var links []htmlpage.Link
+	for _, l := range htmlpage.HeaderLinks(r.header("Link"), r.page.URL) {
+		if !known[l.URL] {
+			links = append(links, l)
+		}
+	}
+	return links
+}
+
+// header returns the values of a field. HTTP/2 has names in lower case, and a
+// fetcher of another make may leave them so.
+func (r *reading) header(name string) []string {
+	if v, ok := r.page.Header[name]; ok {
+		return v
+	}
+	for n, v := range r.page.Header {
+		if strings.EqualFold(n, name) {
+			return v
+		}
+	}
+	return nil
+}
+
+// readFeed takes what a feed says of itself, the titles of its items, and follows
+// the items.
+func (r *reading) readFeed(body []byte) error {
+	f, err := feed.Parse(body, r.page.ContentType, r.page.URL)
+	if f == nil { // of one that breaks off, what came before counts
+		if errors.Is(err, feed.ErrNoFeed) {
+			return nil
+		}
+		return err
+	}
+	r.found = htmlpage.Page{
+		Title: f.Title, Description: f.Description, Canonical: f.Link, Language: f.Language, Charset: r.doc.Encoding().Name(),
+	}
+	titles := make([]string, len(f.Items))
+	to := r.follower()
+	to.add(f.Link, nil)
+	for i := range f.Items {
+		titles[i] = f.Items[i].Title
+		to.add(f.Items[i].URL, nil)
+	}
+	r.found.Text, r.follow = strings.Join(titles, "\n"), to.found
+	return nil
+}
+
+func (r *reading) readText(body []byte) error {
+	if done, err := r.readSitemapText(body); done || err != nil {
+		return err
+	}
+	text, charset, err := htmlpage.Plain(body, r.page.ContentType)
+	r.found.Text, r.found.Charset = clip(text, r.plan.scan.MaxText), charset
+	return err
+}
+
+// follower collects URLs to follow, each once and without the page's own, as what
+// they are taken for. Their distance from a seed is depth.
+type follower struct {
+	urls  *weburl.Normalizer
+	seen  map[string]bool
+	depth int
+	found []found
+}
+
+// follower returns one for URLs that are a link away.
+func (r *reading) follower() *follower {
+	return &follower{urls: r.plan.urls, seen: map[string]bool{r.page.URL: true}, depth: r.page.Depth + 1}
+}
+
+// add takes a canonical URL, or "" for none.
+func (f *follower) add(url string, priority *int) {
+	if url == "" {
+		return
+	}
+	if url = f.urls.Normalize(url); !f.seen[url] {
+		f.seen[url] = true
+		f.found = append(f.found, found{messages.Candidate{URL: url, Priority: priority}, f.depth})
+	}
+}
+
+// dom is the page's tree, nil if it has none.
+func (r *reading) dom() *html.Node {
+	root, err := r.doc.HTML()
+	if err != nil {
+		return nil
+	}
+	return root
+}
+
+// structured is what the page says for machines, empty if that is nothing.
+func (r *reading) structured() *structured.Data {
+	if r.data == nil {
+		r.data = new(structured.Data)
+		if root := r.dom(); root != nil {
+			r.data = structured.FromHTML(root, structured.BaseURL(root, r.page.URL))
+		}
+	}
+	return r.data
+}

@@ -1,0 +1,111 @@
+package parser
+
+import (
+	"context"
+	"net/http"
+
+	"seine/internal/extract"
+	"seine/internal/htmlpage"
+	"seine/internal/jsontext"
+	"seine/internal/weburl"
+)
+
+// ownRecord is a record beside that of the page.
+type ownRecord struct {
+	kind   string
+	append func(b []byte, env extract.Envelope) []byte
+}
+
+// applyRules adds what the spec's rules make of the page. A URL that a rule finds
+// as well as a link is followed as the rule says.
+func (r *reading) applyRules(ctx context.Context) error {
+	result, err := r.plan.rules.Apply(ctx, r.doc)
+	if err != nil {
+		return err
+	}
+	for i := range result.Records {
+		rec := &result.Records[i]
+		if r.plan.mask != nil {
+			rec.MapTexts(r.plan.mask.field)
+		}
+		r.records = append(r.records, ownRecord{rec.Kind, rec.AppendJSON})
+	}
+	r.problems = append(r.problems, result.Problems...)
+	if len(result.Links) == 0 || !r.mayFollow() {
+		return nil
+	}
+	to := r.follower()
+	for _, l := range result.Links {
+		to.depth = r.page.Depth + l.DepthAdd
+		to.add(l.URL, l.Priority)
+	}
+	for _, f := range r.follow {
+		if !to.seen[f.URL] {
+			to.found = append(to.found, f)
+		}
+	}
+	r.follow = to.found
+	return nil
+}
+
+// document is the page for extractors.
+func (r *reading) document(body []byte) *Document {
+	return &Document{
+		URL: r.page.URL, Status: r.page.Status, Header: http.Header(r.page.Header), ContentType: r.page.ContentType,
+		MediaType: r.doc.Type.Media, FetchedAt: r.page.FetchedAt, Body: body,
+	}
+}
+
+// readBy has an extractor read the page.
+func (r *reading) readBy(ctx context.Context, x Extractor, d *Document) error {
+	got, err := x.Extract(ctx, d)
+	if err != nil || got == nil {
+		return err
+	}
+	r.found = htmlpage.Page{
+		Title: got.Title, Description: got.Description, Language: got.Language,
+		Text: clip(got.Text, r.plan.scan.MaxText),
+	}
+	for i := range got.Records {
+		rec, err := r.encode(&got.Records[i])
+		if err != nil {
+			return err
+		}
+		r.records = append(r.records, rec)
+	}
+	base, err := weburl.NewBase(r.page.URL)
+	if err != nil {
+		return err
+	}
+	to := r.follower()
+	for _, ref := range got.Links {
+		if u, err := base.Resolve(ref); err == nil {
+			to.add(u, nil)
+		}
+	}
+	r.follow = to.found
+	return nil
+}
+
+// encode makes the record of an extractor one like those of rules.
+func (r *reading) encode(rec *ExtractRecord) (ownRecord, error) {
+	fields, err := rec.members()
+	if err != nil {
+		return ownRecord{}, err
+	}
+	return ownRecord{rec.Kind, func(b []byte, env extract.Envelope) []byte {
+		o := env.Object(b, rec.Kind, r.plan.mask.field("key", rec.Key))
+		for _, m := range fields {
+			o.Raw(m.name, r.plan.mask.json(m.name, m.value))
+		}
+		return o.End()
+	}}, nil
+}
+
+// json masks the texts in a field's JSON.
+func (m *masking) json(name string, value []byte) []byte {
+	if !m.of(name) {
+		return value
+	}
+	return jsontext.MapStrings(value, m.masker.Text)
+}

@@ -1,0 +1,280 @@
+package parser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// parserOf returns a parser for a crawl whose spec is this, in YAML.
+func parserOf(t *testing.T, text string) *Parser {
+	t.Helper()
+	spec, err := messages.ParseSpec([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newParser(t, func(s *messages.Spec) { *s = *spec })
+}
+
+// lines are the records of a page, in the order of their identities.
+func (p *Parser) lines(t *testing.T, pg *messages.Page, body string) []string {
+	t.Helper()
+	records, _ := p.results(t, pg, body)
+	return records
+}
+
+// results are the records of a page, and the dead letters.
+func (p *Parser) results(t *testing.T, pg *messages.Page, body string) (records []string, dead []*nats.Msg) {
+	t.Helper()
+	m := message(pg, []byte(body))
+	m.Stream, m.Sequence = messages.StreamPages, 7
+	out, err := p.handle(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make(map[string]bool)
+	for _, m := range out.First {
+		id := m.Header.Get(nats.MsgIdHdr)
+		if strings.HasPrefix(m.Subject, "seine.records.") || strings.HasPrefix(m.Subject, "seine.dead.") {
+			if id == "" || ids[id] {
+				t.Errorf("identity %q of %s is missing or not its own", id, m.Data)
+			}
+			ids[id] = true
+		}
+		switch {
+		case strings.HasPrefix(m.Subject, "seine.records."):
+			if err := messages.CheckRecord(nats.Header{nats.MsgIdHdr: {id}}, m.Data); err != nil {
+				t.Error(err)
+			}
+			records = append(records, string(m.Data))
+		case strings.HasPrefix(m.Subject, "seine.dead."):
+			dead = append(dead, m)
+		}
+	}
+	return records, dead
+}
+
+const shopSpec = `
+records:
+  - kind: product
+    each: .product
+    fields: {name: h2, price: {css: .price, as: number, required: true}}
+    schema: {properties: {price: {maximum: 100}}}
+follow:
+  - {css: a.more, priority: 1, depth: 0}
+links: {follow: [anchor]}
+`
+
+const shopPage = `<title>Shop</title><div class=product><h2>Pen</h2><b class=price>1.50</b></div>
+<div class=product><h2>Gift</h2></div><div class=product><h2>Ring</h2><b class=price>900</b></div>
+<a class=more href="?page=2">more</a> <a href="/about">about</a>`
+
+func TestRulesMakeRecordsLinksAndDeadLetters(t *testing.T) {
+	p := parserOf(t, shopSpec)
+	records, dead := p.results(t, page("text/html"), shopPage)
+	want := fmt.Sprintf(`{"kind":"product","url":%q,"fetched_at":"2027-01-15T08:00:00Z","crawl":"c","visit":%q,"name":"Pen","price":1.50}`,
+		pageURL, page("").Visit)
+	if len(records) != 1 || records[0] != want {
+		t.Errorf("records %s\nwant %s", records, want)
+	}
+	reasons := ""
+	for _, m := range dead {
+		reasons += m.Header.Get(messages.HeaderDeadReason) + "\n"
+	}
+	if len(dead) != 2 || !strings.Contains(reasons, "records[0] (product), item 2, field price: ") ||
+		!strings.Contains(reasons, "records[0] (product), item 3") {
+		t.Errorf("%d dead letters:\n%s", len(dead), reasons)
+	}
+	got := p.parse(t, page("text/html"), []byte(shopPage))
+	if want := map[string]int{"https://site.test/about": 3, "https://site.test/dir/page.html?page=2": 2}; !maps.Equal(got.depths, want) {
+		t.Errorf("links with their depths %v, want %v", got.depths, want)
+	}
+}
+
+func TestPageRecordHasTheFieldsAskedFor(t *testing.T) {
+	const body = `<html lang=de><head><title>T</title><meta name=author content="A. Writer"><meta property="og:type" content=article>
+		<script type="application/ld+json">{"@type": "Thing", "n": 12345678901234567890}</script></head>
+		<body><h1>One</h1><nav><a href="/x" rel="nofollow">an <b>x</b></a></nav><p>Text.</body></html>`
+	p := parserOf(t, `page: {fields: [title, status, headings, author, json_ld, open_graph, links, language, media_type, type_mismatch, digest, bytes, fetch_ms]}`)
+	pg := page("text/html")
+	pg.Digest, pg.Timings.Total = "abcd", messages.Millis(12*time.Millisecond)
+	got := p.lines(t, pg, body)
+	want := `{"title":"T","status":200,"headings":[{"level":1,"text":"One"}],"author":"A. Writer",` +
+		`"json_ld":[{"@type":"Thing","n":12345678901234567890}],"open_graph":{"og:type":"article"},` +
+		`"links":[{"url":"https://site.test/x","kind":"anchor","text":"an x","rel":"nofollow","nofollow":true}],` +
+		`"language":"de","media_type":"text/html","type_mismatch":"","digest":"abcd","bytes":` + fmt.Sprint(len(body)) + `,"fetch_ms":12}`
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestEveryPageFieldHasAValue(t *testing.T) {
+	p := parserOf(t, "page: {fields: ["+strings.Join(messages.PageFields, ", ")+"]}")
+	for _, contentType := range []string{"text/html", "image/png", "application/json"} {
+		got := p.lines(t, page(contentType), `<p>Text`)
+		if len(got) != 1 {
+			t.Fatalf("%s: records %s", contentType, got)
+		}
+		for _, name := range messages.PageFields {
+			if !strings.Contains(got[0], `"`+name+`":`) {
+				t.Errorf("%s: no %s in %s", contentType, name, got[0])
+			}
+		}
+	}
+	if len(pageFields) != len(messages.PageFields) {
+		t.Errorf("%d fields have a value, %d are told of", len(pageFields), len(messages.PageFields))
+	}
+}
+
+func TestRecordOfChosenFieldsFitsAMessage(t *testing.T) {
+	p := parserOf(t, `page: {fields: [url, text, main, links]}`)
+	var b strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&b, `<a href="/%d/%s">&quot;&quot;\\ %s</a> `, i, strings.Repeat("x", 60), strings.Repeat(`"`, 60))
+	}
+	got := p.lines(t, page("text/html"), b.String())
+	if len(got) != 1 || len(got[0]) > maxRecord || !strings.Contains(got[0], `"truncated":[`) {
+		t.Errorf("a record of %d bytes that ends in %s", len(got[0]), got[0][len(got[0])-100:])
+	}
+}
+
+func TestPersonalDataIsMasked(t *testing.T) {
+	const body = `<title>Write to me@site.test</title><p>Mail you@site.test or call.`
+	whole := parserOf(t, "mask: {kinds: [email], fields: ['*']}\n")
+	got := whole.parse(t, page("text/html"), []byte(body)).record
+	if got.Title != "Write to [email]" || got.Text != "Mail [email] or call." || got.URL != pageURL {
+		t.Errorf("record %+v", got)
+	}
+	some := parserOf(t, "mask: {kinds: [email], fields: [text, mail]}\npage: {emit: always, fields: [title, text]}\n"+
+		"records: [{kind: mail, fields: {mail: {css: p}, title: title}}]")
+	lines := some.lines(t, page("text/html"), body)
+	if len(lines) != 2 || lines[0] != `{"title":"Write to me@site.test","text":"Mail [email] or call."}` ||
+		!strings.HasSuffix(lines[1], `"mail":"Mail [email] or call.","title":"Write to me@site.test"}`) {
+		t.Errorf("records %s", lines)
+	}
+}
+
+func TestDuplicatesAreMarkedOrDropped(t *testing.T) {
+	sentences := strings.Repeat("The quick brown fox jumps over the lazy dog while nobody looks. ", 20)
+	visit := func(p *Parser, path, body, digest string) []string {
+		pg := page("text/html")
+		pg.URL = "https://site.test/" + path
+		pg.Visit.URL, pg.Digest = messages.HashURL(pg.URL), digest
+		return p.lines(t, pg, body)
+	}
+	one, two := strings.Repeat("11", 16), strings.Repeat("22", 16)
+	marking := parserOf(t, "duplicates: {exact: mark, near: mark}\npage: {fields: [duplicate_of]}")
+	first := messages.Visit{URL: messages.HashURL("https://site.test/a"), Round: 1}.String()
+	for _, tt := range []struct{ path, body, digest, of string }{
+		{"a", sentences, one, ""},
+		{"b", sentences, one, first},
+		{"c", sentences + "<!-- made at 12:03 -->", two, first},
+		{"a", sentences, one, ""},
+	} {
+		if got := visit(marking, tt.path, tt.body, tt.digest); len(got) != 1 || got[0] != `{"duplicate_of":"`+tt.of+`"}` {
+			t.Errorf("%s: %s, want it to repeat %q", tt.path, got, tt.of)
+		}
+	}
+	dropping := parserOf(t, "duplicates: {exact: drop}")
+	for _, tt := range []struct {
+		path, digest string
+		records      int
+	}{{"a", one, 1}, {"b", one, 0}, {"c", two, 1}, {"b", one, 0}} {
+		if got := visit(dropping, tt.path, sentences, tt.digest); len(got) != tt.records {
+			t.Errorf("%s: %d records, want %d", tt.path, len(got), tt.records)
+		}
+	}
+}
+
+func TestFeedLeadsToItsItems(t *testing.T) {
+	p := parserOf(t, "accept: [application/rss+xml]")
+	got := p.parse(t, page("application/rss+xml"), []byte(`<rss version="2.0"><channel><title>News</title><link>/</link>
+		<item><title>One</title><link>/1</link></item><item><title>Two</title><link>/2</link></item></channel></rss>`))
+	if want := []string{"https://site.test/", "https://site.test/1", "https://site.test/2"}; !slices.Equal(got.links, want) {
+		t.Errorf("links %q, want %q", got.links, want)
+	}
+	if got.record.Title != "News" || got.record.Text != "One\nTwo" {
+		t.Errorf("record %+v", got.record)
+	}
+}
+
+func TestLinkHeadersAreFollowedWhereAskedFor(t *testing.T) {
+	p := parserOf(t, "links: {follow: [header], attributes: [data-href]}")
+	pg := page("text/html")
+	pg.Header = map[string][]string{"Link": {`</next>; rel="next", </style.css>; rel=stylesheet`}}
+	got := p.parse(t, pg, []byte(`<a href="/a">a</a><div data-href="/d">`))
+	if want := []string{"https://site.test/d", "https://site.test/next"}; !slices.Equal(got.links, want) {
+		t.Errorf("links %q, want %q", got.links, want)
+	}
+}
+
+func TestSpecThatCannotBeUsedIsTold(t *testing.T) {
+	p := parserOf(t, "records: [{kind: a, fields: {x: 'p['}}]")
+	_, err := p.handle(t.Context(), message(page("text/html"), nil))
+	if kind, _ := stages.KindOf(err); kind != stages.Poison || !strings.Contains(err.Error(), "records[0].fields.x.css") {
+		t.Errorf("handled with %v", err)
+	}
+}
+
+// words is an extractor as a user would write it.
+type words struct{ fail error }
+
+func (words) Matches(d *Document) bool { return d.MediaType == "application/x-words" }
+
+func (w words) Extract(_ context.Context, d *Document) (*Extract, error) {
+	if w.fail != nil {
+		return nil, w.fail
+	}
+	type count struct {
+		Word string `json:"word"`
+		N    int    `json:"n"`
+	}
+	return &Extract{
+		Title: "words", Text: string(d.Body), Links: []string{"more", "javascript:no"},
+		Records: []ExtractRecord{{Kind: "word", Key: "a", Fields: count{"a@site.test", 1}}},
+	}, nil
+}
+
+func TestExtractorReadsWhatItMatches(t *testing.T) {
+	p := parserOf(t, "mask: {kinds: [email], fields: ['*']}")
+	p.extractors = []Extractor{words{}}
+	got := p.parse(t, page("text/html"), []byte("<title>not words</title>"))
+	if got.record.Title != "not words" {
+		t.Errorf("record %+v", got.record)
+	}
+	lines := p.lines(t, page("application/x-words"), "one two")
+	if len(lines) != 2 || !strings.Contains(lines[0], `"title":"words"`) || !strings.HasSuffix(lines[1], `"key":"a","word":"[email]","n":1}`) {
+		t.Errorf("records %s", lines)
+	}
+	if got := p.parse(t, page("application/x-words"), []byte("one two")); !slices.Equal(got.links, []string{"https://site.test/dir/more"}) {
+		t.Errorf("links %q", got.links)
+	}
+	p.extractors = []Extractor{words{errors.New("no words")}}
+	_, err := p.handle(t.Context(), message(page("application/x-words"), nil))
+	if kind, _ := stages.KindOf(err); kind != stages.Poison {
+		t.Errorf("an extractor's error was handled as %v", err)
+	}
+}
+
+func TestExtractorsRecordsAreChecked(t *testing.T) {
+	for want, r := range map[string]ExtractRecord{
+		`kind "Bad Kind"`: {Kind: "Bad Kind", Fields: map[string]int{}},
+		"no JSON object":  {Kind: "list", Fields: []int{1}},
+		`field "url"`:     {Kind: "named", Fields: map[string]int{"url": 1}},
+		"unsupported":     {Kind: "chan", Fields: make(chan int)},
+	} {
+		if _, err := r.members(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package stages
+
+import (
+	"sync"
+
+	"seine/pkg/messages"
+)
+
+// PerSpec keeps what is made of a crawl's spec, such as compiled rules, until the
+// crawl has another revision. It is safe for concurrent use.
+type PerSpec[T any] struct {
+	Make    func(*messages.Spec) T
+	byCrawl sync.Map // name → made[T]
+}
+
+type made[T any] struct {
+	spec *messages.Spec // each revision has its own
+	of   T
+}
+
+// Of returns what is made of a spec of the crawl.
+func (c *PerSpec[T]) Of(crawl string, spec *messages.Spec) T {
+	if v, ok := c.byCrawl.Load(crawl); ok {
+		if m := v.(made[T]); m.spec == spec {
+			return m.of
+		}
+	}
+	m := made[T]{spec, c.Make(spec)}
+	c.byCrawl.Store(crawl, m)
+	return m.of
+}
