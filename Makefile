@@ -19,15 +19,24 @@ crawl: build ## crawl SEED=URL into OUT, or a bundled demo site without SEED
 build: ## build all commands into bin/
 	CGO_ENABLED=0 go build -trimpath -o $(BIN)/ ./cmd/...
 
+# What has no goroutines has no races; the detector makes the hostile pages of
+# these take minutes.
+SEQUENTIAL := /internal/(article|charset|feed|htmlpage|jsontext|language|mask|mediatype|simhash|sitemap|structured)(/|$$)
+
 .PHONY: test
-test: sites ## run all tests with the race detector, end-to-end included
-	go test -race -timeout 15m $$(go list ./... | grep -v /e2e$$)
+test: sites node ## run all tests with the race detector, end-to-end included
+	go test -race -timeout 15m $$(go list ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
+	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
 	go test -count 1 -timeout 15m ./internal/e2e # builds commands, which the test cache does not see
 	cd bench && go test ./...
 
 .PHONY: sites
 sites: ## bring the real documentation that tests and benchmarks crawl
 	@scripts/sites
+
+.PHONY: node
+node: ## see to it that there is Node.js, for the example of a stage in JavaScript
+	@scripts/node
 
 .PHONY: lint
 lint: ## check format, vet, and golangci-lint (built from its module at first)
