@@ -48,6 +48,7 @@ type crawlCmd struct {
 	UserAgent    *string            `help:"What to call oneself." placeholder:"TEXT"`
 	Robots       *messages.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
 	Sitemaps     *bool              `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
+	Fields       []string           `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
 	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
 	Secrets      string             `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
@@ -86,6 +87,8 @@ func (c *crawlCmd) Run() error {
 			return usageError{errors.New("--dry-run needs a URL")}
 		}
 		crawl.Plan(os.Stdout, seeds, spec)
+		fmt.Println("and of each page:")
+		describeRecords(os.Stdout, spec)
 		return nil
 	}
 	o, err := c.options(seeds)
@@ -163,6 +166,9 @@ func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
 	}
 	if len(c.Exclude) > 0 {
 		s.Exclude = c.Exclude
+	}
+	if len(c.Fields) > 0 {
+		s.Page.Emit, s.Page.Fields = messages.EmitAlways, c.Fields
 	}
 	return s, s.Validate()
 }

@@ -26,6 +26,15 @@ func describe(w io.Writer, s *messages.Spec) {
 	if limits := limits(s); limits != "" {
 		row("at most", "%s", limits)
 	}
+	describeRecords(w, s)
+	if s.Schedule != "" {
+		row("again", "%s", s.Schedule)
+	}
+}
+
+// describeRecords writes which links a spec follows and which records it makes.
+func describeRecords(w io.Writer, s *messages.Spec) {
+	row := func(name, format string, a ...any) { fmt.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
 	row("follows", "%s", kinds(s))
 	for i := range s.Follow {
 		row("follows", "%s", followed(&s.Follow[i]))
@@ -38,9 +47,6 @@ func describe(w io.Writer, s *messages.Spec) {
 	}
 	if len(s.Mask.Kinds) > 0 {
 		row("masks", "%s in %s", strings.Join(s.Mask.Kinds, ", "), strings.Join(s.Mask.Fields, ", "))
-	}
-	if s.Schedule != "" {
-		row("again", "%s", s.Schedule)
 	}
 }
 

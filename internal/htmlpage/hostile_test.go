@@ -3,12 +3,12 @@ package htmlpage
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"seine/internal/cputime"
 )
 
 // everything asks for all that Scan can find.
@@ -109,21 +109,12 @@ func TestHostileTime(t *testing.T) {
 func processorTime(t *testing.T, page []byte) time.Duration {
 	best := time.Hour
 	for range 3 {
-		start := usedTime(t)
-		// Without a declared encoding, so that it is looked for, too.
-		if _, err := Scan(page, testURL, "", everything()); err != nil {
-			t.Error(err)
-		}
-		best = min(best, usedTime(t)-start)
+		best = min(best, cputime.Of(func() {
+			// Without a declared encoding, so that it is looked for, too.
+			if _, err := Scan(page, testURL, "", everything()); err != nil {
+				t.Error(err)
+			}
+		}))
 	}
 	return best
-}
-
-// usedTime is the processor time of this process.
-func usedTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(os.NewSyscallError("getrusage", err))
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

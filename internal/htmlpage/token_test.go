@@ -38,7 +38,7 @@ func ours(in []byte) []string {
 
 func ourAttrs(t *tokenizer) (attrs []string) {
 	for _, a := range t.attrs[:t.nAttrs] {
-		value := appendAttribute(nil, t.in[a.value.from:a.value.to])
+		value := appendAttribute(nil, newlines(t.in[a.value.from:a.value.to]))
 		attrs = append(attrs, notation(t.in[a.key.from:a.key.to], value))
 	}
 	return attrs
@@ -60,8 +60,16 @@ func ourRaw(t *tokenizer) string {
 	return ""
 }
 
+// newlines is how the standard reads them (section 13.2.3.5), before it decodes
+// references: "&#13;\n" is two characters. This tokenizer leaves them as they are,
+// since they are white space in either form.
+func newlines(b []byte) []byte {
+	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+}
+
 func unescape(b []byte) string {
 	var out []byte
+	b = newlines(b)
 	for len(b) > 0 {
 		n := 1
 		if b[0] == '&' {

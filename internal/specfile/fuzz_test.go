@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"seine/pkg/messages"
 )
@@ -28,11 +27,7 @@ func FuzzSpec(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		began := time.Now()
 		spec, err := Load("spec.yaml", text)
-		if took := time.Since(began); took > 10*time.Second {
-			t.Fatalf("took %s", took)
-		}
 		if err != nil {
 			checkProblems(t, text, err)
 			return
