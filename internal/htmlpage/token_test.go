@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -180,11 +181,27 @@ func TestTokensAreThoseOfTheStandard(t *testing.T) {
 	}
 }
 
+// otherScript matches what the other tokenizer reads in another way: after
+// "<!--" in a script and a "<" that opens no tag, it forgets that the script is
+// escaped, where the standard does not (section 13.2.5.20).
+var otherScript = regexp.MustCompile(`(?is)<script.*<!--.*<([^a-z/]|$)`)
+
+func TestScriptStaysEscapedAfterAnyAngle(t *testing.T) {
+	const in = "<script><!--<<script></script>x</script>y"
+	want := []string{"<script []>", "text <!--<<script></script>x", "</script []>", "text y"}
+	if got := ours([]byte(in)); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func FuzzTokens(f *testing.F) {
 	for _, in := range tokenSeeds {
 		f.Add([]byte(in))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
+		if otherScript.Match(in) {
+			return
+		}
 		if a, b := ours(bytes.Clone(in)), theirs(bytes.Clone(in)); !slices.Equal(a, b) {
 			t.Errorf("%q\n got %q\nwant %q", in, a, b)
 		}
