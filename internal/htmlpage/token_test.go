@@ -183,7 +183,7 @@ func TestTokensAreThoseOfTheStandard(t *testing.T) {
 
 // otherScript matches what the other tokenizer reads in another way: after
 // "<!--" in a script and a "<" that opens no tag, it forgets that the script is
-// escaped, where the standard does not (section 13.2.5.20).
+// escaped, where the standard does not (section 13.2.5.23).
 var otherScript = regexp.MustCompile(`(?is)<script.*<!--.*<([^a-z/]|$)`)
 
 func TestScriptStaysEscapedAfterAnyAngle(t *testing.T) {
