@@ -132,7 +132,7 @@ func (t Type) yields(found finding) bool {
 	case Text:
 		return found.class.binary() && found.media != mediaSVG || found.class == Other
 	case HTML:
-		return found.class != XML && found.class != HTML
+		return found.class != XML && found.class != HTML && found.media != mediaSVG // pages begin with images in their markup
 	case CSV:
 		return found.class.binary() || found.class.markup()
 	default:

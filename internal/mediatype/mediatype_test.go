@@ -157,6 +157,7 @@ var cases = []struct{ header, body, want string }{
 	{"text/plain", "{\"a\": 1}", "text/plain text !application/json"},
 	{"text/plain", rss, "text/plain text !application/rss+xml"},
 	{"text/plain", "<svg>", "text/plain text !image/svg+xml"},
+	{"text/html", `<svg hidden><symbol id=a></svg><a href="/b">`, "text/html html !image/svg+xml"},
 	{"text/plain", jpeg, "image/jpeg image !image/jpeg"},
 	{"text/plain; charset=UTF-8", pdf, "application/pdf pdf !application/pdf"},
 	{"text/plain", "\x00\x01", "application/octet-stream other !application/octet-stream"},

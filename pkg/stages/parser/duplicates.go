@@ -85,8 +85,11 @@ type verdict struct {
 	exact bool
 }
 
-// judge tells what a page repeats: a page with the same digest, or, if distance
-// is not 0, one whose simhash differs in at most so many bits.
+// notNear is the distance at which no page is near another.
+const notNear = -1
+
+// judge tells what a page repeats: a page with the same digest, or one whose
+// simhash differs in at most distance bits.
 func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distance int) (verdict, error) {
 	key := crawl + ".exact." + strconv.FormatUint(s.digest>>48, 16)
 	for range maxContention {
@@ -129,7 +132,7 @@ func (s *sighting) original() messages.Visit {
 // the smallest hash of its URL: which lists they are in must not matter.
 func (d *duplicates) near(ctx context.Context, crawl string, s sighting, distance int) (messages.Visit, error) {
 	var best messages.Visit
-	if distance == 0 || s.simhash == 0 {
+	if distance == notNear || s.simhash == 0 {
 		return best, nil
 	}
 	least := distance + 1
@@ -152,7 +155,7 @@ func (d *duplicates) near(ctx context.Context, crawl string, s sighting, distanc
 
 // remember has others compared with a page that repeats none.
 func (d *duplicates) remember(ctx context.Context, crawl string, s sighting, distance int) error {
-	if distance == 0 || s.simhash == 0 || !s.of.IsZero() {
+	if distance == notNear || s.simhash == 0 || !s.of.IsZero() {
 		return nil
 	}
 	for q := range quarters {

@@ -49,6 +49,8 @@ func TestFirstPageWithSomeContentCounts(t *testing.T) {
 		{"no text to compare", seen("empty", 4, 0), 3, verdict{}},
 		{"a bit too far", seen("too-far", 5, 0b1111_0000_0000_1111), 3, verdict{}},
 		{"near only with more distance", seen("wide", 6, 0xff_ffff_ffff_00ff^0xffff_ffff), 0, verdict{}},
+		{"other bytes of the same text", seen("same-text", 7, 0b1111), 0, verdict{of: first.visit}},
+		{"the same text, not compared", seen("not-compared", 8, 0b1111), notNear, verdict{}},
 		{"the first again", first, 3, verdict{}},
 		{"what was near, again", near, 3, verdict{of: first.visit}},
 		{"what was far, again", far, 3, verdict{}},

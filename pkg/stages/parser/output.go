@@ -30,15 +30,20 @@ func (r *reading) recordMessages(partition, maxText int) []*nats.Msg {
 	if r.plan.spec.EmitsPage() && !r.noRecord {
 		all = append(all, r.pageRecord(partition, maxText))
 	}
-	env := extract.Envelope{
-		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(),
-		DuplicateOf: r.duplicate(),
-	}
+	env := r.envelope()
 	for i, rec := range r.records {
 		id := messages.VisitID(r.page.Crawl, r.page.Visit) + "." + rec.kind + "." + strconv.Itoa(i)
 		all = append(all, messages.RecordMsg(r.page.Crawl, partition, id, rec.append(nil, env)))
 	}
 	return all
+}
+
+// envelope is what the records beside that of the page begin with.
+func (r *reading) envelope() extract.Envelope {
+	return extract.Envelope{
+		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(),
+		DuplicateOf: r.duplicate(),
+	}
 }
 
 // pageRecord is the record of the page.
@@ -52,11 +57,11 @@ func (r *reading) pageRecord(partition, maxText int) *nats.Msg {
 		URL: r.page.URL, Status: r.page.Status, ContentType: r.page.ContentType,
 		Title: masked("title", r.found.Title), Description: masked("description", r.found.Description),
 		Canonical: r.found.Canonical, Language: r.found.Language, Charset: r.found.Charset, NoIndex: r.found.NoIndex,
-		Text: masked("text", r.found.Text), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
+		Text: clip(masked("text", r.found.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
 		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, DuplicateOf: r.duplicateOf,
 	}
 	line := rec.AppendJSON(nil)
-	for len(line) > maxRecord { // text full of what JSON must escape
+	for len(line) > maxRecord && rec.Text != "" { // text full of what JSON must escape
 		rec.Text = clip(rec.Text, len(rec.Text)/2)
 		line = rec.AppendJSON(line[:0])
 	}
@@ -66,14 +71,19 @@ func (r *reading) pageRecord(partition, maxText int) *nats.Msg {
 // maxRecord leaves room for headers in a message of 1 MiB.
 const maxRecord = 1000 << 10
 
+// maxLetter bounds what a dead letter has of a record, so that it fits a message
+// together with the headers of the page.
+const maxLetter = 900 << 10
+
 // deadLetter says why a record could not be made. Its payload is the record, as
 // far as there is one.
 func (r *reading) deadLetter(m *stages.Message, i int) *nats.Msg {
 	problem := &r.problems[i]
+	record := problem.Record[:min(len(problem.Record), maxLetter)]
 	d := messages.Dead{
-		Stage: messages.StageParser, Crawl: r.page.Crawl, Reason: describe(problem),
+		Stage: messages.StageParser, Crawl: r.page.Crawl, Reason: r.plan.mask.letter(describe(problem)),
 		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
-		Time: time.Now(), Header: m.Header, Payload: problem.Record, Part: 1 + i,
+		Time: time.Now(), Header: m.Header, Payload: []byte(r.plan.mask.letter(string(record))), Part: 1 + i,
 	}
 	return d.Msg()
 }

@@ -19,8 +19,8 @@ type pageField struct {
 	value func(r *reading, b []byte, maxText int) []byte // appends JSON
 }
 
-// pageFields are the fields that there are, see messages.PageFields. Texts are cut
-// at maxText bytes.
+// pageFields are the fields that there are, see messages.PageFields. Long texts are
+// cut at maxText bytes.
 var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
 	"url":           text(func(r *reading) string { return r.page.URL }),
 	"status":        number(func(r *reading) int64 { return int64(r.page.Status) }),
@@ -33,13 +33,13 @@ var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
 	"language":      text((*reading).language),
 	"charset":       text(func(r *reading) string { return r.found.Charset }),
 	"noindex":       func(r *reading, b []byte, _ int) []byte { return strconv.AppendBool(b, r.found.NoIndex) },
-	"text":          text(func(r *reading) string { return r.found.Text }),
+	"text":          long(func(r *reading) string { return r.found.Text }),
 	"headings":      (*reading).appendHeadings,
 	"author":        text(func(r *reading) string { return r.structured().Author }),
 	"published":     text(func(r *reading) string { return r.structured().Published }),
 	"modified":      text(func(r *reading) string { return r.structured().Modified }),
-	"main":          text(func(r *reading) string { return r.main().Text }),
-	"markdown":      text((*reading).markdown),
+	"main":          long(func(r *reading) string { return r.main().Text }),
+	"markdown":      long((*reading).markdown),
 	"json_ld":       func(r *reading, b []byte, _ int) []byte { return appendRaw(b, r.structured().JSONLD) },
 	"microdata": func(r *reading, b []byte, _ int) []byte {
 		return structured.AppendItems(b, r.structured().Microdata)
@@ -61,6 +61,12 @@ var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
 }
 
 func text(value func(*reading) string) func(*reading, []byte, int) []byte {
+	return func(r *reading, b []byte, _ int) []byte {
+		return jsontext.AppendString(b, clip(value(r), minText))
+	}
+}
+
+func long(value func(*reading) string) func(*reading, []byte, int) []byte {
 	return func(r *reading, b []byte, maxText int) []byte {
 		return jsontext.AppendString(b, clip(value(r), maxText))
 	}
@@ -100,11 +106,13 @@ func (r *reading) main() article.Content {
 
 // markdown is that of the main content.
 func (r *reading) markdown() string {
-	n := r.main().Node
-	if n == nil {
-		return ""
+	if r.md == nil {
+		r.md = new(string)
+		if n := r.main().Node; n != nil {
+			*r.md = article.Markdown(n, r.page.URL)
+		}
 	}
-	return article.Markdown(n, r.page.URL)
+	return *r.md
 }
 
 func (r *reading) simhash() uint64 {
@@ -193,8 +201,10 @@ func (r *reading) encodePage(maxText int) []byte {
 	}
 }
 
-// minText is what is left of texts at least.
-const minText = 64 << 10
+// minText is what is left of long texts at least, and more than others have. There
+// are three of them, each byte may take six in JSON, and the other half of the
+// record must do for all other fields.
+const minText = 32 << 10
 
 func (r *reading) encodeFields(maxText int, without []string, cut bool) []byte {
 	o := jsontext.Object{B: make([]byte, 0, len(r.found.Text)+2048)}
@@ -207,7 +217,7 @@ func (r *reading) encodeFields(maxText int, without []string, cut bool) []byte {
 		o.Key(f.name)
 		from := len(o.B)
 		o.B = f.value(r, o.B, maxText)
-		if cut && len(o.B)-from >= maxText {
+		if cut && o.B[from] == '"' && len(o.B)-from >= maxText {
 			truncated = append(truncated, f.name)
 		}
 		if r.plan.mask.of(f.name) {

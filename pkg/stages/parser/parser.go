@@ -110,7 +110,7 @@ func (p *Parser) compare(ctx context.Context, r *reading) error {
 		return nil
 	}
 	s := sighting{digest: digestOf(r), visit: r.page.Visit}
-	distance := 0
+	distance := notNear
 	if want.Near != messages.DuplicateKeep {
 		s.simhash, distance = r.simhash(), want.Distance
 	}

@@ -1,11 +1,13 @@
 package parser
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"seine/internal/extract"
 	"seine/internal/htmlpage"
+	"seine/internal/jsontext"
 	"seine/internal/mask"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -42,7 +44,7 @@ func newPlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *plan {
 	}
 	p.obey = spec.Robots == messages.RobotsObey && spec.Links.NoFollow == messages.RobotsObey
 	p.scan = htmlpage.Options{
-		Agent: spec.ProductToken(), MaxText: int(cfg.MaxText), MaxLinks: cfg.MaxLinks,
+		Agent: spec.ProductToken(), MaxText: max(int(cfg.MaxText), minRead), MaxLinks: cfg.MaxLinks,
 		Kinds: p.follow, Attributes: spec.Links.Attributes,
 	}
 	p.addFields(spec.Page.Fields)
@@ -50,6 +52,10 @@ func newPlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *plan {
 	p.mask = newMasking(&spec.Mask)
 	return p
 }
+
+// minRead is how much text is read of a page at least, whatever a record keeps of
+// it: pages are told apart, and languages detected, by their text.
+const minRead = 512 << 10
 
 // addFields has the fields of the page's record made, and asks for what they need.
 func (p *plan) addFields(names []string) {
@@ -112,6 +118,19 @@ var identities = []string{
 func (m *masking) field(name, text string) string {
 	if !m.of(name) {
 		return text
+	}
+	return m.masker.Text(text)
+}
+
+// letter masks what a dead letter says of a record, JSON or a text. Which field a
+// reason speaks of cannot be told, and who masks one of them does not want it
+// here, so all are.
+func (m *masking) letter(text string) string {
+	switch {
+	case m == nil:
+		return text
+	case json.Valid([]byte(text)):
+		return string(jsontext.MapStrings([]byte(text), m.masker.Text))
 	}
 	return m.masker.Text(text)
 }

@@ -40,6 +40,7 @@ type reading struct {
 	// Made when they are first asked for.
 	data    *structured.Data
 	content *article.Content
+	md      *string // Markdown of the content
 	hash    *uint64
 }
 
@@ -58,6 +59,8 @@ func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, pla
 	if r.noRecord {
 		return r, nil
 	}
+	r.bound()
+	r.addHeaderLinks()
 	r.found.Restrict(r.headerDirectives())
 	if !r.mayFollow() {
 		r.follow = nil
@@ -114,7 +117,6 @@ func (r *reading) readHTML(body []byte) error {
 	if r.found, err = htmlpage.Scan(body, r.page.URL, r.page.ContentType, scan); err != nil {
 		return err
 	}
-	r.found.Links = append(r.found.Links, r.headerLinks()...)
 	urls := make([]string, 0, len(r.found.Links))
 	for i := range r.found.Links {
 		if l := &r.found.Links[i]; l.Leads(r.plan.follow, r.plan.obey) {
@@ -133,23 +135,67 @@ func (r *reading) headerDirectives() robots.Directives {
 	return robots.HeaderDirectives(r.header("X-Robots-Tag"), r.plan.spec.ProductToken(), r.page.FetchedAt)
 }
 
-// headerLinks are the links of the response's Link headers that are wanted and
-// are not on the page.
-func (r *reading) headerLinks() []htmlpage.Link {
+// addHeaderLinks adds the links of the response's Link headers, if they are
+// wanted. A document of any type has them: APIs lead to their next page so.
+func (r *reading) addHeaderLinks() {
 	if !r.plan.scan.Kinds.Has(htmlpage.KindHeader) {
-		return nil
+		return
 	}
-	known := make(map[string]bool, len(r.found.Links))
+	links := htmlpage.HeaderLinks(r.header("Link"), r.page.URL)
+	if len(links) == 0 {
+		return
+	}
+	known := make(map[string]int, len(r.found.Links))
 	for i := range r.found.Links {
-		known[r.found.Links[i].URL] = true
+		known[r.found.Links[i].URL] = i
 	}
-	var links []htmlpage.Link
-	for _, l := range htmlpage.HeaderLinks(r.header("Link"), r.page.URL) {
-		if !known[l.URL] {
-			links = append(links, l)
+	to := r.follower()
+	for _, f := range r.follow {
+		to.seen[f.URL] = true
+	}
+	for _, l := range links {
+		if l.Leads(r.plan.follow, r.plan.obey) {
+			to.add(l.URL, nil)
 		}
+		if i, ok := known[l.URL]; ok {
+			on := &r.found.Links[i]
+			on.Kinds, on.Unmarked = on.Kinds|l.Kinds, on.Unmarked|l.Unmarked
+			on.NoFollow = on.Unmarked == 0
+			continue
+		}
+		r.found.Links = append(r.found.Links, l)
 	}
-	return links
+	r.follow = append(r.follow, to.found...)
+}
+
+// Bounds of what feeds and extractors say, which is as those of htmlpage are.
+const (
+	maxField    = 8 << 10 // bytes of a title, a description and the like
+	maxLanguage = 64
+)
+
+// bound cuts what was found to what a record may have, by whatever reader, and
+// takes the language that the header declares if the document declares none.
+func (r *reading) bound() {
+	p := &r.found
+	p.Title, p.Description = clip(p.Title, maxField), clip(p.Description, maxField)
+	p.Text = clip(p.Text, r.plan.scan.MaxText)
+	if p.Language == "" {
+		p.Language = r.headerLanguage()
+	}
+	if len(p.Language) > maxLanguage {
+		p.Language = ""
+	}
+}
+
+// headerLanguage is the language of a Content-Language header. A list of them says
+// for whom the document is, not what it is in (HTML section 3.2.6.2).
+func (r *reading) headerLanguage() string {
+	tags := r.header("Content-Language")
+	if len(tags) != 1 || strings.Contains(tags[0], ",") {
+		return ""
+	}
+	return strings.TrimSpace(tags[0])
 }
 
 // header returns the values of a field. HTTP/2 has names in lower case, and a
@@ -195,7 +241,7 @@ func (r *reading) readText(body []byte) error {
 		return err
 	}
 	text, charset, err := htmlpage.Plain(body, r.page.ContentType)
-	r.found.Text, r.found.Charset = clip(text, r.plan.scan.MaxText), charset
+	r.found.Text, r.found.Charset = text, charset
 	return err
 }
 

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"seine/internal/extract"
@@ -62,10 +63,7 @@ func (r *reading) readBy(ctx context.Context, x Extractor, d *Document) error {
 	if err != nil || got == nil {
 		return err
 	}
-	r.found = htmlpage.Page{
-		Title: got.Title, Description: got.Description, Language: got.Language,
-		Text: clip(got.Text, r.plan.scan.MaxText),
-	}
+	r.found = htmlpage.Page{Title: got.Title, Description: got.Description, Language: got.Language, Text: got.Text}
 	for i := range got.Records {
 		rec, err := r.encode(&got.Records[i])
 		if err != nil {
@@ -93,13 +91,17 @@ func (r *reading) encode(rec *ExtractRecord) (ownRecord, error) {
 	if err != nil {
 		return ownRecord{}, err
 	}
-	return ownRecord{rec.Kind, func(b []byte, env extract.Envelope) []byte {
+	own := ownRecord{rec.Kind, func(b []byte, env extract.Envelope) []byte {
 		o := env.Object(b, rec.Kind, r.plan.mask.field("key", rec.Key))
 		for _, m := range fields {
 			o.Raw(m.name, r.plan.mask.json(m.name, m.value))
 		}
 		return o.End()
-	}}, nil
+	}}
+	if n := len(own.append(nil, r.envelope())); n > maxRecord {
+		return ownRecord{}, fmt.Errorf("record %s has %d bytes, at most %d fit a message: let it hold less", rec.Kind, n, maxRecord)
+	}
+	return own, nil
 }
 
 // json masks the texts in a field's JSON.

@@ -185,6 +185,11 @@ func TestDuplicatesAreMarkedOrDropped(t *testing.T) {
 			t.Errorf("%s: %s, want it to repeat %q", tt.path, got, tt.of)
 		}
 	}
+	equal := parserOf(t, "duplicates: {near: mark, distance: 0}\npage: {fields: [duplicate_of]}")
+	visit(equal, "a", sentences, one)
+	if got := visit(equal, "c", sentences+"<!-- made at 12:03 -->", two); got[0] != `{"duplicate_of":"`+first+`"}` {
+		t.Errorf("the same text at a distance of 0: %s", got)
+	}
 	dropping := parserOf(t, "duplicates: {exact: drop}")
 	for _, tt := range []struct {
 		path, digest string
