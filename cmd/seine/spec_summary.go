@@ -128,7 +128,10 @@ func recorded(r *messages.RecordRule) string {
 			required++
 		}
 	}
-	out := fmt.Sprintf("%s, %d fields", r.Kind, len(r.Fields))
+	out := fmt.Sprintf("%s, %d field", r.Kind, len(r.Fields))
+	if len(r.Fields) != 1 {
+		out += "s"
+	}
 	if required > 0 {
 		out += fmt.Sprintf(" (%d required)", required)
 	}

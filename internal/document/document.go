@@ -111,6 +111,10 @@ func (d *Document) decode() decoded {
 		var v decoded
 		switch d.Type.Class {
 		case mediatype.HTML:
+			if d.Type.Media == "application/xhtml+xml" { // is XML, and so is how it is encoded
+				v.body, v.encoding = charset.DecodeXML(d.raw, contentType)
+				break
+			}
 			v.body, v.encoding = charset.Decode(d.raw, contentType)
 		case mediatype.XML, mediatype.Feed, mediatype.Sitemap:
 			v.body, v.encoding = charset.DecodeXML(d.raw, contentType)

@@ -25,7 +25,7 @@ const (
 // JSON returns what a document says as jq takes it: nil, bool, string,
 // json.Number (which keeps numbers as they were written), []any and
 // map[string]any. NDJSON is a list of its values; CSV is a list of its rows,
-// each an object with the names of the first row.
+// each an object with the names of the first row. For a sitemap see sitemapValue.
 func (d *Document) JSON() (any, error) {
 	return d.json.get(func() (any, error) {
 		body := d.Body()
@@ -43,6 +43,8 @@ func (d *Document) JSON() (any, error) {
 			if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '{' {
 				return parseJSON(body)
 			}
+		case mediatype.Sitemap:
+			return sitemapValue(d.raw)
 		default:
 		}
 		return nil, fmt.Errorf("%w: %s is not JSON", ErrForm, d.Type.Class)

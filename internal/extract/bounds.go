@@ -10,7 +10,7 @@ const (
 	// MaxTime is how long rules may take on one page: a thousand times what a
 	// large page takes. It is the only bound whose outcome depends on the machine;
 	// the others end what a page can do long before.
-	MaxTime = 10 * time.Second
+	MaxTime = time.Minute
 	// MaxRecords and MaxLinks are per page, and of all rules together. The largest
 	// listings have a few thousand items.
 	MaxRecords = 10_000

@@ -19,13 +19,14 @@ var layouts = []struct {
 	{"2006-01-02T15:04:05.999999999Z0700", true}, {"20060102T150405Z0700", true}, {"20060102T150405", true},
 	{"2006-01-02 15:04:05.999999999Z07:00", true}, {"2006-01-02 15:04:05.999999999 Z0700", true},
 	{"2006-01-02 15:04:05.999999999", true}, {"2006-01-02 15:04", true}, {"2006-01-02", false}, {"20060102", false},
+	{"2006-01-02 15:04 Z0700", true}, {"2006-01-02T15:04:05 Z0700", true},
 	{"2006/1/2 15:04:05", true}, {"2006/1/2 15:04", true}, {"2006/1/2", false},
 	{"2.1.2006 15:04:05", true}, {"2.1.2006 15:04", true}, {"2.1.2006", false},
 	{"2 Jan 2006 15:04:05 -0700", true}, {"2 Jan 2006 15:04:05", true}, {"2 Jan 2006 15:04 -0700", true}, {"2 Jan 2006 15:04", true},
 	{"2 Jan 2006 3:04 PM", true}, {"2 Jan 2006 3:04PM", true}, {"2 Jan 2006", false}, {"2-Jan-2006", false},
-	{"2-Jan-06 15:04:05 -0700", true}, {"2-Jan-2006 15:04:05 -0700", true},
+	{"2-Jan-06 15:04:05 -0700", true}, {"2-Jan-2006 15:04:05 -0700", true}, {"2-Jan-2006 15:04:05", true}, {"2-Jan-2006 15:04", true},
 	{"Jan 2 2006 15:04:05 -0700", true}, {"Jan 2 2006 15:04:05", true}, {"Jan 2 2006 15:04", true}, {"Jan 2 2006 3:04 PM -0700", true},
-	{"Jan 2 2006 3:04 PM", true}, {"Jan 2 2006 3:04PM", true}, {"Jan 2 2006 3 PM", true}, {"Jan 2 2006", false},
+	{"Jan 2 2006 3:04 PM", true}, {"Jan 2 2006 3:04PM", true}, {"Jan 2 2006 3 PM", true}, {"Jan 2 2006 3 PM -0700", true}, {"Jan 2 2006", false}, {"Jan 2 2006 15:04:05 GMT-0700", true},
 	{"Jan 2 15:04:05 2006", true}, {"Jan 2 15:04:05 -0700 2006", true}, {"2006 Jan 2", false},
 }
 
@@ -35,7 +36,7 @@ var (
 	ordinals = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
 	halves   = regexp.MustCompile(`(?i)\b(\d{1,2}(?::\d{2}){0,2}) ?([ap])\.?m\b\.?`)
 	zones    = regexp.MustCompile(`\b(GMT|UTC|UT|EST|EDT|CST|CDT|MST|MDT|PST|PDT|CET|CEST|Z)$`)
-	filler   = regexp.MustCompile(`(?i),|\bat\b|\bon\b|\bof\b|\bthe\b`)
+	filler   = regexp.MustCompile(`(?i),|\bat\b|\bon\b|\bof\b|\bthe\b|\([a-z ]+\)$`)
 )
 
 // offsets of zones with a name: those of RFC 5322 section 4.3, and Central

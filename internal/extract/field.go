@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,6 +18,7 @@ type field struct {
 	selector *selector
 	from     string
 	value    *template
+	before   map[string]bool // with value: names of the fields before
 	get      string
 	replace  []replace
 	trim     bool
@@ -33,7 +33,7 @@ type field struct {
 }
 
 type replace struct {
-	regex *regexp.Regexp
+	regex *pattern
 	with  string
 }
 
@@ -43,12 +43,23 @@ func (c *compiler) fields(fs messages.Fields, path string, in among) []*field {
 	for i := range fs {
 		f := c.field(&fs[i].Field, path+"."+fs[i].Name, in)
 		f.name = fs[i].Name
+		if f.value != nil {
+			f.before = namesOf(out)
+		}
 		if f.key != nil { // in notes, what they find is the field's
 			f.key.name, f.val.name = f.name, f.name
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+func namesOf(fields []*field) map[string]bool {
+	names := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		names[f.name] = true
+	}
+	return names
 }
 
 func (c *compiler) field(m *messages.Field, path string, in among) *field {
@@ -67,7 +78,7 @@ func (c *compiler) field(m *messages.Field, path string, in among) *field {
 		f.get = f.defaultGet()
 	}
 	for i, r := range m.Replace {
-		re, err := regexp.Compile(r.Regex)
+		re, err := compilePattern(r.Regex)
 		c.failed(fmt.Sprintf("%s.replace[%d].regex", path, i), err)
 		f.replace = append(f.replace, replace{re, r.With})
 	}
@@ -159,7 +170,7 @@ func (f *field) isList() bool { return f.all || f.split != "" }
 func (f *field) eval(r *run, in item, fields members) (any, bool, error) {
 	switch {
 	case f.value != nil:
-		text, missing := f.value.fill(func(name string) (string, bool) { return r.lookup(fields, name) })
+		text, missing := f.value.fill(func(name string) (string, bool) { return r.lookup(fields, f.before, name) })
 		if missing != "" {
 			return nil, false, nil
 		}
@@ -306,8 +317,14 @@ func (f *field) finishOne(r *run, in, i item, yield func(any) bool) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range f.selector.matches(text, f.most()) {
-		if text = f.clean(text); text == "" {
+	for text, err := range f.selector.matches(r, text) {
+		if err == nil {
+			text, err = f.clean(r, text)
+		}
+		if err != nil {
+			return err
+		}
+		if text == "" {
 			continue
 		}
 		more := true
@@ -326,15 +343,6 @@ func (f *field) finishOne(r *run, in, i item, yield func(any) bool) error {
 	return nil
 }
 
-// most is how many matches of a regular expression are wanted. One that is cut
-// to nothing does not count, so there may be more.
-func (f *field) most() int {
-	if f.selector.regex == nil {
-		return 1
-	}
-	return MaxValues
-}
-
 // isText reports whether a value of JSON goes the way of texts.
 func (f *field) isText(v any) bool {
 	switch v.(type) {
@@ -346,14 +354,17 @@ func (f *field) isText(v any) bool {
 	return f.selector.regex != nil || len(f.replace) > 0 || f.split != ""
 }
 
-func (f *field) clean(text string) string {
+func (f *field) clean(r *run, text string) (string, error) {
 	for _, p := range f.replace {
-		text = p.regex.ReplaceAllString(text, p.with)
+		var err error
+		if text, err = p.regex.replaceAll(r.ctx, text, p.with); err != nil {
+			return "", err
+		}
 	}
 	if f.trim {
 		text = strings.TrimSpace(text)
 	}
-	return text
+	return text, nil
 }
 
 // pieces splits a text, and converts the pieces.

@@ -11,6 +11,7 @@ type followRule struct {
 	target
 	each     *selector // nil: the document
 	with     []*field
+	own      map[string]bool // names in with
 	url      *template
 	link     *field // what selects URLs directly
 	paginate *paginate
@@ -26,6 +27,7 @@ func (c *compiler) followRule(m *messages.FollowRule, path string) *followRule {
 		out.each, in = c.selector(m.Each.Selector, path+".each", amongPage)
 	}
 	out.with = c.fields(m.With, path+".with", in)
+	out.own = namesOf(out.with)
 	switch {
 	case m.URL != "":
 		out.url = compileTemplate(m.URL)
@@ -128,7 +130,7 @@ func (rule *followRule) expand(r *run, with members, i int) error {
 	if err := r.spend(1); err != nil {
 		return err
 	}
-	text, missing := rule.url.fillURL(func(name string) (string, bool) { return r.lookup(with, name) })
+	text, missing := rule.url.fillURL(func(name string) (string, bool) { return r.lookup(with, rule.own, name) })
 	if missing != "" {
 		r.note(r.index, missing, "has no single value: no link")
 		return nil

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
 	"strings"
@@ -103,6 +104,12 @@ func calls(v reflect.Value) string {
 	return ""
 }
 
+// nothing reports null, and what JSON has no number for.
+func nothing(v any) bool {
+	f, ok := v.(float64)
+	return v == nil || ok && (math.IsNaN(f) || math.IsInf(f, 0))
+}
+
 // selectJQ yields what the expression makes of a value, but for null. An error of
 // the expression ends it with no more than a note: it means that the value has
 // another shape.
@@ -134,7 +141,7 @@ func (r *run) selectJQ(v any, q *query, yield func(item) bool) error {
 		if deep(v, maxValueDepth) {
 			return fmt.Errorf("jq %q: %w: a value is more than %d deep", q.text, errBound, maxValueDepth)
 		}
-		if v != nil && !yield(valueItem(v)) {
+		if !nothing(v) && !yield(valueItem(v)) {
 			return nil
 		}
 	}

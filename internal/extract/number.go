@@ -12,6 +12,9 @@ var (
 	// written is the first number in a text: a sign, a currency sign perhaps, then
 	// digits with separators between them.
 	written = regexp.MustCompile(`(^|[^\pL\pN])([-−–]?)(?:\p{Sc} ?)?([-−]?)((?:[0-9]+(?:[.,'’ ][0-9]+)*)|[.,][0-9]+)`)
+	// joined are digits that belong to a word, as in "v2.3" and "USD1,299": all of
+	// them, so that no number begins in their middle.
+	joined = regexp.MustCompile(`(\pL)[0-9]+(?:[.,'’][0-9]+)*`)
 )
 
 // maxNumber is how long a number may be, in bytes; longer ones are no quantities.
@@ -27,7 +30,7 @@ func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 	if len(text) <= maxNumber && jsonNumber.MatchString(text) && (decimal == '.' || !strings.Contains(text, ".") || decimal == 0 && !integer) {
 		return asInteger(json.Number(text), integer)
 	}
-	m := written.FindStringSubmatch(strings.Map(plainSpace, text))
+	m := written.FindStringSubmatch(joined.ReplaceAllString(strings.Map(plainSpace, text), "$1"))
 	if m == nil || len(m[4]) > maxNumber {
 		return "", false
 	}
@@ -57,10 +60,12 @@ func plainSpace(r rune) rune {
 	return r
 }
 
-// asInteger refuses what is no whole number, if one is wanted.
+// asInteger refuses what is no whole number, if one is wanted, and what is too
+// large for those who read numbers as IEEE 754 has them.
 func asInteger(n json.Number, integer bool) (json.Number, bool) {
 	if !integer {
-		return n, true
+		_, err := n.Float64()
+		return n, err == nil
 	}
 	whole, fraction, _ := strings.Cut(n.String(), ".")
 	if strings.ContainsAny(n.String(), "eE") || strings.Trim(fraction, "0") != "" {
@@ -85,6 +90,9 @@ func split(s string, decimal byte, integer bool) (whole, fraction string, ok boo
 		}
 	}
 	if fraction != "" && strings.Trim(fraction, "0123456789") != "" {
+		return "", "", false
+	}
+	if whole != "" && (whole[0] == '.' || whole[0] == ',') { // what separates no decimals here
 		return "", "", false
 	}
 	groups := strings.FieldsFunc(whole, func(r rune) bool { return r < '0' || r > '9' })

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -50,8 +51,36 @@ func compileSchema(v messages.Value) (*schema, error) {
 	return &schema{compiled}, nil
 }
 
+// errHuge says of a number that a schema cannot be asked about it: the library
+// writes it out, which takes a second for twenty like "1e999999".
+var errHuge = errors.New("has a number with an exponent of more than three digits, which no schema can check")
+
+var hugeNumber = regexp.MustCompile(`[eE][-+]?[0-9]{4}`)
+
+// huge reports whether there is such a number in a value.
+func huge(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		return hugeNumber.MatchString(v.String())
+	case []any:
+		return slices.ContainsFunc(v, huge)
+	case map[string]any:
+		for _, e := range v {
+			if huge(e) {
+				return true
+			}
+		}
+	case members:
+		return slices.ContainsFunc(v, func(m member) bool { return huge(m.value) })
+	}
+	return false
+}
+
 // check reports where the fields of a record do not conform.
 func (s *schema) check(fields members) error {
+	if huge(fields) {
+		return errHuge
+	}
 	if err := s.compiled.Validate(plainValue(fields)); err != nil {
 		return describe(err, "does not conform to the schema")
 	}

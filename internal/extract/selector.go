@@ -2,7 +2,7 @@ package extract
 
 import (
 	"fmt"
-	"regexp"
+	"iter"
 	"strings"
 
 	"github.com/andybalholm/cascadia"
@@ -19,7 +19,7 @@ type selector struct {
 	xpath *xpathExpr
 	ld    *query
 	meta  string
-	regex *regexp.Regexp
+	regex *pattern
 	jq    *query
 }
 
@@ -53,7 +53,7 @@ func (c *compiler) selector(s messages.Selector, path string, in among) (*select
 		found = amongTexts
 	}
 	if s.Regex != "" {
-		out.regex, err = regexp.Compile(s.Regex)
+		out.regex, err = compilePattern(s.Regex)
 		note("regex")
 		found = amongTexts
 	}
@@ -97,8 +97,14 @@ func (s *selector) source(r *run, in item, yield func(item) bool) error {
 		return r.selectCSS(root, s.css, yield)
 	case s.xpath != nil:
 		from, err := r.tree(in)
-		if err != nil || from.kind == itemPage {
+		if err != nil {
 			return err
+		}
+		if from.kind == itemPage {
+			if typeOf(r.doc) == typeFeed {
+				r.note(r.index, r.field, "xpath reads feeds that are XML, and this one is JSON: use jq")
+			}
+			return nil
 		}
 		return r.selectXPath(from, s.xpath, yield)
 	case s.ld != nil:
@@ -107,8 +113,14 @@ func (s *selector) source(r *run, in item, yield func(item) bool) error {
 		return r.selectMeta(s.meta, yield)
 	case s.jqFirst(r, in):
 		v, ok, err := r.value(in)
-		if err != nil || !ok {
+		if err != nil {
 			return err
+		}
+		if !ok {
+			if typeOf(r.doc) == typeFeed {
+				r.note(r.index, r.field, "jq reads feeds that are JSON, and this one is XML: use xpath")
+			}
+			return nil
 		}
 		return r.selectJQ(v, s.jq, yield)
 	}
@@ -147,7 +159,10 @@ func (s *selector) refine(r *run, in, i item, yield func(item) bool) (more bool,
 	if err != nil {
 		return false, err
 	}
-	for _, text := range s.matches(text, MaxValues) {
+	for text, err := range s.matches(r, text) {
+		if err != nil {
+			return false, err
+		}
 		if jq == nil {
 			more = yield(textItem(text))
 		} else {
@@ -160,22 +175,33 @@ func (s *selector) refine(r *run, in, i item, yield func(item) bool) (more bool,
 	return true, nil
 }
 
-// matches returns what the regular expression finds in a text: of each match its
-// first group, or all of it where it has none. Without one it is the text.
-func (s *selector) matches(text string, most int) []string {
-	if s.regex == nil {
-		return []string{text}
-	}
-	var all []string
-	for _, m := range s.regex.FindAllStringSubmatchIndex(text, most) {
-		switch {
-		case len(m) == 2:
-			all = append(all, text[m[0]:m[1]])
-		case m[2] >= 0:
-			all = append(all, text[m[2]:m[3]])
+// matches yields what the regular expression finds in a text, at most MaxValues
+// times: of each match its first group, or all of it where it has none. Without
+// one it is the text.
+func (s *selector) matches(r *run, text string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if s.regex == nil {
+			yield(text, nil)
+			return
+		}
+		n := 0
+		for m, err := range s.regex.all(r.ctx, text) {
+			group := m // of all of it
+			if len(m) > 2 {
+				group = m[2:]
+			}
+			switch {
+			case err != nil:
+				yield("", err)
+				return
+			case group[0] >= 0 && !yield(text[group[0]:group[1]], nil):
+				return
+			}
+			if n++; n == MaxValues {
+				return
+			}
 		}
 	}
-	return all
 }
 
 // parsed yields what jq makes of a text that is JSON; of any other, nothing. What
@@ -215,7 +241,7 @@ func (r *run) tree(in item) (item, error) {
 	case typeOf(r.doc) == typeHTML:
 		n, err := r.doc.HTML()
 		return nodeItem(n), err
-	case typeOf(r.doc)&(typeXML|typeFeed) != 0 && !r.jsonFeed():
+	case typeOf(r.doc)&(typeXML|typeFeed|typeSitemap) != 0 && !r.jsonFeed():
 		n, err := r.doc.XML()
 		return item{kind: itemXML, xml: n}, err
 	}
@@ -232,7 +258,7 @@ func (r *run) value(in item) (v any, ok bool, err error) {
 	switch {
 	case in.kind == itemValue:
 		return in.value, true, nil
-	case in.kind == itemPage && (typeOf(r.doc)&(typeJSON|typeCSV) != 0 || r.jsonFeed()):
+	case in.kind == itemPage && (typeOf(r.doc)&(typeJSON|typeCSV|typeSitemap) != 0 || r.jsonFeed()):
 		v, err = r.doc.JSON()
 		return v, err == nil, err
 	}

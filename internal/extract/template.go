@@ -60,10 +60,14 @@ func (t *template) fillURL(value func(name string) (string, bool)) (text, missin
 }
 
 // lookup returns the value that a name has in a template: that of a field, a
-// group of the rule's pattern, or a parameter of the URL.
-func (r *run) lookup(fields members, name string) (string, bool) {
+// group of the rule's pattern, or a parameter of the URL. A field that found
+// nothing has none, whatever else is called so: own are the names of fields.
+func (r *run) lookup(fields members, own map[string]bool, name string) (string, bool) {
 	if v, ok := fields.get(name); ok {
 		return scalar(v)
+	}
+	if own[name] {
+		return "", false
 	}
 	if v, ok := r.groups[name]; ok {
 		return v, v != ""

@@ -10,7 +10,7 @@ import (
 )
 
 // types is a set of types of document.
-type types uint8
+type types uint16
 
 const (
 	typeHTML types = 1 << iota
@@ -19,11 +19,12 @@ const (
 	typeFeed
 	typeCSV
 	typeText
+	typeSitemap
 	typeOther
 
 	anyType   = typeOther<<1 - 1
-	xpathable = typeHTML | typeXML | typeFeed
-	jqable    = typeJSON | typeCSV | typeFeed
+	xpathable = typeHTML | typeXML | typeFeed | typeSitemap
+	jqable    = typeJSON | typeCSV | typeFeed | typeSitemap
 )
 
 // typeNames are those of messages.DocumentTypes, in the order of the constants.
@@ -32,6 +33,7 @@ var typeNames = []struct {
 	types
 }{
 	{"html", typeHTML}, {"xml", typeXML}, {"json", typeJSON}, {"feed", typeFeed}, {"csv", typeCSV}, {"text", typeText},
+	{"sitemap", typeSitemap},
 }
 
 func typesNamed(names []string) types {
@@ -60,8 +62,10 @@ func typeOf(d *document.Document) types {
 	switch d.Type.Class {
 	case mediatype.HTML:
 		return typeHTML
-	case mediatype.XML, mediatype.Sitemap:
+	case mediatype.XML:
 		return typeXML
+	case mediatype.Sitemap:
+		return typeSitemap
 	case mediatype.Feed:
 		return typeFeed
 	case mediatype.JSON, mediatype.NDJSON:

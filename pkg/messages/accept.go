@@ -9,12 +9,13 @@ import (
 // documentMedia are the media types that the types of documents come as. A site
 // may send any of them as something else; Accept adds that.
 var documentMedia = map[string][]string{
-	"html": {"text/html", "application/xhtml+xml"},
-	"xml":  {"application/xml", "text/xml"},
-	"json": {"application/json", "application/x-ndjson", "application/jsonl", "application/ld+json", "text/json"},
-	"feed": {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "application/json", "application/xml", "text/xml"},
-	"csv":  {"text/csv", "text/tab-separated-values", "application/csv"},
-	"text": {"text/plain"},
+	"html":    {"text/html", "application/xhtml+xml"},
+	"xml":     {"application/xml", "text/xml"},
+	"json":    {"application/json", "application/x-ndjson", "application/jsonl", "application/ld+json", "text/json"},
+	"feed":    {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "application/json", "application/xml", "text/xml"},
+	"csv":     {"text/csv", "text/tab-separated-values", "application/csv"},
+	"text":    {"text/plain"},
+	"sitemap": {"application/xml", "text/xml"},
 }
 
 // sitemapMedia are what sitemaps come as.

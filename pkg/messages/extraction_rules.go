@@ -12,14 +12,15 @@ type Target struct {
 	// none is every URL. Named groups of "re:…" have values for templates.
 	Match Strings `json:"match,omitempty" yaml:"match,omitempty"`
 	// Types of document, of DocumentTypes. None is what the rule's selectors can
-	// read: CSS reads html; XPath html, xml and feed; jq json, csv and feed.
+	// read: CSS reads html; XPath html, xml, feed and sitemap; jq json, csv, feed and
+	// sitemap.
 	Types Strings `json:"types,omitempty" yaml:"types,omitempty"`
 	// When is what must be so on the page.
 	When *Condition `json:"when,omitempty" yaml:"when,omitempty"`
 }
 
 // DocumentTypes are the types that a rule may be for. NDJSON counts as json.
-var DocumentTypes = []string{"html", "xml", "json", "feed", "csv", "text"}
+var DocumentTypes = []string{"html", "xml", "json", "feed", "csv", "text", "sitemap"}
 
 // RecordRule makes records of the pages it applies to: one for each element that
 // Each selects, or one of the page.

@@ -30,7 +30,7 @@ type reading struct {
 	found htmlpage.Page
 	// follow are the links that lead on, each URL once.
 	follow []found
-	// noRecord says that the document is no page of its own, as a sitemap.
+	// noRecord says that there is no record of the page itself, as of a sitemap.
 	noRecord bool
 	records  []ownRecord       // of rules and extractors
 	problems []extract.Problem // records that could not be made
@@ -56,12 +56,11 @@ func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, pla
 	if err := p.readByType(ctx, r, body); err != nil {
 		return nil, err
 	}
-	if r.noRecord {
-		return r, nil
+	if !r.noRecord {
+		r.bound()
+		r.addHeaderLinks()
+		r.found.Restrict(r.headerDirectives())
 	}
-	r.bound()
-	r.addHeaderLinks()
-	r.found.Restrict(r.headerDirectives())
 	if !r.mayFollow() {
 		r.follow = nil
 	}

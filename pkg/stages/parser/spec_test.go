@@ -201,6 +201,25 @@ func TestDuplicatesAreMarkedOrDropped(t *testing.T) {
 	}
 }
 
+func TestRulesReadSitemaps(t *testing.T) {
+	p := parserOf(t, `sitemaps: true
+page: {emit: always}
+records:
+  - {kind: listed, types: sitemap, each: {jq: ".entries[]"}, fields: {page: {jq: .url}, at: {jq: .modified}, paper: {jq: .news.publication}, images: {jq: ".images[].url", all: true}}}
+`)
+	const body = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://site.test/a</loc><lastmod>2026-01-02</lastmod>
+		<news:news><news:publication><news:name>Post</news:name></news:publication></news:news>
+		<image:image><image:loc>https://site.test/1.png</image:loc></image:image></url></urlset>`
+	records := p.lines(t, page("application/xml"), body)
+	const want = `"page":"https://site.test/a","at":"2026-01-02T00:00:00Z","paper":"Post","images":["https://site.test/1.png"]}`
+	if len(records) != 1 || !strings.HasSuffix(records[0], want) {
+		t.Errorf("records %s\nwant …%s", records, want)
+	}
+	if got := p.parse(t, page("application/xml"), []byte(body)); !slices.Equal(got.links, []string{"https://site.test/a"}) {
+		t.Errorf("links %q", got.links)
+	}
+}
+
 func TestFeedLeadsToItsItems(t *testing.T) {
 	p := parserOf(t, "accept: [application/rss+xml]")
 	got := p.parse(t, page("application/rss+xml"), []byte(`<rss version="2.0"><channel><title>News</title><link>/</link>
