@@ -119,7 +119,7 @@ func TestRulesTakeTooLong(t *testing.T) {
 	rules := mustCompile(t, `records: [{kind: a, fields: {t: {jq: "last(repeat(1))"}}}, {kind: b, fields: {t: {jq: .}}}]`)
 	rules.limit = 20 * time.Millisecond
 	result := mustApply(t, rules, page("application/json", "1"))
-	if len(result.Problems) == 0 || !strings.Contains(result.Problems[0].Reason, "longer than 10s") {
+	if len(result.Problems) == 0 || !strings.Contains(result.Problems[0].Reason, "longer than 1m0s") {
 		t.Errorf("got %+v", result)
 	}
 }
