@@ -55,16 +55,8 @@ func apply(ctx context.Context, got *fetched, spec *messages.Spec) (*extracted, 
 	if err != nil {
 		return nil, err
 	}
-	rules, err := extract.Compile(spec)
-	if err != nil {
-		return nil, err
-	}
-	// Once more, for what the stage does not tell: notes, and which rule found a link.
-	result, err := rules.Apply(ctx, read.Document)
-	if err != nil {
-		return nil, err
-	}
-	verdicts, err := rules.Explain(ctx, read.Document)
+	result := &read.ByRules
+	verdicts, err := read.Rules.Explain(ctx, read.Document)
 	if err != nil {
 		return nil, err
 	}

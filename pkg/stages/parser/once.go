@@ -16,6 +16,8 @@ type Once struct {
 	Records  [][]byte // as they go to RECORDS
 	Links    []Link   // in the order in which they go to URLS
 	Problems []extract.Problem
+	Rules    *extract.Rules // of the spec, compiled
+	ByRules  extract.Result // what they made
 }
 
 // Link is a URL that would be followed.
@@ -43,7 +45,7 @@ func ReadOnce(ctx context.Context, cfg Config, spec *messages.Spec, page *messag
 	if err != nil {
 		return nil, err
 	}
-	out := &Once{Document: r.doc, Problems: r.problems}
+	out := &Once{Document: r.doc, Problems: r.problems, Rules: plan.rules, ByRules: r.byRules}
 	for _, m := range r.recordMessages(0, int(cfg.MaxText)) {
 		out.Records = append(out.Records, m.Data)
 	}

@@ -34,6 +34,7 @@ type reading struct {
 	noRecord bool
 	records  []ownRecord       // of rules and extractors
 	problems []extract.Problem // records that could not be made
+	byRules  extract.Result    // what the spec's rules made
 
 	duplicateOf messages.Visit // the page that this one repeats, if that is told
 
@@ -89,7 +90,8 @@ func newDocument(page *messages.Page, body []byte) *document.Document {
 const contentType = "Content-Type"
 
 func (p *Parser) readByType(ctx context.Context, r *reading, body []byte) error {
-	if d := r.document(body); len(p.extractors) > 0 {
+	if len(p.extractors) > 0 {
+		d := r.document(body)
 		if x := p.extractorOf(d); x != nil {
 			return r.readBy(ctx, x, d)
 		}

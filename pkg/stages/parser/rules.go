@@ -31,7 +31,7 @@ func (r *reading) applyRules(ctx context.Context) error {
 		}
 		r.records = append(r.records, ownRecord{rec.Kind, rec.AppendJSON})
 	}
-	r.problems = append(r.problems, result.Problems...)
+	r.problems, r.byRules = append(r.problems, result.Problems...), *result
 	if len(result.Links) == 0 || !r.mayFollow() {
 		return nil
 	}
