@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
+
+	"seine/internal/ascii"
 )
 
 // Encoding is one of the encodings of the Encoding standard. The zero value is
@@ -48,7 +50,7 @@ func labelled(label []byte) Encoding {
 	if len(label) == 0 || len(label) > maxLabel {
 		return Encoding{}
 	}
-	if foldEqual(label, UTF8.name) {
+	if ascii.Is(label, UTF8.name) {
 		return UTF8
 	}
 	for _, c := range label {

@@ -3,6 +3,8 @@ package charset
 import (
 	"bytes"
 	"strings"
+
+	"seine/internal/ascii"
 )
 
 // fromHeader returns the encoding of a Content-Type header's charset parameter,
@@ -134,7 +136,7 @@ func isQuotable(s string) bool {
 func fromContent(b []byte) Encoding {
 	const key = "charset"
 	for i := 0; i+len(key) <= len(b); i++ {
-		if !foldPrefix(b[i:], key) {
+		if !ascii.HasPrefix(b[i:], key) {
 			continue
 		}
 		rest := bytes.TrimLeft(b[i+len(key):], asciiSpace)

@@ -1,6 +1,10 @@
 package charset
 
-import "bytes"
+import (
+	"bytes"
+
+	"seine/internal/ascii"
+)
 
 // prescan looks for a declaration in the front of an HTML page: "prescan a byte
 // stream to determine its encoding", section 13.2.3.2. The standard's algorithm
@@ -16,7 +20,7 @@ func prescan(b []byte, skipRaw bool) Encoding {
 		switch {
 		case bytes.HasPrefix(rest, []byte("<!--")):
 			p.skipComment()
-		case foldPrefix(rest, "<meta") && len(rest) > 5 && (isSpace(rest[5]) || rest[5] == '/'):
+		case ascii.HasPrefix(rest, "<meta") && len(rest) > 5 && (isSpace(rest[5]) || rest[5] == '/'):
 			p.pos += len("<meta")
 			if e := p.readMeta(); e != (Encoding{}) {
 				return e
@@ -96,11 +100,11 @@ var rawElements = []string{"script", "style", "title", "textarea", "xmp", "ifram
 func (p *prescanner) skipRaw(tag []byte) {
 	for _, name := range rawElements {
 		n := 1 + len(name)
-		if !foldPrefix(tag[1:], name) || len(tag) > n && isLetter(tag[n]) {
+		if !ascii.HasPrefix(tag[1:], name) || len(tag) > n && isLetter(tag[n]) {
 			continue
 		}
 		for p.find('<') {
-			if rest := p.in[p.pos+1:]; len(rest) > 0 && rest[0] == '/' && foldPrefix(rest[1:], name) {
+			if rest := p.in[p.pos+1:]; len(rest) > 0 && rest[0] == '/' && ascii.HasPrefix(rest[1:], name) {
 				return
 			}
 			p.pos++
@@ -129,13 +133,13 @@ func (p *prescanner) readMeta() Encoding {
 			continue
 		}
 		switch {
-		case foldEqual(a.name, "http-equiv"):
-			gotPragma = foldEqual(a.value, "content-type")
-		case foldEqual(a.name, "content"):
+		case ascii.Is(a.name, "http-equiv"):
+			gotPragma = ascii.Is(a.value, "content-type")
+		case ascii.Is(a.name, "content"):
 			if c := fromContent(a.value); c != (Encoding{}) && !known {
 				e, known, needsPragma = c, true, true
 			}
-		case foldEqual(a.name, "charset"):
+		case ascii.Is(a.name, "charset"):
 			e, known, needsPragma = labelled(a.value), true, false
 			bad = e == Encoding{}
 		}
@@ -152,11 +156,11 @@ type metaNames struct{ equiv, content, charset bool }
 
 func (m *metaNames) again(name []byte) (again bool) {
 	switch {
-	case foldEqual(name, "http-equiv"):
+	case ascii.Is(name, "http-equiv"):
 		again, m.equiv = m.equiv, true
-	case foldEqual(name, "content"):
+	case ascii.Is(name, "content"):
 		again, m.content = m.content, true
-	case foldEqual(name, "charset"):
+	case ascii.Is(name, "charset"):
 		again, m.charset = m.charset, true
 	}
 	return again

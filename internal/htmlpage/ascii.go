@@ -49,32 +49,6 @@ func until(b []byte, i int, bits uint8) int {
 	return i
 }
 
-// lowerByte maps A-Z to a-z and leaves every other byte alone.
-func lowerByte(b byte) byte {
-	if 'A' <= b && b <= 'Z' {
-		b += 'a' - 'A'
-	}
-	return b
-}
-
-// is reports whether b equals lower, which is in lower case, without regard to
-// ASCII case.
-func is(b []byte, lower string) bool {
-	return len(b) == len(lower) && hasPrefixFold(b, lower)
-}
-
-func hasPrefixFold(b []byte, lower string) bool {
-	if len(b) < len(lower) {
-		return false
-	}
-	for i := range len(lower) {
-		if lowerByte(b[i]) != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
 func trimSpace(b []byte) []byte { return bytes.Trim(b, "\t\n\f\r ") }
 
 // nextField cuts the first field off b, fields being set apart by whitespace

@@ -1,6 +1,9 @@
 package htmlpage
 
-import "seine/internal/robots"
+import (
+	"seine/internal/ascii"
+	"seine/internal/robots"
+)
 
 // Scratch buffers of value: at most three values of a tag are in use at a time.
 const (
@@ -83,9 +86,9 @@ func (s *scanner) readMeta() {
 
 func (s *scanner) readNamed(name, content []byte) {
 	switch {
-	case is(name, "robots"), s.isAgent(name):
+	case ascii.Is(name, "robots"), s.isAgent(name):
 		s.page.Restrict(robots.MetaDirectives(string(content), s.opts.Now))
-	case is(name, "description") && s.page.Description == "":
+	case ascii.Is(name, "description") && s.page.Description == "":
 		s.page.Description = s.foldTo(maxField, content, false)
 	}
 }
@@ -96,7 +99,7 @@ func (s *scanner) isAgent(name []byte) bool {
 		return false
 	}
 	for i := range name {
-		if lowerByte(name[i]) != lowerByte(agent[i]) {
+		if ascii.Lower(name[i]) != ascii.Lower(agent[i]) {
 			return false
 		}
 	}
@@ -107,12 +110,12 @@ func (s *scanner) isAgent(name []byte) bool {
 // language (section 4.2.5.3). A list of languages says nothing.
 func (s *scanner) readPragma(equiv, content []byte) {
 	switch {
-	case is(equiv, "refresh") && !s.seenRefresh:
+	case ascii.Is(equiv, "refresh") && !s.seenRefresh:
 		if ref, ok := refreshURL(content); ok {
 			s.seenRefresh = true
 			s.addRefresh(ref)
 		}
-	case is(equiv, "content-language"):
+	case ascii.Is(equiv, "content-language"):
 		if lang, rest := nextField(content); len(trimSpace(rest)) == 0 {
 			s.setLanguage(lang, langMeta)
 		}

@@ -1,6 +1,10 @@
 package htmlpage
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"seine/internal/ascii"
+)
 
 // element is what an element means to the scan.
 type element uint8
@@ -106,7 +110,7 @@ func lookupAny(name []byte) element {
 		return elemInline
 	}
 	for i, c := range name {
-		lower[i] = lowerByte(c)
+		lower[i] = ascii.Lower(c)
 	}
 	switch string(lower[:len(name)]) {
 	case "p", "div", "br", "li", "tr", "ul", "ol",

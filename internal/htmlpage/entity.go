@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"seine/internal/ascii"
 )
 
 // maxEntity is the longest run of letters and digits looked up as a name. The
@@ -88,7 +90,7 @@ func appendNamedWhole(dst, b []byte, end int, closed bool) ([]byte, int) {
 // appendNumeric decodes "&#123;" and "&#x7b;" (sections 13.2.5.75 to 13.2.5.80).
 func appendNumeric(dst, b []byte) ([]byte, int) {
 	i, base := 2, rune(10)
-	if i < len(b) && lowerByte(b[i]) == 'x' {
+	if i < len(b) && ascii.Lower(b[i]) == 'x' {
 		i, base = 3, 16
 	}
 	start, r := i, rune(0)
@@ -109,7 +111,7 @@ func appendNumeric(dst, b []byte) ([]byte, int) {
 }
 
 func digit(b byte, base rune) (rune, bool) {
-	switch b = lowerByte(b); {
+	switch b = ascii.Lower(b); {
 	case '0' <= b && b <= '9':
 		return rune(b - '0'), true
 	case base == 16 && 'a' <= b && b <= 'f':

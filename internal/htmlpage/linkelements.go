@@ -3,6 +3,8 @@ package htmlpage
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"seine/internal/ascii"
 )
 
 // note adds a link with the value of its rel attribute, if its kind is wanted,
@@ -102,7 +104,7 @@ func (s *scanner) linkKind(rel relation) Kind {
 func isFeed(media []byte) bool {
 	media, _, _ = bytes.Cut(media, []byte(";"))
 	media = trimSpace(media)
-	return is(media, "application/rss+xml") || is(media, "application/atom+xml") || is(media, "application/feed+json")
+	return ascii.Is(media, "application/rss+xml") || ascii.Is(media, "application/atom+xml") || ascii.Is(media, "application/feed+json")
 }
 
 // readImage takes an img element: its links, and its alternative text where it
@@ -145,7 +147,7 @@ func (s *scanner) addForm() {
 	if s.templates > 0 || !s.opts.Kinds.Has(KindForm) {
 		return
 	}
-	if method, _ := s.value("method", first); is(method, "post") || is(method, "dialog") {
+	if method, _ := s.value("method", first); ascii.Is(method, "post") || ascii.Is(method, "dialog") {
 		return
 	}
 	action, _ := s.value("action", first)

@@ -1,6 +1,10 @@
 package htmlpage
 
-import "bytes"
+import (
+	"bytes"
+
+	"seine/internal/ascii"
+)
 
 // readRaw takes the content of the element just opened, up to its end tag or
 // the end of the page, without looking for markup in it: RCDATA and RAWTEXT
@@ -38,7 +42,7 @@ func endTag(in []byte, from int, name string) int {
 func opens(b []byte, prefix, name string) bool {
 	n := len(prefix) + len(name)
 	return len(b) > n && string(b[:len(prefix)]) == prefix &&
-		hasPrefixFold(b[len(prefix):], name) && has(b[n], endsName)
+		ascii.HasPrefix(b[len(prefix):], name) && has(b[n], endsName)
 }
 
 // skipScript moves to the end tag of the script just opened. A script may hide

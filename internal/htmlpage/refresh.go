@@ -1,6 +1,10 @@
 package htmlpage
 
-import "bytes"
+import (
+	"bytes"
+
+	"seine/internal/ascii"
+)
 
 // refreshURL extracts the URL of a meta refresh's content by the shared
 // declarative refresh steps (section 4.2.5.3). It reports false if the content
@@ -34,7 +38,7 @@ func skipSpace(b []byte) []byte { return b[skip(b, 0, isSpace):] }
 
 // skipURLKey drops a leading "url =". If it is not whole, it is part of the URL.
 func skipURLKey(b []byte) []byte {
-	if !hasPrefixFold(b, "url") {
+	if !ascii.HasPrefix(b, "url") {
 		return b
 	}
 	rest := skipSpace(b[len("url"):])

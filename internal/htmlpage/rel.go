@@ -1,5 +1,7 @@
 package htmlpage
 
+import "seine/internal/ascii"
+
 // relation is the set of link types of a rel attribute that matter here.
 type relation uint8
 
@@ -31,19 +33,19 @@ func parseRel(b []byte) (r relation) {
 
 func relationOf(token []byte) relation {
 	switch {
-	case is(token, "nofollow"), is(token, "ugc"), is(token, "sponsored"):
+	case ascii.Is(token, "nofollow"), ascii.Is(token, "ugc"), ascii.Is(token, "sponsored"):
 		return relNoFollow
-	case is(token, "canonical"):
+	case ascii.Is(token, "canonical"):
 		return relCanonical
-	case is(token, "next"):
+	case ascii.Is(token, "next"):
 		return relNext
-	case is(token, "prev"), is(token, "previous"):
+	case ascii.Is(token, "prev"), ascii.Is(token, "previous"):
 		return relPrev
-	case is(token, "alternate"):
+	case ascii.Is(token, "alternate"):
 		return relAlternate
-	case is(token, "stylesheet"):
+	case ascii.Is(token, "stylesheet"):
 		return relStylesheet
-	case is(token, "feed"):
+	case ascii.Is(token, "feed"):
 		return relFeed
 	case isResource(token):
 		return relResource
@@ -57,7 +59,7 @@ func isResource(token []byte) bool {
 	for _, name := range [...]string{
 		"dns-prefetch", "expect", "icon", "manifest", "modulepreload", "pingback", "preconnect", "prefetch", "preload",
 	} {
-		if is(token, name) {
+		if ascii.Is(token, name) {
 			return true
 		}
 	}
@@ -77,7 +79,7 @@ func relTokens(b []byte) string {
 			out = append(out, ' ')
 		}
 		for _, c := range token {
-			out = append(out, lowerByte(c))
+			out = append(out, ascii.Lower(c))
 		}
 	}
 }

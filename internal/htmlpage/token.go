@@ -1,6 +1,10 @@
 package htmlpage
 
-import "bytes"
+import (
+	"bytes"
+
+	"seine/internal/ascii"
+)
 
 type tokenKind uint8
 
@@ -211,7 +215,7 @@ func readValue(in []byte, i int) (span, int) {
 // name, which is in lower case. The first of several counts.
 func (t *tokenizer) attr(name string) ([]byte, bool) {
 	for _, a := range t.attrs[:t.nAttrs] {
-		if int(a.key.to-a.key.from) == len(name) && is(t.in[a.key.from:a.key.to], name) {
+		if int(a.key.to-a.key.from) == len(name) && ascii.Is(t.in[a.key.from:a.key.to], name) {
 			return t.in[a.value.from:a.value.to], true
 		}
 	}

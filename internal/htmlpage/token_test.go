@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	xhtml "golang.org/x/net/html"
+
+	"seine/internal/ascii"
 )
 
 // ours and theirs write a document's tokens one per line, in the same notation:
@@ -150,7 +152,7 @@ func notation(key, value []byte) string {
 func lowerASCII(b []byte) string {
 	out := bytes.Clone(b)
 	for i := range out {
-		out[i] = lowerByte(out[i])
+		out[i] = ascii.Lower(out[i])
 	}
 	return string(out)
 }

@@ -3,6 +3,8 @@ package mediatype
 import (
 	"bytes"
 	"strings"
+
+	"seine/internal/ascii"
 )
 
 // findMarkup says what begins with "<": by its root element, or as HTML by the
@@ -103,7 +105,7 @@ func rootOf(b []byte) root {
 			b = after(b, "-->")
 		case bytes.HasPrefix(b, []byte("<?")):
 			b = after(b, ">")
-		case hasPrefixFold(b, "<!doctype"):
+		case ascii.HasPrefix(b, "<!doctype"):
 			if plainHTML(b) {
 				return root{name: []byte("!html")}
 			}
@@ -133,7 +135,7 @@ func (r root) element(b []byte) root {
 // plainHTML says that a document type is of HTML and names no identifier of XHTML.
 func plainHTML(b []byte) bool {
 	name := trimLeft(b[len("<!doctype"):])
-	if !hasPrefixFold(name, "html") || len(name) > 4 && isName(name[4]) {
+	if !ascii.HasPrefix(name, "html") || len(name) > 4 && isName(name[4]) {
 		return false
 	}
 	end := bytes.IndexByte(name, '>')

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"strings"
+
+	"seine/internal/ascii"
 )
 
 // headLength is how much of a body is looked at. The standard needs 1445 bytes
@@ -48,7 +50,7 @@ func beginsHTML(body []byte) bool {
 		body = body[3:]
 	}
 	body = trimLeft(body)
-	return hasPrefixFold(body, "<!doctype html") || hasPrefixFold(body, "<html")
+	return ascii.HasPrefix(body, "<!doctype html") || ascii.HasPrefix(body, "<html")
 }
 
 // find says what the beginning of a body is, if that is sure; cut says that there
@@ -164,21 +166,4 @@ func trimLeft(b []byte) []byte {
 		b = b[1:]
 	}
 	return b
-}
-
-// hasPrefixFold says that b begins with lower, whatever the case of its letters.
-func hasPrefixFold(b []byte, lower string) bool {
-	if len(b) < len(lower) {
-		return false
-	}
-	for i := range len(lower) {
-		c := b[i]
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
 }
