@@ -150,14 +150,7 @@ func appendValue(b []byte, v any) []byte {
 		}
 		return o.End()
 	case []any:
-		b = append(b, '[')
-		for i, e := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendValue(b, e)
-		}
-		return append(b, ']')
+		return jsontext.AppendList(b, v, appendValue)
 	}
 	return append(b, "null"...)
 }

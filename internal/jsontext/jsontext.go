@@ -146,17 +146,23 @@ func AppendTime(b []byte, v time.Time) []byte {
 	return append(v.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
-// AppendStrings appends a list of strings.
-func AppendStrings(b []byte, vs []string) []byte {
+// AppendList appends a list, each member by appendOne.
+func AppendList[T any](b []byte, vs []T, appendOne func([]byte, T) []byte) []byte {
 	b = append(b, '[')
 	for i, v := range vs {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = AppendString(b, v)
+		b = appendOne(b, v)
 	}
 	return append(b, ']')
 }
+
+// AppendStrings appends a list of strings.
+func AppendStrings(b []byte, vs []string) []byte { return AppendList(b, vs, AppendString) }
+
+// AppendRaw appends what is JSON text already.
+func AppendRaw[T ~[]byte](b []byte, text T) []byte { return append(b, text...) }
 
 // MapStrings returns JSON text with each string that is a value, and not the name
 // of a member, replaced by what change makes of it.

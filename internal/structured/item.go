@@ -45,7 +45,7 @@ func (i *Item) AppendJSON(b []byte) []byte {
 	properties := jsontext.Object{B: o.B}
 	for _, p := range i.Properties {
 		properties.Key(p.Name)
-		properties.B = appendList(properties.B, p.Values, appendValue)
+		properties.B = jsontext.AppendList(properties.B, p.Values, appendValue)
 	}
 	o.B = properties.End()
 	return o.End()
@@ -58,7 +58,7 @@ func (i *Item) MarshalJSON() ([]byte, error) {
 
 // AppendItems appends a list of items in their JSON form.
 func AppendItems(b []byte, items []*Item) []byte {
-	return appendList(b, items, func(b []byte, i *Item) []byte { return i.AppendJSON(b) })
+	return jsontext.AppendList(b, items, func(b []byte, i *Item) []byte { return i.AppendJSON(b) })
 }
 
 func appendValue(b []byte, v Value) []byte {
@@ -66,17 +66,6 @@ func appendValue(b []byte, v Value) []byte {
 		return v.Item.AppendJSON(b)
 	}
 	return jsontext.AppendString(b, v.Text)
-}
-
-func appendList[T any](b []byte, vs []T, appendOne func([]byte, T) []byte) []byte {
-	b = append(b, '[')
-	for i, v := range vs {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendOne(b, v)
-	}
-	return append(b, ']')
 }
 
 // builder adds values to an item. It has an index of the names once they are

@@ -211,7 +211,7 @@ func (m Meta) AppendJSON(b []byte) []byte {
 		o.Key(g.name)
 		switch {
 		case g.objects != nil:
-			o.B = appendList(o.B, g.objects, appendPlain)
+			o.B = jsontext.AppendList(o.B, g.objects, appendPlain)
 		case len(g.contents) == 1:
 			o.B = jsontext.AppendString(o.B, g.contents[0])
 		default:

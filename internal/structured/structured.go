@@ -43,7 +43,7 @@ func (d *Data) AppendJSON(b []byte) []byte {
 	o := jsontext.Object{B: b}
 	if len(d.JSONLD) > 0 {
 		o.Key("json_ld")
-		o.B = appendList(o.B, d.JSONLD, func(b []byte, v json.RawMessage) []byte { return append(b, v...) })
+		o.B = jsontext.AppendList(o.B, d.JSONLD, jsontext.AppendRaw)
 	}
 	for _, items := range []struct {
 		key  string
@@ -67,7 +67,7 @@ func (d *Data) AppendJSON(b []byte) []byte {
 	o.TextSet("modified", d.Modified)
 	if len(d.Problems) > 0 {
 		o.Key("problems")
-		o.B = appendList(o.B, d.Problems, appendProblem)
+		o.B = jsontext.AppendList(o.B, d.Problems, appendProblem)
 	}
 	return o.End()
 }

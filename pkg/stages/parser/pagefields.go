@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seine/internal/article"
+	"seine/internal/htmlpage"
 	"seine/internal/jsontext"
 	"seine/internal/language"
 	"seine/internal/simhash"
@@ -40,7 +41,9 @@ var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
 	"modified":      text(func(r *reading) string { return r.structured().Modified }),
 	"main":          long(func(r *reading) string { return r.main().Text }),
 	"markdown":      long((*reading).markdown),
-	"json_ld":       func(r *reading, b []byte, _ int) []byte { return appendRaw(b, r.structured().JSONLD) },
+	"json_ld": func(r *reading, b []byte, _ int) []byte {
+		return jsontext.AppendList(b, r.structured().JSONLD, jsontext.AppendRaw)
+	},
 	"microdata": func(r *reading, b []byte, _ int) []byte {
 		return structured.AppendItems(b, r.structured().Microdata)
 	},
@@ -131,27 +134,17 @@ func (r *reading) duplicate() string {
 }
 
 func (r *reading) appendHeadings(b []byte, _ int) []byte {
-	b = append(b, '[')
-	for i, h := range r.found.Headings {
-		if i > 0 {
-			b = append(b, ',')
-		}
+	return jsontext.AppendList(b, r.found.Headings, func(b []byte, h htmlpage.Heading) []byte {
 		o := jsontext.Object{B: b}
 		o.Int("level", int64(h.Level))
 		o.Text("text", h.Text)
-		b = o.End()
-	}
-	return append(b, ']')
+		return o.End()
+	})
 }
 
 // appendLinks lists the links of the page of all kinds, followed or not.
 func (r *reading) appendLinks(b []byte, _ int) []byte {
-	b = append(b, '[')
-	for i := range r.found.Links {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		l := &r.found.Links[i]
+	return jsontext.AppendList(b, r.found.Links, func(b []byte, l htmlpage.Link) []byte {
 		o := jsontext.Object{B: b}
 		o.Text("url", l.URL)
 		o.Text("kind", l.Kind.String())
@@ -160,20 +153,8 @@ func (r *reading) appendLinks(b []byte, _ int) []byte {
 		if l.NoFollow {
 			o.Bool("nofollow", true)
 		}
-		b = o.End()
-	}
-	return append(b, ']')
-}
-
-func appendRaw[T ~[]byte](b []byte, list []T) []byte {
-	b = append(b, '[')
-	for i, v := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, v...)
-	}
-	return append(b, ']')
+		return o.End()
+	})
 }
 
 // large are the fields that are left out of a record that is too large, the first
