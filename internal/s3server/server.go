@@ -1,0 +1,138 @@
+// Package s3server runs a real S3 server on loopback, for tests. Its program is
+// built by scripts/versitygw.
+package s3server
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// Credentials of the server, and the bucket that it has.
+const (
+	Key    = "seine-test-key"
+	Secret = "seine-test-secret-0123456789"
+	Bucket = "seine-test"
+)
+
+// SetCredentials makes this process and those it starts use those of the test
+// server, and nothing that this machine may have.
+func SetCredentials() {
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": Key, "AWS_SECRET_ACCESS_KEY": Secret, "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
+		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "",
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true",
+	} {
+		_ = os.Setenv(name, value)
+	}
+}
+
+// Server is an S3 server that keeps objects as files.
+type Server struct {
+	Addr string
+
+	t        testing.TB
+	dir      string
+	cmd      *exec.Cmd
+	prefixes atomic.Int32
+}
+
+// Start starts a server with an empty bucket, until the test ends. Without the
+// program it fails in CI, and skips the test elsewhere.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	s := &Server{t: t, dir: t.TempDir(), Addr: l.Addr().String()}
+	check(t, l.Close())
+	check(t, os.Mkdir(filepath.Join(s.dir, Bucket), 0o755)) // a folder is a bucket
+	s.Start()
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// Start starts the server, again after Kill.
+func (s *Server) Start() {
+	s.t.Helper()
+	s.cmd = exec.Command(program(s.t), "--port", s.Addr, "--quiet", "posix", s.dir)
+	s.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY_ID="+Key, "ROOT_SECRET_ACCESS_KEY="+Secret)
+	check(s.t, s.cmd.Start())
+	deadline := time.NewTimer(30 * time.Second)
+	defer deadline.Stop()
+	for {
+		c, err := net.DialTimeout("tcp", s.Addr, time.Second)
+		if err == nil {
+			_ = c.Close()
+			return
+		}
+		select {
+		case <-deadline.C:
+			s.t.Fatalf("the S3 server does not start: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func program(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	check(t, err)
+	for dir != filepath.Dir(dir) {
+		p := filepath.Join(dir, ".cache", "bin", "versitygw")
+		if _, err := os.Stat(p); err == nil {
+			return p
+		}
+		dir = filepath.Dir(dir)
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal("no S3 server: scripts/versitygw builds it")
+	}
+	t.Skip("no S3 server here: scripts/versitygw builds it")
+	return ""
+}
+
+// Kill ends the server as kill -9 does.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// Endpoint returns the URL of the server.
+func (s *Server) Endpoint() string { return "http://" + s.Addr }
+
+// Out returns a place in the bucket that nobody else has.
+func (s *Server) Out() string {
+	return fmt.Sprintf("s3://%s/some/p%d", Bucket, s.prefixes.Add(1))
+}
+
+// Put stores an object below a place, or replaces it.
+func (s *Server) Put(out, key string, data []byte) {
+	s.t.Helper()
+	_, prefix, _ := strings.Cut(strings.TrimPrefix(out, "s3://"), "/")
+	api := s3.New(s3.Options{
+		BaseEndpoint: aws.String(s.Endpoint()), UsePathStyle: true, Region: "us-east-1",
+		Credentials: credentials.NewStaticCredentialsProvider(Key, Secret, ""),
+	})
+	_, err := api.PutObject(s.t.Context(), &s3.PutObjectInput{
+		Bucket: aws.String(Bucket), Key: aws.String(prefix + "/" + key), Body: bytes.NewReader(data),
+	})
+	check(s.t, err)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
