@@ -58,7 +58,6 @@ type Document struct {
 	json    once[any]
 	xml     once[*xmlquery.Node]
 	ld      once[[]any]
-	data    once[*structured.Data]
 	text    once[string]
 	base    once[*weburl.Base]
 	params  once[url.Values]

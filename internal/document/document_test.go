@@ -124,10 +124,6 @@ func TestOnce(t *testing.T) {
 	if a != b || a == nil {
 		t.Error("a second DOM was made")
 	}
-	s, err := d.Structured()
-	if again, _ := d.Structured(); s == nil || s != again || err != nil {
-		t.Errorf("structured data: %v, %v", s, err)
-	}
 	ld, err := d.JSONLD()
 	if want := []any{map[string]any{"a": json.Number("1")}}; err != nil || !reflect.DeepEqual(ld, want) {
 		t.Errorf("JSON-LD %v, %v", ld, err)

@@ -16,14 +16,3 @@ func (d *Document) JSONLD() ([]any, error) {
 		return structured.Objects(values), nil
 	})
 }
-
-// Structured returns everything that the page says for machines.
-func (d *Document) Structured() (*structured.Data, error) {
-	return d.data.get(func() (*structured.Data, error) {
-		root, err := d.HTML()
-		if err != nil {
-			return nil, err
-		}
-		return structured.FromHTML(root, structured.BaseURL(root, d.URL)), nil
-	})
-}

@@ -11,12 +11,11 @@ import (
 	"time"
 
 	"seine/internal/document"
-	"seine/pkg/messages"
 )
 
 func mustCompile(t testing.TB, spec string) *Rules {
 	t.Helper()
-	s, err := messages.ParseSpec([]byte(spec))
+	s, err := parseSpec([]byte(spec))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +192,7 @@ func TestMapTexts(t *testing.T) {
 }
 
 func ExampleRules_Apply() {
-	spec, _ := messages.ParseSpec([]byte(`
+	spec, _ := parseSpec([]byte(`
 records:
   - kind: book
     each: li

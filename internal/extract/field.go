@@ -1,13 +1,13 @@
 package extract
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"seine/internal/clip"
 	"seine/internal/document"
 	"seine/pkg/messages"
 )
@@ -405,5 +405,5 @@ func shorten(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	return string(bytes.ToValidUTF8([]byte(s[:most]), nil)) + "…"
+	return clip.To(s, most) + "…"
 }

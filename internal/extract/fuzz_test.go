@@ -87,7 +87,7 @@ func FuzzRules(f *testing.F) {
 		if len(text) > 1<<14 || len(body) > 1<<14 {
 			return
 		}
-		spec, err := messages.ParseSpec(text)
+		spec, err := parseSpec(text)
 		if err != nil {
 			if spec, err = messages.DecodeSpec(text); err != nil {
 				return

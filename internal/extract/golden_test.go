@@ -64,7 +64,7 @@ func (g golden) document() *document.Document {
 
 func (g golden) rules(t testing.TB) (*Rules, error) {
 	t.Helper()
-	spec, err := messages.ParseSpec([]byte(g.spec))
+	spec, err := parseSpec([]byte(g.spec))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"seine/internal/clip"
 )
 
 // jsonFeed is a JSON Feed, version 1.1 with what 1.0 had.
@@ -62,7 +64,7 @@ func parseJSON(body []byte, at place) (*Feed, error) {
 		return nil, errJSON
 	}
 	f := &Feed{
-		Format: JSON, Title: plain(clip(j.Title, maxValue)), Description: clip(j.Description, maxValue),
+		Format: JSON, Title: plain(clip.To(j.Title, maxValue)), Description: clip.To(j.Description, maxValue),
 		Link: at.resolve(j.HomePage), Language: j.Language, Cut: len(j.Items) > MaxItems,
 	}
 	f.Links = link(f.Links, Link{Rel: "alternate", URL: f.Link})
@@ -79,8 +81,8 @@ func parseJSON(body []byte, at place) (*Feed, error) {
 
 func (j *jsonItem) item(at place) Item {
 	i := Item{
-		URL: at.resolve(j.URL), Title: plain(clip(j.Title, maxValue)), Summary: clip(j.Summary, maxValue),
-		Content: clip(j.HTML, maxValue), Published: date(j.Published), Updated: date(j.Modified), Base: at.url,
+		URL: at.resolve(j.URL), Title: plain(clip.To(j.Title, maxValue)), Summary: clip.To(j.Summary, maxValue),
+		Content: clip.To(j.HTML, maxValue), Published: date(j.Published), Updated: date(j.Modified), Base: at.url,
 	}
 	switch id := j.ID.(type) {
 	case string:
@@ -89,7 +91,7 @@ func (j *jsonItem) item(at place) Item {
 		i.ID = strings.TrimSuffix(fmt.Sprintf("%.0f", id), ".")
 	}
 	if i.Content == "" {
-		i.Content = clip(j.Text, maxValue)
+		i.Content = clip.To(j.Text, maxValue)
 	}
 	external := at.resolve(j.External)
 	i.Links = link(i.Links, Link{Rel: "alternate", URL: i.URL})
@@ -113,7 +115,7 @@ func (j *jsonItem) item(at place) Item {
 
 // names adds a name to those there are, once.
 func names(have, name string) string {
-	name = plain(clip(name, maxURL))
+	name = plain(clip.To(name, maxURL))
 	switch {
 	case name == "" || len(have) > maxURL || strings.Contains(", "+have+", ", ", "+name+", "):
 		return have
@@ -125,7 +127,7 @@ func names(have, name string) string {
 
 // category adds a category to those there are.
 func category(have []string, name string) []string {
-	name = plain(clip(name, maxURL))
+	name = plain(clip.To(name, maxURL))
 	if name == "" || len(have) >= maxList {
 		return have
 	}

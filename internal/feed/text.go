@@ -3,7 +3,6 @@ package feed
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 )
@@ -59,15 +58,4 @@ func clean(body []byte) []byte {
 // noncharacter says that b begins with U+FFFE or U+FFFF.
 func noncharacter(b []byte) bool {
 	return len(b) > 2 && b[1] == 0xbf && (b[2] == 0xbe || b[2] == 0xbf)
-}
-
-// clip shortens s to at most n bytes, between characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

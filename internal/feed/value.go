@@ -5,6 +5,8 @@ import (
 	"html"
 	"strconv"
 	"strings"
+
+	"seine/internal/clip"
 )
 
 // value is the text of an element, with the markup that is in it.
@@ -39,7 +41,7 @@ func (v *value) tag(t xml.StartElement) {
 		if a.Name.Local == "xmlns" || a.Name.Space == "xmlns" || v.b.Len() >= maxValue {
 			continue
 		}
-		v.b.WriteString(" " + a.Name.Local + `="` + html.EscapeString(clip(a.Value, maxURL)) + `"`)
+		v.b.WriteString(" " + a.Name.Local + `="` + html.EscapeString(clip.To(a.Value, maxURL)) + `"`)
 	}
 	v.b.WriteByte('>')
 }
@@ -184,7 +186,7 @@ func (i *Item) take(v *value, text string, format Format) {
 	case "guid", "id":
 		i.identify(v, text)
 	case "dc:identifier":
-		set(&i.ID, clip(text, maxURL))
+		set(&i.ID, clip.To(text, maxURL))
 	case "description", "summary", "itunes:summary", "dc:description":
 		set(&i.Summary, text)
 	case "content", "content:encoded":
@@ -207,7 +209,7 @@ func (i *Item) take(v *value, text string, format Format) {
 
 // identify takes the identity of an item, which of RSS is its URL unless it says no.
 func (i *Item) identify(v *value, text string) {
-	i.ID = clip(text, maxURL)
+	i.ID = clip.To(text, maxURL)
 	if v.name == "guid" && v.permalink && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")) {
 		i.Links = link(i.Links, Link{Rel: "alternate", URL: v.at.resolve(text)})
 	}

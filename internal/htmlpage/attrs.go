@@ -2,6 +2,7 @@ package htmlpage
 
 import (
 	"seine/internal/ascii"
+	"seine/internal/clip"
 	"seine/internal/robots"
 )
 
@@ -19,7 +20,7 @@ func (s *scanner) value(name string, buf int) ([]byte, bool) {
 	raw, ok := s.tokens.attr(name)
 	if !ok || isPlain(raw) {
 		if len(raw) > maxValue {
-			raw = cutRune(raw, maxValue)
+			raw = clip.To(raw, maxValue)
 		}
 		return raw, ok
 	}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"seine/internal/ascii"
+	"seine/internal/clip"
 )
 
 // maxEntity is the longest run of letters and digits looked up as a name. The
@@ -141,7 +142,7 @@ func appendAttribute(dst, value []byte) []byte {
 	for len(value) > 0 && len(dst) <= maxValue {
 		i := plainLength(value)
 		if len(dst)+i > maxValue {
-			return append(dst, cutRune(value[:i], maxValue-len(dst))...)
+			return append(dst, clip.To(value[:i], maxValue-len(dst))...)
 		}
 		dst = append(dst, value[:i]...)
 		if value = value[i:]; len(value) == 0 {

@@ -3,7 +3,8 @@ package htmlpage
 import (
 	"encoding/binary"
 	"math/bits"
-	"unicode/utf8"
+
+	"seine/internal/clip"
 )
 
 // gap is what separates the text written so far from the next word. A wider gap
@@ -122,7 +123,7 @@ func (f *folder) put(run []byte) {
 	}
 	f.putGap()
 	if len(run) > room {
-		run, f.full = cutRune(run, room), true
+		run, f.full = clip.To(run, room), true
 	}
 	f.buf = append(f.buf, run...)
 }
@@ -138,14 +139,6 @@ func (f *folder) putGap() {
 		}
 	}
 	f.gap = gapNone
-}
-
-// cutRune returns at most n bytes of b without splitting a rune.
-func cutRune(b []byte, n int) []byte {
-	for n > 0 && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return b[:n]
 }
 
 // String returns the text. A cut may have left the gap it was to stand behind.

@@ -1,6 +1,7 @@
 // Package jsontext appends JSON text (RFC 8259) to a buffer, member by member,
-// in the order of the calls. It is for what is made for every page, where
-// encoding/json costs several times as much; anything else uses that.
+// in the order of the calls, and takes it apart in the same way. It is for what is
+// done for every page, where encoding/json costs several times as much; anything
+// else uses that.
 package jsontext
 
 import (
@@ -174,7 +175,7 @@ func MapStrings(text []byte, change func(string) string) []byte {
 			i++
 			continue
 		}
-		end := stringEnd(text, i)
+		end := min(stringEnd(text, i), len(text))
 		quoted := text[i:end]
 		i = end
 		var s string
@@ -185,19 +186,6 @@ func MapStrings(text []byte, change func(string) string) []byte {
 		out = AppendString(out, change(s))
 	}
 	return out
-}
-
-// stringEnd returns the index behind the string that starts at i.
-func stringEnd(text []byte, i int) int {
-	for i++; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
 }
 
 func skipSpace(text []byte, i int) int {

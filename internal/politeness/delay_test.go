@@ -83,7 +83,7 @@ func TestResponseTimeIsSmoothed(t *testing.T) {
 		{100 * time.Millisecond, 800 * time.Millisecond},
 	} {
 		h.ask(goodIn(step.took))
-		if got := h.state.ResponseTime(); got != step.smoothed {
+		if got := h.state.smoothed; got != step.smoothed {
 			t.Errorf("after %v the smoothed response time is %v, want %v", step.took, got, step.smoothed)
 		}
 	}

@@ -17,8 +17,14 @@ func (s *State) Delay(r *Rules) time.Duration {
 	return max(s.ordinary(r), min(s.slow, maxSlow))
 }
 
-// ResponseTime is the smoothed response time; 0 if none is known.
-func (s *State) ResponseTime() time.Duration { return s.smoothed }
+// CrawlDelay is what robots.txt asks for; 0 if it asks for nothing.
+func (s *State) CrawlDelay() time.Duration { return s.crawlDelay }
+
+// Slowed is the least delay since the host refused; 0 if it did not lately.
+func (s *State) Slowed() time.Duration { return min(s.slow, maxSlow) }
+
+// Failures is how often the host has failed in a row.
+func (s *State) Failures() int { return int(s.failures) }
 
 // Earliest is the first moment, not before now, at which the next request may
 // start. It must be asked again after Begin, End and a change of the rules, and

@@ -1,8 +1,7 @@
 // Package robots reads robots.txt files and answers whether a crawler may fetch
 // a path, by the Robots Exclusion Protocol, RFC 9309. It does no I/O: fetching,
 // redirects, caching and the meaning of status codes (RFC 9309 section 2.3) are
-// the caller's, who turns an unavailable file into [AllowAll] and an unreachable
-// one into [DisallowAll].
+// the caller's, who turns an unavailable file into [AllowAll].
 //
 // It also reads what a page itself asks of crawlers, the [Directives] of its
 // X-Robots-Tag header and its robots meta elements.
@@ -44,18 +43,13 @@ type section struct {
 }
 
 var (
-	allowAll    = Parse(nil)
-	disallowAll = Parse([]byte("User-agent: *\nDisallow: /"))
-	noRules     = &Group{}
+	allowAll = Parse(nil)
+	noRules  = &Group{}
 )
 
 // AllowAll returns a file that allows every path, for a robots.txt that is
 // unavailable: a 4xx status, RFC 9309 section 2.3.1.3.
 func AllowAll() *File { return allowAll }
-
-// DisallowAll returns a file that allows only /robots.txt, for a robots.txt that
-// is unreachable: a 5xx status or network error, RFC 9309 section 2.3.1.4.
-func DisallowAll() *File { return disallowAll }
 
 // Group returns the rules for a crawler: those of the groups naming its product
 // token, else those for "*", else none, RFC 9309 section 2.2.1. Tokens compare

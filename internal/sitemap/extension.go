@@ -4,7 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"seine/internal/clip"
 )
 
 // Limits of what an entry may have. Google's rules for the extensions allow a page
@@ -78,7 +79,7 @@ func (x *extra) close(e *Entry) bool {
 
 // take takes the text of an element within an extension. Above are those it lies in.
 func (x *extra) take(above []string, name, text string) {
-	text = clip(text)
+	text = clip.To(text, maxExtraText)
 	switch {
 	case x.image != nil && len(above) == 1:
 		x.image.take(name, text)
@@ -147,16 +148,4 @@ func frequency(text string) string {
 		return text
 	}
 	return ""
-}
-
-// clip shortens a text to maxExtraText bytes, between characters.
-func clip(s string) string {
-	if len(s) <= maxExtraText {
-		return s
-	}
-	n := maxExtraText
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

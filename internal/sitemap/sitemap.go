@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
+	"seine/internal/clip"
 	"seine/internal/coding"
 )
 
@@ -169,7 +170,7 @@ func (p *parser) alternate(attrs []xml.Attr) {
 		case "href":
 			href = strings.TrimSpace(a.Value)
 		case "hreflang":
-			language = clip(strings.TrimSpace(a.Value))
+			language = clip.To(strings.TrimSpace(a.Value), maxExtraText)
 		}
 	}
 	if strings.EqualFold(rel, "alternate") && href != "" && len(href) <= maxURL && len(p.entry.Alternates) < maxAlternates {

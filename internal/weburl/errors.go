@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"seine/internal/clip"
 )
 
 var (
@@ -52,11 +53,7 @@ func shorten(s string) string {
 	if len(s) <= quoteLength {
 		return s
 	}
-	end := quoteLength
-	for end > quoteLength-utf8.UTFMax && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
+	return clip.To(s, quoteLength) + "…"
 }
 
 // withHint replaces the error for an absolute URL whose scheme was left out by

@@ -132,14 +132,6 @@ func (n *Normalizer) Normalize(u string) string {
 	return n.rewrite(u, mark)
 }
 
-// sorter is behind [SortedQuery].
-var sorter = NewNormalizer(NormalizeOptions{SortQuery: true})
-
-// SortedQuery returns a canonical URL with its query parameters sorted as by
-// [NormalizeOptions.SortQuery]: the same for the same parameters in any order of
-// their names.
-func SortedQuery(u string) string { return sorter.Normalize(u) }
-
 // parameter is a part of a query between two "&".
 type parameter struct {
 	path        string // the URL up to its query

@@ -241,15 +241,6 @@ func TestNormalizeDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestSortedQuery(t *testing.T) {
-	const want = "https://example.org/a?a=1&b=2&b=1&utm_source=x"
-	for _, query := range []string{"b=2&b=1&a=1&utm_source=x", "utm_source=x&b=2&a=1&b=1", "a=1&b=2&b=1&utm_source=x"} {
-		if got := SortedQuery("https://example.org/a?" + query); got != want {
-			t.Errorf("SortedQuery of %s = %s, want %s", query, got, want)
-		}
-	}
-}
-
 func TestFingerprint(t *testing.T) {
 	a := NormalizeOptions{DropTracking: true, DropParameters: []string{"a", "b*", "a"}}
 	b := NormalizeOptions{DropTracking: true, DropParameters: []string{"b*", "a"}}

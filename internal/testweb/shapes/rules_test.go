@@ -13,7 +13,7 @@ import (
 
 	"seine/internal/document"
 	"seine/internal/extract"
-	"seine/pkg/messages"
+	"seine/internal/specfile"
 )
 
 // outcome is what the rules of a spec made of a shape.
@@ -32,7 +32,7 @@ func applied(t *testing.T, s *Shape) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := messages.ParseSpec(text)
+	spec, err := specfile.Load("spec.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,139 @@
+// Package completion completes command lines of kong's commands in bash, zsh and
+// fish. The scripts that a shell loads ask the command itself, so they never
+// grow old. (Of the libraries for it, two cannot be had from the module proxy and
+// the third stands still since 2022.)
+package completion
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Kind says what completes a word beside Answer.Words.
+type Kind string
+
+// Kinds.
+const (
+	Words  Kind = "words"  // nothing
+	Files  Kind = "files"  // names of files and directories
+	Crawls Kind = "crawls" // names of crawls, which the caller knows how to get
+)
+
+// Word is what may stand for the word that is being written.
+type Word struct{ Text, About string }
+
+// Answer is what completes a word.
+type Answer struct {
+	Kind  Kind
+	Words []Word
+}
+
+// Complete returns what may stand for the last of words, which may be empty; the
+// others are what was written between the command's name and it.
+func Complete(app *kong.Node, words []string) Answer {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" }) // bash cuts there
+	last := words[len(words)-1]
+	node, flag := walk(app, words[:len(words)-1])
+	var a Answer
+	switch name, value, cut := strings.Cut(last, "="); {
+	case flag != nil:
+		a = values(flag.Value, last)
+	case cut && strings.HasPrefix(name, "-"):
+		if f := find(node, name); f != nil {
+			a = values(f.Value, value)
+			for i := range a.Words {
+				a.Words[i].Text = name + "=" + a.Words[i].Text
+			}
+		}
+	case strings.HasPrefix(last, "-"):
+		a.Words = flags(node)
+	case node.Leaf():
+		a = positional(node, last)
+	default:
+		for _, c := range node.Children {
+			if !c.Hidden {
+				a.Words = append(a.Words, Word{c.Name, c.Help})
+			}
+		}
+	}
+	a.Words = slices.DeleteFunc(a.Words, func(w Word) bool { return !strings.HasPrefix(w.Text, last) })
+	if a.Kind == "" {
+		a.Kind = Words
+	}
+	return a
+}
+
+// walk follows words down to a command. The flag is that of which the value
+// comes next, nil if none does.
+func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
+	var open *kong.Flag
+	for _, w := range words {
+		switch {
+		case open != nil:
+			open = nil
+		case w == "--":
+		case strings.HasPrefix(w, "-") && !strings.Contains(w, "="):
+			if f := find(node, w); f != nil && !f.IsBool() && !f.IsCounter() {
+				open = f
+			}
+		default:
+			if i := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return c.Name == w || slices.Contains(c.Aliases, w) }); i >= 0 {
+				node = node.Children[i]
+			}
+		}
+	}
+	return node, open
+}
+
+// find returns the flag that a word is, nil if it is none.
+func find(node *kong.Node, word string) *kong.Flag {
+	for _, group := range node.AllFlags(false) {
+		for _, f := range group {
+			if word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+func flags(node *kong.Node) (all []Word) {
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			all = append(all, Word{"--" + f.Name, f.Help})
+		}
+	}
+	slices.SortFunc(all, func(a, b Word) int { return strings.Compare(a.Text, b.Text) })
+	return all
+}
+
+// positional completes an argument of a command. Which of several it is makes no
+// difference to what it can be.
+func positional(node *kong.Node, last string) Answer {
+	if len(node.Positional) == 0 {
+		return Answer{}
+	}
+	return values(node.Positional[0], last)
+}
+
+func values(v *kong.Value, last string) (a Answer) {
+	for _, one := range v.EnumSlice() {
+		if one != "" && strings.HasPrefix(one, last) {
+			a.Words = append(a.Words, Word{Text: one})
+		}
+	}
+	about := strings.ToLower(v.Tag.PlaceHolder + " " + v.Name + " " + v.Help)
+	switch {
+	case v.Enum != "":
+	case v.Name == "crawl", v.Tag.PlaceHolder == "CRAWL":
+		a.Kind = Crawls
+	case strings.Contains(about, "file"), strings.Contains(about, "director"), strings.HasPrefix(about, "dir "):
+		a.Kind = Files
+	}
+	return a
+}

@@ -1,0 +1,19 @@
+package extract
+
+import (
+	"go.yaml.in/yaml/v4"
+
+	"seine/pkg/messages"
+)
+
+// parseSpec reads a spec in YAML. Package specfile, which does it for users, needs
+// this one.
+func parseSpec(text []byte) (*messages.Spec, error) {
+	s := messages.DefaultSpec()
+	if len(text) > 0 {
+		if err := yaml.Load(text, &s, yaml.WithKnownFields()); err != nil {
+			return nil, err
+		}
+	}
+	return &s, s.Validate()
+}

@@ -1,0 +1,53 @@
+package tracing
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Later are the spans of messages that are done together, as in one commit.
+type Later struct {
+	tracer *Tracer
+	spans  []later
+}
+
+type later struct {
+	name   string
+	parent trace.SpanContext
+	began  time.Time
+	attrs  []attribute.KeyValue
+}
+
+// maxLater bounds the spans that wait: a commit may be of many thousand messages.
+const maxLater = 1024
+
+// Add begins a span for a message, which ends with the others. Attributes are only
+// asked for if the message has a trace.
+func (l *Later) Add(t *Tracer, name string, header map[string][]string, attrs func() []attribute.KeyValue) {
+	if t == nil {
+		return
+	}
+	parent, ok := Parent(header)
+	if !ok {
+		return
+	}
+	l.tracer = t
+	if len(l.spans) >= maxLater {
+		t.gate.drop()
+		return
+	}
+	l.spans = append(l.spans, later{name, parent, time.Now(), attrs()})
+}
+
+// End ends all, now that the messages are done.
+func (l *Later) End(attrs ...attribute.KeyValue) {
+	for _, s := range l.spans {
+		_, span := l.tracer.Begin(context.Background(), s.parent, s.name, trace.WithTimestamp(s.began), trace.WithAttributes(s.attrs...))
+		span.SetAttributes(attrs...)
+		span.End()
+	}
+	l.spans = nil
+}

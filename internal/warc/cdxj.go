@@ -1,0 +1,94 @@
+package warc
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// IndexExt is what the names of indexes end in.
+const IndexExt = "cdxj"
+
+// MIMERevisit is what an index says instead of the type of a revisit.
+const MIMERevisit = "warc/revisit"
+
+// Capture is a record as an index has it.
+type Capture struct {
+	URL    string
+	Date   time.Time
+	MIME   string // without parameters
+	Status int
+	Digest string // of the payload, as in the record
+	Place
+}
+
+// Index is a CDXJ index of one file, in memory until it is written: one line for
+// each capture, of the URL's SURT, the time, and an object of JSON, as pywb and
+// the tools around it have them (https://specs.webrecorder.net/cdxj/0.1.0/).
+type Index struct{ lines []line }
+
+// line is a capture with what it is sorted by.
+type line struct {
+	key string
+	Capture
+}
+
+// Add adds a capture.
+func (x *Index) Add(c Capture) { x.lines = append(x.lines, line{SURT(c.URL), c}) }
+
+// entry is the JSON of a line. Numbers are text: that is how pywb's indexers
+// write them, and readers of either kind understand it.
+type entry struct {
+	URL      string `json:"url"`
+	MIME     string `json:"mime,omitempty"`
+	Status   string `json:"status,omitempty"`
+	Digest   string `json:"digest,omitempty"`
+	Length   string `json:"length"`
+	Offset   string `json:"offset"`
+	Filename string `json:"filename"`
+}
+
+// Write writes the index of the file of that name, sorted by bytes.
+func (x *Index) Write(w io.Writer, filename string) error {
+	b := bufio.NewWriter(w)
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	slices.SortFunc(x.lines, compare)
+	for i := range x.lines {
+		l := &x.lines[i]
+		_, digest, _ := strings.Cut(l.Digest, ":")
+		if _, err := fmt.Fprintf(b, "%s %s ", l.key, l.timestamp()); err != nil {
+			return err
+		}
+		err := e.Encode(entry{
+			URL: l.URL, MIME: l.MIME, Status: status(l.Status), Digest: digest,
+			Length: strconv.FormatInt(l.Length, 10), Offset: strconv.FormatInt(l.Offset, 10), Filename: filename,
+		})
+		if err != nil {
+			return fmt.Errorf("write index: %w", err)
+		}
+	}
+	return b.Flush()
+}
+
+// compare orders lines as `LC_ALL=C sort` does.
+func compare(a, b line) int {
+	if c := strings.Compare(a.key+" "+a.timestamp(), b.key+" "+b.timestamp()); c != 0 {
+		return c
+	}
+	return int(min(1, max(-1, a.Offset-b.Offset)))
+}
+
+func (l *line) timestamp() string { return l.Date.UTC().Format("20060102150405") }
+
+func status(code int) string {
+	if code == 0 {
+		return ""
+	}
+	return strconv.Itoa(code)
+}

@@ -1,0 +1,151 @@
+package warc
+
+import (
+	"bytes"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// SURT returns the key under which indexes have an URL of http or https, which
+// must be canonical: "com,example)/path?query". It is that of the package surt of
+// the Internet Archive, which pywb and CDX servers look URLs up by: the host from
+// its end, without "www."; lower case; no slash at the end; the query in order;
+// no session identifiers; escapes undone and made again in one way.
+func SURT(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return url
+	}
+	authority, rest := cutBefore(rest, "/?#")
+	path, query := cutBefore(rest, "?#")
+	host, port := splitPort(authority, scheme)
+	key := surtHost(strings.ToLower(host)) + port + ")" + surtPath(path)
+	query, _, _ = strings.Cut(strings.TrimPrefix(query, "?"), "#")
+	if query = surtQuery(query); query != "" {
+		key += "?" + query
+	}
+	return key
+}
+
+// cutBefore splits s before the first of some bytes.
+func cutBefore(s, any string) (before, rest string) {
+	if i := strings.IndexAny(s, any); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// splitPort returns the port with its colon, unless it is the scheme's own.
+func splitPort(authority, scheme string) (host, port string) {
+	i := strings.LastIndexByte(authority, ':')
+	if i < 0 || strings.HasSuffix(authority, "]") {
+		return authority, ""
+	}
+	host, port = authority[:i], authority[i:]
+	if scheme == "http" && port == ":80" || scheme == "https" && port == ":443" {
+		return host, ""
+	}
+	return host, port
+}
+
+var wwwDigits = regexp.MustCompile(`^www\d*\.`)
+
+func surtHost(host string) string {
+	labels := strings.Split(host[len(wwwDigits.FindString(host)):], ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ",")
+}
+
+var (
+	slashes = regexp.MustCompile(`//+`)
+	// Session identifiers in paths of ASP.NET.
+	pathSessions = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)$`),
+		regexp.MustCompile(`(?i)^(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$`),
+	}
+	querySessions = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)(?:aspsessionid[a-z]{8}=[a-z]{24})(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?$`),
+	}
+)
+
+func surtPath(path string) string {
+	path = strings.ToLower(escapeOnce(slashes.ReplaceAllString("/"+unescapeAll(path), "/")))
+	for _, p := range pathSessions {
+		path = p.ReplaceAllString(path, "$1$2")
+	}
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return path
+}
+
+func surtQuery(query string) string {
+	query = escapeOnce(unescapeAll(query))
+	for _, p := range querySessions {
+		query = p.ReplaceAllString(query, "$1$2")
+	}
+	args := strings.Split(strings.ToLower(query), "&")
+	slices.SortStableFunc(args, func(a, b string) int {
+		aName, aValue, aHas := strings.Cut(a, "=")
+		bName, bValue, bHas := strings.Cut(b, "=")
+		switch c := strings.Compare(aName, bName); {
+		case c != 0:
+			return c
+		case aHas != bHas && bHas:
+			return -1
+		case aHas != bHas:
+			return 1
+		}
+		return strings.Compare(aValue, bValue)
+	})
+	return strings.Join(args, "&")
+}
+
+// unescapeAll undoes percent-escapes until there are none.
+func unescapeAll(s string) string {
+	for strings.Contains(s, "%") {
+		u := unescape(s)
+		if u == s {
+			break
+		}
+		s = u
+	}
+	return s
+}
+
+func unescape(s string) string {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := hex.DecodeString(s[i+1 : i+3]); err == nil {
+				b = append(b, c...)
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+// escapeOnce escapes what is not printable ASCII, and '%' and '#'.
+func escapeOnce(s string) string {
+	const digits = "0123456789ABCDEF"
+	var b bytes.Buffer
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '%' || c == '#' {
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

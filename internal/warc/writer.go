@@ -1,0 +1,72 @@
+package warc
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+)
+
+// Writer writes records one after the other. One goroutine uses it at a time.
+type Writer struct {
+	out  counter
+	code compressor
+	raw  int64
+	head []byte
+}
+
+// Place is where in a file a record is.
+type Place struct{ Offset, Length int64 }
+
+// NewWriter returns a writer on w. Whoever drops it without Close loses nothing
+// but what is in it.
+func NewWriter(w io.Writer, c *Compression) *Writer {
+	return &Writer{out: counter{b: bufio.NewWriterSize(w, 64<<10)}, code: c.get()}
+}
+
+// Raw returns how many bytes were written, before compression.
+func (w *Writer) Raw() int64 { return w.raw }
+
+// end follows a block, section 4.
+const end = "\r\n\r\n"
+
+// Write writes a record, whose block must be as long as its header says. After an
+// error the file is not one any more.
+func (w *Writer) Write(h *Header, block io.Reader) (Place, error) {
+	begin := w.out.n
+	w.head = h.append(w.head[:0])
+	size := int64(len(w.head)) + h.Length + int64(len(end))
+	z := w.code.begin(&w.out, size)
+	if _, err := z.Write(w.head); err != nil {
+		return Place{}, err
+	}
+	n, err := io.Copy(z, io.LimitReader(block, h.Length))
+	if err == nil && n < h.Length {
+		err = fmt.Errorf("the block of a record ends after %d bytes of %d: %w", n, h.Length, io.ErrUnexpectedEOF)
+	}
+	if err == nil {
+		_, err = io.WriteString(z, end)
+	}
+	if err == nil {
+		err = w.code.end()
+	}
+	w.raw += size
+	return Place{begin, w.out.n - begin}, err
+}
+
+// Close writes what is in memory. It does not close the writer below.
+func (w *Writer) Close() error {
+	w.code.release()
+	return w.out.b.Flush()
+}
+
+// counter counts what goes to a file.
+type counter struct {
+	b *bufio.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.b.Write(p)
+	c.n += int64(n)
+	return n, err
+}
