@@ -26,7 +26,7 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	var o options
-	os.Exit(process.Main(messages.StageFetcher, "Seine's fetcher: fetches what is due and tells the truth about it.",
+	os.Exit(process.Main(messages.StageFetcher, "Seine's fetcher: fetches what is due and tells the truth about it.\n\n  fetcher --nats nats://127.0.0.1:4222 --workers 128",
 		&o, &o.Common, o.run))
 }
 
@@ -52,7 +52,7 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := env.Started(); err != nil {
+	if err := env.Started(""); err != nil {
 		return err
 	}
 	return s.Run(ctx)

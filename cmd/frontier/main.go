@@ -3,12 +3,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"runtime/debug"
 	"time"
 
 	"seine/internal/process"
+	"seine/internal/secrets"
+	"seine/internal/watchdog"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -17,6 +20,12 @@ import (
 type options struct {
 	process.Common
 	frontier.Config
+	Secrets string `help:"Folder with a file for each secret in the webhooks of specs; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+}
+
+// Validate names the first option that is wrong.
+func (o *options) Validate() error {
+	return cmp.Or(o.Config.Validate(), secrets.Store{Folder: o.Secrets}.Validate())
 }
 
 // gcPercent makes the collector run at a third of the usual garbage: most of a
@@ -29,7 +38,7 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	var o options
-	os.Exit(process.Main(messages.StageFrontier, "Seine's frontier: decides what is fetched, and when.",
+	os.Exit(process.Main(messages.StageFrontier, "Seine's frontier: decides what is fetched, and when.\n\n  frontier --nats nats://127.0.0.1:4222 --state ./frontier",
 		&o, &o.Common, o.run))
 }
 
@@ -67,9 +76,11 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	env.Health.Add("partitions", f.Ready)
-	if err := env.Started(); err != nil {
+	env.Vitals.Watch("state", o.State)
+	if err := env.Started(""); err != nil {
 		return err
 	}
 	go o.limitMemory(ctx)
+	defer watchdog.New(env.Bus, specs, store.ID, secrets.Store{Folder: o.Secrets}).Start(ctx)()
 	return f.Run(ctx)
 }

@@ -30,7 +30,7 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	env.Health.Add("sink", w.Err)
-	if err := env.Started(); err != nil {
+	if err := env.Started(""); err != nil {
 		return err
 	}
 	return w.Run(ctx)

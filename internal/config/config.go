@@ -28,7 +28,7 @@ type File struct {
 func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error) {
 	options = append([]kong.Option{
 		kong.Name(name), kong.Description(about),
-		kong.DefaultEnvars(EnvPrefix), kong.Configuration(load),
+		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.Configuration(load),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
 	}, options...)
 	k, err := kong.New(cfg, options...)
@@ -36,6 +36,21 @@ func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error
 		return nil, fmt.Errorf("define the options of %s: %w", name, err)
 	}
 	return k, nil
+}
+
+// joinS3 names the variable of --s3-region SEINE_S3_REGION, where kong puts the
+// digit apart.
+func joinS3(k *kong.Kong) error {
+	return kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
+		if flag, ok := n.(*kong.Flag); ok {
+			for _, envs := range [][]string{flag.Envs, flag.Tag.Envs} {
+				for i, name := range envs {
+					envs[i] = strings.Replace(name, EnvPrefix+"_S_3_", EnvPrefix+"_S3_", 1)
+				}
+			}
+		}
+		return next(nil)
+	})
 }
 
 // file holds the options of a YAML file, by flag name.

@@ -13,14 +13,18 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"seine/internal/config"
+	"seine/internal/connect"
+	"seine/internal/tracing"
 	"seine/internal/version"
+	"seine/internal/vitals"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -36,11 +40,12 @@ const (
 // Common are the options that every stage has.
 type Common struct {
 	config.File
-	NATS     string            `name:"nats" help:"URL of the NATS server." env:"SEINE_NATS_URL" default:"nats://127.0.0.1:4222"`
-	NATSWait messages.Duration `name:"nats-wait" help:"How long to wait for NATS at the start." default:"30s"`
-	Listen   string            `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0"`
-	Pprof    bool              `help:"Serve /debug/pprof there too."`
+	connect.Options `embed:""`
+	NATSWait        messages.Duration `name:"nats-wait" help:"How long to wait for NATS at the start." default:"30s"`
+	Listen          string            `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0"`
+	Pprof           bool              `help:"Serve /debug/pprof there too."`
 	Logging
+	Tracing tracing.Options  `embed:""`
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
 }
 
@@ -50,7 +55,8 @@ type Logging struct {
 	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text"`
 }
 
-// Logger returns the logger that was asked for. Libraries that use package log
+// Logger returns the logger that was asked for. Of one message it writes a bounded
+// number of lines in a time. Libraries that use package log
 // write to it at debug level: net/http has a line for whatever a server does
 // wrong, so a hostile one could fill a disk.
 func (l Logging) Logger(w io.Writer) *slog.Logger {
@@ -61,6 +67,7 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	if l.LogFormat == "json" {
 		h = slog.NewJSONHandler(w, o)
 	}
+	h = newSparse(h)
 	log.SetFlags(0)
 	log.SetOutput(slog.NewLogLogger(h, slog.LevelDebug).Writer())
 	return slog.New(h)
@@ -69,34 +76,63 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 // Config are the options of a command, with kong's tags.
 type Config interface{ Validate() error }
 
+// Planner is a Config that can tell what would be done.
+type Planner interface {
+	// DryRun reports whether only that is asked for.
+	DryRun() bool
+	// Plan writes it, and does none of it.
+	Plan(w io.Writer) error
+}
+
 // Env is what a stage is given to run with.
 type Env struct {
 	Bus    *stages.Bus
 	Health *stages.Health
+	// Vitals is told which disks the stage keeps something on.
+	Vitals *vitals.Self
 	// Started must be called when the stage begins its work: it makes the process
-	// ready, and discoverable.
-	Started func() error
+	// ready, and discoverable. The name is that of a writer, "" for other stages.
+	Started func(name string) error
 }
 
 // Main runs a stage as a command and returns its exit code. Cfg is a pointer
-// to the command's options; common points into it.
+// to the command's options; common points into it. What run finds unavailable
+// before it has started is waited for as NATS is: run is called again.
 func Main(stage, about string, cfg Config, common *Common, run func(ctx context.Context, env Env) error) int {
 	parser, err := config.New(cfg, stage, about, kong.Vars{"version": version.String()})
 	if err != nil {
 		return fail(stage, err, ExitFailed)
 	}
-	if _, err := parser.Parse(os.Args[1:]); err != nil {
+	parsed, err := parser.Parse(os.Args[1:])
+	if err == nil {
+		err = config.Twice(parsed)
+	}
+	if err != nil {
 		return fail(stage, fmt.Errorf("%w (%s --help lists all options)", err, stage), ExitUsage)
 	}
-	if err := cfg.Validate(); err != nil {
-		return fail(stage, err, ExitUsage)
+	for _, options := range []Config{&common.Options, &common.Tracing, cfg} {
+		if err := options.Validate(); err != nil {
+			return fail(stage, err, ExitUsage)
+		}
 	}
-	ctx, stop := Signals(context.Background(), os.Stderr)
+	if p, ok := cfg.(Planner); ok && p.DryRun() {
+		if err := p.Plan(os.Stdout); err != nil {
+			return fail(stage, err, ExitFailed)
+		}
+		return ExitOK
+	}
+	log := common.Logger(os.Stderr).With("stage", stage)
+	ctx, stop := signals(context.Background(), func() { log.Info("finishing what is under way, the next signal ends at once") })
 	defer stop()
-	if err := serve(ctx, stage, common, run); err != nil && !errors.Is(err, context.Canceled) {
-		return fail(stage, err, ExitFailed)
+	err = serve(ctx, stage, common, log, run)
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return ExitOK
+	case common.LogFormat == "json": // who reads it line by line reads no other text
+		log.Error("cannot go on", "error", err)
+		return ExitFailed
 	}
-	return ExitOK
+	return fail(stage, err, ExitFailed)
 }
 
 func fail(stage string, err error, code int) int {
@@ -105,58 +141,91 @@ func fail(stage string, err error, code int) int {
 }
 
 // serve connects, serves metrics and health, and runs the stage.
-func serve(ctx context.Context, stage string, c *Common, run func(context.Context, Env) error) error {
-	log := c.Logger(os.Stderr).With("stage", stage)
-	bus, err := connect(ctx, stage, c, log)
+func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run func(context.Context, Env) error) error {
+	bus, err := dial(ctx, stage, c, log)
 	if err != nil {
 		return err
 	}
 	defer bus.Close()
-	env := Env{Bus: bus, Health: new(stages.Health)}
-	env.Health.Add("nats", func() error {
-		if !bus.NC.IsConnected() {
-			return errors.New("not connected")
-		}
-		return nil
-	})
-	var started atomic.Bool
-	env.Health.Add("start", func() error {
-		if !started.Load() {
-			return errors.New("waiting for the streams, or opening its state")
-		}
-		return nil
-	})
-	env.Started = func() error {
-		started.Store(true)
-		return stages.Announce(bus, stage, version.Number)
+	if bus.Tracer, err = c.Tracing.Open(ctx, "seine-"+stage, version.Number, Instance(), log); err != nil {
+		return err
 	}
-	// Metrics are served until the drain is over.
-	admin, stopAdmin := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopAdmin()
+	defer bus.Tracer.Close()
+	env := Env{Bus: bus, Health: stages.NewHealth(), Vitals: vitals.NewSelf(stage)}
+	env.Health.Add("nats", bus.Ready)
+	env.Started = func(name string) error {
+		env.Health.Start()
+		if name != "" {
+			env.Vitals.Rename(stage + " " + name)
+		}
+		if err := env.Vitals.Serve(bus.NC, log); err != nil {
+			return err
+		}
+		return stages.Announce(bus, stage, version.Number, name)
+	}
 	if c.Listen != "off" {
-		l, err := net.Listen("tcp", c.Listen)
+		stop, err := Admin(c.Listen, env.Vitals, env.Health, c.Pprof, log)
 		if err != nil {
 			return fmt.Errorf("--listen %s: %w", c.Listen, err)
 		}
-		log.Info("serving metrics and health", "address", "http://"+l.Addr().String())
-		go func() {
-			if err := stages.ServeAdmin(admin, l, env.Health, c.Pprof); err != nil {
-				log.Error("metrics and health", "error", err)
-			}
-		}()
+		defer stop() // when the drain is over
 	}
-	if err := run(ctx, env); err != nil {
-		return err
+	for deadline := time.Now().Add(time.Duration(c.NATSWait)); ; {
+		err := run(ctx, env)
+		if err == nil {
+			log.Info("drained")
+			return nil
+		}
+		if ctx.Err() == nil { // not because it was told to end
+			err = bus.Explain(err)
+		}
+		if env.Health.Started() || bus.Refused() != nil || !electing(err) || time.Now().After(deadline) {
+			return err
+		}
+		log.Info("waiting for NATS", "error", err)
+		if err := stages.Sleep(ctx, retryWait); err != nil {
+			return err
+		}
 	}
-	log.Info("drained")
-	return nil
 }
 
-// connect waits for NATS, saying so, for as long as the options allow.
-func connect(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stages.Bus, error) {
+// Admin serves metrics and health at an address, until stop is called.
+func Admin(address string, self *vitals.Self, health *stages.Health, profile bool, log *slog.Logger) (stop func(), err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serve metrics and health: %w", err)
+	}
+	own := []prometheus.Collector{self, buildInfo()}
+	prometheus.MustRegister(own...)
+	log.Info("serving metrics and health", "version", version.Number, "address", "http://"+l.Addr().String())
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		if err := stages.ServeAdmin(ctx, l, health, profile); err != nil {
+			log.Error("metrics and health cannot be served", "error", err)
+		}
+	}()
+	return func() {
+		cancel()
+		for _, c := range own {
+			prometheus.Unregister(c)
+		}
+	}, nil
+}
+
+// electing reports whether err is of a cluster that has no leader now: it is there,
+// but what is asked of it gets no answer. A server without JetStream gets none.
+func electing(err error) bool {
+	return stages.Unavailable(err) && !errors.Is(err, jetstream.ErrJetStreamNotEnabled)
+}
+
+// retryWait is how long to wait for NATS before another try.
+const retryWait = 500 * time.Millisecond
+
+// dial waits for NATS, saying so, for as long as the options allow.
+func dial(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stages.Bus, error) {
 	deadline := time.Now().Add(time.Duration(c.NATSWait))
 	for said := false; ; {
-		bus, err := stages.Dial(c.NATS, "seine-"+stage, log)
+		bus, err := c.Dial("seine-"+stage, log)
 		if err == nil || time.Now().After(deadline) {
 			return bus, err
 		}
@@ -167,7 +236,7 @@ func connect(ctx context.Context, stage string, c *Common, log *slog.Logger) (*s
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(retryWait):
 		}
 	}
 }
@@ -176,6 +245,11 @@ func connect(ctx context.Context, stage string, c *Common, log *slog.Logger) (*s
 // ends the process at once: nothing that was acknowledged depends on a clean
 // end.
 func Signals(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
+	return signals(ctx, func() { fmt.Fprintln(w, "finishing what is under way; once more to stop at once") })
+}
+
+// signals is Signals that calls tell at the first.
+func signals(ctx context.Context, tell func()) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
@@ -185,7 +259,7 @@ func Signals(ctx context.Context, w io.Writer) (context.Context, context.CancelF
 		case <-ctx.Done():
 			return
 		}
-		fmt.Fprintln(w, "finishing what is under way; once more to stop at once")
+		tell()
 		cancel()
 		<-c
 		os.Exit(exitCut)

@@ -66,11 +66,12 @@ var specShape = shapes{}.of(reflect.TypeFor[messages.Spec]())
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
 // Types that read YAML by themselves. Beside these two, a list that does takes one
-// member for a list of one, and a struct takes a CSS selector.
+// member for a list of one, and a struct takes a CSS selector; alerts take off.
 var (
 	yamlUnmarshaler = reflect.TypeFor[yaml.Unmarshaler]()
 	valueType       = reflect.TypeFor[messages.Value]()
 	fieldsType      = reflect.TypeFor[messages.Fields]()
+	alertsType      = reflect.TypeFor[messages.Alerts]()
 )
 
 func (all shapes) of(t reflect.Type) *shape {
@@ -99,6 +100,8 @@ func (all shapes) of(t reflect.Type) *shape {
 	switch reads := reflect.PointerTo(t).Implements(yamlUnmarshaler); {
 	case reads && s.form == formList:
 		s.short = s.elem
+	case t == alertsType:
+		s.short = all.of(reflect.TypeFor[messages.AlertsOff]())
 	case reads && s.form == formObject:
 		s.short = all.of(reflect.TypeFor[string]())
 	}

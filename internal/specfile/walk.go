@@ -267,6 +267,8 @@ func unknown(name string, known []string) string {
 // wanted says what a value of a shape is.
 func wanted(s *shape) string {
 	switch {
+	case s.typ == alertsType:
+		return "off, or keys such as error_rate, no_progress and webhook"
 	case s.form == formObject && s.short != nil:
 		return "a CSS selector, or keys such as css, xpath and jq"
 	case s.form == formObject:

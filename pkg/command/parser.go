@@ -13,7 +13,7 @@ import (
 // and returns its exit code. Extractors read what the parser itself does not.
 func Parser(extractors ...parser.Extractor) int {
 	o := parserOptions{extractors: extractors}
-	return process.Main(messages.StageParser, "Seine's parser: turns pages into records and links.", &o, &o.Common, o.run)
+	return process.Main(messages.StageParser, "Seine's parser: turns pages into records and links.\n\n  parser --nats nats://127.0.0.1:4222 --workers 8", &o, &o.Common, o.run)
 }
 
 type parserOptions struct {
@@ -35,7 +35,7 @@ func (o *parserOptions) run(ctx context.Context, env process.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := env.Started(); err != nil {
+	if err := env.Started(""); err != nil {
 		return err
 	}
 	return s.Run(ctx)

@@ -94,9 +94,16 @@ func (fs Fields) readJSON() bool {
 	return slices.ContainsFunc(fs, func(f NamedField) bool { return f.From == "" && f.Value == nil && f.Selector.readsJSON() })
 }
 
+// IsMediaRange reports whether t can be a media type or a range of them, without
+// parameters, as in "text/html" and "image/*".
+func IsMediaRange(t string) bool {
+	kind, sub, ok := strings.Cut(t, "/")
+	return ok && kind != "" && sub != "" && !strings.ContainsAny(t, "; ,\r\n")
+}
+
 func checkAccept(types []string) error {
 	for i, t := range types {
-		if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || strings.ContainsAny(t, "; ,\r\n") {
+		if !IsMediaRange(t) {
 			return &FieldError{Path: fmt.Sprintf("accept[%d]", i), Err: fmt.Errorf("%q: must be a media type without parameters, such as text/calendar or image/*", Clip(t))}
 		}
 	}

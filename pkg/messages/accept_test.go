@@ -20,7 +20,7 @@ func TestAcceptsWhatTheRulesAreFor(t *testing.T) {
 		"links: {follow: [feed]}":                                            documentMedia["feed"],
 		"sitemaps: true":                                                     sitemapMedia,
 	} {
-		s, err := ParseSpec([]byte(text))
+		s, err := parseSpec([]byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -32,7 +32,7 @@ func TestAcceptsWhatTheRulesAreFor(t *testing.T) {
 }
 
 func TestAcceptIsChecked(t *testing.T) {
-	if _, err := ParseSpec([]byte("accept: [pdf]")); err == nil || FieldErrors(err)[0].Path != "accept[0]" {
+	if _, err := parseSpec([]byte("accept: [pdf]")); err == nil || FieldErrors(err)[0].Path != "accept[0]" {
 		t.Errorf("got %v", err)
 	}
 }

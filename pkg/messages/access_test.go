@@ -38,7 +38,7 @@ func TestBadAccess(t *testing.T) {
 		rule + "'https://*/a'\n  query: {k: '{secret:K}'}": "a secret may only be sent to hosts that are named",
 		rule + "'*'\n  headers: {Host: a}":                 "headers: Host cannot be set",
 	} {
-		_, err := ParseSpec([]byte(text))
+		_, err := parseSpec([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\nsays %v\nwant %q", text, err, want)
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"seine/internal/jsontext"
 )
 
 // Source says where candidates come from.
@@ -54,20 +56,78 @@ type Candidate struct {
 func (c *Candidates) Encode() []byte {
 	c.V = Version
 	c.ParseError = Clip(c.ParseError)
-	return mustJSON(c)
+	return c.appendJSON(make([]byte, 0, 512+len(c.URLs)*128))
+}
+
+// appendJSON appends the candidates as their tags say.
+func (c *Candidates) appendJSON(b []byte) []byte {
+	o := newObject(b)
+	o.Int("v", int64(c.V))
+	o.Text("crawl", c.Crawl)
+	o.UintSet("rev", c.Rev)
+	o.Text("source", string(c.Source))
+	o.TextSet("referrer", c.Referrer)
+	o.Int("depth", int64(c.Depth))
+	o.IntSet("redirects", int64(c.Redirects))
+	o.IntSet("run", c.Run)
+	if len(c.URLs) > 0 {
+		o.Key("urls")
+		o.B = jsontext.AppendList(o.B, c.URLs, appendCandidate)
+	}
+	if !c.Ends.IsZero() {
+		o.visit("ends", c.Ends)
+	}
+	o.TextSet("parse_error", c.ParseError)
+	o.UintSet("content", c.Content)
+	return o.End()
+}
+
+func appendCandidate(b []byte, c Candidate) []byte {
+	o := newObject(b)
+	o.Text("u", c.URL)
+	if c.Priority != nil {
+		o.Int("p", int64(*c.Priority))
+	}
+	return o.End()
 }
 
 // DecodeCandidates reads a message on URLS. URLs are trusted to be canonical:
 // the frontier checks the ones that it has not seen.
 func DecodeCandidates(payload []byte) (*Candidates, error) {
-	var c Candidates
-	if err := decode(payload, &c, &c.V); err != nil {
+	c, err := decodePlain[Candidates](payload)
+	if err != nil {
 		return nil, fmt.Errorf("decode candidates: %w", err)
 	}
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("decode candidates: %w", err)
 	}
-	return &c, nil
+	return c, nil
+}
+
+func (c *Candidates) version() int { return c.V }
+
+// readJSON reads what appendJSON appends.
+func (c *Candidates) readJSON(o *reader) {
+	o.Int("v", &c.V)
+	o.Text("crawl", &c.Crawl)
+	o.Uint64("rev", &c.Rev)
+	o.Text("source", (*string)(&c.Source))
+	o.Text("referrer", &c.Referrer)
+	o.Int("depth", &c.Depth)
+	o.Int("redirects", &c.Redirects)
+	o.Int64("run", &c.Run)
+	o.Objects("urls", func() {
+		var u Candidate
+		o.Text("u", &u.URL)
+		if n := 0; o.Member("p") {
+			o.IntValue(&n)
+			u.Priority = &n
+		}
+		c.URLs = append(c.URLs, u)
+	})
+	o.visit("ends", &c.Ends)
+	o.Text("parse_error", &c.ParseError)
+	o.Uint64("content", &c.Content)
 }
 
 func (c *Candidates) check() error {
@@ -117,8 +177,12 @@ func decode(payload []byte, v any, version *int) error {
 	if err := json.Unmarshal(payload, v); err != nil {
 		return err
 	}
-	if *version != Version {
-		return fmt.Errorf("v is %d, this build reads %d: %w", *version, Version, ErrVersion)
+	return checkVersion(*version)
+}
+
+func checkVersion(v int) error {
+	if v != Version {
+		return fmt.Errorf("v is %d, this build reads %d: %w", v, Version, ErrVersion)
 	}
 	return nil
 }

@@ -1,5 +1,10 @@
 package messages
 
+import (
+	"maps"
+	"slices"
+)
+
 // Class says how a request ended. The class alone decides what the frontier
 // does next; docs/wire.md lists the classes with their meaning.
 type Class string
@@ -64,8 +69,31 @@ var classes = map[Class]bool{
 	ProxyFailure: true, Misconfigured: false, NotSent: true,
 }
 
+// Classes returns all classes, sorted.
+func Classes() []Class { return slices.Sorted(maps.Keys(classes)) }
+
 // Valid reports whether c is one of the classes.
 func (c Class) Valid() bool { _, ok := classes[c]; return ok }
 
 // Retryable reports whether a later attempt may end differently.
 func (c Class) Retryable() bool { return classes[c] }
+
+// Trouble reports whether a request that ended so counts as failed where people
+// ask whether a crawl goes well. Pages that are not there, or that were never
+// asked for because of robots.txt or the rules of the crawl, are no trouble;
+// refusals such as 403 and 429 are.
+func (c Class) Trouble() bool {
+	switch c {
+	case ClientError, Throttled, ServerError, DNSFailure, ConnectFailure, TLSFailure, Timeout, Stalled,
+		BadEncoding, ProtocolError, ProxyFailure, Misconfigured:
+		return true
+	default:
+		return false
+	}
+}
+
+// Asked reports whether a request that ended so was one for a page: it went out,
+// or should have.
+func (c Class) Asked() bool {
+	return c != RobotsDenied && c != RobotsFetched && c != RefusedAddress && c != NotSent
+}

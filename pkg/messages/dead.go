@@ -19,6 +19,8 @@ const (
 	HeaderDeadTries    = "Seine-Dead-Tries"    // deliveries until then
 	HeaderDeadTime     = "Seine-Dead-Time"     // RFC 3339, UTC
 	HeaderDeadID       = "Seine-Dead-Id"       // its Nats-Msg-Id, if it had one
+	// HeaderRedriven is how often a person gave the message to its stage again.
+	HeaderRedriven = "Seine-Redriven"
 )
 
 // Dead describes a message that could not be handled.

@@ -1,5 +1,7 @@
 package messages
 
+import "slices"
+
 // Emit says for which pages there is a record of the page itself.
 type Emit string
 
@@ -105,6 +107,19 @@ func DefaultExtraction() Extraction {
 		Links:      LinkRules{Follow: append(Strings(nil), LinkKinds[:defaultLinkKinds]...), NoFollow: RobotsObey},
 		Duplicates: Duplicates{Exact: DuplicateKeep, Near: DuplicateKeep, Distance: DefaultDistance},
 	}
+}
+
+// KindsWithoutKey are the kinds of records that are made without a key.
+func (e *Extraction) KindsWithoutKey() (kinds []string) {
+	if e.EmitsPage() {
+		kinds = append(kinds, KindPage)
+	}
+	for i := range e.Records {
+		if r := &e.Records[i]; r.Key == "" && !slices.Contains(kinds, r.Kind) {
+			kinds = append(kinds, r.Kind)
+		}
+	}
+	return kinds
 }
 
 // EmitsPage reports whether a page has a record of its own.

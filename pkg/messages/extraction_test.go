@@ -137,7 +137,7 @@ func TestExtractionErrors(t *testing.T) {
 		{"follow: [{paginate: {parameter: p, first: -1, while: {css: a}}}]", `follow[0].paginate.first: -1`},
 		{"follow: [{each: a, paginate: {parameter: p, while: a}}]", `follow[0].each: has no meaning`},
 	} {
-		_, err := ParseSpec([]byte(tt.spec))
+		_, err := parseSpec([]byte(tt.spec))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s\ngot  %v\nwant %s", tt.spec, err, tt.want)
 		}
@@ -145,7 +145,7 @@ func TestExtractionErrors(t *testing.T) {
 }
 
 func TestAllFieldErrors(t *testing.T) {
-	_, err := ParseSpec([]byte("page: {emit: x}\nrecords: [{kind: K, fields: {t: {css: a, as: b}}}]"))
+	_, err := parseSpec([]byte("page: {emit: x}\nrecords: [{kind: K, fields: {t: {css: a, as: b}}}]"))
 	var paths []string
 	for _, e := range FieldErrors(err) {
 		paths = append(paths, e.Path)
@@ -170,18 +170,18 @@ func TestFieldsOfAliases(t *testing.T) {
 		}
 		b.WriteString("}}}}\n")
 	}
-	if _, err := ParseSpec([]byte(b.String())); err == nil || !strings.Contains(err.Error(), "too much") {
+	if _, err := parseSpec([]byte(b.String())); err == nil || !strings.Contains(err.Error(), "too much") {
 		t.Errorf("got %v", err)
 	}
 	for _, text := range []string{
 		"records: [{kind: a, fields: &a {t: {css: a, fields: *a}}}]",
 		"records: [{kind: a, fields: {t: &a {css: a, fields: {u: *a}}}}]",
 	} {
-		if _, err := ParseSpec([]byte(text)); err == nil {
+		if _, err := parseSpec([]byte(text)); err == nil {
 			t.Errorf("fields that contain themselves are taken: %s", text)
 		}
 	}
-	s, err := ParseSpec([]byte("records: [{kind: a, fields: &a {t: &b {css: a}, u: *b}}, {kind: b, fields: *a}]"))
+	s, err := parseSpec([]byte("records: [{kind: a, fields: &a {t: &b {css: a}, u: *b}}, {kind: b, fields: *a}]"))
 	if err != nil || len(s.Records[1].Fields) != 2 || s.Records[1].Fields[1].CSS != "a" {
 		t.Errorf("plain aliases: %+v, %v", s, err)
 	}
@@ -208,7 +208,7 @@ func TestValues(t *testing.T) {
 		"2024-01-01": `"2024-01-01"`, "1.50": "1.50", "0x10": "16", "12345678901234567890123": "12345678901234567890123", "yes": `"yes"`,
 		"true": "true", "[a, {1: b, c: [null]}]": `["a",{"1":"b","c":[null]}]`, "'5'": `"5"`, "": "", "''": `""`,
 	} {
-		s, err := ParseSpec([]byte("records: [{kind: a, fields: {t: {css: a, default: " + text + "}}}]"))
+		s, err := parseSpec([]byte("records: [{kind: a, fields: {t: {css: a, default: " + text + "}}}]"))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -219,14 +219,14 @@ func TestValues(t *testing.T) {
 		comesBack(t, s)
 	}
 	for _, text := range []string{".inf", "{a: 1, a: 2}", "{[a]: b}", "&x [*x]", "{<<: {a: b}}"} {
-		if _, err := ParseSpec([]byte("records: [{kind: a, fields: {t: {css: a, default: " + text + "}}}]")); err == nil {
+		if _, err := parseSpec([]byte("records: [{kind: a, fields: {t: {css: a, default: " + text + "}}}]")); err == nil {
 			t.Errorf("%s is taken", text)
 		}
 	}
 }
 
 func TestFollowNothing(t *testing.T) {
-	s, err := ParseSpec([]byte("links: {follow: []}"))
+	s, err := parseSpec([]byte("links: {follow: []}"))
 	if err != nil || len(s.Links.Follow) != 0 {
 		t.Fatalf("%v, %v", s, err)
 	}

@@ -163,7 +163,7 @@ func (fs Fields) MarshalYAML() (any, error) {
 	return n, nil
 }
 
-// load reads a node into v; unknown keys are errors, as they are in ParseSpec.
+// load reads a node into v; unknown keys are errors, as they are in the rest of a spec.
 func load(n *yaml.Node, v any) error { return n.Load(v, yaml.WithKnownFields()) }
 
 // at is an error at the place of a node.

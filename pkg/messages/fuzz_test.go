@@ -110,7 +110,7 @@ func FuzzParseSpec(f *testing.F) {
 	f.Add([]byte("schedule: '@every 6h'\ntime_zone: Asia/Tokyo\nmax_duration: 1d12h\nrate: 1e3/1h\n"))
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := ParseSpec(b)
+		s, err := parseSpec(b)
 		if err != nil {
 			return
 		}

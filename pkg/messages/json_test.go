@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"seine/internal/jsontext"
 )
 
 // Whatever is in it, an encoded record is one line of JSON that encoding/json
@@ -41,7 +43,7 @@ func FuzzRecordJSON(f *testing.F) {
 	})
 }
 
-// Pages and results are what encoding/json would have made of their tags.
+// Messages are what encoding/json would have made of their tags.
 func TestOwnJSONIsAsTheTagsSay(t *testing.T) {
 	same := func(t *rapid.T, own []byte, v any) {
 		var got, want any
@@ -64,5 +66,63 @@ func TestOwnJSONIsAsTheTagsSay(t *testing.T) {
 		}
 		same(t, pg.appendJSON(nil), pg)
 		same(t, r.appendJSON(nil), r)
+		req, c := genRequest(t), genCandidates(t)
+		same(t, req.appendJSON(nil), req)
+		same(t, c.appendJSON(nil), c)
+	})
+}
+
+// What this package writes it reads without encoding/json, and as that would.
+func TestOwnJSONIsReadAsEncodingJSONDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pg, r, req, c := genPage(t), genResult(t), genRequest(t), genCandidates(t)
+		req.Once = rapid.Bool().Draw(t, "once")
+		readsOwn[Page](t, pg.appendJSON(nil))
+		readsOwn[Result](t, r.appendJSON(nil))
+		readsOwn[Request](t, req.appendJSON(nil))
+		readsOwn[Candidates](t, c.appendJSON(nil))
+	})
+}
+
+func readsOwn[T any, P plain[T]](t *rapid.T, text []byte) {
+	var got, want T
+	o := reader{jsontext.NewReader(text)}
+	if P(&got).readJSON(&o); !o.Done() {
+		t.Fatalf("not read: %s", text)
+	}
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s\ngot  %+v\nwant %+v", text, got, want)
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
+	visit := Visit{HashURL(testURL), 1}
+	pg := &Page{
+		V: Version, Crawl: "default", Rev: 1, URL: testURL, Visit: visit, Attempt: 1, Depth: 2, Referrer: testURL, Status: 200,
+		ContentType: "text/html; charset=utf-8", FetchedAt: at, BodySize: 14_000, IP: "127.0.0.1", Protocol: "HTTP/1.1",
+		Header: map[string][]string{
+			"Accept-Ranges": {"bytes"}, "Content-Length": {"14000"}, "Content-Type": {"text/html; charset=utf-8"},
+			"Date": {"Sat, 21 Nov 2026 16:41:57 GMT"}, "Last-Modified": {"Tue, 13 May 2026 08:00:00 GMT"},
+		}, Timings: Timings{FirstByte: 1e6, Total: 2e6}, Digest: strings.Repeat("0a", 16),
+	}
+	text := pg.appendJSON(nil)
+	b.Run("page", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := decodePlain[Page](text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("page by encoding/json", func(b *testing.B) {
+		for b.Loop() {
+			var pg Page
+			if err := json.Unmarshal(text, &pg); err != nil {
+				b.Fatal(err)
+			}
+		}
 	})
 }

@@ -3,6 +3,8 @@ package messages
 import (
 	"fmt"
 	"strings"
+
+	"seine/internal/clip"
 )
 
 // Limits of the wire. A decoder refuses what exceeds them.
@@ -29,11 +31,7 @@ func Clip(s string) string {
 	if len(s) <= MaxText {
 		return s
 	}
-	cut := MaxText - len("…")
-	for cut > 0 && s[cut]&0xC0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "…"
+	return clip.To(s, MaxText-len("…")) + "…"
 }
 
 func checkText(field, s string) error {

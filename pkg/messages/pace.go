@@ -194,11 +194,15 @@ func (s *Spec) HostPace(host string) (Pace, RunState) {
 }
 
 // SetState pauses, resumes or cancels the crawl, or what it wants of one host,
-// given without its port.
+// whose port does not matter.
 func (s *Spec) SetState(host string, state RunState) error {
 	if host == "" {
 		s.State = state
 		return s.Validate()
+	}
+	host, err := HostName(host)
+	if err != nil {
+		return err
 	}
 	own := SourceRule{}
 	if i := slices.IndexFunc(s.Sources, func(src SourceRule) bool { return src.Matches(host) }); i >= 0 {
@@ -251,18 +255,32 @@ func (s *Spec) checkSource(src *SourceRule) error {
 	return cmp.Or(p.check(), src.Access.check(true))
 }
 
+// HostName returns the name of a host without its port, as specs have it, of the
+// name of a host as people write it or as Seine shows it: NAME, NAME:PORT,
+// [IPv6]:PORT, or a URL.
+func HostName(text string) (string, error) {
+	u := text
+	if !strings.Contains(u, "://") {
+		if strings.Count(u, ":") > 1 && !strings.HasPrefix(u, "[") { // IPv6, which a URL has in brackets
+			u = "[" + u + "]"
+		}
+		u = "http://" + u + "/"
+	}
+	c, err := weburl.Canonicalize(u)
+	if err != nil {
+		return "", fmt.Errorf("%q: must be the name of a host: %w", text, err)
+	}
+	return weburl.Hostname(c), nil
+}
+
 // checkHostName reports what is wrong with the name of a host as a person
 // writes it: without scheme, path or port, in its canonical form.
 func checkHostName(name string) error {
-	host := name
-	if strings.Count(name, ":") > 1 { // IPv6, which a URL has in brackets
-		host = "[" + name + "]"
-	}
-	u, err := weburl.Canonicalize("http://" + host + "/")
+	c, err := HostName(name)
 	if err != nil || strings.ContainsAny(name, "/?#@* ") {
 		return fmt.Errorf("%q: must be a host name, without scheme or path", name)
 	}
-	if c := weburl.Hostname(u); c != name {
+	if c != name {
 		return fmt.Errorf("%q: write %q", name, c)
 	}
 	return nil

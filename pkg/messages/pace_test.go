@@ -72,7 +72,7 @@ func TestMaxDelayMayBeShort(t *testing.T) {
 }
 
 func TestHostPace(t *testing.T) {
-	s, err := ParseSpec([]byte(`
+	s, err := parseSpec([]byte(`
 delay: 2s
 rate: 1/s
 per_host: 3
@@ -156,6 +156,8 @@ func TestSetState(t *testing.T) {
 		{"www.a.test", Cancelled, []RunState{Running, Cancelled, Running}, 3},
 		{"b.test", Paused, []RunState{Running, Cancelled, Paused}, 4},
 		{"www.a.test", Running, []RunState{Running, Running, Paused}, 4},
+		{"http://B.test:8080/", Cancelled, []RunState{Running, Running, Cancelled}, 4},
+		{"b.test:8080", Paused, []RunState{Running, Running, Paused}, 4},
 		{"", Paused, []RunState{Paused, Paused, Paused}, 4},
 		{"", Running, []RunState{Running, Running, Paused}, 4},
 	} {
@@ -169,7 +171,7 @@ func TestSetState(t *testing.T) {
 	if p, _ := s.HostPace("www.a.test"); p.Delay != Duration(time.Minute) {
 		t.Errorf("the host's delay became %s", p.Delay)
 	}
-	for host, state := range map[string]RunState{"": "off", "c.test": "off", "https://c.test/": Paused, "C.test": Paused} {
+	for host, state := range map[string]RunState{"": "off", "c.test": "off", "c test": Paused, ":80": Paused} {
 		c := DefaultSpec()
 		if err := c.SetState(host, state); err == nil {
 			t.Errorf("%q may be %s", host, state)

@@ -122,14 +122,42 @@ func appendHeader(b []byte, h map[string][]string) []byte {
 	return o.End()
 }
 
+func (pg *Page) version() int { return pg.V }
+
+// readJSON reads what appendJSON appends.
+func (pg *Page) readJSON(o *reader) {
+	o.Int("v", &pg.V)
+	o.Text("crawl", &pg.Crawl)
+	o.Uint64("rev", &pg.Rev)
+	o.Text("url", &pg.URL)
+	o.visit("visit", &pg.Visit)
+	o.Int("attempt", &pg.Attempt)
+	o.Int("depth", &pg.Depth)
+	o.Text("referrer", &pg.Referrer)
+	o.Int64("run", &pg.Run)
+	o.Int("status", &pg.Status)
+	o.Text("content_type", &pg.ContentType)
+	o.Value("fetched_at", pg.FetchedAt.UnmarshalJSON)
+	o.Lists("header", &pg.Header)
+	o.Text("body_encoding", &pg.BodyEncoding)
+	o.Int64("body_size", &pg.BodySize)
+	o.Int("request_size", &pg.RequestSize)
+	o.Int("head_size", &pg.HeadSize)
+	o.Text("ip", &pg.IP)
+	o.Text("protocol", &pg.Protocol)
+	o.Object("timings", func() { pg.Timings.readJSON(o) })
+	o.Text("digest", &pg.Digest)
+	o.Text("body_object", &pg.BodyObject)
+}
+
 // DecodePage reads the header of a message on PAGES.
 func DecodePage(header nats.Header) (*Page, error) {
 	text := header.Get(HeaderPage)
 	if text == "" {
 		return nil, fmt.Errorf("decode page: header %s is missing", HeaderPage)
 	}
-	var pg Page
-	if err := decode([]byte(text), &pg, &pg.V); err != nil {
+	pg, err := decodePlain[Page]([]byte(text))
+	if err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
 	if err := checkVisited(pg.Crawl, pg.URL, pg.Visit, pg.Attempt); err != nil {
@@ -148,7 +176,7 @@ func DecodePage(header nats.Header) (*Page, error) {
 	case pg.Run < 0:
 		return nil, fmt.Errorf("decode page: run %d: must not be negative", pg.Run)
 	}
-	return &pg, nil
+	return pg, nil
 }
 
 // needed is what the parser must know of the header.

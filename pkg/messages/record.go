@@ -55,6 +55,32 @@ func RecordMsg(crawl string, p int, id string, line []byte) *nats.Msg {
 // checked again.
 const HeaderRecord = "Seine-Record"
 
+// KindPage is the kind of the record of a page, which does not say it.
+const KindPage = "page"
+
+// RecordKind returns the kind that a record says it is of, "page" if it says
+// none, and "other" for what is not a name.
+func RecordKind(header nats.Header, line []byte) string {
+	var r struct {
+		Kind string `json:"kind"`
+	}
+	rest, first := bytes.CutPrefix(line, []byte(`{"kind":"`))
+	switch {
+	case first: // as Seine's own begin
+		end := max(bytes.IndexByte(rest, '"'), 0)
+		r.Kind = string(rest[:end])
+	case header.Get(HeaderRecord) == "":
+		_ = json.Unmarshal(line, &r) // who checks the record says what is wrong
+	}
+	switch {
+	case r.Kind == "":
+		return KindPage
+	case !kindName.MatchString(r.Kind):
+		return "other"
+	}
+	return r.Kind
+}
+
 // AppendJSON appends the record as one line of JSON, as its tags say.
 func (r *Record) AppendJSON(b []byte) []byte {
 	o := newObject(slices.Grow(b, len(r.Text)+len(r.Text)/16+1024))

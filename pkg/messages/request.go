@@ -78,13 +78,59 @@ func VisitID(crawl string, v Visit) string { return crawl + "." + v.String() }
 // Encode returns the message's payload.
 func (r *Request) Encode() []byte {
 	r.V = Version
-	return mustJSON(r)
+	return r.appendJSON(make([]byte, 0, 512))
+}
+
+// appendJSON appends the request as its tags say.
+func (r *Request) appendJSON(b []byte) []byte {
+	o := newObject(b)
+	o.Int("v", int64(r.V))
+	o.Text("crawl", r.Crawl)
+	o.UintSet("rev", r.Rev)
+	o.Text("url", r.URL)
+	o.visit("visit", r.Visit)
+	o.Int("attempt", int64(r.Attempt))
+	o.Int("depth", int64(r.Depth))
+	o.TextSet("referrer", r.Referrer)
+	o.IntSet("redirects", int64(r.Redirects))
+	o.millisSet("delay_ms", r.Delay)
+	o.millisSet("interval_ms", r.Interval)
+	if r.Once {
+		o.Bool("once", r.Once)
+	}
+	o.IntSet("run", r.Run)
+	o.TextSet("etag", r.ETag)
+	o.TextSet("last_modified", r.LastModified)
+	o.UintSet("epoch", r.Epoch)
+	return o.End()
+}
+
+func (r *Request) version() int { return r.V }
+
+// readJSON reads what appendJSON appends.
+func (r *Request) readJSON(o *reader) {
+	o.Int("v", &r.V)
+	o.Text("crawl", &r.Crawl)
+	o.Uint64("rev", &r.Rev)
+	o.Text("url", &r.URL)
+	o.visit("visit", &r.Visit)
+	o.Int("attempt", &r.Attempt)
+	o.Int("depth", &r.Depth)
+	o.Text("referrer", &r.Referrer)
+	o.Int("redirects", &r.Redirects)
+	o.millis("delay_ms", &r.Delay)
+	o.millis("interval_ms", &r.Interval)
+	o.Bool("once", &r.Once)
+	o.Int64("run", &r.Run)
+	o.Text("etag", &r.ETag)
+	o.Text("last_modified", &r.LastModified)
+	o.Uint64("epoch", &r.Epoch)
 }
 
 // DecodeRequest reads a message on FETCH.
 func DecodeRequest(payload []byte) (*Request, error) {
-	var r Request
-	if err := decode(payload, &r, &r.V); err != nil {
+	r, err := decodePlain[Request](payload)
+	if err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
 	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {
@@ -99,7 +145,7 @@ func DecodeRequest(payload []byte) (*Request, error) {
 	if err := checkValidators(r.ETag, r.LastModified); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
-	return &r, nil
+	return r, nil
 }
 
 // MaxValidator bounds an entity tag, in bytes: longer ones are not worth their

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v4"
 
 	"seine/internal/version"
 )
@@ -117,6 +114,8 @@ type Spec struct {
 	MaxBody Bytes `json:"max_body" yaml:"max_body"`
 	// Timeout bounds a whole request.
 	Timeout Duration `json:"timeout" yaml:"timeout"`
+	// Alerts say when people are to be told that something is wrong.
+	Alerts Alerts `json:"alerts" yaml:"alerts"`
 }
 
 // Defaults of a Spec.
@@ -135,7 +134,7 @@ func DefaultSpec() Spec {
 		Traps: DefaultTraps(), Normalize: DefaultNormalize(), Extraction: DefaultExtraction(),
 		MaxAttempts: DefaultMaxAttempts, MaxRedirects: DefaultMaxRedirects,
 		UserAgent: DefaultUserAgent, Robots: RobotsObey,
-		MaxBody: DefaultMaxBody, Timeout: DefaultTimeout,
+		MaxBody: DefaultMaxBody, Timeout: DefaultTimeout, Alerts: DefaultAlerts(),
 	}
 }
 
@@ -143,7 +142,7 @@ func DefaultSpec() Spec {
 func (s *Spec) Validate() error {
 	checks := []func() error{
 		s.checkScope, s.checkBudgets, s.Pace.check, s.checkSources, s.Traps.check, s.Normalize.check,
-		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.Extraction.check,
+		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.Extraction.check, s.Alerts.check,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -285,33 +284,4 @@ func DecodeSpec(data []byte) (*Spec, error) {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
 	return &s, nil
-}
-
-// ParseSpec reads a spec that a person wrote in YAML. Unknown keys are errors.
-// What it lacks has its default.
-func ParseSpec(text []byte) (*Spec, error) {
-	s := DefaultSpec()
-	if !onlyComments(text) {
-		if err := yaml.Load(text, &s, yaml.WithKnownFields()); err != nil {
-			return nil, fmt.Errorf("read spec: %w", err)
-		}
-	}
-	if s.V != Version {
-		return nil, fmt.Errorf("read spec: v is %d, this build reads %d: %w", s.V, Version, ErrVersion)
-	}
-	if err := s.Validate(); err != nil {
-		return nil, fmt.Errorf("read spec: %w", err)
-	}
-	return &s, nil
-}
-
-// onlyComments reports whether there is nothing in text to decode, which the
-// YAML package takes for an error.
-func onlyComments(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-			return false
-		}
-	}
-	return true
 }

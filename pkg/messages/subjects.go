@@ -75,6 +75,9 @@ func SubjectFrontier(op string, p int) string {
 // SubjectControl is where any frontier takes orders for a crawl.
 const SubjectControl = "seine.frontier.control"
 
+// SubjectHeld is where the workers of a consumer are asked which messages they hold.
+func SubjectHeld(durable string) string { return "seine.held." + durable }
+
 func partitioned(kind, crawl string, p int) string {
 	return "seine." + kind + "." + crawl + "." + strconv.Itoa(p)
 }

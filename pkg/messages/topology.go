@@ -67,10 +67,7 @@ type StreamLimits struct {
 	SnapshotsBytes int64
 }
 
-// DefaultSnapshotsBytes is a limit of BucketSnapshots for where it is used.
-const DefaultSnapshotsBytes = 4 << 30
-
-// DefaultStreamLimits suit a laptop and a small server: 5.5 GiB of disk at most.
+// DefaultStreamLimits suit a laptop and a small server: 5.5 GiB of disk at most, without snapshots.
 func DefaultStreamLimits() StreamLimits {
 	const gib = 1 << 30
 	return StreamLimits{

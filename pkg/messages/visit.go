@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strconv"
-	"strings"
 
 	"seine/internal/weburl"
 )
@@ -66,14 +66,14 @@ func (v *Visit) UnmarshalText(text []byte) error {
 		*v = Visit{}
 		return nil
 	}
-	hash, round, ok := strings.Cut(string(text), ".")
+	hash, round, ok := bytes.Cut(text, []byte{'.'})
 	if !ok || len(hash) != 32 {
 		return fmt.Errorf("%q: %w", text, ErrVisit)
 	}
-	if _, err := hex.Decode(v.URL[:], []byte(hash)); err != nil {
+	if _, err := hex.Decode(v.URL[:], hash); err != nil {
 		return fmt.Errorf("%q: %w", text, ErrVisit)
 	}
-	n, err := strconv.ParseUint(round, 10, 32)
+	n, err := strconv.ParseUint(string(round), 10, 32)
 	if err != nil || n == 0 {
 		return fmt.Errorf("%q: %w", text, ErrVisit)
 	}

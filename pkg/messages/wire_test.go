@@ -90,7 +90,7 @@ func TestWireTables(t *testing.T) {
 	for _, h := range []string{
 		HeaderPage, HeaderDeadReason, HeaderDeadStage, HeaderDeadSubject, HeaderDeadStream, HeaderDeadSequence,
 		HeaderDeadTries, HeaderDeadTime, HeaderDeadID, BucketCrawls, BucketRobots, BucketLeases, BucketMeta, BucketBodies,
-		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl,
+		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl, SubjectHeld(ConsumerFetch),
 	} {
 		rows("`%s`", h)
 	}

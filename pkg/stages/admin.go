@@ -9,6 +9,7 @@ import (
 	"net/http/pprof"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/micro"
@@ -18,9 +19,28 @@ import (
 // Health collects what keeps a process from being ready. It is safe for
 // concurrent use.
 type Health struct {
-	mu     sync.Mutex
-	checks map[string]func() error
+	mu      sync.Mutex
+	checks  map[string]func() error
+	started atomic.Bool
 }
+
+// NewHealth returns that of a process that has yet to start.
+func NewHealth() *Health {
+	h := new(Health)
+	h.Add("start", func() error {
+		if !h.Started() {
+			return errors.New("waiting for the streams, or opening its state")
+		}
+		return nil
+	})
+	return h
+}
+
+// Start says that the process has begun its work.
+func (h *Health) Start() { h.started.Store(true) }
+
+// Started reports whether the process has begun its work.
+func (h *Health) Started() bool { return h.started.Load() }
 
 // Add registers a check; it must answer at once.
 func (h *Health) Add(name string, check func() error) {
@@ -75,10 +95,14 @@ func ServeAdmin(ctx context.Context, l net.Listener, h *Health, profile bool) er
 }
 
 // Announce makes the process discoverable with `nats micro ls`.
-func Announce(b *Bus, stage, version string) error {
+func Announce(b *Bus, stage, version, name string) error {
+	about := map[string]string{"wire": fmt.Sprint(b.Layout.V), "partitions": fmt.Sprint(b.Layout.Partitions)}
+	if name != "" {
+		about["name"] = name
+	}
 	_, err := micro.AddService(b.NC, micro.Config{
 		Name: "seine-" + stage, Version: version, Description: "Seine " + stage,
-		Metadata: map[string]string{"wire": fmt.Sprint(b.Layout.V), "partitions": fmt.Sprint(b.Layout.Partitions)},
+		Metadata: about,
 	})
 	if err != nil {
 		return fmt.Errorf("announce %s: %w", stage, err)

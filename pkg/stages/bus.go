@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/tracing"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
@@ -23,8 +25,14 @@ type Bus struct {
 	JS     jetstream.JetStream
 	Layout messages.Layout
 	Log    *slog.Logger
+	// Tracer makes the spans of visits that are traced, nil for none.
+	Tracer *tracing.Tracer
 
-	reconnected atomic.Int64 // when the connection was last regained, Unix ns
+	lost     atomic.Bool               // the connection, at the moment
+	doubt    atomic.Pointer[time.Time] // when the server last may have forgotten something
+	pulse    pulse
+	stopping context.CancelFunc // of the pulse
+	refusals refusals
 }
 
 // ErrLayout is returned when the streams were made for another layout than
@@ -38,32 +46,78 @@ var ErrServer = errors.New("unsuitable NATS server")
 // acknowledgement over one connection.
 const asyncPending = 8192
 
+// pingEvery is how often the server is asked whether it is there; the third time
+// without an answer another one of the cluster is looked for. One that is cut off
+// does not say so, and must be left before the rest of the cluster has another
+// leader, which takes at least 4 s (nats-server 2.15.2), and gives to others what
+// this process has in hand: see AwaitConnection.
+const pingEvery = time.Second
+
 // Dial connects to the NATS server at url, and stays connected: it reconnects
 // for ever, and Publisher, Runner and Feed go on where they were. Only the
 // first connection may fail.
 func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
+	return DialBy(func(common ...nats.Option) (*nats.Conn, error) {
+		nc, err := nats.Connect(url, append(common, opts...)...)
+		if err != nil {
+			return nil, fmt.Errorf("connect to NATS at %s: %w (%s)", redact(url), redactError(err), hintConnect(err))
+		}
+		return nc, nil
+	}, name, log)
+}
+
+// hintConnect says what to do when there is no connection.
+func hintConnect(err error) string {
+	said := err.Error()
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		return "the server does not know this user or its key: the --nats-… flags say who one is"
+	case strings.Contains(said, "certificate signed by unknown authority"):
+		return "--nats-ca names the authority that the server's certificate is signed by"
+	case strings.Contains(said, "certificate required"), strings.Contains(said, "bad certificate"), strings.Contains(said, "after TLS handshake"):
+		return "the server wants a certificate of its clients: --nats-cert and --nats-key"
+	}
+	return "is nats-server running there with -js? --nats or SEINE_NATS_URL names another"
+}
+
+// DialBy is Dial by a function that connects with the options that it is given,
+// and its own.
+func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *slog.Logger) (*Bus, error) {
 	b := &Bus{Log: log}
-	opts = append([]nats.Option{
+	nc, err := connect(
 		nats.Name(name),
 		nats.MaxReconnects(-1),
-		nats.ReconnectWait(200 * time.Millisecond),
+		nats.ReconnectWait(200*time.Millisecond),
 		nats.ReconnectJitter(200*time.Millisecond, time.Second),
-		nats.PingInterval(20 * time.Second),
+		nats.PingInterval(pingEvery),
+		nats.MaxPingsOutstanding(2),
 		nats.ReconnectBufSize(-1), // what cannot be sent now is retried by who published it
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
+				if !b.lost.Swap(true) {
+					disconnected.Inc()
+				}
 				log.Warn("lost NATS, reconnecting", "error", err)
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
-			b.reconnected.Store(time.Now().UnixNano())
+			b.Doubt()
+			b.refusals.forget()
+			reconnectsTotal.Inc()
+			if b.lost.Swap(false) {
+				disconnected.Dec()
+			}
 			log.Info("reconnected to NATS", "url", nc.ConnectedUrlRedacted())
 		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS", "error", err) }),
-	}, opts...)
-	nc, err := nats.Connect(url, opts...)
+		nats.IgnoreAuthErrorAbort(), // a user may come back: keys are changed while stages run
+		nats.ErrorHandler(func(nc *nats.Conn, _ *nats.Subscription, err error) {
+			if !b.refused(nc, err) {
+				log.Warn("NATS reports an error", "error", err)
+			}
+		}),
+	)
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w (is nats-server running there with -js? --nats or SEINE_NATS_URL names another)", redact(url), redactError(err))
+		return nil, err
 	}
 	js, err := jetstream.New(nc,
 		jetstream.WithPublishAsyncMaxPending(asyncPending),
@@ -73,11 +127,17 @@ func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error)
 		return nil, fmt.Errorf("open JetStream: %w", err)
 	}
 	b.NC, b.JS = nc, js
+	beating, stop := context.WithCancel(context.Background())
+	b.stopping = stop
+	go b.keepPulse(beating)
 	return b, nil
 }
 
 // Close sends what is buffered and closes the connection.
 func (b *Bus) Close() {
+	if b.stopping != nil {
+		b.stopping()
+	}
 	_ = b.NC.FlushTimeout(2 * time.Second)
 	b.NC.Close()
 }
@@ -95,8 +155,8 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	buckets, bctx := errgroup.WithContext(ctx)
 	for _, kv := range messages.KeyValues(replicas) {
 		buckets.Go(func() error {
-			if _, err := b.JS.CreateOrUpdateKeyValue(bctx, kv); err != nil {
-				return fmt.Errorf("create bucket %s: %w", kv.Bucket, err)
+			if err := createOrUpdate(bctx, kv, b.JS.CreateKeyValue, b.JS.UpdateKeyValue); err != nil {
+				return fmt.Errorf("create bucket %s: %w", kv.Bucket, hint(err))
 			}
 			return nil
 		})
@@ -104,14 +164,14 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := buckets.Wait(); err != nil {
 		return err
 	}
-	if err := b.agree(ctx, partitions); err != nil {
+	if err := patiently(ctx, func(ctx context.Context) error { return b.agree(ctx, partitions) }); err != nil {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	for _, s := range messages.Streams(limits, replicas) {
 		g.Go(func() error {
-			if _, err := b.JS.CreateOrUpdateStream(gctx, s); err != nil {
-				return fmt.Errorf("create stream %s: %w", s.Name, hintStorage(err))
+			if err := createOrUpdate(gctx, s, b.JS.CreateStream, b.JS.UpdateStream); err != nil {
+				return fmt.Errorf("create stream %s: %w", s.Name, hint(err))
 			}
 			return nil
 		})
@@ -120,21 +180,53 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 		return err
 	}
 	// Last: Join takes it for the sign that all is there.
-	if _, err := b.JS.CreateOrUpdateObjectStore(ctx, messages.Bodies(limits, replicas)); err != nil {
-		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, hintStorage(err))
+	if err := createOrUpdate(ctx, messages.Bodies(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
+		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, hint(err))
 	}
 	return nil
 }
 
-// codeStorage is JetStream's error for limits that do not fit the account.
-const codeStorage = 10047
+// createOrUpdate makes what is missing, and brings up to date what is there. The
+// client's own CreateOrUpdate asks in the other order, so that each of a new
+// server's streams takes two requests, not one.
+func createOrUpdate[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
+	return patiently(ctx, func(ctx context.Context) error { return createOrUpdateOnce(ctx, config, create, update) })
+}
 
-// hintStorage says what to do when the streams' limits do not fit the server.
-func hintStorage(err error) error {
-	if api, ok := errors.AsType[*jetstream.APIError](err); ok && int(api.ErrorCode) == codeStorage {
-		return fmt.Errorf("%w (the limits of all streams must fit the server's max_file_store: raise it, or lower the frontier's --*-bytes)", err)
+func createOrUpdateOnce[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
+	_, err := create(ctx, config)
+	if _, refused := errors.AsType[jetstream.JetStreamError](err); !refused {
+		return err
 	}
-	return err
+	// It may be there already, and the account's limits leave no room for another.
+	_, updated := update(ctx, config)
+	if errors.Is(updated, jetstream.ErrStreamNotFound) || errors.Is(updated, jetstream.ErrBucketNotFound) {
+		return err
+	}
+	return updated
+}
+
+// Errors of the JetStream API for what the servers have no room for.
+const (
+	codeStorage     = 10047 // limits that do not fit the account
+	codeNoPeers     = 10005 // fewer servers than replicas, or no room on as many
+	codeUnclustered = 10074 // replicas, on a server that is in no cluster
+)
+
+// hint says what to do when the streams do not fit the servers.
+func hint(err error) error {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	if !ok {
+		return err
+	}
+	switch api.ErrorCode {
+	case codeStorage:
+		return fmt.Errorf("%w (JetStream reserves the limits of all streams, and they must fit the server's max_file_store, by default three quarters of the free disk: raise it, or lower the frontier's --snapshot-bytes, --pages-bytes and the like)", err)
+	case codeNoPeers, codeUnclustered:
+		return fmt.Errorf("%w (each replica needs a server of its own in the cluster, with JetStream and room for the stream: start them, or lower --replicas)", err)
+	default:
+		return err
+	}
 }
 
 func (b *Bus) checkServer(ctx context.Context) error {
@@ -166,7 +258,12 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if err != nil {
 		return fmt.Errorf("encode layout: %w", err)
 	}
-	if _, err := kv.Create(ctx, messages.KeyLayout, text); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+	_, err = kv.Create(ctx, messages.KeyLayout, text)
+	if err == nil {
+		b.Layout = want
+		return nil
+	}
+	if !errors.Is(err, jetstream.ErrKeyExists) {
 		return fmt.Errorf("write layout: %w", err)
 	}
 	have, err := b.Existing(ctx)
@@ -212,7 +309,7 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 func (b *Bus) Join(ctx context.Context) error {
 	said := false
 	for {
-		l, err := b.Existing(ctx)
+		l, err := b.joined(ctx)
 		switch {
 		case err != nil:
 		case l.V != messages.Version:
@@ -220,12 +317,10 @@ func (b *Bus) Join(ctx context.Context) error {
 		case l.Canonical != weburl.Version:
 			return fmt.Errorf("%w: they have version %d of canonical URLs, this build makes %d", ErrLayout, l.Canonical, weburl.Version)
 		default:
-			if _, err = b.JS.ObjectStore(ctx, messages.BucketBodies); err == nil { // the last thing made
-				b.Layout = l
-				return nil
-			}
+			b.Layout = l
+			return nil
 		}
-		if !said {
+		if b.Refused() == nil && !said {
 			b.Log.Info("waiting for a frontier to create the streams", "reason", err)
 			said = true
 		}
@@ -233,6 +328,21 @@ func (b *Bus) Join(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// joined returns the layout if everything is there. A cluster that has no leader
+// yet answers nothing, so each try has a time of its own; and one that is refused
+// would wait for an answer that cannot come.
+func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
+	ctx, cancel := b.UntilRefused(ctx)
+	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	l, err := b.Existing(ctx)
+	if err == nil && l.V == messages.Version {
+		_, err = b.JS.ObjectStore(ctx, messages.BucketBodies) // the last thing made
+	}
+	return l, err
 }
 
 // untilReconnected returns a context that ends with ctx, or when the connection
@@ -249,6 +359,15 @@ func (b *Bus) untilReconnected(ctx context.Context) (context.Context, context.Ca
 		b.NC.RemoveStatusListener(connected)
 		cancel()
 	}
+}
+
+// answerTime bounds a request of something that may take longer: the answer of a
+// server that died is lost, and its client is not told.
+const answerTime = 5 * time.Second
+
+// answerWithin returns a context for one request.
+func answerWithin(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, answerTime)
 }
 
 // Sleep waits for d, or until ctx is done and returns why.

@@ -187,14 +187,14 @@ func TestReconnects(t *testing.T) {
 
 func TestAdmin(t *testing.T) {
 	t.Parallel()
-	var h Health
+	h := NewHealth()
 	why := errors.New("no partition yet")
 	h.Add("leases", func() error { return why })
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := start(t, func(ctx context.Context) error { return ServeAdmin(ctx, l, &h, false) })
+	j := start(t, func(ctx context.Context) error { return ServeAdmin(ctx, l, h, false) })
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	fetch := func(path string) (int, string) {
 		t.Helper()
@@ -212,6 +212,10 @@ func TestAdmin(t *testing.T) {
 	if code, body := fetch("/healthz"); code != 200 || body != "ok\n" {
 		t.Errorf("/healthz: %d %q", code, body)
 	}
+	if code, body := fetch("/readyz"); code != 503 || !strings.Contains(body, "start: waiting for the streams") {
+		t.Errorf("/readyz before the start: %d %q", code, body)
+	}
+	h.Start()
 	if code, body := fetch("/readyz"); code != 503 || body != "leases: no partition yet\n" {
 		t.Errorf("/readyz: %d %q", code, body)
 	}
@@ -234,7 +238,7 @@ func TestAdmin(t *testing.T) {
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
-	if err := Announce(b, "parser", "0.1.0"); err != nil {
+	if err := Announce(b, "parser", "0.1.0", ""); err != nil {
 		t.Fatal(err)
 	}
 	other, _ := dial(t, br.url())

@@ -7,8 +7,8 @@
 //   - Outputs are acknowledged by JetStream before the input is (Runner).
 //   - A full stream refuses a message; whoever publishes waits, keeps what it
 //     holds alive, and pulls no more (Publisher, Runner).
-//   - Every error has a kind, and the kind alone decides what becomes of the
-//     message (Kind).
+//   - The error alone decides what becomes of the message: again later, or DEAD
+//     (IsPoison).
 //   - Consumed history stays for replay, inside a budget (Janitor).
 //   - A partition has one owner at a time (Leases), who reads it in order and
 //     from where its own state ends (Feed).

@@ -20,6 +20,8 @@ type Feed struct {
 	config jetstream.ConsumerConfig
 	last   Position     // of the last message handed out
 	over   *atomic.Bool // set when the stream is found to be in another life
+	lag    *share
+	short  time.Time // when the stream first ended before the position, zero if it does not
 	out    chan *FeedMessage
 }
 
@@ -59,9 +61,15 @@ const (
 	feedAhead    = 64 // messages ready for the owner
 )
 
-// NewFeed returns a feed of stream that begins after the position given.
+// NewFeed returns a feed of stream that begins after the position given. With a
+// consumer that has no durable name it only looks on: the server forgets the
+// consumer, and keeps nothing for its sake.
 func NewFeed(b *Bus, stream string, config jetstream.ConsumerConfig, after Position) *Feed {
-	return &Feed{bus: b, stream: stream, config: config, last: after, over: new(atomic.Bool), out: make(chan *FeedMessage, feedAhead)}
+	feedRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
+	return &Feed{
+		bus: b, stream: stream, config: config, last: after, over: new(atomic.Bool), lag: lagOf(config.Durable),
+		out: make(chan *FeedMessage, feedAhead),
+	}
 }
 
 // C gives the messages, until Run returns.
@@ -70,8 +78,12 @@ func (f *Feed) C() <-chan *FeedMessage { return f.out }
 // Run feeds C until ctx is done. It outlives a server that is away.
 func (f *Feed) Run(ctx context.Context) error {
 	defer close(f.out)
+	defer f.lag.set(0)
 	wait := minRefusedWait
-	for ctx.Err() == nil {
+	for sessions := 0; ctx.Err() == nil; sessions++ {
+		if sessions > 0 {
+			feedRewinds.WithLabelValues(consumerName(f.config.Durable)).Inc()
+		}
 		before := f.last
 		err := f.session(ctx)
 		if ctx.Err() != nil {
@@ -157,6 +169,7 @@ func (f *Feed) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, e
 		if err != nil {
 			continue
 		}
+		f.lag.set(int64(info.NumPending))
 		sent := info.Delivered.Consumer
 		switch {
 		case sent <= before || got.last.Load() != before || !got.waiting.Load():
@@ -182,13 +195,9 @@ func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream
 	if err := f.verify(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	c, err := s.CreateOrUpdateConsumer(ctx, f.config)
+	c, err := f.consumerFrom(ctx, s, f.last.Sequence+1)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open consumer %s: %w", f.config.Durable, err)
-	}
-	next := f.last.Sequence + 1
-	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, f.config.Durable, next); err != nil {
-		return nil, nil, fmt.Errorf("rewind consumer %s to %d: %w", f.config.Durable, next, err)
+		return nil, nil, err
 	}
 	// The consumer must be of the stream that was verified.
 	if again, err := s.Info(ctx); err != nil || !again.Created.Equal(f.last.Created) {
@@ -203,12 +212,55 @@ func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream
 	return iter, c, nil
 }
 
+// consumerFrom returns the consumer, which delivers next first.
+func (f *Feed) consumerFrom(ctx context.Context, s jetstream.Stream, next uint64) (jetstream.Consumer, error) {
+	config := f.config
+	if config.Durable == "" {
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, next
+	}
+	c, err := s.CreateOrUpdateConsumer(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open consumer %s: %w", config.Durable, err)
+	}
+	if config.Durable == "" {
+		return c, nil
+	}
+	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, config.Durable, next); err != nil {
+		return nil, fmt.Errorf("rewind consumer %s to %d: %w", config.Durable, next, err)
+	}
+	return c, nil
+}
+
+// leaderBehind is how long a node that was cut off may answer as a stream's leader,
+// from what it had: it gives up after 10 s without the others (nats-server 2.15.2).
+const leaderBehind = 15 * time.Second
+
+// await returns an error while a stream that ends before the position may only seem
+// to, because who answers for it does not lead it any more. The replicas would have
+// to lose it all together.
+func (f *Feed) await(info *jetstream.StreamInfo) error {
+	if info.Config.Replicas < 2 || !info.Created.Equal(f.last.Created) || info.State.LastSeq >= f.last.Sequence {
+		f.short = time.Time{}
+		return nil
+	}
+	if f.short.IsZero() {
+		f.short = time.Now()
+	}
+	if time.Since(f.short) > leaderBehind {
+		return nil
+	}
+	return fmt.Errorf("look at stream %s: its leader has %d messages, %d were read", f.stream, info.State.LastSeq, f.last.Sequence)
+}
+
 // verify checks that the stream still is the one that the position is in. One
 // that was made anew, or lost its tail when a machine lost power, numbers other
 // messages with the same sequences: then everything stored is read again, which
 // owners recognise, rather than something new be skipped as old.
 func (f *Feed) verify(ctx context.Context, s jetstream.Stream) error {
 	info := s.CachedInfo()
+	if err := f.await(info); err != nil {
+		return err
+	}
 	same := info.Created.Equal(f.last.Created) && info.State.LastSeq >= f.last.Sequence
 	if same && f.last.Sequence >= info.State.FirstSeq && f.last.Sequence > 0 {
 		m, err := s.GetMsg(ctx, f.last.Sequence)

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
+	"seine/internal/natstest"
 	"seine/pkg/messages"
 )
 
@@ -55,9 +56,7 @@ type broker struct {
 
 func newBroker(t *testing.T, edit ...func(*server.Options)) *broker {
 	t.Helper()
-	b := &broker{t: t, opts: server.Options{
-		JetStream: true, StoreDir: t.TempDir(), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
-	}}
+	b := &broker{t: t, opts: *natstest.Listening(t)}
 	for _, e := range edit {
 		e(&b.opts)
 	}

@@ -36,8 +36,9 @@ type Janitor struct {
 	// from there.
 	Snapshots *Snapshots
 
-	newest   []Snapshot // by partition; without Positions where there is none
+	newest   []*Snapshot // by partition; nil where there is none
 	newestAt time.Time
+	blamed   map[string]bool // streams of which it was said who holds them
 }
 
 // Defaults of a Janitor.
@@ -94,9 +95,13 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 	if over == 0 {
 		return false, nil
 	}
-	read, n, err := j.readBy(ctx, s, info.State.LastSeq)
-	if err != nil || n < consumers {
+	read, slowest, n, err := j.readBy(ctx, s, info.State.LastSeq)
+	if err != nil {
 		return false, err
+	}
+	j.blame(info, read, slowest)
+	if n < consumers {
+		return false, nil
 	}
 	upto := min(read, over)
 	if upto < info.State.FirstSeq {
@@ -134,11 +139,34 @@ func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
 	return min(over, st.LastSeq)
 }
 
+// blameShare is the part of a stream's limit that a consumer may hold back before
+// people are told which one it is.
+const blameShare = 0.75
+
+// blame tells people once that a consumer fills the stream. It may be one that
+// nobody reads any more: a writer that was given up says nothing itself.
+func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string) {
+	st, name := info.State, info.Config.Name
+	unread := float64(st.LastSeq-min(max(read, st.FirstSeq-1), st.LastSeq)) / float64(st.LastSeq-st.FirstSeq+1)
+	held := info.Config.MaxBytes > 0 && unread*float64(st.Bytes) > blameShare*float64(info.Config.MaxBytes)
+	switch {
+	case held && !j.blamed[name]:
+		j.Log.Warn("stream fills up with what a consumer has not read", "stream", name, "consumer", slowest)
+		if j.blamed == nil {
+			j.blamed = make(map[string]bool)
+		}
+		j.blamed[name] = true
+	case !held:
+		delete(j.blamed, name)
+	}
+}
+
 // readBy returns the highest sequence up to which every durable consumer of s
-// has read, and how many such consumers there are. last is the stream's last
-// sequence, read before: a consumer that has caught up has read up to there.
-func (j *Janitor) readBy(ctx context.Context, s jetstream.Stream, last uint64) (uint64, int, error) {
-	read, n := last, 0
+// has read, the one that has read least, and how many such consumers there are.
+// last is the stream's last sequence, read before: a consumer that has caught up
+// has read up to there.
+func (j *Janitor) readBy(ctx context.Context, s jetstream.Stream, last uint64) (read uint64, slowest string, n int, err error) {
+	read = last
 	list := s.ListConsumers(ctx)
 	for c := range list.Info() {
 		if c.Config.Durable == "" {
@@ -146,13 +174,13 @@ func (j *Janitor) readBy(ctx context.Context, s jetstream.Stream, last uint64) (
 		}
 		n++
 		if floor := c.AckFloor.Stream; floor < read && !j.caughtUp(ctx, c) {
-			read = floor
+			read, slowest = floor, c.Config.Durable
 		}
 	}
 	if err := list.Err(); err != nil {
-		return 0, 0, fmt.Errorf("list consumers: %w", err)
+		return 0, "", 0, fmt.Errorf("list consumers: %w", err)
 	}
-	return read, n, nil
+	return read, slowest, n, nil
 }
 
 // caughtUp reports whether c has acknowledged the last message for it. Its
@@ -162,7 +190,7 @@ func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool 
 	if c.NumPending > 0 || c.NumAckPending > 0 || c.Config.FilterSubject == "" {
 		return false
 	}
-	m, err := j.Bus.askLeader(ctx, c.Stream, lookup{Last: c.Config.FilterSubject})
+	m, err := j.Bus.AskLeader(ctx, c.Stream, Lookup{Last: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true
 	}
@@ -172,13 +200,18 @@ func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool 
 // saved returns the highest sequence, at most upto, up to which the newest
 // snapshots have all messages of a stream. A partition holds back its first
 // message after its snapshot and all after that, of whichever partition; one
-// that is idle has none, however old its snapshot is. Upto must not be beyond
-// the last message that the stream had when info was read.
+// that is idle has none, however old its snapshot is. As long as a partition has no
+// snapshot at all, the answer is 0: whoever takes it over reads the streams from
+// their beginning, and can see only of a whole one that nothing is missing. Upto
+// must not be beyond the last message that the stream had when info was read.
 func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {
 	if err := j.lookAtSnapshots(ctx); err != nil {
 		return 0, err
 	}
 	stream := info.Config.Name
+	if slices.Contains(j.newest, nil) {
+		return 0, nil
+	}
 	for p, snap := range j.newest {
 		at := snap.Positions[stream]
 		if !at.Created.Equal(info.Created) || at.Sequence > info.State.LastSeq {
@@ -188,7 +221,7 @@ func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto ui
 			continue
 		}
 		subject := messages.PartitionConsumer("", subjectKinds[stream], p).FilterSubject
-		m, err := j.Bus.askLeader(ctx, stream, lookup{Seq: at.Sequence + 1, Next: subject})
+		m, err := j.Bus.AskLeader(ctx, stream, Lookup{Seq: at.Sequence + 1, Next: subject})
 		switch {
 		case errors.Is(err, jetstream.ErrMsgNotFound):
 		case err != nil:
@@ -209,72 +242,16 @@ func (j *Janitor) lookAtSnapshots(ctx context.Context) error {
 	if time.Since(j.newestAt) < j.Every {
 		return nil
 	}
-	newest := make([]Snapshot, j.Bus.Layout.Partitions)
+	newest := make([]*Snapshot, j.Bus.Layout.Partitions)
 	for p := range newest {
-		var err error
-		if newest[p], _, err = j.Snapshots.Newest(ctx, p); err != nil {
+		snap, found, err := j.Snapshots.Newest(ctx, p)
+		if err != nil {
 			return err
+		}
+		if found {
+			newest[p] = &snap
 		}
 	}
 	j.newest, j.newestAt = newest, time.Now()
-	return nil
-}
-
-// sweepBodies deletes large bodies that have been read, the oldest first, as
-// the same budget says. What has not been read stays, whatever its age.
-func (j *Janitor) sweepBodies(ctx context.Context) error {
-	store, err := j.Bus.JS.ObjectStore(ctx, messages.BucketBodies)
-	if err != nil {
-		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
-	}
-	status, err := store.Status(ctx)
-	if err != nil {
-		return fmt.Errorf("look at object store %s: %w", messages.BucketBodies, err)
-	}
-	if status.Size() == 0 {
-		return nil
-	}
-	bodies, err := store.List(ctx)
-	if err != nil {
-		return fmt.Errorf("list object store %s: %w", messages.BucketBodies, err)
-	}
-	slices.SortFunc(bodies, func(a, b *jetstream.ObjectInfo) int { return a.ModTime.Compare(b.ModTime) })
-	excess := float64(status.Size()) - float64(j.BodiesBytes)*j.KeepShare
-	for _, b := range bodies {
-		read, err := time.Parse(time.RFC3339, b.Metadata[messages.BodyReadAt])
-		// A page may be delivered once more after its body was marked.
-		if err != nil || time.Since(read) < 2*messages.AckWait {
-			continue
-		}
-		if excess <= 0 && time.Since(read) < j.KeepAge {
-			continue
-		}
-		if err := store.Delete(ctx, b.Name); err != nil {
-			return fmt.Errorf("delete body %s: %w", b.Name, err)
-		}
-		excess -= float64(b.Size)
-	}
-	return nil
-}
-
-// BodyRead marks a body of BucketBodies as read by the parser, so that the
-// janitor may delete it.
-func BodyRead(ctx context.Context, b *Bus, name string) error {
-	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
-	if err != nil {
-		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
-	}
-	info, err := store.GetInfo(ctx, name)
-	if err != nil {
-		return fmt.Errorf("mark body %s: %w", name, err)
-	}
-	meta := info.ObjectMeta
-	if meta.Metadata == nil {
-		meta.Metadata = make(map[string]string)
-	}
-	meta.Metadata[messages.BodyReadAt] = time.Now().UTC().Format(time.RFC3339)
-	if err := store.UpdateMeta(ctx, name, meta); err != nil {
-		return fmt.Errorf("mark body %s: %w", name, err)
-	}
 	return nil
 }

@@ -1,11 +1,15 @@
 package stages
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -342,6 +346,64 @@ func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	}
 }
 
+// A body stays while its page is unread by any durable consumer of PAGES, though
+// the parser has marked it: an archive's writer may be behind.
+func TestJanitorKeepsBodiesOfPagesThatAWriterLacks(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	ctx := t.Context()
+	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := b.JS.Stream(ctx, messages.StreamPages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := messages.PartitionConsumer("writer-archive", "pages", 0)
+	archive, err := pages.CreateOrUpdateConsumer(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string) {
+		t.Helper()
+		if _, err := store.PutBytes(ctx, name, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		send(t, b, messages.SubjectPages("c", 0), 1)
+		if err := BodyRead(ctx, b, name); err != nil {
+			t.Fatal(err)
+		}
+		info, err := store.GetInfo(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.Metadata[messages.BodyReadAt] = time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+		if err := store.UpdateMeta(ctx, name, info.ObjectMeta); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("first")
+	put("second")
+	j := NewJanitor(b)
+	j.BodiesBytes = 100
+	for acked, want := range []int{2, 1, 0} {
+		if acked > 0 {
+			read(t, archive, 1)
+		}
+		if err := j.sweepBodies(ctx); err != nil {
+			t.Fatal(err)
+		}
+		left, err := store.List(ctx)
+		if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+			t.Fatal(err)
+		}
+		if len(left) != want {
+			t.Errorf("%d bodies are left when %d pages are read, want %d", len(left), acked, want)
+		}
+	}
+}
+
 // With snapshots, what a new owner would have to read stays, whatever has been
 // read; an idle partition needs nothing.
 func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
@@ -378,9 +440,13 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 		read(t, partitionConsumer(t, b, p), 10)
 	}
 	starts("no snapshot", 1)
+	for p := range 3 {
+		saveAt(p, created, 0)
+	}
 	saveAt(0, created, 19)
-	starts("partition 1 has none", 2)
 	saveAt(1, created, 10)
+	starts("an idle partition has none: its next owner will need to see that nothing is gone", 1)
+	saveAt(3, created, 0)
 	starts("partition 1 lacks 12", 12)
 	saveAt(1, created.Add(-time.Hour), 20)
 	starts("a snapshot of another stream says nothing", 12)
@@ -416,6 +482,11 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 	}
 	j := janitorOf(b, 1)
 	j.KeepShare, j.Every, j.Snapshots = 0.5, 10*time.Millisecond, s
+	for p := range b.Layout.Partitions { // the others are idle
+		if _, err := s.Save(t.Context(), p, Snapshot{Epoch: 1}, noise(1, 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	con := partitionConsumer(t, b, 0)
 	start(t, j.Run)
 	pub := NewPublisher(b, "test")
@@ -490,6 +561,9 @@ func TestJanitorNeverTakesUnsaved(t *testing.T) {
 	var unread [partitions]int
 	for p := range cons {
 		cons[p] = partitionConsumer(t, b, p)
+		if _, err := s.Save(t.Context(), p, Snapshot{Epoch: 1}, noise(1, 10)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	purged := uint64(0)
 	for range 200 {
@@ -528,5 +602,23 @@ func TestJanitorNeverTakesUnsaved(t *testing.T) {
 	}
 	if purged <= 1 {
 		t.Error("nothing was ever purged")
+	}
+}
+
+// Who fills a stream is told by name, once: it may be a consumer that nobody reads.
+func TestJanitorTellsWhoFillsAStream(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	j := &Janitor{Log: slog.New(slog.NewTextHandler(&log, nil))}
+	info := &jetstream.StreamInfo{Config: jetstream.StreamConfig{Name: "PAGES", MaxBytes: 1000}}
+	info.State = jetstream.StreamState{FirstSeq: 11, LastSeq: 20, Msgs: 10, Bytes: 900}
+	for _, at := range []struct {
+		read uint64
+		says int
+	}{{15, 0}, {5, 1}, {11, 1}, {20, 1}, {10, 2}} {
+		j.blame(info, at.read, "writer-old-0")
+		if n := strings.Count(log.String(), "consumer=writer-old-0"); n != at.says {
+			t.Errorf("read to %d: told %d times, want %d: %s", at.read, n, at.says, log.String())
+		}
 	}
 }

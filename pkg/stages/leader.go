@@ -11,15 +11,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// lookup says which message of a stream is asked for.
-type lookup struct {
+// replicaBehind is how long what was stored may be unknown to a replica that
+// answers.
+const replicaBehind = 2 * time.Second
+
+// Lookup says which message of a stream is asked for.
+type Lookup struct {
 	Seq  uint64 `json:"seq,omitempty"`          // the first one from here on,
 	Next string `json:"next_by_subj,omitempty"` // with this subject
 	Last string `json:"last_by_subj,omitempty"` // or the last one with this
 }
 
-// storedMessage is a message as the stream's leader has it.
-type storedMessage struct {
+// StoredMessage is a message as the stream's leader has it.
+type StoredMessage struct {
 	Subject string    `json:"subject"`
 	Seq     uint64    `json:"seq"`
 	Header  []byte    `json:"hdrs"`
@@ -30,10 +34,11 @@ type storedMessage struct {
 // codeNoMessage is JetStream's error for a message that there is not.
 const codeNoMessage = 10037
 
-// askLeader gets a message of a stream from its leader: what the client's GetMsg
+// AskLeader gets a message of a stream from its leader: what the client's GetMsg
 // asks may be answered by a replica that is behind, which is not good enough to
-// decide that a message does not exist. It returns jetstream.ErrMsgNotFound.
-func (b *Bus) askLeader(ctx context.Context, stream string, want lookup) (*storedMessage, error) {
+// decide that a message does not exist, or that another is the last. It returns
+// jetstream.ErrMsgNotFound.
+func (b *Bus) AskLeader(ctx context.Context, stream string, want Lookup) (*StoredMessage, error) {
 	req, err := json.Marshal(want)
 	if err != nil {
 		return nil, fmt.Errorf("encode lookup: %w", err)
@@ -49,7 +54,7 @@ func (b *Bus) askLeader(ctx context.Context, stream string, want lookup) (*store
 	}
 	var answer struct {
 		Error   *jetstream.APIError `json:"error"`
-		Message *storedMessage      `json:"message"`
+		Message *StoredMessage      `json:"message"`
 	}
 	if err := json.Unmarshal(m.Data, &answer); err != nil {
 		return nil, fmt.Errorf("look into stream %s: %w", stream, err)
@@ -63,4 +68,25 @@ func (b *Bus) askLeader(ctx context.Context, stream string, want lookup) (*store
 		return nil, fmt.Errorf("look into stream %s: %w", stream, jetstream.ErrInvalidJetStreamResponse)
 	}
 	return answer.Message, nil
+}
+
+// LastSequence is that of the last message stored for a subject, 0 if none is.
+func (b *Bus) LastSequence(ctx context.Context, stream, subject string) (uint64, error) {
+	m, err := b.AskLeader(ctx, stream, Lookup{Last: subject})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return m.Seq, nil
+}
+
+// ID is the message's Nats-Msg-Id, "" if it has none.
+func (m *StoredMessage) ID() string {
+	h, err := nats.DecodeHeadersMsg(m.Header)
+	if err != nil {
+		return ""
+	}
+	return h.Get(nats.MsgIdHdr)
 }

@@ -117,9 +117,9 @@ func (l *Leases) Run(ctx context.Context) error {
 	if err := l.Validate(); err != nil {
 		return err
 	}
-	kv, err := l.Bus.JS.KeyValue(ctx, messages.BucketLeases)
+	kv, err := l.Bus.Bucket(ctx, messages.BucketLeases)
 	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", messages.BucketLeases, err)
+		return err
 	}
 	l.reset(kv)
 	watch, stop := context.WithCancel(context.Background())
@@ -143,6 +143,8 @@ func (l *Leases) reset(kv jetstream.KeyValue) {
 	l.ended = make(chan *lease, l.Partitions)
 	l.rest, l.troubles = make(map[int]time.Time), make(map[string]string)
 	l.announce = time.Time{}
+	leasesHeld.WithLabelValues(l.Group).Set(0)
+	leasesLost.WithLabelValues(l.Group)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = make(map[int]*lease)
@@ -345,12 +347,14 @@ func (l *Leases) take(p int) (bool, error) {
 	le := &lease{partition: p, epoch: rev, revision: rev, renewed: asked, next: asked.Add(l.every()), ctx: ctx, stop: stop}
 	le.fence = time.AfterFunc(l.fence()-time.Since(asked), func() {
 		if ctx.Err() == nil {
+			leasesLost.WithLabelValues(l.Group).Inc()
 			l.Log.Warn("lease could not be renewed, letting go", "partition", p)
 		}
 		stop(ErrLost)
 	})
 	l.mu.Lock()
 	l.held[p] = le
+	leasesHeld.WithLabelValues(l.Group).Set(float64(len(l.held)))
 	l.mu.Unlock()
 	go func() {
 		le.err = l.Own(ctx, p, rev)
@@ -380,6 +384,7 @@ func (l *Leases) renew() {
 	}
 	for _, le := range due {
 		if le.gone && le.staying() {
+			leasesLost.WithLabelValues(l.Group).Inc()
 			l.Log.Warn("lease lost to another owner", "partition", le.partition)
 			le.stop(ErrLost)
 		}
@@ -423,6 +428,7 @@ func (l *Leases) free(last bool) {
 	maps.DeleteFunc(l.held, func(_ int, le *lease) bool {
 		return le.finished && (le.gone || last || time.Since(le.renewed) > l.ttl)
 	})
+	leasesHeld.WithLabelValues(l.Group).Set(float64(len(l.held)))
 }
 
 // trouble logs what is wrong with the server, once for every change.

@@ -30,7 +30,7 @@ func (l *Leases) claim(p int) (uint64, error) {
 	if err == nil {
 		return rev, nil
 	}
-	if !isWrongSequence(err) {
+	if !IsConflict(err) {
 		return 0, fmt.Errorf("claim partition %d: %w", p, err)
 	}
 	e, err := l.kv.Get(ctx, l.key(p))
@@ -45,7 +45,7 @@ func (l *Leases) claim(p int) (uint64, error) {
 		return 0, errHeld
 	}
 	rev, err = l.kv.Update(ctx, l.key(p), l.value(), e.Revision())
-	if isWrongSequence(err) {
+	if IsConflict(err) {
 		return 0, errHeld
 	}
 	if err != nil {
@@ -69,7 +69,7 @@ func (l *Leases) extend(le *lease) error {
 			le.fence.Reset(l.fence() - time.Since(asked))
 		}
 		return nil
-	case isWrongSequence(err) && !l.recognise(ctx, le):
+	case IsConflict(err) && !l.recognise(ctx, le):
 		l.mu.Lock() // for Owned
 		le.gone = true
 		l.mu.Unlock()
@@ -99,10 +99,10 @@ func (l *Leases) remove(le *lease) error {
 	ctx, cancel := l.timeout()
 	defer cancel()
 	err := l.kv.Delete(ctx, l.key(le.partition), jetstream.LastRevision(le.revision))
-	if isWrongSequence(err) && l.recognise(ctx, le) {
+	if IsConflict(err) && l.recognise(ctx, le) {
 		err = l.kv.Delete(ctx, l.key(le.partition), jetstream.LastRevision(le.revision))
 	}
-	if err == nil || isWrongSequence(err) {
+	if err == nil || IsConflict(err) {
 		l.mu.Lock()
 		le.gone = true
 		l.mu.Unlock()
@@ -110,13 +110,6 @@ func (l *Leases) remove(le *lease) error {
 	}
 	le.next = time.Now().Add(l.soon())
 	return fmt.Errorf("release partition %d: %w", le.partition, err)
-}
-
-// isWrongSequence reports whether a compare-and-set found another value.
-func isWrongSequence(err error) bool {
-	var api *jetstream.APIError
-	return errors.Is(err, jetstream.ErrKeyExists) ||
-		errors.As(err, &api) && (int(api.ErrorCode) == 10071 || int(api.ErrorCode) == 10164)
 }
 
 func (l *Leases) me() string { return keyToken(l.Owner) }

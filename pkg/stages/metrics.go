@@ -1,8 +1,13 @@
 package stages
 
 import (
+	"strings"
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"seine/pkg/messages"
 )
 
 // metrics are the figures of one stage. Labels are few and bounded: never a
@@ -11,13 +16,18 @@ type metrics struct {
 	handled   *prometheus.CounterVec // outcome
 	seconds   prometheus.Observer
 	published prometheus.Counter
+	took      prometheus.Observer
 	refused   *prometheus.CounterVec // stream, reason
+	waited    *prometheus.CounterVec // stream, reason
+	waiting   prometheus.Gauge
+	dead      prometheus.Counter
 	held      prometheus.Gauge
+	reclaims  prometheus.Counter
 }
 
 var (
 	handledTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_messages_handled_total", Help: "Messages taken from a stream, by how that ended.",
+		Name: "seine_messages_handled_total", Help: "Messages taken from a stream, by how that ended (done, retried, dead, cut).",
 	}, []string{"stage", "outcome"})
 	handleSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "seine_handle_seconds", Help: "Time from taking a message to its acknowledgement.",
@@ -26,21 +36,100 @@ var (
 	publishedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_messages_published_total", Help: "Messages that JetStream acknowledged.",
 	}, []string{"stage"})
+	publishSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "seine_publish_seconds", Help: "Time until JetStream has acknowledged all that one message gave, waits for full streams included.",
+		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
+	}, []string{"stage"})
 	refusedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_publish_refused_total", Help: "Publishes that were refused and tried again, by stream and reason (full, unavailable).",
 	}, []string{"stage", "stream", "reason"})
+	waitSecondsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_publish_wait_seconds_total", Help: "Time that publishers were held back, by stream and reason (full, unavailable).",
+	}, []string{"stage", "stream", "reason"})
+	waitingPublishers = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "seine_publishers_waiting", Help: "Publishers that are held back now.",
+	}, []string{"stage"})
+	deadTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_dead_letters_total", Help: "Messages, or parts of them, that were given up and stored in DEAD.",
+	}, []string{"stage"})
 	heldMessages = promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "seine_messages_held", Help: "Messages taken and not yet acknowledged.",
 	}, []string{"stage"})
+	reclaimsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_reclaims_total", Help: "Times that the server waited for a message that no process held, and was told to deliver it again.",
+	}, []string{"stage"})
+
+	leasesHeld = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "seine_leases_held", Help: "Leases that this process has, by what they are for (frontier, writer-NAME, alerts).",
+	}, []string{"group"})
+	leasesLost = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_leases_lost_total", Help: "Leases that ended although nobody gave them up.",
+	}, []string{"group"})
+	feedLag = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "seine_feed_lag_messages", Help: "Messages that this process has not been sent yet, of the partitions that it owns.",
+	}, []string{"consumer"})
+	feedRewinds = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_feed_rewinds_total", Help: "Times that a partition was read again from its last message: after a loss of the connection, or of messages on the way.",
+	}, []string{"consumer"})
+	reconnectsTotal = promauto.NewCounter(prometheus.CounterOpts{
+		Name: "seine_nats_reconnects_total", Help: "Times that a connection to NATS was regained.",
+	})
+	disconnected = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "seine_nats_connections_lost", Help: "Connections to NATS that are lost now, and being made again.",
+	})
 )
 
+// outcomes are the values of a label of handledTotal.
+var outcomes = []string{"done", "retried", "dead", "cut"}
+
+// publishes are the streams that each stage publishes to, by the second word of
+// their subjects.
+var publishes = map[string][]string{
+	messages.StageFrontier: {"urls", "fetch", "dead"}, messages.StageFetcher: {"pages", "urls", "results", "dead"},
+	messages.StageParser: {"records", "urls", "dead"}, messages.StageWriter: {"dead"},
+}
+
+// metricsFor returns the figures of a stage. What can be held back has its series
+// from the start: the rate of one that begins with its first event misses that.
 func metricsFor(stage string) *metrics {
 	l := prometheus.Labels{"stage": stage}
+	for _, stream := range publishes[stage] {
+		for _, reason := range []string{"full", "unavailable"} {
+			refusedTotal.WithLabelValues(stage, stream, reason)
+			waitSecondsTotal.WithLabelValues(stage, stream, reason)
+		}
+	}
 	return &metrics{
 		handled:   handledTotal.MustCurryWith(l),
 		seconds:   handleSeconds.With(l),
 		published: publishedTotal.With(l),
+		took:      publishSeconds.With(l),
 		refused:   refusedTotal.MustCurryWith(l),
+		waited:    waitSecondsTotal.MustCurryWith(l),
+		waiting:   waitingPublishers.With(l),
+		dead:      deadTotal.With(l),
 		held:      heldMessages.With(l),
+		reclaims:  reclaimsTotal.With(l),
 	}
+}
+
+// share is what one of several adds to a gauge.
+type share struct {
+	gauge prometheus.Gauge
+	now   atomic.Int64
+}
+
+func (s *share) set(n int64) { s.gauge.Add(float64(n - s.now.Swap(n))) }
+
+// lagOf is the lag of a feed, added up with those of the other partitions.
+func lagOf(durable string) *share {
+	return &share{gauge: feedLag.WithLabelValues(consumerName(durable))}
+}
+
+// consumerName is the name of a durable consumer without its partition.
+func consumerName(durable string) string {
+	if i := strings.LastIndexByte(durable, '-'); i > 0 {
+		return durable[:i]
+	}
+	return durable
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
 )
 
 // Publisher publishes to JetStream until it is acknowledged. A stream that is
@@ -18,6 +20,7 @@ import (
 // how pressure walks upstream.
 type Publisher struct {
 	js      jetstream.JetStream
+	bus     *Bus
 	log     *slog.Logger
 	metrics *metrics
 	waiting atomic.Int64 // publishes held back now
@@ -25,7 +28,7 @@ type Publisher struct {
 
 // NewPublisher returns a publisher for the stage. It is safe for concurrent use.
 func NewPublisher(b *Bus, stage string) *Publisher {
-	return &Publisher{js: b.JS, log: b.Log, metrics: metricsFor(stage)}
+	return &Publisher{js: b.JS, bus: b, log: b.Log, metrics: metricsFor(stage)}
 }
 
 // ErrUnpublishable is returned for a message that no server will ever take,
@@ -38,6 +41,9 @@ const (
 	maxRefusedWait = time.Second
 )
 
+// deadPrefix is what subjects of dead letters begin with.
+const deadPrefix = "seine.dead."
+
 // Publish returns when the streams have stored all msgs, in any order. It
 // returns an error only when ctx is done or for ErrUnpublishable; some msgs may
 // be stored then. Messages with an identity may be published again.
@@ -49,6 +55,7 @@ func (p *Publisher) Publish(ctx context.Context, msgs ...*nats.Msg) error {
 // PublishSequenced is Publish, and returns the sequence that each message has
 // in its stream; that of the first one where JetStream knew a repeat.
 func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]uint64, error) {
+	began := time.Now()
 	seqs := make([]uint64, len(msgs))
 	left := make([]int, len(msgs)) // indexes of msgs still to publish
 	for i := range left {
@@ -56,8 +63,12 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 	}
 	for wait := minRefusedWait; len(left) > 0; wait = min(2*wait, maxRefusedWait) {
 		refused, cause, err := p.attempt(ctx, msgs, left, seqs)
-		if err != nil || len(refused) == 0 {
+		if err != nil {
 			return seqs, err
+		}
+		if len(refused) == 0 {
+			p.metrics.took.Observe(time.Since(began).Seconds())
+			return seqs, nil
 		}
 		if len(refused) < len(left) {
 			wait = minRefusedWait
@@ -75,21 +86,27 @@ func (p *Publisher) hold(ctx context.Context, subject string, n int, cause error
 	if p.js.Conn().IsClosed() {
 		return fmt.Errorf("publish to %s: %w", subject, nats.ErrConnectionClosed)
 	}
-	p.refused(subject, n, cause, wait)
+	labels := p.refused(subject, n, cause, wait)
 	p.waiting.Add(1)
 	defer p.waiting.Add(-1)
-	return Sleep(ctx, wait)
+	p.metrics.waiting.Inc()
+	defer p.metrics.waiting.Dec()
+	began := time.Now()
+	err := Sleep(ctx, wait)
+	p.metrics.waited.WithLabelValues(labels...).Add(time.Since(began).Seconds())
+	return err
 }
 
 // attempt publishes once those of msgs that todo names, and returns the ones
 // to publish again and why.
 func (p *Publisher) attempt(ctx context.Context, msgs []*nats.Msg, todo []int, seqs []uint64) (refused []int, cause, err error) {
+	began, refusing := time.Now(), p.bus.refusals.some()
 	futures := make([]jetstream.PubAckFuture, len(todo))
 	for i, n := range todo {
 		f, err := p.js.PublishMsgAsync(msgs[n])
 		if err != nil {
 			cause = err
-			if err = unpublishable(msgs[n], err); err != nil {
+			if err = Unpublishable(msgs[n], err); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -100,20 +117,47 @@ func (p *Publisher) attempt(ctx context.Context, msgs []*nats.Msg, todo []int, s
 			refused = append(refused, n)
 			continue
 		}
-		select {
-		case <-ctx.Done():
-			return nil, nil, context.Cause(ctx)
-		case ack := <-futures[i].Ok():
+		ack, err := p.await(ctx, futures[i], refusing, msgs[n].Subject, began)
+		switch {
+		case err == nil:
 			seqs[n] = ack.Sequence
 			p.metrics.published.Inc()
-		case e := <-futures[i].Err():
-			if err := unpublishable(msgs[n], e); err != nil {
+			if !ack.Duplicate && strings.HasPrefix(msgs[n].Subject, deadPrefix) {
+				p.metrics.dead.Inc()
+			}
+		case ctx.Err() != nil:
+			return nil, nil, context.Cause(ctx)
+		default:
+			if err := Unpublishable(msgs[n], err); err != nil {
 				return nil, nil, err
 			}
-			refused, cause = append(refused, n), e
+			refused, cause = append(refused, n), err
 		}
 	}
 	return refused, cause, nil
+}
+
+// await waits for the acknowledgement of what was published to subject, which never
+// comes if the server refuses it.
+func (p *Publisher) await(ctx context.Context, f jetstream.PubAckFuture, refusing <-chan struct{}, subject string, began time.Time) (*jetstream.PubAck, error) {
+	var again <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case ack := <-f.Ok():
+			return ack, nil
+		case err := <-f.Err():
+			return nil, err
+		case <-refusing:
+			refusing = nil
+		case <-again:
+		}
+		if r := p.bus.refusals.publishing(subject, began); r != nil {
+			return nil, r
+		}
+		again = time.After(maxRefusedWait / 4)
+	}
 }
 
 // Errors of the JetStream API, from its errors.json.
@@ -123,8 +167,9 @@ const (
 	codeHeaderTooLarge = 10097 // 64 KiB, in any stream
 )
 
-// unpublishable returns an error when publishing m again cannot help.
-func unpublishable(m *nats.Msg, err error) error {
+// Unpublishable returns an error that is ErrUnpublishable when publishing m again
+// after err cannot help, and nil otherwise.
+func Unpublishable(m *nats.Msg, err error) error {
 	var api *jetstream.APIError
 	switch {
 	case errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject),
@@ -140,14 +185,22 @@ func IsFull(err error) bool {
 	return errors.As(err, &api) && int(api.ErrorCode) == codeFull
 }
 
-func (p *Publisher) refused(subject string, n int, cause error, wait time.Duration) {
+// refused notes a refusal, and returns the labels for it: stream and reason.
+func (p *Publisher) refused(subject string, n int, cause error, wait time.Duration) []string {
 	reason := "unavailable"
 	if IsFull(cause) {
 		reason = "full"
 	}
 	kind := strings.SplitN(subject, ".", 3)
-	p.metrics.refused.WithLabelValues(kind[min(1, len(kind)-1)], reason).Add(float64(n))
-	if wait >= maxRefusedWait {
-		p.log.Warn("publish is held back", "subject", subject, "messages", n, "reason", cause)
+	labels := []string{kind[min(1, len(kind)-1)], reason}
+	p.metrics.refused.WithLabelValues(labels...).Add(float64(n))
+	if wait < maxRefusedWait {
+		return labels
 	}
+	level := slog.LevelWarn
+	if reason == "full" { // a later stage is slow, which is back-pressure at work
+		level = slog.LevelInfo
+	}
+	p.log.Log(context.Background(), level, "publish is held back", "crawl", messages.CrawlOf(subject), "subject", subject, "messages", n, "error", cause)
+	return labels
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -42,7 +41,8 @@ type Output struct {
 
 // Handler turns one message into others. It is called from several
 // goroutines, may be called again with the same message, and must return when
-// ctx is done. Its errors are marked with their Kind.
+// ctx is done. Its errors are transient unless
+// they are marked with PoisonError.
 type Handler func(ctx context.Context, m *Message) (Output, error)
 
 // Runner is the one loop of a stateless stage: take a message, handle it,
@@ -59,6 +59,9 @@ type Runner struct {
 	// Bury, if set, returns what else must be published when m goes to DEAD, so
 	// that the rest of the pipeline need not wait for it.
 	Bury func(m *Message, why error) Output
+	// Subject tells for traces and logs what m is about. It is asked only when
+	// there is something to tell.
+	Subject func(m *Message) Subject
 	// Drain bounds how long Run goes on with what it holds after its context
 	// is done.
 	Drain time.Duration
@@ -68,6 +71,7 @@ type Runner struct {
 	holds   holds
 	queue   chan *held
 	slots   chan struct{}
+	wait    time.Duration // before another delivery, 0 for what the error asks for
 }
 
 // held is a message between delivery and acknowledgement.
@@ -78,10 +82,13 @@ type held struct {
 }
 
 // Run works until ctx is done, then finishes what it holds within Drain, gives
-// back the rest and returns nil. It returns an error for a Fatal one.
+// back the rest and returns nil.
 func (r *Runner) Run(ctx context.Context) error {
 	r.pub = NewPublisher(r.Bus, r.Stage)
 	r.metrics = metricsFor(r.Stage)
+	for _, outcome := range outcomes {
+		r.metrics.handled.WithLabelValues(outcome)
+	}
 	capacity := r.Workers + r.Prefetch
 	r.queue = make(chan *held, capacity)
 	r.slots = make(chan struct{}, capacity)
@@ -96,20 +103,24 @@ func (r *Runner) Run(ctx context.Context) error {
 
 	beat, stopBeat := context.WithCancel(context.Background())
 	defer stopBeat()
-	go r.holds.keepAlive(beat, cmp.Or(r.Consumer.AckWait, messages.AckWait)/3)
+	go r.holds.keepAlive(beat, r.ackWait()/3)
+	stopReclaim, err := r.reclaim(beat)
+	if err != nil {
+		return err
+	}
+	defer stopReclaim()
 
 	g, gctx := errgroup.WithContext(work)
 	pulling, stopPulling := context.WithCancel(ctx)
 	defer stopPulling()
-	context.AfterFunc(gctx, stopPulling) // a fatal error stops the pulling too
 	g.Go(func() error {
 		defer close(r.queue)
 		return r.pull(pulling)
 	})
 	for range r.Workers {
-		g.Go(func() error { return r.work(gctx, pulling) })
+		g.Go(func() error { r.work(gctx, pulling); return nil })
 	}
-	err := g.Wait()
+	err = g.Wait()
 	r.holds.giveBack()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -215,27 +226,23 @@ func (r *Runner) release(n int) {
 
 // work handles queued messages until the queue is closed. Once stopping is
 // done, what has not been started is given back.
-func (r *Runner) work(ctx, stopping context.Context) error {
+func (r *Runner) work(ctx, stopping context.Context) {
 	for h := range r.queue {
-		var err error
 		if stopping.Err() != nil {
 			_ = h.msg.Nak()
 		} else {
-			err = r.one(ctx, h)
+			r.one(ctx, h)
 		}
 		r.holds.remove(h)
 		r.metrics.held.Dec()
 		r.release(1)
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // one takes a message to its end.
-func (r *Runner) one(ctx context.Context, h *held) error {
+func (r *Runner) one(ctx context.Context, h *held) {
 	var out Output
+	ctx, span := r.begin(ctx, h)
 	err := errTooOften
 	if h.Deliveries <= messages.MaxCrashes {
 		out, err = r.handle(ctx, &h.Message)
@@ -255,14 +262,13 @@ func (r *Runner) one(ctx context.Context, h *held) error {
 	} else {
 		outcome, err = r.failed(ctx, h, err)
 	}
+	r.ended(span, outcome)
 	r.metrics.handled.WithLabelValues(outcome).Inc()
 	r.metrics.seconds.Observe(time.Since(h.taken).Seconds())
-	if kind, _ := KindOf(err); err != nil && kind != Fatal {
+	if err != nil {
 		// Only the acknowledgement is missing: it will be delivered again.
-		r.Bus.Log.Debug("not acknowledged", "subject", h.Subject, "error", err)
-		return nil
+		r.Bus.Log.Debug("not acknowledged", r.about(h, "error", err)...)
 	}
-	return err
 }
 
 var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxCrashes))
@@ -278,10 +284,13 @@ func (r *Runner) handle(ctx context.Context, m *Message) (out Output, err error)
 
 // publish keeps the promise of Output: First is stored before Then is sent.
 func (r *Runner) publish(ctx context.Context, out Output) error {
-	if err := r.pub.Publish(ctx, out.First...); err != nil {
-		return markPublish(err)
+	ctx, span := r.publishing(ctx, out)
+	err := r.pub.Publish(ctx, out.First...)
+	if err == nil {
+		err = r.pub.Publish(ctx, out.Then...)
 	}
-	return markPublish(r.pub.Publish(ctx, out.Then...))
+	published(span, err)
+	return markPublish(err)
 }
 
 func markPublish(err error) error {
@@ -291,19 +300,17 @@ func markPublish(err error) error {
 	return err
 }
 
-// failed decides by the kind of err alone what becomes of the message.
+// failed decides by err alone what becomes of the message.
 func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string, _ error) {
-	kind, wait := KindOf(err)
+	wait := cmp.Or(r.wait, retryWait)
 	switch {
 	case ctx.Err() != nil: // cut: another need not wait AckWait for it
 		return "cut", h.msg.Nak()
-	case kind == Fatal:
-		return "fatal", err
-	case kind == Transient && h.Deliveries < messages.MaxDeliver:
-		r.Bus.Log.Info("will try again", "subject", h.Subject, "sequence", h.Sequence, "wait", wait, "error", err)
+	case !IsPoison(err) && h.Deliveries < messages.MaxDeliver:
+		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
 		return "retried", h.msg.NakWithDelay(wait)
 	}
-	r.Bus.Log.Warn("message goes to DEAD", "subject", h.Subject, "sequence", h.Sequence, "tries", h.Deliveries, "error", err)
+	r.Bus.Log.Warn("message goes to DEAD", r.about(h, "tries", h.Deliveries, "error", err)...)
 	return "dead", r.bury(ctx, h, err)
 }
 
@@ -311,7 +318,7 @@ func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string
 func (r *Runner) beside(m *Message, why error) (out Output) {
 	defer func() {
 		if v := recover(); v != nil {
-			r.Bus.Log.Error("panic while burying", "message", m, "panic", v)
+			r.Bus.Log.Error("panic while burying", "subject", m.Subject, "sequence", m.Sequence, "error", fmt.Sprint(v))
 			out = Output{}
 		}
 	}()
@@ -400,6 +407,12 @@ func (s *holds) keepAlive(ctx context.Context, every time.Duration) {
 // giveBack returns what is still held, so that another need not wait AckWait.
 func (s *holds) giveBack() { s.each(func(h *held) { _ = h.msg.Nak() }) }
 
+// has reports whether the message of a sequence of the stream is held.
+func (s *holds) has(seq uint64) (is bool) {
+	s.each(func(h *held) { is = is || h.Sequence == seq })
+	return is
+}
+
 func (s *holds) each(do func(*held)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -408,9 +421,9 @@ func (s *holds) each(do func(*held)) {
 	}
 }
 
-var _ slog.LogValuer = (*Message)(nil)
-
-// LogValue says where the message stands, not what is in it.
-func (m *Message) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("subject", m.Subject), slog.Uint64("sequence", m.Sequence))
+// about is what a line about a message has: what the message is about, where it
+// stands, and more. It is asked only for lines that are rare.
+func (r *Runner) about(h *held, more ...any) []any {
+	attrs := r.subjectOf(&h.Message).LogAttrsIn(h.Header)
+	return append(append(attrs, "subject", h.Subject, "sequence", h.Sequence), more...)
 }

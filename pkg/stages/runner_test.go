@@ -101,10 +101,11 @@ func TestRunnerTransient(t *testing.T) {
 		defer mu.Unlock()
 		at, deliveries = append(at, time.Now()), append(deliveries, m.Deliveries)
 		if len(at) < 3 {
-			return Output{}, fmt.Errorf("wrapped: %w", TransientError(wait, errors.New("not now")))
+			return Output{}, errors.New("not now")
 		}
 		return Output{}, nil
 	})
+	r.wait = wait
 	start(t, r.Run)
 	eventually(t, "it succeeds", func() bool {
 		return consumerInfo2(t, b).AckFloor.Stream == 1
@@ -153,7 +154,7 @@ func TestRunnerDeadLetters(t *testing.T) {
 			panic("index out of range")
 		}, 1, "handler panicked: index out of range"},
 		{"last delivery", func(context.Context, *Message) (Output, error) {
-			return Output{}, TransientError(time.Millisecond, errors.New("still not"))
+			return Output{}, errors.New("still not")
 		}, messages.MaxDeliver, "still not"},
 		{"unpublishable output", func(context.Context, *Message) (Output, error) {
 			return Output{First: []*nats.Msg{msg(records, "", strings.Repeat("x", 2<<20))}}, nil
@@ -169,6 +170,7 @@ func TestRunnerDeadLetters(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newRunner(b, tt.handle)
+			r.wait = time.Millisecond
 			r.Bury = func(m *Message, why error) Output {
 				return Output{First: []*nats.Msg{msg(records, "", "first")}, Then: []*nats.Msg{msg(urls, "", "closed "+string(m.Data))}}
 			}
@@ -249,26 +251,6 @@ func TestRunnerDeadLetterTooLarge(t *testing.T) {
 	}
 	if got := m.Header.Get(messages.HeaderDeadReason); !strings.HasPrefix(got, "bad") || m.Header.Get(messages.HeaderDeadSequence) != "1" || len(m.Data) != 0 {
 		t.Errorf("dead letter of %d bytes, reason %q", len(m.Data), got)
-	}
-}
-
-func TestRunnerFatal(t *testing.T) {
-	t.Parallel()
-	_, b := open(t)
-	send(t, b, pages, 8)
-	broken := errors.New("disk is gone")
-	r := newRunner(b, func(context.Context, *Message) (Output, error) { return Output{}, FatalError(broken) })
-	if err := start(t, r.Run).wait(); !errors.Is(err, broken) {
-		t.Fatalf("Run returned %v", err)
-	}
-	var done tally
-	start(t, newRunner(b, func(_ context.Context, m *Message) (Output, error) {
-		done.add(string(m.Data))
-		return Output{}, nil
-	}).Run)
-	eventually(t, "another process has done all", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 8 })
-	if done.distinct() != 8 {
-		t.Errorf("%d of 8 were handled", done.distinct())
 	}
 }
 
@@ -466,22 +448,17 @@ func TestRunnerConsumerDeleted(t *testing.T) {
 	eventually(t, "the second is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 2 })
 }
 
-func TestKinds(t *testing.T) {
+func TestIsPoison(t *testing.T) {
 	base := errors.New("x")
-	tests := []struct {
+	for _, tt := range []struct {
 		err  error
-		kind Kind
-		wait time.Duration
+		want bool
 	}{
-		{base, Transient, DefaultWait},
-		{TransientError(time.Minute, base), Transient, time.Minute},
-		{PoisonError(base), Poison, 0},
-		{fmt.Errorf("wrapped: %w", FatalError(base)), Fatal, 0},
-		{errors.Join(base, PoisonError(base)), Poison, 0},
-	}
-	for _, tt := range tests {
-		if kind, wait := KindOf(tt.err); kind != tt.kind || wait != tt.wait || !errors.Is(tt.err, base) {
-			t.Errorf("%v: kind %d, wait %s", tt.err, kind, wait)
+		{nil, false}, {base, false}, {fmt.Errorf("wrapped: %w", base), false},
+		{PoisonError(base), true}, {fmt.Errorf("wrapped: %w", PoisonError(base)), true}, {errors.Join(base, PoisonError(base)), true},
+	} {
+		if got := IsPoison(tt.err); got != tt.want || tt.err != nil && !errors.Is(tt.err, base) {
+			t.Errorf("%v: poison %v", tt.err, got)
 		}
 	}
 }

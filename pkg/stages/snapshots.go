@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,9 +67,8 @@ func NewSnapshots(b *Bus) *Snapshots {
 // ProvisionSnapshots creates the bucket of snapshots, or brings its limit up to
 // date.
 func ProvisionSnapshots(ctx context.Context, b *Bus, limits messages.StreamLimits, replicas int) error {
-	limits.SnapshotsBytes = cmp.Or(limits.SnapshotsBytes, messages.DefaultSnapshotsBytes)
-	if _, err := b.JS.CreateOrUpdateObjectStore(ctx, messages.Snapshots(limits, replicas)); err != nil {
-		return fmt.Errorf("create object store %s: %w", messages.BucketSnapshots, hintStorage(err))
+	if err := createOrUpdate(ctx, messages.Snapshots(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
+		return fmt.Errorf("create object store %s: %w", messages.BucketSnapshots, hint(err))
 	}
 	return nil
 }
@@ -135,16 +133,12 @@ type recordedSnapshot struct {
 // which one it really replaced. After an error other than ErrStale it may be
 // recorded or not: its object must stay.
 func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
-	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
-	if err != nil {
-		return have, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
-	}
 	text, err := json.Marshal(snap)
 	if err != nil {
 		return have, fmt.Errorf("encode snapshot: %w", err)
 	}
 	for {
-		_, err := kv.Update(ctx, snapshotKey(snap.Partition), text, have.revision) // 0: there is none
+		err := s.update(ctx, snap.Partition, text, have.revision)
 		if err == nil {
 			return have, nil
 		}
@@ -156,7 +150,7 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 			return have, nil
 		case now.Epoch > snap.Epoch:
 			return have, fmt.Errorf("%w: epoch %d, this one is of %d", ErrStale, now.Epoch, snap.Epoch)
-		case !isWrongSequence(err):
+		case !IsConflict(err):
 			return have, fmt.Errorf("record snapshot: %w", err)
 		}
 		have = now
@@ -164,6 +158,19 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 			return have, fmt.Errorf("record snapshot: %w", err)
 		}
 	}
+}
+
+// update stores the record of a partition's snapshot if it still has the revision,
+// 0 for none.
+func (s *Snapshots) update(ctx context.Context, p int, text []byte, revision uint64) error {
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
+	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	_, err = kv.Update(ctx, snapshotKey(p), text, revision)
+	return err
 }
 
 // Newest returns the newest snapshot of partition p, if there is one.
@@ -249,7 +256,7 @@ func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string
 		return was, fmt.Errorf("encode binding: %w", err)
 	}
 	next.revision, err = kv.Update(ctx, bindingKey(p), text, was.revision) // 0: there is none
-	if !isWrongSequence(err) {
+	if !IsConflict(err) {
 		if err != nil {
 			return was, fmt.Errorf("bind partition %d: %w", p, err)
 		}
@@ -278,7 +285,7 @@ func objectName(p int, epoch uint64) string {
 // replica that is behind must not answer: the janitor may have purged what an
 // older snapshot needs.
 func (s *Snapshots) meta(ctx context.Context, key string) ([]byte, uint64, error) {
-	m, err := s.bus.askLeader(ctx, "KV_"+messages.BucketMeta, lookup{Last: "$KV." + messages.BucketMeta + "." + key})
+	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketMeta, Lookup{Last: "$KV." + messages.BucketMeta + "." + key})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, 0, nil
 	}

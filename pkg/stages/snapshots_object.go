@@ -37,15 +37,16 @@ const (
 	objectChunk  = 128 << 10 // as of every client: below any max_payload in use
 	objectWindow = 32        // chunks on their way
 	objectStall  = 30 * time.Second
-	objectBehind = 2 * time.Second
 )
 
 func (s *Snapshots) objects(ctx context.Context) (*objectBox, error) {
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
 	st, err := s.bus.JS.Stream(ctx, "OBJ_"+messages.BucketSnapshots)
 	if err != nil {
 		return nil, fmt.Errorf("open object store %s: %w", messages.BucketSnapshots, err)
 	}
-	return &objectBox{bus: s.bus, stream: st, stall: objectStall, behind: objectBehind}, nil
+	return &objectBox{bus: s.bus, stream: st, stall: objectStall, behind: replicaBehind}, nil
 }
 
 const (
@@ -87,7 +88,9 @@ func (o *objectBox) put(ctx context.Context, name string, write func(io.Writer) 
 	m := nats.NewMsg(infoSubject(name))
 	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
 	m.Data = info
-	if _, err := o.bus.JS.PublishMsg(ctx, m); err != nil {
+	actx, cancel := answerWithin(ctx)
+	defer cancel()
+	if _, err := o.bus.JS.PublishMsg(actx, m); err != nil {
 		return 0, fmt.Errorf("upload: %w", err)
 	}
 	return u.size, nil
@@ -198,6 +201,8 @@ func (o *objectBox) discard(ctx context.Context, name string) {
 }
 
 func (o *objectBox) remove(ctx context.Context, name string) error {
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
 	for _, subject := range []string{infoSubject(name), chunkSubject(name)} {
 		if err := o.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return fmt.Errorf("remove object %s: %w", name, err)
@@ -209,7 +214,9 @@ func (o *objectBox) remove(ctx context.Context, name string) error {
 // sweep removes the objects of partition p that are not keep, and are not of a
 // newer owner, who may be writing one.
 func (o *objectBox) sweep(ctx context.Context, p int, epoch uint64, keep string) error {
-	info, err := o.stream.Info(ctx, jetstream.WithSubjectFilter(objectSubjects+">"))
+	actx, cancel := answerWithin(ctx)
+	defer cancel()
+	info, err := o.stream.Info(actx, jetstream.WithSubjectFilter(objectSubjects+">"))
 	if err != nil {
 		return fmt.Errorf("list objects: %w", err)
 	}
@@ -242,6 +249,8 @@ func (o *objectBox) sweep(ctx context.Context, p int, epoch uint64, keep string)
 
 // info returns what is known of an object: ErrSnapshotGone if it was removed.
 func (o *objectBox) info(ctx context.Context, name string) (*jetstream.ObjectInfo, error) {
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
 	m, err := o.stream.GetLastMsgForSubject(ctx, infoSubject(name))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, ErrSnapshotGone

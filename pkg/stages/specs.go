@@ -37,15 +37,20 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketCrawls, err)
 	}
-	return &Specs{bus: b, kv: kv, byCrawl: make(map[string]Revised)}, nil
+	return newSpecs(b, kv), nil
 }
 
-// FollowSpecs opens the specs and follows them until stop is called.
+func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
+	return &Specs{bus: b, kv: kv, byCrawl: make(map[string]Revised)}
+}
+
+// FollowSpecs opens the specs for a stage and follows them until stop is called.
 func FollowSpecs(ctx context.Context, b *Bus) (specs *Specs, stop func(), err error) {
-	specs, err = OpenSpecs(ctx, b)
+	kv, err := b.Bucket(ctx, messages.BucketCrawls)
 	if err != nil {
 		return nil, nil, err
 	}
+	specs = newSpecs(b, kv)
 	// A stage needs its specs until it has drained, which is after ctx is done.
 	following, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -140,6 +145,9 @@ func (s *Specs) Change(ctx context.Context, crawl string, change func(*messages.
 		if !IsConflict(err) {
 			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
 		}
+		if err := Sleep(ctx, minRefusedWait); err != nil { // what was read may be of a replica that is behind
+			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
+		}
 	}
 }
 
@@ -152,14 +160,16 @@ func IsConflict(err error) bool {
 
 // Get returns the newest spec of a crawl, at least of revision rev: a message
 // may arrive before the news of the spec it was made under. It waits for a
-// server that is away, which is no fault of the message.
+// server that is away, which is no fault of the message, and for a replica that is
+// behind, as long as one can be.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, error) {
+	began := time.Now()
 	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
 			return r, nil
 		}
 		err := s.read(ctx, crawl)
-		if r, ok := s.known(crawl); err == nil && ok {
+		if r, ok := s.known(crawl); err == nil && ok && (r.Rev >= rev || time.Since(began) > replicaBehind) {
 			return r, nil
 		}
 		if Sleep(ctx, wait) != nil {

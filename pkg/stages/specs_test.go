@@ -149,7 +149,7 @@ func TestSpecsServerAway(t *testing.T) {
 	}
 	if _, err := s.Get(ctx, "other", 0); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("what is not known: %v", err)
-	} else if kind, _ := KindOf(err); kind != Transient {
+	} else if IsPoison(err) {
 		t.Errorf("not transient: %v", err)
 	}
 	br.start()

@@ -7,18 +7,60 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
 )
 
 // Suspect reports whether a request may have been done before: it is delivered
-// again, or it is from before the connection was last lost. A broker that was
-// killed forgets the acknowledgements of its last tenth of a second, and then
-// does not even know that it delivers again.
+// again, or it is from before the connection was last lost, or before another node
+// last led the consumer. A broker that was killed forgets the acknowledgements of
+// its last tenth of a second, and so does a cluster whose leader was; a leader that
+// was cut off delivers what others have done meanwhile, until it learns that it
+// leads no more. None of them knows that it delivers again. Nor does this process,
+// if it stood still while the message was on its way. A message from the future, by
+// the clock of a server, may be from before any of that.
 func (b *Bus) Suspect(m *Message) bool {
-	lost := time.Unix(0, b.reconnected.Load())
-	return m.Deliveries > 1 || m.Stored.Before(lost.Add(clockSkew))
+	if m.Deliveries > 1 || b.pulse.stopped() {
+		return true
+	}
+	doubt := b.doubt.Load()
+	if doubt == nil {
+		return false
+	}
+	at := time.Now().Add(-time.Since(*doubt)) // the clock may have been set since
+	return m.Stored.Before(at.Add(clockSkew)) || m.Stored.After(time.Now().Add(clockSkew))
+}
+
+// Doubt makes all that is stored by now suspect.
+func (b *Bus) Doubt() {
+	now := time.Now()
+	b.doubt.Store(&now)
+}
+
+// DoubtElections makes what is stored suspect whenever a node of the cluster begins
+// to lead a consumer, until stop is called.
+func (b *Bus) DoubtElections(stream, durable string) (stop func(), err error) {
+	s, err := b.NC.Subscribe("$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED."+stream+"."+durable, func(*nats.Msg) { b.Doubt() })
+	if err != nil {
+		return nil, fmt.Errorf("listen for leaders of %s: %w", durable, err)
+	}
+	return func() { _ = s.Unsubscribe() }, nil
+}
+
+// connectionPoll is how often AwaitConnection looks.
+const connectionPoll = 50 * time.Millisecond
+
+// AwaitConnection waits for a connection to NATS. What a process without one has in
+// hand may be another's by now.
+func (b *Bus) AwaitConnection(ctx context.Context) error {
+	for !b.NC.IsConnected() {
+		if err := Sleep(ctx, connectionPoll); err != nil {
+			return fmt.Errorf("wait for NATS: %w", err)
+		}
+	}
+	return nil
 }
 
 // clockSkew is how far the clocks of a broker and of a worker may be apart.
@@ -28,7 +70,7 @@ const clockSkew = 5 * time.Second
 // to be gone, rather than after AckWait, and what is delivered suspect. Only who
 // knows that there are no other workers may call it.
 func (b *Bus) Release(ctx context.Context) error {
-	b.reconnected.Store(time.Now().UnixNano())
+	b.Doubt()
 	for stream, durable := range map[string]string{
 		messages.StreamSeeds: messages.ConsumerSeeds, messages.StreamFetch: messages.ConsumerFetch, messages.StreamPages: messages.ConsumerParse,
 	} {
@@ -57,19 +99,23 @@ const (
 // Doing a request whose result it has would show the host one more request,
 // which the host's delay knows nothing of. It waits for a frontier that is
 // away, until ctx is done.
-func (b *Bus) Wanted(ctx context.Context, req *messages.Request) (bool, error) {
-	subject := messages.SubjectFrontier(messages.OpWanted, messages.Partition(req.URL, b.Layout.Partitions))
+// Of several askers of the same request one at a time is told so; the others wait.
+func (b *Bus) Wanted(ctx context.Context, req *messages.Request, asker string) (bool, error) {
+	question := nats.NewMsg(messages.SubjectFrontier(messages.OpWanted, messages.Partition(req.URL, b.Layout.Partitions)))
+	question.Header.Set(messages.HeaderAsker, asker)
+	question.Data = req.Encode()
+	behind := behindWait
 	for {
 		var answer messages.Wanted
 		qctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-		m, err := b.NC.RequestWithContext(qctx, subject, req.Encode())
+		m, err := b.NC.RequestMsgWithContext(qctx, question)
 		cancel()
 		wait := unansweredWait
 		if err == nil {
-			if err = json.Unmarshal(m.Data, &answer); err == nil && !answer.Behind {
+			if err = json.Unmarshal(m.Data, &answer); err == nil && answer.Error == "" && !answer.Behind {
 				return answer.Wanted, nil
 			}
-			wait = behindWait
+			wait, behind = behind, min(2*behind, unansweredWait)
 		}
 		if Sleep(ctx, wait) != nil {
 			return false, fmt.Errorf("ask the frontier about %s: %w", messages.Clip(req.URL), ctx.Err())

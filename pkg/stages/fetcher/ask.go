@@ -33,6 +33,9 @@ type ask struct {
 	etag, lastModified string
 	// once is set where the host must see the request no more than once.
 	once bool
+	// sure, if set, is asked when the request is about to be sent: if it reports
+	// false, the request is not sent, and the end is errUnsure.
+	sure func() bool
 	// archive keeps request and response as they went over the wire.
 	archive bool
 	// object is what a large body is stored as; "" keeps it in memory.

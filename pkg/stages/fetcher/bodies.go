@@ -99,7 +99,7 @@ func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
 			return fmt.Errorf("store body %s: %w", name, ctx.Err())
 		}
 		if wait >= maxStoreWait {
-			s.log.Warn("a body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
+			s.log.Warn("body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
 		}
 		if err := timed(waitObjectFull, func() error { return stages.Sleep(ctx, wait) }); err != nil {
 			return err

@@ -3,12 +3,14 @@ package fetcher
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"seine/internal/clip"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -71,8 +73,13 @@ type exchange struct {
 	conns int // that the request was given to
 	wire  wire
 	notes *notes
-	err   error // what was fetched could not be stored
+	span  *exchangeSpan
+	err   error // what was fetched could not be stored, or errUnsure
 }
+
+// errUnsure is the end of a request that was not sent, since it may not be this
+// process's any more.
+var errUnsure = errors.New("not sent: another fetcher may have the request by now")
 
 // do is of getter.
 func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
@@ -105,6 +112,7 @@ func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
 func (c *client) exchange(ctx context.Context, a *ask, w way) (*reply, error) {
 	inFlight.Inc()
 	defer inFlight.Dec()
+	ctx, span := beginExchange(ctx, a)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	total := (&failure{class: messages.Timeout}).in(messages.DetailTotal)
@@ -114,13 +122,14 @@ func (c *client) exchange(ctx context.Context, a *ask, w way) (*reply, error) {
 	watch := newWatch(cancel, a.timeout, total)
 	defer watch.stop()
 	x := &exchange{
-		c: c, ask: a, pool: c.ways.pool(w), ctx: ctx, watch: watch,
+		c: c, ask: a, pool: c.ways.pool(w), ctx: ctx, watch: watch, span: span,
 		reply: &reply{started: time.Now(), loan: c.memory.lend()},
 	}
 	x.run()
 	elapsed := time.Since(x.reply.started)
 	x.reply.timings.Total = messages.Millis(elapsed)
 	x.reply.bytesWire = x.wire.n
+	span.end(x.reply)
 	requestSeconds.Observe(elapsed.Seconds())
 	wireBytes.Add(float64(x.wire.n))
 	if x.err != nil {
@@ -132,6 +141,10 @@ func (c *client) exchange(ctx context.Context, a *ask, w way) (*reply, error) {
 // run does the exchange and leaves its end in the reply.
 func (x *exchange) run() {
 	resp, err := x.send()
+	if err != nil && errors.Is(context.Cause(x.ctx), errUnsure) {
+		x.err = errUnsure
+		return
+	}
 	if err != nil {
 		x.reply.failed(failureOf(x.ctx, err))
 		return
@@ -197,9 +210,26 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	if c, ok := info.Conn.(*conn); ok && info.Reused { // HTTP/2 tells by itself whose an answer is
 		c.settle(x.ctx)
 	}
+	if x.ask.sure != nil && !x.ask.sure() {
+		x.refrain(info)
+		return
+	}
 	x.learn(info)
+	if x.span != nil {
+		x.span.connected = time.Now()
+	}
 	x.takeNotes(info)
 	x.watch.phase(time.Duration(x.c.cfg.FirstByteTimeout), x.c.noFirstByte)
+}
+
+// refrain keeps the request from being sent. Net/http writes it all the same,
+// unless the connection is closed; HTTP/2 looks first, and has other requests there.
+func (x *exchange) refrain(info httptrace.GotConnInfo) {
+	x.watch.cancel(errUnsure)
+	if t, ok := info.Conn.(*tls.Conn); ok && t.ConnectionState().NegotiatedProtocol == "h2" {
+		return
+	}
+	_ = info.Conn.Close()
 }
 
 // learn takes note of what it took to open the connection.
@@ -227,7 +257,7 @@ func (x *exchange) head(resp *http.Response) {
 	r := x.reply
 	r.timings.FirstByte = messages.Millis(time.Since(r.started))
 	r.status, r.header, r.protocol = resp.StatusCode, resp.Header, resp.Proto
-	r.contentType = clip(resp.Header.Get("Content-Type"), messages.MaxText)
+	r.contentType = clip.To(resp.Header.Get("Content-Type"), messages.MaxText)
 	r.class, r.text = classOf(resp.StatusCode, resp.Header)
 	if x.ask.manner.cookies {
 		x.c.jars.set(x.ask.crawl, x.ask.url, resp.Header)
@@ -258,6 +288,3 @@ func validator(h http.Header, name string) string {
 	}
 	return v
 }
-
-// clip is messages.Clip for text that is not meant for a person.
-func clip(s string, most int) string { return s[:min(len(s), most)] }

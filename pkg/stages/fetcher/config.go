@@ -3,12 +3,11 @@ package fetcher
 import (
 	"fmt"
 	"net/netip"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/secrets"
 	"seine/pkg/messages"
 )
 
@@ -90,8 +89,8 @@ func (c Config) Validate() error {
 	if err := c.validateTimes(); err != nil {
 		return err
 	}
-	if i, err := os.Stat(c.Secrets); c.Secrets != "" && (err != nil || !i.IsDir()) {
-		return fmt.Errorf("secrets %s: must be a folder with a file for each secret", c.Secrets)
+	if err := (secrets.Store{Folder: c.Secrets}).Validate(); err != nil {
+		return err
 	}
 	for _, s := range c.Resolver {
 		if _, err := netip.ParseAddrPort(s); err != nil {
@@ -99,7 +98,7 @@ func (c Config) Validate() error {
 		}
 	}
 	for _, t := range c.Accept {
-		if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || strings.ContainsAny(t, "; ,\r\n") {
+		if !messages.IsMediaRange(t) {
 			return fmt.Errorf("accept %q: must be a content type without parameters, such as text/html", t)
 		}
 	}

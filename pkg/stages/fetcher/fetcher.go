@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"time"
 
+	"github.com/nats-io/nuid"
+
 	"seine/internal/robots"
+	"seine/internal/secrets"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -16,10 +20,12 @@ import (
 
 // Fetcher fetches what FETCH asks for.
 type Fetcher struct {
+	hands  hands
 	cfg    Config
 	bus    *stages.Bus
 	specs  *stages.Specs
 	name   string // of this instance, for a person
+	asker  string // of this process, for the frontier; it has a request once in hand
 	client *client
 	get    getter // client, unless something else is to fetch
 	plans  plans
@@ -44,8 +50,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	log := bus.Log.With("stage", messages.StageFetcher)
-	r, err := newRobotsCache(c, log.Warn)
+	r, err := newRobotsCache(c, bus.Log.Warn)
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
@@ -53,12 +58,12 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	if c.bodies, err = newBodyStore(log); err != nil {
+	if c.bodies, err = newBodyStore(bus.Log); err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
 	return &Fetcher{
-		cfg: cfg, bus: bus, specs: specs, name: instance(), client: c, get: c, robots: r, told: heard,
-		plans:  plans{client: c, secrets: secrets{cfg.Secrets}},
+		cfg: cfg, bus: bus, specs: specs, name: instance(), asker: nuid.Next(), client: c, get: c, robots: r, told: heard,
+		plans:  plans{client: c, secrets: known{secrets.Store{Folder: cfg.Secrets}}},
 		rules:  stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
 		bodies: c.bodies, epochs: make(epochs, bus.Layout.Partitions),
 	}, nil
@@ -80,27 +85,41 @@ func (f *Fetcher) Run(ctx context.Context) error {
 		return err
 	}
 	defer f.client.close()
+	stop, err := f.bus.DoubtElections(messages.StreamFetch, messages.ConsumerFetch)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	r := &stages.Runner{
 		Stage: messages.StageFetcher, Bus: f.bus, Stream: messages.StreamFetch,
 		Consumer: messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", maxPending),
 		Workers:  f.cfg.Workers, Prefetch: f.cfg.prefetch(),
-		Handle: f.handle, Bury: f.bury, Drain: time.Duration(f.cfg.Drain),
+		Handle: f.handle, Bury: f.bury, Subject: subject, Drain: time.Duration(f.cfg.Drain),
 	}
 	return r.Run(ctx)
 }
 
 // open finds the buckets.
 func (f *Fetcher) open(ctx context.Context) error {
-	kv, err := f.bus.JS.KeyValue(ctx, messages.BucketRobots)
+	kv, err := f.bus.Bucket(ctx, messages.BucketRobots)
 	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", messages.BucketRobots, err)
+		return err
 	}
-	objects, err := f.bus.JS.ObjectStore(ctx, messages.BucketBodies)
+	objects, err := f.bus.Objects(ctx, messages.BucketBodies)
 	if err != nil {
-		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
+		return err
 	}
 	f.robots.bucket, f.bodies.objects = kv, objects
 	return nil
+}
+
+// subject tells what a message of FETCH is about.
+func subject(m *stages.Message) stages.Subject {
+	req, err := messages.DecodeRequest(m.Data)
+	if err != nil {
+		return stages.Subject{}
+	}
+	return stages.Subject{Crawl: req.Crawl, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt}
 }
 
 // turn is one request on its way through the stage.
@@ -125,14 +144,22 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 	if err != nil {
 		return stages.Output{}, err
 	}
+	letGo, err := f.hands.take(ctx, req.ID())
+	if err != nil {
+		return stages.Output{}, err
+	}
 	t := f.newTurn(req, spec)
+	free := func() {
+		t.release()
+		letGo()
+	}
 	defer func() {
 		if out.Free == nil { // it failed, or panicked
-			t.release()
+			free()
 		}
 	}()
 	if out, err = f.use(ctx, m, t); err == nil {
-		out.Free = t.release // the page holds the body until it is stored
+		out.Free = free // the page holds the body until it is stored
 	}
 	return out, err
 }
@@ -143,15 +170,30 @@ func (f *Fetcher) use(ctx context.Context, m *stages.Message, t *turn) (stages.O
 	if f.notToSend(t) {
 		return f.compose(ctx, t)
 	}
-	if f.epochs.outdated(t.partition, req.Epoch) || f.bus.Suspect(m) {
-		if wanted, err := f.suspect(ctx, req); err != nil || !wanted {
-			return stages.Output{}, err // its result is known: nothing is left to do
+	for unsure := false; ; unsure = true {
+		if err := f.bus.AwaitConnection(ctx); err != nil {
+			return stages.Output{}, err
 		}
+		began, good := time.Now(), time.Duration(math.MaxInt64)
+		if unsure || f.epochs.outdated(t.partition, req.Epoch) || f.bus.Suspect(m) {
+			if wanted, err := f.suspect(ctx, req); err != nil || !wanted {
+				return stages.Output{}, err // its result is known: nothing is left to do
+			}
+			good = messages.GrantTime
+		}
+		granted := time.Now()
+		t.ask.sure = func() bool { return f.bus.Steady(began) && time.Since(granted) < good }
+		err := f.take(ctx, t)
+		if errors.Is(err, errUnsure) {
+			t.release()
+			t.reply = nil
+			continue
+		}
+		if err != nil {
+			return stages.Output{}, err
+		}
+		return f.compose(ctx, t)
 	}
-	if err := f.take(ctx, t); err != nil {
-		return stages.Output{}, err
-	}
-	return f.compose(ctx, t)
 }
 
 // decodeRequest reads a request and refuses a URL that is not canonical, since
@@ -180,7 +222,7 @@ func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, err
 			return false, err
 		}
 	}
-	return f.bus.Wanted(ctx, req)
+	return f.bus.Wanted(ctx, req, f.asker)
 }
 
 func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
@@ -245,7 +287,7 @@ func (t *turn) release() {
 }
 
 // take uses the turn: for robots.txt, for the page, or for both where the host
-// needs no rest. It returns an error only if ctx is done.
+// needs no rest. It returns an error only if ctx is done, or errUnsure.
 func (f *Fetcher) take(ctx context.Context, t *turn) error {
 	if t.spec.Robots == messages.RobotsObey {
 		if err := f.consult(ctx, t); err != nil || t.reply != nil {
@@ -258,7 +300,7 @@ func (f *Fetcher) take(ctx context.Context, t *turn) error {
 	return f.followItself(ctx, t)
 }
 
-// ask does one exchange. It returns an error only if ctx is done.
+// ask does one exchange. It returns an error only if ctx is done, or errUnsure.
 func (f *Fetcher) ask(ctx context.Context, t *turn) error {
 	r, err := f.get.do(ctx, &t.ask)
 	t.reply = r

@@ -340,7 +340,7 @@ func TestBadMessagesArePoison(t *testing.T) {
 	} {
 		m := &stages.Message{Subject: messages.SubjectFetch(testCrawl, 0), Data: data, Deliveries: 1, Stored: time.Now()}
 		_, err := s.handle(t.Context(), m)
-		if kind, _ := stages.KindOf(err); err == nil || kind != stages.Poison {
+		if !stages.IsPoison(err) {
 			t.Errorf("%s: %v is not poison", name, err)
 		}
 		if out := s.bury(m, err); len(out.First)+len(out.Then) != 0 {

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"seine/internal/coding"
+	"seine/internal/natstest"
 	"seine/internal/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -39,18 +39,7 @@ type stage struct {
 // newBus starts a NATS server inside this process.
 func newBus(t testing.TB) *stages.Bus {
 	t.Helper()
-	ns, err := server.NewServer(&server.Options{
-		JetStream: true, StoreDir: t.TempDir(), DontListen: true, NoSigs: true, NoLog: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(10 * time.Second) {
-		t.Fatal("NATS server did not start")
-	}
-	nc, err := nats.Connect("", nats.InProcessServer(ns))
+	nc, err := nats.Connect("", nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +144,9 @@ func (s *stage) handle1(req *messages.Request, deliveries uint64) handled {
 	out, err := s.handle(context.Background(), m)
 	if err != nil {
 		s.t.Fatalf("handle %s: %v", req.URL, err)
+	}
+	if out.Free != nil {
+		defer out.Free() // as the runner does when all is stored
 	}
 	return s.decode(out, req)
 }

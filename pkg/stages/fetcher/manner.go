@@ -67,7 +67,7 @@ func (p *plan) manner(url string) *manner {
 // plans keeps the plan of each crawl.
 type plans struct {
 	client  *client
-	secrets secrets
+	secrets known
 	byCrawl sync.Map // name → *plan
 }
 
@@ -185,7 +185,7 @@ type rule struct {
 	match   *regexp.Regexp
 	header  map[string]string // with its secrets, and places for parameters
 	private []string
-	secrets secrets
+	secrets known
 }
 
 func (c *plans) rule(r *messages.RequestRule) rule {

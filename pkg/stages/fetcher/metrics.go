@@ -5,6 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"seine/pkg/messages"
 )
 
 // The figures of the stage. Labels are few and bounded: never a host or a URL.
@@ -35,7 +37,7 @@ var (
 		Name: "seine_fetch_body_memory_bytes", Help: "Memory reserved for bodies being read.",
 	})
 	waitSeconds = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_fetch_wait_seconds_total", Help: "Time spent waiting before or within requests, by reason (host, rate, bandwidth, memory, redelivery, object_store).",
+		Name: "seine_fetch_wait_seconds_total", Help: "Time spent waiting before or within requests, by reason (host, rate, bandwidth, memory, redelivery, object_store, proxy, robots).",
 	}, []string{"reason"})
 
 	proxyFailures = promauto.NewCounter(prometheus.CounterOpts{
@@ -51,6 +53,14 @@ var (
 	waitRedelivery, waitObjectFull = waitSeconds.WithLabelValues("redelivery"), waitSeconds.WithLabelValues("object_store")
 	waitProxy, waitRobots          = waitSeconds.WithLabelValues("proxy"), waitSeconds.WithLabelValues("robots")
 )
+
+// The series of all classes are there from the start: what is divided by one that
+// is not would be nothing, not 0.
+func init() {
+	for _, c := range messages.Classes() {
+		requestsTotal.WithLabelValues(string(c))
+	}
+}
 
 // timed adds to c how long do took.
 func timed(c prometheus.Counter, do func() error) error {

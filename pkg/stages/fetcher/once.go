@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/secrets"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -96,7 +97,7 @@ func newOnce(cfg Config) (*Fetcher, error) {
 	}
 	r.bucket = noBucket{}
 	return &Fetcher{
-		cfg: cfg, client: c, get: c, robots: r, plans: plans{client: c, secrets: secrets{cfg.Secrets}},
+		cfg: cfg, client: c, get: c, robots: r, plans: plans{client: c, secrets: known{secrets.Store{Folder: cfg.Secrets}}},
 		rules: stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
 	}, nil
 }

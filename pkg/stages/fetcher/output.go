@@ -44,6 +44,7 @@ func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
 	out.Then = []*nats.Msg{resultMsg(res, t.partition)}
 	requestsTotal.WithLabelValues(string(res.Class)).Inc()
 	bodyBytes.Add(float64(res.BytesBody))
+	f.tellEnd(ctx, res)
 	return out, nil
 }
 

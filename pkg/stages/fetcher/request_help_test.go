@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/internal/specfile"
 	"seine/internal/testweb"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -44,7 +45,7 @@ func version() string {
 // specOption replaces the spec.
 func specOption(t *testing.T, yaml string) option {
 	t.Helper()
-	spec, err := messages.ParseSpec([]byte(yaml))
+	spec, err := specfile.Load("spec.yaml", []byte(yaml))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"seine/internal/specfile"
 	"seine/internal/testweb"
 	"seine/pkg/messages"
 )
@@ -58,7 +59,7 @@ func (e *echo) last(t *testing.T) seen {
 func withSpec(t *testing.T, yaml string, options ...option) *stage {
 	t.Helper()
 	return newStage(t, append(options, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
-		spec, err := messages.ParseSpec([]byte("robots: ignore\nallow_private: true\ndelay: 0s\n" + yaml))
+		spec, err := specfile.Load("spec.yaml", []byte("robots: ignore\nallow_private: true\ndelay: 0s\n"+yaml))
 		if err != nil {
 			t.Fatal(err)
 		}

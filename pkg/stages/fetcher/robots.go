@@ -108,7 +108,7 @@ type found struct {
 }
 
 // get returns the robots.txt for the page that a asks for. It returns an error
-// only if ctx is done.
+// only if ctx is done, or errUnsure, which may be that of another page's request.
 func (c *robotsCache) get(ctx context.Context, a *ask) (found, error) {
 	origin := weburl.Origin(a.url)
 	if f, ok := c.files.GetIfPresent(origin); ok && time.Now().Before(f.until) {
@@ -195,14 +195,7 @@ func (c *robotsCache) claim(ctx context.Context, origin string, e *robotsEntry, 
 	} else {
 		_, err = c.bucket.Update(ctx, robotsKey(origin), value, revision)
 	}
-	return !conflict(err)
-}
-
-// conflict reports whether a key was not written because another wrote it.
-func conflict(err error) bool {
-	var api jetstream.JetStreamError
-	return errors.Is(err, jetstream.ErrKeyExists) ||
-		errors.As(err, &api) && api.APIError() != nil && api.APIError().ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+	return !stages.IsConflict(err)
 }
 
 // unclaim lets another ask the host, even if the turn was cut short.
@@ -224,7 +217,7 @@ func (c *robotsCache) stored(ctx context.Context, origin string) (*robotsEntry, 
 	kv, err := c.bucket.Get(ctx, robotsKey(origin))
 	if err != nil {
 		if !errors.Is(err, jetstream.ErrKeyNotFound) && ctx.Err() == nil {
-			c.warn("cannot read robots.txt from its bucket", "origin", origin, "error", err)
+			c.warn("cannot read robots.txt from its bucket", "host", weburl.Host(origin+"/"), "error", err)
 		}
 		return nil, 0
 	}
@@ -241,7 +234,7 @@ func (c *robotsCache) store(ctx context.Context, e *robotsEntry) {
 		_, err = c.bucket.Put(ctx, robotsKey(e.Origin), value)
 	}
 	if err != nil && ctx.Err() == nil {
-		c.warn("cannot share robots.txt with other fetchers", "origin", e.Origin, "error", err)
+		c.warn("cannot share robots.txt with other fetchers", "host", weburl.Host(e.Origin+"/"), "error", err)
 	}
 }
 

@@ -165,14 +165,14 @@ func (s *ways) tlsFor(t messages.TLS) *tls.Config {
 }
 
 // proxy returns the proxy of a spec; all specs share what is known of it.
-func (s *ways) proxy(text string, known secrets) (*proxy, error) {
+func (s *ways) proxy(text string, secrets known) (*proxy, error) {
 	u, err := messages.ParseProxy(text)
 	if err != nil {
 		return nil, fail(messages.Misconfigured, "proxies: %v", err)
 	}
 	u.Path = ""
 	if password, ok := u.User.Password(); ok {
-		if password, err = known.fill(password); err != nil {
+		if password, err = secrets.fill(password); err != nil {
 			return nil, err
 		}
 		u.User = url.UserPassword(u.User.Username(), password)

@@ -38,6 +38,7 @@ func (s *shard) result(res *messages.Result, now int64) error {
 		return err
 	}
 	resultsTotal.WithLabelValues(string(res.Class)).Inc()
+	s.troubles.add(res)
 	s.land(req)
 	event := s.settle(req, res, rules, pace, now)
 	s.touch(req.host)
@@ -91,6 +92,7 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
 	}
 	event := h.polite.End(pace, now, out, seed)
+	s.tell(event, h.name, req.id.crawl)
 	s.addresses.end(req.ip, h.polite.Delay(pace), now)
 	if rules.GroupBy == messages.GroupByIP && res.IP != "" {
 		h.ip = res.IP
@@ -110,6 +112,20 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 	req.record.Status, req.record.Class = res.Status, res.Class
 	req.remember(attempt{At: now / 1e6, Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
 	return event
+}
+
+// tell tells people how a host does. That is no warning: the frontier deals with it.
+func (s *shard) tell(event politeness.Event, host, crawl string) {
+	about := []any{"crawl", crawl, "host", host}
+	switch event {
+	case politeness.Opened:
+		s.log.Info("host fails, resting it", about...)
+	case politeness.GaveUp:
+		s.log.Info("host is given up", about...)
+	case politeness.Closed:
+		s.log.Info("host answers again", about...)
+	default: // what is less goes on all the time
+	}
 }
 
 // outcome says what a result means for how its host is asked.

@@ -35,6 +35,9 @@ type budgetDoc struct {
 // usage is what a partition has used, requests under way included.
 type usage struct{ Pages, Bytes int64 }
 
+// budgetWait is how long to wait after another partition was faster.
+const budgetWait = 5 * time.Millisecond
+
 // leastBytes is the smallest grant of bytes: about a page.
 const leastBytes = 64 << 10
 
@@ -63,6 +66,9 @@ func (b *budgets) settle(ctx context.Context, crawl string, p int, used usage, m
 			return q, nil
 		}
 		if !stages.IsConflict(err) {
+			return quota{}, fmt.Errorf("store budget of crawl %s: %w", crawl, err)
+		}
+		if err := stages.Sleep(ctx, budgetWait); err != nil { // what was read may be of a replica that is behind
 			return quota{}, fmt.Errorf("store budget of crawl %s: %w", crawl, err)
 		}
 	}

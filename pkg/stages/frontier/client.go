@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -36,6 +37,19 @@ func (c *Client) Status(ctx context.Context, crawl string) (Counters, error) {
 	return sum(parts).Counters, err
 }
 
+// Standing returns how a crawl stands, over all partitions, without the question
+// whether it has come to an end.
+func (c *Client) Standing(ctx context.Context, crawl string) (Standing, error) {
+	parts, err := c.partitions(ctx, crawl)
+	return sum(parts), err
+}
+
+// Due reports whether some host could be asked now for a crawl.
+func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
+	parts, err := c.statuses(ctx, Question{Crawl: crawl, Due: true})
+	return slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Due }), err
+}
+
 func sum(parts []PartitionStatus) (total Standing) {
 	for i := range parts {
 		total.Add(&parts[i].Counters)
@@ -50,10 +64,15 @@ func sum(parts []PartitionStatus) (total Standing) {
 }
 
 func (c *Client) partitions(ctx context.Context, crawl string) ([]PartitionStatus, error) {
+	return c.statuses(ctx, Question{Crawl: crawl})
+}
+
+// statuses asks all partitions.
+func (c *Client) statuses(ctx context.Context, q Question) ([]PartitionStatus, error) {
 	parts := make([]PartitionStatus, c.Bus.Layout.Partitions)
 	g, ctx := errgroup.WithContext(ctx)
 	for p := range parts {
-		g.Go(func() error { return c.ask(ctx, opStatus, p, Question{Crawl: crawl}, &parts[p]) })
+		g.Go(func() error { return c.ask(ctx, opStatus, p, q, &parts[p]) })
 	}
 	return parts, g.Wait()
 }
@@ -229,13 +248,12 @@ func same(a, b *Counters) bool {
 // drained reports whether the partitions have applied everything that the
 // streams hold for the crawl.
 func (c *Client) drained(ctx context.Context, crawl string, parts []PartitionStatus) (bool, error) {
-	js := c.Bus.JS
-	seeds, err := lastSequence(ctx, js, messages.StreamSeeds, messages.SubjectSeeds(crawl))
+	seeds, err := c.Bus.LastSequence(ctx, messages.StreamSeeds, messages.SubjectSeeds(crawl))
 	if err != nil {
 		return false, err
 	}
 	if seeds > 0 {
-		consumer, err := js.Consumer(ctx, messages.StreamSeeds, messages.ConsumerSeeds)
+		consumer, err := c.Bus.JS.Consumer(ctx, messages.StreamSeeds, messages.ConsumerSeeds)
 		if err != nil {
 			return false, fmt.Errorf("look at consumer %s: %w", messages.ConsumerSeeds, err)
 		}
@@ -247,7 +265,7 @@ func (c *Client) drained(ctx context.Context, crawl string, parts []PartitionSta
 		for stream, subject := range map[string]string{
 			messages.StreamURLs: messages.SubjectURLs(crawl, p), messages.StreamResults: messages.SubjectResults(crawl, p),
 		} {
-			last, err := lastSequence(ctx, js, stream, subject)
+			last, err := c.Bus.LastSequence(ctx, stream, subject)
 			if err != nil || last > parts[p].Positions[stream].Sequence {
 				return false, err
 			}

@@ -5,11 +5,10 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/natstest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -17,16 +16,7 @@ import (
 // A frontier hears questions before it has taken its partitions, and does not
 // answer them: who asks must not wait for long, nor give up.
 func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
-	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("no server")
-	}
-	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(s))
+	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	if err != nil {
 		t.Fatal(err)
 	}

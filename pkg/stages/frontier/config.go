@@ -29,7 +29,7 @@ type Config struct {
 	PagesBytes    messages.Bytes    `help:"Limit of stream PAGES." default:"2GiB"`
 	RecordsBytes  messages.Bytes    `help:"Limit of stream RECORDS." default:"1GiB"`
 	DeadBytes     messages.Bytes    `help:"Limit of stream DEAD." default:"256MiB"`
-	SnapshotBytes messages.Bytes    `help:"Limit of the object store for snapshots." default:"8GiB"`
+	SnapshotBytes messages.Bytes    `help:"Limit of the object store for snapshots." default:"4GiB"`
 	BodiesBytes   messages.Bytes    `help:"Limit of the object store for large bodies." default:"1GiB"`
 	DeadAge       messages.Duration `help:"How long dead letters are kept." default:"720h"`
 	KeepShare     float64           `help:"Part of a stream's limit that history already read may take." default:"0.5"`

@@ -2,10 +2,10 @@ package frontier
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"seine/pkg/messages"
@@ -289,11 +289,7 @@ func (s *shard) sent(id urlID, attempt int, seq uint64) {
 		return
 	}
 	req.seq = seq
-	text, err := json.Marshal(seq)
-	if err != nil {
-		panic(err) // a number
-	}
-	s.tx.set(s.inFlightKey(id), text)
+	s.tx.set(s.inFlightKey(id), strconv.AppendUint(nil, seq, 10))
 }
 
 // resend gives up on a request that is nowhere, and sends its visit again.

@@ -17,6 +17,7 @@ import (
 
 // Frontier is one process of the stage.
 type Frontier struct {
+	clock     clock
 	cfg       Config
 	bus       *stages.Bus
 	specs     *stages.Specs
@@ -39,10 +40,12 @@ type Frontier struct {
 
 // Provision makes the streams ready for the stages, as the configuration says.
 func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
+	ctx, cancel := bus.UntilRefused(ctx)
+	defer cancel()
 	if err := bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas); err != nil || cfg.SnapshotEvery == 0 {
-		return err
+		return bus.Explain(err)
 	}
-	return stages.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas)
+	return bus.Explain(stages.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))
 }
 
 // New returns a frontier on a store. It starts nothing.
@@ -55,7 +58,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 		return nil, fmt.Errorf("--take: %w", err)
 	}
 	f := &Frontier{
-		cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
+		clock: newClock(), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
 		pub: stages.NewPublisher(bus, messages.StageFrontier), compiled: make(map[string]*rules),
 		owned: make(map[int]*partition), snapshots: stages.NewSnapshots(bus),
 	}
@@ -69,7 +72,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 }
 
 // now is the time, Unix ns.
-func (f *Frontier) now() int64 { return time.Now().UnixNano() }
+func (f *Frontier) now() int64 { return f.clock.now() }
 
 // Run works until ctx is done, then finishes the turn of every partition.
 func (f *Frontier) Run(ctx context.Context) error {

@@ -22,6 +22,7 @@ type host struct {
 
 	name     string
 	inFlight int
+	last     answers
 	dirty    bool // differs from the store
 	ready    bool // is in the shard's ready list
 	turn     int  // which of work goes next
@@ -77,6 +78,7 @@ func (h *host) queued() (n int) {
 
 // finished takes note of a request that ended.
 func (h *host) finished(res *messages.Result) {
+	h.last.add(res)
 	h.stats.Requests++
 	h.stats.Bytes += res.BytesWire
 	h.stats.Millis += time.Duration(res.Timings.Total).Milliseconds()

@@ -6,8 +6,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // expired asks what became of requests without a result, and returns those to
@@ -50,16 +52,16 @@ func (p *partition) ask(ctx context.Context, req *request, now int64) error {
 	if err != nil {
 		return err
 	}
-	m, err := p.fetch.GetMsg(actx, req.seq)
+	m, err := p.streams.AskLeader(actx, messages.StreamFetch, stages.Lookup{Seq: req.seq})
 	switch {
-	case err == nil && m.Header.Get(nats.MsgIdHdr) == wire.ID():
+	case err == nil && m.ID() == wire.ID():
 		req.missing = false
 	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
-		p.log.Debug("cannot look for a request", "error", err)
+		p.log.Debug("cannot look for a request", append(subjectOf(wire).LogAttrs(ctx), "error", err)...)
 	case !req.missing:
 		req.missing, req.deadline = true, now+missingGrace
 	default:
-		p.log.Warn("request was lost, sending it again", "url", req.URL, "attempt", req.Sent)
+		p.log.Info("request was lost, sending it again", subjectOf(wire).LogAttrs(ctx)...)
 		p.resend(req, now)
 	}
 	return nil

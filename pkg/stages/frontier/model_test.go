@@ -14,12 +14,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// defaultCases is how many cases the model test runs unless -rapid.checks says
-// otherwise; each has about defaultSteps actions.
-const (
-	defaultCases = 2000
-	defaultSteps = 30
-)
+// defaultSteps is about how many actions a case of the model test has, unless
+// -rapid.steps says otherwise.
+const defaultSteps = 30
 
 // TestModel plays random candidates, results, crashes, moves to another store,
 // changes of the specs and steps of the clock, and holds every turn against the

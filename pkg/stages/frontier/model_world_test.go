@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"pgregory.net/rapid"
 
+	"seine/internal/pebblestate"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -116,7 +117,7 @@ func (r *river) openStore() {
 	cache := pebble.NewCache(1 << 20)
 	defer cache.Unref()
 	o := &pebble.Options{
-		FS: r.disk, Cache: cache, MemTableSize: 256 << 10, Logger: pebbleLog{slog.New(slog.DiscardHandler)},
+		FS: r.disk, Cache: cache, MemTableSize: 256 << 10, Logger: pebblestate.Logger("store", slog.New(slog.DiscardHandler)),
 		FormatMajorVersion: pebble.FormatNewest,
 	}
 	for i := range o.Levels {
@@ -146,7 +147,7 @@ func (r *river) openShard(hold bool) {
 // loaded lets the filters be complete.
 func (r *river) loaded() {
 	if r.held != nil {
-		r.held.await(r.shard)
+		awaitLoaded(r.held, r.shard)
 		r.shard.loader, r.held = r.held, nil
 	}
 }
@@ -422,22 +423,19 @@ func (r *river) resume() {
 
 // lost is partition.expired, over this FETCH.
 func (r *river) lost(now int64) ([]*request, error) {
-	p := &partition{shard: r.shard, fetch: fetchStream{r: r}}
+	p := &partition{shard: r.shard, streams: fetchStream{r}}
 	return p.expired(context.Background(), now)
 }
 
 // fetchStream is FETCH, as far as it is asked.
-type fetchStream struct {
-	jetstream.Stream
-	r *river
-}
+type fetchStream struct{ r *river }
 
-func (f fetchStream) GetMsg(_ context.Context, seq uint64, _ ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
-	req := f.r.fetch[seq]
+func (f fetchStream) AskLeader(_ context.Context, _ string, want stages.Lookup) (*stages.StoredMessage, error) {
+	req := f.r.fetch[want.Seq]
 	if req == nil {
 		return nil, jetstream.ErrMsgNotFound
 	}
-	return &jetstream.RawStreamMsg{Sequence: seq, Header: nats.Header{nats.MsgIdHdr: {req.ID()}}}, nil
+	return &stages.StoredMessage{Seq: want.Seq, Header: []byte("NATS/1.0\r\n" + nats.MsgIdHdr + ": " + req.ID() + "\r\n\r\n")}, nil
 }
 
 // grant gives the crawls more of their budgets, as partition.requestGrants and

@@ -2,8 +2,10 @@ package frontier
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go"
+	"go.opentelemetry.io/otel/trace"
 
 	"seine/pkg/messages"
 )
@@ -13,6 +15,7 @@ type outgoing struct {
 	id   urlID
 	wire *messages.Request
 	seq  uint64
+	made time.Time
 }
 
 // post hands requests to the outbox. The intake goes on while it publishes.
@@ -47,13 +50,18 @@ func (p *partition) publish(ctx context.Context) error {
 
 func (p *partition) publishBatch(ctx context.Context, batch []outgoing) ([]outgoing, error) {
 	msgs := make([]*nats.Msg, len(batch))
+	var spans []trace.Span
 	for i, o := range batch {
 		m := nats.NewMsg(messages.SubjectFetch(o.id.crawl, p.partition))
 		m.Header.Set(nats.MsgIdHdr, o.wire.ID())
 		m.Data = o.wire.Encode()
 		msgs[i] = m
+		spans = p.traceRequest(ctx, &batch[i], m, spans)
 	}
 	seqs, err := p.f.pub.PublishSequenced(ctx, msgs)
+	for _, span := range spans {
+		span.End()
+	}
 	if err != nil {
 		return nil, err
 	}

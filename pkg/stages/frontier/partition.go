@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -20,7 +21,7 @@ import (
 type partition struct {
 	*shard
 	f       *Frontier
-	fetch   jetstream.Stream
+	streams leaders
 	urls    *stages.Feed
 	results *stages.Feed
 	queries chan query
@@ -35,9 +36,19 @@ type partition struct {
 	nextLease  int64
 	dead       []*nats.Msg
 	replaying  bool // the state is behind the streams
+	replayed   int  // messages that it was behind
+	aside      bool // nobody's: what is bad in the streams is its owner's to tell
 	counted    int  // requests under way that the frontier's total includes
+	traced     tracing.Later
+	fetchLife  time.Time // when FETCH was created, if visits are traced
 	grants     chan grant
 	saver      saver
+	surveyed   surveyed
+}
+
+// leaders look into streams, whatever replicas there are of them.
+type leaders interface {
+	AskLeader(ctx context.Context, stream string, want stages.Lookup) (*stages.StoredMessage, error)
 }
 
 const (
@@ -48,13 +59,9 @@ const (
 
 // own runs partition p until ctx is done.
 func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
-	restored, err := f.takeOver(ctx, p, epoch)
+	part, err := f.enter(ctx, p, epoch)
 	if err != nil {
-		return ignoreDone(ctx, err)
-	}
-	part, err := f.open(ctx, p, epoch, restored)
-	if err != nil {
-		return ignoreDone(ctx, err)
+		return f.later(p, ignoreDone(ctx, err))
 	}
 	defer part.close()
 	f.attach(part)
@@ -69,6 +76,26 @@ func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
 		part.handOver()
 	}
 	return ignoreDone(ctx, err)
+}
+
+// enter makes this process the one that goes on with a partition.
+func (f *Frontier) enter(ctx context.Context, p int, epoch uint64) (*partition, error) {
+	restored, err := f.takeOver(ctx, p, epoch)
+	if err != nil {
+		return nil, err
+	}
+	return f.open(ctx, p, epoch, restored)
+}
+
+// later returns no error for what may be over soon: the partition is given back,
+// for whoever can take it. A cluster that elects a leader answers nobody, and who
+// is cut off with one that was reads what is out of date.
+func (f *Frontier) later(p int, err error) error {
+	if stages.Unavailable(err) || errors.Is(err, stages.ErrStale) {
+		f.log.Warn("cannot enter a partition now", "partition", p, "error", err)
+		return nil
+	}
+	return err
 }
 
 // ignoreDone returns no error for what ended because ctx did.
@@ -95,7 +122,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 		return nil, fmt.Errorf("open partition %d: %w", p, err)
 	}
 	part := &partition{
-		shard: s, f: f, queries: make(chan query, 64), replaying: true, ends: make(map[string]uint64),
+		shard: s, f: f, streams: f.bus, queries: make(chan query, 64), replaying: true, ends: make(map[string]uint64),
 		acks:   make(map[string]*stages.FeedMessage),
 		outbox: make(chan []outgoing, maxPublishing), published: make(chan []outgoing, maxPublishing),
 		grants: make(chan grant, 16),
@@ -110,21 +137,11 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 		messages.PartitionConsumer(messages.ConsumerURLs, "urls", p), s.positions[messages.StreamURLs])
 	part.results = stages.NewFeed(f.bus, messages.StreamResults,
 		messages.PartitionConsumer(messages.ConsumerResults, "results", p), s.positions[messages.StreamResults])
-	if part.fetch, err = f.bus.JS.Stream(ctx, messages.StreamFetch); err != nil {
+	if part.fetchLife, err = f.fetchLife(ctx); err != nil {
 		return nil, err
 	}
-	// FETCH comes first: what has left it by now has its result in RESULTS.
-	if restored {
-		if part.foreign, err = pending(ctx, part.fetch, p); err != nil {
-			return nil, err
-		}
-	}
-	for stream, subject := range map[string]string{
-		messages.StreamURLs: messages.SubjectURLs("*", p), messages.StreamResults: messages.SubjectResults("*", p),
-	} {
-		if part.ends[stream], err = lastSequence(ctx, f.bus.JS, stream, subject); err != nil {
-			return nil, err
-		}
+	if err := part.look(ctx, restored); err != nil {
+		return nil, err
 	}
 	if err := part.saver.begin(ctx, part, restored); err != nil {
 		return nil, err
@@ -133,20 +150,23 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 	return part, nil
 }
 
-// lastSequence is that of the last message stored for a subject, 0 if none is.
-func lastSequence(ctx context.Context, js jetstream.JetStream, stream, subject string) (uint64, error) {
-	s, err := js.Stream(ctx, stream)
-	if err != nil {
-		return 0, fmt.Errorf("open stream %s: %w", stream, err)
+// look finds out what is to be replayed: the requests in FETCH, if a former owner
+// sent them, and up to where.
+func (p *partition) look(ctx context.Context, restored bool) (err error) {
+	// FETCH comes first: what has left it by now has its result in RESULTS.
+	if restored {
+		if p.foreign, err = pending(ctx, p.f.bus, p.partition); err != nil {
+			return err
+		}
 	}
-	m, err := s.GetLastMsgForSubject(ctx, subject)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return 0, nil
+	for stream, subject := range map[string]string{
+		messages.StreamURLs: messages.SubjectURLs("*", p.partition), messages.StreamResults: messages.SubjectResults("*", p.partition),
+	} {
+		if p.ends[stream], err = p.f.bus.LastSequence(ctx, stream, subject); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return 0, fmt.Errorf("look at stream %s: %w", stream, err)
-	}
-	return m.Sequence, nil
+	return nil
 }
 
 func (p *partition) close() {
@@ -271,6 +291,11 @@ func (p *partition) applyResult(m *stages.FeedMessage, now int64) error {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
 		return nil
 	}
+	about := stages.Subject{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}
+	p.traceApplied(m, about, tracing.Class.String(string(res.Class)))
+	if p.log.Enabled(context.Background(), slog.LevelDebug) {
+		p.log.Debug("result applied", append(about.LogAttrsIn(m.Header), "class", res.Class, "status", res.Status)...)
+	}
 	return p.result(res, now)
 }
 
@@ -280,6 +305,7 @@ func (p *partition) applyCandidates(m *stages.FeedMessage, now int64) error {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
 		return nil
 	}
+	p.traceApplied(m, stages.Subject{Crawl: c.Crawl, URL: c.Referrer, Visit: c.Ends}, found.Int(len(c.URLs)))
 	bad, err := p.candidates(c, p.f.bus.Layout.Partitions, now)
 	for i, b := range bad {
 		p.dead = append(p.dead, deadPart(&m.Message, i+1, b.url, b.err))
@@ -291,8 +317,10 @@ func (p *partition) applyCandidates(m *stages.FeedMessage, now int64) error {
 // acknowledges what it applied.
 func (p *partition) settleTurn(ctx context.Context, now int64) error {
 	// Before the commit: after it nobody would read the message again.
-	if err := stages.PublishDead(ctx, p.f.pub, p.dead...); err != nil {
-		return err
+	if !p.aside {
+		if err := stages.PublishDead(ctx, p.f.pub, p.dead...); err != nil {
+			return err
+		}
 	}
 	p.dead = p.dead[:0]
 	for stream, m := range p.acks {
@@ -307,6 +335,7 @@ func (p *partition) settleTurn(ctx context.Context, now int64) error {
 		m.Ack()
 	}
 	clear(p.acks)
+	p.traced.End()
 	p.applied = 0
 	return nil
 }
@@ -338,7 +367,7 @@ func (p *partition) due(ctx context.Context, now int64) ([]outgoing, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, outgoing{id: req.id, wire: wire})
+		out = append(out, outgoing{id: req.id, wire: wire, made: time.Now()})
 	}
 	return out, nil
 }

@@ -204,7 +204,7 @@ func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
 	if c.nextRun > now {
 		return nil
 	}
-	s.log.Info("crawl starts again by its schedule", "crawl", name, "due", next)
+	s.log.Info("crawl starts again by its schedule", "crawl", name, "run", next.Unix(), "due", next)
 	c.Run, c.Reseed, c.dirty, c.nextRun = next.Unix(), &sweep{}, true, 0
 	return nil
 }

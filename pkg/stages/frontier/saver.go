@@ -75,11 +75,11 @@ func (s *saver) consider(p *partition) {
 	default:
 	}
 	s.look(p)
-	age, urgent := time.Since(s.last), s.urgent.Load()
+	age, urgent := time.Since(s.last), s.urgent.Load() || s.first()
 	if s.running || s.unchanged(p) || age < every && !urgent || age < patience*s.took && !urgent {
 		return
 	}
-	if p.f.saveFrom.Load() > time.Now().UnixNano() && !s.pressing.Load() || !p.f.saving.CompareAndSwap(false, true) {
+	if p.f.saveFrom.Load() > p.f.now() && !s.pressing.Load() || !p.f.saving.CompareAndSwap(false, true) {
 		return
 	}
 	s.running, s.last = true, time.Now()
@@ -87,7 +87,7 @@ func (s *saver) consider(p *partition) {
 	s.tasks.Go(func() {
 		defer view.close()
 		done := p.save(context.Background(), view, at)
-		p.f.saveFrom.Store(time.Now().Add(breath * done.took).UnixNano())
+		p.f.saveFrom.Store(p.f.now() + int64(breath*done.took))
 		p.f.saving.Store(false)
 		s.saved <- done
 	})
@@ -110,7 +110,15 @@ func (s *saver) look(p *partition) {
 	})
 }
 
+// first reports whether the partition has no snapshot and none was tried. It is to
+// have one soon, and be it of nothing: without one, whoever takes it over needs the
+// streams from their beginning.
+func (s *saver) first() bool { return s.at == nil && s.took == 0 }
+
 func (s *saver) unchanged(p *partition) bool {
+	if s.at == nil {
+		return false
+	}
 	for stream, at := range p.positions {
 		if s.at[stream] != at {
 			return false
@@ -122,7 +130,7 @@ func (s *saver) unchanged(p *partition) bool {
 func (s *saver) note(p *partition, done saved) {
 	s.took = done.took
 	if done.err != nil {
-		p.log.Warn("cannot make a snapshot; the last one is kept", "error", done.err)
+		p.log.Warn("cannot make a snapshot, the last one is kept", "error", done.err)
 		return
 	}
 	s.at = done.at

@@ -121,7 +121,7 @@ func startLoader(ctx context.Context, s *shard) *loader {
 			c, err := loadCrawl(ctx, view, named(prefix(s.partition, kindURL), name))
 			if err != nil {
 				if ctx.Err() == nil {
-					s.log.Error("cannot fill the filter of known URLs; each is looked up on the disk", "crawl", name, "error", err)
+					s.log.Error("cannot fill the filter of known URLs, each is looked up on the disk", "crawl", name, "error", err)
 				}
 				return
 			}
@@ -149,12 +149,6 @@ func (l *loader) collect(s *shard) {
 			return
 		}
 	}
-}
-
-// await puts to use all that is to be loaded.
-func (l *loader) await(s *shard) {
-	l.done.Wait()
-	l.collect(s)
 }
 
 func loadCrawl(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCrawl, error) {

@@ -31,7 +31,7 @@ func (f *Frontier) serve(ctx context.Context) error {
 		return fmt.Errorf("serve questions: %w", err)
 	}
 	defer func() { _ = svc.Stop() }()
-	for _, op := range []string{opStatus, opHosts, opHost, opExplain, messages.OpWanted} {
+	for _, op := range []string{opStatus, opHosts, opHost, opExplain, opSurvey, opFailed, messages.OpWanted} {
 		subject := "seine.frontier." + op + ".*"
 		if err := svc.AddEndpoint(op, micro.HandlerFunc(f.forward), micro.WithEndpointSubject(subject)); err != nil {
 			return fmt.Errorf("serve questions: %w", err)

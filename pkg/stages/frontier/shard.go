@@ -43,6 +43,7 @@ type shard struct {
 	specsGen  uint64 // grows when a spec has changed
 	loader    *loader
 	recent    *recent
+	troubles  troubles
 	scratch   []byte
 }
 
@@ -97,6 +98,8 @@ type request struct {
 	missing  bool   // it was gone from FETCH when last asked
 	unsent   bool   // it must be published, perhaps once more
 	ip       string // that the host had when it was sent, for addresses
+	asker    string // who was last told that it is wanted,
+	asked    int64  // and when, Unix ns
 }
 
 // shardOptions are what a shard is opened with.

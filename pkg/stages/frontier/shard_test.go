@@ -65,7 +65,13 @@ func (w *world) open() {
 		epoch: 1, specs: w, maxHosts: 256, addresses: newAddresses(w.at()), log: slog.New(slog.DiscardHandler),
 	})
 	w.must(err)
-	w.shard.loader.await(w.shard)
+	awaitLoaded(w.shard.loader, w.shard)
+}
+
+// awaitLoaded puts to use all that is to be loaded.
+func awaitLoaded(l *loader, s *shard) {
+	l.done.Wait()
+	l.collect(s)
 }
 
 func (w *world) at() int64 { return w.now.UnixNano() }

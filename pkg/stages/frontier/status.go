@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -20,6 +21,8 @@ const (
 	opHosts   = "hosts"   // Question.Top → []HostStatus
 	opHost    = "host"    // Question.Host → HostStatus
 	opExplain = "explain" // Question.Crawl and URL → Explanation
+	opSurvey  = "survey"  // Question.Crawl and Top → Survey
+	opFailed  = "failed"  // Question.Crawl, Class, After and Top → FailedPage
 	opControl = "control" // Control → {"rev": …}
 )
 
@@ -29,6 +32,11 @@ type Question struct {
 	URL   string `json:"url,omitempty"`
 	Host  string `json:"host,omitempty"`
 	Top   int    `json:"top,omitempty"`
+	Class string `json:"class,omitempty"`
+	After string `json:"after,omitempty"`
+	// Due asks status whether a host could be asked now, which takes a look at the
+	// hosts.
+	Due bool `json:"due,omitempty"`
 }
 
 // PartitionStatus is how a crawl stands in one partition.
@@ -42,6 +50,9 @@ type PartitionStatus struct {
 	Late bool `json:"late,omitempty"`
 	// Next is the host that is asked next, if all of the partition's must wait.
 	Next *HostStatus `json:"next,omitempty"`
+	// Due says that a host of the crawl could be asked now, if that was the
+	// question.
+	Due bool `json:"due,omitempty"`
 	// Reviewing says that URLs are still being judged by a changed spec.
 	Reviewing bool `json:"reviewing,omitempty"`
 }
@@ -63,6 +74,24 @@ type HostStatus struct {
 	Errors   int64  `json:"errors"`
 	Bytes    int64  `json:"bytes"`
 	MeanMS   int64  `json:"mean_ms"` // of a request
+	// Failing is how often the host has failed in a row, SlowedMS the delay that
+	// it earned by refusing, CrawlDelayMS what its robots.txt asks for.
+	Failing      int   `json:"failing,omitempty"`
+	SlowedMS     int64 `json:"slowed_ms,omitempty"`
+	CrawlDelayMS int64 `json:"crawl_delay_ms,omitempty"`
+	// Crawls are those with work for it.
+	Crawls []HostWork `json:"crawls,omitempty"`
+	// Last are the answers since this frontier has had the host in memory, the
+	// oldest first; only where one host is asked about.
+	Last []Attempt `json:"last,omitempty"`
+}
+
+// HostWork is what one crawl wants of a host.
+type HostWork struct {
+	Crawl    string `json:"crawl"`
+	Queued   int    `json:"queued"`
+	InFlight int    `json:"in_flight"`
+	Parked   bool   `json:"parked,omitempty"` // paused, cancelled, or over its budget
 }
 
 // Explanation is what became of a URL.
@@ -87,6 +116,24 @@ type Explanation struct {
 	History []Attempt `json:"history,omitempty"`
 	// Host is that of the URL: why it waits.
 	Host *HostStatus `json:"host,omitempty"`
+	// Redirects is how many in a row led here; the last of them is the Referrer.
+	Redirects int `json:"redirects,omitempty"`
+	// FetchSeq is where in FETCH the request under way is, 0 if there is none.
+	FetchSeq uint64 `json:"fetch_seq,omitempty"`
+	// Now is what the spec says of the URL now.
+	Now Verdict `json:"now"`
+}
+
+// Verdict is what a spec says of a URL.
+type Verdict struct {
+	Rev uint64 `json:"rev"` // of the spec
+	// Reason is why the URL would be excluded, "" if it would not. What is only
+	// known after a request, as what robots.txt says, is not in it.
+	Reason string `json:"reason,omitempty"`
+	// Rule is the pattern that decides, if one does.
+	Rule string `json:"rule,omitempty"`
+	// Unknown says that the crawl has never been fed: nothing is known of its scope.
+	Unknown bool `json:"unknown_crawl,omitempty"`
 }
 
 // Attempt is how one request ended, of the last ones.
@@ -109,15 +156,23 @@ func (p *partition) answer(q query) {
 	if err == nil {
 		switch q.op {
 		case opStatus:
-			reply = p.status(about.Crawl)
+			st := p.status(about.Crawl)
+			if about.Due {
+				st.Due, err = p.canAsk(about.Crawl, p.f.now())
+			}
+			reply = st
 		case opHosts:
 			reply, err = p.slowest(about.Top)
 		case opHost:
-			reply, err = p.hostStatus(about.Host)
+			reply, err = p.hostDetail(about.Host)
+		case opSurvey:
+			reply, err = p.survey(about)
+		case opFailed:
+			reply, err = p.failed(about)
 		case opExplain:
 			reply, err = p.explain(about.Crawl, about.URL)
 		case messages.OpWanted:
-			reply, err = p.wantedBy(q.Data())
+			reply, err = p.wantedBy(q.Data(), q.Headers().Get(messages.HeaderAsker))
 		}
 	}
 	if err := respond(q.Request, reply, err); err != nil {
@@ -127,7 +182,7 @@ func (p *partition) answer(q query) {
 
 // wantedBy answers a fetcher that was given a request again. Only when every
 // result in the stream has been applied is it certain that there is none.
-func (p *partition) wantedBy(payload []byte) (messages.Wanted, error) {
+func (p *partition) wantedBy(payload []byte, asker string) (messages.Wanted, error) {
 	ask, err := messages.DecodeRequest(payload)
 	if err != nil {
 		return messages.Wanted{}, err
@@ -141,11 +196,29 @@ func (p *partition) wantedBy(payload []byte) (messages.Wanted, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	last, err := lastSequence(ctx, p.f.bus.JS, messages.StreamResults, messages.SubjectResults(ask.Crawl, p.partition))
+	last, err := p.f.bus.LastSequence(ctx, messages.StreamResults, messages.SubjectResults(ask.Crawl, p.partition))
 	if err != nil || last > p.positions[messages.StreamResults].Sequence {
 		return messages.Wanted{Behind: true}, nil
 	}
-	return messages.Wanted{Wanted: true}, nil
+	return req.grant(asker, p.f.now(), messages.ClaimTime(p.timeout(ask.Crawl))), nil
+}
+
+// timeout is how long a request of a crawl may take.
+func (p *partition) timeout(crawl string) time.Duration {
+	if c := p.crawls[crawl]; c != nil && c.rules != nil {
+		return time.Duration(c.rules.Spec.Timeout)
+	}
+	return time.Duration(messages.DefaultTimeout)
+}
+
+// grant tells one asker at a time that the request is wanted: two may hold it, each
+// in the belief that the other is gone.
+func (r *request) grant(asker string, now int64, claim time.Duration) messages.Wanted {
+	if r.asker != "" && r.asker != asker && now < r.asked+int64(claim) {
+		return messages.Wanted{Behind: true}
+	}
+	r.asker, r.asked = asker, now
+	return messages.Wanted{Wanted: true}
 }
 
 func (p *partition) status(crawl string) PartitionStatus {
@@ -227,6 +300,11 @@ func (p *partition) describe(h *host) (HostStatus, error) {
 	if st.Requests > 0 {
 		st.MeanMS = h.stats.Millis / st.Requests
 	}
+	for _, w := range h.work {
+		if w.queued+w.inFlight > 0 && len(st.Crawls) < maxHostWork {
+			st.Crawls = append(st.Crawls, HostWork{w.crawl, w.queued, w.inFlight, w.parked})
+		}
+	}
 	rules, err := p.rulesOf(h)
 	if err == nil && rules == nil && len(h.work) > 0 { // nothing is wanted of it now
 		r, rerr := p.rules(h.work[0].crawl, 0)
@@ -246,6 +324,18 @@ func (p *partition) describe(h *host) (HostStatus, error) {
 	return st, nil
 }
 
+// maxHostWork bounds how many crawls a HostStatus names.
+const maxHostWork = 8
+
+// hostDetail is the status of a host with its last answers.
+func (p *partition) hostDetail(name string) (HostStatus, error) {
+	st, err := p.hostStatus(name)
+	if live := p.hosts[name]; err == nil && live != nil {
+		st.Last = live.last.attempts()
+	}
+	return st, err
+}
+
 // parked reports whether all that is queued for a host is parked.
 func parked(h *host) bool {
 	for _, w := range h.work {
@@ -258,6 +348,7 @@ func parked(h *host) bool {
 
 func (p *partition) describeWait(st *HostStatus, h *host, rules *politeness.Rules, now int64) {
 	st.DelayMS = h.polite.Delay(rules).Milliseconds()
+	st.Failing, st.SlowedMS, st.CrawlDelayMS = h.polite.Failures(), h.polite.Slowed().Milliseconds(), h.polite.CrawlDelay().Milliseconds()
 	st.NextMS = max(h.polite.Earliest(rules, now), h.notBefore) / 1e6
 	st.Why = string(h.polite.Phase(rules, now))
 	if h.polite.GivenUp(rules) {
@@ -273,10 +364,15 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 	url = rules.normalize.Normalize(url)
 	id := urlID{crawl, messages.HashURL(url)}
 	r, err := p.record(id)
-	if err != nil || r == nil {
+	if err != nil {
 		return Explanation{URL: url}, err
 	}
+	now, err := p.verdict(crawl, r, url, rules)
+	if err != nil || r == nil {
+		return Explanation{URL: url, Now: now}, err
+	}
 	e := Explanation{
+		Now: now, Redirects: r.Redirects,
 		Known: true, URL: r.URL, Visit: r.visit(id.hash), State: r.State.String(), Reason: r.Reason,
 		Class: r.Class, Status: r.Status, Priority: int(r.Priority), Depth: r.Depth, Referrer: r.Referrer, Seed: r.Seed,
 		Sent: r.Sent, Failures: r.Failures, ChangedMS: r.Changed, NextMS: r.Due / 1e6,
@@ -284,7 +380,32 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 	for _, a := range r.History {
 		e.History = append(e.History, Attempt{AtMS: a.At, Class: a.Class, Status: a.Status, TookMS: a.Took})
 	}
+	if req := p.inFlight[id]; req != nil {
+		e.FetchSeq = req.seq
+	}
 	h, err := p.hostStatus(rules.group(r.URL))
 	e.Host = &h
 	return e, err
+}
+
+// verdict judges a URL by the spec as it is now; r is nil for one that is not known.
+func (p *partition) verdict(crawl string, r *record, url string, rules *rules) (Verdict, error) {
+	c := p.crawls[crawl]
+	v := Verdict{Rev: rules.Rev, Unknown: c == nil || c.Known() == 0}
+	if r == nil {
+		r = &record{URL: url}
+	}
+	opened := true
+	if !v.Unknown {
+		var err error
+		if opened, err = p.opened(crawl, url, rules); err != nil {
+			return v, err
+		}
+	}
+	v.Reason = rules.excludes(r, opened, p.f.now())
+	if v.Reason == ReasonExclude {
+		i := slices.IndexFunc(rules.exclude, func(re *regexp.Regexp) bool { return re.MatchString(url) })
+		v.Rule = rules.Exclude[i]
+	}
+	return v, nil
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/nats-io/nuid"
+
+	"seine/internal/pebblestate"
 )
 
 // Sync says what a commit waits for.
@@ -41,9 +41,9 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make frontier store: %w", err)
 	}
-	id, err := storeID(dir)
+	id, err := pebblestate.Identity(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open frontier store %s: %w", dir, err)
 	}
 	cache := pebble.NewCache(cacheBytes)
 	defer cache.Unref()
@@ -53,7 +53,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 	}
 	opts := &pebble.Options{
 		FS: fs, Cache: cache, MemTableSize: 16 << 20, MemTableStopWritesThreshold: 4,
-		L0CompactionThreshold: 4, MaxOpenFiles: 500, Logger: pebbleLog{log},
+		L0CompactionThreshold: 4, MaxOpenFiles: 500, Logger: pebblestate.Logger("store", log),
 		FormatMajorVersion: pebble.FormatNewest,
 	}
 	for i := range opts.Levels {
@@ -79,23 +79,6 @@ func (s *Store) Close() error {
 		return fmt.Errorf("close frontier store: %w", err)
 	}
 	return nil
-}
-
-// storeID reads the identity of the store in dir, or makes one.
-func storeID(dir string) (string, error) {
-	path := filepath.Join(dir, "IDENTITY")
-	b, err := os.ReadFile(path)
-	if err == nil && len(b) > 0 {
-		return strings.TrimSpace(string(b)), nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("read store identity: %w", err)
-	}
-	id := nuid.Next()
-	if err := os.WriteFile(path, []byte(id+"\n"), 0o644); err != nil {
-		return "", fmt.Errorf("write store identity: %w", err)
-	}
-	return id, nil
 }
 
 // osSync leaves out the fsync of the write-ahead log: a commit waits until the
@@ -124,20 +107,6 @@ type unsynced struct{ vfs.File }
 
 func (unsynced) Sync() error     { return nil }
 func (unsynced) SyncData() error { return nil }
-
-// pebbleLog passes on what is worth a person's time.
-type pebbleLog struct{ log *slog.Logger }
-
-func (l pebbleLog) Infof(string, ...any) {}
-func (l pebbleLog) Errorf(format string, a ...any) {
-	l.log.Error("store: " + fmt.Sprintf(format, a...))
-}
-func (l pebbleLog) Fatalf(format string, a ...any) {
-	// Pebble calls this when it cannot go on, as with a full disk. What is
-	// committed is safe, and the streams have the rest.
-	l.log.Error("store cannot go on, stopping: " + fmt.Sprintf(format, a...))
-	os.Exit(1)
-}
 
 // scan calls do for every key with the prefix from lower on, until it returns
 // false. Lower may be nil.

@@ -58,10 +58,10 @@ func (s *Store) isNew(p int) (bool, error) { return s.has(prefix(p, kindNew)) }
 func (f *Frontier) restore(ctx context.Context, p int, from string) error {
 	began := time.Now()
 	snap, found, err := f.snapshots.Newest(ctx, p)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !found:
+	}
+	if !found {
 		whole, err := f.streamsWhole(ctx)
 		if err != nil {
 			return err
@@ -70,9 +70,20 @@ func (f *Frontier) restore(ctx context.Context, p int, from string) error {
 			return fmt.Errorf("%w: %s, not %s (start it with the --state it had; or let frontiers make snapshots, with --snapshot-every)",
 				ErrForeignState, from, f.store.ID)
 		}
-		f.log.Warn("partition has no snapshot yet, reading its streams from their beginning", "partition", p)
+		f.log.Info("partition has no snapshot yet, reading its streams from their beginning", "partition", p)
 		return f.store.replace(ctx, p, nil)
-	case snap.Format != stateFormat:
+	}
+	if err := f.begin(ctx, p, snap); err != nil {
+		return err
+	}
+	f.log.Info("partition restored from its snapshot", "partition", p, "age", time.Since(snap.Time).Round(time.Second),
+		"bytes", snap.Bytes, "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// begin brings a partition of the store to the state of a snapshot.
+func (f *Frontier) begin(ctx context.Context, p int, snap stages.Snapshot) error {
+	if snap.Format != stateFormat {
 		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d", p, snap.Format, stateFormat)
 	}
 	r, err := f.snapshots.Open(ctx, snap)
@@ -80,12 +91,7 @@ func (f *Frontier) restore(ctx context.Context, p int, from string) error {
 		return err
 	}
 	defer r.Close()
-	if err := f.store.replace(ctx, p, r); err != nil {
-		return err
-	}
-	f.log.Info("partition restored from its snapshot", "partition", p, "age", time.Since(snap.Time).Round(time.Second),
-		"bytes", snap.Bytes, "took", time.Since(began).Round(time.Millisecond))
-	return nil
+	return f.store.replace(ctx, p, r)
 }
 
 // streamsWhole reports whether nothing that the frontier reads was ever purged.
@@ -103,22 +109,23 @@ func (f *Frontier) streamsWhole(ctx context.Context) (bool, error) {
 }
 
 // pending returns the requests of a partition that are in FETCH, by identity: a
-// former owner has sent them.
-func pending(ctx context.Context, fetch jetstream.Stream, p int) (map[uint64]*messages.Request, error) {
+// former owner has sent them. The leader is asked: one that is missing because a
+// replica is behind would be sent once more.
+func pending(ctx context.Context, bus *stages.Bus, p int) (map[uint64]*messages.Request, error) {
 	all := make(map[uint64]*messages.Request)
 	subject := messages.SubjectFetch("*", p)
 	for seq := uint64(1); ; seq++ {
-		m, err := fetch.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
+		m, err := bus.AskLeader(ctx, messages.StreamFetch, stages.Lookup{Seq: seq, Next: subject})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return all, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("look at stream %s: %w", messages.StreamFetch, err)
+			return nil, err
 		}
 		if req, err := messages.DecodeRequest(m.Data); err == nil {
-			all[m.Sequence] = req
+			all[m.Seq] = req
 		}
-		seq = m.Sequence
+		seq = m.Seq
 	}
 }
 
@@ -150,6 +157,7 @@ func (p *partition) replay(ctx context.Context) error {
 			break
 		}
 	}
+	p.replayed = n
 	if n > 1000 || time.Since(began) > time.Second {
 		p.log.Info("partition caught up with its streams", "messages", n, "took", time.Since(began).Round(time.Millisecond))
 	}

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/natstest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -57,18 +57,9 @@ func (j *journal) String() string {
 
 func newArena(t *testing.T) *arena {
 	t.Helper()
-	srv, err := server.NewServer(&server.Options{
-		JetStream: true, StoreDir: t.TempDir(), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv.Start()
-	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	if !srv.ReadyForConnections(maxWait) {
-		t.Fatal("server does not start")
-	}
+	srv := natstest.Start(t, natstest.Listening(t))
 	a := &arena{t: t, log: new(journal)}
+	var err error
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("log:\n%s", a.log)
@@ -293,7 +284,7 @@ func (a *arena) settled(s *Store) {
 		for stream, subject := range map[string]string{
 			messages.StreamURLs: messages.SubjectURLs("*", 0), messages.StreamResults: messages.SubjectResults("*", 0),
 		} {
-			last, err := lastSequence(a.t.Context(), a.bus.JS, stream, subject)
+			last, err := a.bus.LastSequence(a.t.Context(), stream, subject)
 			if err != nil || last > st.Positions[stream].Sequence {
 				return false
 			}

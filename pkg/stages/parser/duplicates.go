@@ -3,6 +3,7 @@ package parser
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -91,7 +92,7 @@ const notNear = -1
 // judge tells what a page repeats: a page with the same digest, or one whose
 // simhash differs in at most distance bits.
 func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distance int) (verdict, error) {
-	key := crawl + ".exact." + strconv.FormatUint(s.digest>>48, 16)
+	key := exactKey(crawl, s.digest)
 	for range maxContention {
 		l, err := d.read(ctx, key)
 		if err != nil {
@@ -118,6 +119,35 @@ func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distan
 		}
 	}
 	return verdict{}, fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
+}
+
+// DuplicateOf tells of a page that was parsed which other it repeats, as the parser
+// has decided: zero if none, or if the crawl does not ask. Exact is whether they
+// are the same to the byte.
+func DuplicateOf(ctx context.Context, bus *stages.Bus, page *messages.Page) (of messages.Visit, exact bool, err error) {
+	digest, err := hex.DecodeString(page.Digest)
+	if err != nil || len(digest) < 8 {
+		return of, false, nil // the list is found by it alone
+	}
+	known := duplicatesIn(bus)
+	l, err := known.read(ctx, exactKey(page.Crawl, binary.BigEndian.Uint64(digest)))
+	if err != nil {
+		return of, false, err
+	}
+	for _, other := range l.pages {
+		switch {
+		case other.digest != binary.BigEndian.Uint64(digest):
+		case other.visit.URL == page.Visit.URL:
+			return other.of, false, nil
+		default:
+			return other.original(), true, nil
+		}
+	}
+	return of, false, nil
+}
+
+func exactKey(crawl string, digest uint64) string {
+	return crawl + ".exact." + strconv.FormatUint(digest>>48, 16)
 }
 
 // original is the page that a repetition of this one repeats.

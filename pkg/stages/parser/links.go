@@ -30,6 +30,8 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 		to := place{messages.Partition(f.URL, p.bus.Layout.Partitions), f.depth}
 		batches[to] = append(batches[to], f.Candidate)
 	}
+	linksSent.Add(float64(len(fresh)))
+	linksKnown.Add(float64(len(r.follow) - len(fresh)))
 	out := stages.Output{Done: func() { p.sent.add(from, fresh) }}
 	batch := func(depth int, urls []messages.Candidate) *messages.Candidates {
 		return &messages.Candidates{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/clip"
 	"seine/internal/extract"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -57,12 +58,12 @@ func (r *reading) pageRecord(partition, maxText int) *nats.Msg {
 		URL: r.page.URL, Status: r.page.Status, ContentType: r.page.ContentType,
 		Title: masked("title", r.found.Title), Description: masked("description", r.found.Description),
 		Canonical: r.found.Canonical, Language: r.found.Language, Charset: r.found.Charset, NoIndex: r.found.NoIndex,
-		Text: clip(masked("text", r.found.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
+		Text: clip.To(masked("text", r.found.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
 		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, DuplicateOf: r.duplicateOf,
 	}
 	line := rec.AppendJSON(nil)
 	for len(line) > maxRecord && rec.Text != "" { // text full of what JSON must escape
-		rec.Text = clip(rec.Text, len(rec.Text)/2)
+		rec.Text = clip.To(rec.Text, len(rec.Text)/2)
 		line = rec.AppendJSON(line[:0])
 	}
 	return messages.RecordMsg(r.page.Crawl, partition, id, line)

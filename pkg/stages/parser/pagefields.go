@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seine/internal/article"
+	"seine/internal/clip"
 	"seine/internal/htmlpage"
 	"seine/internal/jsontext"
 	"seine/internal/language"
@@ -65,13 +66,13 @@ var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
 
 func text(value func(*reading) string) func(*reading, []byte, int) []byte {
 	return func(r *reading, b []byte, _ int) []byte {
-		return jsontext.AppendString(b, clip(value(r), minText))
+		return jsontext.AppendString(b, clip.To(value(r), minText))
 	}
 }
 
 func long(value func(*reading) string) func(*reading, []byte, int) []byte {
 	return func(r *reading, b []byte, maxText int) []byte {
-		return jsontext.AppendString(b, clip(value(r), maxText))
+		return jsontext.AppendString(b, clip.To(value(r), maxText))
 	}
 }
 

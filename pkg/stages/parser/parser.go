@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"time"
-	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
@@ -34,7 +34,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(cfg.workers()), zstd.WithDecoderMaxMemory(2<<30))
+	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(cfg.workers()), zstd.WithDecoderMaxMemory(maxDecoded))
 	if err != nil {
 		return nil, fmt.Errorf("make zstd decoder: %w", err)
 	}
@@ -53,12 +53,25 @@ func (p *Parser) Run(ctx context.Context) error {
 		Stage: messages.StageParser, Bus: p.bus, Stream: messages.StreamPages,
 		Consumer: messages.WorkConsumer(messages.ConsumerParse, "seine.pages.*.*", 4096),
 		Workers:  p.cfg.workers(), Prefetch: p.cfg.Prefetch,
-		Handle: p.handle, Bury: p.bury, Drain: time.Duration(p.cfg.Drain),
+		Handle: p.handle, Bury: p.bury, Subject: subject, Drain: time.Duration(p.cfg.Drain),
 	}
 	if err := r.Run(ctx); err != nil {
 		return fmt.Errorf("parser: %w", err)
 	}
 	return nil
+}
+
+// subject tells what a message of PAGES is about.
+func subject(m *stages.Message) stages.Subject {
+	page, err := messages.DecodePage(m.Header)
+	if err != nil {
+		return stages.Subject{}
+	}
+	return subjectOf(page)
+}
+
+func subjectOf(page *messages.Page) stages.Subject {
+	return stages.Subject{Crawl: page.Crawl, URL: page.URL, Visit: page.Visit, Attempt: page.Attempt}
 }
 
 // handle turns one page into its records and its links.
@@ -79,7 +92,10 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err != nil {
 		return stages.Output{}, err
 	}
+	began := time.Now()
 	r, err := p.read(ctx, page, body, plan)
+	readSeconds.Observe(time.Since(began).Seconds())
+	readBytes.Add(float64(len(body)))
 	if err != nil {
 		return stages.Output{}, poisonUnless(ctx, err)
 	}
@@ -87,6 +103,11 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 		return stages.Output{}, err
 	}
 	out := p.output(m, r)
+	if p.bus.Log.Enabled(ctx, slog.LevelDebug) {
+		p.bus.Log.Debug("parsed", append(subjectOf(page).LogAttrs(ctx), "messages", len(out.First)+len(out.Then),
+			"problems", len(r.problems), "bytes", page.BodySize)...)
+	}
+	r.count()
 	if page.BodyObject != "" {
 		learn := out.Done
 		out.Done = func() { learn(); p.bodyRead(ctx, page) }
@@ -125,8 +146,10 @@ func (p *Parser) compare(ctx context.Context, r *reading) error {
 	switch do {
 	case messages.DuplicateMark:
 		r.duplicateOf = v.of
+		marked.Inc()
 	case messages.DuplicateDrop:
 		r.noRecord, r.records, r.problems = true, nil, nil
+		dropped.Inc()
 	case messages.DuplicateKeep:
 	}
 	return nil
@@ -139,17 +162,6 @@ func digestOf(r *reading) uint64 {
 	}
 	sum := sha256.Sum256(r.doc.Raw())
 	return binary.BigEndian.Uint64(sum[:])
-}
-
-// clip shortens s to at most n bytes at a rune boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // bury ends the visit of a page that goes to DEAD, so that the crawl can end.

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
+	"seine/internal/natstest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -30,15 +30,7 @@ const (
 
 func newParser(t *testing.T, change func(*messages.Spec)) *Parser {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{JetStream: true, StoreDir: t.TempDir(), DontListen: true, NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("no server")
-	}
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	s := natstest.Start(t, natstest.Options(t))
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(s))
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +303,7 @@ func TestWhatCannotBeParsedEndsItsVisit(t *testing.T) {
 	pg.BodyEncoding = messages.BodyZstd
 	m := message(pg, []byte("not zstd"))
 	_, err := p.handle(context.Background(), m)
-	if kind, _ := stages.KindOf(err); err == nil || kind != stages.Poison {
+	if !stages.IsPoison(err) {
 		t.Fatalf("handled with %v, want poison", err)
 	}
 	got := decodeOutput(t, p.bury(m, err))

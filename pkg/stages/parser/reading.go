@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/article"
+	"seine/internal/clip"
 	"seine/internal/document"
 	"seine/internal/extract"
 	"seine/internal/feed"
@@ -179,8 +180,8 @@ const (
 // takes the language that the header declares if the document declares none.
 func (r *reading) bound() {
 	p := &r.found
-	p.Title, p.Description = clip(p.Title, maxField), clip(p.Description, maxField)
-	p.Text = clip(p.Text, r.plan.scan.MaxText)
+	p.Title, p.Description = clip.To(p.Title, maxField), clip.To(p.Description, maxField)
+	p.Text = clip.To(p.Text, r.plan.scan.MaxText)
 	if p.Language == "" {
 		p.Language = r.headerLanguage()
 	}

@@ -52,7 +52,7 @@ func (r *reading) followSitemap(site *sitemap.Sitemap) error {
 		e := &site.Entries[i]
 		// What cannot be resolved is nothing that can be fetched.
 		if u, err := base.Resolve(e.URL); err == nil {
-			to.add(u, priorityOf(e.Priority))
+			to.add(u, SitemapPriority(e.Priority))
 		}
 		for _, a := range e.Alternates {
 			if u, err := base.Resolve(a); err == nil {
@@ -64,10 +64,10 @@ func (r *reading) followSitemap(site *sitemap.Sitemap) error {
 	return nil
 }
 
-// priorityOf turns the priority of a sitemap, 1 being the highest and 0.5 what a
+// SitemapPriority turns the priority of a sitemap, 1 being the highest and 0.5 what a
 // page has that says nothing, into one of ours, 0 being the first and
-// messages.DefaultPriority the same.
-func priorityOf(p float64) *int {
+// messages.DefaultPriority the same; nil if it says nothing else.
+func SitemapPriority(p float64) *int {
 	if p < 0 {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"go.yaml.in/yaml/v4"
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -19,11 +20,17 @@ import (
 // parserOf returns a parser for a crawl whose spec is this, in YAML.
 func parserOf(t *testing.T, text string) *Parser {
 	t.Helper()
-	spec, err := messages.ParseSpec([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newParser(t, func(s *messages.Spec) { *s = *spec })
+	return newParser(t, func(s *messages.Spec) {
+		*s = messages.DefaultSpec()
+		if text != "" {
+			if err := yaml.Load([]byte(text), s, yaml.WithKnownFields()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Validate(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // lines are the records of a page, in the order of their identities.
@@ -245,7 +252,7 @@ func TestLinkHeadersAreFollowedWhereAskedFor(t *testing.T) {
 func TestSpecThatCannotBeUsedIsTold(t *testing.T) {
 	p := parserOf(t, "records: [{kind: a, fields: {x: 'p['}}]")
 	_, err := p.handle(t.Context(), message(page("text/html"), nil))
-	if kind, _ := stages.KindOf(err); kind != stages.Poison || !strings.Contains(err.Error(), "records[0].fields.x.css") {
+	if !stages.IsPoison(err) || !strings.Contains(err.Error(), "records[0].fields.x.css") {
 		t.Errorf("handled with %v", err)
 	}
 }
@@ -285,7 +292,7 @@ func TestExtractorReadsWhatItMatches(t *testing.T) {
 	}
 	p.extractors = []Extractor{words{errors.New("no words")}}
 	_, err := p.handle(t.Context(), message(page("application/x-words"), nil))
-	if kind, _ := stages.KindOf(err); kind != stages.Poison {
+	if !stages.IsPoison(err) {
 		t.Errorf("an extractor's error was handled as %v", err)
 	}
 }

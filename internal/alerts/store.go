@@ -1,0 +1,66 @@
+package alerts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Store keeps the states of crawls in BucketMeta.
+type Store struct{ kv jetstream.KeyValue }
+
+// OpenStore returns the store of a cluster.
+func OpenStore(ctx context.Context, b *stages.Bus) (*Store, error) {
+	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	return &Store{kv}, nil
+}
+
+// ErrChanged is returned for a state that somebody else has changed since it was
+// read.
+var ErrChanged = errors.New("the alerts of the crawl were changed by another process")
+
+// key is where the state of a crawl is.
+func key(crawl string) string { return "alerts." + crawl }
+
+// Load returns the state of a crawl and its revision; both are zero if there is
+// none. One that cannot be read counts as none.
+func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
+	var st State
+	e, err := s.kv.Get(ctx, key(crawl))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return st, 0, nil
+	}
+	if err != nil {
+		return st, 0, fmt.Errorf("read the alerts of crawl %s: %w", crawl, err)
+	}
+	if json.Unmarshal(e.Value(), &st) != nil || st.V != 1 {
+		st = State{} // of another build: what is wrong will be found again
+	}
+	return st, e.Revision(), nil
+}
+
+// Save stores the state of a crawl over the one of that revision, and returns the
+// new one.
+func (s *Store) Save(ctx context.Context, crawl string, st *State, rev uint64) (uint64, error) {
+	text, err := json.Marshal(st)
+	if err != nil {
+		return 0, fmt.Errorf("encode the alerts of crawl %s: %w", crawl, err)
+	}
+	rev, err = s.kv.Update(ctx, key(crawl), text, rev)
+	if stages.IsConflict(err) {
+		return 0, ErrChanged
+	}
+	if err != nil {
+		return 0, fmt.Errorf("store the alerts of crawl %s: %w", crawl, err)
+	}
+	return rev, nil
+}

@@ -1,0 +1,26 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/alecthomas/kong"
+)
+
+// places are the flags that say where output goes. Who gives two of one expects
+// both to be written; of other flags the last one holds, as is usual.
+var places = map[string]bool{"out": true, "to": true}
+
+// Twice reports a flag that names a place and was given more than once.
+func Twice(ctx *kong.Context) error {
+	given := make(map[string]bool)
+	for _, p := range ctx.Path {
+		if p.Flag == nil || p.Resolved || !places[p.Flag.Name] {
+			continue
+		}
+		if given[p.Flag.Name] {
+			return fmt.Errorf("--%s is given more than once: run it once for each place", p.Flag.Name)
+		}
+		given[p.Flag.Name] = true
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+// Package connect is how every command of Seine reaches NATS, and as whom: the
+// same options, environment and files for all.
+package connect
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/synadia-io/orbit.go/natscontext"
+
+	"seine/pkg/stages"
+)
+
+// Options say where NATS is and who asks. A secret is always in a file: what is
+// in a flag is for everyone on the machine to see.
+type Options struct {
+	NATS     string `name:"nats" help:"URL of the NATS server, or of several with commas between them (default nats://127.0.0.1:4222)." env:"SEINE_NATS_URL" placeholder:"URL"`
+	Context  string `name:"nats-context" help:"Context of the nats command to take server and user from, by its name or file, or the folder of a user that natsusers made; selected for the one that is." placeholder:"NAME|FILE"`
+	Creds    string `name:"nats-creds" help:"File with a JWT and its key (.creds)." placeholder:"FILE"`
+	NKey     string `name:"nats-nkey" help:"File with the seed of an NKEY." placeholder:"FILE"`
+	User     string `name:"nats-user" help:"Name of a user with a password." placeholder:"NAME"`
+	Password string `name:"nats-password-file" help:"File with the password of that user." placeholder:"FILE"`
+	Token    string `name:"nats-token-file" help:"File with a token." placeholder:"FILE"`
+	CA       string `name:"nats-ca" help:"File with the certificates that the server's must be signed by, if not the system's (PEM)." placeholder:"FILE"`
+	Cert     string `name:"nats-cert" help:"File with a client certificate (PEM)." placeholder:"FILE"`
+	Key      string `name:"nats-key" help:"File with its key (PEM)." placeholder:"FILE"`
+	Inbox    string `name:"nats-inbox-prefix" help:"Where answers come, if the server keeps users' inboxes apart (default _INBOX)." placeholder:"PREFIX"`
+
+	token, user, password string // of a context
+}
+
+// Default is where NATS is if nobody says otherwise.
+const Default = "nats://127.0.0.1:4222"
+
+// SelectedContext stands for the context that the nats command has selected.
+const SelectedContext = "selected"
+
+// Validate names the option that is wrong, and what would be right.
+func (o *Options) Validate() error {
+	for flag, file := range map[string]string{
+		"--nats-creds": o.Creds, "--nats-nkey": o.NKey, "--nats-password-file": o.Password, "--nats-token-file": o.Token,
+		"--nats-ca": o.CA, "--nats-cert": o.Cert, "--nats-key": o.Key,
+	} {
+		if file == "" {
+			continue
+		}
+		if _, err := os.Stat(file); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+	}
+	ways := 0
+	for _, way := range []string{o.Creds, o.NKey, o.User, o.Token} {
+		if way != "" {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return errors.New("give one of --nats-creds, --nats-nkey, --nats-user and --nats-token-file: a client is one user")
+	case (o.User == "") != (o.Password == ""):
+		return errors.New("--nats-user and --nats-password-file go together")
+	case (o.Cert == "") != (o.Key == ""):
+		return errors.New("--nats-cert and --nats-key go together")
+	case o.Context != "" && o.alone() != Options{}:
+		return errors.New("--nats-context has the server and the user: leave out --nats and the other --nats-… flags")
+	case strings.ContainsAny(o.Inbox, "*> \t") || strings.HasSuffix(o.Inbox, "."):
+		return fmt.Errorf("--nats-inbox-prefix %q: must be a subject without wildcards, such as _INBOX_fetcher", o.Inbox)
+	}
+	return o.checkURLs()
+}
+
+// alone are the options without the context.
+func (o *Options) alone() Options {
+	others := *o
+	others.Context = ""
+	return others
+}
+
+// Given reports whether the options name a server.
+func (o *Options) Given() bool { return o.NATS != "" || o.Context != "" }
+
+func (o *Options) checkURLs() error {
+	for one := range strings.SplitSeq(o.NATS, ",") {
+		if one = strings.TrimSpace(one); one == "" || !strings.Contains(one, "://") {
+			continue // a host alone is right, too
+		}
+		u, err := url.Parse(one)
+		switch {
+		case err != nil:
+			return errors.New("--nats: must be a URL such as nats://127.0.0.1:4222") // which may hold a password
+		case u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
+			return fmt.Errorf("--nats %s: must begin with nats://, tls://, ws:// or wss://", u.Redacted())
+		}
+	}
+	return nil
+}
+
+// Dial connects as a client that calls itself name.
+func (o *Options) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
+	if isFile(o.Context) {
+		in, err := ReadContext(o.Context)
+		if err != nil {
+			return nil, fmt.Errorf("--nats-context: %w", err)
+		}
+		return in.dial(name, log)
+	}
+	if o.Context != "" {
+		return o.dialContext(name, log)
+	}
+	return o.dial(name, log)
+}
+
+func (o *Options) dial(name string, log *slog.Logger) (*stages.Bus, error) {
+	opts, err := o.options()
+	if err != nil {
+		return nil, err
+	}
+	return stages.Dial(cmp.Or(o.NATS, Default), name, log, opts...)
+}
+
+// dialContext connects by a context that the nats command knows by name.
+func (o *Options) dialContext(name string, log *slog.Logger) (*stages.Bus, error) {
+	context := o.Context
+	if context == SelectedContext {
+		context = ""
+	}
+	return stages.DialBy(func(opts ...nats.Option) (*nats.Conn, error) {
+		nc, _, err := natscontext.Connect(context, opts...)
+		if err != nil {
+			return nil, fmt.Errorf("connect to NATS by context %q: %w (`nats context ls` lists what there is)", o.Context, err)
+		}
+		return nc, nil
+	}, name, log)
+}
+
+func (o *Options) options() (opts []nats.Option, err error) {
+	switch {
+	case o.Creds != "":
+		opts = append(opts, nats.UserCredentials(o.Creds))
+	case o.NKey != "":
+		nkey, err := nats.NkeyOptionFromSeed(o.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("--nats-nkey %s: %w", o.NKey, err)
+		}
+		opts = append(opts, nkey)
+	case o.user != "":
+		opts = append(opts, nats.UserInfo(o.user, o.password))
+	case o.User != "":
+		password, err := secret("--nats-password-file", o.Password)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, nats.UserInfo(o.User, password))
+	case o.Token != "":
+		token, err := secret("--nats-token-file", o.Token)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, nats.Token(token))
+	}
+	if o.CA != "" {
+		opts = append(opts, nats.RootCAs(o.CA))
+	}
+	if o.Cert != "" {
+		opts = append(opts, nats.ClientCert(o.Cert, o.Key))
+	}
+	if o.Inbox != "" {
+		opts = append(opts, nats.CustomInboxPrefix(o.Inbox))
+	}
+	if o.token != "" {
+		opts = append(opts, nats.Token(o.token))
+	}
+	return opts, nil
+}
+
+// secret reads a secret that is alone in a file.
+func secret(flag, file string) (string, error) {
+	text, err := os.ReadFile(filepath.Clean(file))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", flag, err)
+	}
+	s := strings.TrimRight(string(text), "\r\n")
+	if s == "" {
+		return "", fmt.Errorf("%s %s: is empty", flag, file)
+	}
+	return s, nil
+}

@@ -1,0 +1,146 @@
+package overview
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/alerts"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// asking is how many crawls are asked about at a time.
+const asking = 8
+
+// ended is a crawl that had come to an end when it was looked at. To find that
+// out takes many questions, so it is taken for true until something changes. When
+// that was is the latest by the clocks of several frontiers, and not enough.
+type ended struct {
+	end                         frontier.End
+	rev                         uint64
+	changed, known, open, pages int64
+}
+
+func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
+	names, err := r.names(ctx)
+	if err != nil {
+		return err
+	}
+	specs, err := stages.OpenSpecs(ctx, r.Bus)
+	if err != nil {
+		return err
+	}
+	o.Crawls = make([]Crawl, len(names))
+	asked := r.choose(names)
+	var unanswered atomic.Bool // then the others need not wait for an answer
+	var g errgroup.Group
+	g.SetLimit(asking)
+	for i, name := range names {
+		c := &o.Crawls[i]
+		c.Name = name
+		if c.Unasked = !asked[name]; c.Unasked {
+			continue
+		}
+		g.Go(func() error {
+			err := frontier.ErrUnanswered
+			if !unanswered.Load() {
+				err = r.readCrawl(ctx, specs, c)
+			}
+			if err != nil {
+				unanswered.CompareAndSwap(false, errors.Is(err, frontier.ErrUnanswered))
+				c.Problem = err.Error()
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // no one returns an error
+	r.remember(o.Crawls)
+	if !r.Alerts {
+		return nil
+	}
+	return r.readAlerts(ctx, o)
+}
+
+// readAlerts reads what is wrong with the crawls that are asked about.
+func (r *Reader) readAlerts(ctx context.Context, o *Overview) error {
+	store, err := alerts.OpenStore(ctx, r.Bus)
+	if err != nil {
+		return err
+	}
+	for i := range o.Crawls {
+		if o.Crawls[i].Unasked {
+			continue
+		}
+		known, _, err := store.Load(ctx, o.Crawls[i].Name)
+		if err != nil {
+			return err
+		}
+		o.Alerts = append(o.Alerts, known.Raised()...)
+	}
+	return nil
+}
+
+func (r *Reader) names(ctx context.Context) ([]string, error) {
+	if r.Crawl != "" {
+		return []string{r.Crawl}, nil
+	}
+	return Names(ctx, r.Bus)
+}
+
+// choose returns the crawls that are asked about.
+func (r *Reader) choose(names []string) map[string]bool {
+	chosen := make(map[string]bool)
+	for _, name := range slices.Concat(r.First, names) {
+		if r.Most == 0 || len(chosen) < r.Most {
+			chosen[name] = true
+		}
+	}
+	return chosen
+}
+
+func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) error {
+	spec, err := specs.Get(ctx, c.Name, 0)
+	if err != nil {
+		return err
+	}
+	c.State, c.Rev = spec.State, spec.Rev
+	client := frontier.Client{Bus: r.Bus}
+	if was, ok := r.ends[c.Name]; ok {
+		c.Standing, err = client.Standing(ctx, c.Name)
+		if c.End = was.end; err != nil || was == c.ended() {
+			return err
+		}
+	}
+	c.End, c.Standing, err = client.Ended(ctx, c.Name, spec.Spec)
+	return err
+}
+
+func (c *Crawl) ended() ended { return ended{c.End, c.Rev, c.Changed, c.Known(), c.Open(), c.Pages} }
+
+// remember keeps the ends of crawls for the next look.
+func (r *Reader) remember(crawls []Crawl) {
+	r.ends = make(map[string]ended)
+	for i := range crawls {
+		if c := &crawls[i]; c.Problem == "" && c.End != frontier.NotEnded && c.End != frontier.Empty {
+			r.ends[c.Name] = c.ended()
+		}
+	}
+}
+
+// Word says in a few words how a crawl stands.
+func (c *Crawl) Word() string {
+	switch {
+	case c.Problem != "":
+		return c.Problem
+	case c.State == messages.Paused, c.State == messages.Cancelled:
+		return string(c.State)
+	case c.End != "":
+		return string(c.End)
+	}
+	return string(messages.Running)
+}

@@ -1,0 +1,50 @@
+package overview
+
+import (
+	"fmt"
+	"testing"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+func TestOfManyCrawlsThoseInSightAreAskedAbout(t *testing.T) {
+	var names []string
+	for i := range 100 {
+		names = append(names, fmt.Sprintf("c%02d", i))
+	}
+	r := Reader{Most: 3, First: []string{"c70", "c71"}}
+	if got := r.choose(names); len(got) != 3 || !got["c70"] || !got["c71"] || !got["c00"] {
+		t.Errorf("it asks about %v", got)
+	}
+	if got := (&Reader{}).choose(names); len(got) != len(names) {
+		t.Errorf("without a bound it asks about %d of %d", len(got), len(names))
+	}
+}
+
+// What is taken for true of a crawl that has ended holds until anything of it has
+// changed: fed URLs, another spec.
+func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
+	crawl := func(end frontier.End, problem string) Crawl {
+		c := Crawl{Name: string(end) + problem, End: end, Rev: 2, Problem: problem, State: messages.Running}
+		c.Changed, c.Done, c.Pages = 17, 5, 5
+		return c
+	}
+	var r Reader
+	r.remember([]Crawl{crawl(frontier.Complete, ""), crawl(frontier.NotEnded, ""), crawl(frontier.Empty, ""), crawl(frontier.Complete, "no answer")})
+	if len(r.ends) != 1 || r.ends["complete"] != (ended{frontier.Complete, 2, 17, 5, 0, 5}) {
+		t.Errorf("it remembers %+v", r.ends)
+	}
+	for what, change := range map[string]func(*Crawl){
+		"something happened":               func(c *Crawl) { c.Changed++ },
+		"URLs came, by a clock behind":     func(c *Crawl) { c.Queued++ },
+		"a page was fetched, by the same":  func(c *Crawl) { c.Pages++ },
+		"its spec says something else now": func(c *Crawl) { c.Rev++ },
+	} {
+		c := crawl(frontier.Complete, "")
+		change(&c)
+		if r.ends["complete"] == c.ended() {
+			t.Errorf("%s: it counts as ended", what)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package overview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+)
+
+// oldest finds since when a message waits for each stage: the first one that has
+// not been acknowledged, of a consumer that acknowledges in order, or else the
+// first that has not been delivered. A worker may hold one message for long, as
+// while it waits for a host.
+type oldest struct {
+	mu      sync.Mutex
+	byStage map[string]time.Time
+}
+
+// look asks for the first message that waits for a consumer, if any does.
+func (o *oldest) look(ctx context.Context, s jetstream.Stream, stage string, c *jetstream.ConsumerInfo) error {
+	after, waiting := c.Delivered.Stream, c.NumPending > 0
+	if c.Config.AckPolicy == jetstream.AckAllPolicy {
+		after, waiting = c.AckFloor.Stream, waiting || c.NumAckPending > 0
+	}
+	if !waiting {
+		return nil
+	}
+	m, err := s.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(c.Config.FilterSubject))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil // it has been read meanwhile
+	}
+	if err != nil {
+		return fmt.Errorf("look at the oldest message for %s: %w", c.Config.Durable, err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if t := o.byStage[stage]; t.IsZero() || m.Time.Before(t) {
+		o.byStage[stage] = m.Time
+	}
+	return nil
+}
+
+// lookers bounds how many messages are asked for at a time.
+const lookers = 16
+
+func newOldest() (*oldest, *errgroup.Group) {
+	g := new(errgroup.Group)
+	g.SetLimit(lookers)
+	return &oldest{byStage: make(map[string]time.Time)}, g
+}

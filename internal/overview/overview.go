@@ -1,0 +1,327 @@
+// Package overview reads how a whole cluster of Seine stands: its stages, its
+// streams and its crawls, as they are known to NATS and to the frontiers.
+package overview
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nats.go/micro"
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/alerts"
+	"seine/internal/deadletters"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// Overview is how a cluster stands at a moment.
+type Overview struct {
+	At      time.Time `json:"at"`
+	Stages  []Stage   `json:"stages"`
+	Streams []Stream  `json:"streams"`
+	Crawls  []Crawl   `json:"crawls"`
+	// Alerts are what is wrong now, of all crawls.
+	Alerts []alerts.Alert `json:"alerts,omitempty"`
+	// Dead are the dead letters there are, DeadLast the last of them.
+	Dead     uint64                `json:"dead"`
+	DeadLast []*deadletters.Letter `json:"dead_last,omitempty"`
+	// Hosts is how the hosts stand, nil if nobody can say.
+	Hosts *frontier.Survey `json:"hosts,omitempty"`
+}
+
+// Stage is a stage, or one of several writers.
+type Stage struct {
+	Name      string   `json:"name"` // frontier, fetcher, parser, writer NAME
+	Instances int      `json:"instances"`
+	Versions  []string `json:"versions,omitempty"`
+	// Lag is how many messages wait for the stage, InFlight how many it holds.
+	Lag uint64 `json:"lag"`
+	// Oldest is when the oldest of them was stored.
+	Oldest   time.Time `json:"oldest,omitzero"`
+	InFlight uint64    `json:"in_flight"`
+	// Handled is how many messages it was given and has finished, ever;
+	// Redelivered are those it holds not for the first time.
+	Handled     uint64 `json:"handled"`
+	Redelivered uint64 `json:"redelivered"`
+	// Dead is how many messages it could not handle that are still in DEAD; those
+	// of all writers are with the first.
+	Dead uint64 `json:"dead"`
+	// Rate is Handled a second since the overview before, 0 in the first.
+	Rate float64 `json:"rate"`
+}
+
+// Stream is a stream, and how full it is.
+type Stream struct {
+	Name     string  `json:"name"`
+	Messages uint64  `json:"messages"`
+	Bytes    uint64  `json:"bytes"`
+	Limit    int64   `json:"limit"` // in bytes; 0 is none
+	Rate     float64 `json:"rate"`  // messages that came, a second
+	Last     uint64  `json:"last_seq"`
+}
+
+// Crawl is a crawl.
+type Crawl struct {
+	Name  string            `json:"name"`
+	State messages.RunState `json:"state"`
+	End   frontier.End      `json:"end,omitempty"`
+	Rev   uint64            `json:"rev"` // of its spec
+	frontier.Standing
+	// Rate is pages a second since the overview before.
+	Rate float64 `json:"rate"`
+	// ETA is when what is known now will be done at that rate; zero if nobody can
+	// say.
+	ETA time.Time `json:"eta,omitzero"`
+	// Problem is why nothing can be said of it.
+	Problem string `json:"problem,omitempty"`
+	// Unasked says that there are so many crawls that this one was left out.
+	Unasked bool `json:"unasked,omitempty"`
+}
+
+// Read returns how everything stands now. What cannot be known of a crawl is its
+// Problem; without the streams there is an error.
+func Read(ctx context.Context, bus *stages.Bus) (*Overview, error) {
+	r := Reader{Bus: bus}
+	return r.Read(ctx)
+}
+
+// Reader looks at a cluster again and again.
+type Reader struct {
+	Bus *stages.Bus
+	// Crawl limits what is asked about crawls, hosts and dead letters to one.
+	Crawl string
+	// Most bounds the crawls that are asked about in one look; 0 is no bound.
+	// Those in First go before the others.
+	Most  int
+	First []string
+	// Alerts asks for those that are raised.
+	Alerts bool
+	// Hosts is how many of each kind Overview.Hosts has, Letters how many dead
+	// letters are read; 0 asks for none.
+	Hosts, Letters int
+
+	ends    map[string]ended
+	letters []*deadletters.Letter
+	lastSeq uint64 // of DEAD when letters were read
+}
+
+// Read returns how everything stands now, as the function Read does.
+func (r *Reader) Read(ctx context.Context) (*Overview, error) {
+	o := &Overview{At: time.Now()}
+	g, gctx := errgroup.WithContext(ctx)
+	var services []micro.Info
+	g.Go(func() (err error) { services, err = discover(gctx, r.Bus.NC); return err })
+	consumers := make(map[string]*Stage)
+	g.Go(func() error { return o.readStreams(gctx, r.Bus, consumers) })
+	dead := make(map[string]uint64)
+	g.Go(func() error { return r.readDead(gctx, o, dead) })
+	g.Go(func() error { return r.readCrawls(gctx, o) })
+	if r.Hosts > 0 {
+		g.Go(func() error {
+			client := frontier.Client{Bus: r.Bus}
+			o.Hosts, _ = client.Survey(gctx, r.Crawl, r.Hosts) // without a frontier the crawls say so
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	o.Stages = merge(consumers, services)
+	for i := range o.Stages {
+		stage, _, _ := strings.Cut(o.Stages[i].Name, " ")
+		o.Stages[i].Dead = dead[stage]
+		delete(dead, stage)
+	}
+	return o, nil
+}
+
+// streams are those of the pipeline, in its order.
+var streams = []string{
+	messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages,
+	messages.StreamResults, messages.StreamRecords, messages.StreamDead,
+}
+
+func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map[string]*Stage) error {
+	first, looks := newOldest()
+	for _, name := range streams {
+		s, err := bus.JS.Stream(ctx, name)
+		if err != nil {
+			return fmt.Errorf("look at stream %s: %w", name, err)
+		}
+		info := s.CachedInfo()
+		o.Streams = append(o.Streams, Stream{
+			Name: name, Messages: info.State.Msgs, Bytes: info.State.Bytes, Limit: max(0, info.Config.MaxBytes), Last: info.State.LastSeq,
+		})
+		list := s.ListConsumers(ctx)
+		for c := range list.Info() {
+			if stage := stageOf(c.Config.Durable); stage != "" {
+				add(byStage, stage, c)
+				looks.Go(func() error { return first.look(ctx, s, stage, c) })
+			}
+		}
+		if err := list.Err(); err != nil {
+			return fmt.Errorf("look at the consumers of stream %s: %w", name, err)
+		}
+	}
+	err := looks.Wait()
+	for stage, since := range first.byStage {
+		byStage[stage].Oldest = since
+	}
+	return err
+}
+
+// stageOf returns the stage that reads as a durable consumer.
+func stageOf(durable string) string {
+	for _, stage := range []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser} {
+		if strings.HasPrefix(durable, stage) {
+			return stage
+		}
+	}
+	rest, ok := strings.CutPrefix(durable, messages.ConsumerWriter+"-")
+	if i := strings.LastIndexByte(rest, '-'); ok && i > 0 {
+		return messages.StageWriter + " " + rest[:i]
+	}
+	return ""
+}
+
+func add(byStage map[string]*Stage, name string, c *jetstream.ConsumerInfo) {
+	s := byStage[name]
+	if s == nil {
+		s = &Stage{Name: name}
+		byStage[name] = s
+	}
+	held := uint64(max(0, c.NumAckPending))
+	s.Lag += c.NumPending
+	s.InFlight += held
+	s.Handled += c.Delivered.Consumer - min(held, c.Delivered.Consumer)
+	s.Redelivered += uint64(max(0, c.NumRedelivered))
+}
+
+// merge adds how many processes each stage has. Writers of all names announce
+// themselves as one stage.
+func merge(byStage map[string]*Stage, services []micro.Info) []Stage {
+	for i := range services {
+		name, ok := strings.CutPrefix(services[i].Name, "seine-")
+		if !ok || !slices.Contains(order, name) {
+			continue
+		}
+		if named := services[i].Metadata["name"]; named != "" {
+			name += " " + named
+		}
+		s := byStage[name]
+		if s == nil {
+			s = &Stage{Name: name}
+			byStage[name] = s
+		}
+		s.Instances++
+		if v := services[i].Version; !slices.Contains(s.Versions, v) {
+			s.Versions = append(s.Versions, v)
+		}
+	}
+	var all []Stage
+	for _, s := range byStage {
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b Stage) int {
+		return cmp.Or(cmp.Compare(place(a.Name), place(b.Name)), strings.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+var order = []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}
+
+func place(name string) int {
+	stage, _, _ := strings.Cut(name, " ")
+	return slices.Index(order, stage)
+}
+
+// discover asks all processes who they are.
+func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
+	var all []micro.Info
+	err := stages.Gather(ctx, nc, "$SRV.INFO", nil, func(data []byte) {
+		var info micro.Info
+		if json.Unmarshal(data, &info) == nil {
+			all = append(all, info)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask who is there: %w", err)
+	}
+	return all, nil
+}
+
+// Names returns the names of the crawls that have a spec, or were fed.
+func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
+	kv, err := bus.JS.KeyValue(ctx, messages.BucketCrawls)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketCrawls, err)
+	}
+	keys, err := kv.Keys(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil, fmt.Errorf("list crawls: %w", err)
+	}
+	for _, stream := range []string{messages.StreamSeeds, messages.StreamURLs} {
+		s, err := bus.JS.Stream(ctx, stream)
+		if err != nil {
+			return nil, fmt.Errorf("look at stream %s: %w", stream, err)
+		}
+		info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
+		if err != nil {
+			return nil, fmt.Errorf("look at stream %s: %w", stream, err)
+		}
+		for subject := range info.State.Subjects {
+			keys = append(keys, messages.CrawlOf(subject))
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys), nil
+}
+
+// Since fills in the rates of o, which came after before.
+func (o *Overview) Since(before *Overview) {
+	if before == nil {
+		return
+	}
+	seconds := o.At.Sub(before.At).Seconds()
+	rate := func(now, then uint64) float64 {
+		if seconds <= 0 || now < then {
+			return 0
+		}
+		return float64(now-then) / seconds
+	}
+	for i := range o.Stages {
+		for _, b := range before.Stages {
+			if b.Name == o.Stages[i].Name {
+				o.Stages[i].Rate = rate(o.Stages[i].Handled, b.Handled)
+			}
+		}
+	}
+	for i := range o.Streams {
+		for _, b := range before.Streams {
+			if b.Name == o.Streams[i].Name {
+				o.Streams[i].Rate = rate(o.Streams[i].Last, b.Last)
+			}
+		}
+	}
+	for i := range o.Crawls {
+		c := &o.Crawls[i]
+		for _, b := range before.Crawls {
+			if b.Name == c.Name {
+				c.Rate = rate(uint64(c.Pages), uint64(b.Pages))
+			}
+		}
+		if left := c.Open(); c.Rate > 0 && left > 0 && c.State == messages.Running {
+			c.ETA = o.At.Add(time.Duration(float64(left) / c.Rate * float64(time.Second)))
+		}
+	}
+}

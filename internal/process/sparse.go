@@ -1,0 +1,94 @@
+package process
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Bounds of the lines with one message: what happens to many pages, hosts or
+// partitions at once must not fill a disk. Debug lines are not bounded.
+const (
+	sparseEvery = 10 * time.Second
+	sparseBurst = 32 // two for each partition of the default
+)
+
+// sparse is a handler that lets through so many lines of a message in an interval,
+// and then says how many it has left out.
+type sparse struct {
+	slog.Handler
+	windows *windows
+}
+
+// windows are what has been logged lately, by level and message, which are
+// constants of the program.
+type windows struct {
+	root slog.Handler
+	mu   sync.Mutex
+	of   map[line]*window
+}
+
+type line struct {
+	level   slog.Level
+	message string
+}
+
+// window counts the lines of a message since the first.
+type window struct {
+	began         time.Time
+	said, leftOut int
+}
+
+func newSparse(h slog.Handler) sparse {
+	return sparse{h, &windows{root: h, of: make(map[line]*window)}}
+}
+
+// WithAttrs implements slog.Handler.
+func (s sparse) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return sparse{s.Handler.WithAttrs(attrs), s.windows}
+}
+
+// WithGroup implements slog.Handler.
+func (s sparse) WithGroup(name string) slog.Handler {
+	return sparse{s.Handler.WithGroup(name), s.windows}
+}
+
+// Handle implements slog.Handler.
+func (s sparse) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelInfo && !s.windows.take(line{r.Level, r.Message}) {
+		return nil
+	}
+	return s.Handler.Handle(ctx, r)
+}
+
+// take reports whether a line may be written. The first that may not sees to it
+// that their number is told.
+func (w *windows) take(l line) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	at := w.of[l]
+	if at == nil || now.Sub(at.began) >= sparseEvery {
+		at = &window{began: now}
+		w.of[l] = at
+	}
+	if at.said < sparseBurst {
+		at.said++
+		return true
+	}
+	if at.leftOut++; at.leftOut == 1 {
+		time.AfterFunc(at.began.Add(sparseEvery).Sub(now), func() { w.tell(l, at) })
+	}
+	return false
+}
+
+// tell says how many lines were left out.
+func (w *windows) tell(l line, at *window) {
+	w.mu.Lock()
+	n := at.leftOut
+	w.mu.Unlock()
+	r := slog.NewRecord(time.Now(), l.level, l.message, 0)
+	r.AddAttrs(slog.Int("left_out", n))
+	_ = w.root.Handle(context.Background(), r) // nobody is there to be told
+}

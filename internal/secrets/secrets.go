@@ -1,0 +1,57 @@
+// Package secrets finds what "{secret:NAME}" stands for in a spec. A secret is in
+// no spec, message, log or file of Seine's own: only the process that sends it to
+// where it belongs knows it.
+package secrets
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"seine/pkg/messages"
+)
+
+// Prefix is what the names of secrets have before them in the environment: a spec
+// must not be able to ask for any variable there is.
+const Prefix = "SEINE_SECRET_"
+
+// Store has the secrets that a process may use: SEINE_SECRET_NAME in the
+// environment, else the file NAME in a folder, as container platforms mount them.
+type Store struct {
+	Folder string // none if empty
+}
+
+// Validate reports a folder that is none.
+func (s Store) Validate() error {
+	if i, err := os.Stat(s.Folder); s.Folder != "" && (err != nil || !i.IsDir()) {
+		return fmt.Errorf("secrets %s: must be a folder with a file for each secret", s.Folder)
+	}
+	return nil
+}
+
+// Get returns a secret. The error says how to provide it.
+func (s Store) Get(name string) (string, error) {
+	if v, ok := os.LookupEnv(Prefix + name); ok {
+		return v, nil
+	}
+	if s.Folder == "" {
+		return "", fmt.Errorf("secret %s is not known here: set %s%s, or --secrets to a folder with a file %s", name, Prefix, name, name)
+	}
+	// A name has letters, digits and '_' only, so this stays in the folder.
+	text, err := os.ReadFile(filepath.Join(s.Folder, name))
+	if err != nil {
+		return "", fmt.Errorf("secret %s is not known here: set %s%s, or mend its file: %w", name, Prefix, name, err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// Fill replaces the secrets of a text that has no other places.
+func (s Store) Fill(text string) (string, error) {
+	return messages.Template(text).Fill(func(p messages.Place) (string, error) {
+		if !p.Secret {
+			return "", fmt.Errorf("{%s} means nothing here", p.Name)
+		}
+		return s.Get(p.Name)
+	})
+}

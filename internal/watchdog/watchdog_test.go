@@ -1,0 +1,259 @@
+package watchdog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"seine/internal/alerts"
+	"seine/internal/overview"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+// bucket is a store as NATS is one: changed by compare-and-set.
+type bucket struct {
+	mu    sync.Mutex
+	state alerts.State
+	rev   uint64
+	away  bool
+}
+
+func (b *bucket) Load(context.Context, string) (alerts.State, uint64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state.Clone(), b.rev, nil
+}
+
+func (b *bucket) Save(_ context.Context, _ string, st *alerts.State, rev uint64) (uint64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.away:
+		return 0, errors.New("no responders")
+	case rev != b.rev:
+		return 0, alerts.ErrChanged
+	}
+	b.rev++
+	b.state = st.Clone()
+	return b.rev, nil
+}
+
+// world is a cluster with one crawl, whose requests fail or do not.
+type world struct {
+	bucket
+	crawl   overview.Crawl
+	failing bool
+	due     bool
+
+	down bool // the receiver
+
+	seen   sync.Mutex // of what leaders do
+	posted []string
+	log    bytes.Buffer
+}
+
+// Write takes a line of the log.
+func (w *world) Write(line []byte) (int, error) {
+	w.seen.Lock()
+	defer w.seen.Unlock()
+	return w.log.Write(line)
+}
+
+func newWorld() *world {
+	return &world{crawl: overview.Crawl{Name: "news", State: messages.Running, Standing: frontier.Standing{
+		Counters: frontier.Counters{Queued: 100, InFlight: 1, Attempts: map[messages.Class]int64{}},
+	}}}
+}
+
+// leader returns one of the processes that may lead.
+func (w *world) leader() *Watchdog {
+	spec := messages.DefaultSpec()
+	spec.Alerts.Webhook = "https://hooks.example/"
+	return &Watchdog{
+		Log:   slog.New(slog.NewTextHandler(w, nil)),
+		store: &w.bucket,
+		specs: func(context.Context, string) (*messages.Spec, error) { return &spec, nil },
+		due:   func(context.Context, string) (bool, error) { return w.due, nil },
+		look: func(context.Context) (*sight, error) {
+			w.seen.Lock()
+			defer w.seen.Unlock()
+			w.crawl.Attempts = maps.Clone(w.crawl.Attempts)
+			w.crawl.Attempts[messages.OK] += 20
+			if w.failing {
+				w.crawl.Attempts[messages.ServerError] += 20
+			}
+			w.crawl.Pages += 20
+			o := &overview.Overview{At: time.Now(), Crawls: []overview.Crawl{w.crawl}}
+			return &sight{Overview: o}, nil
+		},
+		post: func(_ context.Context, _ *messages.Alerts, c *alerts.Change) error {
+			w.seen.Lock()
+			defer w.seen.Unlock()
+			if w.down {
+				return errors.New("connection refused")
+			}
+			w.posted = append(w.posted, fmt.Sprint(c.Phase, " ", c.Alert.Kind))
+			return nil
+		},
+	}
+}
+
+// lead has a leader lead for a while, and then die.
+func (w *world) lead(span time.Duration) {
+	ctx, die := context.WithTimeout(context.Background(), span)
+	defer die()
+	w.leader().lead(ctx)
+	synctest.Wait()
+}
+
+func (w *world) want(t *testing.T, logged, posted string) {
+	t.Helper()
+	w.seen.Lock()
+	defer w.seen.Unlock()
+	var lines []string
+	for line := range strings.Lines(w.log.String()) {
+		if _, rest, ok := strings.Cut(line, `msg="alert `); ok && !strings.HasPrefix(rest, "was not taken") {
+			_, kind, _ := strings.Cut(rest, "alert=")
+			lines = append(lines, rest[:strings.IndexByte(rest, '"')]+" "+strings.Fields(kind)[0])
+		}
+	}
+	if got := strings.Join(lines, ", "); got != logged {
+		t.Errorf("logged was %q, want %q", got, logged)
+	}
+	if got := strings.Join(w.posted, ", "); got != posted {
+		t.Errorf("posted was %q, want %q", got, posted)
+	}
+}
+
+func TestLeadersNeitherRepeatNorForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.lead(10 * time.Minute)
+		w.want(t, "", "")
+		w.failing = true
+		w.lead(10 * time.Minute)
+		w.lead(10 * time.Minute)
+		w.want(t, "raised error_rate", "raised error_rate")
+		w.failing = false
+		w.lead(10 * time.Minute)
+		w.lead(10 * time.Minute)
+		w.want(t, "raised error_rate, cleared error_rate", "raised error_rate, cleared error_rate")
+	})
+}
+
+// The receiver is down while alerts are raised and cleared and leaders come and
+// go: it hears of all of it, in order, when it is back.
+func TestReceiverThatIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.failing, w.down = true, true
+		w.lead(10 * time.Minute)
+		w.failing = false
+		w.lead(20 * time.Minute)
+		w.want(t, "raised error_rate, cleared error_rate", "")
+		w.down = false
+		w.lead(30 * time.Minute)
+		w.want(t, "raised error_rate, cleared error_rate", "raised error_rate, cleared error_rate")
+		if n := strings.Count(w.log.String(), "was not taken"); n < 5 || n > 20 {
+			t.Errorf("tried %d times in vain", n)
+		}
+	})
+}
+
+// What was posted while NATS was away is posted once, and noted when it is back.
+func TestPostedWhileTheStoreIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.failing, w.down = true, true
+		ctx, die := context.WithTimeout(t.Context(), 4*time.Hour)
+		defer die()
+		go w.leader().lead(ctx)
+		time.Sleep(10 * time.Minute)
+		w.bucket.mu.Lock()
+		w.away = true
+		w.bucket.mu.Unlock()
+		w.seen.Lock()
+		w.down = false
+		w.seen.Unlock()
+		time.Sleep(time.Hour)
+		w.want(t, "raised error_rate", "raised error_rate")
+		w.bucket.mu.Lock()
+		w.away = false
+		w.bucket.mu.Unlock()
+		time.Sleep(time.Minute)
+		if st, _, _ := w.Load(ctx, "news"); len(st.Outbox) != 0 || len(st.Raised()) != 1 {
+			t.Errorf("what is stored is %+v", st)
+		}
+		w.want(t, "raised error_rate", "raised error_rate")
+		die()
+		synctest.Wait()
+	})
+}
+
+// Of two that believe to lead, what one stores the other does not store over.
+func TestTwoLeaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.failing = true
+		ctx, die := context.WithTimeout(t.Context(), time.Hour)
+		defer die()
+		var both sync.WaitGroup
+		both.Go(func() { w.leader().lead(ctx) })
+		time.Sleep(time.Second / 2)
+		both.Go(func() { w.leader().lead(ctx) })
+		both.Wait()
+		w.want(t, "raised error_rate", "raised error_rate")
+	})
+}
+
+// Whether a host is due decides between a crawl that stands still and one that
+// waits.
+func TestQueuedURLsOfHostsThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.crawl.InFlight = 0
+		still := w.leader()
+		look := still.look
+		still.look = func(ctx context.Context) (*sight, error) {
+			s, err := look(ctx)
+			s.Crawls[0].Pages = 7
+			return s, err
+		}
+		for _, due := range []bool{false, true} {
+			w.due = due
+			ctx, die := context.WithTimeout(t.Context(), time.Hour)
+			still.lead(ctx)
+			die()
+			if due {
+				w.want(t, "raised no_progress", "raised no_progress")
+			} else {
+				w.want(t, "", "")
+			}
+		}
+	})
+}
+
+// However many crawls there are, few have a label of their own, and none is left
+// out.
+func TestCrawlsOfMetricsAreBounded(t *testing.T) {
+	var all []overview.Crawl
+	for i := range 3 * maxCrawls {
+		all = append(all, overview.Crawl{Name: fmt.Sprint("c", i), Standing: frontier.Standing{Counters: frontier.Counters{Queued: int64(i), Done: 1}}})
+	}
+	got := bounded(all)
+	if len(got) != maxCrawls+1 || got[0].Name != "c149" || got[maxCrawls].Name != otherCrawls || got[maxCrawls].Done != 2*maxCrawls {
+		t.Errorf("%d crawls, the first %s, the last %s with %d", len(got), got[0].Name, got[len(got)-1].Name, got[len(got)-1].Done)
+	}
+	if messages.CheckCrawl(otherCrawls) == nil {
+		t.Error("a crawl may have the name of the others")
+	}
+}

@@ -1,0 +1,42 @@
+package messages
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// HeaderGeneration names the generation of a record that was made again of a stored
+// page, and sent to RECORDS beside those that were made of it before. The record
+// says it as well, in its field FieldGeneration.
+const (
+	HeaderGeneration = "Seine-Generation"
+	FieldGeneration  = "generation"
+)
+
+var generationName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,30}$`)
+
+// CheckGeneration reports whether name can name a generation.
+func CheckGeneration(name string) error {
+	if !generationName.MatchString(name) {
+		return fmt.Errorf("generation %q: must be 1 to 31 of a-z, 0-9, '-' and '_', and start with a letter or digit", name)
+	}
+	return nil
+}
+
+// NewGeneration returns a name for a generation that begins at t.
+func NewGeneration(t time.Time) string {
+	return strings.ToLower(t.UTC().Format("g20060102T150405Z"))
+}
+
+// InGeneration returns the identity of a record in another generation: other than
+// that of the first, and the same whenever it is sent again.
+func InGeneration(id, generation string) string { return id + "@" + generation }
+
+// FirstGeneration returns the identity that a record has, or would have, in the
+// first generation.
+func FirstGeneration(id string) string {
+	first, _, _ := strings.Cut(id, "@")
+	return first
+}

@@ -1,0 +1,45 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// hands are the requests that this process has in hand. One may come a second time
+// while it is there, as to a process that stood still: then the first must have
+// ended, and its result be stored, before it can be asked whether the second is
+// still wanted.
+type hands struct {
+	mu   sync.Mutex
+	busy map[string]chan struct{} // by identity; closed when it is let go
+}
+
+// take waits until nobody else has the request in hand, and returns what lets it go.
+func (h *hands) take(ctx context.Context, id string) (release func(), err error) {
+	for {
+		h.mu.Lock()
+		other, taken := h.busy[id]
+		if !taken {
+			break
+		}
+		h.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the same request: %w", context.Cause(ctx))
+		}
+	}
+	defer h.mu.Unlock()
+	mine := make(chan struct{})
+	if h.busy == nil {
+		h.busy = make(map[string]chan struct{})
+	}
+	h.busy[id] = mine
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.busy, id)
+		close(mine)
+	}, nil
+}

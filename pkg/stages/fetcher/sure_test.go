@@ -1,0 +1,88 @@
+package fetcher
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// doubtful casts doubt on what is stored when the first request is on its way to
+// the host: the process stood still, or lost its connection to NATS.
+type doubtful struct {
+	getter
+	bus  *stages.Bus
+	asks int
+}
+
+func (d *doubtful) do(ctx context.Context, a *ask) (*reply, error) {
+	if d.asks++; d.asks == 1 {
+		d.bus.Doubt()
+	}
+	return d.getter.do(ctx, a)
+}
+
+func TestRequestThatBecomesSuspectOnItsWayIsNotSent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		warm, wanted bool
+		requests     int
+	}{
+		"the result is known by now":    {requests: 0},
+		"over a connection used before": {warm: true, requests: 1},
+		"it is still to be done":        {warm: true, wanted: true, requests: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, ignoreRobots)
+			answerWanted(t, s.bus, c.wanted)
+			if c.warm {
+				s.handle1(request(s.url("/special/ok")), 1).wants(t, messages.OK)
+			}
+			s.Fetcher.get = &doubtful{getter: s.Fetcher.get, bus: s.bus}
+			m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 1, Stored: time.Now()}
+			out, err := s.handle(t.Context(), m)
+			if err != nil || c.wanted != (len(out.First)+len(out.Then) > 0) {
+				t.Errorf("handled to %v, %v", out, err)
+			}
+			if out.Free != nil {
+				out.Free()
+			}
+			if n := len(s.web.Requests()); n != c.requests {
+				t.Errorf("the host saw %d requests, want %d", n, c.requests)
+			}
+		})
+	}
+}
+
+func TestRequestThatComesTwiceWaitsForItsResult(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ignoreRobots)
+	answerWanted(t, s.bus, false)
+	m := stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 1, Stored: time.Now()}
+	out, err := s.handle(t.Context(), &m)
+	if err != nil || out.Free == nil {
+		t.Fatalf("handled to %v, %v", out, err)
+	}
+	again := m
+	again.Deliveries = 2
+	done := make(chan stages.Output, 1)
+	go func() {
+		out, err := s.handle(t.Context(), &again)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- out
+	}()
+	select {
+	case <-done:
+		t.Error("it was handled again before the result of the first time was stored")
+	case <-time.After(200 * time.Millisecond): // in which it would have been
+	}
+	out.Free()
+	if out := <-done; len(out.First)+len(out.Then) > 0 || len(s.web.Requests()) != 1 {
+		t.Errorf("handled again to %v, with %d requests", out, len(s.web.Requests()))
+	}
+}

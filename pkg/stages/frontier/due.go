@@ -1,0 +1,40 @@
+package frontier
+
+import "encoding/binary"
+
+// maxDueScanned bounds how many hosts are looked at for one that is due. Where the
+// frontier works there are few; where it does not, the first will do.
+const maxDueScanned = 1000
+
+// canAsk reports whether a host with something queued for a crawl could be asked now.
+func (s *shard) canAsk(crawl string, now int64) (bool, error) {
+	for _, h := range s.ready {
+		if due, err := s.canBeAsked(h, crawl, now); due || err != nil {
+			return due, err
+		}
+	}
+	found, scanned := false, 0
+	pre := prefix(s.partition, kindDue)
+	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		scanned++
+		if at := int64(binary.BigEndian.Uint64(key[len(pre):])); at > now || scanned > maxDueScanned {
+			return false, nil
+		}
+		h, err := s.host(string(key[len(pre)+8:]))
+		if err == nil {
+			found, err = s.canBeAsked(h, crawl, now)
+		}
+		return !found, err
+	})
+	return found, err
+}
+
+func (s *shard) canBeAsked(h *host, crawl string, now int64) (bool, error) {
+	for _, w := range h.work {
+		if w.crawl == crawl && w.queued > 0 && !w.parked {
+			at, err := s.wanted(h, now)
+			return at != 0 && at <= now, err
+		}
+	}
+	return false, nil
+}

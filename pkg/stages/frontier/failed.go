@@ -1,0 +1,117 @@
+package frontier
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"seine/pkg/messages"
+)
+
+// ParseFailed stands in a question for the URLs that were fetched and whose page
+// could not be parsed: the class of their last request is ok.
+const ParseFailed = "parse_error"
+
+// FailedURL is a URL whose last visit failed.
+type FailedURL struct {
+	URL    string `json:"url"`
+	Class  string `json:"class"` // a messages.Class, or ParseFailed
+	Reason string `json:"reason,omitempty"`
+}
+
+// FailedPage is a part of the failed URLs of a crawl in a partition.
+type FailedPage struct {
+	URLs []FailedURL `json:"urls"`
+	// Next is what Question.After is for the next part, "" if there is none.
+	Next string `json:"next,omitempty"`
+}
+
+const (
+	// maxFailed bounds the URLs of one answer: with 2 KiB each and a reason they
+	// stay below what a message may hold.
+	maxFailed = 200
+	// maxFailedScanned bounds the work of one answer to some 20 ms.
+	maxFailedScanned = 10_000
+)
+
+// failed answers opFailed: the URLs are in the order of their hash, so that
+// each is told once, whatever happens between two questions.
+func (p *partition) failed(about Question) (page FailedPage, err error) {
+	pre := named(prefix(p.partition, kindURL), about.Crawl)
+	from := pre
+	if about.After != "" {
+		last, err := hex.DecodeString(about.After)
+		if err != nil || len(last) != len(messages.URLHash{}) {
+			return page, fmt.Errorf("after %q: must be what the last answer said is next", messages.Clip(about.After))
+		}
+		from = append(append(pre[:len(pre):len(pre)], last...), 0)
+	}
+	most := maxFailed
+	if about.Top > 0 {
+		most = min(most, about.Top)
+	}
+	scanned := 0
+	err = p.store.scan(pre, from, func(key, value []byte) (bool, error) {
+		r, err := decodeRecord(value)
+		if err != nil {
+			return false, err
+		}
+		if class := r.failedBy(); class != "" && (about.Class == "" || about.Class == class) {
+			page.URLs = append(page.URLs, FailedURL{URL: r.URL, Class: class, Reason: r.Reason})
+		}
+		if scanned++; scanned == maxFailedScanned || len(page.URLs) == most {
+			page.Next = hex.EncodeToString(key[len(pre):])
+			return false, nil
+		}
+		return true, nil
+	})
+	return page, err
+}
+
+// failedBy is what the URL failed by, "" if it did not.
+func (r *record) failedBy() string {
+	switch {
+	case r.State != Failed:
+		return ""
+	case r.Class == messages.OK:
+		return ParseFailed
+	}
+	return string(r.Class)
+}
+
+// CheckFailure reports whether Failed can be asked for URLs that failed by it.
+func CheckFailure(class string) error {
+	if class != ParseFailed && !messages.Class(class).Valid() {
+		return fmt.Errorf("unknown class %q: docs/wire.md lists them, as gone, timeout, server_error; %s is of the parser", class, ParseFailed)
+	}
+	return nil
+}
+
+// Failed calls do for every URL of a crawl whose last visit failed, by a class
+// or, for "", by any, until do returns an error.
+func (c *Client) Failed(ctx context.Context, crawl, class string, do func(*FailedURL) error) error {
+	if class != "" {
+		if err := CheckFailure(class); err != nil {
+			return err
+		}
+	}
+	for p := range c.Bus.Layout.Partitions {
+		for after, more := "", true; more; {
+			var page FailedPage
+			if err := c.ask(ctx, opFailed, p, Question{Crawl: crawl, Class: class, After: after}, &page); err != nil {
+				return err
+			}
+			for i := range page.URLs {
+				if err := do(&page.URLs[i]); err != nil {
+					return err
+				}
+			}
+			if page.Next != "" && page.Next <= after {
+				return errors.New("the frontier's list of failed URLs does not advance")
+			}
+			after, more = page.Next, page.Next != ""
+		}
+	}
+	return nil
+}

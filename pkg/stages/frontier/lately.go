@@ -1,0 +1,97 @@
+package frontier
+
+import (
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// What happened lately is kept in memory, for whoever looks: a frontier that
+// starts anew knows nothing of it.
+
+// answers are the last answers of a host. There is one for each host in memory,
+// so it has what a line needs and no more.
+type answers struct {
+	ring [4]answer
+	n    uint8 // how many there were, at most twice the ring
+}
+
+type answer struct {
+	at     int64 // end, Unix ms
+	took   int32 // ms
+	status int16
+	class  uint8 // place in shortClasses
+}
+
+// shortClasses gives each class a number that is good for this process.
+var shortClasses = messages.Classes()
+
+// add takes note of how a request ended.
+func (a *answers) add(res *messages.Result) {
+	class := uint8(0)
+	for i, c := range shortClasses {
+		if c == res.Class {
+			class = uint8(i)
+		}
+	}
+	took := time.Duration(res.Timings.Total)
+	a.ring[int(a.n)%len(a.ring)] = answer{
+		at: endOfResult(res), took: int32(min(took.Milliseconds(), 1<<31-1)), status: int16(res.Status), class: class,
+	}
+	if a.n++; int(a.n) == 2*len(a.ring) {
+		a.n = uint8(len(a.ring))
+	}
+}
+
+// attempts returns them, the oldest first.
+func (a *answers) attempts() (all []Attempt) {
+	for i := max(0, int(a.n)-len(a.ring)); i < int(a.n); i++ {
+		x := a.ring[i%len(a.ring)]
+		all = append(all, Attempt{AtMS: x.at, Class: shortClasses[x.class], Status: int(x.status), TookMS: int64(x.took)})
+	}
+	return all
+}
+
+func endOfResult(res *messages.Result) int64 {
+	return res.Started.Add(time.Duration(res.Timings.Total)).UnixMilli()
+}
+
+// Trouble is a request that did not end well.
+type Trouble struct {
+	AtMS    int64          `json:"at_ms"` // Unix ms
+	Crawl   string         `json:"crawl"`
+	URL     string         `json:"url"`
+	Class   messages.Class `json:"class"`
+	Status  int            `json:"status,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	Attempt int            `json:"attempt"`
+}
+
+// troubles are the last ones of a partition.
+type troubles struct {
+	ring [32]Trouble
+	n    int
+}
+
+// add takes note of a request, if it did not end well.
+func (t *troubles) add(res *messages.Result) {
+	switch res.Class {
+	case messages.OK, messages.NotModified, messages.Redirect, messages.RobotsFetched, messages.RobotsDenied, messages.NotSent:
+		return
+	default:
+	}
+	t.ring[t.n%len(t.ring)] = Trouble{
+		AtMS: endOfResult(res), Crawl: res.Crawl, URL: res.URL, Class: res.Class, Status: res.Status, Error: res.Error, Attempt: res.Attempt,
+	}
+	t.n++
+}
+
+// newest returns at most so many, of a crawl or of all, the newest first.
+func (t *troubles) newest(crawl string, most int) (all []Trouble) {
+	for i := t.n - 1; i >= max(0, t.n-len(t.ring)) && len(all) < most; i-- {
+		if x := t.ring[i%len(t.ring)]; crawl == "" || x.Crawl == crawl {
+			all = append(all, x)
+		}
+	}
+	return all
+}

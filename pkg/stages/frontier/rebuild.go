@@ -1,0 +1,198 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Rebuilt is the state of a partition that was made again, beside the live one.
+type Rebuilt struct {
+	Partition int `json:"partition"`
+	// Snapshot is when the snapshot was made that it began with, zero for none.
+	Snapshot time.Time `json:"snapshot,omitzero"`
+	Bytes    int64     `json:"snapshot_bytes,omitempty"`
+	// Messages were applied of URLS and RESULTS, Requests found in FETCH.
+	Messages  int64                      `json:"messages"`
+	Requests  int                        `json:"requests"`
+	Positions map[string]stages.Position `json:"positions"`
+	Crawls    map[string]Counters        `json:"crawls"`
+	Hosts     int64                      `json:"hosts"`
+}
+
+// Errors of a Rebuilder.
+var (
+	// ErrLive is returned for a store that has the live state of a partition.
+	ErrLive = errors.New("is the live state of the frontier")
+	// ErrPurged is returned when a partition has no snapshot, and its streams no longer
+	// begin at their beginning: its state is in the store of its owner alone.
+	ErrPurged = errors.New("no snapshot, and the streams do not reach back to the beginning")
+
+	errAgain = errors.New("the streams were purged meanwhile")
+)
+
+// Rebuilder makes the state of partitions again in a store of its own, as an owner
+// that takes over would: of the newest snapshot and what the streams hold since. It
+// takes no lease, sends no request, and no consumer of the frontiers moves.
+type Rebuilder struct {
+	f *Frontier
+}
+
+// NewRebuilder returns one. It refuses a store that has the live state of any
+// partition.
+func NewRebuilder(ctx context.Context, bus *stages.Bus, specs *stages.Specs, store *Store) (*Rebuilder, error) {
+	cfg := DefaultConfig()
+	cfg.Partitions = bus.Layout.Partitions
+	f, err := New(cfg, bus, specs, store)
+	if err != nil {
+		return nil, err
+	}
+	for p := range bus.Layout.Partitions {
+		bound, err := f.snapshots.Binding(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if bound.Store == store.ID {
+			return nil, fmt.Errorf("%s: %w (partition %d): name another directory", store.dir, ErrLive, p)
+		}
+	}
+	return &Rebuilder{f}, nil
+}
+
+// rebuildTries bounds how often a partition is begun anew, because its snapshot was
+// replaced and the streams were purged while it was made.
+const rebuildTries = 5
+
+// Rebuild makes the state of a partition, as of now.
+func (r *Rebuilder) Rebuild(ctx context.Context, p int) (*Rebuilt, error) {
+	for try := 1; ; try++ {
+		out, err := r.once(ctx, p)
+		if err == nil || try == rebuildTries || !errors.Is(err, errAgain) && !errors.Is(err, stages.ErrSnapshotGone) {
+			if err != nil {
+				err = fmt.Errorf("partition %d: %w", p, err)
+			}
+			return out, err
+		}
+	}
+}
+
+func (r *Rebuilder) once(ctx context.Context, p int) (*Rebuilt, error) {
+	snap, found, err := r.f.snapshots.Newest(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		err = r.f.begin(ctx, p, snap)
+	} else if err = r.whole(ctx); err == nil {
+		err = r.f.store.replace(ctx, p, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Rebuilt{Partition: p, Snapshot: snap.Time, Bytes: snap.Bytes, Crawls: make(map[string]Counters)}
+	if err := r.replay(ctx, p, out); err != nil {
+		return nil, err
+	}
+	// Only a newer snapshot lets the janitor purge what this one lacks.
+	now, _, err := r.f.snapshots.Newest(ctx, p)
+	if err == nil && now.Object != snap.Object {
+		err = errAgain
+	}
+	if err == nil && !found { // nor was anything purged before it was read
+		err = r.whole(ctx)
+	}
+	return out, err
+}
+
+// whole returns an error that is ErrPurged if something of what the frontier reads
+// was purged.
+func (r *Rebuilder) whole(ctx context.Context) error {
+	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
+		s, err := r.f.bus.JS.Stream(ctx, name)
+		if err != nil {
+			return fmt.Errorf("open stream %s: %w", name, err)
+		}
+		if st := s.CachedInfo().State; st.FirstSeq > 1 {
+			return fmt.Errorf("%w: %s begins at sequence %d, stored %s; the state is in its frontier's store alone (with --snapshot-every it would be in snapshots)",
+				ErrPurged, name, st.FirstSeq, st.FirstTime.UTC().Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// onlooker is a consumer that the server forgets.
+func onlooker(kind string, p int) jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		FilterSubject: messages.PartitionConsumer("", kind, p).FilterSubject,
+		AckPolicy:     jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: time.Minute,
+	}
+}
+
+// replay applies what the streams have beyond the state, and what is in FETCH.
+func (r *Rebuilder) replay(ctx context.Context, p int, out *Rebuilt) (err error) {
+	f := r.f
+	s, err := openShard(ctx, f.store, shardOptions{
+		partition: p, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		addresses: f.addresses, log: f.log.With("partition", p),
+	})
+	if err != nil {
+		return err
+	}
+	part := &partition{
+		shard: s, f: f, replaying: true, aside: true, ends: make(map[string]uint64), acks: make(map[string]*stages.FeedMessage),
+		urls:    stages.NewFeed(f.bus, messages.StreamURLs, onlooker("urls", p), s.positions[messages.StreamURLs]),
+		results: stages.NewFeed(f.bus, messages.StreamResults, onlooker("results", p), s.positions[messages.StreamResults]),
+	}
+	defer part.close()
+	if err := part.look(ctx, true); err != nil {
+		return err
+	}
+	out.Requests = len(part.foreign)
+	g, gctx := errgroup.WithContext(ctx)
+	reading, stop := context.WithCancel(gctx)
+	g.Go(func() error { return part.urls.Run(reading) })
+	g.Go(func() error { return part.results.Run(reading) })
+	g.Go(func() error { return part.watchPurge(reading) })
+	g.Go(func() error { defer stop(); return part.replay(reading) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return part.describeTo(out)
+}
+
+// watchPurge returns errAgain when what is still to be read is gone.
+func (p *partition) watchPurge(ctx context.Context) error {
+	for stages.Sleep(ctx, time.Second) == nil {
+		for stream, end := range p.ends {
+			s, err := p.f.bus.JS.Stream(ctx, stream)
+			if err == nil && end > 0 && s.CachedInfo().State.FirstSeq > end {
+				return errAgain
+			}
+		}
+	}
+	return nil
+}
+
+// describeTo says what the state holds.
+func (p *partition) describeTo(out *Rebuilt) error {
+	out.Messages, out.Positions = int64(p.replayed), p.copyPositions()
+	for name, c := range p.crawls {
+		out.Crawls[name] = c.Counters
+	}
+	err := p.store.scan(prefix(p.partition, kindHost), nil, func(_, _ []byte) (bool, error) {
+		out.Hosts++
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	// Whoever goes on with this state has sent none of what is under way.
+	return p.store.markNew(p.partition)
+}

@@ -1,0 +1,112 @@
+package frontier
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// rebuild makes the state of partition 0 again in a store, which is nobody's.
+func (a *arena) rebuild(s *Store) (*Rebuilt, error) {
+	a.t.Helper()
+	r, err := NewRebuilder(a.t.Context(), a.bus, a.specs, s)
+	a.must(err)
+	return r.Rebuild(a.t.Context(), 0)
+}
+
+// wantAside checks that a store has what the live one has, and knows that whoever
+// goes on with it has sent nothing yet. Retries wait anew, so what waits for one
+// and what is queued again is not told apart.
+func (a *arena) wantAside(s, live *Store) {
+	a.t.Helper()
+	if isNew, err := s.isNew(0); err != nil || !isNew {
+		a.t.Errorf("the state is not marked as one that came from elsewhere: %v", err)
+	}
+	of := func(s *Store) (all []string) {
+		for _, line := range describe(a.t, s, kindPosition, kindURL, kindInFlight, kindSeed, kindRoot, kindOutside) {
+			all = append(all, strings.Replace(line, "State:waiting", "State:queued", 1))
+		}
+		slices.Sort(all)
+		return all
+	}
+	got, want := of(s), of(live)
+	if len(want) < 50 {
+		a.t.Errorf("only %d keys were compared", len(want))
+	}
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			a.t.Fatalf("of %d and %d keys the first that differ are\n%s\nwant\n%s", len(got), len(want), got[min(i, len(got)-1)], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		a.t.Errorf("it has %d keys, want %d", len(got), len(want))
+	}
+}
+
+// TestStateIsMadeAgainBesideTheLiveOne has requests under way, and an owner that is
+// at work: it sees nothing of it.
+func TestStateIsMadeAgainBesideTheLiveOne(t *testing.T) {
+	a := newArena(t)
+	live, aside := a.store(), a.store()
+	owner := a.own(live, 1, time.Hour)
+	a.seedHosts(12)
+	a.live(40, "before")
+	owner.handOver() // the snapshot is of here
+	a.own(live, 2, time.Hour)
+	a.live(60, "after")
+	a.settled(live)
+	sent, bound := lastOf(t, a, messages.StreamFetch), a.bound()
+	out, err := a.rebuild(aside)
+	a.must(err)
+	a.wantAside(aside, live)
+	st, _ := a.status()
+	if c := out.Crawls["c"]; c.Known() != st.Counters.Known() || c.InFlight != st.Counters.InFlight || c.InFlight == 0 || c.Done != st.Counters.Done {
+		t.Errorf("the state has %+v, the live one %+v", c, st.Counters)
+	}
+	if out.Snapshot.IsZero() || out.Messages < 60 || out.Hosts != 12 || int64(out.Requests) != st.Counters.InFlight {
+		t.Errorf("made of %+v", out)
+	}
+	if n := lastOf(t, a, messages.StreamFetch); n != sent || a.bound() != bound {
+		t.Errorf("%d requests were sent, and the partition is bound to %s, was to %s", n-sent, a.bound(), bound)
+	}
+	a.take(1)[0].ends(messages.Gone) // the owner goes on
+	a.settled(live)
+}
+
+func (a *arena) bound() string {
+	a.t.Helper()
+	b, err := a.frontier(a.store(), 0).snapshots.Binding(a.t.Context(), 0)
+	a.must(err)
+	return b.Store
+}
+
+func TestStateIsMadeAgainOfWholeStreamsOrNotAtAll(t *testing.T) {
+	a := newArena(t)
+	live, aside := a.store(), a.store()
+	owner := a.own(live, 1, 0)
+	a.seedHosts(12)
+	a.live(50, "page")
+	a.settled(live)
+	a.must(owner.die())
+	out, err := a.rebuild(aside)
+	a.must(err)
+	a.wantAside(aside, live)
+	if !out.Snapshot.IsZero() {
+		t.Errorf("made of %+v, and there is no snapshot", out)
+	}
+	urls, err := a.bus.JS.Stream(t.Context(), messages.StreamURLs)
+	a.must(err)
+	a.must(urls.Purge(t.Context(), jetstream.WithPurgeSequence(3)))
+	if out, err := a.rebuild(aside); !errors.Is(err, ErrPurged) {
+		t.Errorf("of streams that were purged: %+v, %v", out, err)
+	}
+	if _, err := NewRebuilder(t.Context(), a.bus, a.specs, live); !errors.Is(err, ErrLive) {
+		t.Errorf("in the store of the owner: %v", err)
+	}
+}

@@ -1,0 +1,67 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"seine/internal/tracing"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// traceRequest starts the span of a request that is about to be published, if its
+// visit is one of those to be traced, and tells the fetcher.
+func (p *partition) traceRequest(ctx context.Context, o *outgoing, m *nats.Msg, spans []trace.Span) []trace.Span {
+	tracer := p.f.bus.Tracer
+	if !tracer.Samples() {
+		return spans
+	}
+	visit := tracing.VisitOf(messages.VisitID(o.wire.Crawl, o.wire.Visit), p.fetchLife)
+	ctx, span, ok := tracer.Dispatch(ctx, visit, o.wire.Attempt, o.made)
+	if !ok {
+		return spans
+	}
+	span.SetAttributes(tracing.Stage.String(messages.StageFrontier), tracing.NATS(), tracing.Operation.String(tracing.Send),
+		tracing.Destination.String(messages.StreamFetch), tracing.MessageID.String(o.wire.ID()))
+	span.SetAttributes(subjectOf(o.wire).Attributes()...)
+	p.f.bus.Traced(m, tracing.Text(ctx))
+	return append(spans, span)
+}
+
+// subjectOf is what a request is about.
+func subjectOf(m *messages.Request) stages.Subject {
+	return stages.Subject{Crawl: m.Crawl, URL: m.URL, Visit: m.Visit, Attempt: m.Attempt}
+}
+
+// fetchLife returns when FETCH was created, which is part of a trace's identity. It
+// is not asked where no visit is traced.
+func (f *Frontier) fetchLife(ctx context.Context) (time.Time, error) {
+	if !f.bus.Tracer.Samples() {
+		return time.Time{}, nil
+	}
+	s, err := f.bus.JS.Stream(ctx, messages.StreamFetch)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("open stream %s: %w", messages.StreamFetch, err)
+	}
+	return s.CachedInfo().Created, nil
+}
+
+// traceApplied begins the span of a message that is being applied, which ends with
+// the turn.
+func (p *partition) traceApplied(m *stages.FeedMessage, subject stages.Subject, more ...attribute.KeyValue) {
+	if p.replaying {
+		return // it was told when it came first
+	}
+	p.traced.Add(p.f.bus.Tracer, "apply", m.Header, func() []attribute.KeyValue {
+		attrs := append(stages.MessageAttributes(messages.StageFrontier, &m.Message), subject.Attributes()...)
+		return append(attrs, more...)
+	})
+}
+
+// found is how many URLs a message of URLS has.
+const found = attribute.Key("seine.urls")

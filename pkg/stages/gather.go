@@ -1,0 +1,44 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Times that processes are given to answer a question to all of them.
+const (
+	gatherSilence = 150 * time.Millisecond // after the last answer
+	gatherTime    = 2 * time.Second
+)
+
+// Gather asks everybody who listens to a subject, and gives each answer to heard.
+// It takes a silence for the end: who is slow to answer is not heard.
+func Gather(ctx context.Context, nc *nats.Conn, subject string, question []byte, heard func(data []byte)) error {
+	inbox := nc.NewInbox()
+	sub, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		return fmt.Errorf("ask all on %s: %w", subject, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := nc.PublishRequest(subject, inbox, question); err != nil {
+		return fmt.Errorf("ask all on %s: %w", subject, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, gatherTime)
+	defer cancel()
+	for {
+		quiet, stop := context.WithTimeout(ctx, gatherSilence)
+		m, err := sub.NextMsgWithContext(quiet)
+		stop()
+		if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("ask all on %s: %w", subject, err)
+		}
+		heard(m.Data)
+	}
+}

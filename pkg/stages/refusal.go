@@ -1,0 +1,287 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+)
+
+// Refusal is what the server does not let this user do. JetStream never hears of a
+// request that was refused, so without it there would be nothing but a timeout.
+type Refusal struct {
+	Verb    string
+	Subject string // "" of a connection
+	Who     string // the user
+	Cause   error
+
+	at time.Time // when it was last refused
+}
+
+// Error names the subject, the user, and what to do.
+func (r *Refusal) Error() string {
+	if r.Subject == "" {
+		return fmt.Sprintf("the NATS server does not let %s in (%v): its user or key is not, or no longer, in the server's configuration; docs/security.md",
+			r.Who, r.Cause)
+	}
+	if r.Verb == verbSubscribe && strings.HasPrefix(r.Subject, inboxes) {
+		return fmt.Sprintf("the NATS server does not let %s receive answers at %s: set --nats-inbox-prefix to that of the user, such as _INBOX_fetcher",
+			r.Who, r.Subject)
+	}
+	return fmt.Sprintf("the NATS server does not let %s %s %s: connect as the user of this role, or allow it in the server's configuration; docs/security.md",
+		r.Who, r.Verb, r.Subject)
+}
+
+// Unwrap returns what the server said.
+func (r *Refusal) Unwrap() error { return r.Cause }
+
+// What may be refused.
+const (
+	verbPublish   = "publish to"
+	verbSubscribe = "subscribe to"
+	verbConnect   = "connect"
+)
+
+// inboxes begins the names of inboxes: _INBOX.… by default, _INBOX_<user>.… where
+// users have their own.
+const inboxes = "_INBOX"
+
+// Times of refusals.
+const (
+	// refusalAge is for how long a refusal to publish counts: what needs it tries
+	// again more often.
+	refusalAge = 30 * time.Second
+	// refusalPause is the least time between two lines of the log about one subject.
+	refusalPause = time.Minute
+	// maxRefusals bounds the subjects that are remembered, maxSaid those that are
+	// logged in a refusalPause: of many partitions, all are refused alike.
+	maxRefusals = 16
+	maxSaid     = 4
+)
+
+// refusals are those that hold now.
+type refusals struct {
+	mu      sync.Mutex
+	now     []*Refusal
+	said    map[string]time.Time
+	waiting map[chan *Refusal]bool
+	any     chan struct{} // closed when there is one
+	closed  bool
+}
+
+// some returns a channel that is closed when something is refused on this connection.
+func (s *refusals) some() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.any == nil {
+		s.any = make(chan struct{})
+	}
+	return s.any
+}
+
+// publishing returns the refusal of a publish to subject since some moment, nil if
+// there is none.
+func (s *refusals) publishing(subject string, since time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.now {
+		if r.Verb == verbPublish && r.Subject == subject && !r.at.Before(since) {
+			return r
+		}
+	}
+	return nil
+}
+
+// refused takes note of an error that the server sent without being asked, and
+// reports whether it is a refusal.
+func (b *Bus) refused(nc *nats.Conn, err error) bool {
+	r := &Refusal{Who: who(nc), Cause: err, at: time.Now()}
+	switch {
+	case errors.Is(err, nats.ErrPermissionViolation):
+		r.Verb, r.Subject = refusedSubject(err)
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),
+		errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
+		r.Verb = verbConnect
+	default:
+		return false
+	}
+	if r.Verb == verbPublish && strings.HasPrefix(r.Subject, inboxes) { // an answer that nobody waits for any more
+		b.Log.Warn("NATS", "error", err)
+		return true
+	}
+	if b.refusals.add(r) {
+		b.Log.Error("refused", "error", r)
+	}
+	return true
+}
+
+// violation is the server's word for what it refuses.
+var violation = regexp.MustCompile(`(Publish|Subscription)[^"]*"([^"]+)"`)
+
+func refusedSubject(err error) (verb, subject string) {
+	m := violation.FindStringSubmatch(err.Error())
+	switch {
+	case m == nil:
+		return "do", err.Error()
+	case m[1] == "Publish":
+		return verbPublish, m[2]
+	}
+	return verbSubscribe, m[2]
+}
+
+// who is the user of a connection, in words of the server's configuration.
+func who(nc *nats.Conn) string {
+	user, key := "", "no key"
+	switch o := nc.Opts; {
+	case o.Nkey != "":
+		key = "NKEY " + o.Nkey
+	case o.UserJWT != nil:
+		key = "a JWT"
+		if token, err := o.UserJWT(); err == nil {
+			if claims, err := jwt.DecodeUserClaims(token); err == nil {
+				user, key = claims.Name, "JWT of "+claims.Subject
+			}
+		}
+	case o.User != "":
+		user, key = o.User, "a password"
+	case o.Token != "":
+		key = "a token"
+	}
+	if name, ok := strings.CutPrefix(nc.Opts.InboxPrefix, inboxes+"_"); ok && user == "" {
+		user = name // natsusers names inboxes by their user
+	}
+	if user == "" {
+		return "the client with " + key
+	}
+	return "user " + user + " (" + key + ")"
+}
+
+// add reports whether the refusal is worth a line.
+func (s *refusals) add(r *Refusal) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := r.Verb + " " + r.Subject
+	s.now = slices.DeleteFunc(s.now, func(o *Refusal) bool { return o.over(r.at) })
+	same := slices.IndexFunc(s.now, func(o *Refusal) bool { return o.Verb+" "+o.Subject == key })
+	switch {
+	case same >= 0:
+		s.now[same] = r
+	case len(s.now) < maxRefusals:
+		s.now = append(s.now, r)
+	}
+	if s.any == nil {
+		s.any = make(chan struct{})
+	}
+	if !s.closed {
+		close(s.any)
+		s.closed = true
+	}
+	for c := range s.waiting {
+		select {
+		case c <- r:
+		default:
+		}
+	}
+	maps.DeleteFunc(s.said, func(_ string, said time.Time) bool { return r.at.Sub(said) >= refusalPause })
+	if _, known := s.said[key]; known || len(s.said) >= maxSaid {
+		return false
+	}
+	if s.said == nil {
+		s.said = make(map[string]time.Time)
+	}
+	s.said[key] = r.at
+	return true
+}
+
+// over reports whether nobody has tried for so long that it may be allowed by now. A
+// subscription is tried once for each connection.
+func (r *Refusal) over(now time.Time) bool {
+	return r.Verb != verbSubscribe && now.Sub(r.at) > refusalAge
+}
+
+// forget forgets what was refused: there is a new connection, on which all is tried
+// again.
+func (s *refusals) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		s.any, s.closed = nil, false
+	}
+	s.now, s.said = nil, nil
+}
+
+// Refused returns what the server does not let this process do, nil if nothing.
+func (b *Bus) Refused() error {
+	b.refusals.mu.Lock()
+	defer b.refusals.mu.Unlock()
+	now := time.Now()
+	for _, r := range b.refusals.now { // the first says most: others may follow from it
+		if !r.over(now) {
+			return r
+		}
+	}
+	return nil
+}
+
+// Ready returns what is wrong with the connection, nil if nothing.
+func (b *Bus) Ready() error {
+	if err := b.Refused(); err != nil {
+		return err
+	}
+	if !b.NC.IsConnected() {
+		return errors.New("not connected")
+	}
+	return nil
+}
+
+// UntilRefused returns a context that ends with ctx, or with a Refusal as its cause
+// as soon as the server refuses something.
+func (b *Bus) UntilRefused(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := make(chan *Refusal, 1)
+	b.refusals.mu.Lock()
+	if b.refusals.waiting == nil {
+		b.refusals.waiting = make(map[chan *Refusal]bool)
+	}
+	b.refusals.waiting[c] = true
+	b.refusals.mu.Unlock()
+	go func() {
+		select {
+		case r := <-c:
+			cancel(r)
+		case <-ctx.Done():
+		}
+		b.refusals.mu.Lock()
+		defer b.refusals.mu.Unlock()
+		delete(b.refusals.waiting, c)
+	}()
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// Explain returns err, or the refusal that is behind it: of what was refused, those
+// who wait see only that nothing comes.
+func (b *Bus) Explain(err error) error {
+	if err == nil || errors.As(err, new(*Refusal)) {
+		return err
+	}
+	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrPermissionViolation)
+	if refused := b.Refused(); refused != nil && silent {
+		return refused
+	}
+	return err
+}
+
+var _ slog.LogValuer = (*Refusal)(nil)
+
+// LogValue is the message.
+func (r *Refusal) LogValue() slog.Value { return slog.StringValue(r.Error()) }

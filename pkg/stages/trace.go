@@ -1,0 +1,169 @@
+package stages
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"seine/internal/tracing"
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+)
+
+// Subject is what a message is about, as far as that is known.
+type Subject struct {
+	Crawl, URL string
+	Visit      messages.Visit
+	Attempt    int
+}
+
+// verbs are the names of the spans of a stage's work on one message.
+var verbs = map[string]string{
+	messages.StageFetcher: "fetch", messages.StageParser: "parse", messages.StageFrontier: "intake",
+}
+
+// begin starts the span of a message whose visit is traced, nil if it is not.
+func (r *Runner) begin(ctx context.Context, h *held) (context.Context, trace.Span) {
+	parent, ok := tracing.Parent(h.Header)
+	if !ok {
+		return ctx, nil
+	}
+	ctx, span := r.Bus.Tracer.Begin(ctx, parent, verbs[r.Stage], trace.WithTimestamp(h.taken))
+	if !span.IsRecording() {
+		return ctx, nil
+	}
+	span.SetAttributes(MessageAttributes(r.Stage, &h.Message)...)
+	span.SetAttributes(r.subjectOf(&h.Message).Attributes()...)
+	return ctx, span
+}
+
+// ended ends the span of a message.
+func (r *Runner) ended(span trace.Span, outcome string) {
+	if span == nil {
+		return
+	}
+	span.SetAttributes(tracing.Outcome.String(outcome))
+	if outcome != "done" {
+		tracing.Fail(span, outcome, "")
+	}
+	span.End()
+}
+
+// publishing starts the span of what comes of a message, and lets what is
+// published tell that it came of it.
+func (r *Runner) publishing(ctx context.Context, out Output) (context.Context, trace.Span) {
+	ctx, span := tracing.Child(ctx, "publish", trace.SpanKindProducer)
+	text := tracing.Text(ctx)
+	if text == "" {
+		return ctx, span
+	}
+	for _, msgs := range [][]*nats.Msg{out.First, out.Then} {
+		for _, m := range msgs {
+			r.Bus.Traced(m, text)
+		}
+	}
+	if span != nil {
+		span.SetAttributes(tracing.NATS(), tracing.Operation.String(tracing.Send), tracing.BatchCount.Int(len(out.First)+len(out.Then)))
+	}
+	return ctx, span
+}
+
+// Traced gives a message the span that it comes of, as tracing.Text tells it. One
+// that would be too large for the server with it goes without.
+func (b *Bus) Traced(m *nats.Msg, text string) {
+	if int64(m.Size()+tracing.HeaderSize) > b.NC.MaxPayload() {
+		return
+	}
+	if m.Header == nil {
+		m.Header = make(nats.Header, 1)
+	}
+	m.Header[tracing.Header] = []string{text}
+}
+
+func published(span trace.Span, err error) {
+	if span == nil {
+		return
+	}
+	if err != nil {
+		tracing.Fail(span, "refused", err.Error())
+	}
+	span.End()
+}
+
+// MessageAttributes are those of a span of a stage's work on m.
+func MessageAttributes(stage string, m *Message) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		tracing.Stage.String(stage), tracing.NATS(), tracing.Operation.String(tracing.Process),
+		tracing.Destination.String(m.Stream), tracing.MessageID.String(m.Header.Get(nats.MsgIdHdr)),
+		tracing.MessageSize.Int(len(m.Data)), tracing.Sequence.Int64(int64(m.Sequence)),
+		tracing.Deliveries.Int64(int64(m.Deliveries)), tracing.Crawl.String(messages.CrawlOf(m.Subject)),
+	}
+}
+
+func (r *Runner) subjectOf(m *Message) Subject {
+	s := Subject{}
+	if r.Subject != nil {
+		s = r.Subject(m)
+	}
+	if s.Crawl == "" {
+		s.Crawl = messages.CrawlOf(m.Subject)
+	}
+	return s
+}
+
+// Attributes are those of a span about s.
+func (s Subject) Attributes() []attribute.KeyValue {
+	attrs := []attribute.KeyValue{tracing.Crawl.String(s.Crawl)}
+	if !s.Visit.IsZero() {
+		attrs = append(attrs, tracing.VisitKey.String(s.Visit.String()))
+	}
+	if s.URL != "" {
+		attrs = append(attrs, tracing.URL(s.URL))
+	}
+	if s.Attempt > 0 {
+		attrs = append(attrs, tracing.Attempt.Int(s.Attempt))
+	}
+	return attrs
+}
+
+// LogAttrs are what every line about s has: which crawl, host and visit, and the
+// trace of ctx, if it has one.
+func (s Subject) LogAttrs(ctx context.Context) []any {
+	return s.logAttrs(tracing.IDOf(ctx))
+}
+
+// LogAttrsIn are LogAttrs where header has the trace.
+func (s Subject) LogAttrsIn(header nats.Header) []any { return s.logAttrs(tracing.ID(header)) }
+
+func (s Subject) logAttrs(trace string) []any {
+	attrs := []any{slog.String("crawl", s.Crawl)}
+	if s.URL != "" {
+		attrs = append(attrs, slog.String("host", weburl.Host(s.URL)))
+	}
+	if !s.Visit.IsZero() {
+		attrs = append(attrs, slog.String("visit", s.Visit.String()))
+	}
+	if s.Attempt > 0 {
+		attrs = append(attrs, slog.Int("attempt", s.Attempt))
+	}
+	if trace != "" {
+		attrs = append(attrs, slog.String("trace", trace))
+	}
+	return attrs
+}
+
+// SubjectOfRecord tells from its identity what a message of RECORDS is about.
+func SubjectOfRecord(id string) Subject {
+	var s Subject
+	parts := strings.SplitN(id, ".", 4)
+	if len(parts) < 3 {
+		return s
+	}
+	s.Crawl = parts[0]
+	_ = s.Visit.UnmarshalText([]byte(parts[1] + "." + parts[2]))
+	return s
+}

@@ -1,0 +1,67 @@
+package stages
+
+import (
+	"context"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/tracing"
+	"seine/pkg/messages"
+)
+
+const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+// A process without traces of its own hands on what came with the message, or the
+// trace would end with it. It must cost a message without a trace nothing.
+func TestRunnerHandsOnTheTrace(t *testing.T) {
+	_, b := open(t)
+	r := newRunner(b, func(context.Context, *Message) (Output, error) {
+		return Output{First: []*nats.Msg{msg(records, "", "record")}}, nil
+	})
+	in := msg("seine.pages.c.0", "c.1", "page")
+	in.Header.Set(tracing.Header, traceparent)
+	if err := NewPublisher(b, "test").Publish(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	j := start(t, r.Run)
+	eventually(t, "the record is there", func() bool { return len(stored(t, b, messages.StreamRecords)) == 1 })
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.JS.Stream(t.Context(), messages.StreamRecords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.GetLastMsgForSubject(t.Context(), records)
+	if err != nil || out.Header.Get(tracing.Header) != traceparent {
+		t.Errorf("the record came with %q (%v)", out.Header.Get(tracing.Header), err)
+	}
+	h := &held{Message: Message{Header: nats.Header{"Nats-Msg-Id": {"c.1"}}}}
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(100, func() {
+		ctx, span := r.begin(ctx, h)
+		ctx, publishing := r.publishing(ctx, Output{})
+		published(publishing, nil)
+		r.ended(span, "done")
+		_ = ctx
+	}); n != 0 {
+		t.Errorf("a message without a trace costs %v allocations", n)
+	}
+}
+
+// A message that just fits goes without its trace, rather than to DEAD.
+func TestTraceNeverMakesAMessageTooLarge(t *testing.T) {
+	_, b := open(t)
+	most := int(b.NC.MaxPayload())
+	for size, want := range map[int]bool{most - 200: true, most - 20: false} {
+		m := &nats.Msg{Subject: records, Data: make([]byte, size)}
+		b.Traced(m, traceparent)
+		if got := m.Header.Get(tracing.Header) != ""; got != want {
+			t.Errorf("with %d bytes of %d it has a trace: %v", size, most, got)
+		}
+		if err := NewPublisher(b, "test").Publish(t.Context(), m); err != nil {
+			t.Errorf("with %d bytes of %d: %v", size, most, err)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Errors of the JetStream API that a cluster gives while it has no leader, for
+// itself, for a stream or for a consumer.
+var codesUnavailable = []jetstream.ErrorCode{
+	10008, // JetStream system temporarily unavailable
+	10009, // JetStream cluster can not handle request
+	10118, // stream is offline
+	10119, // consumer is offline
+	10163, // expected last sequence per subject temporarily unavailable
+}
+
+// Unavailable reports whether err says that the server, or the part of a cluster
+// that is to answer, is not there now. What was asked for may have been done.
+func Unavailable(err error) bool {
+	for _, e := range []error{
+		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
+		jetstream.ErrNoStreamResponse, jetstream.ErrJetStreamNotEnabled, jetstream.ErrAsyncPublishTimeout,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	var api *jetstream.APIError
+	return errors.As(err, &api) && slices.Contains(codesUnavailable, api.ErrorCode)
+}
+
+// electionTime is how long a cluster that has enough servers may be without a
+// leader, with much to spare.
+const electionTime = time.Minute
+
+// Bucket opens a bucket for a stage that begins: it has found the streams, so what
+// does not answer now will.
+func (b *Bus) Bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
+	return openPatiently(ctx, "bucket", name, b.JS.KeyValue)
+}
+
+// Objects opens an object store, as Bucket opens a bucket.
+func (b *Bus) Objects(ctx context.Context, name string) (jetstream.ObjectStore, error) {
+	return openPatiently(ctx, "object store", name, b.JS.ObjectStore)
+}
+
+func openPatiently[T any](ctx context.Context, what, name string, by func(context.Context, string) (T, error)) (opened T, err error) {
+	err = patiently(ctx, func(ctx context.Context) (err error) {
+		opened, err = by(ctx, name)
+		return err
+	})
+	if err != nil {
+		return opened, fmt.Errorf("open %s %s: %w", what, name, err)
+	}
+	return opened, nil
+}
+
+// patiently makes a request again while what is to answer is not there: it elects a
+// leader, or changes its replicas, and what was asked meanwhile gets no answer.
+func patiently(ctx context.Context, request func(context.Context) error) error {
+	for began := time.Now(); ; {
+		once, cancel := answerWithin(ctx)
+		err := request(once)
+		cancel()
+		if !Unavailable(err) || time.Since(began) > electionTime || Sleep(ctx, maxRefusedWait/4) != nil {
+			return err
+		}
+	}
+}
