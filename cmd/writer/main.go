@@ -13,11 +13,18 @@ import (
 type options struct {
 	process.Common
 	writer.Config
+	Dry bool `name:"dry-run" help:"Say what would be written where, having looked whether it can be; write nothing."`
 }
+
+// DryRun implements process.Planner, with writer.Config.Plan.
+func (o *options) DryRun() bool { return o.Dry }
+
+// Help is shown below the list of flags.
+func (o *options) Help() string { return writer.Help }
 
 func main() {
 	var o options
-	os.Exit(process.Main(messages.StageWriter, "Seine's writer: stores every record once.",
+	os.Exit(process.Main(messages.StageWriter, "Seine's writer: stores every record once.\n\n  writer --nats nats://127.0.0.1:4222 --out ./seine-out --state ./writer",
 		&o, &o.Common, o.run))
 }
 
@@ -30,7 +37,12 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	env.Health.Add("sink", w.Err)
-	if err := env.Started(""); err != nil {
+	env.Health.Add("lag", w.Lagging)
+	env.Vitals.Watch("state", o.State)
+	if dir := o.Directory(); dir != "" {
+		env.Vitals.Watch("out", dir)
+	}
+	if err := env.Started(o.Name); err != nil {
 		return err
 	}
 	return w.Run(ctx)

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/output"
+	"seine/internal/output/dir"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
-	"seine/pkg/stages/writer"
 )
 
 // Outcome is how a run came to its end.
@@ -42,7 +43,7 @@ type Summary struct {
 	Requests       map[messages.Class]int64 `json:"requests"`
 	DeadLetters    *DeadLetters             `json:"dead_letters,omitempty"`
 	SlowestHosts   []frontier.HostStatus    `json:"slowest_hosts"`
-	Files          []writer.File            `json:"files"`
+	Files          []output.File            `json:"files"`
 	Out            string                   `json:"out"`
 }
 
@@ -86,7 +87,7 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 
 // files lists what is committed of this crawl. An output directory may hold
 // the files of others, and of earlier lives of the streams.
-func (c *crawl) files() []writer.File {
+func (c *crawl) files() []output.File {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	records, err := c.bus.JS.Stream(ctx, messages.StreamRecords)
@@ -94,12 +95,22 @@ func (c *crawl) files() []writer.File {
 		c.Log.Warn("cannot list the output", "error", err)
 		return nil
 	}
-	commits, err := writer.ReadCommits(c.Writer.Out, c.Writer.Name)
+	log, err := dir.Read(c.Writer.Out, c.Writer.Name)
+	if err != nil {
+		c.Log.Warn("cannot list the output", "error", err)
+		return nil
+	}
+	refs, err := log.List(-1)
 	if err != nil {
 		c.Log.Warn("cannot list the output", "error", err)
 	}
-	var files []writer.File
-	for _, commit := range commits {
+	var files []output.File
+	for _, ref := range refs {
+		commit, err := log.Read(ref)
+		if err != nil {
+			c.Log.Warn("cannot list the output", "error", err)
+			continue
+		}
 		if !commit.Created.Equal(records.CachedInfo().Created) {
 			continue
 		}

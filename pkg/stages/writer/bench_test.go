@@ -1,11 +1,9 @@
 package writer
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/pgserver"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -63,58 +62,72 @@ func BenchmarkWrite(b *testing.B) {
 		}
 		b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds(), "records/s")
 	})
-	b.Run("writer", func(b *testing.B) {
-		bus := startBus(b, false)
-		for at := 0; at < records; at += 1000 {
-			check(b, stages.NewPublisher(bus, "test").Publish(b.Context(), msgs[at:at+1000]...))
-		}
-		for b.Loop() {
-			cfg := testConfig(b)
-			cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
-			w := start(b, bus, cfg)
-			w.catchUp()
-			w.end()
-			if got := w.Totals().Records; got != records {
-				b.Fatalf("%d records", got)
+	for _, form := range []string{"writer", "encrypted", "objects"} {
+		b.Run(form, func(b *testing.B) {
+			bus := startBus(b, false)
+			for at := 0; at < records; at += 1000 {
+				check(b, stages.NewPublisher(bus, "test").Publish(b.Context(), msgs[at:at+1000]...))
 			}
-		}
-		b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds(), "records/s")
-	})
-}
-
-// BenchmarkZstdWindow says what the window of an open chunk costs.
-func BenchmarkZstdWindow(b *testing.B) {
-	var text []byte
-	for n := range 3000 {
-		data, _ := json.Marshal(json.RawMessage(pageRecord(n).Data))
-		text = append(text, append(data, '\n')...)
-	}
-	for _, window := range []int{256 << 10, zstdWindow, 1 << 20, 8 << 20} {
-		b.Run(fmt.Sprint(window>>10, "KiB"), func(b *testing.B) {
-			var before, after runtime.MemStats
-			var size counter
 			for b.Loop() {
-				size = 0
-				runtime.GC()
-				runtime.ReadMemStats(&before)
-				z, err := zstd.NewWriter(&size, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
-				check(b, err)
-				_, _ = z.Write(text)
-				check(b, z.Flush())
-				runtime.GC()
-				runtime.ReadMemStats(&after)
-				check(b, z.Close())
+				cfg := testConfig(b)
+				cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
+				switch form {
+				case "encrypted":
+					cfg.Encrypt = []string{testRecipient}
+				case "objects":
+					cfg.Format, cfg.Key = "objects", "{crawl}/{url_hash}.json"
+				}
+				w := start(b, bus, cfg)
+				w.catchUp()
+				w.end()
+				if got := w.Totals().Records; got != records {
+					b.Fatalf("%d records", got)
+				}
 			}
-			b.SetBytes(int64(len(text)))
-			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
-			b.ReportMetric(float64(size)/float64(len(text)), "ratio")
+			b.ReportMetric(float64(records*b.N)/b.Elapsed().Seconds(), "records/s")
 		})
 	}
 }
 
-type counter int
+// BenchmarkDatabase writes the same records to databases, as new pages and again as
+// pages that are known.
+func BenchmarkDatabase(b *testing.B) {
+	const records = 10000
+	b.Run("SQLite", func(b *testing.B) { benchmarkDatabase(b, records, func() Config { return onSQLite(b) }) })
+	b.Run("PostgreSQL", func(b *testing.B) {
+		server := pgserver.Start(b)
+		benchmarkDatabase(b, records, func() Config { return onPostgres(b, server) })
+	})
+}
 
-func (c *counter) Write(b []byte) (int, error) {
-	*c += counter(len(b))
-	return len(b), nil
+func benchmarkDatabase(b *testing.B, records int, place func() Config) {
+	for round, name := range []string{"new", "known"} {
+		b.Run(name, func(b *testing.B) {
+			var took time.Duration
+			for b.Loop() {
+				b.StopTimer()
+				bus, cfg := startBus(b, false), place()
+				cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
+				for life := range round + 1 {
+					msgs := make([]*nats.Msg, records)
+					for n := range msgs {
+						msgs[n] = pageRecord(n)
+						msgs[n].Header.Set(nats.MsgIdHdr, fmt.Sprint("round ", life, " of ", n))
+					}
+					for at := 0; at < records; at += 1000 {
+						check(b, stages.NewPublisher(bus, "test").Publish(b.Context(), msgs[at:at+1000]...))
+					}
+					b.StartTimer()
+					began := time.Now()
+					w := start(b, bus, cfg)
+					w.catchUp()
+					w.end()
+					took = time.Since(began)
+					b.StopTimer()
+				}
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(records)/took.Seconds(), "records/s")
+		})
+	}
 }

@@ -1,26 +1,50 @@
 package writer
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/format"
+	"seine/internal/output"
+	"seine/internal/output/bucket"
 	"seine/pkg/messages"
 )
 
 // Config is how a writer process is set up. The defaults are in the tags.
 type Config struct {
-	Out          string            `help:"Directory for the files of records." default:"./seine-out" placeholder:"DIR"`
+	Place        `embed:""`
 	Name         string            `help:"Name of the writer: writers of one name share the work, each other name reads everything for itself." default:"default" placeholder:"NAME"`
-	Format       string            `help:"Format of the files: jsonl, jsonl.gz or jsonl.zst." enum:"jsonl,jsonl.gz,jsonl.zst" default:"jsonl.zst"`
-	ChunkRecords int               `help:"A file is finished after this many records." default:"10000" placeholder:"N"`
-	ChunkBytes   messages.Bytes    `help:"A file is finished after this many bytes, before compression." default:"64MiB" placeholder:"SIZE"`
-	ChunkAge     messages.Duration `help:"A file is finished this long after its first record." default:"60s" placeholder:"TIME"`
-	State        string            `help:"Directory of the writer's index." default:"./seine-data/writer" placeholder:"DIR"`
+	From         string            `help:"What is written: records, or pages or results as they are." enum:"records,pages,results" default:"records"`
+	ChunkRecords int               `help:"A file is finished after this many records; 10000 if not given, of WARC 15360." placeholder:"N"`
+	ChunkBytes   messages.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of WARC 1GiB, of rows in a database 4MiB." placeholder:"SIZE"`
+	ChunkAge     messages.Duration `help:"A file is finished this long after its first record; 60s if not given, of WARC 4m." placeholder:"TIME"`
+	State        string            `help:"Directory of the writer's index, and of files on their way to S3." default:"./seine-data/writer" placeholder:"DIR"`
 	Drain        messages.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
 }
+
+// Place is where the output goes, and in which form.
+type Place struct {
+	Out     string         `help:"Directory of the output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
+	Format  string         `help:"Format of the output: jsonl, jsonl.gz or jsonl.zst (the default), json, csv, csv.gz, csv.zst or parquet; objects or objects.pretty for a file of each record; of pages objects.raw, or warc, warc.gz (the default) or warc.zst." placeholder:"NAME"`
+	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; of csv and parquet {crawl}/{kind})." placeholder:"TEMPLATE"`
+	Key     string         `help:"Path of each object, of {crawl}, {kind}, {date}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME}; by default {crawl}/{kind}/{id}.json, of pages {crawl}/{host}/{url_hash}.{ext}." placeholder:"TEMPLATE"`
+	Encrypt []string       `help:"Encrypt the files for this recipient: age1…, an SSH public key, or @FILE with such. More than once for several." sep:"none" placeholder:"RECIPIENT"`
+	CSVSafe bool           `name:"csv-safe" help:"In CSV, put an apostrophe before texts that a spreadsheet would take for a formula."`
+	S3      bucket.Options `embed:"" prefix:"s3-"`
+}
+
+// Help has examples of the flags of a Place.
+const Help = `Examples of output:
+
+  --out ./seine-out --path '{crawl}/{kind}/dt={date}'
+  --format objects --key '{crawl}/{field:season}/{field:game_id}.json'
+  --out s3://BUCKET/PREFIX --s3-endpoint https://s3.example.org --s3-path-style
+  --encrypt age1… --encrypt @team.txt       # seine cat --identity key.txt reads it`
 
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config {
@@ -41,18 +65,44 @@ var (
 	maxAge     = consumer.AckWait - time.Minute
 )
 
+// withDefaults returns c with what it leaves out, which the place and the format
+// decide. Archives are wanted in large files, so they have what the server allows;
+// a batch of rows is in memory.
+func (c Config) withDefaults() Config {
+	records, size, age := 10000, messages.Bytes(64<<20), messages.Duration(time.Minute)
+	switch {
+	case IsDatabase(c.Out):
+		size = rowBytes
+	case c.Format == "" && c.From == "pages":
+		c.Format = archiveFormat
+	default:
+		c.Format = c.format()
+	}
+	if f, _ := format.New(c.Format, format.Options{}); f != nil {
+		if s, ok := f.(format.Sized); ok {
+			records, size, age = maxRecords, messages.Bytes(s.ChunkBytes()), messages.Duration(maxAge)
+		}
+	}
+	c.ChunkRecords, c.ChunkBytes, c.ChunkAge = cmp.Or(c.ChunkRecords, records), cmp.Or(c.ChunkBytes, size), cmp.Or(c.ChunkAge, age)
+	return c
+}
+
 // Validate names the first option that is wrong, and what would be right.
 func (c *Config) Validate() error {
-	_, known := formats[c.Format]
+	d := c.withDefaults()
+	return d.validate()
+}
+
+func (c *Config) validate() error {
 	switch {
-	case c.Out == "":
-		return fmt.Errorf("--out: must name a directory")
 	case c.State == "":
 		return fmt.Errorf("--state: must name a directory")
 	case !writerName.MatchString(c.Name):
 		return fmt.Errorf("--name %q: must be 1 to 31 of a-z, 0-9, '-' and '_', and start with a letter or digit", c.Name)
-	case !known:
-		return fmt.Errorf("--format %q: must be jsonl, jsonl.gz or jsonl.zst", c.Format)
+	case c.Name == ExportName:
+		return fmt.Errorf("--name %q: is what seine export calls itself: take another", c.Name)
+	case sources[c.From].stream == "":
+		return fmt.Errorf("--from %q: must be records, pages or results", c.From)
 	case c.ChunkRecords < 1 || c.ChunkRecords > maxRecords:
 		return fmt.Errorf("--chunk-records %d: must be from 1 to %d, or the server would stop sending before a file is finished", c.ChunkRecords, maxRecords)
 	case c.ChunkBytes < 1<<10:
@@ -62,5 +112,59 @@ func (c *Config) Validate() error {
 	case c.Drain < messages.Duration(time.Second):
 		return fmt.Errorf("--drain %s: must be at least 1s", c.Drain)
 	}
+	if err := c.Place.Validate(); err != nil {
+		return err
+	}
+	body, objects := format.NewBody(c.Format)
+	f, files := format.New(c.Format, format.Options{})
+	switch {
+	case objects:
+		if _, raw := body.(format.Sourced); !raw && c.From == "pages" {
+			return fmt.Errorf("--format %s: makes files of JSON, and pages are none: use objects.raw, or --from records or results", c.Format)
+		} else if raw && c.From != "pages" {
+			return fmt.Errorf("--format %s: makes files of the bodies of pages: use --from pages", c.Format)
+		}
+	case c.From == "pages" && IsDatabase(c.Out):
+		return fmt.Errorf("--from pages: a database takes records or results")
+	case files:
+		if err := format.CheckSource(f, c.From); err != nil {
+			return fmt.Errorf("--format %s: %w", c.Format, err)
+		}
+	}
 	return nil
+}
+
+// format is the format of files.
+func (p *Place) format() string { return cmp.Or(p.Format, fileFormat) }
+
+// Validate names the first option that is wrong, and what would be right.
+func (p *Place) Validate() error {
+	if p.Out == "" {
+		return fmt.Errorf("--out: must name a directory, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…")
+	}
+	if p.CSVSafe && !strings.HasPrefix(p.Format, "csv") {
+		return fmt.Errorf("--csv-safe: is for --format csv, csv.gz and csv.zst")
+	}
+	if IsDatabase(p.Out) {
+		return p.validateDatabase()
+	}
+	if _, err := newForm(p, nil); err != nil {
+		return err
+	}
+	return p.S3.Validate(p.Out)
+}
+
+// path returns the template for the folders of the chunks. A format with columns
+// has those of one kind of record in a chunk.
+func (p *Place) path() (output.Path, error) {
+	columns := format.HasColumns(p.format())
+	template := filePath
+	if columns {
+		template = rowPath
+	}
+	path, err := output.ParsePath(cmp.Or(p.Path, template))
+	if err == nil && columns && !path.ByKind {
+		err = fmt.Errorf("%q: must have {kind} in it: a file in %s has the columns of one kind of record", p.Path, p.Format)
+	}
+	return path, err
 }

@@ -2,47 +2,62 @@ package writer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/output"
+	"seine/internal/output/rows"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
+// steps are all steps of a commit to a directory, in order.
 var steps = []string{
-	stepWrite, stepAppended, stepSynced, stepRenamed, stepFinished,
-	stepEntrySynced, stepEntryRenamed, stepCommitted, stepAcked, stepIndexed,
+	output.StepWrite, output.StepAppended, output.StepSynced, output.StepRenamed, output.StepFinished,
+	output.StepEntrySynced, output.StepEntryRenamed, output.StepCommitted, output.StepAcked, output.StepIndexed,
+}
+
+// rowSteps are those of a commit to a database.
+var rowSteps = []string{
+	output.StepWrite, output.StepAppended, output.StepFinished,
+	rows.StepBegun, rows.StepEntry, rows.StepRows, output.StepEntrySynced, output.StepEntryRenamed,
+	output.StepCommitted, output.StepAcked, output.StepIndexed,
 }
 
 // A copy of the output directory, taken between two steps of a commit, is what
 // a kill there leaves. A writer that goes on from it must end with every record
 // once, with and without the index that the killed one had.
 func TestCrashBetweenSteps(t *testing.T) {
-	for _, step := range steps {
-		for _, keep := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/index=%v", step, keep), func(t *testing.T) {
-				t.Parallel()
-				crashAt(t, step, keep)
-			})
+	for name, c := range contents {
+		for _, step := range steps {
+			for _, keep := range c.keepIndex {
+				t.Run(fmt.Sprintf("%s/%s/index=%v", name, step, keep), func(t *testing.T) {
+					t.Parallel()
+					crashAt(t, c, step, keep)
+				})
+			}
 		}
 	}
 }
 
-func crashAt(t *testing.T, step string, keepIndex bool) {
+func crashAt(t *testing.T, c content, step string, keepIndex bool) {
 	bus := startBus(t, false)
-	publish(t, bus, "a", 0, 300)
-	publish(t, bus, "b", 0, 130)
-	cfg := testConfig(t)
+	c.publish(t, bus, "a", 0, c.a)
+	c.publish(t, bus, "b", 0, c.b)
+	cfg := c.config(testConfig(t))
 	killed := filepath.Join(t.TempDir(), "killed")
 	var once sync.Once
 	reached := make(chan struct{})
@@ -85,18 +100,65 @@ func crashAt(t *testing.T, step string, keepIndex bool) {
 	second := start(t, bus, cfg)
 	second.catchUp()
 	second.end()
-	wantExactly(t, cfg, map[string]int{"a": 300, "b": 130})
+	c.want(t, cfg, map[string]int{"a": c.a, "b": c.b})
 	wantTidy(t, cfg)
+}
+
+// content is what a writer is tested with.
+type content struct {
+	config  func(Config) Config
+	publish func(t testing.TB, bus *stages.Bus, crawl string, from, to int)
+	want    func(t testing.TB, cfg Config, want map[string]int) // that each is there once
+	a, b    int                                                 // how many of each crawl, where that is free
+	// keepIndex are the cases of a killed writer: whether it left its index behind.
+	keepIndex []bool
+}
+
+// contents are what a writer that is killed makes. What is left of the index has
+// nothing to do with what is in the files, so one of them tells about that.
+var contents = map[string]content{
+	"records": {plainConfig, publish, wantExactly, 300, 130, []bool{false, true}},
+	"objects": {objectsOf("{crawl}/{field:n}.json"), publish, wantExactly, 300, 130, nil},
+	// Objects replace each other.
+	"slots":           {objectsOf("{crawl}/{field:slot}.json"), publish, wantSlots, 300, 130, []bool{true}},
+	"encrypted":       {encryptedConfig, publish, wantExactly, 300, 130, []bool{true}},
+	"encrypted slots": {encryptedSlots, publish, wantSlots, 300, 130, nil},
+	"parquet":         {parquetConfig, publish, wantExactly, 300, 130, nil},
+	// Pages take longer to check.
+	"archive": {archiveConfig, publishPages, wantPages, 120, 50, []bool{false}},
+}
+
+func plainConfig(c Config) Config { return c }
+
+func objectsOf(key string) func(Config) Config {
+	return func(c Config) Config {
+		c.Format, c.Key = "objects", key
+		return c
+	}
+}
+
+func encryptedConfig(c Config) Config {
+	c.Encrypt = []string{testRecipient}
+	return c
+}
+
+func parquetConfig(c Config) Config {
+	c.Format = "parquet"
+	return c
+}
+
+func encryptedSlots(c Config) Config {
+	return encryptedConfig(objectsOf("{crawl}/{field:slot}.json")(c))
 }
 
 var errCut = errors.New("cut here")
 
-// Environment of the child process of TestKill.
+// Environment of a child process, which is a writer.
 const (
-	envChild = "SEINE_TEST_WRITER_URL"
-	envOut   = "SEINE_TEST_WRITER_OUT"
-	envState = "SEINE_TEST_WRITER_STATE"
-	envAge   = "SEINE_TEST_WRITER_AGE"
+	envChild  = "SEINE_TEST_WRITER_URL"
+	envConfig = "SEINE_TEST_WRITER_CONFIG" // as JSON
+	envStep   = "SEINE_TEST_WRITER_STEP"   // where it kills itself, the third time
+	envHeap   = "SEINE_TEST_WRITER_HEAP"   // a file for the most that its heap had, in bytes
 )
 
 func child() int {
@@ -114,17 +176,60 @@ func child() int {
 	if err := bus.Join(ctx); err != nil {
 		return fail(err)
 	}
-	cfg := DefaultConfig()
-	cfg.Out, cfg.State, cfg.ChunkRecords = os.Getenv(envOut), os.Getenv(envState), 40
-	_ = cfg.ChunkAge.UnmarshalText([]byte(os.Getenv(envAge)))
+	var cfg Config
+	if err := json.Unmarshal([]byte(os.Getenv(envConfig)), &cfg); err != nil {
+		return fail(err)
+	}
 	w, err := New(cfg, bus)
 	if err != nil {
 		return fail(err)
 	}
+	w.hook = killAt(os.Getenv(envStep))
+	defer watchHeap(os.Getenv(envHeap))()
 	if err := w.Run(ctx); err != nil {
 		return fail(err)
 	}
 	return 0
+}
+
+// watchHeap notes the most that the heap has, until the function that it returns is
+// called.
+func watchHeap(file string) (stop func()) {
+	if file == "" {
+		return func() {}
+	}
+	done, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		s, peak := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}, uint64(0)
+		for {
+			metrics.Read(s)
+			peak = max(peak, s[0].Value.Uint64())
+			select {
+			case <-done:
+				most <- peak
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		_ = os.WriteFile(file, fmt.Append(nil, <-most), 0o644)
+	}
+}
+
+func killAt(step string) output.Hook {
+	if step == "" {
+		return nil
+	}
+	var passed atomic.Int32
+	return func(at string) error {
+		if at == step && passed.Add(1) >= 3 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // until the signal is there
+		}
+		return nil
+	}
 }
 
 func fail(err error) int {
@@ -132,42 +237,14 @@ func fail(err error) int {
 	return 1
 }
 
-// A process is killed at random moments while records come in.
-func TestKill(t *testing.T) {
-	rounds := 40
-	if testing.Short() {
-		rounds = 8
-	}
-	bus := startBus(t, true)
-	cfg := testConfig(t)
-	n := 0
-	for range rounds {
-		c := startChild(t, bus.NC.ConnectedUrl(), cfg)
-		to := n + 150
-		publish(t, bus, "a", n, to)
-		publish(t, bus, "b", n, to)
-		n = to
-		<-time.After(time.Duration(20+rand.IntN(180)) * time.Millisecond) // the moment is the test
-		_ = c.Process.Signal(syscall.SIGKILL)
-		_ = c.Wait()
-	}
-	before, err := ReadCommits(cfg.Out, cfg.Name)
-	check(t, err)
-	if len(before) < rounds/2 {
-		t.Logf("only %d commits before the end", len(before))
-	}
-	last := start(t, bus, cfg)
-	last.catchUp()
-	last.end()
-	t.Logf("%d commits by %d killed processes, %+v after", len(before), rounds, last.Totals())
-	wantExactly(t, cfg, map[string]int{"a": n, "b": n})
-	wantTidy(t, cfg)
-}
-
-func startChild(t *testing.T, url string, cfg Config) *exec.Cmd {
+func startChild(t *testing.T, url string, cfg Config, env ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^$")
-	c.Env = append(os.Environ(), envChild+"="+url, envOut+"="+cfg.Out, envState+"="+cfg.State, envAge+"="+messages.Duration(100*time.Millisecond).String())
+	cfg.ChunkRecords, cfg.ChunkAge = 40, messages.Duration(100*time.Millisecond)
+	text, err := json.Marshal(cfg)
+	check(t, err)
+	c.Env = append(os.Environ(), envChild+"="+url, envConfig+"="+string(text))
+	c.Env = append(c.Env, env...)
 	c.Stderr = os.Stderr
 	check(t, c.Start())
 	return c

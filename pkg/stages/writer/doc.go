@@ -1,9 +1,10 @@
-// Package writer makes files of records.
+// Package writer makes files, or rows of a database, of records.
 //
-// It consumes RECORDS, partition by partition, for every partition whose lease
-// it holds, and writes what it reads into chunks: files of many records, one
-// per crawl, encoded by a Format and stored by a Sink. What cannot be a record
-// goes to DEAD. Every record that RECORDS holds is in committed output once,
+// It consumes RECORDS (or PAGES or RESULTS), partition by partition, for every
+// partition whose lease it holds, and writes what it reads into chunks: files of
+// many records, one for each group (crawl, and where the path asks kind and day),
+// encoded by a format.Format and stored by an output.Sink. What cannot be a
+// record goes to DEAD. Every record that RECORDS holds is in committed output once,
 // whatever is killed at any moment: a file counts when a commit entry names it.
 //
 // # The commit
@@ -35,9 +36,13 @@
 //
 // # Who writes
 //
-// Leases can overlap while an owner is frozen. So the Sink lets one process at
+// Leases can overlap while an owner is frozen. So a directory lets one process at
 // a time into a partition, with a lock that ends with its process: the next
-// owner waits for it, and an owner that thaws finds the log as it left it.
+// owner waits for it, and an owner that thaws finds the log as it left it. S3
+// has no such lock: there, of those who saw the same end of the log, one alone
+// can store the next entry, and in a database one alone can insert it. The steps
+// above are the directory's; bucket.Sink and package rows have what is different,
+// and why it comes to the same.
 //
 // # Names
 //
@@ -47,6 +52,20 @@
 // numbers other messages alike: its creation time is in the name. A stream
 // that lost its tail (power loss) numbers new messages alike under the same
 // creation time: what is read again then goes under the next life number.
+//
+// # Objects
+//
+// Where each record is a file, at a path that it says itself, step 2 puts all
+// objects of the set in place, over what is there, before the entry. They are no
+// leftovers after a crash, and nobody removes them: what they replaced is gone,
+// and the next owner makes the same ones of the same messages. Packages dir and
+// bucket have what else can be seen meanwhile, and what a former owner can do.
+//
+// # Encryption
+//
+// The bytes of an encrypted file are others each time it is made. That is no
+// matter: nothing is compared with what a crash left, but removed, or stored
+// beside it; an entry has the hash of what was finished.
 //
 // # Repeats
 //

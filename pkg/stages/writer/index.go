@@ -10,13 +10,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/nats-io/nuid"
+
+	"seine/internal/output"
+	outdir "seine/internal/output/dir"
+	"seine/internal/pebblestate"
 )
 
 // ErrInUse is returned when another process has the state directory open.
@@ -24,11 +26,11 @@ var ErrInUse = errors.New("in use by another process")
 
 // identity is what tells records apart: the start of the SHA-256 of the
 // Nats-Msg-Id.
-type identity [identitySize]byte
+type identity [output.IdentitySize]byte
 
 func identityOf(msgID string) identity {
 	sum := sha256.Sum256([]byte(msgID))
-	return identity(sum[:identitySize])
+	return identity(sum[:output.IdentitySize])
 }
 
 // index answers which identities are in committed entries of a partition and a
@@ -58,7 +60,7 @@ func openIndex(dir string, log *slog.Logger, report func(error)) (*index, error)
 		return nil, fmt.Errorf("--state %s: cannot be made: %w", dir, err)
 	}
 	lock, err := vfs.Default.Lock(filepath.Join(abs, "LOCK"))
-	if isHeld(err) {
+	if outdir.IsHeld(err) {
 		err = fmt.Errorf("%w: give each writer a state directory of its own", ErrInUse)
 	}
 	if err != nil {
@@ -73,7 +75,7 @@ func openIndex(dir string, log *slog.Logger, report func(error)) (*index, error)
 
 func (x *index) load(dir string, log *slog.Logger, report func(error)) (err error) {
 	store := filepath.Join(dir, "identities")
-	if x.ID, err = stateID(filepath.Join(dir, "IDENTITY")); err != nil {
+	if x.ID, err = pebblestate.Identity(dir); err != nil {
 		return err
 	}
 	x.db, err = openPebble(store, log, report)
@@ -95,7 +97,7 @@ func openPebble(dir string, log *slog.Logger, report func(error)) (*pebble.DB, e
 	defer cache.Unref()
 	opts := &pebble.Options{
 		Cache: cache, MemTableSize: 4 << 20, MemTableStopWritesThreshold: 2, DisableWAL: true,
-		MaxOpenFiles: 256, Logger: pebbleLog{log}, EventListener: listen(report), FormatMajorVersion: pebble.FormatNewest,
+		MaxOpenFiles: 256, Logger: pebblestate.Logger("index", log), EventListener: listen(report), FormatMajorVersion: pebble.FormatNewest,
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -103,22 +105,6 @@ func openPebble(dir string, log *slog.Logger, report func(error)) (*pebble.DB, e
 		opts.TargetFileSizes[i] = 2 << 20
 	}
 	return pebble.Open(dir, opts)
-}
-
-// stateID reads the identity of the state directory, or makes one.
-func stateID(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	if id := strings.TrimSpace(string(text)); err == nil && id != "" {
-		return id, nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("read identity: %w", err)
-	}
-	id := nuid.Next()
-	if err := os.WriteFile(file, []byte(id+"\n"), 0o644); err != nil {
-		return "", fmt.Errorf("write identity: %w", err)
-	}
-	return id, nil
 }
 
 // Close writes what is in memory, unless the disk is in trouble: it can be had
@@ -175,11 +161,11 @@ func (x *index) Has(p int, created time.Time, id identity) (bool, error) {
 }
 
 // Add learns a committed entry.
-func (x *index) Add(r Ref, c *Commit) error {
-	b := x.db.NewBatchWithSize(len(c.Visits)/identitySize*48 + 128)
+func (x *index) Add(r output.Ref, c *output.Commit) error {
+	b := x.db.NewBatchWithSize(len(c.Visits)/output.IdentitySize*48 + 128)
 	defer b.Close()
-	for ids := c.Visits; len(ids) >= identitySize; ids = ids[identitySize:] {
-		if err := b.Set(identityKey(c.Partition, c.Created, identity(ids[:identitySize])), nil, nil); err != nil {
+	for ids := c.Visits; len(ids) >= output.IdentitySize; ids = ids[output.IdentitySize:] {
+		if err := b.Set(identityKey(c.Partition, c.Created, identity(ids[:output.IdentitySize])), nil, nil); err != nil {
 			return fmt.Errorf("add to index: %w", err)
 		}
 	}
@@ -194,7 +180,7 @@ func (x *index) Add(r Ref, c *Commit) error {
 
 // Sync makes the index hold, of partition p, exactly the entries given, all of
 // which are of the life of the stream that began at created.
-func (x *index) Sync(p int, created time.Time, refs []Ref, read func(Ref) (*Commit, error)) error {
+func (x *index) Sync(p int, created time.Time, refs []output.Ref, read func(output.Ref) (*output.Commit, error)) error {
 	have, other, err := x.marks(p, created)
 	if err != nil {
 		return err
@@ -277,7 +263,7 @@ func identityKey(p int, created time.Time, id identity) []byte {
 	return append(life('i', p, created), id[:]...)
 }
 
-func markKey(n Name, created time.Time) []byte {
+func markKey(n output.Name, created time.Time) []byte {
 	k := binary.BigEndian.AppendUint32(life('m', n.Partition, created), uint32(n.Life))
 	return binary.BigEndian.AppendUint64(k, n.First)
 }
@@ -292,18 +278,4 @@ func after(prefix []byte) []byte {
 			return end
 		}
 	}
-}
-
-// pebbleLog passes on what is worth a person's time.
-type pebbleLog struct{ log *slog.Logger }
-
-func (pebbleLog) Infof(string, ...any) {}
-func (l pebbleLog) Errorf(format string, a ...any) {
-	l.log.Error("index: " + fmt.Sprintf(format, a...))
-}
-func (l pebbleLog) Fatalf(format string, a ...any) {
-	// Pebble cannot go on, as with a full disk. What is committed is safe, and
-	// the stream has the rest.
-	l.log.Error("index cannot go on, stopping: " + fmt.Sprintf(format, a...))
-	os.Exit(1)
 }

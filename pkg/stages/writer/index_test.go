@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"seine/internal/output"
 )
 
 // While the disk of the index is full, it holds back who adds to it, and says
@@ -30,7 +32,7 @@ func TestIndexDiskFull(t *testing.T) {
 	go func() {
 		for n := range entries {
 			c := manyVisits(created, n)
-			if err := x.Add(Ref{c.Name(), "stamp"}, c); err != nil {
+			if err := x.Add(output.Ref{Name: c.Name(), Stamp: "stamp"}, c); err != nil {
 				done <- err
 				return
 			}
@@ -42,7 +44,7 @@ func TestIndexDiskFull(t *testing.T) {
 	check(t, <-done)
 	eventually(t, "the end of it", func() bool { return !full.Load() })
 	for n := range entries {
-		ok, err := x.Has(1, created, identity(manyVisits(created, n).Visits[:identitySize]))
+		ok, err := x.Has(1, created, identity(manyVisits(created, n).Visits[:output.IdentitySize]))
 		if err != nil || !ok {
 			t.Errorf("entry %d: %v %v", n, ok, err)
 		}
@@ -50,11 +52,11 @@ func TestIndexDiskFull(t *testing.T) {
 	check(t, x.Close())
 }
 
-func manyVisits(created time.Time, n int) *Commit {
-	c := &Commit{Partition: 1, Created: created, FirstSeq: uint64(n + 1)}
+func manyVisits(created time.Time, n int) *output.Commit {
+	c := &output.Commit{Partition: 1, Created: created, FirstSeq: uint64(n + 1)}
 	for i := range 10000 {
 		sum := sha256.Sum256(fmt.Append(nil, n, i))
-		c.Visits = append(c.Visits, sum[:identitySize]...)
+		c.Visits = append(c.Visits, sum[:output.IdentitySize]...)
 	}
 	return c
 }

@@ -1,10 +1,8 @@
 package writer
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,36 +15,44 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/format"
+	"seine/internal/natstest"
+	"seine/internal/output"
+	"seine/internal/output/bucket"
+	"seine/internal/output/postgres"
+	"seine/internal/sealed"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 const partitions = 4
 
+// slots is how many objects a crawl has where records replace each other. Those
+// of one slot are in one partition.
+const slots = 7 * partitions
+
 // startBus returns a connection to a server of the test's own, in process
 // unless it is to listen.
 func startBus(t testing.TB, listen bool) *stages.Bus {
 	t.Helper()
-	ns, err := server.NewServer(&server.Options{
-		JetStream: true, StoreDir: t.TempDir(), DontListen: !listen, Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true,
-	})
-	check(t, err)
-	ns.Start()
-	if !ns.ReadyForConnections(10 * time.Second) {
-		t.Fatal("server does not start")
-	}
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	return startBusOf(t, listen, messages.DefaultStreamLimits())
+}
+
+// startBusOf is startBus with streams of other limits.
+func startBusOf(t testing.TB, listen bool, limits messages.StreamLimits) *stages.Bus {
+	t.Helper()
+	o := natstest.Listening(t)
+	o.DontListen = !listen
+	ns := natstest.Start(t, o)
 	nc, err := nats.Connect(ns.ClientURL(), nats.InProcessServer(ns))
 	check(t, err)
 	t.Cleanup(nc.Close)
 	bus, err := busOn(nc)
 	check(t, err)
-	check(t, bus.Provision(t.Context(), partitions, messages.DefaultStreamLimits(), 1))
+	check(t, bus.Provision(t.Context(), partitions, limits, 1))
 	return bus
 }
 
@@ -93,11 +99,14 @@ func testConfig(t testing.TB) Config {
 	return c
 }
 
-// record returns the n-th record of a crawl.
+// record returns the n-th record of a crawl. Every other one is that of a page.
 func record(crawl string, n, size int) *nats.Msg {
 	m := nats.NewMsg(messages.SubjectRecords(crawl, n%partitions))
 	m.Header.Set(nats.MsgIdHdr, fmt.Sprintf("%s.%d", crawl, n))
-	m.Data = fmt.Appendf(nil, `{"crawl":%q,"n":%d,"pad":%q}`, crawl, n, strings.Repeat("x", size))
+	m.Data = fmt.Appendf(nil, `{"crawl":%q,"n":%d,"slot":%d,"pad":%q}`, crawl, n, n%slots, strings.Repeat("x", size))
+	if n%2 == 1 {
+		m.Data = fmt.Appendf(nil, `{"url":"https://%s.example/%d",%s`, crawl, n, m.Data[1:])
+	}
 	return m
 }
 
@@ -154,7 +163,7 @@ func (r *running) catchUp() {
 // crawl, once each, and that every file is what its entry says.
 func wantExactly(t testing.TB, cfg Config, want map[string]int) {
 	t.Helper()
-	check(t, Verify(cfg.Out, cfg.Name))
+	check(t, outputOf(t, cfg).Verify())
 	got := make(map[string]int)
 	for _, line := range committed(t, cfg) {
 		got[line]++
@@ -163,7 +172,7 @@ func wantExactly(t testing.TB, cfg Config, want map[string]int) {
 	for crawl, n := range want {
 		total += n
 		for i := range n {
-			if c := got[string(record(crawl, i, 200).Data)]; c != 1 {
+			if c := got[asStored(t, cfg, string(record(crawl, i, 200).Data))]; c != 1 {
 				t.Errorf("record %d of %s is in the output %d times", i, crawl, c)
 			}
 		}
@@ -179,60 +188,110 @@ func wantExactly(t testing.TB, cfg Config, want map[string]int) {
 // committed returns the lines of all committed files.
 func committed(t testing.TB, cfg Config) []string {
 	t.Helper()
-	all, err := ReadCommits(cfg.Out, cfg.Name)
+	all, err := cfg.ReadCommits()
 	check(t, err)
+	o := outputOf(t, cfg)
 	var lines []string
 	for _, c := range all {
 		for _, f := range c.Files {
-			in := readLines(t, filepath.Join(cfg.Out, f.Path))
+			in := readLines(t, o, f)
 			if len(in) != f.Records {
 				t.Fatalf("%s has %d lines, its entry says %d", f.Path, len(in), f.Records)
 			}
-			lines = append(lines, in...)
+			for _, line := range in {
+				lines = append(lines, asStored(t, cfg, line))
+			}
 		}
 	}
 	return lines
 }
 
-func readLines(t testing.TB, file string) []string {
+// asStored returns a line as it comes out again: PostgreSQL keeps what JSON says, and
+// not how it is written.
+func asStored(t testing.TB, cfg Config, line string) string {
 	t.Helper()
-	raw, err := os.ReadFile(file)
+	if !postgres.Is(cfg.Out) {
+		return line
+	}
+	var v any
+	check(t, json.Unmarshal([]byte(line), &v))
+	text, err := json.Marshal(v)
 	check(t, err)
-	var r io.Reader = bytes.NewReader(raw)
-	switch filepath.Ext(file) {
-	case ".zst":
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
-		check(t, err)
-		defer z.Close()
-		r = z
-	case ".gz":
-		r, err = gzip.NewReader(r)
-		check(t, err)
+	return string(text)
+}
+
+func outputOf(t testing.TB, cfg Config) output.Output {
+	t.Helper()
+	o, err := OpenOutput(cfg.Out, cfg.Name, cfg.S3)
+	check(t, err)
+	t.Cleanup(func() { check(t, o.Close()) })
+	return o
+}
+
+func readLines(t testing.TB, o output.Output, f output.File) []string {
+	t.Helper()
+	in, err := o.Open(f)
+	check(t, err)
+	defer in.Close()
+	return linesOf(t, in, f.Path)
+}
+
+func linesOf(t testing.TB, r io.Reader, name string) []string {
+	t.Helper()
+	if strings.Contains(name, ".csv") || strings.HasSuffix(name, ".parquet") {
+		return rowsOf(t, r, name)
 	}
+	records, err := format.Records(name, r, identities(t))
+	check(t, err)
 	var lines []string
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, 2<<20)
-	for in.Scan() {
-		lines = append(lines, in.Text())
+	for line, err := range records {
+		check(t, err)
+		lines = append(lines, string(line))
 	}
-	check(t, in.Err())
 	return lines
+}
+
+// A key of age, made for these tests.
+const (
+	testRecipient = "age1k237mzq54dqmx5fc0kxlncr8ywd5s5gapf3ljgp8jjq6p7v5sgrsjmagzp"
+	testIdentity  = "AGE-SECRET-KEY-1RP7268VJAEZ0HFU869HV0KS8AUUFFKRDW2FUXLVEFCLFEFJQRXPQZ8S83D"
+)
+
+func identities(t testing.TB) sealed.Identities {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "identity")
+	check(t, os.WriteFile(file, []byte(testIdentity), 0o600))
+	ids, err := sealed.ReadIdentities([]string{file})
+	check(t, err)
+	return ids
 }
 
 // wantTidy checks that there are no files but committed ones, and locks.
 func wantTidy(t testing.TB, cfg Config) {
 	t.Helper()
+	if IsDatabase(cfg.Out) {
+		wantSound(t, cfg)
+		return
+	}
 	known := make(map[string]bool)
-	all, err := ReadCommits(cfg.Out, cfg.Name)
+	all, err := cfg.ReadCommits()
 	check(t, err)
 	for _, c := range all {
-		known[filepath.Join(commitsDir, cfg.Name, c.Name().String()+".json")] = true
+		known[filepath.Join(output.CommitsDir, cfg.Name, c.Name().String()+".json")] = true
 		for _, f := range c.Files {
 			known[f.Path] = true
 		}
 	}
-	for _, f := range files(t, cfg.Out) {
-		if !known[f] && filepath.Ext(f) != ".lock" {
+	have := files
+	if bucket.Is(cfg.Out) {
+		have = func(t testing.TB, out string) []string {
+			keys, err := bucket.Keys(out, cfg.S3)
+			check(t, err)
+			return keys
+		}
+	}
+	for _, f := range have(t, cfg.Out) {
+		if !known[f] && filepath.Ext(f) != ".lock" && filepath.Base(f) != "writer" && !strings.HasPrefix(f, output.ManifestsDir+"/") {
 			t.Errorf("%s is left over", f)
 		}
 		delete(known, f)

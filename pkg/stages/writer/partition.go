@@ -10,16 +10,21 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"go.opentelemetry.io/otel/attribute"
 
+	"seine/internal/format"
+	"seine/internal/output"
+	"seine/internal/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 // partition is one stay in a partition, from the last commit on.
 type partition struct {
-	w   *Writer
-	p   int
-	log Partition
+	w    *Writer
+	p    int
+	log  output.Partition
+	form *form
 	// lives are the lives of the stream that the log knows, by epoch and number.
 	lives map[lifeKey]time.Time
 	now   lifeKey // the one being read
@@ -39,16 +44,16 @@ type lifeKey struct {
 
 // openPartition enters p, and finds where it goes on.
 func (w *Writer) openPartition(ctx context.Context, p int) (*partition, error) {
-	stream, err := w.bus.JS.Stream(ctx, messages.StreamRecords)
+	stream, err := w.bus.JS.Stream(ctx, w.from.stream)
 	if err != nil {
-		return nil, fmt.Errorf("open stream %s: %w", messages.StreamRecords, err)
+		return nil, fmt.Errorf("open stream %s: %w", w.from.stream, err)
 	}
 	created := stream.CachedInfo().Created
-	log, refs, err := w.sink.Open(p, created)
+	log, refs, err := w.sink.Enter(p, created)
 	if err != nil {
 		return nil, err
 	}
-	s := &partition{w: w, p: p, log: log, lives: make(map[lifeKey]time.Time)}
+	s := &partition{w: w, p: p, log: log, form: w.form.fit(w.sink), lives: make(map[lifeKey]time.Time)}
 	if err := s.resume(created, refs); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -57,13 +62,13 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partition, error) {
 
 // resume learns from the log where the life of the stream that began at created
 // has been read up to, and what has been written of it.
-func (s *partition) resume(created time.Time, refs []Ref) error {
+func (s *partition) resume(created time.Time, refs []output.Ref) error {
 	s.handled = stages.Position{Created: created}
-	last := make(map[lifeKey]Ref) // refs are in order
+	last := make(map[lifeKey]output.Ref) // refs are in order
 	for _, r := range refs {
 		last[lifeKey{r.Epoch, r.Life}] = r
 	}
-	s.now = lifeKey{epochOf(created), -1}
+	s.now = lifeKey{output.EpochOf(created), -1}
 	for key, ref := range last {
 		if key.epoch != s.now.epoch {
 			continue
@@ -81,7 +86,7 @@ func (s *partition) resume(created time.Time, refs []Ref) error {
 	if s.now.n < 0 {
 		s.now = s.unused(created)
 	}
-	var same []Ref
+	var same []output.Ref
 	for _, r := range refs {
 		if at, ok := s.lives[lifeKey{r.Epoch, r.Life}]; ok && at.Equal(created) {
 			same = append(same, r)
@@ -92,7 +97,7 @@ func (s *partition) resume(created time.Time, refs []Ref) error {
 
 // unused returns the key for another life of a stream created then.
 func (s *partition) unused(created time.Time) lifeKey {
-	k := lifeKey{epoch: epochOf(created)}
+	k := lifeKey{epoch: output.EpochOf(created)}
 	for ; ; k.n++ {
 		if _, ok := s.lives[k]; !ok {
 			return k
@@ -105,15 +110,16 @@ func (s *partition) run(ctx context.Context) error {
 	s.full = time.NewTimer(0)
 	s.full.Stop()
 	s.w.setHandled(s.p, s.handled)
-	config := messages.PartitionConsumer(messages.ConsumerWriter+"-"+s.w.cfg.Name, "records", s.p)
-	feed := stages.NewFeed(s.w.bus, messages.StreamRecords, config, s.handled)
+	feed := stages.NewFeed(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = feed.Run(reading)
 	}()
-	err := s.loop(ctx, feed.C())
+	pressed, leave := s.w.pressed(s.p)
+	err := s.loop(ctx, feed.C(), pressed)
+	leave()
 	stop()
 	<-done
 	if s.set != nil {
@@ -122,13 +128,15 @@ func (s *partition) run(ctx context.Context) error {
 	return err
 }
 
-func (s *partition) loop(ctx context.Context, feed <-chan *stages.FeedMessage) error {
+func (s *partition) loop(ctx context.Context, feed <-chan *stages.FeedMessage, pressed <-chan struct{}) error {
 	for {
 		var err error
 		select {
 		case <-ctx.Done():
 			return s.commit()
 		case <-s.full.C:
+			err = s.commit()
+		case <-pressed:
 			err = s.commit()
 		case m := <-feed:
 			err = s.handle(ctx, m)
@@ -149,16 +157,19 @@ func (s *partition) handle(ctx context.Context, m *stages.FeedMessage) error {
 		return err
 	}
 	crawl := messages.CrawlOf(m.Subject)
-	if s.isCrowded(crawl) {
+	rec := &format.Record{ID: m.Header.Get(nats.MsgIdHdr), Stored: m.Stored, Header: m.Header, Data: m.Data}
+	rec.Kind = s.w.from.kind(m.Header, m.Data)
+	group := s.form.group(crawl, rec, s.p)
+	if s.isCrowded(group) {
 		if err := s.commit(); err != nil {
 			return err
 		}
 	}
 	if s.set == nil {
-		s.set = newOpenSet(m.Sequence)
+		s.set = newOpenSet(newFileSet(s.form, s.log, s.name(m.Sequence), &s.w.open))
 		s.full.Reset(time.Duration(s.w.cfg.ChunkAge))
 	}
-	if err := s.take(ctx, crawl, m); err != nil {
+	if err := s.take(ctx, group, rec, m); err != nil {
 		return err
 	}
 	s.set.last = m
@@ -198,30 +209,45 @@ func (s *partition) follow(m *stages.FeedMessage) error {
 }
 
 // take does with m what is to be done: it is a record, a repeat, or bad.
-func (s *partition) take(ctx context.Context, crawl string, m *stages.FeedMessage) error {
-	if err := cmp.Or(messages.CheckCrawl(crawl), messages.CheckRecord(m.Header, m.Data)); err != nil {
-		if err := s.bury(ctx, m, err); err != nil {
-			return err
-		}
-		s.set.bad++
-		return nil
+func (s *partition) take(ctx context.Context, g output.Group, rec *format.Record, m *stages.FeedMessage) error {
+	if err := cmp.Or(messages.CheckCrawl(g.Crawl), s.w.from.check(m.Header, m.Data)); err != nil {
+		return s.setAside(ctx, m, err)
 	}
-	id := identityOf(m.Header.Get(nats.MsgIdHdr))
+	id := identityOf(rec.ID)
 	repeat, err := s.isRepeat(m.Position.Created, id)
 	if err != nil {
 		return err
 	}
 	if repeat {
 		s.set.repeats++
-		s.w.log.Debug("repeat dropped", "id", m.Header.Get(nats.MsgIdHdr), "message", &m.Message)
+		s.w.log.Debug("repeat dropped", about(&m.Message)...)
 		return nil
 	}
-	if err := s.append(crawl, m.Data); err != nil {
-		return fmt.Errorf("write record of crawl %s: %w", crawl, err)
+	if s.w.from.isPages {
+		if rec.Page, err = pageOf(ctx, s.w.bus, m.Header, m.Data); err != nil {
+			return err
+		}
+		s.w.noteExactness(rec.Page)
 	}
+	err = s.set.add(g, rec, m.Sequence)
+	if why, ok := errors.AsType[*noKeyError](err); ok {
+		s.set.bad++
+		return s.bury(ctx, m, why)
+	}
+	if err != nil {
+		if !cannotBeWritten(err) {
+			return fmt.Errorf("write record of crawl %s: %w", g.Crawl, err)
+		}
+		s.set.dropEmpty(g)
+		return s.setAside(ctx, m, err)
+	}
+	s.set.traced.Add(s.w.bus.Tracer, "write", m.Header, func() []attribute.KeyValue {
+		attrs := stages.MessageAttributes(messages.StageWriter, &m.Message)
+		return append(attrs, stages.SubjectOfRecord(rec.ID).Attributes()...)
+	})
 	s.set.ids[id] = struct{}{}
 	s.set.visits = append(s.set.visits, id[:]...)
-	return s.w.hook.at(stepAppended)
+	return s.w.hook.At(output.StepAppended)
 }
 
 func (s *partition) isRepeat(created time.Time, id identity) (bool, error) {
@@ -231,10 +257,26 @@ func (s *partition) isRepeat(created time.Time, id identity) (bool, error) {
 	return s.w.index.Has(s.p, created, id)
 }
 
+// cannotBeWritten reports whether a record will never be written, and has left no
+// trace in its chunk.
+func cannotBeWritten(err error) bool {
+	_, refused := errors.AsType[*format.RefusedError](err)
+	return refused && stages.IsPoison(err)
+}
+
+// setAside has m in DEAD instead of the output.
+func (s *partition) setAside(ctx context.Context, m *stages.FeedMessage, why error) error {
+	if err := s.bury(ctx, m, why); err != nil {
+		return err
+	}
+	s.set.bad++
+	return nil
+}
+
 // bury publishes m to DEAD. It never holds back the partition for a message
 // that DEAD cannot take.
 func (s *partition) bury(ctx context.Context, m *stages.FeedMessage, why error) error {
-	s.w.log.Warn("message goes to DEAD", "message", &m.Message, "error", why)
+	s.w.log.Warn("message goes to DEAD", append(about(&m.Message), "error", why)...)
 	bad := m.Message
 	bad.Header = maps.Clone(m.Header)
 	// Headers that tell the server what to expect of RECORDS would make it
@@ -250,10 +292,20 @@ func (s *partition) bury(ctx context.Context, m *stages.FeedMessage, why error) 
 		err = s.w.pub.Publish(ctx, stages.DeadLetter(messages.StageWriter, &bad, why))
 	}
 	if errors.Is(err, stages.ErrUnpublishable) {
-		s.w.log.Error("message was dropped, DEAD cannot take it", "message", &m.Message, "error", err)
+		s.w.log.Error("message was dropped, DEAD cannot take it", append(about(&m.Message), "error", err)...)
 		return nil
 	}
 	return err
+}
+
+// about is what a line about a message has.
+func about(m *stages.Message) []any {
+	id := m.Header.Get(nats.MsgIdHdr)
+	subject := stages.SubjectOfRecord(id)
+	if subject.Crawl == "" {
+		subject.Crawl = messages.CrawlOf(m.Subject)
+	}
+	return append(subject.LogAttrsIn(m.Header), "subject", m.Subject, "sequence", m.Sequence, "id", id)
 }
 
 // maxOpen bounds the chunks that a process writes at the same time, and so its
@@ -261,46 +313,20 @@ func (s *partition) bury(ctx context.Context, m *stages.FeedMessage, why error) 
 const maxOpen = 64
 
 // isCrowded reports that another chunk would be one too many.
-func (s *partition) isCrowded(crawl string) bool {
-	return s.set != nil && len(s.set.chunks) > 0 && s.set.chunks[crawl] == nil && s.w.open.Load() >= maxOpen
+func (s *partition) isCrowded(g output.Group) bool {
+	return s.form.body == nil && s.set != nil && len(s.set.chunks) > 0 && s.set.chunks[g] == nil && s.w.open.Load() >= maxOpen
 }
 
-// append writes a record to the chunk of its crawl.
-func (s *partition) append(crawl string, record []byte) error {
-	c := s.set.chunks[crawl]
-	if c == nil {
-		var err error
-		if c, err = s.create(crawl); err != nil {
-			return err
-		}
-	}
-	if err := c.enc.Append(record); err != nil {
-		return err
-	}
-	c.records++
-	c.raw += int64(len(record)) + 1
-	s.set.raw += int64(len(record)) + 1
-	return nil
+func (s *partition) name(first uint64) output.Name {
+	return output.Name{Partition: s.p, Epoch: s.now.epoch, Life: s.now.n, First: first}
 }
 
-func (s *partition) create(crawl string) (*openChunk, error) {
-	chunk, err := s.log.Create(s.name(), crawl, s.w.format.Ext())
-	if err != nil {
-		return nil, err
-	}
-	s.w.open.Add(1)
-	c := &openChunk{Chunk: chunk, closed: func() { s.w.open.Add(-1) }}
-	s.set.chunks[crawl] = c
-	c.enc, err = s.w.format.NewEncoder(chunk)
-	return c, err
-}
-
-func (s *partition) name() Name {
-	return Name{Partition: s.p, Epoch: s.now.epoch, Life: s.now.n, First: s.set.first}
-}
+// maxObjects bounds the objects of a commit, and so its entry, which names them,
+// and the time that it takes.
+const maxObjects = 1000
 
 func (s *partition) isFull() bool {
-	return s.set.messages >= s.w.cfg.ChunkRecords || s.set.raw >= int64(s.w.cfg.ChunkBytes)
+	return s.set.messages >= s.w.cfg.ChunkRecords || s.form.body != nil && s.set.messages >= maxObjects || s.set.raw >= int64(s.w.cfg.ChunkBytes)
 }
 
 // commit makes the open set part of the output: steps 2 to 4 of the package
@@ -317,17 +343,16 @@ func (s *partition) commit() error {
 		set.abandon()
 		s.set = nil
 	}()
-	c := &Commit{
+	c := &output.Commit{
 		Partition: s.p, Created: s.handled.Created, Life: s.now.n,
 		FirstSeq: set.first, LastSeq: s.handled.Sequence, Stored: s.handled.Stored, Visits: set.visits,
 	}
-	var err error
-	if c.Files, err = set.finish(); err != nil {
-		return fmt.Errorf("commit %s: %w", c.Name(), err)
+	if err := set.fill(c); err != nil {
+		return err
 	}
 	ref, err := s.log.Commit(c)
 	if err == nil {
-		err = s.w.hook.at(stepCommitted)
+		err = s.w.hook.At(output.StepCommitted)
 	}
 	if err != nil {
 		return fmt.Errorf("commit %s: %w", c.Name(), err)
@@ -335,15 +360,16 @@ func (s *partition) commit() error {
 	if set.last != nil {
 		set.last.Ack()
 	}
+	set.traced.End(tracing.Commit.String(c.Name().String()))
 	s.commits++
 	s.lives[s.now] = c.Created
 	s.w.committed(c, set.repeats, set.bad, time.Since(start))
 	s.w.log.Debug("committed", "partition", s.p, "first", c.FirstSeq, "last", c.LastSeq, "records", c.Records(), "files", len(c.Files))
-	if err := s.w.hook.at(stepAcked); err != nil {
+	if err := s.w.hook.At(output.StepAcked); err != nil {
 		return err
 	}
 	if err := s.w.index.Add(ref, c); err != nil {
 		return err
 	}
-	return s.w.hook.at(stepIndexed)
+	return s.w.hook.At(output.StepIndexed)
 }

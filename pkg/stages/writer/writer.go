@@ -12,30 +12,43 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/format"
+	"seine/internal/output"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 // Writer writes the records of the partitions that it owns.
 type Writer struct {
-	cfg    Config
-	bus    *stages.Bus
-	log    *slog.Logger
-	format Format
-	pub    *stages.Publisher
-	hook   hook
+	cfg  Config
+	bus  *stages.Bus
+	log  *slog.Logger
+	from source
+	form *form
+	pub  *stages.Publisher
+	hook output.Hook
 	// Back-off after a failure.
 	minWait, maxWait time.Duration
+	manifestEvery    time.Duration
+	lagEvery         time.Duration
 
-	sink  Sink
+	sink  output.Sink
 	index *index
 	open  atomic.Int64 // chunks being written, of all partitions
+	// columnsOf is nil for a format without columns.
+	columnsOf func(crawl, kind string) ([]format.Column, error)
+	// inexact are the crawls of which it was said that their pages are not archived.
+	inexact sync.Map
 
-	mu      sync.Mutex
-	handled map[int]stages.Position // by partition that is owned: read up to there
-	trouble map[int]error           // by partition: why it is waiting
-	ixErr   error                   // why the index is waiting
-	totals  Totals
+	mu       sync.Mutex
+	handled  map[int]stages.Position // by partition that is owned: read up to there
+	trouble  map[int]error           // by partition: why it is waiting
+	ixErr    error                   // why the index is waiting
+	lagging  error                   // that the writer holds back the crawl
+	presses  map[int]chan struct{}   // by partition that is read: finish what is open
+	totals   Totals
+	unlisted map[string]bool // crawls whose manifests are older than their commits
+	complete map[string]bool // crawls that have ended, with all records read
 }
 
 // Totals is what a Writer has committed since it was made.
@@ -53,11 +66,19 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Writer{
-		cfg: cfg, bus: bus, log: bus.Log.With("stage", messages.StageWriter, "writer", cfg.Name),
-		format: formats[cfg.Format](), minWait: time.Second, maxWait: 30 * time.Second,
-		handled: make(map[int]stages.Position), trouble: make(map[int]error),
-	}, nil
+	cfg = cfg.withDefaults()
+	w := &Writer{
+		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
+		from: sources[cfg.From], minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
+		lagEvery: lagEvery, presses: make(map[int]chan struct{}),
+		handled: make(map[int]stages.Position), trouble: make(map[int]error), unlisted: make(map[string]bool), complete: make(map[string]bool),
+	}
+	var err error
+	if w.form, err = newForm(&cfg.Place, w.columns); err != nil {
+		return nil, err
+	}
+	begin(cfg.Name)
+	return w, nil
 }
 
 // Run writes until ctx is done; then it commits what is open and returns. The
@@ -65,15 +86,24 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 // still holds. It returns early when the output or the state directory cannot
 // be used, or the commit log is damaged.
 func (w *Writer) Run(ctx context.Context) error {
-	sink, err := openDir(w.cfg.Out, w.cfg.Name, w.log, w.hook)
+	sink, err := openSink(&w.cfg, w.log, w.hook)
 	if err != nil {
 		return err
 	}
 	ix, err := openIndex(w.cfg.State, w.log, w.indexTrouble)
 	if err != nil {
-		return err
+		return errors.Join(err, closeSink(sink))
 	}
 	w.sink, w.index, w.pub = sink, ix, stages.NewPublisher(w.bus, messages.StageWriter)
+	lists, err := w.openManifests()
+	if err != nil {
+		return errors.Join(err, ix.Close())
+	}
+	stop, err := w.followSpecs(ctx)
+	if err != nil {
+		return errors.Join(err, ix.Close())
+	}
+	defer stop()
 	leases := stages.Leases{
 		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: ix.ID, Partitions: w.bus.Layout.Partitions,
 		Fair: true, Log: w.log,
@@ -82,10 +112,28 @@ func (w *Writer) Run(ctx context.Context) error {
 			return w.own(own, p)
 		},
 	}
-	done := make(chan error, 1)
-	go func() { done <- leases.Run(ctx) }()
+	watching, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() { defer close(watched); w.watchLag(watching) }()
+	defer func() { stop(); <-watched }()
 	late, cancel := lateAfter(ctx, time.Duration(w.cfg.Drain))
 	defer cancel()
+	// A long log may take longer to list than there is time: then it is not.
+	soon, giveUp := lateAfter(ctx, time.Duration(w.cfg.Drain)/2)
+	defer giveUp()
+	done := make(chan error, 1)
+	go func() {
+		owning, released := context.WithCancel(context.WithoutCancel(ctx))
+		listed := make(chan struct{})
+		go func() {
+			lists.keep(owning, soon)
+			close(listed)
+		}()
+		err := leases.Run(ctx)
+		released()
+		<-listed
+		done <- err
+	}()
 	select {
 	case err = <-done:
 	case <-late.Done():
@@ -95,7 +143,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("write records: %w", err)
 	}
-	return errors.Join(err, w.Err(), ix.Close())
+	return errors.Join(err, w.Err(), ix.Close(), closeSink(sink))
 }
 
 // lateAfter returns a context that is done d after ctx is.
@@ -121,7 +169,7 @@ func (w *Writer) own(ctx context.Context, p int) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, ErrCorrupt):
+		case errors.Is(err, output.ErrCorrupt):
 			return err
 		case committed, errors.Is(err, errAnew):
 			wait = w.minWait
@@ -205,13 +253,17 @@ func (w *Writer) setHandled(p int, at stages.Position) {
 }
 
 // committed accounts for a commit of p.
-func (w *Writer) committed(c *Commit, repeats, bad int, took time.Duration) {
+func (w *Writer) committed(c *output.Commit, repeats, bad int, took time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.trouble, c.Partition)
-	t := Totals{Records: int64(c.Records()), Files: int64(len(c.Files)), Repeats: int64(repeats), Bad: int64(bad)}
+	t := Totals{Records: int64(c.Records()), Repeats: int64(repeats), Bad: int64(bad)}
 	for _, f := range c.Files {
-		t.Bytes, t.RawBytes = t.Bytes+f.Bytes, t.RawBytes+f.RawBytes
+		w.unlisted[f.Crawl] = true
+		t.Bytes += f.Bytes
+		if f.IndexOf == "" {
+			t.Files, t.RawBytes = t.Files+1, t.RawBytes+f.RawBytes
+		}
 	}
 	w.totals.add(t)
 	name := w.cfg.Name
@@ -249,20 +301,20 @@ func (w *Writer) Err() error {
 	return errors.Join(errs...)
 }
 
-// CaughtUp reports whether this process has read everything that RECORDS holds
+// CaughtUp reports whether this process has read everything that its stream holds
 // now, of every partition: it is committed, or will be when Run ends. It is
 // false while another process owns a partition with messages.
 func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	handled := maps.Clone(w.handled)
 	w.mu.Unlock()
-	s, err := w.bus.JS.Stream(ctx, messages.StreamRecords)
+	s, err := w.bus.JS.Stream(ctx, w.from.stream)
 	if err != nil {
-		return false, fmt.Errorf("look at stream %s: %w", messages.StreamRecords, err)
+		return false, fmt.Errorf("look at stream %s: %w", w.from.stream, err)
 	}
 	info := s.CachedInfo()
 	for p := range w.bus.Layout.Partitions {
-		m, err := s.GetLastMsgForSubject(ctx, messages.SubjectRecords("*", p))
+		m, err := w.bus.AskLeader(ctx, w.from.stream, stages.Lookup{Last: w.from.ofPartition(p)})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}
@@ -270,10 +322,10 @@ func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 			return false, fmt.Errorf("look at the last record of partition %d: %w", p, err)
 		}
 		at, owned := handled[p]
-		if !owned || !at.Created.Equal(info.Created) || at.Sequence < m.Sequence {
+		if !owned || !at.Created.Equal(info.Created) || at.Sequence < m.Seq {
 			return false, nil
 		}
-		if at.Sequence > info.State.LastSeq || at.Sequence == m.Sequence && !at.Stored.Equal(m.Time) {
+		if at.Sequence > info.State.LastSeq || at.Sequence == m.Seq && !at.Stored.Equal(m.Time) {
 			return false, nil // the stream lost its tail, and the feed has not noticed yet
 		}
 	}

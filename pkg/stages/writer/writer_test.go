@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,15 +20,19 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/output"
+	"seine/internal/pgserver"
+	"seine/internal/s3server"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 func TestFormats(t *testing.T) {
-	for format := range formats {
-		t.Run(format, func(t *testing.T) {
+	for _, name := range []string{"jsonl", "jsonl.gz", "jsonl.zst", "json", "csv", "csv.gz", "csv.zst", "parquet"} {
+		t.Run(name, func(t *testing.T) {
 			bus := startBus(t, false)
 			cfg := testConfig(t)
-			cfg.Format = format
+			cfg.Format = name
 			publish(t, bus, "a", 0, 500)
 			w := start(t, bus, cfg)
 			w.catchUp()
@@ -49,6 +55,39 @@ func TestFormats(t *testing.T) {
 
 // A chunk that is neither full nor given up is committed at its age, and the
 // commit is acknowledged.
+// Records of a kind and a day go to a folder of their own.
+func TestPath(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	cfg.Path = "{crawl}/{kind}/dt={date}/p{partition}"
+	publish(t, bus, "a", 0, 100)
+	m := record("a", 100, 200)
+	m.Data = append([]byte(`{"kind":"product",`), m.Data[1:]...)
+	foreign := record("a", 101, 200)
+	foreign.Data = append([]byte(`{"url": "x", "kind" : "Not a name",`), foreign.Data[1:]...)
+	check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), m, foreign))
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	wantTidy(t, cfg)
+	check(t, Verify(cfg.Out, cfg.Name))
+	day := time.Now().UTC().Format(time.DateOnly)
+	records := make(map[string]int)
+	commits, err := ReadCommits(cfg.Out, cfg.Name)
+	check(t, err)
+	for _, c := range commits {
+		for _, f := range c.Files {
+			if want := fmt.Sprintf("a/%s/dt=%s/p%03d", f.Kind, day, c.Partition); path.Dir(f.Path) != want {
+				t.Errorf("%s is not in %s", f.Path, want)
+			}
+			records[f.Kind] += f.Records
+		}
+	}
+	if want := map[string]int{"page": 100, "product": 1, "other": 1}; !maps.Equal(records, want) {
+		t.Errorf("records by kind: %v, want %v", records, want)
+	}
+}
+
 func TestAge(t *testing.T) {
 	bus := startBus(t, false)
 	cfg := testConfig(t)
@@ -193,9 +232,9 @@ func TestStreamLostTail(t *testing.T) {
 	check(t, err)
 	for _, c := range commits {
 		c.LastSeq += 1000
-		text, err := c.encode()
+		text, err := c.Encode()
 		check(t, err)
-		check(t, os.WriteFile(filepath.Join(cfg.Out, commitsDir, cfg.Name, c.Name().String()+".json"), text, 0o644))
+		check(t, os.WriteFile(filepath.Join(cfg.Out, output.CommitsDir, cfg.Name, c.Name().String()+".json"), text, 0o644))
 	}
 	publish(t, bus, "a", 40, 100)
 	for range 2 {
@@ -206,6 +245,8 @@ func TestStreamLostTail(t *testing.T) {
 		wantTidy(t, cfg)
 	}
 }
+
+func tempName(file string) string { return "." + file + ".tmp" }
 
 func TestLeftovers(t *testing.T) {
 	bus := startBus(t, false)
@@ -223,16 +264,17 @@ func TestLeftovers(t *testing.T) {
 	remove := []string{
 		filepath.Join("a", next.String()+".jsonl.zst"),
 		filepath.Join("gone", next.String()+".jsonl"),
+		filepath.Join("gone", "deep", next.String()+".jsonl"),
 		filepath.Join("a", tempName(next.String()+".jsonl.zst")),
 		filepath.Join("a", tempName(old.String()+".jsonl.zst")),
-		filepath.Join(commitsDir, cfg.Name, tempName(next.String()+".json")),
+		filepath.Join(output.CommitsDir, cfg.Name, tempName(next.String()+".json")),
 	}
 	keep := []string{ // not ours, or of a stream that cannot be read again
 		filepath.Join("a", old.String()+".jsonl.zst"),
 		filepath.Join("a", "notes.txt"),
 		filepath.Join("a", next.String()),
 	}
-	check(t, os.MkdirAll(filepath.Join(cfg.Out, "gone"), 0o755))
+	check(t, os.MkdirAll(filepath.Join(cfg.Out, "gone", "deep"), 0o755))
 	for _, f := range append(slices.Clone(remove), keep...) {
 		check(t, os.WriteFile(filepath.Join(cfg.Out, f), []byte("left over"), 0o644))
 	}
@@ -287,16 +329,30 @@ func TestBadRecords(t *testing.T) {
 }
 
 func TestTornEntry(t *testing.T) {
+	t.Run("directory", func(t *testing.T) {
+		cfg := testConfig(t)
+		tornEntry(t, cfg, func(file string, text []byte) {
+			check(t, os.WriteFile(filepath.Join(cfg.Out, file), text, 0o644))
+		})
+	})
+	t.Run("S3", func(t *testing.T) {
+		server := s3server.Start(t)
+		cfg := onS3(t, server)
+		tornEntry(t, cfg, func(file string, text []byte) { server.Put(cfg.Out, file, text) })
+	})
+}
+
+// tornEntry damages an entry with replace.
+func tornEntry(t *testing.T, cfg Config, replace func(file string, text []byte)) {
 	bus := startBus(t, false)
-	cfg := testConfig(t)
 	publish(t, bus, "a", 0, 40)
 	w := start(t, bus, cfg)
 	w.catchUp()
 	w.end()
-	commits, err := ReadCommits(cfg.Out, cfg.Name)
+	commits, err := cfg.ReadCommits()
 	check(t, err)
-	file := filepath.Join(cfg.Out, commitsDir, cfg.Name, commits[0].Name().String()+".json")
-	whole, err := os.ReadFile(file)
+	file := filepath.Join(output.CommitsDir, cfg.Name, commits[0].Name().String()+".json")
+	whole, err := commits[0].Encode()
 	check(t, err)
 	visits, _ := json.Marshal(commits[0].Visits)
 	for name, text := range map[string]string{
@@ -305,12 +361,12 @@ func TestTornEntry(t *testing.T) {
 		"fewer visits":    strings.Replace(string(whole), string(visits), `"AAAAAAAAAAAAAAAAAAAAAA=="`, 1),
 		"another's":       strings.Replace(string(whole), `"partition":0`, `"partition":1`, 1),
 	} {
-		check(t, os.WriteFile(file, []byte(text), 0o644))
+		replace(file, []byte(text))
 		r := start(t, bus, cfg)
-		if err := <-r.done; !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), file) {
+		if err := <-r.done; !errors.Is(err, output.ErrCorrupt) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := Verify(cfg.Out, cfg.Name); !errors.Is(err, ErrCorrupt) {
+		if err := outputOf(t, cfg).Verify(); !errors.Is(err, output.ErrCorrupt) {
 			t.Errorf("%s: verify: %v", name, err)
 		}
 	}
@@ -351,7 +407,7 @@ func TestDiskFull(t *testing.T) {
 	var full atomic.Bool
 	adapt := func(w *Writer) {
 		w.hook = func(step string) error {
-			if full.Load() && (step == stepWrite || step == stepEntrySynced) {
+			if full.Load() && (step == output.StepWrite || step == output.StepEntrySynced) {
 				return syscall.ENOSPC
 			}
 			return nil
@@ -383,8 +439,14 @@ func TestDiskFull(t *testing.T) {
 // Two writers of one name share the partitions; when one leaves, the other
 // goes on where it ended.
 func TestTwoWriters(t *testing.T) {
+	t.Run("directory", func(t *testing.T) { twoWriters(t, testConfig(t)) })
+	t.Run("S3", func(t *testing.T) { twoWriters(t, onS3(t, s3server.Start(t))) })
+	t.Run("SQLite", func(t *testing.T) { twoWriters(t, onSQLite(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { twoWriters(t, onPostgres(t, pgserver.Start(t))) })
+}
+
+func twoWriters(t *testing.T, cfg Config) {
 	bus := startBus(t, false)
-	cfg := testConfig(t)
 	second := cfg
 	second.State = filepath.Join(t.TempDir(), "state")
 	a := start(t, bus, cfg)
@@ -482,7 +544,7 @@ func TestRefusals(t *testing.T) {
 	c = testConfig(t)
 	c.Out, c.Name = cfg.Out, "second"
 	refused("out of another writer", c, "--out "+cfg.Out, `"default"`, `"second"`)
-	check(t, os.RemoveAll(filepath.Join(cfg.Out, commitsDir)))
+	check(t, os.RemoveAll(filepath.Join(cfg.Out, output.CommitsDir)))
 	refused("log is gone", cfg, "--out "+cfg.Out, "no commit log")
 }
 
@@ -493,36 +555,37 @@ func TestConfig(t *testing.T) {
 		"--out":           func(c *Config) { c.Out = "" },
 		"--state":         func(c *Config) { c.State = "" },
 		"--name":          func(c *Config) { c.Name = "No" },
-		"--format":        func(c *Config) { c.Format = "csv" },
-		"--chunk-records": func(c *Config) { c.ChunkRecords = 16384 },
-		"--chunk-bytes":   func(c *Config) { c.ChunkBytes = 1 },
-		"--chunk-age":     func(c *Config) { c.ChunkAge = messages.Duration(5 * time.Minute) },
-		"--drain":         func(c *Config) { c.Drain = 0 },
+		"--format":        func(c *Config) { c.Format = "xls" },
+		"--path":          func(c *Config) { c.Path = "{kind}" },
+		"--key":           func(c *Config) { c.Key = "{id}.json" }, // of chunks
+		`--key "{crawl}"`: func(c *Config) { c.Format, c.Key = "objects", "{crawl}" },
+		"--path \"x":      func(c *Config) { c.Format, c.Path = "objects", "x/{crawl}" },
+		"--encrypt":       func(c *Config) { c.Encrypt = []string{"me"} },
+		"--format objects.raw: makes files of the": func(c *Config) { c.Format = "objects.raw" },
+		"--format objects: makes files of JSON":    func(c *Config) { c.Format, c.From = "objects", "pages" },
+		"--from":                                   func(c *Config) { c.From = "urls" },
+		"--chunk-records":                          func(c *Config) { c.ChunkRecords = 16384 },
+		"--chunk-bytes":                            func(c *Config) { c.ChunkBytes = 1 },
+		"--chunk-age":                              func(c *Config) { c.ChunkAge = messages.Duration(5 * time.Minute) },
+		"--drain":                                  func(c *Config) { c.Drain = 0 },
+		`--path "{crawl}": must have {kind}`:       func(c *Config) { c.Format, c.Path = "parquet", "{crawl}" },
+		"--csv-safe":                               func(c *Config) { c.CSVSafe = true },
+		"--csv-safe: is for --format":              func(c *Config) { c.Out, c.CSVSafe = "sqlite:x.db", true },
+
+		`--out "s3://B"`:        func(c *Config) { c.Out = "s3://B" },
+		`--out "s3://b1b/x//y"`: func(c *Config) { c.Out = "s3://b1b/x//y" },
+		"--s3-…":                func(c *Config) { c.S3.Region = "x" },
+		"--s3-endpoint":         func(c *Config) { c.Out, c.S3.Endpoint = "s3://bucket", "localhost:1" },
+		"--s3-endpoint: must have no credentials": func(c *Config) {
+			c.Out, c.S3.Endpoint = "s3://bucket", "http://a:b@localhost"
+		},
+		`--s3-sse "x"`:           func(c *Config) { c.Out, c.S3.SSE = "s3://bucket", "x" },
+		`--s3-storage-class "x"`: func(c *Config) { c.Out, c.S3.StorageClass = "s3://bucket", "x" },
 	} {
 		c := DefaultConfig()
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
-		}
-	}
-}
-
-func TestNames(t *testing.T) {
-	created := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
-	for want, n := range map[string]Name{
-		"part-003-20261121T010203Z-000000000042":   {3, epochOf(created), 0, 42},
-		"part-255-20261121T010203Z.2-123456789012": {255, epochOf(created), 2, 123456789012},
-	} {
-		if n.String() != want {
-			t.Errorf("%s, want %s", n, want)
-		}
-		if got, ext, ok := parseName(want + ".jsonl.zst"); !ok || got != n || ext != "jsonl.zst" {
-			t.Errorf("%s is read as %+v", want, got)
-		}
-	}
-	for _, s := range []string{"", "part-003-20261121T010203Z-42.jsonl", "part-003-20261121T010203Z.0-000000000042.jsonl", "xpart-003-20261121T010203Z-000000000042.jsonl"} {
-		if _, _, ok := parseName(s); ok {
-			t.Errorf("%q is taken for a name", s)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package writer
+package output
 
 import (
 	"cmp"
@@ -27,16 +27,41 @@ type Commit struct {
 	// Visits are the identities of the records, 16 bytes each: the start of the
 	// SHA-256 of each Nats-Msg-Id.
 	Visits []byte `json:"visits"`
+	// Replaced counts records whose object another record has replaced, before
+	// it was ever committed. Their identities are in Visits.
+	Replaced int `json:"replaced,omitempty"`
+	// Exported is set in the log of an export, which has no Visits: its records
+	// are those of the entry of the same name in the log it was made from.
+	Exported *Filter `json:"exported,omitempty"`
 }
 
-// File is a committed chunk.
+// Filter says which records were exported. Empty is all.
+type Filter struct {
+	Crawl string `json:"crawl,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+}
+
+// File is a committed chunk, or an object.
 type File struct {
-	Path     string `json:"path"` // below the output directory, with slashes
-	Crawl    string `json:"crawl"`
-	Records  int    `json:"records"`
-	Bytes    int64  `json:"bytes"`
-	RawBytes int64  `json:"raw_bytes"` // before compression
-	SHA256   string `json:"sha256"`    // of the file, in hexadecimal
+	Path     string         `json:"path"` // below that of the output, with slashes
+	Crawl    string         `json:"crawl"`
+	Kind     string         `json:"kind,omitempty"`  // of its records, if they are all of one
+	Kinds    map[string]int `json:"kinds,omitempty"` // records by kind, if they are of several
+	Records  int            `json:"records"`
+	Bytes    int64          `json:"bytes"`
+	RawBytes int64          `json:"raw_bytes"` // before compression
+	SHA256   string         `json:"sha256"`    // of the file, in hexadecimal
+	// Columns are those of a file in a format that has some.
+	Columns []Column `json:"columns,omitempty"`
+	// IndexOf is the path of the file of the same commit that this one is an index
+	// of. It has no records: readers of records pass it over.
+	IndexOf string `json:"index_of,omitempty"`
+}
+
+// Column is a column of a file.
+type Column struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
 }
 
 // Records returns how many records the commit has.
@@ -50,7 +75,7 @@ func (c *Commit) Records() int {
 
 // Name returns the name of the commit.
 func (c *Commit) Name() Name {
-	return Name{Partition: c.Partition, Epoch: epochOf(c.Created), Life: c.Life, First: c.FirstSeq}
+	return Name{Partition: c.Partition, Epoch: EpochOf(c.Created), Life: c.Life, First: c.FirstSeq}
 }
 
 // Name names a commit, and the chunks in it. Names sort as the commits of a
@@ -64,7 +89,8 @@ type Name struct {
 
 const epochLayout = "20060102T150405Z"
 
-func epochOf(created time.Time) string { return created.UTC().Format(epochLayout) }
+// EpochOf returns the Epoch of the names of a stream created then.
+func EpochOf(created time.Time) string { return created.UTC().Format(epochLayout) }
 
 // String returns "part-003-20261121T010203Z-000000000042".
 func (n Name) String() string {
@@ -77,8 +103,8 @@ func (n Name) String() string {
 
 var namePattern = regexp.MustCompile(`^part-(\d{3,5})-(\d{8}T\d{6}Z)(?:\.(\d{1,9}))?-(\d{12,19})\.([a-z0-9.]+)$`)
 
-// parseName reads the name of an entry or a chunk, and what follows its dot.
-func parseName(s string) (n Name, ext string, ok bool) {
+// ParseName reads the name of an entry or a chunk, and what follows its dot.
+func ParseName(s string) (n Name, ext string, ok bool) {
 	m := namePattern.FindStringSubmatch(s)
 	if m == nil {
 		return n, "", false
@@ -103,14 +129,16 @@ type Ref struct {
 	Stamp string
 }
 
-func sortRefs(refs []Ref) {
+// SortRefs orders entries as their commits were made.
+func SortRefs(refs []Ref) {
 	slices.SortFunc(refs, func(a, b Ref) int { return a.Compare(b.Name) })
 }
 
-// identitySize is the size of an identity, in bytes.
-const identitySize = 16
+// IdentitySize is the size of an identity, in bytes.
+const IdentitySize = 16
 
-func (c *Commit) encode() ([]byte, error) {
+// Encode returns the entry as it is stored.
+func (c *Commit) Encode() ([]byte, error) {
 	c.V = messages.Version
 	if c.Files == nil {
 		c.Files = []File{}
@@ -122,9 +150,9 @@ func (c *Commit) encode() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// decodeCommit reads the entry that is named n, and returns no error only for
+// DecodeCommit reads the entry that is named n, and returns no error only for
 // one that can be trusted.
-func decodeCommit(n Name, text []byte) (*Commit, error) {
+func DecodeCommit(n Name, text []byte) (*Commit, error) {
 	var c Commit
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, err
@@ -136,13 +164,23 @@ func decodeCommit(n Name, text []byte) (*Commit, error) {
 		return nil, fmt.Errorf("it is the entry %s", c.Name())
 	case c.LastSeq < c.FirstSeq:
 		return nil, fmt.Errorf("last_seq %d is before first_seq %d", c.LastSeq, c.FirstSeq)
-	case len(c.Visits) != identitySize*c.Records():
+	case c.Exported == nil && len(c.Visits) != IdentitySize*(c.Records()+c.Replaced):
 		return nil, fmt.Errorf("%d bytes of visits for %d records", len(c.Visits), c.Records())
 	}
-	for _, f := range c.Files {
-		if !filepath.IsLocal(filepath.FromSlash(f.Path)) || len(f.SHA256) != 64 || f.Records < 1 {
+	for i := range c.Files {
+		f := &c.Files[i]
+		if !filepath.IsLocal(filepath.FromSlash(f.Path)) || len(f.SHA256) != 64 || !c.hasContent(f) {
 			return nil, fmt.Errorf("file %q is not described", f.Path)
 		}
 	}
 	return &c, nil
+}
+
+// hasContent reports whether f has records, or is an index of a file of c that
+// has.
+func (c *Commit) hasContent(f *File) bool {
+	if f.IndexOf == "" {
+		return f.Records > 0
+	}
+	return f.Records == 0 && slices.ContainsFunc(c.Files, func(o File) bool { return o.Path == f.IndexOf && o.Records > 0 })
 }

@@ -1,0 +1,87 @@
+package format
+
+import (
+	"slices"
+)
+
+// Column is what the records of a kind have under one name.
+type Column struct {
+	Name string
+	Type Type
+	List bool // of such values
+}
+
+// Type is what the values of a column are.
+type Type int
+
+// Types of values. A value that is none goes to the column More.
+const (
+	Text    Type = iota
+	Integer      // a whole number of 64 bits
+	Number       // an IEEE 754 double
+	Bool
+	Time // a date-time of RFC 3339, or a date, which is its midnight in UTC
+	JSON // any value
+)
+
+// String returns the name of the type.
+func (t Type) String() string {
+	return [...]string{"text", "integer", "number", "boolean", "time", "json"}[t]
+}
+
+// More is the last column: what of a record the others cannot have, as a JSON
+// object.
+const More = "_more"
+
+// maxColumns bounds the memory of an encoder, which has buffers for each. A rule has
+// at most 200 fields, but 500 rules may be of one kind.
+const maxColumns = 256
+
+// usable returns the columns that an encoder makes: each name once, and only so
+// many. What the others would have is in More.
+func usable(columns []Column) []Column {
+	seen := map[string]bool{"": true, More: true}
+	out := make([]Column, 0, len(columns))
+	for _, c := range columns {
+		if !seen[c.Name] && len(out) < maxColumns {
+			seen[c.Name] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// join returns the column for values of both, which have one name.
+func (c Column) join(o Column) Column {
+	switch {
+	case c == o:
+		return c
+	case c.List != o.List:
+		return Column{Name: c.Name, Type: JSON}
+	case c.isOf(o, Integer, Number):
+		c.Type = Number
+	case c.isOf(o, Time, Text):
+		c.Type = Text
+	default:
+		return Column{Name: c.Name, Type: JSON}
+	}
+	return c
+}
+
+// isOf reports whether one of both is of the one type, and one of the other.
+func (c Column) isOf(o Column, a, b Type) bool {
+	return c.Type == a && o.Type == b || c.Type == b && o.Type == a
+}
+
+// union adds columns to others, joining those of one name.
+func union(columns, others []Column) []Column {
+	for _, o := range others {
+		i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == o.Name })
+		if i < 0 {
+			columns = append(columns, o)
+			continue
+		}
+		columns[i] = columns[i].join(o)
+	}
+	return columns
+}

@@ -1,0 +1,45 @@
+package format
+
+import (
+	"io"
+
+	"seine/internal/output"
+)
+
+// jsonArray is one JSON array of all records, each on a line of its own. It is
+// for small sets: whoever reads it with a usual parser has all of it in memory.
+type jsonArray struct{ packing }
+
+func (jsonArray) Ext() string { return "json" }
+
+func (f jsonArray) NewEncoder(w io.Writer, _ output.Group) (Encoder, error) {
+	p, err := f.open(w)
+	return &array{packer: p, before: "[\n"}, err
+}
+
+type array struct {
+	packer
+	before string // what comes before the next record
+}
+
+func (a *array) Append(r *Record) error {
+	if _, err := io.WriteString(a.packer, a.before); err != nil {
+		return err
+	}
+	a.before = ",\n"
+	if _, err := a.Write(r.Data); err != nil {
+		return err
+	}
+	return a.EndRecord()
+}
+
+func (a *array) Close() error {
+	end := "\n]\n"
+	if a.before == "[\n" {
+		end = "[]\n"
+	}
+	if _, err := io.WriteString(a.packer, end); err != nil {
+		return err
+	}
+	return a.packer.Close()
+}

@@ -1,0 +1,119 @@
+package format
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// readable are the formats that can be read back.
+var readable = []string{"jsonl", "jsonl.gz", "jsonl.zst", "json"}
+
+// maxLine bounds a record that is read: more than a message may have.
+const maxLine = 128 << 20
+
+// nameOf returns the name of the format that a file has by its name, which may
+// also be that of the format; "" if there is none.
+func nameOf(name string) string {
+	best := ""
+	for _, e := range formats {
+		if (name == e.name || strings.HasSuffix(name, "."+e.name)) && len(e.name) > len(best) {
+			best = e.name
+		}
+	}
+	return best
+}
+
+// Open returns the records of a file, each as one line of JSON without its end,
+// which is valid until the next. What they are in says the name of the file. An
+// error in the file is the last that comes.
+func Open(name string, r io.Reader) (iter.Seq2[[]byte, error], error) {
+	f := nameOf(name)
+	if !slices.Contains(readable, f) {
+		if f == "" {
+			return nil, fmt.Errorf("%w: its name must end in .jsonl, .jsonl.gz, .jsonl.zst or .json, to say what is in it", ErrNoRecords)
+		}
+		return nil, fmt.Errorf("%w: %s cannot be read back: it is for other programs; keep jsonl.zst beside it, under another --name", ErrNoRecords, f)
+	}
+	read := linesIn
+	if f == "json" {
+		read = elementsIn
+	}
+	return func(yield func([]byte, error) bool) {
+		in, closer, err := unpack(f, r)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer closer()
+		read(in, yield)
+	}, nil
+}
+
+// unpack undoes the compression of a format.
+func unpack(name string, r io.Reader) (in io.Reader, closer func(), err error) {
+	switch {
+	case strings.HasSuffix(name, ".zst"):
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, nil, err
+		}
+		return z, z.Close, nil
+	case strings.HasSuffix(name, ".gz"):
+		in, err = gzip.NewReader(r)
+		return in, func() {}, err
+	}
+	return r, func() {}, nil
+}
+
+func linesIn(r io.Reader, yield func([]byte, error) bool) {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 64<<10), maxLine)
+	for s.Scan() {
+		if !yield(s.Bytes(), nil) {
+			return
+		}
+	}
+	if err := s.Err(); err != nil {
+		yield(nil, err)
+	}
+}
+
+// elementsIn reads any array, on as many lines as it may be.
+func elementsIn(r io.Reader, yield func([]byte, error) bool) {
+	d := json.NewDecoder(r)
+	t, err := d.Token()
+	if err == nil && t != json.Delim('[') {
+		err = fmt.Errorf("it is no array of JSON")
+	}
+	var element json.RawMessage
+	var line bytes.Buffer
+	for err == nil && d.More() {
+		if err = d.Decode(&element); err != nil {
+			break
+		}
+		one := []byte(element)
+		if bytes.ContainsAny(one, "\n\r") {
+			line.Reset()
+			err = json.Compact(&line, element)
+			one = line.Bytes()
+		}
+		if err == nil && !yield(one, nil) {
+			return
+		}
+	}
+	if err == nil {
+		_, err = d.Token() // its end
+	}
+	if err != nil {
+		yield(nil, err)
+	}
+}

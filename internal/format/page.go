@@ -1,0 +1,62 @@
+package format
+
+import (
+	"io"
+
+	"seine/pkg/messages"
+)
+
+// Page is what a Record of PAGES has beside its message.
+type Page struct {
+	*messages.Page
+	// Request and Head are of an archived page: the request as it was sent, and the
+	// response up to its body as it came. Of any other page they are nil.
+	Request, Head []byte
+	// Body opens the body as the site meant it, without any encoding.
+	Body func() (io.ReadCloser, error)
+	// Wire opens the body as it came, in its content codings. Nobody knows that of a
+	// page that was not archived: there it is nil.
+	Wire func() (io.ReadCloser, error)
+}
+
+// Sourced is a Format for other streams than those of records.
+type Sourced interface {
+	// From returns what --from must be for this format.
+	From() string
+}
+
+// FromPages is what --from must be for formats of whole pages.
+const FromPages = "pages"
+
+// Sized is a Format whose files are best of another size than the others'.
+type Sized interface {
+	// ChunkBytes is the size before compression at which a file is finished.
+	ChunkBytes() int64
+}
+
+// Indexer is an Encoder whose chunk has an index, which is a file beside it.
+type Indexer interface {
+	// IndexExt is what the name of the index ends in.
+	IndexExt() string
+	// WriteIndex writes the index of the chunk, which was closed and is a file of
+	// that name.
+	WriteIndex(w io.Writer, file string) error
+}
+
+// Named is an Encoder that writes down the name of its chunk. The name is told
+// before the first record.
+type Named interface{ SetName(file string) }
+
+// Measured is an Encoder that knows how many bytes it has written, before
+// compression. Of others, the payloads of the messages are counted.
+type Measured interface{ Raw() int64 }
+
+// RefusedError is what an Encoder returns for a record that it has written nothing
+// of: the chunk goes on without it.
+type RefusedError struct{ Err error }
+
+// Error says why.
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns why.
+func (e *RefusedError) Unwrap() error { return e.Err }

@@ -1,0 +1,92 @@
+package format
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// seekable writes the Zstandard seekable format, version 0.1.0
+// (facebook/zstd, contrib/seekable_format): frames, each of which can be read
+// alone, and at the end a frame that decoders skip, with the sizes of the
+// others. A frame ends with a record.
+type seekable struct {
+	z       *zstd.Encoder
+	least   int // what a frame has at least, before compression
+	out     counting
+	in      int   // bytes in the open frame, before compression
+	start   int64 // where the open frame starts
+	table   []byte
+	release func()
+}
+
+// zstdFrame is for zstandard.frame. Frames of 4 MiB
+// make a file 0.1 % larger than one frame does, and of 256 KiB 1.6 %
+// (BenchmarkZstdFrame); what the encoder holds does not depend on it.
+const zstdFrame = 4 << 20
+
+const (
+	seekTableMagic = 0x184D2A5E // of a skippable frame, the one for seek tables
+	seekableMagic  = 0x8F92EAB1 // at the very end
+)
+
+func (s *seekable) Write(b []byte) (int, error) {
+	s.in += len(b)
+	return s.z.Write(b)
+}
+
+func (s *seekable) EndRecord() error {
+	if s.in < s.least {
+		return nil
+	}
+	if err := s.endFrame(); err != nil {
+		return err
+	}
+	s.z.Reset(&s.out)
+	return nil
+}
+
+func (s *seekable) endFrame() error {
+	if err := s.z.Close(); err != nil {
+		return err
+	}
+	s.table = binary.LittleEndian.AppendUint32(s.table, uint32(s.out.n-s.start))
+	s.table = binary.LittleEndian.AppendUint32(s.table, uint32(s.in))
+	s.in, s.start = 0, s.out.n
+	return nil
+}
+
+func (s *seekable) Close() error {
+	if s.in > 0 {
+		if err := s.endFrame(); err != nil {
+			return err
+		}
+	}
+	s.release()
+	_, err := s.out.w.Write(seekTable(s.table))
+	return err
+}
+
+// seekTable returns the last frame, for entries of two sizes each.
+func seekTable(entries []byte) []byte {
+	const footer = 9
+	b := binary.LittleEndian.AppendUint32(nil, seekTableMagic)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(entries)+footer))
+	b = append(b, entries...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(entries)/8))
+	b = append(b, 0) // no checksums here: the frames have theirs
+	return binary.LittleEndian.AppendUint32(b, seekableMagic)
+}
+
+// counting counts what it passes on.
+type counting struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counting) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,110 @@
+package format
+
+import (
+	"seine/pkg/messages"
+)
+
+// KindResult is the kind of what the stream RESULTS has.
+const KindResult = "result"
+
+// ColumnsOf returns the columns of the records of a kind, as the spec of their
+// crawl says: what the page's fields or the rules make, with the types that they
+// declare. Rules of one kind have their columns together.
+func ColumnsOf(spec *messages.Spec, kind string) []Column {
+	var columns []Column
+	if kind == KindResult {
+		return resultColumns()
+	}
+	if kind == messages.KindPage {
+		columns = pageColumns(spec.Page.Fields)
+	}
+	for i := range spec.Records {
+		if r := &spec.Records[i]; r.Kind == kind {
+			columns = union(columns, append(Envelope(), fieldColumns(r.Fields)...))
+		}
+	}
+	if len(columns) == 0 {
+		return Envelope()
+	}
+	return columns
+}
+
+// Envelope is what every record has beside its fields, but for that of a page:
+// see extract.Envelope.
+func Envelope() []Column {
+	return []Column{
+		{Name: "kind"}, {Name: "url"}, {Name: "fetched_at", Type: Time}, {Name: "crawl"}, {Name: "visit"},
+		{Name: "duplicate_of"}, {Name: "key"},
+	}
+}
+
+// pageTypes are the types of the fields of a page that are no texts.
+var pageTypes = map[string]Type{
+	"status": Integer, "fetch_ms": Integer, "bytes": Integer, "depth": Integer, "noindex": Bool,
+	"fetched_at": Time, "published": Time, "modified": Time,
+	"headings": JSON, "json_ld": JSON, "microdata": JSON, "rdfa": JSON, "open_graph": JSON, "twitter": JSON, "links": JSON,
+}
+
+// defaultPage are the fields of a messages.Record.
+var defaultPage = []string{
+	"url", "status", "content_type", "title", "description", "canonical", "language", "charset", "noindex", "text",
+	"fetched_at", "depth", "referrer", "crawl", "visit", "duplicate_of",
+}
+
+func pageColumns(fields []string) []Column {
+	if len(fields) == 0 {
+		fields = defaultPage
+	}
+	columns := make([]Column, len(fields))
+	for i, name := range fields {
+		columns[i] = Column{Name: name, Type: pageTypes[name]}
+	}
+	return columns
+}
+
+func fieldColumns(fields messages.Fields) []Column {
+	columns := make([]Column, len(fields))
+	for i := range fields {
+		columns[i] = fieldColumn(&fields[i].Field)
+		columns[i].Name = fields[i].Name
+	}
+	return columns
+}
+
+// fieldColumn returns the column for what a field makes. What jq gives is of any
+// type unless the field says which.
+func fieldColumn(f *messages.Field) Column {
+	c := Column{List: f.All || f.Split != ""}
+	switch f.As {
+	case "number":
+		c.Type = Number
+	case "integer":
+		c.Type = Integer
+	case "boolean":
+		c.Type = Bool
+	case "date":
+		c.Type = Time
+	case "json":
+		c.Type = JSON
+	case "":
+		if f.JQ != "" || f.JSONLD != "" {
+			c.Type = JSON
+		}
+	}
+	if c.Type == JSON || f.Map != nil || len(f.Fields) > 0 {
+		return Column{Type: JSON}
+	}
+	return c
+}
+
+// resultColumns are those of a messages.Result.
+func resultColumns() []Column {
+	return []Column{
+		{Name: "v", Type: Integer}, {Name: "crawl"}, {Name: "rev", Type: Integer}, {Name: "url"}, {Name: "visit"},
+		{Name: "attempt", Type: Integer}, {Name: "class"}, {Name: "status", Type: Integer}, {Name: "error"}, {Name: "detail"},
+		{Name: "location"}, {Name: "content_type"}, {Name: "started", Type: Time}, {Name: "timings", Type: JSON},
+		{Name: "bytes_wire", Type: Integer}, {Name: "bytes_body", Type: Integer}, {Name: "ip"}, {Name: "protocol"},
+		{Name: "retry_after_ms", Type: Integer}, {Name: "crawl_delay_ms", Type: Integer}, {Name: "etag"},
+		{Name: "last_modified"}, {Name: "digest"}, {Name: "fetcher"},
+	}
+}

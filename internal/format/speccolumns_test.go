@@ -1,0 +1,127 @@
+package format
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"seine/pkg/messages"
+)
+
+// names of the members of a message, in order.
+func names(v any) (all []string) {
+	typ := reflect.TypeOf(v)
+	for i := range typ.NumField() {
+		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		all = append(all, name)
+	}
+	return all
+}
+
+func namesOf(columns []Column) (all []string) {
+	for _, c := range columns {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+func TestColumnsOfMessagesAreAllTheyHave(t *testing.T) {
+	spec := messages.DefaultSpec()
+	for kind, message := range map[string]any{messages.KindPage: messages.Record{}, KindResult: messages.Result{}} {
+		if got, want := namesOf(ColumnsOf(&spec, kind)), names(message); !slices.Equal(got, want) {
+			t.Errorf("%s: columns %q, want %q", kind, got, want)
+		}
+	}
+	for name := range pageTypes {
+		if !slices.Contains(messages.PageFields, name) {
+			t.Errorf("there is no field %s", name)
+		}
+	}
+}
+
+// Nothing of what Seine itself makes is in More.
+func TestMessagesFitTheirColumns(t *testing.T) {
+	spec, at := messages.DefaultSpec(), time.Now()
+	visit := messages.Visit{URL: messages.HashURL("u"), Round: 1}
+	wait := messages.Millis(time.Second)
+	result := messages.Result{
+		Crawl: "c", Rev: 1, URL: "u", Visit: visit, Attempt: 1, Class: messages.OK, Status: 200, Error: "e", Location: "l",
+		ContentType: "t", Started: at, Timings: messages.Timings{Total: wait}, BytesWire: 1, BytesBody: 2, IP: "i", Protocol: "p",
+		RetryAfter: wait, CrawlDelay: &wait, ETag: "e", LastModified: "l", Digest: "d", Fetcher: "f",
+	}
+	_, lines := pages(1)
+	for kind, line := range map[string][]byte{messages.KindPage: lines[0].Data, KindResult: result.Encode()} {
+		r := newRow(ColumnsOf(&spec, kind))
+		r.read(line)
+		if len(r.more) > 0 {
+			t.Errorf("%s: %s", kind, r.more)
+		}
+		for i, c := range r.cells {
+			if c.raw == nil && kind == KindResult && r.columns[i].Name != "detail" {
+				t.Errorf("%s is missing", r.columns[i].Name)
+			}
+		}
+	}
+}
+
+func TestColumnsOfRules(t *testing.T) {
+	spec := messages.DefaultSpec()
+	err := yaml.Load([]byte(`
+page: {fields: [url, published, links, bytes]}
+records:
+  - kind: offer
+    fields:
+      title: h1
+      price: {css: .p, as: number}
+      stock: {css: .s, as: integer}
+      used: {css: .u, as: boolean}
+      day: {css: .d, as: date}
+      image: {css: img, get: "@src", as: url}
+      data: {css: script, as: json}
+      any: {jq: .x}
+      ld: {json_ld: .x}
+      known: {jq: .y, as: text}
+      tags: {css: .t, split: ","}
+      prices: {css: .p, all: true, as: number}
+      specs: {css: tr, map: {key: th, value: td}}
+      sellers: {css: .s, all: true, fields: {name: .n}}
+  - kind: offer
+    fields:
+      price: {css: .q, as: integer}
+      title: {css: h2, as: number}
+      day: h3
+      more: h4
+  - kind: other
+    fields: {a: h1}
+`), &spec, yaml.WithKnownFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string][]Column{
+		"offer": append(Envelope(),
+			Column{"title", JSON, false}, Column{"price", Number, false}, Column{"stock", Integer, false}, Column{"used", Bool, false},
+			Column{"day", Text, false}, Column{"image", Text, false}, Column{"data", JSON, false}, Column{"any", JSON, false},
+			Column{"ld", JSON, false}, Column{"known", Text, false}, Column{"tags", Text, true}, Column{"prices", Number, true},
+			Column{"specs", JSON, false}, Column{"sellers", JSON, false}, Column{"more", Text, false}),
+		"other":   append(Envelope(), Column{"a", Text, false}),
+		"unknown": Envelope(),
+		"page":    {{"url", Text, false}, {"published", Time, false}, {"links", JSON, false}, {"bytes", Integer, false}},
+	} {
+		if got := ColumnsOf(&spec, kind); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\ngot  %v\nwant %v", kind, got, want)
+		}
+	}
+}
+
+// The columns of what every record has are its reserved names.
+func TestEnvelopeIsWhatIsReserved(t *testing.T) {
+	for _, name := range messages.ReservedFields {
+		if !slices.Contains(namesOf(Envelope()), name) {
+			t.Errorf("%s is reserved, and no column", name)
+		}
+	}
+}

@@ -1,0 +1,550 @@
+// Package bucket is S3 as a place for output.
+package bucket
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/output"
+)
+
+// Sink is a bucket, or what is below a prefix in one:
+//
+//	<prefix>/<dir>/part-<ppp>-<epoch>-<first>.<ext>            chunks
+//	<prefix>/<dir>/part-<ppp>-<epoch>-<first>.<token>.<ext>    see below
+//	<prefix>/_commits/<writer>/part-….json                     the log
+//	<prefix>/_commits/<writer>/writer                          says that there is a log
+//
+// # The commit
+//
+// It has the steps of the package comment. A chunk is made in a file without a
+// name in the state directory, which ends with the process, and is sent when it
+// is whole. Both it and the entry are stored by one conditional request
+// (If-None-Match: *), which stores all or nothing, durably, where the key is
+// free. The request that stores the entry is the commit.
+//
+// # Who writes
+//
+// There is no lock that ends with a process. Owners can overlap: one is frozen,
+// or its request is still on its way, when the next one starts. This is why
+// they do no harm.
+//
+//   - An owner reads on from where the log ends, so its next entry is named by
+//     the first message after that. Owners who saw the same end of the log have
+//     the same name for it: its key is a slot that only one of them can take.
+//     The other gets output.ErrTaken, drops what it has and looks at the log again. So
+//     the entries of a partition are one chain, and no record is in two.
+//   - The name of a chunk tells the slot of the only entry that can name it. A
+//     chunk is removed when an entry is in its slot, or behind it, and does not
+//     name it. Entries do not change, so no entry ever will: whoever removes it,
+//     and however late, takes nothing away. While the slot is free, everything
+//     with its name stays, whoever sent it.
+//   - So a key may be taken when a chunk is to be sent: by a crash, by another
+//     owner, or by an attempt whose answer was lost. The chunk then gets a token
+//     into its name, which nobody else has. A chunk in parts always has one: not
+//     every service heeds the condition there. Either way nothing is replaced,
+//     and an entry names the very object that its owner sent.
+//   - An attempt to store the entry whose answer was lost finds the slot taken by
+//     itself: what is there is byte for byte what was sent, and names chunks that
+//     nobody else could have sent. That is success.
+//
+// # Leftovers
+//
+// The next owner removes what it finds in the last slot that is taken, or behind
+// it, and what is in its first one when it has taken that. It ends all uploads in
+// parts of its partition and life of the stream: an upload is no chunk before it
+// is complete, and if it belongs to a live owner, that one fails and starts
+// again. Two frozen owners of one slot, the later killed at the right moment,
+// can leave a chunk that nobody removes. It does not count: no entry names it.
+//
+// What breaks the guarantee, beside what the package comment has: a service whose
+// listings or conditions are not consistent (Amazon's are); a rule of the bucket
+// that removes objects; the messages after the end of the log being purged by
+// hand while an owner is frozen, which then has another first message; a stream
+// that lost its tail while one is, with records from that tail in its hands.
+type Sink struct {
+	out    string // as it was given
+	client *client
+	prefix string // of all keys: empty, or ends with a slash
+	logs   string // prefix of the log
+	temp   string // directory for chunks that are being made
+	log    *slog.Logger
+	hook   output.Hook
+}
+
+// marker is the object that tells a log without entries from none.
+const marker = "writer"
+
+// Open makes sure that the writer called name can write in out, which is an URL
+// of the form s3://BUCKET/PREFIX, alone. Chunks on their way are in the directory
+// temp.
+func Open(out, name, temp string, o Options, log *slog.Logger, h output.Hook) (*Sink, error) {
+	s, err := dial(out, name, o, log)
+	if err != nil {
+		return nil, err
+	}
+	s.hook, s.temp = h, temp
+	if err := os.MkdirAll(temp, 0o755); err != nil {
+		return nil, fmt.Errorf("directory for chunks: %w", err)
+	}
+	if err := s.prepare(name); err != nil {
+		return nil, fmt.Errorf("--out %s: %w", out, err)
+	}
+	return s, nil
+}
+
+// Read returns the log of the writer called name, or of the only one there is if
+// name is empty.
+func Read(out, name string, o Options) (output.Log, error) {
+	s, err := dial(out, name, o, slog.New(slog.DiscardHandler))
+	if err != nil || name != "" {
+		return s, err
+	}
+	names, err := s.client.folders(s.prefix + output.CommitsDir + "/")
+	if err != nil {
+		return nil, err
+	}
+	if name, err = output.Only(names); err != nil {
+		return nil, fmt.Errorf("%s: %w", out, err)
+	}
+	s.logs = s.prefix + output.CommitsDir + "/" + name + "/"
+	return s, nil
+}
+
+// Check reports why the writer called name could not write in out, as far as can
+// be seen without storing anything there.
+func Check(out, name string, o Options) error {
+	s, err := dial(out, name, o, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(s.refuseOthers(name), s.refuseStrays()); err != nil {
+		return fmt.Errorf("--out %s: %w", out, err)
+	}
+	return nil
+}
+
+// dial returns a sink that was not looked at yet.
+func dial(out, name string, o Options, log *slog.Logger) (*Sink, error) {
+	bucket, prefix, err := split(out)
+	if err != nil {
+		return nil, err
+	}
+	client, err := newClient(bucket, o)
+	if err != nil {
+		return nil, fmt.Errorf("--out %s: %w", out, err)
+	}
+	return &Sink{out: out, client: client, prefix: prefix, logs: prefix + output.CommitsDir + "/" + name + "/", log: log}, nil
+}
+
+func (s *Sink) prepare(name string) error {
+	if err := s.refuseOthers(name); err != nil {
+		return err
+	}
+	if err := s.refuseStrays(); err != nil {
+		return err
+	}
+	marker := s.logs + marker
+	text := []byte("The commit log of a writer of Seine.\n")
+	_, err := s.client.putNew(marker, text)
+	made := err == nil
+	if made {
+		// A service that does not know the condition stores it again.
+		_, err = s.client.putNew(marker, text)
+	}
+	switch {
+	case err == nil, errors.Is(err, errNotImplemented):
+		return errNoConditions
+	case !errors.Is(err, output.ErrTaken):
+		return err
+	}
+	err = s.refuseOthers(name) // one that started at the same time
+	if err != nil && made {
+		_ = s.client.remove(marker)
+	}
+	return err
+}
+
+// refuseOthers is as the directory's.
+func (s *Sink) refuseOthers(name string) error {
+	all, err := s.client.folders(s.prefix + output.CommitsDir + "/")
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if other != name {
+			return fmt.Errorf("belongs to the writer %q, this one is %q: give each writer a prefix of its own", other, name)
+		}
+	}
+	return nil
+}
+
+var errFound = errors.New("found")
+
+// hasLog reports whether there is any object of the log.
+func (s *Sink) hasLog() (bool, error) {
+	err := s.client.list(s.logs, func(object) error { return errFound })
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// refuseStrays is as the directory's.
+func (s *Sink) refuseStrays() error {
+	if has, err := s.hasLog(); has || err != nil {
+		return err
+	}
+	err := s.eachChunk("part-", func(key string, _ output.Name) error {
+		return fmt.Errorf("holds %s but no commit log for it: bring %s back, or name another prefix", key, s.logs)
+	})
+	if err == nil {
+		return nil
+	}
+	if has, _ := s.hasLog(); has {
+		return nil // a writer of the same name has just made it
+	}
+	return err
+}
+
+// eachChunk calls do for every object that has the name of a chunk, beginning
+// with start.
+func (s *Sink) eachChunk(start string, do func(key string, n output.Name) error) error {
+	return s.eachBelow(s.prefix, start, do)
+}
+
+func (s *Sink) eachBelow(folder, start string, do func(key string, n output.Name) error) error {
+	folders, err := s.client.folders(folder)
+	if err != nil {
+		return err
+	}
+	for _, f := range folders {
+		if strings.ContainsAny(f[:1], "._") {
+			continue
+		}
+		below := folder + f + "/"
+		err := s.client.list(below+start, func(o object) error {
+			if n, _, ok := output.ParseName(path.Base(o.key)); ok && path.Dir(o.key)+"/" == below {
+				return do(o.key, n)
+			}
+			return nil
+		})
+		if err == nil {
+			err = s.eachBelow(below, start, do)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Enter implements output.Sink. It never returns output.ErrHeld.
+func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, error) {
+	d := &partition{sink: s}
+	refs, err := s.List(p)
+	if err == nil {
+		err = d.recover(p, output.EpochOf(created), refs)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("recover partition %d of %s: %w", p, s.out, err)
+	}
+	return d, refs, nil
+}
+
+// List implements output.Log.
+func (s *Sink) List(p int) ([]output.Ref, error) {
+	start := s.logs + "part-"
+	if p >= 0 {
+		start += fmt.Sprintf("%03d-", p)
+	}
+	var refs []output.Ref
+	err := s.client.list(start, func(o object) error {
+		n, ext, ok := output.ParseName(strings.TrimPrefix(o.key, s.logs))
+		if ok && ext == output.EntryExt && (p < 0 || n.Partition == p) {
+			refs = append(refs, output.Ref{Name: n, Stamp: o.etag})
+		}
+		return nil
+	})
+	output.SortRefs(refs)
+	return refs, err
+}
+
+func (s *Sink) entryKey(n output.Name) string { return s.logs + n.String() + "." + output.EntryExt }
+
+// Read implements output.Log.
+func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
+	text, err := s.client.get(s.entryKey(r.Name))
+	if err != nil {
+		return nil, fmt.Errorf("read commit: %w", err)
+	}
+	c, err := output.DecodeCommit(r.Name, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w (bring it back from a copy; removing it makes its records be written again)",
+			output.ErrCorrupt, Scheme+s.client.bucket+"/"+s.entryKey(r.Name), err)
+	}
+	return c, nil
+}
+
+// Open implements output.Log.
+func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
+	return s.client.open(context.Background(), s.prefix+f.Path)
+}
+
+// partition is a partition of an Sink.
+type partition struct {
+	sink *Sink
+	// loose are chunks in slots that were free when they were seen.
+	loose map[string]output.Name
+}
+
+// recover removes what no entry can name, and remembers what may be such later.
+func (d *partition) recover(p int, epoch string, refs []output.Ref) error {
+	d.loose = make(map[string]output.Name)
+	ours := func(n output.Name) bool { return n.Partition == p && n.Epoch == epoch }
+	if hasObjects, err := output.EndsWithObjects(d.sink, refs); err != nil || hasObjects {
+		return err
+	}
+	defer d.abort(ours)
+	start := fmt.Sprintf("part-%03d-%s", p, epoch)
+	err := d.sink.eachChunk(start, func(key string, n output.Name) error {
+		if ours(n) {
+			d.loose[key] = n
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	taken := make(map[output.Name]bool, len(refs))
+	last := make(map[int]output.Ref) // by life; refs are in order
+	for _, r := range refs {
+		if ours(r.Name) {
+			taken[r.Name], last[r.Life] = true, r
+		}
+	}
+	for _, r := range last {
+		delete(taken, r.Name)
+	}
+	for key, n := range d.loose {
+		if taken[n] { // its owner tidied up behind it
+			delete(d.loose, key)
+		}
+	}
+	for _, r := range last {
+		c, err := d.sink.Read(r)
+		if err != nil {
+			return err
+		}
+		d.tidy(c)
+	}
+	return nil
+}
+
+func (d *partition) abort(ours func(output.Name) bool) {
+	prefix := d.sink.prefix
+	err := d.sink.client.abort(prefix, func(key string) bool {
+		below := strings.TrimPrefix(key, prefix)
+		n, _, ok := output.ParseName(path.Base(below))
+		return ok && ours(n) && below != path.Base(below)
+	})
+	if err != nil {
+		// Not every service lists them, and not every role may. They cost room.
+		d.sink.log.Warn("cannot look for uploads that were cut off", "error", err)
+	}
+}
+
+// tidy removes the chunks in slots that c has taken or is behind, but not its
+// own. What cannot be removed is tried again after the next commit.
+func (d *partition) tidy(c *output.Commit) {
+	for key, n := range d.loose {
+		if n.Life != c.Life || n.First > c.LastSeq {
+			continue
+		}
+		if !d.names(c, key) {
+			d.sink.log.Info("removing a chunk that was not committed", "key", key)
+			if err := d.sink.client.remove(key); err != nil {
+				d.sink.log.Warn("cannot remove a chunk that was not committed", "key", key, "error", err)
+				continue
+			}
+		}
+		delete(d.loose, key)
+	}
+}
+
+func (d *partition) names(c *output.Commit, key string) bool {
+	return slices.ContainsFunc(c.Files, func(f output.File) bool { return d.sink.prefix+f.Path == key })
+}
+
+// Read implements output.Partition.
+func (d *partition) Read(r output.Ref) (*output.Commit, error) { return d.sink.Read(r) }
+
+// Close implements output.Partition.
+func (d *partition) Close() error { return nil }
+
+// Commit implements output.Partition.
+func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
+	text, err := c.Encode()
+	if err != nil {
+		return output.Ref{}, err
+	}
+	s := d.sink
+	if err := s.hook.At(output.StepEntrySynced); err != nil {
+		return output.Ref{}, err
+	}
+	etag, err := s.client.putNew(s.entryKey(c.Name()), text)
+	if errors.Is(err, output.ErrTaken) {
+		err = d.whose(c, text)
+	}
+	if err != nil {
+		return output.Ref{}, fmt.Errorf("commit: %w", err)
+	}
+	if err := s.hook.At(output.StepEntryRenamed); err != nil {
+		return output.Ref{}, err
+	}
+	d.tidy(c)
+	return output.Ref{Name: c.Name(), Stamp: etag}, nil
+}
+
+// whose returns nil if the entry in the slot of c is c. If it is another's, the
+// chunks of c are garbage.
+func (d *partition) whose(c *output.Commit, text []byte) error {
+	have, err := d.sink.client.get(d.sink.entryKey(c.Name()))
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(have, text) {
+		return nil
+	}
+	for _, f := range c.Files {
+		if output.IsChunk(f.Path) { // an object may be what another entry names
+			d.loose[d.sink.prefix+f.Path] = c.Name()
+		}
+	}
+	other, err := output.DecodeCommit(c.Name(), have)
+	if err == nil {
+		d.tidy(other)
+	}
+	return fmt.Errorf("%s: %w", d.sink.entryKey(c.Name()), output.ErrTaken)
+}
+
+// Create implements output.Partition.
+func (d *partition) Create(n output.Name, g output.Group, ext string) (output.Chunk, error) {
+	f, err := d.sink.nameless()
+	if err != nil {
+		return nil, fmt.Errorf("begin chunk: %w", err)
+	}
+	return &chunk{part: d, name: n, group: g, ext: ext, f: f, sum: sha256.New()}, nil
+}
+
+// nameless makes a file without a name, which ends with the process, however
+// that ends.
+func (s *Sink) nameless() (*os.File, error) {
+	f, err := os.CreateTemp(s.temp, "chunk-*.tmp") // in the system's place where temp is empty
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// chunk is a chunk of an Sink.
+type chunk struct {
+	part  *partition
+	name  output.Name
+	group output.Group
+	ext   string
+	f     *os.File
+	sum   hash.Hash
+	size  int64
+}
+
+// Write implements output.Chunk.
+func (c *chunk) Write(b []byte) (int, error) {
+	if err := c.part.sink.hook.At(output.StepWrite); err != nil {
+		return 0, err
+	}
+	n, err := c.f.Write(b)
+	c.sum.Write(b[:n])
+	c.size += int64(n)
+	return n, err
+}
+
+// Finish implements output.Chunk.
+func (c *chunk) Finish() (output.File, error) {
+	h := c.part.sink.hook
+	if err := h.At(output.StepSynced); err != nil {
+		return output.File{}, err
+	}
+	sum := c.sum.Sum(nil)
+	file, err := c.send(sum)
+	if err != nil {
+		return output.File{}, fmt.Errorf("send chunk: %w", err)
+	}
+	if err := h.At(output.StepRenamed); err != nil {
+		return output.File{}, err
+	}
+	f := output.File{Path: path.Join(c.group.Dir, file), Crawl: c.group.Crawl, Kind: c.group.Kind, Bytes: c.size, SHA256: hex.EncodeToString(sum)}
+	return f, h.At(output.StepFinished)
+}
+
+// send stores the chunk, and returns the last part of its key.
+func (c *chunk) send(sum []byte) (string, error) {
+	s := c.part.sink
+	dir, file := s.prefix+c.group.Dir+"/", c.name.String()+"."+c.ext
+	if _, seen := c.part.loose[dir+file]; !seen && !s.client.isInParts(c.size) {
+		err := s.client.sendNew(dir+file, c.f, c.size, sum)
+		if !errors.Is(err, output.ErrTaken) {
+			return file, err
+		}
+		c.part.loose[dir+file] = c.name
+	}
+	file = c.name.String() + "." + newToken() + "." + c.ext
+	return file, s.client.sendNew(dir+file, c.f, c.size, sum)
+}
+
+// newToken returns what nobody else has.
+func newToken() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
+
+// Abandon implements output.Chunk. What was sent is left alone, as in a directory.
+func (c *chunk) Abandon() { _ = c.f.Close() }
+
+var (
+	_ output.Sink      = (*Sink)(nil)
+	_ output.Partition = (*partition)(nil)
+	_ output.Chunk     = (*chunk)(nil)
+)
+
+// Keys returns the names of all objects below out, committed or not.
+func Keys(out string, o Options) ([]string, error) {
+	s, err := dial(out, "", o, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	err = s.client.list(s.prefix, func(o object) error {
+		all = append(all, strings.TrimPrefix(o.key, s.prefix))
+		return nil
+	})
+	return all, err
+}

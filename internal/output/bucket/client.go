@@ -1,0 +1,375 @@
+package bucket
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	transfertypes "github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
+
+	"seine/internal/output"
+)
+
+// Bounds of what a process asks of S3 at a time.
+const (
+	// attempts and maxWait bound the retries of a request: six seconds or so
+	// in all. Longer trouble is the partition's to wait out.
+	attempts = 5
+	maxWait  = 3 * time.Second
+	// uploads is how many chunks are sent at a time. One that is sent in parts
+	// has up to (partSends+2) × partBytes in memory; one that is not is read
+	// from its file.
+	uploads   = 4
+	partSends = 2
+	partBytes = 8 << 20
+	// partsFrom is the size from which a chunk is sent in parts.
+	partsFrom = 32 << 20
+	// A chunk may take sendTime, any other request requestTime.
+	sendTime    = 5 * time.Minute
+	requestTime = time.Minute
+	// answerTime is how long a server may think before it answers.
+	answerTime = 30 * time.Second
+	// maxEntry bounds an entry of the log that is read, several times over.
+	maxEntry = 64 << 20
+)
+
+// client is a bucket. It knows the SDK, and nothing of chunks. It is safe for
+// concurrent use.
+type client struct {
+	api    *s3.Client
+	parts  *transfermanager.Client
+	bucket string
+	opt    Options
+	// partsFrom is partsFrom, and pageSize the service's own, but in tests.
+	partsFrom int64
+	pageSize  *int32
+	sends     chan struct{}
+}
+
+// object is an object in a listing.
+type object struct {
+	key, etag string
+}
+
+func newClient(bucket string, o Options) (*client, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+	defer cancel()
+	httpClient := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.ResponseHeaderTimeout = answerTime
+	})
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient), config.WithLogger(logging.Nop{}),
+		config.WithRetryer(func() aws.Retryer {
+			standard := retry.NewStandard(func(r *retry.StandardOptions) {
+				r.MaxAttempts, r.MaxBackoff = attempts, maxWait
+			})
+			// Two conditional writes of one key met: one of them can be there now.
+			return retry.AddWithErrorCodes(standard, "ConditionalRequestConflict")
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("read the AWS configuration: %w", err)
+	}
+	switch {
+	case o.Region != "":
+		cfg.Region = o.Region
+	case cfg.Region == "" && (o.Endpoint != "" || cfg.BaseEndpoint != nil):
+		cfg.Region = "us-east-1" // what services without regions sign with
+	case cfg.Region == "":
+		return nil, errors.New("the region is not known: name it by --s3-region or AWS_REGION")
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return nil, fmt.Errorf("no credentials found (%w): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE", err)
+	}
+	c := &client{bucket: bucket, opt: o, partsFrom: partsFrom, sends: make(chan struct{}, uploads)}
+	c.api = s3.NewFromConfig(cfg, func(s *s3.Options) {
+		s.UsePathStyle = o.PathStyle
+		s.DisableLogOutputChecksumValidationSkipped = true
+		if o.Endpoint != "" {
+			s.BaseEndpoint = &o.Endpoint
+		}
+	})
+	c.parts = transfermanager.New(c.api, func(t *transfermanager.Options) {
+		t.PartSizeBytes, t.MultipartUploadThreshold = partBytes, partBytes
+		t.Concurrency, t.FailTimeout = partSends, requestTime
+		t.RequestChecksumCalculation = cfg.RequestChecksumCalculation
+	})
+	return c, nil
+}
+
+var anything = aws.String("*")
+
+// putNew stores a small object, and returns its ETag. It never replaces one: it
+// returns output.ErrTaken where the key is in use, which may be by an attempt of this
+// call whose answer was lost.
+func (c *client) putNew(key string, data []byte) (etag string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+	defer cancel()
+	out, err := c.api.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(data), IfNoneMatch: anything,
+		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
+	})
+	if err != nil {
+		return "", c.explain(err)
+	}
+	return plainETag(out.ETag), nil
+}
+
+// isInParts reports whether a file of so many bytes is sent in parts.
+func (c *client) isInParts(size int64) bool { return size >= c.partsFrom }
+
+// sendNew stores a file whose SHA-256 is sum, as putNew does.
+func (c *client) sendNew(key string, f *os.File, size int64, sum []byte) error {
+	c.sends <- struct{}{}
+	defer func() { <-c.sends }()
+	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
+	defer cancel()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	var err error
+	if c.isInParts(size) {
+		_, err = c.parts.UploadObject(ctx, &transfermanager.UploadObjectInput{
+			Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything,
+			ServerSideEncryption: transfertypes.ServerSideEncryption(c.opt.SSE),
+			StorageClass:         transfertypes.StorageClass(c.opt.StorageClass),
+		})
+	} else {
+		_, err = c.api.PutObject(ctx, &s3.PutObjectInput{
+			Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything, ContentLength: &size,
+			ChecksumSHA256:       aws.String(base64.StdEncoding.EncodeToString(sum)),
+			ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
+			StorageClass:         types.StorageClass(c.opt.StorageClass),
+		})
+	}
+	return c.explain(err)
+}
+
+// Metadata of objects that are replaced.
+const (
+	metaMade = "seine-message" // which message it was made of
+	metaSum  = "seine-sha256"
+)
+
+// stored is an object as it says itself.
+type stored struct {
+	etag, made, sum string
+	size            int64
+}
+
+// head returns what an object says, or an error that is os.ErrNotExist.
+func (c *client) head(key string) (stored, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+	defer cancel()
+	out, err := c.api.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &c.bucket, Key: &key})
+	if err != nil {
+		return stored{}, c.explain(err)
+	}
+	return stored{
+		etag: aws.ToString(out.ETag), made: out.Metadata[metaMade], sum: out.Metadata[metaSum],
+		size: aws.ToInt64(out.ContentLength),
+	}, nil
+}
+
+// replace stores an object where that of the ETag is, or none if it is empty. It
+// returns output.ErrTaken, or an error that is os.ErrNotExist, if something else
+// is there.
+func (c *client) replace(key string, body io.Reader, size int64, sum []byte, made, etag string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
+	defer cancel()
+	in := &s3.PutObjectInput{
+		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &size, IfNoneMatch: anything,
+		ChecksumSHA256:       aws.String(base64.StdEncoding.EncodeToString(sum)),
+		Metadata:             map[string]string{metaMade: made, metaSum: hex.EncodeToString(sum)},
+		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
+		StorageClass:         types.StorageClass(c.opt.StorageClass),
+	}
+	if etag != "" {
+		in.IfNoneMatch, in.IfMatch = nil, &etag
+	}
+	_, err := c.api.PutObject(ctx, in)
+	return c.explain(err)
+}
+
+// put stores an object, in place of any that is there.
+func (c *client) put(key string, body io.Reader, size int64) error {
+	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
+	defer cancel()
+	_, err := c.api.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &size,
+		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
+	})
+	return c.explain(err)
+}
+
+// open returns an object; whoever calls it closes it.
+func (c *client) open(ctx context.Context, key string) (io.ReadCloser, error) {
+	out, err := c.api.GetObject(ctx, &s3.GetObjectInput{Bucket: &c.bucket, Key: &key})
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	return out.Body, nil
+}
+
+func (c *client) get(key string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+	defer cancel()
+	body, err := c.open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, maxEntry))
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	return text, nil
+}
+
+// list calls do for each object whose key begins with prefix, in order.
+func (c *client) list(prefix string, do func(object) error) error {
+	pages := s3.NewListObjectsV2Paginator(c.api, &s3.ListObjectsV2Input{Bucket: &c.bucket, Prefix: &prefix, MaxKeys: c.pageSize})
+	return c.eachPage(pages, func(page *s3.ListObjectsV2Output) error {
+		for _, o := range page.Contents {
+			if err := do(object{aws.ToString(o.Key), plainETag(o.ETag)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// folders returns what stands between prefix, which is empty or ends with a
+// slash, and the next slash in the keys that begin with it.
+func (c *client) folders(prefix string) ([]string, error) {
+	var all []string
+	pages := s3.NewListObjectsV2Paginator(c.api, &s3.ListObjectsV2Input{Bucket: &c.bucket, Prefix: &prefix, Delimiter: aws.String("/"), MaxKeys: c.pageSize})
+	err := c.eachPage(pages, func(page *s3.ListObjectsV2Output) error {
+		for _, p := range page.CommonPrefixes {
+			all = append(all, strings.TrimSuffix(strings.TrimPrefix(aws.ToString(p.Prefix), prefix), "/"))
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (c *client) eachPage(pages *s3.ListObjectsV2Paginator, do func(*s3.ListObjectsV2Output) error) error {
+	for pages.HasMorePages() {
+		ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+		page, err := pages.NextPage(ctx)
+		cancel()
+		if err != nil {
+			return c.explain(err)
+		}
+		if err := do(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *client) remove(key string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+	defer cancel()
+	_, err := c.api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &c.bucket, Key: &key})
+	if err = c.explain(err); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// abort ends the uploads in parts that are not complete, and whose key begins
+// with prefix and is one that the caller wants.
+func (c *client) abort(prefix string, want func(key string) bool) error {
+	pages := s3.NewListMultipartUploadsPaginator(c.api, &s3.ListMultipartUploadsInput{Bucket: &c.bucket, Prefix: &prefix, MaxUploads: c.pageSize})
+	for pages.HasMorePages() {
+		ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+		page, err := pages.NextPage(ctx)
+		cancel()
+		if err != nil {
+			return c.explain(err)
+		}
+		for _, u := range page.Uploads {
+			if !want(aws.ToString(u.Key)) {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+			_, err := c.api.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &c.bucket, Key: u.Key, UploadId: u.UploadId})
+			cancel()
+			if err = c.explain(err); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ETags are quoted in some answers and not in others.
+func plainETag(s *string) string { return strings.Trim(aws.ToString(s), `"`) }
+
+// errNoConditions is returned for a server that cannot keep two writers apart.
+var errNoConditions = errors.New("the service has no conditional writes (If-None-Match), without which two writers could commit the same records: use one that has, or a directory")
+
+// hints3 say for codes of errors what a person can do.
+var hints3 = map[string]string{
+	"NoSuchBucket":          "there is no such bucket: make it, or name another",
+	"AccessDenied":          "access is denied: the credentials must allow s3:ListBucket, GetObject, PutObject, DeleteObject and AbortMultipartUpload",
+	"Forbidden":             "access is denied: check the credentials",
+	"InvalidAccessKeyId":    "the credentials are not accepted: the access key is not known there",
+	"XAdminUserNotFound":    "the credentials are not accepted: the access key is not known there", // Versity's
+	"SignatureDoesNotMatch": "the credentials are not accepted: the secret key is wrong",
+	"ExpiredToken":          "the credentials have expired",
+	"InvalidToken":          "the credentials are not accepted: the session token is wrong",
+	"RequestTimeTooSkewed":  "the clock of this machine is wrong",
+	"PermanentRedirect":     "the bucket is in another region: name it by --s3-region",
+
+	"AuthorizationHeaderMalformed": "the bucket is in another region: name it by --s3-region",
+}
+
+// explain makes of an error of the SDK one for a person. It keeps the request
+// and what it was signed with out of it.
+func (c *client) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		if conn, ok := errors.AsType[*smithy.OperationError](err); ok {
+			return fmt.Errorf("bucket %s: %w", c.bucket, conn.Err)
+		}
+		return fmt.Errorf("bucket %s: %w", c.bucket, err)
+	}
+	code, status := api.ErrorCode(), 0
+	if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok {
+		status = answer.HTTPStatusCode()
+	}
+	switch {
+	case code == "PreconditionFailed", status == http.StatusPreconditionFailed:
+		return output.ErrTaken
+	case code == "NotImplemented", status == http.StatusNotImplemented:
+		return fmt.Errorf("bucket %s: %w", c.bucket, errNotImplemented)
+	case code == "NoSuchKey", code == "NoSuchUpload", code == "NotFound": // the last is the answer to HEAD
+		return fmt.Errorf("bucket %s: %s: %w", c.bucket, code, os.ErrNotExist)
+	case hints3[code] != "":
+		return fmt.Errorf("bucket %s: %s (%s)", c.bucket, hints3[code], code)
+	}
+	return fmt.Errorf("bucket %s: %s: %s", c.bucket, code, api.ErrorMessage())
+}
+
+// errNotImplemented is returned for a request that the server does not know.
+var errNotImplemented = errors.New("the service does not know this request")

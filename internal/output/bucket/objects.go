@@ -1,0 +1,157 @@
+package bucket
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/output"
+)
+
+// objectSends is how many objects a partition sends at a time.
+const objectSends = 8
+
+// objects are objects of one record each. They are made in one file without a
+// name, and sent when the commit begins; so, as in a directory (package dir), one
+// can be seen before the entry that names it.
+//
+// # Who writes
+//
+// A former owner that was frozen can send an object long after the next one has
+// sent a newer one of the same key. It must not bring back the old one. So each
+// object says, in its metadata, of which message it was made, and is replaced
+// only by one of a later message of its partition, or of another partition: what
+// is there is looked at, and stored over only if it is still that (If-Match).
+// What was made of the same message is left, and named by the entry as it is.
+// Then it is no matter who sent an object, when, and how often. The former owner
+// may have sent one whose message the next owner has not reached; that is the
+// object that a reader will see anyway.
+//
+// Of two partitions the later request wins: records that share a key should come
+// of one domain.
+//
+// What breaks this: a service that does not heed If-Match on PutObject (one that
+// refuses it is told of); and a key that was replaced twice, the second time by
+// the very bytes that a frozen owner has looked at, which it then replaces.
+type objects struct {
+	part  *partition
+	name  output.Name
+	spool *os.File
+	size  int64
+	kept  map[string]keptObject // by path
+}
+
+// keptObject is an object in the spool.
+type keptObject struct {
+	output.Object
+	at, size int64
+	sum      []byte
+}
+
+// Objects implements output.Keyed.
+func (d *partition) Objects(n output.Name) (output.Objects, error) {
+	f, err := d.sink.nameless()
+	if err != nil {
+		return nil, fmt.Errorf("begin objects: %w", err)
+	}
+	return &objects{part: d, name: n, spool: f, kept: make(map[string]keptObject)}, nil
+}
+
+// Put implements output.Objects.
+func (o *objects) Put(obj output.Object, write func(io.Writer) error) error {
+	c := &chunk{part: o.part, f: o.spool, sum: sha256.New()}
+	if err := write(c); err != nil {
+		_, back := o.spool.Seek(o.size, io.SeekStart) // over what is half there
+		return fmt.Errorf("write object: %w", errors.Join(err, back))
+	}
+	o.kept[obj.Path] = keptObject{Object: obj, at: o.size, size: c.size, sum: c.sum.Sum(nil)}
+	o.size += c.size
+	return nil
+}
+
+// Finish implements output.Objects.
+func (o *objects) Finish() ([]output.File, error) {
+	h := o.part.sink.hook
+	if err := h.At(output.StepSynced); err != nil {
+		return nil, err
+	}
+	paths := slices.Sorted(maps.Keys(o.kept))
+	files := make([]output.File, len(paths))
+	var taken atomic.Bool
+	var g errgroup.Group
+	g.SetLimit(objectSends)
+	for i, p := range paths {
+		g.Go(func() (err error) {
+			files[i], err = o.send(o.kept[p], &taken)
+			return errors.Join(err, h.At(output.StepRenamed))
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("send objects: %w", err)
+	}
+	files = slices.DeleteFunc(files, func(f output.File) bool { return f.Path == "" })
+	return files, h.At(output.StepFinished)
+}
+
+// send stores an object, or finds that it is there, or returns no file because
+// a later one is.
+func (o *objects) send(k keptObject, taken *atomic.Bool) (output.File, error) {
+	s := o.part.sink
+	made := o.name
+	made.First = k.Sequence
+	f := output.File{Path: k.Path, Crawl: k.Crawl, Kind: k.Kind, Records: 1, RawBytes: k.RawBytes, Bytes: k.size, SHA256: hex.EncodeToString(k.sum)}
+	key, etag := s.prefix+k.Path, ""
+	// Keys that are in use come together: a crawl that is made again.
+	for try, look := 0, taken.Load(); try < replaceTries; try, look = try+1, true {
+		if look {
+			have, err := s.client.head(key)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return f, err
+			}
+			switch place := compareMade(have.made, made); {
+			case place > 0:
+				return output.File{}, nil
+			case place == 0 && have.sum != "":
+				f.Bytes, f.SHA256 = have.size, have.sum
+				return f, nil
+			}
+			etag = have.etag
+		}
+		body := io.NewSectionReader(o.spool, k.at, k.size)
+		err := s.client.replace(key, body, k.size, k.sum, made.String(), etag)
+		if !errors.Is(err, output.ErrTaken) && !errors.Is(err, os.ErrNotExist) {
+			return f, err
+		}
+		taken.Store(true)
+	}
+	return f, fmt.Errorf("%s: others replace it all the time", k.Path)
+}
+
+// replaceTries bounds how often an object that others replace is looked at.
+const replaceTries = 10
+
+// compareMade compares the messages that two objects were made of. It is negative
+// where there is no order.
+func compareMade(have string, made output.Name) int {
+	n, _, ok := output.ParseName(have + ".x")
+	if !ok || n.Partition != made.Partition {
+		return -1
+	}
+	return n.Compare(made)
+}
+
+// Abandon implements output.Objects.
+func (o *objects) Abandon() { _ = o.spool.Close() }
+
+var (
+	_ output.Keyed   = (*partition)(nil)
+	_ output.Objects = (*objects)(nil)
+)

@@ -1,0 +1,82 @@
+package bucket
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"seine/internal/output"
+)
+
+// Options say how to reach the place that an --out of s3://BUCKET/PREFIX
+// names. Credentials are no option: they come from where Amazon's own tools
+// look, which is the environment, the shared files and the machine's role.
+type Options struct {
+	Endpoint     string `help:"URL of the S3 service, if it is not Amazon's." placeholder:"URL"`
+	PathStyle    bool   `help:"Put the bucket in the path of a URL, not in the name of the host: most services but Amazon's want it."`
+	Region       string `help:"Region of the bucket; else AWS_REGION or the AWS profile tells, and us-east-1 with an endpoint." placeholder:"NAME"`
+	SSE          string `name:"sse" help:"Encryption by the server: AES256, aws:kms or aws:kms:dsse; else the bucket's own." placeholder:"KIND"`
+	StorageClass string `help:"Storage class of the files, such as STANDARD_IA; entries of the log have the bucket's own." placeholder:"CLASS"`
+}
+
+// Scheme begins what names a bucket.
+const Scheme = "s3://"
+
+// Is reports whether out names a bucket.
+func Is(out string) bool { return strings.HasPrefix(out, Scheme) }
+
+var (
+	bucketPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	classPattern  = regexp.MustCompile(`^[A-Z0-9_]{0,40}$`)
+	sseKinds      = []string{"", "AES256", "aws:kms", "aws:kms:dsse"}
+)
+
+// split returns the bucket and the prefix of keys in it, which is empty or
+// ends with a slash.
+func split(out string) (bucket, prefix string, err error) {
+	bucket, prefix, _ = strings.Cut(strings.TrimPrefix(out, Scheme), "/")
+	if !bucketPattern.MatchString(bucket) {
+		return "", "", fmt.Errorf("--out %q: must be s3://BUCKET or s3://BUCKET/PREFIX, with 3 to 63 of a-z, 0-9, '-' and '.' for BUCKET", out)
+	}
+	prefix = strings.TrimSuffix(prefix, "/")
+	if prefix == "" {
+		return bucket, "", nil
+	}
+	for part := range strings.SplitSeq(prefix, "/") {
+		if part == "" || part == "." || part == ".." || part == output.CommitsDir {
+			return "", "", fmt.Errorf("--out %q: no part of the prefix may be empty, '.', '..' or %s", out, output.CommitsDir)
+		}
+	}
+	return bucket, prefix + "/", nil
+}
+
+// Validate names the option that is wrong. It never repeats an endpoint, which
+// may have a password in it.
+func (o *Options) Validate(out string) error {
+	if !Is(out) {
+		if *o != (Options{}) {
+			return fmt.Errorf("--s3-…: is for an --out that begins with %s, this one is %q", Scheme, out)
+		}
+		return nil
+	}
+	if _, _, err := split(out); err != nil {
+		return err
+	}
+	u, err := url.Parse(o.Endpoint)
+	switch {
+	case o.Endpoint == "":
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return fmt.Errorf("--s3-endpoint: must be a URL such as https://s3.example.org")
+	case u.User != nil:
+		return fmt.Errorf("--s3-endpoint: must have no credentials in it: give them as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	switch {
+	case !slices.Contains(sseKinds, o.SSE):
+		return fmt.Errorf("--s3-sse %q: must be AES256, aws:kms or aws:kms:dsse", o.SSE)
+	case !classPattern.MatchString(o.StorageClass):
+		return fmt.Errorf("--s3-storage-class %q: must be a class such as STANDARD_IA", o.StorageClass)
+	}
+	return nil
+}

@@ -1,0 +1,470 @@
+// Package dir is a directory as a place for output.
+package dir
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"seine/internal/output"
+)
+
+// Sink is a directory:
+//
+//	<out>/<dir>/part-<ppp>-<epoch>-<first>.<ext>     chunks
+//	<out>/_commits/<writer>/part-….json              the log
+//	<out>/_commits/<writer>/part-<ppp>.lock          who is in a partition
+//	<out>/_tmp/<writer>/part-<ppp>/                  objects that are being made
+//
+// A file that is not finished has a dot before its name and ".tmp" after it. The
+// folder of a chunk is that of its group.
+type Sink struct {
+	out  string
+	logs string // directory of the log
+	log  *slog.Logger
+	hook output.Hook
+	// foldsCase is whether "A" and "a" are one name there.
+	foldsCase bool
+}
+
+const tempSuffix = ".tmp"
+
+// Read returns the log of the writer called name in a directory, or of the only
+// one there is if name is empty.
+func Read(out, name string) (output.Log, error) {
+	if _, err := os.Stat(out); err != nil {
+		return nil, err
+	}
+	if name == "" {
+		var names []string
+		entries, err := os.ReadDir(filepath.Join(out, output.CommitsDir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		if name, err = output.Only(names); err != nil {
+			return nil, fmt.Errorf("%s: %w", out, err)
+		}
+	}
+	return &Sink{out: out, logs: filepath.Join(out, output.CommitsDir, name), log: slog.New(slog.DiscardHandler)}, nil
+}
+
+// Open makes sure that the writer called name can write in out, alone.
+func Open(out, name string, log *slog.Logger, h output.Hook) (*Sink, error) {
+	abs, err := filepath.Abs(out)
+	if err != nil {
+		return nil, fmt.Errorf("--out %s: %w", out, err)
+	}
+	s := &Sink{out: abs, logs: filepath.Join(abs, output.CommitsDir, name), log: log, hook: h}
+	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("--out %s: is a file, not a directory", out)
+	}
+	if err := s.prepare(name); err != nil {
+		return nil, fmt.Errorf("--out %s: %w", out, err)
+	}
+	return s, nil
+}
+
+func (s *Sink) prepare(name string) error {
+	if err := makeDir(s.out); err != nil {
+		return fmt.Errorf("cannot be made: %w", err)
+	}
+	if _, err := os.Stat(s.logs); errors.Is(err, os.ErrNotExist) {
+		if err := cmp.Or(s.refuseOthers(name), s.refuseStrays()); err != nil {
+			return err
+		}
+	}
+	if err := makeDir(s.logs); err != nil {
+		return fmt.Errorf("cannot write there: %w (name another directory, or let this user write)", err)
+	}
+	if err := s.probe(); err != nil {
+		return fmt.Errorf("cannot write there: %w (name another directory, or let this user write)", err)
+	}
+	err := s.refuseOthers(name)
+	if err != nil {
+		_ = os.Remove(s.logs) // if it is empty: it has just been made
+	}
+	return err
+}
+
+// probe writes a file, and learns whether its name has capitals. What a kill left
+// of an earlier one goes with it.
+func (s *Sink) probe() error {
+	const pattern = ".Probe-*" + tempSuffix
+	f, err := os.CreateTemp(s.logs, pattern)
+	if err != nil {
+		return err
+	}
+	_ = f.Close()
+	_, err = os.Stat(filepath.Join(s.logs, strings.ToLower(filepath.Base(f.Name()))))
+	s.foldsCase = err == nil
+	all, err := filepath.Glob(filepath.Join(s.logs, pattern))
+	if err != nil {
+		return err
+	}
+	for _, name := range all {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseOthers returns an error when another writer has its log in the same
+// place: both would write the same names, and a reader would find every record
+// twice.
+func (s *Sink) refuseOthers(name string) error {
+	all, err := os.ReadDir(filepath.Dir(s.logs))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, e := range all {
+		if e.IsDir() && e.Name() != name {
+			return fmt.Errorf("belongs to the writer %q, this one is %q: give each writer a directory of its own", e.Name(), name)
+		}
+	}
+	return nil
+}
+
+// refuseStrays returns an error when there are chunks and no log of them: they
+// would be taken for leftovers, and removed.
+func (s *Sink) refuseStrays() error {
+	return s.eachChunk(func(dir string, _ output.Name, file string, temp bool) error {
+		if temp {
+			return nil
+		}
+		return fmt.Errorf("holds %s but no commit log for it: bring %s back, or name another directory",
+			s.below(dir, file), filepath.Join(output.CommitsDir, filepath.Base(s.logs)))
+	})
+}
+
+// eachChunk calls do for every file that has the name of a chunk.
+func (s *Sink) eachChunk(do func(dir string, n output.Name, file string, temp bool) error) error {
+	return filepath.WalkDir(s.out, func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed since it was listed
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && at != s.out && strings.ContainsAny(d.Name()[:1], "._"):
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		if n, _, temp, ok := parseFile(d.Name()); ok {
+			return do(filepath.Dir(at), n, d.Name(), temp)
+		}
+		return nil
+	})
+}
+
+// parseFile reads the name of a file, finished or temporary.
+func parseFile(file string) (n output.Name, ext string, temp, ok bool) {
+	if s, dot := strings.CutPrefix(file, "."); dot {
+		if s, temp = strings.CutSuffix(s, tempSuffix); !temp {
+			return n, "", false, false
+		}
+		file = s
+	}
+	n, ext, ok = output.ParseName(file)
+	return n, ext, temp, ok
+}
+
+func tempName(file string) string { return "." + file + tempSuffix }
+
+// below names a file in dir as it is from the directory of the output.
+func (s *Sink) below(dir, file string) string {
+	full := filepath.Join(dir, file)
+	if rel, err := filepath.Rel(s.out, full); err == nil {
+		return rel
+	}
+	return full
+}
+
+// Enter implements output.Sink.
+func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, error) {
+	lock, err := vfs.Default.Lock(filepath.Join(s.logs, fmt.Sprintf("part-%03d.lock", p)))
+	if IsHeld(err) {
+		return nil, nil, fmt.Errorf("partition %d of %s: %w", p, s.out, output.ErrHeld)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock partition %d of %s: %w", p, s.out, err)
+	}
+	refs, err := s.recover(p, output.EpochOf(created))
+	if err != nil {
+		_ = lock.Close()
+		return nil, nil, fmt.Errorf("recover partition %d of %s: %w", p, s.out, err)
+	}
+	return &partition{sink: s, lock: lock}, refs, nil
+}
+
+// IsHeld reports whether a lock could not be had because another has it.
+func IsHeld(err error) bool {
+	if err == nil {
+		return false
+	}
+	s := err.Error()
+	return strings.Contains(s, "lock held by current process") || strings.Contains(s, "resource temporarily unavailable") ||
+		strings.Contains(s, "being used by another process")
+}
+
+// recover removes what is not finished or not committed, and lists the log.
+func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
+	refs, err := s.List(p)
+	if err != nil {
+		return nil, err
+	}
+	committed := make(map[output.Name]bool, len(refs))
+	for _, r := range refs {
+		committed[r.Name] = true
+	}
+	if err := os.RemoveAll(s.staging(p)); err != nil {
+		return nil, err
+	}
+	if hasObjects, err := output.EndsWithObjects(s, refs); err != nil || hasObjects {
+		return refs, errors.Join(err, syncDir(s.logs))
+	}
+	err = s.eachChunk(func(dir string, n output.Name, file string, temp bool) error {
+		if n.Partition != p || !temp && (n.Epoch != epoch || committed[n]) {
+			return nil
+		}
+		s.log.Info("removing a chunk that was not committed", "file", s.below(dir, file))
+		return os.Remove(filepath.Join(dir, file))
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The owner before may have been cut between a rename and its sync.
+	return refs, syncDir(s.logs)
+}
+
+// List implements output.Log. Of one partition, whose owner alone asks, it
+// removes the entries that are not finished.
+func (s *Sink) List(p int) ([]output.Ref, error) {
+	all, err := os.ReadDir(s.logs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var refs []output.Ref
+	for _, e := range all {
+		n, ext, temp, ok := parseFile(e.Name())
+		switch {
+		case !ok || ext != output.EntryExt || p >= 0 && n.Partition != p:
+		case !temp:
+			info, err := e.Info()
+			if err != nil {
+				return nil, err
+			}
+			refs = append(refs, output.Ref{Name: n, Stamp: stampOf(info)})
+		case p >= 0:
+			if err := os.Remove(filepath.Join(s.logs, e.Name())); err != nil {
+				return nil, err
+			}
+		}
+	}
+	output.SortRefs(refs)
+	return refs, nil
+}
+
+func stampOf(info os.FileInfo) string {
+	return strconv.FormatInt(info.Size(), 36) + "." + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+}
+
+// Read implements output.Log.
+func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
+	file := filepath.Join(s.logs, r.Name.String()+"."+output.EntryExt)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read commit: %w", err)
+	}
+	c, err := output.DecodeCommit(r.Name, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w (bring it back from a copy; removing it makes its records be written again)", output.ErrCorrupt, file, err)
+	}
+	return c, nil
+}
+
+// Open implements output.Log.
+func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
+	return os.Open(filepath.Join(s.out, filepath.FromSlash(f.Path)))
+}
+
+// partition is a partition of a Sink.
+type partition struct {
+	sink *Sink
+	lock io.Closer
+}
+
+// Read implements output.Partition.
+func (d *partition) Read(r output.Ref) (*output.Commit, error) { return d.sink.Read(r) }
+
+// Close implements output.Partition.
+func (d *partition) Close() error { return d.lock.Close() }
+
+// Commit implements output.Partition.
+func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
+	text, err := c.Encode()
+	if err != nil {
+		return output.Ref{}, err
+	}
+	s, file := d.sink, c.Name().String()+"."+output.EntryExt
+	temp, final := filepath.Join(s.logs, tempName(file)), filepath.Join(s.logs, file)
+	if err := writeSynced(temp, text); err != nil {
+		_ = os.Remove(temp)
+		return output.Ref{}, fmt.Errorf("write commit: %w", err)
+	}
+	if err := s.hook.At(output.StepEntrySynced); err != nil {
+		return output.Ref{}, err
+	}
+	if err := rename(temp, final); err != nil {
+		_ = os.Remove(temp)
+		return output.Ref{}, fmt.Errorf("commit: %w", err)
+	}
+	if err := s.hook.At(output.StepEntryRenamed); err != nil {
+		return output.Ref{}, err
+	}
+	if err := syncDir(s.logs); err != nil {
+		return output.Ref{}, fmt.Errorf("commit: %w", err)
+	}
+	info, err := os.Stat(final)
+	if err != nil {
+		return output.Ref{}, fmt.Errorf("commit: %w", err)
+	}
+	return output.Ref{Name: c.Name(), Stamp: stampOf(info)}, nil
+}
+
+// Create implements output.Partition.
+func (d *partition) Create(n output.Name, g output.Group, ext string) (output.Chunk, error) {
+	dir := filepath.Join(d.sink.out, filepath.FromSlash(g.Dir))
+	if err := makeDir(dir); err != nil {
+		return nil, fmt.Errorf("make directory of crawl %s: %w", g.Crawl, err)
+	}
+	c := &chunk{hook: d.sink.hook, group: g, dir: dir, file: n.String() + "." + ext, sum: sha256.New()}
+	f, err := os.OpenFile(filepath.Join(dir, tempName(c.file)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("begin chunk: %w", err)
+	}
+	c.f = f
+	return c, nil
+}
+
+// chunk is a chunk of a Sink.
+type chunk struct {
+	hook      output.Hook
+	group     output.Group
+	dir, file string
+	f         *os.File
+	sum       hash.Hash
+	size      int64
+}
+
+// Write implements output.Chunk.
+func (c *chunk) Write(b []byte) (int, error) {
+	if err := c.hook.At(output.StepWrite); err != nil {
+		return 0, err
+	}
+	n, err := c.f.Write(b)
+	c.sum.Write(b[:n])
+	c.size += int64(n)
+	return n, err
+}
+
+// Finish implements output.Chunk.
+func (c *chunk) Finish() (output.File, error) {
+	if err := errors.Join(c.f.Sync(), c.f.Close()); err != nil {
+		return output.File{}, fmt.Errorf("finish chunk: %w", err)
+	}
+	if err := c.hook.At(output.StepSynced); err != nil {
+		return output.File{}, err
+	}
+	if err := rename(filepath.Join(c.dir, tempName(c.file)), filepath.Join(c.dir, c.file)); err != nil {
+		return output.File{}, fmt.Errorf("finish chunk: %w", err)
+	}
+	if err := c.hook.At(output.StepRenamed); err != nil {
+		return output.File{}, err
+	}
+	if err := syncDir(c.dir); err != nil {
+		return output.File{}, fmt.Errorf("finish chunk: %w", err)
+	}
+	f := output.File{Path: path.Join(c.group.Dir, c.file), Crawl: c.group.Crawl, Kind: c.group.Kind, Bytes: c.size, SHA256: hex.EncodeToString(c.sum.Sum(nil))}
+	return f, c.hook.At(output.StepFinished)
+}
+
+// Abandon implements output.Chunk. A finished chunk is left alone: its entry may be in
+// the log, even where writing that returned an error.
+func (c *chunk) Abandon() {
+	_ = c.f.Close()
+	_ = os.Remove(filepath.Join(c.dir, tempName(c.file)))
+}
+
+// rename is os.Rename, but never replaces a file. That is no lock: who calls it
+// holds the one of the partition.
+func rename(from, to string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("%s: %w", to, output.ErrTaken)
+	}
+	return os.Rename(from, to)
+}
+
+func writeSynced(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// makeDir makes a directory durably, with those above it.
+func makeDir(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := makeDir(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
+}
+
+// syncDir makes the names in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+var (
+	_ output.Sink      = (*Sink)(nil)
+	_ output.Log       = (*Sink)(nil)
+	_ output.Partition = (*partition)(nil)
+	_ output.Chunk     = (*chunk)(nil)
+)

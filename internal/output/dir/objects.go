@@ -1,0 +1,160 @@
+package dir
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/output"
+)
+
+// syncs is how many files are synced at a time: a disk does several in the time
+// of one.
+const syncs = 8
+
+// objects are files of one record each.
+//
+// They are made below _tmp, synced, and renamed to their paths, in place of what
+// is there; then their folders are synced. All of that is before the entry that
+// names them. So after a crash an object can be seen whose record is not
+// committed. That is right: its message is not acknowledged, the next owner reads
+// it and stores the same object at the same path, and nobody could tell it from
+// one made a moment later. The other order would be wrong, an entry that names
+// what is not there; and to remove such an object would be wrong too, since what
+// it replaced is gone.
+//
+// The next owner may commit after fewer messages than the one before had. If two
+// of them have one path, the older object comes back for a moment, until the
+// commit of the newer one.
+//
+// There is no former owner that still writes: the lock of a partition ends with
+// its process.
+type objects struct {
+	sink   *Sink
+	dir    string // where they are made
+	n      int
+	staged map[string]stagedObject // by path
+}
+
+type stagedObject struct {
+	temp string
+	file output.File
+}
+
+// staging is the folder of the objects of p that are being made.
+func (s *Sink) staging(p int) string {
+	return filepath.Join(s.out, output.TempDir, filepath.Base(s.logs), fmt.Sprintf("part-%03d", p))
+}
+
+// Objects implements output.Keyed.
+func (d *partition) Objects(n output.Name) (output.Objects, error) {
+	dir := d.sink.staging(n.Partition)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("begin objects: %w", err)
+	}
+	return &objects{sink: d.sink, dir: dir, staged: make(map[string]stagedObject)}, nil
+}
+
+// Put implements output.Objects.
+func (o *objects) Put(obj output.Object, write func(io.Writer) error) error {
+	o.n++
+	temp := filepath.Join(o.dir, strconv.Itoa(o.n)+tempSuffix)
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return fmt.Errorf("begin object: %w", err)
+	}
+	w := &chunk{hook: o.sink.hook, f: f, sum: sha256.New()}
+	if err := errors.Join(write(w), f.Close()); err != nil {
+		_ = os.Remove(temp)
+		return fmt.Errorf("write object: %w", err)
+	}
+	if before, ok := o.staged[obj.Path]; ok {
+		_ = os.Remove(before.temp)
+	}
+	o.staged[obj.Path] = stagedObject{temp, output.File{
+		Path: obj.Path, Crawl: obj.Crawl, Kind: obj.Kind, Records: 1,
+		Bytes: w.size, RawBytes: obj.RawBytes, SHA256: hex.EncodeToString(w.sum.Sum(nil)),
+	}}
+	return nil
+}
+
+// Finish implements output.Objects.
+func (o *objects) Finish() ([]output.File, error) {
+	paths := slices.Sorted(maps.Keys(o.staged))
+	temps := make([]string, len(paths))
+	var dirs []string
+	for i, p := range paths {
+		temps[i] = o.staged[p].temp
+		dirs = append(dirs, filepath.Dir(o.place(p)))
+	}
+	slices.Sort(dirs)
+	dirs = slices.Compact(dirs)
+	if err := errors.Join(each(temps, syncFile), each(dirs, makeDir)); err != nil {
+		return nil, fmt.Errorf("finish objects: %w", err)
+	}
+	if err := o.sink.hook.At(output.StepSynced); err != nil {
+		return nil, err
+	}
+	files := make([]output.File, 0, len(paths))
+	for _, p := range paths {
+		if err := os.Rename(o.staged[p].temp, o.place(p)); err != nil {
+			return nil, fmt.Errorf("finish object: %w", err)
+		}
+		files = append(files, o.staged[p].file)
+		if err := o.sink.hook.At(output.StepRenamed); err != nil {
+			return nil, err
+		}
+	}
+	if err := each(dirs, syncDir); err != nil {
+		return nil, fmt.Errorf("finish objects: %w", err)
+	}
+	return files, o.sink.hook.At(output.StepFinished)
+}
+
+func (o *objects) place(path string) string {
+	return filepath.Join(o.sink.out, filepath.FromSlash(path))
+}
+
+// each calls do for every name, for some at a time.
+func each(names []string, do func(string) error) error {
+	var g errgroup.Group
+	g.SetLimit(syncs)
+	for _, n := range names {
+		g.Go(func() error { return do(n) })
+	}
+	return g.Wait()
+}
+
+// Abandon implements output.Objects.
+func (o *objects) Abandon() {
+	for _, s := range o.staged {
+		_ = os.Remove(s.temp)
+	}
+	clear(o.staged)
+}
+
+// syncFile makes the content of a file that was closed durable.
+func syncFile(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// FoldsCase reports whether the directory takes "A" and "a" for one name.
+func (s *Sink) FoldsCase() bool { return s.foldsCase }
+
+var (
+	_ output.Keyed   = (*partition)(nil)
+	_ output.Objects = (*objects)(nil)
+)

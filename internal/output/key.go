@@ -1,0 +1,344 @@
+package output
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"seine/internal/mediatype"
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+)
+
+// Key is a template for the paths of objects, each of which is one record.
+// Records of one path replace each other: the last one stays.
+type Key struct {
+	template string
+	segments [][]keyPart
+	foldCase bool
+}
+
+// keyPart is a text, or what stands for a value of the record.
+type keyPart struct {
+	text string
+	name string // of the value; empty for a text
+	arg  string // of {field:arg}
+}
+
+// DefaultKey gives every record a path of its own.
+const DefaultKey = "{crawl}/{kind}/{id}.json"
+
+// RawKey is the default for bodies of pages: the latest of each URL.
+const RawKey = "{crawl}/{host}/{url_hash}.{ext}"
+
+// keyNames are what a template can have in braces, besides {field:NAME}, and
+// whether it tells records apart.
+var keyNames = map[string]bool{
+	"crawl": false, "kind": false, "date": false, "partition": false, "host": false, "ext": false,
+	"id": true, "key": true, "visit": true, "url_hash": true,
+}
+
+var (
+	keyToken = regexp.MustCompile(`\{([a-z_]+)(?::([^{}/]+))?\}|[A-Za-z0-9=._-]+`)
+	keyStart = regexp.MustCompile(`^[A-Za-z0-9{]`)
+)
+
+// ParseKey reads a template such as "{crawl}/{field:season}/{key}.json".
+func ParseKey(template string) (Key, error) {
+	k := Key{template: strings.Trim(template, "/")}
+	telling := false
+	for segment := range strings.SplitSeq(k.template, "/") {
+		parts, err := parseSegment(segment)
+		if err != nil {
+			return k, fmt.Errorf("%q: %w", template, err)
+		}
+		for _, p := range parts {
+			telling = telling || p.name == "field" || keyNames[p.name]
+		}
+		k.segments = append(k.segments, parts)
+	}
+	if !telling {
+		return k, fmt.Errorf("%q: must have {id}, {key}, {visit}, {url_hash} or {field:NAME} in it, or all records would replace each other", template)
+	}
+	return k, nil
+}
+
+func parseSegment(segment string) ([]keyPart, error) {
+	if !keyStart.MatchString(segment) {
+		return nil, errors.New("each folder and the name must begin with a letter, a digit or a {name}")
+	}
+	var parts []keyPart
+	at := 0
+	for _, m := range keyToken.FindAllStringSubmatchIndex(segment, -1) {
+		if m[0] != at {
+			break
+		}
+		at = m[1]
+		if m[2] < 0 {
+			parts = append(parts, keyPart{text: segment[m[0]:m[1]]})
+			continue
+		}
+		p := keyPart{name: segment[m[2]:m[3]]}
+		if m[4] >= 0 {
+			p.arg = segment[m[4]:m[5]]
+		}
+		if _, known := keyNames[p.name]; (p.name == "field") != (p.arg != "") || !known && p.name != "field" {
+			return nil, errors.New("it can have {crawl}, {kind}, {date}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME}, nothing else in braces")
+		}
+		parts = append(parts, p)
+	}
+	if at != len(segment) {
+		return nil, fmt.Errorf("%q: folders and names are of a-z, A-Z, 0-9, '=', '.', '_', '-' and {names}", segment)
+	}
+	return parts, nil
+}
+
+// FoldCase returns the key for a place that takes "A" and "a" for one name:
+// capitals of values are escaped there.
+func (k Key) FoldCase() Key {
+	k.foldCase = true
+	return k
+}
+
+// String returns the template.
+func (k Key) String() string { return k.template }
+
+// KeyRecord is what a path is made of.
+type KeyRecord struct {
+	ID        string // its identity; where it is not known, Data stands for it
+	Crawl     string
+	Kind      string
+	Partition int
+	Stored    time.Time
+	Data      []byte // an object of JSON
+}
+
+// Path returns the path of the object of a record, or why it has none.
+func (k Key) Path(r *KeyRecord) (string, error) {
+	v := keyValues{KeyRecord: r}
+	segments := make([]string, len(k.segments))
+	for i, parts := range k.segments {
+		var b strings.Builder
+		for _, p := range parts {
+			if p.name == "" {
+				b.WriteString(p.text)
+				continue
+			}
+			value, err := v.get(p)
+			if err != nil {
+				return "", fmt.Errorf("no key: %w", err)
+			}
+			b.WriteString(escapeValue(value, k.foldCase))
+		}
+		segments[i] = escapeSegment(b.String())
+		if len(segments[i]) > maxSegment {
+			return "", fmt.Errorf("no key: a folder or name of %d bytes, where %d is the most", len(segments[i]), maxSegment)
+		}
+	}
+	p := strings.Join(segments, "/")
+	if len(p) > maxKey {
+		return "", fmt.Errorf("no key: a path of %d bytes, where %d is the most", len(p), maxKey)
+	}
+	return p, nil
+}
+
+// keyValues are the values of a record, whose JSON is read when one of its
+// fields is asked for.
+type keyValues struct {
+	*KeyRecord
+	fields map[string]json.RawMessage
+}
+
+func (v *keyValues) get(p keyPart) (string, error) {
+	switch p.name {
+	case "crawl":
+		return v.Crawl, nil
+	case "kind":
+		return v.Kind, nil
+	case "partition":
+		return fmt.Sprintf("%03d", v.Partition), nil
+	case "date":
+		return v.Stored.UTC().Format(time.DateOnly), nil
+	case "id":
+		return v.id(), nil
+	case "key", "visit":
+		return v.field(p.name)
+	case "url_hash":
+		return v.urlHash()
+	case "ext":
+		return v.ext(), nil
+	case "host":
+		u, err := v.field("url")
+		if err == nil && weburl.Host(u) == "" {
+			err = fmt.Errorf("its url %.100q has no host", u)
+		}
+		return weburl.Host(u), err
+	}
+	return v.field(p.arg)
+}
+
+func (v *keyValues) id() string {
+	of := []byte(v.ID)
+	if v.ID == "" {
+		of = v.Data
+	}
+	sum := sha256.Sum256(of)
+	return hex.EncodeToString(sum[:IdentitySize])
+}
+
+// urlHash is that of the visit, which is of the URL in its canonical form.
+func (v *keyValues) urlHash() (string, error) {
+	if visit, err := v.field("visit"); err == nil {
+		if hash, _, ok := strings.Cut(visit, "."); ok && len(hash) == 2*len(messages.URLHash{}) {
+			return hash, nil
+		}
+	}
+	u, err := v.field("url")
+	return messages.HashURL(u).String(), err
+}
+
+// extensions are those of types that many sites have.
+var extensions = map[string]string{
+	"text/html": "html", "application/xhtml+xml": "xhtml", "text/plain": "txt", "text/css": "css", "text/csv": "csv",
+	"text/javascript": "js", "application/javascript": "js", "application/json": "json", "application/ld+json": "json",
+	"application/xml": "xml", "text/xml": "xml", "application/rss+xml": "rss", "application/atom+xml": "atom",
+	"application/pdf": "pdf", "application/zip": "zip", "application/gzip": "gz", "image/jpeg": "jpg", "image/png": "png",
+	"image/gif": "gif", "image/webp": "webp", "image/svg+xml": "svg", "video/mp4": "mp4", "audio/mpeg": "mp3",
+	"text/calendar": "ics", "text/markdown": "md", "application/x-ndjson": "ndjson",
+}
+
+// ext returns what files of the record's content_type end in, "bin" for others.
+func (v *keyValues) ext() string {
+	declared, err := v.field("content_type")
+	if err != nil {
+		return "bin"
+	}
+	if ext, ok := extensions[mediatype.Declared(declared)]; ok {
+		return ext
+	}
+	return "bin"
+}
+
+// field returns a field at the top of the record as a text.
+func (v *keyValues) field(name string) (string, error) {
+	if v.fields == nil {
+		if err := json.Unmarshal(v.Data, &v.fields); err != nil {
+			return "", errors.New("the record is not a JSON object")
+		}
+	}
+	raw, ok := v.fields[name]
+	switch {
+	case !ok:
+		return "", fmt.Errorf("the record has no field %q", name)
+	case raw[0] == '"':
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return "", fmt.Errorf("its field %q cannot be read", name)
+		}
+		if s == "" {
+			return "", fmt.Errorf("its field %q is empty", name)
+		}
+		return s, nil
+	case raw[0] == '{', raw[0] == '[', raw[0] == 'n':
+		return "", fmt.Errorf("its field %q is %.30s, not a text, number or boolean", name, raw)
+	}
+	return string(raw), nil
+}
+
+// Bounds of keys: what file systems take for a name, and S3 for a key, with
+// room for a prefix.
+const (
+	maxSegment = 240
+	maxKey     = 900
+	// A value with more bytes is cut, and told apart by its hash.
+	maxValue = 150
+	keptOf   = 120
+)
+
+// escapeValue makes a value part of a name. It keeps letters, digits and some
+// signs; the bytes of all else are %XX, slashes and dots at an end too, so that
+// different values have different names, and none leads elsewhere.
+func escapeValue(value string, foldCase bool) string {
+	normal := norm.NFC.IsNormalString(value) // some places take other forms for the same name
+	var b strings.Builder
+	cut := 0 // where the first keptOf bytes end
+	for i, r := range value {
+		size := utf8.RuneLen(r)
+		if r == utf8.RuneError {
+			_, size = utf8.DecodeRuneInString(value[i:])
+		}
+		if isPlain(r, size, normal) && !(foldCase && unicode.ToLower(r) != r) {
+			b.WriteString(value[i : i+size])
+		} else {
+			escapeBytes(&b, value[i:i+size])
+		}
+		if b.Len() <= keptOf {
+			cut = b.Len()
+		}
+	}
+	if b.Len() <= maxValue {
+		return b.String()
+	}
+	sum := sha256.Sum256([]byte(value))
+	return b.String()[:cut] + "~" + hex.EncodeToString(sum[:8])
+}
+
+func isPlain(r rune, size int, normal bool) bool {
+	switch {
+	case r == utf8.RuneError && size <= 1:
+		return false
+	case r < utf8.RuneSelf:
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-=+,@", r)
+	}
+	return normal && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+func escapeBytes(b *strings.Builder, s string) {
+	for i := range len(s) {
+		fmt.Fprintf(b, "%%%02X", s[i])
+	}
+}
+
+// deviceNames are no names of files on some systems, whatever follows a dot.
+var deviceNames = []string{"con", "prn", "aux", "nul"}
+
+// escapeSegment sees to it that a name is none with a meaning: hidden, of
+// Seine's own, a chunk's, of a device, or one that ends in a dot.
+func escapeSegment(s string) string {
+	escapeAt := func(i int) string {
+		var b strings.Builder
+		escapeBytes(&b, s[i:i+1])
+		return s[:i] + b.String() + s[i+1:]
+	}
+	if strings.HasSuffix(s, ".") {
+		s = escapeAt(len(s) - 1)
+	}
+	stem, _, _ := strings.Cut(strings.ToLower(s), ".")
+	device := slices.Contains(deviceNames, stem)
+	if len(stem) == 4 && (stem[:3] == "com" || stem[:3] == "lpt") {
+		_, err := strconv.Atoi(stem[3:])
+		device = device || err == nil
+	}
+	if s[0] == '.' || s[0] == '_' || device || IsChunk(s) {
+		s = escapeAt(0)
+	}
+	return s
+}
+
+// IsChunk reports whether a committed file is a chunk, and not an object.
+func IsChunk(file string) bool {
+	_, _, ok := ParseName(path.Base(file))
+	return ok
+}

@@ -1,0 +1,419 @@
+package output
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/sealed"
+	"seine/pkg/messages"
+)
+
+// Manifest lists what one writer has committed of one crawl. It is made from the
+// commit log, and no more than a copy of it for those who read the output.
+type Manifest struct {
+	V         int       `json:"v"`
+	Crawl     string    `json:"crawl"`
+	Writer    string    `json:"writer"`
+	Generated time.Time `json:"generated"`
+	// Complete is set when the crawl had ended, and all its records were committed.
+	Complete bool `json:"complete"`
+	// Formats are the endings of the files, "object" for objects.
+	Formats   []string         `json:"formats"`
+	Encrypted bool             `json:"encrypted"`
+	Records   int64            `json:"records"`
+	Kinds     map[string]int64 `json:"kinds"` // records by kind
+	FileCount int64            `json:"file_count"`
+	Bytes     int64            `json:"bytes"`
+	RawBytes  int64            `json:"raw_bytes"`
+	// Schema has the columns of each kind, as the last file of it has them, where the
+	// format has columns.
+	Schema map[string][]Column `json:"schema,omitempty"`
+	// Streams are the parts of the stream that the files were made from.
+	Streams []ManifestStream `json:"streams"`
+	// Files are in the order of their commits, within each partition. Where a path
+	// is there again, an object was replaced: the last one counts.
+	Files []ManifestFile `json:"files"`
+}
+
+// ManifestStream is one partition of one life of the stream.
+type ManifestStream struct {
+	Partition int              `json:"partition"`
+	Created   time.Time        `json:"created"`
+	Life      int              `json:"life,omitempty"`
+	FirstSeq  uint64           `json:"first_seq"`
+	LastSeq   uint64           `json:"last_seq"`
+	Commits   []ManifestCommit `json:"commits"`
+}
+
+// ManifestCommit is an entry of the log with files of the crawl.
+type ManifestCommit struct {
+	Name     string    `json:"name"`
+	FirstSeq uint64    `json:"first_seq"`
+	LastSeq  uint64    `json:"last_seq"`
+	Stored   time.Time `json:"stored"`
+	Records  int       `json:"records"`
+}
+
+// ManifestFile is a file of the manifest.
+type ManifestFile struct {
+	File
+	Commit string `json:"commit"` // name of the entry that has it
+}
+
+// ManifestPath returns the path of a manifest, below that of the output.
+func ManifestPath(writer, crawl string) string {
+	return ManifestsDir + "/" + writer + "/" + crawl + ".json"
+}
+
+// ManifestStore is a place that keeps manifests.
+type ManifestStore interface {
+	// PutManifest stores a file in place of the one that is there, whole or not
+	// at all.
+	PutManifest(path string, content io.Reader) error
+	// GetManifest returns a file, or an error that is os.ErrNotExist.
+	GetManifest(path string) (io.ReadCloser, error)
+}
+
+// Manifests makes the manifests of one writer. It reads each entry of the log
+// once, and keeps what it needs of it: some hundred bytes in memory, and the list
+// of files in a file without a name. One goroutine uses it.
+type Manifests struct {
+	log    Log
+	writer string
+	seen   map[Name]string // stamp of each entry
+	crawls map[string]*crawlManifest
+	spool  *os.File
+	size   int64
+}
+
+// crawlManifest is a manifest whose files are in parts of the spool.
+type crawlManifest struct {
+	Manifest
+	formats map[string]bool
+	streams map[streamKey]*ManifestStream
+	parts   [][2]int64   // offsets
+	pending bytes.Buffer // files that are not in the spool yet
+}
+
+type streamKey struct {
+	partition, life int
+	epoch           string
+}
+
+// NewManifests returns one that has read nothing. It keeps its file in the
+// directory temp. Close it after use.
+func NewManifests(log Log, writer, temp string) (*Manifests, error) {
+	f, err := os.CreateTemp(temp, "manifest-*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("make manifests: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(fmt.Errorf("make manifests: %w", err), f.Close())
+	}
+	m := &Manifests{log: log, writer: writer, spool: f}
+	m.forget()
+	return m, nil
+}
+
+// Close lets go of the file.
+func (m *Manifests) Close() error { return m.spool.Close() }
+
+func (m *Manifests) forget() {
+	m.seen, m.crawls, m.size = make(map[Name]string), make(map[string]*crawlManifest), 0
+}
+
+// Update reads the entries that are new. Until stop returns an error, which it
+// then returns: what was read stays known.
+func (m *Manifests) Update(stop func() error) error {
+	refs, err := m.log.List(-1)
+	if err != nil {
+		return fmt.Errorf("read commits: %w", err)
+	}
+	same := 0
+	for _, r := range refs {
+		if m.seen[r.Name] == r.Stamp {
+			same++
+		}
+	}
+	if same < len(m.seen) { // one was changed, or removed
+		m.forget()
+	}
+	for _, r := range refs {
+		if _, ok := m.seen[r.Name]; ok {
+			continue
+		}
+		if err := stop(); err != nil {
+			return err
+		}
+		c, err := m.log.Read(r)
+		if err != nil {
+			return err
+		}
+		m.seen[r.Name] = r.Stamp
+		if err := m.add(c); err != nil {
+			return err
+		}
+	}
+	return m.flush()
+}
+
+// maxPending bounds what of a manifest is in memory.
+const maxPending = 256 << 10
+
+func (m *Manifests) add(c *Commit) error {
+	records := make(map[string]int)
+	name := c.Name().String()
+	for i := range c.Files {
+		f := c.Files[i]
+		records[f.Crawl] += f.Records
+		cm := m.crawl(f.Crawl)
+		cm.count(&f)
+		f.Columns = nil // they are in the schema
+		line, err := json.Marshal(ManifestFile{f, name})
+		if err != nil {
+			return fmt.Errorf("encode manifest: %w", err)
+		}
+		cm.pending.WriteString(",\n    ")
+		cm.pending.Write(line)
+		if cm.pending.Len() > maxPending {
+			if err := m.spill(cm); err != nil {
+				return err
+			}
+		}
+	}
+	for crawl, n := range records {
+		m.crawl(crawl).commit(c, n)
+	}
+	return nil
+}
+
+func (m *Manifests) crawl(name string) *crawlManifest {
+	cm := m.crawls[name]
+	if cm == nil {
+		cm = &crawlManifest{formats: make(map[string]bool), streams: make(map[streamKey]*ManifestStream)}
+		cm.V, cm.Crawl, cm.Writer, cm.Kinds = messages.Version, name, m.writer, make(map[string]int64)
+		m.crawls[name] = cm
+	}
+	return cm
+}
+
+func (cm *crawlManifest) count(f *File) {
+	cm.FileCount++
+	cm.Records += int64(f.Records)
+	cm.Bytes += f.Bytes
+	cm.RawBytes += f.RawBytes
+	for kind, n := range f.Kinds {
+		cm.Kinds[kind] += int64(n)
+	}
+	if f.Kind != "" {
+		cm.Kinds[f.Kind] += int64(f.Records)
+	}
+	if f.Columns != nil {
+		if cm.Schema == nil {
+			cm.Schema = make(map[string][]Column)
+		}
+		cm.Schema[f.Kind] = f.Columns
+	}
+	cm.Encrypted = cm.Encrypted || sealed.Is(f.Path)
+	cm.formats[formatOf(f.Path)] = true
+}
+
+// formatOf returns what the name of a chunk ends in, without the token that it
+// may have in S3.
+func formatOf(path string) string {
+	_, ext, ok := ParseName(path[strings.LastIndexByte(path, '/')+1:])
+	if !ok {
+		return "object"
+	}
+	if first, rest, more := strings.Cut(ext, "."); more && len(first) == 16 {
+		ext = rest
+	}
+	return strings.TrimSuffix(ext, sealed.Ext)
+}
+
+func (cm *crawlManifest) commit(c *Commit, records int) {
+	key := streamKey{c.Partition, c.Life, EpochOf(c.Created)}
+	s := cm.streams[key]
+	if s == nil {
+		s = &ManifestStream{Partition: c.Partition, Created: c.Created, Life: c.Life, FirstSeq: c.FirstSeq}
+		cm.streams[key] = s
+	}
+	s.LastSeq = c.LastSeq
+	s.Commits = append(s.Commits, ManifestCommit{c.Name().String(), c.FirstSeq, c.LastSeq, c.Stored, records})
+}
+
+// flush moves what is in memory to the spool.
+func (m *Manifests) flush() error {
+	for _, cm := range m.crawls {
+		if err := m.spill(cm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Manifests) spill(cm *crawlManifest) error {
+	n := int64(cm.pending.Len())
+	if n == 0 {
+		return nil
+	}
+	if _, err := m.spool.WriteAt(cm.pending.Bytes(), m.size); err != nil {
+		return fmt.Errorf("make manifest: %w", err)
+	}
+	if last := len(cm.parts) - 1; last >= 0 && cm.parts[last][1] == m.size {
+		cm.parts[last][1] += n
+	} else {
+		cm.parts = append(cm.parts, [2]int64{m.size, m.size + n})
+	}
+	m.size += n
+	cm.pending.Reset()
+	return nil
+}
+
+// Crawls returns the crawls that have files, in order.
+func (m *Manifests) Crawls() []string { return slices.Sorted(maps.Keys(m.crawls)) }
+
+// Head returns a manifest without its files, of what Update has read, and whether
+// there is one.
+func (m *Manifests) Head(crawl string) (Manifest, bool) {
+	cm, ok := m.crawls[crawl]
+	if !ok {
+		return Manifest{}, false
+	}
+	head := cm.Manifest
+	head.Generated = time.Now().UTC().Truncate(time.Second)
+	head.Formats = slices.Sorted(maps.Keys(cm.formats))
+	for _, s := range cm.streams {
+		head.Streams = append(head.Streams, *s)
+	}
+	slices.SortFunc(head.Streams, func(a, b ManifestStream) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), a.Created.Compare(b.Created), cmp.Compare(a.Life, b.Life))
+	})
+	return head, true
+}
+
+// Encode returns the manifest whose head is given.
+func (m *Manifests) Encode(head Manifest) (io.Reader, error) {
+	head.Files = []ManifestFile{}
+	text, err := json.MarshalIndent(head, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode manifest: %w", err)
+	}
+	// The files go between the last two brackets.
+	text = bytes.TrimSuffix(text, []byte("]\n}"))
+	parts := []io.Reader{bytes.NewReader(text)}
+	for i, p := range m.crawls[head.Crawl].parts {
+		if i == 0 {
+			p[0]++ // without the first comma
+		}
+		parts = append(parts, io.NewSectionReader(m.spool, p[0], p[1]-p[0]))
+	}
+	return io.MultiReader(append(parts, strings.NewReader("\n  ]\n}\n"))...), nil
+}
+
+// Store makes the manifest of a crawl and stores it. It stays complete where it
+// was, unless something was committed since.
+func (m *Manifests) Store(to ManifestStore, crawl string, complete bool) error {
+	head, ok := m.Head(crawl)
+	if !ok {
+		return nil
+	}
+	head.Complete = complete || m.WasComplete(to, head)
+	text, err := m.Encode(head)
+	if err != nil {
+		return err
+	}
+	if err := to.PutManifest(ManifestPath(m.writer, crawl), text); err != nil {
+		return fmt.Errorf("store manifest: %w", err)
+	}
+	return nil
+}
+
+// WasComplete reports whether the manifest that is stored says that the crawl was
+// complete, and has the same commits as head.
+func (m *Manifests) WasComplete(in ManifestStore, head Manifest) bool {
+	have, ok := m.stored(in, head.Crawl)
+	return ok && have.Complete && have.hasCommitsOf(&head)
+}
+
+// Outdated returns the crawls whose manifest in the store is not of the commits
+// that Update has read.
+func (m *Manifests) Outdated(in ManifestStore) []string {
+	return slices.DeleteFunc(m.Crawls(), func(crawl string) bool {
+		head, _ := m.Head(crawl)
+		have, ok := m.stored(in, crawl)
+		return ok && have.hasCommitsOf(&head)
+	})
+}
+
+// stored returns the manifest that is stored without its files, which may be
+// millions.
+func (m *Manifests) stored(in ManifestStore, crawl string) (*Manifest, bool) {
+	f, err := in.GetManifest(ManifestPath(m.writer, crawl))
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	head, err := readHead(f)
+	return head, err == nil
+}
+
+// readHead reads a manifest up to its files, which are last.
+func readHead(r io.Reader) (*Manifest, error) {
+	members := make(map[string]json.RawMessage)
+	d := json.NewDecoder(r)
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, ok := key.(string)
+		if !ok || name == "files" {
+			break
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		members[name] = value
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	var head Manifest
+	return &head, json.Unmarshal(text, &head)
+}
+
+func (m *Manifest) hasCommitsOf(head *Manifest) bool {
+	return m.FileCount == head.FileCount && slices.EqualFunc(m.Streams, head.Streams, func(a, b ManifestStream) bool {
+		return a.Partition == b.Partition && a.Created.Equal(b.Created) && a.Life == b.Life && a.LastSeq == b.LastSeq
+	})
+}
+
+// ReadManifest reads a manifest.
+func ReadManifest(r io.Reader) (*Manifest, error) {
+	var m Manifest
+	if err := json.NewDecoder(r).Decode(&m); err != nil {
+		return nil, fmt.Errorf("read manifest: %w", err)
+	}
+	switch {
+	case m.V != messages.Version:
+		return nil, fmt.Errorf("read manifest: v is %d, this build reads %d: %w", m.V, messages.Version, messages.ErrVersion)
+	case m.Crawl == "" || int64(len(m.Files)) != m.FileCount:
+		return nil, fmt.Errorf("read manifest: it is no manifest of Seine, or was cut: it has %d files and says %d", len(m.Files), m.FileCount)
+	}
+	return &m, nil
+}

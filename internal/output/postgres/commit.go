@@ -1,0 +1,232 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"seine/internal/output"
+	"seine/internal/output/rows"
+)
+
+// Enter implements rows.Database.
+func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed int64, err error) {
+	feed, err = d.feed(ctx, p, created)
+	if errors.Is(err, pgx.ErrNoRows) {
+		_, err = d.pool.Exec(ctx, `INSERT INTO feeds (writer, partition, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+			d.writer, p, name(created))
+		if err == nil {
+			feed, err = d.feed(ctx, p, created)
+		}
+	}
+	return feed, d.explain(err)
+}
+
+func (d *database) feed(ctx context.Context, p int, created time.Time) (feed int64, err error) {
+	err = d.pool.QueryRow(ctx, `SELECT id FROM feeds WHERE writer = $1 AND partition = $2 AND created = $3`,
+		d.writer, p, name(created)).Scan(&feed)
+	return feed, err
+}
+
+// name is a time as text: a timestamp of PostgreSQL would lose its nanoseconds.
+func name(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Tables of the session that a batch passes through. A pool on the way may give this
+// session to a writer of another build, whose columns may be others: so their names
+// have the version.
+var (
+	stagePages   = fmt.Sprintf("stage_pages_%d", len(migrations))
+	stageRecords = fmt.Sprintf("stage_records_%d", len(migrations))
+)
+
+// begin makes a transaction ready for a batch, in one round trip.
+func begin(ctx context.Context, tx pgx.Tx) error {
+	var b pgx.Batch
+	b.Queue(`SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`)
+	b.Queue(`SET LOCAL client_min_messages = warning`)
+	b.Queue(`CREATE TEMP TABLE IF NOT EXISTS ` + stagePages + ` (LIKE pages) ON COMMIT DELETE ROWS`)
+	b.Queue(`CREATE TEMP TABLE IF NOT EXISTS ` + stageRecords + ` (LIKE records) ON COMMIT DELETE ROWS`)
+	return tx.SendBatch(ctx, &b).Close()
+}
+
+// Commit implements rows.Database.
+func (d *database) Commit(ctx context.Context, b *rows.Batch, at output.Hook) (string, error) {
+	tx, err := d.pool.Begin(ctx)
+	if err != nil {
+		return "", d.explain(err)
+	}
+	w := &batch{tx: tx, Batch: b, at: at}
+	mark, err := w.write(ctx, d.writer)
+	if err == nil {
+		err = at.At(output.StepEntrySynced)
+	}
+	if err == nil {
+		err = tx.Commit(ctx)
+	} else {
+		_ = tx.Rollback(ctx) // the end of the connection does the same
+	}
+	if c := constraint(err); c == "commits_pkey" || c == "events_pkey" {
+		err = fmt.Errorf("%s: %w (%w)", b.Commit.Name(), output.ErrTaken, err)
+	}
+	return mark, d.explain(err)
+}
+
+// batch is a batch on its way into the tables.
+type batch struct {
+	*rows.Batch
+	tx pgx.Tx
+	at output.Hook
+	id int64 // of the commit
+}
+
+// write sends the entry first: its key says whether there is anything to do.
+func (b *batch) write(ctx context.Context, writer string) (mark string, err error) {
+	if err := begin(ctx, b.tx); err != nil {
+		return "", err
+	}
+	if err := b.at.At(rows.StepBegun); err != nil {
+		return "", err
+	}
+	c := b.Batch.Commit
+	n := c.Name()
+	err = b.tx.QueryRow(ctx, `INSERT INTO commits (writer, partition, epoch, life, first_seq, last_seq, records, entry)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id, `+markOf,
+		writer, n.Partition, n.Epoch, n.Life, int64(n.First), int64(c.LastSeq), c.Records(), string(b.Entry)).Scan(&b.id, &mark)
+	if err != nil {
+		return "", err
+	}
+	if err := b.at.At(rows.StepEntry); err != nil {
+		return "", err
+	}
+	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.sources} {
+		if err := send(ctx); err != nil {
+			return "", err
+		}
+	}
+	return mark, b.at.At(rows.StepRows)
+}
+
+// copy sends rows to a table.
+func (b *batch) copy(ctx context.Context, table string, columns []string, all []*rows.Row, values func(*rows.Row) []any) error {
+	next := 0
+	_, err := b.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(func() ([]any, error) {
+		if next == len(all) {
+			return nil, nil
+		}
+		next++
+		return values(all[next-1]), nil
+	}))
+	return err
+}
+
+var eventColumns = []string{
+	"feed", "id", "commit_id", "crawl", "kind", "item", "url", "visit", "fetched_at", "status", "class", "attempt", "error",
+	"detail", "bytes_wire", "bytes_body", "dns_ms", "connect_ms", "tls_ms", "first_byte_ms", "total_ms", "data",
+}
+
+func (b *batch) events(ctx context.Context) error {
+	if len(b.Events) == 0 {
+		return nil
+	}
+	return b.copy(ctx, "events", eventColumns, b.Events, func(r *rows.Row) []any {
+		o := r.Outcome()
+		return []any{
+			b.Feed, r.Identity[:], b.id, r.Crawl, r.Kind, r.Item[:], r.URLOrNil(), r.VisitOrNil(), moment(r.FetchedAt), r.Status,
+			o.Class, o.Attempt, o.Error, o.Detail, o.BytesWire, o.BytesBody,
+			o.Timings.DNS, o.Timings.Connect, o.Timings.TLS, o.Timings.FirstByte, o.Timings.Total, storable(r.Own()),
+		}
+	})
+}
+
+// moment is a time as PostgreSQL takes it.
+func moment(t time.Time) pgtype.Timestamptz { return pgtype.Timestamptz{Time: t, Valid: true} }
+
+var pageColumns = []string{
+	"crawl", "id", "url", "host", "status", "content_type", "title", "description", "canonical", "language", "charset",
+	"noindex", "text", "fetched_at", "depth", "referrer", "visit", "round", "duplicate_of", "record", "commit_id",
+}
+
+// pages are counted where there was none.
+func (b *batch) pages(ctx context.Context) error {
+	if len(b.Pages) == 0 {
+		return nil
+	}
+	err := b.copy(ctx, stagePages, pageColumns, b.Pages, func(r *rows.Row) []any {
+		p := r.Page()
+		return []any{
+			r.Crawl, r.Item[:], r.URLOrNil(), r.HostOrNil(), r.Status, p.ContentType, p.Title, p.Description, p.Canonical,
+			p.Language, p.Charset, p.NoIndex, p.Text, moment(r.FetchedAt), p.Depth, p.Referrer, r.VisitOrNil(), r.Round,
+			r.DuplicateOrNil(), storable(r.Data), b.id,
+		}
+	})
+	if err != nil {
+		return err
+	}
+	added, err := b.tx.Query(ctx, `WITH put AS (
+		INSERT INTO pages AS p SELECT * FROM `+stagePages+` ORDER BY crawl, id ON CONFLICT (crawl, id) DO UPDATE SET
+		(url, host, status, content_type, title, description, canonical, language, charset, noindex, text, fetched_at, depth,
+		referrer, visit, round, duplicate_of, record, commit_id) = (excluded.url, excluded.host, excluded.status,
+		excluded.content_type, excluded.title, excluded.description, excluded.canonical, excluded.language, excluded.charset,
+		excluded.noindex, excluded.text, excluded.fetched_at, excluded.depth, excluded.referrer, excluded.visit, excluded.round,
+		excluded.duplicate_of, excluded.record, excluded.commit_id)
+		WHERE (p.fetched_at, p.round) <= (excluded.fetched_at, excluded.round)
+		RETURNING crawl, host, xmax = 0 AS added)
+		SELECT crawl, host, count(*) FROM put WHERE added AND host IS NOT NULL GROUP BY crawl, host`)
+	if err != nil {
+		return err
+	}
+	var crawl, host string
+	var n int64
+	_, err = pgx.ForEachRow(added, []any{&crawl, &host, &n}, func() error {
+		b.AddNew(crawl, host, n)
+		return nil
+	})
+	return err
+}
+
+var recordColumns = []string{
+	"crawl", "kind", "id", "key", "place", "url", "fetched_at", "visit", "round", "duplicate_of", "data", "commit_id",
+}
+
+func (b *batch) records(ctx context.Context) error {
+	if len(b.Records) == 0 {
+		return nil
+	}
+	err := b.copy(ctx, stageRecords, recordColumns, b.Records, func(r *rows.Row) []any {
+		return []any{
+			r.Crawl, r.Kind, r.Item[:], r.KeyOrNil(), r.PlaceOrNil(), r.URLOrNil(), moment(r.FetchedAt), r.VisitOrNil(),
+			r.Round, r.DuplicateOrNil(), storable(r.Data), b.id,
+		}
+	})
+	if err != nil {
+		return err
+	}
+	_, err = b.tx.Exec(ctx, `INSERT INTO records AS r SELECT * FROM `+stageRecords+` ORDER BY crawl, kind, id
+		ON CONFLICT (crawl, kind, id) DO UPDATE SET
+		(key, place, url, fetched_at, visit, round, duplicate_of, data, commit_id) = (excluded.key, excluded.place, excluded.url,
+		excluded.fetched_at, excluded.visit, excluded.round, excluded.duplicate_of, excluded.data, excluded.commit_id)
+		WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`)
+	return err
+}
+
+func (b *batch) sources(ctx context.Context) error {
+	if len(b.Hosts) == 0 {
+		return nil
+	}
+	var crawls, names []string
+	var first, last []time.Time
+	var added []int64
+	for _, h := range b.Hosts {
+		crawls, names, added = append(crawls, h.Crawl), append(names, h.Name), append(added, h.New)
+		first, last = append(first, h.First), append(last, h.Last)
+	}
+	_, err := b.tx.Exec(ctx, `INSERT INTO sources AS s (crawl, host, first_seen, last_seen, pages)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::bigint[])
+		ON CONFLICT (crawl, host) DO UPDATE SET first_seen = least(s.first_seen, excluded.first_seen),
+		last_seen = greatest(s.last_seen, excluded.last_seen), pages = s.pages + excluded.pages`, crawls, names, first, last, added)
+	return err
+}

@@ -1,0 +1,151 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// schemes begin what names a database.
+var schemes = []string{"postgres://", "postgresql://"}
+
+// Is reports whether out names a database of PostgreSQL.
+func Is(out string) bool {
+	return strings.HasPrefix(out, schemes[0]) || strings.HasPrefix(out, schemes[1])
+}
+
+// hidden is what is told of a DSN that cannot be read.
+const hidden = "postgres://…"
+
+// Redact returns what may be told of out: user, host, port, database and schema.
+func Redact(out string) string {
+	t, err := parse(out)
+	if err != nil {
+		return hidden
+	}
+	return t.shown
+}
+
+// Validate says what is wrong with out, without repeating it.
+func Validate(out string) error {
+	_, err := parse(out)
+	return err
+}
+
+// target is where a DSN leads, with what the environment adds to it.
+type target struct {
+	config *pgxpool.Config
+	schema string // to be made if there is none; "" where a path of several was given
+	shown  string
+}
+
+func parse(out string) (*target, error) {
+	config, err := pgxpool.ParseConfig(out)
+	if err != nil {
+		return nil, fmt.Errorf("--out %s: cannot be read: %w", hidden, reason(err))
+	}
+	c := config.ConnConfig
+	if c.ConnectTimeout == 0 || c.ConnectTimeout > connectTime && !strings.Contains(out, "connect_timeout") {
+		c.ConnectTimeout = connectTime
+	}
+	if !strings.Contains(out, "pool_max_conns") {
+		config.MaxConns = connections
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "seine-writer"
+	}
+	t := &target{config: config, schema: c.RuntimeParams["search_path"]}
+	if t.schema == "" && !strings.Contains(c.RuntimeParams["options"], "search_path") {
+		t.schema = schemaName
+		c.RuntimeParams["search_path"] = schemaName
+	}
+	t.shown = show(c.Config, t.schema)
+	t.schema = strings.Trim(strings.TrimSpace(t.schema), `"`)
+	return t, nil
+}
+
+// reason is what pgx says of a DSN, but none of its text: what cannot be read may
+// have a password anywhere.
+func reason(err error) error {
+	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
+		return errors.New("it must be postgres://USER@HOST:PORT/DATABASE?OPTIONS, with what is special in a name or a password percent-encoded, and files that it names must be there")
+	}
+	return errors.New("its options are not right")
+}
+
+// show tells where a configuration leads.
+func show(c pgconn.Config, schema string) string {
+	u := url.URL{Scheme: "postgres", User: url.User(c.User), Path: "/" + c.Database}
+	q := url.Values{}
+	port := strconv.Itoa(int(c.Port))
+	switch {
+	case strings.HasPrefix(c.Host, "/"): // the folder of a socket
+		q.Set("host", c.Host)
+	case c.Port == 5432:
+		if u.Host = c.Host; strings.Contains(c.Host, ":") {
+			u.Host = "[" + c.Host + "]"
+		}
+	default:
+		u.Host = net.JoinHostPort(c.Host, port)
+	}
+	if schema != schemaName && schema != "" {
+		q.Set("search_path", schema)
+	}
+	u.RawQuery = q.Encode()
+	if s := u.String(); !strings.Contains(c.Database+c.Host, "@") && (c.Password == "" || len(c.Password) < 3 || !strings.Contains(s, c.Password)) {
+		return s
+	}
+	return hidden // a password that is not where it should be
+}
+
+// scrub takes the password out of an error. pgx is careful not to have it there; this
+// is for what a server, or another build of pgx, may say.
+func (t *target) scrub(err error) error {
+	password := t.config.ConnConfig.Password
+	if err == nil || len(password) < 3 || !strings.Contains(err.Error(), password) {
+		return err
+	}
+	return &scrubbed{err, strings.ReplaceAll(err.Error(), password, "…")}
+}
+
+// scrubbed is an error with another text.
+type scrubbed struct {
+	err  error
+	text string
+}
+
+// Error returns the text.
+func (e *scrubbed) Error() string { return e.text }
+
+// Unwrap returns the error.
+func (e *scrubbed) Unwrap() error { return e.err }
+
+// hints say for an error of the server what a person can do about it.
+var hints = map[string]string{
+	"28P01": "the server refuses the password (of the DSN, PGPASSWORD or the file PGPASSFILE)",
+	"28000": "the server refuses this user",
+	"3D000": "there is no such database: CREATE DATABASE makes one",
+	"42501": "this role lacks a right: GRANT it, or let another role make the schema and the tables",
+	"53100": "the server's disk is full",
+	"25006": "the server takes no writes: it is a standby, or set to read only",
+	"57P03": "the server is starting or stopping",
+	"53300": "the server has no connection left",
+}
+
+// explain adds what a person can do about an error.
+func (d *database) explain(err error) error {
+	err = d.target.scrub(err)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && hints[e.Code] != "" {
+		return fmt.Errorf("%s: %w", hints[e.Code], err)
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return fmt.Errorf("cannot be reached: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,283 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
+
+	"seine/internal/output"
+	"seine/internal/output/rows"
+	"seine/internal/output/rows/rowstest"
+	"seine/internal/pgserver"
+)
+
+func TestMain(m *testing.M) {
+	pgserver.SetEnvironment()
+	goleak.VerifyTestMain(m)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// place is the schema "seine" of a database.
+func place(t testing.TB, dsn string) rowstest.Place {
+	with := func(do func(context.Context, *pgx.Conn) error) {
+		t.Helper()
+		ctx := context.Background()
+		c, err := pgx.Connect(ctx, dsn)
+		check(t, err)
+		_, err = c.Exec(ctx, `SET search_path TO seine`)
+		check(t, errors.Join(err, do(ctx, c), c.Close(ctx)))
+	}
+	return rowstest.Place{
+		Open: func(name, from string) (*rows.Sink, error) { return Open(dsn, name, from, nil) },
+		Read: func(name string) (output.Log, error) { return Read(dsn, name) },
+		Ask: func(query string) (value string) {
+			t.Helper()
+			with(func(ctx context.Context, c *pgx.Conn) error {
+				return c.QueryRow(ctx, `SELECT (`+query+`)::text`).Scan(&value)
+			})
+			return value
+		},
+		Exec: func(statement string) {
+			t.Helper()
+			with(func(ctx context.Context, c *pgx.Conn) error { _, err := c.Exec(ctx, statement); return err })
+		},
+	}
+}
+
+func TestDatabase(t *testing.T) {
+	s := pgserver.Start(t)
+	rowstest.Run(t, func(t *testing.T) rowstest.Place { return place(t, s.DSN(s.Database())) })
+}
+
+// Tables of the version before have their rows afterwards, and what the new version
+// adds.
+func TestMigrateFromTheVersionBefore(t *testing.T) {
+	server := pgserver.Start(t)
+	p := place(t, server.DSN(server.Database()))
+	all := migrations
+	t.Cleanup(func() { migrations = all })
+	for v := 1; v <= len(all); v++ {
+		migrations = all[:v]
+		s, err := p.Open("default", rows.FromRecords)
+		check(t, err)
+		at := rowstest.Created
+		check(t, rowstest.Enter(t, s, at).Commit(at, uint64(v), rowstest.Page(fmt.Sprintf("https://a.example/%d", v), 1, at, "old")))
+		check(t, s.Close())
+		for query, want := range map[string]int{
+			`SELECT version FROM seine_schema`: v, `SELECT count(*) FROM seine_schema`: 1, `SELECT count(*) FROM pages`: v,
+		} {
+			if got := p.Ask(query); got != fmt.Sprint(want) {
+				t.Errorf("%s: %s, want %d", query, got, want)
+			}
+		}
+	}
+	if got := p.Ask(`SELECT count(*) FROM pg_indexes WHERE schemaname = 'seine' AND indexname = 'pages_url'`); got != "1" {
+		t.Errorf("%s indexes", got)
+	}
+	migrations = all[:1] // an older build must leave it alone
+	for name, open := range map[string]func() error{
+		"open": func() error { _, err := p.Open("default", rows.FromRecords); return err },
+		"read": func() error { _, err := p.Read("default"); return err },
+	} {
+		if err := open(); !errors.Is(err, rows.ErrNewer) {
+			t.Errorf("%s: %v, want %v", name, err, rows.ErrNewer)
+		}
+	}
+	// A migration that fails leaves the version before.
+	migrations = append(all[:len(all):len(all)], rows.Migration{Version: len(all) + 1, SQL: `CREATE TABLE new (a int); INSERT INTO nowhere VALUES (1)`})
+	if _, err := p.Open("default", rows.FromRecords); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("%v", err)
+	}
+	if got := p.Ask(`SELECT to_regclass('new') IS NULL AND version = ` + fmt.Sprint(len(all)) + ` FROM seine_schema`); got != "true" {
+		t.Errorf("a failed migration left something: %s", got)
+	}
+}
+
+// Several writers that start at once agree on who makes the tables.
+func TestStartTogether(t *testing.T) {
+	server := pgserver.Start(t)
+	dsn := server.DSN(server.Database())
+	done := make(chan error)
+	for range 8 {
+		go func() {
+			s, err := Open(dsn, "default", rows.FromRecords, nil)
+			if err == nil {
+				err = s.Close()
+			}
+			done <- err
+		}()
+	}
+	for range 8 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a person must mend is told, with a hint, and without the password.
+func TestRefusals(t *testing.T) {
+	server := pgserver.Start(t)
+	db := server.Database()
+	server.Exec(db, `CREATE ROLE weak LOGIN PASSWORD 'weak-secret'`)
+	server.Exec(db, `CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0`)
+	weak := strings.Replace(server.DSN(db), pgserver.User+":"+pgserver.Password, "weak:weak-secret", 1)
+	refused := func(dsn string, wants ...string) {
+		t.Helper()
+		_, err := Open(dsn, "default", rows.FromRecords, nil)
+		for _, want := range append(wants, "--out postgres://") {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+		for _, secret := range []string{pgserver.Password, "weak-secret", "not-the-secret"} {
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("the password is in %q", err)
+			}
+		}
+	}
+	refused(strings.Replace(server.DSN(db), pgserver.Password, "not-the-secret", 1), "refuses the password", server.Addr+"/"+db)
+	refused(server.DSN("nowhere"), "no such database")
+	refused(server.DSN("latin"), "LATIN1", "UTF8")
+	refused(weak, "lacks a right")
+	check(t, openAndClose(server.DSN(db)))
+	refused(weak, "lacks a right") // of the schema
+	server.Exec(db, `GRANT USAGE ON SCHEMA seine TO weak; GRANT SELECT ON ALL TABLES IN SCHEMA seine TO weak`)
+	refused(weak, "commits: INSERT", "GRANT")
+	server.Exec(db, `GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA seine TO weak`)
+	check(t, openAndClose(weak)) // and no right to change the tables is needed
+	server.Kill()
+	refused(server.DSN(db), "cannot be reached", "refused")
+}
+
+func openAndClose(dsn string) error {
+	s, err := Open(dsn, "default", rows.FromRecords, nil)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// The tables are where the search path says.
+func TestSearchPath(t *testing.T) {
+	server := pgserver.Start(t)
+	db := server.Database()
+	check(t, openAndClose(server.DSN(db)+"?search_path=my_crawls"))
+	check(t, openAndClose(server.DSN(db)+"?options=-csearch_path%3Dpublic"))
+	check(t, openAndClose(server.DSN(db)))
+	p := place(t, server.DSN(db))
+	if got := p.Ask(`SELECT string_agg(schemaname, ' ' ORDER BY schemaname) FROM pg_tables WHERE tablename = 'commits'`); got != "my_crawls public seine" {
+		t.Errorf("tables are in %s", got)
+	}
+}
+
+// Credentials need not be in --out, where everyone on the machine can read them.
+func TestCredentialsElsewhere(t *testing.T) {
+	server := pgserver.Start(t)
+	db := server.Database()
+	bare := "postgres://" + pgserver.User + "@" + server.Addr + "/" + db
+	t.Setenv("PGPASSWORD", pgserver.Password)
+	check(t, openAndClose(bare))
+	t.Setenv("PGPASSWORD", "")
+	host, port, _ := strings.Cut(server.Addr, ":")
+	file := filepath.Join(t.TempDir(), "pass")
+	check(t, os.WriteFile(file, []byte(strings.Join([]string{host, port, "*", pgserver.User, pgserver.Password}, ":")), 0o600))
+	t.Setenv("PGPASSFILE", file)
+	check(t, openAndClose(bare))
+	service := filepath.Join(t.TempDir(), "service")
+	check(t, os.WriteFile(service, fmt.Appendf(nil, "[crawls]\nhost=%s\nport=%s\nuser=%s\ndbname=%s\n", host, port, pgserver.User, db), 0o600))
+	t.Setenv("PGSERVICEFILE", service)
+	check(t, openAndClose("postgres://?service=crawls"))
+}
+
+func TestRedact(t *testing.T) {
+	for out, want := range map[string]string{
+		"postgres://me:secret@db.example/crawls":                        "postgres://me@db.example/crawls",
+		"postgresql://me:secret@db.example:5433/crawls?sslmode=disable": "postgres://me@db.example:5433/crawls",
+		"postgres://me@db.example/crawls?password=secret":               "postgres://me@db.example/crawls",
+		"postgres://me@[::1]/crawls?search_path=other":                  "postgres://me@[::1]/crawls?search_path=other",
+		"postgres:///crawls?host=/run/postgresql&user=me":               "postgres://me@/crawls?host=%2Frun%2Fpostgresql",
+		"postgres://me:se%40cret@db.example/crawls":                     "postgres://me@db.example/crawls",
+		"postgres://me:12/secret@db.example/crawls":                     hidden,
+		"postgres://me:secret@db.example:port/crawls":                   hidden,
+		"postgres://me@db.example/crawls?sslmode=secret":                hidden,
+		"postgres://me@db.example/crawls?pool_max_conns=secret":         hidden,
+	} {
+		if got := Redact(out); got != want {
+			t.Errorf("%s: %s, want %s", out, got, want)
+		}
+		if err := Validate(out); err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", out, err)
+		}
+	}
+}
+
+// FuzzRedact looks for a DSN whose password is told.
+func FuzzRedact(f *testing.F) {
+	for _, s := range []string{"me", "/", "#", "?", "@", "%", ":", "\\", "[", "x@y/z", "1/2"} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "zQ7pW0"
+		for _, out := range []string{
+			"postgres://me:" + before + secret + after + "@db.example/crawls",
+			"postgres://me:" + url.QueryEscape(before+secret+after) + "@db.example/crawls",
+			"postgres://me@db.example/crawls?password=" + before + secret + after,
+		} {
+			if s := Redact(out) + fmt.Sprint(Validate(out)); strings.Contains(s, secret) {
+				t.Errorf("%q is told as %s", out, s)
+			}
+		}
+	})
+}
+
+// What storable returns, PostgreSQL takes.
+func TestStorable(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":"b\u0000c\\u0000"}`:                  `{"a":"b\ufffdc\\u0000"}`,
+		`"\ud83d\ude00\ud83d \udc00\ud83dx\uD83D"`: `"\ud83d\ude00\ufffd \ufffd\ufffdx\ufffd"`,
+		`{"n":1e400,"m":-1.5E-12}`:                 `{"n":1e400,"m":-1.5E-12}`,
+		`[1e1000]`:                                 `"[1e1000]"`,
+		"\"caf\xe9\"":                              "\"caf\uFFFD\"",
+		`"plain \n \u00e9"`:                        `"plain \n \u00e9"`,
+	} {
+		if got := string(storable([]byte(in))); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// FuzzStorable asks a real server whether it takes what is made of JSON.
+func FuzzStorable(f *testing.F) {
+	for _, s := range []string{`{"a":[1,-2.5e3,null]}`, `"\u0000\ud800\\"`, `1e999999`, strings.Repeat(`[`, 600) + strings.Repeat(`]`, 600), `{"\u0000":1,"\u0000":2}`} {
+		f.Add([]byte(s))
+	}
+	server := pgserver.Start(f)
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, server.DSN("postgres"))
+	check(f, err)
+	f.Cleanup(func() { _ = c.Close(ctx) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var v any
+		if json.Unmarshal(data, &v) != nil {
+			return
+		}
+		if _, err := c.Exec(ctx, `SELECT $1::jsonb`, storable(data)); err != nil {
+			t.Errorf("%q: %v", data, err)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Output is what a writer committed, to be read. It is safe for concurrent use.
+type Output struct{ Log }
+
+// Commits calls do for each entry of the commit log, by partition and in the
+// order of the commits, until do returns an error, which it then returns.
+func (o Output) Commits(do func(*Commit) error) error {
+	refs, err := o.List(-1)
+	if err != nil {
+		return fmt.Errorf("read commits: %w", err)
+	}
+	for _, r := range refs {
+		c, err := o.Read(r)
+		if err != nil {
+			return err
+		}
+		if err := do(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// All returns the whole commit log.
+func (o Output) All() ([]Commit, error) {
+	var all []Commit
+	err := o.Commits(func(c *Commit) error {
+		all = append(all, *c)
+		return nil
+	})
+	return all, err
+}
+
+// ErrNoLog is returned for a place where no writer has its log.
+var ErrNoLog = errors.New("no commit log is there")
+
+// Verifier is a Log that checks its commits in a way of its own.
+type Verifier interface {
+	// VerifyCommit says what is wrong with what was committed by c.
+	VerifyCommit(c *Commit) error
+}
+
+// Printer is a Log that has its records in an order of its own.
+type Printer interface {
+	// PrintRecords writes all records, a line of JSON each.
+	PrintRecords(w io.Writer) error
+}
+
+// Close ends the connections that reading needed, if any.
+func (o Output) Close() error {
+	if c, ok := o.Log.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// Only returns the one name there is of writers that have their log in a place.
+func Only(names []string) (string, error) {
+	switch len(names) {
+	case 0:
+		return "", ErrNoLog
+	case 1:
+		return names[0], nil
+	}
+	return "", fmt.Errorf("there are the logs of %d writers, %s: name one", len(names), strings.Join(names, ", "))
+}
+
+// Name returns the name of the writer whose output it is.
+func (o Output) Name() string {
+	if n, ok := o.Log.(interface{ WriterName() string }); ok {
+		return n.WriterName()
+	}
+	return ""
+}
+
+// EndsWithObjects reports whether the last entry of a partition is of objects. Then
+// no chunk was begun since an owner has looked for some, and there may be millions
+// of files to look at.
+func EndsWithObjects(log Log, refs []Ref) (bool, error) {
+	if len(refs) == 0 {
+		return false, nil
+	}
+	c, err := log.Read(refs[len(refs)-1])
+	if err != nil || len(c.Files) == 0 {
+		return false, err
+	}
+	return !IsChunk(c.Files[0].Path), nil
+}

@@ -1,0 +1,106 @@
+package rows
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"seine/internal/output"
+)
+
+// Batch is what one transaction adds.
+type Batch struct {
+	Feed   int64
+	Commit *output.Commit
+	Entry  []byte // the commit, as it is stored
+	Events []*Row // all rows
+	// Pages and Records are the latest row of each item. They are sorted, so that
+	// transactions which meet in several rows wait for each other and not in a ring.
+	Pages, Records []*Row
+	Hosts          []Host // sorted
+}
+
+// Host is when a host of a crawl was seen.
+type Host struct {
+	Crawl, Name string
+	First, Last time.Time
+	New         int64 // pages that were not known: the database counts them
+}
+
+func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
+	text, err := c.Encode()
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{Feed: feed, Commit: c, Entry: text}
+	hosts := make(map[[2]string]*Host)
+	latest := make(map[itemKey]*Row)
+	for _, chunk := range chunks {
+		for _, r := range chunk.rows {
+			b.Events = append(b.Events, r)
+			see(hosts, r)
+			k := itemKey{r.Table, r.Crawl, r.Kind, r.Item}
+			if have := latest[k]; r.Table != Results && (have == nil || !r.isOlder(have)) {
+				latest[k] = r
+			}
+		}
+	}
+	for _, r := range latest {
+		if r.Table == Pages {
+			b.Pages = append(b.Pages, r)
+		} else {
+			b.Records = append(b.Records, r)
+		}
+	}
+	slices.SortFunc(b.Pages, byItem)
+	slices.SortFunc(b.Records, byItem)
+	for _, k := range slices.SortedFunc(maps.Keys(hosts), compareNames) {
+		b.Hosts = append(b.Hosts, *hosts[k])
+	}
+	return b, nil
+}
+
+type itemKey struct {
+	table       Table
+	crawl, kind string
+	item        ID
+}
+
+func byItem(a, b *Row) int {
+	return cmp.Or(cmp.Compare(a.Crawl, b.Crawl), cmp.Compare(a.Kind, b.Kind), bytes.Compare(a.Item[:], b.Item[:]))
+}
+
+func compareNames(a, b [2]string) int {
+	return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+}
+
+func see(hosts map[[2]string]*Host, r *Row) {
+	if r.Host == "" {
+		return
+	}
+	k := [2]string{r.Crawl, r.Host}
+	h := hosts[k]
+	if h == nil {
+		h = &Host{Crawl: r.Crawl, Name: r.Host, First: r.FetchedAt, Last: r.FetchedAt}
+		hosts[k] = h
+	}
+	if r.FetchedAt.Before(h.First) {
+		h.First = r.FetchedAt
+	}
+	if r.FetchedAt.After(h.Last) {
+		h.Last = r.FetchedAt
+	}
+}
+
+// AddNew counts n pages of a host that were not known.
+func (b *Batch) AddNew(crawl, host string, n int64) {
+	k := [2]string{crawl, host}
+	at, ok := slices.BinarySearchFunc(b.Hosts, k, func(h Host, k [2]string) int {
+		return compareNames([2]string{h.Crawl, h.Name}, k)
+	})
+	if ok {
+		b.Hosts[at].New += n
+	}
+}

@@ -1,0 +1,56 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"seine/internal/output"
+)
+
+// Database is what a Sink asks of a database: the work of one writer in it. It is
+// safe for concurrent use.
+type Database interface {
+	// Enter returns the number of partition p of the life of the stream that began
+	// at created.
+	Enter(ctx context.Context, p int, created time.Time) (feed int64, err error)
+	// List returns the entries of partition p, in order, or of all for a negative p.
+	List(ctx context.Context, p int) ([]output.Ref, error)
+	// Entry returns the text of an entry.
+	Entry(ctx context.Context, n output.Name) ([]byte, error)
+	// Commit adds b in one transaction, which is durable when it returns nil, and
+	// returns the stamp of the entry. It returns output.ErrTaken when the name of the
+	// entry, or the identity of a row, is in use. Between its steps it calls at.
+	Commit(ctx context.Context, b *Batch, at output.Hook) (stamp string, err error)
+	// Latest calls do with each record of c, of a crawl and a kind, that is still the
+	// latest, as a line of JSON.
+	Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error
+	// Missing counts the identities of c without an event, and the events among the
+	// others without a row.
+	Missing(ctx context.Context, c *output.Commit) (events, rows int, err error)
+	// All calls do with the record of every row of pages and records.
+	All(ctx context.Context, do func(line []byte) error) error
+	Close() error
+}
+
+// CheckWriter refuses a writer called name where another has that stream, which is
+// called have, or where its name has another stream and so have is empty: two
+// writers of one stream would write everything twice.
+func CheckWriter(have, name, from string) error {
+	switch have {
+	case name:
+		return nil
+	case "":
+		return fmt.Errorf("has another stream of the writer %q: name this one otherwise", name)
+	}
+	return fmt.Errorf("belongs to the writer %q, this one is %q: give each writer of %s a file or a schema (?search_path=NAME) of its own",
+		have, name, from)
+}
+
+// Steps of a transaction, beside those of package output. Where a directory syncs
+// and renames its entry, the transaction is about to end and has ended.
+const (
+	StepBegun = "transaction begun" // and nothing was sent
+	StepEntry = "entry sent"
+	StepRows  = "rows sent"
+)

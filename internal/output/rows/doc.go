@@ -1,0 +1,48 @@
+// Package rows is what databases share as places for output: records are rows of
+// their tables, and the entry of the log is one too. Packages sqlite and postgres
+// are such databases.
+//
+// # The tables
+//
+// pages has the latest record of each page, records that of each record of a
+// rule, sources when each host was seen. events says of every record, or of every
+// request, that it was committed, once; it only grows. commits is the log, and
+// feeds numbers the partitions of each life of a stream, which is what an
+// identity is unique in.
+//
+// # The commit
+//
+// The steps of package writer are fewer here.
+//
+//  1. Records are read into rows, in memory. A crash leaves nothing.
+//  2. Finishing a chunk changes nothing: its rows are whole.
+//  3. One transaction takes the entry first, then the events and the rows, and
+//     ends. Its end is the commit. Before it nothing is there, after it all is,
+//     and there is no moment between: that is what a transaction is. The end is
+//     durable before it is told, so a crash after it costs nothing.
+//  4. The last message is acknowledged, as everywhere.
+//
+// So there is nothing to remove after a crash, and an attempt whose answer was lost
+// is looked up like any other: the partition starts again from what the log says.
+//
+// # Who writes
+//
+// There is no lock that ends with a process. An owner reads on from where the log
+// ends, so its next entry is named by the first message after that, and the name
+// is the primary key of the log. Of owners who saw the same end of the log one
+// alone can have the key: the transaction of the other waits until the first one
+// has ended, and fails with output.ErrTaken if it was committed. The same goes for
+// an attempt that the server is still busy with when its owner has given it up.
+//
+// The identity of an event is unique in its partition and life of the stream. So
+// even where the names differ, because somebody purged messages by hand or the
+// stream lost its tail while an owner was frozen, no record is in two commits: the
+// database refuses the second, whole.
+//
+// # The latest
+//
+// A row of pages or records is replaced by one that was fetched later, and by one
+// of the same moment and no earlier round. So records that are read again, from a
+// stream made anew or by another writer, never go back to what was. Events say
+// when they came all the same.
+package rows

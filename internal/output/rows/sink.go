@@ -1,0 +1,180 @@
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"seine/internal/output"
+)
+
+// Bounds of what is asked of a database. A connection that is cut says so at once;
+// these are for one that says nothing.
+const (
+	askTime    = time.Minute
+	commitTime = 2 * time.Minute
+	// readTime bounds what is as long as the output is large.
+	readTime = 24 * time.Hour
+)
+
+// Sink is a database as a place for output.
+type Sink struct {
+	out  string // as it may be told
+	from string
+	db   Database
+	hook output.Hook
+}
+
+// NewSink returns the sink of a writer of the source called from. Its place is told
+// as out, which must have no secrets.
+func NewSink(out, from string, db Database, h output.Hook) *Sink {
+	return &Sink{out: out, from: from, db: db, hook: h}
+}
+
+func within(d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), d)
+}
+
+// Enter implements output.Sink. It never returns output.ErrHeld, and has nothing to
+// remove.
+func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, error) {
+	ctx, cancel := within(askTime)
+	defer cancel()
+	feed, err := s.db.Enter(ctx, p, created)
+	var refs []output.Ref
+	if err == nil {
+		refs, err = s.db.List(ctx, p)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("open partition %d of %s: %w", p, s.out, err)
+	}
+	return &partition{sink: s, feed: feed}, refs, nil
+}
+
+// List implements output.Log.
+func (s *Sink) List(p int) ([]output.Ref, error) {
+	ctx, cancel := within(askTime)
+	defer cancel()
+	return s.db.List(ctx, p)
+}
+
+// Read implements output.Log.
+func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
+	ctx, cancel := within(askTime)
+	defer cancel()
+	text, err := s.db.Entry(ctx, r.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read commit %s: %w", r.Name, err)
+	}
+	c, err := output.DecodeCommit(r.Name, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: entry %s of commits in %s: %w (bring it back from a copy; removing it makes its records be refused)",
+			output.ErrCorrupt, r.Name, s.out, err)
+	}
+	return c, nil
+}
+
+// Open implements output.Log. Of a commit it has the records that are still the
+// latest, each as it is in its row.
+func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
+	n, _, ok := output.ParseName(path.Base(f.Path))
+	if !ok {
+		return nil, fmt.Errorf("open %s: not the name of a commit", f.Path)
+	}
+	c, err := s.Read(output.Ref{Name: n})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := within(commitTime)
+	defer cancel()
+	var b bytes.Buffer // it is no more than a batch
+	err = s.db.Latest(ctx, c, f.Crawl, f.Kind, func(line []byte) error {
+		b.Write(line)
+		return b.WriteByte('\n')
+	})
+	return io.NopCloser(&b), err
+}
+
+// VerifyCommit implements output.Verifier: every record of c has its event, and each
+// of these its row.
+func (s *Sink) VerifyCommit(c *output.Commit) error {
+	ctx, cancel := within(commitTime)
+	defer cancel()
+	events, rows, err := s.db.Missing(ctx, c)
+	if err == nil && events+rows > 0 {
+		err = fmt.Errorf("%d of its %d records have no event, and %d events no row", events, c.Records(), rows)
+	}
+	if err != nil {
+		return fmt.Errorf("verify %s: %w", c.Name(), err)
+	}
+	return nil
+}
+
+// PrintRecords implements output.Printer.
+func (s *Sink) PrintRecords(w io.Writer) error {
+	ctx, cancel := within(readTime)
+	defer cancel()
+	b := bufio.NewWriterSize(w, 64<<10)
+	err := s.db.All(ctx, func(line []byte) error {
+		_, _ = b.Write(line) // an error stays with the writer
+		return b.WriteByte('\n')
+	})
+	return errors.Join(err, b.Flush())
+}
+
+// Close ends all connections.
+func (s *Sink) Close() error { return s.db.Close() }
+
+// partition is a partition of a Sink.
+type partition struct {
+	sink *Sink
+	feed int64
+	done []*Chunk // finished, and not committed
+}
+
+// Read implements output.Partition.
+func (d *partition) Read(r output.Ref) (*output.Commit, error) { return d.sink.Read(r) }
+
+// Close implements output.Partition.
+func (d *partition) Close() error {
+	d.done = nil
+	return nil
+}
+
+// Create implements output.Partition.
+func (d *partition) Create(n output.Name, g output.Group, _ string) (output.Chunk, error) {
+	return newChunk(d.sink.from, n, g, d.sink.hook, func(c *Chunk) { d.done = append(d.done, c) }), nil
+}
+
+// Commit implements output.Partition.
+func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
+	chunks := d.done
+	d.done = nil
+	b, err := newBatch(d.feed, c, chunks)
+	if err != nil {
+		return output.Ref{}, err
+	}
+	ctx, cancel := within(commitTime)
+	defer cancel()
+	stamp, err := d.sink.db.Commit(ctx, b, d.sink.hook)
+	if err == nil {
+		err = d.sink.hook.At(output.StepEntryRenamed)
+	}
+	if err != nil {
+		return output.Ref{}, fmt.Errorf("write rows to %s: %w", d.sink.out, err)
+	}
+	return output.Ref{Name: c.Name(), Stamp: stamp}, nil
+}
+
+var (
+	_ output.Sink      = (*Sink)(nil)
+	_ output.Log       = (*Sink)(nil)
+	_ output.Verifier  = (*Sink)(nil)
+	_ output.Printer   = (*Sink)(nil)
+	_ output.Partition = (*partition)(nil)
+)

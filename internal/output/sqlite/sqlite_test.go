@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"seine/internal/output"
+	"seine/internal/output/rows"
+	"seine/internal/output/rows/rowstest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newPlace(t *testing.T) rowstest.Place {
+	return place(t, filepath.Join(t.TempDir(), "a b", "c?d#e%41.db"))
+}
+
+func place(t testing.TB, file string) rowstest.Place {
+	with := func(do func(*sql.DB) error) {
+		t.Helper()
+		d, err := connect(file, "rwc")
+		check(t, err)
+		check(t, errors.Join(do(d.db), d.Close()))
+	}
+	return rowstest.Place{
+		Open: func(name, from string) (*rows.Sink, error) { return Open(Scheme+file, name, from, nil) },
+		Read: func(name string) (output.Log, error) { return Read(Scheme+file, name) },
+		Ask: func(query string) (value string) {
+			t.Helper()
+			with(func(db *sql.DB) error { return db.QueryRow(query).Scan(&value) })
+			return value
+		},
+		Exec: func(statement string) {
+			t.Helper()
+			with(func(db *sql.DB) error { _, err := db.Exec(statement); return err })
+		},
+	}
+}
+
+func TestDatabase(t *testing.T) { rowstest.Run(t, newPlace) }
+
+// A file of the version before has its rows afterwards, and what the new version adds.
+func TestMigrateFromTheVersionBefore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "old.db")
+	p := place(t, file)
+	all := migrations
+	t.Cleanup(func() { migrations = all })
+	for v := 1; v <= len(all); v++ {
+		migrations = all[:v]
+		s, err := p.Open("default", rows.FromRecords)
+		check(t, err)
+		at := rowstest.Created
+		check(t, rowstest.Enter(t, s, at).Commit(at, uint64(v), rowstest.Page(fmt.Sprintf("https://a.example/%d", v), 1, at, "old")))
+		check(t, s.Close())
+		if got := p.Ask(`PRAGMA user_version`); got != fmt.Sprint(v) {
+			t.Errorf("version %s, want %d", got, v)
+		}
+		if got := p.Ask(`SELECT count(*) FROM pages`); got != fmt.Sprint(v) {
+			t.Errorf("%s pages at version %d", got, v)
+		}
+	}
+	if got := p.Ask(`SELECT count(*) FROM sqlite_schema WHERE name = 'pages_url'`); got != "1" {
+		t.Errorf("%s indexes", got)
+	}
+	// And back: an older build must leave it alone.
+	migrations = all[:1]
+	for name, open := range map[string]func() error{
+		"open": func() error { _, err := p.Open("default", rows.FromRecords); return err },
+		"read": func() error { _, err := p.Read("default"); return err },
+	} {
+		if err := open(); !errors.Is(err, rows.ErrNewer) {
+			t.Errorf("%s: %v, want %v", name, err, rows.ErrNewer)
+		}
+	}
+}
+
+// A migration that fails leaves the version before.
+func TestMigrationIsWholeOrNot(t *testing.T) {
+	p := newPlace(t)
+	all := migrations
+	t.Cleanup(func() { migrations = all })
+	migrations = append(all[:len(all):len(all)], rows.Migration{Version: len(all) + 1, SQL: `CREATE TABLE new (a); INSERT INTO nowhere VALUES (1)`})
+	if _, err := p.Open("default", rows.FromRecords); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("%v", err)
+	}
+	if got := p.Ask(`SELECT count(*) FROM sqlite_schema`); got != "0" {
+		t.Errorf("%s things are left", got)
+	}
+	migrations = all
+	s, err := p.Open("default", rows.FromRecords)
+	check(t, err)
+	check(t, s.Close())
+}
+
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	check(t, os.WriteFile(text, []byte(strings.Repeat("not a database ", 100)), 0o644))
+	other := filepath.Join(dir, "other.db")
+	place(t, other).Exec(`CREATE TABLE pages (mine TEXT)`)
+	for file, want := range map[string]string{
+		text:                        "is not a database of SQLite",
+		other:                       "something else",
+		dir:                         "cannot write there",
+		filepath.Join(text, "x.db"): "not a directory",
+		"/proc/seine/x.db":          "cannot be made",
+	} {
+		_, err := Open(Scheme+file, "default", rows.FromRecords, nil)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--out sqlite:"+file) {
+			t.Errorf("%s: %v, want %q", file, err, want)
+		}
+	}
+	if _, err := Read(Scheme+filepath.Join(dir, "none.db"), ""); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("reading none: %v", err)
+	}
+	if _, err := Read(Scheme+other, ""); err == nil {
+		t.Error("read a database of something else")
+	}
+	for out, want := range map[string]string{
+		"sqlite:": "must be sqlite:FILE", "sqlite://x.db": "without the slashes", "sqlite::memory:": "must name a file", "sqlite:dir/": "must be sqlite:FILE",
+	} {
+		if err := Validate(out); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", out, err, want)
+		}
+	}
+	check(t, Validate("sqlite:a/b.db"))
+}
+
+// While another process has the file, a transaction waits for it.
+func TestWaitsForAnotherProcess(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.db")
+	p := place(t, file)
+	s, err := p.Open("default", rows.FromRecords)
+	check(t, err)
+	defer s.Close()
+	stay := rowstest.Enter(t, s, rowstest.Created)
+	other, err := connect(file, "rw")
+	check(t, err)
+	defer other.Close()
+	tx, err := other.db.BeginTx(context.Background(), nil)
+	check(t, err)
+	done := make(chan error, 1)
+	go func() {
+		done <- stay.Commit(rowstest.Created, 1, rowstest.Page("https://a.example/", 1, rowstest.Created, ""))
+	}()
+	select {
+	case err := <-done:
+		t.Fatalf("it did not wait: %v", err)
+	default:
+	}
+	check(t, tx.Commit())
+	check(t, <-done)
+}
+
+// Several processes that start at once agree on who makes the tables, and write side
+// by side.
+func TestStartTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.db")
+	done := make(chan error)
+	for n := range 6 {
+		go func() {
+			s, err := Open(Scheme+file, "default", rows.FromRecords, nil)
+			if err == nil {
+				at := rowstest.Created
+				page := rowstest.Page(fmt.Sprintf("https://a.example/%d", n), 1, at, "")
+				err = errors.Join(rowstest.Enter(t, s, at).Commit(at, uint64(n+1), page), s.Close())
+			}
+			done <- err
+		}()
+	}
+	for range 6 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := place(t, file).Ask(`SELECT pages FROM sources`); got != "6" {
+		t.Errorf("%s pages, want 6", got)
+	}
+}

@@ -1,0 +1,27 @@
+package output
+
+// Hook is called after each step of a commit, for tests to stop there. It may be
+// nil.
+type Hook func(step string) error
+
+// At calls the hook, if there is one.
+func (h Hook) At(step string) error {
+	if h == nil {
+		return nil
+	}
+	return h(step)
+}
+
+// Steps of a commit, in order.
+const (
+	StepWrite        = "write"         // bytes of a chunk are about to be written
+	StepAppended     = "appended"      // a record was given to the encoder
+	StepSynced       = "chunk synced"  // under its temporary name
+	StepRenamed      = "chunk renamed" // to its final name
+	StepFinished     = "chunk finished"
+	StepEntrySynced  = "entry synced"  // under its temporary name
+	StepEntryRenamed = "entry renamed" // to its final name: committed
+	StepCommitted    = "committed"
+	StepAcked        = "acked"
+	StepIndexed      = "indexed"
+)

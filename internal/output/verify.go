@@ -1,0 +1,297 @@
+package output
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Expected is what there should be in a place, as its commit log or a manifest
+// says.
+type Expected struct {
+	files map[string][]expectedFile
+	ends  map[streamKey]uint64 // last sequence of each stream; nil where unknown
+	// wrong is what cannot be, whatever the files are.
+	wrong   []Problem
+	Commits int
+	crawl   string          // the only one that is checked, if it is not empty
+	folders map[string]bool // made when it is asked for
+}
+
+// expectedFile is what the last entry of a partition that names a path says.
+type expectedFile struct {
+	File
+	from Name
+}
+
+// Problem is something that is not as it should be.
+type Problem struct {
+	Kind ProblemKind
+	Path string // of a file, or the name of an entry
+	Why  error
+}
+
+// ProblemKind is what is wrong.
+type ProblemKind string
+
+// Kinds of problems.
+const (
+	Missing ProblemKind = "missing" // a file is not there
+	Changed ProblemKind = "changed" // a file is not what was committed
+	Surplus ProblemKind = "surplus" // a file is nobody's
+	Order   ProblemKind = "order"   // two entries have the same messages
+)
+
+// Error says what is wrong in one line.
+func (p Problem) Error() string { return fmt.Sprintf("%s: %s: %v", p.Kind, p.Path, p.Why) }
+
+// Unwrap returns why.
+func (p Problem) Unwrap() error { return p.Why }
+
+// Report is what Check found.
+type Report struct {
+	Commits  int
+	Files    int
+	Records  int64
+	Bytes    int64
+	Pending  int // chunks that are finished and not committed yet
+	Problems []Problem
+}
+
+func newExpected() *Expected {
+	return &Expected{files: make(map[string][]expectedFile), ends: make(map[streamKey]uint64)}
+}
+
+// Expect returns what there should be by the commit log: of one crawl, or of all
+// if crawl is empty.
+func (o Output) Expect(crawl string) (*Expected, error) {
+	e := newExpected()
+	e.crawl = crawl
+	err := o.Commits(func(c *Commit) error {
+		e.follow(c.Name(), c.FirstSeq, c.LastSeq)
+		for _, f := range c.Files {
+			e.add(f, c.Name())
+		}
+		return nil
+	})
+	return e, err
+}
+
+// Expect returns what there should be by the manifest.
+func (m *Manifest) Expect() (*Expected, error) {
+	e := newExpected()
+	for _, s := range m.Streams {
+		for _, c := range s.Commits {
+			n, _, ok := ParseName(c.Name + ".x")
+			if !ok {
+				return nil, fmt.Errorf("read manifest: %q is no name of a commit", c.Name)
+			}
+			e.follow(n, c.FirstSeq, c.LastSeq)
+		}
+	}
+	e.ends = nil // what came after it is not in it
+	for _, f := range m.Files {
+		n, _, ok := ParseName(f.Commit + ".x")
+		if !ok {
+			return nil, fmt.Errorf("read manifest: file %q is of no commit", f.Path)
+		}
+		e.add(f.File, n)
+	}
+	return e, nil
+}
+
+// follow takes note of an entry, which must come after the one before.
+func (e *Expected) follow(n Name, first, last uint64) {
+	e.Commits++
+	key := streamKey{n.Partition, n.Life, n.Epoch}
+	if before := e.ends[key]; first <= before {
+		e.wrong = append(e.wrong, Problem{Order, n.String(), fmt.Errorf("begins at message %d, the entry before ends with %d", first, before)})
+	}
+	e.ends[key] = max(e.ends[key], last)
+}
+
+// add takes note of a file. Of the entries of a partition that name it, the last
+// one counts.
+func (e *Expected) add(f File, from Name) {
+	have := e.files[f.Path]
+	same := func(x expectedFile) bool { return x.from.Partition == from.Partition }
+	if i := slices.IndexFunc(have, same); i >= 0 {
+		if from.Compare(have[i].from) > 0 {
+			have[i] = expectedFile{f, from}
+		}
+		return
+	}
+	e.files[f.Path] = append(have, expectedFile{f, from})
+}
+
+// Counts reports whether the file of an entry is what the last entry says that
+// names its path: an object may have been replaced.
+func (e *Expected) Counts(path string, from Name) bool {
+	all := e.files[path]
+	return len(all) > 0 && all[len(all)-1].from == from
+}
+
+// checks is how many files are read at a time.
+const checks = 4
+
+// Check compares the files with what there should be. The report is of what was
+// checked until ctx is done, or an error that is not one of a file.
+func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
+	if own, ok := o.Log.(Verifier); ok {
+		return o.checkBy(ctx, own, e.crawl)
+	}
+	r := Report{Problems: slices.Clone(e.wrong), Commits: e.Commits}
+	var mu sync.Mutex
+	g, going := errgroup.WithContext(ctx)
+	g.SetLimit(checks)
+	for file, want := range e.files {
+		if going.Err() != nil {
+			break
+		}
+		if e.crawl != "" && want[len(want)-1].Crawl != e.crawl {
+			continue
+		}
+		g.Go(func() error {
+			problem, err := o.check(want)
+			mu.Lock()
+			defer mu.Unlock()
+			r.Files++
+			r.Bytes += want[len(want)-1].Bytes
+			r.Records += int64(want[len(want)-1].Records)
+			if problem != "" {
+				r.Problems = append(r.Problems, Problem{problem, file, err})
+				return nil
+			}
+			return err
+		})
+	}
+	err := cmp.Or(g.Wait(), ctx.Err())
+	if lister, ok := o.Log.(Lister); ok && err == nil {
+		err = lister.Files(func(file string) error {
+			e.known(file, &r)
+			return nil
+		})
+	}
+	slices.SortFunc(r.Problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path)) })
+	return r, err
+}
+
+// checkBy has the log check its commits itself.
+func (o Output) checkBy(ctx context.Context, own Verifier, crawl string) (r Report, err error) {
+	err = o.Commits(func(c *Commit) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.Commits++
+		for _, f := range c.Files {
+			if crawl == "" || f.Crawl == crawl {
+				r.Records += int64(f.Records)
+				r.Bytes += f.Bytes
+			}
+		}
+		if err := own.VerifyCommit(c); err != nil {
+			r.Problems = append(r.Problems, Problem{Changed, c.Name().String(), err})
+		}
+		return nil
+	})
+	return r, err
+}
+
+// check reads a file, and says what is wrong with it.
+func (o Output) check(want []expectedFile) (ProblemKind, error) {
+	f, err := o.Open(want[0].File)
+	if errors.Is(err, os.ErrNotExist) {
+		return Missing, err
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	if err != nil {
+		return Changed, err
+	}
+	have := hex.EncodeToString(sum.Sum(nil))
+	for _, w := range want {
+		if w.SHA256 == have {
+			return "", nil
+		}
+	}
+	last := want[len(want)-1]
+	switch {
+	case !IsChunk(last.Path):
+		return Changed, errors.New("the content is not what was committed: it was changed, or replaced by a record that is not committed yet (then the writer's next commit mends it)")
+	case n != last.Bytes:
+		return Changed, fmt.Errorf("%d bytes, the commit log says %d", n, last.Bytes)
+	}
+	return Changed, errors.New("the content is not what was committed")
+}
+
+// known takes note of a file, if nobody expects it.
+func (e *Expected) known(file string, r *Report) {
+	if len(e.files[file]) > 0 {
+		return
+	}
+	n, _, isChunk := ParseName(path.Base(file))
+	if isChunk && e.ends != nil && n.First > e.ends[streamKey{n.Partition, n.Life, n.Epoch}] {
+		r.Pending++
+		return
+	}
+	why := errNoEntry
+	if e.ends == nil {
+		if !e.hasFolderOf(file) {
+			return // of another crawl
+		}
+		why = errNotListed
+	}
+	r.Problems = append(r.Problems, Problem{Surplus, file, why})
+}
+
+var (
+	errNoEntry   = errors.New("no entry of the commit log names it, so it does not count")
+	errNotListed = errors.New("the manifest does not list it")
+)
+
+// hasFolderOf reports whether a file is beside others that are expected.
+func (e *Expected) hasFolderOf(file string) bool {
+	if e.folders == nil {
+		e.folders = make(map[string]bool)
+		for f := range e.files {
+			e.folders[path.Dir(f)] = true
+		}
+	}
+	return e.folders[path.Dir(file)]
+}
+
+// Verify checks every file that the commit log names: that it is there, its
+// size, and its SHA-256, and that no two entries have the same messages. It
+// returns all that is wrong.
+func (o Output) Verify() error {
+	e, err := o.Expect("")
+	if err != nil {
+		return err
+	}
+	if _, own := o.Log.(Verifier); !own {
+		o.Log = justLog{o.Log}
+	}
+	r, err := o.Check(context.Background(), e)
+	errs := []error{err}
+	for _, p := range r.Problems {
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// justLog is a log whose place is not listed.
+type justLog struct{ Log }

@@ -1,0 +1,41 @@
+package writer
+
+import (
+	"context"
+
+	"seine/internal/format"
+	"seine/pkg/stages"
+)
+
+// followSpecs sees to it that a format with columns knows the specs of the crawls,
+// until stop is called.
+func (w *Writer) followSpecs(ctx context.Context) (stop func(), err error) {
+	if !format.HasColumns(w.cfg.Format) {
+		return func() {}, nil
+	}
+	specs, stop, err := stages.FollowSpecs(ctx, w.bus)
+	if err != nil {
+		return nil, err
+	}
+	w.columnsOf = columnsBy(ctx, specs)
+	return stop, nil
+}
+
+// columns returns the columns of chunks. It is not called before followSpecs.
+func (w *Writer) columns(crawl, kind string) ([]format.Column, error) {
+	return w.columnsOf(crawl, kind)
+}
+
+// columnsBy returns the columns of chunks, by the specs of their crawls as they are
+// when a chunk begins. Records of another revision may have others: what the
+// columns lack is kept in format.More. It waits for a server that is away until
+// ctx is done.
+func columnsBy(ctx context.Context, specs *stages.Specs) func(crawl, kind string) ([]format.Column, error) {
+	return func(crawl, kind string) ([]format.Column, error) {
+		spec, err := specs.Get(ctx, crawl, 0)
+		if err != nil {
+			return nil, err
+		}
+		return format.ColumnsOf(spec.Spec, kind), nil
+	}
+}

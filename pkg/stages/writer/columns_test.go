@@ -1,0 +1,246 @@
+package writer
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/nats-io/nats.go"
+	"github.com/parquet-go/parquet-go"
+
+	"seine/internal/format"
+	"seine/internal/output"
+	"seine/internal/specfile"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// rowsOf returns the records that were made by record of a chunk with columns: the
+// crawl is in one, and what the spec knows nothing of in the last.
+func rowsOf(t testing.TB, r io.Reader, name string) (lines []string) {
+	t.Helper()
+	for _, row := range tableOf(t, r, name) {
+		line := fmt.Sprintf(`"crawl":%q,%s`, row["crawl"], row[format.More][1:])
+		if url := row["url"]; url != "" {
+			line = fmt.Sprintf(`"url":%q,%s`, url, line)
+		}
+		lines = append(lines, "{"+line)
+	}
+	return lines
+}
+
+// tableOf returns the rows of a chunk, as texts by column, without those that are
+// empty.
+func tableOf(t testing.TB, r io.Reader, name string) []map[string]string {
+	t.Helper()
+	switch {
+	case strings.HasSuffix(name, ".zst"):
+		z, err := zstd.NewReader(r)
+		check(t, err)
+		defer z.Close()
+		r = z
+	case strings.HasSuffix(name, ".gz"):
+		z, err := gzip.NewReader(r)
+		check(t, err)
+		r = z
+	}
+	data, err := io.ReadAll(r)
+	check(t, err)
+	if strings.HasSuffix(name, ".parquet") {
+		return parquetRows(t, data)
+	}
+	table, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	check(t, err)
+	rows := make([]map[string]string, len(table)-1)
+	for i, line := range table[1:] {
+		rows[i] = make(map[string]string)
+		for n, v := range line {
+			if v != "" {
+				rows[i][table[0][n]] = v
+			}
+		}
+	}
+	return rows
+}
+
+func parquetRows(t testing.TB, data []byte) (rows []map[string]string) {
+	t.Helper()
+	in := parquet.NewReader(bytes.NewReader(data))
+	names := in.Schema().Columns()
+	buffer := make([]parquet.Row, 16)
+	for {
+		n, err := in.ReadRows(buffer)
+		for _, row := range buffer[:n] {
+			values := make(map[string]string)
+			for _, v := range row {
+				if !v.IsNull() {
+					values[names[v.Column()][0]] = v.String()
+				}
+			}
+			rows = append(rows, values)
+		}
+		if errors.Is(err, io.EOF) {
+			return rows
+		}
+		check(t, err)
+	}
+}
+
+// A crawl has the columns that its spec says, for each kind of record, and those of
+// the spec as it is when the file begins.
+func TestColumnsAreThoseOfTheSpec(t *testing.T) {
+	bus := startBus(t, false)
+	specs, err := stages.OpenSpecs(t.Context(), bus)
+	check(t, err)
+	store := func(text string) {
+		t.Helper()
+		spec, err := specfile.Load("spec.yaml", []byte(text))
+		check(t, err)
+		_, err = specs.Put(t.Context(), "a", spec)
+		check(t, err)
+	}
+	store("page: {emit: always}\nrecords: [{kind: product, fields: {price: {css: .p, as: number}}}]")
+	cfg := testConfig(t)
+	cfg.Format = "parquet"
+	w := start(t, bus, cfg)
+	send := func(n int, line string) {
+		t.Helper()
+		m := record("a", n*partitions, 0)
+		m.Header.Set(nats.MsgIdHdr, fmt.Sprint("own.", n))
+		m.Data = []byte(line)
+		check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), m))
+	}
+	send(0, `{"kind":"product","url":"u","price":1.5,"stock":2}`)
+	send(1, `{"kind":"product","url":"u","price":"dear"}`)
+	send(2, `{"url":"u","title":"t","fetched_at":"2026-01-02T03:04:05Z"}`)
+	send(3, `{"kind":"mine","url":"u","a":[1]}`)
+	eventually(t, "commit", func() bool { return w.Totals().Records == 4 })
+	store("page: {emit: always}\nrecords: [{kind: product, fields: {price: {css: .p, as: number}, stock: {css: .s, as: integer}}}]")
+	eventually(t, "a file with the new column", func() bool {
+		send(int(w.Totals().Records), `{"kind":"product","url":"u","price":1.5,"stock":2}`)
+		before := w.Totals().Files
+		eventually(t, "commit", func() bool { return w.Totals().Files > before })
+		return slices.Contains(productRows(t, cfg), "price=1.5 stock=2")
+	})
+	w.end()
+	got := productRows(t, cfg)
+	if got[0] != `_more={"stock":2} price=1.5` || got[1] != `_more={"price":"dear"}` {
+		t.Errorf("products %q", got)
+	}
+	for kind, want := range map[string]string{
+		"page": "fetched_at=1767323045000000 title=t url=u", "mine": `_more={"a":[1]} kind=mine url=u`,
+	} {
+		if rows := rowsOfKind(t, cfg, kind); len(rows) != 1 || rows[0] != want {
+			t.Errorf("%s: %q, want %q", kind, rows, want)
+		}
+	}
+}
+
+// productRows returns the rows of products, without what is the same in all.
+func productRows(t testing.TB, cfg Config) []string {
+	t.Helper()
+	rows := rowsOfKind(t, cfg, "product")
+	for i, r := range rows {
+		rows[i] = strings.NewReplacer(" url=u", "", "kind=product ", "", " kind=product", "").Replace(r)
+	}
+	return rows
+}
+
+// rowsOfKind returns the rows of all committed files of a kind, in order, each with
+// its columns by name.
+func rowsOfKind(t testing.TB, cfg Config, kind string) (rows []string) {
+	t.Helper()
+	commits, err := cfg.ReadCommits()
+	check(t, err)
+	for _, c := range commits {
+		for _, f := range c.Files {
+			if f.Kind != kind {
+				continue
+			}
+			in, err := outputOf(t, cfg).Open(f)
+			check(t, err)
+			for _, row := range tableOf(t, in, f.Path) {
+				var fields []string
+				for name, v := range row {
+					fields = append(fields, name+"="+v)
+				}
+				slices.Sort(fields)
+				rows = append(rows, strings.Join(fields, " "))
+			}
+			check(t, in.Close())
+		}
+	}
+	return rows
+}
+
+// Results have columns of their own.
+func TestResultsInColumns(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	cfg.From, cfg.Format = "results", "csv"
+	visit := messages.Visit{URL: messages.HashURL("u"), Round: 1}
+	r := messages.Result{Crawl: "a", URL: "https://a.example/", Visit: visit, Attempt: 1, Class: messages.OK, Status: 200, Started: time.Unix(0, 0).UTC()}
+	m := nats.NewMsg(messages.SubjectResults("a", 1))
+	m.Header.Set(nats.MsgIdHdr, r.ID())
+	m.Data = r.Encode()
+	check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), m))
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	want := "attempt=1 class=ok crawl=a started=1970-01-01T00:00:00Z status=200 url=https://a.example/ v=1 visit=" + visit.String()
+	if rows := rowsOfKind(t, cfg, "result"); len(rows) != 1 || rows[0] != want {
+		t.Errorf("%q, want %q", rows, want)
+	}
+}
+
+// A file that was cut off before its commit is made again with the same bytes.
+func TestTableIsTheSameAfterACrash(t *testing.T) {
+	for _, name := range []string{"csv.zst", "parquet"} {
+		t.Run(name, func(t *testing.T) {
+			bus := startBus(t, false)
+			cfg := testConfig(t)
+			cfg.Format, cfg.ChunkAge = name, messages.Duration(time.Minute)
+			publish(t, bus, "a", 0, cfg.ChunkRecords*partitions)
+			cut := make(map[string][]byte)
+			w := start(t, bus, cfg, func(w *Writer) {
+				var mu sync.Mutex
+				w.hook = func(step string) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if step != output.StepRenamed || len(cut) > 0 {
+						return nil
+					}
+					for _, f := range files(t, cfg.Out) {
+						if strings.HasSuffix(f, "."+name) && !strings.HasPrefix(filepath.Base(f), ".") {
+							cut[f], _ = os.ReadFile(filepath.Join(cfg.Out, f))
+						}
+					}
+					return errCut
+				}
+			})
+			eventually(t, "all files", func() bool { return w.Totals().Files == partitions })
+			w.end()
+			if len(cut) == 0 {
+				t.Error("nothing was cut off")
+			}
+			for f, before := range cut {
+				after, err := os.ReadFile(filepath.Join(cfg.Out, f))
+				check(t, err)
+				if !bytes.Equal(before, after) {
+					t.Errorf("%s has other bytes than before", f)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,362 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/format"
+	"seine/internal/output"
+	"seine/internal/output/bucket"
+	"seine/internal/sealed"
+	"seine/pkg/messages"
+)
+
+// ExportName is what an export is called where it has its log. No writer is.
+const ExportName = "export"
+
+// ExportOptions say what is exported, and where to.
+type ExportOptions struct {
+	From       string // an output: a directory, or s3://BUCKET/PREFIX
+	FromS3     bucket.Options
+	Identities sealed.Identities // to read it with, if it is encrypted
+	Filter     output.Filter
+	To         Place
+	// Progress, if set, is told how it stands after each commit.
+	Progress func(ExportTotals)
+	Log      *slog.Logger
+
+	hook output.Hook
+}
+
+// ExportTotals count what an export did.
+type ExportTotals struct {
+	Commits int // of the source
+	Done    int // of them, by this run
+	Before  int // of them, by earlier runs
+	Records int64
+	Files   int64
+	Bytes   int64
+}
+
+// Export writes what was committed in one place to another, in another form. Each
+// entry of the source's log becomes one of the same name in the target's, by the
+// commit protocol of the package comment; so it can be killed at any moment, and
+// what is in the target's log is never made again. It returns when all entries
+// that it found at the start are there. A commit has as many records as that of
+// the source, so of objects it may have more than a writer's.
+func Export(ctx context.Context, o ExportOptions) (ExportTotals, error) {
+	x, err := o.open()
+	if err != nil {
+		return ExportTotals{}, err
+	}
+	defer func() { _ = os.RemoveAll(x.temp) }()
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, refs := range byPartition(x.refs) {
+		g.Go(func() error { return x.partition(gctx, refs) })
+	}
+	err = g.Wait()
+	if x.totals.Done > 0 {
+		err = errors.Join(err, x.storeManifests())
+	}
+	return x.totals, err
+}
+
+// export is one run of Export.
+type export struct {
+	ExportOptions
+	form   *form
+	source output.Output
+	sink   output.Sink
+	refs   []output.Ref // of the source
+	temp   string
+	// latest tells which entries count, of objects that were replaced.
+	latest func() (*output.Expected, error)
+	open   atomic.Int64
+
+	mu     sync.Mutex
+	totals ExportTotals
+
+	inferring sync.Mutex
+	inferred  map[output.Group][]format.Column // by crawl and kind
+}
+
+func (o ExportOptions) open() (*export, error) {
+	if err := o.checkPlaces(); err != nil {
+		return nil, err
+	}
+	x := &export{ExportOptions: o}
+	f, err := newForm(&o.To, x.columns)
+	if err != nil {
+		return nil, err
+	}
+	source, err := OpenOutput(o.From, "", o.FromS3)
+	if err != nil {
+		return nil, err
+	}
+	refs, err := source.List(-1)
+	if err != nil {
+		return nil, fmt.Errorf("read commits of %s: %w", o.From, err)
+	}
+	temp, err := os.MkdirTemp("", "seine-export-")
+	if err != nil {
+		return nil, fmt.Errorf("directory for files on their way: %w", err)
+	}
+	sink, err := openSink(&Config{Place: o.To, Name: ExportName, State: temp}, o.Log, o.hook)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(temp))
+	}
+	x.form, x.source, x.sink, x.refs, x.temp = f.fit(sink), source, sink, refs, temp
+	x.latest = sync.OnceValues(func() (*output.Expected, error) { return source.Expect("") })
+	x.totals.Commits = len(refs)
+	return x, nil
+}
+
+// checkPlaces refuses databases, and a target that is the source, or in it, or around it.
+func (o *ExportOptions) checkPlaces() error {
+	if IsDatabase(o.From) || IsDatabase(o.To.Out) {
+		return errors.New("an export is from files to files: what is in a database is exported by its own tools (COPY, .dump), and a writer of another name fills one from the stream")
+	}
+	from, to := o.From, o.To.Out
+	if !bucket.Is(from) && !bucket.Is(to) {
+		var err error
+		if from, err = filepath.Abs(from); err != nil {
+			return err
+		}
+		if to, err = filepath.Abs(to); err != nil {
+			return err
+		}
+	}
+	within := func(a, b string) bool {
+		return strings.HasPrefix(strings.TrimRight(a, "/")+"/", strings.TrimRight(b, "/")+"/")
+	}
+	if within(from, to) || within(to, from) {
+		return fmt.Errorf("--to %s: is the place it is exported from, or one is in the other: name another", o.To.Out)
+	}
+	return nil
+}
+
+func byPartition(refs []output.Ref) [][]output.Ref {
+	var all [][]output.Ref
+	for i, r := range refs { // they are in order
+		if i == 0 || r.Partition != refs[i-1].Partition {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], r)
+	}
+	return all
+}
+
+// partition exports the entries of one partition, in order.
+func (x *export) partition(ctx context.Context, refs []output.Ref) (err error) {
+	var to exportTarget
+	defer func() { err = errors.Join(err, to.close()) }()
+	for _, r := range refs {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c, err := x.source.Read(r)
+		if err != nil {
+			return err
+		}
+		if err := x.enter(&to, c); err != nil {
+			return err
+		}
+		if ref, ok := to.have[r.Name]; ok {
+			if err := x.same(&to, ref, c); err != nil {
+				return err
+			}
+			x.count(func(t *ExportTotals) { t.Before++ })
+			continue
+		}
+		if err := x.commit(to.Partition, c); err != nil {
+			return fmt.Errorf("export %s: %w", c.Name(), err)
+		}
+	}
+	return nil
+}
+
+// exportTarget is a partition of the target that is open.
+type exportTarget struct {
+	output.Partition
+	epoch string
+	have  map[output.Name]output.Ref
+}
+
+func (t *exportTarget) close() error {
+	if t.Partition == nil {
+		return nil
+	}
+	return t.Close()
+}
+
+// enter opens the target for the life of the stream that c is of.
+func (x *export) enter(t *exportTarget, c *output.Commit) error {
+	epoch := output.EpochOf(c.Created)
+	if t.Partition != nil && t.epoch == epoch {
+		return nil
+	}
+	if err := t.close(); err != nil {
+		return err
+	}
+	p, refs, err := x.sink.Enter(c.Partition, c.Created)
+	if errors.Is(err, output.ErrHeld) {
+		return fmt.Errorf("--to %s: another export is at work there: wait for its end", x.To.Out)
+	}
+	if err != nil {
+		return err
+	}
+	t.Partition, t.epoch, t.have = p, epoch, make(map[output.Name]output.Ref, len(refs))
+	for _, r := range refs {
+		t.have[r.Name] = r
+	}
+	return nil
+}
+
+// same reports that an entry of the target is not what this export would make of c.
+func (x *export) same(t *exportTarget, r output.Ref, c *output.Commit) error {
+	have, err := t.Read(r)
+	switch {
+	case err != nil:
+		return err
+	case !have.Created.Equal(c.Created) || have.LastSeq != c.LastSeq:
+		return fmt.Errorf("--to %s: has an export of another output, whose entry is named %s too: name another place", x.To.Out, r.Name)
+	case have.Exported == nil || *have.Exported != x.Filter:
+		return fmt.Errorf("--to %s: has an export of %s, this one is of %s: name another place", x.To.Out, describe(have.Exported), describe(&x.Filter))
+	}
+	return nil
+}
+
+func describe(f *output.Filter) string {
+	switch {
+	case f == nil || *f == output.Filter{}:
+		return "everything"
+	case f.Kind == "":
+		return "the crawl " + f.Crawl
+	case f.Crawl == "":
+		return "the kind " + f.Kind
+	}
+	return fmt.Sprintf("the kind %s of the crawl %s", f.Kind, f.Crawl)
+}
+
+// commit exports one entry.
+func (x *export) commit(to output.Partition, c *output.Commit) error {
+	files := newFileSet(x.form, to, c.Name(), &x.open)
+	defer files.abandon()
+	for _, f := range c.Files {
+		wanted, err := x.wants(c, &f)
+		if err != nil {
+			return err
+		}
+		if !wanted {
+			continue
+		}
+		if err := x.copyFile(files, c, &f); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
+	made := &output.Commit{
+		Partition: c.Partition, Created: c.Created, Life: c.Life, FirstSeq: c.FirstSeq, LastSeq: c.LastSeq, Stored: c.Stored,
+		Exported: &x.Filter,
+	}
+	if err := files.fill(made); err != nil {
+		return err
+	}
+	if _, err := to.Commit(made); err != nil {
+		return err
+	}
+	if err := x.hook.At(output.StepCommitted); err != nil {
+		return err
+	}
+	x.count(func(t *ExportTotals) {
+		t.Done++
+		t.Records += int64(made.Records())
+		t.Files += int64(len(made.Files))
+		for _, f := range made.Files {
+			t.Bytes += f.Bytes
+		}
+	})
+	return nil
+}
+
+func (x *export) count(do func(*ExportTotals)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	do(&x.totals)
+	if x.Progress != nil {
+		x.Progress(x.totals)
+	}
+}
+
+// wants reports whether a file may have records that are exported, and is there:
+// an object may have been replaced since.
+func (x *export) wants(c *output.Commit, f *output.File) (bool, error) {
+	if f.IndexOf != "" || x.Filter.Crawl != "" && f.Crawl != x.Filter.Crawl {
+		return false, nil
+	}
+	if kind := x.Filter.Kind; kind != "" && (f.Kind != "" && f.Kind != kind || f.Kinds != nil && f.Kinds[kind] == 0) {
+		return false, nil
+	}
+	if output.IsChunk(f.Path) {
+		return true, nil
+	}
+	latest, err := x.latest()
+	if err != nil {
+		return false, err
+	}
+	return latest.Counts(f.Path, c.Name()), nil
+}
+
+// kindOf returns the kind of a record in a file.
+func kindOf(f *output.File, line []byte) string {
+	if f.Kind != "" {
+		return f.Kind
+	}
+	return messages.RecordKind(nil, line)
+}
+
+// copyFile adds the records of a file that are wanted.
+func (x *export) copyFile(to *fileSet, c *output.Commit, f *output.File) error {
+	return format.ReadFile(x.source, f, x.Identities, func(line []byte) error {
+		rec := &format.Record{Kind: kindOf(f, line), Stored: c.Stored, Data: line}
+		if x.Filter.Kind != "" && rec.Kind != x.Filter.Kind {
+			return nil
+		}
+		// Its own sequence is not known; what counts is the order.
+		err := to.add(x.form.group(f.Crawl, rec, c.Partition), rec, c.FirstSeq+uint64(to.records))
+		return errors.Join(err, x.hook.At(output.StepAppended))
+	})
+}
+
+// storeManifests lists what the target has.
+func (x *export) storeManifests() error {
+	log, hasLog := x.sink.(output.Log)
+	store, keeps := x.sink.(output.ManifestStore)
+	if !hasLog || !keeps {
+		return nil
+	}
+	made, err := output.NewManifests(log, ExportName, x.temp)
+	if err != nil {
+		return err
+	}
+	defer made.Close()
+	if err := made.Update(func() error { return nil }); err != nil {
+		return err
+	}
+	for _, crawl := range made.Crawls() {
+		if err := made.Store(store, crawl, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}

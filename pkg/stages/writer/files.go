@@ -1,0 +1,211 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"seine/internal/format"
+	"seine/internal/output"
+	"seine/pkg/messages"
+)
+
+// fileSet is the files of one commit that is being made. One goroutine uses it.
+type fileSet struct {
+	form *form
+	log  output.Partition
+	name output.Name
+	open *atomic.Int64 // chunks being written, of all partitions
+
+	chunks  map[output.Group]*openChunk
+	objects output.Objects // nil until there is one
+	records int
+	raw     int64 // bytes of the records, before compression
+}
+
+// openChunk is a chunk and its encoder.
+type openChunk struct {
+	output.Chunk
+	enc     format.Encoder
+	records int
+	raw     int64
+	kinds   map[string]int
+	closed  func()
+}
+
+func newFileSet(f *form, log output.Partition, n output.Name, open *atomic.Int64) *fileSet {
+	return &fileSet{form: f, log: log, name: n, open: open, chunks: make(map[output.Group]*openChunk)}
+}
+
+// noKeyError says why a record cannot be an object. It is the record's fault.
+type noKeyError struct{ error }
+
+// Unwrap returns why.
+func (e *noKeyError) Unwrap() error { return e.error }
+
+// add writes a record, made of the message with that sequence, to the file where
+// it belongs.
+func (s *fileSet) add(g output.Group, rec *format.Record, sequence uint64) error {
+	raw := int64(len(rec.Data)) + 1
+	var err error
+	if s.form.body != nil {
+		err = s.put(output.Object{Crawl: g.Crawl, Kind: rec.Kind, RawBytes: raw, Sequence: sequence}, rec)
+	} else {
+		raw, err = s.append(g, rec)
+	}
+	if err != nil {
+		return err
+	}
+	s.records++
+	s.raw += raw
+	return nil
+}
+
+// append writes a record to the chunk of its group, and returns by how much that
+// has grown, before compression.
+func (s *fileSet) append(g output.Group, rec *format.Record) (raw int64, err error) {
+	c := s.chunks[g]
+	if c == nil {
+		if c, err = s.create(g); err != nil {
+			return 0, err
+		}
+	}
+	if err := c.enc.Append(rec); err != nil {
+		return 0, err
+	}
+	raw = c.grown(rec)
+	c.records++
+	c.raw += raw
+	c.kinds[rec.Kind]++
+	return raw, nil
+}
+
+// grown returns by how much a record has made the chunk grow, before compression.
+func (c *openChunk) grown(rec *format.Record) int64 {
+	if m, ok := plainly(c.enc).(format.Measured); ok {
+		return m.Raw() - c.raw
+	}
+	return int64(len(rec.Data)) + 1
+}
+
+// plainly returns the encoder below an encryption.
+func plainly(enc format.Encoder) format.Encoder {
+	if e, ok := enc.(interface{ Unwrap() format.Encoder }); ok {
+		return e.Unwrap()
+	}
+	return enc
+}
+
+// dropEmpty gives up a chunk that was begun for a record which is not in it.
+func (s *fileSet) dropEmpty(g output.Group) {
+	if c := s.chunks[g]; c != nil && c.records == 0 {
+		c.Abandon()
+		c.closed()
+		delete(s.chunks, g)
+	}
+}
+
+func (s *fileSet) create(g output.Group) (*openChunk, error) {
+	chunk, err := s.log.Create(s.name, g, s.form.format.Ext())
+	if err != nil {
+		return nil, err
+	}
+	s.open.Add(1)
+	c := &openChunk{Chunk: chunk, kinds: make(map[string]int), closed: func() { s.open.Add(-1) }}
+	s.chunks[g] = c
+	if c.enc, err = s.form.format.NewEncoder(chunk, g); err != nil {
+		return nil, err
+	}
+	if n, ok := plainly(c.enc).(format.Named); ok {
+		n.SetName(s.name.String() + "." + s.form.format.Ext())
+	}
+	return c, nil
+}
+
+// put makes a record an object.
+func (s *fileSet) put(o output.Object, rec *format.Record) error {
+	data := rec.Data
+	if rec.Page != nil {
+		data = []byte(rec.Header.Get(messages.HeaderPage)) // which is what is known of it
+	}
+	path, err := s.form.key.Path(&output.KeyRecord{
+		ID: rec.ID, Crawl: o.Crawl, Kind: o.Kind, Partition: s.name.Partition, Stored: rec.Stored, Data: data,
+	})
+	if err != nil {
+		return &noKeyError{err}
+	}
+	if s.objects == nil {
+		keyed, ok := s.log.(output.Keyed)
+		if !ok {
+			return errors.New("this place takes no objects: use a directory or S3")
+		}
+		if s.objects, err = keyed.Objects(s.name); err != nil {
+			return err
+		}
+	}
+	o.Path = path + s.form.body.Ext()
+	return s.objects.Put(o, func(w io.Writer) error { return s.form.body.Write(w, rec) })
+}
+
+// finish makes every file durable.
+func (s *fileSet) finish() ([]output.File, error) {
+	if s.objects != nil {
+		return s.objects.Finish()
+	}
+	files := make([]output.File, 0, len(s.chunks))
+	byDir := func(a, b output.Group) int { return strings.Compare(a.Dir, b.Dir) }
+	for _, g := range slices.SortedFunc(maps.Keys(s.chunks), byDir) {
+		c := s.chunks[g]
+		if err := c.enc.Close(); err != nil {
+			return nil, err
+		}
+		f, err := c.Finish()
+		if err != nil {
+			return nil, err
+		}
+		f.Records, f.RawBytes = c.records, c.raw
+		if t, ok := plainly(c.enc).(format.Tabular); ok {
+			f.Columns = t.Columns()
+		}
+		for f.Kind = range c.kinds { // the only one
+		}
+		if len(c.kinds) > 1 {
+			f.Kind, f.Kinds = "", c.kinds
+		}
+		files = append(files, f)
+		if x, ok := c.enc.(format.Indexer); ok {
+			i, err := s.finishIndex(x, g, f)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, i)
+		}
+	}
+	return files, nil
+}
+
+// fill finishes the files, and has c name them.
+func (s *fileSet) fill(c *output.Commit) (err error) {
+	if c.Files, err = s.finish(); err != nil {
+		return fmt.Errorf("commit %s: %w", c.Name(), err)
+	}
+	c.Replaced = s.records - c.Records()
+	return nil
+}
+
+// abandon removes what is not finished, and lets go of the rest.
+func (s *fileSet) abandon() {
+	for _, c := range s.chunks {
+		c.Abandon()
+		c.closed()
+	}
+	clear(s.chunks)
+	if s.objects != nil {
+		s.objects.Abandon()
+		s.objects = nil
+	}
+}

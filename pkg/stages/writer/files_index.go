@@ -1,0 +1,25 @@
+package writer
+
+import (
+	"fmt"
+	"path"
+
+	"seine/internal/format"
+	"seine/internal/output"
+)
+
+// finishIndex makes the index of a finished file, whose name is known only now: a
+// sink may have had to choose another one than was planned.
+func (s *fileSet) finishIndex(x format.Indexer, g output.Group, of output.File) (output.File, error) {
+	c, err := s.log.Create(s.name, g, x.IndexExt())
+	if err != nil {
+		return output.File{}, err
+	}
+	defer c.Abandon()
+	if err := x.WriteIndex(c, path.Base(of.Path)); err != nil {
+		return output.File{}, fmt.Errorf("write index of %s: %w", of.Path, err)
+	}
+	f, err := c.Finish()
+	f.IndexOf, f.RawBytes = of.Path, f.Bytes
+	return f, err
+}

@@ -1,0 +1,159 @@
+package writer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+const (
+	// lagEvery is how often a writer looks how far behind it is.
+	lagEvery = 5 * time.Second
+	// lagShare is the part of a stream's limit that a writer may hold back before
+	// people are told: from there on it slows the crawl down.
+	lagShare = 0.5
+	// pressShare is the part at which open files are finished early. What is in them
+	// is not acknowledged, so the stream cannot let go of it; sixteen files of 1 GiB
+	// would be more than it holds, and the crawl would stand still until their age
+	// ends them.
+	pressShare = 0.25
+	// bodiesShare is how full the store of large bodies is when files are finished
+	// early: the bodies of pages in them must stay as well.
+	bodiesShare = 0.75
+)
+
+// lag is how far a writer is behind.
+type lag struct {
+	messages uint64  // not committed yet, of the partitions that are owned
+	share    float64 // of the stream's limit that they hold back
+}
+
+// watchLag looks at the lag until ctx is done.
+func (w *Writer) watchLag(ctx context.Context) {
+	for stages.Sleep(ctx, w.lagEvery) == nil {
+		l, err := w.lag(ctx)
+		if err != nil {
+			w.log.Debug("cannot see how far behind this is", "error", err)
+			continue
+		}
+		lagMessages.WithLabelValues(w.cfg.Name).Set(float64(l.messages))
+		w.noteLag(l)
+		if l.share > pressShare || w.from.isPages && w.bodiesFull(ctx) {
+			w.press()
+		}
+	}
+}
+
+// lag asks the server how far behind the partitions are that are owned.
+func (w *Writer) lag(ctx context.Context) (l lag, err error) {
+	s, err := w.bus.JS.Stream(ctx, w.from.stream)
+	if err != nil {
+		return l, fmt.Errorf("look at stream %s: %w", w.from.stream, err)
+	}
+	info := s.CachedInfo()
+	floor := info.State.LastSeq
+	for _, p := range w.owned() {
+		c, err := s.Consumer(ctx, w.consumer(p).Durable)
+		if err != nil {
+			return l, fmt.Errorf("look at the consumer of partition %d: %w", p, err)
+		}
+		at := c.CachedInfo()
+		behind := at.NumPending + uint64(at.NumAckPending)
+		if l.messages += behind; behind > 0 {
+			floor = min(floor, at.AckFloor.Stream)
+		}
+	}
+	l.share = held(info, floor)
+	return l, nil
+}
+
+// held estimates which part of a stream's limit the messages after floor are, by
+// the mean size of all.
+func held(info *jetstream.StreamInfo, floor uint64) float64 {
+	st, limit := info.State, info.Config.MaxBytes
+	if limit <= 0 || st.Msgs == 0 || floor >= st.LastSeq {
+		return 0
+	}
+	after := float64(st.LastSeq-max(floor, st.FirstSeq-1)) / float64(st.LastSeq-st.FirstSeq+1)
+	return after * float64(st.Bytes) / float64(limit)
+}
+
+// bodiesFull reports whether the store of large bodies is nearly full.
+func (w *Writer) bodiesFull(ctx context.Context) bool {
+	s, err := w.bus.JS.Stream(ctx, "OBJ_"+messages.BucketBodies)
+	if err != nil {
+		return false
+	}
+	info := s.CachedInfo()
+	return info.Config.MaxBytes > 0 && float64(info.State.Bytes) > bodiesShare*float64(info.Config.MaxBytes)
+}
+
+// noteLag tells people once that the writer holds up the crawl, and once that it
+// does not any more.
+func (w *Writer) noteLag(l lag) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case l.share > lagShare && w.lagging == nil:
+		w.lagging = fmt.Errorf("%d messages behind, which are over %.0f%% of what %s may hold: it slows the crawl down", l.messages, 100*lagShare, w.from.stream)
+		w.log.Warn("writer cannot keep up, and slows the crawl down", "stream", w.from.stream, "behind", l.messages)
+	case l.share < lagShare/2 && w.lagging != nil:
+		w.lagging = nil
+		w.log.Info("writer has caught up", "stream", w.from.stream, "behind", l.messages)
+	}
+}
+
+// Lagging returns that the writer holds back the crawl, nil while it does not. It
+// is safe for concurrent use.
+func (w *Writer) Lagging() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lagging
+}
+
+// owned returns the partitions that are being read.
+func (w *Writer) owned() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make([]int, 0, len(w.handled))
+	for p := range w.handled {
+		all = append(all, p)
+	}
+	return all
+}
+
+// consumer is what partition p is read by.
+func (w *Writer) consumer(p int) jetstream.ConsumerConfig {
+	return messages.PartitionConsumer(messages.ConsumerWriter+"-"+w.cfg.Name, w.from.subject, p)
+}
+
+// press has all open files finished.
+func (w *Writer) press() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.presses {
+		select {
+		case c <- struct{}{}:
+		default: // it was told already
+		}
+	}
+}
+
+// pressed returns what tells partition p to finish its files, until leave is
+// called.
+func (w *Writer) pressed(p int) (told <-chan struct{}, leave func()) {
+	c := make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.presses[p] = c
+	return c, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.presses, p)
+	}
+}

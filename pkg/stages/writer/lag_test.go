@@ -1,0 +1,130 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seine/internal/output"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// smallStreams has room for some thousand records.
+func smallStreams(t *testing.T) *stages.Bus {
+	limits := messages.DefaultStreamLimits()
+	limits.RecordsBytes = 1 << 20
+	return startBusOf(t, false, limits)
+}
+
+// patient is a writer whose files wait for more than there will be.
+func patient(t *testing.T) Config {
+	c := testConfig(t)
+	c.ChunkRecords, c.ChunkAge, c.ChunkBytes = maxRecords, messages.Duration(maxAge), 1<<30
+	return c
+}
+
+// Open files hold back what is in them. They are finished before the stream is
+// full, though neither their size nor their age asks for it.
+func TestFilesAreFinishedBeforeTheStreamIsFull(t *testing.T) {
+	bus := smallStreams(t)
+	cfg := patient(t)
+	publish(t, bus, "a", 0, 200) // a twelfth of what there is room for
+	w := start(t, bus, cfg, func(w *Writer) { w.lagEvery = 20 * time.Millisecond })
+	w.catchUp()
+	<-time.After(200 * time.Millisecond)
+	if n := w.Totals().Files; n != 0 {
+		t.Errorf("%d files of the few records", n)
+	}
+	publish(t, bus, "a", 200, 1200)
+	eventually(t, "commits", func() bool { return w.Totals().Records >= 200 })
+	if err := w.Lagging(); err != nil {
+		t.Error(err)
+	}
+	w.catchUp()
+	w.end()
+	wantExactly(t, cfg, map[string]int{"a": 1200})
+}
+
+// A writer that cannot write is told to hold up the crawl, until it has caught up.
+func TestLagIsTold(t *testing.T) {
+	bus := smallStreams(t)
+	cfg := patient(t)
+	var stuck atomic.Bool
+	stuck.Store(true)
+	w := start(t, bus, cfg, func(w *Writer) {
+		w.lagEvery = 20 * time.Millisecond
+		w.hook = func(step string) error {
+			if step == output.StepEntrySynced && stuck.Load() {
+				return errCut
+			}
+			return nil
+		}
+	})
+	publish(t, bus, "a", 0, 1800)
+	eventually(t, "lag", func() bool { return w.Lagging() != nil })
+	if err := w.Lagging(); !strings.Contains(err.Error(), "messages behind") || !strings.Contains(err.Error(), messages.StreamRecords) {
+		t.Error(err)
+	}
+	stuck.Store(false)
+	eventually(t, "no lag", func() bool { return w.Lagging() == nil })
+	w.catchUp()
+	w.end()
+	wantExactly(t, cfg, map[string]int{"a": 1800})
+}
+
+// A writer of another name that joins late has what is still there, and from then
+// on nothing goes that it lacks, however far ahead the others are.
+func TestSecondWriterHoldsWhatItLacks(t *testing.T) {
+	bus := smallStreams(t)
+	j := stages.NewJanitor(bus)
+	j.Streams = map[string]int{messages.StreamRecords: partitions}
+	j.KeepShare, j.Every = 1e-9, 20*time.Millisecond
+	ctx, stop := context.WithCancel(t.Context())
+	swept := make(chan struct{})
+	go func() { defer close(swept); _ = j.Run(ctx) }()
+	defer func() { stop(); <-swept }()
+	left := func() uint64 {
+		s, err := bus.JS.Stream(t.Context(), messages.StreamRecords)
+		check(t, err)
+		return s.CachedInfo().State.Msgs
+	}
+	first := start(t, bus, testConfig(t))
+	publish(t, bus, "a", 0, 400)
+	eventually(t, "all of it read and gone", func() bool { return first.Totals().Records == 400 && left() == 0 })
+
+	cfg := testConfig(t)
+	cfg.Name = "late"
+	var stuck atomic.Bool
+	stuck.Store(true)
+	second := start(t, bus, cfg, func(w *Writer) {
+		w.hook = func(step string) error {
+			if stuck.Load() {
+				return errors.New("stuck")
+			}
+			return nil
+		}
+	})
+	eventually(t, "its consumers", func() bool {
+		for p := range partitions {
+			if _, err := bus.JS.Consumer(t.Context(), messages.StreamRecords, second.consumer(p).Durable); err != nil {
+				return false
+			}
+		}
+		return true
+	})
+	publish(t, bus, "b", 0, 400)
+	eventually(t, "the first to be ahead", func() bool { return first.Totals().Records == 800 })
+	<-time.After(10 * j.Every) // in which a janitor that does not care would have purged
+	if n := left(); n != 400 {
+		t.Errorf("%d records are left for the second writer, want 400", n)
+	}
+	stuck.Store(false)
+	eventually(t, "the second", func() bool { return second.Totals().Records == 400 && left() == 0 })
+	first.end()
+	second.end()
+	wantExactly(t, cfg, map[string]int{"b": 400})
+}

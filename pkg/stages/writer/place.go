@@ -1,0 +1,95 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"seine/internal/output"
+	"seine/internal/output/bucket"
+	"seine/internal/output/dir"
+	"seine/internal/output/postgres"
+	"seine/internal/output/sqlite"
+)
+
+// openSink makes sure that the writer that c sets up can write, alone.
+func openSink(c *Config, log *slog.Logger, h output.Hook) (output.Sink, error) {
+	switch {
+	case bucket.Is(c.Out):
+		return bucket.Open(c.Out, c.Name, filepath.Join(c.State, "chunks"), c.S3, log, h)
+	case sqlite.Is(c.Out):
+		return sqlite.Open(c.Out, c.Name, c.From, h)
+	case postgres.Is(c.Out):
+		return postgres.Open(c.Out, c.Name, c.From, h)
+	}
+	return dir.Open(c.Out, c.Name, log, h)
+}
+
+// OpenOutput returns what the writer called name has committed in a directory, in
+// S3 or in a database, or the only one there is if name is empty. It is to be
+// closed.
+func OpenOutput(out, name string, o bucket.Options) (output.Output, error) {
+	if err := o.Validate(Redact(out)); err != nil {
+		return output.Output{}, err
+	}
+	if name != "" && !writerName.MatchString(name) {
+		return output.Output{}, fmt.Errorf("read commits: %q is not the name of a writer", name)
+	}
+	log, err := readLog(out, name, o)
+	if err != nil {
+		return output.Output{}, fmt.Errorf("read commits: %w", err)
+	}
+	return output.Output{Log: log}, nil
+}
+
+func readLog(out, name string, o bucket.Options) (output.Log, error) {
+	switch {
+	case bucket.Is(out):
+		return bucket.Read(out, name, o)
+	case sqlite.Is(out):
+		return sqlite.Read(out, name)
+	case postgres.Is(out):
+		return postgres.Read(out, name)
+	}
+	return dir.Read(out, name)
+}
+
+// ReadCommits returns the commit log of the writer that c sets up. There is
+// none before its first run.
+func (c *Config) ReadCommits() ([]output.Commit, error) {
+	o, err := OpenOutput(c.Out, c.Name, c.S3)
+	if err != nil {
+		return nil, err
+	}
+	all, err := o.All()
+	return all, errors.Join(err, o.Close())
+}
+
+// ReadCommits returns the commit log of the writer called name in the directory
+// out, by partition and in the order of the commits. There is none before its
+// first run.
+func ReadCommits(out, name string) ([]output.Commit, error) {
+	return (&Config{Place: Place{Out: out}, Name: name}).ReadCommits()
+}
+
+// Verify checks the output of the writer called name in the directory out, as
+// output.Output.Verify does.
+func Verify(out, name string) error {
+	o, err := OpenOutput(out, name, bucket.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.Verify(), o.Close())
+}
+
+// CheckS3 reports, before anything is started, that an output in S3 cannot be
+// written: there is no such bucket, it is not for these credentials, or not for
+// a writer of this name. For a directory it returns nil.
+func (c *Config) CheckS3() error {
+	if !bucket.Is(c.Out) {
+		return nil
+	}
+	_, err := openSink(c, slog.New(slog.DiscardHandler), nil)
+	return err
+}

@@ -1,0 +1,89 @@
+package writer
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/format"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// source is a stream that can be written, and what its messages are.
+type source struct {
+	stream  string
+	subject string // second token of its subjects
+	// ofPartition returns the filter for the messages of one partition.
+	ofPartition func(p int) string
+	// check says why a message is no record.
+	check func(header nats.Header, payload []byte) error
+	// kind returns the kind of the record in a message that was not checked.
+	kind func(header nats.Header, payload []byte) string
+	// isPages is whether the messages are those of PAGES.
+	isPages bool
+}
+
+// sources are the streams by what they are called in --from.
+var sources = map[string]source{
+	"records": {
+		stream: messages.StreamRecords, subject: "records", check: messages.CheckRecord, kind: messages.RecordKind,
+		ofPartition: func(p int) string { return messages.SubjectRecords("*", p) },
+	},
+	"results": {
+		stream: messages.StreamResults, subject: "results", check: messages.CheckRecord,
+		kind:        func(nats.Header, []byte) string { return format.KindResult },
+		ofPartition: func(p int) string { return messages.SubjectResults("*", p) },
+	},
+	"pages": {
+		stream: messages.StreamPages, subject: "pages", check: checkPage,
+		kind:        func(nats.Header, []byte) string { return messages.KindPage },
+		ofPartition: func(p int) string { return messages.SubjectPages("*", p) },
+		isPages:     true,
+	},
+}
+
+func checkPage(header nats.Header, payload []byte) error {
+	if header.Get(nats.MsgIdHdr) == "" {
+		return fmt.Errorf("page has no %s header: without it a repeat cannot be told", nats.MsgIdHdr)
+	}
+	page, err := messages.DecodePage(header)
+	if err == nil {
+		_, _, _, err = page.Split(payload)
+	}
+	return err
+}
+
+// pageOf takes apart a message that was checked. What is opened of it is read to
+// its end whatever becomes of ctx: a chunk in which a page ends in the middle
+// would be lost.
+func pageOf(ctx context.Context, b *stages.Bus, header nats.Header, payload []byte) (*format.Page, error) {
+	page, err := messages.DecodePage(header)
+	if err != nil {
+		return nil, err
+	}
+	request, head, inline, err := page.Split(payload)
+	if err != nil {
+		return nil, err
+	}
+	body, ctx := stages.NewPageBody(b, page, inline), context.WithoutCancel(ctx)
+	p := &format.Page{Page: page, Body: func() (io.ReadCloser, error) { return body.Decoded(ctx) }}
+	if len(head) > 0 {
+		p.Request, p.Head = request, head
+		p.Wire = func() (io.ReadCloser, error) { return body.Stored(ctx) }
+	}
+	return p, nil
+}
+
+// noteExactness says once of each crawl whose pages were not archived that they
+// could have been.
+func (w *Writer) noteExactness(p *format.Page) {
+	if p.Head != nil {
+		return
+	}
+	if _, said := w.inexact.LoadOrStore(p.Crawl, true); !said {
+		w.log.Warn("pages are not known as they were sent: with archive: true in the spec they would be", "crawl", p.Crawl)
+	}
+}
