@@ -11,11 +11,16 @@ import (
 	"runtime/pprof"
 	"strings"
 
+	"seine/internal/connect"
 	"seine/internal/crawl"
 	"seine/internal/process"
 	"seine/internal/specfile"
+	"seine/internal/tracing"
+	"seine/internal/version"
+	"seine/internal/vitals"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/parser"
@@ -25,14 +30,15 @@ import (
 type crawlCmd struct {
 	URLs []string `arg:"" optional:"" name:"url" help:"Where to start; - reads URLs from standard input, a line each. None resumes what is in --data."`
 
-	Data  string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data"`
-	Out   string `help:"Directory of the output." default:"./seine-out"`
-	Name  string `name:"crawl" help:"Name of the crawl." default:"default"`
-	Spec  string `help:"YAML file that says what to crawl; flags override it." placeholder:"FILE"`
-	NATS  string `name:"nats" help:"Use the NATS server at this URL instead of an embedded one." env:"SEINE_NATS_URL" placeholder:"URL"`
-	Bind  string `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0"`
-	Sync  string `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
-	Shape string `name:"format" help:"Format of the output: jsonl, jsonl.gz or jsonl.zst." enum:"jsonl,jsonl.gz,jsonl.zst" default:"jsonl.zst"`
+	Data         string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data"`
+	writer.Place `embed:""`
+	WARC         string          `name:"warc" help:"Archive every page as well, in WARC files in this directory, or s3://BUCKET/PREFIX." placeholder:"DIR"`
+	Name         string          `name:"crawl" help:"Name of the crawl." default:"default"`
+	Spec         string          `help:"YAML file that says what to crawl; flags override it." placeholder:"FILE"`
+	NATS         connect.Options `embed:""`
+	Bind         string          `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0"`
+	Metrics      string          `help:"Serve Prometheus metrics and health here, as at 127.0.0.1:9464." placeholder:"HOST:PORT"`
+	Sync         string          `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 
 	Scope        *messages.Scope    `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
 	Include      []string           `help:"Only URLs that match; * stands for anything, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
@@ -52,12 +58,13 @@ type crawlCmd struct {
 	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
 	Secrets      string             `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
-	DryRun     bool   `help:"Show what would be fetched; fetch and write nothing."`
-	JSON       bool   `name:"json" help:"Print the summary as one JSON object on standard output."`
-	Quiet      bool   `short:"q" help:"Show no progress."`
-	LogLevel   string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
-	LogFormat  string `help:"How to log: text or json." enum:"text,json" default:"text"`
-	CPUProfile string `name:"cpuprofile" hidden:"" placeholder:"FILE"`
+	DryRun     bool            `help:"Show what would be fetched, and written where; fetch and write nothing."`
+	JSON       bool            `name:"json" help:"Print the summary as one JSON object on standard output."`
+	Quiet      bool            `short:"q" help:"Show no progress."`
+	LogLevel   string          `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
+	LogFormat  string          `help:"How to log: text or json." enum:"text,json" default:"text"`
+	Tracing    tracing.Options `embed:""`
+	CPUProfile string          `name:"cpuprofile" hidden:"" placeholder:"FILE"`
 }
 
 // Help is shown below the list of flags.
@@ -67,7 +74,10 @@ func (c *crawlCmd) Help() string {
   seine crawl https://example.org/
   seine crawl https://example.org/docs/ --include '*/docs/*' --max-pages 500 --delay 500ms
   seine crawl http://127.0.0.1:8080/ --allow-private --delay 0s --per-host 16
+  seine crawl https://example.org/ --warc ./warc
   seine crawl                        # go on with the crawl in ./seine-data
+
+` + writer.Help + `
 
 Exit codes: 0 complete, 1 failed, 2 wrong usage, 3 stopped by a limit, 4 interrupted (the same command resumes).`
 }
@@ -82,14 +92,17 @@ func (c *crawlCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
+	if err := errors.Join(c.checkKey(spec), c.Tracing.Validate()); err != nil {
+		return usageError{err}
+	}
 	if c.DryRun {
 		if len(seeds) == 0 {
 			return usageError{errors.New("--dry-run needs a URL")}
 		}
-		crawl.Plan(os.Stdout, seeds, spec)
-		fmt.Println("and of each page:")
-		describeRecords(os.Stdout, spec)
-		return nil
+		return c.plan(seeds, spec)
+	}
+	if err := c.checkNATS(); err != nil {
+		return usageError{err}
 	}
 	o, err := c.options(seeds)
 	if err != nil {
@@ -104,9 +117,51 @@ func (c *crawlCmd) Run() error {
 	defer stopProfile()
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
+	if o.Tracer, err = c.Tracing.Open(ctx, "seine-crawl", version.Number, process.Instance(), o.Log); err != nil {
+		return err
+	}
+	o.Vitals, o.Health = vitals.NewSelf("crawl"), stages.NewHealth()
+	if c.Metrics != "" {
+		stop, err := process.Admin(c.Metrics, o.Vitals, o.Health, false, o.Log)
+		if err != nil {
+			return usageError{fmt.Errorf("--metrics %s: %w", c.Metrics, err)}
+		}
+		defer stop()
+	}
 	summary, err := crawl.Run(ctx, o)
+	o.Tracer.Close()
 	show.done()
 	return c.report(summary, err)
+}
+
+// checkKey reports that records could not be stored under the path that is asked for.
+func (c *crawlCmd) checkKey(spec *messages.Spec) error {
+	kinds := spec.KindsWithoutKey()
+	if len(kinds) == 0 || !strings.Contains(c.Key, "{key}") {
+		return nil
+	}
+	return fmt.Errorf("--key %q: records of kind %s have no key: give one in the rules of --spec, or write {id}, {url_hash} or {field:NAME}",
+		c.Key, strings.Join(kinds, ", "))
+}
+
+// checkNATS reports what is wrong with the options that say where NATS is.
+func (c *crawlCmd) checkNATS() error {
+	if !c.NATS.Given() && c.NATS != (connect.Options{}) {
+		return errors.New("the --nats-… flags are for a server elsewhere: name it with --nats or --nats-context, or leave them out")
+	}
+	return c.NATS.Validate()
+}
+
+// plan says what would be fetched, and written where.
+func (c *crawlCmd) plan(seeds []string, spec *messages.Spec) error {
+	o, err := c.options(seeds)
+	if err != nil {
+		return usageError{err}
+	}
+	crawl.Plan(os.Stdout, seeds, spec)
+	fmt.Println("and of each page:")
+	describeRecords(os.Stdout, spec)
+	return o.Writer.Plan(os.Stdout)
 }
 
 // seeds returns the canonical URLs to start from.
@@ -158,6 +213,9 @@ func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
 	override(&s.Robots, c.Robots)
 	override(&s.Sitemaps, c.Sitemaps)
 	override(&s.AllowPrivate, c.AllowPrivate)
+	if c.WARC != "" {
+		s.Archive = true
+	}
 	if c.MaxDepth != nil {
 		s.MaxDepth = c.MaxDepth
 	}
@@ -190,13 +248,27 @@ func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
 	}
 	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
 	o.Fetcher.Workers, o.Fetcher.Secrets = c.Workers, c.Secrets
-	o.Writer.Out, o.Writer.State, o.Writer.Format = c.Out, filepath.Join(c.Data, "writer"), c.Shape
+	o.Writer.Place, o.Writer.State = c.Place, filepath.Join(c.Data, "writer")
+	if c.WARC != "" {
+		o.More = append(o.More, c.archive())
+		if err := o.More[0].Validate(); err != nil {
+			return o, fmt.Errorf("--warc: %w", err)
+		}
+	}
 	for _, v := range []interface{ Validate() error }{&o.Frontier, &o.Fetcher, &o.Parser, &o.Writer} {
 		if err := v.Validate(); err != nil {
 			return o, err
 		}
 	}
 	return o, nil
+}
+
+// archive sets up the writer of the archive.
+func (c *crawlCmd) archive() writer.Config {
+	w := writer.DefaultConfig()
+	w.Name, w.From, w.Format = crawl.ArchiveName, "pages", "warc.gz"
+	w.Out, w.S3, w.State = c.WARC, c.S3, filepath.Join(c.Data, "archive")
+	return w
 }
 
 func (c *crawlCmd) profile() (stop func(), err error) {

@@ -3,79 +3,66 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
-	"seine/pkg/messages"
+	"seine/internal/history"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
 )
 
 type explainCmd struct {
-	URL  string `arg:"" help:"The URL to explain."`
-	Name string `name:"crawl" help:"Name of the crawl." default:"default"`
-	NATS string `name:"nats" help:"URL of the NATS server; that of a running seine crawl is in its first line." env:"SEINE_NATS_URL" default:"nats://127.0.0.1:4222"`
-	JSON bool   `name:"json" help:"Print one JSON object."`
+	URL string `arg:"" help:"The URL to explain."`
+	connection
+	crawlName
+	Within time.Duration `help:"How far from the known times of its visits their messages are looked for." default:"1m" placeholder:"TIME"`
+	Out    string        `help:"Say as well which files of this output have its records." placeholder:"PLACE"`
+	place
+	Brief bool `help:"Only what the frontier knows: without a look into the streams, which not every user may read."`
+	JSON  bool `name:"json" help:"Print one JSON object."`
 }
 
-// Run asks the frontier about the URL.
+// Help is shown below the list of flags.
+func (c *explainCmd) Help() string {
+	return `  seine explain --crawl news https://example.org/a
+  seine explain https://example.org/a --out ./seine-out    # and which file has it
+  seine explain https://example.org/a --json | jq .pages`
+}
+
+// Run finds the history of the URL.
 func (c *explainCmd) Run() error {
-	if err := messages.CheckCrawl(c.Name); err != nil {
-		return usageError{err}
-	}
-	bus, err := stages.Dial(c.NATS, "seine-explain", slog.New(slog.DiscardHandler))
-	if err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
-	defer bus.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := bus.Join(ctx); err != nil {
-		return fmt.Errorf("there is no frontier at %s: %w", c.NATS, err)
+	if c.Within <= 0 {
+		return usageError{fmt.Errorf("--within %s: must be more than nothing", c.Within)}
 	}
-	client := frontier.Client{Bus: bus}
-	e, err := client.Explain(ctx, c.Name, c.URL)
-	if err != nil {
-		return err
+	q := history.Question{Crawl: c.Name, URL: c.URL, Within: c.Within, Brief: c.Brief}
+	if c.Brief && c.Out != "" {
+		return usageError{errors.New("--out looks for the records of the URL, which --brief does not: leave one of them out")}
 	}
-	if c.JSON {
-		return json.NewEncoder(os.Stdout).Encode(e)
-	}
-	c.print(&e)
-	return nil
-}
-
-func (c *explainCmd) print(e *frontier.Explanation) {
-	fmt.Println(e.URL)
-	row := func(name, value string) {
-		if value != "" && value != "0" {
-			fmt.Printf("  %-10s %s\n", name, value)
+	if c.Out != "" {
+		out, err := c.open(c.Out)
+		if err != nil {
+			return fmt.Errorf("--out: %w", err)
 		}
+		defer out.Close()
+		q.Out = &out
 	}
-	if !e.Known {
-		row("state", "unknown to crawl "+c.Name+": it was neither fed nor found")
-		return
-	}
-	row("state", e.State)
-	row("reason", e.Reason)
-	row("last", string(e.Class))
-	row("status", fmt.Sprint(e.Status))
-	row("sent", fmt.Sprint(e.Sent))
-	row("failures", fmt.Sprint(e.Failures))
-	row("depth", fmt.Sprint(e.Depth))
-	row("found on", e.Referrer)
-	row("since", moment(e.ChangedMS))
-	if e.NextMS > 0 {
-		row("next", moment(e.NextMS))
-	}
-	for _, a := range e.History {
-		row("attempt", fmt.Sprintf("%s  %s  %d  %d ms", moment(a.AtMS), a.Class, a.Status, a.TookMS))
-	}
-	if h := e.Host; h != nil && h.Why != "" {
-		row("host", fmt.Sprintf("%s waits: %s, until %s", h.Host, h.Why, moment(h.NextMS)))
-	}
+	return c.with("explain", func(ctx context.Context, bus *stages.Bus) error {
+		h, err := history.Find(ctx, bus, q)
+		if errors.Is(err, history.ErrNotURL) {
+			return usageError{err}
+		}
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			e := json.NewEncoder(os.Stdout)
+			e.SetEscapeHTML(false)
+			return e.Encode(h)
+		}
+		return h.Write(os.Stdout)
+	})
 }
-
-func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"seine/internal/crawl"
+	"seine/internal/figures"
 )
 
 // screen shows what was extracted to a person.
@@ -103,7 +103,7 @@ func (s *screen) show(x *extracted) {
 	if x.Mismatch {
 		head += ", sent as " + clipped(x.ContentType, 100)
 	}
-	head += "  " + crawl.Size(x.Bytes)
+	head += "  " + figures.Size(x.Bytes)
 	if x.FetchMS > 0 {
 		head += fmt.Sprintf("  %s", time.Duration(x.FetchMS).Round(time.Millisecond))
 	}

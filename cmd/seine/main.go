@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/completion"
 	"seine/internal/config"
 	"seine/internal/version"
 )
@@ -27,12 +28,27 @@ type cli struct {
 	config.File
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
 
-	Crawl   crawlCmd   `cmd:"" help:"Crawl sites with everything in one process."`
-	Extract extractCmd `cmd:"" help:"Show what the rules of a spec get from one page."`
-	Spec    specCmd    `cmd:"" help:"Check specs; print their JSON Schema."`
-	Explain explainCmd `cmd:"" help:"Tell what became of a URL."`
-	Cat     catCmd     `cmd:"" help:"Print the records of an output directory, a line each."`
-	Health  healthCmd  `cmd:"" help:"Ask a stage whether it is ready; for health checks."`
+	Crawl    crawlCmd    `cmd:"" help:"Crawl sites with everything in one process."`
+	Extract  extractCmd  `cmd:"" help:"Show what the rules of a spec get from one page."`
+	Spec     specCmd     `cmd:"" help:"Check specs; give them to crawls; print their JSON Schema."`
+	Seed     seedCmd     `cmd:"" help:"Feed URLs to a crawl."`
+	Status   statusCmd   `cmd:"" help:"Show how stages, streams and crawls stand."`
+	Top      topCmd      `cmd:"" help:"Watch all of it on a screen, and steer it by keys."`
+	Doctor   doctorCmd   `cmd:"" help:"Look for what is wrong with a cluster, and say what to do."`
+	Explain  explainCmd  `cmd:"" help:"Tell what became of a URL."`
+	Hosts    hostsCmd    `cmd:"" help:"Show what is known of hosts, and what they wait for."`
+	Pause    pauseCmd    `cmd:"" help:"Stop sending requests for a crawl, or for one of its hosts."`
+	Resume   resumeCmd   `cmd:"" help:"Let a crawl go on."`
+	Cancel   cancelCmd   `cmd:"" help:"Give up what is queued of a crawl."`
+	Dead     deadCmd     `cmd:"" help:"Look at messages that no stage could handle; redrive or drop them."`
+	Replay   replayCmd   `cmd:"" help:"Parse stored pages again, write stored records again, rebuild the frontier."`
+	Cat      catCmd      `cmd:"" help:"Print the records of an output directory, a line each."`
+	Export   exportCmd   `cmd:"" help:"Write what is committed to another place, in another form."`
+	Verify   verifyCmd   `cmd:"" help:"Check the files of an output directory."`
+	Manifest manifestCmd `cmd:"" help:"List what is committed of a crawl, as JSON."`
+	Decrypt  decryptCmd  `cmd:"" help:"Decrypt files of an output directory."`
+	Shell    shellCmd    `cmd:"" name:"completion" help:"Print the script that makes a shell complete commands and flags."`
+	Health   healthCmd   `cmd:"" help:"Ask a stage whether it is ready; for health checks."`
 }
 
 // heapFloor is never touched, so it takes no memory; but the collector counts
@@ -54,9 +70,17 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "seine:", err)
 		return exitFailed
 	}
+	if len(args) > 0 && args[0] == completion.Command {
+		complete(parser, args[1:])
+		return exitOK
+	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "seine: %v (--help lists what there is)\n", err)
+		return exitUsage
+	}
+	if err := config.Twice(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "seine: %v\n", err)
 		return exitUsage
 	}
 	err = ctx.Run()

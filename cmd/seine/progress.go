@@ -2,102 +2,83 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
-	"sync"
+	"path/filepath"
 	"time"
 
-	"golang.org/x/term"
-
+	"seine/internal/connect"
 	"seine/internal/crawl"
+	"seine/internal/figures"
 )
 
-// progress shows how a crawl stands: on a terminal one line that changes, and
-// elsewhere a line now and then.
+// progress shows how a crawl stands.
 type progress struct {
-	w        *os.File
-	terminal bool
-	quiet    bool
-	every    time.Duration
-
-	mu    sync.Mutex
-	last  time.Time
-	shown bool // a line stands on the terminal
-	rate  float64
-	pages int64
-	at    time.Duration
-	said  bool
+	*statusLine
+	rate   float64 // pages a second, lately
+	before *crawl.Progress
 }
 
 func newProgress(w *os.File, quiet bool) *progress {
-	p := &progress{w: w, quiet: quiet, terminal: term.IsTerminal(int(w.Fd())), every: 10 * time.Second}
-	if p.terminal {
-		p.every = 200 * time.Millisecond
-	}
-	return p
+	return &progress{statusLine: newStatusLine(w, quiet)}
 }
 
 // update takes note of how the crawl stands, and shows it if it is time.
 func (p *progress) update(now crawl.Progress) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.quiet {
+	p.statusLine.update(func() string { return lookIn(now) }, func() string {
+		p.measure(&now)
+		return p.line(now)
+	})
+}
+
+// measure brings the rate up to date. What a crawl that goes on has done before
+// does not count.
+func (p *progress) measure(now *crawl.Progress) {
+	before := p.before
+	p.before = now
+	if before == nil {
 		return
 	}
-	if !p.said {
-		p.said = true
-		fmt.Fprintf(p.w, "crawling; its streams are at %s\n", now.NATS)
-	}
-	if time.Since(p.last) < p.every {
-		return
-	}
-	p.last = time.Now()
-	if dt := (now.Elapsed - p.at).Seconds(); dt > 0 {
-		recent := float64(now.Pages-p.pages) / dt
-		if p.rate += (recent - p.rate) * 0.3; p.at == 0 {
+	if dt := (now.Elapsed - before.Elapsed).Seconds(); dt > 0 {
+		recent := float64(now.Pages-before.Pages) / dt
+		if p.rate == 0 {
 			p.rate = recent
 		}
-		p.at, p.pages = now.Elapsed, now.Pages
+		p.rate += (recent - p.rate) * 0.3
 	}
-	line := p.line(now)
-	if p.terminal {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-		p.shown = true
-		return
+}
+
+// lookIn says how to look into the crawl from another terminal.
+func lookIn(now crawl.Progress) string {
+	switch {
+	case now.Data == "":
+		return "crawling; its streams are at " + now.NATS
+	case filepath.Clean(now.Data) == filepath.Clean(connect.DefaultData):
+		return "crawling; to look in, in another terminal here: seine status --watch"
 	}
-	fmt.Fprintln(p.w, line)
+	return "crawling; to look in, in another terminal: seine status --watch --data " + now.Data
 }
 
 func (p *progress) line(now crawl.Progress) string {
 	s := fmt.Sprintf("%s  %s pages  %.0f/s  %s queued  %s under way  %s  %s failed",
-		now.Elapsed.Round(time.Second), crawl.Count(now.Pages), p.rate, crawl.Count(now.Queued+now.Waiting),
-		crawl.Count(now.InFlight+now.Parsing), crawl.Size(now.BytesBody), crawl.Count(now.Failed))
+		now.Elapsed.Round(time.Second), figures.Count(now.Pages), p.rate, figures.Count(now.Queued+now.Waiting),
+		figures.Count(now.InFlight+now.Parsing), figures.Size(now.BytesBody), figures.Count(now.Failed))
 	if n := now.Next; n != nil {
 		s += fmt.Sprintf("  waiting for %s: %s", n.Host, n.Why)
 		if wait := time.Until(time.UnixMilli(n.NextMS)); wait > time.Second {
 			s += ", " + wait.Round(time.Second).String()
 		}
 	}
-	if left := now.MaxPages - now.Pages; now.MaxPages > 0 && left > 0 && p.rate > 0 {
-		s += "  " + time.Duration(float64(left)/p.rate*float64(time.Second)).Round(time.Second).String() + " to go"
+	return s + p.toGo(now)
+}
+
+// toGo says how long what is known will take, or what of it max_pages leaves.
+func (p *progress) toGo(now crawl.Progress) string {
+	left, unless := now.Open(), ", if nothing more is found"
+	if most := now.MaxPages - now.Pages; now.MaxPages > 0 && most <= left {
+		left, unless = most, ""
 	}
-	return s
-}
-
-// done ends the line on the terminal.
-func (p *progress) done() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.shown = false
+	if left <= 0 || p.rate <= 0 {
+		return ""
 	}
+	return "  " + time.Duration(float64(left)/p.rate*float64(time.Second)).Round(time.Second).String() + " to go" + unless
 }
-
-// Write passes on a line of the log without spoiling the line of progress.
-func (p *progress) Write(b []byte) (int, error) {
-	p.done()
-	return p.w.Write(b)
-}
-
-var _ io.Writer = (*progress)(nil)

@@ -15,6 +15,10 @@ import (
 type specCmd struct {
 	Check  specCheckCmd  `cmd:"" help:"Check specs, and tell what they say or all that is wrong with them."`
 	Schema specSchemaCmd `cmd:"" help:"Print the JSON Schema of a spec, for editors."`
+	Apply  specApplyCmd  `cmd:"" help:"Give a crawl a spec, while it runs or before."`
+	Get    specGetCmd    `cmd:"" help:"Print the spec that a crawl has."`
+	List   specListCmd   `cmd:"" help:"List the crawls and their specs."`
+	Diff   specDiffCmd   `cmd:"" help:"Tell what a spec would change."`
 }
 
 type specCheckCmd struct {
@@ -26,6 +30,8 @@ type specCheckCmd struct {
 func (c *specCheckCmd) Help() string {
 	return `What is wrong is told on standard error as FILE:LINE:COLUMN: KEY: what, and what would be right.
 
+  seine spec check news.yaml shop.yaml
+
 Exit codes: 0 all are right, 2 one is not, or cannot be read.`
 }
 
@@ -33,7 +39,7 @@ Exit codes: 0 all are right, 2 one is not, or cannot be read.`
 func (c *specCheckCmd) Run() error {
 	wrong := false
 	for _, name := range c.Files {
-		spec, err := c.read(name)
+		spec, err := readSpec(name)
 		broken, isSpec := errors.AsType[*specfile.Errors](err)
 		wrong = wrong || err != nil
 		switch {
@@ -52,7 +58,7 @@ func (c *specCheckCmd) Run() error {
 	return nil
 }
 
-func (*specCheckCmd) read(name string) (*messages.Spec, error) {
+func readSpec(name string) (*messages.Spec, error) {
 	if name == "-" {
 		return specfile.ReadFrom("<stdin>", os.Stdin)
 	}
@@ -67,7 +73,9 @@ func (specSchemaCmd) Help() string {
 
   # yaml-language-server: $schema=spec.schema.json
 
-after: seine spec schema > spec.schema.json`
+after
+
+  seine spec schema > spec.schema.json`
 }
 
 // Run prints the schema.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"seine/internal/crawl"
+	"seine/internal/figures"
 	"seine/pkg/messages"
 )
 
@@ -70,7 +70,7 @@ func patterns(all []string) string {
 func limits(s *messages.Spec) string {
 	var all []string
 	if s.MaxPages > 0 {
-		all = append(all, crawl.Count(s.MaxPages)+" pages")
+		all = append(all, figures.Count(s.MaxPages)+" pages")
 	}
 	if s.MaxBytes > 0 {
 		all = append(all, s.MaxBytes.String())

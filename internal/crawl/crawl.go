@@ -20,7 +20,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/connect"
 	"seine/internal/embedded"
+	"seine/internal/tracing"
+	"seine/internal/version"
+	"seine/internal/vitals"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
@@ -37,17 +41,23 @@ type Options struct {
 	// for a new crawl.
 	Spec func(have messages.Spec) (*messages.Spec, error)
 	Data string // state: streams, frontier, writer
-	NATS string // URL of a server elsewhere; "" embeds one in Data
+	// NATS is how a server elsewhere is reached; if it names none, one is embedded in
+	// Data.
+	NATS connect.Options
 	// Listen is where the embedded server can be reached, with port 0 for any.
 	Listen   string
 	Sync     frontier.Sync
 	Fetcher  fetcher.Config
 	Parser   parser.Config
-	Writer   writer.Config
+	Writer   writer.Config   // of the records
+	More     []writer.Config // further writers, as of an archive
 	Frontier frontier.Config
 	// Progress, if set, is told how the crawl stands, a few times a second.
 	Progress func(Progress)
 	Log      *slog.Logger
+	Tracer   *tracing.Tracer // nil for no traces
+	Vitals   *vitals.Self    // of this process; it is told of the disks
+	Health   *stages.Health  // of this process; it is told when the crawl has begun
 }
 
 // Progress is how a crawl stands.
@@ -56,15 +66,25 @@ type Progress struct {
 	Elapsed  time.Duration
 	MaxPages int64
 	NATS     string // where the streams can be looked at
+	Data     string // the directory that tells commands how, if the server is embedded
 }
 
 // ErrNothingToDo is returned when there are no seeds, and nothing in Data to
 // go on with.
 var ErrNothingToDo = errors.New("no URL to start from, and no crawl to resume")
 
-// pollEvery is how often the frontier is asked how the crawl stands: once in
-// so long for each partition, which is a question of its own.
-const pollEvery = 20 * time.Millisecond
+// Waits between questions to the frontier how the crawl stands, for each
+// partition, which is a question of its own.
+const (
+	firstPoll  = 20 * time.Millisecond // the frontier has its partitions then
+	minPoll    = 2 * time.Millisecond
+	maxPoll    = 30 * time.Millisecond
+	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
+)
+
+// settlePoll is the wait between looks at whether the writer has every record,
+// which take some requests to the server.
+const settlePoll = 5 * time.Millisecond
 
 // Run crawls until nothing is left to do, a limit is reached, or ctx is done.
 // The summary tells which; it is returned with an error too, if there is one.
@@ -75,52 +95,59 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if !resumed && len(o.Seeds) == 0 {
 		return nil, ErrNothingToDo
 	}
-	if o.NATS == "" {
+	if !o.NATS.Given() {
 		if err := checkWritable("--data", o.Data); err != nil {
 			return nil, err
 		}
 	}
-	dial, server, err := connect(&o)
+	dial, server, err := reach(&o)
 	if err != nil {
 		return nil, err
 	}
 	if server != nil {
 		defer server.Stop()
+		defer connect.RemoveLocal(o.Data)
 	}
 	c := &crawl{
 		Options: o, dial: dial, began: began,
 		server: server, resumed: resumed,
 	}
 	if err := c.open(ctx); err != nil {
-		return nil, err
+		return nil, c.explain(err)
 	}
 	defer c.close()
 	if err := c.feed(ctx); err != nil {
-		return nil, err
+		return nil, c.explain(err)
 	}
 	return c.run(ctx)
 }
 
-// connect starts the embedded server, or returns none and uses the one
-// elsewhere. The function dial makes a connection to it.
-func connect(o *Options) (dial func() (*stages.Bus, error), s *embedded.Server, err error) {
-	if o.NATS != "" {
-		url := o.NATS
-		return func() (*stages.Bus, error) { return stages.Dial(url, "seine-crawl", o.Log) }, nil, nil
+// dialer makes a connection that logs to log.
+type dialer func(log *slog.Logger) (*stages.Bus, error)
+
+// reach starts the embedded server, or returns none and uses the one elsewhere.
+// The function dial makes a connection to it.
+func reach(o *Options) (dial dialer, s *embedded.Server, err error) {
+	if o.NATS.Given() {
+		return func(log *slog.Logger) (*stages.Bus, error) { return o.NATS.Dial("seine-crawl", log) }, nil, nil
 	}
 	host, port, err := splitListen(o.Listen)
 	if err != nil {
 		return nil, nil, err
 	}
+	token := embedded.NewToken()
 	s, err = embedded.Start(embedded.Options{
-		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways,
+		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways, Token: token,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	o.NATS = s.URL()
-	dial = func() (*stages.Bus, error) {
-		return stages.Dial("", "seine-crawl", o.Log, nats.InProcessServer(s.Server()))
+	if err := connect.WriteLocal(o.Data, s.URL(), token); err != nil {
+		s.Stop()
+		return nil, nil, err
+	}
+	dial = func(log *slog.Logger) (*stages.Bus, error) {
+		return stages.Dial("", "seine-crawl", log, nats.InProcessServer(s.Server()), nats.Token(token))
 	}
 	return dial, s, nil
 }
@@ -149,7 +176,7 @@ func splitListen(listen string) (string, int, error) {
 // crawl is a run of the four stages.
 type crawl struct {
 	Options
-	dial     func() (*stages.Bus, error)
+	dial     dialer
 	buses    []*stages.Bus
 	bus      *stages.Bus      // of the crawl itself, and of the frontier
 	server   *embedded.Server // nil if it is elsewhere
@@ -162,7 +189,7 @@ type crawl struct {
 	frontier *frontier.Frontier
 	fetcher  *fetcher.Fetcher
 	parser   *parser.Parser
-	writer   *writer.Writer
+	writers  []*writer.Writer // that of the records first
 	last     frontier.Counters
 	resumed  bool   // there was state before this run
 	before   int64  // pages fetched by earlier runs
@@ -184,12 +211,18 @@ func (c *crawl) open(ctx context.Context) (err error) {
 			c.close()
 		}
 	}()
-	if c.bus, err = c.connection(); err != nil {
+	if c.bus, err = c.connection(messages.StageFrontier); err != nil {
 		return err
 	}
 	c.client.Bus = c.bus
-	if err := errors.Join(checkWritable("--data", c.Data), checkWritable("--out", c.Writer.Out)); err != nil {
+	c.watchDisks()
+	if err := checkWritable("--data", c.Data); err != nil {
 		return err
+	}
+	for _, w := range c.writerConfigs() {
+		if err := checkOut(&w); err != nil {
+			return err
+		}
 	}
 	c.Frontier.Partitions = Partitions
 	if c.server != nil { // its state is beside the streams, and nobody else's
@@ -200,10 +233,14 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	} else if c.server == nil {
 		c.Frontier.Partitions = messages.DefaultPartitions
 	}
-	if err = frontier.Provision(ctx, c.Frontier, c.bus); err != nil {
+	// Side by side: making the store waits for the disk, making streams hardly does.
+	var g errgroup.Group
+	g.Go(func() error { return frontier.Provision(ctx, c.Frontier, c.bus) })
+	g.Go(func() (err error) {
+		c.store, err = frontier.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.bus.Log)
 		return err
-	}
-	if c.store, err = frontier.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.Log); err != nil {
+	})
+	if err = g.Wait(); err != nil {
 		return err
 	}
 	if c.specs, c.unfollow, err = stages.FollowSpecs(ctx, c.bus); err != nil {
@@ -219,9 +256,10 @@ func (c *crawl) open(ctx context.Context) (err error) {
 // separate processes: a page on its way would hold up every small message
 // behind it.
 func (c *crawl) openWorkers(ctx context.Context) error {
-	var own [3]*stages.Bus
+	own := make([]*stages.Bus, 2+len(c.writerConfigs()))
 	for i := range own {
-		bus, err := c.connection()
+		stage := []string{messages.StageFetcher, messages.StageParser, messages.StageWriter}[min(i, 2)]
+		bus, err := c.connection(stage)
 		if err != nil {
 			return err
 		}
@@ -239,13 +277,30 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 	if c.parser, err = parser.New(c.Parser, own[1], c.specs); err != nil {
 		return err
 	}
-	c.writer, err = writer.New(c.Writer, own[2])
+	if err := c.openWriters(ctx, own[2:]); err != nil {
+		return err
+	}
+	return c.announce(own)
+}
+
+// announce makes the stages discoverable, as if each were a process.
+func (c *crawl) announce(own []*stages.Bus) error {
+	err := errors.Join(
+		stages.Announce(c.bus, messages.StageFrontier, version.Number, ""),
+		stages.Announce(own[0], messages.StageFetcher, version.Number, ""),
+		stages.Announce(own[1], messages.StageParser, version.Number, ""),
+	)
+	for i, w := range c.writerConfigs() {
+		err = errors.Join(err, stages.Announce(own[2+i], messages.StageWriter, version.Number, w.Name))
+	}
 	return err
 }
 
-func (c *crawl) connection() (*stages.Bus, error) {
-	bus, err := c.dial()
+// connection makes a connection for a stage.
+func (c *crawl) connection(stage string) (*stages.Bus, error) {
+	bus, err := c.dial(c.Log.With("stage", stage))
 	if err == nil {
+		bus.Tracer = c.Tracer
 		c.buses = append(c.buses, bus)
 	}
 	return bus, err
@@ -260,7 +315,7 @@ func (c *crawl) close() {
 	}
 	if c.store != nil {
 		if err := c.store.Close(); err != nil {
-			c.Log.Error("close frontier store", "error", err)
+			c.Log.Error("cannot close the frontier's store", "error", err)
 		}
 	}
 	for _, bus := range c.buses {
@@ -300,6 +355,8 @@ func (c *crawl) feed(ctx context.Context) error {
 // of the pipeline, so that each hands on what it has.
 func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	g, gctx := errgroup.WithContext(context.WithoutCancel(ctx))
+	c.Health.Add("nats", c.ready)
+	c.Health.Start()
 	stopStages := c.start(g, gctx)
 	end, err := c.watch(ctx, gctx)
 	var slowest []frontier.HostStatus
@@ -309,6 +366,11 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	}
 	if end != frontier.NotEnded && err == nil {
 		err = c.settle(ctx, gctx)
+	}
+	if end == frontier.Complete && err == nil && ctx.Err() == nil {
+		for _, w := range c.writers {
+			w.Complete(c.Crawl)
+		}
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -372,7 +434,10 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 		g.Go(func() error { defer stopped.Done(); return run(early) })
 	}
 	g.Go(func() error { return c.frontier.Run(late) })
-	g.Go(func() error { return c.writer.Run(late) })
+	g.Go(func() error { c.guard(late); return nil })
+	for _, w := range c.writers {
+		g.Go(func() error { return w.Run(late) })
+	}
 	return func() {
 		stopEarly()
 		stopped.Wait()
@@ -383,15 +448,15 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 // watch follows the crawl until it has ended, ctx is done, or a stage has
 // failed, which ends the stages' context.
 func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
-	tick := time.NewTicker(pollEvery * time.Duration(c.bus.Layout.Partitions))
-	defer tick.Stop()
+	wait := time.Duration(0)
 	for {
+		pause := cmp.Or(wait, firstPoll) * time.Duration(c.bus.Layout.Partitions)
 		select {
 		case <-ctx.Done():
 			return frontier.NotEnded, nil
 		case <-stages.Done():
 			return frontier.NotEnded, nil // Wait will say why
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 		if err := c.trouble(); err != nil {
 			return frontier.NotEnded, err
@@ -407,10 +472,11 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		if c.resumed && !c.asked {
 			c.before = counters.Pages
 		}
+		wait = c.untilPoll(wait, &counters.Counters)
 		c.asked = true
 		c.last = counters.Counters
 		if c.Progress != nil {
-			c.Progress(Progress{Standing: counters, Elapsed: time.Since(c.began), MaxPages: c.spec.MaxPages, NATS: c.NATS})
+			c.Progress(Progress{Standing: counters, Elapsed: time.Since(c.began), MaxPages: c.spec.MaxPages, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
 		}
 		switch {
 		case end == frontier.Empty && len(c.Seeds) > 0: // they are on their way
@@ -422,23 +488,72 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 	}
 }
 
+// local is the directory that tells commands how to look in, "" if the server is
+// elsewhere.
+func (c *crawl) local() string {
+	if c.server == nil {
+		return ""
+	}
+	return c.Data
+}
+
+// untilPoll returns how long to wait before the next question, when the last
+// wait and the counters were these. A crawl that has much to do cannot end
+// soon; one that stands still need not be asked often.
+func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters) time.Duration {
+	left := now.Open()
+	if c.spec.MaxPages > 0 {
+		left = min(left, c.spec.MaxPages-now.Pages)
+	}
+	wait := min(max(time.Duration(left)*leastOfURL, minPoll), maxPoll)
+	if now.Changed == c.last.Changed {
+		wait = min(max(wait, 2*last), maxPoll)
+	}
+	return wait
+}
+
 // trouble returns what keeps the crawl from going on, for a person to mend. In
 // separate processes a stage waits until it has been mended; here the person is
 // waiting too.
 func (c *crawl) trouble() error {
-	if err := c.writer.Err(); err != nil {
-		return fmt.Errorf("%w (the same command goes on when that is mended)", err)
+	for _, w := range c.writers {
+		if err := w.Err(); err != nil {
+			return fmt.Errorf("%w (the same command goes on when that is mended)", err)
+		}
 	}
 	if c.server != nil {
 		return errors.Join(checkDisk(c.Data), c.server.Err())
 	}
+	for _, bus := range c.buses {
+		if err := bus.Refused(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// settle waits until the writer has every record, or ctx is done.
+// ready returns what is wrong with the connections, nil if nothing.
+func (c *crawl) ready() error {
+	for _, bus := range c.buses {
+		if err := bus.Ready(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explain returns err, or what a server elsewhere refused that is behind it.
+func (c *crawl) explain(err error) error {
+	for _, bus := range c.buses {
+		err = bus.Explain(err)
+	}
+	return err
+}
+
+// settle waits until the writers have everything, or ctx is done.
 func (c *crawl) settle(ctx, stages context.Context) error {
 	for {
-		done, err := c.writer.CaughtUp(stages)
+		done, err := c.caughtUp(stages)
 		if err != nil && stages.Err() == nil {
 			c.Log.Debug("cannot ask the writer", "error", err)
 		}
@@ -451,7 +566,7 @@ func (c *crawl) settle(ctx, stages context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-stages.Done():
-		case <-time.After(pollEvery):
+		case <-time.After(settlePoll):
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (c *crawl) deadLetters() *DeadLetters {
 	defer cancel()
 	stream, err := c.bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
-		c.Log.Warn("cannot count dead letters", "error", err)
+		c.Log.Warn("cannot count dead letters", "crawl", c.Crawl, "error", err)
 		return nil
 	}
 	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(messages.SubjectDead("*", c.Crawl)))

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"seine/internal/figures"
+	"seine/internal/output/bucket"
+	"seine/pkg/stages/writer"
 )
 
 // ErrDiskFull is returned when the state or the output cannot grow. What has
@@ -22,9 +26,20 @@ func checkDisk(dir string) error {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
 	if free := st.Bavail * uint64(st.Bsize); free < minFree {
-		return fmt.Errorf("--data %s: %s left: %w", dir, Size(int64(free)), ErrDiskFull)
+		return fmt.Errorf("--data %s: %s left: %w", dir, figures.Size(int64(free)), ErrDiskFull)
 	}
 	return nil
+}
+
+// checkOut reports, before anything is started, that no output can be written.
+func checkOut(w *writer.Config) error {
+	switch {
+	case bucket.Is(w.Out):
+		return w.CheckS3()
+	case writer.IsDatabase(w.Out):
+		return w.CheckDatabase()
+	}
+	return checkWritable("--out", w.Out)
 }
 
 // checkWritable reports, before anything is started, that nothing can be

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"seine/internal/figures"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
 // Plan writes what a crawl would fetch, and makes no request.
 func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
-	fmt.Fprintf(w, "would fetch %s first:\n", plural(len(seeds), "URL"))
+	fmt.Fprintf(w, "would fetch %s first:\n", figures.Plural(len(seeds), "URL"))
 	roots := make(map[string]bool)
 	for _, s := range seeds {
 		fmt.Fprintf(w, "  %s\n", s)
@@ -44,7 +45,7 @@ func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
 		rule("it is at most %d links away", *spec.MaxDepth)
 	}
 	if spec.MaxPages > 0 {
-		rule("no more than %s pages have been fetched", Count(spec.MaxPages))
+		rule("no more than %s pages have been fetched", figures.Count(spec.MaxPages))
 	}
 	if spec.MaxBytes > 0 {
 		rule("no more than %s have come", spec.MaxBytes)

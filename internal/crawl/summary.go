@@ -6,13 +6,14 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"seine/internal/figures"
 	"seine/internal/output"
-	"seine/internal/output/dir"
+	"seine/internal/output/rows"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/writer"
 )
 
 // Outcome is how a run came to its end.
@@ -44,7 +45,17 @@ type Summary struct {
 	DeadLetters    *DeadLetters             `json:"dead_letters,omitempty"`
 	SlowestHosts   []frontier.HostStatus    `json:"slowest_hosts"`
 	Files          []output.File            `json:"files"`
-	Out            string                   `json:"out"`
+	Rows           map[string]int64         `json:"rows,omitempty"` // records in a database, by kind
+	Out            string                   `json:"out"`            // without secrets
+	Archives       []Archive                `json:"archives,omitempty"`
+}
+
+// Archive is what a further writer has committed of the crawl.
+type Archive struct {
+	Pages int64         `json:"pages"`
+	Bytes int64         `json:"bytes"` // without indexes
+	Files []output.File `json:"files"` // with indexes
+	Out   string        `json:"out"`
 }
 
 // URLCounts count URLs by where they stand.
@@ -60,7 +71,7 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	n := c.last
 	s := &Summary{
 		Crawl: c.Crawl, Nothing: c.nothing, Pages: n.Pages, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
-		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, SlowestHosts: slowest, Out: c.Writer.Out,
+		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
 		URLs: URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Open()},
 	}
 	switch {
@@ -75,9 +86,15 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	default:
 		s.Outcome, s.Error = OutcomeFailed, "a stage ended on its own"
 	}
-	s.Files, s.DeadLetters = c.files(), c.deadLetters()
+	s.Files, s.DeadLetters = c.files(&c.Writer, messages.StreamRecords), c.deadLetters()
+	for i := range c.More {
+		s.Archives = append(s.Archives, c.archive(&c.More[i]))
+	}
 	for _, f := range s.Files {
 		s.Records += int64(f.Records)
+	}
+	if writer.IsDatabase(c.Writer.Out) {
+		s.Rows, s.Files = rowsByKind(s.Files), nil
 	}
 	if s.Seconds > 0 {
 		s.PagesPerSecond = float64(n.Pages-c.before) / s.Seconds
@@ -85,33 +102,35 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	return s, err
 }
 
-// files lists what is committed of this crawl. An output directory may hold
-// the files of others, and of earlier lives of the streams.
-func (c *crawl) files() []output.File {
+// archive tells what is committed of pages.
+func (c *crawl) archive(w *writer.Config) Archive {
+	a := Archive{Out: w.Out, Files: c.files(w, messages.StreamPages)}
+	for _, f := range a.Files {
+		a.Pages += int64(f.Records)
+		if f.IndexOf == "" {
+			a.Bytes += f.Bytes
+		}
+	}
+	return a
+}
+
+// files lists what a writer has committed of this crawl. An output directory may
+// hold the files of others, and of earlier lives of the stream.
+func (c *crawl) files(w *writer.Config, stream string) []output.File {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	records, err := c.bus.JS.Stream(ctx, messages.StreamRecords)
+	read, err := c.bus.JS.Stream(ctx, stream)
 	if err != nil {
-		c.Log.Warn("cannot list the output", "error", err)
+		c.Log.Warn("cannot list the output", "crawl", c.Crawl, "error", err)
 		return nil
 	}
-	log, err := dir.Read(c.Writer.Out, c.Writer.Name)
+	commits, err := w.ReadCommits()
 	if err != nil {
-		c.Log.Warn("cannot list the output", "error", err)
-		return nil
-	}
-	refs, err := log.List(-1)
-	if err != nil {
-		c.Log.Warn("cannot list the output", "error", err)
+		c.Log.Warn("cannot list the output", "crawl", c.Crawl, "error", err)
 	}
 	var files []output.File
-	for _, ref := range refs {
-		commit, err := log.Read(ref)
-		if err != nil {
-			c.Log.Warn("cannot list the output", "error", err)
-			continue
-		}
-		if !commit.Created.Equal(records.CachedInfo().Created) {
+	for _, commit := range commits {
+		if !commit.Created.Equal(read.CachedInfo().Created) {
 			continue
 		}
 		for _, f := range commit.Files {
@@ -123,43 +142,62 @@ func (c *crawl) files() []output.File {
 	return files
 }
 
+// rowsByKind counts the records of commits to a database, which are in no files.
+func rowsByKind(files []output.File) map[string]int64 {
+	byKind := make(map[string]int64)
+	for _, f := range files {
+		byKind[f.Kind] += int64(f.Records)
+	}
+	return byKind
+}
+
 // Write prints the summary for a person.
 func (s *Summary) Write(w io.Writer) {
 	fmt.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
 	row := func(name, format string, a ...any) {
 		fmt.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
 	}
-	row("pages", "%s, %s (%s on the wire)", Count(s.Pages), Size(s.BytesBody), Size(s.BytesWire))
+	row("pages", "%s, %s (%s on the wire)", figures.Count(s.Pages), figures.Size(s.BytesBody), figures.Size(s.BytesWire))
 	row("time", "%s, %.0f pages/s", (time.Duration(s.Seconds * float64(time.Second))).Round(10*time.Millisecond), s.PagesPerSecond)
-	row("requests", "%s", byCount(s.Requests))
-	row("URLs", "%s known: %s done, %s failed, %s open", Count(s.URLs.Known), Count(s.URLs.Done), Count(s.URLs.Failed), Count(s.URLs.Open))
+	row("requests", "%s", figures.ByCount(s.Requests))
+	row("URLs", "%s known: %s done, %s failed, %s open", figures.Count(s.URLs.Known), figures.Count(s.URLs.Done), figures.Count(s.URLs.Failed), figures.Count(s.URLs.Open))
 	if len(s.URLs.Excluded) > 0 {
-		row("excluded", "%s", byCount(s.URLs.Excluded))
+		row("excluded", "%s", figures.ByCount(s.URLs.Excluded))
 	}
 	if d := s.DeadLetters; d != nil {
-		row("dead letters", "%s; the last: %s", byCount(d.ByStage), d.Last)
+		row("dead letters", "%s; the last: %s", figures.ByCount(d.ByStage), d.Last)
 	}
 	for i, h := range s.SlowestHosts {
 		name := ""
 		if i == 0 {
 			name = "slowest"
 		}
-		row(name, "%s: %d ms a request, %s requests", h.Host, h.MeanMS, Count(h.Requests))
+		row(name, "%s: %d ms a request, %s requests", h.Host, h.MeanMS, figures.Count(h.Requests))
 	}
 	if s.Nothing != "" {
 		row("why", "%s", s.Nothing)
 	}
-	if len(s.Files) == 0 {
+	for _, a := range s.Archives {
+		row("archive", "%s, %s in %s", figures.Plural(a.Pages, "page"), figures.Size(a.Bytes), a.Out)
+	}
+	if s.Records == 0 {
 		row("output", "nothing in %s", s.Out)
 		return
 	}
-	row("output", "%s records in %s of %s", Count(s.Records), plural(len(s.Files), "file"), s.Out)
+	if s.Rows != nil {
+		row("output", "%s in %s", figures.Plural(s.Records, "record"), s.Out)
+		for _, kind := range slices.Sorted(maps.Keys(s.Rows)) {
+			row("", "table %s: %s of kind %s", rows.TableOf(kind), figures.Count(s.Rows[kind]), kind)
+		}
+		return
+	}
+	row("output", "%s in %s of %s", figures.Plural(s.Records, "record"), figures.Plural(len(s.Files), "file"), s.Out)
 	for i, f := range s.Files {
 		if i == 10 {
 			row("", "… and %d more", len(s.Files)-i)
 			break
 		}
-		row("", "%s  %s records, %s", f.Path, Count(int64(f.Records)), Size(f.Bytes))
+		row("", "%s  %s, %s", f.Path, figures.Plural(f.Records, "record"), figures.Size(f.Bytes))
 	}
 }
 
@@ -174,47 +212,4 @@ func (s *Summary) headline() string {
 	case OutcomeComplete:
 	}
 	return "complete"
-}
-
-func byCount[K ~string](m map[K]int64) string {
-	keys := slices.SortedFunc(maps.Keys(m), func(a, b K) int {
-		if m[a] != m[b] {
-			return int(m[b] - m[a])
-		}
-		return strings.Compare(string(a), string(b))
-	})
-	parts := make([]string, len(keys))
-	for i, k := range keys {
-		parts[i] = fmt.Sprintf("%s %s", Count(m[k]), k)
-	}
-	return strings.Join(parts, ", ")
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return Count(int64(n)) + " " + what + "s"
-}
-
-// Count writes a number with its thousands apart.
-func Count(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// Size writes a number of bytes for a person.
-func Size(n int64) string {
-	const units = "kMGTP"
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, u := float64(n), -1
-	for v >= 999.5 && u < len(units)-1 {
-		v, u = v/1000, u+1
-	}
-	return fmt.Sprintf("%.3g %cB", v, units[u])
 }

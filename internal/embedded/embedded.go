@@ -3,6 +3,7 @@
 package embedded
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -29,26 +30,36 @@ type Options struct {
 	Host       string
 	Port       int
 	SyncAlways bool // fsync every message: survives power loss
+	// Token is what clients must show: loopback is open to everyone on the machine.
+	Token string
+	// Private makes a server that can be reached from inside the process alone, and
+	// takes messages of other servers with some headers more.
+	Private bool
 }
-
-// startTimeout bounds the recovery of the streams after a crash.
-const startTimeout = 2 * time.Minute
 
 // Start starts a server with JetStream on the directory.
 func Start(o Options) (*Server, error) {
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make data directory: %w", err)
+	if err := privateDir(o.Dir); err != nil {
+		return nil, err
 	}
 	lock, err := lockDir(o.Dir)
 	if err != nil {
 		return nil, err
 	}
+	payload := int32(server.MAX_PAYLOAD_SIZE)
+	if o.Private {
+		payload *= 2
+	}
 	s, err := server.NewServer(&server.Options{
-		ServerName: "seine-embedded", Host: o.Host, Port: o.Port,
+		DontListen: o.Private,
+		ServerName: "seine-embedded", Host: o.Host, Port: o.Port, Authorization: o.Token,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: o.SyncAlways,
 		// Without limits of its own the server takes 75 % of the machine.
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
-		NoSigs: true, NoLog: true, MaxPayload: server.MAX_PAYLOAD_SIZE,
+		// It remembers for each subject who listens. Most are those of acknowledgements,
+		// each of which is used once.
+		NoSublistCache: true,
+		NoSigs:         true, NoLog: true, MaxPayload: payload,
 	})
 	if err != nil {
 		_ = lock.Close()
@@ -56,8 +67,8 @@ func Start(o Options) (*Server, error) {
 	}
 	trouble := new(troubleLog)
 	s.SetLoggerV2(trouble, false, false, false)
-	go s.Start()
-	if !ready(s) {
+	s.Start() // returns once the streams are recovered and clients can connect
+	if !s.ReadyForConnections(time.Millisecond) {
 		s.Shutdown()
 		_ = lock.Close()
 		return nil, fmt.Errorf("the embedded NATS server did not start on %s:%d: is the port free", o.Host, o.Port)
@@ -68,17 +79,6 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("the embedded NATS server cannot store its streams in %s: is the disk full or read-only", o.Dir)
 	}
 	return &Server{s: s, lock: lock, log: trouble}, nil
-}
-
-// ready waits until the server takes connections. The server's own wait looks
-// only every 25 ms.
-func ready(s *server.Server) bool {
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
-		if s.ReadyForConnections(time.Millisecond) {
-			return true
-		}
-	}
-	return false
 }
 
 // abandonable is how much may be stored for Stop to leave the server as a crash
@@ -101,6 +101,29 @@ func (s *Server) Stop() {
 	}
 	_ = s.lock.Close()
 }
+
+// Close ends the server in order, and waits until nothing of it is left: its
+// directory may be removed then.
+func (s *Server) Close() {
+	s.s.Shutdown()
+	s.s.WaitForShutdown()
+	_ = s.lock.Close()
+}
+
+// privateDir makes a directory that nobody but its owner can enter: what is crawled
+// is in it, and so is the token.
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make data directory: %w", err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil { // an older build left it open
+		return fmt.Errorf("close the data directory to others: %w (it must belong to who crawls)", err)
+	}
+	return nil
+}
+
+// NewToken makes a token that nobody can guess.
+func NewToken() string { return rand.Text() }
 
 // lockDir takes the directory for this process; the system gives it back when
 // the process ends, however that happens.

@@ -1,0 +1,51 @@
+// Command natsusers sets up who may use a locked-down NATS server: an authority,
+// certificates, a key for each user, and the server's configuration.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kong"
+
+	"seine/internal/roles/setup"
+	"seine/internal/version"
+)
+
+type flags struct {
+	Dir     string           `arg:"" help:"Folder of the installation; it is made, for its owner alone."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+const about = `Make what a locked-down NATS server and its users need, or what of it is missing.
+
+DIR/installation.yaml says what there is; it is written at first, and then yours. Run again after a change, and once a month:
+certificates are renewed a month before they end. Remove a user's folder and run again for new keys.
+
+  natsusers ./bus
+  nats-server -c ./bus/server/nats-server.conf
+  fetcher --nats-context ./bus/users/fetcher
+
+Keep DIR/ca/key.pem and DIR/users/admin offline.`
+
+func main() {
+	var f flags
+	kong.Parse(&f, kong.Name("natsusers"), kong.Description(about), kong.Vars{"version": version.String()})
+	r, err := setup.Run(f.Dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "natsusers:", err)
+		os.Exit(1)
+	}
+	for _, name := range r.Made {
+		fmt.Println("wrote", name)
+	}
+	for _, name := range r.Nobody {
+		fmt.Println("of no user any more, remove it:", name)
+	}
+	if len(r.Made) == 0 {
+		fmt.Println("nothing to do")
+		return
+	}
+	fmt.Println("a server that runs takes it up with: nats-server --signal reload, once it has", filepath.Join(f.Dir, "server"))
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"seine/internal/completion"
+	"seine/internal/config"
+	"seine/internal/overview"
+)
+
+type shellCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help is shown below the list of flags.
+func (c *shellCmd) Help() string {
+	return `  echo 'source <(seine completion bash)' >> ~/.bashrc
+  echo 'source <(seine completion zsh)' >> ~/.zshrc              # after compinit
+  seine completion fish > ~/.config/fish/completions/seine.fish
+
+Commands, flags, their values, files and, if NATS is where the environment says, names of crawls.`
+}
+
+// Run prints the script.
+func (c *shellCmd) Run() error {
+	fmt.Print(completion.Scripts[c.Shell])
+	return nil
+}
+
+// complete answers a shell.
+func complete(parser *kong.Kong, words []string) {
+	a := completion.Complete(parser.Model.Node, words)
+	if a.Kind == completion.Crawls {
+		last := words[len(words)-1]
+		a.Kind = completion.Words
+		if flag, value, cut := strings.Cut(last, "="); cut {
+			a.Words = crawlWords(flag+"=", value)
+		} else {
+			a.Words = crawlWords("", last)
+		}
+	}
+	completion.Print(os.Stdout, a)
+}
+
+// nameTime bounds how long somebody who has pressed a key waits for names.
+const nameTime = time.Second
+
+// crawlWords returns the names of crawls that begin so; none if NATS cannot say.
+func crawlWords(before, begin string) (words []completion.Word) {
+	var c struct{ connection }
+	parser, err := config.New(&c, "seine", "")
+	if err != nil {
+		return nil
+	}
+	if _, err := parser.Parse(nil); err != nil || c.Validate() != nil {
+		return nil
+	}
+	bus, err := c.Dial("seine-completion", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil
+	}
+	defer bus.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), nameTime)
+	defer cancel()
+	names, err := overview.Names(ctx, bus)
+	if err != nil {
+		return nil
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, begin) {
+			words = append(words, completion.Word{Text: before + name, About: "crawl"})
+		}
+	}
+	return words
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"seine/internal/connect"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// connection is how commands that look into crawls, or steer them, reach them.
+type connection struct {
+	connect.Operator `embed:""`
+}
+
+// askTime bounds one look at a cluster.
+const askTime = 15 * time.Second
+
+// with connects, and calls do with a context that a signal ends.
+func (c *connection) with(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
+	if err := c.Validate(); err != nil {
+		return usageError{err}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bus, err := c.Dial("seine-"+name, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	// What the server refuses gets no answer: waiting for one tells nobody why.
+	ctx, cancel := bus.UntilRefused(ctx)
+	defer cancel()
+	err = c.joined(ctx, bus, do)
+	if refused := bus.Refused(); refused != nil {
+		return refused
+	}
+	return err
+}
+
+func (c *connection) joined(ctx context.Context, bus *stages.Bus, do func(ctx context.Context, bus *stages.Bus) error) error {
+	joining, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if err := bus.Join(joining); err != nil {
+		return fmt.Errorf("there are no streams of Seine at %s (a frontier makes them when it starts): %w", bus.NC.ConnectedUrlRedacted(), err)
+	}
+	return do(ctx, bus)
+}
+
+// crawlName is the flag that names a crawl.
+type crawlName struct {
+	Name string `name:"crawl" help:"Name of the crawl." default:"default"`
+}
+
+// check reports that it cannot be the name of a crawl.
+func (c crawlName) check() error {
+	if err := messages.CheckCrawl(c.Name); err != nil {
+		return usageError{err}
+	}
+	return nil
+}

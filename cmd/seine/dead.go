@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"seine/internal/deadletters"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+type deadCmd struct {
+	List    deadListCmd    `cmd:"" help:"List the messages that no stage could handle, and why."`
+	Show    deadShowCmd    `cmd:"" help:"Show one with its headers and its payload."`
+	Redrive deadRedriveCmd `cmd:"" help:"Give messages to their stage again."`
+	Drop    deadDropCmd    `cmd:"" help:"Remove dead letters."`
+}
+
+// deadFilter chooses dead letters.
+type deadFilter struct {
+	Stage  string        `help:"Only of this stage: frontier, fetcher, parser or writer." enum:",frontier,fetcher,parser,writer" default:"" placeholder:"NAME"`
+	Crawl  string        `help:"Only of this crawl." placeholder:"NAME"`
+	Reason string        `help:"Only with this in the reason." placeholder:"TEXT"`
+	Host   string        `help:"Only about URLs of this host." placeholder:"HOST"`
+	Since  time.Duration `help:"Only of the last so long, as 2h." placeholder:"TIME"`
+}
+
+func (f *deadFilter) filter() deadletters.Filter {
+	d := deadletters.Filter{Stage: f.Stage, Crawl: f.Crawl, Reason: f.Reason, Host: f.Host}
+	if f.Since > 0 {
+		d.Since = time.Now().Add(-f.Since)
+	}
+	return d
+}
+
+type deadListCmd struct {
+	connection
+	deadFilter
+	Limit int  `help:"At most so many, the newest." default:"100"`
+	JSON  bool `name:"json" help:"Print JSON, an object a line."`
+}
+
+// Help is shown below the list of flags.
+func (c *deadListCmd) Help() string {
+	return `  seine dead list --stage parser --since 1h
+  seine dead list --json | jq -r .reason | sort | uniq -c | sort -rn`
+}
+
+// Run lists dead letters, the oldest first.
+func (c *deadListCmd) Run() error {
+	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
+		var letters []*deadletters.Letter
+		err := deadletters.Each(ctx, bus, c.filter(), func(l *deadletters.Letter) error {
+			letters = append(letters, l)
+			if c.Limit > 0 && len(letters) > c.Limit {
+				letters = letters[1:]
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			for _, l := range letters {
+				if err := json.NewEncoder(os.Stdout).Encode(l); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "SEQ\tTIME\tSTAGE\tCRAWL\tREDRIVEN\tURL\tREASON")
+		for _, l := range letters {
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", l.Seq, l.Time.Local().Format(time.DateTime), l.Stage, l.Crawl, l.Redriven, short(l.URL), messages.Clip(l.Reason))
+		}
+		return t.Flush()
+	})
+}
+
+// short keeps a line of a table readable.
+func short(url string) string {
+	const most = 80
+	if len(url) > most {
+		return url[:most-3] + "..."
+	}
+	return url
+}
+
+type deadShowCmd struct {
+	Seq uint64 `arg:"" help:"Its sequence in DEAD, as seine dead list has it."`
+	connection
+}
+
+// Help is shown below the list of flags.
+func (c *deadShowCmd) Help() string { return "  seine dead show 17" }
+
+// Run shows one dead letter.
+func (c *deadShowCmd) Run() error {
+	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
+		l, err := deadletters.Get(ctx, bus, c.Seq)
+		if err != nil {
+			return err
+		}
+		row := func(name, value string) {
+			if value != "" && value != "0" {
+				fmt.Printf("%-10s %s\n", name, value)
+			}
+		}
+		row("stage", l.Stage)
+		row("crawl", l.Crawl)
+		row("reason", l.Reason)
+		row("url", l.URL)
+		row("time", l.Time.Local().Format(time.DateTime))
+		row("from", fmt.Sprintf("%s %d (%s)", l.Stream, l.Sequence, l.Subject))
+		row("tries", fmt.Sprint(l.Tries))
+		row("redriven", fmt.Sprint(l.Redriven))
+		for name, values := range l.Message.Header {
+			if !strings.HasPrefix(name, "Seine-Dead-") {
+				row("header", name+": "+strings.Join(values, ", "))
+			}
+		}
+		if len(l.Message.Data) > 0 {
+			fmt.Println()
+			_, err = os.Stdout.Write(append(l.Message.Data, '\n'))
+		}
+		return err
+	})
+}
+
+// deadChoice is which letters a command is for: some, or those of a filter.
+type deadChoice struct {
+	Seqs []uint64 `arg:"" optional:"" name:"seq" help:"Their sequences in DEAD, as seine dead list has them."`
+	connection
+	deadFilter
+	All bool `help:"All that the flags choose."`
+}
+
+func (c *deadChoice) each(ctx context.Context, bus *stages.Bus, do func(*deadletters.Letter) error) error {
+	if c.All {
+		return deadletters.Each(ctx, bus, c.filter(), do)
+	}
+	for _, seq := range c.Seqs {
+		l, err := deadletters.Get(ctx, bus, seq)
+		if err == nil {
+			err = do(l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *deadChoice) check() error {
+	if c.All == (len(c.Seqs) > 0) {
+		return usageError{errors.New("name sequences, or --all with flags that choose (seine dead list shows what they choose)")}
+	}
+	return nil
+}
+
+type deadRedriveCmd struct {
+	deadChoice
+}
+
+// Help is shown below the list of flags.
+func (c *deadRedriveCmd) Help() string {
+	return `What made them fail should be mended first. One that fails again comes back to DEAD, and says how often it was redriven.
+
+  seine dead redrive 17 18
+  seine dead redrive --all --stage parser --reason "no such filter"`
+}
+
+// Run gives messages to their stages again.
+func (c *deadRedriveCmd) Run() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
+		r := deadletters.Redriver{Bus: bus}
+		err := c.each(ctx, bus, func(l *deadletters.Letter) error {
+			if err := r.Redrive(ctx, l); err != nil {
+				return fmt.Errorf("redrive %d: %w", l.Seq, err)
+			}
+			return nil
+		})
+		fmt.Printf("%s back in the stream\n", are(r.Sent, "message"))
+		return err
+	})
+}
+
+type deadDropCmd struct {
+	deadChoice
+}
+
+// Help is shown below the list of flags.
+func (c *deadDropCmd) Help() string {
+	return `  seine dead drop 17
+  seine dead drop --all --reason "record has a line break"`
+}
+
+// Run removes dead letters.
+func (c *deadDropCmd) Run() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
+		n := 0
+		err := c.each(ctx, bus, func(l *deadletters.Letter) error {
+			n++
+			return deadletters.Drop(ctx, bus, l.Seq)
+		})
+		fmt.Printf("%s removed\n", were(n, "dead letter"))
+		return err
+	})
+}

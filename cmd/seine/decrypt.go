@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"seine/internal/sealed"
+)
+
+type decryptCmd struct {
+	Files  []string `arg:"" name:"file" help:"Encrypted files."`
+	Beside bool     `help:"Write each file beside the encrypted one, by its name without .age, not to standard output."`
+	identities
+}
+
+// Help is shown below the list of flags.
+func (c *decryptCmd) Help() string {
+	return `The content comes as it was before encryption, still compressed; seine cat prints the records.
+The files are those of age (age-encryption.org): age -d reads them too. Examples:
+
+  seine decrypt part-000-….jsonl.zst.age --identity key.txt | zstd -d | head -n 1
+  seine decrypt seine-out/*/*.age --identity key.txt --beside`
+}
+
+// Run decrypts files.
+func (c *decryptCmd) Run() error {
+	ids, err := c.read()
+	if err != nil {
+		return err
+	}
+	if len(c.Identity) == 0 {
+		return usageError{errors.New("--identity: name the file of the secret key")}
+	}
+	for _, f := range c.Files {
+		if err := c.decrypt(f, ids); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = usageError{err}
+			}
+			return fmt.Errorf("decrypt %s: %w", f, err)
+		}
+	}
+	return nil
+}
+
+func (c *decryptCmd) decrypt(file string, ids sealed.Identities) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	plain, err := ids.Open(in)
+	if err != nil {
+		return err
+	}
+	if !c.Beside {
+		_, err := io.Copy(os.Stdout, plain)
+		return err
+	}
+	if !sealed.Is(file) {
+		return fmt.Errorf("its name does not end in %s: decrypt it to standard output", sealed.Ext)
+	}
+	return writeNew(strings.TrimSuffix(file, sealed.Ext), plain)
+}
+
+// writeNew makes a file, whole or not at all, and replaces none.
+func writeNew(name string, content io.Reader) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".decrypt-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = io.Copy(f, content)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	err = os.Link(f.Name(), name)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already: move it away", name)
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"seine/internal/doctor"
+	"seine/pkg/stages"
+)
+
+type doctorCmd struct {
+	connection
+	JSON bool `name:"json" help:"Print JSON, an object for each finding."`
+}
+
+// Help is shown below the list of flags.
+func (c *doctorCmd) Help() string {
+	return `It checks the server, that all stages run, the room in the streams, the owners of partitions, clocks, specs, dead letters
+and limits, and says what to do.
+
+  seine doctor --nats nats://nats.example:4222
+
+Exit codes: 0 nothing is wrong (there may be warnings), 1 something does not work, or NATS cannot be reached.`
+}
+
+// Run looks for what is wrong.
+func (c *doctorCmd) Run() error {
+	return c.with("doctor", func(ctx context.Context, bus *stages.Bus) error {
+		ctx, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		findings, err := doctor.Examine(ctx, bus)
+		if err != nil {
+			return err
+		}
+		for _, f := range findings {
+			if c.JSON {
+				if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Printf("%-4s  %s: %s\n", f.Level, f.Check, f.What)
+			if f.Do != "" {
+				fmt.Printf("      %s\n", f.Do)
+			}
+		}
+		if doctor.Worst(findings) == doctor.Fail {
+			return endError(exitFailed)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"seine/internal/figures"
+	"seine/internal/output"
+	"seine/internal/output/bucket"
+	"seine/internal/process"
+	"seine/pkg/messages"
+	"seine/pkg/stages/writer"
+)
+
+type exportCmd struct {
+	From    string         `arg:"" help:"Directory of output, or s3://BUCKET/PREFIX."`
+	FromS3  bucket.Options `embed:"" prefix:"from-s3-"`
+	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." required:"" placeholder:"DIR"`
+	Format  string         `help:"Format of what is exported, as that of writer (default jsonl.zst)." placeholder:"NAME"`
+	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; of csv and parquet {crawl}/{kind})." placeholder:"TEMPLATE"`
+	Key     string         `help:"Path of each object, with --format objects." placeholder:"TEMPLATE"`
+	CSVSafe bool           `name:"csv-safe" help:"In CSV, put an apostrophe before texts that a spreadsheet would take for a formula."`
+	Encrypt []string       `help:"Encrypt the files for this recipient: age1…, an SSH public key, or @FILE with such." sep:"none" placeholder:"RECIPIENT"`
+	S3      bucket.Options `embed:"" prefix:"s3-"`
+	Crawl   string         `help:"Only records of this crawl." placeholder:"NAME"`
+	Kind    string         `help:"Only records of this kind." placeholder:"NAME"`
+	Quiet   bool           `short:"q" help:"Show no progress."`
+	identities
+}
+
+// Help is shown below the list of flags.
+func (c *exportCmd) Help() string {
+	return `It exports what is committed, each commit once: run it again to go on after it was stopped or killed, or to export
+what was committed since. A place has the export of one output, with one --crawl and --kind. Examples:
+
+  seine export ./seine-out --to ./by-kind --format jsonl.gz --path '{crawl}/{kind}'
+  seine export s3://pages/crawls --to ./games --format objects --key '{field:season}/{key}.json' --kind game
+  seine export ./secret --identity key.txt --to ./plain`
+}
+
+// Run exports.
+func (c *exportCmd) Run() error {
+	o, err := c.options()
+	if err != nil {
+		return usageError{err}
+	}
+	show := &exportProgress{w: os.Stderr, quiet: c.Quiet, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+	o.Progress = show.update
+	o.Log = process.Logging{LogLevel: "warn", LogFormat: "text"}.Logger(os.Stderr)
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	t, err := writer.Export(ctx, o)
+	show.done()
+	if errors.Is(err, context.Canceled) {
+		fmt.Printf("interrupted after %d of %d commits; the same command goes on\n", t.Done+t.Before, t.Commits)
+		return endError(exitInterrupted)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println(exportEnd(t, c.To))
+	return nil
+}
+
+func exportEnd(t writer.ExportTotals, to string) string {
+	switch {
+	case t.Commits == 0:
+		return "nothing to do: nothing is committed there"
+	case t.Done == 0:
+		return fmt.Sprintf("nothing to do: all %s are in %s", figures.Plural(t.Commits, "commit"), to)
+	}
+	s := fmt.Sprintf("exported %s in %s, %s, of %s to %s", figures.Plural(t.Records, "record"), figures.Plural(t.Files, "file"),
+		figures.Size(t.Bytes), figures.Plural(t.Done, "commit"), to)
+	if t.Before > 0 {
+		s += fmt.Sprintf("; %s of earlier runs were there", figures.Plural(t.Before, "commit"))
+	}
+	return s
+}
+
+func (c *exportCmd) options() (writer.ExportOptions, error) {
+	ids, err := c.read()
+	if err != nil {
+		return writer.ExportOptions{}, err
+	}
+	if err := checkPath(c.From); err != nil {
+		return writer.ExportOptions{}, err
+	}
+	if c.Crawl != "" {
+		if err := messages.CheckCrawl(c.Crawl); err != nil {
+			return writer.ExportOptions{}, fmt.Errorf("--crawl: %w", err)
+		}
+	}
+	to := writer.Place{Out: c.To, Format: c.Format, Path: c.Path, Key: c.Key, CSVSafe: c.CSVSafe, Encrypt: c.Encrypt, S3: c.S3}
+	if err := to.Validate(); err != nil {
+		return writer.ExportOptions{}, asTo(err)
+	}
+	if err := c.FromS3.Validate(c.From); err != nil {
+		return writer.ExportOptions{}, asFrom(err)
+	}
+	return writer.ExportOptions{
+		From: c.From, FromS3: c.FromS3, Identities: ids, To: to,
+		Filter: output.Filter{Crawl: c.Crawl, Kind: c.Kind},
+	}, nil
+}
+
+// renamed is an error with the flag that it is about as this command calls it.
+type renamed struct {
+	error
+	from, to string
+}
+
+func (r renamed) Error() string { return strings.ReplaceAll(r.error.Error(), r.from, r.to) }
+func (r renamed) Unwrap() error { return r.error }
+
+func asTo(err error) error   { return renamed{err, "--out", "--to"} }
+func asFrom(err error) error { return renamed{renamed{err, "--s3-", "--from-s3-"}, "--out", "FROM"} }
+
+// exportProgress is a line on a terminal, or one now and then elsewhere.
+type exportProgress struct {
+	w               *os.File
+	quiet, terminal bool
+
+	mu    sync.Mutex
+	last  time.Time
+	shown bool
+}
+
+func (p *exportProgress) update(t writer.ExportTotals) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	every := 10 * time.Second
+	if p.terminal {
+		every = 200 * time.Millisecond
+	}
+	if p.last.IsZero() {
+		p.last = time.Now()
+	}
+	if p.quiet || time.Since(p.last) < every {
+		return
+	}
+	p.last = time.Now()
+	line := fmt.Sprintf("%d of %d commits  %s records  %s", t.Done+t.Before, t.Commits, figures.Count(t.Records), figures.Size(t.Bytes))
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		p.shown = true
+		return
+	}
+	fmt.Fprintln(p.w, line)
+}
+
+// done ends the line on the terminal.
+func (p *exportProgress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"seine/internal/figures"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+type hostsCmd struct {
+	Hosts []string `arg:"" optional:"" name:"host" help:"Hosts to tell about; else those with the slowest answers."`
+	connection
+	Top  int  `help:"How many." default:"20"`
+	JSON bool `name:"json" help:"Print JSON, an object a line."`
+}
+
+// Help is shown below the list of flags.
+func (c *hostsCmd) Help() string {
+	return `  seine hosts                       # the slowest
+  seine hosts www.example.org       # one: what it waits for, and until when`
+}
+
+// Run shows what the frontier knows of hosts.
+func (c *hostsCmd) Run() error {
+	if c.Top < 1 || c.Top > 1000 {
+		return usageError{fmt.Errorf("--top %d: must be from 1 to 1000", c.Top)}
+	}
+	return c.with("hosts", func(ctx context.Context, bus *stages.Bus) error {
+		client := frontier.Client{Bus: bus}
+		var hosts []frontier.HostStatus
+		var err error
+		if len(c.Hosts) == 0 {
+			hosts, err = client.Slowest(ctx, c.Top)
+		}
+		for _, name := range c.Hosts {
+			var h frontier.HostStatus
+			if h, err = client.Host(ctx, name); err != nil {
+				break
+			}
+			hosts = append(hosts, h)
+		}
+		if err != nil {
+			return err
+		}
+		return c.show(hosts)
+	})
+}
+
+func (c *hostsCmd) show(hosts []frontier.HostStatus) error {
+	if c.JSON {
+		for i := range hosts {
+			if err := json.NewEncoder(os.Stdout).Encode(&hosts[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "HOST\tQUEUED\tUNDER WAY\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR")
+	for _, h := range hosts {
+		why := "-"
+		if h.Why != "" {
+			why = h.Why + ", " + in(h.NextMS)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d ms\t%d ms\t%d\t%d\t%d\t%s\t%s\n",
+			h.Host, h.Queued, h.InFlight, h.DelayMS, h.MeanMS, h.Requests, h.Pages, h.Errors, figures.Size(h.Bytes), why)
+	}
+	return t.Flush()
+}

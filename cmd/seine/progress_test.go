@@ -1,0 +1,41 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"seine/internal/crawl"
+)
+
+// A crawl that goes on has pages from before: they are no speed.
+func TestRateIsOfThisRun(t *testing.T) {
+	var p progress
+	for i, pages := range []int64{1000, 1010, 1020, 1030} {
+		now := crawl.Progress{Elapsed: time.Duration(i) * time.Second}
+		now.Pages = pages
+		p.measure(&now)
+	}
+	if p.rate < 9.99 || p.rate > 10.01 {
+		t.Errorf("%.1f pages a second, want 10", p.rate)
+	}
+}
+
+func TestTimeToGoIsThatOfWhatIsKnown(t *testing.T) {
+	for _, tt := range []struct {
+		queued, pages, most int64
+		want                string
+	}{
+		{20, 10, 0, "  10s to go, if nothing more is found"},
+		{20, 10, 500, "  10s to go, if nothing more is found"},
+		{20, 10, 16, "  3s to go"},
+		{0, 10, 500, ""},
+		{20, 16, 16, ""}, // its end is at hand
+	} {
+		now := crawl.Progress{MaxPages: tt.most}
+		now.Queued, now.Pages = tt.queued, tt.pages
+		p := progress{rate: 2}
+		if got := p.toGo(now); got != tt.want {
+			t.Errorf("%d queued, %d of %d pages: %q, want %q", tt.queued, tt.pages, tt.most, got, tt.want)
+		}
+	}
+}

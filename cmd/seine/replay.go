@@ -1,0 +1,344 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/connect"
+	"seine/internal/embedded"
+	"seine/internal/figures"
+	"seine/internal/output/bucket"
+	"seine/internal/process"
+	"seine/internal/replay"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/parser"
+	"seine/pkg/stages/writer"
+)
+
+type replayCmd struct {
+	Parse    replayParseCmd    `cmd:"" help:"Parse stored pages again, perhaps by another spec."`
+	Write    replayWriteCmd    `cmd:"" help:"Write stored records to another place."`
+	Frontier replayFrontierCmd `cmd:"" help:"Make the state of the frontier again, of its snapshots and the streams."`
+}
+
+// stored is where the streams are that are replayed: of a cluster, or of a
+// `seine crawl` that is running or not.
+type stored struct {
+	connect.Options `embed:""`
+	Data            string `name:"data" help:"Directory of a seine crawl, running or not." placeholder:"DIR"`
+	Quiet           bool   `short:"q" help:"Show no progress."`
+	LogLevel        string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
+	LogFormat       string `help:"How to log: text or json." enum:"text,json" default:"text"`
+}
+
+func (s *stored) logger(w io.Writer) *slog.Logger {
+	return process.Logging{LogLevel: s.LogLevel, LogFormat: s.LogFormat}.Logger(w)
+}
+
+// open connects to the streams. The function that it returns ends that.
+func (s *stored) open(ctx context.Context, log *slog.Logger) (bus *stages.Bus, end func(), err error) {
+	if err := s.check(); err != nil {
+		return nil, nil, usageError{err}
+	}
+	stop := func() {}
+	if s.Data == "" {
+		bus, err = s.Dial("seine-replay", log)
+	} else {
+		bus, stop, err = s.openData(log)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	joining, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if err := bus.Join(joining); err != nil {
+		bus.Close()
+		stop()
+		return nil, nil, fmt.Errorf("there are no streams of Seine at %s: %w", bus.NC.ConnectedUrlRedacted(), err)
+	}
+	return bus, func() { bus.Close(); stop() }, nil
+}
+
+func (s *stored) check() error {
+	if s.Data == "" {
+		return s.Validate()
+	}
+	if s.Options != (connect.Options{}) {
+		return errors.New("--data has the streams: leave out --nats and the other --nats-… flags (and SEINE_NATS_URL)")
+	}
+	if _, err := os.Stat(filepath.Join(s.Data, "nats", "jetstream")); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--data %s: has no streams of a crawl (one with --nats is replayed with the same --nats)", s.Data)
+	}
+	return nil
+}
+
+// openData starts a server on what a crawl has stored, or connects to the one of
+// the crawl if that is running.
+func (s *stored) openData(log *slog.Logger) (*stages.Bus, func(), error) {
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(s.Data, "nats"), Private: true})
+	if errors.Is(err, embedded.ErrInUse) {
+		running := connect.Operator{Data: s.Data}
+		bus, err := running.Dial("seine-replay", log)
+		return bus, func() {}, err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	bus, err := stages.Dial("", "seine-replay", log, nats.InProcessServer(server.Server()))
+	if err != nil {
+		server.Close()
+		return nil, nil, err
+	}
+	return bus, server.Close, nil
+}
+
+// replayed is what the replays of streams have in common.
+type replayed struct {
+	stored
+	Crawl   string        `help:"Only of this crawl." placeholder:"NAME"`
+	Host    string        `help:"Only of this host." placeholder:"HOST"`
+	Since   replay.Moment `help:"Only what was stored since then: how long ago, as 2h or 7d, or a time, as 2026-11-21T10:00." placeholder:"TIME"`
+	Until   replay.Moment `help:"Only what was stored before." placeholder:"TIME"`
+	FromSeq uint64        `help:"Only from this sequence of the stream on." placeholder:"N"`
+	State   string        `help:"Directory of the replay, to go on with if it is killed; by default that of --out with .replay after it." placeholder:"DIR"`
+	JSON    bool          `name:"json" help:"Print the report as one JSON object on standard output."`
+}
+
+// written says how records are written.
+type written struct {
+	ChunkRecords int               `help:"A file is finished after this many records; 10000 if not given." placeholder:"N"`
+	ChunkBytes   messages.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of rows in a database 4MiB." placeholder:"SIZE"`
+	ChunkAge     messages.Duration `help:"A file is finished this long after its first record; 60s if not given." placeholder:"TIME"`
+}
+
+// defaultOut is where a crawl writes if nobody says otherwise.
+var defaultOut = writer.DefaultConfig().Out
+
+var errNoOut = errors.New("--out: name a place for the records, other than that of the crawl")
+
+// config returns the options of the writer.
+func (w *written) config(place writer.Place) (*writer.Config, error) {
+	cfg := writer.DefaultConfig()
+	cfg.Place, cfg.ChunkRecords, cfg.ChunkBytes, cfg.ChunkAge = place, w.ChunkRecords, w.ChunkBytes, w.ChunkAge
+	return &cfg, cfg.Validate()
+}
+
+// options returns what all replays have.
+func (c *replayed) options(stream string, to *writer.Config) (replay.Options, error) {
+	o := replay.Options{
+		Stream: stream, Parser: parser.DefaultConfig(), Writer: to, State: c.State,
+		Choice: replay.Choice{Crawl: c.Crawl, Host: c.Host, Since: c.Since, Until: c.Until, FromSeq: c.FromSeq},
+	}
+	if o.State == "" {
+		out := ""
+		switch {
+		case to == nil:
+			return o, errors.New("--state: say in which directory the replay keeps how far it has come")
+		case !bucket.Is(to.Out) && !writer.IsDatabase(to.Out):
+			out = to.Out
+		case strings.HasPrefix(to.Out, "sqlite:"):
+			out = strings.TrimPrefix(to.Out, "sqlite:")
+		default:
+			return o, errors.New("--state: say in which directory the replay keeps how far it has come: it is not beside such an --out")
+		}
+		o.State = filepath.Clean(out) + ".replay"
+	}
+	return o, o.Choice.Validate()
+}
+
+// run replays, and tells how it went.
+func (c *replayed) run(o replay.Options) error {
+	show := newStatusLine(os.Stderr, c.Quiet)
+	o.Progress = func(now replay.Progress) {
+		show.update(func() string { return purged(now) }, func() string { return replayLine(now) })
+	}
+	o.Log = c.logger(show)
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	report, err := c.replay(ctx, o)
+	show.done()
+	if report == nil {
+		if errors.Is(err, context.Canceled) {
+			return endError(exitInterrupted)
+		}
+		return err
+	}
+	if c.JSON {
+		e := json.NewEncoder(os.Stdout)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(report); err != nil {
+			return fmt.Errorf("print report: %w", err)
+		}
+	} else {
+		printReplay(os.Stdout, report)
+	}
+	switch {
+	case err != nil:
+		return err
+	case report.Outcome == replay.Interrupted:
+		return endError(exitInterrupted)
+	}
+	return nil
+}
+
+// replay replays. If the crawl in --data ends meanwhile, and its server with it, it
+// goes on with a server of its own.
+func (c *replayed) replay(ctx context.Context, o replay.Options) (*replay.Report, error) {
+	o.Ends = c.Data != ""
+	for tries := 0; ; tries++ {
+		bus, end, err := c.open(ctx, o.Log)
+		if errors.Is(err, connect.ErrNoCrawl) && 0 < tries && tries < 20 { // it is about to end
+			if err := stages.Sleep(ctx, time.Second); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.Source = bus
+		report, err := replay.Run(ctx, o)
+		end()
+		if !errors.Is(err, replay.ErrSourceGone) {
+			return report, err
+		}
+	}
+}
+
+type replayParseCmd struct {
+	replayed
+	Spec         string `help:"Parse by this spec (YAML), not by the one that each crawl has." placeholder:"FILE"`
+	writer.Place `embed:""`
+	written
+	Into       bool           `name:"into-records" help:"Send the records back into the stream RECORDS of the crawl as a new generation, not to --out."`
+	Generation string         `help:"Name of that generation; by default the time of the start." placeholder:"NAME"`
+	Workers    int            `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
+	MaxText    messages.Bytes `help:"Text kept of a page." default:"512KiB"`
+	MaxLinks   int            `help:"Links taken from a page." default:"10000"`
+}
+
+// Help is shown below the list of flags.
+func (c *replayParseCmd) Help() string {
+	return `It parses what the stream PAGES still holds, while the crawl goes on, and makes no request. Killed or stopped, the
+same command goes on. What is stored after the start is not chosen. Examples:
+
+  seine spec check new.yaml
+  seine replay parse --crawl news --since 2d --spec new.yaml --out ./again
+  seine replay parse --data ./seine-data --spec new.yaml --out ./again --format parquet
+  seine replay parse --crawl news --into-records --state ./replay
+
+Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted.`
+}
+
+// Run parses stored pages again.
+func (c *replayParseCmd) Run() error {
+	o, err := c.options()
+	if err != nil {
+		return usageError{err}
+	}
+	return c.run(o)
+}
+
+func (c *replayParseCmd) options() (o replay.Options, err error) {
+	var to *writer.Config
+	switch {
+	case c.Into && c.Out != defaultOut:
+		return o, errors.New("--into-records and --out both say where the records go: give one")
+	case !c.Into && c.Out == defaultOut:
+		return o, errNoOut
+	case c.Generation != "" && !c.Into:
+		return o, errors.New("--generation is for --into-records")
+	case !c.Into:
+		if to, err = c.config(c.Place); err != nil {
+			return o, err
+		}
+	}
+	if c.Generation != "" {
+		if err := messages.CheckGeneration(c.Generation); err != nil {
+			return o, fmt.Errorf("--generation: %w", err)
+		}
+	}
+	if o, err = c.replayed.options(messages.StreamPages, to); err != nil {
+		return o, err
+	}
+	if c.Spec != "" {
+		if o.Spec, err = readSpec(c.Spec); err != nil {
+			return o, fmt.Errorf("--spec: %w", err)
+		}
+	}
+	o.Generation = c.Generation
+	o.Parser.Workers, o.Parser.MaxText, o.Parser.MaxLinks = c.Workers, c.MaxText, c.MaxLinks
+	return o, o.Parser.Validate()
+}
+
+type replayWriteCmd struct {
+	replayed
+	writer.Place `embed:""`
+	written
+}
+
+// Help is shown below the list of flags.
+func (c *replayWriteCmd) Help() string {
+	return `It writes what the stream RECORDS still holds, while the crawl goes on, and ends when it has come to what was there at
+the start. Killed or stopped, the same command goes on. Examples:
+
+  seine replay write --crawl news --out ./records.parquet --format parquet
+  seine replay write --data ./seine-data --out sqlite:news.db
+
+Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted.`
+}
+
+// Run writes stored records to another place.
+func (c *replayWriteCmd) Run() error {
+	if c.Out == defaultOut {
+		return usageError{errNoOut}
+	}
+	to, err := c.config(c.Place)
+	if err != nil {
+		return usageError{err}
+	}
+	o, err := c.options(messages.StreamRecords, to)
+	if err != nil {
+		return usageError{err}
+	}
+	return c.run(o)
+}
+
+// purged says what a replay cannot have, "" if nothing is gone.
+func purged(now replay.Progress) string {
+	if now.FirstSeq <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("%s has what was stored from %s on (sequence %d); what was before is purged",
+		now.Stream, now.FirstTime.Local().Format(time.DateTime), now.FirstSeq)
+}
+
+func replayLine(now replay.Progress) string {
+	s := fmt.Sprintf("%s  %s", now.Elapsed.Round(time.Second), figures.Count(now.Done))
+	if now.Chosen > 0 {
+		s += " of " + figures.Count(now.Chosen)
+	}
+	s += " " + strings.ToLower(now.Stream) + fmt.Sprintf("  %.0f/s", now.Rate)
+	if now.Stream == messages.StreamPages {
+		s += fmt.Sprintf("  %s records", figures.Count(now.Records))
+	}
+	if now.Dead > 0 {
+		s += fmt.Sprintf("  %s dead letters", figures.Count(now.Dead))
+	}
+	if now.Left > 0 {
+		s += fmt.Sprintf("  %s to go", now.Left.Round(time.Second))
+	}
+	return s
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"seine/internal/figures"
+	"seine/internal/process"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+type replayFrontierCmd struct {
+	stored
+	State      string `help:"Directory to make the state in: not that of a frontier." required:"" placeholder:"DIR"`
+	Partitions string `help:"Only these, as 0-3,7." placeholder:"LIST"`
+	JSON       bool   `name:"json" help:"Print JSON, an object for each partition."`
+}
+
+// Help is shown below the list of flags.
+func (c *replayFrontierCmd) Help() string {
+	return `It shows that a lost frontier could be made again, and what would be in it: for each partition of the newest snapshot, and
+of what URLS, RESULTS and FETCH hold since. The frontiers that run are not disturbed: no lease is taken, no request is sent.
+
+  seine replay frontier --state ./frontier-copy
+  seine replay frontier --data ./seine-data --state ./copy --json | jq .crawls
+
+Exit codes: 0 all partitions were made, 1 some could not be: there is no snapshot, and the streams were purged.`
+}
+
+// Run makes the state again, partition by partition.
+func (c *replayFrontierCmd) Run() error {
+	log := c.logger(os.Stderr)
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	bus, end, err := c.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer end()
+	partitions, err := c.partitions(bus.Layout.Partitions)
+	if err != nil {
+		return usageError{err}
+	}
+	store, err := frontier.OpenStore(c.State, 64<<20, frontier.SyncOS, log)
+	if err != nil {
+		return err
+	}
+	err = c.rebuild(ctx, bus, store, partitions)
+	if errors.Is(err, context.Canceled) {
+		err = endError(exitInterrupted)
+	}
+	return errors.Join(err, store.Close())
+}
+
+func (c *replayFrontierCmd) partitions(n int) (all []int, err error) {
+	if c.Partitions != "" {
+		all, err = frontier.Take(c.Partitions).Partitions(n)
+		if err != nil || all == nil {
+			return nil, fmt.Errorf("--partitions %q: must be a list such as 0-3,7, of 0 to %d", c.Partitions, n-1)
+		}
+		return all, nil
+	}
+	for p := range n {
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store *frontier.Store, partitions []int) error {
+	specs, stop, err := stages.FollowSpecs(ctx, bus)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	r, err := frontier.NewRebuilder(ctx, bus, specs, store)
+	if err != nil {
+		return fmt.Errorf("--state %w", err)
+	}
+	var all []*frontier.Rebuilt
+	purged := 0
+	for _, p := range partitions {
+		if !c.Quiet && isTerminal(os.Stderr) {
+			fmt.Fprintf(os.Stderr, "\r\x1b[Kpartition %d, %d of %d", p, len(all)+1, len(partitions))
+		}
+		out, err := r.Rebuild(ctx, p)
+		if !c.Quiet && isTerminal(os.Stderr) {
+			fmt.Fprint(os.Stderr, "\r\x1b[K")
+		}
+		switch {
+		case errors.Is(err, frontier.ErrPurged):
+			tell(os.Stderr, err)
+			purged++
+			continue
+		case err != nil:
+			return err
+		}
+		all = append(all, out)
+		if c.JSON {
+			if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
+				return fmt.Errorf("print partition: %w", err)
+			}
+		}
+	}
+	if !c.JSON {
+		printRebuilt(os.Stdout, all, c.State)
+	}
+	if purged > 0 {
+		return fmt.Errorf("%s could not be made again", figures.Plural(purged, "partition"))
+	}
+	return nil
+}
+
+// printRebuilt tells what is in the state of partitions.
+func printRebuilt(w io.Writer, all []*frontier.Rebuilt, state string) {
+	if len(all) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "PARTITION\tSNAPSHOT\tMESSAGES SINCE\tIN FETCH\tHOSTS\tURLS\t")
+	total := make(map[string]*frontier.Counters)
+	for _, p := range all {
+		age, urls := "none", int64(0)
+		if !p.Snapshot.IsZero() {
+			age = time.Since(p.Snapshot).Round(time.Second).String() + " old"
+		}
+		for name, counters := range p.Crawls {
+			urls += counters.Known()
+			if total[name] == nil {
+				total[name] = new(frontier.Counters)
+			}
+			total[name].Add(&counters)
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%s\t%s\t\n", p.Partition, age, figures.Count(p.Messages), p.Requests, figures.Count(p.Hosts), figures.Count(urls))
+	}
+	_ = t.Flush()
+	for _, name := range slices.Sorted(maps.Keys(total)) {
+		n := total[name]
+		fmt.Fprintf(w, "\ncrawl %s: %s pages, %s URLs known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed\n",
+			name, figures.Count(n.Pages), figures.Count(n.Known()), figures.Count(n.Done), figures.Count(n.Failed), figures.Count(n.Queued),
+			figures.Count(n.Waiting), figures.Count(n.InFlight), figures.Count(n.Parsing))
+		if len(n.Excluded) > 0 {
+			fmt.Fprintf(w, "excluded: %s\n", figures.ByCount(n.Excluded))
+		}
+	}
+	fmt.Fprintf(w, "\nthe state of %s is in %s\n", figures.Plural(len(all), "partition"), state)
+}

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+type seedCmd struct {
+	URLs []string `arg:"" optional:"" name:"url" help:"URLs; - reads them from standard input, a line each."`
+	connection
+	crawlName
+	File       []string `help:"File with URLs, a line each, or JSON as on the stream of seeds; # begins a comment." type:"existingfile" placeholder:"FILE"`
+	Sitemap    []string `help:"What a sitemap lists: of a URL, which the crawl fetches like any page, or of a file." placeholder:"URL|FILE"`
+	FailuresOf string   `help:"The URLs of this crawl whose last visit failed." placeholder:"CRAWL"`
+	Class      string   `help:"Of --failures-of only what failed by this class, such as timeout or server_error; parse_error is the parser's." placeholder:"CLASS"`
+	Priority   *int     `help:"0 goes first, 9 last." placeholder:"5"`
+}
+
+// Help is shown below the list of flags.
+func (c *seedCmd) Help() string {
+	return `Every URL that is counted as fed is safe with NATS. One that is fed again is not fetched again, unless it had failed or
+was excluded.
+
+  seine seed https://example.org/
+  seine seed --crawl news --file urls.txt --priority 0
+  sort -u urls.txt | seine seed -
+  seine seed --sitemap https://example.org/sitemap.xml      # needs sitemaps: true in the spec of the crawl
+  seine seed --crawl news --failures-of news --class timeout      # tries those again
+
+Exit codes: 0 all were fed, 1 NATS or the frontier refused, 2 wrong usage, or some are no URLs: they are told, the others
+are fed.`
+}
+
+// Run feeds URLs to a crawl.
+func (c *seedCmd) Run() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.with("seed", func(ctx context.Context, bus *stages.Bus) error {
+		f := feeder{ctx: ctx, pub: stages.NewPublisher(bus, "seed"), crawl: c.Name, priority: c.Priority}
+		err := c.read(&f, bus)
+		if err == nil {
+			err = f.flush()
+		}
+		if f.fed > 0 || err == nil {
+			fmt.Printf("%s fed to crawl %s\n", were(f.fed, "URL"), c.Name)
+		}
+		if err == nil && f.bad > 0 {
+			return usageError{fmt.Errorf("%s no URLs", are(f.bad, "line"))}
+		}
+		return err
+	})
+}
+
+// check reports what was asked for wrongly.
+func (c *seedCmd) check() error {
+	if err := c.crawlName.check(); err != nil {
+		return err
+	}
+	if len(c.URLs)+len(c.File)+len(c.Sitemap) == 0 && c.FailuresOf == "" {
+		return usageError{errors.New("no URL: name some, or --file FILE, --sitemap URL, --failures-of CRAWL, or - for standard input")}
+	}
+	if p := c.Priority; p != nil && (*p < 0 || *p > messages.MaxPriority) {
+		return usageError{fmt.Errorf("--priority %d: must be from 0 to %d", *p, messages.MaxPriority)}
+	}
+	if c.Class == "" {
+		return nil
+	}
+	if c.FailuresOf == "" {
+		return usageError{errors.New("--class: goes with --failures-of, which names the crawl")}
+	}
+	if err := frontier.CheckFailure(c.Class); err != nil {
+		return usageError{fmt.Errorf("--class: %w", err)}
+	}
+	return nil
+}
+
+func (c *seedCmd) read(f *feeder, bus *stages.Bus) error {
+	for _, arg := range c.URLs {
+		if arg != "-" {
+			if err := f.add(arg); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.lines("standard input", os.Stdin); err != nil {
+			return err
+		}
+	}
+	for _, name := range c.File {
+		in, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("--file: %w", err)
+		}
+		if err := errors.Join(f.lines(name, in), in.Close()); err != nil {
+			return err
+		}
+	}
+	for _, from := range c.Sitemap {
+		if err := f.sitemap(bus, from); err != nil {
+			return err
+		}
+	}
+	if c.FailuresOf == "" {
+		return nil
+	}
+	return f.failures(bus, c.FailuresOf, c.Class)
+}
+
+// failures feeds the URLs of a crawl that failed. They come from the frontiers a
+// page at a time, so their number is no matter.
+func (f *feeder) failures(bus *stages.Bus, crawl, class string) error {
+	if err := checkThere(f.ctx, bus, crawl); err != nil {
+		return err
+	}
+	client := frontier.Client{Bus: bus}
+	return client.Failed(f.ctx, crawl, class, func(u *frontier.FailedURL) error {
+		return f.seed(messages.Seed{URL: u.URL})
+	})
+}
+
+// feeder publishes seeds, many in a message.
+type feeder struct {
+	ctx      context.Context
+	pub      *stages.Publisher
+	crawl    string
+	priority *int
+	batch    []byte
+	inBatch  int
+	fed, bad int
+}
+
+// feedBytes is about how much is published at a time.
+const feedBytes = 256 << 10
+
+// maxLine bounds a line of URLs: the longest URL has 2 KiB, but a line may be a
+// JSON array.
+const maxLine = 1 << 20
+
+// lines reads URLs, a line each, or one JSON array over any number of lines.
+func (f *feeder) lines(name string, in io.Reader) error {
+	r := bufio.NewReader(in)
+	if first := firstByte(r); first == '[' {
+		return f.array(name, r)
+	}
+	scan := bufio.NewScanner(r)
+	scan.Buffer(nil, maxLine)
+	n := 0
+	for ; scan.Scan(); n++ {
+		if err := f.add(scan.Text()); err != nil {
+			return err
+		}
+	}
+	if errors.Is(scan.Err(), bufio.ErrTooLong) {
+		return usageError{fmt.Errorf("%s: line %d is longer than %s: is it a file of URLs, a line each?", name, n+1, messages.Bytes(maxLine))}
+	}
+	if err := scan.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
+// firstByte leaves out a byte order mark and blanks, and returns what comes then,
+// 0 at the end.
+func firstByte(r *bufio.Reader) byte {
+	if mark, err := r.Peek(3); err == nil && string(mark) == "\ufeff" {
+		_, _ = r.Discard(3)
+	}
+	for {
+		next, err := r.Peek(1)
+		if err != nil {
+			return 0 // whoever reads on will find out
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(next[0])) {
+			return next[0]
+		}
+		_, _ = r.Discard(1)
+	}
+}
+
+// array reads JSON arrays of seeds, and what else of JSON follows them.
+func (f *feeder) array(name string, in io.Reader) error {
+	d := json.NewDecoder(in)
+	depth := 0
+	for {
+		if depth == 1 && d.More() {
+			var one json.RawMessage
+			if err := d.Decode(&one); err != nil {
+				return notSeeds(name, d, err)
+			}
+			if err := f.add(string(one)); err != nil {
+				return err
+			}
+			continue
+		}
+		switch token, err := d.Token(); {
+		case errors.Is(err, io.EOF) && depth == 0:
+			return nil
+		case err != nil:
+			return notSeeds(name, d, err)
+		case token == json.Delim('['):
+			depth++
+		case token == json.Delim(']'):
+			depth--
+		default:
+			return notSeeds(name, d, fmt.Errorf("%v is outside of the array", token))
+		}
+	}
+}
+
+func notSeeds(name string, d *json.Decoder, err error) error {
+	return usageError{fmt.Errorf("%s: byte %d: no JSON array of seeds: %w", name, d.InputOffset(), err)}
+}
+
+// maxComplaints bounds how many lines that are no URLs are told one by one.
+const maxComplaints = 20
+
+// add takes a line, which may hold several seeds if it is JSON.
+func (f *feeder) add(line string) error {
+	if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+		return nil
+	}
+	seeds, bad := messages.DecodeSeeds([]byte(line))
+	f.complain(bad)
+	for _, s := range seeds {
+		if err := f.seed(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complain tells of what is no URL.
+func (f *feeder) complain(bad []messages.BadSeed) {
+	for _, b := range bad {
+		switch f.bad++; {
+		case f.bad <= maxComplaints:
+			fmt.Fprintf(os.Stderr, "seine: %q: %v\n", messages.Clip(b.Text), b.Err)
+		case f.bad == maxComplaints+1:
+			fmt.Fprintln(os.Stderr, "seine: … and more")
+		}
+	}
+}
+
+// seed takes one that is canonical.
+func (f *feeder) seed(s messages.Seed) error {
+	if s.Priority == nil {
+		s.Priority = f.priority
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode seed: %w", err)
+	}
+	f.batch = append(append(f.batch, text...), '\n')
+	f.inBatch++
+	if len(f.batch) >= feedBytes {
+		return f.flush()
+	}
+	return nil
+}
+
+// flush publishes what was taken.
+func (f *feeder) flush() error {
+	if len(f.batch) == 0 {
+		return nil
+	}
+	err := f.pub.Publish(f.ctx, &nats.Msg{Subject: messages.SubjectSeeds(f.crawl), Data: f.batch})
+	if err != nil {
+		return fmt.Errorf("feed: %w", err)
+	}
+	f.fed, f.inBatch, f.batch = f.fed+f.inBatch, 0, nil
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"seine/internal/sitemap"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/parser"
+)
+
+// sitemap feeds what a sitemap lists. One at a URL is fed itself: the fetcher
+// asks for it as politely as for any page, and the parser follows it, of a crawl
+// that follows sitemaps. A file is read here.
+func (f *feeder) sitemap(bus *stages.Bus, from string) error {
+	if isWebURL(from) {
+		if err := f.followsSitemaps(bus); err != nil {
+			return err
+		}
+		return f.add(from)
+	}
+	site, err := readSitemap(from)
+	if err != nil {
+		return err
+	}
+	if site.Index {
+		if err := f.followsSitemaps(bus); err != nil {
+			return fmt.Errorf("%s lists other sitemaps: %w", from, err)
+		}
+	}
+	for i := range site.Entries {
+		e := &site.Entries[i]
+		for _, url := range append([]string{e.URL}, e.Alternates...) {
+			seeds, bad := messages.DecodeSeeds([]byte(url))
+			f.complain(bad)
+			for _, s := range seeds {
+				s.Priority = parser.SitemapPriority(e.Priority)
+				if err := f.seed(s); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if site.Cut {
+		return usageError{fmt.Errorf("%s: only its first %d URLs were fed: it is longer than a sitemap may be", from, len(site.Entries))}
+	}
+	return nil
+}
+
+func isWebURL(s string) bool {
+	s = strings.ToLower(s)
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// followsSitemaps reports that the crawl would take a sitemap for a page.
+func (f *feeder) followsSitemaps(bus *stages.Bus) error {
+	ctx, cancel := context.WithTimeout(f.ctx, askTime)
+	defer cancel()
+	specs, err := stages.OpenSpecs(ctx, bus)
+	if err != nil {
+		return err
+	}
+	spec, err := specs.Get(ctx, f.crawl, 0)
+	if err != nil || spec.Sitemaps {
+		return err
+	}
+	return usageError{fmt.Errorf("--sitemap: crawl %s does not follow sitemaps: put sitemaps: true into its spec "+
+		"(seine spec get, seine spec apply), or download the sitemap and give the file", f.crawl)}
+}
+
+// readSitemap reads a file: XML, plain or in gzip, or a URL on each line.
+func readSitemap(name string) (*sitemap.Sitemap, error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--sitemap: %w (a URL begins with http:// or https://)", err)}
+	}
+	defer in.Close()
+	body, err := io.ReadAll(io.LimitReader(in, sitemap.MaxBytes))
+	if err != nil {
+		return nil, fmt.Errorf("--sitemap %s: %w", name, err)
+	}
+	site, err := sitemap.Parse(body)
+	if errors.Is(err, sitemap.ErrNot) {
+		if site, err := sitemap.ParseText(body); err == nil {
+			return site, nil
+		}
+	}
+	if err != nil && (site == nil || len(site.Entries) == 0) {
+		return nil, usageError{fmt.Errorf("--sitemap %s: %w", name, err)}
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "seine: %s: %v; what came before is fed\n", name, err)
+	}
+	return site, nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestSeedsFromLinesAndJSON(t *testing.T) {
+	const a, b = `{"url":"https://a.test/"}` + "\n", `{"url":"https://b.test/","priority":0}` + "\n"
+	for name, c := range map[string]struct {
+		in, want string
+		bad      int
+		err      string // part of it
+	}{
+		"lines":            {in: "https://a.test/\r\n\n# not\nhttps://A.test\n", want: a + a},
+		"no newline":       {in: "https://a.test/", want: a},
+		"JSON lines":       {in: "\"https://a.test/\"\n{\"url\": \"https://b.test/\", \"priority\": 0}\n", want: a + b},
+		"array":            {in: "\ufeff \n[\n \"https://a.test/\",\n {\"url\": \"https://b.test/\",\n \"priority\": 0}\n]\n", want: a + b},
+		"arrays":           {in: `["https://a.test/"] []` + "\n" + `["https://a.test/"]`, want: a + a},
+		"bad lines":        {in: "ftp://x/\nhttps://a.test/\nnonsense\n", want: a, bad: 2},
+		"bad items":        {in: `["ftp://x/", 7, "https://a.test/", {"link": "https://a.test/"}]`, want: a, bad: 3},
+		"array cut short":  {in: `["https://a.test/", `, want: a, err: "no JSON array of seeds"},
+		"not JSON":         {in: `[https://a.test/]`, err: "no JSON array of seeds"},
+		"after the array":  {in: `["https://a.test/"] 7`, want: a, err: "outside of the array"},
+		"one endless line": {in: strings.Repeat("x", maxLine+1), err: "line 1 is longer than 1MiB"},
+		"nothing":          {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f feeder
+			err := f.lines("stdin", strings.NewReader(c.in))
+			if string(f.batch) != c.want || f.bad != c.bad {
+				t.Errorf("it takes %q and %d bad ones, want %q and %d", f.batch, f.bad, c.want, c.bad)
+			}
+			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("it says %v, want %q", err, c.err)
+			}
+		})
+	}
+}
+
+func TestSeedsFromASitemapFile(t *testing.T) {
+	const xml = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://a.test/</loc></url>` +
+		`<url><loc> https://b.test/ </loc><priority>1.0</priority></url></urlset>`
+	zipped := filepath.Join(t.TempDir(), "sitemap.xml.gz")
+	out, err := os.Create(zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(out)
+	if _, err := z.Write([]byte(xml)); err != nil || z.Close() != nil || out.Close() != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{
+		"XML": write(t, "sitemap.xml", xml), "gzip": zipped,
+		"cut short": write(t, "cut.xml", xml[:len(xml)-3]),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f feeder
+			if err := f.sitemap(nil, path); err != nil {
+				t.Fatal(err)
+			}
+			if want := `{"url":"https://a.test/"}` + "\n" + `{"url":"https://b.test/","priority":0}` + "\n"; string(f.batch) != want {
+				t.Errorf("it takes %q, want %q", f.batch, want)
+			}
+		})
+	}
+	var f feeder
+	if err := f.sitemap(nil, write(t, "urls.txt", "https://a.test/\nhttps://b.test/\n")); err != nil || strings.Count(string(f.batch), "\n") != 2 {
+		t.Errorf("a list of URLs: %v, %q", err, f.batch)
+	}
+	for name, path := range map[string]string{
+		"no such file": filepath.Join(t.TempDir(), "none"), "no sitemap": write(t, "page.html", productPage), "empty": write(t, "empty", ""),
+		"relative": write(t, "rel.txt", "/a\n/b\n"),
+	} {
+		if err := f.sitemap(nil, path); err == nil || !strings.Contains(err.Error(), "--sitemap") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSeedRefusesWhatItCannotMean(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"--class", "timeout", "https://a.test/"}, {"--failures-of", "c", "--class", "bad_luck"}, {"--priority", "10", "https://a.test/"},
+		{"--crawl", "no such name", "https://a.test/"},
+	} {
+		if code, _, stderr := seine(t, append([]string{"seed"}, args...)...); code != exitUsage || stderr == "" {
+			t.Errorf("seed %q ends with %d and says %q", args, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"seine/internal/overview"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// specOfFile is a spec in a file, for a crawl.
+type specOfFile struct {
+	File string `arg:"" help:"Spec in YAML; - is standard input."`
+	connection
+	crawlName
+}
+
+// compare calls do with the spec that the crawl has, and that of the file.
+func (c *specOfFile) compare(do func(ctx context.Context, specs *stages.Specs, have stages.Revised, spec *messages.Spec) error) error {
+	spec, err := readSpec(c.File)
+	if err == nil {
+		err = c.check()
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	return c.with("spec", func(ctx context.Context, bus *stages.Bus) error {
+		specs, have, err := specOf(ctx, bus, c.Name)
+		if err != nil {
+			return err
+		}
+		return do(ctx, specs, have, spec)
+	})
+}
+
+type specApplyCmd struct{ specOfFile }
+
+// Help is shown below the list of flags.
+func (c *specApplyCmd) Help() string {
+	return `Every stage has it within moments; what is queued is judged by it again. Nothing changes if it is what the crawl has.
+
+  seine spec diff news.yaml --crawl news
+  seine spec apply news.yaml --crawl news`
+}
+
+// Run stores the spec.
+func (c *specApplyCmd) Run() error {
+	return c.compare(func(ctx context.Context, specs *stages.Specs, have stages.Revised, spec *messages.Spec) error {
+		rev, err := specs.Put(ctx, c.Name, spec)
+		if err != nil {
+			return err
+		}
+		if rev == have.Rev {
+			fmt.Printf("crawl %s has it already (revision %d)\n", c.Name, rev)
+			return nil
+		}
+		fmt.Printf("crawl %s has it as revision %d\n", c.Name, rev)
+		return nil
+	})
+}
+
+// specOf returns the spec that a crawl has, the default at revision 0 if none.
+func specOf(ctx context.Context, bus *stages.Bus, crawl string) (*stages.Specs, stages.Revised, error) {
+	specs, err := stages.OpenSpecs(ctx, bus)
+	if err != nil {
+		return nil, stages.Revised{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	have, err := specs.Get(ctx, crawl, 0)
+	return specs, have, err
+}
+
+type specGetCmd struct {
+	connection
+	crawlName
+}
+
+// Help is shown below the list of flags.
+func (c *specGetCmd) Help() string {
+	return `It is JSON, which is YAML too: it can be changed and applied again.
+
+  seine spec get --crawl news > news.yaml`
+}
+
+// Run prints the spec.
+func (c *specGetCmd) Run() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.with("spec", func(ctx context.Context, bus *stages.Bus) error {
+		_, have, err := specOf(ctx, bus, c.Name)
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if err := json.Indent(&text, have.Encode(), "", "  "); err != nil {
+			return fmt.Errorf("print spec: %w", err)
+		}
+		text.WriteByte('\n')
+		_, err = text.WriteTo(os.Stdout)
+		return err
+	})
+}
+
+type specListCmd struct{ connection }
+
+// Help is shown below the list of flags.
+func (c *specListCmd) Help() string { return "  seine spec list" }
+
+// Run lists the crawls.
+func (c *specListCmd) Run() error {
+	return c.with("spec", func(ctx context.Context, bus *stages.Bus) error {
+		names, err := overview.Names(ctx, bus)
+		if err != nil {
+			return err
+		}
+		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS")
+		for _, name := range names {
+			_, s, err := specOf(ctx, bus, name)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.Rev, s.State, s.Scope, s.Delay, len(s.Records))
+		}
+		return t.Flush()
+	})
+}
+
+type specDiffCmd struct{ specOfFile }
+
+// Help is shown below the list of flags.
+func (c *specDiffCmd) Help() string {
+	return `- is what the crawl has, + what the file says.
+
+  seine spec diff news.yaml --crawl news
+
+Exit codes: 0 no difference, 1 there are some, 2 the file is no spec.`
+}
+
+// Run tells the differences.
+func (c *specDiffCmd) Run() error {
+	return c.compare(func(_ context.Context, _ *stages.Specs, have stages.Revised, spec *messages.Spec) error {
+		lines := differences(flatten(have.Encode()), flatten(spec.Encode()))
+		for _, line := range lines {
+			fmt.Println(line)
+		}
+		if len(lines) > 0 {
+			return endError(exitFailed)
+		}
+		return nil
+	})
+}
+
+// differences lists what one has and the other has not, by key.
+func differences(have, want map[string]string) (lines []string) {
+	keys := maps.Clone(have)
+	maps.Copy(keys, want)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		a, had := have[key]
+		b, has := want[key]
+		if had && has && a == b {
+			continue
+		}
+		if had {
+			lines = append(lines, "- "+key+": "+a)
+		}
+		if has {
+			lines = append(lines, "+ "+key+": "+b)
+		}
+	}
+	return lines
+}
+
+// flatten returns the values of a JSON document by the paths that lead to them.
+func flatten(text []byte) map[string]string {
+	var doc any
+	_ = json.Unmarshal(text, &doc) // Encode made it
+	flat := make(map[string]string)
+	flattenInto(flat, "", doc)
+	return flat
+}
+
+func flattenInto(flat map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			below := key
+			if path != "" {
+				below = path + "." + key
+			}
+			flattenInto(flat, below, value)
+		}
+	case []any:
+		for i, value := range v {
+			flattenInto(flat, fmt.Sprintf("%s[%d]", path, i), value)
+		}
+	default:
+		text, _ := json.Marshal(v)
+		flat[path] = string(text)
+	}
+}

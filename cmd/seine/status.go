@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"seine/internal/alerts"
+	"seine/internal/figures"
+	"seine/internal/overview"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+type statusCmd struct {
+	connection
+	Crawl string        `help:"Only this crawl, its hosts and its dead letters." placeholder:"NAME"`
+	JSON  bool          `name:"json" help:"Print JSON, an object for each look."`
+	Watch bool          `short:"w" help:"Look again and again."`
+	Every time.Duration `help:"Time between two looks, over which rates are measured." default:"1s"`
+}
+
+// Help is shown below the list of flags.
+func (c *statusCmd) Help() string {
+	return `  seine status
+  seine status --watch --crawl news
+  seine status --json | jq '.crawls[] | {name, queued, rate}'
+
+Rates need two looks, so the first answer comes after --every. DEAD are messages that the stage could not handle
+(seine dead list). seine top has the same and more as a screen.`
+}
+
+// Run shows how the stages, the streams and the crawls stand.
+func (c *statusCmd) Run() error {
+	if err := checkEvery(c.Every); err != nil {
+		return err
+	}
+	return c.with("status", func(ctx context.Context, bus *stages.Bus) error {
+		if err := checkThere(ctx, bus, c.Crawl); err != nil {
+			return err
+		}
+		reader := overview.Reader{Bus: bus, Crawl: c.Crawl, Alerts: true, Hosts: statusHosts}
+		before, err := look(ctx, &reader)
+		if err != nil {
+			return err
+		}
+		for told := false; stages.Sleep(ctx, c.Every) == nil; {
+			now, err := look(ctx, &reader)
+			switch {
+			case err == nil:
+				now.Since(before)
+				c.show(now)
+				if !c.Watch {
+					return nil
+				}
+				before, told = now, false
+			case !c.Watch:
+				return err
+			case !told && ctx.Err() == nil:
+				told = true
+				fmt.Fprintf(os.Stderr, "no answer since %s, trying on: %v\n", before.At.Format(time.TimeOnly), lost(bus, err))
+			}
+		}
+		return nil
+	})
+}
+
+// lost says that there is no connection rather than what could not be done without.
+func lost(bus *stages.Bus, err error) error {
+	if !bus.NC.IsConnected() {
+		return errors.New("the connection to NATS is lost")
+	}
+	return err
+}
+
+// statusHosts is how many hosts of each kind the JSON has.
+const statusHosts = 10
+
+// checkEvery reports that looks would follow each other too fast.
+func checkEvery(every time.Duration) error {
+	if every < 100*time.Millisecond {
+		return usageError{fmt.Errorf("--every %s: must be at least 100ms", every)}
+	}
+	return nil
+}
+
+// checkThere reports that there is no such crawl, and which there are.
+func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
+	if crawl == "" {
+		return nil
+	}
+	if err := messages.CheckCrawl(crawl); err != nil {
+		return usageError{fmt.Errorf("--crawl: %w", err)}
+	}
+	names, err := overview.Names(ctx, bus)
+	if err != nil || slices.Contains(names, crawl) {
+		return err
+	}
+	if len(names) == 0 {
+		return usageError{fmt.Errorf("--crawl %s: there is no crawl yet; seine seed --crawl %s URL begins it", crawl, crawl)}
+	}
+	const most = 10
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], ", …"
+	}
+	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; there are %s%s", crawl, strings.Join(names, ", "), more)}
+}
+
+func look(ctx context.Context, r *overview.Reader) (*overview.Overview, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return r.Read(ctx)
+}
+
+func (c *statusCmd) show(o *overview.Overview) {
+	if c.JSON {
+		_ = json.NewEncoder(os.Stdout).Encode(o)
+		return
+	}
+	if c.Watch && isTerminal(os.Stdout) {
+		fmt.Print("\x1b[H\x1b[J")
+	}
+	printOverview(os.Stdout, o)
+}
+
+// printOverview writes an overview for a person, in 80 columns.
+func printOverview(w io.Writer, o *overview.Overview) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "STAGE\tPROCESSES\tMESSAGES/S\tWAITING\tHELD\tREDELIVERED\tDEAD\t")
+	for _, s := range o.Stages {
+		fmt.Fprintf(t, "%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t\n",
+			s.Name, s.Instances, s.Rate, count(s.Lag), count(s.InFlight), count(s.Redelivered), count(s.Dead))
+	}
+	_ = t.Flush()
+	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\nSTREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t")
+	for _, s := range o.Streams {
+		full := "-"
+		if s.Limit > 0 {
+			full = fmt.Sprintf("%.0f%%", 100*float64(s.Bytes)/float64(s.Limit))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), figures.Size(int64(s.Bytes)), full, s.Rate)
+	}
+	_ = t.Flush()
+	for i := range o.Crawls {
+		printCrawl(w, &o.Crawls[i])
+	}
+	if o.Hosts != nil && len(o.Hosts.Hosts) > 0 {
+		fmt.Fprintln(w)
+		printHosts(w, o.Hosts)
+	}
+	printAlerts(w, o.Alerts)
+	if o.Dead > 0 {
+		fmt.Fprintf(w, "\n%s: `seine dead list` tells why\n", figures.Plural(o.Dead, "dead letter"))
+	}
+}
+
+// printAlerts writes what is wrong now.
+func printAlerts(w io.Writer, raised []alerts.Alert) {
+	if len(raised) > 0 {
+		fmt.Fprintln(w)
+	}
+	for i := range raised {
+		a := &raised[i]
+		fmt.Fprintf(w, "ALERT crawl %s, %s, for %s: %s\n", a.Crawl, a.Kind, time.Since(a.Since).Round(time.Second), a.Text)
+	}
+}
+
+func printCrawl(w io.Writer, c *overview.Crawl) {
+	fmt.Fprintf(w, "\ncrawl %s: %s\n", c.Name, c.Word())
+	if c.Problem != "" {
+		return
+	}
+	row(w, "pages", fmt.Sprintf("%s, %.1f/s, %s", figures.Count(c.Pages), c.Rate, figures.Size(c.BytesBody)))
+	row(w, "URLs", fmt.Sprintf("%s known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed",
+		figures.Count(c.Known()), figures.Count(c.Done), figures.Count(c.Failed), figures.Count(c.Queued),
+		figures.Count(c.Waiting), figures.Count(c.InFlight), figures.Count(c.Parsing)))
+	if len(c.Excluded) > 0 {
+		row(w, "excluded", figures.ByCount(c.Excluded))
+	}
+	if len(c.Attempts) > 0 {
+		row(w, "requests", figures.ByCount(c.Attempts))
+	}
+	if n := c.Next; n != nil && c.Open() > 0 {
+		row(w, "waits", fmt.Sprintf("for %s: %s, %s", n.Host, n.Why, in(n.NextMS)))
+	}
+	if !c.ETA.IsZero() {
+		row(w, "done in", fmt.Sprintf("%s, if nothing more is found", time.Until(c.ETA).Round(time.Second)))
+	}
+}
+
+// printHosts says what hosts with work wait for, and which hold things up.
+func printHosts(w io.Writer, s *frontier.Survey) {
+	about := figures.ByCount(s.Hosts)
+	if s.Partial {
+		about += " (not all were looked at)"
+	}
+	row(w, "hosts", about)
+	if len(s.Longest) > 0 && s.Longest[0].Queued > 0 {
+		h := &s.Longest[0]
+		row(w, "longest", fmt.Sprintf("queue: %s, %s, one in %s", h.Host, figures.Plural(h.Queued, "URL"),
+			time.Duration((h.DelayMS+h.MeanMS)*int64(time.Millisecond)).Round(time.Millisecond)))
+	}
+	if len(s.Slowest) > 0 && s.Slowest[0].MeanMS > 0 {
+		h := &s.Slowest[0]
+		row(w, "slowest", fmt.Sprintf("%s, %d ms a request", h.Host, h.MeanMS))
+	}
+}
+
+// row writes a line with a name before it, broken at spaces where it would be
+// longer than a terminal.
+func row(w io.Writer, name, text string) {
+	const indent, width = "            ", 80
+	line := fmt.Sprintf("  %-9s", name)
+	for word := range strings.SplitSeq(text, " ") {
+		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width && strings.TrimSpace(line) != "" {
+			fmt.Fprintln(w, line)
+			line = indent[:len(indent)-1]
+		}
+		line += " " + word
+	}
+	fmt.Fprintln(w, line)
+}
+
+// in says how long it is until a time, Unix ms.
+func in(ms int64) string {
+	if d := time.Until(time.UnixMilli(ms)).Round(100 * time.Millisecond); d > 0 {
+		return "for another " + d.String()
+	}
+	return "due now"
+}
+
+func count(n uint64) string { return figures.Count(int64(n)) }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"seine/internal/top"
+	"seine/pkg/stages"
+)
+
+type topCmd struct {
+	connection
+	Crawl string        `help:"Only this crawl, its hosts and its errors." placeholder:"NAME"`
+	Every time.Duration `help:"Time between two looks." default:"1s"`
+}
+
+// Help is shown below the list of flags.
+func (c *topCmd) Help() string {
+	return `  seine top
+  seine top --crawl news --every 5s
+
+The key ? lists the keys: to select, look into, pause, resume, cancel, filter, quit. The environment variable NO_COLOR
+takes the colours away. Without a terminal there is seine status --watch.`
+}
+
+// Run shows the screen.
+func (c *topCmd) Run() error {
+	if err := checkEvery(c.Every); err != nil {
+		return err
+	}
+	if err := checkScreen(); err != nil {
+		return usageError{err}
+	}
+	return c.with("top", func(ctx context.Context, bus *stages.Bus) error {
+		if err := checkThere(ctx, bus, c.Crawl); err != nil {
+			return err
+		}
+		return top.Run(ctx, bus, top.Options{Crawl: c.Crawl, Every: c.Every})
+	})
+}
+
+// checkScreen reports why there is nothing to draw on.
+func checkScreen() error {
+	const instead = "; seine status --watch prints the same figures"
+	switch {
+	case !isTerminal(os.Stdout), !isTerminal(os.Stdin):
+		return errors.New("seine top needs a terminal for its input and its output" + instead)
+	case os.Getenv("TERM") == "dumb", os.Getenv("TERM") == "":
+		return fmt.Errorf("seine top needs a terminal that can move its cursor, and TERM is %q%s", os.Getenv("TERM"), instead)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"seine/internal/figures"
+	"seine/internal/output"
+	"seine/internal/process"
+)
+
+type verifyCmd struct {
+	Out      string `arg:"" help:"Directory of output, or s3://BUCKET/PREFIX." default:"./seine-out"`
+	Manifest string `help:"Compare with this manifest, not with the commit log, which need not be there." placeholder:"FILE"`
+	Crawl    string `help:"Only the files of this crawl." placeholder:"NAME"`
+	place
+}
+
+// Help is shown below the list of flags.
+func (c *verifyCmd) Help() string {
+	return `It reads every file that was committed, encrypted or not, and needs no key. It tells of files that are missing, changed
+or surplus (not named by any entry, so they do not count), and of entries that have the same messages. Examples:
+
+  seine verify ./seine-out
+  seine verify /mnt/copy --manifest seine-out/_manifests/default/mycrawl.json
+
+Exit codes: 0 all is right, 1 something is not, 2 wrong usage.`
+}
+
+// Run checks output.
+func (c *verifyCmd) Run() error {
+	if c.Manifest != "" && c.Crawl != "" {
+		return usageError{errors.New("--crawl: a manifest is of one crawl: leave it out")}
+	}
+	o, want, err := c.expected()
+	if err != nil {
+		return err
+	}
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	r, err := o.Check(ctx, want)
+	for _, p := range r.Problems {
+		fmt.Printf("%-8s %s: %v\n", p.Kind, p.Path, p.Why)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s, %s, %s in %s", figures.Plural(r.Files, "file"), figures.Plural(r.Records, "record"), figures.Size(r.Bytes), figures.Plural(r.Commits, "commit"))
+	if r.Pending > 0 {
+		fmt.Printf(", %s not committed yet", figures.Count(int64(r.Pending)))
+	}
+	if len(r.Problems) > 0 {
+		fmt.Printf(": %s wrong\n", figures.Count(int64(len(r.Problems))))
+		return endError(exitFailed)
+	}
+	fmt.Println(": all as committed")
+	return nil
+}
+
+// expected returns the output, and what there should be.
+func (c *verifyCmd) expected() (o output.Output, want *output.Expected, err error) {
+	if c.Manifest == "" {
+		if o, err = c.open(c.Out); err != nil {
+			return o, nil, err
+		}
+		want, err = o.Expect(c.Crawl)
+		return o, want, err
+	}
+	f, err := os.Open(c.Manifest)
+	if err != nil {
+		return o, nil, usageError{err}
+	}
+	defer f.Close()
+	m, err := output.ReadManifest(f)
+	if err != nil {
+		return o, nil, usageError{fmt.Errorf("--manifest %s: %w", c.Manifest, err)}
+	}
+	if want, err = m.Expect(); err != nil {
+		return o, nil, usageError{fmt.Errorf("--manifest %s: %w", c.Manifest, err)}
+	}
+	c.Writer = m.Writer // whose log may be there or not
+	o, err = c.open(c.Out)
+	return o, want, err
+}

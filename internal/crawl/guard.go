@@ -1,0 +1,35 @@
+package crawl
+
+import (
+	"context"
+
+	"seine/internal/secrets"
+	"seine/internal/watchdog"
+	"seine/pkg/stages"
+)
+
+// watchDisks has this process tell of the disks that it fills.
+func (c *crawl) watchDisks() {
+	c.Vitals.Watch("data", c.Data)
+	for i, w := range c.writerConfigs() {
+		place := "out"
+		if i > 0 { // each place is a series of metrics
+			place = w.Name
+		}
+		if dir := w.Directory(); dir != "" {
+			c.Vitals.Watch(place, dir)
+		}
+	}
+}
+
+// guard watches for what alerts are about until ctx is done. It begins when there
+// may first be something to say: most crawls are over before that.
+func (c *crawl) guard(ctx context.Context) {
+	if stages.Sleep(ctx, watchdog.Interval(&c.spec.Alerts)) != nil {
+		return
+	}
+	if err := c.Vitals.Serve(c.bus.NC, c.Log); err != nil {
+		c.Log.Debug("no alerts on memory and disks", "error", err)
+	}
+	watchdog.New(c.bus, c.specs, c.store.ID, secrets.Store{Folder: c.Fetcher.Secrets}).Run(ctx)
+}

@@ -1,0 +1,101 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// streamNames are all streams there may be, those behind the buckets too.
+func streamNames() (names []string) {
+	for _, s := range messages.Streams(messages.StreamLimits{}, 1) {
+		names = append(names, s.Name)
+	}
+	for _, kv := range messages.KeyValues(1) {
+		names = append(names, "KV_"+kv.Bucket)
+	}
+	return append(names, "OBJ_"+messages.BucketBodies, "OBJ_"+messages.BucketSnapshots)
+}
+
+// replicas looks whether every stream has a leader and replicas that keep up. A
+// server that is in no cluster has nothing to find.
+func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
+	var leaderless, single, behind []string
+	most := 1
+	names := streamNames()
+	looked := make([]jetstream.Stream, len(names))
+	errs := make([]error, len(names))
+	var looking sync.WaitGroup
+	for i, name := range names { // side by side: each may have to be waited for
+		looking.Go(func() { looked[i], errs[i] = look(ctx, bus, name) })
+	}
+	looking.Wait()
+	for i, name := range names {
+		s, err := looked[i], errs[i]
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+			continue // not all are always there
+		case stages.Unavailable(err):
+			leaderless = append(leaderless, name)
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("look at stream %s: %w", name, err)
+		}
+		info := s.CachedInfo()
+		if info.Cluster == nil || info.Cluster.Name == "" {
+			continue
+		}
+		most = max(most, info.Config.Replicas)
+		if info.Config.Replicas == 1 {
+			single = append(single, name)
+		}
+		for _, r := range info.Cluster.Replicas {
+			if r.Offline || !r.Current {
+				behind = append(behind, describe(name, r))
+			}
+		}
+	}
+	return judge(leaderless, single, behind, most), nil
+}
+
+// answerTime is how long a stream's leader may take to answer. Who has none gets no
+// answer for a while.
+const answerTime = 3 * time.Second
+
+func look(ctx context.Context, bus *stages.Bus, stream string) (jetstream.Stream, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	return bus.JS.Stream(ctx, stream)
+}
+
+func describe(stream string, r *jetstream.PeerInfo) string {
+	if r.Offline {
+		return fmt.Sprintf("%s on %s (offline)", stream, r.Name)
+	}
+	return fmt.Sprintf("%s on %s (%d operations)", stream, r.Name, r.Lag)
+}
+
+func judge(leaderless, single, behind []string, most int) (found []Finding) {
+	add := func(level Level, what string, streams []string, do string) {
+		if len(streams) > 0 {
+			slices.Sort(streams)
+			found = append(found, Finding{Level: level, Check: "replicas", What: what + strings.Join(streams, ", "), Do: do})
+		}
+	}
+	add(Fail, "no leader answers for ", leaderless, "more than half of a stream's servers must be up and see each other: start those that are down (nats server report jetstream)")
+	add(Warn, "behind: ", behind, "start the server, or wait until it has caught up; the loss of another may stop these streams")
+	add(Warn, "one replica only, in a cluster: ", single, "these stop with their server: start the frontier with --replicas 3")
+	if len(found) == 0 && most > 1 {
+		found = append(found, Finding{Level: OK, Check: "replicas", What: fmt.Sprintf("%d of each stream, all current", most)})
+	}
+	return found
+}

@@ -1,0 +1,156 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// sideOf returns a server at the side whose RECORDS forgets repeats soon.
+func (k *kit) sideOf() *stages.Bus {
+	k.t.Helper()
+	side := k.server(k.t.TempDir())
+	k.must(side.Provision(k.t.Context(), partitions, messages.DefaultStreamLimits(), 1))
+	k.forgetful(side, messages.StreamRecords)
+	return side
+}
+
+// forward sends what there is at the side.
+func (k *kit) forward(side *stages.Bus, file string) forwarded {
+	k.t.Helper()
+	f, err := newForwarder(k.t.Context(), side, k.bus, file, "g2")
+	k.must(err)
+	ctx, cancel := context.WithTimeout(k.t.Context(), 30*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	for {
+		over, err := f.CaughtUp(ctx)
+		k.must(err)
+		if over {
+			break
+		}
+		k.must(stages.Sleep(ctx, 5*time.Millisecond))
+	}
+	cancel()
+	k.must(<-done)
+	return f.totals()
+}
+
+// Pages that are parsed again after a kill make records again, and NATS may have
+// forgotten them. They are sent and counted once, under an identity of the
+// generation.
+func TestRecordsGoBackOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.forgetful(k.bus, messages.StreamRecords)
+	side, file := k.sideOf(), filepath.Join(t.TempDir(), "sent.json")
+	record := func(i int) {
+		kind := []string{"a", "b"}[i%2]
+		k.publish(side, messages.RecordMsg("c", i%partitions, fmt.Sprint(i), fmt.Appendf(nil, `{"kind":"%s","url":"http://one.test/%d"}`, kind, i)))
+	}
+	for i := range 10 {
+		record(i)
+	}
+	if n := k.forward(side, file); n.Records != 10 || n.Kinds["a"] != 5 {
+		t.Errorf("sent %+v, want 10", n)
+	}
+	for i := 10; i < 12; i++ { // made before the kill, and not sent
+		record(i)
+	}
+	time.Sleep(150 * time.Millisecond) // NATS forgets
+	f, err := newForwarder(t.Context(), side, k.bus, file, "g2")
+	k.must(err)
+	for i := 5; i < 14; i++ { // made again, and two new ones
+		record(i)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	for over := false; !over; {
+		over, err = f.CaughtUp(ctx)
+		k.must(err)
+		k.must(stages.Sleep(ctx, 5*time.Millisecond))
+	}
+	cancel()
+	k.must(<-done)
+	if n := f.totals(); n.Records != 14 || n.Kinds["a"] != 7 || n.Kinds["b"] != 7 {
+		t.Errorf("sent %+v, want 14", n)
+	}
+	s, err := k.bus.JS.Stream(t.Context(), messages.StreamRecords)
+	k.must(err)
+	for seq := uint64(1); seq <= 14; seq++ {
+		m, err := s.GetMsg(t.Context(), seq)
+		k.must(err)
+		i := seq - 1
+		want := fmt.Sprintf(`{"kind":"%s","url":"http://one.test/%d","generation":"g2"}`, []string{"a", "b"}[i%2], i)
+		if string(m.Data) != want || m.Header.Get(nats.MsgIdHdr) != fmt.Sprint(i)+"@g2" || m.Header.Get(messages.HeaderGeneration) != "g2" ||
+			m.Subject != messages.SubjectRecords("c", int(i%partitions)) {
+			t.Errorf("message %d is %s %v %s, want %s", seq, m.Subject, m.Header, m.Data, want)
+		}
+	}
+	if info, err := s.Info(t.Context()); err != nil || info.State.LastSeq != 14 {
+		t.Errorf("%d records went back, want 14", info.State.LastSeq)
+	}
+}
+
+// A replay leaves room in RECORDS for the crawl.
+func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	s, err := k.bus.JS.Stream(t.Context(), messages.StreamRecords)
+	k.must(err)
+	c := s.CachedInfo().Config
+	c.MaxBytes = 1 << 20
+	s, err = k.bus.JS.UpdateStream(t.Context(), c)
+	k.must(err)
+	side := k.sideOf()
+	line := fmt.Appendf(nil, `{"url":"http://one.test/","text":"%0*d"}`, 900, 0)
+	for i := range 2000 {
+		k.publish(side, messages.RecordMsg("c", 0, fmt.Sprint(i), line))
+	}
+	f, err := newForwarder(t.Context(), side, k.bus, filepath.Join(t.TempDir(), "sent.json"), "g2")
+	k.must(err)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	share := func() float64 {
+		info, err := s.Info(ctx)
+		k.must(err)
+		return float64(info.State.Bytes) / (1 << 20)
+	}
+	for share() < forwardShare {
+		k.must(stages.Sleep(ctx, 10*time.Millisecond))
+	}
+	k.must(stages.Sleep(ctx, 2*forwardWait)) // for it to send what it should not
+	if full := share(); full > 0.99 {
+		t.Errorf("RECORDS is full to %.0f %%, and nobody reads it", 100*full)
+	}
+	cancel()
+	k.must(<-done)
+}
+
+// A record that has a field of that name could not say which generation it is of.
+func TestRecordsWithAGenerationOfTheirOwnDoNotGoBack(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.page("a", "http://one.test/1", 1)
+	spec, err := messages.DecodeSpec([]byte(`{"v": 1, "records": [{"kind": "x", "match": ["*"], "fields": {"generation": {"css": "h1"}}}]}`))
+	k.must(err)
+	o := k.options()
+	o.Writer, o.Spec = nil, spec
+	r, err := Run(t.Context(), o)
+	if err == nil || r.Outcome != Failed || !strings.Contains(err.Error(), `records of kind x have a field "generation"`) {
+		t.Errorf("the replay ends with %+v, %v", r, err)
+	}
+}

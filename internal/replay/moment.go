@@ -1,0 +1,39 @@
+package replay
+
+import (
+	"fmt"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// Moment is a time as a person gives it: a date, a date with a time, or how long
+// ago. It stays as it was typed, so that the same command is known again.
+type Moment string
+
+// layouts are the forms of a date. Those without a zone are of the local one.
+var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (m *Moment) UnmarshalText(text []byte) error {
+	*m = Moment(text)
+	_, err := m.At(time.Now())
+	return err
+}
+
+// At returns the moment as of now, the zero time if none was given.
+func (m Moment) At(now time.Time) (time.Time, error) {
+	if m == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, string(m), time.Local); err == nil {
+			return t, nil
+		}
+	}
+	var ago messages.Duration
+	if err := ago.UnmarshalText([]byte(m)); err != nil || ago < 0 {
+		return time.Time{}, fmt.Errorf("%q: must be how long ago, as 90m or 2d, or a time such as 2026-11-21, 2026-11-21T10:00 or 2026-11-21T10:00:00Z", string(m))
+	}
+	return now.Add(-time.Duration(ago)), nil
+}

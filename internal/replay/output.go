@@ -1,0 +1,68 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"seine/internal/output"
+	"seine/internal/output/rows"
+	"seine/pkg/messages"
+	"seine/pkg/stages/writer"
+)
+
+// commits returns what the writer of a replay has committed in the place.
+func (r *replay) commits() ([]output.Commit, error) {
+	all, err := r.Writer.ReadCommits()
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, rows.ErrNoTables) { // there is none yet
+		return nil, nil
+	}
+	return all, err
+}
+
+// refuseCommits returns an error if there are commits in the place that are not of
+// this replay, whose stream at the side was created then.
+func (r *replay) refuseCommits(created time.Time) error {
+	all, err := r.commits()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if !all[i].Created.Equal(created) {
+			return fmt.Errorf("--out %s: has the commits of another replay, or of this one with another --state: name another place", writer.Redact(r.Writer.Out))
+		}
+	}
+	return nil
+}
+
+// checkOutput makes sure that the place has what this replay has committed, and
+// nothing else. What is committed is not kept at the side: if somebody has removed
+// it, it is lost.
+func (r *replay) checkOutput(ctx context.Context) error {
+	s, err := r.side.feed.JS.Stream(ctx, messages.StreamRecords)
+	if err != nil {
+		return fmt.Errorf("open stream %s at the side: %w", messages.StreamRecords, err)
+	}
+	if err := r.refuseCommits(s.CachedInfo().Created); err != nil {
+		return err
+	}
+	all, err := r.commits()
+	if err != nil {
+		return err
+	}
+	committed := make(map[string]uint64)
+	for i := range all {
+		name := messages.PartitionConsumer(messages.ConsumerWriter+"-"+WriterName, "records", all[i].Partition).Durable
+		committed[name] = max(committed[name], all[i].LastSeq)
+	}
+	list := s.ListConsumers(ctx)
+	var lost error
+	for c := range list.Info() {
+		if c.AckFloor.Stream > committed[c.Config.Durable] {
+			lost = fmt.Errorf("--out %s: lacks what this replay has committed there: remove %s to begin anew", writer.Redact(r.Writer.Out), r.State)
+		}
+	}
+	return errors.Join(list.Err(), lost)
+}

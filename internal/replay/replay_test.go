@@ -1,0 +1,361 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+func TestChoiceOfPages(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.page("a", "http://one.test/1", 1)
+	k.page("a", "http://one.test:8080/2", 1)
+	k.page("b", "http://two.test/3", 1)
+	moment := Moment(time.Now().Format(time.RFC3339Nano))
+	k.page("b", "http://one.test/4", 1)
+	all := map[string]int{"one.test/1 Round 1": 1, "one.test:8080/2 Round 1": 1, "two.test/3 Round 1": 1, "one.test/4 Round 1": 1}
+	for name, tt := range map[string]struct {
+		choice Choice
+		want   []string // what of all begins so
+	}{
+		"everything":    {Choice{}, []string{""}},
+		"crawl":         {Choice{Crawl: "b"}, []string{"two.test/3", "one.test/4"}},
+		"host":          {Choice{Host: "One.Test"}, []string{"one.test"}},
+		"host and port": {Choice{Host: "one.test:8080"}, []string{"one.test:8080"}},
+		"since":         {Choice{Since: moment}, []string{"one.test/4"}},
+		"until":         {Choice{Until: moment}, []string{"one.test/1", "one.test:8080", "two.test"}},
+		"sequence":      {Choice{FromSeq: 2, Crawl: "a"}, []string{"one.test:8080"}},
+		"nothing":       {Choice{Crawl: "c"}, nil},
+		"later":         {Choice{FromSeq: 5}, nil},
+		"an age":        {Choice{Since: "1d2h", Until: "0s"}, []string{""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kit{t: t, bus: k.bus, out: filepath.Join(t.TempDir(), "out")}
+			want := maps.Clone(all)
+			maps.DeleteFunc(want, func(url string, _ int) bool {
+				for _, w := range tt.want {
+					if strings.HasPrefix(url, w) {
+						return false
+					}
+				}
+				return true
+			})
+			o := k.options()
+			o.Choice = tt.choice
+			r := k.run(o)
+			if len(want) > 0 && !maps.Equal(k.urls(), want) {
+				t.Errorf("replayed %v, want %v", k.urls(), want)
+			}
+			if n := int64(len(want)); r.Chosen != n || r.Parsed != n || r.Records != n || r.Gone != 0 {
+				t.Errorf("%d were chosen, and the report says %+v", n, r)
+			}
+		})
+	}
+}
+
+func TestBadChoices(t *testing.T) {
+	for said, c := range map[string]Choice{
+		"--crawl":            {Crawl: "No Name"},
+		"--host":             {Host: "a.test/path"},
+		"both say where":     {Since: "1h", FromSeq: 2},
+		"is not after":       {Since: "1h", Until: "2h"},
+		"--since \"monday\"": {Since: "monday"},
+	} {
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("%+v: %v, want something with %s", c, err, said)
+		}
+	}
+}
+
+// What the crawl's janitor purges while a replay is under way is counted.
+func TestPurgedPagesAreCounted(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for i := range 10 {
+		k.page("a", fmt.Sprintf("http://one.test/%d", i), 1)
+	}
+	k.purge(3)
+	r := &replay{Options: k.options(), began: time.Now()}
+	r.Writer.Name, r.Writer.State = WriterName, writerDir(r.State)
+	k.must(r.open(t.Context()))
+	k.purge(6)
+	report, err := r.run(t.Context())
+	r.close()
+	k.must(err)
+	if report.FirstSeq != 3 || report.Gone != 3 || report.Chosen != 5 || report.Records != 5 {
+		t.Errorf("of pages 6 to 10, when there had been 3 to 10: %+v", report)
+	}
+}
+
+// purge leaves PAGES from a sequence on.
+func (k *kit) purge(from uint64) {
+	k.t.Helper()
+	s, err := k.bus.JS.Stream(k.t.Context(), messages.StreamPages)
+	k.must(err)
+	k.must(s.Purge(k.t.Context(), jetstream.WithPurgeSequence(from)))
+}
+
+// Pages that the parser gives up are counted with the reason, and are in a file.
+func TestWhatCannotBeParsedIsCounted(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.page("a", "http://one.test/1", 1)
+	for i := range 2 {
+		k.page("a", fmt.Sprintf("http://one.test/gone%d", i), 1, func(p *messages.Page) { p.BodyObject = "gone" })
+	}
+	k.publish(k.bus, &nats.Msg{Subject: messages.SubjectPages("a", 0), Data: []byte("no page")})
+	o := k.options()
+	r := k.run(o)
+	if r.Chosen != 4 || r.Parsed != 1 || r.Unparsed != 3 || r.Records != 1 || len(r.Dead) != 2 {
+		t.Fatalf("of a page, two without a body and what is no page: %+v", r)
+	}
+	if d := r.Dead[0]; d.Count != 2 || d.Stage != messages.StageParser || !strings.Contains(d.Reason, "no longer in the object store") || !strings.Contains(d.URL, "/gone") {
+		t.Errorf("the most frequent reason is %+v", d)
+	}
+	letters, err := os.ReadFile(r.Letters)
+	k.must(err)
+	for seq := 2; seq <= 4; seq++ {
+		if n := strings.Count(string(letters), fmt.Sprintf(`"sequence":%d,`, seq)); n != 1 {
+			t.Errorf("the file tells %d times of message %d: %s", n, seq, letters)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(o.State, "*"))
+	k.must(err)
+	if len(left) != 2 {
+		t.Errorf("%v is left of a replay that is complete", left)
+	}
+}
+
+// Records that replace each other come in the order of their pages, although many
+// are parsed at a time, and the one before the last takes longer.
+func TestLaterPageOfAURLIsWrittenLater(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	const rounds, urls = 10, 3
+	for round := 1; round <= rounds; round++ {
+		for u := range urls {
+			text := strings.Repeat("word ", 140_000*(round%2))
+			k.store("a", fmt.Sprintf("http://one.test/%d", u), round, fmt.Sprintf("<title>Round %d</title><p>%s", round, text))
+		}
+	}
+	o := k.options()
+	o.Writer.Format, o.Writer.Key = "objects", "{url_hash}.json"
+	if r := k.run(o); r.Records != rounds*urls {
+		t.Errorf("%+v, want %d records", r, rounds*urls)
+	}
+	files, err := filepath.Glob(filepath.Join(k.out, "*.json"))
+	k.must(err)
+	if len(files) != urls {
+		t.Errorf("%d objects, want %d", len(files), urls)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		k.must(err)
+		if want := fmt.Sprintf(`"Round %d"`, rounds); !strings.Contains(string(text), want) {
+			t.Errorf("the object is not of %s: %s", want, text)
+		}
+	}
+}
+
+// The stream has a record twice, if it came again after JetStream had forgotten it.
+func TestRepeatedRecordsAreWrittenOnce(t *testing.T) {
+	k := newKit(t)
+	k.forgetful(k.bus, messages.StreamRecords)
+	record := func(i int) {
+		m := messages.RecordMsg("a", i%partitions, fmt.Sprint(i), fmt.Appendf(nil, `{"url":"http://one.test/%d","title":"r"}`, i))
+		k.publish(k.bus, m)
+	}
+	for range 2 {
+		for i := range 70 { // more than a batch
+			record(i)
+		}
+		time.Sleep(150 * time.Millisecond) // JetStream forgets
+	}
+	k.publish(k.bus, &nats.Msg{Subject: messages.SubjectRecords("a", 0), Data: []byte("no record")})
+	o := k.options()
+	o.Stream = messages.StreamRecords
+	r := k.run(o)
+	if r.Chosen != 141 || r.Records != 70 || r.Repeats != 70 || len(r.Dead) != 1 || r.Dead[0].Stage != messages.StageWriter {
+		t.Errorf("of 70 records that are there twice, and one that is none: %+v", r)
+	}
+	for url, n := range k.urls() {
+		if n != 1 {
+			t.Errorf("%s is there %d times", url, n)
+		}
+	}
+}
+
+func TestReplayRefusesWhatIsNotItsOwn(t *testing.T) {
+	k := newKit(t)
+	k.page("a", "http://one.test/1", 1)
+	o := k.options()
+	k.run(o)
+
+	refuse := func(o Options, words ...string) {
+		t.Helper()
+		_, err := Run(t.Context(), o)
+		for _, w := range words {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("refused with %v, want something with %q", err, w)
+			}
+		}
+	}
+	again := o
+	again.State = filepath.Join(t.TempDir(), "other")
+	refuse(again, "has the commits of another replay", k.out)
+	if _, err := os.Stat(again.State); !errors.Is(err, os.ErrNotExist) {
+		t.Error("what is refused leaves a state directory")
+	}
+	other := o
+	other.Choice.Host = "one.test"
+	refuse(other, "holds another replay", "pages (all)", o.State)
+	crawl := o
+	crawl.State = t.TempDir()
+	k.must(os.WriteFile(filepath.Join(crawl.State, "precious"), nil, 0o600))
+	refuse(crawl, "not empty", crawl.State)
+}
+
+// Commits that somebody has removed cannot be made again: the server at the side
+// has let go of their records.
+func TestReplayNoticesThatItsOutputIsGone(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for i := range 3000 { // more than can be done between two looks at the progress
+		k.page("a", fmt.Sprintf("http://one.test/%d", i), 1)
+	}
+	o := k.options()
+	o.Writer.ChunkRecords = 5
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o.Progress = func(p Progress) {
+		if all, _ := filepath.Glob(filepath.Join(k.out, "_commits", "*", "*.json")); len(all) > 0 {
+			cancel()
+		}
+	}
+	r, err := Run(ctx, o)
+	k.must(err)
+	if r.Outcome != Interrupted || r.Records == 0 {
+		t.Fatalf("interrupted after its first commits: %+v", r)
+	}
+	k.must(os.RemoveAll(k.out))
+	o.Progress = nil
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "lacks what this replay has committed") {
+		t.Errorf("goes on with an output that is gone: %v", err)
+	}
+}
+
+// Whatever the stream at the side refuses, its messages are those of the source, in
+// order, each once.
+func TestFeederOutlivesRefusals(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	const n = 300
+	for i := range n {
+		k.page("a", fmt.Sprintf("http://one.test/%d", i), 1)
+	}
+	side := k.server(t.TempDir())
+	k.must(side.Provision(t.Context(), partitions, messages.DefaultStreamLimits(), 1))
+	to, err := side.JS.Stream(t.Context(), messages.StreamPages)
+	k.must(err)
+	c := to.CachedInfo().Config
+	c.MaxMsgs = 50
+	to, err = side.JS.UpdateStream(t.Context(), c)
+	k.must(err)
+	src, err := openSource(t.Context(), k.bus, messages.StreamPages, new(Choice))
+	k.must(err)
+	w, err := src.resolve(t.Context(), new(Choice), time.Now())
+	k.must(err)
+	newFeeder := func() *feeder {
+		return &feeder{from: src, window: w, to: side, room: anyRoom, prepare: func(_ context.Context, m jetstream.Msg) (*nats.Msg, error) {
+			return copyOf(m), nil
+		}}
+	}
+	// One stops in the middle, for want of room.
+	soon, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := newFeeder().run(soon); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a feeder without room ends with %v", err)
+	}
+	var got []string
+	done := make(chan error, 1)
+	go func() {
+		at, err := newFeeder().run(t.Context())
+		if err == nil && (at.read != n || at.chosen != n) {
+			err = fmt.Errorf("it says %+v", at)
+		}
+		done <- err
+	}()
+	for seq := uint64(1); seq <= n; seq++ {
+		var m *jetstream.RawStreamMsg
+		for m == nil {
+			if m, err = to.GetMsg(t.Context(), seq); err != nil {
+				k.must(stages.Sleep(t.Context(), time.Millisecond))
+			}
+		}
+		got = append(got, string(m.Data))
+		if seq%20 == 0 {
+			k.must(to.Purge(t.Context(), jetstream.WithPurgeSequence(seq))) // the last one read stays
+		}
+	}
+	k.must(<-done)
+	for i, body := range got {
+		if !strings.Contains(body, fmt.Sprintf("one.test/%d<", i)) {
+			t.Fatalf("message %d is %s", i, body)
+		}
+	}
+	info, err := to.Info(t.Context())
+	k.must(err)
+	if info.State.LastSeq != n {
+		t.Errorf("%d messages were fed, want %d", info.State.LastSeq, n)
+	}
+}
+
+// A crawl that ends takes its server with it. The replay goes on with another one
+// over the same streams.
+func TestReplayGoesOnWhenTheCrawlHasEnded(t *testing.T) {
+	t.Parallel()
+	k := &kit{t: t, out: filepath.Join(t.TempDir(), "out")}
+	dir := t.TempDir()
+	s, bus := k.start(dir)
+	k.bus = bus
+	k.must(bus.Provision(t.Context(), partitions, messages.DefaultStreamLimits(), 1))
+	const n = 400 // more than are read ahead of a batch
+	for i := range n {
+		k.page("a", fmt.Sprintf("http://one.test/%d", i), 1)
+	}
+	o := k.options()
+	o.Ends = true
+	r := &replay{Options: o, began: time.Now()}
+	r.Writer.Name, r.Writer.State = WriterName, writerDir(r.State)
+	k.must(r.open(t.Context()))
+	prepare, seen := r.feeder.prepare, 0
+	r.feeder.prepare = func(ctx context.Context, m jetstream.Msg) (*nats.Msg, error) {
+		if seen++; seen == n/2 {
+			s.Close()
+			return nil, failed(errors.New("the server is gone")) // what was read ahead is lost
+		}
+		return prepare(ctx, m)
+	}
+	if _, err := r.run(t.Context()); !errors.Is(err, ErrSourceGone) {
+		t.Fatalf("the replay ends with %v", err)
+	}
+	r.close()
+	o.Source = k.server(dir)
+	o.Source.Layout = bus.Layout
+	if r := k.run(o); r.Chosen != n || r.Records != n || r.Gone != 0 {
+		t.Errorf("it goes on, and says %+v", r)
+	}
+}

@@ -1,0 +1,242 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// source is the stream whose messages are replayed. It is only read, by consumers
+// that the server forgets.
+type source struct {
+	bus     *stages.Bus
+	stream  jetstream.Stream
+	name    string
+	subject string // filter for the messages that may be chosen
+}
+
+// kinds are the second tokens of the subjects of streams.
+var kinds = map[string]string{messages.StreamPages: "pages", messages.StreamRecords: "records"}
+
+func openSource(ctx context.Context, bus *stages.Bus, stream string, c *Choice) (*source, error) {
+	s, err := bus.JS.Stream(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("open stream %s: %w", stream, err)
+	}
+	return &source{bus: bus, stream: s, name: stream, subject: c.subject(kinds[stream], bus.Layout.Partitions)}, nil
+}
+
+// window is the part of a stream that is replayed.
+type window struct {
+	Created time.Time `json:"created"` // when the stream was made: another has other messages
+	First   uint64    `json:"first"`   // the first sequence that the stream had
+	// FirstTime is when that message was stored, zero if there was none.
+	FirstTime time.Time `json:"first_time"`
+	From      uint64    `json:"from"` // the first sequence that is replayed
+	To        uint64    `json:"to"`   // and the last; before From if there is nothing
+	// Messages are those of the window that the server found for the filter: all
+	// that are chosen, if no host was named.
+	Messages int64 `json:"messages"`
+}
+
+// resolve finds out what of the stream a choice means now.
+func (s *source) resolve(ctx context.Context, c *Choice, now time.Time) (w window, err error) {
+	info, err := s.stream.Info(ctx)
+	if err != nil {
+		return w, fmt.Errorf("look at stream %s: %w", s.name, err)
+	}
+	st := info.State
+	w = window{Created: info.Created, First: st.FirstSeq, From: max(st.FirstSeq, c.FromSeq, 1), To: st.LastSeq}
+	if st.Msgs > 0 {
+		w.FirstTime = st.FirstTime
+	}
+	if since, _ := c.Since.At(now); !since.IsZero() { // Validate has seen it
+		if w.From, err = s.at(ctx, since, &st); err != nil {
+			return w, err
+		}
+	}
+	if until, _ := c.Until.At(now); !until.IsZero() {
+		end, err := s.at(ctx, until, &st)
+		if err != nil {
+			return w, err
+		}
+		w.To = end - 1
+	}
+	w.Messages, err = s.count(ctx, w.From, w.To)
+	return w, err
+}
+
+// at returns the first sequence that was stored at t or later, the one after the
+// last if none was. Times of a stream never go back.
+func (s *source) at(ctx context.Context, t time.Time, st *jetstream.StreamState) (uint64, error) {
+	low, high := max(st.FirstSeq, 1), st.LastSeq+1
+	for low < high {
+		mid := low + (high-low)/2
+		m, err := s.next(ctx, mid, ">")
+		if err != nil {
+			return 0, err
+		}
+		if m == nil || !m.Time.Before(t) {
+			high = mid
+		} else {
+			low = m.Sequence + 1
+		}
+	}
+	return low, nil
+}
+
+// next returns the first message from seq on for a filter, nil if there is none.
+func (s *source) next(ctx context.Context, seq uint64, subject string) (*jetstream.RawStreamMsg, error) {
+	m, err := s.stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at stream %s: %w", s.name, err)
+	}
+	return m, nil
+}
+
+// countTries is how often count looks again, because the stream has changed.
+const countTries = 50
+
+// count returns how many messages there are for the filter from one sequence to
+// another. The server counts to the end of the stream, where more may come in the
+// meantime: then it is asked again.
+func (s *source) count(ctx context.Context, from, to uint64) (n int64, err error) {
+	if from > to {
+		return 0, nil
+	}
+	for range countTries {
+		var before, beyond, after uint64
+		if before, err = s.pending(ctx, from); err != nil {
+			return 0, err
+		}
+		if beyond, err = s.pending(ctx, to+1); err != nil {
+			return 0, err
+		}
+		if after, err = s.pending(ctx, from); err != nil {
+			return 0, err
+		}
+		n = int64(before) - int64(beyond)
+		if before == after {
+			break
+		}
+	}
+	return n, nil
+}
+
+func (s *source) pending(ctx context.Context, from uint64) (uint64, error) {
+	c, err := s.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		FilterSubject: s.subject, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count messages of stream %s: %w", s.name, err)
+	}
+	info := c.CachedInfo()
+	_ = s.stream.DeleteConsumer(ctx, info.Name)
+	return info.NumPending, nil
+}
+
+// Reads ahead of whoever takes the messages, and waits for one.
+const (
+	aheadMessages = 1024
+	aheadBytes    = 5 << 18 // more than the largest message, or the pull would spin (nats-server issue 5888)
+	quiet         = 2 * time.Second
+)
+
+// read calls do for each message for the filter from one sequence to another, in
+// order. It outlives a server that is away. What the janitor purges before it was
+// read does not come.
+func (s *source) read(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) error {
+	for wait := 100 * time.Millisecond; from <= to; {
+		next, err := s.session(ctx, from, to, do)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !errors.Is(err, errSource):
+			return err
+		case next > from:
+			wait = 100 * time.Millisecond
+		}
+		from = next
+		if wait > time.Second {
+			s.bus.Log.Warn("cannot read, trying again", "stream", s.name, "from", from, "error", err)
+		}
+		if err := stages.Sleep(ctx, wait); err != nil {
+			return err
+		}
+		wait = min(2*wait, 5*time.Second)
+	}
+	return nil
+}
+
+// errSource marks errors of reading, which may pass.
+var errSource = errors.New("read the source")
+
+func failed(err error) error { return fmt.Errorf("%w: %w", errSource, err) }
+
+// session reads until the end, or until something is wrong; it returns where to go on.
+func (s *source) session(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) (uint64, error) {
+	if over, err := s.over(ctx, from, to); over || err != nil {
+		return from, err
+	}
+	c, err := s.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{s.subject}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+	})
+	if err != nil {
+		return from, failed(err)
+	}
+	it, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(aheadMessages, aheadBytes))
+	if err != nil {
+		return from, failed(err)
+	}
+	defer it.Stop()
+	for from <= to {
+		waiting, cancel := context.WithTimeout(ctx, quiet)
+		m, err := it.Next(jetstream.NextContext(waiting))
+		cancel()
+		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+		if err != nil && !late {
+			return from, failed(err)
+		}
+		last := late
+		if !late {
+			at, err := m.Metadata()
+			if err != nil {
+				return from, failed(err)
+			}
+			if at.Sequence.Stream > to {
+				return to + 1, nil
+			}
+			if err := do(m, at); err != nil {
+				return from, err
+			}
+			from, last = at.Sequence.Stream+1, at.NumPending == 0
+		}
+		if last { // what was still to come may have been purged
+			if over, err := s.over(ctx, from, to); over || err != nil {
+				return from, err
+			}
+		}
+	}
+	return from, nil
+}
+
+// over reports whether there is nothing to read from one sequence to another.
+func (s *source) over(ctx context.Context, from, to uint64) (bool, error) {
+	left, err := s.next(ctx, from, s.subject)
+	if err != nil {
+		return false, failed(err)
+	}
+	return left == nil || left.Sequence > to, nil
+}

@@ -1,0 +1,112 @@
+package roles
+
+import (
+	"strings"
+
+	"seine/pkg/messages"
+)
+
+// pipeline are the streams that people look at.
+var pipeline = []string{
+	messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages,
+	messages.StreamResults, messages.StreamRecords, messages.StreamDead,
+}
+
+// look is what `seine status`, `top`, `explain` and `hosts` ask.
+func look() []Grants {
+	streams := info(pipeline...)
+	for _, s := range pipeline {
+		streams.Subjects = append(streams.Subjects, "$JS.API.CONSUMER.LIST."+s, "$JS.API.DIRECT.GET."+s, "$JS.API.DIRECT.GET."+s+".>")
+	}
+	streams.Why = "see how full streams are, how far their readers, and since when a message waits"
+	return append(join(), streams, questions(), ended(), specs(">"),
+		Grants{"see what runs", []string{"$SRV.INFO"}},
+		Grants{"see alerts, and what robots.txt says", []string{
+			get(messages.BucketMeta, "alerts.*"), "$JS.API.STREAM.INFO." + kv(messages.BucketRobots), get(messages.BucketRobots, ">"),
+		}},
+	)
+}
+
+// ended is what it takes to see that a crawl has ended: nothing of it is on its way.
+func ended() Grants {
+	return Grants{"see whether a crawl has ended, by its last messages", append(
+		leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults),
+		"$JS.API.CONSUMER.INFO."+messages.StreamSeeds+"."+messages.ConsumerSeeds,
+	)}
+}
+
+func (in *Installation) viewer() Role {
+	return Role{
+		Name: Viewer, About: "people who look, also at what is stored: `seine status`, `top`, `hosts`, `spec get`, `explain --brief`",
+		Publish: look(),
+	}
+}
+
+func (in *Installation) operator() Role {
+	b := messages.BucketLeases
+	all := Grants{Why: "see whether everything is there, and has a leader (`seine doctor`)", Subjects: append(watch(b, ">"), "$JS.API.INFO")}
+	for _, bucket := range []string{messages.BucketCrawls, messages.BucketRobots, b, messages.BucketMeta, messages.BucketDuplicates} {
+		all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+kv(bucket))
+	}
+	for _, store := range []string{messages.BucketBodies, messages.BucketSnapshots} {
+		all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+obj(store))
+	}
+	redrive := Grants{Why: "give dead letters back to their stage, from the stream where it was read"}
+	for _, kind := range []string{"urls", "fetch", "pages", "results", "records"} {
+		redrive.Subjects = append(redrive.Subjects, partitioned(kind))
+	}
+	for _, s := range []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages, messages.StreamResults, messages.StreamRecords} {
+		redrive.Subjects = append(redrive.Subjects, "$JS.API.DIRECT.GET."+s)
+	}
+	return Role{
+		Name: Operator, About: "people who steer: all of the viewer, `explain`, `seed`, `pause`, `resume`, `cancel`, `spec apply`, `dead`, `replay`, `doctor`",
+		Publish: append(look(),
+			Grants{"seeds", []string{messages.SubjectSeeds("*")}},
+			spec("*"),
+			Grants{"pause, resume, cancel", []string{messages.SubjectControl}},
+			Grants{"read and remove dead letters", []string{
+				"$JS.API.CONSUMER.CREATE." + messages.StreamDead + ".*.seine.dead.>",
+				"$JS.API.CONSUMER.INFO." + messages.StreamDead + ".*", "$JS.API.CONSUMER.DELETE." + messages.StreamDead + ".*",
+				"$JS.API.CONSUMER.MSG.NEXT." + messages.StreamDead + ".*",
+				"$JS.API.DIRECT.GET." + messages.StreamDead, "$JS.API.STREAM.MSG.DELETE." + messages.StreamDead,
+			}},
+			redrive,
+			scan("read what is stored (`seine explain`, `replay`)", pipeline[:len(pipeline)-1]...),
+			Grants{"see what a page repeats", []string{get(messages.BucketDuplicates, ">")}},
+			readBodies(),
+			Grants{"read snapshots (`seine replay frontier`)", []string{
+				get(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
+				"$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots), "$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots) + ".>",
+			}},
+			all,
+		),
+	}
+}
+
+// monitor sees counts and no content.
+func monitor() Role {
+	return Role{
+		Name: Monitor, About: "monitoring: `nats stream report`, `nats consumer report`, `nats micro stats`; sees counts, no message",
+		Publish: []Grants{
+			{"count streams and consumers", []string{
+				"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.*",
+				"$JS.API.CONSUMER.NAMES.*", "$JS.API.CONSUMER.LIST.*", "$JS.API.CONSUMER.INFO.*.*",
+			}},
+			{"count processes and questions", []string{"$SRV.PING", "$SRV.PING.*", "$SRV.INFO", "$SRV.INFO.*", "$SRV.STATS", "$SRV.STATS.*"}},
+		},
+	}
+}
+
+func feeder(f Feeder) Role {
+	r := Role{Name: f.Name, About: "a program that feeds: " + strings.Join(f.Crawls, ", "), Publish: join()}
+	for _, crawl := range f.Crawls {
+		r.Publish = append(r.Publish, Grants{"seeds of " + crawl, []string{messages.SubjectSeeds(crawl)}})
+		if f.Spec {
+			s := specs(crawl)
+			s.Why = "read and give the spec of " + crawl
+			s.Subjects = append(s.Subjects, get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl))
+			r.Publish = append(r.Publish, s)
+		}
+	}
+	return r
+}

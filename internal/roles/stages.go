@@ -1,0 +1,160 @@
+package roles
+
+import (
+	"seine/internal/vitals"
+	"seine/pkg/messages"
+)
+
+// frontier owns the streams, so it may do to them what their owner must.
+func (in *Installation) frontier() Role {
+	kept := []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamPages, messages.StreamRecords}
+	streams := append([]string{messages.StreamFetch, messages.StreamDead}, kept...)
+	for _, b := range []string{messages.BucketCrawls, messages.BucketRobots, messages.BucketLeases, messages.BucketMeta, messages.BucketDuplicates} {
+		streams = append(streams, kv(b))
+	}
+	streams = append(streams, obj(messages.BucketBodies), obj(messages.BucketSnapshots))
+	own := Grants{Why: "make the streams and buckets, and set their limits", Subjects: []string{"$JS.API.INFO"}}
+	for _, s := range streams {
+		own.Subjects = append(own.Subjects, "$JS.API.STREAM.CREATE."+s, "$JS.API.STREAM.UPDATE."+s, "$JS.API.STREAM.INFO."+s)
+	}
+	janitor := Grants{Why: "purge what was read, as far as the budget asks"}
+	for _, s := range kept {
+		janitor.Subjects = append(janitor.Subjects,
+			"$JS.API.STREAM.PURGE."+s, "$JS.API.STREAM.MSG.GET."+s, "$JS.API.CONSUMER.LIST."+s)
+	}
+	return Role{
+		Name: messages.StageFrontier, About: "the stage `frontier`",
+		Publish: append([]Grants{
+			own, janitor, sweep(), in.readByFrontier(),
+			{"send requests; seeds as candidates", []string{partitioned("fetch"), partitioned("urls")}},
+			dead(messages.StageFrontier),
+			specs(">"), spec("*"),
+			lease(messages.StageFrontier),
+			{"agree on layout, budgets, snapshots", []string{
+				get(messages.BucketMeta, ">"), put(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
+			}},
+			snapshots(),
+			watchdog(),
+		}, look()...),
+		Subscribe: []Grants{
+			announced("seine-frontier", "seine-frontier-questions"),
+			vital(), holder(messages.ConsumerSeeds),
+			{"answer questions", []string{
+				"seine.frontier.status.*", "seine.frontier.hosts.*", "seine.frontier.host.*",
+				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.explain.*", "seine.frontier.wanted.*", messages.SubjectControl,
+			}},
+		},
+	}
+}
+
+// readByFrontier is what a frontier reads: its inputs, and what is in FETCH.
+func (in *Installation) readByFrontier() Grants {
+	read := share(messages.StreamSeeds, messages.ConsumerSeeds, messages.SubjectSeeds("*"))
+	read = append(read, in.each(func(p int) []string {
+		return append(feed(messages.StreamURLs, messages.ConsumerURLs, "urls", p),
+			feed(messages.StreamResults, messages.ConsumerResults, "results", p)...)
+	})...)
+	for _, s := range []string{messages.StreamURLs, messages.StreamResults, messages.StreamFetch} {
+		read = append(read, "$JS.API.DIRECT.GET."+s)
+	}
+	for _, kind := range []string{messages.StreamURLs + ".seine.urls", messages.StreamResults + ".seine.results"} {
+		read = append(read, "$JS.API.DIRECT.GET."+kind+".*.*")
+	}
+	read = append(read, leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamFetch)...)
+	return Grants{"read seeds, candidates, results, and what is in FETCH", read}
+}
+
+// watchdog lets a frontier look for what is wrong with crawls, as people do: one of
+// them does.
+func watchdog() Grants {
+	g := lease("alerts")
+	g.Why = "look for what alerts tell of"
+	g.Subjects = append(g.Subjects, vitals.Subject, "$SRV.INFO")
+	return g
+}
+
+// sweep lets the janitor remove large bodies that were read.
+func sweep() Grants {
+	s, o := obj(messages.BucketBodies), "$O."+messages.BucketBodies+".M.*"
+	return Grants{"remove large bodies that were read", []string{
+		"$JS.API.CONSUMER.CREATE." + s + ".*.$O." + messages.BucketBodies + ".M.>",
+		"$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.FC." + s + ".>",
+		"$JS.API.DIRECT.GET." + s + "." + o, o, "$JS.API.STREAM.PURGE." + s,
+	}}
+}
+
+// snapshots lets a frontier save the state of its partitions, and take it over.
+func snapshots() Grants {
+	s, o := obj(messages.BucketSnapshots), "$O."+messages.BucketSnapshots+"."
+	return Grants{"save and read snapshots", []string{
+		o + "C.*", o + "M.*", "$JS.API.STREAM.PURGE." + s,
+		"$JS.API.DIRECT.GET." + s, "$JS.API.DIRECT.GET." + s + ".>",
+	}}
+}
+
+func (in *Installation) fetcher() Role {
+	b := messages.BucketBodies
+	return Role{
+		Name: messages.StageFetcher, About: "the stage `fetcher`",
+		Publish: append(join(),
+			Grants{"take requests", share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
+			Grants{"pages, results, targets of redirects", []string{partitioned("pages"), partitioned("results"), partitioned("urls")}},
+			dead(messages.StageFetcher),
+			specs(">"),
+			Grants{"share robots.txt", []string{
+				"$JS.API.STREAM.INFO." + kv(messages.BucketRobots), get(messages.BucketRobots, ">"), put(messages.BucketRobots, ">"),
+			}},
+			Grants{"store large bodies, remove one that broke off", []string{
+				"$O." + b + ".C.*", "$O." + b + ".M.*", "$JS.API.DIRECT.GET." + obj(b) + ".$O." + b + ".M.*", "$JS.API.STREAM.PURGE." + obj(b),
+			}},
+			asked("wanted"),
+		),
+		Subscribe: []Grants{announced("seine-fetcher"), vital(), holder(messages.ConsumerFetch), {"learn that requests may be delivered again", []string{
+			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + messages.ConsumerFetch,
+		}}},
+	}
+}
+
+func (in *Installation) parser() Role {
+	return Role{
+		Name: messages.StageParser, About: "the stage `parser`",
+		Publish: append(join(),
+			Grants{"take pages", share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
+			Grants{"records, links, ends of visits", []string{partitioned("records"), partitioned("urls")}},
+			dead(messages.StageParser),
+			specs(">"),
+			readBodies(),
+			Grants{"mark large bodies as read", []string{"$O." + messages.BucketBodies + ".M.*"}},
+			Grants{"tell duplicates", []string{
+				"$JS.API.STREAM.INFO." + kv(messages.BucketDuplicates),
+				get(messages.BucketDuplicates, ">"), put(messages.BucketDuplicates, ">"),
+			}},
+		),
+		Subscribe: []Grants{announced("seine-parser"), vital(), holder(messages.ConsumerParse)},
+	}
+}
+
+// sources are the streams that writers read.
+var sources = map[string]string{
+	"records": messages.StreamRecords, "results": messages.StreamResults, "pages": messages.StreamPages,
+}
+
+func (in *Installation) writer(w Writer) Role {
+	stream, name := sources[w.From], messages.ConsumerWriter+"-"+w.Name
+	read := in.each(func(p int) []string { return feed(stream, name, w.From, p) })
+	r := Role{
+		Name: writerUser(w.Name), About: "the stage `writer`, of the name " + w.Name + ", from " + stream,
+		Publish: append(join(),
+			info(stream),
+			Grants{"read " + stream, append(read, "$JS.API.DIRECT.GET."+stream, "$JS.API.STREAM.MSG.GET."+stream)},
+			dead(messages.StageWriter),
+			specs(">"),
+			lease(name),
+		),
+		Subscribe: []Grants{announced("seine-writer"), vital()},
+	}
+	if w.From == "pages" {
+		r.Publish = append(r.Publish, readBodies())
+	}
+	return r
+}
