@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/internal/specfile"
 	"seine/pkg/stages/parser"
 )
 
@@ -52,7 +52,7 @@ func TestSpecIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := messages.ParseSpec(text); err != nil {
+	if _, err := specfile.Load("spec.yaml", text); err != nil {
 		t.Error(err)
 	}
 }

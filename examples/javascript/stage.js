@@ -4,6 +4,8 @@
 // Like every stage it has no state to lose: a page is acknowledged after its record is, so a crash makes it be read again,
 // and the record has the same Nats-Msg-Id then. It does not say that a visit has ended: the parser does.
 
+import { readFileSync } from "node:fs";
+import { join as path } from "node:path";
 import { parseArgs } from "node:util";
 
 import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream";
@@ -23,9 +25,11 @@ const FULL = [10077, 10047, 10023]; // JetStream has no room: not an error, but 
 let stopping = false;
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const { values: options } = parseArgs({ options: { nats: { type: "string" } } });
+const { values: options } = parseArgs({ options: { nats: { type: "string" }, data: { type: "string" } } });
+// A `seine crawl` leaves the address of its server, and the token that it asks for, in its --data.
+const local = options.data ? JSON.parse(readFileSync(path(options.data, "nats", "context.json"), "utf8")) : {};
 const nc = await connect({
-  servers: options.nats ?? process.env.SEINE_NATS_URL ?? "nats://127.0.0.1:4222",
+  servers: options.nats ?? local.url ?? process.env.SEINE_NATS_URL ?? "nats://127.0.0.1:4222", token: local.token,
   name: STAGE, maxReconnectAttempts: -1, waitOnFirstConnect: true,
 });
 const js = jetstream(nc);

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"seine/internal/crawl"
+	"seine/internal/output"
 	"seine/internal/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
@@ -310,7 +311,7 @@ func TestAllLinksOfAPageOnOneLineAreFollowed(t *testing.T) {
 }
 
 // commits reads the commit log, if there is one yet.
-func commits(t *testing.T, out string) []writer.Commit {
+func commits(t *testing.T, out string) []output.Commit {
 	t.Helper()
 	cs, err := writer.ReadCommits(out, "default")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/natscluster"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -111,7 +112,8 @@ type cluster struct {
 	t     *testing.T
 	dir   string
 	url   string
-	nats  *process
+	nats  *process             // nil with several nodes
+	nodes *natscluster.Cluster // nil with one server
 	front *process
 	fetch []*process
 	parse []*process
@@ -120,6 +122,7 @@ type cluster struct {
 
 // shape says how many processes a cluster has, and with which flags.
 type shape struct {
+	nodes                      int // of NATS, 0 for a server that is in no cluster
 	fetchers, parsers, writers int
 	frontierArgs, fetcherArgs  []string
 	parserArgs                 []string
@@ -129,12 +132,14 @@ type shape struct {
 func newCluster(t *testing.T, s shape) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: t.TempDir()}
-	port := freePort(t)
-	c.url = fmt.Sprintf("nats://127.0.0.1:%d", port)
-	c.nats = start(t, "nats-server", "-js", "-sd", filepath.Join(c.dir, "nats"), "-a", "127.0.0.1", "-p", fmt.Sprint(port))
-	stage := func(name string, args ...string) *process {
-		return start(t, name, append([]string{"--nats", c.url, "--listen", "127.0.0.1:0"}, args...)...)
+	if s.nodes > 0 {
+		c.startNodes(s.nodes)
+	} else {
+		port := freePort(t)
+		c.url = fmt.Sprintf("nats://127.0.0.1:%d", port)
+		c.nats = startNATS(t, filepath.Join(c.dir, "nats"), port)
 	}
+	stage := c.stage
 	c.front = stage("frontier", append([]string{"--state", filepath.Join(c.dir, "frontier")}, s.frontierArgs...)...)
 	for range max(1, s.fetchers) {
 		c.fetch = append(c.fetch, stage("fetcher", s.fetcherArgs...))
@@ -149,6 +154,36 @@ func newCluster(t *testing.T, s shape) *cluster {
 		c.write = append(c.write, stage("writer", "--out", c.out(), "--state", filepath.Join(c.dir, fmt.Sprint("writer", i)), "--chunk-age", s.writerAge))
 	}
 	return c
+}
+
+// startNATS starts a nats-server that keeps its data in dir. The limit that it would take for its streams by default,
+// three quarters of the disk that is free, may be below what they reserve.
+func startNATS(t *testing.T, dir string, port int) *process {
+	t.Helper()
+	config := file(t, "nats-server.conf", "jetstream { max_file_store: 64GB }\n")
+	return start(t, "nats-server", "-c", config, "-js", "-sd", dir, "-a", "127.0.0.1", "-p", fmt.Sprint(port))
+}
+
+// stage starts one more process of a stage.
+func (c *cluster) stage(name string, args ...string) *process {
+	c.t.Helper()
+	return start(c.t, name, append([]string{"--nats", c.url, "--listen", "127.0.0.1:0"}, args...)...)
+}
+
+// startNodes starts a NATS cluster, and waits until it is one.
+func (c *cluster) startNodes(n int) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	defer cancel()
+	var err error
+	if c.nodes, err = natscluster.Start(ctx, filepath.Join(c.dir, "nats"), n, natscluster.Options{Server: filepath.Join(bin, "nats-server")}); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(c.nodes.Close)
+	if err := c.nodes.WaitReady(ctx); err != nil {
+		c.t.Fatal(err)
+	}
+	c.url = c.nodes.URL()
 }
 
 func (c *cluster) out() string { return filepath.Join(c.dir, "out") }
@@ -271,15 +306,22 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// metrics reads the metrics of a stage from the address that it logged.
+// metrics reads the metrics of a stage from the address that it logged last.
 func (p *process) metrics() string {
 	p.t.Helper()
-	_, rest, ok := strings.Cut(p.log.String(), "address=http://")
-	if !ok {
+	const said = "address=http://"
+	log := p.log.String()
+	i := strings.LastIndex(log, said)
+	if i < 0 {
 		return ""
 	}
-	addr, _, _ := strings.Cut(rest, "\n")
-	resp, err := http.Get("http://" + strings.TrimSpace(addr) + "/metrics")
+	addr, _, _ := strings.Cut(log[i+len(said):], "\n")
+	return metricsAt(strings.TrimSpace(addr))
+}
+
+// metricsAt reads the metrics that are served at an address, "" if none are.
+func metricsAt(addr string) string {
+	resp, err := http.Get("http://" + addr + "/metrics")
 	if err != nil {
 		return ""
 	}

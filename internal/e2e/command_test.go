@@ -75,9 +75,15 @@ const patience = 60 * time.Second
 // expect waits for the end of the command, and checks its exit code.
 func (c *command) expect(code int) {
 	c.t.Helper()
+	c.within(patience, code)
+}
+
+// within is expect of a command that may take longer.
+func (c *command) within(limit time.Duration, code int) {
+	c.t.Helper()
 	select {
 	case <-c.gone:
-	case <-time.After(patience):
+	case <-time.After(limit):
 		c.t.Fatalf("%v does not end; it said:\n%s", c.cmd.Args, c.said())
 	}
 	if got := c.cmd.ProcessState.ExitCode(); got != code {

@@ -247,7 +247,7 @@ func TestCrawlRefusesWrongUsage(t *testing.T) {
 		"an unknown flag":          {[]string{"http://example.org/", "--dealy", "1s"}, []string{"unknown flag --dealy", "--help"}},
 		"an unknown scope":         {[]string{"http://example.org/", "--scope", "world"}, []string{`scope "world"`, "host, domain or any"}},
 		"an unknown robots policy": {[]string{"http://example.org/", "--robots", "no"}, []string{`robots "no"`, "obey or ignore"}},
-		"an unknown format":        {[]string{"http://example.org/", "--format", "csv"}, []string{"--format", "jsonl.zst", `"csv"`}},
+		"an unknown format":        {[]string{"http://example.org/", "--format", "xls"}, []string{"--format", "jsonl.zst", `"xls"`}},
 		"a delay without a unit":   {[]string{"http://example.org/", "--delay", "5"}, []string{"--delay", `"5"`, "500ms, 1s"}},
 		"a negative limit":         {[]string{"http://example.org/", "--max-pages=-1"}, []string{"max_pages -1", "0 is no limit"}},
 		"a depth in words":         {[]string{"http://example.org/", "--max-depth", "two"}, []string{"--max-depth", `"two"`}},
@@ -257,6 +257,7 @@ func TestCrawlRefusesWrongUsage(t *testing.T) {
 		"a spec that is missing":   {[]string{"http://example.org/", "--spec", spec + "x"}, []string{"--spec", "spec.yamlx"}},
 		"an unknown option":        {[]string{"http://example.org/", "--config", options}, []string{`"per-hosts"`, "per-host"}},
 		"a bad name":               {[]string{"http://example.org/", "--crawl", "A B"}, []string{`"A B"`, "a-z"}},
+		"paths without a key":      {[]string{"http://example.org/", "--format", "objects", "--key", "{key}.json"}, []string{"kind page have no key", "{url_hash}"}},
 		"a dry run of nothing":     {[]string{"--dry-run"}, []string{"--dry-run needs a URL"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -460,12 +461,12 @@ func TestCrawlOverANATSServerElsewhere(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 60})
 	p := newPlace(t)
-	port := fmt.Sprint(freePort(t))
-	server := start(t, "nats-server", "-js", "-sd", t.TempDir(), "-a", "127.0.0.1", "-p", port)
+	port := freePort(t)
+	server := startNATS(t, t.TempDir(), port)
 	eventually(t, patience, "start nats-server", func() (bool, string) {
 		return strings.Contains(server.log.String(), "Server is ready"), server.log.String()
 	}, server)
-	p.crawl("--nats", "nats://127.0.0.1:"+port, site.seed).expect(0)
+	p.crawl("--nats", fmt.Sprintf("nats://127.0.0.1:%d", port), site.seed).expect(0)
 	wantPages(t, records(t, p.out, "default"), site.pages)
 	if isDir(filepath.Join(p.data, "nats")) {
 		t.Error("there is an embedded server's directory all the same")

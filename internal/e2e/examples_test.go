@@ -303,12 +303,12 @@ func wantMain(t *testing.T, path, text string, paragraphs []string) {
 func TestExampleShop(t *testing.T) {
 	t.Parallel()
 	e := newExample(t, "shop")
-	port := fmt.Sprint(freePort(t))
-	server := start(t, "nats-server", "-js", "-sd", t.TempDir(), "-a", "127.0.0.1", "-p", port)
+	port := freePort(t)
+	server := startNATS(t, t.TempDir(), port)
 	eventually(t, patience, "start nats-server", func() (bool, string) {
 		return strings.Contains(server.log.String(), "Server is ready"), server.log.String()
 	}, server)
-	url := "nats://127.0.0.1:" + port
+	url := fmt.Sprintf("nats://127.0.0.1:%d", port)
 	e.compare(e.crawl(e.file("spec.yaml"), "--nats", url))
 	for path := range e.requests() {
 		if strings.Contains(path, "sort=") || strings.HasSuffix(path, ".jpg") || strings.HasPrefix(path, "/cart") {

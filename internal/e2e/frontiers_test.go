@@ -54,7 +54,7 @@ func newFleet(t *testing.T, n int, s shape) *fleet {
 		f.join()
 	}
 	for _, p := range f.fronts {
-		f.awaitShare(p, messages.DefaultPartitions/n)
+		f.awaitShare(p, f.bus.Layout.Partitions/n)
 	}
 	return f
 }
@@ -63,7 +63,7 @@ func newFleet(t *testing.T, n int, s shape) *fleet {
 func (f *fleet) join() *process {
 	f.t.Helper()
 	state := filepath.Join(f.dir, fmt.Sprint("frontier", len(f.fronts)))
-	p := start(f.t, "frontier", append([]string{"--nats", f.url, "--listen", "127.0.0.1:0", "--state", state}, f.args...)...)
+	p := f.stage("frontier", append([]string{"--state", state}, f.args...)...)
 	f.fronts = append(f.fronts, p)
 	return p
 }
@@ -372,6 +372,7 @@ func (f *fleet) end(crawl string, spec *messages.Spec, want frontier.End) fronti
 // and started again, one is frozen until it has lost what it had. No URL is
 // lost or comes twice, and no host sees it.
 func TestFrontiersTakeOverFromEachOther(t *testing.T) {
+	t.Parallel()
 	const hosts, delay = 96, 300 * time.Millisecond
 	web := serveHosts(t, testweb.Config{Hosts: hosts, PagesPerHost: 130, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10})
 	f := newFleet(t, 3, shape{fetchers: 2})

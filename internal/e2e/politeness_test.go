@@ -19,6 +19,7 @@ import (
 // may see two requests closer together than the delay. How close to that it
 // comes is printed only; bench/politeness measures it.
 func TestManyHostsKeepTheirDelay(t *testing.T) {
+	t.Parallel()
 	const hosts, delay = 200, time.Second
 	web := testweb.New(testweb.Config{Hosts: hosts, PagesPerHost: 60, LinksPerPage: 8, PageBytes: 4 << 10})
 	s, err := web.Start()
@@ -81,6 +82,7 @@ const (
 // Hosts that refuse, die, or are slow are asked by the rules, and no other host
 // sees any of it.
 func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
+	t.Parallel()
 	bad := testweb.New(testweb.Config{Hosts: badHosts, Domain: "bad.localhost", PagesPerHost: 40, LinksPerPage: 8})
 	good := testweb.New(testweb.Config{Seed: 1, Hosts: 8, Domain: "good.localhost", PagesPerHost: 1000, LinksPerPage: 8, PageBytes: 4 << 10})
 	var seeds []string

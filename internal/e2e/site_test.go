@@ -78,10 +78,16 @@ func isDir(path string) bool {
 // against the commit log.
 func records(t *testing.T, out, crawl string) []messages.Record {
 	t.Helper()
-	if err := writer.Verify(out, "default"); err != nil {
+	return recordsBy(t, "default", out, crawl)
+}
+
+// recordsBy is records of the writer of a name.
+func recordsBy(t *testing.T, name, out, crawl string) []messages.Record {
+	t.Helper()
+	if err := writer.Verify(out, name); err != nil {
 		t.Fatal(err)
 	}
-	commits, err := writer.ReadCommits(out, "default")
+	commits, err := writer.ReadCommits(out, name)
 	if err != nil {
 		t.Fatal(err)
 	}

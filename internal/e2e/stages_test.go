@@ -47,6 +47,7 @@ func TestStagesCrawlRealDocumentation(t *testing.T) {
 // Every process is killed in turn, and the broker, at random moments of the
 // crawl. The output must not show it.
 func TestKillingAnyProcessLosesAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 1200, Latency: 5 * time.Millisecond, LatencyJitter: 20 * time.Millisecond, ErrorRate: 0.02})
 	c := newCluster(t, shape{fetchers: 2, parsers: 2, writers: 1})
 	bus := c.bus()
@@ -73,6 +74,7 @@ func TestKillingAnyProcessLosesAndRepeatsNothing(t *testing.T) {
 }
 
 func TestDelayHoldsOverFetchersAndARestartOfTheFrontier(t *testing.T) {
+	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 9, LinksPerPage: 8})
 	c := newCluster(t, shape{fetchers: 3})
 	bus := c.bus()
@@ -93,6 +95,7 @@ func TestDelayHoldsOverFetchersAndARestartOfTheFrontier(t *testing.T) {
 // that is killed forgets its last acknowledgements: neither may show in the gaps
 // that the host sees.
 func TestDelayHoldsWhateverIsKilled(t *testing.T) {
+	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 80, LinksPerPage: 8})
 	c := newCluster(t, shape{fetchers: 2})
 	bus := c.bus()
@@ -114,6 +117,7 @@ func TestDelayHoldsWhateverIsKilled(t *testing.T) {
 // While the parser stands still, small streams must fill up, hold the fetcher
 // back, and lose nothing.
 func TestFullStreamsHoldTheFetcherBack(t *testing.T) {
+	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 600, LinksPerPage: 40, PageBytes: 64 << 10})
 	c := newCluster(t, shape{
 		frontierArgs: []string{"--pages-bytes", "2MiB", "--urls-bytes", "2MiB", "--records-bytes", "32MiB"},

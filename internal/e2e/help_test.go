@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A person who asks a stage for help sees the command as it would be typed.
+func TestHelpOfEveryStageHasAnExample(t *testing.T) {
+	for _, stage := range []string{"frontier", "fetcher", "parser", "writer"} {
+		out, err := exec.Command(filepath.Join(bin, stage), "--help").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s --help: %v: %s", stage, err, out)
+		}
+		wantText(t, string(out), "    "+stage+" --nats nats://")
+	}
+}
+
+// The scripts in the shells that load them; those that are not here are left out,
+// but for bash.
+func TestCompletionInShells(t *testing.T) {
+	ask := func(shell string, args ...string) string {
+		t.Helper()
+		path, err := exec.LookPath(shell)
+		if err != nil && shell != "bash" {
+			t.Skip(shell, "is not here")
+		}
+		cmd := exec.Command(path, args...)
+		cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", shell, err, out)
+		}
+		return string(out)
+	}
+	const inBash = `source <(seine completion bash)
+complete -p seine >&2 || exit 1
+for words in "seine sta" "seine dead li" "seine dead list --stage p" "seine crawl --sync = a"; do
+	COMP_WORDS=($words); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _seine; echo "$words: ${COMPREPLY[*]}"
+done`
+	t.Run("bash", func(t *testing.T) {
+		wantText(t, ask("bash", "--norc", "-c", inBash), "sta: status\n", "li: list\n", "stage p: parser\n", "sync = a: always\n")
+	})
+	t.Run("fish", func(t *testing.T) {
+		const text = `seine completion fish | source
+complete -C "seine sta"; complete -C "seine dead list --stage p"`
+		wantText(t, ask("fish", "--no-config", "-c", text), "status\tShow how", "parser\n")
+	})
+	t.Run("zsh", func(t *testing.T) {
+		const text = `autoload -Uz compinit && compinit -u -D
+source <(seine completion zsh) && print -r -- ${_comps[seine]}
+compadd() { : }; _describe() { print -r -- ${(P)@[-1]} }; _files() { print files }
+words=(seine dead list --stage p) CURRENT=5 _seine
+words=(seine cat '') CURRENT=3 _seine`
+		wantText(t, ask("zsh", "-f", "-c", text), "_seine\n", "parser:", "files\n")
+	})
+}
+
+func wantText(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("it does not say %q, but:\n%s", p, text)
+		}
+	}
+}
