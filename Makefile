@@ -21,13 +21,16 @@ build: ## build all commands into bin/
 
 # What has no goroutines has no races; the detector makes the hostile pages of
 # these take minutes.
-SEQUENTIAL := /internal/(article|charset|feed|htmlpage|jsontext|language|mask|mediatype|simhash|sitemap|structured)(/|$$)
+SEQUENTIAL := /internal/(article|charset|feed|format|htmlpage|jsontext|language|mask|mediatype|sealed|simhash|sitemap|structured|warc)(/|$$)
 
+# The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
-test: sites node ## run all tests with the race detector, end-to-end included
-	go test -race -timeout 15m $$(go list ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
+test: sites node versitygw postgres warcio readers promtool ## run all tests with the race detector, end-to-end included
+	go test -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
-	go test -count 1 -timeout 15m ./internal/e2e # builds commands, which the test cache does not see
+	go test -count 1 -timeout 15m -run Crash ./pkg/stages/writer # kills processes that are not slowed down
+	go test -timeout 15m -run TestModel ./pkg/stages/frontier # all its cases, which take minutes under the detector
+	go test -count 1 -parallel 5 -timeout 15m ./internal/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test ./...
 
 .PHONY: sites
@@ -37,6 +40,26 @@ sites: ## bring the real documentation that tests and benchmarks crawl
 .PHONY: node
 node: ## see to it that there is Node.js, for the example of a stage in JavaScript
 	@scripts/node
+
+.PHONY: versitygw
+versitygw: ## build the S3 server that the writer is tested with
+	@scripts/versitygw
+
+.PHONY: postgres
+postgres: ## see to it that there is a PostgreSQL server, for the tests of databases
+	@scripts/postgres
+
+.PHONY: warcio
+warcio: node ## install warcio.js, which tests read archives with
+	@scripts/warcio
+
+.PHONY: readers
+readers: node ## see to it that there is what reads the formats beside Go
+	@scripts/readers
+
+.PHONY: promtool
+promtool: ## bring what checks the rules and the dashboard of Prometheus
+	@scripts/promtool
 
 .PHONY: lint
 lint: ## check format, vet, and golangci-lint (built from its module at first)
@@ -52,6 +75,10 @@ fuzz: ## fuzz everything that reads foreign bytes, FUZZTIME each
 .PHONY: bench
 bench: sites ## measure beside wget2, Colly, Scrapy and a bare client; ARGS="--dir … --index …"
 	cd bench && go run . $(ARGS)
+
+.PHONY: soak
+soak: versitygw ## crawl for DURATION (10m) while everything breaks at random, and check the contract; SEED=N repeats
+	cd bench && go build -o bin/soak ./soak && exec bin/soak -duration $(or $(DURATION),10m) $(if $(SEED),-seed $(SEED)) $(ARGS)
 
 .PHONY: images
 images: ## build the container images

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,6 +30,7 @@ type options struct {
 	Runs     int
 	Parallel int
 	Only     string
+	Beside   string
 	Keep     bool
 	Profile  string
 	Timeout  time.Duration
@@ -59,6 +61,7 @@ func parseOptions(args []string) (options, error) {
 	f.IntVar(&o.Runs, "runs", 5, "`number` of runs of each crawler")
 	f.IntVar(&o.Parallel, "parallel", 16, "`number` of requests at a time")
 	f.StringVar(&o.Only, "only", "", "comma-separated `list` of crawlers, of: "+strings.Join(crawlerNames(), ", "))
+	f.StringVar(&o.Beside, "beside", "", "run this other `build` of Seine too, as in bin/seine of another checkout")
 	f.BoolVar(&o.Keep, "keep", false, "keep what the crawlers write, and say where")
 	f.StringVar(&o.Profile, "profile", "", "write a CPU profile of one more run of Seine to this `file`")
 	f.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "most time for one run")
@@ -88,6 +91,13 @@ func bench(ctx context.Context, args []string) error {
 	chosen, err := chooseCrawlers(o.Only)
 	if err != nil {
 		return err
+	}
+	if o.Beside != "" {
+		path, err := filepath.Abs(o.Beside)
+		if err != nil {
+			return fmt.Errorf("--beside: %w", err)
+		}
+		chosen = append(slices.Clone(chosen), beside{path})
 	}
 	if o.Profile != "" && !slices.Contains(chosen, crawler(seine{})) {
 		return errors.New("--profile: --only leaves out seine")

@@ -16,10 +16,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"seine/bench/proc"
@@ -55,15 +53,7 @@ type options struct {
 	MinShare, MaxRSS, MaxOver, MaxRatio float64
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "fetch bench:", err)
-		stop()
-		os.Exit(1) //nolint:gocritic // stop was called
-	}
-}
+func main() { proc.Main("fetch", run) }
 
 func parseOptions(what string, args []string) (o options, err error) {
 	f := flag.NewFlagSet("fetch "+what, flag.ContinueOnError)
@@ -136,29 +126,13 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp("", "seine-fetch-")
-	if err != nil {
-		return fmt.Errorf("make work folder: %w", err)
-	}
-	if o.Keep {
-		fmt.Fprintln(os.Stderr, "kept:", work)
-	} else {
-		defer func() { _ = os.RemoveAll(work) }()
-	}
-	bin, err := proc.Build(ctx, work, "fetcher")
-	if err != nil {
-		return err //nolint:wrapcheck // says all
-	}
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	b := &bench{options: o, bin: bin, work: work, fail: fail}
-	if err := measure(b, ctx); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause // a process that died, or an interrupt, says more than what failed because of it
+	return proc.InWorkFolder(ctx, "fetch", "", o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+		bin, err := proc.Build(ctx, work, "fetcher")
+		if err != nil {
+			return err //nolint:wrapcheck // says all
 		}
-		return err
-	}
-	return nil
+		return measure(&bench{options: o, bin: bin, work: work, fail: fail}, ctx)
+	})
 }
 
 // bench is one run of the program.

@@ -53,7 +53,7 @@ func (b *bench) startRig(ctx context.Context, w *web) (r *rig, err error) {
 	}
 	r = &rig{bench: b, dir: dir, url: "nats://127.0.0.1:" + ports[0], web: w, seenWeb: before.Requests}
 	r.nats, err = proc.Start(b.fail, dir, filepath.Join(b.bin, proc.NATSServer),
-		"-js", "-sd", filepath.Join(dir, "nats"), "-a", "127.0.0.1", "-p", ports[0])
+		proc.NATSArgs(b.bin, filepath.Join(dir, "nats"), ports[0])...)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}

@@ -44,7 +44,7 @@ func (m *machine) start(ctx context.Context) error {
 	url := "nats://127.0.0.1:" + ports[0]
 	m.admin = "http://127.0.0.1:" + ports[1]
 	m.nats, err = proc.Start(m.fail, m.work, filepath.Join(bin, proc.NATSServer),
-		"-js", "-sd", m.natsDir(), "-a", "127.0.0.1", "-p", ports[0])
+		proc.NATSArgs(bin, m.natsDir(), ports[0])...)
 	if err != nil {
 		return err
 	}

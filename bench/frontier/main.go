@@ -15,11 +15,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
+	"seine/bench/proc"
 	"seine/pkg/messages"
 )
 
@@ -52,15 +50,7 @@ type options struct {
 	MinRate, MinShare float64
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "frontier bench:", err)
-		stop()
-		os.Exit(1) //nolint:gocritic // stop was called
-	}
-}
+func main() { proc.Main("frontier", run) }
 
 func parseOptions(args []string) (o options, err error) {
 	f := flag.NewFlagSet("frontier", flag.ContinueOnError)
@@ -116,31 +106,16 @@ func (o *options) check() error {
 	return nil
 }
 
-func run(ctx context.Context, args []string) (err error) {
+func run(ctx context.Context, args []string) error {
 	o, err := parseOptions(args)
 	if err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp(o.Dir, "seine-frontier-")
-	if err != nil {
-		return fmt.Errorf("make work folder: %w", err)
-	}
-	if o.Keep {
-		fmt.Fprintln(os.Stderr, "kept:", work)
-	} else {
-		defer func() { _ = os.RemoveAll(work) }()
-	}
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	m := &machine{options: o, work: work, fail: fail}
-	defer m.stop()
-	if err := m.measureAll(ctx); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause // a process that died, or an interrupt, says more than what failed because of it
-		}
-		return err
-	}
-	return nil
+	return proc.InWorkFolder(ctx, "frontier", o.Dir, o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+		m := &machine{options: o, work: work, fail: fail}
+		defer m.stop()
+		return m.measureAll(ctx)
+	})
 }
 
 // measureAll runs the phases.

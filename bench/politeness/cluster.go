@@ -77,7 +77,7 @@ func startCluster(o options, bin, work string) (*cluster, error) {
 	stage := func(name string, args ...string) *process {
 		return start(name, append([]string{"--nats", c.url, "--listen", "127.0.0.1:0"}, args...)...)
 	}
-	start(proc.NATSServer, "-js", "-sd", filepath.Join(dir, "nats"), "-a", "127.0.0.1", "-p", ports[0])
+	start(proc.NATSServer, proc.NATSArgs(bin, filepath.Join(dir, "nats"), ports[0])...)
 	c.frontier = stage("frontier", "--state", filepath.Join(dir, "frontier"))
 	for range o.Fetchers {
 		stage("fetcher")

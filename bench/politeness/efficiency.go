@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -132,15 +133,17 @@ func tooClose(requests []testweb.Request, delay time.Duration, from time.Time) (
 	return n, smallest
 }
 
+// worstOver is the time over which the worst share is taken.
+const worstOver = 10 * time.Second
+
 // figures are of a window of time.
 type figures struct {
 	rate, share float64
-	worst       float64 // share in the worst ten seconds
+	worst       float64 // share in the worst of worstOver
 	overhead    string  // beyond the delay, between a response and the next request
 }
 
 func measure(all []testweb.Request, byHost map[string][]testweb.Request, o options, from, to time.Time) figures {
-	const step = 10 * time.Second
 	ideal := float64(o.Hosts) / o.Delay.Seconds()
 	count := func(a, b time.Time) (n int) {
 		for i := range all {
@@ -150,12 +153,11 @@ func measure(all []testweb.Request, byHost map[string][]testweb.Request, o optio
 		}
 		return n
 	}
-	f := figures{rate: float64(count(from, to)) / to.Sub(from).Seconds(), worst: 1 << 30}
+	f := figures{rate: float64(count(from, to)) / to.Sub(from).Seconds(), worst: math.Inf(1)}
 	f.share = f.rate / ideal
-	for a := from; !a.Add(step).After(to); a = a.Add(step) {
-		f.worst = min(f.worst, float64(count(a, a.Add(step)))/step.Seconds()/ideal)
+	for a := from; !a.Add(worstOver).After(to); a = a.Add(worstOver) {
+		f.worst = min(f.worst, float64(count(a, a.Add(worstOver)))/worstOver.Seconds()/ideal)
 	}
-	f.worst = min(f.worst, max(f.share, f.worst))
 	var over []time.Duration
 	for _, rs := range byHost {
 		for i := 1; i < len(rs); i++ {

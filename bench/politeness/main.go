@@ -14,9 +14,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"seine/bench/proc"
@@ -37,14 +34,7 @@ type options struct {
 	Keep     bool
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "politeness:", err)
-		os.Exit(1)
-	}
-}
+func main() { proc.Main("politeness", run) }
 
 func parseOptions(args []string) (o options, one bool, err error) {
 	f := flag.NewFlagSet("politeness", flag.ContinueOnError)
@@ -70,8 +60,8 @@ func parseOptions(args []string) (o options, one bool, err error) {
 		return o, one, errors.New("-hosts: from 1 to 10000")
 	case o.Delay < time.Millisecond:
 		return o, one, errors.New("-delay: at least 1ms")
-	case o.Window < time.Second || o.Window > time.Hour:
-		return o, one, errors.New("-seconds: from 1s to 1h")
+	case o.Window < worstOver || o.Window > time.Hour:
+		return o, one, fmt.Errorf("-seconds: from %s to 1h", worstOver)
 	case o.Fetchers < 1 || o.Fetchers > 64:
 		return o, one, errors.New("-fetchers: from 1 to 64")
 	}
@@ -83,25 +73,23 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp("", "seine-politeness-")
-	if err != nil {
-		return fmt.Errorf("make work folder: %w", err)
-	}
-	if o.Keep {
-		fmt.Fprintln(os.Stderr, "kept:", work)
-	} else {
-		defer func() { _ = os.RemoveAll(work) }()
-	}
+	return proc.InWorkFolder(ctx, "politeness", "", o.Keep, func(ctx context.Context, work string, _ context.CancelCauseFunc) error {
+		return table(ctx, &o, one, work)
+	})
+}
+
+// table makes the crawls of the table, or one as the options say.
+func table(ctx context.Context, o *options, one bool, work string) error {
 	bin, err := proc.Build(ctx, work, "seine", "frontier", "fetcher", "parser", "writer")
 	if err != nil {
 		return err
 	}
 	if o.Faults {
-		return faults(ctx, o, bin, work)
+		return faults(ctx, *o, bin, work)
 	}
-	runs := []options{o}
+	runs := []options{*o}
 	if !one {
-		three := o
+		three := *o
 		three.Fetchers = 3
 		killed := three
 		killed.Kill = true

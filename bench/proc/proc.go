@@ -25,6 +25,11 @@ const NATSServer = "nats-server"
 
 // Build makes commands of this tree, and the nats-server that it is tested with, in a new folder of dir.
 func Build(ctx context.Context, dir string, commands ...string) (bin string, err error) {
+	return BuildWith(ctx, dir, nil, commands...)
+}
+
+// BuildWith is Build with further flags of go build.
+func BuildWith(ctx context.Context, dir string, flags []string, commands ...string) (bin string, err error) {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "seine").Output()
 	if err != nil {
 		return "", errors.New("run it in the folder bench/ of a checkout: the module seine is not to be found here")
@@ -35,13 +40,26 @@ func Build(ctx context.Context, dir string, commands ...string) (bin string, err
 		packages[name] = "./cmd/" + name
 	}
 	for name, pkg := range packages {
-		c := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(bin, name), pkg)     //nolint:gosec // fixed
+		args := append([]string{"build", "-o", filepath.Join(bin, name)}, flags...)
+		c := exec.CommandContext(ctx, "go", append(args, pkg)...)                             //nolint:gosec // fixed
 		c.Dir, c.Env = strings.TrimSpace(string(root)), append(os.Environ(), "CGO_ENABLED=0") // as make and the images do
 		if text, err := c.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s: %w: %s", name, err, bytes.TrimSpace(text))
 		}
 	}
+	// What the server would take by default, three quarters of the disk that is free, may be below what streams reserve.
+	if err := os.WriteFile(natsConfig(bin), []byte("jetstream { max_file_store: 256GB }\n"), 0o600); err != nil {
+		return "", fmt.Errorf("write configuration of nats-server: %w", err)
+	}
 	return bin, nil
+}
+
+func natsConfig(bin string) string { return filepath.Join(bin, NATSServer+".conf") }
+
+// NATSArgs are the arguments of a nats-server of folder bin, which listens on a port of the loopback interface and keeps
+// its streams in folder store.
+func NATSArgs(bin, store, port string) []string {
+	return []string{"-c", natsConfig(bin), "-js", "-sd", store, "-a", "127.0.0.1", "-p", port}
 }
 
 // Process is a command that runs until it is stopped.

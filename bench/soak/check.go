@@ -1,0 +1,171 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"seine/internal/format"
+	"seine/internal/output"
+	"seine/internal/output/bucket"
+	"seine/internal/output/dir"
+	"seine/internal/sealed"
+	"seine/internal/testweb"
+	"seine/pkg/messages"
+)
+
+// pace is how the requests of a log kept their distance.
+type pace struct {
+	early       []string // came before the delay was over
+	overlapping []string // came while another was under way
+	smallest    float64  // gap, as a share of the delay
+}
+
+// paceOf looks at every two requests to a host that follow each other, robots.txt included, by the server's clock.
+func paceOf(requests []testweb.Request, delay time.Duration) (p pace) {
+	p.smallest = noGap
+	last := make(map[string]*testweb.Request) // by host: that which ended last
+	slices.SortStableFunc(requests, func(a, b testweb.Request) int { return a.At.Compare(b.At) })
+	for i := range requests {
+		r := &requests[i]
+		before := last[r.Host]
+		if before == nil {
+			last[r.Host] = r
+			continue
+		}
+		gap := r.At.Sub(before.End)
+		what := fmt.Sprintf("%s %s at %s, %v after the end of %s (from %s to %s)", r.Host, r.Path, r.At.Format(stampFormat), gap,
+			before.Path, before.At.Format(stampFormat), before.End.Format(stampFormat))
+		switch {
+		case before.End.IsZero() || gap < 0:
+			p.overlapping = append(p.overlapping, what)
+			p.smallest = min(p.smallest, 0)
+		case gap < delay:
+			p.early = append(p.early, what)
+			fallthrough
+		default:
+			p.smallest = min(p.smallest, float64(gap)/float64(delay))
+		}
+		if !before.End.IsZero() && (r.End.IsZero() || r.End.After(before.End)) {
+			last[r.Host] = r
+		}
+	}
+	return p
+}
+
+// difference is what records lack of the pages that there should be, and what they have too much of.
+type difference struct{ lost, repeated, strange []string }
+
+// compare looks for each page once among the records.
+func compare(records map[string]int, pages []string) (d difference) {
+	expected := make(map[string]bool, len(pages))
+	for _, u := range pages {
+		expected[u] = true
+		if records[u] == 0 {
+			d.lost = append(d.lost, u)
+		}
+	}
+	for u, n := range records {
+		switch {
+		case !expected[u]:
+			d.strange = append(d.strange, u)
+		case n > 1:
+			d.repeated = append(d.repeated, u)
+		}
+	}
+	slices.Sort(d.repeated)
+	slices.Sort(d.strange)
+	return d
+}
+
+// open reads what the writer called name has committed.
+func (p place) open(name string) (output.Output, error) {
+	var log output.Log
+	var err error
+	if bucket.Is(p.out) {
+		log, err = bucket.Read(p.out, name, p.s3)
+	} else {
+		log, err = dir.Read(p.out, name)
+	}
+	return output.Output{Log: log}, err //nolint:wrapcheck // by whoever calls
+}
+
+// committed counts the committed records of a crawl by URL, and how many there are.
+func (p place) committed(name, crawl string) (byURL map[string]int, n int64, err error) {
+	o, err := p.open(name)
+	if errors.Is(err, output.ErrNoLog) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("open output: %w", err)
+	}
+	defer func() { _ = o.Close() }()
+	byURL = make(map[string]int)
+	err = o.Commits(func(c *output.Commit) error {
+		for _, f := range c.Files {
+			if f.Crawl != crawl {
+				continue
+			}
+			k, err := countRecords(o, f, byURL)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", f.Path, err)
+			}
+			if k != f.Records {
+				return fmt.Errorf("read %s: %d records, the commit log says %d", f.Path, k, f.Records)
+			}
+			n += int64(k)
+		}
+		return nil
+	})
+	return byURL, n, err
+}
+
+func countRecords(o output.Output, f output.File, byURL map[string]int) (n int, err error) {
+	in, err := o.Open(f)
+	if err != nil {
+		return 0, err //nolint:wrapcheck // by whoever calls
+	}
+	defer func() { err = cmp.Or(err, in.Close()) }()
+	lines, err := format.Records(f.Path, io.Reader(in), sealed.Identities{})
+	if err != nil {
+		return 0, err //nolint:wrapcheck // by whoever calls
+	}
+	for line, err := range lines {
+		if err != nil {
+			return n, err
+		}
+		var r messages.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return n, err //nolint:wrapcheck // by whoever calls
+		}
+		byURL[r.URL]++
+		n++
+	}
+	return n, nil
+}
+
+// problems compares every file of a crawl, or of all if it is empty, with the commit log. Only when no writer runs can it
+// be told whether files that no entry names will be removed.
+func (p place) problems(ctx context.Context, name, crawl string, stopped bool) (bad []string, err error) {
+	o, err := p.open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open output: %w", err)
+	}
+	defer func() { _ = o.Close() }()
+	expected, err := o.Expect(crawl)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says all
+	}
+	report, err := o.Check(ctx, expected)
+	for _, problem := range report.Problems {
+		if problem.Kind != output.Surplus || stopped {
+			bad = append(bad, problem.Error())
+		}
+	}
+	return bad, err //nolint:wrapcheck // says all
+}

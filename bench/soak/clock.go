@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The clock of a machine cannot be set for one process, and Go programs do not ask the C library for the time. So the
+// commands under test, nats-server too, are built with a standard library in which time.Now is ahead by as many seconds as
+// a file says. Monotonic readings, and so timers, go on as they do when a real clock is set.
+
+// clockVariable names the file in the environment of a process.
+const clockVariable = "SEINE_SOAK_CLOCK"
+
+const clockInTime = `package time
+
+import "sync/atomic"
+
+var soakSkew atomic.Int64
+
+// SoakSkew sets by how many seconds Now is ahead.
+func SoakSkew(seconds int64) { soakSkew.Store(seconds) }
+`
+
+const clockInOS = `package os
+
+import "time"
+
+func init() {
+	if file := Getenv("` + clockVariable + `"); file != "" {
+		go followSoakClock(file)
+	}
+}
+
+func followSoakClock(file string) {
+	for ; ; time.Sleep(50 * time.Millisecond) {
+		text, err := ReadFile(file)
+		if err != nil || len(text) == 0 {
+			continue
+		}
+		sign, n := int64(1), int64(0)
+		for _, c := range text {
+			switch {
+			case c == '-':
+				sign = -1
+			case '0' <= c && c <= '9':
+				n = n*10 + int64(c-'0')
+			}
+		}
+		time.SoakSkew(sign * n)
+	}
+}
+`
+
+// overlay writes the files that replace those of the standard library, and returns the file for go build -overlay.
+func overlay(ctx context.Context, dir string) (string, error) {
+	text, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the standard library: %w", err)
+	}
+	src := filepath.Join(strings.TrimSpace(string(text)), "src")
+	clock, err := os.ReadFile(filepath.Join(src, "time", "time.go")) //nolint:gosec // Go's own
+	if err != nil {
+		return "", fmt.Errorf("read the standard library: %w", err)
+	}
+	const now = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
+	if bytes.Count(clock, []byte(now)) != 1 {
+		return "", errors.New("time.Now of this Go release looks unlike what the soak knows how to set: run it with -clocks=false")
+	}
+	clock = bytes.Replace(clock, []byte(now), []byte(now+"\tsec += soakSkew.Load()\n"), 1)
+	replace := make(map[string]string)
+	for in, content := range map[string]string{
+		"time/time.go": string(clock), "time/soak.go": clockInTime, "os/soak.go": clockInOS,
+	} {
+		file := filepath.Join(dir, strings.ReplaceAll(in, "/", "-")+".txt")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			return "", fmt.Errorf("write the changed standard library: %w", err)
+		}
+		replace[filepath.Join(src, in)] = file
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", fmt.Errorf("encode overlay: %w", err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	return file, os.WriteFile(file, list, 0o600)
+}
+
+// clockOf is the file that sets the clock of a process.
+func clockOf(p *process) string {
+	for _, v := range p.env {
+		if file, ok := strings.CutPrefix(v, clockVariable+"="); ok {
+			return file
+		}
+	}
+	return ""
+}
+
+// setClock sets the clock of a process ahead, or back.
+func setClock(p *process, ahead time.Duration) error {
+	text := strconv.FormatInt(int64(ahead/time.Second), 10)
+	return os.WriteFile(clockOf(p), []byte(text), 0o600) //nolint:wrapcheck // names the file
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/testweb"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// crawl is one crawl of a web of its own.
+type crawl struct {
+	name   string
+	spec   messages.Spec
+	web    *testweb.Web
+	server *testweb.Server
+	seeds  []string
+	ends   map[string]string // by URL: the state in which it must end
+	pages  []string          // URLs that must be in the output, each once
+
+	forbidden map[string]bool // by robots.txt, as host and path
+
+	judging sync.Mutex
+	judged  int // requests that were looked at
+}
+
+// newCrawl serves a web that no crawl has seen.
+func newCrawl(o options, n int) (*crawl, error) {
+	web := testweb.New(testweb.Config{
+		Seed: o.Seed + uint64(n), Hosts: o.Hosts, PagesPerHost: o.Pages, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10,
+		Latency: 5 * time.Millisecond, LatencyJitter: 20 * time.Millisecond,
+		ErrorRate: 0.01, MissingRate: 0.03, RedirectRate: 0.03, // five errors in a row would give a host a rest of minutes
+	})
+	s, err := web.Start()
+	if err != nil {
+		return nil, fmt.Errorf("serve the test web: %w", err)
+	}
+	c := &crawl{
+		name: fmt.Sprintf("soak-%03d", n), spec: messages.DefaultSpec(), web: web, server: s, ends: make(map[string]string),
+		forbidden: make(map[string]bool),
+	}
+	c.spec.Delay, c.spec.AllowPrivate = messages.Duration(o.Delay), true
+	for h := range o.Hosts {
+		c.seeds = append(c.seeds, s.URL(h, "/"))
+		c.expect(h, web.Pages(h), stateDone)
+		c.expect(h, web.Disallowed(h), stateExcluded)
+		c.expect(h, web.Missing(h), stateFailed)
+		for _, path := range web.Disallowed(h) {
+			c.forbidden[web.Name(h)+path] = true
+		}
+		for _, path := range web.Pages(h) {
+			c.pages = append(c.pages, s.URL(h, path))
+		}
+	}
+	return c, nil
+}
+
+// States in which a URL can end.
+const (
+	stateDone     = "done"
+	stateFailed   = "failed"
+	stateExcluded = "excluded"
+)
+
+func (c *crawl) expect(host int, paths []string, state string) {
+	for _, path := range paths {
+		c.ends[c.server.URL(host, path)] = state
+	}
+}
+
+// feed stores the spec and publishes the seeds, again until both are acknowledged.
+func (c *crawl) feed(ctx context.Context, bus *stages.Bus) error {
+	return insist(ctx, "feed "+c.name, func(ctx context.Context) error {
+		specs, err := stages.OpenSpecs(ctx, bus)
+		if err != nil {
+			return err //nolint:wrapcheck // by insist
+		}
+		if _, err := specs.Put(ctx, c.name, &c.spec); err != nil {
+			return err //nolint:wrapcheck // by insist
+		}
+		m := &nats.Msg{Subject: messages.SubjectSeeds(c.name), Data: []byte(strings.Join(c.seeds, "\n"))}
+		return stages.NewPublisher(bus, "soak").Publish(ctx, m) //nolint:wrapcheck // by insist
+	})
+}
+
+// patience is how long the soak asks for something that brokers or frontiers do not answer.
+const patience = 3 * time.Minute
+
+// insist tries until it succeeds, or for as long as there is patience.
+func insist(ctx context.Context, what string, try func(context.Context) error) error {
+	deadline := time.Now().Add(patience)
+	for {
+		attempt, cancel := context.WithTimeout(ctx, 15*time.Second)
+		err := try(attempt)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
+		case time.Now().After(deadline):
+			return fmt.Errorf("%s: not within %s: %w", what, patience, err)
+		}
+		_ = stages.Sleep(ctx, 500*time.Millisecond)
+	}
+}
+
+// ended asks whether the crawl is complete.
+func (c *crawl) ended(ctx context.Context, bus *stages.Bus) (bool, frontier.Counters) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	client := frontier.Client{Bus: bus}
+	end, n, err := client.Ended(ctx, c.name, &c.spec)
+	return err == nil && end == frontier.Complete, n.Counters
+}
+
+// checkStates asks for the state of every URL of the web. Each must have ended as it should.
+func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontier.Counters, t *tally) error {
+	if open := n.Open(); open != 0 || n.Done < int64(len(c.pages)) {
+		t.violation("%s: complete with %d URLs open and %d done, of %d pages", c.name, open, n.Done, len(c.pages))
+	}
+	client := frontier.Client{Bus: bus}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for url, want := range c.ends {
+		g.Go(func() error {
+			return insist(gctx, "explain "+url, func(ctx context.Context) error {
+				e, err := client.Explain(ctx, c.name, url)
+				if err == nil && e.State != want {
+					t.violation("%s: %s is %q (%s %s), not %s", c.name, url, e.State, e.Reason, e.Class, want)
+				}
+				return err //nolint:wrapcheck // by insist
+			})
+		})
+	}
+	return g.Wait() //nolint:wrapcheck // says all
+}
+
+// checkRecords waits until an output has as many records as there are pages, and compares them.
+func (c *crawl) checkRecords(ctx context.Context, name string, p place, t *tally) error {
+	var byURL map[string]int
+	deadline := time.Now().Add(patience)
+	for {
+		var n int64
+		var err error
+		byURL, n, err = p.committed(name, c.name)
+		if err == nil && n >= int64(len(c.pages)) && len(compare(byURL, c.pages).lost) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			if err != nil {
+				t.violation("%s: the output %s cannot be read: %v", c.name, name, err)
+			}
+			break
+		}
+		if stages.Sleep(ctx, time.Second) != nil {
+			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
+		}
+	}
+	t.judgeRecords(c.name+" in "+name, byURL, c.pages, name)
+	return insist(ctx, "verify the output "+name, func(ctx context.Context) error {
+		bad, err := p.problems(ctx, name, c.name, false)
+		if err == nil {
+			t.judgeFiles(c.name+" in "+name, bad)
+		}
+		return err
+	})
+}
+
+// judgeRecords takes note of what records lack and have too much of.
+func (t *tally) judgeRecords(where string, byURL map[string]int, pages []string, output string) {
+	d := compare(byURL, pages)
+	t.mu.Lock()
+	t.lost += int64(len(d.lost))
+	for _, u := range d.repeated {
+		t.repeated += int64(byURL[u] - 1)
+	}
+	for _, n := range byURL {
+		t.records[output] += int64(n)
+	}
+	t.mu.Unlock()
+	for what, urls := range map[string][]string{"lost": d.lost, "repeated": d.repeated, "not of the web": d.strange} {
+		if len(urls) > 0 {
+			t.violation("%s: %d records are %s: %s", where, len(urls), what, strings.Join(urls[:min(3, len(urls))], " "))
+		}
+	}
+}
+
+// judgeFiles takes note of files that are not what was committed.
+func (t *tally) judgeFiles(where string, bad []string) {
+	for _, problem := range bad {
+		t.violation("%s: %s", where, problem)
+	}
+}
+
+// checkRequests looks at all requests so far; those that were looked at before count once.
+func (c *crawl) checkRequests(t *tally) {
+	c.judging.Lock()
+	defer c.judging.Unlock()
+	requests := c.web.Requests()
+	t.judgeRequests(c.name, requests, c.judged, time.Duration(c.spec.Delay), c.forbidden)
+	c.judged = len(requests)
+}
+
+// judgeRequests takes note of requests that came too early, beside others, or against robots.txt. Those before from are
+// looked at for what comes after them only.
+func (t *tally) judgeRequests(where string, requests []testweb.Request, from int, delay time.Duration, forbidden map[string]bool) {
+	p := paceOf(slices.Clone(requests), delay)
+	var against []string
+	for _, r := range requests {
+		if forbidden[r.Host+r.Path] {
+			against = append(against, r.Host+r.Path)
+		}
+	}
+	t.mu.Lock()
+	t.requests += int64(len(requests) - from)
+	t.smallest = min(t.smallest, p.smallest)
+	var fresh []string
+	for what, all := range map[string][]string{"early": p.early, "overlapping": p.overlapping, "against robots.txt": against} {
+		for _, one := range all {
+			if key := where + ": " + what + ": " + one; !t.told[key] {
+				t.told[key] = true
+				fresh = append(fresh, key)
+				switch what {
+				case "early":
+					t.early++
+				case "overlapping":
+					t.overlapping++
+				default:
+					t.forbidden++
+				}
+			}
+		}
+	}
+	t.mu.Unlock()
+	for _, key := range fresh {
+		t.violation("%s", key)
+	}
+}
+
+var errStuck = errors.New("nothing moves")

@@ -1,0 +1,412 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"seine/bench/proc"
+	"seine/internal/link"
+	"seine/internal/output/bucket"
+	"seine/internal/s3server"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+const (
+	brokers    = 3
+	slots      = 3 // of each stage: how far it is scaled up
+	partitions = 6
+
+	roleBroker = "broker"
+	roleS3     = "s3"
+	writerS3   = "writer-s3"
+
+	defaultWriter = "default" // name of the writers into the directory
+)
+
+// roles are the stages, in the order of the pipeline.
+var roles = []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}
+
+// rig is everything that is under test: brokers, stages, an S3 server, and what is between them.
+type rig struct {
+	dir, bin string
+	clocks   bool
+	tell     *tally
+	stop     chan struct{}
+
+	processes []*process
+	wires     map[string][]*link.Link // of a stage to each broker; of "s3"
+	links     [][]*link.Link          // from a broker to another
+	disks     map[string]*disk        // by process; "out" for all writers into the directory
+	direct    []string                // the brokers' own addresses, for what checks
+	counts    map[string]int          // how many of a stage run by default
+	outputs   map[string]place        // by writer name
+	bus       *stages.Bus
+	running   sync.WaitGroup // supervisors
+}
+
+// place is an output and how to read it.
+type place struct {
+	out string
+	s3  bucket.Options
+}
+
+// Sizes of the small disks.
+const (
+	brokerDisk   = 1 << 30
+	frontierDisk = 256 << 20
+	outDisk      = 1 << 30
+	indexDisk    = 256 << 20
+)
+
+// newRig makes everything, and starts nothing.
+func newRig(o options, dir string, tell *tally) (*rig, error) {
+	r := &rig{
+		dir: dir, bin: filepath.Join(dir, "bin"), clocks: o.Clocks, tell: tell, stop: make(chan struct{}),
+		wires: make(map[string][]*link.Link), disks: make(map[string]*disk), outputs: make(map[string]place),
+		counts: map[string]int{
+			messages.StageFrontier: o.Frontiers, messages.StageFetcher: o.Fetchers,
+			messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
+		},
+	}
+	for _, make := range []func() error{r.makeBrokers, r.makeDisks, r.makeS3, r.makeStages} {
+		if err := make(); err != nil {
+			r.leave(false)
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// add makes a process that has a log and a clock.
+func (r *rig) add(name, role, command string, env []string, args ...string) *process {
+	p := &process{
+		name: name, role: role, path: filepath.Join(r.bin, command), args: args, env: env,
+		log: filepath.Join(r.dir, "logs", name+".log"), tell: r.tell,
+	}
+	if r.clocks && role != roleS3 {
+		p.env = append(p.env, clockVariable+"="+filepath.Join(r.dir, "clocks", name))
+	}
+	r.processes = append(r.processes, p)
+	return p
+}
+
+func (r *rig) disk(name, dir string, size int64) (string, error) {
+	d, err := newDisk(filepath.Join(r.dir, dir), size)
+	if err != nil {
+		return "", err
+	}
+	r.disks[name] = d
+	return d.dir, nil
+}
+
+// makeBrokers makes a cluster in which every broker knows the others by a proxy alone.
+func (r *rig) makeBrokers() error {
+	for _, folder := range []string{"logs", "clocks", "conf"} {
+		if err := os.MkdirAll(filepath.Join(r.dir, folder), 0o750); err != nil {
+			return err //nolint:wrapcheck // names the folder
+		}
+	}
+	ports, err := lowPorts(2 * brokers)
+	if err != nil {
+		return err
+	}
+	clients, routes := ports[:brokers], ports[brokers:]
+	for i := range brokers {
+		r.direct = append(r.direct, "127.0.0.1:"+clients[i])
+		r.links = append(r.links, make([]*link.Link, brokers))
+		var others []string
+		for j := range brokers {
+			if i == j {
+				continue
+			}
+			w, err := link.New("127.0.0.1:" + routes[j])
+			if err != nil {
+				return err
+			}
+			r.links[i][j] = w
+			others = append(others, "nats-route://"+w.Addr())
+		}
+		name := fmt.Sprint(roleBroker, "-", i+1)
+		store, err := r.disk(name, name, brokerDisk)
+		if err != nil {
+			return err
+		}
+		conf := filepath.Join(r.dir, "conf", name+".conf")
+		if err := os.WriteFile(conf, []byte(brokerConf(name, clients[i], routes[i], store, others)), 0o600); err != nil {
+			return err //nolint:wrapcheck // names the file
+		}
+		r.add(name, roleBroker, proc.NATSServer, nil, "-c", conf)
+	}
+	return nil
+}
+
+// lowPorts finds ports that nobody listens on, below those that the system gives to connections: a server that is started
+// again must find its own free.
+func lowPorts(n int) (ports []string, err error) {
+	for try := 0; len(ports) < n; try++ {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))) //nolint:gosec // any
+		if err != nil {
+			if try > 100*n {
+				return nil, fmt.Errorf("find a port: %w", err)
+			}
+			continue
+		}
+		defer func() { _ = l.Close() }() // all at once, so that they differ
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		ports = append(ports, port)
+	}
+	return ports, nil
+}
+
+// brokerConf is the configuration of a broker. What it advertises leads nowhere, so that the proxies are the only way.
+func brokerConf(name, client, route, store string, others []string) string {
+	return fmt.Sprintf(`server_name: %s
+listen: 127.0.0.1:%s
+max_payload: 1MB
+jetstream { store_dir: %q, max_file_store: 4GB, max_memory_store: 64MB }
+cluster {
+  name: soak
+  listen: 127.0.0.1:%s
+  advertise: "127.0.0.1:1"
+  no_advertise: true
+  routes: [%s]
+}
+`, name, client, store, route, strings.Join(others, ", "))
+}
+
+func (r *rig) makeDisks() error {
+	for i := range slots {
+		name := stageName(messages.StageFrontier, i)
+		if _, err := r.disk(name, name, frontierDisk); err != nil {
+			return err
+		}
+		name = stageName(messages.StageWriter, i)
+		if _, err := r.disk(name, name, indexDisk); err != nil {
+			return err
+		}
+	}
+	out, err := r.disk("out", "out", outDisk)
+	r.outputs[defaultWriter] = place{out: filepath.Join(out, "data")}
+	return err
+}
+
+func stageName(role string, i int) string { return fmt.Sprint(role, "-", i+1) }
+
+// makeS3 makes an S3 server, if its program is there, with a proxy in front.
+func (r *rig) makeS3() error {
+	program, err := filepath.Abs(filepath.Join("..", ".cache", "bin", "versitygw"))
+	if err != nil {
+		return err //nolint:wrapcheck // of the working directory
+	}
+	if _, err := os.Stat(program); err != nil && os.Getenv("CI") != "" {
+		return errors.New("no S3 server: scripts/versitygw builds it")
+	} else if err != nil {
+		return nil
+	}
+	ports, err := lowPorts(1)
+	if err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	data := filepath.Join(r.dir, "s3")
+	if err := os.MkdirAll(filepath.Join(data, s3server.Bucket), 0o750); err != nil { // a folder is a bucket
+		return err //nolint:wrapcheck // names the folder
+	}
+	p := r.add(roleS3, roleS3, "", []string{"ROOT_ACCESS_KEY_ID=" + s3server.Key, "ROOT_SECRET_ACCESS_KEY=" + s3server.Secret},
+		"--port", "127.0.0.1:"+ports[0], "--quiet", "posix", data)
+	p.path = program
+	w, err := link.New("127.0.0.1:" + ports[0])
+	if err != nil {
+		return err
+	}
+	r.wires[roleS3] = []*link.Link{w}
+	s3server.SetCredentials()
+	r.outputs[roleS3] = place{"s3://" + s3server.Bucket + "/soak", bucket.Options{Endpoint: "http://127.0.0.1:" + ports[0], PathStyle: true}}
+	return nil
+}
+
+// makeStages makes as many of each stage as there are at most, and a writer into S3.
+func (r *rig) makeStages() error {
+	const mib = "MiB"
+	for i := range slots {
+		state := func(role string) string { return filepath.Join(r.dir, stageName(role, i), "state") }
+		all := map[string][]string{
+			messages.StageFrontier: {
+				"--state", state(messages.StageFrontier), "--replicas", fmt.Sprint(brokers), "--partitions", fmt.Sprint(partitions),
+				"--snapshot-every", "20s", "--snapshot-bytes", "256" + mib, "--seeds-bytes", "16" + mib, "--urls-bytes", "64" + mib,
+				"--results-bytes", "32" + mib, "--pages-bytes", "96" + mib, "--records-bytes", "64" + mib, "--bodies-bytes", "64" + mib,
+				"--dead-bytes", "16" + mib,
+			},
+			messages.StageFetcher: nil,
+			messages.StageParser:  nil,
+			messages.StageWriter: {
+				"--out", r.outputs[defaultWriter].out, "--state", state(messages.StageWriter), "--chunk-age", "2s",
+			},
+		}
+		for _, role := range roles {
+			if err := r.stage(stageName(role, i), role, all[role]...); err != nil {
+				return err
+			}
+		}
+	}
+	if s3, ok := r.outputs[roleS3]; ok {
+		return r.stage(writerS3, messages.StageWriter, "--name", roleS3, "--out", s3.out, "--state", filepath.Join(r.dir, "writer-s3"),
+			"--chunk-age", "4s", "--s3-endpoint", "http://"+r.wires[roleS3][0].Addr(), "--s3-path-style")
+	}
+	return nil
+}
+
+// stage makes a process of a stage with a way of its own to each broker.
+func (r *rig) stage(name, role string, args ...string) error {
+	var urls []string
+	for i := range brokers {
+		w, err := link.New(r.direct[i])
+		if err != nil {
+			return err
+		}
+		r.wires[name] = append(r.wires[name], w)
+		urls = append(urls, "nats://"+w.Addr())
+	}
+	r.add(name, role, role, []string{"SEINE_NATS_URL="}, append([]string{"--nats", strings.Join(urls, ","), "--listen", "off"}, args...)...)
+	return nil
+}
+
+// start starts everything, as many of each stage as asked for, and joins.
+func (r *rig) start(ctx context.Context) error {
+	for _, p := range r.processes {
+		if p.role == roleBroker || p.role == roleS3 || p.name == writerS3 || slices.Contains(r.defaults(p.role), p.name) {
+			p.want()
+		}
+		r.running.Go(func() { p.supervise(r.stop) })
+	}
+	return r.join(ctx)
+}
+
+// defaults are the processes of a stage that run when it is not scaled.
+func (r *rig) defaults(role string) (names []string) {
+	for i := range r.counts[role] {
+		names = append(names, stageName(role, i))
+	}
+	return names
+}
+
+// join connects what checks, past all proxies, once the frontier has made the streams.
+func (r *rig) join(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		bus, err := stages.Dial("nats://"+strings.Join(r.direct, ",nats://"), "soak", slog.New(slog.DiscardHandler))
+		if err == nil {
+			r.bus = bus
+			if err := bus.Join(ctx); err != nil {
+				return fmt.Errorf("join the cluster: %w", err)
+			}
+			return nil
+		}
+		if err := stages.Sleep(ctx, 200*time.Millisecond); err != nil {
+			return fmt.Errorf("connect to the brokers: %w", err)
+		}
+	}
+}
+
+// find returns a process by name.
+func (r *rig) find(name string) *process {
+	for _, p := range r.processes {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// wanted are the processes of a role that are meant to run, by name.
+func (r *rig) wanted(role string) (names []string) {
+	for _, p := range r.processes {
+		if p.role == role && p.isWanted() {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// drain ends all stages in the order of the pipeline. Each must end well.
+func (r *rig) drain() {
+	for _, role := range roles {
+		for _, p := range r.processes {
+			if p.role != role || !p.isWanted() {
+				continue
+			}
+			if code := p.drain(); code != 0 {
+				r.tell.violation("%s was told to end when all was done, and ended with %d", p.name, code)
+			}
+		}
+	}
+}
+
+// leave ends everything; what is on the small disks stays, if asked.
+func (r *rig) leave(keep bool) {
+	if r.bus != nil {
+		r.bus.NC.Close()
+	}
+	close(r.stop)
+	r.running.Wait()
+	for _, p := range r.processes {
+		p.kill()
+	}
+	for _, ws := range r.wires {
+		closeAll(ws)
+	}
+	for _, ws := range r.links {
+		closeAll(ws)
+	}
+	for _, d := range r.disks {
+		if err := d.leave(keep); err != nil {
+			fmt.Fprintln(os.Stderr, "soak:", err)
+		}
+	}
+}
+
+func closeAll(ws []*link.Link) {
+	for _, w := range ws {
+		if w != nil {
+			w.Close()
+		}
+	}
+}
+
+// canFill reports whether disks can be full here.
+func (r *rig) canFill() bool { return r.disks["out"].mounted }
+
+// brokerOrder are the brokers in the order of links.
+func (r *rig) brokerOrder() (names []string) {
+	for _, p := range r.processes {
+		if p.role == roleBroker {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// uncovered says what could not be broken here.
+func (r *rig) uncovered() (what []string) {
+	if !r.canFill() {
+		what = append(what, "full disks (needs root)")
+	}
+	if !r.clocks {
+		what = append(what, "clocks (-clocks)")
+	}
+	if _, ok := r.outputs[roleS3]; !ok {
+		what = append(what, "a slow sink (needs scripts/versitygw)")
+	}
+	return append(what, "clocks that are wrong over a restart, loss of power, more than one machine")
+}
