@@ -516,7 +516,26 @@ func (c *chunk) send(sum []byte) (string, error) {
 		c.part.loose[dir+file] = c.name
 	}
 	file = c.name.String() + "." + newToken() + "." + c.ext
-	return file, s.client.sendNew(dir+file, c.f, c.size, sum)
+	return file, c.sendOwn(dir+file, sum)
+}
+
+// sendOwn stores the chunk under a key that nobody else has. If the key is in
+// use all the same, or there is no upload to complete, an attempt came through
+// whose answer was lost: what is there is whole, as all that is sent at once is.
+func (c *chunk) sendOwn(key string, sum []byte) error {
+	client := c.part.sink.client
+	err := client.sendNew(key, c.f, c.size, sum)
+	if !errors.Is(err, output.ErrTaken) && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	have, lookErr := client.head(key)
+	switch {
+	case lookErr != nil:
+		return errors.Join(err, lookErr)
+	case have.size != c.size:
+		return fmt.Errorf("%s has %d bytes, %d were sent: %w", key, have.size, c.size, err)
+	}
+	return nil
 }
 
 // newToken returns what nobody else has.

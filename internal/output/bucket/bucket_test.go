@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -379,4 +381,35 @@ func TestOneTakesTheSlot(t *testing.T) {
 	if got := at.texts(t); len(got) != 1 {
 		t.Errorf("committed is %q", got)
 	}
+}
+
+// The first answer to every request that changes something is lost. What it has
+// done is found, and counts once.
+func TestLostAnswers(t *testing.T) {
+	at := start(t)
+	direct := at
+	target, err := url.Parse(at.opt.Endpoint)
+	check(t, err)
+	pass := httputil.NewSingleHostReverseProxy(target)
+	var answered sync.Map
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, again := answered.LoadOrStore(r.Method+r.URL.String(), true)
+		if again || r.Method == http.MethodGet || r.Method == http.MethodHead {
+			pass.ServeHTTP(w, r)
+			return
+		}
+		pass.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}))
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	defer front.Close()
+	at.opt.Endpoint = front.URL
+	s := at.open(t)
+	p := openOne(t, s)
+	commitOne(t, p, 1, "one")
+	s.client.partsFrom = partBytes
+	large := strings.Repeat("two ", partBytes/3)
+	commitOne(t, p, 11, large)
+	wantTexts(t, direct, "one", large)
+	check(t, direct.output(t).Verify())
 }
