@@ -14,9 +14,11 @@ import (
 // payload is the body, encoded as the Page says.
 const HeaderPage = "Seine-Page"
 
-// BodyReadAt is the metadata of an object in BucketBodies that says when its
-// page was parsed, in RFC 3339.
-const BodyReadAt = "read-at"
+// Metadata of an object in BucketBodies whose page was parsed.
+const (
+	BodyReadAt = "read-at" // when, in RFC 3339
+	BodyPage   = "page"    // the sequence of its page in PAGES
+)
 
 // maxPageHeader bounds HeaderPage: NATS refuses headers over 64 KiB in all.
 const maxPageHeader = 48 << 10

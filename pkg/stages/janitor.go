@@ -39,6 +39,8 @@ type Janitor struct {
 	newest   []*Snapshot // by partition; nil where there is none
 	newestAt time.Time
 	blamed   map[string]bool // streams of which it was said who holds them
+	looseAge time.Duration   // looseAge, but in tests
+	loose    map[string]looseBody
 }
 
 // Defaults of a Janitor.
@@ -53,7 +55,7 @@ func NewJanitor(b *Bus) *Janitor {
 	p := b.Layout.Partitions
 	return &Janitor{
 		Bus: b, Log: b.Log, KeepShare: DefaultKeepShare, KeepAge: DefaultKeepAge, Every: DefaultEvery,
-		BodiesBytes: messages.DefaultStreamLimits().BodiesBytes,
+		BodiesBytes: messages.DefaultStreamLimits().BodiesBytes, looseAge: looseAge,
 		Streams: map[string]int{
 			messages.StreamSeeds: 1, messages.StreamURLs: p, messages.StreamResults: p,
 			messages.StreamPages: 1, messages.StreamRecords: p,

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -15,78 +17,182 @@ import (
 // sweepBodies deletes large bodies that have been read, the oldest first, as
 // the same budget says. What has not been read stays, whatever its age: neither
 // by the parser, which marks it, nor by a durable consumer of PAGES such as an
-// archive's writer, which may be behind the parser.
+// archive's writer, which may be behind the parser. What has been in nobody's
+// hands for long is marked, or removed, as well.
 func (j *Janitor) sweepBodies(ctx context.Context) error {
-	store, err := j.Bus.JS.ObjectStore(ctx, messages.BucketBodies)
-	if err != nil {
-		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
-	}
-	status, err := store.Status(ctx)
-	if err != nil {
-		return fmt.Errorf("look at object store %s: %w", messages.BucketBodies, err)
-	}
-	if status.Size() == 0 {
-		return nil
-	}
-	bodies, err := store.List(ctx)
-	if err != nil {
-		return fmt.Errorf("list object store %s: %w", messages.BucketBodies, err)
-	}
-	slices.SortFunc(bodies, func(a, b *jetstream.ObjectInfo) int { return a.ModTime.Compare(b.ModTime) })
-	pending, err := j.firstPending(ctx, messages.StreamPages)
-	if err != nil {
+	s, err := j.bodies(ctx)
+	if err != nil || len(s.chunks) == 0 {
 		return err
 	}
-	excess := float64(status.Size()) - float64(j.BodiesBytes)*j.KeepShare
-	for _, b := range bodies {
-		read, err := time.Parse(time.RFC3339, b.Metadata[messages.BodyReadAt])
-		// A page may be delivered once more after its body was marked.
-		if err != nil || time.Since(read) < 2*messages.AckWait {
+	excess := float64(s.bytes) - float64(j.BodiesBytes)*j.KeepShare
+	for _, b := range s.objects {
+		mark, ok := markOf(b)
+		// A mark beyond the stream's end is of a stream that was made anew since.
+		if !ok || s.read < mark.page && mark.page <= s.last {
 			continue
 		}
-		if !pending.IsZero() && !b.ModTime.Before(pending) { // it was marked when its page had been stored
+		if excess <= 0 && time.Since(mark.at) < j.KeepAge {
 			continue
 		}
-		if excess <= 0 && time.Since(read) < j.KeepAge {
-			continue
-		}
-		if err := store.Delete(ctx, b.Name); err != nil {
-			return fmt.Errorf("delete body %s: %w", b.Name, err)
+		if err := s.remove(ctx, b); err != nil {
+			return err
 		}
 		excess -= float64(b.Size)
+	}
+	return j.sweepLoose(ctx, s)
+}
+
+// bodiesSeen is BucketBodies and how far PAGES is read, as a round of the
+// janitor finds them.
+type bodiesSeen struct {
+	stream  jetstream.Stream
+	store   jetstream.ObjectStore
+	objects []*jetstream.ObjectInfo // oldest first, by the last change of each
+	chunks  map[string]uint64       // by subject, how many there are of an object or an upload
+	bytes   uint64
+	// read is how far all durable consumers have read PAGES, last where it ends.
+	read, last uint64
+}
+
+// Subjects of an object store's chunks and of what it says of its objects
+// (ADR-20), as nats.go has them.
+const (
+	bodySubjects      = "$O." + messages.BucketBodies + "."
+	bodyChunkSubjects = bodySubjects + "C."
+	bodyInfoSubjects  = bodySubjects + "M."
+)
+
+// bodies looks at the bodies. It says that nothing is read of PAGES before the
+// consumers are there that must read it.
+func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
+	if s.stream, err = j.Bus.JS.Stream(ctx, "OBJ_"+messages.BucketBodies); err != nil {
+		return s, fmt.Errorf("look at object store %s: %w", messages.BucketBodies, err)
+	}
+	if s.stream.CachedInfo().State.Msgs == 0 {
+		return s, nil
+	}
+	// The objects before the chunks: the chunks of one that is not complete yet
+	// are of an upload.
+	if s.store, err = j.Bus.JS.ObjectStore(ctx, messages.BucketBodies); err != nil {
+		return s, fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
+	}
+	if s.objects, err = s.store.List(ctx); err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return s, fmt.Errorf("list object store %s: %w", messages.BucketBodies, err)
+	}
+	slices.SortFunc(s.objects, func(a, b *jetstream.ObjectInfo) int { return a.ModTime.Compare(b.ModTime) })
+	info, err := s.stream.Info(ctx, jetstream.WithSubjectFilter(bodyChunkSubjects+">"))
+	if err != nil {
+		return s, fmt.Errorf("list chunks of object store %s: %w", messages.BucketBodies, err)
+	}
+	s.chunks, s.bytes = info.State.Subjects, info.State.Bytes
+	pages, err := j.Bus.JS.Stream(ctx, messages.StreamPages)
+	if err != nil {
+		return s, fmt.Errorf("look at stream %s: %w", messages.StreamPages, err)
+	}
+	s.last = pages.CachedInfo().State.LastSeq
+	read, _, n, err := j.readBy(ctx, pages, s.last)
+	if n >= j.Streams[messages.StreamPages] {
+		s.read = read
+	}
+	return s, err
+}
+
+// remove removes an object, and leaves no marker of it as Delete would, for ever.
+func (s *bodiesSeen) remove(ctx context.Context, o *jetstream.ObjectInfo) error {
+	for _, subject := range []string{objectInfoSubject(bodyInfoSubjects, o.Name), bodyChunkSubjects + o.NUID} {
+		if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+			return fmt.Errorf("delete body %s: %w", o.Name, err)
+		}
 	}
 	return nil
 }
 
-// firstPending returns when the first message of a stream was stored that some
-// durable consumer has not acknowledged, the zero time if there is none.
-func (j *Janitor) firstPending(ctx context.Context, stream string) (time.Time, error) {
-	s, err := j.Bus.JS.Stream(ctx, stream)
+// looseAge is how long a body may be without a page, and an upload without
+// another chunk, before it is nobody's. It counts while the readers of PAGES are
+// past where that ended at first: a fetcher that has stored a body, and waits for
+// room for its page, has found some by then.
+const looseAge = 15 * time.Minute
+
+// looseBody is what the janitor remembers of a body that no page was read of, or
+// of chunks that are of no object.
+type looseBody struct {
+	since  time.Time
+	last   uint64 // where PAGES ended when it was first seen so
+	chunks uint64
+}
+
+// sweepLoose ends the wait for pages that never came, and for pages that could
+// not be parsed: their bodies are as good as read. Their fetcher died when it
+// had stored the body, and its request was made once more. It removes the chunks
+// of uploads that broke off with their fetcher.
+func (j *Janitor) sweepLoose(ctx context.Context, s bodiesSeen) error {
+	was, now := j.loose, make(map[string]looseBody)
+	j.loose = now
+	// old reports whether what has this key is loose for long.
+	old := func(key string, chunks uint64) bool {
+		l, known := was[key]
+		switch {
+		case !known, l.chunks != chunks:
+			l = looseBody{time.Now(), s.last, chunks}
+		case l.last > s.read:
+			l.since = time.Now()
+		default:
+			now[key] = l
+			return time.Since(l.since) >= j.looseAge
+		}
+		now[key] = l
+		return false
+	}
+	whole := make(map[string]bool, len(s.objects))
+	for _, o := range s.objects {
+		whole[o.NUID] = true
+		if _, read := markOf(o); read || !old(o.Name, uint64(o.Chunks)) {
+			continue
+		}
+		if err := markBody(ctx, s.store, o.Name, s.last); err != nil {
+			return err
+		}
+		j.Log.Info("no page was read of a large body, it need not stay", "object", o.Name, "bytes", o.Size)
+	}
+	for subject, n := range s.chunks {
+		if whole[strings.TrimPrefix(subject, bodyChunkSubjects)] || !old(subject, n) {
+			continue
+		}
+		if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+			return fmt.Errorf("remove what is left of an upload: %w", err)
+		}
+		j.Log.Info("removed what is left of the upload of a large body", "chunks", n)
+	}
+	return nil
+}
+
+// bodyMark says when a body was read, and which message of PAGES names it.
+type bodyMark struct {
+	at   time.Time
+	page uint64
+}
+
+func markOf(o *jetstream.ObjectInfo) (m bodyMark, ok bool) {
+	at, err := time.Parse(time.RFC3339, o.Metadata[messages.BodyReadAt])
 	if err != nil {
-		return time.Time{}, fmt.Errorf("look at stream %s: %w", stream, err)
+		return m, false
 	}
-	last := s.CachedInfo().State.LastSeq
-	read, _, _, err := j.readBy(ctx, s, last)
-	if err != nil || read >= last {
-		return time.Time{}, err
-	}
-	m, err := j.Bus.AskLeader(ctx, stream, Lookup{Seq: read + 1, Next: ">"})
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return time.Time{}, nil
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	return m.Time, nil
+	page, err := strconv.ParseUint(o.Metadata[messages.BodyPage], 10, 64)
+	return bodyMark{at, page}, err == nil
 }
 
 // BodyRead marks a body of BucketBodies as read by the parser, so that the
-// janitor may delete it.
-func BodyRead(ctx context.Context, b *Bus, name string) error {
+// janitor may delete it when all others have read its page, the message of PAGES
+// that has this sequence.
+func BodyRead(ctx context.Context, b *Bus, name string, page uint64) error {
 	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
 	if err != nil {
 		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
 	}
+	return markBody(ctx, store, name, page)
+}
+
+func markBody(ctx context.Context, store jetstream.ObjectStore, name string, page uint64) error {
 	info, err := store.GetInfo(ctx, name)
 	if err != nil {
 		return fmt.Errorf("mark body %s: %w", name, err)
@@ -96,6 +202,7 @@ func BodyRead(ctx context.Context, b *Bus, name string) error {
 		meta.Metadata = make(map[string]string)
 	}
 	meta.Metadata[messages.BodyReadAt] = time.Now().UTC().Format(time.RFC3339)
+	meta.Metadata[messages.BodyPage] = strconv.FormatUint(page, 10)
 	if err := store.UpdateMeta(ctx, name, meta); err != nil {
 		return fmt.Errorf("mark body %s: %w", name, err)
 	}

@@ -298,51 +298,115 @@ func TestJanitorMakesRoom(t *testing.T) {
 	}
 }
 
+// bodyStand is a stream of pages with large bodies, and a janitor that keeps next
+// to none.
+type bodyStand struct {
+	*Janitor
+	t      *testing.T
+	bus    *Bus
+	store  jetstream.ObjectStore
+	parser jetstream.Consumer
+}
+
+func newBodyStand(t *testing.T) *bodyStand {
+	_, b := open(t)
+	s := &bodyStand{Janitor: NewJanitor(b), t: t, bus: b}
+	s.BodiesBytes = 100
+	var err error
+	if s.store, err = b.JS.ObjectStore(t.Context(), messages.BucketBodies); err != nil {
+		t.Fatal(err)
+	}
+	s.parser = s.consumer("parser")
+	return s
+}
+
+func (s *bodyStand) consumer(durable string) jetstream.Consumer {
+	s.t.Helper()
+	c, err := s.bus.JS.CreateOrUpdateConsumer(s.t.Context(), messages.StreamPages, messages.PartitionConsumer(durable, "pages", 0))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+func (s *bodyStand) put(name string) {
+	s.t.Helper()
+	if _, err := s.store.PutBytes(s.t.Context(), name, make([]byte, 1000)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// page stores a body, and then the page that it is of, which has this sequence.
+func (s *bodyStand) page(name string) (seq uint64) {
+	s.t.Helper()
+	s.put(name)
+	m := nats.NewMsg(messages.SubjectPages("c", 0))
+	ack, err := s.bus.JS.PublishMsg(s.t.Context(), m)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return ack.Sequence
+}
+
+// parse has the next page parsed, which is the one with this body.
+func (s *bodyStand) parse(name string, seq uint64) {
+	s.t.Helper()
+	if err := BodyRead(s.t.Context(), s.bus, name, seq); err != nil {
+		s.t.Fatal(err)
+	}
+	read(s.t, s.parser, 1)
+}
+
+// wants sweeps, and wants these bodies to be left.
+func (s *bodyStand) wants(names ...string) {
+	s.t.Helper()
+	if err := s.sweepBodies(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	left, err := s.store.List(s.t.Context())
+	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		s.t.Fatal(err)
+	}
+	var got []string
+	for _, o := range left {
+		got = append(got, o.Name)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, names) {
+		s.t.Errorf("left %q, want %q", got, names)
+	}
+}
+
+// messages returns how many messages BucketBodies has.
+func (s *bodyStand) messages() uint64 {
+	s.t.Helper()
+	status, err := s.bus.JS.Stream(s.t.Context(), "OBJ_"+messages.BucketBodies)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return status.CachedInfo().State.Msgs
+}
+
 // A large body goes when it has been read and the budget is used up, never
-// before it has been read.
+// before it has been read. Nothing is left of it.
 func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
-	ctx := t.Context()
-	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
-	if err != nil {
+	s := newBodyStand(t)
+	first, second := s.page("first"), s.page("second")
+	s.wants("first", "second")
+	s.parse("first", first)
+	s.wants("second")
+	if err := BodyRead(t.Context(), s.bus, "second", second); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"unread", "read-lately", "read"} {
-		if _, err := store.PutBytes(ctx, name, make([]byte, 1000)); err != nil {
-			t.Fatal(err)
-		}
-		if name == "unread" {
-			continue
-		}
-		if err := BodyRead(ctx, b, name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	info, err := store.GetInfo(ctx, "read")
-	if err != nil {
-		t.Fatal(err)
-	}
-	info.Metadata[messages.BodyReadAt] = time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
-	if err := store.UpdateMeta(ctx, "read", info.ObjectMeta); err != nil {
-		t.Fatal(err)
-	}
-	j := NewJanitor(b)
-	j.BodiesBytes = 100
-	if err := j.sweepBodies(ctx); err != nil {
-		t.Fatal(err)
-	}
-	left, err := store.List(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, o := range left {
-		names = append(names, o.Name)
-	}
-	slices.Sort(names)
-	if !slices.Equal(names, []string{"read-lately", "unread"}) {
-		t.Errorf("left %q, want the unread one and the one read just now", names)
+	s.wants("second") // the parser may be given its page once more
+	s.BodiesBytes = 1 << 20
+	read(t, s.parser, 1)
+	s.wants("second") // there is room for what was read
+	s.KeepAge = 0
+	s.wants()
+	if n := s.messages(); n > 0 {
+		t.Errorf("%d messages are left of the bodies", n)
 	}
 }
 
@@ -350,57 +414,74 @@ func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 // the parser has marked it: an archive's writer may be behind.
 func TestJanitorKeepsBodiesOfPagesThatAWriterLacks(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
-	ctx := t.Context()
-	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
-	if err != nil {
+	s := newBodyStand(t)
+	archive := s.consumer("writer-archive")
+	for _, name := range []string{"first", "second"} {
+		s.parse(name, s.page(name))
+	}
+	s.wants("first", "second")
+	read(t, archive, 1)
+	s.wants("second")
+	read(t, archive, 1)
+	s.wants()
+}
+
+// Marks of a stream of pages that was made anew since hold nothing.
+func TestJanitorDeletesBodiesOfAFormerStream(t *testing.T) {
+	t.Parallel()
+	s := newBodyStand(t)
+	s.put("former")
+	if err := BodyRead(t.Context(), s.bus, "former", 1000); err != nil {
 		t.Fatal(err)
 	}
-	pages, err := b.JS.Stream(ctx, messages.StreamPages)
-	if err != nil {
-		t.Fatal(err)
+	s.page("next")
+	s.wants("next")
+}
+
+// A fetcher that dies when it has stored a body leaves one that no page names:
+// its request is made again, and stores another. It goes after a while in which
+// every page that was there has been read.
+func TestJanitorDeletesBodiesWithoutAPage(t *testing.T) {
+	t.Parallel()
+	s := newBodyStand(t)
+	s.put("left")
+	s.page("again")
+	s.looseAge = 0
+	s.wants("again", "left") // its page may be to come
+	s.wants("again", "left") // or unread
+	read(t, s.parser, 1)     // it could not be parsed
+	s.wants("again", "left")
+	s.wants()
+	s.looseAge = looseAge
+	s.put("young")
+	s.wants("young")
+	s.wants("young")
+}
+
+// A fetcher that dies while it stores a body leaves chunks of no object.
+func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
+	t.Parallel()
+	s := newBodyStand(t)
+	broken := bodyChunkSubjects + "broken"
+	send(t, s.bus, broken, 3)
+	name := "whole"
+	s.page(name)
+	s.wants(name)
+	s.wants(name)
+	if n := s.messages(); n < 3 {
+		t.Fatalf("%d messages are left while an upload may be on its way", n)
 	}
-	config := messages.PartitionConsumer("writer-archive", "pages", 0)
-	archive, err := pages.CreateOrUpdateConsumer(ctx, config)
-	if err != nil {
-		t.Fatal(err)
+	s.looseAge = 0
+	s.BodiesBytes = 1 << 20
+	s.parse(name, 1)
+	send(t, s.bus, broken, 1) // it is: the next look begins to count again
+	s.wants(name)
+	if n := s.messages(); n < 4 {
+		t.Fatalf("%d messages are left while an upload is on its way", n)
 	}
-	put := func(name string) {
-		t.Helper()
-		if _, err := store.PutBytes(ctx, name, make([]byte, 1000)); err != nil {
-			t.Fatal(err)
-		}
-		send(t, b, messages.SubjectPages("c", 0), 1)
-		if err := BodyRead(ctx, b, name); err != nil {
-			t.Fatal(err)
-		}
-		info, err := store.GetInfo(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		info.Metadata[messages.BodyReadAt] = time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
-		if err := store.UpdateMeta(ctx, name, info.ObjectMeta); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("first")
-	put("second")
-	j := NewJanitor(b)
-	j.BodiesBytes = 100
-	for acked, want := range []int{2, 1, 0} {
-		if acked > 0 {
-			read(t, archive, 1)
-		}
-		if err := j.sweepBodies(ctx); err != nil {
-			t.Fatal(err)
-		}
-		left, err := store.List(ctx)
-		if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
-			t.Fatal(err)
-		}
-		if len(left) != want {
-			t.Errorf("%d bodies are left when %d pages are read, want %d", len(left), acked, want)
-		}
+	s.wants(name)
+	if n := s.messages(); n != 2 {
+		t.Errorf("%d messages are left, want the whole object alone", n)
 	}
 }
 

@@ -57,7 +57,10 @@ const (
 
 func chunkSubject(name string) string { return chunkSubjects + name }
 
-func infoSubject(name string) string {
+func infoSubject(name string) string { return objectInfoSubject(infoSubjects, name) }
+
+// objectInfoSubject is where an object store says what it knows of an object.
+func objectInfoSubject(infoSubjects, name string) string {
 	return infoSubjects + base64.URLEncoding.EncodeToString([]byte(name))
 }
 

@@ -3,6 +3,7 @@ package fetcher
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -75,9 +76,11 @@ func (s *bodyStore) compress(body []byte) ([]byte, string) {
 	return exact, messages.BodyZstd
 }
 
-// objectName is the same for every attempt of a visit, so a repeat replaces.
+// objectName names the body that a request is answered with. The same request
+// made again has another name: its page may be a repeat that JetStream drops,
+// and the page that was stored must keep the body that it came with.
 func objectName(partition int, visitID string) string {
-	return strconv.Itoa(partition) + "/" + visitID
+	return strconv.Itoa(partition) + "/" + visitID + "/" + rand.Text()
 }
 
 // Waits between attempts to store a body. The store may be full until a parser

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -196,10 +199,33 @@ func TestBodyTravelsInlineCompressedOrAsObject(t *testing.T) {
 			if h.page.BodyEncoding != c.encoding || (h.page.BodyObject != "") != c.object {
 				t.Errorf("encoding %q, object %q", h.page.BodyEncoding, h.page.BodyObject)
 			}
-			if p := messages.Partition(h.URL, 16); c.object && h.page.BodyObject != fmt.Sprintf("%d/%s", p, messages.VisitID(testCrawl, h.Visit)) {
+			if p := messages.Partition(h.URL, 16); c.object && !strings.HasPrefix(h.page.BodyObject, fmt.Sprintf("%d/%s/", p, messages.VisitID(testCrawl, h.Visit))) {
 				t.Errorf("object %q", h.page.BodyObject)
 			}
 		})
+	}
+}
+
+// A request that is made again, because its result was lost, may find another
+// body. The page that was stored first keeps the one that it came with.
+func TestLargeBodyOfARequestMadeAgainReplacesNone(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ignoreRobots)
+	answerWanted(t, s.bus, true)
+	var asked atomic.Int32
+	s.web.Handle(0, "/large", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		rnd := rand.NewChaCha8([32]byte{byte(asked.Add(1))})
+		_, _ = io.CopyN(w, rnd, 3<<20)
+	})
+	req := request(s.url("/large"))
+	first := s.handle1(req, 1)
+	again := s.handle1(req, 2)
+	if bytes.Equal(first.body, again.body) || first.page.BodyObject == again.page.BodyObject {
+		t.Fatalf("both times the same body, in %q and %q", first.page.BodyObject, again.page.BodyObject)
+	}
+	if !bytes.Equal(s.body(first.page, nil), first.body) {
+		t.Error("the first page has lost its body")
 	}
 }
 

@@ -110,7 +110,7 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	r.count()
 	if page.BodyObject != "" {
 		learn := out.Done
-		out.Done = func() { learn(); p.bodyRead(ctx, page) }
+		out.Done = func() { learn(); p.bodyRead(ctx, m, page) }
 	}
 	return out, nil
 }

@@ -273,7 +273,7 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 		t.Errorf("title %q of a body in the object store", got.record.Title)
 	}
 	info, err := store.GetInfo(t.Context(), "1/x")
-	if err != nil || info.Metadata[messages.BodyReadAt] == "" {
+	if err != nil || info.Metadata[messages.BodyReadAt] == "" || info.Metadata[messages.BodyPage] == "" {
 		t.Errorf("the body is not marked as read: %v, %v", info, err)
 	}
 }
