@@ -25,7 +25,7 @@ SEQUENTIAL := /internal/(article|charset|feed|format|htmlpage|jsontext|language|
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
-test: sites node versitygw postgres warcio readers promtool ## run all tests with the race detector, end-to-end included
+test: sites node versitygw postgres warcio readers promtool shells ## run all tests with the race detector, end-to-end included
 	go test -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
 	go test -count 1 -timeout 15m -run Crash ./pkg/stages/writer # kills processes that are not slowed down
@@ -60,6 +60,10 @@ readers: node ## see to it that there is what reads the formats beside Go
 .PHONY: promtool
 promtool: ## bring what checks the rules and the dashboard of Prometheus
 	@scripts/promtool
+
+.PHONY: shells
+shells: ## see to it that there are the shells that completion is made for
+	@scripts/shells
 
 .PHONY: lint
 lint: ## check format, vet, and golangci-lint (built from its module at first)

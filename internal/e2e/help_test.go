@@ -22,11 +22,11 @@ func TestHelpOfEveryStageHasAnExample(t *testing.T) {
 // The scripts in the shells that load them; those that are not here are left out,
 // but for bash.
 func TestCompletionInShells(t *testing.T) {
-	ask := func(shell string, args ...string) string {
+	ask := func(t *testing.T, shell string, args ...string) string {
 		t.Helper()
 		path, err := exec.LookPath(shell)
-		if err != nil && shell != "bash" {
-			t.Skip(shell, "is not here")
+		if err != nil && os.Getenv("CI") == "" {
+			t.Skip(shell, "is not here: make shells brings it")
 		}
 		cmd := exec.Command(path, args...)
 		cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+t.TempDir())
@@ -42,12 +42,12 @@ for words in "seine sta" "seine dead li" "seine dead list --stage p" "seine craw
 	COMP_WORDS=($words); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _seine; echo "$words: ${COMPREPLY[*]}"
 done`
 	t.Run("bash", func(t *testing.T) {
-		wantText(t, ask("bash", "--norc", "-c", inBash), "sta: status\n", "li: list\n", "stage p: parser\n", "sync = a: always\n")
+		wantText(t, ask(t, "bash", "--norc", "-c", inBash), "sta: status\n", "li: list\n", "stage p: parser\n", "sync = a: always\n")
 	})
 	t.Run("fish", func(t *testing.T) {
 		const text = `seine completion fish | source
 complete -C "seine sta"; complete -C "seine dead list --stage p"`
-		wantText(t, ask("fish", "--no-config", "-c", text), "status\tShow how", "parser\n")
+		wantText(t, ask(t, "fish", "--no-config", "-c", text), "status\tShow how", "parser\n")
 	})
 	t.Run("zsh", func(t *testing.T) {
 		const text = `autoload -Uz compinit && compinit -u -D
@@ -55,7 +55,7 @@ source <(seine completion zsh) && print -r -- ${_comps[seine]}
 compadd() { : }; _describe() { print -r -- ${(P)@[-1]} }; _files() { print files }
 words=(seine dead list --stage p) CURRENT=5 _seine
 words=(seine cat '') CURRENT=3 _seine`
-		wantText(t, ask("zsh", "-f", "-c", text), "_seine\n", "parser:", "files\n")
+		wantText(t, ask(t, "zsh", "-f", "-c", text), "_seine\n", "parser:", "files\n")
 	})
 }
 
