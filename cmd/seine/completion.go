@@ -21,7 +21,9 @@ type shellCmd struct {
 
 // Help is shown below the list of flags.
 func (c *shellCmd) Help() string {
-	return `  echo 'source <(seine completion bash)' >> ~/.bashrc
+	return `Examples:
+
+  echo 'source <(seine completion bash)' >> ~/.bashrc
   echo 'source <(seine completion zsh)' >> ~/.zshrc              # after compinit
   seine completion fish > ~/.config/fish/completions/seine.fish
 

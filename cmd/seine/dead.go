@@ -48,7 +48,9 @@ type deadListCmd struct {
 
 // Help is shown below the list of flags.
 func (c *deadListCmd) Help() string {
-	return `  seine dead list --stage parser --since 1h
+	return `Examples:
+
+  seine dead list --stage parser --since 1h
   seine dead list --json | jq -r .reason | sort | uniq -c | sort -rn`
 }
 
@@ -98,7 +100,7 @@ type deadShowCmd struct {
 }
 
 // Help is shown below the list of flags.
-func (c *deadShowCmd) Help() string { return "  seine dead show 17" }
+func (c *deadShowCmd) Help() string { return "Examples:\n\n  seine dead show 17" }
 
 // Run shows one dead letter.
 func (c *deadShowCmd) Run() error {
@@ -200,7 +202,9 @@ type deadDropCmd struct {
 
 // Help is shown below the list of flags.
 func (c *deadDropCmd) Help() string {
-	return `  seine dead drop 17
+	return `Examples:
+
+  seine dead drop 17
   seine dead drop --all --reason "record has a line break"`
 }
 

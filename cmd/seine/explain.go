@@ -25,7 +25,9 @@ type explainCmd struct {
 
 // Help is shown below the list of flags.
 func (c *explainCmd) Help() string {
-	return `  seine explain --crawl news https://example.org/a
+	return `Examples:
+
+  seine explain --crawl news https://example.org/a
   seine explain https://example.org/a --out ./seine-out    # and which file has it
   seine explain https://example.org/a --json | jq .pages`
 }

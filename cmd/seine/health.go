@@ -14,7 +14,9 @@ type healthCmd struct {
 
 // Help is shown below the list of flags.
 func (c *healthCmd) Help() string {
-	return `  seine health http://127.0.0.1:9400/readyz
+	return `Examples:
+
+  seine health http://127.0.0.1:9400/readyz
 
 Exit codes: 0 it is ready, 1 it is not, or does not answer.`
 }

@@ -26,6 +26,9 @@ func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 		if example := "  " + command.FullPath(); !strings.Contains("\n"+command.Detail, "\n"+example) {
 			t.Errorf("%s --help has no line that begins with %q, but:\n%s", command.FullPath(), example, command.Detail)
 		}
+		if strings.HasPrefix(command.Detail, " ") {
+			t.Errorf("%s --help begins with an example, which loses its place: a word must come before it", command.FullPath())
+		}
 		if !strings.HasSuffix(command.Help, ".") {
 			t.Errorf("%s says %q, which is no sentence", command.FullPath(), command.Help)
 		}

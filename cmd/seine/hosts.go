@@ -21,7 +21,9 @@ type hostsCmd struct {
 
 // Help is shown below the list of flags.
 func (c *hostsCmd) Help() string {
-	return `  seine hosts                       # the slowest
+	return `Examples:
+
+  seine hosts                       # the slowest
   seine hosts www.example.org       # one: what it waits for, and until when`
 }
 

@@ -113,7 +113,7 @@ func (c *specGetCmd) Run() error {
 type specListCmd struct{ connection }
 
 // Help is shown below the list of flags.
-func (c *specListCmd) Help() string { return "  seine spec list" }
+func (c *specListCmd) Help() string { return "Examples:\n\n  seine spec list" }
 
 // Run lists the crawls.
 func (c *specListCmd) Run() error {

@@ -31,7 +31,9 @@ type statusCmd struct {
 
 // Help is shown below the list of flags.
 func (c *statusCmd) Help() string {
-	return `  seine status
+	return `Examples:
+
+  seine status
   seine status --watch --crawl news
   seine status --json | jq '.crawls[] | {name, queued, rate}'
 

@@ -41,7 +41,7 @@ restarts of everything.
 func (c *pauseCmd) Run() error { return c.set(messages.Paused, "is paused") }
 
 // Help is shown below the list of flags.
-func (c *resumeCmd) Help() string { return "  seine resume --crawl news" }
+func (c *resumeCmd) Help() string { return "Examples:\n\n  seine resume --crawl news" }
 
 // Run resumes.
 func (c *resumeCmd) Run() error { return c.set(messages.Running, "goes on") }

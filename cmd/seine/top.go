@@ -19,7 +19,9 @@ type topCmd struct {
 
 // Help is shown below the list of flags.
 func (c *topCmd) Help() string {
-	return `  seine top
+	return `Examples:
+
+  seine top
   seine top --crawl news --every 5s
 
 The key ? lists the keys: to select, look into, pause, resume, cancel, filter, quit. The environment variable NO_COLOR
