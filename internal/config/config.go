@@ -28,7 +28,7 @@ type File struct {
 func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error) {
 	options = append([]kong.Option{
 		kong.Name(name), kong.Description(about),
-		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.Configuration(load),
+		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.Configuration(load), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
 	}, options...)
 	k, err := kong.New(cfg, options...)
@@ -36,6 +36,18 @@ func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error
 		return nil, fmt.Errorf("define the options of %s: %w", name, err)
 	}
 	return k, nil
+}
+
+// withDefault is the help of a flag or an argument with its default, which kong
+// shows only in place of the placeholder of a flag.
+func withDefault(v *kong.Value) string {
+	shown := v.Flag != nil && v.Flag.PlaceHolder == "" || strings.Contains(v.Help, "(default")
+	if v.HasDefault && v.Default != "" && !shown {
+		told := *v
+		told.Help = strings.TrimSuffix(v.Help, ".") + " (default " + v.Default + ")."
+		v = &told
+	}
+	return kong.DefaultHelpValueFormatter(v)
 }
 
 // joinS3 names the variable of --s3-region SEINE_S3_REGION, where kong puts the

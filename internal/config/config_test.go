@@ -77,3 +77,29 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// Whoever reads the help sees what an option is if it is left out.
+func TestHelpHasEveryDefault(t *testing.T) {
+	var o struct {
+		Out     string `arg:"" optional:"" help:"Directory." default:"./out"`
+		Workers int    `help:"Workers." default:"4"`
+		State   string `help:"State." default:"./state" placeholder:"DIR"`
+		Path    string `help:"Folders (default as the format wants)." default:"x" placeholder:"TEMPLATE"`
+		Plain   string `help:"Nothing." placeholder:"X"`
+	}
+	k, err := New(&o, "test", "A test.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	k.Stdout, k.Exit = &text, func(int) {}
+	_, _ = k.Parse([]string{"--help"})
+	words := strings.Join(strings.Fields(text.String()), " ")
+	for _, want := range []string{
+		"[<out>] Directory (default ./out).", "--workers=4 Workers (", "State (default ./state) (", "Folders (default as the format wants) (", "Nothing (",
+	} {
+		if !strings.Contains(words, want) {
+			t.Errorf("it does not say %q, but:\n%s", want, text.String())
+		}
+	}
+}
