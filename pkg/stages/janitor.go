@@ -67,6 +67,7 @@ func NewJanitor(b *Bus) *Janitor {
 // harmless. While there is something to purge it comes back soon, so that a
 // small stream does not hold up the pipeline.
 func (j *Janitor) Run(ctx context.Context) error {
+	var swept time.Time
 	for ctx.Err() == nil {
 		wait := j.Every
 		for name, consumers := range j.Streams {
@@ -78,8 +79,11 @@ func (j *Janitor) Run(ctx context.Context) error {
 				wait = j.Every / 20
 			}
 		}
-		if err := j.sweepBodies(ctx); err != nil && ctx.Err() == nil {
-			j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
+		if time.Since(swept) >= j.Every { // listing them costs more than looking at a stream
+			swept = time.Now()
+			if err := j.sweepBodies(ctx); err != nil && ctx.Err() == nil {
+				j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
+			}
 		}
 		_ = Sleep(ctx, wait)
 	}
