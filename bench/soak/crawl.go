@@ -38,7 +38,8 @@ type crawl struct {
 func newCrawl(o options, n int) (*crawl, error) {
 	web := testweb.New(testweb.Config{
 		Seed: o.Seed + uint64(n), Hosts: o.Hosts, PagesPerHost: o.Pages, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10,
-		Latency: 5 * time.Millisecond, LatencyJitter: 20 * time.Millisecond,
+		LargeRate: 0.03, // travel through the object store
+		Latency:   5 * time.Millisecond, LatencyJitter: 20 * time.Millisecond,
 		ErrorRate: 0.01, MissingRate: 0.03, RedirectRate: 0.03, // five errors in a row would give a host a rest of minutes
 	})
 	s, err := web.Start()

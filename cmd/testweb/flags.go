@@ -24,6 +24,7 @@ type flags struct {
 	Links        int           `help:"Links per page." default:"20"`
 	CrossHost    float64       `help:"Fraction of links that lead to another host."`
 	PageBytes    int           `help:"Median size of a page in bytes." default:"16384"`
+	LargeRate    float64       `help:"Fraction of pages that are 1 to 4 MiB larger."`
 	Latency      time.Duration `help:"Wait before every answer."`
 	Jitter       time.Duration `help:"Up to this much more."`
 	ErrorRate    float64       `help:"Fraction of pages that fail at first."`
@@ -40,7 +41,7 @@ type flags struct {
 func (f flags) config() testweb.Config {
 	return testweb.Config{
 		Site: testweb.SiteKind(f.Site), Seed: f.Seed, Hosts: f.Hosts, Domain: f.Domain,
-		PagesPerHost: f.Pages, LinksPerPage: f.Links, CrossHostLinks: f.CrossHost, PageBytes: f.PageBytes,
+		PagesPerHost: f.Pages, LinksPerPage: f.Links, CrossHostLinks: f.CrossHost, PageBytes: f.PageBytes, LargeRate: f.LargeRate,
 		Latency: f.Latency, LatencyJitter: f.Jitter,
 		ErrorRate: f.ErrorRate, ErrorTries: f.ErrorTries, MissingRate: f.MissingRate, RedirectRate: f.RedirectRate,
 		RobotsTxt: testweb.RobotsMode(f.Robots), CrawlDelay: f.CrawlDelay,

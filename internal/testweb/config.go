@@ -36,6 +36,7 @@ type Config struct {
 	LinksPerPage   int     // links in the content of one page, default 20; the tree's own are never left out
 	CrossHostLinks float64 // fraction (0 to 1) of random links that lead to another host, default 0
 	PageBytes      int     // median size of a page in bytes, default 16 KiB; from an eighth to eight times that
+	LargeRate      float64 // fraction of pages that are 1 to 4 MiB larger, by a comment that hardly compresses, default 0
 
 	Latency       time.Duration // wait before every answer, default 0
 	LatencyJitter time.Duration // up to this much more, evenly spread, default 0

@@ -1,6 +1,7 @@
 package testweb
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -34,7 +35,15 @@ func newPage(s *site, host, number int, base string) *page {
 	return p
 }
 
-func (p *page) release() { pages.Put(p) }
+// maxPooled bounds the buffers that wait for the next page.
+const maxPooled = 1 << 20
+
+func (p *page) release() {
+	if cap(p.b) > maxPooled {
+		p.b = nil
+	}
+	pages.Put(p)
+}
 
 // writeTree writes a page of the tree, with all its links.
 func (p *page) writeTree() []byte {
@@ -115,9 +124,28 @@ func (p *page) canonical() {
 func (p *page) foot() {
 	p.str("</main>\n<!-- <a href=\"" + HiddenPrefix + "comment-")
 	p.num(p.number)
-	p.str("\">old</a> -->\n<footer><p>&copy; testweb, host ")
+	p.str("\">old</a> -->\n")
+	if n := p.site.padding(p.host, p.number); n > 0 {
+		p.pad(n)
+	}
+	p.str("<footer><p>&copy; testweb, host ")
 	p.num(p.host)
 	p.str(". <a href=\"/\" rel=\"home\">Top</a></p></footer>\n</body>\n</html>\n")
+}
+
+// pad writes a comment with n characters by chance.
+func (p *page) pad(n int) {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	p.b = slices.Grow(p.b, n+16)
+	p.str("<!-- ")
+	for bits := uint64(0); n > 0; n-- {
+		if n%10 == 0 || bits == 0 {
+			bits = p.r.next()
+		}
+		p.b = append(p.b, alphabet[bits%64])
+		bits >>= 6
+	}
+	p.str(" -->\n")
 }
 
 // block writes the next piece of content: one with links while these lag behind the text, else plain text.

@@ -23,6 +23,7 @@ const (
 	saltTrap
 	saltModified
 	saltLatency
+	saltLarge
 )
 
 const (
@@ -128,6 +129,14 @@ func (s *site) isOpen(host, page int) bool {
 
 func (s *site) isFlaky(host, page int) bool {
 	return page != 0 && s.picked(host, page, saltFlaky, s.cfg.ErrorRate)
+}
+
+// padding is how many bytes the comment of a large page has, 0 for another.
+func (s *site) padding(host, page int) int {
+	if !s.picked(host, page, saltLarge, s.cfg.LargeRate) {
+		return 0
+	}
+	return 1<<20 + int(s.hash(host, page, saltLarge)%(3<<20))
 }
 
 func (s *site) hasMissing(host, page int) bool {

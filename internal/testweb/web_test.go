@@ -2,6 +2,7 @@ package testweb
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/xml"
 	"fmt"
 	"image/png"
@@ -17,6 +18,30 @@ const base0 = "http://h0.localhost:8080"
 var rich = Config{
 	Seed: 7, Hosts: 3, PagesPerHost: 200, CrossHostLinks: 0.2, ErrorRate: 0.1, ErrorTries: 2, MissingRate: 0.1,
 	RedirectRate: 0.2, Traps: true, Special: true, Sitemap: true,
+}
+
+func TestLargePages(t *testing.T) {
+	w := New(Config{Seed: 3, PagesPerHost: 100, LargeRate: 0.05})
+	large := 0
+	for _, path := range w.Pages(0) {
+		body := get(w, base0+path).Body.Bytes()
+		if len(body) < 1<<20 {
+			continue
+		}
+		large++
+		if len(body) > 5<<20 || !bytes.HasSuffix(body, []byte("</html>\n")) {
+			t.Errorf("%s has %d bytes, and ends with %q", path, len(body), body[len(body)-10:])
+		}
+		var z bytes.Buffer
+		f := gzip.NewWriter(&z)
+		_, _ = f.Write(body)
+		if _ = f.Close(); z.Len() < len(body)*2/3 {
+			t.Errorf("%s: %d bytes become %d", path, len(body), z.Len())
+		}
+	}
+	if large < 1 || large > 15 {
+		t.Errorf("%d of 100 pages are large, want some 5", large)
+	}
 }
 
 func TestSameSeedSameBytes(t *testing.T) {
