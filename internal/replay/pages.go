@@ -142,7 +142,7 @@ func (p *preparer) body(ctx context.Context, page *messages.Page) error {
 		return nil
 	}
 	for wait := minRefused; ; wait = min(2*wait, maxRefused) {
-		err := p.copyBody(ctx, to, page)
+		err := p.copyBody(ctx, page)
 		switch {
 		case err == nil, stages.IsPoison(err):
 			return nil
@@ -162,12 +162,15 @@ func (p *preparer) body(ctx context.Context, page *messages.Page) error {
 	}
 }
 
-func (p *preparer) copyBody(ctx context.Context, to jetstream.ObjectStore, page *messages.Page) error {
+func (p *preparer) copyBody(ctx context.Context, page *messages.Page) error {
 	in, err := stages.NewPageBody(p.Source, page, nil).Stored(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = to.Put(ctx, jetstream.ObjectMeta{Name: page.BodyObject}, in)
+	bodies, err := p.side.feed.Bodies(ctx)
+	if err == nil {
+		err = bodies.Put(ctx, page.BodyObject, in)
+	}
 	return errors.Join(err, in.Close())
 }
 

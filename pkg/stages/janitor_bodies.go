@@ -34,7 +34,8 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 		if excess <= 0 && time.Since(mark.at) < j.KeepAge {
 			continue
 		}
-		if err := s.remove(ctx, b); err != nil {
+		// Delete would leave a marker of it, for ever.
+		if err := s.box.remove(ctx, b.Name, b.NUID); err != nil {
 			return err
 		}
 		excess -= float64(b.Size)
@@ -45,7 +46,7 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 // bodiesSeen is BucketBodies and how far PAGES is read, as a round of the
 // janitor finds them.
 type bodiesSeen struct {
-	stream  jetstream.Stream
+	box     *objectBox
 	store   jetstream.ObjectStore
 	objects []*jetstream.ObjectInfo // oldest first, by the last change of each
 	chunks  map[string]uint64       // by subject, how many there are of an object or an upload
@@ -54,21 +55,13 @@ type bodiesSeen struct {
 	read, last uint64
 }
 
-// Subjects of an object store's chunks and of what it says of its objects
-// (ADR-20), as nats.go has them.
-const (
-	bodySubjects      = "$O." + messages.BucketBodies + "."
-	bodyChunkSubjects = bodySubjects + "C."
-	bodyInfoSubjects  = bodySubjects + "M."
-)
-
 // bodies looks at the bodies. It says that nothing is read of PAGES before the
 // consumers are there that must read it.
 func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
-	if s.stream, err = j.Bus.JS.Stream(ctx, "OBJ_"+messages.BucketBodies); err != nil {
-		return s, fmt.Errorf("look at object store %s: %w", messages.BucketBodies, err)
+	if s.box, err = j.Bus.objectBox(ctx, messages.BucketBodies); err != nil {
+		return s, err
 	}
-	if s.stream.CachedInfo().State.Msgs == 0 {
+	if s.box.stream.CachedInfo().State.Msgs == 0 {
 		return s, nil
 	}
 	// The objects before the chunks: the chunks of one that is not complete yet
@@ -80,7 +73,7 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 		return s, fmt.Errorf("list object store %s: %w", messages.BucketBodies, err)
 	}
 	slices.SortFunc(s.objects, func(a, b *jetstream.ObjectInfo) int { return a.ModTime.Compare(b.ModTime) })
-	info, err := s.stream.Info(ctx, jetstream.WithSubjectFilter(bodyChunkSubjects+">"))
+	info, err := s.box.stream.Info(ctx, jetstream.WithSubjectFilter(s.box.chunkSubjects()+">"))
 	if err != nil {
 		return s, fmt.Errorf("list chunks of object store %s: %w", messages.BucketBodies, err)
 	}
@@ -95,16 +88,6 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 		s.read = read
 	}
 	return s, err
-}
-
-// remove removes an object, and leaves no marker of it as Delete would, for ever.
-func (s *bodiesSeen) remove(ctx context.Context, o *jetstream.ObjectInfo) error {
-	for _, subject := range []string{objectInfoSubject(bodyInfoSubjects, o.Name), bodyChunkSubjects + o.NUID} {
-		if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
-			return fmt.Errorf("delete body %s: %w", o.Name, err)
-		}
-	}
-	return nil
 }
 
 // looseAge is how long a body may be without a page, and an upload without
@@ -155,10 +138,10 @@ func (j *Janitor) sweepLoose(ctx context.Context, s bodiesSeen) error {
 		j.Log.Info("no page was read of a large body, it need not stay", "object", o.Name, "bytes", o.Size)
 	}
 	for subject, n := range s.chunks {
-		if whole[strings.TrimPrefix(subject, bodyChunkSubjects)] || !old(subject, n) {
+		if whole[strings.TrimPrefix(subject, s.box.chunkSubjects())] || !old(subject, n) {
 			continue
 		}
-		if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+		if err := s.box.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return fmt.Errorf("remove what is left of an upload: %w", err)
 		}
 		j.Log.Info("removed what is left of the upload of a large body", "chunks", n)

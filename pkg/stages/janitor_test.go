@@ -462,7 +462,7 @@ func TestJanitorDeletesBodiesWithoutAPage(t *testing.T) {
 func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
-	broken := bodyChunkSubjects + "broken"
+	broken := "$O." + messages.BucketBodies + ".C.broken"
 	send(t, s.bus, broken, 3)
 	name := "whole"
 	s.page(name)

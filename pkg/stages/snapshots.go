@@ -105,20 +105,20 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 	if err := box.sweep(ctx, p, meta.Epoch, have.Object); err != nil {
 		s.bus.Log.Warn("cannot remove what failed snapshots left", "partition", p, "error", err)
 	}
-	if meta.Bytes, err = box.put(ctx, meta.Object, write); err != nil {
-		box.discard(ctx, meta.Object)
+	if meta.Bytes, err = box.put(ctx, meta.Object, meta.Object, write); err != nil {
+		box.discard(ctx, meta.Object, meta.Object)
 		return meta, err
 	}
 	meta.Time = time.Now().UTC()
 	before, err := s.record(ctx, meta, have)
 	if errors.Is(err, ErrStale) {
-		box.discard(ctx, meta.Object)
+		box.discard(ctx, meta.Object, meta.Object)
 	}
 	if err != nil {
 		return meta, err
 	}
 	if before.Object != "" {
-		box.discard(ctx, before.Object)
+		box.discard(ctx, before.Object, before.Object)
 	}
 	return meta, nil
 }

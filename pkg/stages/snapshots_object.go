@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -14,204 +13,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
 )
 
-// objectBox writes and reads the objects of BucketSnapshots, in the format of
-// every NATS client's object store (ADR-20), so that `nats object` can look at
-// them. The client's own Put and Get do not suit large objects: Put sends
-// without a bound on what the server has not stored yet and gives a failed
-// upload's chunks a name that nobody can connect to it; Get ends after 5 s
-// unless told, and hangs when a chunk is missing.
-type objectBox struct {
-	bus    *Bus
-	stream jetstream.Stream
-	stall  time.Duration // without progress a read ends
-	behind time.Duration // that a replica may be
-}
-
-const (
-	objectChunk  = 128 << 10 // as of every client: below any max_payload in use
-	objectWindow = 32        // chunks on their way
-	objectStall  = 30 * time.Second
-)
-
+// objects is the store of snapshots. An object's NUID is its name, so that what
+// is left of a failed upload can be connected to it. The client's own Get does not
+// suit: it ends after 5 s unless told, and hangs when a chunk is missing.
 func (s *Snapshots) objects(ctx context.Context) (*objectBox, error) {
-	ctx, cancel := answerWithin(ctx)
-	defer cancel()
-	st, err := s.bus.JS.Stream(ctx, "OBJ_"+messages.BucketSnapshots)
-	if err != nil {
-		return nil, fmt.Errorf("open object store %s: %w", messages.BucketSnapshots, err)
-	}
-	return &objectBox{bus: s.bus, stream: st, stall: objectStall, behind: replicaBehind}, nil
-}
-
-const (
-	objectSubjects = "$O." + messages.BucketSnapshots + "."
-	chunkSubjects  = objectSubjects + "C."
-	infoSubjects   = objectSubjects + "M."
-)
-
-func chunkSubject(name string) string { return chunkSubjects + name }
-
-func infoSubject(name string) string { return objectInfoSubject(infoSubjects, name) }
-
-// objectInfoSubject is where an object store says what it knows of an object.
-func objectInfoSubject(infoSubjects, name string) string {
-	return infoSubjects + base64.URLEncoding.EncodeToString([]byte(name))
-}
-
-// put stores what write writes as an object, and returns its size. After an
-// error some of it may be stored.
-func (o *objectBox) put(ctx context.Context, name string, write func(io.Writer) error) (int64, error) {
-	u := &upload{
-		ctx: ctx, js: o.bus.JS, subject: chunkSubject(name), sum: sha256.New(), buf: make([]byte, 0, objectChunk),
-	}
-	defer u.settle()
-	if err := write(u); err != nil {
-		if u.err != nil && !errors.Is(err, u.err) {
-			err = errors.Join(u.err, err)
-		}
-		return 0, err
-	}
-	if err := u.flush(); err != nil {
-		return 0, err
-	}
-	info, err := json.Marshal(jetstream.ObjectInfo{
-		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: objectChunk}},
-		Bucket:     messages.BucketSnapshots, NUID: name, Size: uint64(u.size), Chunks: u.chunks,
-		ModTime: time.Now().UTC(), Digest: jetstream.GetObjectDigestValue(u.sum),
-	})
-	if err != nil {
-		return 0, fmt.Errorf("encode object: %w", err)
-	}
-	m := nats.NewMsg(infoSubject(name))
-	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
-	m.Data = info
-	actx, cancel := answerWithin(ctx)
-	defer cancel()
-	if _, err := o.bus.JS.PublishMsg(actx, m); err != nil {
-		return 0, fmt.Errorf("upload: %w", err)
-	}
-	return u.size, nil
-}
-
-// upload cuts what is written into chunks and publishes them, a bounded number
-// at a time. The first error is final: a chunk that was published again would
-// be out of order.
-type upload struct {
-	ctx     context.Context // of one put
-	js      jetstream.JetStream
-	subject string
-	sum     hash.Hash
-	size    int64
-	chunks  uint32
-	buf     []byte
-	flying  []flight
-	idle    [][]byte
-	err     error
-}
-
-type flight struct {
-	ack jetstream.PubAckFuture
-	buf []byte
-}
-
-// Write implements io.Writer.
-func (u *upload) Write(b []byte) (n int, err error) {
-	for len(b) > 0 && u.err == nil {
-		k := min(len(b), objectChunk-len(u.buf))
-		u.buf = append(u.buf, b[:k]...)
-		b, n = b[k:], n+k
-		if len(u.buf) == objectChunk {
-			u.send()
-		}
-	}
-	return n, u.err
-}
-
-// send publishes the chunk in buf, when there is room for it in the window.
-func (u *upload) send() {
-	if len(u.flying) == objectWindow {
-		u.land()
-	}
-	if u.err != nil {
-		return
-	}
-	u.sum.Write(u.buf)
-	ack, err := u.js.PublishAsync(u.subject, u.buf)
-	if err != nil {
-		u.err = fmt.Errorf("upload: %w", err)
-		return
-	}
-	u.flying = append(u.flying, flight{ack, u.buf})
-	u.size += int64(len(u.buf))
-	u.chunks++
-	if n := len(u.idle); n > 0 {
-		u.buf, u.idle = u.idle[n-1][:0], u.idle[:n-1]
-	} else {
-		u.buf = make([]byte, 0, objectChunk)
-	}
-}
-
-// land waits until the oldest chunk on its way is stored.
-func (u *upload) land() {
-	f := u.flying[0]
-	select {
-	case <-f.ack.Ok():
-		u.idle = append(u.idle, f.buf)
-	case err := <-f.ack.Err():
-		u.err = cmp.Or(u.err, fmt.Errorf("upload: %w", err))
-	case <-u.ctx.Done():
-		u.err = cmp.Or(u.err, context.Cause(u.ctx))
-		return
-	}
-	u.flying = u.flying[1:]
-}
-
-// flush publishes the last chunk and waits until all are stored.
-func (u *upload) flush() error {
-	if len(u.buf) > 0 && u.err == nil {
-		u.send()
-	}
-	for len(u.flying) > 0 && u.err == nil {
-		u.land()
-	}
-	return u.err
-}
-
-// settle waits a moment for what is on its way after a failure, so that nothing
-// is stored after the rest was removed.
-func (u *upload) settle() {
-	late, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), 2*time.Second)
-	defer cancel()
-	for u.ctx = late; len(u.flying) > 0 && late.Err() == nil; {
-		u.land()
-	}
-}
-
-// discard removes an object, or what there is of it. What it cannot remove, a
-// later sweep will.
-func (o *objectBox) discard(ctx context.Context, name string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := o.remove(ctx, name); err != nil {
-		o.bus.Log.Warn("cannot remove a snapshot that is not needed, the next one will", "object", name, "error", err)
-	}
-}
-
-func (o *objectBox) remove(ctx context.Context, name string) error {
-	ctx, cancel := answerWithin(ctx)
-	defer cancel()
-	for _, subject := range []string{infoSubject(name), chunkSubject(name)} {
-		if err := o.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
-			return fmt.Errorf("remove object %s: %w", name, err)
-		}
-	}
-	return nil
+	return s.bus.objectBox(ctx, messages.BucketSnapshots)
 }
 
 // sweep removes the objects of partition p that are not keep, and are not of a
@@ -219,15 +30,15 @@ func (o *objectBox) remove(ctx context.Context, name string) error {
 func (o *objectBox) sweep(ctx context.Context, p int, epoch uint64, keep string) error {
 	actx, cancel := answerWithin(ctx)
 	defer cancel()
-	info, err := o.stream.Info(actx, jetstream.WithSubjectFilter(objectSubjects+">"))
+	info, err := o.stream.Info(actx, jetstream.WithSubjectFilter(o.subjects()+">"))
 	if err != nil {
 		return fmt.Errorf("list objects: %w", err)
 	}
 	var names []string
 	for subject := range info.State.Subjects {
-		name, chunk := strings.CutPrefix(subject, chunkSubjects)
+		name, chunk := strings.CutPrefix(subject, o.chunkSubjects())
 		if !chunk {
-			b, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, infoSubjects))
+			b, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, o.infoSubjects()))
 			if err != nil {
 				continue
 			}
@@ -242,7 +53,7 @@ func (o *objectBox) sweep(ctx context.Context, p int, epoch uint64, keep string)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if err := o.remove(ctx, name); err != nil {
+		if err := o.remove(ctx, name, name); err != nil {
 			return err
 		}
 		o.bus.Log.Info("removed what a failed snapshot left", "partition", p, "object", name)
@@ -254,7 +65,7 @@ func (o *objectBox) sweep(ctx context.Context, p int, epoch uint64, keep string)
 func (o *objectBox) info(ctx context.Context, name string) (*jetstream.ObjectInfo, error) {
 	ctx, cancel := answerWithin(ctx)
 	defer cancel()
-	m, err := o.stream.GetLastMsgForSubject(ctx, infoSubject(name))
+	m, err := o.stream.GetLastMsgForSubject(ctx, o.infoSubject(name))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, ErrSnapshotGone
 	}
@@ -328,7 +139,7 @@ func (d *download) chunk() ([]byte, error) {
 	began := time.Now()
 	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
 		ctx, cancel := context.WithTimeout(d.ctx, 5*time.Second)
-		m, err := d.box.stream.GetMsg(ctx, d.next, jetstream.WithGetMsgSubject(chunkSubject(d.name)))
+		m, err := d.box.stream.GetMsg(ctx, d.next, jetstream.WithGetMsgSubject(d.box.chunkSubject(d.name)))
 		cancel()
 		switch missing := errors.Is(err, jetstream.ErrMsgNotFound); {
 		case err == nil && int64(len(m.Data)) > d.left:

@@ -82,13 +82,13 @@ func objects(t *testing.T, s *Snapshots) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := box.stream.Info(t.Context(), jetstream.WithSubjectFilter(chunkSubjects+">"))
+	info, err := box.stream.Info(t.Context(), jetstream.WithSubjectFilter(box.chunkSubjects()+">"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for subject := range info.State.Subjects {
-		names = append(names, strings.TrimPrefix(subject, chunkSubjects))
+		names = append(names, strings.TrimPrefix(subject, box.chunkSubjects()))
 	}
 	return slices.Sorted(slices.Values(names))
 }
@@ -211,19 +211,19 @@ func TestSnapshotThatFails(t *testing.T) {
 	if have := objects(t, s); !slices.Equal(have, want) {
 		t.Errorf("the bucket holds %q, want %q", have, want)
 	}
-	// What a crash left, of this partition and of another.
-	for _, name := range []string{objectName(0, 1), objectName(1, 1)} {
-		if _, err := b.JS.Publish(t.Context(), chunkSubject(name), []byte("half of it")); err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, name)
-	}
 	box, err := s.objects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What a crash left, of this partition and of another.
+	for _, name := range []string{objectName(0, 1), objectName(1, 1)} {
+		if _, err := b.JS.Publish(t.Context(), box.chunkSubject(name), []byte("half of it")); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, name)
+	}
 	whole := objectName(0, 0) // was stored, but not recorded
-	if _, err := box.put(t.Context(), whole, noise(1, 100)); err != nil {
+	if _, err := box.put(t.Context(), whole, whole, noise(1, 100)); err != nil {
 		t.Fatal(err)
 	}
 	next := save(t, s, 0, 2, noise(5, 1000))
@@ -262,6 +262,10 @@ func TestSnapshotBucketFull(t *testing.T) {
 func TestSnapshotDamaged(t *testing.T) {
 	t.Parallel()
 	_, b, s := openSnapshots(t, 64<<20)
+	box, err := s.objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	const size = 5*objectChunk + 100
 	for name, damage := range map[string]func(st jetstream.Stream, first uint64) error{
 		"first chunk": func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first) },
@@ -272,7 +276,7 @@ func TestSnapshotDamaged(t *testing.T) {
 			if err := streamOf(t, b, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
 				return err
 			}
-			_, err := b.JS.Publish(t.Context(), chunkSubject(newest.Object), make([]byte, 101))
+			_, err := b.JS.Publish(t.Context(), box.chunkSubject(newest.Object), make([]byte, 101))
 			return err
 		},
 		"changed": func(_ jetstream.Stream, first uint64) error {
@@ -280,7 +284,7 @@ func TestSnapshotDamaged(t *testing.T) {
 			if err := streamOf(t, b, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
 				return err
 			}
-			_, err := b.JS.Publish(t.Context(), chunkSubject(newest.Object), make([]byte, 100))
+			_, err := b.JS.Publish(t.Context(), box.chunkSubject(newest.Object), make([]byte, 100))
 			return err
 		},
 	} {
@@ -303,10 +307,6 @@ func TestSnapshotDamaged(t *testing.T) {
 		}
 	}
 	snap := save(t, s, 0, 1, noise(7, size))
-	box, err := s.objects(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	box.behind = 10 * time.Millisecond
 	r, err := box.open(t.Context(), snap.Object)
 	if err != nil {

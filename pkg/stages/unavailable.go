@@ -42,24 +42,15 @@ const electionTime = time.Minute
 
 // Bucket opens a bucket for a stage that begins: it has found the streams, so what
 // does not answer now will.
-func (b *Bus) Bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
-	return openPatiently(ctx, "bucket", name, b.JS.KeyValue)
-}
-
-// Objects opens an object store, as Bucket opens a bucket.
-func (b *Bus) Objects(ctx context.Context, name string) (jetstream.ObjectStore, error) {
-	return openPatiently(ctx, "object store", name, b.JS.ObjectStore)
-}
-
-func openPatiently[T any](ctx context.Context, what, name string, by func(context.Context, string) (T, error)) (opened T, err error) {
+func (b *Bus) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue, err error) {
 	err = patiently(ctx, func(ctx context.Context) (err error) {
-		opened, err = by(ctx, name)
+		kv, err = b.JS.KeyValue(ctx, name)
 		return err
 	})
 	if err != nil {
-		return opened, fmt.Errorf("open %s %s: %w", what, name, err)
+		return nil, fmt.Errorf("open bucket %s: %w", name, err)
 	}
-	return opened, nil
+	return kv, nil
 }
 
 // patiently makes a request again while what is to answer is not there: it elects a

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
 	"log/slog"
 	"runtime"
 	"strconv"
@@ -13,23 +12,16 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
-// objects is where bodies go that are too large for a message. Put replaces an
-// object of the same name, and is safe for concurrent use.
-type objects interface {
-	Put(ctx context.Context, meta jetstream.ObjectMeta, r io.Reader) (*jetstream.ObjectInfo, error)
-}
-
 // bodyStore makes bodies small enough to travel.
 type bodyStore struct {
-	zstd    *zstd.Encoder // only EncodeAll, which may be called concurrently
-	cores   chan struct{} // has as many as may compress at a time: each needs memory for what comes of it
-	objects objects
+	zstd    *zstd.Encoder  // only EncodeAll, which may be called concurrently
+	cores   chan struct{}  // has as many as may compress at a time: each needs memory for what comes of it
+	objects *stages.Bodies // where they go that are too large for a message
 	log     *slog.Logger
 }
 
@@ -94,7 +86,7 @@ const (
 // done.
 func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
 	for wait := minStoreWait; ; wait = min(2*wait, maxStoreWait) {
-		_, err := s.objects.Put(ctx, jetstream.ObjectMeta{Name: name}, bytes.NewReader(body))
+		err := s.objects.Put(ctx, name, bytes.NewReader(body))
 		if err == nil {
 			return nil
 		}
@@ -109,5 +101,3 @@ func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
 		}
 	}
 }
-
-var _ objects = jetstream.ObjectStore(nil)

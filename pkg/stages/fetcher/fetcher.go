@@ -105,7 +105,7 @@ func (f *Fetcher) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := f.bus.Objects(ctx, messages.BucketBodies)
+	objects, err := f.bus.Bodies(ctx)
 	if err != nil {
 		return err
 	}

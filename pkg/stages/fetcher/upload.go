@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
 )
@@ -81,7 +80,7 @@ func (u *upload) open() {
 	u.pipe, u.done = w, make(chan struct{})
 	go func() {
 		defer close(u.done)
-		_, err := u.store.objects.Put(u.ctx, jetstream.ObjectMeta{Name: u.name}, r)
+		err := u.store.objects.Put(u.ctx, u.name, r)
 		if err != nil {
 			err = fmt.Errorf("store body %s: %w", u.name, err)
 		}

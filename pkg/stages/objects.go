@@ -1,0 +1,244 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// objectBox writes the objects of a bucket, in the format of every NATS client's
+// object store (ADR-20), so that its Get and `nats object` can read them. The
+// client's own Put does not suit: a chunk that finds no leader of the stream is
+// sent once more, behind the chunks that came after it and with what has been
+// read into its buffer since, and Put reports success (nats.go v1.55.0, found by
+// the soak). It also sends without a bound on what the server has not stored yet.
+type objectBox struct {
+	bus    *Bus
+	bucket string
+	stream jetstream.Stream
+	stall  time.Duration // without progress a read ends
+	behind time.Duration // that a replica may be
+}
+
+const (
+	objectChunk  = 128 << 10 // as of every client: below any max_payload in use
+	objectWindow = 32        // chunks on their way
+	objectStall  = 30 * time.Second
+)
+
+func (b *Bus) objectBox(ctx context.Context, bucket string) (*objectBox, error) {
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
+	st, err := b.JS.Stream(ctx, "OBJ_"+bucket)
+	if err != nil {
+		return nil, fmt.Errorf("open object store %s: %w", bucket, err)
+	}
+	return &objectBox{bus: b, bucket: bucket, stream: st, stall: objectStall, behind: replicaBehind}, nil
+}
+
+// Subjects of an object store: the chunks of an object are on one that has its
+// NUID, which is one token; what is known of it is on one that has its name.
+func (o *objectBox) subjects() string                { return "$O." + o.bucket + "." }
+func (o *objectBox) chunkSubjects() string           { return o.subjects() + "C." }
+func (o *objectBox) infoSubjects() string            { return o.subjects() + "M." }
+func (o *objectBox) chunkSubject(nuid string) string { return o.chunkSubjects() + nuid }
+func (o *objectBox) infoSubject(name string) string {
+	return o.infoSubjects() + base64.URLEncoding.EncodeToString([]byte(name))
+}
+
+// put stores what write writes as an object, and returns its size. After an
+// error some of it may be stored.
+func (o *objectBox) put(ctx context.Context, name, nuid string, write func(io.Writer) error) (int64, error) {
+	u := &upload{
+		ctx: ctx, js: o.bus.JS, subject: o.chunkSubject(nuid), sum: sha256.New(), buf: make([]byte, 0, objectChunk),
+	}
+	defer u.settle()
+	if err := write(u); err != nil {
+		if u.err != nil && !errors.Is(err, u.err) {
+			err = errors.Join(u.err, err)
+		}
+		return 0, err
+	}
+	if err := u.flush(); err != nil {
+		return 0, err
+	}
+	info, err := json.Marshal(jetstream.ObjectInfo{
+		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: objectChunk}},
+		Bucket:     o.bucket, NUID: nuid, Size: uint64(u.size), Chunks: u.chunks,
+		ModTime: time.Now().UTC(), Digest: jetstream.GetObjectDigestValue(u.sum),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("encode object: %w", err)
+	}
+	m := nats.NewMsg(o.infoSubject(name))
+	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
+	m.Data = info
+	actx, cancel := answerWithin(ctx)
+	defer cancel()
+	if _, err := o.bus.JS.PublishMsg(actx, m); err != nil {
+		return 0, fmt.Errorf("upload: %w", err)
+	}
+	return u.size, nil
+}
+
+// upload cuts what is written into chunks and publishes them, a bounded number
+// at a time. The first error is final: a chunk that was published again would
+// be out of order. The sequences in the acknowledgements prove the order.
+type upload struct {
+	ctx     context.Context // of one put
+	js      jetstream.JetStream
+	subject string
+	sum     hash.Hash
+	size    int64
+	chunks  uint32
+	buf     []byte
+	flying  []flight
+	last    uint64 // sequence of the last chunk that is stored
+	idle    [][]byte
+	err     error
+}
+
+type flight struct {
+	ack jetstream.PubAckFuture
+	buf []byte
+}
+
+// Write implements io.Writer.
+func (u *upload) Write(b []byte) (n int, err error) {
+	for len(b) > 0 && u.err == nil {
+		k := min(len(b), objectChunk-len(u.buf))
+		u.buf = append(u.buf, b[:k]...)
+		b, n = b[k:], n+k
+		if len(u.buf) == objectChunk {
+			u.send()
+		}
+	}
+	return n, u.err
+}
+
+// send publishes the chunk in buf, when there is room for it in the window.
+func (u *upload) send() {
+	if len(u.flying) == objectWindow {
+		u.land()
+	}
+	if u.err != nil {
+		return
+	}
+	u.sum.Write(u.buf)
+	ack, err := u.js.PublishAsync(u.subject, u.buf, jetstream.WithRetryAttempts(0), jetstream.WithStallWait(objectStall))
+	if err != nil {
+		u.err = fmt.Errorf("upload: %w", err)
+		return
+	}
+	u.flying = append(u.flying, flight{ack, u.buf})
+	u.size += int64(len(u.buf))
+	u.chunks++
+	if n := len(u.idle); n > 0 {
+		u.buf, u.idle = u.idle[n-1][:0], u.idle[:n-1]
+	} else {
+		u.buf = make([]byte, 0, objectChunk)
+	}
+}
+
+// land waits until the oldest chunk on its way is stored.
+func (u *upload) land() {
+	f := u.flying[0]
+	select {
+	case ack := <-f.ack.Ok():
+		if ack.Sequence <= u.last {
+			u.err = cmp.Or(u.err, errChunkOrder)
+		}
+		u.last = ack.Sequence
+		u.idle = append(u.idle, f.buf)
+	case err := <-f.ack.Err():
+		u.err = cmp.Or(u.err, fmt.Errorf("upload: %w", err))
+	case <-u.ctx.Done():
+		u.err = cmp.Or(u.err, context.Cause(u.ctx))
+		return
+	}
+	u.flying = u.flying[1:]
+}
+
+var errChunkOrder = errors.New("upload: chunks were stored in another order")
+
+// flush publishes the last chunk and waits until all are stored.
+func (u *upload) flush() error {
+	if len(u.buf) > 0 && u.err == nil {
+		u.send()
+	}
+	for len(u.flying) > 0 && u.err == nil {
+		u.land()
+	}
+	return u.err
+}
+
+// settle waits a moment for what is on its way after a failure, so that nothing
+// is stored after the rest was removed.
+func (u *upload) settle() {
+	late, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), 2*time.Second)
+	defer cancel()
+	for u.ctx = late; len(u.flying) > 0 && late.Err() == nil; {
+		u.land()
+	}
+}
+
+// discard removes an object, or what there is of it. What it cannot remove, a
+// later sweep will.
+func (o *objectBox) discard(ctx context.Context, name, nuid string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := o.remove(ctx, name, nuid); err != nil {
+		o.bus.Log.Warn("cannot remove an object that is not needed, a later sweep will", "bucket", o.bucket, "object", name, "error", err)
+	}
+}
+
+func (o *objectBox) remove(ctx context.Context, name, nuid string) error {
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
+	for _, subject := range []string{o.infoSubject(name), o.chunkSubject(nuid)} {
+		if err := o.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+			return fmt.Errorf("remove object %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Bodies stores large bodies in BucketBodies. It is safe for concurrent use.
+type Bodies struct{ box *objectBox }
+
+// Bodies opens the object store of large bodies, as Bucket opens a bucket.
+func (b *Bus) Bodies(ctx context.Context) (*Bodies, error) {
+	s := new(Bodies)
+	err := patiently(ctx, func(ctx context.Context) (err error) {
+		s.box, err = b.objectBox(ctx, messages.BucketBodies)
+		return err
+	})
+	return s, err
+}
+
+// Put stores a body until r ends, under a name that no other has. It returns no
+// error only if all of it is stored.
+func (s *Bodies) Put(ctx context.Context, name string, r io.Reader) error {
+	nuid := rand.Text()
+	_, err := s.box.put(ctx, name, nuid, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	})
+	if err != nil {
+		s.box.discard(ctx, name, nuid)
+	}
+	return err
+}
