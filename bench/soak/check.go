@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +17,8 @@ import (
 	"seine/internal/output/dir"
 	"seine/internal/sealed"
 	"seine/internal/testweb"
+	"seine/internal/warc"
+	"seine/internal/warc/warctest"
 	"seine/pkg/messages"
 )
 
@@ -108,10 +111,14 @@ func (p place) committed(name, crawl string) (byURL map[string]int, n int64, err
 	byURL = make(map[string]int)
 	err = o.Commits(func(c *output.Commit) error {
 		for _, f := range c.Files {
-			if f.Crawl != crawl {
+			if f.Crawl != crawl || f.IndexOf != "" {
 				continue
 			}
-			k, err := countRecords(o, f, byURL)
+			count := countRecords
+			if name == archiveWriter {
+				count = countCaptures
+			}
+			k, err := count(o, f, byURL)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", f.Path, err)
 			}
@@ -147,6 +154,35 @@ func countRecords(o output.Output, f output.File, byURL map[string]int) (n int, 
 		n++
 	}
 	return n, nil
+}
+
+// countCaptures counts the pages of an archive, each of whose records must be as its digests say.
+func countCaptures(o output.Output, f output.File, byURL map[string]int) (n int, err error) {
+	in, err := o.Open(f)
+	if err != nil {
+		return 0, err //nolint:wrapcheck // by whoever calls
+	}
+	defer func() { err = cmp.Or(err, in.Close()) }()
+	plain, err := warctest.Open(f.Path, in)
+	if err != nil {
+		return 0, err //nolint:wrapcheck // by whoever calls
+	}
+	for b := bufio.NewReader(plain); ; {
+		r, err := warctest.Read(b)
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err == nil {
+			err = r.Check()
+		}
+		if err != nil {
+			return n, err //nolint:wrapcheck // by whoever calls
+		}
+		if r.Type() == warc.TypeResponse || r.Type() == warc.TypeRevisit {
+			byURL[r.Get("WARC-Target-URI")]++
+			n++
+		}
+	}
 }
 
 // problems compares every file of a crawl, or of all if it is empty, with the commit log. Only when no writer runs can it

@@ -50,7 +50,7 @@ func newCrawl(o options, n int) (*crawl, error) {
 		name: fmt.Sprintf("soak-%03d", n), spec: messages.DefaultSpec(), web: web, server: s, ends: make(map[string]string),
 		forbidden: make(map[string]bool),
 	}
-	c.spec.Delay, c.spec.AllowPrivate = messages.Duration(o.Delay), true
+	c.spec.Delay, c.spec.AllowPrivate, c.spec.Archive = messages.Duration(o.Delay), true, true
 	for h := range o.Hosts {
 		c.seeds = append(c.seeds, s.URL(h, "/"))
 		c.expect(h, web.Pages(h), stateDone)

@@ -78,7 +78,7 @@ func allFaults(r *rig) []fault {
 	if r.canFill() {
 		fs = append(fs,
 			fault{"disk frontier", func(r *rig) []string { return r.wanted(messages.StageFrontier) }, fillDisk, ""},
-			fault{"disk index", func(r *rig) []string { return without(r.wanted(messages.StageWriter), writerS3) }, fillDisk, ""},
+			fault{"disk index", func(r *rig) []string { return without(r.wanted(messages.StageWriter), single) }, fillDisk, ""},
 			fault{"disk output", func(*rig) []string { return []string{"out"} }, fillDisk, ""},
 			fault{"disk broker", brokerNames, fillBrokerDisk, roleBroker},
 		)
@@ -93,8 +93,8 @@ func allFaults(r *rig) []fault {
 
 func brokerNames(r *rig) []string { return r.wanted(roleBroker) }
 
-func without(all []string, name string) []string {
-	return slices.DeleteFunc(all, func(s string) bool { return s == name })
+func without(all, some []string) []string {
+	return slices.DeleteFunc(all, func(s string) bool { return slices.Contains(some, s) })
 }
 
 // faultsLike are those whose kind begins so.

@@ -29,9 +29,11 @@ const (
 
 	roleBroker = "broker"
 	roleS3     = "s3"
-	writerS3   = "writer-s3"
 
-	defaultWriter = "default" // name of the writers into the directory
+	// Names of the writers into the directory, and of that of archives. That into
+	// S3 is called roleS3.
+	defaultWriter = "default"
+	archiveWriter = "archive"
 )
 
 // roles are the stages, in the order of the pipeline.
@@ -235,7 +237,10 @@ func (r *rig) makeS3() error {
 	return nil
 }
 
-// makeStages makes as many of each stage as there are at most, and a writer into S3.
+// single are the processes of writers that are not scaled.
+var single = []string{"writer-" + roleS3, "writer-" + archiveWriter}
+
+// makeStages makes as many of each stage as there are at most, a writer of archives, and one into S3.
 func (r *rig) makeStages() error {
 	const mib = "MiB"
 	for i := range slots {
@@ -259,11 +264,24 @@ func (r *rig) makeStages() error {
 			}
 		}
 	}
-	if s3, ok := r.outputs[roleS3]; ok {
-		return r.stage(writerS3, messages.StageWriter, "--name", roleS3, "--out", s3.out, "--state", filepath.Join(r.dir, "writer-s3"),
-			"--chunk-age", "4s", "--s3-endpoint", "http://"+r.wires[roleS3][0].Addr(), "--s3-path-style")
+	archive := place{out: filepath.Join(r.dir, archiveWriter)}
+	r.outputs[archiveWriter] = archive
+	if err := r.writer(archiveWriter, archive, "--from", "pages", "--format", "warc.zst"); err != nil {
+		return err
 	}
-	return nil
+	s3, ok := r.outputs[roleS3]
+	if !ok {
+		return nil
+	}
+	return r.writer(roleS3, s3, "--s3-endpoint", "http://"+r.wires[roleS3][0].Addr(), "--s3-path-style")
+}
+
+// writer makes the only process of a writer.
+func (r *rig) writer(name string, to place, args ...string) error {
+	process := "writer-" + name
+	return r.stage(process, messages.StageWriter, append([]string{
+		"--name", name, "--out", to.out, "--state", filepath.Join(r.dir, process), "--chunk-age", "4s",
+	}, args...)...)
 }
 
 // stage makes a process of a stage with a way of its own to each broker.
@@ -284,7 +302,7 @@ func (r *rig) stage(name, role string, args ...string) error {
 // start starts everything, as many of each stage as asked for, and joins.
 func (r *rig) start(ctx context.Context) error {
 	for _, p := range r.processes {
-		if p.role == roleBroker || p.role == roleS3 || p.name == writerS3 || slices.Contains(r.defaults(p.role), p.name) {
+		if p.role == roleBroker || p.role == roleS3 || slices.Contains(single, p.name) || slices.Contains(r.defaults(p.role), p.name) {
 			p.want()
 		}
 		r.running.Go(func() { p.supervise(r.stop) })

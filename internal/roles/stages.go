@@ -88,7 +88,7 @@ func snapshots() Grants {
 	s, o := obj(messages.BucketSnapshots), "$O."+messages.BucketSnapshots+"."
 	return Grants{"save and read snapshots", []string{
 		o + "C.*", o + "M.*", "$JS.API.STREAM.PURGE." + s,
-		"$JS.API.DIRECT.GET." + s, "$JS.API.DIRECT.GET." + s + ".>",
+		"$JS.API.DIRECT.GET." + s, "$JS.API.DIRECT.GET." + s + ".>", "$JS.API.STREAM.MSG.GET." + s,
 	}}
 }
 

@@ -30,7 +30,6 @@ type objectBox struct {
 	bucket string
 	stream jetstream.Stream
 	stall  time.Duration // without progress a read ends
-	behind time.Duration // that a replica may be
 }
 
 const (
@@ -46,7 +45,7 @@ func (b *Bus) objectBox(ctx context.Context, bucket string) (*objectBox, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open object store %s: %w", bucket, err)
 	}
-	return &objectBox{bus: b, bucket: bucket, stream: st, stall: objectStall, behind: replicaBehind}, nil
+	return &objectBox{bus: b, bucket: bucket, stream: st, stall: objectStall}, nil
 }
 
 // Subjects of an object store: the chunks of an object are on one that has its
@@ -55,8 +54,33 @@ func (o *objectBox) subjects() string                { return "$O." + o.bucket +
 func (o *objectBox) chunkSubjects() string           { return o.subjects() + "C." }
 func (o *objectBox) infoSubjects() string            { return o.subjects() + "M." }
 func (o *objectBox) chunkSubject(nuid string) string { return o.chunkSubjects() + nuid }
-func (o *objectBox) infoSubject(name string) string {
-	return o.infoSubjects() + base64.URLEncoding.EncodeToString([]byte(name))
+func (o *objectBox) infoSubject(name string) string  { return objectInfoSubject(o.bucket, name) }
+
+func objectInfoSubject(bucket, name string) string {
+	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
+}
+
+// errInfoDamaged is returned for what cannot be read as the info of an object.
+var errInfoDamaged = errors.New("info of object is damaged")
+
+// objectInfo returns what the leader of a bucket's stream knows of an object:
+// jetstream.ErrObjectNotFound if it was removed.
+func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.ObjectInfo, error) {
+	m, err := b.AskLeader(ctx, "OBJ_"+bucket, Lookup{Last: objectInfoSubject(bucket, name)})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, jetstream.ErrObjectNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at object %s: %w", name, err)
+	}
+	info := new(jetstream.ObjectInfo)
+	if err := json.Unmarshal(m.Data, info); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", errInfoDamaged, name, err)
+	}
+	if info.Deleted {
+		return nil, jetstream.ErrObjectNotFound
+	}
+	return info, nil
 }
 
 // put stores what write writes as an object, and returns its size. After an

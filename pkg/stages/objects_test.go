@@ -2,6 +2,7 @@ package stages
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"testing"
@@ -86,6 +87,80 @@ func TestBodyIsStoredAsItCameOrNotAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := store.GetBytes(ctx, "whole"); err != nil || !bytes.Equal(got, bytes.Join(chunks(), nil)) {
+		t.Errorf("read %d bytes, %v", len(got), err)
+	}
+}
+
+// cutOff is an object store as a replica has it that is cut off from the others:
+// it does not know what they have stored since.
+type cutOff struct {
+	jetstream.ObjectStore
+	asked int
+	until int
+}
+
+func (c *cutOff) Get(ctx context.Context, name string, opts ...jetstream.GetObjectOpt) (jetstream.ObjectResult, error) {
+	if c.asked++; c.asked < c.until {
+		return nil, jetstream.ErrObjectNotFound
+	}
+	return c.ObjectStore.Get(ctx, name, opts...)
+}
+
+// The leader alone can say that a body is gone: a page that names one is lost if
+// that is believed of a replica.
+func TestBodyThatAReplicaLacksIsNotGone(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	ctx := t.Context()
+	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.PutBytes(ctx, "here", []byte("body")); err != nil {
+		t.Fatal(err)
+	}
+	replica := &cutOff{ObjectStore: store, until: 10}
+	r, err := b.getObject(ctx, replica, messages.BucketBodies, "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(r); err != nil || string(text) != "body" || replica.asked != 10 {
+		t.Errorf("read %q, %v after %d requests", text, err, replica.asked)
+	}
+	if err := store.Delete(ctx, "here"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"here", "never"} {
+		replica := &cutOff{ObjectStore: store, until: 10}
+		if _, err := b.getObject(ctx, replica, messages.BucketBodies, name); !errors.Is(err, jetstream.ErrObjectNotFound) || replica.asked != 1 {
+			t.Errorf("%s: %v after %d requests", name, err, replica.asked)
+		}
+	}
+}
+
+// emptyReplica is a stream as a replica has it that was cut off before anything was
+// stored.
+type emptyReplica struct{ jetstream.Stream }
+
+func (emptyReplica) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
+	return nil, jetstream.ErrMsgNotFound
+}
+
+func TestSnapshotIsReadOfTheLeaderWhereAReplicaLacksIt(t *testing.T) {
+	t.Parallel()
+	_, _, s := openSnapshots(t, 64<<20)
+	const size = 2*objectChunk + 5
+	snap := save(t, s, 0, 1, noise(1, size))
+	box, err := s.objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	box.stream = emptyReplica{box.stream}
+	r, err := box.open(t.Context(), snap.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, noiseBytes(1, size)) {
 		t.Errorf("read %d bytes, %v", len(got), err)
 	}
 }

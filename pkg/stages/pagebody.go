@@ -55,7 +55,7 @@ func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, bodyTime)
-	r, err := getObject(ctx, store, name)
+	r, err := b.bus.getObject(ctx, store, messages.BucketBodies, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		cancel()
 		return nil, PoisonError(fmt.Errorf("body %s is no longer in the object store", name))
@@ -67,13 +67,20 @@ func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 	return &storedBody{ReadCloser: r, name: name, cancel: cancel}, nil
 }
 
-// getObject gets an object that was there: a replica that is behind may not have it
-// yet.
-func getObject(ctx context.Context, store jetstream.ObjectStore, name string) (jetstream.ObjectResult, error) {
+// getObject gets an object that was there. A replica that is cut off from the others
+// does not know it until that is over, so the stream's leader decides whether it is
+// gone.
+func (b *Bus) getObject(ctx context.Context, store jetstream.ObjectStore, bucket, name string) (jetstream.ObjectResult, error) {
 	for began := time.Now(); ; {
 		r, err := openObject(ctx, store, name)
-		if !errors.Is(err, jetstream.ErrObjectNotFound) || time.Since(began) > replicaBehind {
+		if !errors.Is(err, jetstream.ErrObjectNotFound) {
 			return r, err
+		}
+		if _, err := b.objectInfo(ctx, bucket, name); err != nil {
+			return nil, err
+		}
+		if time.Since(began) > electionTime {
+			return nil, fmt.Errorf("open object %s: no replica has it: %w", name, context.DeadlineExceeded)
 		}
 		if err := Sleep(ctx, 10*minRefusedWait); err != nil {
 			return nil, err

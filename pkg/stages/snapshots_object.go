@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -61,25 +60,17 @@ func (o *objectBox) sweep(ctx context.Context, p int, epoch uint64, keep string)
 	return nil
 }
 
-// info returns what is known of an object: ErrSnapshotGone if it was removed.
+// info returns what is known of a snapshot's object: ErrSnapshotGone if it was
+// removed.
 func (o *objectBox) info(ctx context.Context, name string) (*jetstream.ObjectInfo, error) {
-	ctx, cancel := answerWithin(ctx)
-	defer cancel()
-	m, err := o.stream.GetLastMsgForSubject(ctx, o.infoSubject(name))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
+	info, err := o.bus.objectInfo(ctx, o.bucket, name)
+	switch {
+	case errors.Is(err, jetstream.ErrObjectNotFound):
 		return nil, ErrSnapshotGone
+	case errors.Is(err, errInfoDamaged):
+		return nil, fmt.Errorf("%w: %w", ErrSnapshotDamaged, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("look at object %s: %w", name, err)
-	}
-	info := new(jetstream.ObjectInfo)
-	if err := json.Unmarshal(m.Data, info); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrSnapshotDamaged, name, err)
-	}
-	if info.Deleted {
-		return nil, ErrSnapshotGone
-	}
-	return info, nil
+	return info, err
 }
 
 func (o *objectBox) open(ctx context.Context, name string) (*download, error) {
@@ -139,16 +130,16 @@ func (d *download) chunk() ([]byte, error) {
 	began := time.Now()
 	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
 		ctx, cancel := context.WithTimeout(d.ctx, 5*time.Second)
-		m, err := d.box.stream.GetMsg(ctx, d.next, jetstream.WithGetMsgSubject(d.box.chunkSubject(d.name)))
+		seq, data, err := d.get(ctx)
 		cancel()
-		switch missing := errors.Is(err, jetstream.ErrMsgNotFound); {
-		case err == nil && int64(len(m.Data)) > d.left:
+		switch {
+		case err == nil && int64(len(data)) > d.left:
 			return nil, fmt.Errorf("read snapshot: %w: %s is longer than it was", ErrSnapshotDamaged, d.name)
 		case err == nil:
-			d.next, d.left = m.Sequence+1, d.left-int64(len(m.Data))
-			d.sum.Write(m.Data)
-			return m.Data, nil
-		case missing && time.Since(began) > d.box.behind:
+			d.next, d.left = seq+1, d.left-int64(len(data))
+			d.sum.Write(data)
+			return data, nil
+		case errors.Is(err, jetstream.ErrMsgNotFound):
 			if _, err := d.box.info(d.ctx, d.name); errors.Is(err, ErrSnapshotGone) {
 				return nil, fmt.Errorf("read snapshot: %w", err)
 			}
@@ -160,4 +151,22 @@ func (d *download) chunk() ([]byte, error) {
 			return nil, fmt.Errorf("read snapshot: %w", err)
 		}
 	}
+}
+
+// get returns the first chunk from d.next on: of any replica, or of the leader
+// where that does not have it, as it may be cut off from the others.
+func (d *download) get(ctx context.Context) (seq uint64, data []byte, err error) {
+	subject := d.box.chunkSubject(d.name)
+	m, err := d.box.stream.GetMsg(ctx, d.next, jetstream.WithGetMsgSubject(subject))
+	if err == nil {
+		return m.Sequence, m.Data, nil
+	}
+	if !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil, fmt.Errorf("get chunk: %w", err)
+	}
+	stored, err := d.box.bus.AskLeader(ctx, "OBJ_"+d.box.bucket, Lookup{Seq: d.next, Next: subject})
+	if err != nil {
+		return 0, nil, err
+	}
+	return stored.Seq, stored.Data, nil
 }

@@ -294,7 +294,6 @@ func TestSnapshotDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		box.behind = 10 * time.Millisecond
 		if err := damage(box.stream, before+1); err != nil {
 			t.Fatal(err)
 		}
@@ -307,7 +306,6 @@ func TestSnapshotDamaged(t *testing.T) {
 		}
 	}
 	snap := save(t, s, 0, 1, noise(7, size))
-	box.behind = 10 * time.Millisecond
 	r, err := box.open(t.Context(), snap.Object)
 	if err != nil {
 		t.Fatal(err)
