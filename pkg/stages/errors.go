@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"seine/pkg/messages"
 )
 
 // What a handler returns as an error is transient: the message is given back, and
@@ -13,6 +15,23 @@ import (
 
 // retryWait is the wait before a message is delivered again.
 const retryWait = 2 * time.Second
+
+// maxRetryWait bounds that for a message that waits for servers: with
+// messages.MaxCrashes deliveries, a part of the cluster may be away for 40 minutes.
+const maxRetryWait = 2 * time.Minute
+
+// retryAfter is how long a message waits after so many deliveries that failed with
+// err; ok is false if it was the last. What fails because servers are not there is
+// not the fault of the message: it waits longer each time instead.
+func retryAfter(err error, deliveries uint64) (wait time.Duration, ok bool) {
+	switch {
+	case IsPoison(err):
+		return 0, false
+	case Unavailable(err):
+		return min(retryWait<<min(deliveries-1, 10), maxRetryWait), true
+	}
+	return retryWait, deliveries < messages.MaxDeliver
+}
 
 type poisonError struct{ err error }
 

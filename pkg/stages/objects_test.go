@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
@@ -162,5 +165,48 @@ func TestSnapshotIsReadOfTheLeaderWhereAReplicaLacksIt(t *testing.T) {
 	}
 	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, noiseBytes(1, size)) {
 		t.Errorf("read %d bytes, %v", len(got), err)
+	}
+}
+
+// away is JetStream while the server of an object store does not answer.
+type away struct {
+	jetstream.JetStream
+	times int
+}
+
+func (a *away) ObjectStore(ctx context.Context, bucket string) (jetstream.ObjectStore, error) {
+	if a.times--; a.times >= 0 {
+		return nil, nats.ErrNoResponders
+	}
+	return a.JetStream.ObjectStore(ctx, bucket)
+}
+
+// The tries of a page are few; a server that is away is not one of them.
+func TestBodyIsWaitedForWhileItsServerIsAway(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	bodies, err := b.Bodies(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bodies.Put(t.Context(), "here", strings.NewReader("body")); err != nil {
+		t.Fatal(err)
+	}
+	js := &away{JetStream: b.JS, times: messages.MaxDeliver}
+	b.JS = js
+	body := NewPageBody(b, &messages.Page{BodyObject: "here"}, nil)
+	r, err := body.Stored(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if text, err := io.ReadAll(r); err != nil || string(text) != "body" {
+		t.Errorf("read %q, %v", text, err)
+	}
+	js.times = 1 << 20
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := body.Stored(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("waited until it was told to end: %v", err)
 	}
 }

@@ -43,13 +43,29 @@ func (b bytesAt) ReadAt(p []byte, off int64) (int, error) {
 // network.
 const bodyTime = 10 * time.Minute
 
-// Stored opens the body encoded as the page's BodyEncoding says. The error is
-// poison if it is nowhere any more.
+// Stored opens the body encoded as the page's BodyEncoding says. It waits for
+// servers that are not there: the bodies may be on others than the page, which must
+// not be given up for that. The error is poison if the body is nowhere any more.
 func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 	name := b.page.BodyObject
 	if name == "" {
 		return io.NopCloser(io.NewSectionReader(b.inline, 0, b.size)), nil
 	}
+	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
+		r, err := b.open(ctx, name)
+		if !Unavailable(err) || ctx.Err() != nil {
+			return r, err
+		}
+		if wait == maxRefusedWait {
+			b.bus.Log.Warn("waiting for a large body, whose server does not answer", "object", name, "error", err)
+		}
+		if err := Sleep(ctx, wait); err != nil {
+			return nil, fmt.Errorf("read body %s: %w", name, err)
+		}
+	}
+}
+
+func (b *PageBody) open(ctx context.Context, name string) (io.ReadCloser, error) {
 	store, err := b.bus.JS.ObjectStore(ctx, messages.BucketBodies)
 	if err != nil {
 		return nil, fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)

@@ -302,11 +302,11 @@ func markPublish(err error) error {
 
 // failed decides by err alone what becomes of the message.
 func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string, _ error) {
-	wait := cmp.Or(r.wait, retryWait)
-	switch {
-	case ctx.Err() != nil: // cut: another need not wait AckWait for it
+	if ctx.Err() != nil { // cut: another need not wait AckWait for it
 		return "cut", h.msg.Nak()
-	case !IsPoison(err) && h.Deliveries < messages.MaxDeliver:
+	}
+	if wait, ok := retryAfter(err, h.Deliveries); ok {
+		wait = cmp.Or(r.wait, wait)
 		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
 		return "retried", h.msg.NakWithDelay(wait)
 	}

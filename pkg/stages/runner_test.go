@@ -207,6 +207,37 @@ func TestRunnerDeadLetters(t *testing.T) {
 	}
 }
 
+// Servers that are not there are not the fault of a message: it is kept for as long
+// as they are away, and longer than one that fails.
+func TestRunnerWaitsForServersThatAreAway(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, pages, 1)
+	var calls atomic.Int64
+	r := newRunner(b, func(context.Context, *Message) (Output, error) {
+		if calls.Add(1) <= 2*messages.MaxDeliver {
+			return Output{}, fmt.Errorf("read body: %w", nats.ErrNoResponders)
+		}
+		return Output{}, nil
+	})
+	r.wait = time.Millisecond
+	start(t, r.Run)
+	eventually(t, "it is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
+	if n := state(t, b, messages.StreamDead).Msgs; n != 0 || calls.Load() != 2*messages.MaxDeliver+1 {
+		t.Errorf("%d dead letters after %d tries", n, calls.Load())
+	}
+	total := time.Duration(0)
+	for n := uint64(1); n <= messages.MaxCrashes; n++ {
+		wait, ok := retryAfter(nats.ErrNoResponders, n)
+		if total += wait; !ok {
+			t.Errorf("given up after %d tries", n)
+		}
+	}
+	if total < 40*time.Minute {
+		t.Errorf("it is kept for %s in all", total)
+	}
+}
+
 // What kills every process that tries it must end, without another try.
 func TestRunnerDeliveredTooOften(t *testing.T) {
 	t.Parallel()
