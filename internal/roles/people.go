@@ -77,6 +77,7 @@ func (in *Installation) operator() Role {
 			Grants{"read snapshots (`seine replay frontier`)", []string{
 				get(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
 				"$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots), "$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots) + ".>",
+				"$JS.API.STREAM.MSG.GET." + obj(messages.BucketSnapshots),
 			}},
 			all,
 		),

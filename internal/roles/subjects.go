@@ -80,6 +80,9 @@ func specs(keys string) Grants {
 	g := info(kv(messages.BucketCrawls))
 	g.Why = "read specs"
 	g.Subjects = append(g.Subjects, watch(messages.BucketCrawls, keys)...)
+	if keys == ">" {
+		g.Subjects = append(g.Subjects, "$JS.API.STREAM.MSG.GET."+kv(messages.BucketCrawls))
+	}
 	return g
 }
 

@@ -105,12 +105,16 @@ func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 		s.bus.Log.Error("spec ignored", "crawl", e.Key(), "revision", e.Revision(), "error", err)
 		return false
 	}
+	return s.keep(e.Key(), spec, e.Revision())
+}
+
+func (s *Specs) keep(crawl string, spec *messages.Spec, rev uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byCrawl[e.Key()].Rev >= e.Revision() {
+	if s.byCrawl[crawl].Rev >= rev {
 		return false
 	}
-	s.byCrawl[e.Key()] = Revised{spec, e.Revision()}
+	s.byCrawl[crawl] = Revised{spec, rev}
 	s.generation.Add(1)
 	return true
 }
@@ -160,8 +164,9 @@ func IsConflict(err error) bool {
 
 // Get returns the newest spec of a crawl, at least of revision rev: a message
 // may arrive before the news of the spec it was made under. It waits for a
-// server that is away, which is no fault of the message, and for a replica that is
-// behind, as long as one can be.
+// server that is away, which is no fault of the message. That there is no newer
+// one, or none at all, is for the leader to say: a replica may be cut off from the
+// others. Whoever may not ask the leader, as a feeder, has what a replica says.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, error) {
 	began := time.Now()
 	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
@@ -169,8 +174,14 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 			return r, nil
 		}
 		err := s.read(ctx, crawl)
-		if r, ok := s.known(crawl); err == nil && ok && (r.Rev >= rev || time.Since(began) > replicaBehind) {
+		if r, ok := s.known(crawl); err == nil && ok && r.Rev >= rev {
 			return r, nil
+		}
+		if err == nil {
+			err = s.ask(ctx, crawl)
+			if err == nil || rev == 0 && time.Since(began) > replicaBehind {
+				return s.knownOrDefault(crawl), nil
+			}
 		}
 		if Sleep(ctx, wait) != nil {
 			return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, err)
@@ -185,9 +196,37 @@ func (s *Specs) known(crawl string) (Revised, bool) {
 	return r, ok
 }
 
-// read asks the server for the spec of a crawl: the newest that can be used, so
-// that a slip of the pen does not stop a crawl. One that has none gets the
-// default.
+// knownOrDefault is for a crawl of which all is known.
+func (s *Specs) knownOrDefault(crawl string) Revised {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.byCrawl[crawl]
+	if !ok {
+		d := messages.DefaultSpec()
+		r = Revised{&d, 0}
+		s.byCrawl[crawl] = r
+	}
+	return r
+}
+
+// ask asks the leader for the newest spec of a crawl. If it returns no error, there
+// is no other than what is known then.
+func (s *Specs) ask(ctx context.Context, crawl string) error {
+	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: "$KV." + messages.BucketCrawls + "." + crawl})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if spec, err := messages.DecodeSpec(m.Data); err == nil { // not a deletion, nor a slip of the pen
+		s.keep(crawl, spec, m.Seq)
+	}
+	return nil
+}
+
+// read asks a server for the spec of a crawl: the newest that can be used, so
+// that a slip of the pen does not stop a crawl.
 func (s *Specs) read(ctx context.Context, crawl string) error {
 	entries, err := s.kv.History(ctx, crawl)
 	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -197,12 +236,6 @@ func (s *Specs) read(ctx context.Context, crawl string) error {
 		if e.Operation() == jetstream.KeyValuePut && s.store(e) {
 			return nil
 		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.byCrawl[crawl]; !ok {
-		d := messages.DefaultSpec()
-		s.byCrawl[crawl] = Revised{&d, 0}
 	}
 	return nil
 }
