@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -76,9 +77,19 @@ const (
 	maxSightings = (256 << 10) / sightingSize
 	quarters     = 4
 	// maxContention is how often a list may change between being read and being
-	// written, by other parsers.
-	maxContention = 64
+	// written, by other parsers; or seem to, because a replica is read that is cut
+	// off from the others. That ends in time: the waits are half a minute in all.
+	maxContention     = 64
+	maxContentionWait = 500 * time.Millisecond
 )
+
+// contend waits before a list is read again.
+func contend(ctx context.Context, tries int) error {
+	if err := stages.Sleep(ctx, min(time.Millisecond<<min(tries, 10), maxContentionWait)); err != nil {
+		return fmt.Errorf("read list of duplicates again: %w", err)
+	}
+	return nil
+}
 
 // verdict is what a page repeats, if it does.
 type verdict struct {
@@ -93,7 +104,7 @@ const notNear = -1
 // simhash differs in at most distance bits.
 func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distance int) (verdict, error) {
 	key := exactKey(crawl, s.digest)
-	for range maxContention {
+	for tries := range maxContention {
 		l, err := d.read(ctx, key)
 		if err != nil {
 			return verdict{}, err
@@ -116,6 +127,9 @@ func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distan
 		}
 		if stored {
 			return verdict{of: s.of}, d.remember(ctx, crawl, s, distance)
+		}
+		if err := contend(ctx, tries); err != nil {
+			return verdict{}, err
 		}
 	}
 	return verdict{}, fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
@@ -197,12 +211,15 @@ func (d *duplicates) remember(ctx context.Context, crawl string, s sighting, dis
 }
 
 func (d *duplicates) rememberIn(ctx context.Context, key string, s sighting) error {
-	for range maxContention {
+	for tries := range maxContention {
 		l, err := d.read(ctx, key)
 		if err != nil || l.has(s) {
 			return err
 		}
 		if stored, err := d.add(ctx, key, l, s); err != nil || stored {
+			return err
+		}
+		if err := contend(ctx, tries); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -109,6 +111,41 @@ func (f failing) Create(ctx context.Context, key string, value []byte, opts ...j
 		return 0, errors.New("refused")
 	}
 	return f.listStore.Create(ctx, key, value, opts...)
+}
+
+// lagging is a bucket whose reads are answered by a replica that is cut off from the
+// others, and has no list; writes reach the leader,
+// which has one.
+type lagging struct {
+	listStore
+	until time.Time
+	taken bool
+}
+
+func (l *lagging) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
+	l.taken = l.taken || time.Now().After(l.until)
+	return nil, jetstream.ErrKeyNotFound
+}
+
+func (l *lagging) Create(context.Context, string, []byte, ...jetstream.KVCreateOpt) (uint64, error) {
+	if !l.taken {
+		return 0, jetstream.ErrKeyExists
+	}
+	return 1, nil
+}
+
+func TestListsAreReadAgainWhileAReplicaIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &lagging{until: time.Now().Add(25 * time.Second)}
+		d := &duplicates{open: func(context.Context) (listStore, error) { return store, nil }}
+		if v := d.mustJudge(t, seen("first", 1, 0), notNear); !v.of.IsZero() {
+			t.Errorf("it repeats %v", v.of)
+		}
+		store.until, store.taken = time.Now().Add(time.Hour), false
+		if _, err := d.judge(t.Context(), "c", seen("second", 2, 0), notNear); err == nil {
+			t.Error("a list that can never be stored was")
+		}
+	})
 }
 
 func TestOneOfManyAtOnceIsTheFirst(t *testing.T) {
