@@ -290,28 +290,15 @@ func (f *finder) pages() error {
 			return err
 		}
 		if p.Object != "" {
-			if p.Gone, err = f.gone(p.Object); err != nil {
+			there, err := f.bus.HasBody(f.ctx, p.Object)
+			if err != nil {
 				return err
 			}
+			p.Gone = !there
 		}
 		f.Pages = append(f.Pages, p)
 		return nil
 	})
-}
-
-func (f *finder) gone(object string) (bool, error) {
-	bodies, err := f.bus.JS.ObjectStore(f.ctx, messages.BucketBodies)
-	if err != nil {
-		return false, fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
-	}
-	_, err = bodies.GetInfo(f.ctx, object)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look at body %s: %w", object, err)
-	}
-	return false, nil
 }
 
 // records are looked for from when their pages were stored on, and before the end

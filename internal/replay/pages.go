@@ -134,12 +134,8 @@ func (p *preparer) checkGeneration(crawl string, spec *messages.Spec) error {
 // body copies a large body to the side, and waits for room there. Of one that is
 // gone the parser says so.
 func (p *preparer) body(ctx context.Context, page *messages.Page) error {
-	to, err := p.side.feed.JS.ObjectStore(ctx, messages.BucketBodies)
-	if err != nil {
-		return fmt.Errorf("open object store %s at the side: %w", messages.BucketBodies, err)
-	}
-	if _, err := to.GetInfo(ctx, page.BodyObject); err == nil {
-		return nil
+	if there, err := p.side.feed.HasBody(ctx, page.BodyObject); there || err != nil {
+		return err
 	}
 	for wait := minRefused; ; wait = min(2*wait, maxRefused) {
 		err := p.copyBody(ctx, page)

@@ -253,6 +253,16 @@ func (b *Bus) Bodies(ctx context.Context) (*Bodies, error) {
 	return s, err
 }
 
+// HasBody reports whether there is a large body of this name, as the leader of
+// BucketBodies knows.
+func (b *Bus) HasBody(ctx context.Context, name string) (bool, error) {
+	_, err := b.objectInfo(ctx, messages.BucketBodies, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Put stores a body until r ends, under a name that no other has. It returns no
 // error only if all of it is stored.
 func (s *Bodies) Put(ctx context.Context, name string, r io.Reader) error {
