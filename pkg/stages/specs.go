@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ import (
 type Specs struct {
 	bus *Bus
 	kv  jetstream.KeyValue
+	// sure is set for a stage, whose work is judged by what it reads: of others a
+	// user may not ask the leader, who would answer for every crawl.
+	sure bool
 
 	mu         sync.RWMutex
 	byCrawl    map[string]Revised
@@ -51,6 +55,7 @@ func FollowSpecs(ctx context.Context, b *Bus) (specs *Specs, stop func(), err er
 		return nil, nil, err
 	}
 	specs = newSpecs(b, kv)
+	specs.sure = true
 	// A stage needs its specs until it has drained, which is after ctx is done.
 	following, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -165,8 +170,9 @@ func IsConflict(err error) bool {
 // Get returns the newest spec of a crawl, at least of revision rev: a message
 // may arrive before the news of the spec it was made under. It waits for a
 // server that is away, which is no fault of the message. That there is no newer
-// one, or none at all, is for the leader to say: a replica may be cut off from the
-// others. Whoever may not ask the leader, as a feeder, has what a replica says.
+// one, or none at all, a stage has the leader say: a replica may be cut off from
+// the others. Who does not follow the specs believes a replica, once it has had
+// a moment.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, error) {
 	began := time.Now()
 	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
@@ -177,14 +183,17 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 		if r, ok := s.known(crawl); err == nil && ok && r.Rev >= rev {
 			return r, nil
 		}
-		if err == nil {
-			err = s.ask(ctx, crawl)
-			if err == nil || rev == 0 && time.Since(began) > replicaBehind {
+		switch {
+		case err != nil:
+		case s.sure:
+			if err = s.ask(ctx, crawl); err == nil {
 				return s.knownOrDefault(crawl), nil
 			}
+		case rev == 0 || time.Since(began) > replicaBehind:
+			return s.knownOrDefault(crawl), nil
 		}
 		if Sleep(ctx, wait) != nil {
-			return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, err)
+			return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, cmp.Or(err, ctx.Err()))
 		}
 	}
 }

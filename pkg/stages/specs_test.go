@@ -104,6 +104,7 @@ func TestSpecThatAReplicaLacksIsReadOfTheLeader(t *testing.T) {
 	rev := put(t, s, "news", 2*time.Second)
 	for _, asked := range []uint64{0, rev} {
 		blinded := newSpecs(s.bus, blind{s.kv})
+		blinded.sure = true
 		if r := get(t, blinded, "news", asked); r.Rev != rev || r.Delay != messages.Duration(2*time.Second) {
 			t.Errorf("asked for revision %d, got %d with a delay of %v", asked, r.Rev, r.Delay)
 		}
