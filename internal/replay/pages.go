@@ -134,8 +134,8 @@ func (p *preparer) checkGeneration(crawl string, spec *messages.Spec) error {
 // body copies a large body to the side, and waits for room there. Of one that is
 // gone the parser says so.
 func (p *preparer) body(ctx context.Context, page *messages.Page) error {
-	if there, err := p.side.feed.HasBody(ctx, page.BodyObject); there || err != nil {
-		return err
+	if there, err := p.side.feed.HasBody(ctx, page.BodyObject); err == nil && there {
+		return nil
 	}
 	for wait := minRefused; ; wait = min(2*wait, maxRefused) {
 		err := p.copyBody(ctx, page)

@@ -29,13 +29,12 @@ type objectBox struct {
 	bus    *Bus
 	bucket string
 	stream jetstream.Stream
-	stall  time.Duration // without progress a read ends
 }
 
 const (
-	objectChunk  = 128 << 10 // as of every client: below any max_payload in use
-	objectWindow = 32        // chunks on their way
-	objectStall  = 30 * time.Second
+	objectChunk  = 128 << 10        // as of every client: below any max_payload in use
+	objectWindow = 32               // chunks on their way
+	objectStall  = 30 * time.Second // without progress a read or a write ends
 )
 
 func (b *Bus) objectBox(ctx context.Context, bucket string) (*objectBox, error) {
@@ -45,7 +44,7 @@ func (b *Bus) objectBox(ctx context.Context, bucket string) (*objectBox, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open object store %s: %w", bucket, err)
 	}
-	return &objectBox{bus: b, bucket: bucket, stream: st, stall: objectStall}, nil
+	return &objectBox{bus: b, bucket: bucket, stream: st}, nil
 }
 
 // Subjects of an object store: the chunks of an object are on one that has its

@@ -144,7 +144,7 @@ func (d *download) chunk() ([]byte, error) {
 				return nil, fmt.Errorf("read snapshot: %w", err)
 			}
 			return nil, fmt.Errorf("read snapshot: %w: %s ends %d bytes early", ErrSnapshotDamaged, d.name, d.left)
-		case time.Since(began) > d.box.stall:
+		case time.Since(began) > objectStall:
 			return nil, fmt.Errorf("read snapshot: %w", err)
 		}
 		if err := Sleep(d.ctx, wait); err != nil {
