@@ -241,6 +241,9 @@ func TestAnnounce(t *testing.T) {
 	if err := Announce(b, "parser", "0.1.0", ""); err != nil {
 		t.Fatal(err)
 	}
+	if err := b.NC.Flush(); err != nil { // another connection may be faster than the subscriptions
+		t.Fatal(err)
+	}
 	other, _ := dial(t, br.url())
 	m, err := other.NC.Request("$SRV.INFO.seine-parser", nil, 5*time.Second)
 	if err != nil || !strings.Contains(string(m.Data), `"partitions":"4"`) {
