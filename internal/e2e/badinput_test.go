@@ -228,19 +228,27 @@ func TestBodiesWithoutMeasure(t *testing.T) {
 	a.add(messages.TooLarge, 1, "/special/endless")
 	a.add(messages.TooLarge, 1, "/special/bomb?mb=64")
 	a.add(messages.TooLarge, 1, "/special/headers?kb=512")
-	a.add(messages.Timeout, 2, "/special/drip?n=100000&ms=20") // never ends, never silent
-	a.add(messages.Timeout, 2, "/special/stall")
-	a.add(messages.Timeout, 2, "/special/slow?ms=60000")
 	a.add(messages.OK, 1, "/special/big?mb=20")
 	a.add(messages.OK, 1, "/wall")
 	a.add(messages.OK, 1, "/special/empty")
-	rs := a.run(t, web, "timeout: 3s\nmax_attempts: 2\n")
+	rs := a.run(t, web, "")
 	if r := rs["/wall"]; r.Title != "Wall" || len(r.Text) < 256<<10 || !strings.HasPrefix(wall, r.Text[:1000]) {
 		t.Errorf("the page of one long line has title %q and %d bytes of text", r.Title, len(r.Text))
 	}
 	if r := rs["/special/big?mb=20"]; len(r.Text) < 256<<10 {
 		t.Errorf("a page of 20 MB has %d bytes of text", len(r.Text))
 	}
+}
+
+func TestAnswersThatDoNotEnd(t *testing.T) {
+	t.Parallel()
+	web := testweb.New(testweb.Config{Special: true, RobotsTxt: testweb.RobotsMissing})
+	var a awkward
+	a.add(messages.Timeout, 2, "/special/drip?n=100000&ms=20") // never silent
+	a.add(messages.Timeout, 2, "/special/stall")
+	a.add(messages.Timeout, 2, "/special/slow?ms=60000")
+	a.add(messages.OK, 1, "/special/ok")
+	a.run(t, web, "timeout: 3s\nmax_attempts: 2\n")
 }
 
 func TestBrokenAnswersHaveAnOutcome(t *testing.T) {

@@ -64,7 +64,7 @@ const (
 	absurd           // the same, of thousands of years
 	negative         // the same, of a negative number
 	storm            // 503 with Retry-After, several times in a row
-	broken           // 503 without it, more often
+	broken           // 503 without it, until it is left alone
 	dying            // is dead for a while
 	dead             // dies and never comes back
 	slow             // takes its time for every answer
@@ -144,6 +144,7 @@ type misbehaviour struct {
 	bad    *testweb.Web
 	s      *testweb.Server
 	client *frontier.Client
+	mended atomic.Bool // the broken host
 }
 
 func (m *misbehaviour) spec() *messages.Spec {
@@ -159,10 +160,13 @@ func (m *misbehaviour) spec() *messages.Spec {
 }
 
 func (m *misbehaviour) misbehave() {
-	refuse := func(host, status, times int, retryAfter func(now time.Time) string) {
+	times := func(most int64) func() bool {
 		var n atomic.Int64
+		return func() bool { return n.Add(1) <= most }
+	}
+	refuse := func(host, status int, still func() bool, retryAfter func(now time.Time) string) {
 		m.bad.HandleHost(host, func(w http.ResponseWriter, _ *http.Request) bool {
-			if n.Add(1) > int64(times) {
+			if !still() {
 				return false
 			}
 			now := time.Now().UTC()
@@ -175,12 +179,12 @@ func (m *misbehaviour) misbehave() {
 		})
 	}
 	fixed := func(s string) func(time.Time) string { return func(time.Time) string { return s } }
-	refuse(inSeconds, 429, 1, fixed(fmt.Sprint(askedFor.Seconds())))
-	refuse(byDate, 429, 1, func(now time.Time) string { return now.Add(askedFor).Format(http.TimeFormat) })
-	refuse(absurd, 429, 1, fixed("99999999999999999999"))
-	refuse(negative, 429, 2, fixed("-5"))
-	refuse(storm, 503, 2, fixed("1"))
-	refuse(broken, 503, 6, nil)
+	refuse(inSeconds, 429, times(1), fixed(fmt.Sprint(askedFor.Seconds())))
+	refuse(byDate, 429, times(1), func(now time.Time) string { return now.Add(askedFor).Format(http.TimeFormat) })
+	refuse(absurd, 429, times(1), fixed("99999999999999999999"))
+	refuse(negative, 429, times(2), fixed("-5"))
+	refuse(storm, 503, times(2), fixed("1"))
+	refuse(broken, 503, func() bool { return !m.mended.Load() }, nil)
 	m.bad.SetHostDown(dying, true)
 	m.bad.SetHostDown(dead, true)
 }
@@ -228,6 +232,9 @@ func (m *misbehaviour) explained() {
 			seen[h] = st.Why
 			if st.Why == want {
 				delete(missing, h)
+				if h == broken {
+					m.mended.Store(true)
+				}
 			}
 		}
 		if m.failed(dying) >= inVain {
@@ -300,6 +307,7 @@ func (m *misbehaviour) checkGaps(host int) {
 	rs := m.bad.RequestsTo(host)
 	var slowdown, pause time.Duration
 	good, failures, tolerated := 0, 0, 5
+	failed := make(map[string]bool) // a URL that fails again says nothing new of a host whose breaker is closed
 	if host == dying || host == dead {
 		// Each fetcher has a connection that was of use before. When that ends
 		// without an answer, the server may not have seen the request, so the fetcher
@@ -321,7 +329,10 @@ func (m *misbehaviour) checkGaps(host int) {
 			}
 		case s == 0 || s == 503:
 			good = 0
-			failures++
+			if pause > 0 || !failed[rs[i].Path] {
+				failures++
+			}
+			failed[rs[i].Path] = true
 			if n := failures - tolerated; n >= 0 {
 				pause = min(8*badBreaker, badBreaker<<n)
 			}
