@@ -67,19 +67,15 @@ const onTheWay = 200 * time.Millisecond
 func (r *broker) await(ctx context.Context, name string) error {
 	for {
 		left, consumers := uint64(0), 0
-		s, err := r.bus.JS.Stream(ctx, messages.StreamRecords)
+		all, err := r.bus.Consumers(ctx, messages.StreamRecords)
 		if err != nil {
-			return fmt.Errorf("look at the records: %w", err)
+			return err //nolint:wrapcheck // says all
 		}
-		list := s.ListConsumers(ctx)
-		for c := range list.Info() {
+		for _, c := range all {
 			if strings.HasPrefix(c.Name, "writer-"+name+"-") {
 				left += c.NumPending
 				consumers++
 			}
-		}
-		if err := list.Err(); err != nil {
-			return fmt.Errorf("look at the consumers: %w", err)
 		}
 		if consumers == messages.DefaultPartitions && left == 0 {
 			return stages.Sleep(ctx, onTheWay) //nolint:wrapcheck // why it ended

@@ -296,18 +296,14 @@ func lastOf(t *testing.T, bus *stages.Bus, stream string) uint64 {
 func durables(t *testing.T, bus *stages.Bus) (names []string) {
 	t.Helper()
 	for _, stream := range []string{messages.StreamPages, messages.StreamRecords, messages.StreamURLs, messages.StreamResults} {
-		s, err := bus.JS.Stream(t.Context(), stream)
+		all, err := bus.Consumers(t.Context(), stream)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := s.ListConsumers(t.Context())
-		for c := range list.Info() {
+		for _, c := range all {
 			if c.Config.Durable != "" {
 				names = append(names, stream+"/"+c.Config.Durable)
 			}
-		}
-		if err := list.Err(); err != nil {
-			t.Fatal(err)
 		}
 	}
 	slices.Sort(names)

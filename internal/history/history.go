@@ -355,20 +355,16 @@ func (f *finder) deadSeeds() error {
 // writers are those that read the partition.
 func (f *finder) writers() error {
 	for _, stream := range []string{messages.StreamRecords, messages.StreamPages} {
-		s, err := f.bus.JS.Stream(f.ctx, stream)
+		consumers, err := f.bus.Consumers(f.ctx, stream)
 		if err != nil {
-			return fmt.Errorf("open stream %s: %w", stream, err)
+			return err //nolint:wrapcheck // says all
 		}
-		list := s.ListConsumers(f.ctx)
-		for c := range list.Info() {
+		for _, c := range consumers {
 			name, ok := strings.CutPrefix(c.Config.Durable, messages.ConsumerWriter+"-")
 			name, mine := strings.CutSuffix(name, fmt.Sprint("-", f.Partition))
 			if ok && mine {
 				f.Writers = append(f.Writers, Writer{Name: name, Stream: stream, Committed: c.AckFloor.Stream})
 			}
-		}
-		if err := list.Err(); err != nil && !errors.Is(err, jetstream.ErrEndOfData) {
-			return fmt.Errorf("look at the consumers of %s: %w", stream, err)
 		}
 	}
 	return nil

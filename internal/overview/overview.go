@@ -162,15 +162,15 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 		o.Streams = append(o.Streams, Stream{
 			Name: name, Messages: info.State.Msgs, Bytes: info.State.Bytes, Limit: max(0, info.Config.MaxBytes), Last: info.State.LastSeq,
 		})
-		list := s.ListConsumers(ctx)
-		for c := range list.Info() {
+		consumers, err := bus.Consumers(ctx, name)
+		if err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+		for _, c := range consumers {
 			if stage := stageOf(c.Config.Durable); stage != "" {
 				add(byStage, stage, c)
 				looks.Go(func() error { return first.look(ctx, s, stage, c) })
 			}
-		}
-		if err := list.Err(); err != nil {
-			return fmt.Errorf("look at the consumers of stream %s: %w", name, err)
 		}
 	}
 	err := looks.Wait()

@@ -101,7 +101,7 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 	if over == 0 {
 		return false, nil
 	}
-	read, slowest, n, err := j.readBy(ctx, s, info.State.LastSeq)
+	read, slowest, n, err := j.readBy(ctx, name, info.State.LastSeq)
 	if err != nil {
 		return false, err
 	}
@@ -167,14 +167,17 @@ func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string)
 	}
 }
 
-// readBy returns the highest sequence up to which every durable consumer of s
+// readBy returns the highest sequence up to which every durable consumer of a stream
 // has read, the one that has read least, and how many such consumers there are.
 // last is the stream's last sequence, read before: a consumer that has caught up
 // has read up to there.
-func (j *Janitor) readBy(ctx context.Context, s jetstream.Stream, last uint64) (read uint64, slowest string, n int, err error) {
+func (j *Janitor) readBy(ctx context.Context, stream string, last uint64) (read uint64, slowest string, n int, err error) {
+	all, err := j.Bus.Consumers(ctx, stream)
+	if err != nil {
+		return 0, "", 0, err
+	}
 	read = last
-	list := s.ListConsumers(ctx)
-	for c := range list.Info() {
+	for _, c := range all {
 		if c.Config.Durable == "" {
 			continue
 		}
@@ -182,9 +185,6 @@ func (j *Janitor) readBy(ctx context.Context, s jetstream.Stream, last uint64) (
 		if floor := c.AckFloor.Stream; floor < read && !j.caughtUp(ctx, c) {
 			read, slowest = floor, c.Config.Durable
 		}
-	}
-	if err := list.Err(); err != nil {
-		return 0, "", 0, fmt.Errorf("list consumers: %w", err)
 	}
 	return read, slowest, n, nil
 }

@@ -27,8 +27,7 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 	excess := float64(s.bytes) - float64(j.BodiesBytes)*j.KeepShare
 	for _, b := range s.objects {
 		mark, ok := markOf(b)
-		// A mark beyond the stream's end is of a stream that was made anew since.
-		if !ok || s.read < mark.page && mark.page <= s.last {
+		if !ok || s.read < mark.page {
 			continue
 		}
 		if excess <= 0 && time.Since(mark.at) < j.KeepAge {
@@ -83,7 +82,7 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 		return s, fmt.Errorf("look at stream %s: %w", messages.StreamPages, err)
 	}
 	s.last = pages.CachedInfo().State.LastSeq
-	read, _, n, err := j.readBy(ctx, pages, s.last)
+	read, _, n, err := j.readBy(ctx, messages.StreamPages, s.last)
 	if n >= j.Streams[messages.StreamPages] {
 		s.read = read
 	}
@@ -129,13 +128,15 @@ func (j *Janitor) sweepLoose(ctx context.Context, s bodiesSeen) error {
 	whole := make(map[string]bool, len(s.objects))
 	for _, o := range s.objects {
 		whole[o.NUID] = true
-		if _, read := markOf(o); read || !old(o.Name, uint64(o.Chunks)) {
+		// A mark beyond the stream's end is of one that was made anew since, unless who
+		// told the end has been cut off and is the leader no more.
+		if mark, read := markOf(o); read && mark.page <= s.last || !old(o.Name, uint64(o.Chunks)) {
 			continue
 		}
 		if err := markBody(ctx, s.store, o.Name, s.last); err != nil {
 			return err
 		}
-		j.Log.Info("no page was read of a large body, it need not stay", "object", o.Name, "bytes", o.Size)
+		j.Log.Info("no page has a large body, it need not stay", "object", o.Name, "bytes", o.Size)
 	}
 	for subject, n := range s.chunks {
 		if whole[strings.TrimPrefix(subject, s.box.chunkSubjects())] || !old(subject, n) {

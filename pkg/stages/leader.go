@@ -39,24 +39,11 @@ const codeNoMessage = 10037
 // decide that a message does not exist, or that another is the last. It returns
 // jetstream.ErrMsgNotFound.
 func (b *Bus) AskLeader(ctx context.Context, stream string, want Lookup) (*StoredMessage, error) {
-	req, err := json.Marshal(want)
-	if err != nil {
-		return nil, fmt.Errorf("encode lookup: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	m, err := b.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, req)
-	if errors.Is(err, nats.ErrNoResponders) {
-		err = jetstream.ErrJetStreamNotEnabled
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look into stream %s: %w", stream, err)
-	}
 	var answer struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message *StoredMessage      `json:"message"`
 	}
-	if err := json.Unmarshal(m.Data, &answer); err != nil {
+	if err := b.ask(ctx, "STREAM.MSG.GET."+stream, want, &answer); err != nil {
 		return nil, fmt.Errorf("look into stream %s: %w", stream, err)
 	}
 	switch {
@@ -68,6 +55,27 @@ func (b *Bus) AskLeader(ctx context.Context, stream string, want Lookup) (*Store
 		return nil, fmt.Errorf("look into stream %s: %w", stream, jetstream.ErrInvalidJetStreamResponse)
 	}
 	return answer.Message, nil
+}
+
+// ask makes a request of the JetStream API, whose answer may be an error as well.
+func (b *Bus) ask(ctx context.Context, what string, request, answer any) error {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
+	m, err := b.NC.RequestWithContext(ctx, "$JS.API."+what, text)
+	if errors.Is(err, nats.ErrNoResponders) {
+		err = jetstream.ErrJetStreamNotEnabled
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // by whoever asks
+	}
+	if err := json.Unmarshal(m.Data, answer); err != nil {
+		return fmt.Errorf("decode answer: %w", err)
+	}
+	return nil
 }
 
 // LastSequence is that of the last message stored for a subject, 0 if none is.
