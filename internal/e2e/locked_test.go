@@ -325,13 +325,14 @@ func (c *locked) wantForbidden() {
 func (c *locked) state() string {
 	c.t.Helper()
 	var all []string
-	list := c.dial("admin").JS.ListStreams(c.t.Context())
+	bus := c.dial("admin")
+	list := bus.JS.ListStreams(c.t.Context())
 	for info := range list.Info() {
 		st := info.State
 		if info.Config.Name == "KV_"+messages.BucketLeases { // what marks the end of a lease expires
 			st.Msgs, st.FirstSeq = 0, 0
 		}
-		all = append(all, fmt.Sprintf("%s: %d messages, %d to %d, %d consumers", info.Config.Name, st.Msgs, st.FirstSeq, st.LastSeq, st.Consumers))
+		all = append(all, fmt.Sprintf("%s: %d messages, %d to %d, read by %v", info.Config.Name, st.Msgs, st.FirstSeq, st.LastSeq, durables(c.t, bus, info.Config.Name)))
 	}
 	if err := list.Err(); err != nil || len(all) < 10 {
 		c.t.Fatalf("list streams: %v, %q", err, all)

@@ -61,7 +61,7 @@ func TestStoredPagesAreParsedAgainWhileTheCrawlRuns(t *testing.T) {
 	bus := dialCrawl(t, p)
 	eventually(t, 10*patience, "store pages", func() (bool, string) { return lastOf(t, bus, messages.StreamPages) >= uint64(stored), c.said() })
 
-	committed, consumers := digests(t, p.out), durables(t, bus)
+	committed, consumers := digests(t, p.out), durables(t, bus, replayed...)
 	again := filepath.Join(t.TempDir(), "again")
 	r := seine(t, "", "replay", "parse", "--data", p.data, "--spec", file(t, "changed.yaml", changedSpec), "--out", again, "--json", "--quiet")
 	r.within(10*patience, 0)
@@ -73,7 +73,7 @@ func TestStoredPagesAreParsedAgainWhileTheCrawlRuns(t *testing.T) {
 			t.Errorf("%s of the live output has changed", path)
 		}
 	}
-	if now := durables(t, bus); !slices.Equal(now, consumers) {
+	if now := durables(t, bus, replayed...); !slices.Equal(now, consumers) {
 		t.Errorf("durable consumers of the crawl are %v, were %v", now, consumers)
 	}
 	g.open()
@@ -215,7 +215,7 @@ func TestReplayOfACluster(t *testing.T) {
 	eventually(t, patience, "commit every page", func() (bool, string) {
 		return lastOf(t, bus, messages.StreamRecords) == uint64(len(pages)), ""
 	}, c.all()...)
-	requests, consumers := len(web.Requests()), durables(t, bus)
+	requests, consumers := len(web.Requests()), durables(t, bus, replayed...)
 
 	out := filepath.Join(t.TempDir(), "out")
 	parse := runSeine(t, "replay", "parse", "--nats", c.url, "--crawl", "c", "--spec", file(t, "changed.yaml", changedSpec), "--out", out)
@@ -251,7 +251,7 @@ func TestReplayOfACluster(t *testing.T) {
 	if n := len(web.Requests()); n != requests {
 		t.Errorf("replays made %d requests", n-requests)
 	}
-	if now := durables(t, bus); !slices.Equal(now, consumers) {
+	if now := durables(t, bus, replayed...); !slices.Equal(now, consumers) {
 		t.Errorf("durable consumers of the cluster are %v, were %v", now, consumers)
 	}
 	c.finish(bus, "c", patience)
@@ -292,10 +292,13 @@ func lastOf(t *testing.T, bus *stages.Bus, stream string) uint64 {
 	return s.CachedInfo().State.LastSeq
 }
 
-// durables are the durable consumers of the streams that are replayed.
-func durables(t *testing.T, bus *stages.Bus) (names []string) {
+// replayed are the streams that are replayed.
+var replayed = []string{messages.StreamPages, messages.StreamRecords, messages.StreamURLs, messages.StreamResults}
+
+// durables are the durable consumers of streams.
+func durables(t *testing.T, bus *stages.Bus, streams ...string) (names []string) {
 	t.Helper()
-	for _, stream := range []string{messages.StreamPages, messages.StreamRecords, messages.StreamURLs, messages.StreamResults} {
+	for _, stream := range streams {
 		all, err := bus.Consumers(t.Context(), stream)
 		if err != nil {
 			t.Fatal(err)

@@ -124,7 +124,9 @@ func (in *Installation) parser() Role {
 			dead(messages.StageParser),
 			specs(">"),
 			readBodies(),
-			Grants{"mark large bodies as read", []string{"$O." + messages.BucketBodies + ".M.*"}},
+			Grants{"mark large bodies as read", []string{
+				"$JS.API.DIRECT.GET." + obj(messages.BucketBodies) + ".$O." + messages.BucketBodies + ".M.*", "$O." + messages.BucketBodies + ".M.*",
+			}},
 			Grants{"tell duplicates", []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketDuplicates),
 				get(messages.BucketDuplicates, ">"), put(messages.BucketDuplicates, ">"),

@@ -111,12 +111,7 @@ func announced(names ...string) Grants {
 // readBodies lets a user read large bodies.
 func readBodies() Grants {
 	s := obj(messages.BucketBodies)
-	return Grants{"read large bodies", []string{
-		"$JS.API.DIRECT.GET." + s + ".$O." + messages.BucketBodies + ".M.*", "$JS.API.STREAM.MSG.GET." + s,
-		"$JS.API.CONSUMER.CREATE." + s + ".*.$O." + messages.BucketBodies + ".C.*",
-		"$JS.API.CONSUMER.DELETE." + s + ".*",
-		"$JS.FC." + s + ".>",
-	}}
+	return Grants{"read large bodies", []string{"$JS.API.DIRECT.GET." + s, "$JS.API.STREAM.MSG.GET." + s}}
 }
 
 // lease lets a user own partitions of a group.

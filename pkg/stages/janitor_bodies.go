@@ -178,6 +178,9 @@ func BodyRead(ctx context.Context, b *Bus, name string, page uint64) error {
 
 func markBody(ctx context.Context, store jetstream.ObjectStore, name string, page uint64) error {
 	info, err := store.GetInfo(ctx, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) { // its page was read more than once
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("mark body %s: %w", name, err)
 	}
@@ -187,7 +190,7 @@ func markBody(ctx context.Context, store jetstream.ObjectStore, name string, pag
 	}
 	meta.Metadata[messages.BodyReadAt] = time.Now().UTC().Format(time.RFC3339)
 	meta.Metadata[messages.BodyPage] = strconv.FormatUint(page, 10)
-	if err := store.UpdateMeta(ctx, name, meta); err != nil {
+	if err := store.UpdateMeta(ctx, name, meta); err != nil && !errors.Is(err, jetstream.ErrUpdateMetaDeleted) {
 		return fmt.Errorf("mark body %s: %w", name, err)
 	}
 	return nil

@@ -59,11 +59,9 @@ func objectInfoSubject(bucket, name string) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
-// errInfoDamaged is returned for what cannot be read as the info of an object.
-var errInfoDamaged = errors.New("info of object is damaged")
-
 // objectInfo returns what the leader of a bucket's stream knows of an object:
-// jetstream.ErrObjectNotFound if it was removed.
+// jetstream.ErrObjectNotFound if it was removed, errObjectDamaged if that cannot be
+// read.
 func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.ObjectInfo, error) {
 	m, err := b.AskLeader(ctx, "OBJ_"+bucket, Lookup{Last: objectInfoSubject(bucket, name)})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -74,7 +72,7 @@ func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.O
 	}
 	info := new(jetstream.ObjectInfo)
 	if err := json.Unmarshal(m.Data, info); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", errInfoDamaged, name, err)
+		return nil, fmt.Errorf("%w: %s: %w", errObjectDamaged, name, err)
 	}
 	if info.Deleted {
 		return nil, jetstream.ErrObjectNotFound

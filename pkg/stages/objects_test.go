@@ -94,53 +94,6 @@ func TestBodyIsStoredAsItCameOrNotAtAll(t *testing.T) {
 	}
 }
 
-// cutOff is an object store as a replica has it that is cut off from the others:
-// it does not know what they have stored since.
-type cutOff struct {
-	jetstream.ObjectStore
-	asked int
-	until int
-}
-
-func (c *cutOff) Get(ctx context.Context, name string, opts ...jetstream.GetObjectOpt) (jetstream.ObjectResult, error) {
-	if c.asked++; c.asked < c.until {
-		return nil, jetstream.ErrObjectNotFound
-	}
-	return c.ObjectStore.Get(ctx, name, opts...)
-}
-
-// The leader alone can say that a body is gone: a page that names one is lost if
-// that is believed of a replica.
-func TestBodyThatAReplicaLacksIsNotGone(t *testing.T) {
-	t.Parallel()
-	_, b := open(t)
-	ctx := t.Context()
-	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.PutBytes(ctx, "here", []byte("body")); err != nil {
-		t.Fatal(err)
-	}
-	replica := &cutOff{ObjectStore: store, until: 10}
-	r, err := b.getObject(ctx, replica, messages.BucketBodies, "here")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := io.ReadAll(r); err != nil || string(text) != "body" || replica.asked != 10 {
-		t.Errorf("read %q, %v after %d requests", text, err, replica.asked)
-	}
-	if err := store.Delete(ctx, "here"); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"here", "never"} {
-		replica := &cutOff{ObjectStore: store, until: 10}
-		if _, err := b.getObject(ctx, replica, messages.BucketBodies, name); !errors.Is(err, jetstream.ErrObjectNotFound) || replica.asked != 1 {
-			t.Errorf("%s: %v after %d requests", name, err, replica.asked)
-		}
-	}
-}
-
 // emptyReplica is a stream as a replica has it that was cut off before anything was
 // stored.
 type emptyReplica struct{ jetstream.Stream }
@@ -149,36 +102,121 @@ func (emptyReplica) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*je
 	return nil, jetstream.ErrMsgNotFound
 }
 
-func TestSnapshotIsReadOfTheLeaderWhereAReplicaLacksIt(t *testing.T) {
+// putBody stores a body of three chunks, and opens its object.
+func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*objectBox, []byte) {
+	t.Helper()
+	bodies, err := b.Bodies(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := noiseBytes(1, 2*objectChunk+5)
+	if err := bodies.Put(ctx, name, bytes.NewReader(data)); err != nil {
+		t.Fatal(err)
+	}
+	return bodies.box, data
+}
+
+// The leader alone can say that a chunk does not exist: a page whose body is in the
+// object store is lost if that is believed of a replica.
+func TestObjectIsReadOfTheLeaderWhereAReplicaLacksIt(t *testing.T) {
 	t.Parallel()
-	_, _, s := openSnapshots(t, 64<<20)
-	const size = 2*objectChunk + 5
-	snap := save(t, s, 0, 1, noise(1, size))
-	box, err := s.objects(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, b := open(t)
+	box, data := putBody(t.Context(), t, b, "here")
 	box.stream = emptyReplica{box.stream}
-	r, err := box.open(t.Context(), snap.Object)
+	r, err := box.open(t.Context(), "here")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, noiseBytes(1, size)) {
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("read %d bytes, %v", len(got), err)
 	}
 }
 
-// away is JetStream while the server of an object store does not answer.
+func TestObjectThatIsGoneOrDamagedIsTold(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	ctx := t.Context()
+	box, _ := putBody(ctx, t, b, "removed")
+	reader := func(name string) *download {
+		t.Helper()
+		putBody(ctx, t, b, name)
+		r, err := box.open(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(r, make([]byte, objectChunk+1)); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	removed := reader("removed")
+	if err := box.remove(ctx, "removed", removed.nuid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, removed); !errors.Is(err, jetstream.ErrObjectNotFound) {
+		t.Errorf("it was removed while it was read: %v", err)
+	}
+	short := reader("short")
+	if err := box.stream.Purge(ctx, jetstream.WithPurgeSubject(box.chunkSubject(short.nuid))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, short); !errors.Is(err, errObjectDamaged) {
+		t.Errorf("its end is missing: %v", err)
+	}
+	for _, name := range []string{"removed", "never"} {
+		if _, err := box.open(ctx, name); !errors.Is(err, jetstream.ErrObjectNotFound) {
+			t.Errorf("open %s: %v", name, err)
+		}
+		if _, err := NewPageBody(b, &messages.Page{BodyObject: name}, nil).Stored(ctx); !IsPoison(err) {
+			t.Errorf("a page whose body is gone: %v", err)
+		}
+	}
+}
+
+// silentReplica is a stream whose replicas do not answer.
+type silentReplica struct {
+	jetstream.Stream
+	asked chan struct{}
+}
+
+func (s silentReplica) GetMsg(ctx context.Context, _ uint64, _ ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
+	close(s.asked)
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A stage that is told to end must not wait for a server that is silent.
+func TestReadingAnObjectEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	box, _ := putBody(t.Context(), t, b, "here")
+	silent := silentReplica{box.stream, make(chan struct{})}
+	box.stream = silent
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := box.open(ctx, "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-silent.asked
+		cancel()
+	}()
+	if _, err := io.Copy(io.Discard, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("read %v", err)
+	}
+}
+
+// away is JetStream while the server of a stream does not answer.
 type away struct {
 	jetstream.JetStream
 	times int
 }
 
-func (a *away) ObjectStore(ctx context.Context, bucket string) (jetstream.ObjectStore, error) {
+func (a *away) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
 	if a.times--; a.times >= 0 {
 		return nil, nats.ErrNoResponders
 	}
-	return a.JetStream.ObjectStore(ctx, bucket)
+	return a.JetStream.Stream(ctx, name)
 }
 
 // The tries of a page are few; a server that is away is not one of them.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -38,11 +37,6 @@ func (b bytesAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// bodyTime bounds the reading of a body from the object store: one that is
-// deleted meanwhile would be waited for. It is generous, for 300 MB over a slow
-// network.
-const bodyTime = 10 * time.Minute
-
 // Stored opens the body encoded as the page's BodyEncoding says. It waits for
 // servers that are not there: the bodies may be on others than the page, which must
 // not be given up for that. The error is poison if the body is nowhere any more.
@@ -66,78 +60,18 @@ func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 }
 
 func (b *PageBody) open(ctx context.Context, name string) (io.ReadCloser, error) {
-	store, err := b.bus.JS.ObjectStore(ctx, messages.BucketBodies)
+	box, err := b.bus.objectBox(ctx, messages.BucketBodies)
 	if err != nil {
-		return nil, fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, bodyTime)
-	r, err := b.bus.getObject(ctx, store, messages.BucketBodies, name)
+	r, err := box.open(ctx, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		cancel()
 		return nil, PoisonError(fmt.Errorf("body %s is no longer in the object store", name))
 	}
 	if err != nil {
-		cancel()
-		return nil, fmt.Errorf("read body %s: %w", name, err)
+		return nil, err
 	}
-	return &storedBody{ReadCloser: r, name: name, cancel: cancel}, nil
-}
-
-// getObject gets an object that was there. A replica that is cut off from the others
-// does not know it until that is over, so the stream's leader decides whether it is
-// gone.
-func (b *Bus) getObject(ctx context.Context, store jetstream.ObjectStore, bucket, name string) (jetstream.ObjectResult, error) {
-	for began := time.Now(); ; {
-		r, err := openObject(ctx, store, name)
-		if !errors.Is(err, jetstream.ErrObjectNotFound) {
-			return r, err
-		}
-		if _, err := b.objectInfo(ctx, bucket, name); err != nil {
-			return nil, err
-		}
-		if time.Since(began) > electionTime {
-			return nil, fmt.Errorf("open object %s: no replica has it: %w", name, context.DeadlineExceeded)
-		}
-		if err := Sleep(ctx, 10*minRefusedWait); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// openObject gets an object, and bounds what is asked for that; reading it may take
-// as long as ctx says.
-func openObject(ctx context.Context, store jetstream.ObjectStore, name string) (jetstream.ObjectResult, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	late := time.AfterFunc(2*answerTime, cancel)
-	r, err := store.Get(ctx, name)
-	if err == nil && late.Stop() {
-		return r, nil
-	}
-	cancel()
-	if err == nil || errors.Is(err, context.Canceled) {
-		return nil, fmt.Errorf("open object %s: %w", name, context.DeadlineExceeded)
-	}
-	return nil, err
-}
-
-// storedBody is a body as it comes from the object store.
-type storedBody struct {
-	io.ReadCloser
-	name   string
-	cancel context.CancelFunc
-}
-
-func (s *storedBody) Read(p []byte) (int, error) {
-	n, err := s.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("read body %s: %w", s.name, err)
-	}
-	return n, err
-}
-
-func (s *storedBody) Close() error {
-	defer s.cancel()
-	return s.ReadCloser.Close()
+	return r, nil
 }
 
 // Decoded opens the body as the site meant it. Reading it returns an error that

@@ -205,12 +205,12 @@ func (s *Snapshots) Open(ctx context.Context, snap Snapshot) (io.ReadCloser, err
 	}
 	r, err := box.open(ctx, snap.Object)
 	if err != nil {
-		return nil, fmt.Errorf("open snapshot of partition %d: %w", snap.Partition, err)
+		return nil, fmt.Errorf("open snapshot of partition %d: %w", snap.Partition, snapshotError(err))
 	}
 	if r.left != snap.Bytes {
 		return nil, fmt.Errorf("open snapshot of partition %d: %w: %d bytes, %d were saved", snap.Partition, ErrSnapshotDamaged, r.left, snap.Bytes)
 	}
-	return r, nil
+	return snapshotReader{r}, nil
 }
 
 // Binding says which store has the live state of a partition: another owner

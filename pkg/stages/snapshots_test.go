@@ -297,7 +297,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		if err := damage(box.stream, before+1); err != nil {
 			t.Fatal(err)
 		}
-		r, err := box.open(t.Context(), snap.Object)
+		r, err := s.Open(t.Context(), snap)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		}
 	}
 	snap := save(t, s, 0, 1, noise(7, size))
-	r, err := box.open(t.Context(), snap.Object)
+	r, err := s.Open(t.Context(), snap)
 	if err != nil {
 		t.Fatal(err)
 	}
