@@ -70,10 +70,16 @@ func (r *recorder) Flush() {
 	_ = http.NewResponseController(r.ResponseWriter).Flush()
 }
 
-// Hijack implements http.Hijacker. The status stays what it was, 0 if nothing had been sent.
+// Hijack implements http.Hijacker. The status stays what it was, 0 if nothing had been sent. The request ends now: the
+// client may see the end of the connection before the handler, which closes it, goes on.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(r.ResponseWriter).Hijack()
-	r.hijacked = r.hijacked || err == nil
+	if err == nil {
+		r.hijacked = true
+		r.log.mu.Lock()
+		defer r.log.mu.Unlock()
+		r.request.End = r.log.now()
+	}
 	return conn, rw, err
 }
 

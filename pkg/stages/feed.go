@@ -18,8 +18,8 @@ type Feed struct {
 	bus    *Bus
 	stream string
 	config jetstream.ConsumerConfig
-	last   Position     // of the last message handed out
-	over   *atomic.Bool // set when the stream is found to be in another life
+	last   Position // of the last message handed out
+	acks   *acks
 	lag    *share
 	short  time.Time // when the stream first ended before the position, zero if it does not
 	out    chan *FeedMessage
@@ -38,17 +38,12 @@ type FeedMessage struct {
 	Message
 	// Position is where the feed goes on after this message.
 	Position Position
-	msg      jetstream.Msg
-	over     *atomic.Bool
+	acks     *acks
 }
 
 // Ack tells the server that m and all before it in the feed are done. A lost
 // acknowledgement costs nothing but history kept longer.
-func (m *FeedMessage) Ack() {
-	if !m.over.Load() { // its sequence would acknowledge other messages now
-		_ = m.msg.Ack()
-	}
-}
+func (m *FeedMessage) Ack() { m.acks.acknowledge(m.Sequence) }
 
 // Feed prefetch: enough for a batch, little enough that many feeds fit in
 // memory. The byte limit must exceed the largest message, 1 MiB, or the pull
@@ -67,8 +62,8 @@ const (
 func NewFeed(b *Bus, stream string, config jetstream.ConsumerConfig, after Position) *Feed {
 	feedRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
 	return &Feed{
-		bus: b, stream: stream, config: config, last: after, over: new(atomic.Bool), lag: lagOf(config.Durable),
-		out: make(chan *FeedMessage, feedAhead),
+		bus: b, stream: stream, config: config, last: after, lag: lagOf(config.Durable),
+		acks: &acks{nc: b.NC, stream: stream, done: after.Sequence}, out: make(chan *FeedMessage, feedAhead),
 	}
 }
 
@@ -128,11 +123,12 @@ func (f *Feed) session(ctx context.Context) error {
 		if md.Sequence.Consumer != expect {
 			return errGap
 		}
+		f.acks.delivered(md.Sequence)
 		if md.Sequence.Stream <= f.last.Sequence {
 			continue
 		}
 		at := Position{Created: f.last.Created, Sequence: md.Sequence.Stream, Stored: md.Timestamp}
-		fm := &FeedMessage{msg: m, over: f.over, Position: at, Message: Message{
+		fm := &FeedMessage{acks: f.acks, Position: at, Message: Message{
 			Subject: m.Subject(), Header: m.Headers(), Data: m.Data(), Stream: md.Stream,
 			Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
 		}}
@@ -186,7 +182,9 @@ func (f *Feed) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, e
 
 var errGap = errors.New("messages were lost on the way, reading them again")
 
-// rewind makes the consumer start right after the last message handed out.
+// rewind makes the consumer start right after the last message acknowledged: what
+// was handed out since comes once more, and is passed over. To start after that
+// would acknowledge it, and the janitor would let go of what its owner has not done.
 func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream.Consumer, error) {
 	s, err := f.bus.JS.Stream(ctx, f.stream)
 	if err != nil {
@@ -195,7 +193,7 @@ func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream
 	if err := f.verify(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	c, err := f.consumerFrom(ctx, s, f.last.Sequence+1)
+	c, err := f.consumer(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,21 +210,21 @@ func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream
 	return iter, c, nil
 }
 
-// consumerFrom returns the consumer, which delivers next first.
-func (f *Feed) consumerFrom(ctx context.Context, s jetstream.Stream, next uint64) (jetstream.Consumer, error) {
+func (f *Feed) consumer(ctx context.Context, s jetstream.Stream) (jetstream.Consumer, error) {
 	config := f.config
-	if config.Durable == "" {
-		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, next
+	if config.Durable == "" { // acknowledges nothing
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, f.last.Sequence+1
 	}
 	c, err := s.CreateOrUpdateConsumer(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open consumer %s: %w", config.Durable, err)
 	}
+	done := f.acks.begin(config.Durable)
 	if config.Durable == "" {
 		return c, nil
 	}
-	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, config.Durable, next); err != nil {
-		return nil, fmt.Errorf("rewind consumer %s to %d: %w", config.Durable, next, err)
+	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, config.Durable, done+1); err != nil {
+		return nil, fmt.Errorf("rewind consumer %s to %d: %w", config.Durable, done+1, err)
 	}
 	return c, nil
 }
@@ -278,8 +276,8 @@ func (f *Feed) verify(ctx context.Context, s jetstream.Stream) error {
 		f.bus.Log.Warn("stream is not the one that was read before, reading all of it again",
 			"stream", f.stream, "position", f.last.Sequence, "last", info.State.LastSeq)
 	}
-	f.over.Store(true)
-	f.over = new(atomic.Bool)
+	f.acks.end()
+	f.acks = &acks{nc: f.bus.NC, stream: f.stream}
 	f.last = Position{Created: info.Created}
 	return nil
 }

@@ -1,10 +1,13 @@
 package stages
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
 )
@@ -153,6 +156,40 @@ func TestFeedBrokerRestart(t *testing.T) {
 		if !m.Position.Created.Equal(got[0].Position.Created) {
 			t.Error("the stream is taken for another one")
 		}
+	}
+}
+
+// What was handed out and not acknowledged is not acknowledged by a new connection:
+// the janitor would let go of what the owner may have to read again.
+func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	f := feedOf(b, Position{})
+	start(t, f.Run)
+	send(t, b, urls, 10)
+	got := next(t, f, 10)
+	got[2].Ack()
+	floor := func() uint64 { return consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream }
+	eventually(t, "the third is acknowledged", func() bool { return floor() == 3 })
+	for session := range 3 {
+		br.stop()
+		br.start()
+		var text string
+		eventually(t, "there is a message more", func() bool {
+			text = fmt.Sprint("after ", session)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := b.JS.Publish(ctx, urls, []byte(text), jetstream.WithMsgID(text))
+			return err == nil
+		})
+		if m := next(t, f, 1); texts(m)[0] != text {
+			t.Fatalf("session %d: %q came, want %q", session, texts(m), text)
+		}
+		if n := floor(); n != 3+uint64(session) {
+			t.Errorf("session %d: all up to %d is acknowledged, want %d", session, n, 3+session)
+		}
+		got[3+session].Ack() // of the first session
+		eventually(t, "another is acknowledged", func() bool { return floor() == 4+uint64(session) })
 	}
 }
 

@@ -1,0 +1,69 @@
+package stages
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// acks tells the server what the owner of a feed has acknowledged, in one life of
+// the stream. The server takes an acknowledgement by the sequence of the message in
+// the consumer as well, which begins anew when the feed rewinds: that of an earlier
+// session would make it pass over later ones.
+type acks struct {
+	nc     *nats.Conn
+	stream string
+
+	mu       sync.Mutex
+	consumer string                   // of the session, "" if nothing is to be told
+	done     uint64                   // sequence up to which all is acknowledged
+	sent     []jetstream.SequencePair // messages of this session that are not, in order
+}
+
+// begin begins a session, which the messages after the sequence that it returns
+// come in.
+func (a *acks) begin(consumer string) (done uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.consumer, a.sent = consumer, nil
+	return a.done
+}
+
+// end is for a stream that is another now: its sequences are of other messages.
+func (a *acks) end() { a.begin("") }
+
+// delivered notes that a message came in this session. It may have been handed out,
+// and acknowledged, in an earlier one.
+func (a *acks) delivered(at jetstream.SequencePair) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := len(a.sent); a.consumer != "" && (n == 0 || at.Stream > a.sent[n-1].Stream) {
+		a.sent = append(a.sent, at)
+	}
+	a.tell()
+}
+
+// acknowledge notes that all up to a message is done.
+func (a *acks) acknowledge(seq uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done = max(a.done, seq)
+	a.tell()
+}
+
+// tell acknowledges the last message of this session that is done, and so those
+// before it.
+func (a *acks) tell() {
+	n := 0
+	for n < len(a.sent) && a.sent[n].Stream <= a.done {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	last := a.sent[n-1]
+	a.sent = a.sent[n:]
+	_ = a.nc.Publish(fmt.Sprintf("$JS.ACK.%s.%s.1.%d.%d.0.0", a.stream, a.consumer, last.Stream, last.Consumer), []byte("+ACK"))
+}
