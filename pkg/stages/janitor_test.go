@@ -305,6 +305,7 @@ type bodyStand struct {
 	t      *testing.T
 	bus    *Bus
 	store  jetstream.ObjectStore
+	bodies *Bodies
 	parser jetstream.Consumer
 }
 
@@ -314,6 +315,9 @@ func newBodyStand(t *testing.T) *bodyStand {
 	s.BodiesBytes = 100
 	var err error
 	if s.store, err = b.JS.ObjectStore(t.Context(), messages.BucketBodies); err != nil {
+		t.Fatal(err)
+	}
+	if s.bodies, err = b.Bodies(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.parser = s.consumer("parser")
@@ -331,7 +335,7 @@ func (s *bodyStand) consumer(durable string) jetstream.Consumer {
 
 func (s *bodyStand) put(name string) {
 	s.t.Helper()
-	if _, err := s.store.PutBytes(s.t.Context(), name, make([]byte, 1000)); err != nil {
+	if err := s.bodies.Put(s.t.Context(), name, bytes.NewReader(make([]byte, 1000))); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"seine/internal/natstest"
@@ -261,16 +261,20 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 	if got := p.parse(t, pg, small); got.record.Title != "large" {
 		t.Errorf("title %q of a compressed body", got.record.Title)
 	}
-	store, err := p.bus.JS.ObjectStore(t.Context(), messages.BucketBodies)
+	bodies, err := p.bus.Bodies(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Put(t.Context(), jetstream.ObjectMeta{Name: "1/x"}, strings.NewReader(string(small))); err != nil {
+	if err := bodies.Put(t.Context(), "1/x", bytes.NewReader(small)); err != nil {
 		t.Fatal(err)
 	}
 	pg.BodyObject = "1/x"
 	if got := p.parse(t, pg, nil); got.record.Title != "large" {
 		t.Errorf("title %q of a body in the object store", got.record.Title)
+	}
+	store, err := p.bus.JS.ObjectStore(t.Context(), messages.BucketBodies)
+	if err != nil {
+		t.Fatal(err)
 	}
 	info, err := store.GetInfo(t.Context(), "1/x")
 	if err != nil || info.Metadata[messages.BodyReadAt] == "" || info.Metadata[messages.BodyPage] == "" {

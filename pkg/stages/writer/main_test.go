@@ -23,9 +23,6 @@ func TestMain(m *testing.M) {
 		// A process-wide timer of the server, and of the store that it uses.
 		goleak.IgnoreTopFunction("github.com/nats-io/nats-server/v2/server/ats.init.0.func1"),
 		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server/ats.Register.func1"),
-		// Put of the client's object store forgets its channel now and then before the
-		// goroutine that waits on it has looked (nats.go 1.55, newAsyncReply).
-		goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"),
 		// Connections to S3 that are kept for the next request.
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/output"
 	"seine/internal/warc"
@@ -115,10 +114,9 @@ func publishPages(t testing.TB, bus *stages.Bus, crawl string, from, to int) {
 
 func storeBody(t testing.TB, bus *stages.Bus, name string, body io.Reader) {
 	t.Helper()
-	store, err := bus.JS.ObjectStore(t.Context(), messages.BucketBodies)
+	bodies, err := bus.Bodies(t.Context())
 	check(t, err)
-	_, err = store.Put(t.Context(), jetstream.ObjectMeta{Name: name}, body)
-	check(t, err)
+	check(t, bodies.Put(t.Context(), name, body))
 }
 
 // archived is a page as it is in committed files.
