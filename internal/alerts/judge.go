@@ -41,6 +41,8 @@ type State struct {
 	// about that although something could be done.
 	Done  int64     `json:"done"`
 	Moved time.Time `json:"moved"`
+	// Over says that the crawl had ended when that was last known.
+	Over bool `json:"over,omitempty"`
 }
 
 // Raise is an alert that was raised, or is about to be: it was seen bad Looks
@@ -123,8 +125,12 @@ func on(a *messages.Alerts, k Kind) bool {
 // findings are what all thresholds say. If none of them counts any more, it says
 // why.
 func (s *State) findings(a *messages.Alerts, look *Look) (found []finding, why string) {
-	switch c := &look.Crawl; {
-	case c.Over:
+	c := &look.Crawl
+	if c.Unknown == "" {
+		s.Over = c.Over
+	}
+	switch {
+	case s.Over:
 		s.restart()
 		return nil, "the crawl has ended"
 	case *a == messages.Alerts{Webhook: a.Webhook, AllowPrivate: a.AllowPrivate}:

@@ -133,6 +133,17 @@ func TestUnansweredFrontierIsNoProgress(t *testing.T) {
 	}
 }
 
+// What concerns all crawls is told for those that run, though nobody can be asked now.
+func TestCrawlThatHasEndedRaisesNothingWhileNobodyAnswers(t *testing.T) {
+	d := newDay(t)
+	d.pass(time.Minute, func(l *Look) { l.Crawl.Over = true })
+	d.look.Streams = []Stream{{Name: "PAGES", Bytes: 99, Limit: 100}}
+	d.pass(20*time.Minute, func(l *Look) { l.Crawl = Progress{Unknown: "partition 3: no frontier answers"} })
+	d.want()
+	d.pass(10*time.Minute, func(l *Look) { l.Crawl = Progress{} })
+	d.want("raised stream_full PAGES")
+}
+
 // Nobody watched while the broker was away, so that time says nothing.
 func TestTimeThatNobodyWatchedDoesNotCount(t *testing.T) {
 	d := newDay(t)

@@ -199,7 +199,7 @@ func (w *Watchdog) judge(ctx context.Context, c *overview.Crawl, spec *messages.
 			notified.WithLabelValues("dropped").Add(float64(n))
 		}
 	}
-	if look.Crawl.Over && had+len(state.Alerts)+len(changes) == 0 {
+	if know.state.Over && state.Over && had+len(state.Alerts)+len(changes) == 0 {
 		know.state = state // nothing worth keeping
 		return nil
 	}
