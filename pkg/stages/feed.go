@@ -63,7 +63,7 @@ func NewFeed(b *Bus, stream string, config jetstream.ConsumerConfig, after Posit
 	feedRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
 	return &Feed{
 		bus: b, stream: stream, config: config, last: after, lag: lagOf(config.Durable),
-		acks: &acks{nc: b.NC, stream: stream, done: after.Sequence}, out: make(chan *FeedMessage, feedAhead),
+		acks: &acks{nc: b.NC, done: after.Sequence}, out: make(chan *FeedMessage, feedAhead),
 	}
 }
 
@@ -123,7 +123,7 @@ func (f *Feed) session(ctx context.Context) error {
 		if md.Sequence.Consumer != expect {
 			return errGap
 		}
-		f.acks.delivered(md.Sequence)
+		f.acks.delivered(md.Sequence, m.Reply())
 		if md.Sequence.Stream <= f.last.Sequence {
 			continue
 		}
@@ -219,7 +219,7 @@ func (f *Feed) consumer(ctx context.Context, s jetstream.Stream) (jetstream.Cons
 	if err != nil {
 		return nil, fmt.Errorf("open consumer %s: %w", config.Durable, err)
 	}
-	done := f.acks.begin(config.Durable)
+	done := f.acks.begin(config.Durable != "")
 	if config.Durable == "" {
 		return c, nil
 	}
@@ -277,7 +277,7 @@ func (f *Feed) verify(ctx context.Context, s jetstream.Stream) error {
 			"stream", f.stream, "position", f.last.Sequence, "last", info.State.LastSeq)
 	}
 	f.acks.end()
-	f.acks = &acks{nc: f.bus.NC, stream: f.stream}
+	f.acks = &acks{nc: f.bus.NC}
 	f.last = Position{Created: info.Created}
 	return nil
 }

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -13,33 +14,36 @@ import (
 // the consumer as well, which begins anew when the feed rewinds: that of an earlier
 // session would make it pass over later ones.
 type acks struct {
-	nc     *nats.Conn
-	stream string
+	nc *nats.Conn
 
-	mu       sync.Mutex
-	consumer string                   // of the session, "" if nothing is to be told
-	done     uint64                   // sequence up to which all is acknowledged
-	sent     []jetstream.SequencePair // messages of this session that are not, in order
+	mu      sync.Mutex
+	telling bool                     // there is somebody to tell
+	done    uint64                   // sequence up to which all is acknowledged
+	sent    []jetstream.SequencePair // messages of this session that are not, in order
+	subject string                   // of acknowledgements, but for the message's part
 }
 
 // begin begins a session, which the messages after the sequence that it returns
 // come in.
-func (a *acks) begin(consumer string) (done uint64) {
+func (a *acks) begin(telling bool) (done uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.consumer, a.sent = consumer, nil
+	a.telling, a.sent = telling, nil
 	return a.done
 }
 
 // end is for a stream that is another now: its sequences are of other messages.
-func (a *acks) end() { a.begin("") }
+func (a *acks) end() { a.begin(false) }
 
-// delivered notes that a message came in this session. It may have been handed out,
-// and acknowledged, in an earlier one.
-func (a *acks) delivered(at jetstream.SequencePair) {
+// delivered notes that a message came in this session, to be acknowledged at reply. It
+// may have been handed out, and acknowledged, in an earlier one.
+func (a *acks) delivered(at jetstream.SequencePair, reply string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if n := len(a.sent); a.consumer != "" && (n == 0 || at.Stream > a.sent[n-1].Stream) {
+	if n := len(a.sent); a.telling && (n == 0 || at.Stream > a.sent[n-1].Stream) {
+		if n == 0 {
+			a.subject = ackSubject(reply)
+		}
 		a.sent = append(a.sent, at)
 	}
 	a.tell()
@@ -65,5 +69,17 @@ func (a *acks) tell() {
 	}
 	last := a.sent[n-1]
 	a.sent = a.sent[n:]
-	_ = a.nc.Publish(fmt.Sprintf("$JS.ACK.%s.%s.1.%d.%d.0.0", a.stream, a.consumer, last.Stream, last.Consumer), []byte("+ACK"))
+	_ = a.nc.Publish(fmt.Sprintf("%s.1.%d.%d.0.0", a.subject, last.Stream, last.Consumer), []byte("+ACK"))
+}
+
+// ackSubject returns what the subjects have in common at which the messages of a
+// consumer are acknowledged: $JS.ACK.<stream>.<consumer>, or with domain and account
+// before the stream (ADR-15).
+func ackSubject(reply string) string {
+	tokens := strings.Split(reply, ".")
+	n := 4
+	if len(tokens) > 9 {
+		n = 6
+	}
+	return strings.Join(tokens[:min(n, len(tokens))], ".")
 }
