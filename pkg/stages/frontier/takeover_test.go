@@ -218,17 +218,16 @@ type errand struct {
 // take gets n requests from FETCH.
 func (a *arena) take(n int) (es []*errand) {
 	a.t.Helper()
-	for deadline := time.Now().Add(maxWait); len(es) < n; {
-		if time.Now().After(deadline) {
-			a.t.Fatalf("%d requests came, want %d", len(es), n)
-		}
-		batch, err := a.fetch.Fetch(n-len(es), jetstream.FetchMaxWait(time.Second))
+	// One pull: what comes when one has been given up is delivered again only after AckWait.
+	batch, err := a.fetch.Fetch(n, jetstream.FetchMaxWait(maxWait))
+	a.must(err)
+	for m := range batch.Messages() {
+		req, err := messages.DecodeRequest(m.Data())
 		a.must(err)
-		for m := range batch.Messages() {
-			req, err := messages.DecodeRequest(m.Data())
-			a.must(err)
-			es = append(es, &errand{req, a, m})
-		}
+		es = append(es, &errand{req, a, m})
+	}
+	if len(es) < n {
+		a.t.Fatalf("%d requests came, want %d: %v", len(es), n, batch.Error())
 	}
 	return es
 }
