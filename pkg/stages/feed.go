@@ -219,10 +219,10 @@ func (f *Feed) consumer(ctx context.Context, s jetstream.Stream) (jetstream.Cons
 	if err != nil {
 		return nil, fmt.Errorf("open consumer %s: %w", config.Durable, err)
 	}
-	done := f.acks.begin(config.Durable != "")
 	if config.Durable == "" {
 		return c, nil
 	}
+	done := f.acks.begin()
 	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, config.Durable, done+1); err != nil {
 		return nil, fmt.Errorf("rewind consumer %s to %d: %w", config.Durable, done+1, err)
 	}

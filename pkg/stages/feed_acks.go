@@ -17,7 +17,7 @@ type acks struct {
 	nc *nats.Conn
 
 	mu      sync.Mutex
-	telling bool                     // there is somebody to tell
+	telling bool                     // a session has begun whose consumer takes acknowledgements
 	done    uint64                   // sequence up to which all is acknowledged
 	sent    []jetstream.SequencePair // messages of this session that are not, in order
 	subject string                   // of acknowledgements, but for the message's part
@@ -25,15 +25,19 @@ type acks struct {
 
 // begin begins a session, which the messages after the sequence that it returns
 // come in.
-func (a *acks) begin(telling bool) (done uint64) {
+func (a *acks) begin() (done uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.telling, a.sent = telling, nil
+	a.telling, a.sent = true, nil
 	return a.done
 }
 
 // end is for a stream that is another now: its sequences are of other messages.
-func (a *acks) end() { a.begin(false) }
+func (a *acks) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.telling, a.sent = false, nil
+}
 
 // delivered notes that a message came in this session, to be acknowledged at reply. It
 // may have been handed out, and acknowledged, in an earlier one.
