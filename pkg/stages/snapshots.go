@@ -102,7 +102,7 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 		return meta, err
 	}
 	meta.Partition, meta.Object = p, objectName(p, meta.Epoch)
-	if err := box.sweep(ctx, p, meta.Epoch, have.Object); err != nil {
+	if have, err = s.sweep(ctx, box, meta, have); err != nil {
 		s.bus.Log.Warn("cannot remove what failed snapshots left", "partition", p, "error", err)
 	}
 	if meta.Bytes, err = box.put(ctx, meta.Object, meta.Object, write); err != nil {
@@ -123,6 +123,39 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 	return meta, nil
 }
 
+// sweep removes what crashes of owners up to meta's have left of the partition:
+// objects that no record names. When there are any, the record have is written
+// again before they go, for only that proves that it is the newest: a leader that
+// was cut off may have answered with the one before, and then the object that the
+// partition lives by looks like one that nobody knows of. It returns the record as
+// it is now. Without a record there is no such proof, and what is left stays until
+// there is one.
+func (s *Snapshots) sweep(ctx context.Context, box *objectBox, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
+	if have.Object == "" {
+		return have, nil
+	}
+	left, err := box.unrecorded(ctx, meta.Partition, meta.Epoch, have.Object)
+	if err != nil || len(left) == 0 {
+		return have, err
+	}
+	text, err := json.Marshal(have.Snapshot)
+	if err != nil {
+		return have, fmt.Errorf("encode snapshot: %w", err)
+	}
+	revision, err := s.update(ctx, meta.Partition, text, have.revision)
+	if err != nil {
+		return have, fmt.Errorf("confirm the newest snapshot: %w", err)
+	}
+	have.revision = revision
+	for _, name := range left {
+		if err := box.remove(ctx, name, name); err != nil {
+			return have, err
+		}
+		s.bus.Log.Info("removed what a failed snapshot left", "partition", meta.Partition, "object", name)
+	}
+	return have, nil
+}
+
 // recordedSnapshot is a Snapshot and the revision of its record, 0 for none.
 type recordedSnapshot struct {
 	Snapshot
@@ -138,7 +171,7 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 		return have, fmt.Errorf("encode snapshot: %w", err)
 	}
 	for {
-		err := s.update(ctx, snap.Partition, text, have.revision)
+		_, err := s.update(ctx, snap.Partition, text, have.revision)
 		if err == nil {
 			return have, nil
 		}
@@ -161,16 +194,15 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 }
 
 // update stores the record of a partition's snapshot if it still has the revision,
-// 0 for none.
-func (s *Snapshots) update(ctx context.Context, p int, text []byte, revision uint64) error {
+// 0 for none, and returns the new one.
+func (s *Snapshots) update(ctx context.Context, p int, text []byte, revision uint64) (uint64, error) {
 	ctx, cancel := answerWithin(ctx)
 	defer cancel()
 	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+		return 0, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	_, err = kv.Update(ctx, snapshotKey(p), text, revision)
-	return err
+	return kv.Update(ctx, snapshotKey(p), text, revision)
 }
 
 // Newest returns the newest snapshot of partition p, if there is one.

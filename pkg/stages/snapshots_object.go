@@ -20,14 +20,14 @@ func (s *Snapshots) objects(ctx context.Context) (*objectBox, error) {
 	return s.bus.objectBox(ctx, messages.BucketSnapshots)
 }
 
-// sweep removes the objects of partition p that are not keep, and are not of a
-// newer owner, who may be writing one.
-func (o *objectBox) sweep(ctx context.Context, p int, epoch uint64, keep string) error {
+// unrecorded lists the objects of partition p, whole or not, that are not the
+// recorded one, nor of a newer owner, who may be writing one.
+func (o *objectBox) unrecorded(ctx context.Context, p int, epoch uint64, recorded string) ([]string, error) {
 	actx, cancel := answerWithin(ctx)
 	defer cancel()
 	info, err := o.stream.Info(actx, jetstream.WithSubjectFilter(o.subjects()+">"))
 	if err != nil {
-		return fmt.Errorf("list objects: %w", err)
+		return nil, fmt.Errorf("list objects: %w", err)
 	}
 	var names []string
 	for subject := range info.State.Subjects {
@@ -41,19 +41,13 @@ func (o *objectBox) sweep(ctx context.Context, p int, epoch uint64, keep string)
 		}
 		var of int
 		var made uint64
-		if n, err := fmt.Sscanf(name, "p%d-e%d-", &of, &made); n != 2 || err != nil || of != p || made > epoch || name == keep {
+		if n, err := fmt.Sscanf(name, "p%d-e%d-", &of, &made); n != 2 || err != nil || of != p || made > epoch || name == recorded {
 			continue
 		}
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		if err := o.remove(ctx, name, name); err != nil {
-			return err
-		}
-		o.bus.Log.Info("removed what a failed snapshot left", "partition", p, "object", name)
-	}
-	return nil
+	return slices.Compact(names), nil
 }
 
 // snapshotReader reads the object of a snapshot.

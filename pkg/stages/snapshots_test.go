@@ -186,6 +186,31 @@ func TestSnapshotOfNewerOwnerIsNotSwept(t *testing.T) {
 	}
 }
 
+// A leader that is cut off answers with the record before the newest for a while:
+// the newest is no left-over.
+func TestSnapshotIsNotSweptByAnOldRecord(t *testing.T) {
+	t.Parallel()
+	_, _, s := openSnapshots(t, 64<<20)
+	save(t, s, 0, 1, noise(1, 1000))
+	old, err := s.recorded(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := save(t, s, 0, 1, noise(2, 1000))
+	box, err := s.objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, have := range []recordedSnapshot{old, {}} {
+		if _, err := s.sweep(t.Context(), box, Snapshot{Partition: 0, Epoch: 1}, have); have.Object != "" && !IsConflict(err) {
+			t.Errorf("swept by record %d: %v", have.revision, err)
+		}
+	}
+	if data, err := load(t, s, newest); err != nil || !bytes.Equal(data, noiseBytes(2, 1000)) {
+		t.Errorf("the newest: %d bytes, %v", len(data), err)
+	}
+}
+
 func TestSnapshotThatFails(t *testing.T) {
 	t.Parallel()
 	_, b, s := openSnapshots(t, 64<<20)
