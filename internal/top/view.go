@@ -109,7 +109,11 @@ func (m *Model) trouble() string {
 }
 
 func (m *Model) footer() string {
-	keys := "? help  / filter  tab next list  enter look into  p pause  r resume  c cancel  q quit"
+	keys := m.widest(
+		"? help  / filter  tab next list  enter look into  p pause  r resume  c cancel  q quit",
+		"? help  / filter  tab list  enter look  p pause  r resume  c cancel  q quit",
+		"? help  / filter  tab list  enter look  q quit", // the help has the others
+	)
 	switch {
 	case m.confirm != nil:
 		keys = "y cancel  any other key: leave it"
@@ -119,10 +123,18 @@ func (m *Model) footer() string {
 		keys = "esc back  up down scroll  p pause  r resume  c cancel"
 	case m.overlay != noOverlay:
 		keys = "esc back  up down scroll"
-	case m.width < len(keys):
-		keys = "? help  / filter  tab list  enter look  p pause  r resume  c cancel  q quit"
 	}
 	return faint.of(keys)
+}
+
+// widest returns the first of some texts that has room, or else the last.
+func (m *Model) widest(texts ...string) string {
+	for _, t := range texts {
+		if len(t) <= m.width {
+			return t
+		}
+	}
+	return texts[len(texts)-1]
 }
 
 // warnings are the lines at the top that are there only if something is wrong.
