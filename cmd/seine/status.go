@@ -146,10 +146,11 @@ func printOverview(w io.Writer, o *overview.Overview) {
 	_ = t.Flush()
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\nSTREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t")
-	for _, s := range o.Streams {
+	for i := range o.Streams {
+		s := &o.Streams[i]
 		full := "-"
 		if s.Limit > 0 {
-			full = fmt.Sprintf("%.0f%%", 100*float64(s.Bytes)/float64(s.Limit))
+			full = fmt.Sprintf("%.0f%%", 100*s.Full())
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), figures.Size(int64(s.Bytes)), full, s.Rate)
 	}
@@ -161,10 +162,23 @@ func printOverview(w io.Writer, o *overview.Overview) {
 		fmt.Fprintln(w)
 		printHosts(w, o.Hosts)
 	}
+	printWarnings(w, o.Warnings)
 	printAlerts(w, o.Alerts)
 	if o.Dead > 0 {
 		fmt.Fprintf(w, "\n%s: `seine dead list` tells why\n", figures.Plural(o.Dead, "dead letter"))
 	}
+}
+
+// printWarnings writes what holds up every crawl.
+func printWarnings(w io.Writer, warnings []string) {
+	if len(warnings) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	for _, text := range warnings {
+		fmt.Fprintf(w, "WARNING %s\n", text)
+	}
+	fmt.Fprintln(w, "`seine doctor` says what to do")
 }
 
 // printAlerts writes what is wrong now.

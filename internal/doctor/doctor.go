@@ -41,7 +41,6 @@ type Finding struct {
 // Bounds beyond which something is wrong.
 const (
 	slowAnswer = 250 * time.Millisecond // of the server, there and back
-	fullShare  = 0.9                    // of a stream's limit
 	clockDrift = 2 * time.Second
 	minFiles   = 4096 // that a process may have open
 )
@@ -92,24 +91,17 @@ func server(bus *stages.Bus) Finding {
 
 // processes reports stages that nobody runs though something waits for them.
 func processes(o *overview.Overview) Finding {
-	var running, missing []string
+	var running []string
 	for _, s := range o.Stages {
 		if s.Instances > 0 {
 			running = append(running, fmt.Sprintf("%d %s", s.Instances, s.Name))
-		} else {
-			missing = append(missing, s.Name)
 		}
 	}
-	for _, stage := range []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter} {
-		if !slices.ContainsFunc(o.Stages, func(s overview.Stage) bool { return strings.HasPrefix(s.Name, stage) }) {
-			missing = append(missing, stage)
-		}
-	}
+	missing := o.Missing()
 	f := Finding{Level: OK, Check: "stages", What: strings.Join(running, ", ")}
 	switch {
 	case len(running) == 0:
-		f.Level, f.What = Warn, "no stage announces itself"
-		f.Do = "start the stages; a seine crawl that runs all of them in one process does not announce them"
+		f.Level, f.What, f.Do = Fail, "nobody runs any", "start them"
 	case len(missing) > 0:
 		f.Level, f.What = Fail, "nobody runs "+strings.Join(missing, ", ")+" ("+f.What+" do run)"
 		f.Do = "start one; if a writer of that name is not wanted any more, delete its consumers (nats consumer rm), or its stream fills up"
@@ -124,14 +116,15 @@ var slowStage = map[string]string{
 }
 
 func full(o *overview.Overview) (found []Finding) {
-	for _, s := range o.Streams {
+	for i := range o.Streams {
+		s := &o.Streams[i]
 		reader, read := slowStage[s.Name]
-		if !read || s.Limit == 0 || float64(s.Bytes) < fullShare*float64(s.Limit) {
+		if !read || !s.HoldsBack() {
 			continue
 		}
 		found = append(found, Finding{
 			Level: Warn, Check: "streams",
-			What: fmt.Sprintf("%s is %.0f %% full, and holds back who publishes there", s.Name, 100*float64(s.Bytes)/float64(s.Limit)),
+			What: fmt.Sprintf("%s is %.0f %% full, and holds back who publishes there", s.Name, 100*s.Full()),
 			Do:   "the " + reader + " is slower than the rest, or away: start more, or see whether its output is down (seine status; /readyz)",
 		})
 	}

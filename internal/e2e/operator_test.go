@@ -67,6 +67,7 @@ func TestOperatorSteersACrawl(t *testing.T) {
 	if out := seine("doctor"); out.code() != 1 || !strings.Contains(out.stdout.String(), "fail  stages: nobody runs parser") {
 		t.Errorf("without a parser doctor ends with %d: %s", out.code(), out.stdout)
 	}
+	wantOutput(t, seine("status", "--every", "100ms"), "WARNING nobody runs parser\n")
 	c.parse[0].start()
 	wantOutput(t, seine("resume", "--crawl", "op"), "goes on")
 	c.finish(bus, "op", time.Minute)

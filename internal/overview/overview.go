@@ -30,6 +30,9 @@ type Overview struct {
 	Stages  []Stage   `json:"stages"`
 	Streams []Stream  `json:"streams"`
 	Crawls  []Crawl   `json:"crawls"`
+	// Warnings are what holds up every crawl: stages that nobody runs, streams that
+	// are nearly full. Two looks are needed to tell.
+	Warnings []string `json:"warnings,omitempty"`
 	// Alerts are what is wrong now, of all crawls.
 	Alerts []alerts.Alert `json:"alerts,omitempty"`
 	// Dead are the dead letters there are, DeadLast the last of them.
@@ -287,11 +290,12 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	return slices.Compact(keys), nil
 }
 
-// Since fills in the rates of o, which came after before.
+// Since fills in the rates and the warnings of o, which came after before.
 func (o *Overview) Since(before *Overview) {
 	if before == nil {
 		return
 	}
+	o.warn(before)
 	seconds := o.At.Sub(before.At).Seconds()
 	rate := func(now, then uint64) float64 {
 		if seconds <= 0 || now < then {

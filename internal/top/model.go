@@ -23,7 +23,7 @@ type Model struct {
 	now           time.Time
 	looking       bool
 	nextLook      time.Time
-	look, before  *overview.Overview
+	look          *overview.Overview
 	lookErr       error // of the last look
 	connected     bool
 
@@ -175,7 +175,7 @@ func (m *Model) looked(e Looked) {
 		return
 	}
 	e.Overview.Since(m.look)
-	m.look, m.before = e.Overview, m.look
+	m.look = e.Overview
 }
 
 // lateBy is how many looks may be missing before the figures count as old.

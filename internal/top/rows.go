@@ -214,28 +214,12 @@ func troubleRow(t *frontier.Trouble) row {
 }
 
 // runs reports whether there is a process of a stage.
-func runs(o *overview.Overview, stage string) bool {
-	return slices.ContainsFunc(o.Stages, func(s overview.Stage) bool {
-		return s.Instances > 0 && (s.Name == stage || strings.HasPrefix(s.Name, stage+" "))
-	})
-}
-
-// warnings says what a person should see first. A process that did not answer in
-// one look may have been busy, so that takes two.
-func warnings(o, before *overview.Overview) (lines []string) {
-	for _, stage := range []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter} {
-		if before != nil && !runs(o, stage) && !runs(before, stage) {
-			lines = append(lines, "nobody runs the "+stage)
-		}
-	}
+// warnings says what a person should see first.
+func warnings(o *overview.Overview) []string {
+	lines := slices.Clone(o.Warnings)
 	for i := range o.Alerts {
 		a := &o.Alerts[i]
 		lines = append(lines, clean(fmt.Sprintf("alert %s of crawl %s since %s: %s", a.Kind, a.Crawl, clock(a.Since.UnixMilli()), a.Text)))
-	}
-	for _, s := range o.Streams {
-		if s.Limit > 0 && float64(s.Bytes) > nearlyFull*float64(s.Limit) {
-			lines = append(lines, fmt.Sprintf("stream %s is %.0f%% full", s.Name, 100*float64(s.Bytes)/float64(s.Limit)))
-		}
 	}
 	for i := range o.Crawls {
 		if c := &o.Crawls[i]; c.Problem != "" {
@@ -245,6 +229,3 @@ func warnings(o, before *overview.Overview) (lines []string) {
 	}
 	return lines
 }
-
-// nearlyFull is the part of a stream's limit from which on a screen warns.
-const nearlyFull = 0.9

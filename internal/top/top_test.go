@@ -52,7 +52,8 @@ func busy() *overview.Overview {
 			{Name: "RECORDS", Messages: 48_000, Bytes: 400 << 20, Limit: 1 << 30, Rate: 388},
 			{Name: "DEAD", Messages: 3, Bytes: 900, Limit: 256 << 20},
 		},
-		Hosts: &frontier.Survey{Hosts: map[string]int64{"delay": 812, frontier.Asked: 96, "retry_after": 3}},
+		Warnings: []string{"nobody runs parser", "stream PAGES is 96% full"},
+		Hosts:    &frontier.Survey{Hosts: map[string]int64{"delay": 812, frontier.Asked: 96, "retry_after": 3}},
 		DeadLast: []*deadletters.Letter{{
 			Seq: 77, Stage: "parser", Crawl: "shop", Reason: "record product: price: no number in \"call us\"",
 			URL: "https://shop.example/p/9", Time: noon.Add(-4 * time.Second),
@@ -102,7 +103,6 @@ func busy() *overview.Overview {
 func screen(width, height int, o *overview.Overview, keys ...string) Model {
 	m := New("nats://127.0.0.1:4222", "", time.Second, noon)
 	m = after(m, Size{width, height}, Looked{Overview: o, Connected: true})
-	m.before = o // the second look that finds the same
 	for _, k := range keys {
 		m = after(m, Key(k))
 	}

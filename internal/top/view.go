@@ -139,7 +139,7 @@ func (m *Model) widest(texts ...string) string {
 
 // warnings are the lines at the top that are there only if something is wrong.
 func (m *Model) warnings() (lines []string) {
-	all := warnings(m.look, m.before)
+	all := warnings(m.look)
 	for i, w := range all {
 		if i == maxWarnings-1 && len(all) > maxWarnings {
 			w = fmt.Sprintf("and %d more: seine doctor lists all", len(all)-i)
@@ -198,21 +198,14 @@ func stageLines(o *overview.Overview, width int) []string {
 	return lines
 }
 
-func fullStyle(part float64) style {
+func fullStyle(s *overview.Stream) style {
 	switch {
-	case part > nearlyFull:
+	case s.HoldsBack():
 		return bad
-	case part > 0.5:
+	case s.Full() > 0.5:
 		return warn
 	}
 	return good
-}
-
-func fullOf(s *overview.Stream) float64 {
-	if s.Limit <= 0 {
-		return 0
-	}
-	return float64(s.Bytes) / float64(s.Limit)
 }
 
 func streamLines(o *overview.Overview, width int) []string {
@@ -221,10 +214,10 @@ func streamLines(o *overview.Overview, width int) []string {
 	space := width - 8 - 9 - 8 - 8 - 4 // of the bar, with its percent
 	for i := range o.Streams {
 		s := &o.Streams[i]
-		part := fullOf(s)
+		part := s.Full()
 		fill := fit("no limit", space)
 		if s.Limit > 0 {
-			fill = fullStyle(part).of(bar(part, min(space-8, 40))) + fmt.Sprintf(" %3.0f%%", 100*part)
+			fill = fullStyle(s).of(bar(part, min(space-8, 40))) + fmt.Sprintf(" %3.0f%%", 100*part)
 		}
 		rest := line(cols[2:], []string{short(int64(s.Messages)), figures.Size(int64(s.Bytes)), fmt.Sprintf("%.0f", s.Rate)}, 9+1+8+1+8)
 		lines = append(lines, fit(s.Name, 8)+" "+fit(fill, space)+" "+rest)
@@ -238,8 +231,8 @@ func fewStreams(o *overview.Overview, width int) (lines []string) {
 	now, used := "", 0
 	for i := range o.Streams {
 		s := &o.Streams[i]
-		part := fullOf(s)
-		text := fit(s.Name, 7) + " " + fullStyle(part).of(bar(part, 4)) + fmt.Sprintf("%4.0f%%", 100*part)
+		part := s.Full()
+		text := fit(s.Name, 7) + " " + fullStyle(s).of(bar(part, 4)) + fmt.Sprintf("%4.0f%%", 100*part)
 		if s.Limit <= 0 {
 			text = fit(s.Name, 7) + " " + fitRight(short(int64(s.Messages)), 5) + " msgs"
 		}

@@ -1,0 +1,62 @@
+package overview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"seine/pkg/messages"
+)
+
+// Full returns the part of its limit that a stream fills, 0 if it has none.
+func (s *Stream) Full() float64 {
+	if s.Limit <= 0 {
+		return 0
+	}
+	return float64(s.Bytes) / float64(s.Limit)
+}
+
+// HoldsBack reports that a stream is so full that it holds back who publishes to
+// it, or will soon. DEAD does not: it drops its oldest letters.
+func (s *Stream) HoldsBack() bool {
+	const nearlyFull = 0.9
+	return s.Full() > nearlyFull && s.Name != messages.StreamDead
+}
+
+// Missing returns the stages that nobody runs, in the order of the pipeline: each
+// that has consumers, and one of each kind at least. A process that did not answer
+// in one look may have been busy.
+func (o *Overview) Missing() (missing []string) {
+	for _, stage := range order {
+		known := false
+		for i := range o.Stages {
+			kind, _, _ := strings.Cut(o.Stages[i].Name, " ")
+			if kind != stage {
+				continue
+			}
+			known = true
+			if o.Stages[i].Instances == 0 {
+				missing = append(missing, o.Stages[i].Name)
+			}
+		}
+		if !known {
+			missing = append(missing, stage)
+		}
+	}
+	return missing
+}
+
+// warn fills in the warnings of o, which came after before.
+func (o *Overview) warn(before *Overview) {
+	then := before.Missing()
+	missing := slices.DeleteFunc(o.Missing(), func(stage string) bool { return !slices.Contains(then, stage) })
+	o.Warnings = nil
+	if len(missing) > 0 {
+		o.Warnings = append(o.Warnings, "nobody runs "+strings.Join(missing, ", "))
+	}
+	for i := range o.Streams {
+		if s := &o.Streams[i]; s.HoldsBack() {
+			o.Warnings = append(o.Warnings, fmt.Sprintf("stream %s is %.0f%% full", s.Name, 100*s.Full()))
+		}
+	}
+}
