@@ -208,10 +208,10 @@ func TestInvalidInputFailsClosed(t *testing.T) {
 
 func TestRefusedErrorText(t *testing.T) {
 	tests := []struct{ addr, want string }{
-		{"127.0.0.1", "refuse to dial 127.0.0.1: loopback (127.0.0.0/8, RFC 1122); allow with --allow-private or an allowed CIDR"},
-		{"fe80::1%eth0", "refuse to dial fe80::1%eth0: link-local (fe80::/10, RFC 4291); allow with --allow-private or an allowed CIDR"},
-		{"64:ff9b::7f00:1", "refuse to dial 64:ff9b::7f00:1 (reaches 127.0.0.1): loopback (127.0.0.0/8, RFC 1122); allow with --allow-private or an allowed CIDR"},
-		{"224.0.0.1", "refuse to dial 224.0.0.1: multicast (224.0.0.0/4, RFC 5771); allow with an allowed CIDR"},
+		{"127.0.0.1", "refuse to dial 127.0.0.1: loopback (127.0.0.0/8, RFC 1122); the spec can allow it: allow_private, or allow_addresses (seine crawl --allow-private)"},
+		{"fe80::1%eth0", "refuse to dial fe80::1%eth0: link-local (fe80::/10, RFC 4291); the spec can allow it: allow_private, or allow_addresses (seine crawl --allow-private)"},
+		{"64:ff9b::7f00:1", "refuse to dial 64:ff9b::7f00:1 (reaches 127.0.0.1): loopback (127.0.0.0/8, RFC 1122); the spec can allow it: allow_private, or allow_addresses (seine crawl --allow-private)"},
+		{"224.0.0.1", "refuse to dial 224.0.0.1: multicast (224.0.0.0/4, RFC 5771); the spec can allow it: allow_addresses"},
 	}
 	for _, tt := range tests {
 		if got := refusal(t, tt.addr).Error(); got != tt.want {

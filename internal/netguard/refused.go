@@ -26,9 +26,9 @@ func (e *RefusedError) Error() string {
 // Hint tells an operator how to allow the address.
 func (e *RefusedError) Hint() string {
 	if e.Range.Private {
-		return "allow with --allow-private or an allowed CIDR"
+		return "the spec can allow it: allow_private, or allow_addresses (seine crawl --allow-private)"
 	}
-	return "allow with an allowed CIDR"
+	return "the spec can allow it: allow_addresses"
 }
 
 func (e *RefusedError) subject() string {
