@@ -182,6 +182,26 @@ func (r *run) note(index int, field, format string, args ...any) {
 	}
 }
 
+// each does with every item that a rule's selector finds what the rule does with
+// one; a rule without a selector does it with the document. The first error ends it.
+func (r *run) each(s *selector, do func(item) error) error {
+	if s == nil {
+		return do(item{})
+	}
+	var failed error
+	err := s.all(r, item{}, func(in item) bool {
+		if failed = do(in); failed == nil {
+			failed = r.spend(1)
+		}
+		r.index++
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
 // spend counts work, and says when there was too much of it.
 func (r *run) spend(n int) error {
 	r.work += int64(n)

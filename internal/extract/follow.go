@@ -59,21 +59,7 @@ func (rule *followRule) run(r *run) error {
 	if rule.paginate != nil {
 		return rule.paginate.run(r, rule)
 	}
-	if rule.each == nil {
-		return rule.find(r, item{})
-	}
-	var failed error
-	err := rule.each.all(r, item{}, func(i item) bool {
-		if failed = rule.find(r, i); failed == nil {
-			failed = r.spend(1)
-		}
-		r.index++
-		return failed == nil
-	})
-	if failed != nil {
-		return failed
-	}
-	return err
+	return r.each(rule.each, func(in item) error { return rule.find(r, in) })
 }
 
 func (rule *followRule) find(r *run, in item) error {

@@ -41,21 +41,7 @@ func asMissing(err error, missing **errMissing) bool { return err != nil && erro
 
 // run makes the records of a document that the rule is for.
 func (rule *recordRule) run(r *run) error {
-	if rule.each == nil {
-		return rule.make(r, item{})
-	}
-	var failed error
-	err := rule.each.all(r, item{}, func(i item) bool {
-		if failed = rule.make(r, i); failed == nil {
-			failed = r.spend(1)
-		}
-		r.index++
-		return failed == nil
-	})
-	if failed != nil {
-		return failed
-	}
-	return err
+	return r.each(rule.each, func(in item) error { return rule.make(r, in) })
 }
 
 // make makes the record of one item. The error ends the rule.
