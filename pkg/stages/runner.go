@@ -113,12 +113,14 @@ func (r *Runner) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(work)
 	pulling, stopPulling := context.WithCancel(ctx)
 	defer stopPulling()
+	pulled := make(chan struct{})
 	g.Go(func() error {
 		defer close(r.queue)
+		defer close(pulled)
 		return r.pull(pulling)
 	})
 	for range r.Workers {
-		g.Go(func() error { r.work(gctx, pulling); return nil })
+		g.Go(func() error { r.work(gctx, pulling, pulled); return nil })
 	}
 	err = g.Wait()
 	r.holds.giveBack()
@@ -197,7 +199,8 @@ func (r *Runner) fetch(ctx context.Context, c jetstream.Consumer) error {
 
 // claim takes all free slots, waiting until there are some: a request per
 // message would cost more than the message. More than a few dozen would only let
-// workers stand idle meanwhile.
+// workers stand idle meanwhile. Once ctx is done it takes none: a request then
+// would get what the workers give back, and keep it from others for AckWait.
 func (r *Runner) claim(ctx context.Context) int {
 	n := min(max(1, cap(r.slots)/4), maxClaim)
 	for i := range n {
@@ -208,7 +211,7 @@ func (r *Runner) claim(ctx context.Context) int {
 			return 0
 		}
 	}
-	for {
+	for ctx.Err() == nil {
 		select {
 		case r.slots <- struct{}{}:
 			n++
@@ -216,6 +219,8 @@ func (r *Runner) claim(ctx context.Context) int {
 			return n
 		}
 	}
+	r.release(n)
+	return 0
 }
 
 func (r *Runner) release(n int) {
@@ -225,10 +230,12 @@ func (r *Runner) release(n int) {
 }
 
 // work handles queued messages until the queue is closed. Once stopping is
-// done, what has not been started is given back.
-func (r *Runner) work(ctx, stopping context.Context) {
+// done, what has not been started is given back, when no request of this process
+// is left that the server could answer with it.
+func (r *Runner) work(ctx, stopping context.Context, pulled <-chan struct{}) {
 	for h := range r.queue {
 		if stopping.Err() != nil {
+			<-pulled
 			_ = h.msg.Nak()
 		} else {
 			r.one(ctx, h)

@@ -349,6 +349,20 @@ func TestRunnerDrain(t *testing.T) {
 	others(t, b, 3, messages.AckWait/3)
 }
 
+// A slot that is freed in the moment of the end is no reason to ask for another
+// message, which would come to nobody.
+func TestRunnerAsksForNothingAtTheEnd(t *testing.T) {
+	t.Parallel()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for range 100 {
+		r := Runner{slots: make(chan struct{}, 4)}
+		if n := r.claim(ended); n != 0 || len(r.slots) != 0 {
+			t.Fatalf("claimed %d, %d slots are taken", n, len(r.slots))
+		}
+	}
+}
+
 // others checks that n messages are delivered again within a time.
 func others(t *testing.T, b *Bus, n int, within time.Duration) {
 	t.Helper()
