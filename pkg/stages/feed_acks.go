@@ -73,7 +73,7 @@ func (a *acks) tell() {
 	}
 	last := a.sent[n-1]
 	a.sent = a.sent[n:]
-	_ = a.nc.Publish(fmt.Sprintf("%s.1.%d.%d.0.0", a.subject, last.Stream, last.Consumer), []byte("+ACK"))
+	_ = a.nc.Publish(fmt.Sprintf("%s.1.%d.%d.0.0", a.subject, last.Stream, last.Consumer), []byte(ack))
 }
 
 // ackSubject returns what the subjects have in common at which the messages of a

@@ -125,7 +125,7 @@ func (c *reclaimer) countAnew() error {
 	for seq := c.floor + 1; seq <= min(c.top, c.floor+maxReclaimed); seq++ {
 		// The server looks at the sequence in the stream alone (progressUpdate).
 		subject := fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.0.0", c.Stream, c.Consumer.Durable, seq)
-		if err := c.Bus.NC.Publish(subject, []byte("+WPI")); err != nil {
+		if err := c.Bus.NC.Publish(subject, []byte(working)); err != nil {
 			return fmt.Errorf("have message %d counted anew: %w", seq, err)
 		}
 	}

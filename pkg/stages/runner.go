@@ -77,9 +77,19 @@ type Runner struct {
 // held is a message between delivery and acknowledgement.
 type held struct {
 	Message
-	msg   jetstream.Msg
+	nc    *nats.Conn
+	reply string // where to tell the server of it
 	taken time.Time
 }
+
+// What the server is told of a message (ADR-13).
+const (
+	ack     = "+ACK"
+	nak     = "-NAK" // another may have it at once
+	working = "+WPI"
+)
+
+func (h *held) tell(what string) error { return h.nc.Publish(h.reply, []byte(what)) }
 
 // Run works until ctx is done, then finishes what it holds within Drain, gives
 // back the rest and returns nil.
@@ -133,17 +143,18 @@ func (r *Runner) Run(ctx context.Context) error {
 // pull keeps the queue full. It asks for as many messages as there are free
 // slots, so that no message waits where nobody keeps it alive.
 func (r *Runner) pull(ctx context.Context) error {
-	var consumer jetstream.Consumer
+	consumer := newPuller(r.Bus.NC, r.Stream, r.Consumer.Durable)
+	there := false
 	for wait := minRefusedWait; ctx.Err() == nil; {
 		var err error
-		if consumer == nil {
-			consumer, err = r.Bus.JS.CreateOrUpdateConsumer(ctx, r.Stream, r.Consumer)
+		if !there {
+			_, err = r.Bus.JS.CreateOrUpdateConsumer(ctx, r.Stream, r.Consumer)
 		}
 		if err == nil {
 			err = r.fetch(ctx, consumer)
 		}
 		if err == nil {
-			wait = minRefusedWait
+			wait, there = minRefusedWait, true
 			continue
 		}
 		if ctx.Err() != nil {
@@ -152,49 +163,33 @@ func (r *Runner) pull(ctx context.Context) error {
 		if wait >= maxRefusedWait {
 			r.Bus.Log.Warn("cannot pull", "stream", r.Stream, "consumer", r.Consumer.Durable, "error", err)
 		}
-		consumer = nil // it may have gone with its server
+		there = false // it may have gone with its server
 		_ = Sleep(ctx, wait)
 		wait = min(2*wait, maxRefusedWait)
 	}
 	return nil
 }
 
-const (
-	// pullWait bounds one request for messages.
-	pullWait = 5 * time.Second
-	// maxClaim is how many free slots are waited for at most.
-	maxClaim = 32
-)
+// maxClaim is how many free slots are waited for at most.
+const maxClaim = 32
 
-func (r *Runner) fetch(ctx context.Context, c jetstream.Consumer) error {
+func (r *Runner) fetch(ctx context.Context, c *puller) error {
 	free := r.claim(ctx)
 	if free == 0 {
 		return nil
 	}
-	wait, cancel := context.WithTimeout(ctx, pullWait)
-	defer cancel()
-	batch, err := c.Fetch(free, jetstream.FetchContext(wait))
-	if err != nil {
-		r.release(free)
-		return err
-	}
-	for m := range batch.Messages() {
-		free--
-		h, err := hold(m)
+	defer func() { r.release(free) }()
+	return c.pull(ctx, free, func(m *nats.Msg) {
+		h, err := hold(r.Bus.NC, m)
 		if err != nil {
-			r.release(1)
-			r.Bus.Log.Error("message without JetStream metadata", "subject", m.Subject(), "error", err)
-			continue
+			r.Bus.Log.Error("message without JetStream metadata", "subject", m.Subject, "error", err)
+			return
 		}
+		free--
 		r.holds.add(h)
 		r.metrics.held.Inc()
 		r.queue <- h
-	}
-	r.release(free)
-	if err := batch.Error(); err != nil && wait.Err() == nil && !errors.Is(err, nats.ErrTimeout) {
-		return err
-	}
-	return nil
+	})
 }
 
 // claim takes all free slots, waiting until there are some: a request per
@@ -236,7 +231,7 @@ func (r *Runner) work(ctx, stopping context.Context, pulled <-chan struct{}) {
 	for h := range r.queue {
 		if stopping.Err() != nil {
 			<-pulled
-			_ = h.msg.Nak()
+			_ = h.tell(nak)
 		} else {
 			r.one(ctx, h)
 		}
@@ -265,7 +260,7 @@ func (r *Runner) one(ctx context.Context, h *held) {
 		if out.Done != nil {
 			out.Done()
 		}
-		err = h.msg.Ack()
+		err = h.tell(ack)
 	} else {
 		outcome, err = r.failed(ctx, h, err)
 	}
@@ -310,12 +305,12 @@ func markPublish(err error) error {
 // failed decides by err alone what becomes of the message.
 func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string, _ error) {
 	if ctx.Err() != nil { // cut: another need not wait AckWait for it
-		return "cut", h.msg.Nak()
+		return "cut", h.tell(nak)
 	}
 	if wait, ok := retryAfter(err, h.Deliveries); ok {
 		wait = cmp.Or(r.wait, wait)
 		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
-		return "retried", h.msg.NakWithDelay(wait)
+		return "retried", h.tell(fmt.Sprintf(`%s {"delay":%d}`, nak, wait))
 	}
 	r.Bus.Log.Warn("message goes to DEAD", r.about(h, "tries", h.Deliveries, "error", err)...)
 	return "dead", r.bury(ctx, h, err)
@@ -352,7 +347,7 @@ func (r *Runner) bury(ctx context.Context, h *held, why error) error {
 	if err != nil {
 		return err
 	}
-	return h.msg.TermWithReason(messages.Clip(why.Error()))
+	return h.tell("+TERM " + messages.Clip(why.Error()))
 }
 
 // DeadLetter returns the message for DEAD that says why stage gave up on m.
@@ -365,13 +360,13 @@ func DeadLetter(stage string, m *Message, why error) *nats.Msg {
 	return d.Msg()
 }
 
-func hold(m jetstream.Msg) (*held, error) {
+func hold(nc *nats.Conn, m *nats.Msg) (*held, error) {
 	md, err := m.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	return &held{msg: m, taken: time.Now(), Message: Message{
-		Subject: m.Subject(), Header: m.Headers(), Data: m.Data(), Stream: md.Stream,
+	return &held{nc: nc, reply: m.Reply, taken: time.Now(), Message: Message{
+		Subject: m.Subject, Header: m.Header, Data: m.Data, Stream: md.Stream,
 		Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
 	}}, nil
 }
@@ -406,13 +401,13 @@ func (s *holds) keepAlive(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			s.each(func(h *held) { _ = h.msg.InProgress() })
+			s.each(func(h *held) { _ = h.tell(working) })
 		}
 	}
 }
 
 // giveBack returns what is still held, so that another need not wait AckWait.
-func (s *holds) giveBack() { s.each(func(h *held) { _ = h.msg.Nak() }) }
+func (s *holds) giveBack() { s.each(func(h *held) { _ = h.tell(nak) }) }
 
 // has reports whether the message of a sequence of the stream is held.
 func (s *holds) has(seq uint64) (is bool) {

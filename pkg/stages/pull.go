@@ -1,0 +1,119 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// pullWait is how long the server keeps a request for messages.
+	pullWait = 5 * time.Second
+	// pullLate is how much later it may say that there are no more.
+	pullLate = time.Second
+	// pullEnd bounds the wait for what was on its way when a request is broken off.
+	pullEnd = 2 * time.Second
+)
+
+// puller asks a durable consumer for messages, with one request at a time. The
+// client's Fetch does not suit: when its context ends it drops what has been sent
+// and not been read yet, which comes again only after AckWait (nats.go v1.55.0).
+type puller struct {
+	nc      *nats.Conn
+	subject string
+}
+
+func newPuller(nc *nats.Conn, stream, durable string) *puller {
+	return &puller{nc: nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + durable}
+}
+
+// pull asks for n messages and gives those that come to take, until that is all of
+// them, the server has no more for pullWait, or ctx is done. When it returns, no
+// request is left that the server could answer. The error says that the consumer,
+// or who serves it, is not there.
+func (p *puller) pull(ctx context.Context, n int, take func(*nats.Msg)) error {
+	answers := make(chan *nats.Msg, 2*n) // messages, and some words about them
+	sub, err := p.nc.ChanSubscribe(p.nc.NewInbox(), answers)
+	if err != nil {
+		return fmt.Errorf("subscribe to the answers: %w", err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	request := fmt.Appendf(nil, `{"batch":%d,"expires":%d}`, n, pullWait)
+	if err := p.nc.PublishRequest(p.subject, sub.Subject, request); err != nil {
+		return fmt.Errorf("ask for messages: %w", err)
+	}
+	late := time.NewTimer(pullWait + pullLate)
+	defer late.Stop()
+	for n > 0 {
+		select {
+		case m := <-answers:
+			if over, err := ended(m); over {
+				return err
+			}
+			if isMessage(m) {
+				take(m)
+				n--
+			}
+			continue
+		case <-ctx.Done():
+		case <-late.C:
+		}
+		breakOff(sub)
+		return takeAll(answers, take)
+	}
+	return nil
+}
+
+// breakOff ends a subscription when all that the server had sent before it heard of
+// that has come.
+func breakOff(sub *nats.Subscription) {
+	over := make(chan struct{}, 1)
+	sub.SetClosedHandler(func(string) {
+		select {
+		case over <- struct{}{}:
+		default:
+		}
+	})
+	if sub.Drain() != nil {
+		return
+	}
+	select {
+	case <-over:
+	case <-time.After(pullEnd):
+	}
+}
+
+// takeAll gives the messages that have come to take.
+func takeAll(answers <-chan *nats.Msg, take func(*nats.Msg)) error {
+	for {
+		select {
+		case m := <-answers:
+			if isMessage(m) {
+				take(m)
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// isMessage reports whether an answer is a message of the stream: those alone have a
+// subject to be acknowledged at.
+func isMessage(m *nats.Msg) bool { return m.Reply != "" }
+
+// ended reports whether an answer says that no more will come (ADR-37), and why.
+func ended(m *nats.Msg) (over bool, err error) {
+	status := m.Header.Get("Status")
+	switch {
+	case isMessage(m) || status == "" || strings.HasPrefix(status, "1"): // 100: a sign of life
+		return false, nil
+	case status == "404" || status == "408": // no messages, for so long
+		return true, nil
+	case status == "503":
+		return true, nats.ErrNoResponders
+	}
+	return true, fmt.Errorf("the server ends the request: %s %s", status, m.Header.Get("Description"))
+}
