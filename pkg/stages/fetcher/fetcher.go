@@ -1,6 +1,7 @@
 package fetcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -348,6 +349,14 @@ func (g found) used() *reply {
 		started: r.started, timings: r.timings, ip: r.ip, protocol: r.protocol,
 		bytesWire: r.bytesWire, retryAfter: r.retryAfter,
 	}
+}
+
+// asked notes that the host was asked before in this turn, and answered, whatever
+// became of r.
+func (r *reply) asked(before *reply) {
+	r.ip = before.ip
+	r.bytesWire += before.bytesWire
+	r.timings.FirstByte = cmp.Or(r.timings.FirstByte, before.timings.FirstByte)
 }
 
 // unreachable makes the end of a robots.txt that could not be had that of the

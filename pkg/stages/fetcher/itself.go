@@ -51,16 +51,17 @@ func (f *Fetcher) hop(ctx context.Context, t *turn, next string) error {
 			return err
 		}
 	}
-	wire := t.reply.bytesWire
+	before := t.reply
 	t.ask.url = next
 	if err := f.shape(t); err != nil {
-		t.reply = unsent(failureOf(ctx, err))
+		t.reply = found{last: t.reply}.used()
+		t.reply.failed(failureOf(ctx, err))
 		return nil
 	}
 	if err := f.ask(ctx, t); err != nil {
 		return err
 	}
-	t.reply.bytesWire += wire
+	t.reply.asked(before)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package fetcher
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -251,12 +252,14 @@ func (c *robotsCache) remember(e *robotsEntry) *robotsFile {
 const maxRobotsHops = 5
 
 // fetch asks the host, by way of redirects. It returns nil for the entry when
-// the host could not be asked, and the last exchange in any case.
+// the host could not be asked, and the last exchange in any case, as one with the
+// host: that is who rests after it.
 func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*robotsEntry, *reply, error) {
 	a := *page
 	// One byte more than counts, so that the line it cuts is seen to be cut.
 	a.url, a.robots, a.maxBody = origin+"/robots.txt", true, robots.MaxBytes+1
 	a.etag, a.lastModified, a.shape, a.object, a.archive = "", "", nil, "", false // they are the page's
+	var first *reply
 	for hop := 0; ; hop++ {
 		r, err := c.host.do(ctx, &a)
 		if err != nil {
@@ -266,8 +269,11 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
+		if first != nil {
+			r.asked(first)
+		}
 		if next, ok := redirected(&a, r); ok && hop < maxRobotsHops {
-			a.url = next
+			a.url, first = next, cmp.Or(first, r)
 			continue
 		}
 		return verdict(origin, r), r, nil

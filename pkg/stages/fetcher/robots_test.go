@@ -193,6 +193,19 @@ func TestRedirectsOfRobots(t *testing.T) {
 	}
 }
 
+// The host was asked, and must rest, though the page is refused.
+func TestRobotsThatLeadToARefusedAddress(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://224.0.0.1/", http.StatusFound)
+	})
+	h := s.get(s.url("/"))
+	if h.wants(t, messages.RefusedAddress); h.IP == "" || h.BytesWire == 0 {
+		t.Errorf("the result does not tell that the host was asked: %+v", h.Result)
+	}
+}
+
 func TestRobotsIsCutAndOnlyOnceInFlight(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

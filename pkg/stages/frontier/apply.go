@@ -154,9 +154,19 @@ func outcome(res *messages.Result) politeness.Outcome {
 		o.Kind = politeness.Neutral
 	case messages.RobotsDenied, messages.RefusedAddress, messages.ProxyFailure, messages.Misconfigured, messages.NotSent:
 		o.Kind = politeness.Unsent
+		if asked(res) {
+			o.Kind = politeness.Neutral
+		}
 	default:
 	}
 	return o
+}
+
+// asked reports that the host was asked for something though not for the page: for
+// the robots.txt that denies it, or for what redirected to it. It must rest after
+// that as well.
+func asked(res *messages.Result) bool {
+	return res.IP != "" || res.BytesWire > 0 || res.Timings.FirstByte > 0
 }
 
 // conclude decides by the class what becomes of the URL.

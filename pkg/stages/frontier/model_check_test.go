@@ -241,7 +241,7 @@ func (l *ledger) heard(res *messages.Result, now int64) {
 	if res.CrawlDelay != nil {
 		l.crawlDelay = time.Duration(*res.CrawlDelay)
 	}
-	if res.Class == messages.RobotsDenied || res.Class == messages.RefusedAddress {
+	if res.IP == "" && (res.Class == messages.RobotsDenied || res.Class == messages.RefusedAddress) {
 		return // nothing was sent
 	}
 	l.lastEnd = now

@@ -299,6 +299,8 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 			res.Status = draw(g, "status", 500, 503, 408)
 		}
 		res.RetryAfter = messages.Millis(draw(g, "retry after", 0, 0, 20*time.Second, 2*time.Hour, 30*time.Hour))
+	case messages.RobotsDenied, messages.RefusedAddress:
+		res.BytesWire, res.IP = 0, draw(g, "was robots.txt asked for", "", "192.0.2.1")
 	case messages.RobotsFetched:
 		d := messages.Millis(draw(g, "crawl delay", 0, 3*time.Second, 20*time.Second))
 		res.CrawlDelay = &d

@@ -302,6 +302,40 @@ func TestCrawlDelayOfRobotsIsKept(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 }
 
+// What ends without a request for the page may have asked for robots.txt, or for
+// what redirected to it.
+func TestHostRestsAfterAnythingItWasAskedFor(t *testing.T) {
+	answered := messages.Timings{FirstByte: messages.Millis(13 * time.Millisecond)}
+	resolved := messages.Timings{DNS: messages.Millis(13 * time.Millisecond), Total: messages.Millis(13 * time.Millisecond)}
+	for name, c := range map[string]struct {
+		result messages.Result
+		rests  bool
+	}{
+		"robots.txt was known":              {messages.Result{Class: messages.RobotsDenied}, false},
+		"robots.txt was fetched":            {messages.Result{Class: messages.RobotsDenied, IP: "192.0.2.1"}, true},
+		"robots.txt was fetched by a proxy": {messages.Result{Class: messages.RobotsDenied, Timings: answered}, true},
+		"address refused":                   {messages.Result{Class: messages.RefusedAddress, Timings: resolved}, false},
+		"robots.txt led to such an address": {messages.Result{Class: messages.RefusedAddress, IP: "192.0.2.1"}, true},
+		"secret missing":                    {messages.Result{Class: messages.Misconfigured}, false},
+		"secret missing after a redirect":   {messages.Result{Class: messages.Misconfigured, IP: "192.0.2.1"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
+			w.seed("https://a.test/1", "https://a.test/2")
+			w.dispatch(1)
+			w.pass(2 * time.Second)
+			w.result("https://a.test/1", func(r *messages.Result) {
+				r.Class, r.IP, r.Timings, r.BytesWire = c.result.Class, c.result.IP, c.result.Timings, 0
+			})
+			if c.rests {
+				w.wantSent(w.dispatch(10))
+				w.pass(time.Second)
+			}
+			w.wantSent(w.dispatch(10), "https://a.test/2")
+		})
+	}
+}
+
 func TestRetryAfterParksTheHost(t *testing.T) {
 	w := newWorld(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2", "https://b.test/")
