@@ -62,7 +62,8 @@ func (p *puller) pull(ctx context.Context, n int, take func(*nats.Msg)) error {
 		case <-late.C:
 		}
 		breakOff(sub)
-		return takeAll(answers, take)
+		takeAll(answers, take)
+		return nil
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func breakOff(sub *nats.Subscription) {
 }
 
 // takeAll gives the messages that have come to take.
-func takeAll(answers <-chan *nats.Msg, take func(*nats.Msg)) error {
+func takeAll(answers <-chan *nats.Msg, take func(*nats.Msg)) {
 	for {
 		select {
 		case m := <-answers:
@@ -95,7 +96,7 @@ func takeAll(answers <-chan *nats.Msg, take func(*nats.Msg)) error {
 				take(m)
 			}
 		default:
-			return nil
+			return
 		}
 	}
 }

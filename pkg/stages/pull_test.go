@@ -1,0 +1,98 @@
+package stages
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// openPull makes a consumer that delivers again only after an hour.
+func openPull(t *testing.T) (*Bus, *puller, jetstream.Consumer) {
+	t.Helper()
+	_, b := open(t)
+	config := messages.WorkConsumer(messages.ConsumerParse, "", 1000)
+	config.AckWait = time.Hour
+	c, err := b.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamPages, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, newPuller(b.NC, messages.StreamPages, messages.ConsumerParse), c
+}
+
+func TestPullGivesWhatThereIs(t *testing.T) {
+	t.Parallel()
+	b, p, _ := openPull(t)
+	send(t, b, pages, 7)
+	var got []string
+	take := func(m *nats.Msg) { got = append(got, string(m.Data)) }
+	for range 2 {
+		if err := p.pull(t.Context(), 3, take); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := p.pull(ctx, 3, func(m *nats.Msg) { take(m); cancel() })
+	if err != nil || len(got) != 7 || got[0] != "0" || got[6] != "6" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// All that the server has sent is taken, or it would come again after AckWait.
+func TestPullThatIsBrokenOffDropsNothing(t *testing.T) {
+	t.Parallel()
+	const n = 50
+	b, p, _ := openPull(t)
+	send(t, b, pages, n)
+	ctx, cancel := context.WithCancel(t.Context())
+	got := 0
+	err := p.pull(ctx, 2*n, func(*nats.Msg) {
+		if got++; got == 1 {
+			cancel()
+			eventually(t, "all are on their way", func() bool { return consumerInfo2(t, b).NumAckPending == n })
+		}
+	})
+	if err != nil || got != n {
+		t.Errorf("%d of %d came, %v", got, n, err)
+	}
+}
+
+func TestPullThatIsBrokenOffLeavesNoRequest(t *testing.T) {
+	t.Parallel()
+	b, p, c := openPull(t)
+	for range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		asked := make(chan error)
+		go func() {
+			asked <- p.pull(ctx, 5, func(m *nats.Msg) { t.Errorf("got %s of nothing", m.Data) })
+		}()
+		eventually(t, "the request is there", func() bool { return consumerInfo2(t, b).NumWaiting > 0 })
+		cancel()
+		if err := <-asked; err != nil {
+			t.Fatal(err)
+		}
+		send(t, b, pages, 1)
+		m, err := c.Next(jetstream.FetchMaxWait(patience))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.DoubleAck(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPullTellsThatNobodyServes(t *testing.T) {
+	t.Parallel()
+	b, p, _ := openPull(t)
+	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamPages, messages.ConsumerParse); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.pull(t.Context(), 1, nil); err == nil {
+		t.Error("pulled from a consumer that is not there")
+	}
+}
