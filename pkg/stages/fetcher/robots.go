@@ -272,11 +272,16 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 		if first != nil {
 			r.asked(first)
 		}
-		if next, ok := redirected(&a, r); ok && hop < maxRobotsHops {
-			a.url, first = next, cmp.Or(first, r)
-			continue
+		next, ok := redirected(&a, r)
+		if !ok || hop == maxRobotsHops {
+			return verdict(origin, r), r, nil
 		}
-		return verdict(origin, r), r, nil
+		if weburl.Host(next) == weburl.Host(a.url) { // which rests after its answer, as always
+			if err := timed(waitHost, func() error { return stages.Sleep(ctx, a.rest()) }); err != nil {
+				return nil, nil, err
+			}
+		}
+		a.url, first = next, cmp.Or(first, r)
 	}
 }
 

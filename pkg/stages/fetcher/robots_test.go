@@ -193,6 +193,22 @@ func TestRedirectsOfRobots(t *testing.T) {
 	}
 }
 
+func TestHostRestsBetweenTheRedirectsOfItsRobots(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	var answered, asked atomic.Int64 // Unix ns
+	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(time.Duration(someDelay) / 2)
+		http.Redirect(w, r, "/there", http.StatusFound)
+		answered.Store(time.Now().UnixNano())
+	})
+	s.web.Handle(0, "/there", func(http.ResponseWriter, *http.Request) { asked.Store(time.Now().UnixNano()) })
+	s.handle1(delayed(s.url("/")), 1).wants(t, messages.RobotsFetched)
+	if rest := time.Duration(asked.Load() - answered.Load()); rest < time.Duration(someDelay) {
+		t.Errorf("rested for %s, the delay is %s", rest, time.Duration(someDelay))
+	}
+}
+
 // The host was asked, and must rest, though the page is refused.
 func TestRobotsThatLeadToARefusedAddress(t *testing.T) {
 	t.Parallel()
