@@ -312,8 +312,22 @@ func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string
 		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
 		return "retried", h.tell(fmt.Sprintf(`%s {"delay":%d}`, nak, wait))
 	}
+	if r.doneByAnother(ctx, h) {
+		r.Bus.Log.Info("another has done the message meanwhile", r.about(h, "error", err)...)
+		return "done", nil
+	}
 	r.Bus.Log.Warn("message goes to DEAD", r.about(h, "tries", h.Deliveries, "error", err)...)
 	return "dead", r.bury(ctx, h, err)
+}
+
+// doneByAnother reports that a message is acknowledged. A process that was frozen for
+// longer than AckWait goes on with what another has done since, and may find that
+// what it needs has been removed, as a large body: that is no reason for DEAD.
+func (r *Runner) doneByAnother(ctx context.Context, h *held) bool {
+	ctx, cancel := answerWithin(ctx)
+	defer cancel()
+	c, err := r.Bus.JS.Consumer(ctx, r.Stream, r.Consumer.Durable)
+	return err == nil && c.CachedInfo().AckFloor.Stream >= h.Sequence
 }
 
 // beside asks Bury, and does without it if it cannot handle the message either.

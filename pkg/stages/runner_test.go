@@ -363,6 +363,31 @@ func TestRunnerAsksForNothingAtTheEnd(t *testing.T) {
 	}
 }
 
+// A process that was frozen finds that what it needs is gone, as another has done
+// its message meanwhile.
+func TestRunnerBuriesNothingThatAnotherHasDone(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	send(t, b, pages, 2)
+	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
+		if m.Sequence == 1 {
+			if err := b.NC.Publish(fmt.Sprintf("$JS.ACK.%s.%s.1.1.1.0.0", messages.StreamPages, messages.ConsumerParse), []byte(ack)); err != nil {
+				return Output{}, err
+			}
+			eventually(t, "the other has done it", func() bool { return consumerInfo2(t, b).AckFloor.Stream >= 1 })
+		}
+		return Output{}, PoisonError(errors.New("what it needs is gone"))
+	})
+	j := start(t, r.Run)
+	eventually(t, "both are done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 2 })
+	if err := j.end(); err != nil {
+		t.Fatal(err)
+	}
+	if n := state(t, b, messages.StreamDead).Msgs; n != 1 { // of the one that nobody has done
+		t.Errorf("%d dead letters", n)
+	}
+}
+
 // others checks that n messages are delivered again, though nobody waits for AckWait.
 func others(t *testing.T, b *Bus, n int) {
 	t.Helper()
