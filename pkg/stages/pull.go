@@ -45,32 +45,28 @@ func (p *puller) pull(ctx context.Context, n int, take func(*nats.Msg)) error {
 	if err := p.nc.PublishRequest(p.subject, sub.Subject, request); err != nil {
 		return fmt.Errorf("ask for messages: %w", err)
 	}
-	late := time.NewTimer(pullWait + pullLate)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeout(ctx, pullWait+pullLate)
+	defer cancel()
 	for n > 0 {
 		select {
 		case m := <-answers:
-			if over, err := ended(m); over {
-				return err
-			}
 			if isMessage(m) {
 				take(m)
 				n--
+			} else if over, err := ended(m); over {
+				return err
 			}
-			continue
 		case <-ctx.Done():
-		case <-late.C:
+			breakOff(sub, answers, take)
+			return nil
 		}
-		breakOff(sub)
-		takeAll(answers, take)
-		return nil
 	}
 	return nil
 }
 
-// breakOff ends a subscription when all that the server had sent before it heard of
-// that has come.
-func breakOff(sub *nats.Subscription) {
+// breakOff ends a subscription, and gives what the server had sent before it heard of
+// that to take.
+func breakOff(sub *nats.Subscription, answers <-chan *nats.Msg, take func(*nats.Msg)) {
 	over := make(chan struct{}, 1)
 	sub.SetClosedHandler(func(string) {
 		select {
@@ -78,17 +74,12 @@ func breakOff(sub *nats.Subscription) {
 		default:
 		}
 	})
-	if sub.Drain() != nil {
-		return
+	if sub.Drain() == nil {
+		select {
+		case <-over:
+		case <-time.After(pullEnd):
+		}
 	}
-	select {
-	case <-over:
-	case <-time.After(pullEnd):
-	}
-}
-
-// takeAll gives the messages that have come to take.
-func takeAll(answers <-chan *nats.Msg, take func(*nats.Msg)) {
 	for {
 		select {
 		case m := <-answers:
@@ -105,11 +96,12 @@ func takeAll(answers <-chan *nats.Msg, take func(*nats.Msg)) {
 // subject to be acknowledged at.
 func isMessage(m *nats.Msg) bool { return m.Reply != "" }
 
-// ended reports whether an answer says that no more will come (ADR-37), and why.
+// ended reports whether an answer that is no message says that none will come any
+// more (ADR-37), and why.
 func ended(m *nats.Msg) (over bool, err error) {
 	status := m.Header.Get("Status")
 	switch {
-	case isMessage(m) || status == "" || strings.HasPrefix(status, "1"): // 100: a sign of life
+	case status == "" || strings.HasPrefix(status, "1"): // 100: a sign of life
 		return false, nil
 	case status == "404" || status == "408": // no messages, for so long
 		return true, nil
