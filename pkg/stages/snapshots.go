@@ -138,11 +138,7 @@ func (s *Snapshots) sweep(ctx context.Context, box *objectBox, meta Snapshot, ha
 	if err != nil || len(left) == 0 {
 		return have, err
 	}
-	text, err := json.Marshal(have.Snapshot)
-	if err != nil {
-		return have, fmt.Errorf("encode snapshot: %w", err)
-	}
-	revision, err := s.update(ctx, meta.Partition, text, have.revision)
+	revision, err := s.update(ctx, have.Snapshot, have.revision)
 	if err != nil {
 		return have, fmt.Errorf("confirm the newest snapshot: %w", err)
 	}
@@ -166,12 +162,8 @@ type recordedSnapshot struct {
 // which one it really replaced. After an error other than ErrStale it may be
 // recorded or not: its object must stay.
 func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
-	text, err := json.Marshal(snap)
-	if err != nil {
-		return have, fmt.Errorf("encode snapshot: %w", err)
-	}
 	for {
-		_, err := s.update(ctx, snap.Partition, text, have.revision)
+		_, err := s.update(ctx, snap, have.revision)
 		if err == nil {
 			return have, nil
 		}
@@ -193,16 +185,20 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 	}
 }
 
-// update stores the record of a partition's snapshot if it still has the revision,
+// update stores snap as the record of its partition if that still has the revision,
 // 0 for none, and returns the new one.
-func (s *Snapshots) update(ctx context.Context, p int, text []byte, revision uint64) (uint64, error) {
+func (s *Snapshots) update(ctx context.Context, snap Snapshot, revision uint64) (uint64, error) {
+	text, err := json.Marshal(snap)
+	if err != nil {
+		return 0, fmt.Errorf("encode snapshot: %w", err)
+	}
 	ctx, cancel := answerWithin(ctx)
 	defer cancel()
 	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return 0, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	return kv.Update(ctx, snapshotKey(p), text, revision)
+	return kv.Update(ctx, snapshotKey(snap.Partition), text, revision)
 }
 
 // Newest returns the newest snapshot of partition p, if there is one.
