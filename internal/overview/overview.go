@@ -141,7 +141,7 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	}
 	o.Stages = merge(consumers, services)
 	for i := range o.Stages {
-		stage, _, _ := strings.Cut(o.Stages[i].Name, " ")
+		stage := kindOf(o.Stages[i].Name)
 		o.Stages[i].Dead = dead[stage]
 		delete(dead, stage)
 	}
@@ -243,9 +243,12 @@ func merge(byStage map[string]*Stage, services []micro.Info) []Stage {
 
 var order = []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}
 
-func place(name string) int {
-	stage, _, _ := strings.Cut(name, " ")
-	return slices.Index(order, stage)
+func place(name string) int { return slices.Index(order, kindOf(name)) }
+
+// kindOf returns which stage one of a name is: there are writers of several.
+func kindOf(name string) string {
+	kind, _, _ := strings.Cut(name, " ")
+	return kind
 }
 
 // discover asks all processes who they are.

@@ -30,8 +30,7 @@ func (o *Overview) Missing() (missing []string) {
 	for _, stage := range order {
 		known := false
 		for i := range o.Stages {
-			kind, _, _ := strings.Cut(o.Stages[i].Name, " ")
-			if kind != stage {
+			if kindOf(o.Stages[i].Name) != stage {
 				continue
 			}
 			known = true
