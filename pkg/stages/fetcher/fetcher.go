@@ -344,7 +344,11 @@ func (g found) used() *reply {
 	if g.last == nil {
 		return &reply{started: time.Now()}
 	}
-	r := g.last
+	return g.last.exchange()
+}
+
+// exchange returns a reply with what is known of the exchange alone.
+func (r *reply) exchange() *reply {
 	return &reply{
 		started: r.started, timings: r.timings, ip: r.ip, protocol: r.protocol,
 		bytesWire: r.bytesWire, retryAfter: r.retryAfter,
@@ -363,7 +367,7 @@ func (r *reply) asked(before *reply) {
 // page, in a class that lets it be tried again. Only an address that may not be
 // dialled stays as it is: the page would be refused as well.
 func unreachable(last *reply) *reply {
-	r := found{last: last}.used()
+	r := last.exchange()
 	r.class, r.text, r.detail = last.class, "robots.txt: "+last.text, last.detail
 	if !r.class.Retryable() && r.class != messages.RefusedAddress {
 		r.class = messages.ProtocolError

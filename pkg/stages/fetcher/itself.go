@@ -31,7 +31,7 @@ func (f *Fetcher) followItself(ctx context.Context, t *turn) error {
 		}
 		t.release()
 		if path := weburl.Path(next); t.group != nil && !t.group.Allowed(path) {
-			t.reply = found{last: t.reply}.used()
+			t.reply = t.reply.exchange()
 			t.reply.class, t.reply.text = messages.RobotsDenied, "robots.txt: "+t.group.Rule(path)
 			return nil
 		}
@@ -54,7 +54,7 @@ func (f *Fetcher) hop(ctx context.Context, t *turn, next string) error {
 	before := t.reply
 	t.ask.url = next
 	if err := f.shape(t); err != nil {
-		t.reply = found{last: t.reply}.used()
+		t.reply = t.reply.exchange()
 		t.reply.failed(failureOf(ctx, err))
 		return nil
 	}

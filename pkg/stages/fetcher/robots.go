@@ -1,7 +1,6 @@
 package fetcher
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -259,7 +258,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 	// One byte more than counts, so that the line it cuts is seen to be cut.
 	a.url, a.robots, a.maxBody = origin+"/robots.txt", true, robots.MaxBytes+1
 	a.etag, a.lastModified, a.shape, a.object, a.archive = "", "", nil, "", false // they are the page's
-	var first *reply
+	var before *reply
 	for hop := 0; ; hop++ {
 		r, err := c.host.do(ctx, &a)
 		if err != nil {
@@ -269,8 +268,8 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		if first != nil {
-			r.asked(first)
+		if before != nil {
+			r.asked(before)
 		}
 		next, ok := redirected(&a, r)
 		if !ok || hop == maxRobotsHops {
@@ -281,7 +280,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 				return nil, nil, err
 			}
 		}
-		a.url, first = next, cmp.Or(first, r)
+		a.url, before = next, r
 	}
 }
 

@@ -1,12 +1,14 @@
 package fetcher
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"seine/internal/testweb"
@@ -193,20 +195,31 @@ func TestRedirectsOfRobots(t *testing.T) {
 	}
 }
 
-func TestHostRestsBetweenTheRedirectsOfItsRobots(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	var answered, asked atomic.Int64 // Unix ns
-	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(time.Duration(someDelay) / 2)
-		http.Redirect(w, r, "/there", http.StatusFound)
-		answered.Store(time.Now().UnixNano())
-	})
-	s.web.Handle(0, "/there", func(http.ResponseWriter, *http.Request) { asked.Store(time.Now().UnixNano()) })
-	s.handle1(delayed(s.url("/")), 1).wants(t, messages.RobotsFetched)
-	if rest := time.Duration(asked.Load() - answered.Load()); rest < time.Duration(someDelay) {
-		t.Errorf("rested for %s, the delay is %s", rest, time.Duration(someDelay))
+// slowRedirect is a host that takes a while to answer, and at first sends elsewhere.
+type slowRedirect struct{ asked, answered []time.Time }
+
+func (s *slowRedirect) do(_ context.Context, a *ask) (*reply, error) {
+	s.asked = append(s.asked, time.Now())
+	time.Sleep(3 * time.Second) // of a synctest bubble: the rest must begin at its end
+	s.answered = append(s.answered, time.Now())
+	if len(s.asked) > 1 {
+		return &reply{class: messages.OK}, nil
 	}
+	return &reply{class: messages.Redirect, header: http.Header{"Location": {"/there"}}}, nil
+}
+
+func TestHostRestsBetweenTheRedirectsOfItsRobots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := new(slowRedirect)
+		robots := robotsCache{host: host}
+		e, _, err := robots.fetch(t.Context(), "https://a.test", &ask{delay: 5 * time.Second})
+		if err != nil || e == nil || len(host.asked) != 2 {
+			t.Fatalf("asked %d times: %v, %v", len(host.asked), e, err)
+		}
+		if rest := host.asked[1].Sub(host.answered[0]); rest != 5*time.Second {
+			t.Errorf("rested for %s, the delay is 5s", rest)
+		}
+	})
 }
 
 // The host was asked, and must rest, though the page is refused.
