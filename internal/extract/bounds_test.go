@@ -175,7 +175,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// Masking reaches every text of a record, and leaves the document alone.
+// Masking reaches every text of a record and the names within its fields, and leaves the document alone.
 func TestMapTexts(t *testing.T) {
 	rules := mustCompile(t, `records: [{kind: a, key: "{a}", fields: {a: {jq: .a}, o: {jq: .o}, n: {jq: ".l[]", all: true, fields: {x: {jq: .}}}}}]`)
 	doc := page("application/json", `{"a":"x","o":{"k":["y",1,null]},"l":["z"]}`)
@@ -185,7 +185,7 @@ func TestMapTexts(t *testing.T) {
 			t.Fatalf("before: %s", got)
 		}
 		rec.MapTexts(func(field, text string) string { return field + ":" + text })
-		if got := string(rec.Fields(nil)); got != `{"a":"a:x","o":{"k":["o:y",1,null]},"n":[{"x":"n:z"}]}` || rec.Key != "key:x" {
+		if got := string(rec.Fields(nil)); got != `{"a":"a:x","o":{"o:k":["o:y",1,null]},"n":[{"n:x":"n:z"}]}` || rec.Key != "key:x" {
 			t.Errorf("after: %s, key %s", got, rec.Key)
 		}
 	}

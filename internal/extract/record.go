@@ -80,7 +80,8 @@ func (rec *Record) AppendJSON(b []byte, env Envelope) []byte {
 // object.
 func (rec *Record) Fields(b []byte) []byte { return appendValue(b, rec.fields) }
 
-// MapTexts replaces each text in the record by what change makes of it. Field is
+// MapTexts replaces each text in the record by what change makes of it, the names of
+// members within its fields too: those of a map are texts of the page. Field is
 // the name of the field of the record that it is in; the key is in "key".
 func (rec *Record) MapTexts(change func(field, text string) string) {
 	if rec.Key != "" {
@@ -104,15 +105,15 @@ func mapTexts(v any, change func(string) string) any {
 		}
 		return out
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k := range v {
-			out[k] = mapTexts(v[k], change)
+		out, names := make(map[string]any, len(v)), jsontext.Names{}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out[names.Unique(k, change(k))] = mapTexts(v[k], change)
 		}
 		return out
 	case members:
-		out := make(members, len(v))
+		out, names := make(members, len(v)), jsontext.Names{}
 		for i := range v {
-			out[i] = member{v[i].name, mapTexts(v[i].value, change)}
+			out[i] = member{names.Unique(v[i].name, change(v[i].name)), mapTexts(v[i].value, change)}
 		}
 		return out
 	}

@@ -5,7 +5,6 @@
 package jsontext
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -164,29 +163,6 @@ func AppendStrings(b []byte, vs []string) []byte { return AppendList(b, vs, Appe
 
 // AppendRaw appends what is JSON text already.
 func AppendRaw[T ~[]byte](b []byte, text T) []byte { return append(b, text...) }
-
-// MapStrings returns JSON text with each string that is a value, and not the name
-// of a member, replaced by what change makes of it.
-func MapStrings(text []byte, change func(string) string) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); {
-		if text[i] != '"' {
-			out = append(out, text[i])
-			i++
-			continue
-		}
-		end := min(stringEnd(text, i), len(text))
-		quoted := text[i:end]
-		i = end
-		var s string
-		if next := skipSpace(text, i); next < len(text) && text[next] == ':' || json.Unmarshal(quoted, &s) != nil {
-			out = append(out, quoted...)
-			continue
-		}
-		out = AppendString(out, change(s))
-	}
-	return out
-}
 
 func skipSpace(text []byte, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {

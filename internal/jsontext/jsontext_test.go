@@ -49,10 +49,26 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-func TestMapStringsLeavesNamesAndTheRest(t *testing.T) {
-	const text = `{"a": "x", "a:b" : ["x\"y\\", 1, null], "\\": {"x": true}, "u": "\u00e9"}`
+func TestMapStringsChangesValuesAndNames(t *testing.T) {
+	const text = `{"a": "x", "a:b" : ["x\"y\\", 1, null], "\\": {"a": true}, "u": "\u00e9"}`
 	got := string(MapStrings([]byte(text), func(s string) string { return "<" + s + ">" }))
-	const want = `{"a": "<x>", "a:b" : ["<x\"y\\>", 1, null], "\\": {"x": true}, "u": "<é>"}`
+	const want = `{"<a>": "<x>", "<a:b>" : ["<x\"y\\>", 1, null], "<\\>": {"<a>": true}, "<u>": "<é>"}`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Members whose names become the same stay members of their own; one that was there
+// twice is there twice.
+func TestMapStringsKeepsNamesApart(t *testing.T) {
+	const text = `{"a":1,"b":{"a":2,"c":3},"same":4,"a":5,"same (2)":6}`
+	got := string(MapStrings([]byte(text), func(s string) string {
+		if len(s) == 1 {
+			return "same"
+		}
+		return s
+	}))
+	const want = `{"same":1,"same (2)":{"same":2,"same (2)":3},"same (3)":4,"same":5,"same (2) (2)":6}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -101,7 +101,7 @@ func national(s string, i int, cued bool) int {
 		return 0
 	case cued && g.total >= minCued && g.total <= maxInternational+2:
 		return g.last()
-	case northAmerican(&g, bracket), abroad(&g), trunk(&g):
+	case northAmerican(&g, bracket), abroad(&g), trunk(&g), bracketed(&g), russian(&g):
 		return g.last()
 	}
 	return 0
@@ -121,6 +121,33 @@ func northAmerican(g *groups, bracket bool) bool {
 		return false
 	}
 	return bracket || first == 1 && g.before[1] == "-" && gap == "-" || g.before[first+1] == gap && (gap == "-" || gap == ".")
+}
+
+// bracketed knows numbers with a prefix of one digit and an area code in brackets:
+// "1 (800) 555-0199", "8 (495) 123-45-67", "0 (532) 123 45 67". The volume, year and
+// pages of a journal are written like that too: "8 (1998) 123-134".
+func bracketed(g *groups) bool {
+	if g.n < 3 || g.size[0] != 1 || !strings.HasSuffix(g.before[1], "(") || !strings.HasPrefix(g.before[2], ")") || dotted(g) {
+		return false
+	}
+	switch g.all[0] {
+	case '0':
+		return g.all[1] != '0' && g.total >= minNational && g.total <= maxNational
+	case '1':
+		return g.sizes(1, 3, 3, 4) && g.all[1] >= '2' && g.all[4] >= '2'
+	}
+	return russianArea(g)
+}
+
+// russian knows "8 800 555-35-35" and "8-495-123-45-67".
+func russian(g *groups) bool { return g.sizes(1, 3, 3, 2, 2) && russianArea(g) && !dotted(g) }
+
+// russianArea says that a number has the prefix 8 and an area code as in Russia,
+// Kazakhstan or, with a zero, Belarus. None begins as a year does.
+func russianArea(g *groups) bool {
+	area := g.size[1]
+	return g.all[0] == '8' && g.total == 11 && area >= 3 && area <= 5 &&
+		(strings.IndexByte("34789", g.all[1]) >= 0 || area == 3 && g.all[1] == '0')
 }
 
 // abroad knows "0049 30 1234567".

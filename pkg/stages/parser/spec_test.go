@@ -171,6 +171,19 @@ func TestPersonalDataIsMasked(t *testing.T) {
 	}
 }
 
+// The names of a map are texts of the page, be they a rule's or a document's. Two
+// that become the same stay two.
+func TestNamesOfMapsAreMasked(t *testing.T) {
+	const body = `<script type="application/ld+json">{"@type":"x","me@site.test":1,"you@site.test":{"us@site.test":2}}</script>
+<dl><dt>you@site.test<dd>Ann<dt>me@site.test<dd>Joe</dl>`
+	p := parserOf(t, "mask: {kinds: [email], fields: ['*']}\npage: {emit: always, fields: [json_ld]}\n"+
+		"records: [{kind: mail, fields: {people: {css: dt, map: {key: {get: text}, value: {xpath: 'following-sibling::dd[1]'}}}, ld: {json_ld: '.'}}}]")
+	lines := strings.Join(p.lines(t, page("text/html"), body), "\n")
+	if strings.Contains(lines, "@site.test") || strings.Count(lines, `"[email] (2)"`) < 2 || !strings.Contains(lines, "Ann") || !strings.Contains(lines, "Joe") {
+		t.Errorf("records %s", lines)
+	}
+}
+
 func TestDuplicatesAreMarkedOrDropped(t *testing.T) {
 	sentences := strings.Repeat("The quick brown fox jumps over the lazy dog while nobody looks. ", 20)
 	visit := func(p *Parser, path, body, digest string) []string {
