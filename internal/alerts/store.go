@@ -55,7 +55,7 @@ func (s *Store) Save(ctx context.Context, crawl string, st *State, rev uint64) (
 	if err != nil {
 		return 0, fmt.Errorf("encode the alerts of crawl %s: %w", crawl, err)
 	}
-	rev, err = s.kv.Update(ctx, key(crawl), text, rev)
+	rev, err = stages.Swap(ctx, s.kv, key(crawl), text, rev)
 	if stages.IsConflict(err) {
 		return 0, ErrChanged
 	}

@@ -198,7 +198,7 @@ func (s *Snapshots) update(ctx context.Context, snap Snapshot, revision uint64) 
 	if err != nil {
 		return 0, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	return kv.Update(ctx, snapshotKey(snap.Partition), text, revision)
+	return Swap(ctx, kv, snapshotKey(snap.Partition), text, revision)
 }
 
 // Newest returns the newest snapshot of partition p, if there is one.
@@ -283,7 +283,7 @@ func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string
 	if err != nil {
 		return was, fmt.Errorf("encode binding: %w", err)
 	}
-	next.revision, err = kv.Update(ctx, bindingKey(p), text, was.revision) // 0: there is none
+	next.revision, err = Swap(ctx, kv, bindingKey(p), text, was.revision)
 	if !IsConflict(err) {
 		if err != nil {
 			return was, fmt.Errorf("bind partition %d: %w", p, err)

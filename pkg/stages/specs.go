@@ -105,12 +105,18 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 
 // store keeps what e holds, if it is newer than what is known.
 func (s *Specs) store(e jetstream.KeyValueEntry) bool {
+	spec := s.decode(e)
+	return spec != nil && s.keep(e.Key(), spec, e.Revision())
+}
+
+// decode returns the spec that e holds, nil if that cannot be used.
+func (s *Specs) decode(e jetstream.KeyValueEntry) *messages.Spec {
 	spec, err := messages.DecodeSpec(e.Value())
 	if err != nil {
 		s.bus.Log.Error("spec ignored", "crawl", e.Key(), "revision", e.Revision(), "error", err)
-		return false
+		return nil
 	}
-	return s.keep(e.Key(), spec, e.Revision())
+	return spec
 }
 
 func (s *Specs) keep(crawl string, spec *messages.Spec, rev uint64) bool {
@@ -129,42 +135,50 @@ func (s *Specs) Generation() uint64 { return s.generation.Load() }
 
 // Change changes the spec of a crawl, the default if it has none, and returns
 // its revision. The change is applied to the newest spec, again if somebody
-// else was faster.
+// else was faster. That of a key that was deleted is the one by which the stages
+// still work: the newest before, which is stored again, changed.
 func (s *Specs) Change(ctx context.Context, crawl string, change func(*messages.Spec) error) (uint64, error) {
-	for {
-		spec, rev := messages.DefaultSpec(), uint64(0)
-		e, err := s.kv.Get(ctx, crawl)
-		switch {
-		case err == nil:
-			now, err := messages.DecodeSpec(e.Value())
-			if err != nil {
-				return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
-			}
-			spec, rev = *now, e.Revision()
-		case !errors.Is(err, jetstream.ErrKeyNotFound):
-			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
+	stored, err := s.change(ctx, crawl, change)
+	for IsConflict(err) {
+		if slept := Sleep(ctx, minRefusedWait); slept != nil { // what was read may be of a replica that is behind
+			err = errors.Join(slept, err)
+			break
 		}
-		if err := change(&spec); err != nil {
-			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
-		}
-		stored, err := s.kv.Update(ctx, crawl, spec.Encode(), rev)
-		if err == nil {
-			return stored, nil
-		}
-		if !IsConflict(err) {
-			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
-		}
-		if err := Sleep(ctx, minRefusedWait); err != nil { // what was read may be of a replica that is behind
-			return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
-		}
+		stored, err = s.change(ctx, crawl, change)
 	}
+	if err != nil {
+		return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
+	}
+	return stored, nil
 }
 
-// IsConflict reports whether a key was changed by somebody else meanwhile.
-func IsConflict(err error) bool {
-	var api *jetstream.APIError
-	return errors.Is(err, jetstream.ErrKeyExists) ||
-		errors.As(err, &api) && (int(api.ErrorCode) == 10071 || int(api.ErrorCode) == 10164)
+func (s *Specs) change(ctx context.Context, crawl string, change func(*messages.Spec) error) (uint64, error) {
+	spec, rev, err := s.current(ctx, crawl)
+	if err == nil {
+		err = change(spec)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return Swap(ctx, s.kv, crawl, spec.Encode(), rev)
+}
+
+// current returns the spec of a crawl to change, and the revision of its key, 0 if
+// that holds none. One that cannot be read is an error: it may be of a newer build.
+func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint64, error) {
+	e, err := s.kv.Get(ctx, crawl)
+	if err == nil {
+		spec, err := messages.DecodeSpec(e.Value())
+		return spec, e.Revision(), err
+	}
+	if !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, 0, err
+	}
+	if _, spec, err := s.usable(ctx, crawl); spec != nil || err != nil {
+		return spec, 0, err
+	}
+	spec := messages.DefaultSpec()
+	return &spec, 0, nil
 }
 
 // Get returns the newest spec of a crawl, at least of revision rev: a message
@@ -234,19 +248,31 @@ func (s *Specs) ask(ctx context.Context, crawl string) error {
 	return nil
 }
 
-// read asks a server for the spec of a crawl: the newest that can be used, so
-// that a slip of the pen does not stop a crawl.
+// read asks a server for the spec of a crawl.
 func (s *Specs) read(ctx context.Context, crawl string) error {
+	e, spec, err := s.usable(ctx, crawl)
+	if spec != nil {
+		s.keep(crawl, spec, e.Revision())
+	}
+	return err
+}
+
+// usable returns the newest spec of a crawl that can be used, nil if none can: a slip
+// of the pen does not stop a crawl, and neither does a deletion.
+func (s *Specs) usable(ctx context.Context, crawl string) (jetstream.KeyValueEntry, *messages.Spec, error) {
 	entries, err := s.kv.History(ctx, crawl)
 	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
-		return err
+		return nil, nil, err
 	}
 	for _, e := range slices.Backward(entries) {
-		if e.Operation() == jetstream.KeyValuePut && s.store(e) {
-			return nil
+		if e.Operation() != jetstream.KeyValuePut {
+			continue
+		}
+		if spec := s.decode(e); spec != nil {
+			return e, spec, nil
 		}
 	}
-	return nil
+	return nil, nil, nil
 }
 
 // Put stores the spec of a crawl, unless that is what is stored, and returns

@@ -23,8 +23,7 @@ import (
 type bucket interface {
 	Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error)
 	Put(ctx context.Context, key string, value []byte) (uint64, error)
-	Create(ctx context.Context, key string, value []byte, opts ...jetstream.KVCreateOpt) (uint64, error)
-	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
+	stages.KeyStore
 }
 
 // robotsEntry is a robots.txt as it is stored. Only what says something of the
@@ -190,11 +189,7 @@ func (c *robotsCache) claim(ctx context.Context, origin string, e *robotsEntry, 
 	if err != nil {
 		return true
 	}
-	if revision == 0 {
-		_, err = c.bucket.Create(ctx, robotsKey(origin), value)
-	} else {
-		_, err = c.bucket.Update(ctx, robotsKey(origin), value, revision)
-	}
+	_, err = stages.Swap(ctx, c.bucket, robotsKey(origin), value, revision)
 	return !stages.IsConflict(err)
 }
 

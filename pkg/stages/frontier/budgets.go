@@ -62,7 +62,7 @@ func (b *budgets) settle(ctx context.Context, crawl string, p int, used usage, m
 		if err != nil {
 			return quota{}, fmt.Errorf("encode budget: %w", err)
 		}
-		if _, err = kv.Update(ctx, key, text, rev); err == nil {
+		if _, err = stages.Swap(ctx, kv, key, text, rev); err == nil {
 			return q, nil
 		}
 		if !stages.IsConflict(err) {

@@ -25,6 +25,8 @@ var ErrUnanswered = errors.New("no frontier answers")
 const (
 	// questionTimeout bounds a question to one partition.
 	questionTimeout = 5 * time.Second
+	// controlTime bounds what a frontier takes to change a spec.
+	controlTime = questionTimeout - time.Second
 	// firstAnswer is how long the first try waits for an answer; each further one
 	// waits twice as long. A frontier that is about to take the partition, or just
 	// gave it up, hears a question and does not answer.

@@ -104,8 +104,11 @@ type Control struct {
 }
 
 // control changes the state of a crawl or of a host, by changing the spec of
-// the crawl: so it is durable, and every stage sees it.
+// the crawl: so it is durable, and every stage sees it. It answers while the asker
+// still waits, whatever the bucket does: others wait for their turn.
 func (f *Frontier) control(ctx context.Context, r micro.Request) {
+	ctx, cancel := context.WithTimeout(ctx, controlTime)
+	defer cancel()
 	var c Control
 	err := json.Unmarshal(r.Data(), &c)
 	if err == nil {

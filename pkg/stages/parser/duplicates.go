@@ -40,8 +40,7 @@ type duplicates struct {
 // listStore is what is needed of a KV bucket.
 type listStore interface {
 	Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error)
-	Create(ctx context.Context, key string, value []byte, opts ...jetstream.KVCreateOpt) (uint64, error)
-	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
+	stages.KeyStore
 }
 
 var _ listStore = jetstream.KeyValue(nil)
@@ -283,12 +282,8 @@ func (d *duplicates) add(ctx context.Context, key string, l list, s sighting) (b
 	if err != nil {
 		return false, err
 	}
-	if l.revision == 0 {
-		_, err = kv.Create(ctx, key, value)
-	} else {
-		_, err = kv.Update(ctx, key, value, l.revision)
-	}
-	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+	_, err = stages.Swap(ctx, kv, key, value, l.revision)
+	if stages.IsConflict(err) {
 		return false, nil
 	}
 	if err != nil {

@@ -1,0 +1,104 @@
+package frontier
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/natstest"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+func provisioned(t *testing.T) *stages.Bus {
+	t.Helper()
+	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bus.Close)
+	if err := bus.Provision(t.Context(), 1, messages.DefaultStreamLimits(), 1); err != nil {
+		t.Fatal(err)
+	}
+	return bus
+}
+
+func bucketOf(t *testing.T, bus *stages.Bus, name string) jetstream.KeyValue {
+	t.Helper()
+	kv, err := bus.JS.KeyValue(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kv
+}
+
+// A frontier goes on answering who steers after the spec of a crawl was deleted.
+func TestDeletedSpecIsPausedAndTheNextQuestionAnswered(t *testing.T) {
+	bus := provisioned(t)
+	specs, err := stages.OpenSpecs(t.Context(), bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Frontier{bus: bus, specs: specs, log: bus.Log}
+	ctx, stop := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = f.serve(ctx) })
+	defer serving.Wait()
+	defer stop()
+	client := Client{Bus: bus}
+	set := func(crawl string, state messages.RunState) (rev uint64, err error) {
+		for err = ErrUnanswered; err != nil && ctx.Err() == nil; { // until it serves
+			if rev, err = client.SetState(ctx, crawl, "", state); err != nil {
+				t.Log(err)
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		return rev, err
+	}
+	first, err := set("demo", messages.Paused)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv := bucketOf(t, bus, messages.BucketCrawls)
+	for _, remove := range []func(context.Context, string, ...jetstream.KVDeleteOpt) error{kv.Delete, kv.Purge} {
+		if err := remove(ctx, "demo"); err != nil {
+			t.Fatal(err)
+		}
+		rev, err := client.SetState(ctx, "demo", "", messages.Paused)
+		if err != nil || rev <= first {
+			t.Fatalf("revision %d after %d: %v", rev, first, err)
+		}
+		if _, err := client.SetState(ctx, "other", "", messages.Paused); err != nil {
+			t.Errorf("another crawl: %v", err)
+		}
+	}
+}
+
+// A partition gets its share of a budget whose key was deleted.
+func TestDeletedBudgetIsGrantedAnew(t *testing.T) {
+	bus := provisioned(t)
+	kv := bucketOf(t, bus, messages.BucketMeta)
+	b := &budgets{bus: bus, now: func() int64 { return time.Now().UnixNano() }}
+	spec := messages.DefaultSpec()
+	spec.MaxPages = 10
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, remove := range []func(context.Context, string, ...jetstream.KVDeleteOpt) error{kv.Delete, kv.Purge} {
+		for range 2 {
+			if q, err := b.settle(ctx, "c", 0, usage{Pages: 4}, true, &spec); err != nil || q.pages != 10 {
+				t.Fatalf("%d pages, %v", q.pages, err)
+			}
+		}
+		if err := remove(ctx, "budget.c"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.settle(ctx, "c", 0, usage{}, true, &spec); err != nil {
+		t.Error(err)
+	}
+}
