@@ -17,7 +17,7 @@ func (s *shard) candidates(m *messages.Candidates, partitions int, now int64) (b
 		return nil, err
 	}
 	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
-		c.Print, c.dirty = rules.print, true
+		c.Print, c.Layout, c.dirty = rules.print, layoutRoots, true
 	}
 	for _, c := range m.URLs {
 		url, err := s.identity(c.URL, rules, partitions)
@@ -58,7 +58,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 	// A redirect away from a seed means what the seed meant.
 	opens := m.Depth == 0 && m.Source != messages.SourceLink
 	if opens {
-		if err := s.openRoot(m.Crawl, rules.root(c.URL), rules, now); err != nil {
+		if err := s.openRoots(m.Crawl, c.URL); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (s *shard) nextArrival(now int64) uint64 {
 
 // admit queues a URL, or excludes it with the reason.
 func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
-	opened, err := s.opened(id.crawl, r.URL, rules)
+	opened, err := s.opened(id.crawl, r, rules)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 		return s.queue(r, id, h, now)
 	}
 	if reason == ReasonScope {
-		s.tx.set(append(s.outsidePrefix(id.crawl, rules.root(r.URL)), id.hash[:]...), nil)
+		s.bar(id, r.URL)
 	}
 	s.move(r, id, Excluded, reason, now)
 	return nil
@@ -215,53 +215,3 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 
 // reasonsOfDistance are those that a shorter way can do away with.
 var reasonsOfDistance = []string{ReasonDepth, ReasonRedirects}
-
-// opened reports whether the host or domain of a URL is in a crawl's scope.
-func (s *shard) opened(name, url string, rules *rules) (bool, error) {
-	root := rules.root(url)
-	if root == "" || rules.lists(url) {
-		return true, nil
-	}
-	c := s.crawl(name)
-	open, cached := c.roots[root]
-	if cached {
-		return open, nil
-	}
-	open, err := s.store.has(s.rootKey(name, root))
-	if err == nil {
-		c.roots[root] = open
-	}
-	return open, err
-}
-
-// maxRoots bounds the cache of what is in scope, between turns.
-const maxRoots = 4096
-
-// openRoot lets a crawl enter a host or domain, and takes back the URLs there
-// that were found before: the order of seeds and links does not matter.
-func (s *shard) openRoot(name, root string, rules *rules, now int64) error {
-	c := s.crawl(name)
-	if root == "" || c.roots[root] {
-		return nil
-	}
-	if known, err := s.store.has(s.rootKey(name, root)); err != nil || known {
-		c.roots[root] = known
-		return err
-	}
-	// What this turn has excluded must be in the store to be found there.
-	if err := s.commit(now); err != nil {
-		return err
-	}
-	c.roots[root] = true
-	s.tx.set(s.rootKey(name, root), nil)
-	pre := s.outsidePrefix(name, root)
-	return s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		id := urlID{name, messages.URLHash(key[len(pre):])}
-		s.tx.delete(append([]byte(nil), key...))
-		r, err := s.record(id)
-		if err != nil || r == nil || r.State != Excluded || r.Reason != ReasonScope {
-			return err == nil, err
-		}
-		return true, s.admit(r, id, rules, now)
-	})
-}

@@ -17,12 +17,14 @@ import (
 //	H host                                     → host record
 //	R due crawl hash                           → URL waiting for another attempt
 //	I crawl hash                               → request under way: its sequence in FETCH
-//	S crawl root                               → host or domain that seeds opened
+//	A crawl domain host                        → host that seeds opened; without host, domain
+//	V crawl domain host                        → the same, being opened: which URL is next
 //	E crawl hash                               → URL that people fed
 //	Z crawl host                               → host parked for a crawl
 //	O crawl hash                               → URL known with its parameters in some order
-//	X crawl root hash                          → URL excluded because its host is not open
+//	B crawl domain host hash                   → URL excluded because its host is not open
 //	N                                          → the state is another store's, and behind
+//	S, X                                       → what A and B were in an older layout
 //
 // Names end with a zero byte, which none contains; numbers are big-endian.
 const (
@@ -34,12 +36,16 @@ const (
 	kindHost     = 'H'
 	kindRetry    = 'R'
 	kindInFlight = 'I'
-	kindRoot     = 'S'
+	kindOpened   = 'A'
+	kindOpening  = 'V'
 	kindSeed     = 'E'
 	kindParked   = 'Z'
 	kindOrder    = 'O'
-	kindOutside  = 'X'
+	kindBarred   = 'B'
 	kindNew      = 'N'
+
+	oldKindRoot    = 'S'
+	oldKindOutside = 'X'
 )
 
 // prefix starts a key of a kind in partition p.
@@ -95,14 +101,6 @@ func (s *shard) queuePrefix(host, crawl string) []byte {
 	return named(named(prefix(s.partition, kindQueue), host), crawl)
 }
 
-func (s *shard) rootKey(crawl, root string) []byte {
-	return named(named(prefix(s.partition, kindRoot), crawl), root)
-}
-
-func (s *shard) outsidePrefix(crawl, root string) []byte {
-	return named(named(prefix(s.partition, kindOutside), crawl), root)
-}
-
 // place is the part of a queue key after host and crawl: its order, and which
 // URL it is.
 type place [1 + 2 + 8 + 16]byte
@@ -116,6 +114,15 @@ func newPlace(r *record, hash messages.URLHash) (pl place) {
 }
 
 func (pl place) hash() messages.URLHash { return messages.URLHash(pl[11:]) }
+
+// hashAtEnd returns the URL's hash that ends a key, false if the key is too short.
+func hashAtEnd(key []byte) (messages.URLHash, bool) {
+	n := len(key) - len(messages.URLHash{})
+	if n < 0 {
+		return messages.URLHash{}, false
+	}
+	return messages.URLHash(key[n:]), true
+}
 
 // after returns the key that follows every key with the prefix k.
 func after(k []byte) []byte {

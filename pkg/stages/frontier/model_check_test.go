@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
@@ -14,15 +15,14 @@ import (
 // and what must hold of it.
 type model struct {
 	*river
-	known  map[urlID]*page
-	open   map[urlID]bool // by crawl and the hash of its root: hosts that are in scope
-	under  map[urlID]*flight
-	ended  map[visitOf]messages.Class // visits whose last result was applied
-	asked  map[attemptOf]bool         // requests that were in FETCH
-	pages  map[string]int64           // by crawl
-	hosts  map[string]*ledger         // by the name under which they are scheduled
-	before int64                      // the turn that a crash cut short
-	steps  int
+	known map[urlID]*page
+	open  map[rootOf]bool // hosts and domains of seeds
+	under map[urlID]*flight
+	ended map[visitOf]messages.Class // visits whose last result was applied
+	asked map[attemptOf]bool         // requests that were in FETCH
+	pages map[string]int64           // by crawl
+	hosts map[string]*ledger         // by the name under which they are scheduled
+	steps int
 }
 
 // page is a URL of a crawl.
@@ -104,7 +104,7 @@ func (d *step) send(again, fresh []*request) {
 
 func newModel(r *river) *model {
 	return &model{
-		river: r, known: make(map[urlID]*page), open: make(map[urlID]bool), under: make(map[urlID]*flight),
+		river: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*flight),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
 		hosts: make(map[string]*ledger),
 	}
@@ -155,15 +155,27 @@ func (m *model) fed(c *messages.Candidates) {
 		}
 		p.depth, p.priority, p.seed = min(p.depth, c.Depth), min(p.priority, priority), p.seed || opens
 		if opens {
-			m.open[m.root(id)] = true
+			m.open[rootOf{id.crawl, weburl.Host(u.URL)}] = true
+			m.open[rootOf{id.crawl, "*." + weburl.Domain(weburl.Hostname(u.URL))}] = true
 			m.host(m.compiled[c.Crawl].group(u.URL)).probeAfter = 0 // a person wants it
 		}
 	}
 }
 
-// root stands for what must be in scope for a URL to be.
-func (m *model) root(id urlID) urlID {
-	return urlID{id.crawl, messages.HashURL("https://" + m.compiled[id.crawl].root(m.known[id].url) + "/")}
+// rootOf is a host that is in scope, or "*." and a domain.
+type rootOf struct{ crawl, root string }
+
+// inScope reports whether a seed has opened what a URL must be in.
+func (m *model) inScope(id urlID) bool {
+	url := m.known[id].url
+	switch m.specs[id.crawl].Scope {
+	case messages.ScopeAny:
+		return true
+	case messages.ScopeDomain:
+		return m.open[rootOf{id.crawl, "*." + weburl.Domain(weburl.Hostname(url))}]
+	default:
+		return m.open[rootOf{id.crawl, weburl.Host(url)}]
+	}
 }
 
 // result is one that was applied, perhaps for the second time.
@@ -173,13 +185,10 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	visit := visitOf{id, res.Visit.Round}
 	awaited := f != nil && f.round == visit.round && f.attempt == res.Attempt
 	if awaited && !counted {
-		if !m.cut() {
-			m.Fatalf("%s is under way as %+v, and its result changed nothing", m.describe(id), f)
-		}
-		now = m.before // it was durable before its position
+		m.Fatalf("%s is under way as %+v, and its result changed nothing", m.describe(id), f)
 	}
 	landed := awaited || counted && f != nil && f.round == visit.round && !res.Class.Retryable()
-	if _, ended := m.ended[visit]; (f == nil || f.round > visit.round) && !ended && !res.Class.Retryable() && (counted || m.durable(visit, res)) {
+	if _, ended := m.ended[visit]; (f == nil || f.round > visit.round) && !ended && !res.Class.Retryable() && counted {
 		landed = true // of a request that was given up
 	}
 	host := m.host(m.compiled[res.Crawl].group(p.url))
@@ -210,13 +219,6 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 		m.pages[res.Crawl]++
 		p.fetched = true
 	}
-}
-
-// durable reports whether a turn that was cut short has applied a result.
-func (m *model) durable(v visitOf, res *messages.Result) bool {
-	r, err := m.shard.record(v.id)
-	m.must(err)
-	return m.cut() && r != nil && r.Round == v.round && (r.State == Parsing || r.State.ended()) && r.Class == res.Class
 }
 
 // unwell is 1 for a result that shows a host to be unwell, 0 for one that
@@ -380,7 +382,7 @@ func (m *model) reason(id urlID, depth int) string {
 	switch {
 	case spec.State == messages.Cancelled:
 		return ReasonCancelled
-	case m.compiled[id.crawl].root(p.url) != "" && !m.open[m.root(id)]:
+	case !m.inScope(id):
 		return ReasonScope
 	case len(spec.Exclude) > 0 && strings.Contains(p.url, strings.Trim(spec.Exclude[0], "*")):
 		return ReasonExclude
@@ -436,24 +438,13 @@ func (m *model) vanished(req *messages.Request) {
 	}
 }
 
-// opened compares what is under way after a start with what was before. A turn
-// that was cut short may have committed some results, without the position.
+// opened compares what is under way after a start with what was before.
 func (m *model) opened(restored bool) {
 	if restored {
 		return // it is behind, and will catch up
 	}
 	for id, f := range m.under {
-		if m.shard.inFlight[id] != nil {
-			continue
-		}
-		found := false
-		for _, msg := range m.unread(messages.StreamResults) {
-			if res := msg.result; id == (urlID{res.Crawl, res.Visit.URL}) && m.under[id] != nil {
-				m.result(res, true, m.before)
-				found = true
-			}
-		}
-		if !found || m.under[id] != nil {
+		if m.shard.inFlight[id] == nil {
 			m.Fatalf("%s, under way as %+v, is not after a restart", m.describe(id), f)
 		}
 	}
@@ -462,7 +453,6 @@ func (m *model) opened(restored bool) {
 // resumed compares what is under way after all was replayed: neither may a
 // request be forgotten, nor one be made up.
 func (m *model) resumed(restored bool) {
-	m.before = 0
 	for id, f := range m.under {
 		req := m.shard.inFlight[id]
 		switch {
@@ -567,8 +557,7 @@ func (m *model) check() {
 	m.checkRules(st)
 }
 
-// checkKnown: every URL that was acknowledged is known, and no other, but for
-// those of a message that a crash cut short.
+// checkKnown: every URL that was acknowledged is known, and no other.
 func (m *model) checkKnown(st *stored) {
 	for id, p := range m.known {
 		if st.records[id] == nil && !m.restored {
@@ -577,17 +566,8 @@ func (m *model) checkKnown(st *stored) {
 			m.Fatalf("%s is stored as %s", m.describe(id), r.URL)
 		}
 	}
-	if len(st.records) <= len(m.known) {
-		return
-	}
-	coming := make(map[urlID]bool)
-	for _, msg := range m.unread(messages.StreamURLs) {
-		for _, c := range msg.candidates.URLs {
-			coming[urlID{msg.candidates.Crawl, messages.HashURL(c.URL)}] = true
-		}
-	}
 	for id, r := range st.records {
-		if m.known[id] == nil && !coming[id] {
+		if m.known[id] == nil {
 			m.Fatalf("%s is known, and nobody fed it", r.URL)
 		}
 	}
@@ -621,14 +601,11 @@ func (m *model) checkCounters(st *stored) {
 		if a, b := mustText(reduced), mustText(want); a != b {
 			m.Fatalf("crawl %s has counters %s, and records that make %s", name, a, b)
 		}
-		if got.Pages != m.pages[name] && !m.moved && !m.cut() {
+		if got.Pages != m.pages[name] && !m.moved {
 			m.Fatalf("crawl %s counts %d pages, and %d came", name, got.Pages, m.pages[name])
 		}
 	}
 }
-
-// cut reports whether a part of a turn may be durable without its position.
-func (m *model) cut() bool { return m.before != 0 }
 
 func mustText(v any) string {
 	b, err := json.Marshal(v)
@@ -751,7 +728,7 @@ func (m *model) checkIndexes(st *stored) {
 		if m.restored {
 			continue
 		}
-		if f := m.under[id]; (f != nil) != (r.State == InFlight) && !m.cut() {
+		if f := m.under[id]; (f != nil) != (r.State == InFlight) {
 			m.Fatalf("%s is %v, and under way is %+v", m.describe(id), r.State, f)
 		}
 	}
@@ -766,11 +743,11 @@ func (m *model) checkIndexes(st *stored) {
 // checkRules: what waits to be sent is in scope, and what a rule has excluded
 // is still excluded, as soon as a change of the rules has been gone through.
 func (m *model) checkRules(st *stored) {
-	if m.shard.specsGen != m.gen || m.restored || m.cut() {
+	if m.shard.specsGen != m.gen || m.restored {
 		return
 	}
 	for id, r := range st.records {
-		if m.known[id] == nil || m.shard.crawl(id.crawl).Review != nil {
+		if c := m.shard.crawl(id.crawl); c.Review != nil || c.opening && r.Reason == ReasonScope {
 			continue
 		}
 		p := m.known[id]

@@ -366,7 +366,10 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
+		"scope",
 	}).Draw(t, "alter") {
+	case "scope":
+		s.Scope = rapid.SampledFrom([]messages.Scope{messages.ScopeHost, messages.ScopeDomain, messages.ScopeAny}).Draw(t, "scope")
 	case "delay":
 		s.Delay = d(0, time.Second, 5*time.Second)
 	case "per_host":

@@ -289,7 +289,6 @@ func (r *river) play(t turn) bool {
 	fresh, err := s.dispatch(now, t.room)
 	r.must(err)
 	if t.end == beforeCommit {
-		r.model.before = now
 		return false
 	}
 	out := r.outgoing(append(slices.Clone(again), fresh...))
@@ -392,7 +391,6 @@ func (r *river) catchUp(perTurn, dieAfter int) bool {
 			r.apply(&chunk[i], done)
 		}
 		if dieAfter == 0 {
-			r.model.before = r.at()
 			return false
 		}
 		dieAfter--

@@ -11,7 +11,7 @@ import (
 // that starts at that page and has seen nothing else.
 type Outlook struct {
 	rules *rules
-	root  string
+	root  root
 	now   time.Time
 }
 

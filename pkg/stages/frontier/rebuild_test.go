@@ -29,7 +29,7 @@ func (a *arena) wantAside(s, live *Store) {
 		a.t.Errorf("the state is not marked as one that came from elsewhere: %v", err)
 	}
 	of := func(s *Store) (all []string) {
-		for _, line := range describe(a.t, s, kindPosition, kindURL, kindInFlight, kindSeed, kindRoot, kindOutside) {
+		for _, line := range describe(a.t, s, kindPosition, kindURL, kindInFlight, kindSeed, kindOpened, kindBarred) {
 			all = append(all, strings.Replace(line, "State:waiting", "State:queued", 1))
 		}
 		slices.Sort(all)

@@ -34,6 +34,7 @@ func (s *shard) review(name string, c *crawl, rules *rules, now int64) error {
 	}
 	if last {
 		c.Review = nil
+		s.layOut(name, c)
 	}
 	c.dirty = true
 	return err
@@ -65,6 +66,11 @@ func (s *shard) judge(id urlID, rules *rules, now int64) error {
 	if err != nil || r == nil {
 		return err
 	}
+	if r.Seed {
+		if err := s.openRoots(id.crawl, r.URL); err != nil {
+			return err
+		}
+	}
 	switch r.State {
 	case Queued, Waiting:
 		return s.judgeWaiting(r, id, rules, now)
@@ -76,7 +82,7 @@ func (s *shard) judge(id urlID, rules *rules, now int64) error {
 }
 
 func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error {
-	opened, err := s.opened(id.crawl, r.URL, rules)
+	opened, err := s.opened(id.crawl, r, rules)
 	if err != nil {
 		return err
 	}
@@ -119,7 +125,7 @@ func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error
 	}
 	r.Due = 0
 	if reason == ReasonScope {
-		s.tx.set(append(s.outsidePrefix(id.crawl, rules.root(r.URL)), id.hash[:]...), nil)
+		s.bar(id, r.URL)
 	}
 	s.move(r, id, Excluded, reason, now)
 	if reason == ReasonNormalized {
@@ -162,11 +168,14 @@ func (s *shard) judgeExcluded(r *record, id urlID, rules *rules, now int64) erro
 			return nil
 		}
 	}
-	opened, err := s.opened(id.crawl, r.URL, rules)
+	opened, err := s.opened(id.crawl, r, rules)
 	if err != nil {
 		return err
 	}
 	if again := rules.excludes(r, opened, now); again == r.Reason {
+		if again == ReasonScope {
+			s.bar(id, r.URL) // an older layout has it elsewhere
+		}
 		return nil
 	}
 	return s.revisit(r, id, rules, now)

@@ -172,19 +172,6 @@ func (r *rules) group(url string) string {
 	return weburl.Host(url)
 }
 
-// root is the part of a URL that scope is about: its host, or its registrable
-// domain; "" where every host is in scope.
-func (r *rules) root(url string) string {
-	switch r.Scope {
-	case messages.ScopeAny:
-		return ""
-	case messages.ScopeDomain:
-		return weburl.Domain(weburl.Hostname(url))
-	case messages.ScopeHost:
-	}
-	return weburl.Host(url)
-}
-
 // lists reports whether the spec itself names the host of a URL.
 func (r *rules) lists(url string) bool {
 	if len(r.Hosts) == 0 && len(r.Domains) == 0 {

@@ -45,6 +45,7 @@ type shard struct {
 	recent    *recent
 	troubles  troubles
 	scratch   []byte
+	told      map[string]bool // kinds of faults of the store that were logged: see mended
 }
 
 // Rulebook gives the shard the specs of the crawls.
@@ -63,10 +64,12 @@ type crawl struct {
 	salted int64                     // the run that it is of
 	marks  map[messages.URLHash]bool // of orderKnown in this turn
 	shapes *traps.Shapes
-	roots  map[string]bool // cache: whether seeds opened a host or domain
+	roots  map[root]bool // cache: whether seeds opened a host or domain
 	quota  quota
 	unpark bool // what is parked is to be put back
-	dirty  bool
+	// opening says that URLs of hosts that seeds opened are to be taken back.
+	opening bool
+	dirty   bool
 
 	rules    *rules
 	rulesFor uint64 // shard.specsGen that rules were read under
@@ -81,6 +84,8 @@ type crawlState struct {
 	Review *sweep `json:"review,omitempty"`
 	// Reseed is where the feeding of all seeds to a new run has come to.
 	Reseed *sweep `json:"reseed,omitempty"`
+	// Layout is that of the crawl's keys: see convert.
+	Layout int `json:"layout,omitempty"`
 }
 
 // sweep is a walk through many keys, over many turns and restarts.
@@ -120,7 +125,7 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
 		positions: make(map[string]stages.Position), crawls: make(map[string]*crawl),
 		hosts: make(map[string]*host), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
-		addresses: o.addresses, recent: newRecent(o.recent),
+		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
 	}
 	for _, load := range []func() error{s.loadPositions, s.loadCrawls, s.loadInFlight} {
 		if err := load(); err != nil {
@@ -156,7 +161,11 @@ func (s *shard) loadCrawls() error {
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		c := s.crawl(string(key[len(pre):]))
 		err := json.Unmarshal(value, &c.crawlState)
-		c.unpark = c.Started > 0 // whether it must be parked is found out again
+		if c.Started > 0 {
+			c.unpark = true // whether it must be parked is found out again
+			c.opening = true
+			c.convert()
+		}
 		return true, err
 	})
 	if err != nil {
@@ -233,7 +242,7 @@ func (s *shard) record(id urlID) (*record, error) {
 func (s *shard) crawl(name string) *crawl {
 	c := s.crawls[name]
 	if c == nil {
-		c = &crawl{seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[string]bool), marks: make(map[messages.URLHash]bool)}
+		c = &crawl{seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool)}
 		c.salt = saltOf(name, 0)
 		s.crawls[name] = c
 	}
@@ -493,6 +502,11 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 		}
 		c.unpark = !done
 	}
+	if c.opening {
+		if err := s.admitOpened(name, c, rules, now); err != nil {
+			return err
+		}
+	}
 	if c.Reseed != nil {
 		if err := s.reseed(name, c, rules, now); err != nil {
 			return err
@@ -507,11 +521,17 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 // busy reports whether tend has more to do at once.
 func (s *shard) busy() bool {
 	for _, c := range s.crawls {
-		if c.unpark || c.Reseed != nil || c.Review != nil {
+		if c.working() {
 			return true
 		}
 	}
 	return false
+}
+
+// working reports whether something is being done with many of the crawl's URLs or
+// hosts, step by step.
+func (c *crawl) working() bool {
+	return c.unpark || c.opening || c.Reseed != nil || c.Review != nil
 }
 
 // wake returns when something is due next without a message, Unix ns.

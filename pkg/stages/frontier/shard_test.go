@@ -437,6 +437,7 @@ func TestSeedAdmitsWhatWasFoundOnItsHostBefore(t *testing.T) {
 	w.seed("https://a.test/")
 	w.link(1, "https://b.test/1", "https://b.test/2")
 	w.seed("https://b.test/2")
+	w.tend()
 	w.wantState("https://b.test/1", Queued, "")
 	w.wantState("https://b.test/2", Queued, "")
 	w.wantSent(w.dispatch(10), "https://a.test/", "https://b.test/2", "https://b.test/1")

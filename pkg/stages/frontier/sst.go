@@ -13,9 +13,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/block"
 )
 
-// stateFormat is that of the keys and values of a partition; a snapshot of
-// another is not read.
-const stateFormat = 2
+// stateFormat is that of the keys and values of a partition. A snapshot of an
+// older one is read down to oldestFormat, and converted: see crawl.convert.
+const (
+	stateFormat  = 3
+	oldestFormat = 2
+)
 
 // view is a partition's state at the end of a turn, for as long as it is open.
 type view struct {

@@ -53,7 +53,8 @@ type PartitionStatus struct {
 	// Due says that a host of the crawl could be asked now, if that was the
 	// question.
 	Due bool `json:"due,omitempty"`
-	// Reviewing says that URLs are still being judged by a changed spec.
+	// Reviewing says that URLs are still being judged by a changed spec, or taken back
+	// since a seed opened their host.
 	Reviewing bool `json:"reviewing,omitempty"`
 }
 
@@ -226,7 +227,7 @@ func (p *partition) status(crawl string) PartitionStatus {
 	if c := p.crawls[crawl]; c != nil {
 		st.Counters = c.Counters
 		st.Late = c.rules != nil && c.quota.late(c.rules, p.f.now())
-		st.Reviewing = c.Review != nil || c.Reseed != nil || c.unpark
+		st.Reviewing = c.working()
 	}
 	return st
 }
@@ -398,7 +399,7 @@ func (p *partition) verdict(crawl string, r *record, url string, rules *rules) (
 	opened := true
 	if !v.Unknown {
 		var err error
-		if opened, err = p.opened(crawl, url, rules); err != nil {
+		if opened, err = p.opened(crawl, r, rules); err != nil {
 			return v, err
 		}
 	}

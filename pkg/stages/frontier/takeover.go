@@ -83,8 +83,8 @@ func (f *Frontier) restore(ctx context.Context, p int, from string) error {
 
 // begin brings a partition of the store to the state of a snapshot.
 func (f *Frontier) begin(ctx context.Context, p int, snap stages.Snapshot) error {
-	if snap.Format != stateFormat {
-		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d", p, snap.Format, stateFormat)
+	if snap.Format < oldestFormat || snap.Format > stateFormat {
+		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d to %d", p, snap.Format, oldestFormat, stateFormat)
 	}
 	r, err := f.snapshots.Open(ctx, snap)
 	if err != nil {

@@ -691,7 +691,7 @@ func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
 	a.must(err)
 	s := a.store()
 	err = a.own(s, 2, time.Hour).wait()
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("format %d, this build reads %d", stateFormat+1, stateFormat)) {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("format %d, this build reads %d to %d", stateFormat+1, oldestFormat, stateFormat)) {
 		t.Errorf("took over with %v, want that the format is named", err)
 	}
 	if now, err := snapshots.Binding(t.Context(), 0); err != nil || now != bound {

@@ -24,6 +24,9 @@ func newTx(s *Store) *tx {
 func (t *tx) set(key, value []byte) { t.keep(t.batch.Set(key, value, nil)) }
 func (t *tx) delete(key []byte)     { t.keep(t.batch.Delete(key, nil)) }
 
+// deletePrefix removes all keys with a prefix.
+func (t *tx) deletePrefix(pre []byte) { t.keep(t.batch.DeleteRange(pre, after(pre), nil)) }
+
 func (t *tx) keep(err error) {
 	if err != nil && t.err == nil {
 		t.err = fmt.Errorf("write store: %w", err)
