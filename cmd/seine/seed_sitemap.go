@@ -46,6 +46,9 @@ func (f *feeder) sitemap(bus *stages.Bus, from string) error {
 			}
 		}
 	}
+	if site.Unreadable > 0 {
+		fmt.Fprintf(os.Stderr, "seine: %s: %d of its %d entries have no URL that can be read\n", from, site.Unreadable, site.Unreadable+len(site.Entries))
+	}
 	if site.Cut {
 		return usageError{fmt.Errorf("%s: only its first %d URLs were fed: it is longer than a sitemap may be", from, len(site.Entries))}
 	}
@@ -84,7 +87,7 @@ func readSitemap(name string) (*sitemap.Sitemap, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--sitemap %s: %w", name, err)
 	}
-	site, err := sitemap.Parse(body)
+	site, err := sitemap.Parse(body, "")
 	if errors.Is(err, sitemap.ErrNot) {
 		if site, err := sitemap.ParseText(body); err == nil {
 			return site, nil

@@ -41,6 +41,7 @@ type Summary struct {
 	Seconds        float64                  `json:"seconds"`
 	PagesPerSecond float64                  `json:"pages_per_second"`
 	URLs           URLCounts                `json:"urls"`
+	Warnings       int64                    `json:"warnings,omitempty"` // sitemaps and feeds that were read in part
 	Requests       map[messages.Class]int64 `json:"requests"`
 	DeadLetters    *DeadLetters             `json:"dead_letters,omitempty"`
 	SlowestHosts   []frontier.HostStatus    `json:"slowest_hosts"`
@@ -71,7 +72,7 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	n := c.last
 	s := &Summary{
 		Crawl: c.Crawl, Nothing: c.nothing, Pages: n.Pages, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
-		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
+		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
 		URLs: URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Open()},
 	}
 	switch {
@@ -163,6 +164,9 @@ func (s *Summary) Write(w io.Writer) {
 	row("URLs", "%s known: %s done, %s failed, %s open", figures.Count(s.URLs.Known), figures.Count(s.URLs.Done), figures.Count(s.URLs.Failed), figures.Count(s.URLs.Open))
 	if len(s.URLs.Excluded) > 0 {
 		row("excluded", "%s", figures.ByCount(s.URLs.Excluded))
+	}
+	if s.Warnings > 0 {
+		row("warnings", "%s read in part, sitemaps and feeds: the log names them, and seine explain URL says what is wrong", figures.Plural(s.Warnings, "page"))
 	}
 	if d := s.DeadLetters; d != nil {
 		row("dead letters", "%s; the last: %s", figures.ByCount(d.ByStage), d.Last)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"seine/internal/mediatype"
 )
@@ -44,7 +45,7 @@ func (d *Document) JSON() (any, error) {
 				return parseJSON(body)
 			}
 		case mediatype.Sitemap:
-			return sitemapValue(d.raw)
+			return sitemapValue(d.raw, http.Header(d.Header).Get("Content-Type"))
 		default:
 		}
 		return nil, fmt.Errorf("%w: %s is not JSON", ErrForm, d.Type.Class)

@@ -12,8 +12,8 @@ import (
 // entries are sitemaps, and entries, each with url and what else the file says of
 // it: priority, modified, changefreq, alternates, news, images, videos. Of one
 // that breaks off, it is what came before.
-func sitemapValue(body []byte) (any, error) {
-	site, err := sitemap.Parse(body)
+func sitemapValue(body []byte, contentType string) (any, error) {
+	site, err := sitemap.Parse(body, contentType)
 	if site == nil {
 		return nil, err
 	}

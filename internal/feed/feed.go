@@ -5,9 +5,9 @@
 // It takes a body as it came and gives one Feed, whatever the format. URLs are
 // absolute and canonical, resolved by xml:base and the URL of the feed; those that
 // are neither http nor https are left out. Titles and names are plain text, summaries
-// and contents HTML as it is written. It is lenient where people err: HTML entities,
-// elements that are not closed or in no namespace, bytes that are no characters. A
-// feed that breaks off gives the items it had until there.
+// and contents HTML as it is written. It is lenient where people err (package
+// xmlstream), and counts that. A feed that breaks off gives the items it had until
+// there.
 //
 // The reader is bounded in memory and time by the limits below, however a feed is
 // made, and linear in its length.
@@ -29,7 +29,6 @@ const (
 	MaxItems = 10_000
 	maxValue = 1 << 20 // bytes of a title, a content or another value
 	maxURL   = 8 << 10
-	maxDepth = 100 // of elements in one another, in HTML within Atom too
 	maxList  = 100 // links, categories or enclosures of an item or a feed
 )
 
@@ -51,6 +50,8 @@ type Feed struct {
 	Items []Item
 	// Cut says that there was more than is read.
 	Cut bool
+	// Repairs is how many places were not XML, and were read all the same.
+	Repairs int
 }
 
 // Format is a family of formats.
@@ -142,7 +143,7 @@ func (p place) resolve(ref string) string {
 	if ref == "" || len(ref) > maxURL {
 		return ""
 	}
-	u, err := p.base.Resolve(ref)
+	u, err := p.base.Resolve(weburl.EscapeInvalid(ref))
 	if err != nil {
 		return ""
 	}

@@ -44,10 +44,13 @@ func name(n xml.Name) string {
 	return prefix + strings.ToLower(n.Local)
 }
 
-// attr returns an attribute by its local name, "" if there is none.
-func attr(t xml.StartElement, local string) string {
+// attr returns an attribute by its local name in lower case, "" if there is none.
+func attr(t xml.StartElement, local string) string { return valid(reference(t, local)) }
+
+// reference returns an attribute that is a URL, with the bytes that it came with.
+func reference(t xml.StartElement, local string) string {
 	for _, a := range t.Attr {
-		if strings.EqualFold(a.Name.Local, local) {
+		if a.Name.Local == local {
 			return strings.TrimSpace(a.Value)
 		}
 	}

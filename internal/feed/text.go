@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"bytes"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -34,28 +33,5 @@ func strip(s string) string {
 	}
 }
 
-// clean replaces what no XML may hold and its reader would stop at (XML 1.0, section
-// 2.2), by spaces. A body without any comes back as it is.
-func clean(body []byte) []byte {
-	var out []byte
-	for i, c := range body {
-		bad := c < 0x20 && c != '\t' && c != '\n' && c != '\r' || c == 0xef && noncharacter(body[i:])
-		if bad && out == nil {
-			out = bytes.Clone(body)
-		}
-		if bad && c < 0x20 {
-			out[i] = ' '
-		} else if bad {
-			copy(out[i:], "   ")
-		}
-	}
-	if out == nil {
-		return body
-	}
-	return out
-}
-
-// noncharacter says that b begins with U+FFFE or U+FFFF.
-func noncharacter(b []byte) bool {
-	return len(b) > 2 && b[1] == 0xbf && (b[2] == 0xbe || b[2] == 0xbf)
-}
+// valid returns a text in which U+FFFD is in place of what is no character.
+func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -61,15 +61,15 @@ func (v *value) endTag(t xml.EndElement) {
 func (p *parser) byAttributes(e element, t xml.StartElement) bool {
 	switch e.name {
 	case "link":
-		href := attr(t, "href")
+		href := reference(t, "href")
 		if href == "" {
 			return false
 		}
 		p.link(Link{Rel: relation(attr(t, "rel")), URL: e.at.resolve(href), Type: strings.ToLower(attr(t, "type"))}, attr(t, "length"))
 	case "enclosure":
-		p.enclosure(Enclosure{URL: e.at.resolve(attr(t, "url")), Type: attr(t, "type"), Length: length(attr(t, "length"))})
+		p.enclosure(Enclosure{URL: e.at.resolve(reference(t, "url")), Type: attr(t, "type"), Length: length(attr(t, "length"))})
 	case "media:content":
-		p.enclosure(Enclosure{URL: e.at.resolve(attr(t, "url")), Type: attr(t, "type"), Length: length(attr(t, "fileSize"))})
+		p.enclosure(Enclosure{URL: e.at.resolve(reference(t, "url")), Type: attr(t, "type"), Length: length(attr(t, "filesize"))})
 	case "category":
 		term := attr(t, "term")
 		if term == "" || p.item == nil {
@@ -132,7 +132,7 @@ func (p *parser) enclosure(e Enclosure) {
 
 // take puts a value where it belongs. Of several the first counts.
 func (p *parser) take(v *value) {
-	text := strings.TrimSpace(v.b.String())
+	text := valid(strings.TrimSpace(v.b.String()))
 	if text == "" {
 		return
 	}
@@ -149,7 +149,7 @@ func (p *parser) take(v *value) {
 	case "language", "dc:language":
 		set(&f.Language, text)
 	case "link":
-		u := v.at.resolve(text)
+		u := v.url()
 		set(&f.Link, u)
 		f.Links = link(f.Links, Link{Rel: "alternate", URL: u})
 	case "lastbuilddate", "updated", "modified", "pubdate", "dc:date", "dcterms:modified":
@@ -158,6 +158,9 @@ func (p *parser) take(v *value) {
 		}
 	}
 }
+
+// url returns the URL that the value is.
+func (v *value) url() string { return v.at.resolve(strings.TrimSpace(v.b.String())) }
 
 // title returns a title as plain text. Only Atom has titles that are no HTML (RFC 4287
 // section 3.1).
@@ -180,7 +183,7 @@ func (i *Item) take(v *value, text string, format Format) {
 	case "title", "dc:title":
 		set(&i.Title, v.title(text, format))
 	case "link":
-		u := v.at.resolve(text)
+		u := v.url()
 		set(&i.URL, u)
 		i.Links = link(i.Links, Link{Rel: "alternate", URL: u})
 	case "guid", "id":
@@ -211,7 +214,7 @@ func (i *Item) take(v *value, text string, format Format) {
 func (i *Item) identify(v *value, text string) {
 	i.ID = clip.To(text, maxURL)
 	if v.name == "guid" && v.permalink && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")) {
-		i.Links = link(i.Links, Link{Rel: "alternate", URL: v.at.resolve(text)})
+		i.Links = link(i.Links, Link{Rel: "alternate", URL: v.url()})
 	}
 }
 

@@ -1,42 +1,40 @@
 package feed
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
-	"seine/internal/charset"
+	"seine/internal/xmlstream"
 )
 
-var (
-	errRoot = errors.New("its first element is none of rss, rdf and feed")
-	errDeep = fmt.Errorf("elements lie more than %d deep", maxDepth)
-)
+var errRoot = errors.New("it has none of rss, rdf and feed")
+
+// maxJunk bounds what is passed over before a feed: programs print warnings there.
+const maxJunk = 32
 
 // parseXML reads RSS and Atom.
 func parseXML(body []byte, contentType string, at place) (*Feed, error) {
-	text, _ := charset.DecodeXML(body, contentType)
-	d := xml.NewDecoder(bytes.NewReader(clean(text)))
-	d.Strict = false
-	d.Entity = xml.HTMLEntity
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is UTF-8 now
-	p := &parser{d: d, at: at}
+	p := &parser{d: xmlstream.NewDecoder(body, contentType, "item", "entry"), at: at}
 	err := p.run()
-	if errors.Is(err, io.EOF) && p.feed != nil {
+	switch {
+	case p.feed == nil && errors.Is(err, io.EOF):
+		return nil, errRoot
+	case p.feed == nil:
+		return nil, err
+	case errors.Is(err, io.EOF):
 		err = nil
 	}
-	if p.feed != nil {
-		p.finish()
-	}
+	p.feed.Repairs = p.d.Repairs()
+	p.finish()
 	return p.feed, err
 }
 
 // parser follows the elements of a feed.
 type parser struct {
-	d     *xml.Decoder
+	d     *xmlstream.Decoder
+	junk  int   // elements before the first that is one of ours
 	at    place // of the feed
 	feed  *Feed
 	open  []element
@@ -79,11 +77,14 @@ func (p *parser) run() error {
 }
 
 func (p *parser) start(t xml.StartElement) error {
-	if len(p.open) >= maxDepth {
-		return errDeep
-	}
 	e := element{name: name(t.Name), at: p.place()}
-	if base := attr(t, "base"); base != "" {
+	if p.feed == nil && !p.root(e.name) {
+		if p.junk++; p.junk > maxJunk {
+			return errRoot
+		}
+		return nil
+	}
+	if base := reference(t, "base"); base != "" {
 		e.at = e.at.within(base)
 	}
 	if p.value != nil && p.value.name == "author" {
@@ -94,29 +95,27 @@ func (p *parser) start(t xml.StartElement) error {
 	switch {
 	case p.value != nil:
 		p.value.tag(t)
-	case p.feed == nil:
-		return p.root(e.name)
+	case len(p.open) == 1:
 	case p.item == nil && (e.name == "item" || e.name == "entry"):
 		p.item, p.depth = &Item{Base: e.at.url}, len(p.open)
 		p.item.ID = attr(t, "about")
 	case p.byAttributes(e, t):
 	case p.holds(parent) && wanted[e.name]:
 		p.value = &value{name: e.name, parent: parent, depth: len(p.open), at: e.at, kind: strings.ToLower(attr(t, "type"))}
-		p.value.permalink = !strings.EqualFold(attr(t, "isPermaLink"), "false")
+		p.value.permalink = !strings.EqualFold(attr(t, "ispermalink"), "false")
 	}
 	return nil
 }
 
-func (p *parser) root(name string) error {
+// root begins the feed, and reports whether the element is that of one.
+func (p *parser) root(name string) bool {
 	switch name {
 	case "rss", "rdf:rdf", "rdf":
 		p.feed = &Feed{Format: RSS}
 	case "feed":
 		p.feed = &Feed{Format: Atom}
-	default:
-		return errRoot
 	}
-	return nil
+	return p.feed != nil
 }
 
 // holds says that the values of a parent are those of the feed or of the item: the

@@ -58,6 +58,9 @@ func (e text) frontier() {
 	if e.Reason != "" {
 		e.row("reason", e.Reason)
 	}
+	if e.Warning != "" {
+		e.row("read in part", e.Warning)
+	}
 	e.row("rules now", verdict(&e.Now))
 	found := fmt.Sprintf("depth %d, priority %d", e.Depth, e.Priority)
 	switch {

@@ -79,7 +79,7 @@ func (x *extra) close(e *Entry) bool {
 
 // take takes the text of an element within an extension. Above are those it lies in.
 func (x *extra) take(above []string, name, text string) {
-	text = clip.To(text, maxExtraText)
+	text = clip.To(strings.ToValidUTF8(text, "\ufffd"), maxExtraText)
 	switch {
 	case x.image != nil && len(above) == 1:
 		x.image.take(name, text)

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/html/charset"
-
 	"seine/internal/clip"
 	"seine/internal/coding"
+	"seine/internal/weburl"
+	"seine/internal/xmlstream"
 )
 
 // Limits of a sitemap. The protocol says 50,000 URLs and 50 MiB; a file that has
@@ -39,6 +39,10 @@ type Sitemap struct {
 	Entries []Entry
 	// Cut says that there was more than is read.
 	Cut bool
+	// Unreadable is how many entries have no URL, or one that is too long.
+	Unreadable int
+	// Repairs is how many places were not XML, and were read all the same.
+	Repairs int
 }
 
 // Entry is one URL, as it is written.
@@ -64,49 +68,63 @@ type Entry struct {
 	Videos []Video
 }
 
-// Parse reads a sitemap. It returns what it found before an error in the file,
-// together with that; ErrNot if there is no sitemap at all.
-func Parse(body []byte) (*Sitemap, error) {
-	var r io.Reader = bytes.NewReader(body)
-	if bytes.HasPrefix(body, []byte("\x1f\x8b")) {
-		z := coding.NewReader(r, []string{"gzip"}, 1000)
-		defer func() { _ = z.Close() }()
-		r = z
-	}
-	limited := &io.LimitedReader{R: r, N: MaxBytes}
-	d := xml.NewDecoder(limited)
-	d.Strict = false
-	d.CharsetReader = charset.NewReaderLabel
-	p := &parser{d: d}
+// Parse reads the sitemap that came with a Content-Type, or "". It returns what it
+// found before the file broke off, together with an error that says so; ErrNot if
+// there is no sitemap at all.
+func Parse(body []byte, contentType string) (*Sitemap, error) {
+	body, cut, broken := unzipped(body)
+	p := &parser{d: xmlstream.NewDecoder(body, contentType, "url", "sitemap", "loc")}
 	err := p.run()
 	if p.site == nil {
-		return nil, fmt.Errorf("%w: %w", ErrNot, err)
+		return nil, fmt.Errorf("%w: %w", ErrNot, errors.Join(err, broken))
 	}
-	if limited.N <= 0 {
+	p.site.Repairs = p.d.Repairs()
+	if cut {
 		p.site.Cut, err = true, nil
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return p.site, fmt.Errorf("read sitemap: %w", err)
+	if err != nil {
+		return p.site, fmt.Errorf("read sitemap: %w", errors.Join(broken, err))
 	}
 	return p.site, nil
 }
 
+// unzipped returns a body, or what is in it, up to MaxBytes: cut says that there is
+// more. With an error it is what came before that.
+func unzipped(body []byte) (text []byte, cut bool, err error) {
+	if !bytes.HasPrefix(body, []byte("\x1f\x8b")) {
+		return body[:min(len(body), MaxBytes)], len(body) > MaxBytes, nil
+	}
+	z := coding.NewReader(bytes.NewReader(body), []string{"gzip"}, 1000)
+	defer func() { _ = z.Close() }()
+	text, err = io.ReadAll(io.LimitReader(z, MaxBytes+1))
+	return text[:min(len(text), MaxBytes)], len(text) > MaxBytes, err
+}
+
 // parser follows the elements of a file.
 type parser struct {
-	d     *xml.Decoder
+	d     *xmlstream.Decoder
 	site  *Sitemap
-	path  []string // local names of the open elements
+	junk  int      // elements before the first that is one of ours
+	path  []string // local names of the open elements, from that on
 	entry Entry
 	extra extra
 	text  strings.Builder
 }
 
-var errRoot = errors.New("its first element is neither urlset nor sitemapindex")
+var errRoot = errors.New("it has neither a urlset nor a sitemapindex")
+
+// maxJunk bounds what is passed over before a sitemap: programs print warnings there.
+const maxJunk = 32
 
 func (p *parser) run() error {
 	for {
 		t, err := p.d.Token()
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF) && p.site == nil:
+			return errRoot
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
 		}
 		switch t := t.(type) {
@@ -128,24 +146,16 @@ func (p *parser) run() error {
 	}
 }
 
-// maxOpen bounds how deep elements lie in one another.
-const maxOpen = 64
-
-var errDeep = fmt.Errorf("elements lie more than %d deep", maxOpen)
-
 func (p *parser) open(t xml.StartElement) error {
-	name := strings.ToLower(t.Name.Local)
-	if len(p.path) == 0 {
-		switch {
-		case p.site != nil:
-		case name == "urlset" || name == "sitemapindex":
-			p.site = &Sitemap{Index: name == "sitemapindex"}
-		default:
-			return errRoot
+	name := t.Name.Local
+	if p.site == nil {
+		if name != "urlset" && name != "sitemapindex" {
+			if p.junk++; p.junk > maxJunk {
+				return errRoot
+			}
+			return nil
 		}
-	}
-	if len(p.path) >= maxOpen {
-		return errDeep
+		p.site = &Sitemap{Index: name == "sitemapindex"}
 	}
 	p.path = append(p.path, name)
 	p.text.Reset()
@@ -164,11 +174,11 @@ func (p *parser) open(t xml.StartElement) error {
 func (p *parser) alternate(attrs []xml.Attr) {
 	rel, href, language := "", "", ""
 	for _, a := range attrs {
-		switch strings.ToLower(a.Name.Local) {
+		switch a.Name.Local {
 		case "rel":
 			rel = a.Value
 		case "href":
-			href = strings.TrimSpace(a.Value)
+			href = weburl.EscapeInvalid(strings.TrimSpace(a.Value))
 		case "hreflang":
 			language = clip.To(strings.TrimSpace(a.Value), maxExtraText)
 		}
@@ -191,11 +201,15 @@ func (p *parser) close() {
 	case depth == 3 && p.extra.close(&p.entry):
 	case depth > 3:
 		p.extra.take(p.path[2:], name, text)
-	case depth == 2 && (name == "url" || name == "sitemap") && p.entry.URL != "":
+	case depth == 2 && (name == "url" || name == "sitemap"):
+		if p.entry.URL == "" {
+			p.site.Unreadable++
+			return
+		}
 		p.site.Entries = append(p.site.Entries, p.entry)
 	case depth != 3 || text == "":
 	case name == "loc" && len(text) < maxURL:
-		p.entry.URL = text
+		p.entry.URL = weburl.EscapeInvalid(text)
 	case name == "priority":
 		if f, err := strconv.ParseFloat(text, 64); err == nil && f >= 0 && f <= 1 {
 			p.entry.Priority = f

@@ -47,7 +47,7 @@ func TestParse(t *testing.T) {
 		},
 		"long URL": {urlset + "<url><loc>/" + strings.Repeat("a", maxURL) + "</loc></url></urlset>", nil},
 	} {
-		got, err := Parse([]byte(c.text))
+		got, err := Parse([]byte(c.text), "")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -100,7 +100,7 @@ func TestExtensions(t *testing.T) {
 		},
 	} {
 		c.want.URL, c.want.Priority = "/a", -1
-		got, err := Parse([]byte(urlset + "<url>" + c.text + "</url><url><loc>/b</loc></url></urlset>"))
+		got, err := Parse([]byte(urlset+"<url>"+c.text+"</url><url><loc>/b</loc></url></urlset>"), "")
 		if err != nil || len(got.Entries) != 2 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 			continue
@@ -115,9 +115,9 @@ func TestExtensions(t *testing.T) {
 }
 
 func TestExtensionsAreBounded(t *testing.T) {
-	got, err := Parse([]byte(urlset + "<url><loc>/a</loc>" + strings.Repeat("<image:image><image:loc>/i</image:loc></image:image>", 2*maxImages) +
-		strings.Repeat("<video:video><video:title>"+strings.Repeat("é", maxExtraText)+"</video:title></video:video>", 2*maxVideos) +
-		strings.Repeat("<x:link rel='alternate' href='/b'/>", 2*maxAlternates) + "</url></urlset>"))
+	got, err := Parse([]byte(urlset+"<url><loc>/a</loc>"+strings.Repeat("<image:image><image:loc>/i</image:loc></image:image>", 2*maxImages)+
+		strings.Repeat("<video:video><video:title>"+strings.Repeat("é", maxExtraText)+"</video:title></video:video>", 2*maxVideos)+
+		strings.Repeat("<x:link rel='alternate' href='/b'/>", 2*maxAlternates)+"</url></urlset>"), "")
 	if err != nil || len(got.Entries) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -138,11 +138,15 @@ func TestParseText(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "\n\n", "plain text", "https://a.example/\nand text", "https://", "ftp://a.example/", "/a", "https://a.example/ 2026-11-20",
-		"<urlset/>", "https://a.example/\xff", "https://a.example/" + strings.Repeat("a", maxURL),
+		"<urlset/>", "https://a.example/" + strings.Repeat("a", maxURL),
 	} {
 		if got, err := ParseText([]byte(text)); got != nil || !errors.Is(err, ErrNot) {
 			t.Errorf("%.40q: %+v, %v", text, got, err)
 		}
+	}
+	got, err = ParseText([]byte("http://a.example/1\n# made by x\nhttp://a.example/caf\xe9\n"))
+	if err != nil || len(got.Entries) != 2 || got.Unreadable != 1 || got.Entries[1].URL != "http://a.example/caf%E9" {
+		t.Errorf("a line that is not a URL: %+v, %v", got, err)
 	}
 	got, err = ParseText([]byte(strings.Repeat("http://a.example/\n", MaxEntries+1)))
 	if err != nil || len(got.Entries) != MaxEntries || !got.Cut {
@@ -155,7 +159,7 @@ func TestParseText(t *testing.T) {
 }
 
 func TestIndex(t *testing.T) {
-	got, err := Parse([]byte("<sitemapindex><sitemap><loc>/a.xml.gz</loc></sitemap></sitemapindex>"))
+	got, err := Parse([]byte("<sitemapindex><sitemap><loc>/a.xml.gz</loc></sitemap></sitemapindex>"), "")
 	if err != nil || !got.Index || len(got.Entries) != 1 || got.Entries[0].URL != "/a.xml.gz" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -168,7 +172,7 @@ func TestGzip(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Parse(b.Bytes())
+	got, err := Parse(b.Bytes(), "")
 	if err != nil || len(got.Entries) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -176,7 +180,7 @@ func TestGzip(t *testing.T) {
 
 // A file that breaks off gives what it had.
 func TestBrokenFile(t *testing.T) {
-	got, err := Parse([]byte(urlset + "<url><loc>/a</loc></url><url><loc>/b"))
+	got, err := Parse([]byte(urlset+"<url><loc>/a</loc></url><url><loc>/b"), "")
 	if err == nil || got == nil || len(got.Entries) != 1 {
 		t.Errorf("%+v, %v; want one entry and an error", got, err)
 	}
@@ -184,7 +188,7 @@ func TestBrokenFile(t *testing.T) {
 
 func TestNoSitemap(t *testing.T) {
 	for _, text := range []string{"", "plain text", "<html><body>no</body></html>", "<rss/>", "\x1f\x8bgarbage", "<?xml version='1.0'?>"} {
-		if got, err := Parse([]byte(text)); got != nil || !errors.Is(err, ErrNot) {
+		if got, err := Parse([]byte(text), ""); got != nil || !errors.Is(err, ErrNot) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
@@ -197,12 +201,13 @@ func TestLimits(t *testing.T) {
 	for i := range MaxEntries + 10 {
 		fmt.Fprintf(&b, "<url><loc>/%d</loc></url>", i)
 	}
-	got, err := Parse([]byte(b.String()))
+	got, err := Parse([]byte(b.String()), "")
 	if err != nil || len(got.Entries) != MaxEntries || !got.Cut {
 		t.Errorf("%d entries, cut %v, %v", len(got.Entries), got.Cut, err)
 	}
-	if _, err := Parse([]byte(urlset + strings.Repeat("<a>", 10_000))); !errors.Is(err, errDeep) {
-		t.Errorf("deep elements: %v", err)
+	deep := urlset + strings.Repeat("<a>", 10_000) + strings.Repeat("</a>", 10_000) + "<url><loc>/a</loc></url></urlset>"
+	if got, err := Parse([]byte(deep), ""); err != nil || len(got.Entries) != 1 || got.Repairs == 0 {
+		t.Errorf("deep elements: %+v, %v", got, err)
 	}
 }
 
@@ -218,7 +223,7 @@ func FuzzParse(f *testing.F) {
 		if site, err := ParseText(body); (site == nil) != errors.Is(err, ErrNot) {
 			t.Fatalf("as text: %+v with %v", site, err)
 		}
-		got, err := Parse(body)
+		got, err := Parse(body, "")
 		if (got == nil) != errors.Is(err, ErrNot) {
 			t.Fatalf("%+v with %v", got, err)
 		}

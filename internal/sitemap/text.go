@@ -4,18 +4,20 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"seine/internal/weburl"
 )
 
 // ParseText reads a sitemap that is a text file, with a URL on each line, as the
-// protocol allows ("Other Sitemap formats"). Since any text has lines, it must have
-// nothing else: ErrNot if a line is no URL of http or https, or if there is none.
+// protocol allows ("Other Sitemap formats"). Since any text has lines, more than half of
+// them must be URLs of http or https: ErrNot if they are not, or if there is none.
 // The caller knows that a sitemap is expected there, from robots.txt or an index.
 func ParseText(body []byte) (*Sitemap, error) { return parseText(body, MaxBytes) }
 
 func parseText(body []byte, limit int) (*Sitemap, error) {
 	text := bytes.TrimPrefix(body[:min(len(body), limit)], []byte("\xef\xbb\xbf"))
 	site := &Sitemap{Cut: len(body) > limit}
+	var bad []byte // the first line that is no URL
 	for len(text) > 0 {
 		var line []byte
 		line, text, _ = bytes.Cut(text, []byte("\n"))
@@ -31,9 +33,15 @@ func parseText(body []byte, limit int) (*Sitemap, error) {
 			break // the last line is not all there
 		}
 		if !isURL(line) {
-			return nil, fmt.Errorf("%w: %.40q is no URL", ErrNot, line)
+			if site.Unreadable++; site.Unreadable == 1 {
+				bad = line
+			}
+			continue
 		}
-		site.Entries = append(site.Entries, Entry{URL: string(line), Priority: -1})
+		site.Entries = append(site.Entries, Entry{URL: weburl.EscapeInvalid(string(line)), Priority: -1})
+	}
+	if bad != nil && len(site.Entries) <= site.Unreadable {
+		return nil, fmt.Errorf("%w: %.40q is not a URL", ErrNot, bad)
 	}
 	if len(site.Entries) == 0 {
 		return nil, fmt.Errorf("%w: it is empty", ErrNot)
@@ -42,7 +50,7 @@ func parseText(body []byte, limit int) (*Sitemap, error) {
 }
 
 func isURL(line []byte) bool {
-	if len(line) >= maxURL || bytes.ContainsAny(line, " \t<>\"") || !utf8.Valid(line) {
+	if len(line) >= maxURL || bytes.ContainsAny(line, " \t<>\"") {
 		return false
 	}
 	head := strings.ToLower(string(line[:min(len(line), len("https://"))]))

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +42,9 @@ type Candidates struct {
 	Ends Visit `json:"ends,omitzero"`
 	// ParseError says why the page of that visit gave nothing.
 	ParseError string `json:"parse_error,omitempty"`
+	// Warning says what of that page, a sitemap or a feed, could not be read, though the
+	// rest was.
+	Warning string `json:"warning,omitempty"`
 	// Content tells pages apart by their text, without what says only which page
 	// it is; pages with nothing of their own share it. 0 is none.
 	Content uint64 `json:"content,omitempty"`
@@ -55,7 +59,7 @@ type Candidate struct {
 // Encode returns the message's payload.
 func (c *Candidates) Encode() []byte {
 	c.V = Version
-	c.ParseError = Clip(c.ParseError)
+	c.ParseError, c.Warning = Clip(c.ParseError), Clip(c.Warning)
 	return c.appendJSON(make([]byte, 0, 512+len(c.URLs)*128))
 }
 
@@ -78,6 +82,7 @@ func (c *Candidates) appendJSON(b []byte) []byte {
 		o.visit("ends", c.Ends)
 	}
 	o.TextSet("parse_error", c.ParseError)
+	o.TextSet("warning", c.Warning)
 	o.UintSet("content", c.Content)
 	return o.End()
 }
@@ -127,6 +132,7 @@ func (c *Candidates) readJSON(o *reader) {
 	})
 	o.visit("ends", &c.Ends)
 	o.Text("parse_error", &c.ParseError)
+	o.Text("warning", &c.Warning)
 	o.Uint64("content", &c.Content)
 }
 
@@ -153,7 +159,7 @@ func (c *Candidates) check() error {
 			return fmt.Errorf("priority %d of %s: must be from 0 to %d", *u.Priority, Clip(u.URL), MaxPriority)
 		}
 	}
-	return checkText("parse_error", c.ParseError)
+	return cmp.Or(checkText("parse_error", c.ParseError), checkText("warning", c.Warning))
 }
 
 // MaxDepth is the largest depth: what the order of a queue can hold.

@@ -44,7 +44,7 @@ func genCandidates(t *rapid.T) *Candidates {
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"),
 		Source:   rapid.SampledFrom([]Source{SourceSeed, SourceLink, SourceRedirect}).Draw(t, "source"),
 		Referrer: genURL.Draw(t, "referrer"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
-		Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"), ParseError: genText.Draw(t, "parse error"),
+		Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"), ParseError: genText.Draw(t, "parse error"), Warning: genText.Draw(t, "warning"),
 		Run: genRun.Draw(t, "run"), Content: rapid.Uint64().Draw(t, "content"),
 		URLs: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Candidate {
 			return Candidate{
@@ -203,12 +203,12 @@ func TestEncodeBoundsText(t *testing.T) {
 			if got, err := DecodeResult(r.Encode()); err != nil || len(got.Error) > MaxText {
 				t.Errorf("result: %v", err)
 			}
-			c := Candidates{Crawl: "c", Source: SourceLink, Ends: v, ParseError: text}
+			c := Candidates{Crawl: "c", Source: SourceLink, Ends: v, ParseError: text, Warning: text}
 			got, err := DecodeCandidates(c.Encode())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got.ParseError) > MaxText {
+			if len(got.ParseError) > MaxText || len(got.Warning) > MaxText {
 				t.Errorf("candidates carry a text of %d bytes", len(got.ParseError))
 			}
 		})

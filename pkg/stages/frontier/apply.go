@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -263,7 +264,8 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 	if r.Parsed == 0 && m.ParseError == "" {
 		s.crawl(m.Crawl).shapes.Fetched(r.URL, m.Content)
 	}
-	r.Parsed, r.Content = m.Ends.Round, m.Content
+	r.Parsed, r.Content, r.Warned = m.Ends.Round, m.Content, m.ParseError == "" && m.Warning != ""
+	told := cmp.Or(m.ParseError, m.Warning)
 	s.tx.change(id, r)
 	switch {
 	case r.State == Parsing && r.Round == r.Parsed:
@@ -271,20 +273,24 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 		if err != nil {
 			return err
 		}
-		return s.finish(r, id, m.ParseError, rules, now)
+		return s.finish(r, id, told, rules, now)
 	case !r.State.ended():
-		r.Reason = m.ParseError
+		r.Reason = told
 	}
 	return nil
 }
 
-// finish ends a visit that led somewhere, or whose page could not be parsed,
-// for the reason given.
-func (s *shard) finish(r *record, id urlID, parseError string, rules *rules, now int64) error {
-	if parseError != "" {
-		return s.fail(r, id, parseError, rules, now)
+// finish ends a visit that led somewhere. What the parser told of its page is why that
+// could not be parsed, or of a record with Warned, what of it could not be read.
+func (s *shard) finish(r *record, id urlID, told string, rules *rules, now int64) error {
+	r.Warned = r.Warned && told != ""
+	switch {
+	case r.Warned:
+		s.crawl(id.crawl).Warnings++
+	case told != "":
+		return s.fail(r, id, told, rules, now)
 	}
-	return s.end(r, id, Done, "", rules, now)
+	return s.end(r, id, Done, told, rules, now)
 }
 
 // fail ends a visit that led nowhere.

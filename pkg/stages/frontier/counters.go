@@ -17,10 +17,12 @@ type Counters struct {
 	// Excluded is by reason.
 	Excluded map[string]int64 `json:"excluded,omitempty"`
 	// Pages were fetched and handed to the parser; Attempts are by class.
-	Pages     int64                    `json:"pages"`
-	Attempts  map[messages.Class]int64 `json:"attempts,omitempty"`
-	BytesWire int64                    `json:"bytes_wire"`
-	BytesBody int64                    `json:"bytes_body"`
+	Pages    int64                    `json:"pages"`
+	Attempts map[messages.Class]int64 `json:"attempts,omitempty"`
+	// Warnings are pages that were read in part: sitemaps and feeds with errors.
+	Warnings  int64 `json:"warnings,omitempty"`
+	BytesWire int64 `json:"bytes_wire"`
+	BytesBody int64 `json:"bytes_body"`
 	// Started and Changed are when the first URL came and the last thing
 	// happened, Unix ms.
 	Started int64 `json:"started,omitempty"`
@@ -50,6 +52,7 @@ func (c *Counters) Add(o *Counters) {
 	c.Planned += o.Planned
 	c.Run = max(c.Run, o.Run)
 	c.Pages += o.Pages
+	c.Warnings += o.Warnings
 	c.BytesWire += o.BytesWire
 	c.BytesBody += o.BytesBody
 	for k, v := range o.Excluded {

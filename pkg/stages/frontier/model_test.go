@@ -327,7 +327,7 @@ func (g *game) parse() {
 func (g *game) endWith(req *messages.Request) {
 	g.feedLogged(&messages.Candidates{
 		Crawl: req.Crawl, Source: messages.SourceLink, Referrer: req.URL, Depth: req.Depth + 1, Run: req.Run,
-		Ends: req.Visit, ParseError: draw(g, "parse error", "", "", "", "broken"), URLs: g.anyURLs(2),
+		Ends: req.Visit, ParseError: draw(g, "parse error", "", "", "", "broken"), Warning: draw(g, "warning", "", "", "read in part"), URLs: g.anyURLs(2),
 	})
 }
 

@@ -50,7 +50,8 @@ type record struct {
 	Failures  int    // attempts of this round that failed
 	Depth     int
 	Redirects int
-	Reason    string // why it is excluded, or has failed
+	Reason    string // why it is excluded, or has failed; with Warned, what of its page could not be read
+	Warned    bool   // its page was read in part
 	Arrival   uint64 // order of discovery in the partition
 	Due       int64  // of the next attempt or, after an end, of the next visit, Unix ns; 0 if none is planned
 	Changed   int64  // last change of State, Unix ms
@@ -102,6 +103,7 @@ const (
 	flagSeed    = 1 << iota // fed by a person or a program
 	flagVisited             // the visited part follows
 	flagFetched             // a page came
+	flagWarned              // its page was read in part
 )
 
 // append encodes the record: small numbers as varints, text with its length.
@@ -114,6 +116,9 @@ func (r *record) append(b []byte) []byte {
 	}
 	if r.Fetched {
 		flags |= flagFetched
+	}
+	if r.Warned {
+		flags |= flagWarned
 	}
 	if !r.visited.empty() {
 		flags |= flagVisited
@@ -164,7 +169,7 @@ func decodeRecord(b []byte) (*record, error) {
 	if len(b) < 4 || b[0] != recordFormat {
 		return nil, errRecord
 	}
-	r := &record{State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0}
+	r := &record{State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0}
 	d := decoder{b: b[4:]}
 	r.Round, r.Parsed, r.Sent, r.Failures = uint32(d.uint()), uint32(d.uint()), int(d.uint()), int(d.uint())
 	r.Depth, r.Redirects, r.Arrival = int(d.uint()), int(d.uint()), d.uint()

@@ -102,6 +102,7 @@ type Explanation struct {
 	Visit     messages.Visit `json:"visit,omitzero"`
 	State     string         `json:"state,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
+	Warning   string         `json:"warning,omitempty"` // what of its page could not be read
 	Class     messages.Class `json:"class,omitempty"`
 	Status    int            `json:"status,omitempty"`
 	Priority  int            `json:"priority"`
@@ -377,6 +378,9 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 		Known: true, URL: r.URL, Visit: r.visit(id.hash), State: r.State.String(), Reason: r.Reason,
 		Class: r.Class, Status: r.Status, Priority: int(r.Priority), Depth: r.Depth, Referrer: r.Referrer, Seed: r.Seed,
 		Sent: r.Sent, Failures: r.Failures, ChangedMS: r.Changed, NextMS: r.Due / 1e6,
+	}
+	if r.Warned {
+		e.Reason, e.Warning = "", r.Reason
 	}
 	for _, a := range r.History {
 		e.History = append(e.History, Attempt{AtMS: a.At, Class: a.Class, Status: a.Status, TookMS: a.Took})

@@ -50,7 +50,7 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 		batches[to] = cs
 	}
 	last := batch(end.depth, batches[end])
-	last.Ends, last.Content = page.Visit, r.found.Content
+	last.Ends, last.Content, last.Warning = page.Visit, r.found.Content, r.warning
 	if len(out.First) > 0 {
 		out.Then = append(out.Then, urlsMsg(own, last))
 	} else {

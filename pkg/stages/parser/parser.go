@@ -107,6 +107,9 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 		p.bus.Log.Debug("parsed", append(subjectOf(page).LogAttrs(ctx), "messages", len(out.First)+len(out.Then),
 			"problems", len(r.problems), "bytes", page.BodySize)...)
 	}
+	if r.warning != "" {
+		p.bus.Log.Warn("page read in part", append(subjectOf(page).LogAttrs(ctx), "warning", r.warning)...)
+	}
 	r.count()
 	if page.BodyObject != "" {
 		learn := out.Done

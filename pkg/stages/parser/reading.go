@@ -33,6 +33,8 @@ type reading struct {
 	follow []found
 	// noRecord says that there is no record of the page itself, as of a sitemap.
 	noRecord bool
+	// warning says what could not be read of a sitemap or a feed.
+	warning  string
 	records  []ownRecord       // of rules and extractors
 	problems []extract.Problem // records that could not be made
 	byRules  extract.Result    // what the spec's rules made
@@ -224,6 +226,7 @@ func (r *reading) readFeed(body []byte) error {
 		}
 		return err
 	}
+	r.warning = warning{repairs: f.Repairs, cut: f.Cut, read: len(f.Items), err: err}.String()
 	r.found = htmlpage.Page{
 		Title: f.Title, Description: f.Description, Canonical: f.Link, Language: f.Language, Charset: r.doc.Encoding().Name(),
 	}

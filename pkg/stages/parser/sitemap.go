@@ -10,17 +10,16 @@ import (
 )
 
 // readSitemap follows what a sitemap lists, if the crawl wants that. XML that is
-// something else is a page like any other. Of a sitemap that breaks off, what came
-// before counts.
+// something else is a page like any other. What can be read of a broken sitemap is.
 func (r *reading) readSitemap(body []byte) error {
 	if !r.plan.spec.Sitemaps {
 		return nil
 	}
-	site, _ := sitemap.Parse(body) // nil if it is none
+	site, err := sitemap.Parse(body, r.page.ContentType)
 	if site == nil {
-		return nil
+		return nil //nolint:nilerr // then it is something else
 	}
-	return r.followSitemap(site)
+	return r.followSitemap(site, err)
 }
 
 // readSitemapText does so for a list of URLs. Any text may be one by chance, so
@@ -33,12 +32,12 @@ func (r *reading) readSitemapText(body []byte) (bool, error) {
 	if err != nil {
 		return false, nil //nolint:nilerr // then it is a text
 	}
-	return true, r.followSitemap(site)
+	return true, r.followSitemap(site, nil)
 }
 
 // followSitemap follows its entries: pages are a link away, and the sitemaps of an
-// index are as near as the index.
-func (r *reading) followSitemap(site *sitemap.Sitemap) error {
+// index are as near as the index. What ended the reading of it is told.
+func (r *reading) followSitemap(site *sitemap.Sitemap, ended error) error {
 	base, err := weburl.NewBase(r.page.URL)
 	if err != nil {
 		return err
@@ -48,11 +47,14 @@ func (r *reading) followSitemap(site *sitemap.Sitemap) error {
 	if site.Index {
 		to.depth = r.page.Depth
 	}
+	w := warning{repairs: site.Repairs, cut: site.Cut, read: len(site.Entries), unreadable: site.Unreadable, err: ended}
 	for i := range site.Entries {
 		e := &site.Entries[i]
-		// What cannot be resolved is nothing that can be fetched.
 		if u, err := base.Resolve(e.URL); err == nil {
 			to.add(u, SitemapPriority(e.Priority))
+		} else { // nothing that can be fetched
+			w.read--
+			w.unreadable++
 		}
 		for _, a := range e.Alternates {
 			if u, err := base.Resolve(a); err == nil {
@@ -60,7 +62,7 @@ func (r *reading) followSitemap(site *sitemap.Sitemap) error {
 			}
 		}
 	}
-	r.follow = to.found
+	r.follow, r.warning = to.found, w.String()
 	return nil
 }
 

@@ -99,3 +99,45 @@ func TestOtherXMLMakesARecord(t *testing.T) {
 		}
 	}
 }
+
+// What is broken in a sitemap or a feed costs one entry, and the end of the visit says so.
+func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
+	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
+	for _, c := range []struct{ contentType, body, links, warning string }{
+		{"application/xml", "<urlset><url><loc>/a</loc></url></urlset>", "https://site.test/a", ""},
+		{
+			"application/xml; charset=utf-8",
+			"<urlset><url><loc>https://site.test/\xe9</loc></url><url><lastmod>2026</lastmod></url><url><loc>http://[</loc></url><url><loc>/b</loc></url></urlset>",
+			"https://site.test/%E9 https://site.test/b",
+			"2 of 4 entries without a URL that can be fetched; 1 error in the XML passed over",
+		},
+		{
+			"application/rss+xml", "<rss><channel><item><link>/a\x02</link></item><item><link>/b</link></item>", "https://site.test/a https://site.test/b",
+			"1 error in the XML passed over; read feed: it ends before its last element does",
+		},
+	} {
+		out, err := p.handle(t.Context(), message(page(c.contentType), []byte(c.body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var links []string
+		warning := ""
+		for _, m := range append(slices.Clone(out.First), out.Then...) {
+			if strings.HasPrefix(m.Subject, "seine.records.") {
+				continue
+			}
+			c, err := messages.DecodeCandidates(m.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			warning += c.Warning
+			for _, u := range c.URLs {
+				links = append(links, u.URL)
+			}
+		}
+		slices.Sort(links)
+		if strings.Join(links, " ") != c.links || warning != c.warning {
+			t.Errorf("%s: %q\nwarning %q, want %q", c.contentType, links, warning, c.warning)
+		}
+	}
+}
