@@ -20,11 +20,17 @@ import (
 // anybody holds the message that a consumer has been waiting for, and a sign of life for it (`+WPI`) has the server
 // count anew, by the clock that it has now: what nobody holds is due an AckWait later, and for what somebody holds
 // nothing has changed.
+//
+// What nobody holds may also wait because its last worker asked the server to deliver it later (`-NAK` with a delay),
+// and must not come sooner. The workers remember what they have given back so, and tell. One that has ended since
+// cannot, so nothing counts anew before the longest delay is over in which nobody held the message or knew of it.
 
 // holding is what a process says when it is asked about a message of a consumer.
 type holding struct {
 	Process string `json:"process"`
 	Holds   bool   `json:"holds"`
+	// Delayed are the messages that the process has given back and that are not due yet.
+	Delayed []uint64 `json:"delayed,omitempty"`
 }
 
 // maxReclaimed bounds for how many messages the server is to count anew at once. The rest follows.
@@ -38,7 +44,8 @@ type reclaimer struct {
 	// clock is that of this process since its start, which nobody sets.
 	floor, top uint64
 	since      time.Time
-	unheld     bool // nobody held it when all were asked last
+	unheld     time.Time // since when nobody holds it, or knows that it is to wait; zero if somebody does
+	delayed    map[uint64]bool
 }
 
 // reclaim tells who asks whether this process holds a message, until stop is called, and looks now and then until ctx
@@ -61,11 +68,14 @@ func (r *Runner) reclaim(ctx context.Context) (stop func(), err error) {
 
 func (r *Runner) ackWait() time.Duration { return cmp.Or(r.Consumer.AckWait, messages.AckWait) }
 
+// longestWait is how long a message may have to wait for its next delivery.
+func (r *Runner) longestWait() time.Duration { return cmp.Or(r.wait, maxRetryWait) }
+
 func (c *reclaimer) answer(m *nats.Msg) {
 	seq, err := strconv.ParseUint(string(m.Data), 10, 64)
 	var text []byte
 	if err == nil {
-		text, err = json.Marshal(holding{c.id, c.holds.has(seq)})
+		text, err = json.Marshal(holding{c.id, c.holds.has(seq), c.delays.waiting()})
 	}
 	if err == nil {
 		err = m.Respond(text)
@@ -75,8 +85,8 @@ func (c *reclaimer) answer(m *nats.Msg) {
 	}
 }
 
-// look finds out whether the consumer waits for the message that it waited for two AckWaits ago. If nobody holds that,
-// now and an AckWait later, the server is to count anew for all that it had sent by then.
+// look finds out whether the consumer waits for the message that it waited for two AckWaits ago. If nobody has held that
+// for as long as any message has to wait, and an AckWait more, the server is to count anew for all that it had sent by then.
 func (c *reclaimer) look(ctx context.Context) error {
 	consumer, err := c.Bus.JS.Consumer(ctx, c.Stream, c.Consumer.Durable)
 	if err != nil {
@@ -84,7 +94,7 @@ func (c *reclaimer) look(ctx context.Context) error {
 	}
 	info := consumer.CachedInfo()
 	if info.NumAckPending == 0 || info.AckFloor.Stream != c.floor || c.since.IsZero() {
-		c.floor, c.top, c.since, c.unheld = info.AckFloor.Stream, info.Delivered.Stream, time.Now(), false
+		c.floor, c.top, c.since, c.unheld = info.AckFloor.Stream, info.Delivered.Stream, time.Now(), time.Time{}
 		return nil
 	}
 	if time.Since(c.since) < 2*c.ackWait() {
@@ -94,35 +104,48 @@ func (c *reclaimer) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before := c.unheld
-	c.unheld = !held
-	if held || !before || !first {
+	switch {
+	case held:
+		c.unheld = time.Time{}
+		return nil
+	case c.unheld.IsZero():
+		c.unheld = time.Now()
+	}
+	if !first || time.Since(c.unheld) < c.longestWait()+c.ackWait() {
 		return nil
 	}
 	c.since = time.Time{} // not again before it has been due
 	return c.countAnew()
 }
 
-// ask asks all workers whether they hold a message, and returns whether this one is the first of those who answer: one
-// is enough to tell the server. Who cannot even hear itself is not.
+// ask asks all workers whether they hold a message, or know that it is to wait, and returns whether this one is the
+// first of those who answer: one is enough to tell the server. Who cannot even hear itself is not.
 func (c *reclaimer) ask(ctx context.Context, seq uint64) (held, first bool, err error) {
 	var heard, others bool
+	c.delayed = make(map[uint64]bool)
 	question := strconv.AppendUint(nil, seq, 10)
 	err = Gather(ctx, c.Bus.NC, messages.SubjectHeld(c.Consumer.Durable), question, func(data []byte) {
 		var h holding
 		if json.Unmarshal(data, &h) != nil {
 			return
 		}
-		held = held || h.Holds
+		for _, s := range h.Delayed {
+			c.delayed[s] = true
+		}
+		held = held || h.Holds || c.delayed[seq]
 		heard = heard || h.Process == c.id
 		others = others || h.Process < c.id
 	})
 	return held, heard && !others, err
 }
 
-// countAnew tells the server that all is being worked on that it may wait for. It passes over what was acknowledged.
+// countAnew tells the server that all is being worked on that it may wait for, but for what is to wait. It passes over
+// what was acknowledged.
 func (c *reclaimer) countAnew() error {
 	for seq := c.floor + 1; seq <= min(c.top, c.floor+maxReclaimed); seq++ {
+		if c.delayed[seq] {
+			continue
+		}
 		// The server looks at the sequence in the stream alone (progressUpdate).
 		subject := fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.0.0", c.Stream, c.Consumer.Durable, seq)
 		if err := c.Bus.NC.Publish(subject, []byte(working)); err != nil {

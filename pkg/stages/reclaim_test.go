@@ -12,9 +12,16 @@ import (
 	"seine/pkg/messages"
 )
 
-// take is a worker that takes messages and dies. The server expects them back in an hour, as one does whose clock
-// was an hour ahead when it delivered them.
-func take(t *testing.T, b *Bus, config jetstream.ConsumerConfig, n int) {
+// hasty is a runner whose messages never wait longer than that for their next delivery.
+func hasty(b *Bus, h Handler, longest time.Duration) *Runner {
+	r := newRunner(b, h)
+	r.wait = longest
+	return r
+}
+
+// take is a worker that takes messages and dies. The server expects them back later: in an hour, it is as one whose
+// clock was an hour ahead when it delivered them.
+func take(t *testing.T, b *Bus, config jetstream.ConsumerConfig, n int, later time.Duration) {
 	t.Helper()
 	c, err := b.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamPages, config)
 	if err != nil {
@@ -25,7 +32,7 @@ func take(t *testing.T, b *Bus, config jetstream.ConsumerConfig, n int) {
 		t.Fatal(err)
 	}
 	for m := range batch.Messages() {
-		if err := m.NakWithDelay(time.Hour); err != nil {
+		if err := m.NakWithDelay(later); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,7 +46,7 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 	br, b := open(t)
 	const lost = 5
 	send(t, b, pages, lost+1)
-	take(t, b, newRunner(b, nil).Consumer, lost)
+	take(t, b, newRunner(b, nil).Consumer, lost, time.Hour)
 
 	var mu sync.Mutex
 	deliveries := make(map[uint64]uint64) // the last of each
@@ -53,9 +60,9 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 		}
 		return Output{}, nil
 	}
-	start(t, newRunner(b, handle).Run)
+	start(t, hasty(b, handle, 500*time.Millisecond).Run)
 	other, _ := dial(t, br.url())
-	start(t, newRunner(other, handle).Run)
+	start(t, hasty(other, handle, 500*time.Millisecond).Run)
 	eventually(t, "what nobody holds is delivered again", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -84,12 +91,53 @@ func TestServerIsToldNothingOfWhatSomebodyHolds(t *testing.T) {
 		}
 		return Output{}, nil
 	}
-	r := newRunner(b, handle)
+	r := hasty(b, handle, time.Millisecond)
 	other, otherLog := dial(t, br.url())
 	start(t, r.Run)
-	start(t, newRunner(other, handle).Run)
+	start(t, hasty(other, handle, time.Millisecond).Run)
 	eventually(t, "all but one are done", func() bool { return consumerInfo2(t, b).NumAckPending == 1 && consumerInfo2(t, b).NumPending == 0 })
 	always(t, 6*r.ackWait(), "nobody tells the server", func() bool { return !log.has("no process holds") && !otherLog.has("no process holds") })
 	close(slow)
 	eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 10 })
+}
+
+// What waits for another delivery comes when its worker has asked for it and no sooner, though nobody holds it: a
+// worker remembers what it gave back, also for the messages behind the one that the server waits for, and one that is
+// gone is trusted to have asked for the longest time there is.
+func TestDelayedMessageIsNotDeliveredSooner(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	const delay = 4 * time.Second
+	send(t, b, pages, 3)
+	taken := time.Now()
+	take(t, b, newRunner(b, nil).Consumer, 1, delay)
+
+	var mu sync.Mutex
+	deliveries := make(map[uint64][]time.Time)
+	handle := func(_ context.Context, m *Message) (Output, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		deliveries[m.Sequence] = append(deliveries[m.Sequence], time.Now())
+		if m.Deliveries == 1 {
+			return Output{}, context.DeadlineExceeded
+		}
+		return Output{}, nil
+	}
+	other, log := dial(t, br.url())
+	start(t, hasty(b, handle, delay).Run)
+	start(t, hasty(other, handle, delay).Run)
+	eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 3 })
+	mu.Lock()
+	defer mu.Unlock()
+	if waited := deliveries[1][0].Sub(taken); waited < delay {
+		t.Errorf("what a worker that is gone gave back for %v was delivered after %v", delay, waited)
+	}
+	for _, seq := range []uint64{2, 3} {
+		if d := deliveries[seq]; len(d) != 2 || d[1].Sub(d[0]) < delay {
+			t.Errorf("message %d was delivered at %v, the delay is %v", seq, d, delay)
+		}
+	}
+	if log.has("no process holds") {
+		t.Error("a clock is blamed for it")
+	}
 }

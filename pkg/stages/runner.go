@@ -69,6 +69,7 @@ type Runner struct {
 	pub     *Publisher
 	metrics *metrics
 	holds   holds
+	delays  delays
 	queue   chan *held
 	slots   chan struct{}
 	wait    time.Duration // before another delivery, 0 for what the error asks for
@@ -186,6 +187,7 @@ func (r *Runner) fetch(ctx context.Context, c *puller) error {
 			return
 		}
 		free--
+		r.delays.remove(h.Sequence)
 		r.holds.add(h)
 		r.metrics.held.Inc()
 		r.queue <- h
@@ -310,6 +312,7 @@ func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string
 	if wait, ok := retryAfter(err, h.Deliveries); ok {
 		wait = cmp.Or(r.wait, wait)
 		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
+		r.delays.add(h.Sequence, wait)
 		return "retried", h.tell(fmt.Sprintf(`%s {"delay":%d}`, nak, wait))
 	}
 	if r.doneByAnother(ctx, h) {
