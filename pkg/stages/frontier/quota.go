@@ -13,7 +13,7 @@ type quota struct {
 	bytes   int64 // the same of bytes
 	started int64 // when the crawl began anywhere, Unix ns; 0 if that is unknown
 	want    bool  // more is to be asked for
-	asked   bool  // more is on its way
+	asked   bool  // an answer is on its way, be it to a question under the spec before
 	over    bool  // there was no more, for any partition
 	retry   int64 // when to ask again then, Unix ns
 }
@@ -51,6 +51,7 @@ func (q *quota) idle(c *crawl) bool {
 // grant is an answer to a partition that asked for more of a budget.
 type grant struct {
 	crawl string
+	print uint64 // of the rules under which it asked
 	quota
 	err error
 }
@@ -75,16 +76,23 @@ func (p *partition) requestGrants(ctx context.Context) {
 		p.saver.tasks.Go(func() {
 			g, err := p.f.budgets.settle(ctx, name, p.partition, used, more, rules.Spec)
 			select {
-			case p.grants <- grant{name, g, err}:
+			case p.grants <- grant{name, rules.print, g, err}:
 			case <-ctx.Done():
 			}
 		})
 	}
 }
 
-// granted takes note of an answer.
+// granted takes note of an answer. One to a question under other rules is passed
+// over, and only then is asked again: of two that are under way, the later answer
+// might be to the earlier question, and what is stored as granted be less than what
+// the partition takes.
 func (p *partition) granted(g grant) {
 	c := p.crawl(g.crawl)
+	if c.rules == nil || c.rules.print != g.print {
+		c.quota.asked = false
+		return
+	}
 	if g.err != nil {
 		p.log.Debug("cannot ask for a budget", "crawl", g.crawl, "error", g.err)
 		c.quota.asked, c.quota.over, c.quota.retry = false, true, p.f.now()+int64(time.Second)

@@ -265,7 +265,7 @@ func (s *shard) rules(name string, rev uint64) (*rules, error) {
 	}
 	c.rules, c.rulesFor = r, s.specsGen
 	if c.Started != 0 && c.Print != r.print { // it has URLs, judged by other rules
-		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, &sweep{}, true, quota{}
+		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, &sweep{}, true, quota{asked: c.quota.asked}
 	}
 	return r, nil
 }

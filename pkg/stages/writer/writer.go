@@ -86,26 +86,13 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 // still holds. It returns early when the output or the state directory cannot
 // be used, or the commit log is damaged.
 func (w *Writer) Run(ctx context.Context) error {
-	sink, err := openSink(&w.cfg, w.log, w.hook)
+	lists, unfollow, err := w.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	ix, err := openIndex(w.cfg.State, w.log, w.indexTrouble)
-	if err != nil {
-		return errors.Join(err, closeSink(sink))
-	}
-	w.sink, w.index, w.pub = sink, ix, stages.NewPublisher(w.bus, messages.StageWriter)
-	lists, err := w.openManifests()
-	if err != nil {
-		return errors.Join(err, ix.Close())
-	}
-	stop, err := w.followSpecs(ctx)
-	if err != nil {
-		return errors.Join(err, ix.Close())
-	}
-	defer stop()
+	defer unfollow()
 	leases := stages.Leases{
-		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: ix.ID, Partitions: w.bus.Layout.Partitions,
+		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Partitions,
 		Fair: true, Log: w.log,
 		Own: func(own context.Context, p int, _ uint64) error {
 			defer w.leave(ctx, p)
@@ -143,7 +130,27 @@ func (w *Writer) Run(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("write records: %w", err)
 	}
-	return errors.Join(err, w.Err(), ix.Close(), closeSink(sink))
+	return errors.Join(err, w.Err(), w.index.Close(), closeSink(w.sink))
+}
+
+// prepare opens what a run needs, or nothing after an error. The manifests are closed by
+// who keeps them, the rest by Run.
+func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func(), err error) {
+	if w.sink, err = openSink(&w.cfg, w.log, w.hook); err != nil {
+		return nil, nil, err
+	}
+	if w.index, err = openIndex(w.cfg.State, w.log, w.indexTrouble); err != nil {
+		return nil, nil, errors.Join(err, closeSink(w.sink))
+	}
+	if unfollow, err = w.followSpecs(ctx); err != nil {
+		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
+	}
+	if lists, err = w.openManifests(); err != nil {
+		unfollow()
+		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
+	}
+	w.pub = stages.NewPublisher(w.bus, messages.StageWriter)
+	return lists, unfollow, nil
 }
 
 // lateAfter returns a context that is done d after ctx is.
