@@ -74,6 +74,9 @@ func (c *extractCmd) fetch(ctx context.Context, spec *messages.Spec) (*fetched, 
 	if err != nil {
 		return nil, hint(err)
 	}
+	if got.Withheld != "" {
+		fmt.Fprintln(os.Stderr, "seine:", got.Withheld)
+	}
 	return &fetched{Fetched: *got}, nil
 }
 

@@ -26,6 +26,9 @@ func describe(w io.Writer, s *messages.Spec) {
 	if limits := limits(s); limits != "" {
 		row("at most", "%s", limits)
 	}
+	for _, line := range credentials(s) {
+		row("secrets", "%s", line)
+	}
 	describeRecords(w, s)
 	if s.Schedule != "" {
 		row("again", "%s", s.Schedule)
@@ -48,6 +51,30 @@ func describeRecords(w io.Writer, s *messages.Spec) {
 	if len(s.Mask.Kinds) > 0 {
 		row("masks", "%s in %s", strings.Join(s.Mask.Kinds, ", "), strings.Join(s.Mask.Fields, ", "))
 	}
+}
+
+// credentials says which credentials go to which origins.
+func credentials(s *messages.Spec) []string {
+	var lines []string
+	to := func(what string, origins ...string) {
+		for i, o := range origins {
+			if strings.HasPrefix(o, "http://") {
+				origins[i] += " (in the clear)"
+			}
+		}
+		lines = append(lines, what+" to "+strings.Join(origins, ", ")+" alone")
+	}
+	for i := range s.Sources {
+		if names := s.Sources[i].Credentials(); names != nil {
+			to(strings.Join(names, ", "), s.Sources[i].TrustedOrigins()...)
+		}
+	}
+	for i := range s.Requests {
+		if origin := s.Requests[i].SecretsTo(); origin != "" {
+			to("those of the rule for "+s.Requests[i].Match, origin)
+		}
+	}
+	return lines
 }
 
 func list(before string, names []string) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -27,6 +28,32 @@ func TestSpecCheckTellsAll(t *testing.T) {
 	says(t, "standard error", stderr, bad+`:1:8: scope "hosts": must be host, domain or any`, bad+":4:23: records[0].fields.x.css: ",
 		bad+":5:1: delai: there is no such key: did you mean delay?", bad+"x: no such file")
 	says(t, "standard output", out, good+": ok")
+}
+
+// Where secrets go is for the writer of a spec to see.
+func TestSpecCheckTellsWhereSecretsGo(t *testing.T) {
+	name := write(t, "secrets.yaml", `
+sources:
+  - hosts: [api.example, "http://10.1.2.3:8080"]
+    auth: {bearer: "{secret:TOKEN}"}
+    headers: {X-Key: "{secret:KEY}"}
+  - hosts: [open.example]
+    headers: {X-Open: a}
+requests:
+  - match: "https://b.example/search?*"
+    query: {key: "{secret:KEY}"}
+  - match: "https://c.example/*"
+    query: {key: open}
+`)
+	code, out, stderr := seine(t, "spec", "check", name)
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	says(t, "check", out, "secrets   auth, X-Key to https://api.example, http://10.1.2.3:8080 (in the clear) alone",
+		"secrets   those of the rule for https://b.example/search?* to https://b.example alone")
+	if strings.Contains(out, "open.example") || strings.Contains(out, "c.example") {
+		t.Errorf("hosts without secrets are told: %s", out)
+	}
 }
 
 func TestSpecSchema(t *testing.T) {

@@ -27,7 +27,9 @@ type Access struct {
 	Headers map[string]string `json:"headers,omitempty" yaml:"headers"`
 	// Cookies are kept for a host, within one fetcher, and sent back to it.
 	Cookies *bool `json:"cookies,omitempty" yaml:"cookies"`
-	// Auth belongs to a source: nobody else may see it.
+	// Auth belongs to a source: nobody else may see it. It and headers with secrets
+	// are sent to the source's hosts over https at the default port, and to the
+	// origins that they name.
 	Auth *Auth `json:"auth,omitempty" yaml:"auth"`
 	// Proxies take turns; one that fails rests. "http://user:{secret:NAME}@host:3128"
 	// or socks5://…, which is given an address that the fetcher has looked up
@@ -80,19 +82,57 @@ func (a Access) over(base Access) Access {
 	return out
 }
 
-// SourceOf returns the index of the source that names a host, given without its
-// port, -1 if none does.
+// SourceOf returns the index of the source that says how often a host, given
+// without its port, is asked; -1 if none does.
 func (s *Spec) SourceOf(host string) int {
 	return slices.IndexFunc(s.Sources, func(src SourceRule) bool { return src.Matches(host) })
 }
 
-// AccessOf returns what holds for the hosts of source i, and for all others if i
-// is -1.
-func (s *Spec) AccessOf(i int) Access {
+// AccessSource returns the index of the source whose Access is for a canonical
+// URL, -1 if none is. It is the first with an entry of Hosts for that URL.
+func (s *Spec) AccessSource(url string) int {
+	return slices.IndexFunc(s.Sources, func(src SourceRule) bool { return src.AppliesTo(url) })
+}
+
+// AccessOf returns what holds for the URLs of source i, and for all others if i
+// is -1. An origin that the source does not trust (SourceRule.Trusts) gets it
+// without the source's credentials.
+func (s *Spec) AccessOf(i int, trusted bool) Access {
 	if i < 0 {
 		return s.Access
 	}
-	return s.Sources[i].Access.over(s.Access)
+	a := s.Sources[i].Access
+	if !trusted {
+		a = a.withoutCredentials()
+	}
+	return a.over(s.Access)
+}
+
+// Credentials names what of the access only trusted origins may be told: "auth",
+// and the headers with a secret or with cookies, sorted.
+func (a *Access) Credentials() []string {
+	var names []string
+	if a.Auth != nil {
+		names = append(names, "auth")
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Headers)) {
+		if IsCredential(name, a.Headers[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// IsCredential reports whether a header that the spec sets is one that must not
+// be stored and, if a source sets it, that only trusted origins may be told.
+func IsCredential(name, value string) bool {
+	return strings.Contains(value, "{secret:") || strings.EqualFold(name, "Cookie")
+}
+
+func (a Access) withoutCredentials() Access {
+	a.Auth, a.Headers = nil, maps.Clone(a.Headers)
+	maps.DeleteFunc(a.Headers, IsCredential)
+	return a
 }
 
 // check reports what is wrong with an access. What only one host may see needs

@@ -135,7 +135,10 @@ func (p *Pace) check() error {
 // SourceRule says what is different for some hosts. The first source of a spec
 // that names a host applies; what it leaves out is as in the spec.
 type SourceRule struct {
-	// Hosts are host names, or "*.example.org" for a domain and all in it.
+	// Hosts are host names, or "*.example.org" for a domain and all in it. Secrets
+	// are sent to them over https at the default port alone. "http://example.org:8080"
+	// is one origin: what the source says of requests is for that alone, and its
+	// secrets are sent there.
 	Hosts           []string  `json:"hosts" yaml:"hosts"`
 	State           *RunState `json:"state,omitempty" yaml:"state"`
 	Delay           *Duration `json:"delay,omitempty" yaml:"delay"`
@@ -149,14 +152,6 @@ type SourceRule struct {
 	Breaker         *Breaker  `json:"breaker,omitempty" yaml:"breaker"`
 	MaxPagesPerHost *int64    `json:"max_pages_per_host,omitempty" yaml:"max_pages_per_host"`
 	Access          `yaml:",inline"`
-}
-
-// Matches reports whether the source is for a host, given without its port.
-func (s *SourceRule) Matches(host string) bool {
-	return slices.ContainsFunc(s.Hosts, func(pattern string) bool {
-		domain, wild := strings.CutPrefix(pattern, "*.")
-		return host == domain || wild && strings.HasSuffix(host, pattern[1:])
-	})
 }
 
 // pace returns a pace with what the source changes.
@@ -204,16 +199,19 @@ func (s *Spec) SetState(host string, state RunState) error {
 	if err != nil {
 		return err
 	}
-	own := SourceRule{}
-	if i := slices.IndexFunc(s.Sources, func(src SourceRule) bool { return src.Matches(host) }); i >= 0 {
-		if src := &s.Sources[i]; len(src.Hosts) == 1 && src.Hosts[0] == host {
+	own := SourceRule{Hosts: []string{host}}
+	if i := s.SourceOf(host); i >= 0 {
+		src := &s.Sources[i]
+		narrowed := src.narrowedTo(host)
+		if slices.Equal(narrowed, src.Hosts) {
 			src.State = &state
 			return s.Validate()
 		}
-		own = s.Sources[i]
+		own = *src
+		own.Hosts = narrowed
 	}
 	// It comes first, and keeps what another source says of the host.
-	own.Hosts, own.State = []string{host}, &state
+	own.State = &state
 	s.Sources = append([]SourceRule{own}, s.Sources...)
 	return s.Validate()
 }
@@ -237,13 +235,8 @@ func (s *Spec) checkSources() error {
 }
 
 func (s *Spec) checkSource(src *SourceRule) error {
-	if len(src.Hosts) == 0 {
-		return errors.New("hosts: must name at least one")
-	}
-	for _, h := range src.Hosts {
-		if err := checkHostName(strings.TrimPrefix(h, "*.")); err != nil {
-			return fmt.Errorf("hosts: %w", err)
-		}
+	if err := checkHostEntries(src.Hosts); err != nil {
+		return err
 	}
 	if st := src.State; st != nil && *st != Running && *st != Paused && *st != Cancelled {
 		return fmt.Errorf("state %q: must be running, paused or cancelled", *st)

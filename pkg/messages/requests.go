@@ -69,14 +69,31 @@ func (r *RequestRule) check() error {
 	return nil
 }
 
-// namesHost reports whether only URLs of one host match.
-func (r *RequestRule) namesHost() bool {
-	rest, ok := strings.CutPrefix(r.Match, "https://")
-	if !ok {
-		rest, ok = strings.CutPrefix(r.Match, "http://")
-	}
+// namesHost reports whether only URLs of one origin match.
+func (r *RequestRule) namesHost() bool { return r.origin() != "" }
+
+// origin returns that of all URLs that match, as in "https://example.org:8443";
+// "" if they may have several.
+func (r *RequestRule) origin() string {
+	scheme, rest, _ := strings.Cut(r.Match, "://")
 	host, _, slash := strings.Cut(rest, "/")
-	return ok && slash && host != "" && !strings.Contains(host, "*")
+	if scheme != "http" && scheme != "https" || !slash || host == "" || strings.Contains(host, "*") {
+		return ""
+	}
+	return scheme + "://" + host
+}
+
+// SecretsTo returns the origin that is sent the secrets of the rule, "" if it has
+// none.
+func (r *RequestRule) SecretsTo() string {
+	texts := slices.AppendSeq([]string{string(r.Body)}, maps.Values(r.Headers))
+	for _, t := range r.Query {
+		texts = append(texts, string(t))
+	}
+	if !slices.ContainsFunc(texts, func(text string) bool { return secretIn(text) != "" }) {
+		return ""
+	}
+	return r.origin()
 }
 
 func (s *Spec) checkRequests() error {

@@ -2,9 +2,12 @@ package fetcher
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
@@ -22,8 +25,7 @@ type getter interface {
 type ask struct {
 	crawl   string        // whose cookies are sent
 	url     string        // canonical
-	manner  *manner       // of its host
-	shape   *shape        // of the request, nil is a plain GET
+	plan    *plan         // of the crawl: what is sent for the URL, and by which way
 	delay   time.Duration // of the host
 	timeout time.Duration
 	maxBody int64
@@ -40,13 +42,31 @@ type ask struct {
 	archive bool
 	// object is what a large body is stored as; "" keeps it in memory.
 	object string
-	// robots is set for a robots.txt: of any type, and cut where it is too long.
+	// robots is set for a robots.txt: of any type, cut where it is too long, and
+	// requested by a plain GET.
 	robots bool
+	// access is what do has made of plan and url: no other function sets it.
+	access
 }
 
 // rest is the least time from the start of a request to that of the next one
 // to the host.
 func (a *ask) rest() time.Duration { return max(a.delay, a.interval) }
+
+// withheld says which credentials are not sent, and what to do about it; "" if
+// none are held back.
+func (a *ask) withheld() string {
+	if a.manner == nil || a.manner.withheld == nil {
+		return ""
+	}
+	origin := weburl.Origin(a.url)
+	inClear := ""
+	if strings.HasPrefix(origin, "http:") {
+		inClear = ", in the clear"
+	}
+	return fmt.Sprintf("%s of the source is not sent to %s: add %q to its hosts to have it sent there%s",
+		strings.Join(a.manner.withheld, ", "), origin, origin, inClear)
+}
 
 // conditional reports whether the answer may be that nothing has changed.
 func (a *ask) conditional() bool { return a.etag != "" || a.lastModified != "" }

@@ -81,8 +81,13 @@ type exchange struct {
 // process's any more.
 var errUnsure = errors.New("not sent: another fetcher may have the request by now")
 
-// do is of getter.
+// do is of getter. It works out the access of the URL itself, so that none can
+// be left from a URL before.
 func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
+	var err error
+	if a.access, err = a.plan.access(a.url, a.robots); err != nil {
+		return unsent(misfit(err)), nil
+	}
 	if err := c.pace.request(ctx, weburl.Host(a.url), a.rest()); err != nil {
 		return nil, err
 	}
@@ -259,6 +264,9 @@ func (x *exchange) head(resp *http.Response) {
 	r.status, r.header, r.protocol = resp.StatusCode, resp.Header, resp.Proto
 	r.contentType = clip.To(resp.Header.Get("Content-Type"), messages.MaxText)
 	r.class, r.text = classOf(resp.StatusCode, resp.Header)
+	if why := x.ask.withheld(); why != "" && (r.status == http.StatusUnauthorized || r.status == http.StatusForbidden) {
+		r.text += "; " + why
+	}
 	if x.ask.manner.cookies {
 		x.c.jars.set(x.ask.crawl, x.ask.url, resp.Header)
 	}

@@ -32,9 +32,11 @@ type Fetcher struct {
 	plans  plans
 	robots *robotsCache
 	told   *told
-	bodies *bodyStore
-	rules  stages.PerSpec[*weburl.Normalizer]
-	epochs epochs
+	// withheld remembers of which origins the log says that they get no credentials.
+	withheld *told
+	bodies   *bodyStore
+	rules    stages.PerSpec[*weburl.Normalizer]
+	epochs   epochs
 }
 
 // maxPending is how many requests may be with fetchers at a time, all
@@ -59,11 +61,15 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
+	withheld, err := newTold()
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
 	if c.bodies, err = newBodyStore(bus.Log); err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
 	return &Fetcher{
-		cfg: cfg, bus: bus, specs: specs, name: instance(), asker: nuid.Next(), client: c, get: c, robots: r, told: heard,
+		cfg: cfg, bus: bus, specs: specs, name: instance(), asker: nuid.Next(), client: c, get: c, robots: r, told: heard, withheld: withheld,
 		plans:  plans{client: c, secrets: known{secrets.Store{Folder: cfg.Secrets}}},
 		rules:  stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
 		bodies: c.bodies, epochs: make(epochs, bus.Layout.Partitions),
@@ -247,37 +253,32 @@ func (f *Fetcher) notToSend(t *turn) bool {
 		t.reply = unsent(fail(messages.NotSent, "the crawl, or what it wants of this host, was cancelled"))
 		return true
 	}
-	if err := f.shape(t); err != nil {
-		failed, ok := errors.AsType[*failure](err)
-		if !ok {
-			failed = fail(messages.Misconfigured, "%v", err)
-		}
-		t.reply = unsent(failed)
-		return true
+	return f.lacks(t)
+}
+
+// lacks reports whether the spec asks for what this fetcher or the URL does not
+// have, and makes that the reply.
+func (f *Fetcher) lacks(t *turn) bool {
+	t.ask.plan = f.plans.of(t.req.Crawl, t.spec)
+	_, err := t.ask.plan.access(t.ask.url, false)
+	if err != nil {
+		t.reply = unsent(misfit(err))
 	}
-	return false
+	return err != nil
+}
+
+// misfit is the failure of a request that cannot be made of its spec.
+func misfit(err error) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	return fail(messages.Misconfigured, "%v", err)
 }
 
 func unsent(f *failure) *reply {
 	r := &reply{started: time.Now()}
 	r.failed(f)
 	return r
-}
-
-// shape finds how the spec wants the URL asked for.
-func (f *Fetcher) shape(t *turn) error {
-	p := f.plans.of(t.req.Crawl, t.spec)
-	t.ask.manner = p.manner(t.ask.url)
-	if t.ask.manner.err != nil {
-		return t.ask.manner.err
-	}
-	r := p.rule(t.ask.url)
-	if r == nil {
-		return nil
-	}
-	s, err := r.shape(t.ask.url)
-	t.ask.shape = s
-	return err
 }
 
 // release gives back the memory of the body.
@@ -305,10 +306,25 @@ func (f *Fetcher) take(ctx context.Context, t *turn) error {
 func (f *Fetcher) ask(ctx context.Context, t *turn) error {
 	r, err := f.get.do(ctx, &t.ask)
 	t.reply = r
+	f.tellWithheld(t)
 	if err != nil {
 		return err
 	}
 	return ctx.Err()
+}
+
+// tellWithheld logs, once for an origin and a revision of the spec, that
+// credentials are not sent there.
+func (f *Fetcher) tellWithheld(t *turn) {
+	why := t.ask.withheld()
+	if why == "" || f.bus == nil { // Once tells its caller
+		return
+	}
+	key := fmt.Sprint(t.req.Crawl, " ", t.spec.Rev, " ", weburl.Origin(t.ask.url))
+	if _, said := f.withheld.origins.GetIfPresent(key); !said {
+		f.withheld.origins.Set(key, true)
+		f.bus.Log.Warn("credentials are not sent", "crawl", t.req.Crawl, "reason", why)
+	}
 }
 
 // consult asks robots.txt. If that decides the turn, t has its reply.

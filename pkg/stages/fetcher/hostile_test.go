@@ -131,7 +131,7 @@ func hostileConfig() Config {
 }
 
 func hostileAsk(url string) *ask {
-	return &ask{url: url, manner: privateManner, timeout: patient, maxBody: hostileBody}
+	return &ask{url: url, plan: privatePlan, timeout: patient, maxBody: hostileBody}
 }
 
 // newTestClient trusts the authority of these tests, and no other.

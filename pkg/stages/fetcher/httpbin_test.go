@@ -52,7 +52,7 @@ func TestHTTPBin(t *testing.T) {
 		c.Accept, c.FirstByteTimeout = []string{"*/*"}, messages.Duration(time.Second)
 	}
 	plain := withSpec(t, httpbinSpec, everything)
-	const source = "\nsources:\n- hosts: [127.0.0.1]\n  auth: "
+	source := "\nsources:\n- hosts: ['" + base + "']\n  auth: "
 	basic := withSpec(t, httpbinSpec+source+"{user: user, password: '{secret:PASSWORD}'}", everything)
 	bearer := withSpec(t, httpbinSpec+source+"{bearer: '{secret:TOKEN}'}", everything)
 

@@ -53,11 +53,6 @@ func (f *Fetcher) hop(ctx context.Context, t *turn, next string) error {
 	}
 	before := t.reply
 	t.ask.url = next
-	if err := f.shape(t); err != nil {
-		t.reply = t.reply.exchange()
-		t.reply.failed(failureOf(ctx, err))
-		return nil
-	}
 	if err := f.ask(ctx, t); err != nil {
 		return err
 	}

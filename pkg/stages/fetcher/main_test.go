@@ -233,8 +233,10 @@ func (s *stage) body(p *messages.Page, payload []byte) []byte {
 	return payload
 }
 
-// privateManner is a plain way to ask any host.
-var privateManner = &manner{accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {coding.Accept}}}, way: way{private: true}}
+// privatePlan has a plain way to ask any host.
+var privatePlan = &plan{spec: new(messages.Spec), others: &manner{
+	accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {coding.Accept}}}, way: way{private: true},
+}}
 
 // wants fails unless the result has the class and its error holds text.
 func (h handled) wants(t testing.TB, class messages.Class) {

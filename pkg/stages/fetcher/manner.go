@@ -12,24 +12,32 @@ import (
 	"time"
 
 	"seine/internal/coding"
-	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
-// manner is how the hosts of one source are asked, and by which way: an Access
+// access is how one URL is requested. Nothing of it outlives the URL: the next
+// one may be of another source.
+type access struct {
+	manner *manner
+	shape  *shape // nil is a plain GET
+}
+
+// manner is how the URLs of one source are asked for, and by which way: an Access
 // of the spec, ready for use.
 type manner struct {
-	source  int           // of the spec, -1 is all other hosts
 	headers []http.Header // complete, one for each user agent; only read
 	next    atomic.Uint32 // user agent
 	private []string      // names of fields that must not be stored
-	accepts accepts
-	cookies bool
-	way     way      // without a proxy
-	proxies []*proxy // none is direct
-	turn    atomic.Uint32
-	err     error // a failure: the spec asks for what this fetcher does not have
+	// withheld names the credentials that are not sent, because the source does
+	// not trust the origin; nil is none.
+	withheld []string
+	accepts  accepts
+	cookies  bool
+	way      way      // without a proxy
+	proxies  []*proxy // none is direct
+	turn     atomic.Uint32
+	err      error // a failure: the spec asks for what this fetcher does not have
 }
 
 // header returns the fields that every request has, for reading only. User
@@ -45,23 +53,46 @@ func (m *manner) header() http.Header {
 type plan struct {
 	spec    *messages.Spec // each revision has its own
 	others  *manner
-	sources []*manner
+	sources []sourceManners
 	rules   []rule
+	guard   string    // which addresses may be dialled, as a key
 	until   time.Time // it may have what is missing now; zero if nothing is
+}
+
+// sourceManners are how the URLs of one source are asked for.
+type sourceManners struct {
+	trusted *manner
+	others  *manner // of origins that must not see the credentials
 }
 
 // missingAge is after how long a fetcher looks again for what it lacked.
 const missingAge = 5 * time.Second
 
-// manner returns how the host of a URL is asked.
+// access works out how a canonical URL is requested. Every request that leaves
+// passes through here: credentials, headers, cookies, TLS and proxies follow the
+// URL that is requested, never the one that led to it. A robots.txt is always a
+// plain GET. The error is a failure: a secret or a parameter is missing.
+func (p *plan) access(url string, robots bool) (a access, err error) {
+	a.manner = p.manner(url)
+	if a.manner.err != nil || robots {
+		return a, a.manner.err
+	}
+	if r := p.rule(url); r != nil {
+		a.shape, err = r.shape(url)
+	}
+	return a, err
+}
+
+// manner returns how a canonical URL is asked for.
 func (p *plan) manner(url string) *manner {
-	if len(p.sources) == 0 {
+	i := p.spec.AccessSource(url)
+	switch {
+	case i < 0:
 		return p.others
+	case p.spec.Sources[i].Trusts(url):
+		return p.sources[i].trusted
 	}
-	if i := p.spec.SourceOf(weburl.Hostname(url)); i >= 0 {
-		return p.sources[i]
-	}
-	return p.others
+	return p.sources[i].others
 }
 
 // plans keeps the plan of each crawl.
@@ -84,12 +115,21 @@ func (c *plans) of(crawl string, spec stages.Revised) *plan {
 }
 
 func (c *plans) compile(spec *messages.Spec) *plan {
-	p := &plan{spec: spec, others: c.manner(spec, -1)}
-	failed := p.others.err != nil
-	for i := range spec.Sources {
-		m := c.manner(spec, i)
-		p.sources = append(p.sources, m)
+	p := &plan{spec: spec, guard: wayOf(spec, nil).guardKey()}
+	failed := false
+	compiled := func(a messages.Access, withheld []string) *manner {
+		m := c.manner(spec, &a, withheld)
 		failed = failed || m.err != nil
+		return m
+	}
+	p.others = compiled(spec.Access, nil)
+	for i := range spec.Sources {
+		m := sourceManners{trusted: compiled(spec.AccessOf(i, true), nil)}
+		m.others = m.trusted
+		if names := spec.Sources[i].Credentials(); names != nil {
+			m.others = compiled(spec.AccessOf(i, false), names)
+		}
+		p.sources = append(p.sources, m)
 	}
 	for i := range spec.Requests {
 		p.rules = append(p.rules, c.rule(&spec.Requests[i]))
@@ -100,11 +140,10 @@ func (c *plans) compile(spec *messages.Spec) *plan {
 	return p
 }
 
-// manner makes that of a source; what is wrong with it concerns no other.
-func (c *plans) manner(spec *messages.Spec, source int) *manner {
-	a := spec.AccessOf(source)
-	m := &manner{source: source, cookies: a.Cookies != nil && *a.Cookies, way: wayOf(spec, a.TLS)}
-	m.err = c.fill(m, spec, &a)
+// manner makes an access ready for use; what is wrong with it concerns no other.
+func (c *plans) manner(spec *messages.Spec, a *messages.Access, withheld []string) *manner {
+	m := &manner{withheld: withheld, cookies: a.Cookies != nil && *a.Cookies, way: wayOf(spec, a.TLS)}
+	m.err = c.fill(m, spec, a)
 	return m
 }
 
@@ -151,7 +190,7 @@ func (c *plans) addHeaders(h http.Header, fields map[string]string) (private []s
 		if err != nil {
 			return nil, err
 		}
-		if strings.Contains(fields[name], "{secret:") || strings.EqualFold(name, "Cookie") {
+		if messages.IsCredential(name, fields[name]) {
 			private = append(private, name)
 		}
 		setField(h, name, value)
@@ -195,7 +234,7 @@ func (c *plans) rule(r *messages.RequestRule) rule {
 	}
 	out := rule{RequestRule: r, match: re, header: r.Headers, secrets: c.secrets}
 	for name, value := range r.Headers {
-		if strings.Contains(value, "{secret:") {
+		if messages.IsCredential(name, value) {
 			out.private = append(out.private, name)
 		}
 	}

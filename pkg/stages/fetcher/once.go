@@ -2,7 +2,6 @@ package fetcher
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -21,6 +20,9 @@ type Fetched struct {
 	Body []byte // decoded
 	// Via are the URLs that redirected, the first one asked for first.
 	Via []string
+	// Withheld says which credentials of the spec were not sent for the page, and
+	// why; "" if all were.
+	Withheld string
 }
 
 // OnceError is why Once has no page: what a crawl would have as the result.
@@ -64,7 +66,7 @@ func Once(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait
 		r := t.reply
 		switch r.class {
 		case messages.OK:
-			out.Page, out.Body = t.fetched(), r.body.data
+			out.Page, out.Body, out.Withheld = t.fetched(), r.body.data, t.ask.withheld()
 			return out, nil
 		case messages.Redirect:
 		default:
@@ -118,12 +120,7 @@ func (f *Fetcher) onceTurn(spec *messages.Spec, url string) *turn {
 
 // whole takes a turn, and another one if the first went to robots.txt.
 func (f *Fetcher) whole(ctx context.Context, t *turn, wait func(time.Duration)) error {
-	if err := f.shape(t); err != nil {
-		failed, ok := errors.AsType[*failure](err)
-		if !ok {
-			failed = fail(messages.Misconfigured, "%v", err)
-		}
-		t.reply = unsent(failed)
+	if f.lacks(t) {
 		return nil
 	}
 	if err := f.take(ctx, t); err != nil || t.reply.class != messages.RobotsFetched {

@@ -87,7 +87,7 @@ func TestOnceRefuses(t *testing.T) {
 		{"/page", messages.RefusedAddress, "", func(s *messages.Spec) { s.AllowPrivate = false }},
 		{"/page", messages.TooLarge, "over the limit", func(s *messages.Spec) { s.MaxBody = 5 }},
 		{"/page", messages.Misconfigured, "NONE_SUCH", func(s *messages.Spec) {
-			s.Sources = []messages.SourceRule{{Hosts: []string{"127.0.0.1"}, Access: messages.Access{Headers: map[string]string{"X": "{secret:NONE_SUCH}"}}}}
+			s.Sources = []messages.SourceRule{{Hosts: []string{url}, Access: messages.Access{Headers: map[string]string{"X": "{secret:NONE_SUCH}"}}}}
 		}},
 	} {
 		t.Run(c.path+" "+string(c.class), func(t *testing.T) {

@@ -70,7 +70,7 @@ func withSpec(t *testing.T, yaml string, options ...option) *stage {
 func TestRequestsAreAsTheSpecSays(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
 	t.Setenv("SEINE_SECRET_ODD", `a"b&c`)
-	const source = "sources:\n- hosts: [127.0.0.1]\n  "
+	const source = "sources:\n- hosts: ['http://127.0.0.1:PORT']\n  "
 	for name, c := range map[string]struct {
 		spec, path string
 		want       string // of the request, as show writes it
@@ -157,7 +157,7 @@ func TestSecretsComeFromFilesToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := newEcho(t)
-	s := withSpec(t, "sources:\n- hosts: [127.0.0.1]\n  headers: {X-Key: '{secret:FILED}'}",
+	s := withSpec(t, "sources:\n- hosts: ['"+e.URL+"']\n  headers: {X-Key: '{secret:FILED}'}",
 		func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Secrets = dir })
 	s.get(e.URL+"/").wants(t, messages.OK)
 	if got := e.last(t).Header.Get("X-Key"); got != "from a file" {
@@ -168,13 +168,13 @@ func TestSecretsComeFromFilesToo(t *testing.T) {
 // What is missing is said, and nothing is sent without it.
 func TestRequestThatCannotBeMade(t *testing.T) {
 	for name, c := range map[string]struct{ spec, path, want string }{
-		"no secret":    {"sources:\n- hosts: [127.0.0.1]\n  auth: {bearer: '{secret:NOWHERE}'}", "/", "set SEINE_SECRET_NOWHERE"},
+		"no secret":    {"sources:\n- hosts: ['http://127.0.0.1:PORT']\n  auth: {bearer: '{secret:NOWHERE}'}", "/", "set SEINE_SECRET_NOWHERE"},
 		"no parameter": {"requests:\n- match: '*'\n  query: {q: '{q}'}", "/?p=1", "the URL has no parameter q"},
 		"bad header":   {"requests:\n- match: '*'\n  headers: {X-Q: '{q}'}", "/?q=a%0Ab", "header X-Q would have a value that no header can have"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEcho(t)
-			s := withSpec(t, c.spec)
+			s := withSpec(t, strings.ReplaceAll(c.spec, "PORT", port(e.URL)))
 			h := s.get(e.URL + c.path)
 			h.wants(t, messages.Misconfigured)
 			if !strings.Contains(h.Error, c.want) {
@@ -191,7 +191,7 @@ func TestRequestThatCannotBeMade(t *testing.T) {
 func TestSecretsAreInNoMessage(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
 	e := newEcho(t)
-	s := withSpec(t, "archive: true\ncookies: true\nsources:\n- hosts: [127.0.0.1]\n  headers: {X-Key: '{secret:TOKEN}', Cookie: id=s3cret}\n"+
+	s := withSpec(t, "archive: true\ncookies: true\nsources:\n- hosts: ['"+e.URL+"']\n  headers: {X-Key: '{secret:TOKEN}', Cookie: id=s3cret}\n"+
 		"  auth: {user: me, password: '{secret:TOKEN}'}\nrequests:\n- match: '"+e.URL+"/*'\n  method: POST\n"+
 		"  headers: {X-Rule: '{secret:TOKEN}'}\n  query: {key: '{secret:TOKEN}'}\n  body: 'k={secret:TOKEN}'")
 	h := s.get(e.URL + "/")
@@ -211,9 +211,10 @@ func TestSecretsAreInNoMessage(t *testing.T) {
 // What one source lacks is no matter to the others.
 func TestMissingSecretConcernsItsSourceOnly(t *testing.T) {
 	e := newEcho(t)
-	s := withSpec(t, "sources:\n- hosts: [localhost]\n  auth: {bearer: '{secret:NOWHERE}'}")
+	source := strings.Replace(e.URL, "127.0.0.1", "localhost", 1)
+	s := withSpec(t, "sources:\n- hosts: ['"+source+"']\n  auth: {bearer: '{secret:NOWHERE}'}")
 	s.get(e.URL+"/").wants(t, messages.OK)
-	s.get(strings.Replace(e.URL, "127.0.0.1", "localhost", 1)+"/").wants(t, messages.Misconfigured)
+	s.get(source+"/").wants(t, messages.Misconfigured)
 }
 
 func TestCookiesAreOfTheirHost(t *testing.T) {

@@ -114,10 +114,7 @@ func (c *robotsCache) get(ctx context.Context, a *ask) (found, error) {
 		robotsMemory.Inc()
 		return found{file: f}, nil
 	}
-	key := origin
-	if w := a.manner.way; w.private || w.allow != "" {
-		key = fmt.Sprint(w.private, w.allow, " ", origin) // by another way it may end at the guard
-	}
+	key := a.plan.guard + " " + origin // under another guard it may end at an address
 	v, err, _ := c.flight.Do(key, func() (any, error) { return c.find(ctx, origin, a) })
 	if err != nil {
 		return found{}, err
@@ -252,7 +249,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 	a := *page
 	// One byte more than counts, so that the line it cuts is seen to be cut.
 	a.url, a.robots, a.maxBody = origin+"/robots.txt", true, robots.MaxBytes+1
-	a.etag, a.lastModified, a.shape, a.object, a.archive = "", "", nil, "", false // they are the page's
+	a.etag, a.lastModified, a.object, a.archive = "", "", "", false // they are the page's
 	var before *reply
 	for hop := 0; ; hop++ {
 		r, err := c.host.do(ctx, &a)

@@ -3,6 +3,7 @@ package fetcher
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -35,6 +36,15 @@ func wayOf(spec *messages.Spec, t *messages.TLS) way {
 		w.tls = *t
 	}
 	return w
+}
+
+// guardKey tells apart which addresses may be dialled: "" are those that every
+// crawl may dial.
+func (w way) guardKey() string {
+	if !w.private && w.allow == "" {
+		return ""
+	}
+	return fmt.Sprint(w.private, w.allow)
 }
 
 func (w way) guard() *netguard.Guard {

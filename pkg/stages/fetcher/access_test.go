@@ -1,0 +1,196 @@
+package fetcher
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// routes are the answers of a site: "301 URL" redirects, all else is a text.
+type routes map[string]string
+
+func (e *echo) answers(r routes) {
+	inner := e.Config.Handler
+	e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		text, ok := r[req.URL.Path]
+		if to, redirects := strings.CutPrefix(text, "301 "); redirects {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusMovedPermanently)
+		} else if ok {
+			w.Header().Set("Content-Type", "text/plain")
+			fmt.Fprint(w, text)
+		}
+		if ok {
+			w = httptest.NewRecorder() // inner only takes note of the request
+		}
+		inner.ServeHTTP(w, req)
+	})
+}
+
+// requests returns what came so far.
+func (e *echo) requests() []seen {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]seen(nil), e.seen...)
+}
+
+// However a request leaves, the credentials, cookies and headers of a source go
+// with it only if its own URL is of that source.
+func TestCredentialsFollowTheURL(t *testing.T) {
+	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
+	for name, way := range map[string]struct {
+		site routes // with OTHER for the site that is not trusted
+		send func(t *testing.T, s *stage, site, other string)
+	}{
+		"page": {nil, func(_ *testing.T, s *stage, site, other string) {
+			s.get(site + "/page")
+			s.get(other + "/page")
+		}},
+		"robots.txt elsewhere": {routes{"/robots.txt": "301 OTHER/robots.txt"}, func(_ *testing.T, s *stage, site, _ string) {
+			s.get(site + "/page")
+		}},
+		"robots.txt elsewhere by a second hop": {routes{"/robots.txt": "301 /here", "/here": "301 OTHER/robots.txt"},
+			func(_ *testing.T, s *stage, site, _ string) { s.get(site + "/page") }},
+		"redirect": {routes{"/go": "301 OTHER/page"}, func(_ *testing.T, s *stage, site, _ string) {
+			s.get(s.get(site + "/go").Location)
+		}},
+		"redirect to itself": {routes{"/go": "301 /go;jsessionid=1"}, func(_ *testing.T, s *stage, site, other string) {
+			s.get(site + "/go")
+			s.get(other + "/go")
+		}},
+		"sitemap": {routes{"/robots.txt": "Sitemap: OTHER/map.xml"}, func(t *testing.T, s *stage, site, _ string) {
+			m, _ := requestMessage(site + "/page")
+			out, err := s.handle(t.Context(), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Free()
+			for _, m := range out.First {
+				if c, err := messages.DecodeCandidates(m.Data); err == nil && m.Header.Get(messages.HeaderPage) == "" {
+					s.get(c.URLs[0].URL)
+				}
+			}
+		}},
+		"second delivery": {nil, func(t *testing.T, s *stage, site, other string) {
+			answerWanted(t, s.bus, true)
+			s.handle1(request(site+"/page"), 2)
+			s.handle1(request(other+"/page"), 2)
+		}},
+		"extract": {routes{"/robots.txt": "301 OTHER/robots.txt", "/go": "301 OTHER/page"}, func(t *testing.T, s *stage, site, other string) {
+			got, err := Once(t.Context(), DefaultConfig(), s.spec().Spec, site+"/go", func(time.Duration) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if trusted := !strings.Contains(other, "127.0.0.1"); (got.Withheld == "") != trusted {
+				t.Errorf("withheld %q", got.Withheld)
+			}
+		}},
+	} {
+		for _, host := range []string{"localhost", "127.0.0.1"} { // of no source; of the source, at a port that it does not name
+			t.Run(name+" at "+host, func(t *testing.T) {
+				site, other := newEcho(t), newEcho(t)
+				otherURL := strings.Replace(other.URL, "127.0.0.1", host, 1)
+				answers := make(routes)
+				for path, text := range way.site {
+					answers[path] = strings.ReplaceAll(text, "OTHER", otherURL)
+				}
+				site.answers(answers)
+				s := newStage(t, specOption(t, "allow_private: true\ndelay: 0s\nsitemaps: true\nsources:\n- hosts: [127.0.0.1, '"+site.URL+
+					"']\n  auth: {bearer: '{secret:TOKEN}'}\n  headers: {X-Key: '{secret:TOKEN}', Cookie: id=s3cret, X-Open: 'yes'}\n"))
+				way.send(t, s, site.URL, otherURL)
+				if len(site.requests()) == 0 || len(other.requests()) == 0 {
+					t.Fatalf("%d requests to the site, %d to the other", len(site.requests()), len(other.requests()))
+				}
+				for _, r := range site.requests() {
+					if r.Header.Get("Authorization") != "Bearer s3cret" || r.Header.Get("X-Key") != "s3cret" || r.Header.Get("Cookie") != "id=s3cret" {
+						t.Errorf("%s: the source's own site got %v", r.URL, r.Header)
+					}
+				}
+				for _, r := range other.requests() {
+					if strings.Contains(fmt.Sprint(r.Header), "s3cret") {
+						t.Errorf("%s%s got credentials: %v", otherURL, r.URL, r.Header)
+					}
+					if named := host == "127.0.0.1"; (r.Header.Get("X-Open") != "") != named {
+						t.Errorf("%s%s got X-Open %q", otherURL, r.URL, r.Header.Get("X-Open"))
+					}
+				}
+			})
+		}
+	}
+}
+
+// What is loosened for a source is not loosened for the host to which its
+// robots.txt redirects, and its proxy does not see that either.
+func TestRobotsElsewhereGoesByTheWayOfItsOwnHost(t *testing.T) {
+	t.Setenv("SEINE_SECRET_PROXY", "s3cret")
+	proxy := newHTTPProxy(t)
+	elsewhere := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(elsewhere.Close)
+	plain := newEcho(t)
+	for location, want := range map[string]struct {
+		class   messages.Class
+		through int64
+	}{
+		strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1) + "/robots.txt": {messages.TLSFailure, 1},
+		strings.Replace(plain.URL, "127.0.0.1", "localhost", 1) + "/robots.txt":     {messages.OK, 2},
+		plain.URL + "/robots.txt": {messages.OK, 3},
+	} {
+		site := newEcho(t)
+		site.answers(routes{"/robots.txt": "301 " + location})
+		s := newStage(t, specOption(t, "allow_private: true\ndelay: 0s\nsources:\n- hosts: [127.0.0.1]\n  tls: {insecure: true}\n"+
+			"  proxies: ['http://me:{secret:PROXY}@"+proxy.address+"']\n"))
+		before := proxy.n.Load()
+		s.get(site.URL+"/page").wants(t, want.class)
+		if n := proxy.n.Load() - before; n != want.through {
+			t.Errorf("%s: %d requests through the source's proxy, want %d", location, n, want.through)
+		}
+	}
+}
+
+// A request rule is for the URLs that match it, and not for what they redirect to.
+func TestRuleEndsWithItsURL(t *testing.T) {
+	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
+	e := newEcho(t)
+	e.answers(routes{"/p": "301 /p;jsessionid=1"})
+	s := withSpec(t, "requests:\n- match: '"+e.URL+"/p'\n  method: POST\n  headers: {X-Key: '{secret:TOKEN}'}\n  body: hello\n")
+	s.get(e.URL+"/p").wants(t, messages.OK)
+	var got []string
+	for _, r := range e.requests() {
+		got = append(got, show(r)+" "+r.body)
+	}
+	if want := "POST /p X-Key=s3cret hello, GET /p;jsessionid=1 "; strings.Join(got, ", ") != want {
+		t.Errorf("sent %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+// Credentials that are held back are told: in the log, once, and with the refusal
+// that follows.
+func TestWithheldCredentialsAreTold(t *testing.T) {
+	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
+	e := newEcho(t)
+	e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		if r.Header.Get("Authorization") == "" && r.URL.Path == "/closed" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	})
+	s := withSpec(t, "sources:\n- hosts: [127.0.0.1]\n  auth: {bearer: '{secret:TOKEN}'}\n")
+	var log strings.Builder
+	s.bus.Log = slog.New(slog.NewTextHandler(&log, nil))
+	h := s.get(e.URL + "/closed")
+	h.wants(t, messages.ClientError)
+	why := fmt.Sprintf("auth of the source is not sent to %s: add %q to its hosts to have it sent there, in the clear", e.URL, e.URL)
+	if !strings.Contains(h.Error, why) {
+		t.Errorf("error %q, want in it %q", h.Error, why)
+	}
+	s.get(e.URL+"/open").wants(t, messages.OK)
+	if n := strings.Count(log.String(), "credentials are not sent"); n != 1 {
+		t.Errorf("told %d times: %s", n, log.String())
+	}
+}
