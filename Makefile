@@ -21,7 +21,7 @@ build: ## build all commands into bin/
 
 # What has no goroutines has no races; the detector makes the hostile pages of
 # these take minutes.
-SEQUENTIAL := /internal/(article|charset|feed|format|htmlpage|jsontext|language|mask|mediatype|sealed|simhash|sitemap|structured|warc|xmlstream)(/|$$)
+SEQUENTIAL := /internal/(article|charset|dates|feed|format|htmlpage|jsontext|language|mask|mediatype|sealed|simhash|sitemap|structured|warc|xmlstream)(/|$$)
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test

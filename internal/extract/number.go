@@ -12,6 +12,8 @@ var (
 	// written is the first number in a text: a sign, a currency sign perhaps, then
 	// digits with separators between them.
 	written = regexp.MustCompile(`(^|[^\pL\pN])([-−–]?)(?:\p{Sc} ?)?([-−]?)((?:[0-9]+(?:[.,'’ ][0-9]+)*)|[.,][0-9]+)`)
+	// rounded is what takes the place of decimals that are zero: "1.299,-", "5.–", "7,--".
+	rounded = regexp.MustCompile(`^[.,][-–—]`)
 	// joined are digits that belong to a word, as in "v2.3" and "USD1,299": all of
 	// them, so that no number begins in their middle.
 	joined = regexp.MustCompile(`(\pL)[0-9]+(?:[.,'’][0-9]+)*`)
@@ -24,15 +26,19 @@ const maxNumber = 64
 // as it is written. decimal is what separates its decimals, 0 if that is to be
 // found out: of two different separators it is the second; one that is there
 // several times separates thousands; a single comma before exactly three digits
-// separates thousands, a point decimals.
+// separates thousands, a point decimals; before a dash is what separates decimals.
 func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 	text = strings.TrimSpace(text)
 	if len(text) <= maxNumber && jsonNumber.MatchString(text) && (decimal == '.' || !strings.Contains(text, ".") || decimal == 0 && !integer) {
 		return asInteger(json.Number(text), integer)
 	}
-	m := written.FindStringSubmatch(joined.ReplaceAllString(strings.Map(plainSpace, text), "$1"))
+	text = joined.ReplaceAllString(strings.Map(plainSpace, text), "$1")
+	m := written.FindStringSubmatch(text)
 	if m == nil || len(m[4]) > maxNumber {
 		return "", false
+	}
+	if _, after, _ := strings.Cut(text, m[0]); decimal == 0 && rounded.MatchString(after) {
+		decimal = after[0]
 	}
 	whole, fraction, ok := split(m[4], decimal, integer)
 	if !ok {
