@@ -57,7 +57,7 @@ func (c *catCmd) print(p string, ids sealed.Identities) error {
 		return usageError{err}
 	}
 	if info, err := os.Stat(p); err == nil && !info.IsDir() {
-		return printFile(os.Stdout, p, ids)
+		return c.printChunk(os.Stdout, p, ids)
 	}
 	o, below, err := c.find(p)
 	switch {
@@ -83,18 +83,53 @@ func (c *catCmd) printRows(out string) error {
 	return p.PrintRecords(os.Stdout)
 }
 
-// printOutput prints what is committed in a folder of an output.
+// printChunk prints a file, and compares it with the commit log if it is a chunk that
+// an entry of that names.
+func (c *catCmd) printChunk(w io.Writer, p string, ids sealed.Identities) error {
+	name, _, ok := output.ParseName(filepath.Base(p))
+	if !ok {
+		return printFile(w, p, ids)
+	}
+	abs, err := filepath.Abs(p)
+	if err != nil {
+		return err
+	}
+	o, dir, err := c.find(filepath.Dir(abs))
+	if errors.Is(err, output.ErrNoLog) {
+		return printFile(w, p, ids)
+	}
+	if err != nil {
+		return err
+	}
+	entry, err := o.Read(output.Ref{Name: name})
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // not committed yet, or not any more
+		return printFile(w, p, ids)
+	case err != nil:
+		return err
+	}
+	below := path.Join(dir, filepath.Base(p))
+	for i := range entry.Files {
+		if f := &entry.Files[i]; f.Path == below && f.IndexOf == "" {
+			return printCommitted(w, o, f, ids)
+		}
+	}
+	return printFile(w, p, ids)
+}
+
+// printOutput prints what is committed in a folder of an output, or as that file.
 func printOutput(w io.Writer, o output.Output, below string, ids sealed.Identities) error {
 	var latest *output.Expected // made when there is an object
 	return o.Commits(func(c *output.Commit) error {
-		for _, f := range c.Files {
-			if f.IndexOf != "" || below != "" && !strings.HasPrefix(f.Path, below+"/") {
+		for i := range c.Files {
+			f := &c.Files[i]
+			if f.IndexOf != "" || below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/") {
 				continue
 			}
 			if !output.IsChunk(f.Path) {
 				var err error
 				if latest == nil {
-					latest, err = o.Expect("")
+					latest, err = o.ExpectWhole("")
 				}
 				if err != nil {
 					return err
@@ -103,16 +138,32 @@ func printOutput(w io.Writer, o output.Output, below string, ids sealed.Identiti
 					continue // it was replaced
 				}
 			}
-			in, err := o.Open(f)
-			if err == nil {
-				err = errors.Join(printLines(w, in, f.Path, ids), in.Close())
-			}
-			if err != nil {
-				return fmt.Errorf("print %s: %w", f.Path, err)
+			if err := printCommitted(w, o, f, ids); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+}
+
+// printCommitted prints a file that the commit log names. A chunk is compared with the
+// log on the way; an object may be replaced at any moment, and is whole JSON or none.
+func printCommitted(w io.Writer, o output.Output, f *output.File, ids sealed.Identities) error {
+	lines := newLineWriter(w)
+	var err error
+	if output.IsChunk(f.Path) {
+		err = format.ReadFile(o, f, ids, lines.write)
+	} else {
+		var in io.ReadCloser
+		if in, err = o.Open(*f); err == nil {
+			_, err = format.EachRecord(f.Path, in, ids, lines.write)
+			err = errors.Join(err, in.Close())
+		}
+	}
+	if err := errors.Join(err, lines.Flush()); err != nil {
+		return fmt.Errorf("print %s: %w", f.Path, err)
+	}
+	return nil
 }
 
 // printFolder prints the files below a directory that look like records.
@@ -156,25 +207,20 @@ func printFile(w io.Writer, path string, ids sealed.Identities) error {
 		return err
 	}
 	defer f.Close()
-	if err := printLines(w, f, path, ids); err != nil {
+	lines := newLineWriter(w)
+	_, err = format.EachRecord(path, f, ids, lines.write)
+	if err := errors.Join(err, lines.Flush()); err != nil {
 		return fmt.Errorf("print %s: %w", path, err)
 	}
 	return nil
 }
 
-// printLines prints the records of a file, a line each.
-func printLines(w io.Writer, f io.Reader, name string, ids sealed.Identities) error {
-	records, err := format.Records(name, f, ids)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriterSize(w, 64<<10)
-	for line, err := range records {
-		if err != nil {
-			return errors.Join(err, out.Flush())
-		}
-		_, _ = out.Write(line) // Flush tells
-		_ = out.WriteByte('\n')
-	}
-	return out.Flush()
+// lineWriter writes records, a line each.
+type lineWriter struct{ *bufio.Writer }
+
+func newLineWriter(w io.Writer) lineWriter { return lineWriter{bufio.NewWriterSize(w, 64<<10)} }
+
+func (w lineWriter) write(line []byte) error {
+	_, err := w.Write(line)
+	return errors.Join(err, w.WriteByte('\n'))
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,6 +20,25 @@ import (
 	"seine/internal/output/dir"
 	"seine/internal/sealed"
 )
+
+// What cannot be read is one of the problems that verify reports, and ends it not: a
+// file, a folder, an entry of the log.
+func TestVerifyReportsWhatCannotBeRead(t *testing.T) {
+	out := committed(t)
+	chunk := filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000001.jsonl.gz")
+	entry := filepath.Join(out, "_commits", "default", "part-000-20261121T010203Z-000000000011.json")
+	for _, name := range []string{chunk, entry} { // a folder cannot be read as a file, even by root
+		if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(out, "c", "stray"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want(t, exitFailed, []string{"verify", out}, "unreadable c/page/part-000-20261121T010203Z-000000000001.jsonl.gz: ",
+		"unreadable part-000-20261121T010203Z-000000000011: ", "surplus    c/stray: no entry of the commit log that can be read names it",
+		"1 file, 2 records", "in 2 commits: 3 wrong")
+}
 
 // key makes a key of age, and returns its public half and the file of the secret
 // one.
@@ -125,6 +147,58 @@ func TestCat(t *testing.T) {
 	want(t, exitFailed, []string{"cat", filepath.Join(loose, "notes.txt")}, "no records")
 }
 
+// Of a file that was cut cat prints the whole records and no half one, and says that it
+// is cut; of a committed one also if it was cut between two records, or changed.
+func TestCatOfAFileThatIsCut(t *testing.T) {
+	out := committed(t)
+	const name = "part-000-20261121T010203Z-000000000001.jsonl.gz"
+	chunk := filepath.Join(out, "c", "page", name)
+	whole, err := os.ReadFile(chunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := gzipped(t, "{\"n\":1}\n")
+	for what, text := range map[string][]byte{"cut": whole[:len(whole)-9], "without a record": first, "empty": nil} {
+		if err := os.WriteFile(chunk, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []string{out, chunk} {
+			got := want(t, exitFailed, []string{"cat", at}, "print c/page/"+name)
+			if strings.TrimSuffix(got, "\n") != "" && got != "{\"n\":1}\n" && got != "{\"n\":1}\n{\"n\":2}\n" {
+				t.Errorf("%s: cat %s prints %q", what, at, got)
+			}
+		}
+	}
+	loose := t.TempDir()
+	for file, text := range map[string]string{
+		"a.jsonl": "{\"a\":1}\n{\"b\":", "b.jsonl.gz": string(gzipped(t, "{\"a\":1}\n{\"b\":")),
+	} {
+		at := filepath.Join(loose, file)
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := want(t, exitFailed, []string{"cat", at}, "cut"); got != "{\"a\":1}\n" {
+			t.Errorf("cat %s prints %q", file, got)
+		}
+	}
+	if got := want(t, exitOK, []string{"cat", write(t, "hand.jsonl", `{"a":1}`)}); got != "{\"a\":1}\n" {
+		t.Errorf("a last line without its end: %q", got)
+	}
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // What is encrypted is read with the right key, and a wrong one is told.
 func TestEncryptedOutput(t *testing.T) {
 	recipient, file := key(t)
@@ -190,12 +264,12 @@ func TestVerify(t *testing.T) {
 	damage(filepath.Join(out, "c", "page", "stray.jsonl"), nil)
 	damage(filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000021.jsonl.gz"), nil) // of a commit to come
 	damage(file, whole[1:])
-	want(t, exitFailed, []string{"verify", out}, "changed  c/page/part-000-20261121T010203Z-000000000001", "surplus  c/page/stray.jsonl", "1 not committed yet: 2 wrong")
+	want(t, exitFailed, []string{"verify", out}, "changed    c/page/part-000-20261121T010203Z-000000000001", "surplus    c/page/stray.jsonl", "1 not committed yet: 2 wrong")
 	want(t, exitFailed, []string{"verify", out, "--manifest", manifest}, "changed ", "surplus ")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	want(t, exitFailed, []string{"verify", out}, "missing  c/page/part-000")
+	want(t, exitFailed, []string{"verify", out}, "missing    c/page/part-000")
 
 	// Two entries of the same messages.
 	entry := filepath.Join(out, "_commits", "default", "part-000-20261121T010203Z-000000000001.json")
@@ -204,7 +278,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	damage(entry, []byte(strings.Replace(string(text), `"last_seq":10`, `"last_seq":11`, 1)))
-	want(t, exitFailed, []string{"verify", out}, "order    part-000-20261121T010203Z-000000000011: begins at message 11, the entry before ends with 11")
+	want(t, exitFailed, []string{"verify", out}, "order      part-000-20261121T010203Z-000000000011: begins at message 11, the entry before ends with 11")
 
 	for _, args := range [][]string{
 		{"/no/such/place"}, {out, "--manifest", "/no/such/file"}, {out, "--manifest", manifest, "--crawl", "c"},

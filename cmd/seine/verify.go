@@ -20,8 +20,8 @@ type verifyCmd struct {
 
 // Help is shown below the list of flags.
 func (c *verifyCmd) Help() string {
-	return `It reads every file that was committed, encrypted or not, and needs no key. It tells of files that are missing, changed
-or surplus (not named by any entry, so they do not count), and of entries that have the same messages. Examples:
+	return `It reads every file that was committed, encrypted or not, and needs no key. It tells of files that are missing, changed,
+unreadable or surplus (not named by any entry, so they do not count), and of entries that cannot be read or have the same messages. Examples:
 
   seine verify ./seine-out
   seine verify /mnt/copy --manifest seine-out/_manifests/default/mycrawl.json
@@ -42,7 +42,7 @@ func (c *verifyCmd) Run() error {
 	defer stop()
 	r, err := o.Check(ctx, want)
 	for _, p := range r.Problems {
-		fmt.Printf("%-8s %s: %v\n", p.Kind, p.Path, p.Why)
+		fmt.Printf("%-10s %s: %v\n", p.Kind, p.Path, p.Why)
 	}
 	if err != nil {
 		return err

@@ -218,6 +218,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	for name, data := range map[string]string{
 		"cut.jsonl.zst": string(encode(t, newFormat(t, "jsonl.zst", Options{}), linesOf(`{"a":1}`)...)[:15]),
 		"bad.jsonl.gz":  "x", "bad.json": `{"a":1}`, "cut.json": `[{"a":1}`, "empty.json": ``, "torn.json": `[{"a":]`,
+		"cut.jsonl": "{\"a\":1}\n{\"a", "more.json": `[{"a":1}][]`,
 	} {
 		if got, err := readAll(name, []byte(data)); err == nil {
 			t.Errorf("%s is read as %q", name, got)

@@ -68,7 +68,7 @@ func ReadFile(o output.Output, f *output.File, ids sealed.Identities, do func(li
 	defer in.Close()
 	sum := sha256.New()
 	all := io.TeeReader(in, sum)
-	n, err := readLines(f.Path, all, ids, do)
+	n, err := EachRecord(f.Path, all, ids, do)
 	if err == nil { // what a decoder leaves
 		_, err = io.Copy(io.Discard, all)
 	}
@@ -81,7 +81,9 @@ func ReadFile(o output.Output, f *output.File, ids sealed.Identities, do func(li
 	return nil
 }
 
-func readLines(name string, r io.Reader, ids sealed.Identities, do func(line []byte) error) (n int, err error) {
+// EachRecord calls do with each record of a file, as Records returns them, and returns
+// how many there were. It ends with the first error, of the file or of do.
+func EachRecord(name string, r io.Reader, ids sealed.Identities, do func(line []byte) error) (n int, err error) {
 	records, err := Records(name, r, ids)
 	if err != nil {
 		return 0, err

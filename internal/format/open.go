@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -50,7 +51,7 @@ func Open(name string, r io.Reader) (iter.Seq2[[]byte, error], error) {
 	return func(yield func([]byte, error) bool) {
 		in, closer, err := unpack(f, r)
 		if err != nil {
-			yield(nil, err)
+			yield(nil, cutAt(err))
 			return
 		}
 		defer closer()
@@ -74,16 +75,46 @@ func unpack(name string, r io.Reader) (in io.Reader, closer func(), err error) {
 	return r, func() {}, nil
 }
 
+// ErrCut is returned for a file that ends in the middle of a record, or of its
+// compression.
+var ErrCut = errors.New("it is cut: it ends in the middle of a record")
+
+// cutAt returns ErrCut for the error of a reader whose text ended too early.
+func cutAt(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return ErrCut
+	}
+	return err
+}
+
+// linesIn reads lines. The last one may lack its end if it is whole JSON, as in a file
+// that somebody wrote by hand.
 func linesIn(r io.Reader, yield func([]byte, error) bool) {
+	var rest []byte // behind the last line end
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 64<<10), maxLine)
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		if n := bytes.IndexByte(data, '\n'); n >= 0 {
+			return n + 1, bytes.TrimSuffix(data[:n], []byte("\r")), nil
+		}
+		if atEOF { // or an error, which does not make a record of what came before it
+			rest = data
+			return len(data), nil, nil
+		}
+		return 0, nil, nil
+	})
 	for s.Scan() {
 		if !yield(s.Bytes(), nil) {
 			return
 		}
 	}
-	if err := s.Err(); err != nil {
-		yield(nil, err)
+	switch err := s.Err(); {
+	case err != nil:
+		yield(nil, cutAt(err))
+	case len(rest) > 0 && json.Valid(rest):
+		yield(rest, nil)
+	case len(rest) > 0:
+		yield(nil, ErrCut)
 	}
 }
 
@@ -114,6 +145,10 @@ func elementsIn(r io.Reader, yield func([]byte, error) bool) {
 		_, err = d.Token() // its end
 	}
 	if err != nil {
-		yield(nil, err)
+		yield(nil, cutAt(err))
+		return
+	}
+	if _, err = d.Token(); !errors.Is(err, io.EOF) {
+		yield(nil, fmt.Errorf("something follows the array"))
 	}
 }

@@ -93,6 +93,8 @@ type Manifests struct {
 	crawls map[string]*crawlManifest
 	spool  *os.File
 	size   int64
+	// pending is how many bytes are in memory that are not in the spool yet.
+	pending int
 }
 
 // crawlManifest is a manifest whose files are in parts of the spool.
@@ -128,11 +130,12 @@ func NewManifests(log Log, writer, temp string) (*Manifests, error) {
 func (m *Manifests) Close() error { return m.spool.Close() }
 
 func (m *Manifests) forget() {
-	m.seen, m.crawls, m.size = make(map[Name]string), make(map[string]*crawlManifest), 0
+	m.seen, m.crawls, m.size, m.pending = make(map[Name]string), make(map[string]*crawlManifest), 0, 0
 }
 
-// Update reads the entries that are new. Until stop returns an error, which it
-// then returns: what was read stays known.
+// Update reads the entries that are new, until stop returns an error, which it
+// then returns. What was read stays known: after an error of the log or of the
+// spool's disk another Update goes on, and until one succeeds no manifest may be made.
 func (m *Manifests) Update(stop func() error) error {
 	refs, err := m.log.List(-1)
 	if err != nil {
@@ -154,41 +157,46 @@ func (m *Manifests) Update(stop func() error) error {
 		if err := stop(); err != nil {
 			return err
 		}
+		if m.pending > maxPending {
+			if err := m.flush(); err != nil {
+				return err
+			}
+		}
 		c, err := m.log.Read(r)
 		if err != nil {
 			return err
 		}
-		m.seen[r.Name] = r.Stamp
 		if err := m.add(c); err != nil {
 			return err
 		}
+		m.seen[r.Name] = r.Stamp
 	}
 	return m.flush()
 }
 
-// maxPending bounds what of a manifest is in memory.
+// maxPending bounds what of the manifests is in memory, besides one entry of the log.
 const maxPending = 256 << 10
 
+// add takes in all of an entry, or, if it returns an error, nothing of it.
 func (m *Manifests) add(c *Commit) error {
-	records := make(map[string]int)
 	name := c.Name().String()
-	for i := range c.Files {
-		f := c.Files[i]
-		records[f.Crawl] += f.Records
-		cm := m.crawl(f.Crawl)
-		cm.count(&f)
+	lines := make([][]byte, len(c.Files))
+	for i, f := range c.Files {
 		f.Columns = nil // they are in the schema
-		line, err := json.Marshal(ManifestFile{f, name})
-		if err != nil {
+		var err error
+		if lines[i], err = json.Marshal(ManifestFile{f, name}); err != nil {
 			return fmt.Errorf("encode manifest: %w", err)
 		}
+	}
+	records := make(map[string]int)
+	for i := range c.Files {
+		f := &c.Files[i]
+		records[f.Crawl] += f.Records
+		cm := m.crawl(f.Crawl)
+		cm.count(f)
 		cm.pending.WriteString(",\n    ")
-		cm.pending.Write(line)
-		if cm.pending.Len() > maxPending {
-			if err := m.spill(cm); err != nil {
-				return err
-			}
-		}
+		cm.pending.Write(lines[i])
+		m.pending += len(lines[i])
 	}
 	for crawl, n := range records {
 		m.crawl(crawl).commit(c, n)
@@ -258,6 +266,7 @@ func (m *Manifests) flush() error {
 			return err
 		}
 	}
+	m.pending = 0
 	return nil
 }
 

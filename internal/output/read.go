@@ -11,18 +11,27 @@ import (
 type Output struct{ Log }
 
 // Commits calls do for each entry of the commit log, by partition and in the
-// order of the commits, until do returns an error, which it then returns.
+// order of the commits, until do returns an error, which it then returns. An entry
+// that cannot be read is such an error.
 func (o Output) Commits(do func(*Commit) error) error {
+	return o.eachCommit(do, func(_ Ref, err error) error { return err })
+}
+
+// eachCommit is Commits, and calls unread for each entry that cannot be read: if that
+// returns nil, the next one follows.
+func (o Output) eachCommit(do func(*Commit) error, unread func(Ref, error) error) error {
 	refs, err := o.List(-1)
 	if err != nil {
 		return fmt.Errorf("read commits: %w", err)
 	}
 	for _, r := range refs {
 		c, err := o.Read(r)
-		if err != nil {
-			return err
+		if err == nil {
+			err = do(c)
+		} else {
+			err = unread(r, err)
 		}
-		if err := do(c); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -97,8 +97,10 @@ type Log interface {
 
 // Lister is a place that can list its files.
 type Lister interface {
-	// Files calls do with the path of every file but those of Seine's own.
-	Files(do func(path string) error) error
+	// Files calls do with the path of every file but those of Seine's own, and with
+	// that of each folder that cannot be read and the reason. It returns the first
+	// error of do, or why nothing can be listed at all.
+	Files(do func(path string, err error) error) error
 }
 
 // What every sink of files shares.

@@ -23,6 +23,7 @@ type Expected struct {
 	ends  map[streamKey]uint64 // last sequence of each stream; nil where unknown
 	// wrong is what cannot be, whatever the files are.
 	wrong   []Problem
+	unread  map[Name]bool // entries that could not be read
 	Commits int
 	crawl   string          // the only one that is checked, if it is not empty
 	folders map[string]bool // made when it is asked for
@@ -46,10 +47,11 @@ type ProblemKind string
 
 // Kinds of problems.
 const (
-	Missing ProblemKind = "missing" // a file is not there
-	Changed ProblemKind = "changed" // a file is not what was committed
-	Surplus ProblemKind = "surplus" // a file is nobody's
-	Order   ProblemKind = "order"   // two entries have the same messages
+	Missing    ProblemKind = "missing"    // a file is not there
+	Changed    ProblemKind = "changed"    // a file is not what was committed
+	Surplus    ProblemKind = "surplus"    // a file is nobody's
+	Order      ProblemKind = "order"      // two entries have the same messages
+	Unreadable ProblemKind = "unreadable" // a file, a folder or an entry cannot be read
 )
 
 // Error says what is wrong in one line.
@@ -69,21 +71,37 @@ type Report struct {
 }
 
 func newExpected() *Expected {
-	return &Expected{files: make(map[string][]expectedFile), ends: make(map[streamKey]uint64)}
+	return &Expected{files: make(map[string][]expectedFile), ends: make(map[streamKey]uint64), unread: make(map[Name]bool)}
 }
 
 // Expect returns what there should be by the commit log: of one crawl, or of all
-// if crawl is empty.
+// if crawl is empty. An entry that cannot be read is a problem for Check to report.
+// It returns an error when the log cannot be listed.
 func (o Output) Expect(crawl string) (*Expected, error) {
 	e := newExpected()
 	e.crawl = crawl
-	err := o.Commits(func(c *Commit) error {
+	err := o.eachCommit(func(c *Commit) error {
 		e.follow(c.Name(), c.FirstSeq, c.LastSeq)
 		for _, f := range c.Files {
 			e.add(f, c.Name())
 		}
 		return nil
+	}, func(r Ref, err error) error {
+		e.Commits++
+		e.unread[r.Name] = true
+		e.wrong = append(e.wrong, Problem{Unreadable, r.Name.String(), err})
+		return nil
 	})
+	return e, err
+}
+
+// ExpectWhole is Expect for a log that must be whole: an entry that cannot be read is
+// an error, since it may name a later file of some path.
+func (o Output) ExpectWhole(crawl string) (*Expected, error) {
+	e, err := o.Expect(crawl)
+	if err == nil && len(e.unread) > 0 {
+		err = e.wrong[slices.IndexFunc(e.wrong, func(p Problem) bool { return p.Kind == Unreadable })]
+	}
 	return e, err
 }
 
@@ -145,17 +163,18 @@ func (e *Expected) Counts(path string, from Name) bool {
 const checks = 4
 
 // Check compares the files with what there should be. The report is of what was
-// checked until ctx is done, or an error that is not one of a file.
+// checked until ctx is done, or the place cannot be listed; a file or a folder that
+// cannot be read is one of its problems.
 func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 	if own, ok := o.Log.(Verifier); ok {
 		return o.checkBy(ctx, own, e.crawl)
 	}
 	r := Report{Problems: slices.Clone(e.wrong), Commits: e.Commits}
 	var mu sync.Mutex
-	g, going := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	g.SetLimit(checks)
 	for file, want := range e.files {
-		if going.Err() != nil {
+		if ctx.Err() != nil {
 			break
 		}
 		if e.crawl != "" && want[len(want)-1].Crawl != e.crawl {
@@ -170,16 +189,19 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			r.Records += int64(want[len(want)-1].Records)
 			if problem != "" {
 				r.Problems = append(r.Problems, Problem{problem, file, err})
-				return nil
 			}
-			return err
+			return nil
 		})
 	}
 	err := cmp.Or(g.Wait(), ctx.Err())
 	if lister, ok := o.Log.(Lister); ok && err == nil {
-		err = lister.Files(func(file string) error {
-			e.known(file, &r)
-			return nil
+		err = lister.Files(func(file string, err error) error {
+			if err != nil {
+				r.Problems = append(r.Problems, Problem{Unreadable, file, err})
+			} else {
+				e.known(file, &r)
+			}
+			return ctx.Err()
 		})
 	}
 	slices.SortFunc(r.Problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path)) })
@@ -188,10 +210,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 
 // checkBy has the log check its commits itself.
 func (o Output) checkBy(ctx context.Context, own Verifier, crawl string) (r Report, err error) {
-	err = o.Commits(func(c *Commit) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	check := func(c *Commit) error {
 		r.Commits++
 		for _, f := range c.Files {
 			if crawl == "" || f.Crawl == crawl {
@@ -202,7 +221,12 @@ func (o Output) checkBy(ctx context.Context, own Verifier, crawl string) (r Repo
 		if err := own.VerifyCommit(c); err != nil {
 			r.Problems = append(r.Problems, Problem{Changed, c.Name().String(), err})
 		}
-		return nil
+		return ctx.Err()
+	}
+	err = o.eachCommit(check, func(n Ref, err error) error {
+		r.Commits++
+		r.Problems = append(r.Problems, Problem{Unreadable, n.String(), err})
+		return ctx.Err()
 	})
 	return r, err
 }
@@ -214,13 +238,13 @@ func (o Output) check(want []expectedFile) (ProblemKind, error) {
 		return Missing, err
 	}
 	if err != nil {
-		return "", err
+		return Unreadable, err
 	}
 	defer f.Close()
 	sum := sha256.New()
 	n, err := io.Copy(sum, f)
 	if err != nil {
-		return Changed, err
+		return Unreadable, err
 	}
 	have := hex.EncodeToString(sum.Sum(nil))
 	for _, w := range want {
@@ -244,11 +268,17 @@ func (e *Expected) known(file string, r *Report) {
 		return
 	}
 	n, _, isChunk := ParseName(path.Base(file))
+	if isChunk && e.unread[n] {
+		return // its entry is told
+	}
 	if isChunk && e.ends != nil && n.First > e.ends[streamKey{n.Partition, n.Life, n.Epoch}] {
 		r.Pending++
 		return
 	}
 	why := errNoEntry
+	if len(e.unread) > 0 {
+		why = errNoReadable
+	}
 	if e.ends == nil {
 		if !e.hasFolderOf(file) {
 			return // of another crawl
@@ -259,8 +289,9 @@ func (e *Expected) known(file string, r *Report) {
 }
 
 var (
-	errNoEntry   = errors.New("no entry of the commit log names it, so it does not count")
-	errNotListed = errors.New("the manifest does not list it")
+	errNoEntry    = errors.New("no entry of the commit log names it, so it does not count")
+	errNoReadable = errors.New("no entry of the commit log that can be read names it")
+	errNotListed  = errors.New("the manifest does not list it")
 )
 
 // hasFolderOf reports whether a file is beside others that are expected.

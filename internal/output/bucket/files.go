@@ -14,7 +14,7 @@ import (
 func (s *Sink) WriterName() string { return path.Base(s.logs) }
 
 // Files implements output.Lister.
-func (s *Sink) Files(do func(path string) error) error {
+func (s *Sink) Files(do func(path string, err error) error) error {
 	return s.client.list(s.prefix, func(o object) error {
 		below := strings.TrimPrefix(o.key, s.prefix)
 		for part := range strings.SplitSeq(below, "/") {
@@ -22,7 +22,7 @@ func (s *Sink) Files(do func(path string) error) error {
 				return nil
 			}
 		}
-		return do(below)
+		return do(below, nil)
 	})
 }
 

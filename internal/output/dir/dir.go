@@ -106,20 +106,23 @@ func (s *Sink) prepare(name string) error {
 // probe writes a file, and learns whether its name has capitals. What a kill left
 // of an earlier one goes with it.
 func (s *Sink) probe() error {
-	const pattern = ".Probe-*" + tempSuffix
-	f, err := os.CreateTemp(s.logs, pattern)
+	const prefix = ".Probe-"
+	f, err := os.CreateTemp(s.logs, prefix+"*"+tempSuffix)
 	if err != nil {
 		return err
 	}
 	_ = f.Close()
 	_, err = os.Stat(filepath.Join(s.logs, strings.ToLower(filepath.Base(f.Name()))))
 	s.foldsCase = err == nil
-	all, err := filepath.Glob(filepath.Join(s.logs, pattern))
+	all, err := os.ReadDir(s.logs) // not a glob: the path may have brackets
 	if err != nil {
 		return err
 	}
-	for _, name := range all {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, e := range all {
+		if !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), tempSuffix) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.logs, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -16,24 +16,25 @@ import (
 func (s *Sink) WriterName() string { return filepath.Base(s.logs) }
 
 // Files implements output.Lister.
-func (s *Sink) Files(do func(path string) error) error {
+func (s *Sink) Files(do func(path string, err error) error) error {
 	return filepath.WalkDir(s.out, func(at string, d fs.DirEntry, err error) error {
+		below := func() string { return filepath.ToSlash(s.below(filepath.Dir(at), filepath.Base(at))) }
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // removed since it was listed
 			return nil
-		case err != nil:
+		case d == nil: // the output itself
 			return err
-		case at == s.out:
-			return nil
-		case strings.ContainsAny(d.Name()[:1], "._"):
+		case at != s.out && strings.ContainsAny(d.Name()[:1], "._"):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
+		case err != nil: // what of the folder was read comes next
+			return do(below(), err)
 		case d.IsDir():
 			return nil
 		}
-		return do(filepath.ToSlash(s.below(filepath.Dir(at), d.Name())))
+		return do(below(), nil)
 	})
 }
 

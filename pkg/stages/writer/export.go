@@ -117,7 +117,7 @@ func (o ExportOptions) open() (*export, error) {
 		return nil, errors.Join(err, os.RemoveAll(temp))
 	}
 	x.form, x.source, x.sink, x.refs, x.temp = f.fit(sink), source, sink, refs, temp
-	x.latest = sync.OnceValues(func() (*output.Expected, error) { return source.Expect("") })
+	x.latest = sync.OnceValues(func() (*output.Expected, error) { return source.ExpectWhole("") })
 	x.totals.Commits = len(refs)
 	return x, nil
 }

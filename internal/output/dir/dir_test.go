@@ -1,0 +1,76 @@
+package dir
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"seine/internal/output"
+)
+
+// A directory is a name, not a pattern: one with brackets is written in as any other,
+// and what a probe of a killed process left there is removed.
+func TestDirectoryWithSignsOfPatterns(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"b[", "b[a]", `b\`, "b*?", "b{a,b}"} {
+		out := filepath.Join(t.TempDir(), name)
+		logs := filepath.Join(out, output.CommitsDir, "default")
+		if err := os.MkdirAll(logs, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		left := filepath.Join(logs, ".Probe-1"+tempSuffix)
+		if err := os.WriteFile(left, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(out, "default", slog.New(slog.DiscardHandler), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the file of an earlier probe: %v", name, err)
+		}
+		p, _, err := s.Enter(0, time.Unix(0, 0))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A folder that cannot be read is told, and the others are listed.
+func TestFilesTellsOfFoldersThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	out := t.TempDir()
+	for _, d := range []string{"a", "b", "c"} {
+		if err := errors.Join(os.Mkdir(filepath.Join(out, d), 0o755), os.WriteFile(filepath.Join(out, d, "f"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(out, "b"), 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(out, "b"), 0o755) })
+	var files, bad []string
+	err := (&Sink{out: out}).Files(func(path string, err error) error {
+		if err != nil {
+			bad = append(bad, path)
+		} else {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil || len(files) != 2 || len(bad) != 1 || bad[0] != "b" {
+		t.Errorf("files %v, folders that cannot be read %v, %v", files, bad, err)
+	}
+}
