@@ -42,7 +42,7 @@ func appendReference(dst, b []byte, inAttribute bool) ([]byte, int) {
 }
 
 // commonReference knows the references that make up nearly all of those in real
-// pages, by name and ";".
+// pages, by name and ";", and two that package html does not.
 func commonReference(name []byte) (string, bool) {
 	switch string(name) {
 	case "amp;":
@@ -55,6 +55,10 @@ func commonReference(name []byte) (string, bool) {
 		return `"`, true
 	case "nbsp;":
 		return "\u00a0", true
+	case "nLt;": // these two are shorter than what they stand for, and package html leaves them
+		return "\u226a\u20d2", true
+	case "nGt;":
+		return "\u226b\u20d2", true
 	}
 	return "", false
 }
