@@ -1,0 +1,121 @@
+package css
+
+import (
+	"golang.org/x/net/html"
+)
+
+// Unit is how many bytes of text cost as much as one node.
+const Unit = 16
+
+// Spender counts work: nodes looked at, and Unit bytes of text. An error ends what
+// it counts.
+type Spender func(n int) error
+
+// Matcher matches a selector against the nodes of one page, for one goroutine.
+type Matcher struct {
+	selector *Selector
+	nodes    *Nodes
+	spender  Spender
+	tables   []table
+	found    map[string]*occurrences
+	err      error
+}
+
+// Matcher returns a matcher for the page whose nodes they are.
+func (s *Selector) Matcher(nodes *Nodes, spender Spender) *Matcher {
+	return &Matcher{selector: s, nodes: nodes, spender: spender, tables: make([]table, s.tables)}
+}
+
+// Match reports whether a node matches. The error is that of the Spender, and
+// stays.
+func (m *Matcher) Match(n *html.Node) (bool, error) {
+	is := m.any(m.selector.group, n)
+	return is && m.err == nil, m.err
+}
+
+// spend counts work, and reports whether there may be more.
+func (m *Matcher) spend(n int) bool {
+	if m.err == nil {
+		m.err = m.spender(n)
+	}
+	return m.err == nil
+}
+
+func (m *Matcher) any(g group, n *html.Node) bool {
+	for _, s := range g {
+		if m.step(s, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// step reports whether a node matches a selector.
+func (m *Matcher) step(s *step, n *html.Node) bool {
+	if !m.spend(cost(n)) {
+		return false
+	}
+	for _, one := range s.simple {
+		if !one.matches(m, n) {
+			return false
+		}
+	}
+	left := func(n *html.Node) bool { return m.step(s.left, n) }
+	switch s.by {
+	case ' ':
+		return m.walk(s.table, n.Parent, parent, left)
+	case '>':
+		return m.walk(s.table, n.Parent, nothing, left)
+	case '~':
+		return m.walk(s.table, n.PrevSibling, before, left)
+	case '+':
+		return m.walk(s.table, n.PrevSibling, beforeText, func(n *html.Node) bool { return !isText(n) && left(n) })
+	}
+	return true
+}
+
+// cost is what it costs to look at a node: its attributes may be many or long.
+func cost(n *html.Node) int {
+	c := 1 + len(n.Attr)
+	for i := range n.Attr {
+		c += len(n.Attr[i].Val) / Unit
+	}
+	return c
+}
+
+// Ways to walk from a node.
+func parent(n *html.Node) *html.Node  { return n.Parent }
+func before(n *html.Node) *html.Node  { return n.PrevSibling }
+func nothing(_ *html.Node) *html.Node { return nil }
+
+// beforeText goes on where text or a comment is: "+" looks past them.
+func beforeText(n *html.Node) *html.Node {
+	if isText(n) {
+		return n.PrevSibling
+	}
+	return nil
+}
+
+func isText(n *html.Node) bool { return n.Type == html.TextNode || n.Type == html.CommentNode }
+
+// walk answers whether a question is true of a node, or of any that comes next on
+// the way. A table remembers the answer for all of them, so that each is asked
+// once.
+func (m *Matcher) walk(table int, from *html.Node, next func(*html.Node) *html.Node, ask func(*html.Node) bool) bool {
+	is, end := false, from
+	for ; end != nil && m.spend(1); end = next(end) {
+		if known := m.tables[table].get(m.nodes.id(end)); known != unknown {
+			is = known == yes
+			break
+		}
+		if ask(end) {
+			is = true
+			m.tables[table].set(m.nodes.id(end), true)
+			break
+		}
+	}
+	for n := from; n != end; n = next(n) {
+		m.tables[table].set(m.nodes.id(n), is)
+	}
+	return is
+}
