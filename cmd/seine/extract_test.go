@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"slices"
@@ -195,5 +196,17 @@ func TestWatch(t *testing.T) {
 	says(t, "standard error", stderr.String(), rules+":1:1: recordz: there is no such key: did you mean records?")
 	if n := strings.Count(stdout.String(), `"records":[{`); n != 2 {
 		t.Errorf("shown %d times:\n%s", n, stdout)
+	}
+}
+
+// A signal ends it, whatever the rules are doing.
+func TestExtractEndsWithItsContext(t *testing.T) {
+	page := write(t, "page.json", "1")
+	rules := write(t, "spec.yaml", `records: [{kind: a, fields: {t: {jq: "last(repeat(1))"}}}]`)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := extractCmd{Page: page, Spec: rules, JSON: true}
+	if err := c.once(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
 	}
 }

@@ -173,7 +173,7 @@ func TestTextOf(t *testing.T) {
 		{"a<br>b<hr>c", "a b c", "abc"},
 		{"<ul><li>a<li>b</ul>", "a b", "ab"},
 		{"<table><tr><td>a<td>b<tr><td>c</table>", "a b c", "abc"},
-		{"a<script>x</script><style>y</style><template>z</template>b", "ab", "axyzb"},
+		{"a<script>x</script><style>y</style><template>z</template>b", "ab", "axyb"},
 		{"a\u00a0b\u2003 c", "a b c", "a\u00a0b\u2003 c"},
 		{"é \u00e9  日本", "é é 日本", "é \u00e9  日本"},
 		{"", "", ""}, {" \n ", "", " \n "},

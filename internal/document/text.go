@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"seine/internal/css"
 	"seine/internal/htmlpage"
 	"seine/internal/mediatype"
 )
@@ -34,7 +35,7 @@ func TextOf(n *html.Node) string {
 }
 
 // RawText returns all the text in a node, as it is: the textContent of the DOM
-// standard, and what is in template elements.
+// standard. Of a template element, it is the text that it holds.
 func RawText(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data
@@ -43,7 +44,7 @@ func RawText(n *html.Node) string {
 		return c.Data
 	}
 	var b strings.Builder
-	for c := range n.Descendants() {
+	for c := range css.Descendants(n) {
 		if c.Type == html.TextNode {
 			b.WriteString(c.Data)
 		}

@@ -21,9 +21,18 @@ func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict,
 	bounded, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
 	out := make([]Verdict, 0, len(r.records)+len(r.follow))
+	alone := true // with the document
 	add := func(t *target) {
-		why := t.explain(&run{ctx: bounded, doc: doc, result: new(Result), links: make(map[string]bool), target: t})
-		out = append(out, Verdict{Rule: t.path, Kind: t.kind, Applies: why == "", Why: why})
+		r := newRun(bounded, doc)
+		r.target = t
+		why := make(chan string, 1)
+		alone = alone && r.within(func() { why <- t.explain(r) })
+		v := Verdict{Rule: t.path, Kind: t.kind, Why: "its condition, or one before it, took too long"}
+		if alone {
+			v.Why = <-why
+			v.Applies = v.Why == ""
+		}
+		out = append(out, v)
 	}
 	for _, rule := range r.records {
 		add(&rule.target)

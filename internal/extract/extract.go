@@ -38,8 +38,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"seine/internal/css"
 	"seine/internal/document"
 	"seine/pkg/messages"
 )
@@ -59,6 +61,9 @@ type Result struct {
 	Problems []Problem
 	// Notes are for those who write rules: records were made without these values.
 	Notes []Problem
+	// Abandoned says that a function was still busy when the time was over: it ends
+	// by itself, and until then the document must be left alone.
+	Abandoned bool
 }
 
 // Link is a URL that a follow rule found.
@@ -102,39 +107,57 @@ func (r *Rules) Matches(url string) bool {
 }
 
 // Apply returns what the rules make of a document. The error is that of ctx;
-// all else is in the result.
+// all else is in the result. Rules that take longer than MaxTime end there, with a
+// [Problem]; see [Result.Abandoned].
 func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, error) {
 	if !r.Matches(doc.URL) {
 		return new(Result), ctx.Err()
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
-	run := &run{ctx: bounded, doc: doc, result: new(Result), links: make(map[string]bool)}
-	for _, rule := range r.records {
-		run.apply(&rule.target, func() error { return rule.run(run) })
-	}
-	for _, rule := range r.follow {
-		run.apply(&rule.target, func() error { return rule.run(run) })
-	}
+	run := newRun(bounded, doc)
+	ended := run.within(func() {
+		for _, rule := range r.records {
+			run.apply(&rule.target, func() error { return rule.run(run) })
+		}
+		for _, rule := range r.follow {
+			run.apply(&rule.target, func() error { return rule.run(run) })
+		}
+	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return run.result, nil
+	result := run.take()
+	if !ended {
+		result.abandon(run)
+	}
+	return result, nil
 }
 
 // run is one application of rules to a document.
 type run struct {
 	ctx    context.Context
 	doc    *document.Document
+	mu     sync.Mutex // of result: whoever waits for the rules may take it away
 	result *Result
 	links  map[string]bool // found so far
 	work   int64           // bytes and nodes looked at so far
+	made   int             // records
 	size   int             // of the records so far
 	groups map[string]string
 	target *target
 	body   string // of the document, once a rule has asked for it
-	index  int    // of the item that a record is being made of
-	field  string // that is being found
+	nodes  *css.Nodes
+	// matchers are those of the selectors that were applied so far.
+	matchers map[*css.Selector]*css.Matcher
+	index    int    // of the item that a record is being made of
+	field    string // that is being found
+}
+
+func newRun(ctx context.Context, doc *document.Document) *run {
+	return &run{
+		ctx: ctx, doc: doc, result: new(Result), links: make(map[string]bool), matchers: make(map[*css.Selector]*css.Matcher),
+	}
 }
 
 // apply runs a rule if it is for the document.
@@ -168,6 +191,8 @@ func (r *run) explain(err error) string {
 }
 
 func (r *run) problem(p Problem) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(r.result.Problems) < MaxProblems {
 		p.Rule, p.Kind = r.target.path, r.target.kind
 		r.result.Problems = append(r.result.Problems, p)
@@ -175,6 +200,8 @@ func (r *run) problem(p Problem) {
 }
 
 func (r *run) note(index int, field, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(r.result.Notes) < MaxProblems {
 		r.result.Notes = append(r.result.Notes, Problem{
 			Rule: r.target.path, Kind: r.target.kind, Index: index, Field: field, Reason: messages.Clip(fmt.Sprintf(format, args...)),

@@ -170,9 +170,12 @@ func (f *field) isList() bool { return f.all || f.split != "" }
 func (f *field) eval(r *run, in item, fields members) (any, bool, error) {
 	switch {
 	case f.value != nil:
-		text, missing := f.value.fill(func(name string) (string, bool) { return r.lookup(fields, f.before, name) })
-		if missing != "" {
-			return nil, false, nil
+		text, missing, err := f.value.fill(func(name string) (string, bool) { return r.lookup(fields, f.before, name) })
+		if missing != "" || err != nil {
+			return nil, false, err
+		}
+		if err := r.spend(len(text)); err != nil {
+			return nil, false, err
 		}
 		return f.gather(func(yield func(any) bool) error { return f.finish(r, textItem(text), yield) })
 	case f.object:
@@ -357,7 +360,7 @@ func (f *field) isText(v any) bool {
 func (f *field) clean(r *run, text string) (string, error) {
 	for _, p := range f.replace {
 		var err error
-		if text, err = p.regex.replaceAll(r.ctx, text, p.with); err != nil {
+		if text, err = p.regex.replaceAll(text, p.with, r.spend); err != nil {
 			return "", err
 		}
 	}

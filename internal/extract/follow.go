@@ -96,6 +96,10 @@ func (rule *followRule) addAll(r *run, v any) error {
 	return nil
 }
 
+// linkCost is what it costs to fill in a template and to resolve the reference, in
+// units of work: there are as many combinations as the page likes.
+const linkCost = 256
+
 // expand adds a URL for each combination of the members of lists in with, from
 // the i-th value on.
 func (rule *followRule) expand(r *run, with members, i int) error {
@@ -113,10 +117,13 @@ func (rule *followRule) expand(r *run, with members, i int) error {
 		}
 		return nil
 	}
-	if err := r.spend(1); err != nil {
+	text, missing, err := rule.url.fillURL(func(name string) (string, bool) { return r.lookup(with, rule.own, name) })
+	if err == nil {
+		err = r.spend(linkCost + len(text))
+	}
+	if err != nil {
 		return err
 	}
-	text, missing := rule.url.fillURL(func(name string) (string, bool) { return r.lookup(with, rule.own, name) })
 	if missing != "" {
 		r.note(r.index, missing, "has no single value: no link")
 		return nil
@@ -138,10 +145,12 @@ func (rule *followRule) addOnce(r *run, u string) error {
 	if r.links[u] {
 		return nil
 	}
-	if len(r.result.Links) >= MaxLinks {
+	if len(r.links) >= MaxLinks {
 		return fmt.Errorf("%w: more than %d links", errBound, MaxLinks)
 	}
 	r.links[u] = true
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.result.Links = append(r.result.Links, Link{URL: u, Priority: rule.priority, DepthAdd: rule.depth, Rule: rule.path})
 	return nil
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"seine/internal/document"
 )
 
 // query is a compiled jq expression, safe for concurrent use.
@@ -42,7 +45,8 @@ func compileJQ(text string) (*query, error) {
 	if name := calls(reflect.ValueOf(parsed)); name != "" {
 		return nil, fmt.Errorf("jq %q: %s is not for rules: the same page must always give the same record", text, name)
 	}
-	code, err := gojq.Compile(parsed)
+	bind(reflect.ValueOf(parsed))
+	code, err := gojq.Compile(parsed, guardFunctions()...)
 	if err != nil {
 		return nil, fmt.Errorf("jq %q: %w", text, err)
 	}
@@ -122,24 +126,23 @@ func (r *run) selectJQ(v any, q *query, yield func(item) bool) error {
 		}
 		return r.spend(1 + len(found))
 	}
-	results := q.code.RunWithContext(r.ctx, v)
+	m := &meter{Context: r.ctx, run: r}
+	results := q.code.RunWithContext(m, v)
 	for {
+		m.again()
 		v, ok := results.Next()
 		if !ok {
 			return nil
 		}
 		if err, ok := v.(error); ok {
-			if r.ctx.Err() != nil {
-				return fmt.Errorf("jq %q: %w", q.text, r.ctx.Err())
+			if m.err != nil || errors.Is(err, errBound) {
+				return fmt.Errorf("jq %q: %w", q.text, err)
 			}
 			r.note(r.index, r.field, "jq %q: %v", q.text, err)
 			return nil
 		}
-		if err := r.spend(1); err != nil {
-			return err
-		}
-		if deep(v, maxValueDepth) {
-			return fmt.Errorf("jq %q: %w: a value is more than %d deep", q.text, errBound, maxValueDepth)
+		if err := r.weigh(v); err != nil {
+			return fmt.Errorf("jq %q: %w", q.text, err)
 		}
 		if !nothing(v) && !yield(valueItem(v)) {
 			return nil
@@ -147,24 +150,40 @@ func (r *run) selectJQ(v any, q *query, yield func(item) bool) error {
 	}
 }
 
-// deep reports whether a value has more than so many values in each other.
-func deep(v any, most int) bool {
-	if most < 0 {
-		return true
+// maxValue is how large a value may be, in values and bytes of texts: twice what
+// JSON of the longest kind has. One that is made may have the same part often.
+const maxValue = 2 * document.MaxData
+
+// weigh refuses a value that is too deep or too large.
+func (r *run) weigh(v any) error {
+	left := maxValue
+	return r.weighPart(v, maxValueDepth, &left)
+}
+
+func (r *run) weighPart(v any, depth int, left *int) error {
+	weight := 1
+	if text, ok := v.(string); ok {
+		weight += len(text)
 	}
+	*left -= weight
+	switch {
+	case depth < 0:
+		return fmt.Errorf("%w: a value is more than %d deep", errBound, maxValueDepth)
+	case *left < 0:
+		return fmt.Errorf("%w: a value is larger than %d bytes", errBound, maxValue)
+	}
+	err := r.spend(1)
 	switch v := v.(type) {
 	case []any:
-		for _, e := range v {
-			if deep(e, most-1) {
-				return true
-			}
+		for i := 0; i < len(v) && err == nil; i++ {
+			err = r.weighPart(v[i], depth-1, left)
 		}
 	case map[string]any:
-		for _, e := range v {
-			if deep(e, most-1) {
-				return true
+		for name, e := range v {
+			if *left -= len(name); err == nil {
+				err = r.weighPart(e, depth-1, left)
 			}
 		}
 	}
-	return false
+	return err
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"seine/internal/clip"
 )
 
 var (
@@ -22,13 +24,17 @@ var (
 // maxNumber is how long a number may be, in bytes; longer ones are no quantities.
 const maxNumber = 64
 
+// maxBeforeNumber is how far a number is looked for in a text, in bytes: what has
+// its first one behind that is no price.
+const maxBeforeNumber = 64 << 10
+
 // parseNumber returns the first number in a text as JSON has it, digit by digit
 // as it is written. decimal is what separates its decimals, 0 if that is to be
 // found out: of two different separators it is the second; one that is there
 // several times separates thousands; a single comma before exactly three digits
 // separates thousands, a point decimals; before a dash is what separates decimals.
 func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(clip.To(text, maxBeforeNumber))
 	if len(text) <= maxNumber && jsonNumber.MatchString(text) && (decimal == '.' || !strings.Contains(text, ".") || decimal == 0 && !integer) {
 		return asInteger(json.Number(text), integer)
 	}

@@ -1,48 +1,51 @@
 package extract
 
 import (
-	"context"
+	"fmt"
 	"iter"
 	"regexp"
 	"unicode/utf8"
+
+	"seine/internal/steady"
 )
 
 // pattern is a compiled regular expression (RE2). One search takes linear time,
 // but each match of a text may be followed by a search to its end, which makes
-// all of them quadratic. So those in a long text are searched one by one, and
-// the time of the rules can end that.
+// all of them quadratic. So those in a long text are searched one by one, in a way
+// that can be ended, and each counts what it reads.
 type pattern struct {
 	regex *regexp.Regexp
-	next  *regexp.Regexp // regex behind the first character of a text; nil if that cannot be said
+	next  *regexp.Regexp // regex behind the first character of a text
 }
 
 // longText is from where on matches are searched one by one, in bytes: in a
-// shorter text all of them take a second at worst.
-const longText = 16 << 10
+// shorter text all of them take some milliseconds at worst.
+const longText = 2 << 10
 
 func compilePattern(text string) (*pattern, error) {
 	regex, err := regexp.Compile(text)
 	if err != nil {
 		return nil, err
 	}
-	next, err := regexp.Compile(`\A(?s:.)(?s:.*?)(` + text + `)`)
+	const before = `\A(?s:.)(?s:.*?)(`
+	next, err := regexp.Compile(before + text + `)`)
 	if err != nil { // "\Q" without its end
-		next = nil
+		next, err = regexp.Compile(before + text + `\E)`)
 	}
-	return &pattern{regex, next}, nil
+	return &pattern{regex, next}, err
 }
 
 // all yields where the matches in a text are, as FindAllStringSubmatchIndex gives
-// them. It ends with the error of ctx.
-func (p *pattern) all(ctx context.Context, text string) iter.Seq2[[]int, error] {
+// them. It ends with the error of spend, which is told the work.
+func (p *pattern) all(text string, spend func(n int) error) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
-		if len(text) < longText || p.next == nil {
-			p.short(text, yield)
+		if len(text) < longText {
+			p.short(text, spend, yield)
 			return
 		}
 		for pos, end := 0, -1; pos <= len(text); {
-			m := p.from(text, pos)
-			if err := ctx.Err(); err != nil {
+			m, err := p.from(text, pos, spend)
+			if err != nil {
 				yield(nil, err)
 				return
 			}
@@ -64,7 +67,11 @@ func (p *pattern) all(ctx context.Context, text string) iter.Seq2[[]int, error] 
 }
 
 // short does not search all where the first match will do.
-func (p *pattern) short(text string, yield func([]int, error) bool) {
+func (p *pattern) short(text string, spend func(n int) error, yield func([]int, error) bool) {
+	if err := spend(1 + len(text)/steady.Unit); err != nil {
+		yield(nil, err)
+		return
+	}
 	first := p.regex.FindStringSubmatchIndex(text)
 	if first == nil || !yield(first, nil) {
 		return
@@ -78,14 +85,14 @@ func (p *pattern) short(text string, yield func([]int, error) bool) {
 
 // from returns the first match at pos or behind it. What is before pos counts for
 // "^" and "\b".
-func (p *pattern) from(text string, pos int) []int {
+func (p *pattern) from(text string, pos int, spend func(n int) error) ([]int, error) {
 	if pos == 0 {
-		return p.regex.FindStringSubmatchIndex(text)
+		return steady.Find(p.regex, text, spend)
 	}
 	_, width := utf8.DecodeLastRuneInString(text[:pos])
-	m := p.next.FindStringSubmatchIndex(text[pos-width:])
-	if m == nil {
-		return nil
+	m, err := steady.Find(p.next, text[pos-width:], spend)
+	if m == nil || err != nil {
+		return nil, err
 	}
 	m = m[2:] // its first group is the match
 	for i := range m {
@@ -93,23 +100,34 @@ func (p *pattern) from(text string, pos int) []int {
 			m[i] += pos - width
 		}
 	}
-	return m
+	return m, nil
 }
 
-// replaceAll is ReplaceAllString. It ends with the error of ctx.
-func (p *pattern) replaceAll(ctx context.Context, text, with string) (string, error) {
-	if len(text) < longText || p.next == nil {
-		return p.regex.ReplaceAllString(text, with), nil
-	}
+// maxMade is how long a text may be that replacements and templates make, in
+// bytes: as much as all records of a page.
+const maxMade = MaxRecordBytes
+
+// errMade says that a text became too long.
+var errMade = fmt.Errorf("%w: a text that is made would have more than %d bytes", errBound, maxMade)
+
+// replaceAll is ReplaceAllString. It ends with the error of spend, and where the
+// text becomes too long.
+func (p *pattern) replaceAll(text, with string, spend func(n int) error) (string, error) {
 	var out []byte
 	last := 0
-	for m, err := range p.all(ctx, text) {
+	for m, err := range p.all(text, spend) {
 		if err != nil {
 			return "", err
 		}
 		out = append(out, text[last:m[0]]...)
 		out = p.regex.ExpandString(out, with, text, m)
 		last = m[1]
+		if len(out) > maxMade {
+			return "", errMade
+		}
+	}
+	if last == 0 && len(out) == 0 {
+		return text, nil
 	}
 	return string(append(out, text[last:]...)), nil
 }

@@ -60,10 +60,13 @@ func (rule *recordRule) make(r *run, in item) error {
 	}
 	rec := Record{Kind: rule.kind, Rule: rule.path, Index: r.index, fields: fields}
 	if rule.key != nil {
-		key, missing := rule.key.fill(func(name string) (string, bool) {
+		key, missing, err := rule.key.fill(func(name string) (string, bool) {
 			v, _ := fields.get(name)
 			return scalar(v)
 		})
+		if err != nil {
+			return err
+		}
 		if missing != "" {
 			r.problem(Problem{Index: r.index, Field: missing, Reason: "the key needs it, but there is no single value"})
 			return nil
@@ -104,7 +107,7 @@ func (rule *recordRule) emit(r *run, rec Record) error {
 			Reason: fmt.Sprintf("the record has %d bytes, at most %d fit a message: let its fields take less of the page", size, MaxRecord),
 		})
 		return nil
-	case len(r.result.Records) >= MaxRecords:
+	case r.made >= MaxRecords:
 		return fmt.Errorf("%w: more than %d records", errBound, MaxRecords)
 	case r.size+size > MaxRecordBytes:
 		return fmt.Errorf("%w: records of more than %d bytes together", errBound, MaxRecordBytes)
@@ -116,6 +119,9 @@ func (rule *recordRule) emit(r *run, rec Record) error {
 		}
 	}
 	r.size += size
+	r.made++
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.result.Records = append(r.result.Records, rec)
 	return nil
 }

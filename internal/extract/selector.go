@@ -5,17 +5,17 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"seine/internal/css"
 	"seine/internal/document"
 	"seine/pkg/messages"
 )
 
 // selector is a compiled messages.Selector.
 type selector struct {
-	css   cascadia.SelectorGroup
+	css   *css.Selector
 	xpath *xpathExpr
 	ld    *query
 	meta  string
@@ -185,7 +185,7 @@ func (s *selector) matches(r *run, text string) iter.Seq2[string, error] {
 			return
 		}
 		n := 0
-		for m, err := range s.regex.all(r.ctx, text) {
+		for m, err := range s.regex.all(text, r.spend) {
 			group := m // of all of it
 			if len(m) > 2 {
 				group = m[2:]
@@ -291,7 +291,7 @@ func (r *run) selectMeta(name string, yield func(item) bool) error {
 	if err != nil || root == nil {
 		return err
 	}
-	for n := range root.Descendants() {
+	for n := range css.Descendants(root) {
 		if err := r.spend(1); err != nil {
 			return err
 		}

@@ -21,28 +21,32 @@ func compileTemplate(t messages.Template) *template {
 }
 
 // fill returns the text, each place filled with what value gives. Where that
-// gives nothing, and there is no default, missing is the name of the place.
-func (t *template) fill(value func(name string) (string, bool)) (text, missing string) {
+// gives nothing, and there is no default, missing is the name of the place. The
+// error is errMade.
+func (t *template) fill(value func(name string) (string, bool)) (text, missing string, err error) {
 	var b strings.Builder
 	for i, place := range t.places {
 		b.WriteString(t.literals[i])
 		v, ok := value(place.Name)
 		switch {
 		case !ok && !place.HasDefault:
-			return "", place.Name
+			return "", place.Name, nil
 		case !ok:
 			v = place.Default
+		}
+		if b.Len()+len(v) > maxMade {
+			return "", "", errMade
 		}
 		b.WriteString(v)
 	}
 	b.WriteString(t.literals[len(t.literals)-1])
-	return b.String(), ""
+	return b.String(), "", nil
 }
 
 // fillURL is fill with each value percent-encoded for where it is: in a path, so
 // that it stays one segment, or in a query. One at the very start is a URL, or
 // the start of one, and is left as it is.
-func (t *template) fillURL(value func(name string) (string, bool)) (text, missing string) {
+func (t *template) fillURL(value func(name string) (string, bool)) (text, missing string, err error) {
 	literal, at := "", -1
 	return t.fill(func(name string) (string, bool) {
 		at++

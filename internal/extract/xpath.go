@@ -2,19 +2,25 @@ package extract
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/antchfx/htmlquery"
 	"github.com/antchfx/xmlquery"
 	"github.com/antchfx/xpath"
+	"golang.org/x/net/html"
+
+	"seine/internal/css"
 )
 
 // xpathExpr is a compiled XPath expression. The library's ones keep state while
 // they are evaluated, so there is one for each goroutine.
 type xpathExpr struct {
-	text string
-	pool sync.Pool
+	text  string
+	pool  sync.Pool
+	regex bool // it may take regular expressions
 }
 
 func compileXPath(text string) (x *xpathExpr, err error) {
@@ -22,7 +28,7 @@ func compileXPath(text string) (x *xpathExpr, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("xpath %q: %w", text, err)
 	}
-	x = &xpathExpr{text: text}
+	x = &xpathExpr{text: text, regex: ofRegex.MatchString(text)}
 	x.pool.Put(expr)
 	return x, nil
 }
@@ -37,9 +43,24 @@ func newXPath(text string) (expr *xpath.Expr, err error) {
 	return xpath.Compile(text)
 }
 
-// errSteps is what a walker panics with when an expression moves too much; no
-// interface of the library could return it.
-var errSteps = fmt.Errorf("%w: an xpath moved more than %d times", errBound, maxSteps)
+// Errors that a walker panics with; no interface of the library could return them.
+var (
+	errSteps = fmt.Errorf("%w: an xpath moved more than %d times", errBound, maxSteps)
+	errText  = fmt.Errorf("%w: an xpath asked for the text of what has more than %d bytes of it", errBound, maxTextXPath)
+	errRegex = fmt.Errorf("%w: an xpath with matches() or replace() asked for the text of what has more than %d bytes of it: use regex",
+		errBound, maxTextRegex)
+)
+
+// Functions of an expression take a text in one piece, and nothing ends them
+// before they are through. So there is a limit to what they are given, in bytes,
+// and a lower one where an expression has regular expressions.
+const (
+	maxTextXPath = 4 << 20
+	maxTextRegex = 256 << 10
+)
+
+// ofRegex finds functions that take regular expressions.
+var ofRegex = regexp.MustCompile(`\b(matches|replace)\s*\(`)
 
 // selectXPath yields what the expression finds from in: nodes, texts for
 // attributes and text nodes, and one text for a string, a number or a boolean
@@ -51,10 +72,10 @@ func (r *run) selectXPath(in item, x *xpathExpr, yield func(item) bool) (err err
 			return fmt.Errorf("xpath %q: %w", x.text, err)
 		}
 	}
-	start := &walker{run: r, left: new(maxSteps)}
+	start := &walker{budget: &budget{run: r, left: maxSteps, regex: x.regex}}
 	switch in.kind {
 	case itemNode:
-		start.NodeNavigator = htmlquery.CreateXPathNavigator(in.node)
+		start.NodeNavigator, start.budget.start = htmlquery.CreateXPathNavigator(in.node), in.node
 	case itemXML:
 		start.NodeNavigator = xmlquery.CreateXPathNavigator(in.xml)
 	default:
@@ -107,8 +128,16 @@ func evaluate(expr *xpath.Expr, start *walker) (found []item, err error) {
 // walker moves on behalf of an expression, and counts.
 type walker struct {
 	xpath.NodeNavigator
-	run  *run
-	left *int
+	budget *budget
+}
+
+// budget is what an expression may still do.
+type budget struct {
+	run   *run
+	left  int
+	asked int // what was left when the context was asked
+	regex bool
+	start *html.Node // of HTML
 }
 
 // item returns where the walker is.
@@ -126,27 +155,98 @@ func (w *walker) item() item {
 	return textItem(w.NodeNavigator.Value())
 }
 
-func (w *walker) step(n int) {
-	if *w.left -= n; *w.left < 0 {
+// askEvery is after how many steps it is asked whether the time is over.
+const askEvery = 1 << 12
+
+func (b *budget) step(n int) {
+	if b.left -= n; b.left < 0 {
 		panic(errSteps)
 	}
-	if *w.left&0xffff == 0 && w.run.ctx.Err() != nil {
-		panic(w.run.ctx.Err())
+	if b.asked-b.left >= askEvery || b.asked == 0 {
+		b.asked = b.left
+		if err := b.run.spend(askEvery); err != nil {
+			panic(err)
+		}
 	}
 }
 
-// stepBytes is how many bytes of text cost as much as one move.
-const stepBytes = 16
+// What costs as much as so many moves.
+const (
+	stepBytes = 16 // bytes of text for each
+	stepCopy  = 8  // a copy, which lists keep
+)
 
-// Value is what evaluate pays for by length: that of an element is made anew.
+// Value is what evaluate pays for by length: that of an element is made anew,
+// without what templates in it hold.
 func (w *walker) Value() string {
+	t := textMaker{budget: w.budget}
+	switch nav := w.NodeNavigator.(type) {
+	case *htmlquery.NodeNavigator:
+		if nav.NodeType() == xpath.ElementNode {
+			t.html(nav.Current(), true)
+			return t.b.String()
+		}
+	case *xmlquery.NodeNavigator:
+		if nav.NodeType() == xpath.ElementNode && nav.Current().Type == xmlquery.ElementNode {
+			t.xml(nav.Current())
+			return t.b.String()
+		}
+	}
 	v := w.NodeNavigator.Value()
-	w.step(1 + len(v)/stepBytes)
+	t.count(len(v))
 	return v
 }
 
+// textMaker collects the text in a node, and counts.
+type textMaker struct {
+	budget *budget
+	b      strings.Builder
+}
+
+func (t *textMaker) count(n int) {
+	t.budget.step(1 + n/stepBytes)
+	switch total := t.b.Len() + n; {
+	case t.budget.regex && total > maxTextRegex:
+		panic(errRegex)
+	case total > maxTextXPath:
+		panic(errText)
+	}
+}
+
+func (t *textMaker) html(n *html.Node, top bool) {
+	switch {
+	case n.Type == html.TextNode:
+		t.count(len(n.Data))
+		t.b.WriteString(n.Data)
+		return
+	case n.Type == html.CommentNode || !top && css.IsTemplate(n):
+		return
+	}
+	t.count(0)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		t.html(c, false)
+	}
+}
+
+func (t *textMaker) xml(n *xmlquery.Node) {
+	switch n.Type {
+	case xmlquery.TextNode, xmlquery.CharDataNode:
+		t.count(len(n.Data))
+		t.b.WriteString(n.Data)
+		return
+	case xmlquery.CommentNode:
+		return
+	default:
+	}
+	t.count(0)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		t.xml(c)
+	}
+}
+
 func (w *walker) Copy() xpath.NodeNavigator {
-	return &walker{w.NodeNavigator.Copy(), w.run, w.left}
+	w.budget.step(stepCopy)
+	return &walker{w.NodeNavigator.Copy(), w.budget}
 }
 
 func (w *walker) MoveTo(other xpath.NodeNavigator) bool {
@@ -154,12 +254,29 @@ func (w *walker) MoveTo(other xpath.NodeNavigator) bool {
 	return ok && w.NodeNavigator.MoveTo(o.NodeNavigator)
 }
 
-func (w *walker) MoveToParent() bool   { w.step(1); return w.NodeNavigator.MoveToParent() }
-func (w *walker) MoveToChild() bool    { w.step(1); return w.NodeNavigator.MoveToChild() }
-func (w *walker) MoveToFirst() bool    { w.step(1); return w.NodeNavigator.MoveToFirst() }
-func (w *walker) MoveToNext() bool     { w.step(1); return w.NodeNavigator.MoveToNext() }
-func (w *walker) MoveToPrevious() bool { w.step(1); return w.NodeNavigator.MoveToPrevious() }
+// MoveToChild does not enter a template: what it holds is no part of the page.
+// An item that is one, or in one, is.
+func (w *walker) MoveToChild() bool {
+	w.budget.step(1)
+	if nav, ok := w.NodeNavigator.(*htmlquery.NodeNavigator); ok && css.IsTemplate(nav.Current()) && nav.Current() != w.budget.start {
+		return false
+	}
+	return w.NodeNavigator.MoveToChild()
+}
+
+// MoveToFirst passes over all siblings before, one by one.
+func (w *walker) MoveToFirst() bool {
+	moved := false
+	for w.MoveToPrevious() {
+		moved = true
+	}
+	return moved
+}
+
+func (w *walker) MoveToParent() bool   { w.budget.step(1); return w.NodeNavigator.MoveToParent() }
+func (w *walker) MoveToNext() bool     { w.budget.step(1); return w.NodeNavigator.MoveToNext() }
+func (w *walker) MoveToPrevious() bool { w.budget.step(1); return w.NodeNavigator.MoveToPrevious() }
 func (w *walker) MoveToNextAttribute() bool {
-	w.step(1)
+	w.budget.step(1)
 	return w.NodeNavigator.MoveToNextAttribute()
 }

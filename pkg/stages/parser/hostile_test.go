@@ -199,3 +199,13 @@ func TestLanguageOfTheHeaderCountsWhereThePageHasNone(t *testing.T) {
 		}
 	}
 }
+
+func TestParserThatIsEndedLeavesRulesThatWouldNotEnd(t *testing.T) {
+	p := parserOf(t, `records: [{kind: a, fields: {t: {jq: "last(repeat(1))"}}}]`)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := p.handle(ctx, message(page("application/json"), []byte("1")))
+	if !errors.Is(err, context.Canceled) || stages.IsPoison(err) {
+		t.Errorf("handled with %v", err)
+	}
+}

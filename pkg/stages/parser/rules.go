@@ -24,6 +24,9 @@ func (r *reading) applyRules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if result.Abandoned { // what is busy may still read the old one
+		r.doc = newDocument(r.page, r.doc.Raw())
+	}
 	for i := range result.Records {
 		rec := &result.Records[i]
 		if r.plan.mask != nil {

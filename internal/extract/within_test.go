@@ -1,0 +1,293 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A function that nothing ends is left alone when the context is done: who waits
+// for the rules has what they made before.
+func TestBusyFunctionIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r := newRun(ctx, page(htmlType, ""))
+		r.target = new(target)
+		ends := make(chan struct{})
+		began := time.Now()
+		ended := r.within(func() {
+			r.note(0, "", "before")
+			<-ends // as a function of a library that does not look at the context
+			r.note(0, "", "behind")
+		})
+		if took := time.Since(began); ended || took > time.Minute+100*time.Millisecond {
+			t.Errorf("ended: %v, after %s", ended, took)
+		}
+		result := r.take()
+		result.abandon(r)
+		close(ends)
+		synctest.Wait()
+		if len(result.Notes) != 1 || !result.Abandoned || len(result.Problems) != 1 || !strings.Contains(result.Problems[0].Reason, "longer than") {
+			t.Errorf("got %+v", result)
+		}
+	})
+}
+
+// A panic in rules is one of who applies them, where it is caught.
+func TestPanicOfRulesIsOneOfTheCaller(t *testing.T) {
+	r := newRun(t.Context(), page(htmlType, ""))
+	defer func() {
+		if p := recover(); p == nil || !strings.Contains(p.(string), "index out of range") {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	r.within(func() { _ = []int{}[len(r.links)] })
+}
+
+// countdown is done when it was asked so many times.
+type countdown struct {
+	context.Context
+	left, after int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left >= 0 {
+		return nil
+	}
+	c.after++
+	return context.Canceled
+}
+
+// endless are rules and pages that keep each engine busy for minutes, in what it
+// does again and again.
+var endless = []struct{ name, rule, contentType, body string }{
+	{"css", "{kind: a, each: div, fields: {t: {css: 'div div p'}}}", htmlType, strings.Repeat("<div>", 400) + strings.Repeat("<b>x", 100)},
+	{"css :matches", "{kind: a, each: 'div:matches(y)', fields: {t: b}}", htmlType, strings.Repeat("<div>", 400) + strings.Repeat("x ", 1<<18)},
+	{"css [#=]", "{kind: a, each: '[class#=(a|b)*c]', fields: {t: b}}", htmlType, strings.Repeat(`<p class="`+strings.Repeat("ab", 1<<16)+`">`, 20)},
+	{"meta", "{kind: a, each: li, fields: {t: {meta: x}}}", htmlType, strings.Repeat("<li>", 5000)},
+	{"xpath //", `{kind: a, fields: {t: {xpath: "count(//li[count(//li) > 1])"}}}`, htmlType, strings.Repeat("<li>x", 5000)},
+	{"xpath text", `{kind: a, fields: {t: {xpath: "//div[contains(., 'absent')]"}}}`, htmlType, strings.Repeat("<div>", 400) + strings.Repeat("<i>x</i>", 5000)},
+	{"xpath of XML", `{kind: a, fields: {t: {xpath: "count(//a[following::a = preceding::a])"}}}`, "application/xml", "<r>" + strings.Repeat("<a>x</a>", 5000) + "</r>"},
+	{"regex", "{kind: a, fields: {t: {regex: 'a(?:.*z)?', all: true}}}", "text/plain", strings.Repeat("a", 1<<20)},
+	{"replace", "{kind: a, fields: {t: {from: html, replace: [{regex: 'a(?:.*z)?', with: b}]}}}", htmlType, strings.Repeat("a", 1<<20)},
+	{"jq", `{kind: a, fields: {t: {jq: "last(repeat(1))"}}}`, "application/json", "1"},
+	{"jq combinations", `{kind: a, fields: {t: {jq: "last(combinations)"}}}`, "application/json", "[" + strings.Repeat("[1,2,3],", 30) + "[]]"},
+	{"jq many", `{kind: a, fields: {t: {jq: "[.[] | .[]?] | length", all: true}}}`, "application/json", "[" + strings.Repeat("[1,2,3],", 30_000) + "[]]"},
+	{"jq graph", `{kind: a, fields: {t: {jq: "reduce range(60) as $i (0; [., .])"}}}`, "application/json", "1"},
+	{"json_ld", `{kind: a, fields: {t: {json_ld: "last(repeat(1))"}}}`, htmlType, `<script type="application/ld+json">{"a":1}</script>`},
+	{"template", `{kind: a, fields: {l: {jq: "[range(100000)] | tojson"}, v: {value: "{l}"}, w: {jq: "last(repeat(1))"}}}`, "application/json", "1"},
+	{"condition", `{kind: a, when: {not: {jq: "last(repeat(null))"}}, fields: {t: {jq: .}}}`, "application/json", "1"},
+}
+
+// Each engine ends by itself when the context does, and asks it no more.
+func TestEnginesEndWithTheContext(t *testing.T) {
+	for _, tt := range endless {
+		t.Run(tt.name, func(t *testing.T) {
+			rule := mustCompile(t, "records: ["+tt.rule+"]").records[0]
+			ctx := &countdown{Context: t.Context(), left: 3}
+			r := newRun(ctx, page(tt.contentType, tt.body))
+			r.apply(&rule.target, func() error { return rule.run(r) })
+			if len(r.result.Problems) != 1 || !strings.Contains(r.result.Problems[0].Reason, context.Canceled.Error()) || ctx.after > 3 {
+				t.Errorf("problems %+v; asked %d times more", r.result.Problems, ctx.after)
+			}
+		})
+	}
+	t.Run("links", func(t *testing.T) {
+		rule := mustCompile(t, `follow: [{types: json, with: {a: {jq: "range(3000)", all: true}, b: {jq: "range(3000)", all: true}}, url: "/#{a}{b}"}]`).follow[0]
+		r := newRun(&countdown{Context: t.Context(), left: 3}, page("application/json", "{}"))
+		r.apply(&rule.target, func() error { return rule.run(r) })
+		if len(r.result.Problems) != 1 || !strings.Contains(r.result.Problems[0].Reason, context.Canceled.Error()) {
+			t.Errorf("problems %+v", r.result.Problems)
+		}
+	})
+}
+
+// A rule that its caller ends is ended within what is waited for it, whatever it
+// does.
+func TestApplyEndsWithItsCaller(t *testing.T) {
+	for _, tt := range endless {
+		t.Run(tt.name, func(t *testing.T) {
+			rules := mustCompile(t, "records: ["+tt.rule+"]")
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := rules.Apply(ctx, page(tt.contentType, tt.body)); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// growing are rules and pages whose work must grow as the page does.
+var growing = []struct {
+	name, rule, contentType string
+	body                    func(n int) string
+}{
+	{"css in items", "{kind: a, each: li, fields: {t: {css: 'ul li b'}, u: 'i ~ b + i'}}", htmlType, func(n int) string {
+		return "<ul>" + strings.Repeat("<li><i>x</i><b>y</b><i>z</i>", n)
+	}},
+	{"xpath child", "{kind: a, each: {xpath: //li}, fields: {t: {xpath: b}}}", htmlType, func(n int) string {
+		return "<ul>" + strings.Repeat("<li><b>y</b>", n)
+	}},
+	{"regex all", "{kind: a, fields: {t: {css: p, regex: 'a(b*)', all: true}}}", htmlType, func(n int) string { return "<p>" + strings.Repeat("abb ", n) }},
+	{"replace", "{kind: a, fields: {t: {css: p, replace: [{regex: 'b+', with: c}]}}}", htmlType, func(n int) string { return "<p>" + strings.Repeat("abb ", n) }},
+	{"jq", `{kind: a, each: {jq: ".[]"}, fields: {t: {jq: ".a | ascii_downcase"}, u: {jq: ".b + .a"}}}`, "application/json", func(n int) string {
+		return "[" + strings.Repeat(`{"a":"X","b":"Y"},`, n) + "{}]"
+	}},
+	{"csv", `{kind: a, types: csv, each: {jq: ".[]"}, fields: {t: {jq: .a}}}`, "text/csv", func(n int) string { return "a,b\n" + strings.Repeat("1,2\n", n) }},
+	{"xml", `{kind: a, each: {xpath: //i}, fields: {t: {xpath: "string(b)"}}}`, "application/xml", func(n int) string {
+		return "<r>" + strings.Repeat("<i><b>1</b></i>", n) + "</r>"
+	}},
+	{"map", "{kind: a, fields: {t: {css: li, map: {key: b, value: i}}}}", htmlType, func(n int) string { return strings.Repeat("<li><b>k</b><i>v</i>", n) }},
+	{"objects", "{kind: a, fields: {t: {css: li, all: true, fields: {k: b, v: i}}}}", htmlType, func(n int) string { return strings.Repeat("<li><b>k</b><i>v</i>", n) }},
+	{"split", "{kind: a, fields: {t: {css: p, split: ','}}}", htmlType, func(n int) string { return "<p>" + strings.Repeat("a,", n) }},
+	{"template", "{kind: a, each: li, fields: {a: b, v: {value: '{a}-{a}'}}}", htmlType, func(n int) string { return strings.Repeat("<li><b>k</b>", n) }},
+}
+
+// The work that rules count grows as the page does.
+func TestWorkGrowsAsThePage(t *testing.T) {
+	for _, tt := range growing {
+		t.Run(tt.name, func(t *testing.T) {
+			rule := mustCompile(t, "records: ["+tt.rule+"]").records[0]
+			const small, times = 1000, 8
+			work := func(n int) int64 {
+				r := newRun(t.Context(), page(tt.contentType, tt.body(n)))
+				r.apply(&rule.target, func() error { return rule.run(r) })
+				if len(r.result.Problems) > 0 || len(r.result.Records) == 0 {
+					t.Fatalf("problems %+v", r.result.Problems)
+				}
+				return r.work
+			}
+			few, many := work(small), work(small*times)
+			if few < small/2 || many > few*times*3/2 {
+				t.Errorf("%d times the page took %d and %d", times, few, many)
+			}
+		})
+	}
+}
+
+// What one expression of jq may make in memory is bounded, whatever the page says.
+func TestMemoryOfJQIsBounded(t *testing.T) {
+	for name, tt := range map[string]struct{ jq, body, reason string }{
+		"range":         {"[range(.n)]", `{"n":1000000000}`, "instructions"},
+		"repeated text": {".s * .n", `{"s":"xxxxxxxxxx","n":100000000}`, "an operator makes would be 1000000000"},
+		"times text":    {".n * .s", `{"s":"xxxxxxxxxx","n":100000000}`, "an operator makes"},
+		"doubled text":  {"reduce range(.n) as $i (\\\"x\\\"; . + .)", `{"n":40}`, "an operator makes"},
+		"doubled list":  {"reduce range(.n) as $i ([1]; . + .)", `{"n":40}`, "an operator makes"},
+		"+=":            {"reduce range(.n) as $i ({a: \\\"x\\\"}; .a += .a)", `{"n":40}`, "an operator makes"},
+		"*=":            {".s *= .n", `{"s":"xxxxxxxxxx","n":100000000}`, "an operator makes"},
+		"squares":       {"reduce range(.n) as $i (3; . * .)", `{"n":40}`, "an operator makes"},
+		"differences":   {".a - .b", `{"a":[` + strings.Repeat("1,", 5000) + `1],"b":[` + strings.Repeat("2,", 5000) + `2]}`, "an operator makes"},
+		"graph":         {"reduce range(.n) as $i (0; [., .])", `{"n":60}`, "larger than"},
+		"long text":     {".s | test(\\\"x*y\\\")", `{"s":"` + strings.Repeat("x", 1<<17) + `"}`, "a text that a function is given"},
+		"explode":       {".s | explode | length", `{"s":"` + strings.Repeat("x", 9<<20) + `"}`, "a text that a function is given"},
+		"sort":          {"sort | length", "[" + strings.Repeat("1,", 1_000_001) + "1]", "the members of a list"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := mustCompile(t, `records: [{kind: a, fields: {t: {jq: "`+tt.jq+`"}}}]`)
+			rules.limit = time.Hour
+			doc := page("application/json", tt.body)
+			if _, err := doc.JSON(); err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			result := mustApply(t, rules, doc)
+			runtime.ReadMemStats(&after)
+			if len(result.Problems) != 1 || !strings.Contains(result.Problems[0].Reason, tt.reason) {
+				t.Errorf("problems %+v, notes %+v", result.Problems, result.Notes)
+			}
+			if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 1500 {
+				t.Errorf("%d MiB were allocated", made)
+			}
+		})
+	}
+}
+
+// Guards change nothing of what an expression says.
+func TestGuardsChangeNothing(t *testing.T) {
+	for _, tt := range []struct{ jq, body, want string }{
+		{"(1,2) + (10,20)", "1", `[11,12,21,22]`},
+		{"(1,2) - (10,20)", "1", `[-9,-8,-19,-18]`},
+		{".a + .b", `{"a":"x","b":"y"}`, `["xy"]`},
+		{".a + 1 | . * 2 - 3", `{"a":2}`, `[3]`},
+		{"-.a + .b", `{"a":2,"b":3}`, `[1]`},
+		{".a += 1 | .b -= 1 | .c *= 2", `{"a":1,"b":1,"c":2}`, `[{"a":2,"b":0,"c":4}]`},
+		{".[] += (1,2)", `[1]`, `[[2],[3]]`},
+		{"map(. + 1) | add", `[1,2]`, `[5]`},
+		{"[.[] | . as $x | $x * $x]", `[2,3]`, `[[4,9]]`},
+		{`.s | test("x") , (split("") | length)`, `{"s":"xyz"}`, `[true,3]`},
+		{"sort | .[0], (unique | length), (sort_by(-.) | .[0])", `[3,1,1]`, `[1,2,3]`},
+		{`"\(.a + 1)!" * 2`, `{"a":1}`, `["2!2!"]`},
+		{"def f(x): x + x; f(.a)", `{"a":2}`, `[4]`},
+		{"def add: 7; add", `[1]`, `[7]`},
+		{"[paths] | length", `{"a":{"b":1}}`, `[2]`},
+		{"{(\"a\" + \"b\"): 1}", `1`, `[{"ab":1}]`},
+		{".[1:] + .[:1]", `[1,2]`, `[[2,1]]`},
+		{".a * .b", `{"a":{"x":1},"b":{"y":2}}`, `[{"x":1,"y":2}]`},
+		{"keys[0], (to_entries[0].key), (with_entries(.value += 1).a)", `{"a":1}`, `["a","a",2]`},
+		{"try (.a + 1) catch \"no\"", `{"a":[]}`, `["no"]`},
+		{"if .a + 1 > 1 then .b else empty end", `{"a":1,"b":2}`, `[2]`},
+		{".a? + 1, (.b // 2) * 3", `{}`, `[1,6]`},
+		{"reduce .[] as $x (0; . + $x)", `[1,2]`, `[3]`},
+		{"(.a | sort)[0]", `{"a":[2,1]}`, `[1]`},
+		{".a | sort[0]", `{"a":[2,1]}`, `[1]`},
+		{"del(.[] | select(. + 1 == 2))", `[1,2]`, `[[2]]`},
+		{`"x" * 0, ("x" * 2)`, `1`, `["","xx"]`},
+	} {
+		q, err := compileJQ(tt.jq)
+		if err != nil {
+			t.Errorf("%s: %v", tt.jq, err)
+			continue
+		}
+		v, err := page("application/json", tt.body).JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRun(t.Context(), page("application/json", tt.body))
+		r.target = new(target)
+		got := []any{}
+		if err := r.selectJQ(v, q, func(i item) bool { got = append(got, i.value); return true }); err != nil || len(r.result.Notes) > 0 {
+			t.Errorf("%s: %v, %v", tt.jq, err, r.result.Notes)
+		}
+		if text := string(appendValue(nil, got)); text != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.jq, text, tt.want)
+		}
+	}
+}
+
+// What templates of HTML hold is in no record, of whatever language the rule is.
+func TestTemplatesOfHTMLAreInNoRecord(t *testing.T) {
+	body := `<head><meta name=m content=real></head><div><p>real</p><template><meta name=m content="{{m}}"><p>{{title}}</p><a href="/{{id}}">x</a></template></div>`
+	rules := mustCompile(t, `
+records:
+- kind: a
+  fields:
+    css: {css: p, all: true}
+    below: {css: 'div p', all: true}
+    has: {css: 'div:has(a)', all: true}
+    xpath: {xpath: //p, all: true}
+    child: {xpath: "//template/*", all: true}
+    text: {xpath: "string(//div)"}
+    raw: {css: div, get: raw}
+    markdown: {css: div, get: markdown}
+    meta: {meta: m, all: true}
+- {kind: b, each: template, fields: {title: p, x: {xpath: .//p}}}
+follow: [{css: a}]
+`)
+	result := mustApply(t, rules, page(htmlType, body))
+	if len(result.Records) != 2 || len(result.Links) != 0 {
+		t.Fatalf("got %+v", result)
+	}
+	const want = `{"css":["real"],"below":["real"],"has":[],"xpath":["real"],"child":[],"text":"real","raw":"real","markdown":"real","meta":["real"]}`
+	if got := string(result.Records[0].Fields(nil)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := string(result.Records[1].Fields(nil)); got != `{"title":"{{title}}","x":"{{title}}"}` {
+		t.Errorf("of the template itself: %s", got)
+	}
+}
