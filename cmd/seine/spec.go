@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"golang.org/x/term"
 
+	"seine/internal/secrets"
 	"seine/internal/specfile"
 	"seine/pkg/messages"
 )
@@ -50,12 +52,23 @@ func (c *specCheckCmd) Run() error {
 		case !c.Quiet:
 			fmt.Printf("%s: ok\n", name)
 			describe(os.Stdout, spec)
+			warnOfSecrets(os.Stdout, spec)
 		}
 	}
 	if wrong {
 		return endError(exitUsage)
 	}
 	return nil
+}
+
+// warnOfSecrets says which secrets of a spec, of those that are known here, would be
+// stored where a site prints them.
+func warnOfSecrets(w io.Writer, s *messages.Spec) {
+	for _, name := range s.Secrets() {
+		if v, err := (secrets.Store{}).Get(name); err == nil && !secrets.Maskable(v) {
+			fmt.Fprintf(w, "  %-9s secret %s is too short or too plain a word to be told from other text: it is stored where a site prints it\n", "warning", name)
+		}
+	}
 }
 
 func readSpec(name string) (*messages.Spec, error) {

@@ -56,6 +56,18 @@ requests:
 	}
 }
 
+// What is known here of secrets is looked at as the fetchers will.
+func TestSpecCheckWarnsOfPlainSecrets(t *testing.T) {
+	t.Setenv("SEINE_SECRET_PLAIN", "password")
+	t.Setenv("SEINE_SECRET_GOOD", "pa55w0rd")
+	file := write(t, "spec.yaml", "requests:\n- match: https://a.example/*\n  query: {p: '{secret:PLAIN}', g: '{secret:GOOD}', u: '{secret:UNKNOWN}'}\n")
+	code, out, _ := seine(t, "spec", "check", file)
+	if code != exitOK || strings.Count(out, "warning") != 1 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	says(t, "check", out, "warning   secret PLAIN is too short or too plain a word")
+}
+
 func TestSpecSchema(t *testing.T) {
 	code, out, _ := seine(t, "spec", "schema")
 	var schema struct {

@@ -3,6 +3,7 @@ package weburl
 import (
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -28,6 +29,17 @@ type NormalizeOptions struct {
 	// SortQuery sorts the parameters of a query by name, byte by byte. Those of
 	// one name stay in their order, which servers do observe.
 	SortQuery bool
+
+	// DropMatching removes query parameters of the URLs that match a pattern. Of
+	// the patterns that a URL matches, the first holds. A URL that would match
+	// another one without the parameters, or none, keeps them without a value.
+	DropMatching []DropMatching
+}
+
+// DropMatching removes parameters, by their decoded names, from the URLs that match.
+type DropMatching struct {
+	Match      *regexp.Regexp
+	Parameters []string
 }
 
 // Fingerprint identifies what the options do: equal ones give the same in every
@@ -44,6 +56,9 @@ func (o NormalizeOptions) Fingerprint() uint32 {
 	fmt.Fprintf(h, "%d %t %t", normalizeVersion, o.DropSessions, o.SortQuery)
 	for _, t := range slices.Compact(texts) {
 		fmt.Fprintf(h, "\n%s", t)
+	}
+	for _, m := range o.DropMatching {
+		fmt.Fprintf(h, "\n%s %q", m.Match, m.Parameters)
 	}
 	return h.Sum32()
 }
@@ -79,15 +94,16 @@ type Normalizer struct {
 	all      bool        // drop every query
 	sessions bool        // drop session ids from paths
 	sort     bool
+	matching []DropMatching
 }
 
 // NewNormalizer compiles options: nil for those that do nothing.
 func NewNormalizer(o NormalizeOptions) *Normalizer {
 	rules := o.rules()
-	if len(rules) == 0 && !o.DropSessions && !o.SortQuery {
+	if len(rules) == 0 && !o.DropSessions && !o.SortQuery && len(o.DropMatching) == 0 {
 		return nil
 	}
-	n := &Normalizer{sessions: o.DropSessions, sort: o.SortQuery}
+	n := &Normalizer{sessions: o.DropSessions, sort: o.SortQuery, matching: o.DropMatching}
 	for _, r := range rules {
 		if r.name == "" {
 			n.all = true
@@ -126,10 +142,13 @@ func (n *Normalizer) Normalize(u string) string {
 		return u
 	case n.all:
 		return u[:mark]
-	case !n.applies(u, mark):
-		return u
+	case n.applies(u, mark):
+		u = n.rewrite(u, mark)
 	}
-	return n.rewrite(u, mark)
+	if len(n.matching) > 0 {
+		u = n.dropMatching(u)
+	}
+	return u
 }
 
 // parameter is a part of a query between two "&".

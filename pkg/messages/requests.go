@@ -69,6 +69,70 @@ func (r *RequestRule) check() error {
 	return nil
 }
 
+// SecretParameters returns the names of the parameters of Query that hold a secret.
+// URLs do not have them: they are added when the request is sent. One that the rule
+// also reads from the URL is not among them.
+func (r *RequestRule) SecretParameters() []string {
+	var names []string
+	read := r.reads()
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		if len(r.Query[name].Secrets()) > 0 && !read[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// reads has the names of the parameters of the URL that the rule uses.
+func (r *RequestRule) reads() map[string]bool {
+	read := make(map[string]bool)
+	for _, t := range r.templates() {
+		for _, p := range t.Places() {
+			read[p.Name] = read[p.Name] || !p.Secret
+		}
+	}
+	return read
+}
+
+// templates are the texts of the rule that are filled in.
+func (r *RequestRule) templates() []Template {
+	all := []Template{r.Body}
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		all = append(all, r.Query[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
+		all = append(all, Template(r.Headers[name]))
+	}
+	return all
+}
+
+// Secrets returns the names of the secrets that a fetcher needs for the spec, each
+// once and sorted: those in headers, credentials, proxies and request rules.
+func (s *Spec) Secrets() []string {
+	var texts []Template
+	for source := -1; source < len(s.Sources); source++ {
+		a := s.AccessOf(source, true)
+		for _, v := range a.Headers {
+			texts = append(texts, Template(v))
+		}
+		if a.Auth != nil {
+			texts = append(texts, Template(a.Auth.Password), Template(a.Auth.Bearer))
+		}
+		for _, p := range a.Proxies {
+			texts = append(texts, Template(p))
+		}
+	}
+	for i := range s.Requests {
+		texts = append(texts, s.Requests[i].templates()...)
+	}
+	var names []string
+	for _, t := range texts {
+		names = append(names, t.Secrets()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // namesHost reports whether only URLs of one origin match.
 func (r *RequestRule) namesHost() bool { return r.origin() != "" }
 
@@ -86,11 +150,7 @@ func (r *RequestRule) origin() string {
 // SecretsTo returns the origin that is sent the secrets of the rule, "" if it has
 // none.
 func (r *RequestRule) SecretsTo() string {
-	texts := slices.AppendSeq([]string{string(r.Body)}, maps.Values(r.Headers))
-	for _, t := range r.Query {
-		texts = append(texts, string(t))
-	}
-	if !slices.ContainsFunc(texts, func(text string) bool { return secretIn(text) != "" }) {
+	if !slices.ContainsFunc(r.templates(), func(t Template) bool { return secretIn(string(t)) != "" }) {
 		return ""
 	}
 	return r.origin()

@@ -36,6 +36,17 @@ func (t Template) Places() []Place {
 	return all
 }
 
+// Secrets returns the names of the secrets that a template asks for, in order.
+func (t Template) Secrets() []string {
+	var names []string
+	for _, p := range t.Places() {
+		if p.Secret {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
 func (t Template) at(m []int) Place {
 	p := Place{Secret: m[2] >= 0, Name: string(t[m[4]:m[5]]), HasDefault: m[6] >= 0}
 	if p.HasDefault {

@@ -53,6 +53,7 @@ func (x *exchange) archive(resp *http.Response) {
 		}
 	}
 	x.reply.request = x.withoutSecrets(request)
+	x.ask.hidden().exchange(x.reply, x.decoded)
 }
 
 func writeHead(first string, h http.Header) []byte {

@@ -81,17 +81,18 @@ func (x *exchange) read(resp *http.Response) *failure {
 	sum := sha256.New()
 	defer func() { x.reply.digest = messages.Digest(sum.Sum(nil)) }()
 	if len(names) == 0 && resp.ContentLength >= 0 && resp.ContentLength <= x.c.memory.share {
-		return x.readExactly(summed{&x.wire, sum}, int(resp.ContentLength))
+		return x.readExactly(summed{x.ask.hidden().reader(&x.wire), sum}, int(resp.ContentLength))
 	}
 	if len(names) == 0 {
-		return x.readAll(summed{&x.wire, sum}, resp.ContentLength)
+		return x.readAll(summed{x.ask.hidden().reader(&x.wire), sum}, resp.ContentLength)
 	}
-	if x.ask.archive {
+	if x.ask.archive && !x.ask.hidden().active() {
 		return x.readBoth(names, sum)
 	}
 	z := coding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
-	f := x.readAll(summed{z, sum}, -1)
+	x.decoded = true
+	f := x.readAll(summed{x.ask.hidden().reader(z), sum}, -1)
 	if f == nil {
 		x.discard(resp) // what follows the last byte that was decoded
 	}

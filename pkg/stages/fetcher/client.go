@@ -72,9 +72,11 @@ type exchange struct {
 	tries int // to have a connection
 	conns int // that the request was given to
 	wire  wire
-	notes *notes
-	span  *exchangeSpan
-	err   error // what was fetched could not be stored, or errUnsure
+	// decoded says that the body that is kept has its content codings undone.
+	decoded bool
+	notes   *notes
+	span    *exchangeSpan
+	err     error // what was fetched could not be stored, or errUnsure
 }
 
 // errUnsure is the end of a request that was not sent, since it may not be this
@@ -134,6 +136,7 @@ func (c *client) exchange(ctx context.Context, a *ask, w way) (*reply, error) {
 	elapsed := time.Since(x.reply.started)
 	x.reply.timings.Total = messages.Millis(elapsed)
 	x.reply.bytesWire = x.wire.n
+	x.reply.text = a.hidden().text(x.reply.text)
 	span.end(x.reply)
 	requestSeconds.Observe(elapsed.Seconds())
 	wireBytes.Add(float64(x.wire.n))
@@ -262,7 +265,6 @@ func (x *exchange) head(resp *http.Response) {
 	r := x.reply
 	r.timings.FirstByte = messages.Millis(time.Since(r.started))
 	r.status, r.header, r.protocol = resp.StatusCode, resp.Header, resp.Proto
-	r.contentType = clip.To(resp.Header.Get("Content-Type"), messages.MaxText)
 	r.class, r.text = classOf(resp.StatusCode, resp.Header)
 	if why := x.ask.withheld(); why != "" && (r.status == http.StatusUnauthorized || r.status == http.StatusForbidden) {
 		r.text += "; " + why
@@ -270,6 +272,10 @@ func (x *exchange) head(resp *http.Response) {
 	if x.ask.manner.cookies {
 		x.c.jars.set(x.ask.crawl, x.ask.url, resp.Header)
 	}
+	if f := x.ask.hidden().header(resp.Header); f != nil && r.class == messages.Redirect {
+		r.failed(f)
+	}
+	r.contentType = clip.To(resp.Header.Get("Content-Type"), messages.MaxText)
 	switch {
 	case r.class == messages.NotModified && !x.ask.conditional():
 		r.failed(errNotAsked)

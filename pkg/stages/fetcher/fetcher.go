@@ -70,7 +70,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	}
 	return &Fetcher{
 		cfg: cfg, bus: bus, specs: specs, name: instance(), asker: nuid.Next(), client: c, get: c, robots: r, told: heard, withheld: withheld,
-		plans:  plans{client: c, secrets: known{secrets.Store{Folder: cfg.Secrets}}},
+		plans:  plans{client: c, secrets: known{Store: secrets.Store{Folder: cfg.Secrets}}, warn: bus.Log.Warn},
 		rules:  stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
 		bodies: c.bodies, epochs: make(epochs, bus.Layout.Partitions),
 	}, nil

@@ -56,6 +56,7 @@ type plan struct {
 	sources []sourceManners
 	rules   []rule
 	guard   string    // which addresses may be dialled, as a key
+	hidden  *redactor // nil if the spec has no secrets
 	until   time.Time // it may have what is missing now; zero if nothing is
 }
 
@@ -99,7 +100,9 @@ func (p *plan) manner(url string) *manner {
 type plans struct {
 	client  *client
 	secrets known
+	warn    func(msg string, args ...any)
 	byCrawl sync.Map // name → *plan
+	plain   sync.Map // names of secrets that were looked at
 }
 
 // of returns the plan for a spec of a crawl.
@@ -115,11 +118,12 @@ func (c *plans) of(crawl string, spec stages.Revised) *plan {
 }
 
 func (c *plans) compile(spec *messages.Spec) *plan {
-	p := &plan{spec: spec, guard: wayOf(spec, nil).guardKey()}
+	p := &plan{spec: spec, hidden: c.redactor(spec), guard: wayOf(spec, nil).guardKey()}
 	failed := false
 	compiled := func(a messages.Access, withheld []string) *manner {
 		m := c.manner(spec, &a, withheld)
 		failed = failed || m.err != nil
+		p.hidden.learn(m)
 		return m
 	}
 	p.others = compiled(spec.Access, nil)
@@ -132,7 +136,11 @@ func (c *plans) compile(spec *messages.Spec) *plan {
 		p.sources = append(p.sources, m)
 	}
 	for i := range spec.Requests {
-		p.rules = append(p.rules, c.rule(&spec.Requests[i]))
+		r := c.rule(&spec.Requests[i])
+		if p.hidden != nil {
+			r.secrets.used = p.hidden.mask
+		}
+		p.rules = append(p.rules, r)
 	}
 	if failed {
 		p.until = time.Now().Add(missingAge)

@@ -72,7 +72,7 @@ func Once(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait
 		default:
 			return nil, &OnceError{url, r.class, r.status, r.text}
 		}
-		next, err := resolve(t.ask.url, r.header.Get("Location"))
+		next, err := t.ask.target(r)
 		if err != nil {
 			return nil, &OnceError{url, messages.ClientError, r.status, "redirect leads nowhere: " + err.Error()}
 		}
@@ -99,7 +99,8 @@ func newOnce(cfg Config) (*Fetcher, error) {
 	}
 	r.bucket = noBucket{}
 	return &Fetcher{
-		cfg: cfg, client: c, get: c, robots: r, plans: plans{client: c, secrets: known{secrets.Store{Folder: cfg.Secrets}}},
+		cfg: cfg, client: c, get: c, robots: r,
+		plans: plans{client: c, secrets: known{Store: secrets.Store{Folder: cfg.Secrets}}, warn: func(string, ...any) {}},
 		rules: stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
 	}, nil
 }

@@ -29,7 +29,7 @@ func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
 		}
 		out.First = []*nats.Msg{page}
 	case messages.Redirect:
-		target, err := resolve(t.ask.url, t.reply.header.Get("Location"))
+		target, err := t.ask.target(t.reply)
 		if err != nil {
 			t.reply.failed(fail(messages.ClientError, "redirect leads nowhere: %v", err))
 			break
@@ -49,6 +49,12 @@ func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
 }
 
 var errNoLocation = errors.New("the response names no Location")
+
+// target returns where a redirect leads.
+func (a *ask) target(r *reply) (string, error) {
+	u, err := resolve(a.url, r.header.Get("Location"))
+	return a.hidden().url(u), err
+}
 
 // resolve returns the canonical target of a redirect.
 func resolve(from, location string) (string, error) {
@@ -72,6 +78,7 @@ func (f *Fetcher) candidate(t *turn, target string) *nats.Msg {
 // found is the message that gives a URL to the frontier.
 func (f *Fetcher) found(t *turn, target string, c *messages.Candidates) *nats.Msg {
 	c.Crawl, c.Rev, c.Run, c.Referrer = t.req.Crawl, t.spec.Rev, t.req.Run, t.req.URL
+	target = t.ask.hidden().url(target)
 	c.URLs = []messages.Candidate{{URL: target}}
 	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target, f.bus.Layout.Partitions)))
 	m.Data = c.Encode()

@@ -281,7 +281,7 @@ func redirected(a *ask, r *reply) (string, bool) {
 	if r.class != messages.Redirect {
 		return "", false
 	}
-	next, err := resolve(a.url, r.header.Get("Location"))
+	next, err := a.target(r)
 	return next, err == nil
 }
 

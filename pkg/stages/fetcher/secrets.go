@@ -7,10 +7,16 @@ import (
 
 // known are the secrets of this fetcher. They never leave it but in the requests
 // they are for. One that is missing fails the request, not the fetcher.
-type known struct{ secrets.Store }
+type known struct {
+	secrets.Store
+	used *secrets.Mask // is told of each that is used, nil if nobody asks
+}
 
 func (k known) get(name string) (string, error) {
 	v, err := k.Get(name)
+	if err == nil && k.used != nil {
+		k.used.Add(v)
+	}
 	return v, misconfigured(err)
 }
 

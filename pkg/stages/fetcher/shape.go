@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -51,7 +52,8 @@ func (r *rule) shape(target string) (*shape, error) {
 		base += "?" + query
 	}
 	if s.url, err = weburl.Canonicalize(base); err != nil {
-		return nil, fail(messages.Misconfigured, "request rule for %s: %v", r.Match, err)
+		// Without the URL, which may hold a secret.
+		return nil, fail(messages.Misconfigured, "request rule for %s: what it makes of the URL cannot be sent: %v", r.Match, errors.Unwrap(err))
 	}
 	s.hidden = r.hides()
 	return s, nil

@@ -69,10 +69,7 @@ func compile(spec stages.Revised) (*rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode spec: %w", err)
 	}
-	normalize := weburl.NormalizeOptions{
-		DropTracking: spec.Normalize.DropTracking, DropSessions: spec.Normalize.DropSessions,
-		DropParameters: spec.Normalize.DropParameters, SortQuery: spec.Normalize.SortQuery,
-	}
+	normalize := stages.NormalizeOptions(spec.Spec)
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
 	r := &rules{Revised: spec, print: h.Sum64(), traps: trapLimits(&spec.Traps)}

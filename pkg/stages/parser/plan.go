@@ -11,13 +11,17 @@ import (
 	"seine/internal/mask"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // plan is what a spec wants of a page, made once for each revision.
 type plan struct {
-	spec  *messages.Spec
-	urls  *weburl.Normalizer
-	rules *extract.Rules
+	spec *messages.Spec
+	urls *weburl.Normalizer
+	// secret takes the parameters from URLs that hold secrets of request rules; nil if
+	// there are none.
+	secret *weburl.Normalizer
+	rules  *extract.Rules
 	// follow are the kinds of link that are followed, obey says whether marks not
 	// to follow them count.
 	follow htmlpage.Kinds
@@ -32,7 +36,7 @@ type plan struct {
 }
 
 func newPlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *plan {
-	p := &plan{spec: spec, urls: urls}
+	p := &plan{spec: spec, urls: urls, secret: stages.SecretNormalizer(spec)}
 	p.rules, p.err = extract.Compile(spec)
 	if p.err != nil {
 		p.err = fmt.Errorf("rules of the spec: %w", p.err)

@@ -63,6 +63,7 @@ func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, pla
 	if !r.noRecord {
 		r.bound()
 		r.addHeaderLinks()
+		r.hideSecrets()
 		r.found.Restrict(r.headerDirectives())
 	}
 	if !r.mayFollow() {
@@ -170,6 +171,18 @@ func (r *reading) addHeaderLinks() {
 		r.found.Links = append(r.found.Links, l)
 	}
 	r.follow = append(r.follow, to.found...)
+}
+
+// hideSecrets takes from the URLs that the record has what only the fetcher may know.
+// Those that are followed are normalised by the same rules.
+func (r *reading) hideSecrets() {
+	if r.plan.secret == nil {
+		return
+	}
+	r.found.Canonical = r.plan.secret.Normalize(r.found.Canonical)
+	for i := range r.found.Links {
+		r.found.Links[i].URL = r.plan.secret.Normalize(r.found.Links[i].URL)
+	}
 }
 
 // Bounds of what feeds and extractors say, which is as those of htmlpage are.

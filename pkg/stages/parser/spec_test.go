@@ -322,3 +322,20 @@ func TestExtractorsRecordsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A link that has the secret of a request rule leads to the URL without it.
+func TestLinksHaveNoSecretParameter(t *testing.T) {
+	p := parserOf(t, "page: {fields: [canonical, links]}\nrequests:\n- match: https://site.test/*\n  query: {api_key: '{secret:K}'}")
+	pg := page("text/html")
+	pg.Header = map[string][]string{"Link": {`<https://site.test/header?api_key=word>; rel="next"`}}
+	m := message(pg, []byte(`<link rel=canonical href="/?api_key=word"><a href="/a?api_key=word&amp;b=1">a</a>`))
+	out, err := p.handle(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range append(out.First, out.Then...) {
+		if strings.Contains(string(m.Data), "api_key") {
+			t.Errorf("%s: %s", m.Subject, m.Data)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package secrets
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// value is the value of a secret.
+type value string
+
+// begun has the bytes that begin another way to write a character: '+' is a space in
+// a form.
+var begun = [256]bool{'%': true, '&': true, '\\': true, '+': true}
+
+const (
+	// maxNested is how many times a text may have been percent-encoded, as a URL
+	// within the query of a URL is twice.
+	maxNested = 4
+	// maxBackslashes is how many an escape of JSON may begin with: JSON within JSON
+	// doubles them.
+	maxBackslashes = 8
+	// maxReference is the length of the longest character reference of HTML.
+	maxReference = len("&#x00010FFFF;")
+)
+
+// match returns where v ends if it begins at b[i], 0 if it does not. Each character
+// may be written as it is, percent-encoded, as a character reference of HTML or as
+// an escape of JSON, whether it needs that or not. It reports cut if b ends before
+// that can be told.
+func (v value) match(b []byte, i int) (end int, cut bool) {
+	for v != "" && i < len(b) && b[i] == v[0] && !begun[b[i]] { // there is no other way to read it
+		v, i = v[1:], i+1
+	}
+	switch {
+	case v == "":
+		return i, false
+	case i == len(b):
+		return 0, true
+	case !begun[b[i]]:
+		return 0, false
+	}
+	return v.matchEscaped(b, i)
+}
+
+// matchEscaped is match where b[i] may begin another way to write a character.
+func (v value) matchEscaped(b []byte, i int) (end int, cut bool) {
+	follow := func(size, next int) bool {
+		e, c := v[size:].match(b, next)
+		end, cut = max(end, e), cut || c
+		return e > 0
+	}
+	c := b[i]
+	if v.is(c) && follow(1, i+1) {
+		return end, false
+	}
+	var short bool
+	switch c {
+	case '%':
+		short = v.percent(b, i, follow)
+	case '&':
+		short = v.reference(b, i, follow)
+	case '\\':
+		short = v.backslash(b, i, follow)
+	}
+	return end, end == 0 && (cut || short)
+}
+
+// percent follows the ways in which the text at i is the percent-encoding of the
+// first byte of v.
+func (v value) percent(b []byte, i int, follow func(size, next int) bool) (short bool) {
+	for range maxNested {
+		if i+3 > len(b) {
+			return true
+		}
+		c, ok := hexValue(b[i+1 : i+3])
+		if !ok {
+			return false
+		}
+		if v.is(byte(c)) && follow(1, i+3) {
+			return false
+		}
+		if c != '%' {
+			return false
+		}
+		i += 2 // "%25" is the sign that begins the next escape
+	}
+	return false
+}
+
+// names are the character references that programs write which escape HTML.
+var names = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
+
+// reference follows a character reference of HTML: by number or by name.
+func (v value) reference(b []byte, i int, follow func(size, next int) bool) (short bool) {
+	text := string(b[i+1 : min(i+maxReference, len(b))])
+	end := strings.IndexFunc(text, func(r rune) bool { return r != '#' && !isAlphanumeric(r) })
+	if end < 0 {
+		return i+maxReference > len(b)
+	}
+	r, ok := referenced(text[:end])
+	size := v.begins(r)
+	if !ok || size == 0 {
+		return false
+	}
+	next := i + 1 + end
+	if text[end] == ';' {
+		next++
+	}
+	follow(size, next)
+	return false
+}
+
+// referenced is the character that the text between "&" and ";" stands for.
+func referenced(text string) (rune, bool) {
+	number, ok := strings.CutPrefix(text, "#")
+	if !ok {
+		r, ok := names[text]
+		return r, ok
+	}
+	if number != "" && number[0]|0x20 == 'x' {
+		return hexValue([]byte(number[1:]))
+	}
+	r := rune(0)
+	for i := range len(number) {
+		if number[i] < '0' || number[i] > '9' || r > utf8.MaxRune {
+			return 0, false
+		}
+		r = 10*r + rune(number[i]-'0')
+	}
+	return r, number != ""
+}
+
+// backslash follows an escape of JSON or JavaScript.
+func (v value) backslash(b []byte, i int, follow func(size, next int) bool) (short bool) {
+	start := i
+	for i < len(b) && b[i] == '\\' && i < start+maxBackslashes {
+		i++
+	}
+	if v[0] == '\\' && i > start+1 && follow(1, i) {
+		return false
+	}
+	if i == len(b) {
+		return true
+	}
+	switch c := b[i]; {
+	case c == 'u' || c == 'x':
+		return v.unicode(b, i, follow)
+	case c == v[0]:
+		follow(1, i+1)
+	}
+	return false
+}
+
+// unicode follows the rest of "\u0026" or "\x26", of two for a character beyond 16
+// bits.
+func (v value) unicode(b []byte, i int, follow func(size, next int) bool) (short bool) {
+	digits := 4
+	if b[i] == 'x' {
+		digits = 2
+	}
+	end := i + 1 + digits
+	if end > len(b) {
+		return true
+	}
+	r, ok := hexValue(b[i+1 : end])
+	if ok && utf16.IsSurrogate(r) {
+		again := end + 2 + digits // after another "\u"
+		if again > len(b) {
+			return true
+		}
+		low, _ := hexValue(b[end+2 : again])
+		r, end = utf16.DecodeRune(r, low), again
+	}
+	if size := v.begins(r); ok && size > 0 {
+		follow(size, end)
+	}
+	return false
+}
+
+// is reports whether c is the first byte of v: in a form, '+' is a space.
+func (v value) is(c byte) bool { return c == v[0] || c == '+' && v[0] == ' ' }
+
+// begins returns the size of r if v begins with it, otherwise 0.
+func (v value) begins(r rune) int {
+	if r < utf8.RuneSelf && v.is(byte(r)) {
+		return 1
+	}
+	first, size := utf8.DecodeRuneInString(string(v))
+	if first != r || first == utf8.RuneError && size == 1 {
+		return 0
+	}
+	return size
+}
+
+// hexValue reads hexadecimal digits.
+func hexValue(digits []byte) (r rune, ok bool) {
+	for _, c := range digits {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		if r > utf8.MaxRune {
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, len(digits) > 0
+}
+
+func isAlphanumeric(r rune) bool {
+	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
