@@ -187,35 +187,36 @@ func TestAWaitThatTheRulesCutDoesNotComeBack(t *testing.T) {
 	})
 }
 
-func TestTheClock(t *testing.T) {
+// The clock never goes back; but what is read may be of another clock, as from a
+// store of an older build.
+func TestTimesAheadOfTheClockCountAsNow(t *testing.T) {
+	const year = 365 * 24 * time.Hour
 	r := Rules{Delay: time.Second, Interval: time.Second}
-	asked := func(t *testing.T, o Outcome) *host {
+	for _, ahead := range []time.Duration{time.Nanosecond, time.Second, time.Hour, 10 * year} {
 		h := newHost(t, r)
-		h.ask(o)
-		return h
+		h.ask(throttledFor(time.Hour))
+		h.sleep(-ahead)
+		h.wantWait(time.Hour, RetryAfter) // no sooner for that
+		h.state.Bound(h.now)
+		h.sleep(time.Hour - 1)
+		h.wantWait(1, RetryAfter)
+		h.sleep(1)
+		h.wantWait(0, Due) // nor later
 	}
-	t.Run("set back by seconds, the delay is kept", func(t *testing.T) {
-		h := asked(t, good)
-		h.sleep(-30 * time.Second)
-		h.wantWait(31*time.Second, Delay)
-	})
-	t.Run("set back by years, the host does not stall", func(t *testing.T) {
-		h := asked(t, throttledFor(time.Hour))
-		h.sleep(-10 * 365 * 24 * time.Hour)
+	h := newHost(t, r)
+	h.ask(throttledFor(time.Hour))
+	h.begin(1)
+	h.sleep(-30 * time.Second)
+	h.end(good)
+	h.wantWait(time.Hour, RetryAfter) // is not prolonged
+}
+
+func TestHoursGoByTheTimeOfDay(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 3 * time.Hour, -30 * time.Hour, 400 * 24 * time.Hour} {
+		h := newHost(t, Rules{Hours: hours(t, "", "22:00-06:00"), Ahead: ahead})
+		h.sleep(5*time.Hour - ahead)
 		h.wantWait(0, Due)
-		h.ask(good)
-		h.wantWait(2*time.Second, Backoff)
-	})
-	t.Run("set back while a request is under way, a wait is not prolonged", func(t *testing.T) {
-		h := asked(t, throttledFor(time.Hour))
-		h.begin(1)
-		h.sleep(-30 * time.Second)
-		h.end(good)
-		h.wantWait(time.Hour, RetryAfter)
-	})
-	t.Run("set forward, waits are over", func(t *testing.T) {
-		h := asked(t, throttledFor(time.Hour))
-		h.sleep(24 * time.Hour)
-		h.wantWait(0, Due)
-	})
+		h.sleep(2 * time.Hour)
+		h.wantWait(15*time.Hour, OutOfHours)
+	}
 }

@@ -4,8 +4,8 @@
 // It is a state machine without clock, input or output: the caller stores a
 // [State] with each host, says when a request starts ([State.Begin]) and how it
 // ended ([State.End]), and asks when the next may start ([State.Earliest]) and
-// how many may be under way ([State.Limit]). Times are Unix nanoseconds of the
-// caller's clock. A State has 72 bytes; stored, it takes two when nothing is
+// how many may be under way ([State.Limit]). Times are nanoseconds of the
+// caller's clock: see below. A State has 72 bytes; stored, it takes two when nothing is
 // known yet, and about 25 in use. None of its methods allocates. It is not safe for concurrent use.
 //
 // What holds if the caller starts no request before Earliest and none beyond
@@ -29,17 +29,17 @@
 //     probes.
 //   - No request starts outside Hours.
 //   - Limit is at least 1, and Earliest is never further ahead than the longest
-//     wait that the rules allow, a minute for clocks that differ, and the time
-//     until Hours open.
+//     wait that the rules allow, and the time until Hours open.
 //
 // A wait is counted from the end of a response, and the rules in force when
 // Earliest is asked bound it from below and above: a shorter cap or a longer
 // delay in a changed spec applies at once.
 //
-// The clock: a time in the State that lies more than a minute ahead is no time
-// of this clock, and does not count. So one that is set back, or a State that is
-// read on a machine whose clock is behind, costs a host one request that may be
-// too early, and can never stall it. A clock that is set forward ends all waits.
+// The clock: waits are as exact as it is. It must not be the time of day, which
+// people and NTP set, but one that only goes forward, by no more than what has
+// passed, whoever owns the State; what [Rules].Ahead adds to it is the time of
+// day, for Hours. A time in the State that lies ahead of it counts as now, so a
+// wait may begin anew and is never cut short; [State.Bound] makes that last.
 //
 // The smoothed response time is an exponentially weighted moving average with
 // the gain 1/8 and the first sample taken as it is, as TCP smooths its round-trip

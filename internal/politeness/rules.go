@@ -33,6 +33,9 @@ type Rules struct {
 	CrawlDelay bool
 	// Hours are when the host may be asked.
 	Hours Hours
+	// Ahead is how far the time of day, which Hours go by, is ahead of the
+	// caller's clock, in Unix nanoseconds.
+	Ahead time.Duration
 	// Breaker says when a host that fails is left alone.
 	Breaker Breaker
 	// MaxRetryAfter bounds Retry-After; 0 is DefaultMaxRetryAfter.
@@ -50,7 +53,7 @@ type Breaker struct {
 
 // Strictest returns rules under which a host waits at least as long as under a
 // and under b: what two crawls that share the host both agree with. It is asked
-// in the hours that they have in common. Where there are none it is not asked at
+// in the hours that they have in common; both must have the same Ahead. Where there are none it is not asked at
 // all, so a caller that can tell for which crawl a request is may rather set
 // Hours to those of that crawl.
 func Strictest(a, b Rules) Rules {
@@ -63,6 +66,7 @@ func Strictest(a, b Rules) Rules {
 		Jitter:        max(a.Jitter, b.Jitter),
 		CrawlDelay:    a.CrawlDelay || b.CrawlDelay,
 		Hours:         a.Hours.common(b.Hours),
+		Ahead:         a.Ahead,
 		Breaker:       strictestBreaker(a.Breaker, b.Breaker),
 		MaxRetryAfter: max(a.maxRetryAfter(), b.maxRetryAfter()),
 	}
@@ -154,6 +158,14 @@ func times(d time.Duration, f float64) time.Duration {
 	default:
 		return time.Duration(p)
 	}
+}
+
+// shift adds without overflow.
+func shift(t int64, d time.Duration) int64 {
+	if d < 0 {
+		return max(t, math.MinInt64-int64(d)) + int64(d)
+	}
+	return plus(t, d)
 }
 
 // plus adds without overflow, d being no less than 0.

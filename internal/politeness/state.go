@@ -10,7 +10,6 @@ const (
 	maxSlow     = time.Hour              // the most, unless Retry-After asks for more
 	trivialSlow = 100 * time.Millisecond // a slowdown below this is over
 	goodRow     = 10                     // good answers in a row that ease it once
-	maxSkew     = time.Minute            // of two clocks that both are right
 )
 
 // State is what is known of a host. The zero value is a host never asked.
@@ -64,10 +63,16 @@ func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
 	return event
 }
 
+// Bound takes times that lie ahead of the clock for now: the waits after them
+// begin anew once, instead of whenever they are looked at.
+func (s *State) Bound(now int64) {
+	s.began, s.ended = min(s.began, now), min(s.ended, now)
+}
+
 // rebase counts what is left of the waits from now.
 func (s *State) rebase(r *Rules, now int64) {
-	left := func(d time.Duration) time.Duration { // d, if the clock was set back a little
-		return max(0, min(d, time.Duration(since(s.ended, now, d)-now)))
+	left := func(d time.Duration) time.Duration {
+		return max(0, min(d, time.Duration(since(s.ended, now, d)-now))) // min: the difference may overflow
 	}
 	s.wait, s.pause = left(s.waitWithin(r)), left(s.pauseWithin(r))
 	s.ended = now

@@ -69,16 +69,27 @@ func (s *State) waits(r *Rules, now int64) (int64, Phase) {
 	if s.Open(r) {
 		later(since(s.ended, now, s.pauseWithin(r)), BreakerOpen)
 	}
-	later(r.Hours.Next(end), OutOfHours)
+	later(r.opening(end), OutOfHours)
 	return end, why
 }
 
-// since is d after a moment of the past, or 0 if that is not one.
+// since is d after a moment of the past, now if there was none. A moment that
+// lies ahead counts as now.
 func since(moment, now int64, d time.Duration) int64 {
-	if moment == 0 || moment > plus(now, maxSkew) {
+	if moment == 0 {
 		return now
 	}
-	return plus(moment, d)
+	return plus(min(moment, now), d)
+}
+
+// opening is t if it lies within Hours, else when they next begin.
+func (r *Rules) opening(t int64) int64 {
+	day := shift(t, r.Ahead)
+	opens := r.Hours.Next(day)
+	if opens == day {
+		return t
+	}
+	return shift(opens, -r.Ahead)
 }
 
 // waitWithin is the wait, no longer than the rules allow now.

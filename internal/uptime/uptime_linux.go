@@ -2,6 +2,9 @@
 package uptime
 
 import (
+	"os"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,3 +18,18 @@ func Now() time.Duration {
 	}
 	return time.Duration(t.Nano())
 }
+
+// Clock names the clock that Now reads, and is "" where that cannot be told. Two
+// readings in different processes can be compared if they are of the same clock: it
+// is that of one start of one machine, or of one of its time namespaces.
+var Clock = sync.OnceValue(func() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	space, err := os.Readlink("/proc/self/ns/time")
+	if err != nil && !os.IsNotExist(err) { // older than Linux 5.6, there are none
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + " " + space
+})

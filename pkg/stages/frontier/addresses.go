@@ -7,34 +7,45 @@ import (
 
 // addresses keeps the delay between requests to one IP address, for crawls that
 // group by it, over all partitions of the process. A host has the address that
-// answered it last; its first request goes by its own delay alone.
+// answered it last; its first request goes by its own delay alone. Times are those
+// of the process, as partitions have each their own.
 type addresses struct {
-	since int64 // nothing is known of what was before, Unix ns
+	now   func() int64
 	mu    sync.Mutex
+	since int64 // what was asked before is not all known
 	byIP  map[string]*address
 }
 
 // address is one IP address.
 type address struct {
 	inFlight int
-	next     int64 // no request before, Unix ns
+	next     int64 // no request before
 	tail     int64 // the end of the line of hosts that wait for it
 }
 
 // maxAddresses bounds the addresses in memory.
 const maxAddresses = 1 << 16
 
-func newAddresses(now int64) *addresses {
-	return &addresses{since: now, byIP: make(map[string]*address)}
+// newAddresses returns none yet. The clock is the process's, in nanoseconds; nobody
+// sets it.
+func newAddresses(now func() int64) *addresses {
+	return &addresses{now: now, since: now(), byIP: make(map[string]*address)}
 }
 
-func (a *addresses) of(ip string, delay time.Duration) *address {
+// arrived notes that a partition came to the process: what its hosts were asked a
+// moment before is not known.
+func (a *addresses) arrived() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.since = a.now()
+}
+
+func (a *addresses) of(ip string) *address {
 	if a.byIP[ip] == nil {
 		if len(a.byIP) >= maxAddresses {
 			a.forget()
 		}
-		// It may have answered a moment before this process began.
-		a.byIP[ip] = &address{next: a.since + int64(delay)}
+		a.byIP[ip] = &address{}
 	}
 	return a.byIP[ip]
 }
@@ -52,37 +63,49 @@ func (a *addresses) forget() {
 	}
 }
 
-// slot returns now if a request may go to the address, or else when to ask
-// again: each host that waits has a time of its own.
-func (a *addresses) slot(ip string, delay time.Duration, now int64) int64 {
+// slot returns 0 if a request may go to the address, or else how long to wait before
+// it is asked again: each host that waits has a time of its own.
+func (a *addresses) slot(ip string, delay time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	ad := a.of(ip, delay)
-	if ad.next <= now && (ad.inFlight == 0 || delay == 0) {
-		return now
+	now, ad := a.now(), a.of(ip)
+	next := max(ad.next, a.since+int64(delay))
+	if next <= now && (ad.inFlight == 0 || delay == 0) {
+		return 0
 	}
-	ad.tail = max(ad.tail, ad.next, now) + max(int64(delay), int64(time.Millisecond))
-	return ad.tail
+	ad.tail = max(ad.tail, next, now) + max(int64(delay), int64(time.Millisecond))
+	return time.Duration(ad.tail - now)
 }
 
-// begin notes a request to an address.
-func (a *addresses) begin(ip string, delay time.Duration) {
+// begin notes a request to an address. Each is to be given back with end, whatever
+// becomes of it.
+func (a *addresses) begin(ip string) {
 	if ip == "" {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.of(ip, delay).inFlight++
+	a.of(ip).inFlight++
 }
 
-// end notes that a request to an address ended by now.
-func (a *addresses) end(ip string, delay time.Duration, now int64) {
+// end gives a request back: it has ended, or is another process's now.
+func (a *addresses) end(ip string) {
 	if ip == "" {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	ad := a.of(ip, delay)
+	ad := a.of(ip)
 	ad.inFlight = max(0, ad.inFlight-1)
-	ad.next = max(ad.next, now+int64(delay))
+}
+
+// rest lets an address rest from now on.
+func (a *addresses) rest(ip string, delay time.Duration) {
+	if ip == "" {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ad := a.of(ip)
+	ad.next = max(ad.next, a.now()+int64(delay))
 }

@@ -71,6 +71,9 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		URL: c.URL, Referrer: m.Referrer, Priority: rules.priority(c.URL, c.Priority), Round: 1,
 		Seed: opens, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
 	}
+	if found.Run > crawl.LatestRun {
+		crawl.LatestRun, crawl.dirty = found.Run, true
+	}
 	salt := crawl.saltFor(m.Crawl)
 	if s.recent.covers(found, crawl.Run, salt, id.hash) {
 		candidatesTotal.known.Inc()
@@ -135,7 +138,7 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 	if err != nil {
 		return err
 	}
-	reason := rules.excludes(r, opened, now)
+	reason := rules.excludes(r, opened, s.time.wall(now))
 	if reason == "" && r.State == 0 {
 		if reason, err = s.trapped(r, id, rules); err != nil {
 			return err

@@ -92,9 +92,9 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 	if out.Kind == politeness.HostFailure && req.Failures > 0 && out.RetryAfter == 0 && !h.polite.Open(pace) {
 		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
 	}
-	event := h.polite.End(pace, now, out, seed)
+	event := h.polite.End(pace, s.time.pace(now), out, seed)
 	s.tell(event, h.name, req.id.crawl)
-	s.addresses.end(req.ip, h.polite.Delay(pace), now)
+	s.addresses.rest(req.ip, h.polite.Delay(pace))
 	if rules.GroupBy == messages.GroupByIP && res.IP != "" {
 		h.ip = res.IP
 	}
@@ -111,7 +111,7 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 		}
 	}
 	req.record.Status, req.record.Class = res.Status, res.Class
-	req.remember(attempt{At: now / 1e6, Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
+	req.remember(attempt{At: s.time.wallMS(now), Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
 	return event
 }
 
@@ -225,7 +225,7 @@ func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int6
 		return s.fail(r, id, reasonOf(res), rules, now)
 	}
 	wait := min(retryBase<<min(max(r.Failures-1, 0), 12), int64(time.Hour))
-	behind := req.host.polite.Earliest(&rules.paceOf(req.host.hostname()).Rules, now)
+	behind := s.time.earliest(req.host, &rules.paceOf(req.host.hostname()).Rules, now)
 	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
 	s.move(r, id, Waiting, "", now)
 	s.tx.set(s.retryKey(r.Due, id), nil)

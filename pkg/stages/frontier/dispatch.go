@@ -191,14 +191,15 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 	case pace.state != messages.Running:
 		s.park(h, w)
 		return nil, nil
-	case limited(rules) && c.quota.spent(c, rules, now):
+	case limited(rules) && c.quota.spent(c, rules, s.time.wall(now)):
 		s.park(h, w)
 		return nil, nil
 	case limited(rules) && c.quota.short(c, rules):
 		return nil, nil
 	}
 	if rules.GroupBy == messages.GroupByIP && h.ip != "" {
-		if h.notBefore = s.addresses.slot(h.ip, h.polite.Delay(&pace.Rules), now); h.notBefore > now {
+		if wait := s.addresses.slot(h.ip, h.polite.Delay(&pace.Rules)); wait > 0 {
+			h.notBefore = now + int64(wait)
 			s.touch(h)
 			return nil, nil
 		}
@@ -256,7 +257,7 @@ func (s *shard) launch(r *record, id urlID, h *host, now int64) *request {
 	req := &request{record: r, id: id, host: h, deadline: now + leaseTime}
 	s.takeOff(req)
 	if rules, err := s.rulesOf(h); err == nil && rules != nil {
-		h.polite.Begin(rules, now)
+		h.polite.Begin(rules, s.time.pace(now))
 	}
 	s.tx.set(s.inFlightKey(id), nil)
 	s.touch(h)

@@ -17,7 +17,7 @@ import (
 
 // Frontier is one process of the stage.
 type Frontier struct {
-	clock     clock
+	clock     *clock
 	cfg       Config
 	bus       *stages.Bus
 	specs     *stages.Specs
@@ -62,7 +62,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 		pub: stages.NewPublisher(bus, messages.StageFrontier), compiled: make(map[string]*rules),
 		owned: make(map[int]*partition), snapshots: stages.NewSnapshots(bus),
 	}
-	f.addresses = newAddresses(f.now())
+	f.addresses = newAddresses(f.now)
 	f.budgets = &budgets{bus: bus, now: f.now}
 	f.leases = &stages.Leases{
 		Bus: bus, Group: messages.StageFrontier, Owner: store.ID, Partitions: bus.Layout.Partitions,
@@ -71,7 +71,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 	return f, nil
 }
 
-// now is the time, Unix ns.
+// now is the time of day, Unix ns.
 func (f *Frontier) now() int64 { return f.clock.now() }
 
 // Run works until ctx is done, then finishes the turn of every partition.

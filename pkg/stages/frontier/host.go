@@ -17,7 +17,7 @@ type host struct {
 	polite politeness.State
 	work   []*work
 	stats  hostStats
-	due    int64  // its entry in the due index, 0 if it has none
+	due    int64  // its entry in the due index, in the partition's time; 0 if it has none
 	ip     string // that answered last, where a crawl groups by it
 
 	name     string
@@ -27,7 +27,7 @@ type host struct {
 	ready    bool // is in the shard's ready list
 	turn     int  // which of work goes next
 
-	notBefore int64 // another host on its address goes first, Unix ns
+	notBefore int64 // another host on its address goes first, in the partition's time
 	rules     *politeness.Rules
 	rulesFor  uint64 // shard.specsGen that rules were made under
 }

@@ -24,6 +24,7 @@ import (
 //	O crawl hash                               → URL known with its parameters in some order
 //	B crawl domain host hash                   → URL excluded because its host is not open
 //	N                                          → the state is another store's, and behind
+//	K                                          → the partition's time: see timeline
 //	S, X                                       → what A and B were in an older layout
 //
 // Names end with a zero byte, which none contains; numbers are big-endian.
@@ -43,6 +44,7 @@ const (
 	kindOrder    = 'O'
 	kindBarred   = 'B'
 	kindNew      = 'N'
+	kindTime     = 'K'
 
 	oldKindRoot    = 'S'
 	oldKindOutside = 'X'

@@ -64,6 +64,7 @@ type ledger struct {
 	failures   int   // in a row
 	probeAfter int64 // no request before, as it failed too often in a row
 	probing    bool  // a request began since
+	heardAgain bool  // a new owner heard again of failures, and may count them otherwise
 }
 
 // step is what a turn did, to be told to the model when it is durable.
@@ -194,8 +195,9 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	host := m.host(m.compiled[res.Crawl].group(p.url))
 	if !landed {
 		if counted && unwell(res) == 0 { // a new owner hears of it for the first time
-			host.failures, host.probeAfter = 0, 0
+			host.failures, host.probeAfter, host.heardAgain = 0, 0, false
 		}
+		host.heardAgain = host.heardAgain || counted && unwell(res) > 0
 		if counted && res.Class.Retryable() && res.Class != messages.RobotsFetched {
 			p.failed = visit.round // so the next failure is not its first
 		}
@@ -251,7 +253,7 @@ func (l *ledger) heard(res *messages.Result, now int64) {
 		l.retryAfter = max(l.retryAfter, now+int64(min(time.Duration(res.RetryAfter), 24*time.Hour)))
 	}
 	if unwell(res) == 0 {
-		l.failures, l.probeAfter = 0, 0
+		l.failures, l.probeAfter, l.heardAgain = 0, 0, false
 	}
 }
 
@@ -260,13 +262,6 @@ func (l *ledger) failed(b *messages.Breaker, now int64) {
 	l.failures++
 	if l.failures == b.Failures || l.failures > b.Failures && l.probing {
 		l.probeAfter, l.probing = now+int64(b.Wait), false
-	}
-}
-
-// setBack forgets times: the clock has been set back.
-func (m *model) setBack() {
-	for _, l := range m.hosts {
-		l.lastEnd, l.retryAfter, l.probeAfter = 0, 0, 0
 	}
 }
 
@@ -331,7 +326,7 @@ func (m *model) polite(o sent, now int64) {
 		tooSoon(l.lastEnd+int64(m.delay(own, l)), "the delay")
 	}
 	tooSoon(l.retryAfter, "Retry-After")
-	if b := own.Breaker; b.Failures > 0 && l.failures >= b.Failures {
+	if b := own.Breaker; b.Failures > 0 && l.failures >= b.Failures && !l.heardAgain {
 		tooSoon(l.probeAfter, "the breaker")
 	}
 	if beside > 0 && (delay > 0 || beside >= perHost) {
@@ -554,6 +549,7 @@ func (m *model) check() {
 	m.checkQueues(st)
 	m.checkHosts(st)
 	m.checkIndexes(st)
+	m.checkSchedules()
 	m.checkRules(st)
 }
 
@@ -688,6 +684,8 @@ func (m *model) checkHosts(st *stored) {
 		switch {
 		case len(due) > 1 || len(due) == 1 && due[0] != h.due || len(due) == 0 && h.due != 0:
 			m.Fatalf("host %s is due at %d, by the index at %d", name, h.due, due)
+		case h.due-m.at() > lookAgain:
+			m.Fatalf("host %s is not looked at for %v", name, time.Duration(h.due-m.at()))
 		case !waiting && h.due != 0:
 			m.Fatalf("host %s is due, and has nothing to ask for", name)
 		case waiting && h.due == 0 && under[name] == 0:
@@ -725,6 +723,9 @@ func (m *model) checkIndexes(st *stored) {
 		if r.State == Waiting && r.Due == 0 {
 			m.Fatalf("%s waits for ever", m.describe(id))
 		}
+		if wait := time.Duration(r.Due - m.at()); r.State == Waiting && wait > longestWait || r.State.ended() && wait > longestRecrawl {
+			m.Fatalf("%s is %v, and waits %v for its next visit", m.describe(id), r.State, wait)
+		}
 		if m.restored {
 			continue
 		}
@@ -737,6 +738,26 @@ func (m *model) checkIndexes(st *stored) {
 	}
 	if st.earliest[0] != 0 && m.shard.nextDue > st.earliest[0] || st.earliest[1] != 0 && m.shard.nextRetry > st.earliest[1] {
 		m.Fatalf("next due is %d and %d, by the indexes %d", m.shard.nextDue, m.shard.nextRetry, st.earliest)
+	}
+}
+
+// No URL waits longer, whatever clocks say: the most that a host may ask for, and the
+// longest wait between two attempts, with jitter; the longest interval of alter.
+const (
+	longestWait    = 24*time.Hour + 5*time.Hour/4
+	longestRecrawl = 5*time.Hour + 5*time.Hour/16
+	longestRun     = 6 * time.Hour
+)
+
+// checkSchedules: no crawl waits longer for its next run than its schedule says.
+func (m *model) checkSchedules() {
+	for name, c := range m.shard.crawls {
+		if m.shard.specsGen != m.gen || m.specs[name].Schedule == "" || c.Started == 0 || c.nextRun == 0 {
+			continue
+		}
+		if wait := time.Duration(c.nextRun - m.shard.time.wall(m.at())); wait > longestRun {
+			m.Fatalf("crawl %s waits %v for its next run", name, wait)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 // became durable.
 type river struct {
 	*rapid.T
+	*machine
 	model *model
 
 	disk  *vfs.MemFS
@@ -36,7 +37,6 @@ type river struct {
 	shard *shard
 	held  *loader // not collected yet
 	epoch uint64
-	now   time.Time
 
 	specs    map[string]*messages.Spec
 	compiled map[string]*rules
@@ -78,7 +78,7 @@ const maxModelHosts = 4
 
 func newRiver(t *rapid.T, specs map[string]*messages.Spec) *river {
 	r := &river{
-		T: t, disk: vfs.NewCrashableMem(), now: time.Unix(1_800_000_000, 0),
+		T: t, machine: newMachine(time.Unix(1_800_000_000, 0)), disk: vfs.NewCrashableMem(),
 		specs: make(map[string]*messages.Spec), compiled: make(map[string]*rules),
 		budgets: make(map[string]*budgetDoc), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
 	}
@@ -92,7 +92,9 @@ func newRiver(t *rapid.T, specs map[string]*messages.Spec) *river {
 	return r
 }
 
-func (r *river) at() int64 { return r.now.UnixNano() }
+// at is the time by the shard, really what it really is, which the model goes by.
+func (r *river) at() int64     { return r.shard.time.now() }
+func (r *river) really() int64 { return r.now.UnixNano() }
 
 // rules and generation make the river its shard's Rulebook.
 func (r *river) rules(crawl string, _ uint64) (*rules, error) { return r.compiled[crawl], nil }
@@ -132,8 +134,9 @@ func (r *river) openStore() {
 // openShard opens the shard. While the filters of known URLs load, all is
 // looked up on the disk; that may be held for as long as the test likes.
 func (r *river) openShard(hold bool) {
+	clock := r.process()
 	s, err := openShard(context.Background(), r.store, shardOptions{
-		epoch: r.epoch, specs: r, maxHosts: maxModelHosts, addresses: newAddresses(r.at()), log: slog.New(slog.DiscardHandler),
+		epoch: r.epoch, clock: clock, specs: r, maxHosts: maxModelHosts, addresses: newAddresses(clock.now), log: slog.New(slog.DiscardHandler),
 	})
 	r.must(err)
 	r.shard, r.held = s, s.loader
@@ -172,6 +175,7 @@ func (r *river) kill() {
 func (r *river) crash(machine, hold bool) {
 	r.kill()
 	if machine {
+		r.boot()
 		disk := r.disk.CrashClone(vfs.CrashCloneCfg{})
 		_ = r.store.Close()
 		r.disk = disk
@@ -191,6 +195,7 @@ func (r *river) start(hold bool) {
 func (r *river) move(snapshot []byte, hold bool) {
 	r.kill()
 	_ = r.store.Close()
+	r.boot() // it is another machine
 	r.disk = vfs.NewCrashableMem()
 	r.openStore()
 	if snapshot != nil {
@@ -277,7 +282,7 @@ func (r *river) play(t turn) bool {
 		slices.Reverse(streams)
 		slices.Reverse(counts)
 	}
-	done := &step{now: now}
+	done := &step{now: r.really()}
 	for i, stream := range streams {
 		unread := r.unread(stream)
 		for _, m := range unread[:min(counts[i], len(unread))] {
@@ -386,7 +391,7 @@ func (r *river) catchUp(perTurn, dieAfter int) bool {
 	unread := append(slices.Clone(r.unread(messages.StreamURLs)), r.unread(messages.StreamResults)...)
 	sort.Slice(unread, func(i, j int) bool { return unread[i].stored < unread[j].stored })
 	for chunk := range slices.Chunk(unread, perTurn) {
-		done := &step{now: r.at()}
+		done := &step{now: r.really()}
 		for i := range chunk {
 			r.apply(&chunk[i], done)
 		}

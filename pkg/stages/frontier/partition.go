@@ -114,7 +114,7 @@ func ignoreDone(ctx context.Context, err error) error {
 // open reads the state of a partition, and looks how far it is behind.
 func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partition, err error) {
 	s, err := openShard(ctx, f.store, shardOptions{
-		partition: p, epoch: epoch, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		partition: p, epoch: epoch, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
 		recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
 		addresses: f.addresses, log: f.log.With("partition", p),
 	})
@@ -223,7 +223,7 @@ func (p *partition) loop(ctx context.Context) error {
 // it acknowledges.
 func (p *partition) turn(ctx context.Context, first *stages.FeedMessage) error {
 	began := time.Now()
-	now := p.f.now()
+	now := p.time.now()
 	if err := p.tend(now); err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (p *partition) gather(first *stages.FeedMessage) error {
 // the turn's beginning, a response would have ended before it did, and the next
 // request to its host would come too soon.
 func (p *partition) apply(m *stages.FeedMessage) error {
-	now, err := p.f.now(), error(nil)
+	now, err := p.time.now(), error(nil)
 	if m.Stream == messages.StreamResults {
 		err = p.applyResult(m, now)
 	} else {
@@ -374,7 +374,7 @@ func (p *partition) due(ctx context.Context, now int64) ([]outgoing, error) {
 
 // untilWake is how long the loop may wait for a message.
 func (p *partition) untilWake() time.Duration {
-	now := p.f.now()
+	now := p.time.now()
 	switch {
 	case p.busy():
 		return 0

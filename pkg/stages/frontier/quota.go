@@ -22,7 +22,7 @@ type quota struct {
 func limited(r *rules) bool { return r.MaxPages > 0 || r.MaxBytes > 0 || r.MaxDuration > 0 }
 
 // spent reports whether nothing more may be sent for the crawl: all partitions
-// together have used up a budget.
+// together have used up a budget. It is so by the time of day.
 func (q *quota) spent(c *crawl, r *rules, now int64) bool {
 	used := r.MaxPages > 0 && c.Pages >= q.pages || r.MaxBytes > 0 && c.BytesWire >= q.bytes
 	return q.over && used || q.late(r, now)

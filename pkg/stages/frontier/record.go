@@ -53,7 +53,7 @@ type record struct {
 	Reason    string // why it is excluded, or has failed; with Warned, what of its page could not be read
 	Warned    bool   // its page was read in part
 	Arrival   uint64 // order of discovery in the partition
-	Due       int64  // of the next attempt or, after an end, of the next visit, Unix ns; 0 if none is planned
+	Due       int64  // of the next attempt or, after an end, of the next visit, in the partition's time; 0 if none is planned
 	Changed   int64  // last change of State, Unix ms
 	Run       int64  // the last run of the crawl that found it
 	SentRun   int64  // the run in which it was sent last

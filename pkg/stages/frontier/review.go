@@ -1,9 +1,6 @@
 package frontier
 
 import (
-	"fmt"
-	"time"
-
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
@@ -86,7 +83,7 @@ func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error
 	if err != nil {
 		return err
 	}
-	reason := rules.excludes(r, opened, now)
+	reason := rules.excludes(r, opened, s.time.wall(now))
 	renamed := rules.normalize.Normalize(r.URL)
 	if c, err := weburl.Canonicalize(renamed); err == nil {
 		renamed = c
@@ -172,50 +169,13 @@ func (s *shard) judgeExcluded(r *record, id urlID, rules *rules, now int64) erro
 	if err != nil {
 		return err
 	}
-	if again := rules.excludes(r, opened, now); again == r.Reason {
+	if again := rules.excludes(r, opened, s.time.wall(now)); again == r.Reason {
 		if again == ReasonScope {
 			s.bar(id, r.URL) // an older layout has it elsewhere
 		}
 		return nil
 	}
 	return s.revisit(r, id, rules, now)
-}
-
-// startRun starts the crawl again from its seeds when its schedule says so.
-// Starts that were missed are made up for by one.
-func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
-	if rules.Schedule == "" {
-		c.nextRun = 0
-		return nil
-	}
-	if c.nextRun > now {
-		return nil
-	}
-	last := time.UnixMilli(c.Started)
-	if c.Run > 0 {
-		last = time.Unix(c.Run, 0)
-	}
-	next, err := rules.NextRun(last)
-	if err != nil {
-		return fmt.Errorf("schedule of crawl %s: %w", name, err)
-	}
-	for next.UnixNano() <= now && !next.IsZero() {
-		following, err := rules.NextRun(next)
-		if err != nil || following.IsZero() || following.UnixNano() > now {
-			break
-		}
-		next = following
-	}
-	c.nextRun = next.UnixNano()
-	if next.IsZero() {
-		c.nextRun = 1<<63 - 1
-	}
-	if c.nextRun > now {
-		return nil
-	}
-	s.log.Info("crawl starts again by its schedule", "crawl", name, "run", next.Unix(), "due", next)
-	c.Run, c.Reseed, c.dirty, c.nextRun = next.Unix(), &sweep{}, true, 0
-	return nil
 }
 
 // reseed feeds a part of the seeds to the run that has started.

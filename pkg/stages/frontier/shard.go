@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -17,12 +18,13 @@ import (
 )
 
 // shard is the state of one partition and what may happen to it. It knows no
-// NATS and no clock: a partition loop gives it both, and so does a test. Its
-// methods change the turn under way; commit ends it.
+// NATS: a partition loop gives it that, and so does a test. Its methods change the
+// turn under way; commit ends it. What they call now is its own time: see timeline.
 type shard struct {
 	store     *Store
 	partition int
 	epoch     uint64
+	time      *timeline
 	tx        *tx
 	specs     Rulebook
 	log       *slog.Logger
@@ -38,7 +40,7 @@ type shard struct {
 	inFlight  map[urlID]*request
 	addresses *addresses
 	arrival   uint64
-	nextDue   int64  // no entry of the due index is before, Unix ns
+	nextDue   int64  // no entry of the due index is before
 	nextRetry int64  // nor of the retry index
 	specsGen  uint64 // grows when a spec has changed
 	loader    *loader
@@ -80,6 +82,8 @@ type crawl struct {
 type crawlState struct {
 	Counters
 	Print uint64 `json:"print,omitempty"` // of the rules that the URLs were judged by last
+	// LatestRun is the latest that URLs were found by, in any partition.
+	LatestRun int64 `json:"latest_run,omitempty"`
 	// Review is where the judging of all URLs by changed rules has come to.
 	Review *sweep `json:"review,omitempty"`
 	// Reseed is where the feeding of all seeds to a new run has come to.
@@ -99,7 +103,7 @@ type request struct {
 	id       urlID
 	host     *host
 	seq      uint64 // in FETCH; 0 until that is known
-	deadline int64  // when to ask what became of it, Unix ns
+	deadline int64  // when to ask what became of it
 	missing  bool   // it was gone from FETCH when last asked
 	unsent   bool   // it must be published, perhaps once more
 	ip       string // that the host had when it was sent, for addresses
@@ -111,6 +115,7 @@ type request struct {
 type shardOptions struct {
 	partition int
 	epoch     uint64
+	clock     *clock
 	specs     Rulebook
 	maxHosts  int   // in memory
 	recent    int64 // bytes for URLs seen lately
@@ -127,8 +132,11 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 		hosts: make(map[string]*host), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
 		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
 	}
-	for _, load := range []func() error{s.loadPositions, s.loadCrawls, s.loadInFlight} {
+	o.addresses.arrived()
+	loadTime := func() error { return s.loadTime(o.clock) }
+	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight} {
 		if err := load(); err != nil {
+			s.release()
 			return nil, err
 		}
 	}
@@ -138,9 +146,17 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 
 func (s *shard) close() {
 	s.loader.stop()
-	s.tx.close()
+	s.release()
 	for _, c := range s.crawls {
 		c.seen.drop()
+	}
+}
+
+// release gives back what others share.
+func (s *shard) release() {
+	s.tx.close()
+	for _, req := range s.inFlight {
+		s.addresses.end(req.ip)
 	}
 }
 
@@ -208,7 +224,7 @@ func (s *shard) takeOff(req *request) {
 	req.host.rules = nil
 	s.inFlight[req.id] = req
 	req.ip = req.host.ip
-	s.addresses.begin(req.ip, 0)
+	s.addresses.begin(req.ip)
 }
 
 // land notes that it no longer is.
@@ -217,6 +233,7 @@ func (s *shard) land(req *request) {
 	req.host.inFlight--
 	req.host.of(req.id.crawl).inFlight--
 	req.host.rules = nil
+	s.addresses.end(req.ip)
 	s.tx.delete(s.inFlightKey(req.id))
 }
 
@@ -263,6 +280,9 @@ func (s *shard) rules(name string, rev uint64) (*rules, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.rules != r {
+		c.nextRun = 0 // it may have another schedule
+	}
 	c.rules, c.rulesFor = r, s.specsGen
 	if c.Started != 0 && c.Print != r.print { // it has URLs, judged by other rules
 		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, &sweep{}, true, quota{asked: c.quota.asked}
@@ -297,6 +317,7 @@ func (s *shard) host(name string) (*host, error) {
 		if err != nil {
 			return nil, err
 		}
+		h.polite.Bound(s.time.pace(s.time.now()))
 	}
 	s.hosts[name] = h
 	return h, nil
@@ -376,8 +397,12 @@ func (s *shard) wanted(h *host, now int64) (int64, error) {
 	case h.inFlight >= h.polite.Limit(rules):
 		return 0, nil
 	}
-	return max(h.polite.Earliest(rules, now), h.notBefore, 1), nil
+	return max(min(s.time.earliest(h, rules, now), now+lookAgain), h.notBefore, 1), nil
 }
+
+// lookAgain is how far ahead an entry of the due index is at most. Then it is seen
+// when the host may really go, by the rules and the time of day as they are then.
+const lookAgain = int64(time.Hour)
 
 // move changes the state of a URL and the counters with it.
 func (s *shard) move(r *record, id urlID, to State, reason string, now int64) {
@@ -385,7 +410,7 @@ func (s *shard) move(r *record, id urlID, to State, reason string, now int64) {
 	if r.State != 0 {
 		c.count(r.State, r.Reason, -1)
 	}
-	r.State, r.Reason, r.Changed = to, reason, now/1e6
+	r.State, r.Reason, r.Changed = to, reason, s.time.wallMS(now)
 	c.count(to, reason, 1)
 	c.Changed = r.Changed
 	if c.Started == 0 {
@@ -424,6 +449,9 @@ func (s *shard) commit(now int64) error {
 	for id, r := range s.tx.changed {
 		s.scratch = r.append(s.scratch[:0])
 		s.tx.set(s.urlKey(id), s.scratch)
+	}
+	if err := s.storeTime(); err != nil {
+		return err
 	}
 	if err := s.tx.commit(); err != nil {
 		return err
@@ -534,12 +562,12 @@ func (c *crawl) working() bool {
 	return c.unpark || c.opening || c.Reseed != nil || c.Review != nil
 }
 
-// wake returns when something is due next without a message, Unix ns.
+// wake returns when something is due next without a message.
 func (s *shard) wake() int64 {
 	t := int64(math.MaxInt64)
 	for _, c := range s.crawls {
 		if c.nextRun > 0 {
-			t = min(t, c.nextRun)
+			t = min(t, s.time.at(c.nextRun))
 		}
 	}
 	return min(t, s.nextDue, s.nextRetry)

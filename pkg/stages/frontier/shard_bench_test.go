@@ -27,8 +27,9 @@ func BenchmarkCandidates(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer store.Close()
+	clock := newClock()
 	s, err := openShard(b.Context(), store, shardOptions{
-		epoch: 1, specs: fixedRules{r}, maxHosts: 6250, addresses: newAddresses(0), log: slog.New(slog.DiscardHandler),
+		epoch: 1, clock: clock, specs: fixedRules{r}, maxHosts: 6250, addresses: newAddresses(clock.now), log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -20,7 +20,8 @@ type world struct {
 	store *Store
 	shard *shard
 	spec  messages.Spec
-	now   time.Time
+	*machine
+	addresses *addresses // of the process
 
 	current *rules
 	gen     uint64
@@ -45,7 +46,7 @@ func (w *world) change(change func(*messages.Spec)) {
 }
 
 func newWorld(t *testing.T, change func(*messages.Spec)) *world {
-	w := &world{t: t, dir: t.TempDir(), spec: messages.DefaultSpec(), now: time.Unix(1_800_000_000, 0)}
+	w := &world{t: t, dir: t.TempDir(), spec: messages.DefaultSpec(), machine: newMachine(time.Unix(1_800_000_000, 0))}
 	w.spec.Delay, w.spec.PerHost = 0, 1000
 	if change == nil {
 		change = func(*messages.Spec) {}
@@ -61,8 +62,12 @@ func (w *world) open() {
 	store, err := OpenStore(w.dir, 1<<20, SyncOS, slog.New(slog.DiscardHandler))
 	w.must(err)
 	w.store = store
+	clock := w.process()
+	if w.addresses == nil {
+		w.addresses = newAddresses(clock.now)
+	}
 	w.shard, err = openShard(w.t.Context(), store, shardOptions{
-		epoch: 1, specs: w, maxHosts: 256, addresses: newAddresses(w.at()), log: slog.New(slog.DiscardHandler),
+		epoch: 1, clock: clock, specs: w, maxHosts: 256, addresses: w.addresses, log: slog.New(slog.DiscardHandler),
 	})
 	w.must(err)
 	awaitLoaded(w.shard.loader, w.shard)
@@ -74,7 +79,7 @@ func awaitLoaded(l *loader, s *shard) {
 	l.collect(s)
 }
 
-func (w *world) at() int64 { return w.now.UnixNano() }
+func (w *world) at() int64 { return w.shard.time.now() }
 
 // tend does what is due without a message, until nothing is.
 func (w *world) tend() {
@@ -95,6 +100,7 @@ func (w *world) kill() {
 func (w *world) restart() {
 	w.t.Helper()
 	w.kill()
+	w.addresses = nil
 	w.open()
 }
 

@@ -160,7 +160,7 @@ func (p *partition) answer(q query) {
 		case opStatus:
 			st := p.status(about.Crawl)
 			if about.Due {
-				st.Due, err = p.canAsk(about.Crawl, p.f.now())
+				st.Due, err = p.canAsk(about.Crawl, p.time.now())
 			}
 			reply = st
 		case opHosts:
@@ -318,7 +318,7 @@ func (p *partition) describe(h *host) (HostStatus, error) {
 		return st, fmt.Errorf("describe host %s: %w", h.name, err)
 	}
 	if rules != nil {
-		p.describeWait(&st, h, rules, p.f.now())
+		p.describeWait(&st, h, rules, p.time.now())
 	}
 	if parked(h) {
 		st.Why = "parked"
@@ -351,8 +351,8 @@ func parked(h *host) bool {
 func (p *partition) describeWait(st *HostStatus, h *host, rules *politeness.Rules, now int64) {
 	st.DelayMS = h.polite.Delay(rules).Milliseconds()
 	st.Failing, st.SlowedMS, st.CrawlDelayMS = h.polite.Failures(), h.polite.Slowed().Milliseconds(), h.polite.CrawlDelay().Milliseconds()
-	st.NextMS = max(h.polite.Earliest(rules, now), h.notBefore) / 1e6
-	st.Why = string(h.polite.Phase(rules, now))
+	st.NextMS = p.time.wallMS(max(p.time.earliest(h, rules, now), h.notBefore))
+	st.Why = string(p.time.phase(h, rules, now))
 	if h.polite.GivenUp(rules) {
 		st.Why = "given_up"
 	}
@@ -377,7 +377,10 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 		Now: now, Redirects: r.Redirects,
 		Known: true, URL: r.URL, Visit: r.visit(id.hash), State: r.State.String(), Reason: r.Reason,
 		Class: r.Class, Status: r.Status, Priority: int(r.Priority), Depth: r.Depth, Referrer: r.Referrer, Seed: r.Seed,
-		Sent: r.Sent, Failures: r.Failures, ChangedMS: r.Changed, NextMS: r.Due / 1e6,
+		Sent: r.Sent, Failures: r.Failures, ChangedMS: r.Changed,
+	}
+	if r.Due != 0 {
+		e.NextMS = p.time.wallMS(r.Due)
 	}
 	if r.Warned {
 		e.Reason, e.Warning = "", r.Reason

@@ -149,7 +149,7 @@ func (p *partition) replay(ctx context.Context) error {
 			}
 		}
 		if m == nil || p.applied >= turnBytes {
-			if err := p.settleTurn(ctx, p.f.now()); err != nil {
+			if err := p.settleTurn(ctx, p.time.now()); err != nil {
 				return err
 			}
 		}
@@ -223,7 +223,7 @@ func (p *partition) receive(ctx context.Context, feed *stages.Feed) (*stages.Fee
 // resume goes on with the requests under way: those of a former owner that are
 // in FETCH, and those of this state. Each is looked for at once.
 func (p *partition) resume() error {
-	now := p.f.now()
+	now := p.time.now()
 	for seq, req := range p.foreign {
 		id := urlID{req.Crawl, req.Visit.URL}
 		if _, err := p.adopt(id, req.Visit.Round, req.Attempt, false, now); err != nil {

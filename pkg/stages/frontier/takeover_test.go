@@ -329,7 +329,7 @@ func (s *Store) store0(do func(key, value []byte) error) error {
 
 func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string, error) {
 	switch kind {
-	case kindRetry: // entries that were overtaken stay until they are due
+	case kindTime, kindRetry: // entries that were overtaken stay until they are due
 		return "", nil
 	case kindDue:
 		return string(rest[8:]), nil

@@ -1,0 +1,64 @@
+package frontier
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// startRun starts the crawl again from its seeds when its schedule says so.
+// Starts that were missed are made up for by one.
+func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
+	if rules.Schedule == "" {
+		c.nextRun = 0
+		return nil
+	}
+	wall := s.time.wall(now)
+	if c.nextRun > wall {
+		return nil
+	}
+	next, err := c.dueRun(rules, time.Unix(0, wall))
+	if err != nil {
+		return fmt.Errorf("schedule of crawl %s: %w", name, err)
+	}
+	c.nextRun = next.UnixNano()
+	if next.IsZero() {
+		c.nextRun = math.MaxInt64
+	}
+	if c.nextRun > wall {
+		return nil
+	}
+	s.log.Info("crawl starts again by its schedule", "crawl", name, "run", next.Unix(), "due", next)
+	// The run before, or that of another partition, may have been named by a clock
+	// that was ahead.
+	c.Run = max(next.Unix(), c.Run+1, c.LatestRun)
+	c.Reseed, c.dirty, c.nextRun = &sweep{}, true, 0
+	return nil
+}
+
+// dueRun is the last start that is due by now; if none is, the next one.
+func (c *crawl) dueRun(rules *rules, now time.Time) (time.Time, error) {
+	last := time.UnixMilli(c.Started)
+	if c.Run > 0 {
+		last = time.Unix(c.Run, 0)
+	}
+	soon, err := rules.NextRun(now)
+	if err != nil {
+		return time.Time{}, err
+	}
+	switch {
+	case c.nextRun > 0: // its time has come
+		last = time.Unix(0, c.nextRun-1)
+	case !soon.IsZero() && last.After(soon): // it began, or was named, by a clock that was ahead
+		last = now
+	}
+	next, err := rules.NextRun(last)
+	for err == nil && !next.IsZero() && !next.After(now) {
+		following, err := rules.NextRun(next)
+		if err != nil || following.IsZero() || following.After(now) {
+			return next, err
+		}
+		next = following
+	}
+	return next, err
+}
