@@ -165,7 +165,7 @@ func TestExampleSports(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(secrets, "STATS_KEY"), []byte(shapes.SportsKey), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e.compare(e.crawl(e.file("spec.yaml"), "--secrets", secrets))
+	e.compare(e.crawl(e.spec(`"http://127\.0\.0\.1:8080"`, `"`+e.base+`"`), "--secrets", secrets))
 
 	all := e.log.Requests()
 	const interval = 20 * time.Millisecond // 50/s
