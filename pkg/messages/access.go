@@ -25,7 +25,7 @@ type Access struct {
 	// Headers are sent with every request. Those of a source go before those of
 	// the crawl, and those of a request rule before both.
 	Headers map[string]string `json:"headers,omitempty" yaml:"headers"`
-	// Cookies are kept for a host, within one fetcher, and sent back to it.
+	// Cookies are kept, within one fetcher, and sent back as RFC 6265 says.
 	Cookies *bool `json:"cookies,omitempty" yaml:"cookies"`
 	// Auth belongs to a source: nobody else may see it. It and headers with secrets
 	// are sent to the source's hosts over https at the default port, and to the

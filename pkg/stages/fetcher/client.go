@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"seine/internal/clip"
+	"seine/internal/cookies"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -24,7 +25,7 @@ type client struct {
 	pace    *pace
 	memory  *memory
 	ways    *ways
-	jars    *jars
+	cookies *cookies.Store
 	bodies  *bodyStore
 
 	// What the watch cancels an exchange with.
@@ -46,12 +47,9 @@ func newClient(cfg Config) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := newJars()
-	if err != nil {
-		return nil, err
-	}
 	return &client{
-		cfg: cfg, accepts: accepts(cfg.Accept), pace: p, ways: newWays(cfg, r, idle), jars: j,
+		cfg: cfg, accepts: accepts(cfg.Accept), pace: p, ways: newWays(cfg, r, idle),
+		cookies:     cookies.NewStore(cookies.DefaultBytes),
 		memory:      newMemory(int64(cfg.MaxInFlightBody), cfg.Workers),
 		noFirstByte: fail(messages.Timeout, "no response within %s of the connection", cfg.FirstByteTimeout).in(messages.DetailFirstByte),
 		stalled:     fail(messages.Stalled, "the body stopped coming for %s", cfg.StallTimeout),
@@ -90,6 +88,7 @@ func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
 	if a.access, err = a.plan.access(a.url, a.robots); err != nil {
 		return unsent(misfit(err)), nil
 	}
+	a.cookie = c.cookie(a)
 	if err := c.pace.request(ctx, weburl.Host(a.url), a.rest()); err != nil {
 		return nil, err
 	}
@@ -113,6 +112,14 @@ func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
 		}
 		r.loan.release()
 	}
+}
+
+// cookie returns the Cookie field that an ask with its access would be sent with.
+func (c *client) cookie(a *ask) string {
+	if !a.manner.cookies {
+		return ""
+	}
+	return c.cookies.Header(a.crawl, a.url)
 }
 
 // exchange sends the request by a way, and reads the response.
@@ -270,7 +277,7 @@ func (x *exchange) head(resp *http.Response) {
 		r.text += "; " + why
 	}
 	if x.ask.manner.cookies {
-		x.c.jars.set(x.ask.crawl, x.ask.url, resp.Header)
+		x.c.cookies.Set(x.ask.crawl, x.ask.url, resp.Header["Set-Cookie"])
 	}
 	if f := x.ask.hidden().header(resp.Header); f != nil && r.class == messages.Redirect {
 		r.failed(f)

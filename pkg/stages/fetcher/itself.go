@@ -13,20 +13,26 @@ import (
 // maxOwnHops is how many redirects of a URL to itself are followed.
 const maxOwnHops = 3
 
+// sentRequest is what the answer of a site depends on.
+type sentRequest struct{ url, cookie string }
+
 // followItself follows redirects to what the crawl takes for the URL it asked
-// for, as from /a to /a;jsessionid=1: to the frontier that is the URL whose visit
-// this is, so it could not send it, and the page would be lost. What they lead
-// to is the page of that URL. It returns an error only if ctx is done.
+// for, as from /a to /a;jsessionid=1, or to /a again with a cookie: to the frontier
+// that is the URL whose visit this is, so it could not send it, and the page would
+// be lost. What they lead to is the page of that URL. It returns an error only if
+// ctx is done.
 func (f *Fetcher) followItself(ctx context.Context, t *turn) error {
 	rules := f.rules.Of(t.req.Crawl, t.spec.Spec)
-	asked := []string{t.req.URL}
+	var sent []sentRequest
 	for {
 		next, ok := redirected(&t.ask, t.reply)
 		if !ok || rules.Normalize(next) != t.req.URL {
 			return nil
 		}
-		if len(asked) > maxOwnHops || slices.Contains(asked, next) {
-			t.reply.failed(errItself)
+		// The same request again has the same answer; with another cookie it may not.
+		sent = append(sent, sentRequest{t.ask.url, t.ask.cookie})
+		if len(sent) > maxOwnHops || slices.Contains(sent, sentRequest{next, f.cookieFor(t, next)}) {
+			t.reply.failed(t.loop())
 			return nil
 		}
 		t.release()
@@ -38,8 +44,23 @@ func (f *Fetcher) followItself(ctx context.Context, t *turn) error {
 		if err := f.hop(ctx, t, next); err != nil {
 			return err
 		}
-		asked = append(asked, next)
 	}
+}
+
+// cookieFor returns the Cookie field that a request for url would be sent with now.
+func (f *Fetcher) cookieFor(t *turn, url string) string {
+	next := t.ask
+	next.url = url
+	return f.client.cookie(&next)
+}
+
+// loop is the failure of a URL that redirects to itself. A site that wants a
+// cookie back is told apart.
+func (t *turn) loop() *failure {
+	if len(t.reply.header["Set-Cookie"]) > 0 && !t.ask.manner.cookies {
+		return fail(messages.ClientError, "redirects to itself and sets a cookie: the site may let in who sends it back (cookies: true)")
+	}
+	return errItself
 }
 
 var errItself = fail(messages.ClientError, "redirects to itself")

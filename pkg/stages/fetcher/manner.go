@@ -21,6 +21,7 @@ import (
 type access struct {
 	manner *manner
 	shape  *shape // nil is a plain GET
+	cookie string // those of the site, "" is none
 }
 
 // manner is how the URLs of one source are asked for, and by which way: an Access

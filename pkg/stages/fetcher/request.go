@@ -58,11 +58,8 @@ func hostPort(u *url.URL) string {
 // header returns the header of the request.
 func (x *exchange) header() http.Header {
 	a := x.ask
-	shared, cookies := a.manner.header(), ""
-	if a.manner.cookies {
-		cookies = x.c.jars.of(a.crawl, a.url)
-	}
-	if !a.conditional() && a.shape == nil && cookies == "" {
+	shared := a.manner.header()
+	if !a.conditional() && a.shape == nil && a.cookie == "" {
 		return shared
 	}
 	h := maps.Clone(shared)
@@ -77,13 +74,24 @@ func (x *exchange) header() http.Header {
 			setField(h, name, value)
 		}
 	}
-	if cookies != "" {
-		if own := h.Get("Cookie"); own != "" {
-			cookies = own + "; " + cookies
+	if a.cookie != "" {
+		all := a.cookie
+		if own := fieldOf(h, "Cookie"); own != "" {
+			all = own + "; " + all
 		}
-		h.Set("Cookie", cookies)
+		setField(h, "Cookie", all)
 	}
 	return h
+}
+
+// fieldOf returns a field that may be spelt otherwise, "" if there is none.
+func fieldOf(h http.Header, name string) string {
+	for spelt, values := range h {
+		if strings.EqualFold(spelt, name) {
+			return values[0]
+		}
+	}
+	return ""
 }
 
 // target returns a URL that net/http sends exactly as it is. A canonical URL

@@ -217,33 +217,36 @@ func TestMissingSecretConcernsItsSourceOnly(t *testing.T) {
 	s.get(source+"/").wants(t, messages.Misconfigured)
 }
 
-func TestCookiesAreOfTheirHost(t *testing.T) {
-	newSite := func() *echo {
-		e := newEcho(t)
-		inner := e.Config.Handler
-		e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/set" {
-				w.Header()["Set-Cookie"] = []string{"a=1", "deep=2; Path=/deep", "gone=3; Max-Age=0", "big=" + strings.Repeat("x", 5000)}
+// Cookies are those of RFC 6265: of a host and a path, whatever the port. Values
+// go back as they came.
+func TestCookiesAreSentBack(t *testing.T) {
+	e := newEcho(t)
+	inner := e.Config.Handler
+	e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/set" {
+			w.Header()["Set-Cookie"] = []string{
+				"a=b c", `q="1, 2"`, "odd=a\"b\\c", "bytes=\xe9", "deep=2; Path=/deep", "gone=3; Max-Age=0", "secure=4; Secure",
+				"big=" + strings.Repeat("x", 5000),
 			}
-			inner.ServeHTTP(w, r)
-		})
-		return e
-	}
-	one, other := newSite(), newSite()
-	for on, want := range map[bool]string{true: "a=1 / deep=2; a=1 / ", false: " /  / "} {
-		s := withSpec(t, fmt.Sprintf("cookies: %v", on))
-		s.get(one.URL+"/set").wants(t, messages.OK)
-		var got []string
-		for _, url := range []string{one.URL + "/next", one.URL + "/deep/x", other.URL + "/"} {
-			s.get(url).wants(t, messages.OK)
-			site := one
-			if strings.HasPrefix(url, other.URL) {
-				site = other
-			}
-			got = append(got, site.last(t).Header.Get("Cookie"))
 		}
-		if strings.Join(got, " / ") != want {
-			t.Errorf("cookies %v: sent %q, want %q", on, strings.Join(got, " / "), want)
+		inner.ServeHTTP(w, r)
+	})
+	elsewhere := strings.Replace(e.URL, "127.0.0.1", "localhost", 1)
+	const all = `a=b c; q="1, 2"; odd=a"b\c; bytes=` + "\xe9"
+	for _, c := range []struct{ spec, path, deep, other string }{
+		{"cookies: true", all, "deep=2; " + all, ""},
+		{"cookies: false", "", "", ""},
+		{"cookies: true\nheaders: {cookie: own=1}", "own=1; " + all, "own=1; deep=2; " + all, "own=1"},
+		{"sources:\n- hosts: [localhost]\n  cookies: true", "", "", ""},
+		{"sources:\n- hosts: [127.0.0.1]\n  cookies: true", all, "deep=2; " + all, ""},
+	} {
+		s := withSpec(t, c.spec)
+		s.get(e.URL+"/set").wants(t, messages.OK)
+		for url, want := range map[string]string{e.URL + "/next": c.path, e.URL + "/deep/x": c.deep, elsewhere + "/": c.other} {
+			s.get(url).wants(t, messages.OK)
+			if got := strings.Join(e.last(t).Header["Cookie"], " AND "); got != want {
+				t.Errorf("%s: %s got %q, want %q", c.spec, url, got, want)
+			}
 		}
 	}
 }

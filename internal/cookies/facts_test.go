@@ -1,0 +1,317 @@
+package cookies
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fact is what a user agent does with Set-Cookie fields.
+type fact struct {
+	set  string // fields, with newlines between
+	sent string // Cookie of the next request
+	from string // the URL that sets, and the one that is requested next; as in the case before if empty
+	to   string
+}
+
+// The table has the behaviour that RFC 6265, section 5, and the tests of its
+// working group describe, in cases of our own. The clock stands at 2000-01-01.
+var facts = map[string][]fact{
+	"names and values": {
+		{set: "a=b", sent: "a=b", from: "https://www.a.test/x/y", to: "https://www.a.test/x/z"},
+		{set: "a=b\nz=y", sent: "a=b; z=y"},
+		{set: "z=y\na=b", sent: "z=y; a=b"},
+		{set: "a=b\na=c", sent: "a=c"},
+		{set: "a=b\nz=y\na=c", sent: "a=c; z=y"}, // it keeps its age
+		{set: "a"},
+		{set: ""},
+		{set: "="},
+		{set: "=b"},
+		{set: "; a=b"},
+		{set: "a; b=c"},
+		{set: "a=", sent: "a="},
+		{set: " a = b ;", sent: "a=b"},
+		{set: "\ta\t=\tb\t", sent: "a=b"},
+		{set: "a===b", sent: "a===b"},
+		{set: "a=b c", sent: "a=b c"},
+		{set: `a="b"`, sent: `a="b"`},
+		{set: `a="b c"`, sent: `a="b c"`},
+		{set: `a="b;c"`, sent: `a="b`},
+		{set: `a=b"c\d`, sent: `a=b"c\d`},
+		{set: "a=b, c=d", sent: "a=b, c=d"},
+		{set: "a=é", sent: "a=é"},
+		{set: "é=\xe9", sent: "é=\xe9"},
+		{set: "a b=c", sent: "a b=c"},
+		{set: "$(@!=c", sent: "$(@!=c"},
+		{set: "$Version=1; a=b", sent: "$Version=1"},
+		{set: "a=b\x00c"},
+		{set: "a=b\rc"},
+		{set: "a=b\tc", sent: "a=b\tc"},
+		{set: "a=b\x7f"},
+		{set: "a=" + strings.Repeat("x", 4095), sent: "a=" + strings.Repeat("x", 4095)},
+		{set: "a=" + strings.Repeat("x", 4096)},
+	},
+	"attributes": {
+		{set: "a=b; Secure", sent: "a=b", from: "https://www.a.test/x/y", to: "https://www.a.test/x/z"},
+		{set: "a=b; HttpOnly; unknown=1; ;;", sent: "a=b"},
+		{set: "a=b; Secure", from: "https://www.a.test/x/y", to: "http://www.a.test/x/z"},
+		{set: "a=b; sECURE=no"},
+		{set: `a=b; "Secure"`, sent: "a=b"},
+		{set: "a=b; Secure x", sent: "a=b"},
+		{set: "a=b; Secure", from: "http://www.a.test/x/y", to: "https://www.a.test/x/z"},
+		{set: "__Secure-a=b", from: "https://www.a.test/", to: "https://www.a.test/"},
+		{set: "__Secure-a=b; Secure; Domain=a.test", sent: "__Secure-a=b"},
+		{set: "__Host-a=b; Secure; Path=/", sent: "__Host-a=b"},
+		{set: "__host-a=b; Secure; Path=/; Domain=www.a.test"},
+		{set: "__Host-a=b; Secure; Path=/x"},
+		{set: "__Host-a=b; Path=/"},
+	},
+	"ends": {
+		{set: "a=b; Max-Age=1", sent: "a=b", from: "https://www.a.test/", to: "https://www.a.test/"},
+		{set: "a=b; Max-Age=0"},
+		{set: "a=b; Max-Age=-1"},
+		{set: "a=b; Max-Age=-99999999999999999999"},
+		{set: "a=b; Max-Age=99999999999999999999", sent: "a=b"},
+		{set: "a=b; Max-Age=1,5", sent: "a=b"}, // it says nothing
+		{set: "a=b; Max-Age=", sent: "a=b"},
+		{set: "a=b; Max-Age=+1", sent: "a=b"},
+		{set: "a=b\nc=d\na=x; Max-Age=0", sent: "c=d"},
+		{set: "a=b; Expires=Fri, 31 Dec 1999 23:59:59 GMT"},
+		{set: "a=b; Expires=Sat, 01 Jan 2000 00:00:01 GMT", sent: "a=b"},
+		{set: "a=b; Expires=soon", sent: "a=b"},
+		{set: "a=b; Max-Age=9; Expires=Fri, 31 Dec 1999 23:59:59 GMT", sent: "a=b"}, // Max-Age goes first
+		{set: "a=b; Expires=Sat, 01 Jan 2050 00:00:01 GMT; Max-Age=0"},
+		{set: "a=b; Max-Age=0; Max-Age=9", sent: "a=b"}, // the last one counts
+	},
+	"paths": {
+		{set: "a=b", sent: "a=b", from: "https://www.a.test/x/y?q=/1/2", to: "https://www.a.test/x/"},
+		{set: "a=b", sent: "a=b", to: "https://www.a.test/x"},
+		{set: "a=b", sent: "a=b", to: "https://www.a.test/x?q"},
+		{set: "a=b", to: "https://www.a.test/"},
+		{set: "a=b", to: "https://www.a.test/xy"},
+		{set: "a=b", to: "https://www.a.test/X/"},
+		{set: "a=b; Path=/", sent: "a=b", to: "https://www.a.test/"},
+		{set: "a=b; Path", to: "https://www.a.test/"}, // that of the request
+		{set: "a=b; Path=y", to: "https://www.a.test/y"},
+		{set: "a=b; Path=/p", sent: "a=b", to: "https://www.a.test/p/q"},
+		{set: "a=b; Path=/p/", sent: "a=b", to: "https://www.a.test/p/q"},
+		{set: "a=b; Path=/p/", to: "https://www.a.test/p"},
+		{set: "a=b; Path=/p/", to: "https://www.a.test/pq"},
+		{set: "a=b; Path=/%70", to: "https://www.a.test/p"},
+		{set: "a=b; Path=/p?", to: "https://www.a.test/p"},
+		{set: "a=b; Path=/p; Path=/q", to: "https://www.a.test/p"},
+		{set: "a=b; Path=/p; Path=/q", sent: "a=b", to: "https://www.a.test/q"},
+		{set: "a=b; Path=/\na=c; Path=/p\na=d; Path=/p/q", sent: "a=d; a=c; a=b", to: "https://www.a.test/p/q/r"}, // the longest first
+	},
+	"domains": {
+		{set: "a=b", sent: "a=b", from: "http://www.a.test/", to: "http://www.a.test/"},
+		{set: "a=b", sent: "a=b", to: "http://www.a.test:8080/"}, // ports are no part of it
+		{set: "a=b", sent: "a=b", to: "https://www.a.test/"},
+		{set: "a=b", to: "http://a.test/"},
+		{set: "a=b", to: "http://x.www.a.test/"},
+		{set: "a=b; Domain=a.test", sent: "a=b", to: "http://other.a.test/"},
+		{set: "a=b; Domain=a.test", sent: "a=b", to: "http://a.test/"},
+		{set: "a=b; Domain=.A.Test", sent: "a=b", to: "http://other.a.test/"},
+		{set: "a=b; Domain=www.a.test", sent: "a=b", to: "http://x.www.a.test/"},
+		{set: "a=b; Domain=www.a.test", to: "http://other.a.test/"},
+		{set: "a=b; Domain=other.a.test", to: "http://other.a.test/"},
+		{set: "a=b; Domain=x.www.a.test", to: "http://x.www.a.test/"},
+		{set: "a=b; Domain=b.test", to: "http://www.a.test/"},
+		{set: "a=b; Domain=..a.test", to: "http://www.a.test/"},
+		{set: "a=b; Domain=a.test.", to: "http://www.a.test/"},
+		{set: "a=b; Domain=a.test:80", to: "http://www.a.test/"},
+		{set: `a=b; Domain="a.test"`, to: "http://www.a.test/"},
+		{set: "a=b; Domain=", sent: "a=b", to: "http://www.a.test/"},
+		{set: "a=b; Domain=a.test; Domain=b.test", to: "http://www.a.test/"},
+		{set: "a=b; Domain=b.test; Domain=a.test", sent: "a=b", to: "http://www.a.test/"},
+		{set: "a=b; Domain=test", to: "http://www.a.test/"},
+		{set: "a=b; Domain=co.uk", from: "http://a.co.uk/", to: "http://b.co.uk/"},
+		{set: "a=b; Domain=co.uk", to: "http://a.co.uk/"},
+		{set: "a=b; Domain=github.io", sent: "a=b", from: "http://github.io/", to: "http://github.io/"}, // for itself alone
+		{set: "a=b; Domain=github.io", to: "http://x.github.io/"},
+		{set: "a=b", sent: "a=b", from: "http://localhost/", to: "http://localhost/"},
+		{set: "a=b; Domain=localhost", sent: "a=b", to: "http://localhost/"},
+		{set: "a=b", sent: "a=b", from: "http://192.0.2.1/", to: "http://192.0.2.1/"},
+		{set: "a=b; Domain=192.0.2.1", sent: "a=b"},
+		{set: "a=b; Domain=2.1"},
+		{set: "a=b; Domain=0.2.1", to: "http://192.0.2.1/"},
+		{set: "a=b", sent: "a=b", from: "http://[2001:db8::1]:8080/", to: "http://[2001:db8::1]/"},
+	},
+}
+
+func TestFacts(t *testing.T) {
+	for group, cases := range facts {
+		t.Run(group, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				from, to := "", ""
+				for _, f := range cases {
+					if f.from != "" {
+						from = f.from
+					}
+					if f.to != "" {
+						to = f.to
+					}
+					s := NewStore(DefaultBytes)
+					s.Set("c", from, strings.Split(f.set, "\n"))
+					if got := s.Header("c", to); got != f.sent {
+						t.Errorf("%s sets %q: %s gets %q, want %q", from, f.set, to, got, f.sent)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A cookie set in the clear stands in for no secure one.
+func TestSecureCookiesAreLeftAlone(t *testing.T) {
+	for set, want := range map[string]string{
+		"a=evil":                  "a=good; b=good",
+		"a=evil; Domain=a.test":   "a=good; b=good",
+		"a=evil; Path=/":          "a=good; b=good",
+		"c=new":                   "a=good; b=good; c=new",
+		"b=new":                   "a=good; b=new", // that one is not secure
+		"a=evil; Max-Age=0":       "a=good; b=good",
+		"a=evil; Secure; Path=/x": "a=good; b=good",
+	} {
+		s := NewStore(DefaultBytes)
+		s.Set("c", "https://www.a.test/", []string{"a=good; Secure", "b=good"})
+		s.Set("c", "http://www.a.test/", []string{set})
+		if got := s.Header("c", "https://www.a.test/"); got != want {
+			t.Errorf("%q: %q, want %q", set, got, want)
+		}
+	}
+}
+
+func TestCookiesEndInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewStore(DefaultBytes)
+		const url = "https://a.test/"
+		s.Set("c", url, []string{"a=1; Max-Age=10", "b=2; Expires=Sat, 01 Jan 2000 00:00:20 GMT", "c=3"})
+		for _, want := range []string{"a=1; b=2; c=3", "b=2; c=3", "c=3"} {
+			if got := s.Header("c", url); got != want {
+				t.Errorf("at %s: %q, want %q", time.Now(), got, want)
+			}
+			time.Sleep(10 * time.Second)
+		}
+	})
+}
+
+func TestCrawlsHaveTheirOwnCookies(t *testing.T) {
+	s := NewStore(DefaultBytes)
+	s.Set("one", "https://a.test/", []string{"a=1"})
+	if got := s.Header("two", "https://a.test/"); got != "" {
+		t.Errorf("another crawl gets %q", got)
+	}
+}
+
+// A site that sets more cookies than there is room for goes on with the new ones.
+func TestTooManyCookiesEvictTheOldest(t *testing.T) {
+	s := NewStore(DefaultBytes)
+	const url = "https://a.test/"
+	for n := range 120 {
+		s.Set("c", url, []string{fmt.Sprintf("n%d=%d", n, n)})
+		s.Set("c", url, []string{"session=mine"}) // which is used all the time
+	}
+	got := strings.Split(s.Header("c", url), "; ")
+	if len(got) != maxPerDomain || got[0] != "session=mine" && got[1] != "session=mine" || got[len(got)-1] != "n119=119" {
+		t.Errorf("%d cookies are kept: %q", len(got), got)
+	}
+	for n := range 10 {
+		host := fmt.Sprintf("https://h%d.a.test/", n)
+		for m := range maxPerDomain {
+			s.Set("c", host, []string{fmt.Sprintf("m%d=1", m)})
+		}
+	}
+	if n := len(s.open(key{"c", "a.test"}).jar.cookies); n != maxPerJar {
+		t.Errorf("%d cookies of the domain are kept, want %d", n, maxPerJar)
+	}
+}
+
+// What strangers set stays within the memory of the store, and domains in use stay.
+func TestStoreIsBounded(t *testing.T) {
+	const most = 1 << 20
+	s := NewStore(most)
+	for n := range 1000 {
+		s.Set("c", fmt.Sprintf("https://a%d.test/", n), []string{"big=" + strings.Repeat("x", 4000)})
+		s.Set("c", "https://used.test/", []string{fmt.Sprintf("n=%d", n)})
+	}
+	sum := 0
+	for e := s.order.Front(); e != nil; e = e.Next() {
+		sum += e.Value.(*held).jar.bytes()
+	}
+	if sum != s.bytes || sum > most || sum < most/2 || s.order.Len() != len(s.jars) {
+		t.Errorf("%d bytes are kept, %d counted, of at most %d", sum, s.bytes, most)
+	}
+	if got := s.Header("c", "https://used.test/"); got != "n=999" {
+		t.Errorf("the domain in use has %q", got)
+	}
+	s.Set("c", "https://used.test/", []string{"n=1; Max-Age=0"})
+	if s.jars[key{"c", "used.test"}] != nil {
+		t.Error("a domain without cookies takes memory")
+	}
+}
+
+func TestDates(t *testing.T) {
+	for text, want := range map[string]string{
+		"Mon, 10-Dec-2007 17:02:24 GMT":            "2007-12-10T17:02:24Z",
+		"Sun, 06 Nov 1994 08:49:37 GMT":            "1994-11-06T08:49:37Z",
+		"Sunday, 06-Nov-94 08:49:37 GMT":           "1994-11-06T08:49:37Z",
+		"Sun Nov  6 08:49:37 1994":                 "1994-11-06T08:49:37Z",
+		"Sun, 6 November 94 8:9:7":                 "1994-11-06T08:09:07Z",
+		"06-Nov-69 00:00:00":                       "2069-11-06T00:00:00Z",
+		"06-Nov-70 00:00:00":                       "1970-11-06T00:00:00Z",
+		"00:00:00 6 nov 2030 +0500":                "2030-11-06T00:00:00Z", // zones do not count
+		"Wed Dec 12 2007 08:44:07 GMT-0500 (EST)":  "2007-12-12T08:44:07Z",
+		"2030 Nov 6 08:49:37":                      "2030-11-06T08:49:37Z", // 2030 can be no day
+		"30 Nov 6 08:49:37":                        "",                     // but 30 can
+		"6th Nov 1994th 08:49:37pm":                "1994-11-06T08:49:37Z",
+		"29 Feb 2024 00:00:00":                     "2024-02-29T00:00:00Z",
+		"29 Feb 2023 00:00:00":                     "",
+		"31 Jun 2023 00:00:00":                     "",
+		"0 Jun 2023 00:00:00":                      "",
+		"32 Jun 2023 00:00:00":                     "",
+		"6 Nov 1600 00:00:00":                      "",
+		"6 Nov 1601 00:00:00":                      "1601-11-06T00:00:00Z",
+		"6 Nov 2023 24:00:00":                      "",
+		"6 Nov 2023 23:60:00":                      "",
+		"6 Nov 2023 23:59:60":                      "",
+		"6 Nov 2023 23:59":                         "",
+		"6 Nov 2023":                               "",
+		"6 Nov 23:59:59":                           "",
+		"6 2023 23:59:59":                          "",
+		"Nov 2023 23:59:59":                        "",
+		"6 Nov 12345 00:00:00":                     "",
+		"6 Nov 2023 00: 00:00":                     "",
+		"":                                         "",
+		"0":                                        "",
+		"Thu, 01 Jan 1970 00:00:00 GMT":            "1970-01-01T00:00:00Z",
+		"Fri, 31 Dec 9999 23:59:59 GMT":            "9999-12-31T23:59:59Z",
+		"Tue, 19-Jan-2038 03:14:07 GMT; path=/ 12": "2038-01-19T03:14:07Z",
+	} {
+		got := ""
+		if at, ok := parseDate(text); ok {
+			got = at.Format(time.RFC3339)
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Whatever comes, what goes back is a valid field, and the store stays in bounds.
+func FuzzSet(f *testing.F) {
+	for _, cases := range facts {
+		for _, c := range cases {
+			f.Add(c.set)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := NewStore(1 << 16)
+		s.Set("c", "https://www.a.test/x", strings.Split(text, "\n"))
+		if got := s.Header("c", "https://www.a.test/x"); strings.ContainsFunc(got, isControl) {
+			t.Errorf("%q goes back as %q", text, got)
+		}
+	})
+}
