@@ -40,6 +40,7 @@ type cli struct {
 	Pause    pauseCmd    `cmd:"" help:"Stop sending requests for a crawl, or for one of its hosts."`
 	Resume   resumeCmd   `cmd:"" help:"Let a crawl go on."`
 	Cancel   cancelCmd   `cmd:"" help:"Give up what is queued of a crawl."`
+	Delete   deleteCmd   `cmd:"" help:"Forget a crawl and all that is known of it; its output stays."`
 	Dead     deadCmd     `cmd:"" help:"Look at messages that no stage could handle; redrive or drop them."`
 	Replay   replayCmd   `cmd:"" help:"Parse stored pages again, write stored records again, rebuild the frontier."`
 	Cat      catCmd      `cmd:"" help:"Print the records of an output directory, a line each."`

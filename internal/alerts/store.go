@@ -28,14 +28,11 @@ func OpenStore(ctx context.Context, b *stages.Bus) (*Store, error) {
 // read.
 var ErrChanged = errors.New("the alerts of the crawl were changed by another process")
 
-// key is where the state of a crawl is.
-func key(crawl string) string { return "alerts." + crawl }
-
 // Load returns the state of a crawl and its revision; both are zero if there is
 // none. One that cannot be read counts as none.
 func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
 	var st State
-	e, err := s.kv.Get(ctx, key(crawl))
+	e, err := s.kv.Get(ctx, messages.KeyAlerts(crawl))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return st, 0, nil
 	}
@@ -55,7 +52,7 @@ func (s *Store) Save(ctx context.Context, crawl string, st *State, rev uint64) (
 	if err != nil {
 		return 0, fmt.Errorf("encode the alerts of crawl %s: %w", crawl, err)
 	}
-	rev, err = stages.Swap(ctx, s.kv, key(crawl), text, rev)
+	rev, err = stages.Swap(ctx, s.kv, messages.KeyAlerts(crawl), text, rev)
 	if stages.IsConflict(err) {
 		return 0, ErrChanged
 	}

@@ -30,8 +30,8 @@ func TestDeletedAlertsAreStoredAgain(t *testing.T) {
 	}
 	for _, remove := range []func() error{
 		func() error { return nil },
-		func() error { return s.kv.Delete(ctx, key("c")) },
-		func() error { return s.kv.Purge(ctx, key("c")) },
+		func() error { return s.kv.Delete(ctx, messages.KeyAlerts("c")) },
+		func() error { return s.kv.Purge(ctx, messages.KeyAlerts("c")) },
 	} {
 		if err := remove(); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -276,6 +277,15 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
 		return nil, fmt.Errorf("list crawls: %w", err)
 	}
+	names := make(map[string]bool)
+	deleted := make(map[string]bool)
+	for _, key := range keys {
+		if crawl, ok := messages.CrawlOfDeletion(key); ok {
+			deleted[crawl] = true
+		} else {
+			names[key] = true
+		}
+	}
 	for _, stream := range []string{messages.StreamSeeds, messages.StreamURLs} {
 		s, err := bus.JS.Stream(ctx, stream)
 		if err != nil {
@@ -286,11 +296,28 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 			return nil, fmt.Errorf("look at stream %s: %w", stream, err)
 		}
 		for subject := range info.State.Subjects {
-			keys = append(keys, messages.CrawlOf(subject))
+			name := messages.CrawlOf(subject)
+			if deleted[name] && !names[name] {
+				// Until the deletion is done, what is there is of the deleted crawl.
+				if deleted[name], err = beingDeleted(ctx, kv, name); err != nil {
+					return nil, err
+				}
+			}
+			names[name] = names[name] || !deleted[name]
 		}
 	}
-	slices.Sort(keys)
-	return slices.Compact(keys), nil
+	maps.DeleteFunc(names, func(_ string, known bool) bool { return !known })
+	return slices.Sorted(maps.Keys(names)), nil
+}
+
+// beingDeleted reports whether the deletion of a crawl is not done yet.
+func beingDeleted(ctx context.Context, kv jetstream.KeyValue, crawl string) (bool, error) {
+	e, err := kv.Get(ctx, messages.KeyDeletion(crawl))
+	if err != nil {
+		return false, fmt.Errorf("look at the deletion of crawl %s: %w", crawl, err)
+	}
+	d, err := messages.DecodeDeletion(e.Value(), e.Revision())
+	return err == nil && !d.Done, err
 }
 
 // Since fills in the rates and the warnings of o, which came after before.

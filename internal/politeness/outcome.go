@@ -9,7 +9,7 @@ type Outcome struct {
 	// for the smoothed response time, unless it is 0.
 	Took time.Duration
 	// RetryAfter is what the host asked for, if more than 0. It counts with
-	// Throttled and HostFailure: that of a redirect is about its target only.
+	// Throttled, HostFailure and Abandoned: that of a redirect is about its target only.
 	RetryAfter time.Duration
 	// CrawlDelay is what robots.txt says now (0 if it says nothing); nil leaves
 	// what was known. For a group of hosts it is the longest of theirs.
@@ -32,6 +32,9 @@ const (
 	Good
 	// Throttled is a refusal for now: 429 and 503.
 	Throttled
+	// Abandoned is of a request that may still be under way, and of which nobody will
+	// say how it ended: the host is left alone for RetryAfter, by when it has.
+	Abandoned
 	// HostFailure is of DNS, connection or TLS, a timeout, a stalled body, or 5xx
 	// other than 503.
 	HostFailure

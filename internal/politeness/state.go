@@ -88,7 +88,7 @@ func (s *State) judge(r *Rules, o Outcome, seed uint64) Event {
 		return s.answered(s.slowDown(r))
 	case HostFailure:
 		return s.failed(r, seed)
-	case Neutral, Unsent:
+	case Neutral, Unsent, Abandoned:
 	}
 	return NoEvent
 }
@@ -178,7 +178,7 @@ func (s *State) rest(r *Rules, o Outcome, seed uint64) {
 	if s.slow > s.ordinary(r) {
 		why = forBackoff
 	}
-	if o.Kind == Throttled || o.Kind == HostFailure {
+	if o.Kind == Throttled || o.Kind == HostFailure || o.Kind == Abandoned {
 		if asked := min(o.RetryAfter, r.maxRetryAfter()); asked > d {
 			d, why = asked, forRetryAfter
 		}
@@ -190,3 +190,15 @@ func (s *State) rest(r *Rules, o Outcome, seed uint64) {
 
 // Failing reports whether the host failed when it was last asked.
 func (s *State) Failing() bool { return s.failures > 0 }
+
+// Forgettable reports whether a host that is not asked now can be treated as one that
+// never was: it did not refuse or fail, asks for no delay of its own, and was left
+// alone for longer than any delay lasts.
+func (s *State) Forgettable(now int64) bool {
+	asked := max(s.began, s.ended)
+	return s.failures == 0 && s.opened == 0 && s.slow == 0 && s.crawlDelay == 0 &&
+		now-asked > int64(max(forgetAfter, s.wait))
+}
+
+// forgetAfter is for how long a host that was asked is not forgotten.
+const forgetAfter = maxSlow

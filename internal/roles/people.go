@@ -59,11 +59,11 @@ func (in *Installation) operator() Role {
 		redrive.Subjects = append(redrive.Subjects, "$JS.API.DIRECT.GET."+s)
 	}
 	return Role{
-		Name: Operator, About: "people who steer: all of the viewer, `explain`, `seed`, `pause`, `resume`, `cancel`, `spec apply`, `dead`, `replay`, `doctor`",
+		Name: Operator, About: "people who steer: all of the viewer, `explain`, `seed`, `pause`, `resume`, `cancel`, `delete`, `spec apply`, `dead`, `replay`, `doctor`",
 		Publish: append(look(),
 			Grants{"seeds", []string{messages.SubjectSeeds("*")}},
 			spec("*"),
-			Grants{"pause, resume, cancel", []string{messages.SubjectControl}},
+			Grants{"pause, resume, cancel, delete", []string{messages.SubjectControl}},
 			Grants{"read and remove dead letters", []string{
 				"$JS.API.CONSUMER.CREATE." + messages.StreamDead + ".*.seine.dead.>",
 				"$JS.API.CONSUMER.INFO." + messages.StreamDead + ".*", "$JS.API.CONSUMER.DELETE." + messages.StreamDead + ".*",

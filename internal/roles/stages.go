@@ -28,7 +28,7 @@ func (in *Installation) frontier() Role {
 			own, janitor, sweep(), in.readByFrontier(),
 			{"send requests; seeds as candidates", []string{partitioned("fetch"), partitioned("urls")}},
 			dead(messages.StageFrontier),
-			specs(">"), spec("*"),
+			specs(">"), spec("*"), deletions(),
 			lease(messages.StageFrontier),
 			{"agree on layout, budgets, snapshots", []string{
 				get(messages.BucketMeta, ">"), put(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
@@ -45,6 +45,17 @@ func (in *Installation) frontier() Role {
 			}},
 		},
 	}
+}
+
+// deletions lets a frontier delete crawls.
+func deletions() Grants {
+	g := Grants{"delete crawls", []string{
+		put(messages.BucketCrawls, messages.KeyDeletion("*")), "$JS.API.STREAM.PURGE." + messages.StreamDead, "$JS.API.STREAM.MSG.GET." + messages.StreamDead,
+	}}
+	for _, b := range []string{messages.BucketCrawls, messages.BucketMeta, messages.BucketDuplicates} {
+		g.Subjects = append(g.Subjects, "$JS.API.STREAM.PURGE."+kv(b))
+	}
+	return g
 }
 
 // readByFrontier is what a frontier reads: its inputs, and what is in FETCH.

@@ -80,6 +80,11 @@ func specs(keys string) Grants {
 	g := info(kv(messages.BucketCrawls))
 	g.Why = "read specs"
 	g.Subjects = append(g.Subjects, watch(messages.BucketCrawls, keys)...)
+	deletions := "*"
+	if keys != ">" {
+		deletions = keys
+	}
+	g.Subjects = append(g.Subjects, get(messages.BucketCrawls, messages.KeyDeletion(deletions)))
 	if keys == ">" {
 		g.Subjects = append(g.Subjects, "$JS.API.STREAM.MSG.GET."+kv(messages.BucketCrawls))
 	}

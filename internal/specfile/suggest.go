@@ -19,6 +19,10 @@ func suggest(written string, known []string) string {
 	return best
 }
 
+// Nearest returns the name of several that was most likely meant, "" if none is like
+// the one that was written.
+func Nearest(written string, names []string) string { return suggest(written, names) }
+
 // distance is how many characters must be put in, taken out, replaced or
 // swapped with their neighbour to make b of a (optimal string alignment).
 func distance(a, b string) int {

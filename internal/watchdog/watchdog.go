@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -152,12 +153,22 @@ func (w *Watchdog) round(ctx context.Context, every time.Duration) time.Duration
 			w.Log.Debug("cannot judge", "crawl", c.Name, "error", err)
 		}
 	}
+	w.letGo(seen.Crawls)
 	figures.Store(w.figures(seen))
 	took := time.Since(began)
 	if slices.ContainsFunc(seen.Crawls, func(c overview.Crawl) bool { return c.Problem != "" }) {
 		return max(minEvery, took) // as when a frontier has just started; most of that was waiting
 	}
 	return max(next, min(rest*took, maxEvery))
+}
+
+// letGo forgets the crawls that are no more: they were deleted.
+func (w *Watchdog) letGo(crawls []overview.Crawl) {
+	there := make(map[string]bool, len(crawls))
+	for i := range crawls {
+		there[crawls[i].Name] = true
+	}
+	maps.DeleteFunc(w.watched, func(name string, k *watched) bool { return !there[name] && !k.posting })
 }
 
 // Interval is how often to look for the sake of some thresholds.

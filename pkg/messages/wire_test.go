@@ -32,6 +32,7 @@ func TestWireExamples(t *testing.T) {
 		"record":     func(b []byte) error { return first(CheckRecord(id, b), known(b, new(Record))) },
 		"spec":       func(b []byte) error { _, err := DecodeSpec(b); return first(err, known(b, new(Spec))) },
 		"layout":     func(b []byte) error { return known(b, new(Layout)) },
+		"deletion":   func(b []byte) error { _, err := DecodeDeletion(b, 1); return first(err, known(b, new(Deletion))) },
 		"seeds": func(b []byte) error {
 			seeds, bad := DecodeSeeds(b)
 			if len(seeds) == 0 || len(bad) > 0 {
@@ -107,6 +108,7 @@ func TestWireTables(t *testing.T) {
 	// Every field of every message is mentioned.
 	for _, v := range []any{
 		&Candidates{}, &Candidate{}, &Request{}, &Result{}, &Page{}, &Record{}, &Layout{}, &Seed{}, &Timings{},
+		&Deletion{}, &StreamEnd{},
 		&SourceRule{}, &PriorityRule{}, &RecrawlRule{},
 	} {
 		for _, name := range fieldNames(v) {

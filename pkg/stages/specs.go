@@ -26,13 +26,48 @@ type Specs struct {
 
 	mu         sync.RWMutex
 	byCrawl    map[string]Revised
+	deletions  map[string]*messages.Deletion
+	watched    uint64 // all up to this revision is known
 	generation atomic.Uint64
 }
 
-// Revised is a spec and the revision of the key it was read from.
+// Revised is a spec and the revision of the key it was read from; or that of the
+// crawl's last deletion, if it has had no spec since.
 type Revised struct {
 	*messages.Spec
 	Rev uint64
+	// Deletion is the last of the crawl's name, nil if it never was deleted.
+	Deletion *messages.Deletion
+}
+
+// Deleted reports whether what was made under a revision of the spec belongs to a
+// crawl that was deleted. Whoever is given such a message drops it: what comes of
+// it would bring the crawl back.
+func (r Revised) Deleted(rev uint64) bool { return r.Deletion != nil && rev < r.Deletion.Rev }
+
+// Since is the revision of the crawl's last deletion, before which everything is of
+// a deleted crawl; 0 if there is none.
+func (r Revised) Since() uint64 {
+	if r.Deletion == nil {
+		return 0
+	}
+	return r.Deletion.Rev
+}
+
+// FirstRound is that of the crawl's visits: see messages.FirstRound.
+func (r Revised) FirstRound() uint32 {
+	if r.Deletion == nil {
+		return messages.FirstRound(0)
+	}
+	return messages.FirstRound(r.Deletion.Count)
+}
+
+// Deletion returns the last deletion of a crawl, as far as it is known; nil if there
+// is none.
+func (s *Specs) Deletion(crawl string) *messages.Deletion {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.deletions[crawl]
 }
 
 // OpenSpecs reads the specs that there are.
@@ -45,7 +80,7 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 }
 
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
-	return &Specs{bus: b, kv: kv, byCrawl: make(map[string]Revised)}
+	return &Specs{bus: b, kv: kv, byCrawl: make(map[string]Revised), deletions: make(map[string]*messages.Deletion)}
 }
 
 // FollowSpecs opens the specs for a stage and follows them until stop is called.
@@ -96,15 +131,35 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 			if e == nil { // all that there was has been sent
 				continue
 			}
-			if e.Operation() == jetstream.KeyValuePut && s.store(e) && changed != nil {
-				changed(e.Key())
+			news := e.Operation() == jetstream.KeyValuePut && s.store(e)
+			s.reached(e.Revision())
+			if news && changed != nil {
+				changed(crawlOfKey(e.Key()))
 			}
 		}
 	}
 }
 
+// crawlOfKey returns the crawl that a key is about.
+func crawlOfKey(key string) string {
+	if crawl, ok := messages.CrawlOfDeletion(key); ok {
+		return crawl
+	}
+	return key
+}
+
+// reached notes how far the bucket is known.
+func (s *Specs) reached(rev uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watched = max(s.watched, rev)
+}
+
 // store keeps what e holds, if it is newer than what is known.
 func (s *Specs) store(e jetstream.KeyValueEntry) bool {
+	if crawl, ok := messages.CrawlOfDeletion(e.Key()); ok {
+		return s.storeDeletion(crawl, e.Value(), e.Revision())
+	}
 	spec := s.decode(e)
 	return spec != nil && s.keep(e.Key(), spec, e.Revision())
 }
@@ -125,7 +180,11 @@ func (s *Specs) keep(crawl string, spec *messages.Spec, rev uint64) bool {
 	if s.byCrawl[crawl].Rev >= rev {
 		return false
 	}
-	s.byCrawl[crawl] = Revised{spec, rev}
+	d := s.deletions[crawl]
+	if d != nil && rev < d.Rev {
+		return false
+	}
+	s.byCrawl[crawl] = Revised{spec, rev, d}
 	s.generation.Add(1)
 	return true
 }
@@ -166,19 +225,25 @@ func (s *Specs) change(ctx context.Context, crawl string, change func(*messages.
 // current returns the spec of a crawl to change, and the revision of its key, 0 if
 // that holds none. One that cannot be read is an error: it may be of a newer build.
 func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint64, error) {
-	e, err := s.kv.Get(ctx, crawl)
-	if err == nil {
-		spec, err := messages.DecodeSpec(e.Value())
-		return spec, e.Revision(), err
-	}
-	if !errors.Is(err, jetstream.ErrKeyNotFound) {
+	since, err := s.deletedAt(ctx, crawl)
+	if err != nil {
 		return nil, 0, err
 	}
-	if _, spec, err := s.usable(ctx, crawl); spec != nil || err != nil {
-		return spec, 0, err
+	spec, rev := messages.DefaultSpec(), uint64(0)
+	e, err := s.kv.Get(ctx, crawl)
+	switch {
+	case err == nil && e.Revision() > since:
+		spec, err := messages.DecodeSpec(e.Value())
+		return spec, e.Revision(), err
+	case err == nil:
+		rev = e.Revision() // of the deleted crawl
+	case !errors.Is(err, jetstream.ErrKeyNotFound):
+		return nil, 0, err
 	}
-	spec := messages.DefaultSpec()
-	return &spec, 0, nil
+	if e, before, err := s.usable(ctx, crawl); err != nil || before != nil && e.Revision() > since {
+		return before, rev, err
+	}
+	return &spec, rev, nil
 }
 
 // Get returns the newest spec of a crawl, at least of revision rev: a message
@@ -194,13 +259,19 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 			return r, nil
 		}
 		err := s.read(ctx, crawl)
+		if err == nil {
+			err = s.readDeletion(ctx, crawl)
+		}
 		if r, ok := s.known(crawl); err == nil && ok && r.Rev >= rev {
 			return r, nil
 		}
 		switch {
 		case err != nil:
 		case s.sure:
-			if err = s.ask(ctx, crawl); err == nil {
+			if err = s.ask(ctx, crawl, crawl); err == nil {
+				err = s.readDeletion(ctx, crawl)
+			}
+			if err == nil {
 				return s.knownOrDefault(crawl), nil
 			}
 		case rev == 0 || time.Since(began) > replicaBehind:
@@ -225,22 +296,31 @@ func (s *Specs) knownOrDefault(crawl string) Revised {
 	defer s.mu.Unlock()
 	r, ok := s.byCrawl[crawl]
 	if !ok {
-		d := messages.DefaultSpec()
-		r = Revised{&d, 0}
+		r = Revised{Spec: defaultSpec()}
 		s.byCrawl[crawl] = r
 	}
 	return r
 }
 
-// ask asks the leader for the newest spec of a crawl. If it returns no error, there
-// is no other than what is known then.
-func (s *Specs) ask(ctx context.Context, crawl string) error {
-	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: "$KV." + messages.BucketCrawls + "." + crawl})
+// defaultSpec is the one of all crawls that have none. Nobody changes it.
+var defaultSpec = sync.OnceValue(func() *messages.Spec {
+	d := messages.DefaultSpec()
+	return &d
+})
+
+// ask asks the leader for the newest value of a key about a crawl. If it returns no
+// error, there is no other than what is known then.
+func (s *Specs) ask(ctx context.Context, crawl, key string) error {
+	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: "$KV." + messages.BucketCrawls + "." + key})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if key != crawl {
+		s.storeDeletion(crawl, m.Data, m.Seq)
+		return nil
 	}
 	if spec, err := messages.DecodeSpec(m.Data); err == nil { // not a deletion, nor a slip of the pen
 		s.keep(crawl, spec, m.Seq)
@@ -279,7 +359,11 @@ func (s *Specs) usable(ctx context.Context, crawl string) (jetstream.KeyValueEnt
 // its revision.
 func (s *Specs) Put(ctx context.Context, crawl string, spec *messages.Spec) (uint64, error) {
 	text := spec.Encode()
-	if e, err := s.kv.Get(ctx, crawl); err == nil && string(e.Value()) == string(text) {
+	since, err := s.deletedAt(ctx, crawl)
+	if err != nil {
+		return 0, err
+	}
+	if e, err := s.kv.Get(ctx, crawl); err == nil && e.Revision() > since && string(e.Value()) == string(text) {
 		return e.Revision(), nil
 	}
 	rev, err := s.kv.Put(ctx, crawl, text)

@@ -151,6 +151,9 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 	if err != nil {
 		return stages.Output{}, err
 	}
+	if spec.Deleted(req.Rev) {
+		return stages.Output{}, nil // nobody waits for the result
+	}
 	letGo, err := f.hands.take(ctx, req.ID())
 	if err != nil {
 		return stages.Output{}, err
@@ -237,7 +240,7 @@ func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
 	return &turn{
 		req: req, spec: spec, partition: partition,
 		ask: ask{
-			crawl: req.Crawl, url: req.URL,
+			crawl: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), url: req.URL,
 			delay: time.Duration(req.Delay), interval: time.Duration(req.Interval),
 			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody), archive: spec.Archive,
 			object: objectName(partition, messages.VisitID(req.Crawl, req.Visit)),

@@ -12,8 +12,8 @@ import (
 // candidates applies a message of URLS: new URLs are queued or excluded, and
 // the visit that it ends is ended. It returns the URLs that are none.
 func (s *shard) candidates(m *messages.Candidates, partitions int, now int64) (bad []errCandidate, err error) {
-	rules, err := s.rules(m.Crawl, m.Rev)
-	if err != nil {
+	rules, err := s.admits(m.Crawl, m.Rev, now)
+	if err != nil || rules == nil {
 		return nil, err
 	}
 	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
@@ -68,7 +68,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		}
 	}
 	found := &record{
-		URL: c.URL, Referrer: m.Referrer, Priority: rules.priority(c.URL, c.Priority), Round: 1,
+		URL: c.URL, Referrer: m.Referrer, Priority: rules.priority(c.URL, c.Priority), Round: rules.FirstRound(),
 		Seed: opens, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
 	}
 	if found.Run > crawl.LatestRun {
@@ -112,7 +112,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 // saltFor is that of the crawl's run under way: see recent.
 func (c *crawl) saltFor(name string) uint64 {
 	if c.salted != c.Run {
-		c.salt, c.salted = saltOf(name, c.Run), c.Run
+		c.salt, c.salted = saltOf(name, c.Since, c.Run), c.Run
 	}
 	return c.salt
 }

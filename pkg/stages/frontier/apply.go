@@ -15,10 +15,13 @@ import (
 // is a repeat, and changes nothing, unless this state is older than the
 // request: see adopt.
 func (s *shard) result(res *messages.Result, now int64) error {
+	rules, err := s.admits(res.Crawl, res.Rev, now)
+	if err != nil || rules == nil {
+		return err
+	}
 	id := urlID{res.Crawl, res.Visit.URL}
 	req := s.inFlight[id]
 	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
-		var err error
 		final := !res.Class.Retryable()
 		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, final, now); err != nil || req == nil {
 			return err
@@ -29,10 +32,6 @@ func (s *shard) result(res *messages.Result, now int64) error {
 		return nil
 	case res.Attempt != req.Sent && res.Class.Retryable():
 		return nil // of an attempt given up; the one under way decides
-	}
-	rules, err := s.rules(res.Crawl, res.Rev)
-	if err != nil {
-		return err
 	}
 	pace, err := s.rulesOf(req.host) // of all crawls that want it, this one included
 	if err != nil {

@@ -27,6 +27,9 @@ type budgets struct {
 
 // budgetDoc is the value of the key.
 type budgetDoc struct {
+	// Since is the revision of the deletion of the name that the crawl came after: the
+	// budgets of a crawl that was deleted are nobody's.
+	Since     uint64           `json:"since,omitempty"`
 	StartedMS int64            `json:"started_ms"` // of the first request for a grant
 	Pages     map[string]int64 `json:"pages,omitempty"`
 	Bytes     map[string]int64 `json:"bytes,omitempty"`
@@ -43,21 +46,27 @@ const leastBytes = 64 << 10
 
 // settle tells what partition p has used of the budgets of a crawl, and gets it
 // more, or gives back what it does not need.
-func (b *budgets) settle(ctx context.Context, crawl string, p int, used usage, more bool, spec *messages.Spec) (quota, error) {
+func (b *budgets) settle(ctx context.Context, crawl string, p int, used usage, more bool, spec stages.Revised) (quota, error) {
 	kv, err := b.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return quota{}, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	key := "budget." + crawl
+	key := messages.KeyBudget(crawl)
 	for {
 		doc, rev, err := readBudget(ctx, kv, key)
 		if err != nil {
 			return quota{}, err
 		}
+		switch since := spec.Since(); {
+		case doc.Since < since:
+			doc = &budgetDoc{Since: since}
+		case doc.Since > since: // the crawl was deleted
+			return quota{over: true}, nil
+		}
 		if doc.StartedMS == 0 {
 			doc.StartedMS = b.now() / 1e6
 		}
-		q := doc.grant(strconv.Itoa(p), used, more, b.bus.Layout.Partitions, spec)
+		q := doc.grant(strconv.Itoa(p), used, more, b.bus.Layout.Partitions, spec.Spec)
 		text, err := json.Marshal(doc)
 		if err != nil {
 			return quota{}, fmt.Errorf("encode budget: %w", err)

@@ -157,12 +157,16 @@ func (c *Client) Host(ctx context.Context, host string) (HostStatus, error) {
 // SetState pauses, resumes or cancels a crawl, or, if host is not empty, what
 // it wants of one host. It returns the revision of the spec that says so.
 func (c *Client) SetState(ctx context.Context, crawl, host string, state messages.RunState) (uint64, error) {
+	return c.control(ctx, Control{Crawl: crawl, Host: host, State: state})
+}
+
+func (c *Client) control(ctx context.Context, order Control) (uint64, error) {
 	var reply struct {
 		Rev uint64 `json:"rev"`
 	}
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
-	err := c.request(ctx, messages.SubjectControl, Control{Crawl: crawl, Host: host, State: state}, &reply)
+	err := c.request(ctx, messages.SubjectControl, order, &reply)
 	return reply.Rev, err
 }
 
@@ -221,7 +225,7 @@ func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) End {
 	late := false
 	for i := range parts {
 		late = late || parts[i].Late
-		if parts[i].Reviewing {
+		if parts[i].Reviewing || parts[i].Removing {
 			return NotEnded
 		}
 	}

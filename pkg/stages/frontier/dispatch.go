@@ -52,7 +52,7 @@ func (s *shard) retries(now int64) error {
 		s.tx.delete(append([]byte(nil), key...))
 		id := urlID{name, messages.URLHash(hash)}
 		r, err := s.record(id)
-		if err == nil && r != nil && r.Due == at {
+		if err == nil && r != nil && r.Due == at && !s.isDoomed(name) {
 			due = append(due, id)
 		}
 		return err == nil, err
@@ -188,6 +188,8 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 	}
 	pace := rules.paceOf(h.hostname())
 	switch c := s.crawl(w.crawl); {
+	case c.doomed(rules):
+		return nil, nil // it is about to be taken away
 	case pace.state != messages.Running:
 		s.park(h, w)
 		return nil, nil

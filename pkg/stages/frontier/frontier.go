@@ -80,19 +80,23 @@ func (f *Frontier) Run(ctx context.Context) error {
 	g.Go(func() error { return f.leases.Run(gctx) })
 	g.Go(func() error { return f.intake().Run(gctx) })
 	g.Go(func() error { return f.serve(gctx) })
-	g.Go(func() error {
-		j := stages.NewJanitor(f.bus)
-		j.KeepShare, j.KeepAge = f.cfg.KeepShare, time.Duration(f.cfg.KeepAge)
-		j.BodiesBytes = int64(f.cfg.BodiesBytes)
-		if f.cfg.SnapshotEvery > 0 {
-			j.Snapshots = f.snapshots
-		}
-		return j.Run(gctx)
-	})
+	g.Go(func() error { return f.janitor().Run(gctx) })
+	g.Go(func() error { return f.finishDeletions(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("frontier: %w", err)
 	}
 	return nil
+}
+
+// janitor returns one that keeps what the configuration says.
+func (f *Frontier) janitor() *stages.Janitor {
+	j := stages.NewJanitor(f.bus)
+	j.KeepShare, j.KeepAge = f.cfg.KeepShare, time.Duration(f.cfg.KeepAge)
+	j.BodiesBytes = int64(f.cfg.BodiesBytes)
+	if f.cfg.SnapshotEvery > 0 {
+		j.Snapshots = f.snapshots
+	}
+	return j
 }
 
 // Ready reports whether this process owns any partition, or is there for when
@@ -129,6 +133,9 @@ func (b rulebook) rules(crawl string, rev uint64) (*rules, error) {
 	return b.f.rules(b.ctx, crawl, rev)
 }
 func (b rulebook) generation() uint64 { return b.f.specs.Generation() }
+func (b rulebook) deletion(crawl string) *messages.Deletion {
+	return b.f.specs.Deletion(crawl)
+}
 
 // rules returns the compiled spec of a crawl, at least of revision rev.
 func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules, error) {
@@ -136,9 +143,13 @@ func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules,
 	if err != nil {
 		return nil, err
 	}
+	return f.compiledFor(crawl, spec)
+}
+
+func (f *Frontier) compiledFor(crawl string, spec stages.Revised) (*rules, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r := f.compiled[crawl]; r != nil && r.Spec == spec.Spec {
+	if r := f.compiled[crawl]; r != nil && r.Revised == spec {
 		return r, nil
 	}
 	r, err := compile(spec)

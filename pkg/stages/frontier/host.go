@@ -3,6 +3,7 @@ package frontier
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"seine/internal/politeness"
@@ -63,6 +64,11 @@ func (h *host) of(crawl string) *work {
 	h.work = append(h.work, w)
 	h.rules = nil
 	return w
+}
+
+// wants reports whether a crawl wants, or wanted, anything of the host.
+func (h *host) wants(crawl string) bool {
+	return slices.ContainsFunc(h.work, func(w *work) bool { return w.crawl == crawl })
 }
 
 // active reports whether w counts for how the host is asked.

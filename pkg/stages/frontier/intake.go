@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,7 +28,16 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 	if err := messages.CheckCrawl(crawl); err != nil {
 		return out, stages.PoisonError(err)
 	}
-	rules, err := f.rules(ctx, crawl, 0)
+	// A crawl of the name may have been deleted a moment ago: what is fed since is for
+	// the next.
+	spec, err := f.specs.GetSure(ctx, crawl)
+	if err != nil {
+		return out, err
+	}
+	if covered, err := f.covers(ctx, spec.Deletion, m); err != nil || covered {
+		return out, err
+	}
+	rules, err := f.compiledFor(crawl, spec)
 	if err != nil {
 		return out, err
 	}
@@ -45,6 +55,18 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 		}
 	}
 	return out, nil
+}
+
+// covers reports whether a message was stored before its crawl was deleted.
+func (f *Frontier) covers(ctx context.Context, d *messages.Deletion, m *stages.Message) (bool, error) {
+	if d == nil || d.Streams[m.Stream].Sequence < m.Sequence {
+		return false, nil
+	}
+	s, err := f.bus.JS.Stream(ctx, m.Stream)
+	if err != nil {
+		return false, fmt.Errorf("look at stream %s: %w", m.Stream, err)
+	}
+	return d.Covers(m.Stream, s.CachedInfo().Created, m.Sequence), nil
 }
 
 func (f *Frontier) byPartition(seeds []messages.Seed, rules *rules) map[int][]messages.Candidate {

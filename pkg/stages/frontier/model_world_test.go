@@ -42,6 +42,8 @@ type river struct {
 	compiled map[string]*rules
 	gen      uint64
 	budgets  map[string]*budgetDoc
+	// deletions are the last of each crawl.
+	deletions map[string]*messages.Deletion
 
 	urls, results []message // as stored, from sequence 1
 	stored        int       // over both
@@ -80,7 +82,7 @@ func newRiver(t *rapid.T, specs map[string]*messages.Spec) *river {
 	r := &river{
 		T: t, machine: newMachine(time.Unix(1_800_000_000, 0)), disk: vfs.NewCrashableMem(),
 		specs: make(map[string]*messages.Spec), compiled: make(map[string]*rules),
-		budgets: make(map[string]*budgetDoc), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
+		budgets: make(map[string]*budgetDoc), deletions: make(map[string]*messages.Deletion), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
 	}
 	r.model = newModel(r)
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
@@ -99,11 +101,12 @@ func (r *river) really() int64 { return r.now.UnixNano() }
 // rules and generation make the river its shard's Rulebook.
 func (r *river) rules(crawl string, _ uint64) (*rules, error) { return r.compiled[crawl], nil }
 func (r *river) generation() uint64                           { return r.gen }
+func (r *river) deletion(crawl string) *messages.Deletion     { return r.deletions[crawl] }
 
 func (r *river) change(name string, spec *messages.Spec) {
 	r.must(spec.Validate())
 	r.gen++
-	compiled, err := compile(stages.Revised{Spec: spec, Rev: r.gen})
+	compiled, err := compile(stages.Revised{Spec: spec, Rev: r.gen, Deletion: r.deletions[name]})
 	r.must(err)
 	r.specs[name], r.compiled[name] = spec, compiled
 }

@@ -52,6 +52,7 @@ func (q *quota) idle(c *crawl) bool {
 type grant struct {
 	crawl string
 	print uint64 // of the rules under which it asked
+	since uint64 // of the crawl that asked
 	quota
 	err error
 }
@@ -72,11 +73,11 @@ func (p *partition) requestGrants(ctx context.Context) {
 		used := usage{Pages: c.Pages + c.InFlight, Bytes: c.BytesWire}
 		// What it has not used it gives back with the question.
 		q.want, q.asked, q.pages, q.bytes = false, true, min(q.pages, used.Pages), min(q.bytes, used.Bytes)
-		more := waiting
+		more, since := waiting, c.Since
 		p.saver.tasks.Go(func() {
-			g, err := p.f.budgets.settle(ctx, name, p.partition, used, more, rules.Spec)
+			g, err := p.f.budgets.settle(ctx, name, p.partition, used, more, rules.Revised)
 			select {
-			case p.grants <- grant{name, rules.print, g, err}:
+			case p.grants <- grant{name, rules.print, since, g, err}:
 			case <-ctx.Done():
 			}
 		})
@@ -88,7 +89,10 @@ func (p *partition) requestGrants(ctx context.Context) {
 // might be to the earlier question, and what is stored as granted be less than what
 // the partition takes.
 func (p *partition) granted(g grant) {
-	c := p.crawl(g.crawl)
+	c := p.crawls[g.crawl]
+	if c == nil || c.Since != g.since || c.Removing != nil {
+		return // it was deleted meanwhile
+	}
 	if c.rules == nil || c.rules.print != g.print {
 		c.quota.asked = false
 		return

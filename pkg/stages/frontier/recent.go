@@ -45,12 +45,14 @@ func (t *recent) resize(n int) {
 
 var recentSeed = maphash.MakeSeed()
 
-// saltOf tells crawls and their runs apart in a table.
-func saltOf(crawl string, run int64) uint64 {
+// saltOf tells crawls, those of one name after a deletion, and their runs apart in a
+// table.
+func saltOf(crawl string, since uint64, run int64) uint64 {
 	return maphash.Comparable(recentSeed, struct {
 		crawl string
+		since uint64
 		run   int64
-	}{crawl, run})
+	}{crawl, since, run})
 }
 
 // places returns the entries that a URL may be in, and how it is known there.

@@ -11,7 +11,7 @@ const reviewed = 1000
 // specsChanged looks which crawls have other rules now: see shard.rules.
 func (s *shard) specsChanged() error {
 	for name, c := range s.crawls {
-		if c.Started == 0 {
+		if !c.known() {
 			continue // it has no URLs yet
 		}
 		if _, err := s.rules(name, 0); err != nil {

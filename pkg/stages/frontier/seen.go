@@ -98,6 +98,7 @@ type loader struct {
 
 type loadedCrawl struct {
 	name   string
+	of     *seen // that what is loaded belongs to: the crawl may be gone meanwhile
 	seen   *seen
 	shapes *traps.Shapes
 }
@@ -110,14 +111,14 @@ func startLoader(ctx context.Context, s *shard) *loader {
 		return l
 	}
 	view := s.store.db.NewSnapshot()
-	var names []string
+	wanted := make(map[string]*seen)
 	for name, c := range s.crawls {
 		c.seen.loading = true
-		names = append(names, name)
+		wanted[name] = c.seen
 	}
 	l.done.Go(func() {
 		defer view.Close()
-		for _, name := range names {
+		for name, of := range wanted {
 			c, err := loadCrawl(ctx, view, named(prefix(s.partition, kindURL), name))
 			if err != nil {
 				if ctx.Err() == nil {
@@ -125,7 +126,7 @@ func startLoader(ctx context.Context, s *shard) *loader {
 				}
 				return
 			}
-			c.name = name
+			c.name, c.of = name, of
 			l.loaded <- c
 		}
 	})
@@ -143,8 +144,12 @@ func (l *loader) collect(s *shard) {
 	for {
 		select {
 		case c := <-l.loaded:
-			s.crawl(c.name).seen.join(c.seen)
-			s.crawl(c.name).shapes.Merge(c.shapes)
+			if now := s.crawls[c.name]; now != nil && now.seen == c.of {
+				now.seen.join(c.seen)
+				now.shapes.Merge(c.shapes)
+			} else {
+				c.seen.drop()
+			}
 		default:
 			return
 		}

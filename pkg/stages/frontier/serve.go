@@ -24,7 +24,7 @@ const Service = "seine-frontier-questions"
 // answer.
 func (f *Frontier) serve(ctx context.Context) error {
 	svc, err := micro.AddService(f.bus.NC, micro.Config{
-		Name: Service, Version: version.Number, Description: "What became of a crawl, a host, a URL; pause, resume, cancel",
+		Name: Service, Version: version.Number, Description: "What became of a crawl, a host, a URL; pause, resume, cancel, delete",
 		QueueGroupDisabled: true,
 	})
 	if err != nil {
@@ -101,10 +101,12 @@ type Control struct {
 	State messages.RunState `json:"state"`
 	// Host limits it to one host; all of the crawl if empty.
 	Host string `json:"host,omitempty"`
+	// Delete deletes the crawl instead.
+	Delete bool `json:"delete,omitempty"`
 }
 
 // control changes the state of a crawl or of a host, by changing the spec of
-// the crawl: so it is durable, and every stage sees it. It answers while the asker
+// the crawl, or deletes it: so it is durable, and every stage sees it. It answers while the asker
 // still waits, whatever the bucket does: others wait for their turn.
 func (f *Frontier) control(ctx context.Context, r micro.Request) {
 	ctx, cancel := context.WithTimeout(ctx, controlTime)
@@ -115,7 +117,11 @@ func (f *Frontier) control(ctx context.Context, r micro.Request) {
 		err = messages.CheckCrawl(c.Crawl)
 	}
 	rev := uint64(0)
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.Delete:
+		rev, err = f.deleteCrawl(ctx, c.Crawl)
+	default:
 		rev, err = f.specs.Change(ctx, c.Crawl, func(s *messages.Spec) error { return s.SetState(c.Host, c.State) })
 	}
 	if err := respond(r, struct {

@@ -56,6 +56,9 @@ type Rulebook interface {
 	rules(crawl string, rev uint64) (*rules, error)
 	// generation grows with every change of any of them.
 	generation() uint64
+	// deletion returns the last deletion of a crawl as far as it is known, nil if
+	// there is none.
+	deletion(crawl string) *messages.Deletion
 }
 
 // crawl is what a partition knows of one crawl.
@@ -90,6 +93,10 @@ type crawlState struct {
 	Reseed *sweep `json:"reseed,omitempty"`
 	// Layout is that of the crawl's keys: see convert.
 	Layout int `json:"layout,omitempty"`
+	// Since is the revision of the deletion of the name that this crawl came after.
+	Since uint64 `json:"since,omitempty"`
+	// Removing is where forgetting the crawl has come to, once it was deleted.
+	Removing *removal `json:"removing,omitempty"`
 }
 
 // sweep is a walk through many keys, over many turns and restarts.
@@ -177,6 +184,7 @@ func (s *shard) loadCrawls() error {
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		c := s.crawl(string(key[len(pre):]))
 		err := json.Unmarshal(value, &c.crawlState)
+		c.salt = saltOf(string(key[len(pre):]), c.Since, 0)
 		if c.Started > 0 {
 			c.unpark = true // whether it must be parked is found out again
 			c.opening = true
@@ -260,7 +268,7 @@ func (s *shard) crawl(name string) *crawl {
 	c := s.crawls[name]
 	if c == nil {
 		c = &crawl{seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool)}
-		c.salt = saltOf(name, 0)
+		c.salt = saltOf(name, 0, 0)
 		s.crawls[name] = c
 	}
 	return c
@@ -284,7 +292,7 @@ func (s *shard) rules(name string, rev uint64) (*rules, error) {
 		c.nextRun = 0 // it may have another schedule
 	}
 	c.rules, c.rulesFor = r, s.specsGen
-	if c.Started != 0 && c.Print != r.print { // it has URLs, judged by other rules
+	if c.Started != 0 && !c.doomed(r) && c.Print != r.print { // it has URLs, judged by other rules
 		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, &sweep{}, true, quota{asked: c.quota.asked}
 	}
 	return r, nil
@@ -513,11 +521,15 @@ func (s *shard) tend(now int64) error {
 }
 
 func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
-	if c.Started == 0 {
+	if !c.known() {
 		return nil
 	}
 	rules, err := s.rules(name, 0)
 	if err != nil {
+		return err
+	}
+	if c.doomed(rules) {
+		_, err := s.remove(name, c, rules, now)
 		return err
 	}
 	if err := s.startRun(name, c, rules, now); err != nil {
@@ -559,7 +571,7 @@ func (s *shard) busy() bool {
 // working reports whether something is being done with many of the crawl's URLs or
 // hosts, step by step.
 func (c *crawl) working() bool {
-	return c.unpark || c.opening || c.Reseed != nil || c.Review != nil
+	return c.unpark || c.opening || c.Reseed != nil || c.Review != nil || c.Removing != nil
 }
 
 // wake returns when something is due next without a message.

@@ -74,3 +74,4 @@ type fixedRules struct{ r *rules }
 
 func (f fixedRules) rules(string, uint64) (*rules, error) { return f.r, nil }
 func (fixedRules) generation() uint64                     { return 0 }
+func (fixedRules) deletion(string) *messages.Deletion     { return nil }

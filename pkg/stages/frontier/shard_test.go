@@ -26,11 +26,13 @@ type world struct {
 	current *rules
 	gen     uint64
 	budget  budgetDoc
+	last    *messages.Deletion
 }
 
 // rules and generation make the world its shard's Rulebook.
 func (w *world) rules(string, uint64) (*rules, error) { return w.current, nil }
 func (w *world) generation() uint64                   { return w.gen }
+func (w *world) deletion(string) *messages.Deletion   { return w.last }
 
 // change gives the crawl another spec.
 func (w *world) change(change func(*messages.Spec)) {
@@ -40,7 +42,7 @@ func (w *world) change(change func(*messages.Spec)) {
 	w.spec = spec
 	w.must(spec.Validate())
 	w.gen++
-	r, err := compile(stages.Revised{Spec: &spec, Rev: w.gen})
+	r, err := compile(stages.Revised{Spec: &spec, Rev: w.gen, Deletion: w.last})
 	w.must(err)
 	w.current = r
 }
@@ -115,7 +117,7 @@ func (w *world) pass(d time.Duration) { w.now = w.now.Add(d) }
 
 func (w *world) feed(source messages.Source, depth int, urls ...string) {
 	w.t.Helper()
-	m := &messages.Candidates{Crawl: "c", Source: source, Depth: depth, Referrer: "https://from.test/"}
+	m := &messages.Candidates{Crawl: "c", Rev: w.current.Rev, Source: source, Depth: depth, Referrer: "https://from.test/"}
 	for _, u := range urls {
 		m.URLs = append(m.URLs, messages.Candidate{URL: u})
 	}

@@ -53,6 +53,11 @@ type PartitionStatus struct {
 	// Due says that a host of the crawl could be asked now, if that was the
 	// question.
 	Due bool `json:"due,omitempty"`
+	// Deletion is the revision of the last deletion of the crawl's name that the
+	// partition knows, 0 if it knows none; Removing says that something is left of
+	// what was deleted.
+	Deletion uint64 `json:"deletion,omitempty"`
+	Removing bool   `json:"removing,omitempty"`
 	// Reviewing says that URLs are still being judged by a changed spec, or taken back
 	// since a seed opened their host.
 	Reviewing bool `json:"reviewing,omitempty"`
@@ -229,6 +234,12 @@ func (p *partition) status(crawl string) PartitionStatus {
 		st.Counters = c.Counters
 		st.Late = c.rules != nil && c.quota.late(c.rules, p.f.now())
 		st.Reviewing = c.working()
+	}
+	if d := p.specs.deletion(crawl); d != nil {
+		st.Deletion, st.Removing = d.Rev, p.replaying || p.isDoomed(crawl)
+		if st.Removing {
+			st.Counters = Counters{}
+		}
 	}
 	return st
 }

@@ -64,7 +64,7 @@ func (s *shard) marked(crawl string, mark messages.URLHash) (bool, error) {
 // exhausted returns why a URL that was queued is not worth a request any more:
 // a site without an end fills the queue before its pages can tell.
 func (s *shard) exhausted(r *record, id urlID, rules *rules) string {
-	if r.Seed || r.Round > 1 {
+	if r.Seed || r.Round > messages.FirstRoundOf(r.Round) {
 		return ""
 	}
 	return string(s.crawl(id.crawl).shapes.Exhausted(r.URL, &rules.traps))

@@ -102,7 +102,8 @@ const notNear = -1
 // judge tells what a page repeats: a page with the same digest, or one whose
 // simhash differs in at most distance bits.
 func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distance int) (verdict, error) {
-	key := exactKey(crawl, s.digest)
+	lists := messages.Incarnation(crawl, s.visit.Incarnation())
+	key := exactKey(lists, s.digest)
 	for tries := range maxContention {
 		l, err := d.read(ctx, key)
 		if err != nil {
@@ -112,12 +113,12 @@ func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distan
 			switch {
 			case other.digest != s.digest:
 			case other.visit.URL == s.visit.URL:
-				return verdict{of: other.of}, d.remember(ctx, crawl, other, distance)
+				return verdict{of: other.of}, d.remember(ctx, lists, other, distance)
 			default:
 				return verdict{of: other.original(), exact: true}, nil
 			}
 		}
-		if s.of, err = d.near(ctx, crawl, s, distance); err != nil {
+		if s.of, err = d.near(ctx, lists, s, distance); err != nil {
 			return verdict{}, err
 		}
 		stored, err := d.add(ctx, key, l, s)
@@ -125,7 +126,7 @@ func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distan
 			return verdict{}, err
 		}
 		if stored {
-			return verdict{of: s.of}, d.remember(ctx, crawl, s, distance)
+			return verdict{of: s.of}, d.remember(ctx, lists, s, distance)
 		}
 		if err := contend(ctx, tries); err != nil {
 			return verdict{}, err
@@ -143,7 +144,7 @@ func DuplicateOf(ctx context.Context, bus *stages.Bus, page *messages.Page) (of 
 		return of, false, nil // the list is found by it alone
 	}
 	known := duplicatesIn(bus)
-	l, err := known.read(ctx, exactKey(page.Crawl, binary.BigEndian.Uint64(digest)))
+	l, err := known.read(ctx, exactKey(messages.Incarnation(page.Crawl, page.Visit.Incarnation()), binary.BigEndian.Uint64(digest)))
 	if err != nil {
 		return of, false, err
 	}
@@ -159,8 +160,8 @@ func DuplicateOf(ctx context.Context, bus *stages.Bus, page *messages.Page) (of 
 	return of, false, nil
 }
 
-func exactKey(crawl string, digest uint64) string {
-	return crawl + ".exact." + strconv.FormatUint(digest>>48, 16)
+func exactKey(lists string, digest uint64) string {
+	return lists + ".exact." + strconv.FormatUint(digest>>48, 16)
 }
 
 // original is the page that a repetition of this one repeats.
@@ -173,13 +174,13 @@ func (s *sighting) original() messages.Visit {
 
 // near returns the page whose simhash is the nearest, and of several the one with
 // the smallest hash of its URL: which lists they are in must not matter.
-func (d *duplicates) near(ctx context.Context, crawl string, s sighting, distance int) (messages.Visit, error) {
+func (d *duplicates) near(ctx context.Context, lists string, s sighting, distance int) (messages.Visit, error) {
 	var best messages.Visit
 	if distance == notNear || s.simhash == 0 {
 		return best, nil
 	}
 	least := distance + 1
-	for _, key := range probes(crawl, s.simhash, distance) {
+	for _, key := range probes(lists, s.simhash, distance) {
 		l, err := d.read(ctx, key)
 		if err != nil {
 			return best, err
@@ -197,12 +198,12 @@ func (d *duplicates) near(ctx context.Context, crawl string, s sighting, distanc
 }
 
 // remember has others compared with a page that repeats none.
-func (d *duplicates) remember(ctx context.Context, crawl string, s sighting, distance int) error {
+func (d *duplicates) remember(ctx context.Context, lists string, s sighting, distance int) error {
 	if distance == notNear || s.simhash == 0 || !s.of.IsZero() {
 		return nil
 	}
 	for q := range quarters {
-		if err := d.rememberIn(ctx, quarterKey(crawl, q, s.simhash), s); err != nil {
+		if err := d.rememberIn(ctx, quarterKey(lists, q, s.simhash), s); err != nil {
 			return err
 		}
 	}
@@ -226,19 +227,19 @@ func (d *duplicates) rememberIn(ctx context.Context, key string, s sighting) err
 }
 
 // probes are the lists that hold all that is near.
-func probes(crawl string, simhash uint64, distance int) []string {
+func probes(lists string, simhash uint64, distance int) []string {
 	var keys []string
 	for q := range quarters {
-		keys = append(keys, quarterKey(crawl, q, simhash))
+		keys = append(keys, quarterKey(lists, q, simhash))
 		for bit := 0; distance >= quarters && bit < 16; bit++ {
-			keys = append(keys, quarterKey(crawl, q, simhash^1<<(16*q+bit)))
+			keys = append(keys, quarterKey(lists, q, simhash^1<<(16*q+bit)))
 		}
 	}
 	return keys
 }
 
-func quarterKey(crawl string, q int, simhash uint64) string {
-	return crawl + ".near" + strconv.Itoa(q) + "." + strconv.FormatUint(simhash>>(16*q)&0xffff, 16)
+func quarterKey(lists string, q int, simhash uint64) string {
+	return lists + ".near" + strconv.Itoa(q) + "." + strconv.FormatUint(simhash>>(16*q)&0xffff, 16)
 }
 
 // list is one list as it was read.

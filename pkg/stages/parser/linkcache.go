@@ -19,7 +19,8 @@ type linkCache struct {
 // linkSlots bounds the memory: 64 Ki links, about 8 MiB.
 const linkSlots = 1 << 16
 
-// origin is what links were sent for: the next run of a crawl visits them again.
+// origin is what links were sent for: the next run of a crawl visits them again, and so
+// does a new crawl of a name that was deleted.
 type origin struct {
 	crawl string
 	run   int64

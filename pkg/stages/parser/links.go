@@ -18,7 +18,7 @@ type place struct{ partition, depth int }
 // here before, from nowhere further, are left out. The message that ends the visit
 // is published when all others are stored.
 func (p *Parser) links(r *reading, own int) stages.Output {
-	page, from := r.page, origin{r.page.Crawl, r.page.Run}
+	page, from := r.page, origin{messages.Incarnation(r.page.Crawl, r.page.Visit.Incarnation()), r.page.Run}
 	batches := make(map[place][]messages.Candidate)
 	var fresh []found
 	for _, f := range r.follow {

@@ -84,6 +84,9 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err != nil {
 		return stages.Output{}, err
 	}
+	if spec.Deleted(page.Rev) {
+		return p.drop(ctx, m, page), nil
+	}
 	plan := p.plans.Of(page.Crawl, spec.Spec)
 	if plan.err != nil {
 		return stages.Output{}, stages.PoisonError(plan.err)
@@ -116,6 +119,15 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 		out.Done = func() { learn(); p.bodyRead(ctx, m, page) }
 	}
 	return out, nil
+}
+
+// drop leaves a page of a crawl that was deleted as it is: nobody waits for its end.
+func (p *Parser) drop(ctx context.Context, m *stages.Message, page *messages.Page) stages.Output {
+	var out stages.Output
+	if page.BodyObject != "" {
+		out.Done = func() { p.bodyRead(ctx, m, page) }
+	}
+	return out
 }
 
 // poisonUnless blames the page for an error, unless the parser is being stopped.

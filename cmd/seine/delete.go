@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/overview"
+	"seine/internal/specfile"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+type deleteCmd struct {
+	Name string `arg:"" name:"crawl" help:"Name of the crawl." env:"-"`
+	connection
+	Yes  bool          `help:"Do not ask." short:"y" env:"-"`
+	Wait time.Duration `help:"How long to wait until nothing is left of it; it is deleted whether somebody waits or not." default:"10m" placeholder:"TIME"`
+}
+
+// Help is shown below the list of flags.
+func (c *deleteCmd) Help() string {
+	return `The crawl is given up, and all that is known of it is forgotten: its spec, its URLs, counts, alerts, and what the
+streams have of it and everyone has read. What is under way is dropped. Output files stay, and records that were
+made are still written. Nothing brings the crawl back; what is fed to its name later begins a new one.
+
+  seine delete news
+  seine delete news --yes --data ./news-data`
+}
+
+// Run deletes the crawl.
+func (c *deleteCmd) Run() error {
+	if err := messages.CheckCrawl(c.Name); err != nil {
+		return usageError{err}
+	}
+	if c.Wait < 0 {
+		return usageError{errors.New("--wait: must not be negative")}
+	}
+	return c.with("delete", func(ctx context.Context, bus *stages.Bus) error {
+		client := frontier.Client{Bus: bus}
+		rev, err := c.begun(ctx, bus)
+		if err != nil {
+			return err
+		}
+		if rev == 0 {
+			if err := c.confirm(ctx, &client); err != nil {
+				return err
+			}
+			if rev, err = client.Delete(ctx, c.Name); err != nil {
+				return err
+			}
+		}
+		return c.follow(ctx, bus, &client, rev)
+	})
+}
+
+// begun returns the revision of a deletion of the crawl that is not done yet, 0 if
+// there is none; an error if there is no such crawl.
+func (c *deleteCmd) begun(ctx context.Context, bus *stages.Bus) (uint64, error) {
+	names, err := overview.Names(ctx, bus)
+	if err != nil {
+		return 0, err
+	}
+	if slices.Contains(names, c.Name) {
+		return 0, nil
+	}
+	d, err := deletionOf(ctx, bus, c.Name)
+	if err != nil {
+		return 0, err
+	}
+	if d != nil && !d.Done {
+		return d.Rev, nil
+	}
+	msg := "there is no crawl " + c.Name
+	if near := specfile.Nearest(c.Name, names); near != "" {
+		msg += fmt.Sprintf("; did you mean %s?", near)
+	} else {
+		msg += " (seine spec list shows those there are)"
+	}
+	return 0, usageError{errors.New(msg)}
+}
+
+// deletionOf returns the last deletion of a crawl, nil if there is none.
+func deletionOf(ctx context.Context, bus *stages.Bus, crawl string) (*messages.Deletion, error) {
+	_, have, err := specOf(ctx, bus, crawl)
+	return have.Deletion, err
+}
+
+// confirm asks whoever sits before the terminal for the name of the crawl.
+func (c *deleteCmd) confirm(ctx context.Context, client *frontier.Client) error {
+	if c.Yes {
+		return nil
+	}
+	if !isTerminal(os.Stdin) {
+		return usageError{errors.New("nobody is there to confirm the deletion: add --yes")}
+	}
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	standing, err := client.Standing(asking, c.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Crawl %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
+		c.Name, standing.Known(), standing.Open(), standing.Pages)
+	fmt.Print("Type the name of the crawl to delete it: ")
+	typed := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // an empty one is no name
+		typed <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-typed:
+		if line == c.Name {
+			return nil
+		}
+	case <-ctx.Done():
+	}
+	return errors.New("nothing was deleted")
+}
+
+// followEvery is how often the command asks how far a deletion is.
+const followEvery = 250 * time.Millisecond
+
+// follow waits until nothing is left of the crawl, and tells how far that is.
+func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontier.Client, rev uint64) error {
+	line := newStatusLine(os.Stderr, false)
+	defer line.done()
+	waiting, cancel := context.WithTimeout(ctx, c.Wait)
+	defer cancel()
+	total := bus.Layout.Partitions
+	for {
+		left, err := client.Remaining(waiting, c.Name, rev)
+		state := fmt.Sprintf("%d of %d partitions have forgotten it", total-left, total)
+		if err != nil {
+			state = err.Error() + ": its state goes when a frontier has it again"
+		}
+		if err == nil && left == 0 {
+			state = "every partition has forgotten it; what a writer has not read goes when it has"
+			d, err := deletionOf(waiting, bus, c.Name)
+			if err == nil && (d == nil || d.Done || d.Rev != rev) {
+				line.done()
+				fmt.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
+				return nil
+			}
+		}
+		text := func() string { return "deleting " + c.Name + ": " + state }
+		line.update(text, text)
+		if stages.Sleep(waiting, followEvery) != nil {
+			line.done()
+			fmt.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete %s tells how far it is\n",
+				c.Name, rev, state, c.Name)
+			return nil
+		}
+	}
+}

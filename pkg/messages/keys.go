@@ -1,0 +1,20 @@
+package messages
+
+import "strconv"
+
+// Keys of the buckets that belong to one crawl, beside its spec and its deletion.
+
+// KeyBudget is the key in BucketMeta of what each partition may take of a crawl's budgets.
+func KeyBudget(crawl string) string { return "budget." + crawl }
+
+// KeyAlerts is the key in BucketMeta of a crawl's alerts.
+func KeyAlerts(crawl string) string { return "alerts." + crawl }
+
+// Incarnation names a crawl among those of its name that were deleted before: see
+// Visit.Incarnation. The keys of its duplicates begin with it.
+func Incarnation(crawl string, incarnation uint32) string {
+	if incarnation == 0 {
+		return crawl
+	}
+	return crawl + "=" + strconv.FormatUint(uint64(incarnation), 10)
+}

@@ -1,0 +1,151 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// storeDeletion keeps what the key of a crawl's deletion says, if that is newer than
+// what is known. The spec of the deleted crawl is forgotten.
+func (s *Specs) storeDeletion(crawl string, value []byte, rev uint64) bool {
+	d, err := messages.DecodeDeletion(value, rev)
+	if err != nil {
+		s.bus.Log.Error("deletion ignored", "crawl", crawl, "revision", rev, "error", err)
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.deletions[crawl]
+	if known != nil && (known.Rev > d.Rev || known.Rev == d.Rev && (known.Done || !d.Done)) {
+		return false
+	}
+	s.deletions[crawl] = d
+	r := s.byCrawl[crawl]
+	if r.Rev <= d.Rev {
+		r.Spec, r.Rev = defaultSpec(), d.Rev
+	}
+	r.Deletion = d
+	s.byCrawl[crawl] = r
+	s.generation.Add(1)
+	return true
+}
+
+// readDeletion reads the last deletion of a crawl, of whose spec more was read than
+// the watch has told yet: what comes before it must be known as well. A stage asks
+// the leader, as of others a user may not.
+func (s *Specs) readDeletion(ctx context.Context, crawl string) error {
+	s.mu.RLock()
+	behind := s.byCrawl[crawl].Rev >= s.watched
+	s.mu.RUnlock()
+	if !behind {
+		return nil
+	}
+	key := messages.KeyDeletion(crawl)
+	if s.sure {
+		return s.ask(ctx, crawl, key)
+	}
+	e, err := s.kv.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
+	}
+	s.storeDeletion(crawl, e.Value(), e.Revision())
+	return nil
+}
+
+// GetSure is Get for what was said at a moment that has passed: a deletion that came
+// before the call is known. It asks the leader each time.
+func (s *Specs) GetSure(ctx context.Context, crawl string) (Revised, error) {
+	if err := s.ask(ctx, crawl, messages.KeyDeletion(crawl)); err != nil {
+		return Revised{}, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
+	}
+	return s.Get(ctx, crawl, 0)
+}
+
+// deletedAt returns the revision of a crawl's last deletion, 0 if there is none.
+func (s *Specs) deletedAt(ctx context.Context, crawl string) (uint64, error) {
+	e, err := s.kv.Get(ctx, messages.KeyDeletion(crawl))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
+	}
+	d, err := messages.DecodeDeletion(e.Value(), e.Revision())
+	if err != nil {
+		return 0, fmt.Errorf("crawl %s: %w", crawl, err)
+	}
+	return d.Rev, nil
+}
+
+// Deletions returns the deletions of which something is still to be done, by crawl.
+func (s *Specs) Deletions() map[string]*messages.Deletion {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	left := maps.Clone(s.deletions)
+	maps.DeleteFunc(left, func(_ string, d *messages.Deletion) bool { return d.Done })
+	return left
+}
+
+// Delete stores that a crawl is deleted, as of now, and returns the deletion. What it
+// is told of the crawl is stored with it.
+func (s *Specs) Delete(ctx context.Context, crawl string, d messages.Deletion) (*messages.Deletion, error) {
+	for {
+		rev := uint64(0)
+		e, err := s.kv.Get(ctx, messages.KeyDeletion(crawl))
+		switch {
+		case err == nil:
+			before, err := messages.DecodeDeletion(e.Value(), e.Revision())
+			if err != nil {
+				return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
+			}
+			rev, d.Count = e.Revision(), before.Count
+		case !errors.Is(err, jetstream.ErrKeyNotFound):
+			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
+		}
+		d.Rev, d.Done = 0, false
+		d.Count++
+		stored, err := Swap(ctx, s.kv, messages.KeyDeletion(crawl), d.Encode(), rev)
+		if err == nil {
+			d.Rev = stored
+			s.storeDeletion(crawl, d.Encode(), stored)
+			return &d, nil
+		}
+		if !IsConflict(err) {
+			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
+		}
+		if err := Sleep(ctx, minRefusedWait); err != nil {
+			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
+		}
+	}
+}
+
+// DeletionDone stores that nothing is left of a deleted crawl. It is no error if
+// somebody else did, or the name was deleted once more.
+func (s *Specs) DeletionDone(ctx context.Context, crawl string, d *messages.Deletion) error {
+	e, err := s.kv.Get(ctx, messages.KeyDeletion(crawl))
+	if err != nil {
+		return fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
+	}
+	if now, err := messages.DecodeDeletion(e.Value(), e.Revision()); err != nil || now.Rev != d.Rev || now.Done {
+		return err
+	}
+	done := *d
+	done.Done, done.Streams = true, nil
+	stored, err := Swap(ctx, s.kv, messages.KeyDeletion(crawl), done.Encode(), e.Revision())
+	if err != nil && !IsConflict(err) {
+		return fmt.Errorf("store deletion of crawl %s: %w", crawl, err)
+	}
+	if err == nil {
+		s.storeDeletion(crawl, done.Encode(), stored)
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package fetcher
+
+import (
+	"testing"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// A request of a deleted crawl is not sent, and has no result: nobody waits for it.
+func TestRequestOfADeletedCrawlIsNotSent(t *testing.T) {
+	e := newEcho(t)
+	s := withSpec(t, "max_depth: 3")
+	d, err := s.specs.Delete(t.Context(), testCrawl, messages.Deletion{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := request(e.URL + "/")
+	req.Rev = d.Rev - 1
+	out, err := s.handle(t.Context(), &stages.Message{Data: req.Encode(), Deliveries: 1})
+	if err != nil || len(out.First)+len(out.Then) > 0 || len(e.seen) > 0 {
+		t.Errorf("%+v, %v, %d requests", out, err, len(e.seen))
+	}
+}
+
+// The cookies of a deleted crawl are not those of the next.
+func TestCookiesOfADeletedCrawlAreForgotten(t *testing.T) {
+	s := newStage(t)
+	spec, err := s.specs.Get(t.Context(), testCrawl, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := request("https://a.test/")
+	before := s.newTurn(req, spec).ask.crawl
+	req.Visit.Round = messages.FirstRound(1)
+	if after := s.newTurn(req, spec).ask.crawl; before == after {
+		t.Errorf("both are those of %q", after)
+	}
+}

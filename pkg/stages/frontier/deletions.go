@@ -1,0 +1,99 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// deletionsEvery is how often a frontier looks what is still to be done for the
+// deletions of crawls.
+const deletionsEvery = time.Second
+
+// finishDeletions purges what streams and buckets have of crawls that were deleted,
+// until ctx is done. The partitions forget theirs by themselves: see removal. One
+// frontier does it, the owner of the first partition; that two might is harmless.
+func (f *Frontier) finishDeletions(ctx context.Context) error {
+	j := f.janitor()
+	for ctx.Err() == nil {
+		if f.owns(0) {
+			for crawl, d := range f.specs.Deletions() {
+				if err := f.finishDeletion(ctx, j, crawl, d); err != nil && ctx.Err() == nil {
+					f.log.Debug("cannot finish the deletion of a crawl", "crawl", crawl, "error", err)
+				}
+			}
+		}
+		_ = stages.Sleep(ctx, deletionsEvery)
+	}
+	return nil
+}
+
+func (f *Frontier) owns(p int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.owned[p] != nil
+}
+
+// finishDeletion does what can be done now.
+func (f *Frontier) finishDeletion(ctx context.Context, j *stages.Janitor, crawl string, d *messages.Deletion) error {
+	client := Client{Bus: f.bus}
+	left, err := client.Remaining(ctx, crawl, d.Rev)
+	if err != nil || left > 0 {
+		return err
+	}
+	if err := f.bus.ForgetKeys(ctx, crawl, d); err != nil {
+		return err
+	}
+	done, err := j.Forget(ctx, crawl, d)
+	if err != nil || !done {
+		return err
+	}
+	if err := f.specs.DeletionDone(ctx, crawl, d); err != nil {
+		return err
+	}
+	f.log.Info("nothing is left of a deleted crawl", "crawl", crawl, "revision", d.Rev)
+	return nil
+}
+
+// deleteCrawl stores that a crawl is deleted: from there on every stage treats it as
+// one that never was.
+func (f *Frontier) deleteCrawl(ctx context.Context, crawl string) (uint64, error) {
+	spec, err := f.specs.GetSure(ctx, crawl)
+	if err != nil {
+		return 0, err
+	}
+	d, err := f.bus.DeletionNow(ctx, crawl, spec.Spec)
+	if err != nil {
+		return 0, fmt.Errorf("delete crawl %s: %w", crawl, err)
+	}
+	done, err := f.specs.Delete(ctx, crawl, d)
+	if err != nil {
+		return 0, err
+	}
+	f.log.Info("crawl is deleted", "crawl", crawl, "revision", done.Rev)
+	return done.Rev, nil
+}
+
+// Delete deletes a crawl everywhere but in outputs, and returns the revision of the
+// deletion. It is done when Remaining says so; that takes no caller.
+func (c *Client) Delete(ctx context.Context, crawl string) (uint64, error) {
+	return c.control(ctx, Control{Crawl: crawl, Delete: true})
+}
+
+// Remaining returns how many partitions still have something of a crawl that was
+// deleted at a revision, or have not heard of it.
+func (c *Client) Remaining(ctx context.Context, crawl string, rev uint64) (n int, err error) {
+	parts, err := c.partitions(ctx, crawl)
+	if err != nil {
+		return len(parts), err
+	}
+	for i := range parts {
+		if parts[i].Deletion < rev || parts[i].Removing {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,207 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// run runs a whole frontier until stop is called.
+func (a *arena) run(s *Store) (stop func()) {
+	a.t.Helper()
+	f := a.frontier(s, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			a.t.Errorf("frontier: %v", err)
+		}
+		done <- nil
+	}
+	a.t.Cleanup(stop)
+	return stop
+}
+
+// subjectsLeft are those of a crawl in all streams but FETCH, where fetchers drop them.
+func (a *arena) subjectsLeft(crawl string) (left []string) {
+	a.t.Helper()
+	for _, name := range []string{
+		messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamPages, messages.StreamRecords,
+		messages.StreamDead, "KV_" + messages.BucketMeta, "KV_" + messages.BucketDuplicates, "KV_" + messages.BucketCrawls,
+	} {
+		s, err := a.bus.JS.Stream(a.t.Context(), name)
+		a.must(err)
+		info, err := s.Info(a.t.Context(), jetstream.WithSubjectFilter(">"))
+		a.must(err)
+		for subject := range info.State.Subjects {
+			if of(subject, crawl) {
+				left = append(left, subject)
+			}
+		}
+	}
+	return left
+}
+
+// of reports whether a subject names a crawl, other than to say that it was deleted.
+func of(subject, crawl string) bool {
+	switch subject {
+	case "$KV." + messages.BucketCrawls + "." + messages.KeyDeletion(crawl):
+		return false
+	case "$KV." + messages.BucketCrawls + "." + crawl, "$KV." + messages.BucketMeta + "." + messages.KeyBudget(crawl),
+		"$KV." + messages.BucketMeta + "." + messages.KeyAlerts(crawl), "$KV." + messages.BucketDuplicates + "." + crawl + ".exact.1":
+		return true
+	}
+	return messages.CrawlOf(subject) == crawl
+}
+
+// Deleting a crawl leaves nothing of it in streams and buckets, keeps what a writer has
+// not read until it has, touches no other crawl, and lets a new one of the name begin.
+func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
+	a := newArena(t)
+	spec := messages.DefaultSpec()
+	spec.MaxPages, spec.Delay = 10, 0
+	for _, crawl := range []string{"c", "d"} {
+		_, err := a.specs.Put(t.Context(), crawl, &spec)
+		a.must(err)
+		a.publish(messages.SubjectPages(crawl, 0), "", nil)
+		a.publish(messages.SubjectRecords(crawl, 0), "", nil)
+		a.publish(messages.SubjectDead(messages.StageParser, crawl), "", nil)
+		a.publish(messages.SubjectSeeds(crawl), "", []byte("https://"+crawl+".test/"))
+		_, err = bucketOf(t, a.bus, messages.BucketDuplicates).Put(t.Context(), crawl+".exact.1", nil)
+		a.must(err)
+		_, err = bucketOf(t, a.bus, messages.BucketMeta).Put(t.Context(), messages.KeyAlerts(crawl), []byte("{}"))
+		a.must(err)
+	}
+	read := func(stream, kind, name string, p int) jetstream.Consumer {
+		c, err := a.bus.JS.CreateOrUpdateConsumer(t.Context(), stream, messages.PartitionConsumer(name, kind, p))
+		a.must(err)
+		return c
+	}
+	a.ackAll(read(messages.StreamPages, "pages", messages.ConsumerParse, 0))
+	slow := read(messages.StreamRecords, "records", messages.ConsumerWriter, 0)
+	read(messages.StreamRecords, "records", messages.ConsumerWriter, 1)
+	store := a.store()
+	a.run(store)
+	client := Client{Bus: a.bus}
+	taken := 0
+	a.eventually("both are fetched", func() bool { taken += len(a.takeRequests(2)); return taken == 2 })
+	others := len(a.subjectsLeft("d"))
+
+	rev, err := client.Delete(t.Context(), "c")
+	a.must(err)
+	a.eventually("partitions and buckets have forgotten it", func() bool {
+		left := a.subjectsLeft("c")
+		return len(left) == 1 && left[0] == messages.SubjectRecords("c", 0)
+	})
+	if d := a.specs.Deletion("c"); d == nil || d.Done {
+		t.Errorf("the deletion, while a record waits for its writer: %+v", d)
+	}
+	a.ackAll(slow)
+	a.eventually("nothing is left", func() bool { d := a.specs.Deletion("c"); return d.Done && d.Rev == rev })
+	if left := a.subjectsLeft("c"); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	if now := len(a.subjectsLeft("d")); now != others {
+		t.Errorf("the other crawl had %d subjects, and has %d", others, now)
+	}
+	if st, err := client.Status(t.Context(), "d"); err != nil || st.InFlight != 1 {
+		t.Errorf("the other crawl: %+v, %v", st, err)
+	}
+
+	// The same seed again. Its host rests first: see TestHostRestsAfterItsCrawlWasDeleted.
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://c.test/\nhttps://two.example/"))
+	var fresh []*messages.Request
+	a.eventually("a new crawl of the name begins", func() bool {
+		fresh = append(fresh, a.takeRequests(1)...)
+		return len(fresh) > 0
+	})
+	if r := fresh[0]; r.Crawl != "c" || r.Rev < rev || r.Visit.Round != messages.FirstRound(1) {
+		t.Errorf("request %+v after the deletion at revision %d", r, rev)
+	}
+	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 2 {
+		t.Errorf("the new crawl: %+v, %v", st, err)
+	}
+}
+
+// ackAll reads all that a consumer has.
+func (a *arena) ackAll(c jetstream.Consumer) {
+	a.t.Helper()
+	batch, err := c.FetchNoWait(100)
+	a.must(err)
+	for m := range batch.Messages() {
+		a.must(m.DoubleAck(a.t.Context()))
+	}
+	a.must(batch.Error())
+}
+
+// takeRequests takes some of what is in FETCH out of it.
+func (a *arena) takeRequests(most int) (reqs []*messages.Request) {
+	a.t.Helper()
+	batch, err := a.fetch.Fetch(most, jetstream.FetchMaxWait(50*time.Millisecond))
+	a.must(err)
+	for m := range batch.Messages() {
+		req, err := messages.DecodeRequest(m.Data())
+		a.must(err)
+		a.must(m.DoubleAck(a.t.Context()))
+		reqs = append(reqs, req)
+	}
+	return reqs
+}
+
+// A seed that was fed before the deletion and read after it is of the deleted crawl.
+func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
+	a := newArena(t)
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://before.test/"))
+	d, err := a.bus.DeletionNow(t.Context(), "c", new(messages.DefaultSpec()))
+	a.must(err)
+	_, err = a.specs.Delete(t.Context(), "c", d)
+	a.must(err)
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://after.test/"))
+	a.run(a.store())
+	var urls []string
+	a.eventually("a seed is sent", func() bool {
+		for _, r := range a.takeRequests(10) {
+			urls = append(urls, r.URL)
+		}
+		return len(urls) > 0
+	})
+	if len(urls) != 1 || urls[0] != "https://after.test/" {
+		t.Errorf("sent %q", urls)
+	}
+}
+
+// A frontier that was away when its crawl was deleted learns of it.
+func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
+	a := newArena(t)
+	store := a.store()
+	stop := a.run(store)
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/\nhttps://two.test/"))
+	a.eventually("it is fetched", func() bool { return len(a.takeRequests(10)) > 0 })
+	stop()
+	d, err := a.bus.DeletionNow(t.Context(), "c", new(messages.DefaultSpec()))
+	a.must(err)
+	done, err := a.specs.Delete(t.Context(), "c", d)
+	a.must(err)
+	a.run(store)
+	client := Client{Bus: a.bus}
+	a.eventually("it has forgotten the crawl", func() bool {
+		left, err := client.Remaining(t.Context(), "c", done.Rev)
+		if err != nil && !errors.Is(err, ErrUnanswered) {
+			t.Fatal(err)
+		}
+		return err == nil && left == 0
+	})
+	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 0 {
+		t.Errorf("it knows %+v, %v", st, err)
+	}
+	if keys := (&world{t: t, store: store}).keysOf("c"); len(keys) > 0 {
+		t.Errorf("its store has %q", keys)
+	}
+}

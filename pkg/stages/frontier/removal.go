@@ -1,0 +1,222 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"time"
+
+	"seine/internal/politeness"
+	"seine/internal/traps"
+	"seine/pkg/messages"
+)
+
+// removal is how far a partition has forgotten a crawl that was deleted. What has
+// the name of the crawl first in its keys goes at once, as ranges; what the hosts
+// and the index of times know of it goes step by step, over turns and restarts.
+type removal struct {
+	Hosts bool   `json:"hosts,omitempty"` // the hosts are done
+	After []byte `json:"after,omitempty"` // the last key done, of the hosts or of the times
+}
+
+// removedAtOnce are the kinds whose keys begin with the name of the crawl.
+var removedAtOnce = []byte{
+	kindURL, kindInFlight, kindSeed, kindParked, kindOrder, kindOpened, kindOpening, kindBarred, oldKindRoot, oldKindOutside,
+}
+
+// doomed reports whether what is known of a crawl is of one that was deleted.
+func (c *crawl) doomed(rules *rules) bool { return c.Removing != nil || c.Since < rules.Since() }
+
+// isDoomed is doomed by what is known of deletions now.
+func (s *shard) isDoomed(name string) bool {
+	c, d := s.crawls[name], s.specs.deletion(name)
+	return c != nil && (c.Removing != nil || d != nil && c.Since < d.Rev)
+}
+
+// known reports whether the store has anything of the crawl.
+func (c *crawl) known() bool { return c.Started != 0 || c.Removing != nil }
+
+// admits returns the rules for a message about a crawl that was made under a
+// revision of its spec, nil if the message is of a crawl that was deleted. What is
+// left of such a one goes before a new one of its name begins.
+func (s *shard) admits(name string, rev uint64, now int64) (*rules, error) {
+	rules, err := s.rules(name, rev)
+	if err != nil || rules.Deleted(rev) {
+		return nil, err
+	}
+	c := s.crawl(name)
+	if !c.doomed(rules) {
+		return rules, nil
+	}
+	if c.known() {
+		if err := s.commit(now); err != nil { // what this turn has changed must be in the store to be found
+			return nil, err
+		}
+	}
+	for done := false; !done; {
+		if done, err = s.remove(name, c, rules, now); err != nil {
+			return nil, err
+		}
+		if err := s.commit(now); err != nil {
+			return nil, err
+		}
+	}
+	c = s.crawl(name)
+	c.Since, c.rules, c.rulesFor = rules.Since(), rules, s.specsGen
+	c.salt, c.salted = saltOf(name, c.Since, 0), 0
+	return rules, nil
+}
+
+// remove forgets a part of a crawl that was deleted, and reports whether nothing is
+// left. The turn must have changed nothing of the crawl before.
+func (s *shard) remove(name string, c *crawl, rules *rules, now int64) (done bool, err error) {
+	if c.Removing == nil {
+		return s.beginRemoval(name, c, rules, now)
+	}
+	at, last := c.Removing, false
+	if !at.Hosts {
+		if last, err = s.removeFromHosts(name, at, now); last {
+			*at = removal{Hosts: true}
+		}
+		c.dirty = true
+		return false, err
+	}
+	if last, err = s.removeFromTimes(name, at); err != nil || !last {
+		c.dirty = true
+		return false, err
+	}
+	s.tx.delete(append(prefix(s.partition, kindCounters), name...))
+	c.seen.drop()
+	delete(s.crawls, name)
+	s.log.Info("deleted crawl is forgotten", "crawl", name)
+	return true, nil
+}
+
+// beginRemoval ends what is under way, and forgets all that is found by the name of
+// the crawl. A crawl that had no URL has nothing else.
+func (s *shard) beginRemoval(name string, c *crawl, rules *rules, now int64) (done bool, err error) {
+	for id, req := range s.inFlight {
+		if id.crawl == name {
+			if err := s.abandon(req, rules, now); err != nil {
+				return false, err
+			}
+		}
+	}
+	for _, kind := range removedAtOnce {
+		s.tx.deletePrefix(named(prefix(s.partition, kind), name))
+	}
+	known := c.known()
+	c.seen.drop()
+	*c = crawl{
+		seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool),
+		rules: c.rules, rulesFor: c.rulesFor,
+	}
+	if !known {
+		c.seen.drop()
+		delete(s.crawls, name)
+		return true, nil
+	}
+	c.Removing, c.dirty = &removal{}, true
+	return false, nil
+}
+
+// abandon ends a request for a crawl that was deleted. A fetcher may be at it, and
+// nobody will say when it is done: its host is left alone for as long as it may take.
+func (s *shard) abandon(req *request, rules *rules, now int64) error {
+	pace, err := s.rulesOf(req.host)
+	if err != nil {
+		return err
+	}
+	timeout := time.Duration(messages.DefaultTimeout)
+	if d := rules.Deletion; d != nil && d.Timeout > 0 {
+		timeout = time.Duration(d.Timeout)
+	}
+	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
+	rest := messages.ClaimTime(timeout)
+	req.host.polite.End(pace, s.time.pace(now), politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: rest}, seed)
+	s.addresses.rest(req.ip, rest)
+	s.land(req)
+	s.touch(req.host)
+	return nil
+}
+
+// removeFromHosts takes what a crawl wants of hosts away from some of them, and
+// reports whether they were the last. A host that nobody wants anything of, and
+// that need not be treated with care, goes as well.
+func (s *shard) removeFromHosts(name string, at *removal, now int64) (last bool, err error) {
+	pre := prefix(s.partition, kindHost)
+	var hosts []string
+	last, err = s.pass(pre, at, func(key, value []byte) error {
+		h := s.hosts[string(key[len(pre):])]
+		if h == nil {
+			var err error
+			if h, err = decodeHost(string(key[len(pre):]), value); err != nil {
+				return err
+			}
+		}
+		if h.wants(name) || len(h.work) == 0 && h.polite.Forgettable(s.time.pace(now)) {
+			hosts = append(hosts, h.name)
+		}
+		return nil
+	})
+	for i := 0; err == nil && i < len(hosts); i++ {
+		var h *host
+		if h, err = s.host(hosts[i]); err == nil {
+			s.removeWork(h, name, now)
+		}
+	}
+	return last, err
+}
+
+// removeWork takes what a crawl wants of a host away.
+func (s *shard) removeWork(h *host, name string, now int64) {
+	for i, w := range h.work {
+		if w.crawl != name {
+			continue
+		}
+		if w.queue != nil {
+			s.windows--
+		}
+		h.work = append(h.work[:i], h.work[i+1:]...)
+		h.rules = nil
+		s.tx.deletePrefix(s.queuePrefix(h.name, name))
+		break
+	}
+	if len(h.work) > 0 || h.ready || h.dirty || h.inFlight > 0 || !h.polite.Forgettable(s.time.pace(now)) {
+		s.touch(h)
+		return
+	}
+	s.index(h, 0)
+	s.tx.delete(s.hostKey(h.name))
+	delete(s.hosts, h.name)
+}
+
+// removeFromTimes takes a crawl's URLs out of the index of those that wait, and
+// reports whether that was all.
+func (s *shard) removeFromTimes(name string, at *removal) (last bool, err error) {
+	pre := prefix(s.partition, kindRetry)
+	return s.pass(pre, at, func(key, _ []byte) error {
+		crawl, _, err := cutName(key[len(pre)+8:])
+		if err == nil && crawl == name {
+			s.tx.delete(append([]byte(nil), key...))
+		}
+		return err
+	})
+}
+
+// pass calls do for the next keys of a kind, and reports whether they were the last.
+func (s *shard) pass(pre []byte, at *removal, do func(key, value []byte) error) (last bool, err error) {
+	var from []byte
+	if len(at.After) > 0 {
+		from = append(append([]byte(nil), at.After...), 0)
+	}
+	n := 0
+	last = true
+	err = s.store.scan(pre, from, func(key, value []byte) (bool, error) {
+		if n++; n > reviewed {
+			last = false
+			return false, nil
+		}
+		at.After = append(at.After[:0], key...)
+		return true, do(key, value)
+	})
+	return last, err
+}

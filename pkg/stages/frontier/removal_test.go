@@ -1,0 +1,224 @@
+package frontier
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/pkg/messages"
+)
+
+// delete deletes the crawl, which has the default spec from then on.
+func (w *world) delete() {
+	w.t.Helper()
+	count := uint32(1)
+	if w.last != nil {
+		count += w.last.Count
+	}
+	w.gen++
+	w.last = &messages.Deletion{Rev: w.gen, Count: count, Timeout: messages.Millis(time.Minute)}
+	w.change(func(*messages.Spec) {})
+}
+
+// keysOf returns the keys of the store that name a crawl, and those of hosts that do in
+// their value.
+func (w *world) keysOf(crawl string) (keys []string) {
+	w.t.Helper()
+	it, err := w.store.db.NewIter(&pebble.IterOptions{})
+	w.must(err)
+	defer it.Close()
+	name := append([]byte(crawl), 0)
+	for ok := it.First(); ok; ok = it.Next() {
+		key, kind := it.Key(), it.Key()[2]
+		found := bytes.Contains(key[3:], name)
+		switch kind {
+		case kindCounters:
+			found = string(key[3:]) == crawl
+		case kindHost:
+			h, err := decodeHost(string(key[3:]), it.Value())
+			w.must(err)
+			found = h.wants(crawl)
+		}
+		if found {
+			keys = append(keys, string(key[2:]))
+		}
+	}
+	return keys
+}
+
+// spread gives the crawl URLs in every state there is.
+func (w *world) spread() {
+	w.t.Helper()
+	w.change(func(s *messages.Spec) {
+		s.MaxAttempts = 3
+		s.Recrawl = []messages.RecrawlRule{{Match: "*again", Every: messages.Duration(time.Hour)}}
+	})
+	w.seed("https://a.test/ok", "https://a.test/again", "https://b.test/late?b=1&a=2", "https://c.test/way")
+	w.link(1, "https://elsewhere.test/")
+	sent := w.dispatch(100)
+	if len(sent) != 4 {
+		w.t.Fatalf("sent %v", sent)
+	}
+	w.answer("https://a.test/ok", messages.OK)
+	w.answer("https://a.test/again", messages.NotModified)
+	w.answer("https://b.test/late?b=1&a=2", messages.Timeout)
+	for i := range 3 * queueWindow {
+		w.link(1, "https://a.test/queue/"+string(rune('a'+i%26))+string(rune('a'+i/26)))
+	}
+}
+
+func (w *world) answer(url string, class messages.Class) {
+	w.t.Helper()
+	for id, req := range w.shard.inFlight {
+		if req.URL != url {
+			continue
+		}
+		rules, err := w.shard.rules("c", 0)
+		w.must(err)
+		w.must(w.shard.result(&messages.Result{
+			Crawl: "c", Rev: rules.Rev, URL: url, Visit: req.visit(id.hash), Attempt: req.Sent, Class: class, Status: 200, BytesWire: 5,
+		}, w.at()))
+		w.must(w.shard.commit(w.at()))
+		return
+	}
+	w.t.Fatalf("%s is not under way", url)
+}
+
+func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
+	w := newWorld(t, nil)
+	w.spread()
+	if n := len(w.keysOf("c")); n < 3*queueWindow {
+		t.Fatalf("only %d keys", n)
+	}
+	w.delete()
+	w.tend()
+	if keys := w.keysOf("c"); len(keys) > 0 {
+		t.Errorf("%d keys are left: %q", len(keys), keys[:min(10, len(keys))])
+	}
+	if len(w.shard.crawls) > 0 || len(w.shard.inFlight) > 0 || w.shard.windows != 0 {
+		t.Errorf("in memory: %d crawls, %d requests, %d windows", len(w.shard.crawls), len(w.shard.inFlight), w.shard.windows)
+	}
+	if got := w.dispatch(100); len(got) > 0 {
+		t.Errorf("sent %v", got)
+	}
+	w.pass(48 * time.Hour)
+	w.tend()
+	w.seed("https://other.test/") // of a new crawl
+	w.delete()
+	w.tend()
+	for _, h := range []string{"a.test", "b.test", "c.test"} {
+		if known, err := w.store.has(w.shard.hostKey(h)); h != "b.test" && (err != nil || known) {
+			t.Errorf("host %s is still known two days later: %v", h, err) // b.test has failed
+		}
+	}
+}
+
+// A removal goes on where it was when its process is killed after any step.
+func TestRemovalGoesOnAfterAKill(t *testing.T) {
+	w := newWorld(t, nil)
+	w.spread()
+	w.delete()
+	for range 6 {
+		w.must(w.shard.tend(w.at()))
+		w.must(w.shard.commit(w.at()))
+		w.must(w.shard.tend(w.at())) // and this is lost
+		w.restart()
+	}
+	w.tend()
+	if keys := w.keysOf("c"); len(keys) > 0 {
+		t.Errorf("%d keys are left: %q", len(keys), keys[:min(10, len(keys))])
+	}
+}
+
+// What was made before the deletion does not bring the crawl back, and what comes
+// after it makes a new one, whose visits are others.
+func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
+	w := newWorld(t, nil)
+	w.spread()
+	before := w.current.Rev
+	old := messages.Visit{URL: messages.HashURL("https://c.test/way"), Round: 1}
+	w.delete()
+	late := &messages.Candidates{
+		Crawl: "c", Rev: before, Source: messages.SourceLink, Depth: 1, Ends: old, URLs: []messages.Candidate{{URL: "https://a.test/late"}},
+	}
+	_, err := w.shard.candidates(late, 1, w.at()) // before anything was removed
+	w.must(err)
+	w.seed("https://c.test/way", "https://a.test/queue/aa")
+	if keys := w.keysOf("c"); slices.ContainsFunc(keys, func(k string) bool { return k[0] == kindRetry || k[0] == kindInFlight }) {
+		t.Errorf("of the deleted crawl: %q", keys)
+	}
+	c := w.shard.crawls["c"]
+	if c.Known() != 2 || c.Queued != 2 {
+		t.Errorf("the new crawl has %+v", c.Counters)
+	}
+	w.must(w.shard.result(&messages.Result{
+		Crawl: "c", Rev: before, URL: "https://c.test/way", Visit: old, Attempt: 1, Class: messages.Gone,
+	}, w.at()))
+	_, err = w.shard.candidates(late, 1, w.at())
+	w.must(err)
+	w.must(w.shard.commit(w.at()))
+	w.restart()
+	w.tend()
+	if c := w.shard.crawls["c"]; c.Queued != 2 || c.Known() != 2 || len(c.Attempts) > 0 {
+		t.Errorf("late messages changed it: %+v", c.Counters)
+	}
+	w.pass(time.Hour)
+	if got := w.dispatch(10); len(got) != 2 {
+		t.Fatalf("sent %v", got)
+	}
+	for id, req := range w.shard.inFlight {
+		if v := req.visit(id.hash); v.Round != messages.FirstRound(1) || v.Incarnation() != 1 {
+			t.Errorf("visit %v", v)
+		}
+	}
+}
+
+// A host that a request of a deleted crawl may still be under way to is left alone for
+// as long as that may take.
+func TestHostRestsAfterItsCrawlWasDeleted(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/")
+	if got := w.dispatch(10); len(got) != 1 {
+		t.Fatalf("sent %v", got)
+	}
+	w.delete()
+	w.seed("https://a.test/", "https://b.test/")
+	if got := w.dispatch(10); !slices.Equal(got, []string{"https://b.test/"}) {
+		t.Errorf("sent at once: %v", got)
+	}
+	w.pass(messages.ClaimTime(time.Minute) - time.Millisecond)
+	if got := w.dispatch(10); len(got) > 0 {
+		t.Errorf("sent too early: %v", got)
+	}
+	w.pass(time.Millisecond)
+	if got := w.dispatch(10); len(got) != 1 {
+		t.Errorf("sent in the end: %v", got)
+	}
+}
+
+// A crawl that was deleted stays so when the partition is restored from a snapshot
+// that was made before.
+func TestSnapshotDoesNotBringADeletedCrawlBack(t *testing.T) {
+	w := newWorld(t, nil)
+	w.spread()
+	v := w.store.view(0)
+	var snapshot bytes.Buffer
+	w.must(v.write(&snapshot))
+	v.close()
+	w.delete()
+	w.tend()
+	w.shard.close()
+	w.must(w.store.replace(t.Context(), 0, &snapshot))
+	_ = w.store.Close()
+	w.open()
+	if len(w.keysOf("c")) == 0 {
+		t.Fatal("the snapshot has nothing of the crawl")
+	}
+	w.tend()
+	if keys := w.keysOf("c"); len(keys) > 0 {
+		t.Errorf("%d keys are left", len(keys))
+	}
+}

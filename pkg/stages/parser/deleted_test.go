@@ -1,0 +1,49 @@
+package parser
+
+import (
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+// A page of a deleted crawl gives nothing, neither links nor the end of its visit; one
+// of a new crawl of the name gives all, whatever was sent for the deleted one.
+func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
+	p := newParser(t, nil)
+	body := []byte(`<a href="/a">a</a>`)
+	old := page("text/html")
+	old.Rev = 1
+	if got := p.parse(t, old, body); len(got.links) != 1 {
+		t.Fatalf("links %q", got.links)
+	}
+	d, err := p.specs.Delete(t.Context(), "c", messages.Deletion{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.handle(t.Context(), message(old, body))
+	if err != nil || len(out.First)+len(out.Then) > 0 {
+		t.Errorf("of the deleted crawl: %+v, %v", out, err)
+	}
+	fresh := page("text/html")
+	fresh.Rev, fresh.Visit.Round = d.Rev, messages.FirstRound(d.Count)
+	if got := p.parse(t, fresh, body); len(got.links) != 1 || got.last.Rev != d.Rev {
+		t.Errorf("of the new crawl: %+v", got)
+	}
+}
+
+// What a deleted crawl has seen makes no duplicates in the next.
+func TestDuplicatesOfADeletedCrawlAreForgotten(t *testing.T) {
+	p := newParser(t, func(s *messages.Spec) { s.Duplicates.Exact = messages.DuplicateMark })
+	body := []byte("<p>the same text")
+	first := p.parse(t, page("text/html"), body)
+	other := page("text/html")
+	other.URL = "https://site.test/other"
+	other.Visit = messages.Visit{URL: messages.HashURL(other.URL), Round: 1}
+	if again := p.parse(t, other, body); first.record.DuplicateOf != (messages.Visit{}) || again.record.DuplicateOf.IsZero() {
+		t.Fatalf("%+v, then %+v", first.record, again.record)
+	}
+	other.Visit.Round = messages.FirstRound(1)
+	if got := p.parse(t, other, body); !got.record.DuplicateOf.IsZero() {
+		t.Errorf("a page of the next crawl repeats %v", got.record.DuplicateOf)
+	}
+}
