@@ -15,8 +15,8 @@ import (
 )
 
 // The clock of a machine cannot be set for one process, and Go programs do not ask the C library for the time. So the
-// commands under test, nats-server too, are built with a standard library in which time.Now is ahead by as many seconds as
-// a file says. Monotonic readings, and so timers, go on as they do when a real clock is set.
+// commands under test, nats-server too, are built with a standard library in which time.Now is ahead by as many nanoseconds
+// as a file says. Monotonic readings, and so timers, go on as they do when a real clock is set.
 
 // clockVariable names the file in the environment of a process.
 const clockVariable = "SEINE_SOAK_CLOCK"
@@ -27,8 +27,18 @@ import "sync/atomic"
 
 var soakSkew atomic.Int64
 
-// SoakSkew sets by how many seconds Now is ahead.
-func SoakSkew(seconds int64) { soakSkew.Store(seconds) }
+// SoakSkew sets by how many nanoseconds Now is ahead.
+func SoakSkew(ns int64) { soakSkew.Store(ns) }
+
+func soakNow(sec int64, nsec int32) (int64, int32) {
+	skew := soakSkew.Load()
+	n := int64(nsec) + skew%1e9
+	sec += skew / 1e9
+	if n < 0 {
+		return sec - 1, int32(n + 1e9)
+	}
+	return sec + n/1e9, int32(n % 1e9)
+}
 `
 
 const clockInOS = `package os
@@ -37,27 +47,32 @@ import "time"
 
 func init() {
 	if file := Getenv("` + clockVariable + `"); file != "" {
+		readSoakClock(file) // before anything else asks for the time
 		go followSoakClock(file)
 	}
 }
 
 func followSoakClock(file string) {
 	for ; ; time.Sleep(50 * time.Millisecond) {
-		text, err := ReadFile(file)
-		if err != nil || len(text) == 0 {
-			continue
-		}
-		sign, n := int64(1), int64(0)
-		for _, c := range text {
-			switch {
-			case c == '-':
-				sign = -1
-			case '0' <= c && c <= '9':
-				n = n*10 + int64(c-'0')
-			}
-		}
-		time.SoakSkew(sign * n)
+		readSoakClock(file)
 	}
+}
+
+func readSoakClock(file string) {
+	text, err := ReadFile(file)
+	if err != nil || len(text) == 0 {
+		return
+	}
+	sign, n := int64(1), int64(0)
+	for _, c := range text {
+		switch {
+		case c == '-':
+			sign = -1
+		case '0' <= c && c <= '9':
+			n = n*10 + int64(c-'0')
+		}
+	}
+	time.SoakSkew(sign * n)
 }
 `
 
@@ -76,7 +91,7 @@ func overlay(ctx context.Context, dir string) (string, error) {
 	if bytes.Count(clock, []byte(now)) != 1 {
 		return "", errors.New("time.Now of this Go release looks unlike what the soak knows how to set: run it with -clocks=false")
 	}
-	clock = bytes.Replace(clock, []byte(now), []byte(now+"\tsec += soakSkew.Load()\n"), 1)
+	clock = bytes.Replace(clock, []byte(now), []byte(now+"\tsec, nsec = soakNow(sec, nsec)\n"), 1)
 	replace := make(map[string]string)
 	for in, content := range map[string]string{
 		"time/time.go": string(clock), "time/soak.go": clockInTime, "os/soak.go": clockInOS,
@@ -107,6 +122,6 @@ func clockOf(p *process) string {
 
 // setClock sets the clock of a process ahead, or back.
 func setClock(p *process, ahead time.Duration) error {
-	text := strconv.FormatInt(int64(ahead/time.Second), 10)
+	text := strconv.FormatInt(int64(ahead), 10)
 	return os.WriteFile(clockOf(p), []byte(text), 0o600) //nolint:wrapcheck // names the file
 }

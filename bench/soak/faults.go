@@ -55,6 +55,10 @@ func allFaults(r *rig) []fault {
 			fs = append(fs, fault{"clock " + role, running, jumpClock, ""})
 		}
 	}
+	if r.clocks {
+		frontiers := func(r *rig) []string { return r.wanted(messages.StageFrontier) }
+		fs = append(fs, fault{"clock over restart", frontiers, restartSkewed, ""})
+	}
 	anyStage := func(r *rig) (all []string) {
 		for _, role := range roles {
 			all = append(all, r.wanted(role)...)
@@ -228,6 +232,34 @@ func jumpClock(ctx context.Context, r *rig, victim string, d draw) {
 	_ = stages.Sleep(ctx, d.between(shortest, longest))
 	if err := setClock(p, 0); err != nil {
 		r.tell.violation("set clock: %v", err)
+	}
+}
+
+// skews are how far clocks are apart that are meant to be right, and that are wrong.
+var skews = []time.Duration{
+	3 * time.Millisecond, 40 * time.Millisecond, 250 * time.Millisecond, 700 * time.Millisecond, 5 * time.Second, time.Minute, 2 * time.Hour, 365 * 24 * time.Hour,
+}
+
+// restartSkewed starts a process anew with another time of day, and after a while once more with the right one. Killed, it
+// has its partitions again at once; ended in peace, others have them, and give some back.
+func restartSkewed(ctx context.Context, r *rig, victim string, d draw) {
+	p := r.find(victim)
+	skew := skews[int(d.a*float64(len(skews)))]
+	if d.length < 0.5 {
+		skew = -skew
+	}
+	r.tell.note("clock of %s at its start: %s", victim, skew)
+	for _, ahead := range []time.Duration{skew, 0} {
+		if d.b < 0.5 {
+			p.kill()
+		} else if code := p.drain(); code == -1 {
+			r.tell.violation("%s does not end within %s of SIGTERM", p.name, drainTime)
+		}
+		if err := setClock(p, ahead); err != nil {
+			r.tell.violation("set clock: %v", err)
+		}
+		p.want()
+		_ = stages.Sleep(ctx, d.between(6*time.Second, 15*time.Second))
 	}
 }
 

@@ -426,5 +426,5 @@ func (r *rig) uncovered() (what []string) {
 	if _, ok := r.outputs[roleS3]; !ok {
 		what = append(what, "a slow sink (needs scripts/versitygw)")
 	}
-	return append(what, "clocks that are wrong over a restart, loss of power, more than one machine")
+	return append(what, "clocks of other stages that are wrong over a restart, loss of power, more than one machine")
 }
