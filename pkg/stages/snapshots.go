@@ -43,6 +43,9 @@ type Snapshot struct {
 	Positions map[string]Position `json:"positions"` // by stream: all up to there is in it
 	Bytes     int64               `json:"bytes"`
 	Time      time.Time           `json:"time"`
+	// Fence is the epoch of the owner that has gone on from it: no earlier one may
+	// replace it.
+	Fence uint64 `json:"fence,omitempty"`
 }
 
 // Errors of Snapshots.
@@ -75,7 +78,7 @@ func ProvisionSnapshots(ctx context.Context, b *Bus, limits messages.StreamLimit
 
 // Save stores what write writes as the newest snapshot of partition p. It is
 // recorded by compare-and-set when the object is whole, and not at all when an
-// owner of a higher epoch has recorded one: ErrStale. A crash leaves at most an
+// owner of a higher epoch has recorded one, or has called Fence: ErrStale. A crash leaves at most an
 // object that nobody knows of, which the next Save of the partition removes.
 // Memory is bounded, whatever the size.
 func (s *Snapshots) Save(ctx context.Context, p int, meta Snapshot, write func(io.Writer) error) (Snapshot, error) {
@@ -94,8 +97,8 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 	if err != nil {
 		return meta, err
 	}
-	if have.Epoch > meta.Epoch {
-		return meta, fmt.Errorf("%w: epoch %d, this one is of %d", ErrStale, have.Epoch, meta.Epoch)
+	if err := have.refuses(meta.Epoch); err != nil {
+		return meta, err
 	}
 	box, err := s.objects(ctx)
 	if err != nil {
@@ -158,6 +161,43 @@ type recordedSnapshot struct {
 	revision uint64
 }
 
+// refuses returns ErrStale for an owner of an epoch before the last.
+func (r *recordedSnapshot) refuses(epoch uint64) error {
+	if last := max(r.Epoch, r.Fence); last > epoch {
+		return fmt.Errorf("%w: epoch %d, this one is of %d", ErrStale, last, epoch)
+	}
+	return nil
+}
+
+// Fence returns the newest snapshot of partition p, if there is one, for an owner
+// that goes on with the partition: from here on no owner of an earlier epoch can
+// replace it, so it stays, and so does what the streams have since, until this owner
+// or a later one saves another. ErrStale means that a later one is there already.
+func (s *Snapshots) Fence(ctx context.Context, p int, epoch uint64) (Snapshot, bool, error) {
+	for {
+		have, err := s.recorded(ctx, p)
+		if err == nil {
+			err = have.refuses(epoch)
+		}
+		if err != nil {
+			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
+		}
+		if have.Fence == epoch {
+			return have.Snapshot, have.Object != "", nil
+		}
+		have.Partition, have.Fence = p, epoch
+		if _, err = s.update(ctx, have.Snapshot, have.revision); err == nil {
+			return have.Snapshot, have.Object != "", nil
+		}
+		if !IsConflict(err) {
+			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
+		}
+		if err := Sleep(ctx, minRefusedWait); err != nil {
+			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
+		}
+	}
+}
+
 // record makes snap the newest of its partition in place of have, and returns
 // which one it really replaced. After an error other than ErrStale it may be
 // recorded or not: its object must stay.
@@ -173,8 +213,8 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 			return have, fmt.Errorf("record snapshot: %w", errors.Join(err, again))
 		case now.Object == snap.Object: // only the answer was lost
 			return have, nil
-		case now.Epoch > snap.Epoch:
-			return have, fmt.Errorf("%w: epoch %d, this one is of %d", ErrStale, now.Epoch, snap.Epoch)
+		case now.refuses(snap.Epoch) != nil:
+			return have, now.refuses(snap.Epoch)
 		case !IsConflict(err):
 			return have, fmt.Errorf("record snapshot: %w", err)
 		}

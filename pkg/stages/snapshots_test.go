@@ -518,3 +518,45 @@ func TestPressure(t *testing.T) {
 		}
 	}
 }
+
+// An owner that has lost the partition, and does not know, has one under way.
+func TestFencedSnapshotStays(t *testing.T) {
+	t.Parallel()
+	_, _, s := openSnapshots(t, 64<<20)
+	if _, found, err := s.Fence(t.Context(), 4, 2); found || err != nil {
+		t.Fatalf("fenced none: %v, %v", found, err)
+	}
+	if _, found, err := s.Newest(t.Context(), 4); found || err != nil {
+		t.Fatalf("there is none: %v, %v", found, err)
+	}
+	if _, err := s.Save(t.Context(), 4, Snapshot{Epoch: 1}, noise(1, 10)); !errors.Is(err, ErrStale) {
+		t.Errorf("an earlier owner saved the first: %v", err)
+	}
+	first := save(t, s, 4, 2, noise(1, 1000))
+	_, err := s.Save(t.Context(), 4, Snapshot{Owner: "old", Epoch: 2}, func(w io.Writer) error {
+		fenced, found, err := s.Fence(t.Context(), 4, 5)
+		if !found || err != nil || fenced.Object != first.Object || fenced.Bytes != first.Bytes {
+			t.Errorf("fenced %+v, %v, %v; want %+v", fenced, found, err, first)
+		}
+		return noise(2, 1000)(w)
+	})
+	if !errors.Is(err, ErrStale) {
+		t.Errorf("replaced what a later owner goes on from: %v", err)
+	}
+	if _, _, err := s.Fence(t.Context(), 4, 2); !errors.Is(err, ErrStale) {
+		t.Errorf("fenced by an earlier owner: %v", err)
+	}
+	if again, found, err := s.Fence(t.Context(), 4, 5); !found || err != nil || again.Object != first.Object {
+		t.Errorf("fenced again: %+v, %v, %v", again, found, err)
+	}
+	if data, err := load(t, s, first); err != nil || !bytes.Equal(data, noiseBytes(1, 1000)) {
+		t.Errorf("read %d bytes, %v", len(data), err)
+	}
+	if have := objects(t, s); !slices.Equal(have, []string{first.Object}) {
+		t.Errorf("the bucket holds %q, want only %q", have, first.Object)
+	}
+	next := save(t, s, 4, 5, noise(3, 1000)) // the fence is for others
+	if now, _, err := s.Newest(t.Context(), 4); err != nil || now.Object != next.Object {
+		t.Errorf("newest is %+v, %v", now, err)
+	}
+}

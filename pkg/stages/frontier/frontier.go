@@ -29,6 +29,9 @@ type Frontier struct {
 	budgets   *budgets
 	addresses *addresses
 
+	saves    context.Context // of all that is saved
+	cutSaves context.CancelFunc
+
 	outstanding atomic.Int64 // requests under way, over all partitions
 	saving      atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
 	saveFrom    atomic.Int64 // when the next may be made, Unix ns
@@ -62,6 +65,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 		pub: stages.NewPublisher(bus, messages.StageFrontier), compiled: make(map[string]*rules),
 		owned: make(map[int]*partition), snapshots: stages.NewSnapshots(bus),
 	}
+	f.saves, f.cutSaves = context.WithCancel(context.Background())
 	f.addresses = newAddresses(f.now)
 	f.budgets = &budgets{bus: bus, now: f.now}
 	f.leases = &stages.Leases{
@@ -74,8 +78,11 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 // now is the time of day, Unix ns.
 func (f *Frontier) now() int64 { return f.clock.now() }
 
-// Run works until ctx is done, then finishes the turn of every partition.
+// Run works until ctx is done, then finishes the turn of every partition. It waits no
+// longer than Drain for a snapshot that is being saved.
 func (f *Frontier) Run(ctx context.Context) error {
+	defer f.cutSaves()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Duration(f.cfg.Drain), f.cutSaves) })()
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return f.leases.Run(gctx) })
 	g.Go(func() error { return f.intake().Run(gctx) })

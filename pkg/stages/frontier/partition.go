@@ -66,6 +66,7 @@ func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
 	defer part.close()
 	f.attach(part)
 	defer f.detach(part)
+	defer part.saver.end(ctx)()
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return part.urls.Run(gctx) })
 	g.Go(func() error { return part.results.Run(gctx) })
@@ -74,6 +75,9 @@ func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
 	err = g.Wait()
 	if errors.Is(context.Cause(ctx), stages.ErrShed) {
 		part.handOver()
+	}
+	if errors.Is(err, errReplaced) {
+		return f.later(p, err)
 	}
 	return ignoreDone(ctx, err)
 }
@@ -171,6 +175,9 @@ func (p *partition) look(ctx context.Context, restored bool) (err error) {
 
 func (p *partition) close() {
 	p.saver.wait()
+	if p.saver.cut != nil {
+		p.saver.cut()
+	}
 	p.f.outstanding.Add(int64(-p.counted))
 	p.shard.close()
 }

@@ -194,5 +194,5 @@ func (p *partition) describeTo(out *Rebuilt) error {
 		return err
 	}
 	// Whoever goes on with this state has sent none of what is under way.
-	return p.store.markNew(p.partition)
+	return p.store.markNew(p.partition, "")
 }

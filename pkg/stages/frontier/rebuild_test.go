@@ -25,7 +25,7 @@ func (a *arena) rebuild(s *Store) (*Rebuilt, error) {
 // and what is queued again is not told apart.
 func (a *arena) wantAside(s, live *Store) {
 	a.t.Helper()
-	if isNew, err := s.isNew(0); err != nil || !isNew {
+	if _, isNew, err := s.origin(0); err != nil || !isNew {
 		a.t.Errorf("the state is not marked as one that came from elsewhere: %v", err)
 	}
 	of := func(s *Store) (all []string) {

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,8 @@ import (
 // saver makes snapshots of a partition while that works on.
 type saver struct {
 	tasks   sync.WaitGroup
+	ctx     context.Context // of what it saves
+	cut     context.CancelFunc
 	last    time.Time     // when the last one began
 	took    time.Duration // that the last one took
 	at      map[string]stages.Position
@@ -43,6 +46,7 @@ const breath = 3
 // makes a snapshot soon: the last one is from the owner before.
 func (s *saver) begin(ctx context.Context, p *partition, restored bool) error {
 	s.saved = make(chan saved, 1)
+	s.ctx, s.cut = context.WithCancel(p.f.saves)
 	if p.f.cfg.SnapshotEvery == 0 {
 		return nil
 	}
@@ -56,6 +60,16 @@ func (s *saver) begin(ctx context.Context, p *partition, restored bool) error {
 		s.last = time.Now().Add(-spread * time.Duration(p.partition))
 	}
 	return err
+}
+
+// end lets what is being saved end with the lease of the partition: an owner without
+// one has nothing to save. What it returns ends that.
+func (s *saver) end(ctx context.Context) func() bool {
+	return context.AfterFunc(ctx, func() {
+		if errors.Is(context.Cause(ctx), stages.ErrLost) {
+			s.cut()
+		}
+	})
 }
 
 // wait waits for what is under way.
@@ -86,7 +100,7 @@ func (s *saver) consider(p *partition) {
 	view, at := p.store.view(p.partition), p.copyPositions()
 	s.tasks.Go(func() {
 		defer view.close()
-		done := p.save(context.Background(), view, at)
+		done := p.save(s.ctx, view, at)
 		p.f.saveFrom.Store(p.f.now() + int64(breath*done.took))
 		p.f.saving.Store(false)
 		s.saved <- done
@@ -102,7 +116,7 @@ func (s *saver) look(p *partition) {
 	s.looked = time.Now()
 	saved, reached := s.at, p.copyPositions()
 	s.tasks.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), pressureEvery)
+		ctx, cancel := context.WithTimeout(s.ctx, pressureEvery)
 		defer cancel()
 		pressure, err := p.f.snapshots.Pressure(ctx, saved, reached)
 		s.urgent.Store(err == nil && pressure > maxPressure)
@@ -172,7 +186,7 @@ func (p *partition) handOver() {
 	}
 	v := p.store.view(p.partition)
 	defer v.close()
-	if done := p.save(context.Background(), v, p.copyPositions()); done.err != nil {
+	if done := p.save(p.saver.ctx, v, p.copyPositions()); done.err != nil {
 		p.log.Warn("cannot make a snapshot for the next owner, who will replay the streams", "error", done.err)
 	}
 }

@@ -135,8 +135,8 @@ type shardOptions struct {
 func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error) {
 	s := &shard{
 		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
-		positions: make(map[string]stages.Position), crawls: make(map[string]*crawl),
-		hosts: make(map[string]*host), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
+		crawls: make(map[string]*crawl),
+		hosts:  make(map[string]*host), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
 		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
 	}
 	o.addresses.arrived()
@@ -167,14 +167,21 @@ func (s *shard) release() {
 	}
 }
 
-func (s *shard) loadPositions() error {
-	pre := prefix(s.partition, kindPosition)
-	return s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+func (s *shard) loadPositions() (err error) {
+	s.positions, err = s.store.positions(s.partition)
+	return err
+}
+
+// positions are how far the streams are applied in a partition.
+func (s *Store) positions(partition int) (map[string]stages.Position, error) {
+	all := make(map[string]stages.Position)
+	pre := prefix(partition, kindPosition)
+	return all, s.scan(pre, nil, func(key, value []byte) (bool, error) {
 		var p stages.Position
 		if err := json.Unmarshal(value, &p); err != nil {
 			return false, fmt.Errorf("read position: %w", err)
 		}
-		s.positions[string(key[len(pre):])] = p
+		all[string(key[len(pre):])] = p
 		return true, nil
 	})
 }

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,46 +22,106 @@ var ErrForeignState = errors.New("the state of this partition is in another fron
 // takeOver makes sure that the store has the state of a partition, and that it
 // is the only one that goes on with it. The binding of the partition says where
 // its state is. If that is another store, the newest snapshot is taken in, and
-// what happened since is replayed from the streams: see replay. It reports
-// whether that is still to be done.
+// what happened since is replayed from the streams: see replay. So it is if this
+// store has lost its last commits with the power of its machine, and is behind the
+// snapshot. It reports whether the replay is still to be done.
 func (f *Frontier) takeOver(ctx context.Context, p int, epoch uint64) (restored bool, err error) {
 	bound, err := f.snapshots.Binding(ctx, p)
 	if err != nil {
 		return false, err
 	}
-	if bound.Store != "" && bound.Store != f.store.ID {
-		if err := f.restore(ctx, p, bound.Store); err != nil {
-			return false, err
-		}
-		if err := f.store.markNew(p); err != nil {
+	own := bound.Store == "" || bound.Store == f.store.ID
+	if !own || f.cfg.SnapshotEvery > 0 {
+		if err := f.takeIn(ctx, p, epoch, own, bound.Store); err != nil {
 			return false, err
 		}
 	}
 	if _, err = f.snapshots.Rebind(ctx, p, bound, f.store.ID, epoch); err != nil {
 		return false, err
 	}
-	return f.store.isNew(p)
+	_, restored, err = f.store.origin(p)
+	return restored, err
 }
 
-// markNew notes that a state came from another store. As long as the mark is
+// restoreTries bounds how often a snapshot that is gone is looked for again.
+const restoreTries = 5
+
+// takeIn brings the state of a partition to that of its newest snapshot, unless the
+// store has the live state of its own. The snapshot is fenced first: else an owner
+// that has lost the partition, and does not know, could replace it at any moment,
+// and what the streams have since be purged.
+func (f *Frontier) takeIn(ctx context.Context, p int, epoch uint64, own bool, from string) error {
+	for try := 1; ; try++ {
+		snap, found, err := f.snapshots.Fence(ctx, p, epoch)
+		if err != nil {
+			return err
+		}
+		if own {
+			if usable, err := f.store.usable(p, snap, found); usable || err != nil {
+				return err
+			}
+		}
+		if err = f.restore(ctx, p, snap, found, from); err == nil {
+			return f.store.markNew(p, snap.Object)
+		}
+		if !errors.Is(err, stages.ErrSnapshotGone) || try == restoreTries {
+			return err
+		}
+		now, _, nerr := f.snapshots.Newest(ctx, p)
+		if nerr != nil || now.Object == snap.Object { // it was not replaced, it is lost
+			return errors.Join(err, nerr)
+		}
+	}
+}
+
+// usable reports whether the store's own state of a partition can go on: it lacks
+// nothing that the newest snapshot has, and if it was made of a snapshot and has not
+// caught up, that is still the newest.
+func (s *Store) usable(p int, snap stages.Snapshot, found bool) (bool, error) {
+	if !found {
+		return true, nil
+	}
+	if from, isNew, err := s.origin(p); isNew || err != nil {
+		return from == snap.Object, err
+	}
+	have, err := s.positions(p)
+	for stream, at := range snap.Positions {
+		mine := have[stream]
+		if mine.Sequence < at.Sequence && (mine.Created.Equal(at.Created) || mine.Sequence == 0) {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+// markNew notes that a state came from another store, with the object of the snapshot
+// that it was made of, "" if it was made of streams alone. As long as the mark is
 // there, what that store had under way is not known here: an owner that dies
 // before it has caught up leaves it to the next. See partition.resume.
-func (s *Store) markNew(p int) error {
-	if err := s.db.Set(prefix(p, kindNew), nil, pebble.Sync); err != nil {
+func (s *Store) markNew(p int, object string) error {
+	if err := s.db.Set(prefix(p, kindNew), []byte(object), pebble.Sync); err != nil {
 		return fmt.Errorf("mark the state of partition %d as new: %w", p, err)
 	}
 	return nil
 }
 
-func (s *Store) isNew(p int) (bool, error) { return s.has(prefix(p, kindNew)) }
-
-// restore takes in the newest snapshot of a partition.
-func (f *Frontier) restore(ctx context.Context, p int, from string) error {
-	began := time.Now()
-	snap, found, err := f.snapshots.Newest(ctx, p)
-	if err != nil {
-		return err
+// origin returns what markNew noted, if it did.
+func (s *Store) origin(p int) (object string, isNew bool, err error) {
+	value, closer, err := s.db.Get(prefix(p, kindNew))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return "", false, nil
 	}
+	if err != nil {
+		return "", false, fmt.Errorf("read the origin of partition %d: %w", p, err)
+	}
+	object = string(value)
+	return object, true, closer.Close()
+}
+
+// restore makes the state of a partition that of its newest snapshot, or empty if
+// there is none and the streams have everything.
+func (f *Frontier) restore(ctx context.Context, p int, snap stages.Snapshot, found bool, from string) error {
+	began := time.Now()
 	if !found {
 		whole, err := f.streamsWhole(ctx)
 		if err != nil {
@@ -78,6 +139,30 @@ func (f *Frontier) restore(ctx context.Context, p int, from string) error {
 	}
 	f.log.Info("partition restored from its snapshot", "partition", p, "age", time.Since(snap.Time).Round(time.Second),
 		"bytes", snap.Bytes, "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// errReplaced is why a partition that has caught up is made again: the snapshot that
+// it was made of is not the newest any more, so what came after that may have been
+// purged before it was read.
+var errReplaced = fmt.Errorf("its snapshot was replaced while it caught up: %w", stages.ErrStale)
+
+// checkOrigin returns errReplaced if a state that was restored may lack something.
+func (p *partition) checkOrigin(ctx context.Context) error {
+	from, isNew, err := p.store.origin(p.partition)
+	if err != nil || !isNew || p.aside {
+		return err
+	}
+	now, _, err := p.f.snapshots.Newest(ctx, p.partition)
+	if err != nil || now.Object != from {
+		return cmp.Or(err, errReplaced)
+	}
+	if from == "" {
+		whole, err := p.f.streamsWhole(ctx)
+		if err != nil || !whole {
+			return cmp.Or(err, errReplaced)
+		}
+	}
 	return nil
 }
 
@@ -160,6 +245,9 @@ func (p *partition) replay(ctx context.Context) error {
 	p.replayed = n
 	if n > 1000 || time.Since(began) > time.Second {
 		p.log.Info("partition caught up with its streams", "messages", n, "took", time.Since(began).Round(time.Millisecond))
+	}
+	if err := p.checkOrigin(ctx); err != nil {
+		return err
 	}
 	return p.resume()
 }

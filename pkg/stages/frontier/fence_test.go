@@ -1,0 +1,163 @@
+package frontier
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// purgeSaved purges what the newest snapshot of the partition has, as a janitor may.
+func (a *arena) purgeSaved() {
+	a.t.Helper()
+	snap, found, err := stages.NewSnapshots(a.bus).Newest(a.t.Context(), 0)
+	a.must(err)
+	if !found {
+		a.t.Fatal("there is no snapshot")
+	}
+	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
+		s, err := a.bus.JS.Stream(a.t.Context(), name)
+		a.must(err)
+		a.must(s.Purge(a.t.Context(), jetstream.WithPurgeSequence(snap.Positions[name].Sequence+1)))
+	}
+}
+
+// The next owner has taken in the newest snapshot when one that has lost the
+// partition, and does not know, saves another: what came between may be purged then.
+func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
+	a := newArena(t)
+	first, second, whole := a.store(), a.store(), a.store()
+	owner := a.own(first, 1, time.Hour)
+	a.seedHosts(12)
+	a.live(20, "page")
+	a.settled(first)
+	owner.handOver()
+	owner = a.own(first, 2, time.Hour)
+	a.live(20, "more")
+	a.settled(first)
+	a.must(owner.die())
+	f := a.frontier(first, time.Hour)
+	frozen, err := f.open(t.Context(), 0, 2, false)
+	a.must(err)
+	defer frozen.close()
+	if restored, err := a.frontier(second, time.Hour).takeOver(t.Context(), 0, 3); err != nil || !restored {
+		t.Fatalf("restored %v, %v", restored, err)
+	}
+	frozen.handOver()
+	a.purgeSaved()
+	a.copyState(first, whole)
+	a.own(second, 4, time.Hour)
+	a.settled(second)
+	a.wantSame(second, whole)
+}
+
+// copyState gives a store what another has of the partition.
+func (a *arena) copyState(from, to *Store) {
+	a.t.Helper()
+	a.must(to.replace(a.t.Context(), 0, bytes.NewReader(a.stateOf(from))))
+}
+
+func (a *arena) stateOf(s *Store) []byte {
+	a.t.Helper()
+	v := s.view(0)
+	defer v.close()
+	var b bytes.Buffer
+	a.must(v.write(&b))
+	return b.Bytes()
+}
+
+func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, time.Hour)
+	a.seedHosts(12)
+	a.live(20, "page")
+	a.settled(first)
+	owner.handOver()
+	if restored, err := a.frontier(second, time.Hour).takeOver(t.Context(), 0, 2); err != nil || !restored {
+		t.Fatalf("restored %v, %v", restored, err)
+	}
+	// Another has it meanwhile, and what the second lacks is gone.
+	owner = a.own(first, 3, time.Hour)
+	a.live(20, "more")
+	a.settled(first)
+	owner.handOver()
+	a.purgeSaved()
+	bound, err := stages.NewSnapshots(a.bus).Binding(t.Context(), 0)
+	a.must(err)
+	_, err = stages.NewSnapshots(a.bus).Rebind(t.Context(), 0, bound, second.ID, 4) // as an older build may leave it
+	a.must(err)
+	a.own(second, 5, time.Hour)
+	a.settled(second)
+	a.wantSame(second, first)
+}
+
+func TestStoreThatLostItsLastCommitsGoesOnFromItsSnapshot(t *testing.T) {
+	a := newArena(t)
+	store, whole := a.store(), a.store()
+	owner := a.own(store, 1, time.Hour)
+	a.seedHosts(12)
+	a.live(20, "page")
+	a.settled(store)
+	old := a.stateOf(store)
+	a.live(20, "more")
+	a.settled(store)
+	owner.handOver()
+	a.copyState(store, whole)
+	a.must(store.replace(t.Context(), 0, bytes.NewReader(old))) // as after a loss of power
+	a.purgeSaved()
+	a.own(store, 2, time.Hour)
+	a.settled(store)
+	a.wantSame(store, whole)
+}
+
+// saveForEver lets an owner save a snapshot that does not end by itself.
+func (a *arena) saveForEver(f *Frontier) {
+	a.t.Helper()
+	var p *partition
+	a.eventually("the partition is owned", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		p = f.owned[0]
+		return p != nil
+	})
+	p.saver.tasks.Go(func() { <-p.saver.ctx.Done() })
+}
+
+func TestStopWaitsForNoSnapshotBeyondDrain(t *testing.T) {
+	a := newArena(t)
+	f := a.frontier(a.store(), time.Hour)
+	f.cfg.Drain = messages.Duration(time.Millisecond)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx) }()
+	a.saveForEver(f)
+	stop()
+	select {
+	case err := <-ended:
+		a.must(err)
+	case <-time.After(maxWait):
+		t.Error("it waits for a snapshot")
+	}
+}
+
+func TestOwnerThatLostItsLeaseSavesNothingMore(t *testing.T) {
+	a := newArena(t)
+	f := a.frontier(a.store(), time.Hour)
+	ctx, end := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- f.own(ctx, 0, 1) }()
+	a.saveForEver(f)
+	end(stages.ErrLost)
+	select {
+	case err := <-ended:
+		a.must(err)
+	case <-time.After(maxWait):
+		t.Error("it waits for a snapshot")
+	}
+}
