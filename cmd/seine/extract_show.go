@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"seine/internal/figures"
+	"seine/internal/jsontext"
 )
 
 // screen shows what was extracted to a person.
@@ -164,7 +165,7 @@ func (s *screen) value(indent, width int, name string, raw json.RawMessage) {
 		s.members(indent+2, membersOf(raw))
 	case len(raw) > 0 && raw[0] == '[' && bytes.ContainsRune(raw, '{'):
 		var items []json.RawMessage
-		_ = json.Unmarshal(raw, &items) // it is valid
+		_ = jsontext.Unmarshal(raw, &items) // it is valid
 		s.line(indent, width, name, s.paint(faint, fmt.Sprintf("%d items", len(items))))
 		for i, item := range items {
 			s.value(indent+2, 2, fmt.Sprint(i), item)
@@ -179,7 +180,7 @@ func (s *screen) value(indent, width int, name string, raw json.RawMessage) {
 // text is the value of a JSON string.
 func text(raw json.RawMessage) string {
 	var s string
-	_ = json.Unmarshal(raw, &s) // it is valid
+	_ = jsontext.Unmarshal(raw, &s) // it is valid
 	return s
 }
 
@@ -191,7 +192,7 @@ type member struct {
 
 // membersOf returns the members of an object in their order.
 func membersOf(raw json.RawMessage) []member {
-	d := json.NewDecoder(bytes.NewReader(raw))
+	d := json.NewDecoder(bytes.NewReader(raw)) //nolint:forbidigo // into no struct
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil
 	}

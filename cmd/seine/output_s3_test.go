@@ -21,7 +21,7 @@ func TestOutputInS3(t *testing.T) {
 	want(t, exitOK, with("manifest", place, "--write"))
 	want(t, exitOK, with("manifest", place), `"writer": "export"`)
 	server.Put(place, "c/stray.txt", []byte("stray"))
-	want(t, exitFailed, with("verify", place), "surplus  c/stray.txt", "1 wrong")
+	want(t, exitFailed, with("verify", place), "surplus    c/stray.txt", "1 wrong")
 
 	back := t.TempDir()
 	want(t, exitOK, []string{"export", place, "--to", back, "--from-s3-endpoint", server.Endpoint(), "--from-s3-path-style"}, "exported 4 records")

@@ -192,7 +192,7 @@ func firstByte(r *bufio.Reader) byte {
 
 // array reads JSON arrays of seeds, and what else of JSON follows them.
 func (f *feeder) array(name string, in io.Reader) error {
-	d := json.NewDecoder(in)
+	d := json.NewDecoder(in) //nolint:forbidigo // into no struct
 	depth := 0
 	for {
 		if depth == 1 && d.More() {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"seine/internal/jsontext"
 	"seine/internal/overview"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -183,7 +184,7 @@ func differences(have, want map[string]string) (lines []string) {
 // flatten returns the values of a JSON document by the paths that lead to them.
 func flatten(text []byte) map[string]string {
 	var doc any
-	_ = json.Unmarshal(text, &doc) // Encode made it
+	_ = jsontext.Unmarshal(text, &doc) // Encode made it
 	flat := make(map[string]string)
 	flattenInto(flat, "", doc)
 	return flat

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -39,7 +40,7 @@ func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
 	if err != nil {
 		return st, 0, fmt.Errorf("read the alerts of crawl %s: %w", crawl, err)
 	}
-	if json.Unmarshal(e.Value(), &st) != nil || st.V != 1 {
+	if jsontext.Unmarshal(e.Value(), &st) != nil || st.V != 1 {
 		st = State{} // of another build: what is wrong will be found again
 	}
 	return st, e.Revision(), nil

@@ -1,13 +1,14 @@
 package connect
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/synadia-io/orbit.go/natscontext"
+
+	"seine/internal/jsontext"
 )
 
 // isFile reports whether a context is named by its file.
@@ -30,7 +31,7 @@ func ReadContext(name string) (*Options, error) {
 		return nil, fmt.Errorf("read context: %w", err)
 	}
 	var c natscontext.Settings
-	if err := json.Unmarshal(text, &c); err != nil {
+	if err := jsontext.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%s: not a context of the nats command: %w", name, err)
 	}
 	beside := func(file string) string {

@@ -4,7 +4,6 @@ package deadletters
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -162,7 +162,7 @@ func urlOf(h nats.Header, data []byte) string {
 	var about struct {
 		URL string `json:"url"`
 	}
-	_ = json.Unmarshal(data, &about)
+	_ = jsontext.Unmarshal(data, &about)
 	return about.URL
 }
 

@@ -69,7 +69,7 @@ func Value(b []byte) (v any, rest []byte, err error) {
 	if err := bounded(b); err != nil {
 		return nil, nil, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(b))
+	dec := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // into no struct
 	dec.UseNumber()
 	if err := dec.Decode(&v); err != nil {
 		return nil, nil, fmt.Errorf("read JSON: %w", err)
@@ -81,7 +81,7 @@ func parseNDJSON(body []byte) (any, error) {
 	if err := bounded(body); err != nil {
 		return nil, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
+	dec := json.NewDecoder(bytes.NewReader(body)) //nolint:forbidigo // into no struct
 	dec.UseNumber()
 	rows := []any{}
 	for {

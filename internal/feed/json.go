@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"seine/internal/clip"
+	"seine/internal/jsontext"
 )
 
 // jsonFeed is a JSON Feed, version 1.1 with what 1.0 had.
@@ -57,7 +58,7 @@ var errJSON = errors.New("its version is not one of a JSON Feed")
 func parseJSON(body []byte, at place) (*Feed, error) {
 	var j jsonFeed
 	var wrong *json.UnmarshalTypeError
-	if err := json.Unmarshal(body, &j); err != nil && !errors.As(err, &wrong) {
+	if err := jsontext.Unmarshal(body, &j); err != nil && !errors.As(err, &wrong) {
 		return nil, err
 	}
 	if !strings.Contains(j.Version, "jsonfeed.org/version/") {

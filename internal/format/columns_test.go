@@ -47,6 +47,7 @@ func TestValuesAreInTheirColumnOrInMore(t *testing.T) {
 				`{"text":"a,b\nc","json":"=1"}`:                                                            ``,
 				"{\"text\":\"\xff\",\"x\":\"\xff\"}":                                                       `{"x":"` + "\ufffd" + `"}`,
 				`{"bools":[],"json":null,"time":"2026-13-01"}`:                                             `{"time":"2026-13-01"}`,
+				`{"Text":"a","TEXT":"b","text":"c"}`:                                                       `{"Text":"a","TEXT":"b"}`,
 				`{"number":-0,"integer":0}`:                                                                ``,
 				`{"json":{"b":1,"a":2}, "text" : "spaces"}`:                                                ``,
 				`{"text":"` + strings.Repeat("x", 300<<10) + `"}`:                                          ``,
@@ -76,6 +77,25 @@ func compact(t testing.TB, v any) []byte {
 	b, err := json.Marshal(v)
 	fatal(t, err)
 	return b
+}
+
+// Of members of one name the last is in its column, as for every other reader, and
+// those before are in More.
+func TestLastMemberOfANameIsInItsColumn(t *testing.T) {
+	for name, read := range tabular {
+		t.Run(name, func(t *testing.T) {
+			lines := linesOf(`{"text":"a","integer":1,"text":"b"}`, `{"integer":1,"integer":"x"}`, `{"text":"a","text":null}`)
+			got := read(t, encode(t, newFormat(t, name, with(everyType)), lines...), everyType)
+			for i, want := range []string{`{"text":"a"}`, `{"integer":"x"}`, `{"text":"a"}`} {
+				if more := string(compact(t, got[i][More])); more != want {
+					t.Errorf("record %d: in %s is %s, want %s", i, More, more, want)
+				}
+			}
+			if got[0]["text"] != "b" || got[1]["integer"] != nil || got[2]["text"] != nil {
+				t.Errorf("%v", got)
+			}
+		})
+	}
 }
 
 // A producer that says it is Seine may send what is no JSON. It is kept, and the

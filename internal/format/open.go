@@ -120,7 +120,7 @@ func linesIn(r io.Reader, yield func([]byte, error) bool) {
 
 // elementsIn reads any array, on as many lines as it may be.
 func elementsIn(r io.Reader, yield func([]byte, error) bool) {
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(r) //nolint:forbidigo // into no struct
 	t, err := d.Token()
 	if err == nil && t != json.Delim('[') {
 		err = fmt.Errorf("it is no array of JSON")

@@ -45,9 +45,18 @@ func (r *row) read(data []byte) {
 	next := 0 // records have their members in one order, mostly that of the columns
 	for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
 		i := r.column(name, next)
-		if i < 0 || r.cells[i].raw != nil || !r.columns[i].read(value, &r.cells[i]) {
+		if i < 0 {
 			r.keep(name, value)
 			continue
+		}
+		before := r.cells[i].raw
+		r.cells[i] = cell{}
+		ok := r.columns[i].read(value, &r.cells[i])
+		if before != nil { // of members of one name the last counts
+			r.keep(name, before)
+		}
+		if !ok {
+			r.keep(name, value)
 		}
 		next = i + 1
 	}

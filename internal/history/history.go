@@ -5,7 +5,6 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/deadletters"
+	"seine/internal/jsontext"
 	"seine/internal/output"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -342,7 +342,7 @@ func (f *finder) deadSeeds() error {
 	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.Letter) error {
 		text := strings.TrimSpace(string(l.Message.Data))
 		var fed messages.Seed
-		if json.Unmarshal(l.Message.Data, &fed) == nil && fed.URL != "" {
+		if jsontext.Unmarshal(l.Message.Data, &fed) == nil && fed.URL != "" {
 			text = fed.URL
 		}
 		if text == f.Asked {

@@ -39,7 +39,7 @@ func findJSON(start []byte, cut bool, declared Class) finding {
 // there is anything else; and if there is but a bracket, which texts begin with
 // too.
 func jsonValues(head []byte, cut bool) (values int, lines, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(head))
+	d := json.NewDecoder(bytes.NewReader(head)) //nolint:forbidigo // into no struct
 	depth, tokens, last := 0, 0, int64(0)
 	lines = true
 	for {

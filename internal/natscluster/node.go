@@ -2,8 +2,8 @@ package natscluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"seine/internal/jsontext"
 	"seine/internal/link"
 )
 
@@ -167,7 +168,11 @@ func (n *Node) get(ctx context.Context, path string, into any) error {
 		return fmt.Errorf("ask %s for %s: %w", n.name, path, err)
 	}
 	defer func() { _ = r.Body.Close() }()
-	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
+	text, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = jsontext.Unmarshal(text, into)
+	}
+	if err != nil {
 		return fmt.Errorf("ask %s for %s: %w", n.name, path, err)
 	}
 	return nil
@@ -205,7 +210,7 @@ func (n *Node) awaitPorts(gone <-chan struct{}) (p ports, err error) {
 		for _, file := range n.portFiles() {
 			text, _ := os.ReadFile(file) //nolint:gosec // the server's
 			// The file may be half written.
-			if json.Unmarshal(text, &p) == nil && len(p.NATS) > 0 && len(p.Monitoring) > 0 && len(p.Cluster) == min(1, len(n.routes)) {
+			if jsontext.Unmarshal(text, &p) == nil && len(p.NATS) > 0 && len(p.Monitoring) > 0 && len(p.Cluster) == min(1, len(n.routes)) {
 				return p, nil
 			}
 		}

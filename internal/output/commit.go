@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -154,7 +155,7 @@ func (c *Commit) Encode() ([]byte, error) {
 // one that can be trusted.
 func DecodeCommit(n Name, text []byte) (*Commit, error) {
 	var c Commit
-	if err := json.Unmarshal(text, &c); err != nil {
+	if err := jsontext.Unmarshal(text, &c); err != nil {
 		return nil, err
 	}
 	switch {

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"seine/internal/jsontext"
 	"seine/internal/mediatype"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -234,7 +235,7 @@ func (v *keyValues) ext() string {
 // field returns a field at the top of the record as a text.
 func (v *keyValues) field(name string) (string, error) {
 	if v.fields == nil {
-		if err := json.Unmarshal(v.Data, &v.fields); err != nil {
+		if err := jsontext.Unmarshal(v.Data, &v.fields); err != nil {
 			return "", errors.New("the record is not a JSON object")
 		}
 	}
@@ -244,7 +245,7 @@ func (v *keyValues) field(name string) (string, error) {
 		return "", fmt.Errorf("the record has no field %q", name)
 	case raw[0] == '"':
 		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
+		if err := jsontext.Unmarshal(raw, &s); err != nil {
 			return "", fmt.Errorf("its field %q cannot be read", name)
 		}
 		if s == "" {

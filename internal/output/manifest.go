@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/jsontext"
 	"seine/internal/sealed"
 	"seine/pkg/messages"
 )
@@ -379,7 +380,7 @@ func (m *Manifests) stored(in ManifestStore, crawl string) (*Manifest, bool) {
 // readHead reads a manifest up to its files, which are last.
 func readHead(r io.Reader) (*Manifest, error) {
 	members := make(map[string]json.RawMessage)
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(r) //nolint:forbidigo // into no struct
 	if _, err := d.Token(); err != nil {
 		return nil, err
 	}
@@ -403,7 +404,7 @@ func readHead(r io.Reader) (*Manifest, error) {
 		return nil, err
 	}
 	var head Manifest
-	return &head, json.Unmarshal(text, &head)
+	return &head, jsontext.Unmarshal(text, &head)
 }
 
 func (m *Manifest) hasCommitsOf(head *Manifest) bool {
@@ -415,7 +416,11 @@ func (m *Manifest) hasCommitsOf(head *Manifest) bool {
 // ReadManifest reads a manifest.
 func ReadManifest(r io.Reader) (*Manifest, error) {
 	var m Manifest
-	if err := json.NewDecoder(r).Decode(&m); err != nil {
+	text, err := io.ReadAll(r)
+	if err == nil {
+		err = jsontext.Unmarshal(text, &m)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
 	}
 	switch {

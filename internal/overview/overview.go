@@ -5,7 +5,6 @@ package overview
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,6 +19,7 @@ import (
 
 	"seine/internal/alerts"
 	"seine/internal/deadletters"
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -257,7 +257,7 @@ func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
 	var all []micro.Info
 	err := stages.Gather(ctx, nc, "$SRV.INFO", nil, func(data []byte) {
 		var info micro.Info
-		if json.Unmarshal(data, &info) == nil {
+		if jsontext.Unmarshal(data, &info) == nil {
 			all = append(all, info)
 		}
 	})

@@ -2,13 +2,13 @@ package overview
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -36,7 +36,7 @@ func RobotsOf(ctx context.Context, bus *stages.Bus, host string) (all []Robots, 
 			return nil, fmt.Errorf("read the robots.txt of %s: %w", host, err)
 		}
 		var r Robots
-		if err := json.Unmarshal(e.Value(), &r); err != nil {
+		if err := jsontext.Unmarshal(e.Value(), &r); err != nil {
 			return nil, fmt.Errorf("read the robots.txt of %s: %w", host, err)
 		}
 		all = append(all, r)

@@ -64,7 +64,7 @@ func newForwarder(ctx context.Context, from, to *stages.Bus, file, generation st
 	}
 	text, err := os.ReadFile(file)
 	if err == nil {
-		err = json.Unmarshal(text, &f.sent)
+		err = jsontext.Unmarshal(text, &f.sent)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read what was sent: %w", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"seine/internal/atomicfile"
+	"seine/internal/jsontext"
 	"seine/pkg/stages/writer"
 )
 
@@ -84,7 +85,7 @@ func readPlan(state string) (*plan, error) {
 	}
 	var p plan
 	if err == nil {
-		err = json.Unmarshal(text, &p)
+		err = jsontext.Unmarshal(text, &p)
 	}
 	if err == nil && p.V != planVersion {
 		err = fmt.Errorf("v is %d, this build reads %d", p.V, planVersion)

@@ -2,11 +2,11 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -17,7 +17,7 @@ func (p *preparer) record(ctx context.Context, m jetstream.Msg) (*nats.Msg, erro
 		var about struct {
 			URL string `json:"url"`
 		}
-		if json.Unmarshal(m.Data(), &about) != nil || !p.Choice.has(about.URL) {
+		if jsontext.Unmarshal(m.Data(), &about) != nil || !p.Choice.has(about.URL) {
 			return nil, nil
 		}
 	}

@@ -66,6 +66,23 @@ func TestChoiceOfPages(t *testing.T) {
 	}
 }
 
+// A record is of the host that its url says, whatever fields named URL it has.
+func TestChoiceOfRecordsGoesByTheExactName(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for i, line := range []string{
+		`{"url":"http://one.test/1","title":"r","URL":"http://two.test/"}`, `{"url":"http://two.test/2","title":"r","Url":"http://one.test/"}`,
+		`{"URL":"http://one.test/3","title":"r"}`,
+	} {
+		k.publish(k.bus, messages.RecordMsg("a", messages.Partition("http://one.test/", partitions), fmt.Sprint(i), []byte(line)))
+	}
+	o := k.options()
+	o.Stream, o.Choice = messages.StreamRecords, Choice{Host: "one.test"}
+	if r := k.run(o); r.Records != 1 || len(k.urls()) != 1 {
+		t.Errorf("chose %v: %+v", k.urls(), r)
+	}
+}
+
 func TestBadChoices(t *testing.T) {
 	for said, c := range map[string]Choice{
 		"--crawl":            {Crawl: "No Name"},

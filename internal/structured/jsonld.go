@@ -102,7 +102,7 @@ func isEscaped(s string) bool {
 func Objects(jsonld []json.RawMessage) []any {
 	var objects []any
 	for _, raw := range jsonld {
-		d := json.NewDecoder(bytes.NewReader(raw))
+		d := json.NewDecoder(bytes.NewReader(raw)) //nolint:forbidigo // into no struct
 		d.UseNumber()
 		var v any
 		if err := d.Decode(&v); err == nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/jsontext"
 	"seine/pkg/stages"
 )
 
@@ -112,7 +113,7 @@ func Ask(ctx context.Context, nc *nats.Conn) ([]Process, error) {
 	var all []Process
 	err := stages.Gather(ctx, nc, Subject, nil, func(data []byte) {
 		var p Process
-		if json.Unmarshal(data, &p) == nil {
+		if jsontext.Unmarshal(data, &p) == nil {
 			all = append(all, p)
 		}
 	})

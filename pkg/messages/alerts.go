@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -9,6 +8,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"seine/internal/jsontext"
 )
 
 // Alerts says from where on something is wrong enough to tell people: each
@@ -84,14 +85,14 @@ func (a *Alerts) UnmarshalYAML(n *yaml.Node) error {
 func (a *Alerts) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		var text string
-		if err := json.Unmarshal(b, &text); err != nil {
+		if err := jsontext.Unmarshal(b, &text); err != nil {
 			return err
 		}
 		*a = Alerts{}
 		return new(AlertsOff).UnmarshalText([]byte(text))
 	}
 	type plain Alerts
-	return json.Unmarshal(b, (*plain)(a))
+	return jsontext.Unmarshal(b, (*plain)(a))
 }
 
 // Least times of a threshold: the cluster is looked at no more often than every

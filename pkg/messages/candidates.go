@@ -180,7 +180,7 @@ var ErrVersion = errors.New("unknown schema version")
 // decode reads one JSON value. Unknown fields are ignored, so that a version
 // can gain fields that older readers need not know.
 func decode(payload []byte, v any, version *int) error {
-	if err := json.Unmarshal(payload, v); err != nil {
+	if err := jsontext.Unmarshal(payload, v); err != nil {
 		return err
 	}
 	return checkVersion(*version)

@@ -1,9 +1,9 @@
 package messages
 
 import (
-	"encoding/json"
-
 	"go.yaml.in/yaml/v4"
+
+	"seine/internal/jsontext"
 )
 
 // Target says to which pages a rule applies. Everything given must hold.
@@ -195,8 +195,8 @@ func (f *Field) UnmarshalYAML(n *yaml.Node) error {
 func (f *Field) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		*f = Field{}
-		return json.Unmarshal(b, &f.CSS)
+		return jsontext.Unmarshal(b, &f.CSS)
 	}
 	type plain Field
-	return json.Unmarshal(b, (*plain)(f))
+	return jsontext.Unmarshal(b, (*plain)(f))
 }

@@ -107,7 +107,7 @@ func (v Value) MarshalYAML() (any, error) {
 	if v == nil {
 		return nil, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(v))
+	d := json.NewDecoder(bytes.NewReader(v)) //nolint:forbidigo // into no struct
 	d.UseNumber()
 	var plain any
 	if err := d.Decode(&plain); err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v4"
+
+	"seine/internal/jsontext"
 )
 
 // NamedField is a field and its name.
@@ -69,7 +71,7 @@ func (fs Fields) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads fields in their order.
 func (fs *Fields) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
+	d := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // into no struct
 	start, err := d.Token()
 	if err != nil {
 		return err
@@ -139,10 +141,10 @@ func oneOrMore[T any](b []byte, s *[]T) error {
 		return nil
 	case len(b) > 0 && b[0] == '[':
 		*s = nil
-		return json.Unmarshal(b, s)
+		return jsontext.Unmarshal(b, s)
 	}
 	var one T
-	if err := json.Unmarshal(b, &one); err != nil {
+	if err := jsontext.Unmarshal(b, &one); err != nil {
 		return err
 	}
 	*s = []T{one}

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -48,7 +47,7 @@ func decodePlain[T any, P plain[T]](payload []byte) (*T, error) {
 		return m, checkVersion(P(m).version())
 	}
 	m = new(T)
-	if err := json.Unmarshal(payload, m); err != nil {
+	if err := jsontext.Unmarshal(payload, m); err != nil {
 		return nil, err
 	}
 	return m, checkVersion(P(m).version())

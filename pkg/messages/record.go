@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"seine/internal/jsontext"
 )
 
 // Record is a message on RECORDS, and a line of the output: what the parser
@@ -64,13 +66,10 @@ func RecordKind(header nats.Header, line []byte) string {
 	var r struct {
 		Kind string `json:"kind"`
 	}
-	rest, first := bytes.CutPrefix(line, []byte(`{"kind":"`))
-	switch {
-	case first: // as Seine's own begin
-		end := max(bytes.IndexByte(rest, '"'), 0)
-		r.Kind = string(rest[:end])
-	case header.Get(HeaderRecord) == "":
-		_ = json.Unmarshal(line, &r) // who checks the record says what is wrong
+	if header.Get(HeaderRecord) == "" {
+		_ = jsontext.Unmarshal(line, &r) // who checks the record says what is wrong
+	} else if rest, ok := bytes.CutPrefix(line, []byte(`{"kind":"`)); ok { // as Seine's own begin
+		r.Kind = string(rest[:max(bytes.IndexByte(rest, '"'), 0)])
 	}
 	switch {
 	case r.Kind == "":

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"seine/internal/jsontext"
 	"seine/internal/weburl"
 )
 
@@ -69,7 +69,7 @@ func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadSeed) {
 
 func decodeSeedArray(payload []byte, collect func(string, Seed, error)) {
 	var items []json.RawMessage
-	if err := json.Unmarshal(payload, &items); err != nil {
+	if err := jsontext.Unmarshal(payload, &items); err != nil {
 		collect(string(payload), Seed{}, fmt.Errorf("decode JSON array of seeds: %w", err))
 		return
 	}
@@ -83,13 +83,13 @@ func decodeSeedLine(line string) (Seed, error) {
 	switch line[0] {
 	case '{':
 		var s Seed
-		if err := strictJSON([]byte(line), &s); err != nil {
+		if err := jsontext.UnmarshalStrict([]byte(line), &s); err != nil {
 			return Seed{}, fmt.Errorf("decode seed: %w", err)
 		}
 		return s, nil
 	case '"':
 		var s Seed
-		if err := json.Unmarshal([]byte(line), &s.URL); err != nil {
+		if err := jsontext.Unmarshal([]byte(line), &s.URL); err != nil {
 			return Seed{}, fmt.Errorf("decode seed: %w", err)
 		}
 		return s, nil
@@ -104,17 +104,4 @@ func (s Seed) canonical() (Seed, error) {
 	u, err := weburl.Canonicalize(s.URL)
 	s.URL = u
 	return s, err
-}
-
-// strictJSON decodes one JSON value and refuses unknown fields and what follows.
-func strictJSON(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one JSON value")
-	}
-	return nil
 }

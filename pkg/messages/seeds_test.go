@@ -41,9 +41,9 @@ func TestDecodeSeeds(t *testing.T) {
 		{"no url", `{}`, nil, []string{"invalid URL"}},
 		{"other schemes", "mailto:a@b.org\nftp://a.org/\nhttps://a.org/", []string{"https://a.org/"},
 			[]string{"scheme is not http or https", "scheme is not http or https"}},
-		{"two objects on a line", "{\"url\":\"https://a.org/\"}{\"url\":\"https://b.org/\"}", nil, []string{"more than one JSON value"}},
+		{"two objects on a line", "{\"url\":\"https://a.org/\"}{\"url\":\"https://b.org/\"}", nil, []string{"after top-level value"}},
 		{"something behind an object", "{\"url\":\"https://a.org/\"}}\n{\"url\":\"https://b.org/\"}]\nhttps://c.org/",
-			[]string{"https://c.org/"}, []string{"more than one JSON value", "more than one JSON value"}},
+			[]string{"https://c.org/"}, []string{"after top-level value", "after top-level value"}},
 		{"broken array", `["https://a.org/"`, nil, []string{"decode JSON array of seeds"}},
 		{"broken string", "\"https://a.org/\nhttps://b.org/", []string{"https://b.org/"}, []string{"decode seed"}},
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+
+	"seine/internal/jsontext"
 )
 
 func wireDoc(t *testing.T) string {
@@ -22,7 +24,7 @@ func wireDoc(t *testing.T) string {
 
 // The examples of docs/wire.md decode, and say nothing that is not in the types.
 func TestWireExamples(t *testing.T) {
-	known := func(b []byte, v any) error { return strictJSON(b, v) }
+	known := jsontext.UnmarshalStrict
 	id := nats.Header{nats.MsgIdHdr: {"x"}}
 	check := map[string]func([]byte) error{
 		"candidates": func(b []byte) error { _, err := DecodeCandidates(b); return first(err, known(b, new(Candidates))) },

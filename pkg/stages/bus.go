@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/jsontext"
 	"seine/internal/tracing"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -298,7 +299,7 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 	if err != nil {
 		return l, fmt.Errorf("read layout: %w", err)
 	}
-	if err := json.Unmarshal(e.Value(), &l); err != nil {
+	if err := jsontext.Unmarshal(e.Value(), &l); err != nil {
 		return l, fmt.Errorf("decode layout: %w", err)
 	}
 	return l, nil

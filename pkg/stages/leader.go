@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/jsontext"
 )
 
 // replicaBehind is how long what was stored may be unknown to a replica that
@@ -72,7 +74,7 @@ func (b *Bus) ask(ctx context.Context, what string, request, answer any) error {
 	if err != nil {
 		return err //nolint:wrapcheck // by whoever asks
 	}
-	if err := json.Unmarshal(m.Data, answer); err != nil {
+	if err := jsontext.Unmarshal(m.Data, answer); err != nil {
 		return fmt.Errorf("decode answer: %w", err)
 	}
 	return nil

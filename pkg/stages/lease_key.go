@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/jsontext"
 )
 
 // leaseValue is what a key holds, for the other processes and for a person who
@@ -41,7 +43,7 @@ func (l *Leases) claim(p int) (uint64, error) {
 		return 0, fmt.Errorf("claim partition %d: %w", p, err)
 	}
 	var v leaseValue
-	if err := json.Unmarshal(e.Value(), &v); err != nil || v.Owner != l.Owner {
+	if err := jsontext.Unmarshal(e.Value(), &v); err != nil || v.Owner != l.Owner {
 		return 0, errHeld
 	}
 	rev, err = l.kv.Update(ctx, l.key(p), l.value(), e.Revision())
@@ -87,7 +89,7 @@ func (l *Leases) recognise(ctx context.Context, le *lease) bool {
 		return !errors.Is(err, jetstream.ErrKeyNotFound)
 	}
 	var v leaseValue
-	if err := json.Unmarshal(e.Value(), &v); err != nil || v.Run != l.run {
+	if err := jsontext.Unmarshal(e.Value(), &v); err != nil || v.Run != l.run {
 		return false
 	}
 	le.revision = e.Revision()

@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/jsontext"
 )
 
 // leaseView is what one process sees of the leases and members of its group. It
@@ -127,7 +128,7 @@ func (v *leaseView) see(e jetstream.KeyValueEntry) {
 		return
 	}
 	s := sighting{at: time.Now(), look: v.look}
-	if json.Unmarshal(e.Value(), &s.value) != nil {
+	if jsontext.Unmarshal(e.Value(), &s.value) != nil {
 		return
 	}
 	before, known := v.seen[e.Key()]

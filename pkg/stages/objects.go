@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -71,7 +72,7 @@ func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.O
 		return nil, fmt.Errorf("look at object %s: %w", name, err)
 	}
 	info := new(jetstream.ObjectInfo)
-	if err := json.Unmarshal(m.Data, info); err != nil {
+	if err := jsontext.Unmarshal(m.Data, info); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", errObjectDamaged, name, err)
 	}
 	if info.Deleted {

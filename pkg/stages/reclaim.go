@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -126,7 +127,7 @@ func (c *reclaimer) ask(ctx context.Context, seq uint64) (held, first bool, err 
 	question := strconv.AppendUint(nil, seq, 10)
 	err = Gather(ctx, c.Bus.NC, messages.SubjectHeld(c.Consumer.Durable), question, func(data []byte) {
 		var h holding
-		if json.Unmarshal(data, &h) != nil {
+		if jsontext.Unmarshal(data, &h) != nil {
 			return
 		}
 		for _, s := range h.Delayed {

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -255,7 +256,7 @@ func (s *Snapshots) recorded(ctx context.Context, p int) (r recordedSnapshot, er
 	if r.revision = revision; len(value) == 0 { // never written, or deleted
 		return r, nil
 	}
-	if err := json.Unmarshal(value, &r.Snapshot); err != nil {
+	if err := jsontext.Unmarshal(value, &r.Snapshot); err != nil {
 		return r, fmt.Errorf("decode %s: %w", snapshotKey(p), err)
 	}
 	return r, nil
@@ -299,7 +300,7 @@ func (s *Snapshots) Binding(ctx context.Context, p int) (b Binding, err error) {
 	if len(value) == 0 || value[0] != '{' { // never written, or the bare ID of the store, as it once was
 		return Binding{Store: string(value), revision: revision}, nil
 	}
-	if err := json.Unmarshal(value, &b); err != nil {
+	if err := jsontext.Unmarshal(value, &b); err != nil {
 		return b, fmt.Errorf("decode %s: %w", bindingKey(p), err)
 	}
 	b.revision = revision

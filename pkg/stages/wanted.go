@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -112,7 +112,7 @@ func (b *Bus) Wanted(ctx context.Context, req *messages.Request, asker string) (
 		cancel()
 		wait := unansweredWait
 		if err == nil {
-			if err = json.Unmarshal(m.Data, &answer); err == nil && answer.Error == "" && !answer.Behind {
+			if err = jsontext.Unmarshal(m.Data, &answer); err == nil && answer.Error == "" && !answer.Behind {
 				return answer.Wanted, nil
 			}
 			wait, behind = behind, min(2*behind, unansweredWait)

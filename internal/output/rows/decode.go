@@ -4,24 +4,26 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+
+	"seine/internal/jsontext"
 )
 
 // decode reads an object into the struct that v points to. What is not of the type of
 // its field is as if it were not there. It returns an error only for text that is no
 // JSON.
 func decode(data []byte, v any) error {
-	err := json.Unmarshal(data, v)
+	err := jsontext.Unmarshal(data, v)
 	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); !mismatch {
 		return err
 	}
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(data, &members) // stays empty for what is no object
+	_ = jsontext.Unmarshal(data, &members) // stays empty for what is no object
 	s := reflect.ValueOf(v).Elem()
 	for i := range s.NumField() {
 		f := s.Field(i)
 		f.SetZero() // json leaves a pointer to nothing where it found something else
 		text, ok := members[s.Type().Field(i).Tag.Get("json")]
-		if ok && json.Unmarshal(text, f.Addr().Interface()) != nil {
+		if ok && jsontext.Unmarshal(text, f.Addr().Interface()) != nil {
 			f.SetZero()
 		}
 	}

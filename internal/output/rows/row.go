@@ -62,7 +62,7 @@ type Row struct {
 	// FetchedAt is when the record says that its page was fetched, or the request
 	// begun; else when the stream took it.
 	FetchedAt   time.Time
-	Status      *int32
+	Status      *int32 // of a page or a result
 	DuplicateOf string
 	Data        []byte // the record, valid JSON
 }
@@ -97,6 +97,9 @@ func newRow(from, crawl string, rec *format.Record) *Row {
 		r.FetchedAt = t
 	}
 	r.place(from, rec.ID)
+	if from == FromRecords && r.Kind != messages.KindPage {
+		r.Status = nil // it is a field of a rule, which may mean anything
+	}
 	return r
 }
 

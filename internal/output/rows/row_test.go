@@ -74,3 +74,23 @@ func TestItems(t *testing.T) {
 		}
 	}
 }
+
+// Fields that are named as those of the envelope but for capitals are fields like any
+// other, and so is a status that a rule makes.
+func TestFieldsAreNotTakenForTheEnvelope(t *testing.T) {
+	t.Parallel()
+	const id = "a.00000000000000000000000000000001.2.product.0"
+	r := newRow(FromRecords, "a", &format.Record{ID: id, Kind: "product", Stored: time.Unix(9, 0), Data: []byte(`{"kind":"product","url":"https://a.example/",` +
+		`"fetched_at":"2026-01-01T00:00:00Z","visit":"v","key":"k","URL":"u","Key":"same","KEY":1,"Visit":"x","Fetched_At":"2020-01-01T00:00:00Z","status":7}`)})
+	if r.URL != "https://a.example/" || r.Key != "k" || r.Visit != "v" || r.FetchedAt.Year() != 2026 || r.Status != nil {
+		t.Errorf("%+v", r)
+	}
+	page := newRow(FromRecords, "a", &format.Record{Kind: "page", Data: []byte(`{"title":"a","Title":"b","TEXT":"c","status":200,"Status":1}`)})
+	if p := page.Page(); *p.Title != "a" || p.Text != nil || *page.Status != 200 {
+		t.Errorf("%+v, %+v", page, p)
+	}
+	mixed := newRow(FromRecords, "a", &format.Record{Kind: "product", Data: []byte(`{"key":"k","Key":1,"url":7,"URL":"u"}`)})
+	if mixed.Key != "k" || mixed.URL != "" {
+		t.Errorf("with a member of another type: %+v", mixed)
+	}
+}

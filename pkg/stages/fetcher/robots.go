@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/singleflight"
 
+	"seine/internal/jsontext"
 	"seine/internal/robots"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -214,7 +215,7 @@ func (c *robotsCache) stored(ctx context.Context, origin string) (*robotsEntry, 
 		return nil, 0
 	}
 	var e robotsEntry
-	if json.Unmarshal(kv.Value(), &e) != nil || e.Origin != origin {
+	if jsontext.Unmarshal(kv.Value(), &e) != nil || e.Origin != origin {
 		return nil, kv.Revision()
 	}
 	return &e, kv.Revision()

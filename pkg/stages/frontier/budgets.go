@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -92,7 +93,7 @@ func readBudget(ctx context.Context, kv jetstream.KeyValue, key string) (*budget
 	if err != nil {
 		return nil, 0, fmt.Errorf("read budget: %w", err)
 	}
-	if err := json.Unmarshal(e.Value(), doc); err != nil {
+	if err := jsontext.Unmarshal(e.Value(), doc); err != nil {
 		return nil, 0, fmt.Errorf("read budget: %w", err)
 	}
 	return doc, e.Revision(), nil

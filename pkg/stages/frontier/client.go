@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/jsontext"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -133,10 +134,10 @@ func (c *Client) request(ctx context.Context, subject string, q, reply any) erro
 		return fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}
 	var f failure
-	if json.Unmarshal(m.Data, &f) == nil && f.Error != "" {
+	if jsontext.Unmarshal(m.Data, &f) == nil && f.Error != "" {
 		return errors.New(f.Error)
 	}
-	if err := json.Unmarshal(m.Data, reply); err != nil {
+	if err := jsontext.Unmarshal(m.Data, reply); err != nil {
 		return fmt.Errorf("decode answer: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"seine/internal/jsontext"
 	"seine/internal/version"
 	"seine/pkg/messages"
 )
@@ -112,7 +113,7 @@ func (f *Frontier) control(ctx context.Context, r micro.Request) {
 	ctx, cancel := context.WithTimeout(ctx, controlTime)
 	defer cancel()
 	var c Control
-	err := json.Unmarshal(r.Data(), &c)
+	err := jsontext.Unmarshal(r.Data(), &c)
 	if err == nil {
 		err = messages.CheckCrawl(c.Crawl)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/internal/jsontext"
 	"seine/internal/politeness"
 	"seine/internal/traps"
 	"seine/pkg/messages"
@@ -178,7 +179,7 @@ func (s *Store) positions(partition int) (map[string]stages.Position, error) {
 	pre := prefix(partition, kindPosition)
 	return all, s.scan(pre, nil, func(key, value []byte) (bool, error) {
 		var p stages.Position
-		if err := json.Unmarshal(value, &p); err != nil {
+		if err := jsontext.Unmarshal(value, &p); err != nil {
 			return false, fmt.Errorf("read position: %w", err)
 		}
 		all[string(key[len(pre):])] = p
@@ -190,7 +191,7 @@ func (s *shard) loadCrawls() error {
 	pre := prefix(s.partition, kindCounters)
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		c := s.crawl(string(key[len(pre):]))
-		err := json.Unmarshal(value, &c.crawlState)
+		err := jsontext.Unmarshal(value, &c.crawlState)
 		c.salt = saltOf(string(key[len(pre):]), c.Since, 0)
 		if c.Started > 0 {
 			c.unpark = true // whether it must be parked is found out again
@@ -223,7 +224,7 @@ func (s *shard) loadInFlight() error {
 		}
 		req := &request{record: r, id: id, host: h}
 		if len(value) > 0 {
-			if err := json.Unmarshal(value, &req.seq); err != nil {
+			if err := jsontext.Unmarshal(value, &req.seq); err != nil {
 				return false, fmt.Errorf("read request under way: %w", err)
 			}
 		}

@@ -3,12 +3,12 @@ package frontier
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"time"
 
+	"seine/internal/jsontext"
 	"seine/internal/politeness"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -159,7 +159,7 @@ type failure struct {
 func (p *partition) answer(q query) {
 	var about Question
 	var reply any
-	err := json.Unmarshal(q.Data(), &about)
+	err := jsontext.Unmarshal(q.Data(), &about)
 	if err == nil {
 		switch q.op {
 		case opStatus:

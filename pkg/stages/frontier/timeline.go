@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/internal/jsontext"
 	"seine/internal/politeness"
 )
 
@@ -121,7 +122,7 @@ func (s *shard) loadTime(c *clock) error {
 	value, closer, err := s.store.db.Get(prefix(s.partition, kindTime))
 	switch {
 	case err == nil:
-		err = json.Unmarshal(value, &from)
+		err = jsontext.Unmarshal(value, &from)
 		_ = closer.Close()
 	case errors.Is(err, pebble.ErrNotFound):
 		from, err = s.lastChange(c), nil

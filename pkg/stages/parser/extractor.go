@@ -85,7 +85,7 @@ func (r *ExtractRecord) members() ([]jsonMember, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
+	d := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // into no struct
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
 		return nil, fmt.Errorf("record %s: its fields are no JSON object", r.Kind)
 	}

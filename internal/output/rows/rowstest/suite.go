@@ -181,6 +181,13 @@ func testRecords(t *testing.T, p Place) {
 	p.wants(t, `SELECT count(*) FROM records WHERE url IS NULL`, "2")
 	p.wants(t, `SELECT count(*) FROM events`, "9")
 	p.wants(t, `SELECT pages FROM sources WHERE host = 'a.example'`, "0")
+
+	// Fields named as the envelope but for capitals make no records the same.
+	for n := range 10 {
+		s.put(uint64(20+n), raw(fmt.Sprintf("%s.shop.%d", visit(1), n), "shop",
+			fmt.Sprintf(`{"kind":"shop","url":"https://a.example/","key":"shop %d","Key":"same","URL":"u","Visit":"v"}`, n)))
+	}
+	p.wants(t, `SELECT count(*) FROM records WHERE kind = 'shop' AND url = 'https://a.example/'`, "10")
 }
 
 // The outcomes of requests are events, with all that they say.
