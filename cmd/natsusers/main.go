@@ -3,13 +3,13 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/alecthomas/kong"
 
 	"seine/internal/roles/setup"
+	"seine/internal/shown"
 	"seine/internal/version"
 )
 
@@ -34,18 +34,18 @@ func main() {
 	kong.Parse(&f, kong.Name("natsusers"), kong.Description(about), kong.Vars{"version": version.String()})
 	r, err := setup.Run(f.Dir)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "natsusers:", err)
+		shown.Fprintln(os.Stderr, "natsusers:", err)
 		os.Exit(1)
 	}
 	for _, name := range r.Made {
-		fmt.Println("wrote", name)
+		shown.Println("wrote", name)
 	}
 	for _, name := range r.Nobody {
-		fmt.Println("of no user any more, remove it:", name)
+		shown.Println("of no user any more, remove it:", name)
 	}
 	if len(r.Made) == 0 {
-		fmt.Println("nothing to do")
+		shown.Println("nothing to do")
 		return
 	}
-	fmt.Println("a server that runs takes it up with: nats-server --signal reload, once it has", filepath.Join(f.Dir, "server"))
+	shown.Println("a server that runs takes it up with: nats-server --signal reload, once it has", filepath.Join(f.Dir, "server"))
 }

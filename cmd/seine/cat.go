@@ -57,16 +57,16 @@ func (c *catCmd) print(p string, ids sealed.Identities) error {
 		return usageError{err}
 	}
 	if info, err := os.Stat(p); err == nil && !info.IsDir() {
-		return c.printChunk(os.Stdout, p, ids)
+		return c.printChunk(dataOut(), p, ids)
 	}
 	o, below, err := c.find(p)
 	switch {
 	case errors.Is(err, output.ErrNoLog) && !bucket.Is(p):
-		return printFolder(os.Stdout, p, ids)
+		return printFolder(dataOut(), p, ids)
 	case err != nil:
 		return err
 	}
-	return printOutput(os.Stdout, o, below, ids)
+	return printOutput(dataOut(), o, below, ids)
 }
 
 // printRows prints the records of a database.
@@ -80,7 +80,7 @@ func (c *catCmd) printRows(out string) error {
 	if !ok {
 		return fmt.Errorf("print %s: it has no records", writer.Redact(out))
 	}
-	return p.PrintRecords(os.Stdout)
+	return p.PrintRecords(dataOut())
 }
 
 // printChunk prints a file, and compares it with the commit log if it is a chunk that

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"seine/internal/completion"
 	"seine/internal/config"
 	"seine/internal/overview"
+	"seine/internal/shown"
 )
 
 type shellCmd struct {
@@ -32,7 +32,7 @@ Commands, flags, their values, files and, if NATS is where the environment says,
 
 // Run prints the script.
 func (c *shellCmd) Run() error {
-	fmt.Print(completion.Scripts[c.Shell])
+	shown.Fprint(os.Stdout, shown.Trusted(completion.Scripts[c.Shell]))
 	return nil
 }
 

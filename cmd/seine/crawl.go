@@ -14,6 +14,7 @@ import (
 	"seine/internal/connect"
 	"seine/internal/crawl"
 	"seine/internal/process"
+	"seine/internal/shown"
 	"seine/internal/specfile"
 	"seine/internal/tracing"
 	"seine/internal/version"
@@ -159,7 +160,7 @@ func (c *crawlCmd) plan(seeds []string, spec *messages.Spec) error {
 		return usageError{err}
 	}
 	crawl.Plan(os.Stdout, seeds, spec)
-	fmt.Println("and of each page:")
+	shown.Println("and of each page:")
 	describeRecords(os.Stdout, spec)
 	return o.Writer.Plan(os.Stdout)
 }
@@ -294,7 +295,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 		return err
 	}
 	if c.JSON {
-		e := json.NewEncoder(os.Stdout)
+		e := json.NewEncoder(dataOut())
 		e.SetEscapeHTML(false)
 		if err := e.Encode(s); err != nil {
 			return fmt.Errorf("print summary: %w", err)

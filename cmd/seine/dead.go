@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seine/internal/deadletters"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -70,16 +71,16 @@ func (c *deadListCmd) Run() error {
 		}
 		if c.JSON {
 			for _, l := range letters {
-				if err := json.NewEncoder(os.Stdout).Encode(l); err != nil {
+				if err := json.NewEncoder(dataOut()).Encode(l); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "SEQ\tTIME\tSTAGE\tCRAWL\tREDRIVEN\tURL\tREASON")
+		shown.Fprintln(t, "SEQ\tTIME\tSTAGE\tCRAWL\tREDRIVEN\tURL\tREASON")
 		for _, l := range letters {
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", l.Seq, l.Time.Local().Format(time.DateTime), l.Stage, l.Crawl, l.Redriven, short(l.URL), messages.Clip(l.Reason))
+			shown.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", l.Seq, l.Time.Local().Format(time.DateTime), l.Stage, l.Crawl, l.Redriven, short(l.URL), messages.Clip(l.Reason))
 		}
 		return t.Flush()
 	})
@@ -111,7 +112,7 @@ func (c *deadShowCmd) Run() error {
 		}
 		row := func(name, value string) {
 			if value != "" && value != "0" {
-				fmt.Printf("%-10s %s\n", name, value)
+				shown.Printf("%-10s %s\n", name, value)
 			}
 		}
 		row("stage", l.Stage)
@@ -128,8 +129,7 @@ func (c *deadShowCmd) Run() error {
 			}
 		}
 		if len(l.Message.Data) > 0 {
-			fmt.Println()
-			_, err = os.Stdout.Write(append(l.Message.Data, '\n'))
+			shown.Printf("\n%s\n", shown.Trusted(shown.Lines(string(l.Message.Data))))
 		}
 		return err
 	})
@@ -191,7 +191,7 @@ func (c *deadRedriveCmd) Run() error {
 			}
 			return nil
 		})
-		fmt.Printf("%s back in the stream\n", are(r.Sent, "message"))
+		shown.Printf("%s back in the stream\n", are(r.Sent, "message"))
 		return err
 	})
 }
@@ -219,7 +219,7 @@ func (c *deadDropCmd) Run() error {
 			n++
 			return deadletters.Drop(ctx, bus, l.Seq)
 		})
-		fmt.Printf("%s removed\n", were(n, "dead letter"))
+		shown.Printf("%s removed\n", were(n, "dead letter"))
 		return err
 	})
 }

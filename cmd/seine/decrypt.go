@@ -58,7 +58,7 @@ func (c *decryptCmd) decrypt(file string, ids sealed.Identities) error {
 		return err
 	}
 	if !c.Beside {
-		_, err := io.Copy(os.Stdout, plain)
+		_, err := io.Copy(dataOut(), plain)
 		return err
 	}
 	if !sealed.Is(file) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seine/internal/overview"
+	"seine/internal/shown"
 	"seine/internal/specfile"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -106,9 +107,9 @@ func (c *deleteCmd) confirm(ctx context.Context, client *frontier.Client) error 
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Crawl %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
+	shown.Printf("Crawl %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
 		c.Name, standing.Known(), standing.Open(), standing.Pages)
-	fmt.Print("Type the name of the crawl to delete it: ")
+	shown.Fprint(os.Stdout, "Type the name of the crawl to delete it: ")
 	typed := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // an empty one is no name
@@ -145,7 +146,7 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontie
 			d, err := deletionOf(waiting, bus, c.Name)
 			if err == nil && (d == nil || d.Done || d.Rev != rev) {
 				line.done()
-				fmt.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
+				shown.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
 				return nil
 			}
 		}
@@ -153,7 +154,7 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontie
 		line.update(text, text)
 		if stages.Sleep(waiting, followEvery) != nil {
 			line.done()
-			fmt.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete %s tells how far it is\n",
+			shown.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete %s tells how far it is\n",
 				c.Name, rev, state, c.Name)
 			return nil
 		}

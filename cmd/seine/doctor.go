@@ -3,10 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 
 	"seine/internal/doctor"
+	"seine/internal/shown"
 	"seine/pkg/stages"
 )
 
@@ -36,14 +35,14 @@ func (c *doctorCmd) Run() error {
 		}
 		for _, f := range findings {
 			if c.JSON {
-				if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
+				if err := json.NewEncoder(dataOut()).Encode(f); err != nil {
 					return err
 				}
 				continue
 			}
-			fmt.Printf("%-4s  %s: %s\n", f.Level, f.Check, f.What)
+			shown.Printf("%-4s  %s: %s\n", f.Level, f.Check, f.What)
 			if f.Do != "" {
-				fmt.Printf("      %s\n", f.Do)
+				shown.Printf("      %s\n", f.Do)
 			}
 		}
 		if doctor.Worst(findings) == doctor.Fail {

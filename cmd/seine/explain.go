@@ -61,7 +61,7 @@ func (c *explainCmd) Run() error {
 			return err
 		}
 		if c.JSON {
-			e := json.NewEncoder(os.Stdout)
+			e := json.NewEncoder(dataOut())
 			e.SetEscapeHTML(false)
 			return e.Encode(h)
 		}

@@ -15,6 +15,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/process"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
 )
@@ -59,13 +60,13 @@ func (c *exportCmd) Run() error {
 	t, err := writer.Export(ctx, o)
 	show.done()
 	if errors.Is(err, context.Canceled) {
-		fmt.Printf("interrupted after %d of %d commits; the same command goes on\n", t.Done+t.Before, t.Commits)
+		shown.Printf("interrupted after %d of %d commits; the same command goes on\n", t.Done+t.Before, t.Commits)
 		return endError(exitInterrupted)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Println(exportEnd(t, c.To))
+	shown.Println(exportEnd(t, c.To))
 	return nil
 }
 
@@ -148,11 +149,11 @@ func (p *exportProgress) update(t writer.ExportTotals) {
 	p.last = time.Now()
 	line := fmt.Sprintf("%d of %d commits  %s records  %s", t.Done+t.Before, t.Commits, figures.Count(t.Records), figures.Size(t.Bytes))
 	if p.terminal {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		shown.Fprintf(p.w, "\r\x1b[K%s", line)
 		p.shown = true
 		return
 	}
-	fmt.Fprintln(p.w, line)
+	shown.Fprintln(p.w, line)
 }
 
 // done ends the line on the terminal.
@@ -160,6 +161,6 @@ func (p *exportProgress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		shown.Fprintf(p.w, "\r\x1b[K")
 	}
 }

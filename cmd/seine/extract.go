@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seine/internal/process"
+	"seine/internal/shown"
 	"seine/internal/specfile"
 	"seine/pkg/messages"
 )
@@ -99,7 +100,7 @@ func (c *extractCmd) spec() (*messages.Spec, error) {
 
 func (c *extractCmd) show(found *extracted) error {
 	if c.JSON || !isTerminal(os.Stdout) {
-		e := json.NewEncoder(os.Stdout)
+		e := json.NewEncoder(dataOut())
 		e.SetEscapeHTML(false)
 		return e.Encode(found)
 	}
@@ -133,7 +134,7 @@ func (c *extractCmd) watch(ctx context.Context) error {
 // again shows the page once more, or what is wrong.
 func (c *extractCmd) again(ctx context.Context, had **fetched) {
 	if isTerminal(os.Stdout) && !c.JSON {
-		fmt.Print(clearScreen)
+		shown.Fprint(os.Stdout, shown.Trusted(clearScreen))
 	}
 	spec, err := c.spec()
 	if err == nil && (*had == nil || (*had).file != "") {

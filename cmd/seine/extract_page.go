@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/shown"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher"
@@ -67,7 +68,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *messages.Spec) (*fetched, 
 	}
 	wait := func(d time.Duration) {
 		if isTerminal(os.Stderr) {
-			fmt.Fprintf(os.Stderr, "robots.txt is read; the host rests for %s\n", d)
+			shown.Fprintf(os.Stderr, "robots.txt is read; the host rests for %s\n", d)
 		}
 	}
 	got, err := fetcher.Once(ctx, cfg, spec, url, wait)
@@ -75,7 +76,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *messages.Spec) (*fetched, 
 		return nil, hint(err)
 	}
 	if got.Withheld != "" {
-		fmt.Fprintln(os.Stderr, "seine:", got.Withheld)
+		shown.Fprintln(os.Stderr, "seine:", got.Withheld)
 	}
 	return &fetched{Fetched: *got}, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/figures"
 	"seine/internal/jsontext"
+	"seine/internal/shown"
 )
 
 // screen shows what was extracted to a person.
@@ -45,11 +46,12 @@ func widthOf(f *os.File) int {
 	return width
 }
 
-func (s *screen) paint(with, text string) string {
-	if !s.colour || text == "" || with == "" {
-		return text
+func (s *screen) paint(with, text string) shown.Trusted {
+	text = shown.Text(text)
+	if s.colour && text != "" && with != "" {
+		text = with + text + plain
 	}
-	return with + text + plain
+	return shown.Trusted(text)
 }
 
 // row is a line of a name, so many characters wide, and a value, cut at the end of
@@ -59,16 +61,16 @@ func (s *screen) row(indent, width int, name, value string) {
 	if s.width > 0 && !s.full {
 		room = max(20, s.width-indent-width-2)
 	}
-	s.line(indent, width, name, clipped(value, room))
+	s.line(indent, width, name, shown.Trusted(clipped(value, room)))
 }
 
 // line is a row whose value is shown as it is.
-func (s *screen) line(indent, width int, name, value string) {
+func (s *screen) line(indent, width int, name string, value shown.Trusted) {
 	gap := ""
 	if value != "" {
 		gap = strings.Repeat(" ", max(0, width-utf8.RuneCountInString(name))+2)
 	}
-	fmt.Fprintf(s.w, "%s%s%s%s\n", strings.Repeat(" ", indent), s.paint(faint, name), gap, value)
+	shown.Fprintf(s.w, "%s%s%s%s\n", strings.Repeat(" ", indent), s.paint(faint, name), gap, value)
 }
 
 // clipped is a value in one line of at most so many characters; 0 is no limit.
@@ -86,7 +88,7 @@ func clipped(s string, most int) string {
 			r = '⏎'
 		case r == '\t':
 			r = ' '
-		case !unicode.IsPrint(r):
+		case !shown.Plain(r):
 			r = unicode.ReplacementChar
 		}
 		b.WriteRune(r)
@@ -96,7 +98,7 @@ func clipped(s string, most int) string {
 }
 
 func (s *screen) show(x *extracted) {
-	fmt.Fprintf(s.w, "%s\n", s.paint(bold, clipped(x.URL, 0)))
+	shown.Fprintf(s.w, "%s\n", s.paint(bold, clipped(x.URL, 0)))
 	for _, u := range x.Via {
 		s.row(2, 4, "via", u)
 	}
@@ -108,7 +110,7 @@ func (s *screen) show(x *extracted) {
 	if x.FetchMS > 0 {
 		head += fmt.Sprintf("  %s", time.Duration(x.FetchMS).Round(time.Millisecond))
 	}
-	fmt.Fprintf(s.w, "  %s\n", head)
+	shown.Fprintf(s.w, "  %s\n", head)
 	for _, r := range x.Records {
 		s.record(r)
 	}
@@ -120,11 +122,11 @@ func (s *screen) show(x *extracted) {
 
 // title begins a part.
 func (s *screen) title(text, more string) {
-	fmt.Fprintf(s.w, "\n%s", s.paint(bold+cyan, text))
+	shown.Fprintf(s.w, "\n%s", s.paint(bold+cyan, text))
 	if more != "" {
-		fmt.Fprintf(s.w, "  %s", s.paint(faint, more))
+		shown.Fprintf(s.w, "  %s", s.paint(faint, more))
 	}
-	fmt.Fprintln(s.w)
+	shown.Fprintln(s.w)
 }
 
 // envelope are the members of each record that say nothing of the page.
@@ -227,7 +229,7 @@ func (s *screen) problems(title, paint string, all []problem) {
 		if p.Field != "" {
 			where += " " + p.Field
 		}
-		fmt.Fprintf(s.w, "  %s  %s\n", clipped(where, 0), s.paint(paint, clipped(p.Reason, 0)))
+		shown.Fprintf(s.w, "  %s  %s\n", clipped(where, 0), s.paint(paint, clipped(p.Reason, 0)))
 	}
 }
 
@@ -245,19 +247,19 @@ func (s *screen) links(all []foundLink) {
 	if followed < len(all) {
 		more += fmt.Sprintf(", %d excluded", len(all)-followed)
 	}
-	shown := all
+	few := all
 	if len(all) > fewLinks && !s.full {
-		shown = all[:fewLinks]
+		few = all[:fewLinks]
 		more += "  (--full shows all)"
 	}
 	s.title("links", more)
 	width := 0
-	for _, l := range shown {
+	for _, l := range few {
 		width = max(width, len(l.Rule))
 	}
-	for _, l := range shown {
+	for _, l := range few {
 		if l.Excluded != "" {
-			s.line(2, width, l.Rule, s.paint(yellow, "excluded: "+l.Excluded)+"  "+clipped(l.URL, 0))
+			s.line(2, width, l.Rule, s.paint(yellow, "excluded: "+l.Excluded)+"  "+shown.Trusted(clipped(l.URL, 0)))
 			continue
 		}
 		s.row(2, width, l.Rule, fmt.Sprintf("priority %d  depth +%d  %s", l.Priority, l.Depth, l.URL))

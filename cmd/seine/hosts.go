@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"seine/internal/figures"
+	"seine/internal/shown"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -56,20 +57,20 @@ func (c *hostsCmd) Run() error {
 func (c *hostsCmd) show(hosts []frontier.HostStatus) error {
 	if c.JSON {
 		for i := range hosts {
-			if err := json.NewEncoder(os.Stdout).Encode(&hosts[i]); err != nil {
+			if err := json.NewEncoder(dataOut()).Encode(&hosts[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "HOST\tQUEUED\tUNDER WAY\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR")
+	shown.Fprintln(t, "HOST\tQUEUED\tUNDER WAY\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR")
 	for _, h := range hosts {
 		why := "-"
 		if h.Why != "" {
 			why = h.Why + ", " + in(h.NextMS)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d ms\t%d ms\t%d\t%d\t%d\t%s\t%s\n",
+		shown.Fprintf(t, "%s\t%d\t%d\t%d ms\t%d ms\t%d\t%d\t%d\t%s\t%s\n",
 			h.Host, h.Queued, h.InFlight, h.DelayMS, h.MeanMS, h.Requests, h.Pages, h.Errors, figures.Size(h.Bytes), why)
 	}
 	return t.Flush()

@@ -12,6 +12,7 @@ import (
 
 	"seine/internal/completion"
 	"seine/internal/config"
+	"seine/internal/shown"
 	"seine/internal/version"
 )
 
@@ -68,7 +69,7 @@ func run(args []string) int {
 	parser, err := config.New(&c, "seine", "A web crawler that loses nothing and repeats nothing.",
 		kong.Vars{"version": version.String()}, kong.UsageOnError())
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "seine:", err)
+		shown.Fprintln(os.Stderr, "seine:", err)
 		return exitFailed
 	}
 	if len(args) > 0 && args[0] == completion.Command {
@@ -77,11 +78,11 @@ func run(args []string) int {
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "seine: %v (--help lists what there is)\n", err)
+		shown.Fprintf(os.Stderr, "seine: %v (--help lists what there is)\n", err)
 		return exitUsage
 	}
 	if err := config.Twice(ctx); err != nil {
-		fmt.Fprintf(os.Stderr, "seine: %v\n", err)
+		shown.Fprintf(os.Stderr, "seine: %v\n", err)
 		return exitUsage
 	}
 	err = ctx.Run()

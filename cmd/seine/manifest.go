@@ -74,6 +74,6 @@ func (c *manifestCmd) one(made *output.Manifests, store output.ManifestStore, cr
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(os.Stdout, text)
+	_, err = io.Copy(dataOut(), text)
 	return err
 }

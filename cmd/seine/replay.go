@@ -176,7 +176,7 @@ func (c *replayed) run(o replay.Options) error {
 		return err
 	}
 	if c.JSON {
-		e := json.NewEncoder(os.Stdout)
+		e := json.NewEncoder(dataOut())
 		e.SetEscapeHTML(false)
 		if err := e.Encode(report); err != nil {
 			return fmt.Errorf("print report: %w", err)

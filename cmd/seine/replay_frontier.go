@@ -14,6 +14,7 @@ import (
 
 	"seine/internal/figures"
 	"seine/internal/process"
+	"seine/internal/shown"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -89,11 +90,11 @@ func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store 
 	purged := 0
 	for _, p := range partitions {
 		if !c.Quiet && isTerminal(os.Stderr) {
-			fmt.Fprintf(os.Stderr, "\r\x1b[Kpartition %d, %d of %d", p, len(all)+1, len(partitions))
+			shown.Fprintf(os.Stderr, "\r\x1b[Kpartition %d, %d of %d", p, len(all)+1, len(partitions))
 		}
 		out, err := r.Rebuild(ctx, p)
 		if !c.Quiet && isTerminal(os.Stderr) {
-			fmt.Fprint(os.Stderr, "\r\x1b[K")
+			shown.Fprintf(os.Stderr, "\r\x1b[K")
 		}
 		switch {
 		case errors.Is(err, frontier.ErrPurged):
@@ -105,7 +106,7 @@ func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store 
 		}
 		all = append(all, out)
 		if c.JSON {
-			if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
+			if err := json.NewEncoder(dataOut()).Encode(out); err != nil {
 				return fmt.Errorf("print partition: %w", err)
 			}
 		}
@@ -125,7 +126,7 @@ func printRebuilt(w io.Writer, all []*frontier.Rebuilt, state string) {
 		return
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "PARTITION\tSNAPSHOT\tMESSAGES SINCE\tIN FETCH\tHOSTS\tURLS\t")
+	shown.Fprintln(t, "PARTITION\tSNAPSHOT\tMESSAGES SINCE\tIN FETCH\tHOSTS\tURLS\t")
 	total := make(map[string]*frontier.Counters)
 	for _, p := range all {
 		age, urls := "none", int64(0)
@@ -139,17 +140,17 @@ func printRebuilt(w io.Writer, all []*frontier.Rebuilt, state string) {
 			}
 			total[name].Add(&counters)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%s\t%s\t\n", p.Partition, age, figures.Count(p.Messages), p.Requests, figures.Count(p.Hosts), figures.Count(urls))
+		shown.Fprintf(t, "%d\t%s\t%s\t%d\t%s\t%s\t\n", p.Partition, age, figures.Count(p.Messages), p.Requests, figures.Count(p.Hosts), figures.Count(urls))
 	}
 	_ = t.Flush()
 	for _, name := range slices.Sorted(maps.Keys(total)) {
 		n := total[name]
-		fmt.Fprintf(w, "\ncrawl %s: %s pages, %s URLs known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed\n",
+		shown.Fprintf(w, "\ncrawl %s: %s pages, %s URLs known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed\n",
 			name, figures.Count(n.Pages), figures.Count(n.Known()), figures.Count(n.Done), figures.Count(n.Failed), figures.Count(n.Queued),
 			figures.Count(n.Waiting), figures.Count(n.InFlight), figures.Count(n.Parsing))
 		if len(n.Excluded) > 0 {
-			fmt.Fprintf(w, "excluded: %s\n", figures.ByCount(n.Excluded))
+			shown.Fprintf(w, "excluded: %s\n", figures.ByCount(n.Excluded))
 		}
 	}
-	fmt.Fprintf(w, "\nthe state of %s is in %s\n", figures.Plural(len(all), "partition"), state)
+	shown.Fprintf(w, "\nthe state of %s is in %s\n", figures.Plural(len(all), "partition"), state)
 }

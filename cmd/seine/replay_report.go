@@ -1,22 +1,22 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"seine/internal/figures"
 	"seine/internal/replay"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 )
 
 // printReplay writes the report of a replay for a person.
 func printReplay(w io.Writer, r *replay.Report) {
 	row := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
+		shown.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
 	}
-	fmt.Fprintf(w, "replay of %s: %s\n\n", strings.ToLower(r.Stream), replayHeadline(r))
+	shown.Fprintf(w, "replay of %s: %s\n\n", strings.ToLower(r.Stream), replayHeadline(r))
 	name := "records"
 	if r.Stream == messages.StreamPages {
 		name = "pages"

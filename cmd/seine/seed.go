@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -55,7 +56,7 @@ func (c *seedCmd) Run() error {
 			err = f.flush()
 		}
 		if f.fed > 0 || err == nil {
-			fmt.Printf("%s fed to crawl %s\n", were(f.fed, "URL"), c.Name)
+			shown.Printf("%s fed to crawl %s\n", were(f.fed, "URL"), c.Name)
 		}
 		if err == nil && f.bad > 0 {
 			return usageError{fmt.Errorf("%s no URLs", are(f.bad, "line"))}
@@ -247,9 +248,9 @@ func (f *feeder) complain(bad []messages.BadSeed) {
 	for _, b := range bad {
 		switch f.bad++; {
 		case f.bad <= maxComplaints:
-			fmt.Fprintf(os.Stderr, "seine: %q: %v\n", messages.Clip(b.Text), b.Err)
+			shown.Fprintf(os.Stderr, "seine: %q: %v\n", messages.Clip(b.Text), b.Err)
 		case f.bad == maxComplaints+1:
-			fmt.Fprintln(os.Stderr, "seine: … and more")
+			shown.Fprintln(os.Stderr, "seine: … and more")
 		}
 	}
 }

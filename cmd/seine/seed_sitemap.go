@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"seine/internal/shown"
 	"seine/internal/sitemap"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -47,7 +48,7 @@ func (f *feeder) sitemap(bus *stages.Bus, from string) error {
 		}
 	}
 	if site.Unreadable > 0 {
-		fmt.Fprintf(os.Stderr, "seine: %s: %d of its %d entries have no URL that can be read\n", from, site.Unreadable, site.Unreadable+len(site.Entries))
+		shown.Fprintf(os.Stderr, "seine: %s: %d of its %d entries have no URL that can be read\n", from, site.Unreadable, site.Unreadable+len(site.Entries))
 	}
 	if site.Cut {
 		return usageError{fmt.Errorf("%s: only its first %d URLs were fed: it is longer than a sitemap may be", from, len(site.Entries))}
@@ -97,7 +98,7 @@ func readSitemap(name string) (*sitemap.Sitemap, error) {
 		return nil, usageError{fmt.Errorf("--sitemap %s: %w", name, err)}
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "seine: %s: %v; what came before is fed\n", name, err)
+		shown.Fprintf(os.Stderr, "seine: %s: %v; what came before is fed\n", name, err)
 	}
 	return site, nil
 }

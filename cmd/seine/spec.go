@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"seine/internal/secrets"
+	"seine/internal/shown"
 	"seine/internal/specfile"
 	"seine/pkg/messages"
 )
@@ -50,7 +50,7 @@ func (c *specCheckCmd) Run() error {
 		case err != nil:
 			tell(os.Stderr, err)
 		case !c.Quiet:
-			fmt.Printf("%s: ok\n", name)
+			shown.Printf("%s: ok\n", name)
 			describe(os.Stdout, spec)
 			warnOfSecrets(os.Stdout, spec)
 		}
@@ -66,7 +66,7 @@ func (c *specCheckCmd) Run() error {
 func warnOfSecrets(w io.Writer, s *messages.Spec) {
 	for _, name := range s.Secrets() {
 		if v, err := (secrets.Store{}).Get(name); err == nil && !secrets.Maskable(v) {
-			fmt.Fprintf(w, "  %-9s secret %s is too short or too plain a word to be told from other text: it is stored where a site prints it\n", "warning", name)
+			shown.Fprintf(w, "  %-9s secret %s is too short or too plain a word to be told from other text: it is stored where a site prints it\n", "warning", name)
 		}
 	}
 }
@@ -93,7 +93,7 @@ after
 
 // Run prints the schema.
 func (specSchemaCmd) Run() error {
-	_, err := os.Stdout.Write(specfile.Schema)
+	_, err := dataOut().Write(specfile.Schema)
 	return err
 }
 
@@ -103,7 +103,7 @@ func tell(w *os.File, err error) {
 		tellSpec(w, "seine: ", broken)
 		return
 	}
-	fmt.Fprintln(w, "seine:", err)
+	shown.Fprintln(w, "seine:", err)
 }
 
 // tellSpec writes what is wrong with a spec: for a person, or a line for each with
@@ -114,7 +114,7 @@ func tellSpec(w *os.File, before string, broken *specfile.Errors) {
 		return
 	}
 	for line := range strings.Lines(broken.Error() + "\n") {
-		fmt.Fprint(w, before, line)
+		shown.Fprintf(w, "%s%s\n", before, strings.TrimSuffix(line, "\n"))
 	}
 }
 

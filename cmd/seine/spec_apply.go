@@ -12,6 +12,7 @@ import (
 
 	"seine/internal/jsontext"
 	"seine/internal/overview"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -59,10 +60,10 @@ func (c *specApplyCmd) Run() error {
 			return err
 		}
 		if rev == have.Rev {
-			fmt.Printf("crawl %s has it already (revision %d)\n", c.Name, rev)
+			shown.Printf("crawl %s has it already (revision %d)\n", c.Name, rev)
 			return nil
 		}
-		fmt.Printf("crawl %s has it as revision %d\n", c.Name, rev)
+		shown.Printf("crawl %s has it as revision %d\n", c.Name, rev)
 		return nil
 	})
 }
@@ -106,7 +107,7 @@ func (c *specGetCmd) Run() error {
 			return fmt.Errorf("print spec: %w", err)
 		}
 		text.WriteByte('\n')
-		_, err = text.WriteTo(os.Stdout)
+		_, err = text.WriteTo(dataOut())
 		return err
 	})
 }
@@ -124,13 +125,13 @@ func (c *specListCmd) Run() error {
 			return err
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS")
+		shown.Fprintln(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS")
 		for _, name := range names {
 			_, s, err := specOf(ctx, bus, name)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.Rev, s.State, s.Scope, s.Delay, len(s.Records))
+			shown.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.Rev, s.State, s.Scope, s.Delay, len(s.Records))
 		}
 		return t.Flush()
 	})
@@ -152,7 +153,7 @@ func (c *specDiffCmd) Run() error {
 	return c.compare(func(_ context.Context, _ *stages.Specs, have stages.Revised, spec *messages.Spec) error {
 		lines := differences(flatten(have.Encode()), flatten(spec.Encode()))
 		for _, line := range lines {
-			fmt.Println(line)
+			shown.Println(line)
 		}
 		if len(lines) > 0 {
 			return endError(exitFailed)

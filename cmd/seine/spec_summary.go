@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"seine/internal/figures"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 )
 
 // describe writes what a spec says: where it leads, what it follows, which records
 // it makes.
 func describe(w io.Writer, s *messages.Spec) {
-	row := func(name, format string, a ...any) { fmt.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
+	row := func(name, format string, a ...any) { shown.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
 	scope := map[messages.Scope]string{
 		messages.ScopeHost: "the hosts of the seeds", messages.ScopeDomain: "the domains of the seeds", messages.ScopeAny: "any host",
 	}[s.Scope]
@@ -37,7 +38,7 @@ func describe(w io.Writer, s *messages.Spec) {
 
 // describeRecords writes which links a spec follows and which records it makes.
 func describeRecords(w io.Writer, s *messages.Spec) {
-	row := func(name, format string, a ...any) { fmt.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
+	row := func(name, format string, a ...any) { shown.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
 	row("follows", "%s", kinds(s))
 	for i := range s.Follow {
 		row("follows", "%s", followed(&s.Follow[i]))

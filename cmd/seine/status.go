@@ -16,6 +16,7 @@ import (
 	"seine/internal/alerts"
 	"seine/internal/figures"
 	"seine/internal/overview"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -69,7 +70,7 @@ func (c *statusCmd) Run() error {
 				return err
 			case !told && ctx.Err() == nil:
 				told = true
-				fmt.Fprintf(os.Stderr, "no answer since %s, trying on: %v\n", before.At.Format(time.TimeOnly), lost(bus, err))
+				shown.Fprintf(os.Stderr, "no answer since %s, trying on: %v\n", before.At.Format(time.TimeOnly), lost(bus, err))
 			}
 		}
 		return nil
@@ -126,11 +127,11 @@ func look(ctx context.Context, r *overview.Reader) (*overview.Overview, error) {
 
 func (c *statusCmd) show(o *overview.Overview) {
 	if c.JSON {
-		_ = json.NewEncoder(os.Stdout).Encode(o)
+		_ = json.NewEncoder(dataOut()).Encode(o)
 		return
 	}
 	if c.Watch && isTerminal(os.Stdout) {
-		fmt.Print("\x1b[H\x1b[J")
+		shown.Fprintf(os.Stdout, "\x1b[H\x1b[J")
 	}
 	printOverview(os.Stdout, o)
 }
@@ -138,34 +139,34 @@ func (c *statusCmd) show(o *overview.Overview) {
 // printOverview writes an overview for a person, in 80 columns.
 func printOverview(w io.Writer, o *overview.Overview) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "STAGE\tPROCESSES\tMESSAGES/S\tWAITING\tHELD\tREDELIVERED\tDEAD\t")
+	shown.Fprintln(t, "STAGE\tPROCESSES\tMESSAGES/S\tWAITING\tHELD\tREDELIVERED\tDEAD\t")
 	for _, s := range o.Stages {
-		fmt.Fprintf(t, "%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t\n",
+		shown.Fprintf(t, "%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t\n",
 			s.Name, s.Instances, s.Rate, count(s.Lag), count(s.InFlight), count(s.Redelivered), count(s.Dead))
 	}
 	_ = t.Flush()
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\nSTREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t")
+	shown.Fprintln(t, "\nSTREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t")
 	for i := range o.Streams {
 		s := &o.Streams[i]
 		full := "-"
 		if s.Limit > 0 {
 			full = fmt.Sprintf("%.0f%%", 100*s.Full())
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), figures.Size(int64(s.Bytes)), full, s.Rate)
+		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), figures.Size(int64(s.Bytes)), full, s.Rate)
 	}
 	_ = t.Flush()
 	for i := range o.Crawls {
 		printCrawl(w, &o.Crawls[i])
 	}
 	if o.Hosts != nil && len(o.Hosts.Hosts) > 0 {
-		fmt.Fprintln(w)
+		shown.Fprintln(w)
 		printHosts(w, o.Hosts)
 	}
 	printWarnings(w, o.Warnings)
 	printAlerts(w, o.Alerts)
 	if o.Dead > 0 {
-		fmt.Fprintf(w, "\n%s: `seine dead list` tells why\n", figures.Plural(o.Dead, "dead letter"))
+		shown.Fprintf(w, "\n%s: `seine dead list` tells why\n", figures.Plural(o.Dead, "dead letter"))
 	}
 }
 
@@ -174,26 +175,26 @@ func printWarnings(w io.Writer, warnings []string) {
 	if len(warnings) == 0 {
 		return
 	}
-	fmt.Fprintln(w)
+	shown.Fprintln(w)
 	for _, text := range warnings {
-		fmt.Fprintf(w, "WARNING %s\n", text)
+		shown.Fprintf(w, "WARNING %s\n", text)
 	}
-	fmt.Fprintln(w, "`seine doctor` says what to do")
+	shown.Fprintln(w, "`seine doctor` says what to do")
 }
 
 // printAlerts writes what is wrong now.
 func printAlerts(w io.Writer, raised []alerts.Alert) {
 	if len(raised) > 0 {
-		fmt.Fprintln(w)
+		shown.Fprintln(w)
 	}
 	for i := range raised {
 		a := &raised[i]
-		fmt.Fprintf(w, "ALERT crawl %s, %s, for %s: %s\n", a.Crawl, a.Kind, time.Since(a.Since).Round(time.Second), a.Text)
+		shown.Fprintf(w, "ALERT crawl %s, %s, for %s: %s\n", a.Crawl, a.Kind, time.Since(a.Since).Round(time.Second), a.Text)
 	}
 }
 
 func printCrawl(w io.Writer, c *overview.Crawl) {
-	fmt.Fprintf(w, "\ncrawl %s: %s\n", c.Name, c.Word())
+	shown.Fprintf(w, "\ncrawl %s: %s\n", c.Name, c.Word())
 	if c.Problem != "" {
 		return
 	}
@@ -240,12 +241,12 @@ func row(w io.Writer, name, text string) {
 	line := fmt.Sprintf("  %-9s", name)
 	for word := range strings.SplitSeq(text, " ") {
 		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width && strings.TrimSpace(line) != "" {
-			fmt.Fprintln(w, line)
+			shown.Fprintln(w, line)
 			line = indent[:len(indent)-1]
 		}
 		line += " " + word
 	}
-	fmt.Fprintln(w, line)
+	shown.Fprintln(w, line)
 }
 
 // in says how long it is until a time, Unix ms.

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"sync"
 	"time"
+
+	"seine/internal/shown"
 )
 
 // statusLine tells how long work stands: on a terminal one line that changes, and
@@ -40,7 +41,7 @@ func (l *statusLine) update(first, line func() string) {
 	if !l.begun {
 		l.begun = true
 		if text := first(); text != "" {
-			fmt.Fprintln(l.w, text)
+			shown.Fprintln(l.w, text)
 		}
 	}
 	if time.Since(l.last) < l.every {
@@ -48,11 +49,11 @@ func (l *statusLine) update(first, line func() string) {
 	}
 	l.last = time.Now()
 	if l.terminal {
-		fmt.Fprintf(l.w, "\r\x1b[K%s", line())
+		shown.Fprintf(l.w, "\r\x1b[K%s", line())
 		l.shown = true
 		return
 	}
-	fmt.Fprintln(l.w, line())
+	shown.Fprintln(l.w, line())
 }
 
 // done ends the line on the terminal.
@@ -60,7 +61,7 @@ func (l *statusLine) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.shown {
-		fmt.Fprint(l.w, "\r\x1b[K")
+		shown.Fprintf(l.w, "\r\x1b[K")
 		l.shown = false
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -76,7 +77,7 @@ func (c *steering) set(state messages.RunState, word string) error {
 		if c.Host != "" {
 			what += " at " + c.Host
 		}
-		fmt.Printf("%s %s (revision %d of its spec)\n", what, word, rev)
+		shown.Printf("%s %s (revision %d of its spec)\n", what, word, rev)
 		return nil
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"seine/internal/figures"
 	"seine/internal/output"
 	"seine/internal/process"
+	"seine/internal/shown"
 )
 
 type verifyCmd struct {
@@ -42,20 +43,20 @@ func (c *verifyCmd) Run() error {
 	defer stop()
 	r, err := o.Check(ctx, want)
 	for _, p := range r.Problems {
-		fmt.Printf("%-10s %s: %v\n", p.Kind, p.Path, p.Why)
+		shown.Printf("%-10s %s: %v\n", p.Kind, p.Path, p.Why)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s, %s, %s in %s", figures.Plural(r.Files, "file"), figures.Plural(r.Records, "record"), figures.Size(r.Bytes), figures.Plural(r.Commits, "commit"))
+	shown.Printf("%s, %s, %s in %s", figures.Plural(r.Files, "file"), figures.Plural(r.Records, "record"), figures.Size(r.Bytes), figures.Plural(r.Commits, "commit"))
 	if r.Pending > 0 {
-		fmt.Printf(", %s not committed yet", figures.Count(int64(r.Pending)))
+		shown.Printf(", %s not committed yet", figures.Count(int64(r.Pending)))
 	}
 	if len(r.Problems) > 0 {
-		fmt.Printf(": %s wrong\n", figures.Count(int64(len(r.Problems))))
+		shown.Printf(": %s wrong\n", figures.Count(int64(len(r.Problems))))
 		return endError(exitFailed)
 	}
-	fmt.Println(": all as committed")
+	shown.Println(": all as committed")
 	return nil
 }
 

@@ -1,6 +1,15 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"seine/internal/shown"
+)
+
+// dataOut is the standard output for what programs read: records, JSON, YAML.
+func dataOut() io.Writer { return shown.Data(os.Stdout, isTerminal(os.Stdout)) }
 
 // are says "1 thing is" or "2 things are".
 func are(n int, thing string) string { return verb(n, thing, "is", "are") }

@@ -2,9 +2,10 @@ package completion
 
 import (
 	_ "embed" // the scripts
-	"fmt"
 	"io"
 	"strings"
+
+	"seine/internal/shown"
 )
 
 // Command is the first word of the command line by which the scripts ask; what
@@ -26,9 +27,9 @@ var Scripts = map[string]string{"bash": bash, "zsh": zsh, "fish": fish}
 // Print writes an answer for the scripts: the kind, then a word a line with what
 // it is about after a tab.
 func Print(w io.Writer, a Answer) {
-	fmt.Fprintln(w, a.Kind)
+	shown.Fprintln(w, a.Kind)
 	for _, word := range a.Words {
 		about, _, _ := strings.Cut(word.About, "\n")
-		fmt.Fprintf(w, "%s\t%s\n", word.Text, about)
+		shown.Fprintf(w, "%s\t%s\n", word.Text, about)
 	}
 }

@@ -7,16 +7,17 @@ import (
 	"strings"
 
 	"seine/internal/figures"
+	"seine/internal/shown"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
 // Plan writes what a crawl would fetch, and makes no request.
 func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
-	fmt.Fprintf(w, "would fetch %s first:\n", figures.Plural(len(seeds), "URL"))
+	shown.Fprintf(w, "would fetch %s first:\n", figures.Plural(len(seeds), "URL"))
 	roots := make(map[string]bool)
 	for _, s := range seeds {
-		fmt.Fprintf(w, "  %s\n", s)
+		shown.Fprintf(w, "  %s\n", s)
 		switch spec.Scope {
 		case messages.ScopeHost:
 			roots[weburl.Host(s)] = true
@@ -25,8 +26,8 @@ func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
 		case messages.ScopeAny:
 		}
 	}
-	fmt.Fprintln(w, "then what these pages link to, as long as:")
-	rule := func(format string, a ...any) { fmt.Fprintf(w, "  "+format+"\n", a...) }
+	shown.Fprintln(w, "then what these pages link to, as long as:")
+	rule := func(format string, a ...any) { shown.Fprintf(w, "  "+format+"\n", a...) }
 	switch spec.Scope {
 	case messages.ScopeHost:
 		rule("the host is %s", join(roots, " or "))
@@ -63,9 +64,9 @@ func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
 	if spec.Delay > 0 {
 		pace = fmt.Sprintf("one at a time on each host, at least %s after the last", spec.Delay)
 	}
-	fmt.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
+	shown.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
 	if spec.Contact == "" && spec.UserAgent == messages.DefaultUserAgent && !spec.AllowPrivate {
-		fmt.Fprintln(w, "those who run the sites do not learn whom to ask: --contact says it")
+		shown.Fprintln(w, "those who run the sites do not learn whom to ask: --contact says it")
 	}
 }
 

@@ -2,7 +2,6 @@ package crawl
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"seine/internal/figures"
 	"seine/internal/output"
 	"seine/internal/output/rows"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/writer"
@@ -154,9 +154,9 @@ func rowsByKind(files []output.File) map[string]int64 {
 
 // Write prints the summary for a person.
 func (s *Summary) Write(w io.Writer) {
-	fmt.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
+	shown.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
 	row := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
+		shown.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
 	}
 	row("pages", "%s, %s (%s on the wire)", figures.Count(s.Pages), figures.Size(s.BytesBody), figures.Size(s.BytesWire))
 	row("time", "%s, %.0f pages/s", (time.Duration(s.Seconds * float64(time.Second))).Round(10*time.Millisecond), s.PagesPerSecond)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"seine/internal/figures"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 )
@@ -30,7 +31,7 @@ type text struct {
 }
 
 func (e text) write() {
-	fmt.Fprintln(e.w, cmp.Or(e.URL, e.Asked))
+	shown.Fprintln(e.w, cmp.Or(e.URL, e.Asked))
 	if e.Canonical != "" && e.Canonical != e.Asked {
 		e.row("canonical", e.Canonical)
 	}
@@ -330,7 +331,7 @@ func writeRow(w io.Writer, name, value string) {
 	for word := range strings.FieldsSeq(value) {
 		n := utf8.RuneCountInString(word)
 		if begun && width+1+n > rowWidth {
-			fmt.Fprintln(w, line)
+			shown.Fprintln(w, line)
 			line, width, begun = strings.Repeat(" ", rowName+2), rowName+2, false
 		}
 		if begun {
@@ -338,5 +339,5 @@ func writeRow(w io.Writer, name, value string) {
 		}
 		line, width, begun = line+word, width+n, true
 	}
-	fmt.Fprintln(w, line)
+	shown.Fprintln(w, line)
 }

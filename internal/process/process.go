@@ -22,6 +22,7 @@ import (
 
 	"seine/internal/config"
 	"seine/internal/connect"
+	"seine/internal/shown"
 	"seine/internal/tracing"
 	"seine/internal/version"
 	"seine/internal/vitals"
@@ -136,7 +137,7 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 }
 
 func fail(stage string, err error, code int) int {
-	fmt.Fprintf(os.Stderr, "%s: %v\n", stage, err)
+	shown.Fprintf(os.Stderr, "%s: %v\n", stage, err)
 	return code
 }
 
@@ -245,7 +246,7 @@ func dial(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stag
 // ends the process at once: nothing that was acknowledged depends on a clean
 // end.
 func Signals(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
-	return signals(ctx, func() { fmt.Fprintln(w, "finishing what is under way; once more to stop at once") })
+	return signals(ctx, func() { shown.Fprintln(w, "finishing what is under way; once more to stop at once") })
 }
 
 // signals is Signals that calls tell at the first.

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/width"
+
+	"seine/internal/shown"
 )
 
 // maxExcerpt is how many characters of a source line are shown.
@@ -23,11 +25,11 @@ const (
 // Write writes the problems for a person at a terminal: each with its source
 // line and a mark below.
 func (e *Errors) Write(w io.Writer, colour bool) {
-	paint := func(with, s string) string {
-		if !colour || s == "" {
-			return s
+	paint := func(with, s string) shown.Trusted {
+		if colour && s != "" {
+			s = with + s + plain
 		}
-		return with + s + plain
+		return shown.Trusted(s)
 	}
 	for i := range e.Problems {
 		p := &e.Problems[i]
@@ -35,11 +37,11 @@ func (e *Errors) Write(w io.Writer, colour bool) {
 		if p.Path != "" {
 			key = visible(p.Path) + ": "
 		}
-		fmt.Fprintf(w, "%s: %s%s\n", paint(faint, visible(e.place(p))), paint(bold, key), text)
+		shown.Fprintf(w, "%s: %s%s\n", paint(faint, visible(e.place(p))), paint(bold, key), shown.Trusted(text))
 		if line, mark, ok := e.excerpt(p); ok {
 			number := fmt.Sprintf("%5d", p.Line)
-			fmt.Fprintf(w, "%s %s\n", paint(faint, number+" |"), line)
-			fmt.Fprintf(w, "%s %s\n", paint(faint, strings.Repeat(" ", len(number))+" |"), paint(red, mark))
+			shown.Fprintf(w, "%s %s\n", paint(faint, number+" |"), shown.Trusted(line))
+			shown.Fprintf(w, "%s %s\n", paint(faint, strings.Repeat(" ", len(number))+" |"), paint(red, mark))
 		}
 	}
 }
@@ -53,11 +55,11 @@ func (e *Errors) excerpt(p *Problem) (string, string, bool) {
 	if p.Column > maxExcerpt || len(source) == 0 {
 		return "", "", false
 	}
-	shown := source[:min(len(source), maxExcerpt)]
-	at := min(max(p.Column-1, 0), len(shown))
+	part := source[:min(len(source), maxExcerpt)]
+	at := min(max(p.Column-1, 0), len(part))
 	n := max(1, p.width)
-	mark := blank(shown[:at]) + strings.Repeat("^", max(1, len(blank(shown[at:min(at+n, len(shown))]))))
-	return visible(string(shown)), mark, true
+	mark := blank(part[:at]) + strings.Repeat("^", max(1, len(blank(part[at:min(at+n, len(part))]))))
+	return visible(string(part)), mark, true
 }
 
 // blank returns white space as wide as the text.
@@ -79,7 +81,7 @@ func blank(text []rune) string {
 // visible replaces what a terminal would obey: a spec may come from anybody.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && r != '\n' && !unicode.IsPrint(r) {
+		if r != '\t' && r != '\n' && !shown.Plain(r) {
 			return unicode.ReplacementChar
 		}
 		return r

@@ -4,20 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
+
+	"seine/internal/shown"
 )
 
-// clean takes out of a text what could move the cursor or turn the line around:
-// names, URLs and errors come from sites.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
-			return '?'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-}
+// clean shows what could move the cursor or turn the line around as escapes: names, URLs
+// and errors come from sites.
+func clean(s string) string { return shown.Text(s) }
 
 // short writes a count in at most five characters.
 func short(n int64) string {

@@ -1,7 +1,6 @@
 package writer
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"seine/internal/output/bucket"
 	"seine/internal/output/dir"
 	"seine/internal/sealed"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 )
 
@@ -36,17 +36,17 @@ func (c *Config) Plan(w io.Writer) error {
 		return err
 	}
 	row := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "  %-9s "+format+"\n", append([]any{name}, a...)...)
+		shown.Fprintf(w, "  %-9s "+format+"\n", append([]any{name}, a...)...)
 	}
 	d := c.withDefaults()
 	c = &d
 	if IsDatabase(c.Out) {
-		fmt.Fprintf(w, "would write %s as rows\n", c.From)
+		shown.Fprintf(w, "would write %s as rows\n", c.From)
 		row("to", "%s, which is not asked before the start", Redact(c.Out))
 		row("each", "transaction has up to %d records, %s of them, or what comes in %s", c.ChunkRecords, c.ChunkBytes, c.ChunkAge)
 		return nil
 	}
-	fmt.Fprintf(w, "would write %s as %s\n", c.From, c.format())
+	shown.Fprintf(w, "would write %s as %s\n", c.From, c.format())
 	row("to", "%s", c.Out)
 	f, err := newForm(&c.Place, nil)
 	if err != nil {
