@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -38,20 +39,27 @@ func (e *RatioError) Error() string {
 	return fmt.Sprintf("the body decompresses to more than %d times its size", e.Ratio)
 }
 
+// unsupported are codings that exist and cannot be undone: those of the registry of
+// RFC 9110 16.6.1, and others that servers have used.
+var unsupported = []string{
+	"compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz", "sdch",
+	"bzip2", "bzip", "bz2", "xz", "lzma", "lzip", "lzop", "lz4", "snappy",
+}
+
 // Parse returns the names in the values of Content-Encoding, in the order they
-// were applied. The error names what cannot be undone.
+// were applied. What is no coding is passed over, as browsers do: servers write
+// "UTF-8" there, or "none". The error names what cannot be undone.
 func Parse(values []string) ([]string, error) {
 	var names []string
 	for _, v := range values {
 		for name := range strings.SplitSeq(v, ",") {
-			name = strings.ToLower(strings.TrimSpace(name))
-			if name == "" || name == "identity" {
-				continue
+			name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-")
+			switch {
+			case pools[name] != nil:
+				names = append(names, name)
+			case slices.Contains(unsupported, name):
+				return nil, fmt.Errorf("Content-Encoding %q is not one of %s", name, Accept)
 			}
-			if name = strings.TrimPrefix(name, "x-"); pools[name] == nil {
-				return nil, fmt.Errorf("Content-Encoding %.100q is not one of %s", name, Accept)
-			}
-			names = append(names, name)
 		}
 	}
 	if len(names) > maxCodings {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 
 	"seine/internal/charset"
+	"seine/internal/mediatype"
 	"seine/internal/weburl"
 )
 
@@ -132,8 +132,7 @@ func (s *scanner) release() {
 }
 
 func isXML(contentType string) bool {
-	const xhtml = "application/xhtml+xml"
-	return len(contentType) >= len(xhtml) && strings.EqualFold(contentType[:len(xhtml)], xhtml)
+	return mediatype.Declared(contentType) == "application/xhtml+xml"
 }
 
 // setXML chooses the rules for XHTML: any element may close itself and CDATA

@@ -140,17 +140,17 @@ func classOf(media string) Class {
 // and those that only ask a browser to save the body.
 func generic(media string) bool {
 	switch media {
-	case "", "unknown/unknown", "application/unknown", "*/*",
-		mediaOctets, "binary/octet-stream", "application/binary", "application/x-binary",
+	case mediaOctets, "binary/octet-stream", "application/binary", "application/x-binary",
 		"application/download", "application/x-download", "application/force-download", "application/x-force-download",
 		"application/save":
 		return true
 	}
-	return false
+	return Undefined(media)
 }
 
-// undefined says that the standard sniffs the type even if it must not.
-func undefined(media string) bool {
+// Undefined reports whether a type that [Declared] returned says nothing of a body, so
+// that browsers look at its bytes (section 7 of the standard).
+func Undefined(media string) bool {
 	return media == "" || media == "unknown/unknown" || media == "application/unknown" || media == "*/*"
 }
 

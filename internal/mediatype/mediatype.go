@@ -62,7 +62,7 @@ func Of(contentType string, body []byte, nosniff bool) Type {
 // unknown is the type of a body whose header says nothing: the "rules for
 // identifying an unknown MIME type" (section 7.1).
 func (t Type) unknown(body []byte, nosniff bool) Type {
-	if nosniff && !undefined(t.Declared) {
+	if nosniff && !Undefined(t.Declared) {
 		return t
 	}
 	head := headOf(body)

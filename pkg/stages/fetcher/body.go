@@ -7,10 +7,12 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"seine/internal/coding"
+	"seine/internal/mediatype"
 	"seine/pkg/messages"
 )
 
@@ -104,8 +106,9 @@ func (x *exchange) refuse(resp *http.Response) *failure {
 	if x.ask.robots {
 		return nil
 	}
-	if t := x.reply.contentType; t != "" && !x.ask.manner.accepts.keeps(mediaType(t)) && resp.ContentLength != 0 {
-		return x.unsupported(mediaType(t))
+	t := mediatype.Declared(x.reply.contentType)
+	if !mediatype.Undefined(t) && !x.ask.manner.accepts.keeps(t) && resp.ContentLength != 0 {
+		return x.unsupported(t)
 	}
 	if resp.ContentLength > x.ask.maxBody {
 		return x.tooLarge(messages.DetailWire)
@@ -153,15 +156,20 @@ func (x *exchange) cut(body []byte) []byte {
 // sniffed is how much of a body http.DetectContentType looks at.
 const sniffed = 512
 
-// sniff finds the type of a body that came without one, by its beginning.
+// sniff finds the type of a body whose header names none, by its beginning. What the
+// header says beside the type, as of the charset, stays.
 func (x *exchange) sniff(body []byte) *failure {
-	if x.reply.contentType != "" || x.ask.robots || len(body) == 0 {
+	declared := x.reply.contentType
+	if !mediatype.Undefined(mediatype.Declared(declared)) || x.ask.robots || len(body) == 0 {
 		return nil
 	}
 	// Without its charset, which the standard library only guesses at.
-	t := mediaType(http.DetectContentType(body))
+	t := mediatype.Declared(http.DetectContentType(body))
 	if !x.ask.manner.accepts.keeps(t) {
 		return x.unsupported(t)
+	}
+	if i := strings.IndexByte(declared, ';'); i >= 0 {
+		t += declared[i:]
 	}
 	x.reply.contentType = t
 	return nil

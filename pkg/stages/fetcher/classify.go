@@ -158,13 +158,6 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return max(0, min(at.Sub(now), maxRetryAfter))
 }
 
-// mediaType returns the type of a Content-Type without its parameters, in
-// lower case.
-func mediaType(contentType string) string {
-	t, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(t))
-}
-
 // accepts is the list of content types that are kept.
 type accepts []string
 

@@ -282,7 +282,7 @@ func (x *exchange) head(resp *http.Response) {
 	if f := x.ask.hidden().header(resp.Header); f != nil && r.class == messages.Redirect {
 		r.failed(f)
 	}
-	r.contentType = clip.To(resp.Header.Get("Content-Type"), messages.MaxText)
+	r.contentType = clip.To(strings.Join(resp.Header["Content-Type"], ", "), messages.MaxText)
 	switch {
 	case r.class == messages.NotModified && !x.ask.conditional():
 		r.failed(errNotAsked)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"seine/internal/mediatype"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
@@ -140,7 +141,7 @@ func escaperOf(header map[string]string) func(string) string {
 		if !strings.EqualFold(name, "Content-Type") {
 			continue
 		}
-		switch t := mediaType(value); {
+		switch t := mediatype.Declared(value); {
 		case t == "application/x-www-form-urlencoded":
 			return url.QueryEscape
 		case t == "application/json", strings.HasSuffix(t, "+json"):

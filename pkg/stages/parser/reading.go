@@ -81,7 +81,9 @@ func (r *reading) mayFollow() bool { return !r.plan.obey || !r.found.NoFollow }
 // newDocument is the page for those who select from it.
 func newDocument(page *messages.Page, body []byte) *document.Document {
 	header := page.Header
-	if _, ok := header[contentType]; !ok && page.ContentType != "" { // left out, or none came and the fetcher sniffed
+	if v := header[contentType]; page.ContentType != "" && (len(v) != 1 || v[0] != page.ContentType) {
+		// The field was left out, or says nothing and the fetcher has looked, or came
+		// more than once.
 		header = maps.Clone(header)
 		if header == nil {
 			header = make(map[string][]string, 1)

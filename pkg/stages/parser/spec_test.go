@@ -339,3 +339,19 @@ func TestLinksHaveNoSecretParameter(t *testing.T) {
 		}
 	}
 }
+
+// The type is what the fetcher made of the header, which may name none, or several in
+// fields of their own.
+func TestTypeIsWhatTheFetcherFound(t *testing.T) {
+	p := parserOf(t, "page: {fields: [title, media_type, charset]}")
+	for field, contentType := range map[string]string{
+		"; charset=windows-1251": "text/html; charset=windows-1251", "application/x-junk\ntext/html; charset=windows-1251": "application/x-junk, text/html; charset=windows-1251",
+	} {
+		pg := page(contentType)
+		pg.Header = map[string][]string{"Content-Type": strings.Split(field, "\n")}
+		const want = `{"title":"мир","media_type":"text/html","charset":"windows-1251"}`
+		if got := p.lines(t, pg, "<title>\xec\xe8\xf0</title>"); len(got) != 1 || got[0] != want {
+			t.Errorf("%q: %s, want %s", field, got, want)
+		}
+	}
+}
