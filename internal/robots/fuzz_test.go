@@ -115,7 +115,7 @@ func oracleFile(file, product, path string) bool {
 	return allowed
 }
 
-var oracleLine = regexp.MustCompile(`^[ \t\v\f]*([A-Za-z-]+)[ \t\v\f]*:[ \t\v\f]*([^#]*)`)
+var oracleLine = regexp.MustCompile(`^[ \t\v\f]*([A-Za-z-]+)(?:[ \t\v\f]*:[ \t\v\f]*([^#]*)|[ \t\v\f]+([^ \t\v\f:#]+)[ \t\v\f]*(?:#.*)?$)`)
 
 func oracleGroups(file string) (groups []oracleGroup) {
 	naming := false
@@ -124,7 +124,7 @@ func oracleGroups(file string) (groups []oracleGroup) {
 		if m == nil {
 			continue
 		}
-		name, value := strings.ToLower(m[1]), strings.Trim(m[2], whitespace)
+		name, value := strings.ToLower(m[1]), strings.Trim(m[2]+m[3], whitespace)
 		last := len(groups) - 1
 		switch {
 		case name == "user-agent" && naming:

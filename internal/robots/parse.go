@@ -63,11 +63,7 @@ type parser struct {
 // 2.2.4 other records, Crawl-delay among them, must not affect grouping.
 func (p *parser) line(line []byte) {
 	text, _, _ := bytes.Cut(line, []byte{'#'})
-	key, value, ok := bytes.Cut(text, []byte{':'})
-	if !ok {
-		return
-	}
-	key, value = bytes.Trim(key, whitespace), bytes.Trim(value, whitespace)
+	key, value := record(text)
 	switch {
 	case is(key, "disallow"):
 		p.rule(string(value), false)
@@ -80,6 +76,21 @@ func (p *parser) line(line []byte) {
 	case is(key, "sitemap"):
 		p.sitemap(string(value))
 	}
+}
+
+// record cuts a line into key and value. Some forget the colon: then two words are a
+// record, as Google's parser has it (GetKeyAndValueFrom of robots.cc), since what was
+// meant to be forbidden should be. Any other line has no key.
+func record(text []byte) (key, value []byte) {
+	key, value, ok := bytes.Cut(text, []byte{':'})
+	if ok {
+		return bytes.Trim(key, whitespace), bytes.Trim(value, whitespace)
+	}
+	words := bytes.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(whitespace, r) })
+	if len(words) != 2 {
+		return nil, nil
+	}
+	return words[0], words[1]
 }
 
 // is compares the key of a record without case.
