@@ -45,12 +45,37 @@ func HeaderLinks(values []string, pageURL string) []Link {
 	return set.resolve(base, self, maxHeaderLinks)
 }
 
+// RefreshLinks returns the link of a response's Refresh header, which browsers follow
+// as they do a meta element's (HTML section 7.5.2, "shared declarative refresh steps"):
+// that of the first value that is one and has a URL, none otherwise.
+func RefreshLinks(values []string, pageURL string) []Link {
+	for _, value := range values {
+		ref, ok := refreshURL([]byte(weburl.EscapeInvalid(value)))
+		if !ok || len(trimSpace(ref)) == 0 {
+			continue
+		}
+		base, err := weburl.NewBase(pageURL)
+		if err != nil {
+			return nil
+		}
+		var set linkSet
+		set.reset(1)
+		set.add(ref, KindRefresh, false)
+		self, err := base.Resolve("")
+		if err != nil {
+			return nil
+		}
+		return set.resolve(base, self, 1)
+	}
+	return nil
+}
+
 func (s *linkSet) addHeader(l *headerLink) {
 	rel := parseRel([]byte(l.rel))
 	if !l.fromPage() || rel.has(relStylesheet) || rel.has(relResource) {
 		return
 	}
-	i := s.add([]byte(strings.ToValidUTF8(l.target, "\ufffd")), KindHeader, rel.has(relNoFollow))
+	i := s.add([]byte(weburl.EscapeInvalid(l.target)), KindHeader, rel.has(relNoFollow))
 	if i == noReference {
 		return
 	}

@@ -77,3 +77,25 @@ func FuzzHeaderLinks(f *testing.F) {
 		}
 	})
 }
+
+func TestRefreshLinks(t *testing.T) {
+	for values, want := range map[string]string{ // values by line
+		"0; url=/a":                              "refresh /a [] ",
+		"5;URL='b?c#d' x":                        "refresh /docs/b?c [] ",
+		"0,c":                                    "refresh /docs/c [] ",
+		"1.5":                                    "",
+		"soon; url=/a":                           "",
+		"":                                       "",
+		"9\nnever; url=/x\n0; url=/b\n0; url=/c": "refresh /b [] ",
+		"0; url=page.html":                       "",
+		"0; url=javascript:x":                    "",
+		"0; url=/caf\xe9":                        "refresh /caf%E9 [] ",
+	} {
+		if got := details(RefreshLinks(strings.Split(values, "\n"), testURL)); got != want {
+			t.Errorf("%q leads to %q, want %q", values, got, want)
+		}
+	}
+	if got := details(HeaderLinks([]string{"</caf\xe9>"}, testURL)); got != "header /caf%E9 [] " {
+		t.Errorf("a Link header leads to %q", got)
+	}
+}

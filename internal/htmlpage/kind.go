@@ -8,7 +8,7 @@ const (
 	KindAnchor    Kind = iota // a href
 	KindArea                  // area href
 	KindFrame                 // iframe or frame src
-	KindRefresh               // meta http-equiv=refresh
+	KindRefresh               // meta http-equiv=refresh, Refresh header
 	KindNext                  // link rel=next
 	KindPrev                  // link rel=prev or previous
 	KindCanonical             // link rel=canonical

@@ -82,3 +82,45 @@ func TestOddHeadersOfRobotsCloseNoHost(t *testing.T) {
 		s.get(r.url+"/closed").wants(t, messages.RobotsDenied)
 	}
 }
+
+// A server knows a URL by the bytes that it wrote, whatever they encode: they lead back
+// to it from a redirect, a link of the header, and a sitemap in robots.txt.
+func TestBytesOfURLsAreKept(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
+	head := "HTTP/1.1 200 OK\r\nLink: </caf\xe9>; rel=next\r\nRefresh: 0; url=/caf\xe9\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n"
+	const file = "Sitemap: /caf\xe9.xml"
+	r := newRaw(t, func(n int) (string, bool) {
+		return []string{
+			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(file), file), head,
+			"HTTP/1.1 301 Moved\r\nLocation: /caf\xe9?\xe8=caf\xc3\xa9\r\nContent-Length: 0\r\n\r\n",
+		}[n-1], true
+	})
+	m, req := requestMessage(r.url + "/")
+	out, err := s.handle(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Free()
+	out.Done()
+	for _, m := range out.First {
+		if m.Header.Get(messages.HeaderPage) == "" {
+			if !strings.Contains(string(m.Data), `"`+r.url+`/caf%E9.xml"`) {
+				t.Errorf("sitemap: %s", m.Data)
+			}
+			continue
+		}
+		page, err := messages.DecodePage(m.Header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Header["Link"][0] != "</caf%E9>; rel=next" || page.Header["Refresh"][0] != "0; url=/caf%E9" || page.URL != req.URL {
+			t.Errorf("header %q", page.Header)
+		}
+	}
+	h := s.get(r.url + "/moved")
+	h.wants(t, messages.Redirect)
+	if want := r.url + "/caf%E9?%E8=caf%C3%A9"; h.Location != want {
+		t.Errorf("leads to %s, want %s", h.Location, want)
+	}
+}

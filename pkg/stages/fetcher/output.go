@@ -65,7 +65,7 @@ func resolve(from, location string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return base.Resolve(location)
+	return base.Resolve(weburl.EscapeInvalid(location))
 }
 
 // candidate is the message that gives the target of a redirect to the frontier.
@@ -175,8 +175,17 @@ var dropped = []string{
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Set-Cookie", "Set-Cookie2",
 }
 
-// keptHeader strips h in place.
+// linking are the fields that hold URLs, which the parser reads.
+var linking = []string{"Link", "Refresh"}
+
+// keptHeader strips h in place. In JSON a byte that is not UTF-8 would be lost; in a
+// URL it is written so that it is not.
 func keptHeader(h http.Header) http.Header {
+	for _, name := range linking {
+		for i, v := range h[name] {
+			h[name][i] = weburl.EscapeInvalid(v)
+		}
+	}
 	for _, v := range h["Connection"] {
 		for name := range strings.SplitSeq(v, ",") {
 			h.Del(strings.TrimSpace(name))

@@ -45,7 +45,7 @@ func (f *Fetcher) sitemaps(t *turn) (msgs []*nats.Msg, done func()) {
 		return nil, nil
 	}
 	for i, text := range t.robots.Sitemaps() {
-		if u, err := base.Resolve(strings.TrimSpace(text)); err == nil && i < maxSitemaps {
+		if u, err := base.Resolve(weburl.EscapeInvalid(strings.TrimSpace(text))); err == nil && i < maxSitemaps {
 			msgs = append(msgs, f.found(t, u, &messages.Candidates{Source: messages.SourceLink, Depth: t.req.Depth}))
 		}
 	}

@@ -142,13 +142,16 @@ func (r *reading) headerDirectives() robots.Directives {
 	return robots.HeaderDirectives(r.header("X-Robots-Tag"), r.plan.spec.ProductToken(), r.page.FetchedAt)
 }
 
-// addHeaderLinks adds the links of the response's Link headers, if they are
+// addHeaderLinks adds the links of the response's Link and Refresh headers, if they are
 // wanted. A document of any type has them: APIs lead to their next page so.
 func (r *reading) addHeaderLinks() {
-	if !r.plan.scan.Kinds.Has(htmlpage.KindHeader) {
-		return
+	var links []htmlpage.Link
+	if r.plan.scan.Kinds.Has(htmlpage.KindHeader) {
+		links = htmlpage.HeaderLinks(r.header("Link"), r.page.URL)
 	}
-	links := htmlpage.HeaderLinks(r.header("Link"), r.page.URL)
+	if r.plan.scan.Kinds.Has(htmlpage.KindRefresh) {
+		links = append(links, htmlpage.RefreshLinks(r.header("Refresh"), r.page.URL)...)
+	}
 	if len(links) == 0 {
 		return
 	}

@@ -355,3 +355,26 @@ func TestTypeIsWhatTheFetcherFound(t *testing.T) {
 		}
 	}
 }
+
+// Browsers follow a Refresh header as they do the meta element, of documents of any
+// type.
+func TestRefreshHeaderIsFollowed(t *testing.T) {
+	for contentType, body := range map[string]string{"text/html": "<p>wait", "application/pdf": "%PDF-1.7", "text/plain": ""} {
+		for spec, want := range map[string]string{"": `"urls":[{"u":"https://site.test/next?a=1"}]`, "links: {follow: [anchor]}": `"depth":3,"ends"`} {
+			p := parserOf(t, spec)
+			pg := page(contentType)
+			pg.Header = map[string][]string{"Refresh": {"0; url=/next?a=1"}}
+			out, err := p.handle(t.Context(), message(pg, []byte(body)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := ""
+			for _, m := range append(out.First, out.Then...) {
+				text += string(m.Data)
+			}
+			if !strings.Contains(text, want) {
+				t.Errorf("%s, %q: %s", contentType, spec, text)
+			}
+		}
+	}
+}
