@@ -26,7 +26,7 @@ func parseCSV(body []byte, media string) (any, error) {
 		return nil, fmt.Errorf("read CSV: %w", err)
 	}
 	names := columnNames(first)
-	rows, values := []any{}, 0
+	rows, left := []any{}, MaxTree
 	for {
 		row, err := r.Read()
 		if err == io.EOF { //nolint:errorlint // as the reader documents it
@@ -35,8 +35,8 @@ func parseCSV(body []byte, media string) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read CSV: %w", err)
 		}
-		if values += len(row) + 1; values > MaxValues {
-			return nil, fmt.Errorf("%w: at most %d cells are read", ErrTooBig, MaxValues)
+		if left -= sizeOfRow(row, len(names)); left < 0 {
+			return nil, errTree("its CSV")
 		}
 		object := make(map[string]any, min(len(row), len(names)))
 		for i := range min(len(row), len(names)) {
@@ -44,6 +44,15 @@ func parseCSV(body []byte, media string) (any, error) {
 		}
 		rows = append(rows, object)
 	}
+}
+
+// sizeOfRow is what a row takes in memory. The texts of its cells are one.
+func sizeOfRow(row []string, columns int) int {
+	size := sizeElement + sizeOfMap(min(len(row), columns)) + sizeText
+	for _, cell := range row {
+		size += sizeText + len(cell)
+	}
+	return size
 }
 
 func columnNames(first []string) []string {

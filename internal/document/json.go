@@ -11,12 +11,10 @@ import (
 	"seine/internal/mediatype"
 )
 
-// Bounds of values. A value takes from 16 to about 100 bytes.
+// Bounds of values, besides MaxTree.
 const (
 	// MaxData is the longest JSON, NDJSON, CSV or XML, in bytes, that is read whole.
 	MaxData = 32 << 20
-	// MaxValues bounds the values in it, by what separates them.
-	MaxValues = 4_000_000
 	// MaxDepth bounds how deep values are in values.
 	MaxDepth = 1000
 	// MaxDigits bounds a number: arithmetic on longer ones takes quadratic time.
@@ -97,35 +95,109 @@ func parseNDJSON(body []byte) (any, error) {
 	}
 }
 
-// bounded refuses what would have too many values, too deep ones, or too long
-// numbers.
+// bounded refuses what would take more memory than there may be, values that are too
+// deep, and numbers that are too long.
 func bounded(b []byte) error {
-	values, depth, digits := 0, 0, 0
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		if c < '0' || c > '9' {
-			digits = 0
-		}
-		switch {
-		case c == '"':
-			i = endOfString(b, i+1)
-		case digits > MaxDigits:
-			return fmt.Errorf("%w: a number has more than %d digits", ErrTooBig, MaxDigits)
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '[' || c == '{':
-			values++
-			depth++
-		case c == ']' || c == '}':
-			depth--
-		case c == ',' || c == '\n':
-			values++
-		}
-		if depth > MaxDepth || values > MaxValues {
-			return fmt.Errorf("%w: at most %d values, %d deep, are read", ErrTooBig, MaxValues, MaxDepth)
+	w := weigher{text: b, left: MaxTree - copiesOfJSON*len(b)}
+	for w.at < len(b) && w.err == nil {
+		w.next()
+		if w.left < 0 {
+			return errTree("its JSON")
 		}
 	}
-	return nil
+	return w.err
+}
+
+// weigher counts what the values in a text of JSON take. It does not check whether
+// that is valid.
+type weigher struct {
+	text []byte
+	at   int
+	left int
+	open []opened
+	err  error
+}
+
+// opened is a list or an object that is open.
+type opened struct {
+	object  bool
+	key     bool // a name comes next
+	members int
+}
+
+// next takes a value, or what is around values.
+func (w *weigher) next() {
+	switch c := w.text[w.at]; c {
+	case '{', '[':
+		w.value(sizeMap)
+		w.open = append(w.open, opened{object: c == '{', key: c == '{'})
+		if len(w.open) > MaxDepth {
+			w.err = fmt.Errorf("%w: its values are more than %d deep", ErrTooBig, MaxDepth)
+		}
+	case '}', ']':
+		w.open = w.open[:max(len(w.open)-1, 0)]
+	case ',':
+		if n := len(w.open); n > 0 {
+			w.open[n-1].key = w.open[n-1].object
+		}
+	case '"':
+		end := endOfString(w.text, w.at+1)
+		w.value(sizeText + end - w.at)
+		w.at = end
+	case ' ', '\t', '\r', '\n', ':':
+	default:
+		w.other()
+	}
+	w.at++
+}
+
+// other takes a number, or a name such as null.
+func (w *weigher) other() {
+	end := w.at
+	for end < len(w.text) && bytes.IndexByte([]byte(" \t\r\n,:]}\"[{"), w.text[end]) < 0 {
+		end++
+	}
+	if c := w.text[w.at]; c >= 'a' && c <= 'z' {
+		w.value(0)
+	} else {
+		w.value(sizeText + end - w.at)
+	}
+	if longDigits(w.text[w.at:end]) {
+		w.err = fmt.Errorf("%w: a number has more than %d digits", ErrTooBig, MaxDigits)
+	}
+	w.at = end - 1
+}
+
+func longDigits(number []byte) bool {
+	digits := 0
+	for _, c := range number {
+		if digits++; c < '0' || c > '9' {
+			digits = 0
+		}
+		if digits > MaxDigits {
+			return true
+		}
+	}
+	return false
+}
+
+// value counts a value of so many bytes, and its place where it is.
+func (w *weigher) value(size int) {
+	w.left -= size
+	n := len(w.open)
+	if n == 0 {
+		w.left -= sizeElement // of NDJSON
+		return
+	}
+	in := &w.open[n-1]
+	switch {
+	case !in.object:
+		w.left -= sizeElement
+	case in.key:
+		w.left -= sizeOfMap(in.members+1) - sizeOfMap(in.members)
+		in.members++
+		in.key = false
+	}
 }
 
 // endOfString returns where the string ends that begins at i.
@@ -135,5 +207,5 @@ func endOfString(b []byte, i int) int {
 			i++
 		}
 	}
-	return i
+	return min(i, len(b))
 }

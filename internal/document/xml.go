@@ -27,8 +27,8 @@ func parseXML(body []byte) (root *xmlquery.Node, err error) {
 	switch {
 	case len(body) > MaxData:
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrTooBig, len(body), MaxData)
-	case bytes.Count(body, []byte{'<'}) > MaxNodes || bytes.Count(body, []byte{'='}) > MaxNodes:
-		return nil, fmt.Errorf("%w: it has more than %d tags or attributes", ErrTooBig, MaxNodes)
+	case sizeOfXML(body) > MaxTree:
+		return nil, errTree("its tree of XML")
 	}
 	if err := shallow(body); err != nil {
 		return nil, err
@@ -46,6 +46,25 @@ func parseXML(body []byte) (root *xmlquery.Node, err error) {
 		return nil, fmt.Errorf("read XML: %w", err)
 	}
 	return root, nil
+}
+
+// sizeOfXML returns what a tree takes, at most: XML has nothing that makes more of
+// it than there is.
+func sizeOfXML(body []byte) int {
+	size, tag := len(body), false
+	for i, c := range body {
+		switch {
+		case c == '<' && i+1 < len(body) && body[i+1] != '/':
+			size, tag = size+sizeXML, true
+		case c == '>' && i+1 < len(body) && body[i+1] != '<': // a text comes
+			size, tag = size+sizeXML, false
+		case c == '>':
+			tag = false
+		case c == '=' && tag:
+			size += sizeXMLAttribute
+		}
+	}
+	return size
 }
 
 // shallow refuses XML that may be more than MaxDepth deep: the library goes

@@ -73,6 +73,7 @@ var endless = []struct{ name, rule, contentType, body string }{
 	{"xpath //", `{kind: a, fields: {t: {xpath: "count(//li[count(//li) > 1])"}}}`, htmlType, strings.Repeat("<li>x", 5000)},
 	{"xpath text", `{kind: a, fields: {t: {xpath: "//div[contains(., 'absent')]"}}}`, htmlType, strings.Repeat("<div>", 400) + strings.Repeat("<i>x</i>", 5000)},
 	{"xpath of XML", `{kind: a, fields: {t: {xpath: "count(//a[following::a = preceding::a])"}}}`, "application/xml", "<r>" + strings.Repeat("<a>x</a>", 5000) + "</r>"},
+	{"xpath over white space", `{kind: a, fields: {t: {xpath: "//a[position() > 9]"}}}`, "application/xml", "<r>" + strings.Repeat("<a/>", 100) + strings.Repeat(" ", 1<<20) + strings.Repeat("<a/>", 100) + "</r>"},
 	{"regex", "{kind: a, fields: {t: {regex: 'a(?:.*z)?', all: true}}}", "text/plain", strings.Repeat("a", 1<<20)},
 	{"replace", "{kind: a, fields: {t: {from: html, replace: [{regex: 'a(?:.*z)?', with: b}]}}}", htmlType, strings.Repeat("a", 1<<20)},
 	{"jq", `{kind: a, fields: {t: {jq: "last(repeat(1))"}}}`, "application/json", "1"},

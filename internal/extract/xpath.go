@@ -273,9 +273,31 @@ func (w *walker) MoveToFirst() bool {
 	return moved
 }
 
-func (w *walker) MoveToParent() bool   { w.budget.step(1); return w.NodeNavigator.MoveToParent() }
-func (w *walker) MoveToNext() bool     { w.budget.step(1); return w.NodeNavigator.MoveToNext() }
-func (w *walker) MoveToPrevious() bool { w.budget.step(1); return w.NodeNavigator.MoveToPrevious() }
+func (w *walker) MoveToParent() bool { w.budget.step(1); return w.NodeNavigator.MoveToParent() }
+func (w *walker) MoveToNext() bool {
+	w.budget.step(1)
+	if nav, ok := w.NodeNavigator.(*xmlquery.NodeNavigator); ok {
+		w.passSpace(nav.Current().NextSibling)
+	}
+	return w.NodeNavigator.MoveToNext()
+}
+
+func (w *walker) MoveToPrevious() bool {
+	w.budget.step(1)
+	if nav, ok := w.NodeNavigator.(*xmlquery.NodeNavigator); ok {
+		w.passSpace(nav.Current().PrevSibling)
+	}
+	return w.NodeNavigator.MoveToPrevious()
+}
+
+// passSpace pays for what the library looks through to see whether it is white
+// space, which it passes over.
+func (w *walker) passSpace(n *xmlquery.Node) {
+	if n != nil && n.Type == xmlquery.TextNode {
+		w.budget.step(1 + len(n.Data)/stepBytes)
+	}
+}
+
 func (w *walker) MoveToNextAttribute() bool {
 	w.budget.step(1)
 	return w.NodeNavigator.MoveToNextAttribute()

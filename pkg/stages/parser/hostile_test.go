@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -207,5 +208,29 @@ func TestParserThatIsEndedLeavesRulesThatWouldNotEnd(t *testing.T) {
 	_, err := p.handle(ctx, message(page("application/json"), []byte("1")))
 	if !errors.Is(err, context.Canceled) || stages.IsPoison(err) {
 		t.Errorf("handled with %v", err)
+	}
+}
+
+func TestPageThatBecomesTooMuchIsParsedWithoutRules(t *testing.T) {
+	p := parserOf(t, `
+page: {emit: always, fields: [url, title, text, author, main]}
+records: [{kind: own, fields: {t: title}}, {kind: other, fields: {t: {regex: 'x(y)'}}}]
+`)
+	body := "<title>A title</title><p>"
+	for i := range 480 {
+		body += "<b id=" + strconv.Itoa(i) + ">"
+	}
+	body += strings.Repeat("</i>", 480) + strings.Repeat("<p>xy", 12_000)
+	records, dead := p.results(t, page("text/html"), body)
+	if len(records) != 2 || !strings.Contains(records[0], `"title":"A title","text":"x`) || !strings.Contains(records[1], `"t":"y"`) {
+		t.Errorf("records %.200q", records)
+	}
+	var why []string
+	for _, m := range dead {
+		why = append(why, m.Header.Get(messages.HeaderDeadReason))
+	}
+	if len(why) != 2 || !strings.HasPrefix(why[0], "records[0] (own): document is too big for rules: its DOM would take more than 256 MiB") ||
+		!strings.HasPrefix(why[1], "page: fields that need its tree are empty: document is too big") {
+		t.Errorf("dead letters %q", why)
 	}
 }

@@ -45,10 +45,11 @@ func ReadOnce(ctx context.Context, cfg Config, spec *messages.Spec, page *messag
 	if err != nil {
 		return nil, err
 	}
-	out := &Once{Document: r.doc, Problems: r.problems, Rules: plan.rules, ByRules: r.byRules}
+	out := &Once{Document: r.doc, Rules: plan.rules, ByRules: r.byRules}
 	for _, m := range r.recordMessages(0, int(cfg.MaxText)) {
 		out.Records = append(out.Records, m.Data)
 	}
+	out.Problems = r.problems
 	for _, f := range r.follow {
 		out.Links = append(out.Links, Link{f.Candidate, f.depth})
 	}

@@ -46,6 +46,8 @@ type reading struct {
 	content *article.Content
 	md      *string // Markdown of the content
 	hash    *uint64
+
+	treeless bool // it was told that there is no tree
 }
 
 // found is a URL to be followed, and its distance from a seed.
@@ -293,9 +295,14 @@ func (f *follower) add(url string, priority *int) {
 	}
 }
 
-// dom is the page's tree, nil if it has none.
+// dom is the page's tree, nil if it has none. A page of which none can be made is
+// told: what the spec wants of it is missing.
 func (r *reading) dom() *html.Node {
 	root, err := r.doc.HTML()
+	if err != nil && !errors.Is(err, document.ErrForm) && !r.treeless {
+		r.treeless = true
+		r.problems = append(r.problems, extract.Problem{Rule: "page", Reason: messages.Clip("fields that need its tree are empty: " + err.Error())})
+	}
 	if err != nil {
 		return nil
 	}

@@ -1,0 +1,227 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// numbered is a text for each number up to n.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// formats are elements that each paragraph opens again, with end tags that end
+// none of them; manyAttributes is one with thousands of attributes.
+var (
+	formats        = "<p>" + numbered("<b id=%d>", 480) + strings.Repeat("</i>", 480)
+	manyAttributes = numbered(" a%d", 8000)
+)
+
+// heapOf returns what is on the heap of what make returns.
+func heapOf(make func() any) int {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	v := make()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(v)
+	return int(after.HeapAlloc) - int(before.HeapAlloc)
+}
+
+// within fails where the count is less than what is taken, or far more.
+func within(t *testing.T, counted, heap int) {
+	t.Helper()
+	const spare = 256 << 10 // of the heap, for what runs beside
+	if counted < heap*95/100-spare || counted > 3*heap+spare {
+		t.Errorf("counted %d bytes, on the heap are %d", counted, heap)
+	}
+}
+
+// What is counted while a DOM is built is what it takes.
+func TestParserShowsWhatItBuilds(t *testing.T) {
+	for name, body := range map[string]string{
+		"formatting elements": formats + strings.Repeat("<p>x", 300),
+		"their attributes":    "<p><b" + manyAttributes + ">" + strings.Repeat("<p>x", 100),
+		"in long texts":       formats + strings.Repeat("<p>"+strings.Repeat("x>", 5000), 100),
+		"in raw texts":        formats + strings.Repeat("<script>"+strings.Repeat("<p>x", 2000)+"</script><p>x", 100),
+		"in foreign content":  formats + "<svg><style>" + strings.Repeat("<p>x", 300),
+		"in comments":         formats + strings.Repeat("<!--"+strings.Repeat("<p>x", 500)+"--><p>x", 100),
+		"in attributes":       formats + strings.Repeat("<p title='"+strings.Repeat("<p>x", 500)+"'>x", 100),
+		"in tables":           formats + "<table>" + strings.Repeat("<tr>x<p>", 300),
+		"links in each other": strings.Repeat("<a"+manyAttributes+">"+strings.Repeat("<div>", 10)+"</a>"+strings.Repeat("</div>", 10), 4),
+		"links reopened":      strings.Repeat("<a"+manyAttributes+">"+strings.Repeat("<div>", 10)+"<a>"+strings.Repeat("</div>", 10), 4),
+		"adoption":            strings.Repeat("<b><i x=y><div><div><div>x</b></i></div></div></div>", 2000),
+		"adoption of many":    strings.Repeat("<b><i"+numbered(" a%d", 500)+"><u><s><div><div><div>x</b>", 40),
+		"attributes":          "<p" + manyAttributes + ">x<br" + manyAttributes + ">",
+		"a list":              "<ul>" + strings.Repeat("<li><a href=x><b>a</b> b</a><br>", 5000) + "</ul>",
+		"a table":             "<table>" + strings.Repeat("<tr><td class=a>1<td>2", 5000),
+		"images":              strings.Repeat("<img src=/a/b/c.png alt='some words here' width=10 height=20>", 3000),
+		"a text":              strings.Repeat("lorem ipsum dolor sit amet ", 100_000),
+		"comments":            strings.Repeat("<!-- c -->", 20_000),
+		"empty elements":      strings.Repeat("<i></i>", 20_000),
+		"scripts":             strings.Repeat("<script>x</script>", 10_000),
+		"unknown elements":    strings.Repeat("<x-y data-z=a></x-y>", 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &builder{body: []byte(body), left: MaxTree}
+			heap := heapOf(func() any {
+				root, err := b.build()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return root
+			})
+			within(t, MaxTree-b.left, heap)
+		})
+	}
+}
+
+// No more is built of a page than it may become, however it hides what makes more.
+func TestBombsEndWhenTheBudgetDoes(t *testing.T) {
+	const budget = 16 << 20
+	for name, body := range map[string]string{
+		"formatting elements": formats + strings.Repeat("<p>x", 1000),
+		"their attributes":    "<p><b" + manyAttributes + ">" + strings.Repeat("<p>x", 200),
+		"behind a comment":    "<p><!--" + strings.Repeat("<p>", 1<<16) + "--><b" + manyAttributes + ">" + strings.Repeat("<p>x", 200),
+		"behind a script":     "<p><script>" + strings.Repeat("<p>", 1<<16) + "</script>" + formats + strings.Repeat("<p>x", 1000),
+		"in foreign content":  formats + "<svg><style>" + strings.Repeat("<p>x", 1000),
+		"one tag":             "<p" + numbered(" a%d", 100_000),
+		"many small elements": strings.Repeat("<i>x</i>", 120_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &builder{body: []byte(body), left: budget}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := b.build()
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, ErrTooBig) {
+				t.Errorf("got %v", err)
+			}
+			if made := after.TotalAlloc - before.TotalAlloc; made > 3*budget {
+				t.Errorf("%d MiB were allocated", made>>20)
+			}
+		})
+	}
+}
+
+// A page that becomes more than it may has no DOM.
+func TestBombHasNoDOM(t *testing.T) {
+	if _, err := doc("text/html", "<p><b"+manyAttributes+">"+strings.Repeat("<p>x", 1300)).HTML(); !errors.Is(err, ErrTooBig) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The DOM is that of a parser that reads the page at once.
+func TestDOMIsThatOfThePage(t *testing.T) {
+	for _, body := range []string{
+		"", "<", "a<", "<p", "a<b", "<p>a<b>b<p>c</b>d", "<!doctype html><title>a<b></title>", "<a href='x>y<z'>b</a>", "<script>a<b</script>c",
+		"<!-- a > b -->c", "<svg><style><p>x</style>", "<table><p>a<td>b", "a &amp; b &lt", "<p>é\r\nb", "<textarea>\n<p></textarea", "a < b > c <d",
+		formats[:200] + "<p>x<p>y", "<svg><![CDATA[a>b]]></svg>", "<p a=b a=c>", "<b><p></b>x",
+	} {
+		got, err := buildHTML([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := html.ParseWithOptions(strings.NewReader(body), html.ParseOptionEnableScripting(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b bytes.Buffer
+		if err := errors.Join(html.Render(&a, got), html.Render(&b, want)); err != nil || a.String() != b.String() {
+			t.Errorf("%q: %s, want %s (%v)", body, &a, &b, err)
+		}
+	}
+}
+
+// What is counted for values and trees is what they take.
+func TestSizesOfValues(t *testing.T) {
+	for _, tt := range []struct{ name, contentType, body string }{
+		{"small objects", "application/json", "[" + strings.Repeat(`{"a":1},`, 50_000) + "{}]"},
+		{"empty objects", "application/json", "[" + strings.Repeat("{},", 100_000) + "{}]"},
+		{"empty lists", "application/json", "[" + strings.Repeat("[],", 100_000) + "[]]"},
+		{"large objects", "application/json", "[" + strings.Repeat("{"+strings.TrimSuffix(numbered(`"k%d":true,`, 40), ",")+"},", 3000) + "{}]"},
+		{"one object", "application/json", "{" + strings.TrimSuffix(numbered(`"k%d":"v",`, 100_000), ",") + "}"},
+		{"numbers", "application/json", "[" + strings.Repeat("1,", 200_000) + "1]"},
+		{"texts", "application/json", "[" + strings.Repeat(`"some text",`, 100_000) + "1]"},
+		{"a text", "application/json", `"` + strings.Repeat("x", 4<<20) + `"`},
+		{"escapes", "application/json", "[" + strings.Repeat(`"\"[{,\\",`, 100_000) + "1]"},
+		{"lines", "application/x-ndjson", strings.Repeat("{\"a\":1,\"b\":[2]}\n", 50_000)},
+		{"rows", "text/csv", "a,b\n" + strings.Repeat("1,2\n", 50_000)},
+		{"wide rows", "text/csv", numbered("c%d,", 50) + "\n" + strings.Repeat(strings.Repeat("1,", 50)+"\n", 2000)},
+		{"elements", "application/xml", "<r>" + strings.Repeat("<a>x</a>", 50_000) + "</r>"},
+		{"attributes", "application/xml", "<r>" + strings.Repeat("<a b='c' d='e'/>", 50_000) + "</r>"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			heap := heapOf(func() any {
+				d := doc(tt.contentType, tt.body)
+				if strings.HasSuffix(tt.contentType, "xml") {
+					root, err := d.XML()
+					if err != nil {
+						t.Fatal(err)
+					}
+					return root
+				}
+				v, err := d.JSON()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			})
+			within(t, sizeOf(t, tt.contentType, []byte(tt.body)), heap)
+		})
+	}
+}
+
+// sizeOf is what is counted, without what is only taken while it is read.
+func sizeOf(t *testing.T, contentType string, body []byte) int {
+	t.Helper()
+	switch {
+	case strings.HasSuffix(contentType, "xml"):
+		return sizeOfXML(body)
+	case contentType == "text/csv":
+		size := 0
+		lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+		columns := strings.Count(lines[0], ",") + 1
+		for _, line := range lines[1:] {
+			size += sizeOfRow(strings.Split(line, ","), columns)
+		}
+		return size
+	}
+	w := weigher{text: body}
+	for w.at < len(body) {
+		w.next()
+	}
+	return -w.left
+}
+
+// What was 670 MB of a few is refused.
+func TestValuesEndWhenTheBudgetDoes(t *testing.T) {
+	for _, tt := range []struct{ contentType, body string }{
+		{"application/json", "[" + strings.Repeat(`{"a":1},`, 1_700_000) + "{}]"},
+		{"application/x-ndjson", strings.Repeat("{\"a\":1}\n", 1_700_000)},
+		{"text/csv", "a,b\n" + strings.Repeat("1,2\n", 1_000_000)},
+		{"application/json", "[" + strings.Repeat("{},", 4_000_000) + "{}]"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := doc(tt.contentType, tt.body).JSON()
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrTooBig) || !strings.Contains(err.Error(), "256 MiB") {
+			t.Errorf("%s: %v", tt.contentType, err)
+		}
+		if made := after.TotalAlloc - before.TotalAlloc; made > 2*MaxTree {
+			t.Errorf("%s: %d MiB were allocated", tt.contentType, made>>20)
+		}
+	}
+}
