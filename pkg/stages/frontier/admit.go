@@ -63,7 +63,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		}
 	}
 	if m.Source == messages.SourceSeed {
-		if err := s.probe(rules.group(c.URL)); err != nil {
+		if err := s.probe(weburl.Host(c.URL)); err != nil {
 			return err
 		}
 	}
@@ -144,12 +144,18 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 			return err
 		}
 	}
-	h, err := s.host(rules.group(r.URL))
+	h, err := s.hostOf(r.URL)
 	if err != nil {
 		return err
 	}
-	if limit := rules.paceOf(h.hostname()).maxPages; reason == "" && limit > 0 && !r.Fetched && h.of(id.crawl).pages >= limit {
-		reason = ReasonHostPages
+	if limit := rules.paceOf(h.hostname()).maxPages; reason == "" && limit > 0 && !r.Fetched {
+		had, err := s.pages(h, id.crawl, rules)
+		if err != nil {
+			return err
+		}
+		if had.pages >= limit {
+			reason = ReasonHostPages
+		}
 	}
 	if reason == "" {
 		return s.queue(r, id, h, now)
@@ -186,7 +192,7 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 	}
 	wasQueued := r.State == Queued
 	if wasQueued {
-		h, err := s.host(rules.group(r.URL))
+		h, err := s.hostOf(r.URL)
 		if err != nil {
 			return err
 		}
@@ -201,7 +207,7 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 	r.Run = max(r.Run, found.Run)
 	switch {
 	case wasQueued:
-		h, err := s.host(rules.group(r.URL))
+		h, err := s.hostOf(r.URL)
 		if err != nil {
 			return err
 		}

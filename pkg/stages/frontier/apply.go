@@ -63,7 +63,7 @@ func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (
 	case round == r.Round && sent <= r.Sent && !final:
 		return nil, nil
 	}
-	h, err := s.hostOf(r.URL, id.crawl)
+	h, err := s.hostOf(r.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (
 		r.Sent, r.Failures = 0, 0
 	}
 	r.Round, r.Sent, r.SentRun = round, max(sent, r.Sent), r.Run
-	return s.launch(r, id, h, now), nil
+	return s.launch(r, id, h, now)
 }
 
 // settle takes note of a result in the books of its host and its crawl.
@@ -93,6 +93,8 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 	}
 	event := h.polite.End(pace, s.time.pace(now), out, seed)
 	s.tell(event, h.name, req.id.crawl)
+	out.CrawlDelay = nil // of this host alone
+	h.domain.polite.End(shared(pace), s.time.pace(now), out, seed)
 	s.addresses.rest(req.ip, h.polite.Delay(pace))
 	if rules.GroupBy == messages.GroupByIP && res.IP != "" {
 		h.ip = res.IP
@@ -107,6 +109,7 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 		if !req.Fetched {
 			req.Fetched = true
 			h.of(req.id.crawl).pages++
+			h.domain.of(req.id.crawl).pages++
 		}
 	}
 	req.record.Status, req.record.Class = res.Status, res.Class
@@ -224,7 +227,7 @@ func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int6
 		return s.fail(r, id, reasonOf(res), rules, now)
 	}
 	wait := min(retryBase<<min(max(r.Failures-1, 0), 12), int64(time.Hour))
-	behind := s.time.earliest(req.host, &rules.paceOf(req.host.hostname()).Rules, now)
+	behind := s.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
 	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
 	s.move(r, id, Waiting, "", now)
 	s.tx.set(s.retryKey(r.Due, id), nil)

@@ -1,13 +1,15 @@
 package frontier
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
@@ -22,9 +24,8 @@ func (s *shard) readyIfDue(h *host, now int64) error {
 		return nil
 	}
 	w, err := s.wanted(h, now)
-	if err == nil && w != 0 && w <= now {
-		h.ready = true
-		s.ready = append(s.ready, h)
+	if err == nil && w != 0 && w <= now && !h.grouped { // or it waits in line
+		s.makeReady(h)
 	}
 	return err
 }
@@ -45,14 +46,14 @@ func (s *shard) retries(now int64) error {
 			s.nextRetry = at
 			return false, nil
 		}
-		name, hash, err := cutName(key[len(pre)+8:])
-		if err != nil {
-			return false, err
+		s.tx.delete(bytes.Clone(key))
+		id, ok := idAtEnd(key[len(pre)+8:])
+		if !ok {
+			s.mended(mendIndex, "an entry of the retry index cannot be read, it is removed", "key", key)
+			return true, nil
 		}
-		s.tx.delete(append([]byte(nil), key...))
-		id := urlID{name, messages.URLHash(hash)}
 		r, err := s.record(id)
-		if err == nil && r != nil && r.Due == at && !s.isDoomed(name) {
+		if err == nil && r != nil && r.Due == at && !s.isDoomed(id.crawl) {
 			due = append(due, id)
 		}
 		return err == nil, err
@@ -71,7 +72,7 @@ const maxDue = 1024
 // wakeUp queues a URL whose time has come.
 func (s *shard) wakeUp(id urlID, now int64) error {
 	r, err := s.record(id)
-	if err != nil {
+	if err != nil || r == nil {
 		return err
 	}
 	rules, err := s.rules(id.crawl, 0)
@@ -97,28 +98,59 @@ func (s *shard) loadDue(now int64) error {
 	pre := prefix(s.partition, kindDue)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextDue, 0)))
 	next := int64(math.MaxInt64)
+	var lines []*domain
 	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
 		due := int64(binary.BigEndian.Uint64(key[len(pre):]))
 		if due > now || len(s.ready) >= maxDue {
 			next = min(next, due)
 			return false, nil
 		}
-		h, err := s.host(string(key[len(pre)+8:]))
-		if err != nil {
+		name := string(key[len(pre)+8:])
+		if name, isDomain := strings.CutPrefix(name, lineMark); isDomain {
+			d, err := s.domain(name)
+			switch {
+			case err != nil:
+				return false, err
+			case d.due != due:
+				s.stray(d.dirty, key)
+			default:
+				next = min(next, due)
+				lines = append(lines, d)
+				s.touchDomain(d) // it stays in memory
+			}
+			return len(lines) < maxDue, nil
+		}
+		h, err := s.host(name)
+		switch {
+		case err != nil:
 			return false, err
-		}
-		if h.due != due { // moved in this turn
-			return true, nil
-		}
-		next = min(next, due)
-		if !h.ready {
-			h.ready = true
-			s.ready = append(s.ready, h)
+		case h.due != due || h.line != "":
+			s.stray(h.dirty, key)
+		default:
+			next = min(next, due)
+			s.makeReady(h)
 		}
 		return true, nil
 	})
 	s.nextDue = next
+	for _, d := range lines {
+		if err == nil {
+			err = s.loadLine(d, now)
+		}
+	}
 	return err
+}
+
+// stray deals with an entry of the due index that is not what its host, or domain,
+// says: it is removed, unless that has changed in this turn, and the entry is about
+// to be moved.
+func (s *shard) stray(changed bool, key []byte) {
+	if changed {
+		return
+	}
+	s.tx.delete(bytes.Clone(key))
+	s.mended(mendIndex, "an entry of the due index leads nowhere, it is removed", "key", key)
+	s.auditAll()
 }
 
 // dispatch picks up to room requests that are due, one host after the other,
@@ -157,14 +189,22 @@ func (s *shard) dispatch(now int64, room int) ([]*request, error) {
 func (s *shard) next(h *host, now int64) (*request, error) {
 	due, err := s.wanted(h, now)
 	if err != nil || due == 0 {
+		s.touch(h) // its entry is not right
 		return nil, err
 	}
-	if due > now { // later than the index says, as outside the host's hours
+	if due > now || h.grouped != (h.line != "") { // other than the index says, as outside the host's hours
 		s.touch(h)
+	}
+	if due > now {
 		return nil, nil
 	}
 	if strict, err := s.rulesOf(h); err != nil || s.givenUp(h, strict, now) {
 		return nil, errors.Join(err, s.failAll(h, now))
+	}
+	if h.grouped {
+		if goes, err := s.goes(h, now); err != nil || !goes {
+			return nil, err
+		}
 	}
 	for range h.work {
 		w := h.work[h.turn%len(h.work)]
@@ -206,23 +246,27 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 			return nil, nil
 		}
 	}
+	had, err := s.pages(h, w.crawl, rules)
+	if err != nil {
+		return nil, err
+	}
 	for range maxDiscard {
 		r, id, err := s.head(h, w)
 		if err != nil || r == nil {
 			return nil, err
 		}
 		reason := s.exhausted(r, id, rules)
-		if more := pace.maxPages - w.pages; pace.maxPages > 0 && reason == "" && !r.Fetched {
+		if more := pace.maxPages - had.pages; pace.maxPages > 0 && reason == "" && !r.Fetched {
 			switch {
 			case more <= 0:
 				reason = ReasonHostPages
-			case more <= int64(w.inFlight): // what is under way may be the last pages
+			case more <= int64(had.inFlight): // what is under way may be the last pages
 				return nil, nil
 			}
 		}
 		s.drop(r, id, h)
 		if reason == "" {
-			return s.send(r, id, h, now), nil
+			return s.send(r, id, h, now)
 		}
 		s.move(r, id, Excluded, reason, now)
 	}
@@ -232,20 +276,32 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 // head returns the first URL of a host's queue, nil if there is none, or it
 // shows only after a commit.
 func (s *shard) head(h *host, w *work) (*record, urlID, error) {
-	q := s.queueOf(w)
-	if err := s.fill(h, w, q); err != nil || len(q.window) == 0 {
-		return nil, urlID{}, err
+	for range maxDiscard {
+		q := s.queueOf(w)
+		if err := s.fill(h, w, q); err != nil {
+			return nil, urlID{}, err
+		}
+		if len(q.window) == 0 {
+			if !q.more && !q.behind {
+				s.emptyQueue(h, w)
+			}
+			return nil, urlID{}, nil
+		}
+		pl := q.window[0]
+		id := urlID{w.crawl, pl.hash()}
+		r, err := s.record(id)
+		if err != nil || r != nil && r.State == Queued && newPlace(r, id.hash) == pl && weburl.Host(r.URL) == h.name {
+			return r, id, err
+		}
+		if err := s.misplaced(pl, r, id, h); err != nil {
+			return nil, urlID{}, err
+		}
 	}
-	id := urlID{w.crawl, q.window[0].hash()}
-	r, err := s.record(id)
-	if err == nil && (r == nil || r.State != Queued) {
-		err = fmt.Errorf("queue of %s has a URL that is not queued: %s", h.name, id.hash)
-	}
-	return r, id, err
+	return nil, urlID{}, nil
 }
 
 // send puts a URL that was taken from its queue under way.
-func (s *shard) send(r *record, id urlID, h *host, now int64) *request {
+func (s *shard) send(r *record, id urlID, h *host, now int64) (*request, error) {
 	r.Sent++
 	r.SentRun = r.Run
 	sentTotal.Inc()
@@ -253,17 +309,20 @@ func (s *shard) send(r *record, id urlID, h *host, now int64) *request {
 }
 
 // launch makes a URL one that is under way.
-func (s *shard) launch(r *record, id urlID, h *host, now int64) *request {
+func (s *shard) launch(r *record, id urlID, h *host, now int64) (*request, error) {
 	r.Due = 0
 	s.move(r, id, InFlight, "", now)
 	req := &request{record: r, id: id, host: h, deadline: now + leaseTime}
-	s.takeOff(req)
+	if err := s.takeOff(req); err != nil {
+		return nil, err
+	}
 	if rules, err := s.rulesOf(h); err == nil && rules != nil {
 		h.polite.Begin(rules, s.time.pace(now))
+		h.domain.polite.Begin(rules, s.time.pace(now))
 	}
 	s.tx.set(s.inFlightKey(id), nil)
 	s.touch(h)
-	return req
+	return req, nil
 }
 
 // message returns what is published for a request.
@@ -273,10 +332,14 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 		return nil, err
 	}
 	pace := rules.paceOf(req.host.hostname())
+	delay := req.host.polite.Delay(&pace.Rules)
+	if rules.GroupBy == messages.GroupByDomain {
+		delay = max(delay, req.host.domain.polite.Delay(&pace.Rules))
+	}
 	m := &messages.Request{
 		Crawl: req.id.crawl, Rev: rules.Rev, URL: req.URL, Visit: req.visit(req.id.hash), Attempt: req.Sent,
 		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects, Run: req.SentRun,
-		Delay: messages.Millis(req.host.polite.Delay(&pace.Rules)), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
+		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
 		Once: req.host.polite.Failing(),
 	}
 	if req.Digest != 0 { // there is a page that the response may be the same as

@@ -1,6 +1,9 @@
 package frontier
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // maxDueScanned bounds how many hosts are looked at for one that is due. Where the
 // frontier works there are few; where it does not, the first will do.
@@ -20,7 +23,13 @@ func (s *shard) canAsk(crawl string, now int64) (bool, error) {
 		if at := int64(binary.BigEndian.Uint64(key[len(pre):])); at > now || scanned > maxDueScanned {
 			return false, nil
 		}
-		h, err := s.host(string(key[len(pre)+8:]))
+		name := string(key[len(pre)+8:])
+		if domain, isDomain := strings.CutPrefix(name, lineMark); isDomain {
+			var err error
+			found, err = s.inLine(domain, crawl, now)
+			return !found, err
+		}
+		h, err := s.host(name)
 		if err == nil {
 			found, err = s.canBeAsked(h, crawl, now)
 		}
@@ -33,7 +42,10 @@ func (s *shard) canBeAsked(h *host, crawl string, now int64) (bool, error) {
 	for _, w := range h.work {
 		if w.crawl == crawl && w.queued > 0 && !w.parked {
 			at, err := s.wanted(h, now)
-			return at != 0 && at <= now, err
+			if err != nil || at == 0 || at > now || !h.grouped {
+				return err == nil && at != 0 && at <= now, err
+			}
+			return s.free(h, now)
 		}
 	}
 	return false, nil

@@ -55,7 +55,7 @@ func (p *partition) failed(about Question) (page FailedPage, err error) {
 	err = p.store.scan(pre, from, func(key, value []byte) (bool, error) {
 		r, err := decodeRecord(value)
 		if err != nil {
-			return false, err
+			return true, nil // it is set aside when it is its turn
 		}
 		if class := r.failedBy(); class != "" && (about.Class == "" || about.Class == class) {
 			page.URLs = append(page.URLs, FailedURL{URL: r.URL, Class: class, Reason: r.Reason})

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,8 +12,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// host is what the frontier knows of one host, or of one domain where a crawl
-// groups by that, and its place in the schedule. All but the last group of
+// host is what the frontier knows of one host, and its place in the schedule. All but the last group of
 // fields is stored, so that politeness outlives the process.
 type host struct {
 	polite politeness.State
@@ -20,6 +20,7 @@ type host struct {
 	stats  hostStats
 	due    int64  // its entry in the due index, in the partition's time; 0 if it has none
 	ip     string // that answered last, where a crawl groups by it
+	line   string // the domain in whose line that entry is, if it is in one
 
 	name     string
 	inFlight int
@@ -28,7 +29,10 @@ type host struct {
 	ready    bool // is in the shard's ready list
 	turn     int  // which of work goes next
 
-	notBefore int64 // another host on its address goes first, in the partition's time
+	notBefore int64             // another host on its address goes first, in the partition's time
+	domain    *domain           // nil until it is needed
+	grouped   bool              // a crawl that wants something of it groups by domain
+	shared    *politeness.Rules // then: see shared
 	rules     *politeness.Rules
 	rulesFor  uint64 // shard.specsGen that rules were made under
 }
@@ -97,13 +101,20 @@ func (h *host) finished(res *messages.Result) {
 }
 
 // hostFormat is the first byte of an encoded host.
-const hostFormat = 2
+const hostFormat = 3
+
+// lonelyHost is hostFormat before there were lines.
+const lonelyHost = 2
+
+// errHost is of a host or domain in the store.
+var errHost = errors.New("stored host cannot be read")
 
 func (h *host) append(b []byte) []byte {
 	b = append(b, hostFormat)
 	b = h.polite.Append(b)
 	b = binary.AppendVarint(b, h.due)
 	b = appendText(b, h.ip)
+	b = appendText(b, h.line)
 	for _, n := range [...]int64{h.stats.Requests, h.stats.Pages, h.stats.Errors, h.stats.Bytes, h.stats.Millis} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
@@ -121,17 +132,20 @@ func (h *host) append(b []byte) []byte {
 }
 
 func decodeHost(name string, b []byte) (*host, error) {
-	bad := fmt.Errorf("stored host %s cannot be read", name)
-	if len(b) == 0 || b[0] != hostFormat {
+	bad := fmt.Errorf("%w: %s", errHost, name)
+	if len(b) == 0 || b[0] != hostFormat && b[0] != lonelyHost {
 		return nil, bad
 	}
-	h := &host{name: name}
+	h, inLines := &host{name: name}, b[0] != lonelyHost
 	var err error
 	if h.polite, b, err = politeness.ReadState(b[1:]); err != nil {
 		return nil, fmt.Errorf("%w: %w", bad, err)
 	}
 	d := decoder{b: b}
 	h.due, h.ip = d.int(), d.text()
+	if inLines {
+		h.line = d.text()
+	}
 	for _, n := range [...]*int64{&h.stats.Requests, &h.stats.Pages, &h.stats.Errors, &h.stats.Bytes, &h.stats.Millis} {
 		*n = int64(d.uint())
 	}

@@ -13,7 +13,9 @@ import (
 //	C crawl                                    → counters
 //	U crawl hash                               → URL record
 //	Q host crawl priority depth arrival hash   → queued, in the order of dispatch
-//	T due host                                 → host with work, by the time it may go
+//	T due host                                 → host with work, by the time it may go; or a domain
+//	D domain                                   → domain record
+//	L domain due host                          → host in line for its domain, by the time it may go
 //	H host                                     → host record
 //	R due crawl hash                           → URL waiting for another attempt
 //	I crawl hash                               → request under way: its sequence in FETCH
@@ -23,6 +25,7 @@ import (
 //	Z crawl host                               → host parked for a crawl
 //	O crawl hash                               → URL known with its parameters in some order
 //	B crawl domain host hash                   → URL excluded because its host is not open
+//	J kind …                                   → value under a key of that kind that could not be read
 //	N                                          → the state is another store's, and behind
 //	K                                          → the partition's time: see timeline
 //	S, X                                       → what A and B were in an older layout
@@ -35,6 +38,8 @@ const (
 	kindQueue    = 'Q'
 	kindDue      = 'T'
 	kindHost     = 'H'
+	kindDomain   = 'D'
+	kindLine     = 'L'
 	kindRetry    = 'R'
 	kindInFlight = 'I'
 	kindOpened   = 'A'
@@ -45,6 +50,7 @@ const (
 	kindBarred   = 'B'
 	kindNew      = 'N'
 	kindTime     = 'K'
+	kindSetAside = 'J'
 
 	oldKindRoot    = 'S'
 	oldKindOutside = 'X'

@@ -1,15 +1,33 @@
 package frontier
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"seine/internal/politeness"
+	"seine/internal/weburl"
+	"seine/pkg/messages"
 )
 
 // What of a store may be found wrong and is put right or set aside: no key that
 // contradicts another, and no value that cannot be read, keeps a partition from
 // its work. They are the labels of mendedTotal.
 const (
-	mendIndex = "index" // an entry that leads nowhere, or one that is missing
+	mendIndex    = "index"     // an entry that leads nowhere, or one that is missing
+	mendQueue    = "queue"     // a queue with another number of URLs, or with URLs that are not its own
+	mendURL      = "url"       // a URL that cannot be read, or is in a state without what belongs to it
+	mendHost     = "host"      // a host or domain that cannot be read
+	mendCounters = "counters"  // counters that cannot be read, or count something else than there is
+	mendInFlight = "in_flight" // a request under way of a URL that is not known
+	mendTime     = "time"      // the time of the partition that cannot be read
+	mendPosition = "position"  // a position in a stream that cannot be read
 )
 
 var mendedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
@@ -27,4 +45,297 @@ func (s *shard) mended(what, text string, about ...any) {
 	}
 	s.told[what] = true
 	s.log.Warn(text+"; more of the kind is counted by seine_frontier_repairs_total, not logged", about...)
+}
+
+// auditEvery bounds how often all URLs of a crawl are gone through because
+// something of it was wrong.
+const auditEvery = int64(time.Hour)
+
+// audit has all URLs of a crawl counted anew and looked for in the indexes: where
+// one thing is wrong, others may be. That is a review with a count.
+func (s *shard) audit(name string) {
+	c := s.crawl(name)
+	if c.Started == 0 || c.Review.audits() || c.audited != 0 && s.time.now() < c.audited+auditEvery {
+		return
+	}
+	c.audited = s.time.now()
+	c.Review, c.dirty = &sweep{Count: &Counters{}}, true
+}
+
+// auditAll is for faults of which it is not known what crawls they are of.
+func (s *shard) auditAll() {
+	for name, c := range s.crawls {
+		if c.Started != 0 {
+			s.audit(name)
+		}
+	}
+}
+
+// stuck reports whether URLs of a crawl wait, and nothing is left that they could
+// wait for.
+func (s *shard) stuck(c *crawl, rules *rules) bool {
+	return c.Queued+c.Waiting > 0 && s.nextDue == math.MaxInt64 && s.nextRetry == math.MaxInt64 && len(s.ready) == 0 && len(s.touched) == 0 &&
+		len(s.inFlight) == 0 && !c.working() && rules.State == messages.Running && !limited(rules) && len(rules.sources) == 0
+}
+
+// checkInFlight looks whether what is under way is what the crawls count.
+func (s *shard) checkInFlight() error {
+	n := make(map[string]int64)
+	for id := range s.inFlight {
+		n[id.crawl]++
+	}
+	for name, c := range s.crawls {
+		if c.InFlight != n[name] {
+			s.mended(mendInFlight, "requests under way are not what a crawl counts", "crawl", name, "counted", c.InFlight, "under_way", n[name])
+			s.audit(name)
+		}
+	}
+	return nil
+}
+
+// audits reports whether a sweep is an audit.
+func (w *sweep) audits() bool { return w != nil && w.Count != nil }
+
+// has reports whether an audit has counted a URL.
+func (w *sweep) has(hash messages.URLHash) bool {
+	return w.audits() && bytes.Compare(hash[:], w.After) <= 0
+}
+
+// tally changes the counters of a crawl for a URL.
+func (c *crawl) tally(hash messages.URLHash, by func(*Counters)) {
+	by(&c.Counters)
+	if c.Review.has(hash) {
+		by(c.Review.Count)
+	}
+}
+
+// auditURLs counts URLs, and restores what belongs to them.
+func (s *shard) auditURLs(c *crawl, ids []urlID, now int64) error {
+	for _, id := range ids {
+		r, err := s.record(id)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			continue
+		}
+		n := c.Review.Count
+		n.count(r.State, r.Reason, 1)
+		if r.State.ended() && r.Due != 0 {
+			n.Planned++
+		}
+		if r.Fetched {
+			n.Pages++
+		}
+	}
+	for _, id := range ids {
+		if s.tx.changed[id] != nil {
+			continue // the store does not show yet what belongs to it
+		}
+		r, err := s.record(id)
+		if err == nil && r != nil {
+			err = s.auditURL(r, id, now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditURL restores what belongs to a URL in its state.
+func (s *shard) auditURL(r *record, id urlID, now int64) error {
+	switch {
+	case r.State == Queued:
+		return s.auditQueued(r, id)
+	case r.State == InFlight && s.inFlight[id] == nil:
+		s.mended(mendURL, "a URL is under way and there is no request, it is queued", "url", r.URL)
+		rules, err := s.rules(id.crawl, 0)
+		if err != nil {
+			return err
+		}
+		return s.admit(r, id, rules, now)
+	case r.Due != 0:
+		key := s.retryKey(r.Due, id)
+		if there, err := s.store.has(key); there || err != nil {
+			return err
+		}
+		s.mended(mendIndex, "a URL is to be visited again and was forgotten", "url", r.URL)
+		s.tx.set(key, nil)
+		s.nextRetry = min(s.nextRetry, r.Due)
+	}
+	return nil
+}
+
+// auditQueued makes sure that a URL is in its queue, and its host in the index.
+func (s *shard) auditQueued(r *record, id urlID) error {
+	h, err := s.hostOf(r.URL)
+	if err != nil || h.dirty {
+		return err
+	}
+	w := h.of(id.crawl)
+	pl := newPlace(r, id.hash)
+	there, err := s.store.has(append(s.queuePrefix(h.name, id.crawl), pl[:]...))
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		s.mended(mendQueue, "a URL is queued and not in its queue, it is put there", "url", r.URL)
+		s.push(r, id, h)
+	case w.queued == 0:
+		return s.recountQueue(h, w)
+	}
+	if h.due != 0 {
+		key := s.dueKey(h.due, h.name)
+		if h.line != "" {
+			key = s.lineKey(h.line, h.due, h.name)
+		}
+		if there, err = s.store.has(key); err != nil {
+			return err
+		}
+		if !there {
+			s.mended(mendIndex, "a host has URLs and was forgotten", "host", h.name)
+			h.due, h.line = 0, ""
+		}
+	}
+	if h.due == 0 {
+		s.touch(h)
+	}
+	return nil
+}
+
+// endAudit takes over what an audit has counted.
+func (s *shard) endAudit(name string, c *crawl) {
+	n := c.Review.Count
+	n.Pages = max(n.Pages, c.Pages) // a page may have come more than once
+	if !same(n, &c.Counters) || n.Planned != c.Planned {
+		s.mended(mendCounters, "counters are put right", "crawl", name, "open", c.Open(), "open_counted", n.Open(), "known", c.Known(), "known_counted", n.Known())
+	}
+	c.Queued, c.InFlight, c.Waiting, c.Parsing, c.Done, c.Failed = n.Queued, n.InFlight, n.Waiting, n.Parsing, n.Done, n.Failed
+	c.Planned, c.Excluded, c.Pages = n.Planned, n.Excluded, n.Pages
+}
+
+// recountQueue counts the queue of a crawl at a host.
+func (s *shard) recountQueue(h *host, w *work) error {
+	n := 0
+	err := s.store.scan(s.queuePrefix(h.name, w.crawl), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
+	if err != nil || n == w.queued {
+		return err
+	}
+	s.mended(mendQueue, "a queue has another number of URLs than its host counts", "host", h.name, "crawl", w.crawl, "counted", w.queued, "queued", n)
+	s.dropWindow(w)
+	w.queued, h.rules = n, nil
+	s.touch(h)
+	s.audit(w.crawl)
+	return nil
+}
+
+// emptyQueue is called when a queue turns out to have no URL at all.
+func (s *shard) emptyQueue(h *host, w *work) {
+	s.dropWindow(w)
+	if w.queued != 0 {
+		s.mended(mendQueue, "a queue is empty and its host counts URLs in it", "host", h.name, "crawl", w.crawl, "counted", w.queued)
+		w.queued, h.rules = 0, nil
+		s.touch(h)
+		s.audit(w.crawl)
+	}
+}
+
+// misplaced takes an entry out of a queue that is not that of a URL queued there,
+// and puts the URL where it belongs. In a store of an older build, that is how the
+// queue of a domain becomes those of its hosts.
+func (s *shard) misplaced(pl place, r *record, id urlID, h *host) error {
+	s.dropAt(pl, id.crawl, h)
+	if s.crawl(id.crawl).Layout >= layoutRoots {
+		s.mended(mendQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
+		s.audit(id.crawl)
+	}
+	if r == nil || r.State != Queued {
+		return nil
+	}
+	own, err := s.hostOf(r.URL)
+	if err != nil {
+		return err
+	}
+	at := newPlace(r, id.hash)
+	there, err := s.store.has(append(s.queuePrefix(own.name, id.crawl), at[:]...))
+	if err == nil && !there {
+		s.push(r, id, own)
+	}
+	return err
+}
+
+// unreadable deals with a URL record that cannot be read: it is set aside, and
+// the URL is not known any more.
+func (s *shard) unreadable(id urlID, err error) error {
+	key := s.urlKey(id)
+	s.tx.records[id] = nil
+	s.mended(mendURL, "the record of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", err)
+	s.audit(id.crawl)
+	return s.setAside(key)
+}
+
+// setAside moves a value out of the way, to where a person may look at it.
+func (s *shard) setAside(key []byte) error {
+	val, closer, err := s.store.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read store: %w", err)
+	}
+	defer closer.Close()
+	s.tx.set(append(prefix(s.partition, kindSetAside), key[2:]...), val)
+	s.tx.delete(key)
+	return nil
+}
+
+// rebuildHost makes a host anew whose record cannot be read, of its queues and
+// URLs. It rests first: when it was asked last is not known.
+func (s *shard) rebuildHost(name string, cause error) (*host, error) {
+	s.mended(mendHost, "what is known of a host cannot be read, it is made anew", "host", name, "error", cause)
+	h := &host{name: name}
+	h.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
+	first := messages.HashURL("http://" + name + "/")
+	for crawl := range s.crawls {
+		w := &work{crawl: crawl}
+		err := s.store.scan(s.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
+		if err != nil {
+			return nil, err
+		}
+		// URLs of a host have the first bytes of their hashes in common.
+		of := append(named(prefix(s.partition, kindURL), crawl), first[:4]...)
+		err = s.store.scan(of, nil, func(_, value []byte) (bool, error) {
+			if r, err := decodeRecord(value); err == nil && r.Fetched && weburl.Host(r.URL) == name {
+				w.pages++
+			}
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if w.queued > 0 || w.pages > 0 {
+			h.work = append(h.work, w)
+		}
+	}
+	err := s.setAside(s.hostKey(name))
+	s.touch(h)
+	return h, err
+}
+
+// rebuildDomain does the same of a domain. Pages count anew.
+func (s *shard) rebuildDomain(name string, cause error) (*domain, error) {
+	s.mended(mendHost, "what is known of a domain cannot be read, it is made anew", "domain", name, "error", cause)
+	d := &domain{name: name, lined: true}
+	d.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
+	s.touchDomain(d)
+	return d, s.setAside(s.domainKey(name))
+}
+
+// unreadableCounters makes the state of a crawl anew whose counters cannot be read.
+func (s *shard) unreadableCounters(name string, c *crawl, cause error) {
+	s.mended(mendCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
+	c.crawlState = crawlState{Layout: layoutRoots}
+	c.Started = 1
+	c.Review, c.dirty = &sweep{Count: &Counters{}}, true
 }

@@ -3,6 +3,7 @@ package frontier
 import (
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ type model struct {
 	ended map[visitOf]messages.Class // visits whose last result was applied
 	asked map[attemptOf]bool         // requests that were in FETCH
 	pages map[string]int64           // by crawl
-	hosts map[string]*ledger         // by the name under which they are scheduled
+	hosts map[string]*ledger         // by name, domains with "*." before it
 	steps int
 }
 
@@ -157,8 +158,8 @@ func (m *model) fed(c *messages.Candidates) {
 		p.depth, p.priority, p.seed = min(p.depth, c.Depth), min(p.priority, priority), p.seed || opens
 		if opens {
 			m.open[rootOf{id.crawl, weburl.Host(u.URL)}] = true
-			m.open[rootOf{id.crawl, "*." + weburl.Domain(weburl.Hostname(u.URL))}] = true
-			m.host(m.compiled[c.Crawl].group(u.URL)).probeAfter = 0 // a person wants it
+			m.open[rootOf{id.crawl, domainName(u.URL)}] = true
+			m.host(weburl.Host(u.URL)).probeAfter = 0 // a person wants it
 		}
 	}
 }
@@ -173,7 +174,7 @@ func (m *model) inScope(id urlID) bool {
 	case messages.ScopeAny:
 		return true
 	case messages.ScopeDomain:
-		return m.open[rootOf{id.crawl, "*." + weburl.Domain(weburl.Hostname(url))}]
+		return m.open[rootOf{id.crawl, domainName(url)}]
 	default:
 		return m.open[rootOf{id.crawl, weburl.Host(url)}]
 	}
@@ -192,7 +193,7 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	if _, ended := m.ended[visit]; (f == nil || f.round > visit.round) && !ended && !res.Class.Retryable() && counted {
 		landed = true // of a request that was given up
 	}
-	host := m.host(m.compiled[res.Crawl].group(p.url))
+	host := m.host(weburl.Host(p.url))
 	if !landed {
 		if counted && unwell(res) == 0 { // a new owner hears of it for the first time
 			host.failures, host.probeAfter, host.heardAgain = 0, 0, false
@@ -208,6 +209,7 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	}
 	p.last = res.Class
 	host.heard(res, now)
+	m.host(domainName(p.url)).heard(res, now)
 	if b := &m.specs[res.Crawl].Breaker; unwell(res) > 0 && (p.failed != visit.round || host.failures >= b.Failures) {
 		host.failed(b, now) // a URL that fails again says nothing new of its host
 	}
@@ -285,7 +287,8 @@ func (m *model) notEnded(o sent) {
 
 // sent is a request that the shard decided to send.
 func (m *model) sent(o sent, now int64) {
-	p, spec := m.known[o.id], m.specs[o.id.crawl]
+	p := m.known[o.id]
+	_, state := m.specs[o.id.crawl].HostPace(weburl.Hostname(o.url))
 	switch f := m.under[o.id]; {
 	case p == nil:
 		m.Fatalf("%s was sent, and nobody fed it", o.url)
@@ -293,8 +296,8 @@ func (m *model) sent(o sent, now int64) {
 		m.Fatalf("%s was sent in round %d, attempt %d, while %+v is under way", m.describe(o.id), o.round, o.attempt, f)
 	case m.asked[attemptOf{visitOf{o.id, o.round}, o.attempt}]:
 		m.Fatalf("%s was sent twice in round %d, attempt %d", m.describe(o.id), o.round, o.attempt)
-	case spec.State != messages.Running:
-		m.Fatalf("%s was sent although the crawl is %s", m.describe(o.id), spec.State)
+	case state != messages.Running:
+		m.Fatalf("%s was sent although its host is %s", m.describe(o.id), state)
 	}
 	m.notEnded(o)
 	if reason := m.reason(o.id, -1); reason != "" {
@@ -309,12 +312,29 @@ func (m *model) sent(o sent, now int64) {
 
 // polite holds a request against the host's ledger.
 func (m *model) polite(o sent, now int64) {
-	l, own := m.host(o.host), m.specs[o.id.crawl]
+	own := m.pace(o.id.crawl, o.host)
+	m.politeTo(o, m.host(o.host), now, func(host string) bool { return host == o.host })
+	if b, l := own.Breaker, m.host(o.host); b.Failures > 0 && l.failures >= b.Failures && now < l.probeAfter {
+		m.Fatalf("%s was sent %v before the breaker allows: %+v", m.describe(o.id), time.Duration(l.probeAfter-now), *l)
+	}
+	if m.specs[o.id.crawl].GroupBy == messages.GroupByDomain {
+		shared := *m.host(domainName(o.url))
+		shared.crawlDelay = 0
+		m.politeTo(o, &shared, now, func(host string) bool { return domainName("https://"+host+"/") == domainName(o.url) })
+	}
+}
+
+// politeTo holds a request against the ledger of a host or of a domain.
+func (m *model) politeTo(o sent, l *ledger, now int64, of func(host string) bool) {
+	own := m.pace(o.id.crawl, o.host)
 	beside, delay, perHost := 0, m.delay(own, l), own.PerHost
 	for id, f := range m.under {
-		if f.host == o.host {
+		if of(f.host) {
 			beside++
-			delay, perHost = max(delay, m.delay(m.specs[id.crawl], l)), min(perHost, m.specs[id.crawl].PerHost)
+			if f.host == o.host {
+				other := m.pace(id.crawl, o.host)
+				delay, perHost = max(delay, m.delay(other, l)), min(perHost, other.PerHost)
+			}
 		}
 	}
 	tooSoon := func(until int64, what string) {
@@ -326,18 +346,27 @@ func (m *model) polite(o sent, now int64) {
 		tooSoon(l.lastEnd+int64(m.delay(own, l)), "the delay")
 	}
 	tooSoon(l.retryAfter, "Retry-After")
-	if b := own.Breaker; b.Failures > 0 && l.failures >= b.Failures && !l.heardAgain {
-		tooSoon(l.probeAfter, "the breaker")
-	}
 	if beside > 0 && (delay > 0 || beside >= perHost) {
 		m.Fatalf("%s was sent beside %d requests to %s; the delay is %v, per_host %d", m.describe(o.id), beside, o.host, delay, perHost)
 	}
 }
 
-func (m *model) delay(spec *messages.Spec, l *ledger) time.Duration {
-	d := time.Duration(spec.Delay)
-	if spec.Robots == messages.RobotsObey {
-		d = max(d, min(l.crawlDelay, time.Duration(spec.MaxDelay)))
+// pace is how a crawl may ask a host.
+func (m *model) pace(crawl, host string) modelPace {
+	spec := m.specs[crawl]
+	p, _ := spec.HostPace(weburl.Hostname("http://" + host + "/"))
+	return modelPace{p, spec.Robots == messages.RobotsObey}
+}
+
+type modelPace struct {
+	messages.Pace
+	crawlDelay bool
+}
+
+func (m *model) delay(p modelPace, l *ledger) time.Duration {
+	d := time.Duration(p.Delay)
+	if p.crawlDelay {
+		d = max(d, min(l.crawlDelay, time.Duration(p.MaxDelay)))
 	}
 	return d
 }
@@ -346,10 +375,10 @@ func (m *model) delay(spec *messages.Spec, l *ledger) time.Duration {
 func (m *model) limits(o sent) {
 	spec := m.specs[o.id.crawl]
 	under, ofHost := int64(0), int64(0)
-	for id, f := range m.under {
+	for id := range m.under {
 		if id.crawl == o.id.crawl {
 			under++
-			if f.host == o.host && !m.known[id].fetched {
+			if m.group(m.known[id].url, spec) == m.group(o.url, spec) && !m.known[id].fetched {
 				ofHost++
 			}
 		}
@@ -358,7 +387,7 @@ func (m *model) limits(o sent) {
 		m.Fatalf("%s was sent: %d pages were fetched and %d are under way, of %d", m.describe(o.id), m.pages[o.id.crawl], under, spec.MaxPages)
 	}
 	for id, p := range m.known {
-		if id.crawl == o.id.crawl && p.fetched && m.compiled[id.crawl].group(p.url) == o.host {
+		if id.crawl == o.id.crawl && p.fetched && m.group(p.url, spec) == m.group(o.url, spec) {
 			ofHost++
 		}
 	}
@@ -374,8 +403,9 @@ func (m *model) reason(id urlID, depth int) string {
 	if depth < 0 {
 		depth = p.depth
 	}
+	_, state := spec.HostPace(weburl.Hostname(p.url))
 	switch {
-	case spec.State == messages.Cancelled:
+	case state == messages.Cancelled:
 		return ReasonCancelled
 	case !m.inScope(id):
 		return ReasonScope
@@ -403,7 +433,7 @@ func (m *model) order(out []sent) {
 		return
 	}
 	for id, r := range m.load().records {
-		worst, ok := last[queue{m.compiled[id.crawl].group(r.URL), id.crawl}]
+		worst, ok := last[queue{weburl.Host(r.URL), id.crawl}]
 		if ok && r.State == Queued && rankOf(r).compare(worst) < 0 {
 			m.Fatalf("%s with %v is left in its queue, and one with %v was sent", m.describe(id), rankOf(r), worst)
 		}
@@ -477,7 +507,9 @@ type stored struct {
 	queues   map[string][]place
 	due      map[string][]int64
 	hosts    map[string]*host
-	retries  map[string]bool // keys
+	domains  map[string]*domain
+	lines    map[[2]string][]int64 // by domain and host
+	retries  map[string]bool       // keys
 	inFlight map[urlID]bool
 	parked   map[[2]string]bool
 	counters map[string]*Counters
@@ -487,7 +519,7 @@ type stored struct {
 func (m *model) load() *stored {
 	st := &stored{
 		records: make(map[urlID]*record), queues: make(map[string][]place), due: make(map[string][]int64),
-		hosts: make(map[string]*host), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
+		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
 		parked: make(map[[2]string]bool), counters: make(map[string]*Counters),
 	}
 	m.must(m.store.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
@@ -522,6 +554,14 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		}
 	case kindHost:
 		st.hosts[string(key)], err = decodeHost(string(key), value)
+	case kindDomain:
+		st.domains[string(key)] = &domain{name: string(key)}
+		err = st.domains[string(key)].decode(value)
+	case kindLine:
+		name, rest, err := cutName(key)
+		at := [2]string{name, string(rest[8:])}
+		st.lines[at] = append(st.lines[at], int64(binary.BigEndian.Uint64(rest)))
+		return err
 	case kindRetry:
 		st.retries[string(key)] = true
 		if st.earliest[1] == 0 {
@@ -543,6 +583,9 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 // model. It is called after every commit.
 func (m *model) check() {
 	m.steps++
+	if len(m.shard.told) > 0 {
+		m.Fatalf("the store was found wrong in %v", slices.Collect(maps.Keys(m.shard.told)))
+	}
 	st := m.load()
 	m.checkKnown(st)
 	m.checkCounters(st)
@@ -617,7 +660,7 @@ func (m *model) checkQueues(st *stored) {
 	want := make(map[string][]place)
 	for id, r := range st.records {
 		if r.State == Queued {
-			key := string(m.shard.queuePrefix(m.compiled[id.crawl].group(r.URL), id.crawl)[3:])
+			key := string(m.shard.queuePrefix(weburl.Host(r.URL), id.crawl)[3:])
 			want[key] = append(want[key], newPlace(r, id.hash))
 		}
 	}
@@ -665,9 +708,10 @@ func (m *model) checkWindow(q *queue, all []place, host string) {
 // checkHosts: what hosts count is there; they are in memory as in the store;
 // and who has something to ask for is in the due index, once.
 func (m *model) checkHosts(st *stored) {
-	under := make(map[string]int)
+	under, lines := make(map[string]int), make(map[string]int)
 	for id := range st.inFlight {
-		under[m.compiled[id.crawl].group(st.records[id].URL)]++
+		under[weburl.Host(st.records[id].URL)]++
+		under[domainName(st.records[id].URL)]++
 	}
 	for name, h := range st.hosts {
 		waiting := false
@@ -681,6 +725,10 @@ func (m *model) checkHosts(st *stored) {
 			waiting = waiting || w.queued > 0 && !w.parked
 		}
 		due := st.due[name]
+		if h.line != "" {
+			due = st.lines[[2]string{h.line, name}]
+			lines[h.line]++
+		}
 		switch {
 		case len(due) > 1 || len(due) == 1 && due[0] != h.due || len(due) == 0 && h.due != 0:
 			m.Fatalf("host %s is due at %d, by the index at %d", name, h.due, due)
@@ -693,10 +741,11 @@ func (m *model) checkHosts(st *stored) {
 		}
 	}
 	for name := range st.due {
-		if st.hosts[name] == nil {
-			m.Fatalf("host %s is due, and not known", name)
+		if !strings.HasPrefix(name, lineMark) && (st.hosts[name] == nil || st.hosts[name].line != "") {
+			m.Fatalf("host %s is due, and not known, or in a line", name)
 		}
 	}
+	m.checkDomains(st, lines, under)
 	for name, h := range m.shard.hosts {
 		if h.dirty {
 			m.Fatalf("host %s is not stored after a commit", name)
@@ -709,6 +758,52 @@ func (m *model) checkHosts(st *stored) {
 			m.Fatalf("host %s is %+v in memory, and %+v in the store", name, h, old)
 		}
 	}
+}
+
+// checkDomains: lines have who waits in them, and who waits in one is waited for.
+func (m *model) checkDomains(st *stored, lines, under map[string]int) {
+	entries := 0
+	for _, due := range st.lines {
+		entries += len(due)
+	}
+	for name, n := range lines {
+		d := st.domains[name]
+		if d == nil || !d.lined {
+			m.Fatalf("domain %s has %d hosts in its line, and is %+v", name, n, d)
+		}
+		if d.due == 0 && under["*."+name] == 0 {
+			m.Fatalf("domain %s has %d hosts in its line, and is never due", name, n)
+		}
+		entries -= n
+	}
+	if entries != 0 {
+		m.Fatalf("%d hosts are in lines that they do not know of", entries)
+	}
+	for name, d := range st.domains {
+		due := st.due[lineMark+name]
+		if len(due) > 1 || len(due) == 1 && due[0] != d.due || len(due) == 0 && d.due != 0 {
+			m.Fatalf("domain %s is due at %d, by the index at %d", name, d.due, due)
+		}
+	}
+	for name, d := range m.shard.domains {
+		if d.dirty || d.held || d.inFlight != under["*."+name] {
+			m.Fatalf("domain %s is %+v after a commit; %d requests are under way", name, d, under["*."+name])
+		}
+		if old := st.domains[name]; old != nil && (old.polite != d.polite || old.due != d.due) {
+			m.Fatalf("domain %s is %+v in memory, and %+v in the store", name, d, old)
+		}
+	}
+}
+
+// domainName is that of a URL's domain among hosts.
+func domainName(url string) string { return "*." + weburl.Domain(weburl.Hostname(url)) }
+
+// group is the host of a URL, or its domain if a crawl groups by that.
+func (m *model) group(url string, spec *messages.Spec) string {
+	if spec.GroupBy == messages.GroupByDomain {
+		return domainName(url)
+	}
+	return weburl.Host(url)
 }
 
 // checkIndexes: requests under way, waits and plans are in their indexes.

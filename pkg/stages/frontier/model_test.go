@@ -369,8 +369,17 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
-		"scope",
+		"scope", "group_by", "sources",
 	}).Draw(t, "alter") {
+	case "group_by":
+		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain}).Draw(t, "group by")
+	case "sources":
+		s.Sources = nil
+		if rapid.Bool().Draw(t, "a source") {
+			delay := d(0, 3*time.Second, 10*time.Second)
+			state := rapid.SampledFrom([]messages.RunState{messages.Running, messages.Paused, messages.Cancelled}).Draw(t, "state of the source")
+			s.Sources = []messages.SourceRule{{Hosts: []string{"www.a.test"}, Delay: &delay, State: &state}}
+		}
 	case "scope":
 		s.Scope = rapid.SampledFrom([]messages.Scope{messages.ScopeHost, messages.ScopeDomain, messages.ScopeAny}).Draw(t, "scope")
 	case "delay":
@@ -406,8 +415,8 @@ func describeSpec(s *messages.Spec) string {
 	if s.MaxDepth != nil {
 		depth = fmt.Sprint(*s.MaxDepth)
 	}
-	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, robots %s, probes %d",
-		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Robots, s.Breaker.Probes)
+	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, robots %s, probes %d, sources %s",
+		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Robots, s.Breaker.Probes, mustText(s.Sources))
 }
 
 func (g *game) changeSpec() {
@@ -426,6 +435,7 @@ func (g *game) drain() {
 	for name, s := range g.specs {
 		spec := *s
 		spec.State, spec.MaxPages, spec.MaxPagesPerHost, spec.Recrawl, spec.Schedule = messages.Running, 0, 0, nil, ""
+		spec.Sources = nil
 		spec.Delay, spec.PerHost, spec.Robots = 0, 100, messages.RobotsIgnore
 		g.change(name, &spec)
 	}

@@ -10,7 +10,7 @@ const reasonGivenUp = "host_given_up: it failed too often in a row"
 // givenUp reports whether a host is taken for dead: until its next probe is
 // due, what is queued for it fails.
 func (s *shard) givenUp(h *host, rules *politeness.Rules, now int64) bool {
-	return h.polite.GivenUp(rules) && h.inFlight == 0 && s.time.earliest(h, rules, now) > now
+	return h.polite.GivenUp(rules) && h.inFlight == 0 && s.time.earliest(&h.polite, rules, now) > now
 }
 
 // park takes what a crawl wants of a host out of the schedule, until unpark.

@@ -32,7 +32,10 @@ func (q *queue) add(pl place, limit int) {
 		q.behind = true
 		return
 	}
-	i, _ := slices.BinarySearchFunc(q.window, pl, comparePlaces)
+	i, there := slices.BinarySearchFunc(q.window, pl, comparePlaces)
+	if there {
+		return
+	}
 	q.window = slices.Insert(q.window, i, pl)
 	if len(q.window) > limit {
 		q.window = q.window[:limit]
@@ -121,20 +124,52 @@ func (s *shard) push(r *record, id urlID, h *host) {
 	s.touch(h)
 }
 
+// dropWindow forgets what is in memory of a queue.
+func (s *shard) dropWindow(w *work) {
+	if w.queue != nil {
+		w.queue = nil
+		s.windows--
+	}
+}
+
+// emptied is a queue that was emptied in this turn, by its count.
+type emptied struct {
+	h *host
+	w *work
+}
+
+// checkEmptied makes sure, after a commit, that queues without a URL have none.
+func (s *shard) checkEmptied() error {
+	for _, e := range s.emptied {
+		if e.w.queued > 0 || s.hosts[e.h.name] != e.h {
+			continue
+		}
+		if err := s.recountQueue(e.h, e.w); err != nil {
+			return err
+		}
+	}
+	s.emptied = s.emptied[:0]
+	return nil
+}
+
 // drop takes a URL out of its queue.
-func (s *shard) drop(r *record, id urlID, h *host) {
-	pl := newPlace(r, id.hash)
-	w := h.of(id.crawl)
+func (s *shard) drop(r *record, id urlID, h *host) { s.dropAt(newPlace(r, id.hash), id.crawl, h) }
+
+func (s *shard) dropAt(pl place, crawl string, h *host) {
+	w := h.of(crawl)
 	q := s.queueOf(w)
 	q.remove(pl)
 	if q.more && comparePlaces(pl, q.passed) > 0 { // the store still shows it
 		q.behind = true
 		s.behind = append(s.behind, q)
 	}
-	s.tx.delete(append(s.queuePrefix(h.name, id.crawl), pl[:]...))
+	s.tx.delete(append(s.queuePrefix(h.name, crawl), pl[:]...))
 	if w.queued--; w.queued <= 0 {
-		w.queued, w.queue, h.rules = 0, nil, nil
-		s.windows--
+		if len(q.window) > 0 || q.more { // there may be others, if the count was wrong
+			s.emptied = append(s.emptied, emptied{h, w})
+		}
+		w.queued, h.rules = 0, nil
+		s.dropWindow(w)
 	}
 	s.touch(h)
 }

@@ -58,7 +58,7 @@ func (s *shard) plan(r *record, id urlID, now int64) {
 		return
 	}
 	r.Due = now + r.Interval + jitter(id, int(r.Round), r.Interval/16)
-	s.crawl(id.crawl).Planned++
+	s.crawl(id.crawl).tally(id.hash, func(n *Counters) { n.Planned++ })
 	s.tx.set(s.retryKey(r.Due, id), nil)
 	s.nextRetry = min(s.nextRetry, r.Due)
 }
@@ -68,7 +68,7 @@ func (s *shard) plan(r *record, id urlID, now int64) {
 func (s *shard) unplan(r *record, id urlID) {
 	if r.State.ended() && r.Due != 0 {
 		r.Due = 0
-		s.crawl(id.crawl).Planned--
+		s.crawl(id.crawl).tally(id.hash, func(n *Counters) { n.Planned-- })
 	}
 }
 

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"seine/internal/politeness"
@@ -132,6 +133,7 @@ func (s *shard) abandon(req *request, rules *rules, now int64) error {
 	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
 	rest := messages.ClaimTime(timeout)
 	req.host.polite.End(pace, s.time.pace(now), politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: rest}, seed)
+	req.host.domain.polite.End(shared(pace), s.time.pace(now), politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: rest}, seed)
 	s.addresses.rest(req.ip, rest)
 	s.land(req)
 	s.touch(req.host)
@@ -149,7 +151,8 @@ func (s *shard) removeFromHosts(name string, at *removal, now int64) (last bool,
 		if h == nil {
 			var err error
 			if h, err = decodeHost(string(key[len(pre):]), value); err != nil {
-				return err
+				hosts = append(hosts, string(key[len(pre):])) // it is made anew
+				return nil
 			}
 		}
 		if h.wants(name) || len(h.work) == 0 && h.polite.Forgettable(s.time.pace(now)) {
@@ -160,14 +163,19 @@ func (s *shard) removeFromHosts(name string, at *removal, now int64) (last bool,
 	for i := 0; err == nil && i < len(hosts); i++ {
 		var h *host
 		if h, err = s.host(hosts[i]); err == nil {
-			s.removeWork(h, name, now)
+			err = s.removeWork(h, name, now)
 		}
 	}
 	return last, err
 }
 
 // removeWork takes what a crawl wants of a host away.
-func (s *shard) removeWork(h *host, name string, now int64) {
+func (s *shard) removeWork(h *host, name string, now int64) error {
+	d, err := s.domainOf(h)
+	if err != nil {
+		return err
+	}
+	s.removePages(d, name)
 	for i, w := range h.work {
 		if w.crawl != name {
 			continue
@@ -182,11 +190,28 @@ func (s *shard) removeWork(h *host, name string, now int64) {
 	}
 	if len(h.work) > 0 || h.ready || h.dirty || h.inFlight > 0 || !h.polite.Forgettable(s.time.pace(now)) {
 		s.touch(h)
-		return
+		return nil
 	}
-	s.index(h, 0)
+	s.unindex(h)
 	s.tx.delete(s.hostKey(h.name))
+	d.refs--
 	delete(s.hosts, h.name)
+	s.touchDomain(d)
+	return nil
+}
+
+// removePages takes what a crawl had of a domain away.
+func (s *shard) removePages(d *domain, name string) {
+	if i := slices.IndexFunc(d.work, func(w *work) bool { return w.crawl == name }); i >= 0 {
+		d.work = slices.Delete(d.work, i, i+1)
+		s.touchDomain(d)
+	}
+}
+
+// forgettable reports whether nothing is lost with what is known of a domain.
+func (d *domain) forgettable(now int64) bool {
+	hasPages := slices.ContainsFunc(d.work, func(w *work) bool { return w.pages > 0 })
+	return !hasPages && d.inFlight == 0 && d.due == 0 && !d.lined && d.polite.Forgettable(now)
 }
 
 // removeFromTimes takes a crawl's URLs out of the index of those that wait, and
@@ -194,11 +219,10 @@ func (s *shard) removeWork(h *host, name string, now int64) {
 func (s *shard) removeFromTimes(name string, at *removal) (last bool, err error) {
 	pre := prefix(s.partition, kindRetry)
 	return s.pass(pre, at, func(key, _ []byte) error {
-		crawl, _, err := cutName(key[len(pre)+8:])
-		if err == nil && crawl == name {
+		if crawl, _, err := cutName(key[len(pre)+8:]); err != nil || crawl == name { // or it leads nowhere
 			s.tx.delete(append([]byte(nil), key...))
 		}
-		return err
+		return nil
 	})
 }
 

@@ -24,12 +24,18 @@ func (s *shard) specsChanged() error {
 // review judges a part of a crawl's URLs by the rules as they are now.
 func (s *shard) review(name string, c *crawl, rules *rules, now int64) error {
 	ids, last, err := s.walk(named(prefix(s.partition, kindURL), name), name, c.Review)
+	if err == nil && c.Review.audits() {
+		err = s.auditURLs(c, ids, now)
+	}
 	for _, id := range ids {
 		if err == nil {
 			err = s.judge(id, rules, now)
 		}
 	}
-	if last {
+	if last && err == nil {
+		if c.Review.audits() {
+			s.endAudit(name, c)
+		}
 		c.Review = nil
 		s.layOut(name, c)
 	}
@@ -45,10 +51,13 @@ func (s *shard) walk(pre []byte, crawl string, at *sweep) (ids []urlID, last boo
 	}
 	last = true
 	err = s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		if last = len(ids) < reviewed; last {
-			ids = append(ids, urlID{crawl, messages.URLHash(key[len(pre):])})
+		if last = len(ids) < reviewed; !last {
+			return false, nil
 		}
-		return last, nil
+		if hash, ok := hashAtEnd(key[len(pre):]); ok {
+			ids = append(ids, urlID{crawl, hash})
+		}
+		return true, nil
 	})
 	if len(ids) > 0 {
 		at.After = append([]byte(nil), ids[len(ids)-1].hash[:]...)
@@ -95,20 +104,25 @@ func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error
 	if len(rules.priorities) == 0 {
 		priority = r.Priority
 	}
-	if reason == "" && priority == r.Priority {
-		return nil
-	}
 	if r.State == Queued {
-		h, err := s.hostOf(r.URL, id.crawl)
+		h, err := s.hostOf(r.URL)
+		if err == nil {
+			err = s.relist(h)
+		}
 		if err != nil {
 			return err
 		}
-		s.drop(r, id, h)
+		if reason != "" || priority != r.Priority {
+			s.drop(r, id, h)
+		}
+	}
+	if reason == "" && priority == r.Priority {
+		return nil
 	}
 	switch {
 	case reason == "" && r.State == Queued:
 		r.Priority = priority
-		h, err := s.hostOf(r.URL, id.crawl)
+		h, err := s.hostOf(r.URL)
 		if err != nil {
 			return err
 		}

@@ -161,14 +161,6 @@ func (r *rules) paceOf(hostname string) *pace {
 	return &r.pace
 }
 
-// group is the name under which a URL's host is scheduled.
-func (r *rules) group(url string) string {
-	if r.GroupBy == messages.GroupByDomain {
-		return weburl.Domain(weburl.Hostname(url))
-	}
-	return weburl.Host(url)
-}
-
 // lists reports whether the spec itself names the host of a URL.
 func (r *rules) lists(url string) bool {
 	if len(r.Hosts) == 0 && len(r.Domains) == 0 {

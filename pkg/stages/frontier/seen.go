@@ -160,10 +160,14 @@ func loadCrawl(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCraw
 	c := &loadedCrawl{seen: newSeen(), shapes: traps.NewShapes()}
 	n := 0
 	err := scan(view, pre, nil, func(key, value []byte) (bool, error) {
-		c.seen.add(messages.URLHash(key[len(pre):]))
+		hash, ok := hashAtEnd(key[len(pre):])
+		if !ok {
+			return true, nil
+		}
+		c.seen.add(hash)
 		r, err := decodeRecord(value)
 		if err != nil {
-			return false, err
+			return ctx.Err() == nil, nil // it is set aside when it is its turn
 		}
 		if sorted, others := traps.Twin(r.URL); others && sorted != r.URL {
 			c.seen.add(orderMark(sorted))

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"seine/internal/jsontext"
 	"seine/internal/politeness"
 	"seine/internal/traps"
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -30,25 +32,28 @@ type shard struct {
 	specs     Rulebook
 	log       *slog.Logger
 
-	positions map[string]stages.Position
-	crawls    map[string]*crawl
-	hosts     map[string]*host // the active window
-	maxHosts  int
-	touched   []*host
-	ready     []*host // due, in the order of their turn
-	windows   int     // queues with a window in memory
-	behind    []*queue
-	inFlight  map[urlID]*request
-	addresses *addresses
-	arrival   uint64
-	nextDue   int64  // no entry of the due index is before
-	nextRetry int64  // nor of the retry index
-	specsGen  uint64 // grows when a spec has changed
-	loader    *loader
-	recent    *recent
-	troubles  troubles
-	scratch   []byte
-	told      map[string]bool // kinds of faults of the store that were logged: see mended
+	positions      map[string]stages.Position
+	crawls         map[string]*crawl
+	hosts          map[string]*host // the active window
+	domains        map[string]*domain
+	maxHosts       int
+	touched        []*host
+	touchedDomains []*domain
+	ready          []*host // due, in the order of their turn
+	windows        int     // queues with a window in memory
+	behind         []*queue
+	inFlight       map[urlID]*request
+	addresses      *addresses
+	arrival        uint64
+	nextDue        int64  // no entry of the due index is before
+	nextRetry      int64  // nor of the retry index
+	specsGen       uint64 // grows when a spec has changed
+	loader         *loader
+	recent         *recent
+	troubles       troubles
+	scratch        []byte
+	emptied        []emptied
+	told           map[string]bool // kinds of faults of the store that were logged: see mended
 }
 
 // Rulebook gives the shard the specs of the crawls.
@@ -65,14 +70,15 @@ type Rulebook interface {
 // crawl is what a partition knows of one crawl.
 type crawl struct {
 	crawlState
-	seen   *seen
-	salt   uint64                    // of the run under way, in shard.recent
-	salted int64                     // the run that it is of
-	marks  map[messages.URLHash]bool // of orderKnown in this turn
-	shapes *traps.Shapes
-	roots  map[root]bool // cache: whether seeds opened a host or domain
-	quota  quota
-	unpark bool // what is parked is to be put back
+	seen    *seen
+	salt    uint64                    // of the run under way, in shard.recent
+	salted  int64                     // the run that it is of
+	marks   map[messages.URLHash]bool // of orderKnown in this turn
+	shapes  *traps.Shapes
+	roots   map[root]bool // cache: whether seeds opened a host or domain
+	quota   quota
+	audited int64 // when an audit began
+	unpark  bool  // what is parked is to be put back
 	// opening says that URLs of hosts that seeds opened are to be taken back.
 	opening bool
 	dirty   bool
@@ -103,6 +109,8 @@ type crawlState struct {
 // sweep is a walk through many keys, over many turns and restarts.
 type sweep struct {
 	After []byte `json:"after,omitempty"` // the last hash done
+	// Count is what an audit has counted up to there: see shard.audit.
+	Count *Counters `json:"count,omitempty"`
 }
 
 // request is one that is under way.
@@ -137,12 +145,12 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 	s := &shard{
 		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
 		crawls: make(map[string]*crawl),
-		hosts:  make(map[string]*host), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
+		hosts:  make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
 		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
 	}
 	o.addresses.arrived()
 	loadTime := func() error { return s.loadTime(o.clock) }
-	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight} {
+	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight, s.checkInFlight} {
 		if err := load(); err != nil {
 			s.release()
 			return nil, err
@@ -169,18 +177,22 @@ func (s *shard) release() {
 }
 
 func (s *shard) loadPositions() (err error) {
-	s.positions, err = s.store.positions(s.partition)
+	s.positions, err = s.store.positions(s.partition, func(stream string, err error) {
+		s.mended(mendPosition, "a position cannot be read, the stream is read from its beginning", "stream", stream, "error", err)
+	})
 	return err
 }
 
-// positions are how far the streams are applied in a partition.
-func (s *Store) positions(partition int) (map[string]stages.Position, error) {
+// positions are how far the streams are applied in a partition. Bad is called for
+// what cannot be read.
+func (s *Store) positions(partition int, bad func(stream string, err error)) (map[string]stages.Position, error) {
 	all := make(map[string]stages.Position)
 	pre := prefix(partition, kindPosition)
 	return all, s.scan(pre, nil, func(key, value []byte) (bool, error) {
 		var p stages.Position
 		if err := jsontext.Unmarshal(value, &p); err != nil {
-			return false, fmt.Errorf("read position: %w", err)
+			bad(string(key[len(pre):]), err)
+			return true, nil
 		}
 		all[string(key[len(pre):])] = p
 		return true, nil
@@ -191,14 +203,16 @@ func (s *shard) loadCrawls() error {
 	pre := prefix(s.partition, kindCounters)
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		c := s.crawl(string(key[len(pre):]))
-		err := jsontext.Unmarshal(value, &c.crawlState)
+		if err := jsontext.Unmarshal(value, &c.crawlState); err != nil {
+			s.unreadableCounters(string(key[len(pre):]), c, err)
+		}
 		c.salt = saltOf(string(key[len(pre):]), c.Since, 0)
 		if c.Started > 0 {
 			c.unpark = true // whether it must be parked is found out again
 			c.opening = true
 			c.convert()
 		}
-		return true, err
+		return true, nil
 	})
 	if err != nil {
 		return fmt.Errorf("read counters: %w", err)
@@ -209,38 +223,49 @@ func (s *shard) loadCrawls() error {
 func (s *shard) loadInFlight() error {
 	pre := prefix(s.partition, kindInFlight)
 	return s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
-		name, hash, err := cutName(key[len(pre):])
+		id, ok := idAtEnd(key[len(pre):])
+		r, err := s.record(id)
 		if err != nil {
 			return false, err
 		}
-		id := urlID{name, messages.URLHash(hash)}
-		r, err := s.tx.load(id, s.urlKey(id))
-		if err != nil || r == nil {
-			return false, errors.Join(err, errRecord)
+		if !ok || r == nil || r.State != InFlight {
+			s.tx.delete(bytes.Clone(key))
+			s.mended(mendInFlight, "a request is under way for a URL that is not, it is forgotten", "crawl", id.crawl, "url_hash", id.hash)
+			if ok {
+				s.audit(id.crawl)
+			}
+			return true, nil
 		}
-		h, err := s.hostOf(r.URL, name)
+		h, err := s.hostOf(r.URL)
 		if err != nil {
 			return false, err
 		}
 		req := &request{record: r, id: id, host: h}
 		if len(value) > 0 {
-			if err := jsontext.Unmarshal(value, &req.seq); err != nil {
-				return false, fmt.Errorf("read request under way: %w", err)
+			if err := jsontext.Unmarshal(value, &req.seq); err != nil { // it is sent again, with the same identity
+				s.mended(mendInFlight, "the place of a request in FETCH cannot be read", "url", r.URL, "error", err)
 			}
 		}
-		s.takeOff(req)
-		return true, nil
+		return true, s.takeOff(req)
 	})
 }
 
 // takeOff notes that a request is under way.
-func (s *shard) takeOff(req *request) {
+func (s *shard) takeOff(req *request) error {
+	d, err := s.domainOf(req.host)
+	if err != nil {
+		return err
+	}
+	d.inFlight++
+	d.of(req.id.crawl).inFlight++
+	s.touchDomain(d)
 	req.host.inFlight++
 	req.host.of(req.id.crawl).inFlight++
 	req.host.rules = nil
 	s.inFlight[req.id] = req
 	req.ip = req.host.ip
 	s.addresses.begin(req.ip)
+	return nil
 }
 
 // land notes that it no longer is.
@@ -250,7 +275,29 @@ func (s *shard) land(req *request) {
 	req.host.of(req.id.crawl).inFlight--
 	req.host.rules = nil
 	s.addresses.end(req.ip)
+	d := req.host.domain
+	d.inFlight--
+	d.of(req.id.crawl).inFlight--
+	d.rules = nil // whose turn it is now is to be found out
+	s.touchDomain(d)
 	s.tx.delete(s.inFlightKey(req.id))
+}
+
+// anew begins a sweep from the first URL.
+func (w *sweep) anew() *sweep {
+	if w.audits() {
+		return &sweep{Count: &Counters{}}
+	}
+	return &sweep{}
+}
+
+// idAtEnd returns the URL that a key ends with: crawl and hash.
+func idAtEnd(k []byte) (urlID, bool) {
+	name, hash, err := cutName(k)
+	if err != nil || len(hash) != len(messages.URLHash{}) {
+		return urlID{}, false
+	}
+	return urlID{name, messages.URLHash(hash)}, true
 }
 
 // cutName splits a name and its end from what follows.
@@ -268,7 +315,11 @@ func (s *shard) record(id urlID) (*record, error) {
 	if req := s.inFlight[id]; req != nil {
 		return req.record, nil
 	}
-	return s.tx.load(id, s.urlKey(id))
+	r, err := s.tx.load(id, s.urlKey(id))
+	if errors.Is(err, errRecord) {
+		return nil, s.unreadable(id, err)
+	}
+	return r, err
 }
 
 // crawl returns what the partition knows of a crawl, perhaps nothing yet.
@@ -301,19 +352,13 @@ func (s *shard) rules(name string, rev uint64) (*rules, error) {
 	}
 	c.rules, c.rulesFor = r, s.specsGen
 	if c.Started != 0 && !c.doomed(r) && c.Print != r.print { // it has URLs, judged by other rules
-		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, &sweep{}, true, quota{asked: c.quota.asked}
+		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, c.Review.anew(), true, quota{asked: c.quota.asked}
 	}
 	return r, nil
 }
 
-// hostOf returns the host that a URL of a crawl is scheduled under.
-func (s *shard) hostOf(url, crawl string) (*host, error) {
-	r, err := s.rules(crawl, 0)
-	if err != nil {
-		return nil, err
-	}
-	return s.host(r.group(url))
-}
+// hostOf returns the host of a URL.
+func (s *shard) hostOf(url string) (*host, error) { return s.host(weburl.Host(url)) }
 
 // host returns a host, from memory or from the store.
 func (s *shard) host(name string) (*host, error) {
@@ -321,6 +366,18 @@ func (s *shard) host(name string) (*host, error) {
 		return h, nil
 	}
 	s.evict()
+	h, err := s.readHost(name)
+	if errors.Is(err, errHost) {
+		h, err = s.rebuildHost(name, err)
+	}
+	if err == nil {
+		s.hosts[name] = h
+	}
+	return h, err
+}
+
+// readHost reads a host from the store.
+func (s *shard) readHost(name string) (*host, error) {
 	h := &host{name: name}
 	val, closer, err := s.store.db.Get(s.hostKey(name))
 	switch {
@@ -335,7 +392,6 @@ func (s *shard) host(name string) (*host, error) {
 		}
 		h.polite.Bound(s.time.pace(s.time.now()))
 	}
-	s.hosts[name] = h
 	return h, nil
 }
 
@@ -351,12 +407,16 @@ func (s *shard) evict() {
 					s.windows--
 				}
 			}
+			if h.domain != nil {
+				h.domain.refs--
+			}
 			delete(s.hosts, name)
 		}
 		if len(s.hosts) < s.maxHosts*7/8 {
-			return
+			break
 		}
 	}
+	s.evictDomains()
 }
 
 // touch notes that a host changed.
@@ -374,7 +434,7 @@ func (s *shard) rulesOf(h *host) (*politeness.Rules, error) {
 		return h.rules, nil
 	}
 	var strictest *politeness.Rules
-	name := h.hostname()
+	name, grouped := h.hostname(), false
 	for _, w := range h.work {
 		if !w.active() {
 			continue
@@ -383,6 +443,7 @@ func (s *shard) rulesOf(h *host) (*politeness.Rules, error) {
 		if err != nil {
 			return nil, err
 		}
+		grouped = grouped || r.GroupBy == messages.GroupByDomain
 		if p := r.paceOf(name); strictest == nil {
 			strictest = &p.Rules
 		} else {
@@ -390,7 +451,10 @@ func (s *shard) rulesOf(h *host) (*politeness.Rules, error) {
 			strictest = &both
 		}
 	}
-	h.rules, h.rulesFor = strictest, s.specsGen
+	h.rules, h.rulesFor, h.grouped, h.shared = strictest, s.specsGen, grouped, nil
+	if grouped {
+		h.shared = shared(strictest)
+	}
 	return strictest, nil
 }
 
@@ -413,7 +477,7 @@ func (s *shard) wanted(h *host, now int64) (int64, error) {
 	case h.inFlight >= h.polite.Limit(rules):
 		return 0, nil
 	}
-	return max(min(s.time.earliest(h, rules, now), now+lookAgain), h.notBefore, 1), nil
+	return max(min(s.time.earliest(&h.polite, rules, now), now+lookAgain), h.notBefore, 1), nil
 }
 
 // lookAgain is how far ahead an entry of the due index is at most. Then it is seen
@@ -423,11 +487,11 @@ const lookAgain = int64(time.Hour)
 // move changes the state of a URL and the counters with it.
 func (s *shard) move(r *record, id urlID, to State, reason string, now int64) {
 	c := s.crawl(id.crawl)
-	if r.State != 0 {
-		c.count(r.State, r.Reason, -1)
-	}
+	c.tally(id.hash, func(n *Counters) {
+		n.count(r.State, r.Reason, -1)
+		n.count(to, reason, 1)
+	})
 	r.State, r.Reason, r.Changed = to, reason, s.time.wallMS(now)
-	c.count(to, reason, 1)
 	c.Changed = r.Changed
 	if c.Started == 0 {
 		c.Started = r.Changed
@@ -443,14 +507,18 @@ func (s *shard) commit(now int64) error {
 		if err != nil {
 			return err
 		}
-		if want != h.due {
-			s.index(h, want)
+		if err := s.index(h, want); err != nil {
+			return err
 		}
 		s.scratch = h.append(s.scratch[:0])
 		s.tx.set(s.hostKey(h.name), s.scratch)
 		h.dirty = false
 	}
 	s.touched = s.touched[:0]
+	for _, d := range s.touchedDomains {
+		s.commitDomain(d, now)
+	}
+	s.touchedDomains = s.touchedDomains[:0]
 	for name, c := range s.crawls {
 		if !c.dirty {
 			continue
@@ -476,6 +544,9 @@ func (s *shard) commit(now int64) error {
 		q.behind = false
 	}
 	s.behind = s.behind[:0]
+	if err := s.checkEmptied(); err != nil {
+		return err
+	}
 	for _, c := range s.crawls {
 		clear(c.marks)
 		if len(c.roots) > maxRoots {
@@ -484,18 +555,6 @@ func (s *shard) commit(now int64) error {
 	}
 	s.forget()
 	return nil
-}
-
-// index moves the host's entry in the due index.
-func (s *shard) index(h *host, want int64) {
-	if h.due != 0 {
-		s.tx.delete(s.dueKey(h.due, h.name))
-	}
-	if want != 0 {
-		s.tx.set(s.dueKey(want, h.name), nil)
-		s.nextDue = min(s.nextDue, want)
-	}
-	h.due = want
 }
 
 // reach notes how far a stream has been applied; it is stored with the turn.
@@ -559,6 +618,9 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 		if err := s.reseed(name, c, rules, now); err != nil {
 			return err
 		}
+	}
+	if s.stuck(c, rules) {
+		s.audit(name)
 	}
 	if c.Review != nil {
 		return s.review(name, c, rules, now)

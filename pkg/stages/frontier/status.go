@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"seine/internal/jsontext"
 	"seine/internal/politeness"
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -253,7 +255,11 @@ func (p *partition) nextHost() (next *HostStatus) {
 	pre := prefix(p.partition, kindDue)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(p.nextDue, 0)))
 	_ = p.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		st, err := p.hostStatus(string(key[len(pre)+8:]))
+		name := string(key[len(pre)+8:])
+		if domain, isDomain := strings.CutPrefix(name, lineMark); isDomain {
+			name = p.firstInLine(domain)
+		}
+		st, err := p.hostStatus(name)
 		if err == nil && st.Why != "" {
 			next = &st
 		}
@@ -273,7 +279,7 @@ func (p *partition) slowest(top int) ([]HostStatus, error) {
 	err := p.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		h, err := decodeHost(string(key[len(pre):]), value)
 		if err != nil {
-			return false, err
+			return true, nil // it is made anew when it is its turn
 		}
 		scanned++
 		st, err := p.describe(h)
@@ -331,10 +337,13 @@ func (p *partition) describe(h *host) (HostStatus, error) {
 	if rules != nil {
 		p.describeWait(&st, h, rules, p.time.now())
 	}
+	if h.grouped {
+		err = p.describeLine(&st, h, p.f.now())
+	}
 	if parked(h) {
 		st.Why = "parked"
 	}
-	return st, nil
+	return st, err
 }
 
 // maxHostWork bounds how many crawls a HostStatus names.
@@ -362,11 +371,29 @@ func parked(h *host) bool {
 func (p *partition) describeWait(st *HostStatus, h *host, rules *politeness.Rules, now int64) {
 	st.DelayMS = h.polite.Delay(rules).Milliseconds()
 	st.Failing, st.SlowedMS, st.CrawlDelayMS = h.polite.Failures(), h.polite.Slowed().Milliseconds(), h.polite.CrawlDelay().Milliseconds()
-	st.NextMS = p.time.wallMS(max(p.time.earliest(h, rules, now), h.notBefore))
-	st.Why = string(p.time.phase(h, rules, now))
+	st.NextMS = p.time.wallMS(max(p.time.earliest(&h.polite, rules, now), h.notBefore))
+	st.Why = string(p.time.phase(&h.polite, rules, now))
 	if h.polite.GivenUp(rules) {
 		st.Why = "given_up"
 	}
+}
+
+// describeLine adds what the host's domain makes it wait for.
+func (p *partition) describeLine(st *HostStatus, h *host, now int64) error {
+	name := weburl.Domain(h.hostname())
+	d, err := p.domains[name], error(nil)
+	if d == nil {
+		d, err = p.readDomain(name)
+	}
+	if err != nil || h.shared == nil {
+		return err
+	}
+	st.DelayMS = max(st.DelayMS, d.polite.Delay(h.shared).Milliseconds())
+	st.NextMS = max(st.NextMS, p.time.wallMS(p.time.earliest(&d.polite, h.shared, now)))
+	if st.Why == "" {
+		st.Why = string(p.time.phase(&d.polite, h.shared, now))
+	}
+	return nil
 }
 
 func (p *partition) explain(crawl, url string) (Explanation, error) {
@@ -402,7 +429,7 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 	if req := p.inFlight[id]; req != nil {
 		e.FetchSeq = req.seq
 	}
-	h, err := p.hostStatus(rules.group(r.URL))
+	h, err := p.hostStatus(weburl.Host(r.URL))
 	e.Host = &h
 	return e, err
 }

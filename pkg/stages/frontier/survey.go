@@ -75,7 +75,7 @@ func (p *partition) surveyHosts(crawl string, top int) (s Survey, err error) {
 		}
 		h, err := decodeHost(string(key[len(pre):]), value)
 		if err != nil {
-			return false, err
+			return true, nil // it is made anew when it is its turn
 		}
 		st, err := p.describe(h)
 		if err == nil && st.worksFor(crawl) {

@@ -84,7 +84,7 @@ func (s *Store) usable(p int, snap stages.Snapshot, found bool) (bool, error) {
 	if from, isNew, err := s.origin(p); isNew || err != nil {
 		return from == snap.Object, err
 	}
-	have, err := s.positions(p)
+	have, err := s.positions(p, func(string, error) {})
 	for stream, at := range snap.Positions {
 		mine := have[stream]
 		if mine.Sequence < at.Sequence && (mine.Created.Equal(at.Created) || mine.Sequence == 0) {

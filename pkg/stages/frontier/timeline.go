@@ -71,15 +71,15 @@ func (t *timeline) now() int64 { return t.clock.now() + t.ahead }
 // pace is a moment as politeness counts it.
 func (t *timeline) pace(now int64) int64 { return now - t.unsure }
 
-// earliest is when a host may be asked next.
-func (t *timeline) earliest(h *host, r *politeness.Rules, now int64) int64 {
-	at := h.polite.Earliest(t.byDay(r), t.pace(now))
+// earliest is when a host, or a domain, may be asked next.
+func (t *timeline) earliest(s *politeness.State, r *politeness.Rules, now int64) int64 {
+	at := s.Earliest(t.byDay(r), t.pace(now))
 	return min(at, math.MaxInt64-t.unsure) + t.unsure
 }
 
 // phase is why it waits until then.
-func (t *timeline) phase(h *host, r *politeness.Rules, now int64) politeness.Phase {
-	return h.polite.Phase(t.byDay(r), t.pace(now))
+func (t *timeline) phase(s *politeness.State, r *politeness.Rules, now int64) politeness.Phase {
+	return s.Phase(t.byDay(r), t.pace(now))
 }
 
 // byDay are rules whose hours go by the time of day.
@@ -122,7 +122,10 @@ func (s *shard) loadTime(c *clock) error {
 	value, closer, err := s.store.db.Get(prefix(s.partition, kindTime))
 	switch {
 	case err == nil:
-		err = jsontext.Unmarshal(value, &from)
+		if bad := jsontext.Unmarshal(value, &from); bad != nil {
+			s.mended(mendTime, "the partition's time cannot be read, it goes on from the last change", "error", bad)
+			from = s.lastChange(c)
+		}
 		_ = closer.Close()
 	case errors.Is(err, pebble.ErrNotFound):
 		from, err = s.lastChange(c), nil
