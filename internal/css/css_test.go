@@ -216,7 +216,7 @@ func check(t *testing.T, selector, page string) {
 		return
 	}
 	m := got.Matcher(NewNodes(), func(int) error { return nil })
-	check := func(n *html.Node) {
+	compare := func(n *html.Node) {
 		is, err := m.Match(n)
 		if err != nil {
 			t.Fatal(err)
@@ -225,9 +225,9 @@ func check(t *testing.T, selector, page string) {
 			t.Errorf("%q on %q: %s %q matches: %v, of cascadia %v", selector, page, typeName(n), n.Data, is, want.Match(n))
 		}
 	}
-	check(root)
+	compare(root)
 	for n := range root.Descendants() {
-		check(n)
+		compare(n)
 	}
 }
 

@@ -24,7 +24,7 @@ func NewNodes() *Nodes { return &Nodes{ids: make(map[*html.Node]int32)} }
 func (x *Nodes) id(n *html.Node) int32 {
 	id, ok := x.ids[n]
 	if !ok {
-		id = int32(len(x.ids)) //nolint:gosec // a page has fewer nodes
+		id = int32(len(x.ids))
 		x.ids[n] = id
 	}
 	return id
@@ -166,8 +166,8 @@ func (g *gatherer) node(n *html.Node) {
 		g.children(n)
 	}
 	id := g.m.nodes.id(n)
-	put(&g.texts.start, id, int32(from))    //nolint:gosec // a page is shorter
-	put(&g.texts.end, id, int32(g.b.Len())) //nolint:gosec // likewise
+	put(&g.texts.start, id, int32(from))
+	put(&g.texts.end, id, int32(g.b.Len()))
 }
 
 func (g *gatherer) children(n *html.Node) {

@@ -251,7 +251,7 @@ func (p *parser) escape() (string, error) {
 	case p.at < len(p.text) && strings.IndexByte(" \t\r\n\f", p.text[p.at]) >= 0:
 		p.at++
 	}
-	return string(rune(n)), nil //nolint:gosec // six digits at most
+	return string(rune(n)), nil
 }
 
 // value returns a text that is quoted, or a name.
@@ -335,11 +335,11 @@ func (p *parser) attribute(s *step) error {
 		if err != nil {
 			return err
 		}
-		if _, end, found := strings.Cut(p.rest(), "]"); !found {
+		end := strings.IndexByte(p.rest(), ']')
+		if end < 0 {
 			return p.fail("]")
-		} else {
-			p.at = len(p.text) - len(end)
 		}
+		p.at += end + 1
 		return p.attributeRegex(s, name, re)
 	}
 	if _, err := p.value(); err != nil {

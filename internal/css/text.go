@@ -80,7 +80,7 @@ func (m *Matcher) occurrences(all, text string) *occurrences {
 		if at >= 0 && at < i*stretch || i == 0 {
 			at = index(all, text, i*stretch)
 		}
-		o.next[i] = int32(at) //nolint:gosec // a page is shorter
+		o.next[i] = int32(at)
 	}
 	if m.found == nil {
 		m.found = make(map[string]*occurrences)

@@ -132,11 +132,11 @@ func (b *builder) count(held int) {
 // made returns the size of what the last token made, with the elements that it
 // opened.
 func (b *builder) made(opened int) int {
-	switch html.TokenType(b.parser.token.Uint()) { //nolint:gosec // it is one
+	switch html.TokenType(b.parser.token.Uint()) {
 	case html.TextToken:
 		return sizeNode + opened
 	case html.EndTagToken:
-		if text[atom.Atom(b.parser.name.Uint())] { //nolint:gosec // it is one
+		if text[atom.Atom(b.parser.name.Uint())] {
 			return sizeNode + opened
 		}
 		return opened
@@ -145,8 +145,9 @@ func (b *builder) made(opened int) int {
 			return opened
 		}
 		return sizeNode + b.parser.attributes.Len()*sizeRead // it is never open
+	default: // a comment, or a doctype
+		return sizeNode
 	}
-	return sizeNode
 }
 
 // text are elements whose content is one text, which comes with the end tag.
@@ -198,7 +199,7 @@ func (b *builder) opened() int {
 // adopts reports whether the last token may run the adoption agency algorithm, which
 // changes what is open anywhere (HTML standard section 13.2.6.4.7).
 func (b *builder) adopts() bool {
-	name := atom.Atom(b.parser.name.Uint()) //nolint:gosec // it is one
+	name := atom.Atom(b.parser.name.Uint())
 	return len(b.active) > 0 && (b.parser.token.Uint() == uint64(html.EndTagToken) || name == atom.A || name == atom.Nobr)
 }
 
@@ -212,7 +213,7 @@ func (b *builder) formatted() {
 			continue
 		}
 		e := v.Elem()
-		f := format{node, atom.Atom(e.FieldByName("DataAtom").Uint()), sizeNode + e.Field(attributesOf).Len()*sizeAttribute} //nolint:gosec // it is one
+		f := format{node, atom.Atom(e.FieldByName("DataAtom").Uint()), sizeNode + e.Field(attributesOf).Len()*sizeAttribute}
 		b.active = append(b.active[:min(i, len(b.active))], f)
 	}
 	b.active = b.active[:n]
@@ -223,7 +224,7 @@ func (b *builder) formatted() {
 // block in it, and at most eight.
 func (b *builder) adopted() int {
 	const most = 8
-	name := atom.Atom(b.parser.name.Uint()) //nolint:gosec // it is one
+	name := atom.Atom(b.parser.name.Uint())
 	if !b.adopts() {
 		return 0
 	}
