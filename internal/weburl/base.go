@@ -57,7 +57,7 @@ func (b *Base) Resolve(ref string) (string, error) {
 	}
 	u, ok := b.fastResolve(text, colon)
 	if !ok {
-		u, err = slowResolve(b, text)
+		u, err = slow(b, text)
 	}
 	return bounded(u, text, err)
 }

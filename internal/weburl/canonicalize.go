@@ -42,7 +42,7 @@ func canonicalize(text string) (string, error) {
 	}
 	u, ok := fastAbsolute(text, colon)
 	if !ok {
-		u, err = slowResolve(nil, text)
+		u, err = slow(nil, text)
 	}
 	return bounded(u, text, err)
 }

@@ -43,7 +43,7 @@ func classify(encoded, stops, doubts string) (table [256]byteClass) {
 }
 
 // appendEncoded appends text up to a stop, encoded and normalised, and returns
-// what is left of it. It declines stray percent signs and invalid UTF-8.
+// what is left of it. It declines invalid UTF-8.
 func appendEncoded(out []byte, text string, class *[256]byteClass) (_ []byte, rest string, ok bool) {
 	for {
 		n := 0
@@ -74,14 +74,14 @@ func appendEncoded(out []byte, text string, class *[256]byteClass) (_ []byte, re
 	}
 }
 
-// appendNormalEscape appends the escape that text starts with and returns its
-// size, or 0 where the percent sign is a stray one.
+// appendNormalEscape appends the escape that text starts with, or the percent sign
+// if it is a stray one, and returns its size.
 func appendNormalEscape(out []byte, text string) (_ []byte, size int) {
 	c, ok := unescape(text)
 	switch {
 	case !ok:
-		return out, 0
-	case isUnreserved(c):
+		return append(out, '%'), 1
+	case isUnreserved(c) && !completesEscape(out, c):
 		return append(out, c), 3
 	}
 	return appendEscape(out, c), 3

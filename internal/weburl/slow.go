@@ -13,6 +13,73 @@ import (
 // not used: its Semantic one corrupts IDNA hosts.
 var parser = whatwg.NewParser()
 
+// slow canonicalises what the fast path declined. The complete parser takes time in the
+// square of the segments of a path, and a page may have thousands of links of nothing
+// else; so it is given only the authority, where text has a path that the fast path
+// takes once it is written plainly.
+func slow(b *Base, text string) (string, error) {
+	spelt := plain(text)
+	colon := schemeLength(spelt)
+	if b != nil && spelt != "" && (colon == 0 || canonicalScheme(spelt[:colon]) != "") {
+		if u, ok := b.fastResolve(spelt, colon); ok {
+			return u, nil
+		}
+	}
+	head, path, ok := cutAuthority(spelt)
+	if !ok {
+		return slowResolve(b, text)
+	}
+	u, err := slowResolve(b, head)
+	if err != nil {
+		return slowResolve(b, text) // which fails before the path, and quotes all
+	}
+	out, ok := appendPath([]byte(u), len(u)-1, path)
+	if !ok {
+		return slowResolve(b, text)
+	}
+	return string(out), nil
+}
+
+// cutAuthority cuts the path and query, without the first slash, from a reference that
+// has an authority.
+func cutAuthority(text string) (head, path string, ok bool) {
+	start := 0
+	if colon := schemeLength(text); colon > 0 {
+		start = colon + len(":")
+	}
+	if !strings.HasPrefix(text[start:], "//") {
+		return "", "", false
+	}
+	start += len("//")
+	end := strings.IndexAny(text[start:], "/?")
+	if end <= 0 {
+		return "", "", false
+	}
+	end += start
+	return text[:end], strings.TrimPrefix(text[end:], "/"), true
+}
+
+// plain writes a reference as the parser takes it (URL standard, section 4.4): without
+// tabs and line ends, with slashes for the backslashes of the path, and with U+FFFD for
+// bytes that are not UTF-8.
+func plain(text string) string {
+	var b strings.Builder
+	query := false
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		query = query || r == '?'
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+		case r == '\\' && !query:
+			b.WriteByte('/')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 // slowResolve canonicalises a stripped, non-empty reference with the complete
 // parser. Without a base it must be an absolute URL.
 func slowResolve(b *Base, text string) (string, error) {
