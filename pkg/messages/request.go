@@ -30,6 +30,10 @@ type Request struct {
 	// Once is set for a host that failed lately: the request must not reach it a
 	// second time of itself, as HTTP clients have it when a connection breaks.
 	Once bool `json:"once,omitempty"`
+	// Follow is set where redirects from the URL led back to it: the fetcher follows
+	// those on the URL's origin itself, since it may have to be the same one that
+	// gets a cookie on the way and sends it back.
+	Follow bool `json:"follow,omitempty"`
 	// Run is the run of a scheduled crawl that the visit belongs to, 0 for the
 	// first; it is handed on to what is found on the page.
 	Run int64 `json:"run,omitempty"`
@@ -98,6 +102,9 @@ func (r *Request) appendJSON(b []byte) []byte {
 	if r.Once {
 		o.Bool("once", r.Once)
 	}
+	if r.Follow {
+		o.Bool("follow", r.Follow)
+	}
 	o.IntSet("run", r.Run)
 	o.TextSet("etag", r.ETag)
 	o.TextSet("last_modified", r.LastModified)
@@ -121,6 +128,7 @@ func (r *Request) readJSON(o *reader) {
 	o.millis("delay_ms", &r.Delay)
 	o.millis("interval_ms", &r.Interval)
 	o.Bool("once", &r.Once)
+	o.Bool("follow", &r.Follow)
 	o.Int64("run", &r.Run)
 	o.Text("etag", &r.ETag)
 	o.Text("last_modified", &r.LastModified)

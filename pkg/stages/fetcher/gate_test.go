@@ -79,3 +79,71 @@ func TestCookieGateAtTheSameURL(t *testing.T) {
 		})
 	}
 }
+
+// With follow, a gate by way of other URLs is passed in one turn, since only this
+// fetcher has its cookie. What leads elsewhere is told as the redirect that it is.
+func TestCookieGateByWayOfOtherURLs(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, withCookies, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.MaxRedirects = 6 })
+	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "User-agent: *\nDisallow: /closed\n")
+	})
+	var asked atomic.Int32
+	always := func(set ...string) func(string) ([]string, bool) {
+		return func(string) ([]string, bool) { return set, false }
+	}
+	by := func(cookie string) func(string) ([]string, bool) {
+		return func(c string) ([]string, bool) { return nil, strings.Contains(c, cookie) }
+	}
+	page := func(string) ([]string, bool) { return nil, true }
+	for _, hop := range []struct {
+		from, to string
+		open     func(string) ([]string, bool)
+	}{
+		{"/page", "/ask", by("pass=1")}, {"/ask", "/set", always()}, {"/set", "/page", always("pass=1")},
+		{"/circle", "/circle2", always()}, {"/circle2", "/circle", always("round=1")},
+		{"/spiral", "/spiral2", always()}, {"/spiral2", "/spiral", func(c string) ([]string, bool) { return []string{fmt.Sprintf("n%d=1", len(c))}, false }},
+		{"/old", "/new", always()}, {"/new", "", page},
+		{"/away", "/away2", always()}, {"/away2", "http://elsewhere.example/", always()},
+		{"/shut", "/closed", always()}, {"/closed", "/shut", always("pass=1")},
+		{"/gone", "/missing", always()},
+	} {
+		s.gate(hop.from, hop.to, &asked, hop.open)
+	}
+	for _, c := range []struct {
+		path     string
+		follow   bool
+		class    messages.Class
+		location string
+		asked    int32
+	}{
+		{"/page", false, messages.Redirect, "/ask", 1},
+		{"/page", true, messages.OK, "", 4},
+		{"/page", true, messages.OK, "", 1}, // it has the cookie
+		{"/circle", true, messages.ClientError, "", 4},
+		{"/spiral", true, messages.ClientError, "", 7},
+		{"/old", true, messages.Redirect, "/new", 2},
+		{"/away", true, messages.Redirect, "http://elsewhere.example/", 2},
+		{"/shut", true, messages.Redirect, "/closed", 1},
+		{"/gone", true, messages.Redirect, "/missing", 1}, // beside the one that is not there
+	} {
+		asked.Store(0)
+		req := request(s.url(c.path))
+		req.Follow = c.follow
+		h := s.handle1(req, 1)
+		h.wants(t, c.class)
+		want := c.location
+		if strings.HasPrefix(want, "/") {
+			want = s.url(want)
+		}
+		if h.Location != want || asked.Load() != c.asked {
+			t.Errorf("%s: location %q, want %q; %d requests, want %d", c.path, h.Location, want, asked.Load(), c.asked)
+		}
+		if c.class == messages.OK && (h.page.URL != req.URL || string(h.body) != "the page") {
+			t.Errorf("%s: page of %s: %s", c.path, h.page.URL, h.body)
+		}
+		if c.class == messages.ClientError && h.Error != "redirects in a circle, whatever cookies are sent" {
+			t.Errorf("%s: %s", c.path, h.Error)
+		}
+	}
+}

@@ -19,19 +19,26 @@ type sentRequest struct{ url, cookie string }
 // followItself follows redirects to what the crawl takes for the URL it asked
 // for, as from /a to /a;jsessionid=1, or to /a again with a cookie: to the frontier
 // that is the URL whose visit this is, so it could not send it, and the page would
-// be lost. What they lead to is the page of that URL. It returns an error only if
-// ctx is done.
+// be lost. What they lead to is the page of that URL. If the frontier says so, it
+// follows all redirects on the origin, which have led back to the URL before. It
+// returns an error only if ctx is done.
 func (f *Fetcher) followItself(ctx context.Context, t *turn) error {
 	rules := f.rules.Of(t.req.Crawl, t.spec.Spec)
+	most := maxOwnHops
+	if t.req.Follow {
+		most = max(most, t.spec.MaxRedirects)
+	}
 	var sent []sentRequest
+	var last turn // whose reply redirected
 	for {
 		next, ok := redirected(&t.ask, t.reply)
-		if !ok || rules.Normalize(next) != t.req.URL {
-			return nil
+		itself := ok && rules.Normalize(next) == t.req.URL
+		if !itself && !(ok && t.mayPass(next)) {
+			break
 		}
 		// The same request again has the same answer; with another cookie it may not.
 		sent = append(sent, sentRequest{t.ask.url, t.ask.cookie})
-		if len(sent) > maxOwnHops || slices.Contains(sent, sentRequest{next, f.cookieFor(t, next)}) {
+		if len(sent) > most || slices.Contains(sent, sentRequest{next, f.cookieFor(t, next)}) {
 			t.reply.failed(t.loop())
 			return nil
 		}
@@ -41,10 +48,26 @@ func (f *Fetcher) followItself(ctx context.Context, t *turn) error {
 			t.reply.class, t.reply.text = messages.RobotsDenied, "robots.txt: "+t.group.Rule(path)
 			return nil
 		}
+		last = *t
 		if err := f.hop(ctx, t, next); err != nil {
 			return err
 		}
 	}
+	// The page of another URL is for the frontier to send; a failure on the way is
+	// one of this visit.
+	if c := t.reply.class; rules.Normalize(t.ask.url) != t.req.URL && c != messages.Redirect && !c.Retryable() && len(sent) > 0 {
+		t.release()
+		last.reply.asked(t.reply)
+		t.ask, t.reply = last.ask, last.reply
+	}
+	return nil
+}
+
+// mayPass reports whether a redirect to next may be part of a circle that leads
+// back to the URL of the visit, and that is for this fetcher to follow. What
+// robots.txt forbids is left to the frontier, which says so of next.
+func (t *turn) mayPass(next string) bool {
+	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && (t.group == nil || t.group.Allowed(weburl.Path(next)))
 }
 
 // cookieFor returns the Cookie field that a request for url would be sent with now.
@@ -54,16 +77,22 @@ func (f *Fetcher) cookieFor(t *turn, url string) string {
 	return f.client.cookie(&next)
 }
 
-// loop is the failure of a URL that redirects to itself. A site that wants a
-// cookie back is told apart.
+// loop is the failure of a URL that redirects to itself, or in a circle. A site
+// that wants a cookie back is told apart.
 func (t *turn) loop() *failure {
+	if t.req.Follow {
+		return errCircle
+	}
 	if len(t.reply.header["Set-Cookie"]) > 0 && !t.ask.manner.cookies {
 		return fail(messages.ClientError, "redirects to itself and sets a cookie: the site may let in who sends it back (cookies: true)")
 	}
 	return errItself
 }
 
-var errItself = fail(messages.ClientError, "redirects to itself")
+var (
+	errItself = fail(messages.ClientError, "redirects to itself")
+	errCircle = fail(messages.ClientError, "redirects in a circle, whatever cookies are sent")
+)
 
 // hop asks for next in the same turn, when the host has had its rest.
 func (f *Fetcher) hop(ctx context.Context, t *turn, next string) error {

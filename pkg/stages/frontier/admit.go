@@ -75,7 +75,8 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		crawl.LatestRun, crawl.dirty = found.Run, true
 	}
 	salt := crawl.saltFor(m.Crawl)
-	if s.recent.covers(found, crawl.Run, salt, id.hash) {
+	mayBeGate := m.Source == messages.SourceRedirect && rules.cookies
+	if !mayBeGate && s.recent.covers(found, crawl.Run, salt, id.hash) {
 		candidatesTotal.known.Inc()
 		return nil
 	}
@@ -180,6 +181,11 @@ func (s *shard) queue(r *record, id urlID, h *host, now int64) error {
 // site may be back, or the spec another. One that a later run of the crawl has
 // found is visited again.
 func (s *shard) again(r, found *record, id urlID, source messages.Source, rules *rules, now int64) error {
+	if source == messages.SourceRedirect {
+		if retried, err := s.meetGate(r, found, id, rules, now); err != nil || retried {
+			return err
+		}
+	}
 	nearer := found.Depth < r.Depth
 	fed := source == messages.SourceSeed
 	if fed {

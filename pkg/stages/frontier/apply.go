@@ -301,11 +301,12 @@ func (s *shard) fail(r *record, id urlID, reason string, rules *rules, now int64
 }
 
 // end moves a URL to the end of its visit, and plans the next if there is to be
-// one: at once, if a later run of the crawl has found the URL meanwhile.
+// one: at once, if a later run of the crawl has found the URL meanwhile, or if
+// redirects have led back to it.
 func (s *shard) end(r *record, id urlID, to State, reason string, rules *rules, now int64) error {
 	r.Due = 0
 	s.move(r, id, to, reason, now)
-	if r.Run > r.SentRun {
+	if r.Run > r.SentRun || r.gateDue() {
 		return s.revisit(r, id, rules, now)
 	}
 	s.plan(r, id, now)

@@ -304,6 +304,7 @@ func (s *shard) head(h *host, w *work) (*record, urlID, error) {
 func (s *shard) send(r *record, id urlID, h *host, now int64) (*request, error) {
 	r.Sent++
 	r.SentRun = r.Run
+	r.GateTried = r.Gate
 	sentTotal.Inc()
 	return s.launch(r, id, h, now)
 }
@@ -340,7 +341,7 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 		Crawl: req.id.crawl, Rev: rules.Rev, URL: req.URL, Visit: req.visit(req.id.hash), Attempt: req.Sent,
 		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects, Run: req.SentRun,
 		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
-		Once: req.host.polite.Failing(),
+		Once: req.host.polite.Failing(), Follow: req.GateTried,
 	}
 	if req.Digest != 0 { // there is a page that the response may be the same as
 		m.ETag, m.LastModified = req.ETag, req.LastModified

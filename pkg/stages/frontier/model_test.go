@@ -293,8 +293,12 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 		}
 	case messages.Redirect:
 		res.Status = 301
+		to := g.anyURLs(1)
+		if req.Redirects > 0 && draw(g, "back", true, true, false) {
+			to = []messages.Candidate{{URL: req.Referrer}}
+		}
 		g.feedLogged(&messages.Candidates{
-			Crawl: req.Crawl, Source: messages.SourceRedirect, Depth: req.Depth, Redirects: 1, Run: req.Run, URLs: g.anyURLs(1),
+			Crawl: req.Crawl, Source: messages.SourceRedirect, Depth: req.Depth, Redirects: req.Redirects + 1, Referrer: req.URL, Run: req.Run, URLs: to,
 		})
 	case messages.ServerError, messages.Throttled:
 		res.Status = 429
@@ -355,6 +359,7 @@ func drawSpec(t *rapid.T) *messages.Spec {
 	spec.Scope = rapid.SampledFrom([]messages.Scope{messages.ScopeHost, messages.ScopeDomain, messages.ScopeAny}).Draw(t, "scope")
 	spec.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByHost, messages.GroupByDomain}).Draw(t, "group by")
 	spec.Breaker.Probes = rapid.SampledFrom([]int{1, 1000}).Draw(t, "probes")
+	spec.Cookies = new(rapid.Bool().Draw(t, "cookies"))
 	for range rapid.IntRange(0, 3).Draw(t, "changes") {
 		alter(t, &spec)
 	}
@@ -369,7 +374,7 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
-		"scope", "group_by", "sources",
+		"scope", "group_by", "sources", "cookies",
 	}).Draw(t, "alter") {
 	case "group_by":
 		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain}).Draw(t, "group by")
@@ -405,6 +410,8 @@ func alter(t *rapid.T, s *messages.Spec) {
 		s.Schedule = rapid.SampledFrom([]string{"", "@every 1h", "@every 6h"}).Draw(t, "schedule")
 	case "robots":
 		s.Robots = rapid.SampledFrom([]messages.Robots{messages.RobotsObey, messages.RobotsIgnore}).Draw(t, "robots")
+	case "cookies":
+		s.Cookies = new(rapid.Bool().Draw(t, "cookies"))
 	case "jitter":
 		s.Jitter = rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "jitter")
 	}
@@ -415,8 +422,8 @@ func describeSpec(s *messages.Spec) string {
 	if s.MaxDepth != nil {
 		depth = fmt.Sprint(*s.MaxDepth)
 	}
-	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, robots %s, probes %d, sources %s",
-		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Robots, s.Breaker.Probes, mustText(s.Sources))
+	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, robots %s, probes %d, sources %s, cookies %t",
+		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
 }
 
 func (g *game) changeSpec() {

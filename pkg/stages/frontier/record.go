@@ -52,6 +52,8 @@ type record struct {
 	Redirects int
 	Reason    string // why it is excluded, or has failed; with Warned, what of its page could not be read
 	Warned    bool   // its page was read in part
+	Gate      bool   // redirects from it led back to it, where cookies are kept: its requests follow them
+	GateTried bool   // a request that follows them was sent
 	Arrival   uint64 // order of discovery in the partition
 	Due       int64  // of the next attempt or, after an end, of the next visit, in the partition's time; 0 if none is planned
 	Changed   int64  // last change of State, Unix ms
@@ -98,31 +100,21 @@ func (v *visited) empty() bool { return v.Class == "" && v.Content == 0 && len(v
 // recordFormat is the first byte of an encoded record.
 const recordFormat = 2
 
-// Bits of the byte after priority.
+// Bits of the byte after priority, in the order of record.flags.
 const (
-	flagSeed    = 1 << iota // fed by a person or a program
-	flagVisited             // the visited part follows
-	flagFetched             // a page came
-	flagWarned              // its page was read in part
+	flagSeed      = 1 << iota // fed by a person or a program
+	flagVisited               // the visited part follows
+	flagFetched               // a page came
+	flagWarned                // its page was read in part
+	flagGate                  // redirects led back to it
+	flagGateTried             // and it was sent since
 )
 
 // append encodes the record: small numbers as varints, text with its length.
 // Most records are of URLs that wait for their first request, and have the
 // short form.
 func (r *record) append(b []byte) []byte {
-	flags := byte(0)
-	if r.Seed {
-		flags |= flagSeed
-	}
-	if r.Fetched {
-		flags |= flagFetched
-	}
-	if r.Warned {
-		flags |= flagWarned
-	}
-	if !r.visited.empty() {
-		flags |= flagVisited
-	}
+	flags := r.flags()
 	b = append(b, recordFormat, byte(r.State), r.Priority, flags)
 	for _, n := range [...]int{int(r.Round), int(r.Parsed), r.Sent, r.Failures, r.Depth, r.Redirects} {
 		b = binary.AppendUvarint(b, uint64(n))
@@ -138,6 +130,16 @@ func (r *record) append(b []byte) []byte {
 		b = r.visited.append(b)
 	}
 	return b
+}
+
+func (r *record) flags() byte {
+	flags := byte(0)
+	for i, is := range [...]bool{r.Seed, !r.visited.empty(), r.Fetched, r.Warned, r.Gate, r.GateTried} {
+		if is {
+			flags |= 1 << i
+		}
+	}
+	return flags
 }
 
 func (v *visited) append(b []byte) []byte {
@@ -169,7 +171,10 @@ func decodeRecord(b []byte) (*record, error) {
 	if len(b) < 4 || b[0] != recordFormat {
 		return nil, errRecord
 	}
-	r := &record{State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0}
+	r := &record{
+		State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
+		Gate: b[3]&flagGate != 0, GateTried: b[3]&flagGateTried != 0,
+	}
 	d := decoder{b: b[4:]}
 	r.Round, r.Parsed, r.Sent, r.Failures = uint32(d.uint()), uint32(d.uint()), int(d.uint()), int(d.uint())
 	r.Depth, r.Redirects, r.Arrival = int(d.uint()), int(d.uint()), d.uint()

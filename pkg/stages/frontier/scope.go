@@ -43,6 +43,7 @@ type rules struct {
 	recrawl          []recrawlRule
 	normalize        *weburl.Normalizer
 	traps            traps.Limits
+	cookies          bool   // are kept for some URLs
 	pace             pace   // of hosts that no source names
 	sources          []pace // as in the spec
 }
@@ -95,6 +96,7 @@ func compile(spec stages.Revised) (*rules, error) {
 		r.recrawl = append(r.recrawl, recrawlRule{match, least, max(least, time.Duration(c.Max))})
 	}
 	r.normalize = weburl.NewNormalizer(normalize)
+	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s messages.SourceRule) bool { return keeps(s.Cookies) })
 	return r, r.compilePaces()
 }
 

@@ -1,0 +1,120 @@
+package frontier
+
+import (
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+func keepCookies(s *messages.Spec) { s.Cookies = new(true) }
+
+// redirects answers the request under way for a URL with a redirect: the target
+// comes before the result, or after it.
+func (w *world) redirects(from, to string, count int, resultFirst bool) {
+	w.t.Helper()
+	if resultFirst {
+		w.result(from, class(messages.Redirect))
+	}
+	w.feedRedirect(from, to, count)
+	if !resultFirst {
+		w.result(from, class(messages.Redirect))
+	}
+}
+
+func (w *world) follows(url string) bool {
+	w.t.Helper()
+	m, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL(url)}])
+	w.must(err)
+	return m.Follow
+}
+
+// A URL whose redirects lead back to it is visited once more where cookies are kept,
+// with a request that follows them, and not a third time.
+func TestCookieGateIsVisitedAgain(t *testing.T) {
+	const page, set, ask = "https://a.test/page", "https://a.test/set", "https://a.test/ask"
+	for _, restart := range []bool{false, true} {
+		w := newWorld(t, keepCookies)
+		w.seed("https://a.test/")
+		w.wantSent(w.dispatch(10), "https://a.test/")
+		w.link(1, page)
+		w.wantSent(w.dispatch(10), page)
+		if w.follows(page) {
+			t.Error("the first request follows redirects")
+		}
+		w.redirects(page, set, 1, false)
+		w.wantSent(w.dispatch(10), set)
+		w.redirects(set, ask, 2, false)
+		w.wantSent(w.dispatch(10), ask)
+		w.redirects(ask, page, 3, false)
+		w.wantState(page, Queued, "")
+		if restart {
+			w.restart()
+		}
+		w.wantSent(w.dispatch(10), page)
+		if !w.follows(page) {
+			t.Error("the second request does not follow redirects")
+		}
+		w.redirects(page, set, 1, false) // the fetcher could not
+		w.wantState(page, Done, "")
+		w.redirects(set, page, 2, true) // whatever comes late
+		w.wantSent(w.dispatch(10))
+		w.wantState(page, Done, "")
+	}
+}
+
+// The circle may be seen before the result of its first redirect is.
+func TestCookieGateIsSeenBeforeItsResult(t *testing.T) {
+	const page, set = "https://a.test/page", "https://a.test/set"
+	w := newWorld(t, keepCookies)
+	w.seed(page)
+	w.wantSent(w.dispatch(10), page)
+	w.feedRedirect(page, set, 1)
+	w.wantSent(w.dispatch(10), set)
+	w.redirects(set, page, 2, false)
+	w.wantState(page, InFlight, "")
+	w.result(page, class(messages.Redirect))
+	w.wantSent(w.dispatch(10), page)
+	if !w.follows(page) {
+		t.Error("the second request does not follow redirects")
+	}
+}
+
+func (w *world) feedRedirect(from, to string, count int) {
+	w.t.Helper()
+	m := &messages.Candidates{
+		Crawl: "c", Source: messages.SourceRedirect, Referrer: from, Depth: 1, Redirects: count, URLs: []messages.Candidate{{URL: to}},
+	}
+	_, err := w.shard.candidates(m, 1, w.at())
+	w.must(err)
+	w.must(w.shard.commit(w.at()))
+}
+
+// What is no circle, or no gate, is not visited again.
+func TestOtherRedirectsToKnownURLs(t *testing.T) {
+	const page, set = "https://a.test/page", "https://a.test/set"
+	for name, c := range map[string]struct {
+		spec func(*messages.Spec)
+		do   func(w *world)
+	}{
+		"no cookies are kept": {nil, func(w *world) { w.redirects(set, page, 2, false) }},
+		"cookies of another source": {func(s *messages.Spec) {
+			s.Sources = []messages.SourceRule{{Hosts: []string{"b.test"}, Access: messages.Access{Cookies: new(true)}}}
+		}, func(w *world) { w.redirects(set, page, 2, false) }},
+		"another URL redirects to it": {keepCookies, func(w *world) {
+			w.link(1, "https://a.test/other")
+			w.dispatch(10)
+			w.redirects("https://a.test/other", page, 1, false)
+		}},
+		"a link leads to it": {keepCookies, func(w *world) { w.link(2, page) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.spec)
+			w.seed(page)
+			w.wantSent(w.dispatch(10), page)
+			w.redirects(page, set, 1, false)
+			w.wantSent(w.dispatch(10), set)
+			c.do(w)
+			w.wantState(page, Done, "")
+		})
+	}
+}
