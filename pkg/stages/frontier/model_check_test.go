@@ -593,6 +593,7 @@ func (m *model) check() {
 	m.checkHosts(st)
 	m.checkIndexes(st)
 	m.checkSchedules()
+	m.checkAddresses()
 	m.checkRules(st)
 }
 
@@ -846,6 +847,19 @@ const (
 	longestRecrawl = 5*time.Hour + 5*time.Hour/16
 	longestRun     = 6 * time.Hour
 )
+
+// checkAddresses: what addresses count is under way, and no more.
+func (m *model) checkAddresses() {
+	under := make(map[string]int)
+	for _, req := range m.shard.inFlight {
+		under[req.ip]++
+	}
+	for ip, a := range m.addresses.byIP {
+		if a.inFlight != under[ip] {
+			m.Fatalf("address %s counts %d requests under way, there are %d", ip, a.inFlight, under[ip])
+		}
+	}
+}
 
 // checkSchedules: no crawl waits longer for its next run than its schedule says.
 func (m *model) checkSchedules() {

@@ -167,6 +167,9 @@ func (g *game) crashes() {
 	t.end = draw(g, "dies", beforeCommit, beforePublish, whilePublishes, beforeNotes)
 	t.publish = g.number("published", 0, 3)
 	machine := draw(g, "the machine", false, false, true)
+	if !machine && draw(g, "the process goes on", false, true) { // the partition left it, and comes back
+		g.stays = g.addresses
+	}
 	g.Logf("turn %+v, ended by a crash of the machine: %v", t, machine)
 	g.play(t)
 	g.catchUpSomehow(func(hold bool) { g.crash(machine, hold) })
@@ -283,6 +286,9 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 	res := &messages.Result{
 		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Class: class, BytesWire: 10,
 	}
+	if g.specs[req.Crawl].GroupBy == messages.GroupByIP {
+		res.IP = draw(g, "address", "192.0.2.1", "192.0.2.2")
+	}
 	switch class {
 	case messages.OK:
 		res.Status, res.Digest, res.ETag = 200, draw(g, "digest", "0123456789abcdef", "fedcba9876543210"), "e"
@@ -357,7 +363,7 @@ func drawSpec(t *rapid.T) *messages.Spec {
 	spec.MaxDelay, spec.MaxAttempts = messages.Duration(10*time.Second), 3
 	spec.Breaker = messages.Breaker{Failures: 2, Wait: messages.Duration(10 * time.Second), MaxWait: messages.Duration(time.Minute)}
 	spec.Scope = rapid.SampledFrom([]messages.Scope{messages.ScopeHost, messages.ScopeDomain, messages.ScopeAny}).Draw(t, "scope")
-	spec.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByHost, messages.GroupByDomain}).Draw(t, "group by")
+	spec.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
 	spec.Breaker.Probes = rapid.SampledFrom([]int{1, 1000}).Draw(t, "probes")
 	spec.Cookies = new(rapid.Bool().Draw(t, "cookies"))
 	for range rapid.IntRange(0, 3).Draw(t, "changes") {

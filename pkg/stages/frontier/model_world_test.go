@@ -32,11 +32,13 @@ type river struct {
 	*machine
 	model *model
 
-	disk  *vfs.MemFS
-	store *Store
-	shard *shard
-	held  *loader // not collected yet
-	epoch uint64
+	disk      *vfs.MemFS
+	store     *Store
+	shard     *shard
+	addresses *addresses // of the process
+	stays     *addresses // they are those of the next owner too
+	held      *loader    // not collected yet
+	epoch     uint64
 
 	specs    map[string]*messages.Spec
 	compiled map[string]*rules
@@ -138,8 +140,12 @@ func (r *river) openStore() {
 // looked up on the disk; that may be held for as long as the test likes.
 func (r *river) openShard(hold bool) {
 	clock := r.process()
+	r.addresses, r.stays = r.stays, nil
+	if r.addresses == nil {
+		r.addresses = newAddresses(clock.now)
+	}
 	s, err := openShard(context.Background(), r.store, shardOptions{
-		epoch: r.epoch, clock: clock, specs: r, maxHosts: maxModelHosts, addresses: newAddresses(clock.now), log: slog.New(slog.DiscardHandler),
+		epoch: r.epoch, clock: clock, specs: r, maxHosts: maxModelHosts, addresses: r.addresses, log: slog.New(slog.DiscardHandler),
 	})
 	r.must(err)
 	r.shard, r.held = s, s.loader
