@@ -338,7 +338,7 @@ func (p *partition) describe(h *host) (HostStatus, error) {
 		p.describeWait(&st, h, rules, p.time.now())
 	}
 	if h.grouped {
-		err = p.describeLine(&st, h, p.f.now())
+		err = p.describeLine(&st, h, p.time.now())
 	}
 	if parked(h) {
 		st.Why = "parked"
