@@ -78,7 +78,7 @@ func (c *deadListCmd) Run() error {
 			return nil
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		shown.Fprintln(t, "SEQ\tTIME\tSTAGE\tCRAWL\tREDRIVEN\tURL\tREASON")
+		shown.Fprintf(t, "SEQ\tTIME\tSTAGE\tCRAWL\tREDRIVEN\tURL\tREASON\n")
 		for _, l := range letters {
 			shown.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", l.Seq, l.Time.Local().Format(time.DateTime), l.Stage, l.Crawl, l.Redriven, short(l.URL), messages.Clip(l.Reason))
 		}

@@ -64,7 +64,7 @@ func (c *hostsCmd) show(hosts []frontier.HostStatus) error {
 		return nil
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	shown.Fprintln(t, "HOST\tQUEUED\tUNDER WAY\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR")
+	shown.Fprintf(t, "HOST\tQUEUED\tUNDER WAY\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR\n")
 	for _, h := range hosts {
 		why := "-"
 		if h.Why != "" {

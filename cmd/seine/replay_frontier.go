@@ -126,7 +126,7 @@ func printRebuilt(w io.Writer, all []*frontier.Rebuilt, state string) {
 		return
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shown.Fprintln(t, "PARTITION\tSNAPSHOT\tMESSAGES SINCE\tIN FETCH\tHOSTS\tURLS\t")
+	shown.Fprintf(t, "PARTITION\tSNAPSHOT\tMESSAGES SINCE\tIN FETCH\tHOSTS\tURLS\t\n")
 	total := make(map[string]*frontier.Counters)
 	for _, p := range all {
 		age, urls := "none", int64(0)

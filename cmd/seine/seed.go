@@ -248,7 +248,7 @@ func (f *feeder) complain(bad []messages.BadSeed) {
 	for _, b := range bad {
 		switch f.bad++; {
 		case f.bad <= maxComplaints:
-			shown.Fprintf(os.Stderr, "seine: %q: %v\n", messages.Clip(b.Text), b.Err)
+			shown.Fprintf(os.Stderr, "seine: \"%s\": %v\n", messages.Clip(b.Text), b.Err)
 		case f.bad == maxComplaints+1:
 			shown.Fprintln(os.Stderr, "seine: … and more")
 		}

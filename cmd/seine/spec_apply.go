@@ -125,7 +125,7 @@ func (c *specListCmd) Run() error {
 			return err
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		shown.Fprintln(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS")
+		shown.Fprintf(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS\n")
 		for _, name := range names {
 			_, s, err := specOf(ctx, bus, name)
 			if err != nil {

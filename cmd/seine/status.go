@@ -139,14 +139,14 @@ func (c *statusCmd) show(o *overview.Overview) {
 // printOverview writes an overview for a person, in 80 columns.
 func printOverview(w io.Writer, o *overview.Overview) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shown.Fprintln(t, "STAGE\tPROCESSES\tMESSAGES/S\tWAITING\tHELD\tREDELIVERED\tDEAD\t")
+	shown.Fprintf(t, "STAGE\tPROCESSES\tMESSAGES/S\tWAITING\tHELD\tREDELIVERED\tDEAD\t\n")
 	for _, s := range o.Stages {
 		shown.Fprintf(t, "%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t\n",
 			s.Name, s.Instances, s.Rate, count(s.Lag), count(s.InFlight), count(s.Redelivered), count(s.Dead))
 	}
 	_ = t.Flush()
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shown.Fprintln(t, "\nSTREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t")
+	shown.Fprintf(t, "\nSTREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t\n")
 	for i := range o.Streams {
 		s := &o.Streams[i]
 		full := "-"
