@@ -14,7 +14,10 @@ import (
 )
 
 // Store keeps the states of crawls in BucketMeta.
-type Store struct{ kv jetstream.KeyValue }
+type Store struct {
+	bus *stages.Bus
+	kv  jetstream.KeyValue
+}
 
 // OpenStore returns the store of a cluster.
 func OpenStore(ctx context.Context, b *stages.Bus) (*Store, error) {
@@ -22,7 +25,7 @@ func OpenStore(ctx context.Context, b *stages.Bus) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	return &Store{kv}, nil
+	return &Store{b, kv}, nil
 }
 
 // ErrChanged is returned for a state that somebody else has changed since it was
@@ -33,17 +36,14 @@ var ErrChanged = errors.New("the alerts of the crawl were changed by another pro
 // none. One that cannot be read counts as none.
 func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
 	var st State
-	e, err := s.kv.Get(ctx, messages.KeyAlerts(crawl))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return st, 0, nil
-	}
+	text, rev, err := s.bus.ReadKey(ctx, messages.BucketMeta, messages.KeyAlerts(crawl))
 	if err != nil {
 		return st, 0, fmt.Errorf("read the alerts of crawl %s: %w", crawl, err)
 	}
-	if jsontext.Unmarshal(e.Value(), &st) != nil || st.V != 1 {
+	if rev != 0 && (jsontext.Unmarshal(text, &st) != nil || st.V != 1) {
 		st = State{} // of another build: what is wrong will be found again
 	}
-	return st, e.Revision(), nil
+	return st, rev, nil
 }
 
 // Save stores the state of a crawl over the one of that revision, and returns the

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
+
+	"seine/pkg/stages"
 )
 
 // oldest finds since when a message waits for each stage: the first one that has
@@ -21,7 +23,7 @@ type oldest struct {
 }
 
 // look asks for the first message that waits for a consumer, if any does.
-func (o *oldest) look(ctx context.Context, s jetstream.Stream, stage string, c *jetstream.ConsumerInfo) error {
+func (o *oldest) look(ctx context.Context, bus *stages.Bus, stage string, c *jetstream.ConsumerInfo) error {
 	after, waiting := c.Delivered.Stream, c.NumPending > 0
 	if c.Config.AckPolicy == jetstream.AckAllPolicy {
 		after, waiting = c.AckFloor.Stream, waiting || c.NumAckPending > 0
@@ -29,7 +31,7 @@ func (o *oldest) look(ctx context.Context, s jetstream.Stream, stage string, c *
 	if !waiting {
 		return nil
 	}
-	m, err := s.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(c.Config.FilterSubject))
+	m, err := bus.AskLeader(ctx, c.Stream, stages.Lookup{Seq: after + 1, Next: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil // it has been read meanwhile
 	}

@@ -5,7 +5,6 @@ package overview
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -173,7 +172,7 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 		for _, c := range consumers {
 			if stage := stageOf(c.Config.Durable); stage != "" {
 				add(byStage, stage, c)
-				looks.Go(func() error { return first.look(ctx, s, stage, c) })
+				looks.Go(func() error { return first.look(ctx, bus, stage, c) })
 			}
 		}
 	}
@@ -269,13 +268,9 @@ func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
 
 // Names returns the names of the crawls that have a spec, or were fed.
 func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
-	kv, err := bus.JS.KeyValue(ctx, messages.BucketCrawls)
+	keys, err := bus.Keys(ctx, messages.BucketCrawls)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketCrawls, err)
-	}
-	keys, err := kv.Keys(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil, fmt.Errorf("list crawls: %w", err)
+		return nil, err
 	}
 	names := make(map[string]bool)
 	deleted := make(map[string]bool)
@@ -299,7 +294,7 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 			name := messages.CrawlOf(subject)
 			if deleted[name] && !names[name] {
 				// Until the deletion is done, what is there is of the deleted crawl.
-				if deleted[name], err = beingDeleted(ctx, kv, name); err != nil {
+				if deleted[name], err = beingDeleted(ctx, bus, name); err != nil {
 					return nil, err
 				}
 			}
@@ -311,12 +306,12 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 }
 
 // beingDeleted reports whether the deletion of a crawl is not done yet.
-func beingDeleted(ctx context.Context, kv jetstream.KeyValue, crawl string) (bool, error) {
-	e, err := kv.Get(ctx, messages.KeyDeletion(crawl))
+func beingDeleted(ctx context.Context, bus *stages.Bus, crawl string) (bool, error) {
+	value, rev, err := bus.ReadKey(ctx, messages.BucketCrawls, messages.KeyDeletion(crawl))
 	if err != nil {
 		return false, fmt.Errorf("look at the deletion of crawl %s: %w", crawl, err)
 	}
-	d, err := messages.DecodeDeletion(e.Value(), e.Revision())
+	d, err := messages.DecodeDeletion(value, rev)
 	return err == nil && !d.Done, err
 }
 

@@ -2,11 +2,8 @@ package overview
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/jsontext"
 	"seine/pkg/messages"
@@ -23,20 +20,16 @@ type Robots struct {
 
 // RobotsOf returns what is known of the robots.txt of a host, by http and https.
 func RobotsOf(ctx context.Context, bus *stages.Bus, host string) (all []Robots, err error) {
-	kv, err := bus.JS.KeyValue(ctx, messages.BucketRobots)
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketRobots, err)
-	}
 	for _, scheme := range []string{"https://", "http://"} {
-		e, err := kv.Get(ctx, messages.HashURL(scheme+host).String())
-		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			continue
-		}
+		text, rev, err := bus.ReadKey(ctx, messages.BucketRobots, messages.HashURL(scheme+host).String())
 		if err != nil {
 			return nil, fmt.Errorf("read the robots.txt of %s: %w", host, err)
 		}
+		if rev == 0 {
+			continue
+		}
 		var r Robots
-		if err := jsontext.Unmarshal(e.Value(), &r); err != nil {
+		if err := jsontext.Unmarshal(text, &r); err != nil {
 			return nil, fmt.Errorf("read the robots.txt of %s: %w", host, err)
 		}
 		all = append(all, r)

@@ -59,12 +59,37 @@ func (r *Role) answers() bool { return len(r.Subscribe) > 1 }
 func (in *Installation) UsersConf(keys map[string]string) string {
 	var b strings.Builder
 	b.WriteString(confHead)
-	b.WriteString("\ninclude \"roles.conf\"\n\naccounts {\n  SEINE {\n    jetstream: enabled\n    users: [\n")
+	b.WriteString("\ninclude \"roles.conf\"\n\naccounts {\n")
+	border := in.border()
+	var accounts []string
+	users := make(map[string][]Role)
 	for _, r := range in.All() {
-		fmt.Fprintf(&b, "      # %s\n      { nkey: %s, permissions: $%s }\n", r.Name, keys[r.Name], variable(r.Name))
+		if users[r.account()] == nil {
+			accounts = append(accounts, r.account())
+		}
+		users[r.account()] = append(users[r.account()], r)
 	}
-	b.WriteString("    ]\n  }\n}\n")
+	for _, name := range accounts {
+		fmt.Fprintf(&b, "  %s {\n", name)
+		if name == account {
+			b.WriteString("    jetstream: enabled\n")
+		}
+		writeLines(&b, "exports", border.exports[name])
+		writeLines(&b, "imports", border.imports[name])
+		b.WriteString("    users: [\n")
+		for _, r := range users[name] {
+			fmt.Fprintf(&b, "      # %s\n      { nkey: %s, permissions: $%s }\n", r.Name, keys[r.Name], variable(r.Name))
+		}
+		b.WriteString("    ]\n  }\n")
+	}
+	b.WriteString("}\n")
 	return b.String()
+}
+
+func writeLines(b *strings.Builder, what string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "    %s: [\n      %s\n    ]\n", what, strings.Join(lines, "\n      "))
+	}
 }
 
 // Table is what every role may do, in Markdown.

@@ -16,20 +16,20 @@ var pipeline = []string{
 func look() []Grants {
 	streams := info(pipeline...)
 	for _, s := range pipeline {
-		streams.Subjects = append(streams.Subjects, "$JS.API.CONSUMER.LIST."+s, "$JS.API.DIRECT.GET."+s, "$JS.API.DIRECT.GET."+s+".>")
+		streams.Subjects = append(streams.Subjects, "$JS.API.CONSUMER.LIST."+s, "$JS.API.STREAM.MSG.GET."+s)
 	}
 	streams.Why = "see how full streams are, how far their readers, and since when a message waits"
-	return append(join(), streams, questions(), ended(), specs(">"),
-		Grants{"see what runs", []string{"$SRV.INFO"}},
-		Grants{"see alerts, and what robots.txt says", []string{
-			get(messages.BucketMeta, "alerts.*"), "$JS.API.STREAM.INFO." + kv(messages.BucketRobots), get(messages.BucketRobots, ">"),
+	return append(join(), streams, questions(), ended(), readSpecs(),
+		Grants{Why: "see what runs", Subjects: []string{"$SRV.INFO"}},
+		Grants{Why: "see alerts, and what robots.txt says", Subjects: []string{
+			"$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketRobots),
 		}},
 	)
 }
 
 // ended is what it takes to see that a crawl has ended: nothing of it is on its way.
 func ended() Grants {
-	return Grants{"see whether a crawl has ended, by its last messages", append(
+	return Grants{Why: "see whether a crawl has ended, by its last messages", Subjects: append(
 		leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults),
 		"$JS.API.CONSUMER.INFO."+messages.StreamSeeds+"."+messages.ConsumerSeeds,
 	)}
@@ -37,7 +37,7 @@ func ended() Grants {
 
 func (in *Installation) viewer() Role {
 	return Role{
-		Name: Viewer, About: "people who look, also at what is stored: `seine status`, `top`, `hosts`, `spec get`, `explain --brief`",
+		Name: Viewer, Apart: true, About: "people who look, also at what is stored: `seine status`, `top`, `hosts`, `spec get`, `explain --brief`",
 		Publish: look(),
 	}
 }
@@ -56,15 +56,15 @@ func (in *Installation) operator() Role {
 		redrive.Subjects = append(redrive.Subjects, partitioned(kind))
 	}
 	for _, s := range []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages, messages.StreamResults, messages.StreamRecords} {
-		redrive.Subjects = append(redrive.Subjects, "$JS.API.DIRECT.GET."+s)
+		redrive.Subjects = append(redrive.Subjects, "$JS.API.DIRECT.GET."+s, "$JS.API.DIRECT.GET."+s+".>")
 	}
 	return Role{
 		Name: Operator, About: "people who steer: all of the viewer, `explain`, `seed`, `pause`, `resume`, `cancel`, `delete`, `spec apply`, `dead`, `replay`, `doctor`",
 		Publish: append(look(),
-			Grants{"seeds", []string{messages.SubjectSeeds("*")}},
-			spec("*"),
-			Grants{"pause, resume, cancel, delete", []string{messages.SubjectControl}},
-			Grants{"read and remove dead letters", []string{
+			Grants{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}},
+			spec("*"), specs(),
+			Grants{Why: "pause, resume, cancel, delete", Subjects: []string{messages.SubjectControl}},
+			Grants{Why: "read and remove dead letters", Subjects: []string{
 				"$JS.API.CONSUMER.CREATE." + messages.StreamDead + ".*.seine.dead.>",
 				"$JS.API.CONSUMER.INFO." + messages.StreamDead + ".*", "$JS.API.CONSUMER.DELETE." + messages.StreamDead + ".*",
 				"$JS.API.CONSUMER.MSG.NEXT." + messages.StreamDead + ".*",
@@ -72,9 +72,9 @@ func (in *Installation) operator() Role {
 			}},
 			redrive,
 			scan("read what is stored (`seine explain`, `replay`)", pipeline[:len(pipeline)-1]...),
-			Grants{"see what a page repeats", []string{get(messages.BucketDuplicates, ">")}},
+			Grants{Why: "see what a page repeats", Subjects: []string{get(messages.BucketDuplicates, ">")}},
 			readBodies(),
-			Grants{"read snapshots (`seine replay frontier`)", []string{
+			Grants{Why: "read snapshots (`seine replay frontier`)", Subjects: []string{
 				get(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
 				"$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots), "$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots) + ".>",
 				"$JS.API.STREAM.MSG.GET." + obj(messages.BucketSnapshots),
@@ -87,25 +87,25 @@ func (in *Installation) operator() Role {
 // monitor sees counts and no content.
 func monitor() Role {
 	return Role{
-		Name: Monitor, About: "monitoring: `nats stream report`, `nats consumer report`, `nats micro stats`; sees counts, no message",
+		Name: Monitor, Apart: true, About: "monitoring: `nats stream report`, `nats consumer report`, `nats micro stats`; sees counts, no message",
 		Publish: []Grants{
-			{"count streams and consumers", []string{
+			{Why: "count streams and consumers", Subjects: []string{
 				"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.*",
 				"$JS.API.CONSUMER.NAMES.*", "$JS.API.CONSUMER.LIST.*", "$JS.API.CONSUMER.INFO.*.*",
 			}},
-			{"count processes and questions", []string{"$SRV.PING", "$SRV.PING.*", "$SRV.INFO", "$SRV.INFO.*", "$SRV.STATS", "$SRV.STATS.*"}},
+			{Why: "count processes and questions", Subjects: []string{"$SRV.PING", "$SRV.PING.*", "$SRV.INFO", "$SRV.INFO.*", "$SRV.STATS", "$SRV.STATS.*"}},
 		},
 	}
 }
 
 func feeder(f Feeder) Role {
-	r := Role{Name: f.Name, About: "a program that feeds: " + strings.Join(f.Crawls, ", "), Publish: join()}
+	r := Role{Name: f.Name, Apart: true, About: "a program that feeds: " + strings.Join(f.Crawls, ", "), Publish: join()}
 	for _, crawl := range f.Crawls {
-		r.Publish = append(r.Publish, Grants{"seeds of " + crawl, []string{messages.SubjectSeeds(crawl)}})
+		r.Publish = append(r.Publish, Grants{Why: "seeds of " + crawl, Subjects: []string{messages.SubjectSeeds(crawl)}})
 		if f.Spec {
-			s := specs(crawl)
-			s.Why = "read and give the spec of " + crawl
-			s.Subjects = append(s.Subjects, get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl))
+			s := readSpecs()
+			s.Why = "read specs, give that of " + crawl
+			s.Subjects = append(s.Subjects, put(messages.BucketCrawls, crawl))
 			r.Publish = append(r.Publish, s)
 		}
 	}

@@ -13,13 +13,31 @@ import (
 type Grants struct {
 	Why      string
 	Subjects []string
+	// Way is how a user who is apart reaches them.
+	Way Way
 }
+
+// Way says where subjects of a user who is apart lead.
+type Way int
+
+// Ways.
+const (
+	Through Way = iota // published: to the account of the streams, and answers from there
+	Within             // it stays among those of the same role
+	Answers            // subscribed: it answers what is asked in the account of the streams
+	Hears              // subscribed: it hears what is told there, and answers nothing
+)
 
 // Role is what a user may do. It may also publish to what it is asked to answer,
 // and subscribe to its own inboxes.
 type Role struct {
 	Name  string // of the user
 	About string
+	// Apart is an account of its own. It reaches of the one with the streams what
+	// Publish says, and what is answered comes to its own account, whatever reply
+	// subject it names: in the account of the streams a server publishes answers
+	// there, past all permissions.
+	Apart bool
 	// Publish and Subscribe are all that is allowed.
 	Publish, Subscribe []Grants
 }
@@ -72,6 +90,7 @@ func (in *Installation) All() []Role {
 	for _, w := range in.Writers {
 		all = append(all, in.writer(w))
 	}
+	all[0].Publish = append(all[0].Publish, makeFor(all[1:]))
 	crawl := in.crawl(all)
 	all = append(all, in.operator(), in.viewer(), monitor())
 	for _, f := range in.Feeders {
@@ -79,7 +98,11 @@ func (in *Installation) All() []Role {
 	}
 	all = append(all, crawl, admin())
 	for i := range all {
-		all[i].Subscribe = append(all[i].Subscribe, Grants{"its own inboxes", []string{Inboxes(all[i].Name) + ".>"}})
+		inboxes := Grants{Why: "its own inboxes", Subjects: []string{Inboxes(all[i].Name) + ".>"}, Way: Within}
+		if all[i].makesConsumers() {
+			inboxes.Way = Hears // what they push is no answer
+		}
+		all[i].Subscribe = append(all[i].Subscribe, inboxes)
 	}
 	return all
 }
@@ -135,19 +158,19 @@ func (in *Installation) crawl(stages []Role) Role {
 		r.Publish = append(r.Publish, o.Publish...)
 		r.Subscribe = append(r.Subscribe, o.Subscribe...)
 	}
-	end := Grants{"see what is committed, and what was given up", []string{"$JS.API.DIRECT.GET." + messages.StreamDead + "." + partitioned("dead")}}
+	end := Grants{Why: "see what is committed, and what was given up", Subjects: []string{"$JS.API.DIRECT.GET." + messages.StreamDead + "." + partitioned("dead")}}
 	for _, w := range in.Writers {
 		end.Subjects = append(end.Subjects, "$JS.API.DIRECT.GET."+sources[w.From]+"."+partitioned(w.From))
 	}
 	end.Subjects = append(end.Subjects, leaderOf(messages.StreamRecords, messages.StreamPages, messages.StreamDead)...)
-	r.Publish = append(r.Publish, Grants{"seeds", []string{messages.SubjectSeeds("*")}}, questions(), ended(), end)
+	r.Publish = append(r.Publish, Grants{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}}, questions(), ended(), end)
 	return r
 }
 
 func admin() Role {
 	return Role{
 		Name: Admin, About: "whoever repairs by hand with the `nats` command; keep its key offline",
-		Publish:   []Grants{{"everything in this account", []string{">"}}},
-		Subscribe: []Grants{{"everything in this account", []string{">"}}},
+		Publish:   []Grants{{Why: "everything in this account", Subjects: []string{">"}}},
+		Subscribe: []Grants{{Why: "everything in this account", Subjects: []string{">"}}},
 	}
 }

@@ -25,12 +25,12 @@ func (in *Installation) frontier() Role {
 	return Role{
 		Name: messages.StageFrontier, About: "the stage `frontier`",
 		Publish: append([]Grants{
-			own, janitor, sweep(), in.readByFrontier(),
-			{"send requests; seeds as candidates", []string{partitioned("fetch"), partitioned("urls")}},
+			own, janitor, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds),
+			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("urls")}},
 			dead(messages.StageFrontier),
-			specs(">"), spec("*"), deletions(),
+			specs(), spec("*"), deletions(),
 			lease(messages.StageFrontier),
-			{"agree on layout, budgets, snapshots", []string{
+			{Why: "agree on layout, budgets, snapshots", Subjects: []string{
 				get(messages.BucketMeta, ">"), put(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
 			}},
 			snapshots(),
@@ -39,7 +39,8 @@ func (in *Installation) frontier() Role {
 		Subscribe: []Grants{
 			announced("seine-frontier", "seine-frontier-questions"),
 			vital(), holder(messages.ConsumerSeeds),
-			{"answer questions", []string{
+			{Why: "make the consumers of the other stages", Subjects: []string{messages.SubjectConsumers("*")}},
+			{Why: "answer questions", Subjects: []string{
 				"seine.frontier.status.*", "seine.frontier.hosts.*", "seine.frontier.host.*",
 				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.explain.*", "seine.frontier.wanted.*", messages.SubjectControl,
 			}},
@@ -49,7 +50,7 @@ func (in *Installation) frontier() Role {
 
 // deletions lets a frontier delete crawls.
 func deletions() Grants {
-	g := Grants{"delete crawls", []string{
+	g := Grants{Why: "delete crawls", Subjects: []string{
 		put(messages.BucketCrawls, messages.KeyDeletion("*")), "$JS.API.STREAM.PURGE." + messages.StreamDead, "$JS.API.STREAM.MSG.GET." + messages.StreamDead,
 	}}
 	for _, b := range []string{messages.BucketCrawls, messages.BucketMeta, messages.BucketDuplicates} {
@@ -72,7 +73,7 @@ func (in *Installation) readByFrontier() Grants {
 		read = append(read, "$JS.API.DIRECT.GET."+kind+".*.*")
 	}
 	read = append(read, leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamFetch)...)
-	return Grants{"read seeds, candidates, results, and what is in FETCH", read}
+	return Grants{Why: "read seeds, candidates, results, and what is in FETCH", Subjects: read}
 }
 
 // watchdog lets a frontier look for what is wrong with crawls, as people do: one of
@@ -87,7 +88,7 @@ func watchdog() Grants {
 // sweep lets the janitor remove large bodies that were read.
 func sweep() Grants {
 	s, o := obj(messages.BucketBodies), "$O."+messages.BucketBodies+".M.*"
-	return Grants{"remove large bodies that were read", []string{
+	return Grants{Why: "remove large bodies that were read", Subjects: []string{
 		"$JS.API.CONSUMER.CREATE." + s + ".*.$O." + messages.BucketBodies + ".M.>",
 		"$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.FC." + s + ".>",
 		"$JS.API.DIRECT.GET." + s + "." + o, o, "$JS.API.STREAM.PURGE." + s,
@@ -97,7 +98,7 @@ func sweep() Grants {
 // snapshots lets a frontier save the state of its partitions, and take it over.
 func snapshots() Grants {
 	s, o := obj(messages.BucketSnapshots), "$O."+messages.BucketSnapshots+"."
-	return Grants{"save and read snapshots", []string{
+	return Grants{Why: "save and read snapshots", Subjects: []string{
 		o + "C.*", o + "M.*", "$JS.API.STREAM.PURGE." + s,
 		"$JS.API.DIRECT.GET." + s, "$JS.API.DIRECT.GET." + s + ".>", "$JS.API.STREAM.MSG.GET." + s,
 	}}
@@ -106,39 +107,41 @@ func snapshots() Grants {
 func (in *Installation) fetcher() Role {
 	b := messages.BucketBodies
 	return Role{
-		Name: messages.StageFetcher, About: "the stage `fetcher`",
+		Name: messages.StageFetcher, About: "the stage `fetcher`", Apart: true,
 		Publish: append(join(),
-			Grants{"take requests", share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
-			Grants{"pages, results, targets of redirects", []string{partitioned("pages"), partitioned("results"), partitioned("urls")}},
+			Grants{Why: "take requests", Subjects: share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
+			askHolders(messages.ConsumerFetch),
+			Grants{Why: "pages, results, targets of redirects", Subjects: []string{partitioned("pages"), partitioned("results"), partitioned("urls")}},
 			dead(messages.StageFetcher),
-			specs(">"),
-			Grants{"share robots.txt", []string{
+			specs(),
+			Grants{Why: "share robots.txt", Subjects: []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketRobots), get(messages.BucketRobots, ">"), put(messages.BucketRobots, ">"),
 			}},
-			Grants{"store large bodies, remove one that broke off", []string{
+			Grants{Why: "store large bodies, remove one that broke off", Subjects: []string{
 				"$O." + b + ".C.*", "$O." + b + ".M.*", "$JS.API.DIRECT.GET." + obj(b) + ".$O." + b + ".M.*", "$JS.API.STREAM.PURGE." + obj(b),
 			}},
 			asked("wanted"),
 		),
-		Subscribe: []Grants{announced("seine-fetcher"), vital(), holder(messages.ConsumerFetch), {"learn that requests may be delivered again", []string{
+		Subscribe: []Grants{announced("seine-fetcher"), vital(), holder(messages.ConsumerFetch), {Why: "learn that requests may be delivered again", Subjects: []string{
 			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + messages.ConsumerFetch,
-		}}},
+		}, Way: Hears}},
 	}
 }
 
 func (in *Installation) parser() Role {
 	return Role{
-		Name: messages.StageParser, About: "the stage `parser`",
+		Name: messages.StageParser, About: "the stage `parser`", Apart: true,
 		Publish: append(join(),
-			Grants{"take pages", share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
-			Grants{"records, links, ends of visits", []string{partitioned("records"), partitioned("urls")}},
+			Grants{Why: "take pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
+			askHolders(messages.ConsumerParse),
+			Grants{Why: "records, links, ends of visits", Subjects: []string{partitioned("records"), partitioned("urls")}},
 			dead(messages.StageParser),
-			specs(">"),
+			specs(),
 			readBodies(),
-			Grants{"mark large bodies as read", []string{
+			Grants{Why: "mark large bodies as read", Subjects: []string{
 				"$JS.API.DIRECT.GET." + obj(messages.BucketBodies) + ".$O." + messages.BucketBodies + ".M.*", "$O." + messages.BucketBodies + ".M.*",
 			}},
-			Grants{"tell duplicates", []string{
+			Grants{Why: "tell duplicates", Subjects: []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketDuplicates),
 				get(messages.BucketDuplicates, ">"), put(messages.BucketDuplicates, ">"),
 			}},
@@ -156,12 +159,12 @@ func (in *Installation) writer(w Writer) Role {
 	stream, name := sources[w.From], messages.ConsumerWriter+"-"+w.Name
 	read := in.each(func(p int) []string { return feed(stream, name, w.From, p) })
 	r := Role{
-		Name: writerUser(w.Name), About: "the stage `writer`, of the name " + w.Name + ", from " + stream,
+		Name: writerUser(w.Name), Apart: true, About: "the stage `writer`, of the name " + w.Name + ", from " + stream,
 		Publish: append(join(),
 			info(stream),
-			Grants{"read " + stream, append(read, "$JS.API.DIRECT.GET."+stream, "$JS.API.STREAM.MSG.GET."+stream)},
+			Grants{Why: "read " + stream, Subjects: append(read, "$JS.API.DIRECT.GET."+stream, "$JS.API.STREAM.MSG.GET."+stream)},
 			dead(messages.StageWriter),
-			specs(">"),
+			specs(),
 			lease(name),
 		),
 		Subscribe: []Grants{announced("seine-writer"), vital()},

@@ -31,14 +31,19 @@ func consume(stream, durable, filter string) []string {
 	}
 }
 
-// share lets a user take messages of a consumer that others take from, too, and agree with them on who has which.
+// share lets a user take messages of a consumer that others take from, too.
 func share(stream, durable, filter string) []string {
-	return append(consume(stream, durable, filter), "$JS.API.CONSUMER.INFO."+stream+"."+durable, messages.SubjectHeld(durable))
+	return append(consume(stream, durable, filter), "$JS.API.CONSUMER.INFO."+stream+"."+durable)
+}
+
+// askHolders lets a user agree with those who take from the same consumer on who has which message.
+func askHolders(durable string) Grants {
+	return Grants{Why: "ask the others what they hold", Subjects: []string{messages.SubjectHeld(durable)}, Way: Within}
 }
 
 // holder lets a user tell the others what it holds.
 func holder(durable string) Grants {
-	return Grants{"tell what it holds", []string{messages.SubjectHeld(durable)}}
+	return Grants{Why: "tell what it holds", Subjects: []string{messages.SubjectHeld(durable)}, Way: Within}
 }
 
 // feed lets a user read a partition of a stream in order, from where its own state
@@ -71,39 +76,38 @@ func put(bucket, keys string) string { return "$KV." + bucket + "." + keys }
 func join() []Grants {
 	g := info(kv(messages.BucketMeta), obj(messages.BucketBodies))
 	g.Why = "learn the layout"
-	g.Subjects = append(g.Subjects, get(messages.BucketMeta, messages.KeyLayout))
+	g.Subjects = append(g.Subjects, leaderOf(kv(messages.BucketMeta))...)
 	return []Grants{g}
 }
 
-// specs lets a user read the specs of crawls, and follow them.
-func specs(keys string) Grants {
+// readSpecs lets a user read the specs of crawls.
+func readSpecs() Grants {
 	g := info(kv(messages.BucketCrawls))
 	g.Why = "read specs"
-	g.Subjects = append(g.Subjects, watch(messages.BucketCrawls, keys)...)
-	deletions := "*"
-	if keys != ">" {
-		deletions = keys
-	}
-	g.Subjects = append(g.Subjects, get(messages.BucketCrawls, messages.KeyDeletion(deletions)))
-	if keys == ">" {
-		g.Subjects = append(g.Subjects, "$JS.API.STREAM.MSG.GET."+kv(messages.BucketCrawls))
-	}
+	g.Subjects = append(g.Subjects, leaderOf(kv(messages.BucketCrawls))...)
+	return g
+}
+
+// specs lets a user read the specs of crawls, and follow them.
+func specs() Grants {
+	g := readSpecs()
+	g.Subjects = append(g.Subjects, watch(messages.BucketCrawls, ">")...)
 	return g
 }
 
 // spec lets a user give crawls their spec.
 func spec(crawl string) Grants {
-	return Grants{"give specs", []string{get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl)}}
+	return Grants{Why: "give specs", Subjects: []string{get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl)}}
 }
 
 // dead lets a stage give up on messages.
 func dead(stage string) Grants {
-	return Grants{"dead letters", []string{messages.SubjectDead(stage, "*")}}
+	return Grants{Why: "dead letters", Subjects: []string{messages.SubjectDead(stage, "*")}}
 }
 
 // announced lets a stage answer who asks what runs.
 func announced(names ...string) Grants {
-	g := Grants{Why: "be found (`seine status`, `nats micro ls`)"}
+	g := Grants{Why: "be found (`seine status`, `nats micro ls`)", Way: Answers}
 	for _, verb := range []string{"PING", "INFO", "STATS"} {
 		g.Subjects = append(g.Subjects, "$SRV."+verb)
 		for _, n := range names {
@@ -116,13 +120,13 @@ func announced(names ...string) Grants {
 // readBodies lets a user read large bodies.
 func readBodies() Grants {
 	s := obj(messages.BucketBodies)
-	return Grants{"read large bodies", []string{"$JS.API.DIRECT.GET." + s, "$JS.API.STREAM.MSG.GET." + s}}
+	return Grants{Why: "read large bodies", Subjects: []string{"$JS.API.DIRECT.GET." + s, "$JS.API.STREAM.MSG.GET." + s}}
 }
 
 // lease lets a user own partitions of a group.
 func lease(group string) Grants {
 	b := messages.BucketLeases
-	return Grants{"own partitions", append(watch(b, ""),
+	return Grants{Why: "own partitions", Subjects: append(watch(b, ""),
 		"$JS.API.STREAM.INFO."+kv(b),
 		get(b, "lease."+group+".*"), put(b, "lease."+group+".*"), put(b, "member."+group+".*"),
 	)}
@@ -152,7 +156,9 @@ func leaderOf(streams ...string) (subjects []string) {
 }
 
 // vital lets a process tell how much memory and disk it has.
-func vital() Grants { return Grants{"tell of its memory and disks", []string{vitals.Subject}} }
+func vital() Grants {
+	return Grants{Why: "tell of its memory and disks", Subjects: []string{vitals.Subject}, Way: Answers}
+}
 
 // asked are questions that a frontier answers about a partition.
 func asked(questions ...string) Grants {

@@ -78,6 +78,11 @@ const SubjectControl = "seine.frontier.control"
 // SubjectHeld is where the workers of a consumer are asked which messages they hold.
 func SubjectHeld(durable string) string { return "seine.held." + durable }
 
+// SubjectConsumers is where a frontier is asked to make consumers for a user of the
+// NATS server who may not make them alone: as the server itself is, by
+// $JS.API.CONSUMER.CREATE, with what follows that in place of ">".
+func SubjectConsumers(user string) string { return "seine.consumers." + user + ".>" }
+
 func partitioned(kind, crawl string, p int) string {
 	return "seine." + kind + "." + crawl + "." + strconv.Itoa(p)
 }

@@ -291,15 +291,14 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 
 // Existing returns the layout that was written, if there is one.
 func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
-	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
-	if err != nil {
-		return l, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
+	if err == nil && rev == 0 {
+		err = jetstream.ErrKeyNotFound
 	}
-	e, err := kv.Get(ctx, messages.KeyLayout)
 	if err != nil {
 		return l, fmt.Errorf("read layout: %w", err)
 	}
-	if err := jsontext.Unmarshal(e.Value(), &l); err != nil {
+	if err := jsontext.Unmarshal(text, &l); err != nil {
 		return l, fmt.Errorf("decode layout: %w", err)
 	}
 	return l, nil

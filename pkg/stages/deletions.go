@@ -37,8 +37,7 @@ func (s *Specs) storeDeletion(crawl string, value []byte, rev uint64) bool {
 }
 
 // readDeletion reads the last deletion of a crawl, of whose spec more was read than
-// the watch has told yet: what comes before it must be known as well. A stage asks
-// the leader, as of others a user may not.
+// the watch has told yet: what comes before it must be known as well.
 func (s *Specs) readDeletion(ctx context.Context, crawl string) error {
 	s.mu.RLock()
 	behind := s.byCrawl[crawl].Rev >= s.watched
@@ -46,25 +45,26 @@ func (s *Specs) readDeletion(ctx context.Context, crawl string) error {
 	if !behind {
 		return nil
 	}
-	key := messages.KeyDeletion(crawl)
-	if s.sure {
-		return s.ask(ctx, crawl, key)
-	}
-	e, err := s.kv.Get(ctx, key)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil
-	}
+	return s.askDeletion(ctx, crawl)
+}
+
+// askDeletion asks the leader for the last deletion of a crawl. If it returns no
+// error, there is no other than what is known then.
+func (s *Specs) askDeletion(ctx context.Context, crawl string) error {
+	value, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, messages.KeyDeletion(crawl))
 	if err != nil {
-		return fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
+		return err
 	}
-	s.storeDeletion(crawl, e.Value(), e.Revision())
+	if rev != 0 {
+		s.storeDeletion(crawl, value, rev)
+	}
 	return nil
 }
 
 // GetSure is Get for what was said at a moment that has passed: a deletion that came
 // before the call is known. It asks the leader each time.
 func (s *Specs) GetSure(ctx context.Context, crawl string) (Revised, error) {
-	if err := s.ask(ctx, crawl, messages.KeyDeletion(crawl)); err != nil {
+	if err := s.askDeletion(ctx, crawl); err != nil {
 		return Revised{}, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
 	}
 	return s.Get(ctx, crawl, 0)
@@ -72,14 +72,11 @@ func (s *Specs) GetSure(ctx context.Context, crawl string) (Revised, error) {
 
 // deletedAt returns the revision of a crawl's last deletion, 0 if there is none.
 func (s *Specs) deletedAt(ctx context.Context, crawl string) (uint64, error) {
-	e, err := s.kv.Get(ctx, messages.KeyDeletion(crawl))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return 0, nil
+	value, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, messages.KeyDeletion(crawl))
+	if err != nil || rev == 0 {
+		return 0, err
 	}
-	if err != nil {
-		return 0, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
-	}
-	d, err := messages.DecodeDeletion(e.Value(), e.Revision())
+	d, err := messages.DecodeDeletion(value, rev)
 	if err != nil {
 		return 0, fmt.Errorf("crawl %s: %w", crawl, err)
 	}

@@ -3,8 +3,13 @@ package stages
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
+	"sync"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 )
 
 // KeyStore is what Swap needs of a KV bucket.
@@ -40,4 +45,63 @@ func IsConflict(err error) bool {
 	}
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (int(api.ErrorCode) == codeNotLast || int(api.ErrorCode) == codeNotLastReplicas)
+}
+
+// ReadKey returns what the leader of a bucket has under a key, and its revision: 0
+// and no value if there is none, for whatever reason. It needs no right but to
+// STREAM.MSG.GET, whose answer is JSON: a server sends answers where the asker says,
+// and a value as it is stored, as DIRECT.GET answers, must not go just anywhere.
+func (b *Bus) ReadKey(ctx context.Context, bucket, key string) (value []byte, revision uint64, err error) {
+	m, err := b.AskLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
+	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.deletes() {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read key %s of bucket %s: %w", key, bucket, err)
+	}
+	return m.Data, m.Seq, nil
+}
+
+// deletes reports whether a message of a bucket marks that its key is gone.
+func (m *StoredMessage) deletes() bool {
+	if len(m.Header) == 0 {
+		return false
+	}
+	h, err := nats.DecodeHeadersMsg(m.Header)
+	return err == nil && (h.Get(keyOperation) != "" || h.Get(jetstream.MarkerReasonHeader) != "")
+}
+
+// keyOperation is the header of what marks a deletion or a purge (ADR-8).
+const keyOperation = "KV-Operation"
+
+// Keys returns the keys that a bucket has, in no order. It makes no consumer, which
+// not everybody may.
+func (b *Bus) Keys(ctx context.Context, bucket string) ([]string, error) {
+	s, err := b.JS.Stream(ctx, "KV_"+bucket)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", bucket, err)
+	}
+	subjects := "$KV." + bucket + "."
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(subjects+">"))
+	if err != nil {
+		return nil, fmt.Errorf("list keys of bucket %s: %w", bucket, err)
+	}
+	var mu sync.Mutex
+	var keys []string
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(16)
+	for subject := range info.State.Subjects {
+		g.Go(func() error {
+			key := strings.TrimPrefix(subject, subjects)
+			_, rev, err := b.ReadKey(ctx, bucket, key)
+			if err != nil || rev == 0 { // deleted
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			keys = append(keys, key)
+			return nil
+		})
+	}
+	return keys, g.Wait()
 }

@@ -13,10 +13,6 @@ import (
 	"seine/internal/jsontext"
 )
 
-// replicaBehind is how long what was stored may be unknown to a replica that
-// answers.
-const replicaBehind = 2 * time.Second
-
 // Lookup says which message of a stream is asked for.
 type Lookup struct {
 	Seq  uint64 `json:"seq,omitempty"`          // the first one from here on,

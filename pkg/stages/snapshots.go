@@ -249,11 +249,11 @@ func (s *Snapshots) Newest(ctx context.Context, p int) (Snapshot, bool, error) {
 }
 
 func (s *Snapshots) recorded(ctx context.Context, p int) (r recordedSnapshot, err error) {
-	value, revision, err := s.meta(ctx, snapshotKey(p))
+	value, revision, err := s.bus.ReadKey(ctx, messages.BucketMeta, snapshotKey(p))
 	if err != nil {
 		return r, err
 	}
-	if r.revision = revision; len(value) == 0 { // never written, or deleted
+	if r.revision = revision; revision == 0 {
 		return r, nil
 	}
 	if err := jsontext.Unmarshal(value, &r.Snapshot); err != nil {
@@ -293,7 +293,7 @@ type Binding struct {
 
 // Binding returns the binding of partition p.
 func (s *Snapshots) Binding(ctx context.Context, p int) (b Binding, err error) {
-	value, revision, err := s.meta(ctx, bindingKey(p))
+	value, revision, err := s.bus.ReadKey(ctx, messages.BucketMeta, bindingKey(p))
 	if err != nil {
 		return b, err
 	}
@@ -348,20 +348,6 @@ func bindingKey(p int) string  { return "frontier." + strconv.Itoa(p) }
 // was left over can be told from what a newer owner is writing.
 func objectName(p int, epoch uint64) string {
 	return fmt.Sprintf("p%d-e%d-%s", p, epoch, nuid.Next())
-}
-
-// meta returns the value of a key in BucketMeta and its revision, 0 for none. A
-// replica that is behind must not answer: the janitor may have purged what an
-// older snapshot needs.
-func (s *Snapshots) meta(ctx context.Context, key string) ([]byte, uint64, error) {
-	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketMeta, Lookup{Last: "$KV." + messages.BucketMeta + "." + key})
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("read %s: %w", key, err)
-	}
-	return m.Data, m.Seq, nil
 }
 
 // SnapshotPressure is the Pressure at which an owner should save a snapshot

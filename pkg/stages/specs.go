@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,9 +19,6 @@ import (
 type Specs struct {
 	bus *Bus
 	kv  jetstream.KeyValue
-	// sure is set for a stage, whose work is judged by what it reads: of others a
-	// user may not ask the leader, who would answer for every crawl.
-	sure bool
 
 	mu         sync.RWMutex
 	byCrawl    map[string]Revised
@@ -90,7 +86,6 @@ func FollowSpecs(ctx context.Context, b *Bus) (specs *Specs, stop func(), err er
 		return nil, nil, err
 	}
 	specs = newSpecs(b, kv)
-	specs.sure = true
 	// A stage needs its specs until it has drained, which is after ctx is done.
 	following, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -160,18 +155,12 @@ func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 	if crawl, ok := messages.CrawlOfDeletion(e.Key()); ok {
 		return s.storeDeletion(crawl, e.Value(), e.Revision())
 	}
-	spec := s.decode(e)
-	return spec != nil && s.keep(e.Key(), spec, e.Revision())
-}
-
-// decode returns the spec that e holds, nil if that cannot be used.
-func (s *Specs) decode(e jetstream.KeyValueEntry) *messages.Spec {
 	spec, err := messages.DecodeSpec(e.Value())
 	if err != nil {
-		s.bus.Log.Error("spec ignored", "crawl", e.Key(), "revision", e.Revision(), "error", err)
-		return nil
+		s.ignored(e.Key(), e.Revision(), err)
+		return false
 	}
-	return spec
+	return s.keep(e.Key(), spec, e.Revision())
 }
 
 func (s *Specs) keep(crawl string, spec *messages.Spec, rev uint64) bool {
@@ -229,31 +218,27 @@ func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint
 	if err != nil {
 		return nil, 0, err
 	}
-	spec, rev := messages.DefaultSpec(), uint64(0)
-	e, err := s.kv.Get(ctx, crawl)
-	switch {
-	case err == nil && e.Revision() > since:
-		spec, err := messages.DecodeSpec(e.Value())
-		return spec, e.Revision(), err
-	case err == nil:
-		rev = e.Revision() // of the deleted crawl
-	case !errors.Is(err, jetstream.ErrKeyNotFound):
+	text, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
+	if err != nil {
 		return nil, 0, err
 	}
-	if e, before, err := s.usable(ctx, crawl); err != nil || before != nil && e.Revision() > since {
+	if rev > since {
+		spec, err := messages.DecodeSpec(text)
+		return spec, rev, err
+	}
+	// What there is may be of a crawl that was deleted.
+	if before, at, err := s.usable(ctx, crawl); err != nil || before != nil && at > since {
 		return before, rev, err
 	}
+	spec := messages.DefaultSpec()
 	return &spec, rev, nil
 }
 
 // Get returns the newest spec of a crawl, at least of revision rev: a message
 // may arrive before the news of the spec it was made under. It waits for a
-// server that is away, which is no fault of the message. That there is no newer
-// one, or none at all, a stage has the leader say: a replica may be cut off from
-// the others. Who does not follow the specs believes a replica, once it has had
-// a moment.
+// server that is away, which is no fault of the message. It asks the leader: a
+// replica may be cut off from the others, and not know that there is a newer one.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, error) {
-	began := time.Now()
 	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
 			return r, nil
@@ -262,19 +247,7 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 		if err == nil {
 			err = s.readDeletion(ctx, crawl)
 		}
-		if r, ok := s.known(crawl); err == nil && ok && r.Rev >= rev {
-			return r, nil
-		}
-		switch {
-		case err != nil:
-		case s.sure:
-			if err = s.ask(ctx, crawl, crawl); err == nil {
-				err = s.readDeletion(ctx, crawl)
-			}
-			if err == nil {
-				return s.knownOrDefault(crawl), nil
-			}
-		case rev == 0 || time.Since(began) > replicaBehind:
+		if err == nil {
 			return s.knownOrDefault(crawl), nil
 		}
 		if Sleep(ctx, wait) != nil {
@@ -308,51 +281,67 @@ var defaultSpec = sync.OnceValue(func() *messages.Spec {
 	return &d
 })
 
-// ask asks the leader for the newest value of a key about a crawl. If it returns no
-// error, there is no other than what is known then.
-func (s *Specs) ask(ctx context.Context, crawl, key string) error {
-	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: "$KV." + messages.BucketCrawls + "." + key})
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if key != crawl {
-		s.storeDeletion(crawl, m.Data, m.Seq)
-		return nil
-	}
-	if spec, err := messages.DecodeSpec(m.Data); err == nil { // not a deletion, nor a slip of the pen
-		s.keep(crawl, spec, m.Seq)
-	}
-	return nil
-}
-
-// read asks a server for the spec of a crawl.
+// read asks for the spec of a crawl. If it returns no error, there is no other than
+// what is known then.
 func (s *Specs) read(ctx context.Context, crawl string) error {
-	e, spec, err := s.usable(ctx, crawl)
+	spec, rev, err := s.usable(ctx, crawl)
 	if spec != nil {
-		s.keep(crawl, spec, e.Revision())
+		s.keep(crawl, spec, rev)
 	}
 	return err
 }
 
-// usable returns the newest spec of a crawl that can be used, nil if none can: a slip
-// of the pen does not stop a crawl, and neither does a deletion.
-func (s *Specs) usable(ctx context.Context, crawl string) (jetstream.KeyValueEntry, *messages.Spec, error) {
-	entries, err := s.kv.History(ctx, crawl)
-	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, nil, err
+// usable returns the newest spec of a crawl that can be used, and its revision, nil if
+// none can: a slip of the pen does not stop a crawl, and neither does a deletion.
+func (s *Specs) usable(ctx context.Context, crawl string) (*messages.Spec, uint64, error) {
+	subject := "$KV." + messages.BucketCrawls + "." + crawl
+	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: subject})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, 0, nil
 	}
-	for _, e := range slices.Backward(entries) {
-		if e.Operation() != jetstream.KeyValuePut {
-			continue
+	if err != nil {
+		return nil, 0, err
+	}
+	if spec := s.decode(crawl, m); spec != nil {
+		return spec, m.Seq, nil
+	}
+	// Those before it: a bucket keeps few of each key.
+	var newest *messages.Spec
+	var rev uint64
+	for last, seq := m.Seq, uint64(1); seq < last; seq = m.Seq + 1 {
+		m, err = s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Seq: seq, Next: subject})
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			break
 		}
-		if spec := s.decode(e); spec != nil {
-			return e, spec, nil
+		if err != nil {
+			return nil, 0, err
+		}
+		if m.Seq >= last {
+			break
+		}
+		if spec := s.decode(crawl, m); spec != nil {
+			newest, rev = spec, m.Seq
 		}
 	}
-	return nil, nil, nil
+	return newest, rev, nil
+}
+
+// decode returns the spec that a message holds, nil if it marks a deletion, or cannot
+// be used.
+func (s *Specs) decode(crawl string, m *StoredMessage) *messages.Spec {
+	if m.deletes() {
+		return nil
+	}
+	spec, err := messages.DecodeSpec(m.Data)
+	if err != nil {
+		s.ignored(crawl, m.Seq, err)
+		return nil
+	}
+	return spec
+}
+
+func (s *Specs) ignored(crawl string, rev uint64, err error) {
+	s.bus.Log.Error("spec ignored", "crawl", crawl, "revision", rev, "error", err)
 }
 
 // Put stores the spec of a crawl, unless that is what is stored, and returns
@@ -363,8 +352,8 @@ func (s *Specs) Put(ctx context.Context, crawl string, spec *messages.Spec) (uin
 	if err != nil {
 		return 0, err
 	}
-	if e, err := s.kv.Get(ctx, crawl); err == nil && e.Revision() > since && string(e.Value()) == string(text) {
-		return e.Revision(), nil
+	if have, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, crawl); err == nil && rev > since && string(have) == string(text) {
+		return rev, nil
 	}
 	rev, err := s.kv.Put(ctx, crawl, text)
 	if err != nil {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"seine/pkg/messages"
 )
 
@@ -87,27 +85,6 @@ func TestSpecsNewerThanKnown(t *testing.T) {
 	}
 	if r := get(t, s, "other", 7); r.Rev != 0 || r.Delay != messages.DefaultDelay {
 		t.Errorf("a deleted spec is %+v", r)
-	}
-}
-
-// blind is a bucket as a replica has it that is cut off from the others.
-type blind struct{ jetstream.KeyValue }
-
-func (blind) History(context.Context, string, ...jetstream.WatchOpt) ([]jetstream.KeyValueEntry, error) {
-	return nil, jetstream.ErrKeyNotFound
-}
-
-// A crawl must not run by the defaults because a replica does not have its spec.
-func TestSpecThatAReplicaLacksIsReadOfTheLeader(t *testing.T) {
-	t.Parallel()
-	s, _ := openSpecs(t)
-	rev := put(t, s, "news", 2*time.Second)
-	for _, asked := range []uint64{0, rev} {
-		blinded := newSpecs(s.bus, blind{s.kv})
-		blinded.sure = true
-		if r := get(t, blinded, "news", asked); r.Rev != rev || r.Delay != messages.Duration(2*time.Second) {
-			t.Errorf("asked for revision %d, got %d with a delay of %v", asked, r.Rev, r.Delay)
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"seine/internal/jsontext"
 	"seine/internal/version"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // Service is the name under which frontiers answer questions, for
@@ -43,6 +44,11 @@ func (f *Frontier) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("serve questions: %w", err)
 	}
+	stop, err := stages.MakeConsumers(f.bus)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	<-ctx.Done()
 	return nil
 }

@@ -1,0 +1,208 @@
+package roles_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/roles"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// victims are subjects that are read: specs, leases, what stages agree on, streams,
+// objects, orders to the frontier, inboxes.
+var victims = []string{
+	"$KV.seine_crawls.victim", "$KV.seine_meta.victim", "$KV.seine_meta.layout", "$KV.seine_leases.lease.frontier.9", "$KV.seine_leases.lease.alerts.9",
+	"$KV.seine_leases.lease.writer-victim.9", "$KV.seine_robots.victim.x", "$KV.seine_duplicates.victim.x",
+	"seine.seeds.victim", "seine.urls.victim.0", "seine.fetch.victim.0", "seine.pages.victim.0", "seine.results.victim.0", "seine.records.victim.0",
+	"seine.dead.frontier.victim", "seine.dead.parser.victim", "$O.seine_bodies.M.victim", "$O.seine_bodies.C.victim", "$O.seine_snapshots.M.victim",
+	messages.SubjectControl, "_INBOX_operator.victim", "_INBOX_frontier.victim",
+}
+
+// watched collects what arrives at the victims.
+type watched struct {
+	mu      sync.Mutex
+	arrived map[string][]string
+}
+
+func watch(t *testing.T, nc *nats.Conn) *watched {
+	t.Helper()
+	w := &watched{arrived: make(map[string][]string)}
+	for _, victim := range victims { // what is pushed there has the subject under which it was stored
+		_, err := nc.Subscribe(victim, func(m *nats.Msg) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.arrived[victim] = append(w.arrived[victim], fmt.Sprintf("%s %v %.80q", m.Subject, m.Header, m.Data))
+		})
+		check(t, err)
+	}
+	check(t, nc.Flush())
+	return w
+}
+
+func (w *watched) take() map[string][]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.arrived
+	w.arrived = make(map[string][]string)
+	return all
+}
+
+// fill stores something under every subject of every stream and bucket, twice.
+func fill(t *testing.T, b *stages.Bus) {
+	t.Helper()
+	for _, s := range []string{
+		"$KV.seine_crawls.shop", "$KV.seine_crawls.x", "$KV.seine_meta.x", "$KV.seine_leases.lease.writer-default.x", "$KV.seine_leases.member.writer-default.x",
+		"$KV.seine_robots.x.y", "$KV.seine_duplicates.x.y", "seine.seeds.x", "seine.urls.x.0", "seine.urls.x.1", "seine.fetch.x.0", "seine.pages.x.0",
+		"seine.results.x.0", "seine.records.x.0", "seine.records.x.1", "seine.dead.parser.x", "$O.seine_bodies.M.x", "$O.seine_bodies.C.x", "$O.seine_snapshots.M.x",
+	} {
+		for range 2 {
+			_, err := b.JS.Publish(t.Context(), s, []byte(`{"v":1}`))
+			check(t, err)
+		}
+	}
+}
+
+// requests are what may be asked by a subject, with answers or pushes to a victim.
+func requests(subject, victim string) (subjects []string, payloads []string) {
+	if rest, ok := strings.CutPrefix(subject, "$JS.API.CONSUMER.CREATE."); ok {
+		tokens := strings.SplitN(rest, ".", 3)
+		name := tokens[1]
+		if name == "*" {
+			name = fmt.Sprint("spy-", slices.Index(victims, victim))
+		}
+		config := map[string]any{"name": name, "deliver_subject": victim, "ack_policy": "none", "deliver_policy": "all"}
+		at := tokens[0] + "." + name
+		if len(tokens) == 3 {
+			at += "." + tokens[2]
+			config["filter_subject"] = tokens[2]
+		}
+		text, _ := json.Marshal(map[string]any{"stream_name": tokens[0], "config": config, "action": ""})
+		twice := strings.Replace(string(text), `"config":{`, `"config":{},"Config":{`, 1)
+		return []string{"$JS.API.CONSUMER.CREATE." + at}, []string{string(text), twice, "{}"}
+	}
+	payloads = []string{"", "{}", `{"seq":1}`, `{"seq":1000000}`, `{"seq":1,"batch":4}`, `{"last_by_subj":">"}`, `{"next_by_subj":">"}`, `{"multi_last":[">"]}`, `{"batch":3,"expires":5000000000}`, `{"batch":3,"no_wait":true}`}
+	plain := strings.NewReplacer("*", "x", ">", "x.y").Replace(subject)
+	return []string{plain, strings.ReplaceAll(plain, "x.y", "shop")}, payloads
+}
+
+// askFor asks all that a user may ask, with answers to a victim.
+func askFor(t *testing.T, nc *nats.Conn, r *roles.Role, victim string) {
+	t.Helper()
+	for _, g := range r.Publish {
+		for _, s := range g.Subjects {
+			subjects, payloads := requests(s, victim)
+			for _, subject := range subjects {
+				for _, p := range payloads {
+					check(t, nc.PublishRequest(subject, victim, []byte(p)))
+				}
+			}
+		}
+	}
+	for err := nats.ErrConnectionClosed; errors.Is(err, nats.ErrConnectionClosed); { // it reconnects to a server that is slow
+		err = nc.Flush()
+	}
+}
+
+// Whatever a user asks who is apart, and wherever it wants the answer, or has a
+// consumer push: nothing comes to a subject that it may not publish to.
+func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
+	t.Parallel()
+	b, in := start(t), some()
+	frontier, admin := b.dial(t, "frontier"), b.dial(t, "admin")
+	check(t, frontier.Provision(t.Context(), 2, messages.DefaultStreamLimits(), 1))
+	check(t, stages.ProvisionSnapshots(t.Context(), frontier, messages.DefaultStreamLimits(), 1))
+	stop, err := stages.MakeConsumers(frontier)
+	check(t, err)
+	defer stop()
+	_, err = frontier.NC.Subscribe("seine.frontier.status.*", func(m *nats.Msg) { _ = m.Respond([]byte(`{}`)) })
+	check(t, err)
+	for _, c := range []struct{ stream, name string }{
+		{"FETCH", "fetcher"}, {"PAGES", "parser"}, {"RECORDS", "writer-default-0"}, {"PAGES", "writer-archive-0"}, // the others are there to be made
+	} {
+		_, err := admin.JS.CreateConsumer(t.Context(), c.stream, jetstream.ConsumerConfig{Durable: c.name, AckPolicy: jetstream.AckExplicitPolicy})
+		check(t, err)
+	}
+	fill(t, admin)
+	seen := watch(t, admin.NC)
+	try := func(r *roles.Role) map[string][]string {
+		c := b.dial(t, r.Name)
+		defer c.Close()
+		collect(c.NC)
+		for _, victim := range victims {
+			if !allows(r.Publish, victim) { // else it can write there anyway
+				askFor(t, c.NC, r, victim)
+			}
+		}
+		fill(t, admin)
+		time.Sleep(500 * time.Millisecond)
+		all := seen.take()
+		for s := range all {
+			if allows(r.Publish, s) {
+				delete(all, s)
+			}
+		}
+		return all
+	}
+	for _, r := range in.All() {
+		if !r.Apart {
+			continue
+		}
+		for victim, said := range try(&r) {
+			t.Errorf("%s has %d messages published to %s: %s", r.Name, len(said), victim, said[0])
+		}
+	}
+	// What is looked for can be seen: a user who is not apart.
+	operator := b.dial(t, "operator")
+	check(t, operator.NC.PublishRequest("$JS.API.STREAM.INFO.PAGES", "$KV.seine_meta.victim", nil))
+	deadline := time.Now().Add(20 * time.Second)
+	for len(seen.take()) == 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("the test sees nothing")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// No answer is taken for an acknowledgement of what another works on, though a server
+// passes reply subjects in $JS.ACK on as they are: it takes none of them from a client.
+func TestAnswersAcknowledgeNothing(t *testing.T) {
+	t.Parallel()
+	b, in := start(t), some()
+	frontier, admin := b.dial(t, "frontier"), b.dial(t, "admin")
+	check(t, frontier.Provision(t.Context(), 2, messages.DefaultStreamLimits(), 1))
+	check(t, stages.ProvisionSnapshots(t.Context(), frontier, messages.DefaultStreamLimits(), 1))
+	fill(t, admin)
+	stop, err := stages.MakeConsumers(frontier)
+	check(t, err)
+	defer stop()
+	c, err := admin.JS.CreateConsumer(t.Context(), messages.StreamRecords, jetstream.ConsumerConfig{
+		Durable: "worker", AckPolicy: jetstream.AckExplicitPolicy, AckWait: time.Hour,
+	})
+	check(t, err)
+	m, err := c.Next()
+	check(t, err)
+	for _, r := range in.All() {
+		if !r.Apart {
+			continue
+		}
+		nc := b.dial(t, r.Name).NC
+		collect(nc)
+		askFor(t, nc, &r, m.Reply())
+		time.Sleep(200 * time.Millisecond)
+		info, err := c.Info(t.Context())
+		check(t, err)
+		if info.NumAckPending != 1 {
+			t.Errorf("%s had a message of a worker acknowledged", r.Name)
+		}
+	}
+}
