@@ -408,6 +408,10 @@ func TestStageSaysWhatIsRefusedAndLosesNothing(t *testing.T) {
 		}
 	}
 	allow(whole)
+	eventually(t, time.Minute, "have the frontier make the consumers of the writer", func() (bool, string) {
+		have := durables(t, bus, messages.StreamRecords)
+		return len(have) == 4, fmt.Sprint(have)
+	}, c.write...)
 	c.finish(bus, "site", time.Minute)
 	wantPages(t, records(t, c.out(), "site"), site.pages)
 }

@@ -6,8 +6,21 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// openConsumer makes a consumer, or brings it up to date. Where only frontiers may do
+// so (see MakeConsumers) and none runs, the one that there is must do.
+func (b *Bus) openConsumer(ctx context.Context, stream string, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	c, err := b.JS.CreateOrUpdateConsumer(ctx, stream, config)
+	if errors.Is(err, nats.ErrNoResponders) && config.Durable != "" {
+		if have, missing := b.JS.Consumer(ctx, stream, config.Durable); missing == nil {
+			return have, nil
+		}
+	}
+	return c, err
+}
 
 // errConsumersSilent is returned for a list of consumers that is not complete.
 var errConsumersSilent = errors.New("some do not answer")

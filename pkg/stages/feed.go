@@ -193,7 +193,7 @@ func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream
 	if err := f.verify(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	c, err := f.consumer(ctx, s)
+	c, err := f.consumer(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,12 +210,12 @@ func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream
 	return iter, c, nil
 }
 
-func (f *Feed) consumer(ctx context.Context, s jetstream.Stream) (jetstream.Consumer, error) {
+func (f *Feed) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	config := f.config
 	if config.Durable == "" { // acknowledges nothing
 		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, f.last.Sequence+1
 	}
-	c, err := s.CreateOrUpdateConsumer(ctx, config)
+	c, err := f.bus.openConsumer(ctx, f.stream, config)
 	if err != nil {
 		return nil, fmt.Errorf("open consumer %s: %w", config.Durable, err)
 	}

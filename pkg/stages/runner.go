@@ -149,7 +149,7 @@ func (r *Runner) pull(ctx context.Context) error {
 	for wait := minRefusedWait; ctx.Err() == nil; {
 		var err error
 		if !there {
-			_, err = r.Bus.JS.CreateOrUpdateConsumer(ctx, r.Stream, r.Consumer)
+			_, err = r.Bus.openConsumer(ctx, r.Stream, r.Consumer)
 		}
 		if err == nil {
 			err = r.fetch(ctx, consumer)
