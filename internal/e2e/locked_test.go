@@ -155,7 +155,10 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	wantOutput(t, c.seine("operator", "pause", "--crawl", "site"), "is paused")
 	wantOutput(t, c.seine("operator", "resume", "--crawl", "site"), "goes on")
 	wantOutput(t, c.seine("viewer", "explain", "--brief", "--crawl", "site", site.seed), "state")
-	wantOutput(t, c.seine("operator", "explain", "--crawl", "site", site.seed), "state", "PAGES")
+	eventually(t, time.Minute, "have the page of the seed", func() (bool, string) {
+		out := c.seine("operator", "explain", "--crawl", "site", site.seed).stdout.String()
+		return strings.Contains(out, "state") && strings.Contains(out, "PAGES"), out
+	}, c.all()...)
 	wantOutput(t, c.seine("viewer", "status"), "writer archive", "crawl site")
 	wantOutput(t, c.seine("viewer", "spec", "get", "--crawl", "site"), `"delay": "20ms"`)
 	if out := c.seine("operator", "doctor"); !strings.Contains(out.stdout.String(), "frontier: all 4 have an owner") {
