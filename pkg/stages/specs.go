@@ -58,6 +58,12 @@ func (r Revised) FirstRound() uint32 {
 	return messages.FirstRound(r.Deletion.Count)
 }
 
+// Revision returns that of a crawl's spec as far as it is known, and whether it is.
+func (s *Specs) Revision(crawl string) (rev uint64, known bool) {
+	r, ok := s.known(crawl)
+	return r.Rev, ok
+}
+
 // Deletion returns the last deletion of a crawl, as far as it is known; nil if there
 // is none.
 func (s *Specs) Deletion(crawl string) *messages.Deletion {

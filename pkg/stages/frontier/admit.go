@@ -17,7 +17,8 @@ func (s *shard) candidates(m *messages.Candidates, partitions int, now int64) (b
 		return nil, err
 	}
 	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
-		c.Print, c.Layout, c.dirty = rules.print, layoutRoots, true
+		c.Print, c.Layout = rules.print, layoutRoots
+		c.judgedBy(rules)
 	}
 	for _, c := range m.URLs {
 		url, err := s.identity(c.URL, rules, partitions)

@@ -139,7 +139,8 @@ type rulebook struct {
 func (b rulebook) rules(crawl string, rev uint64) (*rules, error) {
 	return b.f.rules(b.ctx, crawl, rev)
 }
-func (b rulebook) generation() uint64 { return b.f.specs.Generation() }
+func (b rulebook) generation() uint64                   { return b.f.specs.Generation() }
+func (b rulebook) revision(crawl string) (uint64, bool) { return b.f.specs.Revision(crawl) }
 func (b rulebook) deletion(crawl string) *messages.Deletion {
 	return b.f.specs.Deletion(crawl)
 }

@@ -103,6 +103,7 @@ func (r *river) really() int64 { return r.now.UnixNano() }
 // rules and generation make the river its shard's Rulebook.
 func (r *river) rules(crawl string, _ uint64) (*rules, error) { return r.compiled[crawl], nil }
 func (r *river) generation() uint64                           { return r.gen }
+func (r *river) revision(crawl string) (uint64, bool)         { return r.compiled[crawl].Rev, true }
 func (r *river) deletion(crawl string) *messages.Deletion     { return r.deletions[crawl] }
 
 func (r *river) change(name string, spec *messages.Spec) {
@@ -150,7 +151,8 @@ func (r *river) openShard(hold bool) {
 	r.must(err)
 	r.shard, r.held = s, s.loader
 	if hold {
-		s.loader = &loader{cancel: func() {}, loaded: make(chan *loadedCrawl)}
+		ctx, cancel := context.WithCancel(context.Background())
+		s.loader = &loader{ctx: ctx, cancel: cancel, loaded: make(chan *loadedCrawl)}
 		return
 	}
 	r.loaded()
@@ -159,6 +161,9 @@ func (r *river) openShard(hold bool) {
 // loaded lets the filters be complete.
 func (r *river) loaded() {
 	if r.held != nil {
+		if r.shard.loader != r.held {
+			r.shard.loader.stop()
+		}
 		awaitLoaded(r.held, r.shard)
 		r.shard.loader, r.held = r.held, nil
 	}

@@ -183,6 +183,13 @@ func (p *partition) watchPurge(ctx context.Context) error {
 // describeTo says what the state holds.
 func (p *partition) describeTo(out *Rebuilt) error {
 	out.Messages, out.Positions = int64(p.replayed), p.copyPositions()
+	for name := range p.resting {
+		state, err := p.stateOf(name)
+		if err != nil {
+			return err
+		}
+		out.Crawls[name] = state.Counters
+	}
 	for name, c := range p.crawls {
 		out.Crawls[name] = c.Counters
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"seine/internal/politeness"
-	"seine/internal/traps"
 	"seine/pkg/messages"
 )
 
@@ -29,6 +28,9 @@ func (c *crawl) doomed(rules *rules) bool { return c.Removing != nil || c.Since 
 // isDoomed is doomed by what is known of deletions now.
 func (s *shard) isDoomed(name string) bool {
 	c, d := s.crawls[name], s.specs.deletion(name)
+	if r, ok := s.resting[name]; ok {
+		return d != nil && r.since < d.Rev
+	}
 	return c != nil && (c.Removing != nil || d != nil && c.Since < d.Rev)
 }
 
@@ -106,10 +108,9 @@ func (s *shard) beginRemoval(name string, c *crawl, rules *rules, now int64) (do
 	}
 	known := c.known()
 	c.seen.drop()
-	*c = crawl{
-		seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool),
-		rules: c.rules, rulesFor: c.rulesFor,
-	}
+	anew := newCrawl(name)
+	anew.rules, anew.rulesFor = c.rules, c.rulesFor
+	*c = *anew
 	if !known {
 		c.seen.drop()
 		delete(s.crawls, name)

@@ -91,6 +91,7 @@ func (s *seen) join(o *seen) {
 // loader fills the filters from the store while the shard already works: until
 // then, each URL is looked up on the disk.
 type loader struct {
+	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 	loaded chan *loadedCrawl
@@ -101,36 +102,6 @@ type loadedCrawl struct {
 	of     *seen // that what is loaded belongs to: the crawl may be gone meanwhile
 	seen   *seen
 	shapes *traps.Shapes
-}
-
-// startLoader begins to read what the store holds now.
-func startLoader(ctx context.Context, s *shard) *loader {
-	ctx, cancel := context.WithCancel(ctx)
-	l := &loader{cancel: cancel, loaded: make(chan *loadedCrawl, len(s.crawls))}
-	if len(s.crawls) == 0 {
-		return l
-	}
-	view := s.store.db.NewSnapshot()
-	wanted := make(map[string]*seen)
-	for name, c := range s.crawls {
-		c.seen.loading = true
-		wanted[name] = c.seen
-	}
-	l.done.Go(func() {
-		defer view.Close()
-		for name, of := range wanted {
-			c, err := loadCrawl(ctx, view, named(prefix(s.partition, kindURL), name))
-			if err != nil {
-				if ctx.Err() == nil {
-					s.log.Error("cannot fill the filter of known URLs, each is looked up on the disk", "crawl", name, "error", err)
-				}
-				return
-			}
-			c.name, c.of = name, of
-			l.loaded <- c
-		}
-	})
-	return l
 }
 
 // stop ends the loading.

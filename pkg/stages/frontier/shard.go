@@ -34,7 +34,9 @@ type shard struct {
 
 	positions      map[string]stages.Position
 	crawls         map[string]*crawl
-	hosts          map[string]*host // the active window
+	resting        map[string]resting // the crawls that have ended
+	lastChanged    int64              // when anything happened in any crawl before this was opened, Unix ms
+	hosts          map[string]*host   // the active window
 	domains        map[string]*domain
 	maxHosts       int
 	touched        []*host
@@ -62,6 +64,8 @@ type Rulebook interface {
 	rules(crawl string, rev uint64) (*rules, error)
 	// generation grows with every change of any of them.
 	generation() uint64
+	// revision returns the revision of a crawl's spec, and whether that is known.
+	revision(crawl string) (rev uint64, known bool)
 	// deletion returns the last deletion of a crawl as far as it is known, nil if
 	// there is none.
 	deletion(crawl string) *messages.Deletion
@@ -85,7 +89,9 @@ type crawl struct {
 
 	rules    *rules
 	rulesFor uint64 // shard.specsGen that rules were read under
-	nextRun  int64  // when the schedule starts the crawl again, Unix ns; 0 if it does not
+	// idleFrom is since when nothing has happened: the last thing then was changedAt.
+	idleFrom, changedAt int64
+	nextRun             int64 // when the schedule starts the crawl again, Unix ns; 0 if it does not
 }
 
 // crawlState is the stored part of it.
@@ -94,6 +100,12 @@ type crawlState struct {
 	Print uint64 `json:"print,omitempty"` // of the rules that the URLs were judged by last
 	// LatestRun is the latest that URLs were found by, in any partition.
 	LatestRun int64 `json:"latest_run,omitempty"`
+	// Rev is the revision of the spec that has these rules, Scheduled whether it has a
+	// schedule, Build tells the build.
+	Rev   uint64 `json:"rev,omitempty"`
+	Build uint64 `json:"build,omitempty"`
+	// Scheduled crawls do not end.
+	Scheduled bool `json:"scheduled,omitempty"`
 	// Review is where the judging of all URLs by changed rules has come to.
 	Review *sweep `json:"review,omitempty"`
 	// Reseed is where the feeding of all seeds to a new run has come to.
@@ -144,8 +156,8 @@ type shardOptions struct {
 func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error) {
 	s := &shard{
 		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
-		crawls: make(map[string]*crawl),
-		hosts:  make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
+		crawls: make(map[string]*crawl), resting: make(map[string]resting),
+		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
 		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
 	}
 	o.addresses.arrived()
@@ -199,25 +211,49 @@ func (s *Store) positions(partition int, bad func(stream string, err error)) (ma
 	})
 }
 
+// loadCrawls reads the crawls that go on. Of those that rest no more stays in memory
+// than it takes to notice that they do not any longer.
 func (s *shard) loadCrawls() error {
+	opening, err := s.openingCrawls()
+	if err != nil {
+		return err
+	}
 	pre := prefix(s.partition, kindCounters)
-	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
-		c := s.crawl(string(key[len(pre):]))
-		if err := jsontext.Unmarshal(value, &c.crawlState); err != nil {
-			s.unreadableCounters(string(key[len(pre):]), c, err)
+	err = s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+		name := string(key[len(pre):])
+		var made crawl
+		if err := jsontext.Unmarshal(value, &made.crawlState); err != nil {
+			s.unreadableCounters(name, &made, err)
 		}
-		c.salt = saltOf(string(key[len(pre):]), c.Since, 0)
-		if c.Started > 0 {
-			c.unpark = true // whether it must be parked is found out again
-			c.opening = true
-			c.convert()
+		state := made.crawlState
+		s.lastChanged = max(s.lastChanged, state.Changed)
+		if state.ended() && !opening[name] {
+			s.resting[name] = resting{state.Rev, state.Since}
+			return true, nil
 		}
+		c := newCrawl(name)
+		c.dirty = made.dirty
+		c.begin(name, state)
+		s.crawls[name] = c
 		return true, nil
 	})
 	if err != nil {
 		return fmt.Errorf("read counters: %w", err)
 	}
 	return nil
+}
+
+// openingCrawls are those of which a seed has opened a host whose URLs are still being
+// taken back.
+func (s *shard) openingCrawls() (map[string]bool, error) {
+	names := make(map[string]bool)
+	pre := prefix(s.partition, kindOpening)
+	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		name, _, err := cutName(key[len(pre):])
+		names[name] = true
+		return err == nil, err
+	})
+	return names, err
 }
 
 func (s *shard) loadInFlight() error {
@@ -326,8 +362,10 @@ func (s *shard) record(id urlID) (*record, error) {
 func (s *shard) crawl(name string) *crawl {
 	c := s.crawls[name]
 	if c == nil {
-		c = &crawl{seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool)}
-		c.salt = saltOf(name, 0, 0)
+		if _, ok := s.resting[name]; ok {
+			return s.awaken(name)
+		}
+		c = newCrawl(name)
 		s.crawls[name] = c
 	}
 	return c
@@ -351,6 +389,9 @@ func (s *shard) rules(name string, rev uint64) (*rules, error) {
 		c.nextRun = 0 // it may have another schedule
 	}
 	c.rules, c.rulesFor = r, s.specsGen
+	if c.Started != 0 && !c.doomed(r) && (c.Rev != r.Rev || c.Build != buildPrint()) {
+		c.judgedBy(r)
+	}
 	if c.Started != 0 && !c.doomed(r) && c.Print != r.print { // it has URLs, judged by other rules
 		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, c.Review.anew(), true, quota{asked: c.quota.asked}
 	}
@@ -580,6 +621,9 @@ func (s *shard) tend(now int64) error {
 		}
 	}
 	for name, c := range s.crawls {
+		if s.letGo(name, c, now) {
+			continue
+		}
 		if err := s.tendCrawl(name, c, now); err != nil {
 			return err
 		}

@@ -74,4 +74,5 @@ type fixedRules struct{ r *rules }
 
 func (f fixedRules) rules(string, uint64) (*rules, error) { return f.r, nil }
 func (fixedRules) generation() uint64                     { return 0 }
+func (fixedRules) revision(string) (uint64, bool)         { return 0, false }
 func (fixedRules) deletion(string) *messages.Deletion     { return nil }

@@ -32,6 +32,7 @@ type world struct {
 // rules and generation make the world its shard's Rulebook.
 func (w *world) rules(string, uint64) (*rules, error) { return w.current, nil }
 func (w *world) generation() uint64                   { return w.gen }
+func (w *world) revision(string) (uint64, bool)       { return w.current.Rev, true }
 func (w *world) deletion(string) *messages.Deletion   { return w.last }
 
 // change gives the crawl another spec.
@@ -77,8 +78,16 @@ func (w *world) open() {
 
 // awaitLoaded puts to use all that is to be loaded.
 func awaitLoaded(l *loader, s *shard) {
-	l.done.Wait()
-	l.collect(s)
+	done := make(chan struct{})
+	go func() { l.done.Wait(); close(done) }()
+	for more := true; more; {
+		select {
+		case <-done:
+			more = false
+		default:
+		}
+		l.collect(s)
+	}
 }
 
 func (w *world) at() int64 { return w.shard.time.now() }

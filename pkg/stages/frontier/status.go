@@ -165,8 +165,8 @@ func (p *partition) answer(q query) {
 	if err == nil {
 		switch q.op {
 		case opStatus:
-			st := p.status(about.Crawl)
-			if about.Due {
+			var st PartitionStatus
+			if st, err = p.status(about.Crawl); err == nil && about.Due {
 				st.Due, err = p.canAsk(about.Crawl, p.time.now())
 			}
 			reply = st
@@ -230,10 +230,14 @@ func (r *request) grant(asker string, now int64, claim time.Duration) messages.W
 	return messages.Wanted{Wanted: true}
 }
 
-func (p *partition) status(crawl string) PartitionStatus {
+func (p *partition) status(crawl string) (PartitionStatus, error) {
 	st := PartitionStatus{Partition: p.partition, Owner: p.store.ID, Epoch: p.epoch, Positions: p.positions, Next: p.nextHost()}
+	state, err := p.stateOf(crawl)
+	if err != nil {
+		return st, err
+	}
+	st.Counters = state.Counters
 	if c := p.crawls[crawl]; c != nil {
-		st.Counters = c.Counters
 		st.Late = c.rules != nil && c.quota.late(c.rules, p.f.now())
 		st.Reviewing = c.working()
 	}
@@ -243,7 +247,7 @@ func (p *partition) status(crawl string) PartitionStatus {
 			st.Counters = Counters{}
 		}
 	}
-	return st
+	return st, nil
 }
 
 // nextHost returns the first host of the due index, nil if one is being served

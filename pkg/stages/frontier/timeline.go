@@ -139,20 +139,18 @@ func (s *shard) loadTime(c *clock) error {
 
 // lastChange is the mark of a state without one.
 func (s *shard) lastChange(c *clock) mark {
-	last := int64(0)
-	for _, crawl := range s.crawls {
-		last = max(last, (crawl.Changed+1)*1e6) // it was cut to whole milliseconds
+	if s.lastChanged == 0 {
+		now := c.now()
+		return mark{Now: now, Wall: now}
 	}
-	if last == 0 {
-		last = c.now()
-	}
+	last := (s.lastChanged + 1) * 1e6 // it was cut to whole milliseconds
 	return mark{Now: last, Wall: last}
 }
 
 // storeTime stores the mark with a turn that changes something, and now and then
 // with one that changes nothing.
 func (s *shard) storeTime() error {
-	if s.tx.batch.Empty() && (len(s.crawls) == 0 || s.time.now()-s.time.marked < markEvery) {
+	if s.tx.batch.Empty() && (len(s.crawls)+len(s.resting) == 0 || s.time.now()-s.time.marked < markEvery) {
 		return nil
 	}
 	text, err := json.Marshal(s.time.mark())
