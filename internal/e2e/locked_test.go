@@ -242,7 +242,7 @@ func (c *locked) wantArchived(pages int64) {
 var forbidden = map[string][]string{
 	"frontier": {
 		"seine.pages.site.0", "seine.results.site.0", "seine.records.site.0", "seine.dead.fetcher.site", "seine.seeds.site",
-		"$JS.API.STREAM.DELETE.URLS", "$JS.API.STREAM.DELETE.RECORDS", "$JS.API.STREAM.PURGE.DEAD", "$JS.API.STREAM.PURGE.KV_seine_crawls",
+		"$JS.API.STREAM.DELETE.URLS", "$JS.API.STREAM.DELETE.RECORDS", "$JS.API.STREAM.PURGE.KV_seine_robots",
 		"$JS.API.CONSUMER.CREATE.PAGES.spy", "$JS.API.CONSUMER.MSG.NEXT.PAGES.parser", "$JS.API.CONSUMER.DELETE.RECORDS.writer-default-0",
 		"$KV.seine_robots.x", "$KV.seine_duplicates.x", "$KV.seine_leases.lease.writer-default.0", "$O.seine_bodies.C.x",
 		"$SYS.REQ.SERVER.PING", "_INBOX_operator.x", "<$SYS.>", "<_INBOX_operator.>", "<seine.records.>", "<$JS.EVENT.ADVISORY.>",
