@@ -32,7 +32,6 @@ type meter struct {
 	context.Context
 	run  *run
 	left int
-	done bool
 	err  error
 }
 

@@ -31,7 +31,6 @@ type outer struct {
 	At     time.Time        `json:"at"`
 	Left   string           `json:"-"`
 	Itself *outer           `json:"itself"`
-	small  int
 }
 
 func TestUnmarshalTakesMembersOfTheExactNameAlone(t *testing.T) {

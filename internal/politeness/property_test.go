@@ -115,7 +115,7 @@ func (l *ledger) ended(now int64, o Outcome) {
 		if l.r.Breaker.Failures > 0 && l.failures == l.r.Breaker.Failures {
 			l.breakerOpen, l.probeAfter = true, now+int64(l.r.Breaker.Wait)
 		}
-	case Neutral, Unsent:
+	case Neutral, Unsent, Abandoned:
 	}
 	if o.Kind == Throttled || o.Kind == HostFailure {
 		l.retryAfter = max(l.retryAfter, now+int64(min(o.RetryAfter, l.r.maxRetryAfter())))

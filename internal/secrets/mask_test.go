@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"errors"
 	"html"
 	"io"
 	"net/url"
@@ -104,7 +105,7 @@ func TestMaskedReaderPassesErrorsOn(t *testing.T) {
 	text := strings.Repeat("0123456789 s3cret-key ", 1<<12) + "s3cret-"
 	r := masking("s3cret-key").Reader(iotest.TimeoutReader(strings.NewReader(text)))
 	read, err := io.ReadAll(r)
-	if err != iotest.ErrTimeout || len(read) != readBuffer {
+	if !errors.Is(err, iotest.ErrTimeout) || len(read) != readBuffer {
 		t.Errorf("%d bytes, %v", len(read), err)
 	}
 	if bytes.Contains(read, []byte("s3cret-key")) {

@@ -143,10 +143,10 @@ func (v value) backslash(b []byte, i int, follow func(size, next int) bool) (sho
 	if i == len(b) {
 		return true
 	}
-	switch c := b[i]; {
-	case c == 'u' || c == 'x':
+	switch b[i] {
+	case 'u', 'x':
 		return v.unicode(b, i, follow)
-	case c == v[0]:
+	case v[0]:
 		follow(1, i+1)
 	}
 	return false

@@ -1,6 +1,7 @@
 package uptime
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -13,7 +14,7 @@ import (
 // TestMain is also the other process of the tests: it prints what its clock says.
 func TestMain(m *testing.M) {
 	if os.Getenv("SEINE_TEST_UPTIME") != "" {
-		os.Stdout.WriteString(strconv.FormatInt(int64(Now()), 10) + "\n" + Clock())
+		fmt.Print(strconv.FormatInt(int64(Now()), 10) + "\n" + Clock())
 		return
 	}
 	os.Exit(m.Run())

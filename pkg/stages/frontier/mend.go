@@ -2,8 +2,10 @@ package frontier
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"time"
 
@@ -39,12 +41,13 @@ var mendedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 // thousand times.
 func (s *shard) mended(what, text string, about ...any) {
 	mendedTotal.WithLabelValues(what).Inc()
+	level := slog.LevelWarn
 	if s.told[what] {
-		s.log.Debug(text, about...)
-		return
+		level = slog.LevelDebug
 	}
 	s.told[what] = true
-	s.log.Warn(text+"; more of the kind is counted by seine_frontier_repairs_total, not logged", about...)
+	s.log.Log(context.Background(), level, "the store contradicted itself and was mended; more of the kind is counted by seine_frontier_repairs_total",
+		append([]any{"what", what, "found", text}, about...)...)
 }
 
 // auditEvery bounds how often all URLs of a crawl are gone through because
