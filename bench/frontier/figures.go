@@ -36,6 +36,9 @@ func (m *machine) counts(ctx context.Context) (c counts, err error) {
 			return c, err
 		}
 	}
+	if m.Phase == phaseOpen { // what is measured is put aside at first
+		c.queued, c.excluded = c.excluded, c.queued
+	}
 	return c, nil
 }
 

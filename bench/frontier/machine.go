@@ -102,6 +102,9 @@ func (m *machine) prepare(ctx context.Context) error {
 		return fmt.Errorf("open specs: %w", err)
 	}
 	spec := theSpec()
+	if m.Phase == phaseOpen {
+		spec.Scope = messages.ScopeHost
+	}
 	m.rev, err = specs.Put(ctx, crawl, &spec)
 	if err != nil {
 		return fmt.Errorf("store spec: %w", err)

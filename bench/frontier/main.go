@@ -4,6 +4,7 @@
 //
 //	cd bench && go run ./frontier                                     # 10 million URLs over 100,000 hosts
 //	cd bench && go run ./frontier -urls 200000                        # a quick look
+//	cd bench && go run ./frontier -urls 5000000 -hosts 1 -phase open -max-rss 500
 //	cd bench && go run ./frontier -max-rss 500 -min-rate 40000 -min-share 0.5
 //
 // Three processes share the machine: this one, a nats-server and the frontier, both built from this tree. So its own
@@ -31,6 +32,7 @@ const (
 const (
 	phaseInject = "inject"
 	phaseAll    = "all"
+	phaseOpen   = "open"
 )
 
 // options are the command line.
@@ -59,7 +61,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.IntVar(&o.Links, "links", 50, "`number` of links of a page, half of them to URLs injected before")
 	f.StringVar(&o.Mix, "mix", mixSite, "where links lead: site (four in five to the host of their page) or uniform (any host)")
 	f.IntVar(&o.Partitions, "partitions", messages.DefaultPartitions, "`number` of partitions")
-	f.StringVar(&o.Phase, "phase", phaseAll, "inject, or all: then let every URL come out")
+	f.StringVar(&o.Phase, "phase", phaseAll, "inject, or all: then let every URL come out; open: as all, but the URLs are out of scope until seeds open their hosts")
 	f.Float64Var(&o.Report, "report", 1, "`millions` of distinct URLs between two lines of the table")
 	f.StringVar(&o.Dir, "dir", "", "`folder` to make the work folder in; the system's for temporary files if empty")
 	f.BoolVar(&o.Keep, "keep", false, "keep the work folder, and say where")
@@ -96,8 +98,8 @@ func (o *options) check() error {
 		return errors.New("-ahead: from 0; -fetch-messages: from 1")
 	case o.Mix != mixSite && o.Mix != mixUniform:
 		return errors.New("-mix: site or uniform")
-	case o.Phase != phaseInject && o.Phase != phaseAll:
-		return errors.New("-phase: inject or all")
+	case o.Phase != phaseInject && o.Phase != phaseAll && o.Phase != phaseOpen:
+		return errors.New("-phase: inject, all or open")
 	case o.Report <= 0:
 		return errors.New("-report: more than 0")
 	case (o.CPUProfile != "" || o.HeapProfile != "") && int(o.ProfileAt*1e6) > o.URLs:
@@ -128,6 +130,9 @@ func (m *machine) measureAll(ctx context.Context) error {
 		m.URLs, m.Hosts, m.Links, m.Mix, m.Partitions, strings.TrimRight("; "+m.FrontierArgs, "; "))
 	if err := m.inject(ctx, w); err != nil {
 		return err
+	}
+	if m.Phase == phaseOpen {
+		m.broken = errors.Join(m.broken, m.open(ctx, w))
 	}
 	if m.Phase == phaseInject {
 		return m.broken
