@@ -235,6 +235,7 @@ func fill(v reflect.Value, depth int) {
 		for i := range v.NumField() {
 			fill(v.Field(i), depth+1)
 		}
+	default: // holds no text
 	}
 }
 

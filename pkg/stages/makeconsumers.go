@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -64,7 +65,7 @@ func allowedConsumer(m *nats.Msg) (what string, request consumerRequest, err err
 		return "", request, fmt.Errorf("subject %q names no consumer", m.Subject)
 	}
 	user, what := tokens[2], "CONSUMER.CREATE."+tokens[3]
-	if err := json.Unmarshal(m.Data, &request); err != nil {
+	if err := jsontext.Unmarshal(m.Data, &request); err != nil {
 		return "", request, fmt.Errorf("decode request: %w", err)
 	}
 	if to := request.Config.DeliverSubject; to != "" && !strings.HasPrefix(to, inboxes+"_"+user+".") {

@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/internal/jsontext"
 	"seine/internal/traps"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
@@ -111,7 +111,7 @@ func (s *shard) readCrawl(name string) (state crawlState, err error) {
 		return state, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(value, &state)
+		err = jsontext.Unmarshal(value, &state)
 		_ = closer.Close()
 	}
 	if err != nil {
