@@ -225,3 +225,39 @@ func TestValuesEndWhenTheBudgetDoes(t *testing.T) {
 		}
 	}
 }
+
+// What the reader of a form makes before it can be counted is refused before it is read.
+func TestFormsAreMeasuredBeforeTheirReaderMakesThem(t *testing.T) {
+	for name, read := range map[string]func() error{
+		"a CSV of 4 million columns": func() error { _, err := doc("text/csv", strings.Repeat(",", 4<<20)+"\n1,2\n").JSON(); return err },
+		"a row of them":              func() error { _, err := doc("text/csv", "a,b\n1,2\n"+strings.Repeat(",", 4<<20)).JSON(); return err },
+		"XML of attributes without values": func() error {
+			_, err := doc("application/xml", "<p "+strings.Repeat("a ", 4<<20)+"/>").XML()
+			return err
+		},
+		"XML of attributes behind a > in quotes": func() error {
+			_, err := doc("application/xml", "<p b='>' "+strings.Repeat("a=\"\" ", 4<<20)+"/>").XML()
+			return err
+		},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := read()
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrTooBig) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if made := after.TotalAlloc - before.TotalAlloc; made > MaxTree {
+			t.Errorf("%s: %d MiB were allocated", name, made>>20)
+		}
+	}
+}
+
+// Each cell leaves a marker in the parser's list of active formatting elements for good. To
+// go through them all after every tag took minutes of a page of this size.
+func TestPageOfMarkersIsBuilt(t *testing.T) {
+	page := "<table><tr>" + strings.Repeat("<td><object>", 200_000)
+	if root, err := doc("text/html", page).HTML(); root == nil && !errors.Is(err, ErrTooBig) {
+		t.Error(err)
+	}
+}

@@ -169,8 +169,9 @@ func (b *builder) opened() int {
 	for from > 0 && b.parser.open.Index(from-1).Pointer() != b.open[from-1] {
 		from--
 	}
-	if b.adopts() {
-		from = 0
+	if b.adopts() { // what changes is from the element that the tag ends
+		f := b.activeOf(atom.Atom(b.parser.name.Uint()))
+		from = min(from, max(0, slices.Index(b.open, f.node)))
 	}
 	size, was := 0, from
 	now := append(b.spare[:0], b.open[:from]...)
@@ -200,13 +201,34 @@ func (b *builder) opened() int {
 // changes what is open anywhere (HTML standard section 13.2.6.4.7).
 func (b *builder) adopts() bool {
 	name := atom.Atom(b.parser.name.Uint())
-	return len(b.active) > 0 && (b.parser.token.Uint() == uint64(html.EndTagToken) || name == atom.A || name == atom.Nobr)
+	if b.parser.token.Uint() != uint64(html.EndTagToken) && name != atom.A && name != atom.Nobr {
+		return false
+	}
+	return b.activeOf(name) != nil
+}
+
+// marker is the name of the markers in the list of active formatting elements.
+const marker = atom.Atom(0)
+
+// activeOf returns the last active formatting element of a name, nil if none is
+// behind the last marker: the parser looks no further.
+func (b *builder) activeOf(name atom.Atom) *format {
+	for i := len(b.active) - 1; i >= 0 && b.active[i].name != marker; i-- {
+		if f := &b.active[i]; f.name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // formatted looks at which formatting elements are active now.
 func (b *builder) formatted() {
 	n := b.parser.active.Len()
-	for i := range n {
+	from := min(n, len(b.active))
+	for from > 0 && b.active[from-1].name != marker { // what is below the last marker stays
+		from--
+	}
+	for i := from; i < n; i++ {
 		v := b.parser.active.Index(i)
 		node := v.Pointer()
 		if i < len(b.active) && b.active[i].node == node {
@@ -224,14 +246,9 @@ func (b *builder) formatted() {
 // block in it, and at most eight.
 func (b *builder) adopted() int {
 	const most = 8
-	name := atom.Atom(b.parser.name.Uint())
 	if !b.adopts() {
 		return 0
 	}
-	for i := len(b.active) - 1; i >= 0; i-- {
-		if f := &b.active[i]; f.name == name {
-			return f.size * min(most, len(b.open)-1-slices.Index(b.open, f.node))
-		}
-	}
-	return 0
+	f := b.activeOf(atom.Atom(b.parser.name.Uint()))
+	return f.size * min(most, len(b.open)-1-slices.Index(b.open, f.node))
 }

@@ -13,8 +13,12 @@ import (
 // 4180). A name that is empty or there already gets the number of its column.
 // Cells beyond the names are left out, and so are cells that a row lacks.
 func parseCSV(body []byte, media string) (any, error) {
+	comma := separator(body, media)
+	if n := longestLine(body, byte(comma)); n > maxColumns {
+		return nil, fmt.Errorf("%w: a line of its CSV has %d cells, at most %d are read", ErrTooBig, n, maxColumns)
+	}
 	r := csv.NewReader(bytes.NewReader(body))
-	r.Comma = separator(body, media)
+	r.Comma = comma
 	r.FieldsPerRecord = -1
 	r.LazyQuotes = true
 	r.ReuseRecord = true
@@ -44,6 +48,26 @@ func parseCSV(body []byte, media string) (any, error) {
 		}
 		rows = append(rows, object)
 	}
+}
+
+// maxColumns bounds the cells of a row: the reader holds a row before it can be counted.
+// It is what spreadsheets have, 16,384 columns, and then some.
+const maxColumns = 20_000
+
+// longestLine returns how many cells the line with the most separators has. Cells in
+// quotes that go over several lines make a row of more, each line of which is counted.
+func longestLine(body []byte, comma byte) int {
+	most, cells := 1, 1
+	for _, c := range body {
+		switch c {
+		case comma:
+			cells++
+			most = max(most, cells)
+		case '\n':
+			cells = 1
+		}
+	}
+	return most
 }
 
 // sizeOfRow is what a row takes in memory. The texts of its cells are one.

@@ -51,20 +51,56 @@ func parseXML(body []byte) (root *xmlquery.Node, err error) {
 // sizeOfXML returns what a tree takes, at most: XML has nothing that makes more of
 // it than there is.
 func sizeOfXML(body []byte) int {
-	size, tag := len(body), false
+	size := len(body)
+	var tag attributesOfXML
 	for i, c := range body {
-		switch {
-		case c == '<' && i+1 < len(body) && body[i+1] != '/':
-			size, tag = size+sizeXML, true
-		case c == '>' && i+1 < len(body) && body[i+1] != '<': // a text comes
-			size, tag = size+sizeXML, false
-		case c == '>':
-			tag = false
-		case c == '=' && tag:
-			size += sizeXMLAttribute
+		if tag.open {
+			if tag.read(c) {
+				continue
+			}
+			size += max(tag.values, tag.words) * sizeXMLAttribute
+		}
+		switch next := i + 1; {
+		case next == len(body):
+		case c == '<' && body[next] != '/':
+			size += sizeXML
+			tag = attributesOfXML{open: body[next] != '!' && body[next] != '?'}
+		case c == '>' && body[next] != '<': // a text comes
+			size += sizeXML
 		}
 	}
-	return size
+	return size + max(tag.values, tag.words)*sizeXMLAttribute
+}
+
+// attributesOfXML counts the attributes of a tag that is open: those with a value, and
+// the words outside of values, since an attribute may lack one.
+type attributesOfXML struct {
+	open          bool
+	quote         byte
+	space         bool
+	values, words int
+}
+
+// read takes the next byte of the tag; false says that it ends there.
+func (t *attributesOfXML) read(c byte) bool {
+	switch {
+	case t.quote != 0:
+		if c == t.quote {
+			t.quote = 0
+		}
+		return true
+	case c == '>':
+		t.open = false
+		return false
+	case c == '"' || c == '\'':
+		t.quote = c
+	case c == '=':
+		t.values++
+	case c > ' ' && t.space:
+		t.words++
+	}
+	t.space = c <= ' '
+	return true
 }
 
 // shallow refuses XML that may be more than MaxDepth deep: the library goes
