@@ -7,14 +7,15 @@
 // It gives the tokens of encoding/xml, with names in lower case, namespaces resolved
 // and an end for each start. Elements that lie more than a hundred deep and attributes
 // beyond 256 are passed over. Tags are found by the tokenizer of golang.org/x/net/html,
-// which never fails and takes linear time; a decoder holds no more than the largest
-// token. Comments, processing instructions and document types are left out.
+// which never fails and takes linear time; a tag, a text or a comment of more than
+// 4 MiB ends the document. Comments, processing instructions and document types are left out.
 package xmlstream
 
 import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -46,8 +47,13 @@ type element struct {
 func NewDecoder(body []byte, contentType string, flat ...string) *Decoder {
 	d := &Decoder{html: html.NewTokenizer(bytes.NewReader(text(body, contentType))), flat: flat}
 	d.html.AllowCDATA(true)
+	d.html.SetMaxBuf(maxToken)
 	return d
 }
+
+// maxToken bounds a tag, a text or a comment, in bytes: the tokenizer holds it, and all of its
+// attributes.
+const maxToken = 4 << 20
 
 // text returns the body in UTF-8, except for the bytes that are no characters of a
 // body that is said to be UTF-8: those of a URL are what the server knows it by. An
@@ -82,7 +88,9 @@ func (d *Decoder) Token() (xml.Token, error) {
 	for len(d.queue) == 0 {
 		switch d.html.Next() {
 		case html.ErrorToken:
-			if err := d.html.Err(); !errors.Is(err, io.EOF) {
+			if err := d.html.Err(); errors.Is(err, html.ErrBufferExceeded) {
+				return nil, fmt.Errorf("a tag, a text or a comment has more than %d MiB", maxToken>>20)
+			} else if !errors.Is(err, io.EOF) {
 				return nil, err
 			}
 			if len(d.open) > 0 {

@@ -117,6 +117,19 @@ func TestDepthIsBounded(t *testing.T) {
 	}
 }
 
+// A tag that is a flood of attributes ends the document, before it is held whole.
+func TestTokensAreBounded(t *testing.T) {
+	d := NewDecoder([]byte("<a><b/><c "+strings.Repeat("x ", maxToken)+"/></a>"), "")
+	n := 0
+	_, err := d.Token()
+	for ; err == nil; n++ {
+		_, err = d.Token()
+	}
+	if n != 3 || errors.Is(err, io.EOF) || errors.Is(err, ErrCut) {
+		t.Errorf("%d tokens, %v; want what is before, and an error", n, err)
+	}
+}
+
 // FuzzTokens: any bytes end, with an end for each start.
 func FuzzTokens(f *testing.F) {
 	for _, text := range []string{"<a xmlns='x'><b c='d'>e&amp;f</b></a>", "<a><![CDATA[<]]></a>", "<a></b>", "\xff\xfe<\x00a\x00", "<a\xe9>&#1;"} {
