@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -25,8 +26,12 @@ func (d *delays) add(seq uint64, wait time.Duration) {
 	if d.due == nil {
 		d.due = make(map[uint64]time.Time)
 	}
+	now := time.Now()
+	if len(d.due) >= maxDelays { // those that came back to other processes
+		maps.DeleteFunc(d.due, func(_ uint64, due time.Time) bool { return now.After(due) })
+	}
 	if len(d.due) < maxDelays {
-		d.due[seq] = time.Now().Add(wait)
+		d.due[seq] = now.Add(wait)
 	}
 }
 
