@@ -170,6 +170,7 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 		t.Errorf("%d pages, want %d", pages, want)
 	}
 	c.wantArchived(pages)
+	wantOutput(t, c.seine("operator", "delete", "site", "--yes", "--wait", "0s"), "is deleted")
 	c.wantForbidden()
 	for _, p := range append(c.all(), first, c.nats) {
 		if said := p.log.String(); strings.Contains(said, "level=ERROR") || strings.Contains(said, "does not let") {

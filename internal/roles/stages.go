@@ -51,7 +51,7 @@ func (in *Installation) frontier() Role {
 // deletions lets a frontier delete crawls.
 func deletions() Grants {
 	g := Grants{Why: "delete crawls", Subjects: []string{
-		put(messages.BucketCrawls, messages.KeyDeletion("*")), "$JS.API.STREAM.PURGE." + messages.StreamDead, "$JS.API.STREAM.MSG.GET." + messages.StreamDead,
+		get(messages.BucketCrawls, messages.KeyDeletion("*")), put(messages.BucketCrawls, messages.KeyDeletion("*")), "$JS.API.STREAM.PURGE." + messages.StreamDead, "$JS.API.STREAM.MSG.GET." + messages.StreamDead,
 	}}
 	for _, b := range []string{messages.BucketCrawls, messages.BucketMeta, messages.BucketDuplicates} {
 		g.Subjects = append(g.Subjects, "$JS.API.STREAM.PURGE."+kv(b))
