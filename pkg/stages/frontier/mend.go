@@ -36,6 +36,12 @@ var mendedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 	Name: "seine_frontier_repairs_total", Help: "What was wrong in the store and was put right or set aside, by what it was.",
 }, []string{"what"})
 
+func init() { // so that a rate is known from the first one on
+	for _, what := range []string{mendIndex, mendQueue, mendURL, mendHost, mendCounters, mendInFlight, mendTime, mendPosition} {
+		mendedTotal.WithLabelValues(what)
+	}
+}
+
 // mended tells that something was wrong: a person once for each kind and for as
 // long as the partition is owned, since what is wrong once is often wrong a
 // thousand times.
