@@ -93,21 +93,25 @@ var names = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos
 
 // reference follows a character reference of HTML: by number or by name.
 func (v value) reference(b []byte, i int, follow func(size, next int) bool) (short bool) {
-	text := string(b[i+1 : min(i+maxReference, len(b))])
-	end := strings.IndexFunc(text, func(r rune) bool { return r != '#' && !isAlphanumeric(r) })
-	if end < 0 {
-		return i+maxReference > len(b)
+	end, most := i+1, i+maxReference
+	for end < min(most, len(b)) && (b[end] == '#' || isAlphanumeric(b[end])) {
+		end++
 	}
-	r, ok := referenced(text[:end])
+	if end == i+1 && end < len(b) || end == most {
+		return false
+	}
+	if end == len(b) {
+		return true
+	}
+	r, ok := referenced(string(b[i+1 : end]))
 	size := v.begins(r)
 	if !ok || size == 0 {
 		return false
 	}
-	next := i + 1 + end
-	if text[end] == ';' {
-		next++
+	if b[end] == ';' {
+		end++
 	}
-	follow(size, next)
+	follow(size, end)
 	return false
 }
 
@@ -212,6 +216,6 @@ func hexValue(digits []byte) (r rune, ok bool) {
 	return r, len(digits) > 0
 }
 
-func isAlphanumeric(r rune) bool {
-	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+func isAlphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
