@@ -18,7 +18,7 @@ var parser = whatwg.NewParser()
 // else; so it is given only the authority, where text has a path that the fast path
 // takes once it is written plainly.
 func slow(b *Base, text string) (string, error) {
-	spelt := plain(text)
+	spelt := b.withAuthority(plain(text))
 	colon := schemeLength(spelt)
 	if b != nil && spelt != "" && (colon == 0 || canonicalScheme(spelt[:colon]) != "") {
 		if u, ok := b.fastResolve(spelt, colon); ok {
@@ -59,11 +59,31 @@ func cutAuthority(text string) (head, path string, ok bool) {
 	return text[:end], strings.TrimPrefix(text[end:], "/"), true
 }
 
+// withAuthority writes a plain reference with the two slashes that a scheme, and an
+// authority, have before what follows: the parser takes any number of them. A scheme
+// without them that is the base's means nothing.
+func (b *Base) withAuthority(text string) string {
+	colon := schemeLength(text)
+	scheme, rest := "", text
+	if colon > 0 {
+		scheme, rest = text[:colon+1], text[colon+1:]
+	}
+	switch {
+	case strings.HasPrefix(rest, "//"), scheme != "" && (b == nil || canonicalScheme(text[:colon]) != b.scheme):
+		return scheme + "//" + strings.TrimLeft(rest, "/")
+	case scheme != "" && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "?")):
+		return rest
+	case scheme != "" && rest != "":
+		return "./" + rest
+	}
+	return text
+}
+
 // plain writes a reference as the parser takes it (URL standard, section 4.4): without
 // tabs and line ends, with slashes for the backslashes of the path, and with U+FFFD for
 // bytes that are not UTF-8.
 func plain(text string) string {
-	var b strings.Builder
+	out := make([]byte, 0, len(text))
 	query := false
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -72,12 +92,14 @@ func plain(text string) string {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r':
 		case r == '\\' && !query:
-			b.WriteByte('/')
+			out = append(out, '/')
+		case r < ' ': // in a path or query it is encoded, elsewhere an error either way
+			out = appendEscape(out, byte(r))
 		default:
-			b.WriteRune(r)
+			out = utf8.AppendRune(out, r)
 		}
 	}
-	return b.String()
+	return string(out)
 }
 
 // slowResolve canonicalises a stripped, non-empty reference with the complete
