@@ -56,13 +56,17 @@ func (s *Store) Set(crawl, url string, fields []string) {
 		return
 	}
 	at, now := siteOf(url), time.Now()
+	var taken []field
+	for _, text := range fields[max(0, len(fields)-maxPerJar):] { // those before would be evicted again
+		if f, ok := parse(text, now); ok { // without the lock: it may take a while
+			taken = append(taken, f)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.open(key{crawl, weburl.Domain(at.host)})
-	for _, text := range fields {
-		if f, ok := parse(text, now); ok {
-			h.jar.set(at, f, now)
-		}
+	for _, f := range taken {
+		h.jar.set(at, f, now)
 	}
 	s.bytes -= h.bytes
 	if h.bytes = h.jar.bytes(); len(h.jar.cookies) == 0 {
