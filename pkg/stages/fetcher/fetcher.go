@@ -197,6 +197,7 @@ func (f *Fetcher) use(ctx context.Context, m *stages.Message, t *turn) (stages.O
 		if errors.Is(err, errUnsure) {
 			t.release()
 			t.reply = nil
+			t.askFor(req.URL, true) // a redirect may have led away from it
 			continue
 		}
 		if err != nil {

@@ -3,12 +3,15 @@ package fetcher
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"seine/internal/testweb"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 func withCookies(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Cookies = new(true) }
@@ -84,7 +87,9 @@ func TestCookieGateAtTheSameURL(t *testing.T) {
 // fetcher has its cookie. What leads elsewhere is told as the redirect that it is.
 func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, withCookies, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.MaxRedirects = 6 })
+	s := newStage(t, withCookies, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+		s.MaxRedirects, s.Exclude = 6, []string{"*/excluded"}
+	})
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "User-agent: *\nDisallow: /closed\n")
 	})
@@ -106,7 +111,7 @@ func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 		{"/old", "/new", always()}, {"/new", "", page},
 		{"/away", "/away2", always()}, {"/away2", "http://elsewhere.example/", always()},
 		{"/shut", "/closed", always()}, {"/closed", "/shut", always("pass=1")},
-		{"/gone", "/missing", always()},
+		{"/gone", "/missing", always()}, {"/leave", "/excluded", always()}, {"/excluded", "", page},
 	} {
 		s.gate(hop.from, hop.to, &asked, hop.open)
 	}
@@ -125,6 +130,7 @@ func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 		{"/old", true, messages.Redirect, "/new", 2},
 		{"/away", true, messages.Redirect, "http://elsewhere.example/", 2},
 		{"/shut", true, messages.Redirect, "/closed", 1},
+		{"/leave", true, messages.Redirect, "/excluded", 1},
 		{"/gone", true, messages.Redirect, "/missing", 1}, // beside the one that is not there
 	} {
 		asked.Store(0)
@@ -145,5 +151,51 @@ func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 		if c.class == messages.ClientError && h.Error != "redirects in a circle, whatever cookies are sent" {
 			t.Errorf("%s: %s", c.path, h.Error)
 		}
+	}
+}
+
+// A request that becomes suspect on the way of redirects begins anew at the URL of the
+// visit: the page of another is not taken for it.
+func TestFollowedRedirectThatBecomesSuspectBeginsAnew(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ignoreRobots, withCookies)
+	answerWanted(t, s.bus, true)
+	var asked atomic.Int32
+	s.gate("/old", "/new", &asked, func(string) ([]string, bool) { return nil, false })
+	s.gate("/new", "", &asked, func(string) ([]string, bool) { return nil, true })
+	s.Fetcher.get = &doubtful{getter: s.Fetcher.get, bus: s.bus, at: 2}
+	req := request(s.url("/old"))
+	req.Follow = true
+	out, err := s.handle(t.Context(), &stages.Message{Data: req.Encode(), Deliveries: 1, Stored: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Free()
+	res, err := messages.DecodeResult(out.Then[0].Data)
+	if err != nil || res.Class != messages.Redirect || res.Location != s.url("/new") {
+		t.Errorf("ended as %+v, %v", res, err)
+	}
+}
+
+// The condition of a request is about its URL alone.
+func TestFollowedRedirectIsAskedForWithoutCondition(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ignoreRobots, withCookies)
+	var conditions []string
+	for path, to := range map[string]string{"/page": "/set", "/set": "/page"} {
+		s.web.Handle(0, path, func(w http.ResponseWriter, r *http.Request) {
+			conditions = append(conditions, path+r.Header.Get("If-None-Match")+r.Header.Get("If-Modified-Since"))
+			if r.Header.Get("Cookie") == "" {
+				w.Header().Set("Location", to)
+				w.Header().Set("Set-Cookie", "a=1; Path=/"+map[string]string{"/page": "none", "/set": ""}[path])
+				w.WriteHeader(http.StatusFound)
+			}
+		})
+	}
+	req := request(s.url("/page"))
+	req.Follow, req.ETag, req.LastModified = true, `"e"`, "then"
+	s.handle1(req, 1)
+	if want := []string{`/page"e"then`, "/set", `/page"e"then`}; !slices.Equal(conditions, want) {
+		t.Errorf("asked for %q, want %q", conditions, want)
 	}
 }

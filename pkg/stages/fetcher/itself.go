@@ -65,9 +65,9 @@ func (f *Fetcher) followItself(ctx context.Context, t *turn) error {
 
 // mayPass reports whether a redirect to next may be part of a circle that leads
 // back to the URL of the visit, and that is for this fetcher to follow. What
-// robots.txt forbids is left to the frontier, which says so of next.
+// robots.txt or the spec forbids is left to the frontier, which says so of next.
 func (t *turn) mayPass(next string) bool {
-	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && (t.group == nil || t.group.Allowed(weburl.Path(next)))
+	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && t.ask.plan.includes(next) && (t.group == nil || t.group.Allowed(weburl.Path(next)))
 }
 
 // cookieFor returns the Cookie field that a request for url would be sent with now.
@@ -102,12 +102,21 @@ func (f *Fetcher) hop(ctx context.Context, t *turn, next string) error {
 		}
 	}
 	before := t.reply
-	t.ask.url = next
+	t.askFor(next, f.rules.Of(t.req.Crawl, t.spec.Spec).Normalize(next) == t.req.URL)
 	if err := f.ask(ctx, t); err != nil {
 		return err
 	}
 	t.reply.asked(before)
 	return nil
+}
+
+// askFor makes url what is asked for next. Only the URL of the visit has the condition
+// of the request: what is known of it says nothing of another.
+func (t *turn) askFor(url string, itself bool) {
+	t.ask.url, t.ask.etag, t.ask.lastModified = url, "", ""
+	if itself {
+		t.ask.etag, t.ask.lastModified = t.req.ETag, t.req.LastModified
+	}
 }
 
 // rest is how long the host must rest after a response: what the frontier said,

@@ -56,6 +56,8 @@ type plan struct {
 	others  *manner
 	sources []sourceManners
 	rules   []rule
+	include []*regexp.Regexp // patterns of the spec: which URLs may be fetched
+	exclude []*regexp.Regexp
 	guard   string    // which addresses may be dialled, as a key
 	hidden  *redactor // nil if the spec has no secrets
 	until   time.Time // it may have what is missing now; zero if nothing is
@@ -143,6 +145,7 @@ func (c *plans) compile(spec *messages.Spec) *plan {
 		}
 		p.rules = append(p.rules, r)
 	}
+	p.include, p.exclude = patterns(spec.Include), patterns(spec.Exclude)
 	if failed {
 		p.until = time.Now().Add(missingAge)
 	}
@@ -248,6 +251,24 @@ func (c *plans) rule(r *messages.RequestRule) rule {
 		}
 	}
 	return out
+}
+
+func patterns(texts []string) []*regexp.Regexp {
+	var all []*regexp.Regexp
+	for _, text := range texts {
+		re, err := messages.CompilePattern(text)
+		if err != nil {
+			panic(err) // the spec is valid
+		}
+		all = append(all, re)
+	}
+	return all
+}
+
+// includes reports whether the patterns of the spec let a URL be fetched.
+func (p *plan) includes(url string) bool {
+	matches := func(re *regexp.Regexp) bool { return re.MatchString(url) }
+	return !slices.ContainsFunc(p.exclude, matches) && (len(p.include) == 0 || slices.ContainsFunc(p.include, matches))
 }
 
 // rule returns the rule for a URL, nil if a plain GET is enough.

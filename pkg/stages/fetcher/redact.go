@@ -111,6 +111,7 @@ func (r *redactor) header(h http.Header) (f *failure) {
 			case "Etag", "Last-Modified":
 				delete(h, name) // a condition must say what the host said
 			case "Location":
+				v, _, _ = strings.Cut(v, "#") // which leads to the same URL
 				if path, _, _ := strings.Cut(v, "?"); r.mask.In(path) {
 					f = errSecretInPath
 				}
@@ -131,7 +132,6 @@ func (r *redactor) location(ref string) string {
 	if !ok {
 		return r.mask.String(ref)
 	}
-	query, _, _ = strings.Cut(query, "#")
 	var kept []string
 	for pair := range strings.SplitSeq(query, "&") {
 		if _, v, _ := strings.Cut(pair, "="); !r.mask.Is(v) {

@@ -48,6 +48,8 @@ func (g *gossip) answer(w http.ResponseWriter, r *http.Request) {
 		"/path":     "/of/" + url.PathEscape(redactKey) + "/it",
 		"/away":     "http://other.example/in?who=" + key + "&x=1",
 		"/named":    "/dir/?api_key=something-else",
+		"/fragment": "/dir/?page=2#api_key=" + redactToken,
+		"/anchor":   "/dir/#" + redactToken + "?" + redactToken,
 		"/broken":   "http://[/?q=of-" + redactToken,
 	}[r.URL.Path]; ok {
 		w.Header()["Location"] = []string{location}
@@ -151,6 +153,8 @@ func TestRedirectPublishesNoSecret(t *testing.T) {
 		"/nested":   g.URL + "/login?next=%2Fdir%3Fapi_key%3D" + strings.Repeat("x", len(url.QueryEscape(url.QueryEscape(redactKey)))),
 		"/away":     "http://other.example/in?x=1",
 		"/named":    g.URL + "/dir/",
+		"/fragment": g.URL + "/dir/?page=2",
+		"/anchor":   g.URL + "/dir/",
 	} {
 		h := s.get(g.URL + path)
 		h.wants(t, messages.Redirect)

@@ -14,11 +14,12 @@ import (
 type doubtful struct {
 	getter
 	bus  *stages.Bus
+	at   int // which request, 0 is the first
 	asks int
 }
 
 func (d *doubtful) do(ctx context.Context, a *ask) (*reply, error) {
-	if d.asks++; d.asks == 1 {
+	if d.asks++; d.asks == max(1, d.at) {
 		d.bus.Doubt()
 	}
 	return d.getter.do(ctx, a)
