@@ -154,6 +154,8 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	first.drain() // its partitions move, with a snapshot
 	wantOutput(t, c.seine("operator", "pause", "--crawl", "site"), "is paused")
 	wantOutput(t, c.seine("operator", "resume", "--crawl", "site"), "goes on")
+	wantOutput(t, c.seine("operator", "pause", "--crawl", "gone"), "is paused")
+	wantOutput(t, c.seine("operator", "delete", "gone", "--yes", "--wait", "30s"), "delet")
 	wantOutput(t, c.seine("viewer", "explain", "--brief", "--crawl", "site", site.seed), "state")
 	eventually(t, time.Minute, "have the page of the seed", func() (bool, string) {
 		out := c.seine("operator", "explain", "--crawl", "site", site.seed).stdout.String()
@@ -170,7 +172,6 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 		t.Errorf("%d pages, want %d", pages, want)
 	}
 	c.wantArchived(pages)
-	wantOutput(t, c.seine("operator", "delete", "site", "--yes", "--wait", "0s"), "is deleted")
 	c.wantForbidden()
 	for _, p := range append(c.all(), first, c.nats) {
 		if said := p.log.String(); strings.Contains(said, "level=ERROR") || strings.Contains(said, "does not let") {

@@ -210,18 +210,19 @@ func (f *finder) request() error {
 	if f.FetchSeq == 0 {
 		return nil
 	}
-	s, err := f.bus.JS.Stream(f.ctx, messages.StreamFetch)
-	if err != nil {
-		return fmt.Errorf("open stream %s: %w", messages.StreamFetch, err)
-	}
-	m, err := s.GetMsg(f.ctx, f.FetchSeq)
+	// Those who only look may not ask a replica (docs/security.md).
+	m, err := f.bus.AskLeader(f.ctx, messages.StreamFetch, stages.Lookup{Seq: f.FetchSeq})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", messages.StreamFetch, err)
+		return err
 	}
-	at := stored(messages.StreamFetch, m.Sequence, m.Time, m.Header)
+	header, err := nats.DecodeHeadersMsg(m.Header)
+	if err != nil {
+		return fmt.Errorf("read the header of message %d of %s: %w", m.Seq, messages.StreamFetch, err)
+	}
+	at := stored(messages.StreamFetch, m.Seq, m.Time, header)
 	at.Size = len(m.Data)
 	f.Request = &at
 	f.trace(at)

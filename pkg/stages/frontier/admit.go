@@ -182,8 +182,10 @@ func (s *shard) queue(r *record, id urlID, h *host, now int64) error {
 // site may be back, or the spec another. One that a later run of the crawl has
 // found is visited again.
 func (s *shard) again(r, found *record, id urlID, source messages.Source, rules *rules, now int64) error {
+	gate := false
 	if source == messages.SourceRedirect {
-		if retried, err := s.meetGate(r, found, id, rules, now); err != nil || retried {
+		var err error
+		if gate, err = s.meetGate(r, found, id, rules, now); err != nil {
 			return err
 		}
 	}
@@ -194,7 +196,7 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 	}
 	newRun := found.Run > r.Run
 	better := nearer || found.Priority < r.Priority || found.Seed && !r.Seed
-	if !newRun && !better && !(fed && (r.State == Excluded || r.State == Failed)) {
+	if !gate && !newRun && !better && !(fed && (r.State == Excluded || r.State == Failed)) {
 		return nil
 	}
 	wasQueued := r.State == Queued
@@ -221,7 +223,7 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 		s.push(r, id, h)
 		s.tx.change(id, r)
 		return s.readyIfDue(h, now)
-	case r.State == Excluded && (fed || newRun || nearer && tooFar),
+	case gate, r.State == Excluded && (fed || newRun || nearer && tooFar),
 		r.State == Failed && (fed || newRun), r.State == Done && newRun:
 		return s.revisit(r, id, rules, now)
 	}

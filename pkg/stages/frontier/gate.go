@@ -17,10 +17,7 @@ func (s *shard) meetGate(r, found *record, id urlID, rules *rules, now int64) (q
 		return false, err
 	}
 	s.tx.change(id, r)
-	if !r.gateDue() {
-		return false, nil // a visit under way is looked at when it ends
-	}
-	return true, s.revisit(r, id, rules, now)
+	return r.gateDue(), nil // a visit under way is looked at when it ends
 }
 
 // gateDue reports whether the last visit ended with a redirect that led back here,

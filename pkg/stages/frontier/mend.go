@@ -209,6 +209,30 @@ func (s *shard) auditQueued(r *record, id urlID) error {
 	}
 	if h.due == 0 {
 		s.touch(h)
+		return nil
+	}
+	if h.line == "" {
+		return nil
+	}
+	return s.auditLine(h)
+}
+
+// auditLine makes sure that the domain in whose line a host stands knows of it, and is in the index.
+func (s *shard) auditLine(h *host) error {
+	d, err := s.domain(h.line)
+	if err != nil || d.dirty || d.due == 0 && d.inFlight > 0 {
+		return err
+	}
+	there := false
+	if d.lined && d.due != 0 {
+		if there, err = s.store.has(s.dueKey(d.due, lineMark+d.name)); err != nil {
+			return err
+		}
+	}
+	if !there {
+		s.mended(mendIndex, "a domain has hosts in its line and was forgotten", "domain", d.name)
+		d.lined, d.due, d.first, d.rules = true, 0, 0, nil
+		s.touchDomain(d)
 	}
 	return nil
 }

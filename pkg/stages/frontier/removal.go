@@ -106,6 +106,7 @@ func (s *shard) beginRemoval(name string, c *crawl, rules *rules, now int64) (do
 	for _, kind := range removedAtOnce {
 		s.tx.deletePrefix(named(prefix(s.partition, kind), name))
 	}
+	s.tx.deletePrefix(named(append(prefix(s.partition, kindSetAside), kindURL), name))
 	known := c.known()
 	c.seen.drop()
 	anew := newCrawl(name)

@@ -49,7 +49,7 @@ func (c *crawl) dueRun(rules *rules, now time.Time) (time.Time, error) {
 	switch {
 	case c.nextRun > 0: // its time has come
 		last = time.Unix(0, c.nextRun-1)
-	case !soon.IsZero() && last.After(soon): // it began, or was named, by a clock that was ahead
+	case !soon.IsZero() && !last.Before(soon): // it began, or was named, by a clock that was ahead
 		last = now
 	}
 	next, err := rules.NextRun(last)

@@ -330,7 +330,7 @@ func (p *partition) describe(h *host) (HostStatus, error) {
 	}
 	rules, err := p.rulesOf(h)
 	if err == nil && rules == nil && len(h.work) > 0 { // nothing is wanted of it now
-		r, rerr := p.rules(h.work[0].crawl, 0)
+		r, rerr := p.specs.rules(h.work[0].crawl, 0) // which wakes no crawl that rests
 		if err = rerr; err == nil {
 			rules = &r.paceOf(h.hostname()).Rules
 		}
