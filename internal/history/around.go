@@ -127,9 +127,17 @@ func (f *finder) crawls() ([]string, error) {
 	for subject := range info.State.Subjects {
 		names = append(names, messages.CrawlOf(subject))
 	}
+	return others(names, f.Crawl), nil
+}
+
+// others are the crawls among some keys and names, without one; a key may be that of
+// a deletion.
+func others(names []string, but string) []string {
 	slices.Sort(names)
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == f.Crawl })
-	return names[:min(len(names), maxCrawls)], nil
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		return name == but || messages.CheckCrawl(name) != nil
+	})
+	return names[:min(len(names), maxCrawls)]
 }
 
 // variants are what people mistake a URL for: the other scheme, with or without

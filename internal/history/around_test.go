@@ -1,0 +1,16 @@
+package history
+
+import (
+	"slices"
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+// The bucket of the specs has keys of deletions too, which name no crawl.
+func TestDeletionsAreNotAskedAsCrawls(t *testing.T) {
+	got := others([]string{"news", messages.KeyDeletion("old"), "own", "docs", "news"}, "own")
+	if want := []string{"docs", "news"}; !slices.Equal(got, want) {
+		t.Errorf("asked %v, want %v", got, want)
+	}
+}
