@@ -118,3 +118,29 @@ func TestOtherRedirectsToKnownURLs(t *testing.T) {
 		})
 	}
 }
+
+// The redirect that closes the circle may be nearer to a seed, or more urgent, than what
+// led to the URL before.
+func TestCookieGateTakesOverWhatIsMoreUrgent(t *testing.T) {
+	const page, set = "https://a.test/page", "https://a.test/set"
+	w := newWorld(t, keepCookies)
+	late, urgent := 9, 2
+	feed := func(m *messages.Candidates) {
+		m.Crawl, m.Rev = "c", w.current.Rev
+		_, err := w.shard.candidates(m, 1, w.at())
+		w.must(err)
+		w.must(w.shard.commit(w.at()))
+	}
+	feed(&messages.Candidates{Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: page, Priority: &late}}})
+	w.wantSent(w.dispatch(10), page)
+	w.redirects(page, set, 1, false)
+	w.wantSent(w.dispatch(10), set)
+	feed(&messages.Candidates{
+		Source: messages.SourceRedirect, Referrer: set, Redirects: 2, URLs: []messages.Candidate{{URL: page, Priority: &urgent}},
+	})
+	r, err := w.shard.record(urlID{"c", messages.HashURL(page)})
+	w.must(err)
+	if r.State != Queued || int(r.Priority) != urgent {
+		t.Errorf("the URL is %v with priority %d", r.State, r.Priority)
+	}
+}

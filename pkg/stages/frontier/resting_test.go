@@ -52,6 +52,20 @@ func TestEndedCrawlTakesNoMemory(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://a.test/3")
 }
 
+// A look at the hosts wakes no crawl that rests: each would load its filter.
+func TestSurveyOfHostsWakesNoCrawlAtRest(t *testing.T) {
+	w := newWorld(t, nil)
+	w.finished()
+	w.pass(time.Duration(restAfter))
+	w.tend()
+	if _, err := w.asked().surveyHosts("", 10); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.shard.crawls) != 0 || len(w.shard.resting) != 1 {
+		t.Errorf("%d crawls in memory, %d at rest", len(w.shard.crawls), len(w.shard.resting))
+	}
+}
+
 // A crawl at rest is judged again when its spec changes, whether its partition is
 // owned meanwhile or not, and forgotten when it is deleted.
 func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
