@@ -268,10 +268,12 @@ func CompilePattern(p string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// Encode returns the spec as it is stored.
+// Encode returns the spec as it is stored. It leaves s as it is: a spec is shared by
+// all who read it.
 func (s *Spec) Encode() []byte {
-	s.V = Version
-	return mustJSON(s)
+	stored := *s
+	stored.V = Version
+	return mustJSON(&stored)
 }
 
 // DecodeSpec reads a stored spec. Fields that it lacks have their defaults.
