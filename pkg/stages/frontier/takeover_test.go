@@ -569,7 +569,7 @@ func TestNewOwnerThatDiesAtOnceKnowsWhatWasUnderWay(t *testing.T) {
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
-	a.settledAt(48)
+	a.settled(first) // what is still on its way to FETCH the next owner would send again
 	owner.handOver()
 	owner = a.own(first, 2, time.Hour)
 	sent := a.take(12)
