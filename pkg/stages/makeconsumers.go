@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,8 +19,9 @@ import (
 // A consumer may push to any subject of its account, whatever its maker may publish:
 // stored messages to streams that are not his. Where a stage has an account of its own
 // (internal/roles), what it asks of $JS.API.CONSUMER.CREATE therefore comes to a
-// frontier, with the name of its user in the subject, which the server sets. A consumer
-// that pushes to the inboxes of the user, or to nowhere, is made.
+// frontier, with the name of its user in the subject, which the server sets. The frontier
+// makes a consumer that pushes to the inboxes of the user or is pulled from, and that
+// costs the server no more than those of the stages.
 
 // consumerRequest is what JetStream is asked for.
 type consumerRequest struct {
@@ -27,49 +30,196 @@ type consumerRequest struct {
 	Action string                   `json:"action"`
 }
 
-// makeQueue is the queue group of those who make consumers.
+// makeQueue is the queue group of the frontiers that make consumers.
 const makeQueue = "seine-consumers"
+
+// Bounds of what a user can have a frontier and the server do and keep by asking for
+// consumers. All are far above what the stages ask for.
+const (
+	// maxConsumerRequest is the size of a request in bytes. Those of stages have some 500.
+	maxConsumerRequest = 16 << 10
+	// maxConsumerRequests is how many requests of one user a frontier works on at a time.
+	maxConsumerRequests = 64
+	// maxInactiveThreshold is for how long the server keeps an ephemeral consumer that has
+	// no subscriber: what the client asks for when it watches a bucket.
+	maxInactiveThreshold = 5 * time.Minute
+	// maxConsumersOfBucket is how many consumers a bucket may have, the default limit of
+	// nats-server 2.15; 2.14 has none. A process of a stage has one.
+	maxConsumersOfBucket = 1000
+	// maxAckPending is how many messages a consumer may have unacknowledged.
+	maxAckPending = 1 << 16
+	// maxWaiting is how many pull requests may wait at a consumer, the default of the server.
+	maxWaiting = 512
+)
+
+// consumerError is why a frontier makes no consumer.
+type consumerError struct {
+	jetstream.APIError
+	// cause is the same for all requests that are refused for the same reason.
+	cause string
+}
+
+// forbidConsumer returns the error for a request that is refused however often it is made.
+func forbidConsumer(cause, format string, args ...any) *consumerError {
+	return &consumerError{jetstream.APIError{
+		Code: 403, ErrorCode: jetstream.JSErrCodeBadRequest, Description: "a frontier makes no such consumer: " + fmt.Sprintf(format, args...),
+	}, cause}
+}
+
+// errTooManyRequests answers a request beyond maxConsumerRequests. Stages ask again.
+var errTooManyRequests = &consumerError{jetstream.APIError{
+	Code: 503, ErrorCode: codesUnavailable[0], Description: fmt.Sprintf("a frontier is making %d consumers for this user: try again", maxConsumerRequests),
+}, "too many at a time"}
+
+// consumerMaker makes consumers for users of other accounts.
+type consumerMaker struct {
+	*Bus
+	mu     sync.Mutex
+	active map[string]int     // requests being worked on, by user
+	logged map[[2]string]bool // users and causes
+}
 
 // MakeConsumers makes consumers for users who may not make them alone, until stop is
 // called.
 func MakeConsumers(b *Bus) (stop func(), err error) {
-	sub, err := b.NC.QueueSubscribe(messages.SubjectConsumers("*"), makeQueue, func(m *nats.Msg) {
-		go b.makeConsumer(m) // a cluster without a leader must not hold up the rest
-	})
+	c := &consumerMaker{Bus: b, active: make(map[string]int), logged: make(map[[2]string]bool)}
+	sub, err := b.NC.QueueSubscribe(messages.SubjectConsumers("*"), makeQueue, c.serve)
 	if err != nil {
 		return nil, fmt.Errorf("serve who makes consumers: %w", err)
 	}
 	return func() { _ = sub.Unsubscribe() }, nil
 }
 
-// makeConsumer passes a request on, and its answer back. What it has read is what it
-// passes on: another reader might find more in the same text.
-func (b *Bus) makeConsumer(m *nats.Msg) {
-	var answer json.RawMessage
-	what, request, err := allowedConsumer(m)
+// serve answers a request, in the background: a stream without a leader must not hold up
+// the others.
+func (c *consumerMaker) serve(m *nats.Msg) {
+	tokens := strings.SplitN(m.Subject, ".", 4)
+	if len(tokens) < 4 {
+		return
+	}
+	user, what := tokens[2], tokens[3]
+	if !c.begin(user) {
+		c.refuse(m, user, errTooManyRequests)
+		return
+	}
+	go func() {
+		defer c.end(user)
+		c.make(m, user, what)
+	}()
+}
+
+// begin reports whether one more request of a user may be worked on.
+func (c *consumerMaker) begin(user string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.active[user] >= maxConsumerRequests {
+		return false
+	}
+	c.active[user]++
+	return true
+}
+
+func (c *consumerMaker) end(user string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.active[user]--; c.active[user] == 0 {
+		delete(c.active, user)
+	}
+}
+
+// make passes a request on, and its answer back. What it has read is what it passes on:
+// another reader might find more in the same text.
+func (c *consumerMaker) make(m *nats.Msg, user, what string) {
+	request, err := allowedConsumer(m.Data, user)
 	if err == nil {
-		err = b.ask(context.Background(), what, request, &answer)
+		err = c.checkRoom(request)
+	}
+	if refused, ok := errors.AsType[*consumerError](err); ok {
+		c.refuse(m, user, refused)
+		return
+	}
+	var answer json.RawMessage
+	if err == nil {
+		err = c.ask(context.Background(), "CONSUMER.CREATE."+what, request, &answer)
 	}
 	if err == nil {
 		err = m.Respond(answer)
 	}
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
-		b.Log.Warn("made no consumer", "asked", m.Subject, "error", err)
+		c.Log.Warn("made no consumer", "asked", m.Subject, "error", err)
 	}
 }
 
-// allowedConsumer returns what JetStream is to be asked for, and with what.
-func allowedConsumer(m *nats.Msg) (what string, request consumerRequest, err error) {
-	tokens := strings.SplitN(m.Subject, ".", 4)
-	if len(tokens) < 4 {
-		return "", request, fmt.Errorf("subject %q names no consumer", m.Subject)
+// refuse answers a request with an error of JetStream, which the client shows. The log has
+// the first one of each user and cause.
+func (c *consumerMaker) refuse(m *nats.Msg, user string, refused *consumerError) {
+	text, err := json.Marshal(map[string]any{"type": "io.nats.jetstream.api.v1.consumer_create_response", "error": refused.APIError})
+	if err == nil {
+		err = m.Respond(text)
 	}
-	user, what := tokens[2], "CONSUMER.CREATE."+tokens[3]
-	if err := jsontext.Unmarshal(m.Data, &request); err != nil {
-		return "", request, fmt.Errorf("decode request: %w", err)
+	key := [2]string{user, refused.cause}
+	c.mu.Lock()
+	logged := c.logged[key]
+	c.logged[key] = true
+	c.mu.Unlock()
+	if !logged {
+		c.Log.Warn("refused to make a consumer for a user of another account; more of the kind are not logged", "user", user, "asked", m.Subject, "reason", refused.Description)
 	}
-	if to := request.Config.DeliverSubject; to != "" && !strings.HasPrefix(to, inboxes+"_"+user+".") {
-		return "", request, fmt.Errorf("it would push to %q, which is no inbox of %s", to, user)
+	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+		c.Log.Debug("cannot answer", "asked", m.Subject, "error", err)
 	}
-	return what, request, nil
+}
+
+// allowedConsumer returns what JetStream is to be asked for, or a consumerError.
+func allowedConsumer(data []byte, user string) (request consumerRequest, err error) {
+	if len(data) > maxConsumerRequest {
+		return request, forbidConsumer("size", "the request has %d bytes, at most %d are read", len(data), maxConsumerRequest)
+	}
+	if err := jsontext.Unmarshal(data, &request); err != nil {
+		return request, forbidConsumer("encoding", "cannot decode the request: %v", err)
+	}
+	config := &request.Config
+	if to := config.DeliverSubject; to != "" && !strings.HasPrefix(to, inboxes+"_"+user+".") {
+		return request, forbidConsumer("inbox", "it would push to %q, which is no inbox of %s", to, user)
+	}
+	if config.MaxAckPending < 0 || config.MaxAckPending > maxAckPending {
+		return request, forbidConsumer("max_ack_pending", "max_ack_pending is %d, must be from 0 to %d", config.MaxAckPending, maxAckPending)
+	}
+	if config.MaxWaiting > maxWaiting {
+		return request, forbidConsumer("max_waiting", "max_waiting is %d, at most %d pull requests may wait", config.MaxWaiting, maxWaiting)
+	}
+	switch {
+	case config.Durable == "": // the server keeps it for 5 s if it says nothing
+		config.InactiveThreshold = min(config.InactiveThreshold, maxInactiveThreshold)
+	case isBucket(request.Stream):
+		return request, forbidConsumer("durable", "a bucket is followed by consumers that end with their subscriber, this one would be durable")
+	}
+	return request, nil
+}
+
+// isBucket reports whether consumers of a stream have names of chance, so that a user may
+// make any number.
+func isBucket(stream string) bool { return strings.HasPrefix(stream, "KV_") }
+
+// checkRoom returns a consumerError if the bucket has too many consumers.
+func (c *consumerMaker) checkRoom(request consumerRequest) error {
+	if !isBucket(request.Stream) {
+		return nil
+	}
+	var info struct {
+		Error *jetstream.APIError   `json:"error"`
+		State jetstream.StreamState `json:"state"`
+	}
+	err := c.ask(context.Background(), "STREAM.INFO."+request.Stream, struct{}{}, &info)
+	if err == nil && info.Error != nil {
+		err = info.Error
+	}
+	if err != nil {
+		return fmt.Errorf("count the consumers of %s: %w", request.Stream, err)
+	}
+	if have := info.State.Consumers; have >= maxConsumersOfBucket {
+		return forbidConsumer("count", "%s has %d consumers, at most %d are made: look for the user that makes them (nats consumer report %s)",
+			request.Stream, have, maxConsumersOfBucket, request.Stream)
+	}
+	return nil
 }
