@@ -82,6 +82,25 @@ func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (
 	return s.launch(r, id, h, now)
 }
 
+// adoptForeign takes over a request that is in FETCH. One for a crawl that was deleted
+// and is forgotten already is not wanted, but its host is left alone meanwhile.
+func (s *shard) adoptForeign(wire *messages.Request, now int64) error {
+	rules, err := s.rules(wire.Crawl, 0)
+	if err != nil {
+		return err
+	}
+	id := urlID{wire.Crawl, wire.Visit.URL}
+	if rules.Deleted(wire.Rev) && !s.isDoomed(wire.Crawl) {
+		h, err := s.hostOf(wire.URL)
+		if err != nil {
+			return err
+		}
+		return s.restAfter(h, id, wire.Attempt, rules, now)
+	}
+	_, err = s.adopt(id, wire.Visit.Round, wire.Attempt, false, now)
+	return err
+}
+
 // settle takes note of a result in the books of its host and its crawl.
 func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *politeness.Rules, now int64) politeness.Event {
 	h, c := req.host, s.crawl(req.id.crawl)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -330,7 +332,7 @@ func (s *shard) rebuildHost(name string, cause error) (*host, error) {
 	h := &host{name: name}
 	h.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
 	first := messages.HashURL("http://" + name + "/")
-	for crawl := range s.crawls {
+	for _, crawl := range slices.AppendSeq(slices.Collect(maps.Keys(s.crawls)), maps.Keys(s.resting)) {
 		w := &work{crawl: crawl}
 		err := s.store.scan(s.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
 		if err != nil {
@@ -366,9 +368,21 @@ func (s *shard) rebuildDomain(name string, cause error) (*domain, error) {
 }
 
 // unreadableCounters makes the state of a crawl anew whose counters cannot be read.
-func (s *shard) unreadableCounters(name string, c *crawl, cause error) {
+// Whether it came after the last deletion of its name is seen by its visits.
+func (s *shard) unreadableCounters(name string, c *crawl, cause error) error {
 	s.mended(mendCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
 	c.crawlState = crawlState{Layout: layoutRoots}
 	c.Started = 1
 	c.Review, c.dirty = &sweep{Count: &Counters{}}, true
+	rules, err := s.specs.rules(name, 0)
+	if err != nil || rules.Deletion == nil {
+		return err
+	}
+	return s.store.scan(named(prefix(s.partition, kindURL), name), nil, func(_, value []byte) (bool, error) {
+		r, err := decodeRecord(value)
+		if err == nil && messages.FirstRoundOf(r.Round) == rules.FirstRound() {
+			c.Since = rules.Since()
+		}
+		return err != nil, nil
+	})
 }

@@ -3,6 +3,7 @@ package frontier
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -61,6 +62,7 @@ type attemptOf struct {
 type ledger struct {
 	lastEnd    int64
 	retryAfter int64 // no request before
+	abandoned  int64 // no request before: one of a deleted crawl was under way
 	crawlDelay time.Duration
 	failures   int   // in a row
 	probeAfter int64 // no request before, as it failed too often in a row
@@ -138,8 +140,41 @@ func (m *model) committed(d *step) {
 	m.order(d.fresh)
 }
 
+// deleted takes note that a crawl was: nothing of it counts any more, but that hosts
+// were asked for it, and may be still for as long as a request takes.
+func (m *model) deleted(name string, timeout time.Duration) {
+	for id, f := range m.under {
+		if id.crawl == name {
+			for _, l := range []*ledger{m.host(f.host), m.host(domainName(m.known[id].url))} {
+				l.abandoned = max(l.abandoned, m.really()+int64(messages.ClaimTime(timeout)))
+			}
+		}
+	}
+	maps.DeleteFunc(m.under, func(id urlID, _ *flight) bool { return id.crawl == name })
+	maps.DeleteFunc(m.known, func(id urlID, _ *page) bool { return id.crawl == name })
+	maps.DeleteFunc(m.ended, func(v visitOf, _ messages.Class) bool { return v.id.crawl == name })
+	maps.DeleteFunc(m.open, func(r rootOf, _ bool) bool { return r.crawl == name })
+	m.pages[name] = 0
+}
+
+// handedOver takes note that another store takes over with a snapshot. What it has not
+// seen of a crawl that was deleted since it will not: hosts may be as if never asked.
+func (m *model) handedOver() {
+	if len(m.deletions) > 0 {
+		clear(m.hosts)
+	}
+}
+
+// doomed reports whether the store may still have something of a deleted crawl.
+func (m *model) doomed(crawl string) bool {
+	return m.deletions[crawl] != nil && m.shard.isDoomed(crawl)
+}
+
 // fed is a message of URLS that was acknowledged.
 func (m *model) fed(c *messages.Candidates) {
+	if m.ofDeleted(c.Crawl, c.Rev) {
+		return
+	}
 	opens := c.Depth == 0 && c.Source != messages.SourceLink
 	for _, u := range c.URLs {
 		if u.URL == notURL {
@@ -182,6 +217,12 @@ func (m *model) inScope(id urlID) bool {
 
 // result is one that was applied, perhaps for the second time.
 func (m *model) result(res *messages.Result, counted bool, now int64) {
+	if m.ofDeleted(res.Crawl, res.Rev) {
+		if counted {
+			m.Fatalf("a result of %s was made for a crawl that was deleted, and counts", res.URL)
+		}
+		return
+	}
 	id := urlID{res.Crawl, res.Visit.URL}
 	p, f := m.known[id], m.under[id]
 	visit := visitOf{id, res.Visit.Round}
@@ -346,6 +387,7 @@ func (m *model) politeTo(o sent, l *ledger, now int64, of func(host string) bool
 		tooSoon(l.lastEnd+int64(m.delay(own, l)), "the delay")
 	}
 	tooSoon(l.retryAfter, "Retry-After")
+	tooSoon(l.abandoned, "the request of a deleted crawl")
 	if beside > 0 && (delay > 0 || beside >= perHost) {
 		m.Fatalf("%s was sent beside %d requests to %s; the delay is %v, per_host %d", m.describe(o.id), beside, o.host, delay, perHost)
 	}
@@ -495,7 +537,7 @@ func (m *model) resumed(restored bool) {
 		}
 	}
 	for id, req := range m.shard.inFlight {
-		if m.under[id] == nil {
+		if m.under[id] == nil && !m.doomed(id.crawl) {
 			m.Fatalf("%s is taken to be under way in round %d, attempt %d, and is not", m.describe(id), req.Round, req.Sent)
 		}
 	}
@@ -503,14 +545,19 @@ func (m *model) resumed(restored bool) {
 
 // stored is what the store has, taken apart.
 type stored struct {
+	doomed   func(crawl string) bool
 	records  map[urlID]*record
+	old      map[urlID]*record // of crawls that are being removed
 	queues   map[string][]place
 	due      map[string][]int64
 	hosts    map[string]*host
 	domains  map[string]*domain
 	lines    map[[2]string][]int64 // by domain and host
 	retries  map[string]bool       // keys
+	waits    map[urlID]bool        // for which there is one of them
 	inFlight map[urlID]bool
+	oldSent  map[urlID]bool    // the same of crawls that are being removed
+	named    map[string]string // crawls that a key names, and one of the keys
 	parked   map[[2]string]bool
 	counters map[string]*Counters
 	earliest [2]int64 // keys of the due index, and of the retry index
@@ -518,6 +565,7 @@ type stored struct {
 
 func (m *model) load() *stored {
 	st := &stored{
+		doomed: m.doomed, old: make(map[urlID]*record), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
 		records: make(map[urlID]*record), queues: make(map[string][]place), due: make(map[string][]int64),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
 		parked: make(map[[2]string]bool), counters: make(map[string]*Counters),
@@ -537,14 +585,31 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 			return err
 		}
 		id := urlID{name, messages.URLHash(hash)}
+		records, sent := st.records, st.inFlight
+		if st.doomed(name) {
+			records, sent = st.old, st.oldSent
+		}
 		if kind == kindInFlight {
-			st.inFlight[id] = true
+			sent[id] = true
 			return nil
 		}
-		st.records[id], err = decodeRecord(value)
+		records[id], err = decodeRecord(value)
+		return err
+	case kindSeed, kindOrder, kindOpened, kindOpening, kindBarred, oldKindRoot, oldKindOutside:
+		name, _, err := cutName(key)
+		st.named[name] = string(kind) + string(key)
 		return err
 	case kindQueue:
 		n := len(key) - len(place{})
+		_, rest, err := cutName(key)
+		if err != nil {
+			return err
+		}
+		name, _, err := cutName(rest)
+		st.named[name] = string(kind) + string(key)
+		if err != nil {
+			return err
+		}
 		st.queues[string(key[:n])] = append(st.queues[string(key[:n])], place(key[n:]))
 	case kindDue:
 		name := string(key[8:])
@@ -553,10 +618,18 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 			st.earliest[0] = st.due[name][0]
 		}
 	case kindHost:
-		st.hosts[string(key)], err = decodeHost(string(key), value)
+		h, err := decodeHost(string(key), value)
+		st.hosts[string(key)] = h
+		for i := 0; err == nil && i < len(h.work); i++ {
+			st.named[h.work[i].crawl] = string(kind) + string(key)
+		}
+		return err
 	case kindDomain:
 		st.domains[string(key)] = &domain{name: string(key)}
 		err = st.domains[string(key)].decode(value)
+		for _, w := range st.domains[string(key)].work {
+			st.named[w.crawl] = string(kind) + string(key)
+		}
 	case kindLine:
 		name, rest, err := cutName(key)
 		at := [2]string{name, string(rest[8:])}
@@ -567,9 +640,16 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		if st.earliest[1] == 0 {
 			st.earliest[1] = int64(binary.BigEndian.Uint64(key))
 		}
+		id, ok := idAtEnd(key[8:])
+		if !ok {
+			return fmt.Errorf("retry key %q", key)
+		}
+		st.waits[id] = true
+		st.named[id.crawl] = string(kind) + string(key)
 	case kindParked:
 		crawl, name, err := cutName(key)
 		st.parked[[2]string{crawl, string(name)}] = true
+		st.named[crawl] = string(kind) + string(key)
 		return err
 	case kindCounters:
 		var c Counters
@@ -587,6 +667,7 @@ func (m *model) check() {
 		m.Fatalf("the store was found wrong in %v", slices.Collect(maps.Keys(m.shard.told)))
 	}
 	st := m.load()
+	m.checkForgotten(st)
 	m.checkKnown(st)
 	m.checkCounters(st)
 	m.checkQueues(st)
@@ -595,6 +676,26 @@ func (m *model) check() {
 	m.checkSchedules()
 	m.checkAddresses()
 	m.checkRules(st)
+}
+
+// checkForgotten: once a deleted crawl is removed, nothing names it but what a new
+// one of its name has put there.
+func (m *model) checkForgotten(st *stored) {
+	for name, key := range st.named {
+		if st.counters[name] == nil && !m.doomed(name) {
+			m.Fatalf("key %q names crawl %s, of which nothing is known", key, name)
+		}
+	}
+	for id := range st.waits {
+		if st.records[id] == nil && !m.doomed(id.crawl) {
+			m.Fatalf("URL %s of %s is to be visited again, and is not known", id.hash, id.crawl)
+		}
+	}
+	for name, d := range m.deletions {
+		if c := m.shard.crawls[name]; c != nil && c.known() && !m.doomed(name) && c.Since != d.Rev {
+			m.Fatalf("crawl %s came after deletion %d, by its state after %d", name, d.Rev, c.Since)
+		}
+	}
 }
 
 // checkKnown: every URL that was acknowledged is known, and no other.
@@ -672,7 +773,8 @@ func (m *model) checkQueues(st *stored) {
 		}
 	}
 	for key, places := range st.queues {
-		if want[key] == nil {
+		_, crawl, _ := strings.Cut(key, "\x00")
+		if want[key] == nil && !m.doomed(strings.TrimSuffix(crawl, "\x00")) {
 			m.Fatalf("queue %q has %d URLs, and there is none for it", key, len(places))
 		}
 	}
@@ -714,13 +816,17 @@ func (m *model) checkHosts(st *stored) {
 		under[weburl.Host(st.records[id].URL)]++
 		under[domainName(st.records[id].URL)]++
 	}
+	for id := range st.oldSent {
+		under[weburl.Host(st.old[id].URL)]++
+		under[domainName(st.old[id].URL)]++
+	}
 	for name, h := range st.hosts {
 		waiting := false
 		for _, w := range h.work {
 			if n := len(st.queues[string(m.shard.queuePrefix(name, w.crawl)[3:])]); w.queued != n {
 				m.Fatalf("host %s counts %d URLs of %s, and has %d", name, w.queued, w.crawl, n)
 			}
-			if w.parked != st.parked[[2]string{w.crawl, name}] {
+			if w.parked != st.parked[[2]string{w.crawl, name}] && !m.doomed(w.crawl) {
 				m.Fatalf("host %s is parked for %s: %v, by the index the opposite", name, w.crawl, w.parked)
 			}
 			waiting = waiting || w.queued > 0 && !w.parked
@@ -832,8 +938,8 @@ func (m *model) checkIndexes(st *stored) {
 			m.Fatalf("%s is %v, and under way is %+v", m.describe(id), r.State, f)
 		}
 	}
-	if len(st.inFlight) != len(m.shard.inFlight) {
-		m.Fatalf("%d requests are under way by the index, %d in memory", len(st.inFlight), len(m.shard.inFlight))
+	if n := len(st.inFlight) + len(st.oldSent); n != len(m.shard.inFlight) {
+		m.Fatalf("%d requests are under way by the index, %d in memory", n, len(m.shard.inFlight))
 	}
 	if st.earliest[0] != 0 && m.shard.nextDue > st.earliest[0] || st.earliest[1] != 0 && m.shard.nextRetry > st.earliest[1] {
 		m.Fatalf("next due is %d and %d, by the indexes %d", m.shard.nextDue, m.shard.nextRetry, st.earliest)
@@ -864,7 +970,7 @@ func (m *model) checkAddresses() {
 // checkSchedules: no crawl waits longer for its next run than its schedule says.
 func (m *model) checkSchedules() {
 	for name, c := range m.shard.crawls {
-		if m.shard.specsGen != m.gen || m.specs[name].Schedule == "" || c.Started == 0 || c.nextRun == 0 {
+		if m.doomed(name) || m.shard.specsGen != m.gen || m.specs[name].Schedule == "" || c.Started == 0 || c.nextRun == 0 {
 			continue
 		}
 		if wait := time.Duration(c.nextRun - m.shard.time.wall(m.at())); wait > longestRun {
@@ -880,7 +986,7 @@ func (m *model) checkRules(st *stored) {
 		return
 	}
 	for id, r := range st.records {
-		if c := m.shard.crawl(id.crawl); c.Review != nil || c.opening && r.Reason == ReasonScope {
+		if c := m.shard.crawls[id.crawl]; c != nil && (c.Review != nil || c.opening && r.Reason == ReasonScope) {
 			continue
 		}
 		p := m.known[id]

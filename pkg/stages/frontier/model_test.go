@@ -19,7 +19,8 @@ import (
 const defaultSteps = 30
 
 // TestModel plays random candidates, results, crashes, moves to another store,
-// changes of the specs and clocks that are wrong, and holds every turn against the
+// changes of the specs, deletions of crawls that begin anew and clocks that are
+// wrong, and holds every turn against the
 // promises of docs/contract.md: see model. More cases run with -rapid.checks,
 // longer ones with -rapid.steps.
 func TestModel(t *testing.T) {
@@ -71,7 +72,7 @@ func (g *game) moves() map[string]func(*rapid.T) {
 		{"turn", 6, g.turn}, {"answer", 4, g.answer}, {"answer all", 1, g.answerAll}, {"go on", 2, g.goOn}, {"feed", 4, g.feedSome},
 		{"feed many", 1, g.feedMany}, {"parse", 3, g.parse}, {"answer late", 1, g.answerLate}, {"lose", 1, g.lose},
 		{"pass time", 3, g.passTime}, {"set the clock", 2, g.setClock}, {"crash", 2, g.crashes},
-		{"snapshot", 1, g.saves}, {"move", 1, g.moveAway}, {"change spec", 2, g.changeSpec}, {"finish loading", 1, g.finishLoading},
+		{"snapshot", 1, g.saves}, {"move", 1, g.moveAway}, {"change spec", 2, g.changeSpec}, {"delete", 1, g.deleteCrawl}, {"finish loading", 1, g.finishLoading},
 	} {
 		for i := range a.times {
 			moves[a.name+strings.Repeat("'", i)] = func(t *rapid.T) {
@@ -304,7 +305,7 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 			to = []messages.Candidate{{URL: req.Referrer}}
 		}
 		g.feedLogged(&messages.Candidates{
-			Crawl: req.Crawl, Source: messages.SourceRedirect, Depth: req.Depth, Redirects: req.Redirects + 1, Referrer: req.URL, Run: req.Run, URLs: to,
+			Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceRedirect, Depth: req.Depth, Redirects: req.Redirects + 1, Referrer: req.URL, Run: req.Run, URLs: to,
 		})
 	case messages.ServerError, messages.Throttled:
 		res.Status = 429
@@ -339,7 +340,7 @@ func (g *game) parse() {
 
 func (g *game) endWith(req *messages.Request) {
 	g.feedLogged(&messages.Candidates{
-		Crawl: req.Crawl, Source: messages.SourceLink, Referrer: req.URL, Depth: req.Depth + 1, Run: req.Run,
+		Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Referrer: req.URL, Depth: req.Depth + 1, Run: req.Run,
 		Ends: req.Visit, ParseError: draw(g, "parse error", "", "", "", "broken"), Warning: draw(g, "warning", "", "", "read in part"), URLs: g.anyURLs(2),
 	})
 }
@@ -440,6 +441,14 @@ func (g *game) changeSpec() {
 	g.change(name, &spec)
 }
 
+// deleteCrawl deletes a crawl; what is fed to its name later begins a new one.
+func (g *game) deleteCrawl() {
+	name := g.anyCrawl()
+	spec := drawSpec(g.T)
+	g.delete(name, spec)
+	g.Logf("crawl %s is deleted at revision %d; a new one has %s", name, g.gen, describeSpec(spec))
+}
+
 // drain lets the crawls come to their end: nothing holds them up any more, all
 // that is sent is answered and parsed, and time passes.
 func (g *game) drain() {
@@ -453,7 +462,7 @@ func (g *game) drain() {
 		g.change(name, &spec)
 	}
 	for _, req := range g.unparsed {
-		g.feed(&messages.Candidates{Crawl: req.Crawl, Source: messages.SourceLink, Ends: req.Visit})
+		g.feed(&messages.Candidates{Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Ends: req.Visit})
 	}
 	step, idle := time.Second, 0
 	for !g.over() {
@@ -462,14 +471,14 @@ func (g *game) drain() {
 		for _, seq := range slices.Sorted(maps.Keys(g.fetch)) {
 			req := g.fetch[seq]
 			delete(g.fetch, seq)
-			g.report(&messages.Result{Crawl: req.Crawl, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Class: messages.OK, Status: 200})
-			g.feed(&messages.Candidates{Crawl: req.Crawl, Source: messages.SourceLink, Ends: req.Visit})
+			g.report(&messages.Result{Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Class: messages.OK, Status: 200})
+			g.feed(&messages.Candidates{Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Ends: req.Visit})
 		}
 		if step, idle = min(2*step, 7*time.Hour), idle+1; g.stored > before {
 			step, idle = time.Second, 0
 		}
 		if idle > 40 {
-			g.Fatalf("nothing happens any more, and it is not the end: c %+v, d %+v", g.shard.crawl("c").Counters, g.shard.crawl("d").Counters)
+			g.Fatalf("nothing happens any more, and it is not the end: %d URLs of c are open, %d of d", g.left("c"), g.left("d"))
 		}
 		g.now = g.now.Add(step)
 	}
@@ -478,5 +487,12 @@ func (g *game) drain() {
 // over reports whether nothing can happen any more but visits that are planned.
 func (g *game) over() bool {
 	return len(g.unread(messages.StreamURLs)) == 0 && len(g.unread(messages.StreamResults)) == 0 && len(g.fetch) == 0 &&
-		g.shard.crawl("c").Open() == 0 && g.shard.crawl("d").Open() == 0 && g.shard.specsGen == g.gen && !g.shard.busy()
+		g.left("c") == 0 && g.left("d") == 0 && g.shard.specsGen == g.gen && !g.shard.busy()
+}
+
+// left is how many URLs of a crawl have not come to their end.
+func (g *game) left(crawl string) int64 {
+	state, err := g.shard.stateOf(crawl)
+	g.must(err)
+	return state.Open()
 }

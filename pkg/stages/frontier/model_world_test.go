@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,6 +114,22 @@ func (r *river) change(name string, spec *messages.Spec) {
 	r.must(err)
 	r.specs[name], r.compiled[name] = spec, compiled
 }
+
+// delete deletes a crawl, which has a spec of its own from then on: that stands for
+// the defaults, which have the revision of the deletion too.
+func (r *river) delete(name string, spec *messages.Spec) {
+	count := uint32(1)
+	if d := r.deletions[name]; d != nil {
+		count += d.Count
+	}
+	d := &messages.Deletion{Rev: r.gen + 1, Count: count, Timeout: messages.Millis(r.specs[name].Timeout)}
+	r.model.deleted(name, time.Duration(d.Timeout))
+	r.deletions[name], r.budgets[name] = d, &budgetDoc{}
+	r.change(name, spec)
+}
+
+// ofDeleted reports whether what was made under a revision is of a deleted crawl.
+func (r *river) ofDeleted(crawl string, rev uint64) bool { return r.compiled[crawl].Deleted(rev) }
 
 func (r *river) must(err error) {
 	if err != nil {
@@ -227,6 +244,7 @@ func (r *river) move(snapshot []byte, hold bool) {
 	}
 	r.restored = true
 	r.moved = true
+	r.model.handedOver()
 	r.start(hold)
 }
 
@@ -239,8 +257,9 @@ func (r *river) snapshot() {
 	r.snapshots = append(r.snapshots, b.Bytes())
 }
 
-// feed stores a message on URLS.
+// feed stores a message on URLS; if it has no revision, one that is made now.
 func (r *river) feed(m *messages.Candidates) {
+	m.Rev = cmp.Or(m.Rev, r.compiled[m.Crawl].Rev)
 	r.stored++
 	r.urls = append(r.urls, message{stored: r.stored, sequence: uint64(len(r.urls) + 1), candidates: m})
 }
@@ -335,6 +354,7 @@ func (r *river) outgoing(reqs []*request) (out []outgoing) {
 
 // apply brings a message into the shard, to be durable with the next commit.
 func (r *river) apply(m *message, done *step) {
+	r.removes(m, done)
 	if m.result != nil {
 		before := r.attempts(m.result.Crawl)
 		r.must(r.shard.result(m.result, r.at()))
@@ -343,16 +363,41 @@ func (r *river) apply(m *message, done *step) {
 		bad, err := r.shard.candidates(m.candidates, 1, r.at())
 		r.must(err)
 		done.applied = append(done.applied, applied{m, true})
-		if want := countBad(m.candidates); len(bad) != want {
+		want := countBad(m.candidates)
+		if r.ofDeleted(m.candidates.Crawl, m.candidates.Rev) {
+			want = 0
+		}
+		if len(bad) != want {
 			r.Fatalf("%d URLs were not taken: %v, want %d", len(bad), bad, want)
 		}
 	}
 	done.reached = append(done.reached, m)
 }
 
+// removes tells the model what becomes durable before its turn ends, as what is left
+// of a deleted crawl is removed for the first message of a new one.
+func (r *river) removes(m *message, done *step) {
+	crawl, rev := "", uint64(0)
+	if m.result != nil {
+		crawl, rev = m.result.Crawl, m.result.Rev
+	} else {
+		crawl, rev = m.candidates.Crawl, m.candidates.Rev
+	}
+	if r.shard.isDoomed(crawl) && !r.ofDeleted(crawl, rev) {
+		r.must(r.shard.commit(r.at()))
+		r.model.committed(&step{now: done.now, applied: done.applied})
+		done.applied = nil
+	}
+}
+
 // attempts is how many results count.
 func (r *river) attempts(crawl string) (n int64) {
-	for _, k := range r.shard.crawl(crawl).Attempts {
+	if r.shard.isDoomed(crawl) {
+		return 0
+	}
+	state, err := r.shard.stateOf(crawl)
+	r.must(err)
+	for _, k := range state.Attempts {
 		n += k
 	}
 	return n
@@ -425,8 +470,7 @@ func (r *river) resume() {
 	for _, seq := range slices.Sorted(maps.Keys(r.foreign)) {
 		req := r.foreign[seq]
 		id := urlID{req.Crawl, req.Visit.URL}
-		_, err := s.adopt(id, req.Visit.Round, req.Attempt, false, now)
-		r.must(err)
+		r.must(s.adoptForeign(req, now))
 		s.sent(id, req.Attempt, seq)
 	}
 	for _, req := range s.inFlight {

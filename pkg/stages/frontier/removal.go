@@ -49,18 +49,8 @@ func (s *shard) admits(name string, rev uint64, now int64) (*rules, error) {
 	if !c.doomed(rules) {
 		return rules, nil
 	}
-	if c.known() {
-		if err := s.commit(now); err != nil { // what this turn has changed must be in the store to be found
-			return nil, err
-		}
-	}
-	for done := false; !done; {
-		if done, err = s.remove(name, c, rules, now); err != nil {
-			return nil, err
-		}
-		if err := s.commit(now); err != nil {
-			return nil, err
-		}
+	if err := s.removeNow(name, c, rules, now); err != nil {
+		return nil, err
 	}
 	c = s.crawl(name)
 	c.Since, c.rules, c.rulesFor = rules.Since(), rules, s.specsGen
@@ -68,11 +58,35 @@ func (s *shard) admits(name string, rev uint64, now int64) (*rules, error) {
 	return rules, nil
 }
 
+// removeNow forgets all of a crawl that was deleted. What the turn under way has
+// changed becomes durable before, without the positions of its messages: they change
+// nothing when they come again.
+func (s *shard) removeNow(name string, c *crawl, rules *rules, now int64) error {
+	if !c.known() {
+		c.seen.drop()
+		delete(s.crawls, name)
+		return nil
+	}
+	if err := s.commit(now); err != nil { // it must be in the store to be found
+		return err
+	}
+	for done := false; !done; {
+		var err error
+		if done, err = s.remove(name, c, rules, now); err != nil {
+			return err
+		}
+		if err := s.commit(now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // remove forgets a part of a crawl that was deleted, and reports whether nothing is
 // left. The turn must have changed nothing of the crawl before.
 func (s *shard) remove(name string, c *crawl, rules *rules, now int64) (done bool, err error) {
 	if c.Removing == nil {
-		return s.beginRemoval(name, c, rules, now)
+		return false, s.beginRemoval(name, c, rules, now)
 	}
 	at, last := c.Removing, false
 	if !at.Hosts {
@@ -94,51 +108,63 @@ func (s *shard) remove(name string, c *crawl, rules *rules, now int64) (done boo
 }
 
 // beginRemoval ends what is under way, and forgets all that is found by the name of
-// the crawl. A crawl that had no URL has nothing else.
-func (s *shard) beginRemoval(name string, c *crawl, rules *rules, now int64) (done bool, err error) {
+// the crawl.
+func (s *shard) beginRemoval(name string, c *crawl, rules *rules, now int64) error {
 	for id, req := range s.inFlight {
 		if id.crawl == name {
 			if err := s.abandon(req, rules, now); err != nil {
-				return false, err
+				return err
 			}
 		}
 	}
 	for _, kind := range removedAtOnce {
 		s.tx.deletePrefix(named(prefix(s.partition, kind), name))
+		s.tx.deletePrefix(named(append(prefix(s.partition, kindSetAside), kind), name))
 	}
-	s.tx.deletePrefix(named(append(prefix(s.partition, kindSetAside), kindURL), name))
-	known := c.known()
 	c.seen.drop()
 	anew := newCrawl(name)
 	anew.rules, anew.rulesFor = c.rules, c.rulesFor
 	*c = *anew
-	if !known {
-		c.seen.drop()
-		delete(s.crawls, name)
-		return true, nil
-	}
 	c.Removing, c.dirty = &removal{}, true
-	return false, nil
+	return nil
 }
 
 // abandon ends a request for a crawl that was deleted. A fetcher may be at it, and
 // nobody will say when it is done: its host is left alone for as long as it may take.
 func (s *shard) abandon(req *request, rules *rules, now int64) error {
-	pace, err := s.rulesOf(req.host)
-	if err != nil {
+	if err := s.restAfter(req.host, req.id, req.Sent, rules, now); err != nil {
 		return err
 	}
+	s.addresses.rest(req.ip, longestRequest(rules))
+	s.land(req)
+	return nil
+}
+
+// longestRequest is how long a request of a crawl that was deleted may be under way.
+func longestRequest(rules *rules) time.Duration {
 	timeout := time.Duration(messages.DefaultTimeout)
 	if d := rules.Deletion; d != nil && d.Timeout > 0 {
 		timeout = time.Duration(d.Timeout)
 	}
-	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
-	rest := messages.ClaimTime(timeout)
-	req.host.polite.End(pace, s.time.pace(now), politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: rest}, seed)
-	req.host.domain.polite.End(shared(pace), s.time.pace(now), politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: rest}, seed)
-	s.addresses.rest(req.ip, rest)
-	s.land(req)
-	s.touch(req.host)
+	return messages.ClaimTime(timeout)
+}
+
+// restAfter leaves a host alone, and its domain, after a request that was abandoned.
+func (s *shard) restAfter(h *host, id urlID, attempt int, rules *rules, now int64) error {
+	pace, err := s.rulesOf(h)
+	if err != nil {
+		return err
+	}
+	d, err := s.domainOf(h)
+	if err != nil {
+		return err
+	}
+	seed := binary.BigEndian.Uint64(id.hash[4:12]) ^ uint64(attempt)
+	out := politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: longestRequest(rules)}
+	h.polite.End(pace, s.time.pace(now), out, seed)
+	d.polite.End(shared(pace), s.time.pace(now), out, seed)
+	s.touch(h)
+	s.touchDomain(d)
 	return nil
 }
 
@@ -157,7 +183,7 @@ func (s *shard) removeFromHosts(name string, at *removal, now int64) (last bool,
 				return nil
 			}
 		}
-		if h.wants(name) || len(h.work) == 0 && h.polite.Forgettable(s.time.pace(now)) {
+		if h.wants(name) || h.forgettable(s.time.pace(now)) {
 			hosts = append(hosts, h.name)
 		}
 		return nil
@@ -165,14 +191,14 @@ func (s *shard) removeFromHosts(name string, at *removal, now int64) (last bool,
 	for i := 0; err == nil && i < len(hosts); i++ {
 		var h *host
 		if h, err = s.host(hosts[i]); err == nil {
-			err = s.removeWork(h, name, now)
+			err = s.removeWork(h, name)
 		}
 	}
 	return last, err
 }
 
 // removeWork takes what a crawl wants of a host away.
-func (s *shard) removeWork(h *host, name string, now int64) error {
+func (s *shard) removeWork(h *host, name string) error {
 	d, err := s.domainOf(h)
 	if err != nil {
 		return err
@@ -190,16 +216,15 @@ func (s *shard) removeWork(h *host, name string, now int64) error {
 		s.tx.deletePrefix(s.queuePrefix(h.name, name))
 		break
 	}
-	if len(h.work) > 0 || h.ready || h.dirty || h.inFlight > 0 || !h.polite.Forgettable(s.time.pace(now)) {
-		s.touch(h)
-		return nil
-	}
-	s.unindex(h)
-	s.tx.delete(s.hostKey(h.name))
-	d.refs--
-	delete(s.hosts, h.name)
+	s.touch(h)
 	s.touchDomain(d)
 	return nil
+}
+
+// forgettable reports whether nothing is lost with what is known of a host. Nobody
+// wants anything of it: its crawls were deleted.
+func (h *host) forgettable(now int64) bool {
+	return len(h.work) == 0 && h.inFlight == 0 && h.polite.Forgettable(now)
 }
 
 // removePages takes what a crawl had of a domain away.

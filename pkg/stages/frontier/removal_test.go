@@ -23,9 +23,9 @@ func (w *world) delete() {
 	w.change(func(*messages.Spec) {})
 }
 
-// keysOf returns the keys of the store that name a crawl, and those of hosts that do in
-// their value.
-func (w *world) keysOf(crawl string) (keys []string) {
+// keysOf returns the keys of the store that name a crawl or have a hash of its URLs,
+// and those of hosts and domains that do in their values.
+func (w *world) keysOf(crawl string, hashes ...messages.URLHash) (keys []string) {
 	w.t.Helper()
 	it, err := w.store.db.NewIter(&pebble.IterOptions{})
 	w.must(err)
@@ -34,7 +34,16 @@ func (w *world) keysOf(crawl string) (keys []string) {
 	for ok := it.First(); ok; ok = it.Next() {
 		key, kind := it.Key(), it.Key()[2]
 		found := bytes.Contains(key[3:], name)
+		for _, hash := range hashes {
+			found = found || bytes.Contains(key[3:], hash[:]) || bytes.Contains(it.Value(), hash[:])
+		}
 		switch kind {
+		case kindPosition, kindTime, kindDue, kindLine: // numbers and names of hosts
+			continue
+		case kindDomain:
+			d := domain{name: string(key[3:])}
+			w.must(d.decode(it.Value()))
+			found = slices.ContainsFunc(d.work, func(of *work) bool { return of.crawl == crawl })
 		case kindCounters:
 			found = string(key[3:]) == crawl
 		case kindHost:
@@ -90,12 +99,34 @@ func (w *world) answer(url string, class messages.Class) {
 func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	w := newWorld(t, nil)
 	w.spread()
-	if n := len(w.keysOf("c")); n < 3*queueWindow {
-		t.Fatalf("only %d keys", n)
+	w.must(w.shard.setAside(w.shard.urlKey(urlID{"c", messages.HashURL("https://a.test/queue/ba")})))
+	w.must(w.shard.commit(w.at()))
+	w.must(w.store.db.Set(w.shard.oldRootKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // an older build has left
+	w.must(w.store.db.Set(append(named(prefix(0, oldKindOutside), "c"), "a.test"...), nil, pebble.Sync))
+	w.must(w.store.db.Set(w.shard.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // of steps under way
+	w.must(w.store.db.Set(w.shard.parkedKey("c", "a.test"), nil, pebble.Sync))
+	w.must(w.store.db.Set(w.shard.orderKey("c", messages.HashURL("https://b.test/late?a=2&b=1")), nil, pebble.Sync))
+	var hashes []messages.URLHash
+	w.must(w.store.scan(prefix(0, kindURL), nil, func(key, _ []byte) (bool, error) {
+		hash, _ := hashAtEnd(key)
+		hashes = append(hashes, hash)
+		return true, nil
+	}))
+	kinds := make(map[byte]bool)
+	for _, key := range w.keysOf("c", hashes...) {
+		kinds[key[0]] = true
+	}
+	for _, kind := range []byte{
+		kindCounters, kindURL, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
+		kindOrder, kindParked, kindBarred, kindSetAside, oldKindRoot, oldKindOutside,
+	} {
+		if !kinds[kind] {
+			t.Errorf("nothing of kind %c names the crawl", kind)
+		}
 	}
 	w.delete()
 	w.tend()
-	if keys := w.keysOf("c"); len(keys) > 0 {
+	if keys := w.keysOf("c", hashes...); len(keys) > 0 {
 		t.Errorf("%d keys are left: %q", len(keys), keys[:min(10, len(keys))])
 	}
 	if len(w.shard.crawls) > 0 || len(w.shard.inFlight) > 0 || w.shard.windows != 0 {
@@ -221,4 +252,40 @@ func TestSnapshotDoesNotBringADeletedCrawlBack(t *testing.T) {
 	if keys := w.keysOf("c"); len(keys) > 0 {
 		t.Errorf("%d keys are left", len(keys))
 	}
+}
+
+// Counters that cannot be read make nobody take a crawl for the one that was deleted
+// before it.
+func TestCrawlAfterADeletionSurvivesTheLossOfItsCounters(t *testing.T) {
+	w := newWorld(t, nil)
+	w.seed("https://a.test/old")
+	w.delete()
+	w.tend()
+	w.seed("https://a.test/new")
+	w.kill()
+	w.open()
+	damage(garble, kindCounters)(w)
+	w.restart()
+	w.tend()
+	w.wantState("https://a.test/new", Queued, "")
+	if c := w.shard.crawls["c"]; c == nil || c.Since != w.last.Rev {
+		t.Errorf("the crawl is %+v", c)
+	}
+}
+
+// A request of a deleted crawl that a former owner sent leaves its host alone, though
+// the new owner knows nothing of the crawl any more.
+func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
+	w := newWorld(t, nil)
+	before := w.current.Rev
+	w.delete()
+	w.seed("https://a.test/", "https://b.test/")
+	const url = "https://a.test/old"
+	w.must(w.shard.adoptForeign(&messages.Request{
+		Crawl: "c", Rev: before, URL: url, Visit: messages.Visit{URL: messages.HashURL(url), Round: 1}, Attempt: 1,
+	}, w.at()))
+	w.must(w.shard.commit(w.at()))
+	w.wantSent(w.dispatch(10), "https://b.test/")
+	w.pass(messages.ClaimTime(time.Minute))
+	w.wantSent(w.dispatch(10), "https://a.test/")
 }

@@ -24,8 +24,8 @@ type resting struct {
 	since uint64 // crawlState.Since
 }
 
-// restAfter is how long nothing must have happened in a crawl before it is let go.
-const restAfter = int64(time.Minute)
+// idleTime is how long nothing must have happened in a crawl before it is let go.
+const idleTime = int64(time.Minute)
 
 // buildPrint tells apart the builds that judge URLs by the same spec otherwise.
 var buildPrint = sync.OnceValue(func() uint64 {
@@ -58,7 +58,7 @@ func (s *shard) letGo(name string, c *crawl, now int64) bool {
 	if c.idleFrom == 0 || c.changedAt != c.Changed {
 		c.idleFrom, c.changedAt = now, c.Changed
 	}
-	if now-c.idleFrom < restAfter {
+	if now-c.idleFrom < idleTime {
 		return false
 	}
 	if c.known() {

@@ -30,7 +30,7 @@ func TestEndedCrawlTakesNoMemory(t *testing.T) {
 	if len(w.shard.crawls) != 1 {
 		t.Error("it was let go at once")
 	}
-	w.pass(time.Duration(restAfter))
+	w.pass(time.Duration(idleTime))
 	w.tend()
 	if len(w.shard.crawls) != 0 || len(w.shard.resting) != 1 {
 		t.Errorf("%d crawls in memory, %d at rest", len(w.shard.crawls), len(w.shard.resting))
@@ -73,9 +73,9 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 		w := newWorld(t, nil)
 		w.finished()
 		w.link(1, "https://b.test/")
-		w.pass(time.Duration(restAfter))
+		w.pass(time.Duration(idleTime))
 		w.tend()
-		w.pass(time.Duration(restAfter))
+		w.pass(time.Duration(idleTime))
 		w.tend()
 		if len(w.shard.resting) != 1 {
 			t.Fatal("it does not rest")
@@ -96,7 +96,7 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 		w.wantSent(w.dispatch(10), "https://b.test/")
 		w.answer("https://b.test/", messages.NotModified)
 		for range 2 {
-			w.pass(time.Duration(restAfter))
+			w.pass(time.Duration(idleTime))
 			w.tend()
 		}
 		if len(w.shard.resting) != 1 {

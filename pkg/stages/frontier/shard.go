@@ -223,7 +223,9 @@ func (s *shard) loadCrawls() error {
 		name := string(key[len(pre):])
 		var made crawl
 		if err := jsontext.Unmarshal(value, &made.crawlState); err != nil {
-			s.unreadableCounters(name, &made, err)
+			if err := s.unreadableCounters(name, &made, err); err != nil {
+				return false, err
+			}
 		}
 		state := made.crawlState
 		s.lastChanged = max(s.lastChanged, state.Changed)
@@ -551,8 +553,12 @@ func (s *shard) commit(now int64) error {
 		if err := s.index(h, want); err != nil {
 			return err
 		}
-		s.scratch = h.append(s.scratch[:0])
-		s.tx.set(s.hostKey(h.name), s.scratch)
+		if h.forgettable(s.time.pace(now)) { // it stays in memory: the store still shows it in this turn
+			s.tx.delete(s.hostKey(h.name))
+		} else {
+			s.scratch = h.append(s.scratch[:0])
+			s.tx.set(s.hostKey(h.name), s.scratch)
+		}
 		h.dirty = false
 	}
 	s.touched = s.touched[:0]

@@ -314,7 +314,7 @@ func (p *partition) resume() error {
 	now := p.time.now()
 	for seq, req := range p.foreign {
 		id := urlID{req.Crawl, req.Visit.URL}
-		if _, err := p.adopt(id, req.Visit.Round, req.Attempt, false, now); err != nil {
+		if err := p.adoptForeign(req, now); err != nil {
 			return err
 		}
 		p.sent(id, req.Attempt, seq)
