@@ -1,16 +1,12 @@
 package stages
 
-import (
-	"sync"
-
-	"seine/pkg/messages"
-)
+import "seine/pkg/messages"
 
 // PerSpec keeps what is made of a crawl's spec, such as compiled rules, until the
-// crawl has another revision. It is safe for concurrent use.
+// crawl has another revision, or has not been asked for while many others were. It is safe for concurrent use.
 type PerSpec[T any] struct {
 	Make    func(*messages.Spec) T
-	byCrawl sync.Map // name → made[T]
+	byCrawl RecentCrawls[made[T]]
 }
 
 type made[T any] struct {
@@ -20,12 +16,10 @@ type made[T any] struct {
 
 // Of returns what is made of a spec of the crawl.
 func (c *PerSpec[T]) Of(crawl string, spec *messages.Spec) T {
-	if v, ok := c.byCrawl.Load(crawl); ok {
-		if m := v.(made[T]); m.spec == spec {
-			return m.of
-		}
+	if m, ok := c.byCrawl.Get(crawl); ok && m.spec == spec {
+		return m.of
 	}
 	m := made[T]{spec, c.Make(spec)}
-	c.byCrawl.Store(crawl, m)
+	c.byCrawl.Put(crawl, m)
 	return m.of
 }

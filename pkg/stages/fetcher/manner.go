@@ -104,19 +104,17 @@ type plans struct {
 	client  *client
 	secrets known
 	warn    func(msg string, args ...any)
-	byCrawl sync.Map // name → *plan
+	byCrawl stages.RecentCrawls[*plan]
 	plain   sync.Map // names of secrets that were looked at
 }
 
 // of returns the plan for a spec of a crawl.
 func (c *plans) of(crawl string, spec stages.Revised) *plan {
-	if v, ok := c.byCrawl.Load(crawl); ok {
-		if p := v.(*plan); p.spec == spec.Spec && (p.until.IsZero() || time.Now().Before(p.until)) {
-			return p
-		}
+	if p, ok := c.byCrawl.Get(crawl); ok && p.spec == spec.Spec && (p.until.IsZero() || time.Now().Before(p.until)) {
+		return p
 	}
 	p := c.compile(spec.Spec)
-	c.byCrawl.Store(crawl, p)
+	c.byCrawl.Put(crawl, p)
 	return p
 }
 

@@ -36,9 +36,10 @@ type Frontier struct {
 	saving      atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
 	saveFrom    atomic.Int64 // when the next may be made, Unix ns
 
-	mu       sync.Mutex
-	compiled map[string]*rules
-	owned    map[int]*partition
+	compiled stages.RecentCrawls[*rules]
+
+	mu    sync.Mutex
+	owned map[int]*partition
 }
 
 // Provision makes the streams ready for the stages, as the configuration says.
@@ -62,7 +63,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 	}
 	f := &Frontier{
 		clock: newClock(), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
-		pub: stages.NewPublisher(bus, messages.StageFrontier), compiled: make(map[string]*rules),
+		pub:   stages.NewPublisher(bus, messages.StageFrontier),
 		owned: make(map[int]*partition), snapshots: stages.NewSnapshots(bus),
 	}
 	f.saves, f.cutSaves = context.WithCancel(context.Background())
@@ -155,16 +156,14 @@ func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules,
 }
 
 func (f *Frontier) compiledFor(crawl string, spec stages.Revised) (*rules, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if r := f.compiled[crawl]; r != nil && r.Revised == spec {
+	if r, ok := f.compiled.Get(crawl); ok && r.Revised == spec {
 		return r, nil
 	}
 	r, err := compile(spec)
 	if err != nil {
 		return nil, fmt.Errorf("spec of crawl %s: %w", crawl, err)
 	}
-	f.compiled[crawl] = r
+	f.compiled.Put(crawl, r)
 	return r, nil
 }
 

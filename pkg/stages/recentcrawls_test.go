@@ -1,0 +1,24 @@
+package stages
+
+import (
+	"strconv"
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+func TestWhatIsMadeOfEndedCrawlsGoes(t *testing.T) {
+	made := 0
+	c := PerSpec[int]{Make: func(*messages.Spec) int { made++; return made }}
+	spec := messages.DefaultSpec()
+	first := c.Of("used", &spec)
+	for i := range 10 * recentCrawls {
+		c.Of("ended"+strconv.Itoa(i), &spec)
+		if got := c.Of("used", &spec); got != first {
+			t.Fatalf("after %d crawls, it was made anew for one that goes on", i+1)
+		}
+	}
+	if n := len(c.byCrawl.now) + len(c.byCrawl.earlier); n > 2*recentCrawls {
+		t.Errorf("there is something of %d crawls in memory", n)
+	}
+}
