@@ -289,3 +289,25 @@ func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
 	w.pass(messages.ClaimTime(time.Minute))
 	w.wantSent(w.dispatch(10), "https://a.test/")
 }
+
+// A partition that has removed a crawl makes another snapshot, though it has read
+// nothing since the last.
+func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
+	w := newWorld(t, nil)
+	w.spread()
+	p := &partition{shard: w.shard}
+	s := &saver{}
+	s.note(p, saved{at: p.copyPositions(), removed: p.removed})
+	if s.at == nil || !s.unchanged(p) {
+		t.Fatal("the partition is as in its snapshot")
+	}
+	w.delete()
+	w.tend()
+	if s.unchanged(p) {
+		t.Error("the snapshot has a crawl that was removed, and is not made anew")
+	}
+	s.note(p, saved{at: p.copyPositions(), removed: p.removed})
+	if !s.unchanged(p) {
+		t.Error("and another after that")
+	}
+}

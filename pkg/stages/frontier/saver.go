@@ -18,6 +18,7 @@ type saver struct {
 	last    time.Time     // when the last one began
 	took    time.Duration // that the last one took
 	at      map[string]stages.Position
+	removed int // crawls that the owner had removed by then: see shard.removed
 	running bool
 	saved   chan saved
 	looked  time.Time   // when the pressure was looked at
@@ -28,9 +29,10 @@ type saver struct {
 
 // saved is how a snapshot ended.
 type saved struct {
-	took time.Duration
-	at   map[string]stages.Position
-	err  error
+	took    time.Duration
+	at      map[string]stages.Position
+	removed int
+	err     error
 }
 
 // patience is how many times longer than it took a snapshot is believed: a
@@ -97,10 +99,11 @@ func (s *saver) consider(p *partition) {
 		return
 	}
 	s.running, s.last = true, time.Now()
-	view, at := p.store.view(p.partition), p.copyPositions()
+	view, at, removed := p.store.view(p.partition), p.copyPositions(), p.removed
 	s.tasks.Go(func() {
 		defer view.close()
 		done := p.save(s.ctx, view, at)
+		done.removed = removed
 		p.f.saveFrom.Store(p.f.now() + int64(breath*done.took))
 		p.f.saving.Store(false)
 		s.saved <- done
@@ -130,7 +133,7 @@ func (s *saver) look(p *partition) {
 func (s *saver) first() bool { return s.at == nil && s.took == 0 }
 
 func (s *saver) unchanged(p *partition) bool {
-	if s.at == nil {
+	if s.at == nil || s.removed != p.removed {
 		return false
 	}
 	for stream, at := range p.positions {
@@ -147,7 +150,7 @@ func (s *saver) note(p *partition, done saved) {
 		p.log.Warn("cannot make a snapshot, the last one is kept", "error", done.err)
 		return
 	}
-	s.at = done.at
+	s.at, s.removed = done.at, done.removed
 	s.urgent.Store(false)
 }
 
@@ -174,7 +177,7 @@ func (p *partition) save(ctx context.Context, v *view, at map[string]stages.Posi
 		snapshotBytes.Observe(float64(snap.Bytes))
 		p.log.Debug("snapshot made", "bytes", snap.Bytes, "took", time.Since(began).Round(time.Millisecond))
 	}
-	return saved{time.Since(began), at, err}
+	return saved{took: time.Since(began), at: at, err: err}
 }
 
 // handOver makes a last snapshot for the next owner, who would else have to

@@ -56,6 +56,7 @@ type shard struct {
 	scratch        []byte
 	emptied        []emptied
 	told           map[string]bool // kinds of faults of the store that were logged: see mended
+	removed        int             // deleted crawls that were forgotten since the shard was opened
 }
 
 // Rulebook gives the shard the specs of the crawls.
