@@ -76,7 +76,7 @@ func (s *shard) discard(h *host, w *work, now int64, end func(*record, urlID) er
 // failAll ends what is queued for a host that was given up.
 func (s *shard) failAll(h *host, now int64) error {
 	for _, w := range h.work {
-		if w.parked {
+		if w.parked || s.isDoomed(w.crawl) { // what was deleted is about to be taken away
 			continue
 		}
 		rules, err := s.rules(w.crawl, 0)
