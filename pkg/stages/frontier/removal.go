@@ -156,6 +156,9 @@ func (s *shard) restAfter(h *host, id urlID, attempt int, rules *rules, now int6
 	if err != nil {
 		return err
 	}
+	if pace == nil { // no crawl wants anything of it now
+		pace = new(politeness.Rules)
+	}
 	d, err := s.domainOf(h)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func TestEndedCrawlTakesNoMemory(t *testing.T) {
 func TestSurveyOfHostsWakesNoCrawlAtRest(t *testing.T) {
 	w := newWorld(t, nil)
 	w.finished()
-	w.pass(time.Duration(restAfter))
+	w.pass(time.Duration(idleTime))
 	w.tend()
 	if _, err := w.asked().surveyHosts("", 10); err != nil {
 		t.Fatal(err)
