@@ -58,7 +58,7 @@ func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (
 		return nil, err
 	}
 	switch {
-	case round < r.Round, round == r.Round && r.answered():
+	case round < r.Round, round == r.Round && r.answered() && !r.failedBefore(sent):
 		return nil, nil
 	case round == r.Round && sent <= r.Sent && !final:
 		return nil, nil

@@ -19,9 +19,9 @@ import (
 const defaultSteps = 30
 
 // TestModel plays random candidates, results, crashes, moves to another store,
-// changes of the specs, deletions of crawls that begin anew and clocks that are
-// wrong, and holds every turn against the
-// promises of docs/contract.md: see model. More cases run with -rapid.checks,
+// changes of the specs, deletions of their keys and of crawls that begin anew, and
+// clocks that are wrong, and holds every turn against the promises of
+// docs/contract.md: see model. More cases run with -rapid.checks,
 // longer ones with -rapid.steps.
 func TestModel(t *testing.T) {
 	orDefault(t, "rapid.checks", defaultCases)
@@ -72,7 +72,7 @@ func (g *game) moves() map[string]func(*rapid.T) {
 		{"turn", 6, g.turn}, {"answer", 4, g.answer}, {"answer all", 1, g.answerAll}, {"go on", 2, g.goOn}, {"feed", 4, g.feedSome},
 		{"feed many", 1, g.feedMany}, {"parse", 3, g.parse}, {"answer late", 1, g.answerLate}, {"lose", 1, g.lose},
 		{"pass time", 3, g.passTime}, {"set the clock", 2, g.setClock}, {"crash", 2, g.crashes},
-		{"snapshot", 1, g.saves}, {"move", 1, g.moveAway}, {"change spec", 2, g.changeSpec}, {"delete", 1, g.deleteCrawl}, {"finish loading", 1, g.finishLoading},
+		{"snapshot", 1, g.saves}, {"move", 1, g.moveAway}, {"change spec", 2, g.changeSpec}, {"delete", 1, g.deleteCrawl}, {"delete key", 1, g.deleteKey}, {"finish loading", 1, g.finishLoading},
 	} {
 		for i := range a.times {
 			moves[a.name+strings.Repeat("'", i)] = func(t *rapid.T) {
@@ -384,7 +384,7 @@ func alter(t *rapid.T, s *messages.Spec) {
 		"scope", "group_by", "sources", "cookies",
 	}).Draw(t, "alter") {
 	case "group_by":
-		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain}).Draw(t, "group by")
+		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
 	case "sources":
 		s.Sources = nil
 		if rapid.Bool().Draw(t, "a source") {
@@ -435,10 +435,23 @@ func describeSpec(s *messages.Spec) string {
 
 func (g *game) changeSpec() {
 	name := g.anyCrawl()
-	spec := *g.specs[name]
+	spec := g.specInBucket(name)
 	alter(g.T, &spec)
 	g.Logf("crawl %s: %s", name, describeSpec(&spec))
 	g.change(name, &spec)
+}
+
+// deleteKey deletes the key of a crawl's spec, with what it held before. Perhaps the
+// crawl is paused after that, which stores a spec again.
+func (g *game) deleteKey() {
+	name := g.anyCrawl()
+	g.purged[name] = true
+	spec := g.specInBucket(name)
+	if paused := draw(g, "then paused", false, true); paused {
+		spec.State = messages.Paused
+		g.change(name, &spec)
+	}
+	g.Logf("the key of crawl %s is gone; from the next start on at the latest: %s", name, describeSpec(&spec))
 }
 
 // deleteCrawl deletes a crawl; what is fed to its name later begins a new one.

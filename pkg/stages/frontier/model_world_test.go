@@ -47,6 +47,11 @@ type river struct {
 	budgets  map[string]*budgetDoc
 	// deletions are the last of each crawl.
 	deletions map[string]*messages.Deletion
+	// purged are the crawls of whose specs the bucket has none any more. The stages
+	// go on with what they know, and who starts from then on with the defaults, which
+	// are others after a deletion: see delete.
+	purged   map[string]bool
+	defaults map[string]*messages.Spec
 
 	urls, results []message // as stored, from sequence 1
 	stored        int       // over both
@@ -85,11 +90,12 @@ func newRiver(t *rapid.T, specs map[string]*messages.Spec) *river {
 	r := &river{
 		T: t, machine: newMachine(time.Unix(1_800_000_000, 0)), disk: vfs.NewCrashableMem(),
 		specs: make(map[string]*messages.Spec), compiled: make(map[string]*rules),
-		budgets: make(map[string]*budgetDoc), deletions: make(map[string]*messages.Deletion), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
+		budgets: make(map[string]*budgetDoc), deletions: make(map[string]*messages.Deletion), purged: make(map[string]bool), defaults: make(map[string]*messages.Spec), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
 	}
 	r.model = newModel(r)
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
 		r.change(name, specs[name])
+		r.defaults[name] = new(messages.DefaultSpec())
 		r.budgets[name] = &budgetDoc{}
 	}
 	r.openStore()
@@ -113,6 +119,28 @@ func (r *river) change(name string, spec *messages.Spec) {
 	compiled, err := compile(stages.Revised{Spec: spec, Rev: r.gen, Deletion: r.deletions[name]})
 	r.must(err)
 	r.specs[name], r.compiled[name] = spec, compiled
+	delete(r.purged, name)
+}
+
+// specInBucket is the spec that a change of it begins with.
+func (r *river) specInBucket(name string) messages.Spec {
+	if r.purged[name] {
+		return *r.defaults[name]
+	}
+	return *r.specs[name]
+}
+
+// readSpecs reads the specs as a process does that starts.
+func (r *river) readSpecs() {
+	for _, name := range slices.Sorted(maps.Keys(r.purged)) {
+		spec := r.specInBucket(name)
+		r.change(name, &spec)
+		of := stages.Revised{Spec: &spec, Deletion: r.deletions[name]}
+		of.Rev = of.Since()
+		compiled, err := compile(of)
+		r.must(err)
+		r.compiled[name] = compiled
+	}
 }
 
 // delete deletes a crawl, which has a spec of its own from then on: that stands for
@@ -124,7 +152,7 @@ func (r *river) delete(name string, spec *messages.Spec) {
 	}
 	d := &messages.Deletion{Rev: r.gen + 1, Count: count, Timeout: messages.Millis(r.specs[name].Timeout)}
 	r.model.deleted(name, time.Duration(d.Timeout))
-	r.deletions[name], r.budgets[name] = d, &budgetDoc{}
+	r.deletions[name], r.budgets[name], r.defaults[name] = d, &budgetDoc{}, spec
 	r.change(name, spec)
 }
 
@@ -161,6 +189,7 @@ func (r *river) openShard(hold bool) {
 	r.addresses, r.stays = r.stays, nil
 	if r.addresses == nil {
 		r.addresses = newAddresses(clock.now)
+		r.readSpecs()
 	}
 	s, err := openShard(context.Background(), r.store, shardOptions{
 		epoch: r.epoch, clock: clock, specs: r, maxHosts: maxModelHosts, addresses: r.addresses, log: slog.New(slog.DiscardHandler),

@@ -279,3 +279,10 @@ func (r *record) answered() bool {
 		return false
 	}
 }
+
+// failedBefore reports whether the visit of this round has ended for want of attempts
+// before an attempt that there is. Its former owner counted otherwise: whether one
+// counts as a probe of its host depends on when its result is read.
+func (r *record) failedBefore(attempt int) bool {
+	return r.State == Failed && r.Class.Retryable() && r.Sent < attempt
+}
