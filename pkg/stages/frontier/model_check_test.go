@@ -986,7 +986,7 @@ func (m *model) checkRules(st *stored) {
 		return
 	}
 	for id, r := range st.records {
-		if c := m.shard.crawls[id.crawl]; c != nil && (c.Review != nil || c.opening && r.Reason == ReasonScope) {
+		if c := m.shard.crawls[id.crawl]; c != nil && (c.Review != nil || c.opening && r.Reason == ReasonScope) || m.shard.resting[id.crawl].stale {
 			continue
 		}
 		p := m.known[id]

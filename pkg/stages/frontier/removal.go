@@ -46,6 +46,7 @@ func (s *shard) admits(name string, rev uint64, now int64) (*rules, error) {
 		return nil, err
 	}
 	c := s.crawl(name)
+	s.goOn(name, c)
 	if !c.doomed(rules) {
 		return rules, nil
 	}
@@ -124,7 +125,7 @@ func (s *shard) beginRemoval(name string, c *crawl, rules *rules, now int64) err
 	}
 	c.seen.drop()
 	anew := newCrawl(name)
-	anew.rules, anew.rulesFor = c.rules, c.rulesFor
+	anew.rules, anew.rulesFor, anew.wasStale = c.rules, c.rulesFor, c.wasStale
 	*c = *anew
 	c.Removing, c.dirty = &removal{}, true
 	return nil

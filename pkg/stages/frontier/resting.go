@@ -22,7 +22,13 @@ import (
 type resting struct {
 	rev   uint64 // of the spec that its URLs were judged by
 	since uint64 // crawlState.Since
+	stale bool   // it is in shard.stale
 }
+
+// maxStale is how many crawls are awake at once for no other reason than that they
+// rested and are stale: another build or spec may judge their URLs otherwise, or they
+// were deleted. A new build, or a change of many specs, makes many stale at once.
+const maxStale = 8
 
 // idleTime is how long nothing must have happened in a crawl before it is let go.
 const idleTime = int64(time.Minute)
@@ -41,47 +47,108 @@ func (c *crawl) judgedBy(r *rules) {
 }
 
 // ended reports whether nothing is to happen in a crawl by itself, as far as its
-// stored state tells.
+// stored state tells, and unless it is stale.
 func (c *crawlState) ended() bool {
-	return c.Started != 0 && c.Open() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && c.Removing == nil && !c.Scheduled &&
-		c.Layout >= layoutRoots && c.Build == buildPrint()
+	return c.Started != 0 && c.Open() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && c.Removing == nil && !c.Scheduled
 }
+
+// stale reports whether another build judged the crawl's URLs, or laid out its keys.
+func (c *crawlState) stale() bool { return c.Layout < layoutRoots || c.Build != buildPrint() }
 
 // letGo lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.
 func (s *shard) letGo(name string, c *crawl, now int64) bool {
-	atRest := !c.known() || c.ended() && c.rules != nil && c.Rev == c.rules.Rev
+	atRest := !c.known() || c.ended() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
 		c.idleFrom = 0
+		if !c.ended() && !c.working() {
+			s.goOn(name, c)
+		}
 		return false
 	}
 	if c.idleFrom == 0 || c.changedAt != c.Changed {
 		c.idleFrom, c.changedAt = now, c.Changed
 	}
-	if now-c.idleFrom < idleTime {
+	if now-c.idleFrom < idleTime && !c.wasStale {
 		return false
 	}
 	if c.known() {
-		s.resting[name] = resting{c.Rev, c.Since}
+		s.rest(name, &c.crawlState)
 	}
 	c.seen.drop()
 	delete(s.crawls, name)
 	return true
 }
 
+// rest notes that a crawl rests.
+func (s *shard) rest(name string, c *crawlState) {
+	s.resting[name] = resting{rev: c.Rev, since: c.Since}
+	if c.stale() {
+		s.makeStale(name)
+	}
+}
+
+// makeStale notes that a crawl at rest is to be woken when it is its turn.
+func (s *shard) makeStale(name string) {
+	r := s.resting[name]
+	r.stale = true
+	s.resting[name] = r
+	s.stale = append(s.stale, name)
+}
+
+// wakeStale wakes crawls that are stale, a few at a time: each rests again as soon as
+// it no longer is. Their filters stay empty, and their URLs are looked up on the disk.
+func (s *shard) wakeStale() {
+	if len(s.stale) == 0 {
+		return
+	}
+	awake := 0
+	for _, c := range s.crawls {
+		if c.wasStale {
+			awake++
+		}
+	}
+	for ; awake < maxStale && len(s.stale) > 0; s.stale = s.stale[1:] {
+		if name := s.stale[0]; s.resting[name].stale { // nobody has woken it meanwhile
+			c := s.rouse(name)
+			c.wasStale, c.seen.loading = true, true
+			awake++
+		}
+	}
+}
+
+// goOn lets a crawl that was woken because it was stale be one like the others:
+// something is to happen in it.
+func (s *shard) goOn(name string, c *crawl) {
+	if c.wasStale {
+		c.wasStale = false
+		s.loader.load(s, map[string]*seen{name: c.seen})
+	}
+}
+
 // awaken makes again what is in memory of a crawl that rests. The filter of its URLs is
 // filled while it already goes on.
 func (s *shard) awaken(name string) *crawl {
+	c := s.rouse(name)
+	s.loader.load(s, map[string]*seen{name: c.seen})
+	return c
+}
+
+// rouse does what awaken does, but for the filter.
+func (s *shard) rouse(name string) *crawl {
 	delete(s.resting, name)
 	c := newCrawl(name)
 	s.crawls[name] = c
 	state, err := s.readCrawl(name)
+	if errors.Is(err, errCounters) {
+		err = s.unreadableCounters(name, c, err)
+		state = c.crawlState
+	}
 	if err != nil {
 		s.tx.keep(err) // the turn fails, and with it the partition
 		return c
 	}
 	c.begin(name, state)
-	s.loader.load(s, map[string]*seen{name: c.seen})
 	return c
 }
 
@@ -104,18 +171,21 @@ func (c *crawl) begin(name string, state crawlState) {
 	}
 }
 
+// errCounters is why the state of a crawl is made anew.
+var errCounters = errors.New("stored counters cannot be read")
+
 // readCrawl reads the state of a crawl.
 func (s *shard) readCrawl(name string) (state crawlState, err error) {
 	value, closer, err := s.store.db.Get(append(prefix(s.partition, kindCounters), name...))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return state, nil
 	}
-	if err == nil {
-		err = jsontext.Unmarshal(value, &state)
-		_ = closer.Close()
-	}
 	if err != nil {
 		return state, fmt.Errorf("read counters of crawl %s: %w", name, err)
+	}
+	defer closer.Close()
+	if err := jsontext.Unmarshal(value, &state); err != nil {
+		return crawlState{}, fmt.Errorf("crawl %s: %w: %w", name, errCounters, err)
 	}
 	return state, nil
 }
@@ -131,14 +201,14 @@ func (s *shard) stateOf(name string) (crawlState, error) {
 	return crawlState{}, nil
 }
 
-// wakeChanged wakes the crawls whose spec has changed while they rested, or that were
+// findStale looks which crawls have another spec than when they came to rest, or were
 // deleted.
-func (s *shard) wakeChanged() {
+func (s *shard) findStale() {
 	for name, r := range s.resting {
 		rev, known := s.specs.revision(name)
 		d := s.specs.deletion(name)
-		if known && rev != r.rev || d != nil && d.Rev > r.since {
-			s.awaken(name)
+		if !r.stale && (known && rev != r.rev || d != nil && d.Rev > r.since) {
+			s.makeStale(name)
 		}
 	}
 }

@@ -1,9 +1,14 @@
 package frontier
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/internal/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -107,4 +112,121 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 			t.Errorf("away %v: left after the deletion: %q", away, keys)
 		}
 	}
+}
+
+// Crawls that have ended are judged by another build, by another spec, or removed, a
+// few at a time, whatever is asked about them meanwhile.
+func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
+	const many = 20 * maxStale
+	changes := map[string]func(w *world){
+		"another build": func(w *world) {
+			w.kill()
+			w.open()
+			w.judgedOtherwise()
+			w.kill()
+			w.open()
+		},
+		"another spec": func(w *world) { w.change(func(s *messages.Spec) { s.MaxDepth = new(1) }) },
+		"deletion":     func(w *world) { w.delete() },
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			for i := range many {
+				_, err := w.shard.candidates(&messages.Candidates{
+					Crawl: fmt.Sprint("ended", i), Rev: w.current.Rev, Source: messages.SourceLink, Depth: 1, URLs: []messages.Candidate{{URL: "https://a.test/"}},
+				}, 1, w.at())
+				w.must(err)
+				w.must(w.shard.commit(w.at()))
+			}
+			w.tend()
+			w.pass(time.Duration(idleTime))
+			w.tend()
+			if len(w.shard.resting) != many || len(w.shard.crawls) > 0 {
+				t.Fatalf("%d crawls rest, %d are awake", len(w.shard.resting), len(w.shard.crawls))
+			}
+			change(w)
+			most, turns := 0, 0
+			for more := true; more; more = w.shard.busy() {
+				w.must(w.shard.tend(w.at()))
+				w.askAll(many)
+				w.must(w.shard.commit(w.at()))
+				most, turns = max(most, len(w.shard.crawls)), turns+1
+			}
+			w.must(w.shard.tend(w.at()))
+			if most > maxStale || most == 0 {
+				t.Errorf("%d crawls were awake at once, in %d turns", most, turns)
+			}
+			if len(w.shard.crawls) > 0 {
+				t.Errorf("%d crawls stay awake", len(w.shard.crawls))
+			}
+			if want := map[bool]int{true: 0, false: many}[name == "deletion"]; len(w.shard.resting) != want || w.staleStates() > 0 {
+				t.Errorf("%d crawls rest, %d states are stale", len(w.shard.resting), w.staleStates())
+			}
+		})
+	}
+}
+
+// askAll asks about all crawls what people ask.
+func (w *world) askAll(many int) {
+	w.t.Helper()
+	p := w.asked()
+	for i := range many {
+		crawl := fmt.Sprint("ended", i)
+		_, err := p.status(crawl)
+		w.must(err)
+		_, err = p.explain(crawl, "https://a.test/")
+		w.must(err)
+		_, err = p.surveyHosts(crawl, 10)
+		w.must(err)
+	}
+}
+
+// judgedOtherwise stores the state of all crawls as another build has it.
+func (w *world) judgedOtherwise() {
+	w.t.Helper()
+	damage(func(b *pebble.Batch, key, value []byte) {
+		var state crawlState
+		w.must(jsontext.Unmarshal(value, &state))
+		state.Build, state.Print = state.Build+1, state.Print+1
+		text, err := json.Marshal(&state)
+		w.must(err)
+		w.must(b.Set(key, text, nil))
+	}, kindCounters)(w)
+}
+
+// staleStates is how many crawls are judged by another build or spec, as stored.
+func (w *world) staleStates() (n int) {
+	w.t.Helper()
+	w.must(w.store.scan(prefix(0, kindCounters), nil, func(_, value []byte) (bool, error) {
+		var state crawlState
+		err := jsontext.Unmarshal(value, &state)
+		if state.stale() || state.Rev != w.current.Rev || state.Print != w.current.print {
+			n++
+		}
+		return true, err
+	}))
+	return n
+}
+
+// What is fed to a crawl that is awake only to be judged lets it go on.
+func TestStaleCrawlThatIsFedGoesOn(t *testing.T) {
+	w := newWorld(t, nil)
+	w.finished()
+	w.kill()
+	w.open()
+	w.judgedOtherwise()
+	w.kill()
+	w.open()
+	w.must(w.shard.tend(w.at()))
+	if c := w.shard.crawls["c"]; c == nil || !c.wasStale {
+		t.Fatalf("it is not awake: %+v", c)
+	}
+	w.seed("https://a.test/1", "https://a.test/3")
+	awaitLoaded(w.shard.loader, w.shard)
+	w.tend()
+	if c := w.shard.crawls["c"]; c == nil || c.wasStale || c.seen.loading || !c.seen.has(messages.HashURL("https://a.test/2")) {
+		t.Errorf("it is %+v", c)
+	}
+	w.wantSent(w.dispatch(10), "https://a.test/3")
 }

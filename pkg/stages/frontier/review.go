@@ -10,7 +10,7 @@ const reviewed = 1000
 
 // specsChanged looks which crawls have other rules now: see shard.rules.
 func (s *shard) specsChanged() error {
-	s.wakeChanged()
+	s.findStale()
 	for name, c := range s.crawls {
 		if !c.known() {
 			continue // it has no URLs yet

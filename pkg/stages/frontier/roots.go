@@ -70,17 +70,26 @@ func (s *shard) opened(name string, r *record, rules *rules) (bool, error) {
 
 // isOpen reports whether a seed has opened a root.
 func (s *shard) isOpen(name string, r root) (bool, error) {
-	c := s.crawl(name)
+	c := s.crawls[name]
+	if c == nil { // it rests, and who asks wakes it not
+		return s.storedAsOpen(name, r, false)
+	}
 	open, cached := c.roots[r]
 	if cached {
 		return open, nil
 	}
-	open, err := s.store.has(s.openedKey(name, r))
-	if err == nil && !open && c.Layout < layoutRoots {
-		open, err = s.store.has(s.oldRootKey(name, r))
-	}
+	open, err := s.storedAsOpen(name, r, c.Layout >= layoutRoots)
 	if err == nil {
 		c.roots[r] = open
+	}
+	return open, err
+}
+
+// storedAsOpen is isOpen by the store, in the newest layout or in any.
+func (s *shard) storedAsOpen(name string, r root, newest bool) (bool, error) {
+	open, err := s.store.has(s.openedKey(name, r))
+	if err == nil && !open && !newest {
+		open, err = s.store.has(s.oldRootKey(name, r))
 	}
 	return open, err
 }

@@ -35,6 +35,7 @@ type shard struct {
 	positions      map[string]stages.Position
 	crawls         map[string]*crawl
 	resting        map[string]resting // the crawls that have ended
+	stale          []string           // those of them that are to be woken: see wakeStale
 	lastChanged    int64              // when anything happened in any crawl before this was opened, Unix ms
 	hosts          map[string]*host   // the active window
 	domains        map[string]*domain
@@ -90,6 +91,7 @@ type crawl struct {
 
 	rules    *rules
 	rulesFor uint64 // shard.specsGen that rules were read under
+	wasStale bool   // it was woken for no other reason: see wakeStale
 	// idleFrom is since when nothing has happened: the last thing then was changedAt.
 	idleFrom, changedAt int64
 	nextRun             int64 // when the schedule starts the crawl again, Unix ns; 0 if it does not
@@ -231,7 +233,7 @@ func (s *shard) loadCrawls() error {
 		state := made.crawlState
 		s.lastChanged = max(s.lastChanged, state.Changed)
 		if state.ended() && !opening[name] {
-			s.resting[name] = resting{state.Rev, state.Since}
+			s.rest(name, &state)
 			return true, nil
 		}
 		c := newCrawl(name)
@@ -627,6 +629,7 @@ func (s *shard) tend(now int64) error {
 			return err
 		}
 	}
+	s.wakeStale()
 	for name, c := range s.crawls {
 		if s.letGo(name, c, now) {
 			continue
@@ -681,6 +684,9 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 
 // busy reports whether tend has more to do at once.
 func (s *shard) busy() bool {
+	if len(s.stale) > 0 {
+		return true
+	}
 	for _, c := range s.crawls {
 		if c.working() {
 			return true

@@ -240,6 +240,8 @@ func (p *partition) status(crawl string) (PartitionStatus, error) {
 	if c := p.crawls[crawl]; c != nil {
 		st.Late = c.rules != nil && c.quota.late(c.rules, p.f.now())
 		st.Reviewing = c.working()
+	} else {
+		st.Reviewing = p.resting[crawl].stale
 	}
 	if d := p.specs.deletion(crawl); d != nil {
 		st.Deletion, st.Removing = d.Rev, p.replaying || p.isDoomed(crawl)
@@ -401,7 +403,7 @@ func (p *partition) describeLine(st *HostStatus, h *host, now int64) error {
 }
 
 func (p *partition) explain(crawl, url string) (Explanation, error) {
-	rules, err := p.rules(crawl, 0)
+	rules, err := p.specs.rules(crawl, 0) // which wakes no crawl that rests
 	if err != nil {
 		return Explanation{URL: url}, err
 	}
@@ -440,14 +442,16 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 
 // verdict judges a URL by the spec as it is now; r is nil for one that is not known.
 func (p *partition) verdict(crawl string, r *record, url string, rules *rules) (Verdict, error) {
-	c := p.crawls[crawl]
-	v := Verdict{Rev: rules.Rev, Unknown: c == nil || c.Known() == 0}
+	state, err := p.stateOf(crawl)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v := Verdict{Rev: rules.Rev, Unknown: state.Known() == 0}
 	if r == nil {
 		r = &record{URL: url}
 	}
 	opened := true
 	if !v.Unknown {
-		var err error
 		if opened, err = p.opened(crawl, r, rules); err != nil {
 			return v, err
 		}
