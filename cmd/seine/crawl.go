@@ -42,7 +42,7 @@ type crawlCmd struct {
 	Sync         string          `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 
 	Scope        *messages.Scope    `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
-	Include      []string           `help:"Only URLs that match; * stands for anything, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
+	Include      []string           `help:"Only URLs that match; * stands for anything, /p/* is compared with the path, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
 	Exclude      []string           `help:"No URLs that match." sep:"none" placeholder:"PATTERN"`
 	MaxPages     *int64             `help:"Stop after so many pages; 0 for no limit." placeholder:"N"`
 	MaxBytes     *messages.Bytes    `help:"Stop after so many bytes of bodies, as in 10GiB; 0 for no limit." placeholder:"SIZE"`

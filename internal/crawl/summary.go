@@ -9,7 +9,6 @@ import (
 
 	"seine/internal/figures"
 	"seine/internal/output"
-	"seine/internal/output/rows"
 	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
@@ -46,8 +45,9 @@ type Summary struct {
 	DeadLetters    *DeadLetters             `json:"dead_letters,omitempty"`
 	SlowestHosts   []frontier.HostStatus    `json:"slowest_hosts"`
 	Files          []output.File            `json:"files"`
-	Rows           map[string]int64         `json:"rows,omitempty"` // records in a database, by kind
-	Out            string                   `json:"out"`            // without secrets
+	Rows           map[string]int64         `json:"rows,omitempty"`   // records in a database, by kind
+	Tables         map[string]string        `json:"tables,omitempty"` // that they are in, by kind
+	Out            string                   `json:"out"`              // without secrets
 	Archives       []Archive                `json:"archives,omitempty"`
 }
 
@@ -96,6 +96,10 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	}
 	if writer.IsDatabase(c.Writer.Out) {
 		s.Rows, s.Files = rowsByKind(s.Files), nil
+		s.Tables = make(map[string]string, len(s.Rows))
+		for kind := range s.Rows {
+			s.Tables[kind] = writer.TableOf(c.Writer.Out, kind)
+		}
 	}
 	if s.Seconds > 0 {
 		s.PagesPerSecond = float64(n.Pages-c.before) / s.Seconds
@@ -191,7 +195,7 @@ func (s *Summary) Write(w io.Writer) {
 	if s.Rows != nil {
 		row("output", "%s in %s", figures.Plural(s.Records, "record"), s.Out)
 		for _, kind := range slices.Sorted(maps.Keys(s.Rows)) {
-			row("", "table %s: %s of kind %s", rows.TableOf(kind), figures.Count(s.Rows[kind]), kind)
+			row("", "table %s: %s of kind %s", s.Tables[kind], figures.Count(s.Rows[kind]), kind)
 		}
 		return
 	}

@@ -79,8 +79,8 @@ const (
 
 // Mask replaces personal data in texts before they are stored.
 type Mask struct {
-	Kinds Strings `json:"kinds,omitempty" yaml:"kinds"` // of MaskKinds
-	// Fields of records and of pages, by name; "*" is all.
+	Kinds Strings `json:"kinds,omitempty" yaml:"kinds"` // of MaskKinds; none means all of them
+	// Fields of records and of pages, by name; "*" is all, none means that nothing is masked.
 	Fields Strings `json:"fields,omitempty" yaml:"fields"`
 }
 

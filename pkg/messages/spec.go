@@ -44,9 +44,9 @@ type Spec struct {
 	// Schemes are those that are fetched; none means http and https.
 	Schemes []string `json:"schemes,omitempty" yaml:"schemes"`
 	// Include, if not empty, lists patterns of which a URL must match one;
-	// Exclude those it must not. A pattern is compared with the whole URL, '*'
-	// standing for anything; "re:…" is a regular expression (RE2) found anywhere
-	// in it. Seeds are not held to Include.
+	// Exclude those it must not. A pattern is compared with the whole URL, or with
+	// its path and query if it begins with "/", '*' standing for anything; "re:…" is
+	// a regular expression (RE2) found anywhere in the URL. Seeds are not held to Include.
 	Include []string `json:"include,omitempty" yaml:"include"`
 	Exclude []string `json:"exclude,omitempty" yaml:"exclude"`
 	// MaxDepth is the largest distance from a seed in links; nil is no limit.
@@ -252,14 +252,20 @@ func (s *Spec) ProductToken() string {
 	return s.UserAgent[:end]
 }
 
-// CompilePattern compiles a pattern of Include or Exclude.
+// CompilePattern compiles a pattern that URLs are compared with: a regular expression after "re:",
+// which is searched for in the URL; the path and the query of any host if it begins with "/";
+// otherwise the whole URL. In the last two "*" stands for anything.
 func CompilePattern(p string) (*regexp.Regexp, error) {
 	expr, isRegexp := strings.CutPrefix(p, "re:")
 	switch {
 	case expr == "":
 		return nil, errors.New(`a pattern is empty: write "*" for everything`)
 	case !isRegexp:
-		expr = "^" + strings.ReplaceAll(regexp.QuoteMeta(expr), `\*`, ".*") + "$"
+		origin := ""
+		if expr[0] == '/' {
+			origin = "[^:/]+://[^/]*"
+		}
+		expr = "^" + origin + strings.ReplaceAll(regexp.QuoteMeta(expr), `\*`, ".*") + "$"
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {

@@ -38,6 +38,16 @@ func Validate(out string) error {
 	return err
 }
 
+// Table is the name of a table as SQL has it from anywhere in the database: with
+// its schema, unless the DSN has a search path of several.
+func Table(out, table string) string {
+	t, err := parse(out)
+	if err != nil || t.schema == "" || strings.Contains(t.schema, ",") {
+		return table
+	}
+	return t.schema + "." + table
+}
+
 // target is where a DSN leads, with what the environment adds to it.
 type target struct {
 	config *pgxpool.Config

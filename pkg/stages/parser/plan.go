@@ -94,12 +94,15 @@ type masking struct {
 
 // newMasking returns nil if nothing is masked.
 func newMasking(m *messages.Mask) *masking {
-	if len(m.Kinds) == 0 {
+	if len(m.Fields) == 0 {
 		return nil
 	}
-	kinds := make([]mask.Kind, len(m.Kinds))
-	for i, k := range m.Kinds {
-		kinds[i] = mask.Kind(k)
+	kinds := mask.Kinds()
+	if len(m.Kinds) > 0 {
+		kinds = nil
+		for _, k := range m.Kinds {
+			kinds = append(kinds, mask.Kind(k))
+		}
 	}
 	return &masking{masker: mask.New(kinds), fields: m.Fields}
 }

@@ -162,6 +162,11 @@ func TestPersonalDataIsMasked(t *testing.T) {
 	if got.Title != "Write to [email]" || got.Text != "Mail [email] or call." || got.URL != pageURL {
 		t.Errorf("record %+v", got)
 	}
+	every := parserOf(t, "mask: {fields: [title]}\npage: {emit: always, fields: [title, text]}")
+	const hosts = `<title>me@site.test at 192.0.2.7</title><p>me@site.test`
+	if got := every.lines(t, page("text/html"), hosts); len(got) != 1 || got[0] != `{"title":"[email] at [ip]","text":"me@site.test"}` {
+		t.Errorf("without kinds: %s", got)
+	}
 	some := parserOf(t, "mask: {kinds: [email], fields: [text, mail]}\npage: {emit: always, fields: [title, text]}\n"+
 		"records: [{kind: mail, fields: {mail: {css: p}, title: title}}]")
 	lines := some.lines(t, page("text/html"), body)

@@ -9,12 +9,21 @@ import (
 
 	"seine/internal/output/bucket"
 	"seine/internal/output/postgres"
+	"seine/internal/output/rows"
 	"seine/internal/output/sqlite"
 	"seine/pkg/messages"
 )
 
 // IsDatabase reports whether out names a database, where records are rows.
 func IsDatabase(out string) bool { return sqlite.Is(out) || postgres.Is(out) }
+
+// TableOf names the table of a database that has the records of a kind.
+func TableOf(out, kind string) string {
+	if postgres.Is(out) {
+		return postgres.Table(out, rows.TableOf(kind))
+	}
+	return rows.TableOf(kind)
+}
 
 // Directory is where on this machine the output is, "" if it is elsewhere.
 func (p *Place) Directory() string {
