@@ -26,6 +26,7 @@ type seedCmd struct {
 	Sitemap    []string `help:"What a sitemap lists: of a URL, which the crawl fetches like any page, or of a file." placeholder:"URL|FILE"`
 	FailuresOf string   `help:"The URLs of this crawl whose last visit failed." placeholder:"CRAWL"`
 	Class      string   `help:"Of --failures-of only what failed by this class, such as timeout or server_error; parse_error is the parser's." placeholder:"CLASS"`
+	New        bool     `help:"Begin the crawl if there is none of that name, with the default spec."`
 	Priority   *int     `help:"0 goes first, 9 last." placeholder:"5"`
 }
 
@@ -35,7 +36,8 @@ func (c *seedCmd) Help() string {
 was excluded.
 
   seine seed https://example.org/
-  seine seed --crawl news --file urls.txt --priority 0
+  seine seed --crawl news --file urls.txt --priority 0      # a crawl that has a spec, or was fed before
+  seine seed --crawl more --new https://example.net/        # begins a crawl, with the default spec
   sort -u urls.txt | seine seed -
   seine seed --sitemap https://example.org/sitemap.xml      # needs sitemaps: true in the spec of the crawl
   seine seed --crawl news --failures-of news --class timeout      # tries those again
@@ -47,6 +49,9 @@ are fed.`
 // Run feeds URLs to a crawl.
 func (c *seedCmd) Run() error {
 	if err := c.check(); err != nil {
+		return err
+	}
+	if err := c.checkKnown(); err != nil {
 		return err
 	}
 	return c.with("seed", func(ctx context.Context, bus *stages.Bus) error {
@@ -63,6 +68,26 @@ func (c *seedCmd) Run() error {
 		}
 		return err
 	})
+}
+
+// checkKnown reports that there is no crawl of that name, which would begin with the
+// default spec: it may be a slip. The default crawl is begun by feeding it. A
+// feeder may not look which crawls there are, and the server refuses all but its
+// own, so it looks over a connection of its own: what is refused ends that.
+func (c *seedCmd) checkKnown() error {
+	if c.New || c.Name == messages.DefaultCrawl {
+		return nil
+	}
+	err := c.with("seed", func(ctx context.Context, bus *stages.Bus) error {
+		return checkThere(ctx, bus, c.Name)
+	})
+	if _, refused := errors.AsType[*stages.Refusal](err); refused {
+		return nil
+	}
+	if _, unknown := errors.AsType[usageError](err); unknown {
+		return usageError{fmt.Errorf("%w (--new begins a crawl of that name)", err)}
+	}
+	return err
 }
 
 // check reports what was asked for wrongly.

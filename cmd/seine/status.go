@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"seine/internal/figures"
 	"seine/internal/overview"
 	"seine/internal/shown"
-	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -94,29 +92,6 @@ func checkEvery(every time.Duration) error {
 		return usageError{fmt.Errorf("--every %s: must be at least 100ms", every)}
 	}
 	return nil
-}
-
-// checkThere reports that there is no such crawl, and which there are.
-func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
-	if crawl == "" {
-		return nil
-	}
-	if err := messages.CheckCrawl(crawl); err != nil {
-		return usageError{fmt.Errorf("--crawl: %w", err)}
-	}
-	names, err := overview.Names(ctx, bus)
-	if err != nil || slices.Contains(names, crawl) {
-		return err
-	}
-	if len(names) == 0 {
-		return usageError{fmt.Errorf("--crawl %s: there is no crawl yet; seine seed --crawl %s URL begins it", crawl, crawl)}
-	}
-	const most = 10
-	more := ""
-	if len(names) > most {
-		names, more = names[:most], ", …"
-	}
-	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; there are %s%s", crawl, strings.Join(names, ", "), more)}
 }
 
 func look(ctx context.Context, r *overview.Reader) (*overview.Overview, error) {

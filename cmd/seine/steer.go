@@ -68,6 +68,9 @@ func (c *steering) set(state messages.RunState, word string) error {
 		}
 	}
 	return c.with("steer", func(ctx context.Context, bus *stages.Bus) error {
+		if err := checkThere(ctx, bus, c.Name); err != nil {
+			return err
+		}
 		client := frontier.Client{Bus: bus}
 		rev, err := client.SetState(ctx, c.Name, c.Host, state)
 		if err != nil {

@@ -154,7 +154,11 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	first.drain() // its partitions move, with a snapshot
 	wantOutput(t, c.seine("operator", "pause", "--crawl", "site"), "is paused")
 	wantOutput(t, c.seine("operator", "resume", "--crawl", "site"), "goes on")
+	wantOutput(t, c.seine("operator", "seed", "--crawl", "gone", "--new", "http://gone.invalid/"), "1 URL was fed")
 	wantOutput(t, c.seine("operator", "pause", "--crawl", "gone"), "is paused")
+	if out := c.seine("operator", "pause", "--crawl", "gon"); out.code() != 2 || !strings.Contains(out.stderr.String(), "did you mean gone?") {
+		t.Errorf("a crawl of another name was paused: %d, %s", out.code(), out.stderr)
+	}
 	wantOutput(t, c.seine("operator", "delete", "gone", "--yes", "--wait", "30s"), "delet")
 	wantOutput(t, c.seine("viewer", "explain", "--brief", "--crawl", "site", site.seed), "state")
 	eventually(t, time.Minute, "have the page of the seed", func() (bool, string) {

@@ -179,7 +179,10 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 8, Sitemap: true, MissingRate: 1})
 	c := newCluster(t, shape{})
 	seine := func(args ...string) *command { return runSeine(t, append(args, "--nats", c.url)...) }
-	none := seine("seed", "--crawl", "map", "--sitemap", site.seed+"sitemap.xml")
+	if out := seine("seed", "--crawl", "map", site.seed); out.code() != 2 || !strings.Contains(out.stderr.String(), "--new") {
+		t.Errorf("into a crawl that nobody has begun: %d, %s", out.code(), out.stderr)
+	}
+	none := seine("seed", "--crawl", "map", "--new", "--sitemap", site.seed+"sitemap.xml")
 	if none.code() != 2 || !strings.Contains(none.stderr.String(), "sitemaps: true") {
 		t.Errorf("into a crawl without sitemaps: %d, %s", none.code(), none.stderr)
 	}
@@ -200,7 +203,7 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 	if failed.Failed == 0 || failed.Attempts[messages.Gone] == 0 {
 		t.Fatalf("nothing has failed: %+v", failed)
 	}
-	if out := seine("seed", "--crawl", "again", "--failures-of", "mop"); out.code() != 2 || !strings.Contains(out.stderr.String(), "there are map") {
+	if out := seine("seed", "--crawl", "again", "--new", "--failures-of", "mop"); out.code() != 2 || !strings.Contains(out.stderr.String(), "there are map") {
 		t.Errorf("failures of nobody: %d, %s", out.code(), out.stderr)
 	}
 	wantOutput(t, seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\nallow_private: true\n"), "--crawl", "again"), "revision")

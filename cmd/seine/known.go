@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"seine/internal/overview"
+	"seine/internal/specfile"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// checkThere reports that there is no such crawl, and which there are. No name is
+// every crawl.
+func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
+	if crawl == "" {
+		return nil
+	}
+	if err := messages.CheckCrawl(crawl); err != nil {
+		return usageError{fmt.Errorf("--crawl: %w", err)}
+	}
+	names, err := overview.Names(ctx, bus)
+	if err != nil || slices.Contains(names, crawl) {
+		return err
+	}
+	// One that was fed without a spec, and of whose seeds the streams have none any more.
+	client := frontier.Client{Bus: bus}
+	if c, err := client.Status(ctx, crawl); err == nil && c.Known() > 0 {
+		return nil
+	}
+	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; %s", crawl, othersThan(crawl, names))}
+}
+
+// othersThan tells which crawls there are, that with the most similar name first.
+func othersThan(crawl string, names []string) string {
+	const most = 10
+	if len(names) == 0 {
+		return fmt.Sprintf("there is none yet: seine spec apply begins one, or seine seed --crawl %s --new URL", crawl)
+	}
+	meant := ""
+	if near := specfile.Nearest(crawl, names); near != "" {
+		meant = "did you mean " + near + "? "
+	}
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], ", …"
+	}
+	return meant + "there are " + strings.Join(names, ", ") + more
+}
