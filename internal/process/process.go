@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -57,7 +58,8 @@ type Logging struct {
 }
 
 // Logger returns the logger that was asked for. Of one message it writes a bounded
-// number of lines in a time. Libraries that use package log
+// number of lines in a time. Text from sites is escaped in both formats: JSON is
+// read by programs, but also shown on terminals (docker logs). Libraries that use package log
 // write to it at debug level: net/http has a line for whatever a server does
 // wrong, so a hostile one could fill a disk.
 func (l Logging) Logger(w io.Writer) *slog.Logger {
@@ -66,12 +68,27 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
 	var h slog.Handler = slog.NewTextHandler(w, o)
 	if l.LogFormat == "json" {
-		h = slog.NewJSONHandler(w, o)
+		h = slog.NewJSONHandler(shown.EscapeJSON(w), o)
 	}
 	h = newSparse(h)
 	log.SetFlags(0)
-	log.SetOutput(slog.NewLogLogger(h, slog.LevelDebug).Writer())
+	log.SetOutput(unquoted{slog.NewLogLogger(h, slog.LevelDebug).Writer()})
 	return slog.New(h)
+}
+
+// unquoted writes lines of package log without the strings that they quote: net/http
+// quotes what a server sends unasked, which may hold a secret of the request before.
+type unquoted struct{ io.Writer }
+
+var quotedString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// Write implements io.Writer.
+func (u unquoted) Write(line []byte) (int, error) {
+	text := quotedString.ReplaceAllFunc(line, func(q []byte) []byte { return fmt.Appendf(nil, "(%d bytes)", len(q)-2) })
+	if _, err := u.Writer.Write(text); err != nil {
+		return 0, fmt.Errorf("log: %w", err)
+	}
+	return len(line), nil
 }
 
 // Config are the options of a command, with kong's tags.

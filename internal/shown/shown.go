@@ -124,8 +124,12 @@ func Data(f *os.File, terminal bool) io.Writer {
 	if !terminal {
 		return f
 	}
-	return &dataWriter{w: f}
+	return EscapeJSON(f)
 }
+
+// EscapeJSON returns a writer that writes what is not plain as escapes of JSON. Whoever
+// decodes what is written finds no difference.
+func EscapeJSON(w io.Writer) io.Writer { return &dataWriter{w: w} }
 
 type dataWriter struct {
 	w    io.Writer

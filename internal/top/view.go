@@ -57,7 +57,7 @@ func (m *Model) whole(lines, last []string) []string {
 	lines = append(lines, last...)
 	lines = lines[:min(len(lines), max(0, m.height))]
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(ansi.Truncate(l, m.width, ""), " ")
+		lines[i] = strings.TrimRight(ansi.Truncate(guard(l), m.width, ""), " ")
 	}
 	return lines
 }

@@ -280,7 +280,9 @@ func (x *exchange) head(resp *http.Response) {
 		x.c.cookies.Set(x.ask.crawl, x.ask.url, resp.Header["Set-Cookie"])
 	}
 	if f := x.ask.hidden().header(resp.Header); f != nil && r.class == messages.Redirect {
-		r.failed(f)
+		if r.failed(f); x.ask.robots {
+			r.class = messages.ProtocolError // there is a robots.txt, which is not to be had: see verdict
+		}
 	}
 	r.contentType = clip.To(strings.Join(resp.Header["Content-Type"], ", "), messages.MaxText)
 	switch {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/specfile"
+	"seine/internal/testweb"
 	"seine/pkg/messages"
 )
 
@@ -264,4 +266,35 @@ func TestPlainSecretIsHiddenByTheNameOfItsParameter(t *testing.T) {
 	if !bytes.Contains(h.body, []byte("<script>")) {
 		t.Errorf("body %s", bytes.TrimSpace(h.body))
 	}
+}
+
+// A robots.txt behind a redirect that only a secret leads to is one that could not be
+// had: it does not mean that everything is allowed.
+func TestRobotsThatOnlyASecretLeadsToIsNotNone(t *testing.T) {
+	t.Setenv("SEINE_SECRET_KEY", redactKey)
+	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
+	g := &gossip{}
+	pages := 0
+	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			w.Header()["Location"] = []string{"/of/" + r.Header.Get("X-Key") + "/robots.txt"}
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		pages++
+	}))
+	t.Cleanup(g.Close)
+	obey := func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+		spec, err := specfile.Load("spec.yaml", []byte("allow_private: true\ndelay: 0s\n"+redactSpec(g)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*s = *spec
+	}
+	h := newStage(t, obey).get(g.URL + "/")
+	h.wants(t, messages.ProtocolError)
+	if !h.Class.Retryable() || !strings.Contains(h.Error, "robots.txt: redirects to a URL that has a secret") || pages > 0 {
+		t.Errorf("error %q, %d pages were asked for", h.Error, pages)
+	}
+	wantNoSecret(t, h)
 }
