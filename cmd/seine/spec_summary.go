@@ -34,6 +34,9 @@ func describe(w io.Writer, s *messages.Spec) {
 	if s.Schedule != "" {
 		row("again", "%s", s.Schedule)
 	}
+	if s.Keep > 0 {
+		row("deleted", "%s after its end; its output stays", s.Keep)
+	}
 }
 
 // describeRecords writes which links a spec follows and which records it makes.

@@ -186,9 +186,17 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if n := c.Next; n != nil && c.Open() > 0 {
 		row(w, "waits", fmt.Sprintf("for %s: %s, %s", n.Host, n.Why, in(n.NextMS)))
 	}
+	if !c.DeletedAt.IsZero() {
+		row(w, "deleted", keptUntil(c.DeletedAt))
+	}
 	if !c.ETA.IsZero() {
 		row(w, "done in", fmt.Sprintf("%s, if nothing more is found", time.Until(c.ETA).Round(time.Second)))
 	}
+}
+
+// keptUntil says when a crawl that has ended is deleted.
+func keptUntil(at time.Time) string {
+	return fmt.Sprintf("at %s, unless it is fed or its spec changes before (keep)", at.Local().Format(time.DateTime))
 }
 
 // printHosts says what hosts with work wait for, and which hold things up.

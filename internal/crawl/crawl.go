@@ -191,10 +191,11 @@ type crawl struct {
 	parser   *parser.Parser
 	writers  []*writer.Writer // that of the records first
 	last     frontier.Counters
-	resumed  bool   // there was state before this run
-	before   int64  // pages fetched by earlier runs
-	asked    bool   // last has been set
-	nothing  string // why the first seed gave no page, if none did
+	resumed  bool      // there was state before this run
+	before   int64     // pages fetched by earlier runs
+	asked    bool      // last has been set
+	nothing  string    // why the first seed gave no page, if none did
+	expiry   time.Time // when it is deleted, having ended; zero for never
 
 	abandoned bool // stages still run: what they use must stay as it is
 }
@@ -339,6 +340,16 @@ func (c *crawl) feed(ctx context.Context) error {
 	if _, err := c.specs.Put(ctx, c.Crawl, c.spec); err != nil {
 		return err
 	}
+	if err := c.feedSeeds(ctx); err != nil {
+		return err
+	}
+	// An earlier crawl of the name may have been deleted meanwhile, with the spec: see
+	// messages.Spec.Keep. Those seeds are of a new one then.
+	_, err = c.specs.Put(ctx, c.Crawl, c.spec)
+	return err
+}
+
+func (c *crawl) feedSeeds(ctx context.Context) error {
 	pub := stages.NewPublisher(c.bus, "crawl")
 	for seeds := c.Seeds; len(seeds) > 0; {
 		n := min(len(seeds), seedsPerMessage)
@@ -363,6 +374,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	if err == nil {
 		slowest, _ = c.client.Slowest(gctx, 5)
 		c.explainNothing(gctx)
+		c.expiry = c.keptUntil(gctx, end)
 	}
 	if end != frontier.NotEnded && err == nil {
 		err = c.settle(ctx, gctx)
@@ -383,6 +395,16 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 		err = werr
 	}
 	return c.summarise(end, ctx.Err() != nil, slowest, err)
+}
+
+// keptUntil returns when a crawl that has ended is deleted, the zero time for never.
+func (c *crawl) keptUntil(ctx context.Context, end frontier.End) time.Time {
+	spec, err := c.specs.Get(ctx, c.Crawl, 0)
+	if err != nil {
+		return time.Time{}
+	}
+	at, _ := c.client.Expiry(ctx, c.Crawl, spec, end, &c.last) // what cannot be asked now is said by seine status
+	return at
 }
 
 // explainNothing finds out, for a crawl that ended without a page, what became

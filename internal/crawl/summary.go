@@ -49,6 +49,7 @@ type Summary struct {
 	Tables         map[string]string        `json:"tables,omitempty"` // that they are in, by kind
 	Out            string                   `json:"out"`              // without secrets
 	Archives       []Archive                `json:"archives,omitempty"`
+	DeletedAt      time.Time                `json:"deleted_at,omitzero"` // when the crawl is deleted (messages.Spec.Keep)
 }
 
 // Archive is what a further writer has committed of the crawl.
@@ -73,7 +74,8 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	s := &Summary{
 		Crawl: c.Crawl, Nothing: c.nothing, Pages: n.Pages, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
 		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
-		URLs: URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Open()},
+		DeletedAt: c.expiry,
+		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Open()},
 	}
 	switch {
 	case err != nil:
@@ -184,6 +186,9 @@ func (s *Summary) Write(w io.Writer) {
 	}
 	if s.Nothing != "" {
 		row("why", "%s", s.Nothing)
+	}
+	if !s.DeletedAt.IsZero() {
+		row("kept", "until %s; then a frontier that runs deletes it, but not its output", s.DeletedAt.Local().Format(time.DateTime))
 	}
 	for _, a := range s.Archives {
 		row("archive", "%s, %s in %s", figures.Plural(a.Pages, "page"), figures.Size(a.Bytes), a.Out)

@@ -112,11 +112,17 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	client := frontier.Client{Bus: r.Bus}
 	if was, ok := r.ends[c.Name]; ok {
 		c.Standing, err = client.Standing(ctx, c.Name)
-		if c.End = was.end; err != nil || was == c.ended() {
+		if c.End = was.end; err == nil && was == c.ended() {
+			c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
 			return err
 		}
 	}
-	c.End, c.Standing, err = client.Ended(ctx, c.Name, spec.Spec)
+	if err == nil {
+		c.End, c.Standing, err = client.Ended(ctx, c.Name, spec.Spec)
+	}
+	if err == nil {
+		c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
+	}
 	return err
 }
 

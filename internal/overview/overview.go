@@ -85,6 +85,9 @@ type Crawl struct {
 	// ETA is when what is known now will be done at that rate; zero if nobody can
 	// say.
 	ETA time.Time `json:"eta,omitzero"`
+	// DeletedAt is when the crawl, which has come to an end, is deleted (Spec.Keep);
+	// zero if nobody wants that.
+	DeletedAt time.Time `json:"deleted_at,omitzero"`
 	// Problem is why nothing can be said of it.
 	Problem string `json:"problem,omitempty"`
 	// Unasked says that there are so many crawls that this one was left out.
@@ -277,7 +280,7 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	for _, key := range keys {
 		if crawl, ok := messages.CrawlOfDeletion(key); ok {
 			deleted[crawl] = true
-		} else {
+		} else if messages.CheckCrawl(key) == nil {
 			names[key] = true
 		}
 	}

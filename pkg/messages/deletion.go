@@ -3,6 +3,7 @@ package messages
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -44,10 +45,27 @@ func KeyDeletion(crawl string) string { return keyDeletion + crawl }
 
 // CrawlOfDeletion returns the crawl that a key of BucketCrawls is the deletion of.
 func CrawlOfDeletion(key string) (crawl string, ok bool) {
-	if len(key) <= len(keyDeletion) || key[:len(keyDeletion)] != keyDeletion {
+	crawl, ok = strings.CutPrefix(key, keyDeletion)
+	return crawl, ok && crawl != "" && !strings.HasSuffix(crawl, closing)
+}
+
+// closing ends the key that says that a crawl is about to be deleted, after KeyDeletion.
+// It has a character that no name of a crawl has, and who may store deletions may
+// store it.
+const closing = "=closing"
+
+// KeyClosing is the key of BucketCrawls that is there while a frontier finds out
+// whether a crawl that has ended may be deleted, since Spec.Keep is over: seeds of
+// the crawl wait meanwhile. One that is older than the last deletion says nothing.
+func KeyClosing(crawl string) string { return KeyDeletion(crawl) + closing }
+
+// CrawlOfClosing returns the crawl of KeyClosing.
+func CrawlOfClosing(key string) (crawl string, ok bool) {
+	if crawl, ok = strings.CutPrefix(key, keyDeletion); !ok {
 		return "", false
 	}
-	return key[len(keyDeletion):], true
+	crawl, ok = strings.CutSuffix(crawl, closing)
+	return crawl, ok && crawl != ""
 }
 
 // Encode returns the deletion as it is stored.

@@ -151,6 +151,7 @@ func TestRoundTrips(t *testing.T) {
 		s.AllowPrivate = rapid.Bool().Draw(t, "allow_private")
 		s.MaxBytes = Bytes(genCount.Draw(t, "max_bytes"))
 		s.MaxDuration = Duration(rapid.Int64Min(0).Draw(t, "max_duration"))
+		s.Keep = rapid.OneOf(rapid.Just(Duration(0)), rapid.Map(rapid.Int64Min(int64(MinKeep)), func(n int64) Duration { return Duration(n) })).Draw(t, "keep")
 		s.State = rapid.SampledFrom([]RunState{Running, Paused, Cancelled}).Draw(t, "state")
 		s.DelayFactor = rapid.Float64Range(0, 1000).Draw(t, "delay_factor")
 		s.Jitter = rapid.Float64Range(0, 1).Draw(t, "jitter")

@@ -56,6 +56,11 @@ type Spec struct {
 	MaxPages    int64    `json:"max_pages,omitempty" yaml:"max_pages"`
 	MaxBytes    Bytes    `json:"max_bytes,omitempty" yaml:"max_bytes"`
 	MaxDuration Duration `json:"max_duration,omitempty" yaml:"max_duration"`
+	// Keep is how long after its end a crawl is deleted, with all that is known of
+	// it but its output; 0 is never. The end counts anew when the crawl is fed, and
+	// when its spec changes. A crawl with a schedule or with recrawls ends at a limit,
+	// or when it is cancelled.
+	Keep Duration `json:"keep,omitempty" yaml:"keep"`
 	// State stops a crawl, or lets it go on.
 	State RunState `json:"state,omitempty" yaml:"state"`
 	// Pace says how often a host is asked. Sources say otherwise for some of them.
@@ -127,6 +132,9 @@ const (
 	DefaultUserAgent    = "seine/" + version.Number + " (web crawler)"
 )
 
+// MinKeep is the least Spec.Keep other than none.
+const MinKeep = Duration(time.Second)
+
 // DefaultSpec is polite and stays on the hosts of the seeds.
 func DefaultSpec() Spec {
 	return Spec{
@@ -180,6 +188,8 @@ func (s *Spec) checkBudgets() error {
 		return fmt.Errorf("max_bytes %s: must not be negative (0 is no limit)", s.MaxBytes)
 	case s.MaxDuration < 0:
 		return fmt.Errorf("max_duration %s: must not be negative (0s is no limit)", s.MaxDuration)
+	case s.Keep < 0 || s.Keep > 0 && s.Keep < MinKeep:
+		return fmt.Errorf("keep %s: must be at least %s (0s keeps the crawl until somebody deletes it)", s.Keep, MinKeep)
 	case s.State != Running && s.State != Paused && s.State != Cancelled:
 		return fmt.Errorf("state %q: must be running, paused or cancelled", s.State)
 	}

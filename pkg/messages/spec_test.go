@@ -46,6 +46,7 @@ max_depth: 3
 max_pages: 1000
 max_bytes: 10GiB
 max_duration: 1d12h
+keep: 30d
 state: paused
 delay: 250ms
 delay_factor: 2.5
@@ -179,7 +180,7 @@ func TestParseSpec(t *testing.T) {
 	want := Spec{
 		V: 1, Scope: ScopeDomain, Hosts: []string{"other.example.org"}, Domains: []string{"example.com"},
 		Schemes: []string{"https"}, Include: []string{"https://example.org/*"}, Exclude: []string{`re:\.(zip|exe)$`},
-		MaxDepth: new(3), MaxPages: 1000, MaxBytes: 10 << 30, MaxDuration: Duration(36 * time.Hour), State: Paused,
+		MaxDepth: new(3), MaxPages: 1000, MaxBytes: 10 << 30, MaxDuration: Duration(36 * time.Hour), Keep: Duration(30 * 24 * time.Hour), State: Paused,
 		Pace: Pace{
 			Delay: Duration(250 * time.Millisecond), DelayFactor: 2.5, MaxDelay: Duration(time.Minute), Jitter: 0.25,
 			Rate: Rate(2 * time.Second), PerHost: 2, Hours: []string{"22:00-06:00", "Sat,Sun 00:00-24:00"},
@@ -376,6 +377,8 @@ func TestSpecValidate(t *testing.T) {
 		{func(s *Spec) { s.MaxPages = -1 }, `max_pages -1: must not be negative (0 is no limit)`},
 		{func(s *Spec) { s.MaxBytes = -1 }, `max_bytes -1B: must not be negative (0 is no limit)`},
 		{func(s *Spec) { s.MaxDuration = -1 }, `max_duration -1ns: must not be negative (0s is no limit)`},
+		{func(s *Spec) { s.Keep = -1 }, `keep -1ns: must be at least 1s (0s keeps the crawl until somebody deletes it)`},
+		{func(s *Spec) { s.Keep = Duration(time.Millisecond) }, `keep 1ms: must be at least 1s (0s keeps the crawl until somebody deletes it)`},
 		{func(s *Spec) { s.State = "stopped" }, `state "stopped": must be running, paused or cancelled`},
 		{func(s *Spec) { s.GroupBy = "site" }, `group_by "site": must be host, domain or ip`},
 		{func(s *Spec) { s.Schemes = []string{"http", "ftp"} }, `schemes: "ftp": must be http or https`},

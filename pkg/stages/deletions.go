@@ -28,7 +28,7 @@ func (s *Specs) storeDeletion(crawl string, value []byte, rev uint64) bool {
 	s.deletions[crawl] = d
 	r := s.byCrawl[crawl]
 	if r.Rev <= d.Rev {
-		r.Spec, r.Rev = defaultSpec(), d.Rev
+		r.Spec, r.Rev, r.Time = defaultSpec(), d.Rev, d.Time
 	}
 	r.Deletion = d
 	s.byCrawl[crawl] = r
@@ -96,25 +96,13 @@ func (s *Specs) Deletions() map[string]*messages.Deletion {
 // is told of the crawl is stored with it.
 func (s *Specs) Delete(ctx context.Context, crawl string, d messages.Deletion) (*messages.Deletion, error) {
 	for {
-		rev := uint64(0)
-		e, err := s.kv.Get(ctx, messages.KeyDeletion(crawl))
-		switch {
-		case err == nil:
-			before, err := messages.DecodeDeletion(e.Value(), e.Revision())
-			if err != nil {
-				return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
-			}
-			rev, d.Count = e.Revision(), before.Count
-		case !errors.Is(err, jetstream.ErrKeyNotFound):
-			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
+		rev, err := s.nextDeletion(ctx, crawl, &d)
+		if err != nil {
+			return nil, err
 		}
-		d.Rev, d.Done = 0, false
-		d.Count++
 		stored, err := Swap(ctx, s.kv, messages.KeyDeletion(crawl), d.Encode(), rev)
 		if err == nil {
-			d.Rev = stored
-			s.storeDeletion(crawl, d.Encode(), stored)
-			return &d, nil
+			return s.deleted(crawl, d, stored), nil
 		}
 		if !IsConflict(err) {
 			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
@@ -123,6 +111,32 @@ func (s *Specs) Delete(ctx context.Context, crawl string, d messages.Deletion) (
 			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
 		}
 	}
+}
+
+// nextDeletion makes d the deletion that follows the last one of the crawl, and returns
+// the revision that its key has, 0 if there was none.
+func (s *Specs) nextDeletion(ctx context.Context, crawl string, d *messages.Deletion) (rev uint64, err error) {
+	d.Rev, d.Done, d.Count = 0, false, 1
+	e, err := s.kv.Get(ctx, messages.KeyDeletion(crawl))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return 0, nil
+	}
+	var before *messages.Deletion
+	if err == nil {
+		before, err = messages.DecodeDeletion(e.Value(), e.Revision())
+	}
+	if err != nil {
+		return 0, fmt.Errorf("delete crawl %s: %w", crawl, err)
+	}
+	d.Count += before.Count
+	return e.Revision(), nil
+}
+
+// deleted notes a deletion that was stored at a revision.
+func (s *Specs) deleted(crawl string, d messages.Deletion, rev uint64) *messages.Deletion {
+	d.Rev = rev
+	s.storeDeletion(crawl, d.Encode(), rev)
+	return &d
 }
 
 // DeletionDone stores that nothing is left of a deleted crawl. It is no error if

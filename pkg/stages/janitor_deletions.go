@@ -114,6 +114,7 @@ func (b *Bus) ForgetKeys(ctx context.Context, crawl string, d *messages.Deletion
 		before      uint64 // revision; 0 is all
 	}{
 		{messages.BucketCrawls, crawl, d.Rev},
+		{messages.BucketCrawls, messages.KeyClosing(crawl), d.Rev},
 		{messages.BucketMeta, messages.KeyBudget(crawl), meta},
 		{messages.BucketMeta, messages.KeyAlerts(crawl), meta},
 		{messages.BucketDuplicates, messages.Incarnation(crawl, d.Count-1) + ".>", 0},

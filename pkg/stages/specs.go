@@ -23,7 +23,8 @@ type Specs struct {
 	mu         sync.RWMutex
 	byCrawl    map[string]Revised
 	deletions  map[string]*messages.Deletion
-	watched    uint64 // all up to this revision is known
+	closings   map[string]uint64 // revisions of messages.KeyClosing, by crawl
+	watched    uint64            // all up to this revision is known
 	generation atomic.Uint64
 }
 
@@ -32,6 +33,9 @@ type Specs struct {
 type Revised struct {
 	*messages.Spec
 	Rev uint64
+	// Time is when the NATS server stored it, zero for the default of a crawl that
+	// never had one.
+	Time time.Time
 	// Deletion is the last of the crawl's name, nil if it never was deleted.
 	Deletion *messages.Deletion
 }
@@ -82,7 +86,9 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 }
 
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
-	return &Specs{bus: b, kv: kv, byCrawl: make(map[string]Revised), deletions: make(map[string]*messages.Deletion)}
+	return &Specs{
+		bus: b, kv: kv, byCrawl: make(map[string]Revised), deletions: make(map[string]*messages.Deletion), closings: make(map[string]uint64),
+	}
 }
 
 // FollowSpecs opens the specs for a stage and follows them until stop is called.
@@ -132,6 +138,11 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 			if e == nil { // all that there was has been sent
 				continue
 			}
+			if crawl, ok := messages.CrawlOfClosing(e.Key()); ok {
+				s.noteClosing(crawl, e)
+				s.reached(e.Revision())
+				continue
+			}
 			news := e.Operation() == jetstream.KeyValuePut && s.store(e)
 			s.reached(e.Revision())
 			if news && changed != nil {
@@ -166,20 +177,20 @@ func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 		s.ignored(e.Key(), e.Revision(), err)
 		return false
 	}
-	return s.keep(e.Key(), spec, e.Revision())
+	return s.keep(e.Key(), Revised{Spec: spec, Rev: e.Revision(), Time: e.Created()})
 }
 
-func (s *Specs) keep(crawl string, spec *messages.Spec, rev uint64) bool {
+func (s *Specs) keep(crawl string, r Revised) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byCrawl[crawl].Rev >= rev {
+	if s.byCrawl[crawl].Rev >= r.Rev {
 		return false
 	}
-	d := s.deletions[crawl]
-	if d != nil && rev < d.Rev {
+	r.Deletion = s.deletions[crawl]
+	if r.Deletion != nil && r.Rev < r.Deletion.Rev {
 		return false
 	}
-	s.byCrawl[crawl] = Revised{spec, rev, d}
+	s.byCrawl[crawl] = r
 	s.generation.Add(1)
 	return true
 }
@@ -233,8 +244,8 @@ func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint
 		return spec, rev, err
 	}
 	// What there is may be of a crawl that was deleted.
-	if before, at, err := s.usable(ctx, crawl); err != nil || before != nil && at > since {
-		return before, rev, err
+	if before, err := s.usable(ctx, crawl); err != nil || before.Spec != nil && before.Rev > since {
+		return before.Spec, rev, err
 	}
 	spec := messages.DefaultSpec()
 	return &spec, rev, nil
@@ -290,46 +301,44 @@ var defaultSpec = sync.OnceValue(func() *messages.Spec {
 // read asks for the spec of a crawl. If it returns no error, there is no other than
 // what is known then.
 func (s *Specs) read(ctx context.Context, crawl string) error {
-	spec, rev, err := s.usable(ctx, crawl)
-	if spec != nil {
-		s.keep(crawl, spec, rev)
+	r, err := s.usable(ctx, crawl)
+	if r.Spec != nil {
+		s.keep(crawl, r)
 	}
 	return err
 }
 
-// usable returns the newest spec of a crawl that can be used, and its revision, nil if
-// none can: a slip of the pen does not stop a crawl, and neither does a deletion.
-func (s *Specs) usable(ctx context.Context, crawl string) (*messages.Spec, uint64, error) {
+// usable returns the newest spec of a crawl that can be used, none if none can: a slip
+// of the pen does not stop a crawl, and neither does a deletion.
+func (s *Specs) usable(ctx context.Context, crawl string) (newest Revised, err error) {
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
 	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, 0, nil
+		return newest, nil
 	}
 	if err != nil {
-		return nil, 0, err
+		return newest, err
 	}
 	if spec := s.decode(crawl, m); spec != nil {
-		return spec, m.Seq, nil
+		return Revised{Spec: spec, Rev: m.Seq, Time: m.Time}, nil
 	}
 	// Those before it: a bucket keeps few of each key.
-	var newest *messages.Spec
-	var rev uint64
 	for last, seq := m.Seq, uint64(1); seq < last; seq = m.Seq + 1 {
 		m, err = s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Seq: seq, Next: subject})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			break
 		}
 		if err != nil {
-			return nil, 0, err
+			return Revised{}, err
 		}
 		if m.Seq >= last {
 			break
 		}
 		if spec := s.decode(crawl, m); spec != nil {
-			newest, rev = spec, m.Seq
+			newest = Revised{Spec: spec, Rev: m.Seq, Time: m.Time}
 		}
 	}
-	return newest, rev, nil
+	return newest, nil
 }
 
 // decode returns the spec that a message holds, nil if it marks a deletion, or cannot

@@ -90,6 +90,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 	g.Go(func() error { return f.serve(gctx) })
 	g.Go(func() error { return f.janitor().Run(gctx) })
 	g.Go(func() error { return f.finishDeletions(gctx) })
+	g.Go(func() error { return f.expireCrawls(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("frontier: %w", err)
 	}

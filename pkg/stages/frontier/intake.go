@@ -28,8 +28,11 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 	if err := messages.CheckCrawl(crawl); err != nil {
 		return out, stages.PoisonError(err)
 	}
-	// A crawl of the name may have been deleted a moment ago: what is fed since is for
-	// the next.
+	// A crawl of the name may have been deleted a moment ago, or be about to be: what is
+	// fed since is for the next.
+	if err := f.specs.AwaitOpen(ctx, crawl); err != nil {
+		return out, err
+	}
 	spec, err := f.specs.GetSure(ctx, crawl)
 	if err != nil {
 		return out, err

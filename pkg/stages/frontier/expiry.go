@@ -1,0 +1,209 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// How often a frontier looks whether the time of a crawl is over: every expiryEvery at
+// those whose time may be, which depends on when something last happened in them. One
+// that nothing has happened in for long, and that has not ended, is asked again after
+// expiryRetry; and all are after expiryAnew, whatever clocks have said.
+const (
+	expiryEvery = time.Second
+	expiryRetry = 30 * time.Second
+	expiryAnew  = time.Hour
+)
+
+// expiry is when to ask about a crawl again, unless its spec has changed.
+type expiry struct {
+	rev uint64
+	at  time.Time
+}
+
+// expireCrawls deletes crawls that ended so long ago as Spec.Keep says, until ctx is
+// done. One frontier does it, the owner of the first partition; if two believe to be
+// that, what they do is still right: see stages.Specs.Close.
+func (f *Frontier) expireCrawls(ctx context.Context) error {
+	asked := make(map[string]expiry)
+	for ctx.Err() == nil {
+		if f.owns(0) {
+			f.expireDue(ctx, asked)
+		}
+		_ = stages.Sleep(ctx, expiryEvery)
+	}
+	return nil
+}
+
+// expireDue deletes those that are due now.
+func (f *Frontier) expireDue(ctx context.Context, asked map[string]expiry) {
+	for _, crawl := range f.specs.Closings() { // whoever closed it was killed
+		if _, err := f.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
+			f.log.Debug("cannot open a crawl again", "crawl", crawl, "error", err)
+		}
+	}
+	kept := f.specs.Kept()
+	for crawl := range asked {
+		if _, ok := kept[crawl]; !ok {
+			delete(asked, crawl)
+		}
+	}
+	for crawl, rev := range kept {
+		now := time.Now()
+		if last, ok := asked[crawl]; ok && last.rev == rev && now.Before(last.at) {
+			continue
+		}
+		next, err := f.expire(ctx, crawl)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			f.log.Debug("cannot tell whether the time of a crawl is over", "crawl", crawl, "error", err)
+		}
+		if errors.Is(err, ErrUnanswered) {
+			return // it takes seconds to find out, for each crawl anew
+		}
+		if least := now.Add(expiryEvery); next.Before(least) {
+			next = least
+		}
+		if most := now.Add(expiryAnew); next.After(most) {
+			next = most
+		}
+		asked[crawl] = expiry{rev, next}
+	}
+}
+
+// expire deletes a crawl if it is due, and returns when to ask again if it is not. That
+// takes a question to each partition until something may come of it.
+func (f *Frontier) expire(ctx context.Context, crawl string) (next time.Time, err error) {
+	spec, err := f.specs.Get(ctx, crawl, 0)
+	if err != nil || spec.Keep == 0 {
+		return next, err
+	}
+	client := Client{Bus: f.bus}
+	c, err := client.Status(ctx, crawl)
+	if err != nil {
+		return next, err
+	}
+	if first := lastChange(spec, &c).Add(time.Duration(spec.Keep)); f.before(first) {
+		return first, nil
+	}
+	end, standing, err := client.Ended(ctx, crawl, spec.Spec)
+	if err != nil {
+		return next, err
+	}
+	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
+	if err != nil || f.before(at) {
+		return at, err
+	}
+	if at.IsZero() {
+		return time.Now().Add(expiryRetry), nil
+	}
+	_, err = f.expireEnded(ctx, crawl)
+	return next, err
+}
+
+// before reports whether a time is still to come, by the clock of this process.
+func (f *Frontier) before(t time.Time) bool { return f.now() < t.UnixNano() }
+
+// expireEnded closes a crawl, and deletes it if it is due then too. Otherwise it opens it
+// again.
+func (f *Frontier) expireEnded(ctx context.Context, crawl string) (deleted bool, err error) {
+	closed, err := f.specs.Close(ctx, crawl)
+	if err != nil {
+		return false, err
+	}
+	if deleted, err = f.deleteClosed(ctx, crawl, closed); deleted {
+		return true, nil
+	}
+	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), questionTimeout) // this process may be about to end
+	defer cancel()
+	if oerr := f.specs.Open(opening, crawl); err == nil {
+		err = oerr
+	}
+	return false, err
+}
+
+// deleteClosed deletes a crawl that is closed since a revision, if its time is over. It
+// is no error if something has changed since.
+func (f *Frontier) deleteClosed(ctx context.Context, crawl string, closed uint64) (deleted bool, err error) {
+	d, err := f.judgeClosed(ctx, crawl)
+	if d == nil || err != nil {
+		return false, err
+	}
+	done, err := f.specs.DeleteClosed(ctx, crawl, *d, closed)
+	if stages.IsConflict(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	f.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
+	return true, nil
+}
+
+// judgeClosed returns the deletion of a crawl that is closed, nil if its time is not
+// over, by the clock of this process and by that of the NATS server: a wrong one deletes
+// nothing.
+func (f *Frontier) judgeClosed(ctx context.Context, crawl string) (*messages.Deletion, error) {
+	spec, err := f.specs.GetNewest(ctx, crawl)
+	if err != nil || spec.Keep == 0 {
+		return nil, err
+	}
+	d, err := f.bus.DeletionNow(ctx, crawl, spec.Spec) // before the crawl is judged: what comes later is not covered
+	if err != nil {
+		return nil, err
+	}
+	client := Client{Bus: f.bus}
+	end, standing, err := client.Ended(ctx, crawl, spec.Spec)
+	if err != nil {
+		return nil, err
+	}
+	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
+	if err != nil || at.IsZero() || f.before(at) {
+		return nil, err
+	}
+	now, err := f.specs.ServerTime(ctx)
+	if err != nil || now.Before(at) {
+		return nil, err
+	}
+	return &d, nil
+}
+
+// lastChange is when something last happened in a crawl, or its spec changed, whichever
+// is later.
+func lastChange(spec stages.Revised, c *Counters) time.Time {
+	at := time.UnixMilli(c.Changed)
+	if spec.Time.After(at) {
+		at = spec.Time
+	}
+	return at.UTC()
+}
+
+// Expiry returns when a crawl that has come to an end is deleted, if it is not fed and
+// its spec is not changed before; the zero time for never. It counts from the end, from
+// when the crawl was last fed, or from when its spec last changed, whichever is latest.
+func (c *Client) Expiry(ctx context.Context, crawl string, spec stages.Revised, end End, n *Counters) (time.Time, error) {
+	if spec.Keep == 0 || end == NotEnded || end == Empty {
+		return time.Time{}, nil
+	}
+	from := lastChange(spec, n)
+	if over := time.UnixMilli(n.Started).Add(time.Duration(spec.MaxDuration)); end == TimeLimit && over.After(from) {
+		from = over
+	}
+	fed, err := c.Bus.AskLeader(ctx, messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds(crawl)})
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+	case err != nil:
+		return time.Time{}, err
+	case fed.Time.After(from):
+		from = fed.Time
+	}
+	return from.Add(time.Duration(spec.Keep)).UTC(), nil
+}

@@ -1,0 +1,228 @@
+package frontier
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// endedCrawl gives crawl "c" a spec by which whatever is fed is excluded at once, and a
+// seed, and waits until it has ended so long ago that it is due.
+func (a *arena) endedCrawl(change func(*messages.Spec)) {
+	a.t.Helper()
+	spec := messages.DefaultSpec()
+	spec.Exclude, spec.Keep = []string{"*"}, messages.MinKeep
+	if change != nil {
+		change(&spec)
+	}
+	_, err := a.specs.Put(a.t.Context(), "c", &spec)
+	a.must(err)
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
+}
+
+// due waits until the time of crawl "c" is over.
+func (a *arena) due() {
+	a.t.Helper()
+	client := Client{Bus: a.bus}
+	a.eventually("the crawl is due", func() bool {
+		spec, err := a.specs.GetSure(a.t.Context(), "c")
+		a.must(err)
+		end, c, err := client.Ended(a.t.Context(), "c", spec.Spec)
+		if err != nil {
+			return false
+		}
+		at, err := client.Expiry(a.t.Context(), "c", spec, end, &c.Counters)
+		a.must(err)
+		return !at.IsZero() && time.Now().After(at)
+	})
+}
+
+// stepwise returns a frontier whose partitions work and whose intake takes seeds, but
+// which deletes nothing by itself.
+func (a *arena) stepwise() *Frontier {
+	a.t.Helper()
+	f := a.frontier(a.store(), 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, part := range []func(context.Context) error{f.leases.Run, f.serve, func(ctx context.Context) error { return f.intake().Run(ctx) }} {
+		running.Go(func() {
+			if err := part(ctx); err != nil {
+				a.t.Errorf("frontier: %v", err)
+			}
+		})
+	}
+	a.t.Cleanup(func() { cancel(); running.Wait() })
+	return f
+}
+
+// A crawl that has ended is deleted when its keep is over, and no other.
+func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
+	a := newArena(t)
+	for _, name := range []string{"forever", "scheduled"} {
+		spec := messages.DefaultSpec()
+		spec.Exclude = []string{"*"}
+		if name == "scheduled" {
+			spec.Keep, spec.Schedule = messages.MinKeep, "@every 1000h"
+		}
+		_, err := a.specs.Put(t.Context(), name, &spec)
+		a.must(err)
+		a.publish(messages.SubjectSeeds(name), "", []byte("https://one.test/"))
+	}
+	a.endedCrawl(nil)
+	a.run(a.store())
+	a.eventually("it is deleted", func() bool { d := a.specs.Deletion("c"); return d != nil && d.Done })
+	if left := a.subjectsLeft("c"); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	client := Client{Bus: a.bus}
+	for _, name := range []string{"forever", "scheduled"} {
+		if st, err := client.Status(t.Context(), name); err != nil || st.Known() != 1 || a.specs.Deletion(name) != nil {
+			t.Errorf("crawl %s: %+v, %v", name, st, err)
+		}
+	}
+}
+
+// A crawl is not due before its keep has passed since it ended, was fed, or its spec
+// changed, whichever came last.
+func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
+	a := newArena(t)
+	client := Client{Bus: a.bus}
+	at := func(end End, c *Counters, change func(*stages.Revised)) time.Time {
+		t.Helper()
+		spec := stages.Revised{Spec: new(messages.DefaultSpec()), Time: time.UnixMilli(1000)}
+		spec.Keep = messages.Duration(time.Minute)
+		if change != nil {
+			change(&spec)
+		}
+		got, err := client.Expiry(t.Context(), "c", spec, end, c)
+		a.must(err)
+		return got
+	}
+	ended := &Counters{Started: 500, Changed: 2000}
+	want := func(what string, got, want time.Time) {
+		t.Helper()
+		if !got.Equal(want) {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	want("not ended", at(NotEnded, ended, nil), time.Time{})
+	want("never fed", at(Empty, &Counters{}, nil), time.Time{})
+	want("kept for ever", at(Complete, ended, func(r *stages.Revised) { r.Keep = 0 }), time.Time{})
+	want("ended", at(Complete, ended, nil), time.UnixMilli(62_000))
+	want("spec changed since", at(PagesLimit, ended, func(r *stages.Revised) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
+	want("time limit", at(TimeLimit, ended, func(r *stages.Revised) { r.MaxDuration = messages.Duration(time.Hour) }), time.UnixMilli(3_660_500))
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
+	fed, err := a.bus.AskLeader(t.Context(), messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds("c")})
+	a.must(err)
+	want("fed since", at(Complete, ended, nil), fed.Time.Add(time.Minute))
+}
+
+// A seed that comes when a crawl was found to have ended, and is not deleted yet, waits,
+// and begins the next crawl of that name.
+func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
+	a := newArena(t)
+	a.endedCrawl(nil)
+	f := a.stepwise()
+	a.due()
+	closed, err := a.specs.Close(t.Context(), "c")
+	a.must(err)
+	d, err := f.judgeClosed(t.Context(), "c")
+	a.must(err)
+	if d == nil {
+		t.Fatal("it is not due")
+	}
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
+	seeds, err := a.bus.JS.Consumer(t.Context(), messages.StreamSeeds, messages.ConsumerSeeds)
+	a.must(err)
+	a.eventually("the intake has the seed", func() bool {
+		info, err := seeds.Info(t.Context())
+		a.must(err)
+		return info.Delivered.Stream == 2
+	})
+	done, err := a.specs.DeleteClosed(t.Context(), "c", *d, closed)
+	a.must(err)
+	client := Client{Bus: a.bus}
+	var reqs []*messages.Request
+	a.eventually("the seed is sent", func() bool { reqs = append(reqs, a.takeRequests(1)...); return len(reqs) > 0 })
+	if r := reqs[0]; r.URL != "https://two.test/" || r.Rev < done.Rev {
+		t.Errorf("request %+v after the deletion at revision %d", r, done.Rev)
+	}
+	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 1 {
+		t.Errorf("the new crawl: %+v, %v", st, err)
+	}
+}
+
+// A crawl that was fed after it was found to have ended goes on: the seed keeps it from
+// being deleted.
+func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
+	a := newArena(t)
+	a.endedCrawl(nil)
+	f := a.stepwise()
+	a.due()
+	closed, err := a.specs.Close(t.Context(), "c")
+	a.must(err)
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
+	if deleted, err := f.deleteClosed(t.Context(), "c", closed); deleted || err != nil {
+		t.Fatalf("deleted: %v, %v", deleted, err)
+	}
+	client := Client{Bus: a.bus}
+	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 1 {
+		t.Errorf("while it is closed: %+v, %v", st, err)
+	}
+	a.must(a.specs.Open(t.Context(), "c"))
+	a.eventually("the seed is known", func() bool {
+		st, err := client.Status(t.Context(), "c")
+		return err == nil && st.Known() == 2
+	})
+}
+
+// Whatever is stored in the bucket of specs after the crawl was closed keeps it from
+// being deleted: a changed spec, another frontier that has closed it, or opened it again.
+func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
+	for what, change := range map[string]func(a *arena){
+		"spec": func(a *arena) {
+			_, err := a.specs.Change(a.t.Context(), "c", func(s *messages.Spec) error { s.Keep = 0; return nil })
+			a.must(err)
+		},
+		"closed by another": func(a *arena) { _, err := a.specs.Close(a.t.Context(), "c"); a.must(err) },
+		"opened by another": func(a *arena) { a.must(a.specs.Open(a.t.Context(), "c")) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			a := newArena(t)
+			a.endedCrawl(nil)
+			f := a.stepwise()
+			a.due()
+			closed, err := a.specs.Close(t.Context(), "c")
+			a.must(err)
+			d, err := f.judgeClosed(t.Context(), "c")
+			a.must(err)
+			if d == nil {
+				t.Fatal("it is not due")
+			}
+			change(a)
+			if _, err := a.specs.DeleteClosed(t.Context(), "c", *d, closed); !stages.IsConflict(err) {
+				t.Errorf("deleted: %v", err)
+			}
+		})
+	}
+}
+
+// A crawl whose frontier was killed while it was closed is opened again by the next one,
+// and takes the seeds that wait.
+func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
+	a := newArena(t)
+	a.endedCrawl(func(s *messages.Spec) { s.Keep = messages.Duration(time.Hour) })
+	_, err := a.specs.Close(t.Context(), "c")
+	a.must(err)
+	a.run(a.store())
+	client := Client{Bus: a.bus}
+	a.eventually("its seed is known", func() bool {
+		st, err := client.Status(t.Context(), "c")
+		return err == nil && st.Known() == 1
+	})
+}
