@@ -10,12 +10,21 @@ import (
 )
 
 // candidates applies a message of URLS: new URLs are queued or excluded, and
-// the visit that it ends is ended. It returns the URLs that are none.
+// the visit that it ends is ended; or that waits: see postponed. It returns the URLs
+// that are none.
 func (s *shard) candidates(m *messages.Candidates, partitions int, now int64) (bad []errCandidate, err error) {
-	rules, err := s.admits(m.Crawl, m.Rev, now)
+	rules, err := s.admits(m.Crawl, m.Rev)
 	if err != nil || rules == nil {
 		return nil, err
 	}
+	if s.mustWait(m.Crawl, rules) {
+		return s.postponeCandidates(m, rules, partitions), nil
+	}
+	return s.takeCandidates(m, rules, partitions, now)
+}
+
+// takeCandidates applies a message of URLS that need not wait.
+func (s *shard) takeCandidates(m *messages.Candidates, rules *rules, partitions int, now int64) (bad []errCandidate, err error) {
 	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
 		c.Print, c.Layout = rules.print, layoutRoots
 		c.judgedBy(rules)

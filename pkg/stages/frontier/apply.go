@@ -13,12 +13,21 @@ import (
 
 // result applies a message of RESULTS. One for a visit that is not under way
 // is a repeat, and changes nothing, unless this state is older than the
-// request: see adopt.
+// request: see adopt. It may have to wait: see postponed.
 func (s *shard) result(res *messages.Result, now int64) error {
-	rules, err := s.admits(res.Crawl, res.Rev, now)
+	rules, err := s.admits(res.Crawl, res.Rev)
 	if err != nil || rules == nil {
 		return err
 	}
+	if s.mustWait(res.Crawl, rules) {
+		s.postpone(res.Crawl, postponedResult, res.Encode())
+		return nil
+	}
+	return s.takeResult(res, rules, now)
+}
+
+// takeResult applies a message of RESULTS that need not wait.
+func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err error) {
 	id := urlID{res.Crawl, res.Visit.URL}
 	req := s.inFlight[id]
 	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {

@@ -26,6 +26,7 @@ import (
 //	O crawl hash                               → URL known with its parameters in some order
 //	B crawl domain host hash                   → URL excluded because its host is not open
 //	J kind …                                   → value under a key of that kind that could not be read
+//	W crawl number                             → message that waits for the removal of a deleted crawl
 //	N                                          → the state is another store's, and behind
 //	K                                          → the partition's time: see timeline
 //	S, X                                       → what A and B were in an older layout
@@ -51,6 +52,8 @@ const (
 	kindNew      = 'N'
 	kindTime     = 'K'
 	kindSetAside = 'J'
+
+	kindPostponed = 'W'
 
 	oldKindRoot    = 'S'
 	oldKindOutside = 'X'

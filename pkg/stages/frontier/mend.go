@@ -32,6 +32,7 @@ const (
 	mendInFlight = "in_flight" // a request under way of a URL that is not known
 	mendTime     = "time"      // the time of the partition that cannot be read
 	mendPosition = "position"  // a position in a stream that cannot be read
+	mendMessage  = "message"   // a message that waits and cannot be read
 )
 
 var mendedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
@@ -39,7 +40,7 @@ var mendedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 }, []string{"what"})
 
 func init() { // so that a rate is known from the first one on
-	for _, what := range []string{mendIndex, mendQueue, mendURL, mendHost, mendCounters, mendInFlight, mendTime, mendPosition} {
+	for _, what := range []string{mendIndex, mendQueue, mendURL, mendHost, mendCounters, mendInFlight, mendTime, mendPosition, mendMessage} {
 		mendedTotal.WithLabelValues(what)
 	}
 }

@@ -292,7 +292,7 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 	}
 	switch class {
 	case messages.OK:
-		res.Status, res.Digest, res.ETag = 200, draw(g, "digest", "0123456789abcdef", "fedcba9876543210"), "e"
+		res.Status, res.Digest, res.ETag = 200, draw(g, "digest", "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"), "e"
 		if draw(g, "parsed before the result", false, false, true) {
 			g.endWith(req)
 		} else {

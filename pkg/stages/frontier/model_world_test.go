@@ -345,6 +345,7 @@ func (r *river) play(t turn) bool {
 		slices.Reverse(counts)
 	}
 	done := &step{now: r.really()}
+	r.applyWaited(done)
 	for i, stream := range streams {
 		unread := r.unread(stream)
 		for _, m := range unread[:min(counts[i], len(unread))] {
@@ -383,15 +384,19 @@ func (r *river) outgoing(reqs []*request) (out []outgoing) {
 
 // apply brings a message into the shard, to be durable with the next commit.
 func (r *river) apply(m *message, done *step) {
-	r.removes(m, done)
+	waiting := r.shard.lastPostponed
 	if m.result != nil {
 		before := r.attempts(m.result.Crawl)
 		r.must(r.shard.result(m.result, r.at()))
-		done.applied = append(done.applied, applied{m, r.attempts(m.result.Crawl) > before})
+		if r.shard.lastPostponed == waiting {
+			done.applied = append(done.applied, applied{m, r.attempts(m.result.Crawl) > before})
+		}
 	} else {
 		bad, err := r.shard.candidates(m.candidates, 1, r.at())
 		r.must(err)
-		done.applied = append(done.applied, applied{m, true})
+		if r.shard.lastPostponed == waiting {
+			done.applied = append(done.applied, applied{m, true})
+		}
 		want := countBad(m.candidates)
 		if r.ofDeleted(m.candidates.Crawl, m.candidates.Rev) {
 			want = 0
@@ -403,19 +408,26 @@ func (r *river) apply(m *message, done *step) {
 	done.reached = append(done.reached, m)
 }
 
-// removes tells the model what becomes durable before its turn ends, as what is left
-// of a deleted crawl is removed for the first message of a new one.
-func (r *river) removes(m *message, done *step) {
-	crawl, rev := "", uint64(0)
-	if m.result != nil {
-		crawl, rev = m.result.Crawl, m.result.Rev
-	} else {
-		crawl, rev = m.candidates.Crawl, m.candidates.Rev
+// applyWaited is partition.applyWaited.
+func (r *river) applyWaited(done *step) {
+	waited, err := r.shard.waited()
+	r.must(err)
+	for i := range waited {
+		w := &waited[i]
+		before := r.attempts(w.crawl)
+		r.must(r.shard.applyPostponed(w, 1, r.at()))
+		m := &message{candidates: w.candidates, result: w.result}
+		done.applied = append(done.applied, applied{m, w.result == nil || r.attempts(w.crawl) > before})
 	}
-	if r.shard.isDoomed(crawl) && !r.ofDeleted(crawl, rev) {
-		r.must(r.shard.commit(r.at()))
-		r.model.committed(&step{now: done.now, applied: done.applied})
-		done.applied = nil
+}
+
+// finishPostponed is partition.finishPostponed.
+func (r *river) finishPostponed() {
+	for len(r.shard.postponed) > 0 {
+		done := &step{now: r.really()}
+		r.must(r.shard.removeForPostponed(r.at()))
+		r.applyWaited(done)
+		r.commit(done)
 	}
 }
 
@@ -489,6 +501,7 @@ func (r *river) catchUp(perTurn, dieAfter int) bool {
 		dieAfter--
 		r.commit(done)
 	}
+	r.finishPostponed()
 	r.resume()
 	return true
 }

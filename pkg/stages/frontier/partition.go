@@ -234,6 +234,9 @@ func (p *partition) turn(ctx context.Context, first *stages.FeedMessage) error {
 	if err := p.tend(now); err != nil {
 		return err
 	}
+	if err := p.applyWaited(now); err != nil {
+		return err
+	}
 	if err := p.gather(first); err != nil {
 		return err
 	}
@@ -250,6 +253,17 @@ func (p *partition) turn(ctx context.Context, first *stages.FeedMessage) error {
 	p.requestGrants(ctx)
 	p.saver.consider(p)
 	return nil
+}
+
+// applyWaited applies messages that have waited for the removal of a deleted crawl.
+func (p *partition) applyWaited(now int64) error {
+	waited, err := p.waited()
+	for i := range waited {
+		if err == nil {
+			err = p.applyPostponed(&waited[i], p.f.bus.Layout.Partitions, now)
+		}
+	}
+	return err
 }
 
 // gather applies what has arrived, without waiting. Results go first: they

@@ -31,56 +31,26 @@ func (s *shard) isDoomed(name string) bool {
 	if r, ok := s.resting[name]; ok {
 		return d != nil && r.since < d.Rev
 	}
-	return c != nil && (c.Removing != nil || d != nil && c.Since < d.Rev)
+	return c != nil && c.known() && (c.Removing != nil || d != nil && c.Since < d.Rev)
 }
 
 // known reports whether the store has anything of the crawl.
 func (c *crawl) known() bool { return c.Started != 0 || c.Removing != nil }
 
 // admits returns the rules for a message about a crawl that was made under a
-// revision of its spec, nil if the message is of a crawl that was deleted. What is
-// left of such a one goes before a new one of its name begins.
-func (s *shard) admits(name string, rev uint64, now int64) (*rules, error) {
+// revision of its spec, nil if the message is of a crawl that was deleted.
+func (s *shard) admits(name string, rev uint64) (*rules, error) {
 	rules, err := s.rules(name, rev)
 	if err != nil || rules.Deleted(rev) {
 		return nil, err
 	}
 	c := s.crawl(name)
 	s.goOn(name, c)
-	if !c.doomed(rules) {
-		return rules, nil
+	if !c.known() && c.Since < rules.Since() {
+		c.Since = rules.Since()
+		c.salt, c.salted = saltOf(name, c.Since, 0), 0
 	}
-	if err := s.removeNow(name, c, rules, now); err != nil {
-		return nil, err
-	}
-	c = s.crawl(name)
-	c.Since, c.rules, c.rulesFor = rules.Since(), rules, s.specsGen
-	c.salt, c.salted = saltOf(name, c.Since, 0), 0
 	return rules, nil
-}
-
-// removeNow forgets all of a crawl that was deleted. What the turn under way has
-// changed becomes durable before, without the positions of its messages: they change
-// nothing when they come again.
-func (s *shard) removeNow(name string, c *crawl, rules *rules, now int64) error {
-	if !c.known() {
-		c.seen.drop()
-		delete(s.crawls, name)
-		return nil
-	}
-	if err := s.commit(now); err != nil { // it must be in the store to be found
-		return err
-	}
-	for done := false; !done; {
-		var err error
-		if done, err = s.remove(name, c, rules, now); err != nil {
-			return err
-		}
-		if err := s.commit(now); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // remove forgets a part of a crawl that was deleted, and reports whether nothing is

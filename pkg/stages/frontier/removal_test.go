@@ -177,7 +177,8 @@ func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
 	}
 	_, err := w.shard.candidates(late, 1, w.at()) // before anything was removed
 	w.must(err)
-	w.seed("https://c.test/way", "https://a.test/queue/aa")
+	w.seed("https://c.test/way", "https://a.test/queue/aa") // which waits
+	w.tend()
 	if keys := w.keysOf("c"); slices.ContainsFunc(keys, func(k string) bool { return k[0] == kindRetry || k[0] == kindInFlight }) {
 		t.Errorf("of the deleted crawl: %q", keys)
 	}
@@ -217,6 +218,7 @@ func TestHostRestsAfterItsCrawlWasDeleted(t *testing.T) {
 	}
 	w.delete()
 	w.seed("https://a.test/", "https://b.test/")
+	w.tend()
 	if got := w.dispatch(10); !slices.Equal(got, []string{"https://b.test/"}) {
 		t.Errorf("sent at once: %v", got)
 	}

@@ -57,7 +57,9 @@ type shard struct {
 	scratch        []byte
 	emptied        []emptied
 	told           map[string]bool // kinds of faults of the store that were logged: see mended
-	removed        int             // deleted crawls that were forgotten since the shard was opened
+	postponed      map[string]int  // messages that wait, by crawl
+	lastPostponed  uint64
+	removed        int // deleted crawls that were forgotten since the shard was opened
 }
 
 // Rulebook gives the shard the specs of the crawls.
@@ -159,13 +161,13 @@ type shardOptions struct {
 func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error) {
 	s := &shard{
 		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
-		crawls: make(map[string]*crawl), resting: make(map[string]resting),
+		crawls: make(map[string]*crawl), resting: make(map[string]resting), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
 		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
 	}
 	o.addresses.arrived()
 	loadTime := func() error { return s.loadTime(o.clock) }
-	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight, s.checkInFlight} {
+	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight, s.checkInFlight, s.loadPostponed} {
 		if err := load(); err != nil {
 			s.release()
 			return nil, err
@@ -684,7 +686,7 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 
 // busy reports whether tend has more to do at once.
 func (s *shard) busy() bool {
-	if len(s.stale) > 0 {
+	if len(s.stale)+len(s.postponed) > 0 {
 		return true
 	}
 	for _, c := range s.crawls {

@@ -96,9 +96,20 @@ func (w *world) at() int64 { return w.shard.time.now() }
 func (w *world) tend() {
 	w.t.Helper()
 	for more := true; more; more = w.shard.busy() {
-		w.must(w.shard.tend(w.at()))
-		w.must(w.shard.commit(w.at()))
+		w.step()
 	}
+}
+
+// step is a turn without a message.
+func (w *world) step() {
+	w.t.Helper()
+	w.must(w.shard.tend(w.at()))
+	waited, err := w.shard.waited()
+	w.must(err)
+	for i := range waited {
+		w.must(w.shard.applyPostponed(&waited[i], 1, w.at()))
+	}
+	w.must(w.shard.commit(w.at()))
 }
 
 // kill leaves the store as a killed process would: what is not committed is

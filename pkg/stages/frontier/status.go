@@ -244,7 +244,7 @@ func (p *partition) status(crawl string) (PartitionStatus, error) {
 		st.Reviewing = p.resting[crawl].stale
 	}
 	if d := p.specs.deletion(crawl); d != nil {
-		st.Deletion, st.Removing = d.Rev, p.replaying || p.isDoomed(crawl)
+		st.Deletion, st.Removing = d.Rev, p.replaying || p.isDoomed(crawl) || p.postponed[crawl] > 0
 		if st.Removing {
 			st.Counters = Counters{}
 		}

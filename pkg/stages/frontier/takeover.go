@@ -243,6 +243,9 @@ func (p *partition) replay(ctx context.Context) error {
 		}
 	}
 	p.replayed = n
+	if err := p.finishPostponed(ctx); err != nil {
+		return err
+	}
 	if n > 1000 || time.Since(began) > time.Second {
 		p.log.Info("partition caught up with its streams", "messages", n, "took", time.Since(began).Round(time.Millisecond))
 	}
@@ -250,6 +253,30 @@ func (p *partition) replay(ctx context.Context) error {
 		return err
 	}
 	return p.resume()
+}
+
+// finishPostponed applies all that waits for removals: what is under way may be of it.
+func (p *partition) finishPostponed(ctx context.Context) error {
+	for len(p.postponed) > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case q := <-p.queries:
+			p.answer(q)
+		default:
+		}
+		now := p.time.now()
+		if err := p.removeForPostponed(now); err != nil {
+			return err
+		}
+		if err := p.applyWaited(now); err != nil {
+			return err
+		}
+		if err := p.settleTurn(ctx, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *partition) tail(feed *stages.Feed, stream string) *tail {
