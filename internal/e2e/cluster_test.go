@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -296,14 +298,32 @@ func eventually(t *testing.T, within time.Duration, what string, poll func() (do
 	}
 }
 
+// freePort returns a port of 127.0.0.1 that nothing else takes before the test ends: it is below those that the system
+// gives to connections and to who asks for any, and a lock keeps the other tests of the machine off.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	const lowest, highest = 12_000, 32_000
+	dir := filepath.Join(os.TempDir(), "seine-e2e-ports")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	for range 1000 {
+		port := lowest + rand.IntN(highest-lowest)
+		lock, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+				_ = l.Close()
+				t.Cleanup(func() { _ = lock.Close() })
+				return port
+			}
+		}
+		_ = lock.Close()
+	}
+	t.Fatal("no free port")
+	return 0
 }
 
 // metrics reads the metrics of a stage from the address that it logged last.

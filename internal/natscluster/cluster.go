@@ -23,6 +23,8 @@ type Options struct {
 	Ping time.Duration
 	// MaxStore is how much each node may store in bytes, 64 GiB if it is 0.
 	MaxStore int64
+	// Config is more of the configuration of each node: users, TLS for clients.
+	Config string
 }
 
 // Cluster is a set of nodes that know each other.
@@ -129,8 +131,9 @@ ping_interval: %q
 ping_max: 2
 jetstream { store_dir: %q, max_file_store: %d, max_memory_store: %d }
 %s
+%s
 `, n.name, n.clients.Addr(), n.dir, filepath.Join(n.dir, logFile), o.Ping,
-		filepath.Join(n.dir, "store"), o.MaxStore, 256<<20, cluster)
+		filepath.Join(n.dir, "store"), o.MaxStore, 256<<20, cluster, o.Config)
 	if err := os.WriteFile(filepath.Join(n.dir, "nats.conf"), []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write configuration of node: %w", err)
 	}

@@ -29,6 +29,9 @@ var hostileLengths = []hostile{
 	{name: "the same length twice", serve: holds(okHead + "Content-Length: 2\r\n" + twoBytes), want: messages.OK, text: "ok"},
 	// RFC 9112 6.3: the chunks count.
 	{name: "length and chunks", serve: holds(okHead + "Content-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), want: messages.OK, text: "ok"},
+	// RFC 9112 7 has no "identity" any more, and Go refuses it; browsers pass over it.
+	{name: "identity, with a length", serve: holds(okHead + "Transfer-Encoding: identity\r\n" + twoBytes), want: messages.ProtocolError, text: `unsupported transfer encoding: "identity"`},
+	{name: "identity, to the end", serve: says(okHead + "Transfer-Encoding: identity\r\n\r\nok"), want: messages.ProtocolError, text: `unsupported transfer encoding: "identity"`},
 	{name: "unknown transfer coding", serve: holds(okHead + "Transfer-Encoding: gzip, chunked\r\n\r\n"), want: messages.ProtocolError, text: "unsupported transfer encoding"},
 	{name: "chunked twice", serve: holds(okHead + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"), want: messages.ProtocolError, text: "too many transfer encodings"},
 	{name: "promise of 10 GB", serve: holds(okHead + "Content-Length: 10000000000\r\n\r\nok"), bulk: true, want: messages.TooLarge, text: "over the limit of 2MiB"},
