@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait of these tests; a passing test needs far less.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // eventually waits until ok.
 func eventually(t *testing.T, what string, ok func() bool) {
@@ -105,6 +105,12 @@ func (j *journal) has(s string) bool {
 	return strings.Contains(j.buf.String(), s)
 }
 
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.String()
+}
+
 func (j *journal) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
@@ -120,7 +126,7 @@ func dial(t *testing.T, url string) (*Bus, *journal) {
 	t.Cleanup(func() {
 		b.Close()
 		if t.Failed() {
-			t.Logf("log:\n%s", j.buf.String())
+			t.Logf("log:\n%s", j)
 		}
 	})
 	return b, j

@@ -313,10 +313,8 @@ func TestLeasesTrouble(t *testing.T) {
 	for _, what := range []string{"announce", "renew", "claim"} {
 		line := func(level string) func() bool {
 			return func() bool {
-				log.mu.Lock()
-				defer log.mu.Unlock()
 				n := 0
-				for l := range strings.Lines(log.buf.String()) {
+				for l := range strings.Lines(log.String()) {
 					if strings.Contains(l, "level="+level) && strings.Contains(l, "trouble with leases") && strings.Contains(l, "tried="+what) {
 						n++
 					}

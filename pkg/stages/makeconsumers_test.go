@@ -76,9 +76,7 @@ func TestMakeConsumers_ServerAnswersNothing_BoundedForEachUser(t *testing.T) {
 			t.Fatalf("JetStream got %d requests, want %d", i, maxConsumerRequests+1)
 		}
 	}
-	logged.mu.Lock()
-	defer logged.mu.Unlock()
-	if n := strings.Count(logged.buf.String(), "refused to make a consumer"); n != 1 {
-		t.Errorf("got %d lines in the log, want 1:\n%s", n, logged.buf.String())
+	if n := strings.Count(logged.String(), "refused to make a consumer"); n != 1 {
+		t.Errorf("got %d lines in the log, want 1:\n%s", n, logged.String())
 	}
 }

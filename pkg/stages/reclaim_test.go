@@ -15,8 +15,17 @@ import (
 // hasty is a runner whose messages never wait longer than that for their next delivery.
 func hasty(b *Bus, h Handler, longest time.Duration) *Runner {
 	r := newRunner(b, h)
+	r.Consumer = hastyConsumer()
 	r.wait = longest
+	r.Workers = 8 // one that is blocked, and comes again on a slow machine, must leave room for the others
 	return r
+}
+
+// hastyConsumer is that of a hasty runner: it waits for AckWait now and then.
+func hastyConsumer() jetstream.ConsumerConfig {
+	c := newRunner(nil, nil).Consumer
+	c.AckWait = 2 * time.Second
+	return c
 }
 
 // take is a worker that takes messages and dies. The server expects them back later: in an hour, it is as one whose
@@ -46,7 +55,7 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 	br, b := open(t)
 	const lost = 5
 	send(t, b, pages, lost+1)
-	take(t, b, newRunner(b, nil).Consumer, lost, time.Hour)
+	take(t, b, hastyConsumer(), lost, time.Hour)
 
 	var mu sync.Mutex
 	deliveries := make(map[uint64]uint64) // the last of each
@@ -70,9 +79,10 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 	})
 	close(slow)
 	eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == lost+1 })
-	want := map[uint64]uint64{1: 2, 2: 2, 3: 2, 4: 2, 5: 2, lost + 1: 1}
+	want := map[uint64]uint64{1: 2, 2: 2, 3: 2, 4: 2, 5: 2}
 	mu.Lock()
 	defer mu.Unlock()
+	delete(deliveries, lost+1) // it may have come again, if this process stood still for an AckWait
 	if !maps.Equal(deliveries, want) {
 		t.Errorf("deliveries by message: %v, want %v", deliveries, want)
 	}
@@ -96,7 +106,7 @@ func TestServerIsToldNothingOfWhatSomebodyHolds(t *testing.T) {
 	start(t, r.Run)
 	start(t, hasty(other, handle, time.Millisecond).Run)
 	eventually(t, "all but one are done", func() bool { return consumerInfo2(t, b).NumAckPending == 1 && consumerInfo2(t, b).NumPending == 0 })
-	always(t, 6*r.ackWait(), "nobody tells the server", func() bool { return !log.has("no process holds") && !otherLog.has("no process holds") })
+	always(t, 4*r.ackWait(), "nobody tells the server", func() bool { return !log.has("no process holds") && !otherLog.has("no process holds") })
 	close(slow)
 	eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 10 })
 }
@@ -110,7 +120,7 @@ func TestDelayedMessageIsNotDeliveredSooner(t *testing.T) {
 	const delay = 4 * time.Second
 	send(t, b, pages, 3)
 	taken := time.Now()
-	take(t, b, newRunner(b, nil).Consumer, 1, delay)
+	take(t, b, hastyConsumer(), 1, delay)
 
 	var mu sync.Mutex
 	deliveries := make(map[uint64][]time.Time)

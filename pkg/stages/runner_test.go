@@ -22,7 +22,7 @@ const pages, records, urls = "seine.pages.c.0", "seine.records.c.0", "seine.urls
 // newRunner returns a parser of the test with quick redelivery.
 func newRunner(b *Bus, h Handler) *Runner {
 	c := messages.WorkConsumer(messages.ConsumerParse, "", 100)
-	c.AckWait = 500 * time.Millisecond
+	c.AckWait = 10 * time.Second // a machine under load may stop for seconds: nothing comes again unless the test has it so
 	return &Runner{
 		Stage: messages.StageParser, Bus: b, Stream: messages.StreamPages, Consumer: c,
 		Workers: 2, Prefetch: 2, Handle: h, Drain: patience,
@@ -296,6 +296,7 @@ func TestRunnerFullOutput(t *testing.T) {
 		handled.add(string(m.Data))
 		return Output{First: []*nats.Msg{msg(records, "", string(m.Data))}}, nil // no identity: a repeat would show
 	})
+	r.Consumer.AckWait = 2 * time.Second
 	start(t, r.Run)
 	eventually(t, "the stream is full and both workers have one more", func() bool {
 		return state(t, b, messages.StreamRecords).Msgs == room && handled.total() == room+r.Workers
