@@ -1,7 +1,6 @@
 package css
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/andybalholm/cascadia"
@@ -24,7 +23,7 @@ func (s alone) matches(_ *Matcher, n *html.Node) bool { return s.selector.Match(
 // attributeMatches is [name#=regex].
 type attributeMatches struct {
 	name  string
-	regex *regexp.Regexp
+	regex *steady.Regexp
 }
 
 func (s attributeMatches) matches(m *Matcher, n *html.Node) bool {
@@ -40,11 +39,11 @@ func (s attributeMatches) matches(m *Matcher, n *html.Node) bool {
 }
 
 // regex reports whether a text matches, and ends where the work does.
-func (m *Matcher) regex(re *regexp.Regexp, text string) bool {
+func (m *Matcher) regex(re *steady.Regexp, text string) bool {
 	if m.err != nil {
 		return false
 	}
-	is, err := steady.Match(re, text, m.spender)
+	is, err := re.Match(text, m.spender)
 	if err != nil {
 		m.err = err
 	}

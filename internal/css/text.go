@@ -1,10 +1,11 @@
 package css
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/steady"
 )
 
 // contains is :contains() and :containsOwn().
@@ -42,7 +43,7 @@ func (m *Matcher) ownText(n *html.Node) string {
 
 // matches is :matches() and :matchesOwn().
 type matches struct {
-	regex *regexp.Regexp
+	regex *steady.Regexp
 	own   bool
 }
 

@@ -3,7 +3,6 @@ package extract
 import (
 	"fmt"
 	"iter"
-	"regexp"
 	"unicode/utf8"
 
 	"seine/internal/steady"
@@ -14,23 +13,23 @@ import (
 // all of them quadratic. So those in a long text are searched one by one, in a way
 // that can be ended, and each counts what it reads.
 type pattern struct {
-	regex *regexp.Regexp
-	next  *regexp.Regexp // regex behind the first character of a text
+	regex *steady.Regexp
+	next  *steady.Regexp // regex behind the first character of a text
 }
 
 // longText is from where on matches are searched one by one, in bytes: in a
-// shorter text all of them take some milliseconds at worst.
-const longText = 2 << 10
+// shorter text all of them take a millisecond at worst.
+const longText = 256
 
 func compilePattern(text string) (*pattern, error) {
-	regex, err := regexp.Compile(text)
+	regex, err := steady.Compile(text)
 	if err != nil {
 		return nil, err
 	}
 	const before = `\A(?s:.)(?s:.*?)(`
-	next, err := regexp.Compile(before + text + `)`)
+	next, err := steady.Compile(before + text + `)`)
 	if err != nil { // "\Q" without its end
-		next, err = regexp.Compile(before + text + `\E)`)
+		next, err = steady.Compile(before + text + `\E)`)
 	}
 	return &pattern{regex, next}, err
 }
@@ -43,24 +42,43 @@ func (p *pattern) all(text string, spend func(n int) error) iter.Seq2[[]int, err
 			p.short(text, spend, yield)
 			return
 		}
-		for pos, end := 0, -1; pos <= len(text); {
+		end := -1
+		for m, err := range p.each(text, spend) {
+			if err == nil && m[1] == m[0] && m[0] == end {
+				continue // nothing, right behind a match, is none
+			}
+			if !yield(m, err) {
+				return
+			}
+			if err == nil {
+				end = m[1]
+			}
+		}
+	}
+}
+
+// each yields where the matches in a text are, each searched for itself, also those
+// of nothing right behind another.
+func (p *pattern) each(text string, spend func(n int) error) iter.Seq2[[]int, error] {
+	return func(yield func([]int, error) bool) {
+		empty := -1 // where nothing was found last
+		for pos := 0; pos <= len(text); {
 			m, err := p.from(text, pos, spend)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if m == nil {
+			if m == nil || m[1] != empty && !yield(m, nil) {
 				return
 			}
-			again := m[1] == pos && m[0] == end // nothing, right behind a match, is none
-			if end = m[1]; end > pos {
-				pos = end
+			if m[0] == m[1] {
+				empty = m[1]
+			}
+			if m[1] > pos {
+				pos = m[1]
 			} else {
 				_, width := utf8.DecodeRuneInString(text[pos:])
 				pos += max(width, 1)
-			}
-			if !again && !yield(m, nil) {
-				return
 			}
 		}
 	}
@@ -68,7 +86,7 @@ func (p *pattern) all(text string, spend func(n int) error) iter.Seq2[[]int, err
 
 // short does not search all where the first match will do.
 func (p *pattern) short(text string, spend func(n int) error, yield func([]int, error) bool) {
-	if err := spend(1 + len(text)/steady.Unit); err != nil {
+	if err := spend(p.regex.Work(text)); err != nil {
 		yield(nil, err)
 		return
 	}
@@ -87,10 +105,10 @@ func (p *pattern) short(text string, spend func(n int) error, yield func([]int, 
 // "^" and "\b".
 func (p *pattern) from(text string, pos int, spend func(n int) error) ([]int, error) {
 	if pos == 0 {
-		return steady.Find(p.regex, text, spend)
+		return p.regex.Find(text, spend)
 	}
 	_, width := utf8.DecodeLastRuneInString(text[:pos])
-	m, err := steady.Find(p.next, text[pos-width:], spend)
+	m, err := p.next.Find(text[pos-width:], spend)
 	if m == nil || err != nil {
 		return nil, err
 	}
