@@ -26,7 +26,7 @@ func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict,
 		r := newRun(bounded, doc)
 		r.target = t
 		why := make(chan string, 1)
-		alone = alone && r.within(func() { why <- t.explain(r) })
+		alone = alone && r.within(&abandoned, func() { why <- t.explain(r) })
 		v := Verdict{Rule: t.path, Kind: t.kind, Why: "its condition, or one before it, took too long"}
 		if alone {
 			v.Why = <-why

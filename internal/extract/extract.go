@@ -116,7 +116,13 @@ func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, err
 	bounded, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	run := newRun(bounded, doc)
-	ended := run.within(func() {
+	if err := abandoned.wait(bounded); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return &Result{Problems: []Problem{{Rule: allRules, Reason: err.Error()}}}, nil
+	}
+	ended := run.within(&abandoned, func() {
 		for _, rule := range r.records {
 			run.apply(&rule.target, func() error { return rule.run(run) })
 		}

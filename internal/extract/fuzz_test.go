@@ -181,7 +181,7 @@ func FuzzPath(f *testing.F) {
 				continue
 			}
 			want := []any{}
-			results := q.code.Run(v)
+			results := q.run(newRun(t.Context(), page("application/json", "1")), v).results
 			for v, ok := results.Next(); ok; v, ok = results.Next() {
 				want = append(want, v)
 			}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/itchyny/gojq"
@@ -20,8 +21,10 @@ type query struct {
 	// path are the names of an expression like ".a.b", and of one like ".a.b[]", for
 	// which the members of a list are wanted. Most expressions are so, and need no
 	// interpreter.
-	path    []string
-	members bool
+	path     []string
+	members  bool
+	patterns patterns
+	most     int // instructions for one value
 }
 
 var plainPath = regexp.MustCompile(`^(?:\.[A-Za-z_][A-Za-z0-9_]*)+(\[\])?$`)
@@ -42,15 +45,20 @@ func compileJQ(text string) (*query, error) {
 	if len(parsed.Imports) > 0 || parsed.Meta != nil {
 		return nil, fmt.Errorf("jq %q: there are no modules here", text)
 	}
-	if name := calls(reflect.ValueOf(parsed)); name != "" {
+	if name := refused(parsed); name != "" {
 		return nil, fmt.Errorf("jq %q: %s is not for rules: the same page must always give the same record", text, name)
 	}
+	most := maxInstructions
+	if recursive(parsed) {
+		most = maxRecursive
+	}
 	bind(reflect.ValueOf(parsed))
-	code, err := gojq.Compile(parsed, guardFunctions()...)
+	parsed.FuncDefs = append(preludeOf(parsed), parsed.FuncDefs...)
+	code, err := gojq.Compile(parsed, meteredFunctions()...)
 	if err != nil {
 		return nil, fmt.Errorf("jq %q: %w", text, err)
 	}
-	q := &query{text: text, code: code}
+	q := &query{text: text, code: code, most: most}
 	if plainPath.MatchString(text) {
 		names, members := strings.CutSuffix(text[1:], "[]")
 		q.path, q.members = strings.Split(names, "."), members
@@ -80,38 +88,57 @@ func (q *query) walk(v any) (found []any, ok bool) {
 	return found, ok
 }
 
-// calls returns the first forbidden function that a parsed expression names.
-func calls(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return ""
-		}
-		if f, ok := v.Interface().(*gojq.Func); ok && forbidden[f.Name] {
-			return f.Name
-		}
-		return calls(v.Elem())
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if name := calls(v.Field(i)); name != "" {
-				return name
+// refused returns the first name of a parsed expression that rules may not have.
+func refused(parsed *gojq.Query) string {
+	found := ""
+	visit(reflect.ValueOf(parsed), func(part any) {
+		names := []string{}
+		switch part := part.(type) {
+		case *gojq.Func:
+			names = append(names, part.Name)
+			if forbidden[part.Name] {
+				found = part.Name
 			}
+		case *gojq.FuncDef:
+			names = append(part.Args, part.Name)
+		case *gojq.Pattern:
+			names = append(names, part.Name)
+		case *gojq.PatternObject:
+			names = append(names, part.Key)
+		case *gojq.ObjectKeyVal:
+			names = append(names, part.Key)
 		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if name := calls(v.Index(i)); name != "" {
-				return name
-			}
+		if i := slices.IndexFunc(names, reserved); i >= 0 {
+			found = names[i]
 		}
-	default: // what names functions is in none of the others
-	}
-	return ""
+	})
+	return found
+}
+
+// recursive reports whether a function that is defined in an expression calls itself.
+func recursive(parsed *gojq.Query) bool {
+	found := false
+	visit(reflect.ValueOf(parsed), func(part any) {
+		if def, ok := part.(*gojq.FuncDef); ok {
+			names := make(map[signature]bool)
+			called(reflect.ValueOf(def.Body), names)
+			found = found || names[signature{def.Name, len(def.Args)}]
+		}
+	})
+	return found
 }
 
 // nothing reports null, and what JSON has no number for.
 func nothing(v any) bool {
 	f, ok := v.(float64)
 	return v == nil || ok && (math.IsNaN(f) || math.IsInf(f, 0))
+}
+
+// run begins an evaluation.
+func (q *query) run(r *run, v any) *meter {
+	m := &meter{Context: r.ctx, run: r, patterns: &q.patterns, most: q.most, left: q.most}
+	m.results = q.code.RunWithContext(m, v, m)
+	return m
 }
 
 // selectJQ yields what the expression makes of a value, but for null. An error of
@@ -126,16 +153,18 @@ func (r *run) selectJQ(v any, q *query, yield func(item) bool) error {
 		}
 		return r.spend(1 + len(found))
 	}
-	m := &meter{Context: r.ctx, run: r}
-	results := q.code.RunWithContext(m, v)
+	m := q.run(r, v)
 	for {
 		m.again()
-		v, ok := results.Next()
+		v, ok := m.results.Next()
 		if !ok {
 			return nil
 		}
 		if err, ok := v.(error); ok {
-			if m.err != nil || errors.Is(err, errBound) {
+			if m.err != nil {
+				return fmt.Errorf("jq %q: %w", q.text, m.err)
+			}
+			if errors.Is(err, errBound) {
 				return fmt.Errorf("jq %q: %w", q.text, err)
 			}
 			r.note(r.index, r.field, "jq %q: %v", q.text, err)

@@ -1,110 +1,88 @@
 package extract
 
 import (
-	"context"
 	"fmt"
 	"math/big"
-	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"seine/internal/document"
 )
 
-// Bounds of what jq makes of a page.
-const (
-	// maxInstructions is how many instructions may make one value. A value of an
-	// instruction takes some ten bytes, and all are kept where they are collected.
-	maxInstructions = 20_000_000
-	// maxTextJQ, maxTextRegexJQ and maxListJQ are the largest texts, in bytes, and
-	// lists and objects that functions get which nothing ends before they are
-	// through.
-	maxTextJQ      = 8 << 20
-	maxTextRegexJQ = 64 << 10
-	maxListJQ      = 1_000_000
-	// maxPairsJQ is how many members of two lists may be compared with each other.
-	maxPairsJQ = 10_000_000
-)
-
-var errInstructions = fmt.Errorf("%w: more than %d instructions for one value", errBound, maxInstructions)
-
-// meter is the context of an interpreter. That asks before each instruction
-// whether it is done, so the meter counts them.
-type meter struct {
-	context.Context
-	run  *run
-	left int
-	err  error
+// metered are the functions that bind and preludeText name, as "_m_NAME". Each
+// gets the meter as its first argument.
+var metered = map[string]struct {
+	args int
+	do   func(m *meter, v any, args []any) any
+}{
+	// What looks at a value before the interpreter's function gets it.
+	"text":    {0, func(m *meter, v any, _ []any) any { return m.guard(v, maxTextJQ) }},
+	"explode": {0, func(m *meter, v any, _ []any) any { return m.guard(v, maxTextExplodeJQ) }},
+	"number":  {0, func(m *meter, v any, _ []any) any { return m.guard(v, document.MaxDigits) }},
+	"weigh":   {0, func(m *meter, v any, _ []any) any { return m.weigh(v) }},
+	"sum":     {0, func(m *meter, v any, _ []any) any { return m.sum(v) }},
+	"touch":   {0, func(m *meter, v any, _ []any) any { return m.touch(v) }},
+	"iterate": {0, func(m *meter, v any, _ []any) any { return m.iterate(v) }},
+	"place":   {0, func(m *meter, v any, _ []any) any { return m.place(v) }},
+	"path":    {0, func(m *meter, v any, _ []any) any { return m.result(v, path(v)) }},
+	"paths":   {0, func(m *meter, v any, _ []any) any { return m.paths(v) }},
+	"step":    {1, func(m *meter, v any, args []any) any { return m.step(v, args[0]) }},
+	// What counts what was made.
+	"keep":    {0, func(m *meter, v any, _ []any) any { return m.keep(v) }},
+	"keepAll": {0, func(m *meter, v any, _ []any) any { m.keepAll(v); return m.result(v, nil) }},
+	"settle":  {1, func(m *meter, v any, args []any) any { return m.settle(v, args[0]) }},
+	// Operators, and what looks at their operands.
+	"add":      {2, func(m *meter, _ any, args []any) any { return m.operands(args, together(args[0], args[1])) }},
+	"subtract": {2, func(m *meter, _ any, args []any) any { return m.subtract(args[0], args[1]) }},
+	"multiply": {2, func(m *meter, _ any, args []any) any { return m.operands(args, m.product(args[0], args[1])) }},
+	"divide":   {2, func(m *meter, _ any, args []any) any { return m.operands(args, quotient(args[0], args[1])) }},
+	"eq":       {2, func(m *meter, _ any, args []any) any { return m.result(m.order(args[0], args[1]) == 0, nil) }},
+	"ne":       {2, func(m *meter, _ any, args []any) any { return m.result(m.order(args[0], args[1]) != 0, nil) }},
+	"lt":       {2, func(m *meter, _ any, args []any) any { return m.result(m.order(args[0], args[1]) < 0, nil) }},
+	"le":       {2, func(m *meter, _ any, args []any) any { return m.result(m.order(args[0], args[1]) <= 0, nil) }},
+	"gt":       {2, func(m *meter, _ any, args []any) any { return m.result(m.order(args[0], args[1]) > 0, nil) }},
+	"ge":       {2, func(m *meter, _ any, args []any) any { return m.result(m.order(args[0], args[1]) >= 0, nil) }},
+	// Functions in place of the interpreter's.
+	"contains": {1, func(m *meter, v any, args []any) any {
+		is, err := m.contains(v, args[0])
+		return m.result(is, err)
+	}},
+	"indices":   {1, func(m *meter, v any, args []any) any { return m.indices(v, args[0]) }},
+	"index":     {1, func(m *meter, v any, args []any) any { return m.index(v, args[0]) }},
+	"rindex":    {1, func(m *meter, v any, args []any) any { return m.rindex(v, args[0]) }},
+	"split":     {1, func(m *meter, v any, args []any) any { return m.split(v, args[0]) }},
+	"join":      {1, func(m *meter, v any, args []any) any { return m.join(v, args[0]) }},
+	"flatten":   {1, func(m *meter, v any, args []any) any { return m.flatten(v, args[0]) }},
+	"transpose": {0, func(m *meter, v any, _ []any) any { return m.transpose(v) }},
+	"fromjson":  {0, func(m *meter, v any, _ []any) any { return m.fromJSON(v) }},
+	"bsearch":   {1, func(m *meter, v any, args []any) any { return m.search(v, args[0]) }},
+	"sort":      {1, func(m *meter, v any, args []any) any { return m.sort(v, args[0]) }},
+	"group":     {1, func(m *meter, v any, args []any) any { return m.group(v, args[0]) }},
+	"unique":    {1, func(m *meter, v any, args []any) any { return m.unique(v, args[0]) }},
+	"min":       {1, func(m *meter, v any, args []any) any { return m.extreme("min", v, args[0], 1) }},
+	"max":       {1, func(m *meter, v any, args []any) any { return m.extreme("max", v, args[0], -1) }},
+	"match":     {2, func(m *meter, v any, args []any) any { return m.match(v, args[0], args[1]) }},
+	"test":      {2, func(m *meter, v any, args []any) any { return m.test(v, args[0], args[1]) }},
 }
 
-var isDone = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
+const meterVariable = "$__meter"
 
-// Done counts an instruction.
-func (m *meter) Done() <-chan struct{} {
-	if m.left--; m.left&(askEvery-1) == 0 && m.err == nil {
-		m.err = m.run.spend(askEvery)
-		if m.err == nil && m.left <= 0 {
-			m.err = errInstructions
-		}
+// meteredFunctions tell a compiler of the metered functions, and the variable that
+// they get the meter by.
+func meteredFunctions() []gojq.CompilerOption {
+	options := []gojq.CompilerOption{gojq.WithVariables([]string{meterVariable})}
+	for name, f := range metered {
+		options = append(options, gojq.WithFunction(meteredPrefix+name, f.args+1, f.args+1, func(v any, args []any) any {
+			m := args[0].(*meter)
+			if m.err != nil {
+				return m.err
+			}
+			return f.do(m, v, args[1:])
+		}))
 	}
-	if m.err != nil {
-		return isDone
-	}
-	return nil
-}
-
-// Err says why it is done.
-func (m *meter) Err() error { return m.err }
-
-// again begins a new value.
-func (m *meter) again() { m.left = maxInstructions }
-
-// guards are functions that take one large value in one piece, and what looks at it
-// before.
-var guards = guardsOf(map[string][]string{
-	"_textGuard": {
-		"explode", "split", "ascii_downcase", "ascii_upcase", "tojson", "fromjson", "ltrimstr", "rtrimstr", "trimstr", "trim", "ltrim", "rtrim",
-		"implode", "tonumber",
-	},
-	"_regexGuard": {"match", "test", "capture", "scan", "splits", "sub", "gsub"},
-	"_listGuard": {
-		"sort", "sort_by", "group_by", "unique", "unique_by", "min_by", "max_by", "min", "max", "flatten", "transpose", "contains", "inside",
-		"index", "rindex", "indices", "join", "add", "reverse", "keys", "to_entries", "with_entries", "tostring",
-	},
-})
-
-func guardsOf(names map[string][]string) map[string]string {
-	of := make(map[string]string)
-	for guard, functions := range names {
-		for _, name := range functions {
-			of[name] = guard
-		}
-	}
-	return of
-}
-
-// operators are those whose operands are looked at before.
-var operators = map[gojq.Operator]string{
-	gojq.OpAdd: "_addGuard", gojq.OpSub: "_subtractGuard", gojq.OpMul: "_multiplyGuard",
-	gojq.OpUpdateAdd: "_addGuard", gojq.OpUpdateSub: "_subtractGuard", gojq.OpUpdateMul: "_multiplyGuard",
-}
-
-// guardFunctions look at values: what is too large is an error.
-func guardFunctions() []gojq.CompilerOption {
-	return []gojq.CompilerOption{
-		gojq.WithFunction("_textGuard", 0, 0, func(v any, _ []any) any { return guard(v, maxTextJQ) }),
-		gojq.WithFunction("_regexGuard", 0, 0, func(v any, _ []any) any { return guard(v, maxTextRegexJQ) }),
-		gojq.WithFunction("_listGuard", 0, 0, func(v any, _ []any) any { return guard(v, maxTextJQ) }),
-		gojq.WithFunction("_addGuard", 2, 2, func(_ any, args []any) any {
-			return operands(args, size(args[0])+size(args[1]), maxTextJQ)
-		}),
-		gojq.WithFunction("_subtractGuard", 2, 2, func(_ any, args []any) any {
-			return operands(args, length(args[0])*length(args[1]), maxPairsJQ)
-		}),
-		gojq.WithFunction("_multiplyGuard", 2, 2, func(_ any, args []any) any { return operands(args, repeated(args), maxTextJQ) }),
-	}
+	return options
 }
 
 func tooLarge(what string, n, most int) error {
@@ -112,133 +90,295 @@ func tooLarge(what string, n, most int) error {
 }
 
 // guard returns a value that is not too large, else an error.
-func guard(v any, mostText int) any {
-	switch v := v.(type) {
-	case string:
-		if len(v) > mostText {
-			return tooLarge("the bytes of a text that a function is given are", len(v), mostText)
-		}
-	default:
-		if n := length(v); n > maxListJQ {
-			return tooLarge("the members of a list or object that a function is given are", n, maxListJQ)
-		}
+func (m *meter) guard(v any, mostText int) any {
+	if text, ok := v.(string); ok && len(text) > mostText {
+		return tooLarge("the bytes of a text that a function is given are", len(text), mostText)
 	}
-	return v
+	return m.result(v, fewMembers(v))
 }
 
-// operands returns the two operands of an operator whose result is not too large.
-func operands(args []any, n, most int) any {
-	if n > most {
-		return tooLarge("the size of what an operator makes would be", n, most)
-	}
-	return []any{args[0], args[1]}
-}
-
-// length is how many members a list or object has.
-func length(v any) int {
+// fewMembers refuses lists and objects that are too large.
+func fewMembers(v any) error {
+	const what = "the members of a list or object that a function is given are"
 	switch v := v.(type) {
 	case []any:
-		return len(v)
+		if len(v) > maxListJQ {
+			return tooLarge(what, len(v), maxListJQ)
+		}
 	case map[string]any:
-		return len(v)
+		if len(v) > maxObjectJQ {
+			return tooLarge(what, len(v), maxObjectJQ)
+		}
 	}
-	return 0
+	return nil
 }
 
-// size is about how many bytes a value takes itself.
-func size(v any) int {
-	switch v := v.(type) {
+// weigh returns a value that is not too large with all within it.
+func (m *meter) weigh(v any) any {
+	left := maxTextJQ
+	err := fewMembers(v)
+	if err == nil {
+		err = m.run.weighPart(v, maxValueDepth, &left)
+	}
+	if left < 0 {
+		err = tooLarge("the bytes and values that a function is given are at least", maxTextJQ-left, maxTextJQ)
+	}
+	return m.result(v, err)
+}
+
+// sum guards "add": what it makes is as large as the members together.
+func (m *meter) sum(v any) any {
+	if err := fewMembers(v); err != nil {
+		return err
+	}
+	list, err := m.members("add", v)
+	if err != nil {
+		return v // which is the error that add tells
+	}
+	texts, lists, objects := 0, 0, 0
+	for _, e := range list {
+		switch e := e.(type) {
+		case string:
+			texts += len(e)
+		case []any:
+			lists += len(e)
+		case map[string]any:
+			objects += len(e)
+		}
+	}
+	return m.result(v, bounded(texts, lists, objects))
+}
+
+// bounded refuses what is made of so many bytes or members.
+func bounded(texts, lists, objects int) error {
+	const what = "the size of what an operator makes would be"
+	switch {
+	case texts > maxTextJQ:
+		return tooLarge(what, texts, maxTextJQ)
+	case lists > maxListJQ:
+		return tooLarge(what, lists, maxListJQ)
+	case objects > maxObjectJQ:
+		return tooLarge(what, objects, maxObjectJQ)
+	}
+	return nil
+}
+
+// iterate counts what the interpreter takes to go through the members of a value.
+func (m *meter) iterate(v any) any {
+	switch list := v.(type) {
+	case []any:
+		m.work(len(list) / bytesAWork)
+		if m.most == maxRecursive { // whose calls may all be within each other
+			m.made += sizeMember * len(list)
+			if m.made > maxMadeJQ {
+				m.forget()
+			}
+		}
+	case map[string]any:
+		return m.result(v, fewMembers(v))
+	}
+	return m.result(v, nil)
+}
+
+// touch counts what the interpreter takes to count the characters of a text.
+func (m *meter) touch(v any) any {
+	if text, ok := v.(string); ok {
+		m.work(len(text) / bytesAWork)
+		m.longest = max(m.longest, len(text))
+	}
+	return m.result(v, nil)
+}
+
+// place looks at an index that was computed. One of a text counts its characters
+// again, for each that an expression gives.
+func (m *meter) place(v any) any {
+	m.work(m.longest / bytesAWork)
+	return m.result(v, place(v))
+}
+
+// operands returns the two operands of an operator, but for an error.
+func (m *meter) operands(args []any, err error) any {
+	return m.result([]any{args[0], args[1]}, err)
+}
+
+// together refuses operands of "+".
+func together(l, r any) error {
+	switch l := l.(type) {
 	case string:
-		return len(v)
-	case *big.Int:
-		return v.BitLen() / 8
+		r, _ := r.(string)
+		return bounded(len(l)+len(r), 0, 0)
+	case []any:
+		r, _ := r.([]any)
+		return bounded(0, len(l)+len(r), 0)
+	case map[string]any:
+		r, _ := r.(map[string]any)
+		return bounded(0, 0, len(l)+len(r))
 	}
-	const member = 8
-	return member * length(v)
+	return numbers(l, r)
 }
 
-// repeated is how large a product is: that of a text and a number repeats it.
-func repeated(args []any) int {
-	for i, v := range args {
-		if text, ok := v.(string); ok {
-			times, _ := gojq.ToFloat64(args[1-i])
-			return int(min(float64(len(text))*max(times, 0), 1<<40))
+func numbers(values ...any) error {
+	size := 0
+	for _, v := range values {
+		if n, ok := v.(*big.Int); ok {
+			size += n.BitLen() / 8
 		}
 	}
-	// The digits of large numbers are multiplied with each other.
-	const digit = 8
-	return size(args[0])*size(args[1])/digit + size(args[0]) + size(args[1])
+	if size > maxNumberJQ {
+		return tooLarge("the size of what an operator makes would be", size, maxNumberJQ)
+	}
+	return nil
 }
 
-// bind puts guards before what they are for, throughout a parsed expression.
-func bind(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return
+// subtract returns a list and an empty one to subtract from it, or the operands.
+func (m *meter) subtract(l, r any) any {
+	left, ok := l.([]any)
+	right, is := r.([]any)
+	if !ok || !is {
+		return m.result([]any{l, r}, numbers(l, r))
+	}
+	if n := len(left) * len(right); n > maxPairsJQ {
+		return tooLarge("the size of what an operator makes would be", n, maxPairsJQ)
+	}
+	rest := []any{}
+	for _, v := range left {
+		if !slices.ContainsFunc(right, func(r any) bool { return m.order(v, r) == 0 }) {
+			rest = append(rest, v)
 		}
-		bind(v.Elem())
-		switch part := v.Interface().(type) {
-		case *gojq.Query:
-			bindOperator(part)
-		case *gojq.Term:
-			bindFunction(part)
+	}
+	return m.result([]any{rest, []any{}}, nil)
+}
+
+// product refuses operands of "*".
+func (m *meter) product(l, r any) error {
+	for _, pair := range [][2]any{{l, r}, {r, l}} {
+		if text, ok := pair[0].(string); ok {
+			times, _ := gojq.ToFloat64(pair[1])
+			return bounded(int(min(float64(len(text))*max(times, 0), 1<<40)), 0, 0)
 		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			bind(v.Field(i))
+	}
+	if _, ok := l.(map[string]any); ok {
+		for _, v := range []any{l, r} {
+			if err, ok := m.weigh(v).(error); ok {
+				return err
+			}
 		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			bind(v.Index(i))
+	}
+	return numbers(l, r)
+}
+
+// quotient refuses operands of "/", which splits texts.
+func quotient(l, r any) error {
+	if text, ok := l.(string); ok {
+		by, _ := r.(string)
+		return splits(text, by)
+	}
+	return numbers(l, r)
+}
+
+// place refuses an index that is a long list, which the interpreter looks for at
+// each place of another: that is what "indices" is for.
+func place(v any) error {
+	list, ok := v.([]any)
+	if !ok {
+		return nil
+	}
+	const most = 8
+	if len(list) > most {
+		return tooLarge("the members of a list that is an index are", len(list), most)
+	}
+	for _, e := range list {
+		switch e.(type) {
+		case []any, map[string]any:
+			return fmt.Errorf("%w: an index is a list of lists or objects", errBound)
 		}
-	default: // holds no expression
 	}
+	return nil
 }
 
-// bindFunction makes f of a term "guard | f".
-func bindFunction(t *gojq.Term) {
-	if t.Type != gojq.TermTypeFunc || guards[t.Func.Name] == "" {
-		return
+// path refuses paths to members far behind a list.
+func path(v any) error {
+	list, _ := v.([]any)
+	if len(list) > maxValueDepth {
+		return tooLarge("the names and indexes of a path are", len(list), maxValueDepth)
 	}
-	f := call(t.Func.Name, t.Func.Args...)
-	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: pipe(call(guards[t.Func.Name]), f), SuffixList: t.SuffixList}
+	for _, p := range list {
+		if err := place(p); err != nil {
+			return err
+		}
+		if n, ok := gojq.ToFloat64(p); ok && n > maxIndexJQ {
+			return tooLarge("the index of a member that is set is", int(min(n, 1<<40)), maxIndexJQ)
+		}
+	}
+	return nil
 }
 
-// bindOperator makes "guard(a; b) | .[0] + .[1]" of "a + b", and
-// "b as $x | a |= (guard(.; $x) | .[0] + .[1])" of "a += b".
-func bindOperator(q *gojq.Query) {
-	guard, ok := operators[q.Op]
-	if !ok || q.Term != nil {
-		return
+// paths returns paths in the order in which they are deleted.
+func (m *meter) paths(v any) any {
+	list, _ := v.([]any)
+	if len(list) > maxPathsJQ {
+		return tooLarge("the paths that are deleted are", len(list), maxPathsJQ)
 	}
-	updates := map[gojq.Operator]gojq.Operator{
-		gojq.OpUpdateAdd: gojq.OpAdd, gojq.OpUpdateSub: gojq.OpSub, gojq.OpUpdateMul: gojq.OpMul,
+	for _, p := range list {
+		if err := path(p); err != nil {
+			return err
+		}
 	}
-	op, update := updates[q.Op]
-	if !update {
-		*q = gojq.Query{FuncDefs: q.FuncDefs, Op: gojq.OpPipe, Left: call(guard, q.Left, q.Right), Right: ofPair(q.Op)}
-		return
+	if list == nil {
+		return v
 	}
-	const right = "$__right"
-	it := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity}}
-	made := &gojq.Query{Op: gojq.OpModify, Left: q.Left, Right: pipe(call(guard, it, call(right)), ofPair(op))}
-	*q = gojq.Query{FuncDefs: q.FuncDefs, Op: gojq.OpPipe, Left: q.Right, Patterns: []*gojq.Pattern{{Name: right}}, Right: made}
+	return m.sort(v, v)
 }
 
-func call(name string, args ...*gojq.Query) *gojq.Query {
-	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name, Args: args}}}
-}
-
-func pipe(left, right *gojq.Query) *gojq.Query {
-	return &gojq.Query{Op: gojq.OpPipe, Left: left, Right: right}
-}
-
-// ofPair applies an operator to the members of a pair.
-func ofPair(op gojq.Operator) *gojq.Query {
-	member := func(i string) *gojq.Query {
-		start := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeNumber, Number: i}}
-		return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIndex, Index: &gojq.Index{Start: start}}}
+// step adds a path to those that an assignment sets.
+func (m *meter) step(v, p any) any {
+	if err := path(p); err != nil {
+		return err
 	}
-	return &gojq.Query{Op: op, Left: member("0"), Right: member("1")}
+	m.work(1)
+	return m.result(append(v.([]any), p), nil)
+}
+
+// settle counts the lists and objects that an assignment to paths has made anew.
+func (m *meter) settle(v, paths any) any {
+	var before []any
+	for i, p := range paths.([]any) {
+		next, _ := p.([]any)
+		at := v
+		shared := i > 0 // with the path before
+		for depth := 0; m.err == nil; depth++ {
+			if !shared {
+				m.keep(at)
+			}
+			if depth == len(next) {
+				break
+			}
+			shared = shared && depth < len(before) && gojq.Compare(before[depth], next[depth]) == 0
+			at = memberOf(at, next[depth])
+		}
+		before = next
+	}
+	return m.result(v, nil)
+}
+
+func memberOf(v, at any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		name, _ := at.(string)
+		return v[name]
+	case []any:
+		n, ok := gojq.ToFloat64(at)
+		if n < 0 {
+			n += float64(len(v))
+		}
+		if ok && n >= 0 && n < float64(len(v)) {
+			return v[int(n)]
+		}
+	}
+	return nil
+}
+
+// reserved reports whether a name is one of those that bind gives.
+func reserved(name string) bool {
+	return strings.HasPrefix(name, meteredPrefix) || strings.HasPrefix(name, "$__")
 }

@@ -20,7 +20,7 @@ func TestBusyFunctionIsLeftAlone(t *testing.T) {
 		r.target = new(target)
 		ends := make(chan struct{})
 		began := time.Now()
-		ended := r.within(func() {
+		ended := r.within(new(busyFunctions), func() {
 			r.note(0, "", "before")
 			<-ends // as a function of a library that does not look at the context
 			r.note(0, "", "behind")
@@ -38,6 +38,42 @@ func TestBusyFunctionIsLeftAlone(t *testing.T) {
 	})
 }
 
+// No rules begin while as many functions are busy as a process bears; they do when
+// one of them has ended, and say so when none does in their time.
+func TestFewFunctionsAreAbandoned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var busy busyFunctions
+		ends := make(chan struct{})
+		for range MaxAbandoned {
+			if err := busy.wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if newRun(ctx, page(htmlType, "")).within(&busy, func() { <-ends }) {
+				t.Error("ended")
+			}
+			cancel()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		if err := busy.wait(ctx); !errors.Is(err, errBusy) || time.Since(began) != time.Minute {
+			t.Errorf("waited %s: %v", time.Since(began), err)
+		}
+		waited := make(chan error)
+		go func() { waited <- busy.wait(t.Context()) }()
+		synctest.Wait()
+		close(ends)
+		if err := <-waited; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if busy.n != 0 {
+			t.Errorf("%d are busy", busy.n)
+		}
+	})
+}
+
 // A panic in rules is one of who applies them, where it is caught.
 func TestPanicOfRulesIsOneOfTheCaller(t *testing.T) {
 	r := newRun(t.Context(), page(htmlType, ""))
@@ -46,7 +82,7 @@ func TestPanicOfRulesIsOneOfTheCaller(t *testing.T) {
 			t.Errorf("recovered %v", p)
 		}
 	}()
-	r.within(func() { _ = []int{}[len(r.links)] })
+	r.within(new(busyFunctions), func() { _ = []int{}[len(r.links)] })
 }
 
 // countdown is done when it was asked so many times.
@@ -184,9 +220,9 @@ func TestMemoryOfJQIsBounded(t *testing.T) {
 		"squares":       {"reduce range(.n) as $i (3; . * .)", `{"n":40}`, "an operator makes"},
 		"differences":   {".a - .b", `{"a":[` + strings.Repeat("1,", 5000) + `1],"b":[` + strings.Repeat("2,", 5000) + `2]}`, "an operator makes"},
 		"graph":         {"reduce range(.n) as $i (0; [., .])", `{"n":60}`, "larger than"},
-		"long text":     {".s | test(\\\"x*y\\\")", `{"s":"` + strings.Repeat("x", 1<<17) + `"}`, "a text that a function is given"},
+		"long text":     {".s | test(\\\"x*y\\\")", `{"s":"` + strings.Repeat("x", 1<<17) + `"}`, "a text that a regular expression is given"},
 		"explode":       {".s | explode | length", `{"s":"` + strings.Repeat("x", 9<<20) + `"}`, "a text that a function is given"},
-		"sort":          {"sort | length", "[" + strings.Repeat("1,", 1_000_001) + "1]", "the members of a list"},
+		"reverse":       {"reverse | length", "[" + strings.Repeat("1,", 1_000_001) + "1]", "the members of a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules := mustCompile(t, `records: [{kind: a, fields: {t: {jq: "`+tt.jq+`"}}}]`)

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"seine/internal/extract"
 	"seine/pkg/messages"
 )
 
@@ -29,6 +30,10 @@ var (
 	duplicatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_parser_duplicates_total", Help: "Pages that repeat another, by what was done with them (mark, drop).",
 	}, []string{"action"})
+
+	_ = promauto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "seine_parser_abandoned_rules", Help: "Functions of rules that are still busy though the time of their page is over.",
+	}, func() float64 { return float64(extract.Abandoned()) })
 
 	ofPages, ofRules      = recordsTotal.WithLabelValues("page"), recordsTotal.WithLabelValues("rule")
 	linksSent, linksKnown = linksTotal.WithLabelValues("sent"), linksTotal.WithLabelValues("known")
