@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
@@ -35,6 +36,7 @@ type crawlCmd struct {
 	writer.Place `embed:""`
 	WARC         string          `name:"warc" help:"Archive every page as well, in WARC files in this directory, or s3://BUCKET/PREFIX." placeholder:"DIR"`
 	Name         string          `name:"crawl" help:"Name of the crawl." default:"default"`
+	WARCFormat   string          `name:"warc-format" help:"Format of the archive: warc.gz, warc.zst or warc." default:"warc.gz" enum:"warc.gz,warc.zst,warc"`
 	Spec         string          `help:"YAML file that says what to crawl; flags override it." placeholder:"FILE"`
 	NATS         connect.Options `embed:""`
 	Bind         string          `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0"`
@@ -59,6 +61,7 @@ type crawlCmd struct {
 	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
 	Secrets      string             `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
+	Strict     bool            `help:"Exit with 3 at any limit, even at one of the flags --max-pages, --max-bytes and --max-duration."`
 	DryRun     bool            `help:"Show what would be fetched, and written where; fetch and write nothing."`
 	JSON       bool            `name:"json" help:"Print the summary as one JSON object on standard output."`
 	Quiet      bool            `short:"q" help:"Show no progress."`
@@ -80,7 +83,8 @@ func (c *crawlCmd) Help() string {
 
 ` + writer.Help + `
 
-Exit codes: 0 complete, 1 failed, 2 wrong usage, 3 stopped by a limit, 4 interrupted (the same command resumes).`
+Exit codes: 0 complete, or stopped at a limit that a flag of this command gives; 1 failed, 2 wrong usage, 3 stopped at a
+limit of the spec (with --strict: at any), 4 interrupted (the same command resumes).`
 }
 
 // Run crawls.
@@ -159,36 +163,64 @@ func (c *crawlCmd) plan(seeds []string, spec *messages.Spec) error {
 	if err != nil {
 		return usageError{err}
 	}
+	shown.Printf("crawl %s, with its state in %s\n", c.Name, c.Data)
 	crawl.Plan(os.Stdout, seeds, spec)
 	shown.Println("and of each page:")
 	describeRecords(os.Stdout, spec)
-	return o.Writer.Plan(os.Stdout)
+	if err := o.Writer.Plan(os.Stdout); err != nil {
+		return err
+	}
+	for i := range o.More {
+		if err := o.More[i].Plan(os.Stdout); err != nil {
+			return fmt.Errorf("--warc: %w", err)
+		}
+	}
+	return nil
 }
 
 // seeds returns the canonical URLs to start from.
-func (c *crawlCmd) seeds() ([]string, error) {
-	var seeds []string
+func (c *crawlCmd) seeds() (seeds []string, err error) {
 	for _, arg := range c.URLs {
-		lines := []string{arg}
 		if arg == "-" {
-			lines = nil
-			in := bufio.NewScanner(os.Stdin)
-			for in.Scan() {
-				if l := strings.TrimSpace(in.Text()); l != "" && l[0] != '#' {
-					lines = append(lines, l)
-				}
-			}
-			if err := in.Err(); err != nil {
-				return nil, fmt.Errorf("read URLs from standard input: %w", err)
-			}
-		}
-		for _, l := range lines {
-			u, err := weburl.Canonicalize(l)
+			lines, err := seedLines(os.Stdin)
 			if err != nil {
 				return nil, err
 			}
-			seeds = append(seeds, u)
+			seeds = append(seeds, lines...)
+			continue
 		}
+		u, err := weburl.Canonicalize(arg)
+		if err != nil {
+			return nil, err
+		}
+		seeds = append(seeds, u)
+	}
+	return seeds, nil
+}
+
+// seedLines reads URLs, a line each. It tells of lines that are none, and passes
+// over them, unless there is nothing else.
+func seedLines(from io.Reader) (seeds []string, err error) {
+	var bad complaints
+	in := bufio.NewScanner(from)
+	in.Buffer(nil, maxLine)
+	for n := 1; in.Scan(); n++ {
+		line := strings.TrimSpace(in.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		u, err := weburl.Canonicalize(line)
+		if err != nil {
+			bad.tell(fmt.Sprintf("standard input: line %d", n), line, err)
+			continue
+		}
+		seeds = append(seeds, u)
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("read URLs from standard input: %w", err)
+	}
+	if bad.count > 0 && len(seeds) == 0 {
+		return nil, fmt.Errorf("standard input: %s no URLs", are(bad.count, "line"))
 	}
 	return seeds, nil
 }
@@ -267,7 +299,7 @@ func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
 // archive sets up the writer of the archive.
 func (c *crawlCmd) archive() writer.Config {
 	w := writer.DefaultConfig()
-	w.Name, w.From, w.Format = crawl.ArchiveName, "pages", "warc.gz"
+	w.Name, w.From, w.Format = crawl.ArchiveName, "pages", c.WARCFormat
 	w.Out, w.S3, w.State = c.WARC, c.S3, filepath.Join(c.Data, "archive")
 	return w
 }
@@ -306,7 +338,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case s.Outcome == crawl.OutcomeLimit:
+	case s.Outcome == crawl.OutcomeLimit && (c.Strict || !c.asksFor(s.Limit)):
 		return endError(exitLimit)
 	case s.Outcome == crawl.OutcomeInterrupted:
 		return endError(exitInterrupted)
@@ -316,4 +348,18 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 		return fmt.Errorf("no page could be fetched: %s", s.Nothing)
 	}
 	return nil
+}
+
+// asksFor reports whether a flag of this command gives a limit of the spec: to stop
+// at that is what it was asked to do.
+func (c *crawlCmd) asksFor(limit string) bool {
+	switch limit {
+	case "max_pages":
+		return c.MaxPages != nil
+	case "max_bytes":
+		return c.MaxBytes != nil
+	case "max_duration":
+		return c.MaxDuration != nil
+	}
+	return false
 }

@@ -63,8 +63,8 @@ func (c *seedCmd) Run() error {
 		if f.fed > 0 || err == nil {
 			shown.Printf("%s fed to crawl %s\n", were(f.fed, "URL"), c.Name)
 		}
-		if err == nil && f.bad > 0 {
-			return usageError{fmt.Errorf("%s no URLs", are(f.bad, "line"))}
+		if err == nil && f.bad.count > 0 {
+			return usageError{fmt.Errorf("%s no URLs", are(f.bad.count, "line"))}
 		}
 		return err
 	})
@@ -116,7 +116,7 @@ func (c *seedCmd) check() error {
 func (c *seedCmd) read(f *feeder, bus *stages.Bus) error {
 	for _, arg := range c.URLs {
 		if arg != "-" {
-			if err := f.add(arg); err != nil {
+			if err := f.add("", arg); err != nil {
 				return err
 			}
 			continue
@@ -165,7 +165,8 @@ type feeder struct {
 	priority *int
 	batch    []byte
 	inBatch  int
-	fed, bad int
+	fed      int
+	bad      complaints
 }
 
 // feedBytes is about how much is published at a time.
@@ -185,7 +186,7 @@ func (f *feeder) lines(name string, in io.Reader) error {
 	scan.Buffer(nil, maxLine)
 	n := 0
 	for ; scan.Scan(); n++ {
-		if err := f.add(scan.Text()); err != nil {
+		if err := f.add(fmt.Sprintf("%s: line %d", name, n+1), scan.Text()); err != nil {
 			return err
 		}
 	}
@@ -226,7 +227,7 @@ func (f *feeder) array(name string, in io.Reader) error {
 			if err := d.Decode(&one); err != nil {
 				return notSeeds(name, d, err)
 			}
-			if err := f.add(string(one)); err != nil {
+			if err := f.add(name, string(one)); err != nil {
 				return err
 			}
 			continue
@@ -250,17 +251,13 @@ func notSeeds(name string, d *json.Decoder, err error) error {
 	return usageError{fmt.Errorf("%s: byte %d: no JSON array of seeds: %w", name, d.InputOffset(), err)}
 }
 
-// maxComplaints bounds how many lines that are no URLs are told one by one.
-const maxComplaints = 20
-
-// add takes a line, which may hold several seeds if it is JSON.
-func (f *feeder) add(line string) error {
+// add takes a line, which may hold several seeds if it is JSON. Where it is from is
+// told if it is none.
+func (f *feeder) add(from, line string) error {
 	if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 		return nil
 	}
-	seeds, bad := messages.DecodeSeeds([]byte(line))
-	f.complain(bad)
-	for _, s := range seeds {
+	for _, s := range f.decode(from, line) {
 		if err := f.seed(s); err != nil {
 			return err
 		}
@@ -268,16 +265,13 @@ func (f *feeder) add(line string) error {
 	return nil
 }
 
-// complain tells of what is no URL.
-func (f *feeder) complain(bad []messages.BadSeed) {
+// decode returns the seeds of a text, and tells of what is none.
+func (f *feeder) decode(from, text string) []messages.Seed {
+	seeds, bad := messages.DecodeSeeds([]byte(text))
 	for _, b := range bad {
-		switch f.bad++; {
-		case f.bad <= maxComplaints:
-			shown.Fprintf(os.Stderr, "seine: \"%s\": %v\n", messages.Clip(b.Text), b.Err)
-		case f.bad == maxComplaints+1:
-			shown.Fprintln(os.Stderr, "seine: … and more")
-		}
+		f.bad.tell(from, b.Text, b.Err)
 	}
+	return seeds
 }
 
 // seed takes one that is canonical.

@@ -10,7 +10,6 @@ import (
 
 	"seine/internal/shown"
 	"seine/internal/sitemap"
-	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
 )
@@ -23,7 +22,7 @@ func (f *feeder) sitemap(bus *stages.Bus, from string) error {
 		if err := f.followsSitemaps(bus); err != nil {
 			return err
 		}
-		return f.add(from)
+		return f.add("", from)
 	}
 	site, err := readSitemap(from)
 	if err != nil {
@@ -37,9 +36,7 @@ func (f *feeder) sitemap(bus *stages.Bus, from string) error {
 	for i := range site.Entries {
 		e := &site.Entries[i]
 		for _, url := range append([]string{e.URL}, e.Alternates...) {
-			seeds, bad := messages.DecodeSeeds([]byte(url))
-			f.complain(bad)
-			for _, s := range seeds {
+			for _, s := range f.decode(from, url) {
 				s.Priority = parser.SitemapPriority(e.Priority)
 				if err := f.seed(s); err != nil {
 					return err

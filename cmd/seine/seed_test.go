@@ -31,13 +31,31 @@ func TestSeedsFromLinesAndJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var f feeder
 			err := f.lines("stdin", strings.NewReader(c.in))
-			if string(f.batch) != c.want || f.bad != c.bad {
+			if string(f.batch) != c.want || f.bad.count != c.bad {
 				t.Errorf("it takes %q and %d bad ones, want %q and %d", f.batch, f.bad, c.want, c.bad)
 			}
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("it says %v, want %q", err, c.err)
 			}
 		})
+	}
+}
+
+func TestLinesThatAreNoURLsArePassedOver(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://a.test/\nnonsense\n\n# no\nhttps://b.test\n": "https://a.test/ https://b.test/",
+		"https://a.test/":              "https://a.test/",
+		"nonsense\nftp://a.test/\n":    "standard input: 2 lines are no URLs",
+		strings.Repeat("x", maxLine+1): "token too long",
+		"":                             "",
+	} {
+		seeds, err := seedLines(strings.NewReader(in))
+		if err != nil {
+			seeds = append(seeds, err.Error())
+		}
+		if got := strings.Join(seeds, " "); !strings.Contains(got, want) {
+			t.Errorf("%.40q gives %q, want %q", in, got, want)
+		}
 	}
 }
 

@@ -50,14 +50,14 @@ func withDefault(v *kong.Value) string {
 	return kong.DefaultHelpValueFormatter(v)
 }
 
-// joinS3 names the variable of --s3-region SEINE_S3_REGION, where kong puts the
-// digit apart.
+// joinS3 names the variables of --s3-region and --from-s3-region SEINE_S3_REGION and
+// SEINE_FROM_S3_REGION, where kong puts the digit apart.
 func joinS3(k *kong.Kong) error {
 	return kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
 		if flag, ok := n.(*kong.Flag); ok {
 			for _, envs := range [][]string{flag.Envs, flag.Tag.Envs} {
 				for i, name := range envs {
-					envs[i] = strings.Replace(name, EnvPrefix+"_S_3_", EnvPrefix+"_S3_", 1)
+					envs[i] = strings.Replace(name, "_S_3_", "_S3_", 1)
 				}
 			}
 		}

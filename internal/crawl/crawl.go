@@ -194,7 +194,7 @@ type crawl struct {
 	resumed  bool      // there was state before this run
 	before   int64     // pages fetched by earlier runs
 	asked    bool      // last has been set
-	nothing  string    // why the first seed gave no page, if none did
+	nothing  string    // why the first seed gave no page, or what was found no other one
 	expiry   time.Time // when it is deleted, having ended; zero for never
 
 	abandoned bool // stages still run: what they use must stay as it is
@@ -405,25 +405,6 @@ func (c *crawl) keptUntil(ctx context.Context, end frontier.End) time.Time {
 	}
 	at, _ := c.client.Expiry(ctx, c.Crawl, spec, end, &c.last) // what cannot be asked now is said by seine status
 	return at
-}
-
-// explainNothing finds out, for a crawl that ended without a page, what became
-// of its first seed.
-func (c *crawl) explainNothing(ctx context.Context) {
-	if c.last.Pages > 0 || len(c.Seeds) == 0 {
-		return
-	}
-	if e, err := c.client.Explain(ctx, c.Crawl, c.Seeds[0]); err == nil && e.Known {
-		reason := cmp.Or(e.Reason, string(e.Class))
-		c.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(hints[reason], reason))
-	}
-}
-
-// hints say for reasons of exclusion what can be done about them.
-var hints = map[string]string{
-	frontier.ReasonAddress: "its address is a private one (--allow-private lets the crawl go there)",
-	frontier.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
-	frontier.ReasonExclude: "an --exclude pattern matches it",
 }
 
 // failedGrace is how long stages may take to stop when the crawl has failed:

@@ -2,9 +2,11 @@ package crawl
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"seine/internal/figures"
@@ -30,8 +32,9 @@ const (
 // all its runs; Seconds and PagesPerSecond are of this run.
 type Summary struct {
 	Outcome        Outcome                  `json:"outcome"`
+	Limit          string                   `json:"limit,omitempty"` // of the spec, that was reached: max_pages, max_bytes or max_duration
 	Error          string                   `json:"error,omitempty"`
-	Nothing        string                   `json:"nothing,omitempty"` // why there is not one page
+	Nothing        string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
 	Crawl          string                   `json:"crawl"`
 	Pages          int64                    `json:"pages"`
 	Records        int64                    `json:"records"` // committed
@@ -69,6 +72,11 @@ type URLCounts struct {
 	Open     int64            `json:"open"`
 }
 
+// limits are the keys of the spec that make a crawl end.
+var limits = map[frontier.End]string{
+	frontier.PagesLimit: "max_pages", frontier.BytesLimit: "max_bytes", frontier.TimeLimit: "max_duration",
+}
+
 func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier.HostStatus, err error) (*Summary, error) {
 	n := c.last
 	s := &Summary{
@@ -80,8 +88,8 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	switch {
 	case err != nil:
 		s.Outcome, s.Error = OutcomeFailed, err.Error()
-	case end == frontier.PagesLimit, end == frontier.BytesLimit, end == frontier.TimeLimit:
-		s.Outcome = OutcomeLimit
+	case limits[end] != "":
+		s.Outcome, s.Limit = OutcomeLimit, limits[end]
 	case end == frontier.Complete:
 		s.Outcome = OutcomeComplete
 	case interrupted:
@@ -217,7 +225,7 @@ func (s *Summary) Write(w io.Writer) {
 func (s *Summary) headline() string {
 	switch s.Outcome {
 	case OutcomeLimit:
-		return "stopped at its limit of pages; a higher --max-pages goes on"
+		return fmt.Sprintf("stopped at its limit %s; with a higher --%s it goes on", s.Limit, strings.ReplaceAll(s.Limit, "_", "-"))
 	case OutcomeInterrupted:
 		return "interrupted; the same command goes on"
 	case OutcomeFailed:

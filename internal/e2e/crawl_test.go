@@ -125,16 +125,17 @@ func TestCrawlStopsAtMaxPagesAndGoesOn(t *testing.T) {
 	p := newPlace(t)
 	for _, limit := range []int{1, 37, 90} {
 		c := p.crawl("--max-pages", fmt.Sprint(limit), site.seed)
-		c.expect(3)
+		c.expect(0) // it is what was asked for
 		s := c.summary()
 		rs := records(t, p.out, "default")
-		if s.Outcome != crawl.OutcomeLimit || s.Pages != int64(limit) || s.Records != int64(limit) || len(rs) != limit {
+		if s.Outcome != crawl.OutcomeLimit || s.Limit != "max_pages" || s.Pages != int64(limit) || s.Records != int64(limit) || len(rs) != limit {
 			t.Errorf("at --max-pages %d: %s with %d pages and %d records, %d in the files", limit, s.Outcome, s.Pages, s.Records, len(rs))
 		}
 		wantPages(t, rs, urlsOf(rs)) // each once
 	}
 	before := len(web.Requests())
-	p.crawl("--max-pages", "90", site.seed).expect(3)
+	p.crawl("--max-pages", "90", "--strict", site.seed).expect(3)
+	p.crawl(site.seed).expect(3) // the limit is in the crawl's spec now, and no flag asks for it
 	if n := len(web.Requests()) - before; n != 0 {
 		t.Errorf("the same limit again made %d requests", n)
 	}

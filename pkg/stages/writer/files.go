@@ -168,7 +168,7 @@ func (s *fileSet) finish() ([]output.File, error) {
 			return nil, err
 		}
 		f.Records, f.RawBytes = c.records, c.raw
-		if t, ok := plainly(c.enc).(format.Tabular); ok {
+		if t, ok := c.enc.(format.Tabular); ok { // not below an encryption: the log is in the clear
 			f.Columns = t.Columns()
 		}
 		for f.Kind = range c.kinds { // the only one

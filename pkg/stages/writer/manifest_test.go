@@ -199,6 +199,31 @@ func TestManifestCounts(t *testing.T) {
 	}
 }
 
+// What columns an encrypted file has is nobody's business who cannot read it.
+func TestCommitsNameNoColumnsOfEncryptedFiles(t *testing.T) {
+	for _, name := range []string{"csv.zst", "parquet"} {
+		bus := startBus(t, false)
+		cfg := testConfig(t)
+		cfg.Format, cfg.Encrypt = name, []string{testRecipient}
+		publish(t, bus, "a", 0, 40)
+		w := start(t, bus, cfg)
+		w.catchUp()
+		w.end()
+		if m := manifestOf(t, cfg, "a"); m.Records != 40 || m.Schema != nil {
+			t.Errorf("%s: %d records, and the schema is %v", name, m.Records, m.Schema)
+		}
+		commits, err := cfg.ReadCommits()
+		check(t, err)
+		for _, c := range commits {
+			for _, f := range c.Files {
+				if f.Columns != nil {
+					t.Errorf("%s: the log has the columns of %s: %v", name, f.Path, f.Columns)
+				}
+			}
+		}
+	}
+}
+
 // Where the format has columns, the manifest has them by kind.
 func TestManifestHasTheSchema(t *testing.T) {
 	for _, name := range []string{"csv.zst", "parquet"} {

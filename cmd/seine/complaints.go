@@ -1,0 +1,27 @@
+package main
+
+import (
+	"os"
+
+	"seine/internal/shown"
+	"seine/pkg/messages"
+)
+
+// maxComplaints bounds how many texts that are no URLs are told one by one.
+const maxComplaints = 20
+
+// complaints are told of what is no URL.
+type complaints struct{ count int }
+
+// tell tells of a text, and where it is from.
+func (c *complaints) tell(from, text string, err error) {
+	if from != "" {
+		from += ": "
+	}
+	switch c.count++; {
+	case c.count <= maxComplaints:
+		shown.Fprintf(os.Stderr, "seine: %s\"%s\": %v\n", from, messages.Clip(text), err)
+	case c.count == maxComplaints+1:
+		shown.Fprintln(os.Stderr, "seine: … and more")
+	}
+}
