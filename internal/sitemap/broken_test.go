@@ -1,6 +1,8 @@
 package sitemap
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,5 +145,24 @@ func TestOneBadByteCostsOneEntry(t *testing.T) {
 		if err != nil || len(site.Entries) != 22 || site.Repairs != 1 || site.Entries[bad].URL != fmt.Sprintf("https://a.example/%d%%E9", bad) {
 			t.Errorf("entry %d: %+v, %v", bad, site, err)
 		}
+	}
+}
+
+// A file that was damaged on its way says so, wherever its elements end.
+func TestDamageBehindTheLastElementIsTold(t *testing.T) {
+	t.Parallel()
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write([]byte("<urlset><url><loc>https://x.example/</loc></url></urlset>")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	body := zipped.Bytes()
+	body[len(body)-6] ^= 1 // of the checksum
+	site, err := Parse(body, "")
+	if err == nil || site == nil || len(site.Entries) != 1 {
+		t.Errorf("got %+v, %v", site, err)
 	}
 }

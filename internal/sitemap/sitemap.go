@@ -82,8 +82,8 @@ func Parse(body []byte, contentType string) (*Sitemap, error) {
 	if cut {
 		p.site.Cut, err = true, nil
 	}
-	if err != nil {
-		return p.site, fmt.Errorf("read sitemap: %w", errors.Join(broken, err))
+	if err = errors.Join(broken, err); err != nil {
+		return p.site, fmt.Errorf("read sitemap: %w", err)
 	}
 	return p.site, nil
 }
