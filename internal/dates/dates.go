@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// maxText is how long a text may be that is a date, in bytes.
-const maxText = 100
+// MaxText is how long a text may be that is a date, in bytes.
+const MaxText = 100
 
 // Parse reads a date; false says that the text is none. Without a zone it is in the one
 // given. clock says that the time of day was written; without, it is midnight.
 func Parse(text string, zone *time.Location) (t time.Time, clock, ok bool) {
-	if len(text) > maxText {
+	if len(text) > MaxText {
 		return time.Time{}, false, false
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil { // most are so

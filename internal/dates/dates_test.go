@@ -50,7 +50,7 @@ func TestZoneGivenIsThatOfTextsWithoutOne(t *testing.T) {
 func TestNoDate(t *testing.T) {
 	for _, text := range []string{
 		"", "yesterday", "1/2/2026", "2026-13-01", "31 Jun 2026", "2026-01-02 25:00", "2026-01-02 03:60", "Jan 2 2026 13:00 PM", "12:30",
-		"2 Jan 2026 03:04 XYZ", "2026", "2026-01", "2026-01-02 and more", "2026-01-02 03:04 2026-01-02", strings.Repeat("1", maxText+1),
+		"2 Jan 2026 03:04 XYZ", "2026", "2026-01", "2026-01-02 and more", "2026-01-02 03:04 2026-01-02", strings.Repeat("1", MaxText+1),
 	} {
 		if got, _, ok := Parse(text, time.UTC); ok {
 			t.Errorf("%q: %v", text, got)

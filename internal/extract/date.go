@@ -8,13 +8,10 @@ import (
 	"seine/internal/dates"
 )
 
-// maxDate is how long a text may be that is a date.
-const maxDate = 100
-
 // parseDate returns a date as RFC 3339 has it: a date and time with its offset,
 // or the date alone ("full-date") where no time is written.
 func parseDate(text string, own []string, zone *time.Location) (string, bool) {
-	if len(text) > maxDate {
+	if len(text) > dates.MaxText {
 		return "", false
 	}
 	for _, layout := range own {
