@@ -16,7 +16,9 @@ import (
 // would replace one of Seine's. Of members of one name the last counts, where
 // encoding/json merges those that are objects. Other members are ignored.
 //
-// Types with an UnmarshalJSON of their own must call Unmarshal in it.
+// Types with an UnmarshalJSON of their own must call Unmarshal in it. Each such type
+// around another reads the same text again, so time grows with how deep a text nests
+// such types in themselves, as in encoding/json.
 func Unmarshal(text []byte, v any) error { return unmarshal(text, v, false) }
 
 // UnmarshalStrict is Unmarshal, but returns an error for a member that is no field of
