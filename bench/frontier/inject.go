@@ -53,7 +53,7 @@ func (m *machine) inject(ctx context.Context, w *web) error {
 // publish publishes pages until there are no more.
 func (m *machine) publish(ctx context.Context, w *web, next *atomic.Int64, count *published) error {
 	pub := stages.NewPublisher(m.bus, "bench")
-	p := &pageMaker{web: w, rev: m.rev, byPartition: make([][]messages.Candidate, m.Partitions)}
+	p := &pageMaker{web: w, rev: m.rev, keepLinks: m.KeepLinks, byPartition: make([][]messages.Candidate, m.Partitions)}
 	for done := false; !done; {
 		p.msgs, p.fresh, p.repeats = p.msgs[:0], 0, 0
 		for len(p.msgs) < publishBatch && !done {
@@ -78,6 +78,7 @@ func (m *machine) publish(ctx context.Context, w *web, next *atomic.Int64, count
 type pageMaker struct {
 	*web
 	rev            uint64
+	keepLinks      bool
 	links          []int
 	byPartition    [][]messages.Candidate
 	msgs           []*nats.Msg
@@ -96,6 +97,9 @@ func (p *pageMaker) add(k int) {
 	p.repeats += int64(len(p.links) - fresh)
 	c := messages.Candidates{
 		Crawl: crawl, Rev: p.rev, Source: messages.SourceLink, Referrer: p.referrer(k), Depth: p.depth(k),
+	}
+	if p.keepLinks {
+		c.PageRound, c.PageDepth = 1, max(c.Depth-1, 0)
 	}
 	for to, urls := range p.byPartition {
 		if len(urls) == 0 {

@@ -42,6 +42,7 @@ type options struct {
 	Report                         float64 // millions
 	Dir                            string
 	Keep                           bool
+	KeepLinks                      bool
 	Ahead, FetchMessages           int
 	FrontierArgs                   string
 
@@ -65,6 +66,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.Float64Var(&o.Report, "report", 1, "`millions` of distinct URLs between two lines of the table")
 	f.StringVar(&o.Dir, "dir", "", "`folder` to make the work folder in; the system's for temporary files if empty")
 	f.BoolVar(&o.Keep, "keep", false, "keep the work folder, and say where")
+	f.BoolVar(&o.KeepLinks, "keep-links", false, "let the frontier keep what links a page has, as in a crawl with a schedule whose pages have validators")
 	f.IntVar(&o.Ahead, "ahead", 100_000, "how many `candidates` publishing may be ahead of the frontier; 0 is as many as the stream holds")
 	f.IntVar(&o.FetchMessages, "fetch-messages", 8192, "--fetch-messages of the frontier: requests under way at a time")
 	f.StringVar(&o.FrontierArgs, "frontier-args", "", "more `arguments` for the frontier, such as \"--snapshot-every 0s\"")

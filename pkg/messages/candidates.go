@@ -17,6 +17,9 @@ const (
 	SourceSeed     Source = "seed"     // fed by a person or a program: defines the scope
 	SourceLink     Source = "link"     // found on a page
 	SourceRedirect Source = "redirect" // where a page sent us
+	// SourceUnchanged names no URLs: the referrer is unchanged since an earlier visit,
+	// and what was found on it then is found again.
+	SourceUnchanged Source = "unchanged"
 )
 
 // Candidates is a message on URLS: the URLs of one partition that were found
@@ -37,6 +40,13 @@ type Candidates struct {
 	// visited again.
 	Run  int64       `json:"run,omitempty"`
 	URLs []Candidate `json:"urls,omitempty"`
+	// PageRound is the round of the page's visit in which these links were found, set
+	// where the frontier keeps the links of a page: see Spec.KeepsLinks. PagePart counts the
+	// messages of the visit to one partition, from 0, and PageDepth is the depth of the
+	// page itself.
+	PageRound uint32 `json:"page_round,omitempty"`
+	PagePart  int    `json:"page_part,omitempty"`
+	PageDepth int    `json:"page_depth,omitempty"`
 	// Ends names the visit that this message brings to its end: the page was
 	// parsed, and everything found on it has been published before.
 	Ends Visit `json:"ends,omitzero"`
@@ -78,6 +88,9 @@ func (c *Candidates) appendJSON(b []byte) []byte {
 		o.Key("urls")
 		o.B = jsontext.AppendList(o.B, c.URLs, appendCandidate)
 	}
+	o.UintSet("page_round", uint64(c.PageRound))
+	o.IntSet("page_part", int64(c.PagePart))
+	o.IntSet("page_depth", int64(c.PageDepth))
 	if !c.Ends.IsZero() {
 		o.visit("ends", c.Ends)
 	}
@@ -130,6 +143,9 @@ func (c *Candidates) readJSON(o *reader) {
 		}
 		c.URLs = append(c.URLs, u)
 	})
+	o.uint32("page_round", &c.PageRound)
+	o.Int("page_part", &c.PagePart)
+	o.Int("page_depth", &c.PageDepth)
 	o.visit("ends", &c.Ends)
 	o.Text("parse_error", &c.ParseError)
 	o.Text("warning", &c.Warning)
@@ -142,13 +158,21 @@ func (c *Candidates) check() error {
 	}
 	switch c.Source {
 	case SourceSeed, SourceLink, SourceRedirect:
+	case SourceUnchanged:
+		if c.Referrer == "" || c.PageRound == 0 || len(c.URLs) > 0 || !c.Ends.IsZero() {
+			return errors.New("source unchanged: must have a referrer and page_round, and neither urls nor ends")
+		}
 	default:
-		return fmt.Errorf("source %q: must be seed, link or redirect", c.Source)
+		return fmt.Errorf("source %q: must be seed, link, redirect or unchanged", c.Source)
 	}
 	if err := checkDepth(c.Depth); err != nil {
 		return err
 	}
 	switch {
+	case c.PagePart < 0 || c.PagePart > maxPart:
+		return fmt.Errorf("page_part %d: must be from 0 to %d", c.PagePart, maxPart)
+	case checkDepth(c.PageDepth) != nil:
+		return fmt.Errorf("page_depth %d: must be from 0 to %d", c.PageDepth, MaxDepth)
 	case c.Redirects < 0 || c.Run < 0:
 		return errors.New("redirects and run must not be negative")
 	case len(c.URLs) > MaxBatchURLs:
@@ -164,6 +188,9 @@ func (c *Candidates) check() error {
 
 // MaxDepth is the largest depth: what the order of a queue can hold.
 const MaxDepth = 1<<16 - 1
+
+// maxPart is the largest PagePart.
+const maxPart = 1<<16 - 1
 
 // mustJSON encodes a message type, none of which can fail to encode.
 func mustJSON(v any) []byte {

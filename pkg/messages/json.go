@@ -26,7 +26,15 @@ func (o *object) visit(k string, v Visit) {
 // reader reads what object appends: see jsontext.
 type reader struct{ jsontext.Reader }
 
-func (o *reader) visit(k string, v *Visit)        { o.TextValue(k, v.UnmarshalText) }
+func (o *reader) visit(k string, v *Visit) { o.TextValue(k, v.UnmarshalText) }
+func (o *reader) uint32(k string, v *uint32) {
+	o.Value(k, func(text []byte) error {
+		n, err := strconv.ParseUint(string(text), 10, 32)
+		*v = uint32(n)
+		return err //nolint:wrapcheck // read again by encoding/json, which says what is wrong
+	})
+}
+
 func (o *reader) millis(k string, v *Millis) bool { return o.Value(k, v.UnmarshalJSON) }
 
 // plain is a message that can be read without encoding/json, if it is written as

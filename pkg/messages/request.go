@@ -41,6 +41,10 @@ type Request struct {
 	// the request is conditional on them.
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
+	// PageRound is the round of the visit in which the page came that the validators
+	// are of, set where the frontier has its links and this run needs them: an answer
+	// that it is unchanged is told to all partitions.
+	PageRound uint32 `json:"page_round,omitempty"`
 	// Epoch is that of the lease of the frontier that sent it.
 	Epoch uint64 `json:"epoch,omitempty"`
 }
@@ -108,6 +112,7 @@ func (r *Request) appendJSON(b []byte) []byte {
 	o.IntSet("run", r.Run)
 	o.TextSet("etag", r.ETag)
 	o.TextSet("last_modified", r.LastModified)
+	o.UintSet("page_round", uint64(r.PageRound))
 	o.UintSet("epoch", r.Epoch)
 	return o.End()
 }
@@ -132,6 +137,7 @@ func (r *Request) readJSON(o *reader) {
 	o.Int64("run", &r.Run)
 	o.Text("etag", &r.ETag)
 	o.Text("last_modified", &r.LastModified)
+	o.uint32("page_round", &r.PageRound)
 	o.Uint64("epoch", &r.Epoch)
 }
 

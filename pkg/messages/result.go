@@ -15,6 +15,7 @@ type Result struct {
 	URL     string `json:"url"`
 	Visit   Visit  `json:"visit"`
 	Attempt int    `json:"attempt"`
+	Run     int64  `json:"run,omitempty"` // that of the request
 	Class   Class  `json:"class"`
 	Status  int    `json:"status,omitempty"` // HTTP status; 0 if there was no response
 	Error   string `json:"error,omitempty"`  // what went wrong, for a person
@@ -74,6 +75,7 @@ func (r *Result) appendJSON(b []byte) []byte {
 	o.Text("url", r.URL)
 	o.visit("visit", r.Visit)
 	o.Int("attempt", int64(r.Attempt))
+	o.IntSet("run", r.Run)
 	o.Text("class", string(r.Class))
 	o.IntSet("status", int64(r.Status))
 	o.TextSet("error", r.Error)
@@ -120,6 +122,7 @@ func (r *Result) readJSON(o *reader) {
 	o.Text("url", &r.URL)
 	o.visit("visit", &r.Visit)
 	o.Int("attempt", &r.Attempt)
+	o.Int64("run", &r.Run)
 	o.Text("class", (*string)(&r.Class))
 	o.Int("status", &r.Status)
 	o.Text("error", &r.Error)
@@ -164,6 +167,8 @@ func DecodeResult(payload []byte) (*Result, error) {
 		return nil, fmt.Errorf("decode result: detail has %d bytes: at most %d", len(r.Detail), maxDetail)
 	case !r.Class.Valid():
 		return nil, fmt.Errorf("decode result: unknown class %q", r.Class)
+	case r.Run < 0:
+		return nil, fmt.Errorf("decode result: run %d: must not be negative", r.Run)
 	case r.BytesWire < 0:
 		return nil, fmt.Errorf("decode result: bytes_wire %d: must not be negative", r.BytesWire)
 	case r.BytesBody < 0:

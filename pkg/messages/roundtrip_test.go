@@ -45,7 +45,9 @@ func genCandidates(t *rapid.T) *Candidates {
 		Source:   rapid.SampledFrom([]Source{SourceSeed, SourceLink, SourceRedirect}).Draw(t, "source"),
 		Referrer: genURL.Draw(t, "referrer"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"), ParseError: genText.Draw(t, "parse error"), Warning: genText.Draw(t, "warning"),
-		Run: genRun.Draw(t, "run"), Content: rapid.Uint64().Draw(t, "content"),
+		PageRound: rapid.Uint32().Draw(t, "page round"), PagePart: rapid.IntRange(0, maxPart).Draw(t, "page part"),
+		PageDepth: rapid.IntRange(0, MaxDepth).Draw(t, "page depth"),
+		Run:       genRun.Draw(t, "run"), Content: rapid.Uint64().Draw(t, "content"),
 		URLs: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Candidate {
 			return Candidate{
 				URL:      genURL.Draw(t, "url"),
@@ -56,8 +58,11 @@ func genCandidates(t *rapid.T) *Candidates {
 	if len(c.URLs) == 0 {
 		c.URLs = nil
 	}
-	if rapid.Bool().Draw(t, "ends") {
+	switch rapid.SampledFrom([]string{"", "ends", "unchanged"}).Draw(t, "about") {
+	case "ends":
 		c.Ends = genVisit(t, c.Referrer)
+	case "unchanged":
+		c.Source, c.URLs, c.PageRound = SourceUnchanged, nil, max(c.PageRound, 1)
 	}
 	return c
 }
@@ -70,6 +75,7 @@ func genRequest(t *rapid.T) *Request {
 		Referrer: genURL.Draw(t, "referrer"), Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"),
 		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"), Interval: genMillis.Draw(t, "interval"),
 		Run: genRun.Draw(t, "run"), ETag: genValidator.Draw(t, "etag"), LastModified: genValidator.Draw(t, "last modified"),
+		PageRound: rapid.Uint32().Draw(t, "page round"),
 	}
 }
 
@@ -77,7 +83,7 @@ func genResult(t *rapid.T) *Result {
 	url := genURL.Draw(t, "url")
 	return &Result{
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
-		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Class: genClass.Draw(t, "class"),
+		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Run: genRun.Draw(t, "run"), Class: genClass.Draw(t, "class"),
 		Status: rapid.IntRange(0, 999).Draw(t, "status"), Error: genText.Draw(t, "error"),
 		Location: genURL.Draw(t, "location"), ContentType: genText.Draw(t, "type"), Started: genTime.Draw(t, "started"),
 		Timings: Timings{

@@ -36,6 +36,8 @@ func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
 		}
 		location = target
 		out.First = []*nats.Msg{f.candidate(t, target)}
+	case messages.NotModified:
+		out.First = f.unchanged(t)
 	}
 	sitemaps, done := f.sitemaps(t)
 	out.First, out.Done = append(out.First, sitemaps...), done
@@ -73,6 +75,23 @@ func (f *Fetcher) candidate(t *turn, target string) *nats.Msg {
 	return f.found(t, target, &messages.Candidates{
 		Source: messages.SourceRedirect, Depth: t.req.Depth, Redirects: t.req.Redirects + 1,
 	})
+}
+
+// unchanged are the messages that have the frontier find again what it found on the
+// page before: any partition may have some of it.
+func (f *Fetcher) unchanged(t *turn) (msgs []*nats.Msg) {
+	if t.req.PageRound == 0 {
+		return nil
+	}
+	c := &messages.Candidates{
+		Crawl: t.req.Crawl, Rev: t.spec.Rev, Source: messages.SourceUnchanged, Referrer: t.req.URL, Depth: t.req.Depth,
+		Run: t.req.Run, PageRound: t.req.PageRound,
+	}
+	text := c.Encode()
+	for p := range f.bus.Layout.Partitions {
+		msgs = append(msgs, &nats.Msg{Subject: messages.SubjectURLs(t.req.Crawl, p), Data: text})
+	}
+	return msgs
 }
 
 // found is the message that gives a URL to the frontier.
@@ -126,7 +145,7 @@ func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
 func (t *turn) result(name string) *messages.Result {
 	r := t.reply
 	res := &messages.Result{
-		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
+		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt, Run: t.req.Run,
 		Class: r.class, Detail: r.detail, Status: r.status, Error: r.text, ContentType: r.contentType,
 		Started: r.started.UTC(), Timings: r.timings, BytesWire: r.bytesWire, IP: r.ip, Protocol: r.protocol,
 		RetryAfter: messages.Millis(r.retryAfter), CrawlDelay: t.delay, ETag: r.etag, LastModified: r.lastModified, Fetcher: name,
@@ -153,7 +172,7 @@ func (f *Fetcher) bury(m *stages.Message, why error) stages.Output {
 		return stages.Output{}
 	}
 	res := &messages.Result{
-		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt,
+		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run,
 		Class: messages.ProtocolError, Error: "the fetcher gave up: " + why.Error(),
 		Started: time.Now().UTC(), Fetcher: f.name,
 	}

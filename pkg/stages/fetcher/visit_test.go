@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,6 +68,45 @@ func TestConditionalRequests(t *testing.T) {
 	}
 	if h, _ := robotsHeader.Load().(http.Header); len(h) != 3 {
 		t.Errorf("robots.txt was asked for with %v", h)
+	}
+}
+
+// Every partition is told of a page that is unchanged, if the frontier has asked for
+// that, before its result is sent.
+func TestUnchangedPageIsToldToAllPartitions(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.web.Handle(0, "/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
+	for _, round := range []uint32{0, 3} {
+		req := request(s.url("/"))
+		req.ETag, req.PageRound, req.Run, req.Depth = `"e"`, round, 1_800_000_000, 2
+		m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}
+		out, err := s.handle(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Free != nil {
+			out.Free()
+		}
+		var want, got []string
+		if round > 0 {
+			for p := range s.bus.Layout.Partitions {
+				want = append(want, messages.SubjectURLs(req.Crawl, p))
+			}
+		}
+		for _, m := range out.First {
+			c, err := messages.DecodeCandidates(m.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Source != messages.SourceUnchanged || c.Referrer != req.URL || c.PageRound != round || c.Run != req.Run || c.Depth != 2 {
+				t.Errorf("candidates %+v", c)
+			}
+			got = append(got, m.Subject)
+		}
+		if !slices.Equal(got, want) || len(out.Then) != 1 {
+			t.Errorf("round %d: told on %q, want %q; %d results", round, got, want, len(out.Then))
+		}
 	}
 }
 

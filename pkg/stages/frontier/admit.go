@@ -29,6 +29,13 @@ func (s *shard) takeCandidates(m *messages.Candidates, rules *rules, partitions 
 		c.Print, c.Layout = rules.print, layoutRoots
 		c.judgedBy(rules)
 	}
+	if m.Source == messages.SourceUnchanged {
+		if s.crawl(m.Crawl).Started != 0 { // or no page has led to here
+			s.noteUnchanged(m)
+		}
+		return nil, nil
+	}
+	var found []messages.URLHash
 	for _, c := range m.URLs {
 		url, err := s.identity(c.URL, rules, partitions)
 		if err != nil {
@@ -39,6 +46,10 @@ func (s *shard) takeCandidates(m *messages.Candidates, rules *rules, partitions 
 		if err := s.candidate(m, c, rules, now); err != nil {
 			return bad, err
 		}
+		found = append(found, messages.HashURL(url))
+	}
+	if err := s.keepLinks(m, found); err != nil {
+		return bad, err
 	}
 	if !m.Ends.IsZero() {
 		return bad, s.parsed(m, now)
@@ -50,15 +61,23 @@ func (s *shard) takeCandidates(m *messages.Candidates, rules *rules, partitions 
 // another idea of that, being of another version or behind with the spec,
 // cannot bring in the same page twice.
 func (s *shard) identity(url string, rules *rules, partitions int) (string, error) {
-	c, err := weburl.Canonicalize(url)
+	c, err := rules.canonical(url)
 	if err != nil {
 		return "", err
 	}
-	c = rules.normalize.Normalize(c)
 	if p := messages.Partition(c, partitions); p != s.partition {
 		return "", fmt.Errorf("%s belongs to partition %d, and came to %d", messages.Clip(c), p, s.partition)
 	}
 	return c, nil
+}
+
+// canonical returns the spelling under which the crawl knows a URL.
+func (r *rules) canonical(url string) (string, error) {
+	c, err := weburl.Canonicalize(url)
+	if err != nil {
+		return "", err //nolint:wrapcheck // says all
+	}
+	return r.normalize.Normalize(c), nil
 }
 
 // candidate takes one URL.
@@ -77,8 +96,9 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 			return err
 		}
 	}
+	own := ownPriority(c.Priority)
 	found := &record{
-		URL: c.URL, Referrer: m.Referrer, Priority: rules.priority(c.URL, c.Priority), Round: rules.FirstRound(),
+		URL: c.URL, Referrer: m.Referrer, more: more{Own: own}, Priority: rules.priority(c.URL, own), Round: rules.FirstRound(),
 		Seed: opens, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
 	}
 	if found.Run > crawl.LatestRun {
@@ -221,7 +241,7 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 		r.Depth, r.Redirects, r.Referrer = found.Depth, found.Redirects, found.Referrer
 	}
 	r.Seed = r.Seed || found.Seed
-	r.Priority = min(r.Priority, found.Priority)
+	r.Own, r.Priority = min(r.Own, found.Own), min(r.Priority, found.Priority)
 	r.Run = max(r.Run, found.Run)
 	switch {
 	case wasQueued:

@@ -32,7 +32,7 @@ func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err e
 	req := s.inFlight[id]
 	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
 		final := !res.Class.Retryable()
-		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, final, now); err != nil || req == nil {
+		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, res.Run, final, now); err != nil || req == nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err e
 // the state that this one began with was saved. It returns nil if the request
 // is not newer than what is known, unless its result is final: the page of an
 // attempt that was given up is a page, and its URL needs no other attempt.
-func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (*request, error) {
+func (s *shard) adopt(id urlID, round uint32, sent int, run int64, final bool, now int64) (*request, error) {
 	r, err := s.record(id)
 	if err != nil || r == nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *shard) adopt(id urlID, round uint32, sent int, final bool, now int64) (
 	if round > r.Round {
 		r.Sent, r.Failures = 0, 0
 	}
-	r.Round, r.Sent, r.SentRun = round, max(sent, r.Sent), r.Run
+	r.Round, r.Sent, r.SentRun = round, max(sent, r.Sent), run
 	return s.launch(r, id, h, now)
 }
 
@@ -106,7 +106,7 @@ func (s *shard) adoptForeign(wire *messages.Request, now int64) error {
 		}
 		return s.restAfter(h, id, wire.Attempt, rules, now)
 	}
-	_, err = s.adopt(id, wire.Visit.Round, wire.Attempt, false, now)
+	_, err = s.adopt(id, wire.Visit.Round, wire.Attempt, wire.Run, false, now)
 	return err
 }
 
@@ -295,6 +295,12 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 		s.crawl(m.Crawl).shapes.Fetched(r.URL, m.Content)
 	}
 	r.Parsed, r.Content, r.Warned = m.Ends.Round, m.Content, m.ParseError == "" && m.Warning != ""
+	if m.ParseError == "" {
+		r.LinkRun = max(r.LinkRun, m.Run)
+		if m.PageRound == m.Ends.Round {
+			r.PageRound, r.PageRev = m.PageRound, m.Rev
+		}
+	}
 	told := cmp.Or(m.ParseError, m.Warning)
 	s.tx.change(id, r)
 	switch {

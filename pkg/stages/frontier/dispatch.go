@@ -343,8 +343,12 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
 		Once: req.host.polite.Failing(), Follow: req.GateTried,
 	}
-	if req.Digest != 0 { // there is a page that the response may be the same as
+	// A run that does not know where an unchanged page leads must have the page.
+	if req.Digest != 0 && s.crawl(req.id.crawl).knowsLinks(req.record) { // there is a page that the response may be the same as
 		m.ETag, m.LastModified = req.ETag, req.LastModified
+		if !req.linksTaken() {
+			m.PageRound = req.PageRound
+		}
 	}
 	return m, nil
 }

@@ -22,6 +22,8 @@ import (
 //	A crawl domain host                        → host that seeds opened; without host, domain
 //	V crawl domain host                        → the same, being opened: which URL is next
 //	E crawl hash                               → URL that people fed
+//	F crawl hash part                          → what a page has led to: hashes of URLs of this partition
+//	G crawl run hash                           → page that is unchanged: which of its links is next
 //	Z crawl host                               → host parked for a crawl
 //	O crawl hash                               → URL known with its parameters in some order
 //	B crawl domain host hash                   → URL excluded because its host is not open
@@ -54,6 +56,8 @@ const (
 	kindSetAside = 'J'
 
 	kindPostponed = 'W'
+	kindLinks     = 'F'
+	kindUnchanged = 'G'
 
 	oldKindRoot    = 'S'
 	oldKindOutside = 'X'

@@ -24,6 +24,7 @@ type model struct {
 	asked map[attemptOf]bool         // requests that were in FETCH
 	pages map[string]int64           // by crawl
 	hosts map[string]*ledger         // by name, domains with "*." before it
+	runs  runs
 	steps int
 }
 
@@ -110,7 +111,7 @@ func newModel(r *river) *model {
 	return &model{
 		river: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*flight),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
-		hosts: make(map[string]*ledger),
+		hosts: make(map[string]*ledger), runs: newRuns(),
 	}
 }
 
@@ -155,6 +156,7 @@ func (m *model) deleted(name string, timeout time.Duration) {
 	maps.DeleteFunc(m.ended, func(v visitOf, _ messages.Class) bool { return v.id.crawl == name })
 	maps.DeleteFunc(m.open, func(r rootOf, _ bool) bool { return r.crawl == name })
 	m.pages[name] = 0
+	m.runs.forget(name)
 }
 
 // handedOver takes note that another store takes over with a snapshot. What it has not
@@ -173,6 +175,10 @@ func (m *model) doomed(crawl string) bool {
 // fed is a message of URLS that was acknowledged.
 func (m *model) fed(c *messages.Candidates) {
 	if m.ofDeleted(c.Crawl, c.Rev) {
+		return
+	}
+	m.runs.fed(c)
+	if c.Source == messages.SourceUnchanged {
 		return
 	}
 	opens := c.Depth == 0 && c.Source != messages.SourceLink
@@ -492,6 +498,7 @@ func (k rank) compare(o rank) int { return slices.Compare(k[:], o[:]) }
 // published is a request that is in FETCH now.
 func (m *model) published(wire *messages.Request) {
 	id := urlID{wire.Crawl, wire.Visit.URL}
+	m.conditional(wire)
 	m.asked[attemptOf{visitOf{id, wire.Visit.Round}, wire.Attempt}] = true
 	if f := m.under[id]; f != nil && f.attempt == wire.Attempt {
 		f.published = true
@@ -595,7 +602,7 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		}
 		records[id], err = decodeRecord(value)
 		return err
-	case kindSeed, kindOrder, kindOpened, kindOpening, kindBarred, oldKindRoot, oldKindOutside:
+	case kindSeed, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, oldKindRoot, oldKindOutside:
 		name, _, err := cutName(key)
 		st.named[name] = string(kind) + string(key)
 		return err
@@ -676,6 +683,7 @@ func (m *model) check() {
 	m.checkSchedules()
 	m.checkAddresses()
 	m.checkRules(st)
+	m.checkRuns(st)
 }
 
 // checkForgotten: once a deleted crawl is removed, nothing names it but what a new

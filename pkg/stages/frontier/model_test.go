@@ -59,6 +59,7 @@ type game struct {
 	*river
 	actions  int
 	answered []*messages.Request // for answers that come twice
+	ends     []*messages.Candidates
 }
 
 // moves are the actions, the frequent ones several times.
@@ -235,14 +236,18 @@ func (g *game) take() *messages.Request {
 
 func (g *game) answer() {
 	if req := g.take(); req != nil {
-		g.answerWith(req, g.anyClass())
+		class := g.anyClass()
+		if req.ETag != "" && draw(g, "unchanged", false, true) {
+			class = messages.NotModified
+		}
+		g.answerWith(req, class)
 	} else {
 		g.turn()
 	}
 }
 
 func (g *game) answerAll() {
-	class := draw(g, "class", messages.OK, messages.OK, messages.Timeout)
+	class := draw(g, "class", messages.OK, messages.OK, messages.NotModified, messages.Timeout)
 	for _, seq := range slices.Sorted(maps.Keys(g.fetch)) {
 		req := g.fetch[seq]
 		delete(g.fetch, seq)
@@ -252,7 +257,7 @@ func (g *game) answerAll() {
 
 // goOn lets some turns pass in which all requests end alike.
 func (g *game) goOn() {
-	class := draw(g, "all end", messages.Timeout, messages.OK, messages.Throttled)
+	class := draw(g, "all end", messages.Timeout, messages.OK, messages.NotModified, messages.Throttled)
 	each := draw(g, "each takes", 2*time.Second, 20*time.Millisecond, 12*time.Second)
 	for range g.number("turns", 2, 8) {
 		g.now = g.now.Add(each)
@@ -284,8 +289,11 @@ func (g *game) anyClass() messages.Class {
 }
 
 func (g *game) answerWith(req *messages.Request, class messages.Class) {
+	if class == messages.NotModified && req.ETag == "" {
+		class = messages.ClientError // which is what the fetcher takes it for
+	}
 	res := &messages.Result{
-		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Class: class, BytesWire: 10,
+		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run, Class: class, BytesWire: 10,
 	}
 	if g.specs[req.Crawl].GroupBy == messages.GroupByIP {
 		res.IP = draw(g, "address", "192.0.2.1", "192.0.2.2")
@@ -298,6 +306,8 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 		} else {
 			g.unparsed = append(g.unparsed, req)
 		}
+	case messages.NotModified:
+		g.unchanged(req)
 	case messages.Redirect:
 		res.Status = 301
 		to := g.anyURLs(1)
@@ -339,10 +349,7 @@ func (g *game) parse() {
 }
 
 func (g *game) endWith(req *messages.Request) {
-	g.feedLogged(&messages.Candidates{
-		Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Referrer: req.URL, Depth: req.Depth + 1, Run: req.Run,
-		Ends: req.Visit, ParseError: draw(g, "parse error", "", "", "", "broken"), Warning: draw(g, "warning", "", "", "read in part"), URLs: g.anyURLs(2),
-	})
+	g.feedLogged(g.endOf(req))
 }
 
 // lose makes a request vanish, as a broker that loses its tail does; the
@@ -381,7 +388,7 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
-		"scope", "group_by", "sources", "cookies",
+		"scope", "group_by", "sources", "cookies", "schedule", "links",
 	}).Draw(t, "alter") {
 	case "group_by":
 		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
@@ -415,6 +422,8 @@ func alter(t *rapid.T, s *messages.Spec) {
 		}).Draw(t, "recrawl")
 	case "schedule":
 		s.Schedule = rapid.SampledFrom([]string{"", "@every 1h", "@every 6h"}).Draw(t, "schedule")
+	case "links":
+		s.Links.NoFollow = rapid.SampledFrom([]messages.Robots{messages.RobotsObey, messages.RobotsIgnore}).Draw(t, "nofollow")
 	case "robots":
 		s.Robots = rapid.SampledFrom([]messages.Robots{messages.RobotsObey, messages.RobotsIgnore}).Draw(t, "robots")
 	case "cookies":
@@ -484,7 +493,7 @@ func (g *game) drain() {
 		for _, seq := range slices.Sorted(maps.Keys(g.fetch)) {
 			req := g.fetch[seq]
 			delete(g.fetch, seq)
-			g.report(&messages.Result{Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Class: messages.OK, Status: 200})
+			g.report(&messages.Result{Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run, Class: messages.OK, Status: 200})
 			g.feed(&messages.Candidates{Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Ends: req.Visit})
 		}
 		if step, idle = min(2*step, 7*time.Hour), idle+1; g.stored > before {

@@ -30,5 +30,5 @@ func NewOutlook(spec *messages.Spec, page string, now time.Time) (*Outlook, erro
 func (o *Outlook) Of(url string, depth int, given *int) (excluded string, priority int) {
 	opened := o.rules.root(url) == o.root || o.rules.lists(url)
 	u := &record{URL: url, Depth: depth}
-	return o.rules.excludes(u, opened, o.now.UnixNano()), int(o.rules.priority(url, given))
+	return o.rules.excludes(u, opened, o.now.UnixNano()), int(o.rules.priority(url, ownPriority(given)))
 }

@@ -60,7 +60,16 @@ type record struct {
 	Run       int64  // the last run of the crawl that found it
 	SentRun   int64  // the run in which it was sent last
 
+	more
 	visited // what its visits left, if there was one
+}
+
+// more is what few URLs have: it is stored where it says anything.
+type more struct {
+	Own       byte   // the priority that it came with, which those of rules stand before
+	PageRound uint32 // that in which the page came of which the links are kept, 0 if they are not,
+	PageRev   uint64 // and the revision of the spec that they were found by
+	LinkRun   int64  // the last run that has its links
 }
 
 // visited is what is known of a URL after its first request.
@@ -108,6 +117,7 @@ const (
 	flagWarned                // its page was read in part
 	flagGate                  // redirects led back to it
 	flagGateTried             // and it was sent since
+	flagMore                  // record.more follows
 )
 
 // append encodes the record: small numbers as varints, text with its length.
@@ -129,12 +139,18 @@ func (r *record) append(b []byte) []byte {
 	if flags&flagVisited != 0 {
 		b = r.visited.append(b)
 	}
+	if flags&flagMore != 0 {
+		b = append(b, r.Own)
+		b = binary.AppendUvarint(b, uint64(r.PageRound))
+		b = binary.AppendUvarint(b, r.PageRev)
+		b = binary.AppendVarint(b, r.LinkRun)
+	}
 	return b
 }
 
 func (r *record) flags() byte {
 	flags := byte(0)
-	for i, is := range [...]bool{r.Seed, !r.visited.empty(), r.Fetched, r.Warned, r.Gate, r.GateTried} {
+	for i, is := range [...]bool{r.Seed, !r.visited.empty(), r.Fetched, r.Warned, r.Gate, r.GateTried, r.more != more{Own: r.Priority}} {
 		if is {
 			flags |= 1 << i
 		}
@@ -182,6 +198,10 @@ func decodeRecord(b []byte) (*record, error) {
 	r.Reason, r.URL, r.Referrer = d.text(), d.text(), d.text()
 	if b[3]&flagVisited != 0 {
 		r.visited = d.visited()
+	}
+	r.Own = r.Priority
+	if b[3]&flagMore != 0 {
+		r.more = more{Own: d.byte(), PageRound: uint32(d.uint()), PageRev: d.uint(), LinkRun: d.int()}
 	}
 	if d.bad || len(d.b) != 0 {
 		return nil, errRecord

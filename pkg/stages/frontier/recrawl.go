@@ -39,6 +39,9 @@ func (r *record) learn(res *messages.Result, digest uint64, rules *rules) {
 	switch res.Class {
 	case messages.OK:
 		r.ETag, r.LastModified, r.Digest = res.ETag, res.LastModified, digest
+		if r.PageRound != r.Round { // unless the parser has told of it already
+			r.PageRound = 0
+		}
 	case messages.NotModified: // may bring newer validators (RFC 9110 15.4.5)
 		if res.ETag != "" {
 			r.ETag = res.ETag
@@ -46,6 +49,7 @@ func (r *record) learn(res *messages.Result, digest uint64, rules *rules) {
 		if res.LastModified != "" {
 			r.LastModified = res.LastModified
 		}
+		r.LinkRun = max(r.LinkRun, r.SentRun)
 	default:
 	}
 	r.Interval = int64(rules.interval(r, changed, first))

@@ -105,6 +105,8 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	w.must(w.store.db.Set(append(named(prefix(0, oldKindOutside), "c"), "a.test"...), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.shard.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // of steps under way
 	w.must(w.store.db.Set(w.shard.parkedKey("c", "a.test"), nil, pebble.Sync))
+	w.must(w.store.db.Set(w.shard.linksPrefix(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
+	w.must(w.store.db.Set(named(prefix(0, kindUnchanged), "c"), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.shard.orderKey("c", messages.HashURL("https://b.test/late?a=2&b=1")), nil, pebble.Sync))
 	var hashes []messages.URLHash
 	w.must(w.store.scan(prefix(0, kindURL), nil, func(key, _ []byte) (bool, error) {
@@ -118,7 +120,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	}
 	for _, kind := range []byte{
 		kindCounters, kindURL, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
-		kindOrder, kindParked, kindBarred, kindSetAside, oldKindRoot, oldKindOutside,
+		kindOrder, kindParked, kindBarred, kindSetAside, kindLinks, kindUnchanged, oldKindRoot, oldKindOutside,
 	} {
 		if !kinds[kind] {
 			t.Errorf("nothing of kind %c names the crawl", kind)

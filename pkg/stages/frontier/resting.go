@@ -44,6 +44,12 @@ var buildPrint = sync.OnceValue(func() uint64 {
 // judgedBy notes by which spec, of which build, a crawl's URLs are judged.
 func (c *crawl) judgedBy(r *rules) {
 	c.Rev, c.Build, c.Scheduled, c.dirty = r.Rev, buildPrint(), r.Schedule != "", true
+	if c.Links != r.links {
+		if c.Links != 0 {
+			c.LinksRev = r.Rev
+		}
+		c.Links = r.links
+	}
 }
 
 // ended reports whether nothing is to happen in a crawl by itself, as far as its
@@ -166,7 +172,7 @@ func (c *crawl) begin(name string, state crawlState) {
 	c.salt, c.salted = saltOf(name, c.Since, 0), 0
 	if c.Started > 0 {
 		c.unpark = true // whether it must be parked is found out again
-		c.opening = true
+		c.opening, c.unchanged = true, true
 		c.convert()
 	}
 }

@@ -101,10 +101,7 @@ func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error
 	if renamed != r.URL {
 		reason = ReasonNormalized
 	}
-	priority := rules.priority(r.URL, nil)
-	if len(rules.priorities) == 0 {
-		priority = r.Priority
-	}
+	priority := rules.priority(r.URL, r.Own)
 	if r.State == Queued {
 		h, err := s.hostOf(r.URL)
 		if err == nil {
@@ -155,7 +152,7 @@ func (s *shard) rename(r *record, url, crawl string, rules *rules, now int64) er
 	m := &messages.Candidates{
 		Crawl: crawl, Source: source, Referrer: r.Referrer, Depth: r.Depth, Redirects: r.Redirects, Run: r.Run,
 	}
-	priority := int(r.Priority)
+	priority := int(r.Own)
 	return s.candidate(m, messages.Candidate{URL: url, Priority: &priority}, rules, now)
 }
 

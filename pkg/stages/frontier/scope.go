@@ -43,6 +43,7 @@ type rules struct {
 	recrawl          []recrawlRule
 	normalize        *weburl.Normalizer
 	traps            traps.Limits
+	links            uint64 // tells specs apart by what links they find
 	cookies          bool   // are kept for some URLs
 	pace             pace   // of hosts that no source names
 	sources          []pace // as in the spec
@@ -74,6 +75,9 @@ func compile(spec stages.Revised) (*rules, error) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
 	r := &rules{Revised: spec, print: h.Sum64(), traps: trapLimits(&spec.Traps)}
+	if r.links, err = linksPrint(spec.Spec); err != nil {
+		return nil, err
+	}
 	if r.include, err = patterns(spec.Include); err != nil {
 		return nil, err
 	}
@@ -210,15 +214,20 @@ func (r *rules) overrules(reason string) bool {
 	}
 }
 
-// priority is that of the first rule for the URL, or else the one it came with.
-func (r *rules) priority(url string, given *int) byte {
+// ownPriority is that which a URL came with, or else the usual one.
+func ownPriority(given *int) byte {
+	if given == nil {
+		return messages.DefaultPriority
+	}
+	return byte(*given)
+}
+
+// priority is that of the first rule for the URL, or else its own.
+func (r *rules) priority(url string, own byte) byte {
 	for i := range r.priorities {
 		if r.priorities[i].match.MatchString(url) {
 			return r.priorities[i].priority
 		}
 	}
-	if given != nil {
-		return byte(*given)
-	}
-	return messages.DefaultPriority
+	return own
 }

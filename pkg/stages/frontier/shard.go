@@ -89,7 +89,9 @@ type crawl struct {
 	unpark  bool  // what is parked is to be put back
 	// opening says that URLs of hosts that seeds opened are to be taken back.
 	opening bool
-	dirty   bool
+	// unchanged says that links of pages that are unchanged are to be found again.
+	unchanged bool
+	dirty     bool
 
 	rules    *rules
 	rulesFor uint64 // shard.specsGen that rules were read under
@@ -111,6 +113,9 @@ type crawlState struct {
 	Build uint64 `json:"build,omitempty"`
 	// Scheduled crawls do not end.
 	Scheduled bool `json:"scheduled,omitempty"`
+	// Links tells apart the rules for links, which are as they are since LinksRev.
+	Links    uint64 `json:"links,omitempty"`
+	LinksRev uint64 `json:"links_rev,omitempty"`
 	// Review is where the judging of all URLs by changed rules has come to.
 	Review *sweep `json:"review,omitempty"`
 	// Reseed is where the feeding of all seeds to a new run has come to.
@@ -219,7 +224,7 @@ func (s *Store) positions(partition int, bad func(stream string, err error)) (ma
 // loadCrawls reads the crawls that go on. Of those that rest no more stays in memory
 // than it takes to notice that they do not any longer.
 func (s *shard) loadCrawls() error {
-	opening, err := s.openingCrawls()
+	begun, err := s.begunCrawls()
 	if err != nil {
 		return err
 	}
@@ -234,7 +239,7 @@ func (s *shard) loadCrawls() error {
 		}
 		state := made.crawlState
 		s.lastChanged = max(s.lastChanged, state.Changed)
-		if state.ended() && !opening[name] {
+		if state.ended() && !begun[name] {
 			s.rest(name, &state)
 			return true, nil
 		}
@@ -250,17 +255,22 @@ func (s *shard) loadCrawls() error {
 	return nil
 }
 
-// openingCrawls are those of which a seed has opened a host whose URLs are still being
-// taken back.
-func (s *shard) openingCrawls() (map[string]bool, error) {
+// begunCrawls are those of which a seed has opened a host whose URLs are still being
+// taken back, or a page is unchanged whose links are still being found again.
+func (s *shard) begunCrawls() (map[string]bool, error) {
 	names := make(map[string]bool)
-	pre := prefix(s.partition, kindOpening)
-	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		name, _, err := cutName(key[len(pre):])
-		names[name] = true
-		return err == nil, err
-	})
-	return names, err
+	for _, kind := range []byte{kindOpening, kindUnchanged} {
+		pre := prefix(s.partition, kind)
+		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+			name, _, err := cutName(key[len(pre):])
+			names[name] = true
+			return err == nil, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }
 
 func (s *shard) loadInFlight() error {
@@ -670,6 +680,11 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 			return err
 		}
 	}
+	if c.unchanged {
+		if err := s.findAgain(name, c, rules, now); err != nil {
+			return err
+		}
+	}
 	if c.Reseed != nil {
 		if err := s.reseed(name, c, rules, now); err != nil {
 			return err
@@ -700,7 +715,7 @@ func (s *shard) busy() bool {
 // working reports whether something is being done with many of the crawl's URLs or
 // hosts, step by step.
 func (c *crawl) working() bool {
-	return c.unpark || c.opening || c.Reseed != nil || c.Review != nil || c.Removing != nil
+	return c.unpark || c.opening || c.unchanged || c.Reseed != nil || c.Review != nil || c.Removing != nil
 }
 
 // wake returns when something is due next without a message.

@@ -14,11 +14,12 @@ type tx struct {
 	batch   *pebble.Batch
 	records map[urlID]*record // read or changed in this turn
 	changed map[urlID]*record // to be written at its end
+	links   map[string]uint32 // keys of links kept in this turn, and their rounds
 	err     error             // the first that went wrong
 }
 
 func newTx(s *Store) *tx {
-	return &tx{store: s, batch: s.db.NewBatch(), records: make(map[urlID]*record), changed: make(map[urlID]*record)}
+	return &tx{store: s, batch: s.db.NewBatch(), records: make(map[urlID]*record), changed: make(map[urlID]*record), links: make(map[string]uint32)}
 }
 
 func (t *tx) set(key, value []byte) { t.keep(t.batch.Set(key, value, nil)) }
@@ -73,6 +74,7 @@ func (t *tx) commit() error {
 	}
 	clear(t.records)
 	clear(t.changed)
+	clear(t.links)
 	return nil
 }
 

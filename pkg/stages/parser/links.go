@@ -15,15 +15,17 @@ import (
 type place struct{ partition, depth int }
 
 // links distributes what leads on over the partitions. Links that were sent from
-// here before, from nowhere further, are left out. The message that ends the visit
+// here before, from nowhere further, are left out, unless the frontier keeps those of
+// the page: then it has all. The message that ends the visit
 // is published when all others are stored.
 func (p *Parser) links(r *reading, own int) stages.Output {
 	page, from := r.page, origin{messages.Incarnation(r.page.Crawl, r.page.Visit.Incarnation()), r.page.Run}
 	batches := make(map[place][]messages.Candidate)
 	var fresh []found
+	keeps := r.plan.spec.KeepsLinks(page)
 	for _, f := range r.follow {
 		f.depth = min(max(f.depth, 0), messages.MaxDepth)
-		if f.Priority == nil && p.sent.has(from, f.URL, f.depth) {
+		if f.Priority == nil && !keeps && p.sent.has(from, f.URL, f.depth) {
 			continue
 		}
 		fresh = append(fresh, f)
@@ -33,23 +35,29 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 	linksSent.Add(float64(len(fresh)))
 	linksKnown.Add(float64(len(r.follow) - len(fresh)))
 	out := stages.Output{Done: func() { p.sent.add(from, fresh) }}
-	batch := func(depth int, urls []messages.Candidate) *messages.Candidates {
-		return &messages.Candidates{
-			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: depth,
+	parts := make(map[int]int) // messages to each partition
+	batch := func(to place, urls []messages.Candidate) *messages.Candidates {
+		c := &messages.Candidates{
+			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: to.depth,
 			Run: page.Run, URLs: urls,
 		}
+		if keeps {
+			c.PageRound, c.PagePart, c.PageDepth = page.Visit.Round, parts[to.partition], page.Depth
+			parts[to.partition]++
+		}
+		return c
 	}
 	end := place{own, min(page.Depth+1, messages.MaxDepth)}
 	for _, to := range slices.SortedFunc(maps.Keys(batches), comparePlaces) {
 		cs := batches[to]
 		for len(cs) > messages.MaxBatchURLs || to != end && len(cs) > 0 {
 			n := min(len(cs), messages.MaxBatchURLs)
-			out.First = append(out.First, urlsMsg(to.partition, batch(to.depth, cs[:n])))
+			out.First = append(out.First, urlsMsg(to.partition, batch(to, cs[:n])))
 			cs = cs[n:]
 		}
 		batches[to] = cs
 	}
-	last := batch(end.depth, batches[end])
+	last := batch(end, batches[end])
 	last.Ends, last.Content, last.Warning = page.Visit, r.found.Content, r.warning
 	if len(out.First) > 0 {
 		out.Then = append(out.Then, urlsMsg(own, last))

@@ -301,6 +301,66 @@ func TestManyLinksAreSplit(t *testing.T) {
 	}
 }
 
+// Where the frontier keeps the links of a page, it is given all of them, and told
+// which they are.
+func TestLinksThatAreKeptAreAllSent(t *testing.T) {
+	scheduled := func(s *messages.Spec) { s.Schedule = "@every 1h" }
+	body := []byte(`<a href="/menu">m</a> <a href="https://elsewhere.test/x">x</a>`)
+	for _, c := range []struct {
+		name   string
+		change func(*messages.Spec)
+		header string
+		kept   bool
+	}{
+		{"etag", scheduled, "Etag", true}, {"date", scheduled, "Last-Modified", true},
+		{"no validator", scheduled, "Date", false}, {"no schedule", nil, "Etag", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newParser(t, c.change)
+			for range 2 {
+				pg := page("text/html")
+				pg.Visit.Round, pg.Header = 7, map[string][]string{c.header: {"x"}}
+				got := p.parse(t, pg, body)
+				if c.kept && (len(got.links) != 2 || got.last.PageRound != 7 || got.last.PageDepth != 2) || !c.kept && got.last.PageRound != 0 {
+					t.Errorf("links %q; the visit ends with %+v", got.links, got.last)
+				}
+			}
+			if got := p.parse(t, page("text/html"), body); len(got.links) != 0 {
+				t.Errorf("links %q of a page that is not kept", got.links)
+			}
+		})
+	}
+}
+
+// The messages of a page to a partition are numbered.
+func TestPartsOfAPageAreNumbered(t *testing.T) {
+	p := newParser(t, func(s *messages.Spec) { s.Schedule = "@every 1h" })
+	var b strings.Builder
+	for i := range messages.MaxBatchURLs + 5 {
+		fmt.Fprintf(&b, `<a href="/%d"><a href="https://elsewhere.test/%d">`, i, i)
+	}
+	pg := page("text/html")
+	pg.Header = map[string][]string{"Etag": {"x"}}
+	out, err := p.handle(t.Context(), message(pg, []byte(b.String())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := make(map[string][]int)
+	for _, m := range slices.Concat(out.First, out.Then) {
+		if c, err := messages.DecodeCandidates(m.Data); err == nil && strings.HasPrefix(m.Subject, "seine.urls.") {
+			parts[m.Subject] = append(parts[m.Subject], c.PagePart)
+		}
+	}
+	if len(parts) != 2 {
+		t.Errorf("messages to %d partitions, want 2", len(parts))
+	}
+	for subject, got := range parts {
+		if !slices.Equal(got, []int{0, 1}) {
+			t.Errorf("parts %v on %s", got, subject)
+		}
+	}
+}
+
 func TestWhatCannotBeParsedEndsItsVisit(t *testing.T) {
 	p := newParser(t, nil)
 	pg := page("text/html")

@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+// shop is an index that never changes, one page behind it whose price does, and one
+// that is taken away. It answers conditional requests.
+type shop struct {
+	mu      sync.Mutex
+	later   bool
+	answers map[string][]int // statuses by path
+}
+
+func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, ok := map[string]string{
+		"/":     `<a href="/list">list</a>`,
+		"/list": `<a href="/price">price</a> <a href="/old">old</a>`,
+		"/old":  "an old page", "/price": "it costs 10",
+	}[r.URL.Path]
+	if s.later && r.URL.Path == "/price" {
+		body = "it costs 12"
+	}
+	status := http.StatusOK
+	tag := fmt.Sprintf("%q", body)
+	switch {
+	case !ok, s.later && r.URL.Path == "/old":
+		status = http.StatusNotFound
+	case r.Header.Get("If-None-Match") == tag:
+		status = http.StatusNotModified
+	}
+	s.answers[r.URL.Path] = append(s.answers[r.URL.Path], status)
+	w.Header().Set("Content-Type", "text/html")
+	w.Header().Set("ETag", tag)
+	w.WriteHeader(status)
+	if status == http.StatusOK {
+		_, _ = fmt.Fprint(w, body)
+	}
+}
+
+// had returns how often a path was answered with a status.
+func (s *shop) had(path string, status int) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range s.answers[path] {
+		if st == status {
+			n++
+		}
+	}
+	return n
+}
+
+// A scheduled crawl notices a changed price and a page that is gone although the pages
+// that lead to them are unchanged, and fetches these once.
+func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
+	t.Parallel()
+	web := &shop{answers: make(map[string][]int)}
+	server := httptest.NewServer(web)
+	defer server.Close()
+	p := newPlace(t)
+	c := p.crawl(server.URL+"/", "--spec", file(t, "spec.yaml", "schedule: \"@every 2s\"\n"))
+	eventually(t, patience, "find the list unchanged twice", func() (bool, string) {
+		return web.had("/list", http.StatusNotModified) >= 2 && web.had("/price", http.StatusNotModified) >= 2, c.said()
+	})
+	web.mu.Lock()
+	web.later = true
+	web.mu.Unlock()
+	eventually(t, patience, "ask for the changed price and the page that is gone", func() (bool, string) {
+		return web.had("/price", http.StatusOK) >= 2 && web.had("/old", http.StatusNotFound) >= 1, c.said()
+	})
+	c.signal(os.Interrupt)
+	c.expect(4)
+	for _, path := range []string{"/", "/list"} {
+		if n := web.had(path, http.StatusOK); n != 1 {
+			t.Errorf("%s was sent %d times, want once", path, n)
+		}
+	}
+	if !slices.ContainsFunc(records(t, p.out, "default"), func(r messages.Record) bool { return r.Text == "it costs 12" }) {
+		t.Error("no record has the new price")
+	}
+}
