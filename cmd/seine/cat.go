@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,9 @@ type catCmd struct {
 	Paths []string `arg:"" optional:"" help:"Files or directories of output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…." default:"./seine-out"`
 	identities
 	place
+	Crawl  string `help:"Only records of this crawl." placeholder:"NAME"`
+	Kind   string `help:"Only records of this kind; page are those of whole pages." placeholder:"KIND"`
+	Latest bool   `help:"Of the records of one page or key only the last. The output is read twice."`
 }
 
 // Help is shown below the list of flags.
@@ -32,6 +36,7 @@ Of any other directory it prints the files that look like records. Examples:
 
   seine cat ./seine-out | head -n 1
   seine cat ./seine-out/default/product
+  seine cat ./seine-out --crawl news --kind product --latest
   seine cat s3://pages/crawls --s3-region eu-central-1 --identity key.txt`
 }
 
@@ -41,36 +46,52 @@ func (c *catCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	to := dataOut()
+	if c.Crawl == "" && c.Kind == "" && !c.Latest {
+		return c.printAll(to, ids)
+	}
+	wanted := &sieve{crawl: c.Crawl, kind: c.Kind, to: to}
+	if c.Latest {
+		wanted.newest, wanted.counting = make(map[[sha256.Size]byte]int), true
+		if err := c.printAll(wanted, ids); err != nil {
+			return err
+		}
+		wanted.again()
+	}
+	return c.printAll(wanted, ids)
+}
+
+func (c *catCmd) printAll(w io.Writer, ids sealed.Identities) error {
 	for _, p := range c.Paths {
-		if err := c.print(p, ids); err != nil {
+		if err := c.print(w, p, ids); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *catCmd) print(p string, ids sealed.Identities) error {
+func (c *catCmd) print(w io.Writer, p string, ids sealed.Identities) error {
 	if writer.IsDatabase(p) {
-		return c.printRows(p)
+		return c.printRows(w, p)
 	}
 	if err := checkPath(p); err != nil {
 		return usageError{err}
 	}
 	if info, err := os.Stat(p); err == nil && !info.IsDir() {
-		return c.printChunk(dataOut(), p, ids)
+		return c.printChunk(w, p, ids)
 	}
 	o, below, err := c.find(p)
 	switch {
 	case errors.Is(err, output.ErrNoLog) && !bucket.Is(p):
-		return printFolder(dataOut(), p, ids)
+		return printFolder(w, p, ids)
 	case err != nil:
 		return err
 	}
-	return printOutput(dataOut(), o, below, ids)
+	return printOutput(w, o, below, ids)
 }
 
 // printRows prints the records of a database.
-func (c *catCmd) printRows(out string) error {
+func (c *catCmd) printRows(w io.Writer, out string) error {
 	o, err := c.open(out)
 	if err != nil {
 		return err
@@ -80,7 +101,7 @@ func (c *catCmd) printRows(out string) error {
 	if !ok {
 		return fmt.Errorf("print %s: it has no records", writer.Redact(out))
 	}
-	return p.PrintRecords(dataOut())
+	return p.PrintRecords(w)
 }
 
 // printChunk prints a file, and compares it with the commit log if it is a chunk that
