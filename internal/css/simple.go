@@ -181,12 +181,9 @@ func (s enabled) matches(m *Matcher, n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Link:
 		return hasAttribute(n, "href")
-	case atom.Optgroup, atom.Menuitem, atom.Fieldset:
-		return !hasAttribute(n, "disabled")
-	case atom.Button, atom.Input, atom.Select, atom.Textarea, atom.Option:
-		return !hasAttribute(n, "disabled") && !s.fieldset.matches(m, n)
 	}
-	return false
+	is, can := s.fieldset.disables(m, n)
+	return can && !is
 }
 
 // disabled is :disabled.
@@ -196,11 +193,17 @@ func (s disabled) matches(m *Matcher, n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
 	}
+	is, can := s.fieldset.disables(m, n)
+	return can && is
+}
+
+// disables reports whether an element is disabled, and whether it is one that can be.
+func (s inDisabledFieldset) disables(m *Matcher, n *html.Node) (is, can bool) {
 	switch n.DataAtom {
 	case atom.Optgroup, atom.Menuitem, atom.Fieldset:
-		return hasAttribute(n, "disabled")
+		return hasAttribute(n, "disabled"), true
 	case atom.Button, atom.Input, atom.Select, atom.Textarea, atom.Option:
-		return hasAttribute(n, "disabled") || s.fieldset.matches(m, n)
+		return hasAttribute(n, "disabled") || s.matches(m, n), true
 	}
-	return false
+	return false, false
 }
