@@ -20,6 +20,9 @@ type Deletion struct {
 	Rev uint64 `json:"rev,omitempty"`
 	// Count is how often a crawl of this name was deleted, this time included.
 	Count uint32 `json:"count"`
+	// Unfinished is how many deletions of the name just before this one were not done
+	// when this was stored: what they had still to purge is left to this.
+	Unfinished uint32 `json:"unfinished,omitempty"`
 	// Time is when, by the clock of the frontier that stored it.
 	Time time.Time `json:"time"`
 	// Timeout is how long a request of the crawl may be under way.

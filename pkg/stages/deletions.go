@@ -116,7 +116,7 @@ func (s *Specs) Delete(ctx context.Context, crawl string, d messages.Deletion) (
 // nextDeletion makes d the deletion that follows the last one of the crawl, and returns
 // the revision that its key has, 0 if there was none.
 func (s *Specs) nextDeletion(ctx context.Context, crawl string, d *messages.Deletion) (rev uint64, err error) {
-	d.Rev, d.Done, d.Count = 0, false, 1
+	d.Rev, d.Done, d.Count, d.Unfinished = 0, false, 1, 0
 	e, err := s.kv.Get(ctx, messages.KeyDeletion(crawl))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return 0, nil
@@ -129,6 +129,9 @@ func (s *Specs) nextDeletion(ctx context.Context, crawl string, d *messages.Dele
 		return 0, fmt.Errorf("delete crawl %s: %w", crawl, err)
 	}
 	d.Count += before.Count
+	if !before.Done {
+		d.Unfinished = before.Unfinished + 1
+	}
 	return e.Revision(), nil
 }
 

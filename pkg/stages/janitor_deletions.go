@@ -108,17 +108,21 @@ func (j *Janitor) forgettable(ctx context.Context, info *jetstream.StreamInfo, u
 // ForgetKeys purges what the buckets have of a crawl that was deleted. All partitions
 // must have heard of it: what they still wrote of the crawl would stay.
 func (b *Bus) ForgetKeys(ctx context.Context, crawl string, d *messages.Deletion) error {
-	meta := d.Streams[bucketMetaStream].Sequence + 1
-	for _, p := range []struct {
+	type keys struct {
 		bucket, key string
 		before      uint64 // revision; 0 is all
-	}{
+	}
+	meta := d.Streams[bucketMetaStream].Sequence + 1
+	all := []keys{
 		{messages.BucketCrawls, crawl, d.Rev},
 		{messages.BucketCrawls, messages.KeyClosing(crawl), d.Rev},
 		{messages.BucketMeta, messages.KeyBudget(crawl), meta},
 		{messages.BucketMeta, messages.KeyAlerts(crawl), meta},
-		{messages.BucketDuplicates, messages.Incarnation(crawl, d.Count-1) + ".>", 0},
-	} {
+	}
+	for n := d.Count - min(d.Count, d.Unfinished+1); n < d.Count; n++ {
+		all = append(all, keys{messages.BucketDuplicates, messages.Incarnation(crawl, n) + ".>", 0})
+	}
+	for _, p := range all {
 		s, err := b.JS.Stream(ctx, "KV_"+p.bucket)
 		if err != nil {
 			return fmt.Errorf("open bucket %s: %w", p.bucket, err)

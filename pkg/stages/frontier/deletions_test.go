@@ -205,3 +205,31 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 		t.Errorf("its store has %q", keys)
 	}
 }
+
+// A deletion purges what one before it, which was not done yet, had still to purge.
+func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
+	a := newArena(t)
+	kv := bucketOf(t, a.bus, messages.BucketDuplicates)
+	var last *messages.Deletion
+	for n := range uint32(4) {
+		_, err := kv.Put(t.Context(), messages.Incarnation("c", n)+".exact.1", nil)
+		a.must(err)
+		d, err := a.bus.DeletionNow(t.Context(), "c", new(messages.DefaultSpec()))
+		a.must(err)
+		last, err = a.specs.Delete(t.Context(), "c", d)
+		a.must(err)
+		if n == 0 { // that one ends, though something came late
+			a.must(a.specs.DeletionDone(t.Context(), "c", last))
+		}
+	}
+	a.must(a.bus.ForgetKeys(t.Context(), "c", last))
+	lister, err := kv.ListKeys(t.Context())
+	a.must(err)
+	var left []string
+	for key := range lister.Keys() {
+		left = append(left, key)
+	}
+	if len(left) != 1 || left[0] != "c.exact.1" {
+		t.Errorf("left: %q", left)
+	}
+}

@@ -30,6 +30,7 @@ import (
 //	J kind …                                   → value under a key of that kind that could not be read
 //	W crawl number                             → message that waits for the removal of a deleted crawl
 //	N                                          → the state is another store's, and behind
+//	M                                          → the last snapshot has a crawl that was removed since
 //	K                                          → the partition's time: see timeline
 //	S, X                                       → what A and B were in an older layout
 //
@@ -58,6 +59,7 @@ const (
 	kindPostponed = 'W'
 	kindLinks     = 'F'
 	kindUnchanged = 'G'
+	kindUnsaved   = 'M'
 
 	oldKindRoot    = 'S'
 	oldKindOutside = 'X'

@@ -123,7 +123,8 @@ func (c *crawl) tally(hash messages.URLHash, by func(*Counters)) {
 
 // auditURLs counts URLs, and restores what belongs to them.
 func (s *shard) auditURLs(c *crawl, ids []urlID, now int64) error {
-	for _, id := range ids {
+	records := make([]*record, len(ids))
+	for i, id := range ids {
 		r, err := s.record(id)
 		if err != nil {
 			return err
@@ -131,6 +132,7 @@ func (s *shard) auditURLs(c *crawl, ids []urlID, now int64) error {
 		if r == nil {
 			continue
 		}
+		records[i] = r
 		n := c.Review.Count
 		n.count(r.State, r.Reason, 1)
 		if r.State.ended() && r.Due != 0 {
@@ -140,15 +142,11 @@ func (s *shard) auditURLs(c *crawl, ids []urlID, now int64) error {
 			n.Pages++
 		}
 	}
-	for _, id := range ids {
-		if s.tx.changed[id] != nil {
-			continue // the store does not show yet what belongs to it
+	for i, id := range ids { // after all are counted, as restoring one changes counters
+		if records[i] == nil || s.tx.changed[id] != nil {
+			continue // or the store does not show yet what belongs to it
 		}
-		r, err := s.record(id)
-		if err == nil && r != nil {
-			err = s.auditURL(r, id, now)
-		}
-		if err != nil {
+		if err := s.auditURL(records[i], id, now); err != nil {
 			return err
 		}
 	}
@@ -359,11 +357,30 @@ func (s *shard) rebuildHost(name string, cause error) (*host, error) {
 	return h, err
 }
 
-// rebuildDomain does the same of a domain. Pages count anew.
+// rebuildDomain does the same of a domain, of its hosts.
 func (s *shard) rebuildDomain(name string, cause error) (*domain, error) {
 	s.mended(mendHost, "what is known of a domain cannot be read, it is made anew", "domain", name, "error", cause)
 	d := &domain{name: name, lined: true}
 	d.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
+	pre := prefix(s.partition, kindHost)
+	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+		h := &host{name: string(key[len(pre):])}
+		if weburl.Domain(h.hostname()) != name {
+			return true, nil
+		}
+		if live := s.hosts[h.name]; live != nil {
+			h = live
+		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted anew, and it is told
+			h = stored
+		}
+		for _, w := range h.work {
+			d.of(w.crawl).pages += w.pages
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	s.touchDomain(d)
 	return d, s.setAside(s.domainKey(name))
 }

@@ -263,3 +263,27 @@ func (w *world) finish(urls []string) {
 		w.t.Errorf("%d of %d URLs are known", counted.Done, len(urls))
 	}
 }
+
+// A domain that cannot be read knows afterwards how many pages came from it.
+func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) {
+		s.GroupBy, s.MaxPagesPerHost, s.Delay, s.Scope = messages.GroupByDomain, 2, 0, messages.ScopeDomain
+	})
+	w.seed("https://a.test/1", "https://www.a.test/2", "https://a.test/3")
+	for _, url := range []string{"https://a.test/1", "https://www.a.test/2"} {
+		for len(w.shard.inFlight) == 0 {
+			w.pass(time.Second)
+			w.dispatch(1)
+		}
+		w.answer(url, messages.OK)
+	}
+	w.kill()
+	w.open()
+	damage(garble, kindDomain)(w)
+	w.restart()
+	d, err := w.shard.domain("a.test")
+	w.must(err)
+	if n := d.of("c").pages; n != 2 || !w.shard.told[mendHost] {
+		t.Errorf("%d pages are counted, told %v", n, w.shard.told)
+	}
+}

@@ -133,6 +133,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 	}
 	defer func() {
 		if err != nil {
+			part.saver.close()
 			s.close()
 			err = fmt.Errorf("open partition %d: %w", p, err)
 		}
@@ -174,10 +175,7 @@ func (p *partition) look(ctx context.Context, restored bool) (err error) {
 }
 
 func (p *partition) close() {
-	p.saver.wait()
-	if p.saver.cut != nil {
-		p.saver.cut()
-	}
+	p.saver.close()
 	p.f.outstanding.Add(int64(-p.counted))
 	p.shard.close()
 }

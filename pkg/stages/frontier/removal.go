@@ -74,6 +74,7 @@ func (s *shard) remove(name string, c *crawl, rules *rules, now int64) (done boo
 	s.tx.delete(append(prefix(s.partition, kindCounters), name...))
 	c.seen.drop()
 	delete(s.crawls, name)
+	s.tx.set(prefix(s.partition, kindUnsaved), nil)
 	s.removed++
 	s.log.Info("deleted crawl is forgotten", "crawl", name)
 	return true, nil

@@ -310,8 +310,16 @@ func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
 	if s.unchanged(p) {
 		t.Error("the snapshot has a crawl that was removed, and is not made anew")
 	}
+	w.restart() // before it was
+	p = &partition{shard: w.shard}
+	if s = (&saver{at: p.copyPositions()}); s.unchanged(p) {
+		t.Error("after a kill, it is not made anew")
+	}
 	s.note(p, saved{at: p.copyPositions(), removed: p.removed})
-	if !s.unchanged(p) {
+	w.must(w.shard.commit(w.at()))
+	w.restart()
+	p = &partition{shard: w.shard}
+	if s = (&saver{at: p.copyPositions()}); !s.unchanged(p) {
 		t.Error("and another after that")
 	}
 }

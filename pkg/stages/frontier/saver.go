@@ -77,6 +77,14 @@ func (s *saver) end(ctx context.Context) func() bool {
 // wait waits for what is under way.
 func (s *saver) wait() { s.tasks.Wait() }
 
+// close waits, and gives back what begin has taken.
+func (s *saver) close() {
+	s.wait()
+	if s.cut != nil {
+		s.cut()
+	}
+}
+
 // consider makes a snapshot when it is time. It is called between turns, when
 // the store has a whole state.
 func (s *saver) consider(p *partition) {
@@ -151,6 +159,9 @@ func (s *saver) note(p *partition, done saved) {
 		return
 	}
 	s.at, s.removed = done.at, done.removed
+	if s.removed == p.removed {
+		p.tx.delete(prefix(p.partition, kindUnsaved)) // with the next turn
+	}
 	s.urgent.Store(false)
 }
 

@@ -59,7 +59,7 @@ type shard struct {
 	told           map[string]bool // kinds of faults of the store that were logged: see mended
 	postponed      map[string]int  // messages that wait, by crawl
 	lastPostponed  uint64
-	removed        int // deleted crawls that were forgotten since the shard was opened
+	removed        int // deleted crawls that were forgotten, and may be in the last snapshot
 }
 
 // Rulebook gives the shard the specs of the crawls.
@@ -172,7 +172,7 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 	}
 	o.addresses.arrived()
 	loadTime := func() error { return s.loadTime(o.clock) }
-	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight, s.checkInFlight, s.loadPostponed} {
+	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight, s.checkInFlight, s.loadPostponed, s.loadUnsaved} {
 		if err := load(); err != nil {
 			s.release()
 			return nil, err
@@ -180,6 +180,16 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 	}
 	s.loader = startLoader(ctx, s)
 	return s, nil
+}
+
+// loadUnsaved finds out whether a snapshot was still to be made when the store was
+// closed, of a state from which a crawl was removed.
+func (s *shard) loadUnsaved() error {
+	unsaved, err := s.store.has(prefix(s.partition, kindUnsaved))
+	if unsaved {
+		s.removed++
+	}
+	return err
 }
 
 func (s *shard) close() {
