@@ -84,7 +84,8 @@ func (c *crawlCmd) Help() string {
 ` + writer.Help + `
 
 Exit codes: 0 complete, or stopped at a limit that a flag of this command gives; 1 failed, 2 wrong usage, 3 stopped at a
-limit of the spec (with --strict: at any), 4 interrupted (the same command resumes).`
+limit of the spec (with --strict: at any), 4 interrupted (the same command resumes), 5 somebody has
+deleted the crawl while it ran.`
 }
 
 // Run crawls.
@@ -336,6 +337,8 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 		s.Write(os.Stdout)
 	}
 	switch {
+	case s.Outcome == crawl.OutcomeDeleted:
+		return endError(exitDeleted)
 	case err != nil:
 		return err
 	case s.Outcome == crawl.OutcomeLimit && (c.Strict || !c.asksFor(s.Limit)):

@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"seine/internal/connect"
+	"seine/internal/crawl"
 	"seine/internal/overview"
+	"seine/internal/process"
 	"seine/internal/shown"
 	"seine/internal/specfile"
 	"seine/pkg/messages"
@@ -23,6 +27,8 @@ type deleteCmd struct {
 	connection
 	Yes  bool          `help:"Do not ask." short:"y" env:"-"`
 	Wait time.Duration `help:"How long to wait until nothing is left of it; it is deleted whether somebody waits or not." default:"10m" placeholder:"TIME"`
+
+	stored string // directory of a crawl that does not run, if that is what is changed
 }
 
 // Help is shown below the list of flags.
@@ -32,7 +38,7 @@ streams have of it and everyone has read. What is under way is dropped. Output f
 made are still written. Nothing brings the crawl back; what is fed to its name later begins a new one.
 
   seine delete news
-  seine delete news --yes --data ./news-data`
+  seine delete news --yes --data ./news-data      # whether that crawl is running or not`
 }
 
 // Run deletes the crawl.
@@ -43,22 +49,32 @@ func (c *deleteCmd) Run() error {
 	if c.Wait < 0 {
 		return usageError{errors.New("--wait: must not be negative")}
 	}
-	return c.with("delete", func(ctx context.Context, bus *stages.Bus) error {
-		client := frontier.Client{Bus: bus}
-		rev, err := c.begun(ctx, bus)
-		if err != nil {
+	err := c.with("delete", c.delete)
+	data := c.Stored()
+	if data == "" || !errors.Is(err, connect.ErrNoCrawl) {
+		return err
+	}
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	c.stored = data
+	return crawl.Open(ctx, data, slog.New(slog.DiscardHandler), c.delete)
+}
+
+func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {
+	client := frontier.Client{Bus: bus}
+	rev, err := c.begun(ctx, bus)
+	if err != nil {
+		return err
+	}
+	if rev == 0 {
+		if err := c.confirm(ctx, &client); err != nil {
 			return err
 		}
-		if rev == 0 {
-			if err := c.confirm(ctx, &client); err != nil {
-				return err
-			}
-			if rev, err = client.Delete(ctx, c.Name); err != nil {
-				return err
-			}
+		if rev, err = client.Delete(ctx, c.Name); err != nil {
+			return err
 		}
-		return c.follow(ctx, bus, &client, rev)
-	})
+	}
+	return c.follow(ctx, bus, &client, rev)
 }
 
 // begun returns the revision of a deletion of the crawl that is not done yet, 0 if
@@ -134,29 +150,71 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontie
 	defer line.done()
 	waiting, cancel := context.WithTimeout(ctx, c.Wait)
 	defer cancel()
-	total := bus.Layout.Partitions
 	for {
-		left, err := client.Remaining(waiting, c.Name, rev)
-		state := fmt.Sprintf("%d of %d partitions have forgotten it", total-left, total)
-		if err != nil {
-			state = err.Error() + ": its state goes when a frontier has it again"
+		at := c.progress(waiting, bus, client, rev)
+		if at.done {
+			line.done()
+			shown.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
+			return nil
 		}
-		if err == nil && left == 0 {
-			state = "every partition has forgotten it; what a writer has not read goes when it has"
-			d, err := deletionOf(waiting, bus, c.Name)
-			if err == nil && (d == nil || d.Done || d.Rev != rev) {
-				line.done()
-				shown.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
-				return nil
-			}
-		}
-		text := func() string { return "deleting " + c.Name + ": " + state }
+		text := func() string { return "deleting " + c.Name + ": " + at.text }
 		line.update(text, text)
+		if at.needsCrawl && c.stored != "" {
+			line.done()
+			shown.Printf("crawl %s is deleted (revision %d); its output files are untouched. The streams keep the records that may not be written yet, until seine crawl --data %s runs again\n",
+				c.Name, rev, c.stored)
+			return nil
+		}
 		if stages.Sleep(waiting, followEvery) != nil {
 			line.done()
 			shown.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete %s tells how far it is\n",
-				c.Name, rev, state, c.Name)
+				c.Name, rev, at.text, c.Name)
 			return nil
 		}
 	}
+}
+
+// deletionProgress is how far a deletion is.
+type deletionProgress struct {
+	text string // what is waited for
+	done bool
+	// needsCrawl says that what is left is to be read by a writer.
+	needsCrawl bool
+}
+
+// progress looks how far the deletion of a revision is.
+func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client *frontier.Client, rev uint64) (at deletionProgress) {
+	total := bus.Layout.Partitions
+	left, err := client.Remaining(ctx, c.Name, rev)
+	switch {
+	case err != nil && !bus.NC.IsConnected():
+		at.text = "the connection to NATS is lost"
+		return at
+	case err != nil:
+		at.text = err.Error() + ": its state goes when a frontier has it again"
+		return at
+	case left > 0:
+		at.text = fmt.Sprintf("%d of %d partitions have forgotten it", total-left, total)
+		return at
+	}
+	at.text = "every partition has forgotten it"
+	d, err := deletionOf(ctx, bus, c.Name)
+	if err != nil {
+		return at
+	}
+	if at.done = d == nil || d.Done || d.Rev != rev; at.done {
+		return at
+	}
+	streams, err := bus.DeletionLeft(ctx, c.Name, d)
+	if err != nil || len(streams) == 0 {
+		return at
+	}
+	var waits []string
+	at.needsCrawl = true
+	for _, s := range streams {
+		waits = append(waits, s.String())
+		at.needsCrawl = at.needsCrawl && slices.ContainsFunc(s.Readers, func(r string) bool { return strings.HasPrefix(r, messages.ConsumerWriter) })
+	}
+	at.text += "; " + strings.Join(waits, "; ")
+	return at
 }

@@ -23,6 +23,7 @@ const (
 	exitUsage       = 2
 	exitLimit       = 3
 	exitInterrupted = 4
+	exitDeleted     = 5
 )
 
 type cli struct {

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,9 +73,28 @@ func (o *Operator) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
 	}
 	bus, err := o.Options.Dial(name, log)
 	if err != nil {
-		return nil, fmt.Errorf("%w; nor does a crawl run in %s (--data names another directory)", err, DefaultData)
+		return nil, nowhere{fmt.Errorf("%w; nor does a crawl run in %s (--data names another directory)", err, DefaultData)}
 	}
 	return bus, nil
+}
+
+// nowhere is ErrNoCrawl where no server is either.
+type nowhere struct{ error }
+
+func (n nowhere) Unwrap() error        { return n.error }
+func (n nowhere) Is(target error) bool { return target == ErrNoCrawl }
+
+// Stored returns the directory of a crawl that Dial has found not to run
+// (ErrNoCrawl), "" if there is none.
+func (o *Operator) Stored() string {
+	if o.Options != (Options{}) {
+		return ""
+	}
+	data := cmp.Or(o.Data, DefaultData)
+	if _, err := os.Stat(filepath.Join(data, "nats", "jetstream")); err != nil {
+		return ""
+	}
+	return data
 }
 
 func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {

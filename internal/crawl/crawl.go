@@ -194,6 +194,7 @@ type crawl struct {
 	resumed  bool      // there was state before this run
 	before   int64     // pages fetched by earlier runs
 	asked    bool      // last has been set
+	since    uint64    // revision of the deletion after which the crawl began
 	nothing  string    // why the first seed gave no page, or what was found no other one
 	expiry   time.Time // when it is deleted, having ended; zero for never
 
@@ -345,7 +346,11 @@ func (c *crawl) feed(ctx context.Context) error {
 	}
 	// An earlier crawl of the name may have been deleted meanwhile, with the spec: see
 	// messages.Spec.Keep. Those seeds are of a new one then.
-	_, err = c.specs.Put(ctx, c.Crawl, c.spec)
+	if _, err := c.specs.Put(ctx, c.Crawl, c.spec); err != nil {
+		return err
+	}
+	now, err := c.specs.GetSure(ctx, c.Crawl)
+	c.since = now.Since()
 	return err
 }
 
@@ -463,6 +468,10 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		}
 		if err := c.trouble(); err != nil {
 			return frontier.NotEnded, err
+		}
+		if c.deleted() != nil {
+			c.finishDeletion(ctx, stages)
+			return frontier.NotEnded, ErrDeleted
 		}
 		end, counters, err := c.client.Ended(stages, c.Crawl, c.spec)
 		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {

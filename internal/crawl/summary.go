@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -26,6 +27,7 @@ const (
 	OutcomeLimit       Outcome = "limit"       // a limit of the spec was reached
 	OutcomeInterrupted Outcome = "interrupted" // the same command goes on with it
 	OutcomeFailed      Outcome = "failed"
+	OutcomeDeleted     Outcome = "deleted" // somebody has deleted the crawl while it ran
 )
 
 // Summary is what a run tells at its end. Counts are of the whole crawl, over
@@ -86,6 +88,8 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Open()},
 	}
 	switch {
+	case errors.Is(err, ErrDeleted):
+		s.Outcome, s.Error = OutcomeDeleted, err.Error()
 	case err != nil:
 		s.Outcome, s.Error = OutcomeFailed, err.Error()
 	case limits[end] != "":
@@ -228,6 +232,8 @@ func (s *Summary) headline() string {
 		return fmt.Sprintf("stopped at its limit %s; with a higher --%s it goes on", s.Limit, strings.ReplaceAll(s.Limit, "_", "-"))
 	case OutcomeInterrupted:
 		return "interrupted; the same command goes on"
+	case OutcomeDeleted:
+		return "deleted while it ran; its output stays"
 	case OutcomeFailed:
 		return "failed: " + s.Error
 	case OutcomeComplete:

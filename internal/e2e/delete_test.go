@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"seine/internal/crawl"
 	"seine/internal/testweb"
 	"seine/pkg/messages"
 )
@@ -41,4 +43,43 @@ func TestCrawlIsDeletedWhenItsKeepIsOver(t *testing.T) {
 		return len(records(t, c.out(), "site")) == len(site.pages), ""
 	})
 	wantPages(t, records(t, c.out(), "site"), site.pages)
+}
+
+// A crawl that is deleted while it runs ends, and says so; whoever has deleted it is told
+// that nothing is left. Its output stays.
+func TestCrawlThatIsDeletedWhileItRunsEnds(t *testing.T) {
+	t.Parallel()
+	site, web := testSite(t, testweb.Config{PagesPerHost: 20})
+	g := newGate(t, web, "/gate")
+	p := newPlace(t)
+	running := p.crawl(site.seed, strings.TrimSuffix(site.seed, "/")+"/gate")
+	g.wait(t)
+	wantOutput(t, runSeine(t, "delete", "default", "--yes", "--data", p.data), "crawl default is deleted")
+	running.expect(5)
+	if s := running.summary(); s.Outcome != crawl.OutcomeDeleted || s.Error == "" {
+		t.Errorf("the summary: %+v", s)
+	}
+	g.open()
+}
+
+// What a crawl that does not run any more has left in its directory can be deleted, by the
+// same command, after its end and after it was killed.
+func TestCrawlThatDoesNotRunIsDeleted(t *testing.T) {
+	t.Parallel()
+	site, web := testSite(t, testweb.Config{PagesPerHost: 20})
+	p := newPlace(t)
+	p.crawl(site.seed).expect(0)
+	if out := runSeine(t, "delete", "defualt", "--yes", "--data", p.data); out.code() != 2 || !strings.Contains(out.stderr.String(), "did you mean default?") {
+		t.Errorf("another name: %d, %s", out.code(), out.said())
+	}
+	wantOutput(t, runSeine(t, "delete", "default", "--yes", "--data", p.data), "crawl default is deleted")
+	wantPages(t, records(t, p.out, "default"), site.pages)
+	g := newGate(t, web, "/gate")
+	second := p.crawl(site.seed, strings.TrimSuffix(site.seed, "/")+"/gate")
+	g.wait(t)
+	second.signal(syscall.SIGKILL)
+	<-second.gone
+	g.open()
+	wantOutput(t, runSeine(t, "delete", "default", "--yes", "--data", p.data), "crawl default is deleted")
+	wantOutput(t, runSeine(t, "verify", p.out))
 }

@@ -44,7 +44,7 @@ func (w *Writer) watchLag(ctx context.Context) {
 		lagMessages.WithLabelValues(w.cfg.Name).Set(float64(l.messages))
 		w.noteLag(l)
 		if l.share > pressShare || w.from.isPages && w.bodiesFull(ctx) {
-			w.press()
+			w.Flush()
 		}
 	}
 }
@@ -132,8 +132,8 @@ func (w *Writer) consumer(p int) jetstream.ConsumerConfig {
 	return messages.PartitionConsumer(messages.ConsumerWriter+"-"+w.cfg.Name, w.from.subject, p)
 }
 
-// press has all open files finished.
-func (w *Writer) press() {
+// Flush has all open files finished, as soon as their partitions come to it.
+func (w *Writer) Flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.presses {

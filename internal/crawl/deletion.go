@@ -1,0 +1,47 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// ErrDeleted is returned when somebody deletes the crawl while it runs.
+var ErrDeleted = errors.New("the crawl was deleted while it ran")
+
+// deleted returns the deletion of the crawl since it began, nil if there is none.
+func (c *crawl) deleted() *messages.Deletion {
+	if d := c.specs.Deletion(c.Crawl); d != nil && d.Rev > c.since {
+		return d
+	}
+	return nil
+}
+
+const (
+	deletionPoll = 100 * time.Millisecond
+	// toldWithin is how long whoever deletes the crawl may need to learn that it is
+	// done, from the embedded server that is about to end.
+	toldWithin = 2 * time.Second
+)
+
+// finishDeletion lets the stages work until nothing is left of the crawl, or ctx is
+// done: what is left then goes when something runs on the state again. Open files are
+// finished, since records in them are still in the streams. With a server elsewhere
+// others go on with it.
+func (c *crawl) finishDeletion(ctx, stagesDone context.Context) {
+	if c.server == nil {
+		return
+	}
+	for d := c.deleted(); d != nil && !d.Done; d = c.deleted() {
+		for _, w := range c.writers {
+			w.Flush()
+		}
+		if stagesDone.Err() != nil || c.trouble() != nil || stages.Sleep(ctx, deletionPoll) != nil {
+			return
+		}
+	}
+	_ = stages.Sleep(ctx, toldWithin)
+}

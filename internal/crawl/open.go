@@ -1,0 +1,85 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/embedded"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/parser"
+)
+
+// Open opens what an earlier crawl has stored in a directory, for as long as do takes:
+// the server, the frontier and the parser, so that everything of a crawl can be changed
+// but nothing is requested and nothing written. It fails if a crawl is running there.
+func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Context, *stages.Bus) error) (err error) {
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), Private: true})
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	bus, err := stages.Dial("", "seine", log, nats.InProcessServer(server.Server()))
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	if err := bus.Join(ctx); err != nil {
+		return err
+	}
+	if err := bus.Release(ctx); err != nil { // whoever held messages is gone
+		return err
+	}
+	cfg := frontier.DefaultConfig()
+	cfg.State, cfg.Partitions, cfg.Take, cfg.SnapshotEvery = filepath.Join(data, "frontier"), bus.Layout.Partitions, frontier.TakeAll, 0
+	store, err := frontier.OpenStore(cfg.State, int64(cfg.Cache), cfg.Sync, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	specs, unfollow, err := stages.FollowSpecs(ctx, bus)
+	if err != nil {
+		return err
+	}
+	defer unfollow()
+	f, err := frontier.New(cfg, bus, specs, store)
+	if err != nil {
+		return err
+	}
+	p, err := parser.New(parser.DefaultConfig(), bus, specs)
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	working, stop := context.WithCancel(gctx)
+	defer stop()
+	g.Go(func() error { return f.Run(working) })
+	g.Go(func() error { return p.Run(working) })
+	g.Go(func() error {
+		defer stop()
+		if err := answers(working, bus); err != nil {
+			return err
+		}
+		return do(working, bus)
+	})
+	return g.Wait()
+}
+
+// answers waits until the frontier answers questions about every partition.
+func answers(ctx context.Context, bus *stages.Bus) error {
+	client := frontier.Client{Bus: bus}
+	for {
+		_, err := client.Status(ctx, "none")
+		if err == nil || !errors.Is(err, frontier.ErrUnanswered) {
+			return err
+		}
+		if err := stages.Sleep(ctx, deletionPoll); err != nil {
+			return err
+		}
+	}
+}

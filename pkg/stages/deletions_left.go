@@ -1,0 +1,81 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+)
+
+// Left is what a stream still has of a crawl that was deleted.
+type Left struct {
+	Stream string
+	// Readers are the durable consumers that have not acknowledged all of it, none if
+	// it is only to be purged, or waits for a snapshot.
+	Readers []string
+}
+
+// String says what is waited for.
+func (l Left) String() string {
+	if len(l.Readers) == 0 {
+		return l.Stream + " waits for the next snapshot of each partition, or to be purged"
+	}
+	return l.Stream + " waits for what " + strings.Join(l.Readers, ", ") + " has not acknowledged"
+}
+
+// DeletionLeft returns what the streams still have of a crawl that was deleted, in the
+// order of their names.
+func (b *Bus) DeletionLeft(ctx context.Context, crawl string, d *messages.Deletion) (left []Left, err error) {
+	subjects := subjectsOf(crawl)
+	for _, stream := range slices.Sorted(maps.Keys(subjects)) {
+		end, ok := d.Streams[stream]
+		if !ok || end.Sequence == 0 {
+			continue
+		}
+		m, err := b.AskLeader(ctx, stream, Lookup{Seq: 1, Next: subjects[stream]})
+		if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Seq > end.Sequence {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := Left{Stream: stream}
+		if stream != messages.StreamDead { // which nobody acknowledges
+			if l.Readers, err = b.behind(ctx, stream, end.Sequence); err != nil {
+				return nil, err
+			}
+		}
+		left = append(left, l)
+	}
+	return left, nil
+}
+
+// behind returns the durable consumers of a stream that have something to read up to a
+// sequence, those of all partitions of a reader as one.
+func (b *Bus) behind(ctx context.Context, stream string, upto uint64) (names []string, err error) {
+	all, err := b.Consumers(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("look who reads stream %s: %w", stream, err)
+	}
+	for _, c := range all {
+		if c.Config.Durable != "" && c.AckFloor.Stream < upto && (c.NumPending > 0 || c.NumAckPending > 0) {
+			names = append(names, readerOf(c.Config.Durable))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// readerOf is the name of a durable consumer without its partition.
+func readerOf(durable string) string {
+	if i := strings.LastIndexByte(durable, '-'); i > 0 && strings.Trim(durable[i+1:], "0123456789") == "" {
+		return durable[:i]
+	}
+	return durable
+}
