@@ -37,7 +37,7 @@ func TestCrawlIsDeletedWhenItsKeepIsOver(t *testing.T) {
 	wantOutput(t, runSeine(t, "spec", "apply", file, "--crawl", "site", "--nats", c.url), "revision")
 	eventually(t, time.Minute, "delete the crawl", func() (bool, string) {
 		out := runSeine(t, "status", "--crawl", "site", "--nats", c.url, "--every", "100ms")
-		return out.code() == 2 && strings.Contains(out.stderr.String(), "there is no crawl yet"), out.said()
+		return out.code() == 2 && strings.Contains(out.stderr.String(), "there is none yet"), out.said()
 	})
 	eventually(t, time.Minute, "write what was made", func() (bool, string) {
 		return len(records(t, c.out(), "site")) == len(site.pages), ""
@@ -69,7 +69,7 @@ func TestCrawlThatDoesNotRunIsDeleted(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 20})
 	p := newPlace(t)
 	p.crawl(site.seed).expect(0)
-	if out := runSeine(t, "delete", "defualt", "--yes", "--data", p.data); out.code() != 2 || !strings.Contains(out.stderr.String(), "did you mean default?") {
+	if out := runSeine(t, "delete", "defaults", "--yes", "--data", p.data); out.code() != 2 || !strings.Contains(out.stderr.String(), "did you mean default?") {
 		t.Errorf("another name: %d, %s", out.code(), out.said())
 	}
 	wantOutput(t, runSeine(t, "delete", "default", "--yes", "--data", p.data), "crawl default is deleted")

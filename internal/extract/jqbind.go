@@ -97,15 +97,11 @@ func filled(text string, parts map[string]*gojq.Query) *gojq.Query {
 	if err != nil {
 		panic(err) // these are texts of this package
 	}
-	var put func(v reflect.Value)
-	put = func(v reflect.Value) {
-		visit(v, func(part any) {
-			if q, ok := part.(*gojq.Query); ok && q.Term != nil && q.Term.Type == gojq.TermTypeFunc && parts[q.Term.Func.Name] != nil {
-				*q = gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: parts[q.Term.Func.Name]}}
-			}
-		})
-	}
-	put(reflect.ValueOf(made))
+	visit(reflect.ValueOf(made), func(part any) {
+		if q, ok := part.(*gojq.Query); ok && q.Term != nil && q.Term.Type == gojq.TermTypeFunc && parts[q.Term.Func.Name] != nil {
+			*q = gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: parts[q.Term.Func.Name]}}
+		}
+	})
 	return made
 }
 

@@ -59,6 +59,7 @@ func infect(v reflect.Value, depth int) {
 		if v.Type() == reflect.TypeFor[error]() {
 			v.Set(reflect.ValueOf(errors.New(hostileText)))
 		}
+	default: // it has no text
 	}
 }
 

@@ -392,20 +392,24 @@ func (r *river) apply(m *message, done *step) {
 			done.applied = append(done.applied, applied{m, r.attempts(m.result.Crawl) > before})
 		}
 	} else {
-		bad, err := r.shard.candidates(m.candidates, 1, r.at())
-		r.must(err)
+		r.applyCandidates(m.candidates)
 		if r.shard.lastPostponed == waiting {
 			done.applied = append(done.applied, applied{m, true})
 		}
-		want := countBad(m.candidates)
-		if r.ofDeleted(m.candidates.Crawl, m.candidates.Rev) {
-			want = 0
-		}
-		if len(bad) != want {
-			r.Fatalf("%d URLs were not taken: %v, want %d", len(bad), bad, want)
-		}
 	}
 	done.reached = append(done.reached, m)
+}
+
+func (r *river) applyCandidates(m *messages.Candidates) {
+	bad, err := r.shard.candidates(m, 1, r.at())
+	r.must(err)
+	want := countBad(m)
+	if r.ofDeleted(m.Crawl, m.Rev) {
+		want = 0
+	}
+	if len(bad) != want {
+		r.Fatalf("%d URLs were not taken: %v, want %d", len(bad), bad, want)
+	}
 }
 
 // applyWaited is partition.applyWaited.
