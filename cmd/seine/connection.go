@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	"seine/internal/connect"
+	"seine/internal/crawl"
+	"seine/internal/process"
+	"seine/internal/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -17,13 +21,30 @@ import (
 // connection is how commands that look into crawls, or steer them, reach them.
 type connection struct {
 	connect.Operator `embed:""`
+
+	stored string // directory of a crawl that does not run, if that is what is looked into
 }
 
 // askTime bounds one look at a cluster.
 const askTime = 15 * time.Second
 
-// with connects, and calls do with a context that a signal ends.
+// with connects, and calls do with a context that a signal ends. What a crawl that does
+// not run has stored is opened for as long as do takes.
 func (c *connection) with(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
+	err := c.withRunning(name, do)
+	data := c.Stored()
+	if data == "" || !errors.Is(err, connect.ErrNoCrawl) {
+		return err
+	}
+	shown.Fprintf(os.Stderr, "no crawl is running in %s: this is about what it has stored\n", data)
+	c.stored = data
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	return crawl.Open(ctx, data, slog.New(slog.DiscardHandler), do)
+}
+
+// withRunning is with, for what can only be said of processes that run.
+func (c *connection) withRunning(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}

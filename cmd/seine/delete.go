@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"seine/internal/connect"
-	"seine/internal/crawl"
 	"seine/internal/overview"
-	"seine/internal/process"
 	"seine/internal/shown"
 	"seine/internal/specfile"
 	"seine/pkg/messages"
@@ -27,8 +23,6 @@ type deleteCmd struct {
 	connection
 	Yes  bool          `help:"Do not ask." short:"y" env:"-"`
 	Wait time.Duration `help:"How long to wait until nothing is left of it; it is deleted whether somebody waits or not." default:"10m" placeholder:"TIME"`
-
-	stored string // directory of a crawl that does not run, if that is what is changed
 }
 
 // Help is shown below the list of flags.
@@ -49,15 +43,7 @@ func (c *deleteCmd) Run() error {
 	if c.Wait < 0 {
 		return usageError{errors.New("--wait: must not be negative")}
 	}
-	err := c.with("delete", c.delete)
-	data := c.Stored()
-	if data == "" || !errors.Is(err, connect.ErrNoCrawl) {
-		return err
-	}
-	ctx, stop := process.Signals(context.Background(), os.Stderr)
-	defer stop()
-	c.stored = data
-	return crawl.Open(ctx, data, slog.New(slog.DiscardHandler), c.delete)
+	return c.with("delete", c.delete)
 }
 
 func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {

@@ -26,7 +26,7 @@ Exit codes: 0 nothing is wrong (there may be warnings), 1 something does not wor
 
 // Run looks for what is wrong.
 func (c *doctorCmd) Run() error {
-	return c.with("doctor", func(ctx context.Context, bus *stages.Bus) error {
+	return c.withRunning("doctor", func(ctx context.Context, bus *stages.Bus) error {
 		ctx, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
 		findings, err := doctor.Examine(ctx, bus)

@@ -45,7 +45,11 @@ func (c *statusCmd) Run() error {
 	if err := checkEvery(c.Every); err != nil {
 		return err
 	}
-	return c.with("status", func(ctx context.Context, bus *stages.Bus) error {
+	with := c.with
+	if c.Watch {
+		with = c.withRunning
+	}
+	return with("status", func(ctx context.Context, bus *stages.Bus) error {
 		if err := checkThere(ctx, bus, c.Crawl); err != nil {
 			return err
 		}
@@ -59,6 +63,9 @@ func (c *statusCmd) Run() error {
 			switch {
 			case err == nil:
 				now.Since(before)
+				if c.stored != "" {
+					now.Warnings = nil // of stages that nobody runs
+				}
 				c.show(now)
 				if !c.Watch {
 					return nil

@@ -36,7 +36,7 @@ func (c *topCmd) Run() error {
 	if err := checkScreen(); err != nil {
 		return usageError{err}
 	}
-	return c.with("top", func(ctx context.Context, bus *stages.Bus) error {
+	return c.withRunning("top", func(ctx context.Context, bus *stages.Bus) error {
 		if err := checkThere(ctx, bus, c.Crawl); err != nil {
 			return err
 		}

@@ -39,6 +39,12 @@ func WriteLocal(data, url, token string) error {
 	return nil
 }
 
+// HasLocal reports whether a crawl runs in a directory, or was killed there.
+func HasLocal(data string) bool {
+	_, err := os.Stat(filepath.Join(data, localFile))
+	return err == nil
+}
+
 // RemoveLocal takes the word back when the crawl ends.
 func RemoveLocal(data string) { _ = os.Remove(filepath.Join(data, localFile)) }
 
@@ -49,7 +55,7 @@ var ErrNoCrawl = errors.New("no crawl is running there")
 // into one of `seine crawl`, by its directory.
 type Operator struct {
 	Options `embed:""`
-	Data    string `name:"data" help:"Directory of a seine crawl that is running (default ./seine-data if one is, and no server is named)." placeholder:"DIR"`
+	Data    string `name:"data" help:"Directory of a seine crawl, which may have ended (default ./seine-data if there is one, and no server is named)." placeholder:"DIR"`
 }
 
 // Validate names the option that is wrong, and what would be right.

@@ -100,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 			return nil, err
 		}
 	}
-	dial, server, err := reach(&o)
+	dial, server, err := reach(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ type dialer func(log *slog.Logger) (*stages.Bus, error)
 
 // reach starts the embedded server, or returns none and uses the one elsewhere.
 // The function dial makes a connection to it.
-func reach(o *Options) (dial dialer, s *embedded.Server, err error) {
+func reach(ctx context.Context, o *Options) (dial dialer, s *embedded.Server, err error) {
 	if o.NATS.Given() {
 		return func(log *slog.Logger) (*stages.Bus, error) { return o.NATS.Dial("seine-crawl", log) }, nil, nil
 	}
@@ -136,7 +136,7 @@ func reach(o *Options) (dial dialer, s *embedded.Server, err error) {
 		return nil, nil, err
 	}
 	token := embedded.NewToken()
-	s, err = embedded.Start(embedded.Options{
+	s, err = startServer(ctx, o.Data, embedded.Options{
 		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways, Token: token,
 	})
 	if err != nil {

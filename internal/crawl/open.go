@@ -5,10 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/connect"
 	"seine/internal/embedded"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -19,11 +21,12 @@ import (
 // the server, the frontier and the parser, so that everything of a crawl can be changed
 // but nothing is requested and nothing written. It fails if a crawl is running there.
 func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Context, *stages.Bus) error) (err error) {
-	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), Private: true})
+	server, err := startServer(ctx, data, embedded.Options{Dir: filepath.Join(data, "nats"), Private: true})
 	if err != nil {
 		return err
 	}
 	defer server.Stop()
+	connect.RemoveLocal(data) // it was left by a crawl that was killed
 	bus, err := stages.Dial("", "seine", log, nats.InProcessServer(server.Server()))
 	if err != nil {
 		return err
@@ -68,6 +71,24 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 		return do(working, bus)
 	})
 	return g.Wait()
+}
+
+// openWithin is how long a command that looks into what is stored may keep a crawl
+// from starting.
+const openWithin = 20 * time.Second
+
+// startServer starts the embedded server of a directory. While another command looks
+// into what is stored there, it waits; a crawl that runs there says so at once.
+func startServer(ctx context.Context, data string, o embedded.Options) (*embedded.Server, error) {
+	for began := time.Now(); ; {
+		s, err := embedded.Start(o)
+		if !errors.Is(err, embedded.ErrInUse) || connect.HasLocal(data) || time.Since(began) > openWithin {
+			return s, err
+		}
+		if stages.Sleep(ctx, deletionPoll) != nil {
+			return nil, err
+		}
+	}
 }
 
 // answers waits until the frontier answers questions about every partition.

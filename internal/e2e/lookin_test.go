@@ -56,13 +56,25 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	first.signal(syscall.SIGKILL)
 	<-first.gone
 	_ = os.Chmod(context, 0o600)
-	notThere := func(data string) {
+	// What a crawl has stored that does not run can be looked into, but not watched.
+	stored := func(state string) {
 		t.Helper()
-		if out := runSeine(t, "status", "--data", data); out.code() != 1 || !strings.Contains(out.stderr.String(), "no crawl is running") {
-			t.Errorf("when no crawl runs: %d, %s", out.code(), out.said())
+		for _, args := range [][]string{{"status"}, {"explain", site.seed}, {"hosts"}, {"dead", "list"}, {"spec", "get"}} {
+			out := runSeine(t, append(args, "--data", p.data)...)
+			if out.code() != 0 || !strings.Contains(out.stderr.String(), "no crawl is running in "+p.data) {
+				t.Errorf("%s when no crawl runs: %d, %s", args, out.code(), out.said())
+			}
+			if args[0] == "status" && (!strings.Contains(out.stdout.String(), "crawl default: "+state) || strings.Contains(out.stdout.String(), "WARNING")) {
+				t.Errorf("it should say that the crawl is %s: %s", state, out.stdout)
+			}
+		}
+		for _, args := range [][]string{{"status", "--watch"}, {"doctor"}} {
+			if out := runSeine(t, append(args, "--data", p.data)...); out.code() != 1 || !strings.Contains(out.stderr.String(), "no crawl is running") {
+				t.Errorf("%s when no crawl runs: %d, %s", args, out.code(), out.said())
+			}
 		}
 	}
-	notThere(p.data)
+	stored("running")
 	second := p.crawl()
 	eventually(t, patience, "look into the crawl that goes on", func() (bool, string) {
 		out := runSeine(t, "explain", site.seed, "--data", p.data)
@@ -73,8 +85,10 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	if _, err := os.Stat(context); err == nil {
 		t.Error("a crawl that is over still says where it was")
 	}
-	notThere(p.data)
-	notThere(filepath.Join(p.data, "other"))
+	stored("complete")
+	if out := runSeine(t, "status", "--data", filepath.Join(p.data, "other")); out.code() != 1 || !strings.Contains(out.stderr.String(), "no crawl is running") {
+		t.Errorf("where no crawl was: %d, %s", out.code(), out.said())
+	}
 }
 
 // Commands that are typed where the crawl was need not be told.
