@@ -101,8 +101,8 @@ func fieldColumn(f *messages.Field) Column {
 func resultColumns() []Column {
 	return []Column{
 		{Name: "v", Type: Integer}, {Name: "crawl"}, {Name: "rev", Type: Integer}, {Name: "url"}, {Name: "visit"},
-		{Name: "attempt", Type: Integer}, {Name: "class"}, {Name: "status", Type: Integer}, {Name: "error"}, {Name: "detail"},
-		{Name: "location"}, {Name: "content_type"}, {Name: "started", Type: Time}, {Name: "timings", Type: JSON},
+		{Name: "attempt", Type: Integer}, {Name: "run", Type: Integer}, {Name: "class"}, {Name: "status", Type: Integer},
+		{Name: "error"}, {Name: "detail"}, {Name: "location"}, {Name: "content_type"}, {Name: "started", Type: Time}, {Name: "timings", Type: JSON},
 		{Name: "bytes_wire", Type: Integer}, {Name: "bytes_body", Type: Integer}, {Name: "ip"}, {Name: "protocol"},
 		{Name: "retry_after_ms", Type: Integer}, {Name: "crawl_delay_ms", Type: Integer}, {Name: "etag"},
 		{Name: "last_modified"}, {Name: "digest"}, {Name: "fetcher"},
