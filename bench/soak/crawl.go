@@ -125,6 +125,8 @@ func (c *crawl) ended(ctx context.Context, bus *stages.Bus) (bool, frontier.Coun
 	return err == nil && end == frontier.Complete, n.Counters
 }
 
+var errBehind = errors.New("the owner of its partition catches up")
+
 // checkStates asks for the state of every URL of the web. Each must have ended as it should.
 func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontier.Counters, t *tally) error {
 	if open := n.Open(); open != 0 || n.Done < int64(len(c.pages)) {
@@ -137,6 +139,9 @@ func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontier.Cou
 		g.Go(func() error {
 			return insist(gctx, "explain "+url, func(ctx context.Context) error {
 				e, err := client.Explain(ctx, c.name, url)
+				if err == nil && e.Behind {
+					return errBehind
+				}
 				if err == nil && e.State != want {
 					t.violation("%s: %s is %q (%s %s), not %s", c.name, url, e.State, e.Reason, e.Class, want)
 				}

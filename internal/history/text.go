@@ -38,6 +38,9 @@ func (e text) write() {
 	if e.Canonical != "" && e.Canonical != e.URL {
 		e.row("normalized", "to "+e.URL+", by the spec")
 	}
+	if e.Behind {
+		e.row("behind", "its partition has a new owner, which catches up: ask again in a moment")
+	}
 	if !e.Known {
 		e.unknown()
 		return

@@ -104,7 +104,10 @@ type HostWork struct {
 
 // Explanation is what became of a URL.
 type Explanation struct {
-	Known     bool           `json:"known"`
+	Known bool `json:"known"`
+	// Behind says that the partition has a new owner, which still reads what the one
+	// before has applied: in a moment more is known.
+	Behind    bool           `json:"behind,omitempty"`
 	URL       string         `json:"url"`
 	Visit     messages.Visit `json:"visit,omitzero"`
 	State     string         `json:"state,omitempty"`
@@ -415,10 +418,10 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 	}
 	now, err := p.verdict(crawl, r, url, rules)
 	if err != nil || r == nil {
-		return Explanation{URL: url, Now: now}, err
+		return Explanation{URL: url, Behind: p.replaying, Now: now}, err
 	}
 	e := Explanation{
-		Now: now, Redirects: r.Redirects,
+		Behind: p.replaying, Now: now, Redirects: r.Redirects,
 		Known: true, URL: r.URL, Visit: r.visit(id.hash), State: r.State.String(), Reason: r.Reason,
 		Class: r.Class, Status: r.Status, Priority: int(r.Priority), Depth: r.Depth, Referrer: r.Referrer, Seed: r.Seed,
 		Sent: r.Sent, Failures: r.Failures, ChangedMS: r.Changed,

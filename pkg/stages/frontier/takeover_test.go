@@ -751,3 +751,40 @@ func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
 		t.Errorf("what the store has of another partition is gone: %v", err)
 	}
 }
+
+// An owner that still reads what the one before has applied may know less than that
+// did, and says so.
+func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, time.Hour)
+	a.seedHosts(1)
+	a.settled(first)
+	owner.handOver() // the snapshot is of here
+	owner = a.own(first, 2, time.Hour)
+	e := a.take(1)[0]
+	e.ends(messages.OK)
+	e.parsed()
+	a.settled(first)
+	a.must(owner.die())
+	f := a.frontier(second, time.Hour)
+	part, err := f.enter(t.Context(), 0, 3)
+	a.must(err)
+	defer part.close()
+	if got, err := part.explain("c", e.URL); err != nil || !got.Behind || got.State == Done.String() {
+		t.Errorf("before it has caught up it says %+v, %v", got, err)
+	}
+	if got, err := part.explain("c", e.URL+"?"); err != nil || !got.Behind || got.Known {
+		t.Errorf("of a URL that it does not know it says %+v, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var feeds sync.WaitGroup
+	feeds.Go(func() { _ = part.urls.Run(ctx) })
+	feeds.Go(func() { _ = part.results.Run(ctx) })
+	a.must(part.replay(t.Context()))
+	if got, err := part.explain("c", e.URL); err != nil || got.Behind || got.State != Done.String() {
+		t.Errorf("when it has caught up it says %+v, %v", got, err)
+	}
+	cancel()
+	feeds.Wait()
+}
