@@ -22,6 +22,7 @@ const crawl = "bench"
 // machine is what is measured: a nats-server and a frontier, in processes of their own.
 type machine struct {
 	options
+	startFrontier  func() error
 	work           string
 	fail           context.CancelCauseFunc // ends everything
 	nats, frontier *proc.Process
@@ -48,11 +49,14 @@ func (m *machine) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.frontier, err = proc.Start(m.fail, m.work, filepath.Join(bin, "frontier"), append([]string{
-		"--nats", url, "--listen", "127.0.0.1:" + ports[1], "--pprof", "--log-level", "warn", "--state", m.stateDir(),
-		"--urls-bytes", "4GiB", "--partitions", strconv.Itoa(m.Partitions), "--fetch-messages", strconv.Itoa(m.FetchMessages),
-	}, strings.Fields(m.FrontierArgs)...)...)
-	if err != nil {
+	m.startFrontier = func() (err error) {
+		m.frontier, err = proc.Start(m.fail, m.work, filepath.Join(bin, "frontier"), append([]string{
+			"--nats", url, "--listen", "127.0.0.1:" + ports[1], "--pprof", "--log-level", "warn", "--state", m.stateDir(),
+			"--urls-bytes", "4GiB", "--partitions", strconv.Itoa(m.Partitions), "--fetch-messages", strconv.Itoa(m.FetchMessages),
+		}, strings.Fields(m.FrontierArgs)...)...)
+		return err //nolint:wrapcheck // says all
+	}
+	if err := m.startFrontier(); err != nil {
 		return err
 	}
 	if err := m.join(ctx, url); err != nil {
@@ -83,6 +87,11 @@ func (m *machine) join(ctx context.Context, url string) error {
 	if err := m.bus.Join(ctx); err != nil {
 		return fmt.Errorf("wait for the streams: %w", err)
 	}
+	return m.served(ctx)
+}
+
+// served waits until the frontier serves every partition.
+func (m *machine) served(ctx context.Context) error {
 	client := frontier.Client{Bus: m.bus}
 	for {
 		_, err := client.Status(ctx, crawl)
