@@ -9,12 +9,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // run runs a whole frontier until stop is called.
-func (a *arena) run(s *Store) (stop func()) {
+func (a *arena) run(s *Store, snapshotEvery time.Duration) (stop func()) {
 	a.t.Helper()
-	f := a.frontier(s, 0)
+	f := a.frontier(s, snapshotEvery)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
@@ -88,7 +89,7 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 	slow := read(messages.StreamRecords, "records", messages.ConsumerWriter, 0)
 	read(messages.StreamRecords, "records", messages.ConsumerWriter, 1)
 	store := a.store()
-	a.run(store)
+	a.run(store, 0)
 	client := Client{Bus: a.bus}
 	taken := 0
 	a.eventually("both are fetched", func() bool { taken += len(a.takeRequests(2)); return taken == 2 })
@@ -130,6 +131,33 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 	}
 }
 
+// The streams keep what is in no snapshot: a deletion does not wait until the next is due.
+func TestDeletionMakesASnapshotSoon(t *testing.T) {
+	a := newArena(t)
+	for p := range 2 {
+		_, err := a.bus.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamPages, messages.PartitionConsumer(messages.ConsumerParse, "pages", p))
+		a.must(err)
+	}
+	a.run(a.store(), time.Hour)
+	snapshots := stages.NewSnapshots(a.bus)
+	a.eventually("each partition has its first snapshot", func() bool {
+		_, zero, err := snapshots.Newest(t.Context(), 0)
+		a.must(err)
+		_, one, err := snapshots.Newest(t.Context(), 1)
+		a.must(err)
+		return zero && one
+	})
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://c.test/"))
+	a.eventually("it is fetched", func() bool { return len(a.takeRequests(1)) == 1 })
+	client := Client{Bus: a.bus}
+	rev, err := client.Delete(t.Context(), "c")
+	a.must(err)
+	a.eventually("nothing is left", func() bool { d := a.specs.Deletion("c"); return d != nil && d.Done && d.Rev == rev })
+	if left := a.subjectsLeft("c"); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
 // ackAll reads all that a consumer has.
 func (a *arena) ackAll(c jetstream.Consumer) {
 	a.t.Helper()
@@ -164,7 +192,7 @@ func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 	_, err = a.specs.Delete(t.Context(), "c", d)
 	a.must(err)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://after.test/"))
-	a.run(a.store())
+	a.run(a.store(), 0)
 	var urls []string
 	a.eventually("a seed is sent", func() bool {
 		for _, r := range a.takeRequests(10) {
@@ -181,7 +209,7 @@ func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	a := newArena(t)
 	store := a.store()
-	stop := a.run(store)
+	stop := a.run(store, 0)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/\nhttps://two.test/"))
 	a.eventually("it is fetched", func() bool { return len(a.takeRequests(10)) > 0 })
 	stop()
@@ -189,7 +217,7 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	a.must(err)
 	done, err := a.specs.Delete(t.Context(), "c", d)
 	a.must(err)
-	a.run(store)
+	a.run(store, 0)
 	client := Client{Bus: a.bus}
 	a.eventually("it has forgotten the crawl", func() bool {
 		left, err := client.Remaining(t.Context(), "c", done.Rev)

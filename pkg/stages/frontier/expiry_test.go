@@ -73,7 +73,7 @@ func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
 		a.publish(messages.SubjectSeeds(name), "", []byte("https://one.test/"))
 	}
 	a.endedCrawl(nil)
-	a.run(a.store())
+	a.run(a.store(), 0)
 	a.eventually("it is deleted", func() bool { d := a.specs.Deletion("c"); return d != nil && d.Done })
 	if left := a.subjectsLeft("c"); len(left) > 0 {
 		t.Errorf("left: %q", left)
@@ -219,7 +219,7 @@ func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
 	a.endedCrawl(func(s *messages.Spec) { s.Keep = messages.Duration(time.Hour) })
 	_, err := a.specs.Close(t.Context(), "c")
 	a.must(err)
-	a.run(a.store())
+	a.run(a.store(), 0)
 	client := Client{Bus: a.bus}
 	a.eventually("its seed is known", func() bool {
 		st, err := client.Status(t.Context(), "c")

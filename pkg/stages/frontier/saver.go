@@ -88,8 +88,7 @@ func (s *saver) close() {
 // consider makes a snapshot when it is time. It is called between turns, when
 // the store has a whole state.
 func (s *saver) consider(p *partition) {
-	every := time.Duration(p.f.cfg.SnapshotEvery)
-	if every == 0 {
+	if p.f.cfg.SnapshotEvery == 0 {
 		return
 	}
 	select {
@@ -100,7 +99,7 @@ func (s *saver) consider(p *partition) {
 	}
 	s.look(p)
 	age, urgent := time.Since(s.last), s.urgent.Load() || s.first()
-	if s.running || s.unchanged(p) || age < every && !urgent || age < patience*s.took && !urgent {
+	if s.running || s.unchanged(p) || age < s.interval(p) && !urgent || age < patience*s.took && !urgent {
 		return
 	}
 	if p.f.saveFrom.Load() > p.f.now() && !s.pressing.Load() || !p.f.saving.CompareAndSwap(false, true) {
@@ -116,6 +115,20 @@ func (s *saver) consider(p *partition) {
 		p.f.saving.Store(false)
 		s.saved <- done
 	})
+}
+
+// afterRemoval is the least time between two snapshots when a deleted crawl was
+// forgotten since the last: whoever deletes a crawl waits for that, as the streams keep
+// its messages until then. Crawls that are deleted together need one.
+const afterRemoval = 5 * time.Second
+
+// interval is the least time between two snapshots.
+func (s *saver) interval(p *partition) time.Duration {
+	every := time.Duration(p.f.cfg.SnapshotEvery)
+	if s.removed != p.removed {
+		return min(every, afterRemoval)
+	}
+	return every
 }
 
 // look asks now and then how much a stream must keep for want of a snapshot: it
