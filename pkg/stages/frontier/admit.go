@@ -169,6 +169,7 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 	if err != nil {
 		return err
 	}
+	r.Priority = rules.priority(r.URL, r.Own)
 	reason := rules.excludes(r, opened, s.time.wall(now))
 	if reason == "" && r.State == 0 {
 		if reason, err = s.trapped(r, id, rules); err != nil {
@@ -224,7 +225,7 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 		s.tx.set(s.seedKey(id), nil)
 	}
 	newRun := found.Run > r.Run
-	better := nearer || found.Priority < r.Priority || found.Seed && !r.Seed
+	better := nearer || found.Own < r.Own || found.Seed && !r.Seed
 	if !gate && !newRun && !better && !(fed && (r.State == Excluded || r.State == Failed)) {
 		return nil
 	}
@@ -241,7 +242,8 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 		r.Depth, r.Redirects, r.Referrer = found.Depth, found.Redirects, found.Referrer
 	}
 	r.Seed = r.Seed || found.Seed
-	r.Own, r.Priority = min(r.Own, found.Own), min(r.Priority, found.Priority)
+	r.Own = min(r.Own, found.Own)
+	r.Priority = rules.priority(r.URL, r.Own)
 	r.Run = max(r.Run, found.Run)
 	switch {
 	case wasQueued:

@@ -220,7 +220,7 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns, res.Class == messages.NotSent:
 		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:
-		return s.fail(r, id, reasonGivenUp, rules, now)
+		return s.giveUp(r, id, rules, now)
 	case res.Class.Retryable():
 		if event != politeness.ProbeFailed { // a probe in vain is the host's failure, not the URL's
 			r.Failures++
@@ -334,18 +334,28 @@ func (s *shard) fail(r *record, id urlID, reason string, rules *rules, now int64
 	return s.end(r, id, Failed, messages.Clip(reason), rules, now)
 }
 
+// giveUp ends a visit whose host is taken for dead. The run has had it, though nothing
+// was sent: it would be queued again and again until the host's next probe.
+func (s *shard) giveUp(r *record, id urlID, rules *rules, now int64) error {
+	r.SentRun = r.Run
+	return s.fail(r, id, reasonGivenUp, rules, now)
+}
+
 // end moves a URL to the end of its visit, and plans the next if there is to be
-// one: at once, if a later run of the crawl has found the URL meanwhile, or if
-// redirects have led back to it.
+// one, perhaps at once.
 func (s *shard) end(r *record, id urlID, to State, reason string, rules *rules, now int64) error {
 	r.Due = 0
 	s.move(r, id, to, reason, now)
-	if r.Run > r.SentRun || r.gateDue() {
+	if r.againDue() {
 		return s.revisit(r, id, rules, now)
 	}
-	s.plan(r, id, now)
+	s.plan(r, id, rules, now)
 	return nil
 }
+
+// againDue reports whether a URL whose visit has ended is to be visited again at once:
+// a later run of the crawl has found it meanwhile, or redirects have led back to it.
+func (r *record) againDue() bool { return r.Run > r.SentRun || r.gateDue() }
 
 // errCandidate is why one URL of a message was not taken; the others were.
 type errCandidate struct {

@@ -84,6 +84,10 @@ func (s *shard) wakeUp(id urlID, now int64) error {
 		r.Due = 0
 		return s.admit(r, id, rules, now)
 	case r.State.ended():
+		due := r.Due
+		if s.replan(r, id, rules, now); r.Due != due {
+			return nil // the rules have changed, and have it at another time, or not at all
+		}
 		return s.revisit(r, id, rules, now)
 	}
 	return nil

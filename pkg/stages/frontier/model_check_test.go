@@ -25,6 +25,7 @@ type model struct {
 	pages map[string]int64           // by crawl
 	hosts map[string]*ledger         // by name, domains with "*." before it
 	runs  runs
+	plans plans
 	steps int
 }
 
@@ -111,7 +112,7 @@ func newModel(r *river) *model {
 	return &model{
 		river: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*flight),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
-		hosts: make(map[string]*ledger), runs: newRuns(),
+		hosts: make(map[string]*ledger), runs: newRuns(), plans: newPlans(),
 	}
 }
 
@@ -684,6 +685,7 @@ func (m *model) check() {
 	m.checkAddresses()
 	m.checkRules(st)
 	m.checkRuns(st)
+	m.checkPlans(st)
 }
 
 // checkForgotten: once a deleted crawl is removed, nothing names it but what a new
@@ -936,7 +938,7 @@ func (m *model) checkIndexes(st *stored) {
 		if wait := time.Duration(r.Due - m.at()); r.State == Waiting && wait > longestWait || r.State.ended() && wait > longestRecrawl {
 			m.Fatalf("%s is %v, and waits %v for its next visit", m.describe(id), r.State, wait)
 		}
-		if r.gateDue() {
+		if r.gateDue() && !m.shard.crawl(id.crawl).rules.cancels(r.URL) {
 			m.Fatalf("%s has ended with a redirect that led back to it, and is not to be visited again", m.describe(id))
 		}
 		if m.restored {
@@ -959,7 +961,6 @@ func (m *model) checkIndexes(st *stored) {
 const (
 	longestWait    = 24*time.Hour + 5*time.Hour/4
 	longestRecrawl = 5*time.Hour + 5*time.Hour/16
-	longestRun     = 6 * time.Hour
 )
 
 // checkAddresses: what addresses count is under way, and no more.
@@ -971,18 +972,6 @@ func (m *model) checkAddresses() {
 	for ip, a := range m.addresses.byIP {
 		if a.inFlight != under[ip] {
 			m.Fatalf("address %s counts %d requests under way, there are %d", ip, a.inFlight, under[ip])
-		}
-	}
-}
-
-// checkSchedules: no crawl waits longer for its next run than its schedule says.
-func (m *model) checkSchedules() {
-	for name, c := range m.shard.crawls {
-		if m.doomed(name) || m.shard.specsGen != m.gen || m.specs[name].Schedule == "" || c.Started == 0 || c.nextRun == 0 {
-			continue
-		}
-		if wait := time.Duration(c.nextRun - m.shard.time.wall(m.at())); wait > longestRun {
-			m.Fatalf("crawl %s waits %v for its next run", name, wait)
 		}
 	}
 }
@@ -1001,8 +990,11 @@ func (m *model) checkRules(st *stored) {
 		if r.Seed != p.seed {
 			m.Fatalf("%s is a seed: %v, want %v", m.describe(id), r.Seed, p.seed)
 		}
-		if r.Priority != p.priority || r.Depth != p.depth && r.Run == 0 {
-			m.Fatalf("%s has priority %d and depth %d, want %d and %d", m.describe(id), r.Priority, r.Depth, p.priority, p.depth)
+		if r.Own != p.priority || r.Depth != p.depth && r.Run == 0 {
+			m.Fatalf("%s has priority %d and depth %d, want %d and %d", m.describe(id), r.Own, r.Depth, p.priority, p.depth)
+		}
+		if want := m.priority(id); r.State == Queued && r.Priority != want {
+			m.Fatalf("%s is queued with priority %d, want %d", m.describe(id), r.Priority, want)
 		}
 		reason := m.reason(id, r.Depth)
 		switch {

@@ -19,7 +19,8 @@ import (
 const defaultSteps = 30
 
 // TestModel plays random candidates, results, crashes, moves to another store,
-// changes of the specs, deletions of their keys and of crawls that begin anew, and
+// changes of the specs (schedules, recrawl rules, priorities and cancellations too),
+// deletions of their keys and of crawls that begin anew, and
 // clocks that are wrong, and holds every turn against the promises of
 // docs/contract.md: see model. More cases run with -rapid.checks,
 // longer ones with -rapid.steps.
@@ -215,6 +216,7 @@ func (g *game) passTime() {
 // setClock sets the time of day, right or wrong, for processes that begin from now
 // on: one that runs takes no notice.
 func (g *game) setClock() {
+	g.wrong = true
 	g.skew = draw(g, "skew", 0, time.Millisecond, time.Second, time.Hour, 24*time.Hour, 365*24*time.Hour)
 	if draw(g, "behind", false, true) {
 		g.skew = -g.skew
@@ -388,7 +390,7 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
-		"scope", "group_by", "sources", "cookies", "schedule", "links",
+		"scope", "group_by", "sources", "cookies", "schedule", "links", "recrawl", "state", "priorities",
 	}).Draw(t, "alter") {
 	case "group_by":
 		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
@@ -419,9 +421,13 @@ func alter(t *rapid.T, s *messages.Spec) {
 		s.Recrawl = rapid.SampledFrom([][]messages.RecrawlRule{
 			nil, {{Match: "*", Every: messages.Duration(time.Hour)}},
 			{{Match: "*", Min: messages.Duration(time.Minute), Max: messages.Duration(5 * time.Hour)}},
+			{{Match: "*/x*", Every: messages.Duration(10 * time.Minute)}},
+			{{Match: "*/x*", Every: messages.Duration(5 * time.Hour)}, {Match: "*", Min: messages.Duration(10 * time.Minute), Max: messages.Duration(time.Hour)}},
 		}).Draw(t, "recrawl")
 	case "schedule":
-		s.Schedule = rapid.SampledFrom([]string{"", "@every 1h", "@every 6h"}).Draw(t, "schedule")
+		s.Schedule = rapid.SampledFrom(slices.Sorted(maps.Keys(schedulePeriods))).Draw(t, "schedule")
+	case "priorities":
+		s.Priorities = rapid.SampledFrom([][]messages.PriorityRule{nil, {{Match: "*/x*", Priority: 1}}, {{Match: "*", Priority: 8}}}).Draw(t, "priorities")
 	case "links":
 		s.Links.NoFollow = rapid.SampledFrom([]messages.Robots{messages.RobotsObey, messages.RobotsIgnore}).Draw(t, "nofollow")
 	case "robots":
@@ -438,8 +444,8 @@ func describeSpec(s *messages.Spec) string {
 	if s.MaxDepth != nil {
 		depth = fmt.Sprint(*s.MaxDepth)
 	}
-	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, robots %s, probes %d, sources %s, cookies %t",
-		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
+	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, priorities %v, robots %s, probes %d, sources %s, cookies %t",
+		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Priorities, s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
 }
 
 func (g *game) changeSpec() {

@@ -65,6 +65,7 @@ type river struct {
 	snapshots [][]byte // a nil one is that of the beginning
 	foreign   map[uint64]*messages.Request
 	restored  bool // from a snapshot, and what was in FETCH not taken over yet
+	wrong     bool // a clock was, some time
 	moved     bool // some time: what a request of a former owner led to may be another thing now
 }
 
@@ -116,8 +117,9 @@ func (r *river) deletion(crawl string) *messages.Deletion     { return r.deletio
 func (r *river) change(name string, spec *messages.Spec) {
 	r.must(spec.Validate())
 	r.gen++
-	compiled, err := compile(stages.Revised{Spec: spec, Rev: r.gen, Deletion: r.deletions[name]})
+	compiled, err := compile(stages.Revised{Spec: spec, Rev: r.gen, Time: r.now, Deletion: r.deletions[name]})
 	r.must(err)
+	r.model.plans.changed(name, r.specs[name], spec, r.now)
 	r.specs[name], r.compiled[name] = spec, compiled
 	delete(r.purged, name)
 }
@@ -151,6 +153,7 @@ func (r *river) delete(name string, spec *messages.Spec) {
 		count += d.Count
 	}
 	d := &messages.Deletion{Rev: r.gen + 1, Count: count, Timeout: messages.Millis(r.specs[name].Timeout)}
+	r.model.plans.reopened()
 	r.model.deleted(name, time.Duration(d.Timeout))
 	r.deletions[name], r.budgets[name], r.defaults[name] = d, &budgetDoc{}, spec
 	r.change(name, spec)
@@ -273,6 +276,7 @@ func (r *river) move(snapshot []byte, hold bool) {
 	}
 	r.restored = true
 	r.moved = true
+	r.model.plans.reopened()
 	r.model.handedOver()
 	r.start(hold)
 }

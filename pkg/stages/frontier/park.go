@@ -83,7 +83,7 @@ func (s *shard) failAll(h *host, now int64) error {
 		if err != nil {
 			return err
 		}
-		err = s.discard(h, w, now, func(r *record, id urlID) error { return s.fail(r, id, reasonGivenUp, rules, now) })
+		err = s.discard(h, w, now, func(r *record, id urlID) error { return s.giveUp(r, id, rules, now) })
 		if err != nil {
 			return err
 		}

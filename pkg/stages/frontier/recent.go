@@ -19,7 +19,7 @@ import (
 // the others have led to the place.
 type recent struct {
 	tags  []uint64 // 0 is free
-	what  []uint16 // priority and depth
+	what  []uint16 // priority of its own, and depth
 	most  int      // entries
 	added int
 }
@@ -72,7 +72,7 @@ func (t *recent) covers(r *record, run int64, salt uint64, h messages.URLHash) b
 	for i := first; i < first+recentWays; i++ {
 		if t.tags[i] == tag {
 			w := t.what[i]
-			return r.Priority >= byte(w>>depthBits) && r.Depth >= int(w&(1<<depthBits-1))
+			return r.Own >= byte(w>>depthBits) && r.Depth >= int(w&(1<<depthBits-1))
 		}
 	}
 	return false
@@ -95,5 +95,5 @@ func (t *recent) add(r *record, run int64, salt uint64, h messages.URLHash) {
 	}
 	copy(tags[1:], tags[:at])
 	copy(what[1:], what[:at])
-	tags[0], what[0] = tag, uint16(r.Priority)<<depthBits|uint16(r.Depth)
+	tags[0], what[0] = tag, uint16(r.Own)<<depthBits|uint16(r.Depth)
 }

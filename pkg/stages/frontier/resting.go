@@ -43,13 +43,26 @@ var buildPrint = sync.OnceValue(func() uint64 {
 
 // judgedBy notes by which spec, of which build, a crawl's URLs are judged.
 func (c *crawl) judgedBy(r *rules) {
-	c.Rev, c.Build, c.Scheduled, c.dirty = r.Rev, buildPrint(), r.Schedule != "", true
+	c.Rev, c.Build, c.Scheduled, c.dirty = r.Rev, buildPrint(), r.startsAgain(), true
+	c.scheduledBy(r)
 	if c.Links != r.links {
 		if c.Links != 0 {
 			c.LinksRev = r.Rev
 		}
 		c.Links = r.links
 	}
+}
+
+// scheduledBy notes since when a crawl has the schedule that it has.
+func (c *crawl) scheduledBy(r *rules) {
+	text := ""
+	if r.Schedule != "" {
+		text = r.Schedule + " " + r.TimeZone
+	}
+	if text != "" && text != c.Schedule && c.Started != 0 { // or it has it from the beginning
+		c.ScheduleSince = r.since()
+	}
+	c.Schedule = text
 }
 
 // ended reports whether nothing is to happen in a crawl by itself, as far as its

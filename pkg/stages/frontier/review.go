@@ -66,7 +66,7 @@ func (s *shard) walk(pre []byte, crawl string, at *sweep) (ids []urlID, last boo
 	return ids, last, err
 }
 
-// judge applies the rules to one URL that is queued or excluded. What was
+// judge applies the rules to one URL that is not under way. What was
 // decided on a page, by robots.txt or by a guard that compares URLs, stays.
 func (s *shard) judge(id urlID, rules *rules, now int64) error {
 	r, err := s.record(id)
@@ -83,7 +83,13 @@ func (s *shard) judge(id urlID, rules *rules, now int64) error {
 		return s.judgeWaiting(r, id, rules, now)
 	case Excluded:
 		return s.judgeExcluded(r, id, rules, now)
-	default: // under way, or at its end
+	case Done, Failed:
+		if r.againDue() && !rules.cancels(r.URL) { // it was while that was cancelled
+			return s.revisit(r, id, rules, now)
+		}
+		s.replan(r, id, rules, now)
+		return nil
+	default: // under way
 		return nil
 	}
 }

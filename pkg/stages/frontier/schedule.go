@@ -4,12 +4,25 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"seine/pkg/messages"
 )
+
+// since is when the spec was stored, Unix ms; 0 if that is not known.
+func (r *rules) since() int64 {
+	if r.Time.IsZero() {
+		return 0
+	}
+	return r.Time.UnixMilli()
+}
+
+// startsAgain reports whether a schedule starts the crawl again.
+func (r *rules) startsAgain() bool { return r.Schedule != "" && r.State != messages.Cancelled }
 
 // startRun starts the crawl again from its seeds when its schedule says so.
 // Starts that were missed are made up for by one.
 func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
-	if rules.Schedule == "" {
+	if !rules.startsAgain() {
 		c.nextRun = 0
 		return nil
 	}
@@ -41,6 +54,9 @@ func (c *crawl) dueRun(rules *rules, now time.Time) (time.Time, error) {
 	last := time.UnixMilli(c.Started)
 	if c.Run > 0 {
 		last = time.Unix(c.Run, 0)
+	}
+	if since := time.UnixMilli(c.ScheduleSince); since.After(last) {
+		last = since
 	}
 	soon, err := rules.NextRun(now)
 	if err != nil {

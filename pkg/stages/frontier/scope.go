@@ -183,7 +183,7 @@ func (r *rules) lists(url string) bool {
 func (r *rules) excludes(u *record, opened bool, now int64) string {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
 	switch {
-	case r.State == messages.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(u.URL)).state == messages.Cancelled:
+	case r.cancels(u.URL):
 		return ReasonCancelled
 	case !opened:
 		return ReasonScope
@@ -201,6 +201,11 @@ func (r *rules) excludes(u *record, opened bool, now int64) string {
 		return "" // a person asked for it: no guard knows better
 	}
 	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
+}
+
+// cancels reports whether the crawl is cancelled, or what it wants of a URL's host.
+func (r *rules) cancels(url string) bool {
+	return r.State == messages.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(url)).state == messages.Cancelled
 }
 
 // overrules reports whether a guard that put a URL aside has been changed: the

@@ -107,12 +107,16 @@ type crawlState struct {
 	Print uint64 `json:"print,omitempty"` // of the rules that the URLs were judged by last
 	// LatestRun is the latest that URLs were found by, in any partition.
 	LatestRun int64 `json:"latest_run,omitempty"`
-	// Rev is the revision of the spec that has these rules, Scheduled whether it has a
-	// schedule, Build tells the build.
+	// Rev is the revision of the spec that has these rules, Scheduled whether its
+	// schedule starts runs, Build tells the build.
 	Rev   uint64 `json:"rev,omitempty"`
 	Build uint64 `json:"build,omitempty"`
 	// Scheduled crawls do not end.
 	Scheduled bool `json:"scheduled,omitempty"`
+	// Schedule is that of the runs, with its time zone, and ScheduleSince when it was
+	// given to the crawl, Unix ms: runs that it names before are not made up for.
+	Schedule      string `json:"schedule,omitempty"`
+	ScheduleSince int64  `json:"schedule_since,omitempty"`
 	// Links tells apart the rules for links, which are as they are since LinksRev.
 	Links    uint64 `json:"links,omitempty"`
 	LinksRev uint64 `json:"links_rev,omitempty"`
@@ -652,6 +656,9 @@ func (s *shard) tend(now int64) error {
 		}
 	}
 	s.wakeStale()
+	if err := s.retries(now); err != nil { // before any is planned that the store does not show yet
+		return err
+	}
 	for name, c := range s.crawls {
 		if s.letGo(name, c, now) {
 			continue
@@ -660,7 +667,7 @@ func (s *shard) tend(now int64) error {
 			return err
 		}
 	}
-	return s.retries(now)
+	return nil
 }
 
 func (s *shard) tendCrawl(name string, c *crawl, now int64) error {

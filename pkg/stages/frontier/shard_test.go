@@ -43,7 +43,7 @@ func (w *world) change(change func(*messages.Spec)) {
 	w.spec = spec
 	w.must(spec.Validate())
 	w.gen++
-	r, err := compile(stages.Revised{Spec: &spec, Rev: w.gen, Deletion: w.last})
+	r, err := compile(stages.Revised{Spec: &spec, Rev: w.gen, Time: w.now, Deletion: w.last})
 	w.must(err)
 	w.current = r
 }

@@ -246,6 +246,7 @@ func (p *partition) status(crawl string) (PartitionStatus, error) {
 	} else {
 		st.Reviewing = p.resting[crawl].stale
 	}
+	st.Reviewing = st.Reviewing || p.specs.generation() != p.specsGen // what that changes is not known yet
 	if d := p.specs.deletion(crawl); d != nil {
 		st.Deletion, st.Removing = d.Rev, p.replaying || p.isDoomed(crawl) || p.postponed[crawl] > 0
 		if st.Removing {
