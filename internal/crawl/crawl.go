@@ -185,7 +185,7 @@ type crawl struct {
 	store    *frontier.Store
 	specs    *stages.Specs
 	unfollow func()
-	spec     *messages.Spec
+	specRev  uint64 // of the spec that this run began with
 	frontier *frontier.Frontier
 	fetcher  *fetcher.Fetcher
 	parser   *parser.Parser
@@ -335,10 +335,11 @@ func (c *crawl) feed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.spec, err = c.Spec(*have.Spec); err != nil {
+	spec, err := c.Spec(*have.Spec)
+	if err != nil {
 		return err
 	}
-	if _, err := c.specs.Put(ctx, c.Crawl, c.spec); err != nil {
+	if _, err := c.specs.Put(ctx, c.Crawl, spec); err != nil {
 		return err
 	}
 	if err := c.feedSeeds(ctx); err != nil {
@@ -346,12 +347,18 @@ func (c *crawl) feed(ctx context.Context) error {
 	}
 	// An earlier crawl of the name may have been deleted meanwhile, with the spec: see
 	// messages.Spec.Keep. Those seeds are of a new one then.
-	if _, err := c.specs.Put(ctx, c.Crawl, c.spec); err != nil {
+	if c.specRev, err = c.specs.Put(ctx, c.Crawl, spec); err != nil {
 		return err
 	}
 	now, err := c.specs.GetSure(ctx, c.Crawl)
 	c.since = now.Since()
 	return err
+}
+
+// spec returns the spec of the crawl as it is now: anyone may change it while it runs.
+func (c *crawl) spec(ctx context.Context) (*messages.Spec, error) {
+	r, err := c.specs.Get(ctx, c.Crawl, c.specRev)
+	return r.Spec, err
 }
 
 func (c *crawl) feedSeeds(ctx context.Context) error {
@@ -473,7 +480,12 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 			c.finishDeletion(ctx, stages)
 			return frontier.NotEnded, ErrDeleted
 		}
-		end, counters, err := c.client.Ended(stages, c.Crawl, c.spec)
+		spec, err := c.spec(stages)
+		var end frontier.End
+		var counters frontier.Standing
+		if err == nil {
+			end, counters, err = c.client.Ended(stages, c.Crawl, spec)
+		}
 		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {
 			continue // not all partitions are open yet
 		}
@@ -484,11 +496,11 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		if c.resumed && !c.asked {
 			c.before = counters.Pages
 		}
-		wait = c.untilPoll(wait, &counters.Counters)
+		wait = c.untilPoll(wait, &counters.Counters, spec)
 		c.asked = true
 		c.last = counters.Counters
 		if c.Progress != nil {
-			c.Progress(Progress{Standing: counters, Elapsed: time.Since(c.began), MaxPages: c.spec.MaxPages, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
+			c.Progress(Progress{Standing: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
 		}
 		switch {
 		case end == frontier.Empty && len(c.Seeds) > 0: // they are on their way
@@ -512,10 +524,10 @@ func (c *crawl) local() string {
 // untilPoll returns how long to wait before the next question, when the last
 // wait and the counters were these. A crawl that has much to do cannot end
 // soon; one that stands still need not be asked often.
-func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters) time.Duration {
+func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters, spec *messages.Spec) time.Duration {
 	left := now.Open()
-	if c.spec.MaxPages > 0 {
-		left = min(left, c.spec.MaxPages-now.Pages)
+	if spec.MaxPages > 0 {
+		left = min(left, spec.MaxPages-now.Pages)
 	}
 	wait := min(max(time.Duration(left)*leastOfURL, minPoll), maxPoll)
 	if now.Changed == c.last.Changed {

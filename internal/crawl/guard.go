@@ -25,7 +25,8 @@ func (c *crawl) watchDisks() {
 // guard watches for what alerts are about until ctx is done. It begins when there
 // may first be something to say: most crawls are over before that.
 func (c *crawl) guard(ctx context.Context) {
-	if stages.Sleep(ctx, watchdog.Interval(&c.spec.Alerts)) != nil {
+	spec, err := c.spec(ctx)
+	if err != nil || stages.Sleep(ctx, watchdog.Interval(&spec.Alerts)) != nil {
 		return
 	}
 	if err := c.Vitals.Serve(c.bus.NC, c.Log); err != nil {

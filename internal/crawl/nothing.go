@@ -19,7 +19,9 @@ func (c *crawl) explainNothing(ctx context.Context) {
 		return
 	}
 	if c.last.Pages > 0 {
-		c.nothing = excludedAll(&c.last, int64(len(c.Seeds)), c.spec)
+		if spec, err := c.spec(ctx); err == nil {
+			c.nothing = excludedAll(&c.last, int64(len(c.Seeds)), spec)
+		}
 		return
 	}
 	if e, err := c.client.Explain(ctx, c.Crawl, c.Seeds[0]); err == nil && e.Known {
