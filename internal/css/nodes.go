@@ -154,10 +154,12 @@ type gatherer struct {
 func (g *gatherer) node(n *html.Node) {
 	from := g.b.Len()
 	switch {
-	case !g.m.spend(1 + len(n.Data)/Unit):
+	case !g.m.spend(1):
 		return
 	case n.Type == html.TextNode && g.small:
-		g.b.WriteString(strings.ToLower(n.Data))
+		g.m.lower(&g.b, n.Data)
+	case !g.m.spend(len(n.Data) / Unit):
+		return
 	case n.Type == html.TextNode:
 		g.b.WriteString(n.Data)
 	case IsTemplate(n):

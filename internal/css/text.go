@@ -2,6 +2,7 @@ package css
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -16,7 +17,9 @@ type contains struct {
 
 func (s contains) matches(m *Matcher, n *html.Node) bool {
 	if s.own {
-		return strings.Contains(strings.ToLower(m.ownText(n)), s.text)
+		var own strings.Builder
+		m.lower(&own, m.ownText(n))
+		return strings.Contains(own.String(), s.text)
 	}
 	t := m.textOf(n, true)
 	if m.err != nil {
@@ -25,6 +28,22 @@ func (s contains) matches(m *Matcher, n *html.Node) bool {
 	start, end := m.span(t, n)
 	at := m.occurrences(t.all, s.text).from(t.all, start)
 	return at >= 0 && at+len(s.text) <= end
+}
+
+// lower appends a text in small letters, piece by piece, unless the work ends.
+func (m *Matcher) lower(to *strings.Builder, text string) {
+	const most = 64 << 10
+	for len(text) > 0 {
+		n := min(most, len(text))
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n++
+		}
+		if !m.spend(n / Unit) {
+			return
+		}
+		to.WriteString(strings.ToLower(text[:n]))
+		text = text[n:]
+	}
 }
 
 // ownText returns the text of the children of a node that are texts.

@@ -115,7 +115,10 @@ func isNumber(v any) bool {
 }
 
 func parseBoolean(s string) (bool, bool) {
-	switch strings.ToLower(strings.TrimSpace(s)) {
+	if s = strings.TrimSpace(s); len(s) > len("false") {
+		return false, false
+	}
+	switch strings.ToLower(s) {
 	case "true", "yes", "on", "1", "y", "t":
 		return true, true
 	case "false", "no", "off", "0", "n", "f":

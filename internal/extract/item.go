@@ -3,10 +3,11 @@ package extract
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/big"
+	"slices"
 	"strings"
 
-	"github.com/PuerkitoBio/goquery"
 	"github.com/antchfx/xmlquery"
 	"golang.org/x/net/html"
 
@@ -58,7 +59,7 @@ func (r *run) get(in item, get string) (string, error) {
 func (r *run) getText(in item, get string) (string, error) {
 	switch in.kind {
 	case itemNode:
-		return getNode(in.node, get, r.doc.URL)
+		return r.getNode(in.node, get)
 	case itemXML:
 		return getXML(in.xml, get), nil
 	case itemValue:
@@ -89,7 +90,7 @@ func (r *run) getPage(get string) (string, error) {
 	return "", nil // a document has no attributes
 }
 
-func getNode(n *html.Node, get, pageURL string) (string, error) {
+func (r *run) getNode(n *html.Node, get string) (string, error) {
 	if name, ok := strings.CutPrefix(get, "@"); ok {
 		return document.Attribute(n, name), nil
 	}
@@ -97,13 +98,40 @@ func getNode(n *html.Node, get, pageURL string) (string, error) {
 	case getRaw:
 		return document.RawText(n), nil
 	case getHTML:
-		return goquery.NewDocumentFromNode(n).Html()
+		return r.render(func(yield func(*html.Node) bool) {
+			for c := n.FirstChild; c != nil && yield(c); c = c.NextSibling {
+			}
+		})
 	case getOuter:
-		return goquery.OuterHtml(goquery.NewDocumentFromNode(n).Selection)
+		return r.render(slices.Values([]*html.Node{n}))
 	case getMarkdown:
-		return markdown(n, pageURL), nil
+		return markdown(n, r.doc.URL), nil
 	}
 	return document.TextOf(n), nil
+}
+
+// render writes nodes as HTML, and ends where the work does.
+func (r *run) render(nodes iter.Seq[*html.Node]) (string, error) {
+	var b strings.Builder
+	for n := range nodes {
+		if err := html.Render(spending{&b, r}, n); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+// spending is a writer that counts what is written as work.
+type spending struct {
+	to  *strings.Builder
+	run *run
+}
+
+func (w spending) Write(p []byte) (int, error) {
+	if err := w.run.spend(len(p) / bytesAWork); err != nil {
+		return 0, err
+	}
+	return w.to.Write(p)
 }
 
 func getXML(n *xmlquery.Node, get string) string {

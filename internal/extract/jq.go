@@ -153,7 +153,11 @@ func (r *run) selectJQ(v any, q *query, yield func(item) bool) error {
 		}
 		return r.spend(1 + len(found))
 	}
-	m := q.run(r, v)
+	return r.results(q, q.run(r, v), yield)
+}
+
+// results yields what an evaluation gives.
+func (r *run) results(q *query, m *meter, yield func(item) bool) error {
 	for {
 		m.again()
 		v, ok := m.results.Next()
@@ -190,7 +194,7 @@ func (r *run) weigh(v any) error {
 }
 
 func (r *run) weighPart(v any, depth int, left *int) error {
-	weight := 1
+	weight := 1 + digits(v)
 	if text, ok := v.(string); ok {
 		weight += len(text)
 	}

@@ -18,6 +18,7 @@ var guarded = func() map[string]string {
 		"touch":   {"length"},
 		"weigh":   {"tojson", "tostring", "format", "error"},
 		"number":  {"tonumber"},
+		"date":    {"strptime"},
 		"sum":     {"add"},
 	} {
 		for _, name := range names {
@@ -27,8 +28,13 @@ var guarded = func() map[string]string {
 	return of
 }()
 
-// guardedArguments are functions of which an argument is looked at before.
-var guardedArguments = map[string]string{"setpath": "path", "getpath": "path", "delpaths": "paths", "error": "weigh"}
+// guardedArguments are functions of which the first argument is looked at before.
+var guardedArguments = map[string]string{
+	"setpath": "path", "getpath": "readPath", "delpaths": "paths", "error": "weigh", "strptime": "date", "strftime": "date",
+}
+
+// ofInput are guards that look at the input of a function as well.
+var ofInput = map[string]bool{"path": true, "paths": true}
 
 // operators are what is put for an operator. __l and __r are its operands.
 var operators = map[gojq.Operator]string{
@@ -56,7 +62,7 @@ var operators = map[gojq.Operator]string{
 // assignment is an assignment to __l whose paths are looked at before, and what it
 // makes behind.
 func assignment(text string) string {
-	return "reduce path(__l) as $__p ([]; _m_step($__meter; $__p)) as $__paths | " + text + " | _m_settle($__meter; $__paths)"
+	return ". as $__v | reduce path(__l) as $__p ([]; _m_step($__meter; $__p; $__v)) as $__paths | " + text + " | _m_settle($__meter; $__paths)"
 }
 
 // bind puts what counts and guards at all places of a parsed expression where a
@@ -138,28 +144,54 @@ func bindTerm(t *gojq.Term) {
 		q = pipe(metering("touch"), q)
 	case gojq.TermTypeObject, gojq.TermTypeArray:
 		q = pipe(q, metering("keep"))
+	case gojq.TermTypeReduce:
+		q = boundReduce(start.Reduce)
 	default:
 		return
 	}
 	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: q, SuffixList: t.SuffixList}
 }
 
+// boundReduce makes "reduce … (…; enter | update | leave)".
+func boundReduce(r *gojq.Reduce) *gojq.Query {
+	update := filled("_m_enter($__meter; $__loop) | __u | _m_leave($__meter; $__loop)", map[string]*gojq.Query{"__u": r.Update})
+	made := &gojq.Reduce{Query: r.Query, Patterns: r.Patterns, Start: r.Start, Update: update}
+	whole := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeReduce, Reduce: made}}
+	return filled("_m_loop($__meter) as $__loop | __r", map[string]*gojq.Query{"__r": whole})
+}
+
 // boundFunction is nil for a function that needs nothing.
 func boundFunction(f *gojq.Func) *gojq.Query {
-	if guard := guardedArguments[f.Name]; guard != "" && len(f.Args) > 0 {
-		f = &gojq.Func{Name: f.Name, Args: append([]*gojq.Query{pipe(f.Args[0], metering(guard))}, f.Args[1:]...)}
-		made := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: f}}
-		if f.Name == "delpaths" || f.Name == "setpath" {
-			return pipe(made, metering("keep"))
-		}
-		return made
+	argument, input := guardedArguments[f.Name], guarded[f.Name]
+	switch {
+	case len(f.Args) == 0 || f.Name == "join":
+		argument = ""
+	case f.Name != "format" && f.Name != "strptime":
+		input = ""
 	}
-	guard := guarded[f.Name]
-	if guard == "" || len(f.Args) > 0 && f.Name != "format" {
+	if argument == "" && input == "" {
 		return nil
 	}
+	if argument != "" {
+		f = &gojq.Func{Name: f.Name, Args: append([]*gojq.Query{guardedArgument(f.Args[0], argument)}, f.Args[1:]...)}
+	}
 	made := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: f}}
-	return pipe(metering(guard), pipe(made, metering("keep")))
+	if f.Name == "getpath" || f.Name == "error" && argument != "" {
+		return made
+	}
+	made = pipe(made, metering("keep"))
+	if input != "" {
+		made = pipe(metering(input), made)
+	}
+	return made
+}
+
+// guardedArgument makes "argument | guard", or ". as $__v | argument | guard($__v)".
+func guardedArgument(q *gojq.Query, guard string) *gojq.Query {
+	if !ofInput[guard] {
+		return pipe(q, metering(guard))
+	}
+	return filled(". as $__v | __q | "+meteredPrefix+guard+"($__meter; $__v)", map[string]*gojq.Query{"__q": q})
 }
 
 // bindSuffixes makes "(.a | iterate)[]" of ".a[]", and the same of slices and

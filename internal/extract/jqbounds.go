@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -17,18 +18,24 @@ var metered = map[string]struct {
 	args int
 	do   func(m *meter, v any, args []any) any
 }{
+	// What is around the update of a "reduce".
+	"loop":  {0, func(m *meter, _ any, _ []any) any { return m.result(new(loop), nil) }},
+	"enter": {1, func(m *meter, v any, args []any) any { return m.enter(args[0].(*loop), v) }},
+	"leave": {1, func(m *meter, v any, args []any) any { return m.leave(args[0].(*loop), v) }},
 	// What looks at a value before the interpreter's function gets it.
-	"text":    {0, func(m *meter, v any, _ []any) any { return m.guard(v, maxTextJQ) }},
-	"explode": {0, func(m *meter, v any, _ []any) any { return m.guard(v, maxTextExplodeJQ) }},
-	"number":  {0, func(m *meter, v any, _ []any) any { return m.guard(v, document.MaxDigits) }},
-	"weigh":   {0, func(m *meter, v any, _ []any) any { return m.weigh(v) }},
-	"sum":     {0, func(m *meter, v any, _ []any) any { return m.sum(v) }},
-	"touch":   {0, func(m *meter, v any, _ []any) any { return m.touch(v) }},
-	"iterate": {0, func(m *meter, v any, _ []any) any { return m.iterate(v) }},
-	"place":   {0, func(m *meter, v any, _ []any) any { return m.place(v) }},
-	"path":    {0, func(m *meter, v any, _ []any) any { return m.result(v, path(v)) }},
-	"paths":   {0, func(m *meter, v any, _ []any) any { return m.paths(v) }},
-	"step":    {1, func(m *meter, v any, args []any) any { return m.step(v, args[0]) }},
+	"text":     {0, func(m *meter, v any, _ []any) any { return m.guard(v, maxTextJQ) }},
+	"explode":  {0, func(m *meter, v any, _ []any) any { return m.guard(v, maxTextExplodeJQ) }},
+	"number":   {0, func(m *meter, v any, _ []any) any { return m.guard(v, document.MaxDigits) }},
+	"date":     {0, func(m *meter, v any, _ []any) any { return m.guard(v, maxTextDateJQ) }},
+	"weigh":    {0, func(m *meter, v any, _ []any) any { return m.weigh(v) }},
+	"sum":      {0, func(m *meter, v any, _ []any) any { return m.sum(v) }},
+	"touch":    {0, func(m *meter, v any, _ []any) any { return m.touch(v) }},
+	"iterate":  {0, func(m *meter, v any, _ []any) any { return m.iterate(v) }},
+	"place":    {0, func(m *meter, v any, _ []any) any { return m.place(v) }},
+	"readPath": {0, func(m *meter, v any, _ []any) any { return m.result(v, path(v)) }},
+	"path":     {1, func(m *meter, v any, args []any) any { return m.result(v, pathIn(args[0], v)) }},
+	"paths":    {1, func(m *meter, v any, args []any) any { return m.paths(args[0], v) }},
+	"step":     {2, func(m *meter, v any, args []any) any { return m.step(v, args[0], args[1]) }},
 	// What counts what was made.
 	"keep":    {0, func(m *meter, v any, _ []any) any { return m.keep(v) }},
 	"keepAll": {0, func(m *meter, v any, _ []any) any { m.keepAll(v); return m.result(v, nil) }},
@@ -115,13 +122,13 @@ func fewMembers(v any) error {
 
 // weigh returns a value that is not too large with all within it.
 func (m *meter) weigh(v any) any {
-	left := maxTextJQ
+	left := maxTextWeighedJQ
 	err := fewMembers(v)
 	if err == nil {
 		err = m.run.weighPart(v, maxValueDepth, &left)
 	}
 	if left < 0 {
-		err = tooLarge("the bytes and values that a function is given are at least", maxTextJQ-left, maxTextJQ)
+		err = tooLarge("the bytes and values that a function is given are at least", maxTextWeighedJQ-left, maxTextWeighedJQ)
 	}
 	return m.result(v, err)
 }
@@ -144,9 +151,25 @@ func (m *meter) sum(v any) any {
 			lists += len(e)
 		case map[string]any:
 			objects += len(e)
+		default:
+			texts += bytesASum + digits(e)
 		}
 	}
 	return m.result(v, bounded(texts, lists, objects))
+}
+
+// bytesASum is how many bytes of a text are copied while a number is added.
+const bytesASum = 32
+
+// digits is about how many a number has, where that may be many.
+func digits(v any) int {
+	switch v := v.(type) {
+	case json.Number:
+		return len(v)
+	case *big.Int:
+		return v.BitLen() / 3
+	}
+	return 0
 }
 
 // bounded refuses what is made of so many bytes or members.
@@ -165,26 +188,23 @@ func bounded(texts, lists, objects int) error {
 
 // iterate counts what the interpreter takes to go through the members of a value.
 func (m *meter) iterate(v any) any {
-	switch list := v.(type) {
-	case []any:
+	if list, ok := v.([]any); ok {
 		m.work(len(list) / bytesAWork)
 		if m.most == maxRecursive { // whose calls may all be within each other
-			m.made += sizeMember * len(list)
-			if m.made > maxMadeJQ {
-				m.forget()
-			}
+			m.make(sizeMember * len(list))
 		}
-	case map[string]any:
-		return m.result(v, fewMembers(v))
 	}
-	return m.result(v, nil)
+	return m.result(v, fewMembers(v))
 }
 
 // touch counts what the interpreter takes to count the characters of a text.
 func (m *meter) touch(v any) any {
-	if text, ok := v.(string); ok {
-		m.work(len(text) / bytesAWork)
-		m.longest = max(m.longest, len(text))
+	switch v := v.(type) {
+	case string:
+		m.work(len(v) / bytesAWork)
+		m.longest = max(m.longest, len(v))
+	case []any:
+		m.largest = max(m.largest, len(v))
 	}
 	return m.result(v, nil)
 }
@@ -193,6 +213,9 @@ func (m *meter) touch(v any) any {
 // again, for each that an expression gives.
 func (m *meter) place(v any) any {
 	m.work(m.longest / bytesAWork)
+	if _, ok := v.([]any); ok && m.largest > maxListJQ {
+		return tooLarge("the members of a list that another is looked for in are", m.largest, maxListJQ)
+	}
 	return m.result(v, place(v))
 }
 
@@ -313,14 +336,32 @@ func path(v any) error {
 	return nil
 }
 
+// pathIn refuses what path does, and where the objects that are copied on the path,
+// from a value on, have too many members.
+func pathIn(from, v any) error {
+	if err := path(v); err != nil {
+		return err
+	}
+	list, _ := v.([]any)
+	for _, at := range list {
+		if object, ok := from.(map[string]any); ok {
+			if err := fewMembers(object); err != nil {
+				return err
+			}
+		}
+		from = memberOf(from, at)
+	}
+	return nil
+}
+
 // paths returns paths in the order in which they are deleted.
-func (m *meter) paths(v any) any {
+func (m *meter) paths(from, v any) any {
 	list, _ := v.([]any)
 	if len(list) > maxPathsJQ {
 		return tooLarge("the paths that are deleted are", len(list), maxPathsJQ)
 	}
 	for _, p := range list {
-		if err := path(p); err != nil {
+		if err := pathIn(from, p); err != nil {
 			return err
 		}
 	}
@@ -330,9 +371,9 @@ func (m *meter) paths(v any) any {
 	return m.sort(v, v)
 }
 
-// step adds a path to those that an assignment sets.
-func (m *meter) step(v, p any) any {
-	if err := path(p); err != nil {
+// step adds a path to those that an assignment sets in a value.
+func (m *meter) step(v, p, in any) any {
+	if err := pathIn(in, p); err != nil {
 		return err
 	}
 	m.work(1)

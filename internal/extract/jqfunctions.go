@@ -208,9 +208,9 @@ func (m *meter) indices(v, part any) any {
 	found := []any{}
 	err := m.places("indices", v, part, func(i int) bool {
 		found = append(found, i)
-		return m.work(1)
+		return len(found) <= maxListJQ && m.work(1)
 	})
-	return m.result(m.keep(found), err)
+	return m.result(m.keep(found), firstError(err, fewMembers(found)))
 }
 
 func (m *meter) index(v, part any) any {
@@ -282,6 +282,7 @@ func (m *meter) join(v, by any) any {
 			err = notFor("join", v)
 		default:
 			var b []byte
+			m.work(digits(v))
 			b, err = gojq.Marshal(v)
 			text.Write(b)
 		}

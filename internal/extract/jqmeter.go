@@ -3,10 +3,6 @@ package extract
 import (
 	"context"
 	"fmt"
-	"reflect"
-	"runtime"
-	"unsafe"
-	"weak"
 
 	"github.com/itchyny/gojq"
 )
@@ -19,18 +15,20 @@ const (
 	// maxRecursive is the same of an expression that defines a function which calls
 	// itself: there, each may leave a hundred bytes behind, until the calls return.
 	maxRecursive = 3_000_000
-	// maxMadeJQ is how many bytes the values may take that one evaluation makes and
-	// keeps.
+	// maxMadeJQ is how many bytes the values may take that one evaluation makes,
+	// without those that a "reduce" has replaced.
 	maxMadeJQ = 256 << 20
-	// maxTextJQ, maxTextRegexJQ, maxTextExplodeJQ and maxTextParseJQ are the largest texts, in bytes,
-	// that functions are given; maxListJQ and maxObjectJQ are the most members of
-	// lists and objects. The interpreter goes through these in one piece, which must
-	// take less than 100 ms.
+	// These are the largest texts, in bytes, that functions are given, and the most
+	// members of lists and objects. The interpreter goes through these in one piece,
+	// which takes less than 100 ms (TestPiecesOfJQAreShort).
 	maxTextJQ        = 8 << 20
+	maxTextWeighedJQ = 2 << 20 // with all values in it, where a text is made of it
+	maxTextExplodeJQ = 1 << 20
+	maxTextParseJQ   = 1 << 20
 	maxTextRegexJQ   = 64 << 10
-	maxTextExplodeJQ = 2 << 20
-	maxTextParseJQ   = 4 << 20
-	maxListJQ        = 1_000_000
+	maxPatternJQ     = 4 << 10 // of a regular expression
+	maxTextDateJQ    = 1 << 10
+	maxListJQ        = 500_000
 	maxObjectJQ      = 100_000
 	// maxPairsJQ is how many members of two lists may be compared with each other by
 	// an operator.
@@ -39,9 +37,9 @@ const (
 	maxIndexJQ = maxListJQ
 	// maxPathsJQ is how many paths may be deleted at once.
 	maxPathsJQ = 100_000
-	// maxNumberJQ is the size of the whole numbers that are computed, in bytes: more
-	// digits take quadratic time.
-	maxNumberJQ = 4 << 10
+	// maxNumberJQ is the size of the whole numbers that are computed, in bytes: some
+	// 1200 digits. Many functions write a number out, in quadratic time.
+	maxNumberJQ = 512
 )
 
 var errMadeJQ = fmt.Errorf("%w: an expression of jq makes values of more than %d MiB", errBound, maxMadeJQ>>20)
@@ -60,15 +58,9 @@ type meter struct {
 	results  gojq.Iter
 	patterns *patterns // of the expression
 	longest  int       // text that a member was taken of, in bytes
+	largest  int       // list that a member was taken of, in members
 
-	made int         // bytes of the values that were made, but those known to be gone
-	kept []madeValue // the large ones of them
-}
-
-// madeValue is a value that may be gone.
-type madeValue struct {
-	at   weak.Pointer[byte]
-	size int
+	made int // bytes of the values that were made, but those known to be gone
 }
 
 var isDone = func() chan struct{} {
@@ -114,8 +106,6 @@ const (
 	sizeName   = 80  // of another member of an object
 	// bytesAWork is how many bytes that are made are a unit of work.
 	bytesAWork = 16
-	// largeMade is the size from where on it is worth looking whether a value is gone.
-	largeMade = 4 << 10
 )
 
 // sizeMade is what a value takes, without what its members do.
@@ -138,47 +128,69 @@ func (m *meter) keep(v any) any {
 	if size == 0 {
 		return v
 	}
-	if size >= largeMade {
-		m.kept = append(m.kept, madeValue{weak.Make(addressOf(v)), size})
-	}
-	m.made += size
-	if m.work(size/bytesAWork) && m.made > maxMadeJQ {
-		m.forget()
-	}
-	if m.err != nil {
+	m.make(size)
+	if m.work(size / bytesAWork); m.err != nil {
 		return m.err
 	}
 	return v
 }
 
-// forget takes off what of the values is gone. An expression that adds to a text or
-// list in a loop makes many, and keeps one.
-func (m *meter) forget() {
-	runtime.GC()
-	kept := m.kept[:0]
-	for _, v := range m.kept {
-		if v.at.Value() != nil {
-			kept = append(kept, v)
-		} else {
-			m.made -= v.size
-		}
-	}
-	clear(m.kept[len(kept):])
-	m.kept = kept
-	const worthwhile = maxMadeJQ / 4 * 3 // else the next time comes at once
-	if m.made > worthwhile {
+// make counts bytes that were made.
+func (m *meter) make(size int) {
+	if m.made += size; m.made > maxMadeJQ && m.err == nil {
 		m.err = errMadeJQ
 	}
 }
 
-// addressOf returns where a text, list or object, which is not empty, is in memory.
-func addressOf(v any) *byte {
+// loop is one evaluation of a "reduce". Values have no places that others could be
+// put in, so of all that its update makes nothing is left but what is in its state:
+// the rest is taken off again. An expression that adds to a text or a list makes
+// many of them, and keeps one.
+type loop struct {
+	made   int // bytes that its update made, and has not lost
+	before int // what the meter had when the update began
+	next   int // made, from where on it is worth looking how large the state is
+}
+
+// worthwhile is how much a loop makes before its state is looked at, in bytes.
+const worthwhile = 8 << 20
+
+// enter is before an update of a loop.
+func (m *meter) enter(l *loop, v any) any {
+	l.before = m.made
+	return m.result(v, nil)
+}
+
+// leave is behind an update, with the new state.
+func (m *meter) leave(l *loop, v any) any {
+	l.made += m.made - l.before
+	if l.made > max(l.next, worthwhile) {
+		left := l.made
+		m.weighMade(v, &left)
+		m.made -= max(left, 0)
+		l.made -= max(left, 0)
+		l.next = 2 * l.made
+	}
+	l.before = m.made
+	return m.result(v, nil)
+}
+
+// weighMade takes from left what a value takes with all within it, until there is no
+// more.
+func (m *meter) weighMade(v any, left *int) {
+	if *left -= sizeMade(v); *left < 0 || !m.work(1) {
+		return
+	}
 	switch v := v.(type) {
-	case string:
-		return unsafe.StringData(v) //nolint:gosec // a weak pointer is made of it, nothing is read
 	case []any:
-		return (*byte)(unsafe.Pointer(unsafe.SliceData(v))) //nolint:gosec // as above
-	default:
-		return (*byte)(reflect.ValueOf(v).UnsafePointer()) //nolint:gosec // as above
+		for i := 0; i < len(v) && *left >= 0 && m.err == nil; i++ {
+			m.weighMade(v[i], left)
+		}
+	case map[string]any:
+		for _, e := range v {
+			if m.weighMade(e, left); *left < 0 {
+				break
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/itchyny/gojq"
+
+	"seine/internal/document"
 )
 
 // What is put around an expression changes nothing of what it says: the plain
@@ -102,45 +105,69 @@ func outcome(t *testing.T, values gojq.Iter, m *meter) string {
 	return b.String()
 }
 
-// What a page of 4 MiB can make of an expression is counted and ends by that, at
-// once or soon: in a function that takes a large value in one piece, in what it
-// makes, or in the calls of functions. None of it takes the memory of a machine.
+// near is how much is left of a bound when an evaluation begins, so that it comes
+// to the bound soon.
+func (m *meter) near(reason string) {
+	switch reason {
+	case "looked at":
+		m.run.work = MaxWork - 1<<16
+	case "256 MiB":
+		m.made = maxMadeJQ - 4<<20
+	case "instructions":
+		m.most = 1 << 16
+	}
+}
+
+// What a page can make of an expression is counted and ends by that, at once or
+// soon: in a function that takes a large value in one piece, in what it makes, or in
+// the calls of functions. Until then it takes no more memory than is counted.
 func TestBombsOfJQEndByCount(t *testing.T) {
-	const size = 4 << 20
-	numbers := "[" + strings.Repeat("1,", size/2-2) + "1]"
-	text := `"` + strings.Repeat("a", size-3) + `"`
-	pair := "[[" + strings.Repeat("1,", size/4-3) + "1],[" + strings.Repeat("2,", size/4-3) + "2]]"
-	rows := "[" + strings.Repeat("[1],", size/4-2000) + "[" + strings.Repeat("1,", 1000) + "1]]"
+	const size = 3 << 20 / 2
+	text := `"` + strings.Repeat("a", size) + `"`
+	many := "[" + strings.Repeat("1,", maxListJQ) + "1]"
+	numbers := "[" + strings.Repeat("1,", maxListJQ/2) + "1]"
+	pair := "[" + numbers + "," + numbers + "]"
+	rows := "[" + strings.Repeat("[1],", 2000) + "[" + strings.Repeat("1,", 1000) + "1]]"
+	digits := "[" + strings.Repeat("9", document.MaxDigits) + "," + strings.Repeat("9", document.MaxDigits) + "]"
 	wide := func() string {
 		var b strings.Builder
-		for i := range 200_000 {
+		for i := range maxObjectJQ + 10 {
 			fmt.Fprintf(&b, `"%x":1,`, i*7919)
 		}
 		return "{" + b.String() + `"":1}`
 	}()
 	const graph = "reduce range(60) as $i (0; [.,.]) | "
 	for _, tt := range []struct{ jq, body, reason string }{
-		{".[0][60000:] + [7] | contains([range(2000) | 7])", pair, "looked at"},
-		{".[0] as $a | $a | indices($a[1:500000] + [2])", pair, "looked at"},
-		{".[0:2097152] as $a | rindex($a)", text, "looked at"},
-		{". as $a | .[0][$a[1][1:10]]", pair, "an index"},
+		{".[0][200000:] + [7] | contains([range(2000) | 7])", pair, "looked at"},
+		{".[0] as $a | $a | indices($a[1:100000] + [2])", pair, "looked at"},
+		{".[0:1000000] as $a | rindex($a)", text, "looked at"},
+		{". as $a | .[0][$a[1][1:10]]", pair, "an index"}, {". as $a | .[[1]]", many, "another is looked for"},
 		{"transpose", rows, "transpose"},
 		{`. / ""`, text, "split"}, {`split("")`, text, "split"}, {`. /= ""`, text, "split"},
-		{"explode", text, "given"}, {"tonumber", `"` + strings.Repeat("9", 2000) + `"`, "given"}, {`test("a")`, text, "given"},
+		{"explode", text, "given"}, {"tonumber", `"` + strings.Repeat("9", 2000) + `"`, "given"}, {`test("a")`, text, "given"}, {"fromjson", strings.Replace(text, "a", text[1:size], 1), "given"},
 		{`[range(1000) as $i | . + "x"]`, text, "256 MiB"}, {"[range(1000) as $i | ascii_upcase]", text, "256 MiB"},
 		{`[range(1000) as $i | "\(.)x"]`, text, "256 MiB"}, {"[range(1000) as $i | @base64]", text, "256 MiB"},
 		{`[range(1000) as $i | {"\(.)x": 1}]`, text, "256 MiB"}, {`[range(1000) as $i | @uri "\(.)x"]`, text, "256 MiB"},
-		{"[range(1000) as $i | .[60000:] + [1]]", pair[1 : size/2-2], "256 MiB"},
-		{"[range(1000) | [] | .[999999] = 1]", "1", "256 MiB"}, {"[range(1000) | {a:[]} | .a[999999] = 1]", "1", "256 MiB"},
-		{"[range(1000) as $i | .[0] = $i]", pair[1 : size/2-2], "256 MiB"}, {"[range(1000) as $i | .[0] += $i]", pair[1 : size/2-2], "256 MiB"},
+		{"[range(1000) as $i | .[60000:] + [1]]", numbers, "256 MiB"},
+		{"[range(1000) | [] | .[99999] = 1]", "1", "256 MiB"}, {"[range(1000) | {a:[]} | .a[99999] = 1]", "1", "256 MiB"},
+		{"[range(1000) as $i | .[0] = $i]", numbers, "256 MiB"}, {"[range(1000) as $i | .[0] += $i]", numbers, "256 MiB"},
+		{"reduce range(1000) as $i ([]; . + [[range(100000)]])", "1", "256 MiB"}, {`. as $t | reduce range(1000) as $i ({}; .["\($i)"] = $t + "x")`, text, "256 MiB"},
+		{"[foreach range(1000) as $i (.; . + \"x\")]", text, "256 MiB"},
 		{".[100000000] = 1", "[]", "index of a member"}, {"setpath([100000000]; 1)", "[]", "index of a member"}, {"setpath([range(2000)]; 1)", "1", "a path"},
+		{".a = 1", wide, "given"}, {`setpath(["a"]; 1)`, wide, "given"}, {`del(.["1eef"])`, wide, "given"}, {".[0].a |= 1", "[" + wide + "]", "given"},
 
 		{graph + "tojson", "1", "given"}, {graph + `"\(.)"`, "1", "given"}, {graph + "@html", "1", "given"}, {graph + "error", "1", "given"},
 		{graph + ". == [.[0], [.[1]]]", "1", "looked at"}, {graph + "flatten", "1", "made"}, {graph + "contains(reduce range(60) as $i (1; [.]))", "1", "looked at"},
-		{"reduce range(60) as $i (0; {a: ., b: .}) | . * .", "1", "given"},
-		{"keys", wide, "given"}, {"[.[]]", wide, "given"}, {"add", numbers, "given"}, {"reverse", numbers, "given"}, {"@csv", numbers, "given"}, {"del(.[range(200000)])", numbers, "deleted"},
+		{"reduce range(60) as $i (0; {a: ., b: .}) | . * .", "1", "given"}, {"reduce range(60) as $i (0; [., .])", "1", "larger than"},
+		{"keys", wide, "given"}, {"[.[]]", wide, "given"}, {"[.[] | 1]", many, "given"}, {"add", many, "given"}, {"reverse", many, "given"}, {"@csv", many, "given"}, {"indices(1)", many, "given"},
+		{"[.[0] as $n | range(3000) | $n] | tojson", digits, "given"}, {"[.[0] as $n | range(10000) | $n] | add", digits, "makes"}, {".[0] * .[1] * .[0]", digits, "makes"},
+		{"del(.[range(100001)])", numbers, "deleted"}, {". as $f | 0 | strftime($f)", text, "given"}, {`strptime("%Y")`, text, "given"}, {"fromdate", text, "given"},
+		{". as $r | 1 | tostring | test($r)", text, "regular expression"}, {`test("((a{10}){10}" + . + "){9}")`, `"` + strings.Repeat("b{30}", 100) + `"`, "too large"}, {`test(.[0:3000] + "{900}")`, text, "given"},
+		{". as $r | \"a\" | test($r[0:3000] | \"(\\(.)){900}\")", text, "too large"},
 		{"reduce range(1e9) as $i (3; . * .)", "1", "makes"}, {"reduce range(1e9) as $i (1; . + .)", "1", "makes"}, {`reduce range(40) as $i ("x"; "\(.)\(.)")`, "1", "given"},
-		{"def f: 1 + f; f", "1", "instructions"}, {"def f: f, .; f", "1", "instructions"}, {"def f: [f]; f", "1", "instructions"}, {"def f: .[] as $x | f; f", numbers, "256 MiB"},
+		{`reduce range(40) as $i ("x"; . + .)`, "1", "makes"}, {"reduce range(40) as $i ([1]; . + .)", "1", "makes"}, {`reduce range(40) as $i ({a: "x"}; .a += .a)`, "1", "makes"},
+		{`"xxxxxxxxxx" * 100000000`, "1", "makes would be 1000000000"}, {`100000000 * "xxxxxxxxxx"`, "1", "makes"}, {`"x" as $x | $x | . *= 1e9`, "1", "makes"}, {".[0] - .[1]", pair, "makes"},
+		{"[range(1e9)]", "1", "instructions"}, {"def f: 1 + f; f", "1", "instructions"}, {"def f: f, .; f", "1", "instructions"}, {"def f: [f]; f", "1", "instructions"}, {"def f: .[] as $x | f; f", numbers, "256 MiB"},
 		{`[match("` + strings.Repeat("(a?)", 100) + `"; "g")]`, `"` + strings.Repeat("ab", 32767) + `"`, "256 MiB"},
 		{`[match("a(?:.*z)?"; "g")]`, `"` + strings.Repeat("a", 65535) + `"`, "looked at"},
 		{"[range(1e9) as $i | .[$i:$i + 1]]", text, "looked at"}, {"[.[range(1e9):]]", text, "looked at"}, {"[range(1e9) as $i | length]", text, "looked at"},
@@ -158,26 +185,141 @@ func TestBombsOfJQEndByCount(t *testing.T) {
 			}
 			r := newRun(t.Context(), doc)
 			r.target = new(target)
-			if tt.reason == "looked at" {
-				r.work = MaxWork - 1<<24 // or it takes minutes to run all
-			}
-			runtime.GC()
+			m := q.run(r, v)
+			m.near(tt.reason)
+			began := m.made
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err = r.selectJQ(v, q, func(item) bool { return true })
+			err = r.results(q, m, func(item) bool { return true })
 			runtime.ReadMemStats(&after)
-			reasonable := false
-			for _, reason := range strings.Split(tt.reason, "|") {
-				reasonable = reasonable || err != nil && strings.Contains(err.Error(), reason)
-			}
-			if !reasonable || !errors.Is(err, errBound) {
+			if err == nil || !errors.Is(err, errBound) || !strings.Contains(err.Error(), tt.reason) {
 				t.Errorf("error %v, notes %v", err, r.result.Notes)
 			}
-			if took := int64(after.Sys-before.Sys) >> 20; took > 1000 {
-				t.Errorf("took %d MiB of the system's memory", took)
+			const aside = 64 << 20 // what makes no value: the interpreter's stacks, compiled expressions
+			if made, counted := after.TotalAlloc-before.TotalAlloc, m.made-began; made > uint64(4*counted+aside) {
+				t.Errorf("%d KiB were allocated, %d KiB counted", made>>10, counted>>10)
 			}
 		})
 	}
+}
+
+// largest are expressions, and the largest values that their functions take in one
+// piece, or nearly.
+var largest = []struct {
+	jq   string
+	body func() string
+}{
+	{"ascii_downcase", textOf("aB", maxTextJQ)}, {"ltrimstr(\"a\") | trim", textOf(" ", maxTextJQ)}, {`. + "x"`, textOf("x", maxTextJQ-1)}, {`. * 2`, textOf("x", maxTextJQ/2)},
+	{"explode", textOf("ab", maxTextExplodeJQ)}, {"tojson", textOf(`\u0001`, 6*maxTextWeighedJQ-6)}, {"@html", textOf("<", maxTextWeighedJQ-1)}, {"@uri", textOf("<", maxTextWeighedJQ-1)}, {"@sh", textOf("'", maxTextWeighedJQ-1)},
+	{"@base64", textOf("a", maxTextWeighedJQ-1)}, {`"\(.)"`, textOf("a", maxTextWeighedJQ-1)}, {"length", textOf("é", 2*maxTextJQ)}, {".[1:]", textOf("é", 2*maxTextJQ)},
+	{`split(",")`, textOf("a,", 2*maxListJQ)}, {"fromjson", func() string { return `"` + listOf("[]", maxTextParseJQ/3-1)() + `"` }},
+	{"reverse", listOf("1", maxListJQ)}, {"keys", listOf("1", maxListJQ)}, {".[]", listOf("1", maxListJQ)}, {"implode", listOf("65", maxListJQ)}, {"add", listOf(`"abc"`, maxListJQ)}, {"add", listOf("1.5", maxTextJQ/(bytesASum+3))},
+	{"add", listOf("[1]", maxListJQ)}, {"add", listOf(`{"a":1}`, maxObjectJQ)}, {"@csv", listOf("1.5", maxListJQ)}, {"tojson", listOf("1.234567e-10", maxTextWeighedJQ/13-1)}, {". + [1]", listOf("1", maxListJQ-1)},
+	{".[0] = 2", listOf("1", maxListJQ)}, {"sort", listOf("1", maxListJQ)}, {"transpose", listOf("[1]", maxListJQ/3)}, {"indices(1)", listOf("1", maxListJQ)}, {"flatten", listOf("[1]", maxListJQ)},
+	{"keys", wideOf(maxObjectJQ - 1)}, {".[]", wideOf(maxObjectJQ - 1)}, {"tojson", wideOf(maxObjectJQ - 1)}, {".a = 1", wideOf(maxObjectJQ - 1)}, {". + {a: 1}", wideOf(maxObjectJQ - 1)}, {"to_entries", wideOf(maxObjectJQ - 1)}, {"del(.[])", wideOf(maxObjectJQ / 2)},
+	{`. as $r | "x" * 2000 | test($r)`, func() string { return `"` + strings.Repeat("x?", maxSizeRegexJQ/4-1)[:maxPatternJQ-2] + `y"` }}, {`test("(abcdefg?){500}z")`, textOf("abcdef", maxTextRegexJQ)},
+	{`gsub("a"; "b")`, textOf("a", 2000)},
+}
+
+func textOf(part string, size int) func() string {
+	return func() string { return `"` + strings.Repeat(part, size/len(part)) + `"` }
+}
+
+func listOf(part string, n int) func() string {
+	return func() string { return "[" + strings.Repeat(part+",", n-1) + part + "]" }
+}
+
+func wideOf(n int) func() string {
+	return func() string {
+		var b strings.Builder
+		for i := range n - 1 {
+			fmt.Fprintf(&b, `"%x":1,`, i*7919)
+		}
+		return "{" + b.String() + `"z":1}`
+	}
+}
+
+// Between two looks at the context, what a function makes of the largest value that
+// it takes is so little that it takes no more than a part of 100 ms, on a machine
+// that allocates a gigabyte in a second.
+func TestPiecesOfJQAreShort(t *testing.T) {
+	for _, tt := range largest {
+		q, err := compileJQ(tt.jq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := page("application/json", tt.body())
+		v, err := doc.JSON()
+		if err != nil {
+			t.Fatalf("%s: %v", tt.jq, err)
+		}
+		checkPieces(t, tt.jq, doc, func(r *run) error { return r.results(q, q.run(r, v), func(item) bool { return true }) })
+	}
+}
+
+// checkPieces fails where much is allocated between two looks at the context.
+func checkPieces(t *testing.T, name string, doc *document.Document, do func(r *run) error) {
+	t.Helper()
+	ctx := &allocations{Context: t.Context()}
+	r := newRun(ctx, doc)
+	r.target = new(target)
+	ctx.begin()
+	err := do(r)
+	if ctx.look(); err != nil || len(r.result.Notes) > 0 {
+		t.Errorf("%s: %v, %v", name, err, r.result.Notes)
+	}
+	if most := uint64(96 << 20); ctx.worst > most {
+		t.Errorf("%s of %.20s… allocates %d MiB in one piece", name, doc.Body(), ctx.worst>>20)
+	}
+}
+
+// The same of XPath.
+func TestPiecesOfXPathAreShort(t *testing.T) {
+	doc := page(htmlType, "<p>"+strings.Repeat("É a", maxTextXPath/4-1)+strings.Repeat("<b>1</b>", 20_000))
+	root, err := doc.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"string-length(normalize-space(//p/text()))", "string-length(translate(//p/text(), 'É', 'e'))", "string-length(lower-case(//p/text()))", "string-length(concat(//p/text(), //p/text()))",
+		"substring-before(//p/text(), 'zz')", "string-length(substring(//p/text(), 5))", "number(//p/text())", "count(//b | //p)", "sum(//b)", "reverse(//b)", "string-join(//b, ',')", "count(//b[matches(., '(a|b)*c')])",
+	} {
+		x, err := compileXPath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkPieces(t, text, doc, func(r *run) error {
+			err := r.selectXPath(nodeItem(root), x, func(item) bool { return true })
+			if errors.Is(err, errSteps) {
+				return nil
+			}
+			return err
+		})
+	}
+}
+
+// allocations counts what is allocated between two looks at a context.
+type allocations struct {
+	context.Context
+	last, worst uint64
+}
+
+func allocated() uint64 {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.TotalAlloc
+}
+
+func (c *allocations) begin() { c.last = allocated() }
+
+func (c *allocations) look() {
+	c.worst = max(c.worst, allocated()-c.last)
+	c.begin()
+}
+
+func (c *allocations) Err() error {
+	c.look()
+	return nil
 }
 
 // A text or a list that grows in a loop is one that is kept, however many were made.

@@ -83,6 +83,8 @@ def sub($re; str; $flags):
 def sub($re; str): sub($re; str; null);
 def gsub($re; str; $flags): sub($re; str; $flags + "g");
 def gsub($re; str): sub($re; str; "g");
+def fromdateiso8601: strptime("%Y-%m-%dT%H:%M:%S%z") | mktime;
+def fromdate: fromdateiso8601;
 def INDEX(stream; f): reduce stream as $row ({}; .[$row | f | tostring] = $row);
 def INDEX(f): INDEX(.[]; f);
 def JOIN($idx; f): [.[] | [., $idx[f]]];

@@ -1,10 +1,13 @@
 package extract
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"seine/internal/steady"
 )
 
 // patterns are the regular expressions of a query, by text. Those of a page are
@@ -15,6 +18,10 @@ type patterns struct {
 }
 
 const maxPatternsJQ = 100
+
+// maxSizeRegexJQ is how many instructions one of them may have. It is compiled in
+// one piece.
+const maxSizeRegexJQ = 10_000
 
 func (p *patterns) get(text, flags string) (*pattern, error) {
 	if strings.Trim(flags, "gim") != "" {
@@ -31,7 +38,14 @@ func (p *patterns) get(text, flags string) (*pattern, error) {
 	if known := p.known[text]; known != nil {
 		return known, nil
 	}
-	made, err := compilePattern(text)
+	regex, err := steady.CompileSmall(text, maxSizeRegexJQ)
+	if errors.Is(err, steady.ErrLarge) {
+		return nil, fmt.Errorf("%w: %w", errBound, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("invalid regular expression %q: %w", text, err)
+	}
+	made, err := patternOf(regex, text)
 	if err != nil {
 		return nil, fmt.Errorf("invalid regular expression %q: %w", text, err)
 	}
@@ -42,8 +56,8 @@ func (p *patterns) get(text, flags string) (*pattern, error) {
 	return made, nil
 }
 
-// patternOf gives the operands of match and test.
-func (m *meter) patternOf(v, expr, flags any) (text string, p *pattern, all bool, err error) {
+// operandsOf gives the operands of match and test.
+func (m *meter) operandsOf(v, expr, flags any) (text string, p *pattern, all bool, err error) {
 	text, ok := v.(string)
 	regex, is := expr.(string)
 	letters, are := flags.(string)
@@ -52,6 +66,8 @@ func (m *meter) patternOf(v, expr, flags any) (text string, p *pattern, all bool
 		return "", nil, false, notFor("match", v, expr, flags)
 	case len(text) > maxTextRegexJQ:
 		return "", nil, false, tooLarge("the bytes of a text that a regular expression is given are", len(text), maxTextRegexJQ)
+	case len(regex) > maxPatternJQ:
+		return "", nil, false, tooLarge("the bytes of a regular expression are", len(regex), maxPatternJQ)
 	}
 	p, err = m.patterns.get(regex, letters)
 	return text, p, strings.Contains(letters, "g"), err
@@ -63,7 +79,7 @@ func (m *meter) spendOn(n int) error {
 }
 
 func (m *meter) test(v, expr, flags any) any {
-	text, p, _, err := m.patternOf(v, expr, flags)
+	text, p, _, err := m.operandsOf(v, expr, flags)
 	if err != nil {
 		return err
 	}
@@ -72,7 +88,7 @@ func (m *meter) test(v, expr, flags any) any {
 }
 
 func (m *meter) match(v, expr, flags any) any {
-	text, p, all, err := m.patternOf(v, expr, flags)
+	text, p, all, err := m.operandsOf(v, expr, flags)
 	if err != nil {
 		return err
 	}

@@ -17,15 +17,22 @@ type pattern struct {
 	next  *steady.Regexp // regex behind the first character of a text
 }
 
-// longText is from where on matches are searched one by one, in bytes: in a
-// shorter text all of them take a millisecond at worst.
-const longText = 256
+// longText is from where on matches are searched one by one, in bytes, and longWork
+// the work of one search: in a shorter text all of them take a few milliseconds.
+const (
+	longText = 256
+	longWork = 4 * longText
+)
 
 func compilePattern(text string) (*pattern, error) {
 	regex, err := steady.Compile(text)
 	if err != nil {
 		return nil, err
 	}
+	return patternOf(regex, text)
+}
+
+func patternOf(regex *steady.Regexp, text string) (*pattern, error) {
 	const before = `\A(?s:.)(?s:.*?)(`
 	next, err := steady.Compile(before + text + `)`)
 	if err != nil { // "\Q" without its end
@@ -38,7 +45,7 @@ func compilePattern(text string) (*pattern, error) {
 // them. It ends with the error of spend, which is told the work.
 func (p *pattern) all(text string, spend func(n int) error) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
-		if len(text) < longText {
+		if len(text) < longText && p.regex.Work(text) <= longWork {
 			p.short(text, spend, yield)
 			return
 		}

@@ -156,6 +156,33 @@ func appendValue(b []byte, v any) []byte {
 	return append(b, "null"...)
 }
 
+// takeSize takes from left what a value has at least as JSON, in bytes, until there is
+// no more.
+func takeSize(v any, left *int) {
+	*left--
+	switch v := v.(type) {
+	case string:
+		*left -= len(v)
+	case json.Number:
+		*left -= len(v)
+	case []any:
+		for i := 0; i < len(v) && *left >= 0; i++ {
+			takeSize(v[i], left)
+		}
+	case members:
+		for i := 0; i < len(v) && *left >= 0; i++ {
+			takeSize(v[i].value, left)
+		}
+	case map[string]any:
+		for name, e := range v {
+			if *left -= len(name); *left < 0 {
+				break
+			}
+			takeSize(e, left)
+		}
+	}
+}
+
 // appendFloat appends a number as encoding/json does; what JSON has no number for
 // is null.
 func appendFloat(b []byte, f float64) []byte {

@@ -3,6 +3,7 @@ package extract
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"seine/pkg/messages"
 )
@@ -95,17 +96,25 @@ func (rule *recordRule) selects() bool {
 // make six times as long.
 const envelopeSize = 1 << 10
 
+func tooLong(size string) string {
+	return fmt.Sprintf("the record has %s bytes, at most %d fit a message: let its fields take less of the page", size, MaxRecord)
+}
+
 // emit adds a record to the result, if it conforms and fits.
 func (rule *recordRule) emit(r *run, rec Record) error {
+	left := 4 * MaxRecord // what is far too large is not even written
+	for _, f := range rec.fields {
+		if takeSize(f.value, &left); left < 0 {
+			r.problem(Problem{Index: r.index, Field: f.name, Reason: tooLong(fmt.Sprintf("more than %d", 4*MaxRecord))})
+			return nil
+		}
+	}
 	text := rec.Fields(nil)
 	size := len(text) + len(rec.Key) + 6*len(r.doc.URL) + envelopeSize
 	switch {
 	case size > MaxRecord:
 		const kept = 2 << 10
-		r.problem(Problem{
-			Index: r.index, Record: text[:min(kept, len(text))],
-			Reason: fmt.Sprintf("the record has %d bytes, at most %d fit a message: let its fields take less of the page", size, MaxRecord),
-		})
+		r.problem(Problem{Index: r.index, Record: text[:min(kept, len(text))], Reason: tooLong(strconv.Itoa(size))})
 		return nil
 	case r.made >= MaxRecords:
 		return fmt.Errorf("%w: more than %d records", errBound, MaxRecords)

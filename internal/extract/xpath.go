@@ -2,7 +2,6 @@ package extract
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,17 +17,17 @@ import (
 // xpathExpr is a compiled XPath expression. The library's ones keep state while
 // they are evaluated, so there is one for each goroutine.
 type xpathExpr struct {
-	text  string
-	pool  sync.Pool
-	regex bool // it may take regular expressions
+	text string
+	pool sync.Pool
+	most textLimit
 }
 
 func compileXPath(text string) (x *xpathExpr, err error) {
+	x = &xpathExpr{text: text, most: limitOf(text)}
 	expr, err := newXPath(text)
 	if err != nil {
 		return nil, fmt.Errorf("xpath %q: %w", text, err)
 	}
-	x = &xpathExpr{text: text, regex: ofRegex.MatchString(text)}
 	x.pool.Put(expr)
 	return x, nil
 }
@@ -46,21 +45,7 @@ func newXPath(text string) (expr *xpath.Expr, err error) {
 // Errors that a walker panics with; no interface of the library could return them.
 var (
 	errSteps = fmt.Errorf("%w: an xpath moved more than %d times", errBound, maxSteps)
-	errText  = fmt.Errorf("%w: an xpath asked for the text of what has more than %d bytes of it", errBound, maxTextXPath)
-	errRegex = fmt.Errorf("%w: an xpath with matches() or replace() asked for the text of what has more than %d bytes of it: use regex",
-		errBound, maxTextRegex)
 )
-
-// Functions of an expression take a text in one piece, and nothing ends them
-// before they are through. So there is a limit to what they are given, in bytes,
-// and a lower one where an expression has regular expressions.
-const (
-	maxTextXPath = 4 << 20
-	maxTextRegex = 256 << 10
-)
-
-// ofRegex finds functions that take regular expressions.
-var ofRegex = regexp.MustCompile(`\b(matches|replace)\s*\(`)
 
 // selectXPath yields what the expression finds from in: nodes, texts for
 // attributes and text nodes, and one text for a string, a number or a boolean
@@ -72,7 +57,7 @@ func (r *run) selectXPath(in item, x *xpathExpr, yield func(item) bool) (err err
 			return fmt.Errorf("xpath %q: %w", x.text, err)
 		}
 	}
-	start := &walker{budget: &budget{run: r, left: maxSteps, regex: x.regex}}
+	start := &walker{budget: &budget{run: r, left: maxSteps, most: x.most}}
 	switch in.kind {
 	case itemNode:
 		start.NodeNavigator, start.budget.start = htmlquery.CreateXPathNavigator(in.node), in.node
@@ -136,7 +121,8 @@ type budget struct {
 	run   *run
 	left  int
 	asked int // what was left when the context was asked
-	regex bool
+	most  textLimit
+	texts int        // bytes of all texts so far
 	start *html.Node // of HTML
 }
 
@@ -205,11 +191,9 @@ type textMaker struct {
 
 func (t *textMaker) count(n int) {
 	t.budget.step(1 + n/stepBytes)
-	switch total := t.b.Len() + n; {
-	case t.budget.regex && total > maxTextRegex:
-		panic(errRegex)
-	case total > maxTextXPath:
-		panic(errText)
+	t.budget.texts += n
+	if most := &t.budget.most; t.b.Len()+n > most.each || t.budget.texts > most.all {
+		panic(most.exceeded())
 	}
 }
 

@@ -3,6 +3,8 @@
 package steady
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"regexp/syntax"
@@ -14,11 +16,41 @@ import (
 type Regexp struct {
 	*regexp.Regexp
 	perByte int
+	linear  bool
 }
 
 // instructions is how many instructions of an expression are a unit of work for
 // each byte. A unit takes less than 100 ns.
 const instructions = 16
+
+// ErrLarge is returned of expressions that are too large.
+var ErrLarge = errors.New("the regular expression is too large")
+
+// CompileSmall is Compile for expressions of strangers: to compile one takes time and
+// memory by its size, which a few bytes can make very large, and which may not be
+// more than so many instructions.
+func CompileSmall(text string, most int) (*Regexp, error) {
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if size(parsed) > most {
+		return nil, fmt.Errorf("%w: more than %d instructions", ErrLarge, most)
+	}
+	return Compile(text)
+}
+
+// size is about how many instructions an expression has.
+func size(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)
+	for _, sub := range re.Sub {
+		n += size(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
+	}
+	return n
+}
 
 // Compile is regexp.Compile.
 func Compile(text string) (*Regexp, error) {
@@ -34,19 +66,59 @@ func Compile(text string) (*Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Regexp{Regexp: re, perByte: 1 + len(prog.Inst)/instructions}, nil
+	return &Regexp{Regexp: re, perByte: 1 + len(prog.Inst)/instructions, linear: linear(parsed)}, nil
+}
+
+// Linear reports that all matches in a text are found in linear time, since none is
+// looked for beyond its end: what an expression repeats without end is last in it, and
+// one character.
+func (re *Regexp) Linear() bool { return re.linear }
+
+func linear(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpStar, syntax.OpPlus:
+		return len(re.Sub[0].Sub) == 0
+	case syntax.OpRepeat:
+		return re.Max >= 0 && bounded(re.Sub[0]) || re.Max < 0 && len(re.Sub[0].Sub) == 0
+	case syntax.OpConcat:
+		last := len(re.Sub) - 1
+		return bounded(re.Sub[:last]...) && linear(re.Sub[last])
+	case syntax.OpAlternate, syntax.OpCapture:
+		for _, sub := range re.Sub {
+			if !linear(sub) {
+				return false
+			}
+		}
+		return true
+	default:
+		return bounded(re)
+	}
+}
+
+// bounded reports that expressions repeat nothing without end.
+func bounded(expressions ...*syntax.Regexp) bool {
+	for _, re := range expressions {
+		unbounded := re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Max < 0
+		if unbounded || !bounded(re.Sub...) {
+			return false
+		}
+	}
+	return true
 }
 
 // Work is what it counts to search a text once, to its end.
 func (re *Regexp) Work(text string) int { return 1 + len(text)*re.perByte }
 
-// short is up to where a text is searched in one piece, in bytes: not even the
-// largest expression takes long to that.
-const short = 2 << 10
+// inOnePiece is the work of a search that is done in one piece, without asking
+// whether it may go on: some milliseconds.
+const inOnePiece = 32 << 10
+
+// short reports whether a text is searched in one piece, which is quicker.
+func (re *Regexp) short(text string) bool { return len(text) <= 2<<10 && re.Work(text) <= inOnePiece }
 
 // Match reports whether a text has a match. The error is that of spend.
 func (re *Regexp) Match(text string, spend func(n int) error) (bool, error) {
-	if len(text) <= short {
+	if re.short(text) {
 		if err := spend(re.Work(text)); err != nil {
 			return false, err
 		}
@@ -54,13 +126,14 @@ func (re *Regexp) Match(text string, spend func(n int) error) (bool, error) {
 	}
 	in := &reader{text: text, perByte: re.perByte, spend: spend}
 	is := re.MatchReader(in)
+	in.end()
 	return is && in.err == nil, in.err
 }
 
 // Find returns where the first match in a text is, and its groups, as
 // FindStringSubmatchIndex does. The error is that of spend.
 func (re *Regexp) Find(text string, spend func(n int) error) ([]int, error) {
-	if len(text) <= short {
+	if re.short(text) {
 		if err := spend(re.Work(text)); err != nil {
 			return nil, err
 		}
@@ -68,6 +141,7 @@ func (re *Regexp) Find(text string, spend func(n int) error) ([]int, error) {
 	}
 	in := &reader{text: text, perByte: re.perByte, spend: spend}
 	m := re.FindReaderSubmatchIndex(in)
+	in.end()
 	return m, in.err
 }
 
@@ -84,6 +158,13 @@ type reader struct {
 
 // often is after how many bytes the work is told.
 const often = 256
+
+// end tells what was read since it was told last: something, however little that was.
+func (r *reader) end() {
+	if r.err == nil && (r.at > r.told || r.at == 0) {
+		r.err = r.spend(max(1, (r.at-r.told)*r.perByte))
+	}
+}
 
 func (r *reader) ReadRune() (rune, int, error) {
 	if r.at-r.told >= often {

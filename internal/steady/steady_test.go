@@ -58,11 +58,57 @@ func TestSearchEndsWhenWorkDoes(t *testing.T) {
 	}
 }
 
+// A match at once counts as well: there may be one after the other.
+func TestEachSearchTellsSomething(t *testing.T) {
+	t.Parallel()
+	told := 0
+	if m, err := mustCompile(t, "a").Find(strings.Repeat("a", 1<<16), func(n int) error { told += n; return nil }); m == nil || err != nil || told == 0 {
+		t.Errorf("found %v, %v, told %d", m, err, told)
+	}
+}
+
 // The larger an expression is, the more a byte counts: it may take as long.
 func TestLargeExpressionsCountMore(t *testing.T) {
 	t.Parallel()
 	if n, m := mustCompile(t, "a").Work("text"), mustCompile(t, "(?:a{1,100}){1,10}b").Work("text"); m < 50*n {
 		t.Errorf("%d, and of a large expression %d", n, m)
+	}
+}
+
+// Expressions of strangers are refused by their size, before they are compiled.
+func TestLargeExpressionsOfStrangersAreRefused(t *testing.T) {
+	t.Parallel()
+	for expr, refused := range map[string]bool{
+		"a{1000}": false, "(a{30}){30}": false, "((a{10}){5}b{9}c){9}": false, strings.Repeat("(ab|c){100}", 20): true, "(" + strings.Repeat("x?", 1000) + "){1000}": true,
+	} {
+		if _, err := CompileSmall(expr, 3000); errors.Is(err, ErrLarge) != refused || !refused && err != nil {
+			t.Errorf("%.30s: %v", expr, err)
+		}
+	}
+}
+
+// What looks for all matches may do so in a long text where none is looked for beyond
+// its end.
+func TestLinearExpressions(t *testing.T) {
+	t.Parallel()
+	for expr, is := range map[string]bool{
+		"a": true, "[^0-9]+": true, `\s+`: true, "^a*|b+": true, "a{2,}": true, "(a|b)": true, "x[ab]*": true, "a{1,9}b": true,
+		"a(.*z)?": false, ".*z": false, "(a|b)*": false, "(a+b)+": false, `\s+$`: false, "(.*z){2}": false,
+	} {
+		if mustCompile(t, expr).Linear() != is {
+			t.Errorf("%s: want %v", expr, is)
+		}
+	}
+}
+
+// A text that is short, but of a large expression, is searched in a way that can be
+// ended.
+func TestLargeExpressionsTellWhatTheyRead(t *testing.T) {
+	t.Parallel()
+	re := mustCompile(t, "(?:x{0,50}){1,20}y")
+	calls := 0
+	if found, err := re.Match(strings.Repeat("x", 2000), func(int) error { calls++; return nil }); found || err != nil || calls < 5 {
+		t.Errorf("found %v, %v, told %d times", found, err, calls)
 	}
 }
 
