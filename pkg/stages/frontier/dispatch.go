@@ -40,14 +40,13 @@ func (s *shard) retries(now int64) error {
 	pre := prefix(s.partition, kindRetry)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextRetry, 0)))
 	s.nextRetry = math.MaxInt64
-	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		at := int64(binary.BigEndian.Uint64(key[len(pre):]))
+	err := s.scanTimes(pre, from, func(key []byte, at int64, rest []byte) (bool, error) {
 		if at > now || len(due) >= maxDue {
 			s.nextRetry = at
 			return false, nil
 		}
 		s.tx.delete(bytes.Clone(key))
-		id, ok := idAtEnd(key[len(pre)+8:])
+		id, ok := idAtEnd(rest)
 		if !ok {
 			s.mended(mendIndex, "an entry of the retry index cannot be read, it is removed", "key", key)
 			return true, nil
@@ -103,13 +102,12 @@ func (s *shard) loadDue(now int64) error {
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextDue, 0)))
 	next := int64(math.MaxInt64)
 	var lines []*domain
-	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		due := int64(binary.BigEndian.Uint64(key[len(pre):]))
+	err := s.scanTimes(pre, from, func(key []byte, due int64, rest []byte) (bool, error) {
 		if due > now || len(s.ready) >= maxDue {
 			next = min(next, due)
 			return false, nil
 		}
-		name := string(key[len(pre)+8:])
+		name := string(rest)
 		if name, isDomain := strings.CutPrefix(name, lineMark); isDomain {
 			d, err := s.domain(name)
 			switch {

@@ -202,14 +202,13 @@ func (s *shard) loadLine(d *domain, now int64) error {
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(d.first, 0)))
 	d.first = math.MaxInt64
 	n, empty := 0, true
-	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
+	err := s.scanTimes(pre, from, func(key []byte, due int64, rest []byte) (bool, error) {
 		empty = false
-		due := int64(binary.BigEndian.Uint64(key[len(pre):]))
 		if due > now || n == maxLine || len(s.ready) >= maxDue {
 			d.first = min(d.first, due)
 			return false, nil
 		}
-		h, err := s.host(string(key[len(pre)+8:]))
+		h, err := s.host(string(rest))
 		if err != nil {
 			return false, err
 		}
@@ -359,12 +358,11 @@ func (d *domain) decode(b []byte) (err error) {
 func (s *shard) inLine(name, crawl string, now int64) (found bool, err error) {
 	pre := s.linePrefix(name)
 	n := 0
-	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		n++
-		if at := int64(binary.BigEndian.Uint64(key[len(pre):])); at > now || n > maxLine {
+	err = s.scanTimes(pre, nil, func(_ []byte, at int64, rest []byte) (bool, error) {
+		if n++; at > now || n > maxLine {
 			return false, nil
 		}
-		h, err := s.host(string(key[len(pre)+8:]))
+		h, err := s.host(string(rest))
 		if err == nil {
 			found, err = s.canBeAsked(h, crawl, now)
 		}
@@ -376,8 +374,8 @@ func (s *shard) inLine(name, crawl string, now int64) (found bool, err error) {
 // firstInLine is the host of a domain's line that is due first, "" if there is none.
 func (s *shard) firstInLine(name string) (host string) {
 	pre := s.linePrefix(name)
-	_ = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		host = string(key[len(pre)+8:])
+	_ = s.scanTimes(pre, nil, func(_ []byte, _ int64, rest []byte) (bool, error) {
+		host = string(rest)
 		return false, nil
 	})
 	return host

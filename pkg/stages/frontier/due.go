@@ -1,9 +1,6 @@
 package frontier
 
-import (
-	"encoding/binary"
-	"strings"
-)
+import "strings"
 
 // maxDueScanned bounds how many hosts are looked at for one that is due. Where the
 // frontier works there are few; where it does not, the first will do.
@@ -18,12 +15,11 @@ func (s *shard) canAsk(crawl string, now int64) (bool, error) {
 	}
 	found, scanned := false, 0
 	pre := prefix(s.partition, kindDue)
-	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		scanned++
-		if at := int64(binary.BigEndian.Uint64(key[len(pre):])); at > now || scanned > maxDueScanned {
+	err := s.scanTimes(pre, nil, func(_ []byte, at int64, rest []byte) (bool, error) {
+		if scanned++; at > now || scanned > maxDueScanned {
 			return false, nil
 		}
-		name := string(key[len(pre)+8:])
+		name := string(rest)
 		if domain, isDomain := strings.CutPrefix(name, lineMark); isDomain {
 			var err error
 			found, err = s.inLine(domain, crawl, now)

@@ -98,6 +98,11 @@ func (s *shard) fill(h *host, w *work, q *queue) error {
 			q.more = true
 			return false, nil
 		}
+		if len(key)-len(pre) != len(place{}) {
+			s.tx.delete(bytes.Clone(key))
+			s.mended(mendQueue, "an entry of a queue cannot be read, it is removed", "host", h.name, "crawl", w.crawl)
+			return true, nil
+		}
 		q.window = append(q.window, place(key[len(pre):]))
 		q.passed = q.window[len(q.window)-1]
 		return true, nil

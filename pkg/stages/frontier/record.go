@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"seine/pkg/messages"
 )
@@ -203,10 +204,16 @@ func decodeRecord(b []byte) (*record, error) {
 	if b[3]&flagMore != 0 {
 		r.more = more{Own: d.byte(), PageRound: uint32(d.uint()), PageRev: d.uint(), LinkRun: d.int()}
 	}
-	if d.bad || len(d.b) != 0 {
+	if d.bad || len(d.b) != 0 || !r.plausible() {
 		return nil, errRecord
 	}
 	return r, nil
+}
+
+// plausible reports whether the record has what everything takes for granted: a URL
+// with a scheme, and a state and a depth that there are.
+func (r *record) plausible() bool {
+	return strings.Index(r.URL, "://") > 0 && r.State >= Queued && r.State <= Excluded && r.Depth >= 0 && r.Depth <= messages.MaxDepth
 }
 
 func (d *decoder) visited() (v visited) {

@@ -222,7 +222,7 @@ func (d *domain) forgettable(now int64) bool {
 func (s *shard) removeFromTimes(name string, at *removal) (last bool, err error) {
 	pre := prefix(s.partition, kindRetry)
 	return s.pass(pre, at, func(key, _ []byte) error {
-		if crawl, _, err := cutName(key[len(pre)+8:]); err != nil || crawl == name { // or it leads nowhere
+		if crawl, _, err := cutName(key[min(len(pre)+8, len(key)):]); err != nil || crawl == name { // or it leads nowhere
 			s.tx.delete(append([]byte(nil), key...))
 		}
 		return nil

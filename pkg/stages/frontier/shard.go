@@ -277,8 +277,13 @@ func (s *shard) begunCrawls() (map[string]bool, error) {
 		pre := prefix(s.partition, kind)
 		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 			name, _, err := cutName(key[len(pre):])
+			if err != nil {
+				s.mended(mendIndex, "a key without the name of a crawl is removed", "key", key)
+				s.tx.delete(bytes.Clone(key))
+				return true, nil
+			}
 			names[name] = true
-			return err == nil, err
+			return true, nil
 		})
 		if err != nil {
 			return nil, err

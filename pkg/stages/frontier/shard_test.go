@@ -115,7 +115,9 @@ func (w *world) step() {
 // kill leaves the store as a killed process would: what is not committed is
 // gone.
 func (w *world) kill() {
-	w.shard.close()
+	if w.shard != nil { // or it could not be opened
+		w.shard.close()
+	}
 	_ = w.store.Close()
 }
 

@@ -264,8 +264,8 @@ func (p *partition) nextHost() (next *HostStatus) {
 	}
 	pre := prefix(p.partition, kindDue)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(p.nextDue, 0)))
-	_ = p.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		name := string(key[len(pre)+8:])
+	_ = p.scanTimes(pre, from, func(_ []byte, _ int64, rest []byte) (bool, error) {
+		name := string(rest)
 		if domain, isDomain := strings.CutPrefix(name, lineMark); isDomain {
 			name = p.firstInLine(domain)
 		}
