@@ -102,6 +102,12 @@ func (c *specGetCmd) Run() error {
 		if err != nil {
 			return err
 		}
+		if have.Unusable != "" {
+			shown.Fprintln(os.Stderr, "seine: spec of crawl "+c.Name+":", unusable(have.Unusable, have.Still))
+		}
+		if have.Still {
+			return endError(exitUsage)
+		}
 		var text bytes.Buffer
 		if err := json.Indent(&text, have.Encode(), "", "  "); err != nil {
 			return fmt.Errorf("print spec: %w", err)

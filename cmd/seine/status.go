@@ -180,6 +180,9 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if c.Problem != "" {
 		return
 	}
+	if c.Unusable != "" {
+		row(w, "spec", unusable(c.Unusable, c.Still))
+	}
 	row(w, "pages", fmt.Sprintf("%s, %.1f/s, %s", figures.Count(c.Pages), c.Rate, figures.Size(c.BytesBody)))
 	row(w, "URLs", fmt.Sprintf("%s known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed",
 		figures.Count(c.Known()), figures.Count(c.Done), figures.Count(c.Failed), figures.Count(c.Queued),
@@ -199,6 +202,15 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if !c.ETA.IsZero() {
 		row(w, "done in", fmt.Sprintf("%s, if nothing more is found", time.Until(c.ETA).Round(time.Second)))
 	}
+}
+
+// unusable says that the newest spec of a crawl cannot be used, and what that means.
+func unusable(why string, still bool) string {
+	means := "the one before it holds"
+	if still {
+		means = "nothing is sent"
+	}
+	return fmt.Sprintf("the newest cannot be used (%s): %s until another is stored (seine spec apply)", why, means)
 }
 
 // keptUntil says when a crawl that has ended is deleted.

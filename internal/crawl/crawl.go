@@ -4,6 +4,7 @@
 package crawl
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -338,6 +339,12 @@ func (c *crawl) feed(ctx context.Context) error {
 	spec, err := c.Spec(*have.Spec)
 	if err != nil {
 		return err
+	}
+	if blocked := have.Blocked(); blocked != nil {
+		// What it has is not to be replaced by what stands for it.
+		if own, err := c.Spec(messages.DefaultSpec()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
+			return fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
+		}
 	}
 	if _, err := c.specs.Put(ctx, c.Crawl, spec); err != nil {
 		return err

@@ -120,6 +120,9 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	if err == nil {
 		c.End, c.Standing, err = client.Ended(ctx, c.Name, spec.Spec)
 	}
+	if c.Unusable == "" { // or a frontier says so
+		c.Unusable, c.Still = spec.Unusable, spec.Still
+	}
 	if err == nil {
 		c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
 	}
@@ -143,6 +146,8 @@ func (c *Crawl) Word() string {
 	switch {
 	case c.Problem != "":
 		return c.Problem
+	case c.Still:
+		return "stands still"
 	case c.State == messages.Paused, c.State == messages.Cancelled:
 		return string(c.State)
 	case c.End != "":

@@ -22,12 +22,13 @@ const maxRetryWait = 2 * time.Minute
 
 // retryAfter is how long a message waits after so many deliveries that failed with
 // err; ok is false if it was the last. What fails because servers are not there is
-// not the fault of the message: it waits longer each time instead.
+// not the fault of the message, nor what a spec is to blame for: it waits longer each time
+// instead.
 func retryAfter(err error, deliveries uint64) (wait time.Duration, ok bool) {
 	switch {
 	case IsPoison(err):
 		return 0, false
-	case Unavailable(err):
+	case Unavailable(err), errors.Is(err, ErrStandsStill):
 		return min(retryWait<<min(deliveries-1, 10), maxRetryWait), true
 	}
 	return retryWait, deliveries < messages.MaxDeliver

@@ -24,6 +24,7 @@ type Specs struct {
 	byCrawl    map[string]Revised
 	deletions  map[string]*messages.Deletion
 	closings   map[string]uint64 // revisions of messages.KeyClosing, by crawl
+	ignored    map[string]uint64 // revisions that were told as unusable, by crawl
 	watched    uint64            // all up to this revision is known
 	generation atomic.Uint64
 }
@@ -38,6 +39,10 @@ type Revised struct {
 	Time time.Time
 	// Deletion is the last of the crawl's name, nil if it never was deleted.
 	Deletion *messages.Deletion
+	// Unusable is why the newest spec that is stored cannot be used, "" if it can be.
+	// Still says that none before it can be used either: see StandStill.
+	Unusable string
+	Still    bool
 }
 
 // Deleted reports whether what was made under a revision of the spec belongs to a
@@ -88,6 +93,7 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
 	return &Specs{
 		bus: b, kv: kv, byCrawl: make(map[string]Revised), deletions: make(map[string]*messages.Deletion), closings: make(map[string]uint64),
+		ignored: make(map[string]uint64),
 	}
 }
 
@@ -173,11 +179,12 @@ func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 		return s.storeDeletion(crawl, e.Value(), e.Revision())
 	}
 	spec, err := messages.DecodeSpec(e.Value())
+	r := Revised{Spec: spec, Rev: e.Revision(), Time: e.Created()}
 	if err != nil {
-		s.ignored(e.Key(), e.Revision(), err)
-		return false
+		s.Ignore(e.Key(), e.Revision(), err)
+		return s.keepUnusable(e.Key(), r.StandStill(err))
 	}
-	return s.keep(e.Key(), Revised{Spec: spec, Rev: e.Revision(), Time: e.Created()})
+	return s.keep(e.Key(), r)
 }
 
 func (s *Specs) keep(crawl string, r Revised) bool {
@@ -244,7 +251,7 @@ func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint
 		return spec, rev, err
 	}
 	// What there is may be of a crawl that was deleted.
-	if before, err := s.usable(ctx, crawl); err != nil || before.Spec != nil && before.Rev > since {
+	if before, err := s.usable(ctx, crawl); err != nil || before.Spec != nil && !before.Still && before.Rev > since {
 		return before.Spec, rev, err
 	}
 	spec := messages.DefaultSpec()
@@ -308,19 +315,21 @@ func (s *Specs) read(ctx context.Context, crawl string) error {
 	return err
 }
 
-// usable returns the newest spec of a crawl that can be used, none if none can: a slip
-// of the pen does not stop a crawl, and neither does a deletion.
-func (s *Specs) usable(ctx context.Context, crawl string) (newest Revised, err error) {
+// usable returns the newest spec of a crawl that can be used, none if none is stored: a
+// slip of the pen does not stop a crawl, and neither does a deletion. If none of those
+// that are stored can be used, the crawl stands still.
+func (s *Specs) usable(ctx context.Context, crawl string) (Revised, error) {
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
 	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return newest, nil
+		return Revised{}, nil
 	}
 	if err != nil {
-		return newest, err
+		return Revised{}, err
 	}
-	if spec := s.decode(crawl, m); spec != nil {
-		return Revised{Spec: spec, Rev: m.Seq, Time: m.Time}, nil
+	good, bad := Revised{}, s.decode(crawl, m)
+	if bad.Spec != nil && !bad.Still {
+		return bad, nil
 	}
 	// Those before it: a bucket keeps few of each key.
 	for last, seq := m.Seq, uint64(1); seq < last; seq = m.Seq + 1 {
@@ -334,29 +343,35 @@ func (s *Specs) usable(ctx context.Context, crawl string) (newest Revised, err e
 		if m.Seq >= last {
 			break
 		}
-		if spec := s.decode(crawl, m); spec != nil {
-			newest = Revised{Spec: spec, Rev: m.Seq, Time: m.Time}
+		switch r := s.decode(crawl, m); {
+		case r.Still && r.Rev > bad.Rev:
+			bad = r
+		case r.Spec != nil && !r.Still:
+			good = r
 		}
 	}
-	return newest, nil
+	if good.Spec == nil {
+		return bad, nil
+	}
+	if bad.Rev > good.Rev {
+		good.Unusable = bad.Unusable
+	}
+	return good, nil
 }
 
-// decode returns the spec that a message holds, nil if it marks a deletion, or cannot
-// be used.
-func (s *Specs) decode(crawl string, m *StoredMessage) *messages.Spec {
+// decode returns the spec that a message holds, none if it marks a deletion; if it cannot
+// be used, that of a crawl that stands still.
+func (s *Specs) decode(crawl string, m *StoredMessage) Revised {
 	if m.deletes() {
-		return nil
+		return Revised{}
 	}
 	spec, err := messages.DecodeSpec(m.Data)
+	r := Revised{Spec: spec, Rev: m.Seq, Time: m.Time}
 	if err != nil {
-		s.ignored(crawl, m.Seq, err)
-		return nil
+		s.Ignore(crawl, m.Seq, err)
+		return r.StandStill(err)
 	}
-	return spec
-}
-
-func (s *Specs) ignored(crawl string, rev uint64, err error) {
-	s.bus.Log.Error("spec ignored", "crawl", crawl, "revision", rev, "error", err)
+	return r
 }
 
 // Put stores the spec of a crawl, unless that is what is stored, and returns

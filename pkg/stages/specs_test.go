@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,14 +101,14 @@ func TestSpecsInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it is logged", func() bool { return log.has("spec ignored") && log.has("never") })
-	if r := get(t, s, "news", bad); r.Rev != good {
+	if r := get(t, s, "news", bad); r.Rev != good || r.Still || r.Unusable == "" {
 		t.Errorf("got revision %d, the last good one is %d", r.Rev, good)
 	}
 	if _, err := s.kv.Put(t.Context(), "broken", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
-	if r := get(t, s, "broken", 0); r.Rev != 0 || r.Delay != messages.DefaultDelay {
-		t.Errorf("a crawl without a usable spec has %+v, want the default", r)
+	if r := get(t, s, "broken", 0); !r.Still {
+		t.Errorf("a crawl without a usable spec has %+v, want it to stand still", r)
 	}
 	// A process that starts now finds the last good one in the history.
 	again, err := OpenSpecs(t.Context(), s.bus)
@@ -123,6 +124,49 @@ func TestSpecsInvalid(t *testing.T) {
 	}
 	if r := get(t, s, "news", 0); r.Rev != next {
 		t.Errorf("got revision %d, want %d", r.Rev, next)
+	}
+}
+
+// A crawl whose only specs cannot be used stands still, whoever asks, is told once, and goes on
+// with the next that can be.
+func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
+	t.Parallel()
+	s, log := openSpecs(t)
+	changed := make(chan string, 10)
+	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
+	if r := get(t, s, "news", 0); r.Still || r.State != messages.Running {
+		t.Errorf("without a spec it has %+v", r)
+	}
+	bad, err := s.kv.Put(t.Context(), "news", []byte(`{"v":1,"scope":"galaxy"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-changed // it went by the defaults, which are not what is meant
+	again, err := OpenSpecs(t.Context(), s.bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for who, specs := range map[string]*Specs{"a stage that runs": s, "one that starts": again} {
+		for range 3 {
+			r := get(t, specs, "news", bad)
+			if !r.Still || r.Rev != bad || r.State != messages.Paused || !strings.Contains(r.Unusable, "galaxy") || !errors.Is(r.Blocked(), ErrStandsStill) {
+				t.Errorf("%s has %+v", who, r)
+			}
+		}
+	}
+	if n := strings.Count(log.String(), "spec ignored"); n != 2 {
+		t.Errorf("two processes told it %d times", n)
+	}
+	if _, err := s.Change(t.Context(), "news", func(*messages.Spec) error { return nil }); err == nil {
+		t.Error("what cannot be read is replaced by a change of it")
+	}
+	good := put(t, s, "news", 2*time.Second)
+	<-changed
+	if r := get(t, s, "news", 0); r.Rev != good || r.Still || r.Unusable != "" || r.Blocked() != nil {
+		t.Errorf("when it is mended it has %+v", r)
+	}
+	if r := get(t, again, "news", good); r.Rev != good || r.Still {
+		t.Errorf("who started before it was mended has %+v", r)
 	}
 }
 

@@ -253,6 +253,10 @@ func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
 // notToSend finds what keeps a request from being sent, and makes it the reply:
 // the crawl was cancelled since, or the spec asks for what is not there.
 func (f *Fetcher) notToSend(t *turn) bool {
+	if err := t.spec.Blocked(); err != nil {
+		t.reply = unsent(fail(messages.NotSent, "%v", err))
+		return true
+	}
 	if _, state := t.spec.HostPace(weburl.Hostname(t.req.URL)); state == messages.Cancelled {
 		t.reply = unsent(fail(messages.NotSent, "the crawl, or what it wants of this host, was cancelled"))
 		return true

@@ -56,6 +56,9 @@ func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
 func sum(parts []PartitionStatus) (total Standing) {
 	for i := range parts {
 		total.Add(&parts[i].Counters)
+		if parts[i].Unusable != "" {
+			total.Unusable, total.Still = parts[i].Unusable, parts[i].Still
+		}
 		if next := parts[i].Next; next != nil && (total.Next == nil || next.NextMS < total.Next.NextMS) {
 			total.Next = next
 		}
@@ -189,6 +192,10 @@ type Standing struct {
 	Counters
 	// Next is the host that is asked next, while all must wait.
 	Next *HostStatus
+	// Unusable is why the newest spec that is stored for the crawl cannot be used, Still
+	// says that none before it can be used either: nothing is sent until one is stored.
+	Unusable string `json:"unusable_spec,omitempty"`
+	Still    bool   `json:"still,omitempty"`
 }
 
 // Ended reports whether a crawl has come to an end, and how it stands. Only
@@ -226,7 +233,7 @@ func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) End {
 	late := false
 	for i := range parts {
 		late = late || parts[i].Late
-		if parts[i].Reviewing || parts[i].Removing {
+		if parts[i].Reviewing || parts[i].Removing || parts[i].Still {
 			return NotEnded
 		}
 	}

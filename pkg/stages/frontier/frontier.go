@@ -157,13 +157,18 @@ func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules,
 }
 
 func (f *Frontier) compiledFor(crawl string, spec stages.Revised) (*rules, error) {
-	if r, ok := f.compiled.Get(crawl); ok && r.Revised == spec {
+	if r, ok := f.compiled.Get(crawl); ok && r.of == spec {
 		return r, nil
 	}
 	r, err := compile(spec)
 	if err != nil {
+		f.specs.Ignore(crawl, spec.Rev, err)
+		r, err = compile(spec.StandStill(err))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("spec of crawl %s: %w", crawl, err)
 	}
+	r.of = spec
 	f.compiled.Put(crawl, r)
 	return r, nil
 }

@@ -77,10 +77,10 @@ func (c *crawlState) stale() bool { return c.Layout < layoutRoots || c.Build != 
 // letGo lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.
 func (s *shard) letGo(name string, c *crawl, now int64) bool {
-	atRest := !c.known() || c.ended() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev
+	atRest := !c.known() || c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
 		c.idleFrom = 0
-		if !c.ended() && !c.working() {
+		if !c.working() && (!c.ended() || c.standsStill()) {
 			s.goOn(name, c)
 		}
 		return false

@@ -37,7 +37,8 @@ const (
 // its spec.
 type rules struct {
 	stages.Revised
-	print            uint64 // tells specs apart
+	of               stages.Revised // what was compiled: not Revised, if that could not be
+	print            uint64         // tells specs apart
 	include, exclude []*regexp.Regexp
 	priorities       []priorityRule
 	recrawl          []recrawlRule

@@ -425,6 +425,10 @@ func (s *shard) rules(name string, rev uint64) (*rules, error) {
 		c.nextRun = 0 // it may have another schedule
 	}
 	c.rules, c.rulesFor = r, s.specsGen
+	if r.Still { // what is decided meanwhile is judged again by the spec that comes
+		c.dirty, c.Print = c.dirty || c.Print != r.print, r.print
+		return r, nil
+	}
 	if c.Started != 0 && !c.doomed(r) && (c.Rev != r.Rev || c.Build != buildPrint()) {
 		c.judgedBy(r)
 	}
@@ -687,6 +691,9 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 		_, err := s.remove(name, c, rules, now)
 		return err
 	}
+	if rules.Still {
+		return nil
+	}
 	if err := s.startRun(name, c, rules, now); err != nil {
 		return err
 	}
@@ -737,8 +744,11 @@ func (s *shard) busy() bool {
 // working reports whether something is being done with many of the crawl's URLs or
 // hosts, step by step.
 func (c *crawl) working() bool {
-	return c.unpark || c.opening || c.unchanged || c.Reseed != nil || c.Review != nil || c.Removing != nil
+	return c.Removing != nil || !c.standsStill() && (c.unpark || c.opening || c.unchanged || c.Reseed != nil || c.Review != nil)
 }
+
+// standsStill reports whether the crawl has no spec that can be used.
+func (c *crawl) standsStill() bool { return c.rules != nil && c.rules.Still }
 
 // wake returns when something is due next without a message.
 func (s *shard) wake() int64 {

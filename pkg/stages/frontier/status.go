@@ -63,6 +63,10 @@ type PartitionStatus struct {
 	// Reviewing says that URLs are still being judged by a changed spec, or taken back
 	// since a seed opened their host.
 	Reviewing bool `json:"reviewing,omitempty"`
+	// Unusable is why the newest spec of the crawl cannot be used, "" if it can be; Still
+	// says that the crawl waits for one, since none before it can be used either.
+	Unusable string `json:"unusable_spec,omitempty"`
+	Still    bool   `json:"still,omitempty"`
 }
 
 // HostStatus is what the frontier knows of a host.
@@ -243,6 +247,9 @@ func (p *partition) status(crawl string) (PartitionStatus, error) {
 	if c := p.crawls[crawl]; c != nil {
 		st.Late = c.rules != nil && c.quota.late(c.rules, p.f.now())
 		st.Reviewing = c.working()
+		if c.rules != nil {
+			st.Unusable, st.Still = c.rules.Unusable, c.rules.Still
+		}
 	} else {
 		st.Reviewing = p.resting[crawl].stale
 	}

@@ -87,6 +87,9 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if spec.Deleted(page.Rev) {
 		return p.drop(ctx, m, page), nil
 	}
+	if err := spec.Blocked(); err != nil {
+		return stages.Output{}, err
+	}
 	plan := p.plans.Of(page.Crawl, spec.Spec)
 	if plan.err != nil {
 		return stages.Output{}, stages.PoisonError(plan.err)

@@ -1,0 +1,81 @@
+package stages
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"seine/pkg/messages"
+)
+
+// A spec may be stored that this build cannot use: a newer build or a person wrote it.
+// Its crawl goes on by the newest spec before it that can be used. If there is none, the
+// crawl stands still until somebody stores one: the defaults are not what was meant.
+
+var specsIgnoredTotal = promauto.NewCounter(prometheus.CounterOpts{
+	Name: "seine_specs_ignored_total", Help: "Stored specs that could not be used, each once for its revision.",
+})
+
+// ErrStandsStill is returned for work that waits until its crawl has a spec that can be used.
+var ErrStandsStill = errors.New("the crawl stands still: its spec cannot be used")
+
+// StandStill returns the spec of a crawl without one that can be used: nothing is sent,
+// nothing is excluded and nothing given up.
+func (r Revised) StandStill(why error) Revised {
+	r.Spec, r.Still, r.Unusable = stillSpec(), true, why.Error()
+	return r
+}
+
+// Blocked returns ErrStandsStill with the reason if the crawl stands still.
+func (r Revised) Blocked() error {
+	if !r.Still {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrStandsStill, r.Unusable)
+}
+
+// stillSpec is that of all crawls that stand still. Nobody changes it.
+var stillSpec = sync.OnceValue(func() *messages.Spec {
+	s := messages.DefaultSpec()
+	s.State, s.Scope, s.Traps = messages.Paused, messages.ScopeAny, messages.Traps{}
+	s.MaxAttempts, s.MaxRedirects = 100, 50
+	return &s
+})
+
+// Ignore tells that the spec of a crawl that is stored under a revision cannot be used,
+// once for each revision.
+func (s *Specs) Ignore(crawl string, rev uint64, why error) {
+	s.mu.Lock()
+	told := s.ignored[crawl] >= rev
+	s.ignored[crawl] = max(s.ignored[crawl], rev)
+	s.mu.Unlock()
+	if told {
+		return
+	}
+	specsIgnoredTotal.Inc()
+	s.bus.Log.Error("spec ignored: the crawl goes by the one before it that can be used, or stands still if there is none; store one that can be used (seine spec apply)",
+		"crawl", crawl, "revision", rev, "error", why)
+}
+
+// keepUnusable notes a spec that cannot be used, of a crawl of which all that is stored
+// before is known. It reports whether the crawl stands still since.
+func (s *Specs) keepUnusable(crawl string, bad Revised) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, known := s.byCrawl[crawl]
+	if !known || r.Rev >= bad.Rev {
+		return false
+	}
+	r.Unusable = bad.Unusable
+	stands := r.Still || r.Rev == r.Since() // it has had no spec since it began
+	if stands {
+		bad.Deletion = r.Deletion
+		r = bad
+		s.generation.Add(1)
+	}
+	s.byCrawl[crawl] = r
+	return stands
+}
