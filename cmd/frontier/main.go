@@ -61,6 +61,11 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	if err := frontier.Provision(ctx, o.Config, env.Bus); err != nil {
 		return err
 	}
+	if o.SnapshotEvery > 0 {
+		if err := frontier.SetDamagedAside(o.State, env.Bus.Log); err != nil {
+			return err
+		}
+	}
 	store, err := frontier.OpenStore(o.State, int64(o.Cache), o.Sync, env.Bus.Log)
 	if err != nil {
 		return err

@@ -71,7 +71,10 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 	f.budgets = &budgets{bus: bus, now: f.now}
 	f.leases = &stages.Leases{
 		Bus: bus, Group: messages.StageFrontier, Owner: store.ID, Partitions: bus.Layout.Partitions,
-		Fair: cfg.Take == TakeFair, Only: only, Log: bus.Log, Own: f.own,
+		Fair: cfg.Take == TakeFair, Only: only, Log: bus.Log,
+		Own: func(ctx context.Context, p int, epoch uint64) error {
+			return explained(f.own(ctx, p, epoch), f.store.dir, f.log)
+		},
 	}
 	return f, nil
 }

@@ -56,6 +56,8 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 		L0CompactionThreshold: 4, MaxOpenFiles: 500, Logger: pebblestate.Logger("store", log),
 		FormatMajorVersion: pebble.FormatNewest,
 	}
+	// Else Pebble ends the process at once; who meets the damage gets an error as well.
+	opts.EventListener = &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) { noteDamage(info.Details, dir, log) }}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		if i == len(opts.Levels)-1 { // a key that is looked for is there: see seen
@@ -68,7 +70,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 		if strings.Contains(err.Error(), "resource temporarily unavailable") || strings.Contains(err.Error(), "lock held") {
 			err = ErrInUse
 		}
-		return nil, fmt.Errorf("open frontier store %s: %w", dir, err)
+		return nil, fmt.Errorf("open frontier store %s: %w", dir, explained(err, dir, log))
 	}
 	return &Store{ID: id, db: db, dir: dir, options: opts}, nil
 }

@@ -145,7 +145,7 @@ func (a *arena) own(s *Store, epoch uint64, snapshotEvery time.Duration) *tenure
 	serving.Go(func() { _ = f.serve(ctx) })
 	go func() {
 		defer close(o.done)
-		o.err = f.own(ctx, 0, epoch)
+		o.err = f.leases.Own(ctx, 0, epoch)
 		end(nil)
 		serving.Wait()
 	}()

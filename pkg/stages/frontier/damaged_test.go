@@ -1,0 +1,122 @@
+package frontier
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/pkg/stages"
+)
+
+// corrupt changes bytes in the tables of a store that is closed, or in its manifest.
+func corrupt(t *testing.T, dir, pattern string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no %s in %s: %v", pattern, dir, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range len(text) / 4 {
+			text[i] ^= 0xff
+		}
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// openIn opens a store as a frontier that makes snapshots does.
+func (a *arena) openIn(dir string) (*Store, error) {
+	a.t.Helper()
+	if err := SetDamagedAside(dir, a.bus.Log); err != nil {
+		return nil, err
+	}
+	return OpenStore(dir, 1<<20, SyncOS, a.bus.Log)
+}
+
+// A store with damaged files ends its frontier with what to do. The next one sets the
+// files aside, says so, and goes on from the snapshots; but not over and over.
+func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
+	t.Parallel()
+	a, dir := newArena(t), t.TempDir()
+	store, err := a.openIn(dir)
+	a.must(err)
+	first := a.own(store, 1, time.Hour)
+	a.seedHosts(2)
+	a.eventually("both are known", func() bool { st, ok := a.status(); return ok && st.Counters.Known() == 8 })
+	first.handOver()
+	for i := range 5000 {
+		a.must(store.db.Set(fmt.Appendf(prefix(0, kindOrder), "c\x00%d", i), bytes.Repeat([]byte{byte(i)}, 100), pebble.NoSync))
+	}
+	a.must(store.db.Flush())
+	a.must(store.db.Compact(context.Background(), []byte{0}, []byte{0xff}, false))
+	a.must(store.Close())
+	corrupt(t, dir, "*.sst")
+
+	store, err = a.openIn(dir)
+	a.must(err)
+	err = a.own(store, 2, time.Hour).wait()
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move "+dir+" away") || stages.Unavailable(err) {
+		t.Errorf("damaged tables end it with %v", err)
+	}
+	_ = store.Close()
+
+	store, err = a.openIn(dir)
+	a.must(err)
+	last := a.own(store, 3, time.Hour)
+	a.eventually("it knows both again", func() bool { st, ok := a.status(); return ok && st.Counters.Known() == 8 })
+	a.must(last.die())
+	a.must(store.Close())
+	if n := strings.Count(a.log.String(), "beginning without them"); n != 1 {
+		t.Errorf("told %d times that the files were set aside", n)
+	}
+	if kept, err := filepath.Glob(filepath.Join(dir, asideName, "*.sst")); err != nil || len(kept) == 0 {
+		t.Errorf("the damaged files are gone: %v, %v", kept, err)
+	}
+	store, err = a.openIn(dir)
+	a.must(err)
+	a.must(store.Close())
+
+	corrupt(t, dir, "MANIFEST-*")
+	_, err = a.openIn(dir)
+	if !errors.Is(err, ErrDamaged) {
+		t.Errorf("a damaged manifest ends it with %v", err)
+	}
+	_, err = a.openIn(dir)
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), filepath.Join(dir, asideName)) {
+		t.Errorf("damaged again, it ends with %v", err)
+	}
+	a.must(os.RemoveAll(filepath.Join(dir, asideName)))
+	store, err = a.openIn(dir)
+	a.must(err)
+	a.must(store.Close())
+}
+
+// A process that is killed while it sets files aside leaves the rest to the next.
+func TestSettingAsideGoesOnAfterAKill(t *testing.T) {
+	t.Parallel()
+	a, dir := newArena(t), t.TempDir()
+	for _, name := range []string{"IDENTITY", "000001.sst", damageNote} {
+		a.must(os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
+	}
+	a.must(os.Mkdir(filepath.Join(dir, asideName), 0o700))
+	a.must(os.Rename(filepath.Join(dir, "IDENTITY"), filepath.Join(dir, asideName, "IDENTITY")))
+	a.must(SetDamagedAside(dir, a.bus.Log))
+	for _, name := range []string{"IDENTITY", "000001.sst", damageNote} {
+		if _, err := os.Stat(filepath.Join(dir, asideName, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
