@@ -29,3 +29,65 @@ func TestRequestBeyondTheAttemptsOfANewOwnerIsTakenOver(t *testing.T) {
 		t.Errorf("after its page came: %+v, %v", state.Counters, err)
 	}
 }
+
+// A request that a new owner finds in FETCH may be with a fetcher, be it of an older round
+// or attempt than what the owner knows, or of a URL that it does not know: it is not taken
+// over, and its host is left alone until it must be over.
+func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
+	for name, change := range map[string]func(*messages.Request){
+		"older round":      func(m *messages.Request) { m.Visit.Round-- },
+		"older attempt":    func(m *messages.Request) { m.Attempt-- },
+		"a later attempt":  func(m *messages.Request) { m.Attempt++ },
+		"unknown URL":      func(m *messages.Request) { m.URL += "z"; m.Visit.URL = messages.HashURL(m.URL) },
+		"of another crawl": func(m *messages.Request) { m.Crawl = "gone" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(s *messages.Spec) {
+				s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second)
+				s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
+			})
+			const url = "https://a.test/x"
+			w.seed(url)
+			w.dispatch(10)
+			w.answer(url, messages.OK)
+			w.parsed(url)
+			w.pass(2 * time.Hour)
+			w.wantSent(w.dispatch(10), url)
+			w.answer(url, messages.Timeout)
+			w.pass(time.Minute)
+			w.wantSent(w.dispatch(10), url)
+			wire, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL(url)}])
+			w.must(err)
+			w.answer(url, messages.OK)
+			if wire.Visit.Round != 2 || wire.Attempt != 2 {
+				t.Fatalf("the last request was %v, attempt %d", wire.Visit, wire.Attempt)
+			}
+			change(wire)
+			w.seed("https://a.test/y", "https://b.test/")
+			w.must(w.shard.adoptForeign(wire, w.at()))
+			w.must(w.shard.commit(w.at()))
+			longest := messages.ClaimTime(10 * time.Second)
+			w.wantSent(w.dispatch(10), "https://b.test/")
+			w.pass(longest - time.Millisecond)
+			w.wantSent(w.dispatch(10))
+			w.pass(time.Second)
+			w.wantSent(w.dispatch(10), "https://a.test/y")
+		})
+	}
+}
+
+// One whose result is known is over, and its host waits for nothing.
+func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *messages.Spec) { s.PerHost = 1 })
+	w.seed("https://a.test/x")
+	w.dispatch(10)
+	wire, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
+	w.must(err)
+	w.answer("https://a.test/x", messages.OK)
+	w.must(w.shard.adoptForeign(wire, w.at()))
+	w.must(w.shard.commit(w.at()))
+	w.seed("https://a.test/y")
+	w.wantSent(w.dispatch(10), "https://a.test/y")
+}

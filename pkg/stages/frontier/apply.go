@@ -91,23 +91,30 @@ func (s *shard) adopt(id urlID, round uint32, sent int, run int64, final bool, n
 	return s.launch(r, id, h, now)
 }
 
-// adoptForeign takes over a request that is in FETCH. One for a crawl that was deleted
-// and is forgotten already is not wanted, but its host is left alone meanwhile.
+// adoptForeign takes over a request that is in FETCH. One that is not wanted, as it is
+// for a crawl that was deleted, or of another round or attempt than what is known, may be
+// with a fetcher all the same, and its result will count for nothing: its host is left
+// alone meanwhile.
 func (s *shard) adoptForeign(wire *messages.Request, now int64) error {
 	rules, err := s.rules(wire.Crawl, 0)
 	if err != nil {
 		return err
 	}
 	id := urlID{wire.Crawl, wire.Visit.URL}
-	if rules.Deleted(wire.Rev) && !s.isDoomed(wire.Crawl) {
-		h, err := s.hostOf(wire.URL)
-		if err != nil {
+	if !rules.Deleted(wire.Rev) || s.isDoomed(wire.Crawl) {
+		if req, err := s.adopt(id, wire.Visit.Round, wire.Attempt, wire.Run, false, now); err != nil || req != nil {
 			return err
 		}
-		return s.restAfter(h, id, wire.Attempt, rules, now)
+		r, err := s.record(id)
+		if err != nil || r != nil && r.Round == wire.Visit.Round && r.Sent == wire.Attempt { // it is under way, or its result is known
+			return err
+		}
 	}
-	_, err = s.adopt(id, wire.Visit.Round, wire.Attempt, wire.Run, false, now)
-	return err
+	h, err := s.hostOf(wire.URL)
+	if err != nil {
+		return err
+	}
+	return s.restAfter(h, id, wire.Attempt, rules, now)
 }
 
 // settle takes note of a result in the books of its host and its crawl.

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"time"
@@ -113,11 +114,12 @@ func (s *shard) abandon(req *request, rules *rules, now int64) error {
 	return nil
 }
 
-// longestRequest is how long a request of a crawl that was deleted may be under way.
+// longestRequest is how long a request may be under way, of the crawl or of one of its
+// name that was deleted.
 func longestRequest(rules *rules) time.Duration {
-	timeout := time.Duration(messages.DefaultTimeout)
-	if d := rules.Deletion; d != nil && d.Timeout > 0 {
-		timeout = time.Duration(d.Timeout)
+	timeout := time.Duration(rules.Spec.Timeout)
+	if d := rules.Deletion; d != nil {
+		timeout = max(timeout, time.Duration(cmp.Or(d.Timeout, messages.Millis(messages.DefaultTimeout))))
 	}
 	return messages.ClaimTime(timeout)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -207,11 +208,16 @@ func pending(ctx context.Context, bus *stages.Bus, p int) (map[uint64]*messages.
 		if err != nil {
 			return nil, err
 		}
-		if req, err := messages.DecodeRequest(m.Data); err == nil {
+		if req, err := messages.DecodeRequest(m.Data); err == nil && isCanonical(req.URL) { // or no fetcher takes it
 			all[m.Seq] = req
 		}
 		seq = m.Seq
 	}
+}
+
+func isCanonical(url string) bool {
+	c, err := weburl.Canonicalize(url)
+	return err == nil && c == url
 }
 
 // replay applies what the streams held beyond the state when the partition was
