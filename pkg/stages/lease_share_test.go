@@ -44,7 +44,7 @@ func TestLeasesEvenShares(t *testing.T) {
 	if moves != 24 {
 		t.Errorf("%d times a partition got an owner: 16 and 8 were needed", moves)
 	}
-	always(t, 2*leaseTTL, "nothing moves", func() bool { _, m := r.owned(); return m == moves })
+	always(t, aWhile, "nothing moves", func() bool { _, m := r.owned(); return m == moves })
 	third := start(t, fairLeases(b3, "c", r, 16).Run)
 	eventually(t, "three share", counts(r, map[string]int{"a": 6, "b": 5, "c": 5}))
 	if _, m := r.owned(); m != moves+5 {
@@ -116,8 +116,8 @@ func TestLeasesGivenBack(t *testing.T) {
 	j := start(t, l.Run)
 	eventually(t, "a had it twice", func() bool { mu.Lock(); defer mu.Unlock(); return len(times) >= 2 })
 	mu.Lock()
-	if d := times[1].Sub(times[0]); d < l.every() || d > 3*l.every() {
-		t.Errorf("taken again after %s, want about %s", d, l.every())
+	if d := times[1].Sub(times[0]); d < l.every() {
+		t.Errorf("taken again after %s, want no sooner than after %s", d, l.every())
 	}
 	mu.Unlock()
 	b2, _ := dial(t, br.url())
@@ -126,7 +126,7 @@ func TestLeasesGivenBack(t *testing.T) {
 	other.Only = []int{3}
 	start(t, other.Run)
 	eventually(t, "b has it", counts(r, map[string]int{"b": 1}))
-	always(t, leaseTTL, "b keeps it", counts(r, map[string]int{"b": 1}))
+	always(t, aWhile, "b keeps it", counts(r, map[string]int{"b": 1}))
 	if err := j.end(); err != nil {
 		t.Fatal(err)
 	}
@@ -253,18 +253,19 @@ func startChild(t *testing.T, url string) *child {
 }
 
 // said counts the lines that begin and end so.
-func (c *child) said(prefix, suffix string) func() int {
-	return func() (n int) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, l := range c.lines {
-			if strings.HasPrefix(l, prefix) && strings.HasSuffix(l, suffix) {
-				n++
-			}
+func (c *child) said(prefix, suffix string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.lines {
+		if strings.HasPrefix(l, prefix) && strings.HasSuffix(l, suffix) {
+			n++
 		}
-		return n
 	}
+	return n
 }
+
+// owned is how many partitions the child has, by what it said.
+func (c *child) owned() int { return c.said("enter", "") - c.said("leave", "") }
 
 // Real processes: one is killed, one frozen and thawed.
 func TestLeasesProcesses(t *testing.T) {
@@ -278,7 +279,7 @@ func TestLeasesProcesses(t *testing.T) {
 	t.Logf("at best within %s", leaseTTL+l.every()+250*time.Millisecond)
 	strike := func(c *child, signal syscall.Signal) time.Duration {
 		eventually(t, "the child has half", func() bool {
-			return c.said("enter", "")() == 4 && r.count()["test"] == 4
+			return c.owned() == 4 && r.count()["test"] == 4
 		})
 		began := time.Now()
 		if err := c.Process.Signal(signal); err != nil {
@@ -293,9 +294,9 @@ func TestLeasesProcesses(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the child knows that it lost all", func() bool { return c.said("leave", "true")() == 4 })
+	eventually(t, "the child knows that it lost all", func() bool { return c.said("leave", "true") >= 4 })
 	eventually(t, "the child has half again", func() bool {
-		return c.said("enter", "")() == 8 && r.count()["test"] == 4
+		return c.owned() == 4 && r.count()["test"] == 4
 	})
 }
 
