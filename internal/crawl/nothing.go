@@ -35,6 +35,7 @@ var hints = map[string]string{
 	frontier.ReasonAddress: "its address is a private one (--allow-private lets the crawl go there)",
 	frontier.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
 	frontier.ReasonExclude: "an --exclude pattern matches it",
+	frontier.ReasonType:    "it is of a content type that is not kept (accept, in the spec)",
 }
 
 // excludedAll says which rule excluded every URL but the seeds, "" if none did.
@@ -54,6 +55,8 @@ func excludedAll(n *frontier.Counters, seeds int64, spec *messages.Spec) string 
 			return found + " matches a pattern of exclude: " + strings.Join(spec.Exclude, "  ")
 		case frontier.ReasonScope:
 			return found + " is out of scope (--scope domain enters the hosts of the seeds' domains, any enters all)"
+		case frontier.ReasonExtension:
+			return found + " is a file of a type that is not kept (accept or skip_extensions, in the spec)"
 		case frontier.ReasonDepth:
 			return found + " is too many links away from a seed (--max-depth)"
 		}

@@ -101,6 +101,21 @@ func IsMediaRange(t string) bool {
 	return ok && kind != "" && sub != "" && !strings.ContainsAny(t, "; ,\r\n")
 }
 
+// InMediaRanges reports whether a media type without parameters is in one of the
+// ranges, such as "text/html", "image/*" and "*/*".
+func InMediaRanges(ranges []string, t string) bool {
+	for _, want := range ranges {
+		prefix, wild := strings.CutSuffix(want, "*")
+		switch {
+		case want == "*/*", strings.EqualFold(want, t):
+			return true
+		case wild && len(t) > len(prefix) && strings.EqualFold(t[:len(prefix)], prefix):
+			return true
+		}
+	}
+	return false
+}
+
 func checkAccept(types []string) error {
 	for i, t := range types {
 		if !IsMediaRange(t) {

@@ -107,6 +107,11 @@ type Spec struct {
 	// Accept lists media types that are fetched beside HTML, plain text, and what
 	// the rules are for, as in "text/calendar" or "image/*".
 	Accept Strings `json:"accept,omitempty" yaml:"accept"`
+	// SkipExtensions lists the extensions of files that are not asked for, in lower case
+	// and without a dot, but for seeds and for types that are fetched by Accept or by a
+	// rule; without it, those of files that are no pages: images, sound, films, fonts,
+	// archives, programs and office documents (docs/spec.md lists them).
+	SkipExtensions Extensions `json:"skip_extensions,omitzero" yaml:"skip_extensions,omitempty"`
 	// AllowPrivate lets the fetcher dial loopback and private addresses.
 	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
 	// AllowAddresses are networks that may be dialled beside the public ones, as
@@ -238,7 +243,7 @@ func (s *Spec) checkAccess() error {
 	if !printable(s.Contact) || strings.ContainsAny(s.Contact, "() ") || s.Contact != "" && !strings.ContainsAny(s.Contact, ":@") {
 		return fmt.Errorf("contact %q: must be a URL or an e-mail address", Clip(s.Contact))
 	}
-	return cmp.Or(s.Access.check(false), checkAddresses(s.AllowAddresses), checkAccept(s.Accept))
+	return cmp.Or(s.Access.check(false), checkAddresses(s.AllowAddresses), checkAccept(s.Accept), checkExtensions(s.SkipExtensions))
 }
 
 // Agent is the user agent that is sent where there are no UserAgents: it says

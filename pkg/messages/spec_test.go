@@ -154,6 +154,7 @@ requests:
 allow_private: true
 sitemaps: true
 accept: [image/*]
+skip_extensions: [zip, tar]
 allow_addresses: [10.1.0.0/16]
 archive: true
 max_body: 8MiB
@@ -219,7 +220,7 @@ func TestParseSpec(t *testing.T) {
 			Headers: map[string]string{"Content-Type": "application/json"}, Body: `{"q": "{q}"}`,
 		}},
 		AllowAddresses: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Archive: true,
-		Sitemaps: true, Accept: Strings{"image/*"}, AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
+		Sitemaps: true, Accept: Strings{"image/*"}, SkipExtensions: Extensions{"zip", "tar"}, AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
 		Alerts: Alerts{
 			ErrorRate: 0.25, Over: Duration(10 * time.Minute), MinRequests: 20, NoProgress: Duration(time.Hour),
 			Lag: Duration(2 * time.Hour), LagMessages: 100_000, StreamFull: 0.9, DiskFree: 5 << 30, Memory: 0.8,

@@ -162,18 +162,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 type accepts []string
 
 // keeps reports whether a type without parameters is in the list.
-func (a accepts) keeps(t string) bool {
-	for _, want := range a {
-		prefix, wild := strings.CutSuffix(want, "*")
-		switch {
-		case want == "*/*", strings.EqualFold(want, t):
-			return true
-		case wild && len(t) > len(prefix) && strings.EqualFold(t[:len(prefix)], prefix):
-			return true
-		}
-	}
-	return false
-}
+func (a accepts) keeps(t string) bool { return messages.InMediaRanges(a, t) }
 
 // and returns the list with more types.
 func (a accepts) and(types []string) accepts {

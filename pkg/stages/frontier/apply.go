@@ -224,6 +224,9 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 		s.move(r, id, Excluded, ReasonRobots, now)
 	case res.Class == messages.RefusedAddress:
 		s.move(r, id, Excluded, ReasonAddress, now)
+	case res.Class == messages.UnsupportedType:
+		r.learn(res, 0, rules)
+		return s.end(r, id, Excluded, ReasonType, rules, now)
 	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns, res.Class == messages.NotSent:
 		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:

@@ -177,7 +177,7 @@ func (s *shard) judgeExcluded(r *record, id urlID, rules *rules, now int64) erro
 		if r.Reason == ReasonNormalized && rules.normalize.Normalize(r.URL) != r.URL {
 			return nil
 		}
-	case ReasonScope, ReasonScheme, ReasonInclude, ReasonExclude, ReasonDepth, ReasonRedirects, ReasonCancelled:
+	case ReasonScope, ReasonScheme, ReasonInclude, ReasonExclude, ReasonDepth, ReasonRedirects, ReasonCancelled, ReasonExtension:
 	default:
 		if !rules.overrules(r.Reason) {
 			return nil

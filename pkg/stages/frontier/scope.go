@@ -31,6 +31,8 @@ const (
 	ReasonNormalized = "normalized" // it is another URL since the rules for that changed
 	ReasonRobots     = "robots"     // robots.txt does not allow it
 	ReasonAddress    = "address"    // its address must not be dialled
+	ReasonExtension  = "extension"  // it is a file of a type that is not kept, by its name
+	ReasonType       = "type"       // the same, by the answer of its host
 )
 
 // rules decide what of a crawl is fetched, when, and how often, compiled from
@@ -40,6 +42,7 @@ type rules struct {
 	of               stages.Revised // what was compiled: not Revised, if that could not be
 	print            uint64         // tells specs apart
 	include, exclude []*regexp.Regexp
+	extensions       map[string]bool // of files that are not asked for
 	priorities       []priorityRule
 	recrawl          []recrawlRule
 	normalize        *weburl.Normalizer
@@ -84,6 +87,10 @@ func compile(spec stages.Revised) (*rules, error) {
 	}
 	if r.exclude, err = patterns(spec.Exclude); err != nil {
 		return nil, err
+	}
+	r.extensions = make(map[string]bool)
+	for _, e := range spec.SkippedExtensions() {
+		r.extensions[e] = true
 	}
 	for _, p := range spec.Priorities {
 		match, err := messages.CompilePattern(p.Match)
@@ -200,6 +207,8 @@ func (r *rules) excludes(u *record, opened bool, now int64) string {
 		return ReasonRedirects
 	case u.Seed:
 		return "" // a person asked for it: no guard knows better
+	case r.extensions[messages.Extension(u.URL)]:
+		return ReasonExtension
 	}
 	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
 }

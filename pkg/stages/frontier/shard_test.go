@@ -408,7 +408,7 @@ func TestPermanentResultsEndAtOnce(t *testing.T) {
 	}{
 		messages.Gone: {Failed, "gone"}, messages.Redirect: {Done, ""}, messages.NotModified: {Done, ""},
 		messages.RobotsDenied: {Excluded, ReasonRobots}, messages.RefusedAddress: {Excluded, ReasonAddress},
-		messages.TooLarge: {Failed, "too_large"}, messages.UnsupportedType: {Failed, "unsupported_type"},
+		messages.TooLarge: {Failed, "too_large"}, messages.UnsupportedType: {Excluded, ReasonType},
 	} {
 		w := newWorld(t, nil)
 		w.seed("https://a.test/")

@@ -1,0 +1,50 @@
+package frontier
+
+import (
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+// Files that are no pages are not asked for, and are no failures. Seeds are asked for, and
+// so are files whose type the crawl wants, as soon as it says so.
+func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
+	const image, film, seed = "https://a.test/1.jpg", "https://a.test/2.mp4?q=1", "https://a.test/3.png"
+	w := newWorld(t, nil)
+	w.seed(seed)
+	w.link(1, image, film)
+	w.wantSent(w.dispatch(10), seed)
+	w.wantState(image, Excluded, ReasonExtension)
+	w.wantState(film, Excluded, ReasonExtension)
+	w.change(func(s *messages.Spec) { s.Accept = messages.Strings{"image/*"} })
+	w.tend()
+	w.wantSent(w.dispatch(10), image)
+	w.wantState(film, Excluded, ReasonExtension)
+	w.change(func(s *messages.Spec) { s.SkipExtensions = messages.Extensions{} })
+	w.tend()
+	w.wantSent(w.dispatch(10), film)
+}
+
+// What turns out to be of a type that is not kept is no failure either, and the spec's
+// other changes do not ask for it again. A recrawl rule does: its type may have been a mistake.
+func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {
+	const url = "https://a.test/picture"
+	w := newWorld(t, nil)
+	w.seed(url)
+	w.wantSent(w.dispatch(10), url)
+	w.result(url, class(messages.UnsupportedType))
+	w.wantState(url, Excluded, ReasonType)
+	w.change(func(s *messages.Spec) { s.MaxAttempts++ })
+	w.tend()
+	w.wantSent(w.dispatch(10))
+
+	w = newWorld(t, func(s *messages.Spec) {
+		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(1 << 40)}}
+	})
+	w.seed(url)
+	w.wantSent(w.dispatch(10), url)
+	w.result(url, class(messages.UnsupportedType))
+	if n := w.shard.crawls["c"].Planned; n != 1 {
+		t.Errorf("%d visits are planned, want one", n)
+	}
+}
