@@ -53,6 +53,7 @@ type Document struct {
 	Type   mediatype.Type
 
 	raw     []byte
+	broken  string
 	decoded once[decoded]
 	dom     once[*html.Node]
 	json    once[any]

@@ -90,6 +90,47 @@ func TestXML(t *testing.T) {
 	}
 }
 
+// One bad place costs no more than what is there, and is told.
+func TestBrokenXMLIsReadAsFarAsItCanBe(t *testing.T) {
+	for name, tt := range map[string]struct{ body, want string }{
+		"a control character":    {"<r><Item a='1'>x\x01y</Item></r>", "xy"},
+		"-- in a comment":        {"<r><!-- a -- b --><Item a='1'>x</Item></r>", "x"},
+		"XML 1.1":                {"<?xml version='1.1'?><r><Item a='1'>x</Item></r>", "x"},
+		"an end that is missing": {"<r><Item a='1'>x", "x"},
+		"a stray end":            {"</p><r></b><Item a='1'>x</Item></q></r>", "x"},
+		"a bare <":               {"<r><Item a='1'>1 < 2 & 3</Item></r>", "1 < 2 & 3"},
+		"a bad attribute":        {"<r><Item 'b' a='1' \"c\">x</Item></r>", "x"},
+		"CDATA":                  {"<r><!-- -- --><Item a='1'><![CDATA[<b>]]></Item></r>", "<b>"},
+		"a bad name":             {"<r><a@b>y</a@b><Item a='1'>x</Item></r>", "x"},
+		"a title":                {"<r><!-- -- --><title>a <b>b</b></title><Item a='1'>x</Item></r>", "x"},
+		"two roots":              {"<r><Item a='1'>x</Item></r></r>", "x"},
+	} {
+		d := doc("application/xml", tt.body)
+		root, err := d.XML()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		n := root.SelectElement("//Item[@a='1']")
+		if n == nil || n.InnerText() != tt.want || d.Broken() == "" {
+			t.Errorf("%s: %s; %q", name, root.OutputXML(true), d.Broken())
+		}
+	}
+	d := doc("application/xml", "<r xmlns:m='urn:m'><m:Item>x</m:Item><!-- -- --></r>")
+	if root, err := d.XML(); err != nil || root.SelectElement("//m:Item") == nil {
+		t.Errorf("of a namespace: %v", err)
+	}
+	d = doc("application/xml", "<r>x</r>")
+	if _, err := d.XML(); err != nil || d.Broken() != "" {
+		t.Errorf("of what is whole: %v, %s", err, d.Broken())
+	}
+	for _, body := range []string{"<r>" + strings.Repeat("<a>", MaxDepth-2) + "\x01", "<?xml version='1.1'?>" + strings.Repeat("<a>", 900) + strings.Repeat("</b>", 10_000)} {
+		if _, err := doc("application/xml", body).XML(); err != nil {
+			t.Errorf("%.20q: %v", body, err)
+		}
+	}
+}
+
 // A page that has no DOM says why.
 func TestHTMLBounds(t *testing.T) {
 	if _, err := doc("text/html", strings.Repeat("x", MaxHTML+1)).HTML(); !errors.Is(err, ErrTooBig) {

@@ -3,15 +3,19 @@ package document
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/antchfx/xmlquery"
 
+	"seine/internal/figures"
 	"seine/internal/mediatype"
+	"seine/internal/xmlstream"
 )
 
-// XML returns the tree of a document that is XML.
+// XML returns the tree of a document that is XML. Of one that is broken, it is what
+// can be read of it, and Broken says so.
 func (d *Document) XML() (*xmlquery.Node, error) {
 	return d.xml.get(func() (*xmlquery.Node, error) {
 		switch d.Type.Class {
@@ -19,9 +23,26 @@ func (d *Document) XML() (*xmlquery.Node, error) {
 		default:
 			return nil, fmt.Errorf("%w: %s is not XML", ErrForm, d.Type.Class)
 		}
-		return parseXML(d.Body())
+		root, err := parseXML(d.Body())
+		if err == nil || errors.Is(err, ErrTooBig) {
+			return root, err
+		}
+		text, repairs, broken := xmlstream.Mended(d.Body())
+		if broken != nil {
+			return nil, err
+		}
+		mended, broken := parseXML(text)
+		if broken != nil {
+			return nil, err
+		}
+		d.broken = fmt.Sprintf("%v; what can be read of it was, with %s mended", err, figures.Plural(max(repairs, 1), "place"))
+		return mended, nil
 	})
 }
+
+// Broken says what is wrong with a document that was read all the same, "" if
+// nothing is known: only XML whose tree was asked for is looked at.
+func (d *Document) Broken() string { return d.broken }
 
 func parseXML(body []byte) (root *xmlquery.Node, err error) {
 	switch {

@@ -153,6 +153,7 @@ type run struct {
 	groups map[string]string
 	target *target
 	body   string // of the document, once a rule has asked for it
+	broken bool   // it has been told that the document is
 	nodes  *css.Nodes
 	// matchers are those of the selectors that were applied so far.
 	matchers map[*css.Selector]*css.Matcher

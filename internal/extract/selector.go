@@ -243,6 +243,10 @@ func (r *run) tree(in item) (item, error) {
 		return nodeItem(n), err
 	case typeOf(r.doc)&(typeXML|typeFeed|typeSitemap) != 0 && !r.jsonFeed():
 		n, err := r.doc.XML()
+		if broken := r.doc.Broken(); broken != "" && !r.broken {
+			r.broken = true
+			r.note(r.index, r.field, "%s", broken)
+		}
 		return item{kind: itemXML, xml: n}, err
 	}
 	return item{}, nil

@@ -27,6 +27,9 @@ func (r *reading) applyRules(ctx context.Context) error {
 	if result.Abandoned { // what is busy may still read the old one
 		r.doc = newDocument(r.page, r.doc.Raw())
 	}
+	if r.warning == "" {
+		r.warning = r.doc.Broken()
+	}
 	for i := range result.Records {
 		rec := &result.Records[i]
 		if r.plan.mask != nil {

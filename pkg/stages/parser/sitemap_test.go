@@ -141,3 +141,35 @@ func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
 		}
 	}
 }
+
+// Rules have the records of what can be read of broken XML, and the visit says what
+// could not be.
+func TestRulesOverBrokenXMLHaveRecordsAndAWarning(t *testing.T) {
+	p := newParser(t, func(s *messages.Spec) {
+		s.Records = []messages.RecordRule{{
+			Kind: "item", Each: &messages.Each{Selector: messages.Selector{XPath: "//Item"}},
+			Fields: messages.Fields{{Name: "name", Field: messages.Field{Selector: messages.Selector{XPath: "Name"}}}},
+		}}
+	})
+	out, err := p.handle(t.Context(), message(page("application/xml"), []byte("<List><Item><Name>a\x01</Name></Item><Item><Name>b</Item>")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, warning := 0, ""
+	for _, m := range append(slices.Clone(out.First), out.Then...) {
+		if strings.HasPrefix(m.Subject, "seine.records.") {
+			if bytes.Contains(m.Data, []byte(`"kind":"item"`)) {
+				records++
+			}
+			continue
+		}
+		if c, err := messages.DecodeCandidates(m.Data); err != nil {
+			t.Fatal(err)
+		} else {
+			warning += c.Warning
+		}
+	}
+	if records != 2 || !strings.Contains(warning, "what can be read of it was") {
+		t.Errorf("%d records, warning %q", records, warning)
+	}
+}
