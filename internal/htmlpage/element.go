@@ -30,6 +30,7 @@ const (
 	elemScript
 	elemSource
 	elemSVG
+	elemMath
 	elemTemplate
 	elemTitle
 	elemXMP
@@ -47,7 +48,7 @@ var shortNames = makeShortNames(
 	"details", "dialog", "dir", "fieldset", "figure", "hgroup", "legend", "listing", "menu", "search",
 	"summary", "optgroup", "option", "body", "head", "td", "th", "button", "select", "input", "a", "area",
 	"base", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "html", "iframe", "img", "link", "meta",
-	"noembed", "noframes", "noscript", "script", "source", "style", "svg", "template", "textarea", "title", "xmp",
+	"noembed", "noframes", "noscript", "script", "source", "style", "svg", "math", "template", "textarea", "title", "xmp",
 )
 
 type shortName struct {
@@ -59,7 +60,7 @@ type shortName struct {
 // The slot of a name is the upper bits of its key times a number that happens to
 // give each another one.
 const (
-	slotNumber = 0xbcfba70482a27bd3
+	slotNumber = 0x2095186aa723e7b
 	slotBits   = 9
 )
 
@@ -160,6 +161,8 @@ func lookupAny(name []byte) element {
 		return elemStyle
 	case "svg":
 		return elemSVG
+	case "math":
+		return elemMath
 	case "template":
 		return elemTemplate
 	case "textarea":
@@ -170,4 +173,21 @@ func lookupAny(name []byte) element {
 		return elemXMP
 	}
 	return elemInline
+}
+
+// breaksOut reports whether an element that is no block ends foreign content that is
+// open (HTML standard section 13.2.6.5).
+func breaksOut(name []byte) bool {
+	var lower [longestName]byte
+	if len(name) > len(lower) {
+		return false
+	}
+	for i, c := range name {
+		lower[i] = ascii.Lower(c)
+	}
+	switch string(lower[:len(name)]) {
+	case "b", "big", "code", "em", "embed", "i", "img", "meta", "nobr", "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "tt", "u", "var":
+		return true
+	}
+	return false
 }

@@ -2,22 +2,25 @@ package htmlpage
 
 // open takes a start tag.
 func (s *scanner) open(e element) {
+	if s.foreign() && breaksOut(s.tokens.name) {
+		s.leaveForeign()
+	}
 	switch e {
 	case elemInline:
 	case elemBlock:
-		s.leaveSVG()
+		s.leaveForeign()
 		s.separate(gapLine)
 	case elemCell:
 		s.separate(gapSpace)
 	case elemHeading:
-		s.leaveSVG()
+		s.leaveForeign()
 		s.separate(gapLine)
 		s.startHeading()
 	case elemForm:
-		s.leaveSVG()
+		s.leaveForeign()
 		s.separate(gapLine)
 		s.addForm()
-	case elemTemplate, elemNoScript, elemSVG, elemForeignObject:
+	case elemTemplate, elemNoScript, elemSVG, elemMath, elemForeignObject:
 		s.nest(e)
 	case elemScript, elemStyle, elemIframe, elemNoEmbed, elemTextarea, elemXMP, elemPlaintext, elemTitle:
 		s.openRaw(e)
@@ -60,7 +63,7 @@ func (s *scanner) openRaw(e element) {
 	if e == elemIframe && s.templates == 0 {
 		s.addFrame()
 	}
-	if s.tokens.selfClosing && (s.svgs > 0 || s.xml) {
+	if s.tokens.selfClosing && (s.foreign() || s.xml) {
 		return
 	}
 	switch e {
@@ -87,7 +90,7 @@ func (s *scanner) openRaw(e element) {
 
 // readTitle takes the first title of the document.
 func (s *scanner) readTitle() {
-	if s.svgs > 0 {
+	if s.foreign() {
 		return
 	}
 	raw := s.tokens.readRaw("title")
@@ -108,7 +111,7 @@ func (s *scanner) foldTo(limit int, b []byte, references bool) string {
 // nest enters an element that hides its text. XHTML and foreign content know
 // such an element that closes itself; in HTML the slash means nothing.
 func (s *scanner) nest(e element) {
-	if s.tokens.selfClosing && (s.xml || s.svgs > 0 || e == elemSVG) {
+	if s.tokens.selfClosing && (s.xml || s.foreign() || e == elemSVG || e == elemMath) {
 		return
 	}
 	switch e {
@@ -118,20 +121,25 @@ func (s *scanner) nest(e element) {
 		s.noscripts++
 	case elemSVG:
 		s.svgs++
+	case elemMath:
+		s.maths++
 	case elemForeignObject:
 		if s.svgs > 0 {
 			s.foreignObjects++
 		}
 	}
-	s.tokens.cdata = s.xml || s.svgs > 0
+	s.tokens.cdata = s.xml || s.foreign()
 }
 
-// leaveSVG ends svg elements left open: a block is no foreign content, except
-// inside foreignObject (section 13.2.6.5). Without this one missing end tag
-// would hide the rest of the page.
-func (s *scanner) leaveSVG() {
-	if s.svgs > 0 && s.foreignObjects == 0 {
-		s.svgs = 0
+// foreign reports whether svg or math is open. What is in math is text.
+func (s *scanner) foreign() bool { return s.svgs+s.maths > 0 }
+
+// leaveForeign ends svg and math elements left open: a block is no foreign content,
+// nor are some others, except inside foreignObject (section 13.2.6.5). Without this
+// one missing end tag would hide the rest of the page.
+func (s *scanner) leaveForeign() {
+	if s.foreign() && s.foreignObjects == 0 {
+		s.svgs, s.maths = 0, 0
 		s.tokens.cdata = s.xml
 	}
 }
@@ -160,6 +168,9 @@ func (s *scanner) close(e element) {
 		if s.svgs == 0 {
 			s.foreignObjects = 0
 		}
-		s.tokens.cdata = s.xml || s.svgs > 0
+		s.tokens.cdata = s.xml || s.foreign()
+	case elemMath:
+		s.maths = max(0, s.maths-1)
+		s.tokens.cdata = s.xml || s.foreign()
 	}
 }

@@ -87,7 +87,7 @@ type scanner struct {
 
 	// How many of these elements are open. End tags without a start do not
 	// count, and neither does any nesting but their own.
-	templates, noscripts, svgs, foreignObjects int
+	templates, noscripts, svgs, maths, foreignObjects int
 
 	xml bool // see setXML
 
@@ -106,7 +106,7 @@ func (s *scanner) reset(in []byte, opts Options) {
 	s.small.reset(maxField)
 	s.own.reset()
 	s.links.reset(opts.MaxLinks)
-	s.templates, s.noscripts, s.svgs, s.foreignObjects = 0, 0, 0, 0
+	s.templates, s.noscripts, s.svgs, s.maths, s.foreignObjects = 0, 0, 0, 0, 0
 	s.xml = false
 	s.seenTitle, s.seenBase, s.seenRefresh = false, false, false
 	s.baseRef, s.canonicalRefs, s.langRank = "", nil, langNone
