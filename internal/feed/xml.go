@@ -11,9 +11,6 @@ import (
 
 var errRoot = errors.New("it has none of rss, rdf and feed")
 
-// maxJunk bounds what is passed over before a feed: programs print warnings there.
-const maxJunk = 32
-
 // parseXML reads RSS and Atom.
 func parseXML(body []byte, contentType string, at place) (*Feed, error) {
 	p := &parser{d: xmlstream.NewDecoder(body, contentType, "item", "entry"), at: at}
@@ -79,7 +76,7 @@ func (p *parser) run() error {
 func (p *parser) start(t xml.StartElement) error {
 	e := element{name: name(t.Name), at: p.place()}
 	if p.feed == nil && !p.root(e.name) {
-		if p.junk++; p.junk > maxJunk {
+		if p.junk++; p.junk > xmlstream.MaxJunk {
 			return errRoot
 		}
 		return nil

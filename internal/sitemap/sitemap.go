@@ -113,9 +113,6 @@ type parser struct {
 
 var errRoot = errors.New("it has neither a urlset nor a sitemapindex")
 
-// maxJunk bounds what is passed over before a sitemap: programs print warnings there.
-const maxJunk = 32
-
 func (p *parser) run() error {
 	for {
 		t, err := p.d.Token()
@@ -150,7 +147,7 @@ func (p *parser) open(t xml.StartElement) error {
 	name := t.Name.Local
 	if p.site == nil {
 		if name != "urlset" && name != "sitemapindex" {
-			if p.junk++; p.junk > maxJunk {
+			if p.junk++; p.junk > xmlstream.MaxJunk {
 				return errRoot
 			}
 			return nil

@@ -76,6 +76,10 @@ const maxDepth = 100
 // maxAttrs is how many attributes of an element are read.
 const maxAttrs = 256
 
+// MaxJunk is how many elements may be passed over before the first one that a reader
+// looks for: programs print warnings there.
+const MaxJunk = 32
+
 // Repairs returns how many places were not XML so far.
 func (d *Decoder) Repairs() int { return d.repairs }
 
