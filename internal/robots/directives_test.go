@@ -153,7 +153,8 @@ func TestDates(t *testing.T) {
 		{"25 Jun 2010 15:00:00 XYZ", time.Time{}},
 		{"31 Jun 2010", time.Time{}},
 		{"25/06/2010", time.Time{}},
-		{"Jun 25 2010", time.Time{}},
+		{"Jun 25 2010", utc(0, 0, 0)},
+		{"25th June 2010 3 pm", utc(15, 0, 0)},
 		{"PST", time.Time{}},
 		{"", time.Time{}},
 	}
