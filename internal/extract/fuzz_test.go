@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,6 +155,102 @@ func FuzzValues(f *testing.F) {
 			if again, ok := parseDate(d, nil, time.UTC); !ok || again != d {
 				t.Errorf("%q is %q, which is %q", s, d, again)
 			}
+		}
+	})
+}
+
+// boundedRun is a run that ends soon, and counts how often it does not at once.
+func boundedRun(t *testing.T, doc *document.Document) *run {
+	r := newRun(t.Context(), doc)
+	r.target = new(target)
+	r.work = MaxWork - 1<<20
+	return r
+}
+
+// FuzzJQ evaluates any expression on any value: it ends within its bounds, says the
+// same twice, and what the plain interpreter says where both have an answer.
+func FuzzJQ(f *testing.F) {
+	for _, s := range []string{
+		".", ".a[]?|.b", "reduce .[] as $x (null; . + $x)", "[.[]|select(.>1)]|sort|add", `gsub("a";"b")`, `[match("(a)(b)?";"g")]`, "to_entries|from_entries", ".a |= . + 1", "del(.[0])", `"\(.)"|@base64`,
+		"[paths]", "setpath([0];1)", "path(..)", "def f: 1, f; first(f)", "[limit(3;repeat(.))]", "try error(.) catch .", "label $x|.[]|break $x", ". as [$a,{b:$c}]|$a,$c", "[splits(\",\")]", "walk(.)", "tojson|fromjson", "@csv", "getpath([0,1])", ".[1:3] = [1]", "[foreach .[] as $x (0; . + 1; [$x, .])]", "fromdate|todate", `test("(")`, "ltrimstr(1)", ". * 3", "$__loc__", "reduce range(9) as $i (.; [., .])",
+	} {
+		f.Add(s, []byte(`[1,2,{"a":"b"},[null,"abab"]]`))
+		f.Add(s, []byte(`{"a":[1,{"b":2}],"c":"x,y"}`))
+		f.Add(s, []byte(`"abcab"`))
+	}
+	f.Fuzz(func(t *testing.T, text string, body []byte) {
+		if len(text) > 1<<10 || len(body) > 1<<10 {
+			return
+		}
+		q, err := compileJQ(text)
+		if err != nil {
+			return
+		}
+		v, _, err := document.Value(body)
+		if err != nil {
+			return
+		}
+		before := string(appendValue(nil, v))
+		evaluate := func() (values string, ended error) {
+			r := boundedRun(t, page("application/json", "1"))
+			m := q.run(r, v)
+			m.most = 1 << 14
+			var got []any
+			ended = r.results(q, m, func(i item) bool {
+				got = append(got, i.value)
+				return len(got) < 100
+			})
+			return string(appendValue(nil, got)), ended
+		}
+		first, failed := evaluate()
+		again, _ := evaluate()
+		if first != again || string(appendValue(nil, v)) != before {
+			t.Errorf("%s of %s: %.200s, then %.200s", text, body, first, again)
+		}
+		if failed != nil && !errors.Is(failed, errBound) {
+			t.Errorf("%s of %s: %v", text, body, failed)
+		}
+	})
+}
+
+// FuzzPattern finds and replaces by any regular expression: what is found and made is
+// what package regexp finds and makes, in texts of any length.
+func FuzzPattern(f *testing.F) {
+	for _, s := range []string{"a", "a*", "(a)|b", `\b`, "^", "$", "(?m)^.", "(?i)É", `\s+$`, "a(.*z)?", `\Qa`, "(?s).", "[^a]+", "(?:x{0,9}){1,9}y", `\xff`, "()", "a|", `\z`} {
+		f.Add(s, "abc é\xff\nz", "<$1>", uint16(3))
+		f.Add(s, "aab", "$0", uint16(200))
+	}
+	f.Fuzz(func(t *testing.T, expr, part, with string, times uint16) {
+		if len(expr) > 200 || len(part) > 40 || len(with) > 40 {
+			return
+		}
+		p, err := compilePattern(expr)
+		if err != nil {
+			return
+		}
+		text := strings.Repeat(part, int(times%300))
+		work := 0
+		spend := func(n int) error {
+			if work += n; n < 0 {
+				t.Errorf("%d was spent", n)
+			}
+			if work > 1<<21 {
+				return errBound
+			}
+			return nil
+		}
+		var got [][]int
+		for m, err := range p.all(text, spend) {
+			if err != nil {
+				return
+			}
+			got = append(got, slices.Clone(m))
+		}
+		if want := p.regex.FindAllStringSubmatchIndex(text, -1); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%q in %q: %v, want %v", expr, text, got, want)
+		}
+		if made, err := p.replaceAll(text, with, spend); err == nil && made != p.regex.ReplaceAllString(text, with) {
+			t.Errorf("%q by %q in %q: %q", expr, with, text, made)
 		}
 	})
 }
