@@ -193,12 +193,17 @@ func (s *State) Failing() bool { return s.failures > 0 }
 
 // Forgettable reports whether a host that is not asked now can be treated as one that
 // never was: it did not refuse or fail, asks for no delay of its own, and was left
-// alone for longer than any delay lasts.
+// alone for longer than any delay lasts that it did not ask for; or it was left alone for
+// longer than anything lasts that a host can ask for, or a spec say.
 func (s *State) Forgettable(now int64) bool {
-	asked := max(s.began, s.ended)
-	return s.failures == 0 && s.opened == 0 && s.slow == 0 && s.crawlDelay == 0 &&
-		now-asked > int64(max(forgetAfter, s.wait))
+	alone := time.Duration(now - max(s.began, s.ended))
+	plain := s.failures == 0 && s.opened == 0 && s.slow == 0 && s.crawlDelay == 0
+	return alone > max(ForgetAfter, s.wait) && (plain || alone > forgetSurely)
 }
 
-// forgetAfter is for how long a host that was asked is not forgotten.
-const forgetAfter = maxSlow
+// ForgetAfter is for how long a host that was asked is not forgotten.
+const ForgetAfter = maxSlow
+
+// forgetSurely is for how long one is not that has refused, failed, or asked for a delay:
+// Retry-After, the delays of specs and their breakers are at most a day, jitter twice that.
+const forgetSurely = 50 * time.Hour

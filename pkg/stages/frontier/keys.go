@@ -31,6 +31,7 @@ import (
 //	W crawl number                             → message that waits for the removal of a deleted crawl
 //	N                                          → the state is another store's, and behind
 //	M                                          → the last snapshot has a crawl that was removed since
+//	Y                                          → how far hosts that nobody wants are forgotten
 //	K                                          → the partition's time: see timeline
 //	S, X                                       → what A and B were in an older layout
 //
@@ -60,6 +61,8 @@ const (
 	kindLinks     = 'F'
 	kindUnchanged = 'G'
 	kindUnsaved   = 'M'
+
+	kindForgetting = 'Y'
 
 	oldKindRoot    = 'S'
 	oldKindOutside = 'X'

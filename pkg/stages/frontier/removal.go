@@ -141,6 +141,9 @@ func (s *shard) restAfter(h *host, id urlID, attempt int, rules *rules, now int6
 	out := politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: longestRequest(rules)}
 	h.polite.End(pace, s.time.pace(now), out, seed)
 	d.polite.End(shared(pace), s.time.pace(now), out, seed)
+	if h.unwanted() {
+		s.forgetLater(now)
+	}
 	s.touch(h)
 	s.touchDomain(d)
 	return nil
@@ -152,7 +155,7 @@ func (s *shard) restAfter(h *host, id urlID, attempt int, rules *rules, now int6
 func (s *shard) removeFromHosts(name string, at *removal, now int64) (last bool, err error) {
 	pre := prefix(s.partition, kindHost)
 	var hosts []string
-	last, err = s.pass(pre, at, func(key, value []byte) error {
+	last, err = s.pass(pre, &at.After, func(key, value []byte) error {
 		h := s.hosts[string(key[len(pre):])]
 		if h == nil {
 			var err error
@@ -163,20 +166,22 @@ func (s *shard) removeFromHosts(name string, at *removal, now int64) (last bool,
 		}
 		if h.wants(name) || h.forgettable(s.time.pace(now)) {
 			hosts = append(hosts, h.name)
+		} else if h.unwanted() {
+			s.forgetLater(now)
 		}
 		return nil
 	})
 	for i := 0; err == nil && i < len(hosts); i++ {
 		var h *host
 		if h, err = s.host(hosts[i]); err == nil {
-			err = s.removeWork(h, name)
+			err = s.removeWork(h, name, now)
 		}
 	}
 	return last, err
 }
 
 // removeWork takes what a crawl wants of a host away.
-func (s *shard) removeWork(h *host, name string) error {
+func (s *shard) removeWork(h *host, name string, now int64) error {
 	d, err := s.domainOf(h)
 	if err != nil {
 		return err
@@ -194,16 +199,19 @@ func (s *shard) removeWork(h *host, name string) error {
 		s.tx.deletePrefix(s.queuePrefix(h.name, name))
 		break
 	}
+	if h.unwanted() {
+		s.forgetLater(now)
+	}
 	s.touch(h)
 	s.touchDomain(d)
 	return nil
 }
 
-// forgettable reports whether nothing is lost with what is known of a host. Nobody
-// wants anything of it: its crawls were deleted.
-func (h *host) forgettable(now int64) bool {
-	return len(h.work) == 0 && h.inFlight == 0 && h.polite.Forgettable(now)
-}
+// unwanted reports whether nobody wants anything of a host: its crawls were deleted.
+func (h *host) unwanted() bool { return len(h.work) == 0 && h.inFlight == 0 }
+
+// forgettable reports whether nothing is lost with what is known of a host.
+func (h *host) forgettable(now int64) bool { return h.unwanted() && h.polite.Forgettable(now) }
 
 // removePages takes what a crawl had of a domain away.
 func (s *shard) removePages(d *domain, name string) {
@@ -223,7 +231,7 @@ func (d *domain) forgettable(now int64) bool {
 // reports whether that was all.
 func (s *shard) removeFromTimes(name string, at *removal) (last bool, err error) {
 	pre := prefix(s.partition, kindRetry)
-	return s.pass(pre, at, func(key, _ []byte) error {
+	return s.pass(pre, &at.After, func(key, _ []byte) error {
 		if crawl, _, err := cutName(key[min(len(pre)+8, len(key)):]); err != nil || crawl == name { // or it leads nowhere
 			s.tx.delete(append([]byte(nil), key...))
 		}
@@ -231,11 +239,11 @@ func (s *shard) removeFromTimes(name string, at *removal) (last bool, err error)
 	})
 }
 
-// pass calls do for the next keys of a kind, and reports whether they were the last.
-func (s *shard) pass(pre []byte, at *removal, do func(key, value []byte) error) (last bool, err error) {
+// pass calls do for the keys of a kind that follow the last one done, and reports whether they were the last.
+func (s *shard) pass(pre []byte, done *[]byte, do func(key, value []byte) error) (last bool, err error) {
 	var from []byte
-	if len(at.After) > 0 {
-		from = append(append([]byte(nil), at.After...), 0)
+	if len(*done) > 0 {
+		from = append(append([]byte(nil), *done...), 0)
 	}
 	n := 0
 	last = true
@@ -244,7 +252,7 @@ func (s *shard) pass(pre []byte, at *removal, do func(key, value []byte) error) 
 			last = false
 			return false, nil
 		}
-		at.After = append(at.After[:0], key...)
+		*done = append((*done)[:0], key...)
 		return true, do(key, value)
 	})
 	return last, err

@@ -137,15 +137,43 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	if got := w.dispatch(100); len(got) > 0 {
 		t.Errorf("sent %v", got)
 	}
-	w.pass(48 * time.Hour)
-	w.tend()
-	w.seed("https://other.test/") // of a new crawl
+}
+
+// Hosts that had to be treated with care when their crawl was deleted are forgotten when
+// that is over, in steps, whenever a process is killed; others are not, and in the end
+// nothing is looked for any more.
+func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.spread()
 	w.delete()
 	w.tend()
-	for _, h := range []string{"a.test", "b.test", "c.test"} {
-		if known, err := w.store.has(w.shard.hostKey(h)); h != "b.test" && (err != nil || known) {
-			t.Errorf("host %s is still known two days later: %v", h, err) // b.test has failed
+	left := func() (n int) {
+		for _, kind := range []byte{kindHost, kindDomain} {
+			w.must(w.store.scan(prefix(0, kind), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 		}
+		return n
+	}
+	if left() == 0 {
+		t.Fatal("no host is to be treated with care")
+	}
+	wanted := []string{"https://z.test/1", "https://z.test/2"}
+	w.seed(wanted...) // of the next crawl
+	w.dispatch(1)
+	for i := range 60 {
+		w.pass(time.Hour)
+		w.restart()
+		w.step()
+		if i%2 == 0 {
+			w.restart() // in the midst of it
+		}
+		w.tend()
+	}
+	if known, err := w.store.has(w.shard.hostKey("z.test")); err != nil || !known || left() != 2 {
+		t.Errorf("%d hosts and domains are known, the one that is wanted: %v, %v", left(), known, err)
+	}
+	if there, err := w.store.has(prefix(0, kindForgetting)); err != nil || there || w.shard.forgetting != nil {
+		t.Errorf("hosts are still looked for: %v, %v", there, err)
 	}
 }
 

@@ -59,7 +59,10 @@ type shard struct {
 	told           map[string]bool // kinds of faults of the store that were logged: see mended
 	postponed      map[string]int  // messages that wait, by crawl
 	lastPostponed  uint64
-	removed        int // deleted crawls that were forgotten, and may be in the last snapshot
+	forgetting     *forgetting // nil if there is nothing to forget
+	// forgettingChanged says that it is to be stored.
+	forgettingChanged bool
+	removed           int // deleted crawls that were forgotten, and may be in the last snapshot
 }
 
 // Rulebook gives the shard the specs of the crawls.
@@ -176,7 +179,7 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 	}
 	o.addresses.arrived()
 	loadTime := func() error { return s.loadTime(o.clock) }
-	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight, s.checkInFlight, s.loadPostponed, s.loadUnsaved} {
+	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight, s.checkInFlight, s.loadPostponed, s.loadUnsaved, s.loadForgetting} {
 		if err := load(); err != nil {
 			s.release()
 			return nil, err
@@ -619,6 +622,9 @@ func (s *shard) commit(now int64) error {
 		s.scratch = r.append(s.scratch[:0])
 		s.tx.set(s.urlKey(id), s.scratch)
 	}
+	if err := s.storeForgetting(); err != nil {
+		return err
+	}
 	if err := s.storeTime(); err != nil {
 		return err
 	}
@@ -666,6 +672,9 @@ func (s *shard) tend(now int64) error {
 	}
 	s.wakeStale()
 	if err := s.retries(now); err != nil { // before any is planned that the store does not show yet
+		return err
+	}
+	if err := s.forgetHosts(now); err != nil {
 		return err
 	}
 	for name, c := range s.crawls {
@@ -730,7 +739,7 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 
 // busy reports whether tend has more to do at once.
 func (s *shard) busy() bool {
-	if len(s.stale)+len(s.postponed) > 0 {
+	if len(s.stale)+len(s.postponed) > 0 || s.forgets(s.time.now()) {
 		return true
 	}
 	for _, c := range s.crawls {
