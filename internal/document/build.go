@@ -156,11 +156,13 @@ var text = map[atom.Atom]bool{
 	atom.Noframes: true,
 }
 
-// attributesOf is which field of a node they are.
-var attributesOf = func() int {
-	f, _ := reflect.TypeFor[html.Node]().FieldByName("Attr")
+// attributesOf and nameOf are which fields of a node they are.
+var attributesOf, nameOf = fieldOfNode("Attr"), fieldOfNode("DataAtom")
+
+func fieldOfNode(name string) int {
+	f, _ := reflect.TypeFor[html.Node]().FieldByName(name)
 	return f.Index[0]
-}()
+}
 
 // opened returns the size of the elements that are open and were not before.
 func (b *builder) opened() int {
@@ -235,7 +237,7 @@ func (b *builder) formatted() {
 			continue
 		}
 		e := v.Elem()
-		f := format{node, atom.Atom(e.FieldByName("DataAtom").Uint()), sizeNode + e.Field(attributesOf).Len()*sizeAttribute}
+		f := format{node, atom.Atom(e.Field(nameOf).Uint()), sizeNode + e.Field(attributesOf).Len()*sizeAttribute}
 		b.active = append(b.active[:min(i, len(b.active))], f)
 	}
 	b.active = b.active[:n]
