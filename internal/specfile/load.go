@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -67,7 +68,7 @@ func Load(name string, text []byte) (*messages.Spec, error) {
 		}
 		found, more = append(found, wrong...), t.dropAll(wrong)
 	}
-	return nil, report(name, text, found)
+	return nil, report(name, text, t.withRules(found))
 }
 
 // dropAll takes the parts with problems away. It reports whether there were any.
@@ -91,13 +92,27 @@ func (t *tree) decode() (*messages.Spec, []Problem) {
 		at := t.find("v")
 		return nil, []Problem{problemAt(at.node, at.path, fmt.Sprintf("is %d: this build reads version %d", spec.V, messages.Version))}
 	}
+	rules := compile(&spec)
 	if err := spec.Validate(); err != nil {
+		if rules != nil { // the part that is dropped now may have more of them
+			t.rules = append(t.rules, t.invalid(rules)...)
+		}
 		return nil, t.invalid(err)
 	}
-	if err := compile(&spec); err != nil {
-		return nil, t.invalid(err)
+	if rules != nil {
+		return nil, t.invalid(rules)
 	}
 	return &spec, nil
+}
+
+// withRules adds to what was found what is wrong with rules elsewhere.
+func (t *tree) withRules(found []Problem) []Problem {
+	for _, p := range t.rules {
+		if !slices.ContainsFunc(found, func(o Problem) bool { return o.Line == p.Line && o.Column == p.Column }) {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // unread are errors of the YAML package that the walk did not foresee.

@@ -16,6 +16,9 @@ type tree struct {
 	// left has, for a key of the spec whose list lost members, which those that
 	// are left were.
 	left map[string][]int
+	// rules are what is wrong with selectors and expressions of rules, found while
+	// something else was.
+	rules []Problem
 }
 
 // place is where a path leads in a tree.
