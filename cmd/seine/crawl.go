@@ -289,6 +289,9 @@ func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
 			return o, fmt.Errorf("--warc: %w", err)
 		}
 	}
+	if name, ok := strings.CutPrefix(c.Place.Format, "warc"); ok {
+		return o, fmt.Errorf("--format warc%s: the archive is beside the records: --warc DIR --warc-format warc%s", name, name)
+	}
 	for _, v := range []interface{ Validate() error }{&o.Frontier, &o.Fetcher, &o.Parser, &o.Writer} {
 		if err := v.Validate(); err != nil {
 			return o, err

@@ -116,3 +116,11 @@ func shop(t *testing.T) (url string) {
 	t.Cleanup(srv.Close)
 	return srv.URL
 }
+
+// The format of an archive is refused with the flags that make one.
+func TestFormatOfAnArchiveNamesTheFlagsForIt(t *testing.T) {
+	code, _, stderr := seine(t, "crawl", "http://a.test/", "--format", "warc.zst", "--dry-run")
+	if want := "--warc DIR --warc-format warc.zst"; code != 2 || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d: %s; want 2, and %s", code, stderr, want)
+	}
+}

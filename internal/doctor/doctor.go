@@ -104,7 +104,10 @@ func processes(o *overview.Overview) Finding {
 		f.Level, f.What, f.Do = Fail, "nobody runs any", "start them"
 	case len(missing) > 0:
 		f.Level, f.What = Fail, "nobody runs "+strings.Join(missing, ", ")+" ("+f.What+" do run)"
-		f.Do = "start one; if a writer of that name is not wanted any more, delete its consumers (nats consumer rm), or its stream fills up"
+		f.Do = "start " + strings.Join(missing, ", ")
+		if slices.ContainsFunc(missing, func(stage string) bool { return strings.HasPrefix(stage, messages.StageWriter+" ") }) {
+			f.Do += "; if a writer of that name is not wanted any more, delete its consumers (nats consumer rm), or its stream fills up"
+		}
 	}
 	return f
 }

@@ -42,7 +42,7 @@ func Open(name string, r io.Reader) (iter.Seq2[[]byte, error], error) {
 		if f == "" {
 			return nil, fmt.Errorf("%w: its name must end in .jsonl, .jsonl.gz, .jsonl.zst or .json, to say what is in it", ErrNoRecords)
 		}
-		return nil, fmt.Errorf("%w: %s cannot be read back: it is for other programs; keep jsonl.zst beside it, under another --name", ErrNoRecords, f)
+		return nil, fmt.Errorf("%w: %s cannot be read back: it is for other programs; files of jsonl.zst can", ErrNoRecords, f)
 	}
 	read := linesIn
 	if f == "json" {
