@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -44,6 +46,25 @@ func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
 		st = State{} // of another build: what is wrong will be found again
 	}
 	return st, rev, nil
+}
+
+// Names returns the crawls that something was ever stored of.
+func (s *Store) Names(ctx context.Context) ([]string, error) {
+	st, err := s.bus.JS.Stream(ctx, "KV_"+messages.BucketMeta)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	before := "$KV." + messages.BucketMeta + "." + messages.KeyAlerts("")
+	info, err := st.Info(ctx, jetstream.WithSubjectFilter(before+">"))
+	if err != nil {
+		return nil, fmt.Errorf("list the alerts of crawls: %w", err)
+	}
+	names := make([]string, 0, len(info.State.Subjects))
+	for subject := range info.State.Subjects {
+		names = append(names, strings.TrimPrefix(subject, before))
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // Save stores the state of a crawl over the one of that revision, and returns the

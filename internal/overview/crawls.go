@@ -3,6 +3,7 @@ package overview
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -27,16 +28,17 @@ type ended struct {
 }
 
 func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
-	names, err := r.names(ctx)
+	names, asked, err := r.crawls(ctx)
 	if err != nil {
 		return err
 	}
-	specs, err := stages.OpenSpecs(ctx, r.Bus)
-	if err != nil {
-		return err
+	specs := r.Specs
+	if specs == nil {
+		if specs, err = stages.OpenSpecs(ctx, r.Bus); err != nil {
+			return err
+		}
 	}
 	o.Crawls = make([]Crawl, len(names))
-	asked := r.choose(names)
 	var unanswered atomic.Bool // then the others need not wait for an answer
 	var g errgroup.Group
 	g.SetLimit(asking)
@@ -59,6 +61,11 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 		})
 	}
 	_ = g.Wait() // no one returns an error
+	if r.Specs != nil {
+		o.Crawls = slices.DeleteFunc(o.Crawls, func(c Crawl) bool { // there is none of a name that First has
+			return c.Problem == "" && c.End == frontier.Empty && !r.Specs.HasOwn(c.Name)
+		})
+	}
 	r.remember(o.Crawls)
 	if !r.Alerts {
 		return nil
@@ -83,6 +90,51 @@ func (r *Reader) readAlerts(ctx context.Context, o *Overview) error {
 		o.Alerts = append(o.Alerts, known.Raised()...)
 	}
 	return nil
+}
+
+// crawls returns the names of the crawls that the overview has, and which of them are
+// asked about.
+func (r *Reader) crawls(ctx context.Context) (names []string, asked map[string]bool, err error) {
+	if r.Specs != nil {
+		names = r.goingOn(ctx)
+		asked = make(map[string]bool, len(names))
+		for _, name := range names {
+			asked[name] = true
+		}
+		return names, asked, nil
+	}
+	if names, err = r.names(ctx); err != nil {
+		return nil, nil, err
+	}
+	return names, r.choose(names), nil
+}
+
+// goingOn are the crawls in which something is to happen, those in First, and others
+// up to Most; all that have a spec if it cannot be told which go on.
+func (r *Reader) goingOn(ctx context.Context) []string {
+	client := frontier.Client{Bus: r.Bus}
+	names, err := client.Awake(ctx)
+	all := r.Specs.Crawls()
+	most := r.Most
+	if errors.Is(err, frontier.ErrNoList) {
+		most = len(all) + len(r.First)
+	}
+	return upTo(slices.Concat(names, r.First), all, most)
+}
+
+// upTo returns the names, sorted, with as many of the others as make them most.
+func upTo(names, others []string, most int) []string {
+	there := make(map[string]bool)
+	for _, name := range names {
+		there[name] = true
+	}
+	for _, name := range others {
+		if len(there) >= most {
+			break
+		}
+		there[name] = true
+	}
+	return slices.Sorted(maps.Keys(there))
 }
 
 func (r *Reader) names(ctx context.Context) ([]string, error) {

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"seine/pkg/messages"
@@ -45,6 +46,16 @@ func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
 		change(&c)
 		if r.ends["complete"] == c.ended() {
 			t.Errorf("%s: it counts as ended", what)
+		}
+	}
+}
+
+// Those that go on are all asked about, and of the others as many as there is room for.
+func TestCrawlsThatEndedFillUpTheOverview(t *testing.T) {
+	others := []string{"a", "b", "c", "d"}
+	for most, want := range map[int][]string{0: {"b", "x"}, 2: {"b", "x"}, 3: {"a", "b", "x"}, 9: {"a", "b", "c", "d", "x"}} {
+		if got := upTo([]string{"x", "b", "x"}, others, most); !slices.Equal(got, want) {
+			t.Errorf("at most %d: %v, want %v", most, got, want)
 		}
 	}
 }

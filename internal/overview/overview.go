@@ -110,6 +110,10 @@ type Reader struct {
 	// Those in First go before the others.
 	Most  int
 	First []string
+	// Specs are followed. If they are given, the overview has no other crawls than
+	// those in which something is to happen, those in First and, up to Most in all,
+	// some that have ended: to ask about each that has ever been would take minutes.
+	Specs *stages.Specs
 	// Alerts asks for those that are raised.
 	Alerts bool
 	// Hosts is how many of each kind Overview.Hosts has, Letters how many dead

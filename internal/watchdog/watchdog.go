@@ -38,17 +38,19 @@ type Watchdog struct {
 	Owner   string
 	leases  *stages.Leases
 	specs   func(ctx context.Context, crawl string) (*messages.Spec, error)
-	look    func(ctx context.Context) (*sight, error)
+	look    func(ctx context.Context, first []string) (*sight, error)
 	due     func(ctx context.Context, crawl string) (bool, error)
 	store   store
 	post    func(ctx context.Context, a *messages.Alerts, c *alerts.Change) error
 	watched map[string]*watched
+	unread  map[string]bool // crawls of which something may be stored, and was not looked at yet
 	posted  chan posted
 }
 
 // store keeps what is remembered: alerts.Store.
 type store interface {
 	Load(ctx context.Context, crawl string) (alerts.State, uint64, error)
+	Names(ctx context.Context) ([]string, error)
 	Save(ctx context.Context, crawl string, st *alerts.State, rev uint64) (uint64, error)
 }
 
@@ -75,8 +77,12 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 		r, err := specs.Get(ctx, crawl, 0)
 		return r.Spec, err
 	}
-	reader := overview.Reader{Bus: bus} // which remembers the crawls that have ended
-	w.look, w.due, w.post = func(ctx context.Context) (*sight, error) { return lookAt(ctx, &reader) }, client.Due, webhook.Post
+	reader := overview.Reader{Bus: bus, Specs: specs, Most: maxCrawls} // which remembers the crawls that have ended
+	w.look = func(ctx context.Context, first []string) (*sight, error) {
+		reader.First = first
+		return lookAt(ctx, &reader)
+	}
+	w.due, w.post = client.Due, webhook.Post
 	w.leases = &stages.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, Own: func(ctx context.Context, _ int, _ uint64) error {
 		st, err := alerts.OpenStore(ctx, bus)
 		if err != nil {
@@ -123,7 +129,7 @@ const (
 
 // lead looks again and again until ctx is done.
 func (w *Watchdog) lead(ctx context.Context) {
-	w.watched, w.posted = make(map[string]*watched), make(chan posted, 16)
+	w.watched, w.unread, w.posted = make(map[string]*watched), nil, make(chan posted, 16)
 	defer figures.Store(nil)
 	every := minEvery
 	for ctx.Err() == nil {
@@ -136,12 +142,14 @@ func (w *Watchdog) lead(ctx context.Context) {
 // round looks once, and returns how long to wait before the next time.
 func (w *Watchdog) round(ctx context.Context, every time.Duration) time.Duration {
 	began := time.Now()
-	seen, err := w.look(ctx)
+	first := w.first(ctx)
+	seen, err := w.look(ctx, first)
 	if err != nil {
 		w.Log.Debug("cannot look at the cluster", "error", err)
 		return every
 	}
 	next := maxEvery
+	w.absent(first, seen.Crawls)
 	for i := range seen.Crawls {
 		c := &seen.Crawls[i]
 		spec, err := w.specs(ctx, c.Name)
@@ -151,6 +159,8 @@ func (w *Watchdog) round(ctx context.Context, every time.Duration) time.Duration
 		next = min(next, Interval(&spec.Alerts))
 		if err := w.judge(ctx, c, spec, seen, every); err != nil && ctx.Err() == nil {
 			w.Log.Debug("cannot judge", "crawl", c.Name, "error", err)
+		} else {
+			delete(w.unread, c.Name)
 		}
 	}
 	w.letGo(seen.Crawls)
@@ -162,7 +172,56 @@ func (w *Watchdog) round(ctx context.Context, every time.Duration) time.Duration
 	return max(next, min(rest*took, maxEvery))
 }
 
-// letGo forgets the crawls that are no more: they were deleted.
+// first are the crawls to look at although nothing may be happening in them: those that
+// were not seen to end, or of which an alert is to be cleared or posted; and some that a
+// former leader knew, until all were looked at.
+func (w *Watchdog) first(ctx context.Context) (names []string) {
+	for name, k := range w.watched {
+		if k.posting || !k.settled() {
+			names = append(names, name)
+		}
+	}
+	if w.unread == nil {
+		stored, err := w.store.Names(ctx)
+		if err != nil {
+			w.Log.Debug("cannot list what is known of crawls", "error", err)
+			return names
+		}
+		w.unread = make(map[string]bool, len(stored))
+		for _, name := range stored {
+			w.unread[name] = true
+		}
+	}
+	some := 0
+	for name := range w.unread {
+		if some++; some > maxCrawls {
+			break
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// absent forgets of the crawls that were to be looked at those that there are not: they
+// were deleted.
+func (w *Watchdog) absent(first []string, seen []overview.Crawl) {
+	there := make(map[string]bool, len(seen))
+	for i := range seen {
+		there[seen[i].Name] = true
+	}
+	for _, name := range first {
+		if !there[name] {
+			delete(w.unread, name)
+		}
+	}
+}
+
+// settled reports whether a crawl has ended, and nothing is to be told of it.
+func (k *watched) settled() bool {
+	return k.state.Over && len(k.state.Alerts)+len(k.state.Outbox) == 0
+}
+
+// letGo forgets the crawls that were not looked at: they have ended, or were deleted.
 func (w *Watchdog) letGo(crawls []overview.Crawl) {
 	there := make(map[string]bool, len(crawls))
 	for i := range crawls {
@@ -196,7 +255,7 @@ func (w *Watchdog) judge(ctx context.Context, c *overview.Crawl, spec *messages.
 	if look.Crawl.Busy, err = w.busy(ctx, c, know); err != nil {
 		look.Crawl.Unknown = err.Error()
 	}
-	had := len(know.state.Alerts) + len(know.state.Outbox)
+	settled := know.settled()
 	state := know.state.Clone()
 	changes := state.Judge(c.Name, &spec.Alerts, look)
 	if spec.Alerts.Webhook == "" {
@@ -210,7 +269,7 @@ func (w *Watchdog) judge(ctx context.Context, c *overview.Crawl, spec *messages.
 			notified.WithLabelValues("dropped").Add(float64(n))
 		}
 	}
-	if know.state.Over && state.Over && had+len(state.Alerts)+len(changes) == 0 {
+	if (settled || know.rev == 0 && state.Over) && len(state.Alerts)+len(changes) == 0 {
 		know.state = state // nothing worth keeping
 		return nil
 	}

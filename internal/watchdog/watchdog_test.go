@@ -33,6 +33,15 @@ func (b *bucket) Load(context.Context, string) (alerts.State, uint64, error) {
 	return b.state.Clone(), b.rev, nil
 }
 
+func (b *bucket) Names(context.Context) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rev == 0 {
+		return nil, nil
+	}
+	return []string{"news"}, nil
+}
+
 func (b *bucket) Save(_ context.Context, _ string, st *alerts.State, rev uint64) (uint64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +92,7 @@ func (w *world) leader() *Watchdog {
 		store: &w.bucket,
 		specs: func(context.Context, string) (*messages.Spec, error) { return &spec, nil },
 		due:   func(context.Context, string) (bool, error) { return w.due, nil },
-		look: func(context.Context) (*sight, error) {
+		look: func(context.Context, []string) (*sight, error) {
 			w.seen.Lock()
 			defer w.seen.Unlock()
 			w.crawl.Attempts = maps.Clone(w.crawl.Attempts)
@@ -223,8 +232,8 @@ func TestQueuedURLsOfHostsThatWait(t *testing.T) {
 		w.crawl.InFlight = 0
 		still := w.leader()
 		look := still.look
-		still.look = func(ctx context.Context) (*sight, error) {
-			s, err := look(ctx)
+		still.look = func(ctx context.Context, first []string) (*sight, error) {
+			s, err := look(ctx, first)
 			s.Crawls[0].Pages = 7
 			return s, err
 		}
@@ -256,4 +265,40 @@ func TestCrawlsOfMetricsAreBounded(t *testing.T) {
 	if messages.CheckCrawl(otherCrawls) == nil {
 		t.Error("a crawl may have the name of the others")
 	}
+}
+
+// What a former leader knew of a crawl is looked at once, and then no more unless
+// something happens in it. As long as an alert of it is raised, it is looked at.
+func TestEndedCrawlsAreNotLookedAtForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.failing = true
+		w.lead(10 * time.Minute)
+		w.want(t, "raised error_rate", "raised error_rate")
+		w.seen.Lock()
+		w.failing, w.crawl.End = false, frontier.Complete
+		w.seen.Unlock()
+		next, looks, named := w.leader(), 0, 0
+		look := next.look
+		next.look = func(ctx context.Context, first []string) (*sight, error) {
+			looks++
+			s, err := look(ctx, first)
+			if len(first) == 0 { // as where it is one of very many
+				s.Crawls = nil
+				return s, err
+			}
+			named++
+			if len(first) != 1 || first[0] != "news" {
+				t.Errorf("looked at %v", first)
+			}
+			return s, err
+		}
+		ctx, die := context.WithTimeout(t.Context(), time.Hour)
+		defer die()
+		next.lead(ctx)
+		w.want(t, "raised error_rate, cleared error_rate", "raised error_rate, cleared error_rate")
+		if named == 0 || named > 3 || looks < 100 || len(next.watched) > 0 || len(next.unread) > 0 {
+			t.Errorf("of %d looks %d were at it; %d crawls are remembered, %d are to be looked at", looks, named, len(next.watched), len(next.unread))
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // normalizeVersion is part of every [NormalizeOptions.Fingerprint]. A change to
@@ -97,8 +98,26 @@ type Normalizer struct {
 	matching []DropMatching
 }
 
-// NewNormalizer compiles options: nil for those that do nothing.
+// NewNormalizer compiles options: nil for those that do nothing. Options without lists
+// of their own share what is compiled, which takes 30 KiB.
 func NewNormalizer(o NormalizeOptions) *Normalizer {
+	if len(o.DropParameters) > 0 || len(o.DropMatching) > 0 {
+		return compileNormalizer(o)
+	}
+	c := commonOptions{o.DropTracking, o.DropSessions, o.SortQuery}
+	if n, ok := commonNormalizers.Load(c); ok {
+		return n.(*Normalizer)
+	}
+	n, _ := commonNormalizers.LoadOrStore(c, compileNormalizer(o))
+	return n.(*Normalizer)
+}
+
+// commonOptions are those without lists.
+type commonOptions struct{ tracking, sessions, sort bool }
+
+var commonNormalizers sync.Map // of *Normalizer by commonOptions, eight at most
+
+func compileNormalizer(o NormalizeOptions) *Normalizer {
 	rules := o.rules()
 	if len(rules) == 0 && !o.DropSessions && !o.SortQuery && len(o.DropMatching) == 0 {
 		return nil

@@ -347,3 +347,20 @@ func TestNormalizeHolds(t *testing.T) {
 		checkNormal(t, NewNormalizer(o), o, u)
 	})
 }
+
+// Thousands of crawls go by the same few options.
+func TestNormalizersWithoutListsAreShared(t *testing.T) {
+	o := NormalizeOptions{DropTracking: true, SortQuery: true}
+	n := NewNormalizer(o)
+	if n != NewNormalizer(o) {
+		t.Error("the same options were compiled twice")
+	}
+	o.SortQuery = false
+	if n == NewNormalizer(o) || NewNormalizer(NormalizeOptions{}) != nil {
+		t.Error("other options got the same normalizer")
+	}
+	o.DropParameters = []string{"x"}
+	if u := NewNormalizer(o).Normalize("https://a.test/?x=1"); u != "https://a.test/" || NewNormalizer(NormalizeOptions{DropTracking: true}).Normalize("https://a.test/?x=1") == u {
+		t.Error("a list of one's own was lost, or shared")
+	}
+}

@@ -54,8 +54,8 @@ func (s *Specs) Kept() map[string]uint64 {
 	defer s.mu.RUnlock()
 	kept := make(map[string]uint64)
 	for crawl, r := range s.byCrawl {
-		if r.Keep > 0 {
-			kept[crawl] = r.Rev
+		if r.expires {
+			kept[crawl] = r.rev
 		}
 	}
 	return kept

@@ -26,13 +26,10 @@ func (s *Specs) storeDeletion(crawl string, value []byte, rev uint64) bool {
 		return false
 	}
 	s.deletions[crawl] = d
-	r := s.byCrawl[crawl]
-	if r.Rev <= d.Rev {
-		r.Spec, r.Rev, r.Time = defaultSpec(), d.Rev, d.Time
+	if s.byCrawl[crawl].rev <= d.Rev {
+		s.byCrawl[crawl] = defaultAfter(d)
 	}
-	r.Deletion = d
-	s.byCrawl[crawl] = r
-	s.generation.Add(1)
+	s.changed(crawl, d.Rev)
 	return true
 }
 
@@ -40,7 +37,7 @@ func (s *Specs) storeDeletion(crawl string, value []byte, rev uint64) bool {
 // the watch has told yet: what comes before it must be known as well.
 func (s *Specs) readDeletion(ctx context.Context, crawl string) error {
 	s.mu.RLock()
-	behind := s.byCrawl[crawl].Rev >= s.watched
+	behind := s.byCrawl[crawl].rev >= s.watched.Rev
 	s.mu.RUnlock()
 	if !behind {
 		return nil

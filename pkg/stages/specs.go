@@ -20,12 +20,15 @@ type Specs struct {
 	bus *Bus
 	kv  jetstream.KeyValue
 
+	decoded specTexts
+
 	mu         sync.RWMutex
-	byCrawl    map[string]Revised
+	byCrawl    map[string]storedSpec
 	deletions  map[string]*messages.Deletion
 	closings   map[string]uint64 // revisions of messages.KeyClosing, by crawl
 	ignored    map[string]uint64 // revisions that were told as unusable, by crawl
-	watched    uint64            // all up to this revision is known
+	watched    SpecsKnown
+	news       specNews
 	generation atomic.Uint64
 }
 
@@ -69,8 +72,10 @@ func (r Revised) FirstRound() uint32 {
 
 // Revision returns that of a crawl's spec as far as it is known, and whether it is.
 func (s *Specs) Revision(crawl string) (rev uint64, known bool) {
-	r, ok := s.known(crawl)
-	return r.Rev, ok
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r, ok := s.byCrawl[crawl]
+	return r.rev, ok
 }
 
 // Deletion returns the last deletion of a crawl, as far as it is known; nil if there
@@ -92,7 +97,7 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
 	return &Specs{
-		bus: b, kv: kv, byCrawl: make(map[string]Revised), deletions: make(map[string]*messages.Deletion), closings: make(map[string]uint64),
+		bus: b, kv: kv, byCrawl: make(map[string]storedSpec), deletions: make(map[string]*messages.Deletion), closings: make(map[string]uint64),
 		ignored: make(map[string]uint64),
 	}
 }
@@ -128,6 +133,11 @@ func (s *Specs) Run(ctx context.Context, changed func(crawl string)) error {
 func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 	ctx, cancel := s.bus.untilReconnected(ctx)
 	defer cancel()
+	bucket, err := s.bus.JS.Stream(ctx, "KV_"+messages.BucketCrawls)
+	if err != nil {
+		return err
+	}
+	s.follows(bucket.CachedInfo().Created)
 	w, err := s.kv.WatchAll(ctx)
 	if err != nil {
 		return err
@@ -166,44 +176,32 @@ func crawlOfKey(key string) string {
 	return key
 }
 
-// reached notes how far the bucket is known.
-func (s *Specs) reached(rev uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watched = max(s.watched, rev)
-}
-
 // store keeps what e holds, if it is newer than what is known.
 func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 	if crawl, ok := messages.CrawlOfDeletion(e.Key()); ok {
 		return s.storeDeletion(crawl, e.Value(), e.Revision())
 	}
-	spec, err := messages.DecodeSpec(e.Value())
-	r := Revised{Spec: spec, Rev: e.Revision(), Time: e.Created()}
+	r, err := s.decoded.stored(e.Value(), e.Revision(), e.Created())
 	if err != nil {
 		s.Ignore(e.Key(), e.Revision(), err)
-		return s.keepUnusable(e.Key(), r.StandStill(err))
+		return s.keepUnusable(e.Key(), r)
 	}
 	return s.keep(e.Key(), r)
 }
 
-func (s *Specs) keep(crawl string, r Revised) bool {
+func (s *Specs) keep(crawl string, r storedSpec) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byCrawl[crawl].Rev >= r.Rev {
+	if s.byCrawl[crawl].rev >= r.rev {
 		return false
 	}
-	r.Deletion = s.deletions[crawl]
-	if r.Deletion != nil && r.Rev < r.Deletion.Rev {
+	if d := s.deletions[crawl]; d != nil && r.rev < d.Rev {
 		return false
 	}
 	s.byCrawl[crawl] = r
-	s.generation.Add(1)
+	s.changed(crawl, r.rev)
 	return true
 }
-
-// Generation grows whenever a spec has changed.
-func (s *Specs) Generation() uint64 { return s.generation.Load() }
 
 // Change changes the spec of a crawl, the default if it has none, and returns
 // its revision. The change is applied to the newest spec, again if somebody
@@ -251,8 +249,13 @@ func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint
 		return spec, rev, err
 	}
 	// What there is may be of a crawl that was deleted.
-	if before, err := s.usable(ctx, crawl); err != nil || before.Spec != nil && !before.Still && before.Rev > since {
-		return before.Spec, rev, err
+	before, ok, err := s.usable(ctx, crawl)
+	if err != nil {
+		return nil, rev, err
+	}
+	if ok && !before.still() && before.rev > since { // a copy: it is to be changed
+		spec, err := messages.DecodeSpec([]byte(before.text.Value()))
+		return spec, rev, err
 	}
 	spec := messages.DefaultSpec()
 	return &spec, rev, nil
@@ -267,7 +270,7 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
 			return r, nil
 		}
-		err := s.read(ctx, crawl)
+		err := s.ask(ctx, crawl)
 		if err == nil {
 			err = s.readDeletion(ctx, crawl)
 		}
@@ -282,54 +285,52 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 
 func (s *Specs) known(crawl string) (Revised, bool) {
 	s.mu.RLock()
-	defer s.mu.RUnlock()
 	r, ok := s.byCrawl[crawl]
-	return r, ok
+	d := s.deletions[crawl]
+	s.mu.RUnlock()
+	if !ok {
+		return Revised{Deletion: d}, false
+	}
+	return s.decoded.revised(r, d), true
 }
 
 // knownOrDefault is for a crawl of which all is known.
 func (s *Specs) knownOrDefault(crawl string) Revised {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.byCrawl[crawl]
-	if !ok {
-		r = Revised{Spec: defaultSpec()}
-		s.byCrawl[crawl] = r
-	}
-	return r
+	r := s.byCrawl[crawl]
+	s.byCrawl[crawl] = r
+	d := s.deletions[crawl]
+	s.mu.Unlock()
+	return s.decoded.revised(r, d)
 }
 
-// defaultSpec is the one of all crawls that have none. Nobody changes it.
-var defaultSpec = sync.OnceValue(func() *messages.Spec {
-	d := messages.DefaultSpec()
-	return &d
-})
-
-// read asks for the spec of a crawl. If it returns no error, there is no other than
+// ask asks for the spec of a crawl. If it returns no error, there is no other than
 // what is known then.
-func (s *Specs) read(ctx context.Context, crawl string) error {
-	r, err := s.usable(ctx, crawl)
-	if r.Spec != nil {
+func (s *Specs) ask(ctx context.Context, crawl string) error {
+	r, ok, err := s.usable(ctx, crawl)
+	if ok {
 		s.keep(crawl, r)
 	}
 	return err
 }
 
-// usable returns the newest spec of a crawl that can be used, none if none is stored: a
+// usable returns the newest spec of a crawl that can be used, false if none is stored: a
 // slip of the pen does not stop a crawl, and neither does a deletion. If none of those
 // that are stored can be used, the crawl stands still.
-func (s *Specs) usable(ctx context.Context, crawl string) (Revised, error) {
+func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, error) {
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
 	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return Revised{}, nil
+		return storedSpec{}, false, nil
 	}
 	if err != nil {
-		return Revised{}, err
+		return storedSpec{}, false, err
 	}
-	good, bad := Revised{}, s.decode(crawl, m)
-	if bad.Spec != nil && !bad.Still {
-		return bad, nil
+	var good storedSpec
+	found := false
+	bad, is := s.decode(crawl, m)
+	if is && !bad.still() {
+		return bad, true, nil
 	}
 	// Those before it: a bucket keeps few of each key.
 	for last, seq := m.Seq, uint64(1); seq < last; seq = m.Seq + 1 {
@@ -338,40 +339,38 @@ func (s *Specs) usable(ctx context.Context, crawl string) (Revised, error) {
 			break
 		}
 		if err != nil {
-			return Revised{}, err
+			return storedSpec{}, false, err
 		}
 		if m.Seq >= last {
 			break
 		}
-		switch r := s.decode(crawl, m); {
-		case r.Still && r.Rev > bad.Rev:
+		switch r, is := s.decode(crawl, m); {
+		case is && r.still() && r.rev > bad.rev:
 			bad = r
-		case r.Spec != nil && !r.Still:
-			good = r
+		case is && !r.still():
+			good, found = r, true
 		}
 	}
-	if good.Spec == nil {
-		return bad, nil
+	if !found {
+		return bad, bad.still(), nil
 	}
-	if bad.Rev > good.Rev {
-		good.Unusable = bad.Unusable
+	if bad.rev > good.rev {
+		good.trouble = &specTrouble{why: bad.trouble.why}
 	}
-	return good, nil
+	return good, true, nil
 }
 
-// decode returns the spec that a message holds, none if it marks a deletion; if it cannot
-// be used, that of a crawl that stands still.
-func (s *Specs) decode(crawl string, m *StoredMessage) Revised {
+// decode returns what is kept of the spec that a message holds, false if it marks a
+// deletion; if it cannot be used, that of a crawl that stands still.
+func (s *Specs) decode(crawl string, m *StoredMessage) (storedSpec, bool) {
 	if m.deletes() {
-		return Revised{}
+		return storedSpec{}, false
 	}
-	spec, err := messages.DecodeSpec(m.Data)
-	r := Revised{Spec: spec, Rev: m.Seq, Time: m.Time}
+	r, err := s.decoded.stored(m.Data, m.Seq, m.Time)
 	if err != nil {
 		s.Ignore(crawl, m.Seq, err)
-		return r.StandStill(err)
 	}
-	return r
+	return r, true
 }
 
 // Put stores the spec of a crawl, unless that is what is stored, and returns

@@ -62,20 +62,20 @@ func (s *Specs) Ignore(crawl string, rev uint64, why error) {
 
 // keepUnusable notes a spec that cannot be used, of a crawl of which all that is stored
 // before is known. It reports whether the crawl stands still since.
-func (s *Specs) keepUnusable(crawl string, bad Revised) bool {
+func (s *Specs) keepUnusable(crawl string, bad storedSpec) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, known := s.byCrawl[crawl]
-	if !known || r.Rev >= bad.Rev {
+	if !known || r.rev >= bad.rev {
 		return false
 	}
-	r.Unusable = bad.Unusable
-	stands := r.Still || r.Rev == r.Since() // it has had no spec since it began
-	if stands {
-		bad.Deletion = r.Deletion
-		r = bad
-		s.generation.Add(1)
+	since := Revised{Deletion: s.deletions[crawl]}.Since()
+	if r.still() || r.rev == since { // it has had no spec since it began
+		s.byCrawl[crawl] = bad
+		s.changed(crawl, bad.rev)
+		return true
 	}
+	r.trouble = &specTrouble{why: bad.trouble.why}
 	s.byCrawl[crawl] = r
-	return stands
+	return false
 }

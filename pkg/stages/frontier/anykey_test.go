@@ -14,7 +14,7 @@ import (
 )
 
 // kinds are all that a key may be of, those of older layouts included.
-const kinds = "PCUQTHDLRIAVEFGZOBJWNMYKSX"
+const kinds = "PCcUQTHDLRIAVEFGZOBJWNMYKSX"
 
 // strayKeys are what may follow the kind in a key that nothing of this build has written.
 var strayKeys = []string{

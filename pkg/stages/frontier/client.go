@@ -47,6 +47,29 @@ func (c *Client) Standing(ctx context.Context, crawl string) (Standing, error) {
 	return sum(parts), err
 }
 
+// ErrNoList is returned by a frontier of an older build, which cannot tell which crawls
+// go on.
+var ErrNoList = errors.New("a frontier does not tell which crawls go on")
+
+// Awake returns the crawls in which something is to happen in some partition, sorted.
+// The others have ended, were never fed, or wait for what the partition has not read
+// yet. Of a hundred thousand it may leave some out.
+func (c *Client) Awake(ctx context.Context) ([]string, error) {
+	parts, err := c.statuses(ctx, Question{Awake: true})
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for i := range parts {
+		if parts[i].Awake == nil {
+			return nil, ErrNoList
+		}
+		all = append(all, parts[i].Awake.Names...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
 // Due reports whether some host could be asked now for a crawl.
 func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
 	parts, err := c.statuses(ctx, Question{Crawl: crawl, Due: true})

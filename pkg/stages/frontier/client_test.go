@@ -2,7 +2,9 @@ package frontier
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -40,5 +42,38 @@ func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
 	got, err := c.Status(t.Context(), "c")
 	if err != nil || got.Done != 3 || heard.Load() != 3 {
 		t.Errorf("%+v, %v, asked %d times", got, err, heard.Load())
+	}
+}
+
+// Crawls that go on in any partition are told; an older build cannot tell.
+func TestCrawlsThatGoOnAreThoseOfAllPartitions(t *testing.T) {
+	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Close()
+	bus.Layout = messages.Layout{Partitions: 2}
+	var older atomic.Bool
+	for p, names := range [][]string{{"a", "c"}, {"b", "c"}} {
+		if _, err := bus.NC.Subscribe(messages.SubjectFrontier(opStatus, p), func(m *nats.Msg) {
+			answer := PartitionStatus{Partition: p}
+			var asked Question
+			if json.Unmarshal(m.Data, &asked) == nil && asked.Awake && (p == 0 || !older.Load()) {
+				answer.Awake = &AwakeCrawls{Names: names}
+			}
+			if text, err := json.Marshal(answer); err == nil {
+				_ = m.Respond(text)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := Client{Bus: bus}
+	if got, err := c.Awake(t.Context()); err != nil || !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	older.Store(true)
+	if got, err := c.Awake(t.Context()); !errors.Is(err, ErrNoList) {
+		t.Errorf("of an older build %v, %v", got, err)
 	}
 }

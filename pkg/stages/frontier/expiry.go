@@ -86,6 +86,10 @@ func (f *Frontier) expire(ctx context.Context, crawl string) (next time.Time, er
 	if err != nil || spec.Keep == 0 {
 		return next, err
 	}
+	// It takes no question to know that it is not over before.
+	if first := spec.Time.Add(time.Duration(spec.Keep)); f.before(first) {
+		return first, nil
+	}
 	client := Client{Bus: f.bus}
 	c, err := client.Status(ctx, crawl)
 	if err != nil {

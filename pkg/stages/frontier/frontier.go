@@ -37,6 +37,7 @@ type Frontier struct {
 	saveFrom    atomic.Int64 // when the next may be made, Unix ns
 
 	compiled stages.RecentCrawls[*rules]
+	sets     stages.Recent[*messages.Spec, *ruleset]
 
 	mu    sync.Mutex
 	owned map[int]*partition
@@ -144,8 +145,10 @@ type rulebook struct {
 func (b rulebook) rules(crawl string, rev uint64) (*rules, error) {
 	return b.f.rules(b.ctx, crawl, rev)
 }
-func (b rulebook) generation() uint64                   { return b.f.specs.Generation() }
-func (b rulebook) revision(crawl string) (uint64, bool) { return b.f.specs.Revision(crawl) }
+func (b rulebook) generation() uint64                       { return b.f.specs.Generation() }
+func (b rulebook) known() stages.SpecsKnown                 { return b.f.specs.Known() }
+func (b rulebook) changes(since uint64) []stages.SpecChange { return b.f.specs.Changes(since) }
+func (b rulebook) revision(crawl string) (uint64, bool)     { return b.f.specs.Revision(crawl) }
 func (b rulebook) deletion(crawl string) *messages.Deletion {
 	return b.f.specs.Deletion(crawl)
 }
@@ -159,19 +162,32 @@ func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules,
 	return f.compiledFor(crawl, spec)
 }
 
+// setFor returns what is compiled of a spec.
+func (f *Frontier) setFor(spec *messages.Spec) (*ruleset, error) {
+	if set, ok := f.sets.Get(spec); ok {
+		return set, nil
+	}
+	set, err := compileSet(spec)
+	if err == nil {
+		f.sets.Put(spec, set)
+	}
+	return set, err
+}
+
 func (f *Frontier) compiledFor(crawl string, spec stages.Revised) (*rules, error) {
 	if r, ok := f.compiled.Get(crawl); ok && r.of == spec {
 		return r, nil
 	}
-	r, err := compile(spec)
-	if err != nil {
+	of, set, err := spec, (*ruleset)(nil), error(nil)
+	if set, err = f.setFor(spec.Spec); err != nil {
 		f.specs.Ignore(crawl, spec.Rev, err)
-		r, err = compile(spec.StandStill(err))
+		spec = spec.StandStill(err)
+		set, err = f.setFor(spec.Spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("spec of crawl %s: %w", crawl, err)
 	}
-	r.of = spec
+	r := &rules{Revised: spec, of: of, ruleset: set}
 	f.compiled.Put(crawl, r)
 	return r, nil
 }

@@ -11,6 +11,7 @@ import (
 //
 //	P stream                                   → position reached
 //	C crawl                                    → counters
+//	c crawl                                    → crawl that has not ended: see loadCrawls
 //	U crawl hash                               → URL record
 //	Q host crawl priority depth arrival hash   → queued, in the order of dispatch
 //	T due host                                 → host with work, by the time it may go; or a domain
@@ -39,6 +40,7 @@ import (
 const (
 	kindPosition = 'P'
 	kindCounters = 'C'
+	kindAwake    = 'c'
 	kindURL      = 'U'
 	kindQueue    = 'Q'
 	kindDue      = 'T'

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -331,9 +329,13 @@ func (s *shard) rebuildHost(name string, cause error) (*host, error) {
 	h := &host{name: name}
 	h.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
 	first := messages.HashURL("http://" + name + "/")
-	for _, crawl := range slices.AppendSeq(slices.Collect(maps.Keys(s.crawls)), maps.Keys(s.resting)) {
+	crawls, err := s.crawlNames()
+	if err != nil {
+		return nil, err
+	}
+	for _, crawl := range crawls {
 		w := &work{crawl: crawl}
-		err := s.store.scan(s.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
+		err = s.store.scan(s.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
 		if err != nil {
 			return nil, err
 		}
@@ -352,9 +354,8 @@ func (s *shard) rebuildHost(name string, cause error) (*host, error) {
 			h.work = append(h.work, w)
 		}
 	}
-	err := s.setAside(s.hostKey(name))
 	s.touch(h)
-	return h, err
+	return h, s.setAside(s.hostKey(name))
 }
 
 // rebuildDomain does the same of a domain, of its hosts.

@@ -92,6 +92,8 @@ func faults() map[string]fault {
 		"URL: under way, cannot be read":        damage(ofURL(faultyFlight, garble), kindURL),
 		"URL: is missing":                       damage(ofURL(faultyQueued, remove), kindURL),
 		"counters: cannot be read":              damage(garble, kindCounters),
+		"list of crawls: is missing":            damage(remove, kindAwake),
+		"list of crawls: one that is not known": func(w *world) { w.must(w.store.db.Set(w.shard.awakeKey("none"), nil, pebble.Sync)) },
 		"due index: is missing":                 damage(remove, kindDue),
 		"line: is missing":                      damage(remove, kindLine),
 		"due index and line: are missing":       damage(remove, kindDue, kindLine),

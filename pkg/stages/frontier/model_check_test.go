@@ -678,6 +678,7 @@ func (m *model) check() {
 	m.checkForgotten(st)
 	m.checkKnown(st)
 	m.checkCounters(st)
+	m.checkListed()
 	m.checkQueues(st)
 	m.checkHosts(st)
 	m.checkIndexes(st)
@@ -976,6 +977,27 @@ func (m *model) checkAddresses() {
 	}
 }
 
+// checkListed: the next owner of the state reads each crawl in which something is to
+// happen, and no others.
+func (m *model) checkListed() {
+	m.must(m.store.scan(prefix(0, kindCounters), nil, func(key, value []byte) (bool, error) {
+		var state crawlState
+		m.must(json.Unmarshal(value, &state))
+		listed, err := m.store.has(m.shard.awakeKey(string(key[3:])))
+		if want := state.known() && (!state.ended() || state.stale()); listed != want {
+			m.Fatalf("crawl %s is listed: %v, want %v, of %s", key[3:], listed, want, value)
+		}
+		return true, err
+	}))
+	m.must(m.store.scan(prefix(0, kindAwake), nil, func(key, _ []byte) (bool, error) {
+		there, err := m.store.has(m.shard.countersKey(string(key[3:])))
+		if !there {
+			m.Fatalf("crawl %s is listed, and there is none", key[3:])
+		}
+		return true, err
+	}))
+}
+
 // checkRules: what waits to be sent is in scope, and what a rule has excluded
 // is still excluded, as soon as a change of the rules has been gone through.
 func (m *model) checkRules(st *stored) {
@@ -983,7 +1005,7 @@ func (m *model) checkRules(st *stored) {
 		return
 	}
 	for id, r := range st.records {
-		if c := m.shard.crawls[id.crawl]; c != nil && (c.Review != nil || c.opening && r.Reason == ReasonScope) || m.shard.resting[id.crawl].stale {
+		if c := m.shard.crawls[id.crawl]; c != nil && (c.Review != nil || c.opening && r.Reason == ReasonScope) || m.shard.isStale[id.crawl] {
 			continue
 		}
 		p := m.known[id]

@@ -81,7 +81,7 @@ func (m *model) checkPlans(st *stored) {
 // checkPlan holds the next visit of a URL that has ended against the rules for it.
 func (m *model) checkPlan(id urlID, r *record) {
 	c := m.shard.crawls[id.crawl]
-	if m.shard.specsGen != m.gen || m.doomed(id.crawl) || c != nil && c.Review != nil || m.shard.resting[id.crawl].stale {
+	if m.shard.specsGen != m.gen || m.doomed(id.crawl) || c != nil && c.Review != nil || m.shard.isStale[id.crawl] {
 		return
 	}
 	spec := m.specs[id.crawl]

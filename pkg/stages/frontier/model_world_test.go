@@ -41,10 +41,11 @@ type river struct {
 	held      *loader    // not collected yet
 	epoch     uint64
 
-	specs    map[string]*messages.Spec
-	compiled map[string]*rules
-	gen      uint64
-	budgets  map[string]*budgetDoc
+	specs     map[string]*messages.Spec
+	compiled  map[string]*rules
+	changedAt map[string]uint64 // by generation
+	gen       uint64
+	budgets   map[string]*budgetDoc
 	// deletions are the last of each crawl.
 	deletions map[string]*messages.Deletion
 	// purged are the crawls of whose specs the bucket has none any more. The stages
@@ -90,7 +91,7 @@ const maxModelHosts = 4
 func newRiver(t *rapid.T, specs map[string]*messages.Spec) *river {
 	r := &river{
 		T: t, machine: newMachine(time.Unix(1_800_000_000, 0)), disk: vfs.NewCrashableMem(),
-		specs: make(map[string]*messages.Spec), compiled: make(map[string]*rules),
+		specs: make(map[string]*messages.Spec), compiled: make(map[string]*rules), changedAt: make(map[string]uint64),
 		budgets: make(map[string]*budgetDoc), deletions: make(map[string]*messages.Deletion), purged: make(map[string]bool), defaults: make(map[string]*messages.Spec), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
 	}
 	r.model = newModel(r)
@@ -113,6 +114,13 @@ func (r *river) rules(crawl string, _ uint64) (*rules, error) { return r.compile
 func (r *river) generation() uint64                           { return r.gen }
 func (r *river) revision(crawl string) (uint64, bool)         { return r.compiled[crawl].Rev, true }
 func (r *river) deletion(crawl string) *messages.Deletion     { return r.deletions[crawl] }
+func (r *river) known() stages.SpecsKnown                     { return stages.SpecsKnown{Bucket: 1, Rev: r.gen} }
+func (r *river) changes(uint64) (all []stages.SpecChange) {
+	for _, name := range slices.Sorted(maps.Keys(r.changedAt)) {
+		all = append(all, stages.SpecChange{Crawl: name, Rev: r.changedAt[name]})
+	}
+	return all
+}
 
 func (r *river) change(name string, spec *messages.Spec) {
 	r.must(spec.Validate())
@@ -120,7 +128,7 @@ func (r *river) change(name string, spec *messages.Spec) {
 	compiled, err := compile(stages.Revised{Spec: spec, Rev: r.gen, Time: r.now, Deletion: r.deletions[name]})
 	r.must(err)
 	r.model.plans.changed(name, r.specs[name], spec, r.now)
-	r.specs[name], r.compiled[name] = spec, compiled
+	r.specs[name], r.compiled[name], r.changedAt[name] = spec, compiled, r.gen
 	delete(r.purged, name)
 }
 

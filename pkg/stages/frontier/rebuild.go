@@ -183,17 +183,18 @@ func (p *partition) watchPurge(ctx context.Context) error {
 // describeTo says what the state holds.
 func (p *partition) describeTo(out *Rebuilt) error {
 	out.Messages, out.Positions = int64(p.replayed), p.copyPositions()
-	for name := range p.resting {
+	names, err := p.crawlNames()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
 		state, err := p.stateOf(name)
 		if err != nil {
 			return err
 		}
 		out.Crawls[name] = state.Counters
 	}
-	for name, c := range p.crawls {
-		out.Crawls[name] = c.Counters
-	}
-	err := p.store.scan(prefix(p.partition, kindHost), nil, func(_, _ []byte) (bool, error) {
+	err = p.store.scan(prefix(p.partition, kindHost), nil, func(_, _ []byte) (bool, error) {
 		out.Hosts++
 		return true, nil
 	})

@@ -29,14 +29,18 @@ func (c *crawl) doomed(rules *rules) bool { return c.Removing != nil || c.Since 
 // isDoomed is doomed by what is known of deletions now.
 func (s *shard) isDoomed(name string) bool {
 	c, d := s.crawls[name], s.specs.deletion(name)
-	if r, ok := s.resting[name]; ok {
-		return d != nil && r.since < d.Rev
+	if c == nil && d == nil { // as nearly always
+		return false
 	}
-	return c != nil && c.known() && (c.Removing != nil || d != nil && c.Since < d.Rev)
+	state, err := s.stateOf(name)
+	if err != nil {
+		s.tx.keep(err)
+	}
+	return state.known() && (state.Removing != nil || d != nil && state.Since < d.Rev)
 }
 
 // known reports whether the store has anything of the crawl.
-func (c *crawl) known() bool { return c.Started != 0 || c.Removing != nil }
+func (c *crawlState) known() bool { return c.Started != 0 || c.Removing != nil }
 
 // admits returns the rules for a message about a crawl that was made under a
 // revision of its spec, nil if the message is of a crawl that was deleted.
@@ -72,9 +76,11 @@ func (s *shard) remove(name string, c *crawl, rules *rules, now int64) (done boo
 		c.dirty = true
 		return false, err
 	}
-	s.tx.delete(append(prefix(s.partition, kindCounters), name...))
+	s.tx.delete(s.countersKey(name))
+	s.tx.delete(s.awakeKey(name))
 	c.seen.drop()
 	delete(s.crawls, name)
+	s.gone[name] = true
 	s.tx.set(prefix(s.partition, kindUnsaved), nil)
 	s.removed++
 	s.log.Info("deleted crawl is forgotten", "crawl", name)

@@ -44,7 +44,7 @@ func (w *world) keysOf(crawl string, hashes ...messages.URLHash) (keys []string)
 			d := domain{name: string(key[3:])}
 			w.must(d.decode(it.Value()))
 			found = slices.ContainsFunc(d.work, func(of *work) bool { return of.crawl == crawl })
-		case kindCounters:
+		case kindCounters, kindAwake:
 			found = string(key[3:]) == crawl
 		case kindHost:
 			h, err := decodeHost(string(key[3:]), it.Value())
@@ -119,7 +119,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 		kinds[key[0]] = true
 	}
 	for _, kind := range []byte{
-		kindCounters, kindURL, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
+		kindCounters, kindAwake, kindURL, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
 		kindOrder, kindParked, kindBarred, kindSetAside, kindLinks, kindUnchanged, oldKindRoot, oldKindOutside,
 	} {
 		if !kinds[kind] {

@@ -8,21 +8,23 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
-	"seine/internal/jsontext"
 	"seine/internal/traps"
 	"seine/internal/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
-// resting is all that is in memory of a crawl in which nothing is to happen by
-// itself: it has ended, and nobody has fed it since. Its counters, the filter of its
-// URLs, its rules and all else are made again when it goes on.
-type resting struct {
-	rev   uint64 // of the spec that its URLs were judged by
-	since uint64 // crawlState.Since
-	stale bool   // it is in shard.stale
+// A crawl in which nothing is to happen by itself, as it has ended and nobody has fed
+// it since, is nowhere but in the store: its counters, the filter of its URLs, its rules
+// and all else are read when it goes on. So nothing is done for it at a start either:
+// kindAwake lists the others, and judged says that those that are not listed need not
+// be looked at.
+
+// judged says that each crawl of the partition that is not listed as awake has ended,
+// and was judged by the specs as they were known, by a build.
+type judged struct {
+	Build uint64 `json:"build,omitempty"`
+	stages.SpecsKnown
 }
 
 // maxStale is how many crawls are awake at once for no other reason than that they
@@ -91,28 +93,17 @@ func (s *shard) letGo(name string, c *crawl, now int64) bool {
 	if now-c.idleFrom < idleTime && !c.wasStale {
 		return false
 	}
-	if c.known() {
-		s.rest(name, &c.crawlState)
-	}
 	c.seen.drop()
 	delete(s.crawls, name)
 	return true
 }
 
-// rest notes that a crawl rests.
-func (s *shard) rest(name string, c *crawlState) {
-	s.resting[name] = resting{rev: c.Rev, since: c.Since}
-	if c.stale() {
-		s.makeStale(name)
-	}
-}
-
 // makeStale notes that a crawl at rest is to be woken when it is its turn.
 func (s *shard) makeStale(name string) {
-	r := s.resting[name]
-	r.stale = true
-	s.resting[name] = r
-	s.stale = append(s.stale, name)
+	if !s.isStale[name] {
+		s.isStale[name] = true
+		s.stale = append(s.stale, name)
+	}
 }
 
 // wakeStale wakes crawls that are stale, a few at a time: each rests again as soon as
@@ -128,7 +119,7 @@ func (s *shard) wakeStale() {
 		}
 	}
 	for ; awake < maxStale && len(s.stale) > 0; s.stale = s.stale[1:] {
-		if name := s.stale[0]; s.resting[name].stale { // nobody has woken it meanwhile
+		if name := s.stale[0]; s.isStale[name] { // nobody has woken it meanwhile
 			c := s.rouse(name)
 			c.wasStale, c.seen.loading = true, true
 			awake++
@@ -145,30 +136,46 @@ func (s *shard) goOn(name string, c *crawl) {
 	}
 }
 
-// awaken makes again what is in memory of a crawl that rests. The filter of its URLs is
-// filled while it already goes on.
+// awaken makes again what is in memory of a crawl, if the store has it. The filter of
+// its URLs is filled while it already goes on.
 func (s *shard) awaken(name string) *crawl {
 	c := s.rouse(name)
-	s.loader.load(s, map[string]*seen{name: c.seen})
+	if c.known() && s.loader != nil { // which begins with all that are awake
+		s.loader.load(s, map[string]*seen{name: c.seen})
+	}
 	return c
 }
 
 // rouse does what awaken does, but for the filter.
 func (s *shard) rouse(name string) *crawl {
-	delete(s.resting, name)
-	c := newCrawl(name)
-	s.crawls[name] = c
-	state, err := s.readCrawl(name)
-	if errors.Is(err, errCounters) {
-		err = s.unreadableCounters(name, c, err)
-		state = c.crawlState
-	}
+	delete(s.isStale, name)
+	c, err := s.readAwake(name, false)
 	if err != nil {
 		s.tx.keep(err) // the turn fails, and with it the partition
-		return c
 	}
-	c.begin(name, state)
+	s.crawls[name] = c
+	s.holdsCrawls = true
 	return c
+}
+
+// readAwake reads a crawl that goes on, which must be listed if it has not ended. What
+// cannot be read is made anew.
+func (s *shard) readAwake(name string, listed bool) (*crawl, error) {
+	c := newCrawl(name)
+	c.listed = listed
+	state, err := s.readCrawl(name)
+	switch {
+	case errors.Is(err, errCounters):
+		err = s.unreadableCounters(name, c, err)
+		state = c.crawlState
+	case err == nil && !listed && state.known() && !state.ended():
+		s.mended(mendIndex, "a crawl has not ended and was forgotten", "crawl", name)
+		c.dirty = true
+	}
+	if err == nil && state.known() {
+		c.begin(name, state)
+	}
+	return c, err
 }
 
 // newCrawl returns what is known of a crawl of which nothing is known.
@@ -190,46 +197,65 @@ func (c *crawl) begin(name string, state crawlState) {
 	}
 }
 
-// errCounters is why the state of a crawl is made anew.
-var errCounters = errors.New("stored counters cannot be read")
-
-// readCrawl reads the state of a crawl.
-func (s *shard) readCrawl(name string) (state crawlState, err error) {
-	value, closer, err := s.store.db.Get(append(prefix(s.partition, kindCounters), name...))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return state, nil
-	}
-	if err != nil {
-		return state, fmt.Errorf("read counters of crawl %s: %w", name, err)
-	}
-	defer closer.Close()
-	if err := jsontext.Unmarshal(value, &state); err != nil {
-		return crawlState{}, fmt.Errorf("crawl %s: %w: %w", name, errCounters, err)
-	}
-	return state, nil
-}
-
-// stateOf returns the state of a crawl that may rest, without waking it.
+// stateOf returns the state of a crawl that may rest, without waking it unless it
+// cannot be read.
 func (s *shard) stateOf(name string) (crawlState, error) {
 	if c := s.crawls[name]; c != nil {
 		return c.crawlState, nil
 	}
-	if _, ok := s.resting[name]; ok {
-		return s.readCrawl(name)
+	state, err := s.readCrawl(name)
+	if errors.Is(err, errCounters) {
+		return s.awaken(name).crawlState, nil
 	}
-	return crawlState{}, nil
+	return state, err
 }
 
-// findStale looks which crawls have another spec than when they came to rest, or were
-// deleted.
-func (s *shard) findStale() {
-	for name, r := range s.resting {
-		rev, known := s.specs.revision(name)
-		d := s.specs.deletion(name)
-		if !r.stale && (known && rev != r.rev || d != nil && d.Rev > r.since) {
-			s.makeStale(name)
+// findStale looks which crawls at rest have another spec than when they came to rest,
+// or were deleted, of those of which something became known after a generation.
+func (s *shard) findStale(since uint64) error {
+	known := s.specs.known()
+	done := s.judged
+	if done.Bucket != known.Bucket {
+		done.Rev = 0
+	}
+	for _, news := range s.specs.changes(since) {
+		if news.Rev <= done.Rev || s.crawls[news.Crawl] != nil {
+			continue
+		}
+		stale, err := s.hasOtherSpec(news.Crawl)
+		if err != nil {
+			return err
+		}
+		if stale {
+			s.makeStale(news.Crawl)
 		}
 	}
+	s.lookedAt = known
+	return nil
+}
+
+// hasOtherSpec reports whether a crawl at rest was judged by another spec than that of
+// now, or was deleted.
+func (s *shard) hasOtherSpec(name string) (bool, error) {
+	state, err := s.stateOf(name)
+	if err != nil || !state.known() {
+		return false, err
+	}
+	rev, known := s.specs.revision(name)
+	d := s.specs.deletion(name)
+	return known && rev != state.Rev || d != nil && d.Rev > state.Since, nil
+}
+
+// judgeDone notes, with the turn under way, that no crawl at rest is stale, if so.
+func (s *shard) judgeDone() {
+	if len(s.stale) > 0 || s.lookedAt.Bucket == 0 {
+		return
+	}
+	now := judged{buildPrint(), s.lookedAt}
+	if s.judged.Build == now.Build && s.judged.Bucket == now.Bucket {
+		now.Rev = max(now.Rev, s.judged.Rev) // a process that starts learns of the specs one by one
+	}
+	s.judged = now
 }
 
 // startLoader begins to read what the store holds now.

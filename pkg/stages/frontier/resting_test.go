@@ -37,8 +37,8 @@ func TestEndedCrawlTakesNoMemory(t *testing.T) {
 	}
 	w.pass(time.Duration(idleTime))
 	w.tend()
-	if len(w.shard.crawls) != 0 || len(w.shard.resting) != 1 {
-		t.Errorf("%d crawls in memory, %d at rest", len(w.shard.crawls), len(w.shard.resting))
+	if len(w.shard.crawls) != 0 {
+		t.Errorf("%d crawls in memory", len(w.shard.crawls))
 	}
 	filters := FilterBytes()
 	w.restart()
@@ -66,8 +66,8 @@ func TestSurveyOfHostsWakesNoCrawlAtRest(t *testing.T) {
 	if _, err := w.asked().surveyHosts("", 10); err != nil {
 		t.Fatal(err)
 	}
-	if len(w.shard.crawls) != 0 || len(w.shard.resting) != 1 {
-		t.Errorf("%d crawls in memory, %d at rest", len(w.shard.crawls), len(w.shard.resting))
+	if len(w.shard.crawls) != 0 {
+		t.Errorf("%d crawls in memory", len(w.shard.crawls))
 	}
 }
 
@@ -82,7 +82,7 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 		w.tend()
 		w.pass(time.Duration(idleTime))
 		w.tend()
-		if len(w.shard.resting) != 1 {
+		if len(w.shard.crawls) != 0 {
 			t.Fatal("it does not rest")
 		}
 		change := func(do func()) {
@@ -104,11 +104,11 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 			w.pass(time.Duration(idleTime))
 			w.tend()
 		}
-		if len(w.shard.resting) != 1 {
+		if len(w.shard.crawls) != 0 {
 			t.Fatal("it does not rest again")
 		}
 		change(w.delete)
-		if keys := w.keysOf("c"); len(keys) > 0 || len(w.shard.resting) > 0 {
+		if keys := w.keysOf("c"); len(keys) > 0 {
 			t.Errorf("away %v: left after the deletion: %q", away, keys)
 		}
 	}
@@ -132,19 +132,7 @@ func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nil)
-			for i := range many {
-				_, err := w.shard.candidates(&messages.Candidates{
-					Crawl: fmt.Sprint("ended", i), Rev: w.current.Rev, Source: messages.SourceLink, Depth: 1, URLs: []messages.Candidate{{URL: "https://a.test/"}},
-				}, 1, w.at())
-				w.must(err)
-				w.must(w.shard.commit(w.at()))
-			}
-			w.tend()
-			w.pass(time.Duration(idleTime))
-			w.tend()
-			if len(w.shard.resting) != many || len(w.shard.crawls) > 0 {
-				t.Fatalf("%d crawls rest, %d are awake", len(w.shard.resting), len(w.shard.crawls))
-			}
+			w.ended(many)
 			change(w)
 			most, turns := 0, 0
 			for more := true; more; more = w.shard.busy() {
@@ -160,11 +148,19 @@ func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 			if len(w.shard.crawls) > 0 {
 				t.Errorf("%d crawls stay awake", len(w.shard.crawls))
 			}
-			if want := map[bool]int{true: 0, false: many}[name == "deletion"]; len(w.shard.resting) != want || w.staleStates() > 0 {
-				t.Errorf("%d crawls rest, %d states are stale", len(w.shard.resting), w.staleStates())
+			if want := map[bool]int{true: 0, false: many}[name == "deletion"]; w.atRest() != want || w.staleStates() > 0 {
+				t.Errorf("%d crawls rest, %d states are stale", w.atRest(), w.staleStates())
 			}
 		})
 	}
+}
+
+// atRest is how many crawls the store has that are not in memory.
+func (w *world) atRest() int {
+	w.t.Helper()
+	names, err := w.shard.crawlNames()
+	w.must(err)
+	return len(names) - len(w.shard.crawls)
 }
 
 // askAll asks about all crawls what people ask.
@@ -193,6 +189,14 @@ func (w *world) judgedOtherwise() {
 		w.must(err)
 		w.must(b.Set(key, text, nil))
 	}, kindCounters)(w)
+	damage(func(b *pebble.Batch, key, value []byte) {
+		var m mark
+		w.must(jsontext.Unmarshal(value, &m))
+		m.Judged.Build++
+		text, err := json.Marshal(&m)
+		w.must(err)
+		w.must(b.Set(key, text, nil))
+	}, kindTime)(w)
 }
 
 // staleStates is how many crawls are judged by another build or spec, as stored.

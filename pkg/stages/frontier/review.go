@@ -8,9 +8,12 @@ import (
 // reviewed is how many URLs a turn looks at while it walks through many.
 const reviewed = 1000
 
-// specsChanged looks which crawls have other rules now: see shard.rules.
-func (s *shard) specsChanged() error {
-	s.findStale()
+// specsChanged looks which crawls have other rules now than at a generation: see
+// shard.rules.
+func (s *shard) specsChanged(since uint64) error {
+	if err := s.findStale(since); err != nil {
+		return err
+	}
 	for name, c := range s.crawls {
 		if !c.known() {
 			continue // it has no URLs yet

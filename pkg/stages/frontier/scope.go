@@ -35,12 +35,16 @@ const (
 	ReasonType       = "type"       // the same, by the answer of its host
 )
 
-// rules decide what of a crawl is fetched, when, and how often, compiled from
-// its spec.
+// rules decide what of a crawl is fetched, when, and how often.
 type rules struct {
 	stages.Revised
-	of               stages.Revised // what was compiled: not Revised, if that could not be
-	print            uint64         // tells specs apart
+	of stages.Revised // what was compiled: not Revised, if that could not be
+	*ruleset
+}
+
+// ruleset is what is compiled from a spec. Crawls of equal specs share one.
+type ruleset struct {
+	print            uint64 // tells specs apart
 	include, exclude []*regexp.Regexp
 	extensions       map[string]bool // of files that are not asked for
 	priorities       []priorityRule
@@ -71,15 +75,23 @@ type pace struct {
 }
 
 func compile(spec stages.Revised) (*rules, error) {
-	text, err := json.Marshal(spec.Spec)
+	set, err := compileSet(spec.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return &rules{Revised: spec, ruleset: set}, nil
+}
+
+func compileSet(spec *messages.Spec) (*ruleset, error) {
+	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("encode spec: %w", err)
 	}
-	normalize := stages.NormalizeOptions(spec.Spec)
+	normalize := stages.NormalizeOptions(spec)
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
-	r := &rules{Revised: spec, print: h.Sum64(), traps: trapLimits(&spec.Traps)}
-	if r.links, err = linksPrint(spec.Spec); err != nil {
+	r := &ruleset{print: h.Sum64(), traps: trapLimits(&spec.Traps)}
+	if r.links, err = linksPrint(spec); err != nil {
 		return nil, err
 	}
 	if r.include, err = patterns(spec.Include); err != nil {
@@ -109,7 +121,7 @@ func compile(spec stages.Revised) (*rules, error) {
 	}
 	r.normalize = weburl.NewNormalizer(normalize)
 	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s messages.SourceRule) bool { return keeps(s.Cookies) })
-	return r, r.compilePaces()
+	return r, r.compilePaces(spec)
 }
 
 func patterns(texts []string) (res []*regexp.Regexp, err error) {
@@ -134,13 +146,14 @@ func trapLimits(t *messages.Traps) traps.Limits {
 // maxRetryAfter bounds how long a host may ask to be left alone.
 const maxRetryAfter = 24 * time.Hour
 
-func (r *rules) compilePaces() (err error) {
-	if r.pace, err = r.compilePace(r.Spec.Pace, r.State); err != nil {
+func (r *ruleset) compilePaces(spec *messages.Spec) (err error) {
+	if r.pace, err = compilePace(spec, spec.Pace, spec.State); err != nil {
 		return err
 	}
-	for i := range r.Sources {
-		var p pace
-		if p, err = r.compilePace(r.SourcePace(i)); err != nil {
+	for i := range spec.Sources {
+		rules, state := spec.SourcePace(i)
+		p, err := compilePace(spec, rules, state)
+		if err != nil {
 			return err
 		}
 		r.sources = append(r.sources, p)
@@ -148,13 +161,13 @@ func (r *rules) compilePaces() (err error) {
 	return nil
 }
 
-func (r *rules) compilePace(p messages.Pace, state messages.RunState) (pace, error) {
+func compilePace(spec *messages.Spec, p messages.Pace, state messages.RunState) (pace, error) {
 	hours, err := politeness.ParseHours(p.Hours, p.TimeZone)
 	return pace{
 		Rules: politeness.Rules{
 			Delay: time.Duration(p.Delay), Interval: time.Duration(p.Rate), PerHost: p.PerHost,
 			Factor: p.DelayFactor, MaxDelay: time.Duration(p.MaxDelay), Jitter: p.Jitter,
-			CrawlDelay: r.Robots == messages.RobotsObey, Hours: hours,
+			CrawlDelay: spec.Robots == messages.RobotsObey, Hours: hours,
 			Breaker: politeness.Breaker{
 				Failures: p.Breaker.Failures, Wait: time.Duration(p.Breaker.Wait),
 				MaxWait: time.Duration(p.Breaker.MaxWait), Probes: p.Breaker.Probes,

@@ -12,16 +12,18 @@ import (
 	"seine/pkg/messages"
 )
 
-// seen answers "certainly new" without touching the disk. It is a stack of
+// seen answers "certainly new" without touching the disk. As most crawls have few
+// URLs in a partition, it begins as a table of their hashes, and goes on as a stack of
 // bloom filters: when one is full, the next is four times larger and half as
 // tolerant, so the rate of false positives stays below twice the first one's
 // however far the crawl grows (Almeida et al., Scalable Bloom Filters, 2007).
 // A false positive costs a read of the store, never a page.
 type seen struct {
+	few     fewHashes // unless there are layers
 	layers  []*bloom.BloomFilter
 	room    uint    // how many more the last layer takes
-	size    uint    // of the last layer
-	rate    float64 // of the last layer
+	size    uint    // of the next layer
+	rate    float64 // of the next layer
 	loading bool    // what is on the disk is not all in it yet
 }
 
@@ -31,11 +33,7 @@ const (
 	seenRate  = 0.0005
 )
 
-func newSeen() *seen {
-	s := &seen{size: seenFirst, rate: seenRate}
-	s.grow()
-	return s
-}
+func newSeen() *seen { return &seen{size: seenFirst, rate: seenRate} }
 
 func (s *seen) grow() {
 	layer := bloom.NewWithEstimates(s.size, s.rate)
@@ -54,6 +52,7 @@ func FilterBytes() int64 { return filterBytes.Load() }
 
 // drop is called when the filter is not used any more.
 func (s *seen) drop() {
+	s.few.drop()
 	for _, l := range s.layers {
 		filterBytes.Add(-int64(l.Cap() / 8))
 	}
@@ -61,7 +60,7 @@ func (s *seen) drop() {
 
 // has reports whether the URL may have been added.
 func (s *seen) has(h messages.URLHash) bool {
-	if s.loading {
+	if s.loading || s.few.has(h) {
 		return true
 	}
 	for i := len(s.layers) - 1; i >= 0; i-- { // the newest holds the most
@@ -74,6 +73,12 @@ func (s *seen) has(h messages.URLHash) bool {
 
 // add remembers the URL.
 func (s *seen) add(h messages.URLHash) {
+	if len(s.layers) == 0 {
+		if s.few.add(h) {
+			return
+		}
+		s.addFew(&s.few)
+	}
 	if s.room == 0 {
 		s.grow()
 	}
@@ -81,9 +86,38 @@ func (s *seen) add(h messages.URLHash) {
 	s.layers[len(s.layers)-1].Add(h[:])
 }
 
+// addFew moves what a table holds into layers.
+func (s *seen) addFew(f *fewHashes) {
+	moved := *f
+	*f = fewHashes{}
+	if len(s.layers) == 0 {
+		s.grow()
+	}
+	for _, h := range moved.slots {
+		if h != (messages.URLHash{}) {
+			s.add(h)
+		}
+	}
+	moved.drop()
+}
+
 // join takes in what another filter knows, and goes on in its last layer.
 func (s *seen) join(o *seen) {
-	o.layers = append(s.layers, o.layers...)
+	switch {
+	case len(o.layers) > 0 && len(s.layers) > 0:
+		o.layers = append(s.layers, o.layers...)
+	case len(o.layers) > 0:
+		o.addFew(&s.few)
+	default:
+		for _, h := range o.few.slots {
+			if h != (messages.URLHash{}) {
+				s.add(h)
+			}
+		}
+		o.drop()
+		s.loading = false
+		return
+	}
 	o.loading = false
 	*s = *o
 }

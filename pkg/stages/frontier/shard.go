@@ -34,10 +34,14 @@ type shard struct {
 
 	positions      map[string]stages.Position
 	crawls         map[string]*crawl
-	resting        map[string]resting // the crawls that have ended
-	stale          []string           // those of them that are to be woken: see wakeStale
-	lastChanged    int64              // when anything happened in any crawl before this was opened, Unix ms
-	hosts          map[string]*host   // the active window
+	stale          []string          // crawls that have ended and are to be woken: see wakeStale
+	isStale        map[string]bool   // the same
+	stored         judged            // as the store has it
+	judged         judged            // as it is stored
+	lookedAt       stages.SpecsKnown // up to where changed specs were looked at: see findStale
+	gone           map[string]bool   // crawls that were removed in this turn: the store shows them until its end
+	holdsCrawls    bool              // there is, or was, a crawl
+	hosts          map[string]*host  // the active window
 	domains        map[string]*domain
 	maxHosts       int
 	touched        []*host
@@ -71,6 +75,11 @@ type Rulebook interface {
 	rules(crawl string, rev uint64) (*rules, error)
 	// generation grows with every change of any of them.
 	generation() uint64
+	// changes returns what has become known after a generation, of each crawl at least
+	// the last change.
+	changes(since uint64) []stages.SpecChange
+	// known says up to where all is known, and in what changes returns after the call.
+	known() stages.SpecsKnown
 	// revision returns the revision of a crawl's spec, and whether that is known.
 	revision(crawl string) (rev uint64, known bool)
 	// deletion returns the last deletion of a crawl as far as it is known, nil if
@@ -99,6 +108,7 @@ type crawl struct {
 	rules    *rules
 	rulesFor uint64 // shard.specsGen that rules were read under
 	wasStale bool   // it was woken for no other reason: see wakeStale
+	listed   bool   // the store has its kindAwake
 	// idleFrom is since when nothing has happened: the last thing then was changedAt.
 	idleFrom, changedAt int64
 	nextRun             int64 // when the schedule starts the crawl again, Unix ns; 0 if it does not
@@ -173,13 +183,13 @@ type shardOptions struct {
 func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error) {
 	s := &shard{
 		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
-		crawls: make(map[string]*crawl), resting: make(map[string]resting), postponed: make(map[string]int),
+		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
 		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
 	}
 	o.addresses.arrived()
-	loadTime := func() error { return s.loadTime(o.clock) }
-	for _, load := range []func() error{s.loadPositions, s.loadCrawls, loadTime, s.loadInFlight, s.checkInFlight, s.loadPostponed, s.loadUnsaved, s.loadForgetting} {
+	loadCrawls := func() error { return s.loadCrawls(o.clock) }
+	for _, load := range []func() error{s.loadPositions, loadCrawls, s.loadInFlight, s.checkInFlight, s.loadPostponed, s.loadUnsaved, s.loadForgetting} {
 		if err := load(); err != nil {
 			s.release()
 			return nil, err
@@ -236,63 +246,6 @@ func (s *Store) positions(partition int, bad func(stream string, err error)) (ma
 		all[string(key[len(pre):])] = p
 		return true, nil
 	})
-}
-
-// loadCrawls reads the crawls that go on. Of those that rest no more stays in memory
-// than it takes to notice that they do not any longer.
-func (s *shard) loadCrawls() error {
-	begun, err := s.begunCrawls()
-	if err != nil {
-		return err
-	}
-	pre := prefix(s.partition, kindCounters)
-	err = s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
-		name := string(key[len(pre):])
-		var made crawl
-		if err := jsontext.Unmarshal(value, &made.crawlState); err != nil {
-			if err := s.unreadableCounters(name, &made, err); err != nil {
-				return false, err
-			}
-		}
-		state := made.crawlState
-		s.lastChanged = max(s.lastChanged, state.Changed)
-		if state.ended() && !begun[name] {
-			s.rest(name, &state)
-			return true, nil
-		}
-		c := newCrawl(name)
-		c.dirty = made.dirty
-		c.begin(name, state)
-		s.crawls[name] = c
-		return true, nil
-	})
-	if err != nil {
-		return fmt.Errorf("read counters: %w", err)
-	}
-	return nil
-}
-
-// begunCrawls are those of which a seed has opened a host whose URLs are still being
-// taken back, or a page is unchanged whose links are still being found again.
-func (s *shard) begunCrawls() (map[string]bool, error) {
-	names := make(map[string]bool)
-	for _, kind := range []byte{kindOpening, kindUnchanged} {
-		pre := prefix(s.partition, kind)
-		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-			name, _, err := cutName(key[len(pre):])
-			if err != nil {
-				s.mended(mendIndex, "a key without the name of a crawl is removed", "key", key)
-				s.tx.delete(bytes.Clone(key))
-				return true, nil
-			}
-			names[name] = true
-			return true, nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
 }
 
 func (s *shard) loadInFlight() error {
@@ -399,15 +352,10 @@ func (s *shard) record(id urlID) (*record, error) {
 
 // crawl returns what the partition knows of a crawl, perhaps nothing yet.
 func (s *shard) crawl(name string) *crawl {
-	c := s.crawls[name]
-	if c == nil {
-		if _, ok := s.resting[name]; ok {
-			return s.awaken(name)
-		}
-		c = newCrawl(name)
-		s.crawls[name] = c
+	if c := s.crawls[name]; c != nil {
+		return c
 	}
-	return c
+	return s.awaken(name)
 }
 
 // rules returns the spec of a crawl, at least of revision rev; the same for a
@@ -615,7 +563,8 @@ func (s *shard) commit(now int64) error {
 		if err != nil {
 			return fmt.Errorf("encode counters of %s: %w", name, err)
 		}
-		s.tx.set(append(prefix(s.partition, kindCounters), name...), text)
+		s.tx.set(s.countersKey(name), text)
+		s.list(name, c)
 		c.dirty = false
 	}
 	for id, r := range s.tx.changed {
@@ -635,6 +584,7 @@ func (s *shard) commit(now int64) error {
 		q.behind = false
 	}
 	s.behind = s.behind[:0]
+	clear(s.gone)
 	if err := s.checkEmptied(); err != nil {
 		return err
 	}
@@ -665,12 +615,14 @@ func (s *shard) reach(stream string, at stages.Position) error {
 func (s *shard) tend(now int64) error {
 	s.loader.collect(s)
 	if g := s.specs.generation(); g != s.specsGen {
+		before := s.specsGen
 		s.specsGen = g
-		if err := s.specsChanged(); err != nil {
+		if err := s.specsChanged(before); err != nil {
 			return err
 		}
 	}
 	s.wakeStale()
+	s.judgeDone()
 	if err := s.retries(now); err != nil { // before any is planned that the store does not show yet
 		return err
 	}

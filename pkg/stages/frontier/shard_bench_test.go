@@ -74,5 +74,7 @@ type fixedRules struct{ r *rules }
 
 func (f fixedRules) rules(string, uint64) (*rules, error) { return f.r, nil }
 func (fixedRules) generation() uint64                     { return 0 }
+func (fixedRules) changes(uint64) []stages.SpecChange     { return nil }
+func (fixedRules) known() (none stages.SpecsKnown)        { return none }
 func (fixedRules) revision(string) (uint64, bool)         { return 0, false }
 func (fixedRules) deletion(string) *messages.Deletion     { return nil }

@@ -34,6 +34,15 @@ func (w *world) rules(string, uint64) (*rules, error) { return w.current, nil }
 func (w *world) generation() uint64                   { return w.gen }
 func (w *world) revision(string) (uint64, bool)       { return w.current.Rev, true }
 func (w *world) deletion(string) *messages.Deletion   { return w.last }
+func (w *world) known() stages.SpecsKnown             { return stages.SpecsKnown{Bucket: 1, Rev: w.gen} }
+func (w *world) changes(uint64) (all []stages.SpecChange) {
+	names, err := w.shard.crawlNames()
+	w.must(err)
+	for _, name := range names {
+		all = append(all, stages.SpecChange{Crawl: name, Rev: w.current.Rev})
+	}
+	return all
+}
 
 // change gives the crawl another spec.
 func (w *world) change(change func(*messages.Spec)) {

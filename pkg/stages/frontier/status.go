@@ -39,7 +39,19 @@ type Question struct {
 	// Due asks status whether a host could be asked now, which takes a look at the
 	// hosts.
 	Due bool `json:"due,omitempty"`
+	// Awake asks status, without a crawl, for those in which something is to happen.
+	Awake bool `json:"awake,omitempty"`
 }
+
+// AwakeCrawls are the crawls of a partition in which something is to happen yet.
+type AwakeCrawls struct {
+	Names []string `json:"names"`
+	// Partial says that there are so many that some are left out.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// maxAwakeBytes bounds the names in an answer.
+const maxAwakeBytes = 512 << 10
 
 // PartitionStatus is how a crawl stands in one partition.
 type PartitionStatus struct {
@@ -55,6 +67,8 @@ type PartitionStatus struct {
 	// Due says that a host of the crawl could be asked now, if that was the
 	// question.
 	Due bool `json:"due,omitempty"`
+	// Awake is the answer to Question.Awake.
+	Awake *AwakeCrawls `json:"awake,omitempty"`
 	// Deletion is the revision of the last deletion of the crawl's name that the
 	// partition knows, 0 if it knows none; Removing says that something is left of
 	// what was deleted.
@@ -176,6 +190,9 @@ func (p *partition) answer(q query) {
 			if st, err = p.status(about.Crawl); err == nil && about.Due {
 				st.Due, err = p.canAsk(about.Crawl, p.time.now())
 			}
+			if about.Awake {
+				st.Awake = p.awake()
+			}
 			reply = st
 		case opHosts:
 			reply, err = p.slowest(about.Top)
@@ -251,7 +268,7 @@ func (p *partition) status(crawl string) (PartitionStatus, error) {
 			st.Unusable, st.Still = c.rules.Unusable, c.rules.Still
 		}
 	} else {
-		st.Reviewing = p.resting[crawl].stale
+		st.Reviewing = p.isStale[crawl]
 	}
 	st.Reviewing = st.Reviewing || p.specs.generation() != p.specsGen // what that changes is not known yet
 	if d := p.specs.deletion(crawl); d != nil {

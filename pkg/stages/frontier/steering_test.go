@@ -356,6 +356,7 @@ func TestBloomFilterOfAnySizeLosesNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	w.seed("https://a.test/")
 	tiny := newSeen()
+	tiny.grow()
 	tiny.layers[0].ClearAll()
 	for i := range tiny.layers[0].BitSet().Len() { // takes everything for known
 		tiny.layers[0].BitSet().Set(i)

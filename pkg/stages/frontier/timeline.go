@@ -41,12 +41,17 @@ type mark struct {
 	Wall   int64  `json:"wall"`            // what the owner took for the time of day, Unix ns
 	Uptime int64  `json:"uptime"`          // ns, by the clock with the name
 	Clock  string `json:"clock,omitempty"` // "" if nobody else can read it
+	// Judged is here because an older build, which keeps no kindAwake, leaves it out.
+	Judged judged `json:"judged,omitzero"`
 }
 
 const (
 	// markEvery is how often the time is stored while nothing else is: so much more
 	// a host may rest when its partition moves to another machine.
 	markEvery = int64(time.Minute)
+	// judgedEvery is how often it is while specs become known: the next start then need
+	// not look at them again.
+	judgedEvery = int64(time.Second)
 	// maxAway bounds what the time of day is believed to have advanced.
 	maxAway = int64(366 * 24 * time.Hour)
 )
@@ -115,45 +120,50 @@ func (t *timeline) mark() mark {
 	return mark{Now: t.marked, Unsure: t.unsure, Wall: wall, Uptime: int64(up), Clock: t.clock.name}
 }
 
-// loadTime begins the time of the partition. It comes after loadCrawls: a state that
-// an older build left has no mark, and its last change was at a time of day.
-func (s *shard) loadTime(c *clock) error {
-	var from mark
+// readMark reads where the partition's time had come to. Found is false if there is no
+// mark that can be read.
+func (s *shard) readMark() (from mark, found bool, err error) {
 	value, closer, err := s.store.db.Get(prefix(s.partition, kindTime))
-	switch {
-	case err == nil:
-		if bad := jsontext.Unmarshal(value, &from); bad != nil {
-			s.mended(mendTime, "the partition's time cannot be read, it goes on from the last change", "error", bad)
-			from = s.lastChange(c)
-		}
-		_ = closer.Close()
-	case errors.Is(err, pebble.ErrNotFound):
-		from, err = s.lastChange(c), nil
+	if errors.Is(err, pebble.ErrNotFound) {
+		return from, false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read the partition's time: %w", err)
+		return from, false, fmt.Errorf("read the partition's time: %w", err)
 	}
-	s.time = startTimeline(c, from)
-	return nil
+	defer closer.Close()
+	if bad := jsontext.Unmarshal(value, &from); bad != nil {
+		s.mended(mendTime, "the partition's time cannot be read, it goes on from the last change", "error", bad)
+		return mark{}, false, nil
+	}
+	return from, true, nil
 }
 
-// lastChange is the mark of a state without one.
-func (s *shard) lastChange(c *clock) mark {
-	if s.lastChanged == 0 {
+// markOf is that of a state without one, in which something last happened at a time of
+// day, Unix ms; 0 if nothing did.
+func markOf(changed int64, c *clock) mark {
+	if changed == 0 {
 		now := c.now()
 		return mark{Now: now, Wall: now}
 	}
-	last := (s.lastChanged + 1) * 1e6 // it was cut to whole milliseconds
+	last := (changed + 1) * 1e6 // it was cut to whole milliseconds
 	return mark{Now: last, Wall: last}
+}
+
+// markDue reports whether the mark is to be stored though nothing has changed.
+func (s *shard) markDue() bool {
+	since := s.time.now() - s.time.marked
+	return s.holdsCrawls && (since >= markEvery || s.judged != s.stored && since >= judgedEvery)
 }
 
 // storeTime stores the mark with a turn that changes something, and now and then
 // with one that changes nothing.
 func (s *shard) storeTime() error {
-	if s.tx.batch.Empty() && (len(s.crawls)+len(s.resting) == 0 || s.time.now()-s.time.marked < markEvery) {
+	if s.tx.batch.Empty() && !s.markDue() {
 		return nil
 	}
-	text, err := json.Marshal(s.time.mark())
+	now := s.time.mark()
+	now.Judged, s.stored = s.judged, s.judged
+	text, err := json.Marshal(now)
 	if err != nil {
 		return fmt.Errorf("encode the partition's time: %w", err)
 	}

@@ -1,0 +1,232 @@
+package frontier
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/internal/jsontext"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// ended makes some crawls that have ended, and let go of.
+func (w *world) ended(many int) {
+	w.t.Helper()
+	for i := range many {
+		_, err := w.shard.candidates(&messages.Candidates{
+			Crawl: fmt.Sprint("ended", i), Rev: w.current.Rev, Source: messages.SourceLink, Depth: 1, URLs: []messages.Candidate{{URL: "https://a.test/"}},
+		}, 1, w.at())
+		w.must(err)
+		w.must(w.shard.commit(w.at()))
+	}
+	w.tend()
+	w.pass(time.Duration(idleTime))
+	w.tend()
+	if len(w.shard.crawls) > 0 || w.atRest() != many {
+		w.t.Fatalf("%d crawls are awake, %d at rest", len(w.shard.crawls), w.atRest())
+	}
+}
+
+// A start does nothing for crawls that have ended: their states are not even read, so
+// nobody notices that they cannot be.
+func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
+	w := newWorld(t, nil)
+	w.ended(20)
+	w.seed("https://b.test/")
+	w.tend()
+	damage(func(b *pebble.Batch, key, value []byte) {
+		if string(key[3:]) != "c" {
+			garble(b, key, value)
+		}
+	}, kindCounters)(w)
+	w.restart()
+	w.shard.specsGen = 0 // as of a new process
+	w.tend()
+	if len(w.shard.told) > 0 || len(w.shard.crawls) != 1 {
+		t.Errorf("told of %v, %d crawls are awake", w.shard.told, len(w.shard.crawls))
+	}
+	w.wantSent(w.dispatch(10), "https://b.test/")
+	if _, err := w.shard.stateOf("ended7"); err != nil || !w.shard.told[mendCounters] {
+		t.Errorf("asked about one: %v, told of %v", err, w.shard.told)
+	}
+}
+
+// A state of an older build, which keeps no list, is read whole, and so is one that an
+// older build has had in between. Nothing that goes on is forgotten, and the list is
+// right from then on.
+func TestStateOfAnOlderBuildIsReadWhole(t *testing.T) {
+	w := newWorld(t, nil)
+	w.ended(3)
+	w.seed("https://b.test/")
+	w.tend()
+	damage(remove, kindAwake)(w)
+	damage(func(b *pebble.Batch, key, value []byte) {
+		var m mark
+		w.must(jsontext.Unmarshal(value, &m))
+		if m.Judged == (judged{}) {
+			t.Error("the mark does not say what was judged")
+		}
+		m.Judged = judged{}
+		text, err := json.Marshal(&m)
+		w.must(err)
+		w.must(b.Set(key, text, nil))
+	}, kindTime)(w)
+	w.must(w.store.db.Set(w.shard.awakeKey("ended1"), nil, pebble.Sync)) // of before
+	for range 2 {
+		w.restart()
+		if c := w.shard.crawls["c"]; c == nil || c.Queued != 1 || len(w.shard.crawls) != 1 {
+			t.Fatalf("awake are %v", w.shard.crawls)
+		}
+		w.tend()
+		if listed, err := w.shard.crawlsListed(); err != nil || len(listed) != 1 || !listed["c"] {
+			t.Fatalf("listed are %v, %v", listed, err)
+		}
+		if w.shard.stored.Build != buildPrint() {
+			t.Fatal("the mark does not say that all were judged")
+		}
+	}
+	w.wantSent(w.dispatch(10), "https://b.test/")
+}
+
+// A spec that was stored while nobody had the partition is looked at by the next owner,
+// even if that dies before it has judged the crawl.
+func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
+	w := newWorld(t, nil)
+	const many = 3 * maxStale
+	w.ended(many)
+	w.kill()
+	w.change(func(s *messages.Spec) { s.MaxDepth = new(1) })
+	for range 3 {
+		w.open()
+		w.shard.specsGen = 0 // as of a new process
+		w.must(w.shard.tend(w.at()))
+		w.must(w.shard.commit(w.at()))
+		w.kill()
+	}
+	w.open()
+	w.shard.specsGen = 0
+	for more := true; more; more = w.shard.busy() {
+		w.step()
+	}
+	if n := w.staleStates(); n > 0 {
+		t.Errorf("%d states are stale", n)
+	}
+}
+
+// What has become known is asked for once: a start looks at no crawl whose spec it has
+// judged before, though each comes anew.
+func TestStartLooksAtNoSpecTwice(t *testing.T) {
+	w := newWorld(t, nil)
+	w.ended(5)
+	w.change(func(s *messages.Spec) { s.MaxDepth = new(1) })
+	w.tend()
+	w.pass(time.Minute)
+	w.tend()
+	if want := (judged{buildPrint(), stages.SpecsKnown{Bucket: 1, Rev: w.gen}}); w.shard.stored != want {
+		t.Fatalf("stored is %+v, want %+v", w.shard.stored, want)
+	}
+	damage(garble, kindCounters)(w)
+	w.restart()
+	w.shard.specsGen = 0
+	w.tend()
+	if len(w.shard.told) > 0 {
+		t.Errorf("told of %v", w.shard.told)
+	}
+}
+
+// The few hashes of a small crawl are known exactly, and take little.
+func TestFilterOfASmallCrawlIsSmall(t *testing.T) {
+	s := newSeen()
+	for i := range 6 {
+		s.add(messages.HashURL(fmt.Sprint("https://a.test/", i)))
+	}
+	if len(s.layers) > 0 || len(s.few.slots) > firstSlots {
+		t.Errorf("%d layers, %d slots", len(s.layers), len(s.few.slots))
+	}
+}
+
+// Filters that are joined know what both knew, whatever their sizes are, and go on.
+func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
+	url := func(kind string, i int) messages.URLHash {
+		return messages.HashURL(fmt.Sprintf("https://a.test/%s/%d", kind, i))
+	}
+	sizes := []int{0, 1, 5, mostSlots / 2, mostSlots, 2 * seenFirst}
+	for _, mine := range sizes {
+		for _, others := range sizes {
+			s, o := newSeen(), newSeen()
+			for i := range mine {
+				s.add(url("mine", i))
+			}
+			for i := range others {
+				o.add(url("others", i))
+			}
+			s.loading = true
+			s.join(o)
+			s.add(url("late", 0))
+			missing := 0
+			for i := range mine {
+				if !s.has(url("mine", i)) {
+					missing++
+				}
+			}
+			for i := range others {
+				if !s.has(url("others", i)) {
+					missing++
+				}
+			}
+			wrong := 0
+			for i := range 1000 {
+				if s.has(url("new", i)) {
+					wrong++
+				}
+			}
+			if missing > 0 || wrong > 20 || !s.has(url("late", 0)) {
+				t.Errorf("%d and %d: %d are missing, %d of 1000 new ones are taken for known", mine, others, missing, wrong)
+			}
+		}
+	}
+}
+
+// Crawls of equal specs share what is compiled.
+func TestRulesOfEqualSpecsAreCompiledOnce(t *testing.T) {
+	f, spec := new(Frontier), messages.DefaultSpec()
+	a, err := f.compiledFor("a", stages.Revised{Spec: &spec, Rev: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := f.compiledFor("b", stages.Revised{Spec: &spec, Rev: 2})
+	if err != nil || a.ruleset != b.ruleset || a.Rev != 1 || b.Rev != 2 {
+		t.Errorf("two rule sets of revisions %d and %d, %v", a.Rev, b.Rev, err)
+	}
+}
+
+// Told are the crawls in which something is to happen, and no others: neither those that
+// have ended nor those that were let go of.
+func TestCrawlsThatGoOnAreTold(t *testing.T) {
+	w := newWorld(t, nil)
+	w.ended(3)
+	w.seed("https://b.test/")
+	w.tend()
+	if got := w.shard.awake(); got.Partial || !slices.Equal(got.Names, []string{"c"}) {
+		t.Errorf("told of %+v", got)
+	}
+	for range 2 {
+		for _, url := range w.dispatch(10) {
+			w.answer(url, messages.NotModified)
+		}
+	}
+	if got := w.shard.awake(); len(got.Names) > 0 || w.shard.crawls["c"] == nil {
+		t.Errorf("after its end told of %+v", got)
+	}
+	for i := range 40_000 {
+		w.shard.postponed[fmt.Sprintf("crawl-%020d", i)] = 1
+	}
+	if got := w.shard.awake(); !got.Partial || len(got.Names) < 10_000 || len(got.Names) > maxAwakeBytes/26 {
+		t.Errorf("of very many told of %d, partial: %v", len(got.Names), got.Partial)
+	}
+}

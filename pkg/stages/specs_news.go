@@ -1,0 +1,128 @@
+package stages
+
+import (
+	"slices"
+	"time"
+)
+
+// SpecChange says that the spec or the deletion of a crawl that was stored at a revision
+// has become known.
+type SpecChange struct {
+	Crawl string
+	Rev   uint64
+
+	generation uint64
+}
+
+// SpecsKnown says up to where the bucket of the specs is known: revisions of one bucket
+// say nothing of another.
+type SpecsKnown struct {
+	// Bucket is when the bucket was made, Unix ns; 0 if nothing is known.
+	Bucket int64 `json:"bucket,omitempty"`
+	// Rev is up to which revision all is known.
+	Rev uint64 `json:"rev,omitempty"`
+}
+
+// specNews are the changes that became known, in that order: at least the last one of
+// each crawl.
+type specNews []SpecChange
+
+// Of how many changes nothing is left out, however few crawls there are.
+const leastNews = 64
+
+func (n *specNews) add(c SpecChange, crawls int) {
+	if *n = append(*n, c); len(*n) > 2*crawls+leastNews {
+		n.shorten()
+	}
+}
+
+// shorten leaves the last change of each crawl.
+func (n *specNews) shorten() {
+	later := make(map[string]bool)
+	kept := make([]SpecChange, 0, len(*n))
+	for _, c := range slices.Backward(*n) {
+		if !later[c.Crawl] {
+			later[c.Crawl] = true
+			kept = append(kept, c)
+		}
+	}
+	slices.Reverse(kept)
+	*n = kept
+}
+
+// since returns the changes that became known after a generation.
+func (n specNews) since(generation uint64) []SpecChange {
+	first, _ := slices.BinarySearchFunc(n, generation+1, func(c SpecChange, g uint64) int {
+		switch {
+		case c.generation < g:
+			return -1
+		case c.generation > g:
+			return 1
+		}
+		return 0
+	})
+	return slices.Clone(n[first:])
+}
+
+// changed notes a change. The lock is held.
+func (s *Specs) changed(crawl string, rev uint64) {
+	g := s.generation.Add(1)
+	s.news.add(SpecChange{Crawl: crawl, Rev: rev, generation: g}, len(s.byCrawl))
+}
+
+// Generation grows whenever a spec has changed.
+func (s *Specs) Generation() uint64 { return s.generation.Load() }
+
+// Changes returns what became known after a generation, of each crawl at least the
+// last change.
+func (s *Specs) Changes(since uint64) []SpecChange {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.news.since(since)
+}
+
+// Crawls returns the crawls that have a spec of their own, as far as is known.
+func (s *Specs) Crawls() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	names := make([]string, 0, len(s.byCrawl))
+	for crawl, r := range s.byCrawl {
+		if r.own() {
+			names = append(names, crawl)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// HasOwn reports whether a crawl has a spec of its own, as far as is known.
+func (s *Specs) HasOwn(crawl string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r := s.byCrawl[crawl]
+	return r.own()
+}
+
+// Known says up to where the bucket is known. What Changes returns after the call has
+// all of that.
+func (s *Specs) Known() SpecsKnown {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.watched
+}
+
+// follows notes which bucket is followed from its beginning.
+func (s *Specs) follows(created time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := created.UnixNano(); s.watched.Bucket != at {
+		s.watched = SpecsKnown{Bucket: at}
+	}
+}
+
+// reached notes how far the bucket is known.
+func (s *Specs) reached(rev uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watched.Rev = max(s.watched.Rev, rev)
+}
