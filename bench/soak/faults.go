@@ -208,7 +208,7 @@ func scale(role string) func(context.Context, *rig, string, draw) {
 				case i < n:
 					p.want()
 				case p.isWanted():
-					if code := p.drain(); code == -1 {
+					if code := p.drain(); code == stuck {
 						r.tell.violation("%s does not end within %s of SIGTERM", p.name, drainTime)
 					}
 				}
@@ -252,7 +252,7 @@ func restartSkewed(ctx context.Context, r *rig, victim string, d draw) {
 	for _, ahead := range []time.Duration{skew, 0} {
 		if d.b < 0.5 {
 			p.kill()
-		} else if code := p.drain(); code == -1 {
+		} else if code := p.drain(); code == stuck {
 			r.tell.violation("%s does not end within %s of SIGTERM", p.name, drainTime)
 		}
 		if err := setClock(p, ahead); err != nil {

@@ -145,7 +145,11 @@ func (p *process) kill() {
 // drainTime is how long a stage may take to end when it is told to: longer than its --drain.
 const drainTime = 45 * time.Second
 
-// drain ends the process as a deployment does, and reports its exit code; -1 if it had to be killed.
+// stuck is the exit code of a process that does not end when it is told to.
+const stuck = -2
+
+// drain ends the process as a deployment does, and reports its exit code; stuck if it had to be killed,
+// and -1 if another fault has killed it meanwhile.
 func (p *process) drain() int {
 	p.dismiss()
 	p.signal(syscall.SIGTERM)
@@ -153,7 +157,7 @@ func (p *process) drain() int {
 		p.signal(syscall.SIGQUIT) // Go writes to the log where it hangs
 		p.waitGone(5 * time.Second)
 		p.kill()
-		return -1
+		return stuck
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
