@@ -237,9 +237,8 @@ func (c *cluster) begin(bus *stages.Bus, crawl string, spec *messages.Spec, seed
 	}
 }
 
-// finish waits until the frontier says that the crawl is complete, drains all
-// stages in the order of the pipeline, and returns how it went.
-func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) frontier.Counters {
+// complete waits until the frontier says that the crawl is complete, and returns how it went.
+func (c *cluster) complete(bus *stages.Bus, crawl string, within time.Duration) frontier.Counters {
 	c.t.Helper()
 	client := frontier.Client{Bus: bus}
 	var last frontier.Counters
@@ -253,6 +252,14 @@ func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) fr
 		last = n.Counters
 		return end == frontier.Complete, fmt.Sprintf("%+v", n)
 	}, c.all()...)
+	return last
+}
+
+// finish waits until the crawl is complete, drains all stages in the order of the
+// pipeline, and returns how it went.
+func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) frontier.Counters {
+	c.t.Helper()
+	last := c.complete(bus, crawl, within)
 	early := append([]*process{c.front}, append(c.fetch, c.parse...)...)
 	for _, p := range early {
 		p.drain()

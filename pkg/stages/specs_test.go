@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,22 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	}
 	if r := get(t, again, "news", good); r.Rev != good || r.Still {
 		t.Errorf("who started before it was mended has %+v", r)
+	}
+}
+
+// A page of a crawl that stands still waits for a spec longer than one that fails.
+func TestWorkOfACrawlThatStandsStillIsNotGivenUpSoon(t *testing.T) {
+	t.Parallel()
+	err := Revised{}.StandStill(errors.New("bad")).Blocked()
+	total := time.Duration(0)
+	for n := uint64(1); n <= messages.MaxCrashes; n++ {
+		wait, ok := retryAfter(fmt.Errorf("parse: %w", err), n)
+		if total += wait; !ok {
+			t.Errorf("given up after %d tries", n)
+		}
+	}
+	if total < 40*time.Minute {
+		t.Errorf("it is kept for %s in all", total)
 	}
 }
 

@@ -1,0 +1,44 @@
+package fetcher
+
+import (
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+// A request of a crawl without a spec that can be used is not sent: how, is not known.
+// Its visit may be sent later. With a spec it is.
+func TestRequestOfACrawlThatStandsStillIsNotSent(t *testing.T) {
+	t.Parallel()
+	e := newEcho(t)
+	s := withSpec(t, "")
+	kv, err := s.bus.JS.KeyValue(t.Context(), messages.BucketCrawls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad, err := kv.Put(t.Context(), "still", []byte(`{"v":1,"scope":"galaxy"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := request(e.URL + "/")
+	req.Crawl, req.Rev = "still", bad
+	asked := func() int {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return len(e.seen)
+	}
+	got := s.handle1(req, 1)
+	if got.Class != messages.NotSent || got.page != nil || !got.Class.Retryable() || asked() > 0 {
+		t.Errorf("while it stands still: %+v, %d requests", got.Result, asked())
+	}
+	spec, err := s.specs.Get(t.Context(), testCrawl, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if req.Rev, err = s.specs.Put(t.Context(), "still", spec.Spec); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.handle1(req, 1); got.Class != messages.OK || asked() != 1 {
+		t.Errorf("with a spec: %+v, %d requests", got.Result, asked())
+	}
+}
