@@ -198,11 +198,30 @@ func TestAnswersAcknowledgeNothing(t *testing.T) {
 		nc := b.dial(t, r.Name).NC
 		collect(nc)
 		askFor(t, nc, &r, m.Reply())
-		time.Sleep(200 * time.Millisecond)
+		awaitAnswers(t, admin)
+		// Acknowledgements are taken in the order in which they come: so were all before this.
+		fill(t, admin)
+		other, err := c.Next()
+		check(t, err)
+		check(t, other.DoubleAck(t.Context()))
 		info, err := c.Info(t.Context())
 		check(t, err)
 		if info.NumAckPending != 1 {
 			t.Errorf("%s had a message of a worker acknowledged", r.Name)
 		}
 	}
+}
+
+// awaitAnswers returns when the server has sent what it answers to requests that it had
+// before: those to its API it answers in their order, and so does each stream those for its messages.
+func awaitAnswers(t *testing.T, admin *stages.Bus) {
+	t.Helper()
+	for name := range admin.JS.StreamNames(t.Context()).Name() {
+		_, err := admin.NC.RequestWithContext(t.Context(), "$JS.API.DIRECT.GET."+name, []byte(`{"seq":1}`))
+		if err != nil && !errors.Is(err, nats.ErrNoResponders) { // that is of a stream that gives nothing in this way
+			t.Fatal(err)
+		}
+	}
+	_, err := admin.JS.AccountInfo(t.Context())
+	check(t, err)
 }
