@@ -91,3 +91,26 @@ func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
 	w.seed("https://a.test/y")
 	w.wantSent(w.dispatch(10), "https://a.test/y")
 }
+
+// A request that left FETCH without a result is sent again. When the result of the first
+// attempt comes all the same, its visit is over, and a fetcher may be at the second: the
+// host is left alone until that must be over.
+func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *messages.Spec) { s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second) })
+	const url = "https://a.test/x"
+	w.seed(url, "https://a.test/y")
+	w.wantSent(w.dispatch(10), url)
+	w.shard.resend(w.shard.inFlight[urlID{"c", messages.HashURL(url)}], w.at())
+	w.must(w.shard.commit(w.at()))
+	w.result(url, func(r *messages.Result) { r.Attempt = 1 })
+	w.wantState(url, Parsing, "")
+	w.seed("https://b.test/")
+	w.wantSent(w.dispatch(10), "https://b.test/")
+	w.result(url, func(r *messages.Result) { r.Attempt = 2 })
+	w.wantState(url, Parsing, "")
+	w.pass(messages.ClaimTime(10*time.Second) - time.Millisecond)
+	w.wantSent(w.dispatch(10))
+	w.pass(time.Second)
+	w.wantSent(w.dispatch(10), "https://a.test/y")
+}

@@ -30,6 +30,7 @@ func (s *shard) result(res *messages.Result, now int64) error {
 func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err error) {
 	id := urlID{res.Crawl, res.Visit.URL}
 	req := s.inFlight[id]
+	overtaken := req != nil && req.Round == res.Visit.Round && req.Sent > res.Attempt
 	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
 		final := !res.Class.Retryable()
 		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, res.Run, final, now); err != nil || req == nil {
@@ -50,6 +51,11 @@ func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err e
 	s.troubles.add(res)
 	s.land(req)
 	event := s.settle(req, res, rules, pace, now)
+	if overtaken { // the later attempt may be with a fetcher, and its result will count for nothing
+		if err := s.leaveAlone(req, rules, now); err != nil {
+			return err
+		}
+	}
 	s.touch(req.host)
 	if err := s.conclude(req, res, event, rules, now); err != nil {
 		return err

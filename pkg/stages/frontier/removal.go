@@ -109,15 +109,20 @@ func (s *shard) beginRemoval(name string, c *crawl, rules *rules, now int64) err
 	return nil
 }
 
-// abandon ends a request for a crawl that was deleted. A fetcher may be at it, and
-// nobody will say when it is done: its host is left alone for as long as it may take.
+// abandon ends a request that a fetcher may be at, for a crawl that was deleted.
 func (s *shard) abandon(req *request, rules *rules, now int64) error {
-	if err := s.restAfter(req.host, req.id, req.Sent, rules, now); err != nil {
+	if err := s.leaveAlone(req, rules, now); err != nil {
 		return err
 	}
-	s.addresses.rest(req.ip, longestRequest(rules))
 	s.land(req)
 	return nil
+}
+
+// leaveAlone lets rest whom a request asks that nobody will say of when it is done, for as
+// long as it may take.
+func (s *shard) leaveAlone(req *request, rules *rules, now int64) error {
+	s.addresses.rest(req.ip, longestRequest(rules))
+	return s.restAfter(req.host, req.id, req.Sent, rules, now)
 }
 
 // longestRequest is how long a request may be under way, of the crawl or of one of its
