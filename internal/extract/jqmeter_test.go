@@ -243,6 +243,9 @@ func wideOf(n int) func() string {
 // it takes is so little that it takes no more than a part of 100 ms, on a machine
 // that allocates a gigabyte in a second.
 func TestPiecesOfJQAreShort(t *testing.T) {
+	if withRace {
+		t.Skip("it takes minutes with the race detector")
+	}
 	for _, tt := range largest {
 		q, err := compileJQ(tt.jq)
 		if err != nil {
@@ -275,6 +278,9 @@ func checkPieces(t *testing.T, name string, doc *document.Document, do func(r *r
 
 // The same of XPath.
 func TestPiecesOfXPathAreShort(t *testing.T) {
+	if withRace {
+		t.Skip("it takes minutes with the race detector")
+	}
 	doc := page(htmlType, "<p>"+strings.Repeat("É a", maxTextXPath/4-1)+strings.Repeat("<b>1</b>", 20_000))
 	root, err := doc.HTML()
 	if err != nil {
