@@ -61,6 +61,7 @@ type crawlCmd struct {
 	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
 	Secrets      string             `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
+	Again      bool            `help:"Visit everything once more, if the crawl is complete: what has not changed is not sent again, where the site can tell. One that is not complete goes on."`
 	Strict     bool            `help:"Exit with 3 at any limit, even at one of the flags --max-pages, --max-bytes and --max-duration."`
 	DryRun     bool            `help:"Show what would be fetched, and written where; fetch and write nothing."`
 	JSON       bool            `name:"json" help:"Print the summary as one JSON object on standard output."`
@@ -80,6 +81,7 @@ func (c *crawlCmd) Help() string {
   seine crawl http://127.0.0.1:8080/ --allow-private --delay 0s --per-host 16
   seine crawl https://example.org/ --warc ./warc
   seine crawl                        # go on with the crawl in ./seine-data
+  seine crawl --again                # when it is complete: visit everything once more
 
 ` + writer.Help + `
 
@@ -276,7 +278,7 @@ func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
 		return crawl.Options{}, err
 	}
 	o := crawl.Options{
-		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Data: c.Data, NATS: c.NATS, Listen: c.Bind, Sync: frontier.Sync(c.Sync),
+		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, NATS: c.NATS, Listen: c.Bind, Sync: frontier.Sync(c.Sync),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
 		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
 	}

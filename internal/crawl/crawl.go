@@ -41,7 +41,10 @@ type Options struct {
 	// Spec makes the spec from the one that the crawl has, which is the default
 	// for a new crawl.
 	Spec func(have messages.Spec) (*messages.Spec, error)
-	Data string // state: streams, frontier, writer
+	// Again visits everything once more that the crawl has visited, if it has ended; one
+	// that has not goes on.
+	Again bool
+	Data  string // state: streams, frontier, writer
 	// NATS is how a server elsewhere is reached; if it names none, one is embedded in
 	// Data.
 	NATS connect.Options
@@ -346,11 +349,14 @@ func (c *crawl) feed(ctx context.Context) error {
 			return fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
 		}
 	}
+	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
 	if _, err := c.specs.Put(ctx, c.Crawl, spec); err != nil {
 		return err
 	}
-	if err := c.feedSeeds(ctx); err != nil {
-		return err
+	if !c.Again { // or they come when it is known whether the crawl has ended
+		if err := c.feedSeeds(ctx); err != nil {
+			return err
+		}
 	}
 	// An earlier crawl of the name may have been deleted meanwhile, with the spec: see
 	// messages.Spec.Keep. Those seeds are of a new one then.
@@ -502,6 +508,12 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		}
 		if c.resumed && !c.asked {
 			c.before = counters.Pages
+		}
+		if c.Again && !c.asked {
+			end = frontier.NotEnded
+			if err := c.visitAgain(stages, spec, &counters.Counters); err != nil {
+				return end, err
+			}
 		}
 		wait = c.untilPoll(wait, &counters.Counters, spec)
 		c.asked = true

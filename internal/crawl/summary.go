@@ -54,7 +54,8 @@ type Summary struct {
 	Tables         map[string]string        `json:"tables,omitempty"` // that they are in, by kind
 	Out            string                   `json:"out"`              // without secrets
 	Archives       []Archive                `json:"archives,omitempty"`
-	DeletedAt      time.Time                `json:"deleted_at,omitzero"` // when the crawl is deleted (messages.Spec.Keep)
+	CompleteSince  time.Time                `json:"complete_since,omitzero"` // if an earlier run has completed the crawl, and this one had nothing to do
+	DeletedAt      time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (messages.Spec.Keep)
 }
 
 // Archive is what a further writer has committed of the crawl.
@@ -96,6 +97,9 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 		s.Outcome, s.Limit = OutcomeLimit, limits[end]
 	case end == frontier.Complete:
 		s.Outcome = OutcomeComplete
+		if c.resumed && n.Changed < c.began.UnixMilli() {
+			s.CompleteSince = time.UnixMilli(n.Changed).UTC()
+		}
 	case interrupted:
 		s.Outcome = OutcomeInterrupted
 	default:
@@ -237,6 +241,10 @@ func (s *Summary) headline() string {
 	case OutcomeFailed:
 		return "failed: " + s.Error
 	case OutcomeComplete:
+		if !s.CompleteSince.IsZero() {
+			return fmt.Sprintf("complete on %s, nothing was fetched; --again visits everything once more, seine replay makes records again of the pages that are stored",
+				s.CompleteSince.Local().Format(time.DateTime))
+		}
 	}
 	return "complete"
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"seine/internal/crawl"
 	"seine/pkg/messages"
 )
 
@@ -100,5 +101,58 @@ func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 		})
 		c.signal(os.Interrupt)
 		c.expect(4)
+	}
+}
+
+// The same command on a complete crawl fetches nothing, and says since when there is
+// nothing to do and what can be done; --again visits everything once more.
+func TestCompleteCrawlIsVisitedAgainWhenAsked(t *testing.T) {
+	t.Parallel()
+	web := &shop{answers: make(map[string][]int)}
+	server := httptest.NewServer(web)
+	defer server.Close()
+	p := newPlace(t)
+	paths := []string{"/", "/list", "/price", "/old"}
+	asked := func(path string) int {
+		web.mu.Lock()
+		defer web.mu.Unlock()
+		return len(web.answers[path])
+	}
+	c := p.crawl(server.URL + "/")
+	c.expect(0)
+	if s := c.summary(); !s.CompleteSince.IsZero() || s.Pages != 4 {
+		t.Errorf("complete since %v with %d pages, want a crawl that has just fetched 4", s.CompleteSince, s.Pages)
+	}
+	c = p.crawl(server.URL + "/")
+	c.expect(0)
+	if s := c.summary(); s.CompleteSince.IsZero() || s.Outcome != crawl.OutcomeComplete {
+		t.Errorf("%s since %v, want complete since the first run", s.Outcome, s.CompleteSince)
+	}
+	wantOutput(t, runSeine(t, "crawl", server.URL+"/", "--data", p.data, "--out", p.out, "--allow-private"), "complete on 20", "nothing was fetched", "--again", "seine replay")
+	for _, path := range paths {
+		if n := asked(path); n != 1 {
+			t.Errorf("%s was asked for %d times, want once", path, n)
+		}
+	}
+	web.mu.Lock()
+	web.later = true
+	web.mu.Unlock()
+	p.crawl("--again").expect(0)
+	for path, status := range map[string]int{"/": 304, "/list": 304, "/price": 200, "/old": 404} {
+		if n := asked(path); n != 2 || web.had(path, status) == 0 {
+			t.Errorf("%s was asked for %d times, and answered with %d %d times; want twice, the second with that", path, n, status, web.had(path, status))
+		}
+	}
+	wantRecordOf(t, p, "it costs 12")
+	p.crawl(server.URL+"/", "--again").expect(0)
+	if n := asked("/price"); n != 3 || web.had("/price", http.StatusNotModified) != 1 {
+		t.Errorf("the price was asked for %d times, want once more, and not be sent", n)
+	}
+}
+
+func wantRecordOf(t *testing.T, p place, text string) {
+	t.Helper()
+	if !slices.ContainsFunc(records(t, p.out, "default"), func(r messages.Record) bool { return r.Text == text }) {
+		t.Errorf("no record says %q", text)
 	}
 }

@@ -90,6 +90,10 @@ type Spec struct {
 	// from the start of 1970 in UTC, or five fields as in cron(5), in TimeZone. A
 	// start that was missed is made up for, once.
 	Schedule string `json:"schedule,omitempty" yaml:"schedule"`
+	// Again starts one run besides those of the schedule, which visits every URL that
+	// was visited before, linked to or not: when it is set, and whenever it grows. It
+	// is the run's number, Unix seconds. 0 is none.
+	Again int64 `json:"again,omitempty" yaml:"again"`
 	// MaxAttempts is how often a URL is tried before it counts as failed.
 	MaxAttempts int `json:"max_attempts" yaml:"max_attempts"`
 	// MaxRedirects is how many redirects in a row are followed.
@@ -195,6 +199,8 @@ func (s *Spec) checkBudgets() error {
 		return fmt.Errorf("max_duration %s: must not be negative (0s is no limit)", s.MaxDuration)
 	case s.Keep < 0 || s.Keep > 0 && s.Keep < MinKeep:
 		return fmt.Errorf("keep %s: must be at least %s (0s keeps the crawl until somebody deletes it)", s.Keep, MinKeep)
+	case s.Again < 0:
+		return fmt.Errorf("again %d: must not be negative (0 is none)", s.Again)
 	case s.State != Running && s.State != Paused && s.State != Cancelled:
 		return fmt.Errorf("state %q: must be running, paused or cancelled", s.State)
 	}

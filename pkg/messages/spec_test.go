@@ -135,6 +135,7 @@ recrawl:
   - {match: "*/live", every: 1m}
   - {match: "*", min: 1h, max: 30d}
 schedule: 0 3 * * 1
+again: 1790000000
 max_attempts: 2
 max_redirects: 0
 user_agent: mybot/2 (+https://example.org/bot)
@@ -209,7 +210,7 @@ func TestParseSpec(t *testing.T) {
 		Recrawl: []RecrawlRule{
 			{Match: "*/live", Every: Duration(time.Minute)}, {Match: "*", Min: Duration(time.Hour), Max: Duration(30 * 24 * time.Hour)},
 		},
-		Schedule: "0 3 * * 1", MaxAttempts: 2, UserAgent: "mybot/2 (+https://example.org/bot)", Robots: RobotsIgnore,
+		Schedule: "0 3 * * 1", Again: 1790000000, MaxAttempts: 2, UserAgent: "mybot/2 (+https://example.org/bot)", Robots: RobotsIgnore,
 		Contact: "bot@example.org",
 		Access: Access{
 			UserAgents: []string{"one/1"}, Headers: map[string]string{"X-A": "b"}, Cookies: new(true),

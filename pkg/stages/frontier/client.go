@@ -259,6 +259,9 @@ func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) End {
 		if parts[i].Reviewing || parts[i].Removing || parts[i].Still {
 			return NotEnded
 		}
+		if parts[i].Counters.Known() > 0 && againDue(spec, parts[i].Again) { // it does not know the spec yet
+			return NotEnded
+		}
 	}
 	switch {
 	case c.Known() == 0:

@@ -11,12 +11,12 @@ import (
 // plans is what a model knows of when URLs and crawls are visited again.
 type plans struct {
 	ended     map[urlID]State      // URLs that had come to an end at the last commit
-	runs      map[string]int64     // the last run of each crawl
+	runs      map[string][2]int64  // the last run of each crawl, and the last over everything
 	scheduled map[string]time.Time // since when each crawl has its schedule
 }
 
 func newPlans() plans {
-	return plans{make(map[urlID]State), make(map[string]int64), make(map[string]time.Time)}
+	return plans{make(map[urlID]State), make(map[string][2]int64), make(map[string]time.Time)}
 }
 
 // schedulePeriods are the schedules that are drawn, with the longest wait that each has.
@@ -113,8 +113,9 @@ func (m *model) checkPlan(id urlID, r *record) {
 func (m *model) checkStarts() {
 	for name, c := range m.shard.crawls {
 		was, known := m.plans.runs[name]
-		m.plans.runs[name] = c.Run
-		if !known || c.Run == was || m.wrong || m.doomed(name) {
+		is := [2]int64{c.Run, c.Again}
+		m.plans.runs[name] = is
+		if !known || is[0] == was[0] || is[1] != was[1] || m.wrong || m.doomed(name) {
 			continue
 		}
 		since := m.plans.scheduled[name]

@@ -390,7 +390,7 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
-		"scope", "group_by", "sources", "cookies", "schedule", "links", "recrawl", "state", "priorities",
+		"scope", "group_by", "sources", "cookies", "schedule", "links", "recrawl", "state", "priorities", "again",
 	}).Draw(t, "alter") {
 	case "group_by":
 		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
@@ -426,6 +426,8 @@ func alter(t *rapid.T, s *messages.Spec) {
 		}).Draw(t, "recrawl")
 	case "schedule":
 		s.Schedule = rapid.SampledFrom(slices.Sorted(maps.Keys(schedulePeriods))).Draw(t, "schedule")
+	case "again":
+		s.Again += rapid.Int64Range(1, 3).Draw(t, "again")
 	case "priorities":
 		s.Priorities = rapid.SampledFrom([][]messages.PriorityRule{nil, {{Match: "*/x*", Priority: 1}}, {{Match: "*", Priority: 8}}}).Draw(t, "priorities")
 	case "links":
@@ -444,8 +446,8 @@ func describeSpec(s *messages.Spec) string {
 	if s.MaxDepth != nil {
 		depth = fmt.Sprint(*s.MaxDepth)
 	}
-	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, priorities %v, robots %s, probes %d, sources %s, cookies %t",
-		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Priorities, s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
+	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, again %d, priorities %v, robots %s, probes %d, sources %s, cookies %t",
+		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Again, s.Priorities, s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
 }
 
 func (g *game) changeSpec() {

@@ -255,3 +255,75 @@ func TestPageIsVisitedAgainByThePriorityOfNow(t *testing.T) {
 		t.Errorf("priority %d, and %d of its own, want 1 and %d", r.Priority, r.Own, messages.DefaultPriority)
 	}
 }
+
+// A crawl that is over visits everything once more when its spec says so, by requests
+// that are conditional, over changed pages and unchanged ones, and is over again.
+func TestCrawlVisitsEverythingAgain(t *testing.T) {
+	const root, a, b, c, d = "https://a.test/", "https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/x/d"
+	s := newSite(t, func(spec *messages.Spec) { spec.Exclude = []string{"*/x/*"} }, map[string][]string{root: {a, d}, a: {b}})
+	s.seed(root)
+	s.crawl()
+	s.wantAsked(root, a, b)
+	s.pass(time.Hour)
+	for _, links := range []string{"", c} {
+		s.change(func(spec *messages.Spec) { spec.Again = s.now.Unix() })
+		if links != "" {
+			s.links[b], s.changed[b] = []string{links}, true
+		}
+		s.crawl()
+		if links == "" {
+			s.wantAsked(root, a, b)
+		} else {
+			s.wantAsked(root, a, b, c)
+		}
+		if n := len(s.whole); n != len(links)/len(c) {
+			t.Errorf("%q were asked without validators", s.whole)
+		}
+		s.restart()
+		s.crawl()
+		s.wantAsked()
+		s.wantState(d, Excluded, ReasonExclude)
+		if !s.shard.crawl("c").ended() {
+			t.Error("the crawl has not ended")
+		}
+		s.pass(time.Hour)
+	}
+}
+
+// A new crawl has nothing to visit again, and a cancelled one does so when it is resumed.
+func TestOnlyWhatWasVisitedIsVisitedAgain(t *testing.T) {
+	const root = "https://a.test/"
+	s := newSite(t, func(spec *messages.Spec) { spec.Again = 1 }, nil)
+	s.seed(root)
+	s.crawl()
+	s.wantAsked(root)
+	s.change(func(spec *messages.Spec) { spec.Again, spec.State = 2, messages.Cancelled })
+	s.crawl()
+	s.wantAsked()
+	s.change(func(spec *messages.Spec) { spec.State = messages.Running })
+	s.crawl()
+	s.wantAsked(root)
+}
+
+// A crawl has not ended while a partition has not begun the run over everything that
+// its spec asks for: a frontier elsewhere may not know the spec yet.
+func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
+	t.Parallel()
+	part := PartitionStatus{Counters: Counters{Done: 1}, Again: 7}
+	spec := messages.DefaultSpec()
+	for _, c := range []struct {
+		again int64
+		state messages.RunState
+		want  End
+	}{
+		{0, messages.Running, Complete},
+		{7, messages.Running, Complete},
+		{8, messages.Running, NotEnded},
+		{8, messages.Cancelled, Complete},
+	} {
+		spec.Again, spec.State = c.again, c.state
+		if end := endOf([]PartitionStatus{part, {}}, &part.Counters, &spec); end != c.want {
+			t.Errorf("again %d, %s: end %q, want %q", c.again, c.state, end, c.want)
+		}
+	}
+}

@@ -47,6 +47,9 @@ var buildPrint = sync.OnceValue(func() uint64 {
 func (c *crawl) judgedBy(r *rules) {
 	c.Rev, c.Build, c.Scheduled, c.dirty = r.Rev, buildPrint(), r.startsAgain(), true
 	c.scheduledBy(r)
+	if c.Started == 0 { // its first visits are none again
+		c.Again = r.Again
+	}
 	if c.Links != r.links {
 		if c.Links != 0 {
 			c.LinksRev = r.Rev
@@ -79,7 +82,7 @@ func (c *crawlState) stale() bool { return c.Layout < layoutRoots || c.Build != 
 // letGo lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.
 func (s *shard) letGo(name string, c *crawl, now int64) bool {
-	atRest := !c.known() || c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev
+	atRest := !c.known() || c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !againDue(c.rules.Spec, c.Again)
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
 		c.idleFrom = 0
 		if !c.working() && (!c.ended() || c.standsStill()) {

@@ -199,21 +199,20 @@ func (s *shard) judgeExcluded(r *record, id urlID, rules *rules, now int64) erro
 	return s.revisit(r, id, rules, now)
 }
 
-// reseed feeds a part of the seeds to the run that has started.
+// reseed feeds a part of the seeds, or of all URLs, to the run that has started.
 func (s *shard) reseed(name string, c *crawl, rules *rules, now int64) error {
-	ids, last, err := s.walk(named(prefix(s.partition, kindSeed), name), name, c.Reseed)
+	pre := named(prefix(s.partition, kindSeed), name)
+	if c.Reseed.All {
+		pre = named(prefix(s.partition, kindURL), name)
+	}
+	ids, last, err := s.walk(pre, name, c.Reseed)
 	for _, id := range ids {
 		if err != nil {
 			break
 		}
 		var r *record
-		if r, err = s.record(id); err != nil || r == nil || r.Run >= c.Run {
-			continue
-		}
-		r.Run = c.Run
-		s.tx.change(id, r)
-		if r.State.ended() {
-			err = s.revisit(r, id, rules, now)
+		if r, err = s.record(id); err == nil && r != nil {
+			err = s.joinRun(r, id, c, rules, now)
 		}
 	}
 	if last {
@@ -221,4 +220,23 @@ func (s *shard) reseed(name string, c *crawl, rules *rules, now int64) error {
 	}
 	c.dirty = true
 	return err
+}
+
+// joinRun makes a URL one of the run that has started. Where that is to visit all, what
+// was never visited is left as it is, and an unchanged page leads to nothing that the run
+// does not have anyway.
+func (s *shard) joinRun(r *record, id urlID, c *crawl, rules *rules, now int64) error {
+	all := c.Reseed.All
+	if r.Run >= c.Run || all && r.State == Excluded && !r.answered() {
+		return nil
+	}
+	r.Run = c.Run
+	if all && (c.LinksRev == 0 || r.PageRound != 0 && r.PageRev >= c.LinksRev) {
+		r.LinkRun = c.Run
+	}
+	s.tx.change(id, r)
+	if !r.State.ended() {
+		return nil
+	}
+	return s.revisit(r, id, rules, now)
 }

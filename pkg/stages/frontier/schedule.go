@@ -19,9 +19,21 @@ func (r *rules) since() int64 {
 // startsAgain reports whether a schedule starts the crawl again.
 func (r *rules) startsAgain() bool { return r.Schedule != "" && r.State != messages.Cancelled }
 
-// startRun starts the crawl again from its seeds when its schedule says so.
+// againDue reports whether a run over everything is to start, if this is the last that
+// was begun. That of a cancelled crawl waits until it is resumed.
+func againDue(spec *messages.Spec, last int64) bool {
+	return spec.Again > last && spec.State != messages.Cancelled
+}
+
+// startRun starts the crawl again from its seeds when its schedule says so, and over
+// everything when the spec asks for that.
 // Starts that were missed are made up for by one.
 func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
+	if againDue(rules.Spec, c.Again) {
+		c.Again = rules.Again
+		c.begins(rules.Again, &sweep{All: true})
+		s.log.Info("crawl visits everything again", "crawl", name, "run", c.Run)
+	}
 	if !rules.startsAgain() {
 		c.nextRun = 0
 		return nil
@@ -42,18 +54,22 @@ func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
 		return nil
 	}
 	s.log.Info("crawl starts again by its schedule", "crawl", name, "run", next.Unix(), "due", next)
-	// The run before, or that of another partition, may have been named by a clock
-	// that was ahead.
-	c.Run = max(next.Unix(), c.Run+1, c.LatestRun)
-	c.Reseed, c.dirty, c.nextRun = &sweep{}, true, 0
+	c.begins(next.Unix(), &sweep{All: c.Reseed != nil && c.Reseed.All})
 	return nil
+}
+
+// begins begins a run. The one before, or that of another partition, may have been
+// named by a clock that was ahead.
+func (c *crawl) begins(run int64, reseed *sweep) {
+	c.Run = max(run, c.Run+1, c.LatestRun)
+	c.Reseed, c.dirty, c.nextRun = reseed, true, 0
 }
 
 // dueRun is the last start that is due by now; if none is, the next one.
 func (c *crawl) dueRun(rules *rules, now time.Time) (time.Time, error) {
 	last := time.UnixMilli(c.Started)
-	if c.Run > 0 {
-		last = time.Unix(c.Run, 0)
+	if run := time.Unix(c.Run, 0); run.After(last) {
+		last = run
 	}
 	if since := time.UnixMilli(c.ScheduleSince); since.After(last) {
 		last = since

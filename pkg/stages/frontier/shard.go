@@ -135,8 +135,10 @@ type crawlState struct {
 	LinksRev uint64 `json:"links_rev,omitempty"`
 	// Review is where the judging of all URLs by changed rules has come to.
 	Review *sweep `json:"review,omitempty"`
-	// Reseed is where the feeding of all seeds to a new run has come to.
+	// Reseed is where the feeding of all seeds, or of all URLs, to a new run has come
+	// to, Again the last run that visits all, as the spec names it.
 	Reseed *sweep `json:"reseed,omitempty"`
+	Again  int64  `json:"again,omitempty"`
 	// Layout is that of the crawl's keys: see convert.
 	Layout int `json:"layout,omitempty"`
 	// Since is the revision of the deletion of the name that this crawl came after.
@@ -150,6 +152,8 @@ type sweep struct {
 	After []byte `json:"after,omitempty"` // the last hash done
 	// Count is what an audit has counted up to there: see shard.audit.
 	Count *Counters `json:"count,omitempty"`
+	// All says that a new run is fed all URLs, not the seeds alone.
+	All bool `json:"all,omitempty"`
 }
 
 // request is one that is under way.

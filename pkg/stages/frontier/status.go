@@ -74,6 +74,8 @@ type PartitionStatus struct {
 	// what was deleted.
 	Deletion uint64 `json:"deletion,omitempty"`
 	Removing bool   `json:"removing,omitempty"`
+	// Again is the last run over everything that the crawl has begun, as its spec names it.
+	Again int64 `json:"again,omitempty"`
 	// Reviewing says that URLs are still being judged by a changed spec, or taken back
 	// since a seed opened their host.
 	Reviewing bool `json:"reviewing,omitempty"`
@@ -260,7 +262,7 @@ func (p *partition) status(crawl string) (PartitionStatus, error) {
 	if err != nil {
 		return st, err
 	}
-	st.Counters = state.Counters
+	st.Counters, st.Again = state.Counters, state.Again
 	if c := p.crawls[crawl]; c != nil {
 		st.Late = c.rules != nil && c.quota.late(c.rules, p.f.now())
 		st.Reviewing = c.working()
