@@ -66,13 +66,27 @@ func (f *Frontier) takeIn(ctx context.Context, p int, epoch uint64, own bool, fr
 			return f.store.markNew(p, snap.Object)
 		}
 		if !errors.Is(err, stages.ErrSnapshotGone) || try == restoreTries {
-			return err
+			return f.withoutSnapshot(p, own, from, err)
 		}
 		now, _, nerr := f.snapshots.Newest(ctx, p)
 		if nerr != nil || now.Object == snap.Object { // it was not replaced, it is lost
-			return errors.Join(err, nerr)
+			return f.withoutSnapshot(p, own, from, errors.Join(err, nerr))
 		}
 	}
+}
+
+// withoutSnapshot adds to the error of a snapshot that is damaged or lost where the
+// state can be had from instead. To go on without it would lose URLs.
+func (f *Frontier) withoutSnapshot(p int, own bool, from string, err error) error {
+	switch {
+	case !errors.Is(err, stages.ErrSnapshotDamaged) && !errors.Is(err, stages.ErrSnapshotGone):
+		return err
+	case own:
+		return fmt.Errorf("%w; the --state of this frontier (%s) has partition %d as it was before that: restore a backup of the bucket %s",
+			err, f.store.ID, p, messages.BucketSnapshots)
+	}
+	return fmt.Errorf("%w; the state of partition %d itself is with frontier %s, not %s: start that with the --state it had, or restore a backup of the bucket %s",
+		err, p, from, f.store.ID, messages.BucketSnapshots)
 }
 
 // usable reports whether the store's own state of a partition can go on: it lacks

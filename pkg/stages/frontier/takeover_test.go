@@ -726,6 +726,32 @@ func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	}
 }
 
+// A snapshot whose object is lost is no reason to begin anew: whoever runs the frontiers is
+// told which of them has the state itself.
+func TestLostSnapshotNamesTheStoreThatHasTheState(t *testing.T) {
+	a := newArena(t)
+	first, second := a.store(), a.store()
+	owner := a.own(first, 1, time.Hour)
+	a.seedHosts(3)
+	a.take(3)
+	a.settled(first)
+	owner.handOver()
+	objects, err := a.bus.JS.Stream(t.Context(), "OBJ_"+messages.BucketSnapshots)
+	a.must(err)
+	a.must(objects.Purge(t.Context()))
+	err = a.own(second, 2, time.Hour).wait()
+	if !errors.Is(err, stages.ErrSnapshotGone) {
+		t.Fatalf("took over with %v, want ErrSnapshotGone", err)
+	}
+	for _, part := range []string{first.ID, second.ID, "--state", messages.BucketSnapshots} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not name %s", err, part)
+		}
+	}
+	a.own(first, 3, time.Hour)
+	a.settled(first)
+}
+
 func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
 	a := newArena(t)
 	first, second := a.store(), a.store()
