@@ -1,0 +1,46 @@
+// Package similar finds the name that someone meant who wrote another.
+package similar
+
+import "strings"
+
+// Name returns the one of names that was most likely meant, "" if none is like
+// the one that was written.
+func Name(written string, names []string) string {
+	const maxName = 64 // longer ones are no slip of a known name, and cost
+	if len(written) > maxName {
+		return ""
+	}
+	joined := strings.NewReplacer("-", "_", " ", "_")
+	plain := joined.Replace(strings.ToLower(written))
+	best, least := "", max(1, len(plain)/3)+1
+	for _, name := range names {
+		if d := distance(plain, joined.Replace(name)); d < least && d < len(name) {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is how many characters must be put in, taken out, replaced or
+// swapped with their neighbour to make b of a (optimal string alignment).
+func distance(a, b string) int {
+	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		now[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				now[j] = min(now[j], before[j-2]+1)
+			}
+		}
+		before, last, now = last, now, before
+	}
+	return last[len(b)]
+}
