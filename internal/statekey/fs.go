@@ -1,0 +1,186 @@
+package statekey
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A file begins with a header: a mark, a salt, and by what the key is told from others.
+// What follows is AES-256 in counter mode, with a key of the file's own that is derived of
+// the salt, so that no two files have a key stream in common. It hides what is in a file.
+// That a file is as it was written, Pebble's checksums tell.
+const (
+	magic      = "seine\x00e1"
+	saltSize   = 16
+	checkSize  = 8
+	headerSize = int64(len(magic) + saltSize + checkSize)
+)
+
+// FS returns a file system that keeps files encrypted in another one; that one itself for
+// a nil Key.
+func (k *Key) FS(base vfs.FS) vfs.FS {
+	if k == nil {
+		return base
+	}
+	return encryptedFS{base, k}
+}
+
+type encryptedFS struct {
+	vfs.FS
+	key *Key
+}
+
+// Unwrap implements vfs.FS.
+func (fs encryptedFS) Unwrap() vfs.FS { return fs.FS }
+
+// Create implements vfs.FS.
+func (fs encryptedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := fs.FS.Create(name, c)
+	if err != nil {
+		return nil, err
+	}
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt) // it never fails
+	head, block := fs.header(salt)
+	if _, err := f.Write(head); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &file{File: f, block: block}, nil
+}
+
+// ReuseForWrite implements vfs.FS. A key stream is used once: the old file is removed.
+func (fs encryptedFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := fs.FS.Remove(old); err != nil {
+		return nil, err
+	}
+	return fs.Create(name, c)
+}
+
+// OpenReadWrite implements vfs.FS. What is written twice in one place would show how the
+// two differ.
+func (fs encryptedFS) OpenReadWrite(name string, _ vfs.DiskWriteCategory, _ ...vfs.OpenOption) (vfs.File, error) {
+	return nil, fmt.Errorf("write into %s, which is encrypted: %w", name, errors.ErrUnsupported)
+}
+
+// Open implements vfs.FS. A file whose header a crash cut off has nothing in it.
+func (fs encryptedFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
+	f, err := fs.FS.Open(name, o...)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, headerSize)
+	switch _, err := io.ReadFull(f, head); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return &file{File: f, empty: true}, nil
+	case err != nil:
+		return nil, errors.Join(err, f.Close())
+	}
+	want, block := fs.header(head[len(magic):][:saltSize])
+	if !hmac.Equal(head, want) {
+		return nil, errors.Join(fmt.Errorf("%w: %s is not encrypted by it", ErrKey, name), f.Close())
+	}
+	return &file{File: f, block: block}, nil
+}
+
+// header returns that of a file with this salt, and the cipher for what follows.
+func (fs encryptedFS) header(salt []byte) (head []byte, block cipher.Block) {
+	block, err := aes.NewCipher(fs.key.derive("file", salt))
+	if err != nil {
+		panic(err) // only of a length that is out of range
+	}
+	head = append([]byte(magic), salt...)
+	return append(head, fs.key.derive("file check", salt)[:checkSize]...), block
+}
+
+// Stat implements vfs.FS.
+func (fs encryptedFS) Stat(name string) (vfs.FileInfo, error) { return shorter(fs.FS.Stat(name)) }
+
+// shorter is what is told of a file without its header.
+func shorter(info vfs.FileInfo, err error) (vfs.FileInfo, error) {
+	if err != nil || info.IsDir() {
+		return info, err
+	}
+	return fileInfo{info}, nil
+}
+
+type fileInfo struct{ vfs.FileInfo }
+
+// Size implements os.FileInfo.
+func (i fileInfo) Size() int64 { return max(0, i.FileInfo.Size()-headerSize) }
+
+// file is an encrypted file.
+type file struct {
+	vfs.File
+	block cipher.Block
+	at    int64 // of Read or Write, behind the header
+	empty bool  // there is no header
+}
+
+// crypt encrypts or decrypts what is in the file at off.
+func (f *file) crypt(p []byte, off int64) {
+	var counter, skipped [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(counter[8:], uint64(off/aes.BlockSize))
+	stream := cipher.NewCTR(f.block, counter[:])
+	stream.XORKeyStream(skipped[:off%aes.BlockSize], skipped[:off%aes.BlockSize])
+	stream.XORKeyStream(p, p)
+}
+
+// Read implements vfs.File.
+func (f *file) Read(p []byte) (int, error) {
+	if f.empty {
+		return 0, io.EOF
+	}
+	n, err := f.File.Read(p)
+	f.crypt(p[:n], f.at)
+	f.at += int64(n)
+	return n, err
+}
+
+// ReadAt implements vfs.File.
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	if f.empty {
+		return 0, io.EOF
+	}
+	n, err := f.File.ReadAt(p, headerSize+off)
+	f.crypt(p[:n], off)
+	return n, err
+}
+
+// Write implements vfs.File. It may change p.
+func (f *file) Write(p []byte) (int, error) {
+	f.crypt(p, f.at)
+	n, err := f.File.Write(p)
+	f.at += int64(n)
+	return n, err
+}
+
+// WriteAt implements vfs.File: see OpenReadWrite.
+func (f *file) WriteAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
+
+// Preallocate implements vfs.File.
+func (f *file) Preallocate(off, length int64) error {
+	return f.File.Preallocate(headerSize+off, length)
+}
+
+// SyncTo implements vfs.File.
+func (f *file) SyncTo(length int64) (bool, error) { return f.File.SyncTo(headerSize + length) }
+
+// Prefetch implements vfs.File.
+func (f *file) Prefetch(off, length int64) error { return f.File.Prefetch(headerSize+off, length) }
+
+// Stat implements vfs.File.
+func (f *file) Stat() (vfs.FileInfo, error) { return shorter(f.File.Stat()) }
+
+// Fd implements vfs.File: what is behind it is not what can be read here.
+func (f *file) Fd() uintptr { return vfs.InvalidFd }
+
+var _ os.FileInfo = fileInfo{}
