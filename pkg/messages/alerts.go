@@ -3,6 +3,7 @@ package messages
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -38,6 +39,11 @@ type Alerts struct {
 	// Memory is the part of its limit that a process has, 0 to 1: of its container,
 	// or of the machine where there is none.
 	Memory float64 `json:"memory" yaml:"memory"`
+	// DeadLetters is how many dead letters of the crawl there are.
+	DeadLetters int64 `json:"dead_letters" yaml:"dead_letters"`
+	// Yield is the part of the records of a kind that the runs before have made, 0 to 1,
+	// that a run has made at least: of their median, and of no fewer than three.
+	Yield float64 `json:"yield" yaml:"yield"`
 	// Webhook is a URL that each change is posted to as JSON. "{secret:NAME}" in it
 	// is replaced by the frontier.
 	Webhook string `json:"webhook,omitempty" yaml:"webhook"`
@@ -65,6 +71,7 @@ func DefaultAlerts() Alerts {
 	return Alerts{
 		ErrorRate: 0.1, Over: Duration(5 * time.Minute), MinRequests: 50, NoProgress: Duration(15 * time.Minute),
 		Lag: Duration(30 * time.Minute), StreamFull: 0.95, DiskFree: 1 << 30, Memory: 0.9,
+		DeadLetters: 1, Yield: 0.5,
 	}
 }
 
@@ -92,7 +99,27 @@ func (a *Alerts) UnmarshalJSON(b []byte) error {
 		return new(AlertsOff).UnmarshalText([]byte(text))
 	}
 	type plain Alerts
-	return jsontext.Unmarshal(b, (*plain)(a))
+	was := *a
+	a.DeadLetters, a.Yield = math.MinInt64, -math.MaxFloat64 // neither can be meant
+	err := jsontext.Unmarshal(b, (*plain)(a))
+	noLetters, noYield := a.DeadLetters == math.MinInt64, a.Yield == -math.MaxFloat64
+	old := *a
+	if old.DeadLetters, old.Yield = 0, 0; noLetters && noYield && old.Off() { // as a build stored it that did not know them
+		*a = old
+		return err
+	}
+	if noLetters {
+		a.DeadLetters = was.DeadLetters
+	}
+	if noYield {
+		a.Yield = was.Yield
+	}
+	return err
+}
+
+// Off reports whether all alerts are off.
+func (a *Alerts) Off() bool {
+	return *a == Alerts{Webhook: a.Webhook, AllowPrivate: a.AllowPrivate}
 }
 
 // Least times of a threshold: the cluster is looked at no more often than every
@@ -103,7 +130,7 @@ func (a *Alerts) check() error {
 	for _, share := range []struct {
 		key string
 		of  float64
-	}{{"error_rate", a.ErrorRate}, {"stream_full", a.StreamFull}, {"memory", a.Memory}} {
+	}{{"error_rate", a.ErrorRate}, {"stream_full", a.StreamFull}, {"memory", a.Memory}, {"yield", a.Yield}} {
 		if !(share.of >= 0 && share.of <= 1) {
 			return fmt.Errorf("alerts: %s %g: must be from 0 (off) to 1", share.key, share.of)
 		}
@@ -123,6 +150,8 @@ func (a *Alerts) check() error {
 		return fmt.Errorf("alerts: min_requests %d: must be at least 1", a.MinRequests)
 	case a.LagMessages < 0:
 		return fmt.Errorf("alerts: lag_messages %d: must not be negative (0 is off)", a.LagMessages)
+	case a.DeadLetters < 0:
+		return fmt.Errorf("alerts: dead_letters %d: must not be negative (0 is off)", a.DeadLetters)
 	case a.DiskFree < 0:
 		return fmt.Errorf("alerts: disk_free %s: must not be negative (0 is off)", a.DiskFree)
 	}

@@ -47,6 +47,11 @@ type Candidates struct {
 	PageRound uint32 `json:"page_round,omitempty"`
 	PagePart  int    `json:"page_part,omitempty"`
 	PageDepth int    `json:"page_depth,omitempty"`
+	// SeedList tells which list of Spec.Seeds these seeds are of; a run of the crawl
+	// begins with them only while the spec has them. SeedListEnd says that they are the
+	// last of that list in this partition.
+	SeedList    uint64 `json:"seed_list,omitempty"`
+	SeedListEnd bool   `json:"seed_list_end,omitempty"`
 	// Ends names the visit that this message brings to its end: the page was
 	// parsed, and everything found on it has been published before.
 	Ends Visit `json:"ends,omitzero"`
@@ -58,7 +63,19 @@ type Candidates struct {
 	// Content tells pages apart by their text, without what says only which page
 	// it is; pages with nothing of their own share it. 0 is none.
 	Content uint64 `json:"content,omitempty"`
+	// Records are how many records were made of that page, by kind, each kind once.
+	Records []KindCount `json:"records,omitempty"`
 }
+
+// KindCount is how many records there are of a kind.
+type KindCount struct {
+	Kind string `json:"kind"`
+	N    int64  `json:"n"`
+}
+
+// MaxKinds is how many kinds of records are told apart where they are counted; what is
+// of others counts as KindOther.
+const MaxKinds = 64
 
 // Candidate is one canonical URL.
 type Candidate struct {
@@ -91,12 +108,27 @@ func (c *Candidates) appendJSON(b []byte) []byte {
 	o.UintSet("page_round", uint64(c.PageRound))
 	o.IntSet("page_part", int64(c.PagePart))
 	o.IntSet("page_depth", int64(c.PageDepth))
+	o.UintSet("seed_list", c.SeedList)
+	if c.SeedListEnd {
+		o.Bool("seed_list_end", true)
+	}
 	if !c.Ends.IsZero() {
 		o.visit("ends", c.Ends)
 	}
 	o.TextSet("parse_error", c.ParseError)
 	o.TextSet("warning", c.Warning)
 	o.UintSet("content", c.Content)
+	if len(c.Records) > 0 {
+		o.Key("records")
+		o.B = jsontext.AppendList(o.B, c.Records, appendKindCount)
+	}
+	return o.End()
+}
+
+func appendKindCount(b []byte, k KindCount) []byte {
+	o := newObject(b)
+	o.Text("kind", k.Kind)
+	o.Int("n", k.N)
 	return o.End()
 }
 
@@ -146,10 +178,18 @@ func (c *Candidates) readJSON(o *reader) {
 	o.uint32("page_round", &c.PageRound)
 	o.Int("page_part", &c.PagePart)
 	o.Int("page_depth", &c.PageDepth)
+	o.Uint64("seed_list", &c.SeedList)
+	o.Bool("seed_list_end", &c.SeedListEnd)
 	o.visit("ends", &c.Ends)
 	o.Text("parse_error", &c.ParseError)
 	o.Text("warning", &c.Warning)
 	o.Uint64("content", &c.Content)
+	o.Objects("records", func() {
+		var k KindCount
+		o.Text("kind", &k.Kind)
+		o.Int64("n", &k.N)
+		c.Records = append(c.Records, k)
+	})
 }
 
 func (c *Candidates) check() error {
@@ -169,6 +209,8 @@ func (c *Candidates) check() error {
 		return err
 	}
 	switch {
+	case (c.SeedList != 0 || c.SeedListEnd) && c.Source != SourceSeed:
+		return errors.New("seed_list and seed_list_end: the source must be seed")
 	case c.PagePart < 0 || c.PagePart > maxPart:
 		return fmt.Errorf("page_part %d: must be from 0 to %d", c.PagePart, maxPart)
 	case checkDepth(c.PageDepth) != nil:
@@ -183,7 +225,19 @@ func (c *Candidates) check() error {
 			return fmt.Errorf("priority %d of %s: must be from 0 to %d", *u.Priority, Clip(u.URL), MaxPriority)
 		}
 	}
-	return cmp.Or(checkText("parse_error", c.ParseError), checkText("warning", c.Warning))
+	return cmp.Or(checkText("parse_error", c.ParseError), checkText("warning", c.Warning), checkKinds(c.Records))
+}
+
+func checkKinds(counts []KindCount) error {
+	if len(counts) > MaxKinds {
+		return fmt.Errorf("records: %d kinds: at most %d in one message", len(counts), MaxKinds)
+	}
+	for _, k := range counts {
+		if k.N < 1 || !kindName.MatchString(k.Kind) {
+			return fmt.Errorf("records: %d of kind %q: must be at least 1, of a kind with a name as in a spec", k.N, Clip(k.Kind))
+		}
+	}
+	return nil
 }
 
 // MaxDepth is the largest depth: what the order of a queue can hold.

@@ -30,6 +30,7 @@ const (
 	BadEncoding     Class = "bad_encoding"     // Content-Encoding that cannot be undone
 	ProtocolError   Class = "protocol_error"   // not HTTP, or a body cut short
 	UnsupportedType Class = "unsupported_type" // a content type that is not kept
+	Blocked         Class = "blocked"          // a page that finds out whether a person asks, in the place of the page
 	ProxyFailure    Class = "proxy_failure"    // no way through the proxy; the host was not reached
 	Misconfigured   Class = "misconfigured"    // the spec asks for what this fetcher or URL does not have: nothing was sent
 	NotSent         Class = "cancelled"        // the crawl, or the host, was cancelled before it was sent
@@ -66,7 +67,7 @@ var classes = map[Class]bool{
 	RefusedAddress: false, DNSFailure: true, ConnectFailure: true, TLSFailure: true,
 	Timeout: true, Stalled: true, TooLarge: false, BadEncoding: false,
 	ProtocolError: true, UnsupportedType: false,
-	ProxyFailure: true, Misconfigured: false, NotSent: true,
+	Blocked: true, ProxyFailure: true, Misconfigured: false, NotSent: true,
 }
 
 // Classes returns all classes, sorted.
@@ -85,7 +86,7 @@ func (c Class) Retryable() bool { return classes[c] }
 func (c Class) Trouble() bool {
 	switch c {
 	case ClientError, Throttled, ServerError, DNSFailure, ConnectFailure, TLSFailure, Timeout, Stalled,
-		BadEncoding, ProtocolError, ProxyFailure, Misconfigured:
+		BadEncoding, ProtocolError, Blocked, ProxyFailure, Misconfigured:
 		return true
 	default:
 		return false

@@ -99,6 +99,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"result", map[string]any{"digest": "abc"}, `digest "abc": must be 32 hexadecimal digits`},
 		{"result", map[string]any{"digest": strings.Repeat("g", 32)}, "must be 32 hexadecimal digits"},
 		{"candidates", map[string]any{"content": -1}, "cannot unmarshal number -1"},
+		{"candidates", map[string]any{"records": []any{map[string]any{"kind": "product", "n": 0}}}, `records: 0 of kind "product": must be at least 1`},
+		{"candidates", map[string]any{"records": []any{map[string]any{"kind": "Product", "n": 1}}}, `records: 1 of kind "Product": must be`},
+		{"candidates", map[string]any{"records": make([]KindCount, MaxKinds+1)}, "records: 65 kinds: at most 64"},
 		{"request", map[string]any{"delay_ms": -1}, "-1: want whole milliseconds, from 0"},
 		{"request", map[string]any{"delay_ms": 1.5}, "1.5: want whole milliseconds, from 0"},
 		{"request", map[string]any{"delay_ms": "1s"}, `"1s": want whole milliseconds, from 0`},
@@ -207,7 +210,7 @@ func matches(filter, subject string) bool {
 func TestClasses(t *testing.T) {
 	retried := []Class{
 		Throttled, ServerError, RobotsFetched, DNSFailure, ConnectFailure, TLSFailure, Timeout, Stalled, ProtocolError,
-		ProxyFailure, NotSent,
+		Blocked, ProxyFailure, NotSent,
 	}
 	for c := range classes {
 		if !c.Valid() || c.Retryable() != slices.Contains(retried, c) {

@@ -3,6 +3,7 @@ package messages
 import (
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,27 +65,15 @@ func (s *Spec) SkippedExtensions() (skipped []string) {
 // without its dot; "" if it names none. A name with a colon, as of the page File:A.jpg
 // of a wiki, is none of a file.
 func Extension(url string) string {
-	path, _, _ := strings.Cut(url, "?")
-	path, _, _ = strings.Cut(path, "#")
-	if i := strings.Index(path, "://"); i >= 0 {
-		path = path[i+len("://"):]
-	}
-	_, name, found := cutLast(path, '/')
-	if !found {
-		return "" // a host alone
-	}
-	_, ext, found := cutLast(name, '.')
-	if !found || strings.Contains(name, ":") || strings.Contains(name, "%3A") {
+	rest, _, _ := strings.Cut(url, "?")
+	rest, _, _ = strings.Cut(rest, "#")
+	_, rest, _ = strings.Cut(rest, "://")
+	_, file, _ := strings.Cut(rest, "/") // behind the host
+	name := path.Base(file)
+	if strings.HasSuffix(file, "/") || strings.Contains(name, ":") || strings.Contains(name, "%3A") {
 		return ""
 	}
-	return strings.ToLower(ext)
-}
-
-func cutLast(s string, sep byte) (before, after string, found bool) {
-	if i := strings.LastIndexByte(s, sep); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return s, "", false
+	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 }
 
 var extensionSyntax = regexp.MustCompile(`^[a-z0-9]{1,16}$`)

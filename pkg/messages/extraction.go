@@ -67,7 +67,18 @@ type Duplicates struct {
 	Near  Duplicate `json:"near" yaml:"near"`   // a simhash that differs in at most Distance of its 64 bits
 	// Distance is from 0 to MaxDistance.
 	Distance int `json:"distance" yaml:"distance"`
+	// Unchanged says what becomes of the records of a page that has the bytes of its own visit before.
+	Unchanged Unchanged `json:"unchanged" yaml:"unchanged"`
 }
+
+// Unchanged says what becomes of the records of a page that has not changed.
+type Unchanged string
+
+// What is done with unchanged pages.
+const (
+	UnchangedKeep Unchanged = "keep" // they are made once more
+	UnchangedDrop Unchanged = "drop" // no records, as of a page that answers 304
+)
 
 // Distances of simhashes.
 const (
@@ -105,8 +116,19 @@ func DefaultExtraction() Extraction {
 	return Extraction{
 		Page:       PageOutput{Emit: EmitAuto},
 		Links:      LinkRules{Follow: append(Strings(nil), LinkKinds[:defaultLinkKinds]...), NoFollow: RobotsObey},
-		Duplicates: Duplicates{Exact: DuplicateKeep, Near: DuplicateKeep, Distance: DefaultDistance},
+		Duplicates: Duplicates{Exact: DuplicateKeep, Near: DuplicateKeep, Distance: DefaultDistance, Unchanged: UnchangedKeep},
 	}
+}
+
+// Kinds are the kinds of records that are made, but for those of extractors.
+func (e *Extraction) Kinds() []string {
+	kinds := e.KindsWithoutKey()
+	for i := range e.Records {
+		if kind := e.Records[i].Kind; !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // KindsWithoutKey are the kinds of records that are made without a key.

@@ -77,6 +77,7 @@ func (e *Extraction) checkDuplicates(p *Problems) {
 	all := []string{string(DuplicateKeep), string(DuplicateMark), string(DuplicateDrop)}
 	p.oneOf("duplicates.exact", string(e.Duplicates.Exact), all)
 	p.oneOf("duplicates.near", string(e.Duplicates.Near), all)
+	p.oneOf("duplicates.unchanged", string(e.Duplicates.Unchanged), []string{string(UnchangedKeep), string(UnchangedDrop)})
 	if d := e.Duplicates.Distance; d < 0 || d > MaxDistance {
 		p.Addf("duplicates.distance", "%d: must be from 0 to %d", d, MaxDistance)
 	}

@@ -36,7 +36,7 @@ func everyExtraction() Extraction {
 			Each: &Each{Selector{CSS: "li.result"}}, Key: "{shop}-{sku}", Fields: everyField(),
 			Schema: Value(`{"required":["price"],"type":"object"}`),
 		}},
-		Duplicates: Duplicates{Exact: DuplicateMark, Near: DuplicateDrop, Distance: 5},
+		Duplicates: Duplicates{Exact: DuplicateMark, Near: DuplicateDrop, Distance: 5, Unchanged: UnchangedDrop},
 		Mask:       Mask{Kinds: Strings{"email", "phone"}, Fields: Strings{"*"}},
 	}
 }
@@ -75,6 +75,7 @@ func TestExtractionErrors(t *testing.T) {
 		{"links: {attributes: [a b]}", `links.attributes[0]: "a b"`},
 		{"duplicates: {exact: forget}", `duplicates.exact: "forget"`},
 		{"duplicates: {near: forget}", `duplicates.near: "forget"`},
+		{"duplicates: {unchanged: mark}", `duplicates.unchanged: "mark": must be one of keep, drop`},
 		{"duplicates: {distance: 9}", `duplicates.distance: 9: must be from 0 to 7`},
 		{"mask: {kinds: [name], fields: '*'}", `mask.kinds[0]: "name"`},
 		{"mask: {kinds: [email]}", `mask.fields: is missing`},

@@ -10,6 +10,9 @@ func KeyBudget(crawl string) string { return "budget." + crawl }
 // KeyAlerts is the key in BucketMeta of a crawl's alerts.
 func KeyAlerts(crawl string) string { return "alerts." + crawl }
 
+// KeyWriter is the key in BucketMeta of what the name of a writer is bound to.
+func KeyWriter(name string) string { return "writer." + name }
+
 // Incarnation names a crawl among those of its name that were deleted before: see
 // Visit.Incarnation. The keys of its duplicates begin with it.
 func Incarnation(crawl string, incarnation uint32) string {

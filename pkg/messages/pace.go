@@ -151,7 +151,13 @@ type SourceRule struct {
 	TimeZone        *string   `json:"time_zone,omitempty" yaml:"time_zone"`
 	Breaker         *Breaker  `json:"breaker,omitempty" yaml:"breaker"`
 	MaxPagesPerHost *int64    `json:"max_pages_per_host,omitempty" yaml:"max_pages_per_host"`
-	Access          `yaml:",inline"`
+	// OnStatus goes before that of the crawl.
+	OnStatus     StatusRules `json:"on_status,omitempty" yaml:"on_status"`
+	MaxAttempts  *int        `json:"max_attempts,omitempty" yaml:"max_attempts"`
+	MaxRedirects *int        `json:"max_redirects,omitempty" yaml:"max_redirects"`
+	MaxBody      *Bytes      `json:"max_body,omitempty" yaml:"max_body"`
+	Timeout      *Duration   `json:"timeout,omitempty" yaml:"timeout"`
+	Access       `yaml:",inline"`
 }
 
 // pace returns a pace with what the source changes.
@@ -227,7 +233,8 @@ func (s *Spec) SourcePace(i int) (Pace, RunState) {
 
 func (s *Spec) checkSources() error {
 	for i := range s.Sources {
-		if err := s.checkSource(&s.Sources[i]); err != nil {
+		limits := s.SourceLimits(i)
+		if err := cmp.Or(s.checkSource(&s.Sources[i]), limits.check(), s.Sources[i].OnStatus.check()); err != nil {
 			return fmt.Errorf("sources: number %d: %w", i+1, err)
 		}
 	}

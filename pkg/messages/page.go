@@ -59,6 +59,8 @@ type Page struct {
 	// Timings and Digest are those of the Result.
 	Timings Timings `json:"timings,omitzero"`
 	Digest  string  `json:"digest,omitempty"`
+	// Unchanged says that the body has the bytes of the visit before.
+	Unchanged bool `json:"unchanged,omitempty"`
 	// BodyObject names the body in the object store BucketBodies, when it was
 	// too large for the message.
 	BodyObject string `json:"body_object,omitempty"`
@@ -118,6 +120,9 @@ func (pg *Page) appendJSON(b []byte) []byte {
 		o.B = pg.Timings.appendJSON(o.B)
 	}
 	o.TextSet("digest", pg.Digest)
+	if pg.Unchanged {
+		o.Bool("unchanged", true)
+	}
 	o.TextSet("body_object", pg.BodyObject)
 	return o.End()
 }
@@ -156,6 +161,7 @@ func (pg *Page) readJSON(o *reader) {
 	o.Text("protocol", &pg.Protocol)
 	o.Object("timings", func() { pg.Timings.readJSON(o) })
 	o.Text("digest", &pg.Digest)
+	o.Bool("unchanged", &pg.Unchanged)
 	o.Text("body_object", &pg.BodyObject)
 }
 

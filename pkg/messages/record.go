@@ -60,8 +60,11 @@ const HeaderRecord = "Seine-Record"
 // KindPage is the kind of the record of a page, which does not say it.
 const KindPage = "page"
 
+// KindOther stands for kinds that are not told apart.
+const KindOther = "other"
+
 // RecordKind returns the kind that a record says it is of, "page" if it says
-// none, and "other" for what is not a name.
+// none, and KindOther for what is not a name.
 func RecordKind(header nats.Header, line []byte) string {
 	var r struct {
 		Kind string `json:"kind"`
@@ -71,13 +74,18 @@ func RecordKind(header nats.Header, line []byte) string {
 	} else if rest, ok := bytes.CutPrefix(line, []byte(`{"kind":"`)); ok { // as Seine's own begin
 		r.Kind = string(rest[:max(bytes.IndexByte(rest, '"'), 0)])
 	}
+	return CountedKind(r.Kind)
+}
+
+// CountedKind returns the kind that a record counts as which names one, or none.
+func CountedKind(named string) string {
 	switch {
-	case r.Kind == "":
+	case named == "":
 		return KindPage
-	case !kindName.MatchString(r.Kind):
-		return "other"
+	case !kindName.MatchString(named):
+		return KindOther
 	}
-	return r.Kind
+	return named
 }
 
 // AppendJSON appends the record as one line of JSON, as its tags say.

@@ -41,6 +41,9 @@ type Request struct {
 	// the request is conditional on them.
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
+	// Digest is the start of the Digest of the visit before, set where the spec wants
+	// to know of pages that have not changed.
+	Digest string `json:"digest,omitempty"`
 	// PageRound is the round of the visit in which the page came that the validators
 	// are of, set where the frontier has its links and this run needs them: an answer
 	// that it is unchanged is told to all partitions.
@@ -112,6 +115,7 @@ func (r *Request) appendJSON(b []byte) []byte {
 	o.IntSet("run", r.Run)
 	o.TextSet("etag", r.ETag)
 	o.TextSet("last_modified", r.LastModified)
+	o.TextSet("digest", r.Digest)
 	o.UintSet("page_round", uint64(r.PageRound))
 	o.UintSet("epoch", r.Epoch)
 	return o.End()
@@ -137,6 +141,7 @@ func (r *Request) readJSON(o *reader) {
 	o.Int64("run", &r.Run)
 	o.Text("etag", &r.ETag)
 	o.Text("last_modified", &r.LastModified)
+	o.Text("digest", &r.Digest)
 	o.uint32("page_round", &r.PageRound)
 	o.Uint64("epoch", &r.Epoch)
 }

@@ -16,9 +16,14 @@ type Result struct {
 	Visit   Visit  `json:"visit"`
 	Attempt int    `json:"attempt"`
 	Run     int64  `json:"run,omitempty"` // that of the request
-	Class   Class  `json:"class"`
-	Status  int    `json:"status,omitempty"` // HTTP status; 0 if there was no response
-	Error   string `json:"error,omitempty"`  // what went wrong, for a person
+	// Depth, Redirects and Referrer are those of the request: how the URL was found,
+	// for who reads a log of requests.
+	Depth     int    `json:"depth,omitempty"`
+	Redirects int    `json:"redirects,omitempty"`
+	Referrer  string `json:"referrer,omitempty"`
+	Class     Class  `json:"class"`
+	Status    int    `json:"status,omitempty"` // HTTP status; 0 if there was no response
+	Error     string `json:"error,omitempty"`  // what went wrong, for a person
 	// Detail says more than Class for a program to count: which limit, which
 	// timeout. docs/wire.md lists them.
 	Detail Detail `json:"detail,omitempty"`
@@ -76,6 +81,9 @@ func (r *Result) appendJSON(b []byte) []byte {
 	o.visit("visit", r.Visit)
 	o.Int("attempt", int64(r.Attempt))
 	o.IntSet("run", r.Run)
+	o.IntSet("depth", int64(r.Depth))
+	o.IntSet("redirects", int64(r.Redirects))
+	o.TextSet("referrer", r.Referrer)
 	o.Text("class", string(r.Class))
 	o.IntSet("status", int64(r.Status))
 	o.TextSet("error", r.Error)
@@ -123,6 +131,9 @@ func (r *Result) readJSON(o *reader) {
 	o.visit("visit", &r.Visit)
 	o.Int("attempt", &r.Attempt)
 	o.Int64("run", &r.Run)
+	o.Int("depth", &r.Depth)
+	o.Int("redirects", &r.Redirects)
+	o.Text("referrer", &r.Referrer)
 	o.Text("class", (*string)(&r.Class))
 	o.Int("status", &r.Status)
 	o.Text("error", &r.Error)

@@ -58,11 +58,18 @@ func genCandidates(t *rapid.T) *Candidates {
 	if len(c.URLs) == 0 {
 		c.URLs = nil
 	}
+	if c.Source == SourceSeed {
+		c.SeedList, c.SeedListEnd = rapid.Uint64().Draw(t, "seed list"), rapid.Bool().Draw(t, "end of it")
+	}
 	switch rapid.SampledFrom([]string{"", "ends", "unchanged"}).Draw(t, "about") {
 	case "ends":
 		c.Ends = genVisit(t, c.Referrer)
+		for range rapid.IntRange(0, 3).Draw(t, "kinds") {
+			c.Records = append(c.Records, KindCount{rapid.StringMatching(`[a-z][a-z0-9_]{0,5}`).Draw(t, "kind"), rapid.Int64Min(1).Draw(t, "records")})
+		}
 	case "unchanged":
 		c.Source, c.URLs, c.PageRound = SourceUnchanged, nil, max(c.PageRound, 1)
+		c.SeedList, c.SeedListEnd = 0, false
 	}
 	return c
 }
@@ -75,7 +82,7 @@ func genRequest(t *rapid.T) *Request {
 		Referrer: genURL.Draw(t, "referrer"), Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"),
 		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"), Interval: genMillis.Draw(t, "interval"),
 		Run: genRun.Draw(t, "run"), ETag: genValidator.Draw(t, "etag"), LastModified: genValidator.Draw(t, "last modified"),
-		PageRound: rapid.Uint32().Draw(t, "page round"),
+		PageRound: rapid.Uint32().Draw(t, "page round"), Digest: rapid.StringMatching(`([0-9a-f]{16})?`).Draw(t, "digest"),
 	}
 }
 
@@ -108,6 +115,7 @@ func genPage(t *rapid.T) *Page {
 		BodyEncoding: rapid.SampledFrom([]string{"", BodyZstd}).Draw(t, "encoding"), BodySize: genCount.Draw(t, "size"),
 		BodyObject: genText.Draw(t, "object"), Run: genRun.Draw(t, "run"),
 		Timings: Timings{Total: Millis(time.Duration(rapid.IntRange(0, 9).Draw(t, "total")) * time.Millisecond)}, Digest: genText.Draw(t, "digest"),
+		Unchanged: rapid.Bool().Draw(t, "unchanged"),
 	}
 }
 

@@ -35,6 +35,9 @@ const (
 // the crawl; every stage watches it. A crawl without one has DefaultSpec.
 type Spec struct {
 	V int `json:"v" yaml:"v,omitempty"`
+	// Seeds are where the crawl starts, beside what people feed. What is added later is
+	// fed then; a run of Schedule begins with those that are left.
+	Seeds []SpecSeed `json:"seeds,omitempty" yaml:"seeds"`
 	// Scope says which hosts may be entered; a seed is always in scope.
 	Scope Scope `json:"scope" yaml:"scope"`
 	// Hosts and Domains are in scope beside the seeds', in every scope. A domain
@@ -96,6 +99,9 @@ type Spec struct {
 	Again int64 `json:"again,omitempty" yaml:"again"`
 	// MaxAttempts is how often a URL is tried before it counts as failed.
 	MaxAttempts int `json:"max_attempts" yaml:"max_attempts"`
+	// OnStatus says how often, and after which wait, a URL is tried again by the status of
+	// its answer. Without a rule, the class of the answer decides.
+	OnStatus StatusRules `json:"on_status,omitempty" yaml:"on_status"`
 	// MaxRedirects is how many redirects in a row are followed.
 	MaxRedirects int `json:"max_redirects" yaml:"max_redirects"`
 	// UserAgent is sent with every request; its first word up to '/' is the name
@@ -158,7 +164,7 @@ func DefaultSpec() Spec {
 // Validate names the first key that is wrong, and what would be right.
 func (s *Spec) Validate() error {
 	checks := []func() error{
-		s.checkScope, s.checkBudgets, s.Pace.check, s.checkSources, s.Traps.check, s.Normalize.check,
+		s.checkSeeds, s.checkScope, s.checkBudgets, s.Pace.check, s.checkSources, s.Traps.check, s.Normalize.check,
 		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.Extraction.check, s.Alerts.check,
 	}
 	for _, check := range checks {
@@ -208,17 +214,13 @@ func (s *Spec) checkBudgets() error {
 }
 
 func (s *Spec) checkFetch() error {
+	limits := s.SourceLimits(-1)
+	if err := cmp.Or(limits.check(), s.OnStatus.check()); err != nil {
+		return err
+	}
 	switch {
 	case s.Robots != RobotsObey && s.Robots != RobotsIgnore:
 		return fmt.Errorf("robots %q: must be obey or ignore", s.Robots)
-	case s.MaxAttempts < 1 || s.MaxAttempts > 100:
-		return fmt.Errorf("max_attempts %d: must be from 1 to 100", s.MaxAttempts)
-	case s.MaxRedirects < 0 || s.MaxRedirects > 50:
-		return fmt.Errorf("max_redirects %d: must be from 0 to 50", s.MaxRedirects)
-	case s.MaxBody < 1 || s.MaxBody > 1<<30:
-		return fmt.Errorf("max_body %s: must be from 1B to 1GiB", s.MaxBody)
-	case s.Timeout < Duration(time.Millisecond) || s.Timeout > Duration(time.Hour):
-		return fmt.Errorf("timeout %s: must be from 1ms to 1h", s.Timeout)
 	case s.ProductToken() == "":
 		return fmt.Errorf("user_agent %q: must start with a name of letters, '-' and '_'", s.UserAgent)
 	case !printable(s.UserAgent):
@@ -309,7 +311,7 @@ func DecodeSpec(data []byte) (*Spec, error) {
 	if err := decode(data, &s, &s.V); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
-	if err := s.Validate(); err != nil {
+	if err := cmp.Or(s.Validate(), s.checkStored()); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
 	return &s, nil

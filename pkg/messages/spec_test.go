@@ -35,6 +35,8 @@ func TestParseSpecDefaults(t *testing.T) {
 // everyKey says something other than the default with every key of a spec.
 const everyKey = `
 v: 1
+on_status: {403: {wait: 10m, attempts: 3}}
+seeds: ["https://example.org/", {sitemap: "https://example.org/sitemap.xml", priority: 3}]
 scope: domain
 hosts: [other.example.org]
 domains: [example.com]
@@ -71,6 +73,11 @@ sources:
     time_zone: America/New_York
     breaker: {failures: 0}
     max_pages_per_host: 7
+    on_status: {5xx: {wait: 1h}}
+    max_attempts: 2
+    max_redirects: 0
+    max_body: 1MiB
+    timeout: 5m
     user_agents: [two/2]
     headers: {X-A: "{secret:X}"}
     cookies: false
@@ -112,7 +119,7 @@ records:
       specs: {css: tr, map: {key: {css: th}, value: td}}
       offers: {css: .offer, all: true, fields: {seller: .seller, a: .b}}
     schema: {type: object, required: [price]}
-duplicates: {exact: mark, near: drop, distance: 5}
+duplicates: {exact: mark, near: drop, distance: 5, unchanged: drop}
 mask: {kinds: [email, phone], fields: "*"}
 group_by: ip
 traps:
@@ -170,6 +177,8 @@ alerts:
   stream_full: 0.9
   disk_free: 5GiB
   memory: 0.8
+  dead_letters: 20
+  yield: 0.7
   webhook: "https://hooks.example/{secret:HOOK}"
   allow_private: true
 `
@@ -180,7 +189,8 @@ func TestParseSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Spec{
-		V: 1, Scope: ScopeDomain, Hosts: []string{"other.example.org"}, Domains: []string{"example.com"},
+		V: 1, Seeds: []SpecSeed{{URL: "https://example.org/"}, {Sitemap: "https://example.org/sitemap.xml", Priority: new(3)}},
+		OnStatus: StatusRules{"403": {Wait: Duration(10 * time.Minute), Attempts: 3}}, Scope: ScopeDomain, Hosts: []string{"other.example.org"}, Domains: []string{"example.com"},
 		Schemes: []string{"https"}, Include: []string{"https://example.org/*"}, Exclude: []string{`re:\.(zip|exe)$`},
 		MaxDepth: new(3), MaxPages: 1000, MaxBytes: 10 << 30, MaxDuration: Duration(36 * time.Hour), Keep: Duration(30 * 24 * time.Hour), State: Paused,
 		Pace: Pace{
@@ -194,6 +204,7 @@ func TestParseSpec(t *testing.T) {
 			DelayFactor: new(0.0), MaxDelay: new(Duration(20 * time.Second)), Jitter: new(0.0),
 			Rate: new(Rate(5 * time.Second)), PerHost: new(1), Hours: []string{"01:00-02:00"},
 			TimeZone: new("America/New_York"), Breaker: new(Breaker{}), MaxPagesPerHost: new(int64(7)),
+			OnStatus: StatusRules{"5xx": {Wait: Duration(time.Hour)}}, MaxAttempts: new(2), MaxRedirects: new(0), MaxBody: new(Bytes(1 << 20)), Timeout: new(Duration(5 * time.Minute)),
 			Access: Access{
 				UserAgents: []string{"two/2"}, Headers: map[string]string{"X-A": "{secret:X}"}, Cookies: new(false),
 				Auth: &Auth{User: "me", Password: "{secret:W}"}, Proxies: []string{"socks5://127.0.0.1:1080"}, TLS: &TLS{MinVersion: "1.3"},
@@ -224,7 +235,7 @@ func TestParseSpec(t *testing.T) {
 		Sitemaps: true, Accept: Strings{"image/*"}, SkipExtensions: Extensions{"zip", "tar"}, AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
 		Alerts: Alerts{
 			ErrorRate: 0.25, Over: Duration(10 * time.Minute), MinRequests: 20, NoProgress: Duration(time.Hour),
-			Lag: Duration(2 * time.Hour), LagMessages: 100_000, StreamFull: 0.9, DiskFree: 5 << 30, Memory: 0.8,
+			Lag: Duration(2 * time.Hour), LagMessages: 100_000, StreamFull: 0.9, DiskFree: 5 << 30, Memory: 0.8, DeadLetters: 20, Yield: 0.7,
 			Webhook: "https://hooks.example/{secret:HOOK}", AllowPrivate: true,
 		},
 	}

@@ -99,6 +99,7 @@ func TestWireTables(t *testing.T) {
 	}
 	rows("`\"v\"` is the schema version, %d now", Version)
 	rows("%d at most.", MaxBatchURLs)
+	rows("%d kinds at most", MaxKinds)
 	rows("at most %d bytes", MaxText)
 	rows("links from a seed, 0 to %d", MaxDepth)
 	rows("over %d KiB as it travels", InlineBody>>10)
@@ -109,7 +110,7 @@ func TestWireTables(t *testing.T) {
 
 	// Every field of every message is mentioned.
 	for _, v := range []any{
-		&Candidates{}, &Candidate{}, &Request{}, &Result{}, &Page{}, &Record{}, &Layout{}, &Seed{}, &Timings{},
+		&Candidates{}, &Candidate{}, &KindCount{}, &Request{}, &Result{}, &Page{}, &Record{}, &Layout{}, &Seed{}, &Timings{},
 		&Deletion{}, &StreamEnd{},
 		&SourceRule{}, &PriorityRule{}, &RecrawlRule{},
 	} {
