@@ -10,8 +10,8 @@ import (
 // It is safe for concurrent use.
 type Sink interface {
 	// Enter lets the caller into partition p. It lets in one at a time, and then
-	// returns ErrHeld to everyone else until Close or the end of the process; or
-	// it sees to it that of those who saw the same end of the log one alone can
+	// returns ErrHeld to everyone else, ErrInUse to who reads another stream, until
+	// Close or the end of the process; or it sees to it that of those who saw the same end of the log one alone can
 	// commit what comes next. It removes what the owner before left unfinished of
 	// the life of the stream that began at created, unless that owner can still
 	// commit it, and returns the entries of the log for p, in order. What it
@@ -74,6 +74,9 @@ type Object struct {
 	// Sequence is that of its message. Of two objects of one path and one
 	// partition that of the later message stays.
 	Sequence uint64
+	// Type is the media type of the content, and URL that of its page, "" if it is not
+	// known or not to be told: for places that keep such beside the content.
+	Type, URL string
 }
 
 // Group says which records are in one chunk.
@@ -95,6 +98,15 @@ type Log interface {
 	Open(f File) (io.ReadCloser, error)
 }
 
+// Place is a Sink or a Log that can be told from every other one, by a name that is
+// stored there: it is the same from wherever the place is reached, and whatever that
+// is called there, and it goes where the output is moved.
+type Place interface {
+	// PlaceID returns the name of the place, "" if it has none. One without a name
+	// gets give, unless that is empty; of several who give it one, one succeeds.
+	PlaceID(give string) (string, error)
+}
+
 // Lister is a place that can list its files.
 type Lister interface {
 	// Files calls do with the path of every file but those of Seine's own, and with
@@ -109,6 +121,9 @@ const (
 	CommitsDir = "_commits"
 	// EntryExt is what the names of entries end in.
 	EntryExt = "json"
+	// PlaceFile is the name of the file, in the folder of a log, that has the name of
+	// the place.
+	PlaceFile = "place"
 	// TempDir is the folder of objects that are being made in a directory, and
 	// ManifestsDir that of manifests; each has a folder for every writer.
 	TempDir      = "_tmp"
@@ -120,6 +135,9 @@ var (
 	// ErrHeld is returned while another process is in a partition: its lease has
 	// ended, and it has not noticed yet.
 	ErrHeld = errors.New("held by another process, whose lease has ended")
+	// ErrInUse is returned while a process is in a partition that reads another stream:
+	// two crawls cannot write in one directory at a time, though one after the other.
+	ErrInUse = errors.New("another crawl is writing there")
 	// ErrCorrupt is returned for an entry of the commit log that cannot be
 	// right. Without it nobody knows what was written: a person must decide.
 	ErrCorrupt = errors.New("commit log is damaged")

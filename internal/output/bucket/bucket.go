@@ -222,7 +222,7 @@ func (s *Sink) refuseStrays() error {
 }
 
 // eachChunk calls do for every object that has the name of a chunk, beginning
-// with start.
+// with start. Another output in a folder of this one is none of its business.
 func (s *Sink) eachChunk(start string, do func(key string, n output.Name) error) error {
 	return s.eachBelow(s.prefix, start, do)
 }
@@ -232,21 +232,25 @@ func (s *Sink) eachBelow(folder, start string, do func(key string, n output.Name
 	if err != nil {
 		return err
 	}
-	for _, f := range folders {
-		if strings.ContainsAny(f[:1], "._") {
-			continue
+	if folder != s.prefix {
+		if slices.Contains(folders, output.CommitsDir) {
+			return nil
 		}
-		below := folder + f + "/"
-		err := s.client.list(below+start, func(o object) error {
-			if n, _, ok := output.ParseName(path.Base(o.key)); ok && path.Dir(o.key)+"/" == below {
+		err := s.client.list(folder+start, func(o object) error {
+			if n, _, ok := output.ParseName(path.Base(o.key)); ok && path.Dir(o.key)+"/" == folder {
 				return do(o.key, n)
 			}
 			return nil
 		})
-		if err == nil {
-			err = s.eachBelow(below, start, do)
-		}
 		if err != nil {
+			return err
+		}
+	}
+	for _, f := range folders {
+		if strings.ContainsAny(f[:1], "._") {
+			continue
+		}
+		if err := s.eachBelow(folder+f+"/", start, do); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -121,7 +120,7 @@ func (c *client) putNew(key string, data []byte) (etag string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
 	out, err := c.api.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(data), IfNoneMatch: anything,
+		Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(data), IfNoneMatch: anything, ContentType: typeOf(key),
 		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
 	})
 	if err != nil {
@@ -145,13 +144,13 @@ func (c *client) sendNew(key string, f *os.File, size int64, sum []byte) error {
 	var err error
 	if c.isInParts(size) {
 		_, err = c.parts.UploadObject(ctx, &transfermanager.UploadObjectInput{
-			Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything,
+			Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything, ContentType: typeOf(key),
 			ServerSideEncryption: transfertypes.ServerSideEncryption(c.opt.SSE),
 			StorageClass:         transfertypes.StorageClass(c.opt.StorageClass),
 		})
 	} else {
 		_, err = c.api.PutObject(ctx, &s3.PutObjectInput{
-			Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything, ContentLength: &size,
+			Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything, ContentType: typeOf(key), ContentLength: &size,
 			ChecksumSHA256:       aws.String(base64.StdEncoding.EncodeToString(sum)),
 			ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
 			StorageClass:         types.StorageClass(c.opt.StorageClass),
@@ -159,12 +158,6 @@ func (c *client) sendNew(key string, f *os.File, size int64, sum []byte) error {
 	}
 	return c.explain(err)
 }
-
-// Metadata of objects that are replaced.
-const (
-	metaMade = "seine-message" // which message it was made of
-	metaSum  = "seine-sha256"
-)
 
 // stored is an object as it says itself.
 type stored struct {
@@ -189,13 +182,13 @@ func (c *client) head(key string) (stored, error) {
 // replace stores an object where that of the ETag is, or none if it is empty. It
 // returns output.ErrTaken, or an error that is os.ErrNotExist, if something else
 // is there.
-func (c *client) replace(key string, body io.Reader, size int64, sum []byte, made, etag string) error {
+func (c *client) replace(key string, body io.Reader, k *keptObject, made, etag string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
 	defer cancel()
 	in := &s3.PutObjectInput{
-		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &size, IfNoneMatch: anything,
-		ChecksumSHA256:       aws.String(base64.StdEncoding.EncodeToString(sum)),
-		Metadata:             map[string]string{metaMade: made, metaSum: hex.EncodeToString(sum)},
+		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &k.size, IfNoneMatch: anything, ContentType: &k.Type,
+		ChecksumSHA256:       aws.String(base64.StdEncoding.EncodeToString(k.sum)),
+		Metadata:             metadataOf(k, made),
 		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
 		StorageClass:         types.StorageClass(c.opt.StorageClass),
 	}
@@ -211,7 +204,7 @@ func (c *client) put(key string, body io.Reader, size int64) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
 	defer cancel()
 	_, err := c.api.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &size,
+		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &size, ContentType: typeOf(key),
 		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
 	})
 	return c.explain(err)

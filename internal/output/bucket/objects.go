@@ -126,7 +126,7 @@ func (o *objects) send(k keptObject, taken *atomic.Bool) (output.File, error) {
 			etag = have.etag
 		}
 		body := io.NewSectionReader(o.spool, k.at, k.size)
-		err := s.client.replace(key, body, k.size, k.sum, made.String(), etag)
+		err := s.client.replace(key, body, &k, made.String(), etag)
 		if !errors.Is(err, output.ErrTaken) && !errors.Is(err, os.ErrNotExist) {
 			return f, err
 		}

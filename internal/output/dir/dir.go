@@ -27,7 +27,9 @@ import (
 //
 //	<out>/<dir>/part-<ppp>-<epoch>-<first>.<ext>     chunks
 //	<out>/_commits/<writer>/part-….json              the log
-//	<out>/_commits/<writer>/part-<ppp>.lock          who is in a partition
+//	<out>/_commits/<writer>/part-<ppp>.lock          that somebody is in a partition
+//	<out>/_commits/<writer>/part-<ppp>.owner         who that is, or was
+//	<out>/_commits/<writer>/place                    see output.Place
 //	<out>/_tmp/<writer>/part-<ppp>/                  objects that are being made
 //
 // A file that is not finished has a dot before its name and ".tmp" after it. The
@@ -157,7 +159,8 @@ func (s *Sink) refuseStrays() error {
 	})
 }
 
-// eachChunk calls do for every file that has the name of a chunk.
+// eachChunk calls do for every file that has the name of a chunk. Another output in a
+// folder of this one is none of its business.
 func (s *Sink) eachChunk(do func(dir string, n output.Name, file string, temp bool) error) error {
 	return filepath.WalkDir(s.out, func(at string, d fs.DirEntry, err error) error {
 		switch {
@@ -165,7 +168,7 @@ func (s *Sink) eachChunk(do func(dir string, n output.Name, file string, temp bo
 			return nil
 		case err != nil:
 			return err
-		case d.IsDir() && at != s.out && strings.ContainsAny(d.Name()[:1], "._"):
+		case d.IsDir() && at != s.out && (strings.ContainsAny(d.Name()[:1], "._") || hasLog(at)):
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
@@ -175,6 +178,12 @@ func (s *Sink) eachChunk(do func(dir string, n output.Name, file string, temp bo
 		}
 		return nil
 	})
+}
+
+// hasLog reports whether a directory is one of output.
+func hasLog(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, output.CommitsDir))
+	return err == nil && info.IsDir()
 }
 
 // parseFile reads the name of a file, finished or temporary.
@@ -204,11 +213,12 @@ func (s *Sink) below(dir, file string) string {
 func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, error) {
 	lock, err := vfs.Default.Lock(filepath.Join(s.logs, fmt.Sprintf("part-%03d.lock", p)))
 	if IsHeld(err) {
-		return nil, nil, fmt.Errorf("partition %d of %s: %w", p, s.out, output.ErrHeld)
+		return nil, nil, s.held(p, created)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock partition %d of %s: %w", p, s.out, err)
 	}
+	s.writeOwner(p, created)
 	refs, err := s.recover(p, output.EpochOf(created))
 	if err != nil {
 		_ = lock.Close()

@@ -32,6 +32,9 @@ func (s *Sink) Files(do func(path string, err error) error) error {
 		case err != nil: // what of the folder was read comes next
 			return do(below(), err)
 		case d.IsDir():
+			if at != s.out && hasLog(at) { // another output
+				return fs.SkipDir
+			}
 			return nil
 		}
 		return do(below(), nil)

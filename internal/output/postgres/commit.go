@@ -26,6 +26,27 @@ func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed in
 	return feed, d.explain(err)
 }
 
+// Place implements rows.Database.
+func (d *database) Place(ctx context.Context, give string) (id string, err error) {
+	if give != "" {
+		err = pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `INSERT INTO feeds (writer, partition, created)
+				SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND partition = $2)`, d.writer, rows.PlaceFeed, give)
+			return err
+		})
+	}
+	if err == nil {
+		err = d.pool.QueryRow(ctx, `SELECT created FROM feeds WHERE writer = $1 AND partition = $2`, d.writer, rows.PlaceFeed).Scan(&id)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return id, d.explain(err)
+}
+
 func (d *database) feed(ctx context.Context, p int, created time.Time) (feed int64, err error) {
 	err = d.pool.QueryRow(ctx, `SELECT id FROM feeds WHERE writer = $1 AND partition = $2 AND created = $3`,
 		d.writer, p, name(created)).Scan(&feed)
@@ -189,7 +210,7 @@ func (b *batch) pages(ctx context.Context) error {
 }
 
 var recordColumns = []string{
-	"crawl", "kind", "id", "key", "place", "url", "fetched_at", "visit", "round", "duplicate_of", "data", "commit_id",
+	"crawl", "kind", "id", "key", "place", "url", "fetched_at", "visit", "round", "duplicate_of", "data", "commit_id", "host",
 }
 
 func (b *batch) records(ctx context.Context) error {
@@ -199,7 +220,7 @@ func (b *batch) records(ctx context.Context) error {
 	err := b.copy(ctx, stageRecords, recordColumns, b.Records, func(r *rows.Row) []any {
 		return []any{
 			r.Crawl, r.Kind, r.Item[:], r.KeyOrNil(), r.PlaceOrNil(), r.URLOrNil(), moment(r.FetchedAt), r.VisitOrNil(),
-			r.Round, r.DuplicateOrNil(), storable(r.Data), b.id,
+			r.Round, r.DuplicateOrNil(), storable(r.Data), b.id, r.HostOrNil(),
 		}
 	})
 	if err != nil {
@@ -207,8 +228,8 @@ func (b *batch) records(ctx context.Context) error {
 	}
 	_, err = b.tx.Exec(ctx, `INSERT INTO records AS r SELECT * FROM `+stageRecords+` ORDER BY crawl, kind, id
 		ON CONFLICT (crawl, kind, id) DO UPDATE SET
-		(key, place, url, fetched_at, visit, round, duplicate_of, data, commit_id) = (excluded.key, excluded.place, excluded.url,
-		excluded.fetched_at, excluded.visit, excluded.round, excluded.duplicate_of, excluded.data, excluded.commit_id)
+		(key, place, url, host, fetched_at, visit, round, duplicate_of, data, commit_id) = (excluded.key, excluded.place, excluded.url,
+		excluded.host, excluded.fetched_at, excluded.visit, excluded.round, excluded.duplicate_of, excluded.data, excluded.commit_id)
 		WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`)
 	return err
 }

@@ -32,6 +32,35 @@ func Redact(out string) string {
 	return t.shown
 }
 
+// WithoutPassword returns out without its passwords.
+func WithoutPassword(out string) string {
+	u, err := url.Parse(out)
+	if err != nil {
+		return Redact(out)
+	}
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	q := u.Query()
+	for _, secret := range []string{"password", "sslpassword"} {
+		q.Del(secret)
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// Same reports whether a and b lead to the same schema of the same database, whoever
+// asks.
+func Same(a, b string) bool {
+	x, errX := parse(a)
+	y, errY := parse(b)
+	if errX != nil || errY != nil {
+		return a == b
+	}
+	c, d := x.config.ConnConfig, y.config.ConnConfig
+	return strings.EqualFold(c.Host, d.Host) && c.Port == d.Port && c.Database == d.Database && x.schema == y.schema
+}
+
 // Validate says what is wrong with out, without repeating it.
 func Validate(out string) error {
 	_, err := parse(out)

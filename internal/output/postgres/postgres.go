@@ -13,6 +13,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ type database struct {
 
 // Open makes sure that the writer called name, of the source from, can write to the
 // database that out names.
-func Open(out, name, from string, h output.Hook) (*rows.Sink, error) {
+func Open(out, name, from string, log *slog.Logger, h output.Hook) (*rows.Sink, error) {
 	d, err := connect(out)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func Open(out, name, from string, h output.Hook) (*rows.Sink, error) {
 		d.pool.Close()
 		return nil, fmt.Errorf("--out %s: %w", d.target.shown, d.explain(err))
 	}
-	return rows.NewSink(d.target.shown, from, d, h), nil
+	return rows.NewSink(d.target.shown, from, d, log, h), nil
 }
 
 // connect makes a pool, and no connection yet.
@@ -94,7 +95,7 @@ func Read(out, name string) (output.Log, error) {
 		d.pool.Close()
 		return nil, fmt.Errorf("%s: %w", d.target.shown, d.explain(err))
 	}
-	return rows.NewSink(d.target.shown, "", d, nil), nil
+	return rows.NewSink(d.target.shown, "", d, nil, nil), nil
 }
 
 // isOurs checks that there are tables to read, and finds out who wrote them.

@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
+	"seine/internal/format"
 	"seine/internal/output"
 	"seine/internal/output/rows"
 	"seine/internal/output/rows/rowstest"
@@ -43,8 +46,11 @@ func place(t testing.TB, dsn string) rowstest.Place {
 		check(t, errors.Join(err, do(ctx, c), c.Close(ctx)))
 	}
 	return rowstest.Place{
-		Open: func(name, from string) (*rows.Sink, error) { return Open(dsn, name, from, nil) },
+		Open: func(name, from string) (*rows.Sink, error) {
+			return Open(dsn, name, from, slog.New(slog.DiscardHandler), nil)
+		},
 		Read: func(name string) (output.Log, error) { return Read(dsn, name) },
+		Runs: func(runs ...rows.Run) error { return SetRuns(context.Background(), dsn, runs) },
 		Ask: func(query string) (value string) {
 			t.Helper()
 			with(func(ctx context.Context, c *pgx.Conn) error {
@@ -115,7 +121,7 @@ func TestStartTogether(t *testing.T) {
 	done := make(chan error)
 	for range 8 {
 		go func() {
-			s, err := Open(dsn, "default", rows.FromRecords, nil)
+			s, err := Open(dsn, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
 			if err == nil {
 				err = s.Close()
 			}
@@ -138,7 +144,7 @@ func TestRefusals(t *testing.T) {
 	weak := strings.Replace(server.DSN(db), pgserver.User+":"+pgserver.Password, "weak:weak-secret", 1)
 	refused := func(dsn string, wants ...string) {
 		t.Helper()
-		_, err := Open(dsn, "default", rows.FromRecords, nil)
+		_, err := Open(dsn, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
 		for _, want := range append(wants, "--out postgres://") {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
@@ -165,7 +171,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func openAndClose(dsn string) error {
-	s, err := Open(dsn, "default", rows.FromRecords, nil)
+	s, err := Open(dsn, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return err
 	}
@@ -280,4 +286,71 @@ func FuzzStorable(f *testing.F) {
 			t.Errorf("%q: %v", data, err)
 		}
 	})
+}
+
+// The picture of the documentation has the tables that there are, and its examples work.
+func TestDocumentedTables(t *testing.T) {
+	server := pgserver.Start(t)
+	p := place(t, server.DSN(server.Database()))
+	s, err := p.Open("default", rows.FromRecords)
+	check(t, err)
+	check(t, s.Close())
+	docs := rowstest.ReadDocumented(t)
+	short := strings.NewReplacer("integer", "int", "timestamp with time zone", "timestamptz")
+	for table, want := range docs.Tables {
+		has := p.Ask(`SELECT string_agg(attname || ' ' || format_type(atttypid, NULL), ', ' ORDER BY attnum) FROM pg_attribute
+			WHERE attrelid = 'seine.` + table + `'::regclass AND attnum > 0 AND NOT attisdropped`)
+		if got := short.Replace(has); got != strings.Join(want, ", ") {
+			t.Errorf("%s has %s\nthe picture %s", table, got, strings.Join(want, ", "))
+		}
+	}
+	want := fmt.Sprint(len(docs.Tables) + 1) // seine_schema
+	if got := p.Ask(`SELECT count(*) FROM pg_tables WHERE schemaname = 'seine'`); got != want {
+		t.Errorf("%s tables, want %s", got, want)
+	}
+	p.Exec(`CREATE VIEW seine.records_product AS SELECT *, data ->> 'sku' AS sku, 1 AS price FROM seine.records`)
+	for _, query := range docs.Queries {
+		p.Exec(query)
+	}
+}
+
+// Columns that are added leave a view as it is, with the rights on it and the views that are
+// made of it. One that gets another type cannot be had then: the records come all the same.
+func TestViewsOfViews(t *testing.T) {
+	server := pgserver.Start(t)
+	dsn := server.DSN(server.Database())
+	p := place(t, dsn)
+	var log bytes.Buffer
+	s, err := Open(dsn, "default", rows.FromRecords, slog.New(slog.NewTextHandler(&log, nil)), nil)
+	check(t, err)
+	defer func() { check(t, s.Close()) }()
+	var columns []format.Column
+	f := rows.Format{Columns: func(string, string) ([]format.Column, error) { return columns, nil }}
+	stay := rowstest.Enter(t, s, rowstest.Created)
+	put := func(first uint64) {
+		t.Helper()
+		r := &format.Record{ID: fmt.Sprint("a.", first), Kind: "product", Stored: rowstest.Created, Data: []byte(`{"price":1,"colour":"red"}`)}
+		check(t, stay.CommitAs(f, rowstest.Created, first, r))
+	}
+	columns = []format.Column{{Name: "price", Type: format.Number}}
+	put(1)
+	p.Exec(`GRANT SELECT ON records_product TO public`)
+	p.Exec(`CREATE VIEW cheap AS SELECT * FROM records_product WHERE price < 2`)
+	columns = append(columns, format.Column{Name: "colour"})
+	put(2)
+	if got := p.Ask(`SELECT has_table_privilege('public', 'records_product', 'SELECT')::text || count(colour) FROM records_product`); got != "true2" {
+		t.Errorf("right and colours are %s", got)
+	}
+	if log.Len() > 0 {
+		t.Errorf("logged %s", &log)
+	}
+	columns = []format.Column{{Name: "price"}}
+	put(3)
+	put(4)
+	if got := p.Ask(`SELECT count(*) FROM cheap`); got != "4" {
+		t.Errorf("%s rows, want 4", got)
+	}
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "view=records_product") || !strings.Contains(got, "drop those") {
+		t.Errorf("logged %s", got)
+	}
 }

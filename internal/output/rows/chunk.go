@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"path"
@@ -18,16 +19,27 @@ const Ext = "jsonl"
 
 // Format is the format of chunks that are rows. Nobody can name it: a writer has it
 // if its output is a database.
-type Format struct{}
+type Format struct {
+	// Columns returns what the records of a crawl and a kind have, for the view of the
+	// kind. Without it there is none.
+	Columns func(crawl, kind string) ([]format.Column, error)
+}
 
 // Ext implements format.Format.
 func (Format) Ext() string { return Ext }
 
 // NewEncoder implements format.Format. It takes only chunks of a Sink.
-func (Format) NewEncoder(w io.Writer, _ output.Group) (format.Encoder, error) {
+func (f Format) NewEncoder(w io.Writer, g output.Group) (format.Encoder, error) {
 	c, ok := w.(*Chunk)
 	if !ok {
 		return nil, errors.New("rows are for a database")
+	}
+	if f.Columns == nil || c.from == FromResults { // events have columns
+		return encoder{c}, nil
+	}
+	var err error
+	if c.columns, err = f.Columns(g.Crawl, g.Kind); err != nil {
+		return nil, fmt.Errorf("find the columns of %s: %w", g.Kind, err)
 	}
 	return encoder{c}, nil
 }
@@ -48,10 +60,12 @@ type Chunk struct {
 	name  output.Name
 	group output.Group
 	hook  output.Hook
-	rows  []*Row
-	sum   hash.Hash
-	size  int64
-	done  func(*Chunk)
+	// columns are those of its kind, by the spec of its crawl as it was when the chunk began.
+	columns []format.Column
+	rows    []*Row
+	sum     hash.Hash
+	size    int64
+	done    func(*Chunk)
 }
 
 func (c *Chunk) add(r *format.Record) error {

@@ -100,10 +100,10 @@ func orNil(s string) *string {
 	return &s
 }
 
-// TableOf names the table that has the records of a kind.
+// TableOf names the table that has the records of a kind, or the view of it.
 func TableOf(kind string) string {
 	if kind == messages.KindPage {
 		return "pages"
 	}
-	return "records"
+	return ViewOf(kind)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"seine/internal/format"
 	"seine/internal/output"
 )
 
@@ -14,6 +15,9 @@ type Database interface {
 	// Enter returns the number of partition p of the life of the stream that began
 	// at created.
 	Enter(ctx context.Context, p int, created time.Time) (feed int64, err error)
+	// Place returns the name of the place, "" if it has none; one without a name gets
+	// give, unless that is empty.
+	Place(ctx context.Context, give string) (string, error)
 	// List returns the entries of partition p, in order, or of all for a negative p.
 	List(ctx context.Context, p int) ([]output.Ref, error)
 	// Entry returns the text of an entry.
@@ -22,6 +26,9 @@ type Database interface {
 	// returns the stamp of the entry. It returns output.ErrTaken when the name of the
 	// entry, or the identity of a row, is in use. Between its steps it calls at.
 	Commit(ctx context.Context, b *Batch, at output.Hook) (stamp string, err error)
+	// Describe makes the view of a kind, or adds these columns to it, in a transaction of
+	// its own.
+	Describe(ctx context.Context, kind string, columns []format.Column) error
 	// Latest calls do with each record of c, of a crawl and a kind, that is still the
 	// latest, as a line of JSON.
 	Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error
@@ -46,6 +53,10 @@ func CheckWriter(have, name, from string) error {
 	return fmt.Errorf("belongs to the writer %q, this one is %q: give each writer of %s a file or a schema (?search_path=NAME) of its own",
 		have, name, from)
 }
+
+// PlaceFeed is the partition of a feed that is none: its time of creation is the name
+// of the place, of which there is one for each writer.
+const PlaceFeed = -1
 
 // Steps of a transaction, beside those of package output. Where a directory syncs
 // and renames its entry, the transaction is about to end and has ended.

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"path"
+	"sync"
 	"time"
 
+	"seine/internal/format"
 	"seine/internal/output"
 )
 
@@ -27,13 +30,17 @@ type Sink struct {
 	out  string // as it may be told
 	from string
 	db   Database
+	log  *slog.Logger
 	hook output.Hook
+
+	viewsLock sync.Mutex
+	views     map[string][]format.Column // by kind: what was described by this process
 }
 
 // NewSink returns the sink of a writer of the source called from. Its place is told
 // as out, which must have no secrets.
-func NewSink(out, from string, db Database, h output.Hook) *Sink {
-	return &Sink{out: out, from: from, db: db, hook: h}
+func NewSink(out, from string, db Database, log *slog.Logger, h output.Hook) *Sink {
+	return &Sink{out: out, from: from, db: db, log: log, hook: h}
 }
 
 func within(d time.Duration) (context.Context, context.CancelFunc) {
@@ -54,6 +61,13 @@ func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, 
 		return nil, nil, fmt.Errorf("open partition %d of %s: %w", p, s.out, err)
 	}
 	return &partition{sink: s, feed: feed}, refs, nil
+}
+
+// PlaceID implements output.Place.
+func (s *Sink) PlaceID(give string) (string, error) {
+	ctx, cancel := within(askTime)
+	defer cancel()
+	return s.db.Place(ctx, give)
 }
 
 // List implements output.Log.
@@ -161,11 +175,13 @@ func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
 	}
 	ctx, cancel := within(commitTime)
 	defer cancel()
+	d.sink.describe(ctx, chunks)
 	stamp, err := d.sink.db.Commit(ctx, b, d.sink.hook)
 	if err == nil {
 		err = d.sink.hook.At(output.StepEntryRenamed)
 	}
 	if err != nil {
+		d.sink.forgetViews() // what kept this from being written may have kept those from being made
 		return output.Ref{}, fmt.Errorf("write rows to %s: %w", d.sink.out, err)
 	}
 	return output.Ref{Name: c.Name(), Stamp: stamp}, nil
@@ -174,6 +190,7 @@ func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
 var (
 	_ output.Sink      = (*Sink)(nil)
 	_ output.Log       = (*Sink)(nil)
+	_ output.Place     = (*Sink)(nil)
 	_ output.Verifier  = (*Sink)(nil)
 	_ output.Printer   = (*Sink)(nil)
 	_ output.Partition = (*partition)(nil)

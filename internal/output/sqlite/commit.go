@@ -26,6 +26,21 @@ func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed in
 	return feed, explain(err)
 }
 
+// Place implements rows.Database.
+func (d *database) Place(ctx context.Context, give string) (id string, err error) {
+	if give != "" {
+		_, err = d.db.ExecContext(ctx, `INSERT INTO feeds (writer, partition, created)
+			SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = ?1 AND partition = ?2)`, d.writer, rows.PlaceFeed, give)
+	}
+	if err == nil {
+		err = d.db.QueryRowContext(ctx, `SELECT created FROM feeds WHERE writer = ? AND partition = ?`, d.writer, rows.PlaceFeed).Scan(&id)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return id, explain(err)
+}
+
 func (d *database) feed(ctx context.Context, p int, created time.Time) (feed int64, err error) {
 	err = d.db.QueryRowContext(ctx, `SELECT id FROM feeds WHERE writer = ? AND partition = ? AND created = ?`,
 		d.writer, p, stamp(created)).Scan(&feed)
@@ -166,13 +181,13 @@ func (b *batch) pages(ctx context.Context) error {
 
 func (b *batch) records(ctx context.Context) error {
 	return b.each(ctx, b.Records, `INSERT INTO records AS r
-		(crawl, kind, id, key, place, url, fetched_at, visit, round, duplicate_of, data, commit_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (crawl, kind, id) DO UPDATE SET
-		(key, place, url, fetched_at, visit, round, duplicate_of, data, commit_id) = (excluded.key, excluded.place, excluded.url,
-		excluded.fetched_at, excluded.visit, excluded.round, excluded.duplicate_of, excluded.data, excluded.commit_id)
+		(crawl, kind, id, key, place, url, host, fetched_at, visit, round, duplicate_of, data, commit_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (crawl, kind, id) DO UPDATE SET
+		(key, place, url, host, fetched_at, visit, round, duplicate_of, data, commit_id) = (excluded.key, excluded.place, excluded.url,
+		excluded.host, excluded.fetched_at, excluded.visit, excluded.round, excluded.duplicate_of, excluded.data, excluded.commit_id)
 		WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`, func(r *rows.Row) []any {
 		return []any{
-			r.Crawl, r.Kind, r.Item[:], r.KeyOrNil(), r.PlaceOrNil(), r.URLOrNil(), stamp(r.FetchedAt), r.VisitOrNil(),
+			r.Crawl, r.Kind, r.Item[:], r.KeyOrNil(), r.PlaceOrNil(), r.URLOrNil(), r.HostOrNil(), stamp(r.FetchedAt), r.VisitOrNil(),
 			r.Round, r.DuplicateOrNil(), string(r.Data), b.id,
 		}
 	}, nil)

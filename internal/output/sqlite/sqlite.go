@@ -14,6 +14,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -70,19 +71,16 @@ type database struct {
 
 // Open makes sure that the writer called name, of the source from, can write to the
 // file that out names.
-func Open(out, name, from string, h output.Hook) (*rows.Sink, error) {
+func Open(out, name, from string, log *slog.Logger, h output.Hook) (*rows.Sink, error) {
 	d, err := open(File(out), name, from)
 	if err != nil {
 		return nil, fmt.Errorf("--out %s: %w", out, explain(err))
 	}
-	return rows.NewSink(out, from, d, h), nil
+	return rows.NewSink(out, from, d, log, h), nil
 }
 
 func open(file, name, from string) (*database, error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return nil, fmt.Errorf("cannot be made: %w", err)
-	}
-	d, err := connect(file, "rwc")
+	d, err := create(file)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +94,14 @@ func open(file, name, from string) (*database, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// create opens a file, and makes it and its folder if need be.
+func create(file string) (*database, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, fmt.Errorf("cannot be made: %w", err)
+	}
+	return connect(file, "rwc")
 }
 
 // connect opens a file with one connection: writers of one process would only wait
@@ -131,7 +137,7 @@ func Read(out, name string) (output.Log, error) {
 	if err := d.isOurs(context.Background(), name); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", out, err), d.Close())
 	}
-	return rows.NewSink(out, "", d, nil), nil
+	return rows.NewSink(out, "", d, nil, nil), nil
 }
 
 // isOurs checks that the file can be read, and finds out who wrote it.

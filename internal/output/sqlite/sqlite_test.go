@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,8 +39,12 @@ func place(t testing.TB, file string) rowstest.Place {
 		check(t, errors.Join(do(d.db), d.Close()))
 	}
 	return rowstest.Place{
-		Open: func(name, from string) (*rows.Sink, error) { return Open(Scheme+file, name, from, nil) },
+		Real: true,
+		Open: func(name, from string) (*rows.Sink, error) {
+			return Open(Scheme+file, name, from, slog.New(slog.DiscardHandler), nil)
+		},
 		Read: func(name string) (output.Log, error) { return Read(Scheme+file, name) },
+		Runs: func(runs ...rows.Run) error { return SetRuns(context.Background(), Scheme+file, runs) },
 		Ask: func(query string) (value string) {
 			t.Helper()
 			with(func(db *sql.DB) error { return db.QueryRow(query).Scan(&value) })
@@ -120,7 +125,7 @@ func TestRefusals(t *testing.T) {
 		filepath.Join(text, "x.db"): "not a directory",
 		"/proc/seine/x.db":          "cannot be made",
 	} {
-		_, err := Open(Scheme+file, "default", rows.FromRecords, nil)
+		_, err := Open(Scheme+file, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--out sqlite:"+file) {
 			t.Errorf("%s: %v, want %q", file, err, want)
 		}
@@ -174,7 +179,7 @@ func TestStartTogether(t *testing.T) {
 	done := make(chan error)
 	for n := range 6 {
 		go func() {
-			s, err := Open(Scheme+file, "default", rows.FromRecords, nil)
+			s, err := Open(Scheme+file, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
 			if err == nil {
 				at := rowstest.Created
 				page := rowstest.Page(fmt.Sprintf("https://a.example/%d", n), 1, at, "")
@@ -190,5 +195,25 @@ func TestStartTogether(t *testing.T) {
 	}
 	if got := place(t, file).Ask(`SELECT pages FROM sources`); got != "6" {
 		t.Errorf("%s pages, want 6", got)
+	}
+}
+
+// The picture of the documentation has the tables that there are.
+func TestDocumentedTables(t *testing.T) {
+	p := newPlace(t)
+	s, err := p.Open("default", rows.FromRecords)
+	check(t, err)
+	check(t, s.Close())
+	tables := rowstest.ReadDocumented(t).Tables
+	for table, want := range tables {
+		for i, column := range want {
+			want[i], _, _ = strings.Cut(column, " ")
+		}
+		if got := p.Ask(`SELECT group_concat(name, ' ') FROM pragma_table_info('` + table + `')`); got != strings.Join(want, " ") {
+			t.Errorf("%s has %s\nthe picture %s", table, got, strings.Join(want, " "))
+		}
+	}
+	if got := p.Ask(`SELECT count(*) FROM sqlite_schema WHERE type = 'table'`); got != fmt.Sprint(len(tables)) {
+		t.Errorf("%s tables, want %d", got, len(tables))
 	}
 }

@@ -21,10 +21,13 @@ import (
 type Place struct {
 	Open func(name, from string) (*rows.Sink, error)
 	Read func(name string) (output.Log, error)
+	Runs func(runs ...rows.Run) error
 	// Ask returns the only value of a query, as text.
 	Ask func(query string) string
 	// Exec runs a statement.
 	Exec func(statement string)
+	// Real says that numbers are doubles, and so 2 is 2.0.
+	Real bool
 }
 
 // Created is when the stream of the tests was.
@@ -34,7 +37,7 @@ var Created = time.Date(2026, 11, 21, 1, 2, 3, 456789123, time.UTC)
 func Run(t *testing.T, place func(t *testing.T) Place) {
 	for name, test := range map[string]func(*testing.T, Place){
 		"latest": testLatest, "records": testRecords, "results": testResults, "strange": testStrange, "taken": testTaken,
-		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields,
+		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields, "views": testViews, "trouble": testViewsAfterTrouble, "runs": testRuns,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, place(t)) })
 	}
@@ -81,6 +84,12 @@ func Enter(t testing.TB, s output.Sink, created time.Time) *Stay {
 // Commit commits records as those that begin at the sequence first.
 func (s *Stay) Commit(created time.Time, first uint64, all ...*format.Record) error {
 	s.t.Helper()
+	return s.CommitAs(rows.Format{}, created, first, all...)
+}
+
+// CommitAs commits records in chunks of f.
+func (s *Stay) CommitAs(f rows.Format, created time.Time, first uint64, all ...*format.Record) error {
+	s.t.Helper()
 	c := &output.Commit{
 		Partition: 3, Created: created, Life: s.life, FirstSeq: first, LastSeq: first + uint64(max(len(all), 1)) - 1, Stored: created,
 	}
@@ -95,7 +104,7 @@ func (s *Stay) Commit(created time.Time, first uint64, all ...*format.Record) er
 		if groups[g] == nil {
 			chunk, err := s.Create(c.Name(), g, rows.Ext)
 			check(s.t, err)
-			enc, err := rows.Format{}.NewEncoder(chunk, g)
+			enc, err := f.NewEncoder(chunk, g)
 			check(s.t, err)
 			groups[g] = &group{Chunk: chunk, enc: enc}
 		}
@@ -393,4 +402,78 @@ func testFields(t *testing.T, p Place) {
 		WHERE url = 'https://a.example/1'`, "200 T text 2 3 a.example")
 	p.wants(t, `SELECT title || ' ' || round FROM pages WHERE visit = '`+v.String()+`' AND url IS NULL`, "only 4")
 	p.wants(t, `SELECT count(*) FROM events WHERE visit = '`+v.String()+`'`, "1")
+}
+
+// Each kind has a view, whose columns are those of the spec and have its types. A spec
+// that changes changes the view, and what it drops stays. A value of another type, and
+// whatever a foreign parser sends, is no error to those who ask.
+func testViews(t *testing.T, p Place) {
+	var columns []format.Column
+	f := rows.Format{Columns: func(string, string) ([]format.Column, error) { return columns, nil }}
+	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	next := uint64(1)
+	put := func(kind string, data ...string) {
+		t.Helper()
+		for _, line := range data {
+			check(t, s.CommitAs(f, Created, next, raw(fmt.Sprint("a.", next), kind, line)))
+			next++
+		}
+	}
+	columns = append(format.Envelope(), format.Column{Name: "sku"}, format.Column{Name: "price", Type: format.Number},
+		format.Column{Name: "stock", Type: format.Integer}, format.Column{Name: "new", Type: format.Bool},
+		format.Column{Name: "seen", Type: format.Time}, format.Column{Name: "tags", List: true}, format.Column{Name: "SKU"})
+	put("product",
+		`{"key":"1","url":"https://a.example/1","sku":"it's","price":12.5,"stock":3,"new":true,"seen":"2026-02-03T06:05:06+02:00","tags":["a","b"]}`,
+		`{"key":"2","url":"https://a.example/2","sku":7,"price":"x","stock":1.5,"new":"yes","seen":"2026-02-30","tags":"a"}`,
+		`{"key":"3","url":"https://b.example/3","price":1e400,"stock":9223372036854775808,"seen":"2026-02-03"}`,
+		`{"key":"4","seen":"now"}`, `{"key":"4b","x":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`}`, `[1]`, `"text"`)
+	put("offer", `{"key":"1","sku":"of another kind"}`)
+	const of = ` FROM records_product WHERE key = `
+	p.wants(t, `SELECT count(*) FROM records_product`, "7")
+	p.wants(t, `SELECT sku || ' ' || (price * 2) || ' ' || (stock + 1) || ' ' || host`+of+`'1'`, "it's 25.0 4 a.example")
+	p.wants(t, `SELECT count(*)`+of+`'1' AND new`, "1")
+	p.wants(t, `SELECT count(*)`+of+`'1' AND seen > '2026-02-03T04:05:05Z' AND seen < '2026-02-03T04:05:07Z'`, "1")
+	p.wants(t, `SELECT sku`+of+`'2'`, "7")
+	p.wants(t, `SELECT count(*)`+of+`'2' AND price IS NULL AND stock IS NULL AND new IS NULL AND tags IS NOT NULL`, "1")
+	p.wants(t, `SELECT count(*)`+of+`'3' AND price > 1e300 AND seen < '2026-02-03T00:00:01Z'`, "1")
+	p.wants(t, `SELECT count(seen) FROM records_product`, "2")
+	p.wants(t, `SELECT sum(price) FROM records_product WHERE price < 100`, "12.5")
+	p.wants(t, `SELECT count(*) FROM records_offer`, "1")
+
+	columns = []format.Column{{Name: "price", Type: format.Number}, {Name: "colour"}}
+	put("product", `{"key":"5","price":2,"colour":"red"}`)
+	p.wants(t, `SELECT colour || ' ' || price`+of+`'5'`, "red 2"+map[bool]string{true: ".0"}[p.Real])
+	p.wants(t, `SELECT sku`+of+`'1'`, "it's")
+	columns = []format.Column{{Name: "price"}}
+	put("product", `{"key":"6","price":"free"}`)
+	p.wants(t, `SELECT count(price) FROM records_product`, "5")
+	p.wants(t, `SELECT count(*) FROM fields WHERE kind = 'product' AND name = 'price' AND type = 'json'`, "1")
+
+	columns = []format.Column{{Name: "url"}, {Name: "title"}, {Name: "markdown"}, {Name: "fetched_at", Type: format.Time}}
+	put(messages.KindPage, `{"url":"https://a.example/1","title":"T","markdown":"# T"}`)
+	p.wants(t, `SELECT title || ' ' || markdown || ' ' || host FROM records_page`, "T # T a.example")
+
+	p.Exec(`DROP VIEW records_product`)
+	s = Enter(t, p.open(t, rows.FromRecords), Created)
+	put("product", `{"key":"7"}`)
+	p.wants(t, `SELECT sku`+of+`'1'`, "it's")
+}
+
+// A view that could not be made, as the database was in trouble, is made with the records
+// that could not be written then.
+func testViewsAfterTrouble(t *testing.T, p Place) {
+	f := rows.Format{Columns: func(string, string) ([]format.Column, error) { return []format.Column{{Name: "sku"}}, nil }}
+	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	put := func() error { return s.CommitAs(f, Created, 1, raw("a.1", "product", `{"key":"1","sku":"x"}`)) }
+	for _, table := range []string{"fields", "commits"} {
+		p.Exec(`ALTER TABLE ` + table + ` RENAME TO ` + table + `_away`)
+	}
+	if err := put(); err == nil {
+		t.Fatal("it was written without the table of commits")
+	}
+	for _, table := range []string{"fields", "commits"} {
+		p.Exec(`ALTER TABLE ` + table + `_away RENAME TO ` + table)
+	}
+	check(t, put())
+	p.wants(t, `SELECT sku FROM records_product`, "x")
 }

@@ -1,0 +1,54 @@
+package dir
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"seine/internal/jsontext"
+	"seine/internal/output"
+)
+
+// owner is who is in a partition, for those who find its lock taken.
+type owner struct {
+	Created time.Time `json:"created"` // when the stream was that it reads
+	Host    string    `json:"host"`
+	Process int       `json:"process"`
+}
+
+func (s *Sink) ownerFile(p int) string {
+	return filepath.Join(s.logs, fmt.Sprintf("part-%03d.owner", p))
+}
+
+// writeOwner says that this process is in p, whose lock it has. It is for a person: a
+// disk that is full is told of by what is written next.
+func (s *Sink) writeOwner(p int, created time.Time) {
+	host, _ := os.Hostname()
+	text, err := json.Marshal(owner{created, cmp.Or(host, "an unknown host"), os.Getpid()})
+	if err != nil {
+		return
+	}
+	file := s.ownerFile(p)
+	temp := filepath.Join(s.logs, tempName(filepath.Base(file)))
+	err = os.WriteFile(temp, append(text, '\n'), 0o644)
+	if err == nil {
+		err = os.Rename(temp, file)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+}
+
+// held returns the error of who finds p locked. Another crawl, whose stream is another,
+// does not give it up; a writer of the same stream does, as its lease has ended.
+func (s *Sink) held(p int, created time.Time) error {
+	var by owner
+	text, err := os.ReadFile(s.ownerFile(p))
+	if err != nil || jsontext.Unmarshal(text, &by) != nil || by.Created.Equal(created) {
+		return fmt.Errorf("partition %d of %s: %w", p, s.out, output.ErrHeld)
+	}
+	return fmt.Errorf("--out %s: %w (process %d on %s): wait for its end, or name another directory", s.out, output.ErrInUse, by.Process, by.Host)
+}

@@ -1,0 +1,47 @@
+package rows
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Run is a row of the table runs: the figures of one run of a crawl, as they are now.
+type Run struct {
+	Crawl   string
+	Run     int64 // when it was due, Unix seconds; 0 is the first
+	Started time.Time
+	Ended   time.Time // zero while it goes on
+	// Requests are by class, Records by kind.
+	Requests, Records                       map[string]int64
+	Pages, New, Changed, Same, Gone, Failed int64
+	BytesWire, BytesBody                    int64
+}
+
+// counts returns a column of counts by name, as JSON.
+func counts(m map[string]int64) string {
+	if m == nil {
+		return "{}"
+	}
+	b, _ := json.Marshal(m) // which cannot fail
+	return string(b)
+}
+
+// SetRun replaces the row of a run, or inserts it. The placeholders are those of columns
+// in the order of the table.
+const SetRun = `INSERT INTO runs (crawl, run, started, ended, requests, records, pages, new, changed, same, gone, failed, bytes_wire, bytes_body)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (crawl, run) DO UPDATE SET
+	(started, ended, requests, records, pages, new, changed, same, gone, failed, bytes_wire, bytes_body) = (excluded.started,
+	excluded.ended, excluded.requests, excluded.records, excluded.pages, excluded.new, excluded.changed, excluded.same,
+	excluded.gone, excluded.failed, excluded.bytes_wire, excluded.bytes_body)`
+
+// Args are the arguments of SetRun, with times as a database has them; nil is none.
+func (r *Run) Args(moment func(time.Time) any) []any {
+	var ended any
+	if !r.Ended.IsZero() {
+		ended = moment(r.Ended)
+	}
+	return []any{
+		r.Crawl, r.Run, moment(r.Started), ended, counts(r.Requests), counts(r.Records),
+		r.Pages, r.New, r.Changed, r.Same, r.Gone, r.Failed, r.BytesWire, r.BytesBody,
+	}
+}

@@ -1,0 +1,186 @@
+package rows
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"seine/internal/format"
+	"seine/pkg/messages"
+)
+
+// Views is a transaction that changes the view of a kind of record, alone.
+type Views interface {
+	// Fields returns the fields of a kind as the table fields has them, by their place.
+	Fields(ctx context.Context, kind string) ([]format.Column, error)
+	// SetFields replaces them.
+	SetFields(ctx context.Context, kind string, fields []format.Column) error
+	// Has reports whether there is a view of that name.
+	Has(ctx context.Context, view string) (bool, error)
+	// Replace makes a view of a query, in the place of the one that has the name.
+	Replace(ctx context.Context, view, query string) error
+	// Value is an expression for the value of a field in a column of JSON, NULL where the
+	// record has none of the field's type.
+	Value(column string, f format.Column) string
+}
+
+// base is a table that views select from.
+type base struct {
+	table   string
+	json    string   // its column with all of a record
+	lead    []string // columns that a view begins with
+	columns []string // columns that fields of the same name are taken from
+}
+
+var (
+	pagesBase = base{
+		table: "pages", json: "record", lead: []string{"crawl", "url", "host", "fetched_at"},
+		columns: []string{
+			"status", "content_type", "title", "description", "canonical", "language", "charset", "noindex", "text", "depth",
+			"referrer", "visit", "duplicate_of",
+		},
+	}
+	recordsBase = base{
+		table: "records", json: "data", lead: []string{"crawl", "key", "url", "host", "fetched_at", "visit", "duplicate_of"},
+	}
+)
+
+// maxFields bounds a view: tables of databases have some 1,600 columns at most.
+const maxFields = 1000
+
+// Describe makes the view of a kind, or adds columns to it: it has those of every spec
+// so far, so that it shows older records as well.
+func Describe(ctx context.Context, v Views, kind string, columns []format.Column) error {
+	have, err := v.Fields(ctx, kind)
+	if err != nil {
+		return err
+	}
+	all := format.Union(slices.Clone(have), fieldsOf(kind, columns))
+	all = all[:min(len(all), maxFields)]
+	name := ViewOf(kind)
+	if slices.Equal(all, have) {
+		if has, err := v.Has(ctx, name); has || err != nil {
+			return err
+		}
+	}
+	if err := v.SetFields(ctx, kind, all); err != nil {
+		return err
+	}
+	return v.Replace(ctx, name, query(v, kind, all))
+}
+
+func baseOf(kind string) *base {
+	if kind == messages.KindPage {
+		return &pagesBase
+	}
+	return &recordsBase
+}
+
+// fieldsOf leaves out what a view has in any case, and names that a database cannot tell
+// apart: SQLite goes by no capitals, PostgreSQL by no more than maxName bytes.
+func fieldsOf(kind string, columns []format.Column) (fields []format.Column) {
+	taken := map[string]bool{"kind": true}
+	for _, name := range baseOf(kind).lead {
+		taken[name] = true
+	}
+	for _, c := range columns {
+		if folded := strings.ToLower(c.Name[:min(len(c.Name), maxName)]); !taken[folded] {
+			taken[folded] = true
+			fields = append(fields, c)
+		}
+	}
+	return fields
+}
+
+// query selects the records of a kind.
+func query(v Views, kind string, fields []format.Column) string {
+	b := baseOf(kind)
+	selected := slices.Clone(b.lead)
+	for _, f := range fields {
+		value := Quoted(f.Name)
+		if !slices.Contains(b.columns, f.Name) {
+			value = v.Value(b.json, f) + " AS " + value
+		}
+		selected = append(selected, value)
+	}
+	q := "SELECT " + strings.Join(selected, ", ") + " FROM " + b.table
+	if b == &recordsBase {
+		q += " WHERE kind = " + Literal(kind)
+	}
+	return q
+}
+
+// maxName is the length of the longest name that PostgreSQL does not cut.
+const maxName = 63
+
+// ViewOf names the view of a kind.
+func ViewOf(kind string) string {
+	name := "records_" + kind
+	if len(name) > maxName {
+		sum := sha256.Sum256([]byte(kind))
+		name = name[:maxName-9] + "_" + hex.EncodeToString(sum[:4])
+	}
+	return name
+}
+
+// Quoted returns a name as SQL has it.
+func Quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Literal returns a text as SQL has it.
+func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// listMark ends the type of a field that is a list.
+const listMark = "[]"
+
+// TypeName is the type of a field as the table fields has it.
+func TypeName(f format.Column) string {
+	if f.List {
+		return f.Type.String() + listMark
+	}
+	return f.Type.String()
+}
+
+// NewField returns the field of a row of the table fields. What a newer build has
+// written is JSON.
+func NewField(name, typeName string) format.Column {
+	f := format.Column{Name: name, Type: format.JSON}
+	element, list := strings.CutSuffix(typeName, listMark)
+	for t := format.Text; t < format.JSON; t++ {
+		if t.String() == element {
+			f.Type, f.List = t, list
+		}
+	}
+	return f
+}
+
+// describe makes the views of what chunks have, if they are news. That a view cannot be
+// made holds up no record.
+func (s *Sink) describe(ctx context.Context, chunks []*Chunk) {
+	s.viewsLock.Lock()
+	defer s.viewsLock.Unlock()
+	for _, c := range chunks {
+		kind := c.group.Kind
+		known := s.views[kind]
+		all := format.Union(slices.Clone(known), c.columns)
+		if len(c.columns) == 0 || slices.Equal(all, known) {
+			continue
+		}
+		if s.views == nil {
+			s.views = make(map[string][]format.Column)
+		}
+		s.views[kind] = all
+		if err := s.db.Describe(ctx, kind, c.columns); err != nil {
+			s.log.Warn("the view of a kind of record is not as the spec has it; its records are written all the same",
+				"view", ViewOf(kind), "error", err)
+		}
+	}
+}
+
+// forgetViews has all views looked at again with the next records of their kinds.
+func (s *Sink) forgetViews() {
+	s.viewsLock.Lock()
+	defer s.viewsLock.Unlock()
+	clear(s.views)
+}
