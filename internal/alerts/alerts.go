@@ -26,17 +26,21 @@ const (
 	StreamFull Kind = "stream_full"
 	Disk       Kind = "disk"
 	Memory     Kind = "memory"
+
+	DeadLetters Kind = "dead_letters"
+	Yield       Kind = "yield"
 )
 
 // Kinds are all kinds.
-var Kinds = []Kind{ErrorRate, NoProgress, Lag, StreamFull, Disk, Memory}
+var Kinds = []Kind{ErrorRate, NoProgress, Lag, StreamFull, Disk, Memory, DeadLetters, Yield}
 
 // Alert is something that is wrong.
 type Alert struct {
 	ID    string `json:"id"`
 	Crawl string `json:"crawl"`
 	Kind  Kind   `json:"alert"`
-	// Subject says of what: a stage, a stream, a process, a disk; "" of the crawl.
+	// Subject says of what: a stage, a stream, a process, a disk, a kind of record; "" of
+	// the crawl.
 	Subject string `json:"subject,omitempty"`
 	// Since is when it was raised.
 	Since time.Time `json:"since"`

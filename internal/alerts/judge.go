@@ -119,6 +119,7 @@ func on(a *messages.Alerts, k Kind) bool {
 	return map[Kind]bool{
 		ErrorRate: a.ErrorRate > 0, NoProgress: a.NoProgress > 0, Lag: a.Lag > 0 || a.LagMessages > 0,
 		StreamFull: a.StreamFull > 0, Disk: a.DiskFree > 0, Memory: a.Memory > 0,
+		DeadLetters: a.DeadLetters > 0, Yield: a.Yield > 0,
 	}[k]
 }
 
@@ -133,7 +134,7 @@ func (s *State) findings(a *messages.Alerts, look *Look) (found []finding, why s
 	case s.Over:
 		s.restart()
 		return nil, "the crawl has ended"
-	case *a == messages.Alerts{Webhook: a.Webhook, AllowPrivate: a.AllowPrivate}:
+	case a.Off():
 		return nil, "alerts are off"
 	case c.Idle:
 		s.restart()
@@ -146,6 +147,8 @@ func (s *State) findings(a *messages.Alerts, look *Look) (found []finding, why s
 			found = append(found, f)
 		}
 	}
+	found = append(found, deadLetters(a, look)...)
+	found = append(found, s.yields(a, look)...)
 	found = append(found, lags(a, look)...)
 	found = append(found, streams(a, look)...)
 	found = append(found, disks(a, look)...)
@@ -193,10 +196,12 @@ func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {
 
 // needed is how often something must be seen bad, one time after the other.
 func needed(k Kind) int {
-	if k == ErrorRate || k == NoProgress {
-		return 1 // these look back over a time already
+	switch k {
+	case ErrorRate, NoProgress, DeadLetters, Yield:
+		return 1 // these look back over a time already, or at what stays as it is
+	default:
+		return looksToSay
 	}
-	return looksToSay
 }
 
 func (s *State) errorRate(a *messages.Alerts, look *Look) finding {

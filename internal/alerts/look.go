@@ -29,8 +29,22 @@ type Progress struct {
 	// Busy says what could be done now, "" if there is nothing, or all waits for
 	// its time.
 	Busy string
+	// Dead are the dead letters of the crawl, by stage.
+	Dead map[string]uint64
+	// Runs are those that have ended, the newest first, nil if they are not known yet;
+	// Kinds are the kinds of record that the spec names.
+	Runs  []Run
+	Kinds []string
 	// Unknown is why none of this could be learnt, "" if it could.
 	Unknown string
+}
+
+// Run is what a run that has ended has made.
+type Run struct {
+	Started time.Time
+	Records map[string]int64 // by kind
+	// Pages were parsed; of those Unchanged, as by a 304, nothing was made again.
+	Pages, Unchanged int64
 }
 
 // Stage is how much waits for a stage.

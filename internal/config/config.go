@@ -5,6 +5,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v4"
+
+	"seine/internal/similar"
 )
 
 // EnvPrefix begins the names of environment variables: --per-host is
@@ -65,8 +68,9 @@ func joinS3(k *kong.Kong) error {
 	})
 }
 
-// file holds the options of a YAML file, by flag name.
-type file map[string]string
+// file holds the options of a YAML file, by flag name: each is a string, or a list
+// of strings as []any, which kong takes for the values of a flag that is repeated.
+type file map[string]any
 
 func load(r io.Reader) (kong.Resolver, error) {
 	text, err := io.ReadAll(r)
@@ -81,28 +85,32 @@ func load(r io.Reader) (kong.Resolver, error) {
 	}
 	f := make(file, len(values))
 	for key, v := range values {
-		s, err := flat(v)
+		written, err := asWritten(v)
 		if err != nil {
 			return nil, fmt.Errorf("read configuration file: %s: %w", key, err)
 		}
-		f[strings.ReplaceAll(key, "_", "-")] = s
+		f[strings.ReplaceAll(key, "_", "-")] = written
 	}
 	return f, nil
 }
 
-// flat returns a value as it would be written in a flag.
-func flat(v any) (string, error) {
+// asWritten returns a value as it would be written in a flag, of a list each member.
+func asWritten(v any) (any, error) {
 	switch v := v.(type) {
 	case nil:
 		return "", nil
 	case map[string]any, map[any]any:
-		return "", fmt.Errorf("options are not nested: write the flag's whole name as the key")
+		return nil, errors.New("options are not nested: write the flag's whole name as the key")
 	case []any:
-		parts := make([]string, len(v))
-		for i, p := range v {
-			parts[i] = fmt.Sprint(p)
+		members := make([]any, len(v))
+		for i, m := range v {
+			switch m.(type) {
+			case map[string]any, map[any]any, []any:
+				return nil, errors.New("each member of the list must be a plain text")
+			}
+			members[i] = fmt.Sprint(m)
 		}
-		return strings.Join(parts, ","), nil
+		return members, nil
 	}
 	return fmt.Sprint(v), nil
 }
@@ -120,7 +128,11 @@ func (f file) Validate(app *kong.Application) error {
 	known = slices.Compact(known)
 	for key := range f {
 		if !slices.Contains(known, key) {
-			return fmt.Errorf("configuration file: unknown key %q (known: %s)", key, strings.Join(known, ", "))
+			meant := "keys are named like the flags"
+			if near := similar.Name(key, known); near != "" {
+				meant = "did you mean " + near + "?"
+			}
+			return fmt.Errorf("configuration file: unknown key %q: %s", key, meant)
 		}
 	}
 	return nil
@@ -134,10 +146,14 @@ func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, erro
 			return nil, nil
 		}
 	}
-	if v, ok := f[flag.Name]; ok {
-		return v, nil
+	v, ok := f[flag.Name]
+	if !ok {
+		return nil, nil
 	}
-	return nil, nil
+	if _, list := v.([]any); list && !flag.IsSlice() {
+		return nil, errors.New("configuration file: a list is for flags that may be repeated: write one value")
+	}
+	return v, nil
 }
 
 var _ kong.Resolver = file(nil)

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ type options struct {
 	Delay   messages.Duration `help:"Delay." default:"1s"`
 	Max     messages.Bytes    `name:"max-body" help:"Largest body." default:"1MiB"`
 	Accept  []string          `help:"Types." default:"text/html"`
+	Include []string          `help:"Patterns." sep:"none"`
 }
 
 // parse reads options from a YAML text, if any, and flags.
@@ -55,13 +57,36 @@ func TestFlagsOverrideEnvironmentOverridesFile(t *testing.T) {
 	}
 }
 
+// A list is what the flag says when it is repeated, whatever its members have in them.
+func TestListsOfTheFileAreRepeatedFlags(t *testing.T) {
+	for text, want := range map[string][]string{
+		"include: ['/p/*', '/c/*']":     {"/p/*", "/c/*"},
+		"include: ['re:/n{1,2}$', 7]":   {"re:/n{1,2}$", "7"},
+		"include: 're:/n{1,2}$'":        {"re:/n{1,2}$"},
+		"include: []":                   {},
+		"include: ['/p/*']\naccept: []": {"/p/*"},
+	} {
+		o, err := parse(t, text)
+		if err != nil || !slices.Equal(o.Include, want) {
+			t.Errorf("%s: got %q, %v", text, o.Include, err)
+		}
+	}
+	if o, err := parse(t, "accept: 'text/plain,text/css'"); err != nil || len(o.Accept) != 2 {
+		t.Errorf("a text with commas: got %q, %v", o.Accept, err)
+	}
+}
+
 func TestWrongOptionsAreNamed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text  string
 		flags []string
 		says  string
 	}{
-		"unknown key":    {"wokers: 3", nil, `unknown key "wokers"`},
+		"unknown key":    {"wokers: 3", nil, `unknown key "wokers": did you mean workers?`},
+		"key of a dash":  {"max_bdy: 3", nil, `unknown key "max-bdy": did you mean max-body?`},
+		"like no key":    {"records: []", nil, `unknown key "records": keys are named like the flags`},
+		"list for one":   {"workers: [3, 4]", nil, "a list is for flags that may be repeated: write one value"},
+		"lists in lists": {"accept: [[a]]", nil, "accept: each member of the list must be a plain text"},
 		"nested key":     {"fetcher:\n  workers: 3", nil, "fetcher: options are not nested"},
 		"not YAML":       {"workers: [", nil, "read configuration file"},
 		"bad duration":   {"delay: soon", nil, `duration "soon": write a number and a unit`},

@@ -22,7 +22,8 @@
 //     delay with one request at once, until answers are good again: it falls by a
 //     fifth with every ten in a row. It grows and falls multiplicatively, unlike
 //     the additive recovery of TCP (RFC 5681, section 3.1), since the rate at
-//     which a site starts to refuse is seldom near.
+//     which a site starts to refuse is seldom near. 403 slows the host down too, but
+//     only from the fifth URL in a row on, and up to a minute.
 //   - After Breaker.Failures failures in a row the host gets one probe, after
 //     Wait, and twice as long after each that fails. An answer, be it a refusal,
 //     closes the breaker; requests that were under way when it opened are no

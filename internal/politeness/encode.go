@@ -18,7 +18,7 @@ var (
 )
 
 // numbers are what of a State is stored, what is seldom 0 first.
-type numbers [10]uint64
+type numbers [11]uint64
 
 // Append encodes the State: the version, a set of the numbers that are not 0,
 // and those, as varints. It does not allocate if b has room for 80 bytes.
@@ -85,6 +85,7 @@ func (s *State) numbers() numbers {
 	return numbers{
 		zigzag(s.ended), uint64(s.wait), zigzag(s.ended - s.began), s.marks(), uint64(s.smoothed),
 		uint64(s.crawlDelay), uint64(s.slow), uint64(s.failures), uint64(s.opened), uint64(s.pause),
+		uint64(s.refused),
 	}
 }
 
@@ -94,13 +95,13 @@ func (n *numbers) state() (State, error) {
 			return State{}, errRange
 		}
 	}
-	if n[7] > math.MaxUint32 || n[8] > math.MaxUint32 {
+	if n[7] > math.MaxUint32 || n[8] > math.MaxUint32 || n[10] > refusedRow {
 		return State{}, errRange
 	}
 	s := State{
 		ended: zagzig(n[0]), wait: time.Duration(n[1]), smoothed: time.Duration(n[4]),
 		crawlDelay: time.Duration(n[5]), slow: time.Duration(n[6]), pause: time.Duration(n[9]),
-		failures: uint32(n[7]), opened: uint32(n[8]),
+		failures: uint32(n[7]), opened: uint32(n[8]), refused: uint8(n[10]),
 	}
 	s.began = s.ended - zagzig(n[2]) // wraps as in numbers
 	return s, s.setMarks(n[3])

@@ -77,12 +77,13 @@ func TestStateThatCannotBeRead(t *testing.T) {
 		"no set":            {1},
 		"a number missing":  {1, 1},
 		"a number cut":      {1, 1, 0x80},
-		"an unknown number": {1, 0x80, 0x08, 1},
+		"an unknown number": {1, 0x80, 0x10, 1},
 		"no varint":         append([]byte{1, 1, 0xff}, huge...),
 		"a negative wait":   append([]byte{1, 2}, huge...),
 		"too many failures": append([]byte{1, 0x80, 0x01}, huge...),
 		"a reason unknown":  {1, 8, 3 << 1},
 		"too long a row":    {1, 8, 0x50},
+		"too many refused":  {1, 0x80, 0x08, 6},
 		"too many in a row": append([]byte{1, 8}, huge...),
 	} {
 		if s, _, err := ReadState(b); err == nil || s != (State{}) {

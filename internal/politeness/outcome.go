@@ -32,6 +32,9 @@ const (
 	Good
 	// Throttled is a refusal for now: 429 and 503.
 	Throttled
+	// Refused is a refusal for good, of one URL: 403. One says no more than that; several
+	// in a row say that the crawler is not wanted, or not at this pace.
+	Refused
 	// Abandoned is of a request that may still be under way, and of which nobody will
 	// say how it ended: the host is left alone for RetryAfter, by when it has.
 	Abandoned

@@ -51,7 +51,7 @@ func genOutcome() *rapid.Generator[Outcome] {
 	return rapid.Custom(func(t *rapid.T) Outcome {
 		o := Outcome{
 			// Good and HostFailure most of the time, for rows of them.
-			Kind: rapid.SampledFrom([]Kind{Neutral, Unsent, Good, Good, Good, Throttled, HostFailure, HostFailure}).Draw(t, "kind"),
+			Kind: rapid.SampledFrom([]Kind{Neutral, Unsent, Good, Good, Good, Throttled, Refused, HostFailure, HostFailure}).Draw(t, "kind"),
 			Took: genSpan(time.Minute).Draw(t, "took"),
 		}
 		if rapid.IntRange(0, 3).Draw(t, "extras") == 0 {
@@ -108,7 +108,7 @@ func (l *ledger) ended(now int64, o Outcome) {
 		l.lastEnd = now
 	}
 	switch o.Kind {
-	case Good, Throttled:
+	case Good, Throttled, Refused:
 		l.failures, l.breakerOpen = 0, false
 	case HostFailure:
 		l.failures++

@@ -10,6 +10,8 @@ const (
 	maxSlow     = time.Hour              // the most, unless Retry-After asks for more
 	trivialSlow = 100 * time.Millisecond // a slowdown below this is over
 	goodRow     = 10                     // good answers in a row that ease it once
+	refusedRow  = 5                      // URLs refused in a row from which on the host slows down
+	maxRefused  = time.Minute            // the most that this makes of the slowdown
 )
 
 // State is what is known of a host. The zero value is a host never asked.
@@ -27,6 +29,7 @@ type State struct {
 	opened   uint32 // how often the breaker has, in a row; 0 is closed
 	good     uint8  // answers in a row since slow last changed, below goodRow
 	why      reason
+	refused  uint8 // URLs in a row, up to refusedRow
 	// asked says that a request began since the host was last found to refuse
 	// or fail. From then on one is under way at once, so that all that end
 	// before the next begins were under way before.
@@ -82,10 +85,13 @@ func (s *State) rebase(r *Rules, now int64) {
 func (s *State) judge(r *Rules, o Outcome, seed uint64) Event {
 	switch o.Kind {
 	case Good:
+		s.refused = 0
 		s.sample(o.Took)
 		return s.answered(s.ease(r))
 	case Throttled:
 		return s.answered(s.slowDown(r))
+	case Refused:
+		return s.answered(s.refuse(r))
 	case HostFailure:
 		return s.failed(r, seed)
 	case Neutral, Unsent, Abandoned:
@@ -142,6 +148,19 @@ func (s *State) slowDown(r *Rules) Event {
 	s.asked = false
 	s.slow = min(maxSlow, max(minSlow, times(max(s.slow, s.ordinary(r)), 2)))
 	return Slowed
+}
+
+// refuse slows the host down, as a refusal for now does but no further than maxRefused,
+// when it has refused URL after URL: many sites have a part that is closed, and links to
+// it from all others.
+func (s *State) refuse(r *Rules) Event {
+	s.refused = min(s.refused+1, refusedRow)
+	if s.refused < refusedRow || s.slow >= maxRefused {
+		return NoEvent
+	}
+	event := s.slowDown(r)
+	s.slow = min(s.slow, maxRefused)
+	return event
 }
 
 // failed opens the breaker after enough failures, and keeps it open after a

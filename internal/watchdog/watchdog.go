@@ -40,6 +40,7 @@ type Watchdog struct {
 	specs   func(ctx context.Context, crawl string) (*messages.Spec, error)
 	look    func(ctx context.Context, first []string) (*sight, error)
 	due     func(ctx context.Context, crawl string) (bool, error)
+	runs    func(ctx context.Context, crawl string, spec *messages.Spec) ([]frontier.Run, error)
 	store   store
 	post    func(ctx context.Context, a *messages.Alerts, c *alerts.Change) error
 	watched map[string]*watched
@@ -60,6 +61,10 @@ type watched struct {
 	rev     uint64
 	rules   messages.Alerts
 	posting bool
+	// runs are those that had ended when the crawl last stood at run, and had changed at
+	// changed, Unix ms; that is 0 while the last of them goes on.
+	runs         []alerts.Run
+	run, changed int64
 }
 
 // posted is what became of one try to post a change.
@@ -83,6 +88,9 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 		return lookAt(ctx, &reader)
 	}
 	w.due, w.post = client.Due, webhook.Post
+	w.runs = func(ctx context.Context, crawl string, spec *messages.Spec) ([]frontier.Run, error) {
+		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may go on
+	}
 	w.leases = &stages.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, Own: func(ctx context.Context, _ int, _ uint64) error {
 		st, err := alerts.OpenStore(ctx, bus)
 		if err != nil {
@@ -255,6 +263,8 @@ func (w *Watchdog) judge(ctx context.Context, c *overview.Crawl, spec *messages.
 	if look.Crawl.Busy, err = w.busy(ctx, c, know); err != nil {
 		look.Crawl.Unknown = err.Error()
 	}
+	w.learnRuns(ctx, c, spec, know)
+	look.Crawl.Runs, look.Crawl.Kinds, look.Crawl.Dead = know.runs, spec.Kinds(), c.Dead
 	settled := know.settled()
 	state := know.state.Clone()
 	changes := state.Judge(c.Name, &spec.Alerts, look)

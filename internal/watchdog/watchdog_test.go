@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,10 @@ type world struct {
 	crawl   overview.Crawl
 	failing bool
 	due     bool
+	runs    []frontier.Run
+	askedOf int // how often runs were asked for
+
+	unchanged messages.Unchanged // what the spec has done with such pages
 
 	down bool // the receiver
 
@@ -87,11 +92,16 @@ func newWorld() *world {
 func (w *world) leader() *Watchdog {
 	spec := messages.DefaultSpec()
 	spec.Alerts.Webhook = "https://hooks.example/"
+	spec.Duplicates.Unchanged = cmp.Or(w.unchanged, spec.Duplicates.Unchanged)
 	return &Watchdog{
 		Log:   slog.New(slog.NewTextHandler(w, nil)),
 		store: &w.bucket,
 		specs: func(context.Context, string) (*messages.Spec, error) { return &spec, nil },
 		due:   func(context.Context, string) (bool, error) { return w.due, nil },
+		runs: func(context.Context, string, *messages.Spec) ([]frontier.Run, error) {
+			w.askedOf++
+			return w.runs, nil
+		},
 		look: func(context.Context, []string) (*sight, error) {
 			w.seen.Lock()
 			defer w.seen.Unlock()

@@ -1,0 +1,125 @@
+package alerts
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// runs are such that ended, the last first, by how many products each made of 100 pages.
+func runs(products ...int64) (all []Run) {
+	for i, n := range products {
+		all = append(all, Run{
+			Started: time.Date(2026, 11, 23-i, 6, 0, 0, 0, time.UTC), Records: map[string]int64{"product": n, "page": 100}, Pages: 100,
+		})
+	}
+	return all
+}
+
+// ends has a run end before the next look.
+func (d *day) ends(made []Run) {
+	d.pass(10*time.Minute, func(l *Look) {
+		l.Crawl.Runs, l.Crawl.Kinds = made, []string{"product"}
+		requests(1, 0)(l)
+	})
+}
+
+func (d *day) wantText(part string) {
+	d.t.Helper()
+	for _, a := range d.state.Raised() {
+		if strings.Contains(a.Text, part) {
+			return
+		}
+	}
+	d.t.Errorf("raised is %+v, want one that says %q", d.state.Raised(), part)
+}
+
+func TestKindThatYieldsLessThanInTheRunsBeforeIsTold(t *testing.T) {
+	d := newDay(t)
+	d.ends(nil)
+	d.ends(runs(10, 380, 390)) // too few to say anything
+	d.want()
+	d.ends(runs(200, 10, 370, 380, 390)) // half of the median is 187.5
+	d.want()
+	d.ends(runs(12, 200, 380, 390))
+	d.want("raised yield product")
+	d.wantText("the run of 2026-11-23T06:00:00Z has made 12 records of kind product; the median of the 3 before is 380")
+	d.ends(nil) // another process leads, and does not know yet
+	d.want()
+	d.ends(runs(300, 12, 200, 380, 390))
+	d.want("cleared yield product")
+}
+
+func TestYieldGoesByTheLastRunsAlone(t *testing.T) {
+	d := newDay(t)
+	d.ends(runs(20, 22, 21, 20, 20, 22, 21, 20, 20, 22, 21, 900, 900, 900, 900, 900, 900, 900, 900, 900, 900, 900, 900))
+	d.want()
+}
+
+// Of an unchanged page no record is made again: where all but the first page of a shop
+// are unchanged, nothing is wrong. When they come again and nothing is made of them,
+// something is.
+func TestUnchangedPagesDoNotLowerAYield(t *testing.T) {
+	d := newDay(t)
+	made := runs(0, 0, 0, 0, 95)
+	for i := range 4 {
+		made[i].Pages, made[i].Unchanged, made[i].Records["page"] = 1, 99, 1
+	}
+	d.ends(made)
+	d.want()
+	made = append(runs(0), made[:4]...)
+	made = append(made, runs(95)...)
+	d.ends(made)
+	d.want("raised yield product")
+	unchanged := runs(0)
+	unchanged[0].Pages, unchanged[0].Unchanged, unchanged[0].Records["page"] = 1, 99, 1
+	made = append(unchanged, made...)
+	d.ends(made) // the pages are as they were, and nothing is made of them still
+	d.want()
+	mended := runs(19)
+	mended[0].Pages, mended[0].Unchanged, mended[0].Records["page"] = 20, 80, 20
+	d.ends(append(mended, made...))
+	d.want("cleared yield product")
+	late := newDay(t) // who looks only after the run that was wrong
+	late.ends(made)
+	late.want("raised yield product")
+}
+
+func TestKindThatTheSpecMakesNoMoreIsNotMissed(t *testing.T) {
+	d := newDay(t)
+	made := runs(0, 380, 380, 390)
+	made[0].Records = map[string]int64{"offer": 380}
+	d.pass(10*time.Minute, func(l *Look) {
+		l.Crawl.Runs, l.Crawl.Kinds = made, []string{"offer"}
+		requests(1, 0)(l)
+	})
+	d.want()
+}
+
+func TestYieldCanBeTurnedOff(t *testing.T) {
+	d := newDay(t)
+	d.ends(runs(0, 380, 390, 400))
+	d.want("raised yield product")
+	d.rules.Yield = 0
+	d.ends(runs(0, 380, 390, 400))
+	d.want("cleared yield product")
+}
+
+func TestDeadLettersAreToldUntilSomebodyHasLookedAfterThem(t *testing.T) {
+	d := newDay(t)
+	letters := func(n map[string]uint64) func(*Look) {
+		return func(l *Look) { l.Crawl.Dead = n; requests(1, 0)(l) }
+	}
+	d.pass(time.Hour, letters(nil))
+	d.want()
+	d.pass(time.Hour, letters(map[string]uint64{"parser": 2, "fetcher": 1}))
+	d.want("raised dead_letters")
+	d.wantText("3 dead letters: 1 of the fetcher, 2 of the parser (seine dead list tells why)")
+	d.pass(time.Hour, letters(map[string]uint64{"parser": 1}))
+	d.want()
+	d.pass(time.Hour, letters(nil))
+	d.want("cleared dead_letters")
+	d.rules.DeadLetters = 100
+	d.pass(time.Hour, letters(map[string]uint64{"parser": 99}))
+	d.want()
+}

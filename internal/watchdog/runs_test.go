@@ -1,0 +1,78 @@
+package watchdog
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+// ends has a run end, in which so many pages were made of.
+func (w *world) ends(pages int64) {
+	w.seen.Lock()
+	defer w.seen.Unlock()
+	at := time.Now()
+	run := frontier.Run{Run: at.Unix(), Started: at, Last: at, Ended: at, Pages: 100, Records: map[string]int64{messages.KindPage: pages}}
+	w.runs = append([]frontier.Run{run}, w.runs...)
+	w.crawl.Queued, w.crawl.InFlight, w.crawl.Run, w.crawl.Changed = 0, 0, run.Run, at.UnixMilli()
+}
+
+// A run that made less than those before is told when it has ended, also by a leader that
+// comes later; and runs are asked for only when there may be others.
+func TestRunThatMadeLessIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for range 4 {
+			w.ends(100)
+			w.lead(10 * time.Minute)
+		}
+		w.want(t, "", "")
+		if w.askedOf > 8 {
+			t.Errorf("runs were asked for %d times", w.askedOf)
+		}
+		w.ends(0)
+		w.runs[0].Ended = time.Time{} // it goes on
+		w.lead(10 * time.Minute)
+		w.want(t, "", "")
+		w.runs[0].Ended = w.runs[0].Last
+		w.lead(10 * time.Minute)
+		w.lead(10 * time.Minute)
+		w.want(t, "raised yield", "raised yield")
+		w.ends(90)
+		w.lead(10 * time.Minute)
+		w.want(t, "raised yield, cleared yield", "raised yield, cleared yield")
+	})
+}
+
+// Pages that a spec drops because they have not changed are no lack of records.
+func TestRunOfDroppedPagesIsNoAlert(t *testing.T) {
+	for unchanged, want := range map[messages.Unchanged]string{messages.UnchangedKeep: "raised yield", messages.UnchangedDrop: ""} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			w.unchanged = unchanged
+			for range 4 {
+				w.ends(100)
+				w.runs[0].Changed = 100
+				w.lead(10 * time.Minute)
+			}
+			w.ends(2)
+			w.runs[0].Changed, w.runs[0].Same = 2, 98
+			w.lead(10 * time.Minute)
+			w.want(t, want, want)
+		})
+	}
+}
+
+func TestDeadLettersOfACrawlAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.lead(10 * time.Minute)
+		w.crawl.Dead = map[string]uint64{messages.StageParser: 1}
+		w.lead(10 * time.Minute)
+		w.crawl.Dead = nil
+		w.lead(10 * time.Minute)
+		w.want(t, "raised dead_letters, cleared dead_letters", "raised dead_letters, cleared dead_letters")
+	})
+}
