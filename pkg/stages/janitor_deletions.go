@@ -25,7 +25,7 @@ const bucketMetaStream = "KV_" + messages.BucketMeta
 
 // DeletionNow describes the deletion of a crawl as of now: where the streams end.
 func (b *Bus) DeletionNow(ctx context.Context, crawl string, spec *messages.Spec) (messages.Deletion, error) {
-	d := messages.Deletion{Time: time.Now().UTC(), Timeout: messages.Millis(spec.Timeout), Streams: make(map[string]messages.StreamEnd)}
+	d := messages.Deletion{Time: time.Now().UTC(), Timeout: messages.Millis(spec.Largest().Timeout), Streams: make(map[string]messages.StreamEnd)}
 	names := []string{bucketMetaStream}
 	for name := range subjectsOf(crawl) {
 		names = append(names, name)

@@ -55,6 +55,9 @@ const (
 // users have their own.
 const inboxes = "_INBOX"
 
+// answers begins the subjects to which a server has a client of another account answered.
+const answers = "_R_."
+
 // Times of refusals.
 const (
 	// refusalAge is for how long a refusal to publish counts: what needs it tries
@@ -114,7 +117,8 @@ func (b *Bus) refused(nc *nats.Conn, err error) bool {
 	default:
 		return false
 	}
-	if r.Verb == verbPublish && strings.HasPrefix(r.Subject, inboxes) { // an answer that nobody waits for any more
+	if r.Verb == verbPublish && (strings.HasPrefix(r.Subject, inboxes) || strings.HasPrefix(r.Subject, answers)) {
+		// An answer that nobody waits for any more: it was late, or permissions were made anew.
 		b.Log.Warn("NATS", "error", err)
 		return true
 	}

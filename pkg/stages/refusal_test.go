@@ -93,6 +93,21 @@ func TestSubscriptionThatIsRefusedIsTold(t *testing.T) {
 	}
 }
 
+// An answer that comes too late is refused, as nobody waits for it: no right is missing.
+func TestLateAnswerIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	_, bus := startLimited(t, "seine.seeds.*")
+	for _, subject := range []string{"_INBOX_other.x.y", "_R_.oK3iXW.1Ok2gR", "seine.pages.x"} {
+		if err := bus.NC.Publish(subject, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the last is refused", func() bool { return bus.Refused() != nil })
+	if got := bus.Refused().Error(); !strings.Contains(got, "seine.pages.x") {
+		t.Errorf("it says: %s", got)
+	}
+}
+
 // What is refused is held, as what a full stream refuses is, and goes out when it is
 // allowed.
 func TestPublisherHoldsWhatIsRefused(t *testing.T) {

@@ -377,6 +377,9 @@ func (s *Specs) decode(crawl string, m *StoredMessage) (storedSpec, bool) {
 // its revision.
 func (s *Specs) Put(ctx context.Context, crawl string, spec *messages.Spec) (uint64, error) {
 	text := spec.Encode()
+	if err := messages.CheckSpecSize(text); err != nil {
+		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
+	}
 	since, err := s.deletedAt(ctx, crawl)
 	if err != nil {
 		return 0, err

@@ -15,6 +15,7 @@ type storedSpec struct {
 	rev     uint64
 	at      int64        // when the NATS server stored it, Unix ns; 0 for the default
 	expires bool         // it has a Keep
+	seeded  bool         // it lists seeds
 	trouble *specTrouble // nil as nearly always
 }
 
@@ -58,7 +59,7 @@ func (t *specTexts) stored(text []byte, rev uint64, at time.Time) (storedSpec, e
 		s.trouble = &specTrouble{why: err.Error(), still: true}
 		return s, err
 	}
-	s.text, s.expires = handle, spec.Keep > 0
+	s.text, s.expires, s.seeded = handle, spec.Keep > 0, len(spec.Seeds) > 0
 	return s, nil
 }
 

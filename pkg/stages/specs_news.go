@@ -103,6 +103,13 @@ func (s *Specs) HasOwn(crawl string) bool {
 	return r.own()
 }
 
+// Seeded reports whether the spec of a crawl lists seeds, as far as is known.
+func (s *Specs) Seeded(crawl string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.byCrawl[crawl].seeded
+}
+
 // Known says up to where the bucket is known. What Changes returns after the call has
 // all of that.
 func (s *Specs) Known() SpecsKnown {

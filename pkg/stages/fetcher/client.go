@@ -106,7 +106,7 @@ func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.ended(r.class)
+		p.ended(r)
 		if r.class != messages.ProxyFailure || try >= min(maxProxyTries, len(a.manner.proxies)) || ctx.Err() != nil {
 			return r, nil
 		}
@@ -166,12 +166,19 @@ func (x *exchange) run() {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	x.head(resp)
+	x.blocked(resp)
 	if x.reply.class != messages.OK {
+		x.blockedError(resp)
 		x.discard(resp)
 		return
 	}
 	f := x.read(resp)
+	if f == nil {
+		x.blockedBody()
+	}
 	switch {
+	case x.reply.class == messages.Blocked:
+		x.reply.body = body{}
 	case f == nil:
 		x.archive(resp)
 	case f.class == messages.UnsupportedType:

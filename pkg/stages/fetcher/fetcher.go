@@ -238,16 +238,24 @@ func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, err
 
 func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
-	return &turn{
+	t := &turn{
 		req: req, spec: spec, partition: partition,
 		ask: ask{
 			crawl: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), url: req.URL,
 			delay: time.Duration(req.Delay), interval: time.Duration(req.Interval),
-			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody), archive: spec.Archive,
-			object: objectName(partition, messages.VisitID(req.Crawl, req.Visit)),
-			etag:   req.ETag, lastModified: req.LastModified, once: req.Once,
+			archive: spec.Archive,
+			object:  objectName(partition, messages.VisitID(req.Crawl, req.Visit)),
+			etag:    req.ETag, lastModified: req.LastModified, once: req.Once,
 		},
 	}
+	t.ask.bound(spec.Spec)
+	return t
+}
+
+// bound sets what the request may take, by the spec and the source of its host.
+func (a *ask) bound(spec *messages.Spec) {
+	l := spec.HostLimits(weburl.Hostname(a.url))
+	a.timeout, a.maxBody = time.Duration(l.Timeout), int64(l.MaxBody)
 }
 
 // notToSend finds what keeps a request from being sent, and makes it the reply:

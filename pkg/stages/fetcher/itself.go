@@ -26,7 +26,7 @@ func (f *Fetcher) followItself(ctx context.Context, t *turn) error {
 	rules := f.rules.Of(t.req.Crawl, t.spec.Spec)
 	most := maxOwnHops
 	if t.req.Follow {
-		most = max(most, t.spec.MaxRedirects)
+		most = max(most, t.spec.HostLimits(weburl.Hostname(t.req.URL)).MaxRedirects)
 	}
 	var sent []sentRequest
 	var last turn // whose reply redirected

@@ -51,7 +51,7 @@ func (e *OnceError) Error() string {
 // is told before a host is let rest. What a crawl would not have fetched is an
 // *OnceError.
 func Once(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
-	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.MaxBody)
+	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
 	f, err := newOnce(cfg)
 	if err != nil {
 		return nil, err
@@ -76,8 +76,9 @@ func Once(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait
 		if err != nil {
 			return nil, &OnceError{url, messages.ClientError, r.status, "redirect leads nowhere: " + err.Error()}
 		}
-		if out.Via = append(out.Via, url); len(out.Via) > spec.MaxRedirects {
-			return nil, &OnceError{url, messages.Redirect, r.status, fmt.Sprintf("more than %d redirects (max_redirects)", spec.MaxRedirects)}
+		most := spec.HostLimits(weburl.Hostname(next)).MaxRedirects
+		if out.Via = append(out.Via, url); len(out.Via) > most {
+			return nil, &OnceError{url, messages.Redirect, r.status, fmt.Sprintf("more than %d redirects (max_redirects)", most)}
 		}
 		url = next
 	}
@@ -110,13 +111,14 @@ const onceCrawl = "once"
 
 func (f *Fetcher) onceTurn(spec *messages.Spec, url string) *turn {
 	pace, _ := spec.HostPace(weburl.Hostname(url))
-	return &turn{
+	t := &turn{
 		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: stages.Revised{Spec: spec},
 		ask: ask{
 			crawl: onceCrawl, url: url, delay: time.Duration(pace.Delay), interval: time.Duration(pace.Rate),
-			timeout: time.Duration(spec.Timeout), maxBody: int64(spec.MaxBody),
 		},
 	}
+	t.ask.bound(spec)
+	return t
 }
 
 // whole takes a turn, and another one if the first went to robots.txt.

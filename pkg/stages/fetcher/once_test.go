@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
@@ -17,6 +18,10 @@ func onceSite(t *testing.T) (url string, asked *[]string) {
 	t.Helper()
 	asked = new([]string)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/never" { // no answer would tell the test that it is done
+			<-r.Context().Done()
+			return
+		}
 		*asked = append(*asked, r.URL.Path)
 		switch r.URL.Path {
 		case "/robots.txt":
@@ -86,6 +91,13 @@ func TestOnceRefuses(t *testing.T) {
 		{"/data", messages.UnsupportedType, "application/json", nil},
 		{"/page", messages.RefusedAddress, "", func(s *messages.Spec) { s.AllowPrivate = false }},
 		{"/page", messages.TooLarge, "over the limit", func(s *messages.Spec) { s.MaxBody = 5 }},
+		{"/page", messages.TooLarge, "over the limit", func(s *messages.Spec) {
+			s.Sources = []messages.SourceRule{{Hosts: []string{weburl.Hostname(url)}, MaxBody: new(messages.Bytes(5))}}
+		}},
+		{"/never", messages.Timeout, "", func(s *messages.Spec) {
+			s.Robots = messages.RobotsIgnore
+			s.Sources = []messages.SourceRule{{Hosts: []string{weburl.Hostname(url)}, Timeout: new(messages.Duration(time.Millisecond))}}
+		}},
 		{"/page", messages.Misconfigured, "NONE_SUCH", func(s *messages.Spec) {
 			s.Sources = []messages.SourceRule{{Hosts: []string{url}, Access: messages.Access{Headers: map[string]string{"X": "{secret:NONE_SUCH}"}}}}
 		}},

@@ -112,7 +112,7 @@ func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
 		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Status: r.status, ContentType: r.contentType,
 		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
 		BodyEncoding: r.body.encoding, BodySize: r.body.size, BodyObject: r.body.object,
-		Timings: r.timings, Digest: r.digest,
+		Timings: r.timings, Digest: r.digest, Unchanged: t.req.Digest != "" && strings.HasPrefix(r.digest, t.req.Digest),
 	}
 	body := r.body.data
 	if r.body.object == "" && r.body.encoding == "" && !t.ask.archive {
@@ -146,6 +146,7 @@ func (t *turn) result(name string) *messages.Result {
 	r := t.reply
 	res := &messages.Result{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt, Run: t.req.Run,
+		Depth: t.req.Depth, Redirects: t.req.Redirects, Referrer: t.req.Referrer,
 		Class: r.class, Detail: r.detail, Status: r.status, Error: r.text, ContentType: r.contentType,
 		Started: r.started.UTC(), Timings: r.timings, BytesWire: r.bytesWire, IP: r.ip, Protocol: r.protocol,
 		RetryAfter: messages.Millis(r.retryAfter), CrawlDelay: t.delay, ETag: r.etag, LastModified: r.lastModified, Fetcher: name,
@@ -173,6 +174,7 @@ func (f *Fetcher) bury(m *stages.Message, why error) stages.Output {
 	}
 	res := &messages.Result{
 		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run,
+		Depth: req.Depth, Redirects: req.Redirects, Referrer: req.Referrer,
 		Class: messages.ProtocolError, Error: "the fetcher gave up: " + why.Error(),
 		Started: time.Now().UTC(), Fetcher: f.name,
 	}

@@ -26,53 +26,74 @@ type proxy struct {
 	key string // its URL, with the password: never for a person
 	url *url.URL
 
-	mu       sync.Mutex
-	failures int // in a row
-	until    time.Time
+	mu      sync.Mutex
+	failed  rest // no way led through it
+	refused rest // a site did not want what came through it
 }
 
-// How long a proxy rests that failed: twice as long each time.
+// rest is for how long a proxy is left alone.
+type rest struct {
+	inARow int
+	until  time.Time
+}
+
+// How long a proxy rests that failed or was refused: twice as long each time.
 const (
 	minProxyRest = time.Second
 	maxProxyRest = 5 * time.Minute
 )
 
-// rests returns until when the proxy is left alone.
-func (p *proxy) rests() time.Time {
+func (r *rest) again() {
+	r.inARow++
+	r.until = time.Now().Add(min(minProxyRest<<min(r.inARow-1, 10), maxProxyRest))
+}
+
+// rests returns until when no way leads through the proxy, and until when others go first.
+func (p *proxy) rests() (failed, refused time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.until
+	return p.failed.until, p.refused.until
 }
 
 // ended takes note of an exchange through the proxy.
-func (p *proxy) ended(class messages.Class) {
+func (p *proxy) ended(r *reply) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if class != messages.ProxyFailure {
-		p.failures, p.until = 0, time.Time{}
-		return
+	switch {
+	case r.class == messages.ProxyFailure:
+		p.failed.again()
+		proxyFailures.Inc()
+	case r.class == messages.Blocked || r.status == http.StatusForbidden:
+		p.failed = rest{}
+		p.refused.again()
+	default:
+		p.failed, p.refused = rest{}, rest{}
 	}
-	p.failures++
-	p.until = time.Now().Add(min(minProxyRest<<min(p.failures-1, 10), maxProxyRest))
-	proxyFailures.Inc()
 }
 
-// proxy returns the next proxy of the turn that does not rest. If all do, it
-// waits for the first to be back: their failure is not that of any host.
+// proxy returns the next proxy of the turn that does not rest. One that a site has refused
+// is taken if all others rest: it works, and the site has slowed the crawl. If all have
+// failed, it waits for the first to be back: their failure is not that of any host.
 func (m *manner) proxy(ctx context.Context) (*proxy, error) {
 	first := int(m.turn.Add(1)-1) % len(m.proxies)
 	for {
 		now := time.Now()
 		var soonest time.Time
+		var works *proxy
 		for i := range m.proxies {
 			p := m.proxies[(first+i)%len(m.proxies)]
-			until := p.rests()
-			if !until.After(now) {
+			failed, refused := p.rests()
+			switch {
+			case !failed.After(now) && !refused.After(now):
 				return p, nil
+			case !failed.After(now) && works == nil:
+				works = p
+			case soonest.IsZero() || failed.Before(soonest):
+				soonest = failed
 			}
-			if soonest.IsZero() || until.Before(soonest) {
-				soonest = until
-			}
+		}
+		if works != nil {
+			return works, nil
 		}
 		if err := timed(waitProxy, func() error { return stages.Sleep(ctx, soonest.Sub(now)) }); err != nil {
 			return nil, err

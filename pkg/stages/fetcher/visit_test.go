@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -68,6 +69,26 @@ func TestConditionalRequests(t *testing.T) {
 	}
 	if h, _ := robotsHeader.Load().(http.Header); len(h) != 3 {
 		t.Errorf("robots.txt was asked for with %v", h)
+	}
+}
+
+// A page says that it is as it was at the visit before, if the request tells of that.
+func TestPageSaysThatItIsUnchanged(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	const body = "<title>as ever</title>"
+	s.web.Handle(0, "/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, body)
+	})
+	sum := sha256.Sum256([]byte(body))
+	was := messages.Digest(sum[:])[:16]
+	for before, want := range map[string]bool{"": false, was: true, "0123456789abcdef": false} {
+		req := request(s.url("/"))
+		req.Digest = before
+		if h := s.handle1(req, 1); h.page == nil || h.page.Unchanged != want {
+			t.Errorf("after %q: %s with the page %+v, want unchanged %t", before, h.Class, h.page, want)
+		}
 	}
 }
 

@@ -51,6 +51,7 @@ func (s *shard) takeCandidates(m *messages.Candidates, rules *rules, partitions 
 	if err := s.keepLinks(m, found); err != nil {
 		return bad, err
 	}
+	s.noteSeeds(m, rules)
 	if !m.Ends.IsZero() {
 		return bad, s.parsed(m, now)
 	}
@@ -117,7 +118,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		}
 		if known != nil {
 			candidatesTotal.known.Inc()
-			err := s.again(known, found, id, m.Source, rules, now)
+			err := s.again(known, found, id, m, rules, now)
 			s.recent.add(known, crawl.Run, salt, id.hash)
 			return err
 		}
@@ -126,7 +127,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		}
 	}
 	crawl.seen.add(id.hash)
-	if m.Source == messages.SourceSeed {
+	if keepsSeed(m) {
 		s.tx.set(s.seedKey(id), nil)
 	}
 	found.Arrival = s.nextArrival(now)
@@ -138,6 +139,12 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		candidatesTotal.queued.Inc()
 	}
 	return err
+}
+
+// keepsSeed reports whether every run begins with the URLs of a message, whatever its
+// spec lists.
+func keepsSeed(m *messages.Candidates) bool {
+	return m.Source == messages.SourceSeed && m.SeedList == 0
 }
 
 // saltFor is that of the crawl's run under way: see recent.
@@ -211,17 +218,17 @@ func (s *shard) queue(r *record, id urlID, h *host, now int64) error {
 // person feeds again, although it failed or was excluded, is tried again: the
 // site may be back, or the spec another. One that a later run of the crawl has
 // found is visited again.
-func (s *shard) again(r, found *record, id urlID, source messages.Source, rules *rules, now int64) error {
+func (s *shard) again(r, found *record, id urlID, m *messages.Candidates, rules *rules, now int64) error {
 	gate := false
-	if source == messages.SourceRedirect {
+	if m.Source == messages.SourceRedirect {
 		var err error
 		if gate, err = s.meetGate(r, found, id, rules, now); err != nil {
 			return err
 		}
 	}
 	nearer := found.Depth < r.Depth
-	fed := source == messages.SourceSeed
-	if fed {
+	fed := m.Source == messages.SourceSeed
+	if keepsSeed(m) {
 		s.tx.set(s.seedKey(id), nil)
 	}
 	newRun := found.Run > r.Run
@@ -244,7 +251,7 @@ func (s *shard) again(r, found *record, id urlID, source messages.Source, rules 
 	r.Seed = r.Seed || found.Seed
 	r.Own = min(r.Own, found.Own)
 	r.Priority = rules.priority(r.URL, r.Own)
-	r.Run = max(r.Run, found.Run)
+	s.foundBy(r, id, found.Run)
 	switch {
 	case wasQueued:
 		h, err := s.hostOf(r.URL)

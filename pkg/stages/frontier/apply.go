@@ -2,12 +2,16 @@ package frontier
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"time"
 
 	"seine/internal/politeness"
+	"seine/internal/weburl"
 	"seine/pkg/messages"
 )
 
@@ -60,6 +64,7 @@ func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err e
 	if err := s.conclude(req, res, event, rules, now); err != nil {
 		return err
 	}
+	s.tellFailure(req, res)
 	return s.readyIfDue(req.host, now)
 }
 
@@ -87,13 +92,16 @@ func (s *shard) adopt(id urlID, round uint32, sent int, run int64, final bool, n
 		s.land(s.inFlight[id])
 	case r.State == Queued:
 		s.drop(r, id, h)
-	default:
+	}
+	was, recrawl := r.recrawling(), r.recrawlIn(round, run)
+	if r.State.ended() {
 		s.unplan(r, id)
 	}
 	if round > r.Round {
 		r.Sent, r.Failures = 0, 0
 	}
-	r.Round, r.Sent, r.SentRun = round, max(sent, r.Sent), run
+	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), run, recrawl
+	s.countRecrawling(id, r.recrawling()-was)
 	return s.launch(r, id, h, now)
 }
 
@@ -141,6 +149,7 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 		h.ip = res.IP
 	}
 
+	s.countResult(req, res, now)
 	increase(&c.Attempts, res.Class, 1)
 	c.BytesWire += res.BytesWire
 	c.BytesBody += res.BytesBody
@@ -172,6 +181,29 @@ func (s *shard) tell(event politeness.Event, host, crawl string) {
 	}
 }
 
+// tellFailure tells people of a request that did not end well, and what comes next. What a
+// site does wrong is no warning.
+func (s *shard) tellFailure(req *request, res *messages.Result) {
+	if !isTrouble(res.Class) || !s.log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	r := req.record
+	about := []any{
+		"crawl", req.id.crawl, "url", r.URL, "visit", res.Visit, "attempt", res.Attempt, "class", res.Class, "status", res.Status, "error", res.Error,
+	}
+	switch r.State {
+	case Waiting:
+		about = append(about, "next", "retry", "at", time.UnixMilli(s.time.wallMS(r.Due)).UTC().Format(time.RFC3339))
+	case Failed:
+		about = append(about, "next", "give up")
+	case Excluded:
+		about = append(about, "next", "exclude", "reason", r.Reason)
+	default: // it is to be visited once more
+		about = append(about, "next", r.State.String())
+	}
+	s.log.Info("request failed", about...)
+}
+
 // outcome says what a result means for how its host is asked.
 func outcome(res *messages.Result) politeness.Outcome {
 	o := politeness.Outcome{
@@ -182,8 +214,12 @@ func outcome(res *messages.Result) politeness.Outcome {
 		o.CrawlDelay = &d
 	}
 	switch res.Class {
-	case messages.Throttled:
+	case messages.Throttled, messages.Blocked:
 		o.Kind = politeness.Throttled
+	case messages.ClientError:
+		if res.Status == http.StatusForbidden {
+			o.Kind = politeness.Refused
+		}
 	case messages.ServerError:
 		// One 503 that asks for nothing slows nothing down, or a site that now
 		// and then answers with it would end up being asked once an hour; a row
@@ -237,7 +273,7 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:
 		return s.giveUp(r, id, rules, now)
-	case res.Class.Retryable():
+	case res.Class.Retryable() || rules.triedAgain(r, res):
 		if event != politeness.ProbeFailed { // a probe in vain is the host's failure, not the URL's
 			r.Failures++
 		}
@@ -257,6 +293,11 @@ func digestOf(res *messages.Result) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
+// digestText is the start of a digest, as a result has it.
+func digestText(digest uint64) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, digest))
+}
+
 // maxRobotsTurns is how often a visit may give up its turn to robots.txt
 // before that counts as a failure: the file is being forgotten at once.
 const maxRobotsTurns = 5
@@ -267,10 +308,12 @@ const maxRobotsTurns = 5
 // of one that is down.
 func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int64) error {
 	r, id := req.record, req.id
-	if r.Failures >= rules.MaxAttempts {
+	rule := rules.onStatus(r.URL, res)
+	if r.Failures >= rule.Attempts {
 		return s.fail(r, id, reasonOf(res), rules, now)
 	}
 	wait := min(retryBase<<min(max(r.Failures-1, 0), 12), int64(time.Hour))
+	wait = max(wait, int64(rule.Wait))
 	behind := s.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
 	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
 	s.move(r, id, Waiting, "", now)
@@ -281,6 +324,31 @@ func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int6
 
 // retryBase is the wait before the second attempt.
 const retryBase = int64(time.Second)
+
+// onStatus says how often a URL is tried that was answered so, and how long it waits at
+// least before it is again.
+func (r *rules) onStatus(url string, res *messages.Result) messages.StatusRule {
+	rule, ok := r.SourceStatusRule(r.SourceOf(weburl.Hostname(url)), res.Class, res.Status)
+	if !ok && res.Class == messages.Blocked {
+		rule.Wait = blockedWait
+	}
+	if rule.Attempts == 0 {
+		rule.Attempts = r.limitsOf(url).MaxAttempts
+	}
+	return rule
+}
+
+// triedAgain reports whether a rule for its status has a URL tried again that would have
+// failed for good.
+func (r *rules) triedAgain(u *record, res *messages.Result) bool {
+	_, ok := r.SourceStatusRule(r.SourceOf(weburl.Hostname(u.URL)), res.Class, res.Status)
+	return ok && u.Failures+1 < r.onStatus(u.URL, res).Attempts
+}
+
+// blockedWait is the least wait before another attempt for a page in whose place a challenge
+// came. Whoever sends them has taken notice of the crawler, and forgets it in minutes, not in
+// seconds.
+const blockedWait = messages.Duration(10 * time.Minute)
 
 // jitter spreads times over span, the same for the same attempt.
 func jitter(id urlID, n int, span int64) int64 {
@@ -307,6 +375,7 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 	if err != nil || r == nil || m.Ends.Round < r.Round || r.Parsed >= m.Ends.Round {
 		return err
 	}
+	s.countRecords(r, id, m, now)
 	if r.Parsed == 0 && m.ParseError == "" {
 		s.crawl(m.Crawl).shapes.Fetched(r.URL, m.Content)
 	}
@@ -353,7 +422,7 @@ func (s *shard) fail(r *record, id urlID, reason string, rules *rules, now int64
 // giveUp ends a visit whose host is taken for dead. The run has had it, though nothing
 // was sent: it would be queued again and again until the host's next probe.
 func (s *shard) giveUp(r *record, id urlID, rules *rules, now int64) error {
-	r.SentRun = r.Run
+	r.sentInRun()
 	return s.fail(r, id, reasonGivenUp, rules, now)
 }
 

@@ -79,6 +79,7 @@ func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
 func sum(parts []PartitionStatus) (total Standing) {
 	for i := range parts {
 		total.Add(&parts[i].Counters)
+		total.VisitingAll = total.VisitingAll || parts[i].VisitingAll
 		if parts[i].Unusable != "" {
 			total.Unusable, total.Still = parts[i].Unusable, parts[i].Still
 		}
@@ -219,6 +220,8 @@ type Standing struct {
 	// says that none before it can be used either: nothing is sent until one is stored.
 	Unusable string `json:"unusable_spec,omitempty"`
 	Still    bool   `json:"still,omitempty"`
+	// VisitingAll says that a run over everything has not come to all URLs yet.
+	VisitingAll bool `json:"visiting_all,omitempty"`
 }
 
 // Ended reports whether a crawl has come to an end, and how it stands. Only
@@ -233,7 +236,7 @@ func (c *Client) Ended(ctx context.Context, crawl string, spec *messages.Spec) (
 	}
 	total := sum(before)
 	end := endOf(before, &total.Counters, spec)
-	if end == NotEnded {
+	if end == NotEnded || !seedsFed(spec, before) {
 		return NotEnded, total, nil
 	}
 	drained, err := c.drained(ctx, crawl, before)
@@ -244,25 +247,35 @@ func (c *Client) Ended(ctx context.Context, crawl string, spec *messages.Spec) (
 	if err != nil {
 		return NotEnded, total, err
 	}
-	for p := range before {
-		if before[p].Epoch != after[p].Epoch || !same(&before[p].Counters, &after[p].Counters) {
-			return NotEnded, sum(after), nil
-		}
+	if moved(before, after) {
+		return NotEnded, sum(after), nil
 	}
 	return end, total, nil
 }
 
-func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) End {
-	late := false
-	for i := range parts {
-		late = late || parts[i].Late
-		if parts[i].Reviewing || parts[i].Removing || parts[i].Still {
-			return NotEnded
-		}
-		if parts[i].Counters.Known() > 0 && againDue(spec, parts[i].Again) { // it does not know the spec yet
-			return NotEnded
+// moved reports whether anything has happened in a crawl between two looks.
+func moved(before, after []PartitionStatus) bool {
+	for p := range before {
+		if before[p].Epoch != after[p].Epoch || !same(&before[p].Counters, &after[p].Counters) {
+			return true
 		}
 	}
+	return false
+}
+
+// working reports whether something is to happen in a crawl that its counters do not show.
+func working(parts []PartitionStatus, spec *messages.Spec) bool {
+	return slices.ContainsFunc(parts, func(p PartitionStatus) bool {
+		return p.Reviewing || p.Removing || p.Still ||
+			p.Counters.Known() > 0 && againDue(spec, p.Again) // it does not know the spec yet
+	})
+}
+
+func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) End {
+	if working(parts, spec) {
+		return NotEnded
+	}
+	late := slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Late })
 	switch {
 	case c.Known() == 0:
 		return Empty

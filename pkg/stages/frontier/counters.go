@@ -12,9 +12,13 @@ type Counters struct {
 	Failed   int64 `json:"failed"`
 	// Planned are those of Done and Failed that are to be visited again.
 	Planned int64 `json:"planned,omitempty"`
+	// Recrawling are those of the open ones whose visit rules of Spec.Recrawl have planned:
+	// it belongs to no run.
+	Recrawling int64 `json:"recrawling,omitempty"`
 	// Run is the run of a crawl with a schedule: when it was due, Unix seconds.
 	Run int64 `json:"run,omitempty"`
-	// Excluded is by reason.
+	// FailedBy are those of Failed by class, ParseFailed or HostGivenUp; Excluded is by reason.
+	FailedBy map[string]int64 `json:"failed_by,omitempty"`
 	Excluded map[string]int64 `json:"excluded,omitempty"`
 	// Pages were fetched and handed to the parser; Attempts are by class.
 	Pages    int64                    `json:"pages"`
@@ -50,11 +54,15 @@ func (c *Counters) Add(o *Counters) {
 	c.Done += o.Done
 	c.Failed += o.Failed
 	c.Planned += o.Planned
+	c.Recrawling += o.Recrawling
 	c.Run = max(c.Run, o.Run)
 	c.Pages += o.Pages
 	c.Warnings += o.Warnings
 	c.BytesWire += o.BytesWire
 	c.BytesBody += o.BytesBody
+	for k, v := range o.FailedBy {
+		increase(&c.FailedBy, k, v)
+	}
 	for k, v := range o.Excluded {
 		increase(&c.Excluded, k, v)
 	}
@@ -76,9 +84,10 @@ func increase[K comparable](m *map[K]int64, k K, by int64) {
 	}
 }
 
-// count adds by to the counter of a state.
-func (c *Counters) count(s State, reason string, by int64) {
-	switch s {
+// count adds by to the counters of the state that a URL is in.
+func (c *Counters) count(r *record, by int64) {
+	c.Recrawling += by * r.recrawling()
+	switch r.State {
 	case Queued:
 		c.Queued += by
 	case InFlight:
@@ -91,7 +100,8 @@ func (c *Counters) count(s State, reason string, by int64) {
 		c.Done += by
 	case Failed:
 		c.Failed += by
+		increase(&c.FailedBy, r.failedBy(), by)
 	case Excluded:
-		increase(&c.Excluded, reason, by)
+		increase(&c.Excluded, r.Reason, by)
 	}
 }

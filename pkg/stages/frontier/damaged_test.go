@@ -43,7 +43,7 @@ func (a *arena) openIn(dir string) (*Store, error) {
 	if err := SetDamagedAside(dir, a.bus.Log); err != nil {
 		return nil, err
 	}
-	return OpenStore(dir, 1<<20, SyncOS, a.bus.Log)
+	return OpenStore(dir, 1<<20, SyncOS, nil, a.bus.Log)
 }
 
 // A store with damaged files ends its frontier with what to do. The next one sets the

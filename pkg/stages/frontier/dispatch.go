@@ -87,7 +87,7 @@ func (s *shard) wakeUp(id urlID, now int64) error {
 		if s.replan(r, id, rules, now); r.Due != due {
 			return nil // the rules have changed, and have it at another time, or not at all
 		}
-		return s.revisit(r, id, rules, now)
+		return s.visitAgain(r, id, true, rules, now)
 	}
 	return nil
 }
@@ -305,7 +305,7 @@ func (s *shard) head(h *host, w *work) (*record, urlID, error) {
 // send puts a URL that was taken from its queue under way.
 func (s *shard) send(r *record, id urlID, h *host, now int64) (*request, error) {
 	r.Sent++
-	r.SentRun = r.Run
+	r.sentInRun()
 	r.GateTried = r.Gate
 	sentTotal.Inc()
 	return s.launch(r, id, h, now)
@@ -344,6 +344,9 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects, Run: req.SentRun,
 		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
 		Once: req.host.polite.Failing(), Follow: req.GateTried,
+	}
+	if rules.Duplicates.Unchanged == messages.UnchangedDrop && req.Digest != 0 && req.Class != messages.Gone {
+		m.Digest = digestText(req.Digest)
 	}
 	// A run that does not know where an unchanged page leads must have the page.
 	if req.Digest != 0 && s.crawl(req.id.crawl).knowsLinks(req.record) { // there is a page that the response may be the same as

@@ -13,10 +13,14 @@ import (
 // could not be parsed: the class of their last request is ok.
 const ParseFailed = "parse_error"
 
+// HostGivenUp stands there for the URLs that were not sent, or not again, since their host
+// failed too often in a row.
+const HostGivenUp = "host_given_up"
+
 // FailedURL is a URL whose last visit failed.
 type FailedURL struct {
 	URL    string `json:"url"`
-	Class  string `json:"class"` // a messages.Class, or ParseFailed
+	Class  string `json:"class"` // a messages.Class, ParseFailed or HostGivenUp
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -74,6 +78,8 @@ func (r *record) failedBy() string {
 	switch {
 	case r.State != Failed:
 		return ""
+	case r.Reason == reasonGivenUp:
+		return HostGivenUp
 	case r.Class == messages.OK:
 		return ParseFailed
 	}
@@ -82,8 +88,8 @@ func (r *record) failedBy() string {
 
 // CheckFailure reports whether Failed can be asked for URLs that failed by it.
 func CheckFailure(class string) error {
-	if class != ParseFailed && !messages.Class(class).Valid() {
-		return fmt.Errorf("unknown class %q: docs/wire.md lists them, as gone, timeout, server_error; %s is of the parser", class, ParseFailed)
+	if class != ParseFailed && class != HostGivenUp && !messages.Class(class).Valid() {
+		return fmt.Errorf("unknown class %q: docs/wire.md lists them, as gone, timeout, server_error; %s is of the parser, %s of the frontier", class, ParseFailed, HostGivenUp)
 	}
 	return nil
 }

@@ -149,6 +149,7 @@ func (b rulebook) generation() uint64                       { return b.f.specs.G
 func (b rulebook) known() stages.SpecsKnown                 { return b.f.specs.Known() }
 func (b rulebook) changes(since uint64) []stages.SpecChange { return b.f.specs.Changes(since) }
 func (b rulebook) revision(crawl string) (uint64, bool)     { return b.f.specs.Revision(crawl) }
+func (b rulebook) seeded(crawl string) bool                 { return b.f.specs.Seeded(crawl) }
 func (b rulebook) deletion(crawl string) *messages.Deletion {
 	return b.f.specs.Deletion(crawl)
 }

@@ -31,7 +31,7 @@ func (r *record) gateDue() bool {
 // lie.
 func (s *shard) closesCircle(url string, found *record, rules *rules, crawl string) (bool, error) {
 	from := found.Referrer
-	for n := min(found.Redirects, rules.MaxRedirects+1); n > 0 && from != url; n-- {
+	for n := min(found.Redirects, rules.limitsOf(url).MaxRedirects+1); n > 0 && from != url; n-- {
 		r, err := s.record(urlID{crawl, messages.HashURL(from)})
 		if err != nil || r == nil || n == 1 { // what led to the first of them was a link
 			return false, err

@@ -25,6 +25,7 @@ import (
 //	E crawl hash                               → URL that people fed
 //	F crawl hash part                          → what a page has led to: hashes of URLs of this partition
 //	G crawl run hash                           → page that is unchanged: which of its links is next
+//	r crawl run                                → figures of a run
 //	Z crawl host                               → host parked for a crawl
 //	O crawl hash                               → URL known with its parameters in some order
 //	B crawl domain host hash                   → URL excluded because its host is not open
@@ -63,6 +64,7 @@ const (
 	kindLinks     = 'F'
 	kindUnchanged = 'G'
 	kindUnsaved   = 'M'
+	kindRun       = 'r'
 
 	kindForgetting = 'Y'
 

@@ -73,12 +73,20 @@ type troubles struct {
 	n    int
 }
 
+// isTrouble reports whether a request did not end well.
+func isTrouble(c messages.Class) bool {
+	switch c {
+	case messages.OK, messages.NotModified, messages.Redirect, messages.RobotsFetched, messages.RobotsDenied, messages.NotSent:
+		return false
+	default:
+		return true
+	}
+}
+
 // add takes note of a request, if it did not end well.
 func (t *troubles) add(res *messages.Result) {
-	switch res.Class {
-	case messages.OK, messages.NotModified, messages.Redirect, messages.RobotsFetched, messages.RobotsDenied, messages.NotSent:
+	if !isTrouble(res.Class) {
 		return
-	default:
 	}
 	t.ring[t.n%len(t.ring)] = Trouble{
 		AtMS: endOfResult(res), Crawl: res.Crawl, URL: res.URL, Class: res.Class, Status: res.Status, Error: res.Error, Attempt: res.Attempt,

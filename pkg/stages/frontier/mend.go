@@ -132,7 +132,7 @@ func (s *shard) auditURLs(c *crawl, ids []urlID, now int64) error {
 		}
 		records[i] = r
 		n := c.Review.Count
-		n.count(r.State, r.Reason, 1)
+		n.count(r, 1)
 		if r.State.ended() && r.Due != 0 {
 			n.Planned++
 		}
@@ -240,11 +240,11 @@ func (s *shard) auditLine(h *host) error {
 func (s *shard) endAudit(name string, c *crawl) {
 	n := c.Review.Count
 	n.Pages = max(n.Pages, c.Pages) // a page may have come more than once
-	if !same(n, &c.Counters) || n.Planned != c.Planned {
+	if !same(n, &c.Counters) || n.Planned != c.Planned || n.Recrawling != c.Recrawling {
 		s.mended(mendCounters, "counters are put right", "crawl", name, "open", c.Open(), "open_counted", n.Open(), "known", c.Known(), "known_counted", n.Known())
 	}
 	c.Queued, c.InFlight, c.Waiting, c.Parsing, c.Done, c.Failed = n.Queued, n.InFlight, n.Waiting, n.Parsing, n.Done, n.Failed
-	c.Planned, c.Excluded, c.Pages = n.Planned, n.Excluded, n.Pages
+	c.Planned, c.Recrawling, c.FailedBy, c.Excluded, c.Pages = n.Planned, n.Recrawling, n.FailedBy, n.Excluded, n.Pages
 }
 
 // recountQueue counts the queue of a crawl at a host.

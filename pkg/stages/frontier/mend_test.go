@@ -252,7 +252,7 @@ func (w *world) finish(urls []string) {
 	w.must(w.store.scan(prefix(0, kindURL), nil, func(_, value []byte) (bool, error) {
 		r, err := decodeRecord(value)
 		w.must(err)
-		counted.count(r.State, r.Reason, 1)
+		counted.count(r, 1)
 		if r.State != Done {
 			w.t.Errorf("%s is %v in the end", r.URL, r.State)
 		}

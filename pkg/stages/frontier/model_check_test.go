@@ -17,16 +17,17 @@ import (
 // and what must hold of it.
 type model struct {
 	*river
-	known map[urlID]*page
-	open  map[rootOf]bool // hosts and domains of seeds
-	under map[urlID]*flight
-	ended map[visitOf]messages.Class // visits whose last result was applied
-	asked map[attemptOf]bool         // requests that were in FETCH
-	pages map[string]int64           // by crawl
-	hosts map[string]*ledger         // by name, domains with "*." before it
-	runs  runs
-	plans plans
-	steps int
+	known   map[urlID]*page
+	open    map[rootOf]bool // hosts and domains of seeds
+	under   map[urlID]*flight
+	ended   map[visitOf]messages.Class // visits whose last result was applied
+	asked   map[attemptOf]bool         // requests that were in FETCH
+	pages   map[string]int64           // by crawl
+	hosts   map[string]*ledger         // by name, domains with "*." before it
+	runs    runs
+	figures figures
+	plans   plans
+	steps   int
 }
 
 // page is a URL of a crawl.
@@ -95,11 +96,13 @@ type sent struct {
 	attempt int
 	host    string
 	rank    rank
+	run     int64
+	recrawl bool
 }
 
 func (d *step) send(again, fresh []*request) {
 	for i, req := range slices.Concat(again, fresh) {
-		o := sent{req.id, req.URL, req.Round, req.Sent, req.host.name, rankOf(req.record)}
+		o := sent{req.id, req.URL, req.Round, req.Sent, req.host.name, rankOf(req.record), req.SentRun, req.Recrawl}
 		if i < len(again) {
 			d.again = append(d.again, o)
 		} else {
@@ -112,7 +115,7 @@ func newModel(r *river) *model {
 	return &model{
 		river: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*flight),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
-		hosts: make(map[string]*ledger), runs: newRuns(), plans: newPlans(),
+		hosts: make(map[string]*ledger), runs: newRuns(), figures: newFigures(), plans: newPlans(),
 	}
 }
 
@@ -127,15 +130,20 @@ func (m *model) host(name string) *ledger {
 func (m *model) committed(d *step) {
 	for _, a := range d.applied {
 		if a.result != nil {
+			if a.counted {
+				m.countResult(a.result)
+			}
 			m.result(a.result, a.counted, d.now)
 		} else {
 			m.fed(a.candidates)
+			m.countFed(a.candidates, a.counted)
 		}
 	}
 	for _, o := range d.again {
 		m.resent(o)
 	}
 	for _, o := range d.fresh {
+		m.sentInRun(o)
 		m.sent(o, d.now)
 	}
 	m.check()
@@ -158,6 +166,7 @@ func (m *model) deleted(name string, timeout time.Duration) {
 	maps.DeleteFunc(m.open, func(r rootOf, _ bool) bool { return r.crawl == name })
 	m.pages[name] = 0
 	m.runs.forget(name)
+	m.figures.forget(name)
 }
 
 // handedOver takes note that another store takes over with a snapshot. What it has not
@@ -567,7 +576,8 @@ type stored struct {
 	oldSent  map[urlID]bool    // the same of crawls that are being removed
 	named    map[string]string // crawls that a key names, and one of the keys
 	parked   map[[2]string]bool
-	counters map[string]*Counters
+	counters map[string]*crawlState
+	runs     map[runOf]*Run
 	earliest [2]int64 // keys of the due index, and of the retry index
 }
 
@@ -576,7 +586,7 @@ func (m *model) load() *stored {
 		doomed: m.doomed, old: make(map[urlID]*record), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
 		records: make(map[urlID]*record), queues: make(map[string][]place), due: make(map[string][]int64),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
-		parked: make(map[[2]string]bool), counters: make(map[string]*Counters),
+		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*Run),
 	}
 	m.must(m.store.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
 		return true, st.add(key[2], key[3:], value)
@@ -659,8 +669,17 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		st.parked[[2]string{crawl, string(name)}] = true
 		st.named[crawl] = string(kind) + string(key)
 		return err
+	case kindRun:
+		name, run, err := cutName(key)
+		if err != nil {
+			return err
+		}
+		st.named[name] = string(kind) + string(key)
+		r := new(Run)
+		st.runs[runOf{name, int64(binary.BigEndian.Uint64(run))}] = r
+		return json.Unmarshal(value, r)
 	case kindCounters:
-		var c Counters
+		var c crawlState
 		err = json.Unmarshal(value, &c)
 		st.counters[string(key)] = &c
 	}
@@ -678,11 +697,14 @@ func (m *model) check() {
 	m.checkForgotten(st)
 	m.checkKnown(st)
 	m.checkCounters(st)
+	m.checkExamples(st)
+	m.checkFigures(st)
 	m.checkListed()
 	m.checkQueues(st)
 	m.checkHosts(st)
 	m.checkIndexes(st)
 	m.checkSchedules()
+	m.checkSeeds(st)
 	m.checkAddresses()
 	m.checkRules(st)
 	m.checkRuns(st)
@@ -736,7 +758,7 @@ func (m *model) checkCounters(st *stored) {
 		if r.State < Queued || r.State > Excluded {
 			m.Fatalf("%s is in no state: %v", m.describe(id), r.State)
 		}
-		c.count(r.State, r.Reason, 1)
+		c.count(r, 1)
 		if r.State.ended() && r.Due != 0 {
 			c.Planned++
 		}
@@ -748,13 +770,30 @@ func (m *model) checkCounters(st *stored) {
 		}
 		reduced := Counters{
 			Queued: got.Queued, InFlight: got.InFlight, Waiting: got.Waiting, Parsing: got.Parsing, Done: got.Done,
-			Failed: got.Failed, Planned: got.Planned, Excluded: got.Excluded,
+			Failed: got.Failed, Planned: got.Planned, Recrawling: got.Recrawling, FailedBy: got.FailedBy, Excluded: got.Excluded,
 		}
 		if a, b := mustText(reduced), mustText(want); a != b {
 			m.Fatalf("crawl %s has counters %s, and records that make %s", name, a, b)
 		}
 		if got.Pages != m.pages[name] && !m.moved {
 			m.Fatalf("crawl %s counts %d pages, and %d came", name, got.Pages, m.pages[name])
+		}
+	}
+}
+
+// checkExamples: an example is a URL that ended by the reason it is one of.
+func (m *model) checkExamples(st *stored) {
+	for name, c := range st.counters {
+		if st.doomed(name) {
+			continue // what is left of it goes with the rest
+		}
+		for state, all := range map[State]map[string]Example{Failed: c.Examples.Failures, Excluded: c.Examples.Exclusions} {
+			for why, e := range all {
+				r := st.records[urlID{name, messages.HashURL(e.URL)}]
+				if r == nil || r.State != state || r.endedBy() != why {
+					m.Fatalf("crawl %s has %+v for an example of %s, and its record is %+v", name, e, why, r)
+				}
+			}
 		}
 	}
 }

@@ -390,10 +390,12 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
-		"scope", "group_by", "sources", "cookies", "schedule", "links", "recrawl", "state", "priorities", "again",
+		"scope", "group_by", "sources", "cookies", "schedule", "links", "recrawl", "state", "priorities", "again", "seeds", "seeds",
 	}).Draw(t, "alter") {
 	case "group_by":
 		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
+	case "seeds":
+		s.Seeds = drawSeeds(t)
 	case "sources":
 		s.Sources = nil
 		if rapid.Bool().Draw(t, "a source") {
@@ -446,8 +448,8 @@ func describeSpec(s *messages.Spec) string {
 	if s.MaxDepth != nil {
 		depth = fmt.Sprint(*s.MaxDepth)
 	}
-	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, again %d, priorities %v, robots %s, probes %d, sources %s, cookies %t",
-		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Again, s.Priorities, s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
+	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, again %d, priorities %v, seeds %s, robots %s, probes %d, sources %s, cookies %t",
+		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Again, s.Priorities, mustText(s.Seeds), s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
 }
 
 func (g *game) changeSpec() {
@@ -516,7 +518,7 @@ func (g *game) drain() {
 
 // over reports whether nothing can happen any more but visits that are planned.
 func (g *game) over() bool {
-	return len(g.unread(messages.StreamURLs)) == 0 && len(g.unread(messages.StreamResults)) == 0 && len(g.fetch) == 0 &&
+	return !g.unsown("c") && !g.unsown("d") && len(g.unread(messages.StreamURLs)) == 0 && len(g.unread(messages.StreamResults)) == 0 && len(g.fetch) == 0 &&
 		g.left("c") == 0 && g.left("d") == 0 && g.shard.specsGen == g.gen && !g.shard.busy()
 }
 

@@ -113,6 +113,7 @@ func (r *river) really() int64 { return r.now.UnixNano() }
 func (r *river) rules(crawl string, _ uint64) (*rules, error) { return r.compiled[crawl], nil }
 func (r *river) generation() uint64                           { return r.gen }
 func (r *river) revision(crawl string) (uint64, bool)         { return r.compiled[crawl].Rev, true }
+func (r *river) seeded(crawl string) bool                     { return len(r.compiled[crawl].Seeds) > 0 }
 func (r *river) deletion(crawl string) *messages.Deletion     { return r.deletions[crawl] }
 func (r *river) known() stages.SpecsKnown                     { return stages.SpecsKnown{Bucket: 1, Rev: r.gen} }
 func (r *river) changes(uint64) (all []stages.SpecChange) {
@@ -374,6 +375,7 @@ func (r *river) play(t turn) bool {
 	out := r.outgoing(append(slices.Clone(again), fresh...))
 	done.send(again, fresh)
 	r.commit(done)
+	r.feedSeeds(t)
 	if t.end == beforePublish {
 		return false
 	}
@@ -404,9 +406,10 @@ func (r *river) apply(m *message, done *step) {
 			done.applied = append(done.applied, applied{m, r.attempts(m.result.Crawl) > before})
 		}
 	} else {
+		before := r.parsed(m.candidates)
 		r.applyCandidates(m.candidates)
 		if r.shard.lastPostponed == waiting {
-			done.applied = append(done.applied, applied{m, true})
+			done.applied = append(done.applied, applied{m, r.parsed(m.candidates) > before})
 		}
 	}
 	done.reached = append(done.reached, m)
@@ -430,10 +433,10 @@ func (r *river) applyWaited(done *step) {
 	r.must(err)
 	for i := range waited {
 		w := &waited[i]
-		before := r.attempts(w.crawl)
+		attempts, parsed := r.attempts(w.crawl), r.parsed(w.candidates)
 		r.must(r.shard.applyPostponed(w, 1, r.at()))
 		m := &message{candidates: w.candidates, result: w.result}
-		done.applied = append(done.applied, applied{m, w.result == nil || r.attempts(w.crawl) > before})
+		done.applied = append(done.applied, applied{m, r.attempts(w.crawl) > attempts || r.parsed(w.candidates) > parsed})
 	}
 }
 
@@ -458,6 +461,19 @@ func (r *river) attempts(crawl string) (n int64) {
 		n += k
 	}
 	return n
+}
+
+// parsed is the last round of a page whose end is known.
+func (r *river) parsed(m *messages.Candidates) uint32 {
+	if m == nil || m.Ends.IsZero() || r.shard.isDoomed(m.Crawl) {
+		return 0
+	}
+	page, err := r.shard.record(urlID{m.Crawl, m.Ends.URL})
+	r.must(err)
+	if page == nil {
+		return 0
+	}
+	return page.Parsed
 }
 
 // notURL is a candidate that is none.

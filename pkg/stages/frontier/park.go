@@ -5,7 +5,7 @@ import (
 )
 
 // reasonGivenUp is why URLs of a host fail that does not come back.
-const reasonGivenUp = "host_given_up: it failed too often in a row"
+const reasonGivenUp = HostGivenUp + ": it failed too often in a row"
 
 // givenUp reports whether a host is taken for dead: until its next probe is
 // due, what is queued for it fails.

@@ -26,24 +26,25 @@ type partition struct {
 	results *stages.Feed
 	queries chan query
 
-	ends       map[string]uint64            // of the streams when the partition was opened
-	foreign    map[uint64]*messages.Request // what was in FETCH then, if another store sent it
-	applied    int                          // bytes of messages in this turn
-	acks       map[string]*stages.FeedMessage
-	outbox     chan []outgoing
-	published  chan []outgoing
-	publishing int // batches in the outbox
-	nextLease  int64
-	dead       []*nats.Msg
-	replaying  bool // the state is behind the streams
-	replayed   int  // messages that it was behind
-	aside      bool // nobody's: what is bad in the streams is its owner's to tell
-	counted    int  // requests under way that the frontier's total includes
-	traced     tracing.Later
-	fetchLife  time.Time // when FETCH was created, if visits are traced
-	grants     chan grant
-	saver      saver
-	surveyed   surveyed
+	ends        map[string]uint64            // of the streams when the partition was opened
+	foreign     map[uint64]*messages.Request // what was in FETCH then, if another store sent it
+	applied     int                          // bytes of messages in this turn
+	acks        map[string]*stages.FeedMessage
+	outbox      chan []outgoing
+	published   chan []outgoing
+	publishing  int // batches in the outbox
+	nextLease   int64
+	dead        []*nats.Msg
+	replaying   bool // the state is behind the streams
+	replayed    int  // messages that it was behind
+	aside       bool // nobody's: what is bad in the streams is its owner's to tell
+	counted     int  // requests under way that the frontier's total includes
+	traced      tracing.Later
+	fetchLife   time.Time // when FETCH was created, if visits are traced
+	grants      chan grant
+	seedBatches chan []*messages.Candidates // seeds of specs
+	saver       saver
+	surveyed    surveyed
 }
 
 // leaders look into streams, whatever replicas there are of them.
@@ -71,6 +72,7 @@ func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
 	g.Go(func() error { return part.urls.Run(gctx) })
 	g.Go(func() error { return part.results.Run(gctx) })
 	g.Go(func() error { return part.publish(gctx) })
+	g.Go(func() error { return part.publishSeeds(gctx) })
 	g.Go(func() error { return part.loop(gctx) })
 	err = g.Wait()
 	if errors.Is(context.Cause(ctx), stages.ErrShed) {
@@ -118,7 +120,7 @@ func ignoreDone(ctx context.Context, err error) error {
 // open reads the state of a partition, and looks how far it is behind.
 func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partition, err error) {
 	s, err := openShard(ctx, f.store, shardOptions{
-		partition: p, epoch: epoch, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		partition: p, partitions: f.bus.Layout.Partitions, epoch: epoch, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
 		recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
 		addresses: f.addresses, log: f.log.With("partition", p),
 	})
@@ -129,7 +131,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 		shard: s, f: f, streams: f.bus, queries: make(chan query, 64), replaying: true, ends: make(map[string]uint64),
 		acks:   make(map[string]*stages.FeedMessage),
 		outbox: make(chan []outgoing, maxPublishing), published: make(chan []outgoing, maxPublishing),
-		grants: make(chan grant, 16),
+		grants: make(chan grant, 16), seedBatches: make(chan []*messages.Candidates, 1),
 	}
 	defer func() {
 		if err != nil {
@@ -248,6 +250,7 @@ func (p *partition) turn(ctx context.Context, first *stages.FeedMessage) error {
 	turnSeconds.Observe(time.Since(began).Seconds())
 	p.recount()
 	p.post(out)
+	p.postSeeds()
 	p.requestGrants(ctx)
 	p.saver.consider(p)
 	return nil

@@ -139,7 +139,7 @@ func onlooker(kind string, p int) jetstream.ConsumerConfig {
 func (r *Rebuilder) replay(ctx context.Context, p int, out *Rebuilt) (err error) {
 	f := r.f
 	s, err := openShard(ctx, f.store, shardOptions{
-		partition: p, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		partition: p, partitions: f.bus.Layout.Partitions, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
 		addresses: f.addresses, log: f.log.With("partition", p),
 	})
 	if err != nil {

@@ -55,6 +55,7 @@ type record struct {
 	Warned    bool   // its page was read in part
 	Gate      bool   // redirects from it led back to it, where cookies are kept: its requests follow them
 	GateTried bool   // a request that follows them was sent
+	Recrawl   bool   // rules have planned the visit of this round, for no run
 	Arrival   uint64 // order of discovery in the partition
 	Due       int64  // of the next attempt or, after an end, of the next visit, in the partition's time; 0 if none is planned
 	Changed   int64  // last change of State, Unix ms
@@ -119,6 +120,7 @@ const (
 	flagGate                  // redirects led back to it
 	flagGateTried             // and it was sent since
 	flagMore                  // record.more follows
+	flagRecrawl               // rules have planned its visit
 )
 
 // append encodes the record: small numbers as varints, text with its length.
@@ -151,7 +153,7 @@ func (r *record) append(b []byte) []byte {
 
 func (r *record) flags() byte {
 	flags := byte(0)
-	for i, is := range [...]bool{r.Seed, !r.visited.empty(), r.Fetched, r.Warned, r.Gate, r.GateTried, r.more != more{Own: r.Priority}} {
+	for i, is := range [...]bool{r.Seed, !r.visited.empty(), r.Fetched, r.Warned, r.Gate, r.GateTried, r.more != more{Own: r.Priority}, r.Recrawl} {
 		if is {
 			flags |= 1 << i
 		}
@@ -190,7 +192,7 @@ func decodeRecord(b []byte) (*record, error) {
 	}
 	r := &record{
 		State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
-		Gate: b[3]&flagGate != 0, GateTried: b[3]&flagGateTried != 0,
+		Gate: b[3]&flagGate != 0, GateTried: b[3]&flagGateTried != 0, Recrawl: b[3]&flagRecrawl != 0,
 	}
 	d := decoder{b: b[4:]}
 	r.Round, r.Parsed, r.Sent, r.Failures = uint32(d.uint()), uint32(d.uint()), int(d.uint()), int(d.uint())

@@ -144,11 +144,17 @@ func (s *shard) countPlanned(id urlID, by int64) {
 
 // revisit queues a URL for another visit, unless a rule is against it now.
 func (s *shard) revisit(r *record, id urlID, rules *rules, now int64) error {
+	return s.visitAgain(r, id, false, rules, now)
+}
+
+// visitAgain is revisit, for a run or because rules have planned it.
+func (s *shard) visitAgain(r *record, id urlID, recrawl bool, rules *rules, now int64) error {
 	s.unplan(r, id)
 	if (r.State == Done || r.State == Failed) && rules.cancels(r.URL) { // what it had is not undone
 		s.tx.change(id, r)
 		return nil
 	}
 	r.again()
+	r.Recrawl = recrawl
 	return s.admit(r, id, rules, now)
 }

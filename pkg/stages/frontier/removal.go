@@ -20,7 +20,7 @@ type removal struct {
 
 // removedAtOnce are the kinds whose keys begin with the name of the crawl.
 var removedAtOnce = []byte{
-	kindURL, kindInFlight, kindSeed, kindParked, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, oldKindRoot, oldKindOutside,
+	kindURL, kindInFlight, kindSeed, kindParked, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, kindRun, oldKindRoot, oldKindOutside,
 }
 
 // doomed reports whether what is known of a crawl is of one that was deleted.
@@ -81,6 +81,7 @@ func (s *shard) remove(name string, c *crawl, rules *rules, now int64) (done boo
 	c.seen.drop()
 	delete(s.crawls, name)
 	s.gone[name] = true
+	s.lookAgainAt(name)
 	s.tx.set(prefix(s.partition, kindUnsaved), nil)
 	s.removed++
 	s.log.Info("deleted crawl is forgotten", "crawl", name)
@@ -128,7 +129,7 @@ func (s *shard) leaveAlone(req *request, rules *rules, now int64) error {
 // longestRequest is how long a request may be under way, of the crawl or of one of its
 // name that was deleted.
 func longestRequest(rules *rules) time.Duration {
-	timeout := time.Duration(rules.Spec.Timeout)
+	timeout := time.Duration(rules.Largest().Timeout)
 	if d := rules.Deletion; d != nil {
 		timeout = max(timeout, time.Duration(cmp.Or(d.Timeout, messages.Millis(messages.DefaultTimeout))))
 	}

@@ -120,7 +120,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	}
 	for _, kind := range []byte{
 		kindCounters, kindAwake, kindURL, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
-		kindOrder, kindParked, kindBarred, kindSetAside, kindLinks, kindUnchanged, oldKindRoot, oldKindOutside,
+		kindOrder, kindParked, kindBarred, kindSetAside, kindLinks, kindUnchanged, kindRun, oldKindRoot, oldKindOutside,
 	} {
 		if !kinds[kind] {
 			t.Errorf("nothing of kind %c names the crawl", kind)

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -37,6 +38,16 @@ func TestChangedScheduleIsObeyed(t *testing.T) {
 		s.wantAsked()
 		s.wantState(root, Done, "")
 	}
+}
+
+// visitedHourly returns a crawl that fetches pages every hour, in which a page has been visited.
+func visitedHourly(t *testing.T, page string) *world {
+	t.Helper()
+	w := newWorld(t, recrawlEvery(time.Hour))
+	w.seed(page)
+	w.dispatch(10)
+	w.result(page, class(messages.NotModified))
+	return w
 }
 
 func recrawlEvery(d time.Duration) func(*messages.Spec) {
@@ -97,10 +108,7 @@ func TestChangedRecrawlIsObeyed(t *testing.T) {
 // Cancelling drops planned visits, and undoes nothing; resuming plans them again.
 func TestCancellingDropsPlannedVisits(t *testing.T) {
 	const page = "https://a.test/"
-	w := newWorld(t, recrawlEvery(time.Hour))
-	w.seed(page)
-	w.dispatch(10)
-	w.result(page, class(messages.NotModified))
+	w := visitedHourly(t, page)
 	set := func(state messages.RunState, planned int64) {
 		t.Helper()
 		w.change(func(s *messages.Spec) { s.State = state })
@@ -159,10 +167,7 @@ func TestChangedSpecKeepsExplicitPriorities(t *testing.T) {
 // all URLs has not come to it yet.
 func TestPlannedVisitThatIsDueGoesByTheRulesOfNow(t *testing.T) {
 	const page = "https://a.test/"
-	w := newWorld(t, recrawlEvery(time.Hour))
-	w.seed(page)
-	w.dispatch(10)
-	w.result(page, class(messages.NotModified))
+	w := visitedHourly(t, page)
 	id := urlID{"c", messages.HashURL(page)}
 	for _, every := range []time.Duration{720 * time.Hour, 0} {
 		w.pass(2 * time.Hour)
@@ -241,10 +246,7 @@ func TestCancelledCrawlWithAScheduleEnds(t *testing.T) {
 // A page that is visited again has the priority of the rules as they are then.
 func TestPageIsVisitedAgainByThePriorityOfNow(t *testing.T) {
 	const page = "https://a.test/"
-	w := newWorld(t, recrawlEvery(time.Hour))
-	w.seed(page)
-	w.dispatch(10)
-	w.result(page, class(messages.NotModified))
+	w := visitedHourly(t, page)
 	w.change(func(s *messages.Spec) { s.Priorities = []messages.PriorityRule{{Match: "*", Priority: 1}} })
 	w.tend()
 	w.pass(2 * time.Hour)
@@ -325,5 +327,63 @@ func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
 		if end := endOf([]PartitionStatus{part, {}}, &part.Counters, &spec); end != c.want {
 			t.Errorf("again %d, %s: end %q, want %q", c.again, c.state, end, c.want)
 		}
+	}
+}
+
+// A run over everything that was interrupted before it came to all URLs is known as such,
+// though nothing is open: another is not begun over it.
+func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) { s.Exclude = []string{"*"} })
+	urls := make([]string, reviewed+1)
+	for i := range urls {
+		urls[i] = fmt.Sprintf("https://a.test/%d", i)
+	}
+	w.seed(urls...)
+	w.tend()
+	visiting := func(when string, want bool) {
+		t.Helper()
+		p := &partition{shard: w.shard, f: &Frontier{clock: newClock()}}
+		p.specs = w
+		st, err := p.status("c")
+		w.must(err)
+		if total := sum([]PartitionStatus{{}, st}); total.VisitingAll != want || total.Open() != 0 {
+			t.Errorf("%s: visiting all is %t with %d open, want %t", when, total.VisitingAll, total.Open(), want)
+		}
+	}
+	visiting("before", false)
+	w.change(func(s *messages.Spec) { s.Again = 7 })
+	w.step()
+	visiting("after a turn", true)
+	w.restart()
+	visiting("after a restart", true)
+	w.tend()
+	visiting("at its end", false)
+}
+
+// A crawl at rest stays in memory until the run over everything has begun that its spec
+// asks for: it would wait for the next message otherwise.
+func TestCrawlIsNotLetGoBeforeItIsVisitedAgain(t *testing.T) {
+	const page = "https://a.test/"
+	s := newSite(t, nil, nil)
+	s.seed(page)
+	s.crawl()
+	s.wantAsked(page)
+	s.change(func(spec *messages.Spec) { spec.State = messages.Cancelled })
+	s.tend()
+	c := s.shard.crawl("c")
+	s.change(func(spec *messages.Spec) { spec.Again, spec.State = 7, messages.Running })
+	c.rules, c.Rev, c.dirty = s.current, s.current.Rev, false
+	for range 2 {
+		if s.shard.letGo("c", c, s.at()) {
+			t.Fatal("it was let go")
+		}
+		s.pass(2 * time.Minute)
+	}
+	c.Again = 7
+	for _, want := range []bool{false, true} {
+		if got := s.shard.letGo("c", c, s.at()); got != want {
+			t.Errorf("when the run has begun it is let go: %t, want %t", got, want)
+		}
+		s.pass(2 * time.Minute)
 	}
 }

@@ -39,7 +39,7 @@ const idleTime = int64(time.Minute)
 var buildPrint = sync.OnceValue(func() uint64 {
 	var none weburl.NormalizeOptions
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %d %d", weburl.Version, none.Fingerprint(), layoutRoots)
+	fmt.Fprintf(h, "%d %d %d seeds", weburl.Version, none.Fingerprint(), layoutRoots)
 	return h.Sum64()
 })
 
@@ -73,7 +73,8 @@ func (c *crawl) scheduledBy(r *rules) {
 // ended reports whether nothing is to happen in a crawl by itself, as far as its
 // stored state tells, and unless it is stale.
 func (c *crawlState) ended() bool {
-	return c.Started != 0 && c.Open() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && c.Removing == nil && !c.Scheduled
+	return c.Started != 0 && c.Open() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && c.Removing == nil && !c.Scheduled &&
+		!c.Seeding.Due
 }
 
 // stale reports whether another build judged the crawl's URLs, or laid out its keys.
@@ -82,7 +83,7 @@ func (c *crawlState) stale() bool { return c.Layout < layoutRoots || c.Build != 
 // letGo lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.
 func (s *shard) letGo(name string, c *crawl, now int64) bool {
-	atRest := !c.known() || c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !againDue(c.rules.Spec, c.Again)
+	atRest := !c.known() && !c.awaitsSeeds() || c.known() && c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !againDue(c.rules.Spec, c.Again)
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
 		c.idleFrom = 0
 		if !c.working() && (!c.ended() || c.standsStill()) {
@@ -184,7 +185,7 @@ func (s *shard) readAwake(name string, listed bool) (*crawl, error) {
 // newCrawl returns what is known of a crawl of which nothing is known.
 func newCrawl(name string) *crawl {
 	return &crawl{
-		seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool),
+		seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool), runs: make(map[int64]*Run),
 		salt: saltOf(name, 0, 0),
 	}
 }
@@ -197,6 +198,9 @@ func (c *crawl) begin(name string, state crawlState) {
 		c.unpark = true // whether it must be parked is found out again
 		c.opening, c.unchanged = true, true
 		c.convert()
+		if c.Failed > 0 && c.FailedBy == nil && !c.Review.audits() { // an older build counted them together
+			c.Review, c.dirty = &sweep{Count: &Counters{}}, true
+		}
 	}
 }
 
@@ -238,11 +242,14 @@ func (s *shard) findStale(since uint64) error {
 }
 
 // hasOtherSpec reports whether a crawl at rest was judged by another spec than that of
-// now, or was deleted.
+// now, or was deleted; or is one that its spec begins, as that lists seeds.
 func (s *shard) hasOtherSpec(name string) (bool, error) {
 	state, err := s.stateOf(name)
-	if err != nil || !state.known() {
+	if err != nil {
 		return false, err
+	}
+	if !state.known() {
+		return s.specs.seeded(name), nil
 	}
 	rev, known := s.specs.revision(name)
 	d := s.specs.deletion(name)
@@ -253,6 +260,11 @@ func (s *shard) hasOtherSpec(name string) (bool, error) {
 func (s *shard) judgeDone() {
 	if len(s.stale) > 0 || s.lookedAt.Bucket == 0 {
 		return
+	}
+	for _, c := range s.crawls {
+		if c.awaitsSeeds() { // nothing is stored of it
+			return
+		}
 	}
 	now := judged{buildPrint(), s.lookedAt}
 	if s.judged.Build == now.Build && s.judged.Bucket == now.Bucket {

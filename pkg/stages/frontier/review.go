@@ -154,12 +154,18 @@ func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error
 
 // rename takes a URL under the name that it has by the rules of now.
 func (s *shard) rename(r *record, url, crawl string, rules *rules, now int64) error {
-	source := messages.SourceLink
-	if r.Seed {
-		source = messages.SourceSeed
-	}
 	m := &messages.Candidates{
-		Crawl: crawl, Source: source, Referrer: r.Referrer, Depth: r.Depth, Redirects: r.Redirects, Run: r.Run,
+		Crawl: crawl, Source: messages.SourceLink, Referrer: r.Referrer, Depth: r.Depth, Redirects: r.Redirects, Run: r.Run,
+	}
+	if r.Seed {
+		m.Source = messages.SourceSeed
+		kept, err := s.store.has(s.seedKey(urlID{crawl, messages.HashURL(r.URL)}))
+		if err != nil {
+			return err
+		}
+		if !kept { // it is of a spec, or where a seed has led by a redirect
+			m.SeedList = max(rules.seeds.print, 1)
+		}
 	}
 	priority := int(r.Own)
 	return s.candidate(m, messages.Candidate{URL: url, Priority: &priority}, rules, now)
@@ -196,7 +202,7 @@ func (s *shard) judgeExcluded(r *record, id urlID, rules *rules, now int64) erro
 		}
 		return nil
 	}
-	return s.revisit(r, id, rules, now)
+	return s.visitAgain(r, id, r.Recrawl, rules, now)
 }
 
 // reseed feeds a part of the seeds, or of all URLs, to the run that has started.
@@ -215,6 +221,9 @@ func (s *shard) reseed(name string, c *crawl, rules *rules, now int64) error {
 			err = s.joinRun(r, id, c, rules, now)
 		}
 	}
+	if last && err == nil {
+		last, err = s.joinSeeds(name, c, rules, now)
+	}
 	if last {
 		c.Reseed = nil
 	}
@@ -230,7 +239,7 @@ func (s *shard) joinRun(r *record, id urlID, c *crawl, rules *rules, now int64) 
 	if r.Run >= c.Run || all && r.State == Excluded && !r.answered() {
 		return nil
 	}
-	r.Run = c.Run
+	s.foundBy(r, id, c.Run)
 	if all && (c.LinksRev == 0 || r.PageRound != 0 && r.PageRev >= c.LinksRev) {
 		r.LinkRun = c.Run
 	}

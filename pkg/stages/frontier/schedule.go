@@ -31,7 +31,7 @@ func againDue(spec *messages.Spec, last int64) bool {
 func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
 	if againDue(rules.Spec, c.Again) {
 		c.Again = rules.Again
-		c.begins(rules.Again, &sweep{All: true})
+		s.begins(name, c, rules.Again, &sweep{All: true}, now)
 		s.log.Info("crawl visits everything again", "crawl", name, "run", c.Run)
 	}
 	if !rules.startsAgain() {
@@ -54,14 +54,15 @@ func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
 		return nil
 	}
 	s.log.Info("crawl starts again by its schedule", "crawl", name, "run", next.Unix(), "due", next)
-	c.begins(next.Unix(), &sweep{All: c.Reseed != nil && c.Reseed.All})
+	s.begins(name, c, next.Unix(), &sweep{All: c.Reseed != nil && c.Reseed.All}, now)
 	return nil
 }
 
 // begins begins a run. The one before, or that of another partition, may have been
 // named by a clock that was ahead.
-func (c *crawl) begins(run int64, reseed *sweep) {
+func (s *shard) begins(name string, c *crawl, run int64, reseed *sweep, now int64) {
 	c.Run = max(run, c.Run+1, c.LatestRun)
+	s.goesOn(name, c.Run, now)
 	c.Reseed, c.dirty, c.nextRun = reseed, true, 0
 }
 

@@ -55,6 +55,7 @@ type ruleset struct {
 	cookies          bool   // are kept for some URLs
 	pace             pace   // of hosts that no source names
 	sources          []pace // as in the spec
+	seeds            seedList
 }
 
 type priorityRule struct {
@@ -72,6 +73,7 @@ type pace struct {
 	politeness.Rules
 	state    messages.RunState
 	maxPages int64 // of the host
+	limits   messages.Limits
 }
 
 func compile(spec stages.Revised) (*rules, error) {
@@ -120,6 +122,9 @@ func compileSet(spec *messages.Spec) (*ruleset, error) {
 		r.recrawl = append(r.recrawl, recrawlRule{match, least, max(least, time.Duration(c.Max))})
 	}
 	r.normalize = weburl.NewNormalizer(normalize)
+	if r.seeds, err = seedsOf(spec, r.normalize); err != nil {
+		return nil, err
+	}
 	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s messages.SourceRule) bool { return keeps(s.Cookies) })
 	return r, r.compilePaces(spec)
 }
@@ -150,12 +155,14 @@ func (r *ruleset) compilePaces(spec *messages.Spec) (err error) {
 	if r.pace, err = compilePace(spec, spec.Pace, spec.State); err != nil {
 		return err
 	}
+	r.pace.limits = spec.SourceLimits(-1)
 	for i := range spec.Sources {
 		rules, state := spec.SourcePace(i)
 		p, err := compilePace(spec, rules, state)
 		if err != nil {
 			return err
 		}
+		p.limits = spec.SourceLimits(i)
 		r.sources = append(r.sources, p)
 	}
 	return nil
@@ -216,7 +223,7 @@ func (r *rules) excludes(u *record, opened bool, now int64) string {
 		return ReasonInclude
 	case r.MaxDepth != nil && u.Depth > *r.MaxDepth:
 		return ReasonDepth
-	case u.Redirects > r.MaxRedirects:
+	case u.Redirects > 0 && u.Redirects > r.limitsOf(u.URL).MaxRedirects:
 		return ReasonRedirects
 	case u.Seed:
 		return "" // a person asked for it: no guard knows better
@@ -224,6 +231,14 @@ func (r *rules) excludes(u *record, opened bool, now int64) string {
 		return ReasonExtension
 	}
 	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
+}
+
+// limitsOf returns what bounds the requests for a URL.
+func (r *rules) limitsOf(url string) messages.Limits {
+	if len(r.sources) == 0 {
+		return r.pace.limits
+	}
+	return r.paceOf(weburl.Hostname(url)).limits
 }
 
 // cancels reports whether the crawl is cancelled, or what it wants of a URL's host.

@@ -26,11 +26,13 @@ import (
 type shard struct {
 	store     *Store
 	partition int
-	epoch     uint64
-	time      *timeline
-	tx        *tx
-	specs     Rulebook
-	log       *slog.Logger
+	// partitions is how many there are.
+	partitions int
+	epoch      uint64
+	time       *timeline
+	tx         *tx
+	specs      Rulebook
+	log        *slog.Logger
 
 	positions      map[string]stages.Position
 	crawls         map[string]*crawl
@@ -66,7 +68,8 @@ type shard struct {
 	forgetting     *forgetting // nil if there is nothing to forget
 	// forgettingChanged says that it is to be stored.
 	forgettingChanged bool
-	removed           int // deleted crawls that were forgotten, and may be in the last snapshot
+	seeds             []*messages.Candidates // of specs, to be published
+	removed           int                    // deleted crawls that were forgotten, and may be in the last snapshot
 }
 
 // Rulebook gives the shard the specs of the crawls.
@@ -82,6 +85,8 @@ type Rulebook interface {
 	known() stages.SpecsKnown
 	// revision returns the revision of a crawl's spec, and whether that is known.
 	revision(crawl string) (rev uint64, known bool)
+	// seeded reports whether the spec of a crawl lists seeds, as far as it is known.
+	seeded(crawl string) bool
 	// deletion returns the last deletion of a crawl as far as it is known, nil if
 	// there is none.
 	deletion(crawl string) *messages.Deletion
@@ -104,6 +109,7 @@ type crawl struct {
 	// unchanged says that links of pages that are unchanged are to be found again.
 	unchanged bool
 	dirty     bool
+	runs      map[int64]*Run // whose figures change in this turn: see figuresOf
 
 	rules    *rules
 	rulesFor uint64 // shard.specsGen that rules were read under
@@ -111,13 +117,15 @@ type crawl struct {
 	listed   bool   // the store has its kindAwake
 	// idleFrom is since when nothing has happened: the last thing then was changedAt.
 	idleFrom, changedAt int64
+	seedsSent           sentSeeds
 	nextRun             int64 // when the schedule starts the crawl again, Unix ns; 0 if it does not
 }
 
 // crawlState is the stored part of it.
 type crawlState struct {
 	Counters
-	Print uint64 `json:"print,omitempty"` // of the rules that the URLs were judged by last
+	Examples examples `json:"examples,omitzero"`
+	Print    uint64   `json:"print,omitempty"` // of the rules that the URLs were judged by last
 	// LatestRun is the latest that URLs were found by, in any partition.
 	LatestRun int64 `json:"latest_run,omitempty"`
 	// Rev is the revision of the spec that has these rules, Scheduled whether its
@@ -145,6 +153,8 @@ type crawlState struct {
 	Since uint64 `json:"since,omitempty"`
 	// Removing is where forgetting the crawl has come to, once it was deleted.
 	Removing *removal `json:"removing,omitempty"`
+	// Seeding is whether it was fed the seeds of its spec.
+	Seeding seeding `json:"seeding,omitzero"`
 }
 
 // sweep is a walk through many keys, over many turns and restarts.
@@ -154,6 +164,8 @@ type sweep struct {
 	Count *Counters `json:"count,omitempty"`
 	// All says that a new run is fed all URLs, not the seeds alone.
 	All bool `json:"all,omitempty"`
+	// Seeds is how many of those of the spec were fed to a new run.
+	Seeds int `json:"seeds,omitempty"`
 }
 
 // request is one that is under way.
@@ -173,20 +185,22 @@ type request struct {
 // shardOptions are what a shard is opened with.
 type shardOptions struct {
 	partition int
-	epoch     uint64
-	clock     *clock
-	specs     Rulebook
-	maxHosts  int   // in memory
-	recent    int64 // bytes for URLs seen lately
-	addresses *addresses
-	log       *slog.Logger
+	// partitions is how many there are, 0 is one.
+	partitions int
+	epoch      uint64
+	clock      *clock
+	specs      Rulebook
+	maxHosts   int   // in memory
+	recent     int64 // bytes for URLs seen lately
+	addresses  *addresses
+	log        *slog.Logger
 }
 
 // openShard reads what must be in memory of a partition. The filters of known
 // URLs are filled while it already works.
 func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error) {
 	s := &shard{
-		store: store, partition: o.partition, epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
+		store: store, partition: o.partition, partitions: max(1, o.partitions), epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
 		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
 		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
@@ -523,14 +537,17 @@ const lookAgain = int64(time.Hour)
 // move changes the state of a URL and the counters with it.
 func (s *shard) move(r *record, id urlID, to State, reason string, now int64) {
 	c := s.crawl(id.crawl)
-	c.tally(id.hash, func(n *Counters) {
-		n.count(r.State, r.Reason, -1)
-		n.count(to, reason, 1)
-	})
+	c.tally(id.hash, func(n *Counters) { n.count(r, -1) })
+	c.Examples.forget(r)
 	r.State, r.Reason, r.Changed = to, reason, s.time.wallMS(now)
+	c.tally(id.hash, func(n *Counters) { n.count(r, 1) })
+	c.Examples.add(r)
 	c.Changed = r.Changed
 	if c.Started == 0 {
 		c.Started = r.Changed
+	}
+	if to == Failed {
+		s.countFailed(r, id, now)
 	}
 	c.dirty = true
 	s.tx.change(id, r)
@@ -568,6 +585,9 @@ func (s *shard) commit(now int64) error {
 			return fmt.Errorf("encode counters of %s: %w", name, err)
 		}
 		s.tx.set(s.countersKey(name), text)
+		if err := s.storeRuns(name, c); err != nil {
+			return err
+		}
 		s.list(name, c)
 		c.dirty = false
 	}
@@ -626,7 +646,6 @@ func (s *shard) tend(now int64) error {
 		}
 	}
 	s.wakeStale()
-	s.judgeDone()
 	if err := s.retries(now); err != nil { // before any is planned that the store does not show yet
 		return err
 	}
@@ -634,23 +653,27 @@ func (s *shard) tend(now int64) error {
 		return err
 	}
 	for name, c := range s.crawls {
+		rules, err := s.rules(name, 0)
+		if err != nil {
+			return err
+		}
 		if s.letGo(name, c, now) {
 			continue
 		}
-		if err := s.tendCrawl(name, c, now); err != nil {
+		if err := s.tendCrawl(name, c, rules, now); err != nil {
 			return err
 		}
 	}
+	s.judgeDone()
 	return nil
 }
 
-func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
+func (s *shard) tendCrawl(name string, c *crawl, rules *rules, now int64) error {
 	if !c.known() {
+		if c.mustFeedSeeds(rules) {
+			s.feedSeeds(name, c, rules)
+		}
 		return nil
-	}
-	rules, err := s.rules(name, 0)
-	if err != nil {
-		return err
 	}
 	if c.doomed(rules) {
 		_, err := s.remove(name, c, rules, now)
@@ -683,6 +706,9 @@ func (s *shard) tendCrawl(name string, c *crawl, now int64) error {
 		if err := s.reseed(name, c, rules, now); err != nil {
 			return err
 		}
+	}
+	if c.mustFeedSeeds(rules) {
+		s.feedSeeds(name, c, rules)
 	}
 	if s.stuck(c, rules) {
 		s.audit(name)

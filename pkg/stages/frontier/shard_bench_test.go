@@ -22,7 +22,7 @@ func BenchmarkCandidates(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	store, err := OpenStore(b.TempDir(), 32<<20, SyncOS, slog.New(slog.DiscardHandler))
+	store, err := OpenStore(b.TempDir(), 32<<20, SyncOS, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,5 +76,6 @@ func (f fixedRules) rules(string, uint64) (*rules, error) { return f.r, nil }
 func (fixedRules) generation() uint64                     { return 0 }
 func (fixedRules) changes(uint64) []stages.SpecChange     { return nil }
 func (fixedRules) known() (none stages.SpecsKnown)        { return none }
+func (fixedRules) seeded(string) bool                     { return false }
 func (fixedRules) revision(string) (uint64, bool)         { return 0, false }
 func (fixedRules) deletion(string) *messages.Deletion     { return nil }

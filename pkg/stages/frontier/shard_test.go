@@ -33,11 +33,15 @@ type world struct {
 func (w *world) rules(string, uint64) (*rules, error) { return w.current, nil }
 func (w *world) generation() uint64                   { return w.gen }
 func (w *world) revision(string) (uint64, bool)       { return w.current.Rev, true }
+func (w *world) seeded(string) bool                   { return len(w.current.Seeds) > 0 }
 func (w *world) deletion(string) *messages.Deletion   { return w.last }
 func (w *world) known() stages.SpecsKnown             { return stages.SpecsKnown{Bucket: 1, Rev: w.gen} }
 func (w *world) changes(uint64) (all []stages.SpecChange) {
 	names, err := w.shard.crawlNames()
 	w.must(err)
+	if w.seeded("") && !slices.Contains(names, "c") {
+		names = append(names, "c")
+	}
 	for _, name := range names {
 		all = append(all, stages.SpecChange{Crawl: name, Rev: w.current.Rev})
 	}
@@ -71,7 +75,7 @@ func newWorld(t *testing.T, change func(*messages.Spec)) *world {
 
 func (w *world) open() {
 	w.t.Helper()
-	store, err := OpenStore(w.dir, 1<<20, SyncOS, slog.New(slog.DiscardHandler))
+	store, err := OpenStore(w.dir, 1<<20, SyncOS, nil, slog.New(slog.DiscardHandler))
 	w.must(err)
 	w.store = store
 	clock := w.process()
@@ -79,7 +83,7 @@ func (w *world) open() {
 		w.addresses = newAddresses(clock.now)
 	}
 	w.shard, err = openShard(w.t.Context(), store, shardOptions{
-		epoch: 1, clock: clock, specs: w, maxHosts: 256, addresses: w.addresses, log: slog.New(slog.DiscardHandler),
+		partitions: 1, epoch: 1, clock: clock, specs: w, maxHosts: 256, addresses: w.addresses, log: slog.New(slog.DiscardHandler),
 	})
 	w.must(err)
 	awaitLoaded(w.shard.loader, w.shard)

@@ -39,6 +39,10 @@ type Question struct {
 	// Due asks status whether a host could be asked now, which takes a look at the
 	// hosts.
 	Due bool `json:"due,omitempty"`
+	// Examples asks status for URLs that failed and were excluded.
+	Examples bool `json:"examples,omitempty"`
+	// Runs asks status for the figures of as many runs, the newest.
+	Runs int `json:"runs,omitempty"`
 	// Awake asks status, without a crawl, for those in which something is to happen.
 	Awake bool `json:"awake,omitempty"`
 }
@@ -67,6 +71,10 @@ type PartitionStatus struct {
 	// Due says that a host of the crawl could be asked now, if that was the
 	// question.
 	Due bool `json:"due,omitempty"`
+	// Examples is the answer to Question.Examples, one for each reason.
+	Examples *examples `json:"examples,omitempty"`
+	// Runs are the answer to Question.Runs, the oldest first.
+	Runs []Run `json:"runs,omitempty"`
 	// Awake is the answer to Question.Awake.
 	Awake *AwakeCrawls `json:"awake,omitempty"`
 	// Deletion is the revision of the last deletion of the crawl's name that the
@@ -76,6 +84,10 @@ type PartitionStatus struct {
 	Removing bool   `json:"removing,omitempty"`
 	// Again is the last run over everything that the crawl has begun, as its spec names it.
 	Again int64 `json:"again,omitempty"`
+	// VisitingAll says that it has not come to all URLs yet.
+	VisitingAll bool `json:"visiting_all,omitempty"`
+	// Seeds tells which list of seeds of a spec the crawl was fed, all of it; 0 is none.
+	Seeds uint64 `json:"seeds,omitempty"`
 	// Reviewing says that URLs are still being judged by a changed spec, or taken back
 	// since a seed opened their host.
 	Reviewing bool `json:"reviewing,omitempty"`
@@ -188,14 +200,7 @@ func (p *partition) answer(q query) {
 	if err == nil {
 		switch q.op {
 		case opStatus:
-			var st PartitionStatus
-			if st, err = p.status(about.Crawl); err == nil && about.Due {
-				st.Due, err = p.canAsk(about.Crawl, p.time.now())
-			}
-			if about.Awake {
-				st.Awake = p.awake()
-			}
-			reply = st
+			reply, err = p.statusFor(about)
 		case opHosts:
 			reply, err = p.slowest(about.Top)
 		case opHost:
@@ -241,7 +246,7 @@ func (p *partition) wantedBy(payload []byte, asker string) (messages.Wanted, err
 // timeout is how long a request of a crawl may take.
 func (p *partition) timeout(crawl string) time.Duration {
 	if c := p.crawls[crawl]; c != nil && c.rules != nil {
-		return time.Duration(c.rules.Spec.Timeout)
+		return time.Duration(c.rules.Largest().Timeout)
 	}
 	return time.Duration(messages.DefaultTimeout)
 }
@@ -256,13 +261,36 @@ func (r *request) grant(asker string, now int64, claim time.Duration) messages.W
 	return messages.Wanted{Wanted: true}
 }
 
+// statusFor answers opStatus.
+func (p *partition) statusFor(about Question) (PartitionStatus, error) {
+	st, err := p.status(about.Crawl)
+	if err == nil && about.Due {
+		st.Due, err = p.canAsk(about.Crawl, p.time.now())
+	}
+	if err == nil && about.Examples && !st.Removing {
+		var state crawlState
+		state, err = p.stateOf(about.Crawl)
+		st.Examples = &state.Examples
+	}
+	if err == nil && about.Runs > 0 && !st.Removing {
+		st.Runs, err = p.runsOf(about.Crawl, about.Runs)
+	}
+	if about.Awake {
+		st.Awake = p.awake()
+	}
+	return st, err
+}
+
 func (p *partition) status(crawl string) (PartitionStatus, error) {
 	st := PartitionStatus{Partition: p.partition, Owner: p.store.ID, Epoch: p.epoch, Positions: p.positions, Next: p.nextHost()}
 	state, err := p.stateOf(crawl)
 	if err != nil {
 		return st, err
 	}
-	st.Counters, st.Again = state.Counters, state.Again
+	st.Counters, st.Again, st.VisitingAll = state.Counters, state.Again, state.Reseed != nil && state.Reseed.All
+	if !state.Seeding.Due {
+		st.Seeds = state.Seeding.List
+	}
 	if c := p.crawls[crawl]; c != nil {
 		st.Late = c.rules != nil && c.quota.late(c.rules, p.f.now())
 		st.Reviewing = c.working()

@@ -184,6 +184,45 @@ func TestPageIsVisitedAgainByItsRule(t *testing.T) {
 	}
 }
 
+// Who fetches a page again is told what it was, if the spec leaves out pages that have
+// not changed. One that was gone is new.
+func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
+	for _, unchanged := range []messages.Unchanged{messages.UnchangedKeep, messages.UnchangedDrop} {
+		w := newWorld(t, func(s *messages.Spec) {
+			s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: 3600 * second}}
+			s.Duplicates.Unchanged = unchanged
+		})
+		u := "https://a.test/"
+		w.seed(u)
+		for n, visit := range []struct{ class, told string }{
+			{"ok", ""}, {"ok", "00112233445566778899aabbccddeeff"[:16]}, {"gone", "00112233445566778899aabbccddeeff"[:16]}, {"ok", ""},
+		} {
+			w.pass(100 * time.Hour)
+			w.wantSent(w.dispatch(10), u)
+			m, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL(u)}])
+			w.must(err)
+			want := visit.told
+			if unchanged == messages.UnchangedKeep {
+				want = ""
+			}
+			if m.Digest != want {
+				t.Errorf("%s: visit %d is told of %q, want %q", unchanged, n+1, m.Digest, want)
+			}
+			w.result(u, func(r *messages.Result) {
+				if r.Class = messages.Class(visit.class); r.Class == messages.OK {
+					r.Digest = "00112233445566778899aabbccddeeff"
+				}
+			})
+			if visit.class == "ok" {
+				ends := messages.Visit{URL: messages.HashURL(u), Round: uint32(n + 1)}
+				_, err = w.shard.candidates(&messages.Candidates{Crawl: "c", Source: messages.SourceLink, Ends: ends}, 1, w.at())
+				w.must(err)
+				w.must(w.shard.commit(w.at()))
+			}
+		}
+	}
+}
+
 func TestIntervalFollowsHowOftenAPageChanges(t *testing.T) {
 	hour := 3600 * second
 	w := newWorld(t, func(s *messages.Spec) { s.Recrawl = []messages.RecrawlRule{{Match: "*", Min: hour, Max: 16 * hour}} })

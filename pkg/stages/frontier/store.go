@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"seine/internal/pebblestate"
+	"seine/internal/statekey"
 )
 
 // Sync says what a commit waits for.
@@ -37,7 +38,7 @@ type Store struct {
 }
 
 // OpenStore opens the store in dir, or makes one there.
-func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*Store, error) {
+func OpenStore(dir string, cacheBytes int64, policy Sync, key *statekey.Key, log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make frontier store: %w", err)
 	}
@@ -47,7 +48,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, log *slog.Logger) (*St
 	}
 	cache := pebble.NewCache(cacheBytes)
 	defer cache.Unref()
-	fs := vfs.Default
+	fs := key.FS(vfs.Default)
 	if policy == SyncOS {
 		fs = osSync{fs}
 	}

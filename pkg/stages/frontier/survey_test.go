@@ -168,6 +168,11 @@ func TestClientAsksAllPartitions(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("failed are %q, want %q", got, want)
 	}
+	why, err := c.Reasons(t.Context(), "c")
+	a.must(err)
+	if f := why.Failures; len(f) != 1 || f[0].Name != "gone" || f[0].URLs != 6 || f[0].Example == nil || !slices.Contains(want, f[0].Example.URL) {
+		t.Errorf("reasons of six failures by gone: %+v", why)
+	}
 	s, err := c.Survey(t.Context(), "c", 4)
 	a.must(err)
 	if len(s.Troubles) != 4 || s.Troubles[0].URL != want[5] || s.Troubles[3].URL != want[2] {

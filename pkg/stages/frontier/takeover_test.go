@@ -113,7 +113,7 @@ func (a *arena) eventually(what string, ok func() bool) {
 
 func (a *arena) store() *Store {
 	a.t.Helper()
-	s, err := OpenStore(a.t.TempDir(), 1<<20, SyncOS, a.bus.Log)
+	s, err := OpenStore(a.t.TempDir(), 1<<20, SyncOS, nil, a.bus.Log)
 	a.must(err)
 	a.t.Cleanup(func() { _ = s.Close() })
 	return s
@@ -374,6 +374,11 @@ func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string
 		err := json.Unmarshal(value, &c)
 		c.Started, c.Changed = 0, 0
 		return fmt.Sprintf("%s=%+v", rest, c), err
+	case kindRun:
+		var r Run
+		err := json.Unmarshal(value, &r)
+		r.Started, r.Last = time.Time{}, time.Time{}
+		return fmt.Sprintf("%q=%+v", rest, r), err
 	}
 	return fmt.Sprintf("%q=%s", rest, value), nil
 }

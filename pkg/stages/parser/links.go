@@ -58,7 +58,7 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 		batches[to] = cs
 	}
 	last := batch(end, batches[end])
-	last.Ends, last.Content, last.Warning = page.Visit, r.found.Content, r.warning
+	last.Ends, last.Content, last.Warning, last.Records = page.Visit, r.found.Content, r.warning, r.kinds()
 	if len(out.First) > 0 {
 		out.Then = append(out.Then, urlsMsg(own, last))
 	} else {

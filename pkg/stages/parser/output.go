@@ -2,6 +2,8 @@ package parser
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,6 +37,26 @@ func (r *reading) recordMessages(partition, maxText int) []*nats.Msg {
 	for i, rec := range r.records {
 		id := messages.VisitID(r.page.Crawl, r.page.Visit) + "." + rec.kind + "." + strconv.Itoa(i)
 		all = append(all, messages.RecordMsg(r.page.Crawl, partition, id, rec.append(nil, env)))
+	}
+	return all
+}
+
+// kinds counts the records by kind.
+func (r *reading) kinds() []messages.KindCount {
+	n := make(map[string]int64)
+	if r.plan.spec.EmitsPage() && !r.noRecord {
+		n[messages.KindPage] = 1
+	}
+	for i := range r.records {
+		kind := messages.CountedKind(r.records[i].kind)
+		if _, ok := n[kind]; !ok && len(n) >= messages.MaxKinds-1 {
+			kind = messages.KindOther
+		}
+		n[kind]++
+	}
+	var all []messages.KindCount
+	for _, kind := range slices.Sorted(maps.Keys(n)) {
+		all = append(all, messages.KindCount{Kind: kind, N: n[kind]})
 	}
 	return all
 }

@@ -141,10 +141,14 @@ func poisonUnless(ctx context.Context, err error) error {
 	return stages.PoisonError(err)
 }
 
-// compare has a page that repeats another dropped or marked, as the spec wants.
-// Its links are followed all the same.
+// compare has a page that repeats another, or itself as it was at the visit before,
+// dropped or marked, as the spec wants. Its links are followed all the same.
 func (p *Parser) compare(ctx context.Context, r *reading) error {
 	want := r.plan.spec.Duplicates
+	if want.Unchanged == messages.UnchangedDrop && r.page.Unchanged && !r.noRecord {
+		r.drop()
+		return nil
+	}
 	if want.Exact == messages.DuplicateKeep && want.Near == messages.DuplicateKeep || r.noRecord {
 		return nil
 	}
@@ -166,11 +170,16 @@ func (p *Parser) compare(ctx context.Context, r *reading) error {
 		r.duplicateOf = v.of
 		marked.Inc()
 	case messages.DuplicateDrop:
-		r.noRecord, r.records, r.problems = true, nil, nil
-		dropped.Inc()
+		r.drop()
 	case messages.DuplicateKeep:
 	}
 	return nil
+}
+
+// drop has no records made of the page.
+func (r *reading) drop() {
+	r.noRecord, r.records, r.problems = true, nil, nil
+	dropped.Inc()
 }
 
 // digestOf is the start of the SHA-256 of the body, which the fetcher has told.

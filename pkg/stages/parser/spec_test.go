@@ -226,6 +226,31 @@ func TestDuplicatesAreMarkedOrDropped(t *testing.T) {
 	}
 }
 
+// A page that is as it was at its visit before makes no records if the spec says so. What
+// it leads to is told all the same.
+func TestUnchangedPageMakesNoRecordsIfDropped(t *testing.T) {
+	const drop, body = "duplicates: {unchanged: drop}\n", `<p>one<p>two<a href=/next>next</a>`
+	const rules = "page: {emit: always}\nrecords: [{kind: part, each: {css: p}, fields: {text: {get: text}}}, {kind: bad, fields: {x: {css: b, required: true}}}]\n"
+	for _, tt := range []struct {
+		spec          string
+		unchanged     bool
+		records, dead int
+	}{
+		{drop, false, 1, 0}, {drop, true, 0, 0}, {"{}", true, 1, 0},
+		{drop + rules, false, 3, 1}, {drop + rules, true, 0, 0}, {rules, true, 3, 1},
+	} {
+		p, pg := parserOf(t, tt.spec), page("text/html")
+		pg.Unchanged = tt.unchanged
+		records, dead := p.results(t, pg, body)
+		if len(records) != tt.records || len(dead) != tt.dead {
+			t.Errorf("%q, unchanged %t: %d records and %d dead letters, want %d and %d", tt.spec, tt.unchanged, len(records), len(dead), tt.records, tt.dead)
+		}
+		if links := p.parse(t, pg, []byte(body)).depths; len(links) != 1 {
+			t.Errorf("%q, unchanged %t: it leads to %v, want one page", tt.spec, tt.unchanged, links)
+		}
+	}
+}
+
 func TestRulesReadSitemaps(t *testing.T) {
 	p := parserOf(t, `sitemaps: true
 page: {emit: always}

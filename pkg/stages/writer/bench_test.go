@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/pgserver"
+	"seine/internal/s3server"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -89,45 +90,55 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkDatabase writes the same records to databases, as new pages and again as
-// pages that are known.
-func BenchmarkDatabase(b *testing.B) {
+// BenchmarkOutput writes the same records to every place: as new pages, and into databases
+// again as pages that are known.
+func BenchmarkOutput(b *testing.B) {
 	const records = 10000
-	b.Run("SQLite", func(b *testing.B) { benchmarkDatabase(b, records, func() Config { return onSQLite(b) }) })
+	b.Run("directory", func(b *testing.B) { benchmarkOutput(b, records, "new", func() Config { return testConfig(b) }) })
+	b.Run("S3", func(b *testing.B) {
+		store := s3server.Start(b)
+		benchmarkOutput(b, records, "new", func() Config { return onS3(b, store) })
+	})
+	b.Run("SQLite", func(b *testing.B) {
+		for _, pages := range []string{"new", "known"} {
+			benchmarkOutput(b, records, pages, func() Config { return onSQLite(b) })
+		}
+	})
 	b.Run("PostgreSQL", func(b *testing.B) {
 		server := pgserver.Start(b)
-		benchmarkDatabase(b, records, func() Config { return onPostgres(b, server) })
+		for _, pages := range []string{"new", "known"} {
+			benchmarkOutput(b, records, pages, func() Config { return onPostgres(b, server) })
+		}
 	})
 }
 
-func benchmarkDatabase(b *testing.B, records int, place func() Config) {
-	for round, name := range []string{"new", "known"} {
-		b.Run(name, func(b *testing.B) {
-			var took time.Duration
-			for b.Loop() {
-				b.StopTimer()
-				bus, cfg := startBus(b, false), place()
-				cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
-				for life := range round + 1 {
-					msgs := make([]*nats.Msg, records)
-					for n := range msgs {
-						msgs[n] = pageRecord(n)
-						msgs[n].Header.Set(nats.MsgIdHdr, fmt.Sprint("round ", life, " of ", n))
-					}
-					for at := 0; at < records; at += 1000 {
-						check(b, stages.NewPublisher(bus, "test").Publish(b.Context(), msgs[at:at+1000]...))
-					}
-					b.StartTimer()
-					began := time.Now()
-					w := start(b, bus, cfg)
-					w.catchUp()
-					w.end()
-					took = time.Since(began)
-					b.StopTimer()
+func benchmarkOutput(b *testing.B, records int, pages string, place func() Config) {
+	rounds := map[string]int{"new": 1, "known": 2}[pages]
+	b.Run(pages, func(b *testing.B) {
+		var took time.Duration
+		for b.Loop() {
+			b.StopTimer()
+			bus, cfg := startBus(b, false), place()
+			cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
+			for round := range rounds {
+				msgs := make([]*nats.Msg, records)
+				for n := range msgs {
+					msgs[n] = pageRecord(n)
+					msgs[n].Header.Set(nats.MsgIdHdr, fmt.Sprint("round ", round, " of ", n))
+				}
+				for at := 0; at < records; at += 1000 {
+					check(b, stages.NewPublisher(bus, "test").Publish(b.Context(), msgs[at:at+1000]...))
 				}
 				b.StartTimer()
+				began := time.Now()
+				w := start(b, bus, cfg)
+				w.catchUp()
+				w.end()
+				took = time.Since(began)
+				b.StopTimer()
 			}
-			b.ReportMetric(float64(records)/took.Seconds(), "records/s")
-		})
-	}
+			b.StartTimer()
+		}
+		b.ReportMetric(float64(records)/took.Seconds(), "records/s")
+	})
 }

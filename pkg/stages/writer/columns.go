@@ -4,13 +4,15 @@ import (
 	"context"
 
 	"seine/internal/format"
+	"seine/internal/output/rows"
 	"seine/pkg/stages"
 )
 
-// followSpecs sees to it that a format with columns knows the specs of the crawls,
-// until stop is called.
+// followSpecs sees to it that a format with columns, and a database with views, knows the
+// specs of the crawls, until stop is called.
 func (w *Writer) followSpecs(ctx context.Context) (stop func(), err error) {
-	if !format.HasColumns(w.cfg.Format) {
+	views := IsDatabase(w.cfg.Out) && w.cfg.From == rows.FromRecords
+	if !format.HasColumns(w.cfg.Format) && !views {
 		return func() {}, nil
 	}
 	specs, stop, err := stages.FollowSpecs(ctx, w.bus)

@@ -24,6 +24,7 @@ type Config struct {
 	ChunkBytes   messages.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of WARC 1GiB, of rows in a database 4MiB." placeholder:"SIZE"`
 	ChunkAge     messages.Duration `help:"A file is finished this long after its first record; 60s if not given, of WARC 4m." placeholder:"TIME"`
 	State        string            `help:"Directory of the writer's index, and of files on their way to S3." default:"./seine-data/writer" placeholder:"DIR"`
+	ChangeOutput bool              `help:"Go on in another place or another form than those that the name is bound to, and bind it to these. What the stream still holds is written there."`
 	Drain        messages.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
 }
 
@@ -34,6 +35,7 @@ type Place struct {
 	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; of csv and parquet {crawl}/{kind})." placeholder:"TEMPLATE"`
 	Key     string         `help:"Path of each object, of {crawl}, {kind}, {date}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME}; by default {crawl}/{kind}/{id}.json, of pages {crawl}/{host}/{url_hash}.{ext}." placeholder:"TEMPLATE"`
 	Encrypt []string       `help:"Encrypt the files for this recipient: age1…, an SSH public key, or @FILE with such. More than once for several." sep:"none" placeholder:"RECIPIENT"`
+	CSVBOM  bool           `name:"csv-bom" help:"In CSV, begin each file with a byte order mark, by which Excel sees that it is UTF-8."`
 	CSVSafe bool           `name:"csv-safe" help:"In CSV, put an apostrophe before texts that a spreadsheet would take for a formula."`
 	S3      bucket.Options `embed:"" prefix:"s3-"`
 }
@@ -142,17 +144,31 @@ func (p *Place) Validate() error {
 	if p.Out == "" {
 		return fmt.Errorf("--out: must name a directory, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…")
 	}
-	if p.CSVSafe && !strings.HasPrefix(p.Format, "csv") {
-		return fmt.Errorf("--csv-safe: is for --format csv, csv.gz and csv.zst")
+	if p.Out == "-" {
+		return fmt.Errorf("--out -: only what is committed is output, so it is not written to standard output: name a directory (./- if it is called so); seine cat prints what is in it")
+	}
+	if (p.CSVBOM || p.CSVSafe) && !strings.HasPrefix(p.Format, "csv") {
+		flag := "--csv-safe"
+		if p.CSVBOM {
+			flag = "--csv-bom"
+		}
+		return fmt.Errorf("%s: is for --format csv, csv.gz and csv.zst", flag)
 	}
 	if IsDatabase(p.Out) {
 		return p.validateDatabase()
+	}
+	if scheme := otherScheme.FindString(p.Out); scheme != "" && !bucket.Is(p.Out) {
+		return fmt.Errorf("--out %s…: nothing is written to such a place: name a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE"+
+			" (a directory of that name is ./%s…)", scheme, scheme)
 	}
 	if _, err := newForm(p, nil); err != nil {
 		return err
 	}
 	return p.S3.Validate(p.Out)
 }
+
+// otherScheme begins what was hardly meant as a directory: gs://bucket, mysql://host/db, s3:/bucket.
+var otherScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/+`)
 
 // path returns the template for the folders of the chunks. A format with columns
 // has those of one kind of record in a chunk.

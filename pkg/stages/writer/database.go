@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,19 @@ import (
 // IsDatabase reports whether out names a database, where records are rows.
 func IsDatabase(out string) bool { return sqlite.Is(out) || postgres.Is(out) }
 
-// TableOf names the table of a database that has the records of a kind.
+// Run is a row of the table runs of a database.
+type Run = rows.Run
+
+// SetRuns stores the figures of runs of crawls in the database that out names: see
+// IsDatabase. It makes the tables if there are none.
+func SetRuns(ctx context.Context, out string, runs []Run) error {
+	if postgres.Is(out) {
+		return postgres.SetRuns(ctx, out, runs) //nolint:wrapcheck // says all
+	}
+	return sqlite.SetRuns(ctx, out, runs) //nolint:wrapcheck // says all
+}
+
+// TableOf names the table or the view of a database that has the records of a kind.
 func TableOf(out, kind string) string {
 	if postgres.Is(out) {
 		return postgres.Table(out, rows.TableOf(kind))
@@ -44,6 +57,24 @@ func Redact(out string) string {
 	return out
 }
 
+// WithoutPassword returns out as it may be stored: it leads to the same place, for who
+// has the password from elsewhere.
+func WithoutPassword(out string) string {
+	if postgres.Is(out) {
+		return postgres.WithoutPassword(out)
+	}
+	return out
+}
+
+// SamePlace reports whether a and b are called the same, but for secrets and options
+// that do not say which place it is.
+func SamePlace(a, b string) bool {
+	if postgres.Is(a) && postgres.Is(b) {
+		return postgres.Same(a, b)
+	}
+	return Absolute(a) == Absolute(b)
+}
+
 // Defaults that depend on the place.
 const (
 	fileFormat    = "jsonl.zst"
@@ -66,8 +97,10 @@ func (p *Place) validateDatabase() error {
 		return err
 	case p.Format != "":
 		return fmt.Errorf("--format %s: is for files, --out %s is a database: leave it out", p.Format, Redact(p.Out))
-	case p.Key != "", len(p.Encrypt) > 0:
-		return fmt.Errorf("--key and --encrypt: are for files, --out %s is a database: leave them out", Redact(p.Out))
+	case p.Key != "":
+		return fmt.Errorf("--key %s: is for files, --out %s is a database: leave it out", p.Key, Redact(p.Out))
+	case len(p.Encrypt) > 0:
+		return fmt.Errorf("--encrypt: is for files, --out %s is a database: leave it out", Redact(p.Out))
 	case p.Path != "":
 		return fmt.Errorf("--path %s: is for files, --out %s is a database: leave it out", p.Path, Redact(p.Out))
 	}

@@ -181,6 +181,8 @@ func TestDatabaseConfig(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"--format jsonl: is for files":     func(c *Config) { c.Format = "jsonl" },
 		"--path {crawl}: is for files":     func(c *Config) { c.Path = "{crawl}" },
+		"--key {id}.json: is for files":    func(c *Config) { c.Key = "{id}.json" },
+		"--encrypt: is for files":          func(c *Config) { c.Encrypt = []string{"age1x"} },
 		"--s3-…":                           func(c *Config) { c.S3.Region = "x" },
 		"--from pages: a database takes":   func(c *Config) { c.From = "pages" },
 		"--out postgres://…: cannot be re": func(c *Config) { c.Out = "postgres://me:hidden@h:port/x" },

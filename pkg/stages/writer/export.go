@@ -210,7 +210,7 @@ func (x *export) enter(t *exportTarget, c *output.Commit) error {
 		return err
 	}
 	p, refs, err := x.sink.Enter(c.Partition, c.Created)
-	if errors.Is(err, output.ErrHeld) {
+	if errors.Is(err, output.ErrHeld) || errors.Is(err, output.ErrInUse) {
 		return fmt.Errorf("--to %s: another export is at work there: wait for its end", x.To.Out)
 	}
 	if err != nil {

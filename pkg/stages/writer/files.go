@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"seine/internal/format"
+	"seine/internal/jsontext"
 	"seine/internal/output"
 	"seine/pkg/messages"
 )
@@ -147,8 +148,20 @@ func (s *fileSet) put(o output.Object, rec *format.Record) error {
 			return err
 		}
 	}
-	o.Path = path + s.form.body.Ext()
+	o.Path, o.Type = path+s.form.body.Ext(), s.form.body.Type(rec)
+	if !s.form.sealed {
+		o.URL = urlOf(data)
+	}
 	return s.objects.Put(o, func(w io.Writer) error { return s.form.body.Write(w, rec) })
+}
+
+// urlOf returns the URL that a record names, "" if it names none.
+func urlOf(data []byte) string {
+	var r struct {
+		URL string `json:"url"`
+	}
+	_ = jsontext.Unmarshal(data, &r) // what has no such text has none
+	return r.URL
 }
 
 // finish makes every file durable.

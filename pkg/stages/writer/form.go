@@ -15,6 +15,7 @@ type form struct {
 	format format.Format
 	body   format.Body // of objects; nil for chunks
 	key    output.Key  // of objects
+	sealed bool        // what is written is encrypted
 }
 
 // newForm returns the form that p sets up, or names the option that is wrong.
@@ -22,7 +23,7 @@ type form struct {
 func newForm(p *Place, columns func(crawl, kind string) ([]format.Column, error)) (*form, error) {
 	if IsDatabase(p.Out) {
 		path, err := output.ParsePath(rowPath)
-		return &form{path: path, format: rows.Format{}}, err
+		return &form{path: path, format: rows.Format{Columns: columns}}, err
 	}
 	to, err := sealed.ParseRecipients(p.Encrypt)
 	if err != nil {
@@ -31,7 +32,7 @@ func newForm(p *Place, columns func(crawl, kind string) ([]format.Column, error)
 	if body, ok := format.NewBody(p.Format); ok {
 		return objectsForm(p, body, to)
 	}
-	f, known := format.New(p.format(), format.Options{Columns: columns, CSVSafe: p.CSVSafe})
+	f, known := format.New(p.format(), format.Options{Columns: columns, CSVBOM: p.CSVBOM, CSVSafe: p.CSVSafe})
 	if !known {
 		return nil, fmt.Errorf("--format %q: must be %s", p.Format, format.Names())
 	}
@@ -66,7 +67,7 @@ func objectsForm(p *Place, body format.Body, to sealed.Recipients) (*form, error
 	if to.Any() {
 		body = format.EncryptedBody(body, to)
 	}
-	return &form{body: body, key: key}, nil
+	return &form{body: body, key: key, sealed: to.Any()}, nil
 }
 
 // fit makes the form one for the place that s is.

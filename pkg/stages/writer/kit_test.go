@@ -291,7 +291,7 @@ func wantTidy(t testing.TB, cfg Config) {
 		}
 	}
 	for _, f := range have(t, cfg.Out) {
-		if !known[f] && filepath.Ext(f) != ".lock" && filepath.Base(f) != "writer" && !strings.HasPrefix(f, output.ManifestsDir+"/") {
+		if !known[f] && !slices.Contains([]string{".lock", ".owner"}, filepath.Ext(f)) && filepath.Base(f) != "writer" && filepath.Base(f) != output.PlaceFile && !strings.HasPrefix(f, output.ManifestsDir+"/") {
 			t.Errorf("%s is left over", f)
 		}
 		delete(known, f)

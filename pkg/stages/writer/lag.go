@@ -33,9 +33,14 @@ type lag struct {
 	share    float64 // of the stream's limit that they hold back
 }
 
-// watchLag looks at the lag until ctx is done.
-func (w *Writer) watchLag(ctx context.Context) {
+// watchLag looks at the lag until ctx is done, and whether the name is still bound to
+// the place of this process: if not, it calls unbound.
+func (w *Writer) watchLag(ctx context.Context, unbound context.CancelCauseFunc) {
 	for stages.Sleep(ctx, w.lagEvery) == nil {
+		if err := w.stillBound(ctx); err != nil {
+			unbound(err)
+			return
+		}
 		l, err := w.lag(ctx)
 		if err != nil {
 			w.log.Debug("cannot see how far behind this is", "error", err)

@@ -181,7 +181,7 @@ func TestManifestCounts(t *testing.T) {
 	}
 
 	cfg = objectsOf("{crawl}/{field:slot}.json")(testConfig(t))
-	cfg.Encrypt = []string{testRecipient}
+	cfg.Encrypt, cfg.ChangeOutput = []string{testRecipient}, true
 	cfg.ChunkRecords, cfg.ChunkAge = slots/partitions, messages.Duration(maxAge) // so that some are replaced by a later commit
 	w = start(t, bus, cfg)
 	w.catchUp()

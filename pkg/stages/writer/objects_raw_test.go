@@ -2,9 +2,14 @@ package writer
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"seine/internal/format"
+	"seine/internal/s3server"
 	"seine/pkg/messages"
 )
 
@@ -46,5 +51,35 @@ func TestRawObjects(t *testing.T) {
 	}
 	if len(files) != 120 || w.Totals().Bad != 1 {
 		t.Errorf("%d files, %+v", len(files), w.Totals())
+	}
+}
+
+// In S3, objects say what they are and of which URL; what is encrypted says neither.
+func TestObjectsInS3SayTheirTypeAndURL(t *testing.T) {
+	server := s3server.Start(t)
+	bus := startBus(t, false)
+	publishPages(t, bus, "a", 0, 1)
+	publish(t, bus, "a", 1, 2)
+	page := pageNo("a", 0).page
+	raw := fmt.Sprintf("a/www.example.org/%s.html", page.Visit.URL)
+	for _, tt := range []struct{ from, format, key, encrypt, path, wantType, wantURL string }{
+		{"pages", "objects.raw", "", "", raw, page.ContentType, page.URL},
+		{"records", "objects", "{crawl}/{field:n}.json", "", "a/1.json", "application/json", "https://a.example/1"},
+		{"pages", "objects.raw", "", testRecipient, raw + ".age", format.AnyType, ""},
+		{"records", "objects", "{crawl}/{field:n}.json", testRecipient, "a/1.json.age", format.AnyType, ""},
+	} {
+		cfg := onS3(t, server)
+		cfg.From, cfg.Format, cfg.Key = tt.from, tt.format, tt.key
+		if tt.encrypt != "" {
+			cfg.Encrypt = []string{tt.encrypt}
+		}
+		cfg.Name = fmt.Sprintf("w-%s-%t", tt.from, tt.encrypt != "")
+		w := start(t, bus, cfg)
+		w.catchUp()
+		w.end()
+		head := server.Head(cfg.Out, tt.path)
+		if got := head.Metadata["seine-url"]; got != tt.wantURL || aws.ToString(head.ContentType) != tt.wantType || aws.ToString(head.ContentEncoding) != "" {
+			t.Errorf("%s of %s: type %q, metadata %v, want %q of %q", tt.path, tt.from, aws.ToString(head.ContentType), head.Metadata, tt.wantType, tt.wantURL)
+		}
 	}
 }

@@ -19,9 +19,9 @@ func openSink(c *Config, log *slog.Logger, h output.Hook) (output.Sink, error) {
 	case bucket.Is(c.Out):
 		return bucket.Open(c.Out, c.Name, filepath.Join(c.State, "chunks"), c.S3, log, h)
 	case sqlite.Is(c.Out):
-		return sqlite.Open(c.Out, c.Name, c.From, h)
+		return sqlite.Open(c.Out, c.Name, c.From, log, h)
 	case postgres.Is(c.Out):
-		return postgres.Open(c.Out, c.Name, c.From, h)
+		return postgres.Open(c.Out, c.Name, c.From, log, h)
 	}
 	return dir.Open(c.Out, c.Name, log, h)
 }

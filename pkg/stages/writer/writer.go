@@ -32,9 +32,10 @@ type Writer struct {
 	manifestEvery    time.Duration
 	lagEvery         time.Duration
 
-	sink  output.Sink
-	index *index
-	open  atomic.Int64 // chunks being written, of all partitions
+	sink    output.Sink
+	binding Binding // of the name, to this place
+	index   *index
+	open    atomic.Int64 // chunks being written, of all partitions
 	// columnsOf is nil for a format without columns.
 	columnsOf func(crawl, kind string) ([]format.Column, error)
 	// inexact are the crawls of which it was said that their pages are not archived.
@@ -99,9 +100,11 @@ func (w *Writer) Run(ctx context.Context) error {
 			return w.own(own, p)
 		},
 	}
+	ctx, unbound := context.WithCancelCause(ctx)
+	defer unbound(nil)
 	watching, stop := context.WithCancel(ctx)
 	watched := make(chan struct{})
-	go func() { defer close(watched); w.watchLag(watching) }()
+	go func() { defer close(watched); w.watchLag(watching, unbound) }()
 	defer func() { stop(); <-watched }()
 	late, cancel := lateAfter(ctx, time.Duration(w.cfg.Drain))
 	defer cancel()
@@ -130,17 +133,26 @@ func (w *Writer) Run(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("write records: %w", err)
 	}
+	if elsewhere, ok := errors.AsType[*BoundError](context.Cause(ctx)); ok {
+		err = errors.Join(elsewhere, err)
+	}
 	return errors.Join(err, w.Err(), w.index.Close(), closeSink(w.sink))
 }
 
 // prepare opens what a run needs, or nothing after an error. The manifests are closed by
 // who keeps them, the rest by Run.
 func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func(), err error) {
+	if err := w.cfg.CheckBinding(ctx, w.bus); err != nil {
+		return nil, nil, err
+	}
 	if w.sink, err = openSink(&w.cfg, w.log, w.hook); err != nil {
 		return nil, nil, err
 	}
 	if w.index, err = openIndex(w.cfg.State, w.log, w.indexTrouble); err != nil {
 		return nil, nil, errors.Join(err, closeSink(w.sink))
+	}
+	if err := w.bind(ctx); err != nil {
+		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
 	}
 	if unfollow, err = w.followSpecs(ctx); err != nil {
 		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))

@@ -174,7 +174,7 @@ func TestIndexFollowsLog(t *testing.T) {
 	}
 	run(cfg)
 	other := cfg
-	other.Out = filepath.Join(t.TempDir(), "other")
+	other.Out, other.ChangeOutput, cfg.ChangeOutput = filepath.Join(t.TempDir(), "other"), true, true
 	run(other)
 	run(cfg)
 	check(t, os.RemoveAll(cfg.Out))
@@ -273,8 +273,12 @@ func TestLeftovers(t *testing.T) {
 		filepath.Join("a", old.String()+".jsonl.zst"),
 		filepath.Join("a", "notes.txt"),
 		filepath.Join("a", next.String()),
+		filepath.Join("another", "a", next.String()+".jsonl.zst"), // of the output that this folder is
+		filepath.Join("another", "a", tempName(next.String()+".jsonl.zst")),
 	}
-	check(t, os.MkdirAll(filepath.Join(cfg.Out, "gone", "deep"), 0o755))
+	for _, dir := range []string{filepath.Join("gone", "deep"), filepath.Join("another", "a"), filepath.Join("another", output.CommitsDir, "archive")} {
+		check(t, os.MkdirAll(filepath.Join(cfg.Out, dir), 0o755))
+	}
 	for _, f := range append(slices.Clone(remove), keep...) {
 		check(t, os.WriteFile(filepath.Join(cfg.Out, f), []byte("left over"), 0o644))
 	}
@@ -294,6 +298,14 @@ func TestLeftovers(t *testing.T) {
 		}
 	}
 	wantExactly(t, cfg, map[string]int{"a": 80})
+	found := make(map[string]bool)
+	check(t, outputOf(t, cfg).Log.(output.Lister).Files(func(path string, err error) error {
+		found[path] = true
+		return err
+	}))
+	if !found["a/notes.txt"] || found["another/a/"+next.String()+".jsonl.zst"] {
+		t.Errorf("the files of the output are said to be %v", slices.Sorted(maps.Keys(found)))
+	}
 }
 
 func TestBadRecords(t *testing.T) {
@@ -538,11 +550,12 @@ func TestRefusals(t *testing.T) {
 	w := start(t, bus, cfg)
 	w.catchUp()
 	c = cfg
-	c.Out = filepath.Join(t.TempDir(), "other")
+	c.Out, c.ChangeOutput = filepath.Join(t.TempDir(), "other"), true
 	refused("state in use", c, "--state "+cfg.State, "in use by another process")
 	w.end()
 	c = testConfig(t)
 	c.Out, c.Name = cfg.Out, "second"
+	cfg.ChangeOutput = true
 	refused("out of another writer", c, "--out "+cfg.Out, `"default"`, `"second"`)
 	check(t, os.RemoveAll(filepath.Join(cfg.Out, output.CommitsDir)))
 	refused("log is gone", cfg, "--out "+cfg.Out, "no commit log")
@@ -553,6 +566,7 @@ func TestConfig(t *testing.T) {
 	check(t, c.Validate())
 	for want, change := range map[string]func(*Config){
 		"--out":           func(c *Config) { c.Out = "" },
+		"--out -: only":   func(c *Config) { c.Out = "-" },
 		"--state":         func(c *Config) { c.State = "" },
 		"--name":          func(c *Config) { c.Name = "No" },
 		"--format":        func(c *Config) { c.Format = "xls" },
@@ -570,12 +584,16 @@ func TestConfig(t *testing.T) {
 		"--drain":                                  func(c *Config) { c.Drain = 0 },
 		`--path "{crawl}": must have {kind}`:       func(c *Config) { c.Format, c.Path = "parquet", "{crawl}" },
 		"--csv-safe":                               func(c *Config) { c.CSVSafe = true },
+		"--csv-bom: is for --format":               func(c *Config) { c.Format, c.CSVBOM = "parquet", true },
 		"--csv-safe: is for --format":              func(c *Config) { c.Out, c.CSVSafe = "sqlite:x.db", true },
 
-		`--out "s3://B"`:        func(c *Config) { c.Out = "s3://B" },
-		`--out "s3://b1b/x//y"`: func(c *Config) { c.Out = "s3://b1b/x//y" },
-		"--s3-…":                func(c *Config) { c.S3.Region = "x" },
-		"--s3-endpoint":         func(c *Config) { c.Out, c.S3.Endpoint = "s3://bucket", "localhost:1" },
+		"--out gs://…: nothing is written": func(c *Config) { c.Out = "gs://bucket/x" },
+		"--out s3:/…: nothing is written":  func(c *Config) { c.Out = "s3:/bucket" },
+		"--out mysql://…: nothing is":      func(c *Config) { c.Out = "mysql://me:hidden@host/x" },
+		`--out "s3://B"`:                   func(c *Config) { c.Out = "s3://B" },
+		`--out "s3://b1b/x//y"`:            func(c *Config) { c.Out = "s3://b1b/x//y" },
+		"--s3-…":                           func(c *Config) { c.S3.Region = "x" },
+		"--s3-endpoint":                    func(c *Config) { c.Out, c.S3.Endpoint = "s3://bucket", "localhost:1" },
 		"--s3-endpoint: must have no credentials": func(c *Config) {
 			c.Out, c.S3.Endpoint = "s3://bucket", "http://a:b@localhost"
 		},
@@ -584,8 +602,13 @@ func TestConfig(t *testing.T) {
 	} {
 		c := DefaultConfig()
 		change(&c)
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+	for _, out := range []string{"./gs://x", "run:2026", "a/b:/c"} {
+		c := DefaultConfig()
+		c.Out = out
+		check(t, c.Validate())
 	}
 }

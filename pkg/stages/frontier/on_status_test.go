@@ -1,0 +1,46 @@
+package frontier
+
+import (
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// A rule says how often a URL is tried that was answered with a status, and after which
+// wait; that of a source goes before that of the crawl.
+func TestStatusDecidesWhatIsTriedAgain(t *testing.T) {
+	minutes := func(n int) messages.Duration { return messages.Duration(n) * messages.Duration(time.Minute) }
+	w := newWorld(t, func(s *messages.Spec) {
+		s.OnStatus = messages.StatusRules{"403": {Wait: minutes(10), Attempts: 2}, "5xx": {Attempts: 1}, "blocked": {Attempts: 1}}
+		s.Sources = []messages.SourceRule{{Hosts: []string{"b.test"}, OnStatus: messages.StatusRules{"403": {Attempts: 1}, "503": {Wait: minutes(30)}}}}
+	})
+	answer := func(url string, class messages.Class, status int) {
+		t.Helper()
+		w.result(url, func(r *messages.Result) { r.Class, r.Status = class, status })
+	}
+	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4", "https://b.test/1", "https://b.test/2")
+	w.dispatch(10)
+	answer("https://a.test/1", messages.ClientError, 403)
+	answer("https://a.test/2", messages.ServerError, 500)
+	answer("https://a.test/3", messages.ClientError, 401)
+	answer("https://a.test/4", messages.Blocked, 403)
+	answer("https://b.test/1", messages.ClientError, 403)
+	answer("https://b.test/2", messages.ServerError, 503)
+	w.wantState("https://a.test/1", Waiting, "")
+	w.wantState("https://a.test/2", Failed, "server_error")
+	w.wantState("https://a.test/3", Failed, "client_error")
+	w.wantState("https://a.test/4", Failed, "blocked")
+	w.wantState("https://b.test/1", Failed, "client_error")
+	w.wantState("https://b.test/2", Waiting, "")
+	w.pass(9 * time.Minute)
+	w.wantSent(w.dispatch(10))
+	w.restart()
+	w.pass(6 * time.Minute)
+	w.wantSent(w.dispatch(10), "https://a.test/1")
+	answer("https://a.test/1", messages.ClientError, 403)
+	w.wantState("https://a.test/1", Failed, "client_error")
+	w.wantSent(w.dispatch(10))
+	w.pass(45 * time.Minute)
+	w.wantSent(w.dispatch(10), "https://b.test/2")
+}

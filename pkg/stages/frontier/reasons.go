@@ -1,0 +1,127 @@
+package frontier
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"seine/internal/clip"
+)
+
+// Example is a URL that ended without a page.
+type Example struct {
+	URL string `json:"url"`
+	// Why is what is known of it beside the reason, for a person.
+	Why string `json:"why,omitempty"`
+}
+
+// examples are the first URLs that failed or were excluded for each reason, and still
+// are: people ask for one first. They are in the state of the crawl, which every turn
+// stores, so they are few and short.
+type examples struct {
+	Failures   map[string]Example `json:"failures,omitempty"`
+	Exclusions map[string]Example `json:"exclusions,omitempty"`
+}
+
+const (
+	maxExampleURL = 512 // longer ones are none: another will come
+	maxExampleWhy = 256
+)
+
+func (x *examples) of(s State) *map[string]Example {
+	switch s {
+	case Failed:
+		return &x.Failures
+	case Excluded:
+		return &x.Exclusions
+	default:
+		return nil
+	}
+}
+
+// forget takes note that a URL is about to leave its state.
+func (x *examples) forget(r *record) {
+	if all := x.of(r.State); all != nil && (*all)[r.endedBy()].URL == r.URL {
+		delete(*all, r.endedBy())
+	}
+}
+
+// add takes note that a URL came to its state.
+func (x *examples) add(r *record) {
+	all := x.of(r.State)
+	if all == nil || len(r.URL) > maxExampleURL {
+		return
+	}
+	why := r.endedBy()
+	if _, has := (*all)[why]; has {
+		return
+	}
+	e := Example{URL: r.URL}
+	if r.State == Failed && r.Reason != why {
+		e.Why = clip.To(r.Reason, maxExampleWhy)
+	}
+	if *all == nil {
+		*all = make(map[string]Example)
+	}
+	(*all)[why] = e
+}
+
+// endedBy is the reason by which a URL without a page is counted, "" for others.
+func (r *record) endedBy() string {
+	if r.State == Excluded {
+		return r.Reason
+	}
+	return r.failedBy()
+}
+
+// Reason is why URLs of a crawl ended without a page.
+type Reason struct {
+	Name string `json:"reason"` // a class, ParseFailed, HostGivenUp, or the name of a rule
+	URLs int64  `json:"urls"`
+	// Example is one of them, nil if none is known.
+	Example *Example `json:"example,omitempty"`
+}
+
+// Reasons are why URLs of a crawl failed and were excluded, the commonest first.
+type Reasons struct {
+	Failures   []Reason `json:"failures,omitempty"`
+	Exclusions []Reason `json:"exclusions,omitempty"`
+}
+
+// Reasons returns why URLs of a crawl ended without a page, over all partitions.
+func (c *Client) Reasons(ctx context.Context, crawl string) (all Reasons, err error) {
+	parts, err := c.statuses(ctx, Question{Crawl: crawl, Examples: true})
+	if err != nil {
+		return all, err
+	}
+	var known examples
+	for i := range parts {
+		if x := parts[i].Examples; x != nil {
+			merge(&known.Failures, x.Failures)
+			merge(&known.Exclusions, x.Exclusions)
+		}
+	}
+	total := sum(parts)
+	return Reasons{reasonsOf(total.FailedBy, known.Failures), reasonsOf(total.Excluded, known.Exclusions)}, nil
+}
+
+func merge(to *map[string]Example, from map[string]Example) {
+	for why, e := range from {
+		if *to == nil {
+			*to = make(map[string]Example)
+		}
+		(*to)[why] = e
+	}
+}
+
+func reasonsOf(counts map[string]int64, known map[string]Example) (all []Reason) {
+	for name, n := range counts {
+		r := Reason{Name: name, URLs: n}
+		if e, ok := known[name]; ok {
+			r.Example = &e
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b Reason) int { return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Name, b.Name)) })
+	return all
+}

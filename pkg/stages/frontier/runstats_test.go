@@ -1,0 +1,272 @@
+package frontier
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/pkg/messages"
+)
+
+// runs are the figures of the runs of the crawl, by an answer of its partition.
+func (w *world) runs() []Run {
+	w.t.Helper()
+	runs, err := w.shard.runsOf("c", 2*MaxRuns)
+	w.must(err)
+	return runs
+}
+
+// wantRun compares the figures of a run without its times.
+func (w *world) wantRun(at int, want Run) {
+	w.t.Helper()
+	runs := w.runs()
+	if at >= len(runs) {
+		w.t.Fatalf("there are %d runs, want more than %d", len(runs), at)
+	}
+	got := runs[at]
+	got.Run, got.Started, got.Last = 0, time.Time{}, time.Time{}
+	if !reflect.DeepEqual(got, want) {
+		w.t.Errorf("run %d has the figures\n%+v, want\n%+v", at, got, want)
+	}
+}
+
+// fetched answers a request for a URL with a page whose body has a digest, and ends its
+// visit with so many products.
+func (w *world) fetched(url, digest string, products int64) {
+	w.t.Helper()
+	req := w.shard.inFlight[urlID{"c", messages.HashURL(url)}]
+	if req == nil {
+		w.t.Fatalf("%s is not under way", url)
+	}
+	m := w.endOf(req, products)
+	w.result(url, func(r *messages.Result) {
+		r.Run, r.Digest, r.BytesWire, r.BytesBody = req.SentRun, digest+"0000000000000000", 10, 30
+	})
+	for range 2 { // the second changes nothing
+		_, err := w.shard.candidates(m, 1, w.at())
+		w.must(err)
+	}
+	w.must(w.shard.commit(w.at()))
+}
+
+func (w *world) endOf(req *request, products int64) *messages.Candidates {
+	m := &messages.Candidates{Crawl: "c", Rev: w.current.Rev, Source: messages.SourceLink, Referrer: req.URL, Run: req.SentRun, Ends: req.visit(req.id.hash)}
+	if products > 0 {
+		m.Records = []messages.KindCount{{Kind: messages.KindPage, N: 1}, {Kind: "product", N: products}}
+	}
+	return m
+}
+
+const digestA, digestB = "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"
+
+// The figures of each run are those of its visits, once, whatever comes twice and
+// however often the process is killed.
+func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
+	const a, b, c, d = "https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d"
+	w := newWorld(t, func(s *messages.Spec) { s.Schedule, s.MaxAttempts = "@every 1h", 1 })
+	w.seed(a, b, c, d)
+	w.dispatch(10)
+	w.fetched(a, digestA, 2)
+	w.fetched(b, digestA, 3)
+	w.fetched(c, digestA, 0)
+	w.result(d, class(messages.ServerError))
+	w.result(d, func(r *messages.Result) { r.Class, r.Attempt = messages.ServerError, 1 }) // again
+	w.restart()
+	w.wantRun(0, Run{
+		Requests: map[messages.Class]int64{"ok": 3, "server_error": 1}, Records: map[string]int64{"page": 2, "product": 5},
+		Pages: 3, New: 3, Failed: 1, BytesWire: 30, BytesBody: 90,
+	})
+	first := w.runs()[0]
+	w.pass(time.Hour)
+	w.dispatch(10)
+	w.fetched(a, digestA, 2)
+	w.fetched(b, digestB, 1)
+	w.result(c, class(messages.Gone))
+	w.result(d, class(messages.Gone))
+	w.restart()
+	w.wantRun(1, Run{
+		Requests: map[messages.Class]int64{"ok": 2, "gone": 2}, Records: map[string]int64{"page": 2, "product": 3},
+		Pages: 2, Changed: 1, Same: 1, Gone: 1, Failed: 2, BytesWire: 20, BytesBody: 60,
+	})
+	runs := w.runs()
+	if !reflect.DeepEqual(runs[0], first) {
+		t.Errorf("the first run became %+v, and was %+v", runs[0], first)
+	}
+	if started := time.Unix(runs[1].Run, 0); len(runs) != 2 || runs[0].Run != 0 || runs[1].Started.Before(started) || runs[1].Last.Before(runs[1].Started) {
+		t.Errorf("runs are %+v", runs)
+	}
+}
+
+// A page that rules of recrawl have visited again counts for no run, and does not keep
+// one going; one that a run has found meanwhile counts for that.
+func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
+	const a, b = "https://a.test/a", "https://a.test/b"
+	w := newWorld(t, func(s *messages.Spec) {
+		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
+	})
+	w.seed(a, b)
+	w.dispatch(10)
+	w.fetched(a, digestA, 1)
+	w.fetched(b, digestA, 1)
+	first := Run{Requests: map[messages.Class]int64{"ok": 2}, Records: map[string]int64{"page": 2, "product": 2}, Pages: 2, New: 2, BytesWire: 20, BytesBody: 60}
+	w.wantRun(0, first)
+	last := w.runs()[0].Last
+	w.pass(2 * time.Hour)
+	w.wantSent(w.dispatch(10), a, b)
+	if c := w.shard.crawl("c"); c.Open() != 2 || c.Recrawling != 2 {
+		t.Errorf("%d URLs are open, and %d for no run", c.Open(), c.Recrawling)
+	}
+	w.restart()
+	w.fetched(a, digestB, 5)
+	first.Recrawls = 1
+	w.wantRun(0, first)
+	if got := w.runs()[0].Last; !got.Equal(last) {
+		t.Errorf("the run ended at %s, and now at %s", last, got)
+	}
+	w.result(b, class(messages.ServerError)) // it waits for another attempt
+	w.change(func(s *messages.Spec) { s.Again = w.now.Unix() })
+	w.pass(time.Minute)
+	w.wantSent(w.dispatch(10), a, b)
+	if c := w.shard.crawl("c"); c.Open() != 2 || c.Recrawling != 0 {
+		t.Errorf("%d URLs are open for the run, and %d for none", c.Open(), c.Recrawling)
+	}
+	w.fetched(a, digestB, 1)
+	w.fetched(b, digestB, 1)
+	first.Recrawls = 2
+	w.wantRun(0, first)
+	w.wantRun(1, Run{
+		Requests: map[messages.Class]int64{"ok": 2}, Records: map[string]int64{"page": 2, "product": 2}, Pages: 2, Changed: 1, Same: 1, BytesWire: 20, BytesBody: 60,
+	})
+	if c := w.shard.crawl("c"); c.Recrawling != 0 {
+		t.Errorf("%d URLs are open for no run", c.Recrawling)
+	}
+}
+
+// The owner that takes over with an older state knows which of the visits that it hears
+// of were planned by rules.
+func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
+	const a = "https://a.test/a"
+	w := newWorld(t, func(s *messages.Spec) {
+		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
+	})
+	w.seed(a)
+	w.dispatch(10)
+	w.fetched(a, digestA, 1)
+	id := urlID{"c", messages.HashURL(a)}
+	for _, endFirst := range []bool{false, true} { // the former owner has sent the next visit
+		before := w.runs()[0]
+		r, err := w.shard.record(id)
+		w.must(err)
+		next := &record{URL: a, Round: r.Round + 1}
+		if endFirst {
+			_, err = w.shard.candidates(w.endOf(&request{record: next, id: id}, 7), 1, w.at())
+			w.must(err)
+		}
+		w.result(a, func(res *messages.Result) { res.Visit.Round = next.Round })
+		before.Recrawls++
+		if got := w.runs()[0]; !reflect.DeepEqual(got, before) {
+			t.Errorf("the run has the figures\n%+v, want\n%+v", got, before)
+		}
+		if !endFirst {
+			_, err = w.shard.candidates(w.endOf(&request{record: next, id: id}, 7), 1, w.at())
+			w.must(err)
+			w.must(w.shard.commit(w.at()))
+		}
+		w.wantState(a, Done, "")
+		if got := w.runs()[0]; !reflect.DeepEqual(got, before) {
+			t.Errorf("with its records the run has the figures\n%+v, want\n%+v", got, before)
+		}
+		if c := w.shard.crawl("c"); c.Recrawling != 0 {
+			t.Errorf("%d URLs are open for no run", c.Recrawling)
+		}
+	}
+}
+
+func TestOldestRunsAreForgotten(t *testing.T) {
+	w := newWorld(t, everyHour)
+	const a = "https://a.test/a"
+	w.seed(a)
+	for range MaxRuns + 5 {
+		w.dispatch(10)
+		w.fetched(a, digestA, 0)
+		w.pass(time.Hour)
+	}
+	runs := w.runs()
+	if len(runs) != MaxRuns || runs[0].Run == 0 || runs[MaxRuns-1].Pages != 1 {
+		t.Fatalf("%d runs are kept, from %d on, want %d", len(runs), runs[0].Run, MaxRuns)
+	}
+	w.shard.goesOn("c", 0, w.at()) // a late message of the first
+	w.must(w.shard.commit(w.at()))
+	if got := w.runs(); !reflect.DeepEqual(got, runs) {
+		t.Errorf("a message of a run that is forgotten has brought it back: %+v", got[0])
+	}
+}
+
+func TestFiguresOfARunThatCannotBeReadBeginAnew(t *testing.T) {
+	w := newWorld(t, nil)
+	const a, b = "https://a.test/a", "https://a.test/b"
+	w.seed(a, b)
+	w.dispatch(10)
+	w.fetched(a, digestA, 0)
+	w.must(w.store.db.Set(w.shard.runKey("c", 0), []byte("{"), pebble.Sync))
+	w.fetched(b, digestA, 0)
+	w.wantRun(0, Run{Requests: map[messages.Class]int64{"ok": 1}, Pages: 1, New: 1, BytesWire: 10, BytesBody: 30})
+	if !w.shard.told[mendCounters] {
+		t.Error("nobody is told")
+	}
+}
+
+// The number of kinds is bounded: in the store, and as values of a label.
+func TestKindsOfRecordsAreBounded(t *testing.T) {
+	var r Run
+	for i := range 2 * messages.MaxKinds {
+		r.addRecords(fmt.Sprintf("kind_%d", i), 2)
+	}
+	if n := r.Records[messages.KindOther]; len(r.Records) != messages.MaxKinds || n != 2*(messages.MaxKinds+1) {
+		t.Errorf("%d kinds, %d records of others", len(r.Records), n)
+	}
+}
+
+// What partitions have of a run is put together; it ends when nothing of it is left to do
+// in any of them, and all have begun it.
+func TestRunEndsWhenNothingOfItIsLeftInAnyPartition(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(1_800_000_000+int64(s), 0).UTC() }
+	run := at(0).Unix()
+	part := func(c Counters, runs ...Run) PartitionStatus {
+		c.Started = cmp.Or(c.Started, at(-100).UnixMilli())
+		return PartitionStatus{Counters: c, Runs: runs}
+	}
+	done := Counters{Done: 5, Run: run}
+	one := part(done, Run{Run: 0, Started: at(-100), Last: at(-50), New: 5}, Run{Run: run, Started: at(0), Last: at(9), Same: 5, Records: map[string]int64{"page": 5}})
+	two := part(done, Run{Run: run, Started: at(1), Last: at(20), New: 2, Records: map[string]int64{"page": 2, "product": 1}})
+	got := mergeRuns([]PartitionStatus{one, two}, MaxRuns)
+	want := Run{Run: run, Started: at(0), Last: at(20), Same: 5, New: 2, Records: map[string]int64{"page": 7, "product": 1}}
+	if len(got) != 2 || got[1].New != 5 || !reflect.DeepEqual(got[0], want) {
+		t.Errorf("together they have %+v, want %+v first", got, want)
+	}
+	if got := mergeRuns([]PartitionStatus{one, two}, 1); len(got) != 1 || got[0].Run != run {
+		t.Errorf("the newest is %+v", got)
+	}
+	scheduled := &messages.Spec{Schedule: "@every 1h", MaxPages: 100}
+	for what, c := range map[string]struct {
+		other PartitionStatus
+		over  bool
+	}{
+		"nothing is open":                       {two, true},
+		"a URL is queued":                       {part(Counters{Queued: 1, Run: run}), false},
+		"a visit was planned by rules":          {part(Counters{Queued: 1, Recrawling: 1, Run: run}), true},
+		"a partition has not begun it":          {part(Counters{Done: 1}), false},
+		"a partition had nothing when it began": {part(Counters{Done: 1, Started: at(1).UnixMilli()}), true},
+		"a partition has no URL":                {part(Counters{}), true},
+		"the pages are spent":                   {part(Counters{Queued: 1, Pages: 100, Run: run}), true},
+		"seeds are being fed to it":             {PartitionStatus{Counters: done, Reviewing: true}, false},
+	} {
+		if got := runOver([]PartitionStatus{one, c.other}, run, scheduled); got != c.over {
+			t.Errorf("%s: it is over: %v", what, got)
+		}
+	}
+}

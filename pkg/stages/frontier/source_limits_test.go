@@ -1,0 +1,31 @@
+package frontier
+
+import (
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+// A source says how often the URLs of its hosts are tried, and how many redirects lead
+// to them.
+func TestSourcesHaveTheirOwnAttemptsAndRedirects(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) {
+		s.Scope, s.MaxAttempts, s.MaxRedirects = messages.ScopeAny, 2, 0
+		s.Sources = []messages.SourceRule{{Hosts: []string{"once.test"}, MaxAttempts: new(1), MaxRedirects: new(3)}}
+	})
+	w.seed("https://once.test/1", "https://other.test/1")
+	w.dispatch(10)
+	w.answer("https://once.test/1", messages.Timeout)
+	w.answer("https://other.test/1", messages.Timeout)
+	w.wantState("https://once.test/1", Failed, "timeout")
+	w.wantState("https://other.test/1", Waiting, "")
+	for _, url := range []string{"https://once.test/2", "https://other.test/2"} {
+		_, err := w.shard.candidates(&messages.Candidates{
+			Crawl: "c", Source: messages.SourceRedirect, Redirects: 3, Referrer: "https://other.test/1", URLs: []messages.Candidate{{URL: url}},
+		}, 1, w.at())
+		w.must(err)
+	}
+	w.must(w.shard.commit(w.at()))
+	w.wantState("https://once.test/2", Queued, "")
+	w.wantState("https://other.test/2", Excluded, ReasonRedirects)
+}

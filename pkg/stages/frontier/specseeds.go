@@ -1,0 +1,199 @@
+package frontier
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// The seeds that a spec lists are fed by the owner of each partition, those that belong to
+// it, as messages on URLS: so they are in the stream from which a lost state is made
+// again. Each says which list it is of, and the last one that it is the last. Until that is
+// applied, whoever owns the partition publishes them anew; twice fed is fed once.
+//
+// They are not kept as what people feed is, so the next run begins without those that
+// were taken out of the list.
+
+// seeding is which list of seeds of the spec a crawl was fed.
+type seeding struct {
+	List uint64 `json:"list,omitempty"` // 0 is none
+	// Due says that it was not yet.
+	Due bool `json:"due,omitempty"`
+}
+
+// seedList are the seeds of a spec.
+type seedList struct {
+	print uint64 // tells lists apart; 0 of none
+	urls  []messages.Candidate
+}
+
+// sentSeeds is which list the owner of a partition has published for a crawl, of that which
+// came after a deletion.
+type sentSeeds struct{ list, since uint64 }
+
+// seedsOf returns the seeds of a spec as a crawl knows them.
+func seedsOf(spec *messages.Spec, normalize *weburl.Normalizer) (seedList, error) {
+	var l seedList
+	for i := range spec.Seeds {
+		url, err := weburl.Canonicalize(spec.Seeds[i].Address())
+		if err != nil {
+			return l, fmt.Errorf("seeds: number %d: %w", i+1, err)
+		}
+		l.urls = append(l.urls, messages.Candidate{URL: normalize.Normalize(url), Priority: spec.Seeds[i].Priority})
+	}
+	if len(l.urls) == 0 {
+		return l, nil
+	}
+	text, err := json.Marshal(l.urls)
+	if err != nil {
+		return l, fmt.Errorf("encode seeds: %w", err)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(text)
+	l.print = max(h.Sum64(), 1)
+	return l, nil
+}
+
+// seedsFed reports whether all partitions have fed the seeds of a spec to its crawl.
+func seedsFed(spec *messages.Spec, parts []PartitionStatus) bool {
+	if len(spec.Seeds) == 0 {
+		return true
+	}
+	l, err := seedsOf(spec, weburl.NewNormalizer(stages.NormalizeOptions(spec)))
+	for i := range l.urls {
+		if err == nil && parts[messages.Partition(l.urls[i].URL, len(parts))].Seeds != l.print {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// ownSeeds are the seeds of a spec that belong to the partition.
+func (s *shard) ownSeeds(rules *rules) (own []messages.Candidate) {
+	for _, c := range rules.seeds.urls {
+		if messages.Partition(c.URL, s.partitions) == s.partition {
+			own = append(own, c)
+		}
+	}
+	return own
+}
+
+// mustFeedSeeds reports whether the crawl was not fed the seeds of its spec.
+func (c *crawl) mustFeedSeeds(rules *rules) bool {
+	return !rules.Still && (c.Seeding.Due || c.Seeding.List != rules.seeds.print)
+}
+
+// awaitsSeeds reports whether a crawl that nobody has fed is still to be fed by its spec.
+func (c *crawl) awaitsSeeds() bool { return !c.known() && c.rules != nil && c.mustFeedSeeds(c.rules) }
+
+// feedSeeds feeds the crawl the seeds of its spec: see partition.postSeeds. It notes in
+// the state of a crawl that is known that this is to be done.
+func (s *shard) feedSeeds(name string, c *crawl, rules *rules) {
+	list := rules.seeds.print
+	if c.Seeding.List != list {
+		c.Seeding, c.dirty = seeding{list, true}, c.known()
+	}
+	done := sentSeeds{list, rules.Since()}
+	if list != 0 && c.seedsSent == done {
+		return
+	}
+	c.seedsSent = done
+	own := s.ownSeeds(rules)
+	if len(own) == 0 {
+		c.Seeding.Due, c.dirty = false, c.known()
+		return
+	}
+	s.log.Info("crawl is fed the seeds of its spec", "crawl", name, "revision", rules.Rev, "seeds", len(own))
+	s.seeds = append(s.seeds, seedMessages(name, rules, own)...)
+}
+
+// seedBytes bounds the URLs in a message.
+const seedBytes = 256 << 10
+
+// seedMessages makes messages of seeds of a spec, to be stored in that order.
+func seedMessages(crawl string, rules *rules, urls []messages.Candidate) (all []*messages.Candidates) {
+	size := 0
+	for _, c := range urls {
+		if last := len(all) - 1; last < 0 || size+len(c.URL) > seedBytes || len(all[last].URLs) >= messages.MaxBatchURLs {
+			all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.print})
+			size = 0
+		}
+		last := all[len(all)-1]
+		last.URLs = append(last.URLs, c)
+		size += len(c.URL)
+	}
+	all[len(all)-1].SeedListEnd = true
+	return all
+}
+
+// noteSeeds takes note that a message with seeds of a spec is applied. One of a list that
+// is none any more is an earlier owner's.
+func (s *shard) noteSeeds(m *messages.Candidates, rules *rules) {
+	if c := s.crawl(m.Crawl); m.SeedListEnd && m.SeedList == rules.seeds.print && c.known() {
+		c.Seeding, c.dirty = seeding{List: m.SeedList}, true
+	}
+}
+
+// joinSeeds makes a part of the seeds of the spec ones of the run that has started, and
+// reports whether it was the last.
+func (s *shard) joinSeeds(name string, c *crawl, rules *rules, now int64) (last bool, err error) {
+	own := s.ownSeeds(rules)
+	from := min(c.Reseed.Seeds, len(own))
+	for _, u := range own[from:min(from+reviewed, len(own))] {
+		id := urlID{name, messages.HashURL(u.URL)}
+		r, err := s.record(id)
+		if err == nil && r != nil { // or it is still to be fed
+			err = s.joinRun(r, id, c, rules, now)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	c.Reseed.Seeds = from + reviewed
+	return c.Reseed.Seeds >= len(own), nil
+}
+
+// lookAgainAt has a crawl looked at once more that was removed, whether this process
+// lives or another goes on: the spec of the next one of its name may list seeds.
+func (s *shard) lookAgainAt(name string) {
+	if rev, known := s.specs.revision(name); known && s.specs.seeded(name) {
+		s.makeStale(name)
+		s.judged.Rev = min(s.judged.Rev, rev-1)
+	}
+}
+
+// postSeeds has the seeds published that the shard has found to be fed.
+func (p *partition) postSeeds() {
+	if len(p.shard.seeds) == 0 {
+		return
+	}
+	select {
+	case p.seedBatches <- p.shard.seeds:
+		p.shard.seeds = nil
+	default: // the next turn tries again
+	}
+}
+
+// publishSeeds carries seeds of specs to URLS, one message after the other. A stream that
+// is full holds up this goroutine, and never the loop, which makes the room.
+func (p *partition) publishSeeds(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case batch := <-p.seedBatches:
+			for _, m := range batch {
+				if err := p.f.pub.Publish(ctx, &nats.Msg{Subject: messages.SubjectURLs(m.Crawl, p.partition), Data: m.Encode()}); err != nil {
+					return ignoreDone(ctx, err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package frontier
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// listed are seeds of a spec.
+func listed(urls ...string) (seeds []messages.SpecSeed) {
+	for _, u := range urls {
+		seeds = append(seeds, messages.SpecSeed{URL: u})
+	}
+	return seeds
+}
+
+// feedSeeds applies what the shard has published of seeds of specs, and reports whether that was
+// any.
+func (w *world) feedSeeds() bool {
+	w.t.Helper()
+	w.tend()
+	batch := w.shard.seeds
+	w.shard.seeds = nil
+	for _, m := range batch {
+		bad, err := w.shard.candidates(m, 1, w.at())
+		w.must(err)
+		if len(bad) > 0 {
+			w.t.Fatalf("not taken: %v", bad)
+		}
+		w.must(w.shard.commit(w.at()))
+	}
+	return len(batch) > 0
+}
+
+func TestSeedsOfTheSpecBeginTheCrawl(t *testing.T) {
+	first := 0
+	w := newWorld(t, func(s *messages.Spec) {
+		s.Seeds = append(listed("https://a.test/2"), messages.SpecSeed{URL: "https://A.test:443/1", Priority: &first})
+	})
+	w.feedSeeds()
+	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2")
+	if w.feedSeeds() {
+		t.Error("they were fed again")
+	}
+	w.change(func(s *messages.Spec) { s.Seeds = append(s.Seeds, listed("https://b.test/")...) })
+	w.feedSeeds()
+	w.wantSent(w.dispatch(10), "https://b.test/")
+}
+
+// Whoever dies before the seeds are stored on URLS, or before they are applied: the next
+// owner feeds them, to a crawl that nobody else has fed, to one that has, and to one at
+// rest.
+func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
+	for name, begin := range map[string]func(*world){
+		"new": func(*world) {}, "fed": func(w *world) { w.seed("https://a.test/0") },
+		"at rest": func(w *world) {
+			w.finished()
+			w.pass(time.Duration(idleTime))
+			w.tend()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			begin(w)
+			w.change(func(s *messages.Spec) { s.Seeds = listed("https://b.test/1") })
+			for range 3 {
+				w.tend()
+				if len(w.shard.seeds) != 1 {
+					t.Fatalf("%d messages are published", len(w.shard.seeds))
+				}
+				w.pass(time.Hour) // or nothing might be stored
+				w.tend()
+				w.restart()
+			}
+			w.feedSeeds()
+			w.wantState("https://b.test/1", Queued, "")
+			w.restart()
+			if w.feedSeeds() {
+				t.Error("they were fed again")
+			}
+		})
+	}
+}
+
+// A seed that is no longer in the list stays what it is, and the next run does not
+// begin with it, unless a person has fed it too.
+func TestRunBeginsWithTheSeedsThatTheSpecHas(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) {
+		s.Schedule, s.Seeds = "@every 1h", listed("https://a.test/1", "https://a.test/2", "https://a.test/3")
+	})
+	w.feedSeeds()
+	w.seed("https://a.test/2")
+	visit := func() (sent []string) {
+		for {
+			urls := w.dispatch(10)
+			if len(urls) == 0 {
+				slices.Sort(sent)
+				return sent
+			}
+			for _, u := range urls {
+				sent = append(sent, u)
+				w.answer(u, messages.Gone)
+			}
+		}
+	}
+	w.wantSent(visit(), "https://a.test/1", "https://a.test/2", "https://a.test/3")
+	w.change(func(s *messages.Spec) { s.Seeds = listed("https://a.test/1", "https://a.test/4") })
+	w.feedSeeds()
+	w.wantSent(visit(), "https://a.test/1", "https://a.test/4") // one that failed and is fed again is tried again
+	w.pass(time.Hour)
+	w.wantSent(visit(), "https://a.test/1", "https://a.test/2", "https://a.test/4")
+	w.wantState("https://a.test/3", Failed, string(messages.Gone))
+}
+
+// More seeds than a message or a turn has, over a restart in the middle of a run.
+func TestManySeedsOfTheSpecAreFed(t *testing.T) {
+	var urls []string
+	for i := range 2*messages.MaxBatchURLs + 10 {
+		urls = append(urls, fmt.Sprintf("https://a.test/%d", i))
+	}
+	w := newWorld(t, func(s *messages.Spec) { s.Schedule, s.Seeds = "@every 1h", listed(urls...) })
+	w.feedSeeds()
+	if n := w.shard.crawl("c").Queued; n != int64(len(urls)) {
+		t.Fatalf("%d are queued, of %d", n, len(urls))
+	}
+	w.pass(time.Hour)
+	w.step()
+	w.restart()
+	w.tend()
+	run := w.shard.crawl("c").Run
+	for _, u := range urls {
+		r, err := w.shard.record(urlID{"c", messages.HashURL(u)})
+		w.must(err)
+		if run == 0 || r.Run != run {
+			t.Fatalf("%s is of run %d, not of %d", u, r.Run, run)
+		}
+	}
+}
+
+// An earlier owner may publish late: its list is no reason to believe that the new one was
+// fed, or that it was not.
+func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
+	w := newWorld(t, func(s *messages.Spec) { s.Seeds = listed("https://a.test/1") })
+	w.tend()
+	late := w.shard.seeds
+	w.shard.seeds = nil
+	w.change(func(s *messages.Spec) { s.Seeds = listed("https://b.test/1") })
+	w.feedSeeds()
+	for _, m := range late {
+		_, err := w.shard.candidates(m, 1, w.at())
+		w.must(err)
+	}
+	w.must(w.shard.commit(w.at()))
+	if w.feedSeeds() || w.shard.crawl("c").Seeding.Due {
+		t.Errorf("%+v", w.shard.crawl("c").Seeding)
+	}
+}
+
+// Whoever stores a spec with seeds in NATS starts the crawl: nothing else is needed.
+func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
+	a := newArena(t)
+	var want []string
+	text := `{"scope": "host", "delay": "0s", "seeds": [`
+	for i := range 8 { // in both partitions
+		url := fmt.Sprintf("https://host%d.test/", i)
+		want = append(want, url)
+		text += fmt.Sprintf("%q, ", url)
+	}
+	text += `{"url": "https://host9.test/", "priority": 0}]}`
+	want = append(want, "https://host9.test/")
+	kv, err := a.bus.Bucket(t.Context(), messages.BucketCrawls)
+	a.must(err)
+	_, err = kv.Put(t.Context(), "alone", []byte(text))
+	a.must(err)
+	spec, err := messages.DecodeSpec([]byte(text))
+	a.must(err)
+	a.run(a.store(), 0)
+	var sent []string
+	a.eventually("all seeds are asked for", func() bool {
+		for _, req := range a.takeRequests(10) {
+			if req.Crawl == "alone" {
+				sent = append(sent, req.URL)
+			}
+		}
+		slices.Sort(sent)
+		return slices.Equal(sent, want)
+	})
+	client := Client{Bus: a.bus}
+	if end, _, err := client.Ended(t.Context(), "alone", spec); err != nil || end != NotEnded {
+		t.Errorf("it has ended: %s, %v", end, err)
+	}
+}
+
+// A crawl is not taken for one that was never fed, or for complete, before the seeds of
+// its spec are in all partitions that have some.
+func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
+	spec := messages.DefaultSpec()
+	spec.Seeds = listed("https://a.test/", "https://b.test/")
+	l, err := compile(stages.Revised{Spec: &spec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := make([]PartitionStatus, 16)
+	for i := range spec.Seeds {
+		if seedsFed(&spec, parts) {
+			t.Errorf("%d of 2 are fed", i)
+		}
+		parts[messages.Partition(spec.Seeds[i].URL, len(parts))].Seeds = l.seeds.print
+	}
+	if !seedsFed(&spec, parts) {
+		t.Error("they are not fed")
+	}
+}
+
+// A name that was deleted and has a spec with seeds again: they are fed once the deleted
+// crawl is forgotten, by whoever owns the partition then.
+func TestSeedsOfTheSpecAfterADeletionAreFed(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		w := newWorld(t, nil)
+		w.finished()
+		w.delete()
+		w.change(func(s *messages.Spec) { s.Seeds = listed("https://a.test/1") })
+		for range 10 {
+			w.step()
+		}
+		if len(w.shard.seeds) != 1 {
+			t.Fatalf("%d messages are published", len(w.shard.seeds))
+		}
+		w.shard.seeds = nil
+		if killed {
+			w.restart()
+		} else {
+			w.shard.crawls["c"].seedsSent = sentSeeds{} // or what was published is applied
+		}
+		w.feedSeeds()
+		w.wantSent(w.dispatch(10), "https://a.test/1")
+	}
+}

@@ -1,0 +1,238 @@
+package writer
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"seine/internal/jsontext"
+	"seine/internal/output"
+	"seine/internal/output/bucket"
+	"seine/internal/output/rows"
+	"seine/internal/output/sqlite"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Binding says what the name of a writer stands for: a second place or form under
+// one name would get some of the partitions, and each would have a part of the
+// output. It is a key of BucketMeta, made by the first writer of the name and changed
+// by compare-and-set.
+type Binding struct {
+	V       int       `json:"v"`
+	Place   string    `json:"place"` // the name of the place, as output.Place has it
+	Out     string    `json:"out"`   // as it was called at first, for a person; without secrets
+	Host    string    `json:"host"`  // where it was called so
+	Since   time.Time `json:"since"`
+	From    string    `json:"from"`
+	Format  string    `json:"format,omitempty"` // this and what follows: of files
+	Path    string    `json:"path,omitempty"`
+	Key     string    `json:"key,omitempty"`
+	CSVSafe bool      `json:"csv_safe,omitempty"`
+	CSVBOM  bool      `json:"csv_bom,omitempty"`
+	Sealed  bool      `json:"encrypted,omitempty"` // for whom is each writer's own: recipients come and go
+}
+
+// BoundError is returned where the name of a writer is bound to something else.
+type BoundError struct {
+	Name string
+	Out  string // that is asked for, without secrets
+	Have Binding
+	Why  string // what is different
+}
+
+// Error says what the name is bound to, and what can be done.
+func (e *BoundError) Error() string {
+	return fmt.Sprintf("--out %s: the writer %q is bound to %s (since %s, by %s): %s: give it what it is bound to, or --change-output to go on with this; "+
+		"to write both, start a writer of another name", e.Out, e.Name, e.Have.Out, e.Have.Since.UTC().Format("2006-01-02 15:04:05Z"), e.Have.Host, e.Why)
+}
+
+// binding returns what the name of the writer that c sets up would be bound to, but
+// for the name of the place.
+func (c *Config) binding() Binding {
+	d := c.withDefaults()
+	host, _ := os.Hostname()
+	b := Binding{V: 1, Out: Absolute(d.Out), Host: cmp.Or(host, "an unknown host"), Since: time.Now().UTC(), From: d.From}
+	if IsDatabase(d.Out) {
+		return b
+	}
+	p := d.Effective()
+	b.Format, b.Path, b.Key, b.CSVSafe, b.CSVBOM, b.Sealed = p.Format, p.Path, p.Key, p.CSVSafe, p.CSVBOM, len(p.Encrypt) > 0
+	return b
+}
+
+// Effective returns p with the defaults of what it leaves out, so that two that have
+// the same effect are equal.
+func (p *Place) Effective() Place {
+	e := *p
+	if IsDatabase(p.Out) {
+		return e
+	}
+	e.Format = p.format()
+	if f, err := newForm(&e, nil); err == nil && f.body != nil {
+		e.Key = f.key.String()
+	} else if path, err := e.path(); err == nil {
+		e.Path = path.String()
+	}
+	return e
+}
+
+// Absolute is out as it is called from anywhere on this machine, without secrets.
+func Absolute(out string) string {
+	switch {
+	case bucket.Is(out):
+		return strings.TrimSuffix(out, "/")
+	case sqlite.Is(out):
+		if abs, err := filepath.Abs(sqlite.File(out)); err == nil {
+			return sqlite.Scheme + abs
+		}
+	case !IsDatabase(out):
+		if abs, err := filepath.Abs(out); err == nil {
+			return abs
+		}
+	}
+	return Redact(out)
+}
+
+// differs says in which respects of want the place and the form are others than those
+// of b, "" if in none.
+func (b *Binding) differs(want *Binding) string {
+	var why []string
+	if b.Place != want.Place {
+		text := want.Out + " is another place"
+		switch {
+		case want.Place == "" && b.Out == want.Out:
+			text = "what was there has been removed since, or is not mounted"
+		case want.Place == "":
+			text += " (or it is that one, and has been emptied, or is not mounted)"
+		case b.Out == want.Out:
+			text = "what is there now is another place, as another volume"
+		}
+		why = append(why, text)
+	}
+	for _, o := range []struct{ flag, have, want string }{
+		{"--from", b.From, want.From}, {"--format", b.Format, want.Format}, {"--path", b.Path, want.Path}, {"--key", b.Key, want.Key},
+		{"--csv-bom", fmt.Sprint(b.CSVBOM), fmt.Sprint(want.CSVBOM)},
+		{"--csv-safe", fmt.Sprint(b.CSVSafe), fmt.Sprint(want.CSVSafe)}, {"--encrypt", yesOrNo(b.Sealed), yesOrNo(want.Sealed)},
+	} {
+		if o.have != o.want && (b.Place == want.Place || o.have != "" && o.want != "") {
+			why = append(why, fmt.Sprintf("%s is %s there, and %s here", o.flag, cmp.Or(o.have, "none"), cmp.Or(o.want, "none")))
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "given"
+	}
+	return "not given"
+}
+
+// placeID returns the name of the place that c names, "" if it has none. It makes
+// nothing there.
+func (c *Config) placeID() (string, error) {
+	log, err := readLog(c.Out, c.Name, c.S3)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, rows.ErrNoTables) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	id, err := log.(output.Place).PlaceID("")
+	if err != nil {
+		return "", fmt.Errorf("--out %s: read the name of the place: %w", Redact(c.Out), err)
+	}
+	return id, closeSink(log)
+}
+
+// ReadBinding returns what the name of a writer is bound to, and the revision of that,
+// 0 if to nothing.
+func ReadBinding(ctx context.Context, b *stages.Bus, name string) (*Binding, uint64, error) {
+	key := messages.KeyWriter(name)
+	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, key)
+	if err != nil || rev == 0 {
+		return nil, 0, err
+	}
+	var have Binding
+	if err := jsontext.Unmarshal(text, &have); err != nil {
+		return nil, 0, fmt.Errorf("decode %s of %s: %w", key, messages.BucketMeta, err)
+	}
+	return &have, rev, nil
+}
+
+// CheckBinding returns a BoundError where the name of the writer that c sets up is
+// bound to another place or form, unless that is to be changed. It makes nothing.
+func (c *Config) CheckBinding(ctx context.Context, b *stages.Bus) error {
+	have, _, err := ReadBinding(ctx, b, c.Name)
+	if err != nil || have == nil || c.ChangeOutput {
+		return err
+	}
+	want := c.binding()
+	if want.Place, err = c.placeID(); err != nil {
+		return err
+	}
+	return c.bound(have, &want)
+}
+
+// bound returns a BoundError where want is something else than have.
+func (c *Config) bound(have, want *Binding) error {
+	if why := have.differs(want); why != "" {
+		return &BoundError{Name: c.Name, Out: want.Out, Have: *have, Why: why}
+	}
+	return nil
+}
+
+// bind binds the name to the place that is open, unless it is.
+func (w *Writer) bind(ctx context.Context) (err error) {
+	want := w.cfg.binding()
+	if want.Place, err = w.sink.(output.Place).PlaceID(rand.Text()); err != nil {
+		return fmt.Errorf("--out %s: name the place: %w", Redact(w.cfg.Out), err)
+	}
+	text, err := json.Marshal(want)
+	if err != nil {
+		return fmt.Errorf("encode the binding of writer %s: %w", w.cfg.Name, err)
+	}
+	kv, err := w.bus.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	for {
+		have, rev, err := ReadBinding(ctx, w.bus, w.cfg.Name)
+		if err != nil {
+			return err
+		}
+		if have != nil {
+			if err := w.cfg.bound(have, &want); err == nil || !w.cfg.ChangeOutput {
+				w.binding = want
+				return err
+			}
+			w.log.Warn("the writer's name is bound to another place or form from now on", "was", have.Out, "is", want.Out)
+		}
+		_, err = stages.Swap(ctx, kv, messages.KeyWriter(w.cfg.Name), text, rev)
+		if err == nil {
+			w.binding = want
+			return nil
+		}
+		if !stages.IsConflict(err) {
+			return fmt.Errorf("bind the writer %s to its place: %w", w.cfg.Name, err)
+		}
+	}
+}
+
+// stillBound returns a BoundError once somebody has bound the name to something else.
+func (w *Writer) stillBound(ctx context.Context) error {
+	have, _, err := ReadBinding(ctx, w.bus, w.cfg.Name)
+	if err != nil || have == nil { // nobody can be asked, or told
+		return nil //nolint:nilerr // the next look tells
+	}
+	return w.cfg.bound(have, &w.binding)
+}
