@@ -66,7 +66,7 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 			return err
 		}
 	}
-	store, err := frontier.OpenStore(o.State, int64(o.Cache), o.Sync, env.Bus.Log)
+	store, err := frontier.OpenStore(o.State, int64(o.Cache), o.Sync, nil, env.Bus.Log)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
+	"seine/internal/config"
 	"seine/internal/connect"
 	"seine/internal/crawl"
+	"seine/internal/output/bucket"
 	"seine/internal/process"
-	"seine/internal/shown"
 	"seine/internal/specfile"
 	"seine/internal/tracing"
 	"seine/internal/version"
@@ -29,18 +33,24 @@ import (
 	"seine/pkg/stages/writer"
 )
 
+// outputPlace has no Validate, which kong would call for the flags alone: what --data remembers
+// belongs to them.
+type outputPlace writer.Place
+
 type crawlCmd struct {
-	URLs []string `arg:"" optional:"" name:"url" help:"Where to start; - reads URLs from standard input, a line each. None resumes what is in --data."`
+	URLs []string `arg:"" optional:"" name:"url" help:"Where to start, beside the seeds of the spec; - reads URLs from standard input, a line each. None resumes what is in --data."`
 
 	Data         string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data"`
-	writer.Place `embed:""`
+	outputPlace  `embed:""`
 	WARC         string          `name:"warc" help:"Archive every page as well, in WARC files in this directory, or s3://BUCKET/PREFIX." placeholder:"DIR"`
 	Name         string          `name:"crawl" help:"Name of the crawl." default:"default"`
 	WARCFormat   string          `name:"warc-format" help:"Format of the archive: warc.gz, warc.zst or warc." default:"warc.gz" enum:"warc.gz,warc.zst,warc"`
+	LogRequests  string          `name:"log-requests" help:"Write a line for every request as well, failed ones too, to this directory, s3://BUCKET/PREFIX, or the database of --out." placeholder:"DIR"`
 	Spec         string          `help:"YAML file that says what to crawl; flags override it." placeholder:"FILE"`
 	NATS         connect.Options `embed:""`
 	Bind         string          `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0"`
 	Metrics      string          `help:"Serve Prometheus metrics and health here, as at 127.0.0.1:9464." placeholder:"HOST:PORT"`
+	EncryptState string          `name:"encrypt-state" help:"Encrypt the streams and the frontier's store in --data, with the key in this file: 32 random characters or more. The file is needed to resume." placeholder:"KEYFILE"`
 	Sync         string          `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 
 	Scope        *messages.Scope    `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
@@ -61,6 +71,8 @@ type crawlCmd struct {
 	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
 	Secrets      string             `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
+	ChangeOutput bool `help:"Write, from now on, what the flags of this command say, not what --data remembers; what the streams still hold is written there."`
+
 	Again      bool            `help:"Visit everything once more, if the crawl is complete: what has not changed is not sent again, where the site can tell. One that is not complete goes on."`
 	Strict     bool            `help:"Exit with 3 at any limit, even at one of the flags --max-pages, --max-bytes and --max-duration."`
 	DryRun     bool            `help:"Show what would be fetched, and written where; fetch and write nothing."`
@@ -80,6 +92,7 @@ func (c *crawlCmd) Help() string {
   seine crawl https://example.org/docs/ --include '*/docs/*' --max-pages 500 --delay 500ms
   seine crawl http://127.0.0.1:8080/ --allow-private --delay 0s --per-host 16
   seine crawl https://example.org/ --warc ./warc
+  seine crawl https://example.org/ --log-requests ./requests
   seine crawl                        # go on with the crawl in ./seine-data
   seine crawl --again                # when it is complete: visit everything once more
 
@@ -88,6 +101,21 @@ func (c *crawlCmd) Help() string {
 Exit codes: 0 complete, or stopped at a limit that a flag of this command gives; 1 failed, 2 wrong usage, 3 stopped at a
 limit of the spec (with --strict: at any), 4 interrupted (the same command resumes), 5 somebody has
 deleted the crawl while it ran.`
+}
+
+// Validate adds what --data remembers.
+func (c *crawlCmd) Validate(flags *kong.Context) error {
+	given := config.Given(flags)
+	if err := c.recall(given); err != nil {
+		return err
+	}
+	switch {
+	case given["warc-format"] && c.WARC == "":
+		return errors.New("--warc-format: does nothing without --warc DIR, which says where the archive goes")
+	case given["listen"] && c.NATS.Given():
+		return errors.New("--listen: is for the embedded server, and --nats names another: leave one of them out")
+	}
+	return nil
 }
 
 // Run crawls.
@@ -104,10 +132,7 @@ func (c *crawlCmd) Run() error {
 		return usageError{err}
 	}
 	if c.DryRun {
-		if len(seeds) == 0 {
-			return usageError{errors.New("--dry-run needs a URL")}
-		}
-		return c.plan(seeds, spec)
+		return c.plan(seeds)
 	}
 	if err := c.checkNATS(); err != nil {
 		return usageError{err}
@@ -154,31 +179,13 @@ func (c *crawlCmd) checkKey(spec *messages.Spec) error {
 
 // checkNATS reports what is wrong with the options that say where NATS is.
 func (c *crawlCmd) checkNATS() error {
+	if c.NATS.Given() && c.EncryptState != "" {
+		return errors.New("--encrypt-state: is for the streams in --data, those of --nats are encrypted by that server (docs/security.md): leave one of both out")
+	}
 	if !c.NATS.Given() && c.NATS != (connect.Options{}) {
 		return errors.New("the --nats-… flags are for a server elsewhere: name it with --nats or --nats-context, or leave them out")
 	}
 	return c.NATS.Validate()
-}
-
-// plan says what would be fetched, and written where.
-func (c *crawlCmd) plan(seeds []string, spec *messages.Spec) error {
-	o, err := c.options(seeds)
-	if err != nil {
-		return usageError{err}
-	}
-	shown.Printf("crawl %s, with its state in %s\n", c.Name, c.Data)
-	crawl.Plan(os.Stdout, seeds, spec)
-	shown.Println("and of each page:")
-	describeRecords(os.Stdout, spec)
-	if err := o.Writer.Plan(os.Stdout); err != nil {
-		return err
-	}
-	for i := range o.More {
-		if err := o.More[i].Plan(os.Stdout); err != nil {
-			return fmt.Errorf("--warc: %w", err)
-		}
-	}
-	return nil
 }
 
 // seeds returns the canonical URLs to start from.
@@ -278,20 +285,24 @@ func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
 		return crawl.Options{}, err
 	}
 	o := crawl.Options{
-		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, NATS: c.NATS, Listen: c.Bind, Sync: frontier.Sync(c.Sync),
+		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, EncryptState: c.EncryptState, NATS: c.NATS, Listen: c.Bind, Sync: frontier.Sync(c.Sync),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
 		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
 	}
 	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
 	o.Fetcher.Workers, o.Fetcher.Secrets = c.Workers, c.Secrets
-	o.Writer.Place, o.Writer.State = c.Place, filepath.Join(c.Data, "writer")
+	o.Writer.Place, o.Writer.State, o.Writer.ChangeOutput = writer.Place(c.outputPlace), filepath.Join(c.Data, "writer"), c.ChangeOutput
+	o.Opened = c.remember
 	if c.WARC != "" {
 		o.More = append(o.More, c.archive())
-		if err := o.More[0].Validate(); err != nil {
-			return o, fmt.Errorf("--warc: %w", err)
-		}
 	}
-	if name, ok := strings.CutPrefix(c.Place.Format, "warc"); ok {
+	if c.LogRequests != "" {
+		o.More = append(o.More, c.requestLog())
+	}
+	if err := c.checkPlaces(&o); err != nil {
+		return o, err
+	}
+	if name, ok := strings.CutPrefix(c.Format, "warc"); ok {
 		return o, fmt.Errorf("--format warc%s: the archive is beside the records: --warc DIR --warc-format warc%s", name, name)
 	}
 	for _, v := range []interface{ Validate() error }{&o.Frontier, &o.Fetcher, &o.Parser, &o.Writer} {
@@ -302,11 +313,43 @@ func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
 	return o, nil
 }
 
-// archive sets up the writer of the archive.
+// checkPlaces validates the further writers and where all of them write. The --s3-… flags are
+// for those that write to S3, whichever they are.
+func (c *crawlCmd) checkPlaces(o *crawl.Options) error {
+	if c.S3 != (bucket.Options{}) && !bucket.Is(c.Out) && slices.ContainsFunc(o.More, func(w writer.Config) bool { return bucket.Is(w.Out) }) {
+		o.Writer.S3 = bucket.Options{}
+	}
+	for i := range o.More {
+		w := &o.More[i]
+		w.ChangeOutput = c.ChangeOutput
+		if bucket.Is(w.Out) {
+			w.S3 = c.S3
+		}
+		if err := w.Validate(); err != nil {
+			return fmt.Errorf("%s: %w", crawl.FlagOf(w), err)
+		}
+	}
+	return crawl.CheckPlaces(append([]writer.Config{o.Writer}, o.More...)...)
+}
+
+// archive sets up the writer of the archive, which is encrypted for the recipients of the
+// records.
 func (c *crawlCmd) archive() writer.Config {
 	w := writer.DefaultConfig()
 	w.Name, w.From, w.Format = crawl.ArchiveName, "pages", c.WARCFormat
-	w.Out, w.S3, w.State = c.WARC, c.S3, filepath.Join(c.Data, "archive")
+	w.Out, w.State, w.Encrypt = c.WARC, filepath.Join(c.Data, "archive"), c.Encrypt
+	return w
+}
+
+// requestLog sets up the writer of the log of requests. What is in it is no less secret than the
+// records: it is encrypted for the same recipients.
+func (c *crawlCmd) requestLog() writer.Config {
+	w := writer.DefaultConfig()
+	w.Name, w.From = crawl.RequestsName, "results"
+	w.Out, w.State = c.LogRequests, filepath.Join(c.Data, "requests")
+	if !writer.IsDatabase(w.Out) {
+		w.Encrypt = c.Encrypt
+	}
 	return w
 }
 
@@ -327,7 +370,7 @@ func (c *crawlCmd) profile() (stop func(), err error) {
 // report prints the summary, and returns the end that the exit code tells.
 func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	if errors.Is(err, crawl.ErrNothingToDo) {
-		return usageError{fmt.Errorf("%w: give a URL, or the --data and --crawl of an earlier one (%s has none)", err, c.Data)}
+		return usageError{fmt.Errorf("%w: give a URL, a --spec with seeds, or the --data and --crawl of an earlier one (%s has none)", err, c.Data)}
 	}
 	if s == nil {
 		return err

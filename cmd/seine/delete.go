@@ -12,7 +12,7 @@ import (
 
 	"seine/internal/overview"
 	"seine/internal/shown"
-	"seine/internal/specfile"
+	"seine/internal/similar"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -81,7 +81,7 @@ func (c *deleteCmd) begun(ctx context.Context, bus *stages.Bus) (uint64, error) 
 		return d.Rev, nil
 	}
 	msg := "there is no crawl " + c.Name
-	if near := specfile.Nearest(c.Name, names); near != "" {
+	if near := similar.Name(c.Name, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %s?", near)
 	} else {
 		msg += " (seine spec list shows those there are)"

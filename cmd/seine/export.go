@@ -27,6 +27,7 @@ type exportCmd struct {
 	Format  string         `help:"Format of what is exported, as that of writer (default jsonl.zst)." placeholder:"NAME"`
 	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; of csv and parquet {crawl}/{kind})." placeholder:"TEMPLATE"`
 	Key     string         `help:"Path of each object, with --format objects." placeholder:"TEMPLATE"`
+	CSVBOM  bool           `name:"csv-bom" help:"In CSV, begin each file with a byte order mark, by which Excel sees that it is UTF-8."`
 	CSVSafe bool           `name:"csv-safe" help:"In CSV, put an apostrophe before texts that a spreadsheet would take for a formula."`
 	Encrypt []string       `help:"Encrypt the files for this recipient: age1…, an SSH public key, or @FILE with such." sep:"none" placeholder:"RECIPIENT"`
 	S3      bucket.Options `embed:"" prefix:"s3-"`
@@ -98,7 +99,10 @@ func (c *exportCmd) options() (writer.ExportOptions, error) {
 			return writer.ExportOptions{}, fmt.Errorf("--crawl: %w", err)
 		}
 	}
-	to := writer.Place{Out: c.To, Format: c.Format, Path: c.Path, Key: c.Key, CSVSafe: c.CSVSafe, Encrypt: c.Encrypt, S3: c.S3}
+	if c.S3 != (bucket.Options{}) && !bucket.Is(c.To) && bucket.Is(c.From) {
+		return writer.ExportOptions{}, fmt.Errorf("--s3-…: is for a --to that begins with %s; what %s is read with begins with --from-s3-, as --from-s3-endpoint", bucket.Scheme, c.From)
+	}
+	to := writer.Place{Out: c.To, Format: c.Format, Path: c.Path, Key: c.Key, CSVBOM: c.CSVBOM, CSVSafe: c.CSVSafe, Encrypt: c.Encrypt, S3: c.S3}
 	if err := to.Validate(); err != nil {
 		return writer.ExportOptions{}, asTo(err)
 	}

@@ -30,7 +30,7 @@ func (c *extractCmd) get(ctx context.Context, spec *messages.Spec) (*fetched, er
 	if isURL(c.Page) {
 		return c.fetch(ctx, spec)
 	}
-	body, err := readPage(c.Page, int64(spec.MaxBody))
+	body, err := readPage(c.Page, int64(spec.Largest().MaxBody))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usageError{fmt.Errorf("%w (a URL begins with https:// or http://)", err)}
 	}

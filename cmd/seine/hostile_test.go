@@ -63,6 +63,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"spec diff":       {nats("spec", "diff", good, "--crawl", "c")},
 		"seed":            {nats("seed", hostile, "--crawl", "c")},
 		"status":          {nats("status")},
+		"runs":            {nats("runs")},
 		"top":             {nats("top", "--"+hostile)}, // its screen: internal/top
 		"doctor":          {nats("doctor"), {"doctor", "--" + hostile}},
 		"explain":         {nats("explain", "http://a.test/", "--crawl", "c", "--brief"), nats("explain", hostile)},

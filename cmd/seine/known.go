@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"seine/internal/overview"
-	"seine/internal/specfile"
+	"seine/internal/similar"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -41,7 +41,7 @@ func othersThan(crawl string, names []string) string {
 		return fmt.Sprintf("there is none yet: seine spec apply begins one, or seine seed --crawl %s --new URL", crawl)
 	}
 	meant := ""
-	if near := specfile.Nearest(crawl, names); near != "" {
+	if near := similar.Name(crawl, names); near != "" {
 		meant = "did you mean " + near + "? "
 	}
 	more := ""

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -35,6 +36,7 @@ type cli struct {
 	Spec     specCmd     `cmd:"" help:"Check specs; give them to crawls; print their JSON Schema."`
 	Seed     seedCmd     `cmd:"" help:"Feed URLs to a crawl."`
 	Status   statusCmd   `cmd:"" help:"Show how stages, streams and crawls stand."`
+	Runs     runsCmd     `cmd:"" help:"Show the figures of each run of a crawl."`
 	Top      topCmd      `cmd:"" help:"Watch all of it on a screen, and steer it by keys."`
 	Doctor   doctorCmd   `cmd:"" help:"Look for what is wrong with a cluster, and say what to do."`
 	Explain  explainCmd  `cmd:"" help:"Tell what became of a URL."`
@@ -79,7 +81,7 @@ func run(args []string) int {
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		shown.Fprintf(os.Stderr, "seine: %v (--help lists what there is)\n", err)
+		shown.Fprintf(os.Stderr, "seine: %v%s (--help lists what there is)\n", err, apart(err))
 		return exitUsage
 	}
 	if err := config.Twice(ctx); err != nil {
@@ -98,6 +100,14 @@ func run(args []string) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// apart is a hint for who wrote a flag between two URLs, where the second is none to kong.
+func apart(err error) string {
+	if text := err.Error(); strings.HasPrefix(text, "unexpected argument") && strings.Contains(text, "://") {
+		return ": write all URLs side by side, with no flag between them"
+	}
+	return ""
 }
 
 // endError is an end that was told already, and has an exit code of its own.

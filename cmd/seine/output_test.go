@@ -336,6 +336,8 @@ func TestExport(t *testing.T) {
 	want(t, exitFailed, []string{"export", out, "--to", t.TempDir()}, "encrypted", "--identity")
 	want(t, exitFailed, []string{"export", out, "--to", out}, "--to "+out, "name another")
 	want(t, exitFailed, append(args, "--crawl", "c"), "has an export of everything, this one is of the crawl c")
+	want(t, exitUsage, []string{"export", "s3://bucket/x", "--s3-endpoint", "http://127.0.0.1:1", "--to", to}, "is for a --to", "--from-s3-endpoint")
+	want(t, exitUsage, []string{"export", out, "--to", "-"}, "--to -: only what is committed")
 	for _, wrong := range [][]string{
 		{"export", out},
 		{"export", "/no/such/place", "--to", to},

@@ -21,6 +21,7 @@ import (
 	"seine/internal/output/bucket"
 	"seine/internal/process"
 	"seine/internal/replay"
+	"seine/internal/statekey"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
@@ -41,6 +42,8 @@ type stored struct {
 	Quiet           bool   `short:"q" help:"Show no progress."`
 	LogLevel        string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
 	LogFormat       string `help:"How to log: text or json." enum:"text,json" default:"text"`
+
+	key *statekey.Key // of Data; nil if it is in the clear
 }
 
 func (s *stored) logger(w io.Writer) *slog.Logger {
@@ -86,8 +89,11 @@ func (s *stored) check() error {
 
 // openData starts a server on what a crawl has stored, or connects to the one of
 // the crawl if that is running.
-func (s *stored) openData(log *slog.Logger) (*stages.Bus, func(), error) {
-	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(s.Data, "nats"), Private: true})
+func (s *stored) openData(log *slog.Logger) (bus *stages.Bus, end func(), err error) {
+	if s.key, err = statekey.Open(s.Data, ""); err != nil {
+		return nil, nil, err
+	}
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(s.Data, "nats"), Private: true, Key: s.key.NATS()})
 	if errors.Is(err, embedded.ErrInUse) {
 		running := connect.Operator{Data: s.Data}
 		bus, err := running.Dial("seine-replay", log)
@@ -96,7 +102,7 @@ func (s *stored) openData(log *slog.Logger) (*stages.Bus, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	bus, err := stages.Dial("", "seine-replay", log, nats.InProcessServer(server.Server()))
+	bus, err = stages.Dial("", "seine-replay", log, nats.InProcessServer(server.Server()))
 	if err != nil {
 		server.Close()
 		return nil, nil, err
@@ -208,7 +214,7 @@ func (c *replayed) replay(ctx context.Context, o replay.Options) (*replay.Report
 		if err != nil {
 			return nil, err
 		}
-		o.Source = bus
+		o.Source, o.Key = bus, c.key
 		report, err := replay.Run(ctx, o)
 		end()
 		if !errors.Is(err, replay.ErrSourceGone) {

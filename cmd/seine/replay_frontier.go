@@ -51,7 +51,7 @@ func (c *replayFrontierCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	store, err := frontier.OpenStore(c.State, 64<<20, frontier.SyncOS, log)
+	store, err := frontier.OpenStore(c.State, 64<<20, frontier.SyncOS, c.key, log)
 	if err != nil {
 		return err
 	}

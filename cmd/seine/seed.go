@@ -25,7 +25,7 @@ type seedCmd struct {
 	File       []string `help:"File with URLs, a line each, or JSON as on the stream of seeds; # begins a comment." type:"existingfile" placeholder:"FILE"`
 	Sitemap    []string `help:"What a sitemap lists: of a URL, which the crawl fetches like any page, or of a file." placeholder:"URL|FILE"`
 	FailuresOf string   `help:"The URLs of this crawl whose last visit failed." placeholder:"CRAWL"`
-	Class      string   `help:"Of --failures-of only what failed by this class, such as timeout or server_error; parse_error is the parser's." placeholder:"CLASS"`
+	Class      string   `help:"Of --failures-of only what failed by this class, such as timeout or server_error; parse_error is the parser's, host_given_up the frontier's." placeholder:"CLASS"`
 	New        bool     `help:"Begin the crawl if there is none of that name, with the default spec."`
 	Priority   *int     `help:"0 goes first, 9 last." placeholder:"5"`
 }

@@ -53,12 +53,20 @@ func (c *specCheckCmd) Run() error {
 			shown.Printf("%s: ok\n", name)
 			describe(os.Stdout, spec)
 			warnOfSecrets(os.Stdout, spec)
+			warnOfIneffective(os.Stdout, spec)
 		}
 	}
 	if wrong {
 		return endError(exitUsage)
 	}
 	return nil
+}
+
+// warnOfIneffective says what of a spec does nothing.
+func warnOfIneffective(w io.Writer, s *messages.Spec) {
+	for _, text := range s.Ineffective() {
+		shown.Fprintf(w, "  %-9s %s\n", "warning", text)
+	}
 }
 
 // warnOfSecrets says which secrets of a spec, of those that are known here, would be

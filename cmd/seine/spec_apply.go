@@ -64,6 +64,7 @@ func (c *specApplyCmd) Run() error {
 			return nil
 		}
 		shown.Printf("crawl %s has it as revision %d\n", c.Name, rev)
+		warnOfIneffective(os.Stdout, spec)
 		return nil
 	})
 }

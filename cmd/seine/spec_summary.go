@@ -17,6 +17,9 @@ func describe(w io.Writer, s *messages.Spec) {
 	scope := map[messages.Scope]string{
 		messages.ScopeHost: "the hosts of the seeds", messages.ScopeDomain: "the domains of the seeds", messages.ScopeAny: "any host",
 	}[s.Scope]
+	if len(s.Seeds) > 0 {
+		row("starts at", "%s", seedsOf(s))
+	}
 	row("enters", "%s%s%s", scope, list(", and ", s.Hosts), list(", and all of ", s.Domains))
 	if len(s.Include) > 0 {
 		row("only", "%s", patterns(s.Include))
@@ -55,6 +58,15 @@ func describeRecords(w io.Writer, s *messages.Spec) {
 	if len(s.Mask.Kinds) > 0 {
 		row("masks", "%s in %s", strings.Join(s.Mask.Kinds, ", "), strings.Join(s.Mask.Fields, ", "))
 	}
+}
+
+// seedsOf names the seeds of a spec.
+func seedsOf(s *messages.Spec) string {
+	var all []string
+	for i := range s.Seeds {
+		all = append(all, s.Seeds[i].Address())
+	}
+	return patterns(all)
 }
 
 // credentials says which credentials go to which origins.

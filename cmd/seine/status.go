@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +65,8 @@ func (c *statusCmd) Run() error {
 			case err == nil:
 				now.Since(before)
 				if c.stored != "" {
-					now.Warnings = nil // of stages that nobody runs
+					now.Warnings, now.Stages = nil, now.Stages[:0] // nobody runs them
+					now.Alerts = nil                               // nobody looks whether they still hold
 				}
 				c.show(now)
 				if !c.Watch {
@@ -118,17 +120,26 @@ func (c *statusCmd) show(o *overview.Overview) {
 	printOverview(os.Stdout, o)
 }
 
-// printOverview writes an overview for a person, in 80 columns.
-func printOverview(w io.Writer, o *overview.Overview) {
+// printStages shows the stages, if they run.
+func printStages(w io.Writer, all []overview.Stage) {
+	if len(all) == 0 {
+		return
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	shown.Fprintf(t, "STAGE\tPROCESSES\tMESSAGES/S\tWAITING\tHELD\tREDELIVERED\tDEAD\t\n")
-	for _, s := range o.Stages {
+	for _, s := range all {
 		shown.Fprintf(t, "%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t\n",
 			s.Name, s.Instances, s.Rate, count(s.Lag), count(s.InFlight), count(s.Redelivered), count(s.Dead))
 	}
 	_ = t.Flush()
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shown.Fprintf(t, "\nSTREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t\n")
+	shown.Fprintln(w)
+}
+
+// printOverview writes an overview for a person, in 80 columns.
+func printOverview(w io.Writer, o *overview.Overview) {
+	printStages(w, o.Stages)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	shown.Fprintf(t, "STREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t\n")
 	for i := range o.Streams {
 		s := &o.Streams[i]
 		full := "-"
@@ -138,6 +149,7 @@ func printOverview(w io.Writer, o *overview.Overview) {
 		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), figures.Size(int64(s.Bytes)), full, s.Rate)
 	}
 	_ = t.Flush()
+	printOutputs(w, o.Outputs)
 	for i := range o.Crawls {
 		printCrawl(w, &o.Crawls[i])
 	}
@@ -149,6 +161,16 @@ func printOverview(w io.Writer, o *overview.Overview) {
 	printAlerts(w, o.Alerts)
 	if o.Dead > 0 {
 		shown.Fprintf(w, "\n%s: `seine dead list` tells why\n", figures.Plural(o.Dead, "dead letter"))
+	}
+}
+
+// printOutputs says where the writers write.
+func printOutputs(w io.Writer, all []overview.Output) {
+	if len(all) > 0 {
+		shown.Fprintln(w)
+	}
+	for _, o := range all {
+		shown.Fprintf(w, "writer %s: %s in %s\n", o.Writer, cmp.Or(o.Format, "rows"), o.Out)
 	}
 }
 
@@ -187,6 +209,9 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	row(w, "URLs", fmt.Sprintf("%s known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed",
 		figures.Count(c.Known()), figures.Count(c.Done), figures.Count(c.Failed), figures.Count(c.Queued),
 		figures.Count(c.Waiting), figures.Count(c.InFlight), figures.Count(c.Parsing)))
+	if len(c.FailedBy) > 0 {
+		row(w, "failed", figures.ByCount(c.FailedBy))
+	}
 	if len(c.Excluded) > 0 {
 		row(w, "excluded", figures.ByCount(c.Excluded))
 	}

@@ -9,13 +9,13 @@ import (
 
 // visitAgain starts a run over everything, unless the crawl was interrupted, perhaps in
 // such a run: then the same command goes on. The seeds come after that is decided.
-func (c *crawl) visitAgain(ctx context.Context, spec *messages.Spec, n *frontier.Counters) (err error) {
-	switch {
-	case spec.State == messages.Cancelled:
-		c.Log.Warn("the crawl is cancelled, nothing is visited again: seine resume takes that back", "crawl", c.Crawl)
-	case n.Open() > 0:
-		c.Log.Warn("the crawl had not ended: it goes on, and nothing is visited again", "crawl", c.Crawl, "open", n.Open())
-	case n.Known() > 0:
+func (c *crawl) visitAgain(ctx context.Context, spec *messages.Spec, n *frontier.Standing) (err error) {
+	switch why, first := notAgain(spec, n); {
+	case why != "":
+		c.Log.Warn("nothing is visited again", "crawl", c.Crawl, "why", why, "open", n.Open())
+	case first:
+		c.Log.Info("nothing was visited before: this is the first visit", "crawl", c.Crawl)
+	default:
 		c.specRev, err = c.specs.Change(ctx, c.Crawl, func(s *messages.Spec) error {
 			s.Again = max(c.began.Unix(), n.Run+1, s.Again+1)
 			return nil
@@ -25,4 +25,16 @@ func (c *crawl) visitAgain(ctx context.Context, spec *messages.Spec, n *frontier
 		return err
 	}
 	return c.feedSeeds(ctx)
+}
+
+// notAgain says why nothing is visited again of a crawl that stands so, and whether it
+// is visited for the first time.
+func notAgain(spec *messages.Spec, n *frontier.Standing) (why string, first bool) {
+	switch {
+	case spec.State == messages.Cancelled:
+		why = "it is cancelled: seine resume takes that back"
+	case n.Open() > 0, n.VisitingAll:
+		why = "it had not ended: it goes on"
+	}
+	return why, n.Known() == 0
 }

@@ -23,6 +23,7 @@ import (
 
 	"seine/internal/connect"
 	"seine/internal/embedded"
+	"seine/internal/statekey"
 	"seine/internal/tracing"
 	"seine/internal/version"
 	"seine/internal/vitals"
@@ -37,7 +38,7 @@ import (
 // Options say what to crawl, and where things go.
 type Options struct {
 	Crawl string   // name of the crawl
-	Seeds []string // may be empty when the crawl is in Data already
+	Seeds []string // may be empty when the crawl is in Data already, or its spec lists some
 	// Spec makes the spec from the one that the crawl has, which is the default
 	// for a new crawl.
 	Spec func(have messages.Spec) (*messages.Spec, error)
@@ -45,6 +46,9 @@ type Options struct {
 	// that has not goes on.
 	Again bool
 	Data  string // state: streams, frontier, writer
+	// EncryptState is the file of the key that the streams and the frontier's store are
+	// encrypted with; "" for the one that they have been encrypted with so far, if any.
+	EncryptState string
 	// NATS is how a server elsewhere is reached; if it names none, one is embedded in
 	// Data.
 	NATS connect.Options
@@ -56,6 +60,9 @@ type Options struct {
 	Writer   writer.Config   // of the records
 	More     []writer.Config // further writers, as of an archive
 	Frontier frontier.Config
+	// Opened, if set, is called once everything could be opened, before anything is
+	// fetched.
+	Opened func() error
 	// Progress, if set, is told how the crawl stands, a few times a second.
 	Progress func(Progress)
 	Log      *slog.Logger
@@ -97,14 +104,27 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	_, err := os.Stat(o.Frontier.State)
 	resumed := err == nil
 	if !resumed && len(o.Seeds) == 0 {
-		return nil, ErrNothingToDo
+		spec, err := o.Spec(messages.DefaultSpec())
+		if err != nil {
+			return nil, err
+		}
+		if len(spec.Seeds) == 0 {
+			return nil, ErrNothingToDo
+		}
 	}
 	if !o.NATS.Given() {
 		if err := checkWritable("--data", o.Data); err != nil {
 			return nil, err
 		}
 	}
-	dial, server, err := reach(ctx, &o)
+	key, err := statekey.Open(o.Data, o.EncryptState)
+	if err != nil {
+		return nil, err
+	}
+	if key != nil && o.NATS.Given() {
+		return nil, fmt.Errorf("%w: the state in %s is encrypted, which is for a crawl with streams of its own: leave --nats out, or name another --data", statekey.ErrKey, o.Data)
+	}
+	dial, server, err := reach(ctx, &o, key)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +134,17 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	}
 	c := &crawl{
 		Options: o, dial: dial, began: began,
-		server: server, resumed: resumed,
+		server: server, resumed: resumed, key: key,
 	}
 	if err := c.open(ctx); err != nil {
 		return nil, c.explain(err)
 	}
 	defer c.close()
+	if c.Opened != nil {
+		if err := c.Opened(); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.feed(ctx); err != nil {
 		return nil, c.explain(err)
 	}
@@ -131,7 +156,7 @@ type dialer func(log *slog.Logger) (*stages.Bus, error)
 
 // reach starts the embedded server, or returns none and uses the one elsewhere.
 // The function dial makes a connection to it.
-func reach(ctx context.Context, o *Options) (dial dialer, s *embedded.Server, err error) {
+func reach(ctx context.Context, o *Options, key *statekey.Key) (dial dialer, s *embedded.Server, err error) {
 	if o.NATS.Given() {
 		return func(log *slog.Logger) (*stages.Bus, error) { return o.NATS.Dial("seine-crawl", log) }, nil, nil
 	}
@@ -141,7 +166,7 @@ func reach(ctx context.Context, o *Options) (dial dialer, s *embedded.Server, er
 	}
 	token := embedded.NewToken()
 	s, err = startServer(ctx, o.Data, embedded.Options{
-		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways, Token: token,
+		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways, Token: token, Key: key.NATS(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -184,6 +209,7 @@ type crawl struct {
 	buses    []*stages.Bus
 	bus      *stages.Bus      // of the crawl itself, and of the frontier
 	server   *embedded.Server // nil if it is elsewhere
+	key      *statekey.Key    // of Data; nil if it is in the clear
 	client   frontier.Client
 	began    time.Time
 	store    *frontier.Store
@@ -195,12 +221,14 @@ type crawl struct {
 	parser   *parser.Parser
 	writers  []*writer.Writer // that of the records first
 	last     frontier.Counters
-	resumed  bool      // there was state before this run
-	before   int64     // pages fetched by earlier runs
-	asked    bool      // last has been set
-	since    uint64    // revision of the deletion after which the crawl began
-	nothing  string    // why the first seed gave no page, or what was found no other one
-	expiry   time.Time // when it is deleted, having ended; zero for never
+	resumed  bool   // there was state before this run
+	before   int64  // pages fetched by earlier runs
+	asked    bool   // last has been set
+	since    uint64 // revision of the deletion after which the crawl began
+	reasons  frontier.Reasons
+	nothing  string            // why the first seed gave no page, or what was found no other one
+	expiry   time.Time         // when it is deleted, having ended; zero for never
+	state    messages.RunState // of the spec by which it has ended
 
 	abandoned bool // stages still run: what they use must stay as it is
 }
@@ -225,25 +253,24 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	if err := checkWritable("--data", c.Data); err != nil {
 		return err
 	}
-	for _, w := range c.writerConfigs() {
-		if err := checkOut(&w); err != nil {
-			return err
-		}
-	}
 	c.Frontier.Partitions = Partitions
 	if c.server != nil { // its state is beside the streams, and nobody else's
 		c.Frontier.Take, c.Frontier.SnapshotEvery = frontier.TakeAll, 0
 	}
-	if layout, err := c.bus.Existing(ctx); err == nil {
+	layout, unknown := c.bus.Existing(ctx)
+	if unknown == nil {
 		c.Frontier.Partitions = layout.Partitions
 	} else if c.server == nil {
 		c.Frontier.Partitions = messages.DefaultPartitions
+	}
+	if err := c.checkOutputs(ctx, unknown == nil); err != nil {
+		return err
 	}
 	// Side by side: making the store waits for the disk, making streams hardly does.
 	var g errgroup.Group
 	g.Go(func() error { return frontier.Provision(ctx, c.Frontier, c.bus) })
 	g.Go(func() (err error) {
-		c.store, err = frontier.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.bus.Log)
+		c.store, err = frontier.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.key, c.bus.Log)
 		return err
 	})
 	if err = g.Wait(); err != nil {
@@ -349,6 +376,9 @@ func (c *crawl) feed(ctx context.Context) error {
 			return fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
 		}
 	}
+	for _, text := range spec.Ineffective() {
+		c.Log.Warn("a key of the spec has no effect", "crawl", c.Crawl, "key", text)
+	}
 	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
 	if _, err := c.specs.Put(ctx, c.Crawl, spec); err != nil {
 		return err
@@ -394,10 +424,12 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	c.Health.Add("nats", c.ready)
 	c.Health.Start()
 	stopStages := c.start(g, gctx)
+	stopRuns := c.keepRuns(gctx)
 	end, err := c.watch(ctx, gctx)
 	var slowest []frontier.HostStatus
 	if err == nil {
 		slowest, _ = c.client.Slowest(gctx, 5)
+		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
 		c.explainNothing(gctx)
 		c.expiry = c.keptUntil(gctx, end)
 	}
@@ -409,6 +441,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 			w.Complete(c.Crawl)
 		}
 	}
+	stopRuns()
 	ended := make(chan error, 1)
 	go func() {
 		stopStages()
@@ -511,7 +544,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		}
 		if c.Again && !c.asked {
 			end = frontier.NotEnded
-			if err := c.visitAgain(stages, spec, &counters.Counters); err != nil {
+			if err := c.visitAgain(stages, spec, &counters); err != nil {
 				return end, err
 			}
 		}
@@ -526,6 +559,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		case end == frontier.Empty:
 			return frontier.NotEnded, fmt.Errorf("%w: crawl %s", ErrNothingToDo, c.Crawl)
 		case end != frontier.NotEnded:
+			c.state = spec.State
 			return end, nil
 		}
 	}

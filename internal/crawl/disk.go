@@ -32,14 +32,20 @@ func checkDisk(dir string) error {
 }
 
 // checkOut reports, before anything is started, that no output can be written.
-func checkOut(w *writer.Config) error {
+func checkOut(w *writer.Config) (err error) {
+	flag := FlagOf(w)
 	switch {
 	case bucket.Is(w.Out):
-		return w.CheckS3()
+		err = w.CheckS3()
 	case writer.IsDatabase(w.Out):
-		return w.CheckDatabase()
+		err = w.CheckDatabase()
+	default:
+		return checkWritable(flag, w.Out)
 	}
-	return checkWritable("--out", w.Out)
+	if err != nil && flag != "--out" { // which the error names by itself
+		err = fmt.Errorf("%s: %w", flag, err)
+	}
+	return err
 }
 
 // checkWritable reports, before anything is started, that nothing can be

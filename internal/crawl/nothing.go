@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"seine/internal/figures"
@@ -15,16 +16,19 @@ import (
 // of its first seed; for one that has the pages of its seeds alone, which rule
 // excluded all that was found on them.
 func (c *crawl) explainNothing(ctx context.Context) {
-	if len(c.Seeds) == 0 {
+	spec, err := c.spec(ctx)
+	if err != nil {
+		return
+	}
+	seeds := slices.Concat(c.Seeds, spec.SeedURLs())
+	if len(seeds) == 0 {
 		return
 	}
 	if c.last.Pages > 0 {
-		if spec, err := c.spec(ctx); err == nil {
-			c.nothing = excludedAll(&c.last, int64(len(c.Seeds)), spec)
-		}
+		c.nothing = excludedAll(&c.last, int64(len(seeds)), spec)
 		return
 	}
-	if e, err := c.client.Explain(ctx, c.Crawl, c.Seeds[0]); err == nil && e.Known {
+	if e, err := c.client.Explain(ctx, c.Crawl, seeds[0]); err == nil && e.Known {
 		reason := cmp.Or(e.Reason, string(e.Class))
 		c.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(hints[reason], reason))
 	}

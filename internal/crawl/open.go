@@ -12,6 +12,7 @@ import (
 
 	"seine/internal/connect"
 	"seine/internal/embedded"
+	"seine/internal/statekey"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/parser"
@@ -21,7 +22,11 @@ import (
 // the server, the frontier and the parser, so that everything of a crawl can be changed
 // but nothing is requested and nothing written. It fails if a crawl is running there.
 func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Context, *stages.Bus) error) (err error) {
-	server, err := startServer(ctx, data, embedded.Options{Dir: filepath.Join(data, "nats"), Private: true})
+	key, err := statekey.Open(data, "")
+	if err != nil {
+		return err
+	}
+	server, err := startServer(ctx, data, embedded.Options{Dir: filepath.Join(data, "nats"), Private: true, Key: key.NATS()})
 	if err != nil {
 		return err
 	}
@@ -40,7 +45,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	}
 	cfg := frontier.DefaultConfig()
 	cfg.State, cfg.Partitions, cfg.Take, cfg.SnapshotEvery = filepath.Join(data, "frontier"), bus.Layout.Partitions, frontier.TakeAll, 0
-	store, err := frontier.OpenStore(cfg.State, int64(cfg.Cache), cfg.Sync, log)
+	store, err := frontier.OpenStore(cfg.State, int64(cfg.Cache), cfg.Sync, key, log)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package crawl
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,9 +13,16 @@ import (
 	"seine/pkg/messages"
 )
 
-// Plan writes what a crawl would fetch, and makes no request.
-func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
-	shown.Fprintf(w, "would fetch %s first:\n", figures.Plural(len(seeds), "URL"))
+// Plan writes what a crawl would fetch, and makes no request. One that has begun
+// knows other seeds too, and does not fetch again what it knows.
+func Plan(w io.Writer, seeds []string, spec *messages.Spec, begun bool) {
+	first := "would fetch %s first:\n"
+	if begun {
+		first = "would fetch %s as well, unless known already:\n"
+	}
+	if len(seeds) > 0 {
+		shown.Fprintf(w, first, figures.Plural(len(seeds), "URL"))
+	}
 	roots := make(map[string]bool)
 	for _, s := range seeds {
 		shown.Fprintf(w, "  %s\n", s)
@@ -30,9 +38,9 @@ func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
 	rule := func(format string, a ...any) { shown.Fprintf(w, "  "+format+"\n", a...) }
 	switch spec.Scope {
 	case messages.ScopeHost:
-		rule("the host is %s", join(roots, " or "))
+		rule("the host is %s", either(roots, begun, "that of an earlier seed"))
 	case messages.ScopeDomain:
-		rule("the host is in %s", join(roots, " or "))
+		rule("the host is in %s", either(roots, begun, "the domain of an earlier seed"))
 	default:
 		rule("it is http or https, on any host")
 	}
@@ -70,11 +78,11 @@ func Plan(w io.Writer, seeds []string, spec *messages.Spec) {
 	}
 }
 
-func join(set map[string]bool, sep string) string {
-	var parts []string
-	for s := range set {
-		parts = append(parts, s)
+// either lists what a host may be, with that of earlier seeds of a crawl that has begun.
+func either(roots map[string]bool, begun bool, earlier string) string {
+	all := slices.Sorted(maps.Keys(roots))
+	if begun {
+		all = append(all, earlier)
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, sep)
+	return strings.Join(all, " or ")
 }

@@ -24,6 +24,7 @@ type Outcome string
 // Outcomes of a run.
 const (
 	OutcomeComplete    Outcome = "complete"
+	OutcomeCancelled   Outcome = "cancelled"
 	OutcomeLimit       Outcome = "limit"       // a limit of the spec was reached
 	OutcomeInterrupted Outcome = "interrupted" // the same command goes on with it
 	OutcomeFailed      Outcome = "failed"
@@ -33,37 +34,48 @@ const (
 // Summary is what a run tells at its end. Counts are of the whole crawl, over
 // all its runs; Seconds and PagesPerSecond are of this run.
 type Summary struct {
-	Outcome        Outcome                  `json:"outcome"`
-	Limit          string                   `json:"limit,omitempty"` // of the spec, that was reached: max_pages, max_bytes or max_duration
-	Error          string                   `json:"error,omitempty"`
-	Nothing        string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
-	Crawl          string                   `json:"crawl"`
-	Pages          int64                    `json:"pages"`
-	Records        int64                    `json:"records"` // committed
-	BytesWire      int64                    `json:"bytes_wire"`
-	BytesBody      int64                    `json:"bytes_body"`
-	Seconds        float64                  `json:"seconds"`
-	PagesPerSecond float64                  `json:"pages_per_second"`
-	URLs           URLCounts                `json:"urls"`
-	Warnings       int64                    `json:"warnings,omitempty"` // sitemaps and feeds that were read in part
-	Requests       map[messages.Class]int64 `json:"requests"`
-	DeadLetters    *DeadLetters             `json:"dead_letters,omitempty"`
-	SlowestHosts   []frontier.HostStatus    `json:"slowest_hosts"`
-	Files          []output.File            `json:"files"`
-	Rows           map[string]int64         `json:"rows,omitempty"`   // records in a database, by kind
-	Tables         map[string]string        `json:"tables,omitempty"` // that they are in, by kind
-	Out            string                   `json:"out"`              // without secrets
-	Archives       []Archive                `json:"archives,omitempty"`
-	CompleteSince  time.Time                `json:"complete_since,omitzero"` // if an earlier run has completed the crawl, and this one had nothing to do
-	DeletedAt      time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (messages.Spec.Keep)
+	Outcome          Outcome                  `json:"outcome"`
+	Limit            string                   `json:"limit,omitempty"` // of the spec, that was reached: max_pages, max_bytes or max_duration
+	Error            string                   `json:"error,omitempty"`
+	Nothing          string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
+	Crawl            string                   `json:"crawl"`
+	Pages            int64                    `json:"pages"`
+	PagesBefore      int64                    `json:"pages_before,omitempty"` // of Pages, those that earlier runs have fetched
+	Records          int64                    `json:"records"`                // committed
+	BytesWire        int64                    `json:"bytes_wire"`
+	BytesBody        int64                    `json:"bytes_body"`
+	Seconds          float64                  `json:"seconds"`
+	PagesPerSecond   float64                  `json:"pages_per_second"`
+	URLs             URLCounts                `json:"urls"`
+	frontier.Reasons                          // why URLs failed and were excluded
+	Warnings         int64                    `json:"warnings,omitempty"` // sitemaps and feeds that were read in part
+	Requests         map[messages.Class]int64 `json:"requests"`
+	DeadLetters      *DeadLetters             `json:"dead_letters,omitempty"`
+	SlowestHosts     []frontier.HostStatus    `json:"slowest_hosts"`
+	Files            []output.File            `json:"files"`
+	Rows             map[string]int64         `json:"rows,omitempty"`   // records in a database, by kind
+	Tables           map[string]string        `json:"tables,omitempty"` // that they are in, by kind
+	Out              string                   `json:"out"`              // without secrets
+	Archives         []Archive                `json:"archives,omitempty"`
+	RequestLog       *RequestLog              `json:"request_log,omitempty"`
+	CompleteSince    time.Time                `json:"complete_since,omitzero"` // if an earlier run has completed the crawl, and this one had nothing to do
+	DeletedAt        time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (messages.Spec.Keep)
 }
 
-// Archive is what a further writer has committed of the crawl.
+// Archive is what the writer of an archive has committed of the crawl.
 type Archive struct {
 	Pages int64         `json:"pages"`
 	Bytes int64         `json:"bytes"` // without indexes
 	Files []output.File `json:"files"` // with indexes
 	Out   string        `json:"out"`
+}
+
+// RequestLog is what the writer of results has committed of the crawl.
+type RequestLog struct {
+	Requests int64         `json:"requests"`
+	Bytes    int64         `json:"bytes"`
+	Files    []output.File `json:"files,omitempty"` // none of a database
+	Out      string        `json:"out"`             // without secrets
 }
 
 // URLCounts count URLs by where they stand.
@@ -83,10 +95,14 @@ var limits = map[frontier.End]string{
 func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier.HostStatus, err error) (*Summary, error) {
 	n := c.last
 	s := &Summary{
-		Crawl: c.Crawl, Nothing: c.nothing, Pages: n.Pages, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
+		Crawl: c.Crawl, Nothing: c.nothing, Pages: n.Pages, PagesBefore: c.before, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
 		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
 		DeletedAt: c.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Open()},
+		Reasons:   c.reasons,
+	}
+	if s.URLs.Excluded == nil {
+		s.URLs.Excluded = make(map[string]int64) // {} for programs, not null
 	}
 	switch {
 	case errors.Is(err, ErrDeleted):
@@ -95,6 +111,8 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 		s.Outcome, s.Error = OutcomeFailed, err.Error()
 	case limits[end] != "":
 		s.Outcome, s.Limit = OutcomeLimit, limits[end]
+	case end == frontier.Complete && c.state == messages.Cancelled:
+		s.Outcome = OutcomeCancelled
 	case end == frontier.Complete:
 		s.Outcome = OutcomeComplete
 		if c.resumed && n.Changed < c.began.UnixMilli() {
@@ -107,7 +125,11 @@ func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier
 	}
 	s.Files, s.DeadLetters = c.files(&c.Writer, messages.StreamRecords), c.deadLetters()
 	for i := range c.More {
-		s.Archives = append(s.Archives, c.archive(&c.More[i]))
+		if w := &c.More[i]; w.Name == RequestsName {
+			s.RequestLog = c.requestLog(w)
+		} else {
+			s.Archives = append(s.Archives, c.archive(w))
+		}
 	}
 	for _, f := range s.Files {
 		s.Records += int64(f.Records)
@@ -135,6 +157,19 @@ func (c *crawl) archive(w *writer.Config) Archive {
 		}
 	}
 	return a
+}
+
+// requestLog tells what is committed of results.
+func (c *crawl) requestLog(w *writer.Config) *RequestLog {
+	l := &RequestLog{Out: writer.Redact(w.Out), Files: c.files(w, messages.StreamResults)}
+	for _, f := range l.Files {
+		l.Requests += int64(f.Records)
+		l.Bytes += f.Bytes
+	}
+	if writer.IsDatabase(w.Out) {
+		l.Files = nil
+	}
+	return l
 }
 
 // files lists what a writer has committed of this crawl. An output directory may
@@ -180,13 +215,16 @@ func (s *Summary) Write(w io.Writer) {
 	row := func(name, format string, a ...any) {
 		shown.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
 	}
-	row("pages", "%s, %s (%s on the wire)", figures.Count(s.Pages), figures.Size(s.BytesBody), figures.Size(s.BytesWire))
+	pages := figures.Count(s.Pages)
+	if s.PagesBefore > 0 {
+		pages += fmt.Sprintf(" (%s in this run)", figures.Count(s.Pages-s.PagesBefore))
+	}
+	row("pages", "%s, %s (%s on the wire)", pages, figures.Size(s.BytesBody), figures.Size(s.BytesWire))
 	row("time", "%s, %.0f pages/s", (time.Duration(s.Seconds * float64(time.Second))).Round(10*time.Millisecond), s.PagesPerSecond)
 	row("requests", "%s", figures.ByCount(s.Requests))
 	row("URLs", "%s known: %s done, %s failed, %s open", figures.Count(s.URLs.Known), figures.Count(s.URLs.Done), figures.Count(s.URLs.Failed), figures.Count(s.URLs.Open))
-	if len(s.URLs.Excluded) > 0 {
-		row("excluded", "%s", figures.ByCount(s.URLs.Excluded))
-	}
+	writeReasons(row, "failed", s.Failures)
+	writeReasons(row, "excluded", s.Exclusions)
 	if s.Warnings > 0 {
 		row("warnings", "%s read in part, sitemaps and feeds: the log names them, and seine explain URL says what is wrong", figures.Plural(s.Warnings, "page"))
 	}
@@ -209,6 +247,9 @@ func (s *Summary) Write(w io.Writer) {
 	for _, a := range s.Archives {
 		row("archive", "%s, %s in %s", figures.Plural(a.Pages, "page"), figures.Size(a.Bytes), a.Out)
 	}
+	if l := s.RequestLog; l != nil {
+		row("request log", "%s in %s", figures.Plural(l.Requests, "request"), l.Out)
+	}
 	if s.Records == 0 {
 		row("output", "nothing in %s", s.Out)
 		return
@@ -216,7 +257,7 @@ func (s *Summary) Write(w io.Writer) {
 	if s.Rows != nil {
 		row("output", "%s in %s", figures.Plural(s.Records, "record"), s.Out)
 		for _, kind := range slices.Sorted(maps.Keys(s.Rows)) {
-			row("", "table %s: %s of kind %s", s.Tables[kind], figures.Count(s.Rows[kind]), kind)
+			row("", "%s: %s of kind %s", s.Tables[kind], figures.Count(s.Rows[kind]), kind)
 		}
 		return
 	}
@@ -230,12 +271,36 @@ func (s *Summary) Write(w io.Writer) {
 	}
 }
 
+// maxReasons is how many of them are printed.
+const maxReasons = 5
+
+// writeReasons prints why URLs ended without a page, a line and an example each.
+func writeReasons(row func(name, format string, a ...any), name string, all []frontier.Reason) {
+	for i, r := range all {
+		if i == maxReasons {
+			row("", "… and for %s", figures.Plural(len(all)-i, "other reason"))
+			break
+		}
+		text := fmt.Sprintf("%s %s", figures.Count(r.URLs), r.Name)
+		if e := r.Example; e != nil {
+			text += ", as " + e.URL
+			if e.Why != "" {
+				text += " (" + strings.TrimPrefix(e.Why, r.Name+": ") + ")"
+			}
+		}
+		row(name, "%s", text)
+		name = ""
+	}
+}
+
 func (s *Summary) headline() string {
 	switch s.Outcome {
 	case OutcomeLimit:
 		return fmt.Sprintf("stopped at its limit %s; with a higher --%s it goes on", s.Limit, strings.ReplaceAll(s.Limit, "_", "-"))
 	case OutcomeInterrupted:
 		return "interrupted; the same command goes on"
+	case OutcomeCancelled:
+		return "cancelled; seine resume takes that back, and the same command goes on then"
 	case OutcomeDeleted:
 		return "deleted while it ran; its output stays"
 	case OutcomeFailed:

@@ -4,50 +4,113 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/output/bucket"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/writer"
 )
 
-// ArchiveName is the name of the writer of an archive, beside that of the records.
-const ArchiveName = "archive"
+// Names of further writers, beside that of the records.
+const (
+	ArchiveName  = "archive"  // of pages
+	RequestsName = "requests" // of results
+)
+
+// further are those that a run may have: what each reads, and the flag that asks for it.
+var further = []struct{ name, stream, kind, flag string }{
+	{ArchiveName, messages.StreamPages, "pages", "--warc"},
+	{RequestsName, messages.StreamResults, "results", "--log-requests"},
+}
+
+// FlagOf is the flag of seine crawl that says where a writer writes.
+func FlagOf(w *writer.Config) string {
+	for _, f := range further {
+		if f.name == w.Name {
+			return f.flag
+		}
+	}
+	return "--out"
+}
+
+// CheckPlaces reports that two writers have the same place. A database has room for
+// the records and the results beside each other.
+func CheckPlaces(all ...writer.Config) error {
+	used := make(map[string]string)
+	for i := range all {
+		w := &all[i]
+		if writer.IsDatabase(w.Out) {
+			continue
+		}
+		at, flag := strings.TrimRight(w.Out, "/"), FlagOf(w)
+		if !bucket.Is(at) {
+			at = filepath.Clean(at)
+		}
+		if other := used[at]; other != "" {
+			return fmt.Errorf("%s %s: is where %s goes already: name another place for it", flag, w.Out, other)
+		}
+		used[at] = flag
+	}
+	return nil
+}
 
 // writerConfigs are those of all writers of the crawl.
 func (c *crawl) writerConfigs() []writer.Config { return append([]writer.Config{c.Writer}, c.More...) }
 
+// checkOutputs reports, before anything is started, that an output cannot be written, or
+// is not what its writer is bound to, which nobody can be where there are no streams yet.
+func (c *crawl) checkOutputs(ctx context.Context, bound bool) error {
+	for _, w := range c.writerConfigs() {
+		if bound {
+			if err := w.CheckBinding(ctx, c.bus); err != nil {
+				return err
+			}
+		}
+		if err := checkOut(&w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // openWriters makes the writers, each on a connection of its own.
 func (c *crawl) openWriters(ctx context.Context, own []*stages.Bus) error {
-	archive := false
 	for i, cfg := range c.writerConfigs() {
 		w, err := writer.New(cfg, own[i])
 		if err != nil {
 			return err
 		}
 		c.writers = append(c.writers, w)
-		archive = archive || cfg.Name == ArchiveName
 	}
-	if c.server != nil && !archive {
-		return c.forgetArchive(ctx)
+	if c.server != nil {
+		return c.forgetWriters(ctx)
 	}
 	return nil
 }
 
-// forgetArchive ends what an archive of an earlier run has reserved: it would keep
-// pages that nobody reads, until there is no room for others and the crawl stands
-// still.
-func (c *crawl) forgetArchive(ctx context.Context) error {
-	for p := range c.bus.Layout.Partitions {
-		name := messages.PartitionConsumer(messages.ConsumerWriter+"-"+ArchiveName, "pages", p).Durable
-		err := c.bus.JS.DeleteConsumer(ctx, messages.StreamPages, name)
-		switch {
-		case errors.Is(err, jetstream.ErrConsumerNotFound):
-		case err != nil:
-			return fmt.Errorf("forget the archive: %w", err)
-		default:
-			c.Log.Warn("an earlier run was archived, this one is not: --warc goes on with it", "partition", p)
+// forgetWriters ends what the further writers of an earlier run have reserved that this
+// one has not: it would keep what nobody reads, until there is no room for more and the
+// crawl stands still.
+func (c *crawl) forgetWriters(ctx context.Context) error {
+	for _, w := range further {
+		if slices.ContainsFunc(c.More, func(cfg writer.Config) bool { return cfg.Name == w.name }) {
+			continue
+		}
+		for p := range c.bus.Layout.Partitions {
+			name := messages.PartitionConsumer(messages.ConsumerWriter+"-"+w.name, w.kind, p).Durable
+			err := c.bus.JS.DeleteConsumer(ctx, w.stream, name)
+			switch {
+			case errors.Is(err, jetstream.ErrConsumerNotFound):
+			case err != nil:
+				return fmt.Errorf("forget the writer %s: %w", w.name, err)
+			default:
+				c.Log.Warn("an earlier run has written what this one does not: the flag goes on with it", "flag", w.flag, "partition", p)
+			}
 		}
 	}
 	return nil

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"filippo.io/age"
+
 	"seine/internal/testweb"
 	"seine/internal/warc"
 	"seine/internal/warc/warctest"
@@ -214,9 +216,9 @@ func TestArchiveCanBeLeftAndTakenUpAgain(t *testing.T) {
 	p := newPlace(t)
 	dir := filepath.Join(t.TempDir(), "warc")
 	for i, limit := range []int{10, 30} {
-		c := p.crawl(append([]string{"--max-pages", fmt.Sprint(limit), site.seed}, [][]string{{"--warc", dir}, nil}[i]...)...)
+		c := p.crawl(append([]string{"--max-pages", fmt.Sprint(limit), site.seed}, [][]string{{"--warc", dir}, {"--change-output"}}[i]...)...)
 		c.expect(0)
-		if said := strings.Contains(c.stderr.String(), "--warc goes on with it"); said != (i == 1) {
+		if said := strings.Contains(c.stderr.String(), "flag=--warc"); said != (i == 1) {
 			t.Errorf("with limit %d it says: %s", limit, c.stderr)
 		}
 	}
@@ -227,7 +229,35 @@ func TestArchiveCanBeLeftAndTakenUpAgain(t *testing.T) {
 			t.Errorf("%s is not in the archive", u)
 		}
 	}
-	same := p.crawl("--warc", p.out, site.seed)
-	same.expect(1)
-	same.complains("belongs to the writer")
+	same := p.crawl("--warc", p.out, site.seed, "--change-output")
+	same.expect(2)
+	same.complains("is where --out goes already")
+}
+
+// Whoever encrypts the records of a crawl does not have its pages in the clear beside them.
+func TestArchiveIsEncryptedAsTheRecordsAre(t *testing.T) {
+	t.Parallel()
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, archive, requests := newPlace(t), filepath.Join(t.TempDir(), "warc"), filepath.Join(t.TempDir(), "requests")
+	p.crawl(site.seed, "--warc", archive, "--log-requests", requests, "--encrypt", id.Recipient().String()).expect(0)
+	for _, dir := range []string{p.out, archive, requests} {
+		wantUnreadable(t, dir)
+	}
+	found, err := filepath.Glob(filepath.Join(archive, "default", "*.warc.gz.age"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%q, %v", found, err)
+	}
+	plain := runSeine(t, "decrypt", found[0], "--identity", file(t, "id", id.String()))
+	z, err := gzip.NewReader(strings.NewReader(plain.stdout.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil || !strings.Contains(string(text), "WARC-Target-URI: "+site.seed) {
+		t.Errorf("decrypted it has no capture of %s: %v", site.seed, err)
+	}
 }

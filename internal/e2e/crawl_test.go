@@ -17,6 +17,7 @@ import (
 	"seine/internal/crawl"
 	"seine/internal/testweb"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
 )
 
 func TestCrawlASite(t *testing.T) {
@@ -66,6 +67,7 @@ func checkCompleteSummary(t *testing.T, s crawl.Summary, p place, web *testweb.W
 	if s.URLs.Failed != failed || s.URLs.Excluded["robots"] != int64(len(web.Disallowed(0))) {
 		t.Errorf("URLs by their end: %+v", s.URLs)
 	}
+	checkReasons(t, &s, web)
 	known := s.URLs.Done + s.URLs.Failed + s.URLs.Open
 	for _, x := range s.URLs.Excluded {
 		known += x
@@ -77,6 +79,29 @@ func checkCompleteSummary(t *testing.T, s crawl.Summary, p place, web *testweb.W
 		t.Errorf("measures of a crawl: %+v", s)
 	}
 	checkFiles(t, s, p, ".jsonl.zst")
+}
+
+// checkReasons checks that a summary tells why URLs failed and were excluded, with a URL that was.
+func checkReasons(t *testing.T, s *crawl.Summary, web *testweb.Web) {
+	t.Helper()
+	for _, want := range []struct {
+		all    []frontier.Reason
+		reason string
+		paths  []string
+	}{{s.Failures, "gone", web.Missing(0)}, {s.Exclusions, "robots", web.Disallowed(0)}} {
+		i := slices.IndexFunc(want.all, func(r frontier.Reason) bool { return r.Name == want.reason })
+		if len(want.paths) == 0 && i < 0 {
+			continue
+		}
+		if i < 0 || want.all[i].URLs != int64(len(want.paths)) || want.all[i].Example == nil {
+			t.Errorf("reasons are %+v, want %d of %s with an example", want.all, len(want.paths), want.reason)
+			continue
+		}
+		example := want.all[i].Example.URL
+		if !slices.ContainsFunc(want.paths, func(path string) bool { return strings.HasSuffix(example, path) }) {
+			t.Errorf("the example of %s is %s, which is none of %v", want.reason, example, want.paths)
+		}
+	}
 }
 
 // checkFiles checks that the files of a summary hold what it says.
@@ -446,8 +471,7 @@ func TestOnlyOneCrawlUsesADataDirectory(t *testing.T) {
 	p := newPlace(t)
 	first := p.crawl(site.seed, held)
 	g.wait(t)
-	other := place{t, p.data, filepath.Join(t.TempDir(), "out")}
-	second := other.crawl(site.seed)
+	second := p.crawl(site.seed)
 	second.expect(1)
 	second.complains("in use by another seine", p.data)
 	if second.stdout.String() != "" {

@@ -59,13 +59,16 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	// What a crawl has stored that does not run can be looked into, but not watched.
 	stored := func(state string) {
 		t.Helper()
-		for _, args := range [][]string{{"status"}, {"explain", site.seed}, {"hosts"}, {"dead", "list"}, {"spec", "get"}} {
+		for _, args := range [][]string{{"status"}, {"explain", site.seed}, {"hosts"}, {"runs"}, {"dead", "list"}, {"spec", "get"}} {
 			out := runSeine(t, append(args, "--data", p.data)...)
 			if out.code() != 0 || !strings.Contains(out.stderr.String(), "no crawl is running in "+p.data) {
 				t.Errorf("%s when no crawl runs: %d, %s", args, out.code(), out.said())
 			}
 			if args[0] == "status" && (!strings.Contains(out.stdout.String(), "crawl default: "+state) || strings.Contains(out.stdout.String(), "WARNING")) {
 				t.Errorf("it should say that the crawl is %s: %s", state, out.stdout)
+			}
+			if over := !strings.Contains(out.stdout.String(), "goes on"); args[0] == "runs" && (!strings.Contains(out.stdout.String(), "1 run") || over != (state == "complete")) {
+				t.Errorf("it should have one run of a crawl that is %s: %s", state, out.stdout)
 			}
 		}
 		for _, args := range [][]string{{"status", "--watch"}, {"doctor"}} {
@@ -186,6 +189,7 @@ func TestCrawlOverALockedServer(t *testing.T) {
 	p.crawl(append(c.as("crawl"), "--warc", filepath.Join(c.dir, "warc"), site.seed)...).expect(0)
 	wantPages(t, records(t, p.out, "default"), site.pages)
 	other := newPlace(t)
+	other.out = p.out
 	began := time.Now()
 	refused := other.crawl(append(c.as("viewer"), site.seed)...)
 	refused.expect(1)

@@ -21,6 +21,15 @@ type shop struct {
 	answers map[string][]int // statuses by path
 }
 
+// newShop serves a shop until the test ends, and returns the URL of its index.
+func newShop(t *testing.T) (s *shop, seed string) {
+	t.Helper()
+	s = &shop{answers: make(map[string][]int)}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return s, server.URL + "/"
+}
+
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,12 +74,10 @@ func (s *shop) had(path string, status int) (n int) {
 // that lead to them are unchanged, and fetches these once.
 func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 	t.Parallel()
-	web := &shop{answers: make(map[string][]int)}
-	server := httptest.NewServer(web)
-	defer server.Close()
+	web, seed := newShop(t)
 	p := newPlace(t)
 	again := func() *command {
-		return p.crawl(server.URL+"/", "--spec", file(t, "spec.yaml", "schedule: \"@every 2s\"\n"))
+		return p.crawl(seed, "--spec", file(t, "spec.yaml", "schedule: \"@every 2s\"\n"))
 	}
 	c := again()
 	eventually(t, patience, "find the list unchanged twice", func() (bool, string) {
@@ -108,9 +115,7 @@ func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 // nothing to do and what can be done; --again visits everything once more.
 func TestCompleteCrawlIsVisitedAgainWhenAsked(t *testing.T) {
 	t.Parallel()
-	web := &shop{answers: make(map[string][]int)}
-	server := httptest.NewServer(web)
-	defer server.Close()
+	web, seed := newShop(t)
 	p := newPlace(t)
 	paths := []string{"/", "/list", "/price", "/old"}
 	asked := func(path string) int {
@@ -118,17 +123,17 @@ func TestCompleteCrawlIsVisitedAgainWhenAsked(t *testing.T) {
 		defer web.mu.Unlock()
 		return len(web.answers[path])
 	}
-	c := p.crawl(server.URL + "/")
+	c := p.crawl(seed)
 	c.expect(0)
 	if s := c.summary(); !s.CompleteSince.IsZero() || s.Pages != 4 {
 		t.Errorf("complete since %v with %d pages, want a crawl that has just fetched 4", s.CompleteSince, s.Pages)
 	}
-	c = p.crawl(server.URL + "/")
+	c = p.crawl(seed)
 	c.expect(0)
 	if s := c.summary(); s.CompleteSince.IsZero() || s.Outcome != crawl.OutcomeComplete {
 		t.Errorf("%s since %v, want complete since the first run", s.Outcome, s.CompleteSince)
 	}
-	wantOutput(t, runSeine(t, "crawl", server.URL+"/", "--data", p.data, "--out", p.out, "--allow-private"), "complete on 20", "nothing was fetched", "--again", "seine replay")
+	wantOutput(t, runSeine(t, "crawl", seed, "--data", p.data, "--out", p.out, "--allow-private"), "complete on 20", "nothing was fetched", "--again", "seine replay")
 	for _, path := range paths {
 		if n := asked(path); n != 1 {
 			t.Errorf("%s was asked for %d times, want once", path, n)
@@ -144,7 +149,7 @@ func TestCompleteCrawlIsVisitedAgainWhenAsked(t *testing.T) {
 		}
 	}
 	wantRecordOf(t, p, "it costs 12")
-	p.crawl(server.URL+"/", "--again").expect(0)
+	p.crawl(seed, "--again").expect(0)
 	if n := asked("/price"); n != 3 || web.had("/price", http.StatusNotModified) != 1 {
 		t.Errorf("the price was asked for %d times, want once more, and not be sent", n)
 	}

@@ -32,6 +32,9 @@ type Options struct {
 	SyncAlways bool // fsync every message: survives power loss
 	// Token is what clients must show: loopback is open to everyone on the machine.
 	Token string
+	// Key encrypts the streams; "" leaves them in the clear. It is the same for as long as
+	// the directory lives.
+	Key string
 	// Private makes a server that can be reached from inside the process alone, and
 	// takes messages of other servers with some headers more.
 	Private bool
@@ -53,7 +56,7 @@ func Start(o Options) (*Server, error) {
 	s, err := server.NewServer(&server.Options{
 		DontListen: o.Private,
 		ServerName: "seine-embedded", Host: o.Host, Port: o.Port, Authorization: o.Token,
-		JetStream: true, StoreDir: o.Dir, SyncAlways: o.SyncAlways,
+		JetStream: true, JetStreamKey: o.Key, JetStreamCipher: server.ChaCha, StoreDir: o.Dir, SyncAlways: o.SyncAlways,
 		// Without limits of its own the server takes 75 % of the machine.
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
 		// It remembers for each subject who listens. Most are those of acknowledgements,

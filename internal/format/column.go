@@ -73,8 +73,9 @@ func (c Column) isOf(o Column, a, b Type) bool {
 	return c.Type == a && o.Type == b || c.Type == b && o.Type == a
 }
 
-// union adds columns to others, joining those of one name.
-func union(columns, others []Column) []Column {
+// Union adds columns to others, joining those of one name: the joined one can have the
+// values of both.
+func Union(columns, others []Column) []Column {
 	for _, o := range others {
 		i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == o.Name })
 		if i < 0 {

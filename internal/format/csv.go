@@ -29,12 +29,19 @@ func (f csv) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
 		return nil, err
 	}
 	e := &csvFile{packer: p, row: newRow(columns), safe: f.CSVSafe}
+	if f.CSVBOM {
+		e.line = append(e.line, byteOrderMark...)
+	}
 	for _, c := range columns {
 		e.text([]byte(c.Name))
 	}
 	e.text([]byte(More))
 	return e, e.endLine()
 }
+
+// byteOrderMark says that a text is UTF-8. Excel takes one without it for the encoding of its
+// machine.
+const byteOrderMark = "\ufeff"
 
 // csvFile writes the lines of a file.
 type csvFile struct {

@@ -53,6 +53,9 @@ type encryptedBody struct {
 
 func (b encryptedBody) Ext() string { return b.Body.Ext() + sealed.Ext }
 
+// Type implements Body. That of what is encrypted is not told.
+func (b encryptedBody) Type(*Record) string { return AnyType }
+
 func (b encryptedBody) Write(w io.Writer, r *Record) error {
 	outer, err := b.to.Writer(w)
 	if err != nil {

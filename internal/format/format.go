@@ -62,6 +62,8 @@ type Options struct {
 	Columns func(crawl, kind string) ([]Column, error)
 	// CSVSafe keeps spreadsheets from taking a text in CSV for a formula.
 	CSVSafe bool
+	// CSVBOM begins each file of CSV with a byte order mark.
+	CSVBOM bool
 }
 
 // columns returns the columns of a chunk.

@@ -172,6 +172,26 @@ func TestCSVIsRFC4180(t *testing.T) {
 }
 
 // OWASP, "CSV Injection": what begins so is taken for a formula.
+// The mark is at the beginning of each file, whatever it is packed in, and nowhere else.
+func TestCSVBeginsWithAByteOrderMarkIfAsked(t *testing.T) {
+	for _, name := range []string{"csv", "csv.gz", "csv.zst"} {
+		o := with([]Column{{Name: "a"}})
+		o.CSVBOM = true
+		f := newFormat(t, name, o)
+		for range 2 { // files
+			in, closer, err := unpack(name, bytes.NewReader(encode(t, f, linesOf(`{"a":"é"}`, `{"a":"b"}`)...)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(in)
+			closer()
+			if err != nil || string(text) != "\ufeffa,_more\r\né,\r\nb,\r\n" {
+				t.Errorf("%s: %q, %v", name, text, err)
+			}
+		}
+	}
+}
+
 func TestCSVSafeKeepsTextsFromBeingFormulas(t *testing.T) {
 	o := with([]Column{{Name: "text"}, {Name: "n", Type: Number}, {Name: "any", Type: JSON}, {Name: "=name"}})
 	o.CSVSafe = true

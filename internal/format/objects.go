@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"slices"
+
+	"seine/internal/mediatype"
 )
 
 // Body is what an object of one record holds. It is safe for concurrent use.
@@ -14,6 +17,8 @@ type Body interface {
 	// Ext is what the paths of objects end in, beside what their key says; it
 	// begins with a dot, or is empty.
 	Ext() string
+	// Type is the media type of the content for a record: ASCII, as a header has it.
+	Type(r *Record) string
 	// Write writes the content for a record, which was checked.
 	Write(w io.Writer, r *Record) error
 }
@@ -53,6 +58,9 @@ type object struct{ pretty bool }
 
 func (object) Ext() string { return "" }
 
+// Type implements Body.
+func (object) Type(*Record) string { return "application/json" }
+
 func (o object) Write(w io.Writer, r *Record) error {
 	text := slices.Clip(r.Data) // it must not be changed
 	if o.pretty {
@@ -70,6 +78,29 @@ func (o object) Write(w io.Writer, r *Record) error {
 type rawBody struct{}
 
 func (rawBody) Ext() string { return "" }
+
+// Type implements Body: what the site said, if that can be said again.
+func (rawBody) Type(r *Record) string {
+	if r.Page == nil {
+		return AnyType
+	}
+	declared := mediatype.Declared(r.Page.ContentType)
+	kind, parameters, err := mime.ParseMediaType(r.Page.ContentType)
+	whole := mime.FormatMediaType(kind, parameters)
+	switch {
+	case declared == "" || len(declared) > maxType:
+		return AnyType
+	case err != nil || kind != declared || whole == "" || len(whole) > maxType:
+		return declared
+	}
+	return whole
+}
+
+// AnyType is the media type of what is known by nobody, or must not be.
+const AnyType = "application/octet-stream"
+
+// maxType bounds a media type.
+const maxType = 256
 
 // From implements Sourced.
 func (rawBody) From() string { return FromPages }

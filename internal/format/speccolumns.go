@@ -20,7 +20,7 @@ func ColumnsOf(spec *messages.Spec, kind string) []Column {
 	}
 	for i := range spec.Records {
 		if r := &spec.Records[i]; r.Kind == kind {
-			columns = union(columns, append(Envelope(), fieldColumns(r.Fields)...))
+			columns = Union(columns, append(Envelope(), fieldColumns(r.Fields)...))
 		}
 	}
 	if len(columns) == 0 {
@@ -101,7 +101,7 @@ func fieldColumn(f *messages.Field) Column {
 func resultColumns() []Column {
 	return []Column{
 		{Name: "v", Type: Integer}, {Name: "crawl"}, {Name: "rev", Type: Integer}, {Name: "url"}, {Name: "visit"},
-		{Name: "attempt", Type: Integer}, {Name: "run", Type: Integer}, {Name: "class"}, {Name: "status", Type: Integer},
+		{Name: "attempt", Type: Integer}, {Name: "run", Type: Integer}, {Name: "depth", Type: Integer}, {Name: "redirects", Type: Integer}, {Name: "referrer"}, {Name: "class"}, {Name: "status", Type: Integer},
 		{Name: "error"}, {Name: "detail"}, {Name: "location"}, {Name: "content_type"}, {Name: "started", Type: Time}, {Name: "timings", Type: JSON},
 		{Name: "bytes_wire", Type: Integer}, {Name: "bytes_body", Type: Integer}, {Name: "ip"}, {Name: "protocol"},
 		{Name: "retry_after_ms", Type: Integer}, {Name: "crawl_delay_ms", Type: Integer}, {Name: "etag"},

@@ -49,7 +49,7 @@ func TestMessagesFitTheirColumns(t *testing.T) {
 	visit := messages.Visit{URL: messages.HashURL("u"), Round: 1}
 	wait := messages.Millis(time.Second)
 	result := messages.Result{
-		Crawl: "c", Rev: 1, URL: "u", Visit: visit, Attempt: 1, Run: 1, Class: messages.OK, Status: 200, Error: "e", Location: "l",
+		Crawl: "c", Rev: 1, URL: "u", Visit: visit, Attempt: 1, Run: 1, Depth: 1, Redirects: 1, Referrer: "r", Class: messages.OK, Status: 200, Error: "e", Location: "l",
 		ContentType: "t", Started: at, Timings: messages.Timings{Total: wait}, BytesWire: 1, BytesBody: 2, IP: "i", Protocol: "p",
 		RetryAfter: wait, CrawlDelay: &wait, ETag: "e", LastModified: "l", Digest: "d", Fetcher: "f",
 	}

@@ -102,18 +102,24 @@ func lookup(name []byte) element {
 // longestName is the length of the longest name lookup knows.
 const longestName = len("foreignobject")
 
+// lowered writes a tag name in lower case into a buffer, and returns it; nil if it is
+// longer than any that is known.
+func lowered(lower *[longestName]byte, name []byte) []byte {
+	if len(name) > len(lower) {
+		return nil
+	}
+	for i, c := range name {
+		lower[i] = ascii.Lower(c)
+	}
+	return lower[:len(name)]
+}
+
 // lookupAny classifies a tag name of any case. The blocks are the elements whose
 // default style is display: block, list-item or table-row (section 15.3), and
 // br and option, which show as lines.
 func lookupAny(name []byte) element {
 	var lower [longestName]byte
-	if len(name) > len(lower) {
-		return elemInline
-	}
-	for i, c := range name {
-		lower[i] = ascii.Lower(c)
-	}
-	switch string(lower[:len(name)]) {
+	switch string(lowered(&lower, name)) {
 	case "p", "div", "br", "li", "tr", "ul", "ol",
 		"dl", "dt", "dd", "table", "thead", "tbody", "tfoot", "caption", "pre", "hr",
 		"section", "article", "header", "footer", "nav", "main", "aside", "address",
@@ -179,13 +185,7 @@ func lookupAny(name []byte) element {
 // open (HTML standard section 13.2.6.5).
 func breaksOut(name []byte) bool {
 	var lower [longestName]byte
-	if len(name) > len(lower) {
-		return false
-	}
-	for i, c := range name {
-		lower[i] = ascii.Lower(c)
-	}
-	switch string(lower[:len(name)]) {
+	switch string(lowered(&lower, name)) {
 	case "b", "big", "code", "em", "embed", "i", "img", "meta", "nobr", "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "tt", "u", "var":
 		return true
 	}

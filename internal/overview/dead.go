@@ -11,9 +11,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// readDead counts the dead letters by stage, and reads the last ones if there
+// readDead counts the dead letters by stage, and of each crawl by stage, and reads the last ones if there
 // are others than at the last look.
-func (r *Reader) readDead(ctx context.Context, o *Overview, byStage map[string]uint64) error {
+func (r *Reader) readDead(ctx context.Context, o *Overview, byStage map[string]uint64, ofCrawl map[string]map[string]uint64) error {
 	s, err := r.Bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
 		return fmt.Errorf("look at stream %s: %w", messages.StreamDead, err)
@@ -30,6 +30,10 @@ func (r *Reader) readDead(ctx context.Context, o *Overview, byStage map[string]u
 		o.Dead += n
 		if tokens := strings.Split(subject, "."); len(tokens) == 4 {
 			byStage[tokens[2]] += n
+			if ofCrawl[tokens[3]] == nil {
+				ofCrawl[tokens[3]] = make(map[string]uint64)
+			}
+			ofCrawl[tokens[3]][tokens[2]] += n
 		}
 	}
 	if r.Letters > 0 && (info.State.LastSeq != r.lastSeq || int(min(o.Dead, uint64(r.Letters))) != len(r.letters)) {

@@ -22,6 +22,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/writer"
 )
 
 // Overview is how a cluster stands at a moment.
@@ -30,6 +31,8 @@ type Overview struct {
 	Stages  []Stage   `json:"stages"`
 	Streams []Stream  `json:"streams"`
 	Crawls  []Crawl   `json:"crawls"`
+	// Outputs are those of all writers that have ever run.
+	Outputs []Output `json:"outputs,omitempty"`
 	// Warnings are what holds up every crawl: stages that nobody runs, streams that
 	// are nearly full. Two looks are needed to tell.
 	Warnings []string `json:"warnings,omitempty"`
@@ -63,6 +66,13 @@ type Stage struct {
 	Rate float64 `json:"rate"`
 }
 
+// Output is where a writer writes, and in which format of files.
+type Output struct {
+	Writer string `json:"writer"`
+	Out    string `json:"out"` // without secrets
+	Format string `json:"format,omitempty"`
+}
+
 // Stream is a stream, and how full it is.
 type Stream struct {
 	Name     string  `json:"name"`
@@ -88,6 +98,8 @@ type Crawl struct {
 	// DeletedAt is when the crawl, which has come to an end, is deleted (Spec.Keep);
 	// zero if nobody wants that.
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
+	// Dead are its dead letters, by stage.
+	Dead map[string]uint64 `json:"dead,omitempty"`
 	// Problem is why nothing can be said of it.
 	Problem string `json:"problem,omitempty"`
 	// Unasked says that there are so many crawls that this one was left out.
@@ -133,8 +145,8 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	g.Go(func() (err error) { services, err = discover(gctx, r.Bus.NC); return err })
 	consumers := make(map[string]*Stage)
 	g.Go(func() error { return o.readStreams(gctx, r.Bus, consumers) })
-	dead := make(map[string]uint64)
-	g.Go(func() error { return r.readDead(gctx, o, dead) })
+	dead, deadOf := make(map[string]uint64), make(map[string]map[string]uint64)
+	g.Go(func() error { return r.readDead(gctx, o, dead, deadOf) })
 	g.Go(func() error { return r.readCrawls(gctx, o) })
 	if r.Hosts > 0 {
 		g.Go(func() error {
@@ -146,13 +158,28 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
+	for i := range o.Crawls {
+		o.Crawls[i].Dead = deadOf[o.Crawls[i].Name]
+	}
 	o.Stages = merge(consumers, services)
 	for i := range o.Stages {
 		stage := kindOf(o.Stages[i].Name)
 		o.Stages[i].Dead = dead[stage]
 		delete(dead, stage)
+		o.readOutput(ctx, r.Bus, o.Stages[i].Name)
 	}
 	return o, nil
+}
+
+// readOutput finds out where the stage of that name writes, if it is a writer.
+func (o *Overview) readOutput(ctx context.Context, bus *stages.Bus, stage string) {
+	name, ok := strings.CutPrefix(stage, messages.StageWriter+" ")
+	if !ok {
+		return
+	}
+	if b, _, err := writer.ReadBinding(ctx, bus, name); err == nil && b != nil {
+		o.Outputs = append(o.Outputs, Output{Writer: name, Out: b.Out, Format: b.Format})
+	}
 }
 
 // streams are those of the pipeline, in its order.

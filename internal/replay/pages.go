@@ -99,7 +99,9 @@ func (p *preparer) spec(ctx context.Context, crawl string) error {
 	return nil
 }
 
-// putSpec stores the spec that was given, or else the one that the crawl has.
+// putSpec stores the spec that was given, or else the one that the crawl has, but that
+// pages are not left out because they had not changed: the visit before may not be
+// among those chosen.
 func (p *preparer) putSpec(ctx context.Context, crawl string) error {
 	spec := p.Spec
 	if spec == nil {
@@ -112,7 +114,9 @@ func (p *preparer) putSpec(ctx context.Context, crawl string) error {
 	if err := p.checkGeneration(crawl, spec); err != nil {
 		return err
 	}
-	_, err := p.puts.Put(ctx, crawl, spec)
+	all := *spec
+	all.Duplicates.Unchanged = messages.UnchangedKeep
+	_, err := p.puts.Put(ctx, crawl, &all)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/statekey"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
@@ -33,6 +34,8 @@ type Options struct {
 	Generation string
 	// State is the directory of the replay, to go on with after it was killed.
 	State string
+	// Key encrypts the streams there, as it does those of the crawl; nil for none.
+	Key *statekey.Key
 	// Ends says that the server of Source may end for good, as that of `seine crawl`
 	// does with the crawl: then Run returns ErrSourceGone. Else it waits.
 	Ends bool
@@ -117,7 +120,7 @@ func (r *replay) open(ctx context.Context) (err error) {
 	if r.plan, err = r.planned(ctx); err != nil || r.plan.Report != nil {
 		return err
 	}
-	if r.side, err = openSide(ctx, r.State, r.Source.Layout.Partitions, r.Log); err != nil {
+	if r.side, err = openSide(ctx, r.State, r.Key, r.Source.Layout.Partitions, r.Log); err != nil {
 		return err
 	}
 	defer func() {

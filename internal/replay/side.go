@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/embedded"
+	"seine/internal/statekey"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -39,9 +40,9 @@ type side struct {
 func sideDir(state string) string { return filepath.Join(state, "nats") }
 
 // openSide starts the server at the side, with the partitions of the source.
-func openSide(ctx context.Context, state string, partitions int, log *slog.Logger) (s *side, err error) {
+func openSide(ctx context.Context, state string, key *statekey.Key, partitions int, log *slog.Logger) (s *side, err error) {
 	s = new(side)
-	if s.server, err = embedded.Start(embedded.Options{Dir: sideDir(state), Private: true}); err != nil {
+	if s.server, err = embedded.Start(embedded.Options{Dir: sideDir(state), Private: true, Key: key.NATS()}); err != nil {
 		return nil, err
 	}
 	defer func() {

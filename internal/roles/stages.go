@@ -166,6 +166,9 @@ func (in *Installation) writer(w Writer) Role {
 			dead(messages.StageWriter),
 			specs(),
 			lease(name),
+			Grants{Why: "bind its name to a place", Subjects: []string{
+				get(messages.BucketMeta, messages.KeyWriter(w.Name)), put(messages.BucketMeta, messages.KeyWriter(w.Name)),
+			}},
 		),
 		Subscribe: []Grants{announced("seine-writer"), vital()},
 	}

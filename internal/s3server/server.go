@@ -65,7 +65,7 @@ func Start(t testing.TB) *Server {
 // Start starts the server, again after Kill.
 func (s *Server) Start() {
 	s.t.Helper()
-	s.cmd = exec.Command(program(s.t), "--port", s.Addr, "--quiet", "posix", s.dir)
+	s.cmd = exec.Command(Program(s.t), "--port", s.Addr, "--quiet", "posix", s.dir)
 	s.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY_ID="+Key, "ROOT_SECRET_ACCESS_KEY="+Secret)
 	check(s.t, s.cmd.Start())
 	deadline := time.NewTimer(30 * time.Second)
@@ -84,7 +84,8 @@ func (s *Server) Start() {
 	}
 }
 
-func program(t testing.TB) string {
+// Program returns the path of the server. Without it the test fails in CI, and is skipped elsewhere.
+func Program(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	check(t, err)
@@ -119,15 +120,30 @@ func (s *Server) Out() string {
 // Put stores an object below a place, or replaces it.
 func (s *Server) Put(out, key string, data []byte) {
 	s.t.Helper()
-	_, prefix, _ := strings.Cut(strings.TrimPrefix(out, "s3://"), "/")
-	api := s3.New(s3.Options{
+	_, err := s.api().PutObject(s.t.Context(), &s3.PutObjectInput{
+		Bucket: aws.String(Bucket), Key: keyBelow(out, key), Body: bytes.NewReader(data),
+	})
+	check(s.t, err)
+}
+
+// Head returns what the server says of an object below a place.
+func (s *Server) Head(out, key string) *s3.HeadObjectOutput {
+	s.t.Helper()
+	head, err := s.api().HeadObject(s.t.Context(), &s3.HeadObjectInput{Bucket: aws.String(Bucket), Key: keyBelow(out, key)})
+	check(s.t, err)
+	return head
+}
+
+func (s *Server) api() *s3.Client {
+	return s3.New(s3.Options{
 		BaseEndpoint: aws.String(s.Endpoint()), UsePathStyle: true, Region: "us-east-1",
 		Credentials: credentials.NewStaticCredentialsProvider(Key, Secret, ""),
 	})
-	_, err := api.PutObject(s.t.Context(), &s3.PutObjectInput{
-		Bucket: aws.String(Bucket), Key: aws.String(prefix + "/" + key), Body: bytes.NewReader(data),
-	})
-	check(s.t, err)
+}
+
+func keyBelow(out, key string) *string {
+	_, prefix, _ := strings.Cut(strings.TrimPrefix(out, "s3://"), "/")
+	return aws.String(prefix + "/" + key)
 }
 
 func check(t testing.TB, err error) {

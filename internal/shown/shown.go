@@ -103,7 +103,8 @@ func cleaned(a any) any {
 		return string(v)
 	case error:
 		was = v.Error()
-		is = strings.ReplaceAll(escape(strings.TrimRight(was, "\n"), "\n"), "\n", "\n  ")
+		lines := strings.ReplaceAll(strings.TrimRight(was, "\n"), "\n\t", "\n") // some are indented by a tab already
+		is = strings.ReplaceAll(escape(lines, "\n"), "\n", "\n  ")
 	case []byte:
 		was = string(v)
 		is = Text(was)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seine/internal/cputime"
+	"seine/internal/similar"
 )
 
 func TestBounds(t *testing.T) {
@@ -79,7 +80,7 @@ func TestSuggest(t *testing.T) {
 		"max_page": "max_pages", "maxpages": "max_pages", "max-pages": "max_pages", "Delay": "delay", "dealy": "delay",
 		"record": "records", "user agent": "user_agent", "xyzzy": "", "": "", strings.Repeat("delay", 100): "",
 	} {
-		if got := suggest(written, known); got != want {
+		if got := similar.Name(written, known); got != want {
 			t.Errorf("%q: got %q, want %q", written, got, want)
 		}
 	}

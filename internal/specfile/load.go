@@ -11,10 +11,12 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"seine/internal/similar"
 	"seine/pkg/messages"
 )
 
-// Read reads the spec in a file. What is wrong with the spec is an *Errors.
+// Read reads the spec in a file, and the seeds in the files that it names. What is wrong
+// with the spec is an *Errors.
 func Read(name string) (*messages.Spec, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -24,20 +26,24 @@ func Read(name string) (*messages.Spec, error) {
 	return ReadFrom(name, f)
 }
 
-// ReadFrom reads a spec that comes from in, of which errors say that it is name.
+// ReadFrom is Read for a spec that comes from in, of which errors say that it is name.
 func ReadFrom(name string, in io.Reader) (*messages.Spec, error) {
 	text, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read spec %s: %w", name, err)
 	}
-	return Load(name, text)
+	spec, err := Load(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return spec, readSeeds(name, text, spec)
 }
 
 // maxRounds is how many parts of a spec are found wrong one after the other.
 const maxRounds = 20
 
 // Load reads a spec from a text. What the text lacks has its default; an empty
-// text is the default spec. What is wrong is an *Errors, in which the text has
+// text is the default spec. Files that seeds name are not read. What is wrong is an *Errors, in which the text has
 // that name.
 func Load(name string, text []byte) (*messages.Spec, error) {
 	root, found := parse(text)
@@ -154,7 +160,7 @@ func choice(text string) string {
 	if m == nil {
 		return text
 	}
-	if near := suggest(strings.Trim(m[1], `"`), strings.Split(m[2], ", ")); near != "" {
+	if near := similar.Name(strings.Trim(m[1], `"`), strings.Split(m[2], ", ")); near != "" {
 		return fmt.Sprintf("%s: did you mean %s? It must be one of %s", m[1], near, m[2])
 	}
 	return text

@@ -2,6 +2,7 @@ package specfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -145,8 +146,10 @@ func (g *generator) comment(k key) string {
 	if text := g.src.fields[k.owner.Name()+"."+k.field.Name]; text != "" {
 		return text
 	}
-	if text := g.src.fields["Pace."+k.field.Name]; text != "" && k.owner == reflect.TypeFor[messages.SourceRule]() {
-		return text
+	if k.owner == reflect.TypeFor[messages.SourceRule]() {
+		if text := cmp.Or(g.src.fields["Pace."+k.field.Name], g.src.fields["Spec."+k.field.Name]); text != "" {
+			return text
+		}
 	}
 	s := k.shape
 	if s.form == formList {
@@ -328,7 +331,7 @@ func TestGoodSpecs(t *testing.T) {
 
 // beyondSchema are the broken specs that are right in form.
 var beyondSchema = []string{
-	"address", "alerts-values", "alerts-webhook", "anchor", "auth", "bomb", "hours", "patterns", "requests", "rules-engine", "rules-schema", "rules-selectors", "secret", "sources", "tag", "values", "version", "wide",
+	"address", "alerts-values", "alerts-webhook", "anchor", "auth", "bomb", "hours", "patterns", "requests", "rules-engine", "rules-schema", "rules-selectors", "secret", "slips", "sources", "tag", "values", "version", "wide",
 }
 
 func TestBrokenSpecsDoNotFitTheSchema(t *testing.T) {

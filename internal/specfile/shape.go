@@ -66,11 +66,12 @@ var specShape = shapes{}.of(reflect.TypeFor[messages.Spec]())
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
 // Types that read YAML by themselves. Beside these two, a list that does takes one
-// member for a list of one, and a struct takes a CSS selector; alerts take off.
+// member for a list of one, and a struct takes a CSS selector; alerts take off, a seed a URL.
 var (
 	yamlUnmarshaler = reflect.TypeFor[yaml.Unmarshaler]()
 	valueType       = reflect.TypeFor[messages.Value]()
 	fieldsType      = reflect.TypeFor[messages.Fields]()
+	seedType        = reflect.TypeFor[messages.SpecSeed]()
 	alertsType      = reflect.TypeFor[messages.Alerts]()
 )
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"seine/internal/similar"
 )
 
 // Bounds of a spec.
@@ -255,7 +257,7 @@ func top(path string) string {
 const fewKeys = 12
 
 func unknown(name string, known []string) string {
-	if near := suggest(name, known); near != "" {
+	if near := similar.Name(name, known); near != "" {
 		return fmt.Sprintf("there is no such key: did you mean %s?", near)
 	}
 	if len(known) <= fewKeys {
@@ -269,6 +271,8 @@ func wanted(s *shape) string {
 	switch {
 	case s.typ == alertsType:
 		return "off, or keys such as error_rate, no_progress and webhook"
+	case s.typ == seedType:
+		return "a URL, or one of the keys url, sitemap and file"
 	case s.form == formObject && s.short != nil:
 		return "a CSS selector, or keys such as css, xpath and jq"
 	case s.form == formObject:

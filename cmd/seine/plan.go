@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"seine/internal/connect"
+	"seine/internal/crawl"
+	"seine/internal/figures"
+	"seine/internal/shown"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// plan says what would be fetched, and written where: by the spec that the crawl has, if
+// it goes on.
+func (c *crawlCmd) plan(seeds []string) error {
+	have, urls, err := c.stored()
+	if err != nil {
+		return err
+	}
+	spec, err := c.spec(have)
+	if err != nil {
+		return usageError{err}
+	}
+	begun := urls.Known() > 0
+	if seeds = append(seeds, spec.SeedURLs()...); len(seeds) == 0 && !begun {
+		return usageError{errors.New("--dry-run needs a URL, seeds in the spec, or the --data and --crawl of an earlier one")}
+	}
+	o, err := c.options(seeds)
+	if err != nil {
+		return usageError{err}
+	}
+	shown.Printf("crawl %s, with its state in %s\n", c.Name, c.Data)
+	if begun {
+		shown.Printf("would go on with %s that are open, of %s that it knows\n", figures.Plural(urls.Open(), "URL"), figures.Count(urls.Known()))
+	}
+	crawl.Plan(os.Stdout, seeds, spec, begun)
+	shown.Println("and of each page:")
+	describeRecords(os.Stdout, spec)
+	warnOfIneffective(os.Stdout, spec)
+	if err := o.Writer.Plan(os.Stdout); err != nil {
+		return err
+	}
+	for i := range o.More {
+		if err := o.More[i].Plan(os.Stdout); err != nil {
+			return fmt.Errorf("%s: %w", crawl.FlagOf(&o.More[i]), err)
+		}
+	}
+	return nil
+}
+
+// stored returns the spec that the crawl has in --data, which is the default of a new
+// one, and the counts of its URLs.
+func (c *crawlCmd) stored() (spec messages.Spec, urls frontier.Counters, err error) {
+	spec = messages.DefaultSpec()
+	at := connection{Operator: connect.Operator{Data: c.Data}}
+	if c.NATS.Given() || at.Stored() == "" {
+		return spec, urls, nil
+	}
+	err = at.with("crawl", func(ctx context.Context, bus *stages.Bus) error {
+		_, have, err := specOf(ctx, bus, c.Name)
+		if err != nil {
+			return err
+		}
+		spec = *have.Spec
+		client := frontier.Client{Bus: bus}
+		urls, err = client.Status(ctx, c.Name)
+		return err
+	})
+	return spec, urls, err
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// What the command would do is by the spec that the crawl has, not by the default one,
+// and a crawl can be gone on with without a URL.
+func TestDryRunIsOfTheCrawlThatIsThere(t *testing.T) {
+	var asked atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<a href="/1">1</a> <a href="/2">2</a>`))
+	}))
+	t.Cleanup(site.Close)
+	t.Chdir(t.TempDir())
+	spec := write(t, "spec.yaml", "delay: 0s\nallow_private: true\nexclude: ['/no/*']\nrecords: [{kind: product, fields: {title: h1}}]\n")
+	want(t, exitOK, []string{"crawl", site.URL, "--spec", spec, "--max-pages", "1", "--quiet"})
+	before := asked.Load()
+
+	for _, urls := range [][]string{nil, {"http://other.example/"}} {
+		out := want(t, exitOK, append([]string{"crawl", "--dry-run"}, urls...),
+			"would go on with 2 URLs that are open, of 3 that it knows", "that of an earlier seed", "matches none of: /no/*", "product, 1 field")
+		if got := strings.Contains(out, "would fetch 1 URL as well"); got != (urls != nil) {
+			t.Errorf("with %q it says\n%s", urls, out)
+		}
+	}
+	want(t, exitUsage, []string{"crawl", "--dry-run", "--data", "other"}, "--dry-run needs a URL")
+	if n := asked.Load(); n != before {
+		t.Errorf("%d requests", n-before)
+	}
+	want(t, exitOK, []string{"runs"}, "crawl default: 1 run")
+	want(t, exitOK, []string{"delete", "default", "--yes"})
+	want(t, exitOK, []string{"runs"}, "there is no crawl\n")
+}
+
+// URLs on both sides of a flag are told how to be written.
+func TestURLsApart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	want(t, exitUsage, []string{"crawl", "http://a.test/", "--quiet", "http://b.test/"}, "unexpected argument http://b.test/: write all URLs side by side")
+	want(t, exitUsage, []string{"status", "extra"}, "unexpected argument extra (--help")
+}
+
+// Lines of an error that begin with a tab, as of PostgreSQL's client, are indented, not marked.
+func TestErrorOfSeveralLines(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, _, stderr := seine(t, "crawl", "http://a.test/", "--quiet", "--out", "postgres://me@127.0.0.1:1/x")
+	if code != exitFailed || !strings.Contains(stderr, "\n  127.0.0.1:1") {
+		t.Errorf("exit code %d, and\n%s", code, stderr)
+	}
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+
+	"seine/internal/atomicfile"
+	"seine/internal/jsontext"
+	"seine/internal/output/bucket"
+	"seine/internal/output/sqlite"
+	"seine/pkg/stages/writer"
+)
+
+// memory is what --data remembers of the flags that say what is written where: a crawl
+// that goes on without them writes on as it began.
+type memory struct {
+	V     int                        `json:"v"`
+	Flags map[string]json.RawMessage `json:"flags"` // by name
+}
+
+// memoryFile is its name in --data.
+const memoryFile = "output.json"
+
+// flagValue is a flag, and where its value is.
+type flagValue struct {
+	name  string
+	value any // a pointer
+}
+
+// remembered are the flags that are remembered, in the order in which they are told.
+func (c *crawlCmd) remembered() []flagValue {
+	return []flagValue{
+		{"out", &c.Out}, {"format", &c.Format}, {"path", &c.Path}, {"key", &c.Key}, {"encrypt", &c.Encrypt},
+		{"csv-bom", &c.CSVBOM}, {"csv-safe", &c.CSVSafe},
+		{"s3-endpoint", &c.S3.Endpoint}, {"s3-path-style", &c.S3.PathStyle}, {"s3-region", &c.S3.Region}, {"s3-sse", &c.S3.SSE},
+		{"s3-storage-class", &c.S3.StorageClass},
+		{"warc", &c.WARC}, {"warc-format", &c.WARCFormat}, {"log-requests", &c.LogRequests},
+	}
+}
+
+// readMemory returns nil where there is none: of a new crawl, or one that began with an
+// older build.
+func (c *crawlCmd) readMemory() (*memory, error) {
+	file := filepath.Join(c.Data, memoryFile)
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // what is wrong with that is said later
+		return nil, nil
+	}
+	var m memory
+	if err == nil {
+		err = jsontext.Unmarshal(text, &m)
+	}
+	if err == nil && m.V != 1 {
+		err = fmt.Errorf("it is of version %d, this build knows 1", m.V)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what %s remembers of the output: %w (without %s the flags are needed again)", c.Data, err, file)
+	}
+	return &m, nil
+}
+
+// recall gives the flags that were not given the values that --data remembers, and
+// refuses others.
+func (c *crawlCmd) recall(given map[string]bool) error {
+	if c.ChangeOutput {
+		return nil
+	}
+	m, err := c.readMemory()
+	if m == nil || err != nil {
+		return err
+	}
+	var was crawlCmd
+	before := was.remembered()
+	for _, f := range before {
+		if text, ok := m.Flags[f.name]; ok {
+			if err := jsontext.Unmarshal(text, f.value); err != nil {
+				return fmt.Errorf("read what %s remembers of --%s: %w", c.Data, f.name, err)
+			}
+		}
+	}
+	was.Out, was.WARC, was.LogRequests = below(c.Data, was.Out), below(c.Data, was.WARC), below(c.Data, was.LogRequests)
+	for i, f := range c.remembered() {
+		if _, ok := m.Flags[f.name]; ok && !given[f.name] {
+			reflect.ValueOf(f.value).Elem().Set(reflect.ValueOf(before[i].value).Elem())
+		}
+	}
+	if !given["log-requests"] && writer.IsDatabase(c.LogRequests) && writer.SamePlace(c.LogRequests, c.Out) {
+		c.LogRequests = c.Out // which may have the password
+	}
+	return c.sameAs(&was, given)
+}
+
+// effective is the place with the defaults of what it leaves out.
+func (p outputPlace) effective() outputPlace {
+	full := writer.Place(p)
+	return outputPlace(full.Effective())
+}
+
+// sameAs refuses flags whose values are others than those of was.
+func (c *crawlCmd) sameAs(was *crawlCmd, given map[string]bool) error {
+	asked, had := *c, *was
+	asked.outputPlace, had.outputPlace = c.effective(), was.effective()
+	asked.Encrypt, had.Encrypt = absoluteFiles(c.Encrypt), absoluteFiles(was.Encrypt)
+	before := had.remembered()
+	var other []string
+	for i, f := range asked.remembered() {
+		name, is, must := f.name, reflect.ValueOf(f.value).Elem(), reflect.ValueOf(before[i].value).Elem()
+		switch {
+		case !given[name], reflect.DeepEqual(is.Interface(), must.Interface()), is.Kind() == reflect.Slice && is.Len() == 0 && must.Len() == 0:
+		case slices.Contains([]string{"out", "warc", "log-requests"}, name) && writer.SamePlace(is.String(), must.String()):
+		case strings.HasPrefix(name, "warc") && was.WARC == "", name == "log-requests" && was.LogRequests == "": // that is new
+		default:
+			other = append(other, fmt.Sprintf("--%s is %s there, and %s here", name, told(must), told(is)))
+		}
+	}
+	if len(other) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the crawl in %s goes on as it began, but %s: leave the flag out, or add --change-output to write, from now on, what the flags of that command say",
+		c.Data, strings.Join(other, "; "))
+}
+
+// told is a value as a person reads it, without secrets.
+func told(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Slice:
+		if v.Len() > 0 {
+			return strings.Join(v.Interface().([]string), " ")
+		}
+	case reflect.Bool:
+		return fmt.Sprint(v.Bool())
+	default:
+		if text := v.String(); text != "" {
+			return writer.Redact(text)
+		}
+	}
+	return "not given"
+}
+
+// remember stores the flags for the next run. Paths that were given relative are
+// remembered as seen from --data, so that both can be moved together.
+func (c *crawlCmd) remember() error {
+	kept := *c
+	kept.Out, kept.WARC = from(c.Data, writer.WithoutPassword(c.Out)), from(c.Data, c.WARC)
+	kept.LogRequests = from(c.Data, writer.WithoutPassword(c.LogRequests))
+	kept.Encrypt = absoluteFiles(c.Encrypt)
+	m := memory{V: 1, Flags: make(map[string]json.RawMessage)}
+	for _, f := range kept.remembered() {
+		text, err := json.Marshal(f.value)
+		if err != nil {
+			return err
+		}
+		m.Flags[f.name] = text
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(c.Data, memoryFile), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("remember the output in %s: %w", c.Data, err)
+	}
+	return nil
+}
+
+// isFolder reports whether out is a directory.
+func isFolder(out string) bool { return out != "" && !bucket.Is(out) && !writer.IsDatabase(out) }
+
+// from is a place as it is seen from a directory, if it is relative.
+func from(dir, out string) string {
+	return relative(out, func(path string) string {
+		base, err := filepath.Abs(dir)
+		abs, err2 := filepath.Abs(path)
+		if rel, err3 := filepath.Rel(base, abs); err == nil && err2 == nil && err3 == nil {
+			return rel
+		}
+		return path
+	})
+}
+
+// below is the place that from has made relative to a directory.
+func below(dir, out string) string {
+	return relative(out, func(path string) string { return filepath.Join(dir, path) })
+}
+
+// relative changes the path of a place that has one, if that is relative.
+func relative(out string, change func(path string) string) string {
+	scheme, path := "", out
+	if file, ok := strings.CutPrefix(out, sqlite.Scheme); ok {
+		scheme, path = sqlite.Scheme, file
+	} else if !isFolder(out) {
+		return out
+	}
+	if filepath.IsAbs(path) {
+		return out
+	}
+	return scheme + change(path)
+}
+
+// absoluteFiles are recipients with the paths of files as they are from anywhere.
+func absoluteFiles(recipients []string) []string {
+	all := make([]string, len(recipients))
+	for i, r := range recipients {
+		if file, ok := strings.CutPrefix(r, "@"); ok {
+			if abs, err := filepath.Abs(file); err == nil {
+				r = "@" + abs
+			}
+		}
+		all[i] = r
+	}
+	return all
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"seine/internal/config"
+	"seine/internal/output/bucket"
+)
+
+// crawlWith returns what the flags of a `seine crawl` come to, with what its --data
+// remembers.
+func crawlWith(t *testing.T, flags ...string) (*crawlCmd, error) {
+	t.Helper()
+	var c cli
+	parser, err := config.New(&c, "seine", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = parser.Parse(append([]string{"crawl"}, flags...))
+	return &c.Crawl, err
+}
+
+// A password is never stored, and not needed to see that the place is the same.
+func TestMemoryHasNoPassword(t *testing.T) {
+	data := t.TempDir()
+	c, err := crawlWith(t, "--data", data, "--out", "postgres://me:secret-word@DB.example/pages?sslmode=require&password=secret-word")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.remember(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(data, memoryFile))
+	if err != nil || strings.Contains(string(text), "secret-word") {
+		t.Errorf("stored is %s, %v", text, err)
+	}
+	c, err = crawlWith(t, "--data", data)
+	if want := "postgres://me@DB.example/pages?sslmode=require"; err != nil || c.Out != want {
+		t.Errorf("without --out it is %s, %v, want %s", c.Out, err, want)
+	}
+	const again = "postgres://me:other-word@db.example:5432/pages"
+	if c, err = crawlWith(t, "--data", data, "--out", again); err != nil || c.Out != again {
+		t.Errorf("with another password it is %s, %v", c.Out, err)
+	}
+	c.LogRequests = again
+	if err := c.remember(); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = crawlWith(t, "--data", data, "--out", again); err != nil || c.LogRequests != again {
+		t.Errorf("the log of requests in the same database is at %s, %v", c.LogRequests, err)
+	}
+	_, err = crawlWith(t, "--data", data, "--out", "postgres://me:other-word@db.example/news")
+	if err == nil || !strings.Contains(err.Error(), "db.example/news here") || strings.Contains(err.Error(), "other-word") {
+		t.Errorf("another database: %v", err)
+	}
+}
+
+// Each flag that says what is written where is remembered; given anew it must be the same,
+// be it by the environment.
+func TestEveryFlagOfTheOutputIsRemembered(t *testing.T) {
+	team := write(t, "team.txt", "")
+	for name, tt := range map[string]struct {
+		flags   []string
+		other   []string
+		refused string
+	}{
+		"objects":     {[]string{"--format", "objects", "--key", "{crawl}/{id}.json"}, []string{"--key", "{crawl}/{key}.json"}, "--key is {crawl}/{id}.json there"},
+		"a default":   {nil, []string{"--format", "parquet"}, "--format is jsonl.zst there, and parquet here"},
+		"path":        {[]string{"--path", "{crawl}/{date}"}, []string{"--path", "{crawl}"}, "--path is {crawl}/{date} there, and {crawl} here"},
+		"recipients":  {[]string{"--encrypt", "@" + team}, []string{"--encrypt", "@other.txt"}, "--encrypt is @" + team + " there"},
+		"csv":         {[]string{"--format", "csv", "--csv-safe"}, []string{"--csv-safe=false"}, "--csv-safe is true there, and false here"},
+		"bucket":      {[]string{"--out", "s3://abc/d", "--s3-endpoint", "https://s3.example", "--s3-path-style"}, []string{"--s3-endpoint", "https://other.example"}, "--s3-endpoint is https://s3.example there"},
+		"archive":     {[]string{"--warc", "w"}, []string{"--warc", "v"}, "and v here"},
+		"two of them": {nil, []string{"--format", "csv", "--out", "elsewhere"}, "and elsewhere here; --format is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "recipients" {
+				recipient, _ := key(t)
+				if err := os.WriteFile(team, []byte(recipient+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			data := []string{"--data", t.TempDir()}
+			c, err := crawlWith(t, append(data, tt.flags...)...)
+			if err == nil {
+				err = c.remember()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, flags := range [][]string{data, append(data, tt.flags...)} {
+				again, err := crawlWith(t, flags...)
+				if err != nil || again.Format != c.Format || again.Path != c.Path || again.Key != c.Key || again.CSVSafe != c.CSVSafe || again.S3 != c.S3 {
+					t.Errorf("with %v it is %+v, %v, want %+v", flags, again.outputPlace, err, c.outputPlace)
+				}
+			}
+			_, err = crawlWith(t, append(data, tt.other...)...)
+			if err == nil || !strings.Contains(err.Error(), tt.refused) || !strings.Contains(err.Error(), "--change-output") {
+				t.Errorf("with %v: %v, want %q", tt.other, err, tt.refused)
+			}
+			if c, err := crawlWith(t, append(data, "--change-output")...); err != nil || c.Format != "" || c.Out != defaultOut {
+				t.Errorf("with --change-output it is %+v, %v", c.outputPlace, err)
+			}
+		})
+	}
+}
+
+func TestFlagsOfTheEnvironmentCountAsGiven(t *testing.T) {
+	data := t.TempDir()
+	c, err := crawlWith(t, "--data", data, "--out", "s3://abc/d", "--s3-region", "here")
+	if err == nil {
+		err = c.remember()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SEINE_S3_REGION", "here")
+	if c, err := crawlWith(t, "--data", data); err != nil || c.Out != "s3://abc/d" {
+		t.Errorf("the same: %s, %v", c.Out, err)
+	}
+	t.Setenv("SEINE_FORMAT", "csv")
+	if _, err := crawlWith(t, "--data", data); err == nil || !strings.Contains(err.Error(), "--format is jsonl.zst there, and csv here") {
+		t.Errorf("another format: %v", err)
+	}
+}
+
+// One of the two outputs may be in S3, and the other in a directory.
+func TestOnlyOneOutputNeedsToBeInS3(t *testing.T) {
+	for _, flags := range [][]string{{"--out", "s3://abc/d", "--warc", "w"}, {"--out", "o", "--warc", "s3://abc/d"}} {
+		c, err := crawlWith(t, append(flags, "--data", t.TempDir(), "--s3-path-style")...)
+		if err != nil {
+			t.Errorf("%v: %v", flags, err)
+			continue
+		}
+		o, err := c.options(nil)
+		if err != nil {
+			t.Errorf("%v: %v", flags, err)
+			continue
+		}
+		for _, w := range []struct {
+			out string
+			s3  bucket.Options
+		}{{o.Writer.Out, o.Writer.S3}, {o.More[0].Out, o.More[0].S3}} {
+			if bucket.Is(w.out) != w.s3.PathStyle {
+				t.Errorf("%v: of %s the flags are %+v", flags, w.out, w.s3)
+			}
+		}
+	}
+}

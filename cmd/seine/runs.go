@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"seine/internal/crawl"
+	"seine/internal/figures"
+	"seine/internal/overview"
+	"seine/internal/shown"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/writer"
+)
+
+type runsCmd struct {
+	connection
+	Crawl string `help:"Only this crawl." placeholder:"NAME"`
+	Last  int    `help:"How many runs of each crawl, the newest; 100 are kept." default:"20"`
+	JSON  bool   `name:"json" help:"Print JSON, an object for each run."`
+	To    string `help:"Store them in the table runs of this database, too: sqlite:FILE or postgres://…" placeholder:"DATABASE"`
+}
+
+// Help is shown below the list of flags.
+func (c *runsCmd) Help() string {
+	return `Examples:
+
+  seine runs                        # the newest first
+  seine runs --crawl shop --json | jq '{started, ended, records}'
+  seine runs --last 100 --to postgres://seine@db.example/crawls
+
+A run is what a schedule starts, or seine crawl --again; a crawl without them has one. NEW, CHANGED and SAME are pages by what
+they were at the visit before, GONE those that were fetched before and answer 404 or 410 now; they count as FAILED too. Visits
+that rules of recrawl have planned belong to no run.`
+}
+
+// Run shows the figures of the runs of crawls.
+func (c *runsCmd) Run() error {
+	if c.Last < 1 || c.Last > frontier.MaxRuns {
+		return usageError{fmt.Errorf("--last %d: must be from 1 to %d", c.Last, frontier.MaxRuns)}
+	}
+	if c.To != "" && !writer.IsDatabase(c.To) {
+		return usageError{fmt.Errorf("--to %s: must be sqlite:FILE or postgres://…", c.To)}
+	}
+	return c.with("runs", func(ctx context.Context, bus *stages.Bus) error {
+		if err := checkThere(ctx, bus, c.Crawl); err != nil {
+			return err
+		}
+		names := []string{c.Crawl}
+		if c.Crawl == "" {
+			var err error
+			if names, err = overview.Names(ctx, bus); err != nil {
+				return err
+			}
+		}
+		return c.each(ctx, bus, names)
+	})
+}
+
+// each shows the runs of some crawls.
+func (c *runsCmd) each(ctx context.Context, bus *stages.Bus, names []string) error {
+	specs, err := stages.OpenSpecs(ctx, bus)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		shown.Fprintln(os.Stderr, "there is no crawl")
+	}
+	client := frontier.Client{Bus: bus}
+	for i, name := range names {
+		spec, err := specs.Get(ctx, name, 0)
+		if err != nil {
+			return err
+		}
+		runs, err := client.Runs(ctx, name, spec.Spec, c.Last)
+		if err != nil {
+			return err
+		}
+		if c.To != "" {
+			if err := crawl.StoreRuns(ctx, c.To, name, runs); err != nil {
+				return err
+			}
+		}
+		if c.JSON {
+			err = encodeRuns(dataOut(), name, runs)
+		} else {
+			if i > 0 {
+				shown.Println()
+			}
+			err = printRuns(os.Stdout, name, runs)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runLine is a run as JSON has it.
+type runLine struct {
+	Crawl string `json:"crawl"`
+	frontier.Run
+	DurationMS int64 `json:"duration_ms,omitempty"` // of one that has ended
+}
+
+func encodeRuns(w io.Writer, crawl string, runs []frontier.Run) error {
+	for i := range runs {
+		line := runLine{Crawl: crawl, Run: runs[i], DurationMS: runs[i].Took().Milliseconds()}
+		if err := json.NewEncoder(w).Encode(&line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printRuns writes the runs of a crawl for a person.
+func printRuns(w io.Writer, crawl string, runs []frontier.Run) error {
+	shown.Fprintf(w, "crawl %s: %s\n", crawl, figures.Plural(len(runs), "run"))
+	if len(runs) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	shown.Fprintf(t, "STARTED\tTOOK\tREQUESTS\tPAGES\tNEW\tCHANGED\tSAME\tGONE\tFAILED\tBYTES\tRECORDS\n")
+	for i := range runs {
+		r := &runs[i]
+		took := "goes on"
+		if !r.Ended.IsZero() {
+			took = r.Took().Round(time.Second / 10).String()
+		}
+		records := "-"
+		if len(r.Records) > 0 {
+			records = figures.ByCount(r.Records)
+		}
+		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Started.Local().Format(time.DateTime), took,
+			figures.Count(r.Asked()), figures.Count(r.Pages), figures.Count(r.New), figures.Count(r.Changed), figures.Count(r.Same),
+			figures.Count(r.Gone), figures.Count(r.Failed), figures.Size(r.BytesWire), records)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,32 @@
+package crawl
+
+import (
+	"testing"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+// A run over everything begins where the crawl has ended, and not once more where one was
+// interrupted, be it before it came to any URL.
+func TestRunOverEverythingBeginsWhenTheLastHasEnded(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		stands frontier.Standing
+		state  messages.RunState
+		begins bool
+	}{
+		"complete":       {stands: frontier.Standing{Counters: frontier.Counters{Done: 3}}, begins: true},
+		"interrupted":    {stands: frontier.Standing{Counters: frontier.Counters{Done: 3, Queued: 1}}},
+		"in such a run":  {stands: frontier.Standing{Counters: frontier.Counters{Done: 3}, VisitingAll: true}},
+		"cancelled":      {stands: frontier.Standing{Counters: frontier.Counters{Done: 3}}, state: messages.Cancelled},
+		"cancelled, new": {state: messages.Cancelled},
+		"new":            {},
+	} {
+		spec := messages.DefaultSpec()
+		spec.State = tt.state
+		if why, first := notAgain(&spec, &tt.stands); (why == "" && !first) != tt.begins {
+			t.Errorf("%s: %q, first %t, want that it begins: %t", name, why, first, tt.begins)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/writer"
+)
+
+// runsEvery is how often the figures of runs are stored in the databases that records go
+// to; and once more at the end.
+const runsEvery = time.Minute
+
+// runsTime bounds one try to do so.
+const runsTime = 30 * time.Second
+
+// StoreRuns stores the figures of runs of a crawl in a database.
+func StoreRuns(ctx context.Context, out, crawl string, runs []frontier.Run) error {
+	all := make([]writer.Run, len(runs))
+	for i := range runs {
+		r := &runs[i]
+		requests := make(map[string]int64, len(r.Requests))
+		for class, n := range r.Requests {
+			requests[string(class)] = n
+		}
+		all[i] = writer.Run{
+			Crawl: crawl, Run: r.Run, Started: r.Started, Ended: r.Ended, Requests: requests, Records: r.Records,
+			Pages: r.Pages, New: r.New, Changed: r.Changed, Same: r.Same, Gone: r.Gone, Failed: r.Failed,
+			BytesWire: r.BytesWire, BytesBody: r.BytesBody,
+		}
+	}
+	return writer.SetRuns(ctx, out, all)
+}
+
+// keepRuns stores the figures of runs in databases again and again, and a last time when
+// stop is called. That one cannot be had holds up nothing: the next time has them all.
+func (c *crawl) keepRuns(ctx context.Context) (stop func()) {
+	var databases []string
+	for _, w := range c.writerConfigs() {
+		if writer.IsDatabase(w.Out) && !slices.Contains(databases, w.Out) {
+			databases = append(databases, w.Out)
+		}
+	}
+	if len(databases) == 0 {
+		return func() {}
+	}
+	again, cancel := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() {
+		every := time.NewTicker(runsEvery)
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+				c.storeRuns(again, databases)
+			case <-again.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		keeping.Wait()
+		c.storeRuns(ctx, databases)
+	}
+}
+
+func (c *crawl) storeRuns(ctx context.Context, databases []string) {
+	ctx, cancel := context.WithTimeout(ctx, runsTime)
+	defer cancel()
+	spec, err := c.spec(ctx)
+	var runs []frontier.Run
+	if err == nil {
+		runs, err = c.client.Runs(ctx, c.Crawl, spec, frontier.MaxRuns)
+	}
+	for _, out := range databases {
+		if err == nil {
+			err = StoreRuns(ctx, out, c.Crawl, runs)
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		c.Log.Warn("cannot store the figures of runs", "error", err)
+	}
+}

@@ -1,0 +1,71 @@
+package specfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+// write writes files into a new folder, and returns that.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A file is found from where the spec is, and its URLs take its place.
+func TestSeedsInFiles(t *testing.T) {
+	dir := write(t, map[string]string{
+		"spec.yaml":  "seeds:\n  - https://a.test/\n  - {file: urls.txt, priority: 3}\n  - file: urls.json\n",
+		"urls.txt":   "# mine\nhttps://b.test/1\n\nhttps://b.test/2\n",
+		"urls.json":  `["https://c.test/", {"url": "https://c.test/first", "priority": 0}]`,
+		"large.yaml": "seeds: [{file: large.txt}]", "large.txt": strings.Repeat("https://a.test/"+strings.Repeat("x", 85)+"\n", MaxSize/101),
+	})
+	spec, err := Read(filepath.Join(dir, "spec.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero, three := 0, 3
+	want := []messages.SpecSeed{
+		{URL: "https://a.test/"}, {URL: "https://b.test/1", Priority: &three}, {URL: "https://b.test/2", Priority: &three},
+		{URL: "https://c.test/"}, {URL: "https://c.test/first", Priority: &zero},
+	}
+	if !reflect.DeepEqual(spec.Seeds, want) {
+		t.Errorf("%+v", spec.Seeds)
+	}
+	if _, err := messages.DecodeSpec(spec.Encode()); err != nil {
+		t.Errorf("it cannot be stored: %v", err)
+	}
+	if _, err := Read(filepath.Join(dir, "large.yaml")); err == nil || !strings.Contains(err.Error(), "seine seed --file") {
+		t.Errorf("a list that cannot be stored: %v", err)
+	}
+}
+
+// What is wrong with a file is told at the place that names it.
+func TestWrongSeedsInFiles(t *testing.T) {
+	dir := write(t, map[string]string{"bad.txt": "https://a.test/\nno url\nnor this\n", "empty.txt": "# nothing\n"})
+	for name, want := range map[string]string{
+		"bad.txt":     "spec.yaml:2:10: seeds[1].file: " + filepath.Join(dir, "bad.txt") + `: "no url" is no seed: `,
+		"empty.txt":   "there is no URL in it",
+		"missing.txt": "missing.txt: no such file",
+	} {
+		file := filepath.Join(dir, "spec.yaml")
+		if err := os.WriteFile(file, []byte("seeds:  [https://a.test/,\n  {file: "+name+"}]\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(file)
+		if _, ok := errors.AsType[*Errors](err); !ok || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
