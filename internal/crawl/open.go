@@ -55,6 +55,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 		return err
 	}
 	defer unfollow()
+	readSpecs(ctx, specs)
 	f, err := frontier.New(cfg, bus, specs, store)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	g.Go(func() error { return p.Run(working) })
 	g.Go(func() error {
 		defer stop()
-		if err := answers(working, bus); err != nil {
+		if err := settled(working, bus); err != nil {
 			return err
 		}
 		return do(working, bus)
@@ -96,16 +97,35 @@ func startServer(ctx context.Context, data string, o embedded.Options) (*embedde
 	}
 }
 
-// answers waits until the frontier answers questions about every partition.
-func answers(ctx context.Context, bus *stages.Bus) error {
+// settleTime is how long a command waits for all that is stored to be taken in. After that
+// it is told what is known: to judge many URLs by another spec may take long.
+const settleTime = 5 * time.Second
+
+// readSpecs waits until the specs that are stored are known. A frontier that learns of
+// them later looks at each crawl once more.
+func readSpecs(ctx context.Context, specs *stages.Specs) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	_ = specs.AllRead(ctx)
+}
+
+// settled waits until the frontier answers questions about every partition, by all that
+// is stored.
+func settled(ctx context.Context, bus *stages.Bus) error {
 	client := frontier.Client{Bus: bus}
-	for {
-		_, err := client.Status(ctx, "none")
-		if err == nil || !errors.Is(err, frontier.ErrUnanswered) {
+	for began := time.Now(); ; {
+		done, err := client.Settled(ctx)
+		switch {
+		case err != nil && !errors.Is(err, frontier.ErrUnanswered):
 			return err
+		case err == nil && (done || time.Since(began) > settleTime):
+			return nil
 		}
-		if err := stages.Sleep(ctx, deletionPoll); err != nil {
+		if err := stages.Sleep(ctx, openPoll); err != nil {
 			return err
 		}
 	}
 }
+
+// openPoll is the wait between looks at whether the frontier has settled.
+const openPoll = 10 * time.Millisecond

@@ -39,7 +39,10 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	if err := json.Unmarshal(text, &at); err != nil || len(at.Token) < 20 {
 		t.Fatalf("%s, %v", text, err)
 	}
-	wantOutput(t, runSeine(t, "explain", site.seed, "--data", p.data), "done")
+	eventually(t, patience, "say that the page which was fetched first is done", func() (bool, string) {
+		out := runSeine(t, "explain", site.seed, "--data", p.data)
+		return out.code() == 0 && strings.Contains(out.stdout.String(), "done"), out.said()
+	})
 	wantOutput(t, runSeine(t, "status", "--nats-context", context), "crawl default")
 	if out := runSeine(t, "status", "--nats", at.URL); out.code() != 1 || !strings.Contains(out.stderr.String(), "does not know this user") {
 		t.Errorf("without the token: %d, %s", out.code(), out.said())

@@ -30,6 +30,9 @@ type Specs struct {
 	watched    SpecsKnown
 	news       specNews
 	generation atomic.Uint64
+
+	allRead  chan struct{}
+	readOnce sync.Once
 }
 
 // Revised is a spec and the revision of the key it was read from; or that of the
@@ -98,7 +101,7 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
 	return &Specs{
 		bus: b, kv: kv, byCrawl: make(map[string]storedSpec), deletions: make(map[string]*messages.Deletion), closings: make(map[string]uint64),
-		ignored: make(map[string]uint64),
+		ignored: make(map[string]uint64), allRead: make(chan struct{}),
 	}
 }
 
@@ -128,6 +131,16 @@ func (s *Specs) Run(ctx context.Context, changed func(crawl string)) error {
 	return nil
 }
 
+// AllRead waits until Run has read everything that was stored when it began.
+func (s *Specs) AllRead(ctx context.Context) error {
+	select {
+	case <-s.allRead:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // follow watches over one connection: a broker that restarts forgets the watch,
 // which the client finds out only after many seconds.
 func (s *Specs) follow(ctx context.Context, changed func(string)) error {
@@ -152,6 +165,7 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 				return errors.New("watch ended")
 			}
 			if e == nil { // all that there was has been sent
+				s.readOnce.Do(func() { close(s.allRead) })
 				continue
 			}
 			if crawl, ok := messages.CrawlOfClosing(e.Key()); ok {

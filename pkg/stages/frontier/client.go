@@ -76,6 +76,13 @@ func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Due }), err
 }
 
+// Settled reports whether all partitions have taken in what there was when they were
+// opened: before, they may say of a crawl that has ended that it goes on.
+func (c *Client) Settled(ctx context.Context) (bool, error) {
+	parts, err := c.statuses(ctx, Question{})
+	return !slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }), err
+}
+
 func sum(parts []PartitionStatus) (total Standing) {
 	for i := range parts {
 		total.Add(&parts[i].Counters)

@@ -638,9 +638,9 @@ func (s *shard) reach(stream string, at stages.Position) error {
 // the store shows all there is.
 func (s *shard) tend(now int64) error {
 	s.loader.collect(s)
-	if g := s.specs.generation(); g != s.specsGen {
+	if s.hasNews() {
 		before := s.specsGen
-		s.specsGen = g
+		s.specsGen = s.specs.generation()
 		if err := s.specsChanged(before); err != nil {
 			return err
 		}
@@ -720,8 +720,12 @@ func (s *shard) tendCrawl(name string, c *crawl, rules *rules, now int64) error 
 }
 
 // busy reports whether tend has more to do at once.
-func (s *shard) busy() bool {
-	if len(s.stale)+len(s.postponed) > 0 || s.forgets(s.time.now()) {
+func (s *shard) busy() bool { return s.settling() || s.forgets(s.time.now()) }
+
+// settling reports whether specs and messages that have come are still to be obeyed,
+// step by step, in some crawl.
+func (s *shard) settling() bool {
+	if s.hasNews() || len(s.stale)+len(s.postponed) > 0 {
 		return true
 	}
 	for _, c := range s.crawls {
@@ -731,6 +735,9 @@ func (s *shard) busy() bool {
 	}
 	return false
 }
+
+// hasNews reports whether specs have changed since the last turn.
+func (s *shard) hasNews() bool { return s.specs.generation() != s.specsGen }
 
 // working reports whether something is being done with many of the crawl's URLs or
 // hosts, step by step.

@@ -91,6 +91,9 @@ type PartitionStatus struct {
 	// Reviewing says that URLs are still being judged by a changed spec, or taken back
 	// since a seed opened their host.
 	Reviewing bool `json:"reviewing,omitempty"`
+	// Settling says that the partition has not taken in all that was there when it was
+	// opened, for any crawl: messages in the streams, specs, and what these change.
+	Settling bool `json:"settling,omitempty"`
 	// Unusable is why the newest spec of the crawl cannot be used, "" if it can be; Still
 	// says that the crawl waits for one, since none before it can be used either.
 	Unusable string `json:"unusable_spec,omitempty"`
@@ -282,7 +285,9 @@ func (p *partition) statusFor(about Question) (PartitionStatus, error) {
 }
 
 func (p *partition) status(crawl string) (PartitionStatus, error) {
-	st := PartitionStatus{Partition: p.partition, Owner: p.store.ID, Epoch: p.epoch, Positions: p.positions, Next: p.nextHost()}
+	st := PartitionStatus{
+		Partition: p.partition, Owner: p.store.ID, Epoch: p.epoch, Positions: p.positions, Next: p.nextHost(), Settling: p.replaying || p.settling(),
+	}
 	state, err := p.stateOf(crawl)
 	if err != nil {
 		return st, err
@@ -300,7 +305,7 @@ func (p *partition) status(crawl string) (PartitionStatus, error) {
 	} else {
 		st.Reviewing = p.isStale[crawl]
 	}
-	st.Reviewing = st.Reviewing || p.specs.generation() != p.specsGen // what that changes is not known yet
+	st.Reviewing = st.Reviewing || p.hasNews() // what that changes is not known yet
 	if d := p.specs.deletion(crawl); d != nil {
 		st.Deletion, st.Removing = d.Rev, p.replaying || p.isDoomed(crawl) || p.postponed[crawl] > 0
 		if st.Removing {
