@@ -112,6 +112,7 @@ func (in *Installation) fetcher() Role {
 			Grants{Why: "take requests", Subjects: share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
 			askHolders(messages.ConsumerFetch),
 			Grants{Why: "pages, results, targets of redirects", Subjects: []string{partitioned("pages"), partitioned("results"), partitioned("urls")}},
+			Grants{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
 			dead(messages.StageFetcher),
 			specs(),
 			Grants{Why: "share robots.txt", Subjects: []string{

@@ -80,6 +80,15 @@ const (
 	UnchangedDrop Unchanged = "drop" // no records, as of a page that answers 304
 )
 
+// WhenGone says what becomes of a page that has records and is not there any more.
+type WhenGone string
+
+// What is done when a page is gone.
+const (
+	WhenGoneDrop   WhenGone = "drop"   // nothing tells
+	WhenGoneRecord WhenGone = "record" // a GoneRecord does, once
+)
+
 // Distances of simhashes.
 const (
 	DefaultDistance = 3
@@ -107,7 +116,9 @@ type Extraction struct {
 	// Records make records of the pages that they match, each its own.
 	Records    []RecordRule `json:"records,omitempty" yaml:"records"`
 	Duplicates Duplicates   `json:"duplicates" yaml:"duplicates"`
-	Mask       Mask         `json:"mask" yaml:"mask"`
+	// Gone says what becomes of a page with records that is not there any more.
+	Gone WhenGone `json:"gone" yaml:"gone"`
+	Mask Mask     `json:"mask" yaml:"mask"`
 }
 
 // DefaultExtraction makes one record of each page and follows what a reader
@@ -117,12 +128,15 @@ func DefaultExtraction() Extraction {
 		Page:       PageOutput{Emit: EmitAuto},
 		Links:      LinkRules{Follow: append(Strings(nil), LinkKinds[:defaultLinkKinds]...), NoFollow: RobotsObey},
 		Duplicates: Duplicates{Exact: DuplicateKeep, Near: DuplicateKeep, Distance: DefaultDistance, Unchanged: UnchangedKeep},
+		Gone:       WhenGoneDrop,
 	}
 }
 
-// Kinds are the kinds of records that are made, but for those of extractors.
-func (e *Extraction) Kinds() []string {
-	kinds := e.KindsWithoutKey()
+// Kinds are the kinds of records that are made of pages, but for those of extractors.
+func (e *Extraction) Kinds() (kinds []string) {
+	if e.EmitsPage() {
+		kinds = append(kinds, KindPage)
+	}
 	for i := range e.Records {
 		if kind := e.Records[i].Kind; !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
@@ -131,7 +145,7 @@ func (e *Extraction) Kinds() []string {
 	return kinds
 }
 
-// KindsWithoutKey are the kinds of records that are made without a key.
+// KindsWithoutKey are the kinds of records that have no key.
 func (e *Extraction) KindsWithoutKey() (kinds []string) {
 	if e.EmitsPage() {
 		kinds = append(kinds, KindPage)
@@ -140,6 +154,9 @@ func (e *Extraction) KindsWithoutKey() (kinds []string) {
 		if r := &e.Records[i]; r.Key == "" && !slices.Contains(kinds, r.Kind) {
 			kinds = append(kinds, r.Kind)
 		}
+	}
+	if e.Gone == WhenGoneRecord {
+		kinds = append(kinds, KindGone)
 	}
 	return kinds
 }

@@ -40,6 +40,7 @@ func (e *Extraction) check() error {
 	e.checkPage(&p)
 	e.checkLinks(&p)
 	e.checkDuplicates(&p)
+	e.checkGone(&p)
 	e.checkMask(&p)
 	if len(e.Follow) > MaxRules {
 		p.Addf("follow", "%d rules: at most %d", len(e.Follow), MaxRules)
@@ -80,6 +81,18 @@ func (e *Extraction) checkDuplicates(p *Problems) {
 	p.oneOf("duplicates.unchanged", string(e.Duplicates.Unchanged), []string{string(UnchangedKeep), string(UnchangedDrop)})
 	if d := e.Duplicates.Distance; d < 0 || d > MaxDistance {
 		p.Addf("duplicates.distance", "%d: must be from 0 to %d", d, MaxDistance)
+	}
+}
+
+func (e *Extraction) checkGone(p *Problems) {
+	p.oneOf("gone", string(e.Gone), []string{string(WhenGoneDrop), string(WhenGoneRecord)})
+	if e.Gone != WhenGoneRecord {
+		return
+	}
+	for i := range e.Records {
+		if e.Records[i].Kind == KindGone {
+			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: with gone: record, that is the kind of what tells of pages that are gone: choose another name", KindGone)
+		}
 	}
 }
 

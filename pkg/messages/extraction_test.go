@@ -37,6 +37,7 @@ func everyExtraction() Extraction {
 			Schema: Value(`{"required":["price"],"type":"object"}`),
 		}},
 		Duplicates: Duplicates{Exact: DuplicateMark, Near: DuplicateDrop, Distance: 5, Unchanged: UnchangedDrop},
+		Gone:       WhenGoneRecord,
 		Mask:       Mask{Kinds: Strings{"email", "phone"}, Fields: Strings{"*"}},
 	}
 }
@@ -76,6 +77,8 @@ func TestExtractionErrors(t *testing.T) {
 		{"duplicates: {exact: forget}", `duplicates.exact: "forget"`},
 		{"duplicates: {near: forget}", `duplicates.near: "forget"`},
 		{"duplicates: {unchanged: mark}", `duplicates.unchanged: "mark": must be one of keep, drop`},
+		{"gone: keep", `gone: "keep": must be one of drop, record`},
+		{"gone: record\nrecords: [{kind: gone, fields: {a: b}}]", `records[0].kind: "gone": with gone: record, that is the kind of what tells of pages that are gone`},
 		{"duplicates: {distance: 9}", `duplicates.distance: 9: must be from 0 to 7`},
 		{"mask: {kinds: [name], fields: '*'}", `mask.kinds[0]: "name"`},
 		{"mask: {kinds: [email]}", `mask.fields: is missing`},

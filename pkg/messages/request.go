@@ -44,6 +44,9 @@ type Request struct {
 	// Digest is the start of the Digest of the visit before, set where the spec wants
 	// to know of pages that have not changed.
 	Digest string `json:"digest,omitempty"`
+	// Recorded says that there are records of the page, and that the spec wants to be told
+	// when it is gone.
+	Recorded bool `json:"recorded,omitempty"`
 	// PageRound is the round of the visit in which the page came that the validators
 	// are of, set where the frontier has its links and this run needs them: an answer
 	// that it is unchanged is told to all partitions.
@@ -116,6 +119,9 @@ func (r *Request) appendJSON(b []byte) []byte {
 	o.TextSet("etag", r.ETag)
 	o.TextSet("last_modified", r.LastModified)
 	o.TextSet("digest", r.Digest)
+	if r.Recorded {
+		o.Bool("recorded", true)
+	}
 	o.UintSet("page_round", uint64(r.PageRound))
 	o.UintSet("epoch", r.Epoch)
 	return o.End()
@@ -142,6 +148,7 @@ func (r *Request) readJSON(o *reader) {
 	o.Text("etag", &r.ETag)
 	o.Text("last_modified", &r.LastModified)
 	o.Text("digest", &r.Digest)
+	o.Bool("recorded", &r.Recorded)
 	o.uint32("page_round", &r.PageRound)
 	o.Uint64("epoch", &r.Epoch)
 }

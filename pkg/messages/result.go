@@ -48,8 +48,10 @@ type Result struct {
 	LastModified string `json:"last_modified,omitempty"`
 	// Digest is the start of the SHA-256 of the decoded body, in hexadecimal:
 	// whether a page has changed.
-	Digest  string `json:"digest,omitempty"`
-	Fetcher string `json:"fetcher,omitempty"` // instance, for a person
+	Digest string `json:"digest,omitempty"`
+	// GoneRecord says that a GoneRecord was published, as the request has asked for.
+	GoneRecord bool   `json:"gone_record,omitempty"`
+	Fetcher    string `json:"fetcher,omitempty"` // instance, for a person
 }
 
 // Timings are the phases of a request, in milliseconds.
@@ -106,6 +108,9 @@ func (r *Result) appendJSON(b []byte) []byte {
 	o.TextSet("etag", r.ETag)
 	o.TextSet("last_modified", r.LastModified)
 	o.TextSet("digest", r.Digest)
+	if r.GoneRecord {
+		o.Bool("gone_record", true)
+	}
 	o.TextSet("fetcher", r.Fetcher)
 	return o.End()
 }
@@ -153,6 +158,7 @@ func (r *Result) readJSON(o *reader) {
 	o.Text("etag", &r.ETag)
 	o.Text("last_modified", &r.LastModified)
 	o.Text("digest", &r.Digest)
+	o.Bool("gone_record", &r.GoneRecord)
 	o.Text("fetcher", &r.Fetcher)
 }
 

@@ -83,6 +83,7 @@ func genRequest(t *rapid.T) *Request {
 		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"), Interval: genMillis.Draw(t, "interval"),
 		Run: genRun.Draw(t, "run"), ETag: genValidator.Draw(t, "etag"), LastModified: genValidator.Draw(t, "last modified"),
 		PageRound: rapid.Uint32().Draw(t, "page round"), Digest: rapid.StringMatching(`([0-9a-f]{16})?`).Draw(t, "digest"),
+		Recorded: rapid.Bool().Draw(t, "recorded"),
 	}
 }
 
@@ -100,7 +101,7 @@ func genResult(t *rapid.T) *Result {
 		BytesWire: genCount.Draw(t, "wire"), BytesBody: genCount.Draw(t, "body"), IP: "2001:db8::1", Protocol: "HTTP/2.0",
 		RetryAfter: genMillis.Draw(t, "retry after"), CrawlDelay: rapid.Ptr(genMillis, true).Draw(t, "crawl delay"),
 		Fetcher: genText.Draw(t, "fetcher"), ETag: genValidator.Draw(t, "etag"), LastModified: genValidator.Draw(t, "last modified"),
-		Digest: rapid.StringMatching(`([0-9a-f]{32})?`).Draw(t, "digest"),
+		Digest: rapid.StringMatching(`([0-9a-f]{32})?`).Draw(t, "digest"), GoneRecord: rapid.Bool().Draw(t, "gone record"),
 	}
 }
 

@@ -120,6 +120,7 @@ records:
       offers: {css: .offer, all: true, fields: {seller: .seller, a: .b}}
     schema: {type: object, required: [price]}
 duplicates: {exact: mark, near: drop, distance: 5, unchanged: drop}
+gone: record
 mask: {kinds: [email, phone], fields: "*"}
 group_by: ip
 traps:

@@ -1,12 +1,14 @@
 package messages
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -32,6 +34,7 @@ func TestWireExamples(t *testing.T) {
 		"result":     func(b []byte) error { _, err := DecodeResult(b); return first(err, known(b, new(Result))) },
 		"page":       func(b []byte) error { _, err := decodePageText(b); return first(err, known(b, new(Page))) },
 		"record":     func(b []byte) error { return first(CheckRecord(id, b), known(b, new(Record))) },
+		"gone":       goneExample,
 		"spec":       func(b []byte) error { _, err := DecodeSpec(b); return first(err, known(b, new(Spec))) },
 		"layout":     func(b []byte) error { return known(b, new(Layout)) },
 		"deletion":   func(b []byte) error { _, err := DecodeDeletion(b, 1); return first(err, known(b, new(Deletion))) },
@@ -58,6 +61,32 @@ func TestWireExamples(t *testing.T) {
 			t.Errorf("there is no example of %s", kind)
 		}
 	}
+}
+
+// goneExample checks that the example is what a GoneRecord is encoded to.
+func goneExample(b []byte) error {
+	var r struct {
+		Kind      string    `json:"kind"`
+		URL       string    `json:"url"`
+		FetchedAt time.Time `json:"fetched_at"`
+		Crawl     string    `json:"crawl"`
+		Visit     Visit     `json:"visit"`
+		Status    int       `json:"status"`
+		Class     Class     `json:"class"`
+	}
+	if err := jsontext.UnmarshalStrict(b, &r); err != nil {
+		return err
+	}
+	made := GoneRecord{URL: r.URL, FetchedAt: r.FetchedAt, Crawl: r.Crawl, Visit: r.Visit, Status: r.Status, Class: r.Class}
+	var same map[string]any
+	if err := json.Unmarshal(made.AppendJSON(nil), &same); err != nil {
+		return err
+	}
+	var want map[string]any
+	if err := json.Unmarshal(b, &want); err != nil || !reflect.DeepEqual(same, want) {
+		return fmt.Errorf("the example is %v, and such a record is %v", want, same)
+	}
+	return nil
 }
 
 func first(errs ...error) error {

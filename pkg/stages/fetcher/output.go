@@ -43,6 +43,10 @@ func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
 	out.First, out.Done = append(out.First, sitemaps...), done
 	res := t.result(f.name)
 	res.Location = location
+	if t.req.Recorded && messages.IsGone(res.Class, res.Status) {
+		out.First = append(out.First, goneRecord(res).Msg(t.partition))
+		res.GoneRecord = true
+	}
 	out.Then = []*nats.Msg{resultMsg(res, t.partition)}
 	requestsTotal.WithLabelValues(string(res.Class)).Inc()
 	bodyBytes.Add(float64(res.BytesBody))
@@ -155,6 +159,13 @@ func (t *turn) result(name string) *messages.Result {
 		res.BytesBody, res.Digest = r.body.size, r.digest
 	}
 	return res
+}
+
+// goneRecord tells those who have records of a page that it is not there any more.
+func goneRecord(res *messages.Result) *messages.GoneRecord {
+	return &messages.GoneRecord{
+		URL: res.URL, FetchedAt: res.Started, Crawl: res.Crawl, Visit: res.Visit, Status: res.Status, Class: res.Class, Location: res.Location,
+	}
 }
 
 func resultMsg(res *messages.Result, partition int) *nats.Msg {

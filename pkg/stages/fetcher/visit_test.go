@@ -7,11 +7,14 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"seine/internal/testweb"
 	"seine/pkg/messages"
@@ -88,6 +91,52 @@ func TestPageSaysThatItIsUnchanged(t *testing.T) {
 		req.Digest = before
 		if h := s.handle1(req, 1); h.page == nil || h.page.Unchanged != want {
 			t.Errorf("after %q: %s with the page %+v, want unchanged %t", before, h.Class, h.page, want)
+		}
+	}
+}
+
+// A record tells that a page with records is gone, if the request asks for that, before the
+// result says so. What only keeps the page away for now makes none.
+func TestPageThatIsGoneIsRecorded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.web.Handle(0, "/", func(w http.ResponseWriter, r *http.Request) {
+		status, _ := strconv.Atoi(r.URL.Query().Get("is"))
+		w.Header().Set("Location", "/elsewhere")
+		w.WriteHeader(status)
+	})
+	for status, gone := range map[int]bool{404: true, 410: true, 301: true, 308: true, 302: false, 307: false, 403: false, 500: false} {
+		for _, recorded := range []bool{true, false} {
+			req := request(s.url(fmt.Sprintf("/?is=%d", status)))
+			req.Recorded = recorded
+			m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}
+			out, err := s.handle(t.Context(), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Free != nil {
+				out.Free()
+			}
+			res, err := messages.DecodeResult(out.Then[0].Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got, want []string
+			for _, m := range out.First {
+				if strings.HasPrefix(m.Subject, "seine.records.") {
+					got = append(got, m.Subject+" "+m.Header.Get(nats.MsgIdHdr)+" "+string(m.Data))
+				}
+			}
+			if recorded && gone {
+				r := messages.GoneRecord{
+					URL: req.URL, FetchedAt: res.Started, Crawl: req.Crawl, Visit: req.Visit, Status: status, Class: res.Class, Location: res.Location,
+				}
+				p := messages.Partition(req.URL, s.bus.Layout.Partitions)
+				want = []string{fmt.Sprintf("%s %s.gone.0 %s", messages.SubjectRecords(req.Crawl, p), messages.VisitID(req.Crawl, req.Visit), r.AppendJSON(nil))}
+			}
+			if !slices.Equal(got, want) || res.GoneRecord != (want != nil) || (res.Location != "") != (res.Class == messages.Redirect) {
+				t.Errorf("%d, recorded %t: records %q, want %q; the result says %t", status, recorded, got, want, res.GoneRecord)
+			}
 		}
 	}
 }

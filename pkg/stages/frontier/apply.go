@@ -252,6 +252,9 @@ func asked(res *messages.Result) bool {
 // conclude decides by the class what becomes of the URL.
 func (s *shard) conclude(req *request, res *messages.Result, event politeness.Event, rules *rules, now int64) error {
 	r, id := req.record, req.id
+	if res.GoneRecord {
+		r.toldGone()
+	}
 	switch {
 	case res.Class == messages.OK:
 		r.learn(res, digestOf(res), rules)
@@ -283,6 +286,12 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 		return s.fail(r, id, reasonOf(res), rules, now)
 	}
 	return nil
+}
+
+// toldGone notes that a record says that the page is gone. Should it come back as it was,
+// it is to come whole: its records are needed anew.
+func (r *record) toldGone() {
+	r.Recorded, r.ETag, r.LastModified = false, "", ""
 }
 
 func digestOf(res *messages.Result) uint64 {
@@ -380,6 +389,7 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 		s.crawl(m.Crawl).shapes.Fetched(r.URL, m.Content)
 	}
 	r.Parsed, r.Content, r.Warned = m.Ends.Round, m.Content, m.ParseError == "" && m.Warning != ""
+	r.Recorded = r.Recorded || len(m.Records) > 0
 	if m.ParseError == "" {
 		r.LinkRun = max(r.LinkRun, m.Run)
 		if m.PageRound == m.Ends.Round {

@@ -509,6 +509,7 @@ func (k rank) compare(o rank) int { return slices.Compare(k[:], o[:]) }
 func (m *model) published(wire *messages.Request) {
 	id := urlID{wire.Crawl, wire.Visit.URL}
 	m.conditional(wire)
+	m.recorded(wire)
 	m.asked[attemptOf{visitOf{id, wire.Visit.Round}, wire.Attempt}] = true
 	if f := m.under[id]; f != nil && f.attempt == wire.Attempt {
 		f.published = true

@@ -13,6 +13,9 @@ type figures struct {
 	sentIn  map[urlID]int64  // the last run that a URL was sent in
 	fetched map[urlID]string // pages that came, and the digest of the last
 	free    map[urlID]bool   // it may be visited again in the same run, and not by rules
+	// recorded are the pages of which there are records, and none that tells that they
+	// are gone.
+	recorded map[urlID]bool
 }
 
 type runOf struct {
@@ -21,7 +24,9 @@ type runOf struct {
 }
 
 func newFigures() figures {
-	return figures{make(map[runOf]*Run), make(map[visitOf]bool), make(map[urlID]int64), make(map[urlID]string), make(map[urlID]bool)}
+	return figures{
+		make(map[runOf]*Run), make(map[visitOf]bool), make(map[urlID]int64), make(map[urlID]string), make(map[urlID]bool), make(map[urlID]bool),
+	}
 }
 
 func (f *figures) forget(crawl string) {
@@ -29,7 +34,9 @@ func (f *figures) forget(crawl string) {
 	maps.DeleteFunc(f.visits, func(v visitOf, _ bool) bool { return v.id.crawl == crawl })
 	maps.DeleteFunc(f.sentIn, func(id urlID, _ int64) bool { return id.crawl == crawl })
 	maps.DeleteFunc(f.fetched, func(id urlID, _ string) bool { return id.crawl == crawl })
-	maps.DeleteFunc(f.free, func(id urlID, _ bool) bool { return id.crawl == crawl })
+	for _, of := range []map[urlID]bool{f.free, f.recorded} {
+		maps.DeleteFunc(of, func(id urlID, _ bool) bool { return id.crawl == crawl })
+	}
 }
 
 func (f *figures) of(crawl string, run int64, recrawl bool) *Run {
@@ -78,6 +85,9 @@ func (m *model) countResult(res *messages.Result) {
 	n := f.of(id.crawl, run, recrawl)
 	increase(&n.Requests, res.Class, 1)
 	n.BytesWire += res.BytesWire
+	if res.GoneRecord {
+		delete(f.recorded, id)
+	}
 	digest, fetched := f.fetched[id]
 	switch {
 	case res.Class == messages.OK:
@@ -113,9 +123,19 @@ func (m *model) countFed(c *messages.Candidates, counted bool) {
 	if !counted || len(c.Records) == 0 {
 		return
 	}
+	f.recorded[urlID{c.Crawl, c.Ends.URL}] = true
 	n := f.of(c.Crawl, c.Run, f.visits[visitOf{urlID{c.Crawl, c.Ends.URL}, c.Ends.Round}])
 	for _, k := range c.Records {
 		n.addRecords(k.Kind, k.N)
+	}
+}
+
+// recorded holds a request against what is known of records: of a page that was told to be
+// gone, all must come anew.
+func (m *model) recorded(wire *messages.Request) {
+	has := m.figures.recorded[urlID{wire.Crawl, wire.Visit.URL}]
+	if !m.moved && wire.Recorded && !has {
+		m.Fatalf("%s is asked for as if it had records", wire.URL)
 	}
 }
 
@@ -128,6 +148,11 @@ func (m *model) checkFigures(st *stored) {
 	}
 	if m.moved {
 		return // see checkCounters
+	}
+	for id, r := range st.records {
+		if r.Recorded != m.figures.recorded[id] && !m.doomed(id.crawl) {
+			m.Fatalf("%s has records: %t, want %t", m.describe(id), r.Recorded, m.figures.recorded[id])
+		}
 	}
 	for at, want := range m.figures.runs {
 		if got := st.runs[at]; got == nil && !m.doomed(at.crawl) {

@@ -291,6 +291,9 @@ func (g *game) anyClass() messages.Class {
 }
 
 func (g *game) answerWith(req *messages.Request, class messages.Class) {
+	if req.Recorded && draw(g, "is it gone", false, false, true) {
+		class = draw(g, "how", messages.Gone, messages.Redirect)
+	}
 	if class == messages.NotModified && req.ETag == "" {
 		class = messages.ClientError // which is what the fetcher takes it for
 	}
@@ -330,8 +333,11 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 	case messages.RobotsFetched:
 		d := messages.Millis(draw(g, "crawl delay", 0, 3*time.Second, 20*time.Second))
 		res.CrawlDelay = &d
+	case messages.Gone:
+		res.Status = 404
 	default:
 	}
+	res.GoneRecord = req.Recorded && messages.IsGone(res.Class, res.Status)
 	g.Logf("RESULTS %d: %s %d of %s in %s, round %d, attempt %d", len(g.results)+1, class, res.Status, req.URL, req.Crawl, req.Visit.Round, req.Attempt)
 	g.answered = append(g.answered, req)
 	g.report(res)
@@ -376,6 +382,7 @@ func drawSpec(t *rapid.T) *messages.Spec {
 	spec.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
 	spec.Breaker.Probes = rapid.SampledFrom([]int{1, 1000}).Draw(t, "probes")
 	spec.Cookies = new(rapid.Bool().Draw(t, "cookies"))
+	spec.Gone = rapid.SampledFrom([]messages.WhenGone{messages.WhenGoneDrop, messages.WhenGoneRecord}).Draw(t, "gone")
 	for range rapid.IntRange(0, 3).Draw(t, "changes") {
 		alter(t, &spec)
 	}
@@ -390,7 +397,7 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
-		"scope", "group_by", "sources", "cookies", "schedule", "links", "recrawl", "state", "priorities", "again", "seeds", "seeds",
+		"scope", "group_by", "sources", "cookies", "gone", "schedule", "links", "recrawl", "state", "priorities", "again", "seeds", "seeds",
 	}).Draw(t, "alter") {
 	case "group_by":
 		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
@@ -436,6 +443,8 @@ func alter(t *rapid.T, s *messages.Spec) {
 		s.Links.NoFollow = rapid.SampledFrom([]messages.Robots{messages.RobotsObey, messages.RobotsIgnore}).Draw(t, "nofollow")
 	case "robots":
 		s.Robots = rapid.SampledFrom([]messages.Robots{messages.RobotsObey, messages.RobotsIgnore}).Draw(t, "robots")
+	case "gone":
+		s.Gone = rapid.SampledFrom([]messages.WhenGone{messages.WhenGoneDrop, messages.WhenGoneRecord}).Draw(t, "gone")
 	case "cookies":
 		s.Cookies = new(rapid.Bool().Draw(t, "cookies"))
 	case "jitter":

@@ -45,6 +45,7 @@ type record struct {
 	Priority  byte
 	Seed      bool // a person or a program fed it
 	Fetched   bool // a page came, in this round or before
+	Recorded  bool // there are records of it, and none tells that it is gone
 	Round     uint32
 	Parsed    uint32 // the last round whose end came, perhaps before its result
 	Sent      int    // times the visit of this round was sent
@@ -108,8 +109,15 @@ func (v *visited) remember(a attempt) {
 // empty reports whether there has been no visit.
 func (v *visited) empty() bool { return v.Class == "" && v.Content == 0 && len(v.History) == 0 }
 
-// recordFormat is the first byte of an encoded record.
-const recordFormat = 2
+// recordFormat is the first byte of an encoded record. In the format before, nothing says
+// whether there are records of the page.
+const (
+	recordFormat    = 3
+	oldRecordFormat = 2
+)
+
+// markRecorded is the bit of the byte of the state that is Recorded.
+const markRecorded = 0x80
 
 // Bits of the byte after priority, in the order of record.flags.
 const (
@@ -127,8 +135,11 @@ const (
 // Most records are of URLs that wait for their first request, and have the
 // short form.
 func (r *record) append(b []byte) []byte {
-	flags := r.flags()
-	b = append(b, recordFormat, byte(r.State), r.Priority, flags)
+	flags, state := r.flags(), byte(r.State)
+	if r.Recorded {
+		state |= markRecorded
+	}
+	b = append(b, recordFormat, state, r.Priority, flags)
 	for _, n := range [...]int{int(r.Round), int(r.Parsed), r.Sent, r.Failures, r.Depth, r.Redirects} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
@@ -187,12 +198,15 @@ var errRecord = errors.New("stored URL record cannot be read")
 
 // decodeRecord reads what append wrote.
 func decodeRecord(b []byte) (*record, error) {
-	if len(b) < 4 || b[0] != recordFormat {
+	if len(b) < 4 || b[0] != recordFormat && b[0] != oldRecordFormat {
 		return nil, errRecord
 	}
 	r := &record{
-		State: State(b[1]), Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
+		State: State(b[1] &^ markRecorded), Recorded: b[1]&markRecorded != 0, Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
 		Gate: b[3]&flagGate != 0, GateTried: b[3]&flagGateTried != 0, Recrawl: b[3]&flagRecrawl != 0,
+	}
+	if b[0] == oldRecordFormat {
+		r.Recorded = r.Fetched
 	}
 	d := decoder{b: b[4:]}
 	r.Round, r.Parsed, r.Sent, r.Failures = uint32(d.uint()), uint32(d.uint()), int(d.uint()), int(d.uint())
