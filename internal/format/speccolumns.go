@@ -18,6 +18,9 @@ func ColumnsOf(spec *messages.Spec, kind string) []Column {
 	if kind == messages.KindPage {
 		columns = pageColumns(spec.Page.Fields)
 	}
+	if kind == messages.KindGone && spec.Gone == messages.WhenGoneRecord {
+		columns = append(Envelope(), Column{Name: "status", Type: Integer}, Column{Name: "class"}, Column{Name: "location"})
+	}
 	for i := range spec.Records {
 		if r := &spec.Records[i]; r.Kind == kind {
 			columns = Union(columns, append(Envelope(), fieldColumns(r.Fields)...))
@@ -105,6 +108,6 @@ func resultColumns() []Column {
 		{Name: "error"}, {Name: "detail"}, {Name: "location"}, {Name: "content_type"}, {Name: "started", Type: Time}, {Name: "timings", Type: JSON},
 		{Name: "bytes_wire", Type: Integer}, {Name: "bytes_body", Type: Integer}, {Name: "ip"}, {Name: "protocol"},
 		{Name: "retry_after_ms", Type: Integer}, {Name: "crawl_delay_ms", Type: Integer}, {Name: "etag"},
-		{Name: "last_modified"}, {Name: "digest"}, {Name: "fetcher"},
+		{Name: "last_modified"}, {Name: "digest"}, {Name: "gone_record", Type: Bool}, {Name: "fetcher"},
 	}
 }

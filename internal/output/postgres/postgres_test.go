@@ -308,7 +308,7 @@ func TestDocumentedTables(t *testing.T) {
 	if got := p.Ask(`SELECT count(*) FROM pg_tables WHERE schemaname = 'seine'`); got != want {
 		t.Errorf("%s tables, want %s", got, want)
 	}
-	p.Exec(`CREATE VIEW seine.records_product AS SELECT *, data ->> 'sku' AS sku, 1 AS price FROM seine.records`)
+	p.Exec(`CREATE VIEW seine.records_product AS SELECT *, data ->> 'sku' AS sku, 1 AS price, now() AS gone_at FROM seine.records`)
 	for _, query := range docs.Queries {
 		p.Exec(query)
 	}

@@ -97,7 +97,7 @@ func newRow(from, crawl string, rec *format.Record) *Row {
 		r.FetchedAt = t
 	}
 	r.place(from, rec.ID)
-	if from == FromRecords && r.Kind != messages.KindPage {
+	if from == FromRecords && r.Kind != messages.KindPage && r.Kind != messages.KindGone {
 		r.Status = nil // it is a field of a rule, which may mean anything
 	}
 	return r

@@ -47,6 +47,31 @@ var (
 	}
 )
 
+// goneAt is the column of a view that says when the page of a record was found gone, if it
+// was since the record was made. It is of no record, and has a type of its own.
+var goneAt = format.Column{Name: "gone_at", Type: goneType}
+
+const (
+	goneType     = format.JSON + 1
+	goneTypeName = "gone"
+)
+
+// ColumnsOf returns the columns of the view of a kind of record, as the spec of a crawl
+// says.
+func ColumnsOf(spec *messages.Spec, kind string) []format.Column {
+	columns := format.ColumnsOf(spec, kind)
+	if spec.Gone == messages.WhenGoneRecord && kind != messages.KindGone {
+		columns = append(columns, goneAt)
+	}
+	return columns
+}
+
+// whenGone is an expression for goneAt of the rows of a table.
+func whenGone(table string) string {
+	return `(SELECT max(gone.fetched_at) FROM records gone WHERE gone.kind = ` + Literal(messages.KindGone) + ` AND gone.crawl = ` + table +
+		`.crawl AND gone.url = ` + table + `.url AND gone.fetched_at > ` + table + `.fetched_at)`
+}
+
 // maxFields bounds a view: tables of databases have some 1,600 columns at most.
 const maxFields = 1000
 
@@ -100,7 +125,10 @@ func query(v Views, kind string, fields []format.Column) string {
 	selected := slices.Clone(b.lead)
 	for _, f := range fields {
 		value := Quoted(f.Name)
-		if !slices.Contains(b.columns, f.Name) {
+		switch {
+		case f == goneAt:
+			value = whenGone(b.table) + " AS " + value
+		case !slices.Contains(b.columns, f.Name):
 			value = v.Value(b.json, f) + " AS " + value
 		}
 		selected = append(selected, value)
@@ -136,7 +164,10 @@ const listMark = "[]"
 
 // TypeName is the type of a field as the table fields has it.
 func TypeName(f format.Column) string {
-	if f.List {
+	switch {
+	case f.Type == goneType:
+		return goneTypeName
+	case f.List:
 		return f.Type.String() + listMark
 	}
 	return f.Type.String()
@@ -145,6 +176,9 @@ func TypeName(f format.Column) string {
 // NewField returns the field of a row of the table fields. What a newer build has
 // written is JSON.
 func NewField(name, typeName string) format.Column {
+	if typeName == goneTypeName {
+		return format.Column{Name: name, Type: goneType}
+	}
 	f := format.Column{Name: name, Type: format.JSON}
 	element, list := strings.CutSuffix(typeName, listMark)
 	for t := format.Text; t < format.JSON; t++ {

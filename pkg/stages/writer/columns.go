@@ -5,6 +5,7 @@ import (
 
 	"seine/internal/format"
 	"seine/internal/output/rows"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
@@ -19,7 +20,11 @@ func (w *Writer) followSpecs(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.columnsOf = columnsBy(ctx, specs)
+	of := format.ColumnsOf
+	if views {
+		of = rows.ColumnsOf
+	}
+	w.columnsOf = columnsBy(ctx, specs, of)
 	return stop, nil
 }
 
@@ -32,12 +37,12 @@ func (w *Writer) columns(crawl, kind string) ([]format.Column, error) {
 // when a chunk begins. Records of another revision may have others: what the
 // columns lack is kept in format.More. It waits for a server that is away until
 // ctx is done.
-func columnsBy(ctx context.Context, specs *stages.Specs) func(crawl, kind string) ([]format.Column, error) {
+func columnsBy(ctx context.Context, specs *stages.Specs, of func(*messages.Spec, string) []format.Column) func(crawl, kind string) ([]format.Column, error) {
 	return func(crawl, kind string) ([]format.Column, error) {
 		spec, err := specs.Get(ctx, crawl, 0)
 		if err != nil {
 			return nil, err
 		}
-		return format.ColumnsOf(spec.Spec, kind), nil
+		return of(spec.Spec, kind), nil
 	}
 }
