@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/sealed"
+	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
 )
 
@@ -51,8 +51,11 @@ func (c *catCmd) Run() error {
 		return c.printAll(to, ids)
 	}
 	wanted := &sieve{crawl: c.Crawl, kind: c.Kind, to: to}
-	if c.Latest {
-		wanted.newest, wanted.counting = make(map[[sha256.Size]byte]int), true
+	if !c.Latest {
+		return c.printAll(wanted, ids)
+	}
+	wanted.latest = newLatest(c.Kind)
+	for wanted.latest.look != lookAtAll {
 		if err := c.printAll(wanted, ids); err != nil {
 			return err
 		}
@@ -144,8 +147,14 @@ func printOutput(w io.Writer, o output.Output, below string, ids sealed.Identiti
 	return o.Commits(func(c *output.Commit) error {
 		for i := range c.Files {
 			f := &c.Files[i]
-			if f.IndexOf != "" || below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/") {
+			if f.IndexOf != "" {
 				continue
+			}
+			to := w
+			if below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/") {
+				if to = goneBeside(w, f); to == nil {
+					continue
+				}
 			}
 			if !output.IsChunk(f.Path) {
 				var err error
@@ -159,12 +168,22 @@ func printOutput(w io.Writer, o output.Output, below string, ids sealed.Identiti
 					continue // it was replaced
 				}
 			}
-			if err := printCommitted(w, o, f, ids); err != nil {
+			if err := printCommitted(to, o, f, ids); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// goneBeside takes the records of pages that are gone, where the latest records of one
+// folder are looked for, and those are in another; nil if that is not so.
+func goneBeside(w io.Writer, f *output.File) io.Writer {
+	s, ok := w.(*sieve)
+	if !ok || s.latest == nil || s.latest.look != lookForGone || f.Kind != messages.KindGone {
+		return nil
+	}
+	return &sieve{crawl: s.crawl, latest: s.latest, to: io.Discard, beside: true}
 }
 
 // printCommitted prints a file that the commit log names. A chunk is compared with the

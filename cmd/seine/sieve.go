@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"io"
 
 	"seine/internal/jsontext"
@@ -12,10 +11,9 @@ import (
 // sieve passes on those records, a line of JSON each, that are asked for.
 type sieve struct {
 	crawl, kind string
-	// newest is the place of the last record of each identity, nil if all records
-	// are wanted. It has 40 bytes for each.
-	newest   map[[sha256.Size]byte]int
-	counting bool // newest is being made, and nothing is passed on
+	latest      *latest // nil if all records are wanted, not the latest alone
+
+	beside bool // the lines are in no order with others
 
 	to   io.Writer
 	line []byte // the beginning of one whose end has not come
@@ -39,33 +37,35 @@ func (s *sieve) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// again takes the same lines once more, to pass on those that are the newest.
-// What was added in between is not.
-func (s *sieve) again() { s.n, s.line, s.counting = 0, s.line[:0], false }
+// again takes the same lines once more, for the next look. What was added in between is
+// not passed on.
+func (s *sieve) again() {
+	s.n, s.line = 0, s.line[:0]
+	s.latest.next()
+}
 
 func (s *sieve) pass(line []byte) error {
 	var r struct {
-		Crawl string `json:"crawl"`
-		URL   string `json:"url"`
-		Key   string `json:"key"`
+		Crawl     string `json:"crawl"`
+		URL       string `json:"url"`
+		Key       string `json:"key"`
+		FetchedAt string `json:"fetched_at"`
 	}
-	s.n++
+	if !s.beside {
+		s.n++
+	}
 	_ = jsontext.Unmarshal(line, &r) // one that is none is of no crawl
 	kind := messages.RecordKind(nil, line)
-	if s.crawl != "" && r.Crawl != s.crawl || s.kind != "" && kind != s.kind {
+	if s.crawl != "" && r.Crawl != s.crawl {
 		return nil
 	}
-	if s.newest != nil {
-		if r.Key == "" {
-			r.Key = r.URL
-		}
-		id := sha256.Sum256([]byte(r.Crawl + "\x00" + kind + "\x00" + r.Key))
-		if s.counting {
-			s.newest[id] = s.n
-		}
-		if s.counting || r.Key != "" && s.newest[id] != s.n {
+	if s.latest != nil {
+		is := identified{crawl: r.Crawl, kind: kind, url: r.URL, key: r.Key, made: momentOf(r.FetchedAt, s.n)}
+		if s.latest.learn(&is) || !s.latest.has(&is) {
 			return nil
 		}
+	} else if s.kind != "" && kind != s.kind {
+		return nil
 	}
 	_, err := s.to.Write(line)
 	return err

@@ -39,3 +39,57 @@ func TestCatOfSomeRecords(t *testing.T) {
 		}
 	}
 }
+
+// Of a page that was found gone, and not found since, there is no latest record. What was
+// made of it before stands in the output still, and what a replay has made of that later.
+func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
+	line := func(kind, url, key, at string) string {
+		s := `"url":"https://a.test/` + url + `","crawl":"a"`
+		if kind != "page" {
+			s = `"kind":"` + kind + `",` + s
+		}
+		if key != "" {
+			s += `,"key":"` + key + `"`
+		}
+		if at != "" {
+			s += `,"fetched_at":"2026-11-2` + at + `T01:00:00.5Z"`
+		}
+		return "{" + s + "}\n"
+	}
+	var (
+		stays    = line("item", "1", "k1", "1")
+		goes     = line("item", "2", "k2", "1")
+		gone     = line("gone", "2", "", "2")
+		replayed = line("item", "2", "k2", "1")
+		left     = line("item", "3", "k3", "1")
+		away     = line("gone", "3", "", "2")
+		back     = line("item", "3", "k3", "3")
+		page     = line("page", "2", "", "1")
+		two      = line("item", "4", "k5", "1") // the same is on 5, which goes
+		too      = line("item", "5", "k5", "2")
+		no5      = line("gone", "5", "", "3")
+		mute     = line("item", "6", "k6", "") // does not say when
+		no6      = line("gone", "6", "", "2")
+		again    = line("item", "6", "k7", "")
+	)
+	all := stays + goes + page + left + two + too + mute + gone + away + no5 + no6 + replayed + back + again
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "1.jsonl"), []byte(all), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"all":          {nil, all},
+		"latest":       {[]string{"--latest"}, stays + two + back + again},
+		"latest items": {[]string{"--latest", "--kind", "item"}, stays + two + back + again},
+		"latest pages": {[]string{"--latest", "--kind", "page"}, ""},
+		"what is gone": {[]string{"--latest", "--kind", "gone"}, gone + no5},
+		"what was":     {[]string{"--kind", "gone"}, gone + away + no5 + no6},
+	} {
+		if got := want(t, exitOK, append([]string{"cat", dir}, tt.args...)); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}

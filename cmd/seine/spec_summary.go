@@ -55,6 +55,9 @@ func describeRecords(w io.Writer, s *messages.Spec) {
 	for i := range s.Records {
 		row("record", "%s", recorded(&s.Records[i]))
 	}
+	if s.Gone == messages.WhenGoneRecord {
+		row("record", "%s, of each page with records that is not there any more", messages.KindGone)
+	}
 	if len(s.Mask.Kinds) > 0 {
 		row("masks", "%s in %s", strings.Join(s.Mask.Kinds, ", "), strings.Join(s.Mask.Fields, ", "))
 	}
