@@ -20,9 +20,7 @@ func (f *Field) check(p *Problems, path string, depth int) {
 	case len(f.Fields) > 0:
 		f.Fields.check(p, path+".fields", depth+1)
 	}
-	if f.Default != nil && f.Required {
-		p.Addf(path+".required", "has no meaning beside default")
-	}
+	f.checkDefault(p, path)
 }
 
 // checkSource reports a field without a source, or with two.

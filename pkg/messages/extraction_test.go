@@ -121,6 +121,17 @@ func TestExtractionErrors(t *testing.T) {
 		{field("{css: a, timezone: UTC}"), `records[0].fields.t.timezone: is for`},
 		{field("{css: a, replace: [{with: b}]}"), `records[0].fields.t.replace[0].regex: is missing`},
 		{field("{css: a, default: 1, required: true}"), `records[0].fields.t.required: has no meaning`},
+		{field("{css: a, as: number, default: foo}"), `records[0].fields.t.default: "foo": must be a number, as: number`},
+		{field("{css: a, as: number, default: '1'}"), `records[0].fields.t.default: "1": must be a number, as: number`},
+		{field("{css: a, as: integer, default: 1.5}"), `records[0].fields.t.default: 1.5: must be a whole number`},
+		{field("{css: a, as: boolean, default: 'yes'}"), `records[0].fields.t.default: "yes": must be true or false`},
+		{field("{css: a, as: date, default: never}"), `records[0].fields.t.default: "never": must be a date, as in "2006-01-02"`},
+		{field("{css: a, as: url, default: /a}"), `records[0].fields.t.default: "/a": must be an absolute URL`},
+		{field("{css: a, as: text, default: 5}"), `records[0].fields.t.default: 5: must be a text, as: text; put it into quotes`},
+		{field("{css: a, all: true, default: x}"), `records[0].fields.t.default: "x": must be a list, since all and split make one, as in ["x"]`},
+		{field("{css: a, split: ',', as: integer, default: [1, x]}"), `records[0].fields.t.default: "x": must be a whole number`},
+		{field("{css: a, fields: {b: c}, default: x}"), `records[0].fields.t.default: "x": must be an object`},
+		{field("{css: a, map: {key: b, value: {css: c, as: number, default: d}}}"), `records[0].fields.t.map.value.default: "d": must be a number`},
 		{field("{css: a, as: url, fields: {b: c}}"), `records[0].fields.t.as: has no meaning`},
 		{field("{css: a, fields: {b: {css: c, get: d}}}"), `records[0].fields.t.fields.b.get: "d"`},
 		{field("{css: a, fields: {b: c}, map: {key: a, value: b}}"), `records[0].fields.t.map: there are fields`},
@@ -225,6 +236,21 @@ func TestValues(t *testing.T) {
 	for _, text := range []string{".inf", "{a: 1, a: 2}", "{[a]: b}", "&x [*x]", "{<<: {a: b}}"} {
 		if _, err := parseSpec([]byte("records: [{kind: a, fields: {t: {css: a, default: " + text + "}}}]")); err == nil {
 			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
+// A default may be what the field itself could have found.
+func TestDefaultsOfTheRightType(t *testing.T) {
+	for _, f := range []string{
+		"css: a, as: number, default: -1.5", "css: a, as: integer, default: 1e3", "css: a, as: integer, default: 12345678901234567890123",
+		"css: a, as: boolean, default: false", "css: a, as: date, default: 2024-01-31", "css: a, as: date, default: '2024-01-31T10:00:00Z'",
+		"css: a, as: url, default: 'https://a.example/'", "css: a, as: text, default: ''", "css: a, as: json, default: {a: 1}", "css: a, default: 0",
+		"css: a, as: number, default: null", "css: a, all: true, default: []", "css: a, all: true, as: number, default: [1, 2]",
+		"css: a, fields: {b: c}, default: {b: 1}", "css: a, all: true, fields: {b: c}, default: [{b: 1}]", "css: a, map: {key: b, value: c}, default: {}",
+	} {
+		if _, err := parseSpec([]byte("records: [{kind: a, fields: {t: {" + f + "}}}]")); err != nil {
+			t.Errorf("%s: %v", f, err)
 		}
 	}
 }
