@@ -1,12 +1,13 @@
 package roles_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,32 +29,39 @@ var victims = []string{
 	messages.SubjectControl, "_INBOX_operator.victim", "_INBOX_frontier.victim",
 }
 
-// watched collects what arrives at the victims.
+// watched is what arrives at the victims.
 type watched struct {
-	mu      sync.Mutex
-	arrived map[string][]string
+	nc   *nats.Conn
+	subs []*nats.Subscription // in the order of victims
 }
 
 func watch(t *testing.T, nc *nats.Conn) *watched {
 	t.Helper()
-	w := &watched{arrived: make(map[string][]string)}
-	for _, victim := range victims { // what is pushed there has the subject under which it was stored
-		_, err := nc.Subscribe(victim, func(m *nats.Msg) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.arrived[victim] = append(w.arrived[victim], fmt.Sprintf("%s %v %.80q", m.Subject, m.Header, m.Data))
-		})
+	w := &watched{nc: nc}
+	for _, victim := range victims {
+		sub, err := nc.SubscribeSync(victim)
 		check(t, err)
+		w.subs = append(w.subs, sub)
 	}
 	check(t, nc.Flush())
 	return w
 }
 
-func (w *watched) take() map[string][]string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all := w.arrived
-	w.arrived = make(map[string][]string)
+// take returns what the server has sent to the victims since it was asked last. What is
+// pushed there has the subject under which it was stored.
+func (w *watched) take(t *testing.T) map[string][]string {
+	t.Helper()
+	check(t, w.nc.Flush()) // what was sent before has come
+	all := make(map[string][]string)
+	for i, sub := range w.subs {
+		n, _, err := sub.Pending()
+		check(t, err)
+		for range n {
+			m, err := sub.NextMsg(time.Second)
+			check(t, err)
+			all[victims[i]] = append(all[victims[i]], fmt.Sprintf("%s %v %.80q", m.Subject, m.Header, m.Data))
+		}
+	}
 	return all
 }
 
@@ -143,9 +151,11 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 				askFor(t, c.NC, r, victim)
 			}
 		}
+		awaitMakers(t, c.NC, r)
+		awaitAnswers(t, admin)
 		fill(t, admin)
-		time.Sleep(500 * time.Millisecond)
-		all := seen.take()
+		awaitPushes(t, admin)
+		all := seen.take(t)
 		for s := range all {
 			if allows(r.Publish, s) {
 				delete(all, s)
@@ -165,7 +175,7 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 	operator := b.dial(t, "operator")
 	check(t, operator.NC.PublishRequest("$JS.API.STREAM.INFO.PAGES", "$KV.seine_meta.victim", nil))
 	deadline := time.Now().Add(20 * time.Second)
-	for len(seen.take()) == 0 {
+	for len(seen.take(t)) == 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("the test sees nothing")
 		}
@@ -210,6 +220,62 @@ func TestAnswersAcknowledgeNothing(t *testing.T) {
 			t.Errorf("%s had a message of a worker acknowledged", r.Name)
 		}
 	}
+}
+
+// awaitMakers returns when the frontiers of this process work on no request for a consumer
+// that a user has sent before.
+func awaitMakers(t *testing.T, nc *nats.Conn, r *roles.Role) {
+	t.Helper()
+	for _, g := range r.Publish {
+		for _, s := range g.Subjects {
+			if strings.HasPrefix(s, "$JS.API.CONSUMER.CREATE.") { // a frontier takes requests in their order, and refuses this one
+				subjects, _ := requests(s, "")
+				_, err := nc.Request(subjects[0], []byte("no request"), 60*time.Second)
+				check(t, err)
+			}
+		}
+	}
+	deadline := time.Now().Add(60 * time.Second)
+	for isMaking() {
+		if time.Now().After(deadline) {
+			t.Fatal("a frontier is still making consumers")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// isMaking reports whether a frontier of this process works on a request for a consumer.
+func isMaking() bool {
+	stacks := make([]byte, 1<<20)
+	for {
+		if n := runtime.Stack(stacks, true); n < len(stacks) {
+			return bytes.Contains(stacks[:n], []byte("(*consumerMaker).make("))
+		}
+		stacks = make([]byte, 2*len(stacks))
+	}
+}
+
+// awaitPushes returns when what is stored was pushed to the victims by all consumers that
+// do so.
+func awaitPushes(t *testing.T, admin *stages.Bus) {
+	t.Helper()
+	for name := range admin.JS.StreamNames(t.Context()).Name() {
+		for deadline := time.Now().Add(30 * time.Second); isPushing(t, admin, name); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s is still being pushed to a victim", name)
+			}
+		}
+	}
+}
+
+// isPushing reports whether a consumer of a stream has more to push to a victim.
+func isPushing(t *testing.T, admin *stages.Bus, stream string) bool {
+	t.Helper()
+	consumers, err := admin.Consumers(t.Context(), stream)
+	check(t, err)
+	return slices.ContainsFunc(consumers, func(c *jetstream.ConsumerInfo) bool {
+		return c.NumPending > 0 && slices.Contains(victims, c.Config.DeliverSubject)
+	})
 }
 
 // awaitAnswers returns when the server has sent what it answers to requests that it had
