@@ -50,7 +50,7 @@ func describeRecords(w io.Writer, s *messages.Spec) {
 		row("follows", "%s", followed(&s.Follow[i]))
 	}
 	if s.EmitsPage() {
-		row("record", "of each page: %s", fieldsOfPage(s))
+		row("record", "of each page%s: %s", onCondition(s.Page.When), fieldsOfPage(s))
 	}
 	for i := range s.Records {
 		row("record", "%s", recorded(&s.Records[i]))
@@ -212,10 +212,20 @@ func target(t *messages.Target) string {
 	if len(t.Match) > 0 {
 		out += ", at " + patterns(t.Match)
 	}
-	if t.When != nil {
-		out += ", on condition"
+	return out + onCondition(t.When)
+}
+
+// onCondition says that there is a condition, and which languages it asks for.
+func onCondition(c *messages.Condition) string {
+	switch {
+	case c == nil:
+		return ""
+	case len(c.Language) > 0:
+		return " in " + strings.Join(c.Language, ", ")
+	case len(c.TextLanguage) > 0:
+		return " with text in " + strings.Join(c.TextLanguage, ", ")
 	}
-	return out
+	return ", on condition"
 }
 
 func fieldsOfPage(s *messages.Spec) string {

@@ -215,6 +215,9 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if len(c.Excluded) > 0 {
 		row(w, "excluded", figures.ByCount(c.Excluded))
 	}
+	if len(c.LeftOut) > 0 {
+		row(w, "left out", figures.ByCount(c.LeftOut))
+	}
 	if len(c.Attempts) > 0 {
 		row(w, "requests", figures.ByCount(c.Attempts))
 	}

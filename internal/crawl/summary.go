@@ -47,7 +47,7 @@ type Summary struct {
 	Seconds          float64                  `json:"seconds"`
 	PagesPerSecond   float64                  `json:"pages_per_second"`
 	URLs             URLCounts                `json:"urls"`
-	frontier.Reasons                          // why URLs failed and were excluded
+	frontier.Reasons                          // why URLs failed and were excluded, and pages left out
 	Warnings         int64                    `json:"warnings,omitempty"` // sitemaps and feeds that were read in part
 	Requests         map[messages.Class]int64 `json:"requests"`
 	DeadLetters      *DeadLetters             `json:"dead_letters,omitempty"`
@@ -225,6 +225,7 @@ func (s *Summary) Write(w io.Writer) {
 	row("URLs", "%s known: %s done, %s failed, %s open", figures.Count(s.URLs.Known), figures.Count(s.URLs.Done), figures.Count(s.URLs.Failed), figures.Count(s.URLs.Open))
 	writeReasons(row, "failed", s.Failures)
 	writeReasons(row, "excluded", s.Exclusions)
+	writeReasons(row, "left out", s.LeftOut)
 	if s.Warnings > 0 {
 		row("warnings", "%s read in part, sitemaps and feeds: the log names them, and seine explain URL says what is wrong", figures.Plural(s.Warnings, "page"))
 	}

@@ -62,6 +62,9 @@ type Document struct {
 	text    once[string]
 	base    once[*weburl.Base]
 	params  once[url.Values]
+
+	pageField func(name string) []byte
+	fields    map[string]once[any]
 }
 
 type decoded struct {

@@ -29,9 +29,10 @@ func TestExplainTellsTheHistoryOfAURL(t *testing.T) {
 			_, _ = rw.Write([]byte(body))
 		}
 	}
-	web.Handle(0, "/one", page("<title>One</title><p class=price>cheap</p>"))
-	web.Handle(0, "/same", page("<title>One</title><p class=price>cheap</p>"))
-	web.Handle(0, "/good", page("<title>Good</title><p class=price>12</p>"))
+	web.Handle(0, "/one", page("<html lang=en><title>One</title><p class=price>cheap</p>"))
+	web.Handle(0, "/same", page("<html lang=en><title>One</title><p class=price>cheap</p>"))
+	web.Handle(0, "/good", page("<html lang=en><title>Good</title><p class=price>12</p>"))
+	web.Handle(0, "/deutsch", page("<html lang=de><title>Gut</title>"))
 	web.Handle(0, "/first", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/second", http.StatusFound) })
 	web.Handle(0, "/second", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/good", http.StatusFound) })
 	web.Handle(0, "/loop", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/back", http.StatusFound) })
@@ -48,7 +49,8 @@ func TestExplainTellsTheHistoryOfAURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec.Page.Emit = messages.EmitAlways
-	c.begin(bus, "told", spec, base+"/one", base+"/good", base+"/broken", base+"/a.zip", "ftp://nowhere/")
+	spec.Page.When = &messages.Condition{Not: &messages.Condition{Language: messages.Strings{"fr"}}, Language: messages.Strings{"en"}}
+	c.begin(bus, "told", spec, base+"/one", base+"/good", base+"/broken", base+"/deutsch", base+"/a.zip", "ftp://nowhere/")
 	// These come when /one is known, for it to be the first of the two that are the same.
 	e := &explaining{t: t, c: c}
 	e.until(base+"/one", func(h *history.History) bool { return h.State == "done" })
@@ -89,6 +91,12 @@ func TestExplainTellsTheHistoryOfAURL(t *testing.T) {
 		want := messages.Visit{URL: messages.HashURL(base + "/one"), Round: 1}
 		if len(h.Pages) != 1 || h.Pages[0].DuplicateOf != want || !h.Pages[0].Exact || len(h.Records) != 0 {
 			t.Errorf("pages %+v with records %+v, want one that repeats %s", h.Pages, h.Records, want)
+		}
+	})
+	t.Run("left out", func(t *testing.T) {
+		h := e.until(base+"/deutsch", func(h *history.History) bool { return h.State == "done" })
+		if h.LeftOut != "language: page.when: the page is in de, not en" || len(h.Pages) != 1 || len(h.Records) != 0 || len(h.Dead) != 0 {
+			t.Errorf("left out: %q, pages %+v, records %+v", h.LeftOut, h.Pages, h.Records)
 		}
 	})
 	t.Run("redirects", func(t *testing.T) {

@@ -13,6 +13,10 @@ import (
 func Compile(spec *messages.Spec) (*Rules, error) {
 	var problems messages.Problems
 	out := &Rules{limit: MaxTime}
+	if when := spec.Page.When; when != nil && spec.EmitsPage() {
+		c := &compiler{problems: &problems, inferred: anyType}
+		out.page = &target{path: pageRule, kind: messages.KindPage, types: anyType, when: c.condition(when, pageRule+".when")}
+	}
 	for i := range spec.Records {
 		c := &compiler{problems: &problems, inferred: anyType}
 		out.records = append(out.records, c.record(&spec.Records[i], fmt.Sprintf("records[%d]", i)))
@@ -26,6 +30,9 @@ func Compile(spec *messages.Spec) (*Rules, error) {
 	}
 	return out, nil
 }
+
+// pageRule is where a spec has the condition of the record of a page.
+const pageRule = "page"
 
 // target is a compiled messages.Target, and what the rule is called.
 type target struct {

@@ -9,10 +9,11 @@ import (
 
 // condition is a compiled messages.Condition.
 type condition struct {
-	selector *selector // nil if it has none
-	status   []int
-	not      *condition
-	any      []*condition
+	selector  *selector // nil if it has none
+	status    []int
+	languages []languageRange
+	not       *condition
+	any       []*condition
 }
 
 // condition compiles a condition. What it needs to read counts for the types of
@@ -22,6 +23,12 @@ func (c *compiler) condition(m *messages.Condition, path string) *condition {
 		return nil
 	}
 	out := &condition{status: m.Status}
+	if len(m.Language) > 0 {
+		out.languages = append(out.languages, languageRange{"language", m.Language})
+	}
+	if len(m.TextLanguage) > 0 {
+		out.languages = append(out.languages, languageRange{"text_language", m.TextLanguage})
+	}
 	if !m.Selector.None() {
 		out.selector, _ = c.selector(m.Selector, path, amongPage)
 	}
@@ -42,6 +49,11 @@ func (c *compiler) condition(m *messages.Condition, path string) *condition {
 func (c *condition) holds(r *run, in item) (bool, error) {
 	if len(c.status) > 0 && !slices.Contains(c.status, r.doc.Status) {
 		return false, nil
+	}
+	for _, l := range c.languages {
+		if !l.has(r.doc) {
+			return false, nil
+		}
 	}
 	if c.selector != nil {
 		found, err := c.selector.finds(r, in)

@@ -20,7 +20,7 @@ type Verdict struct {
 func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict, error) {
 	bounded, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
-	out := make([]Verdict, 0, len(r.records)+len(r.follow))
+	out := make([]Verdict, 0, 1+len(r.records)+len(r.follow))
 	alone := true // with the document
 	add := func(t *target) {
 		r := newRun(bounded, doc)
@@ -33,6 +33,9 @@ func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict,
 			v.Applies = v.Why == ""
 		}
 		out = append(out, v)
+	}
+	if r.page != nil {
+		add(r.page)
 	}
 	for _, rule := range r.records {
 		add(&rule.target)
@@ -62,6 +65,9 @@ func (t *target) explain(r *run) string {
 	case err != nil:
 		return "its condition: " + r.explain(err)
 	case !holds:
+		if _, why := t.when.unmet(r.doc); why != "" {
+			return "its condition (when) does not hold: " + why
+		}
 		return "its condition (when) does not hold"
 	}
 	return ""

@@ -48,6 +48,7 @@ import (
 
 // Rules are the compiled rules of a spec, safe for concurrent use.
 type Rules struct {
+	page    *target // of the record of the page; nil if it has no condition
 	records []*recordRule
 	follow  []*followRule
 	limit   time.Duration // MaxTime, but for tests
@@ -61,6 +62,12 @@ type Result struct {
 	Problems []Problem
 	// Notes are for those who write rules: records were made without these values.
 	Notes []Problem
+	// NoPage says that the page is to have no record of its own.
+	NoPage bool
+	// LeftOut says by which condition there is no record of the page, or none of a rule
+	// that asks for another language: one of messages.LeftOutReasons, and why. It is that of
+	// the first.
+	LeftOut string
 	// Abandoned says that a function was still busy when the time was over: it ends
 	// by itself, and until then the document must be left alone.
 	Abandoned bool
@@ -88,11 +95,14 @@ type Problem struct {
 }
 
 // Empty reports whether there are no rules.
-func (r *Rules) Empty() bool { return len(r.records) == 0 && len(r.follow) == 0 }
+func (r *Rules) Empty() bool { return r.page == nil && len(r.records) == 0 && len(r.follow) == 0 }
 
 // Matches reports whether a rule is for documents of such a URL, whatever their
 // type. It costs nothing but the patterns.
 func (r *Rules) Matches(url string) bool {
+	if r.page != nil {
+		return true
+	}
 	for _, rule := range r.records {
 		if _, ok := rule.matchURL(url); ok {
 			return true
@@ -123,6 +133,7 @@ func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, err
 		return &Result{Problems: []Problem{{Rule: allRules, Reason: err.Error()}}}, nil
 	}
 	ended := run.within(&abandoned, func() {
+		run.page(r.page)
 		for _, rule := range r.records {
 			run.apply(&rule.target, func() error { return rule.run(run) })
 		}
@@ -183,11 +194,45 @@ func (r *run) apply(t *target, rule func() error) {
 func (r *run) applyMatched(t *target, rule func() error) error {
 	if t.when != nil {
 		holds, err := t.when.holds(r, item{})
-		if err != nil || !holds {
+		if err != nil {
 			return err
+		}
+		if !holds {
+			r.leaveOut(t)
+			return nil
 		}
 	}
 	return rule()
+}
+
+// page finds out whether the page is to have a record of its own. It has none if its
+// condition cannot be looked at.
+func (r *run) page(t *target) {
+	if t == nil {
+		return
+	}
+	holds := false
+	r.apply(t, func() error { holds = true; return nil })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result.NoPage = !holds
+}
+
+// leaveOut takes note of why a rule makes nothing. That a rule for some pages is not for
+// this one is nothing to tell, but for languages: those are what pages are chosen by.
+func (r *run) leaveOut(t *target) {
+	sort, why := t.when.unmet(r.doc)
+	if sort == "condition" && t.path != pageRule {
+		return
+	}
+	if why == "" {
+		why = "it does not hold"
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.result.LeftOut == "" {
+		r.result.LeftOut = fmt.Sprintf("%s: %s.when: %s", sort, t.path, why)
+	}
 }
 
 func (r *run) explain(err error) string {

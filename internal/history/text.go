@@ -65,6 +65,9 @@ func (e text) frontier() {
 	if e.Warning != "" {
 		e.row("read in part", e.Warning)
 	}
+	if e.LeftOut != "" {
+		e.row("left out", e.LeftOut)
+	}
 	e.row("rules now", verdict(&e.Now))
 	found := fmt.Sprintf("depth %d, priority %d", e.Depth, e.Priority)
 	switch {

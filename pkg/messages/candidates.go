@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"seine/internal/jsontext"
 )
@@ -60,11 +62,27 @@ type Candidates struct {
 	// Warning says what of that page, a sitemap or a feed, could not be read, though the
 	// rest was.
 	Warning string `json:"warning,omitempty"`
+	// LeftOut says by which condition of the spec there is no record of that page: it begins
+	// with one of LeftOutReasons and a colon.
+	LeftOut string `json:"left_out,omitempty"`
 	// Content tells pages apart by their text, without what says only which page
 	// it is; pages with nothing of their own share it. 0 is none.
 	Content uint64 `json:"content,omitempty"`
 	// Records are how many records were made of that page, by kind, each kind once.
 	Records []KindCount `json:"records,omitempty"`
+}
+
+// LeftOutReasons are the sorts of conditions by which pages have no record: the language
+// that a page has, that of its text, and any other.
+var LeftOutReasons = []string{"language", "text_language", "condition"}
+
+// LeftOutReason is the one of LeftOutReasons that a text begins with.
+func LeftOutReason(text string) string {
+	reason, _, _ := strings.Cut(text, ":")
+	if slices.Contains(LeftOutReasons, reason) {
+		return reason
+	}
+	return LeftOutReasons[len(LeftOutReasons)-1]
 }
 
 // KindCount is how many records there are of a kind.
@@ -86,7 +104,7 @@ type Candidate struct {
 // Encode returns the message's payload.
 func (c *Candidates) Encode() []byte {
 	c.V = Version
-	c.ParseError, c.Warning = Clip(c.ParseError), Clip(c.Warning)
+	c.ParseError, c.Warning, c.LeftOut = Clip(c.ParseError), Clip(c.Warning), Clip(c.LeftOut)
 	return c.appendJSON(make([]byte, 0, 512+len(c.URLs)*128))
 }
 
@@ -117,6 +135,7 @@ func (c *Candidates) appendJSON(b []byte) []byte {
 	}
 	o.TextSet("parse_error", c.ParseError)
 	o.TextSet("warning", c.Warning)
+	o.TextSet("left_out", c.LeftOut)
 	o.UintSet("content", c.Content)
 	if len(c.Records) > 0 {
 		o.Key("records")
@@ -183,6 +202,7 @@ func (c *Candidates) readJSON(o *reader) {
 	o.visit("ends", &c.Ends)
 	o.Text("parse_error", &c.ParseError)
 	o.Text("warning", &c.Warning)
+	o.Text("left_out", &c.LeftOut)
 	o.Uint64("content", &c.Content)
 	o.Objects("records", func() {
 		var k KindCount
@@ -225,7 +245,7 @@ func (c *Candidates) check() error {
 			return fmt.Errorf("priority %d of %s: must be from 0 to %d", *u.Priority, Clip(u.URL), MaxPriority)
 		}
 	}
-	return cmp.Or(checkText("parse_error", c.ParseError), checkText("warning", c.Warning), checkKinds(c.Records))
+	return cmp.Or(checkText("parse_error", c.ParseError), checkText("warning", c.Warning), checkText("left_out", c.LeftOut), checkKinds(c.Records))
 }
 
 func checkKinds(counts []KindCount) error {

@@ -19,12 +19,14 @@ type PageOutput struct {
 	// Fields of the record, of PageFields, in this order; none means the default
 	// ones.
 	Fields Strings `json:"fields,omitempty" yaml:"fields"`
+	// When is what must be so on a page that has such a record.
+	When *Condition `json:"when,omitempty" yaml:"when"`
 }
 
 // PageFields are the fields that the record of a page may have.
 var PageFields = []string{
 	"url", "status", "content_type", "media_type", "type_mismatch", "title", "description", "canonical", "language",
-	"charset", "noindex", "text", "headings", "author", "published", "modified", "main", "markdown", "json_ld", "microdata",
+	"text_language", "charset", "noindex", "text", "headings", "author", "published", "modified", "main", "markdown", "json_ld", "microdata",
 	"rdfa", "open_graph", "twitter", "links", "digest", "simhash", "duplicate_of", "fetched_at", "fetch_ms", "bytes", "depth",
 	"referrer", "crawl", "visit",
 }

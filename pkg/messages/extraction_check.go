@@ -62,6 +62,9 @@ func (e *Extraction) check() error {
 func (e *Extraction) checkPage(p *Problems) {
 	p.oneOf("page.emit", string(e.Page.Emit), []string{string(EmitAuto), string(EmitAlways), string(EmitNever)})
 	p.list("page.fields", e.Page.Fields, PageFields)
+	if e.Page.When != nil {
+		e.Page.When.check(p, "page.when", 0)
+	}
 }
 
 func (e *Extraction) checkLinks(p *Problems) {
@@ -202,14 +205,33 @@ func (s *Selector) given() []string {
 	return all
 }
 
+// languageTag is what people write of BCP 47: a language, perhaps its script and region.
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
+
+// languages reports what is no tag of a language.
+func (p *Problems) languages(path string, tags []string) {
+	for i, tag := range tags {
+		if languageTag.MatchString(tag) {
+			continue
+		}
+		at := path
+		if len(tags) > 1 {
+			at = fmt.Sprintf("%s[%d]", path, i)
+		}
+		p.Addf(at, "%q: must be the tag of a language, such as en, de or pt-BR", Clip(tag))
+	}
+}
+
 func (c *Condition) check(p *Problems, path string, depth int) {
 	if depth > maxConditioned {
 		p.Addf(path, "conditions are nested more than %d deep", maxConditioned)
 		return
 	}
-	if c.None() && len(c.Status) == 0 && c.Not == nil && len(c.Any) == 0 {
-		p.Addf(path, "asks nothing: give css, xpath, jq, json_ld, meta, regex, status, not or any")
+	if c.None() && len(c.Status) == 0 && len(c.Language) == 0 && len(c.TextLanguage) == 0 && c.Not == nil && len(c.Any) == 0 {
+		p.Addf(path, "asks nothing: give css, xpath, jq, json_ld, meta, regex, status, language, text_language, not or any")
 	}
+	p.languages(path+".language", c.Language)
+	p.languages(path+".text_language", c.TextLanguage)
 	if len(c.Any) > maxConditions {
 		p.Addf(path+".any", "%d conditions: at most %d", len(c.Any), maxConditions)
 		return

@@ -77,9 +77,14 @@ type Paginate struct {
 // holds where it finds something. In YAML, a string stands for a CSS selector.
 type Condition struct {
 	Selector `yaml:",inline"`
-	Status   Ints        `json:"status,omitempty" yaml:"status,omitempty"` // one of these
-	Not      *Condition  `json:"not,omitempty" yaml:"not,omitempty"`
-	Any      []Condition `json:"any,omitempty" yaml:"any,omitempty"` // at least one of these
+	Status   Ints `json:"status,omitempty" yaml:"status,omitempty"` // one of these
+	// Language lists language tags, of which the page must be in one: as it declares, or
+	// else by its text. "en" is every English, "en-GB" the British alone.
+	Language Strings `json:"language,omitempty" yaml:"language,omitempty"`
+	// TextLanguage is the same by the text alone, whatever the page declares.
+	TextLanguage Strings     `json:"text_language,omitempty" yaml:"text_language,omitempty"`
+	Not          *Condition  `json:"not,omitempty" yaml:"not,omitempty"`
+	Any          []Condition `json:"any,omitempty" yaml:"any,omitempty"` // at least one of these
 }
 
 // Selector finds parts of a document. At most one of CSS, XPath, JSONLD and Meta

@@ -11,7 +11,7 @@ import (
 // everyExtraction is what the example with every key says of extraction.
 func everyExtraction() Extraction {
 	return Extraction{
-		Page:  PageOutput{Emit: EmitAlways, Fields: Strings{"url", "title"}},
+		Page:  PageOutput{Emit: EmitAlways, Fields: Strings{"url", "title"}, When: &Condition{Not: &Condition{Language: Strings{"fr"}}}},
 		Links: LinkRules{Follow: Strings{"anchor", "header"}, Attributes: Strings{"data-href"}, NoFollow: RobotsIgnore},
 		Follow: []FollowRule{{
 			Target: Target{
@@ -31,7 +31,9 @@ func everyExtraction() Extraction {
 		Records: []RecordRule{{
 			Kind: "product",
 			Target: Target{
-				Match: Strings{"re:/(?P<shop>[a-z]+)/p/"}, Types: Strings{"html"}, When: &Condition{Selector: Selector{CSS: "div.product"}},
+				Match: Strings{"re:/(?P<shop>[a-z]+)/p/"}, Types: Strings{"html"}, When: &Condition{
+					Selector: Selector{CSS: "div.product"}, Language: Strings{"en", "pt-BR"}, TextLanguage: Strings{"de"},
+				},
 			},
 			Each: &Each{Selector{CSS: "li.result"}}, Key: "{shop}-{sku}", Fields: everyField(),
 			Schema: Value(`{"required":["price"],"type":"object"}`),
@@ -121,6 +123,10 @@ func TestExtractionErrors(t *testing.T) {
 		{field("{css: a, timezone: UTC}"), `records[0].fields.t.timezone: is for`},
 		{field("{css: a, replace: [{with: b}]}"), `records[0].fields.t.replace[0].regex: is missing`},
 		{field("{css: a, default: 1, required: true}"), `records[0].fields.t.required: has no meaning`},
+		{"page: {when: {language: english}}", `page.when.language: "english": must be the tag of a language, such as en, de or pt-BR`},
+		{"page: {when: {language: [en, en_US]}}", `page.when.language[1]: "en_US": must be the tag`},
+		{"page: {when: {}}", `page.when: asks nothing: give css,`},
+		{rule("when: {not: {text_language: ['']}}"), `records[0].when.not.text_language: "": must be the tag`},
 		{field("{css: a, as: number, default: foo}"), `records[0].fields.t.default: "foo": must be a number, as: number`},
 		{field("{css: a, as: number, default: '1'}"), `records[0].fields.t.default: "1": must be a number, as: number`},
 		{field("{css: a, as: integer, default: 1.5}"), `records[0].fields.t.default: 1.5: must be a whole number`},

@@ -83,6 +83,7 @@ func (s *Spec) idleFetch(note noter) {
 
 func (s *Spec) idleRecords(note noter) {
 	note(s.Page.Emit == EmitNever && len(s.Page.Fields) > 0, "page.fields", "beside emit: never, which makes no records of pages")
+	note(!s.EmitsPage() && s.Page.When != nil, "page.when", "where pages have no records of their own: it is not for those of rules, which have a when each")
 	note(s.Duplicates.Near == DuplicateKeep && s.Duplicates.Distance != DefaultDistance, "duplicates.distance", "without near: mark or drop")
 }
 

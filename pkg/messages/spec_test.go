@@ -86,7 +86,7 @@ sources:
     tls: {min_version: "1.3"}
   - hosts: [bad.test]
     state: cancelled
-page: {emit: always, fields: [url, title]}
+page: {emit: always, fields: [url, title], when: {not: {language: fr}}}
 links: {follow: [anchor, header], attributes: data-href, nofollow: ignore}
 follow:
   - match: "https://example.org/schedule/*"
@@ -104,7 +104,7 @@ records:
   - kind: product
     match: "re:/(?P<shop>[a-z]+)/p/"
     types: [html]
-    when: {css: div.product}
+    when: {css: div.product, language: [en, pt-BR], text_language: de}
     each: {css: li.result}
     key: "{shop}-{sku}"
     fields:

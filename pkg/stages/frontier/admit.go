@@ -208,7 +208,7 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 
 // queue puts a URL into the queue of its host.
 func (s *shard) queue(r *record, id urlID, h *host, now int64) error {
-	s.move(r, id, Queued, "", now)
+	s.move(r, id, Queued, r.leftOut(), now)
 	s.push(r, id, h)
 	return s.readyIfDue(h, now)
 }

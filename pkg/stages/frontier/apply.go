@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"seine/internal/politeness"
@@ -262,7 +263,10 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 			return s.finish(r, id, r.Reason, rules, now)
 		}
 		s.move(r, id, Parsing, "", now)
-	case res.Class == messages.NotModified, res.Class == messages.Redirect:
+	case res.Class == messages.NotModified:
+		r.learn(res, 0, rules)
+		return s.finish(r, id, r.leftOut(), rules, now)
+	case res.Class == messages.Redirect:
 		r.learn(res, 0, rules)
 		return s.finish(r, id, "", rules, now)
 	case res.Class == messages.RobotsDenied:
@@ -325,7 +329,7 @@ func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int6
 	wait = max(wait, int64(rule.Wait))
 	behind := s.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
 	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
-	s.move(r, id, Waiting, "", now)
+	s.move(r, id, Waiting, r.leftOut(), now)
 	s.tx.set(s.retryKey(r.Due, id), nil)
 	s.nextRetry = min(s.nextRetry, r.Due)
 	return nil
@@ -397,6 +401,9 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 		}
 	}
 	told := cmp.Or(m.ParseError, m.Warning)
+	if told == "" && m.LeftOut != "" {
+		told = leftOutMark + m.LeftOut
+	}
 	s.tx.change(id, r)
 	switch {
 	case r.State == Parsing && r.Round == r.Parsed:
@@ -412,12 +419,15 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 }
 
 // finish ends a visit that led somewhere. What the parser told of its page is why that
-// could not be parsed, or of a record with Warned, what of it could not be read.
+// could not be parsed; of a record with Warned, what of it could not be read; after leftOutMark,
+// why no record was made of it.
 func (s *shard) finish(r *record, id urlID, told string, rules *rules, now int64) error {
 	r.Warned = r.Warned && told != ""
 	switch {
 	case r.Warned:
 		s.crawl(id.crawl).Warnings++
+	case strings.HasPrefix(told, leftOutMark):
+		told = messages.Clip(told)
 	case told != "":
 		return s.fail(r, id, told, rules, now)
 	}

@@ -20,6 +20,9 @@ type Counters struct {
 	// FailedBy are those of Failed by class, ParseFailed or HostGivenUp; Excluded is by reason.
 	FailedBy map[string]int64 `json:"failed_by,omitempty"`
 	Excluded map[string]int64 `json:"excluded,omitempty"`
+	// LeftOut are those of Done of whose page no record was made because of a condition of the
+	// spec, by its sort: one of messages.LeftOutReasons.
+	LeftOut map[string]int64 `json:"left_out,omitempty"`
 	// Pages were fetched and handed to the parser; Attempts are by class.
 	Pages    int64                    `json:"pages"`
 	Attempts map[messages.Class]int64 `json:"attempts,omitempty"`
@@ -66,6 +69,9 @@ func (c *Counters) Add(o *Counters) {
 	for k, v := range o.Excluded {
 		increase(&c.Excluded, k, v)
 	}
+	for k, v := range o.LeftOut {
+		increase(&c.LeftOut, k, v)
+	}
 	for k, v := range o.Attempts {
 		increase(&c.Attempts, k, v)
 	}
@@ -98,6 +104,9 @@ func (c *Counters) count(r *record, by int64) {
 		c.Parsing += by
 	case Done:
 		c.Done += by
+		if r.isLeftOut() {
+			increase(&c.LeftOut, r.endedBy(), by)
+		}
 	case Failed:
 		c.Failed += by
 		increase(&c.FailedBy, r.failedBy(), by)

@@ -314,7 +314,7 @@ func (s *shard) send(r *record, id urlID, h *host, now int64) (*request, error) 
 // launch makes a URL one that is under way.
 func (s *shard) launch(r *record, id urlID, h *host, now int64) (*request, error) {
 	r.Due = 0
-	s.move(r, id, InFlight, "", now)
+	s.move(r, id, InFlight, r.leftOut(), now)
 	req := &request{record: r, id: id, host: h, deadline: now + leaseTime}
 	if err := s.takeOff(req); err != nil {
 		return nil, err

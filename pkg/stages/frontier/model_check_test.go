@@ -772,6 +772,7 @@ func (m *model) checkCounters(st *stored) {
 		reduced := Counters{
 			Queued: got.Queued, InFlight: got.InFlight, Waiting: got.Waiting, Parsing: got.Parsing, Done: got.Done,
 			Failed: got.Failed, Planned: got.Planned, Recrawling: got.Recrawling, FailedBy: got.FailedBy, Excluded: got.Excluded,
+			LeftOut: got.LeftOut,
 		}
 		if a, b := mustText(reduced), mustText(want); a != b {
 			m.Fatalf("crawl %s has counters %s, and records that make %s", name, a, b)
@@ -788,7 +789,7 @@ func (m *model) checkExamples(st *stored) {
 		if st.doomed(name) {
 			continue // what is left of it goes with the rest
 		}
-		for state, all := range map[State]map[string]Example{Failed: c.Examples.Failures, Excluded: c.Examples.Exclusions} {
+		for state, all := range map[State]map[string]Example{Failed: c.Examples.Failures, Excluded: c.Examples.Exclusions, Done: c.Examples.LeftOut} {
 			for why, e := range all {
 				r := st.records[urlID{name, messages.HashURL(e.URL)}]
 				if r == nil || r.State != state || r.endedBy() != why {

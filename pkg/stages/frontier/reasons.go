@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"seine/internal/clip"
+	"seine/pkg/messages"
 )
 
-// Example is a URL that ended without a page.
+// Example is a URL that ended without a page, or whose page has no record.
 type Example struct {
 	URL string `json:"url"`
 	// Why is what is known of it beside the reason, for a person.
@@ -21,6 +23,7 @@ type Example struct {
 type examples struct {
 	Failures   map[string]Example `json:"failures,omitempty"`
 	Exclusions map[string]Example `json:"exclusions,omitempty"`
+	LeftOut    map[string]Example `json:"left_out,omitempty"`
 }
 
 const (
@@ -28,12 +31,14 @@ const (
 	maxExampleWhy = 256
 )
 
-func (x *examples) of(s State) *map[string]Example {
-	switch s {
-	case Failed:
+func (x *examples) of(r *record) *map[string]Example {
+	switch {
+	case r.State == Failed:
 		return &x.Failures
-	case Excluded:
+	case r.State == Excluded:
 		return &x.Exclusions
+	case r.isLeftOut():
+		return &x.LeftOut
 	default:
 		return nil
 	}
@@ -41,14 +46,14 @@ func (x *examples) of(s State) *map[string]Example {
 
 // forget takes note that a URL is about to leave its state.
 func (x *examples) forget(r *record) {
-	if all := x.of(r.State); all != nil && (*all)[r.endedBy()].URL == r.URL {
+	if all := x.of(r); all != nil && (*all)[r.endedBy()].URL == r.URL {
 		delete(*all, r.endedBy())
 	}
 }
 
 // add takes note that a URL came to its state.
 func (x *examples) add(r *record) {
-	all := x.of(r.State)
+	all := x.of(r)
 	if all == nil || len(r.URL) > maxExampleURL {
 		return
 	}
@@ -57,8 +62,8 @@ func (x *examples) add(r *record) {
 		return
 	}
 	e := Example{URL: r.URL}
-	if r.State == Failed && r.Reason != why {
-		e.Why = clip.To(r.Reason, maxExampleWhy)
+	if r.State != Excluded && r.Reason != why {
+		e.Why = clip.To(strings.TrimPrefix(r.Reason, leftOutMark), maxExampleWhy)
 	}
 	if *all == nil {
 		*all = make(map[string]Example)
@@ -66,26 +71,47 @@ func (x *examples) add(r *record) {
 	(*all)[why] = e
 }
 
-// endedBy is the reason by which a URL without a page is counted, "" for others.
+// endedBy is the reason by which a URL without a page, or without a record of it, is counted,
+// "" for others.
 func (r *record) endedBy() string {
-	if r.State == Excluded {
+	switch {
+	case r.State == Excluded:
 		return r.Reason
+	case r.isLeftOut():
+		return messages.LeftOutReason(strings.TrimPrefix(r.Reason, leftOutMark))
 	}
 	return r.failedBy()
 }
 
-// Reason is why URLs of a crawl ended without a page.
+// leftOutMark begins the reason of a URL whose page has no record because of a condition of
+// the spec. While the URL is visited again it stays: an unchanged page is left out still.
+const leftOutMark = "left out: "
+
+// leftOut returns such a reason, "" if it is another.
+func (r *record) leftOut() string {
+	if strings.HasPrefix(r.Reason, leftOutMark) {
+		return r.Reason
+	}
+	return ""
+}
+
+// isLeftOut reports whether the page of a URL has no record because of a condition.
+func (r *record) isLeftOut() bool { return r.State == Done && r.leftOut() != "" }
+
+// Reason is why URLs of a crawl ended without a page, or their pages without a record.
 type Reason struct {
-	Name string `json:"reason"` // a class, ParseFailed, HostGivenUp, or the name of a rule
+	Name string `json:"reason"` // a class, ParseFailed, HostGivenUp, the name of a rule, or of messages.LeftOutReasons
 	URLs int64  `json:"urls"`
 	// Example is one of them, nil if none is known.
 	Example *Example `json:"example,omitempty"`
 }
 
-// Reasons are why URLs of a crawl failed and were excluded, the commonest first.
+// Reasons are why URLs of a crawl failed and were excluded, and why pages have no record, the
+// commonest first.
 type Reasons struct {
 	Failures   []Reason `json:"failures,omitempty"`
 	Exclusions []Reason `json:"exclusions,omitempty"`
+	LeftOut    []Reason `json:"left_out,omitempty"`
 }
 
 // Reasons returns why URLs of a crawl ended without a page, over all partitions.
@@ -99,10 +125,13 @@ func (c *Client) Reasons(ctx context.Context, crawl string) (all Reasons, err er
 		if x := parts[i].Examples; x != nil {
 			merge(&known.Failures, x.Failures)
 			merge(&known.Exclusions, x.Exclusions)
+			merge(&known.LeftOut, x.LeftOut)
 		}
 	}
 	total := sum(parts)
-	return Reasons{reasonsOf(total.FailedBy, known.Failures), reasonsOf(total.Excluded, known.Exclusions)}, nil
+	return Reasons{
+		reasonsOf(total.FailedBy, known.Failures), reasonsOf(total.Excluded, known.Exclusions), reasonsOf(total.LeftOut, known.LeftOut),
+	}, nil
 }
 
 func merge(to *map[string]Example, from map[string]Example) {

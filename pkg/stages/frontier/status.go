@@ -147,7 +147,8 @@ type Explanation struct {
 	Visit     messages.Visit `json:"visit,omitzero"`
 	State     string         `json:"state,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
-	Warning   string         `json:"warning,omitempty"` // what of its page could not be read
+	Warning   string         `json:"warning,omitempty"`  // what of its page could not be read
+	LeftOut   string         `json:"left_out,omitempty"` // why no record was made of its page
 	Class     messages.Class `json:"class,omitempty"`
 	Status    int            `json:"status,omitempty"`
 	Priority  int            `json:"priority"`
@@ -491,6 +492,9 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 	}
 	if r.Warned {
 		e.Reason, e.Warning = "", r.Reason
+	}
+	if r.leftOut() != "" {
+		e.Reason, e.LeftOut = "", strings.TrimPrefix(r.Reason, leftOutMark)
 	}
 	for _, a := range r.History {
 		e.History = append(e.History, Attempt{AtMS: a.At, Class: a.Class, Status: a.Status, TookMS: a.Took})

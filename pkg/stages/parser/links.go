@@ -59,6 +59,7 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 	}
 	last := batch(end, batches[end])
 	last.Ends, last.Content, last.Warning, last.Records = page.Visit, r.found.Content, r.warning, r.kinds()
+	last.LeftOut = r.leftOut
 	if len(out.First) > 0 {
 		out.Then = append(out.Then, urlsMsg(own, last))
 	} else {

@@ -31,6 +31,10 @@ var (
 		Name: "seine_parser_duplicates_total", Help: "Pages that repeat another, by what was done with them (mark, drop).",
 	}, []string{"action"})
 
+	leftOutTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_parser_left_out_total", Help: "Pages without a record because of a condition of the spec, by its sort (language, text_language, condition).",
+	}, []string{"reason"})
+
 	_ = promauto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "seine_parser_abandoned_rules", Help: "Functions of rules that are still busy though the time of their page is over.",
 	}, func() float64 { return float64(extract.Abandoned()) })
@@ -42,9 +46,12 @@ var (
 
 // count adds what was made of a page to the figures.
 func (r *reading) count() {
-	if r.plan.spec.EmitsPage() && !r.noRecord {
+	if r.hasPageRecord() {
 		ofPages.Inc()
 	}
 	ofRules.Add(float64(len(r.records)))
+	if r.leftOut != "" {
+		leftOutTotal.WithLabelValues(messages.LeftOutReason(r.leftOut)).Inc()
+	}
 	recordFailures.Add(float64(len(r.problems)))
 }

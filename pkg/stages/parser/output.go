@@ -30,7 +30,7 @@ func (p *Parser) output(m *stages.Message, r *reading) stages.Output {
 // recordMessages are the record of the page, if it has one, and those beside it.
 func (r *reading) recordMessages(partition, maxText int) []*nats.Msg {
 	var all []*nats.Msg
-	if r.plan.spec.EmitsPage() && !r.noRecord {
+	if r.hasPageRecord() {
 		all = append(all, r.pageRecord(partition, maxText))
 	}
 	env := r.envelope()
@@ -44,7 +44,7 @@ func (r *reading) recordMessages(partition, maxText int) []*nats.Msg {
 // kinds counts the records by kind.
 func (r *reading) kinds() []messages.KindCount {
 	n := make(map[string]int64)
-	if r.plan.spec.EmitsPage() && !r.noRecord {
+	if r.hasPageRecord() {
 		n[messages.KindPage] = 1
 	}
 	for i := range r.records {

@@ -33,6 +33,7 @@ var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
 	"description":   text(func(r *reading) string { return r.found.Description }),
 	"canonical":     text(func(r *reading) string { return r.found.Canonical }),
 	"language":      text((*reading).language),
+	"text_language": text((*reading).textLanguage),
 	"charset":       text(func(r *reading) string { return r.found.Charset }),
 	"noindex":       func(r *reading, b []byte, _ int) []byte { return strconv.AppendBool(b, r.found.NoIndex) },
 	"text":          long(func(r *reading) string { return r.found.Text }),
@@ -95,7 +96,15 @@ func (r *reading) language() string {
 	if r.found.Language != "" {
 		return r.found.Language
 	}
-	return language.Detect(r.found.Text)
+	return r.textLanguage()
+}
+
+// textLanguage is the language that the text of the page is in, "" if that is not sure.
+func (r *reading) textLanguage() string {
+	if r.detected == nil {
+		r.detected = new(language.Detect(r.found.Text))
+	}
+	return *r.detected
 }
 
 func (r *reading) main() article.Content {

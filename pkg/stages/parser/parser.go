@@ -149,8 +149,8 @@ func (p *Parser) compare(ctx context.Context, r *reading) error {
 		r.drop()
 		return nil
 	}
-	if want.Exact == messages.DuplicateKeep && want.Near == messages.DuplicateKeep || r.noRecord {
-		return nil
+	if want.Exact == messages.DuplicateKeep && want.Near == messages.DuplicateKeep || r.noRecord || r.leftOut != "" {
+		return nil // a page without a record must not stand for another
 	}
 	s := sighting{digest: digestOf(r), visit: r.page.Visit}
 	distance := notNear

@@ -33,6 +33,10 @@ type reading struct {
 	follow []found
 	// noRecord says that there is no record of the page itself, as of a sitemap.
 	noRecord bool
+	// noPage says that a condition of the spec keeps the page from having one.
+	noPage bool
+	// leftOut says by which condition the page has no record, as messages.Candidates has it.
+	leftOut string
 	// warning says what could not be read of a sitemap or a feed.
 	warning  string
 	records  []ownRecord       // of rules and extractors
@@ -46,6 +50,8 @@ type reading struct {
 	content *article.Content
 	md      *string // Markdown of the content
 	hash    *uint64
+	// detected is the language of the text.
+	detected *string
 
 	treeless bool // it was told that there is no tree
 }

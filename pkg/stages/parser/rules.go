@@ -20,12 +20,16 @@ type ownRecord struct {
 // applyRules adds what the spec's rules make of the page. A URL that a rule finds
 // as well as a link is followed as the rule says.
 func (r *reading) applyRules(ctx context.Context) error {
+	own := &reading{page: r.page, plan: r.plan, doc: r.doc, found: r.found} // makes what rules ask of the page
+	r.doc.TellPageFields(own.field)
 	result, err := r.plan.rules.Apply(ctx, r.doc)
 	if err != nil {
 		return err
 	}
 	if result.Abandoned { // what is busy may still read the old one
 		r.doc = newDocument(r.page, r.doc.Raw())
+	} else {
+		r.take(own)
 	}
 	if r.warning == "" {
 		r.warning = r.doc.Broken()
@@ -36,6 +40,10 @@ func (r *reading) applyRules(ctx context.Context) error {
 			rec.MapTexts(r.plan.mask.field)
 		}
 		r.records = append(r.records, ownRecord{rec.Kind, rec.AppendJSON})
+	}
+	r.noPage = result.NoPage
+	if !r.noRecord && !r.hasPageRecord() && len(r.records) == 0 {
+		r.leftOut = result.LeftOut
 	}
 	r.problems, r.byRules = append(r.problems, result.Problems...), *result
 	if len(result.Links) == 0 || !r.mayFollow() {
@@ -53,6 +61,20 @@ func (r *reading) applyRules(ctx context.Context) error {
 	}
 	r.follow = to.found
 	return nil
+}
+
+// field is a field of the page for rules, as JSON.
+func (r *reading) field(name string) []byte { return pageFields[name](r, nil, minRead) }
+
+// take takes over what was made of the page for rules.
+func (r *reading) take(own *reading) {
+	r.data, r.content, r.md, r.hash, r.detected = own.data, own.content, own.md, own.hash, own.detected
+	r.problems, r.treeless = append(r.problems, own.problems...), own.treeless
+}
+
+// hasPageRecord reports whether the page has a record of its own.
+func (r *reading) hasPageRecord() bool {
+	return r.plan.spec.EmitsPage() && !r.noRecord && !r.noPage
 }
 
 // document is the page for extractors.

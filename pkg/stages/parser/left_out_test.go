@@ -1,0 +1,74 @@
+package parser
+
+import (
+	"strings"
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+const (
+	inEnglish = "This is the page that we have about the things which are in the house, and it is what you would read if you were there."
+	inGerman  = "Das ist die Seite, die wir über die Dinge haben, die in dem Haus sind, und man würde sie lesen, wenn man nicht woanders wäre."
+)
+
+// A page in another language than the spec asks for has no record, and it is told why.
+func TestPageInAnotherLanguageIsLeftOut(t *testing.T) {
+	const (
+		pages = "page: {when: {language: en}, fields: [url]}"
+		rules = "page: {emit: never}\nrecords: [{kind: a, when: {language: [de, fr]}, fields: {t: {css: p}}}]"
+		text  = "page: {when: {text_language: [en]}, fields: [url]}"
+		other = "page: {when: {css: b}, fields: [url]}"
+		both  = "page: {emit: always, when: {language: en}, fields: [url]}\nrecords: [{kind: a, fields: {t: {css: p}}}]"
+	)
+	for _, tt := range []struct {
+		spec, lang, text string
+		records          int
+		leftOut          string
+	}{
+		{pages, "en", inEnglish, 1, ""},
+		{pages, "EN_gb", "12", 1, ""},
+		{pages, "en", inGerman, 1, ""},
+		{pages, "", inEnglish, 1, ""},
+		{pages, "", inGerman, 0, "language: page.when: the page is in de, not en"},
+		{pages, "eng", "12", 0, "language: page.when: the page is in eng, not en"},
+		{pages, "", "12", 0, "language: page.when: the page is in no language that is known, not en"},
+		{rules, "de-AT", "12", 1, ""},
+		{rules, "en", inGerman, 0, "language: records[0].when: the page is in en, not de or fr"},
+		{text, "de", inEnglish, 1, ""},
+		{text, "en", inGerman, 0, "text_language: page.when: the text is in de, not en"},
+		{other, "en", inEnglish, 0, "condition: page.when: it does not hold"},
+		{both, "de", inGerman, 1, ""},
+		{"records: [{kind: a, when: {css: b}, fields: {t: {css: p}}}]", "de", inGerman, 0, ""},
+	} {
+		p := parserOf(t, tt.spec)
+		body := `<html lang="` + tt.lang + `"><a href=/next>next</a><p>` + tt.text
+		records, dead := p.results(t, page("text/html"), body)
+		got := p.parse(t, page("text/html"), []byte(body))
+		if len(records) != tt.records || len(dead) > 0 || got.last.LeftOut != tt.leftOut || len(got.depths) != 1 {
+			t.Errorf("%s, %s %.10s: %d records, %d dead letters, left out: %q, links %v; want %d records, left out: %q and a link",
+				tt.spec, tt.lang, tt.text, len(records), len(dead), got.last.LeftOut, got.depths, tt.records, tt.leftOut)
+		}
+		if n := len(got.last.Records); n != tt.records {
+			t.Errorf("%s: %d kinds of records are counted, want %d", tt.spec, n, tt.records)
+		}
+	}
+}
+
+// A page that is left out is nothing that others could repeat.
+func TestPageThatIsLeftOutHasNoDuplicates(t *testing.T) {
+	p := parserOf(t, "page: {when: {language: en}, fields: [url]}\nduplicates: {exact: drop, near: drop}")
+	body := "<p>" + strings.Repeat("12 34 56 ", 100)
+	for _, tt := range []struct {
+		path, language string
+		records        int
+	}{{"a", "de", 0}, {"b", "en", 1}, {"c", "en", 0}, {"a", "de", 0}} {
+		pg := page("text/html")
+		pg.URL = "https://site.test/" + tt.path
+		pg.Visit.URL = messages.HashURL(pg.URL)
+		pg.Header = map[string][]string{"Content-Language": {tt.language}}
+		if got := p.lines(t, pg, body); len(got) != tt.records {
+			t.Errorf("%s in %s: %d records, want %d", tt.path, tt.language, len(got), tt.records)
+		}
+	}
+}
