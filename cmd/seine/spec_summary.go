@@ -159,7 +159,7 @@ func followed(r *messages.FollowRule) string {
 		how = "what " + r.Get + " has"
 	}
 	if r.Each != nil {
-		how += ", for each " + selected(&r.Each.Selector)
+		how += ofEach(r.Each)
 	}
 	if r.Priority != nil {
 		how += fmt.Sprintf(", priority %d", *r.Priority)
@@ -182,12 +182,20 @@ func recorded(r *messages.RecordRule) string {
 		out += fmt.Sprintf(" (%d required)", required)
 	}
 	if r.Each != nil {
-		out += ", for each " + selected(&r.Each.Selector)
+		out += ofEach(r.Each)
 	}
 	if len(r.Schema) > 0 {
 		out += ", by a schema"
 	}
 	return out + target(&r.Target)
+}
+
+// ofEach says what there is one record, or one link, of.
+func ofEach(e *messages.Each) string {
+	if e.From != "" {
+		return map[string]string{"main": ", of the main content", "sections": ", for each section of the main content"}[e.From]
+	}
+	return ", for each " + selected(&e.Selector)
 }
 
 // selected is a selector as it is written.

@@ -58,6 +58,14 @@ func (bs blocks) find() (main int32, ok bool) {
 
 // baseOf returns the URL that links of a document are relative to.
 func baseOf(n *html.Node, pageURL string) string {
+	if href, ok := baseElement(n); ok {
+		return newLinks(pageURL).absolute(href)
+	}
+	return pageURL
+}
+
+// baseElement returns what the base element of a document says.
+func baseElement(n *html.Node) (href string, ok bool) {
 	for n.Parent != nil {
 		n = n.Parent
 	}
@@ -66,10 +74,10 @@ func baseOf(n *html.Node, pageURL string) string {
 	}
 	for b := child(child(n, atom.Head), atom.Base); b != nil; b = b.NextSibling {
 		if b.DataAtom == atom.Base && hasAttr(b, "href") {
-			return newLinks(pageURL).absolute(attr(b, "href"))
+			return attr(b, "href"), true
 		}
 	}
-	return pageURL
+	return "", false
 }
 
 // child returns the first child that is a certain element.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/antchfx/xmlquery"
 
+	"seine/internal/article"
 	"seine/internal/charset"
 	"seine/internal/mediatype"
 	"seine/internal/structured"
@@ -62,6 +63,9 @@ type Document struct {
 	text    once[string]
 	base    once[*weburl.Base]
 	params  once[url.Values]
+
+	main     once[article.Content]
+	sections once[[]*html.Node]
 
 	pageField func(name string) []byte
 	fields    map[string]once[any]

@@ -95,7 +95,7 @@ func (e example) requests() map[string]int {
 
 // recordName tells a record from the others of its crawl.
 func recordName(r map[string]any) string {
-	return fmt.Sprint(r["kind"], " ", r["url"], " ", r["key"], " ", r["language"])
+	return fmt.Sprint(r["kind"], " ", r["url"], " ", r["key"], " ", r["anchor"], " ", r["language"])
 }
 
 // compare checks that the records of rules are the truth, each once, and

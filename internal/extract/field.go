@@ -283,6 +283,13 @@ func (f *field) source(r *run, in item) item {
 	if name, ok := strings.CutPrefix(f.from, "header:"); ok {
 		return textItem(strings.Join(http.Header(r.doc.Header).Values(name), ", "))
 	}
+	if name, ok := strings.CutPrefix(f.from, "page:"); ok {
+		v, err := r.doc.PageField(name)
+		if err != nil {
+			r.note(r.index, f.name, "%v", err)
+		}
+		return valueItem(v)
+	}
 	switch f.from {
 	case "url":
 		return textItem(r.doc.URL)

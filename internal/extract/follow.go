@@ -22,10 +22,8 @@ type followRule struct {
 func (c *compiler) followRule(m *messages.FollowRule, path string) *followRule {
 	out := &followRule{priority: m.Priority, depth: 1}
 	out.target = c.target(&m.Target, path)
-	in := amongPage
-	if m.Each != nil {
-		out.each, in = c.selector(m.Each.Selector, path+".each", amongPage)
-	}
+	var in among
+	out.each, in = c.each(m.Each, path+".each")
 	out.with = c.fields(m.With, path+".with", in)
 	out.own = namesOf(out.with)
 	switch {

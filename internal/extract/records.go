@@ -21,10 +21,8 @@ func (c *compiler) record(m *messages.RecordRule, path string) *recordRule {
 	out := &recordRule{}
 	out.target = c.target(&m.Target, path)
 	out.kind = m.Kind
-	in := amongPage
-	if m.Each != nil {
-		out.each, in = c.selector(m.Each.Selector, path+".each", amongPage)
-	}
+	var in among
+	out.each, in = c.each(m.Each, path+".each")
 	out.fields = c.fields(m.Fields, path+".fields", in)
 	if m.Key != "" {
 		out.key = compileTemplate(m.Key)

@@ -15,6 +15,7 @@ import (
 
 // selector is a compiled messages.Selector.
 type selector struct {
+	from  string // of an Each: main, sections
 	css   *css.Selector
 	xpath *xpathExpr
 	ld    *query
@@ -78,7 +79,9 @@ func (c *compiler) markup(path, what string, in among, t types) {
 }
 
 // bare reports that a selector has no source of its own.
-func (s *selector) bare() bool { return s.css == nil && s.xpath == nil && s.ld == nil && s.meta == "" }
+func (s *selector) bare() bool {
+	return s.from == "" && s.css == nil && s.xpath == nil && s.ld == nil && s.meta == ""
+}
 
 // jqFirst reports whether jq selects: where the item is JSON and nothing else
 // selects.
@@ -89,6 +92,8 @@ func (s *selector) jqFirst(r *run, in item) bool {
 // source yields what is selected, before regex, and jq where that reads a text.
 func (s *selector) source(r *run, in item, yield func(item) bool) error {
 	switch {
+	case s.from != "":
+		return r.selectContent(s.from, yield)
 	case s.css != nil:
 		root, err := r.root(in)
 		if err != nil || root == nil {

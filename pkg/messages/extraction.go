@@ -31,6 +31,15 @@ var PageFields = []string{
 	"referrer", "crawl", "visit",
 }
 
+// PageFieldsOfRules are those of PageFields that rules can have with "from: page:NAME": not
+// those that are known only when rules are done, or are found only if the record of the page
+// has them.
+func PageFieldsOfRules() []string {
+	return slices.DeleteFunc(slices.Clone(PageFields), func(name string) bool {
+		return name == "duplicate_of" || name == "links" || name == "headings"
+	})
+}
+
 // LinkRules says which of a page's links are followed.
 type LinkRules struct {
 	// Follow lists the kinds of link, of LinkKinds; none follows only what follow

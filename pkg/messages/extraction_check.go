@@ -24,6 +24,9 @@ const (
 // ReservedFields are the names that every record has already.
 var ReservedFields = []string{"kind", "url", "fetched_at", "crawl", "visit", "duplicate_of", "key"}
 
+// EachFrom is what an Each may be from.
+var EachFrom = []string{"main", "sections"}
+
 // Conversions are what a field can be made, by its As.
 var Conversions = []string{"text", "number", "integer", "boolean", "date", "url", "json"}
 
@@ -171,8 +174,14 @@ func (s *Each) checkEach(p *Problems, path string) {
 	if s == nil {
 		return
 	}
-	if s.None() {
-		p.Addf(path, "selects nothing: give css, xpath, jq, json_ld or regex")
+	switch {
+	case s.From != "" && !s.None():
+		p.Addf(path+".from", "excludes selectors: it says itself what there is a record of")
+	case s.From != "":
+		p.oneOf(path+".from", s.From, EachFrom)
+		return
+	case s.None():
+		p.Addf(path, "selects nothing: give css, xpath, jq, json_ld, regex or from")
 	}
 	if s.Meta != "" {
 		p.Addf(path+".meta", "has one value only: use css, xpath, jq, json_ld or regex")

@@ -52,10 +52,14 @@ func (f *Field) checkFrom(p *Problems, path string) {
 		}
 		return
 	}
+	if name, ok := strings.CutPrefix(f.From, "page:"); ok {
+		p.oneOf(path, name, PageFieldsOfRules())
+		return
+	}
 	switch f.From {
 	case "url", "status", "text", "html":
 	default:
-		p.Addf(path, "%q: must be url, status, text, html or header:NAME", Clip(f.From))
+		p.Addf(path, "%q: must be url, status, text, html, header:NAME or page:NAME", Clip(f.From))
 	}
 }
 

@@ -109,15 +109,19 @@ func (s Selector) None() bool { return s == Selector{} }
 // for a CSS selector.
 type Each struct {
 	Selector `yaml:",inline"`
+	// From is main, for the main content of a page, or sections, for what is between its
+	// headings. It is given in the place of a selector.
+	From string `json:"from,omitempty" yaml:"from,omitempty"`
 }
 
 // UnmarshalYAML reads a selector, or the CSS selector that stands for one.
 func (e *Each) UnmarshalYAML(n *yaml.Node) error {
 	if css, ok := scalarText(n); ok {
-		*e = Each{Selector{CSS: css}}
+		*e = Each{Selector: Selector{CSS: css}}
 		return nil
 	}
-	return load(n, &e.Selector)
+	type plain Each
+	return load(n, (*plain)(e))
 }
 
 // Field says how a value is found and what is made of it, in this order: the
@@ -125,8 +129,8 @@ func (e *Each) UnmarshalYAML(n *yaml.Node) error {
 // a string stands for a field with that CSS selector.
 type Field struct {
 	Selector `yaml:",inline"`
-	// From takes a text that no selector finds: url, status, text, html,
-	// header:NAME.
+	// From takes what no selector finds: url, status, text, html, header:NAME, or page:NAME,
+	// what the record of the page has as that field.
 	From string `json:"from,omitempty" yaml:"from,omitempty"`
 	// Value is a template over the fields before, the groups of the rule's Match
 	// and the URL's parameters.

@@ -215,13 +215,24 @@ func docsTruth(base string, all []*manual) Truth {
 func (m *manual) records(base string) []Record {
 	var parts []block
 	var all []Record
+	var above []string // the headings that a section is under
+	title := m.Title + " — Flume 3.2 documentation"
 	for _, s := range m.sections(base) {
 		blocks := s.blocks
 		if len(m.Chapters) > 0 { // its list is nothing but links, and so no content
 			blocks = []block{blocks[0], blocks[2]}
 		}
-		parts = append(append(parts, heading(s.level, s.title)), blocks...)
-		all = append(all, Record{"kind": "section", "url": base + m.Path, "key": slug(s.title), "heading": s.title, "anchor": slug(s.title)})
+		own := append([]block{heading(s.level, s.title)}, blocks...)
+		parts = append(parts, own...)
+		above = above[:s.level-1]
+		r := Record{
+			"kind": "section", "url": base + m.Path, "page": title, "heading": s.title, "anchor": slug(s.title),
+			"markdown": markdown(own),
+		}
+		if len(above) > 0 {
+			r["path"] = strings.Join(above, " > ")
+		}
+		all, above = append(all, r), append(above, s.title)
 	}
 	tokens := map[string][]token{}
 	if len(m.Chapters) == 0 {
@@ -234,6 +245,6 @@ func (m *manual) records(base string) []Record {
 		}
 	}
 	return append(all, Record{
-		"url": base + m.Path, "title": m.Title + " — Flume 3.2 documentation", "markdown": markdown(parts) + "\n",
+		"url": base + m.Path, "title": title, "markdown": markdown(parts) + "\n",
 	})
 }

@@ -13,7 +13,9 @@ import (
 
 	"seine/internal/document"
 	"seine/internal/extract"
+	"seine/internal/htmlpage"
 	"seine/internal/specfile"
+	"seine/pkg/messages"
 )
 
 // outcome is what the rules of a spec made of a shape.
@@ -53,11 +55,23 @@ func applied(t *testing.T, s *Shape) outcome {
 	for len(queue) > 0 {
 		u := queue[0]
 		queue = queue[1:]
-		if _, done := out.answered[u]; !done {
+		if _, done := out.answered[u]; !done && !excluded(t, spec, u) {
 			queue = append(queue, out.visit(t, s, rules, u, len(spec.Links.Follow) > 0)...)
 		}
 	}
 	return out
+}
+
+// excluded reports whether a crawl would not visit a URL.
+func excluded(t *testing.T, spec *messages.Spec, u string) bool {
+	t.Helper()
+	return slices.ContainsFunc(spec.Exclude, func(pattern string) bool {
+		re, err := messages.CompilePattern(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return re.MatchString(u)
+	})
 }
 
 func (o *outcome) visit(t *testing.T, s *Shape, rules *extract.Rules, u string, follow bool) (found []string) {
@@ -69,7 +83,15 @@ func (o *outcome) visit(t *testing.T, s *Shape, rules *extract.Rules, u string, 
 	if o.answered[u] = w.Code; w.Code != http.StatusOK {
 		return nil
 	}
-	result, err := rules.Apply(t.Context(), document.New(document.Source{URL: u, Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}))
+	doc := document.New(document.Source{URL: u, Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()})
+	doc.TellPageFields(func(name string) []byte {
+		page, err := htmlpage.Scan(w.Body.Bytes(), u, w.Header().Get("Content-Type"), htmlpage.Options{})
+		if err != nil || name != "title" {
+			t.Errorf("rules ask for %s of %s: %v", name, u, err)
+		}
+		return []byte(asJSON(t, page.Title))
+	})
+	result, err := rules.Apply(t.Context(), doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +132,7 @@ func (o *outcome) add(t *testing.T, r *extract.Record, u string) {
 
 // nameOf tells a record from the others.
 func nameOf(r Record) string {
-	return fmt.Sprint(r["kind"], " ", r["url"], " ", r["key"], " ", r["language"])
+	return fmt.Sprint(r["kind"], " ", r["url"], " ", r["key"], " ", r["anchor"], " ", r["language"])
 }
 
 func asJSON(t *testing.T, v any) string {

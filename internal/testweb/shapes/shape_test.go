@@ -108,7 +108,7 @@ func TestTruthIsOnThePages(t *testing.T) {
 			}
 			seen := map[string]bool{}
 			for _, r := range truth.Records {
-				key := fmt.Sprint(r["kind"], r["key"], r["url"], r["language"])
+				key := fmt.Sprint(r["kind"], r["key"], r["url"], r["anchor"], r["language"])
 				if seen[key] {
 					t.Errorf("%s is there twice", key)
 				}

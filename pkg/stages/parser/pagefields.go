@@ -108,13 +108,11 @@ func (r *reading) textLanguage() string {
 }
 
 func (r *reading) main() article.Content {
-	if r.content == nil {
-		r.content = new(article.Content)
-		if root := r.dom(); root != nil {
-			*r.content, _ = article.Main(root, r.page.URL)
-		}
+	if r.dom() == nil {
+		return article.Content{}
 	}
-	return *r.content
+	content, _ := r.doc.Main()
+	return content
 }
 
 // markdown is that of the main content.

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"seine/internal/article"
 	"seine/internal/clip"
 	"seine/internal/document"
 	"seine/internal/extract"
@@ -46,10 +45,9 @@ type reading struct {
 	duplicateOf messages.Visit // the page that this one repeats, if that is told
 
 	// Made when they are first asked for.
-	data    *structured.Data
-	content *article.Content
-	md      *string // Markdown of the content
-	hash    *uint64
+	data *structured.Data
+	md   *string // Markdown of the main content
+	hash *uint64
 	// detected is the language of the text.
 	detected *string
 

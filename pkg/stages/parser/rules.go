@@ -68,7 +68,7 @@ func (r *reading) field(name string) []byte { return pageFields[name](r, nil, mi
 
 // take takes over what was made of the page for rules.
 func (r *reading) take(own *reading) {
-	r.data, r.content, r.md, r.hash, r.detected = own.data, own.content, own.md, own.hash, own.detected
+	r.data, r.md, r.hash, r.detected = own.data, own.md, own.hash, own.detected
 	r.problems, r.treeless = append(r.problems, own.problems...), own.treeless
 }
 

@@ -1,0 +1,44 @@
+package parser
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"seine/pkg/messages"
+)
+
+// A rule has of the record of the page what that has.
+func TestRulesHaveTheFieldsOfThePage(t *testing.T) {
+	names := messages.PageFieldsOfRules()
+	spec := "page: {emit: always, fields: [" + strings.Join(names, ", ") + "]}\nrecords:\n  - kind: own\n    fields:\n"
+	for _, name := range names {
+		spec += "      p_" + name + ": {from: page:" + name + "}\n"
+	}
+	pg := page("text/html")
+	pg.Digest = strings.Repeat("ab", 16)
+	lines := parserOf(t, spec).lines(t, pg, `<html lang=en><title>A title</title><meta name=description content=D><meta name=author content=Ann><meta property=og:title content=T>
+<meta name=twitter:card content=summary><link rel=canonical href=/c><script type=application/ld+json>{"@type":"Article","datePublished":"2024-01-02","dateModified":"2024-01-03"}</script>
+<main><h1>A heading</h1><p>`+inEnglish+`</p></main><div itemscope><b itemprop=a>b</b></div>`)
+	if len(lines) != 2 {
+		t.Fatalf("records %s", lines)
+	}
+	var ofPage, own map[string]any
+	for i, to := range []*map[string]any{&ofPage, &own} {
+		if err := json.Unmarshal([]byte(lines[i]), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range names {
+		want := ofPage[name]
+		if text, ok := want.(string); ok {
+			if want = strings.TrimSpace(text); want == "" {
+				want = nil // nothing was found
+			}
+		}
+		if got := own["p_"+name]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, of the page it is %v", name, got, want)
+		}
+	}
+}
