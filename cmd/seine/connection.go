@@ -74,6 +74,14 @@ func (c *connection) joined(ctx context.Context, bus *stages.Bus, do func(ctx co
 	return do(ctx, bus)
 }
 
+// where is where the crawls are that a command is about: several have the same name.
+func (c *connection) where(bus *stages.Bus) string {
+	if c.stored != "" {
+		return "in " + c.stored
+	}
+	return "at " + bus.NC.ConnectedUrlRedacted()
+}
+
 // crawlName is the flag that names a crawl.
 type crawlName struct {
 	Name string `name:"crawl" help:"Name of the crawl." default:"default"`

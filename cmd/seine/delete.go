@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,9 @@ import (
 )
 
 type deleteCmd struct {
-	Name string `arg:"" name:"crawl" help:"Name of the crawl." env:"-"`
+	Arg string `arg:"" optional:"" name:"name" help:"Name of the crawl, as --crawl." placeholder:"CRAWL" env:"-"`
 	connection
+	Name string        `name:"crawl" help:"Name of the crawl." env:"-" placeholder:"NAME"`
 	Yes  bool          `help:"Do not ask." short:"y" env:"-"`
 	Wait time.Duration `help:"How long to wait until nothing is left of it; it is deleted whether somebody waits or not." default:"10m" placeholder:"TIME"`
 }
@@ -31,12 +33,19 @@ func (c *deleteCmd) Help() string {
 streams have of it and everyone has read. What is under way is dropped. Output files stay, and records that were
 made are still written. Nothing brings the crawl back; what is fed to its name later begins a new one.
 
-  seine delete news
-  seine delete news --yes --data ./news-data      # whether that crawl is running or not`
+  seine delete --crawl news
+  seine delete --crawl news --yes --data ./news-data      # whether that crawl is running or not`
 }
 
 // Run deletes the crawl.
 func (c *deleteCmd) Run() error {
+	switch {
+	case c.Name != "" && c.Arg != "" && c.Name != c.Arg:
+		return usageError{fmt.Errorf("delete %s --crawl %s: one crawl at a time", c.Arg, c.Name)}
+	case c.Name == "" && c.Arg == "":
+		return usageError{errors.New("name the crawl: seine delete --crawl NAME (seine spec list shows those there are)")}
+	}
+	c.Name = cmp.Or(c.Name, c.Arg)
 	if err := messages.CheckCrawl(c.Name); err != nil {
 		return usageError{err}
 	}
@@ -53,7 +62,7 @@ func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {
 		return err
 	}
 	if rev == 0 {
-		if err := c.confirm(ctx, &client); err != nil {
+		if err := c.confirm(ctx, &client, c.where(bus)); err != nil {
 			return err
 		}
 		if rev, err = client.Delete(ctx, c.Name); err != nil {
@@ -96,7 +105,7 @@ func deletionOf(ctx context.Context, bus *stages.Bus, crawl string) (*messages.D
 }
 
 // confirm asks whoever sits before the terminal for the name of the crawl.
-func (c *deleteCmd) confirm(ctx context.Context, client *frontier.Client) error {
+func (c *deleteCmd) confirm(ctx context.Context, client *frontier.Client, where string) error {
 	if c.Yes {
 		return nil
 	}
@@ -109,8 +118,8 @@ func (c *deleteCmd) confirm(ctx context.Context, client *frontier.Client) error 
 	if err != nil {
 		return err
 	}
-	shown.Printf("Crawl %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
-		c.Name, standing.Known(), standing.Open(), standing.Pages)
+	shown.Printf("Crawl %s %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
+		c.Name, where, standing.Known(), standing.Open(), standing.Pages)
 	shown.Fprint(os.Stdout, "Type the name of the crawl to delete it: ")
 	typed := make(chan string, 1)
 	go func() {
@@ -153,7 +162,7 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontie
 		}
 		if stages.Sleep(waiting, followEvery) != nil {
 			line.done()
-			shown.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete %s tells how far it is\n",
+			shown.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete --crawl %s tells how far it is\n",
 				c.Name, rev, at.text, c.Name)
 			return nil
 		}

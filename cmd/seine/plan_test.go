@@ -35,7 +35,9 @@ func TestDryRunIsOfTheCrawlThatIsThere(t *testing.T) {
 		t.Errorf("%d requests", n-before)
 	}
 	want(t, exitOK, []string{"runs"}, "crawl default: 1 run")
-	want(t, exitOK, []string{"delete", "default", "--yes"})
+	want(t, exitUsage, []string{"delete", "--yes"}, "seine delete --crawl NAME")
+	want(t, exitUsage, []string{"delete", "default", "--crawl", "other", "--yes"}, "one crawl at a time")
+	want(t, exitOK, []string{"delete", "--crawl", "default", "--yes"})
 	want(t, exitOK, []string{"runs"}, "there is no crawl\n")
 }
 

@@ -55,7 +55,7 @@ var ErrNoCrawl = errors.New("no crawl is running there")
 // into one of `seine crawl`, by its directory.
 type Operator struct {
 	Options `embed:""`
-	Data    string `name:"data" help:"Directory of a seine crawl, which may have ended (default ./seine-data if there is one, and no server is named)." placeholder:"DIR"`
+	Data    string `name:"data" help:"Directory of a seine crawl, which may have ended (default ./seine-data if there is one there, and no server is named)." placeholder:"DIR"`
 }
 
 // Validate names the option that is wrong, and what would be right.
@@ -74,21 +74,27 @@ func (o *Operator) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
 	if o.Options != (Options{}) {
 		return o.Options.Dial(name, log)
 	}
-	if bus, err := dialLocal(DefaultData, name, log); !errors.Is(err, ErrNoCrawl) {
+	if HasStreams(DefaultData) || HasLocal(DefaultData) {
+		// Running or not, it is meant: a server that happens to be at the usual address has
+		// another crawl of the same name.
+		bus, err := dialLocal(DefaultData, name, log)
+		if errors.Is(err, ErrNoCrawl) {
+			err = fmt.Errorf("%w; --nats names a server, as %s", err, Default)
+		}
 		return bus, err
 	}
 	bus, err := o.Options.Dial(name, log)
 	if err != nil {
-		return nil, nowhere{fmt.Errorf("%w; nor does a crawl run in %s (--data names another directory)", err, DefaultData)}
+		return nil, fmt.Errorf("%w; nor is there a crawl in %s (--data names another directory)", err, DefaultData)
 	}
 	return bus, nil
 }
 
-// nowhere is ErrNoCrawl where no server is either.
-type nowhere struct{ error }
-
-func (n nowhere) Unwrap() error        { return n.error }
-func (n nowhere) Is(target error) bool { return target == ErrNoCrawl }
+// HasStreams reports whether a directory has what `seine crawl` has stored, running or not.
+func HasStreams(data string) bool {
+	_, err := os.Stat(filepath.Join(data, "nats", "jetstream"))
+	return err == nil
+}
 
 // Stored returns the directory of a crawl that Dial has found not to run
 // (ErrNoCrawl), "" if there is none.
@@ -97,7 +103,7 @@ func (o *Operator) Stored() string {
 		return ""
 	}
 	data := cmp.Or(o.Data, DefaultData)
-	if _, err := os.Stat(filepath.Join(data, "nats", "jetstream")); err != nil {
+	if !HasStreams(data) {
 		return ""
 	}
 	return data

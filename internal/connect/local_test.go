@@ -1,9 +1,11 @@
 package connect
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,4 +44,22 @@ func TestWhoLooksIntoACrawlFollowsItToItsNextServer(t *testing.T) {
 		}
 	}
 	check(t, bus.NC.FlushTimeout(10*time.Second))
+}
+
+// Where a crawl is stored and does not run, nobody is led to a server that happens to be at the
+// usual address: what was meant for the one would be done to another of the same name.
+func TestStoredCrawlGoesBeforeTheUsualServer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var o Operator
+	if _, err := o.Dial("test", slog.New(slog.DiscardHandler)); err != nil && !strings.Contains(err.Error(), "connect to NATS") {
+		t.Errorf("with no crawl here it does not ask the usual server: %v", err)
+	}
+	check(t, os.MkdirAll(filepath.Join(DefaultData, "nats", "jetstream"), 0o700))
+	_, err := o.Dial("test", slog.New(slog.DiscardHandler))
+	if !errors.Is(err, ErrNoCrawl) || strings.Contains(err.Error(), "connect to NATS") || !strings.Contains(err.Error(), "--nats names a server") {
+		t.Errorf("with a crawl that does not run: %v", err)
+	}
+	if o.Stored() != DefaultData {
+		t.Errorf("%q is opened", o.Stored())
+	}
 }
