@@ -280,11 +280,25 @@ func verdict(v *frontier.Verdict) string {
 	if v.Reason == "" {
 		return "not excluded by " + spec
 	}
+	if v.Stands {
+		return "excluded by no rule of " + spec + "; " + v.Reason + " stands: " + found(v.Reason)
+	}
 	text := "excluded by " + spec + ": " + v.Reason
 	if v.Rule != "" {
 		text += ", " + v.Rule
 	}
 	return text
+}
+
+// found tells how the reason of a URL was found that no rule of the spec excludes.
+func found(reason string) string {
+	switch reason {
+	case frontier.ReasonRobots, frontier.ReasonAddress, frontier.ReasonType:
+		return "that was found when it was asked for, and will be found anew when it is fed again"
+	case frontier.ReasonNormalized:
+		return "the crawl has it under another URL"
+	}
+	return "that was found among the URLs before it; feed it as a seed to have it all the same"
 }
 
 func describeHop(h Hop) string {

@@ -20,6 +20,43 @@ const (
 	SameContent    Reason = "trap_same_content"    // pages like it have nothing of their own
 )
 
+// Reasons are all of them.
+func Reasons() []Reason {
+	return []Reason{URLLength, PathDepth, Repeats, Calendar, ParameterOrder, ParameterSets, SameShape, SameContent}
+}
+
+// Compares reports whether a guard compares a URL with others, and so knows more than
+// the URL.
+func (r Reason) Compares() bool {
+	switch r {
+	case ParameterOrder, ParameterSets, SameShape, SameContent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Off reports whether the guard of a reason keeps nothing out with such limits.
+func (l *Limits) Off(r Reason) bool {
+	switch r {
+	case URLLength:
+		return l.MaxURLLength == 0
+	case PathDepth:
+		return l.MaxPathDepth == 0
+	case Repeats:
+		return l.MaxRepeats == 0
+	case Calendar:
+		return l.CalendarAhead == 0 && l.CalendarBack == 0
+	case ParameterOrder, ParameterSets:
+		return l.MaxParameterSets == 0
+	case SameShape:
+		return l.MaxSameShape == 0
+	case SameContent:
+		return l.SameContentAfter == 0
+	}
+	return false
+}
+
 // Limits are where the guards begin; 0 turns one off.
 type Limits struct {
 	// MaxURLLength is in bytes, MaxPathDepth in segments.

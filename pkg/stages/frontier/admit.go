@@ -178,7 +178,7 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 	}
 	r.Priority = rules.priority(r.URL, r.Own)
 	reason := rules.excludes(r, opened, s.time.wall(now))
-	if reason == "" && r.State == 0 {
+	if reason == "" && r.unjudged() {
 		if reason, err = s.trapped(r, id, rules); err != nil {
 			return err
 		}

@@ -171,26 +171,27 @@ func (s *shard) rename(r *record, url, crawl string, rules *rules, now int64) er
 	return s.candidate(m, messages.Candidate{URL: url, Priority: &priority}, rules, now)
 }
 
+// stands reports whether the rules have no say in why a URL is excluded: that was found
+// by a request, or by a comparison with other URLs.
+func (r *rules) stands(u *record) bool {
+	switch u.Reason {
+	case ReasonRobots:
+		return r.Robots == messages.RobotsObey
+	case ReasonAddress:
+		return !r.AllowPrivate
+	case ReasonNormalized:
+		return r.normalize.Normalize(u.URL) != u.URL
+	case ReasonScope, ReasonScheme, ReasonInclude, ReasonExclude, ReasonDepth, ReasonRedirects, ReasonCancelled, ReasonExtension, ReasonHostPages:
+		return false
+	default:
+		return !r.overrules(u.Reason)
+	}
+}
+
 // judgeExcluded takes back a URL whose reason no longer holds.
 func (s *shard) judgeExcluded(r *record, id urlID, rules *rules, now int64) error {
-	switch r.Reason {
-	case ReasonRobots:
-		if rules.Robots == messages.RobotsObey {
-			return nil
-		}
-	case ReasonAddress:
-		if !rules.AllowPrivate {
-			return nil
-		}
-	case ReasonHostPages, ReasonNormalized:
-		if r.Reason == ReasonNormalized && rules.normalize.Normalize(r.URL) != r.URL {
-			return nil
-		}
-	case ReasonScope, ReasonScheme, ReasonInclude, ReasonExclude, ReasonDepth, ReasonRedirects, ReasonCancelled, ReasonExtension:
-	default:
-		if !rules.overrules(r.Reason) {
-			return nil
-		}
+	if rules.stands(r) {
+		return nil
 	}
 	opened, err := s.opened(id.crawl, r, rules)
 	if err != nil {

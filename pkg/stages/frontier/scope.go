@@ -35,6 +35,18 @@ const (
 	ReasonType       = "type"       // the same, by the answer of its host
 )
 
+// ExclusionReasons are all reasons why URLs are excluded.
+func ExclusionReasons() []string {
+	all := []string{
+		ReasonScope, ReasonScheme, ReasonInclude, ReasonExclude, ReasonDepth, ReasonRedirects, ReasonHostPages, ReasonCancelled,
+		ReasonNormalized, ReasonRobots, ReasonAddress, ReasonExtension, ReasonType,
+	}
+	for _, guard := range traps.Reasons() {
+		all = append(all, string(guard))
+	}
+	return all
+}
+
 // rules decide what of a crawl is fetched, when, and how often.
 type rules struct {
 	stages.Revised
@@ -246,15 +258,11 @@ func (r *rules) cancels(url string) bool {
 	return r.State == messages.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(url)).state == messages.Cancelled
 }
 
-// overrules reports whether a guard that put a URL aside has been changed: the
-// reason is one of the guards that look at the URL alone.
+// overrules reports whether the guard that put a URL aside judges it anew: it looks at the
+// URL alone, or is turned off.
 func (r *rules) overrules(reason string) bool {
-	switch traps.Reason(reason) {
-	case traps.URLLength, traps.PathDepth, traps.Repeats, traps.Calendar:
-		return true
-	default:
-		return false
-	}
+	guard := traps.Reason(reason)
+	return slices.Contains(traps.Reasons(), guard) && (!guard.Compares() || r.traps.Off(guard))
 }
 
 // ownPriority is that which a URL came with, or else the usual one.

@@ -176,8 +176,11 @@ type Explanation struct {
 type Verdict struct {
 	Rev uint64 `json:"rev"` // of the spec
 	// Reason is why the URL would be excluded, "" if it would not. What is only
-	// known after a request, as what robots.txt says, is not in it.
+	// known after a request, as what robots.txt says, is not in it unless it was found.
 	Reason string `json:"reason,omitempty"`
+	// Stands says that the URL is excluded by what was found, by a request or among other
+	// URLs, whatever else the spec says.
+	Stands bool `json:"stands,omitempty"`
 	// Rule is the pattern that decides, if one does.
 	Rule string `json:"rule,omitempty"`
 	// Unknown says that the crawl has never been fed: nothing is known of its scope.
@@ -523,7 +526,9 @@ func (p *partition) verdict(crawl string, r *record, url string, rules *rules) (
 			return v, err
 		}
 	}
-	v.Reason = rules.excludes(r, opened, p.f.now())
+	if v.Reason = rules.excludes(r, opened, p.f.now()); v.Reason == "" && r.State == Excluded && rules.stands(r) {
+		v.Reason, v.Stands = r.Reason, true
+	}
 	if v.Reason == ReasonExclude {
 		i := slices.IndexFunc(rules.exclude, func(re *regexp.Regexp) bool { return re.MatchString(url) })
 		v.Rule = rules.Exclude[i]

@@ -19,6 +19,12 @@ func (s *shard) trapped(r *record, id urlID, rules *rules) (string, error) {
 	return string(s.crawl(id.crawl).shapes.Admit(r.URL, &rules.traps)), nil
 }
 
+// unjudged reports whether the guards that compare a new URL with those before it have to
+// judge it: it is new, or they have kept it out so far, so that it is among none of those.
+func (r *record) unjudged() bool {
+	return r.State == 0 || r.State == Excluded && r.visited.empty() && traps.Reason(r.Reason).Compares()
+}
+
 // orderKnown reports whether a URL is known with its parameters in another
 // order, and remembers this one. A URL whose parameters are sorted is known by
 // its record; for any other order there is a key of its own.
