@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 )
@@ -70,16 +69,11 @@ func Start(o Options) (*Server, error) {
 	}
 	trouble := new(troubleLog)
 	s.SetLoggerV2(trouble, false, false, false)
-	s.Start() // returns once the streams are recovered and clients can connect
-	if !s.ReadyForConnections(time.Millisecond) {
+	s.Start() // returns once the streams are recovered and clients can connect, or never will
+	if err := trouble.atStart(s, &o); err != nil {
 		s.Shutdown()
 		_ = lock.Close()
-		return nil, fmt.Errorf("the embedded NATS server did not start on %s:%d: is the port free", o.Host, o.Port)
-	}
-	if !s.JetStreamEnabled() {
-		s.Shutdown()
-		_ = lock.Close()
-		return nil, fmt.Errorf("the embedded NATS server cannot store its streams in %s: is the disk full or read-only", o.Dir)
+		return nil, err
 	}
 	return &Server{s: s, lock: lock, log: trouble}, nil
 }

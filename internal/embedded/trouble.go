@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/nats-io/nats-server/v2/server"
 )
 
 // troubleLog listens to the server's log for what stops a stream for good. The
 // server tells nobody else: a publish then gets no answer.
 type troubleLog struct {
-	mu  sync.Mutex
-	err error
+	mu    sync.Mutex
+	err   error
+	fatal string // why the server gave up its start
 }
 
 // fatalWords are in the server's words for a write that failed (2.15.2).
@@ -30,9 +33,31 @@ func (l *troubleLog) hear(format string, a []any) {
 	}
 }
 
+func (l *troubleLog) giveUp(format string, a []any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fatal == "" {
+		l.fatal = fmt.Sprintf(format, a...)
+	}
+}
+
+// atStart returns why a server whose Start has returned is not ready. It waits for nothing:
+// a wait can be over before a process on a busy machine has looked once.
+func (l *troubleLog) atStart(s *server.Server, o *Options) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case strings.Contains(l.fatal, "listening on port"): // in the server's words (2.15.2)
+		return fmt.Errorf("the embedded NATS server did not start on %s:%d: is the port free (%s)", o.Host, o.Port, l.fatal)
+	case l.fatal != "", !s.JetStreamEnabled():
+		return fmt.Errorf("the embedded NATS server cannot store its streams in %s: is the disk full or read-only (%s)", o.Dir, l.fatal)
+	}
+	return nil
+}
+
 func (l *troubleLog) Warnf(format string, a ...any)  { l.hear(format, a) }
 func (l *troubleLog) Errorf(format string, a ...any) { l.hear(format, a) }
-func (l *troubleLog) Fatalf(format string, a ...any) { l.hear(format, a) }
+func (l *troubleLog) Fatalf(format string, a ...any) { l.hear(format, a); l.giveUp(format, a) }
 func (l *troubleLog) Noticef(string, ...any)         {}
 func (l *troubleLog) Debugf(string, ...any)          {}
 func (l *troubleLog) Tracef(string, ...any)          {}
