@@ -43,7 +43,7 @@ func codeText(n *html.Node) string {
 			b.WriteByte('\n')
 		}
 	}
-	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(b.String())
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "", "\u200b", "", "\u00ad", "").Replace(b.String())
 	return strings.TrimRight(text, "\n\t ")
 }
 
@@ -88,7 +88,11 @@ func languageOf(n *html.Node) string {
 	names := strings.Fields(strings.ToLower(class))
 	for i, name := range names {
 		for _, p := range languagePrefixes {
-			if l, ok := strings.CutPrefix(name, p); ok {
+			l, ok := strings.CutPrefix(name, p)
+			if ok && l == "" && i+1 < len(names) { // "brush: java;"
+				l = names[i+1]
+			}
+			if ok {
 				return cleanLanguage(l)
 			}
 		}

@@ -87,7 +87,7 @@ func escapeBang(b []byte, next string) []byte {
 // (CommonMark 0.31, section 6.1).
 func appendCode(b []byte, text string, where place) []byte {
 	if where == inCell {
-		text = strings.ReplaceAll(text, "|", "\\|")
+		text = escapeBars(text)
 	}
 	fence := strings.Repeat("`", 1+longestRun(text, '`'))
 	b = append(b, fence...)
@@ -96,6 +96,9 @@ func appendCode(b []byte, text string, where place) []byte {
 	}
 	return append(append(b, text...), fence...)
 }
+
+// escapeBars keeps bars from ending a cell.
+func escapeBars(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 func longestRun(s string, c byte) int {
 	longest, run := 0, 0

@@ -9,8 +9,9 @@ import (
 
 // Markdown returns a node and what is in it as Markdown: CommonMark 0.31 with
 // the tables, task lists and strikethrough of GitHub Flavored Markdown, and its
-// footnotes where a page has notes that lead there and back. Links and images
-// are absolute; the URL is that of the page, before any base element of it.
+// footnotes where a page has notes that lead there and back, and its formulas where
+// a page has them in TeX. What is raised or lowered is in HTML, where it would
+// read otherwise (10 to the 5). Links and images are absolute; the URL is that of the page, before any base element of it.
 //
 // The words are those of [Text], except that a picture has its alternative text
 // and controls of forms have none. A definition list becomes a list whose items
@@ -79,6 +80,11 @@ func (r *renderer) block(n *html.Node, depth int) {
 		return
 	case depth > maxDepth:
 		r.plain(n)
+		return
+	}
+	if tex, display, ok := formula(n); ok {
+		r.out.text(dollars(tex, display))
+		r.out.end(gapBlank)
 		return
 	}
 	switch n.DataAtom {

@@ -14,6 +14,11 @@ type notes struct {
 	labels map[string]string // by the id of the element
 }
 
+var (
+	classesReference = classes("footnote-ref footnote-reference footnoteref")
+	classesBack      = classes("footnote-back footnote-backref fn-backref mw-cite-backlink label")
+)
+
 // longestLabel is how long a label of a page is kept, in bytes. Others are
 // numbered.
 const longestLabel = 12
@@ -48,7 +53,7 @@ func isReference(a *html.Node) bool {
 		return false
 	}
 	return a.Parent != nil && a.Parent.DataAtom == atom.Sup || attr(a, "role") == "doc-noteref" ||
-		hasClass(a, " footnote-ref footnote-reference footnoteref ")
+		classesReference.has(a)
 }
 
 func labels(references []*html.Node, targets map[string]bool) map[string]string {
@@ -101,6 +106,6 @@ func (s notes) isBack(n *html.Node) bool {
 	if len(s.labels) == 0 {
 		return false
 	}
-	return attr(n, "role") == "doc-backlink" || hasClass(n, " footnote-back footnote-backref fn-backref mw-cite-backlink label ") &&
+	return attr(n, "role") == "doc-backlink" || classesBack.has(n) &&
 		n.DataAtom != atom.Td
 }

@@ -59,6 +59,7 @@ var shapes = []string{
 	"<dl><dt>%s<dd>%s</dl>", "<p>a<b>%s</b>c</p>", "<p>a <i>%s</i> c</p>", "<p><b>%s</b><b>%s</b><i>%s</i></p>", "<p>a <a href=/x>%s</a>!</p>",
 	"<p>!<a href=/x>%s</a></p>", "<p><code>%s</code></p>", "<pre>%s</pre>", "<p>x <em>a <strong>%s</strong> b</em> y</p>", "<p><del>%s</del></p>",
 	"<table><tr><th>a<th>b<tr><td><code>%s</code><td>c</table>", "<details><summary>%s</summary>%s</details>", "<a href=/x><h3>%s</h3><p>%s</p></a>",
+	"<p>10<sup>%s</sup> x<sup><b>%s</b></sup><sub>%s</sub></p>", "<table><tr><th>a<th>b<tr><td>1<sup>%s</sup><td>c</table>",
 	"<ul><li>%s</ul><ul><li>%s</ul><ol><li>%s</ol>", "<blockquote><ul><li><pre>%s</pre></ul></blockquote>", "<p>%s</p><hr><p>%s</p>",
 }
 

@@ -43,6 +43,9 @@ type spans struct {
 	lineB bool // a line break is due
 	rows  int  // br elements since the last piece
 
+	cell bool   // of a table: lists are lines
+	mark string // of an item, before the next piece
+
 	inLink bool
 	opened [spanKinds]int // how many of a kind are open; only the first counts
 	wait   []spanKind     // started, not yet written
@@ -83,6 +86,10 @@ func (s *spans) element(n *html.Node, depth int) {
 	if n.DataAtom != atom.Img && n.DataAtom != atom.Input && s.isLeftOut(n) || s.notes.isBack(n) {
 		return
 	}
+	if tex, display, ok := formula(n); ok {
+		s.formula(tex, display)
+		return
+	}
 	switch n.DataAtom {
 	case atom.Br:
 		s.breakLine()
@@ -101,6 +108,10 @@ func (s *spans) element(n *html.Node, depth int) {
 		s.marked(spanEmphasis, n, depth)
 	case atom.Del, atom.S, atom.Strike:
 		s.marked(spanStrike, n, depth)
+	case atom.Sup, atom.Sub:
+		s.raised(n, depth)
+	case atom.Ul, atom.Ol:
+		s.items(n, depth)
 	case atom.Q:
 		s.words("“")
 		s.children(n, depth)
@@ -147,6 +158,11 @@ func (s *spans) add(c span) {
 		s.push(span{kind: spanSpace})
 	}
 	s.space, s.lineB, s.rows = false, false, 0
+	if s.mark != "" {
+		s.push(span{kind: spanRaw, text: s.mark})
+		s.push(span{kind: spanSpace})
+		s.mark = ""
+	}
 	for _, kind := range s.wait {
 		m := span{kind: kind}
 		if kind == spanLink {

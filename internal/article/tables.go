@@ -43,7 +43,7 @@ func (r *renderer) row(row gridRow, least, depth int) {
 	for i := range max(least, len(row)) {
 		text := ""
 		if i < len(row) && row[i] != nil {
-			s := &spans{renderer: r}
+			s := &spans{renderer: r, cell: true}
 			s.children(row[i], depth+3)
 			text = s.line(inCell)
 		}
@@ -82,11 +82,12 @@ type grid struct {
 	columns int
 
 	spans [maxColumns]int // rows that the cell above still takes, by column
+	lists bool            // there are some in its cells
 }
 
 // readGrid reads a table. It returns nil for one that Markdown cannot show, or
-// that is there for the layout: of one row or column, with a table, a list, a
-// heading or code in it.
+// that is there for the layout: of one row or column, with a table, a heading or
+// code in it, or without headings of its columns and with lists.
 func readGrid(n *html.Node) *grid {
 	if role := attr(n, "role"); role == "presentation" || role == "none" {
 		return nil
@@ -104,9 +105,11 @@ func readGrid(n *html.Node) *grid {
 			w.skip()
 		case isNoCell(w.node):
 			return nil
+		case w.node.DataAtom == atom.Ul || w.node.DataAtom == atom.Ol:
+			g.lists = true
 		}
 	}
-	if len(g.rows) < 2 || g.columns < 2 {
+	if len(g.rows) < 2 || g.columns < 2 || g.lists && !g.rows[0].isHead() {
 		return nil
 	}
 	return g
@@ -114,7 +117,7 @@ func readGrid(n *html.Node) *grid {
 
 func isNoCell(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Table, atom.Ul, atom.Ol, atom.Dl, atom.Pre, atom.Blockquote, atom.Hr, atom.Form, atom.Article,
+	case atom.Table, atom.Dl, atom.Pre, atom.Blockquote, atom.Hr, atom.Form, atom.Article,
 		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return true
 	}

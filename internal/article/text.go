@@ -2,6 +2,7 @@ package article
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -19,7 +20,7 @@ func Text(n *html.Node) string {
 				f.write(w.node.Data)
 			}
 		case w.node.Type != html.ElementNode:
-		case !w.leaving && isSilent(w.node):
+		case !w.leaving && (isSilent(w.node) || f.formula(w.node)):
 			w.skip()
 		default:
 			f.gap = max(f.gap, gapOf(w.node))
@@ -28,11 +29,29 @@ func Text(n *html.Node) string {
 	return f.b.String()
 }
 
+// formula writes an element as Markdown has it, if it is a formula, and reports whether it is.
+func (f *folder) formula(n *html.Node) bool {
+	tex, display, ok := formula(n)
+	if !ok {
+		return false
+	}
+	if display {
+		f.gap = gapLine
+	}
+	f.write(dollars(tex, display))
+	if display {
+		f.gap = gapLine
+	}
+	return true
+}
+
 // isSilent says whether an element shows nothing of its text, or nothing that
 // it has in the tree.
 func isSilent(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Noframes, atom.Iframe,
+	case atom.Script:
+		return !isTeX(n)
+	case atom.Style, atom.Template, atom.Noscript, atom.Noframes, atom.Iframe,
 		atom.Noembed, atom.Textarea, atom.Title, atom.Svg, atom.Head:
 		return true
 	}
@@ -86,7 +105,8 @@ type folder struct {
 	gap gap
 }
 
-// write adds text. ASCII whitespace and the no-break space fold; NUL is dropped.
+// write adds text. ASCII whitespace and the no-break space fold; NUL is dropped, and so is what
+// only says where a word may be broken.
 func (f *folder) write(s string) {
 	start := 0
 	for i := 0; i < len(s); {
@@ -134,6 +154,32 @@ func spaceAt(s string, i int) (size int, space bool) {
 		if i+1 < len(s) && s[i+1] == 0xa0 {
 			return 2, true
 		}
+		if i+1 < len(s) && s[i+1] == 0xad { // a soft hyphen
+			return 2, false
+		}
+	case 0xe2, 0xef:
+		return breakAt(s, i), false
 	}
 	return 0, false
 }
+
+// breakAt returns the length of what only says at s[i] where a line may be broken or not, 0 if
+// there is none. In scripts without spaces, as Khmer, that tells words apart.
+func breakAt(s string, i int) int {
+	rest := s[i:]
+	switch {
+	case strings.HasPrefix(rest, "\u2060"), strings.HasPrefix(rest, "\ufeff"): // word joiner, and what was before it
+		return 3
+	case strings.HasPrefix(rest, "\u200b"):
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(rest[3:])
+		if !isUnspaced(before) && !isUnspaced(after) {
+			return 3
+		}
+	}
+	return 0
+}
+
+// isUnspaced says whether a letter is of a script without spaces between words: Thai, Lao,
+// Tibetan, Myanmar, Khmer.
+func isUnspaced(r rune) bool { return r >= 0x0e00 && r < 0x10a0 || r >= 0x1780 && r < 0x1800 }

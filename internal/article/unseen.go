@@ -9,13 +9,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Classes of what only a screen reader reads out, and of the numbers beside
-// lines of code.
-const (
-	classesUnseen = " sr-only visually-hidden visuallyhidden screen-reader-text screenreader-only element-invisible a11y-hidden "
-	classesExtra  = " mw-editsection headerlink hash-link header-anchor anchorjs-link footnote-backref " +
-		"gutter linenos linenodiv lineno line-numbers-rows rouge-gutter blob-num "
-)
+// classesUnseen are those of what only a screen reader reads out, of signs beside headings,
+// and of numbers and buttons beside code.
+var classesUnseen = classes(`
+	sr-only visually-hidden visuallyhidden screen-reader-text screenreader-only element-invisible a11y-hidden
+	mw-editsection headerlink hash-link header-anchor anchorjs-link footnote-backref
+	gutter linenos linenodiv lineno lnt ln line-number line-numbers-rows rouge-gutter blob-num hljs-ln-numbers
+	toolbar-item copybtn copy-btn btn-copy copy-button copy-code-button zeroclipboard-container`)
 
 // isUnseen says whether an element is no part of what a page says: never shown,
 // there to be clicked at, or put beside the text by a generator.
@@ -32,7 +32,7 @@ func isUnseen(n *html.Node) bool {
 	case atom.Pre, atom.Code, atom.Main, atom.Body, atom.Html:
 		return isSilent(n)
 	}
-	return isSilent(n) || isHidden(n) || hasClass(n, classesUnseen) || hasClass(n, classesExtra)
+	return isSilent(n) || isHidden(n) || classesUnseen.has(n)
 }
 
 // isTask says whether a control is the box of a task list.

@@ -93,15 +93,25 @@ func signOfName(name string) sign {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// hasClass says whether an element has one of some classes, which are given in
-// lower case with a space before and after each.
-func hasClass(n *html.Node, classes string) bool {
+// classSet is names of classes, in lower case.
+type classSet map[string]bool
+
+func classes(names string) classSet {
+	s := classSet{}
+	for name := range strings.FieldsSeq(names) {
+		s[name] = true
+	}
+	return s
+}
+
+// has says whether an element has one of the classes.
+func (s classSet) has(n *html.Node) bool {
 	v := attr(n, "class")
 	if v == "" || len(v) > maxClass {
 		return false
 	}
-	for _, c := range strings.Fields(v) {
-		if strings.Contains(classes, " "+strings.ToLower(c)+" ") {
+	for name := range strings.FieldsSeq(v) {
+		if s[name] || s[strings.ToLower(name)] {
 			return true
 		}
 	}

@@ -1,0 +1,93 @@
+package article
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// formula returns what an element is in TeX if it is a formula of which the page tells that,
+// and whether it stands on lines of its own.
+func formula(n *html.Node) (tex string, display, ok bool) {
+	switch {
+	case n.DataAtom == atom.Math:
+		tex, ok = texOfMathML(n)
+		return tex, attr(n, "display") == "block", ok
+	case n.DataAtom == atom.Script:
+		if !isTeX(n) || n.FirstChild == nil {
+			return "", false, false
+		}
+		return clean(n.FirstChild.Data), strings.Contains(attr(n, "type"), "display"), true
+	case n.DataAtom == atom.Img:
+		if !classesMathImage.has(n) || attr(n, "alt") == "" {
+			return "", false, false
+		}
+		return clean(attr(n, "alt")), classesDisplayed.has(n), true
+	case (n.DataAtom == atom.Span || n.DataAtom == atom.Div) && mayBeMath(n) && classesMath.has(n):
+		return delimited(n)
+	}
+	return "", false, false
+}
+
+var (
+	classesMath = classes("math arithmatex") // of elements that a script turns into formulas
+	// Those of pictures of formulas, whose alternative text is TeX.
+	classesMathImage = classes("mwe-math-fallback-image-inline mwe-math-fallback-image-display latex tex")
+	classesDisplayed = classes("mwe-math-fallback-image-display")
+)
+
+// mayBeMath says of most elements at once that they have none of classesMath.
+func mayBeMath(n *html.Node) bool { return strings.Contains(attr(n, "class"), "mat") }
+
+// isTeX says whether a script holds a formula, for MathJax.
+func isTeX(script *html.Node) bool { return strings.HasPrefix(attr(script, "type"), "math/tex") }
+
+// texOfMathML returns the TeX that MathML was made of: that of an annotation, as KaTeX and
+// MediaWiki write it, or of an alternative text.
+func texOfMathML(n *html.Node) (tex string, ok bool) {
+	for w := walk(n); w.next(); {
+		if !w.leaving && w.node.Data == "annotation" && attr(w.node, "encoding") == "application/x-tex" && w.node.FirstChild != nil {
+			return clean(w.node.FirstChild.Data), true
+		}
+	}
+	if alt := attr(n, "alttext"); alt != "" {
+		return clean(alt), true
+	}
+	return "", false
+}
+
+// delimited returns the TeX of an element that a script of the page turns into a formula.
+func delimited(n *html.Node) (tex string, display, ok bool) {
+	t := n.FirstChild
+	if t == nil || t.NextSibling != nil || t.Type != html.TextNode {
+		return "", false, false
+	}
+	text := strings.TrimSpace(t.Data)
+	for _, d := range [...]struct {
+		from, to string
+		display  bool
+	}{{`\(`, `\)`, false}, {`\[`, `\]`, true}, {"$$", "$$", true}} {
+		if len(text) > len(d.from)+len(d.to) && strings.HasPrefix(text, d.from) && strings.HasSuffix(text, d.to) {
+			return clean(text[len(d.from) : len(text)-len(d.to)]), d.display, true
+		}
+	}
+	return "", false, false
+}
+
+// clean returns TeX on one line, without the style that MediaWiki puts around it.
+func clean(tex string) string {
+	tex = strings.Join(strings.Fields(tex), " ")
+	if inner, ok := strings.CutPrefix(tex, `{\displaystyle `); ok && strings.HasSuffix(inner, "}") {
+		tex = strings.TrimSpace(strings.TrimSuffix(inner, "}"))
+	}
+	return tex
+}
+
+// dollars are the marks of TeX in Markdown.
+func dollars(tex string, display bool) string {
+	if display {
+		return "$$" + tex + "$$"
+	}
+	return "$" + tex + "$"
+}
