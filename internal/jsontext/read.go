@@ -188,6 +188,25 @@ func (r *Reader) Lists(name string, to *map[string][]string) {
 	*to = lists
 }
 
+// Texts reads a member that is an object of strings, with one or more.
+func (r *Reader) Texts(name string, to *map[string]string) {
+	if !r.Member(name) {
+		return
+	}
+	texts := make(map[string]string)
+	r.lead = '{'
+	for !r.odd && r.skip(r.lead) {
+		r.lead = ','
+		key := r.string()
+		if !r.skip(':') {
+			r.odd = true
+		}
+		texts[key] = r.string()
+	}
+	r.end()
+	*to = texts
+}
+
 // number reads a whole number, as JSON has it (RFC 8259 section 6).
 func (r *Reader) number() []byte {
 	t, i := r.text, 0

@@ -18,6 +18,7 @@ type sample struct {
 	Inner struct{ A, B int }   `json:"inner"`
 	List  []struct{ U string } `json:"list"`
 	Lists map[string][]string  `json:"lists"`
+	Texts map[string]string    `json:"texts"`
 	Last  string               `json:"last"`
 }
 
@@ -38,12 +39,13 @@ func (s *sample) read(r *Reader) {
 		s.List = append(s.List, one)
 	})
 	r.Lists("lists", &s.Lists)
+	r.Texts("texts", &s.Texts)
 	r.Text("last", &s.Last)
 }
 
 const full = `{"text":"a \"b\" é","int":-3,"long":9007199254740993,"uint":18446744073709551615,"yes":true,` +
 	`"time":"2026-01-02T03:04:05.000000006Z","inner":{"A":1,"B":0},"list":[{"U":"x"},{"U":""}],` +
-	`"lists":{"Etag":["\"1\"","b"],"É":["c"]},"last":"z"}`
+	`"lists":{"Etag":["\"1\"","b"],"É":["c"]},"texts":{"a":"\"b\"","É":""},"last":"z"}`
 
 func TestReaderReadsWhatObjectWrites(t *testing.T) {
 	for _, text := range []string{full, `{"text":""}`, `{"int":0}`, `{"last":"z"}`, `{"inner":{"B":2},"last":"\u00e9"}`} {
@@ -64,6 +66,7 @@ func TestReaderLeavesTheRest(t *testing.T) {
 		`{"yes":false}`, `{"yes":tru}`, `{"time":"2026"}`, `{"time":1}`, `{"text":"\x"}`, "{\"text\":\"a\nb\"}",
 		`{"inner":{}}`, `{"inner":{"A":1}`, `{"inner":1}`, `{"list":[]}`, `{"list":[{"U":"x"},]}`, `{"list":[1]}`, `{"list":{"U":"x"}}`,
 		`{"lists":{}}`, `{"lists":{"a":[]}}`, `{"lists":{"a":[1]}}`, `{"lists":{"a":"b"}}`, `{"lists":{"a":["b"],}}`, `{"lists":{"a" :["b"]}}`,
+		`{"texts":{}}`, `{"texts":{"a":1}}`, `{"texts":{"a":["b"]}}`, `{"texts":{"a":"b",}}`, `{"texts":{"a" :"b"}}`, `{"texts":{"a":"b"}`, `{"texts":"b"}`,
 	} {
 		var s sample
 		r := NewReader([]byte(text))
@@ -77,6 +80,7 @@ func TestReaderLeavesTheRest(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte(`{"text":"\ud800","lists":{"a":["b"],"a":["c"]}}`))
+	f.Add([]byte(`{"texts":{"a":"b","a":"\ud800"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var got, want sample
 		r := NewReader(text)
