@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seine/internal/jsontext"
+	"seine/pkg/messages"
 )
 
 // member is one field of a record or an object.
@@ -38,6 +39,9 @@ type Record struct {
 	Key   string // "" if the rule gives none
 
 	fields members
+	// ownMetadata says that its rule has a field of that name, which stands for that of
+	// the seed.
+	ownMetadata bool
 }
 
 // Envelope is what every record has beside its fields.
@@ -49,6 +53,9 @@ type Envelope struct {
 	// DuplicateOf is the visit of the page that this one repeats, "" if that is
 	// not told.
 	DuplicateOf string
+	// Metadata is that of the seed which the page is of, as a JSON object; nil if it has
+	// none.
+	Metadata []byte
 }
 
 // Object begins a record of a kind, with all that every record has.
@@ -61,13 +68,20 @@ func (env *Envelope) Object(b []byte, kind, key string) jsontext.Object {
 	o.Text("visit", env.Visit)
 	o.TextSet("duplicate_of", env.DuplicateOf)
 	o.TextSet("key", key)
+	if len(env.Metadata) > 0 {
+		o.Raw(messages.FieldMetadata, env.Metadata)
+	}
 	return o
 }
 
 // AppendJSON appends the record as one flat JSON object on one line: kind, url,
-// fetched_at, crawl, visit, key if it has one, then its fields in their order.
-// A record that Apply returned has at most MaxRecord bytes so.
+// fetched_at, crawl, visit, key and metadata if it has them, then its fields in their
+// order. A record that Apply returned has at most MaxRecord bytes so, beside the
+// metadata.
 func (rec *Record) AppendJSON(b []byte, env Envelope) []byte {
+	if rec.ownMetadata {
+		env.Metadata = nil
+	}
 	o := env.Object(b, rec.Kind, rec.Key)
 	for _, m := range rec.fields {
 		o.Key(m.name)

@@ -3,6 +3,7 @@ package extract
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"seine/pkg/messages"
@@ -15,6 +16,8 @@ type recordRule struct {
 	key    *template
 	fields []*field
 	schema *schema
+	// ownMetadata says that a field has the name of the seed's metadata.
+	ownMetadata bool
 }
 
 func (c *compiler) record(m *messages.RecordRule, path string) *recordRule {
@@ -33,6 +36,7 @@ func (c *compiler) record(m *messages.RecordRule, path string) *recordRule {
 		c.failed(path+".schema", err)
 	}
 	out.types = c.types()
+	out.ownMetadata = slices.ContainsFunc(m.Fields, func(f messages.NamedField) bool { return f.Name == messages.FieldMetadata })
 	return out
 }
 
@@ -57,7 +61,7 @@ func (rule *recordRule) make(r *run, in item) error {
 		r.note(r.index, "", "no record: none of its fields found anything")
 		return nil
 	}
-	rec := Record{Kind: rule.kind, Rule: rule.path, Index: r.index, fields: fields}
+	rec := Record{Kind: rule.kind, Rule: rule.path, Index: r.index, fields: fields, ownMetadata: rule.ownMetadata}
 	if rule.key != nil {
 		key, missing, err := rule.key.fill(func(name string) (string, bool) {
 			v, _ := fields.get(name)

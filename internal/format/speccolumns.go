@@ -1,6 +1,8 @@
 package format
 
 import (
+	"slices"
+
 	"seine/pkg/messages"
 )
 
@@ -23,7 +25,7 @@ func ColumnsOf(spec *messages.Spec, kind string) []Column {
 	}
 	for i := range spec.Records {
 		if r := &spec.Records[i]; r.Kind == kind {
-			columns = Union(columns, append(Envelope(), fieldColumns(r.Fields)...))
+			columns = Union(columns, ruleColumns(r))
 		}
 	}
 	if len(columns) == 0 {
@@ -32,12 +34,21 @@ func ColumnsOf(spec *messages.Spec, kind string) []Column {
 	return columns
 }
 
+// ruleColumns are those of the records of one rule.
+func ruleColumns(r *messages.RecordRule) []Column {
+	fields, all := fieldColumns(r.Fields), Envelope()
+	if slices.ContainsFunc(fields, func(c Column) bool { return c.Name == messages.FieldMetadata }) {
+		all = all[:len(all)-1] // its own stands for that of the seed
+	}
+	return append(all, fields...)
+}
+
 // Envelope is what every record has beside its fields, but for that of a page:
 // see extract.Envelope.
 func Envelope() []Column {
 	return []Column{
 		{Name: "kind"}, {Name: "url"}, {Name: "fetched_at", Type: Time}, {Name: "crawl"}, {Name: "visit"},
-		{Name: "duplicate_of"}, {Name: "key"},
+		{Name: "duplicate_of"}, {Name: "key"}, {Name: messages.FieldMetadata, Type: JSON},
 	}
 }
 
@@ -46,12 +57,13 @@ var pageTypes = map[string]Type{
 	"status": Integer, "fetch_ms": Integer, "bytes": Integer, "depth": Integer, "noindex": Bool,
 	"fetched_at": Time, "published": Time, "modified": Time,
 	"headings": JSON, "json_ld": JSON, "microdata": JSON, "rdfa": JSON, "open_graph": JSON, "twitter": JSON, "links": JSON,
+	"metadata": JSON,
 }
 
 // defaultPage are the fields of a messages.Record.
 var defaultPage = []string{
 	"url", "status", "content_type", "title", "description", "canonical", "language", "charset", "noindex", "text",
-	"fetched_at", "depth", "referrer", "crawl", "visit", "duplicate_of",
+	"fetched_at", "depth", "referrer", "crawl", "visit", "duplicate_of", "metadata",
 }
 
 func pageColumns(fields []string) []Column {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -80,6 +81,9 @@ func (e text) frontier() {
 	if e.Referrer != "" {
 		e.row("on", e.Referrer)
 	}
+	if len(e.Metadata) > 0 {
+		e.row("metadata", metadata(e.Metadata, e.Inherit))
+	}
 	for _, h := range e.From {
 		e.row("redirected", "from "+describeHop(h))
 	}
@@ -97,6 +101,19 @@ func (e text) frontier() {
 	for _, a := range e.History.History {
 		e.row("attempt", fmt.Sprintf("%s  %s%s, %d ms", moment(a.AtMS), a.Class, status(a.Status), a.TookMS))
 	}
+}
+
+// metadata is that of a seed, for a person.
+func metadata(m messages.Metadata, inherit bool) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, name+"="+m[name])
+	}
+	text := strings.Join(all, ", ")
+	if inherit {
+		text += " (inherited by what is found on it)"
+	}
+	return text
 }
 
 // host tells what a URL that is still to be fetched waits for.

@@ -54,6 +54,11 @@ type Candidates struct {
 	// last of that list in this partition.
 	SeedList    uint64 `json:"seed_list,omitempty"`
 	SeedListEnd bool   `json:"seed_list_end,omitempty"`
+	// Metadata is that of the page which they are found on, or which redirects to
+	// them, and Inherit whether what is found from there has it too: links have it only
+	// then. That of seeds is with each URL.
+	Metadata Metadata `json:"metadata,omitzero"`
+	Inherit  bool     `json:"inherit,omitempty"`
 	// Ends names the visit that this message brings to its end: the page was
 	// parsed, and everything found on it has been published before.
 	Ends Visit `json:"ends,omitzero"`
@@ -85,6 +90,35 @@ func LeftOutReason(text string) string {
 	return LeftOutReasons[len(LeftOutReasons)-1]
 }
 
+// batchBytes bounds the URLs of a message, as they are encoded.
+const batchBytes = 256 << 10
+
+// Batches splits candidates into as many as fit a message each.
+func Batches(urls []Candidate) (all [][]Candidate) {
+	size, from := 0, 0
+	var text []byte
+	for i := range urls {
+		text = appendCandidate(text[:0], urls[i])
+		if i > from && (size+len(text) > batchBytes || i-from == MaxBatchURLs) {
+			all = append(all, urls[from:i])
+			size, from = 0, i
+		}
+		size += len(text)
+	}
+	if from < len(urls) {
+		all = append(all, urls[from:])
+	}
+	return all
+}
+
+// InheritFrom gives the URLs, which are links, the metadata of the page that they are found
+// on, if they inherit it.
+func (c *Candidates) InheritFrom(m Metadata, inherit bool) {
+	if inherit {
+		c.Metadata, c.Inherit = m, true
+	}
+}
+
 // KindCount is how many records there are of a kind.
 type KindCount struct {
 	Kind string `json:"kind"`
@@ -99,6 +133,9 @@ const MaxKinds = 64
 type Candidate struct {
 	URL      string `json:"u"`
 	Priority *int   `json:"p,omitempty"` // nil means DefaultPriority
+	// Metadata and Inherit are those of a Seed.
+	Metadata Metadata `json:"m,omitzero"`
+	Inherit  bool     `json:"i,omitempty"`
 }
 
 // Encode returns the message's payload.
@@ -130,6 +167,7 @@ func (c *Candidates) appendJSON(b []byte) []byte {
 	if c.SeedListEnd {
 		o.Bool("seed_list_end", true)
 	}
+	o.metadata("metadata", c.Metadata, "inherit", c.Inherit)
 	if !c.Ends.IsZero() {
 		o.visit("ends", c.Ends)
 	}
@@ -157,6 +195,7 @@ func appendCandidate(b []byte, c Candidate) []byte {
 	if c.Priority != nil {
 		o.Int("p", int64(*c.Priority))
 	}
+	o.metadata("m", c.Metadata, "i", c.Inherit)
 	return o.End()
 }
 
@@ -192,6 +231,7 @@ func (c *Candidates) readJSON(o *reader) {
 			o.IntValue(&n)
 			u.Priority = &n
 		}
+		o.metadata("m", &u.Metadata, "i", &u.Inherit)
 		c.URLs = append(c.URLs, u)
 	})
 	o.uint32("page_round", &c.PageRound)
@@ -199,6 +239,7 @@ func (c *Candidates) readJSON(o *reader) {
 	o.Int("page_depth", &c.PageDepth)
 	o.Uint64("seed_list", &c.SeedList)
 	o.Bool("seed_list_end", &c.SeedListEnd)
+	o.metadata("metadata", &c.Metadata, "inherit", &c.Inherit)
 	o.visit("ends", &c.Ends)
 	o.Text("parse_error", &c.ParseError)
 	o.Text("warning", &c.Warning)
@@ -240,12 +281,28 @@ func (c *Candidates) check() error {
 	case len(c.URLs) > MaxBatchURLs:
 		return fmt.Errorf("%d URLs: at most %d in one message", len(c.URLs), MaxBatchURLs)
 	}
-	for _, u := range c.URLs {
-		if u.Priority != nil && (*u.Priority < 0 || *u.Priority > MaxPriority) {
-			return fmt.Errorf("priority %d of %s: must be from 0 to %d", *u.Priority, Clip(u.URL), MaxPriority)
+	for i := range c.URLs {
+		if err := c.checkURL(&c.URLs[i]); err != nil {
+			return err
 		}
 	}
-	return cmp.Or(checkText("parse_error", c.ParseError), checkText("warning", c.Warning), checkText("left_out", c.LeftOut), checkKinds(c.Records))
+	if c.Metadata != nil && c.Source != SourceLink && c.Source != SourceRedirect {
+		return errors.New("metadata: the source must be link or redirect; that of seeds is with each URL")
+	}
+	return cmp.Or(c.Metadata.Check(c.Inherit), checkText("parse_error", c.ParseError), checkText("warning", c.Warning), checkText("left_out", c.LeftOut), checkKinds(c.Records))
+}
+
+func (c *Candidates) checkURL(u *Candidate) error {
+	if u.Priority != nil && (*u.Priority < 0 || *u.Priority > MaxPriority) {
+		return fmt.Errorf("priority %d of %s: must be from 0 to %d", *u.Priority, Clip(u.URL), MaxPriority)
+	}
+	if u.Metadata != nil && c.Source != SourceSeed {
+		return fmt.Errorf("m of %s: the source must be seed", Clip(u.URL))
+	}
+	if err := u.Metadata.Check(u.Inherit); err != nil {
+		return fmt.Errorf("%s: %w", Clip(u.URL), err)
+	}
+	return nil
 }
 
 func checkKinds(counts []KindCount) error {

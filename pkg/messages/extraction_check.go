@@ -27,6 +27,10 @@ var ReservedFields = []string{"kind", "url", "fetched_at", "crawl", "visit", "du
 // EachFrom is what an Each may be from.
 var EachFrom = []string{"main", "sections"}
 
+// FieldMetadata is the name of the metadata of seeds in records. Fields of rules may have
+// it as well: records of such a rule have that field.
+const FieldMetadata = "metadata"
+
 // Conversions are what a field can be made, by its As.
 var Conversions = []string{"text", "number", "integer", "boolean", "date", "url", "json"}
 

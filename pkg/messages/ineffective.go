@@ -14,6 +14,7 @@ func (s *Spec) Ineffective() (found []string) {
 			found = append(found, key+": does nothing "+fmt.Sprintf(format, a...))
 		}
 	}
+	s.idleSeeds(note)
 	s.idleScope(note)
 	s.idleRules(note)
 	s.idlePace(note)
@@ -25,6 +26,21 @@ func (s *Spec) Ineffective() (found []string) {
 
 // noter is told of a key whether it does nothing, and why.
 type noter func(is bool, key, format string, a ...any)
+
+func (s *Spec) idleSeeds(note noter) {
+	hidden := len(s.Records) == 0 && len(s.Page.Fields) > 0 && !slices.Contains(s.Page.Fields, FieldMetadata)
+	for i := range s.Seeds {
+		seed, key := &s.Seeds[i], fmt.Sprintf("seeds[%d].metadata", i)
+		switch {
+		case len(seed.Metadata) == 0:
+		case hidden:
+			note(true, key, "without metadata in page.fields, as there are no other records")
+			return
+		case !seed.Inherit:
+			note(seed.Sitemap != "", key, "for a sitemap, which makes no record, without inherit: true")
+		}
+	}
+}
 
 func (s *Spec) idleScope(note noter) {
 	note(s.Scope == ScopeAny && len(s.Hosts) > 0, "hosts", "beside scope: any, which has all hosts")

@@ -25,6 +25,11 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			}
 		}
 	}
+	sitemap := func(inherit bool) func(*Spec) {
+		return func(s *Spec) {
+			s.Seeds = []SpecSeed{{URL: "https://a.example/"}, {Sitemap: "https://a.example/s.xml", Metadata: Metadata{"a": "b"}, Inherit: inherit}}
+		}
+	}
 	perHost := func(s *Spec) { s.PerHost = 4 }
 	noDelay := func(s *Spec) { s.Delay = 0 }
 	inZone := func(s *Spec) { s.TimeZone = zone }
@@ -36,8 +41,15 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		"hosts":              {func(s *Spec) { s.Hosts = []string{"a.example"} }, func(s *Spec) { s.Hosts, s.Scope = []string{"a.example"}, ScopeAny }, "hosts: does nothing beside scope: any"},
 		"domains":            {func(s *Spec) { s.Domains = []string{"a.example"} }, func(s *Spec) { s.Domains, s.Scope = []string{"a.example"}, ScopeAny }, "domains: does nothing beside scope: any"},
 		"max_pages_per_host": {func(s *Spec) { s.MaxPages, s.MaxPagesPerHost = 9, 9 }, func(s *Spec) { s.MaxPages, s.MaxPagesPerHost = 9, 10 }, "max_pages_per_host: does nothing beside a smaller max_pages: 9"},
-		"per_host":           {all(perHost, noDelay), perHost, "per_host: does nothing beside a delay of 1s"},
-		"per_host of some":   {all(perHost, source(func(r *SourceRule) { r.Delay = &zero })), all(perHost, source(func(r *SourceRule) { r.Delay = &second })), "per_host: does nothing beside"},
+		"metadata of a sitemap": {
+			sitemap(true), sitemap(false), "seeds[1].metadata: does nothing for a sitemap, which makes no record, without inherit: true",
+		},
+		"metadata and fields": {
+			all(sitemap(true), func(s *Spec) { s.Page.Fields = Strings{"url", "metadata"} }), all(sitemap(true), func(s *Spec) { s.Page.Fields = Strings{"url"} }),
+			"seeds[1].metadata: does nothing without metadata in page.fields",
+		},
+		"per_host":         {all(perHost, noDelay), perHost, "per_host: does nothing beside a delay of 1s"},
+		"per_host of some": {all(perHost, source(func(r *SourceRule) { r.Delay = &zero })), all(perHost, source(func(r *SourceRule) { r.Delay = &second })), "per_host: does nothing beside"},
 		"per_host of a source": {
 			source(func(r *SourceRule) { r.PerHost, r.Delay = &four, &zero }), source(func(r *SourceRule) { r.PerHost = &four }), "sources[0].per_host: does nothing beside a delay",
 		},

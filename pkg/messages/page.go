@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,6 +62,9 @@ type Page struct {
 	Digest  string  `json:"digest,omitempty"`
 	// Unchanged says that the body has the bytes of the visit before.
 	Unchanged bool `json:"unchanged,omitempty"`
+	// Metadata and Inherit are those of the Request.
+	Metadata Metadata `json:"metadata,omitempty"`
+	Inherit  bool     `json:"inherit,omitempty"`
 	// BodyObject names the body in the object store BucketBodies, when it was
 	// too large for the message.
 	BodyObject string `json:"body_object,omitempty"`
@@ -123,6 +127,7 @@ func (pg *Page) appendJSON(b []byte) []byte {
 	if pg.Unchanged {
 		o.Bool("unchanged", true)
 	}
+	o.metadata("metadata", pg.Metadata, "inherit", pg.Inherit)
 	o.TextSet("body_object", pg.BodyObject)
 	return o.End()
 }
@@ -162,6 +167,7 @@ func (pg *Page) readJSON(o *reader) {
 	o.Object("timings", func() { pg.Timings.readJSON(o) })
 	o.Text("digest", &pg.Digest)
 	o.Bool("unchanged", &pg.Unchanged)
+	o.metadata("metadata", &pg.Metadata, "inherit", &pg.Inherit)
 	o.Text("body_object", &pg.BodyObject)
 }
 
@@ -178,7 +184,7 @@ func DecodePage(header nats.Header) (*Page, error) {
 	if err := checkVisited(pg.Crawl, pg.URL, pg.Visit, pg.Attempt); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
-	if err := checkDepth(pg.Depth); err != nil {
+	if err := cmp.Or(checkDepth(pg.Depth), pg.Metadata.Check(pg.Inherit)); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
 	switch {

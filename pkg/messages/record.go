@@ -36,6 +36,8 @@ type Record struct {
 	// DuplicateOf is the visit of the page that this one repeats, if the spec has
 	// that told.
 	DuplicateOf Visit `json:"duplicate_of,omitzero"`
+	// Metadata is that of the seed which the page is of, if it has any: see Seed.
+	Metadata Metadata `json:"metadata,omitempty"`
 }
 
 // Msg returns the message for partition p.
@@ -108,6 +110,9 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	o.Text("visit", r.Visit.String())
 	if !r.DuplicateOf.IsZero() {
 		o.Text("duplicate_of", r.DuplicateOf.String())
+	}
+	if len(r.Metadata) > 0 {
+		o.Raw("metadata", r.Metadata.AppendJSON(nil))
 	}
 	return o.End()
 }

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -51,6 +52,9 @@ type Request struct {
 	// are of, set where the frontier has its links and this run needs them: an answer
 	// that it is unchanged is told to all partitions.
 	PageRound uint32 `json:"page_round,omitempty"`
+	// Metadata and Inherit are for its page, and for what comes of that: see Seed.
+	Metadata Metadata `json:"metadata,omitempty"`
+	Inherit  bool     `json:"inherit,omitempty"`
 	// Epoch is that of the lease of the frontier that sent it.
 	Epoch uint64 `json:"epoch,omitempty"`
 }
@@ -123,6 +127,7 @@ func (r *Request) appendJSON(b []byte) []byte {
 		o.Bool("recorded", true)
 	}
 	o.UintSet("page_round", uint64(r.PageRound))
+	o.metadata("metadata", r.Metadata, "inherit", r.Inherit)
 	o.UintSet("epoch", r.Epoch)
 	return o.End()
 }
@@ -150,6 +155,7 @@ func (r *Request) readJSON(o *reader) {
 	o.Text("digest", &r.Digest)
 	o.Bool("recorded", &r.Recorded)
 	o.uint32("page_round", &r.PageRound)
+	o.metadata("metadata", &r.Metadata, "inherit", &r.Inherit)
 	o.Uint64("epoch", &r.Epoch)
 }
 
@@ -168,7 +174,7 @@ func DecodeRequest(payload []byte) (*Request, error) {
 	if r.Redirects < 0 || r.Run < 0 {
 		return nil, errors.New("decode request: redirects and run must not be negative")
 	}
-	if err := checkValidators(r.ETag, r.LastModified); err != nil {
+	if err := cmp.Or(r.Metadata.Check(r.Inherit), checkValidators(r.ETag, r.LastModified)); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
 	return r, nil

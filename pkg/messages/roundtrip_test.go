@@ -58,7 +58,12 @@ func genCandidates(t *rapid.T) *Candidates {
 	if len(c.URLs) == 0 {
 		c.URLs = nil
 	}
+	c.Metadata, c.Inherit = genInherited(t)
 	if c.Source == SourceSeed {
+		c.Metadata, c.Inherit = nil, false
+		for i := range c.URLs {
+			c.URLs[i].Metadata, c.URLs[i].Inherit = genInherited(t)
+		}
 		c.SeedList, c.SeedListEnd = rapid.Uint64().Draw(t, "seed list"), rapid.Bool().Draw(t, "end of it")
 	}
 	switch rapid.SampledFrom([]string{"", "ends", "unchanged"}).Draw(t, "about") {
@@ -68,15 +73,24 @@ func genCandidates(t *rapid.T) *Candidates {
 			c.Records = append(c.Records, KindCount{rapid.StringMatching(`[a-z][a-z0-9_]{0,5}`).Draw(t, "kind"), rapid.Int64Min(1).Draw(t, "records")})
 		}
 	case "unchanged":
+		c.Metadata, c.Inherit = nil, false
 		c.Source, c.URLs, c.PageRound = SourceUnchanged, nil, max(c.PageRound, 1)
 		c.SeedList, c.SeedListEnd = 0, false
 	}
 	return c
 }
 
+// genInherited draws metadata, and whether it is inherited.
+func genInherited(t *rapid.T) (Metadata, bool) {
+	m := genMetadata.Draw(t, "metadata")
+	return m, m != nil && rapid.Bool().Draw(t, "inherit")
+}
+
 func genRequest(t *rapid.T) *Request {
 	url := genURL.Draw(t, "url")
+	metadata, inherit := genInherited(t)
 	return &Request{
+		Metadata: metadata, Inherit: inherit,
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
 		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Referrer: genURL.Draw(t, "referrer"), Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"),
@@ -107,7 +121,9 @@ func genResult(t *rapid.T) *Result {
 
 func genPage(t *rapid.T) *Page {
 	url := genURL.Draw(t, "url")
+	metadata, inherit := genInherited(t)
 	return &Page{
+		Metadata: metadata, Inherit: inherit,
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
 		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Referrer: genURL.Draw(t, "referrer"), Status: rapid.IntRange(200, 299).Draw(t, "status"),

@@ -17,6 +17,11 @@ type Seed struct {
 	URL string `json:"url"`
 	// Priority from 0 (first) to 9; nil means DefaultPriority.
 	Priority *int `json:"priority,omitempty"`
+	// Metadata is for the records of its page, and of the page that its redirects lead
+	// to. Nil leaves what the URL has, and one without members takes that away.
+	Metadata Metadata `json:"metadata,omitzero"`
+	// Inherit has what is found from the URL have the metadata, too.
+	Inherit bool `json:"inherit,omitempty"`
 }
 
 // BadSeed is one part of a SEEDS message that is not a seed.
@@ -100,6 +105,9 @@ func decodeSeedLine(line string) (Seed, error) {
 func (s Seed) canonical() (Seed, error) {
 	if s.Priority != nil && (*s.Priority < 0 || *s.Priority > MaxPriority) {
 		return s, fmt.Errorf("priority %d: must be from 0 (first) to %d", *s.Priority, MaxPriority)
+	}
+	if err := s.Metadata.Check(s.Inherit); err != nil {
+		return s, err
 	}
 	u, err := weburl.Canonicalize(s.URL)
 	s.URL = u

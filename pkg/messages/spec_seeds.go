@@ -25,6 +25,11 @@ type SpecSeed struct {
 	File string `json:"file,omitempty" yaml:"file"`
 	// Priority from 0 (first) to 9; without it, 5, or what the file says.
 	Priority *int `json:"priority,omitempty" yaml:"priority"`
+	// Metadata is for the records of its page, and of the page that its redirects lead
+	// to; of a file, for the URLs that have none there.
+	Metadata Metadata `json:"metadata,omitempty" yaml:"metadata"`
+	// Inherit has what is found from it have the metadata, too.
+	Inherit bool `json:"inherit,omitempty" yaml:"inherit"`
 }
 
 // UnmarshalYAML reads an entry, or the URL alone.
@@ -49,11 +54,11 @@ func (s *SpecSeed) UnmarshalJSON(b []byte) error {
 
 // MarshalJSON writes what UnmarshalJSON reads, in short if it can.
 func (s SpecSeed) MarshalJSON() ([]byte, error) {
-	if s == (SpecSeed{URL: s.URL}) {
+	if s.Sitemap == "" && s.File == "" && s.Priority == nil && len(s.Metadata) == 0 && !s.Inherit {
 		return json.Marshal(s.URL) //nolint:wrapcheck // a text
 	}
 	type plain SpecSeed
-	return json.Marshal(plain(s)) //nolint:wrapcheck // texts and a number
+	return json.Marshal(plain(s)) //nolint:wrapcheck // texts, a number and a boolean
 }
 
 // Address is the URL that is fed, "" of a file.
@@ -95,6 +100,9 @@ func (s *Spec) checkSeed(seed *SpecSeed) error {
 	}
 	if p := seed.Priority; p != nil && (*p < 0 || *p > MaxPriority) {
 		return fmt.Errorf("priority %d: must be from 0 (first) to %d", *p, MaxPriority)
+	}
+	if err := seed.Metadata.Check(seed.Inherit); err != nil {
+		return err
 	}
 	if seed.File != "" {
 		return nil
@@ -144,9 +152,12 @@ func (s *SpecSeed) ReadSeeds(text []byte) (seeds []SpecSeed, bad []BadSeed) {
 	}
 	found, bad := DecodeSeeds(text)
 	for _, f := range found {
-		seed := SpecSeed{URL: f.URL, Priority: f.Priority}
+		seed := SpecSeed{URL: f.URL, Priority: f.Priority, Metadata: f.Metadata, Inherit: f.Inherit}
 		if seed.Priority == nil {
 			seed.Priority = s.Priority
+		}
+		if seed.Metadata == nil {
+			seed.Metadata, seed.Inherit = s.Metadata, s.Inherit
 		}
 		seeds = append(seeds, seed)
 	}

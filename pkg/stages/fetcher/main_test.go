@@ -135,12 +135,18 @@ type handled struct {
 // requestMessage is a first delivery of a request for url.
 func requestMessage(url string) (*stages.Message, *messages.Request) {
 	req := request(url)
-	return &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}, req
+	return messageOf(req), req
+}
+
+// messageOf is the first delivery of a request.
+func messageOf(req *messages.Request) *stages.Message {
+	return &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}
 }
 
 func (s *stage) handle1(req *messages.Request, deliveries uint64) handled {
 	s.t.Helper()
-	m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: deliveries, Stored: time.Now()}
+	m := messageOf(req)
+	m.Deliveries = deliveries
 	out, err := s.handle(context.Background(), m)
 	if err != nil {
 		s.t.Fatalf("handle %s: %v", req.URL, err)

@@ -78,6 +78,7 @@ func resolve(from, location string) (string, error) {
 func (f *Fetcher) candidate(t *turn, target string) *nats.Msg {
 	return f.found(t, target, &messages.Candidates{
 		Source: messages.SourceRedirect, Depth: t.req.Depth, Redirects: t.req.Redirects + 1,
+		Metadata: t.req.Metadata, Inherit: t.req.Inherit,
 	})
 }
 
@@ -117,6 +118,7 @@ func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
 		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
 		BodyEncoding: r.body.encoding, BodySize: r.body.size, BodyObject: r.body.object,
 		Timings: r.timings, Digest: r.digest, Unchanged: t.req.Digest != "" && strings.HasPrefix(r.digest, t.req.Digest),
+		Metadata: t.req.Metadata, Inherit: t.req.Inherit,
 	}
 	body := r.body.data
 	if r.body.object == "" && r.body.encoding == "" && !t.ask.archive {

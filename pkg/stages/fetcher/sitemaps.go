@@ -46,7 +46,9 @@ func (f *Fetcher) sitemaps(t *turn) (msgs []*nats.Msg, done func()) {
 	}
 	for i, text := range t.robots.Sitemaps() {
 		if u, err := base.Resolve(weburl.EscapeInvalid(strings.TrimSpace(text))); err == nil && i < maxSitemaps {
-			msgs = append(msgs, f.found(t, u, &messages.Candidates{Source: messages.SourceLink, Depth: t.req.Depth}))
+			c := &messages.Candidates{Source: messages.SourceLink, Depth: t.req.Depth}
+			c.InheritFrom(t.req.Metadata, t.req.Inherit)
+			msgs = append(msgs, f.found(t, u, c))
 		}
 	}
 	return msgs, func() { f.told.origins.Set(key, true) }

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -107,7 +108,8 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 	}
 	salt := crawl.saltFor(m.Crawl)
 	mayBeGate := m.Source == messages.SourceRedirect && rules.cookies
-	if !mayBeGate && s.recent.covers(found, crawl.Run, salt, id.hash) {
+	carries := m.Source == messages.SourceRedirect && m.Metadata != nil
+	if !mayBeGate && !carries && s.recent.covers(found, crawl.Run, salt, id.hash) {
 		candidatesTotal.known.Inc()
 		return nil
 	}
@@ -118,7 +120,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		}
 		if known != nil {
 			candidatesTotal.known.Inc()
-			err := s.again(known, found, id, m, rules, now)
+			err := errors.Join(s.again(known, found, id, m, rules, now), s.takeMetadata(m, &c, id, true))
 			s.recent.add(known, crawl.Run, salt, id.hash)
 			return err
 		}
@@ -131,7 +133,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		s.tx.set(s.seedKey(id), nil)
 	}
 	found.Arrival = s.nextArrival(now)
-	err := s.admit(found, id, rules, now)
+	err := errors.Join(s.admit(found, id, rules, now), s.takeMetadata(m, &c, id, false))
 	s.recent.add(found, crawl.Run, salt, id.hash)
 	if found.State == Excluded {
 		candidatesTotal.excluded.Inc()

@@ -14,7 +14,7 @@ import (
 )
 
 // kinds are all that a key may be of, those of older layouts included.
-const kinds = "PCcUQTHDLRIAVEFGZOBJWNMYKSX"
+const kinds = "PCcUQTHDLRIAVEFGZOBJWNMYKmnrSX"
 
 // strayKeys are what may follow the kind in a key that nothing of this build has written.
 var strayKeys = []string{
@@ -102,6 +102,14 @@ func fillStore(w *world) {
 	w.must(err)
 	w.shard.noteUnchanged(&messages.Candidates{Crawl: "c", Referrer: "https://a.test/0", PageRound: 1, Depth: 0, Run: 1})
 	w.must(w.shard.openRoots("c", "https://d.test/"))
+	_, err = w.shard.candidates(&messages.Candidates{
+		Crawl: "c", Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: "https://a.test/4", Metadata: messages.Metadata{"a": "1"}, Inherit: true}},
+	}, 1, w.at())
+	w.must(err)
+	_, err = w.shard.candidates(&messages.Candidates{
+		Crawl: "c", Source: messages.SourceLink, Depth: 1, URLs: []messages.Candidate{{URL: "https://a.test/5"}}, Metadata: messages.Metadata{"a": "1"}, Inherit: true,
+	}, 1, w.at())
+	w.must(err)
 	w.shard.postpone("c", postponedCandidates, m.Encode())
 	w.must(w.shard.commit(w.at()))
 	w.pass(2 * time.Second)
@@ -115,6 +123,8 @@ func (w *world) workOn() {
 	for range 4 {
 		w.dispatch(10)
 		for id, req := range maps.Clone(w.shard.inFlight) {
+			_, err := w.shard.message(req)
+			w.must(err)
 			w.must(w.shard.result(&messages.Result{
 				Crawl: id.crawl, URL: req.URL, Visit: messages.Visit{URL: id.hash, Round: req.Round}, Attempt: req.Sent, Class: messages.OK, Status: 200,
 			}, w.at()))

@@ -345,6 +345,9 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
 		Once: req.host.polite.Failing(), Follow: req.GateTried,
 	}
+	if m.Metadata, m.Inherit, err = s.metadataFor(req.id); err != nil {
+		return nil, err
+	}
 	tells := rules.Gone == messages.WhenGoneRecord
 	m.Recorded = tells && req.Recorded
 	if rules.Duplicates.Unchanged == messages.UnchangedDrop && req.Digest != 0 && req.Class != messages.Gone && (req.Recorded || !tells) {

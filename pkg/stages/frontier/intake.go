@@ -50,11 +50,9 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 		out.First = append(out.First, deadPart(m, i+1, b.Text, b.Err))
 	}
 	for p, urls := range f.byPartition(seeds, rules) {
-		for len(urls) > 0 {
-			n := min(len(urls), messages.MaxBatchURLs)
-			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, URLs: urls[:n]}
+		for _, some := range messages.Batches(urls) {
+			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, URLs: some}
 			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(crawl, p), Data: c.Encode()})
-			urls = urls[n:]
 		}
 	}
 	return out, nil
@@ -77,7 +75,7 @@ func (f *Frontier) byPartition(seeds []messages.Seed, rules *rules) map[int][]me
 	for _, s := range seeds {
 		url := rules.normalize.Normalize(s.URL)
 		p := messages.Partition(url, f.bus.Layout.Partitions)
-		ps[p] = append(ps[p], messages.Candidate{URL: url, Priority: s.Priority})
+		ps[p] = append(ps[p], messages.Candidate{URL: url, Priority: s.Priority, Metadata: s.Metadata, Inherit: s.Inherit})
 	}
 	return ps
 }

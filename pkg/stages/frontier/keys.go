@@ -26,6 +26,8 @@ import (
 //	F crawl hash part                          → what a page has led to: hashes of URLs of this partition
 //	G crawl run hash                           → page that is unchanged: which of its links is next
 //	r crawl run                                → figures of a run
+//	m crawl hash                               → metadata of a URL
+//	n crawl digest                             → metadata that URLs inherit
 //	Z crawl host                               → host parked for a crawl
 //	O crawl hash                               → URL known with its parameters in some order
 //	B crawl domain host hash                   → URL excluded because its host is not open
@@ -65,6 +67,8 @@ const (
 	kindUnchanged = 'G'
 	kindUnsaved   = 'M'
 	kindRun       = 'r'
+	kindMetadata  = 'm'
+	kindInherited = 'n'
 
 	kindForgetting = 'Y'
 

@@ -27,6 +27,7 @@ type model struct {
 	runs    runs
 	figures figures
 	plans   plans
+	labels  map[urlID]label
 	steps   int
 }
 
@@ -115,7 +116,7 @@ func newModel(r *river) *model {
 	return &model{
 		river: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*flight),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
-		hosts: make(map[string]*ledger), runs: newRuns(), figures: newFigures(), plans: newPlans(),
+		hosts: make(map[string]*ledger), runs: newRuns(), figures: newFigures(), plans: newPlans(), labels: make(map[urlID]label),
 	}
 }
 
@@ -165,6 +166,7 @@ func (m *model) deleted(name string, timeout time.Duration) {
 	maps.DeleteFunc(m.ended, func(v visitOf, _ messages.Class) bool { return v.id.crawl == name })
 	maps.DeleteFunc(m.open, func(r rootOf, _ bool) bool { return r.crawl == name })
 	m.pages[name] = 0
+	maps.DeleteFunc(m.labels, func(id urlID, _ label) bool { return id.crawl == name })
 	m.runs.forget(name)
 	m.figures.forget(name)
 }
@@ -202,6 +204,7 @@ func (m *model) fed(c *messages.Candidates) {
 			priority = byte(*u.Priority)
 		}
 		p := m.known[id]
+		m.labelled(c, &u, id, p != nil)
 		if p == nil {
 			p = &page{url: u.URL, depth: c.Depth, priority: priority}
 			m.known[id] = p
@@ -510,6 +513,7 @@ func (m *model) published(wire *messages.Request) {
 	id := urlID{wire.Crawl, wire.Visit.URL}
 	m.conditional(wire)
 	m.recorded(wire)
+	m.sentLabel(wire)
 	m.asked[attemptOf{visitOf{id, wire.Visit.Round}, wire.Attempt}] = true
 	if f := m.under[id]; f != nil && f.attempt == wire.Attempt {
 		f.published = true
@@ -579,6 +583,7 @@ type stored struct {
 	parked   map[[2]string]bool
 	counters map[string]*crawlState
 	runs     map[runOf]*Run
+	labels   map[urlID]*metadata
 	earliest [2]int64 // keys of the due index, and of the retry index
 }
 
@@ -587,7 +592,7 @@ func (m *model) load() *stored {
 		doomed: m.doomed, old: make(map[urlID]*record), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
 		records: make(map[urlID]*record), queues: make(map[string][]place), due: make(map[string][]int64),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
-		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*Run),
+		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*Run), labels: make(map[urlID]*metadata),
 	}
 	m.must(m.store.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
 		return true, st.add(key[2], key[3:], value)
@@ -614,7 +619,15 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		}
 		records[id], err = decodeRecord(value)
 		return err
-	case kindSeed, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, oldKindRoot, oldKindOutside:
+	case kindMetadata:
+		id, ok := idAtEnd(key)
+		if !ok {
+			return fmt.Errorf("metadata key %q", key)
+		}
+		st.named[id.crawl] = string(kind) + string(key)
+		st.labels[id], err = decodeMetadata(value)
+		return err
+	case kindSeed, kindInherited, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, oldKindRoot, oldKindOutside:
 		name, _, err := cutName(key)
 		st.named[name] = string(kind) + string(key)
 		return err
@@ -706,6 +719,7 @@ func (m *model) check() {
 	m.checkIndexes(st)
 	m.checkSchedules()
 	m.checkSeeds(st)
+	m.checkLabels(st)
 	m.checkAddresses()
 	m.checkRules(st)
 	m.checkRuns(st)

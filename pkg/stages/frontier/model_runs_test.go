@@ -113,6 +113,7 @@ func (g *game) endOf(req *messages.Request) *messages.Candidates {
 		Ends: req.Visit, ParseError: draw(g, "parse error", "", "", "", "broken"), Warning: draw(g, "warning", "", "", "read in part"), URLs: g.anyURLs(2),
 		LeftOut: draw(g, "left out", "", "", "language: x", "y"),
 	}
+	c.InheritFrom(req.Metadata, req.Inherit)
 	if n := g.number("records", 0, 2); n > 0 && c.ParseError == "" {
 		c.Records = []messages.KindCount{{Kind: messages.KindPage, N: 1}, {Kind: "product", N: int64(n)}}
 	}

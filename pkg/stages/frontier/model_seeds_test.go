@@ -16,6 +16,7 @@ func drawSeeds(t *rapid.T) (seeds []messages.SpecSeed) {
 		if p := rapid.SampledFrom([]int{-1, -1, 0, 9}).Draw(t, "priority of the seed"); p >= 0 {
 			seed.Priority = &p
 		}
+		seed.Metadata, seed.Inherit = drawMetadata(t)
 		seeds = append(seeds, seed)
 	}
 	return seeds

@@ -120,6 +120,7 @@ func (g *game) feedSome() {
 		m.Depth, m.Run = g.number("depth", 0, 3), int64(draw(g, "run", 0, 0, 0, 1, 2))
 	}
 	m.URLs = g.anyURLs(5)
+	g.label(m)
 	if draw(g, "bad", 0, 0, 0, 0, 1) == 1 {
 		m.URLs = append(m.URLs, messages.Candidate{URL: notURL})
 	}
@@ -321,6 +322,7 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 		}
 		g.feedLogged(&messages.Candidates{
 			Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceRedirect, Depth: req.Depth, Redirects: req.Redirects + 1, Referrer: req.URL, Run: req.Run, URLs: to,
+			Metadata: req.Metadata, Inherit: req.Inherit,
 		})
 	case messages.ServerError, messages.Throttled:
 		res.Status = 429

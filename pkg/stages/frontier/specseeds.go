@@ -46,7 +46,9 @@ func seedsOf(spec *messages.Spec, normalize *weburl.Normalizer) (seedList, error
 		if err != nil {
 			return l, fmt.Errorf("seeds: number %d: %w", i+1, err)
 		}
-		l.urls = append(l.urls, messages.Candidate{URL: normalize.Normalize(url), Priority: spec.Seeds[i].Priority})
+		l.urls = append(l.urls, messages.Candidate{
+			URL: normalize.Normalize(url), Priority: spec.Seeds[i].Priority, Metadata: spec.Seeds[i].Metadata, Inherit: spec.Seeds[i].Inherit,
+		})
 	}
 	if len(l.urls) == 0 {
 		return l, nil
@@ -114,20 +116,10 @@ func (s *shard) feedSeeds(name string, c *crawl, rules *rules) {
 	s.seeds = append(s.seeds, seedMessages(name, rules, own)...)
 }
 
-// seedBytes bounds the URLs in a message.
-const seedBytes = 256 << 10
-
 // seedMessages makes messages of seeds of a spec, to be stored in that order.
 func seedMessages(crawl string, rules *rules, urls []messages.Candidate) (all []*messages.Candidates) {
-	size := 0
-	for _, c := range urls {
-		if last := len(all) - 1; last < 0 || size+len(c.URL) > seedBytes || len(all[last].URLs) >= messages.MaxBatchURLs {
-			all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.print})
-			size = 0
-		}
-		last := all[len(all)-1]
-		last.URLs = append(last.URLs, c)
-		size += len(c.URL)
+	for _, some := range messages.Batches(urls) {
+		all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.print, URLs: some})
 	}
 	all[len(all)-1].SeedListEnd = true
 	return all

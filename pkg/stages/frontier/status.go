@@ -142,22 +142,27 @@ type Explanation struct {
 	Known bool `json:"known"`
 	// Behind says that the partition has a new owner, which still reads what the one
 	// before has applied: in a moment more is known.
-	Behind    bool           `json:"behind,omitempty"`
-	URL       string         `json:"url"`
-	Visit     messages.Visit `json:"visit,omitzero"`
-	State     string         `json:"state,omitempty"`
-	Reason    string         `json:"reason,omitempty"`
-	Warning   string         `json:"warning,omitempty"`  // what of its page could not be read
-	LeftOut   string         `json:"left_out,omitempty"` // why no record was made of its page
-	Class     messages.Class `json:"class,omitempty"`
-	Status    int            `json:"status,omitempty"`
-	Priority  int            `json:"priority"`
-	Depth     int            `json:"depth"`
-	Referrer  string         `json:"referrer,omitempty"`
-	Seed      bool           `json:"seed,omitempty"`
-	Sent      int            `json:"sent"`
-	Failures  int            `json:"failures"`
-	ChangedMS int64          `json:"changed_ms,omitempty"`
+	Behind   bool           `json:"behind,omitempty"`
+	URL      string         `json:"url"`
+	Visit    messages.Visit `json:"visit,omitzero"`
+	State    string         `json:"state,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+	Warning  string         `json:"warning,omitempty"`  // what of its page could not be read
+	LeftOut  string         `json:"left_out,omitempty"` // why no record was made of its page
+	Class    messages.Class `json:"class,omitempty"`
+	Status   int            `json:"status,omitempty"`
+	Priority int            `json:"priority"`
+	Depth    int            `json:"depth"`
+	Referrer string         `json:"referrer,omitempty"`
+	Seed     bool           `json:"seed,omitempty"`
+	// Metadata is what its records have of a seed, Inherit whether what is found on it
+	// has that too.
+	Metadata messages.Metadata `json:"metadata,omitempty"`
+	Inherit  bool              `json:"inherit,omitempty"`
+
+	Sent      int   `json:"sent"`
+	Failures  int   `json:"failures"`
+	ChangedMS int64 `json:"changed_ms,omitempty"`
 	// NextMS is when it is tried or visited again, Unix ms; 0 if it is not, or
 	// waits for its host.
 	NextMS  int64     `json:"next_ms,omitempty"`
@@ -489,6 +494,9 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 		Known: true, URL: r.URL, Visit: r.visit(id.hash), State: r.State.String(), Reason: r.Reason,
 		Class: r.Class, Status: r.Status, Priority: int(r.Priority), Depth: r.Depth, Referrer: r.Referrer, Seed: r.Seed,
 		Sent: r.Sent, Failures: r.Failures, ChangedMS: r.Changed,
+	}
+	if e.Metadata, e.Inherit, err = p.metadataFor(id); err != nil {
+		return e, err
 	}
 	if r.Due != 0 {
 		e.NextMS = p.time.wallMS(r.Due)

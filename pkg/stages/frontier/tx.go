@@ -16,10 +16,14 @@ type tx struct {
 	changed map[urlID]*record // to be written at its end
 	links   map[string]uint32 // keys of links kept in this turn, and their rounds
 	err     error             // the first that went wrong
+
+	metadata  map[urlID]*metadata // set in this turn, nil for what was taken away
+	inherited map[string][]byte   // texts that were stored in this turn, or are stored, by their keys
 }
 
 func newTx(s *Store) *tx {
-	return &tx{store: s, batch: s.db.NewBatch(), records: make(map[urlID]*record), changed: make(map[urlID]*record), links: make(map[string]uint32)}
+	return &tx{store: s, batch: s.db.NewBatch(), records: make(map[urlID]*record), changed: make(map[urlID]*record), links: make(map[string]uint32),
+		metadata: make(map[urlID]*metadata), inherited: make(map[string][]byte)}
 }
 
 func (t *tx) set(key, value []byte) { t.keep(t.batch.Set(key, value, nil)) }
@@ -75,6 +79,8 @@ func (t *tx) commit() error {
 	clear(t.records)
 	clear(t.changed)
 	clear(t.links)
+	clear(t.metadata)
+	clear(t.inherited)
 	return nil
 }
 

@@ -41,6 +41,9 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: to.depth,
 			Run: page.Run, URLs: urls,
 		}
+		if len(urls) > 0 {
+			c.InheritFrom(page.Metadata, page.Inherit)
+		}
 		if keeps {
 			c.PageRound, c.PagePart, c.PageDepth = page.Visit.Round, parts[to.partition], page.Depth
 			parts[to.partition]++

@@ -65,7 +65,7 @@ func (r *reading) kinds() []messages.KindCount {
 func (r *reading) envelope() extract.Envelope {
 	return extract.Envelope{
 		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(),
-		DuplicateOf: r.duplicate(),
+		DuplicateOf: r.duplicate(), Metadata: r.encodedMetadata(),
 	}
 }
 
@@ -82,6 +82,7 @@ func (r *reading) pageRecord(partition, maxText int) *nats.Msg {
 		Canonical: r.found.Canonical, Language: r.found.Language, Charset: r.found.Charset, NoIndex: r.found.NoIndex,
 		Text: clip.To(masked("text", r.found.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
 		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, DuplicateOf: r.duplicateOf,
+		Metadata: r.metadata(),
 	}
 	line := rec.AppendJSON(nil)
 	for len(line) > maxRecord && rec.Text != "" { // text full of what JSON must escape

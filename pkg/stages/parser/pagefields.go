@@ -62,6 +62,7 @@ var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
 	"depth":        number(func(r *reading) int64 { return int64(r.page.Depth) }),
 	"referrer":     text(func(r *reading) string { return r.page.Referrer }),
 	"crawl":        text(func(r *reading) string { return r.page.Crawl }),
+	"metadata":     func(r *reading, b []byte, _ int) []byte { return r.page.Metadata.AppendJSON(b) },
 	"visit":        text(func(r *reading) string { return r.page.Visit.String() }),
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"seine/internal/extract"
 	"seine/internal/htmlpage"
 	"seine/internal/jsontext"
 	"seine/internal/weburl"
+	"seine/pkg/messages"
 )
 
 // ownRecord is a record beside that of the page.
@@ -120,6 +122,9 @@ func (r *reading) encode(rec *ExtractRecord) (ownRecord, error) {
 		return ownRecord{}, err
 	}
 	own := ownRecord{rec.Kind, func(b []byte, env extract.Envelope) []byte {
+		if slices.ContainsFunc(fields, func(m jsonMember) bool { return m.name == messages.FieldMetadata }) {
+			env.Metadata = nil
+		}
 		o := env.Object(b, rec.Kind, r.plan.mask.field("key", rec.Key))
 		for _, m := range fields {
 			o.Raw(m.name, r.plan.mask.json(m.name, m.value))

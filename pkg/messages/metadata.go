@@ -1,0 +1,100 @@
+package messages
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"seine/internal/jsontext"
+)
+
+// Metadata is what whoever feeds a seed wants to find in its records again: names and
+// texts, of which the crawl knows nothing. In what replaces one, nil leaves it as it is,
+// and one without members takes it away.
+type Metadata map[string]string
+
+// Bounds of the metadata of a seed: it travels with every request for it, and is stored
+// with it.
+const (
+	MaxMetadata      = 16   // names
+	MaxMetadataName  = 64   // bytes of a name
+	MaxMetadataBytes = 1024 // bytes of all names and texts
+)
+
+// UnmarshalJSON reads an object of texts. Numbers are not taken for texts: which text
+// 1e3 or 0.10 stands for is for whoever writes it to say.
+func (m *Metadata) UnmarshalJSON(b []byte) error {
+	var members map[string]json.RawMessage
+	if err := jsontext.Unmarshal(b, &members); err != nil {
+		return fmt.Errorf("metadata: must be an object with names and texts, as in {\"customer\": \"17\"}, not %s", Clip(string(b)))
+	}
+	if members == nil {
+		*m = nil
+		return nil
+	}
+	all := make(Metadata, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		var text string
+		if value := members[name]; len(value) == 0 || value[0] != '"' || jsontext.Unmarshal(value, &text) != nil {
+			return fmt.Errorf("metadata: %q is %s: must be a text, in quotes", Clip(name), Clip(string(value)))
+		}
+		all[name] = text
+	}
+	*m = all
+	return nil
+}
+
+// Check reports what is wrong with the metadata of a seed, which is inherited or not.
+func (m Metadata) Check(inherit bool) error {
+	if inherit && len(m) == 0 {
+		return errors.New("inherit: there is no metadata beside it to be inherited")
+	}
+	if len(m) > MaxMetadata {
+		return fmt.Errorf("metadata: %d names: at most %d", len(m), MaxMetadata)
+	}
+	size := 0
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		switch {
+		case name == "" || len(name) > MaxMetadataName:
+			return fmt.Errorf("metadata: the name %q has %d bytes: must be from 1 to %d", Clip(name), len(name), MaxMetadataName)
+		case strings.ContainsFunc(name, unicode.IsControl):
+			return fmt.Errorf("metadata: the name %q has control characters: must be printable", Clip(name))
+		}
+		size += len(name) + len(m[name])
+	}
+	if size > MaxMetadataBytes {
+		return fmt.Errorf("metadata: its names and texts have %d bytes: at most %d in all", size, MaxMetadataBytes)
+	}
+	return nil
+}
+
+// AppendJSON appends the metadata as an object, in the order of the names.
+func (m Metadata) AppendJSON(b []byte) []byte {
+	o := jsontext.Object{B: b}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		o.Text(name, m[name])
+	}
+	return o.End()
+}
+
+// metadata appends the metadata of a message, and whether it is inherited, under two
+// names, unless there is none.
+func (o *object) metadata(k string, m Metadata, inherits string, inherit bool) {
+	if m != nil {
+		o.Key(k)
+		o.B = m.AppendJSON(o.B)
+	}
+	if inherit {
+		o.Bool(inherits, true)
+	}
+}
+
+// metadata reads what object.metadata appends.
+func (o *reader) metadata(k string, m *Metadata, inherits string, inherit *bool) {
+	o.Texts(k, (*map[string]string)(m))
+	o.Bool(inherits, inherit)
+}
