@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,7 +37,7 @@ import (
 type outputPlace writer.Place
 
 type crawlCmd struct {
-	URLs []string `arg:"" optional:"" name:"url" help:"Where to start, beside the seeds of the spec; - reads URLs from standard input, a line each. None resumes what is in --data."`
+	URLs []string `arg:"" optional:"" name:"url" help:"Where to start, beside the seeds of the spec; - reads URLs from standard input, a line each, or JSON as seine seed does. None resumes what is in --data."`
 
 	Data         string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data"`
 	outputPlace  `embed:""`
@@ -191,8 +190,8 @@ func (c *crawlCmd) checkNATS() error {
 	return c.NATS.Validate()
 }
 
-// seeds returns the canonical URLs to start from.
-func (c *crawlCmd) seeds() (seeds []string, err error) {
+// seeds returns where to start, beside the seeds of the spec.
+func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 	for _, arg := range c.URLs {
 		if arg == "-" {
 			lines, err := seedLines(os.Stdin)
@@ -206,34 +205,23 @@ func (c *crawlCmd) seeds() (seeds []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		seeds = append(seeds, u)
+		seeds = append(seeds, messages.Seed{URL: u})
 	}
 	return seeds, nil
 }
 
-// seedLines reads URLs, a line each. It tells of lines that are none, and passes
+// seedLines reads seeds as seine seed does. It tells of lines that are none, and passes
 // over them, unless there is nothing else.
-func seedLines(from io.Reader) (seeds []string, err error) {
-	var bad complaints
-	in := bufio.NewScanner(from)
-	in.Buffer(nil, maxLine)
-	for n := 1; in.Scan(); n++ {
-		line := strings.TrimSpace(in.Text())
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		u, err := weburl.Canonicalize(line)
-		if err != nil {
-			bad.tell(fmt.Sprintf("standard input: line %d", n), line, err)
-			continue
-		}
-		seeds = append(seeds, u)
+func seedLines(from io.Reader) (seeds []messages.Seed, err error) {
+	r := seedReader{take: func(s messages.Seed) error {
+		seeds = append(seeds, s)
+		return nil
+	}}
+	if err := r.lines("standard input", from); err != nil {
+		return nil, err
 	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("read URLs from standard input: %w", err)
-	}
-	if bad.count > 0 && len(seeds) == 0 {
-		return nil, fmt.Errorf("standard input: %s no URLs", are(bad.count, "line"))
+	if r.bad.count > 0 && len(seeds) == 0 {
+		return nil, fmt.Errorf("standard input: %s no URLs", are(r.bad.count, "line"))
 	}
 	return seeds, nil
 }
@@ -283,7 +271,7 @@ func override[T any](to *T, with *T) {
 	}
 }
 
-func (c *crawlCmd) options(seeds []string) (crawl.Options, error) {
+func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	if err := errors.Join(messages.CheckCrawl(c.Name), crawl.CheckListen(c.Bind)); err != nil {
 		return crawl.Options{}, err
 	}

@@ -17,7 +17,7 @@ import (
 
 // plan says what would be fetched, and written where: by the spec that the crawl has, if
 // it goes on.
-func (c *crawlCmd) plan(seeds []string) error {
+func (c *crawlCmd) plan(seeds []messages.Seed) error {
 	have, urls, err := c.stored()
 	if err != nil {
 		return err
@@ -27,7 +27,8 @@ func (c *crawlCmd) plan(seeds []string) error {
 		return usageError{err}
 	}
 	begun := urls.Known() > 0
-	if seeds = append(seeds, spec.SeedURLs()...); len(seeds) == 0 && !begun {
+	first := append(crawl.URLsOf(seeds), spec.SeedURLs()...)
+	if len(first) == 0 && !begun {
 		return usageError{errors.New("--dry-run needs a URL, seeds in the spec, or the --data and --crawl of an earlier one")}
 	}
 	o, err := c.options(seeds)
@@ -38,7 +39,7 @@ func (c *crawlCmd) plan(seeds []string) error {
 	if begun {
 		shown.Printf("would go on with %s that are open, of %s that it knows\n", figures.Plural(urls.Open(), "URL"), figures.Count(urls.Known()))
 	}
-	crawl.Plan(os.Stdout, seeds, spec, begun)
+	crawl.Plan(os.Stdout, first, spec, begun)
 	shown.Println("and of each page:")
 	describeRecords(os.Stdout, spec)
 	warnOfIneffective(os.Stdout, spec)

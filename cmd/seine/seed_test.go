@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"seine/internal/crawl"
 )
 
 func TestSeedsFromLinesAndJSON(t *testing.T) {
@@ -26,10 +28,14 @@ func TestSeedsFromLinesAndJSON(t *testing.T) {
 		"not JSON":         {in: `[https://a.test/]`, err: "no JSON array of seeds"},
 		"after the array":  {in: `["https://a.test/"] 7`, want: a, err: "outside of the array"},
 		"one endless line": {in: strings.Repeat("x", maxLine+1), err: "line 1 is longer than 1MiB"},
-		"nothing":          {},
+		"metadata": {
+			in:   `{"url": "https://a.test/", "metadata": {"customer": "17"}, "inherit": true}` + "\n" + `{"url": "https://b.test/", "metadata": {"customer": 17}}`,
+			want: `{"url":"https://a.test/","metadata":{"customer":"17"},"inherit":true}` + "\n", bad: 1,
+		},
+		"nothing": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var f feeder
+			f := newFeeder(t.Context(), nil, "c", nil)
 			err := f.lines("stdin", strings.NewReader(c.in))
 			if string(f.batch) != c.want || f.bad.count != c.bad {
 				t.Errorf("it takes %q and %d bad ones, want %q and %d", f.batch, f.bad, c.want, c.bad)
@@ -46,14 +52,17 @@ func TestLinesThatAreNoURLsArePassedOver(t *testing.T) {
 		"https://a.test/\nnonsense\n\n# no\nhttps://b.test\n": "https://a.test/ https://b.test/",
 		"https://a.test/":              "https://a.test/",
 		"nonsense\nftp://a.test/\n":    "standard input: 2 lines are no URLs",
-		strings.Repeat("x", maxLine+1): "token too long",
-		"":                             "",
+		strings.Repeat("x", maxLine+1): "line 1 is longer than 1MiB",
+		`{"url": "https://a.test/", "priority": 0}` + "\nhttps://b.test\n": "https://a.test/ https://b.test/",
+		` ["https://a.test/", {"url": "https://b.test"}]`:                  "https://a.test/ https://b.test/",
+		"": "",
 	} {
 		seeds, err := seedLines(strings.NewReader(in))
+		all := crawl.URLsOf(seeds)
 		if err != nil {
-			seeds = append(seeds, err.Error())
+			all = append(all, err.Error())
 		}
-		if got := strings.Join(seeds, " "); !strings.Contains(got, want) {
+		if got := strings.Join(all, " "); !strings.Contains(got, want) {
 			t.Errorf("%.40q gives %q, want %q", in, got, want)
 		}
 	}
@@ -76,7 +85,7 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 		"cut short": write(t, "cut.xml", xml[:len(xml)-3]),
 	} {
 		t.Run(name, func(t *testing.T) {
-			var f feeder
+			f := newFeeder(t.Context(), nil, "c", nil)
 			if err := f.sitemap(nil, path); err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +94,7 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 			}
 		})
 	}
-	var f feeder
+	f := newFeeder(t.Context(), nil, "c", nil)
 	if err := f.sitemap(nil, write(t, "urls.txt", "https://a.test/\nhttps://b.test/\n")); err != nil || strings.Count(string(f.batch), "\n") != 2 {
 		t.Errorf("a list of URLs: %v, %q", err, f.batch)
 	}

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -37,8 +36,8 @@ import (
 
 // Options say what to crawl, and where things go.
 type Options struct {
-	Crawl string   // name of the crawl
-	Seeds []string // may be empty when the crawl is in Data already, or its spec lists some
+	Crawl string          // name of the crawl
+	Seeds []messages.Seed // may be empty when the crawl is in Data already, or its spec lists some
 	// Spec makes the spec from the one that the crawl has, which is the default
 	// for a new crawl.
 	Spec func(have messages.Spec) (*messages.Spec, error)
@@ -356,9 +355,6 @@ func (c *crawl) close() {
 	}
 }
 
-// seedsPerMessage keeps a message of SEEDS well under its size limit.
-const seedsPerMessage = 400
-
 // feed stores the spec and publishes the seeds. Seeds that the frontier knows
 // are no news to it, so a crawl is resumed by the same command.
 func (c *crawl) feed(ctx context.Context) error {
@@ -402,19 +398,6 @@ func (c *crawl) feed(ctx context.Context) error {
 func (c *crawl) spec(ctx context.Context) (*messages.Spec, error) {
 	r, err := c.specs.Get(ctx, c.Crawl, c.specRev)
 	return r.Spec, err
-}
-
-func (c *crawl) feedSeeds(ctx context.Context) error {
-	pub := stages.NewPublisher(c.bus, "crawl")
-	for seeds := c.Seeds; len(seeds) > 0; {
-		n := min(len(seeds), seedsPerMessage)
-		m := &nats.Msg{Subject: messages.SubjectSeeds(c.Crawl), Data: []byte(strings.Join(seeds[:n], "\n"))}
-		if err := pub.Publish(ctx, m); err != nil {
-			return fmt.Errorf("publish seeds: %w", err)
-		}
-		seeds = seeds[n:]
-	}
-	return nil
 }
 
 // run starts the stages, watches the crawl, and stops the stages in the order

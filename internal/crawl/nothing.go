@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"seine/internal/figures"
@@ -20,7 +19,7 @@ func (c *crawl) explainNothing(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	seeds := slices.Concat(c.Seeds, spec.SeedURLs())
+	seeds := append(URLsOf(c.Seeds), spec.SeedURLs()...)
 	if len(seeds) == 0 {
 		return
 	}

@@ -36,8 +36,22 @@ type command struct {
 // seine starts the command in a directory; "" is that of the test.
 func seine(t *testing.T, dir string, args ...string) *command {
 	t.Helper()
+	return seineIn(t, dir, nil, args...)
+}
+
+// seineFrom starts the command with its standard input.
+func seineFrom(t *testing.T, in *os.File, args ...string) *command {
+	t.Helper()
+	return seineIn(t, "", in, args...)
+}
+
+func seineIn(t *testing.T, dir string, in *os.File, args ...string) *command {
+	t.Helper()
 	c := &command{t: t, cmd: exec.Command(filepath.Join(bin, "seine"), args...), stdout: new(logBuffer), stderr: new(logBuffer), gone: make(chan struct{})}
 	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = dir, c.stdout, c.stderr
+	if in != nil {
+		c.cmd.Stdin = in
+	}
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "SEINE_") {
 			c.cmd.Env = append(c.cmd.Env, v)
