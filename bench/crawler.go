@@ -113,14 +113,14 @@ func (s seine) command(j job) command {
 	return command{argv: argv, dir: j.dir, claim: claimedPages}
 }
 
-// beside is another build of Seine, to see what a change is worth.
-type beside struct{ path string }
+// baselineSeine is another build of Seine, to see what a change is worth.
+type baselineSeine struct{ path string }
 
-func (beside) name() string { return "beside" }
+func (baselineSeine) name() string { return "beside" }
 
-func (b beside) prepare(context.Context, dirs) (string, error) { return b.path, nil }
+func (b baselineSeine) prepare(context.Context, dirs) (string, error) { return b.path, nil }
 
-func (b beside) command(j job) command {
+func (b baselineSeine) command(j job) command {
 	c := seine{}.command(j)
 	c.argv[0] = b.path
 	return c

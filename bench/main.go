@@ -97,7 +97,7 @@ func bench(ctx context.Context, args []string) error {
 		if err != nil {
 			return fmt.Errorf("--beside: %w", err)
 		}
-		chosen = append(slices.Clone(chosen), beside{path})
+		chosen = append(slices.Clone(chosen), baselineSeine{path})
 	}
 	if o.Profile != "" && !slices.Contains(chosen, crawler(seine{})) {
 		return errors.New("--profile: --only leaves out seine")

@@ -39,7 +39,7 @@ func (b *bench) cpu(ctx context.Context) error {
 	return r.compare(ctx, loops)
 }
 
-func (r *rig) compare(ctx context.Context, loops [2]*bare) error {
+func (r *testbed) compare(ctx context.Context, loops [2]*bare) error {
 	fmt.Printf("%d files, %d pages a round, %d requests at a time; CPU in µs for a page\n\n", len(r.web.paths), r.Pages, r.Workers)
 	fmt.Println("| | fetcher | pages/s | web | NATS | bench | loop | pages/s | web | fetcher to loop | loop that discards | pages/s | web | fetcher to it |")
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
@@ -78,7 +78,7 @@ func (r *rig) compare(ctx context.Context, loops [2]*bare) error {
 }
 
 // judge fails if the fetcher costs too much beside the loop that keeps bodies.
-func (r *rig) judge(costs [3][]float64, ratios [2][]float64) error {
+func (r *testbed) judge(costs [3][]float64, ratios [2][]float64) error {
 	f, least, most := median(costs[0])
 	fmt.Printf("\nMedians: fetcher %.1f µs (%.1f–%.1f)", f, least, most)
 	for i, name := range []string{"loop", "loop that discards"} {
@@ -94,7 +94,7 @@ func (r *rig) judge(costs [3][]float64, ratios [2][]float64) error {
 }
 
 // round has the fetcher do a round of pages.
-func (r *rig) round(ctx context.Context) (w window, err error) {
+func (r *testbed) round(ctx context.Context) (w window, err error) {
 	before, err := r.costs(ctx)
 	if err != nil {
 		return w, err
@@ -113,7 +113,7 @@ func (r *rig) round(ctx context.Context) (w window, err error) {
 }
 
 // bareRound has the loop do as much. The requests are not the fetcher's.
-func (r *rig) bareRound(loop *bare) (w window, err error) {
+func (r *testbed) bareRound(loop *bare) (w window, err error) {
 	before, err := loop.costs()
 	if err != nil {
 		return w, err
@@ -137,7 +137,7 @@ func (r *rig) bareRound(loop *bare) (w window, err error) {
 }
 
 // profiled does one more round, if a profile of it is wanted.
-func (r *rig) profiled(ctx context.Context) error {
+func (r *testbed) profiled(ctx context.Context) error {
 	if r.CPUProfile == "" {
 		return nil
 	}

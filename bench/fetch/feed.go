@@ -21,7 +21,7 @@ const (
 )
 
 // feed publishes n more requests, as a frontier does.
-func (r *rig) feed(ctx context.Context, n int) error {
+func (r *testbed) feed(ctx context.Context, n int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	pub := stages.NewPublisher(r.bus, "bench")
 	batches := make(chan int)
@@ -53,7 +53,7 @@ func (r *rig) feed(ctx context.Context, n int) error {
 }
 
 // requests are those for the URLs from one to another.
-func (r *rig) requests(from, to int) (msgs []*nats.Msg) {
+func (r *testbed) requests(from, to int) (msgs []*nats.Msg) {
 	for i := from; i < to; i++ {
 		req := messages.Request{Crawl: crawl, Rev: r.rev, URL: r.web.url(i), Attempt: 1, Depth: 1, Epoch: 1}
 		req.Visit = messages.Visit{URL: messages.HashURL(req.URL), Round: 1}
@@ -66,7 +66,7 @@ func (r *rig) requests(from, to int) (msgs []*nats.Msg) {
 }
 
 // left is how many requests are in FETCH.
-func (r *rig) left(ctx context.Context) (uint64, error) {
+func (r *testbed) left(ctx context.Context) (uint64, error) {
 	s, err := r.bus.JS.Stream(ctx, messages.StreamFetch)
 	if err != nil {
 		return 0, fmt.Errorf("look at the requests: %w", err)
@@ -75,7 +75,7 @@ func (r *rig) left(ctx context.Context) (uint64, error) {
 }
 
 // checkFed fails if there were not always requests to do.
-func (r *rig) checkFed(ctx context.Context) error {
+func (r *testbed) checkFed(ctx context.Context) error {
 	n, err := r.left(ctx)
 	if err == nil && n < uint64(2*len(r.fetchers)*r.Workers) {
 		err = fmt.Errorf("only %d requests are left: too few were published for this rate", n)
@@ -84,7 +84,7 @@ func (r *rig) checkFed(ctx context.Context) error {
 }
 
 // await waits until every request has its result.
-func (r *rig) await(ctx context.Context) error {
+func (r *testbed) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for {
@@ -100,7 +100,7 @@ func (r *rig) await(ctx context.Context) error {
 
 // check fails unless each request that is no longer in FETCH has exactly one result, a page, and was seen by the web
 // exactly once. The fetchers must be drained.
-func (r *rig) check(ctx context.Context) error {
+func (r *testbed) check(ctx context.Context) error {
 	left, err := r.left(ctx)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (r *rig) check(ctx context.Context) error {
 }
 
 // readResults reads all results, and fails unless each is of another request and is well.
-func (r *rig) readResults(ctx context.Context) (n int, err error) {
+func (r *testbed) readResults(ctx context.Context) (n int, err error) {
 	last, err := r.results(ctx)
 	if err != nil {
 		return 0, err

@@ -25,7 +25,7 @@ func (b *bench) linear(ctx context.Context) error {
 	var errs []error
 	one := 0.0
 	for _, s := range shares {
-		got, err := b.together(ctx, w, s.fetchers)
+		got, err := b.measureFetchers(ctx, w, s.fetchers)
 		if err != nil {
 			return err
 		}
@@ -42,8 +42,8 @@ func (b *bench) linear(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// together measures some fetchers that share the requests.
-func (b *bench) together(ctx context.Context, w *web, fetchers int) (got window, err error) {
+// measureFetchers measures some fetchers that share the requests.
+func (b *bench) measureFetchers(ctx context.Context, w *web, fetchers int) (got window, err error) {
 	r, err := b.startRig(ctx, w)
 	if err != nil {
 		return got, err

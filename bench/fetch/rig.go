@@ -23,8 +23,8 @@ import (
 // crawl is the name of the crawl that is measured.
 const crawl = "bench"
 
-// rig is a nats-server with the streams of Seine, and fetchers that work on them.
-type rig struct {
+// testbed is a nats-server with the streams of Seine, and fetchers that work on them.
+type testbed struct {
 	*bench
 	dir, url string
 	web      *web
@@ -38,7 +38,7 @@ type rig struct {
 }
 
 // startRig starts the nats-server, and makes the streams as a frontier does.
-func (b *bench) startRig(ctx context.Context, w *web) (r *rig, err error) {
+func (b *bench) startRig(ctx context.Context, w *web) (r *testbed, err error) {
 	dir, err := b.folder()
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (b *bench) startRig(ctx context.Context, w *web) (r *rig, err error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
-	r = &rig{bench: b, dir: dir, url: "nats://127.0.0.1:" + ports[0], web: w, seenWeb: before.Requests}
+	r = &testbed{bench: b, dir: dir, url: "nats://127.0.0.1:" + ports[0], web: w, seenWeb: before.Requests}
 	r.nats, err = proc.Start(b.fail, dir, filepath.Join(b.bin, proc.NATSServer),
 		proc.NATSArgs(b.bin, filepath.Join(dir, "nats"), ports[0])...)
 	if err != nil {
@@ -67,7 +67,7 @@ func (b *bench) startRig(ctx context.Context, w *web) (r *rig, err error) {
 // startTime is how long the processes may take to start.
 const startTime = 30 * time.Second
 
-func (r *rig) provision(ctx context.Context) error {
+func (r *testbed) provision(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -98,12 +98,12 @@ func (r *rig) provision(ctx context.Context) error {
 }
 
 // answerWanted tells fetchers, as a frontier does, that what another gave back is still to be done.
-func (r *rig) answerWanted() error {
-	answer, err := json.Marshal(messages.Wanted{Wanted: true})
+func (r *testbed) answerWanted() error {
+	answer, err := json.Marshal(messages.ClaimReply{Wanted: true})
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	_, err = r.bus.NC.Subscribe("seine.frontier."+messages.OpWanted+".*", func(m *nats.Msg) { _ = m.Respond(answer) })
+	_, err = r.bus.NC.Subscribe("seine.frontier."+messages.OpClaim+".*", func(m *nats.Msg) { _ = m.Respond(answer) })
 	if err != nil {
 		return fmt.Errorf("answer for the frontier: %w", err)
 	}
@@ -111,7 +111,7 @@ func (r *rig) answerWanted() error {
 }
 
 // addFetcher starts a fetcher.
-func (r *rig) addFetcher(args ...string) error {
+func (r *testbed) addFetcher(args ...string) error {
 	ports, err := proc.FreePorts(1)
 	if err != nil {
 		return err //nolint:wrapcheck // says all
@@ -132,7 +132,7 @@ func (r *rig) addFetcher(args ...string) error {
 }
 
 // drain stops the fetchers, which finish what they hold.
-func (r *rig) drain() {
+func (r *testbed) drain() {
 	var all sync.WaitGroup
 	for _, p := range r.fetchers {
 		all.Go(func() { p.Stop(true) })
@@ -142,7 +142,7 @@ func (r *rig) drain() {
 }
 
 // close ends everything at once.
-func (r *rig) close() {
+func (r *testbed) close() {
 	for _, p := range r.fetchers {
 		p.Stop(false)
 	}
@@ -161,7 +161,7 @@ type costs struct {
 	all                      float64 // of everything on the machine
 }
 
-func (r *rig) costs(ctx context.Context) (c costs, err error) {
+func (r *testbed) costs(ctx context.Context) (c costs, err error) {
 	if c.pages, err = r.results(ctx); err != nil {
 		return c, err
 	}
@@ -186,7 +186,7 @@ func (r *rig) costs(ctx context.Context) (c costs, err error) {
 }
 
 // results is how many results were stored.
-func (r *rig) results(ctx context.Context) (uint64, error) {
+func (r *testbed) results(ctx context.Context) (uint64, error) {
 	s, err := r.bus.JS.Stream(ctx, messages.StreamResults)
 	if err != nil {
 		return 0, fmt.Errorf("look at the results: %w", err)
@@ -217,8 +217,8 @@ func between(a, b costs) window {
 const lookEvery = 200 * time.Millisecond
 
 // measure watches the fetchers for the time of a window, once they are warm.
-func (r *rig) measure(ctx context.Context) (w window, err error) {
-	if err := r.look(ctx, r.Warmup, nil); err != nil {
+func (r *testbed) measure(ctx context.Context) (w window, err error) {
+	if err := r.sampleFor(ctx, r.Warmup, nil); err != nil {
 		return w, err
 	}
 	before, err := r.costs(ctx)
@@ -230,7 +230,7 @@ func (r *rig) measure(ctx context.Context) (w window, err error) {
 		profiled <- r.profile(ctx, r.CPUProfile, fmt.Sprintf("profile?seconds=%.0f", r.Window.Seconds()))
 	}()
 	var rss int64
-	if err := r.look(ctx, r.Window, &rss); err != nil {
+	if err := r.sampleFor(ctx, r.Window, &rss); err != nil {
 		return w, err
 	}
 	after, err := r.costs(ctx)
@@ -248,8 +248,8 @@ func (r *rig) measure(ctx context.Context) (w window, err error) {
 	return w, r.checkFed(ctx)
 }
 
-// look lets time pass, and finds the largest resident set of the first fetcher meanwhile.
-func (r *rig) look(ctx context.Context, d time.Duration, rss *int64) error {
+// sampleFor lets time pass, and finds the largest resident set of the first fetcher meanwhile.
+func (r *testbed) sampleFor(ctx context.Context, d time.Duration, rss *int64) error {
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		now, _, err := proc.Memory(r.fetchers[0].PID())
 		if err != nil {
@@ -271,7 +271,7 @@ func (r *rig) look(ctx context.Context, d time.Duration, rss *int64) error {
 // keepBytes is how much of the bodies may pile up, before they are thrown away as if they had been parsed.
 const keepBytes = 1 << 30
 
-func (r *rig) discard(ctx context.Context) error {
+func (r *testbed) discard(ctx context.Context) error {
 	for _, name := range []string{messages.StreamPages, "OBJ_" + messages.BucketBodies} {
 		s, err := r.bus.JS.Stream(ctx, name)
 		if err == nil && s.CachedInfo().State.Bytes > keepBytes {
@@ -285,7 +285,7 @@ func (r *rig) discard(ctx context.Context) error {
 }
 
 // profile writes what the first fetcher serves under a name, unless file is "".
-func (r *rig) profile(ctx context.Context, file, name string) error {
+func (r *testbed) profile(ctx context.Context, file, name string) error {
 	if file == "" {
 		return nil
 	}

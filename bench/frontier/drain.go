@@ -25,13 +25,13 @@ const (
 
 // drain answers every request at once, until the frontier says that the crawl is complete, and checks that each URL
 // came out exactly once.
-func (m *machine) drain(ctx context.Context, w *web) error {
+func (m *testbed) drain(ctx context.Context, w *web) error {
 	fetch, err := m.bus.JS.CreateOrUpdateConsumer(ctx, messages.StreamFetch,
 		messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", 4*m.FetchMessages))
 	if err != nil {
 		return fmt.Errorf("create consumer: %w", err)
 	}
-	d := &drainage{machine: m, web: w, out: make([]uint64, w.urls/64+1), requests: make(chan jetstream.Msg, workers*answerBatch)}
+	d := &drainCheck{testbed: m, web: w, out: make([]uint64, w.urls/64+1), requests: make(chan jetstream.Msg, workers*answerBatch)}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	g, working := errgroup.WithContext(working)
@@ -60,9 +60,9 @@ func (m *machine) drain(ctx context.Context, w *web) error {
 	return d.report(ctx)
 }
 
-// drainage is what has come out.
-type drainage struct {
-	*machine
+// drainCheck is what has come out.
+type drainCheck struct {
+	*testbed
 	web      *web
 	requests chan jetstream.Msg
 
@@ -73,8 +73,8 @@ type drainage struct {
 	took  time.Duration // until the crawl was complete
 }
 
-// take notes that URL i has come out.
-func (d *drainage) take(i int, req *messages.Request, delivered uint64) error {
+// recordURL notes that URL i has come out.
+func (d *drainCheck) recordURL(i int, req *messages.Request, delivered uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch known := d.out[i/64]&(1<<(i%64)) != 0; {
@@ -91,14 +91,14 @@ func (d *drainage) take(i int, req *messages.Request, delivered uint64) error {
 	return nil
 }
 
-func (d *drainage) total() int {
+func (d *drainCheck) total() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.count
 }
 
 // work answers requests until ctx is done: the answers are stored before the requests are acknowledged.
-func (d *drainage) work(ctx context.Context) error {
+func (d *drainCheck) work(ctx context.Context) error {
 	pub := stages.NewPublisher(d.bus, "bench")
 	var reqs []jetstream.Msg
 	var answers []*nats.Msg
@@ -126,7 +126,7 @@ func (d *drainage) work(ctx context.Context) error {
 }
 
 // gather waits for a request and takes what has come with it; none when ctx is done.
-func (d *drainage) gather(ctx context.Context, reqs []jetstream.Msg) []jetstream.Msg {
+func (d *drainCheck) gather(ctx context.Context, reqs []jetstream.Msg) []jetstream.Msg {
 	select {
 	case <-ctx.Done():
 		return nil
@@ -145,7 +145,7 @@ func (d *drainage) gather(ctx context.Context, reqs []jetstream.Msg) []jetstream
 }
 
 // answer takes note of a request, and returns its result and the end of its visit: a page without links.
-func (d *drainage) answer(msg jetstream.Msg) ([]*nats.Msg, error) {
+func (d *drainCheck) answer(msg jetstream.Msg) ([]*nats.Msg, error) {
 	req, err := messages.DecodeRequest(msg.Data())
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
@@ -158,7 +158,7 @@ func (d *drainage) answer(msg jetstream.Msg) ([]*nats.Msg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
-	if err := d.take(i, req, md.NumDelivered); err != nil {
+	if err := d.recordURL(i, req, md.NumDelivered); err != nil {
 		return nil, err
 	}
 	p := int(d.web.partition[d.web.hostOf(i)])
@@ -178,7 +178,7 @@ func (d *drainage) answer(msg jetstream.Msg) ([]*nats.Msg, error) {
 }
 
 // watch prints how it goes until the crawl is complete, and then checks that it is.
-func (d *drainage) watch(ctx context.Context) (complete bool, err error) {
+func (d *drainCheck) watch(ctx context.Context) (complete bool, err error) {
 	used, err := d.costs()
 	if err != nil {
 		return false, err
@@ -204,7 +204,7 @@ func (d *drainage) watch(ctx context.Context) (complete bool, err error) {
 }
 
 // line prints a step of n requests.
-func (d *drainage) line(total, n int, before costs) costs {
+func (d *drainCheck) line(total, n int, before costs) costs {
 	now, err := d.costs()
 	if err != nil {
 		return before
@@ -220,10 +220,10 @@ func (d *drainage) line(total, n int, before costs) costs {
 const endTime = time.Minute
 
 // ended waits until the frontier says that the crawl is complete, and compares its books with ours.
-func (d *drainage) ended(ctx context.Context, began time.Time) (bool, error) {
+func (d *drainCheck) ended(ctx context.Context, began time.Time) (bool, error) {
 	client, spec := frontier.Client{Bus: d.bus}, theSpec()
 	for until := time.Now().Add(endTime); ; {
-		end, n, err := client.Ended(ctx, crawl, &spec)
+		end, n, err := client.CheckEnded(ctx, crawl, &spec)
 		switch {
 		case err == nil && end == frontier.Complete && n.Known() == int64(d.URLs) && n.Done == int64(d.URLs):
 			d.took = time.Since(began)
@@ -239,7 +239,7 @@ func (d *drainage) ended(ctx context.Context, began time.Time) (bool, error) {
 	}
 }
 
-func (d *drainage) report(ctx context.Context) error {
+func (d *drainCheck) report(ctx context.Context) error {
 	if err := d.checkDead(ctx); err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (d *drainage) report(ctx context.Context) error {
 }
 
 // missing names some URLs that have not come out.
-func (d *drainage) missing() string {
+func (d *drainCheck) missing() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var some []string

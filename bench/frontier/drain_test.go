@@ -12,7 +12,7 @@ func TestAURLComesOutOnce(t *testing.T) {
 	req := func(i, attempt int, round uint32) *messages.Request {
 		return &messages.Request{URL: w.url(i), Attempt: attempt, Visit: messages.Visit{URL: messages.HashURL(w.url(i)), Round: round}}
 	}
-	d := &drainage{machine: &machine{options: options{URLs: w.urls}}, web: w, out: make([]uint64, w.urls/64+1)}
+	d := &drainCheck{testbed: &testbed{options: options{URLs: w.urls}}, web: w, out: make([]uint64, w.urls/64+1)}
 	for _, c := range []struct {
 		name       string
 		i, attempt int
@@ -29,7 +29,7 @@ func TestAURLComesOutOnce(t *testing.T) {
 		{"another round", 66, 1, 2, 1, "visit", 2},
 		{"the last", w.urls - 1, 1, 1, 1, "", 3},
 	} {
-		err := d.take(c.i, req(c.i, c.attempt, c.round), c.delivered)
+		err := d.recordURL(c.i, req(c.i, c.attempt, c.round), c.delivered)
 		if (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.wrong)
 		}

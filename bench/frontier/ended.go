@@ -18,7 +18,7 @@ const settled = 100 * time.Second
 
 // endedCrawls measures what crawls that have ended cost: the memory of the frontier,
 // and how long it takes to start, without any and with so many, in every partition.
-func (m *machine) endedCrawls(ctx context.Context) error {
+func (m *testbed) endedCrawls(ctx context.Context) error {
 	fmt.Printf("%d crawls that have ended, %d partitions\n\n| crawls | start s | RSS MB | peak MB | state MB |\n|---:|---:|---:|---:|---:|\n", m.Crawls, m.Partitions)
 	if err := m.restart(ctx, "none"); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (m *machine) endedCrawls(ctx context.Context) error {
 
 // restart ends the frontier, starts it again, and reports how long that takes until
 // every partition answers.
-func (m *machine) restart(ctx context.Context, what string) error {
+func (m *testbed) restart(ctx context.Context, what string) error {
 	m.frontier.Stop(true)
 	began := time.Now()
 	if err := m.startFrontier(); err != nil {
@@ -55,7 +55,7 @@ func (m *machine) restart(ctx context.Context, what string) error {
 }
 
 // report prints a line of the table after some time.
-func (m *machine) report(ctx context.Context, what, start string, after time.Duration) error {
+func (m *testbed) report(ctx context.Context, what, start string, after time.Duration) error {
 	if err := stages.Sleep(ctx, after); err != nil {
 		return err //nolint:wrapcheck // why it ended is known above
 	}
@@ -69,7 +69,7 @@ func (m *machine) report(ctx context.Context, what, start string, after time.Dur
 
 // endMany begins crawls that are cancelled, with a URL in each partition, which is
 // excluded at once, and waits until all have ended.
-func (m *machine) endMany(ctx context.Context) error {
+func (m *testbed) endMany(ctx context.Context) error {
 	specs, err := stages.OpenSpecs(ctx, m.bus)
 	if err != nil {
 		return fmt.Errorf("open specs: %w", err)
@@ -115,7 +115,7 @@ func (m *machine) endMany(ctx context.Context) error {
 }
 
 // urlOfEach returns a URL of each partition.
-func (m *machine) urlOfEach() []string {
+func (m *testbed) urlOfEach() []string {
 	urls := make([]string, m.Partitions)
 	for i, left := 0, m.Partitions; left > 0; i++ {
 		url := fmt.Sprintf("https://h%d.test/", i)

@@ -22,7 +22,7 @@ type counts struct {
 
 func (c counts) applied() int64 { return c.queued + c.known + c.excluded }
 
-func (m *machine) counts(ctx context.Context) (c counts, err error) {
+func (m *testbed) counts(ctx context.Context) (c counts, err error) {
 	text, err := m.get(ctx, "/metrics")
 	if err != nil {
 		return c, err
@@ -70,7 +70,7 @@ func (c *costs) others(before costs) float64 {
 	return max(0, (c.allCPU-before.allCPU-c.ours()+before.ours())/c.at.Sub(before.at).Seconds())
 }
 
-func (m *machine) costs() (c costs, err error) {
+func (m *testbed) costs() (c costs, err error) {
 	c.at = time.Now()
 	for _, f := range []func() error{
 		func() (err error) { c.rss, c.peak, err = proc.Memory(m.frontier.PID()); return err },

@@ -36,7 +36,7 @@ func (p *published) hold(ctx context.Context, ahead int64) error {
 }
 
 // inject publishes all pages, as fast as the stream takes them, and prints how the frontier does.
-func (m *machine) inject(ctx context.Context, w *web) error {
+func (m *testbed) inject(ctx context.Context, w *web) error {
 	g, gctx := errgroup.WithContext(ctx)
 	var next atomic.Int64 // page
 	var pub published
@@ -51,7 +51,7 @@ func (m *machine) inject(ctx context.Context, w *web) error {
 }
 
 // publish publishes pages until there are no more.
-func (m *machine) publish(ctx context.Context, w *web, next *atomic.Int64, count *published) error {
+func (m *testbed) publish(ctx context.Context, w *web, next *atomic.Int64, count *published) error {
 	pub := stages.NewPublisher(m.bus, "bench")
 	p := &pageMaker{web: w, rev: m.rev, keepLinks: m.KeepLinks, byPartition: make([][]messages.Candidate, m.Partitions)}
 	for done := false; !done; {
@@ -120,7 +120,7 @@ func (p *pageMaker) referrer(k int) string {
 }
 
 // checkQueued fails unless every new URL was queued, once, and everything else was known.
-func (m *machine) checkQueued(ctx context.Context, pub *published) error {
+func (m *testbed) checkQueued(ctx context.Context, pub *published) error {
 	c, err := m.counts(ctx)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (m *machine) checkQueued(ctx context.Context, pub *published) error {
 }
 
 // checkDead fails if something could not be handled.
-func (m *machine) checkDead(ctx context.Context) error {
+func (m *testbed) checkDead(ctx context.Context) error {
 	s, err := m.bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
 		return fmt.Errorf("look at stream %s: %w", messages.StreamDead, err)

@@ -19,8 +19,8 @@ import (
 // crawl is the name of the crawl that is measured.
 const crawl = "bench"
 
-// machine is what is measured: a nats-server and a frontier, in processes of their own.
-type machine struct {
+// testbed is what is measured: a nats-server and a frontier, in processes of their own.
+type testbed struct {
 	options
 	startFrontier  func() error
 	work           string
@@ -33,7 +33,7 @@ type machine struct {
 }
 
 // start builds and starts the processes, and stores the spec of the crawl.
-func (m *machine) start(ctx context.Context) error {
+func (m *testbed) start(ctx context.Context) error {
 	bin, err := proc.Build(ctx, m.work, "frontier")
 	if err != nil {
 		return err
@@ -65,14 +65,14 @@ func (m *machine) start(ctx context.Context) error {
 	return m.prepare(ctx)
 }
 
-func (m *machine) stateDir() string { return filepath.Join(m.work, "state") }
-func (m *machine) natsDir() string  { return filepath.Join(m.work, "nats") }
+func (m *testbed) stateDir() string { return filepath.Join(m.work, "state") }
+func (m *testbed) natsDir() string  { return filepath.Join(m.work, "nats") }
 
 // startTime is how long the processes may take to start.
 const startTime = time.Minute
 
 // join connects, and waits until the frontier serves every partition.
-func (m *machine) join(ctx context.Context, url string) error {
+func (m *testbed) join(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -91,7 +91,7 @@ func (m *machine) join(ctx context.Context, url string) error {
 }
 
 // served waits until the frontier serves every partition.
-func (m *machine) served(ctx context.Context) error {
+func (m *testbed) served(ctx context.Context) error {
 	client := frontier.Client{Bus: m.bus}
 	for {
 		_, err := client.Status(ctx, crawl)
@@ -105,7 +105,7 @@ func (m *machine) served(ctx context.Context) error {
 }
 
 // prepare stores a spec that holds nothing up: what is measured is how fast the frontier is, not how polite.
-func (m *machine) prepare(ctx context.Context) error {
+func (m *testbed) prepare(ctx context.Context) error {
 	specs, err := stages.OpenSpecs(ctx, m.bus)
 	if err != nil {
 		return fmt.Errorf("open specs: %w", err)
@@ -128,7 +128,7 @@ func theSpec() messages.Spec {
 }
 
 // stop ends the processes that were started. What they hold is about to be deleted, unless it is kept.
-func (m *machine) stop() {
+func (m *testbed) stop() {
 	if m.bus != nil {
 		m.bus.Close()
 	}
@@ -140,7 +140,7 @@ func (m *machine) stop() {
 }
 
 // get asks the frontier's process.
-func (m *machine) get(ctx context.Context, path string) ([]byte, error) {
+func (m *testbed) get(ctx context.Context, path string) ([]byte, error) {
 	text, err := proc.Get(ctx, m.admin+path)
 	if err != nil {
 		return nil, fmt.Errorf("ask the frontier: %w", err)

@@ -123,14 +123,14 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	return proc.InWorkFolder(ctx, "frontier", o.Dir, o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error { //nolint:wrapcheck // says all
-		m := &machine{options: o, work: work, fail: fail}
+		m := &testbed{options: o, work: work, fail: fail}
 		defer m.stop()
 		return m.measureAll(ctx)
 	})
 }
 
 // measureAll runs the phases.
-func (m *machine) measureAll(ctx context.Context) error {
+func (m *testbed) measureAll(ctx context.Context) error {
 	if err := m.start(ctx); err != nil {
 		return err
 	}

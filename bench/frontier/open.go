@@ -15,7 +15,7 @@ import (
 
 // open feeds one URL of each host as a seed. Every other URL that was found there was excluded, since no seed had opened
 // its host, and is admitted now. It prints how long that takes and what it costs.
-func (m *machine) open(ctx context.Context, w *web) error {
+func (m *testbed) open(ctx context.Context, w *web) error {
 	var seeds []*nats.Msg
 	for h := range m.Hosts {
 		if w.start[h] == w.start[h+1] {
@@ -43,8 +43,8 @@ func (m *machine) open(ctx context.Context, w *web) error {
 		}
 		admitted := c.Known() - c.Excluded[frontier.ReasonScope]
 		switch {
-		case c.Known() != int64(m.URLs) || c.Open() > int64(m.URLs):
-			return fmt.Errorf("%d URLs are known and %d are open, of %d that went in", c.Known(), c.Open(), m.URLs)
+		case c.Known() != int64(m.URLs) || c.Pending() > int64(m.URLs):
+			return fmt.Errorf("%d URLs are known and %d are open, of %d that went in", c.Known(), c.Pending(), m.URLs)
 		case admitted == int64(m.URLs):
 			took := time.Since(began)
 			fmt.Printf("\n%d URLs of %d hosts were admitted in %s, %.0f a second; RSS %.0f MB at most\n",

@@ -23,8 +23,8 @@ const (
 var errStalled = fmt.Errorf("nothing has happened for %s", stalled)
 
 // watch prints a line for every step of distinct URLs taken, until all are. Profiles are taken in g.
-func (m *machine) watch(ctx context.Context, g *errgroup.Group, pub *published) error {
-	t := &table{machine: m, next: m.Report * 1e6, moved: time.Now()}
+func (m *testbed) watch(ctx context.Context, g *errgroup.Group, pub *published) error {
+	t := &table{testbed: m, next: m.Report * 1e6, moved: time.Now()}
 	if err := t.begin(); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (m *machine) watch(ctx context.Context, g *errgroup.Group, pub *published) 
 
 // table is the figures of the injection, line by line.
 type table struct {
-	*machine
+	*testbed
 	before      counts
 	used        costs
 	next        float64 // distinct URLs of the next line
@@ -119,7 +119,7 @@ func (t *table) judge() error {
 	return errors.Join(errs...)
 }
 
-func (m *machine) checkRSS(rss int64) error {
+func (m *testbed) checkRSS(rss int64) error {
 	if m.MaxRSS > 0 && proc.MB(rss) > m.MaxRSS {
 		return fmt.Errorf("the frontier's RSS is %.0f MB, more than %.0f", proc.MB(rss), m.MaxRSS)
 	}
@@ -127,7 +127,7 @@ func (m *machine) checkRSS(rss int64) error {
 }
 
 // profile writes the profiles that were asked for.
-func (m *machine) profile(ctx context.Context) error {
+func (m *testbed) profile(ctx context.Context) error {
 	for _, p := range []struct{ file, path string }{
 		{m.HeapProfile, "/debug/pprof/heap"}, {m.CPUProfile, "/debug/pprof/profile?seconds=30"},
 	} {

@@ -13,8 +13,8 @@ import (
 	"seine/internal/htmlpage"
 )
 
-// way is one way to read a page.
-type way struct {
+// parseMethod is one way to read a page.
+type parseMethod struct {
 	name string
 	read func(p page) error
 }
@@ -27,7 +27,7 @@ const (
 	buildTree
 )
 
-var ways = []way{
+var ways = []parseMethod{
 	barePass: {"tokenizer of golang.org/x/net/html", func(p page) error {
 		z := html.NewTokenizer(bytes.NewReader(p.body))
 		for z.Next() != html.ErrorToken {

@@ -136,14 +136,14 @@ func tooClose(requests []testweb.Request, delay time.Duration, from time.Time) (
 // worstOver is the time over which the worst share is taken.
 const worstOver = 10 * time.Second
 
-// figures are of a window of time.
-type figures struct {
+// rateStats are of a window of time.
+type rateStats struct {
 	rate, share float64
 	worst       float64 // share in the worst of worstOver
 	overhead    string  // beyond the delay, between a response and the next request
 }
 
-func measure(all []testweb.Request, byHost map[string][]testweb.Request, o options, from, to time.Time) figures {
+func measure(all []testweb.Request, byHost map[string][]testweb.Request, o options, from, to time.Time) rateStats {
 	ideal := float64(o.Hosts) / o.Delay.Seconds()
 	count := func(a, b time.Time) (n int) {
 		for i := range all {
@@ -153,7 +153,7 @@ func measure(all []testweb.Request, byHost map[string][]testweb.Request, o optio
 		}
 		return n
 	}
-	f := figures{rate: float64(count(from, to)) / to.Sub(from).Seconds(), worst: math.Inf(1)}
+	f := rateStats{rate: float64(count(from, to)) / to.Sub(from).Seconds(), worst: math.Inf(1)}
 	f.share = f.rate / ideal
 	for a := from; !a.Add(worstOver).After(to); a = a.Add(worstOver) {
 		f.worst = min(f.worst, float64(count(a, a.Add(worstOver)))/worstOver.Seconds()/ideal)

@@ -26,8 +26,8 @@ const (
 	writerName = "default"
 )
 
-// figures are what one crawl cost, for each page unless it says otherwise.
-type figures struct {
+// crawlCosts are what one crawl cost, for each page unless it says otherwise.
+type crawlCosts struct {
 	pages    int64              // in all
 	rate     float64            // pages per second
 	cpu      map[string]float64 // ms, by part
@@ -38,7 +38,7 @@ type figures struct {
 	output   float64            // bytes of committed files
 }
 
-func (f *figures) total() (ms float64) {
+func (f *crawlCosts) total() (ms float64) {
 	for _, v := range f.cpu {
 		ms += v
 	}
@@ -46,7 +46,7 @@ func (f *figures) total() (ms float64) {
 }
 
 // crawl does one crawl by a setup.
-func (o *options) crawl(ctx context.Context, bin, work string, s setup) (f *figures, err error) {
+func (o *options) crawl(ctx context.Context, bin, work string, s setup) (f *crawlCosts, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
@@ -65,7 +65,7 @@ func (o *options) crawl(ctx context.Context, bin, work string, s setup) (f *figu
 	return f, err
 }
 
-func (c *cluster) measure(ctx context.Context, o *options) (*figures, error) {
+func (c *cluster) measure(ctx context.Context, o *options) (*crawlCosts, error) {
 	if err := c.startNATS(); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (c *cluster) measure(ctx context.Context, o *options) (*figures, error) {
 	}
 	took := time.Since(began)
 	pages := float64(counters.Pages)
-	f := &figures{pages: counters.Pages, rate: pages / took.Seconds(), cpu: make(map[string]float64), messages: make(map[string]float64), bytes: make(map[string]float64)}
+	f := &crawlCosts{pages: counters.Pages, rate: pages / took.Seconds(), cpu: make(map[string]float64), messages: make(map[string]float64), bytes: make(map[string]float64)}
 	after, err := c.cpu()
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (c *cluster) seed(ctx context.Context, hosts int) error {
 func (c *cluster) finish(ctx context.Context) (frontier.Counters, error) {
 	client := frontier.Client{Bus: c.bus}
 	for {
-		end, n, err := client.Ended(ctx, crawlName, new(messages.Spec))
+		end, n, err := client.CheckEnded(ctx, crawlName, new(messages.Spec))
 		if err == nil && end == frontier.Complete {
 			records, err := c.records()
 			if err != nil || records > n.Pages {
@@ -215,7 +215,7 @@ func (c *cluster) traffic(ctx context.Context) (in, out float64, err error) {
 }
 
 // streams reads what is in the streams: nothing of so short a crawl was purged.
-func (c *cluster) streams(ctx context.Context, f *figures, pages float64) error {
+func (c *cluster) streams(ctx context.Context, f *crawlCosts, pages float64) error {
 	for _, s := range messages.Streams(messages.DefaultStreamLimits(), 1) {
 		st, err := c.bus.JS.Stream(ctx, s.Name)
 		if err != nil {

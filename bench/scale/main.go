@@ -85,7 +85,7 @@ func (o *options) measure(ctx context.Context, work, args string) error {
 		return err //nolint:wrapcheck // says all
 	}
 	setups := plans[o.Plan]
-	runs := make([][]*figures, len(setups))
+	runs := make([][]*crawlCosts, len(setups))
 	for round := range o.Rounds {
 		for i, s := range setups {
 			f, err := o.crawl(ctx, bin, work, s)

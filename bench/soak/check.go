@@ -22,15 +22,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// pace is how the requests of a log kept their distance.
-type pace struct {
+// requestGaps is how the requests of a log kept their distance.
+type requestGaps struct {
 	early       []string // came before the delay was over
 	overlapping []string // came while another was under way
 	smallest    float64  // gap, as a share of the delay
 }
 
 // paceOf looks at every two requests to a host that follow each other, robots.txt included, by the server's clock.
-func paceOf(requests []testweb.Request, delay time.Duration) (p pace) {
+func paceOf(requests []testweb.Request, delay time.Duration) (p requestGaps) {
 	p.smallest = noGap
 	last := make(map[string]*testweb.Request) // by host: that which ended last
 	slices.SortStableFunc(requests, func(a, b testweb.Request) int { return a.At.Compare(b.At) })
@@ -87,7 +87,7 @@ func compare(records map[string]int, pages []string) (d difference) {
 }
 
 // open reads what the writer called name has committed.
-func (p place) open(name string) (output.Output, error) {
+func (p outputRef) open(name string) (output.Output, error) {
 	var log output.Log
 	var err error
 	if bucket.Is(p.out) {
@@ -99,7 +99,7 @@ func (p place) open(name string) (output.Output, error) {
 }
 
 // committed counts the committed records of a crawl by URL, and how many there are.
-func (p place) committed(name, crawl string) (byURL map[string]int, n int64, err error) {
+func (p outputRef) committed(name, crawl string) (byURL map[string]int, n int64, err error) {
 	o, err := p.open(name)
 	if errors.Is(err, output.ErrNoLog) {
 		return nil, 0, nil
@@ -187,7 +187,7 @@ func countCaptures(o output.Output, f output.File, byURL map[string]int) (n int,
 
 // problems compares every file of a crawl, or of all if it is empty, with the commit log. Only when no writer runs can it
 // be told whether files that no entry names will be removed.
-func (p place) problems(ctx context.Context, name, crawl string, stopped bool) (bad []string, err error) {
+func (p outputRef) problems(ctx context.Context, name, crawl string, stopped bool) (bad []string, err error) {
 	o, err := p.open(name)
 	if err != nil {
 		return nil, fmt.Errorf("open output: %w", err)

@@ -52,12 +52,12 @@ func TestPaceOf(t *testing.T) {
 }
 
 // place makes an output with one commit for each group of URLs.
-func outputOf(t *testing.T, commits ...[]string) place {
+func outputOf(t *testing.T, commits ...[]string) outputRef {
 	t.Helper()
 	out := t.TempDir()
 	sink, err := dir.Open(out, defaultWriter, slog.New(slog.DiscardHandler), nil)
 	check(t, err)
-	part, _, err := sink.Enter(0, began)
+	part, _, err := sink.OpenPartition(0, began)
 	check(t, err)
 	for i, urls := range commits {
 		c := &output.Commit{V: 1, Created: began, FirstSeq: uint64(10*i + 1), LastSeq: uint64(10*i + 10), Stored: began, Visits: make([]byte, 16*len(urls))}
@@ -77,7 +77,7 @@ func outputOf(t *testing.T, commits ...[]string) place {
 		check(t, err)
 	}
 	check(t, part.Close())
-	return place{out: out}
+	return outputRef{out: out}
 }
 
 func check(t *testing.T, err error) {

@@ -121,7 +121,7 @@ func (c *crawl) ended(ctx context.Context, bus *stages.Bus) (bool, frontier.Coun
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	client := frontier.Client{Bus: bus}
-	end, n, err := client.Ended(ctx, c.name, &c.spec)
+	end, n, err := client.CheckEnded(ctx, c.name, &c.spec)
 	return err == nil && end == frontier.Complete, n.Counters
 }
 
@@ -129,7 +129,7 @@ var errBehind = errors.New("the owner of its partition catches up")
 
 // checkStates asks for the state of every URL of the web. Each must have ended as it should.
 func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontier.Counters, t *tally) error {
-	if open := n.Open(); open != 0 || n.Done < int64(len(c.pages)) {
+	if open := n.Pending(); open != 0 || n.Done < int64(len(c.pages)) {
 		t.violation("%s: complete with %d URLs open and %d done, of %d pages", c.name, open, n.Done, len(c.pages))
 	}
 	client := frontier.Client{Bus: bus}
@@ -153,7 +153,7 @@ func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontier.Cou
 }
 
 // checkRecords waits until an output has as many records as there are pages, and compares them.
-func (c *crawl) checkRecords(ctx context.Context, name string, p place, t *tally) error {
+func (c *crawl) checkRecords(ctx context.Context, name string, p outputRef, t *tally) error {
 	var byURL map[string]int
 	deadline := time.Now().Add(patience)
 	for {

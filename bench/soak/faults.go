@@ -19,9 +19,9 @@ import (
 type fault struct {
 	kind string
 	// among whom one is chosen; none if there is nobody now
-	among func(*rig) []string
+	among func(*testbed) []string
 	// do makes the trouble and ends it.
-	do func(ctx context.Context, r *rig, victim string, d draw)
+	do func(ctx context.Context, r *testbed, victim string, d draw)
 	// alone is what no two faults may touch at a time; empty for the victim.
 	alone string
 }
@@ -42,24 +42,24 @@ const (
 )
 
 // allFaults are the kinds there are on this machine.
-func allFaults(r *rig) []fault {
+func allFaults(r *testbed) []fault {
 	var fs []fault
 	for _, role := range roles {
-		running := func(r *rig) []string { return r.wanted(role) }
+		running := func(r *testbed) []string { return r.wanted(role) }
 		fs = append(fs,
 			fault{"kill " + role, running, killOne, ""},
 			fault{"pause " + role, running, pauseOne, ""},
-			fault{"scale " + role, func(*rig) []string { return []string{"the number of " + role + "s"} }, scale(role), "scale"},
+			fault{"scale " + role, func(*testbed) []string { return []string{"the number of " + role + "s"} }, scale(role), "scale"},
 		)
 		if r.clocks {
 			fs = append(fs, fault{"clock " + role, running, jumpClock, ""})
 		}
 	}
 	if r.clocks {
-		frontiers := func(r *rig) []string { return r.wanted(messages.StageFrontier) }
+		frontiers := func(r *testbed) []string { return r.wanted(messages.StageFrontier) }
 		fs = append(fs, fault{"clock over restart", frontiers, restartSkewed, ""})
 	}
-	anyStage := func(r *rig) (all []string) {
+	anyStage := func(r *testbed) (all []string) {
 		for _, role := range roles {
 			all = append(all, r.wanted(role)...)
 		}
@@ -74,35 +74,35 @@ func allFaults(r *rig) []fault {
 	fs = append(fs,
 		fault{"kill broker", brokerNames, killOne, roleBroker},
 		fault{"pause broker", brokerNames, pauseOne, roleBroker},
-		fault{"kill all brokers", func(*rig) []string { return []string{"all brokers"} }, killBrokers, roleBroker},
+		fault{"kill all brokers", func(*testbed) []string { return []string{"all brokers"} }, killBrokers, roleBroker},
 	)
 	if r.clocks {
 		fs = append(fs, fault{"clock broker", brokerNames, jumpClock, ""})
 	}
 	if r.canFill() {
 		fs = append(fs,
-			fault{"disk frontier", func(r *rig) []string { return r.wanted(messages.StageFrontier) }, fillDisk, ""},
-			fault{"disk index", func(r *rig) []string { return without(r.wanted(messages.StageWriter), single) }, fillDisk, ""},
-			fault{"disk output", func(*rig) []string { return []string{"out"} }, fillDisk, ""},
+			fault{"disk frontier", func(r *testbed) []string { return r.wanted(messages.StageFrontier) }, fillDisk, ""},
+			fault{"disk index", func(r *testbed) []string { return without(r.wanted(messages.StageWriter), single) }, fillDisk, ""},
+			fault{"disk output", func(*testbed) []string { return []string{"out"} }, fillDisk, ""},
 			fault{"disk broker", brokerNames, fillBrokerDisk, roleBroker},
 		)
 	}
 	if _, ok := r.outputs[roleS3]; ok {
-		s3 := func(*rig) []string { return []string{roleS3} }
+		s3 := func(*testbed) []string { return []string{roleS3} }
 		fs = append(fs, fault{"kill s3", s3, killOne, ""}, fault{"slow s3", s3, slowSink, ""}, fault{"net cut s3", s3, cutSink, ""})
 	}
 	slices.SortFunc(fs, func(a, b fault) int { return strings.Compare(a.kind, b.kind) }) // maps have no order
 	return fs
 }
 
-func brokerNames(r *rig) []string { return r.wanted(roleBroker) }
+func brokerNames(r *testbed) []string { return r.wanted(roleBroker) }
 
 func without(all, some []string) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return slices.Contains(some, s) })
 }
 
 // faultsLike are those whose kind begins so.
-func faultsLike(r *rig, only string) ([]fault, error) {
+func faultsLike(r *testbed, only string) ([]fault, error) {
 	all := allFaults(r)
 	some := slices.DeleteFunc(slices.Clone(all), func(f fault) bool { return !strings.HasPrefix(f.kind, only) })
 	if len(some) > 0 {
@@ -115,9 +115,9 @@ func faultsLike(r *rig, only string) ([]fault, error) {
 	return nil, fmt.Errorf("-only %q: here are %s", only, strings.Join(kinds, ", "))
 }
 
-// storm makes faults until ctx is done, and then waits for the last to be over. Which come in which order, and how long
+// injectFaults makes faults until ctx is done, and then waits for the last to be over. Which come in which order, and how long
 // they take, follows from the seed alone; a kind whose victim is busy is left out this time.
-func storm(ctx context.Context, r *rig, all []fault, seed uint64, every time.Duration) {
+func injectFaults(ctx context.Context, r *testbed, all []fault, seed uint64, every time.Duration) {
 	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // meant to be repeated
 	var deck []fault
 	var mu sync.Mutex
@@ -167,7 +167,7 @@ func storm(ctx context.Context, r *rig, all []fault, seed uint64, every time.Dur
 }
 
 // killOne kills a process, and has it started again after a while.
-func killOne(ctx context.Context, r *rig, victim string, d draw) {
+func killOne(ctx context.Context, r *testbed, victim string, d draw) {
 	p := r.find(victim)
 	p.kill()
 	_ = stages.Sleep(ctx, time.Duration(d.length*d.length*float64(15*time.Second)))
@@ -175,7 +175,7 @@ func killOne(ctx context.Context, r *rig, victim string, d draw) {
 }
 
 // killBrokers kills all brokers at once.
-func killBrokers(ctx context.Context, r *rig, _ string, d draw) {
+func killBrokers(ctx context.Context, r *testbed, _ string, d draw) {
 	var all sync.WaitGroup
 	for _, name := range brokerNames(r) {
 		all.Go(func() { r.find(name).kill() })
@@ -190,7 +190,7 @@ func killBrokers(ctx context.Context, r *rig, _ string, d draw) {
 }
 
 // pauseOne freezes a process for a while.
-func pauseOne(ctx context.Context, r *rig, victim string, d draw) {
+func pauseOne(ctx context.Context, r *testbed, victim string, d draw) {
 	p := r.find(victim)
 	p.signal(syscall.SIGSTOP)
 	_ = stages.Sleep(ctx, d.between(shortest, longest))
@@ -198,8 +198,8 @@ func pauseOne(ctx context.Context, r *rig, victim string, d draw) {
 }
 
 // scale runs one process of a stage, then as many as there may be, then one, then as many as before.
-func scale(role string) func(context.Context, *rig, string, draw) {
-	return func(ctx context.Context, r *rig, _ string, d draw) {
+func scale(role string) func(context.Context, *testbed, string, draw) {
+	return func(ctx context.Context, r *testbed, _ string, d draw) {
 		step := d.between(4*time.Second, 12*time.Second)
 		for _, n := range []int{1, slots, 1, r.counts[role]} {
 			for i := range slots {
@@ -219,7 +219,7 @@ func scale(role string) func(context.Context, *rig, string, draw) {
 }
 
 // jumpClock sets a clock by up to two hours, forwards or back, and back again.
-func jumpClock(ctx context.Context, r *rig, victim string, d draw) {
+func jumpClock(ctx context.Context, r *testbed, victim string, d draw) {
 	p := r.find(victim)
 	jump := time.Duration((d.a*2 - 1) * float64(2*time.Hour))
 	if d.b < 0.5 { // small ones too
@@ -242,7 +242,7 @@ var skews = []time.Duration{
 
 // restartSkewed starts a process anew with another time of day, and after a while once more with the right one. Killed, it
 // has its partitions again at once; ended in peace, others have them, and give some back.
-func restartSkewed(ctx context.Context, r *rig, victim string, d draw) {
+func restartSkewed(ctx context.Context, r *testbed, victim string, d draw) {
 	p := r.find(victim)
 	skew := skews[int(d.a*float64(len(skews)))]
 	if d.length < 0.5 {
@@ -264,28 +264,28 @@ func restartSkewed(ctx context.Context, r *rig, victim string, d draw) {
 }
 
 // breaks are what can be done to a link.
-var breaks = map[string]func(w *link.Link, d draw){
-	"cut":       func(w *link.Link, _ draw) { w.Cut() },
-	"reset":     func(w *link.Link, _ draw) { w.Reset() },
-	"blackhole": func(w *link.Link, _ draw) { w.Blackhole() },
-	"half open": func(w *link.Link, _ draw) { w.Mute() },
-	"delay":     func(w *link.Link, d draw) { w.Delay(time.Duration(d.a * float64(400*time.Millisecond))) },
+var breaks = map[string]func(w *link.Proxy, d draw){
+	"cut":       func(w *link.Proxy, _ draw) { w.Cut() },
+	"reset":     func(w *link.Proxy, _ draw) { w.Reset() },
+	"blackhole": func(w *link.Proxy, _ draw) { w.Blackhole() },
+	"half open": func(w *link.Proxy, _ draw) { w.DropResponses() },
+	"delay":     func(w *link.Proxy, d draw) { w.Delay(time.Duration(d.a * float64(400*time.Millisecond))) },
 }
 
-func breakFor(ctx context.Context, ws []*link.Link, d draw, breakIt func(*link.Link, draw)) {
+func breakFor(ctx context.Context, ws []*link.Proxy, d draw, breakIt func(*link.Proxy, draw)) {
 	for _, w := range ws {
 		breakIt(w, d)
 	}
 	_ = stages.Sleep(ctx, d.between(shortest, longest))
 	for _, w := range ws {
-		w.Heal()
+		w.Restore()
 		w.Delay(0)
 	}
 }
 
 // breakStage breaks the ways of a stage to all brokers, or to one.
-func breakStage(breakIt func(*link.Link, draw)) func(context.Context, *rig, string, draw) {
-	return func(ctx context.Context, r *rig, victim string, d draw) {
+func breakStage(breakIt func(*link.Proxy, draw)) func(context.Context, *testbed, string, draw) {
+	return func(ctx context.Context, r *testbed, victim string, d draw) {
 		ws := r.wires[victim]
 		if d.b < 0.4 {
 			i := int(d.b / 0.4 * brokers)
@@ -296,10 +296,10 @@ func breakStage(breakIt func(*link.Link, draw)) func(context.Context, *rig, stri
 }
 
 // breakBroker breaks the ways between a broker and the others, or one other; sometimes those to all stages too.
-func breakBroker(breakIt func(*link.Link, draw)) func(context.Context, *rig, string, draw) {
-	return func(ctx context.Context, r *rig, victim string, d draw) {
+func breakBroker(breakIt func(*link.Proxy, draw)) func(context.Context, *testbed, string, draw) {
+	return func(ctx context.Context, r *testbed, victim string, d draw) {
 		me := slices.Index(r.brokerOrder(), victim)
-		var ws []*link.Link
+		var ws []*link.Proxy
 		for other := range brokers {
 			if other != me && (d.b > 0.3 || other == (me+1)%brokers) {
 				ws = append(ws, r.links[me][other], r.links[other][me])
@@ -317,7 +317,7 @@ func breakBroker(breakIt func(*link.Link, draw)) func(context.Context, *rig, str
 }
 
 // fillDisk leaves no room on a disk for a while.
-func fillDisk(ctx context.Context, r *rig, victim string, d draw) {
+func fillDisk(ctx context.Context, r *testbed, victim string, d draw) {
 	if err := r.disks[victim].fill(); err != nil {
 		r.tell.note("fill disk of %s: %v", victim, err)
 	}
@@ -326,7 +326,7 @@ func fillDisk(ctx context.Context, r *rig, victim string, d draw) {
 }
 
 // fillBrokerDisk does what docs/operations.md says of a broker's full disk: make room, restart it.
-func fillBrokerDisk(ctx context.Context, r *rig, victim string, d draw) {
+func fillBrokerDisk(ctx context.Context, r *testbed, victim string, d draw) {
 	fillDisk(ctx, r, victim, d)
 	p := r.find(victim)
 	p.kill()
@@ -334,10 +334,10 @@ func fillBrokerDisk(ctx context.Context, r *rig, victim string, d draw) {
 }
 
 // slowSink makes the S3 server take long to answer.
-func slowSink(ctx context.Context, r *rig, victim string, d draw) {
-	breakFor(ctx, r.wires[victim], d, func(w *link.Link, d draw) { w.Delay(time.Duration((0.1 + d.a) * float64(1500*time.Millisecond))) })
+func slowSink(ctx context.Context, r *testbed, victim string, d draw) {
+	breakFor(ctx, r.wires[victim], d, func(w *link.Proxy, d draw) { w.Delay(time.Duration((0.1 + d.a) * float64(1500*time.Millisecond))) })
 }
 
-func cutSink(ctx context.Context, r *rig, victim string, d draw) {
-	breakFor(ctx, r.wires[victim], d, func(w *link.Link, _ draw) { w.Cut() })
+func cutSink(ctx context.Context, r *testbed, victim string, d draw) {
+	breakFor(ctx, r.wires[victim], d, func(w *link.Proxy, _ draw) { w.Cut() })
 }

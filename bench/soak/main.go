@@ -108,7 +108,7 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { _ = journal.Close() }()
 	t := newTally(journal)
-	r, err := newRig(o, dir, t)
+	r, err := newTestbed(o, dir, t)
 	if err != nil {
 		return err
 	}
@@ -118,13 +118,13 @@ func run(ctx context.Context, args []string) (err error) {
 		err = build(ctx, o, dir)
 	}
 	if err != nil {
-		r.leave(false)
+		r.teardown(false)
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	began := time.Now()
 	err = soak(ctx, o, r, kinds, t)
 	bad := o.Keep || t.violated() > 0 || err != nil && ctx.Err() == nil
-	r.leave(bad)
+	r.teardown(bad)
 	t.report(os.Stdout, time.Since(began), r.uncovered())
 	if bad {
 		fmt.Println("kept:", dir)

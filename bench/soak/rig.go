@@ -39,26 +39,26 @@ const (
 // roles are the stages, in the order of the pipeline.
 var roles = []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}
 
-// rig is everything that is under test: brokers, stages, an S3 server, and what is between them.
-type rig struct {
+// testbed is everything that is under test: brokers, stages, an S3 server, and what is between them.
+type testbed struct {
 	dir, bin string
 	clocks   bool
 	tell     *tally
 	stop     chan struct{}
 
 	processes []*process
-	wires     map[string][]*link.Link // of a stage to each broker; of "s3"
-	links     [][]*link.Link          // from a broker to another
-	disks     map[string]*disk        // by process; "out" for all writers into the directory
-	direct    []string                // the brokers' own addresses, for what checks
-	counts    map[string]int          // how many of a stage run by default
-	outputs   map[string]place        // by writer name
+	wires     map[string][]*link.Proxy // of a stage to each broker; of "s3"
+	links     [][]*link.Proxy          // from a broker to another
+	disks     map[string]*disk         // by process; "out" for all writers into the directory
+	direct    []string                 // the brokers' own addresses, for what checks
+	counts    map[string]int           // how many of a stage run by default
+	outputs   map[string]outputRef     // by writer name
 	bus       *stages.Bus
 	running   sync.WaitGroup // supervisors
 }
 
-// place is an output and how to read it.
-type place struct {
+// outputRef is an output and how to read it.
+type outputRef struct {
 	out string
 	s3  bucket.Options
 }
@@ -71,11 +71,11 @@ const (
 	indexDisk    = 256 << 20
 )
 
-// newRig makes everything, and starts nothing.
-func newRig(o options, dir string, tell *tally) (*rig, error) {
-	r := &rig{
+// newTestbed makes everything, and starts nothing.
+func newTestbed(o options, dir string, tell *tally) (*testbed, error) {
+	r := &testbed{
 		dir: dir, bin: filepath.Join(dir, "bin"), clocks: o.Clocks, tell: tell, stop: make(chan struct{}),
-		wires: make(map[string][]*link.Link), disks: make(map[string]*disk), outputs: make(map[string]place),
+		wires: make(map[string][]*link.Proxy), disks: make(map[string]*disk), outputs: make(map[string]outputRef),
 		counts: map[string]int{
 			messages.StageFrontier: o.Frontiers, messages.StageFetcher: o.Fetchers,
 			messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
@@ -83,7 +83,7 @@ func newRig(o options, dir string, tell *tally) (*rig, error) {
 	}
 	for _, make := range []func() error{r.makeBrokers, r.makeDisks, r.makeS3, r.makeStages} {
 		if err := make(); err != nil {
-			r.leave(false)
+			r.teardown(false)
 			return nil, err
 		}
 	}
@@ -91,7 +91,7 @@ func newRig(o options, dir string, tell *tally) (*rig, error) {
 }
 
 // add makes a process that has a log and a clock.
-func (r *rig) add(name, role, command string, env []string, args ...string) *process {
+func (r *testbed) add(name, role, command string, env []string, args ...string) *process {
 	p := &process{
 		name: name, role: role, path: filepath.Join(r.bin, command), args: args, env: env,
 		log: filepath.Join(r.dir, "logs", name+".log"), tell: r.tell,
@@ -103,7 +103,7 @@ func (r *rig) add(name, role, command string, env []string, args ...string) *pro
 	return p
 }
 
-func (r *rig) disk(name, dir string, size int64) (string, error) {
+func (r *testbed) disk(name, dir string, size int64) (string, error) {
 	d, err := newDisk(filepath.Join(r.dir, dir), size)
 	if err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (r *rig) disk(name, dir string, size int64) (string, error) {
 }
 
 // makeBrokers makes a cluster in which every broker knows the others by a proxy alone.
-func (r *rig) makeBrokers() error {
+func (r *testbed) makeBrokers() error {
 	for _, folder := range []string{"logs", "clocks", "conf"} {
 		if err := os.MkdirAll(filepath.Join(r.dir, folder), 0o750); err != nil {
 			return err //nolint:wrapcheck // names the folder
@@ -126,7 +126,7 @@ func (r *rig) makeBrokers() error {
 	clients, routes := ports[:brokers], ports[brokers:]
 	for i := range brokers {
 		r.direct = append(r.direct, "127.0.0.1:"+clients[i])
-		r.links = append(r.links, make([]*link.Link, brokers))
+		r.links = append(r.links, make([]*link.Proxy, brokers))
 		var others []string
 		for j := range brokers {
 			if i == j {
@@ -187,7 +187,7 @@ cluster {
 `, name, client, store, route, strings.Join(others, ", "))
 }
 
-func (r *rig) makeDisks() error {
+func (r *testbed) makeDisks() error {
 	for i := range slots {
 		name := stageName(messages.StageFrontier, i)
 		if _, err := r.disk(name, name, frontierDisk); err != nil {
@@ -199,14 +199,14 @@ func (r *rig) makeDisks() error {
 		}
 	}
 	out, err := r.disk("out", "out", outDisk)
-	r.outputs[defaultWriter] = place{out: filepath.Join(out, "data")}
+	r.outputs[defaultWriter] = outputRef{out: filepath.Join(out, "data")}
 	return err
 }
 
 func stageName(role string, i int) string { return fmt.Sprint(role, "-", i+1) }
 
 // makeS3 makes an S3 server, if its program is there, with a proxy in front.
-func (r *rig) makeS3() error {
+func (r *testbed) makeS3() error {
 	program, err := filepath.Abs(filepath.Join("..", ".cache", "bin", "versitygw"))
 	if err != nil {
 		return err //nolint:wrapcheck // of the working directory
@@ -231,9 +231,9 @@ func (r *rig) makeS3() error {
 	if err != nil {
 		return err
 	}
-	r.wires[roleS3] = []*link.Link{w}
+	r.wires[roleS3] = []*link.Proxy{w}
 	s3server.SetCredentials()
-	r.outputs[roleS3] = place{"s3://" + s3server.Bucket + "/soak", bucket.Options{Endpoint: "http://127.0.0.1:" + ports[0], PathStyle: true}}
+	r.outputs[roleS3] = outputRef{"s3://" + s3server.Bucket + "/soak", bucket.Options{Endpoint: "http://127.0.0.1:" + ports[0], PathStyle: true}}
 	return nil
 }
 
@@ -241,7 +241,7 @@ func (r *rig) makeS3() error {
 var single = []string{"writer-" + roleS3, "writer-" + archiveWriter}
 
 // makeStages makes as many of each stage as there are at most, a writer of archives, and one into S3.
-func (r *rig) makeStages() error {
+func (r *testbed) makeStages() error {
 	const mib = "MiB"
 	for i := range slots {
 		state := func(role string) string { return filepath.Join(r.dir, stageName(role, i), "state") }
@@ -264,7 +264,7 @@ func (r *rig) makeStages() error {
 			}
 		}
 	}
-	archive := place{out: filepath.Join(r.dir, archiveWriter)}
+	archive := outputRef{out: filepath.Join(r.dir, archiveWriter)}
 	r.outputs[archiveWriter] = archive
 	if err := r.writer(archiveWriter, archive, "--from", "pages", "--format", "warc.zst"); err != nil {
 		return err
@@ -277,7 +277,7 @@ func (r *rig) makeStages() error {
 }
 
 // writer makes the only process of a writer.
-func (r *rig) writer(name string, to place, args ...string) error {
+func (r *testbed) writer(name string, to outputRef, args ...string) error {
 	process := "writer-" + name
 	return r.stage(process, messages.StageWriter, append([]string{
 		"--name", name, "--out", to.out, "--state", filepath.Join(r.dir, process), "--chunk-age", "4s",
@@ -285,7 +285,7 @@ func (r *rig) writer(name string, to place, args ...string) error {
 }
 
 // stage makes a process of a stage with a way of its own to each broker.
-func (r *rig) stage(name, role string, args ...string) error {
+func (r *testbed) stage(name, role string, args ...string) error {
 	var urls []string
 	for i := range brokers {
 		w, err := link.New(r.direct[i])
@@ -300,7 +300,7 @@ func (r *rig) stage(name, role string, args ...string) error {
 }
 
 // start starts everything, as many of each stage as asked for, and joins.
-func (r *rig) start(ctx context.Context) error {
+func (r *testbed) start(ctx context.Context) error {
 	for _, p := range r.processes {
 		if p.role == roleBroker || p.role == roleS3 || slices.Contains(single, p.name) || slices.Contains(r.defaults(p.role), p.name) {
 			p.want()
@@ -311,7 +311,7 @@ func (r *rig) start(ctx context.Context) error {
 }
 
 // defaults are the processes of a stage that run when it is not scaled.
-func (r *rig) defaults(role string) (names []string) {
+func (r *testbed) defaults(role string) (names []string) {
 	for i := range r.counts[role] {
 		names = append(names, stageName(role, i))
 	}
@@ -319,7 +319,7 @@ func (r *rig) defaults(role string) (names []string) {
 }
 
 // join connects what checks, past all proxies, once the frontier has made the streams.
-func (r *rig) join(ctx context.Context) error {
+func (r *testbed) join(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for {
@@ -338,7 +338,7 @@ func (r *rig) join(ctx context.Context) error {
 }
 
 // find returns a process by name.
-func (r *rig) find(name string) *process {
+func (r *testbed) find(name string) *process {
 	for _, p := range r.processes {
 		if p.name == name {
 			return p
@@ -348,7 +348,7 @@ func (r *rig) find(name string) *process {
 }
 
 // wanted are the processes of a role that are meant to run, by name.
-func (r *rig) wanted(role string) (names []string) {
+func (r *testbed) wanted(role string) (names []string) {
 	for _, p := range r.processes {
 		if p.role == role && p.isWanted() {
 			names = append(names, p.name)
@@ -358,7 +358,7 @@ func (r *rig) wanted(role string) (names []string) {
 }
 
 // drain ends all stages in the order of the pipeline. Each must end well.
-func (r *rig) drain() {
+func (r *testbed) drain() {
 	for _, role := range roles {
 		for _, p := range r.processes {
 			if p.role != role || !p.isWanted() {
@@ -371,8 +371,8 @@ func (r *rig) drain() {
 	}
 }
 
-// leave ends everything; what is on the small disks stays, if asked.
-func (r *rig) leave(keep bool) {
+// teardown ends everything; what is on the small disks stays, if asked.
+func (r *testbed) teardown(keep bool) {
 	if r.bus != nil {
 		r.bus.NC.Close()
 	}
@@ -394,7 +394,7 @@ func (r *rig) leave(keep bool) {
 	}
 }
 
-func closeAll(ws []*link.Link) {
+func closeAll(ws []*link.Proxy) {
 	for _, w := range ws {
 		if w != nil {
 			w.Close()
@@ -403,10 +403,10 @@ func closeAll(ws []*link.Link) {
 }
 
 // canFill reports whether disks can be full here.
-func (r *rig) canFill() bool { return r.disks["out"].mounted }
+func (r *testbed) canFill() bool { return r.disks["out"].mounted }
 
 // brokerOrder are the brokers in the order of links.
-func (r *rig) brokerOrder() (names []string) {
+func (r *testbed) brokerOrder() (names []string) {
 	for _, p := range r.processes {
 		if p.role == roleBroker {
 			names = append(names, p.name)
@@ -416,7 +416,7 @@ func (r *rig) brokerOrder() (names []string) {
 }
 
 // uncovered says what could not be broken here.
-func (r *rig) uncovered() (what []string) {
+func (r *testbed) uncovered() (what []string) {
 	if !r.canFill() {
 		what = append(what, "full disks (needs root)")
 	}

@@ -17,20 +17,20 @@ import (
 const stuckTime = 4 * time.Minute
 
 // soak makes faults for as long as asked, crawls meanwhile, and checks.
-func soak(ctx context.Context, o options, r *rig, kinds []fault, t *tally) error {
+func soak(ctx context.Context, o options, r *testbed, kinds []fault, t *tally) error {
 	if err := r.start(ctx); err != nil {
 		return err
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	s := &session{options: o, rig: r, tally: t, began: time.Now()}
+	s := &session{options: o, testbed: r, tally: t, began: time.Now()}
 	s.doing.Store("starting")
 	faults, calm := context.WithTimeout(ctx, o.Duration)
 	defer calm()
 	stormed := make(chan struct{})
 	go func() {
 		defer close(stormed)
-		storm(faults, r, kinds, o.Seed, o.Every)
+		injectFaults(faults, r, kinds, o.Seed, o.Every)
 	}()
 	watched := make(chan struct{})
 	watching, stopWatching := context.WithCancel(ctx)
@@ -55,7 +55,7 @@ func soak(ctx context.Context, o options, r *rig, kinds []fault, t *tally) error
 // session is a soak under way.
 type session struct {
 	options
-	*rig
+	*testbed
 	*tally
 	began time.Time
 	doing atomic.Value // string

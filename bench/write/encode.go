@@ -119,7 +119,7 @@ func encode(args []string) error {
 }
 
 // encode runs the bare encoder over the lines.
-func (b *bench) encode(ctx context.Context, format, lines string) (f figures, err error) {
+func (b *bench) encode(ctx context.Context, format, lines string) (f roundStats, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return f, fmt.Errorf("find this program: %w", err)

@@ -17,15 +17,15 @@ import (
 	"seine/pkg/stages"
 )
 
-// figures are of one round.
-type figures struct {
+// roundStats are of one round.
+type roundStats struct {
 	rate      float64 // records a second
 	cpu, nats float64 // seconds
 	rss       float64 // MB
 }
 
 // write has a new writer write everything, and checks what it wrote.
-func (b *bench) write(ctx context.Context, r *broker) (f figures, err error) {
+func (b *bench) write(ctx context.Context, r *broker) (f roundStats, err error) {
 	b.round++
 	name := "r" + strconv.Itoa(b.round)
 	out, state := filepath.Join(b.work, name, "out"), filepath.Join(b.work, name, "state")

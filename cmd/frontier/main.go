@@ -81,7 +81,7 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	env.Health.Add("partitions", f.Ready)
-	env.Vitals.Watch("state", o.State)
+	env.Vitals.AddDisk("state", o.State)
 	if err := env.Started(""); err != nil {
 		return err
 	}

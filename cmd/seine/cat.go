@@ -23,7 +23,7 @@ import (
 type catCmd struct {
 	Paths []string `arg:"" optional:"" help:"Files or directories of output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…." default:"./seine-out"`
 	identities
-	place
+	outputFlags
 	Crawl  string `help:"Only records of this crawl." placeholder:"NAME"`
 	Kind   string `help:"Only records of this kind; page are those of whole pages." placeholder:"KIND"`
 	Latest bool   `help:"Of the records of one page or key only the last. The output is read twice."`

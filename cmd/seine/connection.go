@@ -56,10 +56,10 @@ func (c *connection) withRunning(name string, do func(ctx context.Context, bus *
 	}
 	defer bus.Close()
 	// What the server refuses gets no answer: waiting for one tells nobody why.
-	ctx, cancel := bus.UntilRefused(ctx)
+	ctx, cancel := bus.CancelOnDenied(ctx)
 	defer cancel()
 	err = c.joined(ctx, bus, do)
-	if refused := bus.Refused(); refused != nil {
+	if refused := bus.PermissionErr(); refused != nil {
 		return refused
 	}
 	return err

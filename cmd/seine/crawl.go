@@ -34,7 +34,7 @@ import (
 
 // outputPlace has no Validate, which kong would call for the flags alone: what --data remembers
 // belongs to them.
-type outputPlace writer.Place
+type outputPlace writer.OutputConfig
 
 type crawlCmd struct {
 	URLs []string `arg:"" optional:"" name:"url" help:"Where to start, beside the seeds of the spec; - reads URLs from standard input, a line each, or JSON as seine seed does. None resumes what is in --data."`
@@ -152,7 +152,7 @@ func (c *crawlCmd) Run() error {
 	if o.Tracer, err = c.Tracing.Open(ctx, "seine-crawl", version.Number, process.Instance(), o.Log); err != nil {
 		return err
 	}
-	o.Vitals, o.Health = vitals.NewSelf("crawl"), stages.NewHealth()
+	o.Vitals, o.Health = vitals.NewReporter("crawl"), stages.NewHealth()
 	if c.Metrics != "" {
 		stop, err := process.Admin(c.Metrics, o.Vitals, o.Health, false, o.Log)
 		if err != nil {
@@ -282,7 +282,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	}
 	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
 	o.Fetcher.Workers, o.Fetcher.Secrets = c.Workers, c.Secrets
-	o.Writer.Place, o.Writer.State, o.Writer.ChangeOutput = writer.Place(c.outputPlace), filepath.Join(c.Data, "writer"), c.ChangeOutput
+	o.Writer.OutputConfig, o.Writer.State, o.Writer.ChangeOutput = writer.OutputConfig(c.outputPlace), filepath.Join(c.Data, "writer"), c.ChangeOutput
 	o.Opened = c.remember
 	if c.WARC != "" {
 		o.More = append(o.More, c.archive())
@@ -387,7 +387,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	case s.Outcome == crawl.OutcomeFailed:
 		return errors.New(s.Error)
 	case s.Pages == 0:
-		return fmt.Errorf("no page could be fetched: %s", s.Nothing)
+		return fmt.Errorf("no page could be fetched: %s", s.NoPagesReason)
 	}
 	return nil
 }

@@ -58,8 +58,8 @@ func (c *deadListCmd) Help() string {
 // Run lists dead letters, the oldest first.
 func (c *deadListCmd) Run() error {
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
-		var letters []*deadletters.Letter
-		err := deadletters.Each(ctx, bus, c.filter(), func(l *deadletters.Letter) error {
+		var letters []*deadletters.DeadLetter
+		err := deadletters.Each(ctx, bus, c.filter(), func(l *deadletters.DeadLetter) error {
 			letters = append(letters, l)
 			if c.Limit > 0 && len(letters) > c.Limit {
 				letters = letters[1:]
@@ -143,7 +143,7 @@ type deadChoice struct {
 	All bool `help:"All that the flags choose."`
 }
 
-func (c *deadChoice) each(ctx context.Context, bus *stages.Bus, do func(*deadletters.Letter) error) error {
+func (c *deadChoice) each(ctx context.Context, bus *stages.Bus, do func(*deadletters.DeadLetter) error) error {
 	if c.All {
 		return deadletters.Each(ctx, bus, c.filter(), do)
 	}
@@ -185,7 +185,7 @@ func (c *deadRedriveCmd) Run() error {
 	}
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
 		r := deadletters.Redriver{Bus: bus}
-		err := c.each(ctx, bus, func(l *deadletters.Letter) error {
+		err := c.each(ctx, bus, func(l *deadletters.DeadLetter) error {
 			if err := r.Redrive(ctx, l); err != nil {
 				return fmt.Errorf("redrive %d: %w", l.Seq, err)
 			}
@@ -215,7 +215,7 @@ func (c *deadDropCmd) Run() error {
 	}
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
 		n := 0
-		err := c.each(ctx, bus, func(l *deadletters.Letter) error {
+		err := c.each(ctx, bus, func(l *deadletters.DeadLetter) error {
 			n++
 			return deadletters.Drop(ctx, bus, l.Seq)
 		})

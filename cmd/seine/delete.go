@@ -119,7 +119,7 @@ func (c *deleteCmd) confirm(ctx context.Context, client *frontier.Client, where 
 		return err
 	}
 	shown.Printf("Crawl %s %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
-		c.Name, where, standing.Known(), standing.Open(), standing.Pages)
+		c.Name, where, standing.Known(), standing.Pending(), standing.Pages)
 	shown.Fprint(os.Stdout, "Type the name of the crawl to delete it: ")
 	typed := make(chan string, 1)
 	go func() {

@@ -18,7 +18,7 @@ type explainCmd struct {
 	crawlName
 	Within time.Duration `help:"How far from the known times of its visits their messages are looked for." default:"1m" placeholder:"TIME"`
 	Out    string        `help:"Say as well which files of this output have its records." placeholder:"PLACE"`
-	place
+	outputFlags
 	Brief bool `help:"Only what the frontier knows: without a look into the streams, which not every user may read."`
 	JSON  bool `name:"json" help:"Print one JSON object."`
 }
@@ -40,7 +40,7 @@ func (c *explainCmd) Run() error {
 	if c.Within <= 0 {
 		return usageError{fmt.Errorf("--within %s: must be more than nothing", c.Within)}
 	}
-	q := history.Question{Crawl: c.Name, URL: c.URL, Within: c.Within, Brief: c.Brief}
+	q := history.Options{Crawl: c.Name, URL: c.URL, Within: c.Within, Brief: c.Brief}
 	if c.Brief && c.Out != "" {
 		return usageError{errors.New("--out looks for the records of the URL, which --brief does not: leave one of them out")}
 	}

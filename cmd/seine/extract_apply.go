@@ -51,7 +51,7 @@ type problem struct {
 // apply reads a page by the rules of a spec.
 func apply(ctx context.Context, got *fetched, spec *messages.Spec) (*extracted, error) {
 	page := &got.Page
-	read, err := parser.ReadOnce(ctx, parser.DefaultConfig(), spec, page, got.Body)
+	read, err := parser.ParsePage(ctx, parser.DefaultConfig(), spec, page, got.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func apply(ctx context.Context, got *fetched, spec *messages.Spec) (*extracted, 
 
 // links are those that the parser sends, with the rules that found them, and what
 // the frontier would do with them.
-func links(read *parser.Once, result *extract.Result, page *messages.Page, spec *messages.Spec) ([]foundLink, error) {
-	outlook, err := frontier.NewOutlook(spec, page.URL, page.FetchedAt)
+func links(read *parser.ParseResult, result *extract.Result, page *messages.Page, spec *messages.Spec) ([]foundLink, error) {
+	outlook, err := frontier.NewScopePreview(spec, page.URL, page.FetchedAt)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func links(read *parser.Once, result *extract.Result, page *messages.Page, spec 
 	out := []foundLink{}
 	for _, l := range read.Links {
 		found := foundLink{URL: l.URL, Rule: cmp.Or(by[l.URL], "links"), Depth: l.Depth - page.Depth}
-		found.Excluded, found.Priority = outlook.Of(l.URL, l.Depth, l.Priority)
+		found.Excluded, found.Priority = outlook.Evaluate(l.URL, l.Depth, l.Priority)
 		out = append(out, found)
 	}
 	return out, nil

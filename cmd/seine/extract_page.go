@@ -71,7 +71,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *messages.Spec) (*fetched, 
 			shown.Fprintf(os.Stderr, "robots.txt is read; the host rests for %s\n", d)
 		}
 	}
-	got, err := fetcher.Once(ctx, cfg, spec, url, wait)
+	got, err := fetcher.FetchOne(ctx, cfg, spec, url, wait)
 	if err != nil {
 		return nil, hint(err)
 	}
@@ -83,7 +83,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *messages.Spec) (*fetched, 
 
 // hint adds to an error what can be done about it.
 func hint(err error) error {
-	failed, ok := errors.AsType[*fetcher.OnceError](err)
+	failed, ok := errors.AsType[*fetcher.FetchError](err)
 	if !ok {
 		return err
 	}

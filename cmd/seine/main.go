@@ -84,7 +84,7 @@ func run(args []string) int {
 		shown.Fprintf(os.Stderr, "seine: %v%s (--help lists what there is)\n", err, apart(err))
 		return exitUsage
 	}
-	if err := config.Twice(ctx); err != nil {
+	if err := config.RejectRepeated(ctx); err != nil {
 		shown.Fprintf(os.Stderr, "seine: %v\n", err)
 		return exitUsage
 	}

@@ -15,7 +15,7 @@ type manifestCmd struct {
 	Out   string `arg:"" help:"Directory of output, or s3://BUCKET/PREFIX." default:"./seine-out"`
 	Crawl string `help:"Only this crawl." placeholder:"NAME"`
 	Write bool   `help:"Store each manifest where the writer does, _manifests/WRITER/CRAWL.json, and do not print it."`
-	place
+	outputFlags
 }
 
 // Help is shown below the list of flags.

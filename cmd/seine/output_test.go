@@ -70,7 +70,7 @@ func committed(t *testing.T, recipients ...string) string {
 		f = format.Encrypted(f, to)
 	}
 	created := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
-	p, _, err := sink.Enter(0, created)
+	p, _, err := sink.OpenPartition(0, created)
 	must(err)
 	for _, first := range []uint64{1, 11} {
 		c := &output.Commit{Created: created, FirstSeq: first, LastSeq: first + 9, Stored: created, Visits: make([]byte, 2*output.IdentitySize)}

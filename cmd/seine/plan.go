@@ -37,17 +37,17 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 	}
 	shown.Printf("crawl %s, with its state in %s\n", c.Name, c.Data)
 	if begun {
-		shown.Printf("would go on with %s that are open, of %s that it knows\n", figures.Plural(urls.Open(), "URL"), figures.Count(urls.Known()))
+		shown.Printf("would go on with %s that are open, of %s that it knows\n", figures.Plural(urls.Pending(), "URL"), figures.Count(urls.Known()))
 	}
-	crawl.Plan(os.Stdout, first, spec, begun)
+	crawl.WriteDryRun(os.Stdout, first, spec, begun)
 	shown.Println("and of each page:")
 	describeRecords(os.Stdout, spec)
 	warnOfIneffective(os.Stdout, spec)
-	if err := o.Writer.Plan(os.Stdout); err != nil {
+	if err := o.Writer.WriteDryRun(os.Stdout); err != nil {
 		return err
 	}
 	for i := range o.More {
-		if err := o.More[i].Plan(os.Stdout); err != nil {
+		if err := o.More[i].WriteDryRun(os.Stdout); err != nil {
 			return fmt.Errorf("%s: %w", crawl.FlagOf(&o.More[i]), err)
 		}
 	}

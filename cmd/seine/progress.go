@@ -24,7 +24,7 @@ func newProgress(w *os.File, quiet bool) *progress {
 
 // update takes note of how the crawl stands, and shows it if it is time.
 func (p *progress) update(now crawl.Progress) {
-	p.statusLine.update(func() string { return lookIn(now) }, func() string {
+	p.statusLine.update(func() string { return statusHint(now) }, func() string {
 		p.measure(&now)
 		return p.line(now)
 	})
@@ -47,8 +47,8 @@ func (p *progress) measure(now *crawl.Progress) {
 	}
 }
 
-// lookIn says how to look into the crawl from another terminal.
-func lookIn(now crawl.Progress) string {
+// statusHint says how to look into the crawl from another terminal.
+func statusHint(now crawl.Progress) string {
 	switch {
 	case now.Data == "":
 		return "crawling; its streams are at " + now.NATS
@@ -73,7 +73,7 @@ func (p *progress) line(now crawl.Progress) string {
 
 // toGo says how long what is known will take, or what of it max_pages leaves.
 func (p *progress) toGo(now crawl.Progress) string {
-	left, unless := now.Open(), ", if nothing more is found"
+	left, unless := now.Pending(), ", if nothing more is found"
 	if most := now.MaxPages - now.Pages; now.MaxPages > 0 && most <= left {
 		left, unless = most, ""
 	}

@@ -14,14 +14,14 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// place is an output that was committed, as commands that read it name it.
-type place struct {
+// outputFlags is an output that was committed, as commands that read it name it.
+type outputFlags struct {
 	Writer string         `help:"Name of the writer, if there are the logs of several." placeholder:"NAME"`
 	S3     bucket.Options `embed:"" prefix:"s3-"`
 }
 
 // open returns the output in a directory or in S3.
-func (p *place) open(out string) (output.Output, error) {
+func (p *outputFlags) open(out string) (output.Output, error) {
 	if err := checkPath(out); err != nil {
 		return output.Output{}, usageError{err}
 	}
@@ -39,7 +39,7 @@ func (p *place) open(out string) (output.Output, error) {
 // find returns the output that a folder is in, or is, and the folder's path below
 // that of the output. It returns an error that is output.ErrNoLog if there is
 // none.
-func (p *place) find(folder string) (o output.Output, below string, err error) {
+func (p *outputFlags) find(folder string) (o output.Output, below string, err error) {
 	up := filepath.Dir
 	if bucket.Is(folder) {
 		folder = strings.TrimRight(folder, "/")

@@ -100,7 +100,7 @@ func (c *crawlCmd) recall(given map[string]bool) error {
 
 // effective is the place with the defaults of what it leaves out.
 func (p outputPlace) effective() outputPlace {
-	full := writer.Place(p)
+	full := writer.OutputConfig(p)
 	return outputPlace(full.Effective())
 }
 

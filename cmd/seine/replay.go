@@ -34,9 +34,9 @@ type replayCmd struct {
 	Frontier replayFrontierCmd `cmd:"" help:"Make the state of the frontier again, of its snapshots and the streams."`
 }
 
-// stored is where the streams are that are replayed: of a cluster, or of a
+// streamFlags is where the streams are that are replayed: of a cluster, or of a
 // `seine crawl` that is running or not.
-type stored struct {
+type streamFlags struct {
 	connect.Options `embed:""`
 	Data            string `name:"data" help:"Directory of a seine crawl, running or not." placeholder:"DIR"`
 	Quiet           bool   `short:"q" help:"Show no progress."`
@@ -46,12 +46,12 @@ type stored struct {
 	key *statekey.Key // of Data; nil if it is in the clear
 }
 
-func (s *stored) logger(w io.Writer) *slog.Logger {
+func (s *streamFlags) logger(w io.Writer) *slog.Logger {
 	return process.Logging{LogLevel: s.LogLevel, LogFormat: s.LogFormat}.Logger(w)
 }
 
 // open connects to the streams. The function that it returns ends that.
-func (s *stored) open(ctx context.Context, log *slog.Logger) (bus *stages.Bus, end func(), err error) {
+func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.Bus, end func(), err error) {
 	if err := s.check(); err != nil {
 		return nil, nil, usageError{err}
 	}
@@ -74,7 +74,7 @@ func (s *stored) open(ctx context.Context, log *slog.Logger) (bus *stages.Bus, e
 	return bus, func() { bus.Close(); stop() }, nil
 }
 
-func (s *stored) check() error {
+func (s *streamFlags) check() error {
 	if s.Data == "" {
 		return s.Validate()
 	}
@@ -89,7 +89,7 @@ func (s *stored) check() error {
 
 // openData starts a server on what a crawl has stored, or connects to the one of
 // the crawl if that is running.
-func (s *stored) openData(log *slog.Logger) (bus *stages.Bus, end func(), err error) {
+func (s *streamFlags) openData(log *slog.Logger) (bus *stages.Bus, end func(), err error) {
 	if s.key, err = statekey.Open(s.Data, ""); err != nil {
 		return nil, nil, err
 	}
@@ -110,20 +110,20 @@ func (s *stored) openData(log *slog.Logger) (bus *stages.Bus, end func(), err er
 	return bus, server.Close, nil
 }
 
-// replayed is what the replays of streams have in common.
-type replayed struct {
-	stored
-	Crawl   string        `help:"Only of this crawl." placeholder:"NAME"`
-	Host    string        `help:"Only of this host." placeholder:"HOST"`
-	Since   replay.Moment `help:"Only what was stored since then: how long ago, as 2h or 7d, or a time, as 2026-11-21T10:00." placeholder:"TIME"`
-	Until   replay.Moment `help:"Only what was stored before." placeholder:"TIME"`
-	FromSeq uint64        `help:"Only from this sequence of the stream on." placeholder:"N"`
-	State   string        `help:"Directory of the replay, to go on with if it is killed; by default that of --out with .replay after it." placeholder:"DIR"`
-	JSON    bool          `name:"json" help:"Print the report as one JSON object on standard output."`
+// replayFlags is what the replays of streams have in common.
+type replayFlags struct {
+	streamFlags
+	Crawl   string          `help:"Only of this crawl." placeholder:"NAME"`
+	Host    string          `help:"Only of this host." placeholder:"HOST"`
+	Since   replay.TimeSpec `help:"Only what was stored since then: how long ago, as 2h or 7d, or a time, as 2026-11-21T10:00." placeholder:"TIME"`
+	Until   replay.TimeSpec `help:"Only what was stored before." placeholder:"TIME"`
+	FromSeq uint64          `help:"Only from this sequence of the stream on." placeholder:"N"`
+	State   string          `help:"Directory of the replay, to go on with if it is killed; by default that of --out with .replay after it." placeholder:"DIR"`
+	JSON    bool            `name:"json" help:"Print the report as one JSON object on standard output."`
 }
 
-// written says how records are written.
-type written struct {
+// chunkFlags says how records are written.
+type chunkFlags struct {
 	ChunkRecords int               `help:"A file is finished after this many records; 10000 if not given." placeholder:"N"`
 	ChunkBytes   messages.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of rows in a database 4MiB." placeholder:"SIZE"`
 	ChunkAge     messages.Duration `help:"A file is finished this long after its first record; 60s if not given." placeholder:"TIME"`
@@ -135,17 +135,17 @@ var defaultOut = writer.DefaultConfig().Out
 var errNoOut = errors.New("--out: name a place for the records, other than that of the crawl")
 
 // config returns the options of the writer.
-func (w *written) config(place writer.Place) (*writer.Config, error) {
+func (w *chunkFlags) config(place writer.OutputConfig) (*writer.Config, error) {
 	cfg := writer.DefaultConfig()
-	cfg.Place, cfg.ChunkRecords, cfg.ChunkBytes, cfg.ChunkAge = place, w.ChunkRecords, w.ChunkBytes, w.ChunkAge
+	cfg.OutputConfig, cfg.ChunkRecords, cfg.ChunkBytes, cfg.ChunkAge = place, w.ChunkRecords, w.ChunkBytes, w.ChunkAge
 	return &cfg, cfg.Validate()
 }
 
 // options returns what all replays have.
-func (c *replayed) options(stream string, to *writer.Config) (replay.Options, error) {
+func (c *replayFlags) options(stream string, to *writer.Config) (replay.Options, error) {
 	o := replay.Options{
 		Stream: stream, Parser: parser.DefaultConfig(), Writer: to, State: c.State,
-		Choice: replay.Choice{Crawl: c.Crawl, Host: c.Host, Since: c.Since, Until: c.Until, FromSeq: c.FromSeq},
+		Choice: replay.Selection{Crawl: c.Crawl, Host: c.Host, Since: c.Since, Until: c.Until, FromSeq: c.FromSeq},
 	}
 	if o.State == "" {
 		out := ""
@@ -165,7 +165,7 @@ func (c *replayed) options(stream string, to *writer.Config) (replay.Options, er
 }
 
 // run replays, and tells how it went.
-func (c *replayed) run(o replay.Options) error {
+func (c *replayFlags) run(o replay.Options) error {
 	show := newStatusLine(os.Stderr, c.Quiet)
 	o.Progress = func(now replay.Progress) {
 		show.update(func() string { return purged(now) }, func() string { return replayLine(now) })
@@ -201,7 +201,7 @@ func (c *replayed) run(o replay.Options) error {
 
 // replay replays. If the crawl in --data ends meanwhile, and its server with it, it
 // goes on with a server of its own.
-func (c *replayed) replay(ctx context.Context, o replay.Options) (*replay.Report, error) {
+func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Report, error) {
 	o.Ends = c.Data != ""
 	for tries := 0; ; tries++ {
 		bus, end, err := c.open(ctx, o.Log)
@@ -224,10 +224,10 @@ func (c *replayed) replay(ctx context.Context, o replay.Options) (*replay.Report
 }
 
 type replayParseCmd struct {
-	replayed
-	Spec         string `help:"Parse by this spec (YAML), not by the one that each crawl has." placeholder:"FILE"`
-	writer.Place `embed:""`
-	written
+	replayFlags
+	Spec                string `help:"Parse by this spec (YAML), not by the one that each crawl has." placeholder:"FILE"`
+	writer.OutputConfig `embed:""`
+	chunkFlags
 	Into       bool           `name:"into-records" help:"Send the records back into the stream RECORDS of the crawl as a new generation, not to --out."`
 	Generation string         `help:"Name of that generation; by default the time of the start." placeholder:"NAME"`
 	Workers    int            `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
@@ -267,7 +267,7 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 	case c.Generation != "" && !c.Into:
 		return o, errors.New("--generation is for --into-records")
 	case !c.Into:
-		if to, err = c.config(c.Place); err != nil {
+		if to, err = c.config(c.OutputConfig); err != nil {
 			return o, err
 		}
 	}
@@ -276,7 +276,7 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 			return o, fmt.Errorf("--generation: %w", err)
 		}
 	}
-	if o, err = c.replayed.options(messages.StreamPages, to); err != nil {
+	if o, err = c.replayFlags.options(messages.StreamPages, to); err != nil {
 		return o, err
 	}
 	if c.Spec != "" {
@@ -290,9 +290,9 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 }
 
 type replayWriteCmd struct {
-	replayed
-	writer.Place `embed:""`
-	written
+	replayFlags
+	writer.OutputConfig `embed:""`
+	chunkFlags
 }
 
 // Help is shown below the list of flags.
@@ -311,7 +311,7 @@ func (c *replayWriteCmd) Run() error {
 	if c.Out == defaultOut {
 		return usageError{errNoOut}
 	}
-	to, err := c.config(c.Place)
+	to, err := c.config(c.OutputConfig)
 	if err != nil {
 		return usageError{err}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 type replayFrontierCmd struct {
-	stored
+	streamFlags
 	State      string `help:"Directory to make the state in: not that of a frontier." required:"" placeholder:"DIR"`
 	Partitions string `help:"Only these, as 0-3,7." placeholder:"LIST"`
 	JSON       bool   `name:"json" help:"Print JSON, an object for each partition."`
@@ -64,7 +64,7 @@ func (c *replayFrontierCmd) Run() error {
 
 func (c *replayFrontierCmd) partitions(n int) (all []int, err error) {
 	if c.Partitions != "" {
-		all, err = frontier.Take(c.Partitions).Partitions(n)
+		all, err = frontier.PartitionSelector(c.Partitions).Partitions(n)
 		if err != nil || all == nil {
 			return nil, fmt.Errorf("--partitions %q: must be a list such as 0-3,7, of 0 to %d", c.Partitions, n-1)
 		}
@@ -86,7 +86,7 @@ func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store 
 	if err != nil {
 		return fmt.Errorf("--state %w", err)
 	}
-	var all []*frontier.Rebuilt
+	var all []*frontier.RebuildResult
 	purged := 0
 	for _, p := range partitions {
 		if !c.Quiet && isTerminal(os.Stderr) {
@@ -121,7 +121,7 @@ func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store 
 }
 
 // printRebuilt tells what is in the state of partitions.
-func printRebuilt(w io.Writer, all []*frontier.Rebuilt, state string) {
+func printRebuilt(w io.Writer, all []*frontier.RebuildResult, state string) {
 	if len(all) == 0 {
 		return
 	}

@@ -52,7 +52,7 @@ func (c *seedCmd) Run() error {
 		return err
 	}
 	return c.with("seed", func(ctx context.Context, bus *stages.Bus) error {
-		f := newFeeder(ctx, stages.NewPublisher(bus, "seed"), c.Name, c.Priority)
+		f := newSeedPublisher(ctx, stages.NewPublisher(bus, "seed"), c.Name, c.Priority)
 		err := c.read(f, bus)
 		if err == nil {
 			err = f.flush()
@@ -78,7 +78,7 @@ func (c *seedCmd) checkKnown() error {
 	err := c.with("seed", func(ctx context.Context, bus *stages.Bus) error {
 		return checkThere(ctx, bus, c.Name)
 	})
-	if _, refused := errors.AsType[*stages.Refusal](err); refused {
+	if _, refused := errors.AsType[*stages.PermissionError](err); refused {
 		return nil
 	}
 	if _, unknown := errors.AsType[usageError](err); unknown {
@@ -110,7 +110,7 @@ func (c *seedCmd) check() error {
 	return nil
 }
 
-func (c *seedCmd) read(f *feeder, bus *stages.Bus) error {
+func (c *seedCmd) read(f *seedPublisher, bus *stages.Bus) error {
 	for _, arg := range c.URLs {
 		if arg != "-" {
 			if err := f.add("", arg); err != nil {
@@ -144,7 +144,7 @@ func (c *seedCmd) read(f *feeder, bus *stages.Bus) error {
 
 // failures feeds the URLs of a crawl that failed. They come from the frontiers a
 // page at a time, so their number is no matter.
-func (f *feeder) failures(bus *stages.Bus, crawl, class string) error {
+func (f *seedPublisher) failures(bus *stages.Bus, crawl, class string) error {
 	if err := checkThere(f.ctx, bus, crawl); err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func (f *feeder) failures(bus *stages.Bus, crawl, class string) error {
 	})
 }
 
-// feeder publishes the seeds that it reads, many in a message.
-type feeder struct {
+// seedPublisher publishes the seeds that it reads, many in a message.
+type seedPublisher struct {
 	seedReader
 	ctx      context.Context
 	pub      *stages.Publisher
@@ -166,8 +166,8 @@ type feeder struct {
 	fed      int
 }
 
-func newFeeder(ctx context.Context, pub *stages.Publisher, crawl string, priority *int) *feeder {
-	f := &feeder{ctx: ctx, pub: pub, crawl: crawl, priority: priority}
+func newSeedPublisher(ctx context.Context, pub *stages.Publisher, crawl string, priority *int) *seedPublisher {
+	f := &seedPublisher{ctx: ctx, pub: pub, crawl: crawl, priority: priority}
 	f.take = f.seed
 	return f
 }
@@ -176,7 +176,7 @@ func newFeeder(ctx context.Context, pub *stages.Publisher, crawl string, priorit
 const feedBytes = 256 << 10
 
 // seed takes one that is canonical.
-func (f *feeder) seed(s messages.Seed) error {
+func (f *seedPublisher) seed(s messages.Seed) error {
 	if s.Priority == nil {
 		s.Priority = f.priority
 	}
@@ -193,7 +193,7 @@ func (f *feeder) seed(s messages.Seed) error {
 }
 
 // flush publishes what was taken.
-func (f *feeder) flush() error {
+func (f *seedPublisher) flush() error {
 	if len(f.batch) == 0 {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // sitemap feeds what a sitemap lists. One at a URL is fed itself: the fetcher
 // asks for it as politely as for any page, and the parser follows it, of a crawl
 // that follows sitemaps. A file is read here.
-func (f *feeder) sitemap(bus *stages.Bus, from string) error {
+func (f *seedPublisher) sitemap(bus *stages.Bus, from string) error {
 	if isWebURL(from) {
 		if err := f.followsSitemaps(bus); err != nil {
 			return err
@@ -59,7 +59,7 @@ func isWebURL(s string) bool {
 }
 
 // followsSitemaps reports that the crawl would take a sitemap for a page.
-func (f *feeder) followsSitemaps(bus *stages.Bus) error {
+func (f *seedPublisher) followsSitemaps(bus *stages.Bus) error {
 	ctx, cancel := context.WithTimeout(f.ctx, askTime)
 	defer cancel()
 	specs, err := stages.OpenSpecs(ctx, bus)
@@ -86,7 +86,7 @@ func readSitemap(name string) (*sitemap.Sitemap, error) {
 		return nil, fmt.Errorf("--sitemap %s: %w", name, err)
 	}
 	site, err := sitemap.Parse(body, "")
-	if errors.Is(err, sitemap.ErrNot) {
+	if errors.Is(err, sitemap.ErrNotSitemap) {
 		if site, err := sitemap.ParseText(body); err == nil {
 			return site, nil
 		}

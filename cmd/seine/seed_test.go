@@ -35,7 +35,7 @@ func TestSeedsFromLinesAndJSON(t *testing.T) {
 		"nothing": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFeeder(t.Context(), nil, "c", nil)
+			f := newSeedPublisher(t.Context(), nil, "c", nil)
 			err := f.lines("stdin", strings.NewReader(c.in))
 			if string(f.batch) != c.want || f.bad.count != c.bad {
 				t.Errorf("it takes %q and %d bad ones, want %q and %d", f.batch, f.bad, c.want, c.bad)
@@ -85,7 +85,7 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 		"cut short": write(t, "cut.xml", xml[:len(xml)-3]),
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFeeder(t.Context(), nil, "c", nil)
+			f := newSeedPublisher(t.Context(), nil, "c", nil)
 			if err := f.sitemap(nil, path); err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 			}
 		})
 	}
-	f := newFeeder(t.Context(), nil, "c", nil)
+	f := newSeedPublisher(t.Context(), nil, "c", nil)
 	if err := f.sitemap(nil, write(t, "urls.txt", "https://a.test/\nhttps://b.test/\n")); err != nil || strings.Count(string(f.batch), "\n") != 2 {
 		t.Errorf("a list of URLs: %v, %q", err, f.batch)
 	}

@@ -55,15 +55,15 @@ func (c *statusCmd) Run() error {
 			return err
 		}
 		reader := overview.Reader{Bus: bus, Crawl: c.Crawl, Alerts: true, Hosts: statusHosts}
-		before, err := look(ctx, &reader)
+		before, err := readOverview(ctx, &reader)
 		if err != nil {
 			return err
 		}
 		for told := false; stages.Sleep(ctx, c.Every) == nil; {
-			now, err := look(ctx, &reader)
+			now, err := readOverview(ctx, &reader)
 			switch {
 			case err == nil:
-				now.Since(before)
+				now.ComputeRates(before)
 				if c.stored != "" {
 					now.Warnings, now.Stages = nil, now.Stages[:0] // nobody runs them
 					now.Alerts = nil                               // nobody looks whether they still hold
@@ -103,7 +103,7 @@ func checkEvery(every time.Duration) error {
 	return nil
 }
 
-func look(ctx context.Context, r *overview.Reader) (*overview.Overview, error) {
+func readOverview(ctx context.Context, r *overview.Reader) (*overview.Overview, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	return r.Read(ctx)
@@ -198,7 +198,7 @@ func printAlerts(w io.Writer, raised []alerts.Alert) {
 }
 
 func printCrawl(w io.Writer, c *overview.Crawl) {
-	shown.Fprintf(w, "\ncrawl %s: %s\n", c.Name, c.Word())
+	shown.Fprintf(w, "\ncrawl %s: %s\n", c.Name, c.StateText())
 	if c.Problem != "" {
 		return
 	}
@@ -221,7 +221,7 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if len(c.Attempts) > 0 {
 		row(w, "requests", figures.ByCount(c.Attempts))
 	}
-	if n := c.Next; n != nil && c.Open() > 0 {
+	if n := c.Next; n != nil && c.Pending() > 0 {
 		row(w, "waits", fmt.Sprintf("for %s: %s, %s", n.Host, n.Why, in(n.NextMS)))
 	}
 	if !c.DeletedAt.IsZero() {

@@ -10,23 +10,23 @@ import (
 	"seine/pkg/stages/frontier"
 )
 
-// steering is what pause, resume and cancel share.
-type steering struct {
+// controlFlags is what pause, resume and cancel share.
+type controlFlags struct {
 	connection
 	crawlName
 	Host string `help:"Only what it wants of this host." placeholder:"HOST"`
 }
 
 type pauseCmd struct {
-	steering
+	controlFlags
 }
 
 type resumeCmd struct {
-	steering
+	controlFlags
 }
 
 type cancelCmd struct {
-	steering
+	controlFlags
 }
 
 // Help is shown below the list of flags.
@@ -57,7 +57,7 @@ func (c *cancelCmd) Help() string {
 // Run cancels.
 func (c *cancelCmd) Run() error { return c.set(messages.Cancelled, "is cancelled") }
 
-func (c *steering) set(state messages.RunState, word string) error {
+func (c *controlFlags) set(state messages.RunState, word string) error {
 	if err := c.check(); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type verifyCmd struct {
 	Out      string `arg:"" help:"Directory of output, or s3://BUCKET/PREFIX." default:"./seine-out"`
 	Manifest string `help:"Compare with this manifest, not with the commit log, which need not be there." placeholder:"FILE"`
 	Crawl    string `help:"Only the files of this crawl." placeholder:"NAME"`
-	place
+	outputFlags
 }
 
 // Help is shown below the list of flags.

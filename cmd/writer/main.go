@@ -16,7 +16,7 @@ type options struct {
 	Dry bool `name:"dry-run" help:"Say what would be written where, having looked whether it can be; write nothing."`
 }
 
-// DryRun implements process.Planner, with writer.Config.Plan.
+// DryRun implements process.DryRunner, with writer.Config.Plan.
 func (o *options) DryRun() bool { return o.Dry }
 
 // Help is shown below the list of flags.
@@ -38,9 +38,9 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	}
 	env.Health.Add("sink", w.Err)
 	env.Health.Add("lag", w.Lagging)
-	env.Vitals.Watch("state", o.State)
+	env.Vitals.AddDisk("state", o.State)
 	if dir := o.Directory(); dir != "" {
-		env.Vitals.Watch("out", dir)
+		env.Vitals.AddDisk("out", dir)
 	}
 	if err := env.Started(o.Name); err != nil {
 		return err

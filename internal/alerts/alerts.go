@@ -41,7 +41,7 @@ type Alert struct {
 	Kind  Kind   `json:"alert"`
 	// Subject says of what: a stage, a stream, a process, a disk, a kind of record; "" of
 	// the crawl.
-	Subject string `json:"subject,omitempty"`
+	Target string `json:"subject,omitempty"`
 	// Since is when it was raised.
 	Since time.Time `json:"since"`
 	// Value is what was last seen, Threshold from where on it is too much. Times

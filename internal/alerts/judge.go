@@ -31,10 +31,10 @@ const samples = 20
 
 // State is what is remembered of the alerts of a crawl.
 type State struct {
-	V      int       `json:"v"`
-	Alerts []Raise   `json:"alerts,omitempty"`
-	Outbox []Letter  `json:"outbox,omitempty"` // changes that are not posted yet, the oldest first
-	At     time.Time `json:"at"`
+	V      int                  `json:"v"`
+	Alerts []AlertState         `json:"alerts,omitempty"`
+	Outbox []QueuedNotification `json:"outbox,omitempty"` // changes that are not posted yet, the oldest first
+	At     time.Time            `json:"at"`
 	// Samples are counters of the past, for the error rate; the oldest first.
 	Samples []Sample `json:"samples,omitempty"`
 	// Done is how many visits had ended, Moved since when nothing has changed
@@ -45,16 +45,16 @@ type State struct {
 	Over bool `json:"over,omitempty"`
 }
 
-// Raise is an alert that was raised, or is about to be: it was seen bad Looks
+// AlertState is an alert that was raised, or is about to be: it was seen bad Looks
 // times.
-type Raise struct {
+type AlertState struct {
 	Alert
 	Looks int       `json:"looks"`
 	Seen  time.Time `json:"seen"`
 }
 
 // raised reports whether people were told.
-func (r *Raise) raised() bool { return !r.Since.IsZero() }
+func (r *AlertState) raised() bool { return !r.Since.IsZero() }
 
 // Sample are counters of a crawl at a moment.
 type Sample struct {
@@ -84,9 +84,9 @@ type finding struct {
 	text             string
 }
 
-// Judge compares a look with the thresholds of a crawl, and returns what has
+// Evaluate compares a look with the thresholds of a crawl, and returns what has
 // changed.
-func (s *State) Judge(crawl string, a *messages.Alerts, look *Look) []Change {
+func (s *State) Evaluate(crawl string, a *messages.Alerts, look *Observation) []Change {
 	found, why := s.findings(a, look)
 	var changes []Change
 	for i := range found {
@@ -94,9 +94,9 @@ func (s *State) Judge(crawl string, a *messages.Alerts, look *Look) []Change {
 			changes = append(changes, c)
 		}
 	}
-	s.Alerts = slices.DeleteFunc(s.Alerts, func(r Raise) bool {
+	s.Alerts = slices.DeleteFunc(s.Alerts, func(r AlertState) bool {
 		switch {
-		case slices.ContainsFunc(found, func(f finding) bool { return f.kind == r.Kind && f.subject == r.Subject }):
+		case slices.ContainsFunc(found, func(f finding) bool { return f.kind == r.Kind && f.subject == r.Target }):
 			return false
 		case !r.raised():
 			return true
@@ -105,7 +105,7 @@ func (s *State) Judge(crawl string, a *messages.Alerts, look *Look) []Change {
 		}
 		r.Text = why
 		if r.Text == "" {
-			r.Text = fmt.Sprintf("%s is not watched any more, or gone", strings.TrimSpace(string(r.Kind)+" "+r.Subject))
+			r.Text = fmt.Sprintf("%s is not watched any more, or gone", strings.TrimSpace(string(r.Kind)+" "+r.Target))
 		}
 		changes = append(changes, r.change(Cleared, look.At))
 		return true
@@ -125,7 +125,7 @@ func on(a *messages.Alerts, k Kind) bool {
 
 // findings are what all thresholds say. If none of them counts any more, it says
 // why.
-func (s *State) findings(a *messages.Alerts, look *Look) (found []finding, why string) {
+func (s *State) findings(a *messages.Alerts, look *Observation) (found []finding, why string) {
 	c := &look.Crawl
 	if c.Unknown == "" {
 		s.Over = c.Over
@@ -163,13 +163,13 @@ func calm(k Kind, text string) finding { return finding{kind: k, good: true, tex
 
 // apply moves one alert on. It returns what people are to be told, if anything.
 func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {
-	i := slices.IndexFunc(s.Alerts, func(r Raise) bool { return r.Kind == f.kind && r.Subject == f.subject })
+	i := slices.IndexFunc(s.Alerts, func(r AlertState) bool { return r.Kind == f.kind && r.Target == f.subject })
 	if i < 0 {
 		if !f.bad {
 			return Change{}, false
 		}
 		i = len(s.Alerts)
-		s.Alerts = append(s.Alerts, Raise{Alert: Alert{Crawl: crawl, Kind: f.kind, Subject: f.subject}})
+		s.Alerts = append(s.Alerts, AlertState{Alert: Alert{Crawl: crawl, Kind: f.kind, Target: f.subject}})
 	}
 	r := &s.Alerts[i]
 	r.Seen, r.Value, r.Threshold = now, f.value, f.threshold
@@ -204,7 +204,7 @@ func needed(k Kind) int {
 	}
 }
 
-func (s *State) errorRate(a *messages.Alerts, look *Look) finding {
+func (s *State) errorRate(a *messages.Alerts, look *Observation) finding {
 	now, c := look.At, &look.Crawl
 	if n := len(s.Samples); n > 0 && (c.Asked < s.Samples[n-1].Asked || c.Failed < s.Samples[n-1].Failed) {
 		s.Samples = nil // another life of the crawl
@@ -231,7 +231,7 @@ func (s *State) errorRate(a *messages.Alerts, look *Look) finding {
 // progress looks for how long no visit has ended although something could be
 // done. Time that nobody watched does not count: nothing ends while the broker is
 // away, and people know that.
-func (s *State) progress(a *messages.Alerts, look *Look) finding {
+func (s *State) progress(a *messages.Alerts, look *Observation) finding {
 	now, c := look.At, &look.Crawl
 	if gap := now.Sub(s.At); !s.Moved.IsZero() && gap > 2*look.Every {
 		s.Moved = s.Moved.Add(gap - look.Every)
@@ -256,7 +256,7 @@ func (s *State) progress(a *messages.Alerts, look *Look) finding {
 	return f
 }
 
-func lags(a *messages.Alerts, look *Look) (found []finding) {
+func lags(a *messages.Alerts, look *Observation) (found []finding) {
 	if !on(a, Lag) {
 		return nil
 	}
@@ -279,7 +279,7 @@ func lags(a *messages.Alerts, look *Look) (found []finding) {
 	return found
 }
 
-func streams(a *messages.Alerts, look *Look) (found []finding) {
+func streams(a *messages.Alerts, look *Observation) (found []finding) {
 	if a.StreamFull == 0 {
 		return nil
 	}
@@ -299,7 +299,7 @@ func streams(a *messages.Alerts, look *Look) (found []finding) {
 
 // disks has a finding for each disk of each machine, however many processes use
 // it.
-func disks(a *messages.Alerts, look *Look) (found []finding) {
+func disks(a *messages.Alerts, look *Observation) (found []finding) {
 	if a.DiskFree == 0 {
 		return nil
 	}
@@ -332,7 +332,7 @@ func disks(a *messages.Alerts, look *Look) (found []finding) {
 	return found
 }
 
-func memory(a *messages.Alerts, look *Look) (found []finding) {
+func memory(a *messages.Alerts, look *Observation) (found []finding) {
 	if a.Memory == 0 {
 		return nil
 	}

@@ -15,26 +15,26 @@ type day struct {
 	t     *testing.T
 	rules messages.Alerts
 	state State
-	look  Look
+	look  Observation
 	said  []string
 }
 
 const every = 10 * time.Second
 
 func newDay(t *testing.T) *day {
-	return &day{t: t, rules: messages.DefaultAlerts(), look: Look{At: time.Unix(1_800_000_000, 0).UTC(), Every: every}}
+	return &day{t: t, rules: messages.DefaultAlerts(), look: Observation{At: time.Unix(1_800_000_000, 0).UTC(), Every: every}}
 }
 
 // pass lets time pass, with a look every ten seconds and what happens before it.
-func (d *day) pass(span time.Duration, happens func(l *Look)) {
+func (d *day) pass(span time.Duration, happens func(l *Observation)) {
 	for range int(span / every) {
 		d.look.At = d.look.At.Add(every)
 		if happens != nil {
 			happens(&d.look)
 		}
 		// What one leader stores the next one reads.
-		for _, c := range d.state.Judge("news", &d.rules, &d.look) {
-			d.said = append(d.said, fmt.Sprint(c.Phase, " ", strings.TrimSpace(string(c.Alert.Kind)+" "+c.Alert.Subject)))
+		for _, c := range d.state.Evaluate("news", &d.rules, &d.look) {
+			d.said = append(d.said, fmt.Sprint(c.Phase, " ", strings.TrimSpace(string(c.Alert.Kind)+" "+c.Alert.Target)))
 			if c.Alert.Text == "" || !strings.HasPrefix(c.ID, "news."+string(c.Alert.Kind)+".") {
 				d.t.Errorf("what is told is %+v", c)
 			}
@@ -52,8 +52,8 @@ func (d *day) want(what ...string) {
 }
 
 // requests ends so many at each look.
-func requests(ok, failed int64) func(*Look) {
-	return func(l *Look) {
+func requests(ok, failed int64) func(*Observation) {
+	return func(l *Observation) {
 		l.Crawl.Asked += ok + failed
 		l.Crawl.Failed += failed
 		l.Crawl.Done += ok
@@ -88,11 +88,11 @@ func TestFewRequestsSayNothing(t *testing.T) {
 func TestErrorsOfAnotherLifeOfTheCrawlDoNotCount(t *testing.T) {
 	d := newDay(t)
 	d.pass(10*time.Minute, requests(100, 0))
-	d.pass(every, func(l *Look) { l.Crawl = Progress{Asked: 10, Failed: 9} }) // its counters are smaller than before
+	d.pass(every, func(l *Observation) { l.Crawl = Progress{Asked: 10, Failed: 9} }) // its counters are smaller than before
 	d.want()
 }
 
-func busy(l *Look) { l.Crawl.Busy = "3 requests are under way" }
+func busy(l *Observation) { l.Crawl.Busy = "3 requests are under way" }
 
 func TestNoProgress(t *testing.T) {
 	d := newDay(t)
@@ -109,11 +109,11 @@ func TestNoProgress(t *testing.T) {
 // A host in a long Retry-After, a schedule or a pause: nothing could be done.
 func TestWaitingIsNoStandstill(t *testing.T) {
 	d := newDay(t)
-	d.pass(5*time.Hour, func(l *Look) { l.Crawl.Busy = "" })
-	d.pass(5*time.Hour, func(l *Look) { l.Crawl.Busy, l.Crawl.Idle = "2 requests", true })
+	d.pass(5*time.Hour, func(l *Observation) { l.Crawl.Busy = "" })
+	d.pass(5*time.Hour, func(l *Observation) { l.Crawl.Busy, l.Crawl.Idle = "2 requests", true })
 	// One request now and then, as a host with a long delay has it.
 	n := 0
-	d.pass(5*time.Hour, func(l *Look) {
+	d.pass(5*time.Hour, func(l *Observation) {
 		if n++; n%60 == 0 {
 			l.Crawl.Busy = "1 request is under way"
 		} else {
@@ -126,7 +126,7 @@ func TestWaitingIsNoStandstill(t *testing.T) {
 func TestUnansweredFrontierIsNoProgress(t *testing.T) {
 	d := newDay(t)
 	d.pass(time.Minute, requests(100, 0))
-	d.pass(20*time.Minute, func(l *Look) { l.Crawl = Progress{Unknown: "partition 3: no frontier answers"} })
+	d.pass(20*time.Minute, func(l *Observation) { l.Crawl = Progress{Unknown: "partition 3: no frontier answers"} })
 	d.want("raised no_progress")
 	if !strings.Contains(d.state.Raised()[0].Text, "partition 3") {
 		t.Errorf("it says %q", d.state.Raised()[0].Text)
@@ -136,11 +136,11 @@ func TestUnansweredFrontierIsNoProgress(t *testing.T) {
 // What concerns all crawls is told for those that run, though nobody can be asked now.
 func TestCrawlThatHasEndedRaisesNothingWhileNobodyAnswers(t *testing.T) {
 	d := newDay(t)
-	d.pass(time.Minute, func(l *Look) { l.Crawl.Over = true })
+	d.pass(time.Minute, func(l *Observation) { l.Crawl.Over = true })
 	d.look.Streams = []Stream{{Name: "PAGES", Bytes: 99, Limit: 100}}
-	d.pass(20*time.Minute, func(l *Look) { l.Crawl = Progress{Unknown: "partition 3: no frontier answers"} })
+	d.pass(20*time.Minute, func(l *Observation) { l.Crawl = Progress{Unknown: "partition 3: no frontier answers"} })
 	d.want()
-	d.pass(10*time.Minute, func(l *Look) { l.Crawl = Progress{} })
+	d.pass(10*time.Minute, func(l *Observation) { l.Crawl = Progress{} })
 	d.want("raised stream_full PAGES")
 }
 
@@ -163,12 +163,12 @@ func TestLag(t *testing.T) {
 	d.want()
 	d.pass(2*time.Minute, nil)
 	d.want("raised lag parser")
-	d.pass(every, func(l *Look) { l.Stages[0].Oldest = l.At.Add(-20 * time.Minute) })
+	d.pass(every, func(l *Observation) { l.Stages[0].Oldest = l.At.Add(-20 * time.Minute) })
 	d.want()
-	d.pass(every, func(l *Look) { l.Stages[0] = Stage{Name: "parser"} })
+	d.pass(every, func(l *Observation) { l.Stages[0] = Stage{Name: "parser"} })
 	d.want("cleared lag parser")
 	d.rules.LagMessages = 1000
-	d.pass(time.Minute, func(l *Look) { l.Stages[1].Waiting, l.Stages[1].Oldest = 1000, l.At })
+	d.pass(time.Minute, func(l *Observation) { l.Stages[1].Waiting, l.Stages[1].Oldest = 1000, l.At })
 	d.want("raised lag writer default")
 }
 
@@ -179,9 +179,9 @@ func TestStreamFull(t *testing.T) {
 	d.want() // seen once
 	d.pass(every, nil)
 	d.want("raised stream_full PAGES")
-	d.pass(every, func(l *Look) { l.Streams[0].Bytes = 940 })
+	d.pass(every, func(l *Observation) { l.Streams[0].Bytes = 940 })
 	d.want()
-	d.pass(every, func(l *Look) { l.Streams[0].Bytes = 700 })
+	d.pass(every, func(l *Observation) { l.Streams[0].Bytes = 700 })
 	d.want("cleared stream_full PAGES")
 }
 
@@ -228,19 +228,19 @@ func TestMemoryOfAProcessThatGoes(t *testing.T) {
 
 func TestAlertsEndWithTheCrawlAndWhenTurnedOff(t *testing.T) {
 	d := newDay(t)
-	wrong := func(l *Look) {
+	wrong := func(l *Observation) {
 		requests(0, 50)(l)
 		busy(l)
 		l.Streams = []Stream{{"PAGES", 999, 1000}}
 	}
 	d.pass(16*time.Minute, wrong)
 	d.want("raised error_rate", "raised stream_full PAGES", "raised no_progress")
-	d.pass(every, func(l *Look) { wrong(l); l.Crawl.Idle = true })
+	d.pass(every, func(l *Observation) { wrong(l); l.Crawl.Idle = true })
 	d.want("cleared error_rate", "cleared no_progress")
-	d.pass(every, func(l *Look) { l.Crawl.Over = true })
+	d.pass(every, func(l *Observation) { l.Crawl.Over = true })
 	d.want("cleared stream_full PAGES")
 
-	d.pass(16*time.Minute, func(l *Look) { l.Crawl.Over, l.Crawl.Idle = false, false; wrong(l) })
+	d.pass(16*time.Minute, func(l *Observation) { l.Crawl.Over, l.Crawl.Idle = false, false; wrong(l) })
 	d.want("raised error_rate", "raised stream_full PAGES", "raised no_progress")
 	d.rules = messages.Alerts{}
 	d.pass(every, wrong)

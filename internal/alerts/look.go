@@ -6,8 +6,8 @@ import (
 	"seine/internal/vitals"
 )
 
-// Look is what was seen of a cluster at a moment, and of one crawl.
-type Look struct {
+// Observation is what was seen of a cluster at a moment, and of one crawl.
+type Observation struct {
 	At time.Time
 	// Every is how often it is looked: time beyond that nobody watched.
 	Every time.Duration

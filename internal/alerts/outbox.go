@@ -2,8 +2,8 @@ package alerts
 
 import "time"
 
-// Letter is a change on its way to the webhook.
-type Letter struct {
+// QueuedNotification is a change on its way to the webhook.
+type QueuedNotification struct {
 	Change
 	Tries int       `json:"tries,omitempty"`
 	Next  time.Time `json:"next,omitzero"` // not to be tried before
@@ -24,7 +24,7 @@ const (
 // make room.
 func (s *State) Send(changes []Change) (dropped int) {
 	for _, c := range changes {
-		s.Outbox = append(s.Outbox, Letter{Change: c})
+		s.Outbox = append(s.Outbox, QueuedNotification{Change: c})
 	}
 	if dropped = len(s.Outbox) - maxOutbox; dropped <= 0 {
 		return 0
@@ -35,7 +35,7 @@ func (s *State) Send(changes []Change) (dropped int) {
 
 // Head returns the change that is to be posted now, nil if there is none. They go
 // in order, so that nobody hears of an end before its beginning.
-func (s *State) Head(now time.Time) *Letter {
+func (s *State) Head(now time.Time) *QueuedNotification {
 	if len(s.Outbox) == 0 || now.Before(s.Outbox[0].Next) {
 		return nil
 	}
@@ -43,8 +43,8 @@ func (s *State) Head(now time.Time) *Letter {
 	return &l
 }
 
-// Hurry has what waits tried now, and as often as if it were new.
-func (s *State) Hurry() {
+// ResetRetries has what waits tried now, and as often as if it were new.
+func (s *State) ResetRetries() {
 	for i := range s.Outbox {
 		s.Outbox[i].Tries, s.Outbox[i].Next = 0, time.Time{}
 	}

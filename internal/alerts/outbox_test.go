@@ -54,7 +54,7 @@ func TestHurry(t *testing.T) {
 	if s.Head(now) != nil {
 		t.Fatal("there is no wait")
 	}
-	s.Hurry()
+	s.ResetRetries()
 	if l := s.Head(now); l == nil || l.Tries != 0 {
 		t.Errorf("got %+v", l)
 	}

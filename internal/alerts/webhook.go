@@ -41,7 +41,7 @@ func (w *Webhook) Post(ctx context.Context, a *messages.Alerts, c *Change) error
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("post to %s: with its secrets it is no URL", messages.WebhookPlace(a.Webhook))
+		return fmt.Errorf("post to %s: with its secrets it is no URL", messages.WebhookOrigin(a.Webhook))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "seine/"+version.Number)
@@ -54,12 +54,12 @@ func (w *Webhook) Post(ctx context.Context, a *messages.Alerts, c *Change) error
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("post to %s: %w", messages.WebhookPlace(a.Webhook), explain(err))
+		return fmt.Errorf("post to %s: %w", messages.WebhookOrigin(a.Webhook), explain(err))
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the receiver can finish
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return fmt.Errorf("post to %s: the receiver answers %d", messages.WebhookPlace(a.Webhook), resp.StatusCode)
+		return fmt.Errorf("post to %s: the receiver answers %d", messages.WebhookOrigin(a.Webhook), resp.StatusCode)
 	}
 	return nil
 }

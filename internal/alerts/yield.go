@@ -12,7 +12,7 @@ import (
 )
 
 // deadLetters counts those that nobody has looked after yet.
-func deadLetters(a *messages.Alerts, look *Look) []finding {
+func deadLetters(a *messages.Alerts, look *Observation) []finding {
 	if a.DeadLetters == 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ const (
 // yields compares what the last run has made of each kind with the runs before it. Those
 // are of one crawl under one spec for the most part, and of one site, so a kind that is
 // less than a part of their median is a sign that the site has changed.
-func (s *State) yields(a *messages.Alerts, look *Look) (found []finding) {
+func (s *State) yields(a *messages.Alerts, look *Observation) (found []finding) {
 	if a.Yield == 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (s *State) yields(a *messages.Alerts, look *Look) (found []finding) {
 	if runs == nil { // nothing is known yet, so nothing is said
 		for i := range s.Alerts {
 			if r := &s.Alerts[i]; r.Kind == Yield {
-				found = append(found, finding{kind: Yield, subject: r.Subject, value: r.Value, threshold: r.Threshold})
+				found = append(found, finding{kind: Yield, subject: r.Target, value: r.Value, threshold: r.Threshold})
 			}
 		}
 		return found

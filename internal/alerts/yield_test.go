@@ -18,7 +18,7 @@ func runs(products ...int64) (all []Run) {
 
 // ends has a run end before the next look.
 func (d *day) ends(made []Run) {
-	d.pass(10*time.Minute, func(l *Look) {
+	d.pass(10*time.Minute, func(l *Observation) {
 		l.Crawl.Runs, l.Crawl.Kinds = made, []string{"product"}
 		requests(1, 0)(l)
 	})
@@ -89,7 +89,7 @@ func TestKindThatTheSpecMakesNoMoreIsNotMissed(t *testing.T) {
 	d := newDay(t)
 	made := runs(0, 380, 380, 390)
 	made[0].Records = map[string]int64{"offer": 380}
-	d.pass(10*time.Minute, func(l *Look) {
+	d.pass(10*time.Minute, func(l *Observation) {
 		l.Crawl.Runs, l.Crawl.Kinds = made, []string{"offer"}
 		requests(1, 0)(l)
 	})
@@ -107,8 +107,8 @@ func TestYieldCanBeTurnedOff(t *testing.T) {
 
 func TestDeadLettersAreToldUntilSomebodyHasLookedAfterThem(t *testing.T) {
 	d := newDay(t)
-	letters := func(n map[string]uint64) func(*Look) {
-		return func(l *Look) { l.Crawl.Dead = n; requests(1, 0)(l) }
+	letters := func(n map[string]uint64) func(*Observation) {
+		return func(l *Observation) { l.Crawl.Dead = n; requests(1, 0)(l) }
 	}
 	d.pass(time.Hour, letters(nil))
 	d.want()

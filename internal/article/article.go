@@ -40,14 +40,14 @@ func Main(root *html.Node, pageURL string) (Content, bool) {
 // trusts less of what a page says about itself from one attempt to the next.
 func (bs blocks) find() (main int32, ok bool) {
 	for _, trust := range []bool{true, false} {
-		bs.dropChrome(trust)
+		bs.dropBoilerplate(trust)
 		main = bs.choose()
 		if words(&bs[main]) >= leastMain {
 			whole := bs[main].text
 			bs.dropLinkLists(main)
 			if bs[main].text*4 < whole {
 				bs.restore()
-				bs.dropChrome(trust)
+				bs.dropBoilerplate(trust)
 			}
 			return main, true
 		}

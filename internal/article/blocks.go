@@ -18,7 +18,7 @@ type block struct {
 	text, link   int32 // the same with inner blocks, without dropped ones
 	value        int32 // the largest sum of values a copy of this block would have
 
-	sign    sign
+	sign    classHint
 	hasH1   bool // an h1 that is not the name of the site
 	isData  bool // a table with headings or a caption
 	inData  bool // a cell of such a table

@@ -104,16 +104,16 @@ func (bs blocks) evaluate() {
 		if b.dropped {
 			continue
 		}
-		b.value += worth(b)
+		b.value += blockScore(b)
 		if p := &bs[b.parent]; !p.dropped {
 			p.value += max(b.value, -costOfMenu)
 		}
 	}
-	bs[0].value += worth(&bs[0])
+	bs[0].value += blockScore(&bs[0])
 }
 
-// worth is what the text of a block itself is worth.
-func worth(b *block) int32 {
+// blockScore is what the text of a block itself is worth.
+func blockScore(b *block) int32 {
 	if b.own == 0 {
 		return 0
 	}

@@ -16,13 +16,13 @@ const (
 	enough = 250
 )
 
-// dropChrome drops what says that it is no content. With trust, words in class
+// dropBoilerplate drops what says that it is no content. With trust, words in class
 // and id count.
-func (bs blocks) dropChrome(trust bool) {
+func (bs blocks) dropBoilerplate(trust bool) {
 	whole := bs[0].text
 	for i := int32(1); i < int32(len(bs)); {
 		b := &bs[i]
-		if isPlace(b.node) || !bs.isChrome(i, whole, trust) {
+		if isContentRoot(b.node) || !bs.isChrome(i, whole, trust) {
 			i++
 			continue
 		}
@@ -32,9 +32,9 @@ func (bs blocks) dropChrome(trust bool) {
 	bs.sum()
 }
 
-// isPlace says whether an element is content, or where content is, whatever it is
+// isContentRoot says whether an element is content, or where content is, whatever it is
 // called. The names of headings are often made from their words.
-func isPlace(n *html.Node) bool {
+func isContentRoot(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Html, atom.Body, atom.Main, atom.Pre, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return true

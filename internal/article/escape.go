@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// place is where inline Markdown is written: what has to be escaped, and what a
+// escapeContext is where inline Markdown is written: what has to be escaped, and what a
 // line break is, depend on it.
-type place uint8
+type escapeContext uint8
 
 const (
-	inParagraph place = iota
+	inParagraph escapeContext = iota
 	inHeading
 	inCell
 )
 
 // escape returns the text of one line so that Markdown reads it as text.
-func escape(s string, where place) string {
+func escape(s string, where escapeContext) string {
 	return string(appendEscaped(nil, s, where, true))
 }
 
 // appendEscaped appends text. It escapes no more than may be taken for
 // something else (CommonMark 0.31, section 2.4), so that the text stays
 // readable; start says that it is at the beginning of a line.
-func appendEscaped(b []byte, s string, where place, start bool) []byte {
+func appendEscaped(b []byte, s string, where escapeContext, start bool) []byte {
 	if start && where != inCell {
 		b, s = escapeStart(b, s)
 	}
@@ -37,7 +37,7 @@ func appendEscaped(b []byte, s string, where place, start bool) []byte {
 	return b
 }
 
-func mustEscape(s string, i int, before []byte, where place) bool {
+func mustEscape(s string, i int, before []byte, where escapeContext) bool {
 	switch s[i] {
 	case '\\', '`', '*', '[', ']', '~':
 		return true

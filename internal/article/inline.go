@@ -8,14 +8,14 @@ import (
 )
 
 // line returns inline content as one line of Markdown.
-func (s *spans) line(where place) string {
+func (s *spans) line(where escapeContext) string {
 	return strings.Join(s.lines(where), " ")
 }
 
 // lines returns inline content as lines of Markdown. In a paragraph a line that
 // is not the last ends with a backslash, a hard line break; in a cell there is
 // one line.
-func (s *spans) lines(where place) []string {
+func (s *spans) lines(where escapeContext) []string {
 	s.settle()
 	var b []byte
 	for i := range s.list {
@@ -29,7 +29,7 @@ func (s *spans) lines(where place) []string {
 
 var marks = [spanKinds]string{spanStrong: "**", spanEmphasis: "*", spanStrike: "~~"}
 
-func (s *spans) append(b []byte, i int, where place) []byte {
+func (s *spans) append(b []byte, i int, where escapeContext) []byte {
 	c := &s.list[i]
 	switch c.kind {
 	case spanText:
@@ -63,7 +63,7 @@ func (s *spans) append(b []byte, i int, where place) []byte {
 
 // appendBreak ends a line. A backslash before one that ends it puzzles some
 // readers.
-func appendBreak(b []byte, where place) []byte {
+func appendBreak(b []byte, where escapeContext) []byte {
 	switch {
 	case where == inHeading:
 		return append(b, ' ')
@@ -85,7 +85,7 @@ func escapeBang(b []byte, next string) []byte {
 
 // appendCode appends a code span: its fence is longer than any in the text
 // (CommonMark 0.31, section 6.1).
-func appendCode(b []byte, text string, where place) []byte {
+func appendCode(b []byte, text string, where escapeContext) []byte {
 	if where == inCell {
 		text = escapeBars(text)
 	}

@@ -40,7 +40,7 @@ func Markdown(n *html.Node, pageURL string) string {
 type renderer struct {
 	out     output
 	links   links
-	notes   notes
+	notes   footnotes
 	holders map[*html.Node]bool // inline elements with blocks in them
 
 	href    string // link around the blocks that are written; "" for none

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// notes is the footnotes of a page: references in the text, and the elements
+// footnotes is the footnotes of a page: references in the text, and the elements
 // that they lead to.
-type notes struct {
+type footnotes struct {
 	labels map[string]string // by the id of the element
 }
 
@@ -25,7 +25,7 @@ const longestLabel = 12
 
 // findNotes finds the references that lead to an item, an aside or a group in
 // the same node.
-func findNotes(root *html.Node) notes {
+func findNotes(root *html.Node) footnotes {
 	targets := map[string]bool{}
 	var references []*html.Node
 	for w := walk(root); w.next(); {
@@ -43,7 +43,7 @@ func findNotes(root *html.Node) notes {
 			}
 		}
 	}
-	return notes{labels: labels(references, targets)}
+	return footnotes{labels: labels(references, targets)}
 }
 
 // isReference says whether a link looks like one to a footnote: a raised one, or
@@ -85,7 +85,7 @@ func isLabel(s string) bool {
 }
 
 // label returns the label of a note, "" for any other element.
-func (s notes) label(n *html.Node) string {
+func (s footnotes) label(n *html.Node) string {
 	if len(s.labels) == 0 || n.Type != html.ElementNode {
 		return ""
 	}
@@ -93,7 +93,7 @@ func (s notes) label(n *html.Node) string {
 }
 
 // reference returns the label that a reference leads to, "" for anything else.
-func (s notes) reference(n *html.Node) string {
+func (s footnotes) reference(n *html.Node) string {
 	if len(s.labels) == 0 || n.DataAtom != atom.A || !isReference(n) {
 		return ""
 	}
@@ -102,7 +102,7 @@ func (s notes) reference(n *html.Node) string {
 
 // isBack says whether an element of a note leads back to the text, or repeats
 // the label.
-func (s notes) isBack(n *html.Node) bool {
+func (s footnotes) isBack(n *html.Node) bool {
 	if len(s.labels) == 0 {
 		return false
 	}

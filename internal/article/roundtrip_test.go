@@ -33,8 +33,8 @@ func parse(t testing.TB, page string) *html.Node {
 	return n
 }
 
-// ink is the characters of a text that leave ink.
-func ink(s string) string {
+// visibleText is the characters of a text that leave ink.
+func visibleText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u200b' || r == '\ufeff' {
 			return -1
@@ -75,7 +75,7 @@ func survives(t testing.TB, page string) {
 	t.Helper()
 	n := body(t, page)
 	md := Markdown(n, "https://x.example/")
-	want, got := ink(Text(n)), ink(Text(render(t, md)))
+	want, got := visibleText(Text(n)), visibleText(Text(render(t, md)))
 	if got != want {
 		t.Errorf("%s\nMarkdown: %q\n got %q\nwant %q", page, md, got, want)
 	}

@@ -6,23 +6,23 @@ import (
 	"golang.org/x/net/html"
 )
 
-// sign is what the words in an element's class and id say about it.
-type sign uint8
+// classHint is what the words in an element's class and id say about it.
+type classHint uint8
 
 const (
-	signNone   sign = iota
-	signNote        // a remark that belongs to the text, wherever it stands
-	signWeak        // no content if it is short or full of links
-	signStrong      // no content
+	signNone   classHint = iota
+	signNote             // a remark that belongs to the text, wherever it stands
+	signWeak             // no content if it is short or full of links
+	signStrong           // no content
 )
 
 // signs are the words that people give to what surrounds a text, as the
 // templates of common site generators and content management systems use them.
 var signs = makeSigns()
 
-func makeSigns() map[string]sign {
-	m := map[string]sign{}
-	add := func(s sign, words string) {
+func makeSigns() map[string]classHint {
+	m := map[string]classHint{}
+	add := func(s classHint, words string) {
 		for w := range strings.FieldsSeq(words) {
 			m[w] = s
 		}
@@ -46,7 +46,7 @@ func makeSigns() map[string]sign {
 }
 
 // signOf returns the strongest sign in class and id.
-func signOf(n *html.Node) sign {
+func signOf(n *html.Node) classHint {
 	s := signNone
 	for _, name := range [...]string{"class", "id"} {
 		v := attr(n, name)
@@ -61,7 +61,7 @@ func signOf(n *html.Node) sign {
 // signOfWords reads the names in a value, and the words in each name. Words are
 // runs of letters; a capital after a small letter starts one, as in "navBar". A
 // name of several words may have a meaning of its own.
-func signOfWords(v string) sign {
+func signOfWords(v string) classHint {
 	s := signNone
 	for name := range strings.FieldsSeq(v) {
 		s = max(s, signOfName(name))
@@ -72,7 +72,7 @@ func signOfWords(v string) sign {
 // longestWord is the length of the longest word or name that is a sign.
 const longestWord = 16
 
-func signOfName(name string) sign {
+func signOfName(name string) classHint {
 	s := signNone
 	var letters [4 * longestWord]byte
 	start, end := 0, 0 // of the word in letters

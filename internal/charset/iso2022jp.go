@@ -85,7 +85,7 @@ func decodeJIS0208(b []byte) (rune, int) {
 	case !within(b[1], 0x21, 0x7e):
 		return utf8.RuneError, 2
 	}
-	if r := jisPairs().look(b[0]|0x80, b[1]|0x80); r != 0 {
+	if r := jisPairs().lookup(b[0]|0x80, b[1]|0x80); r != 0 {
 		return r, 2
 	}
 	return utf8.RuneError, 2

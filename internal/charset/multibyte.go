@@ -86,8 +86,8 @@ func (t *pairs) set(d *encoding.Decoder, lead, trail int, b []byte) {
 	}
 }
 
-// look returns the character of two bytes, or 0.
-func (t *pairs) look(lead, trail byte) rune {
+// lookup returns the character of two bytes, or 0.
+func (t *pairs) lookup(lead, trail byte) rune {
 	if lead < firstLead || lead > lastLead {
 		return 0
 	}
@@ -99,7 +99,7 @@ func (t *pairs) pair(out, b []byte) ([]byte, int) {
 	if len(b) < 2 {
 		return broken(out, b)
 	}
-	if r := t.look(b[0], b[1]); r != 0 {
+	if r := t.lookup(b[0], b[1]); r != 0 {
 		return utf8.AppendRune(out, r), 2
 	}
 	return broken(out, b)
@@ -188,7 +188,7 @@ func stepJIS0212(out, b []byte) ([]byte, int) {
 	if len(b) < 3 {
 		return utf8.AppendRune(out, utf8.RuneError), len(b)
 	}
-	if r := jis0212().look(b[1], b[2]); r != 0 {
+	if r := jis0212().lookup(b[1], b[2]); r != 0 {
 		return utf8.AppendRune(out, r), 3
 	}
 	out, n := broken(out, b[1:3])

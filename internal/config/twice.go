@@ -10,8 +10,8 @@ import (
 // both to be written; of other flags the last one holds, as is usual.
 var places = map[string]bool{"out": true, "to": true}
 
-// Twice reports a flag that names a place and was given more than once.
-func Twice(ctx *kong.Context) error {
+// RejectRepeated reports a flag that names a place and was given more than once.
+func RejectRepeated(ctx *kong.Context) error {
 	given := make(map[string]bool)
 	for _, p := range ctx.Path {
 		if p.Flag == nil || p.Resolved || !places[p.Flag.Name] {

@@ -118,10 +118,10 @@ func TestUserOfAnOperator(t *testing.T) {
 	bus, err := good.Dial("test", slog.New(slog.DiscardHandler))
 	check(t, err)
 	defer bus.Close()
-	ctx, cancel := bus.UntilRefused(t.Context())
+	ctx, cancel := bus.CancelOnDenied(t.Context())
 	defer cancel()
 	_, err = bus.JS.Stream(ctx, "PAGES")
-	if err = bus.Explain(err); err == nil || !strings.Contains(err.Error(), "user viewer (JWT of "+userKey+") publish to $JS.API.STREAM.INFO.PAGES") {
+	if err = bus.WithPermissionErr(err); err == nil || !strings.Contains(err.Error(), "user viewer (JWT of "+userKey+") publish to $JS.API.STREAM.INFO.PAGES") {
 		t.Errorf("what is not in the JWT: %v", err)
 	}
 	stranger, _ := newKey(t, nkeys.CreateAccount)

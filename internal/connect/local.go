@@ -110,7 +110,7 @@ func (o *Operator) Stored() string {
 }
 
 func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {
-	w := word(filepath.Join(data, localFile))
+	w := localCredentials(filepath.Join(data, localFile))
 	at, err := w.read()
 	if errors.Is(err, fs.ErrNotExist) {
 		if info, err := os.Stat(data); err != nil || !info.IsDir() {
@@ -128,12 +128,12 @@ func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {
 	return bus, nil
 }
 
-// word is the file in which a crawl says where its server is. A crawl that was killed
+// localCredentials is the file in which a crawl says where its server is. A crawl that was killed
 // and goes on has another port and token, so who looks on reads it at each connection.
-type word string
+type localCredentials string
 
 // Dial connects to where the crawl is now, whatever the address is.
-func (w word) Dial(network, _ string) (net.Conn, error) {
+func (w localCredentials) Dial(network, _ string) (net.Conn, error) {
 	at, err := w.read()
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (w word) Dial(network, _ string) (net.Conn, error) {
 }
 
 // token is what the server asks for now.
-func (w word) token() string {
+func (w localCredentials) token() string {
 	at, err := w.read()
 	if err != nil {
 		return ""
@@ -154,7 +154,7 @@ func (w word) token() string {
 	return at.token
 }
 
-func (w word) read() (*Options, error) {
+func (w localCredentials) read() (*Options, error) {
 	if err := private(string(w)); err != nil {
 		return nil, err
 	}

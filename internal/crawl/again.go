@@ -9,10 +9,10 @@ import (
 
 // visitAgain starts a run over everything, unless the crawl was interrupted, perhaps in
 // such a run: then the same command goes on. The seeds come after that is decided.
-func (c *crawl) visitAgain(ctx context.Context, spec *messages.Spec, n *frontier.Standing) (err error) {
+func (c *crawl) visitAgain(ctx context.Context, spec *messages.Spec, n *frontier.CrawlStatus) (err error) {
 	switch why, first := notAgain(spec, n); {
 	case why != "":
-		c.Log.Warn("nothing is visited again", "crawl", c.Crawl, "why", why, "open", n.Open())
+		c.Log.Warn("nothing is visited again", "crawl", c.Crawl, "why", why, "open", n.Pending())
 	case first:
 		c.Log.Info("nothing was visited before: this is the first visit", "crawl", c.Crawl)
 	default:
@@ -29,11 +29,11 @@ func (c *crawl) visitAgain(ctx context.Context, spec *messages.Spec, n *frontier
 
 // notAgain says why nothing is visited again of a crawl that stands so, and whether it
 // is visited for the first time.
-func notAgain(spec *messages.Spec, n *frontier.Standing) (why string, first bool) {
+func notAgain(spec *messages.Spec, n *frontier.CrawlStatus) (why string, first bool) {
 	switch {
 	case spec.State == messages.Cancelled:
 		why = "it is cancelled: seine resume takes that back"
-	case n.Open() > 0, n.VisitingAll:
+	case n.Pending() > 0, n.VisitingAll:
 		why = "it had not ended: it goes on"
 	}
 	return why, n.Known() == 0

@@ -12,14 +12,14 @@ import (
 func TestRunOverEverythingBeginsWhenTheLastHasEnded(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		stands frontier.Standing
+		stands frontier.CrawlStatus
 		state  messages.RunState
 		begins bool
 	}{
-		"complete":       {stands: frontier.Standing{Counters: frontier.Counters{Done: 3}}, begins: true},
-		"interrupted":    {stands: frontier.Standing{Counters: frontier.Counters{Done: 3, Queued: 1}}},
-		"in such a run":  {stands: frontier.Standing{Counters: frontier.Counters{Done: 3}, VisitingAll: true}},
-		"cancelled":      {stands: frontier.Standing{Counters: frontier.Counters{Done: 3}}, state: messages.Cancelled},
+		"complete":       {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}}, begins: true},
+		"interrupted":    {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3, Queued: 1}}},
+		"in such a run":  {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}, VisitingAll: true}},
+		"cancelled":      {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}}, state: messages.Cancelled},
 		"cancelled, new": {state: messages.Cancelled},
 		"new":            {},
 	} {

@@ -65,14 +65,14 @@ type Options struct {
 	// Progress, if set, is told how the crawl stands, a few times a second.
 	Progress func(Progress)
 	Log      *slog.Logger
-	Tracer   *tracing.Tracer // nil for no traces
-	Vitals   *vitals.Self    // of this process; it is told of the disks
-	Health   *stages.Health  // of this process; it is told when the crawl has begun
+	Tracer   *tracing.Tracer  // nil for no traces
+	Vitals   *vitals.Reporter // of this process; it is told of the disks
+	Health   *stages.Health   // of this process; it is told when the crawl has begun
 }
 
 // Progress is how a crawl stands.
 type Progress struct {
-	frontier.Standing
+	frontier.CrawlStatus
 	Elapsed  time.Duration
 	MaxPages int64
 	NATS     string // where the streams can be looked at
@@ -123,7 +123,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if key != nil && o.NATS.Given() {
 		return nil, fmt.Errorf("%w: the state in %s is encrypted, which is for a crawl with streams of its own: leave --nats out, or name another --data", statekey.ErrKey, o.Data)
 	}
-	dial, server, err := reach(ctx, &o, key)
+	dial, server, err := connectOrEmbed(ctx, &o, key)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 			return nil, err
 		}
 	}
-	if err := c.feed(ctx); err != nil {
+	if err := c.publishSeeds(ctx); err != nil {
 		return nil, c.explain(err)
 	}
 	return c.run(ctx)
@@ -153,9 +153,9 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 // dialer makes a connection that logs to log.
 type dialer func(log *slog.Logger) (*stages.Bus, error)
 
-// reach starts the embedded server, or returns none and uses the one elsewhere.
+// connectOrEmbed starts the embedded server, or returns none and uses the one elsewhere.
 // The function dial makes a connection to it.
-func reach(ctx context.Context, o *Options, key *statekey.Key) (dial dialer, s *embedded.Server, err error) {
+func connectOrEmbed(ctx context.Context, o *Options, key *statekey.Key) (dial dialer, s *embedded.Server, err error) {
 	if o.NATS.Given() {
 		return func(log *slog.Logger) (*stages.Bus, error) { return o.NATS.Dial("seine-crawl", log) }, nil, nil
 	}
@@ -298,7 +298,7 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 		bus.Layout, own[i] = c.bus.Layout, bus
 	}
 	if c.server != nil && c.resumed { // whoever held messages is gone
-		if err := own[0].Release(ctx); err != nil {
+		if err := own[0].RedeliverUnacked(ctx); err != nil {
 			return err
 		}
 	}
@@ -355,9 +355,9 @@ func (c *crawl) close() {
 	}
 }
 
-// feed stores the spec and publishes the seeds. Seeds that the frontier knows
+// publishSeeds stores the spec and publishes the seeds. Seeds that the frontier knows
 // are no news to it, so a crawl is resumed by the same command.
-func (c *crawl) feed(ctx context.Context) error {
+func (c *crawl) publishSeeds(ctx context.Context) error {
 	have, err := c.specs.Get(ctx, c.Crawl, 0)
 	if err != nil {
 		return err
@@ -417,11 +417,11 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 		c.expiry = c.keptUntil(gctx, end)
 	}
 	if end != frontier.NotEnded && err == nil {
-		err = c.settle(ctx, gctx)
+		err = c.awaitWriters(ctx, gctx)
 	}
 	if end == frontier.Complete && err == nil && ctx.Err() == nil {
 		for _, w := range c.writers {
-			w.Complete(c.Crawl)
+			w.MarkComplete(c.Crawl)
 		}
 	}
 	stopRuns()
@@ -439,7 +439,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 }
 
 // keptUntil returns when a crawl that has ended is deleted, the zero time for never.
-func (c *crawl) keptUntil(ctx context.Context, end frontier.End) time.Time {
+func (c *crawl) keptUntil(ctx context.Context, end frontier.EndReason) time.Time {
 	spec, err := c.specs.Get(ctx, c.Crawl, 0)
 	if err != nil {
 		return time.Time{}
@@ -491,7 +491,7 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 
 // watch follows the crawl until it has ended, ctx is done, or a stage has
 // failed, which ends the stages' context.
-func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
+func (c *crawl) watch(ctx, stages context.Context) (frontier.EndReason, error) {
 	wait := time.Duration(0)
 	for {
 		pause := cmp.Or(wait, firstPoll) * time.Duration(c.bus.Layout.Partitions)
@@ -502,7 +502,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 			return frontier.NotEnded, nil // Wait will say why
 		case <-time.After(pause):
 		}
-		if err := c.trouble(); err != nil {
+		if err := c.fatalCondition(); err != nil {
 			return frontier.NotEnded, err
 		}
 		if c.deleted() != nil {
@@ -510,10 +510,10 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 			return frontier.NotEnded, ErrDeleted
 		}
 		spec, err := c.spec(stages)
-		var end frontier.End
-		var counters frontier.Standing
+		var end frontier.EndReason
+		var counters frontier.CrawlStatus
 		if err == nil {
-			end, counters, err = c.client.Ended(stages, c.Crawl, spec)
+			end, counters, err = c.client.CheckEnded(stages, c.Crawl, spec)
 		}
 		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {
 			continue // not all partitions are open yet
@@ -535,7 +535,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.End, error) {
 		c.asked = true
 		c.last = counters.Counters
 		if c.Progress != nil {
-			c.Progress(Progress{Standing: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
+			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
 		}
 		switch {
 		case end == frontier.Empty && len(c.Seeds) > 0: // they are on their way
@@ -561,7 +561,7 @@ func (c *crawl) local() string {
 // wait and the counters were these. A crawl that has much to do cannot end
 // soon; one that stands still need not be asked often.
 func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters, spec *messages.Spec) time.Duration {
-	left := now.Open()
+	left := now.Pending()
 	if spec.MaxPages > 0 {
 		left = min(left, spec.MaxPages-now.Pages)
 	}
@@ -572,10 +572,10 @@ func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters, spec *mess
 	return wait
 }
 
-// trouble returns what keeps the crawl from going on, for a person to mend. In
+// fatalCondition returns what keeps the crawl from going on, for a person to mend. In
 // separate processes a stage waits until it has been mended; here the person is
 // waiting too.
-func (c *crawl) trouble() error {
+func (c *crawl) fatalCondition() error {
 	for _, w := range c.writers {
 		if err := w.Err(); err != nil {
 			return fmt.Errorf("%w (the same command goes on when that is mended)", err)
@@ -585,7 +585,7 @@ func (c *crawl) trouble() error {
 		return errors.Join(checkDisk(c.Data), c.server.Err())
 	}
 	for _, bus := range c.buses {
-		if err := bus.Refused(); err != nil {
+		if err := bus.PermissionErr(); err != nil {
 			return err
 		}
 	}
@@ -605,13 +605,13 @@ func (c *crawl) ready() error {
 // explain returns err, or what a server elsewhere refused that is behind it.
 func (c *crawl) explain(err error) error {
 	for _, bus := range c.buses {
-		err = bus.Explain(err)
+		err = bus.WithPermissionErr(err)
 	}
 	return err
 }
 
-// settle waits until the writers have everything, or ctx is done.
-func (c *crawl) settle(ctx, stages context.Context) error {
+// awaitWriters waits until the writers have everything, or ctx is done.
+func (c *crawl) awaitWriters(ctx, stages context.Context) error {
 	for {
 		done, err := c.caughtUp(stages)
 		if err != nil && stages.Err() == nil {
@@ -620,7 +620,7 @@ func (c *crawl) settle(ctx, stages context.Context) error {
 		if done || ctx.Err() != nil || stages.Err() != nil {
 			return nil
 		}
-		if err := c.trouble(); err != nil {
+		if err := c.fatalCondition(); err != nil {
 			return err
 		}
 		select {

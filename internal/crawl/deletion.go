@@ -39,7 +39,7 @@ func (c *crawl) finishDeletion(ctx, stagesDone context.Context) {
 		for _, w := range c.writers {
 			w.Flush()
 		}
-		if stagesDone.Err() != nil || c.trouble() != nil || stages.Sleep(ctx, deletionPoll) != nil {
+		if stagesDone.Err() != nil || c.fatalCondition() != nil || stages.Sleep(ctx, deletionPoll) != nil {
 			return
 		}
 	}

@@ -10,14 +10,14 @@ import (
 
 // watchDisks has this process tell of the disks that it fills.
 func (c *crawl) watchDisks() {
-	c.Vitals.Watch("data", c.Data)
+	c.Vitals.AddDisk("data", c.Data)
 	for i, w := range c.writerConfigs() {
 		place := "out"
 		if i > 0 { // each place is a series of metrics
 			place = w.Name
 		}
 		if dir := w.Directory(); dir != "" {
-			c.Vitals.Watch(place, dir)
+			c.Vitals.AddDisk(place, dir)
 		}
 	}
 }

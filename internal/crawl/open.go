@@ -40,7 +40,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	if err := bus.Join(ctx); err != nil {
 		return err
 	}
-	if err := bus.Release(ctx); err != nil { // whoever held messages is gone
+	if err := bus.RedeliverUnacked(ctx); err != nil { // whoever held messages is gone
 		return err
 	}
 	cfg := frontier.DefaultConfig()

@@ -44,7 +44,7 @@ func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
 	err := Open(t.Context(), data, log, func(ctx context.Context, bus *stages.Bus) error {
 		client := frontier.Client{Bus: bus}
 		last, spec := fmt.Sprint("c", crawls-1), messages.DefaultSpec()
-		if end, _, err := client.Ended(ctx, last, &spec); end != frontier.Empty {
+		if end, _, err := client.CheckEnded(ctx, last, &spec); end != frontier.Empty {
 			t.Errorf("a crawl that was never fed has the end %q, want %q; %v", end, frontier.Empty, err)
 		}
 		if n, err := client.Status(ctx, "c0"); n.Known() != urls {

@@ -13,9 +13,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// Plan writes what a crawl would fetch, and makes no request. One that has begun
+// WriteDryRun writes what a crawl would fetch, and makes no request. One that has begun
 // knows other seeds too, and does not fetch again what it knows.
-func Plan(w io.Writer, seeds []string, spec *messages.Spec, begun bool) {
+func WriteDryRun(w io.Writer, seeds []string, spec *messages.Spec, begun bool) {
 	first := "would fetch %s first:\n"
 	if begun {
 		first = "would fetch %s as well, unless known already:\n"

@@ -37,7 +37,7 @@ type Summary struct {
 	Outcome          Outcome                  `json:"outcome"`
 	Limit            string                   `json:"limit,omitempty"` // of the spec, that was reached: max_pages, max_bytes or max_duration
 	Error            string                   `json:"error,omitempty"`
-	Nothing          string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
+	NoPagesReason    string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
 	Crawl            string                   `json:"crawl"`
 	Pages            int64                    `json:"pages"`
 	PagesBefore      int64                    `json:"pages_before,omitempty"` // of Pages, those that earlier runs have fetched
@@ -88,17 +88,17 @@ type URLCounts struct {
 }
 
 // limits are the keys of the spec that make a crawl end.
-var limits = map[frontier.End]string{
+var limits = map[frontier.EndReason]string{
 	frontier.PagesLimit: "max_pages", frontier.BytesLimit: "max_bytes", frontier.TimeLimit: "max_duration",
 }
 
-func (c *crawl) summarise(end frontier.End, interrupted bool, slowest []frontier.HostStatus, err error) (*Summary, error) {
+func (c *crawl) summarise(end frontier.EndReason, interrupted bool, slowest []frontier.HostStatus, err error) (*Summary, error) {
 	n := c.last
 	s := &Summary{
-		Crawl: c.Crawl, Nothing: c.nothing, Pages: n.Pages, PagesBefore: c.before, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
+		Crawl: c.Crawl, NoPagesReason: c.nothing, Pages: n.Pages, PagesBefore: c.before, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
 		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
 		DeletedAt: c.expiry,
-		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Open()},
+		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
 		Reasons:   c.reasons,
 	}
 	if s.URLs.Excluded == nil {
@@ -239,8 +239,8 @@ func (s *Summary) Write(w io.Writer) {
 		}
 		row(name, "%s: %d ms a request, %s requests", h.Host, h.MeanMS, figures.Count(h.Requests))
 	}
-	if s.Nothing != "" {
-		row("why", "%s", s.Nothing)
+	if s.NoPagesReason != "" {
+		row("why", "%s", s.NoPagesReason)
 	}
 	if !s.DeletedAt.IsZero() {
 		row("kept", "until %s; then a frontier that runs deletes it, but not its output", s.DeletedAt.Local().Format(time.DateTime))

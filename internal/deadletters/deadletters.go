@@ -19,8 +19,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Letter is a message that could not be handled.
-type Letter struct {
+// DeadLetter is a message that could not be handled.
+type DeadLetter struct {
 	Seq      uint64    `json:"seq"` // in DEAD
 	Stage    string    `json:"stage"`
 	Crawl    string    `json:"crawl"`
@@ -44,7 +44,7 @@ type Filter struct {
 	Since        time.Time
 }
 
-func (f *Filter) matches(l *Letter) bool {
+func (f *Filter) matches(l *DeadLetter) bool {
 	if f.Reason != "" && !strings.Contains(strings.ToLower(l.Reason), strings.ToLower(f.Reason)) {
 		return false
 	}
@@ -69,7 +69,7 @@ func (f *Filter) subject() string {
 
 // Each calls do for every letter there is now that f chooses, the oldest first,
 // until it returns an error.
-func Each(ctx context.Context, bus *stages.Bus, f Filter, do func(*Letter) error) error {
+func Each(ctx context.Context, bus *stages.Bus, f Filter, do func(*DeadLetter) error) error {
 	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{f.subject()}}
 	if !f.Since.IsZero() {
 		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &f.Since
@@ -115,7 +115,7 @@ func Each(ctx context.Context, bus *stages.Bus, f Filter, do func(*Letter) error
 var ErrNone = errors.New("there is no such dead letter (it was redriven, removed, or is too old)")
 
 // Get returns one letter.
-func Get(ctx context.Context, bus *stages.Bus, seq uint64) (*Letter, error) {
+func Get(ctx context.Context, bus *stages.Bus, seq uint64) (*DeadLetter, error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
 		return nil, fmt.Errorf("open DEAD: %w", err)
@@ -132,12 +132,12 @@ func Get(ctx context.Context, bus *stages.Bus, seq uint64) (*Letter, error) {
 
 // read tells what a letter says. Whatever is missing stays empty: anyone may
 // publish there.
-func read(seq uint64, subject string, h nats.Header, data []byte) *Letter {
+func read(seq uint64, subject string, h nats.Header, data []byte) *DeadLetter {
 	number := func(name string) uint64 {
 		n, _ := strconv.ParseUint(h.Get(name), 10, 64)
 		return n
 	}
-	l := &Letter{
+	l := &DeadLetter{
 		Seq: seq, Stage: h.Get(messages.HeaderDeadStage), Reason: h.Get(messages.HeaderDeadReason),
 		Stream: h.Get(messages.HeaderDeadStream), Subject: h.Get(messages.HeaderDeadSubject),
 		Sequence: number(messages.HeaderDeadSequence), Tries: int(number(messages.HeaderDeadTries)),
@@ -189,7 +189,7 @@ type origin struct {
 
 // Redrive puts the message of a letter into its stream again, and removes the
 // letter. One that fails again has its count with it.
-func (r *Redriver) Redrive(ctx context.Context, l *Letter) error {
+func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
 	if l.Subject == "" || l.Stream == "" {
 		return ErrNoOrigin
 	}
@@ -218,12 +218,12 @@ func (r *Redriver) Redrive(ctx context.Context, l *Letter) error {
 
 // isPart reports whether the payload is not that of the message, but a record
 // that was made of the page in it.
-func (l *Letter) isPart() bool {
+func (l *DeadLetter) isPart() bool {
 	return l.Stream == messages.StreamPages && !strings.HasSuffix(l.Message.Header.Get(nats.MsgIdHdr), ".0")
 }
 
 // original returns the message as it was before it failed.
-func original(ctx context.Context, bus *stages.Bus, l *Letter) (*nats.Msg, error) {
+func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
 	m := &nats.Msg{Subject: l.Subject, Header: make(nats.Header), Data: l.Message.Data}
 	if len(m.Data) == 0 || l.isPart() {
 		s, err := bus.JS.Stream(ctx, l.Stream)

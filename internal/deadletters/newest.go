@@ -15,7 +15,7 @@ const newestLooks = 4
 
 // Newest returns at most so many of the last letters that f chooses, the last
 // first. It looks at the end of DEAD only, and so may find fewer than there are.
-func Newest(ctx context.Context, bus *stages.Bus, f Filter, most int) (all []*Letter, err error) {
+func Newest(ctx context.Context, bus *stages.Bus, f Filter, most int) (all []*DeadLetter, err error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
 		return nil, fmt.Errorf("open DEAD: %w", err)

@@ -122,7 +122,7 @@ func full(o *overview.Overview) (found []Finding) {
 	for i := range o.Streams {
 		s := &o.Streams[i]
 		reader, read := slowStage[s.Name]
-		if !read || !s.HoldsBack() {
+		if !read || !s.NearlyFull() {
 			continue
 		}
 		found = append(found, Finding{

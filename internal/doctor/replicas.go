@@ -36,7 +36,7 @@ func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	errs := make([]error, len(names))
 	var looking sync.WaitGroup
 	for i, name := range names { // side by side: each may have to be waited for
-		looking.Go(func() { looked[i], errs[i] = look(ctx, bus, name) })
+		looking.Go(func() { looked[i], errs[i] = openStream(ctx, bus, name) })
 	}
 	looking.Wait()
 	for i, name := range names {
@@ -71,7 +71,7 @@ func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 // answer for a while.
 const answerTime = 3 * time.Second
 
-func look(ctx context.Context, bus *stages.Bus, stream string) (jetstream.Stream, error) {
+func openStream(ctx context.Context, bus *stages.Bus, stream string) (jetstream.Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	return bus.JS.Stream(ctx, stream)

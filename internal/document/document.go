@@ -55,20 +55,20 @@ type Document struct {
 
 	raw     []byte
 	broken  string
-	decoded once[decoded]
-	dom     once[*html.Node]
-	json    once[any]
-	xml     once[*xmlquery.Node]
-	ld      once[[]any]
-	text    once[string]
-	base    once[*weburl.Base]
-	params  once[url.Values]
+	decoded lazy[decoded]
+	dom     lazy[*html.Node]
+	json    lazy[any]
+	xml     lazy[*xmlquery.Node]
+	ld      lazy[[]any]
+	text    lazy[string]
+	base    lazy[*weburl.Base]
+	params  lazy[url.Values]
 
-	main     once[article.Content]
-	sections once[[]*html.Node]
+	main     lazy[article.Content]
+	sections lazy[[]*html.Node]
 
 	pageField func(name string) []byte
-	fields    map[string]once[any]
+	fields    map[string]lazy[any]
 }
 
 type decoded struct {
@@ -76,14 +76,14 @@ type decoded struct {
 	encoding charset.Encoding
 }
 
-// once is a value made when it is first asked for.
-type once[T any] struct {
+// lazy is a value made when it is first asked for.
+type lazy[T any] struct {
 	done  bool
 	value T
 	err   error
 }
 
-func (o *once[T]) get(make func() (T, error)) (T, error) {
+func (o *lazy[T]) get(make func() (T, error)) (T, error) {
 	if !o.done {
 		o.value, o.err = make()
 		o.done = true

@@ -3,7 +3,7 @@ package document
 // TellPageFields says who tells what the record of the page has as one of
 // messages.PageFields, as JSON, to rules that ask for it.
 func (d *Document) TellPageFields(field func(name string) []byte) {
-	d.pageField, d.fields = field, make(map[string]once[any])
+	d.pageField, d.fields = field, make(map[string]lazy[any])
 }
 
 // PageField returns what the record of the page has as a field, nil if nobody tells.

@@ -29,7 +29,7 @@ func (s *shop) wantAsked(t *testing.T, n int) {
 func TestAgainWithNewDataIsTheFirstVisit(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
-	p := newPlace(t)
+	p := newWorkspace(t)
 	for n := range 2 {
 		c := p.crawl(seed, "--again")
 		c.expect(0)
@@ -41,7 +41,7 @@ func TestAgainWithNewDataIsTheFirstVisit(t *testing.T) {
 			t.Errorf("run %d says: %s", n, c.stderr)
 		}
 	}
-	none := newPlace(t).crawl("--again")
+	none := newWorkspace(t).crawl("--again")
 	none.expect(2)
 	none.complains("no URL to start from")
 }
@@ -50,7 +50,7 @@ func TestAgainWithNewDataIsTheFirstVisit(t *testing.T) {
 func TestAgainOfACancelledCrawlSaysSo(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl(seed).expect(0)
 	seine(t, "", "cancel", "--crawl", "default", "--data", p.data).expect(0)
 	c := p.crawl("--again")
@@ -67,7 +67,7 @@ func TestAgainOfACancelledCrawlSaysSo(t *testing.T) {
 func TestSpecGivenOnceMoreKeepsWhatAgainAskedFor(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl(seed).expect(0)
 	p.crawl("--again").expect(0)
 	marker := func() string {
@@ -112,7 +112,7 @@ func TestOnlyChangedPagesMakeRecordsIfTheSpecDropsTheRest(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	p := newPlace(t)
+	p := newWorkspace(t)
 	spec := file(t, "spec.yaml", "duplicates: {unchanged: drop}\n")
 	p.crawl(server.URL+"/", "--spec", spec).expect(0)
 	later.Store(true)

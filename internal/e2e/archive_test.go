@@ -128,7 +128,7 @@ func TestCrawlWithAnArchive(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 150, Latency: 10 * time.Millisecond})
 	extra := serveEncodings(web)
 	base := strings.TrimSuffix(site.seed, "/")
-	p := newPlace(t)
+	p := newWorkspace(t)
 	dir := filepath.Join(t.TempDir(), "warc")
 	args := []string{"--warc", dir, site.seed}
 	for path := range extra {
@@ -213,7 +213,7 @@ func fetched(t *testing.T, url string) []byte {
 func TestArchiveCanBeLeftAndTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 60})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	dir := filepath.Join(t.TempDir(), "warc")
 	for i, limit := range []int{10, 30} {
 		c := p.crawl(append([]string{"--max-pages", fmt.Sprint(limit), site.seed}, [][]string{{"--warc", dir}, {"--change-output"}}[i]...)...)
@@ -242,7 +242,7 @@ func TestArchiveIsEncryptedAsTheRecordsAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, archive, requests := newPlace(t), filepath.Join(t.TempDir(), "warc"), filepath.Join(t.TempDir(), "requests")
+	p, archive, requests := newWorkspace(t), filepath.Join(t.TempDir(), "warc"), filepath.Join(t.TempDir(), "requests")
 	p.crawl(site.seed, "--warc", archive, "--log-requests", requests, "--encrypt", id.Recipient().String()).expect(0)
 	for _, dir := range []string{p.out, archive, requests} {
 		wantUnreadable(t, dir)

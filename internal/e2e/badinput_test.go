@@ -23,7 +23,7 @@ import (
 
 func TestUnreachableNATSIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newWorkspace(t)
 	c := p.crawl("--nats", fmt.Sprintf("nats://user:secret@127.0.0.1:%d", freePort(t)), "http://127.0.0.1:1/")
 	c.expect(1)
 	c.complains("connect to NATS at nats://", "127.0.0.1:", "--nats")
@@ -46,8 +46,8 @@ func TestUnwritableDirectoriesAreSaidAtOnce(t *testing.T) {
 		"a read-only disk": {func(t *testing.T) string { return mount(t, "ro,size=1m") }, "read-only file system"},
 	} {
 		t.Run("out is "+name, func(t *testing.T) {
-			p := newPlace(t)
-			bad := place{t, p.data, tt.unwritable(t)}
+			p := newWorkspace(t)
+			bad := workspace{t, p.data, tt.unwritable(t)}
 			c := bad.crawl(site.seed)
 			c.expect(1)
 			c.complains("--out "+bad.out, tt.says)
@@ -56,7 +56,7 @@ func TestUnwritableDirectoriesAreSaidAtOnce(t *testing.T) {
 		})
 		t.Run("data is "+name, func(t *testing.T) {
 			before := len(web.Requests())
-			bad := newPlace(t)
+			bad := newWorkspace(t)
 			bad.data = tt.unwritable(t)
 			c := bad.crawl(site.seed)
 			c.expect(1)
@@ -104,7 +104,7 @@ func TestFullOutputDiskIsSaidAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	disk := mount(t, "size=256k")
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 300})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.out = filepath.Join(disk, "out")
 	c := p.crawl(site.seed)
 	c.expect(1)
@@ -126,7 +126,7 @@ func TestFullDataDiskIsSaidAndLosesNothing(t *testing.T) {
 			t.Parallel()
 			disk := mount(t, "size="+size)
 			site, _ := testSite(t, testweb.Config{PagesPerHost: 300, PageBytes: 64 << 10})
-			p := newPlace(t)
+			p := newWorkspace(t)
 			p.data = filepath.Join(disk, "data")
 			c := p.crawl(site.seed)
 			eventually(t, 15*time.Second, "say that the disk is full, and end", func() (bool, string) { return c.ended(), c.said() })
@@ -141,14 +141,14 @@ func TestFullDataDiskIsSaidAndLosesNothing(t *testing.T) {
 	}
 }
 
-// awkward is a crawl of single answers of the test web.
-type awkward struct {
+// responseCases is a crawl of single answers of the test web.
+type responseCases struct {
 	paths    []string
 	requests map[messages.Class]int64
 	pages    []string // paths with a record
 }
 
-func (a *awkward) add(class messages.Class, requests int64, path string) {
+func (a *responseCases) add(class messages.Class, requests int64, path string) {
 	a.paths = append(a.paths, path)
 	if a.requests == nil {
 		a.requests = make(map[messages.Class]int64)
@@ -160,14 +160,14 @@ func (a *awkward) add(class messages.Class, requests int64, path string) {
 }
 
 // run crawls the paths with nothing but them, and checks how each ended.
-func (a *awkward) run(t *testing.T, web *testweb.Web, spec string) map[string]messages.Record {
+func (a *responseCases) run(t *testing.T, web *testweb.Web, spec string) map[string]messages.Record {
 	t.Helper()
 	s, err := web.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	p := newPlace(t)
+	p := newWorkspace(t)
 	args := []string{"--spec", file(t, "spec.yaml", spec), "--max-depth", "0"}
 	for _, path := range a.paths {
 		args = append(args, s.URL(0, path))
@@ -222,7 +222,7 @@ func TestBodiesWithoutMeasure(t *testing.T) {
 	stream(web, "/wall", func(rw http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(rw, "<title>Wall</title><p>"+wall)
 	})
-	var a awkward
+	var a responseCases
 	a.add(messages.TooLarge, 1, "/special/big?mb=100")
 	a.add(messages.TooLarge, 1, "/bulk")
 	a.add(messages.TooLarge, 1, "/special/endless")
@@ -243,7 +243,7 @@ func TestBodiesWithoutMeasure(t *testing.T) {
 func TestAnswersThatDoNotEnd(t *testing.T) {
 	t.Parallel()
 	web := testweb.New(testweb.Config{Special: true, RobotsTxt: testweb.RobotsMissing})
-	var a awkward
+	var a responseCases
 	a.add(messages.Timeout, 2, "/special/drip?n=100000&ms=20") // never silent
 	a.add(messages.Timeout, 2, "/special/stall")
 	a.add(messages.Timeout, 2, "/special/slow?ms=60000")
@@ -259,7 +259,7 @@ func TestBrokenAnswersHaveAnOutcome(t *testing.T) {
 	web.Handle(0, "/nowhere", raw("HTTP/1.1 301 Moved\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
 	web.Handle(0, "/encoding", raw("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: compress\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"))
 	web.Handle(0, "/chunks", raw("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnot a chunk"))
-	var a awkward
+	var a responseCases
 	for _, path := range []string{"ok", "gzip", "deflate", "deflate?raw=1", "badlength?over=1", "charset/latin1", "charset/utf16", "charset/shift_jis", "charset/wrong", "charset/invalid"} {
 		a.add(messages.OK, 1, "/special/"+path)
 	}
@@ -308,7 +308,7 @@ func TestAllLinksOfAPageOnOneLineAreFollowed(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Close() })
 	const path, links = "/special/oneline?kb=1024", 1024
-	p := newPlace(t)
+	p := newWorkspace(t)
 	spec := file(t, "spec.yaml", "traps: {same_content_after: 0}\n") // the pages behind the links all say the same
 	p.crawl("--spec", spec, "--max-depth", "1", s.URL(0, path)).expect(0)
 	want := []string{s.URL(0, path)}

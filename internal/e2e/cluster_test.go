@@ -245,7 +245,7 @@ func (c *cluster) complete(bus *stages.Bus, crawl string, within time.Duration) 
 	eventually(c.t, within, "complete the crawl", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		end, n, err := client.Ended(ctx, crawl, new(messages.Spec))
+		end, n, err := client.CheckEnded(ctx, crawl, new(messages.Spec))
 		if err != nil {
 			return false, err.Error()
 		}

@@ -135,20 +135,20 @@ func (c *command) summary() crawl.Summary {
 	return s
 }
 
-// place is where a crawl keeps its state and its output.
-type place struct {
+// workspace is where a crawl keeps its state and its output.
+type workspace struct {
 	t         *testing.T
 	data, out string
 }
 
-func newPlace(t *testing.T) place {
+func newWorkspace(t *testing.T) workspace {
 	t.Helper()
 	dir := t.TempDir()
-	return place{t, filepath.Join(dir, "data"), filepath.Join(dir, "out")}
+	return workspace{t, filepath.Join(dir, "data"), filepath.Join(dir, "out")}
 }
 
 // crawl starts `seine crawl` as it is used on loopback.
-func (p place) crawl(args ...string) *command {
+func (p workspace) crawl(args ...string) *command {
 	p.t.Helper()
 	return seine(p.t, "", append([]string{
 		"crawl", "--data", p.data, "--out", p.out, "--allow-private", "--delay", "0s", "--per-host", "16", "--quiet", "--json",

@@ -50,7 +50,7 @@ func gatedSite(t *testing.T) string {
 func TestCookieGatesArePassed(t *testing.T) {
 	t.Parallel()
 	url := gatedSite(t)
-	p := newPlace(t)
+	p := newWorkspace(t)
 	c := p.crawl(url+"/", "--spec", file(t, "spec.yaml", "cookies: true\n"))
 	c.expect(0)
 	var got []string

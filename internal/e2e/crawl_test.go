@@ -23,7 +23,7 @@ import (
 func TestCrawlASite(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 300, ErrorRate: 0.05, RedirectRate: 0.05, MissingRate: 0.05})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	c := p.crawl(site.seed)
 	c.expect(0)
 	rs := records(t, p.out, "default")
@@ -41,7 +41,7 @@ func TestCrawlASite(t *testing.T) {
 }
 
 // checkCompleteSummary compares a summary with what the test web knows of itself.
-func checkCompleteSummary(t *testing.T, s crawl.Summary, p place, web *testweb.Web, pages int) {
+func checkCompleteSummary(t *testing.T, s crawl.Summary, p workspace, web *testweb.Web, pages int) {
 	t.Helper()
 	if s.Outcome != crawl.OutcomeComplete || s.Error != "" || s.Crawl != "default" || s.Out != p.out {
 		t.Errorf("summary of a complete crawl: %+v", s)
@@ -105,7 +105,7 @@ func checkReasons(t *testing.T, s *crawl.Summary, web *testweb.Web) {
 }
 
 // checkFiles checks that the files of a summary hold what it says.
-func checkFiles(t *testing.T, s crawl.Summary, p place, suffix string) (all []map[string]any) {
+func checkFiles(t *testing.T, s crawl.Summary, p workspace, suffix string) (all []map[string]any) {
 	t.Helper()
 	for _, f := range s.Files {
 		rs := lines(t, filepath.Join(p.out, f.Path))
@@ -147,7 +147,7 @@ func checkRecords(t *testing.T, rs []messages.Record, seed string) {
 func TestCrawlStopsAtMaxPagesAndGoesOn(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 150})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	for _, limit := range []int{1, 37, 90} {
 		c := p.crawl("--max-pages", fmt.Sprint(limit), site.seed)
 		c.expect(0) // it is what was asked for
@@ -182,7 +182,7 @@ func urlsOf(rs []messages.Record) []string {
 func TestCrawlGoesOnAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 400, Latency: 20 * time.Millisecond})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		c, target := p.crawl(site.seed), len(web.Requests())+60
 		eventually(t, patience, "fetch some pages", func() (bool, string) { return len(web.Requests()) >= target, c.said() })
@@ -213,7 +213,7 @@ func TestSecondInterruptEndsACrawlAtOnce(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 30})
 	g := newGate(t, web, "/gate")
 	held := strings.TrimSuffix(site.seed, "/") + "/gate"
-	p := newPlace(t)
+	p := newWorkspace(t)
 	c := p.crawl(site.seed, held)
 	g.wait(t)
 	c.signal(os.Interrupt)
@@ -235,7 +235,7 @@ func TestSecondInterruptEndsACrawlAtOnce(t *testing.T) {
 func TestKilledCrawlLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 700, Latency: 2 * time.Millisecond, LatencyJitter: 10 * time.Millisecond})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("random seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -348,7 +348,7 @@ func TestCrawlHoldsToDepthAndPatterns(t *testing.T) {
 			if len(tt.want) == len(all) && tt.args != nil {
 				t.Fatal("the test web shows no effect")
 			}
-			p := newPlace(t)
+			p := newWorkspace(t)
 			p.crawl(append(tt.args, "--robots", "ignore", seed)...).expect(0) // and so follows nofollow
 			rs := records(t, p.out, "default")
 			wantPages(t, rs, slices.Collect(maps.Keys(tt.want)))
@@ -375,11 +375,11 @@ func TestCrawlFollowsSitemaps(t *testing.T) {
 	for _, p := range web.Pages(0) {
 		all = append(all, s.URL(0, p))
 	}
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl("--max-depth", "1", "--sitemaps", s.URL(0, "/")).expect(0)
 	wantPages(t, records(t, p.out, "default"), all)
 
-	p = newPlace(t)
+	p = newWorkspace(t)
 	p.crawl("--max-depth", "1", s.URL(0, "/")).expect(0)
 	if n := len(records(t, p.out, "default")); n >= len(all) {
 		t.Errorf("%d of %d pages without the sitemap: it shows no effect", n, len(all))
@@ -417,7 +417,7 @@ func TestCrawlStaysInScope(t *testing.T) {
 			if i := slices.Index(args, "second"); i >= 0 {
 				args[i] = s.URL(1, "/")
 			}
-			p := newPlace(t)
+			p := newWorkspace(t)
 			p.crawl(args...).expect(0)
 			wantPages(t, records(t, p.out, "default"), want)
 			for h := tt.hosts; h < 2; h++ {
@@ -451,7 +451,7 @@ func TestCrawlWritesEveryFormat(t *testing.T) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 40})
 	for _, format := range []string{"jsonl", "jsonl.gz", "jsonl.zst"} {
 		t.Run(format, func(t *testing.T) {
-			p := newPlace(t)
+			p := newWorkspace(t)
 			c := p.crawl("--format", format, site.seed)
 			c.expect(0)
 			var rs []messages.Record
@@ -468,7 +468,7 @@ func TestOnlyOneCrawlUsesADataDirectory(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 60})
 	g := newGate(t, web, "/gate")
 	held := strings.TrimSuffix(site.seed, "/") + "/gate"
-	p := newPlace(t)
+	p := newWorkspace(t)
 	first := p.crawl(site.seed, held)
 	g.wait(t)
 	second := p.crawl(site.seed)
@@ -485,7 +485,7 @@ func TestOnlyOneCrawlUsesADataDirectory(t *testing.T) {
 func TestCrawlOverANATSServerElsewhere(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 60})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	port := freePort(t)
 	server := startNATS(t, t.TempDir(), port)
 	eventually(t, patience, "start nats-server", func() (bool, string) {
@@ -511,7 +511,7 @@ func TestCrawlPythonDocumentation(t *testing.T) {
 // crawlDocs crawls documentation.
 func crawlDocs(t *testing.T, s site) {
 	t.Helper()
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl(s.seed).expect(0)
 	wantDocs(t, s, records(t, p.out, "default"))
 }
@@ -537,7 +537,7 @@ func wantDocs(t *testing.T, s site, rs []messages.Record) {
 func TestCrawlOfAnUnknownNameIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl(site.seed).expect(0)
 	c := p.crawl("--crawl", "other")
 	c.expect(2)

@@ -19,13 +19,13 @@ import (
 func TestCrawlIntoADatabase(t *testing.T) {
 	pgserver.SetEnvironment()
 	t.Run("SQLite", func(t *testing.T) {
-		p := newPlace(t)
+		p := newWorkspace(t)
 		p.out = "sqlite:" + p.out + ".db"
 		crawlIntoADatabase(t, p, p.out, func(query string) int64 { return askSQLite(t, strings.TrimPrefix(p.out, "sqlite:"), query) })
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		server := pgserver.Start(t)
-		p := newPlace(t)
+		p := newWorkspace(t)
 		p.out = server.DSN(server.Database())
 		crawlIntoADatabase(t, p, strings.Replace(p.out, ":"+pgserver.Password, "", 1), func(query string) (n int64) {
 			c, err := pgx.Connect(t.Context(), p.out)
@@ -54,7 +54,7 @@ func askSQLite(t *testing.T, file, query string) (n int64) {
 	return n
 }
 
-func crawlIntoADatabase(t *testing.T, p place, told string, ask func(query string) int64) {
+func crawlIntoADatabase(t *testing.T, p workspace, told string, ask func(query string) int64) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 50})
 	for range 2 {
 		c := p.crawl(site.seed, "--log-requests", p.out)

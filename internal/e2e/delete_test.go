@@ -51,7 +51,7 @@ func TestCrawlThatIsDeletedWhileItRunsEnds(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 20})
 	g := newGate(t, web, "/gate")
-	p := newPlace(t)
+	p := newWorkspace(t)
 	running := p.crawl(site.seed, strings.TrimSuffix(site.seed, "/")+"/gate")
 	g.wait(t)
 	wantOutput(t, runSeine(t, "delete", "default", "--yes", "--data", p.data), "crawl default is deleted")
@@ -67,7 +67,7 @@ func TestCrawlThatIsDeletedWhileItRunsEnds(t *testing.T) {
 func TestCrawlThatDoesNotRunIsDeleted(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 20})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl(site.seed).expect(0)
 	if out := runSeine(t, "delete", "defaults", "--yes", "--data", p.data); out.code() != 2 || !strings.Contains(out.stderr.String(), "did you mean default?") {
 		t.Errorf("another name: %d, %s", out.code(), out.said())

@@ -21,7 +21,7 @@ func TestEncryptedStateCannotBeReadWithoutItsKey(t *testing.T) {
 	g := newGate(t, web, "/gate")
 	held := strings.TrimSuffix(site.seed, "/") + "/gate"
 	key := file(t, "key", strings.Repeat("a random text ", 3))
-	p := newPlace(t)
+	p := newWorkspace(t)
 	first := p.crawl(site.seed, held, "--encrypt-state", key)
 	g.wait(t)
 	first.signal(syscall.SIGKILL)
@@ -52,7 +52,7 @@ func TestEncryptedStateCannotBeReadWithoutItsKey(t *testing.T) {
 	}
 	wantUnreadable(t, state)
 
-	clear := newPlace(t)
+	clear := newWorkspace(t)
 	clear.crawl(site.seed).expect(0)
 	late := clear.crawl("--encrypt-state", moved)
 	late.expect(1)

@@ -28,7 +28,7 @@ import (
 type example struct {
 	t     *testing.T
 	name  string
-	shape *shapes.Shape
+	shape *shapes.SampleSite
 	base  string
 	log   *testweb.Log
 }
@@ -79,7 +79,7 @@ func (e example) seeds() (urls []string) {
 // crawl crawls the site by a spec to the end, and returns the records.
 func (e example) crawl(spec string, args ...string) []map[string]any {
 	e.t.Helper()
-	p := newPlace(e.t)
+	p := newWorkspace(e.t)
 	p.crawl(append(append([]string{"--spec", spec}, args...), e.seeds()...)...).expect(0)
 	return rawRecords(e.t, p.out, "default")
 }
@@ -217,7 +217,7 @@ func TestExampleOpportunities(t *testing.T) {
 func TestExampleOpportunitiesOnItsSchedule(t *testing.T) {
 	t.Parallel()
 	e := newExample(t, "opportunities")
-	p := newPlace(t)
+	p := newWorkspace(t)
 	c := p.crawl(append([]string{"--spec", e.spec(`"0 6 \* \* 1-5"`, `"@every 5s"`)}, e.seeds()...)...)
 	truth := e.shape.Truth(e.base).Records
 	eventually(t, patience, "visit every page twice", func() (bool, string) {

@@ -330,14 +330,14 @@ func (f *fleet) living() (ps []*process) {
 
 // end waits for the end of the crawl, drains all stages, and waits for the
 // output.
-func (f *fleet) end(crawl string, spec *messages.Spec, want frontier.End) frontier.Counters {
+func (f *fleet) end(crawl string, spec *messages.Spec, want frontier.EndReason) frontier.Counters {
 	f.t.Helper()
 	var last frontier.Counters
 	living := f.living()
 	eventually(f.t, 3*time.Minute, "end the crawl", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		end, n, err := f.client.Ended(ctx, crawl, spec)
+		end, n, err := f.client.CheckEnded(ctx, crawl, spec)
 		if err != nil {
 			return false, err.Error()
 		}
@@ -437,7 +437,7 @@ func TestFrontiersTakeOverFromEachOther(t *testing.T) {
 	n := f.end("many", &spec, frontier.Complete)
 	rs := records(t, f.out(), "many")
 	wantPages(t, rs, web.pages)
-	if n.Pages != int64(len(web.pages)) || n.Open() != 0 {
+	if n.Pages != int64(len(web.pages)) || n.Pending() != 0 {
 		t.Errorf("%d pages counted, want %d: %+v", n.Pages, len(web.pages), n)
 	}
 	f.checkGaps(web, delay)

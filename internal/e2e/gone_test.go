@@ -35,7 +35,7 @@ func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			web, seed := newShop(t)
-			p := newPlace(t)
+			p := newWorkspace(t)
 			args := []string{"--path", "{crawl}/{kind}"}
 			pages := filepath.Join(p.out, "default", "page")
 			if database {

@@ -162,7 +162,7 @@ func readabilityConsumer(t *testing.T, bus *stages.Bus, js *process) func(least 
 				return pages >= least, saw
 			}
 			client := frontier.Client{Bus: bus}
-			end, n, err := client.Ended(ctx, "news", new(messages.Spec))
+			end, n, err := client.CheckEnded(ctx, "news", new(messages.Spec))
 			if err != nil {
 				return false, err.Error()
 			}

@@ -22,7 +22,7 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 5})
 	g := newGate(t, web, "/gate")
 	held := strings.TrimSuffix(site.seed, "/") + "/gate"
-	p := newPlace(t)
+	p := newWorkspace(t)
 	first := p.crawl(site.seed, held)
 	g.wait(t)
 	context := filepath.Join(p.data, "nats", "context.json")
@@ -122,7 +122,7 @@ func TestCrawlListensOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 5})
 	g := newGate(t, web, "/gate")
-	c := newPlace(t).crawl(strings.TrimSuffix(site.seed, "/") + "/gate")
+	c := newWorkspace(t).crawl(strings.TrimSuffix(site.seed, "/") + "/gate")
 	g.wait(t)
 	listening := listeners(t, c.cmd.Process.Pid)
 	g.open()
@@ -188,10 +188,10 @@ func TestCrawlOverALockedServer(t *testing.T) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 20})
 	c := newLocked(t, messages.DefaultPartitions, nil)
 	c.dial("crawl").Close() // waits for the server
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl(append(c.as("crawl"), "--warc", filepath.Join(c.dir, "warc"), site.seed)...).expect(0)
 	wantPages(t, records(t, p.out, "default"), site.pages)
-	other := newPlace(t)
+	other := newWorkspace(t)
 	other.out = p.out
 	began := time.Now()
 	refused := other.crawl(append(c.as("viewer"), site.seed)...)

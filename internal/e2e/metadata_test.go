@@ -60,7 +60,7 @@ func wantMetadata(t *testing.T, all []messages.Record, want map[string]messages.
 // table has it as a column.
 func TestMetadataOfSeedsIsInTheirRecords(t *testing.T) {
 	t.Parallel()
-	site, p := catalogue(t), newPlace(t)
+	site, p := catalogue(t), newWorkspace(t)
 	spec := file(t, "spec.yaml", `
 seeds:
   - {url: "`+site+`/a", metadata: {customer: "17", note: "größe\n"}}
@@ -112,7 +112,7 @@ records:
 // seine crawl and seine seed read metadata from lines of JSON, and refuse what is too much.
 func TestMetadataFromLinesOfJSON(t *testing.T) {
 	t.Parallel()
-	site, p := catalogue(t), newPlace(t)
+	site, p := catalogue(t), newWorkspace(t)
 	in, err := os.Open(file(t, "seeds.jsonl", `{"url": "`+site+`/p/2", "metadata": {"customer": "17"}}
 {"url": "`+site+`/plain", "metadata": {"customer": 17}}
 `+site+`/there

@@ -89,7 +89,7 @@ func TestCrawlGoesOnWithoutAnyOneNode(t *testing.T) {
 	}
 	n := f.end("many", &spec, frontier.Complete)
 	wantPages(t, records(t, f.out(), "many"), web.pages)
-	if n.Pages != int64(len(web.pages)) || n.Open() != 0 {
+	if n.Pages != int64(len(web.pages)) || n.Pending() != 0 {
 		t.Errorf("%d pages counted, want %d: %+v", n.Pages, len(web.pages), n)
 	}
 	f.checkGaps(web, delay)

@@ -27,7 +27,7 @@ func TestCrawlToEncryptedObjectsAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := file(t, "key.txt", id.String()+"\n")
-	p := newPlace(t)
+	p := newWorkspace(t)
 	form := []string{site.seed, "--encrypt", id.Recipient().String(), "--format", "objects", "--key", "{crawl}/{host}/{url_hash}.json"}
 	c := p.crawl(form...)
 	eventually(t, patience, "some pages", func() (bool, string) { return len(web.Requests()) > 60, c.said() })

@@ -103,7 +103,7 @@ func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
 	})
 	c := newCluster(t, shape{fetchers: 2})
 	bus := c.bus()
-	m := &misbehaviour{T: t, cluster: c, bad: bad, s: servers[bad], client: &frontier.Client{Bus: bus}}
+	m := &faultyHosts{T: t, cluster: c, bad: bad, s: servers[bad], client: &frontier.Client{Bus: bus}}
 	t.Cleanup(m.printGaps)
 	c.begin(bus, "bad", m.spec(), seeds...)
 	eventually(t, time.Minute, "fetch some pages everywhere", func() (bool, string) {
@@ -138,8 +138,8 @@ func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
 	m.checkNothingLost()
 }
 
-// misbehaviour is a test of hosts that misbehave.
-type misbehaviour struct {
+// faultyHosts is a test of hosts that misbehave.
+type faultyHosts struct {
 	*testing.T
 	*cluster
 	bad    *testweb.Web
@@ -148,7 +148,7 @@ type misbehaviour struct {
 	mended atomic.Bool // the broken host
 }
 
-func (m *misbehaviour) spec() *messages.Spec {
+func (m *faultyHosts) spec() *messages.Spec {
 	spec := messages.DefaultSpec()
 	spec.Delay, spec.AllowPrivate = messages.Duration(badDelay), true
 	spec.Breaker = messages.Breaker{
@@ -159,11 +159,11 @@ func (m *misbehaviour) spec() *messages.Spec {
 	}
 	hopeless := spec.Breaker
 	hopeless.Probes = 3
-	spec.Sources = []messages.SourceRule{{Hosts: []string{m.bad.Name(dead)}, Breaker: &hopeless}}
+	spec.Sources = []messages.HostRule{{Hosts: []string{m.bad.Name(dead)}, Breaker: &hopeless}}
 	return &spec
 }
 
-func (m *misbehaviour) misbehave() {
+func (m *faultyHosts) misbehave() {
 	times := func(most int64) func() bool {
 		var n atomic.Int64
 		return func() bool { return n.Add(1) <= most }
@@ -200,14 +200,14 @@ func (m *misbehaviour) misbehave() {
 }
 
 // answered and refused count the requests to a host by how it answered.
-func (m *misbehaviour) answered(host int) int {
+func (m *faultyHosts) answered(host int) int {
 	return m.count(host, func(s int) bool { return s == 200 })
 }
-func (m *misbehaviour) refused(host int) int {
+func (m *faultyHosts) refused(host int) int {
 	return m.count(host, func(s int) bool { return s == 429 || s == 503 })
 }
 
-func (m *misbehaviour) count(host int, want func(status int) bool) (n int) {
+func (m *faultyHosts) count(host int, want func(status int) bool) (n int) {
 	for _, r := range m.bad.RequestsTo(host) {
 		if !r.End.IsZero() && want(r.Status) {
 			n++
@@ -216,7 +216,7 @@ func (m *misbehaviour) count(host int, want func(status int) bool) (n int) {
 	return n
 }
 
-func (m *misbehaviour) host(h int) frontier.HostStatus {
+func (m *faultyHosts) host(h int) frontier.HostStatus {
 	m.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -228,7 +228,7 @@ func (m *misbehaviour) host(h int) frontier.HostStatus {
 }
 
 // explained waits until the frontier has said of each host why it waits.
-func (m *misbehaviour) explained() {
+func (m *faultyHosts) explained() {
 	m.T.Helper()
 	missing := map[int]string{
 		inSeconds: "retry_after", byDate: "retry_after", absurd: "retry_after", negative: "backoff", storm: "backoff",
@@ -255,7 +255,7 @@ func (m *misbehaviour) explained() {
 }
 
 // resumed waits until every host that came back is asked again.
-func (m *misbehaviour) resumed() {
+func (m *faultyHosts) resumed() {
 	m.T.Helper()
 	eventually(m.T, 2*time.Minute, "go on with hosts that came back", func() (bool, string) {
 		for _, h := range []int{inSeconds, byDate, negative, storm, broken, dying} {
@@ -294,7 +294,7 @@ func (m *misbehaviour) resumed() {
 }
 
 // fetched counts the pages of a host that were served.
-func (m *misbehaviour) fetched(host int) int {
+func (m *faultyHosts) fetched(host int) int {
 	served := make(map[string]bool)
 	for _, r := range m.bad.RequestsTo(host) {
 		if r.Status == 200 && r.Path != "/robots.txt" {
@@ -305,7 +305,7 @@ func (m *misbehaviour) fetched(host int) int {
 }
 
 // checkGaps compares what a host saw with the rules, as the contract has them.
-func (m *misbehaviour) checkGaps(host int) {
+func (m *faultyHosts) checkGaps(host int) {
 	m.T.Helper()
 	rs := m.bad.RequestsTo(host)
 	var slowdown, pause time.Duration
@@ -363,7 +363,7 @@ func (m *misbehaviour) checkGaps(host int) {
 
 // checkNotHeldUp checks that a good host was asked while a slow one answered. It leaves out
 // what the slow one was asked before the good one was known to any fetcher.
-func (m *misbehaviour) checkNotHeldUp(good *testweb.Web, host int) {
+func (m *faultyHosts) checkNotHeldUp(good *testweb.Web, host int) {
 	m.T.Helper()
 	rs := good.RequestsTo(host)
 	for _, s := range m.bad.RequestsTo(slow) {
@@ -379,7 +379,7 @@ func (m *misbehaviour) checkNotHeldUp(good *testweb.Web, host int) {
 	}
 }
 
-func (m *misbehaviour) printGaps() {
+func (m *faultyHosts) printGaps() {
 	for h := range badHosts {
 		var b strings.Builder
 		rs := m.bad.RequestsTo(h)
@@ -390,7 +390,7 @@ func (m *misbehaviour) printGaps() {
 	}
 }
 
-func (m *misbehaviour) printRates(good *testweb.Web, calm time.Time) {
+func (m *faultyHosts) printRates(good *testweb.Web, calm time.Time) {
 	before, after := 0, 0
 	all := good.Requests()
 	for _, r := range all {
@@ -407,7 +407,7 @@ func (m *misbehaviour) printRates(good *testweb.Web, calm time.Time) {
 
 // checkNothingLost checks that the host that came back is whole in the output,
 // and that every page of the dead one says what became of it.
-func (m *misbehaviour) checkNothingLost() {
+func (m *faultyHosts) checkNothingLost() {
 	m.T.Helper()
 	var got []messages.Record
 	prefix := m.s.URL(dying, "/")

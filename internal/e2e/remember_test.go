@@ -78,7 +78,7 @@ func TestResumedCrawlWritesOnAsItBegan(t *testing.T) {
 func TestCrawlWithoutAMemoryGoesOnByItsFlags(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 10})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl(site.seed, "--format", "csv", "--max-pages", "3").expect(0)
 	if err := os.Remove(filepath.Join(p.data, "output.json")); err != nil {
 		t.Fatal(err)
@@ -122,14 +122,14 @@ func TestTwoCrawlsOnOneOutputSaySo(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 20})
 	g := newGate(t, web, "/gate")
 	held := strings.TrimSuffix(site.seed, "/") + "/gate"
-	p := newPlace(t)
+	p := newWorkspace(t)
 	first := p.crawl(site.seed, held)
 	g.wait(t)
 	eventually(t, patience, "be in its directory", func() (bool, string) {
 		_, err := os.Stat(filepath.Join(p.out, "_commits", "default", "part-000.owner"))
 		return err == nil, first.said()
 	})
-	other := place{t, filepath.Join(t.TempDir(), "data"), p.out}
+	other := workspace{t, filepath.Join(t.TempDir(), "data"), p.out}
 	second := other.crawl(site.seed)
 	second.expect(1)
 	second.complains("another crawl is writing there", p.out, "name another directory")

@@ -56,7 +56,7 @@ func TestStoredPagesAreParsedAgainWhileTheCrawlRuns(t *testing.T) {
 	stored := replayPages(t)
 	site, web := testSite(t, testweb.Config{PagesPerHost: stored + stored/2, Latency: 15 * time.Millisecond})
 	g, held := newGate(t, web, "/gate"), strings.TrimSuffix(site.seed, "/")+"/gate" // the crawl cannot end before it is opened
-	p := newPlace(t)
+	p := newWorkspace(t)
 	c := p.crawl("--per-host", "8", site.seed, held)
 	bus := dialCrawl(t, p)
 	eventually(t, 10*patience, "store pages", func() (bool, string) { return lastOf(t, bus, messages.StreamPages) >= uint64(stored), c.said() })
@@ -104,7 +104,7 @@ func TestStoredPagesAreParsedAgainWhileTheCrawlRuns(t *testing.T) {
 // records go.
 func TestKilledReplayLosesAndRepeatsNothing(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 600})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.crawl(site.seed).expect(0)
 	requests := len(web.Requests())
 	spec := file(t, "changed.yaml", changedSpec)
@@ -225,9 +225,9 @@ func TestReplayOfACluster(t *testing.T) {
 	wantOutput(t, write, `"records":82`, `"kinds":{"page":82}`)
 
 	client := frontier.Client{Bus: bus}
-	var live frontier.Standing
+	var live frontier.CrawlStatus
 	eventually(t, patience, "be told the end of the crawl", func() (bool, string) {
-		end, now, err := client.Ended(t.Context(), "c", new(messages.Spec))
+		end, now, err := client.CheckEnded(t.Context(), "c", new(messages.Spec))
 		live = now
 		return err == nil && end == frontier.Complete, fmt.Sprint(err)
 	})
@@ -236,14 +236,14 @@ func TestReplayOfACluster(t *testing.T) {
 	wantOutput(t, made)
 	var sum frontier.Counters
 	for d := json.NewDecoder(strings.NewReader(made.stdout.String())); d.More(); {
-		var p frontier.Rebuilt
+		var p frontier.RebuildResult
 		if err := d.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
 		n := p.Crawls["c"]
 		sum.Add(&n)
 	}
-	if sum.Known() != live.Known() || sum.Done != live.Done || sum.Open() != 0 || sum.Pages != int64(len(pages)) {
+	if sum.Known() != live.Known() || sum.Done != live.Done || sum.Pending() != 0 || sum.Pages != int64(len(pages)) {
 		t.Errorf("the state that was made again has %+v, the live one %+v", sum, live.Counters)
 	}
 	wantOutput(t, runSeine(t, "replay", "frontier", "--nats", c.url, "--state", state, "--partitions", "1-2"), "crawl c:", "2 partitions")
@@ -267,7 +267,7 @@ func noise(n int) string {
 }
 
 // dialCrawl connects to the streams of a crawl that runs.
-func dialCrawl(t *testing.T, p place) *stages.Bus {
+func dialCrawl(t *testing.T, p workspace) *stages.Bus {
 	t.Helper()
 	var bus *stages.Bus
 	eventually(t, patience, "connect to the crawl", func() (bool, string) {

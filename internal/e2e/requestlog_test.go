@@ -37,7 +37,7 @@ func requestsIn(t *testing.T, dir string) (all []messages.Result) {
 func TestCrawlLogsItsRequests(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 150, Latency: 10 * time.Millisecond, ErrorRate: 0.05, RedirectRate: 0.05, MissingRate: 0.05})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	dir := filepath.Join(p.out, "requests")
 	for i, s := range []os.Signal{os.Interrupt, os.Kill} {
 		c, target := p.crawl("--log-requests", dir, site.seed), len(web.Requests())+50
@@ -73,7 +73,7 @@ func TestCrawlLogsItsRequests(t *testing.T) {
 func TestLogOfRequestsCanBeLeftAndTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 60})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	dir := filepath.Join(t.TempDir(), "requests")
 	for i, limit := range []int{10, 30} {
 		c := p.crawl(append([]string{"--max-pages", fmt.Sprint(limit), site.seed}, [][]string{{"--log-requests", dir}, {"--change-output"}}[i]...)...)
@@ -100,7 +100,7 @@ func TestLogOfRequestsCanBeLeftAndTakenUpAgain(t *testing.T) {
 func TestFailedRequestsAreInTheLog(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 10, MissingRate: 0.3, ErrorRate: 0.3})
-	c := newPlace(t).crawl("--log-level", "info", site.seed)
+	c := newWorkspace(t).crawl("--log-level", "info", site.seed)
 	c.expect(0)
 	base := strings.TrimSuffix(site.seed, "/")
 	for _, path := range web.Missing(0) {

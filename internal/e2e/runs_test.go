@@ -75,7 +75,7 @@ func (s *shop) had(path string, status int) (n int) {
 func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
-	p := newPlace(t)
+	p := newWorkspace(t)
 	again := func() *command {
 		return p.crawl(seed, "--spec", file(t, "spec.yaml", "schedule: \"@every 2s\"\n"))
 	}
@@ -116,7 +116,7 @@ func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 func TestCompleteCrawlIsVisitedAgainWhenAsked(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
-	p := newPlace(t)
+	p := newWorkspace(t)
 	paths := []string{"/", "/list", "/price", "/old"}
 	asked := func(path string) int {
 		web.mu.Lock()
@@ -155,7 +155,7 @@ func TestCompleteCrawlIsVisitedAgainWhenAsked(t *testing.T) {
 	}
 }
 
-func wantRecordOf(t *testing.T, p place, text string) {
+func wantRecordOf(t *testing.T, p workspace, text string) {
 	t.Helper()
 	if !slices.ContainsFunc(records(t, p.out, "default"), func(r messages.Record) bool { return r.Text == text }) {
 		t.Errorf("no record says %q", text)

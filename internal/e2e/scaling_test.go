@@ -94,7 +94,7 @@ func TestStagesScaleUpAndDownInMidCrawl(t *testing.T) {
 	f.write, f.fetch, f.parse = f.write[2:], f.fetch[2:], f.parse[2:]
 	n := f.end("many", &spec, "complete")
 	wantPages(t, records(t, f.out(), "many"), web.pages)
-	if n.Pages != int64(len(web.pages)) || n.Open() != 0 {
+	if n.Pages != int64(len(web.pages)) || n.Pending() != 0 {
 		t.Errorf("%d pages counted, want %d: %+v", n.Pages, len(web.pages), n)
 	}
 }

@@ -32,7 +32,7 @@ func TestRunningCrawlEndsByItsSpecOfNow(t *testing.T) {
 			spec := func(line string) string {
 				return file(t, "spec.yaml", "allow_private: true\ndelay: 200ms\nper_host: 1\n"+line+"\n")
 			}
-			p := newPlace(t)
+			p := newWorkspace(t)
 			run := seine(t, "", "crawl", "--data", p.data, "--out", p.out, "--quiet", "--json", "--spec", spec(c.before), held, site.seed)
 			g.wait(t)
 			applied := runSeine(t, "spec", "apply", spec(c.after), "--crawl", "default", "--data", p.data)

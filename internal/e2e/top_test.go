@@ -233,7 +233,7 @@ func TestStatusOfOneCommand(t *testing.T) {
 	url := fmt.Sprintf("nats://127.0.0.1:%d", port)
 	nats := startNATS(t, t.TempDir(), port)
 	metrics := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	run := newPlace(t).crawl("--nats", url, "--crawl", "one", "--metrics", metrics, "--warc", filepath.Join(t.TempDir(), "warc"), site.seed+"gate")
+	run := newWorkspace(t).crawl("--nats", url, "--crawl", "one", "--metrics", metrics, "--warc", filepath.Join(t.TempDir(), "warc"), site.seed+"gate")
 	g.wait(t)
 	text := metricsAt(metrics)
 	for _, m := range []string{

@@ -244,7 +244,7 @@ func TestCrawlWithoutTraces(t *testing.T) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 20})
 	t.Run("none sampled", func(t *testing.T) {
 		collector := newTraceReceiver(t)
-		p := newPlace(t)
+		p := newWorkspace(t)
 		c := p.crawl(site.seed, "--trace", collector.URL, "--trace-ratio", "0")
 		c.expect(0)
 		wantPages(t, records(t, p.out, "default"), site.pages)
@@ -253,7 +253,7 @@ func TestCrawlWithoutTraces(t *testing.T) {
 		}
 	})
 	t.Run("nobody there", func(t *testing.T) {
-		p := newPlace(t)
+		p := newWorkspace(t)
 		c := p.crawl(site.seed, "--trace", fmt.Sprintf("http://127.0.0.1:%d", freePort(t)), "--trace-ratio", "1")
 		c.expect(0)
 		wantPages(t, records(t, p.out, "default"), site.pages)
@@ -263,7 +263,7 @@ func TestCrawlWithoutTraces(t *testing.T) {
 		}
 	})
 	t.Run("wrong", func(t *testing.T) {
-		c := newPlace(t).crawl(site.seed, "--trace", "localhost:4318")
+		c := newWorkspace(t).crawl(site.seed, "--trace", "localhost:4318")
 		c.expect(2)
 		c.complains("--trace", "http://127.0.0.1:4318")
 	})

@@ -25,10 +25,10 @@ func TestEndlessSitesAreLeftByThemselves(t *testing.T) {
 		t.Run(string(site), func(t *testing.T) {
 			t.Parallel()
 			seed, web := testSite(t, testweb.Config{Site: site})
-			p := newPlace(t)
+			p := newWorkspace(t)
 			c := p.crawl(seed.seed)
 			c.expect(0)
-			missing, wasted := web.Unseen(0)
+			missing, wasted := web.Unfetched(0)
 			if len(missing) > 0 || wasted > maxWasted {
 				t.Errorf("missing are %d pages: %q; %d answers were for nothing, want at most %d", len(missing), missing, wasted, maxWasted)
 			}
@@ -51,11 +51,11 @@ const maxWasted = 1500
 func TestGuardsCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	seed, web := testSite(t, testweb.Config{Site: testweb.SiteSoft404})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	spec := file(t, "spec.yaml", "traps: {same_content_after: 0}\nmax_pages: 2500\n")
 	c := p.crawl(seed.seed, "--spec", spec)
 	c.expect(3)
-	if _, wasted := web.Unseen(0); wasted <= maxWasted {
+	if _, wasted := web.Unfetched(0); wasted <= maxWasted {
 		t.Errorf("%d answers were for nothing, want all that the limit allows", wasted)
 	}
 	for r := range c.summary().URLs.Excluded {

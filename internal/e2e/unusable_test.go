@@ -77,7 +77,7 @@ func TestCrawlWithoutAUsableSpecStandsStillUntilItHasOne(t *testing.T) {
 func TestCrawlCommandReplacesNoSpecThatItCannotUse(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 10})
-	p := newPlace(t)
+	p := newWorkspace(t)
 	g := newGate(t, web, "/gate")
 	held := strings.TrimSuffix(site.seed, "/") + "/gate"
 	first := p.crawl(held)

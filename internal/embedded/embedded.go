@@ -17,7 +17,7 @@ import (
 type Server struct {
 	s    *server.Server
 	lock *os.File
-	log  *troubleLog
+	log  *fatalLogScanner
 }
 
 // ErrInUse is returned when another process uses the directory.
@@ -67,7 +67,7 @@ func Start(o Options) (*Server, error) {
 		_ = lock.Close()
 		return nil, fmt.Errorf("set up the embedded NATS server: %w", err)
 	}
-	trouble := new(troubleLog)
+	trouble := new(fatalLogScanner)
 	s.SetLoggerV2(trouble, false, false, false)
 	s.Start() // returns once the streams are recovered and clients can connect, or never will
 	if err := trouble.atStart(s, &o); err != nil {

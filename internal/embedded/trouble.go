@@ -8,9 +8,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// troubleLog listens to the server's log for what stops a stream for good. The
+// fatalLogScanner listens to the server's log for what stops a stream for good. The
 // server tells nobody else: a publish then gets no answer.
-type troubleLog struct {
+type fatalLogScanner struct {
 	mu    sync.Mutex
 	err   error
 	fatal string // why the server gave up its start
@@ -19,7 +19,7 @@ type troubleLog struct {
 // fatalWords are in the server's words for a write that failed (2.15.2).
 var fatalWords = []string{"write error", "failed to store", "no space left", "JetStream resource limits exceeded"}
 
-func (l *troubleLog) hear(format string, a []any) {
+func (l *fatalLogScanner) hear(format string, a []any) {
 	line := fmt.Sprintf(format, a...)
 	for _, w := range fatalWords {
 		if strings.Contains(line, w) {
@@ -33,7 +33,7 @@ func (l *troubleLog) hear(format string, a []any) {
 	}
 }
 
-func (l *troubleLog) giveUp(format string, a []any) {
+func (l *fatalLogScanner) giveUp(format string, a []any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fatal == "" {
@@ -43,7 +43,7 @@ func (l *troubleLog) giveUp(format string, a []any) {
 
 // atStart returns why a server whose Start has returned is not ready. It waits for nothing:
 // a wait can be over before a process on a busy machine has looked once.
-func (l *troubleLog) atStart(s *server.Server, o *Options) error {
+func (l *fatalLogScanner) atStart(s *server.Server, o *Options) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -55,12 +55,12 @@ func (l *troubleLog) atStart(s *server.Server, o *Options) error {
 	return nil
 }
 
-func (l *troubleLog) Warnf(format string, a ...any)  { l.hear(format, a) }
-func (l *troubleLog) Errorf(format string, a ...any) { l.hear(format, a) }
-func (l *troubleLog) Fatalf(format string, a ...any) { l.hear(format, a); l.giveUp(format, a) }
-func (l *troubleLog) Noticef(string, ...any)         {}
-func (l *troubleLog) Debugf(string, ...any)          {}
-func (l *troubleLog) Tracef(string, ...any)          {}
+func (l *fatalLogScanner) Warnf(format string, a ...any)  { l.hear(format, a) }
+func (l *fatalLogScanner) Errorf(format string, a ...any) { l.hear(format, a) }
+func (l *fatalLogScanner) Fatalf(format string, a ...any) { l.hear(format, a); l.giveUp(format, a) }
+func (l *fatalLogScanner) Noticef(string, ...any)         {}
+func (l *fatalLogScanner) Debugf(string, ...any)          {}
+func (l *fatalLogScanner) Tracef(string, ...any)          {}
 
 // Err returns what the server has said that keeps it from storing, nil if
 // nothing does.

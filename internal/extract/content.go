@@ -7,7 +7,7 @@ import (
 )
 
 // each compiles what there is a record, or a link, of, and says of what kind the items are.
-func (c *compiler) each(m *messages.Each, path string) (*selector, among) {
+func (c *compiler) each(m *messages.Each, path string) (*selector, inputKind) {
 	switch {
 	case m == nil:
 		return nil, amongPage

@@ -38,7 +38,7 @@ type replace struct {
 }
 
 // fields compiles fields that are relative to items of a kind.
-func (c *compiler) fields(fs messages.Fields, path string, in among) []*field {
+func (c *compiler) fields(fs messages.Fields, path string, in inputKind) []*field {
 	out := make([]*field, 0, len(fs))
 	for i := range fs {
 		f := c.field(&fs[i].Field, path+"."+fs[i].Name, in)
@@ -62,12 +62,12 @@ func namesOf(fields []*field) map[string]bool {
 	return names
 }
 
-func (c *compiler) field(m *messages.Field, path string, in among) *field {
+func (c *compiler) field(m *messages.Field, path string, in inputKind) *field {
 	f := &field{
 		from: m.From, get: m.Get, trim: m.Trim == nil || *m.Trim, split: m.Split, all: m.All,
 		required: m.Required, object: len(m.Fields) > 0,
 	}
-	var found among
+	var found inputKind
 	f.selector, found = c.selector(m.Selector, path, in)
 	f.convert = c.conversion(m, path)
 	c.get(m, path, in)
@@ -103,7 +103,7 @@ func (f *field) defaultGet() string {
 }
 
 // get notes where a Get has no meaning.
-func (c *compiler) get(m *messages.Field, path string, in among) {
+func (c *compiler) get(m *messages.Field, path string, in inputKind) {
 	if m.Get == "" {
 		return
 	}

@@ -22,7 +22,7 @@ type followRule struct {
 func (c *compiler) followRule(m *messages.FollowRule, path string) *followRule {
 	out := &followRule{priority: m.Priority, depth: 1}
 	out.target = c.target(&m.Target, path)
-	var in among
+	var in inputKind
 	out.each, in = c.each(m.Each, path+".each")
 	out.with = c.fields(m.With, path+".with", in)
 	out.own = namesOf(out.with)
@@ -43,7 +43,7 @@ func (c *compiler) followRule(m *messages.FollowRule, path string) *followRule {
 }
 
 // link compiles the selector of URLs: a field that takes all of them.
-func (c *compiler) link(m *messages.FollowRule, path string, in among) *field {
+func (c *compiler) link(m *messages.FollowRule, path string, in inputKind) *field {
 	f := &messages.Field{Selector: m.Selector, Get: m.Get, All: true}
 	nodes := m.CSS != "" || m.XPath != "" || m.JSONLD == "" && m.Meta == "" && m.Regex == "" && m.JQ == "" && in == amongNodes
 	if f.Get == "" && nodes && m.Regex == "" && m.JQ == "" {

@@ -24,7 +24,7 @@ func (c *compiler) record(m *messages.RecordRule, path string) *recordRule {
 	out := &recordRule{}
 	out.target = c.target(&m.Target, path)
 	out.kind = m.Kind
-	var in among
+	var in inputKind
 	out.each, in = c.each(m.Each, path+".each")
 	out.fields = c.fields(m.Fields, path+".fields", in)
 	if m.Key != "" {

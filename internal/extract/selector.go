@@ -26,7 +26,7 @@ type selector struct {
 
 // selector compiles a selector that is relative to items of a kind, and says of
 // what kind the items are that it finds.
-func (c *compiler) selector(s messages.Selector, path string, in among) (*selector, among) {
+func (c *compiler) selector(s messages.Selector, path string, in inputKind) (*selector, inputKind) {
 	var err error
 	out := &selector{meta: strings.ToLower(s.Meta)}
 	note := func(key string) { c.failed(path+"."+key, err) }
@@ -70,7 +70,7 @@ func (c *compiler) selector(s messages.Selector, path string, in among) (*select
 }
 
 // markup notes that a key reads markup of some types, and where it cannot.
-func (c *compiler) markup(path, what string, in among, t types) {
+func (c *compiler) markup(path, what string, in inputKind, t types) {
 	if in == amongValues || in == amongTexts {
 		c.failed(path, fmt.Errorf("%s finds nothing in %s: use jq or regex", what, in))
 		return

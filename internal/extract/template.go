@@ -10,14 +10,14 @@ import (
 // template is a compiled messages.Template: literal, place, literal, ….
 type template struct {
 	literals []string
-	places   []messages.Place
+	places   []messages.Placeholder
 }
 
 func compileTemplate(t messages.Template) *template {
 	const mark = "\x00"
 	clean := messages.Template(strings.ReplaceAll(string(t), mark, ""))
-	marked, _ := clean.Fill(func(messages.Place) (string, error) { return mark, nil })
-	return &template{literals: strings.Split(marked, mark), places: clean.Places()}
+	marked, _ := clean.Fill(func(messages.Placeholder) (string, error) { return mark, nil })
+	return &template{literals: strings.Split(marked, mark), places: clean.Placeholders()}
 }
 
 // fill returns the text, each place filled with what value gives. Where that

@@ -100,17 +100,17 @@ func (c *compiler) needs(path, what string, t types) {
 	}
 }
 
-// among says what a selector is relative to, as far as is known when a rule is
+// inputKind says what a selector is relative to, as far as is known when a rule is
 // compiled.
-type among uint8
+type inputKind uint8
 
 const (
-	amongPage among = iota
+	amongPage inputKind = iota
 	amongNodes
 	amongValues // of JSON
 	amongTexts
 )
 
-func (a among) String() string {
+func (a inputKind) String() string {
 	return [...]string{"the document", "elements", "values of JSON", "texts"}[a]
 }

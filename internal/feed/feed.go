@@ -106,11 +106,11 @@ func Parse(body []byte, contentType, pageURL string) (*Feed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("feed at %q: %w", pageURL, err)
 	}
-	return read(body, contentType, place{base, pageURL}, MaxBytes)
+	return read(body, contentType, urlBase{base, pageURL}, MaxBytes)
 }
 
 // read reads the feed up to a limit.
-func read(body []byte, contentType string, at place, limit int) (*Feed, error) {
+func read(body []byte, contentType string, at urlBase, limit int) (*Feed, error) {
 	cut := len(body) > limit
 	f, err := parse(body[:min(len(body), limit)], contentType, at)
 	if f == nil {
@@ -125,21 +125,21 @@ func read(body []byte, contentType string, at place, limit int) (*Feed, error) {
 	return f, nil
 }
 
-func parse(body []byte, contentType string, at place) (*Feed, error) {
+func parse(body []byte, contentType string, at urlBase) (*Feed, error) {
 	if start := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n"); len(start) > 0 && start[0] == '{' {
 		return parseJSON(start, at)
 	}
 	return parseXML(body, contentType, at)
 }
 
-// place is where references are resolved.
-type place struct {
+// urlBase is where references are resolved.
+type urlBase struct {
 	base *weburl.Base
 	url  string
 }
 
 // resolve returns the URL of a reference, "" if it is none that can be fetched.
-func (p place) resolve(ref string) string {
+func (p urlBase) resolve(ref string) string {
 	if ref == "" || len(ref) > maxURL {
 		return ""
 	}
@@ -151,7 +151,7 @@ func (p place) resolve(ref string) string {
 }
 
 // within returns the place that a base given here leads to, this one if it is no URL.
-func (p place) within(ref string) place {
+func (p urlBase) within(ref string) urlBase {
 	u := p.resolve(ref)
 	if u == "" || u == p.url {
 		return p
@@ -160,7 +160,7 @@ func (p place) within(ref string) place {
 	if err != nil {
 		return p
 	}
-	return place{base, u}
+	return urlBase{base, u}
 }
 
 // link adds a link.

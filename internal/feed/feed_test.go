@@ -169,7 +169,7 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := read([]byte(head+"<item><title>y</title></item><item>"), "", place{base, pageURL}, 60); err != nil || !f.Cut || len(f.Items) != 1 {
+	if f, err := read([]byte(head+"<item><title>y</title></item><item>"), "", urlBase{base, pageURL}, 60); err != nil || !f.Cut || len(f.Items) != 1 {
 		t.Errorf("a long feed: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ type jsonAuthor struct {
 var errJSON = errors.New("its version is not one of a JSON Feed")
 
 // parseJSON reads a JSON Feed. Values of a wrong type are left out.
-func parseJSON(body []byte, at place) (*Feed, error) {
+func parseJSON(body []byte, at urlBase) (*Feed, error) {
 	var j jsonFeed
 	var wrong *json.UnmarshalTypeError
 	if err := jsontext.Unmarshal(body, &j); err != nil && !errors.As(err, &wrong) {
@@ -80,7 +80,7 @@ func parseJSON(body []byte, at place) (*Feed, error) {
 	return f, nil
 }
 
-func (j *jsonItem) item(at place) Item {
+func (j *jsonItem) item(at urlBase) Item {
 	i := Item{
 		URL: at.resolve(j.URL), Title: plain(clip.To(j.Title, maxValue)), Summary: clip.To(j.Summary, maxValue),
 		Content: clip.To(j.HTML, maxValue), Published: date(j.Published), Updated: date(j.Modified), Base: at.url,

@@ -13,7 +13,7 @@ import (
 type value struct {
 	name, parent string
 	depth        int
-	at           place
+	at           urlBase
 	kind         string // the type of a text of Atom
 	permalink    bool   // a guid is a URL
 	b            strings.Builder
@@ -130,14 +130,14 @@ func (p *parser) enclosure(e Enclosure) {
 	p.item.Enclosures = append(p.item.Enclosures, e)
 }
 
-// take puts a value where it belongs. Of several the first counts.
-func (p *parser) take(v *value) {
+// assign puts a value where it belongs. Of several the first counts.
+func (p *parser) assign(v *value) {
 	text := valid(strings.TrimSpace(v.b.String()))
 	if text == "" {
 		return
 	}
 	if p.item != nil {
-		p.item.take(v, text, p.feed.Format)
+		p.item.setField(v, text, p.feed.Format)
 		return
 	}
 	f := p.feed
@@ -178,7 +178,7 @@ func set(field *string, text string) {
 	}
 }
 
-func (i *Item) take(v *value, text string, format Format) {
+func (i *Item) setField(v *value, text string, format Format) {
 	switch v.name {
 	case "title", "dc:title":
 		set(&i.Title, v.title(text, format))

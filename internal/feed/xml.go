@@ -12,7 +12,7 @@ import (
 var errRoot = errors.New("it has none of rss, rdf and feed")
 
 // parseXML reads RSS and Atom.
-func parseXML(body []byte, contentType string, at place) (*Feed, error) {
+func parseXML(body []byte, contentType string, at urlBase) (*Feed, error) {
 	p := &parser{d: xmlstream.NewDecoder(body, contentType, "item", "entry"), at: at}
 	err := p.run()
 	switch {
@@ -31,8 +31,8 @@ func parseXML(body []byte, contentType string, at place) (*Feed, error) {
 // parser follows the elements of a feed.
 type parser struct {
 	d     *xmlstream.Decoder
-	junk  int   // elements before the first that is one of ours
-	at    place // of the feed
+	junk  int     // elements before the first that is one of ours
+	at    urlBase // of the feed
 	feed  *Feed
 	open  []element
 	item  *Item // that is being read, and the depth of its element
@@ -44,7 +44,7 @@ type parser struct {
 // if it is in the namespace of an extension.
 type element struct {
 	name string
-	at   place
+	at   urlBase
 }
 
 func (p *parser) run() error {
@@ -138,7 +138,7 @@ func (p *parser) end(t xml.EndElement) {
 	case p.value != nil && len(p.open) > p.value.depth:
 		p.value.endTag(t)
 	case p.value != nil:
-		p.take(p.value)
+		p.assign(p.value)
 		p.value = nil
 	case p.item != nil && len(p.open) == p.depth:
 		p.feed.Items = append(p.feed.Items, finished(*p.item))
@@ -154,7 +154,7 @@ func (p *parser) top() string {
 	return p.open[len(p.open)-1].name
 }
 
-func (p *parser) place() place {
+func (p *parser) place() urlBase {
 	if len(p.open) == 0 {
 		return p.at
 	}

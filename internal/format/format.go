@@ -127,7 +127,7 @@ func Names() string {
 // CheckSource says why a format cannot be that of a stream, as --from names it.
 func CheckSource(f Format, from string) error {
 	need := ""
-	if s, ok := f.(Sourced); ok {
+	if s, ok := f.(StreamBound); ok {
 		need = s.From()
 	}
 	switch {

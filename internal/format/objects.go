@@ -102,7 +102,7 @@ const AnyType = "application/octet-stream"
 // maxType bounds a media type.
 const maxType = 256
 
-// From implements Sourced.
+// From implements StreamBound.
 func (rawBody) From() string { return FromPages }
 
 // Write implements Body. What it could not read is said to be the page's fault: the
@@ -131,7 +131,7 @@ func (f *refusing) Read(p []byte) (int, error) {
 }
 
 var (
-	_ Body    = object{}
-	_ Body    = rawBody{}
-	_ Sourced = rawBody{}
+	_ Body        = object{}
+	_ Body        = rawBody{}
+	_ StreamBound = rawBody{}
 )

@@ -19,8 +19,8 @@ type Page struct {
 	Wire func() (io.ReadCloser, error)
 }
 
-// Sourced is a Format for other streams than those of records.
-type Sourced interface {
+// StreamBound is a Format for other streams than those of records.
+type StreamBound interface {
 	// From returns what --from must be for this format.
 	From() string
 }

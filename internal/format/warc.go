@@ -176,7 +176,7 @@ func (a *archiver) begin(r *Record, x *exchange) error {
 }
 
 // write writes a record whose block is small.
-func (a *archiver) write(h *warc.Header, block []byte) (warc.Place, error) {
+func (a *archiver) write(h *warc.Header, block []byte) (warc.Extent, error) {
 	h.Length, h.BlockDigest = int64(len(block)), warc.Digest(block)
 	return a.w.Write(h, bytes.NewReader(block))
 }
@@ -248,9 +248,9 @@ func (a *archiver) response(x *exchange) error {
 	var err error
 	if kind == warc.TypeRevisit {
 		c.MIME = warc.MIMERevisit
-		c.Place, err = a.revisit(x, h)
+		c.Extent, err = a.revisit(x, h)
 	} else {
-		c.Place, err = a.whole(x, h)
+		c.Extent, err = a.whole(x, h)
 		a.seen[x.sums.Same] = capture{id: h.ID, url: x.URL, date: x.FetchedAt}
 	}
 	if err != nil {
@@ -268,10 +268,10 @@ func oneType(contentType string) string {
 }
 
 // whole writes the page with its body, which is read for the second time.
-func (a *archiver) whole(x *exchange, h *warc.Header) (warc.Place, error) {
+func (a *archiver) whole(x *exchange, h *warc.Header) (warc.Extent, error) {
 	in, err := x.payload()
 	if err != nil {
-		return warc.Place{}, err
+		return warc.Extent{}, err
 	}
 	h.Length, h.BlockDigest = int64(len(x.head))+x.sums.Length, x.sums.Block
 	// An object that was replaced between the two readings is not what its header
@@ -288,7 +288,7 @@ func (a *archiver) whole(x *exchange, h *warc.Header) (warc.Place, error) {
 }
 
 // revisit writes the page without its body, which is in an earlier record.
-func (a *archiver) revisit(x *exchange, h *warc.Header) (warc.Place, error) {
+func (a *archiver) revisit(x *exchange, h *warc.Header) (warc.Extent, error) {
 	o := a.seen[x.sums.Same]
 	h.More = append(h.More,
 		warc.Field{Name: "WARC-Profile", Value: warc.IdenticalPayload},
@@ -346,11 +346,11 @@ func (x *exchange) known() []warc.Field {
 }
 
 var (
-	_ Format   = archive{}
-	_ Sourced  = archive{}
-	_ Sized    = archive{}
-	_ Encoder  = (*archiver)(nil)
-	_ Indexer  = (*archiver)(nil)
-	_ Named    = (*archiver)(nil)
-	_ Measured = (*archiver)(nil)
+	_ Format      = archive{}
+	_ StreamBound = archive{}
+	_ Sized       = archive{}
+	_ Encoder     = (*archiver)(nil)
+	_ Indexer     = (*archiver)(nil)
+	_ Named       = (*archiver)(nil)
+	_ Measured    = (*archiver)(nil)
 )

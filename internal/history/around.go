@@ -90,11 +90,11 @@ func (f *finder) near() error {
 
 func (f *finder) tryNear(crawl, url string) error {
 	e, err := f.client.Explain(f.ctx, crawl, url)
-	known := func(n Near) bool { return n.Crawl == crawl && n.URL == e.URL }
+	known := func(n SimilarURL) bool { return n.Crawl == crawl && n.URL == e.URL }
 	if err != nil || !e.Known || slices.ContainsFunc(f.Near, known) {
 		return err
 	}
-	f.Near = append(f.Near, Near{Crawl: crawl, URL: e.URL, State: e.State, Reason: e.Reason})
+	f.Near = append(f.Near, SimilarURL{Crawl: crawl, URL: e.URL, State: e.State, Reason: e.Reason})
 	return nil
 }
 

@@ -33,27 +33,27 @@ type History struct {
 	// Trace is that of its visits, if they are sampled.
 	Trace string `json:"trace,omitempty"`
 	// Request is in FETCH now.
-	Request *Stored              `json:"request,omitempty"`
-	Results []Result             `json:"results,omitempty"`
-	Pages   []Page               `json:"pages,omitempty"`
-	Records []Record             `json:"records,omitempty"`
-	Dead    []deadletters.Letter `json:"dead,omitempty"`
-	Writers []Writer             `json:"writers,omitempty"`
+	Request *StoredMessage           `json:"request,omitempty"`
+	Results []Result                 `json:"results,omitempty"`
+	Pages   []Page                   `json:"pages,omitempty"`
+	Records []Record                 `json:"records,omitempty"`
+	Dead    []deadletters.DeadLetter `json:"dead,omitempty"`
+	Writers []Writer                 `json:"writers,omitempty"`
 	// From are the redirects that led here, the first one first; To those that it
 	// leads to.
 	From []Hop `json:"redirected_from,omitempty"`
 	To   []Hop `json:"redirected_to,omitempty"`
 	// Near is, of a URL that the crawl does not know, what it knows instead, and
 	// who else knows it.
-	Near     []Near   `json:"near,omitempty"`
-	Searches []Search `json:"searches,omitempty"`
+	Near     []SimilarURL `json:"near,omitempty"`
+	Searches []Search     `json:"searches,omitempty"`
 	// Out is whether the records were looked for in an output.
 	Out bool `json:"out_searched,omitempty"`
 }
 
 // Result is a message of RESULTS.
 type Result struct {
-	Stored
+	StoredMessage
 	Visit    messages.Visit   `json:"visit"`
 	Attempt  int              `json:"attempt"`
 	Class    messages.Class   `json:"class"`
@@ -68,7 +68,7 @@ type Result struct {
 
 // Page is a message of PAGES.
 type Page struct {
-	Stored
+	StoredMessage
 	Visit       messages.Visit `json:"visit"`
 	Status      int            `json:"status"`
 	ContentType string         `json:"content_type,omitempty"`
@@ -83,7 +83,7 @@ type Page struct {
 
 // Record is a message of RECORDS.
 type Record struct {
-	Stored
+	StoredMessage
 	Kind string `json:"kind"`
 	// Files have it, of the output that was asked for.
 	Files  []string `json:"files,omitempty"`
@@ -109,16 +109,16 @@ type Hop struct {
 	Loop bool `json:"loop,omitempty"`
 }
 
-// Near is a URL like the one that was asked for.
-type Near struct {
+// SimilarURL is a URL like the one that was asked for.
+type SimilarURL struct {
 	Crawl  string `json:"crawl"`
 	URL    string `json:"url"`
 	State  string `json:"state"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// Question is what is to be found.
-type Question struct {
+// Options is what is to be found.
+type Options struct {
 	Crawl, URL string
 	// Within is how far from the known times messages are looked for.
 	Within time.Duration
@@ -137,7 +137,7 @@ type finder struct {
 	ctx    context.Context
 	bus    *stages.Bus
 	client frontier.Client
-	q      Question
+	q      Options
 	prefix string // of the identities of all its visits
 }
 
@@ -145,7 +145,7 @@ type finder struct {
 var ErrNotURL = errors.New("not a URL")
 
 // Find returns the history of a URL.
-func Find(ctx context.Context, bus *stages.Bus, q Question) (*History, error) {
+func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
 	f := &finder{ctx: ctx, bus: bus, client: frontier.Client{Bus: bus}, q: q}
 	f.Crawl, f.Asked = q.Crawl, q.URL
 	canonical, err := weburl.Canonicalize(q.URL)
@@ -196,10 +196,10 @@ func (f *finder) locate() {
 
 // windows are the times near which messages of the visits were stored: a result is
 // applied after it was stored, and a page is stored before its result.
-func (f *finder) windows() (ws []window) {
+func (f *finder) windows() (ws []timeRange) {
 	for _, a := range f.History.History {
 		at := time.UnixMilli(a.AtMS)
-		ws = append(ws, window{at.Add(-f.q.Within - time.Duration(a.TookMS)*time.Millisecond), at.Add(skew)})
+		ws = append(ws, timeRange{at.Add(-f.q.Within - time.Duration(a.TookMS)*time.Millisecond), at.Add(skew)})
 	}
 	return ws
 }
@@ -211,7 +211,7 @@ func (f *finder) request() error {
 		return nil
 	}
 	// Those who only look may not ask a replica (docs/security.md).
-	m, err := f.bus.AskLeader(f.ctx, messages.StreamFetch, stages.Lookup{Seq: f.FetchSeq})
+	m, err := f.bus.ReadFromLeader(f.ctx, messages.StreamFetch, stages.Lookup{Seq: f.FetchSeq})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}
@@ -229,18 +229,18 @@ func (f *finder) request() error {
 	return nil
 }
 
-func (f *finder) trace(s Stored) {
+func (f *finder) trace(s StoredMessage) {
 	if s.Trace != "" {
 		f.Trace = s.Trace
 	}
 }
 
 // seek looks for messages of the visits in a stream.
-func (f *finder) seek(stream, subject string, ws []window, found func(Stored, nats.Header) error) error {
+func (f *finder) seek(stream, subject string, ws []timeRange, found func(StoredMessage, nats.Header) error) error {
 	if len(ws) == 0 {
 		return nil
 	}
-	s, err := scan(f.ctx, f.bus, stream, subject, f.prefix, ws, func(at Stored, h nats.Header) error {
+	s, err := scan(f.ctx, f.bus, stream, subject, f.prefix, ws, func(at StoredMessage, h nats.Header) error {
 		f.trace(at)
 		return found(at, h)
 	})
@@ -249,8 +249,8 @@ func (f *finder) seek(stream, subject string, ws []window, found func(Stored, na
 }
 
 func (f *finder) results() error {
-	return f.seek(messages.StreamResults, messages.SubjectResults(f.Crawl, f.Partition), f.windows(), func(at Stored, _ nats.Header) error {
-		r := Result{Stored: at}
+	return f.seek(messages.StreamResults, messages.SubjectResults(f.Crawl, f.Partition), f.windows(), func(at StoredMessage, _ nats.Header) error {
+		r := Result{StoredMessage: at}
 		data, err := f.payload(at)
 		if err == nil && data != nil {
 			var res *messages.Result
@@ -265,7 +265,7 @@ func (f *finder) results() error {
 }
 
 // payload returns that of a message, nil if it was purged this moment.
-func (f *finder) payload(at Stored) ([]byte, error) {
+func (f *finder) payload(at StoredMessage) ([]byte, error) {
 	s, err := f.bus.JS.Stream(f.ctx, at.Stream)
 	if err != nil {
 		return nil, fmt.Errorf("open stream %s: %w", at.Stream, err)
@@ -281,12 +281,12 @@ func (f *finder) payload(at Stored) ([]byte, error) {
 }
 
 func (f *finder) pages() error {
-	return f.seek(messages.StreamPages, messages.SubjectPages(f.Crawl, f.Partition), f.windows(), func(at Stored, h nats.Header) error {
+	return f.seek(messages.StreamPages, messages.SubjectPages(f.Crawl, f.Partition), f.windows(), func(at StoredMessage, h nats.Header) error {
 		page, err := messages.DecodePage(h)
 		if err != nil {
 			return err
 		}
-		p := Page{Stored: at, Visit: page.Visit, Status: page.Status, ContentType: page.ContentType, BodySize: page.BodySize, Object: page.BodyObject}
+		p := Page{StoredMessage: at, Visit: page.Visit, Status: page.Status, ContentType: page.ContentType, BodySize: page.BodySize, Object: page.BodyObject}
 		if p.DuplicateOf, p.Exact, err = parser.DuplicateOf(f.ctx, f.bus, page); err != nil {
 			return err
 		}
@@ -305,16 +305,16 @@ func (f *finder) pages() error {
 // records are looked for from when their pages were stored on, and before the end
 // of the visit was applied.
 func (f *finder) records() error {
-	var ws []window
+	var ws []timeRange
 	for i := range f.Pages {
-		ws = append(ws, window{f.Pages[i].At, f.Pages[i].At.Add(f.q.Within)})
+		ws = append(ws, timeRange{f.Pages[i].At, f.Pages[i].At.Add(f.q.Within)})
 	}
 	if len(f.History.History) > 0 && f.ChangedMS > 0 {
 		at := time.UnixMilli(f.ChangedMS)
-		ws = append(ws, window{at.Add(-f.q.Within), at.Add(skew)})
+		ws = append(ws, timeRange{at.Add(-f.q.Within), at.Add(skew)})
 	}
-	return f.seek(messages.StreamRecords, messages.SubjectRecords(f.Crawl, f.Partition), ws, func(at Stored, _ nats.Header) error {
-		r := Record{Stored: at, Kind: messages.KindPage}
+	return f.seek(messages.StreamRecords, messages.SubjectRecords(f.Crawl, f.Partition), ws, func(at StoredMessage, _ nats.Header) error {
+		r := Record{StoredMessage: at, Kind: messages.KindPage}
 		if parts := strings.Split(strings.TrimPrefix(at.ID, f.prefix), "."); len(parts) > 1 { // round, kind, number
 			r.Kind = parts[1]
 		}
@@ -329,7 +329,7 @@ func (f *finder) letters() error {
 	if ws := merged(f.windows()); len(ws) > 0 {
 		filter.Since = ws[0].From
 	}
-	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.Letter) error {
+	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.DeadLetter) error {
 		if l.URL == f.URL || strings.HasPrefix(l.Message.Header.Get(messages.HeaderDeadID), f.prefix) {
 			f.Dead = append(f.Dead, *l)
 		}
@@ -340,7 +340,7 @@ func (f *finder) letters() error {
 // deadSeeds are lines that were fed and could not be read as URLs.
 func (f *finder) deadSeeds() error {
 	filter := deadletters.Filter{Crawl: f.Crawl, Stage: messages.StageFrontier}
-	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.Letter) error {
+	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.DeadLetter) error {
 		text := strings.TrimSpace(string(l.Message.Data))
 		var fed messages.Seed
 		if jsontext.Unmarshal(l.Message.Data, &fed) == nil && fed.URL != "" {
@@ -397,7 +397,7 @@ func (f *finder) files() error {
 // and its files that may have it: of the crawl, with its kind.
 func (f *finder) inFiles(r *Record, refs []output.Ref, created time.Time) error {
 	for i := len(refs) - 1; i >= 0; i-- {
-		if refs[i].Epoch != output.EpochOf(created) || refs[i].First > r.Seq {
+		if refs[i].StreamCreated != output.CreatedStamp(created) || refs[i].First > r.Seq {
 			continue
 		}
 		c, err := f.q.Out.Read(refs[i])

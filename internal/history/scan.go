@@ -15,8 +15,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Stored is a message of a stream.
-type Stored struct {
+// StoredMessage is a message of a stream.
+type StoredMessage struct {
 	Stream string    `json:"stream"`
 	Seq    uint64    `json:"seq"`
 	At     time.Time `json:"at"` // when the stream took it
@@ -29,9 +29,9 @@ type Stored struct {
 // its identity, so those of the partition are gone through, as far as their times
 // are near the known ones, headers alone.
 type Search struct {
-	Stream  string   `json:"stream"`
-	Windows []window `json:"windows"`
-	Looked  int      `json:"looked_at"` // messages
+	Stream  string      `json:"stream"`
+	Windows []timeRange `json:"windows"`
+	Looked  int         `json:"looked_at"` // messages
 	// Purged is set where the stream has forgotten part of the time.
 	Purged bool `json:"purged,omitempty"`
 	// Cut is set where there were too many messages to look at all.
@@ -40,8 +40,8 @@ type Search struct {
 	Oldest time.Time `json:"oldest,omitzero"`
 }
 
-// window is a span of time.
-type window struct {
+// timeRange is a span of time.
+type timeRange struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
 }
@@ -50,9 +50,9 @@ type window struct {
 const maxLooked = 100_000
 
 // merged joins windows that overlap.
-func merged(ws []window) []window {
-	slices.SortFunc(ws, func(a, b window) int { return a.From.Compare(b.From) })
-	var out []window
+func merged(ws []timeRange) []timeRange {
+	slices.SortFunc(ws, func(a, b timeRange) int { return a.From.Compare(b.From) })
+	var out []timeRange
 	for _, w := range ws {
 		if n := len(out); n > 0 && !w.From.After(out[n-1].To) {
 			if w.To.After(out[n-1].To) {
@@ -67,7 +67,7 @@ func merged(ws []window) []window {
 
 // scan calls found for the messages of a subject in the windows whose identity
 // begins with prefix.
-func scan(ctx context.Context, bus *stages.Bus, stream, subject, prefix string, ws []window, found func(Stored, nats.Header) error) (Search, error) {
+func scan(ctx context.Context, bus *stages.Bus, stream, subject, prefix string, ws []timeRange, found func(StoredMessage, nats.Header) error) (Search, error) {
 	s := Search{Stream: stream, Windows: merged(ws)}
 	info, err := bus.JS.Stream(ctx, stream)
 	if err != nil {
@@ -80,15 +80,15 @@ func scan(ctx context.Context, bus *stages.Bus, stream, subject, prefix string, 
 	for _, w := range s.Windows {
 		// A stream that begins with its first message has forgotten nothing.
 		s.Purged = s.Purged || state.FirstSeq > 1 && (state.Msgs == 0 || w.From.Before(state.FirstTime))
-		if err := s.look(ctx, bus, subject, prefix, w, found); err != nil {
+		if err := s.scanWindow(ctx, bus, subject, prefix, w, found); err != nil {
 			return s, fmt.Errorf("read %s: %w", stream, err)
 		}
 	}
 	return s, nil
 }
 
-// look goes through one window.
-func (s *Search) look(ctx context.Context, bus *stages.Bus, subject, prefix string, w window, found func(Stored, nats.Header) error) error {
+// scanWindow goes through one window.
+func (s *Search) scanWindow(ctx context.Context, bus *stages.Bus, subject, prefix string, w timeRange, found func(StoredMessage, nats.Header) error) error {
 	c, err := bus.JS.OrderedConsumer(ctx, s.Stream, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{subject}, DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &w.From, HeadersOnly: true,
 	})
@@ -132,7 +132,7 @@ func (s *Search) look(ctx context.Context, bus *stages.Bus, subject, prefix stri
 	}
 }
 
-func stored(stream string, seq uint64, at time.Time, h nats.Header) Stored {
+func stored(stream string, seq uint64, at time.Time, h nats.Header) StoredMessage {
 	size, _ := strconv.Atoi(h.Get(nats.MsgSize))
-	return Stored{Stream: stream, Seq: seq, At: at, ID: h.Get(nats.MsgIdHdr), Size: size, Trace: tracing.ID(h)}
+	return StoredMessage{Stream: stream, Seq: seq, At: at, ID: h.Get(nats.MsgIdHdr), Size: size, Trace: tracing.ID(h)}
 }

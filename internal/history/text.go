@@ -145,7 +145,7 @@ func (e text) streams() {
 		if r.Error != "" {
 			text += ": " + r.Error
 		}
-		e.message(r.Stored, text)
+		e.message(r.StoredMessage, text)
 	}
 	for _, p := range e.Pages {
 		text := fmt.Sprintf("%s, body %s, stored as %s", cmp.Or(p.ContentType, "no type"), figures.Size(p.BodySize), figures.Size(int64(p.Size)))
@@ -155,7 +155,7 @@ func (e text) streams() {
 		if p.Gone {
 			text += ", which is deleted"
 		}
-		e.message(p.Stored, text)
+		e.message(p.StoredMessage, text)
 		if !p.DuplicateOf.IsZero() {
 			how := "nearly repeats"
 			if p.Exact {
@@ -165,7 +165,7 @@ func (e text) streams() {
 		}
 	}
 	for _, r := range e.Records {
-		e.message(r.Stored, fmt.Sprintf("%s, %s", r.Kind, figures.Size(int64(r.Size))))
+		e.message(r.StoredMessage, fmt.Sprintf("%s, %s", r.Kind, figures.Size(int64(r.Size))))
 		for _, file := range r.Files {
 			e.row("file", file)
 		}
@@ -175,7 +175,7 @@ func (e text) streams() {
 	}
 }
 
-func (e text) message(at Stored, text string) {
+func (e text) message(at StoredMessage, text string) {
 	e.row(at.Stream, fmt.Sprintf("%d  %s  %s", at.Seq, clock(at.At), text))
 }
 

@@ -89,7 +89,7 @@ type Link struct {
 	// sponsored. One unmarked link is enough to follow it.
 	NoFollow bool
 	// Kinds are those of all links to URL that were wanted, and Unmarked those of
-	// the ones without such a mark: who follows but some kinds asks Leads.
+	// the ones without such a mark: who follows but some kinds asks ShouldFollow.
 	Kinds, Unmarked Kinds
 	// Text is the text of the first link to URL that has one, whitespace folded,
 	// on one line: of an a element what it contains, alternative texts of images
@@ -101,9 +101,9 @@ type Link struct {
 	Rel string
 }
 
-// Leads reports whether one of the links to the URL is of these kinds and, if
+// ShouldFollow reports whether one of the links to the URL is of these kinds and, if
 // marks are obeyed, has no mark not to follow it.
-func (l *Link) Leads(kinds Kinds, obey bool) bool {
+func (l *Link) ShouldFollow(kinds Kinds, obey bool) bool {
 	if obey {
 		return l.Unmarked&kinds&^NoKinds != 0
 	}

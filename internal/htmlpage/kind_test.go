@@ -105,7 +105,7 @@ func TestLeads(t *testing.T) {
 		{DefaultKinds, true, true},
 		{NoKinds, false, false},
 	} {
-		if got := l.Leads(tt.kinds, tt.obey); got != tt.want {
+		if got := l.ShouldFollow(tt.kinds, tt.obey); got != tt.want {
 			t.Errorf("%b, obey %t: got %t", tt.kinds, tt.obey, got)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // dialTime bounds how long a server may take to accept a connection.
 const dialTime = 5 * time.Second
 
-// Link passes connections on to a server. It is safe for concurrent use.
-type Link struct {
+// Proxy passes connections on to a server. It is safe for concurrent use.
+type Proxy struct {
 	listener net.Listener
 	ctx      context.Context // done when the link is closed
 	close    context.CancelFunc
@@ -35,12 +35,12 @@ type Link struct {
 // New opens a link to the server at an address, on a free port of the loopback
 // interface. With "" for an address it refuses connections until it points
 // somewhere.
-func New(target string) (*Link, error) {
+func New(target string) (*Proxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("open a link to %s: %w", target, err)
 	}
-	k := &Link{listener: l, target: target, conns: make(map[net.Conn]struct{})}
+	k := &Proxy{listener: l, target: target, conns: make(map[net.Conn]struct{})}
 	k.there.open()
 	k.back.open()
 	k.ctx, k.close = context.WithCancel(context.Background())
@@ -49,32 +49,32 @@ func New(target string) (*Link, error) {
 }
 
 // Addr is where the server is to be reached.
-func (k *Link) Addr() string { return k.listener.Addr().String() }
+func (k *Proxy) Addr() string { return k.listener.Addr().String() }
 
 // Accepted is how many connections have been let through to the server.
-func (k *Link) Accepted() int {
+func (k *Proxy) Accepted() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.accepted
 }
 
 // Close ends the link and all its connections.
-func (k *Link) Close() {
+func (k *Proxy) Close() {
 	k.close()
 	_ = k.listener.Close()
 	k.Reset()
 	k.running.Wait()
 }
 
-// Point sets where connections lead from now on; "" ends them as they come.
-func (k *Link) Point(target string) {
+// SetTarget sets where connections lead from now on; "" ends them as they come.
+func (k *Proxy) SetTarget(target string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.target = target
 }
 
-// Cut resets all connections and refuses new ones, until Heal.
-func (k *Link) Cut() {
+// Cut resets all connections and refuses new ones, until Restore.
+func (k *Proxy) Cut() {
 	k.mu.Lock()
 	k.refuses = true
 	k.mu.Unlock()
@@ -82,7 +82,7 @@ func (k *Link) Cut() {
 }
 
 // Reset breaks off what is open, once. What is held back is lost.
-func (k *Link) Reset() {
+func (k *Proxy) Reset() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for c := range k.conns {
@@ -91,24 +91,24 @@ func (k *Link) Reset() {
 }
 
 // Blackhole lets nothing pass, either way, and says so to nobody: not even that a
-// peer is gone. Until Heal.
-func (k *Link) Blackhole() {
+// peer is gone. Until Restore.
+func (k *Proxy) Blackhole() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.there.shut()
 }
 
-// Mute lets nothing pass that the server says: connections are half open, until
+// DropResponses lets nothing pass that the server says: connections are half open, until
 // Heal.
-func (k *Link) Mute() {
+func (k *Proxy) DropResponses() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.back.shut()
 }
 
-// Heal ends Cut, Blackhole and Mute. What was held back arrives now, as TCP would
+// Restore ends Cut, Blackhole and DropResponses. What was held back arrives now, as TCP would
 // send it again, where its connection still is.
-func (k *Link) Heal() {
+func (k *Proxy) Restore() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.refuses = false
@@ -118,13 +118,13 @@ func (k *Link) Heal() {
 
 // Delay makes everything take so much longer on its way, in each direction; 0 ends
 // that.
-func (k *Link) Delay(d time.Duration) {
+func (k *Proxy) Delay(d time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.delay = d
 }
 
-func (k *Link) accept() {
+func (k *Proxy) accept() {
 	for {
 		c, err := k.listener.Accept()
 		if err != nil {
@@ -135,7 +135,7 @@ func (k *Link) accept() {
 }
 
 // serve passes on one connection until either side ends it.
-func (k *Link) serve(near net.Conn) {
+func (k *Proxy) serve(near net.Conn) {
 	defer k.drop(near)
 	if !k.keep(near) || !k.pass(false) {
 		return
@@ -160,7 +160,7 @@ func (k *Link) serve(near net.Conn) {
 }
 
 // leads says where one more connection leads.
-func (k *Link) leads() (target string) {
+func (k *Proxy) leads() (target string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.accepted++
@@ -168,7 +168,7 @@ func (k *Link) leads() (target string) {
 }
 
 // keep takes note of a connection, unless none may be.
-func (k *Link) keep(c net.Conn) bool {
+func (k *Proxy) keep(c net.Conn) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refuses || k.ctx.Err() != nil {
@@ -179,7 +179,7 @@ func (k *Link) keep(c net.Conn) bool {
 	return true
 }
 
-func (k *Link) drop(c net.Conn) {
+func (k *Proxy) drop(c net.Conn) {
 	k.mu.Lock()
 	delete(k.conns, c)
 	k.mu.Unlock()
@@ -196,7 +196,7 @@ func breakOff(c net.Conn) {
 
 // pass waits until what goes there, or comes back, is let through, and reports
 // whether the link is still there.
-func (k *Link) pass(back bool) bool {
+func (k *Proxy) pass(back bool) bool {
 	for {
 		wait := k.shut(back)
 		if wait == nil {
@@ -211,7 +211,7 @@ func (k *Link) pass(back bool) bool {
 }
 
 // shut returns what is closed when a gate in the way opens, nil if none is shut.
-func (k *Link) shut(back bool) <-chan struct{} {
+func (k *Proxy) shut(back bool) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if wait := k.there.opens; wait != nil || !back {
@@ -234,7 +234,7 @@ const (
 
 // copy passes on what comes from one side, late by the link's delay, and then its
 // end.
-func (k *Link) copy(to, from net.Conn, back bool) {
+func (k *Proxy) copy(to, from net.Conn, back bool) {
 	way := make(chan chunk, chunksAhead)
 	k.running.Go(func() { k.read(from, way) })
 	open := true
@@ -257,7 +257,7 @@ func (k *Link) copy(to, from net.Conn, back bool) {
 	_ = to.Close() // a server that is gone ends both ways, and neither needs half of one
 }
 
-func (k *Link) read(from net.Conn, way chan<- chunk) {
+func (k *Proxy) read(from net.Conn, way chan<- chunk) {
 	defer close(way)
 	for {
 		b := make([]byte, chunkBytes)
@@ -271,7 +271,7 @@ func (k *Link) read(from net.Conn, way chan<- chunk) {
 	}
 }
 
-func (k *Link) late() time.Duration {
+func (k *Proxy) late() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.delay

@@ -28,7 +28,7 @@ func echo(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func linkTo(t *testing.T, target string) *Link {
+func linkTo(t *testing.T, target string) *Proxy {
 	t.Helper()
 	k, err := New(target)
 	check(t, err)
@@ -36,7 +36,7 @@ func linkTo(t *testing.T, target string) *Link {
 	return k
 }
 
-func dial(t *testing.T, k *Link) net.Conn {
+func dial(t *testing.T, k *Proxy) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", k.Addr())
 	check(t, err)
@@ -64,7 +64,7 @@ const (
 )
 
 func TestLinkHoldsBackAndHeals(t *testing.T) {
-	for name, breakIt := range map[string]func(*Link){"blackhole": (*Link).Blackhole, "half open": (*Link).Mute} {
+	for name, breakIt := range map[string]func(*Proxy){"blackhole": (*Proxy).Blackhole, "half open": (*Proxy).DropResponses} {
 		t.Run(name, func(t *testing.T) {
 			k := linkTo(t, echo(t))
 			c := dial(t, k)
@@ -73,7 +73,7 @@ func TestLinkHoldsBackAndHeals(t *testing.T) {
 			if err := say(c, soon); !errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("through what lets nothing pass: %v", err)
 			}
-			k.Heal()
+			k.Restore()
 			if err := hear(c, later); err != nil {
 				t.Errorf("what was held back does not come: %v", err)
 			}
@@ -94,7 +94,7 @@ func TestLinkResetsAndRefuses(t *testing.T) {
 	if c, err := net.Dial("tcp", k.Addr()); err == nil && say(c, later) == nil { // the reset may come before Dial returns
 		t.Error("a link that is cut takes connections")
 	}
-	k.Heal()
+	k.Restore()
 	check(t, say(dial(t, k), later))
 }
 

@@ -56,7 +56,7 @@ func Of(contentType string, body []byte, nosniff bool) Type {
 	if t.Class == Text && found.class == Other && apacheBug(contentType) && !isText(head) {
 		found = finding{media: mediaOctets}
 	}
-	return t.settle(found, nosniff)
+	return t.resolve(found, nosniff)
 }
 
 // unknown is the type of a body whose header says nothing: the "rules for
@@ -79,8 +79,8 @@ func (t Type) unknown(body []byte, nosniff bool) Type {
 	return t
 }
 
-// settle weighs what is declared against what was found.
-func (t Type) settle(found finding, nosniff bool) Type {
+// resolve weighs what is declared against what was found.
+func (t Type) resolve(found finding, nosniff bool) Type {
 	switch {
 	case found.media == "" || t.agrees(found):
 		return t

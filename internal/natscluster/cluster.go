@@ -65,7 +65,7 @@ func Start(ctx context.Context, dir string, n int, o Options) (*Cluster, error) 
 	c := new(Cluster)
 	for i := range n {
 		name := fmt.Sprint("n", i+1)
-		c.nodes = append(c.nodes, &Node{name: name, dir: filepath.Join(dir, name), server: o.Server, routes: make(map[string]*link.Link)})
+		c.nodes = append(c.nodes, &Node{name: name, dir: filepath.Join(dir, name), server: o.Server, routes: make(map[string]*link.Proxy)})
 	}
 	err := c.connect()
 	for _, node := range c.nodes {

@@ -23,10 +23,10 @@ import (
 type Node struct {
 	name    string
 	dir     string
-	server  string                // the program
-	clients *link.Link            // to this node
-	routes  map[string]*link.Link // from this node to the one that is named
-	toThis  []*link.Link          // of the others' routes
+	server  string                 // the program
+	clients *link.Proxy            // to this node
+	routes  map[string]*link.Proxy // from this node to the one that is named
+	toThis  []*link.Proxy          // of the others' routes
 
 	mu      sync.Mutex // guards what follows, for those who ask
 	cmd     *exec.Cmd  // nil while the node is down
@@ -89,9 +89,9 @@ func (n *Node) Start() error {
 	n.mu.Lock()
 	n.cmd, n.gone, n.monitor = cmd, gone, p.Monitoring[0]
 	n.mu.Unlock()
-	n.clients.Point(address(p.NATS[0]))
+	n.clients.SetTarget(address(p.NATS[0]))
 	for _, l := range n.toThis {
-		l.Point(address(p.Cluster[0]))
+		l.SetTarget(address(p.Cluster[0]))
 	}
 	return nil
 }
@@ -112,9 +112,9 @@ func (n *Node) end(s os.Signal) {
 	}
 	_ = cmd.Process.Signal(s)
 	<-gone
-	n.clients.Point("")
+	n.clients.SetTarget("")
 	for _, l := range n.toThis {
-		l.Point("")
+		l.SetTarget("")
 	}
 }
 
@@ -130,7 +130,7 @@ func (n *Node) Cut() {
 // is.
 func (n *Node) Heal() {
 	for _, l := range n.links() {
-		l.Heal()
+		l.Restore()
 	}
 	n.setCutOff(false)
 }
@@ -148,8 +148,8 @@ func (n *Node) setCutOff(is bool) {
 	n.cutOff = is
 }
 
-func (n *Node) links() []*link.Link {
-	ls := append([]*link.Link{n.clients}, n.toThis...)
+func (n *Node) links() []*link.Proxy {
+	ls := append([]*link.Proxy{n.clients}, n.toThis...)
 	for _, l := range n.routes {
 		ls = append(ls, l)
 	}

@@ -76,30 +76,30 @@ func (c *Commit) Records() int {
 
 // Name returns the name of the commit.
 func (c *Commit) Name() Name {
-	return Name{Partition: c.Partition, Epoch: EpochOf(c.Created), Life: c.Life, First: c.FirstSeq}
+	return Name{Partition: c.Partition, StreamCreated: CreatedStamp(c.Created), Incarnation: c.Life, First: c.FirstSeq}
 }
 
 // Name names a commit, and the chunks in it. Names sort as the commits of a
 // partition were made.
 type Name struct {
-	Partition int
-	Epoch     string // when the stream was created, to the second
-	Life      int    // tells apart lives that began in the same second
-	First     uint64 // sequence of the first message
+	Partition     int
+	StreamCreated string // when the stream was created, to the second
+	Incarnation   int    // tells apart lives that began in the same second
+	First         uint64 // sequence of the first message
 }
 
 const epochLayout = "20060102T150405Z"
 
-// EpochOf returns the Epoch of the names of a stream created then.
-func EpochOf(created time.Time) string { return created.UTC().Format(epochLayout) }
+// CreatedStamp returns the StreamCreated of the names of a stream created then.
+func CreatedStamp(created time.Time) string { return created.UTC().Format(epochLayout) }
 
 // String returns "part-003-20261121T010203Z-000000000042".
 func (n Name) String() string {
 	life := ""
-	if n.Life > 0 {
-		life = "." + strconv.Itoa(n.Life)
+	if n.Incarnation > 0 {
+		life = "." + strconv.Itoa(n.Incarnation)
 	}
-	return fmt.Sprintf("part-%03d-%s%s-%012d", n.Partition, n.Epoch, life, n.First)
+	return fmt.Sprintf("part-%03d-%s%s-%012d", n.Partition, n.StreamCreated, life, n.First)
 }
 
 var namePattern = regexp.MustCompile(`^part-(\d{3,5})-(\d{8}T\d{6}Z)(?:\.(\d{1,9}))?-(\d{12,19})\.([a-z0-9.]+)$`)
@@ -111,16 +111,16 @@ func ParseName(s string) (n Name, ext string, ok bool) {
 		return n, "", false
 	}
 	n.Partition, _ = strconv.Atoi(m[1])
-	n.Epoch = m[2]
-	n.Life, _ = strconv.Atoi(m[3])
+	n.StreamCreated = m[2]
+	n.Incarnation, _ = strconv.Atoi(m[3])
 	n.First, _ = strconv.ParseUint(m[4], 10, 64)
 	return n, m[5], n.String()+"."+m[5] == s
 }
 
 // Compare orders names.
 func (n Name) Compare(o Name) int {
-	return cmp.Or(cmp.Compare(n.Partition, o.Partition), cmp.Compare(n.Epoch, o.Epoch),
-		cmp.Compare(n.Life, o.Life), cmp.Compare(n.First, o.First))
+	return cmp.Or(cmp.Compare(n.Partition, o.Partition), cmp.Compare(n.StreamCreated, o.StreamCreated),
+		cmp.Compare(n.Incarnation, o.Incarnation), cmp.Compare(n.First, o.First))
 }
 
 // Ref is an entry of the log, unread.

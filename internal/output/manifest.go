@@ -250,7 +250,7 @@ func formatOf(path string) string {
 }
 
 func (cm *crawlManifest) commit(c *Commit, records int) {
-	key := streamKey{c.Partition, c.Life, EpochOf(c.Created)}
+	key := streamKey{c.Partition, c.Life, CreatedStamp(c.Created)}
 	s := cm.streams[key]
 	if s == nil {
 		s = &ManifestStream{Partition: c.Partition, Created: c.Created, Life: c.Life, FirstSeq: c.FirstSeq}

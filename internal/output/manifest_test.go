@@ -25,7 +25,7 @@ var fakeCreated = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func (l *fakeLog) List(int) ([]Ref, error) {
 	refs := make([]Ref, l.entries)
 	for i := range refs {
-		refs[i] = Ref{Name: Name{Epoch: EpochOf(fakeCreated), First: uint64(i + 1)}, Stamp: "x"}
+		refs[i] = Ref{Name: Name{StreamCreated: CreatedStamp(fakeCreated), First: uint64(i + 1)}, Stamp: "x"}
 	}
 	return refs, nil
 }

@@ -16,7 +16,7 @@ type Sink interface {
 	// the life of the stream that began at created, unless that owner can still
 	// commit it, and returns the entries of the log for p, in order. What it
 	// returns is durable.
-	Enter(p int, created time.Time) (Partition, []Ref, error)
+	OpenPartition(p int, created time.Time) (Partition, []Ref, error)
 }
 
 // Partition is a partition of a Sink that was opened. One goroutine uses it.
@@ -26,7 +26,7 @@ type Partition interface {
 	// Create begins the chunk of a group that the commit named so will have.
 	Create(n Name, g Group, ext string) (Chunk, error)
 	// Commit adds c, whose chunks are finished, to the log. It is atomic: after
-	// an error the entry is there or is not, and only Enter tells. It never
+	// an error the entry is there or is not, and only OpenPartition tells. It never
 	// replaces an entry.
 	Commit(c *Commit) (Ref, error)
 	// Close lets others in. Chunks that are not committed are lost.
@@ -43,8 +43,8 @@ type Chunk interface {
 	Abandon()
 }
 
-// Keyed is a Partition of a place that takes objects too.
-type Keyed interface {
+// ObjectPartition is a Partition of a place that takes objects too.
+type ObjectPartition interface {
 	Partition
 	// Objects begins the objects of the commit that is named so.
 	Objects(n Name) (Objects, error)
@@ -141,6 +141,6 @@ var (
 	// ErrCorrupt is returned for an entry of the commit log that cannot be
 	// right. Without it nobody knows what was written: a person must decide.
 	ErrCorrupt = errors.New("commit log is damaged")
-	// ErrTaken is returned instead of replacing an entry or a chunk.
-	ErrTaken = errors.New("already there, another process must have written it")
+	// ErrExists is returned instead of replacing an entry or a chunk.
+	ErrExists = errors.New("already there, another process must have written it")
 )

@@ -131,7 +131,7 @@ func (m *Manifest) Expect() (*Expected, error) {
 // follow takes note of an entry, which must come after the one before.
 func (e *Expected) follow(n Name, first, last uint64) {
 	e.Commits++
-	key := streamKey{n.Partition, n.Life, n.Epoch}
+	key := streamKey{n.Partition, n.Incarnation, n.StreamCreated}
 	if before := e.ends[key]; first <= before {
 		e.wrong = append(e.wrong, Problem{Order, n.String(), fmt.Errorf("begins at message %d, the entry before ends with %d", first, before)})
 	}
@@ -271,7 +271,7 @@ func (e *Expected) known(file string, r *Report) {
 	if isChunk && e.unread[n] {
 		return // its entry is told
 	}
-	if isChunk && e.ends != nil && n.First > e.ends[streamKey{n.Partition, n.Life, n.Epoch}] {
+	if isChunk && e.ends != nil && n.First > e.ends[streamKey{n.Partition, n.Incarnation, n.StreamCreated}] {
 		r.Pending++
 		return
 	}

@@ -22,7 +22,7 @@ const asking = 8
 // out takes many questions, so it is taken for true until something changes. When
 // that was is the latest by the clocks of several frontiers, and not enough.
 type ended struct {
-	end                         frontier.End
+	end                         frontier.EndReason
 	rev                         uint64
 	changed, known, open, pages int64
 }
@@ -163,14 +163,14 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	c.State, c.Rev = spec.State, spec.Rev
 	client := frontier.Client{Bus: r.Bus}
 	if was, ok := r.ends[c.Name]; ok {
-		c.Standing, err = client.Standing(ctx, c.Name)
+		c.CrawlStatus, err = client.Standing(ctx, c.Name)
 		if c.End = was.end; err == nil && was == c.ended() {
 			c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
 			return err
 		}
 	}
 	if err == nil {
-		c.End, c.Standing, err = client.Ended(ctx, c.Name, spec.Spec)
+		c.End, c.CrawlStatus, err = client.CheckEnded(ctx, c.Name, spec.Spec)
 	}
 	if c.Unusable == "" { // or a frontier says so
 		c.Unusable, c.Still = spec.Unusable, spec.Still
@@ -181,7 +181,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	return err
 }
 
-func (c *Crawl) ended() ended { return ended{c.End, c.Rev, c.Changed, c.Known(), c.Open(), c.Pages} }
+func (c *Crawl) ended() ended { return ended{c.End, c.Rev, c.Changed, c.Known(), c.Pending(), c.Pages} }
 
 // remember keeps the ends of crawls for the next look.
 func (r *Reader) remember(crawls []Crawl) {
@@ -193,8 +193,8 @@ func (r *Reader) remember(crawls []Crawl) {
 	}
 }
 
-// Word says in a few words how a crawl stands.
-func (c *Crawl) Word() string {
+// StateText says in a few words how a crawl stands.
+func (c *Crawl) StateText() string {
 	switch {
 	case c.Problem != "":
 		return c.Problem

@@ -26,7 +26,7 @@ func TestOfManyCrawlsThoseInSightAreAskedAbout(t *testing.T) {
 // What is taken for true of a crawl that has ended holds until anything of it has
 // changed: fed URLs, another spec.
 func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
-	crawl := func(end frontier.End, problem string) Crawl {
+	crawl := func(end frontier.EndReason, problem string) Crawl {
 		c := Crawl{Name: string(end) + problem, End: end, Rev: 2, Problem: problem, State: messages.Running}
 		c.Changed, c.Done, c.Pages = 17, 5, 5
 		return c

@@ -22,8 +22,8 @@ type oldest struct {
 	byStage map[string]time.Time
 }
 
-// look asks for the first message that waits for a consumer, if any does.
-func (o *oldest) look(ctx context.Context, bus *stages.Bus, stage string, c *jetstream.ConsumerInfo) error {
+// firstWaiting asks for the first message that waits for a consumer, if any does.
+func (o *oldest) firstWaiting(ctx context.Context, bus *stages.Bus, stage string, c *jetstream.ConsumerInfo) error {
 	after, waiting := c.Delivered.Stream, c.NumPending > 0
 	if c.Config.AckPolicy == jetstream.AckAllPolicy {
 		after, waiting = c.AckFloor.Stream, waiting || c.NumAckPending > 0
@@ -31,7 +31,7 @@ func (o *oldest) look(ctx context.Context, bus *stages.Bus, stage string, c *jet
 	if !waiting {
 		return nil
 	}
-	m, err := bus.AskLeader(ctx, c.Stream, stages.Lookup{Seq: after + 1, Next: c.Config.FilterSubject})
+	m, err := bus.ReadFromLeader(ctx, c.Stream, stages.Lookup{Seq: after + 1, Next: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil // it has been read meanwhile
 	}

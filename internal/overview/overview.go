@@ -39,8 +39,8 @@ type Overview struct {
 	// Alerts are what is wrong now, of all crawls.
 	Alerts []alerts.Alert `json:"alerts,omitempty"`
 	// Dead are the dead letters there are, DeadLast the last of them.
-	Dead     uint64                `json:"dead"`
-	DeadLast []*deadletters.Letter `json:"dead_last,omitempty"`
+	Dead     uint64                    `json:"dead"`
+	DeadLast []*deadletters.DeadLetter `json:"dead_last,omitempty"`
 	// Hosts is how the hosts stand, nil if nobody can say.
 	Hosts *frontier.Survey `json:"hosts,omitempty"`
 }
@@ -85,11 +85,11 @@ type Stream struct {
 
 // Crawl is a crawl.
 type Crawl struct {
-	Name  string            `json:"name"`
-	State messages.RunState `json:"state"`
-	End   frontier.End      `json:"end,omitempty"`
-	Rev   uint64            `json:"rev"` // of its spec
-	frontier.Standing
+	Name  string             `json:"name"`
+	State messages.RunState  `json:"state"`
+	End   frontier.EndReason `json:"end,omitempty"`
+	Rev   uint64             `json:"rev"` // of its spec
+	frontier.CrawlStatus
 	// Rate is pages a second since the overview before.
 	Rate float64 `json:"rate"`
 	// ETA is when what is known now will be done at that rate; zero if nobody can
@@ -133,7 +133,7 @@ type Reader struct {
 	Hosts, Letters int
 
 	ends    map[string]ended
-	letters []*deadletters.Letter
+	letters []*deadletters.DeadLetter
 	lastSeq uint64 // of DEAD when letters were read
 }
 
@@ -206,7 +206,7 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 		for _, c := range consumers {
 			if stage := stageOf(c.Config.Durable); stage != "" {
 				add(byStage, stage, c)
-				looks.Go(func() error { return first.look(ctx, bus, stage, c) })
+				looks.Go(func() error { return first.firstWaiting(ctx, bus, stage, c) })
 			}
 		}
 	}
@@ -270,14 +270,14 @@ func merge(byStage map[string]*Stage, services []micro.Info) []Stage {
 		all = append(all, *s)
 	}
 	slices.SortFunc(all, func(a, b Stage) int {
-		return cmp.Or(cmp.Compare(place(a.Name), place(b.Name)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(stageOrder(a.Name), stageOrder(b.Name)), strings.Compare(a.Name, b.Name))
 	})
 	return all
 }
 
 var order = []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}
 
-func place(name string) int { return slices.Index(order, kindOf(name)) }
+func stageOrder(name string) int { return slices.Index(order, kindOf(name)) }
 
 // kindOf returns which stage one of a name is: there are writers of several.
 func kindOf(name string) string {
@@ -288,7 +288,7 @@ func kindOf(name string) string {
 // discover asks all processes who they are.
 func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
 	var all []micro.Info
-	err := stages.Gather(ctx, nc, "$SRV.INFO", nil, func(data []byte) {
+	err := stages.ScatterGather(ctx, nc, "$SRV.INFO", nil, func(data []byte) {
 		var info micro.Info
 		if jsontext.Unmarshal(data, &info) == nil {
 			all = append(all, info)
@@ -349,8 +349,8 @@ func beingDeleted(ctx context.Context, bus *stages.Bus, crawl string) (bool, err
 	return err == nil && !d.Done, err
 }
 
-// Since fills in the rates and the warnings of o, which came after before.
-func (o *Overview) Since(before *Overview) {
+// ComputeRates fills in the rates and the warnings of o, which came after before.
+func (o *Overview) ComputeRates(before *Overview) {
 	if before == nil {
 		return
 	}
@@ -383,7 +383,7 @@ func (o *Overview) Since(before *Overview) {
 				c.Rate = rate(uint64(c.Pages), uint64(b.Pages))
 			}
 		}
-		if left := c.Open(); c.Rate > 0 && left > 0 && c.State == messages.Running {
+		if left := c.Pending(); c.Rate > 0 && left > 0 && c.State == messages.Running {
 			c.ETA = o.At.Add(time.Duration(float64(left) / c.Rate * float64(time.Second)))
 		}
 	}

@@ -16,9 +16,9 @@ func (s *Stream) Full() float64 {
 	return float64(s.Bytes) / float64(s.Limit)
 }
 
-// HoldsBack reports that a stream is so full that it holds back who publishes to
+// NearlyFull reports that a stream is so full that it holds back who publishes to
 // it, or will soon. DEAD does not: it drops its oldest letters.
-func (s *Stream) HoldsBack() bool {
+func (s *Stream) NearlyFull() bool {
 	const nearlyFull = 0.9
 	return s.Full() > nearlyFull && s.Name != messages.StreamDead
 }
@@ -54,7 +54,7 @@ func (o *Overview) warn(before *Overview) {
 		o.Warnings = append(o.Warnings, "nobody runs "+strings.Join(missing, ", "))
 	}
 	for i := range o.Streams {
-		if s := &o.Streams[i]; s.HoldsBack() {
+		if s := &o.Streams[i]; s.NearlyFull() {
 			o.Warnings = append(o.Warnings, fmt.Sprintf("stream %s is %.0f%% full", s.Name, 100*s.Full()))
 		}
 	}

@@ -40,7 +40,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if c.now.Since(c.before); !slices.Equal(c.now.Warnings, c.want) {
+			if c.now.ComputeRates(c.before); !slices.Equal(c.now.Warnings, c.want) {
 				t.Errorf("got %q, want %q", c.now.Warnings, c.want)
 			}
 		})

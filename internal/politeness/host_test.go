@@ -67,7 +67,7 @@ func (h *host) wantLimit(want int) {
 
 func (h *host) wantGivenUp(want bool) {
 	h.t.Helper()
-	if got := h.state.GivenUp(&h.rules); got != want {
+	if got := h.state.Abandoned(&h.rules); got != want {
 		h.t.Errorf("GivenUp = %v, want %v", got, want)
 	}
 }

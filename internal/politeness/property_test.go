@@ -191,7 +191,7 @@ func TestNothingPanicsOrStalls(tt *testing.T) {
 				s.End(&r, now, o, rapid.Uint64().Draw(t, "seed"))
 			}
 			wantSound(t, &s, &r, rapid.SampledFrom([]int64{now, now / 2, monday}).Draw(t, "asked"))
-			s.GivenUp(&r)
+			s.Abandoned(&r)
 		}
 	})
 }
@@ -236,7 +236,7 @@ func TestStrictestIsNoLessStrictThanEither(tt *testing.T) {
 				if strict, lax := s.Limit(&both), s.Limit(&r); strict > lax {
 					t.Fatalf("Limit is %d, and %d for one of them", strict, lax)
 				}
-				if s.GivenUp(&r) && !s.GivenUp(&both) {
+				if s.Abandoned(&r) && !s.Abandoned(&both) {
 					t.Fatal("given up for one of them only")
 				}
 			}

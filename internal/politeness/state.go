@@ -61,8 +61,8 @@ func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
 		return NoEvent
 	}
 	s.rebase(r, now)
-	event := s.judge(r, o, seed)
-	s.rest(r, o, seed)
+	event := s.applyOutcome(r, o, seed)
+	s.setWait(r, o, seed)
 	return event
 }
 
@@ -81,8 +81,8 @@ func (s *State) rebase(r *Rules, now int64) {
 	s.ended = now
 }
 
-// judge learns from an outcome how the host is.
-func (s *State) judge(r *Rules, o Outcome, seed uint64) Event {
+// applyOutcome learns from an outcome how the host is.
+func (s *State) applyOutcome(r *Rules, o Outcome, seed uint64) Event {
 	switch o.Kind {
 	case Good:
 		s.refused = 0
@@ -182,7 +182,7 @@ func (s *State) failed(r *Rules, seed uint64) Event {
 	switch {
 	case s.opened == 1:
 		return Opened
-	case s.GivenUp(r):
+	case s.Abandoned(r):
 		return GaveUp
 	default:
 		return ProbeFailed
@@ -191,8 +191,8 @@ func (s *State) failed(r *Rules, seed uint64) Event {
 
 func increment(n uint32) uint32 { return n + min(1, math.MaxUint32-n) }
 
-// rest sets how long the host is left alone, unless it is for longer already.
-func (s *State) rest(r *Rules, o Outcome, seed uint64) {
+// setWait sets how long the host is left alone, unless it is for longer already.
+func (s *State) setWait(r *Rules, o Outcome, seed uint64) {
 	d, why := r.jittered(s.Delay(r), seed), forDelay
 	if s.slow > s.ordinary(r) {
 		why = forBackoff

@@ -45,9 +45,9 @@ func (s *State) Phase(r *Rules, now int64) Phase {
 	return Due
 }
 
-// GivenUp says that the breaker has probed as often as the rules allow, in
+// Abandoned says that the breaker has probed as often as the rules allow, in
 // vain. The host is still probed, so that a good answer can end that; see GaveUp.
-func (s *State) GivenUp(r *Rules) bool {
+func (s *State) Abandoned(r *Rules) bool {
 	return s.Open(r) && r.Breaker.Probes > 0 && uint64(s.opened) > uint64(r.Breaker.Probes)
 }
 

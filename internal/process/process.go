@@ -70,7 +70,7 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	if l.LogFormat == "json" {
 		h = slog.NewJSONHandler(shown.EscapeJSON(w), o)
 	}
-	h = newSparse(h)
+	h = newBurstLimiter(h)
 	log.SetFlags(0)
 	log.SetOutput(unquoted{slog.NewLogLogger(h, slog.LevelDebug).Writer()})
 	return slog.New(h)
@@ -94,8 +94,8 @@ func (u unquoted) Write(line []byte) (int, error) {
 // Config are the options of a command, with kong's tags.
 type Config interface{ Validate() error }
 
-// Planner is a Config that can tell what would be done.
-type Planner interface {
+// DryRunner is a Config that can tell what would be done.
+type DryRunner interface {
 	// DryRun reports whether only that is asked for.
 	DryRun() bool
 	// Plan writes it, and does none of it.
@@ -107,7 +107,7 @@ type Env struct {
 	Bus    *stages.Bus
 	Health *stages.Health
 	// Vitals is told which disks the stage keeps something on.
-	Vitals *vitals.Self
+	Vitals *vitals.Reporter
 	// Started must be called when the stage begins its work: it makes the process
 	// ready, and discoverable. The name is that of a writer, "" for other stages.
 	Started func(name string) error
@@ -123,7 +123,7 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 	}
 	parsed, err := parser.Parse(os.Args[1:])
 	if err == nil {
-		err = config.Twice(parsed)
+		err = config.RejectRepeated(parsed)
 	}
 	if err != nil {
 		return fail(stage, fmt.Errorf("%w (%s --help lists all options)", err, stage), ExitUsage)
@@ -133,7 +133,7 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 			return fail(stage, err, ExitUsage)
 		}
 	}
-	if p, ok := cfg.(Planner); ok && p.DryRun() {
+	if p, ok := cfg.(DryRunner); ok && p.DryRun() {
 		if err := p.Plan(os.Stdout); err != nil {
 			return fail(stage, err, ExitFailed)
 		}
@@ -169,7 +169,7 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run f
 		return err
 	}
 	defer bus.Tracer.Close()
-	env := Env{Bus: bus, Health: stages.NewHealth(), Vitals: vitals.NewSelf(stage)}
+	env := Env{Bus: bus, Health: stages.NewHealth(), Vitals: vitals.NewReporter(stage)}
 	env.Health.Add("nats", bus.Ready)
 	env.Started = func(name string) error {
 		env.Health.Start()
@@ -195,9 +195,9 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run f
 			return nil
 		}
 		if ctx.Err() == nil { // not because it was told to end
-			err = bus.Explain(err)
+			err = bus.WithPermissionErr(err)
 		}
-		if env.Health.Started() || bus.Refused() != nil || !electing(err) || time.Now().After(deadline) {
+		if env.Health.Started() || bus.PermissionErr() != nil || !electing(err) || time.Now().After(deadline) {
 			return err
 		}
 		log.Info("waiting for NATS", "error", err)
@@ -208,7 +208,7 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run f
 }
 
 // Admin serves metrics and health at an address, until stop is called.
-func Admin(address string, self *vitals.Self, health *stages.Health, profile bool, log *slog.Logger) (stop func(), err error) {
+func Admin(address string, self *vitals.Reporter, health *stages.Health, profile bool, log *slog.Logger) (stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics and health: %w", err)

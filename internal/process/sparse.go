@@ -14,16 +14,16 @@ const (
 	sparseBurst = 32 // two for each partition of the default
 )
 
-// sparse is a handler that lets through so many lines of a message in an interval,
+// burstLimiter is a handler that lets through so many lines of a message in an interval,
 // and then says how many it has left out.
-type sparse struct {
+type burstLimiter struct {
 	slog.Handler
-	windows *windows
+	windows *burstWindows
 }
 
-// windows are what has been logged lately, by level and message, which are
+// burstWindows are what has been logged lately, by level and message, which are
 // constants of the program.
-type windows struct {
+type burstWindows struct {
 	root slog.Handler
 	mu   sync.Mutex
 	of   map[line]*window
@@ -40,31 +40,31 @@ type window struct {
 	said, leftOut int
 }
 
-func newSparse(h slog.Handler) sparse {
-	return sparse{h, &windows{root: h, of: make(map[line]*window)}}
+func newBurstLimiter(h slog.Handler) burstLimiter {
+	return burstLimiter{h, &burstWindows{root: h, of: make(map[line]*window)}}
 }
 
 // WithAttrs implements slog.Handler.
-func (s sparse) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return sparse{s.Handler.WithAttrs(attrs), s.windows}
+func (s burstLimiter) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return burstLimiter{s.Handler.WithAttrs(attrs), s.windows}
 }
 
 // WithGroup implements slog.Handler.
-func (s sparse) WithGroup(name string) slog.Handler {
-	return sparse{s.Handler.WithGroup(name), s.windows}
+func (s burstLimiter) WithGroup(name string) slog.Handler {
+	return burstLimiter{s.Handler.WithGroup(name), s.windows}
 }
 
 // Handle implements slog.Handler.
-func (s sparse) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelInfo && !s.windows.take(line{r.Level, r.Message}) {
+func (s burstLimiter) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelInfo && !s.windows.allow(line{r.Level, r.Message}) {
 		return nil
 	}
 	return s.Handler.Handle(ctx, r)
 }
 
-// take reports whether a line may be written. The first that may not sees to it
+// allow reports whether a line may be written. The first that may not sees to it
 // that their number is told.
-func (w *windows) take(l line) bool {
+func (w *burstWindows) allow(l line) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
@@ -78,13 +78,13 @@ func (w *windows) take(l line) bool {
 		return true
 	}
 	if at.leftOut++; at.leftOut == 1 {
-		time.AfterFunc(at.began.Add(sparseEvery).Sub(now), func() { w.tell(l, at) })
+		time.AfterFunc(at.began.Add(sparseEvery).Sub(now), func() { w.logSuppressed(l, at) })
 	}
 	return false
 }
 
-// tell says how many lines were left out.
-func (w *windows) tell(l line, at *window) {
+// logSuppressed says how many lines were left out.
+func (w *burstWindows) logSuppressed(l line, at *window) {
 	w.mu.Lock()
 	n := at.leftOut
 	w.mu.Unlock()

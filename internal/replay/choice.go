@@ -9,18 +9,18 @@ import (
 	"seine/pkg/messages"
 )
 
-// Choice says which messages of a stream are replayed; what is empty chooses all.
+// Selection says which messages of a stream are replayed; what is empty chooses all.
 // It never chooses what came after the replay was begun.
-type Choice struct {
-	Crawl   string `json:"crawl,omitempty"`
-	Host    string `json:"host,omitempty"` // with its port, or without it for any
-	Since   Moment `json:"since,omitempty"`
-	Until   Moment `json:"until,omitempty"` // what was stored then is not chosen
-	FromSeq uint64 `json:"from_seq,omitempty"`
+type Selection struct {
+	Crawl   string   `json:"crawl,omitempty"`
+	Host    string   `json:"host,omitempty"` // with its port, or without it for any
+	Since   TimeSpec `json:"since,omitempty"`
+	Until   TimeSpec `json:"until,omitempty"` // what was stored then is not chosen
+	FromSeq uint64   `json:"from_seq,omitempty"`
 }
 
 // Validate reports what is wrong with a choice, and makes the host canonical.
-func (c *Choice) Validate() error {
+func (c *Selection) Validate() error {
 	if c.Crawl != "" {
 		if err := messages.CheckCrawl(c.Crawl); err != nil {
 			return fmt.Errorf("--crawl: %w", err)
@@ -52,7 +52,7 @@ func (c *Choice) Validate() error {
 }
 
 // subject is the filter for the server: a host is in one partition.
-func (c *Choice) subject(kind string, partitions int) string {
+func (c *Selection) subject(kind string, partitions int) string {
 	crawl, partition := "*", "*"
 	if c.Crawl != "" {
 		crawl = c.Crawl
@@ -64,12 +64,12 @@ func (c *Choice) subject(kind string, partitions int) string {
 }
 
 // has reports whether a URL is of the host that was chosen.
-func (c *Choice) has(url string) bool {
+func (c *Selection) has(url string) bool {
 	return c.Host == "" || weburl.Host(url) == c.Host || weburl.Hostname(url) == c.Host
 }
 
 // String says in words what is chosen.
-func (c *Choice) String() string {
+func (c *Selection) String() string {
 	words := "all"
 	add := func(name, value string) {
 		if value != "" {

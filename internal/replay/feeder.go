@@ -23,24 +23,24 @@ const (
 	batchBytes    = 4 << 20
 )
 
-// feeder copies the messages that are chosen to the side, in order.
-type feeder struct {
-	from   *source
-	window window
+// streamCopier copies the messages that are chosen to the side, in order.
+type streamCopier struct {
+	from   *replayStream
+	window seqRange
 	to     *stages.Bus
 	// prepare returns the copy of a message, nil for one that is not chosen.
 	prepare func(context.Context, jetstream.Msg) (*nats.Msg, error)
 	// room returns when there is room for so many more after sequence last.
 	room func(ctx context.Context, last uint64, n int) error
 
-	place   place
+	place   copyPosition
 	batch   []*nats.Msg
 	bytes   int
-	waiting []place // of the messages in batch
+	waiting []copyPosition // of the messages in batch
 }
 
-// place is how far a replay has come.
-type place struct {
+// copyPosition is how far a replay has come.
+type copyPosition struct {
 	sequence uint64 // of the source, 0 for none
 	read     int64  // messages of the window, that one included
 	chosen   int64  // of them
@@ -49,10 +49,10 @@ type place struct {
 
 // run feeds until the window is read. It returns how many messages of the window
 // were read and chosen, by this run and those before.
-func (f *feeder) run(ctx context.Context) (place, error) {
+func (f *streamCopier) run(ctx context.Context) (copyPosition, error) {
 	var err error
 	if f.place, err = f.resume(ctx); err != nil {
-		return place{}, err
+		return copyPosition{}, err
 	}
 	at := f.place
 	err = f.from.read(ctx, max(f.window.From, at.sequence+1), f.window.To, func(m jetstream.Msg, meta *jetstream.MsgMetadata) error {
@@ -76,7 +76,7 @@ func (f *feeder) run(ctx context.Context) (place, error) {
 }
 
 // resume finds out how far the runs before have come.
-func (f *feeder) resume(ctx context.Context) (p place, err error) {
+func (f *streamCopier) resume(ctx context.Context) (p copyPosition, err error) {
 	s, err := f.to.JS.Stream(ctx, f.from.name)
 	if err != nil {
 		return p, fmt.Errorf("open stream %s at the side: %w", f.from.name, err)
@@ -90,7 +90,7 @@ func (f *feeder) resume(ctx context.Context) (p place, err error) {
 		return p, fmt.Errorf("read how far the replay has come: %w", err)
 	}
 	if _, err := fmt.Sscan(m.Header.Get(headerReplay), &p.sequence, &p.read, &p.chosen); err != nil {
-		return place{}, fmt.Errorf("read how far the replay has come: message %d at the side does not say it", last)
+		return copyPosition{}, fmt.Errorf("read how far the replay has come: message %d at the side does not say it", last)
 	}
 	p.stored = last
 	return p, nil
@@ -105,7 +105,7 @@ const (
 // flush publishes the batch. Each message says which one it follows, so that the
 // server takes them in order and no one twice, whatever is refused or lost: after
 // trouble, what is stored is looked up, and the rest is published again.
-func (f *feeder) flush(ctx context.Context) error {
+func (f *streamCopier) flush(ctx context.Context) error {
 	if len(f.batch) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (f *feeder) flush(ctx context.Context) error {
 
 // publish sends what is left of the batch once, and takes from it what need not be
 // sent again. Its error is one that no further attempt can mend.
-func (f *feeder) publish(ctx context.Context) error {
+func (f *streamCopier) publish(ctx context.Context) error {
 	done := 0
 	futures, err := f.send()
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *feeder) publish(ctx context.Context) error {
 }
 
 // send publishes the batch, as far as it can now.
-func (f *feeder) send() (futures []jetstream.PubAckFuture, err error) {
+func (f *streamCopier) send() (futures []jetstream.PubAckFuture, err error) {
 	for i, m := range f.batch {
 		future, err := f.to.JS.PublishMsgAsync(m, jetstream.WithExpectLastSequence(f.place.stored+uint64(i)))
 		if err != nil { // the rest must wait for this one

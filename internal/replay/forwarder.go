@@ -79,7 +79,7 @@ func (f *forwarder) remember(ctx context.Context) error {
 		return fmt.Errorf("look at the records at the side: %w", err)
 	}
 	f.made = s.CachedInfo().State.LastSeq
-	here, err := openSource(ctx, f.from, messages.StreamRecords, new(Choice))
+	here, err := openReplayStream(ctx, f.from, messages.StreamRecords, new(Selection))
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (f *forwarder) remember(ctx context.Context) error {
 func (f *forwarder) Run(ctx context.Context) error {
 	config := messages.PartitionConsumer("replay", "records", 0)
 	config.FilterSubject = "seine.records.*.*"
-	feed := stages.NewFeed(f.from, messages.StreamRecords, config, f.sent.At)
+	feed := stages.NewOrderedReader(f.from, messages.StreamRecords, config, f.sent.At)
 	reading, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = feed.Run(reading) }()
@@ -118,7 +118,7 @@ func (f *forwarder) Run(ctx context.Context) error {
 var errFeedEnded = errors.New("the feed of the records at the side has ended")
 
 // gather waits for messages and takes those that are there.
-func gather(ctx context.Context, feed *stages.Feed) (batch []*stages.FeedMessage, err error) {
+func gather(ctx context.Context, feed *stages.OrderedReader) (batch []*stages.ReaderMessage, err error) {
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -142,7 +142,7 @@ func gather(ctx context.Context, feed *stages.Feed) (batch []*stages.FeedMessage
 	return batch, nil
 }
 
-func (f *forwarder) send(ctx context.Context, batch []*stages.FeedMessage) error {
+func (f *forwarder) send(ctx context.Context, batch []*stages.ReaderMessage) error {
 	if err := f.room(ctx); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (f *forwarder) send(ctx context.Context, batch []*stages.FeedMessage) error
 }
 
 // inGeneration returns a record as one of a generation.
-func inGeneration(m *stages.FeedMessage, id, generation string) *nats.Msg {
+func inGeneration(m *stages.ReaderMessage, id, generation string) *nats.Msg {
 	out := nats.NewMsg(m.Subject)
 	out.Header.Set(nats.MsgIdHdr, messages.InGeneration(id, generation))
 	if v := m.Header.Get(messages.HeaderRecord); v != "" {

@@ -7,22 +7,22 @@ import (
 	"seine/pkg/messages"
 )
 
-// Moment is a time as a person gives it: a date, a date with a time, or how long
+// TimeSpec is a time as a person gives it: a date, a date with a time, or how long
 // ago. It stays as it was typed, so that the same command is known again.
-type Moment string
+type TimeSpec string
 
 // layouts are the forms of a date. Those without a zone are of the local one.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (m *Moment) UnmarshalText(text []byte) error {
-	*m = Moment(text)
+func (m *TimeSpec) UnmarshalText(text []byte) error {
+	*m = TimeSpec(text)
 	_, err := m.At(time.Now())
 	return err
 }
 
 // At returns the moment as of now, the zero time if none was given.
-func (m Moment) At(now time.Time) (time.Time, error) {
+func (m TimeSpec) At(now time.Time) (time.Time, error) {
 	if m == "" {
 		return time.Time{}, nil
 	}

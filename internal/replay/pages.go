@@ -14,8 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// preparer makes the messages for the stages at the side.
-type preparer struct {
+// messageCopier makes the messages for the stages at the side.
+type messageCopier struct {
 	*replay
 	specs map[string]bool // crawls whose spec is at the side
 	have  *stages.Specs   // of the crawls
@@ -27,8 +27,8 @@ type preparer struct {
 	resumed bool
 }
 
-func (r *replay) newPreparer(ctx context.Context) (*preparer, error) {
-	p := &preparer{replay: r, specs: make(map[string]bool), last: make(map[messages.URLHash]uint64)}
+func (r *replay) newPreparer(ctx context.Context) (*messageCopier, error) {
+	p := &messageCopier{replay: r, specs: make(map[string]bool), last: make(map[messages.URLHash]uint64)}
 	var err error
 	if p.have, err = stages.OpenSpecs(ctx, r.Source); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (r *replay) newPreparer(ctx context.Context) (*preparer, error) {
 // page returns a page as the parser at the side is to have it: under the spec
 // that is there, with its body in the store that is there. The repeat of a page is
 // a page like any other: its records are told apart from none.
-func (p *preparer) page(ctx context.Context, m jetstream.Msg) (*nats.Msg, error) {
+func (p *messageCopier) page(ctx context.Context, m jetstream.Msg) (*nats.Msg, error) {
 	page, err := messages.DecodePage(m.Headers())
 	if err != nil { // the parser says so, in a dead letter
 		if p.Choice.Host != "" {
@@ -82,7 +82,7 @@ func copyOf(m jetstream.Msg) *nats.Msg {
 }
 
 // spec stores the spec of a crawl at the side, once in the life of the replay.
-func (p *preparer) spec(ctx context.Context, crawl string) error {
+func (p *messageCopier) spec(ctx context.Context, crawl string) error {
 	if p.specs[crawl] {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (p *preparer) spec(ctx context.Context, crawl string) error {
 // putSpec stores the spec that was given, or else the one that the crawl has, but that
 // pages are not left out because they had not changed: the visit before may not be
 // among those chosen.
-func (p *preparer) putSpec(ctx context.Context, crawl string) error {
+func (p *messageCopier) putSpec(ctx context.Context, crawl string) error {
 	spec := p.Spec
 	if spec == nil {
 		have, err := p.have.Get(ctx, crawl, 0)
@@ -122,7 +122,7 @@ func (p *preparer) putSpec(ctx context.Context, crawl string) error {
 
 // checkGeneration refuses a spec whose records cannot say which generation they are
 // of, if they go back to the crawl.
-func (p *preparer) checkGeneration(crawl string, spec *messages.Spec) error {
+func (p *messageCopier) checkGeneration(crawl string, spec *messages.Spec) error {
 	for i := range spec.Records {
 		rule := &spec.Records[i]
 		for j := range rule.Fields {
@@ -137,7 +137,7 @@ func (p *preparer) checkGeneration(crawl string, spec *messages.Spec) error {
 
 // body copies a large body to the side, and waits for room there. Of one that is
 // gone the parser says so.
-func (p *preparer) body(ctx context.Context, page *messages.Page) error {
+func (p *messageCopier) body(ctx context.Context, page *messages.Page) error {
 	if there, err := p.side.feed.HasBody(ctx, page.BodyObject); err == nil && there {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (p *preparer) body(ctx context.Context, page *messages.Page) error {
 	}
 }
 
-func (p *preparer) copyBody(ctx context.Context, page *messages.Page) error {
+func (p *messageCopier) copyBody(ctx context.Context, page *messages.Page) error {
 	in, err := stages.NewPageBody(p.Source, page, nil).Stored(ctx)
 	if err != nil {
 		return err
@@ -181,13 +181,13 @@ const maxAhead = 2048
 const lookAgain = 5 * time.Millisecond
 
 // room waits until the parser is no more than maxAhead behind.
-func (p *preparer) room(ctx context.Context, last uint64, n int) error {
+func (p *messageCopier) room(ctx context.Context, last uint64, n int) error {
 	return p.await(ctx, func() bool { return last+uint64(n) <= p.done+maxAhead })
 }
 
 // follow waits until the page of the same URL that was fed before is parsed: of
 // records that replace each other the later one must come later.
-func (p *preparer) follow(ctx context.Context, url messages.URLHash) error {
+func (p *messageCopier) follow(ctx context.Context, url messages.URLHash) error {
 	f := p.feeder
 	at, ok := p.last[url]
 	if !p.resumed { // of what earlier runs have fed, the URLs are not known
@@ -213,7 +213,7 @@ func (p *preparer) follow(ctx context.Context, url messages.URLHash) error {
 }
 
 // await looks at the parser until ok.
-func (p *preparer) await(ctx context.Context, ok func() bool) error {
+func (p *messageCopier) await(ctx context.Context, ok func() bool) error {
 	for !ok() {
 		done, _, err := p.side.handled(ctx)
 		if err != nil {

@@ -16,13 +16,13 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// plan is what a replay is, decided when it is begun and kept in its state
+// jobState is what a replay is, decided when it is begun and kept in its state
 // directory: the same command goes on with it, and another is refused.
-type plan struct {
+type jobState struct {
 	V      int    `json:"v"`
 	About  string `json:"about"`  // in words
 	Digest string `json:"digest"` // of all that was asked for
-	window
+	seqRange
 	// Generation is the name under which records go back to the crawl, if they do.
 	Generation string    `json:"generation,omitempty"`
 	Began      time.Time `json:"began"`
@@ -42,19 +42,19 @@ func planFile(state string) string { return filepath.Join(state, "replay.json") 
 func (o *Options) digest() string {
 	asked := struct {
 		Stream string
-		Choice Choice
+		Choice Selection
 		Spec   string
 		Text   int64
 		Links  int
 		Into   bool
 		Name   string
-		Place  *writer.Place
+		Place  *writer.OutputConfig
 	}{Stream: o.Stream, Choice: o.Choice, Text: int64(o.Parser.MaxText), Links: o.Parser.MaxLinks, Into: o.Writer == nil, Name: o.Generation}
 	if o.Spec != nil {
 		asked.Spec = string(o.Spec.Encode())
 	}
 	if o.Writer != nil {
-		asked.Place = &o.Writer.Place
+		asked.Place = &o.Writer.OutputConfig
 	}
 	text, err := json.Marshal(asked)
 	if err != nil {
@@ -77,13 +77,13 @@ func (o *Options) about() string {
 	return fmt.Sprintf("%s (%s)%s to %s", kinds[o.Stream], &o.Choice, spec, to)
 }
 
-// readPlan returns the plan in a state directory, nil if there is none.
-func readPlan(state string) (*plan, error) {
+// readJobState returns the plan in a state directory, nil if there is none.
+func readJobState(state string) (*jobState, error) {
 	text, err := os.ReadFile(planFile(state))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var p plan
+	var p jobState
 	if err == nil {
 		err = jsontext.Unmarshal(text, &p)
 	}
@@ -97,7 +97,7 @@ func readPlan(state string) (*plan, error) {
 }
 
 // write keeps the plan.
-func (p *plan) write(state string) error {
+func (p *jobState) write(state string) error {
 	text, err := json.MarshalIndent(p, "", " ")
 	if err == nil {
 		err = atomicfile.Write(planFile(state), append(text, '\n'))

@@ -12,7 +12,7 @@ import (
 
 // record returns a record for the writer at the side, nil if its page is of
 // another host. It keeps its identity, by which the writer knows a repeat.
-func (p *preparer) record(ctx context.Context, m jetstream.Msg) (*nats.Msg, error) {
+func (p *messageCopier) record(ctx context.Context, m jetstream.Msg) (*nats.Msg, error) {
 	if p.Choice.Host != "" {
 		var about struct {
 			URL string `json:"url"`

@@ -23,7 +23,7 @@ import (
 type Options struct {
 	Source *stages.Bus // of the crawl, joined; it is only read
 	Stream string      // that is replayed: messages.StreamPages or StreamRecords
-	Choice Choice
+	Choice Selection
 	// Spec is what pages are parsed by; nil is the spec that each crawl has.
 	Spec   *messages.Spec
 	Parser parser.Config
@@ -92,10 +92,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // replay is a run of one.
 type replay struct {
 	Options
-	plan   *plan
-	source *source
-	side   *side
-	feeder *feeder
+	plan   *jobState
+	source *replayStream
+	side   *scratchServer
+	feeder *streamCopier
 	parser *parser.Parser // nil if records are written
 	sink   sink
 	stop   []func()
@@ -114,13 +114,13 @@ type sink interface {
 
 // open makes or finds the plan, and makes all parts; it starts none.
 func (r *replay) open(ctx context.Context) (err error) {
-	if r.source, err = openSource(ctx, r.Source, r.Stream, &r.Choice); err != nil {
+	if r.source, err = openReplayStream(ctx, r.Source, r.Stream, &r.Choice); err != nil {
 		return err
 	}
 	if r.plan, err = r.planned(ctx); err != nil || r.plan.Report != nil {
 		return err
 	}
-	if r.side, err = openSide(ctx, r.State, r.Key, r.Source.Layout.Partitions, r.Log); err != nil {
+	if r.side, err = openScratchServer(ctx, r.State, r.Key, r.Source.Layout.Partitions, r.Log); err != nil {
 		return err
 	}
 	defer func() {
@@ -140,8 +140,8 @@ func (r *replay) open(ctx context.Context) (err error) {
 }
 
 // planned returns the plan of the runs before, or makes one.
-func (r *replay) planned(ctx context.Context) (*plan, error) {
-	p, err := readPlan(r.State)
+func (r *replay) planned(ctx context.Context) (*jobState, error) {
+	p, err := readJobState(r.State)
 	if err != nil {
 		return nil, err
 	}
@@ -169,13 +169,13 @@ func (r *replay) planned(ctx context.Context) (*plan, error) {
 			return nil, err
 		}
 	}
-	p = &plan{V: planVersion, About: r.about(), Digest: r.digest(), Began: r.began.UTC()}
+	p = &jobState{V: planVersion, About: r.about(), Digest: r.digest(), Began: r.began.UTC()}
 	if r.Writer == nil {
 		if p.Generation = r.Generation; p.Generation == "" {
 			p.Generation = messages.NewGeneration(r.began)
 		}
 	}
-	if p.window, err = r.source.resolve(ctx, &r.Choice, r.began); err != nil {
+	if p.seqRange, err = r.source.resolve(ctx, &r.Choice, r.began); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(r.State, 0o755); err != nil {
@@ -189,7 +189,7 @@ func (r *replay) openFeeder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.feeder = &feeder{from: r.source, window: r.plan.window, to: r.side.feed, prepare: p.record, room: anyRoom}
+	r.feeder = &streamCopier{from: r.source, window: r.plan.seqRange, to: r.side.feed, prepare: p.record, room: anyRoom}
 	if r.Stream == messages.StreamPages {
 		r.feeder.prepare, r.feeder.room = p.page, p.room
 	}
@@ -235,7 +235,7 @@ func (r *replay) run(ctx context.Context) (*Report, error) {
 	feeding, stopFeeding := context.WithCancel(gctx)
 	defer stopFeeding()
 	defer context.AfterFunc(ctx, stopFeeding)()
-	var at place
+	var at copyPosition
 	fed, feeder := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(feeder)
@@ -328,7 +328,7 @@ func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool
 		if err := errors.Join(r.sink.Err(), r.side.trouble(stages)); err != nil {
 			return false, fmt.Errorf("%w (the same command goes on when that is mended)", err)
 		}
-		if err := r.tell(stages, all); err != nil {
+		if err := r.reportProgress(stages, all); err != nil {
 			r.Log.Debug("cannot see how the replay stands", "error", err)
 			continue
 		}
@@ -383,8 +383,8 @@ func (r *replay) stored(ctx context.Context, stream string) (int64, error) {
 	return int64(s.CachedInfo().State.LastSeq), nil
 }
 
-// tell tells Progress how the replay stands.
-func (r *replay) tell(ctx context.Context, all bool) error {
+// reportProgress tells Progress how the replay stands.
+func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	if r.Progress == nil {
 		return nil
 	}

@@ -24,23 +24,23 @@ func TestChoiceOfPages(t *testing.T) {
 	k.page("a", "http://one.test/1", 1)
 	k.page("a", "http://one.test:8080/2", 1)
 	k.page("b", "http://two.test/3", 1)
-	moment := Moment(time.Now().Format(time.RFC3339Nano))
+	moment := TimeSpec(time.Now().Format(time.RFC3339Nano))
 	k.page("b", "http://one.test/4", 1)
 	all := map[string]int{"one.test/1 Round 1": 1, "one.test:8080/2 Round 1": 1, "two.test/3 Round 1": 1, "one.test/4 Round 1": 1}
 	for name, tt := range map[string]struct {
-		choice Choice
+		choice Selection
 		want   []string // what of all begins so
 	}{
-		"everything":    {Choice{}, []string{""}},
-		"crawl":         {Choice{Crawl: "b"}, []string{"two.test/3", "one.test/4"}},
-		"host":          {Choice{Host: "One.Test"}, []string{"one.test"}},
-		"host and port": {Choice{Host: "one.test:8080"}, []string{"one.test:8080"}},
-		"since":         {Choice{Since: moment}, []string{"one.test/4"}},
-		"until":         {Choice{Until: moment}, []string{"one.test/1", "one.test:8080", "two.test"}},
-		"sequence":      {Choice{FromSeq: 2, Crawl: "a"}, []string{"one.test:8080"}},
-		"nothing":       {Choice{Crawl: "c"}, nil},
-		"later":         {Choice{FromSeq: 5}, nil},
-		"an age":        {Choice{Since: "1d2h", Until: "0s"}, []string{""}},
+		"everything":    {Selection{}, []string{""}},
+		"crawl":         {Selection{Crawl: "b"}, []string{"two.test/3", "one.test/4"}},
+		"host":          {Selection{Host: "One.Test"}, []string{"one.test"}},
+		"host and port": {Selection{Host: "one.test:8080"}, []string{"one.test:8080"}},
+		"since":         {Selection{Since: moment}, []string{"one.test/4"}},
+		"until":         {Selection{Until: moment}, []string{"one.test/1", "one.test:8080", "two.test"}},
+		"sequence":      {Selection{FromSeq: 2, Crawl: "a"}, []string{"one.test:8080"}},
+		"nothing":       {Selection{Crawl: "c"}, nil},
+		"later":         {Selection{FromSeq: 5}, nil},
+		"an age":        {Selection{Since: "1d2h", Until: "0s"}, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &kit{t: t, bus: k.bus, out: filepath.Join(t.TempDir(), "out")}
@@ -77,14 +77,14 @@ func TestChoiceOfRecordsGoesByTheExactName(t *testing.T) {
 		k.publish(k.bus, messages.RecordMsg("a", messages.Partition("http://one.test/", partitions), fmt.Sprint(i), []byte(line)))
 	}
 	o := k.options()
-	o.Stream, o.Choice = messages.StreamRecords, Choice{Host: "one.test"}
+	o.Stream, o.Choice = messages.StreamRecords, Selection{Host: "one.test"}
 	if r := k.run(o); r.Records != 1 || len(k.urls()) != 1 {
 		t.Errorf("chose %v: %+v", k.urls(), r)
 	}
 }
 
 func TestBadChoices(t *testing.T) {
-	for said, c := range map[string]Choice{
+	for said, c := range map[string]Selection{
 		"--crawl":            {Crawl: "No Name"},
 		"--host":             {Host: "a.test/path"},
 		"both say where":     {Since: "1h", FromSeq: 2},
@@ -291,12 +291,12 @@ func TestFeederOutlivesRefusals(t *testing.T) {
 	c.MaxMsgs = 50
 	to, err = side.JS.UpdateStream(t.Context(), c)
 	k.must(err)
-	src, err := openSource(t.Context(), k.bus, messages.StreamPages, new(Choice))
+	src, err := openReplayStream(t.Context(), k.bus, messages.StreamPages, new(Selection))
 	k.must(err)
-	w, err := src.resolve(t.Context(), new(Choice), time.Now())
+	w, err := src.resolve(t.Context(), new(Selection), time.Now())
 	k.must(err)
-	newFeeder := func() *feeder {
-		return &feeder{from: src, window: w, to: side, room: anyRoom, prepare: func(_ context.Context, m jetstream.Msg) (*nats.Msg, error) {
+	newFeeder := func() *streamCopier {
+		return &streamCopier{from: src, window: w, to: side, room: anyRoom, prepare: func(_ context.Context, m jetstream.Msg) (*nats.Msg, error) {
 			return copyOf(m), nil
 		}}
 	}

@@ -72,11 +72,11 @@ type Reason struct {
 }
 
 // end makes the report of a run, and of a complete replay what is left of it.
-func (r *replay) end(over bool, at place, err error) (*Report, error) {
+func (r *replay) end(over bool, at copyPosition, err error) (*Report, error) {
 	// What is counted is counted even if the run was interrupted.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	w := &r.plan.window
+	w := &r.plan.seqRange
 	rep := &Report{
 		Outcome: Interrupted, Stream: r.Stream, Chosen: at.chosen, Generation: r.plan.Generation,
 		FirstSeq: w.First, FirstTime: w.FirstTime, FromSeq: w.From, ToSeq: w.To, Seconds: time.Since(r.began).Seconds(),
@@ -167,7 +167,7 @@ func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err e
 	seen := make(map[string]bool)
 	reasons := make(map[[2]string]*Reason)
 	to := json.NewEncoder(file)
-	err = deadletters.Each(ctx, r.side.feed, deadletters.Filter{}, func(l *deadletters.Letter) error {
+	err = deadletters.Each(ctx, r.side.feed, deadletters.Filter{}, func(l *deadletters.DeadLetter) error {
 		id := l.Message.Header.Get(nats.MsgIdHdr)
 		if seen[id] { // given up once more after a kill
 			return nil

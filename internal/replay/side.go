@@ -28,8 +28,8 @@ const (
 	smallBytes   = 4 << 20 // of streams that nothing is written to
 )
 
-// side is the server at the side, with a connection for whoever publishes much.
-type side struct {
+// scratchServer is the server at the side, with a connection for whoever publishes much.
+type scratchServer struct {
 	server *embedded.Server
 	buses  []*stages.Bus
 	feed   *stages.Bus
@@ -39,9 +39,9 @@ type side struct {
 
 func sideDir(state string) string { return filepath.Join(state, "nats") }
 
-// openSide starts the server at the side, with the partitions of the source.
-func openSide(ctx context.Context, state string, key *statekey.Key, partitions int, log *slog.Logger) (s *side, err error) {
-	s = new(side)
+// openScratchServer starts the server at the side, with the partitions of the source.
+func openScratchServer(ctx context.Context, state string, key *statekey.Key, partitions int, log *slog.Logger) (s *scratchServer, err error) {
+	s = new(scratchServer)
 	if s.server, err = embedded.Start(embedded.Options{Dir: sideDir(state), Private: true, Key: key.NATS()}); err != nil {
 		return nil, err
 	}
@@ -62,12 +62,12 @@ func openSide(ctx context.Context, state string, key *statekey.Key, partitions i
 	}
 	s.parse.Layout, s.write.Layout = s.feed.Layout, s.feed.Layout
 	// Whoever held pages is gone.
-	return s, s.parse.Release(ctx)
+	return s, s.parse.RedeliverUnacked(ctx)
 }
 
 // provision makes the streams. Links and ends of visits, which the parser insists
 // on publishing, are forgotten; dead letters are kept, all of them, to be counted.
-func (s *side) provision(ctx context.Context, partitions int) error {
+func (s *scratchServer) provision(ctx context.Context, partitions int) error {
 	limits := messages.StreamLimits{
 		SeedsBytes: smallBytes, URLsBytes: smallBytes, FetchMessages: 1, ResultsBytes: smallBytes,
 		PagesBytes: pagesBytes, RecordsBytes: recordsBytes, DeadBytes: deadBytes, BodiesBytes: bodiesBytes,
@@ -97,14 +97,14 @@ const forEver = 100 * 365 * 24 * time.Hour
 // janitor returns one for the streams at the side that have consumers. It keeps
 // half of a stream, and so its last message, which says how far the replay is. What
 // it would tell people of streams that fill up is what these are for.
-func (s *side) janitor(consumers map[string]int) *stages.Janitor {
+func (s *scratchServer) janitor(consumers map[string]int) *stages.Janitor {
 	j := stages.NewJanitor(s.feed)
 	j.Log, j.KeepAge, j.BodiesBytes, j.Streams = slog.New(slog.DiscardHandler), forEver, bodiesBytes, consumers
 	return j
 }
 
 // trouble returns what keeps the replay from going on, for a person to mend.
-func (s *side) trouble(ctx context.Context) error {
+func (s *scratchServer) trouble(ctx context.Context) error {
 	if err := s.server.Err(); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *side) trouble(ctx context.Context) error {
 
 // handled returns up to which sequence the parser has done with its pages, and
 // how many there are.
-func (s *side) handled(ctx context.Context) (done, last uint64, err error) {
+func (s *scratchServer) handled(ctx context.Context) (done, last uint64, err error) {
 	pages, err := s.feed.JS.Stream(ctx, messages.StreamPages)
 	if err != nil {
 		return 0, 0, fmt.Errorf("look at the pages at the side: %w", err)
@@ -136,7 +136,7 @@ func (s *side) handled(ctx context.Context) (done, last uint64, err error) {
 	return c.CachedInfo().AckFloor.Stream, last, nil
 }
 
-func (s *side) close() {
+func (s *scratchServer) close() {
 	for _, bus := range s.buses {
 		bus.Close()
 	}

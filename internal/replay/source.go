@@ -12,9 +12,9 @@ import (
 	"seine/pkg/stages"
 )
 
-// source is the stream whose messages are replayed. It is only read, by consumers
+// replayStream is the stream whose messages are replayed. It is only read, by consumers
 // that the server forgets.
-type source struct {
+type replayStream struct {
 	bus     *stages.Bus
 	stream  jetstream.Stream
 	name    string
@@ -24,16 +24,16 @@ type source struct {
 // kinds are the second tokens of the subjects of streams.
 var kinds = map[string]string{messages.StreamPages: "pages", messages.StreamRecords: "records"}
 
-func openSource(ctx context.Context, bus *stages.Bus, stream string, c *Choice) (*source, error) {
+func openReplayStream(ctx context.Context, bus *stages.Bus, stream string, c *Selection) (*replayStream, error) {
 	s, err := bus.JS.Stream(ctx, stream)
 	if err != nil {
 		return nil, fmt.Errorf("open stream %s: %w", stream, err)
 	}
-	return &source{bus: bus, stream: s, name: stream, subject: c.subject(kinds[stream], bus.Layout.Partitions)}, nil
+	return &replayStream{bus: bus, stream: s, name: stream, subject: c.subject(kinds[stream], bus.Layout.Partitions)}, nil
 }
 
-// window is the part of a stream that is replayed.
-type window struct {
+// seqRange is the part of a stream that is replayed.
+type seqRange struct {
 	Created time.Time `json:"created"` // when the stream was made: another has other messages
 	First   uint64    `json:"first"`   // the first sequence that the stream had
 	// FirstTime is when that message was stored, zero if there was none.
@@ -46,13 +46,13 @@ type window struct {
 }
 
 // resolve finds out what of the stream a choice means now.
-func (s *source) resolve(ctx context.Context, c *Choice, now time.Time) (w window, err error) {
+func (s *replayStream) resolve(ctx context.Context, c *Selection, now time.Time) (w seqRange, err error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
 		return w, fmt.Errorf("look at stream %s: %w", s.name, err)
 	}
 	st := info.State
-	w = window{Created: info.Created, First: st.FirstSeq, From: max(st.FirstSeq, c.FromSeq, 1), To: st.LastSeq}
+	w = seqRange{Created: info.Created, First: st.FirstSeq, From: max(st.FirstSeq, c.FromSeq, 1), To: st.LastSeq}
 	if st.Msgs > 0 {
 		w.FirstTime = st.FirstTime
 	}
@@ -74,7 +74,7 @@ func (s *source) resolve(ctx context.Context, c *Choice, now time.Time) (w windo
 
 // at returns the first sequence that was stored at t or later, the one after the
 // last if none was. Times of a stream never go back.
-func (s *source) at(ctx context.Context, t time.Time, st *jetstream.StreamState) (uint64, error) {
+func (s *replayStream) at(ctx context.Context, t time.Time, st *jetstream.StreamState) (uint64, error) {
 	low, high := max(st.FirstSeq, 1), st.LastSeq+1
 	for low < high {
 		mid := low + (high-low)/2
@@ -92,7 +92,7 @@ func (s *source) at(ctx context.Context, t time.Time, st *jetstream.StreamState)
 }
 
 // next returns the first message from seq on for a filter, nil if there is none.
-func (s *source) next(ctx context.Context, seq uint64, subject string) (*jetstream.RawStreamMsg, error) {
+func (s *replayStream) next(ctx context.Context, seq uint64, subject string) (*jetstream.RawStreamMsg, error) {
 	m, err := s.stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, nil
@@ -109,7 +109,7 @@ const countTries = 50
 // count returns how many messages there are for the filter from one sequence to
 // another. The server counts to the end of the stream, where more may come in the
 // meantime: then it is asked again.
-func (s *source) count(ctx context.Context, from, to uint64) (n int64, err error) {
+func (s *replayStream) count(ctx context.Context, from, to uint64) (n int64, err error) {
 	if from > to {
 		return 0, nil
 	}
@@ -132,7 +132,7 @@ func (s *source) count(ctx context.Context, from, to uint64) (n int64, err error
 	return n, nil
 }
 
-func (s *source) pending(ctx context.Context, from uint64) (uint64, error) {
+func (s *replayStream) pending(ctx context.Context, from uint64) (uint64, error) {
 	c, err := s.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		FilterSubject: s.subject, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: time.Minute,
@@ -155,7 +155,7 @@ const (
 // read calls do for each message for the filter from one sequence to another, in
 // order. It outlives a server that is away. What the janitor purges before it was
 // read does not come.
-func (s *source) read(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) error {
+func (s *replayStream) read(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) error {
 	for wait := 100 * time.Millisecond; from <= to; {
 		next, err := s.session(ctx, from, to, do)
 		switch {
@@ -186,7 +186,7 @@ var errSource = errors.New("read the source")
 func failed(err error) error { return fmt.Errorf("%w: %w", errSource, err) }
 
 // session reads until the end, or until something is wrong; it returns where to go on.
-func (s *source) session(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) (uint64, error) {
+func (s *replayStream) session(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) (uint64, error) {
 	if over, err := s.over(ctx, from, to); over || err != nil {
 		return from, err
 	}
@@ -233,7 +233,7 @@ func (s *source) session(ctx context.Context, from, to uint64, do func(jetstream
 }
 
 // over reports whether there is nothing to read from one sequence to another.
-func (s *source) over(ctx context.Context, from, to uint64) (bool, error) {
+func (s *replayStream) over(ctx context.Context, from, to uint64) (bool, error) {
 	left, err := s.next(ctx, from, s.subject)
 	if err != nil {
 		return false, failed(err)

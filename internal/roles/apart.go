@@ -54,8 +54,8 @@ func (r *Role) creates() (subjects []string) {
 }
 
 // makeFor lets a frontier make the consumers of roles that are apart.
-func makeFor(all []Role) Grants {
-	g := Grants{Why: "make the consumers of the other stages"}
+func makeFor(all []Role) Permissions {
+	g := Permissions{Why: "make the consumers of the other stages"}
 	for i := range all {
 		g.Subjects = append(g.Subjects, all[i].creates()...)
 	}
@@ -63,7 +63,7 @@ func makeFor(all []Role) Grants {
 }
 
 // subjectsOf are those of some way, each once.
-func subjectsOf(grants []Grants, way Way) (all []string) {
+func subjectsOf(grants []Permissions, way Way) (all []string) {
 	seen := make(map[string]bool)
 	for _, g := range grants {
 		for _, s := range g.Subjects {

@@ -35,7 +35,7 @@ func variable(role string) string {
 	return "MAY_" + strings.ToUpper(strings.ReplaceAll(role, "-", "_"))
 }
 
-func writeGrants(b *strings.Builder, verb string, grants []Grants) {
+func writeGrants(b *strings.Builder, verb string, grants []Permissions) {
 	fmt.Fprintf(b, "  %s: { allow: [\n", verb)
 	seen := make(map[string]bool)
 	for _, g := range grants {
@@ -110,7 +110,7 @@ func (in *Installation) Table() string {
 	return b.String()
 }
 
-func writeRows(b *strings.Builder, verb string, grants []Grants) {
+func writeRows(b *strings.Builder, verb string, grants []Permissions) {
 	for _, g := range grants {
 		var all []string
 		for _, s := range g.Subjects {

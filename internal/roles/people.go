@@ -12,24 +12,24 @@ var pipeline = []string{
 	messages.StreamResults, messages.StreamRecords, messages.StreamDead,
 }
 
-// look is what `seine status`, `top`, `explain` and `hosts` ask.
-func look() []Grants {
+// readOnlyPerms is what `seine status`, `top`, `explain` and `hosts` ask.
+func readOnlyPerms() []Permissions {
 	streams := info(pipeline...)
 	for _, s := range pipeline {
 		streams.Subjects = append(streams.Subjects, "$JS.API.CONSUMER.LIST."+s, "$JS.API.STREAM.MSG.GET."+s)
 	}
 	streams.Why = "see how full streams are, how far their readers, and since when a message waits"
 	return append(join(), streams, questions(), ended(), readSpecs(),
-		Grants{Why: "see what runs", Subjects: []string{"$SRV.INFO"}},
-		Grants{Why: "see alerts, and what robots.txt says", Subjects: []string{
+		Permissions{Why: "see what runs", Subjects: []string{"$SRV.INFO"}},
+		Permissions{Why: "see alerts, and what robots.txt says", Subjects: []string{
 			"$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketRobots),
 		}},
 	)
 }
 
 // ended is what it takes to see that a crawl has ended: nothing of it is on its way.
-func ended() Grants {
-	return Grants{Why: "see whether a crawl has ended, by its last messages", Subjects: append(
+func ended() Permissions {
+	return Permissions{Why: "see whether a crawl has ended, by its last messages", Subjects: append(
 		leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults),
 		"$JS.API.CONSUMER.INFO."+messages.StreamSeeds+"."+messages.ConsumerSeeds,
 	)}
@@ -38,20 +38,20 @@ func ended() Grants {
 func (in *Installation) viewer() Role {
 	return Role{
 		Name: Viewer, Apart: true, About: "people who look, also at what is stored: `seine status`, `top`, `hosts`, `spec get`, `explain --brief`",
-		Publish: look(),
+		Publish: readOnlyPerms(),
 	}
 }
 
 func (in *Installation) operator() Role {
 	b := messages.BucketLeases
-	all := Grants{Why: "see whether everything is there, and has a leader (`seine doctor`)", Subjects: append(watch(b, ">"), "$JS.API.INFO")}
+	all := Permissions{Why: "see whether everything is there, and has a leader (`seine doctor`)", Subjects: append(watch(b, ">"), "$JS.API.INFO")}
 	for _, bucket := range []string{messages.BucketCrawls, messages.BucketRobots, b, messages.BucketMeta, messages.BucketDuplicates} {
 		all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+kv(bucket))
 	}
 	for _, store := range []string{messages.BucketBodies, messages.BucketSnapshots} {
 		all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+obj(store))
 	}
-	redrive := Grants{Why: "give dead letters back to their stage, from the stream where it was read"}
+	redrive := Permissions{Why: "give dead letters back to their stage, from the stream where it was read"}
 	for _, kind := range []string{"urls", "fetch", "pages", "results", "records"} {
 		redrive.Subjects = append(redrive.Subjects, partitioned(kind))
 	}
@@ -60,11 +60,11 @@ func (in *Installation) operator() Role {
 	}
 	return Role{
 		Name: Operator, About: "people who steer: all of the viewer, `explain`, `seed`, `pause`, `resume`, `cancel`, `delete`, `spec apply`, `dead`, `replay`, `doctor`",
-		Publish: append(look(),
-			Grants{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}},
+		Publish: append(readOnlyPerms(),
+			Permissions{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}},
 			spec("*"), specs(),
-			Grants{Why: "pause, resume, cancel, delete", Subjects: []string{messages.SubjectControl}},
-			Grants{Why: "read and remove dead letters", Subjects: []string{
+			Permissions{Why: "pause, resume, cancel, delete", Subjects: []string{messages.SubjectControl}},
+			Permissions{Why: "read and remove dead letters", Subjects: []string{
 				"$JS.API.CONSUMER.CREATE." + messages.StreamDead + ".*.seine.dead.>",
 				"$JS.API.CONSUMER.INFO." + messages.StreamDead + ".*", "$JS.API.CONSUMER.DELETE." + messages.StreamDead + ".*",
 				"$JS.API.CONSUMER.MSG.NEXT." + messages.StreamDead + ".*",
@@ -72,9 +72,9 @@ func (in *Installation) operator() Role {
 			}},
 			redrive,
 			scan("read what is stored (`seine explain`, `replay`)", pipeline[:len(pipeline)-1]...),
-			Grants{Why: "see what a page repeats", Subjects: []string{get(messages.BucketDuplicates, ">")}},
+			Permissions{Why: "see what a page repeats", Subjects: []string{get(messages.BucketDuplicates, ">")}},
 			readBodies(),
-			Grants{Why: "read snapshots (`seine replay frontier`)", Subjects: []string{
+			Permissions{Why: "read snapshots (`seine replay frontier`)", Subjects: []string{
 				get(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
 				"$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots), "$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots) + ".>",
 				"$JS.API.STREAM.MSG.GET." + obj(messages.BucketSnapshots),
@@ -88,7 +88,7 @@ func (in *Installation) operator() Role {
 func monitor() Role {
 	return Role{
 		Name: Monitor, Apart: true, About: "monitoring: `nats stream report`, `nats consumer report`, `nats micro stats`; sees counts, no message",
-		Publish: []Grants{
+		Publish: []Permissions{
 			{Why: "count streams and consumers", Subjects: []string{
 				"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.*",
 				"$JS.API.CONSUMER.NAMES.*", "$JS.API.CONSUMER.LIST.*", "$JS.API.CONSUMER.INFO.*.*",
@@ -98,10 +98,10 @@ func monitor() Role {
 	}
 }
 
-func feeder(f Feeder) Role {
+func feeder(f SeedPublisher) Role {
 	r := Role{Name: f.Name, Apart: true, About: "a program that feeds: " + strings.Join(f.Crawls, ", "), Publish: join()}
 	for _, crawl := range f.Crawls {
-		r.Publish = append(r.Publish, Grants{Why: "seeds of " + crawl, Subjects: []string{messages.SubjectSeeds(crawl)}})
+		r.Publish = append(r.Publish, Permissions{Why: "seeds of " + crawl, Subjects: []string{messages.SubjectSeeds(crawl)}})
 		if f.Spec {
 			s := readSpecs()
 			s.Why = "read specs, give that of " + crawl

@@ -9,8 +9,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Grants are subjects that a user may publish or subscribe to, and why.
-type Grants struct {
+// Permissions are subjects that a user may publish or subscribe to, and why.
+type Permissions struct {
 	Why      string
 	Subjects []string
 	// Way is how a user who is apart reaches them.
@@ -39,14 +39,14 @@ type Role struct {
 	// there, past all permissions.
 	Apart bool
 	// Publish and Subscribe are all that is allowed.
-	Publish, Subscribe []Grants
+	Publish, Subscribe []Permissions
 }
 
 // Installation is what a NATS server is to carry.
 type Installation struct {
 	Partitions int
 	Writers    []Writer
-	Feeders    []Feeder
+	Feeders    []SeedPublisher
 }
 
 // Writer is a writer of a name, which reads one stream.
@@ -55,8 +55,8 @@ type Writer struct {
 	From string // --from: records, results or pages
 }
 
-// Feeder is a user who may feed crawls, such as another program.
-type Feeder struct {
+// SeedPublisher is a user who may feed crawls, such as another program.
+type SeedPublisher struct {
 	Name   string
 	Crawls []string
 	Spec   bool // may give these crawls their spec, too
@@ -67,7 +67,7 @@ func Default() Installation {
 	return Installation{
 		Partitions: messages.DefaultPartitions,
 		Writers:    []Writer{{Name: "default", From: "records"}},
-		Feeders:    []Feeder{{Name: "feeder", Crawls: []string{messages.DefaultCrawl}}},
+		Feeders:    []SeedPublisher{{Name: "feeder", Crawls: []string{messages.DefaultCrawl}}},
 	}
 }
 
@@ -98,7 +98,7 @@ func (in *Installation) All() []Role {
 	}
 	all = append(all, crawl, admin())
 	for i := range all {
-		inboxes := Grants{Why: "its own inboxes", Subjects: []string{Inboxes(all[i].Name) + ".>"}, Way: Within}
+		inboxes := Permissions{Why: "its own inboxes", Subjects: []string{Inboxes(all[i].Name) + ".>"}, Way: Within}
 		if all[i].makesConsumers() {
 			inboxes.Way = Hears // what they push is no answer
 		}
@@ -158,19 +158,19 @@ func (in *Installation) crawl(stages []Role) Role {
 		r.Publish = append(r.Publish, o.Publish...)
 		r.Subscribe = append(r.Subscribe, o.Subscribe...)
 	}
-	end := Grants{Why: "see what is committed, and what was given up", Subjects: []string{"$JS.API.DIRECT.GET." + messages.StreamDead + "." + partitioned("dead")}}
+	end := Permissions{Why: "see what is committed, and what was given up", Subjects: []string{"$JS.API.DIRECT.GET." + messages.StreamDead + "." + partitioned("dead")}}
 	for _, w := range in.Writers {
 		end.Subjects = append(end.Subjects, "$JS.API.DIRECT.GET."+sources[w.From]+"."+partitioned(w.From))
 	}
 	end.Subjects = append(end.Subjects, leaderOf(messages.StreamRecords, messages.StreamPages, messages.StreamDead)...)
-	r.Publish = append(r.Publish, Grants{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}}, questions(), ended(), end)
+	r.Publish = append(r.Publish, Permissions{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}}, questions(), ended(), end)
 	return r
 }
 
 func admin() Role {
 	return Role{
 		Name: Admin, About: "whoever repairs by hand with the `nats` command; keep its key offline",
-		Publish:   []Grants{{Why: "everything in this account", Subjects: []string{">"}}},
-		Subscribe: []Grants{{Why: "everything in this account", Subjects: []string{">"}}},
+		Publish:   []Permissions{{Why: "everything in this account", Subjects: []string{">"}}},
+		Subscribe: []Permissions{{Why: "everything in this account", Subjects: []string{">"}}},
 	}
 }

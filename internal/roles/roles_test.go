@@ -30,7 +30,7 @@ func some() roles.Installation {
 	return roles.Installation{
 		Partitions: 2,
 		Writers:    []roles.Writer{{Name: "default", From: "records"}, {Name: "archive", From: "pages"}},
-		Feeders:    []roles.Feeder{{Name: "feeder", Crawls: []string{"news"}}, {Name: "owner", Crawls: []string{"shop"}, Spec: true}},
+		Feeders:    []roles.SeedPublisher{{Name: "feeder", Crawls: []string{"news"}}, {Name: "owner", Crawls: []string{"shop"}, Spec: true}},
 	}
 }
 
@@ -135,7 +135,7 @@ func TestServerKeepsToTheTable(t *testing.T) {
 }
 
 // compare waits for the server, and compares what it refused with the table.
-func (r *refusals) compare(t *testing.T, nc *nats.Conn, verb string, subjects []string, grants []roles.Grants) {
+func (r *refusals) compare(t *testing.T, nc *nats.Conn, verb string, subjects []string, grants []roles.Permissions) {
 	t.Helper()
 	// One more that is refused, or allowed to all, marks the end.
 	check(t, nc.Flush())
@@ -152,7 +152,7 @@ func (r *refusals) compare(t *testing.T, nc *nats.Conn, verb string, subjects []
 	}
 }
 
-func (r *refusals) wrong(verb string, subjects []string, grants []roles.Grants) (wrong []string) {
+func (r *refusals) wrong(verb string, subjects []string, grants []roles.Permissions) (wrong []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range subjects {
@@ -164,8 +164,8 @@ func (r *refusals) wrong(verb string, subjects []string, grants []roles.Grants) 
 }
 
 // allows reports whether grants cover a subject.
-func allows(grants []roles.Grants, subject string) bool {
-	return slices.ContainsFunc(grants, func(g roles.Grants) bool {
+func allows(grants []roles.Permissions, subject string) bool {
+	return slices.ContainsFunc(grants, func(g roles.Permissions) bool {
 		return slices.ContainsFunc(g.Subjects, func(allowed string) bool { return server.SubjectsCollide(allowed, subject) && covers(allowed, subject) })
 	})
 }
@@ -187,7 +187,7 @@ func covers(allowed, subject string) bool {
 }
 
 // examples are subjects that the grants cover.
-func examples(grants []roles.Grants) (all []string) {
+func examples(grants []roles.Permissions) (all []string) {
 	for _, g := range grants {
 		for _, s := range g.Subjects {
 			if s == ">" {

@@ -13,18 +13,18 @@ func (in *Installation) frontier() Role {
 		streams = append(streams, kv(b))
 	}
 	streams = append(streams, obj(messages.BucketBodies), obj(messages.BucketSnapshots))
-	own := Grants{Why: "make the streams and buckets, and set their limits", Subjects: []string{"$JS.API.INFO"}}
+	own := Permissions{Why: "make the streams and buckets, and set their limits", Subjects: []string{"$JS.API.INFO"}}
 	for _, s := range streams {
 		own.Subjects = append(own.Subjects, "$JS.API.STREAM.CREATE."+s, "$JS.API.STREAM.UPDATE."+s, "$JS.API.STREAM.INFO."+s)
 	}
-	janitor := Grants{Why: "purge what was read, as far as the budget asks"}
+	janitor := Permissions{Why: "purge what was read, as far as the budget asks"}
 	for _, s := range kept {
 		janitor.Subjects = append(janitor.Subjects,
 			"$JS.API.STREAM.PURGE."+s, "$JS.API.STREAM.MSG.GET."+s, "$JS.API.CONSUMER.LIST."+s)
 	}
 	return Role{
 		Name: messages.StageFrontier, About: "the stage `frontier`",
-		Publish: append([]Grants{
+		Publish: append([]Permissions{
 			own, janitor, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds),
 			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("urls")}},
 			dead(messages.StageFrontier),
@@ -35,8 +35,8 @@ func (in *Installation) frontier() Role {
 			}},
 			snapshots(),
 			watchdog(),
-		}, look()...),
-		Subscribe: []Grants{
+		}, readOnlyPerms()...),
+		Subscribe: []Permissions{
 			announced("seine-frontier", "seine-frontier-questions"),
 			vital(), holder(messages.ConsumerSeeds),
 			{Why: "make the consumers of the other stages", Subjects: []string{messages.SubjectConsumers("*")}},
@@ -49,8 +49,8 @@ func (in *Installation) frontier() Role {
 }
 
 // deletions lets a frontier delete crawls.
-func deletions() Grants {
-	g := Grants{Why: "delete crawls", Subjects: []string{
+func deletions() Permissions {
+	g := Permissions{Why: "delete crawls", Subjects: []string{
 		get(messages.BucketCrawls, messages.KeyDeletion("*")), put(messages.BucketCrawls, messages.KeyDeletion("*")), "$JS.API.STREAM.PURGE." + messages.StreamDead, "$JS.API.STREAM.MSG.GET." + messages.StreamDead,
 	}}
 	for _, b := range []string{messages.BucketCrawls, messages.BucketMeta, messages.BucketDuplicates} {
@@ -60,7 +60,7 @@ func deletions() Grants {
 }
 
 // readByFrontier is what a frontier reads: its inputs, and what is in FETCH.
-func (in *Installation) readByFrontier() Grants {
+func (in *Installation) readByFrontier() Permissions {
 	read := share(messages.StreamSeeds, messages.ConsumerSeeds, messages.SubjectSeeds("*"))
 	read = append(read, in.each(func(p int) []string {
 		return append(feed(messages.StreamURLs, messages.ConsumerURLs, "urls", p),
@@ -73,12 +73,12 @@ func (in *Installation) readByFrontier() Grants {
 		read = append(read, "$JS.API.DIRECT.GET."+kind+".*.*")
 	}
 	read = append(read, leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamFetch)...)
-	return Grants{Why: "read seeds, candidates, results, and what is in FETCH", Subjects: read}
+	return Permissions{Why: "read seeds, candidates, results, and what is in FETCH", Subjects: read}
 }
 
 // watchdog lets a frontier look for what is wrong with crawls, as people do: one of
 // them does.
-func watchdog() Grants {
+func watchdog() Permissions {
 	g := lease("alerts")
 	g.Why = "look for what alerts tell of"
 	g.Subjects = append(g.Subjects, vitals.Subject, "$SRV.INFO")
@@ -86,9 +86,9 @@ func watchdog() Grants {
 }
 
 // sweep lets the janitor remove large bodies that were read.
-func sweep() Grants {
+func sweep() Permissions {
 	s, o := obj(messages.BucketBodies), "$O."+messages.BucketBodies+".M.*"
-	return Grants{Why: "remove large bodies that were read", Subjects: []string{
+	return Permissions{Why: "remove large bodies that were read", Subjects: []string{
 		"$JS.API.CONSUMER.CREATE." + s + ".*.$O." + messages.BucketBodies + ".M.>",
 		"$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.FC." + s + ".>",
 		"$JS.API.DIRECT.GET." + s + "." + o, o, "$JS.API.STREAM.PURGE." + s,
@@ -96,9 +96,9 @@ func sweep() Grants {
 }
 
 // snapshots lets a frontier save the state of its partitions, and take it over.
-func snapshots() Grants {
+func snapshots() Permissions {
 	s, o := obj(messages.BucketSnapshots), "$O."+messages.BucketSnapshots+"."
-	return Grants{Why: "save and read snapshots", Subjects: []string{
+	return Permissions{Why: "save and read snapshots", Subjects: []string{
 		o + "C.*", o + "M.*", "$JS.API.STREAM.PURGE." + s,
 		"$JS.API.DIRECT.GET." + s, "$JS.API.DIRECT.GET." + s + ".>", "$JS.API.STREAM.MSG.GET." + s,
 	}}
@@ -109,21 +109,21 @@ func (in *Installation) fetcher() Role {
 	return Role{
 		Name: messages.StageFetcher, About: "the stage `fetcher`", Apart: true,
 		Publish: append(join(),
-			Grants{Why: "take requests", Subjects: share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
+			Permissions{Why: "take requests", Subjects: share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
 			askHolders(messages.ConsumerFetch),
-			Grants{Why: "pages, results, targets of redirects", Subjects: []string{partitioned("pages"), partitioned("results"), partitioned("urls")}},
-			Grants{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
+			Permissions{Why: "pages, results, targets of redirects", Subjects: []string{partitioned("pages"), partitioned("results"), partitioned("urls")}},
+			Permissions{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
 			dead(messages.StageFetcher),
 			specs(),
-			Grants{Why: "share robots.txt", Subjects: []string{
+			Permissions{Why: "share robots.txt", Subjects: []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketRobots), get(messages.BucketRobots, ">"), put(messages.BucketRobots, ">"),
 			}},
-			Grants{Why: "store large bodies, remove one that broke off", Subjects: []string{
+			Permissions{Why: "store large bodies, remove one that broke off", Subjects: []string{
 				"$O." + b + ".C.*", "$O." + b + ".M.*", "$JS.API.DIRECT.GET." + obj(b) + ".$O." + b + ".M.*", "$JS.API.STREAM.PURGE." + obj(b),
 			}},
 			asked("wanted"),
 		),
-		Subscribe: []Grants{announced("seine-fetcher"), vital(), holder(messages.ConsumerFetch), {Why: "learn that requests may be delivered again", Subjects: []string{
+		Subscribe: []Permissions{announced("seine-fetcher"), vital(), holder(messages.ConsumerFetch), {Why: "learn that requests may be delivered again", Subjects: []string{
 			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + messages.ConsumerFetch,
 		}, Way: Hears}},
 	}
@@ -133,21 +133,21 @@ func (in *Installation) parser() Role {
 	return Role{
 		Name: messages.StageParser, About: "the stage `parser`", Apart: true,
 		Publish: append(join(),
-			Grants{Why: "take pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
+			Permissions{Why: "take pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
 			askHolders(messages.ConsumerParse),
-			Grants{Why: "records, links, ends of visits", Subjects: []string{partitioned("records"), partitioned("urls")}},
+			Permissions{Why: "records, links, ends of visits", Subjects: []string{partitioned("records"), partitioned("urls")}},
 			dead(messages.StageParser),
 			specs(),
 			readBodies(),
-			Grants{Why: "mark large bodies as read", Subjects: []string{
+			Permissions{Why: "mark large bodies as read", Subjects: []string{
 				"$JS.API.DIRECT.GET." + obj(messages.BucketBodies) + ".$O." + messages.BucketBodies + ".M.*", "$O." + messages.BucketBodies + ".M.*",
 			}},
-			Grants{Why: "tell duplicates", Subjects: []string{
+			Permissions{Why: "tell duplicates", Subjects: []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketDuplicates),
 				get(messages.BucketDuplicates, ">"), put(messages.BucketDuplicates, ">"),
 			}},
 		),
-		Subscribe: []Grants{announced("seine-parser"), vital(), holder(messages.ConsumerParse)},
+		Subscribe: []Permissions{announced("seine-parser"), vital(), holder(messages.ConsumerParse)},
 	}
 }
 
@@ -163,15 +163,15 @@ func (in *Installation) writer(w Writer) Role {
 		Name: writerUser(w.Name), Apart: true, About: "the stage `writer`, of the name " + w.Name + ", from " + stream,
 		Publish: append(join(),
 			info(stream),
-			Grants{Why: "read " + stream, Subjects: append(read, "$JS.API.DIRECT.GET."+stream, "$JS.API.STREAM.MSG.GET."+stream)},
+			Permissions{Why: "read " + stream, Subjects: append(read, "$JS.API.DIRECT.GET."+stream, "$JS.API.STREAM.MSG.GET."+stream)},
 			dead(messages.StageWriter),
 			specs(),
 			lease(name),
-			Grants{Why: "bind its name to a place", Subjects: []string{
+			Permissions{Why: "bind its name to a place", Subjects: []string{
 				get(messages.BucketMeta, messages.KeyWriter(w.Name)), put(messages.BucketMeta, messages.KeyWriter(w.Name)),
 			}},
 		),
-		Subscribe: []Grants{announced("seine-writer"), vital()},
+		Subscribe: []Permissions{announced("seine-writer"), vital()},
 	}
 	if w.From == "pages" {
 		r.Publish = append(r.Publish, readBodies())

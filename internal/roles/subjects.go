@@ -9,8 +9,8 @@ import (
 
 // Subjects of JetStream's API, as nats-server 2.14 and 2.15 and nats.go use them.
 
-func info(streams ...string) Grants {
-	g := Grants{Why: "look at " + strings.Join(streams, ", ")}
+func info(streams ...string) Permissions {
+	g := Permissions{Why: "look at " + strings.Join(streams, ", ")}
 	for _, s := range streams {
 		g.Subjects = append(g.Subjects, "$JS.API.STREAM.INFO."+s)
 	}
@@ -37,13 +37,13 @@ func share(stream, durable, filter string) []string {
 }
 
 // askHolders lets a user agree with those who take from the same consumer on who has which message.
-func askHolders(durable string) Grants {
-	return Grants{Why: "ask the others what they hold", Subjects: []string{messages.SubjectHeld(durable)}, Way: Within}
+func askHolders(durable string) Permissions {
+	return Permissions{Why: "ask the others what they hold", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
 
 // holder lets a user tell the others what it holds.
-func holder(durable string) Grants {
-	return Grants{Why: "tell what it holds", Subjects: []string{messages.SubjectHeld(durable)}, Way: Within}
+func holder(durable string) Permissions {
+	return Permissions{Why: "tell what it holds", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
 
 // feed lets a user read a partition of a stream in order, from where its own state
@@ -73,15 +73,15 @@ func get(bucket, keys string) string {
 func put(bucket, keys string) string { return "$KV." + bucket + "." + keys }
 
 // join is what everyone needs to learn the layout, and that all streams are there.
-func join() []Grants {
+func join() []Permissions {
 	g := info(kv(messages.BucketMeta), obj(messages.BucketBodies))
 	g.Why = "learn the layout"
 	g.Subjects = append(g.Subjects, leaderOf(kv(messages.BucketMeta))...)
-	return []Grants{g}
+	return []Permissions{g}
 }
 
 // readSpecs lets a user read the specs of crawls.
-func readSpecs() Grants {
+func readSpecs() Permissions {
 	g := info(kv(messages.BucketCrawls))
 	g.Why = "read specs"
 	g.Subjects = append(g.Subjects, leaderOf(kv(messages.BucketCrawls))...)
@@ -89,25 +89,25 @@ func readSpecs() Grants {
 }
 
 // specs lets a user read the specs of crawls, and follow them.
-func specs() Grants {
+func specs() Permissions {
 	g := readSpecs()
 	g.Subjects = append(g.Subjects, watch(messages.BucketCrawls, ">")...)
 	return g
 }
 
 // spec lets a user give crawls their spec.
-func spec(crawl string) Grants {
-	return Grants{Why: "give specs", Subjects: []string{get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl)}}
+func spec(crawl string) Permissions {
+	return Permissions{Why: "give specs", Subjects: []string{get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl)}}
 }
 
 // dead lets a stage give up on messages.
-func dead(stage string) Grants {
-	return Grants{Why: "dead letters", Subjects: []string{messages.SubjectDead(stage, "*")}}
+func dead(stage string) Permissions {
+	return Permissions{Why: "dead letters", Subjects: []string{messages.SubjectDead(stage, "*")}}
 }
 
 // announced lets a stage answer who asks what runs.
-func announced(names ...string) Grants {
-	g := Grants{Why: "be found (`seine status`, `nats micro ls`)", Way: Answers}
+func announced(names ...string) Permissions {
+	g := Permissions{Why: "be found (`seine status`, `nats micro ls`)", Way: Answers}
 	for _, verb := range []string{"PING", "INFO", "STATS"} {
 		g.Subjects = append(g.Subjects, "$SRV."+verb)
 		for _, n := range names {
@@ -118,15 +118,15 @@ func announced(names ...string) Grants {
 }
 
 // readBodies lets a user read large bodies.
-func readBodies() Grants {
+func readBodies() Permissions {
 	s := obj(messages.BucketBodies)
-	return Grants{Why: "read large bodies", Subjects: []string{"$JS.API.DIRECT.GET." + s, "$JS.API.STREAM.MSG.GET." + s}}
+	return Permissions{Why: "read large bodies", Subjects: []string{"$JS.API.DIRECT.GET." + s, "$JS.API.STREAM.MSG.GET." + s}}
 }
 
 // lease lets a user own partitions of a group.
-func lease(group string) Grants {
+func lease(group string) Permissions {
 	b := messages.BucketLeases
-	return Grants{Why: "own partitions", Subjects: append(watch(b, ""),
+	return Permissions{Why: "own partitions", Subjects: append(watch(b, ""),
 		"$JS.API.STREAM.INFO."+kv(b),
 		get(b, "lease."+group+".*"), put(b, "lease."+group+".*"), put(b, "member."+group+".*"),
 	)}
@@ -135,8 +135,8 @@ func lease(group string) Grants {
 // scan lets a user read messages of streams, by consumers with names of chance. Names
 // cannot be told apart by permissions, so this is also the right to remove the
 // consumer of a stage: for people who may steer, not for those who look.
-func scan(why string, streams ...string) Grants {
-	g := Grants{Why: why}
+func scan(why string, streams ...string) Permissions {
+	g := Permissions{Why: why}
 	for _, s := range streams {
 		g.Subjects = append(g.Subjects,
 			"$JS.API.CONSUMER.CREATE."+s+".*", "$JS.API.CONSUMER.CREATE."+s+".*.>", "$JS.API.CONSUMER.INFO."+s+".*",
@@ -156,13 +156,13 @@ func leaderOf(streams ...string) (subjects []string) {
 }
 
 // vital lets a process tell how much memory and disk it has.
-func vital() Grants {
-	return Grants{Why: "tell of its memory and disks", Subjects: []string{vitals.Subject}, Way: Answers}
+func vital() Permissions {
+	return Permissions{Why: "tell of its memory and disks", Subjects: []string{vitals.Subject}, Way: Answers}
 }
 
 // asked are questions that a frontier answers about a partition.
-func asked(questions ...string) Grants {
-	g := Grants{Why: "ask the frontier"}
+func asked(questions ...string) Permissions {
+	g := Permissions{Why: "ask the frontier"}
 	for _, q := range questions {
 		g.Subjects = append(g.Subjects, "seine.frontier."+q+".*")
 	}
@@ -170,7 +170,7 @@ func asked(questions ...string) Grants {
 }
 
 // questions are those that tell how crawls stand.
-func questions() Grants { return asked("status", "hosts", "host", "survey", "failed", "explain") }
+func questions() Permissions { return asked("status", "hosts", "host", "survey", "failed", "explain") }
 
 // each calls for every partition, and joins what comes.
 func (in *Installation) each(of func(p int) []string) (all []string) {

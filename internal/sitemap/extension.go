@@ -77,8 +77,8 @@ func (x *extra) close(e *Entry) bool {
 	return true
 }
 
-// take takes the text of an element within an extension. Above are those it lies in.
-func (x *extra) take(above []string, name, text string) {
+// setField takes the text of an element within an extension. Above are those it lies in.
+func (x *extra) setField(above []string, name, text string) {
 	text = clip.To(strings.ToValidUTF8(text, "\ufffd"), maxExtraText)
 	switch {
 	case x.image != nil && len(above) == 1:

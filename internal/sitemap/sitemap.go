@@ -29,8 +29,8 @@ const (
 	maxURL     = 8 << 10
 )
 
-// ErrNot says that a document is no sitemap.
-var ErrNot = errors.New("it is no sitemap")
+// ErrNotSitemap says that a document is no sitemap.
+var ErrNotSitemap = errors.New("it is no sitemap")
 
 // Sitemap is what a file lists.
 type Sitemap struct {
@@ -69,14 +69,14 @@ type Entry struct {
 }
 
 // Parse reads the sitemap that came with a Content-Type, or "". It returns what it
-// found before the file broke off, together with an error that says so; ErrNot if
+// found before the file broke off, together with an error that says so; ErrNotSitemap if
 // there is no sitemap at all.
 func Parse(body []byte, contentType string) (*Sitemap, error) {
 	body, cut, broken := unzipped(body)
 	p := &parser{d: xmlstream.NewDecoder(body, contentType, "url", "sitemap", "loc")}
 	err := p.run()
 	if p.site == nil {
-		return nil, fmt.Errorf("%w: %w", ErrNot, errors.Join(err, broken))
+		return nil, fmt.Errorf("%w: %w", ErrNotSitemap, errors.Join(err, broken))
 	}
 	p.site.Repairs = p.d.Repairs()
 	if cut {
@@ -197,7 +197,7 @@ func (p *parser) close() {
 	switch {
 	case depth == 3 && p.extra.close(&p.entry):
 	case depth > 3:
-		p.extra.take(p.path[2:], name, text)
+		p.extra.setField(p.path[2:], name, text)
 	case depth == 2 && (name == "url" || name == "sitemap"):
 		if p.entry.URL == "" {
 			p.site.Unreadable++

@@ -140,7 +140,7 @@ func TestParseText(t *testing.T) {
 		"", "\n\n", "plain text", "https://a.example/\nand text", "https://", "ftp://a.example/", "/a", "https://a.example/ 2026-11-20",
 		"<urlset/>", "https://a.example/" + strings.Repeat("a", maxURL),
 	} {
-		if got, err := ParseText([]byte(text)); got != nil || !errors.Is(err, ErrNot) {
+		if got, err := ParseText([]byte(text)); got != nil || !errors.Is(err, ErrNotSitemap) {
 			t.Errorf("%.40q: %+v, %v", text, got, err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestBrokenFile(t *testing.T) {
 
 func TestNoSitemap(t *testing.T) {
 	for _, text := range []string{"", "plain text", "<html><body>no</body></html>", "<rss/>", "\x1f\x8bgarbage", "<?xml version='1.0'?>"} {
-		if got, err := Parse([]byte(text), ""); got != nil || !errors.Is(err, ErrNot) {
+		if got, err := Parse([]byte(text), ""); got != nil || !errors.Is(err, ErrNotSitemap) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
@@ -220,11 +220,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("http://a.example/\n"))
 	f.Add([]byte("<urlset></urlset></urlset><url><loc>x</loc></url>"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if site, err := ParseText(body); (site == nil) != errors.Is(err, ErrNot) {
+		if site, err := ParseText(body); (site == nil) != errors.Is(err, ErrNotSitemap) {
 			t.Fatalf("as text: %+v with %v", site, err)
 		}
 		got, err := Parse(body, "")
-		if (got == nil) != errors.Is(err, ErrNot) {
+		if (got == nil) != errors.Is(err, ErrNotSitemap) {
 			t.Fatalf("%+v with %v", got, err)
 		}
 		if got == nil {

@@ -10,7 +10,7 @@ import (
 
 // ParseText reads a sitemap that is a text file, with a URL on each line, as the
 // protocol allows ("Other Sitemap formats"). Since any text has lines, more than half of
-// them must be URLs of http or https: ErrNot if they are not, or if there is none.
+// them must be URLs of http or https: ErrNotSitemap if they are not, or if there is none.
 // The caller knows that a sitemap is expected there, from robots.txt or an index.
 func ParseText(body []byte) (*Sitemap, error) { return parseText(body, MaxBytes) }
 
@@ -41,10 +41,10 @@ func parseText(body []byte, limit int) (*Sitemap, error) {
 		site.Entries = append(site.Entries, Entry{URL: weburl.EscapeInvalid(string(line)), Priority: -1})
 	}
 	if bad != nil && len(site.Entries) <= site.Unreadable {
-		return nil, fmt.Errorf("%w: %.40q is not a URL", ErrNot, bad)
+		return nil, fmt.Errorf("%w: %.40q is not a URL", ErrNotSitemap, bad)
 	}
 	if len(site.Entries) == 0 {
-		return nil, fmt.Errorf("%w: it is empty", ErrNot)
+		return nil, fmt.Errorf("%w: it is empty", ErrNotSitemap)
 	}
 	return site, nil
 }

@@ -25,7 +25,7 @@ func slips(rules []messages.RecordRule) error {
 		if rules[i].Kind == messages.KindPage {
 			p.Addf(path+".kind", "%q is what the records of whole pages are called, with other columns: choose another name", rules[i].Kind)
 		}
-		rest, _ := rules[i].Key.Fill(func(messages.Place) (string, error) { return "", nil })
+		rest, _ := rules[i].Key.Fill(func(messages.Placeholder) (string, error) { return "", nil })
 		if strings.Contains(rest, "{") {
 			p.Addf(path+".key", "%q: a field is written {name}, without spaces: this brace would be a part of every key", messages.Clip(string(rules[i].Key)))
 		}

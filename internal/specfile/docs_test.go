@@ -34,9 +34,9 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	seen := make(map[*shape]bool)
-	var visit func(sh *shape)
-	visit = func(sh *shape) {
+	seen := make(map[*typeSchema]bool)
+	var visit func(sh *typeSchema)
+	visit = func(sh *typeSchema) {
 		if sh == nil || seen[sh] {
 			return
 		}

@@ -21,8 +21,8 @@ type tree struct {
 	rules []Problem
 }
 
-// place is where a path leads in a tree.
-type place struct {
+// nodeRef is where a path leads in a tree.
+type nodeRef struct {
 	node *yaml.Node
 	now  string // the path in the tree as it is
 	path string // and as it was written
@@ -30,8 +30,8 @@ type place struct {
 
 // find follows a path of the tree as it is, as far as it goes. A part that is
 // missing is told of where it should be.
-func (t *tree) find(path string) place {
-	at := place{node: t.root}
+func (t *tree) find(path string) nodeRef {
+	at := nodeRef{node: t.root}
 	for rest := path; rest != ""; {
 		next, after, ok := t.step(at, rest)
 		if !ok {
@@ -46,20 +46,20 @@ func (t *tree) find(path string) place {
 }
 
 // step goes to the member that a path begins with.
-func (t *tree) step(at place, path string) (next place, rest string, ok bool) {
+func (t *tree) step(at nodeRef, path string) (next nodeRef, rest string, ok bool) {
 	node := deref(at.node)
 	if path[0] == '[' {
 		i, after, ok := cutIndex(path)
 		if !ok || node.Kind != yaml.SequenceNode || i >= len(node.Content) {
-			return place{}, "", false
+			return nodeRef{}, "", false
 		}
 		return t.item(at, i), strings.TrimPrefix(after, "."), true
 	}
 	key, value, rest := member(node, path)
 	if node.Kind != yaml.MappingNode || value == nil {
-		return place{}, "", false
+		return nodeRef{}, "", false
 	}
-	next = place{node: value, now: join(at.now, key.Value), path: join(at.path, key.Value)}
+	next = nodeRef{node: value, now: join(at.now, key.Value), path: join(at.path, key.Value)}
 	if isNull(value) {
 		next.node = key
 	}
@@ -67,12 +67,12 @@ func (t *tree) step(at place, path string) (next place, rest string, ok bool) {
 }
 
 // item is a member of a list.
-func (t *tree) item(at place, i int) place {
+func (t *tree) item(at nodeRef, i int) nodeRef {
 	written := i
 	if was := t.left[at.now]; was != nil {
 		written = was[i]
 	}
-	return place{
+	return nodeRef{
 		node: deref(at.node).Content[i],
 		now:  fmt.Sprintf("%s[%d]", at.now, i), path: fmt.Sprintf("%s[%d]", at.path, written),
 	}
@@ -144,8 +144,8 @@ var numbered = regexp.MustCompile(`^number (\d+)$`)
 // inWords is where an error of Spec.Validate leads that has no path of its own:
 // it begins with the keys, as in "sources: number 2: breaker: wait 1s: must …".
 // It returns what is left of the text.
-func (t *tree) inWords(text string) (place, string) {
-	at := place{node: t.root}
+func (t *tree) inWords(text string) (nodeRef, string) {
+	at := nodeRef{node: t.root}
 	for {
 		word, rest, ok := strings.Cut(text, ": ")
 		if !ok {
@@ -169,7 +169,7 @@ var quotedStart = regexp.MustCompile(`^(?:[a-z_]+ )?("(?:[^"\\]|\\.)*")`)
 
 // within goes one step further: to the member of a list that the text quotes, or
 // to the key that it begins with.
-func (t *tree) within(at place, text string) place {
+func (t *tree) within(at nodeRef, text string) nodeRef {
 	node := deref(at.node)
 	if m := quotedStart.FindStringSubmatch(text); m != nil && node.Kind == yaml.SequenceNode {
 		value, err := strconv.Unquote(m[1])
@@ -190,8 +190,8 @@ func (t *tree) within(at place, text string) place {
 
 // pathOf returns the path of the value at a place of the text, as it was written.
 func (t *tree) pathOf(line, column int) string {
-	best := place{node: t.root}
-	t.each(best, 0, func(p place) {
+	best := nodeRef{node: t.root}
+	t.each(best, 0, func(p nodeRef) {
 		if n := p.node; n.Line < line || n.Line == line && n.Column <= column {
 			best = p
 		}
@@ -200,11 +200,11 @@ func (t *tree) pathOf(line, column int) string {
 }
 
 // each calls f for all that is in a value, in the order of the text.
-func (t *tree) each(at place, depth int, f func(place)) {
+func (t *tree) each(at nodeRef, depth int, f func(nodeRef)) {
 	if at.node.Kind == yaml.AliasNode || depth > maxDepth {
 		return
 	}
-	visit := func(p place) {
+	visit := func(p nodeRef) {
 		f(p)
 		t.each(p, depth+1, f)
 	}
@@ -214,7 +214,7 @@ func (t *tree) each(at place, depth int, f func(place)) {
 			visit(t.item(at, i))
 		case i%2 == 1:
 			name := at.node.Content[i-1].Value
-			visit(place{node: c, now: join(at.now, name), path: join(at.path, name)})
+			visit(nodeRef{node: c, now: join(at.now, name), path: join(at.path, name)})
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (g *generator) root() object {
 }
 
 // of returns the schema of a value.
-func (g *generator) of(s *shape) object {
+func (g *generator) of(s *typeSchema) object {
 	var out object
 	switch s.form {
 	case formAny:
@@ -120,7 +120,7 @@ func (g *generator) scalar(t reflect.Type) object {
 	return object{"type": "string"}
 }
 
-func (g *generator) objectOf(s *shape) object {
+func (g *generator) objectOf(s *typeSchema) object {
 	properties := make(object, len(s.keys))
 	for _, k := range s.keys {
 		p := g.of(k.shape)
@@ -146,7 +146,7 @@ func (g *generator) comment(k key) string {
 	if text := g.src.fields[k.owner.Name()+"."+k.field.Name]; text != "" {
 		return text
 	}
-	if k.owner == reflect.TypeFor[messages.SourceRule]() {
+	if k.owner == reflect.TypeFor[messages.HostRule]() {
 		if text := cmp.Or(g.src.fields["Pace."+k.field.Name], g.src.fields["Spec."+k.field.Name]); text != "" {
 			return text
 		}
@@ -162,7 +162,7 @@ func (g *generator) comment(k key) string {
 }
 
 // choose is the schema of a text, or of a list of them, that are some of a few.
-func choose(s *shape, values []string) object {
+func choose(s *typeSchema, values []string) object {
 	one := object{"enum": values}
 	if s.form != formList {
 		return one
@@ -223,9 +223,9 @@ func TestSchemaIsUpToDate(t *testing.T) {
 // The tables above name Go's fields: a field that is renamed must be here, too.
 func TestSchemaTables(t *testing.T) {
 	names := make(map[string]bool)
-	seen := make(map[*shape]bool)
-	var visit func(s *shape)
-	visit = func(s *shape) {
+	seen := make(map[*typeSchema]bool)
+	var visit func(s *typeSchema)
+	visit = func(s *typeSchema) {
 		if s == nil || seen[s] {
 			return
 		}

@@ -10,37 +10,37 @@ import (
 	"seine/pkg/messages"
 )
 
-// form is what a value of a spec is in YAML.
-type form int
+// nodeKind is what a value of a spec is in YAML.
+type nodeKind int
 
 const (
-	formScalar form = iota // text, number or boolean, as Go's type says
-	formObject             // known keys
-	formMap                // any keys, all with values of one shape
+	formScalar nodeKind = iota // text, number or boolean, as Go's type says
+	formObject                 // known keys
+	formMap                    // any keys, all with values of one shape
 	formList
 	formAny // anything that JSON has
 )
 
-// shape is what may stand at one place of a spec: what the Go type there reads.
-type shape struct {
-	form form
+// typeSchema is what may stand at one place of a spec: what the Go type there reads.
+type typeSchema struct {
+	form nodeKind
 	typ  reflect.Type // without pointers
 	keys []key        // of an object, in the order of the Go type
-	elem *shape       // of a map or a list
+	elem *typeSchema  // of a map or a list
 	// short is what a single scalar is: the member of a list of one, or the CSS
 	// selector of a field.
-	short *shape
+	short *typeSchema
 }
 
 // key is a key of an object.
 type key struct {
 	name  string
-	shape *shape
+	shape *typeSchema
 	owner reflect.Type // struct that has the field
 	field reflect.StructField
 }
 
-func (s *shape) key(name string) *shape {
+func (s *typeSchema) key(name string) *typeSchema {
 	for i := range s.keys {
 		if s.keys[i].name == name {
 			return s.keys[i].shape
@@ -49,7 +49,7 @@ func (s *shape) key(name string) *shape {
 	return nil
 }
 
-func (s *shape) names() []string {
+func (s *typeSchema) names() []string {
 	out := make([]string, len(s.keys))
 	for i := range s.keys {
 		out[i] = s.keys[i].name
@@ -58,7 +58,7 @@ func (s *shape) names() []string {
 }
 
 // shapes makes the shapes of Go types, each once: a field has fields.
-type shapes map[reflect.Type]*shape
+type shapes map[reflect.Type]*typeSchema
 
 // specShape is the shape of a whole spec.
 var specShape = shapes{}.of(reflect.TypeFor[messages.Spec]())
@@ -75,14 +75,14 @@ var (
 	alertsType      = reflect.TypeFor[messages.Alerts]()
 )
 
-func (all shapes) of(t reflect.Type) *shape {
+func (all shapes) of(t reflect.Type) *typeSchema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if s := all[t]; s != nil {
 		return s
 	}
-	s := &shape{typ: t}
+	s := &typeSchema{typ: t}
 	all[t] = s
 	switch {
 	case t == valueType:
@@ -110,7 +110,7 @@ func (all shapes) of(t reflect.Type) *shape {
 }
 
 // addKeys adds the keys of a struct, and of those embedded in it.
-func (all shapes) addKeys(s *shape, t reflect.Type) {
+func (all shapes) addKeys(s *typeSchema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")

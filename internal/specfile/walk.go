@@ -55,7 +55,7 @@ func breadth(n *yaml.Node) int {
 }
 
 // value compares the value at a path with its shape.
-func (w *walker) value(n *yaml.Node, s *shape, path string, depth int) {
+func (w *walker) value(n *yaml.Node, s *typeSchema, path string, depth int) {
 	if !w.enter(n, path, depth) {
 		return
 	}
@@ -118,7 +118,7 @@ func (w *walker) null(n *yaml.Node, path string) {
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 // scalar has the YAML package read a scalar as what it should be.
-func (w *walker) scalar(n *yaml.Node, s *shape, path string) {
+func (w *walker) scalar(n *yaml.Node, s *typeSchema, path string) {
 	if n.Kind != yaml.ScalarNode {
 		w.add(n, path, "must be %s, not %s", wanted(s), have(n))
 		return
@@ -141,11 +141,11 @@ func (w *walker) scalar(n *yaml.Node, s *shape, path string) {
 }
 
 // isText reports whether the type reads a text of its own.
-func (s *shape) isText() bool {
+func (s *typeSchema) isText() bool {
 	return s.form == formScalar && reflect.PointerTo(s.typ).Implements(textUnmarshaler)
 }
 
-func (w *walker) list(n *yaml.Node, s *shape, path string, depth int) {
+func (w *walker) list(n *yaml.Node, s *typeSchema, path string, depth int) {
 	if n.Kind != yaml.SequenceNode {
 		w.add(n, path, `must be a list, each member after "- " or all in [ ], not %s`, have(n))
 		return
@@ -156,7 +156,7 @@ func (w *walker) list(n *yaml.Node, s *shape, path string, depth int) {
 }
 
 // object compares a mapping with an object or a map.
-func (w *walker) object(n *yaml.Node, s *shape, path string, depth int) {
+func (w *walker) object(n *yaml.Node, s *typeSchema, path string, depth int) {
 	if n.Kind != yaml.MappingNode {
 		w.add(n, path, "must be %s, not %s", wanted(s), have(n))
 		return
@@ -201,7 +201,7 @@ func (w *walker) members(n *yaml.Node, path string, f func(key, value *yaml.Node
 }
 
 // merge compares what "<<" brings in with the object that it goes into.
-func (w *walker) merge(n *yaml.Node, s *shape, path string, depth int) {
+func (w *walker) merge(n *yaml.Node, s *typeSchema, path string, depth int) {
 	if n.Kind == yaml.SequenceNode {
 		for _, c := range n.Content {
 			w.merge(c, s, path, depth+1)
@@ -267,7 +267,7 @@ func unknown(name string, known []string) string {
 }
 
 // wanted says what a value of a shape is.
-func wanted(s *shape) string {
+func wanted(s *typeSchema) string {
 	switch {
 	case s.typ == alertsType:
 		return "off, or keys such as error_rate, no_progress and webhook"

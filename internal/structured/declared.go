@@ -38,7 +38,7 @@ type Declared struct {
 func declared(d *Data, root *html.Node) Declared {
 	ld := newLinkedData(Objects(d.JSONLD))
 	body := newVisible(root)
-	sources := []source{
+	sources := []factProvider{
 		mostSpecific(ld.entities()),
 		metaSource{d.Meta, openGraphDeclared},
 		mostSpecific(itemEntities(d.Microdata)),
@@ -72,7 +72,7 @@ const (
 )
 
 // A source answers with what it has, as written.
-type source interface {
+type factProvider interface {
 	declared(fact) []string
 }
 

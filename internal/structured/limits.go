@@ -62,8 +62,8 @@ func newBudget() budget {
 	return budget{values: maxValues, bytes: maxItemBytes, steps: maxSteps}
 }
 
-// take pays for values and bytes, and reports whether they are still to be had.
-func (b *budget) take(values, bytes int) bool {
+// spend pays for values and bytes, and reports whether they are still to be had.
+func (b *budget) spend(values, bytes int) bool {
 	if b.spent || values > b.values || bytes > b.bytes {
 		b.spent = true
 		return false

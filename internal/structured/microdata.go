@@ -51,7 +51,7 @@ func (m *microdata) item(n *html.Node, path []*html.Node) *Item {
 	if types, ok := attribute(n, "itemtype"); ok {
 		b.item.Types = m.types(types)
 	}
-	if id, ok := attribute(n, "itemid"); ok && m.left.take(0, len(id)) {
+	if id, ok := attribute(n, "itemid"); ok && m.left.spend(0, len(id)) {
 		b.item.ID = m.identifier(id)
 	}
 	path = append(path, n)
@@ -64,7 +64,7 @@ func (m *microdata) item(n *html.Node, path []*html.Node) *Item {
 func (m *microdata) types(s string) []string {
 	var types []string
 	for t := range tokens(s) {
-		if len(types) >= maxTypes || !m.left.take(1, len(t)) {
+		if len(types) >= maxTypes || !m.left.spend(1, len(t)) {
 			break
 		}
 		types = append(types, t)
@@ -95,7 +95,7 @@ func (m *microdata) property(b *builder, n *html.Node, path []*html.Node) {
 	values, bytes := 1, len(v.Text)
 	names, _ := attribute(n, "itemprop")
 	for name := range tokens(names) {
-		if !m.left.take(values, bytes+len(name)) {
+		if !m.left.spend(values, bytes+len(name)) {
 			return
 		}
 		b.add(name, v)

@@ -402,7 +402,7 @@ func (r *rdfa) addTypes(s *subject, a *rdfaAttributes, vocab string) {
 		if !ok || slices.Contains(s.item.Types, iri) {
 			continue
 		}
-		if len(s.item.Types) >= maxTypes || !r.left.take(1, len(iri)) {
+		if len(s.item.Types) >= maxTypes || !r.left.spend(1, len(iri)) {
 			return
 		}
 		s.item.Types = append(s.item.Types, iri)
@@ -430,7 +430,7 @@ func (r *rdfa) add(f *rdfaFrame, a *rdfaAttributes, v Value) bool {
 		if v.Item == nil && r.said[said] {
 			continue
 		}
-		if !r.left.take(1, len(name)+len(v.Text)) {
+		if !r.left.spend(1, len(name)+len(v.Text)) {
 			return added
 		}
 		if v.Item == nil {

@@ -13,5 +13,5 @@
 //
 // Config.Site has sites of another kind: some pages of text and, beside them, a trap that has no end: a calendar,
 // session ids, a page for whatever is asked, links that lack a slash, filters that multiply. A crawler must get all of
-// Web.Pages and come to an end; Web.Unseen says what it missed, and how many answers it had for nothing.
+// Web.Pages and come to an end; Web.Unfetched says what it missed, and how many answers it had for nothing.
 package testweb

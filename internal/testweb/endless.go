@@ -62,9 +62,9 @@ func (s *site) appendEndlessPath(b []byte, host, page int) []byte {
 // repeated are the folders that contain themselves.
 const repeated = "docs/guide"
 
-// Shows returns the number of the real page that a path of an endless site, as a Request has it, shows; false for what
+// PageAt returns the number of the real page that a path of an endless site, as a Request has it, shows; false for what
 // is no page, or one of those without an end.
-func (w *Web) Shows(host int, path string) (page int, ok bool) {
+func (w *Web) PageAt(host int, path string) (page int, ok bool) {
 	path, _, _ = strings.Cut(path, "?")
 	switch w.site.cfg.Site {
 	case SiteKnownSessions:
@@ -85,15 +85,15 @@ func (w *Web) Shows(host int, path string) (page int, ok bool) {
 	return page, w.Path(host, page) == path
 }
 
-// Unseen lists the real pages of an endless site that were not asked for under any path, and counts the answers that
+// Unfetched lists the real pages of an endless site that were not asked for under any path, and counts the answers that
 // showed none, or one that was shown before.
-func (w *Web) Unseen(host int) (pages []string, wasted int) {
+func (w *Web) Unfetched(host int) (pages []string, wasted int) {
 	seen := make([]bool, w.site.cfg.PagesPerHost)
 	for _, r := range w.RequestsTo(host) {
 		if r.Status != http.StatusOK || r.Path == "/robots.txt" || strings.HasPrefix(r.Path, "/sitemap") {
 			continue
 		}
-		page, ok := w.Shows(host, r.Path)
+		page, ok := w.PageAt(host, r.Path)
 		if !ok || seen[page] {
 			wasted++
 			continue
@@ -111,7 +111,7 @@ func (w *Web) Unseen(host int) (pages []string, wasted int) {
 // endless answers for a path of an endless site.
 func (w *Web) endless(rw http.ResponseWriter, r *http.Request, host int, uri string) {
 	b := &endlessPage{Web: w, host: host, url: r.URL}
-	page, real := w.Shows(host, uri)
+	page, real := w.PageAt(host, uri)
 	switch {
 	case real:
 		b.page(page)

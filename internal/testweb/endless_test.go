@@ -19,7 +19,7 @@ type guarded struct {
 	now    time.Time
 	seen   map[string]bool
 	twins  map[string]bool
-	shapes *traps.Shapes
+	shapes *traps.PatternCounter
 	rules  *weburl.Normalizer
 	queue  []string
 	kept   map[traps.Reason]int
@@ -30,7 +30,7 @@ func crawlGuarded(t *testing.T, web *Web, limits traps.Limits) *guarded {
 	t.Helper()
 	c := &guarded{
 		t: t, web: web, limits: limits, now: time.Date(2026, time.November, 21, 0, 0, 0, 0, time.UTC),
-		seen: map[string]bool{}, twins: map[string]bool{}, shapes: traps.NewShapes(), kept: map[traps.Reason]int{},
+		seen: map[string]bool{}, twins: map[string]bool{}, shapes: traps.NewPatternCounter(), kept: map[traps.Reason]int{},
 		rules: weburl.NewNormalizer(weburl.NormalizeOptions{DropTracking: true, DropSessions: true}),
 	}
 	c.queue = append(c.queue, base0+"/")
@@ -72,7 +72,7 @@ func (c *guarded) add(url string) {
 	}
 	c.seen[url] = true
 	reason := traps.Check(url, &c.limits, c.now)
-	twin, ordered := traps.Twin(url)
+	twin, ordered := traps.SortQuery(url)
 	if reason == "" && ordered && c.twins[twin] {
 		reason = traps.ParameterOrder
 	}
@@ -107,7 +107,7 @@ func TestEndlessSitesEnd(t *testing.T) {
 			for seed := range uint64(5) {
 				web := New(Config{Site: kind, Seed: seed})
 				c := crawlGuarded(t, web, limits)
-				missing, wasted := web.Unseen(0)
+				missing, wasted := web.Unfetched(0)
 				t.Logf("seed %d: asked %d times, %d for nothing; %v", seed, c.asked, wasted, c.kept)
 				if len(missing) > 0 {
 					t.Errorf("seed %d: missing %q", seed, missing)
@@ -184,7 +184,7 @@ func TestEndlessSiteIsTheSameAgain(t *testing.T) {
 			if got.Code != again.Code || got.Body.String() != again.Body.String() {
 				t.Errorf("%s: %s differs", kind, path)
 			}
-			if n, ok := a.Shows(1, path); ok != (i < DefaultPagesPerHost) || ok && n != i {
+			if n, ok := a.PageAt(1, path); ok != (i < DefaultPagesPerHost) || ok && n != i {
 				t.Errorf("%s: %s shows %d, %v", kind, path, n, ok)
 			}
 		}

@@ -159,7 +159,7 @@ func (m Model) lookInto() (Model, []any) {
 	m.overlay, m.scroll, m.host = detailOverlay, 0, hostView{}
 	if m.panel == hostsPanel {
 		m.host = hostView{name: r.key}
-		return m, []any{LookHost{r.key}}
+		return m, []any{LoadHost{r.key}}
 	}
 	return m, nil
 }

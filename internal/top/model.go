@@ -95,13 +95,13 @@ type (
 	Size struct{ Width, Height int }
 	// Key is what was pressed: a character, or a name such as "up" or "enter".
 	Key string
-	// Looked answers Look.
+	// Looked answers Refresh.
 	Looked struct {
 		Overview  *overview.Overview
 		Err       error
 		Connected bool
 	}
-	// HostLooked answers LookHost.
+	// HostLooked answers LoadHost.
 	HostLooked struct {
 		Name string
 		Host *Host
@@ -116,10 +116,10 @@ type (
 
 // Effects that Update asks for.
 type (
-	// Look at everything. Of many crawls, First are those that are seen.
-	Look struct{ First []string }
-	// LookHost looks at one host.
-	LookHost struct{ Name string }
+	// Refresh at everything. Of many crawls, First are those that are seen.
+	Refresh struct{ First []string }
+	// LoadHost looks at one host.
+	LoadHost struct{ Name string }
 	// Steer changes the state of crawls, or of what they want of a host.
 	Steer struct {
 		Crawls []string
@@ -162,9 +162,9 @@ func (m Model) tick(now time.Time) (Model, []any) {
 		return m, nil
 	}
 	m.looking, m.nextLook = true, now.Add(m.Every)
-	todo := []any{Look{First: m.visibleCrawls()}}
+	todo := []any{Refresh{First: m.visibleCrawls()}}
 	if m.overlay == detailOverlay && m.host.name != "" {
-		todo = append(todo, LookHost{m.host.name})
+		todo = append(todo, LoadHost{m.host.name})
 	}
 	return m, todo
 }
@@ -174,7 +174,7 @@ func (m *Model) looked(e Looked) {
 	if e.Err != nil {
 		return
 	}
-	e.Overview.Since(m.look)
+	e.Overview.ComputeRates(m.look)
 	m.look = e.Overview
 }
 

@@ -60,7 +60,7 @@ const indent = "         "
 
 func crawlLines(c *overview.Crawl, now time.Time) []string {
 	lines := []string{
-		fmt.Sprintf("crawl %s: %s (revision %d of its spec)", c.Name, c.Word(), c.Rev),
+		fmt.Sprintf("crawl %s: %s (revision %d of its spec)", c.Name, c.StateText(), c.Rev),
 		"",
 		fmt.Sprintf("pages    %s, %.1f/s, %s (%s on the wire)", figures.Count(c.Pages), c.Rate, figures.Size(c.BytesBody), figures.Size(c.BytesWire)),
 		fmt.Sprintf("known    %s URLs", figures.Count(c.Known())),
@@ -73,7 +73,7 @@ func crawlLines(c *overview.Crawl, now time.Time) []string {
 	if c.Started > 0 {
 		lines = append(lines, "began    "+moment(c.Started)+", last moved "+moment(c.Changed))
 	}
-	if n := c.Next; n != nil && c.Open() > 0 {
+	if n := c.Next; n != nil && c.Pending() > 0 {
 		lines = append(lines, fmt.Sprintf("waits    for %s: %s", n.Host, waits(n, now)))
 	}
 	if !c.ETA.IsZero() {

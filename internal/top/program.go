@@ -92,9 +92,9 @@ func (p *program) do(effect any) tea.Cmd {
 		ctx, cancel := context.WithTimeout(p.ctx, lookTime)
 		defer cancel()
 		switch e := effect.(type) {
-		case Look:
-			return p.source.look(ctx, e.First)
-		case LookHost:
+		case Refresh:
+			return p.source.refresh(ctx, e.First)
+		case LoadHost:
 			return p.source.host(ctx, e.Name)
 		case Steer:
 			return p.source.steer(ctx, e)

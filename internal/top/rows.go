@@ -80,7 +80,7 @@ func crawlRows(crawls []overview.Crawl, now time.Time) (rows []row) {
 				eta = until(c.ETA, now)
 			}
 			r.cells = []string{
-				clean(c.Name), c.Word(), short(c.Queued + c.Waiting), short(c.InFlight + c.Parsing), short(c.Done), short(c.Failed),
+				clean(c.Name), c.StateText(), short(c.Queued + c.Waiting), short(c.InFlight + c.Parsing), short(c.Done), short(c.Failed),
 				short(excluded(c)), fmt.Sprintf("%.1f", c.Rate), eta,
 			}
 		}
@@ -102,7 +102,7 @@ func rank(c *overview.Crawl) int {
 		return 4
 	case c.Problem != "":
 		return 0
-	case c.Word() == string(messages.Running):
+	case c.StateText() == string(messages.Running):
 		return 1
 	case c.State == messages.Paused:
 		return 2
@@ -194,7 +194,7 @@ func errorRows(o *overview.Overview) (rows []row) {
 	return rows
 }
 
-func troubleRow(t *frontier.Trouble) row {
+func troubleRow(t *frontier.RequestFailure) row {
 	what := string(t.Class)
 	if t.Status > 0 {
 		what = fmt.Sprintf("%d %s", t.Status, what)

@@ -26,8 +26,8 @@ func newSource(bus *stages.Bus, crawl string) *source {
 	return &source{bus, overview.Reader{Bus: bus, Crawl: crawl, Most: maxCrawls, Alerts: true, Hosts: maxHosts, Letters: maxLetters}}
 }
 
-// look must not be called while an earlier call has not returned.
-func (s *source) look(ctx context.Context, first []string) Looked {
+// refresh must not be called while an earlier call has not returned.
+func (s *source) refresh(ctx context.Context, first []string) Looked {
 	s.reader.First = first
 	o, err := s.reader.Read(ctx)
 	return Looked{Overview: o, Err: err, Connected: s.bus.NC.IsConnected()}

@@ -54,13 +54,13 @@ func busy() *overview.Overview {
 		},
 		Warnings: []string{"nobody runs parser", "stream PAGES is 96% full"},
 		Hosts:    &frontier.Survey{Hosts: map[string]int64{"delay": 812, frontier.Asked: 96, "retry_after": 3}},
-		DeadLast: []*deadletters.Letter{{
+		DeadLast: []*deadletters.DeadLetter{{
 			Seq: 77, Stage: "parser", Crawl: "shop", Reason: "record product: price: no number in \"call us\"",
 			URL: "https://shop.example/p/9", Time: noon.Add(-4 * time.Second),
 		}},
 	}
-	crawl := func(name string, state messages.RunState, end frontier.End, rate float64, c frontier.Counters) {
-		o.Crawls = append(o.Crawls, overview.Crawl{Name: name, State: state, End: end, Rev: 3, Rate: rate, Standing: frontier.Standing{Counters: c}})
+	crawl := func(name string, state messages.RunState, end frontier.EndReason, rate float64, c frontier.Counters) {
+		o.Crawls = append(o.Crawls, overview.Crawl{Name: name, State: state, End: end, Rev: 3, Rate: rate, CrawlStatus: frontier.CrawlStatus{Counters: c}})
 	}
 	crawl("archive", messages.Running, frontier.Complete, 0, frontier.Counters{Done: 12_000, Pages: 11_000})
 	crawl("news", messages.Running, "", 402.5, frontier.Counters{
@@ -89,7 +89,7 @@ func busy() *overview.Overview {
 	host("a-very-long-name-of-a-host.of-a-domain.example.org:8443", 5, 210, "delay", 700*time.Millisecond, "news")
 	o.Hosts.Longest = []frontier.HostStatus{o.Hosts.Slowest[1]}
 	trouble := func(ago time.Duration, url string, class messages.Class, status int, said string) {
-		o.Hosts.Troubles = append(o.Hosts.Troubles, frontier.Trouble{
+		o.Hosts.Troubles = append(o.Hosts.Troubles, frontier.RequestFailure{
 			AtMS: noon.Add(-ago).UnixMilli(), Crawl: "news", URL: url, Class: class, Status: status, Error: said, Attempt: 1,
 		})
 	}
@@ -270,7 +270,7 @@ func TestLooksFollowEachOther(t *testing.T) {
 	o.At = noon.Add(time.Minute)
 	m = after(m, Looked{Overview: o, Connected: true}, Size{80, 24}, Key("end"))
 	m, todo = asks(m, Tick{noon.Add(62 * time.Second)})
-	look, ok := todo[0].(Look)
+	look, ok := todo[0].(Refresh)
 	if !ok || len(look.First) == 0 || len(look.First) > 60 || look.First[len(look.First)-1] != "c1999" {
 		t.Errorf("of 2000 crawls it asks for %+v", todo)
 	}

@@ -200,7 +200,7 @@ func stageLines(o *overview.Overview, width int) []string {
 
 func fullStyle(s *overview.Stream) style {
 	switch {
-	case s.HoldsBack():
+	case s.NearlyFull():
 		return bad
 	case s.Full() > 0.5:
 		return warn

@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Later are the spans of messages that are done together, as in one commit.
-type Later struct {
+// DeferredSpans are the spans of messages that are done together, as in one commit.
+type DeferredSpans struct {
 	tracer *Tracer
 	spans  []later
 }
@@ -26,7 +26,7 @@ const maxLater = 1024
 
 // Add begins a span for a message, which ends with the others. Attributes are only
 // asked for if the message has a trace.
-func (l *Later) Add(t *Tracer, name string, header map[string][]string, attrs func() []attribute.KeyValue) {
+func (l *DeferredSpans) Add(t *Tracer, name string, header map[string][]string, attrs func() []attribute.KeyValue) {
 	if t == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func (l *Later) Add(t *Tracer, name string, header map[string][]string, attrs fu
 }
 
 // End ends all, now that the messages are done.
-func (l *Later) End(attrs ...attribute.KeyValue) {
+func (l *DeferredSpans) End(attrs ...attribute.KeyValue) {
 	for _, s := range l.spans {
 		_, span := l.tracer.Begin(context.Background(), s.parent, s.name, trace.WithTimestamp(s.began), trace.WithAttributes(s.attrs...))
 		span.SetAttributes(attrs...)

@@ -110,7 +110,7 @@ func TestNothingIsAllocatedWithoutATrace(t *testing.T) {
 	defer tr.Close()
 	header := map[string][]string{"Nats-Msg-Id": {"c.00.1"}}
 	ctx := t.Context()
-	var later Later
+	var later DeferredSpans
 	for name, do := range map[string]func(){
 		"Parent": func() { _, _ = Parent(header) },
 		"Child":  func() { _, _ = Child(ctx, "x", trace.SpanKindClient) },

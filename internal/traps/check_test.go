@@ -208,11 +208,11 @@ func FuzzCheck(f *testing.F) {
 		if a, b := keysOf(url), keysOf(url); a != b || a.coarse != coarseOf(url) {
 			t.Error("keys differ")
 		}
-		twin, ok := Twin(url)
-		if again, ok2 := Twin(twin); again != twin || ok2 != ok || len(twin) != len(url) {
+		twin, ok := SortQuery(url)
+		if again, ok2 := SortQuery(twin); again != twin || ok2 != ok || len(twin) != len(url) {
 			t.Errorf("twin %q, %v; of that %q, %v", twin, ok, again, ok2)
 		}
-		s := NewShapes()
+		s := NewPatternCounter()
 		s.Admit(url, &defaults)
 		s.Fetched(url, 1)
 		if got := s.Admit(url, &defaults); got != "" {

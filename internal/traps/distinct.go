@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// few is a set of hashes, of which it keeps 16 bits: the chance to take a new one
+// smallSet is a set of hashes, of which it keeps 16 bits: the chance to take a new one
 // for a known one is that of its size in 65,536.
-type few struct {
+type smallSet struct {
 	first [4]uint16 // most have no more
 	more  []uint16
 	n     uint16
@@ -17,7 +17,7 @@ type few struct {
 // maxFew is how many hashes a set takes; further ones are left out.
 const maxFew = 1000
 
-func (f *few) has(h uint64) bool {
+func (f *smallSet) has(h uint64) bool {
 	x := uint16(h >> 40)
 	for _, y := range f.first[:min(int(f.n), len(f.first))] {
 		if x == y {
@@ -27,13 +27,13 @@ func (f *few) has(h uint64) bool {
 	return slices.Contains(f.more, x)
 }
 
-func (f *few) add(h uint64) {
+func (f *smallSet) add(h uint64) {
 	if !f.has(h) {
 		f.append(uint16(h >> 40))
 	}
 }
 
-func (f *few) append(x uint16) {
+func (f *smallSet) append(x uint16) {
 	switch {
 	case f.n >= maxFew:
 		return
@@ -45,7 +45,7 @@ func (f *few) append(x uint16) {
 	f.n++
 }
 
-func (f *few) join(o *few) {
+func (f *smallSet) join(o *smallSet) {
 	for _, x := range o.first[:min(int(o.n), len(o.first))] {
 		f.add(uint64(x) << 40)
 	}
@@ -54,17 +54,17 @@ func (f *few) join(o *few) {
 	}
 }
 
-// many counts any number of distinct hashes, to 13 in a hundred (Flajolet et
+// hyperLogLog counts any number of distinct hashes, to 13 in a hundred (Flajolet et
 // al., HyperLogLog, 2007). The same hash counts once, in any order, and two
 // counts can be joined.
-type many struct {
+type hyperLogLog struct {
 	ranks [manyRanks]uint8
 	count uint32
 }
 
 const manyRanks = 64
 
-func (m *many) add(h uint64) {
+func (m *hyperLogLog) add(h uint64) {
 	h = mix(h, 13)
 	i, rank := h%manyRanks, uint8(bits.LeadingZeros64(h)+1)
 	if rank > m.ranks[i] {
@@ -73,7 +73,7 @@ func (m *many) add(h uint64) {
 	}
 }
 
-func (m *many) join(o *many) {
+func (m *hyperLogLog) join(o *hyperLogLog) {
 	for i := range m.ranks {
 		m.ranks[i] = max(m.ranks[i], o.ranks[i])
 	}
@@ -81,7 +81,7 @@ func (m *many) join(o *many) {
 }
 
 // estimate follows the paper, without its correction for numbers near 2^32.
-func (m *many) estimate() {
+func (m *hyperLogLog) estimate() {
 	const alpha = 0.709 // for 64 ranks
 	sum, zeros := 0.0, 0
 	for _, r := range m.ranks {

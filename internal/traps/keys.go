@@ -17,7 +17,7 @@ func keysOf(url string) keys {
 	host, path, query := split(url)
 	h := hash(host, 1)
 	segments, ending := outline(path)
-	k := keys{fine: mold(path, h)}
+	k := keys{fine: hashPattern(path, h)}
 	var rough uint64
 	if query != "" {
 		k.set, rough = nameSets(query)
@@ -99,7 +99,7 @@ func nameSets(query string) (exact, rough uint64) {
 			n++
 		}
 		exact += mix(h, 7)
-		rough += mix(mold(name, 5), 11)
+		rough += mix(hashPattern(name, 5), 11)
 	}
 	return nonZero(exact), nonZero(rough)
 }
@@ -135,9 +135,9 @@ func isToken(name string) bool {
 	return digits > 0 && (hex == len(name) || len(name) >= 20)
 }
 
-// mold hashes a path with each run of digits as one, and each code as one. A
+// hashPattern hashes a path with each run of digits as one, and each code as one. A
 // code is a UUID, a word of letters and digits, or a long one of mixed case.
-func mold(s string, h uint64) uint64 {
+func hashPattern(s string, h uint64) uint64 {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c == '%' && i+2 < len(s) { // a byte of some letter

@@ -2,19 +2,19 @@ package traps
 
 import "math"
 
-// Shapes counts the URLs of one crawl by what they have in common. It takes a
+// PatternCounter counts the URLs of one crawl by what they have in common. It takes a
 // few KiB for a small crawl, and 1 MiB at most with the default limits. What it
 // can tell is bounded by that: see table. It is for one goroutine at a time.
-type Shapes struct {
-	fine   table[uint32]  // new URLs by fine shape
-	sets   table[few]     // sets of parameter names by path
-	coarse table[content] // pages by coarse shape
+type PatternCounter struct {
+	fine   table[uint32]   // new URLs by fine shape
+	sets   table[smallSet] // sets of parameter names by path
+	coarse table[content]  // pages by coarse shape
 }
 
 // content is what is known of the pages of a coarse shape.
 type content struct {
 	pages    uint32
-	distinct many
+	distinct hyperLogLog
 }
 
 // Entries of the tables at most, of 13, 49 and 81 bytes, and beside them two
@@ -25,14 +25,14 @@ const (
 	maxCoarse = 4 << 10
 )
 
-// NewShapes returns counts of nothing.
-func NewShapes() *Shapes {
-	return &Shapes{fine: newTable[uint32](maxFine), sets: newTable[few](maxSets), coarse: newTable[content](maxCoarse)}
+// NewPatternCounter returns counts of nothing.
+func NewPatternCounter() *PatternCounter {
+	return &PatternCounter{fine: newTable[uint32](maxFine), sets: newTable[smallSet](maxSets), coarse: newTable[content](maxCoarse)}
 }
 
 // Admit counts a new URL, a canonical one that was not seen before, unless a
 // guard keeps it out; then it says which.
-func (s *Shapes) Admit(url string, l *Limits) Reason {
+func (s *PatternCounter) Admit(url string, l *Limits) Reason {
 	k := keysOf(url)
 	if s.coarse.find(k.coarse).exhausted(l) {
 		return SameContent
@@ -52,7 +52,7 @@ func (s *Shapes) Admit(url string, l *Limits) Reason {
 // Exhausted asks the guards again about a URL that was admitted, when it is to
 // be fetched: many may wait from before it was known that there is nothing to
 // find. It counts nothing.
-func (s *Shapes) Exhausted(url string, l *Limits) Reason {
+func (s *PatternCounter) Exhausted(url string, l *Limits) Reason {
 	if l.SameContentAfter > 0 && len(s.coarse.keys) > 0 && s.coarse.find(coarseOf(url)).exhausted(l) {
 		return SameContent
 	}
@@ -61,7 +61,7 @@ func (s *Shapes) Exhausted(url string, l *Limits) Reason {
 
 // Fetched counts a page that was fetched for the first time, by its content. 0
 // is content that is not known, and counts as nothing.
-func (s *Shapes) Fetched(url string, content uint64) {
+func (s *PatternCounter) Fetched(url string, content uint64) {
 	if content == 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func (s *Shapes) Fetched(url string, content uint64) {
 // Restore counts a URL that was admitted before, and its page if that was
 // parsed. In any order of URLs the counts are the same as long as the tables
 // need forget nothing.
-func (s *Shapes) Restore(url string, content uint64, parsed bool) {
+func (s *PatternCounter) Restore(url string, content uint64, parsed bool) {
 	k := keysOf(url)
 	if k.set != 0 {
 		s.addSet(&k, 0)
@@ -91,13 +91,13 @@ func (s *Shapes) Restore(url string, content uint64, parsed bool) {
 
 // Merge adds what another has counted, of other URLs. A content that both have
 // seen counts once. The other must not be used any more.
-func (s *Shapes) Merge(o *Shapes) {
+func (s *PatternCounter) Merge(o *PatternCounter) {
 	o.fine.each(func(key uint64, lives uint8, n *uint32) {
 		if mine := s.fine.lend(key, lives); mine != nil {
 			*mine = uint32(min(math.MaxUint32, uint64(*mine)+uint64(*n)))
 		}
 	})
-	o.sets.each(func(key uint64, lives uint8, f *few) {
+	o.sets.each(func(key uint64, lives uint8, f *smallSet) {
 		if mine := s.sets.lend(key, lives); mine != nil {
 			mine.join(f)
 		}
@@ -119,7 +119,7 @@ func (c *content) exhausted(l *Limits) bool {
 
 // addSet counts a set of parameter names for its path. It reports false, and
 // does not count, for a new one beyond the limit.
-func (s *Shapes) addSet(k *keys, limit int) bool {
+func (s *PatternCounter) addSet(k *keys, limit int) bool {
 	f := s.sets.touch(k.path)
 	if f == nil {
 		return true
@@ -131,7 +131,7 @@ func (s *Shapes) addSet(k *keys, limit int) bool {
 	return true
 }
 
-func (s *Shapes) addFine(k *keys) {
+func (s *PatternCounter) addFine(k *keys) {
 	if n := s.fine.touch(k.fine); n != nil && *n < math.MaxUint32 {
 		*n++
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // admit returns how many of n URLs are admitted, and why the others are not.
-func admit(s *Shapes, l *Limits, n int, url func(i int) string) (int, map[Reason]int) {
+func admit(s *PatternCounter, l *Limits, n int, url func(i int) string) (int, map[Reason]int) {
 	admitted, kept := 0, map[Reason]int{}
 	for i := range n {
 		if r := s.Admit(url(i), l); r != "" {
@@ -69,7 +69,7 @@ func TestKeys(t *testing.T) {
 
 func TestSameShape(t *testing.T) {
 	l := Limits{MaxSameShape: 1000}
-	s := NewShapes()
+	s := NewPatternCounter()
 	n, kept := admit(s, &l, 1500, func(i int) string { return fmt.Sprintf("%s/day/%d/x", site, i) })
 	if n != 1000 || kept[SameShape] != 500 {
 		t.Errorf("%d admitted, %v", n, kept)
@@ -91,13 +91,13 @@ func TestSameShape(t *testing.T) {
 func TestParameterSets(t *testing.T) {
 	set := func(i int) string { return fmt.Sprintf("%s/shop?f%d=1&g%d=1", site, i/40, i%40) }
 	for _, limit := range []int{1, 4, 5, 20, 100} {
-		n, kept := admit(NewShapes(), &Limits{MaxParameterSets: limit}, 500, set)
+		n, kept := admit(NewPatternCounter(), &Limits{MaxParameterSets: limit}, 500, set)
 		if n < limit || n > limit+limit/25 || kept[ParameterSets] != 500-n {
 			t.Errorf("limit %d: %d admitted, %v", limit, n, kept)
 		}
 	}
 	l := Limits{MaxParameterSets: 100}
-	s := NewShapes()
+	s := NewPatternCounter()
 	for i := range 1000 {
 		s.Admit(set(i), &l)
 	}
@@ -116,7 +116,7 @@ func TestParameterSets(t *testing.T) {
 			t.Errorf("%s: %d", form, n)
 		}
 	}
-	if n, _ := admit(NewShapes(), &Limits{MaxParameterSets: 5000}, 8000, func(i int) string {
+	if n, _ := admit(NewPatternCounter(), &Limits{MaxParameterSets: 5000}, 8000, func(i int) string {
 		return fmt.Sprintf("%s/shop?f%d=1", site, i)
 	}); n != 8000 {
 		t.Errorf("a limit that cannot be counted: %d", n)
@@ -125,7 +125,7 @@ func TestParameterSets(t *testing.T) {
 
 func TestSameContent(t *testing.T) {
 	l := Limits{SameContentAfter: 300}
-	fetch := func(s *Shapes, n, distinct int) {
+	fetch := func(s *PatternCounter, n, distinct int) {
 		for i := range n {
 			s.Fetched(fmt.Sprintf("%s/a/w%d", site, i), 1+mix(uint64(i%distinct), 99))
 		}
@@ -137,7 +137,7 @@ func TestSameContent(t *testing.T) {
 		{299, 1, ""}, {300, 1, SameContent}, {300, 25, SameContent}, {400, 60, ""}, {10_000, 1500, ""}, {10_000, 700, SameContent},
 		{10_000, 10_000, ""}, {100_000, 50_000, ""}, {100_000, 5, SameContent}, {500, 45, SameContent},
 	} {
-		s := NewShapes()
+		s := NewPatternCounter()
 		fetch(s, c.n, c.distinct)
 		if got := s.Admit(site+"/b/c", &l); got != c.want {
 			t.Errorf("%d of %d: %q, want %q", c.distinct, c.n, got, c.want)
@@ -151,7 +151,7 @@ func TestSameContent(t *testing.T) {
 			}
 		}
 	}
-	s := NewShapes()
+	s := NewPatternCounter()
 	for range 1000 {
 		s.Fetched(site+"/a/b", 0)
 	}
@@ -179,7 +179,7 @@ func TestTwin(t *testing.T) {
 		{"/a?b&a", "/a?a&b", true},
 		{"/a?b=1&&a=1", "/a?&a=1&b=1", true},
 	} {
-		if got, ok := Twin(site + c.path); got != site+c.want || ok != c.ok {
+		if got, ok := SortQuery(site + c.path); got != site+c.want || ok != c.ok {
 			t.Errorf("%s: %q, %v", c.path, got, ok)
 		}
 	}
@@ -189,12 +189,12 @@ func TestTwin(t *testing.T) {
 func TestTwinOfAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ps := rapid.SliceOfN(rapid.StringMatching(`[a-c]=[0-2]`), 2, 30).Draw(t, "parameters")
-		a, _ := Twin(site + "/?" + strings.Join(ps, "&"))
-		b, _ := Twin(site + "/?" + strings.Join(rapid.Permutation(ps).Draw(t, "order"), "&"))
+		a, _ := SortQuery(site + "/?" + strings.Join(ps, "&"))
+		b, _ := SortQuery(site + "/?" + strings.Join(rapid.Permutation(ps).Draw(t, "order"), "&"))
 		if a != b {
 			t.Errorf("%q and %q", a, b)
 		}
-		if c, _ := Twin(site + "/?" + strings.Join(append(ps, "d=1"), "&")); c == a {
+		if c, _ := SortQuery(site + "/?" + strings.Join(append(ps, "d=1"), "&")); c == a {
 			t.Errorf("%q with another parameter", a)
 		}
 	})
@@ -210,7 +210,7 @@ func TestRestoreInAnyOrder(t *testing.T) {
 			content uint64
 		}
 		var entries []entry
-		live := NewShapes()
+		live := NewPatternCounter()
 		for range rapid.IntRange(0, 300).Draw(t, "n") {
 			url := site + rapid.StringMatching(`/[ab](/[0-9]{1,3})?(\?[a-d]=1(&[e-g]=1)?)?`).Draw(t, "url")
 			if live.Admit(url, &l) != "" {
@@ -220,7 +220,7 @@ func TestRestoreInAnyOrder(t *testing.T) {
 			live.Fetched(url, content)
 			entries = append(entries, entry{url, content})
 		}
-		restored, rest := NewShapes(), NewShapes()
+		restored, rest := NewPatternCounter(), NewPatternCounter()
 		for i, e := range rapid.Permutation(entries).Draw(t, "order") {
 			if i%2 == 0 {
 				restored.Restore(e.url, e.content, true)
@@ -272,7 +272,7 @@ func TestTableKeepsWhatIsFrequent(t *testing.T) {
 // TestErrorAtAMillion has the default limits among a million URLs of a
 // partition: ordinary sites are not touched, and traps do not hide in them.
 func TestErrorAtAMillion(t *testing.T) {
-	s := NewShapes()
+	s := NewPatternCounter()
 	l := defaults
 	l.MaxSameShape = 20_000
 	r := rand.New(rand.NewPCG(7, 7))
@@ -330,15 +330,15 @@ func TestErrorAtAMillion(t *testing.T) {
 	}
 }
 
-func memory(s *Shapes) int {
+func memory(s *PatternCounter) int {
 	size := func(keys, lives, vals, each int) int { return keys*8 + lives + vals*each }
 	return size(len(s.fine.keys), len(s.fine.lives), len(s.fine.vals), 4) +
-		size(len(s.sets.keys), len(s.sets.lives), len(s.sets.vals), int(unsafe.Sizeof(few{}))) +
+		size(len(s.sets.keys), len(s.sets.lives), len(s.sets.vals), int(unsafe.Sizeof(smallSet{}))) +
 		size(len(s.coarse.keys), len(s.coarse.lives), len(s.coarse.vals), int(unsafe.Sizeof(content{})))
 }
 
 func TestMemory(t *testing.T) {
-	s := NewShapes()
+	s := NewPatternCounter()
 	for i := range 10 {
 		url := fmt.Sprintf("%s/%d?a=%d", site, i, i)
 		s.Admit(url, &defaults)
@@ -355,7 +355,7 @@ func TestMemory(t *testing.T) {
 }
 
 func TestShapesDoNotAllocate(t *testing.T) {
-	s := NewShapes()
+	s := NewPatternCounter()
 	for i := range 20_000 {
 		s.Admit(benchURL(i), &defaults)
 		s.Fetched(benchURL(i), mix(uint64(i), 1))
@@ -370,7 +370,7 @@ func TestShapesDoNotAllocate(t *testing.T) {
 		s.Admit(url, &defaults)
 		s.Exhausted(url, &defaults)
 		s.Fetched(url, 1)
-		Twin("http://a.example/?a=1&b=2")
+		SortQuery("http://a.example/?a=1&b=2")
 		i++
 	}); n > 0.1 { // a table grows now and then
 		t.Errorf("%.2f allocations", n)
@@ -397,7 +397,7 @@ func benchURLs(n int) []string {
 
 func BenchmarkAdmit(b *testing.B) {
 	urls := benchURLs(1 << 18)
-	s := NewShapes()
+	s := NewPatternCounter()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		s.Admit(urls[i%len(urls)], &defaults)
@@ -407,12 +407,12 @@ func BenchmarkAdmit(b *testing.B) {
 // BenchmarkNewURL is all that the frontier does here for a new URL and its page.
 func BenchmarkNewURL(b *testing.B) {
 	urls := benchURLs(1 << 18)
-	s := NewShapes()
+	s := NewPatternCounter()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		url := urls[i%len(urls)]
 		Check(url, &defaults, today)
-		Twin(url)
+		SortQuery(url)
 		s.Admit(url, &defaults)
 		s.Exhausted(url, &defaults)
 		s.Fetched(url, mix(uint64(i), 1))
@@ -421,7 +421,7 @@ func BenchmarkNewURL(b *testing.B) {
 
 func BenchmarkFetched(b *testing.B) {
 	urls := benchURLs(1 << 18)
-	s := NewShapes()
+	s := NewPatternCounter()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		s.Fetched(urls[i%len(urls)], mix(uint64(i), 1))

@@ -14,7 +14,7 @@ const (
 	PathDepth      Reason = "trap_path_depth"      // its path has too many segments
 	Repeats        Reason = "trap_repeats"         // segments of its path follow themselves
 	Calendar       Reason = "trap_calendar"        // it names a month too far away
-	ParameterOrder Reason = "trap_parameter_order" // another order of its parameters is known: see Twin
+	ParameterOrder Reason = "trap_parameter_order" // another order of its parameters is known: see SortQuery
 	ParameterSets  Reason = "trap_parameter_sets"  // its path has had too many sets of parameters
 	SameShape      Reason = "trap_same_shape"      // too many differ from it only in numbers and codes
 	SameContent    Reason = "trap_same_content"    // pages like it have nothing of their own

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Twin returns the URL that stands for all those with the parameters of url in
+// SortQuery returns the URL that stands for all those with the parameters of url in
 // any order: with these sorted as they are written, the values with the names.
 // It is url itself, without an allocation, where they are sorted already. Ok is
 // false where there is no other order: for fewer than two different parameters.
@@ -14,7 +14,7 @@ import (
 // pages, so this package does not remember it. Who does has to remember the twin
 // of each URL taken, not the URL alone: of two orders neither may be the sorted
 // one.
-func Twin(url string) (twin string, ok bool) {
+func SortQuery(url string) (twin string, ok bool) {
 	mark := strings.IndexByte(url, '?')
 	if mark < 0 {
 		return url, false

@@ -9,14 +9,14 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (s *Self) Describe(ch chan<- *prometheus.Desc) {
+func (s *Reporter) Describe(ch chan<- *prometheus.Desc) {
 	ch <- limitDesc
 	ch <- freeDesc
 	ch <- sizeDesc
 }
 
 // Collect implements prometheus.Collector.
-func (s *Self) Collect(ch chan<- prometheus.Metric) {
+func (s *Reporter) Collect(ch chan<- prometheus.Metric) {
 	now := s.Now()
 	if now.Limit > 0 {
 		ch <- prometheus.MustNewConstMetric(limitDesc, prometheus.GaugeValue, float64(now.Limit))

@@ -46,37 +46,37 @@ type Disk struct {
 	Size   int64  `json:"size"`
 }
 
-// Self is this process. It is safe for concurrent use.
-type Self struct {
+// Reporter is this process. It is safe for concurrent use.
+type Reporter struct {
 	limit int64
 
 	mu    sync.Mutex
 	stage string
-	disks []place
+	disks []watchedDir
 }
 
-// place is a directory that is watched.
-type place struct{ name, path string }
+// watchedDir is a directory that is watched.
+type watchedDir struct{ name, path string }
 
-// NewSelf returns this process as one of a stage.
-func NewSelf(stage string) *Self { return &Self{stage: stage, limit: memoryLimit()} }
+// NewReporter returns this process as one of a stage.
+func NewReporter(stage string) *Reporter { return &Reporter{stage: stage, limit: memoryLimit()} }
 
 // Rename adds what tells a stage from others of its kind: the name of a writer.
-func (s *Self) Rename(stage string) {
+func (s *Reporter) Rename(stage string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stage = stage
 }
 
-// Watch has the disk of a directory told of. Name says what is there.
-func (s *Self) Watch(name, path string) {
+// AddDisk has the disk of a directory told of. Name says what is there.
+func (s *Reporter) AddDisk(name, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.disks = append(s.disks, place{name, path})
+	s.disks = append(s.disks, watchedDir{name, path})
 }
 
 // Now returns how the process is.
-func (s *Self) Now() Process {
+func (s *Reporter) Now() Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	host, _ := os.Hostname()
@@ -92,7 +92,7 @@ func (s *Self) Now() Process {
 }
 
 // Serve answers who asks how the processes are, until the connection is closed.
-func (s *Self) Serve(nc *nats.Conn, log *slog.Logger) error {
+func (s *Reporter) Serve(nc *nats.Conn, log *slog.Logger) error {
 	_, err := nc.Subscribe(Subject, func(m *nats.Msg) {
 		text, err := json.Marshal(s.Now())
 		if err == nil {
@@ -108,10 +108,10 @@ func (s *Self) Serve(nc *nats.Conn, log *slog.Logger) error {
 	return nil
 }
 
-// Ask asks all processes, and takes a silence for the end.
-func Ask(ctx context.Context, nc *nats.Conn) ([]Process, error) {
+// Collect asks all processes, and takes a silence for the end.
+func Collect(ctx context.Context, nc *nats.Conn) ([]Process, error) {
 	var all []Process
-	err := stages.Gather(ctx, nc, Subject, nil, func(data []byte) {
+	err := stages.ScatterGather(ctx, nc, Subject, nil, func(data []byte) {
 		var p Process
 		if jsontext.Unmarshal(data, &p) == nil {
 			all = append(all, p)

@@ -23,10 +23,10 @@ func TestLimitFiles(t *testing.T) {
 
 func TestSelf(t *testing.T) {
 	dir := t.TempDir()
-	s := NewSelf("writer")
+	s := NewReporter("writer")
 	s.Rename("writer archive")
-	s.Watch("state", dir)
-	s.Watch("out", filepath.Join(dir, "not", "made", "yet"))
+	s.AddDisk("state", dir)
+	s.AddDisk("out", filepath.Join(dir, "not", "made", "yet"))
 	p := s.Now()
 	if p.Stage != "writer archive" || p.PID != os.Getpid() || p.Resident < 1<<20 || p.Limit < p.Resident {
 		t.Errorf("got %+v", p)

@@ -24,7 +24,7 @@ type Capture struct {
 	MIME   string // without parameters
 	Status int
 	Digest string // of the payload, as in the record
-	Place
+	Extent
 }
 
 // Index is a CDXJ index of one file, in memory until it is written: one line for

@@ -48,7 +48,7 @@ func TestRecordsAreReadFromTheirPlaces(t *testing.T) {
 			for round := range 2 { // the second with what the first gave back
 				out.Reset()
 				w := warc.NewWriter(&out, c)
-				var places []warc.Place
+				var places []warc.Extent
 				for n := range 50 {
 					block := []byte(strings.Repeat("body ", n*n*20))
 					at, err := w.Write(header(n, block), bytes.NewReader(block))
@@ -183,8 +183,8 @@ func TestSURT(t *testing.T) {
 func TestIndexIsSorted(t *testing.T) {
 	var x warc.Index
 	at := time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
-	x.Add(warc.Capture{URL: "http://b.example/", Date: at, Place: warc.Place{Offset: 5, Length: 7}})
-	x.Add(warc.Capture{URL: "http://a.example/?q=<1>", Date: at.Add(time.Second), MIME: "text/html", Status: 200, Digest: "sha1:ABC", Place: warc.Place{Offset: 12, Length: 8}})
+	x.Add(warc.Capture{URL: "http://b.example/", Date: at, Extent: warc.Extent{Offset: 5, Length: 7}})
+	x.Add(warc.Capture{URL: "http://a.example/?q=<1>", Date: at.Add(time.Second), MIME: "text/html", Status: 200, Digest: "sha1:ABC", Extent: warc.Extent{Offset: 12, Length: 8}})
 	x.Add(warc.Capture{URL: "http://a.example/?q=<1>", Date: at})
 	var out bytes.Buffer
 	check(t, x.Write(&out, "f.warc.gz"))

@@ -14,8 +14,8 @@ type Writer struct {
 	head []byte
 }
 
-// Place is where in a file a record is.
-type Place struct{ Offset, Length int64 }
+// Extent is where in a file a record is.
+type Extent struct{ Offset, Length int64 }
 
 // NewWriter returns a writer on w. Whoever drops it without Close loses nothing
 // but what is in it.
@@ -31,13 +31,13 @@ const end = "\r\n\r\n"
 
 // Write writes a record, whose block must be as long as its header says. After an
 // error the file is not one any more.
-func (w *Writer) Write(h *Header, block io.Reader) (Place, error) {
+func (w *Writer) Write(h *Header, block io.Reader) (Extent, error) {
 	begin := w.out.n
 	w.head = h.append(w.head[:0])
 	size := int64(len(w.head)) + h.Length + int64(len(end))
 	z := w.code.begin(&w.out, size)
 	if _, err := z.Write(w.head); err != nil {
-		return Place{}, err
+		return Extent{}, err
 	}
 	n, err := io.Copy(z, io.LimitReader(block, h.Length))
 	if err == nil && n < h.Length {
@@ -50,7 +50,7 @@ func (w *Writer) Write(h *Header, block io.Reader) (Place, error) {
 		err = w.code.end()
 	}
 	w.raw += size
-	return Place{begin, w.out.n - begin}, err
+	return Extent{begin, w.out.n - begin}, err
 }
 
 // Close writes what is in memory. It does not close the writer below.

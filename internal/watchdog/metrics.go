@@ -37,7 +37,7 @@ type snapshot struct {
 	streams []overview.Stream
 }
 
-func (w *Watchdog) figures(seen *sight) *snapshot {
+func (w *Watchdog) exportedMetrics(seen *clusterSnapshot) *snapshot {
 	s := &snapshot{raised: make(map[alerts.Kind]int), crawls: bounded(seen.Crawls), stages: seen.Stages, streams: seen.Streams}
 	for _, k := range w.watched {
 		for _, a := range k.state.Raised() {
@@ -54,7 +54,7 @@ func bounded(all []overview.Crawl) []overview.Crawl {
 		return known
 	}
 	slices.SortFunc(known, func(a, b overview.Crawl) int {
-		return cmp.Or(cmp.Compare(b.Open(), a.Open()), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Pending(), a.Pending()), strings.Compare(a.Name, b.Name))
 	})
 	other := overview.Crawl{Name: otherCrawls}
 	for i := range known[maxCrawls:] {

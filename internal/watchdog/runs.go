@@ -11,8 +11,8 @@ import (
 
 // learnRuns asks for the runs of a crawl that have ended, where there may be others than
 // those that are known: nothing of a run is open, or another has begun.
-func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *messages.Spec, k *watched) {
-	news := k.run != c.Run || c.Open() == c.Recrawling && k.changed != c.Changed
+func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *messages.Spec, k *crawlAlerts) {
+	news := k.run != c.Run || c.Pending() == c.Recrawling && k.changed != c.Changed
 	if spec.Alerts.Yield == 0 || c.Problem != "" || k.runs != nil && !news {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // ends has a run end, in which so many pages were made of.
-func (w *world) ends(pages int64) {
+func (w *clusterFixture) ends(pages int64) {
 	w.seen.Lock()
 	defer w.seen.Unlock()
 	at := time.Now()
@@ -23,7 +23,7 @@ func (w *world) ends(pages int64) {
 // comes later; and runs are asked for only when there may be others.
 func TestRunThatMadeLessIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newClusterFixture()
 		for range 4 {
 			w.ends(100)
 			w.lead(10 * time.Minute)
@@ -50,7 +50,7 @@ func TestRunThatMadeLessIsTold(t *testing.T) {
 func TestRunOfDroppedPagesIsNoAlert(t *testing.T) {
 	for unchanged, want := range map[messages.Unchanged]string{messages.UnchangedKeep: "raised yield", messages.UnchangedDrop: ""} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld()
+			w := newClusterFixture()
 			w.unchanged = unchanged
 			for range 4 {
 				w.ends(100)
@@ -67,7 +67,7 @@ func TestRunOfDroppedPagesIsNoAlert(t *testing.T) {
 
 func TestDeadLettersOfACrawlAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newClusterFixture()
 		w.lead(10 * time.Minute)
 		w.crawl.Dead = map[string]uint64{messages.StageParser: 1}
 		w.lead(10 * time.Minute)

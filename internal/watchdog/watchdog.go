@@ -38,12 +38,12 @@ type Watchdog struct {
 	Owner   string
 	leases  *stages.Leases
 	specs   func(ctx context.Context, crawl string) (*messages.Spec, error)
-	look    func(ctx context.Context, first []string) (*sight, error)
+	look    func(ctx context.Context, first []string) (*clusterSnapshot, error)
 	due     func(ctx context.Context, crawl string) (bool, error)
 	runs    func(ctx context.Context, crawl string, spec *messages.Spec) ([]frontier.Run, error)
 	store   store
 	post    func(ctx context.Context, a *messages.Alerts, c *alerts.Change) error
-	watched map[string]*watched
+	watched map[string]*crawlAlerts
 	unread  map[string]bool // crawls of which something may be stored, and was not looked at yet
 	posted  chan posted
 }
@@ -55,8 +55,8 @@ type store interface {
 	Save(ctx context.Context, crawl string, st *alerts.State, rev uint64) (uint64, error)
 }
 
-// watched is what the leader knows of a crawl.
-type watched struct {
+// crawlAlerts is what the leader knows of a crawl.
+type crawlAlerts struct {
 	state   alerts.State
 	rev     uint64
 	rules   messages.Alerts
@@ -83,7 +83,7 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 		return r.Spec, err
 	}
 	reader := overview.Reader{Bus: bus, Specs: specs, Most: maxCrawls} // which remembers the crawls that have ended
-	w.look = func(ctx context.Context, first []string) (*sight, error) {
+	w.look = func(ctx context.Context, first []string) (*clusterSnapshot, error) {
 		reader.First = first
 		return lookAt(ctx, &reader)
 	}
@@ -91,7 +91,7 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 	w.runs = func(ctx context.Context, crawl string, spec *messages.Spec) ([]frontier.Run, error) {
 		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may go on
 	}
-	w.leases = &stages.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, Own: func(ctx context.Context, _ int, _ uint64) error {
+	w.leases = &stages.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, RunPartition: func(ctx context.Context, _ int, _ uint64) error {
 		st, err := alerts.OpenStore(ctx, bus)
 		if err != nil {
 			return nil // the server is away: again when the lease is next taken
@@ -137,18 +137,18 @@ const (
 
 // lead looks again and again until ctx is done.
 func (w *Watchdog) lead(ctx context.Context) {
-	w.watched, w.unread, w.posted = make(map[string]*watched), nil, make(chan posted, 16)
+	w.watched, w.unread, w.posted = make(map[string]*crawlAlerts), nil, make(chan posted, 16)
 	defer figures.Store(nil)
 	every := minEvery
 	for ctx.Err() == nil {
 		next := time.Now().Add(every)
-		every = w.round(ctx, every)
+		every = w.evaluateOnce(ctx, every)
 		w.postUntil(ctx, next)
 	}
 }
 
-// round looks once, and returns how long to wait before the next time.
-func (w *Watchdog) round(ctx context.Context, every time.Duration) time.Duration {
+// evaluateOnce looks once, and returns how long to wait before the next time.
+func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.Duration {
 	began := time.Now()
 	first := w.first(ctx)
 	seen, err := w.look(ctx, first)
@@ -165,14 +165,14 @@ func (w *Watchdog) round(ctx context.Context, every time.Duration) time.Duration
 			return every
 		}
 		next = min(next, Interval(&spec.Alerts))
-		if err := w.judge(ctx, c, spec, seen, every); err != nil && ctx.Err() == nil {
+		if err := w.evaluateCrawl(ctx, c, spec, seen, every); err != nil && ctx.Err() == nil {
 			w.Log.Debug("cannot judge", "crawl", c.Name, "error", err)
 		} else {
 			delete(w.unread, c.Name)
 		}
 	}
 	w.letGo(seen.Crawls)
-	figures.Store(w.figures(seen))
+	figures.Store(w.exportedMetrics(seen))
 	took := time.Since(began)
 	if slices.ContainsFunc(seen.Crawls, func(c overview.Crawl) bool { return c.Problem != "" }) {
 		return max(minEvery, took) // as when a frontier has just started; most of that was waiting
@@ -225,7 +225,7 @@ func (w *Watchdog) absent(first []string, seen []overview.Crawl) {
 }
 
 // settled reports whether a crawl has ended, and nothing is to be told of it.
-func (k *watched) settled() bool {
+func (k *crawlAlerts) settled() bool {
 	return k.state.Over && len(k.state.Alerts)+len(k.state.Outbox) == 0
 }
 
@@ -235,7 +235,7 @@ func (w *Watchdog) letGo(crawls []overview.Crawl) {
 	for i := range crawls {
 		there[crawls[i].Name] = true
 	}
-	maps.DeleteFunc(w.watched, func(name string, k *watched) bool { return !there[name] && !k.posting })
+	maps.DeleteFunc(w.watched, func(name string, k *crawlAlerts) bool { return !there[name] && !k.posting })
 }
 
 // Interval is how often to look for the sake of some thresholds.
@@ -249,10 +249,10 @@ func Interval(a *messages.Alerts) time.Duration {
 	return max(least, minEvery)
 }
 
-// judge compares what was seen with the thresholds of a crawl, and stores the
+// evaluateCrawl compares what was seen with the thresholds of a crawl, and stores the
 // outcome before anybody is told: what was told and not stored would be told
 // again.
-func (w *Watchdog) judge(ctx context.Context, c *overview.Crawl, spec *messages.Spec, seen *sight, every time.Duration) error {
+func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *messages.Spec, seen *clusterSnapshot, every time.Duration) error {
 	know, err := w.know(ctx, c.Name)
 	if err != nil {
 		return err
@@ -267,12 +267,12 @@ func (w *Watchdog) judge(ctx context.Context, c *overview.Crawl, spec *messages.
 	look.Crawl.Runs, look.Crawl.Kinds, look.Crawl.Dead = know.runs, spec.Kinds(), c.Dead
 	settled := know.settled()
 	state := know.state.Clone()
-	changes := state.Judge(c.Name, &spec.Alerts, look)
+	changes := state.Evaluate(c.Name, &spec.Alerts, look)
 	if spec.Alerts.Webhook == "" {
 		state.Outbox = nil
 	} else {
 		if before != (messages.Alerts{}) && before != know.rules {
-			state.Hurry() // somebody may have mended the webhook
+			state.ResetRetries() // somebody may have mended the webhook
 		}
 		if n := state.Send(changes); n > 0 {
 			w.Log.Error("alerts were dropped: the webhook takes too few", "crawl", c.Name, "dropped", n)
@@ -287,13 +287,13 @@ func (w *Watchdog) judge(ctx context.Context, c *overview.Crawl, spec *messages.
 		return err
 	}
 	for i := range changes {
-		w.tell(ctx, &changes[i])
+		w.logTransition(ctx, &changes[i])
 	}
 	return nil
 }
 
 // know returns what is known of a crawl, as it was stored if it is new here.
-func (w *Watchdog) know(ctx context.Context, crawl string) (*watched, error) {
+func (w *Watchdog) know(ctx context.Context, crawl string) (*crawlAlerts, error) {
 	if k := w.watched[crawl]; k != nil {
 		return k, nil
 	}
@@ -301,14 +301,14 @@ func (w *Watchdog) know(ctx context.Context, crawl string) (*watched, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &watched{state: state, rev: rev}
+	k := &crawlAlerts{state: state, rev: rev}
 	w.watched[crawl] = k
 	return k, nil
 }
 
 // save stores a state. One that somebody else has changed is read again next
 // time.
-func (w *Watchdog) save(ctx context.Context, crawl string, k *watched, state alerts.State) error {
+func (w *Watchdog) save(ctx context.Context, crawl string, k *crawlAlerts, state alerts.State) error {
 	rev, err := w.store.Save(ctx, crawl, &state, k.rev)
 	if err != nil {
 		if errors.Is(err, alerts.ErrChanged) {
@@ -320,9 +320,9 @@ func (w *Watchdog) save(ctx context.Context, crawl string, k *watched, state ale
 	return nil
 }
 
-// tell logs a change.
-func (w *Watchdog) tell(ctx context.Context, c *alerts.Change) {
-	log := w.Log.With("crawl", c.Alert.Crawl, "alert", c.Alert.Kind, "subject", c.Alert.Subject, "text", c.Alert.Text)
+// logTransition logs a change.
+func (w *Watchdog) logTransition(ctx context.Context, c *alerts.Change) {
+	log := w.Log.With("crawl", c.Alert.Crawl, "alert", c.Alert.Kind, "subject", c.Alert.Target, "text", c.Alert.Text)
 	if c.Phase == alerts.Raised {
 		log.WarnContext(ctx, "alert raised")
 	} else {
@@ -332,7 +332,7 @@ func (w *Watchdog) tell(ctx context.Context, c *alerts.Change) {
 
 // busy says what could be done for a crawl now, "" if there is nothing. Whether a
 // host is due is asked only where the answer may count.
-func (w *Watchdog) busy(ctx context.Context, c *overview.Crawl, k *watched) (string, error) {
+func (w *Watchdog) busy(ctx context.Context, c *overview.Crawl, k *crawlAlerts) (string, error) {
 	switch {
 	case c.Problem != "":
 		return "", errors.New(c.Problem)
@@ -423,8 +423,8 @@ func done(c *overview.Crawl) int64 {
 	return n
 }
 
-// sight is what was seen of a cluster.
-type sight struct {
+// clusterSnapshot is what was seen of a cluster.
+type clusterSnapshot struct {
 	*overview.Overview
 	processes []vitals.Process
 }
@@ -432,26 +432,26 @@ type sight struct {
 // lookTime bounds a look at the cluster.
 const lookTime = 30 * time.Second
 
-func lookAt(ctx context.Context, r *overview.Reader) (*sight, error) {
+func lookAt(ctx context.Context, r *overview.Reader) (*clusterSnapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	s := new(sight)
+	s := new(clusterSnapshot)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { s.Overview, err = r.Read(ctx); return err })
-	g.Go(func() (err error) { s.processes, err = vitals.Ask(ctx, r.Bus.NC); return err })
+	g.Go(func() (err error) { s.processes, err = vitals.Collect(ctx, r.Bus.NC); return err })
 	return s, g.Wait()
 }
 
 // of returns what of a sight is about a crawl.
-func (s *sight) of(c *overview.Crawl, every time.Duration) *alerts.Look {
-	look := &alerts.Look{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
+func (s *clusterSnapshot) of(c *overview.Crawl, every time.Duration) *alerts.Observation {
+	look := &alerts.Observation{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
 		Over: c.Problem == "" && c.End != frontier.NotEnded, Idle: c.Problem == "" && c.State != messages.Running, Done: done(c),
 	}}
 	for class, n := range c.Attempts {
-		if class.Asked() {
+		if class.IsPageRequest() {
 			look.Crawl.Asked += n
 		}
-		if class.Trouble() {
+		if class.IsFailure() {
 			look.Crawl.Failed += n
 		}
 	}

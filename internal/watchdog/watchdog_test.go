@@ -57,8 +57,8 @@ func (b *bucket) Save(_ context.Context, _ string, st *alerts.State, rev uint64)
 	return b.rev, nil
 }
 
-// world is a cluster with one crawl, whose requests fail or do not.
-type world struct {
+// clusterFixture is a cluster with one crawl, whose requests fail or do not.
+type clusterFixture struct {
 	bucket
 	crawl   overview.Crawl
 	failing bool
@@ -76,20 +76,20 @@ type world struct {
 }
 
 // Write takes a line of the log.
-func (w *world) Write(line []byte) (int, error) {
+func (w *clusterFixture) Write(line []byte) (int, error) {
 	w.seen.Lock()
 	defer w.seen.Unlock()
 	return w.log.Write(line)
 }
 
-func newWorld() *world {
-	return &world{crawl: overview.Crawl{Name: "news", State: messages.Running, Standing: frontier.Standing{
+func newClusterFixture() *clusterFixture {
+	return &clusterFixture{crawl: overview.Crawl{Name: "news", State: messages.Running, CrawlStatus: frontier.CrawlStatus{
 		Counters: frontier.Counters{Queued: 100, InFlight: 1, Attempts: map[messages.Class]int64{}},
 	}}}
 }
 
 // leader returns one of the processes that may lead.
-func (w *world) leader() *Watchdog {
+func (w *clusterFixture) leader() *Watchdog {
 	spec := messages.DefaultSpec()
 	spec.Alerts.Webhook = "https://hooks.example/"
 	spec.Duplicates.Unchanged = cmp.Or(w.unchanged, spec.Duplicates.Unchanged)
@@ -102,7 +102,7 @@ func (w *world) leader() *Watchdog {
 			w.askedOf++
 			return w.runs, nil
 		},
-		look: func(context.Context, []string) (*sight, error) {
+		look: func(context.Context, []string) (*clusterSnapshot, error) {
 			w.seen.Lock()
 			defer w.seen.Unlock()
 			w.crawl.Attempts = maps.Clone(w.crawl.Attempts)
@@ -112,7 +112,7 @@ func (w *world) leader() *Watchdog {
 			}
 			w.crawl.Pages += 20
 			o := &overview.Overview{At: time.Now(), Crawls: []overview.Crawl{w.crawl}}
-			return &sight{Overview: o}, nil
+			return &clusterSnapshot{Overview: o}, nil
 		},
 		post: func(_ context.Context, _ *messages.Alerts, c *alerts.Change) error {
 			w.seen.Lock()
@@ -127,14 +127,14 @@ func (w *world) leader() *Watchdog {
 }
 
 // lead has a leader lead for a while, and then die.
-func (w *world) lead(span time.Duration) {
+func (w *clusterFixture) lead(span time.Duration) {
 	ctx, die := context.WithTimeout(context.Background(), span)
 	defer die()
 	w.leader().lead(ctx)
 	synctest.Wait()
 }
 
-func (w *world) want(t *testing.T, logged, posted string) {
+func (w *clusterFixture) want(t *testing.T, logged, posted string) {
 	t.Helper()
 	w.seen.Lock()
 	defer w.seen.Unlock()
@@ -155,7 +155,7 @@ func (w *world) want(t *testing.T, logged, posted string) {
 
 func TestLeadersNeitherRepeatNorForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newClusterFixture()
 		w.lead(10 * time.Minute)
 		w.want(t, "", "")
 		w.failing = true
@@ -173,7 +173,7 @@ func TestLeadersNeitherRepeatNorForget(t *testing.T) {
 // go: it hears of all of it, in order, when it is back.
 func TestReceiverThatIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newClusterFixture()
 		w.failing, w.down = true, true
 		w.lead(10 * time.Minute)
 		w.failing = false
@@ -191,7 +191,7 @@ func TestReceiverThatIsDown(t *testing.T) {
 // What was posted while NATS was away is posted once, and noted when it is back.
 func TestPostedWhileTheStoreIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newClusterFixture()
 		w.failing, w.down = true, true
 		ctx, die := context.WithTimeout(t.Context(), 4*time.Hour)
 		defer die()
@@ -221,7 +221,7 @@ func TestPostedWhileTheStoreIsAway(t *testing.T) {
 // Of two that believe to lead, what one stores the other does not store over.
 func TestTwoLeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newClusterFixture()
 		w.failing = true
 		ctx, die := context.WithTimeout(t.Context(), time.Hour)
 		defer die()
@@ -238,11 +238,11 @@ func TestTwoLeaders(t *testing.T) {
 // waits.
 func TestQueuedURLsOfHostsThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newClusterFixture()
 		w.crawl.InFlight = 0
 		still := w.leader()
 		look := still.look
-		still.look = func(ctx context.Context, first []string) (*sight, error) {
+		still.look = func(ctx context.Context, first []string) (*clusterSnapshot, error) {
 			s, err := look(ctx, first)
 			s.Crawls[0].Pages = 7
 			return s, err
@@ -266,7 +266,7 @@ func TestQueuedURLsOfHostsThatWait(t *testing.T) {
 func TestCrawlsOfMetricsAreBounded(t *testing.T) {
 	var all []overview.Crawl
 	for i := range 3 * maxCrawls {
-		all = append(all, overview.Crawl{Name: fmt.Sprint("c", i), Standing: frontier.Standing{Counters: frontier.Counters{Queued: int64(i), Done: 1}}})
+		all = append(all, overview.Crawl{Name: fmt.Sprint("c", i), CrawlStatus: frontier.CrawlStatus{Counters: frontier.Counters{Queued: int64(i), Done: 1}}})
 	}
 	got := bounded(all)
 	if len(got) != maxCrawls+1 || got[0].Name != "c149" || got[maxCrawls].Name != otherCrawls || got[maxCrawls].Done != 2*maxCrawls {
@@ -281,7 +281,7 @@ func TestCrawlsOfMetricsAreBounded(t *testing.T) {
 // something happens in it. As long as an alert of it is raised, it is looked at.
 func TestEndedCrawlsAreNotLookedAtForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newClusterFixture()
 		w.failing = true
 		w.lead(10 * time.Minute)
 		w.want(t, "raised error_rate", "raised error_rate")
@@ -290,7 +290,7 @@ func TestEndedCrawlsAreNotLookedAtForEver(t *testing.T) {
 		w.seen.Unlock()
 		next, looks, named := w.leader(), 0, 0
 		look := next.look
-		next.look = func(ctx context.Context, first []string) (*sight, error) {
+		next.look = func(ctx context.Context, first []string) (*clusterSnapshot, error) {
 			looks++
 			s, err := look(ctx, first)
 			if len(first) == 0 { // as where it is one of very many

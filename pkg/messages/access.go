@@ -85,17 +85,17 @@ func (a Access) over(base Access) Access {
 // SourceOf returns the index of the source that says how often a host, given
 // without its port, is asked; -1 if none does.
 func (s *Spec) SourceOf(host string) int {
-	return slices.IndexFunc(s.Sources, func(src SourceRule) bool { return src.Matches(host) })
+	return slices.IndexFunc(s.Sources, func(src HostRule) bool { return src.Matches(host) })
 }
 
 // AccessSource returns the index of the source whose Access is for a canonical
 // URL, -1 if none is. It is the first with an entry of Hosts for that URL.
 func (s *Spec) AccessSource(url string) int {
-	return slices.IndexFunc(s.Sources, func(src SourceRule) bool { return src.AppliesTo(url) })
+	return slices.IndexFunc(s.Sources, func(src HostRule) bool { return src.AppliesTo(url) })
 }
 
 // AccessOf returns what holds for the URLs of source i, and for all others if i
-// is -1. An origin that the source does not trust (SourceRule.Trusts) gets it
+// is -1. An origin that the source does not trust (HostRule.Trusts) gets it
 // without the source's credentials.
 func (s *Spec) AccessOf(i int, trusted bool) Access {
 	if i < 0 {

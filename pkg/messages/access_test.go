@@ -64,7 +64,7 @@ func TestTemplate(t *testing.T) {
 		"{secret:K} {secret:q}":     "<K> <q>",
 		"{q|has a default already}": "x",
 	} {
-		got, err := Template(text).Fill(func(p Place) (string, error) {
+		got, err := Template(text).Fill(func(p Placeholder) (string, error) {
 			switch v, ok := values[p.Name]; {
 			case p.Secret:
 				return "<" + p.Name + ">", nil

@@ -196,8 +196,8 @@ func userinfo(rest string) string {
 	return a[:strings.LastIndexByte(a, '@')+1]
 }
 
-// WebhookPlace says where a webhook goes, without what may be secret.
-func WebhookPlace(webhook string) string {
+// WebhookOrigin says where a webhook goes, without what may be secret.
+func WebhookOrigin(webhook string) string {
 	u, err := url.Parse(secretPattern.ReplaceAllString(webhook, "x"))
 	if err != nil {
 		return "a malformed URL"

@@ -87,7 +87,7 @@ func TestWebhookPlaceTellsNoSecret(t *testing.T) {
 		"https://me:{secret:P}@hooks.example:8443": "https://hooks.example:8443/",
 		"http://h.example/?token=s3cret":           "http://h.example/…",
 	} {
-		if got := WebhookPlace(webhook); got != want {
+		if got := WebhookOrigin(webhook); got != want {
 			t.Errorf("%s: got %s, want %s", webhook, got, want)
 		}
 	}

@@ -33,7 +33,7 @@ const (
 	Blocked         Class = "blocked"          // a page that finds out whether a person asks, in the place of the page
 	ProxyFailure    Class = "proxy_failure"    // no way through the proxy; the host was not reached
 	Misconfigured   Class = "misconfigured"    // the spec asks for what this fetcher or URL does not have: nothing was sent
-	NotSent         Class = "cancelled"        // the crawl, or the host, was cancelled before it was sent
+	ClassCancelled  Class = "cancelled"        // the crawl, or the host, was cancelled before it was sent
 )
 
 // Detail is a word that goes with a Class, for programs that count; more may be
@@ -67,7 +67,7 @@ var classes = map[Class]bool{
 	RefusedAddress: false, DNSFailure: true, ConnectFailure: true, TLSFailure: true,
 	Timeout: true, Stalled: true, TooLarge: false, BadEncoding: false,
 	ProtocolError: true, UnsupportedType: false,
-	Blocked: true, ProxyFailure: true, Misconfigured: false, NotSent: true,
+	Blocked: true, ProxyFailure: true, Misconfigured: false, ClassCancelled: true,
 }
 
 // Classes returns all classes, sorted.
@@ -79,11 +79,11 @@ func (c Class) Valid() bool { _, ok := classes[c]; return ok }
 // Retryable reports whether a later attempt may end differently.
 func (c Class) Retryable() bool { return classes[c] }
 
-// Trouble reports whether a request that ended so counts as failed where people
+// IsFailure reports whether a request that ended so counts as failed where people
 // ask whether a crawl goes well. Pages that are not there, or that were never
 // asked for because of robots.txt or the rules of the crawl, are no trouble;
 // refusals such as 403 and 429 are.
-func (c Class) Trouble() bool {
+func (c Class) IsFailure() bool {
 	switch c {
 	case ClientError, Throttled, ServerError, DNSFailure, ConnectFailure, TLSFailure, Timeout, Stalled,
 		BadEncoding, ProtocolError, Blocked, ProxyFailure, Misconfigured:
@@ -93,8 +93,8 @@ func (c Class) Trouble() bool {
 	}
 }
 
-// Asked reports whether a request that ended so was one for a page: it went out,
+// IsPageRequest reports whether a request that ended so was one for a page: it went out,
 // or should have.
-func (c Class) Asked() bool {
-	return c != RobotsDenied && c != RobotsFetched && c != RefusedAddress && c != NotSent
+func (c Class) IsPageRequest() bool {
+	return c != RobotsDenied && c != RobotsFetched && c != RefusedAddress && c != ClassCancelled
 }

@@ -210,7 +210,7 @@ func matches(filter, subject string) bool {
 func TestClasses(t *testing.T) {
 	retried := []Class{
 		Throttled, ServerError, RobotsFetched, DNSFailure, ConnectFailure, TLSFailure, Timeout, Stalled, ProtocolError,
-		Blocked, ProxyFailure, NotSent,
+		Blocked, ProxyFailure, ClassCancelled,
 	}
 	for c := range classes {
 		if !c.Valid() || c.Retryable() != slices.Contains(retried, c) {

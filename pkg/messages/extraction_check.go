@@ -167,7 +167,7 @@ func (r *RecordRule) check(p *Problems, path string) {
 		}
 	}
 	p.template(path+".key", r.Key)
-	for _, place := range r.Key.Places() {
+	for _, place := range r.Key.Placeholders() {
 		if !place.Secret && !r.Fields.has(place.Name) {
 			p.Addf(path+".key", "{%s}: there is no such field", place.Name)
 		}
@@ -370,7 +370,7 @@ var errSecretHere = errors.New("secrets are for requests only: what is extracted
 
 func (p *Problems) template(path string, t Template) {
 	p.long(path, string(t))
-	for _, place := range t.Places() {
+	for _, place := range t.Placeholders() {
 		if place.Secret {
 			p.Add(path, errSecretHere)
 		}

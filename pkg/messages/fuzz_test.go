@@ -130,7 +130,7 @@ func FuzzRate(f *testing.F) {
 		if r.UnmarshalText([]byte(text)) != nil {
 			return
 		}
-		p := DefaultPace()
+		p := DefaultPoliteness()
 		if p.Rate = r; p.check() != nil {
 			t.Fatalf("%q is read as %s, which is not valid", text, r)
 		}

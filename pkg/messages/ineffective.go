@@ -77,7 +77,7 @@ func (s *Spec) idlePace(note noter) {
 		note(src.PerHost != nil && *src.PerHost > 1 && pace.Delay > 0, key("per_host"), besideDelay, pace.Delay)
 		note(src.DelayFactor != nil && *src.DelayFactor > 0 && pace.Delay == 0, key("delay_factor"), "without a delay")
 		note(src.TimeZone != nil && len(pace.Hours) == 0, key("time_zone"), "without hours")
-		only := SourceRule{Hosts: src.Hosts}
+		only := HostRule{Hosts: src.Hosts}
 		note(reflect.DeepEqual(*src, only), fmt.Sprintf("sources[%d]", i), "but name hosts: say what is different for them")
 	}
 	note(lone && s.PerHost > 1, "per_host", besideDelay, s.Delay)

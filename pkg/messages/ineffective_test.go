@@ -11,9 +11,9 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 	t.Parallel()
 	second := Duration(time.Second)
 	zero, four, zone, factor := Duration(0), 4, "Europe/Berlin", 2.0
-	source := func(change func(*SourceRule)) func(*Spec) {
+	source := func(change func(*HostRule)) func(*Spec) {
 		return func(s *Spec) {
-			src := SourceRule{Hosts: []string{"a.example"}}
+			src := HostRule{Hosts: []string{"a.example"}}
 			change(&src)
 			s.Sources = append(s.Sources, src)
 		}
@@ -49,16 +49,16 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			"seeds[1].metadata: does nothing without metadata in page.fields",
 		},
 		"per_host":         {all(perHost, noDelay), perHost, "per_host: does nothing beside a delay of 1s"},
-		"per_host of some": {all(perHost, source(func(r *SourceRule) { r.Delay = &zero })), all(perHost, source(func(r *SourceRule) { r.Delay = &second })), "per_host: does nothing beside"},
+		"per_host of some": {all(perHost, source(func(r *HostRule) { r.Delay = &zero })), all(perHost, source(func(r *HostRule) { r.Delay = &second })), "per_host: does nothing beside"},
 		"per_host of a source": {
-			source(func(r *SourceRule) { r.PerHost, r.Delay = &four, &zero }), source(func(r *SourceRule) { r.PerHost = &four }), "sources[0].per_host: does nothing beside a delay",
+			source(func(r *HostRule) { r.PerHost, r.Delay = &four, &zero }), source(func(r *HostRule) { r.PerHost = &four }), "sources[0].per_host: does nothing beside a delay",
 		},
 		"delay_factor":             {func(s *Spec) { s.DelayFactor = 2 }, all(noDelay, func(s *Spec) { s.DelayFactor = 2 }), "delay_factor: does nothing without a delay"},
-		"delay_factor of a source": {source(func(r *SourceRule) { r.DelayFactor = &factor }), source(func(r *SourceRule) { r.DelayFactor, r.Delay = &factor, &zero }), "sources[0].delay_factor: does nothing without"},
+		"delay_factor of a source": {source(func(r *HostRule) { r.DelayFactor = &factor }), source(func(r *HostRule) { r.DelayFactor, r.Delay = &factor, &zero }), "sources[0].delay_factor: does nothing without"},
 		"time_zone":                {all(inZone, func(s *Spec) { s.Schedule = "0 5 * * *" }), inZone, "time_zone: does nothing without hours or a schedule"},
-		"time_zone for sources":    {all(inZone, source(func(r *SourceRule) { r.Hours = []string{"22:00-06:00"} })), all(inZone, source(func(r *SourceRule) { r.Hours, r.TimeZone = []string{"22:00-06:00"}, &zone })), "time_zone: does nothing"},
-		"time_zone of a source":    {source(func(r *SourceRule) { r.TimeZone, r.Hours = &zone, []string{"22:00-06:00"} }), source(func(r *SourceRule) { r.TimeZone = &zone }), "sources[0].time_zone: does nothing without hours"},
-		"a source":                 {source(func(r *SourceRule) { r.Delay = &second }), source(func(*SourceRule) {}), "sources[0]: does nothing but name hosts"},
+		"time_zone for sources":    {all(inZone, source(func(r *HostRule) { r.Hours = []string{"22:00-06:00"} })), all(inZone, source(func(r *HostRule) { r.Hours, r.TimeZone = []string{"22:00-06:00"}, &zone })), "time_zone: does nothing"},
+		"time_zone of a source":    {source(func(r *HostRule) { r.TimeZone, r.Hours = &zone, []string{"22:00-06:00"} }), source(func(r *HostRule) { r.TimeZone = &zone }), "sources[0].time_zone: does nothing without hours"},
+		"a source":                 {source(func(r *HostRule) { r.Delay = &second }), source(func(*HostRule) {}), "sources[0]: does nothing but name hosts"},
 		"contact":                  {contact, all(contact, func(s *Spec) { s.UserAgent = "mybot/1.0" }), "contact: does nothing beside a user_agent"},
 		"contact and several":      {contact, all(contact, func(s *Spec) { s.UserAgents = []string{"mybot/1.0"} }), "contact: does nothing beside user_agents"},
 		"ca":                       {func(s *Spec) { s.TLS = &TLS{Insecure: true} }, func(s *Spec) { s.TLS = &TLS{Insecure: true, CA: "x"} }, "tls.ca: does nothing beside insecure"},

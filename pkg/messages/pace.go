@@ -23,7 +23,7 @@ const (
 	Cancelled RunState = "cancelled" // what is queued is excluded, and so is what is found
 )
 
-// GroupBy says which URLs share a Pace.
+// GroupBy says which URLs share a Politeness.
 type GroupBy string
 
 // Groupings.
@@ -33,8 +33,8 @@ const (
 	GroupByIP     GroupBy = "ip"     // hosts, and beyond that all on one address together
 )
 
-// Pace says how often a host is asked.
-type Pace struct {
+// Politeness says how often a host is asked.
+type Politeness struct {
 	// Delay is the least time from the end of a response to the next request to
 	// the same host. It implies one request at once.
 	Delay Duration `json:"delay" yaml:"delay"`
@@ -81,7 +81,7 @@ func (b Breaker) or(o Breaker) Breaker {
 	}
 }
 
-// Defaults of a Pace.
+// Defaults of a Politeness.
 const (
 	DefaultDelay       = Duration(time.Second)
 	DefaultDelayFactor = 1
@@ -89,15 +89,15 @@ const (
 	DefaultPerHost     = 1
 )
 
-// DefaultPace is one request at a time and a second between.
-func DefaultPace() Pace {
-	return Pace{
+// DefaultPoliteness is one request at a time and a second between.
+func DefaultPoliteness() Politeness {
+	return Politeness{
 		Delay: DefaultDelay, DelayFactor: DefaultDelayFactor, MaxDelay: DefaultMaxDelay, PerHost: DefaultPerHost,
 		Breaker: Breaker{Failures: 5, Wait: Duration(time.Minute), MaxWait: Duration(time.Hour), Probes: 6},
 	}
 }
 
-func (p *Pace) check() error {
+func (p *Politeness) check() error {
 	b := &p.Breaker
 	switch {
 	case p.Delay < 0 || p.Delay > Duration(24*time.Hour):
@@ -132,9 +132,9 @@ func (p *Pace) check() error {
 	return nil
 }
 
-// SourceRule says what is different for some hosts. The first source of a spec
+// HostRule says what is different for some hosts. The first source of a spec
 // that names a host applies; what it leaves out is as in the spec.
-type SourceRule struct {
+type HostRule struct {
 	// Hosts are host names, or "*.example.org" for a domain and all in it. Secrets
 	// are sent to them over https at the default port alone. "http://example.org:8080"
 	// is one origin: what the source says of requests is for that alone, and its
@@ -161,7 +161,7 @@ type SourceRule struct {
 }
 
 // pace returns a pace with what the source changes.
-func (s *SourceRule) pace(p Pace) Pace {
+func (s *HostRule) pace(p Politeness) Politeness {
 	set(&p.Delay, s.Delay)
 	set(&p.DelayFactor, s.DelayFactor)
 	set(&p.MaxDelay, s.MaxDelay)
@@ -185,13 +185,13 @@ func set[T any](to, from *T) {
 	}
 }
 
-// HostPace returns how a host, given without its port, is to be asked, and
+// HostPoliteness returns how a host, given without its port, is to be asked, and
 // whether it is at all.
-func (s *Spec) HostPace(host string) (Pace, RunState) {
+func (s *Spec) HostPoliteness(host string) (Politeness, RunState) {
 	if i := s.SourceOf(host); i >= 0 {
 		return s.SourcePace(i)
 	}
-	return s.Pace, s.State
+	return s.Politeness, s.State
 }
 
 // SetState pauses, resumes or cancels the crawl, or what it wants of one host,
@@ -205,7 +205,7 @@ func (s *Spec) SetState(host string, state RunState) error {
 	if err != nil {
 		return err
 	}
-	own := SourceRule{Hosts: []string{host}}
+	own := HostRule{Hosts: []string{host}}
 	if i := s.SourceOf(host); i >= 0 {
 		src := &s.Sources[i]
 		narrowed := src.narrowedTo(host)
@@ -218,17 +218,17 @@ func (s *Spec) SetState(host string, state RunState) error {
 	}
 	// It comes first, and keeps what another source says of the host.
 	own.State = &state
-	s.Sources = append([]SourceRule{own}, s.Sources...)
+	s.Sources = append([]HostRule{own}, s.Sources...)
 	return s.Validate()
 }
 
-// SourcePace is what HostPace returns for the hosts of source i.
-func (s *Spec) SourcePace(i int) (Pace, RunState) {
+// SourcePace is what HostPoliteness returns for the hosts of source i.
+func (s *Spec) SourcePace(i int) (Politeness, RunState) {
 	src, state := &s.Sources[i], s.State
 	if state == Running {
 		set(&state, src.State)
 	}
-	return src.pace(s.Pace), state
+	return src.pace(s.Politeness), state
 }
 
 func (s *Spec) checkSources() error {
@@ -241,7 +241,7 @@ func (s *Spec) checkSources() error {
 	return nil
 }
 
-func (s *Spec) checkSource(src *SourceRule) error {
+func (s *Spec) checkSource(src *HostRule) error {
 	if err := checkHostEntries(src.Hosts); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (s *Spec) checkSource(src *SourceRule) error {
 	if b := src.Breaker; b != nil && b.Failures == 0 && *b != (Breaker{}) {
 		return errors.New("breaker: failures must be said too (0 turns the breaker off)")
 	}
-	p := src.pace(s.Pace)
+	p := src.pace(s.Politeness)
 	return cmp.Or(p.check(), src.Access.check(true))
 }
 

@@ -44,7 +44,7 @@ func TestRateText(t *testing.T) {
 }
 
 func TestMatches(t *testing.T) {
-	src := SourceRule{Hosts: []string{"*.example.org", "www.example.com", "2001:db8::1"}}
+	src := HostRule{Hosts: []string{"*.example.org", "www.example.com", "2001:db8::1"}}
 	for host, want := range map[string]bool{
 		"example.org": true, "www.example.org": true, "a.b.example.org": true, "badexample.org": false, "org": false,
 		"example.org.test": false, "www.example.com": true, "example.com": false, "a.www.example.com": false, "2001:db8::1": true,
@@ -54,7 +54,7 @@ func TestMatches(t *testing.T) {
 		}
 	}
 	s := DefaultSpec()
-	s.Sources, s.Hosts = []SourceRule{src}, []string{"192.0.2.1", "localhost"}
+	s.Sources, s.Hosts = []HostRule{src}, []string{"192.0.2.1", "localhost"}
 	if err := s.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -100,33 +100,33 @@ sources:
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := s.Pace
+	base := s.Politeness
 	for host, want := range map[string]struct {
 		state  RunState
-		change func(*Pace)
+		change func(*Politeness)
 	}{
-		"other.test": {Running, func(*Pace) {}},
-		"www.a.test": {Running, func(p *Pace) {
+		"other.test": {Running, func(*Politeness) {}},
+		"www.a.test": {Running, func(p *Politeness) {
 			p.Delay, p.Rate, p.PerHost, p.Hours, p.TimeZone, p.MaxPagesPerHost = 0, 0, 8, []string{"00:00-24:00"}, "", 0
 		}},
-		"a.test":   {Paused, func(p *Pace) { p.Delay, p.Breaker.Failures = Duration(7*time.Second), 2 }},
-		"b.a.test": {Paused, func(p *Pace) { p.Delay, p.Breaker.Failures = Duration(7*time.Second), 2 }}, // the first wins
-		"c.test":   {Cancelled, func(p *Pace) { p.Breaker.Failures = 0 }},
+		"a.test":   {Paused, func(p *Politeness) { p.Delay, p.Breaker.Failures = Duration(7*time.Second), 2 }},
+		"b.a.test": {Paused, func(p *Politeness) { p.Delay, p.Breaker.Failures = Duration(7*time.Second), 2 }}, // the first wins
+		"c.test":   {Cancelled, func(p *Politeness) { p.Breaker.Failures = 0 }},
 	} {
 		p := base
 		want.change(&p)
-		if got, state := s.HostPace(host); !reflect.DeepEqual(got, p) || state != want.state {
+		if got, state := s.HostPoliteness(host); !reflect.DeepEqual(got, p) || state != want.state {
 			t.Errorf("%s: %s, %+v; want %s, %+v", host, state, got, want.state, p)
 		}
 	}
-	if !reflect.DeepEqual(s.Pace, base) {
-		t.Errorf("the spec itself became %+v", s.Pace)
+	if !reflect.DeepEqual(s.Politeness, base) {
+		t.Errorf("the spec itself became %+v", s.Politeness)
 	}
 	s.Sources[0].State = new(Running)
 	for _, state := range []RunState{Paused, Cancelled} {
 		s.State = state
 		for _, host := range []string{"other.test", "www.a.test", "a.test", "c.test"} {
-			if _, got := s.HostPace(host); got != state {
+			if _, got := s.HostPoliteness(host); got != state {
 				t.Errorf("%s is %s in a crawl that is %s", host, got, state)
 			}
 		}
@@ -135,13 +135,13 @@ sources:
 
 func TestSetState(t *testing.T) {
 	s := DefaultSpec()
-	s.Sources = []SourceRule{
+	s.Sources = []HostRule{
 		{Hosts: []string{"*.a.test"}, Delay: new(Duration(time.Minute))},
 		{Hosts: []string{"www.a.test"}, Delay: new(Duration(time.Hour))}, // never applies
 	}
 	states := func() (all []RunState) {
 		for _, host := range []string{"a.test", "www.a.test", "b.test"} {
-			_, state := s.HostPace(host)
+			_, state := s.HostPoliteness(host)
 			all = append(all, state)
 		}
 		return all
@@ -168,7 +168,7 @@ func TestSetState(t *testing.T) {
 			t.Errorf("after %s of %q: %v, want %v; %d sources", step.state, step.host, got, step.want, len(s.Sources))
 		}
 	}
-	if p, _ := s.HostPace("www.a.test"); p.Delay != Duration(time.Minute) {
+	if p, _ := s.HostPoliteness("www.a.test"); p.Delay != Duration(time.Minute) {
 		t.Errorf("the host's delay became %s", p.Delay)
 	}
 	for host, state := range map[string]RunState{"": "off", "c.test": "off", "c test": Paused, ":80": Paused} {

@@ -30,7 +30,7 @@ type Request struct {
 	Interval Millis `json:"interval_ms,omitempty"`
 	// Once is set for a host that failed lately: the request must not reach it a
 	// second time of itself, as HTTP clients have it when a connection breaks.
-	Once bool `json:"once,omitempty"`
+	NoResend bool `json:"once,omitempty"`
 	// Follow is set where redirects from the URL led back to it: the fetcher follows
 	// those on the URL's origin itself, since it may have to be the same one that
 	// gets a cookie on the way and sends it back.
@@ -113,8 +113,8 @@ func (r *Request) appendJSON(b []byte) []byte {
 	o.IntSet("redirects", int64(r.Redirects))
 	o.millisSet("delay_ms", r.Delay)
 	o.millisSet("interval_ms", r.Interval)
-	if r.Once {
-		o.Bool("once", r.Once)
+	if r.NoResend {
+		o.Bool("once", r.NoResend)
 	}
 	if r.Follow {
 		o.Bool("follow", r.Follow)
@@ -147,7 +147,7 @@ func (r *Request) readJSON(o *reader) {
 	o.Int("redirects", &r.Redirects)
 	o.millis("delay_ms", &r.Delay)
 	o.millis("interval_ms", &r.Interval)
-	o.Bool("once", &r.Once)
+	o.Bool("once", &r.NoResend)
 	o.Bool("follow", &r.Follow)
 	o.Int64("run", &r.Run)
 	o.Text("etag", &r.ETag)

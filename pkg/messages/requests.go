@@ -87,7 +87,7 @@ func (r *RequestRule) SecretParameters() []string {
 func (r *RequestRule) reads() map[string]bool {
 	read := make(map[string]bool)
 	for _, t := range r.templates() {
-		for _, p := range t.Places() {
+		for _, p := range t.Placeholders() {
 			read[p.Name] = read[p.Name] || !p.Secret
 		}
 	}

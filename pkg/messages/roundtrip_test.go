@@ -195,10 +195,10 @@ func TestRoundTrips(t *testing.T) {
 
 var genRate = rapid.Map(rapid.Int64Range(0, int64(24*time.Hour)), func(n int64) Rate { return Rate(n) })
 
-func genSource(t *rapid.T) SourceRule {
+func genSource(t *rapid.T) HostRule {
 	delay := rapid.Map(rapid.Int64Range(0, int64(24*time.Hour)), func(n int64) Duration { return Duration(n) })
 	most := rapid.Map(rapid.Int64Range(int64(time.Second), int64(24*time.Hour)), func(n int64) Duration { return Duration(n) })
-	return SourceRule{
+	return HostRule{
 		Hosts: rapid.SliceOfN(rapid.StringMatching(`(\*\.)?[a-z]{1,9}\.test`), 1, 3).Draw(t, "hosts"),
 		State: rapid.Ptr(rapid.SampledFrom([]RunState{Running, Paused, Cancelled}), true).Draw(t, "state"),
 		Delay: rapid.Ptr(delay, true).Draw(t, "delay"), MaxDelay: rapid.Ptr(most, true).Draw(t, "max_delay"),

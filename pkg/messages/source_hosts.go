@@ -10,7 +10,7 @@ import (
 	"seine/internal/weburl"
 )
 
-// hostEntry is one entry of SourceRule.Hosts: "example.org" or "*.example.org"
+// hostEntry is one entry of HostRule.Hosts: "example.org" or "*.example.org"
 // names hosts, "http://example.org:8080" an origin.
 type hostEntry struct {
 	scheme string // "" names hosts, whatever their scheme and port
@@ -88,26 +88,26 @@ func (e hostEntry) hasOrigin(url string) bool {
 
 // Matches reports whether the source is about a host, given without its port:
 // how often it is asked, and whether it is at all.
-func (s *SourceRule) Matches(host string) bool {
+func (s *HostRule) Matches(host string) bool {
 	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).namesHost(host) })
 }
 
 // AppliesTo reports whether the source's Access is for a canonical URL. An entry
 // of Hosts with a scheme is for that origin alone.
-func (s *SourceRule) AppliesTo(url string) bool {
+func (s *HostRule) AppliesTo(url string) bool {
 	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).appliesTo(url) })
 }
 
 // Trusts reports whether the credentials of the source may be sent to the origin
 // of a canonical URL: https at its default port, unless Hosts names another
 // origin, as in "http://example.org:8080".
-func (s *SourceRule) Trusts(url string) bool {
+func (s *HostRule) Trusts(url string) bool {
 	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).trusts(url) })
 }
 
 // TrustedOrigins returns the origins that Trusts, as people write them:
 // "https://example.org", "http://*.example.org:8080".
-func (s *SourceRule) TrustedOrigins() []string {
+func (s *HostRule) TrustedOrigins() []string {
 	var origins []string
 	for _, entry := range s.Hosts {
 		e := parseHostEntry(entry)
@@ -121,7 +121,7 @@ func (s *SourceRule) TrustedOrigins() []string {
 
 // narrowedTo returns the entries of Hosts that are about a host, with its name
 // in the place of a domain: what they say of schemes and ports stays.
-func (s *SourceRule) narrowedTo(host string) []string {
+func (s *HostRule) narrowedTo(host string) []string {
 	var entries []string
 	for _, entry := range s.Hosts {
 		if e := parseHostEntry(entry); e.namesHost(host) {
@@ -132,7 +132,7 @@ func (s *SourceRule) narrowedTo(host string) []string {
 	return slices.Compact(entries)
 }
 
-// checkHostEntries reports what is wrong with SourceRule.Hosts.
+// checkHostEntries reports what is wrong with HostRule.Hosts.
 func checkHostEntries(entries []string) error {
 	if len(entries) == 0 {
 		return errors.New("hosts: must name at least one")

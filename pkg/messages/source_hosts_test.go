@@ -42,7 +42,7 @@ func TestHostsOfASource(t *testing.T) {
 		{"http://[2001:db8::1]:8080", "http://[2001:db8::1]/", true, false, false},
 		{"http://127.0.0.1:8080", "http://127.0.0.1:8080/", true, true, true},
 	} {
-		src := SourceRule{Hosts: []string{c.entry}}
+		src := HostRule{Hosts: []string{c.entry}}
 		if err := checkHostEntries(src.Hosts); err != nil {
 			t.Error(err)
 		}
@@ -127,7 +127,7 @@ sources:
 // A host that is paused keeps its origins: its credentials go nowhere else.
 func TestSetStateKeepsOrigins(t *testing.T) {
 	s := DefaultSpec()
-	s.Sources = []SourceRule{{Hosts: []string{"https://*.a.test:8443", "http://www.a.test", "b.test"}}}
+	s.Sources = []HostRule{{Hosts: []string{"https://*.a.test:8443", "http://www.a.test", "b.test"}}}
 	if err := s.SetState("www.a.test", Paused); err != nil {
 		t.Fatal(err)
 	}

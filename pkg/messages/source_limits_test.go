@@ -8,7 +8,7 @@ import (
 
 func TestLimitsOfSources(t *testing.T) {
 	s := DefaultSpec()
-	s.Sources = []SourceRule{
+	s.Sources = []HostRule{
 		{Hosts: []string{"slow.test"}, Timeout: new(Duration(5 * time.Minute)), MaxAttempts: new(1)},
 		{Hosts: []string{"*.big.test"}, MaxBody: new(Bytes(1 << 30)), MaxRedirects: new(0)},
 	}

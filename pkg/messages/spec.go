@@ -67,8 +67,8 @@ type Spec struct {
 	// State stops a crawl, or lets it go on.
 	State RunState `json:"state,omitempty" yaml:"state"`
 	// Pace says how often a host is asked. Sources say otherwise for some of them.
-	Pace    `yaml:",inline"`
-	Sources []SourceRule `json:"sources,omitempty" yaml:"sources"`
+	Politeness `yaml:",inline"`
+	Sources    []HostRule `json:"sources,omitempty" yaml:"sources"`
 	// Access says what requests have beside the user agent, and by which way they
 	// go. Sources say otherwise for some hosts.
 	Access `yaml:",inline"`
@@ -77,7 +77,7 @@ type Spec struct {
 	Requests []RequestRule `json:"requests,omitempty" yaml:"requests"`
 	// Extraction says what is made of a page: records, links.
 	Extraction `yaml:",inline"`
-	// GroupBy says what a host is to Pace.
+	// GroupBy says what a host is to Politeness.
 	GroupBy GroupBy `json:"group_by,omitempty" yaml:"group_by"`
 	// Traps are guards against sites without an end.
 	Traps Traps `json:"traps" yaml:"traps"`
@@ -153,7 +153,7 @@ const MinKeep = Duration(time.Second)
 // DefaultSpec is polite and stays on the hosts of the seeds.
 func DefaultSpec() Spec {
 	return Spec{
-		V: Version, Scope: ScopeHost, State: Running, Pace: DefaultPace(), GroupBy: GroupByHost,
+		V: Version, Scope: ScopeHost, State: Running, Politeness: DefaultPoliteness(), GroupBy: GroupByHost,
 		Traps: DefaultTraps(), Normalize: DefaultNormalize(), Extraction: DefaultExtraction(),
 		MaxAttempts: DefaultMaxAttempts, MaxRedirects: DefaultMaxRedirects,
 		UserAgent: DefaultUserAgent, Robots: RobotsObey,
@@ -164,7 +164,7 @@ func DefaultSpec() Spec {
 // Validate names the first key that is wrong, and what would be right.
 func (s *Spec) Validate() error {
 	checks := []func() error{
-		s.checkSeeds, s.checkScope, s.checkBudgets, s.Pace.check, s.checkSources, s.Traps.check, s.Normalize.check,
+		s.checkSeeds, s.checkScope, s.checkBudgets, s.Politeness.check, s.checkSources, s.Traps.check, s.Normalize.check,
 		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.Extraction.check, s.Alerts.check,
 	}
 	for _, check := range checks {

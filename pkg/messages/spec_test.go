@@ -194,13 +194,13 @@ func TestParseSpec(t *testing.T) {
 		OnStatus: StatusRules{"403": {Wait: Duration(10 * time.Minute), Attempts: 3}}, Scope: ScopeDomain, Hosts: []string{"other.example.org"}, Domains: []string{"example.com"},
 		Schemes: []string{"https"}, Include: []string{"https://example.org/*"}, Exclude: []string{`re:\.(zip|exe)$`},
 		MaxDepth: new(3), MaxPages: 1000, MaxBytes: 10 << 30, MaxDuration: Duration(36 * time.Hour), Keep: Duration(30 * 24 * time.Hour), State: Paused,
-		Pace: Pace{
+		Politeness: Politeness{
 			Delay: Duration(250 * time.Millisecond), DelayFactor: 2.5, MaxDelay: Duration(time.Minute), Jitter: 0.25,
 			Rate: Rate(2 * time.Second), PerHost: 2, Hours: []string{"22:00-06:00", "Sat,Sun 00:00-24:00"},
 			TimeZone: "Europe/Paris", MaxPagesPerHost: 500,
 			Breaker: Breaker{Failures: 3, Wait: Duration(30 * time.Second), MaxWait: Duration(10 * time.Minute), Probes: 2},
 		},
-		Sources: []SourceRule{{
+		Sources: []HostRule{{
 			Hosts: []string{"*.slow.example", "slow.test"}, State: new(Running), Delay: new(Duration(10 * time.Second)),
 			DelayFactor: new(0.0), MaxDelay: new(Duration(20 * time.Second)), Jitter: new(0.0),
 			Rate: new(Rate(5 * time.Second)), PerHost: new(1), Hours: []string{"01:00-02:00"},
@@ -371,8 +371,8 @@ func TestParseSpecErrors(t *testing.T) {
 func TestSpecValidate(t *testing.T) {
 	depth := func(d int) *int { return &d }
 	const hour = Duration(time.Hour)
-	source := func(r SourceRule) func(*Spec) {
-		return func(s *Spec) { r.Hosts = []string{"a.test"}; s.Sources = []SourceRule{r} }
+	source := func(r HostRule) func(*Spec) {
+		return func(s *Spec) { r.Hosts = []string{"a.test"}; s.Sources = []HostRule{r} }
 	}
 	dropped := func(p string) func(*Spec) {
 		return func(s *Spec) { s.Normalize.DropParameters = []string{"ok", "fine_*", p} }
@@ -425,7 +425,7 @@ func TestSpecValidate(t *testing.T) {
 		{func(s *Spec) { s.MaxDelay = 0 }, `max_delay 0s: must be at least 1s, or no less than the delay, 1s`},
 		{func(s *Spec) { s.MaxDelay = Duration(time.Second - 1) }, `max_delay 999.999999ms: must be at least 1s, or no less than the delay, 1s`},
 		{func(s *Spec) { s.Delay, s.MaxDelay = 2, 1 }, `max_delay 1ns: must be at least 1s, or no less than the delay, 2ns`},
-		{source(SourceRule{MaxDelay: new(Duration(0))}), `sources: number 1: max_delay 0s: must be at least 1s, or no less than the delay, 1s`},
+		{source(HostRule{MaxDelay: new(Duration(0))}), `sources: number 1: max_delay 0s: must be at least 1s, or no less than the delay, 1s`},
 		{func(s *Spec) { s.Jitter = -0.5 }, `jitter -0.5: must be from 0 to 1`},
 		{func(s *Spec) { s.Jitter = 1.5 }, `jitter 1.5: must be from 0 to 1`},
 		{func(s *Spec) { s.Rate = Rate(25 * time.Hour) }, `rate 1/25h0m0s: must be at least one request a day`},
@@ -440,18 +440,18 @@ func TestSpecValidate(t *testing.T) {
 		{func(s *Spec) { s.TimeZone = "Mars/Utopia" }, `time_zone: time zone "Mars/Utopia": is not known; write an IANA name, such as Europe/Paris`},
 		{func(s *Spec) { s.TimeZone = "Local" }, `time_zone: time zone "Local": differs from machine to machine; write an IANA name, such as Europe/Paris`},
 		{func(s *Spec) { s.Hours = []string{"6-7"} }, `hours: "6-7": time "6": must be from 00:00 to 24:00`},
-		{func(s *Spec) { s.Sources = []SourceRule{{}} }, `sources: number 1: hosts: must name at least one`},
-		{func(s *Spec) { s.Sources = []SourceRule{{Hosts: []string{"a.test"}}, {Hosts: []string{"*.*.b"}}} },
+		{func(s *Spec) { s.Sources = []HostRule{{}} }, `sources: number 1: hosts: must name at least one`},
+		{func(s *Spec) { s.Sources = []HostRule{{Hosts: []string{"a.test"}}, {Hosts: []string{"*.*.b"}}} },
 			`sources: number 2: hosts: "*.b": must be a host name, without scheme or path`},
-		{source(SourceRule{State: new(RunState("off"))}), `sources: number 1: state "off": must be running, paused or cancelled`},
-		{source(SourceRule{Delay: new(Duration(-1))}), `sources: number 1: delay -1ns: must be from 0s to 24h`},
-		{source(SourceRule{DelayFactor: new(-1.0)}), `sources: number 1: delay_factor -1: must be from 0 to 1000`},
-		{source(SourceRule{PerHost: new(0)}), `sources: number 1: per_host 0: must be from 1 to 1024`},
-		{source(SourceRule{TimeZone: new("X")}), `sources: number 1: time_zone: time zone "X": is not known; write an IANA name, such as Europe/Paris`},
-		{source(SourceRule{Hours: []string{"x"}}), `sources: number 1: hours: "x": times "x": write start and end, such as 22:00-06:00`},
-		{source(SourceRule{Breaker: &Breaker{Wait: Duration(time.Minute)}}),
+		{source(HostRule{State: new(RunState("off"))}), `sources: number 1: state "off": must be running, paused or cancelled`},
+		{source(HostRule{Delay: new(Duration(-1))}), `sources: number 1: delay -1ns: must be from 0s to 24h`},
+		{source(HostRule{DelayFactor: new(-1.0)}), `sources: number 1: delay_factor -1: must be from 0 to 1000`},
+		{source(HostRule{PerHost: new(0)}), `sources: number 1: per_host 0: must be from 1 to 1024`},
+		{source(HostRule{TimeZone: new("X")}), `sources: number 1: time_zone: time zone "X": is not known; write an IANA name, such as Europe/Paris`},
+		{source(HostRule{Hours: []string{"x"}}), `sources: number 1: hours: "x": times "x": write start and end, such as 22:00-06:00`},
+		{source(HostRule{Breaker: &Breaker{Wait: Duration(time.Minute)}}),
 			`sources: number 1: breaker: failures must be said too (0 turns the breaker off)`},
-		{source(SourceRule{Breaker: &Breaker{Failures: 1, Probes: -1}}), `sources: number 1: breaker: probes -1: must be from 1 to 1000`},
+		{source(HostRule{Breaker: &Breaker{Failures: 1, Probes: -1}}), `sources: number 1: breaker: probes -1: must be from 1 to 1000`},
 		{func(s *Spec) { s.Traps.MaxURLLength = -1 }, `traps: max_url_length -1: must not be negative (0 is off)`},
 		{func(s *Spec) { s.Traps.MaxPathDepth = -1 }, `traps: max_path_depth -1: must not be negative (0 is off)`},
 		{func(s *Spec) { s.Traps.MaxRepeats = -1 }, `traps: max_repeats -1: must not be negative (0 is off)`},

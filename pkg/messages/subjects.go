@@ -75,8 +75,8 @@ func SubjectFrontier(op string, p int) string {
 // SubjectControl is where any frontier takes orders for a crawl.
 const SubjectControl = "seine.frontier.control"
 
-// SubjectHeld is where the workers of a consumer are asked which messages they hold.
-func SubjectHeld(durable string) string { return "seine.held." + durable }
+// SubjectInFlight is where the workers of a consumer are asked which messages they hold.
+func SubjectInFlight(durable string) string { return "seine.held." + durable }
 
 // SubjectConsumers is where a frontier is asked to make consumers for a user of the
 // NATS server who may not make them alone: as the server itself is, by

@@ -19,17 +19,17 @@ var place = regexp.MustCompile(`\{(?:(secret):)?([A-Za-z_][A-Za-z0-9_.\-]*(?:\[\
 // secretPattern finds the secrets of a text.
 var secretPattern = regexp.MustCompile(`\{secret:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// Place is one place of a template.
-type Place struct {
+// Placeholder is one place of a template.
+type Placeholder struct {
 	Secret     bool
 	Name       string
 	Default    string
 	HasDefault bool
 }
 
-// Places returns what a template asks for, in order.
-func (t Template) Places() []Place {
-	var all []Place
+// Placeholders returns what a template asks for, in order.
+func (t Template) Placeholders() []Placeholder {
+	var all []Placeholder
 	for _, m := range place.FindAllStringSubmatchIndex(string(t), -1) {
 		all = append(all, t.at(m))
 	}
@@ -39,7 +39,7 @@ func (t Template) Places() []Place {
 // Secrets returns the names of the secrets that a template asks for, in order.
 func (t Template) Secrets() []string {
 	var names []string
-	for _, p := range t.Places() {
+	for _, p := range t.Placeholders() {
 		if p.Secret {
 			names = append(names, p.Name)
 		}
@@ -47,8 +47,8 @@ func (t Template) Secrets() []string {
 	return names
 }
 
-func (t Template) at(m []int) Place {
-	p := Place{Secret: m[2] >= 0, Name: string(t[m[4]:m[5]]), HasDefault: m[6] >= 0}
+func (t Template) at(m []int) Placeholder {
+	p := Placeholder{Secret: m[2] >= 0, Name: string(t[m[4]:m[5]]), HasDefault: m[6] >= 0}
 	if p.HasDefault {
 		p.Default = string(t[m[6]:m[7]])
 	}
@@ -57,7 +57,7 @@ func (t Template) at(m []int) Place {
 
 // Fill returns the text with each place replaced by what value says of it. The
 // first error ends it.
-func (t Template) Fill(value func(Place) (string, error)) (string, error) {
+func (t Template) Fill(value func(Placeholder) (string, error)) (string, error) {
 	var b strings.Builder
 	end := 0
 	for _, m := range place.FindAllStringSubmatchIndex(string(t), -1) {
@@ -82,7 +82,7 @@ var errSecretForAll = errors.New(`a secret may only be sent to hosts that are na
 
 // checkSecrets reports a secret where none may be, and one that is misspelt.
 func checkSecrets(text string, allowed bool) error {
-	for _, p := range Template(text).Places() {
+	for _, p := range Template(text).Placeholders() {
 		switch {
 		case p.Secret && !allowed:
 			return errSecretForAll

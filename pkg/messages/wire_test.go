@@ -122,7 +122,7 @@ func TestWireTables(t *testing.T) {
 	for _, h := range []string{
 		HeaderPage, HeaderDeadReason, HeaderDeadStage, HeaderDeadSubject, HeaderDeadStream, HeaderDeadSequence,
 		HeaderDeadTries, HeaderDeadTime, HeaderDeadID, BucketCrawls, BucketRobots, BucketLeases, BucketMeta, BucketBodies,
-		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl, SubjectHeld(ConsumerFetch),
+		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl, SubjectInFlight(ConsumerFetch),
 	} {
 		rows("`%s`", h)
 	}
@@ -141,7 +141,7 @@ func TestWireTables(t *testing.T) {
 	for _, v := range []any{
 		&Candidates{}, &Candidate{}, &KindCount{}, &Request{}, &Result{}, &Page{}, &Record{}, &Layout{}, &Seed{}, &Timings{},
 		&Deletion{}, &StreamEnd{},
-		&SourceRule{}, &PriorityRule{}, &RecrawlRule{},
+		&HostRule{}, &PriorityRule{}, &RecrawlRule{},
 	} {
 		for _, name := range fieldNames(v) {
 			if !strings.Contains(doc, "`"+name+"`") && !strings.Contains(doc, `"`+name+`"`) {

@@ -29,11 +29,11 @@ type Bus struct {
 	// Tracer makes the spans of visits that are traced, nil for none.
 	Tracer *tracing.Tracer
 
-	lost     atomic.Bool               // the connection, at the moment
-	doubt    atomic.Pointer[time.Time] // when the server last may have forgotten something
-	pulse    pulse
-	stopping context.CancelFunc // of the pulse
-	refusals refusals
+	lost        atomic.Bool               // the connection, at the moment
+	staleBefore atomic.Pointer[time.Time] // when the server last may have forgotten something
+	pulse       stallDetector
+	stopping    context.CancelFunc // of the pulse
+	refusals    permissionErrors
 }
 
 // ErrLayout is returned when the streams were made for another layout than
@@ -55,7 +55,7 @@ const asyncPending = 8192
 const pingEvery = time.Second
 
 // Dial connects to the NATS server at url, and stays connected: it reconnects
-// for ever, and Publisher, Runner and Feed go on where they were. Only the
+// for ever, and Publisher, Runner and OrderedReader go on where they were. Only the
 // first connection may fail.
 func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
 	return DialBy(func(common ...nats.Option) (*nats.Conn, error) {
@@ -102,7 +102,7 @@ func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
-			b.Doubt()
+			b.MarkStale()
 			b.refusals.forget()
 			reconnectsTotal.Inc()
 			if b.lost.Swap(false) {
@@ -130,7 +130,7 @@ func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *
 	b.NC, b.JS = nc, js
 	beating, stop := context.WithCancel(context.Background())
 	b.stopping = stop
-	go b.keepPulse(beating)
+	go b.watchStalls(beating)
 	return b, nil
 }
 
@@ -165,7 +165,7 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := buckets.Wait(); err != nil {
 		return err
 	}
-	if err := patiently(ctx, func(ctx context.Context) error { return b.agree(ctx, partitions) }); err != nil {
+	if err := retryUnavailable(ctx, func(ctx context.Context) error { return b.agree(ctx, partitions) }); err != nil {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
@@ -191,7 +191,7 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 // client's own CreateOrUpdate asks in the other order, so that each of a new
 // server's streams takes two requests, not one.
 func createOrUpdate[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
-	return patiently(ctx, func(ctx context.Context) error { return createOrUpdateOnce(ctx, config, create, update) })
+	return retryUnavailable(ctx, func(ctx context.Context) error { return createOrUpdateOnce(ctx, config, create, update) })
 }
 
 func createOrUpdateOnce[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
@@ -320,7 +320,7 @@ func (b *Bus) Join(ctx context.Context) error {
 			b.Layout = l
 			return nil
 		}
-		if b.Refused() == nil && !said {
+		if b.PermissionErr() == nil && !said {
 			b.Log.Info("waiting for a frontier to create the streams", "reason", err)
 			said = true
 		}
@@ -334,7 +334,7 @@ func (b *Bus) Join(ctx context.Context) error {
 // yet answers nothing, so each try has a time of its own; and one that is refused
 // would wait for an answer that cannot come.
 func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
-	ctx, cancel := b.UntilRefused(ctx)
+	ctx, cancel := b.CancelOnDenied(ctx)
 	defer cancel()
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()

@@ -63,10 +63,10 @@ func (s *Specs) Kept() map[string]uint64 {
 
 // GetNewest is GetSure for a spec that must not be behind. If what is stored cannot be
 // read, or is not known here yet, it is an error.
-func (s *Specs) GetNewest(ctx context.Context, crawl string) (Revised, error) {
+func (s *Specs) GetNewest(ctx context.Context, crawl string) (SpecRevision, error) {
 	_, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
 	if err != nil {
-		return Revised{}, err
+		return SpecRevision{}, err
 	}
 	r, err := s.GetSure(ctx, crawl)
 	if err == nil && r.Rev != max(rev, r.Since()) {

@@ -38,7 +38,7 @@ func (b *Bus) Consumers(ctx context.Context, stream string) (all []*jetstream.Co
 			Missing   []string                  `json:"missing"`
 		}
 		request := map[string]int{"offset": len(all)}
-		if err = b.ask(ctx, "CONSUMER.LIST."+stream, request, &page); err == nil && page.Error != nil {
+		if err = b.apiRequest(ctx, "CONSUMER.LIST."+stream, request, &page); err == nil && page.Error != nil {
 			err = page.Error
 		}
 		if total = page.Total; err == nil && (len(page.Missing) > 0 || len(page.Consumers) == 0 && len(all) < total) {

@@ -60,9 +60,9 @@ func (s *Specs) askDeletion(ctx context.Context, crawl string) error {
 
 // GetSure is Get for what was said at a moment that has passed: a deletion that came
 // before the call is known. It asks the leader each time.
-func (s *Specs) GetSure(ctx context.Context, crawl string) (Revised, error) {
+func (s *Specs) GetSure(ctx context.Context, crawl string) (SpecRevision, error) {
 	if err := s.askDeletion(ctx, crawl); err != nil {
-		return Revised{}, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
+		return SpecRevision{}, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
 	}
 	return s.Get(ctx, crawl, 0)
 }

@@ -38,7 +38,7 @@ func (b *Bus) DeletionLeft(ctx context.Context, crawl string, d *messages.Deleti
 		if !ok || end.Sequence == 0 {
 			continue
 		}
-		m, err := b.AskLeader(ctx, stream, Lookup{Seq: 1, Next: subjects[stream]})
+		m, err := b.ReadFromLeader(ctx, stream, Lookup{Seq: 1, Next: subjects[stream]})
 		if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Seq > end.Sequence {
 			continue
 		}

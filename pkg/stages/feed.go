@@ -10,19 +10,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Feed reads a stream in order for the one owner of a partition. It starts
+// OrderedReader reads a stream in order for the one owner of a partition. It starts
 // where the owner's own state ends, whatever the server believes was
 // acknowledged, and it rewinds by itself when a connection lost messages: so
 // every message comes once, in order, without waiting for a redelivery.
-type Feed struct {
+type OrderedReader struct {
 	bus    *Bus
 	stream string
 	config jetstream.ConsumerConfig
 	last   Position // of the last message handed out
-	acks   *acks
+	acks   *cumulativeAcker
 	lag    *share
 	short  time.Time // when the stream first ended before the position, zero if it does not
-	out    chan *FeedMessage
+	out    chan *ReaderMessage
 }
 
 // Position is a place in one life of a stream. Its owner stores it in the same
@@ -33,17 +33,17 @@ type Position struct {
 	Stored   time.Time // when the message there was stored
 }
 
-// FeedMessage is a message of a Feed.
-type FeedMessage struct {
+// ReaderMessage is a message of a OrderedReader.
+type ReaderMessage struct {
 	Message
 	// Position is where the feed goes on after this message.
 	Position Position
-	acks     *acks
+	acks     *cumulativeAcker
 }
 
 // Ack tells the server that m and all before it in the feed are done. A lost
 // acknowledgement costs nothing but history kept longer.
-func (m *FeedMessage) Ack() { m.acks.acknowledge(m.Sequence) }
+func (m *ReaderMessage) Ack() { m.acks.acknowledge(m.Sequence) }
 
 // Feed prefetch: enough for a batch, little enough that many feeds fit in
 // memory. The byte limit must exceed the largest message, 1 MiB, or the pull
@@ -56,22 +56,22 @@ const (
 	feedAhead    = 64 // messages ready for the owner
 )
 
-// NewFeed returns a feed of stream that begins after the position given. With a
+// NewOrderedReader returns a feed of stream that begins after the position given. With a
 // consumer that has no durable name it only looks on: the server forgets the
 // consumer, and keeps nothing for its sake.
-func NewFeed(b *Bus, stream string, config jetstream.ConsumerConfig, after Position) *Feed {
+func NewOrderedReader(b *Bus, stream string, config jetstream.ConsumerConfig, after Position) *OrderedReader {
 	feedRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
-	return &Feed{
+	return &OrderedReader{
 		bus: b, stream: stream, config: config, last: after, lag: lagOf(config.Durable),
-		acks: &acks{nc: b.NC, done: after.Sequence}, out: make(chan *FeedMessage, feedAhead),
+		acks: &cumulativeAcker{nc: b.NC, done: after.Sequence}, out: make(chan *ReaderMessage, feedAhead),
 	}
 }
 
 // C gives the messages, until Run returns.
-func (f *Feed) C() <-chan *FeedMessage { return f.out }
+func (f *OrderedReader) C() <-chan *ReaderMessage { return f.out }
 
 // Run feeds C until ctx is done. It outlives a server that is away.
-func (f *Feed) Run(ctx context.Context) error {
+func (f *OrderedReader) Run(ctx context.Context) error {
 	defer close(f.out)
 	defer f.lag.set(0)
 	wait := minRefusedWait
@@ -98,7 +98,7 @@ func (f *Feed) Run(ctx context.Context) error {
 
 // session reads until something is wrong with the flow of messages. A new
 // connection is: what the old one lost would come again only after AckWait.
-func (f *Feed) session(ctx context.Context) error {
+func (f *OrderedReader) session(ctx context.Context) error {
 	ctx, cancel := f.bus.untilReconnected(ctx)
 	defer cancel()
 	iter, consumer, err := f.rewind(ctx)
@@ -128,7 +128,7 @@ func (f *Feed) session(ctx context.Context) error {
 			continue
 		}
 		at := Position{Created: f.last.Created, Sequence: md.Sequence.Stream, Stored: md.Timestamp}
-		fm := &FeedMessage{acks: f.acks, Position: at, Message: Message{
+		fm := &ReaderMessage{acks: f.acks, Position: at, Message: Message{
 			Subject: m.Subject(), Header: m.Headers(), Data: m.Data(), Stream: md.Stream,
 			Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
 		}}
@@ -156,7 +156,7 @@ const (
 
 // watch ends the session when the server has sent messages that did not
 // arrive, and sends no other by which the gap would show.
-func (f *Feed) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
+func (f *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
 	var missing uint64 // what was missing at the last look
 	for wait := firstWatch; Sleep(ctx, wait) == nil; {
 		wait = laterWatch
@@ -185,7 +185,7 @@ var errGap = errors.New("messages were lost on the way, reading them again")
 // rewind makes the consumer start right after the last message acknowledged: what
 // was handed out since comes once more, and is passed over. To start after that
 // would acknowledge it, and the janitor would let go of what its owner has not done.
-func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream.Consumer, error) {
+func (f *OrderedReader) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream.Consumer, error) {
 	s, err := f.bus.JS.Stream(ctx, f.stream)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open stream %s: %w", f.stream, err)
@@ -210,7 +210,7 @@ func (f *Feed) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream
 	return iter, c, nil
 }
 
-func (f *Feed) consumer(ctx context.Context) (jetstream.Consumer, error) {
+func (f *OrderedReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	config := f.config
 	if config.Durable == "" { // acknowledges nothing
 		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, f.last.Sequence+1
@@ -222,7 +222,7 @@ func (f *Feed) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	if config.Durable == "" {
 		return c, nil
 	}
-	done := f.acks.begin()
+	done := f.acks.startSession()
 	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, config.Durable, done+1); err != nil {
 		return nil, fmt.Errorf("rewind consumer %s to %d: %w", config.Durable, done+1, err)
 	}
@@ -236,7 +236,7 @@ const leaderBehind = 15 * time.Second
 // await returns an error while a stream that ends before the position may only seem
 // to, because who answers for it does not lead it any more. The replicas would have
 // to lose it all together.
-func (f *Feed) await(info *jetstream.StreamInfo) error {
+func (f *OrderedReader) await(info *jetstream.StreamInfo) error {
 	if info.Config.Replicas < 2 || !info.Created.Equal(f.last.Created) || info.State.LastSeq >= f.last.Sequence {
 		f.short = time.Time{}
 		return nil
@@ -254,7 +254,7 @@ func (f *Feed) await(info *jetstream.StreamInfo) error {
 // that was made anew, or lost its tail when a machine lost power, numbers other
 // messages with the same sequences: then everything stored is read again, which
 // owners recognise, rather than something new be skipped as old.
-func (f *Feed) verify(ctx context.Context, s jetstream.Stream) error {
+func (f *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 	info := s.CachedInfo()
 	if err := f.await(info); err != nil {
 		return err
@@ -277,7 +277,7 @@ func (f *Feed) verify(ctx context.Context, s jetstream.Stream) error {
 			"stream", f.stream, "position", f.last.Sequence, "last", info.State.LastSeq)
 	}
 	f.acks.end()
-	f.acks = &acks{nc: f.bus.NC}
+	f.acks = &cumulativeAcker{nc: f.bus.NC}
 	f.last = Position{Created: info.Created}
 	return nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// acks tells the server what the owner of a feed has acknowledged, in one life of
+// cumulativeAcker tells the server what the owner of a feed has acknowledged, in one life of
 // the stream. The server takes an acknowledgement by the sequence of the message in
 // the consumer as well, which begins anew when the feed rewinds: that of an earlier
 // session would make it pass over later ones.
-type acks struct {
+type cumulativeAcker struct {
 	nc *nats.Conn
 
 	mu      sync.Mutex
@@ -23,9 +23,9 @@ type acks struct {
 	subject string                   // of acknowledgements, but for the message's part
 }
 
-// begin begins a session, which the messages after the sequence that it returns
+// startSession begins a session, which the messages after the sequence that it returns
 // come in.
-func (a *acks) begin() (done uint64) {
+func (a *cumulativeAcker) startSession() (done uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.telling, a.sent = true, nil
@@ -33,7 +33,7 @@ func (a *acks) begin() (done uint64) {
 }
 
 // end is for a stream that is another now: its sequences are of other messages.
-func (a *acks) end() {
+func (a *cumulativeAcker) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.telling, a.sent = false, nil
@@ -41,7 +41,7 @@ func (a *acks) end() {
 
 // delivered notes that a message came in this session, to be acknowledged at reply. It
 // may have been handed out, and acknowledged, in an earlier one.
-func (a *acks) delivered(at jetstream.SequencePair, reply string) {
+func (a *cumulativeAcker) delivered(at jetstream.SequencePair, reply string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if n := len(a.sent); a.telling && (n == 0 || at.Stream > a.sent[n-1].Stream) {
@@ -50,20 +50,20 @@ func (a *acks) delivered(at jetstream.SequencePair, reply string) {
 		}
 		a.sent = append(a.sent, at)
 	}
-	a.tell()
+	a.flush()
 }
 
 // acknowledge notes that all up to a message is done.
-func (a *acks) acknowledge(seq uint64) {
+func (a *cumulativeAcker) acknowledge(seq uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.done = max(a.done, seq)
-	a.tell()
+	a.flush()
 }
 
-// tell acknowledges the last message of this session that is done, and so those
+// flush acknowledges the last message of this session that is done, and so those
 // before it.
-func (a *acks) tell() {
+func (a *cumulativeAcker) flush() {
 	n := 0
 	for n < len(a.sent) && a.sent[n].Stream <= a.done {
 		n++

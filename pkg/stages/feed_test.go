@@ -12,14 +12,14 @@ import (
 	"seine/pkg/messages"
 )
 
-func feedOf(b *Bus, after Position) *Feed {
-	return NewFeed(b, messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", 0), after)
+func feedOf(b *Bus, after Position) *OrderedReader {
+	return NewOrderedReader(b, messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", 0), after)
 }
 
 // next takes n messages of a feed.
-func next(t *testing.T, f *Feed, n int) []*FeedMessage {
+func next(t *testing.T, f *OrderedReader, n int) []*ReaderMessage {
 	t.Helper()
-	var got []*FeedMessage
+	var got []*ReaderMessage
 	deadline := time.After(patience)
 	for len(got) < n {
 		select {
@@ -35,7 +35,7 @@ func next(t *testing.T, f *Feed, n int) []*FeedMessage {
 	return got
 }
 
-func texts(ms []*FeedMessage) (s []string) {
+func texts(ms []*ReaderMessage) (s []string) {
 	for _, m := range ms {
 		s = append(s, string(m.Data))
 	}

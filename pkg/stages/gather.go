@@ -15,9 +15,9 @@ const (
 	gatherTime    = 2 * time.Second
 )
 
-// Gather asks everybody who listens to a subject, and gives each answer to heard.
+// ScatterGather asks everybody who listens to a subject, and gives each answer to heard.
 // It takes a silence for the end: who is slow to answer is not heard.
-func Gather(ctx context.Context, nc *nats.Conn, subject string, question []byte, heard func(data []byte)) error {
+func ScatterGather(ctx context.Context, nc *nats.Conn, subject string, question []byte, heard func(data []byte)) error {
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)
 	if err != nil {

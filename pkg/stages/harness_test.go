@@ -87,38 +87,38 @@ func (b *broker) stop() {
 
 func (b *broker) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", b.opts.Port) }
 
-// journal is a log that a test can read.
-type journal struct {
+// logBuffer is a log that a test can read.
+type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (j *journal) Write(b []byte) (int, error) {
+func (j *logBuffer) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.buf.Write(b)
 }
 
-func (j *journal) has(s string) bool {
+func (j *logBuffer) has(s string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return strings.Contains(j.buf.String(), s)
 }
 
-func (j *journal) String() string {
+func (j *logBuffer) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.buf.String()
 }
 
-func (j *journal) logger() *slog.Logger {
+func (j *logBuffer) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // dial connects a Bus of the test, and shows its log if the test fails.
-func dial(t *testing.T, url string) (*Bus, *journal) {
+func dial(t *testing.T, url string) (*Bus, *logBuffer) {
 	t.Helper()
-	j := new(journal)
+	j := new(logBuffer)
 	b, err := Dial(url, t.Name(), j.logger())
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ type Janitor struct {
 	newestAt time.Time
 	blamed   map[string]bool // streams of which it was said who holds them
 	looseAge time.Duration   // looseAge, but in tests
-	loose    map[string]looseBody
+	loose    map[string]orphanBody
 }
 
 // Defaults of a Janitor.
@@ -101,7 +101,7 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 	if over == 0 {
 		return false, nil
 	}
-	read, slowest, n, err := j.readBy(ctx, name, info.State.LastSeq)
+	read, slowest, n, err := j.minAckFloor(ctx, name, info.State.LastSeq)
 	if err != nil {
 		return false, err
 	}
@@ -167,11 +167,11 @@ func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string)
 	}
 }
 
-// readBy returns the highest sequence up to which every durable consumer of a stream
+// minAckFloor returns the highest sequence up to which every durable consumer of a stream
 // has read, the one that has read least, and how many such consumers there are.
 // last is the stream's last sequence, read before: a consumer that has caught up
 // has read up to there.
-func (j *Janitor) readBy(ctx context.Context, stream string, last uint64) (read uint64, slowest string, n int, err error) {
+func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (read uint64, slowest string, n int, err error) {
 	all, err := j.Bus.Consumers(ctx, stream)
 	if err != nil {
 		return 0, "", 0, err
@@ -196,7 +196,7 @@ func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool 
 	if c.NumPending > 0 || c.NumAckPending > 0 || c.Config.FilterSubject == "" {
 		return false
 	}
-	m, err := j.Bus.AskLeader(ctx, c.Stream, Lookup{Last: c.Config.FilterSubject})
+	m, err := j.Bus.ReadFromLeader(ctx, c.Stream, Lookup{Last: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true
 	}
@@ -227,7 +227,7 @@ func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto ui
 			continue
 		}
 		subject := messages.PartitionConsumer("", subjectKinds[stream], p).FilterSubject
-		m, err := j.Bus.AskLeader(ctx, stream, Lookup{Seq: at.Sequence + 1, Next: subject})
+		m, err := j.Bus.ReadFromLeader(ctx, stream, Lookup{Seq: at.Sequence + 1, Next: subject})
 		switch {
 		case errors.Is(err, jetstream.ErrMsgNotFound):
 		case err != nil:

@@ -39,13 +39,13 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 		}
 		excess -= float64(b.Size)
 	}
-	return j.sweepLoose(ctx, s)
+	return j.sweepOrphans(ctx, s)
 }
 
 // bodiesSeen is BucketBodies and how far PAGES is read, as a round of the
 // janitor finds them.
 type bodiesSeen struct {
-	box     *objectBox
+	box     *objectBucket
 	store   jetstream.ObjectStore
 	objects []*jetstream.ObjectInfo // oldest first, by the last change of each
 	chunks  map[string]uint64       // by subject, how many there are of an object or an upload
@@ -82,7 +82,7 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 		return s, fmt.Errorf("look at stream %s: %w", messages.StreamPages, err)
 	}
 	s.last = pages.CachedInfo().State.LastSeq
-	read, _, n, err := j.readBy(ctx, messages.StreamPages, s.last)
+	read, _, n, err := j.minAckFloor(ctx, messages.StreamPages, s.last)
 	if n >= j.Streams[messages.StreamPages] {
 		s.read = read
 	}
@@ -95,27 +95,27 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 // room for its page, has found some by then.
 const looseAge = 15 * time.Minute
 
-// looseBody is what the janitor remembers of a body that no page was read of, or
+// orphanBody is what the janitor remembers of a body that no page was read of, or
 // of chunks that are of no object.
-type looseBody struct {
+type orphanBody struct {
 	since  time.Time
 	last   uint64 // where PAGES ended when it was first seen so
 	chunks uint64
 }
 
-// sweepLoose ends the wait for pages that never came, and for pages that could
+// sweepOrphans ends the wait for pages that never came, and for pages that could
 // not be parsed: their bodies are as good as read. Their fetcher died when it
 // had stored the body, and its request was made once more. It removes the chunks
 // of uploads that broke off with their fetcher.
-func (j *Janitor) sweepLoose(ctx context.Context, s bodiesSeen) error {
-	was, now := j.loose, make(map[string]looseBody)
+func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
+	was, now := j.loose, make(map[string]orphanBody)
 	j.loose = now
 	// old reports whether what has this key is loose for long.
 	old := func(key string, chunks uint64) bool {
 		l, known := was[key]
 		switch {
 		case !known, l.chunks != chunks:
-			l = looseBody{time.Now(), s.last, chunks}
+			l = orphanBody{time.Now(), s.last, chunks}
 		case l.last > s.read:
 			l.since = time.Now()
 		default:
@@ -165,10 +165,10 @@ func markOf(o *jetstream.ObjectInfo) (m bodyMark, ok bool) {
 	return bodyMark{at, page}, err == nil
 }
 
-// BodyRead marks a body of BucketBodies as read by the parser, so that the
+// MarkBodyRead marks a body of BucketBodies as read by the parser, so that the
 // janitor may delete it when all others have read its page, the message of PAGES
 // that has this sequence.
-func BodyRead(ctx context.Context, b *Bus, name string, page uint64) error {
+func MarkBodyRead(ctx context.Context, b *Bus, name string, page uint64) error {
 	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
 	if err != nil {
 		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)

@@ -79,7 +79,7 @@ func (j *Janitor) forgetIn(ctx context.Context, name, subject string, end messag
 			return false, fmt.Errorf("purge stream %s: %w", name, err)
 		}
 	}
-	m, err := j.Bus.AskLeader(ctx, name, Lookup{Seq: upto + 1, Next: subject})
+	m, err := j.Bus.ReadFromLeader(ctx, name, Lookup{Seq: upto + 1, Next: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true, nil
 	}
@@ -94,7 +94,7 @@ func (j *Janitor) forgettable(ctx context.Context, info *jetstream.StreamInfo, u
 	if !kept { // it is for people, who do not acknowledge
 		return upto, nil
 	}
-	read, _, n, err := j.readBy(ctx, name, info.State.LastSeq)
+	read, _, n, err := j.minAckFloor(ctx, name, info.State.LastSeq)
 	if err != nil || n < consumers {
 		return 0, err
 	}

@@ -355,7 +355,7 @@ func (s *bodyStand) page(name string) (seq uint64) {
 // parse has the next page parsed, which is the one with this body.
 func (s *bodyStand) parse(name string, seq uint64) {
 	s.t.Helper()
-	if err := BodyRead(s.t.Context(), s.bus, name, seq); err != nil {
+	if err := MarkBodyRead(s.t.Context(), s.bus, name, seq); err != nil {
 		s.t.Fatal(err)
 	}
 	read(s.t, s.parser, 1)
@@ -400,7 +400,7 @@ func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	s.wants("first", "second")
 	s.parse("first", first)
 	s.wants("second")
-	if err := BodyRead(t.Context(), s.bus, "second", second); err != nil {
+	if err := MarkBodyRead(t.Context(), s.bus, "second", second); err != nil {
 		t.Fatal(err)
 	}
 	s.wants("second") // the parser may be given its page once more
@@ -436,7 +436,7 @@ func TestJanitorDeletesBodiesOfAFormerStream(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
 	s.put("former")
-	if err := BodyRead(t.Context(), s.bus, "former", 1000); err != nil {
+	if err := MarkBodyRead(t.Context(), s.bus, "former", 1000); err != nil {
 		t.Fatal(err)
 	}
 	s.page("next")

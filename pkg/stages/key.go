@@ -52,7 +52,7 @@ func IsConflict(err error) bool {
 // STREAM.MSG.GET, whose answer is JSON: a server sends answers where the asker says,
 // and a value as it is stored, as DIRECT.GET answers, must not go just anywhere.
 func (b *Bus) ReadKey(ctx context.Context, bucket, key string) (value []byte, revision uint64, err error) {
-	m, err := b.AskLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
+	m, err := b.ReadFromLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
 	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.deletes() {
 		return nil, 0, nil
 	}

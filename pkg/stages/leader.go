@@ -32,16 +32,16 @@ type StoredMessage struct {
 // codeNoMessage is JetStream's error for a message that there is not.
 const codeNoMessage = 10037
 
-// AskLeader gets a message of a stream from its leader: what the client's GetMsg
+// ReadFromLeader gets a message of a stream from its leader: what the client's GetMsg
 // asks may be answered by a replica that is behind, which is not good enough to
 // decide that a message does not exist, or that another is the last. It returns
 // jetstream.ErrMsgNotFound.
-func (b *Bus) AskLeader(ctx context.Context, stream string, want Lookup) (*StoredMessage, error) {
+func (b *Bus) ReadFromLeader(ctx context.Context, stream string, want Lookup) (*StoredMessage, error) {
 	var answer struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message *StoredMessage      `json:"message"`
 	}
-	if err := b.ask(ctx, "STREAM.MSG.GET."+stream, want, &answer); err != nil {
+	if err := b.apiRequest(ctx, "STREAM.MSG.GET."+stream, want, &answer); err != nil {
 		return nil, fmt.Errorf("look into stream %s: %w", stream, err)
 	}
 	switch {
@@ -55,8 +55,8 @@ func (b *Bus) AskLeader(ctx context.Context, stream string, want Lookup) (*Store
 	return answer.Message, nil
 }
 
-// ask makes a request of the JetStream API, whose answer may be an error as well.
-func (b *Bus) ask(ctx context.Context, what string, request, answer any) error {
+// apiRequest makes a request of the JetStream API, whose answer may be an error as well.
+func (b *Bus) apiRequest(ctx context.Context, what string, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
@@ -78,7 +78,7 @@ func (b *Bus) ask(ctx context.Context, what string, request, answer any) error {
 
 // LastSequence is that of the last message stored for a subject, 0 if none is.
 func (b *Bus) LastSequence(ctx context.Context, stream, subject string) (uint64, error) {
-	m, err := b.AskLeader(ctx, stream, Lookup{Last: subject})
+	m, err := b.ReadFromLeader(ctx, stream, Lookup{Last: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return 0, nil
 	}

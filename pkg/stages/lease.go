@@ -21,9 +21,9 @@ import (
 // Why an owner must stop, as context.Cause of its context says; any other cause
 // is that the process ends.
 var (
-	// ErrShed: the partition is another process's share now. The lease is held
+	// ErrRebalanced: the partition is another process's share now. The lease is held
 	// until the owner has finished, then another goes on.
-	ErrShed = errors.New("the partition is given to another process")
+	ErrRebalanced = errors.New("the partition is given to another process")
 	// ErrLost: the lease ended or could not be renewed. Another may own the
 	// partition already.
 	ErrLost = errors.New("the lease of the partition was lost")
@@ -49,13 +49,13 @@ type Leases struct {
 	// them and no other, whatever Fair says. While it lives the others leave
 	// them to it, those that have one of them give it up, and it counts for no
 	// share of the rest.
-	Only []int
-	Log  *slog.Logger
+	Pinned []int
+	Log    *slog.Logger
 	// Own works on a partition until ctx is done, and may take its time to
 	// finish then: the lease is held until it returns. Epoch grows from owner to
 	// owner. When it returns nil by itself the partition is given back, and this
 	// process takes it no sooner than after LeaseTTL/4. An error ends Run.
-	Own func(ctx context.Context, partition int, epoch uint64) error
+	RunPartition func(ctx context.Context, partition int, epoch uint64) error
 
 	ttl      time.Duration // LeaseTTL; tests have less patience
 	kv       jetstream.KeyValue
@@ -92,14 +92,14 @@ func (le *lease) staying() bool { return le.ctx.Err() == nil }
 
 // every is how often leases are renewed, fence how long without that an owner
 // goes on, soon when to look again at what may have become free.
-func (l *Leases) every() time.Duration { return l.ttl / 4 }
-func (l *Leases) fence() time.Duration { return l.ttl * 7 / 10 }
-func (l *Leases) soon() time.Duration  { return l.ttl / 40 }
+func (l *Leases) every() time.Duration         { return l.ttl / 4 }
+func (l *Leases) ownerDeadline() time.Duration { return l.ttl * 7 / 10 }
+func (l *Leases) retryInterval() time.Duration { return l.ttl / 40 }
 
-// Validate reports what is wrong with Only.
+// Validate reports what is wrong with Pinned.
 func (l *Leases) Validate() error {
 	seen := make(map[int]bool)
-	for _, p := range l.Only {
+	for _, p := range l.Pinned {
 		switch {
 		case p < 0 || p >= l.Partitions:
 			return fmt.Errorf("partition %d: there are %d, from 0 to %d", p, l.Partitions, l.Partitions-1)
@@ -127,7 +127,7 @@ func (l *Leases) Run(ctx context.Context) error {
 	watching.Go(func() { l.view.watch(watch) })
 	defer watching.Wait()
 	defer stop()
-	l.enroll() // before the look at the others: of two that start at once, one sees the other
+	l.putMember() // before the look at the others: of two that start at once, one sees the other
 	select {
 	case <-l.view.synced:
 	case <-ctx.Done():
@@ -158,7 +158,7 @@ func (l *Leases) loop(ctx context.Context) error {
 	for {
 		l.renew()
 		l.free(quit == nil)
-		wait := l.soon()
+		wait := l.retryInterval()
 		if quit == nil {
 			if len(l.held) == 0 {
 				return failed
@@ -169,11 +169,11 @@ func (l *Leases) loop(ctx context.Context) error {
 		select {
 		case <-quit:
 			quit = nil
-			l.retire()
+			l.leaveGroup()
 		case le := <-l.ended:
 			if err := l.conclude(le); err != nil {
 				failed, quit = cmp.Or(failed, err), nil
-				l.retire()
+				l.leaveGroup()
 			}
 		case <-l.view.changed:
 		case <-time.After(wait):
@@ -199,10 +199,10 @@ func (l *Leases) Owned() []int {
 // takes what is. It returns when to do so again.
 func (l *Leases) balance(ctx context.Context) time.Duration {
 	if time.Now().After(l.announce) {
-		l.enroll()
+		l.putMember()
 	}
 	pool, quota := l.share()
-	l.shed(pool, quota)
+	l.releaseExcess(pool, quota)
 	staying := 0
 	for _, le := range l.held {
 		if le.staying() {
@@ -216,7 +216,7 @@ func (l *Leases) balance(ctx context.Context) time.Duration {
 		if !l.eligible(p, pool[0]) {
 			continue
 		}
-		taken, err := l.take(p)
+		taken, err := l.acquire(p)
 		if err != nil {
 			break
 		}
@@ -225,7 +225,7 @@ func (l *Leases) balance(ctx context.Context) time.Duration {
 		}
 	}
 	if staying < quota {
-		return l.soon()
+		return l.retryInterval()
 	}
 	next := time.Now().Add(l.every())
 	for _, le := range l.held {
@@ -243,8 +243,8 @@ func (l *Leases) balance(ctx context.Context) time.Duration {
 // them. Fair processes have P/members each, and the first of them by name one
 // more while some are left: so an even share is stable.
 func (l *Leases) share() (pool []int, quota int) {
-	if len(l.Only) > 0 {
-		return slices.Sorted(slices.Values(l.Only)), len(l.Only)
+	if len(l.Pinned) > 0 {
+		return slices.Sorted(slices.Values(l.Pinned)), len(l.Pinned)
 	}
 	others, reserved := l.view.members(l.me())
 	for p := range l.Partitions {
@@ -275,7 +275,7 @@ func (l *Leases) eligible(p, first int) bool {
 	if l.held[p] != nil || time.Now().Before(l.rest[p]) {
 		return false
 	}
-	if !l.Fair && len(l.Only) == 0 && p != first {
+	if !l.Fair && len(l.Pinned) == 0 && p != first {
 		// All or none: the first decides between two.
 		if le := l.held[first]; le == nil || !le.staying() {
 			return false
@@ -284,28 +284,28 @@ func (l *Leases) eligible(p, first int) bool {
 	return l.view.free(p, l.Owner)
 }
 
-// enroll says to the others that this process is there.
-func (l *Leases) enroll() {
+// putMember says to the others that this process is there.
+func (l *Leases) putMember() {
 	l.announce = time.Now().Add(l.every())
-	if !l.Fair && len(l.Only) == 0 {
+	if !l.Fair && len(l.Pinned) == 0 {
 		return
 	}
 	ctx, cancel := l.timeout()
 	defer cancel()
-	_, err := l.kv.Put(ctx, l.memberKey(), encodeLease(leaseValue{Owner: l.Owner, Since: l.began, Run: l.run, Only: l.Only}))
+	_, err := l.kv.Put(ctx, l.memberKey(), encodeLease(leaseValue{Owner: l.Owner, Since: l.began, Run: l.run, Only: l.Pinned}))
 	l.trouble("announce", err)
 }
 
-// shed gives up what is not in the pool or over the quota, the last taken
+// releaseExcess gives up what is not in the pool or over the quota, the last taken
 // first. The leases are renewed until the owners have finished.
-func (l *Leases) shed(pool []int, quota int) {
+func (l *Leases) releaseExcess(pool []int, quota int) {
 	var staying []*lease
 	for p, le := range l.held {
 		switch {
 		case !le.staying():
 		case !slices.Contains(pool, p):
 			l.Log.Info("leaving a partition to the process that is to have it", "partition", p)
-			le.stop(ErrShed)
+			le.stop(ErrRebalanced)
 		default:
 			staying = append(staying, le)
 		}
@@ -313,30 +313,30 @@ func (l *Leases) shed(pool []int, quota int) {
 	slices.SortFunc(staying, func(a, b *lease) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := quota; i < len(staying); i++ {
 		l.Log.Info("giving a partition to another process", "partition", staying[i].partition)
-		staying[i].stop(ErrShed)
+		staying[i].stop(ErrRebalanced)
 	}
 }
 
-// retire tells every owner that the process ends, and the others that they may
+// leaveGroup tells every owner that the process ends, and the others that they may
 // share what it had.
-func (l *Leases) retire() {
+func (l *Leases) leaveGroup() {
 	for _, le := range l.held {
 		le.stop(nil)
 	}
-	if l.Fair || len(l.Only) > 0 {
+	if l.Fair || len(l.Pinned) > 0 {
 		ctx, cancel := l.timeout()
 		defer cancel()
 		l.trouble("say goodbye", l.kv.Delete(ctx, l.memberKey()))
 	}
 }
 
-// take tries to become the owner of p. An error is one of the server's: there
+// acquire tries to become the owner of p. An error is one of the server's: there
 // is no use in trying others now.
-func (l *Leases) take(p int) (bool, error) {
+func (l *Leases) acquire(p int) (bool, error) {
 	asked := time.Now()
-	rev, err := l.claim(p)
+	rev, err := l.tryAcquire(p)
 	if errors.Is(err, errHeld) {
-		l.rest[p] = asked.Add(l.soon())
+		l.rest[p] = asked.Add(l.retryInterval())
 		err = nil
 	}
 	l.trouble("claim", err)
@@ -345,7 +345,7 @@ func (l *Leases) take(p int) (bool, error) {
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	le := &lease{partition: p, epoch: rev, revision: rev, renewed: asked, next: asked.Add(l.every()), ctx: ctx, stop: stop}
-	le.fence = time.AfterFunc(l.fence()-time.Since(asked), func() {
+	le.fence = time.AfterFunc(l.ownerDeadline()-time.Since(asked), func() {
 		if ctx.Err() == nil {
 			leasesLost.WithLabelValues(l.Group).Inc()
 			l.Log.Warn("lease could not be renewed, letting go", "partition", p)
@@ -357,7 +357,7 @@ func (l *Leases) take(p int) (bool, error) {
 	leasesHeld.WithLabelValues(l.Group).Set(float64(len(l.held)))
 	l.mu.Unlock()
 	go func() {
-		le.err = l.Own(ctx, p, rev)
+		le.err = l.RunPartition(ctx, p, rev)
 		le.early = ctx.Err() == nil
 		l.ended <- le
 	}()

@@ -24,8 +24,8 @@ type leaseValue struct {
 	Only   []int     `json:"only,omitempty"`   // of a member: what it was told to take
 }
 
-// claim creates the key of p, or takes over what this same owner had before.
-func (l *Leases) claim(p int) (uint64, error) {
+// tryAcquire creates the key of p, or takes over what this same owner had before.
+func (l *Leases) tryAcquire(p int) (uint64, error) {
 	ctx, cancel := l.timeout()
 	defer cancel()
 	rev, err := l.kv.Create(ctx, l.key(p), l.value())
@@ -68,7 +68,7 @@ func (l *Leases) extend(le *lease) error {
 	case err == nil:
 		le.revision, le.renewed, le.next = rev, asked, asked.Add(l.every())
 		if le.staying() {
-			le.fence.Reset(l.fence() - time.Since(asked))
+			le.fence.Reset(l.ownerDeadline() - time.Since(asked))
 		}
 		return nil
 	case IsConflict(err) && !l.recognise(ctx, le):
@@ -77,7 +77,7 @@ func (l *Leases) extend(le *lease) error {
 		l.mu.Unlock()
 		return nil
 	}
-	le.next = time.Now().Add(l.soon())
+	le.next = time.Now().Add(l.retryInterval())
 	return fmt.Errorf("renew partition %d: %w", le.partition, err)
 }
 
@@ -110,7 +110,7 @@ func (l *Leases) remove(le *lease) error {
 		l.mu.Unlock()
 		return nil
 	}
-	le.next = time.Now().Add(l.soon())
+	le.next = time.Now().Add(l.retryInterval())
 	return fmt.Errorf("release partition %d: %w", le.partition, err)
 }
 
@@ -121,7 +121,7 @@ func (l *Leases) memberKey() string { return "member." + l.Group + "." + l.me() 
 func (l *Leases) key(p int) string { return "lease." + l.Group + "." + strconv.Itoa(p) }
 
 func (l *Leases) value() []byte {
-	return encodeLease(leaseValue{Owner: l.Owner, Since: time.Now().UTC(), Run: l.run, Static: len(l.Only) > 0})
+	return encodeLease(leaseValue{Owner: l.Owner, Since: time.Now().UTC(), Run: l.run, Static: len(l.Pinned) > 0})
 }
 
 func encodeLease(v leaseValue) []byte {

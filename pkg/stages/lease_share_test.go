@@ -67,13 +67,13 @@ func TestLeasesOnly(t *testing.T) {
 	eventually(t, "a has all", counts(r, map[string]int{"a": 8}))
 	b2, _ := dial(t, br.url())
 	l := newLeases(b2, "s", r, 0)
-	l.Only = []int{5, 1}
+	l.Pinned = []int{5, 1}
 	static := start(t, l.Run)
 	eventually(t, "s has its two", counts(r, map[string]int{"a": 6, "s": 2}))
 	if got := l.Owned(); !slices.Equal(got, []int{1, 5}) {
 		t.Errorf("s owns %v", got)
 	}
-	if got := r.left(5); len(got) != 1 || !errors.Is(got[0], ErrShed) {
+	if got := r.left(5); len(got) != 1 || !errors.Is(got[0], ErrRebalanced) {
 		t.Errorf("a was told %v", got)
 	}
 	b3, _ := dial(t, br.url())
@@ -92,7 +92,7 @@ func TestLeasesOnlyIsChecked(t *testing.T) {
 		"partition -1: there are 8, from 0 to 7": {-1},
 		"partition 2 is given twice":             {2, 2},
 	} {
-		if err := (&Leases{Partitions: 8, Only: only}).Run(t.Context()); err == nil || err.Error() != want {
+		if err := (&Leases{Partitions: 8, Pinned: only}).Run(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%v: %v, want %s", only, err, want)
 		}
 	}
@@ -106,8 +106,8 @@ func TestLeasesGivenBack(t *testing.T) {
 	var mu sync.Mutex
 	var times []time.Time
 	l := newLeases(b, "a", &register{t: t}, 0)
-	l.Only = []int{3}
-	l.Own = func(context.Context, int, uint64) error {
+	l.Pinned = []int{3}
+	l.RunPartition = func(context.Context, int, uint64) error {
 		mu.Lock()
 		defer mu.Unlock()
 		times = append(times, time.Now())
@@ -123,7 +123,7 @@ func TestLeasesGivenBack(t *testing.T) {
 	b2, _ := dial(t, br.url())
 	r := &register{t: t}
 	other := newLeases(b2, "b", r, 0)
-	other.Only = []int{3}
+	other.Pinned = []int{3}
 	start(t, other.Run)
 	eventually(t, "b has it", counts(r, map[string]int{"b": 1}))
 	always(t, aWhile, "b keeps it", counts(r, map[string]int{"b": 1}))
@@ -150,7 +150,7 @@ func TestLeasesSayWhy(t *testing.T) {
 	if err := j.end(); err != nil {
 		t.Fatal(err)
 	}
-	for p, want := range [][]error{{ErrLost, ErrShed}, {context.Canceled}} {
+	for p, want := range [][]error{{ErrLost, ErrRebalanced}, {context.Canceled}} {
 		if got := r.left(p); !slices.Equal(got, want) {
 			t.Errorf("the owners of %d were told %v, want %v", p, got, want)
 		}
@@ -212,7 +212,7 @@ func TestLeasesChild(t *testing.T) {
 	}
 	b, _ := dial(t, url)
 	l := fairLeases(b, "child", nil, 8)
-	l.Own = func(ctx context.Context, p int, epoch uint64) error {
+	l.RunPartition = func(ctx context.Context, p int, epoch uint64) error {
 		fmt.Printf("enter %d %d\n", p, epoch)
 		<-ctx.Done()
 		fmt.Printf("leave %d %v\n", p, errors.Is(context.Cause(ctx), ErrLost))

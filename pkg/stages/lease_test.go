@@ -122,7 +122,7 @@ func (r *register) count() map[string]int {
 func newLeases(b *Bus, who string, r *register, slow time.Duration) *Leases {
 	return &Leases{
 		Bus: b, Group: "frontier", Owner: who, Partitions: 8, Log: b.Log, ttl: leaseTTL,
-		Own: func(ctx context.Context, p int, epoch uint64) error {
+		RunPartition: func(ctx context.Context, p int, epoch uint64) error {
 			r.enter(p, who, epoch)
 			defer func() { r.leave(p, who, context.Cause(ctx)) }()
 			<-ctx.Done()
@@ -289,8 +289,8 @@ func TestLeasesOwnFails(t *testing.T) {
 	_, b := openLeases(t)
 	broken := errors.New("disk is gone")
 	l := newLeases(b, "a", &register{t: t}, 0)
-	own := l.Own
-	l.Own = func(ctx context.Context, p int, epoch uint64) error {
+	own := l.RunPartition
+	l.RunPartition = func(ctx context.Context, p int, epoch uint64) error {
 		if p == 5 {
 			return broken
 		}

@@ -27,12 +27,12 @@ type leaseView struct {
 
 	mu   sync.Mutex
 	look int // how many times the watch was begun
-	seen map[string]sighting
+	seen map[string]observedLease
 }
 
-// sighting is the last value of a key. It counts for as long as the key lives
+// observedLease is the last value of a key. It counts for as long as the key lives
 // on the server, by this process's own clock: what expires there is not told.
-type sighting struct {
+type observedLease struct {
 	value leaseValue
 	at    time.Time
 	look  int
@@ -40,7 +40,7 @@ type sighting struct {
 
 func newLeaseView(b *Bus, kv jetstream.KeyValue, group string, ttl time.Duration) *leaseView {
 	return &leaseView{
-		bus: b, kv: kv, group: group, ttl: ttl, seen: make(map[string]sighting),
+		bus: b, kv: kv, group: group, ttl: ttl, seen: make(map[string]observedLease),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
 }
@@ -94,7 +94,7 @@ func (v *leaseView) session(ctx context.Context) error {
 			case !ok:
 				return errWatchEnded
 			case e == nil:
-				v.settle()
+				v.dropUnseen()
 			default:
 				v.see(e)
 			}
@@ -102,8 +102,8 @@ func (v *leaseView) session(ctx context.Context) error {
 	}
 }
 
-// settle forgets what the bucket no longer had at the begin of this look.
-func (v *leaseView) settle() {
+// dropUnseen forgets what the bucket no longer had at the begin of this look.
+func (v *leaseView) dropUnseen() {
 	v.mu.Lock()
 	for key, s := range v.seen {
 		if s.look != v.look {
@@ -127,7 +127,7 @@ func (v *leaseView) see(e jetstream.KeyValueEntry) {
 		v.signal()
 		return
 	}
-	s := sighting{at: time.Now(), look: v.look}
+	s := observedLease{at: time.Now(), look: v.look}
 	if jsontext.Unmarshal(e.Value(), &s.value) != nil {
 		return
 	}

@@ -140,7 +140,7 @@ func (c *consumerMaker) make(m *nats.Msg, user, what string) {
 	}
 	var answer json.RawMessage
 	if err == nil {
-		err = c.ask(context.Background(), "CONSUMER.CREATE."+what, request, &answer)
+		err = c.apiRequest(context.Background(), "CONSUMER.CREATE."+what, request, &answer)
 	}
 	if err == nil {
 		err = m.Respond(answer)
@@ -210,7 +210,7 @@ func (c *consumerMaker) checkRoom(request consumerRequest) error {
 		Error *jetstream.APIError   `json:"error"`
 		State jetstream.StreamState `json:"state"`
 	}
-	err := c.ask(context.Background(), "STREAM.INFO."+request.Stream, struct{}{}, &info)
+	err := c.apiRequest(context.Background(), "STREAM.INFO."+request.Stream, struct{}{}, &info)
 	if err == nil && info.Error != nil {
 		err = info.Error
 	}

@@ -20,13 +20,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// objectBox writes the objects of a bucket, in the format of every NATS client's
+// objectBucket writes the objects of a bucket, in the format of every NATS client's
 // object store (ADR-20), so that its Get and `nats object` can read them. The
 // client's own Put does not suit: a chunk that finds no leader of the stream is
 // sent once more, behind the chunks that came after it and with what has been
 // read into its buffer since, and Put reports success (nats.go v1.55.0, found by
 // the soak). It also sends without a bound on what the server has not stored yet.
-type objectBox struct {
+type objectBucket struct {
 	bus    *Bus
 	bucket string
 	stream jetstream.Stream
@@ -38,23 +38,23 @@ const (
 	objectStall  = 30 * time.Second // without progress a read or a write ends
 )
 
-func (b *Bus) objectBox(ctx context.Context, bucket string) (*objectBox, error) {
+func (b *Bus) objectBox(ctx context.Context, bucket string) (*objectBucket, error) {
 	ctx, cancel := answerWithin(ctx)
 	defer cancel()
 	st, err := b.JS.Stream(ctx, "OBJ_"+bucket)
 	if err != nil {
 		return nil, fmt.Errorf("open object store %s: %w", bucket, err)
 	}
-	return &objectBox{bus: b, bucket: bucket, stream: st}, nil
+	return &objectBucket{bus: b, bucket: bucket, stream: st}, nil
 }
 
 // Subjects of an object store: the chunks of an object are on one that has its
 // NUID, which is one token; what is known of it is on one that has its name.
-func (o *objectBox) subjects() string                { return "$O." + o.bucket + "." }
-func (o *objectBox) chunkSubjects() string           { return o.subjects() + "C." }
-func (o *objectBox) infoSubjects() string            { return o.subjects() + "M." }
-func (o *objectBox) chunkSubject(nuid string) string { return o.chunkSubjects() + nuid }
-func (o *objectBox) infoSubject(name string) string  { return objectInfoSubject(o.bucket, name) }
+func (o *objectBucket) subjects() string                { return "$O." + o.bucket + "." }
+func (o *objectBucket) chunkSubjects() string           { return o.subjects() + "C." }
+func (o *objectBucket) infoSubjects() string            { return o.subjects() + "M." }
+func (o *objectBucket) chunkSubject(nuid string) string { return o.chunkSubjects() + nuid }
+func (o *objectBucket) infoSubject(name string) string  { return objectInfoSubject(o.bucket, name) }
 
 func objectInfoSubject(bucket, name string) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
@@ -64,7 +64,7 @@ func objectInfoSubject(bucket, name string) string {
 // jetstream.ErrObjectNotFound if it was removed, errObjectDamaged if that cannot be
 // read.
 func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.ObjectInfo, error) {
-	m, err := b.AskLeader(ctx, "OBJ_"+bucket, Lookup{Last: objectInfoSubject(bucket, name)})
+	m, err := b.ReadFromLeader(ctx, "OBJ_"+bucket, Lookup{Last: objectInfoSubject(bucket, name)})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, jetstream.ErrObjectNotFound
 	}
@@ -83,11 +83,11 @@ func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.O
 
 // put stores what write writes as an object, and returns its size. After an
 // error some of it may be stored.
-func (o *objectBox) put(ctx context.Context, name, nuid string, write func(io.Writer) error) (int64, error) {
+func (o *objectBucket) put(ctx context.Context, name, nuid string, write func(io.Writer) error) (int64, error) {
 	u := &upload{
 		ctx: ctx, js: o.bus.JS, subject: o.chunkSubject(nuid), sum: sha256.New(), buf: make([]byte, 0, objectChunk),
 	}
-	defer u.settle()
+	defer u.waitInFlight()
 	if err := write(u); err != nil {
 		if u.err != nil && !errors.Is(err, u.err) {
 			err = errors.Join(u.err, err)
@@ -154,7 +154,7 @@ func (u *upload) Write(b []byte) (n int, err error) {
 // send publishes the chunk in buf, when there is room for it in the window.
 func (u *upload) send() {
 	if len(u.flying) == objectWindow {
-		u.land()
+		u.awaitAck()
 	}
 	if u.err != nil {
 		return
@@ -175,8 +175,8 @@ func (u *upload) send() {
 	}
 }
 
-// land waits until the oldest chunk on its way is stored.
-func (u *upload) land() {
+// awaitAck waits until the oldest chunk on its way is stored.
+func (u *upload) awaitAck() {
 	f := u.flying[0]
 	select {
 	case ack := <-f.ack.Ok():
@@ -202,24 +202,24 @@ func (u *upload) flush() error {
 		u.send()
 	}
 	for len(u.flying) > 0 && u.err == nil {
-		u.land()
+		u.awaitAck()
 	}
 	return u.err
 }
 
-// settle waits a moment for what is on its way after a failure, so that nothing
+// waitInFlight waits a moment for what is on its way after a failure, so that nothing
 // is stored after the rest was removed.
-func (u *upload) settle() {
+func (u *upload) waitInFlight() {
 	late, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), 2*time.Second)
 	defer cancel()
 	for u.ctx = late; len(u.flying) > 0 && late.Err() == nil; {
-		u.land()
+		u.awaitAck()
 	}
 }
 
 // discard removes an object, or what there is of it. What it cannot remove, a
 // later sweep will.
-func (o *objectBox) discard(ctx context.Context, name, nuid string) {
+func (o *objectBucket) discard(ctx context.Context, name, nuid string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := o.remove(ctx, name, nuid); err != nil {
@@ -227,7 +227,7 @@ func (o *objectBox) discard(ctx context.Context, name, nuid string) {
 	}
 }
 
-func (o *objectBox) remove(ctx context.Context, name, nuid string) error {
+func (o *objectBucket) remove(ctx context.Context, name, nuid string) error {
 	ctx, cancel := answerWithin(ctx)
 	defer cancel()
 	for _, subject := range []string{o.infoSubject(name), o.chunkSubject(nuid)} {
@@ -239,12 +239,12 @@ func (o *objectBox) remove(ctx context.Context, name, nuid string) error {
 }
 
 // Bodies stores large bodies in BucketBodies. It is safe for concurrent use.
-type Bodies struct{ box *objectBox }
+type Bodies struct{ box *objectBucket }
 
 // Bodies opens the object store of large bodies, as Bucket opens a bucket.
 func (b *Bus) Bodies(ctx context.Context) (*Bodies, error) {
 	s := new(Bodies)
-	err := patiently(ctx, func(ctx context.Context) (err error) {
+	err := retryUnavailable(ctx, func(ctx context.Context) (err error) {
 		s.box, err = b.objectBox(ctx, messages.BucketBodies)
 		return err
 	})

@@ -23,7 +23,7 @@ var errObjectDamaged = errors.New("the object is damaged")
 // object, its Read does not end with its context and waits for a chunk that is
 // missing for as long as that says (nats.go v1.55.0, found by the soak), and it
 // believes a replica that is cut off and lacks the object.
-func (o *objectBox) open(ctx context.Context, name string) (*download, error) {
+func (o *objectBucket) open(ctx context.Context, name string) (*download, error) {
 	info, err := o.bus.objectInfo(ctx, o.bucket, name)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (o *objectBox) open(ctx context.Context, name string) (*download, error) {
 // while.
 type download struct {
 	ctx        context.Context // of the one who reads
-	box        *objectBox
+	box        *objectBucket
 	name, nuid string
 	left       int64  // bytes that are still to come from the server
 	next       uint64 // sequence in the stream from which to look for the next chunk
@@ -117,7 +117,7 @@ func (d *download) get(ctx context.Context) (seq uint64, data []byte, err error)
 	if !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return 0, nil, fmt.Errorf("get chunk: %w", err)
 	}
-	stored, err := d.box.bus.AskLeader(ctx, "OBJ_"+d.box.bucket, Lookup{Seq: d.next, Next: subject})
+	stored, err := d.box.bus.ReadFromLeader(ctx, "OBJ_"+d.box.bucket, Lookup{Seq: d.next, Next: subject})
 	if err != nil {
 		return 0, nil, err
 	}

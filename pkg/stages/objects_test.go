@@ -103,7 +103,7 @@ func (emptyReplica) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*je
 }
 
 // putBody stores a body of three chunks, and opens its object.
-func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*objectBox, []byte) {
+func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*objectBucket, []byte) {
 	t.Helper()
 	bodies, err := b.Bodies(ctx)
 	if err != nil {

@@ -2,9 +2,9 @@ package stages
 
 import "seine/pkg/messages"
 
-// PerSpec keeps what is made of a crawl's spec, such as compiled rules, until the
+// SpecCache keeps what is made of a crawl's spec, such as compiled rules, until the
 // crawl has another revision, or has not been asked for while many others were. It is safe for concurrent use.
-type PerSpec[T any] struct {
+type SpecCache[T any] struct {
 	Make    func(*messages.Spec) T
 	byCrawl RecentCrawls[made[T]]
 }
@@ -14,8 +14,8 @@ type made[T any] struct {
 	of   T
 }
 
-// Of returns what is made of a spec of the crawl.
-func (c *PerSpec[T]) Of(crawl string, spec *messages.Spec) T {
+// Get returns what is made of a spec of the crawl.
+func (c *SpecCache[T]) Get(crawl string, spec *messages.Spec) T {
 	if m, ok := c.byCrawl.Get(crawl); ok && m.spec == spec {
 		return m.of
 	}

@@ -8,14 +8,14 @@ import (
 )
 
 func TestPerSpecMakesOncePerRevision(t *testing.T) {
-	c := PerSpec[*weburl.Normalizer]{Make: Normalizer}
+	c := SpecCache[*weburl.Normalizer]{Make: Normalizer}
 	a, b := messages.DefaultSpec(), messages.DefaultSpec()
 	b.Normalize = messages.Normalize{}
-	first := c.Of("c", &a)
-	if first == nil || c.Of("c", &a) != first {
+	first := c.Get("c", &a)
+	if first == nil || c.Get("c", &a) != first {
 		t.Error("the rules of one spec were compiled twice")
 	}
-	if c.Of("c", &b) != nil || c.Of("d", &a) == nil {
+	if c.Get("c", &b) != nil || c.Get("d", &a) == nil {
 		t.Error("the rules are not those of the spec")
 	}
 }

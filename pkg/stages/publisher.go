@@ -74,15 +74,15 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 			wait = minRefusedWait
 		}
 		left = refused
-		if err := p.hold(ctx, msgs[left[0]].Subject, len(left), cause, wait); err != nil {
+		if err := p.backOff(ctx, msgs[left[0]].Subject, len(left), cause, wait); err != nil {
 			return seqs, err
 		}
 	}
 	return seqs, nil
 }
 
-// hold waits before n refused messages are published again.
-func (p *Publisher) hold(ctx context.Context, subject string, n int, cause error, wait time.Duration) error {
+// backOff waits before n refused messages are published again.
+func (p *Publisher) backOff(ctx context.Context, subject string, n int, cause error, wait time.Duration) error {
 	if p.js.Conn().IsClosed() {
 		return fmt.Errorf("publish to %s: %w", subject, nats.ErrConnectionClosed)
 	}

@@ -57,16 +57,16 @@ func (p *puller) pull(ctx context.Context, n int, take func(*nats.Msg)) error {
 				return err
 			}
 		case <-ctx.Done():
-			breakOff(sub, answers, take)
+			drainSubscription(sub, answers, take)
 			return nil
 		}
 	}
 	return nil
 }
 
-// breakOff ends a subscription, and gives what the server had sent before it heard of
+// drainSubscription ends a subscription, and gives what the server had sent before it heard of
 // that to take.
-func breakOff(sub *nats.Subscription, answers <-chan *nats.Msg, take func(*nats.Msg)) {
+func drainSubscription(sub *nats.Subscription, answers <-chan *nats.Msg, take func(*nats.Msg)) {
 	over := make(chan struct{}, 1)
 	sub.SetClosedHandler(func(string) {
 		select {

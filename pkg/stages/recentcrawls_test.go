@@ -9,12 +9,12 @@ import (
 
 func TestWhatIsMadeOfEndedCrawlsGoes(t *testing.T) {
 	made := 0
-	c := PerSpec[int]{Make: func(*messages.Spec) int { made++; return made }}
+	c := SpecCache[int]{Make: func(*messages.Spec) int { made++; return made }}
 	spec := messages.DefaultSpec()
-	first := c.Of("used", &spec)
+	first := c.Get("used", &spec)
 	for i := range 10 * recentCrawls {
-		c.Of("ended"+strconv.Itoa(i), &spec)
-		if got := c.Of("used", &spec); got != first {
+		c.Get("ended"+strconv.Itoa(i), &spec)
+		if got := c.Get("used", &spec); got != first {
 			t.Fatalf("after %d crawls, it was made anew for one that goes on", i+1)
 		}
 	}

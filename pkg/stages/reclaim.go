@@ -26,8 +26,8 @@ import (
 // and must not come sooner. The workers remember what they have given back so, and tell. One that has ended since
 // cannot, so nothing counts anew before the longest delay is over in which nobody held the message or knew of it.
 
-// holding is what a process says when it is asked about a message of a consumer.
-type holding struct {
+// holdReply is what a process says when it is asked about a message of a consumer.
+type holdReply struct {
 	Process string `json:"process"`
 	Holds   bool   `json:"holds"`
 	// Delayed are the messages that the process has given back and that are not due yet.
@@ -37,8 +37,8 @@ type holding struct {
 // maxReclaimed bounds for how many messages the server is to count anew at once. The rest follows.
 const maxReclaimed = 1 << 16
 
-// reclaimer has the server count anew for what it waits for and no worker of a consumer holds.
-type reclaimer struct {
+// stuckDetector has the server count anew for what it waits for and no worker of a consumer holds.
+type stuckDetector struct {
 	*Runner
 	id string
 	// The consumer has been waiting for the message after floor since a time, and had been sent those to top then. The
@@ -49,17 +49,17 @@ type reclaimer struct {
 	delayed    map[uint64]bool
 }
 
-// reclaim tells who asks whether this process holds a message, until stop is called, and looks now and then until ctx
+// startStuckDetector tells who asks whether this process holds a message, until stop is called, and looks now and then until ctx
 // is done.
-func (r *Runner) reclaim(ctx context.Context) (stop func(), err error) {
-	c := &reclaimer{Runner: r, id: nuid.Next()}
-	sub, err := r.Bus.NC.Subscribe(messages.SubjectHeld(r.Consumer.Durable), c.answer)
+func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error) {
+	c := &stuckDetector{Runner: r, id: nuid.Next()}
+	sub, err := r.Bus.NC.Subscribe(messages.SubjectInFlight(r.Consumer.Durable), c.replyHolds)
 	if err != nil {
 		return nil, fmt.Errorf("tell what this process holds: %w", err)
 	}
 	go func() {
 		for Sleep(ctx, r.ackWait()) == nil {
-			if err := c.look(ctx); err != nil && ctx.Err() == nil {
+			if err := c.checkStuck(ctx); err != nil && ctx.Err() == nil {
 				r.Bus.Log.Debug("cannot look for messages that nobody holds", "consumer", r.Consumer.Durable, "error", err)
 			}
 		}
@@ -72,11 +72,11 @@ func (r *Runner) ackWait() time.Duration { return cmp.Or(r.Consumer.AckWait, mes
 // longestWait is how long a message may have to wait for its next delivery.
 func (r *Runner) longestWait() time.Duration { return cmp.Or(r.wait, maxRetryWait) }
 
-func (c *reclaimer) answer(m *nats.Msg) {
+func (c *stuckDetector) replyHolds(m *nats.Msg) {
 	seq, err := strconv.ParseUint(string(m.Data), 10, 64)
 	var text []byte
 	if err == nil {
-		text, err = json.Marshal(holding{c.id, c.holds.has(seq), c.delays.waiting()})
+		text, err = json.Marshal(holdReply{c.id, c.holds.has(seq), c.delays.waiting()})
 	}
 	if err == nil {
 		err = m.Respond(text)
@@ -86,9 +86,9 @@ func (c *reclaimer) answer(m *nats.Msg) {
 	}
 }
 
-// look finds out whether the consumer waits for the message that it waited for two AckWaits ago. If nobody has held that
+// checkStuck finds out whether the consumer waits for the message that it waited for two AckWaits ago. If nobody has held that
 // for as long as any message has to wait, and an AckWait more, the server is to count anew for all that it had sent by then.
-func (c *reclaimer) look(ctx context.Context) error {
+func (c *stuckDetector) checkStuck(ctx context.Context) error {
 	consumer, err := c.Bus.JS.Consumer(ctx, c.Stream, c.Consumer.Durable)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (c *reclaimer) look(ctx context.Context) error {
 	if time.Since(c.since) < 2*c.ackWait() {
 		return nil
 	}
-	held, first, err := c.ask(ctx, c.floor+1)
+	held, first, err := c.queryHolders(ctx, c.floor+1)
 	if err != nil {
 		return err
 	}
@@ -116,17 +116,17 @@ func (c *reclaimer) look(ctx context.Context) error {
 		return nil
 	}
 	c.since = time.Time{} // not again before it has been due
-	return c.countAnew()
+	return c.resetAckWait()
 }
 
-// ask asks all workers whether they hold a message, or know that it is to wait, and returns whether this one is the
+// queryHolders asks all workers whether they hold a message, or know that it is to wait, and returns whether this one is the
 // first of those who answer: one is enough to tell the server. Who cannot even hear itself is not.
-func (c *reclaimer) ask(ctx context.Context, seq uint64) (held, first bool, err error) {
+func (c *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, first bool, err error) {
 	var heard, others bool
 	c.delayed = make(map[uint64]bool)
 	question := strconv.AppendUint(nil, seq, 10)
-	err = Gather(ctx, c.Bus.NC, messages.SubjectHeld(c.Consumer.Durable), question, func(data []byte) {
-		var h holding
+	err = ScatterGather(ctx, c.Bus.NC, messages.SubjectInFlight(c.Consumer.Durable), question, func(data []byte) {
+		var h holdReply
 		if jsontext.Unmarshal(data, &h) != nil {
 			return
 		}
@@ -140,9 +140,9 @@ func (c *reclaimer) ask(ctx context.Context, seq uint64) (held, first bool, err 
 	return held, heard && !others, err
 }
 
-// countAnew tells the server that all is being worked on that it may wait for, but for what is to wait. It passes over
+// resetAckWait tells the server that all is being worked on that it may wait for, but for what is to wait. It passes over
 // what was acknowledged.
-func (c *reclaimer) countAnew() error {
+func (c *stuckDetector) resetAckWait() error {
 	for seq := c.floor + 1; seq <= min(c.top, c.floor+maxReclaimed); seq++ {
 		if c.delayed[seq] {
 			continue

@@ -16,9 +16,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Refusal is what the server does not let this user do. JetStream never hears of a
+// PermissionError is what the server does not let this user do. JetStream never hears of a
 // request that was refused, so without it there would be nothing but a timeout.
-type Refusal struct {
+type PermissionError struct {
 	Verb    string
 	Subject string // "" of a connection
 	Who     string // the user
@@ -28,7 +28,7 @@ type Refusal struct {
 }
 
 // Error names the subject, the user, and what to do.
-func (r *Refusal) Error() string {
+func (r *PermissionError) Error() string {
 	if r.Subject == "" {
 		return fmt.Sprintf("the NATS server does not let %s in (%v): its user or key is not, or no longer, in the server's configuration; docs/security.md",
 			r.Who, r.Cause)
@@ -42,7 +42,7 @@ func (r *Refusal) Error() string {
 }
 
 // Unwrap returns what the server said.
-func (r *Refusal) Unwrap() error { return r.Cause }
+func (r *PermissionError) Unwrap() error { return r.Cause }
 
 // What may be refused.
 const (
@@ -71,18 +71,18 @@ const (
 	maxSaid     = 4
 )
 
-// refusals are those that hold now.
-type refusals struct {
+// permissionErrors are those that hold now.
+type permissionErrors struct {
 	mu      sync.Mutex
-	now     []*Refusal
+	now     []*PermissionError
 	said    map[string]time.Time
-	waiting map[chan *Refusal]bool
+	waiting map[chan *PermissionError]bool
 	any     chan struct{} // closed when there is one
 	closed  bool
 }
 
 // some returns a channel that is closed when something is refused on this connection.
-func (s *refusals) some() <-chan struct{} {
+func (s *permissionErrors) some() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.any == nil {
@@ -93,7 +93,7 @@ func (s *refusals) some() <-chan struct{} {
 
 // publishing returns the refusal of a publish to subject since some moment, nil if
 // there is none.
-func (s *refusals) publishing(subject string, since time.Time) error {
+func (s *permissionErrors) publishing(subject string, since time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.now {
@@ -107,7 +107,7 @@ func (s *refusals) publishing(subject string, since time.Time) error {
 // refused takes note of an error that the server sent without being asked, and
 // reports whether it is a refusal.
 func (b *Bus) refused(nc *nats.Conn, err error) bool {
-	r := &Refusal{Who: who(nc), Cause: err, at: time.Now()}
+	r := &PermissionError{Who: who(nc), Cause: err, at: time.Now()}
 	switch {
 	case errors.Is(err, nats.ErrPermissionViolation):
 		r.Verb, r.Subject = refusedSubject(err)
@@ -170,12 +170,12 @@ func who(nc *nats.Conn) string {
 }
 
 // add reports whether the refusal is worth a line.
-func (s *refusals) add(r *Refusal) bool {
+func (s *permissionErrors) add(r *PermissionError) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := r.Verb + " " + r.Subject
-	s.now = slices.DeleteFunc(s.now, func(o *Refusal) bool { return o.over(r.at) })
-	same := slices.IndexFunc(s.now, func(o *Refusal) bool { return o.Verb+" "+o.Subject == key })
+	s.now = slices.DeleteFunc(s.now, func(o *PermissionError) bool { return o.expired(r.at) })
+	same := slices.IndexFunc(s.now, func(o *PermissionError) bool { return o.Verb+" "+o.Subject == key })
 	switch {
 	case same >= 0:
 		s.now[same] = r
@@ -206,15 +206,15 @@ func (s *refusals) add(r *Refusal) bool {
 	return true
 }
 
-// over reports whether nobody has tried for so long that it may be allowed by now. A
+// expired reports whether nobody has tried for so long that it may be allowed by now. A
 // subscription is tried once for each connection.
-func (r *Refusal) over(now time.Time) bool {
+func (r *PermissionError) expired(now time.Time) bool {
 	return r.Verb != verbSubscribe && now.Sub(r.at) > refusalAge
 }
 
 // forget forgets what was refused: there is a new connection, on which all is tried
 // again.
-func (s *refusals) forget() {
+func (s *permissionErrors) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -223,13 +223,13 @@ func (s *refusals) forget() {
 	s.now, s.said = nil, nil
 }
 
-// Refused returns what the server does not let this process do, nil if nothing.
-func (b *Bus) Refused() error {
+// PermissionErr returns what the server does not let this process do, nil if nothing.
+func (b *Bus) PermissionErr() error {
 	b.refusals.mu.Lock()
 	defer b.refusals.mu.Unlock()
 	now := time.Now()
 	for _, r := range b.refusals.now { // the first says most: others may follow from it
-		if !r.over(now) {
+		if !r.expired(now) {
 			return r
 		}
 	}
@@ -238,7 +238,7 @@ func (b *Bus) Refused() error {
 
 // Ready returns what is wrong with the connection, nil if nothing.
 func (b *Bus) Ready() error {
-	if err := b.Refused(); err != nil {
+	if err := b.PermissionErr(); err != nil {
 		return err
 	}
 	if !b.NC.IsConnected() {
@@ -247,14 +247,14 @@ func (b *Bus) Ready() error {
 	return nil
 }
 
-// UntilRefused returns a context that ends with ctx, or with a Refusal as its cause
+// CancelOnDenied returns a context that ends with ctx, or with a PermissionError as its cause
 // as soon as the server refuses something.
-func (b *Bus) UntilRefused(ctx context.Context) (context.Context, context.CancelFunc) {
+func (b *Bus) CancelOnDenied(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := make(chan *Refusal, 1)
+	c := make(chan *PermissionError, 1)
 	b.refusals.mu.Lock()
 	if b.refusals.waiting == nil {
-		b.refusals.waiting = make(map[chan *Refusal]bool)
+		b.refusals.waiting = make(map[chan *PermissionError]bool)
 	}
 	b.refusals.waiting[c] = true
 	b.refusals.mu.Unlock()
@@ -271,21 +271,21 @@ func (b *Bus) UntilRefused(ctx context.Context) (context.Context, context.Cancel
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// Explain returns err, or the refusal that is behind it: of what was refused, those
+// WithPermissionErr returns err, or the refusal that is behind it: of what was refused, those
 // who wait see only that nothing comes.
-func (b *Bus) Explain(err error) error {
-	if err == nil || errors.As(err, new(*Refusal)) {
+func (b *Bus) WithPermissionErr(err error) error {
+	if err == nil || errors.As(err, new(*PermissionError)) {
 		return err
 	}
 	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrPermissionViolation)
-	if refused := b.Refused(); refused != nil && silent {
+	if refused := b.PermissionErr(); refused != nil && silent {
 		return refused
 	}
 	return err
 }
 
-var _ slog.LogValuer = (*Refusal)(nil)
+var _ slog.LogValuer = (*PermissionError)(nil)
 
 // LogValue is the message.
-func (r *Refusal) LogValue() slog.Value { return slog.StringValue(r.Error()) }
+func (r *PermissionError) LogValue() slog.Value { return slog.StringValue(r.Error()) }

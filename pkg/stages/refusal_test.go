@@ -65,18 +65,18 @@ func TestRefusalIsToldToWhoWaits(t *testing.T) {
 	t.Parallel()
 	_, bus := startLimited(t, "seine.seeds.*")
 	began := time.Now()
-	ctx, cancel := bus.UntilRefused(t.Context())
+	ctx, cancel := bus.CancelOnDenied(t.Context())
 	defer cancel()
 	_, err := bus.JS.Stream(ctx, "PAGES")
-	err = bus.Explain(err)
-	refusal, ok := errors.AsType[*Refusal](err)
+	err = bus.WithPermissionErr(err)
+	refusal, ok := errors.AsType[*PermissionError](err)
 	if !ok || refusal.Subject != "$JS.API.STREAM.INFO.PAGES" || !strings.Contains(err.Error(), "user some") {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
 	if !errors.Is(context.Cause(ctx), nats.ErrPermissionViolation) {
 		t.Errorf("the context ended with %v", context.Cause(ctx))
 	}
-	if other := errors.New("disk full"); !errors.Is(bus.Explain(other), other) {
+	if other := errors.New("disk full"); !errors.Is(bus.WithPermissionErr(other), other) {
 		t.Error("an error of another kind is explained by a refusal")
 	}
 }
@@ -87,8 +87,8 @@ func TestSubscriptionThatIsRefusedIsTold(t *testing.T) {
 	if _, err := bus.NC.SubscribeSync("seine.pages.>"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is told", func() bool { return bus.Refused() != nil })
-	if got := bus.Refused().Error(); !strings.Contains(got, "subscribe to seine.pages.>") {
+	eventually(t, "it is told", func() bool { return bus.PermissionErr() != nil })
+	if got := bus.PermissionErr().Error(); !strings.Contains(got, "subscribe to seine.pages.>") {
 		t.Errorf("it says: %s", got)
 	}
 }
@@ -102,8 +102,8 @@ func TestLateAnswerIsNoRefusal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the last is refused", func() bool { return bus.Refused() != nil })
-	if got := bus.Refused().Error(); !strings.Contains(got, "seine.pages.x") {
+	eventually(t, "the last is refused", func() bool { return bus.PermissionErr() != nil })
+	if got := bus.PermissionErr().Error(); !strings.Contains(got, "seine.pages.x") {
 		t.Errorf("it says: %s", got)
 	}
 }
@@ -121,7 +121,7 @@ func TestPublisherHoldsWhatIsRefused(t *testing.T) {
 	published := make(chan error, 1)
 	go func() { published <- p.Publish(t.Context(), &nats.Msg{Subject: "seine.some", Data: []byte("x")}) }()
 	eventually(t, "the message is held", func() bool { return p.waiting.Load() > 0 })
-	if refused := bus.Refused(); refused == nil || !strings.Contains(refused.Error(), "publish to seine.some") {
+	if refused := bus.PermissionErr(); refused == nil || !strings.Contains(refused.Error(), "publish to seine.some") {
 		t.Errorf("it says: %v", refused)
 	}
 	select {
@@ -159,18 +159,18 @@ func TestUserThatIsShutOutAndLetInAgain(t *testing.T) {
 		}
 	}
 	reload(strings.Replace(string(whole), "user: some", "user: other", 1))
-	eventually(t, "the refusal is told", func() bool { return bus.Refused() != nil })
-	if got := bus.Refused().Error(); !strings.Contains(got, "does not let user some (a password) in") {
+	eventually(t, "the refusal is told", func() bool { return bus.PermissionErr() != nil })
+	if got := bus.PermissionErr().Error(); !strings.Contains(got, "does not let user some (a password) in") {
 		t.Errorf("it says: %s", got)
 	}
 	// Twice the same refusal makes the client give up, unless it is told not to.
 	for range 2 {
 		before := time.Now()
 		eventually(t, "the client tries again", func() bool {
-			refusal, ok := errors.AsType[*Refusal](bus.Refused())
+			refusal, ok := errors.AsType[*PermissionError](bus.PermissionErr())
 			return ok && refusal.at.After(before)
 		})
 	}
 	reload(string(whole))
-	eventually(t, "the user is back", func() bool { return bus.NC.IsConnected() && bus.Refused() == nil })
+	eventually(t, "the user is back", func() bool { return bus.NC.IsConnected() && bus.PermissionErr() == nil })
 }

@@ -58,25 +58,25 @@ type Runner struct {
 	Handle            Handler
 	// Bury, if set, returns what else must be published when m goes to DEAD, so
 	// that the rest of the pipeline need not wait for it.
-	Bury func(m *Message, why error) Output
+	OnDeadLetter func(m *Message, why error) Output
 	// Subject tells for traces and logs what m is about. It is asked only when
 	// there is something to tell.
-	Subject func(m *Message) Subject
+	Describe func(m *Message) MessageContext
 	// Drain bounds how long Run goes on with what it holds after its context
 	// is done.
 	Drain time.Duration
 
 	pub     *Publisher
 	metrics *metrics
-	holds   holds
+	holds   inFlightSet
 	delays  delays
-	queue   chan *held
+	queue   chan *delivery
 	slots   chan struct{}
 	wait    time.Duration // before another delivery, 0 for what the error asks for
 }
 
-// held is a message between delivery and acknowledgement.
-type held struct {
+// delivery is a message between delivery and acknowledgement.
+type delivery struct {
 	Message
 	nc    *nats.Conn
 	reply string // where to tell the server of it
@@ -90,7 +90,7 @@ const (
 	working = "+WPI"
 )
 
-func (h *held) tell(what string) error { return h.nc.Publish(h.reply, []byte(what)) }
+func (h *delivery) sendAck(what string) error { return h.nc.Publish(h.reply, []byte(what)) }
 
 // Run works until ctx is done, then finishes what it holds within Drain, gives
 // back the rest and returns nil.
@@ -101,7 +101,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		r.metrics.handled.WithLabelValues(outcome)
 	}
 	capacity := r.Workers + r.Prefetch
-	r.queue = make(chan *held, capacity)
+	r.queue = make(chan *delivery, capacity)
 	r.slots = make(chan struct{}, capacity)
 
 	// work outlives ctx by Drain: ctx only stops the pulling.
@@ -115,7 +115,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	beat, stopBeat := context.WithCancel(context.Background())
 	defer stopBeat()
 	go r.holds.keepAlive(beat, r.ackWait()/3)
-	stopReclaim, err := r.reclaim(beat)
+	stopReclaim, err := r.startStuckDetector(beat)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		g.Go(func() error { r.work(gctx, pulling, pulled); return nil })
 	}
 	err = g.Wait()
-	r.holds.giveBack()
+	r.holds.nackAll()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -175,13 +175,13 @@ func (r *Runner) pull(ctx context.Context) error {
 const maxClaim = 32
 
 func (r *Runner) fetch(ctx context.Context, c *puller) error {
-	free := r.claim(ctx)
+	free := r.acquireSlots(ctx)
 	if free == 0 {
 		return nil
 	}
 	defer func() { r.release(free) }()
 	return c.pull(ctx, free, func(m *nats.Msg) {
-		h, err := hold(r.Bus.NC, m)
+		h, err := newDelivery(r.Bus.NC, m)
 		if err != nil {
 			r.Bus.Log.Error("message without JetStream metadata", "subject", m.Subject, "error", err)
 			return
@@ -194,11 +194,11 @@ func (r *Runner) fetch(ctx context.Context, c *puller) error {
 	})
 }
 
-// claim takes all free slots, waiting until there are some: a request per
+// acquireSlots takes all free slots, waiting until there are some: a request per
 // message would cost more than the message. More than a few dozen would only let
 // workers stand idle meanwhile. Once ctx is done it takes none: a request then
 // would get what the workers give back, and keep it from others for AckWait.
-func (r *Runner) claim(ctx context.Context) int {
+func (r *Runner) acquireSlots(ctx context.Context) int {
 	n := min(max(1, cap(r.slots)/4), maxClaim)
 	for i := range n {
 		select {
@@ -233,9 +233,9 @@ func (r *Runner) work(ctx, stopping context.Context, pulled <-chan struct{}) {
 	for h := range r.queue {
 		if stopping.Err() != nil {
 			<-pulled
-			_ = h.tell(nak)
+			_ = h.sendAck(nak)
 		} else {
-			r.one(ctx, h)
+			r.process(ctx, h)
 		}
 		r.holds.remove(h)
 		r.metrics.held.Dec()
@@ -243,10 +243,10 @@ func (r *Runner) work(ctx, stopping context.Context, pulled <-chan struct{}) {
 	}
 }
 
-// one takes a message to its end.
-func (r *Runner) one(ctx context.Context, h *held) {
+// process takes a message to its end.
+func (r *Runner) process(ctx context.Context, h *delivery) {
 	var out Output
-	ctx, span := r.begin(ctx, h)
+	ctx, span := r.startSpan(ctx, h)
 	err := errTooOften
 	if h.Deliveries <= messages.MaxCrashes {
 		out, err = r.handle(ctx, &h.Message)
@@ -262,7 +262,7 @@ func (r *Runner) one(ctx context.Context, h *held) {
 		if out.Done != nil {
 			out.Done()
 		}
-		err = h.tell(ack)
+		err = h.sendAck(ack)
 	} else {
 		outcome, err = r.failed(ctx, h, err)
 	}
@@ -305,17 +305,17 @@ func markPublish(err error) error {
 }
 
 // failed decides by err alone what becomes of the message.
-func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string, _ error) {
+func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome string, _ error) {
 	if ctx.Err() != nil { // cut: another need not wait AckWait for it
-		return "cut", h.tell(nak)
+		return "cut", h.sendAck(nak)
 	}
 	if wait, ok := retryAfter(err, h.Deliveries); ok {
 		wait = cmp.Or(r.wait, wait)
 		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
 		r.delays.add(h.Sequence, wait)
-		return "retried", h.tell(fmt.Sprintf(`%s {"delay":%d}`, nak, wait))
+		return "retried", h.sendAck(fmt.Sprintf(`%s {"delay":%d}`, nak, wait))
 	}
-	if r.doneByAnother(ctx, h) {
+	if r.alreadyAcked(ctx, h) {
 		r.Bus.Log.Info("another has done the message meanwhile", r.about(h, "error", err)...)
 		return "done", nil
 	}
@@ -323,34 +323,34 @@ func (r *Runner) failed(ctx context.Context, h *held, err error) (outcome string
 	return "dead", r.bury(ctx, h, err)
 }
 
-// doneByAnother reports that a message is acknowledged. A process that was frozen for
+// alreadyAcked reports that a message is acknowledged. A process that was frozen for
 // longer than AckWait goes on with what another has done since, and may find that
 // what it needs has been removed, as a large body: that is no reason for DEAD.
-func (r *Runner) doneByAnother(ctx context.Context, h *held) bool {
+func (r *Runner) alreadyAcked(ctx context.Context, h *delivery) bool {
 	ctx, cancel := answerWithin(ctx)
 	defer cancel()
 	c, err := r.Bus.JS.Consumer(ctx, r.Stream, r.Consumer.Durable)
 	return err == nil && c.CachedInfo().AckFloor.Stream >= h.Sequence
 }
 
-// beside asks Bury, and does without it if it cannot handle the message either.
-func (r *Runner) beside(m *Message, why error) (out Output) {
+// deadLetterExtras asks OnDeadLetter, and does without it if it cannot handle the message either.
+func (r *Runner) deadLetterExtras(m *Message, why error) (out Output) {
 	defer func() {
 		if v := recover(); v != nil {
 			r.Bus.Log.Error("panic while burying", "subject", m.Subject, "sequence", m.Sequence, "error", fmt.Sprint(v))
 			out = Output{}
 		}
 	}()
-	if r.Bury != nil {
-		out = r.Bury(m, why)
+	if r.OnDeadLetter != nil {
+		out = r.OnDeadLetter(m, why)
 	}
 	return out
 }
 
 // bury publishes the dead letter and what must go with it, then lets go of the
 // message.
-func (r *Runner) bury(ctx context.Context, h *held, why error) error {
-	out := r.beside(&h.Message, why)
+func (r *Runner) bury(ctx context.Context, h *delivery, why error) error {
+	out := r.deadLetterExtras(&h.Message, why)
 	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
 	err := r.publish(ctx, out)
 	if errors.Is(err, ErrUnpublishable) {
@@ -364,7 +364,7 @@ func (r *Runner) bury(ctx context.Context, h *held, why error) error {
 	if err != nil {
 		return err
 	}
-	return h.tell("+TERM " + messages.Clip(why.Error()))
+	return h.sendAck("+TERM " + messages.Clip(why.Error()))
 }
 
 // DeadLetter returns the message for DEAD that says why stage gave up on m.
@@ -377,40 +377,40 @@ func DeadLetter(stage string, m *Message, why error) *nats.Msg {
 	return d.Msg()
 }
 
-func hold(nc *nats.Conn, m *nats.Msg) (*held, error) {
+func newDelivery(nc *nats.Conn, m *nats.Msg) (*delivery, error) {
 	md, err := m.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	return &held{nc: nc, reply: m.Reply, taken: time.Now(), Message: Message{
+	return &delivery{nc: nc, reply: m.Reply, taken: time.Now(), Message: Message{
 		Subject: m.Subject, Header: m.Header, Data: m.Data, Stream: md.Stream,
 		Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
 	}}, nil
 }
 
-// holds knows the messages that a process has taken and not acknowledged.
-type holds struct {
+// inFlightSet knows the messages that a process has taken and not acknowledged.
+type inFlightSet struct {
 	mu  sync.Mutex
-	set map[*held]struct{}
+	set map[*delivery]struct{}
 }
 
-func (s *holds) add(h *held) {
+func (s *inFlightSet) add(h *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.set == nil {
-		s.set = make(map[*held]struct{})
+		s.set = make(map[*delivery]struct{})
 	}
 	s.set[h] = struct{}{}
 }
 
-func (s *holds) remove(h *held) {
+func (s *inFlightSet) remove(h *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.set, h)
 }
 
 // keepAlive tells the server of every held message that it is being worked on.
-func (s *holds) keepAlive(ctx context.Context, every time.Duration) {
+func (s *inFlightSet) keepAlive(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
@@ -418,21 +418,21 @@ func (s *holds) keepAlive(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			s.each(func(h *held) { _ = h.tell(working) })
+			s.each(func(h *delivery) { _ = h.sendAck(working) })
 		}
 	}
 }
 
-// giveBack returns what is still held, so that another need not wait AckWait.
-func (s *holds) giveBack() { s.each(func(h *held) { _ = h.tell(nak) }) }
+// nackAll returns what is still held, so that another need not wait AckWait.
+func (s *inFlightSet) nackAll() { s.each(func(h *delivery) { _ = h.sendAck(nak) }) }
 
 // has reports whether the message of a sequence of the stream is held.
-func (s *holds) has(seq uint64) (is bool) {
-	s.each(func(h *held) { is = is || h.Sequence == seq })
+func (s *inFlightSet) has(seq uint64) (is bool) {
+	s.each(func(h *delivery) { is = is || h.Sequence == seq })
 	return is
 }
 
-func (s *holds) each(do func(*held)) {
+func (s *inFlightSet) each(do func(*delivery)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h := range s.set {
@@ -442,7 +442,7 @@ func (s *holds) each(do func(*held)) {
 
 // about is what a line about a message has: what the message is about, where it
 // stands, and more. It is asked only for lines that are rare.
-func (r *Runner) about(h *held, more ...any) []any {
+func (r *Runner) about(h *delivery, more ...any) []any {
 	attrs := r.subjectOf(&h.Message).LogAttrsIn(h.Header)
 	return append(append(attrs, "subject", h.Subject, "sequence", h.Sequence), more...)
 }

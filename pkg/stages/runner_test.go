@@ -171,7 +171,7 @@ func TestRunnerDeadLetters(t *testing.T) {
 			}
 			r := newRunner(b, tt.handle)
 			r.wait = time.Millisecond
-			r.Bury = func(m *Message, why error) Output {
+			r.OnDeadLetter = func(m *Message, why error) Output {
 				return Output{First: []*nats.Msg{msg(records, "", "first")}, Then: []*nats.Msg{msg(urls, "", "closed "+string(m.Data))}}
 			}
 			start(t, r.Run)
@@ -358,7 +358,7 @@ func TestRunnerAsksForNothingAtTheEnd(t *testing.T) {
 	end()
 	for range 100 {
 		r := Runner{slots: make(chan struct{}, 4)}
-		if n := r.claim(ended); n != 0 || len(r.slots) != 0 {
+		if n := r.acquireSlots(ended); n != 0 || len(r.slots) != 0 {
 			t.Fatalf("claimed %d, %d slots are taken", n, len(r.slots))
 		}
 	}

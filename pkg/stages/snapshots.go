@@ -134,7 +134,7 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 // partition lives by looks like one that nobody knows of. It returns the record as
 // it is now. Without a record there is no such proof, and what is left stays until
 // there is one.
-func (s *Snapshots) sweep(ctx context.Context, box *objectBox, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
+func (s *Snapshots) sweep(ctx context.Context, box *objectBucket, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
 	if have.Object == "" {
 		return have, nil
 	}
@@ -367,7 +367,7 @@ func (s *Snapshots) Pressure(ctx context.Context, saved, reached map[string]Posi
 		if before == now {
 			continue
 		}
-		info, err := s.look(ctx, stream)
+		info, err := s.cachedInfo(ctx, stream)
 		if err != nil {
 			return 0, err
 		}
@@ -389,8 +389,8 @@ func HeldSince(info *jetstream.StreamInfo, at Position) int64 {
 	return int64(float64(st.Bytes) * float64(st.LastSeq-at.Sequence) / float64(st.LastSeq-st.FirstSeq+1))
 }
 
-// look returns what a stream was like within the last second.
-func (s *Snapshots) look(ctx context.Context, stream string) (*jetstream.StreamInfo, error) {
+// cachedInfo returns what a stream was like within the last second.
+func (s *Snapshots) cachedInfo(ctx context.Context, stream string) (*jetstream.StreamInfo, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.infos[stream]; time.Since(l.at) < time.Second {

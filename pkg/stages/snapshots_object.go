@@ -16,13 +16,13 @@ import (
 
 // objects is the store of snapshots. An object's NUID is its name, so that what
 // is left of a failed upload can be connected to it.
-func (s *Snapshots) objects(ctx context.Context) (*objectBox, error) {
+func (s *Snapshots) objects(ctx context.Context) (*objectBucket, error) {
 	return s.bus.objectBox(ctx, messages.BucketSnapshots)
 }
 
 // unrecorded lists the objects of partition p, whole or not, that are not the
 // recorded one, nor of a newer owner, who may be writing one.
-func (o *objectBox) unrecorded(ctx context.Context, p int, epoch uint64, recorded string) ([]string, error) {
+func (o *objectBucket) unrecorded(ctx context.Context, p int, epoch uint64, recorded string) ([]string, error) {
 	actx, cancel := answerWithin(ctx)
 	defer cancel()
 	info, err := o.stream.Info(actx, jetstream.WithSubjectFilter(o.subjects()+">"))

@@ -35,9 +35,9 @@ type Specs struct {
 	readOnce sync.Once
 }
 
-// Revised is a spec and the revision of the key it was read from; or that of the
+// SpecRevision is a spec and the revision of the key it was read from; or that of the
 // crawl's last deletion, if it has had no spec since.
-type Revised struct {
+type SpecRevision struct {
 	*messages.Spec
 	Rev uint64
 	// Time is when the NATS server stored it, zero for the default of a crawl that
@@ -54,11 +54,11 @@ type Revised struct {
 // Deleted reports whether what was made under a revision of the spec belongs to a
 // crawl that was deleted. Whoever is given such a message drops it: what comes of
 // it would bring the crawl back.
-func (r Revised) Deleted(rev uint64) bool { return r.Deletion != nil && rev < r.Deletion.Rev }
+func (r SpecRevision) Deleted(rev uint64) bool { return r.Deletion != nil && rev < r.Deletion.Rev }
 
 // Since is the revision of the crawl's last deletion, before which everything is of
 // a deleted crawl; 0 if there is none.
-func (r Revised) Since() uint64 {
+func (r SpecRevision) Since() uint64 {
 	if r.Deletion == nil {
 		return 0
 	}
@@ -66,7 +66,7 @@ func (r Revised) Since() uint64 {
 }
 
 // FirstRound is that of the crawl's visits: see messages.FirstRound.
-func (r Revised) FirstRound() uint32 {
+func (r SpecRevision) FirstRound() uint32 {
 	if r.Deletion == nil {
 		return messages.FirstRound(0)
 	}
@@ -279,12 +279,12 @@ func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint
 // may arrive before the news of the spec it was made under. It waits for a
 // server that is away, which is no fault of the message. It asks the leader: a
 // replica may be cut off from the others, and not know that there is a newer one.
-func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, error) {
+func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (SpecRevision, error) {
 	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
 			return r, nil
 		}
-		err := s.ask(ctx, crawl)
+		err := s.readUncached(ctx, crawl)
 		if err == nil {
 			err = s.readDeletion(ctx, crawl)
 		}
@@ -292,24 +292,24 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (Revised, err
 			return s.knownOrDefault(crawl), nil
 		}
 		if Sleep(ctx, wait) != nil {
-			return Revised{}, fmt.Errorf("read spec of crawl %s: %w", crawl, cmp.Or(err, ctx.Err()))
+			return SpecRevision{}, fmt.Errorf("read spec of crawl %s: %w", crawl, cmp.Or(err, ctx.Err()))
 		}
 	}
 }
 
-func (s *Specs) known(crawl string) (Revised, bool) {
+func (s *Specs) known(crawl string) (SpecRevision, bool) {
 	s.mu.RLock()
 	r, ok := s.byCrawl[crawl]
 	d := s.deletions[crawl]
 	s.mu.RUnlock()
 	if !ok {
-		return Revised{Deletion: d}, false
+		return SpecRevision{Deletion: d}, false
 	}
 	return s.decoded.revised(r, d), true
 }
 
 // knownOrDefault is for a crawl of which all is known.
-func (s *Specs) knownOrDefault(crawl string) Revised {
+func (s *Specs) knownOrDefault(crawl string) SpecRevision {
 	s.mu.Lock()
 	r := s.byCrawl[crawl]
 	s.byCrawl[crawl] = r
@@ -318,9 +318,9 @@ func (s *Specs) knownOrDefault(crawl string) Revised {
 	return s.decoded.revised(r, d)
 }
 
-// ask asks for the spec of a crawl. If it returns no error, there is no other than
+// readUncached asks for the spec of a crawl. If it returns no error, there is no other than
 // what is known then.
-func (s *Specs) ask(ctx context.Context, crawl string) error {
+func (s *Specs) readUncached(ctx context.Context, crawl string) error {
 	r, ok, err := s.usable(ctx, crawl)
 	if ok {
 		s.keep(crawl, r)
@@ -333,7 +333,7 @@ func (s *Specs) ask(ctx context.Context, crawl string) error {
 // that are stored can be used, the crawl stands still.
 func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, error) {
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
-	m, err := s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: subject})
+	m, err := s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return storedSpec{}, false, nil
 	}
@@ -348,7 +348,7 @@ func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, err
 	}
 	// Those before it: a bucket keeps few of each key.
 	for last, seq := m.Seq, uint64(1); seq < last; seq = m.Seq + 1 {
-		m, err = s.bus.AskLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Seq: seq, Next: subject})
+		m, err = s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Seq: seq, Next: subject})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			break
 		}

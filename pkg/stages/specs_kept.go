@@ -77,8 +77,8 @@ func (t *specTexts) decode(text unique.Handle[string]) (*messages.Spec, error) {
 
 // revised returns the spec that is kept, with the last deletion of its crawl. Nobody
 // changes it: crawls of equal specs share one.
-func (t *specTexts) revised(s storedSpec, d *messages.Deletion) Revised {
-	r := Revised{Rev: s.rev, Deletion: d}
+func (t *specTexts) revised(s storedSpec, d *messages.Deletion) SpecRevision {
+	r := SpecRevision{Rev: s.rev, Deletion: d}
 	if s.trouble != nil {
 		r.Unusable, r.Still = s.trouble.why, s.trouble.still
 	}

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/messages"
 )
 
-func openSpecs(t *testing.T) (*Specs, *journal) {
+func openSpecs(t *testing.T) (*Specs, *logBuffer) {
 	t.Helper()
 	br := newBroker(t)
 	b, log := dial(t, br.url())
@@ -25,7 +25,7 @@ func openSpecs(t *testing.T) (*Specs, *journal) {
 	return s, log
 }
 
-func get(t *testing.T, s *Specs, crawl string, rev uint64) Revised {
+func get(t *testing.T, s *Specs, crawl string, rev uint64) SpecRevision {
 	t.Helper()
 	r, err := s.Get(t.Context(), crawl, rev)
 	if err != nil {
@@ -174,7 +174,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 // A page of a crawl that stands still waits for a spec longer than one that fails.
 func TestWorkOfACrawlThatStandsStillIsNotGivenUpSoon(t *testing.T) {
 	t.Parallel()
-	err := Revised{}.StandStill(errors.New("bad")).Blocked()
+	err := SpecRevision{}.StandStill(errors.New("bad")).Blocked()
 	total := time.Duration(0)
 	for n := uint64(1); n <= messages.MaxCrashes; n++ {
 		wait, ok := retryAfter(fmt.Errorf("parse: %w", err), n)

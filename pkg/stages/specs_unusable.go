@@ -24,13 +24,13 @@ var ErrStandsStill = errors.New("the crawl stands still: its spec cannot be used
 
 // StandStill returns the spec of a crawl without one that can be used: nothing is sent,
 // nothing is excluded and nothing given up.
-func (r Revised) StandStill(why error) Revised {
+func (r SpecRevision) StandStill(why error) SpecRevision {
 	r.Spec, r.Still, r.Unusable = stillSpec(), true, why.Error()
 	return r
 }
 
 // Blocked returns ErrStandsStill with the reason if the crawl stands still.
-func (r Revised) Blocked() error {
+func (r SpecRevision) Blocked() error {
 	if !r.Still {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Specs) keepUnusable(crawl string, bad storedSpec) bool {
 	if !known || r.rev >= bad.rev {
 		return false
 	}
-	since := Revised{Deletion: s.deletions[crawl]}.Since()
+	since := SpecRevision{Deletion: s.deletions[crawl]}.Since()
 	if r.still() || r.rev == since { // it has had no spec since it began
 		s.byCrawl[crawl] = bad
 		s.changed(crawl, bad.rev)

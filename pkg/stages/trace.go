@@ -14,8 +14,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Subject is what a message is about, as far as that is known.
-type Subject struct {
+// MessageContext is what a message is about, as far as that is known.
+type MessageContext struct {
 	Crawl, URL string
 	Visit      messages.Visit
 	Attempt    int
@@ -26,8 +26,8 @@ var verbs = map[string]string{
 	messages.StageFetcher: "fetch", messages.StageParser: "parse", messages.StageFrontier: "intake",
 }
 
-// begin starts the span of a message whose visit is traced, nil if it is not.
-func (r *Runner) begin(ctx context.Context, h *held) (context.Context, trace.Span) {
+// startSpan starts the span of a message whose visit is traced, nil if it is not.
+func (r *Runner) startSpan(ctx context.Context, h *delivery) (context.Context, trace.Span) {
 	parent, ok := tracing.Parent(h.Header)
 	if !ok {
 		return ctx, nil
@@ -104,10 +104,10 @@ func MessageAttributes(stage string, m *Message) []attribute.KeyValue {
 	}
 }
 
-func (r *Runner) subjectOf(m *Message) Subject {
-	s := Subject{}
-	if r.Subject != nil {
-		s = r.Subject(m)
+func (r *Runner) subjectOf(m *Message) MessageContext {
+	s := MessageContext{}
+	if r.Describe != nil {
+		s = r.Describe(m)
 	}
 	if s.Crawl == "" {
 		s.Crawl = messages.CrawlOf(m.Subject)
@@ -116,7 +116,7 @@ func (r *Runner) subjectOf(m *Message) Subject {
 }
 
 // Attributes are those of a span about s.
-func (s Subject) Attributes() []attribute.KeyValue {
+func (s MessageContext) Attributes() []attribute.KeyValue {
 	attrs := []attribute.KeyValue{tracing.Crawl.String(s.Crawl)}
 	if !s.Visit.IsZero() {
 		attrs = append(attrs, tracing.VisitKey.String(s.Visit.String()))
@@ -132,14 +132,14 @@ func (s Subject) Attributes() []attribute.KeyValue {
 
 // LogAttrs are what every line about s has: which crawl, host and visit, and the
 // trace of ctx, if it has one.
-func (s Subject) LogAttrs(ctx context.Context) []any {
+func (s MessageContext) LogAttrs(ctx context.Context) []any {
 	return s.logAttrs(tracing.IDOf(ctx))
 }
 
 // LogAttrsIn are LogAttrs where header has the trace.
-func (s Subject) LogAttrsIn(header nats.Header) []any { return s.logAttrs(tracing.ID(header)) }
+func (s MessageContext) LogAttrsIn(header nats.Header) []any { return s.logAttrs(tracing.ID(header)) }
 
-func (s Subject) logAttrs(trace string) []any {
+func (s MessageContext) logAttrs(trace string) []any {
 	attrs := []any{slog.String("crawl", s.Crawl)}
 	if s.URL != "" {
 		attrs = append(attrs, slog.String("host", weburl.Host(s.URL)))
@@ -157,8 +157,8 @@ func (s Subject) logAttrs(trace string) []any {
 }
 
 // SubjectOfRecord tells from its identity what a message of RECORDS is about.
-func SubjectOfRecord(id string) Subject {
-	var s Subject
+func SubjectOfRecord(id string) MessageContext {
+	var s MessageContext
 	parts := strings.SplitN(id, ".", 4)
 	if len(parts) < 3 {
 		return s

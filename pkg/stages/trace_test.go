@@ -37,10 +37,10 @@ func TestRunnerHandsOnTheTrace(t *testing.T) {
 	if err != nil || out.Header.Get(tracing.Header) != traceparent {
 		t.Errorf("the record came with %q (%v)", out.Header.Get(tracing.Header), err)
 	}
-	h := &held{Message: Message{Header: nats.Header{"Nats-Msg-Id": {"c.1"}}}}
+	h := &delivery{Message: Message{Header: nats.Header{"Nats-Msg-Id": {"c.1"}}}}
 	ctx := t.Context()
 	if n := testing.AllocsPerRun(100, func() {
-		ctx, span := r.begin(ctx, h)
+		ctx, span := r.startSpan(ctx, h)
 		ctx, publishing := r.publishing(ctx, Output{})
 		published(publishing, nil)
 		r.ended(span, "done")

@@ -43,7 +43,7 @@ const electionTime = time.Minute
 // Bucket opens a bucket for a stage that begins: it has found the streams, so what
 // does not answer now will.
 func (b *Bus) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue, err error) {
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	err = retryUnavailable(ctx, func(ctx context.Context) (err error) {
 		kv, err = b.JS.KeyValue(ctx, name)
 		return err
 	})
@@ -53,9 +53,9 @@ func (b *Bus) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue, e
 	return kv, nil
 }
 
-// patiently makes a request again while what is to answer is not there: it elects a
+// retryUnavailable makes a request again while what is to answer is not there: it elects a
 // leader, or changes its replicas, and what was asked meanwhile gets no answer.
-func patiently(ctx context.Context, request func(context.Context) error) error {
+func retryUnavailable(ctx context.Context, request func(context.Context) error) error {
 	for began := time.Now(); ; {
 		once, cancel := answerWithin(ctx)
 		err := request(once)

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Suspect reports whether a request may have been done before: it is delivered
+// MaybeStale reports whether a request may have been done before: it is delivered
 // again, or it is from before the connection was last lost, or before another node
 // last led the consumer. A broker that was killed forgets the acknowledgements of
 // its last tenth of a second, and so does a cluster whose leader was; a leader that
@@ -21,11 +21,11 @@ import (
 // leads no more. None of them knows that it delivers again. Nor does this process,
 // if it stood still while the message was on its way. A message from the future, by
 // the clock of a server, may be from before any of that.
-func (b *Bus) Suspect(m *Message) bool {
-	if m.Deliveries > 1 || b.pulse.stopped() {
+func (b *Bus) MaybeStale(m *Message) bool {
+	if m.Deliveries > 1 || b.pulse.stalled() {
 		return true
 	}
-	doubt := b.doubt.Load()
+	doubt := b.staleBefore.Load()
 	if doubt == nil {
 		return false
 	}
@@ -33,16 +33,16 @@ func (b *Bus) Suspect(m *Message) bool {
 	return m.Stored.Before(at.Add(clockSkew)) || m.Stored.After(time.Now().Add(clockSkew))
 }
 
-// Doubt makes all that is stored by now suspect.
-func (b *Bus) Doubt() {
+// MarkStale makes all that is stored by now suspect.
+func (b *Bus) MarkStale() {
 	now := time.Now()
-	b.doubt.Store(&now)
+	b.staleBefore.Store(&now)
 }
 
-// DoubtElections makes what is stored suspect whenever a node of the cluster begins
+// MarkStaleOnElection makes what is stored suspect whenever a node of the cluster begins
 // to lead a consumer, until stop is called.
-func (b *Bus) DoubtElections(stream, durable string) (stop func(), err error) {
-	s, err := b.NC.Subscribe("$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED."+stream+"."+durable, func(*nats.Msg) { b.Doubt() })
+func (b *Bus) MarkStaleOnElection(stream, durable string) (stop func(), err error) {
+	s, err := b.NC.Subscribe("$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED."+stream+"."+durable, func(*nats.Msg) { b.MarkStale() })
 	if err != nil {
 		return nil, fmt.Errorf("listen for leaders of %s: %w", durable, err)
 	}
@@ -66,11 +66,11 @@ func (b *Bus) AwaitConnection(ctx context.Context) error {
 // clockSkew is how far the clocks of a broker and of a worker may be apart.
 const clockSkew = 5 * time.Second
 
-// Release makes the streams deliver at once what workers held that are known
+// RedeliverUnacked makes the streams deliver at once what workers held that are known
 // to be gone, rather than after AckWait, and what is delivered suspect. Only who
 // knows that there are no other workers may call it.
-func (b *Bus) Release(ctx context.Context) error {
-	b.Doubt()
+func (b *Bus) RedeliverUnacked(ctx context.Context) error {
+	b.MarkStale()
 	for stream, durable := range map[string]string{
 		messages.StreamSeeds: messages.ConsumerSeeds, messages.StreamFetch: messages.ConsumerFetch, messages.StreamPages: messages.ConsumerParse,
 	} {
@@ -95,18 +95,18 @@ const (
 	unansweredWait = 500 * time.Millisecond
 )
 
-// Wanted asks the frontier whether the result of a request is still to come.
+// ClaimRequest asks the frontier whether the result of a request is still to come.
 // Doing a request whose result it has would show the host one more request,
 // which the host's delay knows nothing of. It waits for a frontier that is
 // away, until ctx is done.
 // Of several askers of the same request one at a time is told so; the others wait.
-func (b *Bus) Wanted(ctx context.Context, req *messages.Request, asker string) (bool, error) {
-	question := nats.NewMsg(messages.SubjectFrontier(messages.OpWanted, messages.Partition(req.URL, b.Layout.Partitions)))
-	question.Header.Set(messages.HeaderAsker, asker)
+func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, asker string) (bool, error) {
+	question := nats.NewMsg(messages.SubjectFrontier(messages.OpClaim, messages.Partition(req.URL, b.Layout.Partitions)))
+	question.Header.Set(messages.HeaderClaimant, asker)
 	question.Data = req.Encode()
 	behind := behindWait
 	for {
-		var answer messages.Wanted
+		var answer messages.ClaimReply
 		qctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 		m, err := b.NC.RequestMsgWithContext(qctx, question)
 		cancel()

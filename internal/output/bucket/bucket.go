@@ -46,7 +46,7 @@ import (
 //   - An owner reads on from where the log ends, so its next entry is named by
 //     the first message after that. Owners who saw the same end of the log have
 //     the same name for it: its key is a slot that only one of them can take.
-//     The other gets output.ErrTaken, drops what it has and looks at the log again. So
+//     The other gets output.ErrExists, drops what it has and looks at the log again. So
 //     the entries of a partition are one chain, and no record is in two.
 //   - The name of a chunk tells the slot of the only entry that can name it. A
 //     chunk is removed when an entry is in its slot, or behind it, and does not
@@ -169,7 +169,7 @@ func (s *Sink) prepare(name string) error {
 	switch {
 	case err == nil, errors.Is(err, errNotImplemented):
 		return errNoConditions
-	case !errors.Is(err, output.ErrTaken):
+	case !errors.Is(err, output.ErrExists):
 		return err
 	}
 	err = s.refuseOthers(name) // one that started at the same time
@@ -257,12 +257,12 @@ func (s *Sink) eachBelow(folder, start string, do func(key string, n output.Name
 	return nil
 }
 
-// Enter implements output.Sink. It never returns output.ErrHeld.
-func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, error) {
+// OpenPartition implements output.Sink. It never returns output.ErrHeld.
+func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []output.Ref, error) {
 	d := &partition{sink: s}
 	refs, err := s.List(p)
 	if err == nil {
-		err = d.recover(p, output.EpochOf(created), refs)
+		err = d.recover(p, output.CreatedStamp(created), refs)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("recover partition %d of %s: %w", p, s.out, err)
@@ -319,7 +319,7 @@ type partition struct {
 // recover removes what no entry can name, and remembers what may be such later.
 func (d *partition) recover(p int, epoch string, refs []output.Ref) error {
 	d.loose = make(map[string]output.Name)
-	ours := func(n output.Name) bool { return n.Partition == p && n.Epoch == epoch }
+	ours := func(n output.Name) bool { return n.Partition == p && n.StreamCreated == epoch }
 	if hasObjects, err := output.EndsWithObjects(d.sink, refs); err != nil || hasObjects {
 		return err
 	}
@@ -338,7 +338,7 @@ func (d *partition) recover(p int, epoch string, refs []output.Ref) error {
 	last := make(map[int]output.Ref) // by life; refs are in order
 	for _, r := range refs {
 		if ours(r.Name) {
-			taken[r.Name], last[r.Life] = true, r
+			taken[r.Name], last[r.Incarnation] = true, r
 		}
 	}
 	for _, r := range last {
@@ -376,7 +376,7 @@ func (d *partition) abort(ours func(output.Name) bool) {
 // own. What cannot be removed is tried again after the next commit.
 func (d *partition) tidy(c *output.Commit) {
 	for key, n := range d.loose {
-		if n.Life != c.Life || n.First > c.LastSeq {
+		if n.Incarnation != c.Life || n.First > c.LastSeq {
 			continue
 		}
 		if !d.names(c, key) {
@@ -411,8 +411,8 @@ func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
 		return output.Ref{}, err
 	}
 	etag, err := s.client.putNew(s.entryKey(c.Name()), text)
-	if errors.Is(err, output.ErrTaken) {
-		err = d.whose(c, text)
+	if errors.Is(err, output.ErrExists) {
+		err = d.checkOwner(c, text)
 	}
 	if err != nil {
 		return output.Ref{}, fmt.Errorf("commit: %w", err)
@@ -424,9 +424,9 @@ func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
 	return output.Ref{Name: c.Name(), Stamp: etag}, nil
 }
 
-// whose returns nil if the entry in the slot of c is c. If it is another's, the
+// checkOwner returns nil if the entry in the slot of c is c. If it is another's, the
 // chunks of c are garbage.
-func (d *partition) whose(c *output.Commit, text []byte) error {
+func (d *partition) checkOwner(c *output.Commit, text []byte) error {
 	have, err := d.sink.client.get(d.sink.entryKey(c.Name()))
 	if err != nil {
 		return err
@@ -443,7 +443,7 @@ func (d *partition) whose(c *output.Commit, text []byte) error {
 	if err == nil {
 		d.tidy(other)
 	}
-	return fmt.Errorf("%s: %w", d.sink.entryKey(c.Name()), output.ErrTaken)
+	return fmt.Errorf("%s: %w", d.sink.entryKey(c.Name()), output.ErrExists)
 }
 
 // Create implements output.Partition.
@@ -514,7 +514,7 @@ func (c *chunk) send(sum []byte) (string, error) {
 	dir, file := s.prefix+c.group.Dir+"/", c.name.String()+"."+c.ext
 	if _, seen := c.part.loose[dir+file]; !seen && !s.client.isInParts(c.size) {
 		err := s.client.sendNew(dir+file, c.f, c.size, sum)
-		if !errors.Is(err, output.ErrTaken) {
+		if !errors.Is(err, output.ErrExists) {
 			return file, err
 		}
 		c.part.loose[dir+file] = c.name
@@ -529,7 +529,7 @@ func (c *chunk) send(sum []byte) (string, error) {
 func (c *chunk) sendOwn(key string, sum []byte) error {
 	client := c.part.sink.client
 	err := client.sendNew(key, c.f, c.size, sum)
-	if !errors.Is(err, output.ErrTaken) && !errors.Is(err, os.ErrNotExist) {
+	if !errors.Is(err, output.ErrExists) && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	have, lookErr := client.head(key)

@@ -76,8 +76,8 @@ func check(t testing.TB, err error) {
 
 func wantTaken(t testing.TB, err error) {
 	t.Helper()
-	if !errors.Is(err, output.ErrTaken) {
-		t.Fatalf("%v, want %v", err, output.ErrTaken)
+	if !errors.Is(err, output.ErrExists) {
+		t.Fatalf("%v, want %v", err, output.ErrExists)
 	}
 }
 
@@ -133,7 +133,7 @@ var created = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
 func openOne(t testing.TB, s *Sink) output.Partition {
 	t.Helper()
-	p, _, err := s.Enter(0, created)
+	p, _, err := s.OpenPartition(0, created)
 	check(t, err)
 	return p
 }
@@ -153,7 +153,7 @@ func makeChunk(t testing.TB, p output.Partition, first uint64, text string) outp
 }
 
 func nameOf(first uint64) output.Name {
-	return output.Name{Epoch: output.EpochOf(created), First: first}
+	return output.Name{StreamCreated: output.CreatedStamp(created), First: first}
 }
 
 func entryOf(first uint64, f output.File) *output.Commit {
@@ -264,7 +264,7 @@ func TestLeftovers(t *testing.T) {
 	s := at.open(t)
 	commitOne(t, openOne(t, s), 1, "one")
 	chunk := func(first uint64, epoch time.Time, crawl string) string {
-		return s.prefix + crawl + "/" + output.Name{Epoch: output.EpochOf(epoch), First: first}.String() + ".jsonl"
+		return s.prefix + crawl + "/" + output.Name{StreamCreated: output.CreatedStamp(epoch), First: first}.String() + ".jsonl"
 	}
 	put := func(key string) {
 		t.Helper()
@@ -369,7 +369,7 @@ func TestOneTakesTheSlot(t *testing.T) {
 			switch _, err := p.Commit(entry); {
 			case err == nil:
 				took.Add(1)
-			case !errors.Is(err, output.ErrTaken):
+			case !errors.Is(err, output.ErrExists):
 				t.Error(err)
 			}
 		})

@@ -114,7 +114,7 @@ func newClient(bucket string, o Options) (*client, error) {
 var anything = aws.String("*")
 
 // putNew stores a small object, and returns its ETag. It never replaces one: it
-// returns output.ErrTaken where the key is in use, which may be by an attempt of this
+// returns output.ErrExists where the key is in use, which may be by an attempt of this
 // call whose answer was lost.
 func (c *client) putNew(key string, data []byte) (etag string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
@@ -180,7 +180,7 @@ func (c *client) head(key string) (stored, error) {
 }
 
 // replace stores an object where that of the ETag is, or none if it is empty. It
-// returns output.ErrTaken, or an error that is os.ErrNotExist, if something else
+// returns output.ErrExists, or an error that is os.ErrNotExist, if something else
 // is there.
 func (c *client) replace(key string, body io.Reader, k *keptObject, made, etag string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
@@ -353,7 +353,7 @@ func (c *client) explain(err error) error {
 	}
 	switch {
 	case code == "PreconditionFailed", status == http.StatusPreconditionFailed:
-		return output.ErrTaken
+		return output.ErrExists
 	case code == "NotImplemented", status == http.StatusNotImplemented:
 		return fmt.Errorf("bucket %s: %w", c.bucket, errNotImplemented)
 	case code == "NoSuchKey", code == "NoSuchUpload", code == "NotFound": // the last is the answer to HEAD

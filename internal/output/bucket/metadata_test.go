@@ -63,7 +63,7 @@ func TestObjectsSayTheirURL(t *testing.T) {
 		{"https://b.example/caf\u00e9 \r\nx: y\x00", "https://b.example/caf%C3%A9%20%0D%0Ax:%20y%00"},
 		{long + strings.Repeat("y", 1<<10), ""}, // more than an object may have
 	} {
-		o, err := openOne(t, s).(output.Keyed).Objects(nameOf(uint64(i + 1)))
+		o, err := openOne(t, s).(output.ObjectPartition).Objects(nameOf(uint64(i + 1)))
 		check(t, err)
 		obj := output.Object{Path: "x/one.html", Crawl: "a", Sequence: uint64(i + 1), Type: "text/html; charset=utf-8", URL: tt.url}
 		check(t, o.Put(obj, func(w io.Writer) error {

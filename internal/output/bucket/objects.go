@@ -56,7 +56,7 @@ type keptObject struct {
 	sum      []byte
 }
 
-// Objects implements output.Keyed.
+// Objects implements output.ObjectPartition.
 func (d *partition) Objects(n output.Name) (output.Objects, error) {
 	f, err := d.sink.nameless()
 	if err != nil {
@@ -127,7 +127,7 @@ func (o *objects) send(k keptObject, taken *atomic.Bool) (output.File, error) {
 		}
 		body := io.NewSectionReader(o.spool, k.at, k.size)
 		err := s.client.replace(key, body, &k, made.String(), etag)
-		if !errors.Is(err, output.ErrTaken) && !errors.Is(err, os.ErrNotExist) {
+		if !errors.Is(err, output.ErrExists) && !errors.Is(err, os.ErrNotExist) {
 			return f, err
 		}
 		taken.Store(true)
@@ -152,6 +152,6 @@ func compareMade(have string, made output.Name) int {
 func (o *objects) Abandon() { _ = o.spool.Close() }
 
 var (
-	_ output.Keyed   = (*partition)(nil)
-	_ output.Objects = (*objects)(nil)
+	_ output.ObjectPartition = (*partition)(nil)
+	_ output.Objects         = (*objects)(nil)
 )

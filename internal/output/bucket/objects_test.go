@@ -17,7 +17,7 @@ import (
 // "path sequence content", and sends none.
 func put(t testing.TB, p output.Partition, first uint64, texts ...string) output.Objects {
 	t.Helper()
-	o, err := p.(output.Keyed).Objects(nameOf(first))
+	o, err := p.(output.ObjectPartition).Objects(nameOf(first))
 	check(t, err)
 	for _, text := range texts {
 		var obj output.Object
@@ -81,8 +81,8 @@ func TestObjectsOnlyMoveOn(t *testing.T) {
 	}
 	// A stream that lost its tail numbers new messages alike.
 	n := nameOf(1)
-	n.Life = 1
-	o, err := openOne(t, s).(output.Keyed).Objects(n)
+	n.Incarnation = 1
+	o, err := openOne(t, s).(output.ObjectPartition).Objects(n)
 	check(t, err)
 	check(t, o.Put(output.Object{Path: "x/one.json", Sequence: 2}, func(w io.Writer) error {
 		_, err := io.WriteString(w, "of another life")

@@ -13,7 +13,7 @@ func (s *Sink) PlaceID(give string) (string, error) {
 	key := s.logs + output.PlaceFile
 	text, err := s.client.get(key)
 	if errors.Is(err, fs.ErrNotExist) && give != "" {
-		if _, err := s.client.putNew(key, []byte(give+"\n")); err != nil && !errors.Is(err, output.ErrTaken) {
+		if _, err := s.client.putNew(key, []byte(give+"\n")); err != nil && !errors.Is(err, output.ErrExists) {
 			return "", err
 		}
 		text, err = s.client.get(key)

@@ -209,8 +209,8 @@ func (s *Sink) below(dir, file string) string {
 	return full
 }
 
-// Enter implements output.Sink.
-func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, error) {
+// OpenPartition implements output.Sink.
+func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []output.Ref, error) {
 	lock, err := vfs.Default.Lock(filepath.Join(s.logs, fmt.Sprintf("part-%03d.lock", p)))
 	if IsHeld(err) {
 		return nil, nil, s.held(p, created)
@@ -219,7 +219,7 @@ func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, 
 		return nil, nil, fmt.Errorf("lock partition %d of %s: %w", p, s.out, err)
 	}
 	s.writeOwner(p, created)
-	refs, err := s.recover(p, output.EpochOf(created))
+	refs, err := s.recover(p, output.CreatedStamp(created))
 	if err != nil {
 		_ = lock.Close()
 		return nil, nil, fmt.Errorf("recover partition %d of %s: %w", p, s.out, err)
@@ -254,7 +254,7 @@ func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
 		return refs, errors.Join(err, syncDir(s.logs))
 	}
 	err = s.eachChunk(func(dir string, n output.Name, file string, temp bool) error {
-		if n.Partition != p || !temp && (n.Epoch != epoch || committed[n]) {
+		if n.Partition != p || !temp && (n.StreamCreated != epoch || committed[n]) {
 			return nil
 		}
 		s.log.Info("removing a chunk that was not committed", "file", s.below(dir, file))
@@ -433,7 +433,7 @@ func (c *chunk) Abandon() {
 // holds the one of the partition.
 func rename(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
-		return fmt.Errorf("%s: %w", to, output.ErrTaken)
+		return fmt.Errorf("%s: %w", to, output.ErrExists)
 	}
 	return os.Rename(from, to)
 }

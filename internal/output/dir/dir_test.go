@@ -35,7 +35,7 @@ func TestDirectoryWithSignsOfPatterns(t *testing.T) {
 		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: the file of an earlier probe: %v", name, err)
 		}
-		p, _, err := s.Enter(0, time.Unix(0, 0))
+		p, _, err := s.OpenPartition(0, time.Unix(0, 0))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

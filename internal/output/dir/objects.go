@@ -55,7 +55,7 @@ func (s *Sink) staging(p int) string {
 	return filepath.Join(s.out, output.TempDir, filepath.Base(s.logs), fmt.Sprintf("part-%03d", p))
 }
 
-// Objects implements output.Keyed.
+// Objects implements output.ObjectPartition.
 func (d *partition) Objects(n output.Name) (output.Objects, error) {
 	dir := d.sink.staging(n.Partition)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -94,7 +94,7 @@ func (o *objects) Finish() ([]output.File, error) {
 	var dirs []string
 	for i, p := range paths {
 		temps[i] = o.staged[p].temp
-		dirs = append(dirs, filepath.Dir(o.place(p)))
+		dirs = append(dirs, filepath.Dir(o.objectPath(p)))
 	}
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
@@ -106,7 +106,7 @@ func (o *objects) Finish() ([]output.File, error) {
 	}
 	files := make([]output.File, 0, len(paths))
 	for _, p := range paths {
-		if err := os.Rename(o.staged[p].temp, o.place(p)); err != nil {
+		if err := os.Rename(o.staged[p].temp, o.objectPath(p)); err != nil {
 			return nil, fmt.Errorf("finish object: %w", err)
 		}
 		files = append(files, o.staged[p].file)
@@ -120,7 +120,7 @@ func (o *objects) Finish() ([]output.File, error) {
 	return files, o.sink.hook.At(output.StepFinished)
 }
 
-func (o *objects) place(path string) string {
+func (o *objects) objectPath(path string) string {
 	return filepath.Join(o.sink.out, filepath.FromSlash(path))
 }
 
@@ -155,6 +155,6 @@ func syncFile(name string) error {
 func (s *Sink) FoldsCase() bool { return s.foldsCase }
 
 var (
-	_ output.Keyed   = (*partition)(nil)
-	_ output.Objects = (*objects)(nil)
+	_ output.ObjectPartition = (*partition)(nil)
+	_ output.Objects         = (*objects)(nil)
 )

@@ -25,7 +25,7 @@ func (s *Sink) PlaceID(give string) (string, error) {
 	// A link never replaces a file. Where there are none, two who start at the same
 	// moment may both succeed, and the first to commit keeps the other out.
 	if err := os.Link(temp, file); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err := rename(temp, file); err != nil && !errors.Is(err, output.ErrTaken) {
+		if err := rename(temp, file); err != nil && !errors.Is(err, output.ErrExists) {
 			return "", err
 		}
 	}

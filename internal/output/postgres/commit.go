@@ -91,7 +91,7 @@ func (d *database) Commit(ctx context.Context, b *rows.Batch, at output.Hook) (s
 		_ = tx.Rollback(ctx) // the end of the connection does the same
 	}
 	if c := constraint(err); c == "commits_pkey" || c == "events_pkey" {
-		err = fmt.Errorf("%s: %w (%w)", b.Commit.Name(), output.ErrTaken, err)
+		err = fmt.Errorf("%s: %w (%w)", b.Commit.Name(), output.ErrExists, err)
 	}
 	return mark, d.explain(err)
 }
@@ -116,7 +116,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 	n := c.Name()
 	err = b.tx.QueryRow(ctx, `INSERT INTO commits (writer, partition, epoch, life, first_seq, last_seq, records, entry)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id, `+markOf,
-		writer, n.Partition, n.Epoch, n.Life, int64(n.First), int64(c.LastSeq), c.Records(), string(b.Entry)).Scan(&b.id, &mark)
+		writer, n.Partition, n.StreamCreated, n.Incarnation, int64(n.First), int64(c.LastSeq), c.Records(), string(b.Entry)).Scan(&b.id, &mark)
 	if err != nil {
 		return "", err
 	}

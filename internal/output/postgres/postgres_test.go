@@ -36,7 +36,7 @@ func check(t testing.TB, err error) {
 }
 
 // place is the schema "seine" of a database.
-func place(t testing.TB, dsn string) rowstest.Place {
+func place(t testing.TB, dsn string) rowstest.Fixture {
 	with := func(do func(context.Context, *pgx.Conn) error) {
 		t.Helper()
 		ctx := context.Background()
@@ -45,7 +45,7 @@ func place(t testing.TB, dsn string) rowstest.Place {
 		_, err = c.Exec(ctx, `SET search_path TO seine`)
 		check(t, errors.Join(err, do(ctx, c), c.Close(ctx)))
 	}
-	return rowstest.Place{
+	return rowstest.Fixture{
 		Open: func(name, from string) (*rows.Sink, error) {
 			return Open(dsn, name, from, slog.New(slog.DiscardHandler), nil)
 		},
@@ -67,7 +67,7 @@ func place(t testing.TB, dsn string) rowstest.Place {
 
 func TestDatabase(t *testing.T) {
 	s := pgserver.Start(t)
-	rowstest.Run(t, func(t *testing.T) rowstest.Place { return place(t, s.DSN(s.Database())) })
+	rowstest.Run(t, func(t *testing.T) rowstest.Fixture { return place(t, s.DSN(s.Database())) })
 }
 
 // Tables of the version before have their rows afterwards, and what the new version

@@ -23,7 +23,7 @@ func (d *database) List(ctx context.Context, p int) ([]output.Ref, error) {
 	var refs []output.Ref
 	var r output.Ref
 	var first int64
-	_, err = pgx.ForEachRow(all, []any{&r.Partition, &r.Epoch, &r.Life, &first, &r.Stamp}, func() error {
+	_, err = pgx.ForEachRow(all, []any{&r.Partition, &r.StreamCreated, &r.Incarnation, &first, &r.Stamp}, func() error {
 		r.First = uint64(first)
 		refs = append(refs, r)
 		return nil
@@ -37,7 +37,7 @@ func (d *database) Entry(ctx context.Context, n output.Name) ([]byte, error) {
 	var text string
 	err := d.pool.QueryRow(ctx, `SELECT entry FROM commits
 		WHERE writer = $1 AND partition = $2 AND epoch = $3 AND life = $4 AND first_seq = $5`,
-		d.writer, n.Partition, n.Epoch, n.Life, int64(n.First)).Scan(&text)
+		d.writer, n.Partition, n.StreamCreated, n.Incarnation, int64(n.First)).Scan(&text)
 	return []byte(text), d.explain(err)
 }
 

@@ -86,10 +86,10 @@ func (r *Row) DuplicateOrNil() *string { return orNil(r.DuplicateOf) }
 
 // PlaceOrNil is as KeyOrNil.
 func (r *Row) PlaceOrNil() *int32 {
-	if r.Place < 0 {
+	if r.Ordinal < 0 {
 		return nil
 	}
-	n := int32(r.Place)
+	n := int32(r.Ordinal)
 	return &n
 }
 

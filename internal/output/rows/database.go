@@ -23,7 +23,7 @@ type Database interface {
 	// Entry returns the text of an entry.
 	Entry(ctx context.Context, n output.Name) ([]byte, error)
 	// Commit adds b in one transaction, which is durable when it returns nil, and
-	// returns the stamp of the entry. It returns output.ErrTaken when the name of the
+	// returns the stamp of the entry. It returns output.ErrExists when the name of the
 	// entry, or the identity of a row, is in use. Between its steps it calls at.
 	Commit(ctx context.Context, b *Batch, at output.Hook) (stamp string, err error)
 	// Describe makes the view of a kind, or adds these columns to it, in a transaction of

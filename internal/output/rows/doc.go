@@ -31,7 +31,7 @@
 // ends, so its next entry is named by the first message after that, and the name
 // is the primary key of the log. Of owners who saw the same end of the log one
 // alone can have the key: the transaction of the other waits until the first one
-// has ended, and fails with output.ErrTaken if it was committed. The same goes for
+// has ended, and fails with output.ErrExists if it was committed. The same goes for
 // an attempt that the server is still busy with when its owner has given it up.
 //
 // The identity of an event is unique in its partition and life of the stream. So

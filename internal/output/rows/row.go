@@ -52,13 +52,13 @@ type Row struct {
 	Kind     string
 	// Item is what the record is the latest of: a page, or a record that has a key,
 	// or a place on its page.
-	Item  ID
-	Key   string // of a record; "" if it has none
-	Place int    // of a record without a key: the how manieth on its page; -1 if unknown
-	URL   string // "" if it is not told
-	Host  string // of the URL; "" if it is not canonical
-	Visit string
-	Round int64
+	Item    ID
+	Key     string // of a record; "" if it has none
+	Ordinal int    // of a record without a key: the how manieth on its page; -1 if unknown
+	URL     string // "" if it is not told
+	Host    string // of the URL; "" if it is not canonical
+	Visit   string
+	Round   int64
 	// FetchedAt is when the record says that its page was fetched, or the request
 	// begun; else when the stream took it.
 	FetchedAt   time.Time
@@ -82,7 +82,7 @@ type head struct {
 // newRow reads a record of a crawl. What of it is not of the type that it should be
 // is as if it were not there: only the text itself is complete in any case.
 func newRow(from, crawl string, rec *format.Record) *Row {
-	r := &Row{Identity: ID(Identity(rec.ID)), Crawl: crawl, Kind: rec.Kind, Place: -1, FetchedAt: rec.Stored}
+	r := &Row{Identity: ID(Identity(rec.ID)), Crawl: crawl, Kind: rec.Kind, Ordinal: -1, FetchedAt: rec.Stored}
 	var h head
 	r.Data = readInto(&h, rec.Data)
 	r.URL, r.Visit, r.Key, r.Status, r.DuplicateOf = clean(h.URL), clean(h.Visit), clean(h.Key), h.Status, clean(h.DuplicateOf)
@@ -96,7 +96,7 @@ func newRow(from, crawl string, rec *format.Record) *Row {
 	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
 		r.FetchedAt = t
 	}
-	r.place(from, rec.ID)
+	r.classify(from, rec.ID)
 	if from == FromRecords && r.Kind != messages.KindPage && r.Kind != messages.KindGone {
 		r.Status = nil // it is a field of a rule, which may mean anything
 	}
@@ -117,8 +117,8 @@ func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// place finds out the row's table, and what it is the latest of there.
-func (r *Row) place(from, id string) {
+// classify finds out the row's table, and what it is the latest of there.
+func (r *Row) classify(from, id string) {
 	visit, rest := visitOf(r.Crawl, id)
 	if r.Visit == "" && !visit.IsZero() {
 		r.Visit = visit.String()
@@ -141,7 +141,7 @@ func (r *Row) place(from, id string) {
 		r.Table, r.Item = Records, hashed("identity", id)
 		number, ok := strings.CutPrefix(rest, r.Kind+".")
 		if n, err := strconv.Atoi(number); ok && err == nil && n >= 0 {
-			r.Place, r.Item = n, hashed("place", visit.URL.String()+"."+number)
+			r.Ordinal, r.Item = n, hashed("place", visit.URL.String()+"."+number)
 		}
 	}
 }

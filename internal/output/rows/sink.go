@@ -47,9 +47,9 @@ func within(d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), d)
 }
 
-// Enter implements output.Sink. It never returns output.ErrHeld, and has nothing to
+// OpenPartition implements output.Sink. It never returns output.ErrHeld, and has nothing to
 // remove.
-func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, error) {
+func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []output.Ref, error) {
 	ctx, cancel := within(askTime)
 	defer cancel()
 	feed, err := s.db.Enter(ctx, p, created)
@@ -63,7 +63,7 @@ func (s *Sink) Enter(p int, created time.Time) (output.Partition, []output.Ref, 
 	return &partition{sink: s, feed: feed}, refs, nil
 }
 
-// PlaceID implements output.Place.
+// PlaceID implements output.Ordinal.
 func (s *Sink) PlaceID(give string) (string, error) {
 	ctx, cancel := within(askTime)
 	defer cancel()

@@ -63,7 +63,7 @@ func (d *database) Commit(ctx context.Context, b *rows.Batch, at output.Hook) (s
 		err = tx.Commit()
 	}
 	if isTaken(err) {
-		err = fmt.Errorf("%s: %w (%w)", b.Commit.Name(), output.ErrTaken, err)
+		err = fmt.Errorf("%s: %w (%w)", b.Commit.Name(), output.ErrExists, err)
 	}
 	return mark, explain(err)
 }
@@ -101,7 +101,7 @@ func (b *batch) entry(ctx context.Context, writer string) (mark string, err erro
 	err = b.tx.QueryRowContext(ctx, `INSERT INTO commits
 		(id, writer, partition, epoch, life, first_seq, last_seq, records, committed_at, entry)
 		VALUES ((SELECT coalesce(max(id), 0) + 1 FROM commits), ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id, `+markOf,
-		writer, n.Partition, n.Epoch, n.Life, n.First, c.LastSeq, c.Records(), now, string(b.Entry)).Scan(&b.id, &mark)
+		writer, n.Partition, n.StreamCreated, n.Incarnation, n.First, c.LastSeq, c.Records(), now, string(b.Entry)).Scan(&b.id, &mark)
 	return mark, err
 }
 

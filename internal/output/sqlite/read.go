@@ -25,7 +25,7 @@ func (d *database) List(ctx context.Context, p int) ([]output.Ref, error) {
 	var refs []output.Ref
 	for all.Next() {
 		var r output.Ref
-		if err := all.Scan(&r.Partition, &r.Epoch, &r.Life, &r.First, &r.Stamp); err != nil {
+		if err := all.Scan(&r.Partition, &r.StreamCreated, &r.Incarnation, &r.First, &r.Stamp); err != nil {
 			return nil, err
 		}
 		refs = append(refs, r)
@@ -38,7 +38,7 @@ func (d *database) List(ctx context.Context, p int) ([]output.Ref, error) {
 func (d *database) Entry(ctx context.Context, n output.Name) (text []byte, err error) {
 	err = d.db.QueryRowContext(ctx, `SELECT entry FROM commits
 		WHERE writer = ? AND partition = ? AND epoch = ? AND life = ? AND first_seq = ?`,
-		d.writer, n.Partition, n.Epoch, n.Life, n.First).Scan(&text)
+		d.writer, n.Partition, n.StreamCreated, n.Incarnation, n.First).Scan(&text)
 	return text, explain(err)
 }
 

@@ -27,18 +27,18 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func newPlace(t *testing.T) rowstest.Place {
+func newPlace(t *testing.T) rowstest.Fixture {
 	return place(t, filepath.Join(t.TempDir(), "a b", "c?d#e%41.db"))
 }
 
-func place(t testing.TB, file string) rowstest.Place {
+func place(t testing.TB, file string) rowstest.Fixture {
 	with := func(do func(*sql.DB) error) {
 		t.Helper()
 		d, err := connect(file, "rwc")
 		check(t, err)
 		check(t, errors.Join(do(d.db), d.Close()))
 	}
-	return rowstest.Place{
+	return rowstest.Fixture{
 		Real: true,
 		Open: func(name, from string) (*rows.Sink, error) {
 			return Open(Scheme+file, name, from, slog.New(slog.DiscardHandler), nil)

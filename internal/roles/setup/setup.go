@@ -54,7 +54,7 @@ func (s *Site) installation() *roles.Installation {
 		in.Writers = append(in.Writers, roles.Writer(w))
 	}
 	for _, f := range s.Feeders {
-		in.Feeders = append(in.Feeders, roles.Feeder(f))
+		in.Feeders = append(in.Feeders, roles.SeedPublisher(f))
 	}
 	return in
 }

@@ -38,8 +38,8 @@ var docsContents = []struct {
 	{"reference", "Reference", []string{"Streams", "Records", "Filters", "Sinks", "Clocks", "Options"}},
 }
 
-func newDocs(seed uint64) *Shape {
-	s := &Shape{Seeds: []string{"/index.html"}, pages: map[string]page{}}
+func newDocs(seed uint64) *SampleSite {
+	s := &SampleSite{Seeds: []string{"/index.html"}, pages: map[string]page{}}
 	t := templates("docs")
 	root, all := docsManual(newProse(seed, "docs"))
 	for _, m := range all {

@@ -78,8 +78,8 @@ func (a *article) Graph(base string) template.JS {
 	}})
 }
 
-func newNews(seed uint64) *Shape {
-	s := &Shape{Seeds: []string{"/"}, pages: map[string]page{}}
+func newNews(seed uint64) *SampleSite {
+	s := &SampleSite{Seeds: []string{"/"}, pages: map[string]page{}}
 	t := templates("news")
 	all := newsContent(newProse(seed, "news"))
 	var shown, hidden []*article
@@ -120,7 +120,7 @@ type teasers struct {
 	Next     string
 }
 
-func newsSection(s *Shape, t *template.Template, c category, all []*article) {
+func newsSection(s *SampleSite, t *template.Template, c category, all []*article) {
 	var of []*article
 	for _, a := range all {
 		if a.Section == c {

@@ -78,8 +78,8 @@ type oppList struct {
 	Next  int
 }
 
-func newOpportunities(seed uint64) *Shape {
-	s := &Shape{Seeds: []string{"/opportunities"}, pages: map[string]page{}}
+func newOpportunities(seed uint64) *SampleSite {
+	s := &SampleSite{Seeds: []string{"/opportunities"}, pages: map[string]page{}}
 	t := templates("opportunities")
 	all := oppContent(newProse(seed, "opportunities"))
 	var states []category

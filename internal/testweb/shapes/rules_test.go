@@ -28,7 +28,7 @@ type outcome struct {
 
 // applied applies the rules of a shape's example to its pages: those that its rules and, if the spec follows any, its
 // links lead to, and those that only its feed and its sitemap list.
-func applied(t *testing.T, s *Shape) outcome {
+func applied(t *testing.T, s *SampleSite) outcome {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", s.Name, "spec.yaml"))
 	if err != nil {
@@ -74,7 +74,7 @@ func excluded(t *testing.T, spec *messages.Spec, u string) bool {
 	})
 }
 
-func (o *outcome) visit(t *testing.T, s *Shape, rules *extract.Rules, u string, follow bool) (found []string) {
+func (o *outcome) visit(t *testing.T, s *SampleSite, rules *extract.Rules, u string, follow bool) (found []string) {
 	t.Helper()
 	w := ask(s, u)
 	if w.Code == http.StatusServiceUnavailable {

@@ -21,8 +21,8 @@ type Truth struct {
 	Refused []string
 }
 
-// Shape is one site.
-type Shape struct {
+// SampleSite is one site.
+type SampleSite struct {
 	Name  string
 	Seeds []string // paths to start from
 
@@ -47,7 +47,7 @@ type request struct {
 }
 
 // makers are the shapes by name.
-var makers = map[string]func(seed uint64) *Shape{
+var makers = map[string]func(seed uint64) *SampleSite{
 	"sports": newSports, "opportunities": newOpportunities, "news": newNews, "shop": newShop, "docs": newDocs,
 }
 
@@ -55,7 +55,7 @@ var makers = map[string]func(seed uint64) *Shape{
 func Names() []string { return []string{"sports", "opportunities", "news", "shop", "docs"} }
 
 // New makes the site of a shape. The error is that of an unknown name.
-func New(name string, seed uint64) (*Shape, error) {
+func New(name string, seed uint64) (*SampleSite, error) {
 	newShape, ok := makers[name]
 	if !ok {
 		return nil, fmt.Errorf("shape %q: must be one of %s", name, strings.Join(Names(), ", "))
@@ -67,13 +67,13 @@ func New(name string, seed uint64) (*Shape, error) {
 
 // Truth returns what a crawl must give. The base is scheme and authority of the site's URLs, as in
 // "http://127.0.0.1:8080".
-func (s *Shape) Truth(base string) Truth { return s.truth(strings.TrimSuffix(base, "/")) }
+func (s *SampleSite) Truth(base string) Truth { return s.truth(strings.TrimSuffix(base, "/")) }
 
 // Main is the main content of pages by path, paragraph by paragraph and without markup; only the news have it.
-func (s *Shape) Main() map[string][]string { return s.main }
+func (s *SampleSite) Main() map[string][]string { return s.main }
 
 // ServeHTTP implements http.Handler.
-func (s *Shape) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *SampleSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.guard != nil && s.guard(w, r) {
 		return
 	}
@@ -142,11 +142,11 @@ func render(t *template.Template, name string, r request, data any) []byte {
 }
 
 // html adds a page of a template, the same for every query.
-func (s *Shape) html(path string, t *template.Template, name string, data any) {
+func (s *SampleSite) html(path string, t *template.Template, name string, data any) {
 	s.pages[path] = page{typeHTML, func(r request) []byte { return render(t, name, r, data) }}
 }
 
 // text adds a file that names its own host as {base}.
-func (s *Shape) text(path, media, body string) {
+func (s *SampleSite) text(path, media, body string) {
 	s.pages[path] = page{media, func(r request) []byte { return []byte(strings.ReplaceAll(body, "{base}", r.base)) }}
 }

@@ -16,7 +16,7 @@ import (
 const base = "http://127.0.0.1:8080"
 
 // ask requests a URL of the shape, with what an API may want.
-func ask(s *Shape, target string) *httptest.ResponseRecorder {
+func ask(s *SampleSite, target string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, target, nil)
 	r.Header.Set("X-Api-Key", SportsKey)
 	if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -29,7 +29,7 @@ func ask(s *Shape, target string) *httptest.ResponseRecorder {
 	return w
 }
 
-func shape(t *testing.T, name string) *Shape {
+func shape(t *testing.T, name string) *SampleSite {
 	t.Helper()
 	s, err := New(name, 1)
 	if err != nil {
@@ -39,7 +39,7 @@ func shape(t *testing.T, name string) *Shape {
 }
 
 // walk follows all links from the seeds, and returns the bodies by path and query.
-func walk(t *testing.T, s *Shape) map[string]string {
+func walk(t *testing.T, s *SampleSite) map[string]string {
 	t.Helper()
 	bodies, queue := map[string]string{}, slices.Clone(s.Seeds)
 	for len(queue) > 0 {
@@ -124,7 +124,7 @@ func TestTruthIsOnThePages(t *testing.T) {
 	}
 }
 
-func checkRecord(t *testing.T, s *Shape, r Record) {
+func checkRecord(t *testing.T, s *SampleSite, r Record) {
 	t.Helper()
 	u := r["url"].(string)
 	w := ask(s, u)

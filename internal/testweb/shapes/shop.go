@@ -88,8 +88,8 @@ type shopList struct {
 	Next     int // 0 on the last
 }
 
-func newShop(seed uint64) *Shape {
-	s := &Shape{Seeds: []string{"/"}, pages: map[string]page{}}
+func newShop(seed uint64) *SampleSite {
+	s := &SampleSite{Seeds: []string{"/"}, pages: map[string]page{}}
 	t := templates("shop")
 	all := shopProducts(newProse(seed, "shop"))
 	s.html("/", t, "home", map[string]any{"Categories": shopCategories, "Featured": all[:4]})

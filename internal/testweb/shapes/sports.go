@@ -54,8 +54,8 @@ type play struct {
 	Score  [2]int `json:"-"`
 }
 
-func newSports(seed uint64) *Shape {
-	s := &Shape{Seeds: []string{"/seasons/" + SportsSeason + "/schedule"}, pages: map[string]page{}}
+func newSports(seed uint64) *SampleSite {
+	s := &SampleSite{Seeds: []string{"/seasons/" + SportsSeason + "/schedule"}, pages: map[string]page{}}
 	t := templates("sports")
 	p := newProse(seed, "sports")
 	teams := sportsTable(p)
@@ -86,7 +86,7 @@ func newSports(seed uint64) *Shape {
 }
 
 // json adds a page of JSON, on one line as APIs send it.
-func (s *Shape) json(path string, v any) {
+func (s *SampleSite) json(path string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // of our own structs

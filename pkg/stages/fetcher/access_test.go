@@ -46,25 +46,25 @@ func TestCredentialsFollowTheURL(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
 	for name, way := range map[string]struct {
 		site routes // with OTHER for the site that is not trusted
-		send func(t *testing.T, s *stage, site, other string)
+		send func(t *testing.T, s *fetcherFixture, site, other string)
 	}{
-		"page": {nil, func(_ *testing.T, s *stage, site, other string) {
+		"page": {nil, func(_ *testing.T, s *fetcherFixture, site, other string) {
 			s.get(site + "/page")
 			s.get(other + "/page")
 		}},
-		"robots.txt elsewhere": {routes{"/robots.txt": "301 OTHER/robots.txt"}, func(_ *testing.T, s *stage, site, _ string) {
+		"robots.txt elsewhere": {routes{"/robots.txt": "301 OTHER/robots.txt"}, func(_ *testing.T, s *fetcherFixture, site, _ string) {
 			s.get(site + "/page")
 		}},
 		"robots.txt elsewhere by a second hop": {routes{"/robots.txt": "301 /here", "/here": "301 OTHER/robots.txt"},
-			func(_ *testing.T, s *stage, site, _ string) { s.get(site + "/page") }},
-		"redirect": {routes{"/go": "301 OTHER/page"}, func(_ *testing.T, s *stage, site, _ string) {
+			func(_ *testing.T, s *fetcherFixture, site, _ string) { s.get(site + "/page") }},
+		"redirect": {routes{"/go": "301 OTHER/page"}, func(_ *testing.T, s *fetcherFixture, site, _ string) {
 			s.get(s.get(site + "/go").Location)
 		}},
-		"redirect to itself": {routes{"/go": "301 /go;jsessionid=1"}, func(_ *testing.T, s *stage, site, other string) {
+		"redirect to itself": {routes{"/go": "301 /go;jsessionid=1"}, func(_ *testing.T, s *fetcherFixture, site, other string) {
 			s.get(site + "/go")
 			s.get(other + "/go")
 		}},
-		"sitemap": {routes{"/robots.txt": "Sitemap: OTHER/map.xml"}, func(t *testing.T, s *stage, site, _ string) {
+		"sitemap": {routes{"/robots.txt": "Sitemap: OTHER/map.xml"}, func(t *testing.T, s *fetcherFixture, site, _ string) {
 			m, _ := requestMessage(site + "/page")
 			out, err := s.handle(t.Context(), m)
 			if err != nil {
@@ -77,13 +77,13 @@ func TestCredentialsFollowTheURL(t *testing.T) {
 				}
 			}
 		}},
-		"second delivery": {nil, func(t *testing.T, s *stage, site, other string) {
+		"second delivery": {nil, func(t *testing.T, s *fetcherFixture, site, other string) {
 			answerWanted(t, s.bus, true)
 			s.handle1(request(site+"/page"), 2)
 			s.handle1(request(other+"/page"), 2)
 		}},
-		"extract": {routes{"/robots.txt": "301 OTHER/robots.txt", "/go": "301 OTHER/page"}, func(t *testing.T, s *stage, site, other string) {
-			got, err := Once(t.Context(), DefaultConfig(), s.spec().Spec, site+"/go", func(time.Duration) {})
+		"extract": {routes{"/robots.txt": "301 OTHER/robots.txt", "/go": "301 OTHER/page"}, func(t *testing.T, s *fetcherFixture, site, other string) {
+			got, err := FetchOne(t.Context(), DefaultConfig(), s.spec().Spec, site+"/go", func(time.Duration) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestCredentialsFollowTheURL(t *testing.T) {
 					answers[path] = strings.ReplaceAll(text, "OTHER", otherURL)
 				}
 				site.answers(answers)
-				s := newStage(t, specOption(t, "allow_private: true\ndelay: 0s\nsitemaps: true\nsources:\n- hosts: [127.0.0.1, '"+site.URL+
+				s := newFetcherFixture(t, specOption(t, "allow_private: true\ndelay: 0s\nsitemaps: true\nsources:\n- hosts: [127.0.0.1, '"+site.URL+
 					"']\n  auth: {bearer: '{secret:TOKEN}'}\n  headers: {X-Key: '{secret:TOKEN}', Cookie: id=s3cret, X-Open: 'yes'}\n"))
 				way.send(t, s, site.URL, otherURL)
 				if len(site.requests()) == 0 || len(other.requests()) == 0 {
@@ -143,7 +143,7 @@ func TestRobotsElsewhereGoesByTheWayOfItsOwnHost(t *testing.T) {
 	} {
 		site := newEcho(t)
 		site.answers(routes{"/robots.txt": "301 " + location})
-		s := newStage(t, specOption(t, "allow_private: true\ndelay: 0s\nsources:\n- hosts: [127.0.0.1]\n  tls: {insecure: true}\n"+
+		s := newFetcherFixture(t, specOption(t, "allow_private: true\ndelay: 0s\nsources:\n- hosts: [127.0.0.1]\n  tls: {insecure: true}\n"+
 			"  proxies: ['http://me:{secret:PROXY}@"+proxy.address+"']\n"))
 		before := proxy.n.Load()
 		s.get(site.URL+"/page").wants(t, want.class)

@@ -22,7 +22,7 @@ func (x *exchange) takeNotes(info httptrace.GotConnInfo) {
 	}
 	x.notes = nil
 	if x.ask.archive {
-		x.notes = &notes{most: x.c.cfg.maxNotes()}
+		x.notes = &wireCapture{most: x.c.cfg.maxNotes()}
 	}
 	c.notes.Store(x.notes)
 }

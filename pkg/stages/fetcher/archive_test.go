@@ -36,7 +36,7 @@ func TestArchiveIsWhatWentOverTheWire(t *testing.T) {
 	r := newRaw(t, func(int) (string, bool) {
 		return "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + head + string(zipped), true
 	})
-	s := newStage(t, archived)
+	s := newFetcherFixture(t, archived)
 	for _, path := range []string{"/a?b", "/again"} { // on a connection that is used again, too
 		h := s.get(r.url + path)
 		h.wants(t, messages.OK)
@@ -125,7 +125,7 @@ func TestLargeBodiesAreStoredWhileTheyCome(t *testing.T) {
 		t.Cleanup(srv.Close)
 		for _, archive := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, archive %v", name, archive), func(t *testing.T) {
-				s := newStage(t, archived, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Archive = archive })
+				s := newFetcherFixture(t, archived, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Archive = archive })
 				h := s.get(srv.URL + "/")
 				h.wants(t, messages.OK)
 				if strings.HasPrefix(name, "random") && h.page.BodyObject == "" {
@@ -157,7 +157,7 @@ func TestLargeBodyThatBreaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			filler := strings.Repeat("0123456789abcdef", 4<<20/16)
 			r := newRaw(t, func(int) (string, bool) { return c.reply + filler, false })
-			s := newStage(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+			s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
 				if c.want == messages.TooLarge {
 					s.MaxBody = 3 << 20
 				}

@@ -11,21 +11,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// getter fetches what an ask says. It is all that the stage wants of a way to
+// exchanger fetches what an ask says. It is all that the stage wants of a way to
 // fetch: a browser that renders would be another.
-type getter interface {
+type exchanger interface {
 	// do sends the request when its turn has come, and reads the response. It
 	// returns an error only if ctx is done before the request could be sent, or
 	// if what was fetched could not be stored; a ctx that is done later makes a
 	// failure, which the caller must not believe.
-	do(ctx context.Context, a *ask) (*reply, error)
+	do(ctx context.Context, a *fetchRequest) (*fetchReply, error)
 }
 
-// ask is what an exchange is to be.
-type ask struct {
+// fetchRequest is what an exchange is to be.
+type fetchRequest struct {
 	crawl   string        // whose cookies are sent
 	url     string        // canonical
-	plan    *plan         // of the crawl: what is sent for the URL, and by which way
+	plan    *accessPolicy // of the crawl: what is sent for the URL, and by which way
 	delay   time.Duration // of the host
 	timeout time.Duration
 	maxBody int64
@@ -34,10 +34,10 @@ type ask struct {
 	// etag and lastModified make the request conditional, if they are set.
 	etag, lastModified string
 	// once is set where the host must see the request no more than once.
-	once bool
+	noResend bool
 	// sure, if set, is asked when the request is about to be sent: if it reports
-	// false, the request is not sent, and the end is errUnsure.
-	sure func() bool
+	// false, the request is not sent, and the end is errStaleClaim.
+	stillValid func() bool
 	// archive keeps request and response as they went over the wire.
 	archive bool
 	// object is what a large body is stored as; "" keeps it in memory.
@@ -49,13 +49,13 @@ type ask struct {
 	access
 }
 
-// rest is the least time from the start of a request to that of the next one
+// minSpacing is the least time from the start of a request to that of the next one
 // to the host.
-func (a *ask) rest() time.Duration { return max(a.delay, a.interval) }
+func (a *fetchRequest) minSpacing() time.Duration { return max(a.delay, a.interval) }
 
 // withheld says which credentials are not sent, and what to do about it; "" if
 // none are held back.
-func (a *ask) withheld() string {
+func (a *fetchRequest) withheld() string {
 	if a.manner == nil || a.manner.withheld == nil {
 		return ""
 	}
@@ -69,10 +69,10 @@ func (a *ask) withheld() string {
 }
 
 // conditional reports whether the answer may be that nothing has changed.
-func (a *ask) conditional() bool { return a.etag != "" || a.lastModified != "" }
+func (a *fetchRequest) conditional() bool { return a.etag != "" || a.lastModified != "" }
 
-// reply is how an exchange ended.
-type reply struct {
+// fetchReply is how an exchange ended.
+type fetchReply struct {
 	class       messages.Class
 	text        string // what is not well, for a person
 	detail      messages.Detail
@@ -92,7 +92,7 @@ type reply struct {
 	// be archived.
 	request, head []byte
 
-	loan loan // of body; release when that is no longer used
+	loan memoryReservation // of body; release when that is no longer used
 }
 
 // body is what came, as it will be kept.
@@ -103,4 +103,4 @@ type body struct {
 	size     int64  // decoded
 }
 
-func (r *reply) failed(f *failure) { r.class, r.text, r.detail = f.class, f.text, f.detail }
+func (r *fetchReply) failed(f *failure) { r.class, r.text, r.detail = f.class, f.text, f.detail }

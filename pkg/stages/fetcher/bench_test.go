@@ -17,8 +17,8 @@ import (
 
 const benchWorkers = 32
 
-func benchStage(b *testing.B) *stage {
-	return newStage(b, func(_ *Config, _ *messages.Spec, w *testweb.Config) { w.LogLimit = 1 })
+func benchStage(b *testing.B) *fetcherFixture {
+	return newFetcherFixture(b, func(_ *Config, _ *messages.Spec, w *testweb.Config) { w.LogLimit = 1 })
 }
 
 // BenchmarkFetch is everything the stage does for one page but for the
@@ -45,7 +45,7 @@ func page16K(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(sixteenK)
 }
 
-func (s *stage) benchPages(b *testing.B, m *stages.Message) {
+func (s *fetcherFixture) benchPages(b *testing.B, m *stages.Message) {
 	b.Helper()
 	b.ReportAllocs()
 	b.SetParallelism(benchWorkers / 2)

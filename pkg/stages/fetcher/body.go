@@ -16,9 +16,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// wire reads a body as it comes, counts it and holds it to its limits. It
+// wireReader reads a body as it comes, counts it and holds it to its limits. It
 // remembers why it ended, whatever the decoders above make of that.
-type wire struct {
+type wireReader struct {
 	x    *exchange
 	src  io.Reader
 	most int64
@@ -38,7 +38,7 @@ func (s summed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *wire) Read(p []byte) (int, error) {
+func (w *wireReader) Read(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
@@ -69,7 +69,7 @@ func (x *exchange) tooLarge(which messages.Detail) *failure {
 
 // read takes the body into the reply.
 func (x *exchange) read(resp *http.Response) *failure {
-	x.wire = wire{x: x, src: resp.Body, most: x.ask.maxBody}
+	x.wire = wireReader{x: x, src: resp.Body, most: x.ask.maxBody}
 	names, err := coding.Parse(resp.Header["Content-Encoding"])
 	if err != nil {
 		return fail(messages.BadEncoding, "%v", err)
@@ -89,7 +89,7 @@ func (x *exchange) read(resp *http.Response) *failure {
 		return x.readAll(summed{x.ask.hidden().reader(&x.wire), sum}, resp.ContentLength)
 	}
 	if x.ask.archive && !x.ask.hidden().active() {
-		return x.readBoth(names, sum)
+		return x.storeRaw(names, sum)
 	}
 	z := coding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
@@ -135,12 +135,12 @@ func (x *exchange) readExactly(src io.Reader, n int) *failure {
 	if f := x.sniff(data); f != nil {
 		return f
 	}
-	x.hold(data)
+	x.setBody(data)
 	return nil
 }
 
-// hold makes data the body.
-func (x *exchange) hold(data []byte) {
+// setBody makes data the body.
+func (x *exchange) setBody(data []byte) {
 	data = x.cut(data)
 	x.reply.body = body{data: data, size: int64(len(data))}
 }
@@ -213,17 +213,17 @@ func (x *exchange) readAll(src io.Reader, length int64) *failure {
 			err = io.EOF
 		}
 		if err == io.EOF {
-			x.hold(keep(buf))
+			x.setBody(rightSize(buf))
 			return nil
 		}
 		if err != nil {
-			return x.why(err)
+			return x.classifyReadError(err)
 		}
 	}
 }
 
-// why prefers what happened on the wire to what a decoder made of it.
-func (x *exchange) why(err error) *failure {
+// classifyReadError prefers what happened on the wire to what a decoder made of it.
+func (x *exchange) classifyReadError(err error) *failure {
 	_, invalid := errors.AsType[*coding.InvalidError](err)
 	_, bomb := errors.AsType[*coding.RatioError](err)
 	switch {
@@ -245,7 +245,7 @@ func (x *exchange) grow(buf []byte, length int64) ([]byte, *failure) {
 	if length >= 0 {
 		most = min(length, most)
 	}
-	if f := x.cover(size, most); f != nil {
+	if f := x.reserveMemory(size, most); f != nil {
 		return nil, f
 	}
 	if length >= 0 && x.reply.loan.extra > 0 {
@@ -257,8 +257,8 @@ func (x *exchange) grow(buf []byte, length int64) ([]byte, *failure) {
 	return grown, nil
 }
 
-// cover gets the memory for so much of a body of most bytes.
-func (x *exchange) cover(size, most int64) *failure {
+// reserveMemory gets the memory for so much of a body of most bytes.
+func (x *exchange) reserveMemory(size, most int64) *failure {
 	if x.reply.loan.covers(size) {
 		return nil
 	}
@@ -274,8 +274,8 @@ func (x *exchange) cover(size, most int64) *failure {
 	return nil
 }
 
-// keep returns the body in memory of its own size.
-func keep(buf []byte) []byte {
+// rightSize returns the body in memory of its own size.
+func rightSize(buf []byte) []byte {
 	if cap(buf) > firstBuffer && len(buf) >= cap(buf)-cap(buf)/4 {
 		return buf
 	}

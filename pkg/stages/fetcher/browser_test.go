@@ -16,8 +16,8 @@ const shownPage = "<!DOCTYPE html><title>shown</title>"
 func TestPagesThatBrowsersShowAreKept(t *testing.T) {
 	t.Parallel()
 	zipped := string(gzipped([]byte(shownPage)))
-	plain := newStage(t, ignoreRobots)
-	archive := newStage(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Archive = true })
+	plain := newFetcherFixture(t, ignoreRobots)
+	archive := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Archive = true })
 	binary := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 100)
 	for name, c := range map[string]struct {
 		fields, body string
@@ -49,7 +49,7 @@ func TestPagesThatBrowsersShowAreKept(t *testing.T) {
 		"a charset and a coding":    {"Content-Type: text/html\r\nContent-Encoding: utf-8\r\nContent-Encoding: x-gzip", zipped, messages.OK, "text/html"},
 		"a coding that exists":      {"Content-Type: text/html\r\nContent-Encoding: x-compress", "x", messages.BadEncoding, ""},
 	} {
-		for _, s := range []*stage{plain, archive} {
+		for _, s := range []*fetcherFixture{plain, archive} {
 			r := newRaw(t, func(int) (string, bool) {
 				return fmt.Sprintf("HTTP/1.1 200 OK\r\n%s\r\nContent-Length: %d\r\n\r\n%s", c.fields, len(c.body), c.body), true
 			})
@@ -66,7 +66,7 @@ func TestPagesThatBrowsersShowAreKept(t *testing.T) {
 // closed.
 func TestOddHeadersOfRobotsCloseNoHost(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	const file = "User-agent: *\nDisallow: /closed\n"
 	for _, fields := range []string{
 		"Content-Encoding: UTF-8", "Content-Encoding: none", "Content-Type: */*", "Content-Type: html", "Content-Type: image/png",
@@ -87,7 +87,7 @@ func TestOddHeadersOfRobotsCloseNoHost(t *testing.T) {
 // to it from a redirect, a link of the header, and a sitemap in robots.txt.
 func TestBytesOfURLsAreKept(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
+	s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
 	head := "HTTP/1.1 200 OK\r\nLink: </caf\xe9>; rel=next\r\nRefresh: 0; url=/caf\xe9\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n"
 	const file = "Sitemap: /caf\xe9.xml"
 	r := newRaw(t, func(n int) (string, bool) {

@@ -59,7 +59,7 @@ func TestChallengeIsNoPage(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(cl.close)
-				r, err := cl.do(t.Context(), &ask{url: srv.URL + "/", plan: privatePlan, timeout: patient, maxBody: 1 << 20, archive: archive})
+				r, err := cl.do(t.Context(), &fetchRequest{url: srv.URL + "/", plan: privatePlan, timeout: patient, maxBody: 1 << 20, archive: archive})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -22,9 +22,9 @@ import (
 type client struct {
 	cfg     Config
 	accepts accepts
-	pace    *pace
-	memory  *memory
-	ways    *ways
+	pace    *rateLimiter
+	memory  *memoryLimiter
+	ways    *transportPools
 	cookies *cookies.Store
 	bodies  *bodyStore
 
@@ -32,10 +32,10 @@ type client struct {
 	noFirstByte, stalled *failure
 }
 
-var _ getter = (*client)(nil)
+var _ exchanger = (*client)(nil)
 
 func newClient(cfg Config) (*client, error) {
-	p, err := newPace(cfg)
+	p, err := newRateLimiter(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +48,9 @@ func newClient(cfg Config) (*client, error) {
 		return nil, err
 	}
 	return &client{
-		cfg: cfg, accepts: accepts(cfg.Accept), pace: p, ways: newWays(cfg, r, idle),
+		cfg: cfg, accepts: accepts(cfg.Accept), pace: p, ways: newTransportPools(cfg, r, idle),
 		cookies:     cookies.NewStore(cookies.DefaultBytes),
-		memory:      newMemory(int64(cfg.MaxInFlightBody), cfg.Workers),
+		memory:      newMemoryLimiter(int64(cfg.MaxInFlightBody), cfg.Workers),
 		noFirstByte: fail(messages.Timeout, "no response within %s of the connection", cfg.FirstByteTimeout).in(messages.DetailFirstByte),
 		stalled:     fail(messages.Stalled, "the body stopped coming for %s", cfg.StallTimeout),
 	}, nil
@@ -61,35 +61,35 @@ func (c *client) close() { c.ways.close() }
 // exchange is one request under way.
 type exchange struct {
 	c     *client
-	ask   *ask
+	ask   *fetchRequest
 	pool  *pool
 	ctx   context.Context
-	watch *watch
-	reply *reply
+	watch *deadlineTimer
+	reply *fetchReply
 	sent  *http.Request
 	tries int // to have a connection
 	conns int // that the request was given to
-	wire  wire
+	wire  wireReader
 	// decoded says that the body that is kept has its content codings undone.
 	decoded bool
-	notes   *notes
+	notes   *wireCapture
 	span    *exchangeSpan
-	err     error // what was fetched could not be stored, or errUnsure
+	err     error // what was fetched could not be stored, or errStaleClaim
 }
 
-// errUnsure is the end of a request that was not sent, since it may not be this
+// errStaleClaim is the end of a request that was not sent, since it may not be this
 // process's any more.
-var errUnsure = errors.New("not sent: another fetcher may have the request by now")
+var errStaleClaim = errors.New("not sent: another fetcher may have the request by now")
 
 // do is of getter. It works out the access of the URL itself, so that none can
 // be left from a URL before.
-func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
+func (c *client) do(ctx context.Context, a *fetchRequest) (*fetchReply, error) {
 	var err error
 	if a.access, err = a.plan.access(a.url, a.robots); err != nil {
 		return unsent(misfit(err)), nil
 	}
 	a.cookie = c.cookie(a)
-	if err := c.pace.request(ctx, weburl.Host(a.url), a.rest()); err != nil {
+	if err := c.pace.request(ctx, weburl.Host(a.url), a.minSpacing()); err != nil {
 		return nil, err
 	}
 	if len(a.manner.proxies) == 0 {
@@ -115,7 +115,7 @@ func (c *client) do(ctx context.Context, a *ask) (*reply, error) {
 }
 
 // cookie returns the Cookie field that an ask with its access would be sent with.
-func (c *client) cookie(a *ask) string {
+func (c *client) cookie(a *fetchRequest) string {
 	if !a.manner.cookies {
 		return ""
 	}
@@ -123,7 +123,7 @@ func (c *client) cookie(a *ask) string {
 }
 
 // exchange sends the request by a way, and reads the response.
-func (c *client) exchange(ctx context.Context, a *ask, w way) (*reply, error) {
+func (c *client) exchange(ctx context.Context, a *fetchRequest, w transportKey) (*fetchReply, error) {
 	inFlight.Inc()
 	defer inFlight.Dec()
 	ctx, span := beginExchange(ctx, a)
@@ -133,11 +133,11 @@ func (c *client) exchange(ctx context.Context, a *ask, w way) (*reply, error) {
 	if a.timeout > 0 {
 		total.text = "not done within " + a.timeout.String()
 	}
-	watch := newWatch(cancel, a.timeout, total)
+	watch := newDeadlineTimer(cancel, a.timeout, total)
 	defer watch.stop()
 	x := &exchange{
 		c: c, ask: a, pool: c.ways.pool(w), ctx: ctx, watch: watch, span: span,
-		reply: &reply{started: time.Now(), loan: c.memory.lend()},
+		reply: &fetchReply{started: time.Now(), loan: c.memory.lend()},
 	}
 	x.run()
 	elapsed := time.Since(x.reply.started)
@@ -156,8 +156,8 @@ func (c *client) exchange(ctx context.Context, a *ask, w way) (*reply, error) {
 // run does the exchange and leaves its end in the reply.
 func (x *exchange) run() {
 	resp, err := x.send()
-	if err != nil && errors.Is(context.Cause(x.ctx), errUnsure) {
-		x.err = errUnsure
+	if err != nil && errors.Is(context.Cause(x.ctx), errStaleClaim) {
+		x.err = errStaleClaim
 		return
 	}
 	if err != nil {
@@ -225,15 +225,15 @@ func (x *exchange) getConn(string) {
 // request, so the host rests first.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.conns++
-	if rest := x.ask.rest(); x.conns > 1 && rest > 0 {
+	if rest := x.ask.minSpacing(); x.conns > 1 && rest > 0 {
 		x.watch.pause()
 		_ = timed(waitHost, func() error { return stages.Sleep(x.ctx, rest) }) // send sees that ctx is done
 	}
 	if c, ok := info.Conn.(*conn); ok && info.Reused { // HTTP/2 tells by itself whose an answer is
-		c.settle(x.ctx)
+		c.awaitReadLoop(x.ctx)
 	}
-	if x.ask.sure != nil && !x.ask.sure() {
-		x.refrain(info)
+	if x.ask.stillValid != nil && !x.ask.stillValid() {
+		x.abortBeforeSend(info)
 		return
 	}
 	x.learn(info)
@@ -244,10 +244,10 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.watch.phase(time.Duration(x.c.cfg.FirstByteTimeout), x.c.noFirstByte)
 }
 
-// refrain keeps the request from being sent. Net/http writes it all the same,
+// abortBeforeSend keeps the request from being sent. Net/http writes it all the same,
 // unless the connection is closed; HTTP/2 looks first, and has other requests there.
-func (x *exchange) refrain(info httptrace.GotConnInfo) {
-	x.watch.cancel(errUnsure)
+func (x *exchange) abortBeforeSend(info httptrace.GotConnInfo) {
+	x.watch.cancel(errStaleClaim)
 	if t, ok := info.Conn.(*tls.Conn); ok && t.ConnectionState().NegotiatedProtocol == "h2" {
 		return
 	}

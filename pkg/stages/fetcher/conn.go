@@ -15,7 +15,7 @@ type conn struct {
 	net.Conn
 	ip                string // "" where a proxy looks the name up
 	dns, connect, tls time.Duration
-	notes             atomic.Pointer[notes]
+	notes             atomic.Pointer[wireCapture]
 	quiet             atomic.Bool // more is being waited for, or nothing is
 }
 
@@ -35,10 +35,10 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// settle waits until net/http has seen all that it read from a connection that
+// awaitReadLoop waits until net/http has seen all that it read from a connection that
 // it uses again, as it does at once. What came behind the last response makes it
 // close the connection; but a request that comes sooner would be answered by it.
-func (c *conn) settle(ctx context.Context) {
+func (c *conn) awaitReadLoop(ctx context.Context) {
 	for !c.quiet.Load() && ctx.Err() == nil {
 		runtime.Gosched()
 	}
@@ -52,10 +52,10 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// notes are an exchange of HTTP/1.1 as it went over its connection: the request,
+// wireCapture are an exchange of HTTP/1.1 as it went over its connection: the request,
 // and the response up to its body. net/http itself forgets the order and the
 // spelling of header fields.
-type notes struct {
+type wireCapture struct {
 	mu       sync.Mutex
 	request  []byte
 	response []byte
@@ -64,7 +64,7 @@ type notes struct {
 	most     int
 }
 
-func (n *notes) sent(p []byte) {
+func (n *wireCapture) sent(p []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.request)+len(p) > n.most {
@@ -76,7 +76,7 @@ func (n *notes) sent(p []byte) {
 
 // received takes bytes until the head of the final response is whole. The ones
 // of 1xx responses before it are dropped.
-func (n *notes) received(p []byte) {
+func (n *wireCapture) received(p []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.done || n.over {
@@ -121,7 +121,7 @@ func interim(b []byte) bool {
 
 // heads returns the request, and the head of the response; nil if they are not
 // all there.
-func (n *notes) heads() (request, response []byte) {
+func (n *wireCapture) heads() (request, response []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.over || !n.done {

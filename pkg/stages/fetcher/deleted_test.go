@@ -25,7 +25,7 @@ func TestRequestOfADeletedCrawlIsNotSent(t *testing.T) {
 
 // The cookies of a deleted crawl are not those of the next.
 func TestCookiesOfADeletedCrawlAreForgotten(t *testing.T) {
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	spec, err := s.specs.Get(t.Context(), testCrawl, 0)
 	if err != nil {
 		t.Fatal(err)

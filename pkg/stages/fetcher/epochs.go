@@ -2,14 +2,14 @@ package fetcher
 
 import "sync/atomic"
 
-// epochs remembers the newest lease of a frontier seen in each partition. A
+// epochFence remembers the newest lease of a frontier seen in each partition. A
 // request of an older one comes from a frontier that was frozen, lost its lease
 // and does not know yet: its successor may have sent the same visit.
-type epochs []atomic.Uint64
+type epochFence []atomic.Uint64
 
 // outdated reports whether a newer epoch than this one has been seen. 0 stands
 // for a frontier that does not say.
-func (e epochs) outdated(partition int, epoch uint64) bool {
+func (e epochFence) outdated(partition int, epoch uint64) bool {
 	newest := &e[partition]
 	for seen := newest.Load(); epoch != 0; seen = newest.Load() {
 		if epoch < seen {

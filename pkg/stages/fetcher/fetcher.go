@@ -21,22 +21,22 @@ import (
 
 // Fetcher fetches what FETCH asks for.
 type Fetcher struct {
-	hands  hands
-	cfg    Config
-	bus    *stages.Bus
-	specs  *stages.Specs
-	name   string // of this instance, for a person
-	asker  string // of this process, for the frontier; it has a request once in hand
-	client *client
-	get    getter // client, unless something else is to fetch
-	plans  plans
-	robots *robotsCache
-	told   *told
+	hands      inFlightLocks
+	cfg        Config
+	bus        *stages.Bus
+	specs      *stages.Specs
+	name       string // of this instance, for a person
+	claimantID string // of this process, for the frontier; it has a request once in hand
+	client     *client
+	get        exchanger // client, unless something else is to fetch
+	plans      policyCache
+	robots     *robotsCache
+	told       *announcedSitemaps
 	// withheld remembers of which origins the log says that they get no credentials.
-	withheld *told
+	withheld *announcedSitemaps
 	bodies   *bodyStore
-	rules    stages.PerSpec[*weburl.Normalizer]
-	epochs   epochs
+	rules    stages.SpecCache[*weburl.Normalizer]
+	epochs   epochFence
 }
 
 // maxPending is how many requests may be with fetchers at a time, all
@@ -57,11 +57,11 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	heard, err := newTold()
+	heard, err := newAnnouncedSitemaps()
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	withheld, err := newTold()
+	withheld, err := newAnnouncedSitemaps()
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
@@ -69,10 +69,10 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
 	return &Fetcher{
-		cfg: cfg, bus: bus, specs: specs, name: instance(), asker: nuid.Next(), client: c, get: c, robots: r, told: heard, withheld: withheld,
-		plans:  plans{client: c, secrets: known{Store: secrets.Store{Folder: cfg.Secrets}}, warn: bus.Log.Warn},
-		rules:  stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
-		bodies: c.bodies, epochs: make(epochs, bus.Layout.Partitions),
+		cfg: cfg, bus: bus, specs: specs, name: instance(), claimantID: nuid.Next(), client: c, get: c, robots: r, told: heard, withheld: withheld,
+		plans:  policyCache{client: c, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}}, warn: bus.Log.Warn},
+		rules:  stages.SpecCache[*weburl.Normalizer]{Make: stages.Normalizer},
+		bodies: c.bodies, epochs: make(epochFence, bus.Layout.Partitions),
 	}, nil
 }
 
@@ -92,7 +92,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 		return err
 	}
 	defer f.client.close()
-	stop, err := f.bus.DoubtElections(messages.StreamFetch, messages.ConsumerFetch)
+	stop, err := f.bus.MarkStaleOnElection(messages.StreamFetch, messages.ConsumerFetch)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 		Stage: messages.StageFetcher, Bus: f.bus, Stream: messages.StreamFetch,
 		Consumer: messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", maxPending),
 		Workers:  f.cfg.Workers, Prefetch: f.cfg.prefetch(),
-		Handle: f.handle, Bury: f.bury, Subject: subject, Drain: time.Duration(f.cfg.Drain),
+		Handle: f.handle, OnDeadLetter: f.bury, Describe: subject, Drain: time.Duration(f.cfg.Drain),
 	}
 	return r.Run(ctx)
 }
@@ -121,21 +121,21 @@ func (f *Fetcher) open(ctx context.Context) error {
 }
 
 // subject tells what a message of FETCH is about.
-func subject(m *stages.Message) stages.Subject {
+func subject(m *stages.Message) stages.MessageContext {
 	req, err := messages.DecodeRequest(m.Data)
 	if err != nil {
-		return stages.Subject{}
+		return stages.MessageContext{}
 	}
-	return stages.Subject{Crawl: req.Crawl, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt}
+	return stages.MessageContext{Crawl: req.Crawl, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt}
 }
 
-// turn is one request on its way through the stage.
-type turn struct {
+// fetchJob is one request on its way through the stage.
+type fetchJob struct {
 	req       *messages.Request
-	spec      stages.Revised
+	spec      stages.SpecRevision
 	partition int
-	ask       ask
-	reply     *reply           // how it ended
+	ask       fetchRequest
+	reply     *fetchReply      // how it ended
 	robots    *robots.File     // nil if it was not asked for
 	group     *robots.Group    // of robots.txt that applies, nil if none does
 	delay     *messages.Millis // of robots.txt, nil if that was not learnt
@@ -154,7 +154,7 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 	if spec.Deleted(req.Rev) {
 		return stages.Output{}, nil // nobody waits for the result
 	}
-	letGo, err := f.hands.take(ctx, req.ID())
+	letGo, err := f.hands.lock(ctx, req.ID())
 	if err != nil {
 		return stages.Output{}, err
 	}
@@ -168,14 +168,14 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 			free()
 		}
 	}()
-	if out, err = f.use(ctx, m, t); err == nil {
+	if out, err = f.process(ctx, m, t); err == nil {
 		out.Free = free // the page holds the body until it is stored
 	}
 	return out, err
 }
 
-// use uses the turn, if it is still wanted, and composes what comes of it.
-func (f *Fetcher) use(ctx context.Context, m *stages.Message, t *turn) (stages.Output, error) {
+// process uses the turn, if it is still wanted, and composes what comes of it.
+func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
 	req := t.req
 	if f.notToSend(t) {
 		return f.compose(ctx, t)
@@ -185,16 +185,16 @@ func (f *Fetcher) use(ctx context.Context, m *stages.Message, t *turn) (stages.O
 			return stages.Output{}, err
 		}
 		began, good := time.Now(), time.Duration(math.MaxInt64)
-		if unsure || f.epochs.outdated(t.partition, req.Epoch) || f.bus.Suspect(m) {
+		if unsure || f.epochs.outdated(t.partition, req.Epoch) || f.bus.MaybeStale(m) {
 			if wanted, err := f.suspect(ctx, req); err != nil || !wanted {
 				return stages.Output{}, err // its result is known: nothing is left to do
 			}
-			good = messages.GrantTime
+			good = messages.ClaimStartWindow
 		}
 		granted := time.Now()
-		t.ask.sure = func() bool { return f.bus.Steady(began) && time.Since(granted) < good }
-		err := f.take(ctx, t)
-		if errors.Is(err, errUnsure) {
+		t.ask.stillValid = func() bool { return f.bus.StableSince(began) && time.Since(granted) < good }
+		err := f.fetch(ctx, t)
+		if errors.Is(err, errStaleClaim) {
 			t.release()
 			t.reply = nil
 			t.askFor(req.URL, true) // a redirect may have led away from it
@@ -233,19 +233,19 @@ func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, err
 			return false, err
 		}
 	}
-	return f.bus.Wanted(ctx, req, f.asker)
+	return f.bus.ClaimRequest(ctx, req, f.claimantID)
 }
 
-func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
+func (f *Fetcher) newTurn(req *messages.Request, spec stages.SpecRevision) *fetchJob {
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
-	t := &turn{
+	t := &fetchJob{
 		req: req, spec: spec, partition: partition,
-		ask: ask{
+		ask: fetchRequest{
 			crawl: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), url: req.URL,
 			delay: time.Duration(req.Delay), interval: time.Duration(req.Interval),
 			archive: spec.Archive,
 			object:  objectName(partition, messages.VisitID(req.Crawl, req.Visit)),
-			etag:    req.ETag, lastModified: req.LastModified, once: req.Once,
+			etag:    req.ETag, lastModified: req.LastModified, noResend: req.NoResend,
 		},
 	}
 	t.ask.bound(spec.Spec)
@@ -253,20 +253,20 @@ func (f *Fetcher) newTurn(req *messages.Request, spec stages.Revised) *turn {
 }
 
 // bound sets what the request may take, by the spec and the source of its host.
-func (a *ask) bound(spec *messages.Spec) {
+func (a *fetchRequest) bound(spec *messages.Spec) {
 	l := spec.HostLimits(weburl.Hostname(a.url))
 	a.timeout, a.maxBody = time.Duration(l.Timeout), int64(l.MaxBody)
 }
 
 // notToSend finds what keeps a request from being sent, and makes it the reply:
 // the crawl was cancelled since, or the spec asks for what is not there.
-func (f *Fetcher) notToSend(t *turn) bool {
+func (f *Fetcher) notToSend(t *fetchJob) bool {
 	if err := t.spec.Blocked(); err != nil {
-		t.reply = unsent(fail(messages.NotSent, "%v", err))
+		t.reply = unsent(fail(messages.ClassCancelled, "%v", err))
 		return true
 	}
-	if _, state := t.spec.HostPace(weburl.Hostname(t.req.URL)); state == messages.Cancelled {
-		t.reply = unsent(fail(messages.NotSent, "the crawl, or what it wants of this host, was cancelled"))
+	if _, state := t.spec.HostPoliteness(weburl.Hostname(t.req.URL)); state == messages.Cancelled {
+		t.reply = unsent(fail(messages.ClassCancelled, "the crawl, or what it wants of this host, was cancelled"))
 		return true
 	}
 	return f.lacks(t)
@@ -274,7 +274,7 @@ func (f *Fetcher) notToSend(t *turn) bool {
 
 // lacks reports whether the spec asks for what this fetcher or the URL does not
 // have, and makes that the reply.
-func (f *Fetcher) lacks(t *turn) bool {
+func (f *Fetcher) lacks(t *fetchJob) bool {
 	t.ask.plan = f.plans.of(t.req.Crawl, t.spec)
 	_, err := t.ask.plan.access(t.ask.url, false)
 	if err != nil {
@@ -291,35 +291,35 @@ func misfit(err error) *failure {
 	return fail(messages.Misconfigured, "%v", err)
 }
 
-func unsent(f *failure) *reply {
-	r := &reply{started: time.Now()}
+func unsent(f *failure) *fetchReply {
+	r := &fetchReply{started: time.Now()}
 	r.failed(f)
 	return r
 }
 
 // release gives back the memory of the body.
-func (t *turn) release() {
+func (t *fetchJob) release() {
 	if t.reply != nil {
 		t.reply.loan.release()
 	}
 }
 
-// take uses the turn: for robots.txt, for the page, or for both where the host
-// needs no rest. It returns an error only if ctx is done, or errUnsure.
-func (f *Fetcher) take(ctx context.Context, t *turn) error {
+// fetch uses the turn: for robots.txt, for the page, or for both where the host
+// needs no rest. It returns an error only if ctx is done, or errStaleClaim.
+func (f *Fetcher) fetch(ctx context.Context, t *fetchJob) error {
 	if t.spec.Robots == messages.RobotsObey {
-		if err := f.consult(ctx, t); err != nil || t.reply != nil {
+		if err := f.checkRobots(ctx, t); err != nil || t.reply != nil {
 			return err
 		}
 	}
-	if err := f.ask(ctx, t); err != nil {
+	if err := f.doExchange(ctx, t); err != nil {
 		return err
 	}
-	return f.followItself(ctx, t)
+	return f.followSelfRedirects(ctx, t)
 }
 
-// ask does one exchange. It returns an error only if ctx is done, or errUnsure.
-func (f *Fetcher) ask(ctx context.Context, t *turn) error {
+// doExchange does one exchange. It returns an error only if ctx is done, or errStaleClaim.
+func (f *Fetcher) doExchange(ctx context.Context, t *fetchJob) error {
 	r, err := f.get.do(ctx, &t.ask)
 	t.reply = r
 	f.tellWithheld(t)
@@ -331,7 +331,7 @@ func (f *Fetcher) ask(ctx context.Context, t *turn) error {
 
 // tellWithheld logs, once for an origin and a revision of the spec, that
 // credentials are not sent there.
-func (f *Fetcher) tellWithheld(t *turn) {
+func (f *Fetcher) tellWithheld(t *fetchJob) {
 	why := t.ask.withheld()
 	if why == "" || f.bus == nil { // Once tells its caller
 		return
@@ -343,8 +343,8 @@ func (f *Fetcher) tellWithheld(t *turn) {
 	}
 }
 
-// consult asks robots.txt. If that decides the turn, t has its reply.
-func (f *Fetcher) consult(ctx context.Context, t *turn) error {
+// checkRobots asks robots.txt. If that decides the turn, t has its reply.
+func (f *Fetcher) checkRobots(ctx context.Context, t *fetchJob) error {
 	got, err := f.robots.get(ctx, &t.ask)
 	if err != nil {
 		return err
@@ -363,7 +363,7 @@ func (f *Fetcher) consult(ctx context.Context, t *turn) error {
 	case !group.Allowed(path):
 		t.reply = got.used()
 		t.reply.class, t.reply.text = messages.RobotsDenied, "robots.txt: "+group.Rule(path)
-	case got.last != nil && (t.ask.rest() > 0 || delay > 0):
+	case got.last != nil && (t.ask.minSpacing() > 0 || delay > 0):
 		t.reply = got.used()
 		t.reply.class = messages.RobotsFetched
 	}
@@ -372,16 +372,16 @@ func (f *Fetcher) consult(ctx context.Context, t *turn) error {
 
 // used returns a reply with what is known of the exchange for robots.txt, if
 // there was one. The status stays out: it is not that of the page.
-func (g found) used() *reply {
+func (g robotsLookup) used() *fetchReply {
 	if g.last == nil {
-		return &reply{started: time.Now()}
+		return &fetchReply{started: time.Now()}
 	}
 	return g.last.exchange()
 }
 
 // exchange returns a reply with what is known of the exchange alone.
-func (r *reply) exchange() *reply {
-	return &reply{
+func (r *fetchReply) exchange() *fetchReply {
+	return &fetchReply{
 		started: r.started, timings: r.timings, ip: r.ip, protocol: r.protocol,
 		bytesWire: r.bytesWire, retryAfter: r.retryAfter,
 	}
@@ -389,7 +389,7 @@ func (r *reply) exchange() *reply {
 
 // asked notes that the host was asked before in this turn, and answered, whatever
 // became of r.
-func (r *reply) asked(before *reply) {
+func (r *fetchReply) asked(before *fetchReply) {
 	r.ip = before.ip
 	r.bytesWire += before.bytesWire
 	r.timings.FirstByte = cmp.Or(r.timings.FirstByte, before.timings.FirstByte)
@@ -398,7 +398,7 @@ func (r *reply) asked(before *reply) {
 // unreachable makes the end of a robots.txt that could not be had that of the
 // page, in a class that lets it be tried again. Only an address that may not be
 // dialled stays as it is: the page would be refused as well.
-func unreachable(last *reply) *reply {
+func unreachable(last *fetchReply) *fetchReply {
 	r := last.exchange()
 	r.class, r.text, r.detail = last.class, "robots.txt: "+last.text, last.detail
 	if !r.class.Retryable() && r.class != messages.RefusedAddress {

@@ -22,7 +22,7 @@ import (
 
 func TestClassOfEveryAnswer(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.MaxBody = 2 << 20 })
+	s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.MaxBody = 2 << 20 })
 	for path, want := range map[string]messages.Class{
 		"ok":                            messages.OK,
 		"empty":                         messages.OK,
@@ -71,7 +71,7 @@ func TestClassOfEveryAnswer(t *testing.T) {
 }
 
 // wantsAnswer wants an answer to be of a class, and the result to say who asked whom.
-func (s *stage) wantsAnswer(t *testing.T, path string, want messages.Class) {
+func (s *fetcherFixture) wantsAnswer(t *testing.T, path string, want messages.Class) {
 	t.Helper()
 	h := s.get(s.url("/special/" + path))
 	h.wants(t, want)
@@ -96,7 +96,7 @@ func TestClassOfAnswersThatTakeTooLong(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, ignoreRobots, func(c *Config, s *messages.Spec, _ *testweb.Config) { limited.by(c, s) })
+			s := newFetcherFixture(t, ignoreRobots, func(c *Config, s *messages.Spec, _ *testweb.Config) { limited.by(c, s) })
 			s.wantsAnswer(t, path, limited.want)
 		})
 	}
@@ -104,7 +104,7 @@ func TestClassOfAnswersThatTakeTooLong(t *testing.T) {
 
 func TestPageCarriesTheRequestAndTheResponse(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	s.web.Handle(0, "/page", func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "Text/HTML; charset=utf-8")
@@ -147,7 +147,7 @@ func TestPageCarriesTheRequestAndTheResponse(t *testing.T) {
 
 func TestHeaderOfAPageIsBounded(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	s.web.Handle(0, "/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Large", strings.Repeat("\xff", 100<<10))
 		w.Header().Set("X-Small", "kept")
@@ -179,7 +179,7 @@ func noise(n int) []byte {
 
 func TestBodyTravelsInlineCompressedOrAsObject(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	text := bytes.Repeat([]byte("<p>The river runs on and on.</p>\n"), 1<<16) // 2 MiB
 	for name, c := range map[string]struct {
 		body     []byte
@@ -227,7 +227,7 @@ func TestBodyTravelsInlineCompressedOrAsObject(t *testing.T) {
 // body. The page that was stored first keeps the one that it came with.
 func TestLargeBodyOfARequestMadeAgainReplacesNone(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	answerWanted(t, s.bus, true)
 	var asked atomic.Int32
 	s.web.Handle(0, "/large", func(w http.ResponseWriter, _ *http.Request) {
@@ -248,7 +248,7 @@ func TestLargeBodyOfARequestMadeAgainReplacesNone(t *testing.T) {
 
 func TestContentTypeIsSniffedWhereThereIsNone(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	for path, c := range map[string]struct {
 		body  string
 		class messages.Class
@@ -276,7 +276,7 @@ func TestContentTypeIsSniffedWhereThereIsNone(t *testing.T) {
 
 func TestRedirects(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	for i, c := range []struct{ location, want string }{
 		{"/x|y?q#f", "/x|y?q"},
 		{"HTTP://Other.Example:80/a/../b", "http://other.example/b"},
@@ -352,7 +352,7 @@ func TestRetryAfter(t *testing.T) {
 	if got := retryAfter(skewed, now); got != 10*time.Second {
 		t.Errorf("with the server's own date: %s", got)
 	}
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	h := s.get(s.url("/special/status?code=503&retry_after=7"))
 	if h.Class != messages.Throttled || time.Duration(h.RetryAfter) != 7*time.Second {
 		t.Errorf("class %s, retry after %s", h.Class, time.Duration(h.RetryAfter))
@@ -365,7 +365,7 @@ func TestRetryAfter(t *testing.T) {
 
 func TestPrivateAddressIsRefusedByDefault(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.AllowPrivate = false })
+	s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.AllowPrivate = false })
 	h := s.get(s.url("/"))
 	h.wants(t, messages.RefusedAddress)
 	if n := len(s.web.Requests()); n != 0 {
@@ -375,7 +375,7 @@ func TestPrivateAddressIsRefusedByDefault(t *testing.T) {
 
 func TestBadMessagesArePoison(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	odd := request("http://EXAMPLE.org/")
 	mail := request("mailto:x@example.org")
 	for name, data := range map[string][]byte{
@@ -394,7 +394,7 @@ func TestBadMessagesArePoison(t *testing.T) {
 
 func TestBuryTellsTheFrontier(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	req := request("http://example.org/")
 	h := s.decode(s.bury(&stages.Message{Data: req.Encode()}, errors.New("tried too often")), req)
 	h.wants(t, messages.ProtocolError)
@@ -405,7 +405,7 @@ func TestBuryTellsTheFrontier(t *testing.T) {
 
 func TestCutRequestLeavesNoResult(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.web.Handle(0, "/", func(_ http.ResponseWriter, r *http.Request) {
 		cancel()

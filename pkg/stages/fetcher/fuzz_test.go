@@ -35,7 +35,7 @@ func FuzzNotes(f *testing.F) {
 		if len(response) > 4<<10 {
 			return // net/http reads no more at a time
 		}
-		whole, cut := &notes{most: 1 << 16}, &notes{most: 1 << 16}
+		whole, cut := &wireCapture{most: 1 << 16}, &wireCapture{most: 1 << 16}
 		whole.received(response)
 		for rest := response; len(rest) > 0; {
 			n := min(len(rest), max(1, size))

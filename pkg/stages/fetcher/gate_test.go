@@ -18,7 +18,7 @@ func withCookies(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Cookies = n
 
 // gate makes a path of host 0 answer by the cookies of the request: with a page if
 // open says so, else with a redirect that sets cookies.
-func (s *stage) gate(path, location string, asked *atomic.Int32, open func(cookies string) (set []string, page bool)) {
+func (s *fetcherFixture) gate(path, location string, asked *atomic.Int32, open func(cookies string) (set []string, page bool)) {
 	s.web.Handle(0, path, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		set, page := open(r.Header.Get("Cookie"))
@@ -68,7 +68,7 @@ func TestCookieGateAtTheSameURL(t *testing.T) {
 			if c.off {
 				options = options[:1]
 			}
-			s := newStage(t, options...)
+			s := newFetcherFixture(t, options...)
 			var asked atomic.Int32
 			s.gate("/gate", "/gate", &asked, c.open)
 			h := s.get(s.url("/gate"))
@@ -87,7 +87,7 @@ func TestCookieGateAtTheSameURL(t *testing.T) {
 // fetcher has its cookie. What leads elsewhere is told as the redirect that it is.
 func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, withCookies, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+	s := newFetcherFixture(t, withCookies, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
 		s.MaxRedirects, s.Exclude = 6, []string{"*/excluded"}
 	})
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
@@ -158,12 +158,12 @@ func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 // visit: the page of another is not taken for it.
 func TestFollowedRedirectThatBecomesSuspectBeginsAnew(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots, withCookies)
+	s := newFetcherFixture(t, ignoreRobots, withCookies)
 	answerWanted(t, s.bus, true)
 	var asked atomic.Int32
 	s.gate("/old", "/new", &asked, func(string) ([]string, bool) { return nil, false })
 	s.gate("/new", "", &asked, func(string) ([]string, bool) { return nil, true })
-	s.Fetcher.get = &doubtful{getter: s.Fetcher.get, bus: s.bus, at: 2}
+	s.Fetcher.get = &doubtful{exchanger: s.Fetcher.get, bus: s.bus, at: 2}
 	req := request(s.url("/old"))
 	req.Follow = true
 	out, err := s.handle(t.Context(), &stages.Message{Data: req.Encode(), Deliveries: 1, Stored: time.Now()})
@@ -180,7 +180,7 @@ func TestFollowedRedirectThatBecomesSuspectBeginsAnew(t *testing.T) {
 // The condition of a request is about its URL alone.
 func TestFollowedRedirectIsAskedForWithoutCondition(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots, withCookies)
+	s := newFetcherFixture(t, ignoreRobots, withCookies)
 	var conditions []string
 	for path, to := range map[string]string{"/page": "/set", "/set": "/page"} {
 		s.web.Handle(0, path, func(w http.ResponseWriter, r *http.Request) {

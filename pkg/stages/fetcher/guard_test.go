@@ -82,9 +82,9 @@ func (s *nameServer) say(name string, addresses ...string) {
 
 // guarded is a stage that may go to 127.0.0.2 and nowhere else on this machine,
 // asks a name server of its own, and remembers no name.
-func guarded(t *testing.T, s *nameServer) *stage {
+func guarded(t *testing.T, s *nameServer) *fetcherFixture {
 	t.Helper()
-	return newStage(t, specOption(t, "robots: ignore\ndelay: 0s\nallow_addresses: [127.0.0.2/32]"),
+	return newFetcherFixture(t, specOption(t, "robots: ignore\ndelay: 0s\nallow_addresses: [127.0.0.2/32]"),
 		func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Resolver = []string{s.address} })
 }
 
@@ -182,7 +182,7 @@ func TestRedirectsIntoThePrivateNetworkAreRefused(t *testing.T) {
 	h.wants(t, messages.Redirect)
 	s.get(h.Location).wants(t, messages.RefusedAddress)
 
-	obeying := newStage(t, specOption(t, "delay: 0s\nallow_addresses: [127.0.0.2/32]"),
+	obeying := newFetcherFixture(t, specOption(t, "delay: 0s\nallow_addresses: [127.0.0.2/32]"),
 		func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Resolver = []string{dns.address} })
 	obeying.get(public+"/page").wants(t, messages.RefusedAddress)
 	if len(secret.seen) > 0 {

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// hands are the requests that this process has in hand. One may come a second time
+// inFlightLocks are the requests that this process has in hand. One may come a second time
 // while it is there, as to a process that stood still: then the first must have
 // ended, and its result be stored, before it can be asked whether the second is
 // still wanted.
-type hands struct {
+type inFlightLocks struct {
 	mu   sync.Mutex
 	busy map[string]chan struct{} // by identity; closed when it is let go
 }
 
-// take waits until nobody else has the request in hand, and returns what lets it go.
-func (h *hands) take(ctx context.Context, id string) (release func(), err error) {
+// lock waits until nobody else has the request in hand, and returns what lets it go.
+func (h *inFlightLocks) lock(ctx context.Context, id string) (release func(), err error) {
 	for {
 		h.mu.Lock()
 		other, taken := h.busy[id]

@@ -34,7 +34,7 @@ func TestHostileAnswersDoNotPoisonTheNext(t *testing.T) {
 		"image with more":           {"HTTP/1.1 200 OK\r\nContent-Type: image/gif\r\nContent-Length: 2\r\n\r\nno" + poison, messages.UnsupportedType},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := newTrap(t, poisoned(c.first), nil)
+			srv := newHostileListener(t, poisoned(c.first), nil)
 			client := newTestClient(t, hostileConfig())
 			for range rounds {
 				if r := exchangeWithin(t, t.Context(), client, hostileAsk(srv.url("http", "/bad"))); r.class != c.want {

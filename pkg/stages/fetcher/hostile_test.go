@@ -24,9 +24,9 @@ type hostile struct {
 	name  string
 	serve func(*peer) // nil: nobody takes the connection off the backlog
 	want  messages.Class
-	or    messages.Class      // as well, where it depends on what the client reads first
-	text  string              // part of what a person reads; if all is well, the body or the target
-	set   func(*Config, *ask) // what is not as usual, above all the one limit that is short
+	or    messages.Class               // as well, where it depends on what the client reads first
+	text  string                       // part of what a person reads; if all is well, the body or the target
+	set   func(*Config, *fetchRequest) // what is not as usual, above all the one limit that is short
 	https bool
 	bulk  bool // sends or promises far more than may be kept
 }
@@ -43,12 +43,12 @@ const (
 	hostileBody   = 2 << 20
 )
 
-func shortFirstByte(c *Config, _ *ask) { c.FirstByteTimeout = messages.Duration(brief) }
-func shortStall(c *Config, _ *ask)     { c.StallTimeout = messages.Duration(brief) }
-func shortHandshake(c *Config, _ *ask) { c.TLSTimeout = messages.Duration(brief) }
-func shortWrite(c *Config, a *ask)     { shortFirstByte(c, a); shortStall(c, a) }
-func shortTotal(_ *Config, a *ask)     { a.timeout = brief }
-func conditional(_ *Config, a *ask)    { a.etag = `"old"` }
+func shortFirstByte(c *Config, _ *fetchRequest) { c.FirstByteTimeout = messages.Duration(brief) }
+func shortStall(c *Config, _ *fetchRequest)     { c.StallTimeout = messages.Duration(brief) }
+func shortHandshake(c *Config, _ *fetchRequest) { c.TLSTimeout = messages.Duration(brief) }
+func shortWrite(c *Config, a *fetchRequest)     { shortFirstByte(c, a); shortStall(c, a) }
+func shortTotal(_ *Config, a *fetchRequest)     { a.timeout = brief }
+func conditional(_ *Config, a *fetchRequest)    { a.etag = `"old"` }
 
 // hostileCases are all of them: see the files of their own.
 func hostileCases() []hostile {
@@ -100,7 +100,7 @@ func TestHostileServersGetLittleMemory(t *testing.T) {
 // run lets the server do its worst once, then sees that the client hangs up.
 func (h hostile) run(t *testing.T) {
 	seen := make(chan struct{})
-	srv := newTrap(t, h.serve, seen)
+	srv := newHostileListener(t, h.serve, seen)
 	c, a := h.client(t, srv)
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotFirstResponseByte: sync.OnceFunc(func() { close(seen) })})
 	h.check(t, a, exchangeWithin(t, ctx, c, a))
@@ -110,7 +110,7 @@ func (h hostile) run(t *testing.T) {
 	}
 }
 
-func (h hostile) client(t *testing.T, srv *trap) (*client, *ask) {
+func (h hostile) client(t *testing.T, srv *hostileListener) (*client, *fetchRequest) {
 	a := hostileAsk(srv.url("http", "/"))
 	cfg := hostileConfig()
 	if h.https {
@@ -130,8 +130,8 @@ func hostileConfig() Config {
 	return cfg
 }
 
-func hostileAsk(url string) *ask {
-	return &ask{url: url, plan: privatePlan, timeout: patient, maxBody: hostileBody}
+func hostileAsk(url string) *fetchRequest {
+	return &fetchRequest{url: url, plan: privatePlan, timeout: patient, maxBody: hostileBody}
 }
 
 // newTestClient trusts the authority of these tests, and no other.
@@ -148,9 +148,9 @@ func newTestClient(t *testing.T, cfg Config) *client {
 }
 
 // exchangeWithin does the exchange, and fails if the guard has to end it.
-func exchangeWithin(t *testing.T, ctx context.Context, c *client, a *ask) *reply {
+func exchangeWithin(t *testing.T, ctx context.Context, c *client, a *fetchRequest) *fetchReply {
 	t.Helper()
-	done := make(chan *reply, 1)
+	done := make(chan *fetchReply, 1)
 	go func() {
 		r, err := c.do(ctx, a)
 		if err != nil {
@@ -171,7 +171,7 @@ func exchangeWithin(t *testing.T, ctx context.Context, c *client, a *ask) *reply
 	}
 }
 
-func (h hostile) check(t *testing.T, a *ask, r *reply) {
+func (h hostile) check(t *testing.T, a *fetchRequest, r *fetchReply) {
 	t.Helper()
 	class, text := r.class, r.text
 	switch class {
@@ -197,7 +197,7 @@ func (h hostile) check(t *testing.T, a *ask, r *reply) {
 }
 
 // redirectEnd is what compose makes of a redirect.
-func redirectEnd(a *ask, r *reply) (messages.Class, string) {
+func redirectEnd(a *fetchRequest, r *fetchReply) (messages.Class, string) {
 	target, err := resolve(a.url, r.header.Get("Location"))
 	if err != nil {
 		return messages.ClientError, "redirect leads nowhere: " + err.Error()
@@ -205,8 +205,8 @@ func redirectEnd(a *ask, r *reply) (messages.Class, string) {
 	return messages.Redirect, target
 }
 
-// trap is a listener that gives each connection to a hostile server.
-type trap struct {
+// hostileListener is a listener that gives each connection to a hostile server.
+type hostileListener struct {
 	net.Listener
 	accepting, conns sync.WaitGroup
 	accepted         int // read it when accepting is over
@@ -223,14 +223,14 @@ type peer struct {
 	cut      <-chan struct{} // closed when the test gives up
 }
 
-func newTrap(t *testing.T, serve func(*peer), seen <-chan struct{}) *trap {
+func newHostileListener(t *testing.T, serve func(*peer), seen <-chan struct{}) *hostileListener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cut := context.WithCancel(context.Background())
-	s := &trap{Listener: l}
+	s := &hostileListener{Listener: l}
 	if serve != nil {
 		s.accepting.Go(func() { s.accept(ctx, serve, seen) })
 	}
@@ -239,12 +239,12 @@ func newTrap(t *testing.T, serve func(*peer), seen <-chan struct{}) *trap {
 }
 
 // stop lets nobody in any more.
-func (s *trap) stop() {
+func (s *hostileListener) stop() {
 	_ = s.Close()
 	s.accepting.Wait()
 }
 
-func (s *trap) accept(ctx context.Context, serve func(*peer), seen <-chan struct{}) {
+func (s *hostileListener) accept(ctx context.Context, serve func(*peer), seen <-chan struct{}) {
 	for {
 		c, err := s.Accept()
 		if err != nil {
@@ -261,11 +261,13 @@ func (s *trap) accept(ctx context.Context, serve func(*peer), seen <-chan struct
 	}
 }
 
-func (s *trap) url(scheme, path string) string { return scheme + "://" + s.Addr().String() + path }
+func (s *hostileListener) url(scheme, path string) string {
+	return scheme + "://" + s.Addr().String() + path
+}
 
 // wantLeft fails unless a client that is closed hangs up on all who still
 // listen. It closes what is idle, which a connection may become only later.
-func (s *trap) wantLeft(t *testing.T, c *client) {
+func (s *hostileListener) wantLeft(t *testing.T, c *client) {
 	t.Helper()
 	s.stop()
 	left := make(chan struct{})

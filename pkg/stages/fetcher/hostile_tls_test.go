@@ -128,7 +128,7 @@ const half = "\x16\x03\x03\x40\x00\x02"
 // hostileTLS do not come to a session that can be trusted, or break it.
 var hostileTLS = []hostile{
 	{name: "TLS: silence", https: true, serve: (*peer).wait, set: shortHandshake, want: messages.TLSFailure, text: "TLS handshake was not done within 200ms"},
-	{name: "TLS: silence for the whole time", https: true, serve: (*peer).wait, set: func(c *Config, a *ask) {
+	{name: "TLS: silence for the whole time", https: true, serve: (*peer).wait, set: func(c *Config, a *fetchRequest) {
 		c.TLSTimeout, a.timeout = messages.Duration(2*brief), brief
 	}, want: messages.Timeout, text: "not done within 200ms"},
 	{name: "TLS: nobody accepts", https: true, serve: nil, set: shortHandshake, want: messages.TLSFailure, text: "TLS handshake was not done within 200ms"},

@@ -57,7 +57,7 @@ func TestHTTPBin(t *testing.T) {
 	bearer := withSpec(t, httpbinSpec+source+"{bearer: '{secret:TOKEN}'}", everything)
 
 	for _, c := range []struct {
-		by     *stage
+		by     *fetcherFixture
 		path   string
 		class  messages.Class
 		status int
@@ -176,7 +176,7 @@ func TestHTTPBin(t *testing.T) {
 // What robots.txt of httpbin denies is not asked for.
 func TestHTTPBinDeny(t *testing.T) {
 	base := newHTTPBin(t)
-	s := newStage(t, func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
+	s := newFetcherFixture(t, func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
 	s.get(base+"/deny").wants(t, messages.RobotsDenied)
 	s.get(base+"/get").wants(t, messages.OK)
 }
@@ -184,7 +184,7 @@ func TestHTTPBinDeny(t *testing.T) {
 // A validator that the frontier remembers saves the body.
 func TestHTTPBinConditional(t *testing.T) {
 	base := newHTTPBin(t)
-	s := newStage(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
+	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
 	for _, path := range []string{"/etag/abc", "/cache"} {
 		first := s.get(base + path)
 		first.wants(t, messages.OK)

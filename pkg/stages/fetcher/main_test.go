@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 
 const testCrawl = "test"
 
-// stage is a fetcher on a NATS server of its own, and a web of its own.
-type stage struct {
+// fetcherFixture is a fetcher on a NATS server of its own, and a web of its own.
+type fetcherFixture struct {
 	*Fetcher
 	t   testing.TB
 	bus *stages.Bus
@@ -59,11 +59,11 @@ func newBus(t testing.TB) *stages.Bus {
 // again.
 func answerWanted(t testing.TB, bus *stages.Bus, wanted bool) {
 	t.Helper()
-	text, err := json.Marshal(messages.Wanted{Wanted: wanted})
+	text, err := json.Marshal(messages.ClaimReply{Wanted: wanted})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub, err := bus.NC.Subscribe("seine.frontier."+messages.OpWanted+".*", func(m *nats.Msg) { _ = m.Respond(text) })
+	sub, err := bus.NC.Subscribe("seine.frontier."+messages.OpClaim+".*", func(m *nats.Msg) { _ = m.Respond(text) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +78,10 @@ func localSpec() messages.Spec {
 	return s
 }
 
-// option changes what newStage makes.
+// option changes what newFetcherFixture makes.
 type option func(*Config, *messages.Spec, *testweb.Config)
 
-func newStage(t testing.TB, options ...option) *stage {
+func newFetcherFixture(t testing.TB, options ...option) *fetcherFixture {
 	t.Helper()
 	cfg, spec, web := DefaultConfig(), localSpec(), testweb.Config{Special: true}
 	for _, o := range options {
@@ -110,7 +110,7 @@ func newStage(t testing.TB, options ...option) *stage {
 	}
 	t.Cleanup(func() { _ = srv.Close() })
 	t.Cleanup(f.client.close)
-	return &stage{Fetcher: f, t: t, bus: bus, web: w, url: func(path string) string { return srv.URL(0, path) }}
+	return &fetcherFixture{Fetcher: f, t: t, bus: bus, web: w, url: func(path string) string { return srv.URL(0, path) }}
 }
 
 func ignoreRobots(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Robots = messages.RobotsIgnore }
@@ -143,7 +143,7 @@ func messageOf(req *messages.Request) *stages.Message {
 	return &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}
 }
 
-func (s *stage) handle1(req *messages.Request, deliveries uint64) handled {
+func (s *fetcherFixture) handle1(req *messages.Request, deliveries uint64) handled {
 	s.t.Helper()
 	m := messageOf(req)
 	m.Deliveries = deliveries
@@ -158,13 +158,13 @@ func (s *stage) handle1(req *messages.Request, deliveries uint64) handled {
 }
 
 // get handles a first delivery of a request for url.
-func (s *stage) get(url string) handled {
+func (s *fetcherFixture) get(url string) handled {
 	s.t.Helper()
 	return s.handle1(request(url), 1)
 }
 
 // decode checks what every output must be, and reads it as the other stages do.
-func (s *stage) decode(out stages.Output, req *messages.Request) handled {
+func (s *fetcherFixture) decode(out stages.Output, req *messages.Request) handled {
 	s.t.Helper()
 	h := handled{out: out}
 	if len(out.Then) != 1 {
@@ -206,7 +206,7 @@ func (s *stage) decode(out stages.Output, req *messages.Request) handled {
 	return h
 }
 
-func (s *stage) body(p *messages.Page, payload []byte) []byte {
+func (s *fetcherFixture) body(p *messages.Page, payload []byte) []byte {
 	s.t.Helper()
 	_, _, payload, err := p.Split(payload)
 	if err != nil {
@@ -240,8 +240,8 @@ func (s *stage) body(p *messages.Page, payload []byte) []byte {
 }
 
 // privatePlan has a plain way to ask any host.
-var privatePlan = &plan{spec: new(messages.Spec), others: &manner{
-	accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {coding.Accept}}}, way: way{private: true},
+var privatePlan = &accessPolicy{spec: new(messages.Spec), others: &accessProfile{
+	accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {coding.Accept}}}, way: transportKey{private: true},
 }}
 
 // wants fails unless the result has the class and its error holds text.
@@ -264,7 +264,7 @@ func (h handled) wants(t testing.TB, class messages.Class) {
 }
 
 // spec is what the stage's specs hold.
-func (s *stage) spec() stages.Revised {
+func (s *fetcherFixture) spec() stages.SpecRevision {
 	s.t.Helper()
 	r, err := s.specs.Get(context.Background(), testCrawl, 1)
 	if err != nil {

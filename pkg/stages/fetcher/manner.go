@@ -19,14 +19,14 @@ import (
 // access is how one URL is requested. Nothing of it outlives the URL: the next
 // one may be of another source.
 type access struct {
-	manner *manner
-	shape  *shape // nil is a plain GET
-	cookie string // those of the site, "" is none
+	manner *accessProfile
+	shape  *renderedRequest // nil is a plain GET
+	cookie string           // those of the site, "" is none
 }
 
-// manner is how the URLs of one source are asked for, and by which way: an Access
+// accessProfile is how the URLs of one source are asked for, and by which way: an Access
 // of the spec, ready for use.
-type manner struct {
+type accessProfile struct {
 	headers []http.Header // complete, one for each user agent; only read
 	next    atomic.Uint32 // user agent
 	private []string      // names of fields that must not be stored
@@ -35,25 +35,25 @@ type manner struct {
 	withheld []string
 	accepts  accepts
 	cookies  bool
-	way      way      // without a proxy
-	proxies  []*proxy // none is direct
+	way      transportKey // without a proxy
+	proxies  []*proxy     // none is direct
 	turn     atomic.Uint32
 	err      error // a failure: the spec asks for what this fetcher does not have
 }
 
 // header returns the fields that every request has, for reading only. User
 // agents take turns.
-func (m *manner) header() http.Header {
+func (m *accessProfile) header() http.Header {
 	if len(m.headers) == 1 {
 		return m.headers[0]
 	}
 	return m.headers[int(m.next.Add(1)-1)%len(m.headers)]
 }
 
-// plan is a spec as the fetcher needs it.
-type plan struct {
+// accessPolicy is a spec as the fetcher needs it.
+type accessPolicy struct {
 	spec    *messages.Spec // each revision has its own
-	others  *manner
+	others  *accessProfile
 	sources []sourceManners
 	rules   []rule
 	include []*regexp.Regexp // patterns of the spec: which URLs may be fetched
@@ -65,8 +65,8 @@ type plan struct {
 
 // sourceManners are how the URLs of one source are asked for.
 type sourceManners struct {
-	trusted *manner
-	others  *manner // of origins that must not see the credentials
+	trusted *accessProfile
+	others  *accessProfile // of origins that must not see the credentials
 }
 
 // missingAge is after how long a fetcher looks again for what it lacked.
@@ -76,19 +76,19 @@ const missingAge = 5 * time.Second
 // passes through here: credentials, headers, cookies, TLS and proxies follow the
 // URL that is requested, never the one that led to it. A robots.txt is always a
 // plain GET. The error is a failure: a secret or a parameter is missing.
-func (p *plan) access(url string, robots bool) (a access, err error) {
+func (p *accessPolicy) access(url string, robots bool) (a access, err error) {
 	a.manner = p.manner(url)
 	if a.manner.err != nil || robots {
 		return a, a.manner.err
 	}
 	if r := p.rule(url); r != nil {
-		a.shape, err = r.shape(url)
+		a.shape, err = r.render(url)
 	}
 	return a, err
 }
 
 // manner returns how a canonical URL is asked for.
-func (p *plan) manner(url string) *manner {
+func (p *accessPolicy) manner(url string) *accessProfile {
 	i := p.spec.AccessSource(url)
 	switch {
 	case i < 0:
@@ -99,17 +99,17 @@ func (p *plan) manner(url string) *manner {
 	return p.sources[i].others
 }
 
-// plans keeps the plan of each crawl.
-type plans struct {
+// policyCache keeps the plan of each crawl.
+type policyCache struct {
 	client  *client
-	secrets known
+	secrets secretStore
 	warn    func(msg string, args ...any)
-	byCrawl stages.RecentCrawls[*plan]
+	byCrawl stages.RecentCrawls[*accessPolicy]
 	plain   sync.Map // names of secrets that were looked at
 }
 
 // of returns the plan for a spec of a crawl.
-func (c *plans) of(crawl string, spec stages.Revised) *plan {
+func (c *policyCache) of(crawl string, spec stages.SpecRevision) *accessPolicy {
 	if p, ok := c.byCrawl.Get(crawl); ok && p.spec == spec.Spec && (p.until.IsZero() || time.Now().Before(p.until)) {
 		return p
 	}
@@ -118,10 +118,10 @@ func (c *plans) of(crawl string, spec stages.Revised) *plan {
 	return p
 }
 
-func (c *plans) compile(spec *messages.Spec) *plan {
-	p := &plan{spec: spec, hidden: c.redactor(spec), guard: wayOf(spec, nil).guardKey()}
+func (c *policyCache) compile(spec *messages.Spec) *accessPolicy {
+	p := &accessPolicy{spec: spec, hidden: c.redactor(spec), guard: wayOf(spec, nil).guardKey()}
 	failed := false
-	compiled := func(a messages.Access, withheld []string) *manner {
+	compiled := func(a messages.Access, withheld []string) *accessProfile {
 		m := c.manner(spec, &a, withheld)
 		failed = failed || m.err != nil
 		p.hidden.learn(m)
@@ -151,14 +151,14 @@ func (c *plans) compile(spec *messages.Spec) *plan {
 }
 
 // manner makes an access ready for use; what is wrong with it concerns no other.
-func (c *plans) manner(spec *messages.Spec, a *messages.Access, withheld []string) *manner {
-	m := &manner{withheld: withheld, cookies: a.Cookies != nil && *a.Cookies, way: wayOf(spec, a.TLS)}
+func (c *policyCache) manner(spec *messages.Spec, a *messages.Access, withheld []string) *accessProfile {
+	m := &accessProfile{withheld: withheld, cookies: a.Cookies != nil && *a.Cookies, way: wayOf(spec, a.TLS)}
 	m.err = c.fill(m, spec, a)
 	return m
 }
 
 // fill gives a manner what is looked up.
-func (c *plans) fill(m *manner, spec *messages.Spec, a *messages.Access) (err error) {
+func (c *policyCache) fill(m *accessProfile, spec *messages.Spec, a *messages.Access) (err error) {
 	m.accepts = c.client.accepts.and(spec.Accepts())
 	fixed := http.Header{"Accept": {m.accepts.header()}, "Accept-Encoding": {coding.Accept}}
 	if m.private, err = c.addHeaders(fixed, a.Headers); err != nil {
@@ -194,7 +194,7 @@ func (c *plans) fill(m *manner, spec *messages.Spec, a *messages.Access) (err er
 // addHeaders sets fields in h as the spec spells them, and returns the names of
 // those that hold a secret. A field that h has under another spelling is
 // replaced.
-func (c *plans) addHeaders(h http.Header, fields map[string]string) (private []string, err error) {
+func (c *policyCache) addHeaders(h http.Header, fields map[string]string) (private []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		value, err := c.secrets.fill(fields[name])
 		if err != nil {
@@ -219,7 +219,7 @@ func setField(h http.Header, name, value string) {
 	h[name] = []string{value}
 }
 
-func (c *plans) authorization(a *messages.Auth) (string, error) {
+func (c *policyCache) authorization(a *messages.Auth) (string, error) {
 	if a.Bearer != "" {
 		token, err := c.secrets.fill(a.Bearer)
 		return "Bearer " + token, err
@@ -234,10 +234,10 @@ type rule struct {
 	match   *regexp.Regexp
 	header  map[string]string // with its secrets, and places for parameters
 	private []string
-	secrets known
+	secrets secretStore
 }
 
-func (c *plans) rule(r *messages.RequestRule) rule {
+func (c *policyCache) rule(r *messages.RequestRule) rule {
 	re, err := messages.CompilePattern(r.Match)
 	if err != nil {
 		panic(err) // the spec is valid
@@ -264,13 +264,13 @@ func patterns(texts []string) []*regexp.Regexp {
 }
 
 // includes reports whether the patterns of the spec let a URL be fetched.
-func (p *plan) includes(url string) bool {
+func (p *accessPolicy) includes(url string) bool {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(url) }
 	return !slices.ContainsFunc(p.exclude, matches) && (len(p.include) == 0 || slices.ContainsFunc(p.include, matches))
 }
 
 // rule returns the rule for a URL, nil if a plain GET is enough.
-func (p *plan) rule(url string) *rule {
+func (p *accessPolicy) rule(url string) *rule {
 	for i := range p.rules {
 		if p.rules[i].match.MatchString(url) {
 			return &p.rules[i]

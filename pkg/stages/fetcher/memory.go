@@ -13,12 +13,12 @@ func (c Config) Memory() int64 {
 	return int64(c.MaxInFlightBody) + int64(c.Workers)*worker + rest
 }
 
-// memory bounds what bodies take together from when they are read until their
+// memoryLimiter bounds what bodies take together from when they are read until their
 // pages are stored. Half of it is shared out among the workers beforehand, so an
 // ordinary page never waits. A body that outgrows its share takes all it may
 // still need from the other half in one step: who waits for that holds nothing of
 // it, so nobody waits in a circle.
-type memory struct {
+type memoryLimiter struct {
 	share int64 // of each worker
 	pool  int64 // for the rest
 	sem   *semaphore.Weighted
@@ -28,29 +28,29 @@ type memory struct {
 // smaller.
 const maxShare = 1 << 20
 
-func newMemory(total int64, workers int) *memory {
+func newMemoryLimiter(total int64, workers int) *memoryLimiter {
 	share := min(maxShare, total/2/int64(workers))
 	pool := total - share*int64(workers)
-	return &memory{share: share, pool: pool, sem: semaphore.NewWeighted(pool)}
+	return &memoryLimiter{share: share, pool: pool, sem: semaphore.NewWeighted(pool)}
 }
 
-// loan is what one body has of the memory.
-type loan struct {
-	m     *memory
+// memoryReservation is what one body has of the memory.
+type memoryReservation struct {
+	m     *memoryLimiter
 	extra int64 // taken from the pool
 }
 
-func (m *memory) lend() loan {
+func (m *memoryLimiter) lend() memoryReservation {
 	bodyMemory.Add(float64(m.share))
-	return loan{m: m}
+	return memoryReservation{m: m}
 }
 
 // covers reports whether a body of size bytes needs nothing more.
-func (l *loan) covers(size int64) bool { return size <= l.m.share || l.extra > 0 }
+func (l *memoryReservation) covers(size int64) bool { return size <= l.m.share || l.extra > 0 }
 
 // extend waits for enough for a body of most bytes. One larger than the whole
 // pool is read while no other is.
-func (l *loan) extend(ctx context.Context, most int64) error {
+func (l *memoryReservation) extend(ctx context.Context, most int64) error {
 	extra := min(most, l.m.pool)
 	if err := timed(waitMemory, func() error { return l.m.sem.Acquire(ctx, extra) }); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (l *loan) extend(ctx context.Context, most int64) error {
 
 // shrink gives back what is not needed once the body has become so small, by
 // compression, or since it is stored.
-func (l *loan) shrink(size int) {
+func (l *memoryReservation) shrink(size int) {
 	if l.extra == 0 {
 		return
 	}
@@ -74,7 +74,7 @@ func (l *loan) shrink(size int) {
 }
 
 // release gives everything back. It may be called again.
-func (l *loan) release() {
+func (l *memoryReservation) release() {
 	if l.m == nil {
 		return
 	}

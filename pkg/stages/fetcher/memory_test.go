@@ -12,7 +12,7 @@ import (
 
 // What a body no longer needs, once it is compressed or stored, others may have.
 func TestLoanShrinksWithItsBody(t *testing.T) {
-	m := newMemory(4<<20, 2) // a share is 1 MiB, and the pool 2 MiB
+	m := newMemoryLimiter(4<<20, 2) // a share is 1 MiB, and the pool 2 MiB
 	a, b := m.lend(), m.lend()
 	if err := a.extend(t.Context(), 2<<20); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestLoanShrinksWithItsBody(t *testing.T) {
 	if !m.sem.TryAcquire(m.pool) {
 		t.Error("not all was given back")
 	}
-	new(loan).shrink(0) // of what was never sent
+	new(memoryReservation).shrink(0) // of what was never sent
 }
 
 // A request that waits for memory does not fail for want of time.
@@ -43,7 +43,7 @@ func TestSuspendedWatchCountsNothing(t *testing.T) {
 		defer cancel(nil)
 		total, late := fail(messages.Timeout, "total"), fail(messages.Stalled, "phase")
 		began := time.Now()
-		w := newWatch(cancel, 10*time.Second, total)
+		w := newDeadlineTimer(cancel, 10*time.Second, total)
 		defer w.stop()
 		w.phase(2*time.Second, late)
 		time.Sleep(time.Second)

@@ -14,7 +14,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// Fetched is a page that Once fetched.
+// Fetched is a page that FetchOne fetched.
 type Fetched struct {
 	Page messages.Page
 	Body []byte // decoded
@@ -25,8 +25,8 @@ type Fetched struct {
 	Withheld string
 }
 
-// OnceError is why Once has no page: what a crawl would have as the result.
-type OnceError struct {
+// FetchError is why FetchOne has no page: what a crawl would have as the result.
+type FetchError struct {
 	URL    string
 	Class  messages.Class
 	Status int // 0 if there was no response
@@ -34,7 +34,7 @@ type OnceError struct {
 }
 
 // Error returns the reason, or what the class says.
-func (e *OnceError) Error() string {
+func (e *FetchError) Error() string {
 	reason := e.Reason
 	if reason == "" && e.Status > 0 {
 		reason = fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
@@ -45,14 +45,14 @@ func (e *OnceError) Error() string {
 	return e.URL + ": " + reason
 }
 
-// Once fetches one canonical URL as a crawl with that spec would, outside of any:
+// FetchOne fetches one canonical URL as a crawl with that spec would, outside of any:
 // robots.txt, the guard of addresses, access, types, limits and the host's pace
 // hold; redirects are followed, each asked for in the same way. The function wait
 // is told before a host is let rest. What a crawl would not have fetched is an
-// *OnceError.
-func Once(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
+// *FetchError.
+func FetchOne(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
 	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
-	f, err := newOnce(cfg)
+	f, err := newOneShotBody(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func Once(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait
 	out := &Fetched{}
 	for {
 		t := f.onceTurn(spec, url)
-		if err := f.whole(ctx, t, wait); err != nil {
+		if err := f.fetchWithRobots(ctx, t, wait); err != nil {
 			return nil, err
 		}
 		r := t.reply
@@ -70,23 +70,23 @@ func Once(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait
 			return out, nil
 		case messages.Redirect:
 		default:
-			return nil, &OnceError{url, r.class, r.status, r.text}
+			return nil, &FetchError{url, r.class, r.status, r.text}
 		}
 		next, err := t.ask.target(r)
 		if err != nil {
-			return nil, &OnceError{url, messages.ClientError, r.status, "redirect leads nowhere: " + err.Error()}
+			return nil, &FetchError{url, messages.ClientError, r.status, "redirect leads nowhere: " + err.Error()}
 		}
 		most := spec.HostLimits(weburl.Hostname(next)).MaxRedirects
 		if out.Via = append(out.Via, url); len(out.Via) > most {
-			return nil, &OnceError{url, messages.Redirect, r.status, fmt.Sprintf("more than %d redirects (max_redirects)", most)}
+			return nil, &FetchError{url, messages.Redirect, r.status, fmt.Sprintf("more than %d redirects (max_redirects)", most)}
 		}
 		url = next
 	}
 }
 
-// newOnce returns a fetcher without a bus, of which only the part that asks hosts
+// newOneShotBody returns a fetcher without a bus, of which only the part that asks hosts
 // can be used.
-func newOnce(cfg Config) (*Fetcher, error) {
+func newOneShotBody(cfg Config) (*Fetcher, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
@@ -101,19 +101,19 @@ func newOnce(cfg Config) (*Fetcher, error) {
 	r.bucket = noBucket{}
 	return &Fetcher{
 		cfg: cfg, client: c, get: c, robots: r,
-		plans: plans{client: c, secrets: known{Store: secrets.Store{Folder: cfg.Secrets}}, warn: func(string, ...any) {}},
-		rules: stages.PerSpec[*weburl.Normalizer]{Make: stages.Normalizer},
+		plans: policyCache{client: c, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}}, warn: func(string, ...any) {}},
+		rules: stages.SpecCache[*weburl.Normalizer]{Make: stages.Normalizer},
 	}, nil
 }
 
-// onceCrawl is the name under which Once keeps what it makes of the spec.
+// onceCrawl is the name under which FetchOne keeps what it makes of the spec.
 const onceCrawl = "once"
 
-func (f *Fetcher) onceTurn(spec *messages.Spec, url string) *turn {
-	pace, _ := spec.HostPace(weburl.Hostname(url))
-	t := &turn{
-		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: stages.Revised{Spec: spec},
-		ask: ask{
+func (f *Fetcher) onceTurn(spec *messages.Spec, url string) *fetchJob {
+	pace, _ := spec.HostPoliteness(weburl.Hostname(url))
+	t := &fetchJob{
+		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: stages.SpecRevision{Spec: spec},
+		ask: fetchRequest{
 			crawl: onceCrawl, url: url, delay: time.Duration(pace.Delay), interval: time.Duration(pace.Rate),
 		},
 	}
@@ -121,21 +121,21 @@ func (f *Fetcher) onceTurn(spec *messages.Spec, url string) *turn {
 	return t
 }
 
-// whole takes a turn, and another one if the first went to robots.txt.
-func (f *Fetcher) whole(ctx context.Context, t *turn, wait func(time.Duration)) error {
+// fetchWithRobots takes a turn, and another one if the first went to robots.txt.
+func (f *Fetcher) fetchWithRobots(ctx context.Context, t *fetchJob, wait func(time.Duration)) error {
 	if f.lacks(t) {
 		return nil
 	}
-	if err := f.take(ctx, t); err != nil || t.reply.class != messages.RobotsFetched {
+	if err := f.fetch(ctx, t); err != nil || t.reply.class != messages.RobotsFetched {
 		return err
 	}
-	t.reply, t.ask.delay = nil, t.rest()
-	wait(t.ask.rest())
-	return f.take(ctx, t)
+	t.reply, t.ask.delay = nil, t.hostDelay()
+	wait(t.ask.minSpacing())
+	return f.fetch(ctx, t)
 }
 
 // fetched is the page without what only a crawl gives it.
-func (t *turn) fetched() messages.Page {
+func (t *fetchJob) fetched() messages.Page {
 	r := t.reply
 	return messages.Page{
 		V: messages.Version, Crawl: t.req.Crawl, URL: t.req.URL, Status: r.status, ContentType: r.contentType,

@@ -50,7 +50,7 @@ func TestOnce(t *testing.T) {
 	url, asked := onceSite(t)
 	spec := localSpec()
 	spec.UserAgent = "tester/1"
-	got, err := Once(t.Context(), DefaultConfig(), &spec, url+"/moved", func(time.Duration) { t.Error("no rest is due") })
+	got, err := FetchOne(t.Context(), DefaultConfig(), &spec, url+"/moved", func(time.Duration) { t.Error("no rest is due") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestOnceLetsTheHostRest(t *testing.T) {
 	spec.Delay = messages.Duration(30 * time.Millisecond)
 	var rest time.Duration
 	began := time.Now()
-	if _, err := Once(t.Context(), DefaultConfig(), &spec, url+"/page", func(d time.Duration) { rest = d }); err != nil {
+	if _, err := FetchOne(t.Context(), DefaultConfig(), &spec, url+"/page", func(d time.Duration) { rest = d }); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); rest != 30*time.Millisecond || took < rest {
@@ -92,14 +92,14 @@ func TestOnceRefuses(t *testing.T) {
 		{"/page", messages.RefusedAddress, "", func(s *messages.Spec) { s.AllowPrivate = false }},
 		{"/page", messages.TooLarge, "over the limit", func(s *messages.Spec) { s.MaxBody = 5 }},
 		{"/page", messages.TooLarge, "over the limit", func(s *messages.Spec) {
-			s.Sources = []messages.SourceRule{{Hosts: []string{weburl.Hostname(url)}, MaxBody: new(messages.Bytes(5))}}
+			s.Sources = []messages.HostRule{{Hosts: []string{weburl.Hostname(url)}, MaxBody: new(messages.Bytes(5))}}
 		}},
 		{"/never", messages.Timeout, "", func(s *messages.Spec) {
 			s.Robots = messages.RobotsIgnore
-			s.Sources = []messages.SourceRule{{Hosts: []string{weburl.Hostname(url)}, Timeout: new(messages.Duration(time.Millisecond))}}
+			s.Sources = []messages.HostRule{{Hosts: []string{weburl.Hostname(url)}, Timeout: new(messages.Duration(time.Millisecond))}}
 		}},
 		{"/page", messages.Misconfigured, "NONE_SUCH", func(s *messages.Spec) {
-			s.Sources = []messages.SourceRule{{Hosts: []string{url}, Access: messages.Access{Headers: map[string]string{"X": "{secret:NONE_SUCH}"}}}}
+			s.Sources = []messages.HostRule{{Hosts: []string{url}, Access: messages.Access{Headers: map[string]string{"X": "{secret:NONE_SUCH}"}}}}
 		}},
 	} {
 		t.Run(c.path+" "+string(c.class), func(t *testing.T) {
@@ -107,8 +107,8 @@ func TestOnceRefuses(t *testing.T) {
 			if c.spec != nil {
 				c.spec(&spec)
 			}
-			_, err := Once(t.Context(), DefaultConfig(), &spec, url+c.path, func(time.Duration) {})
-			failed, ok := errors.AsType[*OnceError](err)
+			_, err := FetchOne(t.Context(), DefaultConfig(), &spec, url+c.path, func(time.Duration) {})
+			failed, ok := errors.AsType[*FetchError](err)
 			if !ok {
 				t.Fatalf("got %v", err)
 			}

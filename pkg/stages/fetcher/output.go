@@ -18,7 +18,7 @@ import (
 
 // compose turns how a request ended into messages: the page or the redirect's
 // target first, then the result that promises it.
-func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
+func (f *Fetcher) compose(ctx context.Context, t *fetchJob) (stages.Output, error) {
 	var out stages.Output
 	location := ""
 	switch t.reply.class {
@@ -57,7 +57,7 @@ func (f *Fetcher) compose(ctx context.Context, t *turn) (stages.Output, error) {
 var errNoLocation = errors.New("the response names no Location")
 
 // target returns where a redirect leads.
-func (a *ask) target(r *reply) (string, error) {
+func (a *fetchRequest) target(r *fetchReply) (string, error) {
 	u, err := resolve(a.url, r.header.Get("Location"))
 	return a.hidden().url(u), err
 }
@@ -75,8 +75,8 @@ func resolve(from, location string) (string, error) {
 }
 
 // candidate is the message that gives the target of a redirect to the frontier.
-func (f *Fetcher) candidate(t *turn, target string) *nats.Msg {
-	return f.found(t, target, &messages.Candidates{
+func (f *Fetcher) candidate(t *fetchJob, target string) *nats.Msg {
+	return f.candidateMsg(t, target, &messages.Candidates{
 		Source: messages.SourceRedirect, Depth: t.req.Depth, Redirects: t.req.Redirects + 1,
 		Metadata: t.req.Metadata, Inherit: t.req.Inherit,
 	})
@@ -84,7 +84,7 @@ func (f *Fetcher) candidate(t *turn, target string) *nats.Msg {
 
 // unchanged are the messages that have the frontier find again what it found on the
 // page before: any partition may have some of it.
-func (f *Fetcher) unchanged(t *turn) (msgs []*nats.Msg) {
+func (f *Fetcher) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 	if t.req.PageRound == 0 {
 		return nil
 	}
@@ -99,8 +99,8 @@ func (f *Fetcher) unchanged(t *turn) (msgs []*nats.Msg) {
 	return msgs
 }
 
-// found is the message that gives a URL to the frontier.
-func (f *Fetcher) found(t *turn, target string, c *messages.Candidates) *nats.Msg {
+// candidateMsg is the message that gives a URL to the frontier.
+func (f *Fetcher) candidateMsg(t *fetchJob, target string, c *messages.Candidates) *nats.Msg {
 	c.Crawl, c.Rev, c.Run, c.Referrer = t.req.Crawl, t.spec.Rev, t.req.Run, t.req.URL
 	target = t.ask.hidden().url(target)
 	c.URLs = []messages.Candidate{{URL: target}}
@@ -110,7 +110,7 @@ func (f *Fetcher) found(t *turn, target string, c *messages.Candidates) *nats.Ms
 }
 
 // page is the message with what was fetched. A large body is stored first.
-func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
+func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
 	r := t.reply
 	p := messages.Page{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
@@ -148,7 +148,7 @@ func (f *Fetcher) page(ctx context.Context, t *turn) (*nats.Msg, error) {
 	return p.Msg(t.partition, body), nil
 }
 
-func (t *turn) result(name string) *messages.Result {
+func (t *fetchJob) result(name string) *messages.Result {
 	r := t.reply
 	res := &messages.Result{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt, Run: t.req.Run,

@@ -11,10 +11,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// pace holds requests and bytes back. The frontier decides when a host is due;
+// rateLimiter holds requests and bytes back. The frontier decides when a host is due;
 // the starts of a host only guard against bursts that reach this process all the
 // same, as after a lease moved.
-type pace struct {
+type rateLimiter struct {
 	requests  *rate.Limiter // nil is no limit
 	bandwidth *rate.Limiter // nil is no limit
 	hosts     *otter.Cache[string, *starts]
@@ -27,12 +27,12 @@ const maxPacedHosts = 1 << 16
 // minBandwidthBurst lets one read of a body pass in one go.
 const minBandwidthBurst = 64 << 10
 
-func newPace(cfg Config) (*pace, error) {
+func newRateLimiter(cfg Config) (*rateLimiter, error) {
 	hosts, err := otter.New(&otter.Options[string, *starts]{MaximumSize: maxPacedHosts})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of hosts: %w", err)
 	}
-	p := &pace{hosts: hosts}
+	p := &rateLimiter{hosts: hosts}
 	if cfg.Rate > 0 {
 		p.requests = rate.NewLimiter(rate.Limit(cfg.Rate), max(1, int(cfg.Rate/20)))
 	}
@@ -45,7 +45,7 @@ func newPace(cfg Config) (*pace, error) {
 // request waits until a request may be sent to host, rest after the start of the
 // one before. The host comes last: whatever is waited for behind it would let
 // its requests come together again.
-func (p *pace) request(ctx context.Context, host string, rest time.Duration) error {
+func (p *rateLimiter) request(ctx context.Context, host string, rest time.Duration) error {
 	if p.requests != nil {
 		if err := timed(waitRate, func() error { return p.requests.Wait(ctx) }); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (s *starts) next(ctx context.Context, rest time.Duration) error {
 }
 
 // received waits until n more bytes may come.
-func (p *pace) received(ctx context.Context, n int) error {
+func (p *rateLimiter) received(ctx context.Context, n int) error {
 	for n > 0 {
 		part := min(n, p.bandwidth.Burst())
 		if err := timed(waitBandwidth, func() error { return p.bandwidth.WaitN(ctx, part) }); err != nil {

@@ -14,7 +14,7 @@ func TestHostRestsBehindTheRateOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.Rate = 10
-		p, err := newPace(cfg)
+		p, err := newRateLimiter(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +22,7 @@ func TestHostRestsBehindTheRateOfAll(t *testing.T) {
 		for range 100 { // to other hosts, before these
 			p.requests.ReserveN(time.Now(), 1)
 		}
-		a := ask{interval: time.Second}
+		a := fetchRequest{interval: time.Second}
 		got := startsOf(t, p, "h.test", a, a, a)
 		for i := range got[1:] {
 			if gap := got[i+1] - got[i]; gap < time.Second {
@@ -36,13 +36,13 @@ func TestHostRestsBehindTheRateOfAll(t *testing.T) {
 // one.
 func TestHostThatIsSlowedDownLaterRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := newPace(DefaultConfig())
+		p, err := newRateLimiter(DefaultConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
-		startsOf(t, p, "h.test", ask{interval: 100 * time.Millisecond})
+		startsOf(t, p, "h.test", fetchRequest{interval: 100 * time.Millisecond})
 		time.Sleep(time.Second)
-		if got := startsOf(t, p, "h.test", ask{interval: 5 * time.Second})[0]; got != 4*time.Second {
+		if got := startsOf(t, p, "h.test", fetchRequest{interval: 5 * time.Second})[0]; got != 4*time.Second {
 			t.Errorf("started %s later, want 4s", got)
 		}
 	})
@@ -51,11 +51,11 @@ func TestHostThatIsSlowedDownLaterRests(t *testing.T) {
 // Who gives up waiting has not taken a turn.
 func TestWaitingForAHostEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := newPace(DefaultConfig())
+		p, err := newRateLimiter(DefaultConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
-		startsOf(t, p, "h.test", ask{delay: time.Hour})
+		startsOf(t, p, "h.test", fetchRequest{delay: time.Hour})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		ended := make(chan error, 3)
@@ -67,7 +67,7 @@ func TestWaitingForAHostEnds(t *testing.T) {
 				t.Errorf("ended with %v", err)
 			}
 		}
-		if got := startsOf(t, p, "h.test", ask{delay: time.Hour})[0]; got != 59*time.Minute {
+		if got := startsOf(t, p, "h.test", fetchRequest{delay: time.Hour})[0]; got != 59*time.Minute {
 			t.Errorf("the next starts %s later, want 59m", got)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 )
 
 // startsOf returns when requests to a host may be sent that come all at once.
-func startsOf(t *testing.T, p *pace, host string, asks ...ask) []time.Duration {
+func startsOf(t *testing.T, p *rateLimiter, host string, asks ...fetchRequest) []time.Duration {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -18,7 +18,7 @@ func startsOf(t *testing.T, p *pace, host string, asks ...ask) []time.Duration {
 	began := time.Now()
 	for _, a := range asks {
 		wg.Go(func() {
-			if err := p.request(t.Context(), host, a.rest()); err != nil {
+			if err := p.request(t.Context(), host, a.minSpacing()); err != nil {
 				t.Error(err)
 			}
 			mu.Lock()
@@ -34,26 +34,26 @@ func startsOf(t *testing.T, p *pace, host string, asks ...ask) []time.Duration {
 func TestPaceOfAHost(t *testing.T) {
 	const ms = time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
-		p, err := newPace(DefaultConfig())
+		p, err := newRateLimiter(DefaultConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for host, c := range map[string]struct {
-			ask  ask
+			ask  fetchRequest
 			want []time.Duration
 		}{
-			"neither.test":  {ask{}, []time.Duration{0, 0, 0}},
-			"delay.test":    {ask{delay: 30 * ms}, []time.Duration{0, 30 * ms, 60 * ms}},
-			"interval.test": {ask{interval: 30 * ms}, []time.Duration{0, 30 * ms, 60 * ms}},
-			"both.test":     {ask{delay: 30 * ms, interval: 50 * ms}, []time.Duration{0, 50 * ms, 100 * ms}},
-			"long.test":     {ask{delay: time.Hour, interval: 50 * ms}, []time.Duration{0, time.Hour, 2 * time.Hour}},
+			"neither.test":  {fetchRequest{}, []time.Duration{0, 0, 0}},
+			"delay.test":    {fetchRequest{delay: 30 * ms}, []time.Duration{0, 30 * ms, 60 * ms}},
+			"interval.test": {fetchRequest{interval: 30 * ms}, []time.Duration{0, 30 * ms, 60 * ms}},
+			"both.test":     {fetchRequest{delay: 30 * ms, interval: 50 * ms}, []time.Duration{0, 50 * ms, 100 * ms}},
+			"long.test":     {fetchRequest{delay: time.Hour, interval: 50 * ms}, []time.Duration{0, time.Hour, 2 * time.Hour}},
 		} {
 			if got := startsOf(t, p, host, c.ask, c.ask, c.ask); !slices.Equal(got, c.want) {
 				t.Errorf("%s: %v, want %v", host, got, c.want)
 			}
 		}
 		// It holds from one call to the next, and for each host alone.
-		a := ask{interval: time.Second}
+		a := fetchRequest{interval: time.Second}
 		startsOf(t, p, "a.test", a)
 		time.Sleep(400 * ms)
 		if got := startsOf(t, p, "b.test", a); got[0] != 0 {
@@ -64,7 +64,7 @@ func TestPaceOfAHost(t *testing.T) {
 		}
 		// What counts is the rest of the request to come, not that of the last.
 		time.Sleep(time.Second)
-		startsOf(t, p, "a.test", ask{interval: ms})
+		startsOf(t, p, "a.test", fetchRequest{interval: ms})
 		if got := startsOf(t, p, "a.test", a); got[0] != time.Second {
 			t.Errorf("a host that was slowed down: %v", got)
 		}

@@ -56,7 +56,7 @@ func (p *proxy) rests() (failed, refused time.Time) {
 }
 
 // ended takes note of an exchange through the proxy.
-func (p *proxy) ended(r *reply) {
+func (p *proxy) ended(r *fetchReply) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -74,7 +74,7 @@ func (p *proxy) ended(r *reply) {
 // proxy returns the next proxy of the turn that does not rest. One that a site has refused
 // is taken if all others rest: it works, and the site has slowed the crawl. If all have
 // failed, it waits for the first to be back: their failure is not that of any host.
-func (m *manner) proxy(ctx context.Context) (*proxy, error) {
+func (m *accessProfile) proxy(ctx context.Context) (*proxy, error) {
 	first := int(m.turn.Add(1)-1) % len(m.proxies)
 	for {
 		now := time.Now()

@@ -72,7 +72,7 @@ func newSOCKSProxy(t *testing.T) *through {
 	return p
 }
 
-func proxied(t *testing.T, yaml string) *stage {
+func proxied(t *testing.T, yaml string) *fetcherFixture {
 	t.Helper()
 	t.Setenv("SEINE_SECRET_PROXY", "s3cret")
 	return withSpec(t, "tls: {insecure: true}\n"+yaml)
@@ -140,15 +140,15 @@ func TestGuardHoldsForProxies(t *testing.T) {
 	for scheme, p := range map[string]*through{"http": newHTTPProxy(t), "socks5": newSOCKSProxy(t)} {
 		yaml := "robots: ignore\ndelay: 0s\nproxies: ['" + scheme + "://me:{secret:PROXY}@" + p.address + "']\n"
 		t.Run(scheme+" is private", func(t *testing.T) {
-			newStage(t, specOption(t, yaml)).get("http://192.0.2.1/").wants(t, map[string]messages.Class{
+			newFetcherFixture(t, specOption(t, yaml)).get("http://192.0.2.1/").wants(t, map[string]messages.Class{
 				"http": messages.RefusedAddress, "socks5": messages.RefusedAddress,
 			}[scheme])
-			h := newStage(t, specOption(t, yaml)).get("http://93.184.216.34/")
+			h := newFetcherFixture(t, specOption(t, yaml)).get("http://93.184.216.34/")
 			h.wants(t, messages.Misconfigured)
 		})
 		t.Run(scheme+" to a private target", func(t *testing.T) {
 			target := "http://10.1.2.3/"
-			newStage(t, specOption(t, yaml+"allow_addresses: [127.0.0.0/8]")).get(target).wants(t, messages.RefusedAddress)
+			newFetcherFixture(t, specOption(t, yaml+"allow_addresses: [127.0.0.0/8]")).get(target).wants(t, messages.RefusedAddress)
 			if p.n.Load() != 0 {
 				t.Error("the proxy was asked")
 			}
@@ -161,7 +161,7 @@ func TestGuardHoldsForProxies(t *testing.T) {
 func TestRefusedProxyRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &proxy{key: "a"}, &proxy{key: "b"}
-		m := &manner{proxies: []*proxy{a, b}}
+		m := &accessProfile{proxies: []*proxy{a, b}}
 		next := func() (keys string) {
 			t.Helper()
 			for range 4 {
@@ -180,22 +180,22 @@ func TestRefusedProxyRests(t *testing.T) {
 			}
 		}
 		want("at first", "abab")
-		a.ended(&reply{class: messages.Blocked, status: http.StatusOK})
+		a.ended(&fetchReply{class: messages.Blocked, status: http.StatusOK})
 		want("when a was challenged", "bbbb")
 		time.Sleep(minProxyRest)
 		want("a second later", "abab")
-		a.ended(&reply{class: messages.ClientError, status: http.StatusForbidden})
+		a.ended(&fetchReply{class: messages.ClientError, status: http.StatusForbidden})
 		time.Sleep(minProxyRest)
 		want("when a was refused after that", "bbbb")
-		b.ended(&reply{class: messages.Blocked})
+		b.ended(&fetchReply{class: messages.Blocked})
 		want("when both were", "abab")
-		b.ended(&reply{class: messages.ProxyFailure})
+		b.ended(&fetchReply{class: messages.ProxyFailure})
 		want("when b failed", "aaaa")
-		a.ended(&reply{class: messages.OK, status: http.StatusOK})
-		b.ended(&reply{class: messages.Gone, status: http.StatusNotFound})
+		a.ended(&fetchReply{class: messages.OK, status: http.StatusOK})
+		b.ended(&fetchReply{class: messages.Gone, status: http.StatusNotFound})
 		want("when both were let through", "abab")
-		a.ended(&reply{class: messages.ProxyFailure})
-		b.ended(&reply{class: messages.ProxyFailure})
+		a.ended(&fetchReply{class: messages.ProxyFailure})
+		b.ended(&fetchReply{class: messages.ProxyFailure})
 		began := time.Now()
 		if next(); time.Since(began) != minProxyRest {
 			t.Errorf("when both failed, it took %v", time.Since(began))

@@ -22,7 +22,7 @@ type redactor struct {
 }
 
 // hidden returns the redactor of the spec.
-func (a *ask) hidden() *redactor {
+func (a *fetchRequest) hidden() *redactor {
 	if a.plan == nil {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (a *ask) hidden() *redactor {
 
 // redactor returns that of a spec. One secret that is not there now is learnt when a
 // request rule finds it.
-func (c *plans) redactor(spec *messages.Spec) *redactor {
+func (c *policyCache) redactor(spec *messages.Spec) *redactor {
 	names := spec.Secrets()
 	if len(names) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func (c *plans) redactor(spec *messages.Spec) *redactor {
 }
 
 // learn takes note of what a manner makes of secrets.
-func (r *redactor) learn(m *manner) {
+func (r *redactor) learn(m *accessProfile) {
 	if r == nil {
 		return
 	}
@@ -146,7 +146,7 @@ func (r *redactor) location(ref string) string {
 
 // exchange takes the secrets from the head of a response as it came, and from the
 // request. Of a body that is kept decoded, the head must not say that it is encoded.
-func (r *redactor) exchange(reply *reply, decoded bool) {
+func (r *redactor) exchange(reply *fetchReply, decoded bool) {
 	if !r.active() {
 		return
 	}

@@ -225,14 +225,14 @@ func TestOnceShowsNoSecret(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
 	g := newGossip(t)
 	spec := withSpec(t, redactSpec(g)).spec().Spec
-	got, err := Once(t.Context(), DefaultConfig(), spec, g.URL+"/dir", func(time.Duration) {})
+	got, err := FetchOne(t.Context(), DefaultConfig(), spec, g.URL+"/dir", func(time.Duration) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s := holdsSecret(fmt.Sprint(got.Page, got.Via) + string(got.Body)); s != "" || got.Page.URL != g.URL+"/dir/" {
 		t.Errorf("%q in %+v, via %v", s, got.Page, got.Via)
 	}
-	_, err = Once(t.Context(), DefaultConfig(), spec, g.URL+"/path", func(time.Duration) {})
+	_, err = FetchOne(t.Context(), DefaultConfig(), spec, g.URL+"/path", func(time.Duration) {})
 	if err == nil || holdsSecret(err.Error()) != "" {
 		t.Errorf("error %v", err)
 	}
@@ -291,7 +291,7 @@ func TestRobotsThatOnlyASecretLeadsToIsNotNone(t *testing.T) {
 		}
 		*s = *spec
 	}
-	h := newStage(t, obey).get(g.URL + "/")
+	h := newFetcherFixture(t, obey).get(g.URL + "/")
 	h.wants(t, messages.ProtocolError)
 	if !h.Class.Retryable() || !strings.Contains(h.Error, "robots.txt: redirects to a URL that has a secret") || pages > 0 {
 		t.Errorf("error %q, %d pages were asked for", h.Error, pages)

@@ -25,20 +25,20 @@ func (x *exchange) request() *http.Request {
 			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s.body)), nil }
 		}
 	}
-	if a.once {
+	if a.noResend {
 		req.GetBody = nil // without one, net/http does not repeat a request that has a body
 		if req.Body == nil {
-			req.Body = once{}
+			req.Body = oneShotBody{}
 		}
 	}
 	return req
 }
 
-// once is an empty body that cannot be read again.
-type once struct{}
+// oneShotBody is an empty body that cannot be read again.
+type oneShotBody struct{}
 
-func (once) Read([]byte) (int, error) { return 0, io.EOF }
-func (once) Close() error             { return nil }
+func (oneShotBody) Read([]byte) (int, error) { return 0, io.EOF }
+func (oneShotBody) Close() error             { return nil }
 
 // absolute has a URL of target sent in absolute form, as an HTTP proxy wants it
 // (RFC 9112 3.2.2).

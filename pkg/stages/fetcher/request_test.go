@@ -56,9 +56,9 @@ func (e *echo) last(t *testing.T) seen {
 }
 
 // withSpec is a stage that ignores robots.txt, with a spec that a person wrote.
-func withSpec(t *testing.T, yaml string, options ...option) *stage {
+func withSpec(t *testing.T, yaml string, options ...option) *fetcherFixture {
 	t.Helper()
-	return newStage(t, append(options, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+	return newFetcherFixture(t, append(options, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
 		spec, err := specfile.Load("spec.yaml", []byte("robots: ignore\nallow_private: true\ndelay: 0s\n"+yaml))
 		if err != nil {
 			t.Fatal(err)
@@ -254,7 +254,7 @@ func TestCookiesAreSentBack(t *testing.T) {
 func TestCancelledCrawlSendsNothing(t *testing.T) {
 	e := newEcho(t)
 	s := withSpec(t, "state: cancelled")
-	s.get(e.URL+"/").wants(t, messages.NotSent)
+	s.get(e.URL+"/").wants(t, messages.ClassCancelled)
 	if len(e.seen) > 0 {
 		t.Error("a request was sent")
 	}
@@ -263,7 +263,7 @@ func TestCancelledCrawlSendsNothing(t *testing.T) {
 func TestAddressesCanBeAllowedByNetwork(t *testing.T) {
 	e := newEcho(t)
 	for allow, want := range map[string]messages.Class{"[]": messages.RefusedAddress, "[127.0.0.0/8]": messages.OK, "[10.0.0.0/8]": messages.RefusedAddress} {
-		s := newStage(t, specOption(t, "robots: ignore\ndelay: 0s\nallow_addresses: "+allow))
+		s := newFetcherFixture(t, specOption(t, "robots: ignore\ndelay: 0s\nallow_addresses: "+allow))
 		s.get(e.URL+"/").wants(t, want)
 	}
 }

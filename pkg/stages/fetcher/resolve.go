@@ -31,19 +31,19 @@ type resolver struct {
 	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	timeout time.Duration
 	family  string
-	names   *otter.Cache[string, *answer]
+	names   *otter.Cache[string, *dnsResult]
 	flight  singleflight.Group
 }
 
-// answer is what the resolver said of a name; it never changes.
-type answer struct {
+// dnsResult is what the resolver said of a name; it never changes.
+type dnsResult struct {
 	addrs []netip.Addr
 	err   error
 	until time.Time
 }
 
 func newResolver(cfg Config) (*resolver, error) {
-	names, err := otter.New(&otter.Options[string, *answer]{MaximumSize: maxNames})
+	names, err := otter.New(&otter.Options[string, *dnsResult]{MaximumSize: maxNames})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of names: %w", err)
 	}
@@ -101,17 +101,17 @@ func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 		dnsHit.Inc()
 		return a.addrs, a.err
 	}
-	return r.ask(ctx, host)
+	return r.queryDNS(ctx, host)
 }
 
-// ask looks the name up once for all who want it. The look-up outlives the one
+// queryDNS looks the name up once for all who want it. The look-up outlives the one
 // who began it, whose request may end before.
-func (r *resolver) ask(ctx context.Context, host string) ([]netip.Addr, error) {
+func (r *resolver) queryDNS(ctx context.Context, host string) ([]netip.Addr, error) {
 	dnsMiss.Inc()
 	done := r.flight.DoChan(host, func() (any, error) {
 		lookup, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 		defer cancel()
-		a := newAnswer(r.lookup(lookup, host))
+		a := newDNSResult(r.lookup(lookup, host))
 		r.names.Set(host, a)
 		return a, nil
 	})
@@ -119,22 +119,22 @@ func (r *resolver) ask(ctx context.Context, host string) ([]netip.Addr, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case res := <-done:
-		a := res.Val.(*answer)
+		a := res.Val.(*dnsResult)
 		return a.addrs, a.err
 	}
 }
 
-func newAnswer(addrs []netip.Addr, err error) *answer {
+func newDNSResult(addrs []netip.Addr, err error) *dnsResult {
 	if err == nil && len(addrs) == 0 {
 		err = errors.New("it has no address")
 	}
 	if err != nil {
-		return &answer{err: dnsReason(err), until: time.Now().Add(noAddressAge)}
+		return &dnsResult{err: dnsReason(err), until: time.Now().Add(noAddressAge)}
 	}
 	for i, a := range addrs {
 		addrs[i] = a.Unmap()
 	}
-	return &answer{addrs: addrs, until: time.Now().Add(addressAge)}
+	return &dnsResult{addrs: addrs, until: time.Now().Add(addressAge)}
 }
 
 // dnsReason says what a person needs of a resolver's error.

@@ -82,14 +82,14 @@ const maxRobotsMemory = 64 << 20
 // Of all fetchers one asks for the robots.txt of an origin; the others wait for
 // what it finds.
 type robotsCache struct {
-	host   getter
+	host   exchanger
 	bucket bucket
 	warn   func(msg string, args ...any)
 	files  *otter.Cache[string, *robotsFile]
 	flight singleflight.Group
 }
 
-func newRobotsCache(host getter, warn func(string, ...any)) (*robotsCache, error) {
+func newRobotsCache(host exchanger, warn func(string, ...any)) (*robotsCache, error) {
 	files, err := otter.New(&otter.Options[string, *robotsFile]{
 		MaximumWeight: maxRobotsMemory,
 		Weigher:       func(_ string, f *robotsFile) uint32 { return f.weight },
@@ -100,43 +100,43 @@ func newRobotsCache(host getter, warn func(string, ...any)) (*robotsCache, error
 	return &robotsCache{host: host, warn: warn, files: files}, nil
 }
 
-// found is what a look-up ended with: a file, or the exchange that says why
+// robotsLookup is what a look-up ended with: a file, or the exchange that says why
 // there is none to be had.
-type found struct {
+type robotsLookup struct {
 	file *robotsFile
-	last *reply // of the exchange with the host, nil if there was none
+	last *fetchReply // of the exchange with the host, nil if there was none
 }
 
 // get returns the robots.txt for the page that a asks for. It returns an error
-// only if ctx is done, or errUnsure, which may be that of another page's request.
-func (c *robotsCache) get(ctx context.Context, a *ask) (found, error) {
+// only if ctx is done, or errStaleClaim, which may be that of another page's request.
+func (c *robotsCache) get(ctx context.Context, a *fetchRequest) (robotsLookup, error) {
 	origin := weburl.Origin(a.url)
 	if f, ok := c.files.GetIfPresent(origin); ok && time.Now().Before(f.until) {
 		robotsMemory.Inc()
-		return found{file: f}, nil
+		return robotsLookup{file: f}, nil
 	}
 	key := a.plan.guard + " " + origin // under another guard it may end at an address
 	v, err, _ := c.flight.Do(key, func() (any, error) { return c.find(ctx, origin, a) })
 	if err != nil {
-		return found{}, err
+		return robotsLookup{}, err
 	}
-	return v.(found), nil
+	return v.(robotsLookup), nil
 }
 
 // find looks in the bucket, then asks the host, unless another fetcher does.
-func (c *robotsCache) find(ctx context.Context, origin string, a *ask) (found, error) {
+func (c *robotsCache) find(ctx context.Context, origin string, a *fetchRequest) (robotsLookup, error) {
 	for wait := minRobotsWait; ; wait = min(2*wait, maxRobotsWait) {
 		e, revision := c.stored(ctx, origin)
 		now := time.Now()
 		switch {
 		case e != nil && now.Before(e.until()):
 			robotsBucket.Inc()
-			return found{file: c.remember(e)}, nil
+			return robotsLookup{file: c.remember(e)}, nil
 		case e != nil && now.Before(e.Asking):
 			if err := timed(waitRobots, func() error { return stages.Sleep(ctx, wait) }); err != nil {
-				return found{}, err
+				return robotsLookup{}, err
 			}
-		case c.claim(ctx, origin, e, revision, now.Add(min(a.timeout, maxAsking))):
+		case c.lockOrigin(ctx, origin, e, revision, now.Add(min(a.timeout, maxAsking))):
 			return c.askHost(ctx, origin, a, e)
 		}
 	}
@@ -153,31 +153,31 @@ const (
 )
 
 // askHost asks, and lets the others know what it found.
-func (c *robotsCache) askHost(ctx context.Context, origin string, a *ask, old *robotsEntry) (found, error) {
+func (c *robotsCache) askHost(ctx context.Context, origin string, a *fetchRequest, old *robotsEntry) (robotsLookup, error) {
 	e, last, err := c.fetch(ctx, origin, a)
 	switch {
 	case err != nil:
 		c.unclaim(origin, old)
-		return found{}, err
+		return robotsLookup{}, err
 	case e != nil:
 		robotsHost.Inc()
 		c.store(ctx, e)
-		return found{file: c.remember(e), last: last}, nil
+		return robotsLookup{file: c.remember(e), last: last}, nil
 	case old.stale(time.Now()):
 		robotsStale.Inc()
 		old.Asking, old.Retry = time.Time{}, time.Now().Add(staleRetry).UTC()
 		c.store(ctx, old)
-		return found{file: c.remember(old), last: last}, nil
+		return robotsLookup{file: c.remember(old), last: last}, nil
 	}
 	robotsUnreachable.Inc()
 	c.unclaim(origin, nil)
-	return found{last: last}, nil
+	return robotsLookup{last: last}, nil
 }
 
-// claim tells the other fetchers that this one asks the host. It reports false
+// lockOrigin tells the other fetchers that this one asks the host. It reports false
 // if another was faster. If the bucket does not work, each asks for itself: to
 // ask the host once more is the lesser evil.
-func (c *robotsCache) claim(ctx context.Context, origin string, e *robotsEntry, revision uint64, until time.Time) bool {
+func (c *robotsCache) lockOrigin(ctx context.Context, origin string, e *robotsEntry, revision uint64, until time.Time) bool {
 	claimed := robotsEntry{Origin: origin}
 	if e != nil {
 		claimed = *e
@@ -246,12 +246,12 @@ const maxRobotsHops = 5
 // fetch asks the host, by way of redirects. It returns nil for the entry when
 // the host could not be asked, and the last exchange in any case, as one with the
 // host: that is who rests after it.
-func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*robotsEntry, *reply, error) {
+func (c *robotsCache) fetch(ctx context.Context, origin string, page *fetchRequest) (*robotsEntry, *fetchReply, error) {
 	a := *page
 	// One byte more than counts, so that the line it cuts is seen to be cut.
 	a.url, a.robots, a.maxBody = origin+"/robots.txt", true, robots.MaxBytes+1
 	a.etag, a.lastModified, a.object, a.archive = "", "", "", false // they are the page's
-	var before *reply
+	var before *fetchReply
 	for hop := 0; ; hop++ {
 		r, err := c.host.do(ctx, &a)
 		if err != nil {
@@ -266,10 +266,10 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 		}
 		next, ok := redirected(&a, r)
 		if !ok || hop == maxRobotsHops {
-			return verdict(origin, r), r, nil
+			return entryFromReply(origin, r), r, nil
 		}
 		if weburl.Host(next) == weburl.Host(a.url) { // which rests after its answer, as always
-			if err := timed(waitHost, func() error { return stages.Sleep(ctx, a.rest()) }); err != nil {
+			if err := timed(waitHost, func() error { return stages.Sleep(ctx, a.minSpacing()) }); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -278,7 +278,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *ask) (*rob
 }
 
 // redirected returns where a redirect of a robots.txt leads.
-func redirected(a *ask, r *reply) (string, bool) {
+func redirected(a *fetchRequest, r *fetchReply) (string, bool) {
 	if r.class != messages.Redirect {
 		return "", false
 	}
@@ -286,10 +286,10 @@ func redirected(a *ask, r *reply) (string, bool) {
 	return next, err == nil
 }
 
-// verdict says what an answer means, RFC 9309 2.3.1: nil that the host could
+// entryFromReply says what an answer means, RFC 9309 2.3.1: nil that the host could
 // not be asked. Redirects that lead nowhere and most 4xx mean that there is no
 // robots.txt; 429 is none of these, since it only asks for patience.
-func verdict(origin string, r *reply) *robotsEntry {
+func entryFromReply(origin string, r *fetchReply) *robotsEntry {
 	e := &robotsEntry{Origin: origin, Status: r.status, FetchedAt: r.started.UTC()}
 	switch r.class {
 	case messages.OK:

@@ -13,9 +13,9 @@ import (
 )
 
 // fleet returns n fetchers on the bus of s.
-func (s *stage) fleet(n int) []*stage {
+func (s *fetcherFixture) fleet(n int) []*fetcherFixture {
 	s.t.Helper()
-	var all []*stage
+	var all []*fetcherFixture
 	for range n {
 		f, err := New(DefaultConfig(), s.bus, s.specs)
 		if err != nil {
@@ -35,7 +35,7 @@ func (s *stage) fleet(n int) []*stage {
 // Of all fetchers one asks for robots.txt; the others wait for what it finds.
 func TestOneFetcherAsksForRobots(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	var asked atomic.Int64
 	release := make(chan struct{})
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
@@ -61,7 +61,7 @@ func TestOneFetcherAsksForRobots(t *testing.T) {
 // A fetcher that died while it asked holds the others up for a while only.
 func TestClaimOfADeadFetcherEnds(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.putRobots(robotsEntry{Asking: time.Now().Add(200 * time.Millisecond)})
 	s.get(s.url("/special/ok")).wants(t, messages.OK)
 	if n := s.web.Count(0, "/robots.txt"); n != 1 {
@@ -88,7 +88,7 @@ func TestOldCopyOfRobots(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newFetcherFixture(t)
 			s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) })
 			if c.age > 0 {
 				s.putRobots(robotsEntry{
@@ -108,7 +108,7 @@ func TestOldCopyOfRobots(t *testing.T) {
 	}
 }
 
-func (s *stage) putRobots(e robotsEntry) {
+func (s *fetcherFixture) putRobots(e robotsEntry) {
 	s.t.Helper()
 	e.Origin = strings.TrimSuffix(s.url(""), "/")
 	value, err := json.Marshal(&e)

@@ -26,7 +26,7 @@ func delayed(url string) *messages.Request {
 
 func TestRobotsTakesTheTurnOfAHostWithADelay(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	h := s.handle1(delayed(s.url("/")), 1)
 	h.wants(t, messages.RobotsFetched)
 	if h.CrawlDelay == nil || *h.CrawlDelay != 0 || h.Status != 0 || h.IP != "127.0.0.1" {
@@ -55,7 +55,7 @@ func paths(w *testweb.Web) string {
 
 func TestCrawlDelayAloneTakesTheTurn(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(_ *Config, _ *messages.Spec, w *testweb.Config) { w.CrawlDelay = 2 * time.Second })
+	s := newFetcherFixture(t, func(_ *Config, _ *messages.Spec, w *testweb.Config) { w.CrawlDelay = 2 * time.Second })
 	h := s.get(s.url("/"))
 	h.wants(t, messages.RobotsFetched)
 	if h.CrawlDelay == nil || time.Duration(*h.CrawlDelay) != 2*time.Second {
@@ -65,7 +65,7 @@ func TestCrawlDelayAloneTakesTheTurn(t *testing.T) {
 
 func TestRobotsAndPageInOneTurnWithoutADelay(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.get(s.url("/")).wants(t, messages.OK)
 	s.get(s.url("/special/ok")).wants(t, messages.OK)
 	if got := paths(s.web); got != "/robots.txt / /special/ok" {
@@ -75,7 +75,7 @@ func TestRobotsAndPageInOneTurnWithoutADelay(t *testing.T) {
 
 func TestRobotsDenies(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	h := s.get(s.url("/private/x"))
 	h.wants(t, messages.RobotsDenied)
 	if h.Error != "robots.txt: Disallow: /private/" || h.CrawlDelay == nil {
@@ -89,7 +89,7 @@ func TestRobotsDenies(t *testing.T) {
 
 func TestRobotsIsSharedThroughTheBucket(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.handle1(delayed(s.url("/")), 1).wants(t, messages.RobotsFetched)
 	other, err := New(DefaultConfig(), s.bus, s.specs)
 	if err != nil {
@@ -117,7 +117,7 @@ func TestStatusOfRobots(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newFetcherFixture(t)
 			s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Retry-After", "9")
 				w.WriteHeader(status)
@@ -149,7 +149,7 @@ func TestStatusOfRobots(t *testing.T) {
 
 func TestRobotsThatFailedIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.web.SetHostDown(0, true)
 	h := s.get(s.url("/"))
 	h.wants(t, messages.ConnectFailure)
@@ -162,7 +162,7 @@ func TestRobotsThatFailedIsAskedForAgain(t *testing.T) {
 
 func TestRedirectsOfRobots(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	hops := 0 // set between requests only
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", fmt.Sprintf("/hop?left=%d", hops-1))
@@ -198,21 +198,21 @@ func TestRedirectsOfRobots(t *testing.T) {
 // slowRedirect is a host that takes a while to answer, and at first sends elsewhere.
 type slowRedirect struct{ asked, answered []time.Time }
 
-func (s *slowRedirect) do(_ context.Context, a *ask) (*reply, error) {
+func (s *slowRedirect) do(_ context.Context, a *fetchRequest) (*fetchReply, error) {
 	s.asked = append(s.asked, time.Now())
 	time.Sleep(3 * time.Second) // of a synctest bubble: the rest must begin at its end
 	s.answered = append(s.answered, time.Now())
 	if len(s.asked) > 1 {
-		return &reply{class: messages.OK}, nil
+		return &fetchReply{class: messages.OK}, nil
 	}
-	return &reply{class: messages.Redirect, header: http.Header{"Location": {"/there"}}}, nil
+	return &fetchReply{class: messages.Redirect, header: http.Header{"Location": {"/there"}}}, nil
 }
 
 func TestHostRestsBetweenTheRedirectsOfItsRobots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := new(slowRedirect)
 		robots := robotsCache{host: host}
-		e, _, err := robots.fetch(t.Context(), "https://a.test", &ask{delay: 5 * time.Second})
+		e, _, err := robots.fetch(t.Context(), "https://a.test", &fetchRequest{delay: 5 * time.Second})
 		if err != nil || e == nil || len(host.asked) != 2 {
 			t.Fatalf("asked %d times: %v, %v", len(host.asked), e, err)
 		}
@@ -225,7 +225,7 @@ func TestHostRestsBetweenTheRedirectsOfItsRobots(t *testing.T) {
 // The host was asked, and must rest, though the page is refused.
 func TestRobotsThatLeadToARefusedAddress(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://224.0.0.1/", http.StatusFound)
 	})
@@ -237,7 +237,7 @@ func TestRobotsThatLeadToARefusedAddress(t *testing.T) {
 
 func TestRobotsIsCutAndOnlyOnceInFlight(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	var asked atomic.Int64
 	release := make(chan struct{})
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
@@ -259,7 +259,7 @@ func TestRobotsIsCutAndOnlyOnceInFlight(t *testing.T) {
 
 func TestRedeliveredRequestWaits(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	answerWanted(t, s.bus, true)
 	began := time.Now()
 	s.handle1(delayed(s.url("/")), 2).wants(t, messages.OK)
@@ -272,7 +272,7 @@ func TestRedeliveredRequestWaits(t *testing.T) {
 // comes again then has a result already, and must not reach the host.
 func TestRedeliveredRequestWithAResultIsDropped(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	answerWanted(t, s.bus, false)
 	m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 2, Stored: time.Now()}
 	out, err := s.handle(t.Context(), m)
@@ -286,7 +286,7 @@ func TestRedeliveredRequestWithAResultIsDropped(t *testing.T) {
 
 func TestRequestsToAHostAreADelayApart(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	began := time.Now()
 	var wg sync.WaitGroup
 	for n := range 4 {

@@ -24,7 +24,7 @@ var quiet = log.New(io.Discard, "", 0)
 // and candidates are where they belong, FETCH is empty, and Run returns.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()

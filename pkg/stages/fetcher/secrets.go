@@ -5,14 +5,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// known are the secrets of this fetcher. They never leave it but in the requests
+// secretStore are the secrets of this fetcher. They never leave it but in the requests
 // they are for. One that is missing fails the request, not the fetcher.
-type known struct {
+type secretStore struct {
 	secrets.Store
 	used *secrets.Mask // is told of each that is used, nil if nobody asks
 }
 
-func (k known) get(name string) (string, error) {
+func (k secretStore) get(name string) (string, error) {
 	v, err := k.Get(name)
 	if err == nil && k.used != nil {
 		k.used.Add(v)
@@ -20,7 +20,7 @@ func (k known) get(name string) (string, error) {
 	return v, misconfigured(err)
 }
 
-func (k known) fill(text string) (string, error) {
+func (k secretStore) fill(text string) (string, error) {
 	v, err := k.Fill(text)
 	return v, misconfigured(err)
 }

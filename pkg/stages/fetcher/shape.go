@@ -16,8 +16,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// shape is what is sent for a URL beside a plain GET of it.
-type shape struct {
+// renderedRequest is what is sent for a URL beside a plain GET of it.
+type renderedRequest struct {
 	method  string
 	url     string // canonical
 	header  map[string]string
@@ -27,15 +27,15 @@ type shape struct {
 	hidden bool
 }
 
-// shape fills in the rule for a URL. The error is a failure: a parameter or a
+// render fills in the rule for a URL. The error is a failure: a parameter or a
 // secret is missing.
-func (r *rule) shape(target string) (*shape, error) {
+func (r *rule) render(target string) (*renderedRequest, error) {
 	base, rawQuery, _ := strings.Cut(target, "?")
 	params, err := url.ParseQuery(rawQuery)
 	if err != nil {
 		params = url.Values{} // its places will find nothing
 	}
-	s := &shape{method: r.Method, private: r.private}
+	s := &renderedRequest{method: r.Method, private: r.private}
 	if s.method == "" {
 		s.method = http.MethodGet
 	}
@@ -82,7 +82,7 @@ func (r *rule) query(raw string, params url.Values) (string, error) {
 	for name := range r.Query {
 		dropped[name] = true
 	}
-	for _, p := range r.Body.Places() {
+	for _, p := range r.Body.Placeholders() {
 		dropped[p.Name] = !p.Secret
 	}
 	var kept []string
@@ -104,8 +104,8 @@ func (r *rule) query(raw string, params url.Values) (string, error) {
 }
 
 // value finds what a place stands for, escaped.
-func (r *rule) value(params url.Values, escape func(string) string) func(messages.Place) (string, error) {
-	return func(p messages.Place) (v string, err error) {
+func (r *rule) value(params url.Values, escape func(string) string) func(messages.Placeholder) (string, error) {
+	return func(p messages.Placeholder) (v string, err error) {
 		switch {
 		case p.Secret:
 			if v, err = r.secrets.get(p.Name); err != nil {
@@ -129,7 +129,7 @@ func (r *rule) value(params url.Values, escape func(string) string) func(message
 // hides reports whether a secret goes into the URL or the body.
 func (r *rule) hides() bool {
 	secret := func(t messages.Template) bool {
-		return slices.ContainsFunc(t.Places(), func(p messages.Place) bool { return p.Secret })
+		return slices.ContainsFunc(t.Placeholders(), func(p messages.Placeholder) bool { return p.Secret })
 	}
 	return secret(r.Body) || slices.ContainsFunc(slices.Collect(maps.Values(r.Query)), secret)
 }

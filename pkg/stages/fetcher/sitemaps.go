@@ -11,9 +11,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// told remembers of which origins the frontier has the sitemaps, for each run of
+// announcedSitemaps remembers of which origins the frontier has the sitemaps, for each run of
 // a crawl. What it forgets is said again, which the frontier does not mind.
-type told struct {
+type announcedSitemaps struct {
 	origins *otter.Cache[string, bool]
 }
 
@@ -23,18 +23,18 @@ const (
 	maxSitemaps = 500
 )
 
-func newTold() (*told, error) {
+func newAnnouncedSitemaps() (*announcedSitemaps, error) {
 	c, err := otter.New(&otter.Options[string, bool]{MaximumSize: maxTold})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of origins: %w", err)
 	}
-	return &told{c}, nil
+	return &announcedSitemaps{c}, nil
 }
 
 // sitemaps returns the messages that tell the frontier of the sitemaps in
 // robots.txt, and what to do when they are stored. They are as near to the
 // seeds as the page for which robots.txt was asked.
-func (f *Fetcher) sitemaps(t *turn) (msgs []*nats.Msg, done func()) {
+func (f *Fetcher) sitemaps(t *fetchJob) (msgs []*nats.Msg, done func()) {
 	if !t.spec.Sitemaps || t.robots == nil {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func (f *Fetcher) sitemaps(t *turn) (msgs []*nats.Msg, done func()) {
 		if u, err := base.Resolve(weburl.EscapeInvalid(strings.TrimSpace(text))); err == nil && i < maxSitemaps {
 			c := &messages.Candidates{Source: messages.SourceLink, Depth: t.req.Depth}
 			c.InheritFrom(t.req.Metadata, t.req.Inherit)
-			msgs = append(msgs, f.found(t, u, c))
+			msgs = append(msgs, f.candidateMsg(t, u, c))
 		}
 	}
 	return msgs, func() { f.told.origins.Set(key, true) }

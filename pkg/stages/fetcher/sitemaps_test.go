@@ -14,7 +14,7 @@ import (
 // an origin, whoever fetched the file, and not again.
 func TestSitemapsOfRobotsAreFollowed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
+	s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "Sitemap: /one.xml\nUser-agent: *\nDisallow: /no\nSitemap: https://other.example/two.xml.gz\nSitemap: http://[\n")
 	})
@@ -31,7 +31,7 @@ func TestSitemapsOfRobotsAreFollowed(t *testing.T) {
 
 func TestSitemapsAreLeftAloneByDefault(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Sitemap: /one.xml\n") })
 	if got := s.sitemapsWith(s.url("/special/ok")); len(got) > 0 {
 		t.Errorf("told of %q", got)
@@ -39,7 +39,7 @@ func TestSitemapsAreLeftAloneByDefault(t *testing.T) {
 }
 
 // sitemapsWith fetches a page and returns what the frontier is told to fetch.
-func (s *stage) sitemapsWith(url string) (urls []string) {
+func (s *fetcherFixture) sitemapsWith(url string) (urls []string) {
 	s.t.Helper()
 	m, req := requestMessage(url)
 	out, err := s.handle(s.t.Context(), m)

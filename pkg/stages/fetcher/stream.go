@@ -14,7 +14,7 @@ const streamFrom = 2 << 20
 
 // stream takes a body of which buf has come.
 func (x *exchange) stream(buf []byte, src io.Reader) *failure {
-	up := x.c.bodies.begin(x.ctx, x.ask.object)
+	up := x.c.bodies.newUpload(x.ctx, x.ask.object)
 	if !x.ask.archive {
 		up = up.compressed()
 	}
@@ -30,7 +30,7 @@ func (x *exchange) copy(up *upload, buf []byte, src io.Reader) *failure {
 	for {
 		x.watch.pause()
 		if _, err := up.Write(buf); err != nil {
-			return x.lost(err)
+			return x.storeFailed(err)
 		}
 		if up.n > x.ask.maxBody {
 			return x.tooLarge(messages.DetailDecoded)
@@ -41,7 +41,7 @@ func (x *exchange) copy(up *upload, buf []byte, src io.Reader) *failure {
 			return nil
 		}
 		if err != nil && err != io.EOF {
-			return x.why(err)
+			return x.classifyReadError(err)
 		}
 	}
 }
@@ -51,15 +51,15 @@ func (x *exchange) stored(up *upload) *failure {
 	x.watch.pause()
 	b, err := up.commit()
 	if err != nil {
-		return x.lost(err)
+		return x.storeFailed(err)
 	}
 	x.reply.body = b
 	return nil
 }
 
-// lost ends an exchange whose body could not be stored. That is not the host's
+// storeFailed ends an exchange whose body could not be stored. That is not the host's
 // doing, so it makes no result.
-func (x *exchange) lost(err error) *failure {
+func (x *exchange) storeFailed(err error) *failure {
 	if x.ctx.Err() == nil {
 		x.err = err
 	}
@@ -70,27 +70,27 @@ func (x *exchange) lost(err error) *failure {
 // buffers, the compressor, and what is not yet acknowledged.
 const streamMemory = 8 << 20
 
-// readBoth keeps a body as it came, and reads it decoded for its digest and its
+// storeRaw keeps a body as it came, and reads it decoded for its digest and its
 // limits.
-func (x *exchange) readBoth(names []string, sum hash.Hash) *failure {
-	up := x.c.bodies.begin(x.ctx, x.ask.object)
+func (x *exchange) storeRaw(names []string, sum hash.Hash) *failure {
+	up := x.c.bodies.newUpload(x.ctx, x.ask.object)
 	src := io.TeeReader(&x.wire, writer(func(p []byte) (int, error) {
-		if f := x.cover(up.n+int64(len(p)), x.ask.maxBody); f != nil {
+		if f := x.reserveMemory(up.n+int64(len(p)), x.ask.maxBody); f != nil {
 			return 0, f
 		}
 		x.watch.pause()
 		n, err := up.Write(p)
 		if err != nil {
-			return n, x.lost(err)
+			return n, x.storeFailed(err)
 		}
 		return n, nil
 	}))
 	z := coding.NewReader(src, names, x.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
-	f := x.look(summed{z, sum})
+	f := x.measureDecoded(summed{z, sum})
 	if f == nil {
 		if _, err := io.Copy(io.Discard, src); err != nil { // bytes behind the last that was decoded
-			f = x.why(err)
+			f = x.classifyReadError(err)
 		}
 	}
 	if f != nil {
@@ -103,8 +103,8 @@ func (x *exchange) readBoth(names []string, sum hash.Hash) *failure {
 	return f
 }
 
-// look reads src to its end and keeps nothing but its size.
-func (x *exchange) look(src io.Reader) *failure {
+// measureDecoded reads src to its end and keeps nothing but its size.
+func (x *exchange) measureDecoded(src io.Reader) *failure {
 	pooled := buffers.Get().(*[]byte)
 	defer buffers.Put(pooled)
 	buf, size, begun := (*pooled)[:cap(*pooled)], int64(0), 0
@@ -124,7 +124,7 @@ func (x *exchange) look(src io.Reader) *failure {
 			x.reply.body.size = size
 			return nil
 		case err != nil:
-			return x.why(err)
+			return x.classifyReadError(err)
 		}
 	}
 }

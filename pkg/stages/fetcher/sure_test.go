@@ -12,17 +12,17 @@ import (
 // doubtful casts doubt on what is stored when the first request is on its way to
 // the host: the process stood still, or lost its connection to NATS.
 type doubtful struct {
-	getter
+	exchanger
 	bus  *stages.Bus
 	at   int // which request, 0 is the first
 	asks int
 }
 
-func (d *doubtful) do(ctx context.Context, a *ask) (*reply, error) {
+func (d *doubtful) do(ctx context.Context, a *fetchRequest) (*fetchReply, error) {
 	if d.asks++; d.asks == max(1, d.at) {
-		d.bus.Doubt()
+		d.bus.MarkStale()
 	}
-	return d.getter.do(ctx, a)
+	return d.exchanger.do(ctx, a)
 }
 
 func TestRequestThatBecomesSuspectOnItsWayIsNotSent(t *testing.T) {
@@ -37,12 +37,12 @@ func TestRequestThatBecomesSuspectOnItsWayIsNotSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, ignoreRobots)
+			s := newFetcherFixture(t, ignoreRobots)
 			answerWanted(t, s.bus, c.wanted)
 			if c.warm {
 				s.handle1(request(s.url("/special/ok")), 1).wants(t, messages.OK)
 			}
-			s.Fetcher.get = &doubtful{getter: s.Fetcher.get, bus: s.bus}
+			s.Fetcher.get = &doubtful{exchanger: s.Fetcher.get, bus: s.bus}
 			m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 1, Stored: time.Now()}
 			out, err := s.handle(t.Context(), m)
 			if err != nil || c.wanted != (len(out.First)+len(out.Then) > 0) {
@@ -60,7 +60,7 @@ func TestRequestThatBecomesSuspectOnItsWayIsNotSent(t *testing.T) {
 
 func TestRequestThatComesTwiceWaitsForItsResult(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	answerWanted(t, s.bus, false)
 	m := stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 1, Stored: time.Now()}
 	out, err := s.handle(t.Context(), &m)

@@ -18,7 +18,7 @@ import (
 // tellEnd notes how a request ended: on its span, and for who debugs.
 func (f *Fetcher) tellEnd(ctx context.Context, res *messages.Result) {
 	if f.bus.Log.Enabled(ctx, slog.LevelDebug) {
-		about := stages.Subject{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}
+		about := stages.MessageContext{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}
 		f.bus.Log.Debug("fetched", append(about.LogAttrs(ctx), "class", res.Class, "status", res.Status,
 			"bytes", res.BytesWire, "took", time.Duration(res.Timings.Total))...)
 	}
@@ -40,7 +40,7 @@ type exchangeSpan struct {
 
 // beginExchange starts it. Its URL is the name of the visit: what is sent may have
 // secrets.
-func beginExchange(ctx context.Context, a *ask) (context.Context, *exchangeSpan) {
+func beginExchange(ctx context.Context, a *fetchRequest) (context.Context, *exchangeSpan) {
 	ctx, span := tracing.Child(ctx, a.method(), trace.SpanKindClient)
 	if span == nil {
 		return ctx, nil
@@ -51,7 +51,7 @@ func beginExchange(ctx context.Context, a *ask) (context.Context, *exchangeSpan)
 }
 
 // method is how the request is made.
-func (a *ask) method() string {
+func (a *fetchRequest) method() string {
 	if a.shape != nil {
 		return a.shape.method
 	}
@@ -59,7 +59,7 @@ func (a *ask) method() string {
 }
 
 // end ends the span with what is known of the exchange.
-func (s *exchangeSpan) end(r *reply) {
+func (s *exchangeSpan) end(r *fetchReply) {
 	if s == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (s *exchangeSpan) end(r *reply) {
 }
 
 // phases adds an event at the end of each phase, with the time that it took.
-func (s *exchangeSpan) phases(r *reply) {
+func (s *exchangeSpan) phases(r *fetchReply) {
 	event := func(name string, at time.Time, took time.Duration) {
 		s.AddEvent(name, trace.WithTimestamp(at), trace.WithAttributes(tookMS.Float64(float64(took)/1e6)))
 	}

@@ -28,7 +28,7 @@ func TestRequestOfACrawlThatStandsStillIsNotSent(t *testing.T) {
 		return len(e.seen)
 	}
 	got := s.handle1(req, 1)
-	if got.Class != messages.NotSent || got.page != nil || !got.Class.Retryable() || asked() > 0 {
+	if got.Class != messages.ClassCancelled || got.page != nil || !got.Class.Retryable() || asked() > 0 {
 		t.Errorf("while it stands still: %+v, %d requests", got.Result, asked())
 	}
 	spec, err := s.specs.Get(t.Context(), testCrawl, 0)

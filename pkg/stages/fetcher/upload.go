@@ -30,9 +30,9 @@ type upload struct {
 // memory: small, as there is one for each.
 const streamWindow = 512 << 10
 
-// begin starts to take a body, to be stored under a name if it is large. One of
+// newUpload starts to take a body, to be stored under a name if it is large. One of
 // commit and abort must be called.
-func (s *bodyStore) begin(ctx context.Context, name string) *upload {
+func (s *bodyStore) newUpload(ctx context.Context, name string) *upload {
 	return &upload{store: s, ctx: ctx, name: name}
 }
 

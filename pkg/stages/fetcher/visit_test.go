@@ -23,7 +23,7 @@ import (
 
 func TestConditionalRequests(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	const etag, modified = `W/"33a64df5"`, "Fri, 02 Jan 2026 03:05:05 GMT"
 	var robotsHeader atomic.Value
 	s.web.Handle(0, "/robots.txt", func(_ http.ResponseWriter, r *http.Request) { robotsHeader.Store(r.Header) })
@@ -78,7 +78,7 @@ func TestConditionalRequests(t *testing.T) {
 // A page says that it is as it was at the visit before, if the request tells of that.
 func TestPageSaysThatItIsUnchanged(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	const body = "<title>as ever</title>"
 	s.web.Handle(0, "/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -99,7 +99,7 @@ func TestPageSaysThatItIsUnchanged(t *testing.T) {
 // result says so. What only keeps the page away for now makes none.
 func TestPageThatIsGoneIsRecorded(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.web.Handle(0, "/", func(w http.ResponseWriter, r *http.Request) {
 		status, _ := strconv.Atoi(r.URL.Query().Get("is"))
 		w.Header().Set("Location", "/elsewhere")
@@ -145,7 +145,7 @@ func TestPageThatIsGoneIsRecorded(t *testing.T) {
 // that, before its result is sent.
 func TestUnchangedPageIsToldToAllPartitions(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.web.Handle(0, "/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
 	for _, round := range []uint32{0, 3} {
 		req := request(s.url("/"))
@@ -182,7 +182,7 @@ func TestUnchangedPageIsToldToAllPartitions(t *testing.T) {
 
 func TestRobotsIsNeverConditional(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	var header atomic.Value
 	s.web.Handle(0, "/robots.txt", func(_ http.ResponseWriter, r *http.Request) { header.Store(r.Header) })
 	req := request(s.url("/"))
@@ -195,7 +195,7 @@ func TestRobotsIsNeverConditional(t *testing.T) {
 
 func TestValidatorsThatCannotTravelAreDropped(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	long := strings.Repeat("x", messages.MaxValidator)
 	for value, want := range map[string]string{
 		"": "", `"a"`: `"a"`, "any text": "any text", long: long, long + "x": "", "a\tb": "", `"é"`: `"é"`,
@@ -220,7 +220,7 @@ func TestValidatorsThatCannotTravelAreDropped(t *testing.T) {
 
 func TestDigestIsOfTheDecodedBody(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	for _, path := range []string{"empty", "ok", "big?mb=3", "gzip", "deflate", "deflate?raw=1", "drip?n=20&ms=1", "oneline?kb=512"} {
 		h := s.get(s.url("/special/" + path))
 		h.wants(t, messages.OK)
@@ -238,7 +238,7 @@ func TestDigestIsOfTheDecodedBody(t *testing.T) {
 
 func TestRunIsHandedOn(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	req := request(s.url("/special/ok"))
 	req.Run = 7
 	if h := s.handle1(req, 1); h.page.Run != 7 {
@@ -253,7 +253,7 @@ func TestRunIsHandedOn(t *testing.T) {
 
 func TestRequestsToAHostAreAnIntervalApart(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	const interval, n = 200 * time.Millisecond, 4
 	var wg sync.WaitGroup
 	for i := range n {
@@ -281,7 +281,7 @@ func TestRequestsToAHostAreAnIntervalApart(t *testing.T) {
 
 func TestIntervalGivesRobotsATurn(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	req := request(s.url("/"))
 	req.Interval = messages.Millis(time.Hour)
 	s.handle1(req, 1).wants(t, messages.RobotsFetched) // and does not wait for an hour
@@ -289,7 +289,7 @@ func TestIntervalGivesRobotsATurn(t *testing.T) {
 
 func TestRequestOfAnOlderFrontierIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	seen := make(map[string]bool)
 	for _, step := range []struct {
 		epoch  uint64
@@ -305,7 +305,7 @@ func TestRequestOfAnOlderFrontierIsAskedAbout(t *testing.T) {
 		{5, false, false},
 		{9, false, true},
 	} {
-		answer := &stage{Fetcher: s.Fetcher, t: t, bus: s.bus}
+		answer := &fetcherFixture{Fetcher: s.Fetcher, t: t, bus: s.bus}
 		path := fmt.Sprintf("/special/ok?%d", len(seen))
 		seen[path] = true
 		req := request(s.url(path))
@@ -327,7 +327,7 @@ func TestRequestOfAnOlderFrontierIsAskedAbout(t *testing.T) {
 
 func TestEpochsArePerPartition(t *testing.T) {
 	t.Parallel()
-	e := make(epochs, 2)
+	e := make(epochFence, 2)
 	if e.outdated(0, 7) || e.outdated(1, 3) || !e.outdated(0, 6) || e.outdated(1, 4) || e.outdated(0, 7) {
 		t.Errorf("newest %v", e)
 	}
@@ -342,7 +342,7 @@ func TestEpochsArePerPartition(t *testing.T) {
 }
 
 // sends makes a path of host 0 redirect to a location, or answer with a page.
-func (s *stage) sends(path, location string, count *atomic.Int32) {
+func (s *fetcherFixture) sends(path, location string, count *atomic.Int32) {
 	s.web.Handle(0, path, func(w http.ResponseWriter, r *http.Request) {
 		count.Add(1)
 		w.Header().Set("Content-Type", "text/plain")
@@ -357,7 +357,7 @@ func (s *stage) sends(path, location string, count *atomic.Int32) {
 
 func TestRedirectToItselfIsFollowed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Normalize.DropParameters = []string{"n"} })
+	s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Normalize.DropParameters = []string{"n"} })
 	for i, c := range []struct {
 		from      string
 		redirects map[string]string // path and where it leads, "" to a page
@@ -410,7 +410,7 @@ func TestRedirectToItselfIsFollowed(t *testing.T) {
 
 func TestRedirectToItselfObeys(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFetcherFixture(t)
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "User-agent: *\nDisallow: /*jsessionid\n")
 	})

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// watch ends an exchange when one of its phases takes too long, or all of it.
+// deadlineTimer ends an exchange when one of its phases takes too long, or all of it.
 // It needs one timer for all: a phase that begins only moves the due time, and
 // a timer that fires early is set again.
-type watch struct {
+type deadlineTimer struct {
 	cancel context.CancelCauseFunc
 	total  *failure
 
@@ -23,9 +23,9 @@ type watch struct {
 	asleep  time.Time // since when nothing counts; zero if it does
 }
 
-// newWatch cancels with total as the cause unless it is stopped within d.
-func newWatch(cancel context.CancelCauseFunc, d time.Duration, total *failure) *watch {
-	w := &watch{cancel: cancel, total: total, end: time.Now().Add(d)}
+// newDeadlineTimer cancels with total as the cause unless it is stopped within d.
+func newDeadlineTimer(cancel context.CancelCauseFunc, d time.Duration, total *failure) *deadlineTimer {
+	w := &deadlineTimer{cancel: cancel, total: total, end: time.Now().Add(d)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.armed = w.end
@@ -34,7 +34,7 @@ func newWatch(cancel context.CancelCauseFunc, d time.Duration, total *failure) *
 }
 
 // phase begins a phase that fails with why unless another begins within d.
-func (w *watch) phase(d time.Duration, why *failure) {
+func (w *deadlineTimer) phase(d time.Duration, why *failure) {
 	due := time.Now().Add(d)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +46,7 @@ func (w *watch) phase(d time.Duration, why *failure) {
 }
 
 // pause lets only the end of the exchange count, until the next phase.
-func (w *watch) pause() {
+func (w *deadlineTimer) pause() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.due = time.Time{}
@@ -54,14 +54,14 @@ func (w *watch) pause() {
 
 // suspend lets nothing count until resume: what is waited for is not the host's
 // doing.
-func (w *watch) suspend() {
+func (w *deadlineTimer) suspend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asleep = time.Now()
 }
 
 // resume goes on with as much time as there was, in no phase.
-func (w *watch) resume() {
+func (w *deadlineTimer) resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
@@ -73,14 +73,14 @@ func (w *watch) resume() {
 	}
 }
 
-func (w *watch) stop() {
+func (w *deadlineTimer) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopped = true
 	w.timer.Stop()
 }
 
-func (w *watch) fire() {
+func (w *deadlineTimer) fire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()

@@ -16,17 +16,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// way is what a connection depends on beside its host: only requests of the
+// transportKey is what a connection depends on beside its host: only requests of the
 // same way may share one.
-type way struct {
+type transportKey struct {
 	private bool   // private addresses may be dialled
 	allow   string // other networks that may, with spaces between
 	tls     messages.TLS
 	proxy   string // its URL with the password, "" is none
 }
 
-func wayOf(spec *messages.Spec, t *messages.TLS) way {
-	w := way{private: spec.AllowPrivate}
+func wayOf(spec *messages.Spec, t *messages.TLS) transportKey {
+	w := transportKey{private: spec.AllowPrivate}
 	var allow []string
 	for _, p := range spec.AllowAddresses {
 		allow = append(allow, p.String())
@@ -40,14 +40,14 @@ func wayOf(spec *messages.Spec, t *messages.TLS) way {
 
 // guardKey tells apart which addresses may be dialled: "" are those that every
 // crawl may dial.
-func (w way) guardKey() string {
+func (w transportKey) guardKey() string {
 	if !w.private && w.allow == "" {
 		return ""
 	}
 	return fmt.Sprint(w.private, w.allow)
 }
 
-func (w way) guard() *netguard.Guard {
+func (w transportKey) guard() *netguard.Guard {
 	var allow []netip.Prefix
 	for _, text := range strings.Fields(w.allow) {
 		if p, err := netip.ParsePrefix(text); err == nil { // it was one in the spec
@@ -57,15 +57,15 @@ func (w way) guard() *netguard.Guard {
 	return netguard.New(allow, w.private)
 }
 
-// ways keeps the connections of each way.
-type ways struct {
+// transportPools keeps the connections of each way.
+type transportPools struct {
 	cfg      Config
 	resolver *resolver
 	tls      *tls.Config
 	idle     int // connections kept of those without a proxy
 
 	mu      sync.RWMutex
-	pools   map[way]*pool
+	pools   map[transportKey]*pool
 	proxies map[string]*proxy
 }
 
@@ -84,10 +84,10 @@ const (
 	maxTLSSessions  = 1024
 )
 
-func newWays(cfg Config, r *resolver, idle int) *ways {
-	return &ways{
+func newTransportPools(cfg Config, r *resolver, idle int) *transportPools {
+	return &transportPools{
 		cfg: cfg, idle: max(1, idle), // 0 would be no limit
-		resolver: r, pools: make(map[way]*pool), proxies: make(map[string]*proxy),
+		resolver: r, pools: make(map[transportKey]*pool), proxies: make(map[string]*proxy),
 		tls: &tls.Config{
 			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
 			ClientSessionCache: tls.NewLRUClientSessionCache(maxTLSSessions),
@@ -96,7 +96,7 @@ func newWays(cfg Config, r *resolver, idle int) *ways {
 }
 
 // pool returns the connections of a way.
-func (s *ways) pool(w way) *pool {
+func (s *transportPools) pool(w transportKey) *pool {
 	s.mu.RLock()
 	p := s.pools[w]
 	s.mu.RUnlock()
@@ -120,7 +120,7 @@ func (s *ways) pool(w way) *pool {
 	return p
 }
 
-func (s *ways) open(w way) *pool {
+func (s *transportPools) open(w transportKey) *pool {
 	d := newDialer(s.cfg, s.resolver, w.guard(), s.tlsFor(w.tls))
 	t := &http.Transport{
 		DialContext: d.plain, DialTLSContext: d.secure, ForceAttemptHTTP2: true,
@@ -151,7 +151,7 @@ func (s *ways) open(w way) *pool {
 	return &pool{t, d}
 }
 
-func (s *ways) tlsFor(t messages.TLS) *tls.Config {
+func (s *transportPools) tlsFor(t messages.TLS) *tls.Config {
 	cfg := s.tls
 	if t == (messages.TLS{}) {
 		return cfg
@@ -175,7 +175,7 @@ func (s *ways) tlsFor(t messages.TLS) *tls.Config {
 }
 
 // proxy returns the proxy of a spec; all specs share what is known of it.
-func (s *ways) proxy(text string, secrets known) (*proxy, error) {
+func (s *transportPools) proxy(text string, secrets secretStore) (*proxy, error) {
 	u, err := messages.ParseProxy(text)
 	if err != nil {
 		return nil, fail(messages.Misconfigured, "proxies: %v", err)
@@ -198,7 +198,7 @@ func (s *ways) proxy(text string, secrets known) (*proxy, error) {
 	return p, nil
 }
 
-func (s *ways) close() {
+func (s *transportPools) close() {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, p := range s.pools {

@@ -89,7 +89,7 @@ const okReply = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2
 
 func TestRequestTargetIsSentExactly(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	r := newRaw(t, func(int) (string, bool) { return okReply, true })
 	host := strings.TrimPrefix(r.url, "http://")
 	for path, want := range map[string]string{
@@ -124,7 +124,7 @@ func TestRequestTargetIsSentExactly(t *testing.T) {
 
 func TestBrokenResponses(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	for name, c := range map[string]struct {
 		reply string
 		want  messages.Class
@@ -153,7 +153,7 @@ func TestBrokenResponses(t *testing.T) {
 // again; the host may have seen the first, so the delay comes between.
 func TestRequestSentAgainWaitsOutTheDelay(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	r := newRaw(t, func(n int) (string, bool) {
 		if n == 2 {
 			return "", false
@@ -175,7 +175,7 @@ func TestRequestSentAgainWaitsOutTheDelay(t *testing.T) {
 // A host that fails sees each request once, or its breaker's probe would be two.
 func TestRequestToAFailingHostIsNotSentAgain(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	r := newRaw(t, func(n int) (string, bool) {
 		if n == 2 {
 			return "", false
@@ -184,7 +184,7 @@ func TestRequestToAFailingHostIsNotSentAgain(t *testing.T) {
 	})
 	s.get(r.url+"/").wants(t, messages.OK)
 	probe := delayed(r.url + "/probe")
-	probe.Once = true
+	probe.NoResend = true
 	s.handle1(probe, 1).wants(t, messages.ConnectFailure)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,7 +195,7 @@ func TestRequestToAFailingHostIsNotSentAgain(t *testing.T) {
 
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	var mu sync.Mutex
 	opened := 0
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -239,7 +239,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "%s %s", r.Proto, r.RequestURI)
@@ -271,7 +271,7 @@ func TestTLS(t *testing.T) {
 
 func TestNamesAndConnections(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testwebConfig) {
+	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testwebConfig) {
 		c.DialTimeout = messages.Duration(200 * time.Millisecond)
 	})
 	var mu sync.Mutex
@@ -322,7 +322,7 @@ func TestNamesAndConnections(t *testing.T) {
 
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots)
+	s := newFetcherFixture(t, ignoreRobots)
 	text := bytes.Repeat([]byte("<p>The river runs on and on.</p>\n"), 1000)
 	coders := map[string]func(io.Writer) io.WriteCloser{
 		"gzip":    func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
@@ -411,7 +411,7 @@ func (nopCloser) Close() error { return nil }
 
 func TestBandwidthAndRate(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testwebConfig) {
+	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testwebConfig) {
 		c.Bandwidth, c.Rate = 4<<20, 50
 		c.StallTimeout = messages.Duration(50 * time.Millisecond) // waiting is not stalling
 	})
@@ -431,7 +431,7 @@ func TestBandwidthAndRate(t *testing.T) {
 
 func TestBodyMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	m := newMemory(4<<20, 2)
+	m := newMemoryLimiter(4<<20, 2)
 	a, b := m.lend(), m.lend()
 	defer b.release()
 	if !a.covers(1<<20) || a.covers(1<<20+1) {
@@ -454,7 +454,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 
 func TestLargeBodiesShareLittleMemory(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, ignoreRobots, func(c *Config, s *messages.Spec, _ *testwebConfig) {
+	s := newFetcherFixture(t, ignoreRobots, func(c *Config, s *messages.Spec, _ *testwebConfig) {
 		c.MaxInFlightBody, c.Workers = 1<<20, 4
 		s.MaxBody = 4 << 20
 	})

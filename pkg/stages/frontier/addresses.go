@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// addresses keeps the delay between requests to one IP address, for crawls that
+// ipLimiter keeps the delay between requests to one IP address, for crawls that
 // group by it, over all partitions of the process. A host has the address that
 // answered it last; its first request goes by its own delay alone. Times are those
 // of the process, as partitions have each their own.
-type addresses struct {
+type ipLimiter struct {
 	now   func() int64
 	mu    sync.Mutex
 	since int64 // what was asked before is not all known
-	byIP  map[string]*address
+	byIP  map[string]*ipState
 }
 
-// address is one IP address.
-type address struct {
+// ipState is one IP address.
+type ipState struct {
 	inFlight int
 	next     int64 // no request before
 	tail     int64 // the end of the line of hosts that wait for it
@@ -26,32 +26,32 @@ type address struct {
 // maxAddresses bounds the addresses in memory.
 const maxAddresses = 1 << 16
 
-// newAddresses returns none yet. The clock is the process's, in nanoseconds; nobody
+// newIPLimiter returns none yet. The clock is the process's, in nanoseconds; nobody
 // sets it.
-func newAddresses(now func() int64) *addresses {
-	return &addresses{now: now, since: now(), byIP: make(map[string]*address)}
+func newIPLimiter(now func() int64) *ipLimiter {
+	return &ipLimiter{now: now, since: now(), byIP: make(map[string]*ipState)}
 }
 
 // arrived notes that a partition came to the process: what its hosts were asked a
 // moment before is not known.
-func (a *addresses) arrived() {
+func (a *ipLimiter) arrived() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.since = a.now()
 }
 
-func (a *addresses) of(ip string) *address {
+func (a *ipLimiter) of(ip string) *ipState {
 	if a.byIP[ip] == nil {
 		if len(a.byIP) >= maxAddresses {
 			a.forget()
 		}
-		a.byIP[ip] = &address{}
+		a.byIP[ip] = &ipState{}
 	}
 	return a.byIP[ip]
 }
 
 // forget drops those that nobody waits for.
-func (a *addresses) forget() {
+func (a *ipLimiter) forget() {
 	latest := int64(0)
 	for _, ad := range a.byIP {
 		latest = max(latest, ad.next, ad.tail)
@@ -65,7 +65,7 @@ func (a *addresses) forget() {
 
 // slot returns 0 if a request may go to the address, or else how long to wait before
 // it is asked again: each host that waits has a time of its own.
-func (a *addresses) slot(ip string, delay time.Duration) time.Duration {
+func (a *ipLimiter) slot(ip string, delay time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now, ad := a.now(), a.of(ip)
@@ -79,7 +79,7 @@ func (a *addresses) slot(ip string, delay time.Duration) time.Duration {
 
 // begin notes a request to an address. Each is to be given back with end, whatever
 // becomes of it.
-func (a *addresses) begin(ip string) {
+func (a *ipLimiter) begin(ip string) {
 	if ip == "" {
 		return
 	}
@@ -89,7 +89,7 @@ func (a *addresses) begin(ip string) {
 }
 
 // end gives a request back: it has ended, or is another process's now.
-func (a *addresses) end(ip string) {
+func (a *ipLimiter) end(ip string) {
 	if ip == "" {
 		return
 	}
@@ -100,7 +100,7 @@ func (a *addresses) end(ip string) {
 }
 
 // rest lets an address rest from now on.
-func (a *addresses) rest(ip string, delay time.Duration) {
+func (a *ipLimiter) rest(ip string, delay time.Duration) {
 	if ip == "" {
 		return
 	}

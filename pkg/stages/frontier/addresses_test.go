@@ -8,8 +8,8 @@ import (
 )
 
 // byAddress is a crawl by addresses whose hosts all have the same.
-func byAddress(t *testing.T) (w *world, at func(*messages.Result)) {
-	w = newWorld(t, func(s *messages.Spec) { s.GroupBy, s.Delay = messages.GroupByIP, messages.Duration(time.Second) })
+func byAddress(t *testing.T) (w *shardFixture, at func(*messages.Result)) {
+	w = newShardFixture(t, func(s *messages.Spec) { s.GroupBy, s.Delay = messages.GroupByIP, messages.Duration(time.Second) })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1", "https://b.test/2")
 	at = func(r *messages.Result) { r.IP = "192.0.2.1" }
 	w.wantSent(w.dispatch(10), "https://a.test/1", "https://b.test/1") // where they are is not known yet
@@ -19,7 +19,7 @@ func byAddress(t *testing.T) (w *world, at func(*messages.Result)) {
 }
 
 // serves checks that the address is asked once more by now, and again later.
-func (w *world) serves(at func(*messages.Result), want int) {
+func (w *shardFixture) serves(at func(*messages.Result), want int) {
 	w.t.Helper()
 	sent := 0
 	for range 20 {

@@ -27,7 +27,7 @@ func (s *shard) candidates(m *messages.Candidates, partitions int, now int64) (b
 // takeCandidates applies a message of URLS that need not wait.
 func (s *shard) takeCandidates(m *messages.Candidates, rules *rules, partitions int, now int64) (bad []errCandidate, err error) {
 	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
-		c.Print, c.Layout = rules.print, layoutRoots
+		c.Print, c.Layout = rules.fingerprint, layoutRoots
 		c.judgedBy(rules)
 	}
 	if m.Source == messages.SourceUnchanged {
@@ -99,7 +99,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		}
 	}
 	own := ownPriority(c.Priority)
-	found := &record{
+	found := &urlRecord{
 		URL: c.URL, Referrer: m.Referrer, more: more{Own: own}, Priority: rules.priority(c.URL, own), Round: rules.FirstRound(),
 		Seed: opens, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
 	}
@@ -120,7 +120,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 		}
 		if known != nil {
 			candidatesTotal.known.Inc()
-			err := errors.Join(s.again(known, found, id, m, rules, now), s.takeMetadata(m, &c, id, true))
+			err := errors.Join(s.mergeKnown(known, found, id, m, rules, now), s.takeMetadata(m, &c, id, true))
 			s.recent.add(known, crawl.Run, salt, id.hash)
 			return err
 		}
@@ -173,15 +173,15 @@ func (s *shard) nextArrival(now int64) uint64 {
 }
 
 // admit queues a URL, or excludes it with the reason.
-func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
-	opened, err := s.opened(id.crawl, r, rules)
+func (s *shard) admit(r *urlRecord, id urlID, rules *rules, now int64) error {
+	opened, err := s.inScope(id.crawl, r, rules)
 	if err != nil {
 		return err
 	}
 	r.Priority = rules.priority(r.URL, r.Own)
-	reason := rules.excludes(r, opened, s.time.wall(now))
+	reason := rules.exclusionReason(r, opened, s.time.wall(now))
 	if reason == "" && r.unjudged() {
-		if reason, err = s.trapped(r, id, rules); err != nil {
+		if reason, err = s.trapReason(r, id, rules); err != nil {
 			return err
 		}
 	}
@@ -204,23 +204,23 @@ func (s *shard) admit(r *record, id urlID, rules *rules, now int64) error {
 	if reason == ReasonScope {
 		s.bar(id, r.URL)
 	}
-	s.move(r, id, Excluded, reason, now)
+	s.setState(r, id, Excluded, reason, now)
 	return nil
 }
 
 // queue puts a URL into the queue of its host.
-func (s *shard) queue(r *record, id urlID, h *host, now int64) error {
-	s.move(r, id, Queued, r.leftOut(), now)
+func (s *shard) queue(r *urlRecord, id urlID, h *host, now int64) error {
+	s.setState(r, id, Queued, r.leftOut(), now)
 	s.push(r, id, h)
 	return s.readyIfDue(h, now)
 }
 
-// again takes a URL that is known. One found nearer to a seed or with a better
+// mergeKnown takes a URL that is known. One found nearer to a seed or with a better
 // priority moves up, and is admitted if it was only too far away. One that a
 // person feeds again, although it failed or was excluded, is tried again: the
 // site may be back, or the spec another. One that a later run of the crawl has
 // found is visited again.
-func (s *shard) again(r, found *record, id urlID, m *messages.Candidates, rules *rules, now int64) error {
+func (s *shard) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates, rules *rules, now int64) error {
 	gate := false
 	if m.Source == messages.SourceRedirect {
 		var err error

@@ -11,7 +11,7 @@ import (
 // reads the results later, has sent an attempt that is none any more by the count of
 // that. The request is in FETCH: it is taken over, and its host not asked beside it.
 func TestRequestBeyondTheAttemptsOfANewOwnerIsTakenOver(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxAttempts, s.PerHost = 1, 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts, s.PerHost = 1, 1 })
 	w.seed("https://a.test/x")
 	w.wantSent(w.dispatch(10), "https://a.test/x")
 	wire, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
@@ -43,7 +43,7 @@ func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(s *messages.Spec) {
+			w := newShardFixture(t, func(s *messages.Spec) {
 				s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second)
 				s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
 			})
@@ -67,7 +67,7 @@ func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 			w.seed("https://a.test/y", "https://b.test/")
 			w.must(w.shard.adoptForeign(wire, w.at()))
 			w.must(w.shard.commit(w.at()))
-			longest := messages.ClaimTime(10 * time.Second)
+			longest := messages.ClaimTTL(10 * time.Second)
 			w.wantSent(w.dispatch(10), "https://b.test/")
 			w.pass(longest - time.Millisecond)
 			w.wantSent(w.dispatch(10))
@@ -80,7 +80,7 @@ func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 // One whose result is known is over, and its host waits for nothing.
 func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *messages.Spec) { s.PerHost = 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.PerHost = 1 })
 	w.seed("https://a.test/x")
 	w.dispatch(10)
 	wire, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
@@ -97,7 +97,7 @@ func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
 // host is left alone until that must be over.
 func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *messages.Spec) { s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second) })
+	w := newShardFixture(t, func(s *messages.Spec) { s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second) })
 	const url = "https://a.test/x"
 	w.seed(url, "https://a.test/y")
 	w.wantSent(w.dispatch(10), url)
@@ -109,7 +109,7 @@ func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://b.test/")
 	w.result(url, func(r *messages.Result) { r.Attempt = 2 })
 	w.wantState(url, Parsing, "")
-	w.pass(messages.ClaimTime(10*time.Second) - time.Millisecond)
+	w.pass(messages.ClaimTTL(10*time.Second) - time.Millisecond)
 	w.wantSent(w.dispatch(10))
 	w.pass(time.Second)
 	w.wantSent(w.dispatch(10), "https://a.test/y")

@@ -29,7 +29,7 @@ var strayValues = []string{"", "\xff\x01\x02", "{}", "\x02\x01\x00\x00", "\x03"}
 func strayFaults() map[string]fault {
 	all := make(map[string]fault)
 	for _, kind := range []byte(kinds) {
-		all[fmt.Sprintf("%c: stray keys", kind)] = func(w *world) {
+		all[fmt.Sprintf("%c: stray keys", kind)] = func(w *shardFixture) {
 			for i, rest := range strayKeys {
 				value := strayValues[i%len(strayValues)]
 				w.must(w.store.db.Set(append(prefix(0, kind), rest...), []byte(value), pebble.Sync))
@@ -70,7 +70,7 @@ func TestNoKeyAndNoValueOfTheStoreEndsAPartition(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(s *messages.Spec) {
+			w := newShardFixture(t, func(s *messages.Spec) {
 				s.Delay, s.MaxDepth, s.GroupBy = second, new(5), messages.GroupByDomain
 			})
 			fillStore(w)
@@ -84,7 +84,7 @@ func TestNoKeyAndNoValueOfTheStoreEndsAPartition(t *testing.T) {
 }
 
 // fillStore brings something of every kind that work leaves into the store.
-func fillStore(w *world) {
+func fillStore(w *shardFixture) {
 	w.seed("https://a.test/0", "https://a.test/1", "https://b.test/0", "https://www.a.test/0")
 	w.link(1, "https://c.test/", "https://a.test/2?a=1&b=2", "https://a.test/2?b=2&a=1")
 	for _, u := range w.dispatch(10) {
@@ -117,9 +117,9 @@ func fillStore(w *world) {
 }
 
 // workOn takes turns, answers what is sent, and what people ask.
-func (w *world) workOn() {
+func (w *shardFixture) workOn() {
 	w.t.Helper()
-	p := &partition{shard: w.shard, f: &Frontier{clock: newClock()}, replaying: true}
+	p := &partitionLoop{shard: w.shard, f: &Frontier{clock: newClock()}, replaying: true}
 	for range 4 {
 		w.dispatch(10)
 		for id, req := range maps.Clone(w.shard.inFlight) {
@@ -132,7 +132,7 @@ func (w *world) workOn() {
 		}
 		_, err := p.status("c")
 		w.must(err)
-		_, err = p.canAsk("c", w.at())
+		_, err = p.hasDueHost("c", w.at())
 		w.must(err)
 		_, err = p.slowest(3)
 		w.must(err)

@@ -54,15 +54,15 @@ func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err e
 	}
 	resultsTotal.WithLabelValues(string(res.Class)).Inc()
 	s.troubles.add(res)
-	s.land(req)
-	event := s.settle(req, res, rules, pace, now)
+	s.removeInFlight(req)
+	event := s.recordOutcome(req, res, rules, pace, now)
 	if overtaken { // the later attempt may be with a fetcher, and its result will count for nothing
 		if err := s.leaveAlone(req, rules, now); err != nil {
 			return err
 		}
 	}
-	s.touch(req.host)
-	if err := s.conclude(req, res, event, rules, now); err != nil {
+	s.markDirty(req.host)
+	if err := s.applyOutcome(req, res, event, rules, now); err != nil {
 		return err
 	}
 	s.tellFailure(req, res)
@@ -90,7 +90,7 @@ func (s *shard) adopt(id urlID, round uint32, sent int, run int64, final bool, n
 	}
 	switch {
 	case s.inFlight[id] != nil:
-		s.land(s.inFlight[id])
+		s.removeInFlight(s.inFlight[id])
 	case r.State == Queued:
 		s.drop(r, id, h)
 	}
@@ -132,8 +132,8 @@ func (s *shard) adoptForeign(wire *messages.Request, now int64) error {
 	return s.restAfter(h, id, wire.Attempt, rules, now)
 }
 
-// settle takes note of a result in the books of its host and its crawl.
-func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *politeness.Rules, now int64) politeness.Event {
+// recordOutcome takes note of a result in the books of its host and its crawl.
+func (s *shard) recordOutcome(req *request, res *messages.Result, rules *rules, pace *politeness.Rules, now int64) politeness.Event {
 	h, c := req.host, s.crawl(req.id.crawl)
 	h.finished(res)
 	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
@@ -142,7 +142,7 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
 	}
 	event := h.polite.End(pace, s.time.pace(now), out, seed)
-	s.tell(event, h.name, req.id.crawl)
+	s.logHostEvent(event, h.name, req.id.crawl)
 	out.CrawlDelay = nil // of this host alone
 	h.domain.polite.End(shared(pace), s.time.pace(now), out, seed)
 	s.addresses.rest(req.ip, h.polite.Delay(pace))
@@ -163,13 +163,13 @@ func (s *shard) settle(req *request, res *messages.Result, rules *rules, pace *p
 			h.domain.of(req.id.crawl).pages++
 		}
 	}
-	req.record.Status, req.record.Class = res.Status, res.Class
+	req.urlRecord.Status, req.urlRecord.Class = res.Status, res.Class
 	req.remember(attempt{At: s.time.wallMS(now), Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
 	return event
 }
 
-// tell tells people how a host does. That is no warning: the frontier deals with it.
-func (s *shard) tell(event politeness.Event, host, crawl string) {
+// logHostEvent tells people how a host does. That is no warning: the frontier deals with it.
+func (s *shard) logHostEvent(event politeness.Event, host, crawl string) {
 	about := []any{"crawl", crawl, "host", host}
 	switch event {
 	case politeness.Opened:
@@ -188,7 +188,7 @@ func (s *shard) tellFailure(req *request, res *messages.Result) {
 	if !isTrouble(res.Class) || !s.log.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}
-	r := req.record
+	r := req.urlRecord
 	about := []any{
 		"crawl", req.id.crawl, "url", r.URL, "visit", res.Visit, "attempt", res.Attempt, "class", res.Class, "status", res.Status, "error", res.Error,
 	}
@@ -233,9 +233,9 @@ func outcome(res *messages.Result) politeness.Outcome {
 		o.Kind = politeness.HostFailure
 	case messages.RobotsFetched, messages.ProtocolError: // it answered, if not well
 		o.Kind = politeness.Neutral
-	case messages.RobotsDenied, messages.RefusedAddress, messages.ProxyFailure, messages.Misconfigured, messages.NotSent:
+	case messages.RobotsDenied, messages.RefusedAddress, messages.ProxyFailure, messages.Misconfigured, messages.ClassCancelled:
 		o.Kind = politeness.Unsent
-		if asked(res) {
+		if contactedHost(res) {
 			o.Kind = politeness.Neutral
 		}
 	default:
@@ -243,16 +243,16 @@ func outcome(res *messages.Result) politeness.Outcome {
 	return o
 }
 
-// asked reports that the host was asked for something though not for the page: for
+// contactedHost reports that the host was asked for something though not for the page: for
 // the robots.txt that denies it, or for what redirected to it. It must rest after
 // that as well.
-func asked(res *messages.Result) bool {
+func contactedHost(res *messages.Result) bool {
 	return res.IP != "" || res.BytesWire > 0 || res.Timings.FirstByte > 0
 }
 
-// conclude decides by the class what becomes of the URL.
-func (s *shard) conclude(req *request, res *messages.Result, event politeness.Event, rules *rules, now int64) error {
-	r, id := req.record, req.id
+// applyOutcome decides by the class what becomes of the URL.
+func (s *shard) applyOutcome(req *request, res *messages.Result, event politeness.Event, rules *rules, now int64) error {
+	r, id := req.urlRecord, req.id
 	if res.GoneRecord {
 		r.toldGone()
 	}
@@ -262,7 +262,7 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 		if r.Parsed >= r.Round {
 			return s.finish(r, id, r.Reason, rules, now)
 		}
-		s.move(r, id, Parsing, "", now)
+		s.setState(r, id, Parsing, "", now)
 	case res.Class == messages.NotModified:
 		r.learn(res, 0, rules)
 		return s.finish(r, id, r.leftOut(), rules, now)
@@ -270,13 +270,13 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 		r.learn(res, 0, rules)
 		return s.finish(r, id, "", rules, now)
 	case res.Class == messages.RobotsDenied:
-		s.move(r, id, Excluded, ReasonRobots, now)
+		s.setState(r, id, Excluded, ReasonRobots, now)
 	case res.Class == messages.RefusedAddress:
-		s.move(r, id, Excluded, ReasonAddress, now)
+		s.setState(r, id, Excluded, ReasonAddress, now)
 	case res.Class == messages.UnsupportedType:
 		r.learn(res, 0, rules)
 		return s.end(r, id, Excluded, ReasonType, rules, now)
-	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns, res.Class == messages.NotSent:
+	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns, res.Class == messages.ClassCancelled:
 		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:
 		return s.giveUp(r, id, rules, now)
@@ -294,7 +294,7 @@ func (s *shard) conclude(req *request, res *messages.Result, event politeness.Ev
 
 // toldGone notes that a record says that the page is gone. Should it come back as it was,
 // it is to come whole: its records are needed anew.
-func (r *record) toldGone() {
+func (r *urlRecord) toldGone() {
 	r.Recorded, r.ETag, r.LastModified = false, "", ""
 }
 
@@ -320,7 +320,7 @@ const maxRobotsTurns = 5
 // oldest would take all the refusals of a host that refuses, and all the probes
 // of one that is down.
 func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int64) error {
-	r, id := req.record, req.id
+	r, id := req.urlRecord, req.id
 	rule := rules.onStatus(r.URL, res)
 	if r.Failures >= rule.Attempts {
 		return s.fail(r, id, reasonOf(res), rules, now)
@@ -329,7 +329,7 @@ func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int6
 	wait = max(wait, int64(rule.Wait))
 	behind := s.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
 	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
-	s.move(r, id, Waiting, r.leftOut(), now)
+	s.setState(r, id, Waiting, r.leftOut(), now)
 	s.tx.set(s.retryKey(r.Due, id), nil)
 	s.nextRetry = min(s.nextRetry, r.Due)
 	return nil
@@ -353,7 +353,7 @@ func (r *rules) onStatus(url string, res *messages.Result) messages.StatusRule {
 
 // triedAgain reports whether a rule for its status has a URL tried again that would have
 // failed for good.
-func (r *rules) triedAgain(u *record, res *messages.Result) bool {
+func (r *rules) triedAgain(u *urlRecord, res *messages.Result) bool {
 	_, ok := r.SourceStatusRule(r.SourceOf(weburl.Hostname(u.URL)), res.Class, res.Status)
 	return ok && u.Failures+1 < r.onStatus(u.URL, res).Attempts
 }
@@ -421,7 +421,7 @@ func (s *shard) parsed(m *messages.Candidates, now int64) error {
 // finish ends a visit that led somewhere. What the parser told of its page is why that
 // could not be parsed; of a record with Warned, what of it could not be read; after leftOutMark,
 // why no record was made of it.
-func (s *shard) finish(r *record, id urlID, told string, rules *rules, now int64) error {
+func (s *shard) finish(r *urlRecord, id urlID, told string, rules *rules, now int64) error {
 	r.Warned = r.Warned && told != ""
 	switch {
 	case r.Warned:
@@ -435,32 +435,32 @@ func (s *shard) finish(r *record, id urlID, told string, rules *rules, now int64
 }
 
 // fail ends a visit that led nowhere.
-func (s *shard) fail(r *record, id urlID, reason string, rules *rules, now int64) error {
+func (s *shard) fail(r *urlRecord, id urlID, reason string, rules *rules, now int64) error {
 	return s.end(r, id, Failed, messages.Clip(reason), rules, now)
 }
 
 // giveUp ends a visit whose host is taken for dead. The run has had it, though nothing
 // was sent: it would be queued again and again until the host's next probe.
-func (s *shard) giveUp(r *record, id urlID, rules *rules, now int64) error {
+func (s *shard) giveUp(r *urlRecord, id urlID, rules *rules, now int64) error {
 	r.sentInRun()
 	return s.fail(r, id, reasonGivenUp, rules, now)
 }
 
 // end moves a URL to the end of its visit, and plans the next if there is to be
 // one, perhaps at once.
-func (s *shard) end(r *record, id urlID, to State, reason string, rules *rules, now int64) error {
+func (s *shard) end(r *urlRecord, id urlID, to State, reason string, rules *rules, now int64) error {
 	r.Due = 0
-	s.move(r, id, to, reason, now)
+	s.setState(r, id, to, reason, now)
 	if r.againDue() {
 		return s.revisit(r, id, rules, now)
 	}
-	s.plan(r, id, rules, now)
+	s.scheduleRecrawl(r, id, rules, now)
 	return nil
 }
 
 // againDue reports whether a URL whose visit has ended is to be visited again at once:
 // a later run of the crawl has found it meanwhile, or redirects have led back to it.
-func (r *record) againDue() bool { return r.Run > r.SentRun || r.gateDue() }
+func (r *urlRecord) againDue() bool { return r.Run > r.SentRun || r.gateDue() }
 
 // errCandidate is why one URL of a message was not taken; the others were.
 type errCandidate struct {

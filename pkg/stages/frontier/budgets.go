@@ -45,9 +45,9 @@ const budgetWait = 5 * time.Millisecond
 // leastBytes is the smallest grant of bytes: about a page.
 const leastBytes = 64 << 10
 
-// settle tells what partition p has used of the budgets of a crawl, and gets it
+// reconcile tells what partition p has used of the budgets of a crawl, and gets it
 // more, or gives back what it does not need.
-func (b *budgets) settle(ctx context.Context, crawl string, p int, used usage, more bool, spec stages.Revised) (quota, error) {
+func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used usage, more bool, spec stages.SpecRevision) (quota, error) {
 	kv, err := b.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return quota{}, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
@@ -67,7 +67,7 @@ func (b *budgets) settle(ctx context.Context, crawl string, p int, used usage, m
 		if doc.StartedMS == 0 {
 			doc.StartedMS = b.now() / 1e6
 		}
-		q := doc.grant(strconv.Itoa(p), used, more, b.bus.Layout.Partitions, spec.Spec)
+		q := doc.allot(strconv.Itoa(p), used, more, b.bus.Layout.Partitions, spec.Spec)
 		text, err := json.Marshal(doc)
 		if err != nil {
 			return quota{}, fmt.Errorf("encode budget: %w", err)
@@ -99,8 +99,8 @@ func readBudget(ctx context.Context, kv jetstream.KeyValue, key string) (*budget
 	return doc, e.Revision(), nil
 }
 
-// grant changes what a partition is granted, and returns it.
-func (d *budgetDoc) grant(p string, used usage, more bool, partitions int, spec *messages.Spec) quota {
+// allot changes what a partition is granted, and returns it.
+func (d *budgetDoc) allot(p string, used usage, more bool, partitions int, spec *messages.Spec) quota {
 	q := quota{started: d.StartedMS * int64(time.Millisecond)}
 	share := func(grants *map[string]int64, limit, used, least int64) int64 {
 		if limit == 0 {

@@ -42,7 +42,7 @@ func (c *Client) Status(ctx context.Context, crawl string) (Counters, error) {
 
 // Standing returns how a crawl stands, over all partitions, without the question
 // whether it has come to an end.
-func (c *Client) Standing(ctx context.Context, crawl string) (Standing, error) {
+func (c *Client) Standing(ctx context.Context, crawl string) (CrawlStatus, error) {
 	parts, err := c.partitions(ctx, crawl)
 	return sum(parts), err
 }
@@ -55,7 +55,7 @@ var ErrNoList = errors.New("a frontier does not tell which crawls go on")
 // The others have ended, were never fed, or wait for what the partition has not read
 // yet. Of a hundred thousand it may leave some out.
 func (c *Client) Awake(ctx context.Context) ([]string, error) {
-	parts, err := c.statuses(ctx, Question{Awake: true})
+	parts, err := c.statuses(ctx, Query{Awake: true})
 	if err != nil {
 		return nil, err
 	}
@@ -72,18 +72,18 @@ func (c *Client) Awake(ctx context.Context) ([]string, error) {
 
 // Due reports whether some host could be asked now for a crawl.
 func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
-	parts, err := c.statuses(ctx, Question{Crawl: crawl, Due: true})
+	parts, err := c.statuses(ctx, Query{Crawl: crawl, Due: true})
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Due }), err
 }
 
 // Settled reports whether all partitions have taken in what there was when they were
 // opened: before, they may say of a crawl that has ended that it goes on.
 func (c *Client) Settled(ctx context.Context) (bool, error) {
-	parts, err := c.statuses(ctx, Question{})
+	parts, err := c.statuses(ctx, Query{})
 	return !slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }), err
 }
 
-func sum(parts []PartitionStatus) (total Standing) {
+func sum(parts []PartitionStatus) (total CrawlStatus) {
 	for i := range parts {
 		total.Add(&parts[i].Counters)
 		total.VisitingAll = total.VisitingAll || parts[i].VisitingAll
@@ -101,15 +101,15 @@ func sum(parts []PartitionStatus) (total Standing) {
 }
 
 func (c *Client) partitions(ctx context.Context, crawl string) ([]PartitionStatus, error) {
-	return c.statuses(ctx, Question{Crawl: crawl})
+	return c.statuses(ctx, Query{Crawl: crawl})
 }
 
 // statuses asks all partitions.
-func (c *Client) statuses(ctx context.Context, q Question) ([]PartitionStatus, error) {
+func (c *Client) statuses(ctx context.Context, q Query) ([]PartitionStatus, error) {
 	parts := make([]PartitionStatus, c.Bus.Layout.Partitions)
 	g, ctx := errgroup.WithContext(ctx)
 	for p := range parts {
-		g.Go(func() error { return c.ask(ctx, opStatus, p, q, &parts[p]) })
+		g.Go(func() error { return c.queryPartition(ctx, opStatus, p, q, &parts[p]) })
 	}
 	return parts, g.Wait()
 }
@@ -119,7 +119,7 @@ func (c *Client) Slowest(ctx context.Context, top int) ([]HostStatus, error) {
 	var all []HostStatus
 	for p := range c.Bus.Layout.Partitions {
 		var hs []HostStatus
-		if err := c.ask(ctx, opHosts, p, Question{Top: top}, &hs); err != nil {
+		if err := c.queryPartition(ctx, opHosts, p, Query{Top: top}, &hs); err != nil {
 			return nil, err
 		}
 		all = append(all, hs...)
@@ -135,12 +135,12 @@ func (c *Client) Explain(ctx context.Context, crawl, url string) (Explanation, e
 		return e, err
 	}
 	p := messages.Partition(canonical, c.Bus.Layout.Partitions)
-	err = c.ask(ctx, opExplain, p, Question{Crawl: crawl, URL: canonical}, &e)
+	err = c.queryPartition(ctx, opExplain, p, Query{Crawl: crawl, URL: canonical}, &e)
 	return e, err
 }
 
-// ask asks a partition, again while nobody answers.
-func (c *Client) ask(ctx context.Context, op string, p int, q Question, reply any) error {
+// queryPartition asks a partition, again while nobody answers.
+func (c *Client) queryPartition(ctx context.Context, op string, p int, q Query, reply any) error {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	for wait := firstAnswer; ; wait *= 2 {
@@ -185,7 +185,7 @@ func (c *Client) Host(ctx context.Context, host string) (HostStatus, error) {
 		return st, fmt.Errorf("host %q: %w", host, err)
 	}
 	p := messages.Partition(url, c.Bus.Layout.Partitions)
-	err = c.ask(ctx, opHost, p, Question{Host: weburl.Host(url)}, &st)
+	err = c.queryPartition(ctx, opHost, p, Query{Host: weburl.Host(url)}, &st)
 	return st, err
 }
 
@@ -205,21 +205,21 @@ func (c *Client) control(ctx context.Context, order Control) (uint64, error) {
 	return reply.Rev, err
 }
 
-// End is why nothing more will happen in a crawl unless it is fed.
-type End string
+// EndReason is why nothing more will happen in a crawl unless it is fed.
+type EndReason string
 
 // Ends of a crawl.
 const (
-	NotEnded   End = ""
-	Empty      End = "empty"       // it was never fed
-	Complete   End = "complete"    // every URL has reached its end
-	PagesLimit End = "pages_limit" // max_pages were fetched; what is queued stays queued
-	BytesLimit End = "bytes_limit" // max_bytes were fetched
-	TimeLimit  End = "time_limit"  // max_duration has passed
+	NotEnded   EndReason = ""
+	Empty      EndReason = "empty"       // it was never fed
+	Complete   EndReason = "complete"    // every URL has reached its end
+	PagesLimit EndReason = "pages_limit" // max_pages were fetched; what is queued stays queued
+	BytesLimit EndReason = "bytes_limit" // max_bytes were fetched
+	TimeLimit  EndReason = "time_limit"  // max_duration has passed
 )
 
-// Standing is how a crawl stands, over all partitions.
-type Standing struct {
+// CrawlStatus is how a crawl stands, over all partitions.
+type CrawlStatus struct {
 	Counters
 	// Next is the host that is asked next, while all must wait.
 	Next *HostStatus
@@ -231,15 +231,15 @@ type Standing struct {
 	VisitingAll bool `json:"visiting_all,omitempty"`
 }
 
-// Ended reports whether a crawl has come to an end, and how it stands. Only
+// CheckEnded reports whether a crawl has come to an end, and how it stands. Only
 // the frontier can know: a page is done when the parser's message for it has
 // been applied, and that comes after everything that was found on the page. So
 // when no URL is open in any partition, nothing waits in the streams, and no
 // partition has moved while that was looked at, nothing can happen any more.
-func (c *Client) Ended(ctx context.Context, crawl string, spec *messages.Spec) (End, Standing, error) {
+func (c *Client) CheckEnded(ctx context.Context, crawl string, spec *messages.Spec) (EndReason, CrawlStatus, error) {
 	before, err := c.partitions(ctx, crawl)
 	if err != nil {
-		return NotEnded, Standing{}, err
+		return NotEnded, CrawlStatus{}, err
 	}
 	total := sum(before)
 	end := endOf(before, &total.Counters, spec)
@@ -278,7 +278,7 @@ func working(parts []PartitionStatus, spec *messages.Spec) bool {
 	})
 }
 
-func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) End {
+func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) EndReason {
 	if working(parts, spec) {
 		return NotEnded
 	}
@@ -288,7 +288,7 @@ func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) End {
 		return Empty
 	case c.InFlight > 0 || c.Parsing > 0:
 		return NotEnded
-	case c.Open() == 0 && c.Planned == 0 && (spec.Schedule == "" || spec.State == messages.Cancelled):
+	case c.Pending() == 0 && c.Planned == 0 && (spec.Schedule == "" || spec.State == messages.Cancelled):
 		return Complete
 	case spec.MaxPages > 0 && c.Pages >= spec.MaxPages:
 		return PagesLimit

@@ -57,7 +57,7 @@ func TestCrawlsThatGoOnAreThoseOfAllPartitions(t *testing.T) {
 	for p, names := range [][]string{{"a", "c"}, {"b", "c"}} {
 		if _, err := bus.NC.Subscribe(messages.SubjectFrontier(opStatus, p), func(m *nats.Msg) {
 			answer := PartitionStatus{Partition: p}
-			var asked Question
+			var asked Query
 			if json.Unmarshal(m.Data, &asked) == nil && asked.Awake && (p == 0 || !older.Load()) {
 				answer.Awake = &AwakeCrawls{Names: names}
 			}

@@ -18,7 +18,7 @@ type Config struct {
 	Cache         messages.Bytes    `help:"Memory for blocks of the store." default:"64MiB"`
 	Known         messages.Bytes    `help:"Memory for URLs seen lately, 10 bytes each: links to them need no look at the store." default:"48MiB"`
 	Hosts         int               `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
-	Take          Take              `help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
+	Take          PartitionSelector `help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
 	SnapshotEvery messages.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
 	Drain         messages.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
 

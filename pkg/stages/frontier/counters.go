@@ -36,12 +36,12 @@ type Counters struct {
 	Changed int64 `json:"changed,omitempty"`
 }
 
-// Open is how many URLs something is still to happen to.
-func (c *Counters) Open() int64 { return c.Queued + c.InFlight + c.Waiting + c.Parsing }
+// Pending is how many URLs something is still to happen to.
+func (c *Counters) Pending() int64 { return c.Queued + c.InFlight + c.Waiting + c.Parsing }
 
 // Known is how many URLs there are.
 func (c *Counters) Known() int64 {
-	n := c.Open() + c.Done + c.Failed
+	n := c.Pending() + c.Done + c.Failed
 	for _, x := range c.Excluded {
 		n += x
 	}
@@ -91,7 +91,7 @@ func increase[K comparable](m *map[K]int64, k K, by int64) {
 }
 
 // count adds by to the counters of the state that a URL is in.
-func (c *Counters) count(r *record, by int64) {
+func (c *Counters) count(r *urlRecord, by int64) {
 	c.Recrawling += by * r.recrawling()
 	switch r.State {
 	case Queued:

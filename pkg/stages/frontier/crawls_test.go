@@ -15,7 +15,7 @@ import (
 )
 
 // ended makes some crawls that have ended, and let go of.
-func (w *world) ended(many int) {
+func (w *shardFixture) ended(many int) {
 	w.t.Helper()
 	for i := range many {
 		_, err := w.shard.candidates(&messages.Candidates{
@@ -35,7 +35,7 @@ func (w *world) ended(many int) {
 // A start does nothing for crawls that have ended: their states are not even read, so
 // nobody notices that they cannot be.
 func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.ended(20)
 	w.seed("https://b.test/")
 	w.tend()
@@ -60,7 +60,7 @@ func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
 // older build has had in between. Nothing that goes on is forgotten, and the list is
 // right from then on.
 func TestStateOfAnOlderBuildIsReadWhole(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.ended(3)
 	w.seed("https://b.test/")
 	w.tend()
@@ -96,7 +96,7 @@ func TestStateOfAnOlderBuildIsReadWhole(t *testing.T) {
 // A spec that was stored while nobody had the partition is looked at by the next owner,
 // even if that dies before it has judged the crawl.
 func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	const many = 3 * maxStale
 	w.ended(many)
 	w.kill()
@@ -104,7 +104,7 @@ func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 	for range 3 {
 		w.open()
 		w.shard.specsGen = 0 // as of a new process
-		w.must(w.shard.tend(w.at()))
+		w.must(w.shard.runTimers(w.at()))
 		w.must(w.shard.commit(w.at()))
 		w.kill()
 	}
@@ -121,7 +121,7 @@ func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 // What has become known is asked for once: a start looks at no crawl whose spec it has
 // judged before, though each comes anew.
 func TestStartLooksAtNoSpecTwice(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.ended(5)
 	w.change(func(s *messages.Spec) { s.MaxDepth = new(1) })
 	w.tend()
@@ -195,11 +195,11 @@ func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
 // Crawls of equal specs share what is compiled.
 func TestRulesOfEqualSpecsAreCompiledOnce(t *testing.T) {
 	f, spec := new(Frontier), messages.DefaultSpec()
-	a, err := f.compiledFor("a", stages.Revised{Spec: &spec, Rev: 1})
+	a, err := f.compiledFor("a", stages.SpecRevision{Spec: &spec, Rev: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := f.compiledFor("b", stages.Revised{Spec: &spec, Rev: 2})
+	b, err := f.compiledFor("b", stages.SpecRevision{Spec: &spec, Rev: 2})
 	if err != nil || a.ruleset != b.ruleset || a.Rev != 1 || b.Rev != 2 {
 		t.Errorf("two rule sets of revisions %d and %d, %v", a.Rev, b.Rev, err)
 	}
@@ -208,7 +208,7 @@ func TestRulesOfEqualSpecsAreCompiledOnce(t *testing.T) {
 // Told are the crawls in which something is to happen, and no others: neither those that
 // have ended nor those that were let go of.
 func TestCrawlsThatGoOnAreTold(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.ended(3)
 	w.seed("https://b.test/")
 	w.tend()

@@ -38,7 +38,7 @@ func corrupt(t *testing.T, dir, pattern string) {
 }
 
 // openIn opens a store as a frontier that makes snapshots does.
-func (a *arena) openIn(dir string) (*Store, error) {
+func (a *takeoverFixture) openIn(dir string) (*Store, error) {
 	a.t.Helper()
 	if err := SetDamagedAside(dir, a.bus.Log); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (a *arena) openIn(dir string) (*Store, error) {
 // files aside, says so, and goes on from the snapshots; but not over and over.
 func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 	t.Parallel()
-	a, dir := newArena(t), t.TempDir()
+	a, dir := newTakeoverFixture(t), t.TempDir()
 	store, err := a.openIn(dir)
 	a.must(err)
 	first := a.own(store, 1, time.Hour)
@@ -107,7 +107,7 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 // A process that is killed while it sets files aside leaves the rest to the next.
 func TestSettingAsideGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
-	a, dir := newArena(t), t.TempDir()
+	a, dir := newTakeoverFixture(t), t.TempDir()
 	for _, name := range []string{"IDENTITY", "000001.sst", damageNote} {
 		a.must(os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
 	}

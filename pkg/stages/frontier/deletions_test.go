@@ -13,7 +13,7 @@ import (
 )
 
 // run runs a whole frontier until stop is called.
-func (a *arena) run(s *Store, snapshotEvery time.Duration) (stop func()) {
+func (a *takeoverFixture) run(s *Store, snapshotEvery time.Duration) (stop func()) {
 	a.t.Helper()
 	f := a.frontier(s, snapshotEvery)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -31,7 +31,7 @@ func (a *arena) run(s *Store, snapshotEvery time.Duration) (stop func()) {
 }
 
 // subjectsLeft are those of a crawl in all streams but FETCH, where fetchers drop them.
-func (a *arena) subjectsLeft(crawl string) (left []string) {
+func (a *takeoverFixture) subjectsLeft(crawl string) (left []string) {
 	a.t.Helper()
 	for _, name := range []string{
 		messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamPages, messages.StreamRecords,
@@ -65,7 +65,7 @@ func of(subject, crawl string) bool {
 // Deleting a crawl leaves nothing of it in streams and buckets, keeps what a writer has
 // not read until it has, touches no other crawl, and lets a new one of the name begin.
 func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	spec := messages.DefaultSpec()
 	spec.MaxPages, spec.Delay = 10, 0
 	for _, crawl := range []string{"c", "d"} {
@@ -133,7 +133,7 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 
 // The streams keep what is in no snapshot: a deletion does not wait until the next is due.
 func TestDeletionMakesASnapshotSoon(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	for p := range 2 {
 		_, err := a.bus.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamPages, messages.PartitionConsumer(messages.ConsumerParse, "pages", p))
 		a.must(err)
@@ -159,7 +159,7 @@ func TestDeletionMakesASnapshotSoon(t *testing.T) {
 }
 
 // ackAll reads all that a consumer has.
-func (a *arena) ackAll(c jetstream.Consumer) {
+func (a *takeoverFixture) ackAll(c jetstream.Consumer) {
 	a.t.Helper()
 	batch, err := c.FetchNoWait(100)
 	a.must(err)
@@ -170,7 +170,7 @@ func (a *arena) ackAll(c jetstream.Consumer) {
 }
 
 // takeRequests takes some of what is in FETCH out of it.
-func (a *arena) takeRequests(most int) (reqs []*messages.Request) {
+func (a *takeoverFixture) takeRequests(most int) (reqs []*messages.Request) {
 	a.t.Helper()
 	batch, err := a.fetch.Fetch(most, jetstream.FetchMaxWait(50*time.Millisecond))
 	a.must(err)
@@ -185,7 +185,7 @@ func (a *arena) takeRequests(most int) (reqs []*messages.Request) {
 
 // A seed that was fed before the deletion and read after it is of the deleted crawl.
 func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://before.test/"))
 	d, err := a.bus.DeletionNow(t.Context(), "c", new(messages.DefaultSpec()))
 	a.must(err)
@@ -207,7 +207,7 @@ func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 
 // A frontier that was away when its crawl was deleted learns of it.
 func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	store := a.store()
 	stop := a.run(store, 0)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/\nhttps://two.test/"))
@@ -229,14 +229,14 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 0 {
 		t.Errorf("it knows %+v, %v", st, err)
 	}
-	if keys := (&world{t: t, store: store}).keysOf("c"); len(keys) > 0 {
+	if keys := (&shardFixture{t: t, store: store}).keysOf("c"); len(keys) > 0 {
 		t.Errorf("its store has %q", keys)
 	}
 }
 
 // A deletion purges what one before it, which was not done yet, had still to purge.
 func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	kv := bucketOf(t, a.bus, messages.BucketDuplicates)
 	var last *messages.Deletion
 	for n := range uint32(4) {

@@ -23,7 +23,7 @@ func (s *shard) readyIfDue(h *host, now int64) error {
 	if h.ready || len(s.ready) >= maxDue {
 		return nil
 	}
-	w, err := s.wanted(h, now)
+	w, err := s.nextDueTime(h, now)
 	if err == nil && w != 0 && w <= now && !h.grouped { // or it waits in line
 		s.makeReady(h)
 	}
@@ -172,7 +172,7 @@ func (s *shard) dispatch(now int64, room int) ([]*request, error) {
 		due := int64(0)
 		if req != nil {
 			out = append(out, req)
-			if due, err = s.wanted(h, now); err != nil {
+			if due, err = s.nextDueTime(h, now); err != nil {
 				return nil, err
 			}
 		}
@@ -189,19 +189,19 @@ func (s *shard) dispatch(now int64, room int) ([]*request, error) {
 // next takes the host's first request, nil if it has none that may go now. The
 // crawls of a host take turns.
 func (s *shard) next(h *host, now int64) (*request, error) {
-	due, err := s.wanted(h, now)
+	due, err := s.nextDueTime(h, now)
 	if err != nil || due == 0 {
-		s.touch(h) // its entry is not right
+		s.markDirty(h) // its entry is not right
 		return nil, err
 	}
 	if due > now || h.grouped != (h.line != "") { // other than the index says, as outside the host's hours
-		s.touch(h)
+		s.markDirty(h)
 	}
 	if due > now {
 		return nil, nil
 	}
-	if strict, err := s.rulesOf(h); err != nil || s.givenUp(h, strict, now) {
-		return nil, errors.Join(err, s.failAll(h, now))
+	if strict, err := s.rulesOf(h); err != nil || s.isHostAbandoned(h, strict, now) {
+		return nil, errors.Join(err, s.failQueued(h, now))
 	}
 	if h.grouped {
 		if goes, err := s.goes(h, now); err != nil || !goes {
@@ -223,7 +223,7 @@ func (s *shard) next(h *host, now int64) (*request, error) {
 }
 
 // nextOf takes the first request that a crawl has for a host.
-func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
+func (s *shard) nextOf(h *host, w *crawlQueue, now int64) (*request, error) {
 	rules, err := s.rules(w.crawl, 0)
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 	if rules.GroupBy == messages.GroupByIP && h.ip != "" {
 		if wait := s.addresses.slot(h.ip, h.polite.Delay(&pace.Rules)); wait > 0 {
 			h.notBefore = now + int64(wait)
-			s.touch(h)
+			s.markDirty(h)
 			return nil, nil
 		}
 	}
@@ -257,7 +257,7 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 		if err != nil || r == nil {
 			return nil, err
 		}
-		reason := s.exhausted(r, id, rules)
+		reason := s.trapAtDispatch(r, id, rules)
 		if more := pace.maxPages - had.pages; pace.maxPages > 0 && reason == "" && !r.Fetched {
 			switch {
 			case more <= 0:
@@ -270,14 +270,14 @@ func (s *shard) nextOf(h *host, w *work, now int64) (*request, error) {
 		if reason == "" {
 			return s.send(r, id, h, now)
 		}
-		s.move(r, id, Excluded, reason, now)
+		s.setState(r, id, Excluded, reason, now)
 	}
 	return nil, nil
 }
 
 // head returns the first URL of a host's queue, nil if there is none, or it
 // shows only after a commit.
-func (s *shard) head(h *host, w *work) (*record, urlID, error) {
+func (s *shard) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 	for range maxDiscard {
 		q := s.queueOf(w)
 		if err := s.fill(h, w, q); err != nil {
@@ -292,7 +292,7 @@ func (s *shard) head(h *host, w *work) (*record, urlID, error) {
 		pl := q.window[0]
 		id := urlID{w.crawl, pl.hash()}
 		r, err := s.record(id)
-		if err != nil || r != nil && r.State == Queued && newPlace(r, id.hash) == pl && weburl.Host(r.URL) == h.name {
+		if err != nil || r != nil && r.State == Queued && newQueueKey(r, id.hash) == pl && weburl.Host(r.URL) == h.name {
 			return r, id, err
 		}
 		if err := s.misplaced(pl, r, id, h); err != nil {
@@ -303,7 +303,7 @@ func (s *shard) head(h *host, w *work) (*record, urlID, error) {
 }
 
 // send puts a URL that was taken from its queue under way.
-func (s *shard) send(r *record, id urlID, h *host, now int64) (*request, error) {
+func (s *shard) send(r *urlRecord, id urlID, h *host, now int64) (*request, error) {
 	r.Sent++
 	r.sentInRun()
 	r.GateTried = r.Gate
@@ -312,11 +312,11 @@ func (s *shard) send(r *record, id urlID, h *host, now int64) (*request, error) 
 }
 
 // launch makes a URL one that is under way.
-func (s *shard) launch(r *record, id urlID, h *host, now int64) (*request, error) {
+func (s *shard) launch(r *urlRecord, id urlID, h *host, now int64) (*request, error) {
 	r.Due = 0
-	s.move(r, id, InFlight, r.leftOut(), now)
-	req := &request{record: r, id: id, host: h, deadline: now + leaseTime}
-	if err := s.takeOff(req); err != nil {
+	s.setState(r, id, InFlight, r.leftOut(), now)
+	req := &request{urlRecord: r, id: id, host: h, deadline: now + leaseTime}
+	if err := s.addInFlight(req); err != nil {
 		return nil, err
 	}
 	if rules, err := s.rulesOf(h); err == nil && rules != nil {
@@ -324,7 +324,7 @@ func (s *shard) launch(r *record, id urlID, h *host, now int64) (*request, error
 		h.domain.polite.Begin(rules, s.time.pace(now))
 	}
 	s.tx.set(s.inFlightKey(id), nil)
-	s.touch(h)
+	s.markDirty(h)
 	return req, nil
 }
 
@@ -343,7 +343,7 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 		Crawl: req.id.crawl, Rev: rules.Rev, URL: req.URL, Visit: req.visit(req.id.hash), Attempt: req.Sent,
 		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects, Run: req.SentRun,
 		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
-		Once: req.host.polite.Failing(), Follow: req.GateTried,
+		NoResend: req.host.polite.Failing(), Follow: req.GateTried,
 	}
 	if m.Metadata, m.Inherit, err = s.metadataFor(req.id); err != nil {
 		return nil, err
@@ -354,7 +354,7 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 		m.Digest = digestText(req.Digest)
 	}
 	// A run that does not know where an unchanged page leads must have the page.
-	if req.Digest != 0 && s.crawl(req.id.crawl).knowsLinks(req.record) { // there is a page that the response may be the same as
+	if req.Digest != 0 && s.crawl(req.id.crawl).knowsLinks(req.urlRecord) { // there is a page that the response may be the same as
 		m.ETag, m.LastModified = req.ETag, req.LastModified
 		if !req.linksTaken() {
 			m.PageRound = req.PageRound
@@ -377,6 +377,6 @@ func (s *shard) sent(id urlID, attempt int, seq uint64) {
 func (s *shard) resend(req *request, now int64) {
 	req.Sent++
 	req.seq, req.missing, req.unsent, req.deadline = 0, false, true, now+leaseTime
-	s.tx.change(req.id, req.record)
+	s.tx.change(req.id, req.urlRecord)
 	s.tx.set(s.inFlightKey(req.id), nil)
 }

@@ -26,7 +26,7 @@ type domain struct {
 	polite politeness.State
 	due    int64 // its entry in the due index, 0 if it has none
 	lined  bool  // hosts may be in its line
-	work   []*work
+	work   []*crawlQueue
 
 	name     string
 	inFlight int
@@ -131,13 +131,13 @@ func (s *shard) evictDomains() {
 }
 
 // of returns what there is of a crawl at the domain.
-func (d *domain) of(crawl string) *work {
+func (d *domain) of(crawl string) *crawlQueue {
 	for _, w := range d.work {
 		if w.crawl == crawl {
 			return w
 		}
 	}
-	d.work = append(d.work, &work{crawl: crawl})
+	d.work = append(d.work, &crawlQueue{crawl: crawl})
 	return d.work[len(d.work)-1]
 }
 
@@ -239,7 +239,7 @@ func (s *shard) makeReady(h *host) {
 func (s *shard) relist(h *host) error {
 	_, err := s.rulesOf(h)
 	if h.due != 0 && h.grouped != (h.line != "") {
-		s.touch(h)
+		s.markDirty(h)
 	}
 	return err
 }
@@ -306,7 +306,7 @@ func (s *shard) unindex(h *host) {
 }
 
 // pages returns the books of a crawl that its max_pages_per_host is about.
-func (s *shard) pages(h *host, crawl string, rules *rules) (*work, error) {
+func (s *shard) pages(h *host, crawl string, rules *rules) (*crawlQueue, error) {
 	if rules.GroupBy != messages.GroupByDomain {
 		return h.of(crawl), nil
 	}
@@ -346,7 +346,7 @@ func (d *domain) decode(b []byte) (err error) {
 	r := decoder{b: b}
 	d.due, d.lined = r.int(), r.byte() == 1
 	for len(r.b) > 0 && !r.bad {
-		d.work = append(d.work, &work{crawl: r.text(), pages: int64(r.uint())})
+		d.work = append(d.work, &crawlQueue{crawl: r.text(), pages: int64(r.uint())})
 	}
 	if r.bad {
 		return bad
@@ -364,7 +364,7 @@ func (s *shard) inLine(name, crawl string, now int64) (found bool, err error) {
 		}
 		h, err := s.host(string(rest))
 		if err == nil {
-			found, err = s.canBeAsked(h, crawl, now)
+			found, err = s.isHostDue(h, crawl, now)
 		}
 		return !found, err
 	})

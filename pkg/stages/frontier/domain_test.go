@@ -17,7 +17,7 @@ func byHost(s *messages.Spec)   { s.GroupBy = messages.GroupByHost }
 func TestGroupingChangesWhileTheCrawlRuns(t *testing.T) {
 	for name, groups := range map[string][2]func(*messages.Spec){"to domain": {byHost, byDomain}, "to host": {byDomain, byHost}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(s *messages.Spec) { s.Delay = second; groups[0](s) })
+			w := newShardFixture(t, func(s *messages.Spec) { s.Delay = second; groups[0](s) })
 			w.seed("https://www.a.test/1", "https://www.a.test/2", "https://x.a.test/1", "https://x.a.test/2")
 			w.link(3, "https://www.a.test/far", "https://x.a.test/blog/1")
 			w.wantSent(w.dispatch(1), "https://www.a.test/1")
@@ -57,7 +57,7 @@ func TestGroupingChangesWhileTheCrawlRuns(t *testing.T) {
 // Of two crawls, one groups by domain and one by host: the host is asked by both
 // together no more often than each may.
 func TestPaceOfADomainCountsRequestsMadeByHost(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Delay = second })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Delay = second })
 	w.seed("https://www.a.test/1", "https://x.a.test/1")
 	w.wantSent(w.dispatch(1), "https://www.a.test/1")
 	w.result("https://www.a.test/1", nil)
@@ -69,9 +69,9 @@ func TestPaceOfADomainCountsRequestsMadeByHost(t *testing.T) {
 
 func TestSourcesAndPausesOfHostsHoldInADomain(t *testing.T) {
 	slow, paused := 10*second, messages.Paused
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Delay, s.GroupBy = second, messages.GroupByDomain
-		s.Sources = []messages.SourceRule{
+		s.Sources = []messages.HostRule{
 			{Hosts: []string{"paused.a.test"}, State: &paused}, {Hosts: []string{"slow.a.test"}, Delay: &slow},
 		}
 	})
@@ -108,9 +108,9 @@ func TestSourcesAndPausesOfHostsHoldInADomain(t *testing.T) {
 
 func TestHostsOfADomainTakeTurns(t *testing.T) {
 	fast, many := 0*second, 4
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Delay, s.GroupBy = second, messages.GroupByDomain
-		s.Sources = []messages.SourceRule{{Hosts: []string{"fast.a.test"}, Delay: &fast, PerHost: &many}}
+		s.Sources = []messages.HostRule{{Hosts: []string{"fast.a.test"}, Delay: &fast, PerHost: &many}}
 	})
 	const hosts = 3 * maxLine
 	for i := range 200 {
@@ -150,10 +150,10 @@ func TestHostsOfADomainTakeTurns(t *testing.T) {
 
 // A host outside its hours, or one that is down, holds up no other of its domain.
 func TestHostThatIsDownHoldsUpNoOtherOfItsDomain(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Delay, s.GroupBy, s.MaxAttempts = second, messages.GroupByDomain, 100
 		s.Breaker = messages.Breaker{Failures: 1, Wait: 3600 * second, MaxWait: 3600 * second, Probes: 3}
-		s.Sources = []messages.SourceRule{{Hosts: []string{"night.a.test"}, Hours: []string{"22:00-06:00"}}}
+		s.Sources = []messages.HostRule{{Hosts: []string{"night.a.test"}, Hours: []string{"22:00-06:00"}}}
 	})
 	w.now = time.Date(2026, 11, 21, 5, 59, 59, 0, time.UTC)
 	w.seed("https://night.a.test/1", "https://night.a.test/2")
@@ -172,7 +172,7 @@ func TestHostThatIsDownHoldsUpNoOtherOfItsDomain(t *testing.T) {
 
 // An older build had one queue for a domain, under its name.
 func TestQueueOfADomainOfAnOlderStoreIsTakenApart(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByDomain })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByDomain })
 	w.seed("https://a.test/1", "https://www.a.test/1", "https://www.a.test/2", "https://x.a.test/1")
 	s := w.shard
 	old, err := s.host("a.test")

@@ -6,10 +6,10 @@ import "strings"
 // frontier works there are few; where it does not, the first will do.
 const maxDueScanned = 1000
 
-// canAsk reports whether a host with something queued for a crawl could be asked now.
-func (s *shard) canAsk(crawl string, now int64) (bool, error) {
+// hasDueHost reports whether a host with something queued for a crawl could be asked now.
+func (s *shard) hasDueHost(crawl string, now int64) (bool, error) {
 	for _, h := range s.ready {
-		if due, err := s.canBeAsked(h, crawl, now); due || err != nil {
+		if due, err := s.isHostDue(h, crawl, now); due || err != nil {
 			return due, err
 		}
 	}
@@ -27,17 +27,17 @@ func (s *shard) canAsk(crawl string, now int64) (bool, error) {
 		}
 		h, err := s.host(name)
 		if err == nil {
-			found, err = s.canBeAsked(h, crawl, now)
+			found, err = s.isHostDue(h, crawl, now)
 		}
 		return !found, err
 	})
 	return found, err
 }
 
-func (s *shard) canBeAsked(h *host, crawl string, now int64) (bool, error) {
+func (s *shard) isHostDue(h *host, crawl string, now int64) (bool, error) {
 	for _, w := range h.work {
 		if w.crawl == crawl && w.queued > 0 && !w.parked {
-			at, err := s.wanted(h, now)
+			at, err := s.nextDueTime(h, now)
 			if err != nil || at == 0 || at > now || !h.grouped {
 				return err == nil && at != 0 && at <= now, err
 			}

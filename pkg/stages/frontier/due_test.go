@@ -7,9 +7,9 @@ import (
 	"seine/pkg/messages"
 )
 
-func (w *world) wantCanAsk(crawl string, want bool, when string) {
+func (w *shardFixture) wantCanAsk(crawl string, want bool, when string) {
 	w.t.Helper()
-	got, err := w.shard.canAsk(crawl, w.at())
+	got, err := w.shard.hasDueHost(crawl, w.at())
 	w.must(err)
 	if got != want {
 		w.t.Errorf("%s: a host of crawl %s can be asked: %t, want %t", when, crawl, got, want)
@@ -18,7 +18,7 @@ func (w *world) wantCanAsk(crawl string, want bool, when string) {
 
 // Whether a crawl could go on now: not while all its hosts wait for their time.
 func TestWhetherAHostCouldBeAskedNow(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Delay, s.PerHost = messages.Duration(time.Minute), 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.PerHost = messages.Duration(time.Minute), 1 })
 	w.wantCanAsk("c", false, "without a URL")
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.wantCanAsk("c", true, "with one queued")

@@ -98,7 +98,7 @@ func (f *Frontier) expire(ctx context.Context, crawl string) (next time.Time, er
 	if first := lastChange(spec, &c).Add(time.Duration(spec.Keep)); f.before(first) {
 		return first, nil
 	}
-	end, standing, err := client.Ended(ctx, crawl, spec.Spec)
+	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
 	if err != nil {
 		return next, err
 	}
@@ -165,7 +165,7 @@ func (f *Frontier) judgeClosed(ctx context.Context, crawl string) (*messages.Del
 		return nil, err
 	}
 	client := Client{Bus: f.bus}
-	end, standing, err := client.Ended(ctx, crawl, spec.Spec)
+	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (f *Frontier) judgeClosed(ctx context.Context, crawl string) (*messages.Del
 
 // lastChange is when something last happened in a crawl, or its spec changed, whichever
 // is later.
-func lastChange(spec stages.Revised, c *Counters) time.Time {
+func lastChange(spec stages.SpecRevision, c *Counters) time.Time {
 	at := time.UnixMilli(c.Changed)
 	if spec.Time.After(at) {
 		at = spec.Time
@@ -193,7 +193,7 @@ func lastChange(spec stages.Revised, c *Counters) time.Time {
 // Expiry returns when a crawl that has come to an end is deleted, if it is not fed and
 // its spec is not changed before; the zero time for never. It counts from the end, from
 // when the crawl was last fed, or from when its spec last changed, whichever is latest.
-func (c *Client) Expiry(ctx context.Context, crawl string, spec stages.Revised, end End, n *Counters) (time.Time, error) {
+func (c *Client) Expiry(ctx context.Context, crawl string, spec stages.SpecRevision, end EndReason, n *Counters) (time.Time, error) {
 	if spec.Keep == 0 || end == NotEnded || end == Empty {
 		return time.Time{}, nil
 	}
@@ -201,7 +201,7 @@ func (c *Client) Expiry(ctx context.Context, crawl string, spec stages.Revised, 
 	if over := time.UnixMilli(n.Started).Add(time.Duration(spec.MaxDuration)); end == TimeLimit && over.After(from) {
 		from = over
 	}
-	fed, err := c.Bus.AskLeader(ctx, messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds(crawl)})
+	fed, err := c.Bus.ReadFromLeader(ctx, messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds(crawl)})
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 	case err != nil:

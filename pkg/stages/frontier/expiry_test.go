@@ -12,7 +12,7 @@ import (
 
 // endedCrawl gives crawl "c" a spec by which whatever is fed is excluded at once, and a
 // seed, and waits until it has ended so long ago that it is due.
-func (a *arena) endedCrawl(change func(*messages.Spec)) {
+func (a *takeoverFixture) endedCrawl(change func(*messages.Spec)) {
 	a.t.Helper()
 	spec := messages.DefaultSpec()
 	spec.Exclude, spec.Keep = []string{"*"}, messages.MinKeep
@@ -25,13 +25,13 @@ func (a *arena) endedCrawl(change func(*messages.Spec)) {
 }
 
 // due waits until the time of crawl "c" is over.
-func (a *arena) due() {
+func (a *takeoverFixture) due() {
 	a.t.Helper()
 	client := Client{Bus: a.bus}
 	a.eventually("the crawl is due", func() bool {
 		spec, err := a.specs.GetSure(a.t.Context(), "c")
 		a.must(err)
-		end, c, err := client.Ended(a.t.Context(), "c", spec.Spec)
+		end, c, err := client.CheckEnded(a.t.Context(), "c", spec.Spec)
 		if err != nil {
 			return false
 		}
@@ -43,7 +43,7 @@ func (a *arena) due() {
 
 // stepwise returns a frontier whose partitions work and whose intake takes seeds, but
 // which deletes nothing by itself.
-func (a *arena) stepwise() *Frontier {
+func (a *takeoverFixture) stepwise() *Frontier {
 	a.t.Helper()
 	f := a.frontier(a.store(), 0)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -61,7 +61,7 @@ func (a *arena) stepwise() *Frontier {
 
 // A crawl that has ended is deleted when its keep is over, and no other.
 func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	for _, name := range []string{"forever", "scheduled"} {
 		spec := messages.DefaultSpec()
 		spec.Exclude = []string{"*"}
@@ -89,11 +89,11 @@ func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
 // A crawl is not due before its keep has passed since it ended, was fed, or its spec
 // changed, whichever came last.
 func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	client := Client{Bus: a.bus}
-	at := func(end End, c *Counters, change func(*stages.Revised)) time.Time {
+	at := func(end EndReason, c *Counters, change func(*stages.SpecRevision)) time.Time {
 		t.Helper()
-		spec := stages.Revised{Spec: new(messages.DefaultSpec()), Time: time.UnixMilli(1000)}
+		spec := stages.SpecRevision{Spec: new(messages.DefaultSpec()), Time: time.UnixMilli(1000)}
 		spec.Keep = messages.Duration(time.Minute)
 		if change != nil {
 			change(&spec)
@@ -111,12 +111,12 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	}
 	want("not ended", at(NotEnded, ended, nil), time.Time{})
 	want("never fed", at(Empty, &Counters{}, nil), time.Time{})
-	want("kept for ever", at(Complete, ended, func(r *stages.Revised) { r.Keep = 0 }), time.Time{})
+	want("kept for ever", at(Complete, ended, func(r *stages.SpecRevision) { r.Keep = 0 }), time.Time{})
 	want("ended", at(Complete, ended, nil), time.UnixMilli(62_000))
-	want("spec changed since", at(PagesLimit, ended, func(r *stages.Revised) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
-	want("time limit", at(TimeLimit, ended, func(r *stages.Revised) { r.MaxDuration = messages.Duration(time.Hour) }), time.UnixMilli(3_660_500))
+	want("spec changed since", at(PagesLimit, ended, func(r *stages.SpecRevision) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
+	want("time limit", at(TimeLimit, ended, func(r *stages.SpecRevision) { r.MaxDuration = messages.Duration(time.Hour) }), time.UnixMilli(3_660_500))
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
-	fed, err := a.bus.AskLeader(t.Context(), messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds("c")})
+	fed, err := a.bus.ReadFromLeader(t.Context(), messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds("c")})
 	a.must(err)
 	want("fed since", at(Complete, ended, nil), fed.Time.Add(time.Minute))
 }
@@ -124,7 +124,7 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 // A seed that comes when a crawl was found to have ended, and is not deleted yet, waits,
 // and begins the next crawl of that name.
 func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	a.endedCrawl(nil)
 	f := a.stepwise()
 	a.due()
@@ -159,7 +159,7 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 // A crawl that was fed after it was found to have ended goes on: the seed keeps it from
 // being deleted.
 func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	a.endedCrawl(nil)
 	f := a.stepwise()
 	a.due()
@@ -183,17 +183,17 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 // Whatever is stored in the bucket of specs after the crawl was closed keeps it from
 // being deleted: a changed spec, another frontier that has closed it, or opened it again.
 func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
-	for what, change := range map[string]func(a *arena){
-		"spec": func(a *arena) {
+	for what, change := range map[string]func(a *takeoverFixture){
+		"spec": func(a *takeoverFixture) {
 			_, err := a.specs.Change(a.t.Context(), "c", func(s *messages.Spec) error { s.Keep = 0; return nil })
 			a.must(err)
 		},
-		"closed by another": func(a *arena) { _, err := a.specs.Close(a.t.Context(), "c"); a.must(err) },
-		"opened by another": func(a *arena) { a.must(a.specs.Open(a.t.Context(), "c")) },
+		"closed by another": func(a *takeoverFixture) { _, err := a.specs.Close(a.t.Context(), "c"); a.must(err) },
+		"opened by another": func(a *takeoverFixture) { a.must(a.specs.Open(a.t.Context(), "c")) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			a := newArena(t)
+			a := newTakeoverFixture(t)
 			a.endedCrawl(nil)
 			f := a.stepwise()
 			a.due()
@@ -215,7 +215,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 // A crawl whose frontier was killed while it was closed is opened again by the next one,
 // and takes the seeds that wait.
 func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	a.endedCrawl(func(s *messages.Spec) { s.Keep = messages.Duration(time.Hour) })
 	_, err := a.specs.Close(t.Context(), "c")
 	a.must(err)

@@ -10,7 +10,7 @@ import (
 // so are files whose type the crawl wants, as soon as it says so.
 func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
 	const image, film, seed = "https://a.test/1.jpg", "https://a.test/2.mp4?q=1", "https://a.test/3.png"
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed(seed)
 	w.link(1, image, film)
 	w.wantSent(w.dispatch(10), seed)
@@ -29,7 +29,7 @@ func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
 // other changes do not ask for it again. A recrawl rule does: its type may have been a mistake.
 func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {
 	const url = "https://a.test/picture"
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed(url)
 	w.wantSent(w.dispatch(10), url)
 	w.result(url, class(messages.UnsupportedType))
@@ -38,7 +38,7 @@ func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {
 	w.tend()
 	w.wantSent(w.dispatch(10))
 
-	w = newWorld(t, func(s *messages.Spec) {
+	w = newShardFixture(t, func(s *messages.Spec) {
 		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(1 << 40)}}
 	})
 	w.seed(url)

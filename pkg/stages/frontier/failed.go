@@ -27,7 +27,7 @@ type FailedURL struct {
 // FailedPage is a part of the failed URLs of a crawl in a partition.
 type FailedPage struct {
 	URLs []FailedURL `json:"urls"`
-	// Next is what Question.After is for the next part, "" if there is none.
+	// Next is what Query.After is for the next part, "" if there is none.
 	Next string `json:"next,omitempty"`
 }
 
@@ -41,7 +41,7 @@ const (
 
 // failed answers opFailed: the URLs are in the order of their hash, so that
 // each is told once, whatever happens between two questions.
-func (p *partition) failed(about Question) (page FailedPage, err error) {
+func (p *partitionLoop) failed(about Query) (page FailedPage, err error) {
 	pre := named(prefix(p.partition, kindURL), about.Crawl)
 	from := pre
 	if about.After != "" {
@@ -74,7 +74,7 @@ func (p *partition) failed(about Question) (page FailedPage, err error) {
 }
 
 // failedBy is what the URL failed by, "" if it did not.
-func (r *record) failedBy() string {
+func (r *urlRecord) failedBy() string {
 	switch {
 	case r.State != Failed:
 		return ""
@@ -105,7 +105,7 @@ func (c *Client) Failed(ctx context.Context, crawl, class string, do func(*Faile
 	for p := range c.Bus.Layout.Partitions {
 		for after, more := "", true; more; {
 			var page FailedPage
-			if err := c.ask(ctx, opFailed, p, Question{Crawl: crawl, Class: class, After: after}, &page); err != nil {
+			if err := c.queryPartition(ctx, opFailed, p, Query{Crawl: crawl, Class: class, After: after}, &page); err != nil {
 				return err
 			}
 			for i := range page.URLs {

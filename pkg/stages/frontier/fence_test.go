@@ -13,7 +13,7 @@ import (
 )
 
 // purgeSaved purges what the newest snapshot of the partition has, as a janitor may.
-func (a *arena) purgeSaved() {
+func (a *takeoverFixture) purgeSaved() {
 	a.t.Helper()
 	snap, found, err := stages.NewSnapshots(a.bus).Newest(a.t.Context(), 0)
 	a.must(err)
@@ -30,7 +30,7 @@ func (a *arena) purgeSaved() {
 // The next owner has taken in the newest snapshot when one that has lost the
 // partition, and does not know, saves another: what came between may be purged then.
 func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second, whole := a.store(), a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
@@ -48,7 +48,7 @@ func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
 	if restored, err := a.frontier(second, time.Hour).takeOver(t.Context(), 0, 3); err != nil || !restored {
 		t.Fatalf("restored %v, %v", restored, err)
 	}
-	frozen.handOver()
+	frozen.finalSnapshot()
 	a.purgeSaved()
 	a.copyState(first, whole)
 	a.own(second, 4, time.Hour)
@@ -57,12 +57,12 @@ func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
 }
 
 // copyState gives a store what another has of the partition.
-func (a *arena) copyState(from, to *Store) {
+func (a *takeoverFixture) copyState(from, to *Store) {
 	a.t.Helper()
 	a.must(to.replace(a.t.Context(), 0, bytes.NewReader(a.stateOf(from))))
 }
 
-func (a *arena) stateOf(s *Store) []byte {
+func (a *takeoverFixture) stateOf(s *Store) []byte {
 	a.t.Helper()
 	v := s.view(0)
 	defer v.close()
@@ -72,7 +72,7 @@ func (a *arena) stateOf(s *Store) []byte {
 }
 
 func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
@@ -98,7 +98,7 @@ func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
 }
 
 func TestStoreThatLostItsLastCommitsGoesOnFromItsSnapshot(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	store, whole := a.store(), a.store()
 	owner := a.own(store, 1, time.Hour)
 	a.seedHosts(12)
@@ -117,9 +117,9 @@ func TestStoreThatLostItsLastCommitsGoesOnFromItsSnapshot(t *testing.T) {
 }
 
 // saveForEver lets an owner save a snapshot that does not end by itself.
-func (a *arena) saveForEver(f *Frontier) {
+func (a *takeoverFixture) saveForEver(f *Frontier) {
 	a.t.Helper()
-	var p *partition
+	var p *partitionLoop
 	a.eventually("the partition is owned", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -130,7 +130,7 @@ func (a *arena) saveForEver(f *Frontier) {
 }
 
 func TestStopWaitsForNoSnapshotBeyondDrain(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	f := a.frontier(a.store(), time.Hour)
 	f.cfg.Drain = messages.Duration(time.Millisecond)
 	ctx, stop := context.WithCancel(t.Context())
@@ -147,11 +147,11 @@ func TestStopWaitsForNoSnapshotBeyondDrain(t *testing.T) {
 }
 
 func TestOwnerThatLostItsLeaseSavesNothingMore(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	f := a.frontier(a.store(), time.Hour)
 	ctx, end := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- f.own(ctx, 0, 1) }()
+	go func() { ended <- f.runPartition(ctx, 0, 1) }()
 	a.saveForEver(f)
 	end(stages.ErrLost)
 	select {

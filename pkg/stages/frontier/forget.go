@@ -122,7 +122,7 @@ func (s *shard) lookAtHosts(f *forgetting, now int64) (last bool, err error) {
 			h, err = s.host(name)
 		}
 		if err == nil {
-			s.touch(h)
+			s.markDirty(h)
 		}
 	}
 	return last, err

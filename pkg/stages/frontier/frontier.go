@@ -27,7 +27,7 @@ type Frontier struct {
 	leases    *stages.Leases
 	snapshots *stages.Snapshots
 	budgets   *budgets
-	addresses *addresses
+	addresses *ipLimiter
 
 	saves    context.Context // of all that is saved
 	cutSaves context.CancelFunc
@@ -40,17 +40,17 @@ type Frontier struct {
 	sets     stages.Recent[*messages.Spec, *ruleset]
 
 	mu    sync.Mutex
-	owned map[int]*partition
+	owned map[int]*partitionLoop
 }
 
 // Provision makes the streams ready for the stages, as the configuration says.
 func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
-	ctx, cancel := bus.UntilRefused(ctx)
+	ctx, cancel := bus.CancelOnDenied(ctx)
 	defer cancel()
 	if err := bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas); err != nil || cfg.SnapshotEvery == 0 {
-		return bus.Explain(err)
+		return bus.WithPermissionErr(err)
 	}
-	return bus.Explain(stages.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))
+	return bus.WithPermissionErr(stages.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))
 }
 
 // New returns a frontier on a store. It starts nothing.
@@ -65,16 +65,16 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 	f := &Frontier{
 		clock: newClock(), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
 		pub:   stages.NewPublisher(bus, messages.StageFrontier),
-		owned: make(map[int]*partition), snapshots: stages.NewSnapshots(bus),
+		owned: make(map[int]*partitionLoop), snapshots: stages.NewSnapshots(bus),
 	}
 	f.saves, f.cutSaves = context.WithCancel(context.Background())
-	f.addresses = newAddresses(f.now)
+	f.addresses = newIPLimiter(f.now)
 	f.budgets = &budgets{bus: bus, now: f.now}
 	f.leases = &stages.Leases{
 		Bus: bus, Group: messages.StageFrontier, Owner: store.ID, Partitions: bus.Layout.Partitions,
-		Fair: cfg.Take == TakeFair, Only: only, Log: bus.Log,
-		Own: func(ctx context.Context, p int, epoch uint64) error {
-			return explained(f.own(ctx, p, epoch), f.store.dir, f.log)
+		Fair: cfg.Take == TakeFair, Pinned: only, Log: bus.Log,
+		RunPartition: func(ctx context.Context, p int, epoch uint64) error {
+			return explained(f.runPartition(ctx, p, epoch), f.store.dir, f.log)
 		},
 	}
 	return f, nil
@@ -122,13 +122,13 @@ func (f *Frontier) Ready() error {
 }
 
 // attach makes a partition known to those who ask about it.
-func (f *Frontier) attach(p *partition) {
+func (f *Frontier) attach(p *partitionLoop) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.owned[p.partition] = p
 }
 
-func (f *Frontier) detach(p *partition) {
+func (f *Frontier) detach(p *partitionLoop) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.owned[p.partition] == p {
@@ -175,7 +175,7 @@ func (f *Frontier) setFor(spec *messages.Spec) (*ruleset, error) {
 	return set, err
 }
 
-func (f *Frontier) compiledFor(crawl string, spec stages.Revised) (*rules, error) {
+func (f *Frontier) compiledFor(crawl string, spec stages.SpecRevision) (*rules, error) {
 	if r, ok := f.compiled.Get(crawl); ok && r.of == spec {
 		return r, nil
 	}
@@ -188,7 +188,7 @@ func (f *Frontier) compiledFor(crawl string, spec stages.Revised) (*rules, error
 	if err != nil {
 		return nil, fmt.Errorf("spec of crawl %s: %w", crawl, err)
 	}
-	r := &rules{Revised: spec, of: of, ruleset: set}
+	r := &rules{SpecRevision: spec, of: of, ruleset: set}
 	f.compiled.Put(crawl, r)
 	return r, nil
 }

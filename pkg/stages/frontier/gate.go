@@ -9,7 +9,7 @@ import "seine/pkg/messages"
 
 // meetGate notes that a redirect closes a circle of redirects from a URL, where
 // cookies are kept. It reports whether that has queued the URL for another visit.
-func (s *shard) meetGate(r, found *record, id urlID, rules *rules, now int64) (queued bool, err error) {
+func (s *shard) meetGate(r, found *urlRecord, id urlID, rules *rules, now int64) (queued bool, err error) {
 	if r.Gate || !rules.keepsCookies(r.URL) {
 		return false, nil
 	}
@@ -22,14 +22,14 @@ func (s *shard) meetGate(r, found *record, id urlID, rules *rules, now int64) (q
 
 // gateDue reports whether the last visit ended with a redirect that led back here,
 // and none has been sent since that may pass.
-func (r *record) gateDue() bool {
+func (r *urlRecord) gateDue() bool {
 	return r.Gate && !r.GateTried && r.State == Done && r.Class == messages.Redirect
 }
 
 // closesCircle reports whether the redirects that have led to found began at url.
 // It does not see URLs of other partitions, where a circle over several domains may
 // lie.
-func (s *shard) closesCircle(url string, found *record, rules *rules, crawl string) (bool, error) {
+func (s *shard) closesCircle(url string, found *urlRecord, rules *rules, crawl string) (bool, error) {
 	from := found.Referrer
 	for n := min(found.Redirects, rules.limitsOf(url).MaxRedirects+1); n > 0 && from != url; n-- {
 		r, err := s.record(urlID{crawl, messages.HashURL(from)})

@@ -10,7 +10,7 @@ func keepCookies(s *messages.Spec) { s.Cookies = new(true) }
 
 // redirects answers the request under way for a URL with a redirect: the target
 // comes before the result, or after it.
-func (w *world) redirects(from, to string, count int, resultFirst bool) {
+func (w *shardFixture) redirects(from, to string, count int, resultFirst bool) {
 	w.t.Helper()
 	if resultFirst {
 		w.result(from, class(messages.Redirect))
@@ -21,7 +21,7 @@ func (w *world) redirects(from, to string, count int, resultFirst bool) {
 	}
 }
 
-func (w *world) follows(url string) bool {
+func (w *shardFixture) follows(url string) bool {
 	w.t.Helper()
 	m, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL(url)}])
 	w.must(err)
@@ -33,7 +33,7 @@ func (w *world) follows(url string) bool {
 func TestCookieGateIsVisitedAgain(t *testing.T) {
 	const page, set, ask = "https://a.test/page", "https://a.test/set", "https://a.test/ask"
 	for _, restart := range []bool{false, true} {
-		w := newWorld(t, keepCookies)
+		w := newShardFixture(t, keepCookies)
 		w.seed("https://a.test/")
 		w.wantSent(w.dispatch(10), "https://a.test/")
 		w.link(1, page)
@@ -65,7 +65,7 @@ func TestCookieGateIsVisitedAgain(t *testing.T) {
 // The circle may be seen before the result of its first redirect is.
 func TestCookieGateIsSeenBeforeItsResult(t *testing.T) {
 	const page, set = "https://a.test/page", "https://a.test/set"
-	w := newWorld(t, keepCookies)
+	w := newShardFixture(t, keepCookies)
 	w.seed(page)
 	w.wantSent(w.dispatch(10), page)
 	w.feedRedirect(page, set, 1)
@@ -79,7 +79,7 @@ func TestCookieGateIsSeenBeforeItsResult(t *testing.T) {
 	}
 }
 
-func (w *world) feedRedirect(from, to string, count int) {
+func (w *shardFixture) feedRedirect(from, to string, count int) {
 	w.t.Helper()
 	m := &messages.Candidates{
 		Crawl: "c", Source: messages.SourceRedirect, Referrer: from, Depth: 1, Redirects: count, URLs: []messages.Candidate{{URL: to}},
@@ -94,21 +94,21 @@ func TestOtherRedirectsToKnownURLs(t *testing.T) {
 	const page, set = "https://a.test/page", "https://a.test/set"
 	for name, c := range map[string]struct {
 		spec func(*messages.Spec)
-		do   func(w *world)
+		do   func(w *shardFixture)
 	}{
-		"no cookies are kept": {nil, func(w *world) { w.redirects(set, page, 2, false) }},
+		"no cookies are kept": {nil, func(w *shardFixture) { w.redirects(set, page, 2, false) }},
 		"cookies of another source": {func(s *messages.Spec) {
-			s.Sources = []messages.SourceRule{{Hosts: []string{"b.test"}, Access: messages.Access{Cookies: new(true)}}}
-		}, func(w *world) { w.redirects(set, page, 2, false) }},
-		"another URL redirects to it": {keepCookies, func(w *world) {
+			s.Sources = []messages.HostRule{{Hosts: []string{"b.test"}, Access: messages.Access{Cookies: new(true)}}}
+		}, func(w *shardFixture) { w.redirects(set, page, 2, false) }},
+		"another URL redirects to it": {keepCookies, func(w *shardFixture) {
 			w.link(1, "https://a.test/other")
 			w.dispatch(10)
 			w.redirects("https://a.test/other", page, 1, false)
 		}},
-		"a link leads to it": {keepCookies, func(w *world) { w.link(2, page) }},
+		"a link leads to it": {keepCookies, func(w *shardFixture) { w.link(2, page) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, c.spec)
+			w := newShardFixture(t, c.spec)
 			w.seed(page)
 			w.wantSent(w.dispatch(10), page)
 			w.redirects(page, set, 1, false)
@@ -123,7 +123,7 @@ func TestOtherRedirectsToKnownURLs(t *testing.T) {
 // led to the URL before.
 func TestCookieGateTakesOverWhatIsMoreUrgent(t *testing.T) {
 	const page, set = "https://a.test/page", "https://a.test/set"
-	w := newWorld(t, keepCookies)
+	w := newShardFixture(t, keepCookies)
 	late, urgent := 9, 2
 	feed := func(m *messages.Candidates) {
 		m.Crawl, m.Rev = "c", w.current.Rev

@@ -13,7 +13,7 @@ import (
 func TestRequestTellsOfRecordsUntilOneTellsThatThePageIsGone(t *testing.T) {
 	t.Parallel()
 	const u, digest = "https://a.test/", "0011223344556677"
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: 3600 * second}}
 		s.Duplicates.Unchanged = messages.UnchangedDrop
 		s.Gone = messages.WhenGoneRecord
@@ -66,7 +66,7 @@ func TestRequestTellsOfRecordsUntilOneTellsThatThePageIsGone(t *testing.T) {
 func TestPageThatWasGoneBeforeIsToldWhenTheSpecWantsIt(t *testing.T) {
 	t.Parallel()
 	const u = "https://a.test/"
-	w := newWorld(t, func(s *messages.Spec) { s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: 3600 * second}} })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: 3600 * second}} })
 	w.seed(u)
 	w.wantSent(w.dispatch(10), u)
 	w.fetched(u, "0011223344556677", 3)
@@ -88,7 +88,7 @@ func TestPageThatWasGoneBeforeIsToldWhenTheSpecWantsIt(t *testing.T) {
 func TestPageOfAnOlderBuildIsTakenForOneWithRecords(t *testing.T) {
 	t.Parallel()
 	for _, fetched := range []bool{true, false} {
-		b := (&record{URL: "https://a.test/", State: Done, Fetched: fetched}).append(nil)
+		b := (&urlRecord{URL: "https://a.test/", State: Done, Fetched: fetched}).append(nil)
 		b[0] = oldRecordFormat
 		r, err := decodeRecord(b)
 		if err != nil || r.Recorded != fetched || r.State != Done {

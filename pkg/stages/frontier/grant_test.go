@@ -9,7 +9,7 @@ import (
 
 func TestOneAskerAtATimeIsToldThatARequestIsWanted(t *testing.T) {
 	r := new(request)
-	claim := messages.ClaimTime(time.Minute)
+	claim := messages.ClaimTTL(time.Minute)
 	for _, c := range []struct {
 		asker  string
 		after  time.Duration
@@ -22,7 +22,7 @@ func TestOneAskerAtATimeIsToldThatARequestIsWanted(t *testing.T) {
 		{"b", claim + 2*time.Second, true}, // the other has had its time
 		{"a", claim + 3*time.Second, false},
 	} {
-		got := r.grant(c.asker, int64(c.after), claim)
+		got := r.tryClaim(c.asker, int64(c.after), claim)
 		if got.Wanted != c.wanted || got.Behind == c.wanted {
 			t.Errorf("%s is told %+v after %s", c.asker, got, c.after)
 		}

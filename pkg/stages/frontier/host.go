@@ -16,7 +16,7 @@ import (
 // fields is stored, so that politeness outlives the process.
 type host struct {
 	polite politeness.State
-	work   []*work
+	work   []*crawlQueue
 	stats  hostStats
 	due    int64  // its entry in the due index, in the partition's time; 0 if it has none
 	ip     string // that answered last, where a crawl groups by it
@@ -24,7 +24,7 @@ type host struct {
 
 	name     string
 	inFlight int
-	last     answers
+	last     resultRing
 	dirty    bool // differs from the store
 	ready    bool // is in the shard's ready list
 	turn     int  // which of work goes next
@@ -37,8 +37,8 @@ type host struct {
 	rulesFor  uint64 // shard.specsGen that rules were made under
 }
 
-// work is what one crawl wants of a host.
-type work struct {
+// crawlQueue is what one crawl wants of a host.
+type crawlQueue struct {
 	crawl  string
 	queued int   // URLs in its queue
 	pages  int64 // pages fetched
@@ -58,13 +58,13 @@ type hostStats struct {
 }
 
 // of returns what a crawl wants of the host.
-func (h *host) of(crawl string) *work {
+func (h *host) of(crawl string) *crawlQueue {
 	for _, w := range h.work {
 		if w.crawl == crawl {
 			return w
 		}
 	}
-	w := &work{crawl: crawl}
+	w := &crawlQueue{crawl: crawl}
 	h.work = append(h.work, w)
 	h.rules = nil
 	return w
@@ -72,11 +72,11 @@ func (h *host) of(crawl string) *work {
 
 // wants reports whether a crawl wants, or wanted, anything of the host.
 func (h *host) wants(crawl string) bool {
-	return slices.ContainsFunc(h.work, func(w *work) bool { return w.crawl == crawl })
+	return slices.ContainsFunc(h.work, func(w *crawlQueue) bool { return w.crawl == crawl })
 }
 
 // active reports whether w counts for how the host is asked.
-func (w *work) active() bool { return w.queued > 0 && !w.parked || w.inFlight > 0 }
+func (w *crawlQueue) active() bool { return w.queued > 0 && !w.parked || w.inFlight > 0 }
 
 // queued is how many URLs wait, over all crawls.
 func (h *host) queued() (n int) {
@@ -150,7 +150,7 @@ func decodeHost(name string, b []byte) (*host, error) {
 		*n = int64(d.uint())
 	}
 	for n := d.uint(); n > 0 && !d.bad; n-- {
-		w := &work{crawl: d.text()}
+		w := &crawlQueue{crawl: d.text()}
 		queued := d.uint()
 		w.queued, w.parked = int(queued>>1), queued&1 == 1
 		w.pages = int64(d.uint())

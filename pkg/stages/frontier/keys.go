@@ -129,11 +129,11 @@ func (s *shard) queuePrefix(host, crawl string) []byte {
 	return named(named(prefix(s.partition, kindQueue), host), crawl)
 }
 
-// place is the part of a queue key after host and crawl: its order, and which
+// queueKey is the part of a queue key after host and crawl: its order, and which
 // URL it is.
-type place [1 + 2 + 8 + 16]byte
+type queueKey [1 + 2 + 8 + 16]byte
 
-func newPlace(r *record, hash messages.URLHash) (pl place) {
+func newQueueKey(r *urlRecord, hash messages.URLHash) (pl queueKey) {
 	pl[0] = r.Priority
 	binary.BigEndian.PutUint16(pl[1:], uint16(r.Depth))
 	binary.BigEndian.PutUint64(pl[3:], r.Arrival)
@@ -141,7 +141,7 @@ func newPlace(r *record, hash messages.URLHash) (pl place) {
 	return pl
 }
 
-func (pl place) hash() messages.URLHash { return messages.URLHash(pl[11:]) }
+func (pl queueKey) hash() messages.URLHash { return messages.URLHash(pl[11:]) }
 
 // hashAtEnd returns the URL's hash that ends a key, false if the key is too short.
 func hashAtEnd(key []byte) (messages.URLHash, bool) {

@@ -9,14 +9,14 @@ import (
 // What happened lately is kept in memory, for whoever looks: a frontier that
 // starts anew knows nothing of it.
 
-// answers are the last answers of a host. There is one for each host in memory,
+// resultRing are the last answers of a host. There is one for each host in memory,
 // so it has what a line needs and no more.
-type answers struct {
-	ring [4]answer
+type resultRing struct {
+	ring [4]resultEntry
 	n    uint8 // how many there were, at most twice the ring
 }
 
-type answer struct {
+type resultEntry struct {
 	at     int64 // end, Unix ms
 	took   int32 // ms
 	status int16
@@ -27,7 +27,7 @@ type answer struct {
 var shortClasses = messages.Classes()
 
 // add takes note of how a request ended.
-func (a *answers) add(res *messages.Result) {
+func (a *resultRing) add(res *messages.Result) {
 	class := uint8(0)
 	for i, c := range shortClasses {
 		if c == res.Class {
@@ -35,7 +35,7 @@ func (a *answers) add(res *messages.Result) {
 		}
 	}
 	took := time.Duration(res.Timings.Total)
-	a.ring[int(a.n)%len(a.ring)] = answer{
+	a.ring[int(a.n)%len(a.ring)] = resultEntry{
 		at: endOfResult(res), took: int32(min(took.Milliseconds(), 1<<31-1)), status: int16(res.Status), class: class,
 	}
 	if a.n++; int(a.n) == 2*len(a.ring) {
@@ -44,7 +44,7 @@ func (a *answers) add(res *messages.Result) {
 }
 
 // attempts returns them, the oldest first.
-func (a *answers) attempts() (all []Attempt) {
+func (a *resultRing) attempts() (all []Attempt) {
 	for i := max(0, int(a.n)-len(a.ring)); i < int(a.n); i++ {
 		x := a.ring[i%len(a.ring)]
 		all = append(all, Attempt{AtMS: x.at, Class: shortClasses[x.class], Status: int(x.status), TookMS: int64(x.took)})
@@ -56,8 +56,8 @@ func endOfResult(res *messages.Result) int64 {
 	return res.Started.Add(time.Duration(res.Timings.Total)).UnixMilli()
 }
 
-// Trouble is a request that did not end well.
-type Trouble struct {
+// RequestFailure is a request that did not end well.
+type RequestFailure struct {
 	AtMS    int64          `json:"at_ms"` // Unix ms
 	Crawl   string         `json:"crawl"`
 	URL     string         `json:"url"`
@@ -67,16 +67,16 @@ type Trouble struct {
 	Attempt int            `json:"attempt"`
 }
 
-// troubles are the last ones of a partition.
-type troubles struct {
-	ring [32]Trouble
+// failureRing are the last ones of a partition.
+type failureRing struct {
+	ring [32]RequestFailure
 	n    int
 }
 
 // isTrouble reports whether a request did not end well.
 func isTrouble(c messages.Class) bool {
 	switch c {
-	case messages.OK, messages.NotModified, messages.Redirect, messages.RobotsFetched, messages.RobotsDenied, messages.NotSent:
+	case messages.OK, messages.NotModified, messages.Redirect, messages.RobotsFetched, messages.RobotsDenied, messages.ClassCancelled:
 		return false
 	default:
 		return true
@@ -84,18 +84,18 @@ func isTrouble(c messages.Class) bool {
 }
 
 // add takes note of a request, if it did not end well.
-func (t *troubles) add(res *messages.Result) {
+func (t *failureRing) add(res *messages.Result) {
 	if !isTrouble(res.Class) {
 		return
 	}
-	t.ring[t.n%len(t.ring)] = Trouble{
+	t.ring[t.n%len(t.ring)] = RequestFailure{
 		AtMS: endOfResult(res), Crawl: res.Crawl, URL: res.URL, Class: res.Class, Status: res.Status, Error: res.Error, Attempt: res.Attempt,
 	}
 	t.n++
 }
 
 // newest returns at most so many, of a crawl or of all, the newest first.
-func (t *troubles) newest(crawl string, most int) (all []Trouble) {
+func (t *failureRing) newest(crawl string, most int) (all []RequestFailure) {
 	for i := t.n - 1; i >= max(0, t.n-len(t.ring)) && len(all) < most; i-- {
 		if x := t.ring[i%len(t.ring)]; crawl == "" || x.Crawl == crawl {
 			all = append(all, x)

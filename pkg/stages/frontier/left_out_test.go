@@ -14,7 +14,7 @@ import (
 func TestPageThatIsLeftOutIsDoneAndCounted(t *testing.T) {
 	const url, why = "https://a.test/", "language: page.when: the page is in de, not en"
 	for _, parsedFirst := range []bool{true, false} {
-		w := newWorld(t, func(s *messages.Spec) {
+		w := newShardFixture(t, func(s *messages.Spec) {
 			s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
 		})
 		parsed := func(round uint32, leftOut string) {

@@ -227,12 +227,12 @@ func (s *shard) findLink(p *refind, id urlID, deeper int, rules *rules, now int6
 // knowsLinks reports whether a page that is unchanged leads the run under way to what
 // it led to before: its links were found in this run, or are kept as the rules for
 // links are now.
-func (c *crawl) knowsLinks(r *record) bool {
+func (c *crawl) knowsLinks(r *urlRecord) bool {
 	return r.linksTaken() || r.PageRound != 0 && r.PageRev >= c.LinksRev
 }
 
 // linksTaken reports whether the run that a visit belongs to has the page's links.
-func (r *record) linksTaken() bool { return r.SentRun <= r.LinkRun }
+func (r *urlRecord) linksTaken() bool { return r.SentRun <= r.LinkRun }
 
 // linksPrint tells apart the specs that find other links on a page.
 func linksPrint(spec *messages.Spec) (uint64, error) {

@@ -12,7 +12,7 @@ import (
 // site answers what a world sends as a small site does that has validators: a page
 // that has not changed since the round of its validator is not sent again.
 type site struct {
-	*world
+	*shardFixture
 	links   map[string][]string // by page
 	changed map[string]bool     // since the last run
 	asked   []string
@@ -76,7 +76,7 @@ func (s *site) wantAsked(want ...string) {
 }
 
 func newSite(t *testing.T, change func(*messages.Spec), links map[string][]string) *site {
-	return &site{world: newWorld(t, change), links: links, changed: make(map[string]bool)}
+	return &site{shardFixture: newShardFixture(t, change), links: links, changed: make(map[string]bool)}
 }
 
 func everyHour(s *messages.Spec) { s.Schedule = "@every 1h" }
@@ -146,7 +146,7 @@ func TestPageWhoseLinksAreNotKnownIsAskedForWhole(t *testing.T) {
 // repeat of the message, an older one and one about another page change nothing.
 func TestLinksOfALargePageAreFoundInSteps(t *testing.T) {
 	const root = "https://a.test/"
-	w := newWorld(t, everyHour)
+	w := newShardFixture(t, everyHour)
 	w.seed(root)
 	var want []string
 	for part := range 3 {
@@ -178,7 +178,7 @@ func TestLinksOfALargePageAreFoundInSteps(t *testing.T) {
 		return n
 	}
 	for steps := 1; left() > 0; steps++ {
-		w.must(w.shard.tend(w.at()))
+		w.must(w.shard.runTimers(w.at()))
 		if n := w.shard.crawl("c").Queued; n > int64(steps*reviewed) || steps > 10 {
 			t.Fatalf("%d URLs in %d steps", n, steps)
 		}

@@ -12,9 +12,9 @@ import (
 	"seine/pkg/stages"
 )
 
-// expired asks what became of requests without a result, and returns those to
+// findLost asks what became of requests without a result, and returns those to
 // publish again.
-func (p *partition) expired(ctx context.Context, now int64) ([]*request, error) {
+func (p *partitionLoop) findLost(ctx context.Context, now int64) ([]*request, error) {
 	if p.nextLease > now {
 		return nil, nil
 	}
@@ -22,7 +22,7 @@ func (p *partition) expired(ctx context.Context, now int64) ([]*request, error) 
 	p.nextLease = math.MaxInt64
 	for _, req := range p.inFlight {
 		if req.deadline <= now {
-			if err := p.ask(ctx, req, now); err != nil {
+			if err := p.checkFetchStream(ctx, req, now); err != nil {
 				return nil, err
 			}
 		}
@@ -39,9 +39,9 @@ func (p *partition) expired(ctx context.Context, now int64) ([]*request, error) 
 // take to arrive: the fetcher published it before.
 const missingGrace = int64(5 * time.Second)
 
-// ask looks for a request in FETCH. While it is there, a fetcher has it or
+// checkFetchStream looks for a request in FETCH. While it is there, a fetcher has it or
 // will get it. One that is gone has a result on its way, or is lost.
-func (p *partition) ask(ctx context.Context, req *request, now int64) error {
+func (p *partitionLoop) checkFetchStream(ctx context.Context, req *request, now int64) error {
 	req.deadline = now + leaseTime
 	if req.seq == 0 { // not published yet, or that is what was lost
 		return nil
@@ -52,7 +52,7 @@ func (p *partition) ask(ctx context.Context, req *request, now int64) error {
 	if err != nil {
 		return err
 	}
-	m, err := p.streams.AskLeader(actx, messages.StreamFetch, stages.Lookup{Seq: req.seq})
+	m, err := p.streams.ReadFromLeader(actx, messages.StreamFetch, stages.Lookup{Seq: req.seq})
 	switch {
 	case err == nil && m.ID() == wire.ID():
 		req.missing = false

@@ -121,7 +121,7 @@ func (c *crawl) tally(hash messages.URLHash, by func(*Counters)) {
 
 // auditURLs counts URLs, and restores what belongs to them.
 func (s *shard) auditURLs(c *crawl, ids []urlID, now int64) error {
-	records := make([]*record, len(ids))
+	records := make([]*urlRecord, len(ids))
 	for i, id := range ids {
 		r, err := s.record(id)
 		if err != nil {
@@ -152,7 +152,7 @@ func (s *shard) auditURLs(c *crawl, ids []urlID, now int64) error {
 }
 
 // auditURL restores what belongs to a URL in its state.
-func (s *shard) auditURL(r *record, id urlID, now int64) error {
+func (s *shard) auditURL(r *urlRecord, id urlID, now int64) error {
 	switch {
 	case r.State == Queued:
 		return s.auditQueued(r, id)
@@ -176,13 +176,13 @@ func (s *shard) auditURL(r *record, id urlID, now int64) error {
 }
 
 // auditQueued makes sure that a URL is in its queue, and its host in the index.
-func (s *shard) auditQueued(r *record, id urlID) error {
+func (s *shard) auditQueued(r *urlRecord, id urlID) error {
 	h, err := s.hostOf(r.URL)
 	if err != nil || h.dirty {
 		return err
 	}
 	w := h.of(id.crawl)
-	pl := newPlace(r, id.hash)
+	pl := newQueueKey(r, id.hash)
 	there, err := s.store.has(append(s.queuePrefix(h.name, id.crawl), pl[:]...))
 	switch {
 	case err != nil:
@@ -207,7 +207,7 @@ func (s *shard) auditQueued(r *record, id urlID) error {
 		}
 	}
 	if h.due == 0 {
-		s.touch(h)
+		s.markDirty(h)
 		return nil
 	}
 	if h.line == "" {
@@ -241,7 +241,7 @@ func (s *shard) endAudit(name string, c *crawl) {
 	n := c.Review.Count
 	n.Pages = max(n.Pages, c.Pages) // a page may have come more than once
 	if !same(n, &c.Counters) || n.Planned != c.Planned || n.Recrawling != c.Recrawling {
-		s.mended(mendCounters, "counters are put right", "crawl", name, "open", c.Open(), "open_counted", n.Open(), "known", c.Known(), "known_counted", n.Known())
+		s.mended(mendCounters, "counters are put right", "crawl", name, "open", c.Pending(), "open_counted", n.Pending(), "known", c.Known(), "known_counted", n.Known())
 	}
 	c.Queued, c.InFlight, c.Waiting, c.Parsing, c.Done, c.Failed = n.Queued, n.InFlight, n.Waiting, n.Parsing, n.Done, n.Failed
 	c.Planned, c.Recrawling, c.FailedBy, c.Excluded, c.Pages = n.Planned, n.Recrawling, n.FailedBy, n.Excluded, n.Pages
@@ -249,7 +249,7 @@ func (s *shard) endAudit(name string, c *crawl) {
 }
 
 // recountQueue counts the queue of a crawl at a host.
-func (s *shard) recountQueue(h *host, w *work) error {
+func (s *shard) recountQueue(h *host, w *crawlQueue) error {
 	n := 0
 	err := s.store.scan(s.queuePrefix(h.name, w.crawl), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
 	if err != nil || n == w.queued {
@@ -258,18 +258,18 @@ func (s *shard) recountQueue(h *host, w *work) error {
 	s.mended(mendQueue, "a queue has another number of URLs than its host counts", "host", h.name, "crawl", w.crawl, "counted", w.queued, "queued", n)
 	s.dropWindow(w)
 	w.queued, h.rules = n, nil
-	s.touch(h)
+	s.markDirty(h)
 	s.audit(w.crawl)
 	return nil
 }
 
 // emptyQueue is called when a queue turns out to have no URL at all.
-func (s *shard) emptyQueue(h *host, w *work) {
+func (s *shard) emptyQueue(h *host, w *crawlQueue) {
 	s.dropWindow(w)
 	if w.queued != 0 {
 		s.mended(mendQueue, "a queue is empty and its host counts URLs in it", "host", h.name, "crawl", w.crawl, "counted", w.queued)
 		w.queued, h.rules = 0, nil
-		s.touch(h)
+		s.markDirty(h)
 		s.audit(w.crawl)
 	}
 }
@@ -277,7 +277,7 @@ func (s *shard) emptyQueue(h *host, w *work) {
 // misplaced takes an entry out of a queue that is not that of a URL queued there,
 // and puts the URL where it belongs. In a store of an older build, that is how the
 // queue of a domain becomes those of its hosts.
-func (s *shard) misplaced(pl place, r *record, id urlID, h *host) error {
+func (s *shard) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) error {
 	s.dropAt(pl, id.crawl, h)
 	if s.crawl(id.crawl).Layout >= layoutRoots {
 		s.mended(mendQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
@@ -290,7 +290,7 @@ func (s *shard) misplaced(pl place, r *record, id urlID, h *host) error {
 	if err != nil {
 		return err
 	}
-	at := newPlace(r, id.hash)
+	at := newQueueKey(r, id.hash)
 	there, err := s.store.has(append(s.queuePrefix(own.name, id.crawl), at[:]...))
 	if err == nil && !there {
 		s.push(r, id, own)
@@ -335,7 +335,7 @@ func (s *shard) rebuildHost(name string, cause error) (*host, error) {
 		return nil, err
 	}
 	for _, crawl := range crawls {
-		w := &work{crawl: crawl}
+		w := &crawlQueue{crawl: crawl}
 		err = s.store.scan(s.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
 		if err != nil {
 			return nil, err
@@ -355,7 +355,7 @@ func (s *shard) rebuildHost(name string, cause error) (*host, error) {
 			h.work = append(h.work, w)
 		}
 	}
-	s.touch(h)
+	s.markDirty(h)
 	return h, s.setAside(s.hostKey(name))
 }
 

@@ -17,11 +17,11 @@ import (
 )
 
 // fault makes a store contradict itself.
-type fault func(w *world)
+type fault func(w *shardFixture)
 
 // damage changes keys of partition 0 whose kind is one of these.
 func damage(change func(b *pebble.Batch, key, value []byte), kinds ...byte) fault {
-	return func(w *world) {
+	return func(w *shardFixture) {
 		b := w.store.db.NewBatch()
 		for _, kind := range kinds {
 			w.must(w.store.scan(prefix(0, kind), nil, func(key, value []byte) (bool, error) {
@@ -68,18 +68,18 @@ const (
 // readable.
 func faults() map[string]fault {
 	all := map[string]fault{
-		"queue: a URL that is not known": func(w *world) {
-			r := &record{URL: "https://a.test/none", Priority: 1}
+		"queue: a URL that is not known": func(w *shardFixture) {
+			r := &urlRecord{URL: "https://a.test/none", Priority: 1}
 			w.must(w.store.db.Set(append(w.shard.queuePrefix("a.test", "c"), pl(r)...), nil, pebble.Sync))
 		},
-		"queue: a URL that is done": func(w *world) {
-			w.must(w.store.db.Set(append(w.shard.queuePrefix("a.test", "c"), pl(&record{URL: faultyDone})...), nil, pebble.Sync))
+		"queue: a URL that is done": func(w *shardFixture) {
+			w.must(w.store.db.Set(append(w.shard.queuePrefix("a.test", "c"), pl(&urlRecord{URL: faultyDone})...), nil, pebble.Sync))
 		},
-		"queue: a URL of another host": func(w *world) {
-			w.must(w.store.db.Set(append(w.shard.queuePrefix("b.test", "c"), pl(&record{URL: faultyQueued})...), nil, pebble.Sync))
+		"queue: a URL of another host": func(w *shardFixture) {
+			w.must(w.store.db.Set(append(w.shard.queuePrefix("b.test", "c"), pl(&urlRecord{URL: faultyQueued})...), nil, pebble.Sync))
 		},
-		"queue: a URL twice": func(w *world) {
-			w.must(w.store.db.Set(append(w.shard.queuePrefix("a.test", "c"), pl(&record{URL: faultyQueued, Priority: 2})...), nil, pebble.Sync))
+		"queue: a URL twice": func(w *shardFixture) {
+			w.must(w.store.db.Set(append(w.shard.queuePrefix("a.test", "c"), pl(&urlRecord{URL: faultyQueued, Priority: 2})...), nil, pebble.Sync))
 		},
 		"queue: a URL that is missing":          damage(ofURL(faultyQueued, remove), kindQueue),
 		"queue: all URLs are missing":           damage(remove, kindQueue),
@@ -93,38 +93,44 @@ func faults() map[string]fault {
 		"URL: is missing":                       damage(ofURL(faultyQueued, remove), kindURL),
 		"counters: cannot be read":              damage(garble, kindCounters),
 		"list of crawls: is missing":            damage(remove, kindAwake),
-		"list of crawls: one that is not known": func(w *world) { w.must(w.store.db.Set(w.shard.awakeKey("none"), nil, pebble.Sync)) },
+		"list of crawls: one that is not known": func(w *shardFixture) { w.must(w.store.db.Set(w.shard.awakeKey("none"), nil, pebble.Sync)) },
 		"due index: is missing":                 damage(remove, kindDue),
 		"line: is missing":                      damage(remove, kindLine),
 		"due index and line: are missing":       damage(remove, kindDue, kindLine),
 		"domain: is missing":                    damage(remove, kindDomain),
-		"due index: a host that is not known":   func(w *world) { w.must(w.store.db.Set(w.shard.dueKey(5, "none.test"), nil, pebble.Sync)) },
-		"due index: a domain that is not known": func(w *world) { w.must(w.store.db.Set(w.shard.dueKey(5, lineMark+"none.test"), nil, pebble.Sync)) },
-		"due index: a host twice":               func(w *world) { w.must(w.store.db.Set(w.shard.dueKey(5, "a.test"), nil, pebble.Sync)) },
-		"line: a host that is not known":        func(w *world) { w.must(w.store.db.Set(w.shard.lineKey("a.test", 5, "none.test"), nil, pebble.Sync)) },
-		"retry index: is missing":               damage(remove, kindRetry),
-		"retry index: cannot be read": func(w *world) {
+		"due index: a host that is not known":   func(w *shardFixture) { w.must(w.store.db.Set(w.shard.dueKey(5, "none.test"), nil, pebble.Sync)) },
+		"due index: a domain that is not known": func(w *shardFixture) {
+			w.must(w.store.db.Set(w.shard.dueKey(5, lineMark+"none.test"), nil, pebble.Sync))
+		},
+		"due index: a host twice": func(w *shardFixture) { w.must(w.store.db.Set(w.shard.dueKey(5, "a.test"), nil, pebble.Sync)) },
+		"line: a host that is not known": func(w *shardFixture) {
+			w.must(w.store.db.Set(w.shard.lineKey("a.test", 5, "none.test"), nil, pebble.Sync))
+		},
+		"retry index: is missing": damage(remove, kindRetry),
+		"retry index: cannot be read": func(w *shardFixture) {
 			w.must(w.store.db.Set(append(prefix(0, kindRetry), "\x00\x00\x00\x00\x00\x00\x00\x05x"...), nil, pebble.Sync))
 		},
-		"under way: without a URL": func(w *world) {
+		"under way: without a URL": func(w *shardFixture) {
 			w.must(w.store.db.Set(w.shard.inFlightKey(urlID{"c", messages.HashURL("https://none.test/")}), nil, pebble.Sync))
 		},
-		"under way: a URL that is not": func(w *world) {
+		"under way: a URL that is not": func(w *shardFixture) {
 			w.must(w.store.db.Set(w.shard.inFlightKey(urlID{"c", messages.HashURL(faultyDone)}), nil, pebble.Sync))
 		},
-		"under way: is missing":                damage(remove, kindInFlight),
-		"under way: cannot be read":            damage(garble, kindInFlight),
-		"under way: a key that cannot be read": func(w *world) { w.must(w.store.db.Set(append(prefix(0, kindInFlight), "c"...), nil, pebble.Sync)) },
-		"time: cannot be read":                 damage(garble, kindTime),
-		"position: cannot be read": func(w *world) {
+		"under way: is missing":     damage(remove, kindInFlight),
+		"under way: cannot be read": damage(garble, kindInFlight),
+		"under way: a key that cannot be read": func(w *shardFixture) {
+			w.must(w.store.db.Set(append(prefix(0, kindInFlight), "c"...), nil, pebble.Sync))
+		},
+		"time: cannot be read": damage(garble, kindTime),
+		"position: cannot be read": func(w *shardFixture) {
 			w.must(w.store.db.Set(append(prefix(0, kindPosition), "URLS"...), []byte("{"), pebble.Sync))
 		},
 	}
 	return all
 }
 
-func pl(r *record) []byte {
-	p := newPlace(r, messages.HashURL(r.URL))
+func pl(r *urlRecord) []byte {
+	p := newQueueKey(r, messages.HashURL(r.URL))
 	return p[:]
 }
 
@@ -140,7 +146,7 @@ func TestNoFaultOfTheStoreEndsAPartition(t *testing.T) {
 				if group == messages.GroupByHost && (strings.HasPrefix(name, "line") || name == "domain: is missing") {
 					t.Skip("nobody looks there")
 				}
-				w := newWorld(t, func(s *messages.Spec) {
+				w := newShardFixture(t, func(s *messages.Spec) {
 					s.Delay, s.GroupBy, s.Scope = second, group, messages.ScopeAny
 				})
 				var urls []string
@@ -169,10 +175,10 @@ func TestNoFaultOfTheStoreEndsAPartition(t *testing.T) {
 
 // What is wrong is told once for each kind, with what it is, and counted.
 func TestFaultsAreToldOnceAndCounted(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1")
 	for i := range 5 {
-		r := &record{URL: fmt.Sprintf("https://a.test/none%d", i)}
+		r := &urlRecord{URL: fmt.Sprintf("https://a.test/none%d", i)}
 		w.must(w.store.db.Set(append(w.shard.queuePrefix("a.test", "c"), pl(r)...), nil, pebble.Sync))
 	}
 	w.restart()
@@ -206,7 +212,7 @@ func repairs(t *testing.T, what string) (n float64) {
 }
 
 // finish answers all that is sent until nothing more comes, and checks the end.
-func (w *world) finish(urls []string) {
+func (w *shardFixture) finish(urls []string) {
 	w.t.Helper()
 	told := make(map[string]bool)
 	defer func() {
@@ -268,7 +274,7 @@ func (w *world) finish(urls []string) {
 
 // A domain that cannot be read knows afterwards how many pages came from it.
 func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.GroupBy, s.MaxPagesPerHost, s.Delay, s.Scope = messages.GroupByDomain, 2, 0, messages.ScopeDomain
 	})
 	w.seed("https://a.test/1", "https://www.a.test/2", "https://a.test/3")

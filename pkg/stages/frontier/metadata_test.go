@@ -12,7 +12,7 @@ import (
 )
 
 // take applies a message.
-func (w *world) take(m *messages.Candidates) {
+func (w *shardFixture) take(m *messages.Candidates) {
 	w.t.Helper()
 	m.Crawl, m.Rev = "c", w.current.Rev
 	bad, err := w.shard.candidates(m, 1, w.at())
@@ -24,13 +24,13 @@ func (w *world) take(m *messages.Candidates) {
 }
 
 // seedWith feeds a URL with metadata.
-func (w *world) seedWith(url string, m messages.Metadata, inherit bool) {
+func (w *shardFixture) seedWith(url string, m messages.Metadata, inherit bool) {
 	w.t.Helper()
 	w.take(&messages.Candidates{Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: url, Metadata: m, Inherit: inherit}}})
 }
 
 // found brings a URL in from a page with metadata.
-func (w *world) found(source messages.Source, depth int, url string, m messages.Metadata, inherit bool) {
+func (w *shardFixture) found(source messages.Source, depth int, url string, m messages.Metadata, inherit bool) {
 	w.t.Helper()
 	w.take(&messages.Candidates{
 		Source: source, Depth: depth, Referrer: "https://from.test/", URLs: []messages.Candidate{{URL: url}}, Metadata: m, Inherit: inherit,
@@ -38,7 +38,7 @@ func (w *world) found(source messages.Source, depth int, url string, m messages.
 }
 
 // wantMetadata holds what the request for a URL has, which is under way.
-func (w *world) wantMetadata(url string, want messages.Metadata, inherit bool) {
+func (w *shardFixture) wantMetadata(url string, want messages.Metadata, inherit bool) {
 	w.t.Helper()
 	req := w.shard.inFlight[urlID{"c", messages.HashURL(url)}]
 	if req == nil {
@@ -55,7 +55,7 @@ func (w *world) wantMetadata(url string, want messages.Metadata, inherit bool) {
 }
 
 // countKeys counts the keys of a kind.
-func (w *world) countKeys(kind byte) (n int) {
+func (w *shardFixture) countKeys(kind byte) (n int) {
 	w.must(w.store.scan(prefix(0, kind), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 	return n
 }
@@ -65,7 +65,7 @@ var customer17, customer18 = messages.Metadata{"customer": "17"}, messages.Metad
 // A seed has its metadata in each attempt and each visit, after a restart too.
 func TestMetadataOfASeedIsInItsRequests(t *testing.T) {
 	const url = "https://a.test/"
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
 	})
 	w.seedWith(url, customer17, false)
@@ -91,23 +91,23 @@ func TestMetadataOfASeedIsInItsRequests(t *testing.T) {
 func TestMetadataIsReplaced(t *testing.T) {
 	const url = "https://a.test/"
 	for name, tt := range map[string]struct {
-		change func(*world)
+		change func(*shardFixture)
 		want   messages.Metadata
 	}{
-		"fed with other":   {func(w *world) { w.seedWith(url, customer18, false) }, customer18},
-		"fed without":      {func(w *world) { w.seed(url) }, customer17},
-		"fed with none":    {func(w *world) { w.seedWith(url, messages.Metadata{}, false) }, nil},
-		"a redirect to it": {func(w *world) { w.found(messages.SourceRedirect, 0, url, customer18, true) }, customer17},
-		"a link to it":     {func(w *world) { w.found(messages.SourceLink, 0, url, customer18, true) }, customer17},
-		"listed with other": {func(w *world) {
+		"fed with other":   {func(w *shardFixture) { w.seedWith(url, customer18, false) }, customer18},
+		"fed without":      {func(w *shardFixture) { w.seed(url) }, customer17},
+		"fed with none":    {func(w *shardFixture) { w.seedWith(url, messages.Metadata{}, false) }, nil},
+		"a redirect to it": {func(w *shardFixture) { w.found(messages.SourceRedirect, 0, url, customer18, true) }, customer17},
+		"a link to it":     {func(w *shardFixture) { w.found(messages.SourceLink, 0, url, customer18, true) }, customer17},
+		"listed with other": {func(w *shardFixture) {
 			w.change(func(s *messages.Spec) { s.Seeds = []messages.SpecSeed{{URL: url, Metadata: customer18}} })
 			w.feedSeeds()
 		}, customer18},
-		"listed without": {func(w *world) {
+		"listed without": {func(w *shardFixture) {
 			w.change(func(s *messages.Spec) { s.Seeds = listed(url) })
 			w.feedSeeds()
 		}, nil},
-		"a late list": {func(w *world) {
+		"a late list": {func(w *shardFixture) {
 			w.take(&messages.Candidates{Source: messages.SourceSeed, SeedList: 3, URLs: []messages.Candidate{{URL: url, Metadata: customer18}}})
 			w.gen--
 			w.current.Rev--
@@ -115,7 +115,7 @@ func TestMetadataIsReplaced(t *testing.T) {
 		}, customer18},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newShardFixture(t, nil)
 			w.change(func(s *messages.Spec) { s.MaxDepth = new(3) })
 			w.seedWith(url, customer17, false)
 			tt.change(w)
@@ -128,7 +128,7 @@ func TestMetadataIsReplaced(t *testing.T) {
 // Where a seed redirects to has its metadata, whether that was known or not; the last
 // redirect to it counts.
 func TestMetadataGoesWithRedirects(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.link(0, "https://a.test/known")
 	for range 2 { // the second time it is remembered as known lately
 		w.link(3, "https://a.test/deep")
@@ -147,7 +147,7 @@ func TestMetadataGoesWithRedirects(t *testing.T) {
 // What is found on a page inherits only where that is asked for, and has what it was found
 // with first. Ten thousand that inherit the same have that stored once.
 func TestMetadataIsInherited(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.link(1, "https://a.test/known")
 	w.found(messages.SourceLink, 1, "https://a.test/known", customer17, true)
@@ -177,7 +177,7 @@ func TestMetadataIsInherited(t *testing.T) {
 
 // A crawl whose seeds have no metadata stores what it stored before there was any.
 func TestNoMetadataCostsNothing(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/", "https://b.test/")
 	w.link(1, "https://a.test/1")
 	w.found(messages.SourceLink, 1, "https://a.test/2", nil, false)
@@ -192,7 +192,7 @@ func TestNoMetadataCostsNothing(t *testing.T) {
 
 // A crawl that begins anew under a deleted name has nothing of its metadata.
 func TestMetadataIsDeletedWithItsCrawl(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seedWith("https://a.test/", customer17, true)
 	w.found(messages.SourceLink, 1, "https://a.test/1", customer17, true)
 	w.delete()
@@ -217,7 +217,7 @@ func TestMetadataThatCannotBeReadIsSetAside(t *testing.T) {
 		"what it inherits": damage(func(b *pebble.Batch, key, _ []byte) { _ = b.Set(key, []byte(`{"":"x"}`), nil) }, kindInherited),
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newShardFixture(t, nil)
 			w.seedWith(seed, customer17, false)
 			w.found(messages.SourceLink, 1, link, customer17, true)
 			spoil(w)
@@ -232,9 +232,9 @@ func TestMetadataThatCannotBeReadIsSetAside(t *testing.T) {
 }
 
 func TestMetadataIsExplained(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seedWith("https://a.test/", customer17, true)
-	p := &partition{shard: w.shard, f: &Frontier{clock: newClock()}}
+	p := &partitionLoop{shard: w.shard, f: &Frontier{clock: newClock()}}
 	e, err := p.explain("c", "https://a.test/")
 	if err != nil || !maps.Equal(e.Metadata, customer17) || !e.Inherit {
 		t.Errorf("%+v, %v", e, err)

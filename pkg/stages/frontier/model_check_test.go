@@ -16,14 +16,14 @@ import (
 // model is what anyone can tell who sees only what goes in and what comes out,
 // and what must hold of it.
 type model struct {
-	*river
+	*simEnv
 	known   map[urlID]*page
 	open    map[rootOf]bool // hosts and domains of seeds
-	under   map[urlID]*flight
+	under   map[urlID]*modelRequest
 	ended   map[visitOf]messages.Class // visits whose last result was applied
 	asked   map[attemptOf]bool         // requests that were in FETCH
 	pages   map[string]int64           // by crawl
-	hosts   map[string]*ledger         // by name, domains with "*." before it
+	hosts   map[string]*hostOracle     // by name, domains with "*." before it
 	runs    runs
 	figures figures
 	plans   plans
@@ -43,8 +43,8 @@ type page struct {
 	last     messages.Class
 }
 
-// flight is a request without a result.
-type flight struct {
+// modelRequest is a request without a result.
+type modelRequest struct {
 	round     uint32
 	attempt   int
 	host      string
@@ -62,8 +62,8 @@ type attemptOf struct {
 	attempt int
 }
 
-// ledger is what a host may hold against its crawler. Times are Unix ns.
-type ledger struct {
+// hostOracle is what a host may hold against its crawler. Times are Unix ns.
+type hostOracle struct {
 	lastEnd    int64
 	retryAfter int64 // no request before
 	abandoned  int64 // no request before: one of a deleted crawl was under way
@@ -103,7 +103,7 @@ type sent struct {
 
 func (d *step) send(again, fresh []*request) {
 	for i, req := range slices.Concat(again, fresh) {
-		o := sent{req.id, req.URL, req.Round, req.Sent, req.host.name, rankOf(req.record), req.SentRun, req.Recrawl}
+		o := sent{req.id, req.URL, req.Round, req.Sent, req.host.name, rankOf(req.urlRecord), req.SentRun, req.Recrawl}
 		if i < len(again) {
 			d.again = append(d.again, o)
 		} else {
@@ -112,17 +112,17 @@ func (d *step) send(again, fresh []*request) {
 	}
 }
 
-func newModel(r *river) *model {
+func newModel(r *simEnv) *model {
 	return &model{
-		river: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*flight),
+		simEnv: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*modelRequest),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
-		hosts: make(map[string]*ledger), runs: newRuns(), figures: newFigures(), plans: newPlans(), labels: make(map[urlID]label),
+		hosts: make(map[string]*hostOracle), runs: newRuns(), figures: newFigures(), plans: newPlans(), labels: make(map[urlID]label),
 	}
 }
 
-func (m *model) host(name string) *ledger {
+func (m *model) host(name string) *hostOracle {
 	if m.hosts[name] == nil {
-		m.hosts[name] = &ledger{}
+		m.hosts[name] = &hostOracle{}
 	}
 	return m.hosts[name]
 }
@@ -156,12 +156,12 @@ func (m *model) committed(d *step) {
 func (m *model) deleted(name string, timeout time.Duration) {
 	for id, f := range m.under {
 		if id.crawl == name {
-			for _, l := range []*ledger{m.host(f.host), m.host(domainName(m.known[id].url))} {
-				l.abandoned = max(l.abandoned, m.really()+int64(messages.ClaimTime(timeout)))
+			for _, l := range []*hostOracle{m.host(f.host), m.host(domainName(m.known[id].url))} {
+				l.abandoned = max(l.abandoned, m.really()+int64(messages.ClaimTTL(timeout)))
 			}
 		}
 	}
-	maps.DeleteFunc(m.under, func(id urlID, _ *flight) bool { return id.crawl == name })
+	maps.DeleteFunc(m.under, func(id urlID, _ *modelRequest) bool { return id.crawl == name })
 	maps.DeleteFunc(m.known, func(id urlID, _ *page) bool { return id.crawl == name })
 	maps.DeleteFunc(m.ended, func(v visitOf, _ messages.Class) bool { return v.id.crawl == name })
 	maps.DeleteFunc(m.open, func(r rootOf, _ bool) bool { return r.crawl == name })
@@ -303,7 +303,7 @@ func unwell(res *messages.Result) int {
 }
 
 // heard takes note of an answer.
-func (l *ledger) heard(res *messages.Result, now int64) {
+func (l *hostOracle) heard(res *messages.Result, now int64) {
 	if res.CrawlDelay != nil {
 		l.crawlDelay = time.Duration(*res.CrawlDelay)
 	}
@@ -320,7 +320,7 @@ func (l *ledger) heard(res *messages.Result, now int64) {
 }
 
 // failed counts failures in a row, and lets the host rest after too many.
-func (l *ledger) failed(b *messages.Breaker, now int64) {
+func (l *hostOracle) failed(b *messages.Breaker, now int64) {
 	l.failures++
 	if l.failures == b.Failures || l.failures > b.Failures && l.probing {
 		l.probeAfter, l.probing = now+int64(b.Wait), false
@@ -348,7 +348,7 @@ func (m *model) notEnded(o sent) {
 // sent is a request that the shard decided to send.
 func (m *model) sent(o sent, now int64) {
 	p := m.known[o.id]
-	_, state := m.specs[o.id.crawl].HostPace(weburl.Hostname(o.url))
+	_, state := m.specs[o.id.crawl].HostPoliteness(weburl.Hostname(o.url))
 	switch f := m.under[o.id]; {
 	case p == nil:
 		m.Fatalf("%s was sent, and nobody fed it", o.url)
@@ -366,7 +366,7 @@ func (m *model) sent(o sent, now int64) {
 	m.polite(o, now)
 	p.sent++
 	m.host(o.host).probing = true
-	m.under[o.id] = &flight{round: o.round, attempt: o.attempt, host: o.host}
+	m.under[o.id] = &modelRequest{round: o.round, attempt: o.attempt, host: o.host}
 	m.limits(o)
 }
 
@@ -385,7 +385,7 @@ func (m *model) polite(o sent, now int64) {
 }
 
 // politeTo holds a request against the ledger of a host or of a domain.
-func (m *model) politeTo(o sent, l *ledger, now int64, of func(host string) bool) {
+func (m *model) politeTo(o sent, l *hostOracle, now int64, of func(host string) bool) {
 	own := m.pace(o.id.crawl, o.host)
 	beside, delay, perHost := 0, m.delay(own, l), own.PerHost
 	for id, f := range m.under {
@@ -415,16 +415,16 @@ func (m *model) politeTo(o sent, l *ledger, now int64, of func(host string) bool
 // pace is how a crawl may ask a host.
 func (m *model) pace(crawl, host string) modelPace {
 	spec := m.specs[crawl]
-	p, _ := spec.HostPace(weburl.Hostname("http://" + host + "/"))
+	p, _ := spec.HostPoliteness(weburl.Hostname("http://" + host + "/"))
 	return modelPace{p, spec.Robots == messages.RobotsObey}
 }
 
 type modelPace struct {
-	messages.Pace
+	messages.Politeness
 	crawlDelay bool
 }
 
-func (m *model) delay(p modelPace, l *ledger) time.Duration {
+func (m *model) delay(p modelPace, l *hostOracle) time.Duration {
 	d := time.Duration(p.Delay)
 	if p.crawlDelay {
 		d = max(d, min(l.crawlDelay, time.Duration(p.MaxDelay)))
@@ -464,7 +464,7 @@ func (m *model) reason(id urlID, depth int) string {
 	if depth < 0 {
 		depth = p.depth
 	}
-	_, state := spec.HostPace(weburl.Hostname(p.url))
+	_, state := spec.HostPoliteness(weburl.Hostname(p.url))
 	switch {
 	case state == messages.Cancelled:
 		return ReasonCancelled
@@ -504,7 +504,7 @@ func (m *model) order(out []sent) {
 // rank is the order in which the URLs of a host go: the smaller first.
 type rank [3]uint64
 
-func rankOf(r *record) rank { return rank{uint64(r.Priority), uint64(r.Depth), r.Arrival} }
+func rankOf(r *urlRecord) rank { return rank{uint64(r.Priority), uint64(r.Depth), r.Arrival} }
 
 func (k rank) compare(o rank) int { return slices.Compare(k[:], o[:]) }
 
@@ -568,9 +568,9 @@ func (m *model) resumed(restored bool) {
 // stored is what the store has, taken apart.
 type stored struct {
 	doomed   func(crawl string) bool
-	records  map[urlID]*record
-	old      map[urlID]*record // of crawls that are being removed
-	queues   map[string][]place
+	records  map[urlID]*urlRecord
+	old      map[urlID]*urlRecord // of crawls that are being removed
+	queues   map[string][]queueKey
 	due      map[string][]int64
 	hosts    map[string]*host
 	domains  map[string]*domain
@@ -589,8 +589,8 @@ type stored struct {
 
 func (m *model) load() *stored {
 	st := &stored{
-		doomed: m.doomed, old: make(map[urlID]*record), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
-		records: make(map[urlID]*record), queues: make(map[string][]place), due: make(map[string][]int64),
+		doomed: m.doomed, old: make(map[urlID]*urlRecord), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
+		records: make(map[urlID]*urlRecord), queues: make(map[string][]queueKey), due: make(map[string][]int64),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
 		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*Run), labels: make(map[urlID]*metadata),
 	}
@@ -632,7 +632,7 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		st.named[name] = string(kind) + string(key)
 		return err
 	case kindQueue:
-		n := len(key) - len(place{})
+		n := len(key) - len(queueKey{})
 		_, rest, err := cutName(key)
 		if err != nil {
 			return err
@@ -642,7 +642,7 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		if err != nil {
 			return err
 		}
-		st.queues[string(key[:n])] = append(st.queues[string(key[:n])], place(key[n:]))
+		st.queues[string(key[:n])] = append(st.queues[string(key[:n])], queueKey(key[n:]))
 	case kindDue:
 		name := string(key[8:])
 		st.due[name] = append(st.due[name], int64(binary.BigEndian.Uint64(key)))
@@ -825,11 +825,11 @@ func mustText(v any) string {
 // checkQueues: every URL that is queued is in its queue once, at its place, and
 // nothing else is; the windows in memory are the heads of the queues.
 func (m *model) checkQueues(st *stored) {
-	want := make(map[string][]place)
+	want := make(map[string][]queueKey)
 	for id, r := range st.records {
 		if r.State == Queued {
 			key := string(m.shard.queuePrefix(weburl.Host(r.URL), id.crawl)[3:])
-			want[key] = append(want[key], newPlace(r, id.hash))
+			want[key] = append(want[key], newQueueKey(r, id.hash))
 		}
 	}
 	for key, places := range want {
@@ -858,7 +858,7 @@ func (m *model) checkQueues(st *stored) {
 	}
 }
 
-func (m *model) checkWindow(q *queue, all []place, host string) {
+func (m *model) checkWindow(q *queue, all []queueKey, host string) {
 	if q.behind {
 		m.Fatalf("the window on %s is behind after a commit", host)
 	}
@@ -1105,7 +1105,7 @@ func (m *model) checkEnd() {
 		}
 	}
 	for name, c := range m.shard.crawls {
-		if n := c.Open(); n != 0 {
+		if n := c.Pending(); n != 0 {
 			m.Fatalf("crawl %s has %d URLs open at the end", name, n)
 		}
 	}

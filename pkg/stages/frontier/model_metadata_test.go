@@ -24,7 +24,7 @@ func drawMetadata(t *rapid.T) (messages.Metadata, bool) {
 }
 
 // label draws metadata for a message.
-func (g *game) label(m *messages.Candidates) {
+func (g *simDriver) label(m *messages.Candidates) {
 	switch m.Source {
 	case messages.SourceSeed:
 		for i := range m.URLs {

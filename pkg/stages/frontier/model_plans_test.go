@@ -79,13 +79,13 @@ func (m *model) checkPlans(st *stored) {
 }
 
 // checkPlan holds the next visit of a URL that has ended against the rules for it.
-func (m *model) checkPlan(id urlID, r *record) {
+func (m *model) checkPlan(id urlID, r *urlRecord) {
 	c := m.shard.crawls[id.crawl]
 	if m.shard.specsGen != m.gen || m.doomed(id.crawl) || c != nil && c.Review != nil || m.shard.isStale[id.crawl] {
 		return
 	}
 	spec := m.specs[id.crawl]
-	_, state := spec.HostPace(weburl.Hostname(r.URL))
+	_, state := spec.HostPoliteness(weburl.Hostname(r.URL))
 	var rule *messages.RecrawlRule
 	for i := range spec.Recrawl {
 		if rule == nil && strings.Contains(r.URL, strings.Trim(spec.Recrawl[i].Match, "*")) {

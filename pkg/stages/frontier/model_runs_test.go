@@ -94,7 +94,7 @@ func (m *model) conditional(wire *messages.Request) {
 }
 
 // unchanged tells that a page is unchanged, if the frontier wants to be told.
-func (g *game) unchanged(req *messages.Request) {
+func (g *simDriver) unchanged(req *messages.Request) {
 	if req.PageRound != 0 {
 		g.feedLogged(&messages.Candidates{
 			Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceUnchanged, Referrer: req.URL, Depth: req.Depth, Run: req.Run, PageRound: req.PageRound,
@@ -103,7 +103,7 @@ func (g *game) unchanged(req *messages.Request) {
 }
 
 // endOf is the message that ends a visit, the same each time.
-func (g *game) endOf(req *messages.Request) *messages.Candidates {
+func (g *simDriver) endOf(req *messages.Request) *messages.Candidates {
 	at := slices.IndexFunc(g.ends, func(c *messages.Candidates) bool { return c.Crawl == req.Crawl && c.Ends == req.Visit })
 	if at >= 0 {
 		return g.ends[at]

@@ -23,7 +23,7 @@ func drawSeeds(t *rapid.T) (seeds []messages.SpecSeed) {
 }
 
 // feedSeeds stores seeds of specs on URLS, as far as a process gets that ends so.
-func (r *river) feedSeeds(t turn) {
+func (r *simEnv) feedSeeds(t turn) {
 	batch := r.shard.seeds
 	r.shard.seeds = nil
 	if t.end == beforePublish || t.end == whilePublishes {
@@ -56,7 +56,7 @@ func (m *model) checkSeeds(st *stored) {
 }
 
 // unsown reports whether a crawl is still to be fed seeds of its spec.
-func (r *river) unsown(name string) bool {
+func (r *simEnv) unsown(name string) bool {
 	state, err := r.shard.stateOf(name)
 	r.must(err)
 	return state.Seeding.Due || state.Seeding.List != r.compiled[name].seeds.print

@@ -29,7 +29,7 @@ func TestModel(t *testing.T) {
 	orDefault(t, "rapid.steps", defaultSteps)
 	cases, actions, turns := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		g := &game{river: newRiver(rt, map[string]*messages.Spec{"c": drawSpec(rt), "d": drawSpec(rt)})}
+		g := &simDriver{simEnv: newSimEnv(rt, map[string]*messages.Spec{"c": drawSpec(rt), "d": drawSpec(rt)})}
 		defer func() {
 			cases, actions, turns = cases+1, actions+g.actions, turns+g.model.steps
 			g.close()
@@ -55,16 +55,16 @@ func orDefault(t *testing.T, name string, n int) {
 	t.Cleanup(func() { _ = flag.Set(name, was) })
 }
 
-// game draws what happens to a river.
-type game struct {
-	*river
+// simDriver draws what happens to a river.
+type simDriver struct {
+	*simEnv
 	actions  int
 	answered []*messages.Request // for answers that come twice
 	ends     []*messages.Candidates
 }
 
 // moves are the actions, the frequent ones several times.
-func (g *game) moves() map[string]func(*rapid.T) {
+func (g *simDriver) moves() map[string]func(*rapid.T) {
 	moves := make(map[string]func(*rapid.T))
 	for _, a := range []struct {
 		name  string
@@ -87,23 +87,23 @@ func (g *game) moves() map[string]func(*rapid.T) {
 	return moves
 }
 
-func draw[V any](g *game, label string, from ...V) V {
+func draw[V any](g *simDriver, label string, from ...V) V {
 	return rapid.SampledFrom(from).Draw(g.T, label)
 }
 
-func (g *game) number(label string, least, most int) int {
+func (g *simDriver) number(label string, least, most int) int {
 	return rapid.IntRange(least, most).Draw(g.T, label)
 }
 
 // anyURL is one of few, so that they come again and again.
-func (g *game) anyURL() string {
+func (g *simDriver) anyURL() string {
 	host := draw(g, "host", "a.test", "www.a.test", "b.test", "c.test:8080", "d.test", "e.test")
 	return fmt.Sprintf("https://%s/%s%d", host, draw(g, "dir", "w", "x", "y"), g.number("page", 0, 3))
 }
 
-func (g *game) anyCrawl() string { return draw(g, "crawl", "c", "c", "d") }
+func (g *simDriver) anyCrawl() string { return draw(g, "crawl", "c", "c", "d") }
 
-func (g *game) anyURLs(most int) (urls []messages.Candidate) {
+func (g *simDriver) anyURLs(most int) (urls []messages.Candidate) {
 	for range g.number("urls", 0, most) {
 		c := messages.Candidate{URL: g.anyURL()}
 		if p := draw(g, "priority", -1, -1, 0, 9); p >= 0 {
@@ -114,7 +114,7 @@ func (g *game) anyURLs(most int) (urls []messages.Candidate) {
 	return urls
 }
 
-func (g *game) feedSome() {
+func (g *simDriver) feedSome() {
 	m := &messages.Candidates{Crawl: g.anyCrawl(), Source: draw(g, "source", messages.SourceSeed, messages.SourceLink, messages.SourceRedirect)}
 	if m.Source != messages.SourceSeed {
 		m.Depth, m.Run = g.number("depth", 0, 3), int64(draw(g, "run", 0, 0, 0, 1, 2))
@@ -127,7 +127,7 @@ func (g *game) feedSome() {
 	g.feedLogged(m)
 }
 
-func (g *game) feedLogged(m *messages.Candidates) {
+func (g *simDriver) feedLogged(m *messages.Candidates) {
 	var urls []string
 	for _, c := range m.URLs {
 		urls = append(urls, c.URL)
@@ -140,7 +140,7 @@ func (g *game) feedLogged(m *messages.Candidates) {
 }
 
 // feedMany makes a queue longer than its window.
-func (g *game) feedMany() {
+func (g *simDriver) feedMany() {
 	if draw(g, "many", 0, 0, 0, 0, 0, 1) == 0 {
 		g.feedSome()
 		return
@@ -153,20 +153,20 @@ func (g *game) feedMany() {
 	g.feedLogged(m)
 }
 
-func (g *game) anyTurn() turn {
+func (g *simDriver) anyTurn() turn {
 	return turn{
 		urls: g.number("URLs applied", 0, 6), results: g.number("results applied", 0, 6),
 		resultsFirst: draw(g, "results first", true, true, false), room: draw(g, "room", 8, 2, 1, 0, 100),
 	}
 }
 
-func (g *game) turn() {
+func (g *simDriver) turn() {
 	t := g.anyTurn()
 	g.Logf("turn %+v", t)
 	g.play(t)
 }
 
-func (g *game) crashes() {
+func (g *simDriver) crashes() {
 	t := g.anyTurn()
 	t.end = draw(g, "dies", beforeCommit, beforePublish, whilePublishes, beforeNotes)
 	t.publish = g.number("published", 0, 3)
@@ -179,12 +179,12 @@ func (g *game) crashes() {
 	g.catchUpSomehow(func(hold bool) { g.crash(machine, hold) })
 }
 
-func (g *game) saves() {
+func (g *simDriver) saves() {
 	g.Logf("snapshot %d", len(g.snapshots))
 	g.snapshot()
 }
 
-func (g *game) moveAway() {
+func (g *simDriver) moveAway() {
 	n := g.number("snapshot", 0, len(g.snapshots)-1)
 	g.Logf("the partition moves with snapshot %d", n)
 	g.snapshots = g.snapshots[:n+1] // no other state goes on
@@ -192,7 +192,7 @@ func (g *game) moveAway() {
 }
 
 // catchUpSomehow starts a shard, which may crash while it catches up.
-func (g *game) catchUpSomehow(start func(hold bool)) {
+func (g *simDriver) catchUpSomehow(start func(hold bool)) {
 	hold := draw(g, "filters load slowly", false, true)
 	perTurn, dies := draw(g, "messages in a turn", 100, 3, 1), draw(g, "dies after", -1, -1, -1, 0, 1, 2)
 	g.Logf("catching up in turns of %d messages, dying after %d of them; filters load slowly: %v", perTurn, dies, hold)
@@ -203,12 +203,12 @@ func (g *game) catchUpSomehow(start func(hold bool)) {
 	}
 }
 
-func (g *game) finishLoading() {
+func (g *simDriver) finishLoading() {
 	g.Logf("filters are loaded")
 	g.loaded()
 }
 
-func (g *game) passTime() {
+func (g *simDriver) passTime() {
 	d := draw(g, "time", time.Second, time.Millisecond, 300*time.Millisecond, 10*time.Second, time.Minute, 70*time.Minute, 7*time.Hour)
 	g.now = g.now.Add(d)
 	g.Logf("%v pass", d)
@@ -216,7 +216,7 @@ func (g *game) passTime() {
 
 // setClock sets the time of day, right or wrong, for processes that begin from now
 // on: one that runs takes no notice.
-func (g *game) setClock() {
+func (g *simDriver) setClock() {
 	g.wrong = true
 	g.skew = draw(g, "skew", 0, time.Millisecond, time.Second, time.Hour, 24*time.Hour, 365*24*time.Hour)
 	if draw(g, "behind", false, true) {
@@ -227,7 +227,7 @@ func (g *game) setClock() {
 
 // take draws one of the requests in FETCH, and takes it out; nil if there is
 // none.
-func (g *game) take() *messages.Request {
+func (g *simDriver) take() *messages.Request {
 	if len(g.fetch) == 0 {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (g *game) take() *messages.Request {
 	return req
 }
 
-func (g *game) answer() {
+func (g *simDriver) answer() {
 	if req := g.take(); req != nil {
 		class := g.anyClass()
 		if req.ETag != "" && draw(g, "unchanged", false, true) {
@@ -249,7 +249,7 @@ func (g *game) answer() {
 	}
 }
 
-func (g *game) answerAll() {
+func (g *simDriver) answerAll() {
 	class := draw(g, "class", messages.OK, messages.OK, messages.NotModified, messages.Timeout)
 	for _, seq := range slices.Sorted(maps.Keys(g.fetch)) {
 		req := g.fetch[seq]
@@ -259,7 +259,7 @@ func (g *game) answerAll() {
 }
 
 // goOn lets some turns pass in which all requests end alike.
-func (g *game) goOn() {
+func (g *simDriver) goOn() {
 	class := draw(g, "all end", messages.Timeout, messages.OK, messages.NotModified, messages.Throttled)
 	each := draw(g, "each takes", 2*time.Second, 20*time.Millisecond, 12*time.Second)
 	for range g.number("turns", 2, 8) {
@@ -276,7 +276,7 @@ func (g *game) goOn() {
 
 // answerLate answers a request that nobody expects an answer to any more, or
 // not another.
-func (g *game) answerLate() {
+func (g *simDriver) answerLate() {
 	all := slices.Concat(g.limbo, g.answered)
 	if len(all) == 0 {
 		g.turn()
@@ -285,13 +285,13 @@ func (g *game) answerLate() {
 	g.answerWith(rapid.SampledFrom(all).Draw(g.T, "late"), g.anyClass())
 }
 
-func (g *game) anyClass() messages.Class {
+func (g *simDriver) anyClass() messages.Class {
 	return draw(g, "class", messages.OK, messages.OK, messages.OK, messages.Timeout, messages.ServerError,
 		messages.ServerError, messages.Throttled, messages.Gone, messages.Redirect, messages.RobotsFetched,
 		messages.RobotsDenied, messages.RefusedAddress, messages.DNSFailure, messages.NotModified, messages.TooLarge)
 }
 
-func (g *game) answerWith(req *messages.Request, class messages.Class) {
+func (g *simDriver) answerWith(req *messages.Request, class messages.Class) {
 	if req.Recorded && draw(g, "is it gone", false, false, true) {
 		class = draw(g, "how", messages.Gone, messages.Redirect)
 	}
@@ -346,7 +346,7 @@ func (g *game) answerWith(req *messages.Request, class messages.Class) {
 }
 
 // parse ends a visit, or ends it again.
-func (g *game) parse() {
+func (g *simDriver) parse() {
 	if len(g.unparsed) == 0 {
 		g.turn()
 		return
@@ -358,13 +358,13 @@ func (g *game) parse() {
 	}
 }
 
-func (g *game) endWith(req *messages.Request) {
+func (g *simDriver) endWith(req *messages.Request) {
 	g.feedLogged(g.endOf(req))
 }
 
 // lose makes a request vanish, as a broker that loses its tail does; the
 // fetcher may have it all the same.
-func (g *game) lose() {
+func (g *simDriver) lose() {
 	req := g.take()
 	if req == nil {
 		g.turn()
@@ -410,7 +410,7 @@ func alter(t *rapid.T, s *messages.Spec) {
 		if rapid.Bool().Draw(t, "a source") {
 			delay := d(0, 3*time.Second, 10*time.Second)
 			state := rapid.SampledFrom([]messages.RunState{messages.Running, messages.Paused, messages.Cancelled}).Draw(t, "state of the source")
-			s.Sources = []messages.SourceRule{{Hosts: []string{"www.a.test"}, Delay: &delay, State: &state}}
+			s.Sources = []messages.HostRule{{Hosts: []string{"www.a.test"}, Delay: &delay, State: &state}}
 		}
 	case "scope":
 		s.Scope = rapid.SampledFrom([]messages.Scope{messages.ScopeHost, messages.ScopeDomain, messages.ScopeAny}).Draw(t, "scope")
@@ -463,7 +463,7 @@ func describeSpec(s *messages.Spec) string {
 		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Again, s.Priorities, mustText(s.Seeds), s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
 }
 
-func (g *game) changeSpec() {
+func (g *simDriver) changeSpec() {
 	name := g.anyCrawl()
 	spec := g.specInBucket(name)
 	alter(g.T, &spec)
@@ -473,7 +473,7 @@ func (g *game) changeSpec() {
 
 // deleteKey deletes the key of a crawl's spec, with what it held before. Perhaps the
 // crawl is paused after that, which stores a spec again.
-func (g *game) deleteKey() {
+func (g *simDriver) deleteKey() {
 	name := g.anyCrawl()
 	g.purged[name] = true
 	spec := g.specInBucket(name)
@@ -485,7 +485,7 @@ func (g *game) deleteKey() {
 }
 
 // deleteCrawl deletes a crawl; what is fed to its name later begins a new one.
-func (g *game) deleteCrawl() {
+func (g *simDriver) deleteCrawl() {
 	name := g.anyCrawl()
 	spec := drawSpec(g.T)
 	g.delete(name, spec)
@@ -494,7 +494,7 @@ func (g *game) deleteCrawl() {
 
 // drain lets the crawls come to their end: nothing holds them up any more, all
 // that is sent is answered and parsed, and time passes.
-func (g *game) drain() {
+func (g *simDriver) drain() {
 	g.Logf("the crawls come to their end")
 	g.loaded()
 	for name, s := range g.specs {
@@ -528,14 +528,14 @@ func (g *game) drain() {
 }
 
 // over reports whether nothing can happen any more but visits that are planned.
-func (g *game) over() bool {
+func (g *simDriver) over() bool {
 	return !g.unsown("c") && !g.unsown("d") && len(g.unread(messages.StreamURLs)) == 0 && len(g.unread(messages.StreamResults)) == 0 && len(g.fetch) == 0 &&
 		g.left("c") == 0 && g.left("d") == 0 && g.shard.specsGen == g.gen && !g.shard.busy()
 }
 
 // left is how many URLs of a crawl have not come to their end.
-func (g *game) left(crawl string) int64 {
+func (g *simDriver) left(crawl string) int64 {
 	state, err := g.shard.stateOf(crawl)
 	g.must(err)
-	return state.Open()
+	return state.Pending()
 }

@@ -24,11 +24,11 @@ import (
 	"seine/pkg/stages"
 )
 
-// river is all that is around a shard, in memory and with a clock of its own:
+// simEnv is all that is around a shard, in memory and with a clock of its own:
 // the streams it reads, FETCH, the specs, the budgets, and a disk that can
 // crash. It does with the shard what a partition does, and tells the model what
 // became durable.
-type river struct {
+type simEnv struct {
 	*rapid.T
 	*machine
 	model *model
@@ -36,8 +36,8 @@ type river struct {
 	disk      *vfs.MemFS
 	store     *Store
 	shard     *shard
-	addresses *addresses // of the process
-	stays     *addresses // they are those of the next owner too
+	addresses *ipLimiter // of the process
+	stays     *ipLimiter // they are those of the next owner too
 	held      *loader    // not collected yet
 	epoch     uint64
 
@@ -88,8 +88,8 @@ func (m *message) stream() string {
 // maxModelHosts makes hosts leave the memory all the time.
 const maxModelHosts = 4
 
-func newRiver(t *rapid.T, specs map[string]*messages.Spec) *river {
-	r := &river{
+func newSimEnv(t *rapid.T, specs map[string]*messages.Spec) *simEnv {
+	r := &simEnv{
 		T: t, machine: newMachine(time.Unix(1_800_000_000, 0)), disk: vfs.NewCrashableMem(),
 		specs: make(map[string]*messages.Spec), compiled: make(map[string]*rules), changedAt: make(map[string]uint64),
 		budgets: make(map[string]*budgetDoc), deletions: make(map[string]*messages.Deletion), purged: make(map[string]bool), defaults: make(map[string]*messages.Spec), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
@@ -106,27 +106,27 @@ func newRiver(t *rapid.T, specs map[string]*messages.Spec) *river {
 }
 
 // at is the time by the shard, really what it really is, which the model goes by.
-func (r *river) at() int64     { return r.shard.time.now() }
-func (r *river) really() int64 { return r.now.UnixNano() }
+func (r *simEnv) at() int64     { return r.shard.time.now() }
+func (r *simEnv) really() int64 { return r.now.UnixNano() }
 
-// rules and generation make the river its shard's Rulebook.
-func (r *river) rules(crawl string, _ uint64) (*rules, error) { return r.compiled[crawl], nil }
-func (r *river) generation() uint64                           { return r.gen }
-func (r *river) revision(crawl string) (uint64, bool)         { return r.compiled[crawl].Rev, true }
-func (r *river) seeded(crawl string) bool                     { return len(r.compiled[crawl].Seeds) > 0 }
-func (r *river) deletion(crawl string) *messages.Deletion     { return r.deletions[crawl] }
-func (r *river) known() stages.SpecsKnown                     { return stages.SpecsKnown{Bucket: 1, Rev: r.gen} }
-func (r *river) changes(uint64) (all []stages.SpecChange) {
+// rules and generation make the river its shard's SpecSource.
+func (r *simEnv) rules(crawl string, _ uint64) (*rules, error) { return r.compiled[crawl], nil }
+func (r *simEnv) generation() uint64                           { return r.gen }
+func (r *simEnv) revision(crawl string) (uint64, bool)         { return r.compiled[crawl].Rev, true }
+func (r *simEnv) seeded(crawl string) bool                     { return len(r.compiled[crawl].Seeds) > 0 }
+func (r *simEnv) deletion(crawl string) *messages.Deletion     { return r.deletions[crawl] }
+func (r *simEnv) known() stages.SpecsKnown                     { return stages.SpecsKnown{Bucket: 1, Rev: r.gen} }
+func (r *simEnv) changes(uint64) (all []stages.SpecChange) {
 	for _, name := range slices.Sorted(maps.Keys(r.changedAt)) {
 		all = append(all, stages.SpecChange{Crawl: name, Rev: r.changedAt[name]})
 	}
 	return all
 }
 
-func (r *river) change(name string, spec *messages.Spec) {
+func (r *simEnv) change(name string, spec *messages.Spec) {
 	r.must(spec.Validate())
 	r.gen++
-	compiled, err := compile(stages.Revised{Spec: spec, Rev: r.gen, Time: r.now, Deletion: r.deletions[name]})
+	compiled, err := compile(stages.SpecRevision{Spec: spec, Rev: r.gen, Time: r.now, Deletion: r.deletions[name]})
 	r.must(err)
 	r.model.plans.changed(name, r.specs[name], spec, r.now)
 	r.specs[name], r.compiled[name], r.changedAt[name] = spec, compiled, r.gen
@@ -134,7 +134,7 @@ func (r *river) change(name string, spec *messages.Spec) {
 }
 
 // specInBucket is the spec that a change of it begins with.
-func (r *river) specInBucket(name string) messages.Spec {
+func (r *simEnv) specInBucket(name string) messages.Spec {
 	if r.purged[name] {
 		return *r.defaults[name]
 	}
@@ -142,11 +142,11 @@ func (r *river) specInBucket(name string) messages.Spec {
 }
 
 // readSpecs reads the specs as a process does that starts.
-func (r *river) readSpecs() {
+func (r *simEnv) readSpecs() {
 	for _, name := range slices.Sorted(maps.Keys(r.purged)) {
 		spec := r.specInBucket(name)
 		r.change(name, &spec)
-		of := stages.Revised{Spec: &spec, Deletion: r.deletions[name]}
+		of := stages.SpecRevision{Spec: &spec, Deletion: r.deletions[name]}
 		of.Rev = of.Since()
 		compiled, err := compile(of)
 		r.must(err)
@@ -156,7 +156,7 @@ func (r *river) readSpecs() {
 
 // delete deletes a crawl, which has a spec of its own from then on: that stands for
 // the defaults, which have the revision of the deletion too.
-func (r *river) delete(name string, spec *messages.Spec) {
+func (r *simEnv) delete(name string, spec *messages.Spec) {
 	count := uint32(1)
 	if d := r.deletions[name]; d != nil {
 		count += d.Count
@@ -169,16 +169,16 @@ func (r *river) delete(name string, spec *messages.Spec) {
 }
 
 // ofDeleted reports whether what was made under a revision is of a deleted crawl.
-func (r *river) ofDeleted(crawl string, rev uint64) bool { return r.compiled[crawl].Deleted(rev) }
+func (r *simEnv) ofDeleted(crawl string, rev uint64) bool { return r.compiled[crawl].Deleted(rev) }
 
-func (r *river) must(err error) {
+func (r *simEnv) must(err error) {
 	if err != nil {
 		r.Fatalf("%v", err)
 	}
 }
 
 // openStore opens what is on the disk.
-func (r *river) openStore() {
+func (r *simEnv) openStore() {
 	cache := pebble.NewCache(1 << 20)
 	defer cache.Unref()
 	o := &pebble.Options{
@@ -196,11 +196,11 @@ func (r *river) openStore() {
 
 // openShard opens the shard. While the filters of known URLs load, all is
 // looked up on the disk; that may be held for as long as the test likes.
-func (r *river) openShard(hold bool) {
+func (r *simEnv) openShard(hold bool) {
 	clock := r.process()
 	r.addresses, r.stays = r.stays, nil
 	if r.addresses == nil {
-		r.addresses = newAddresses(clock.now)
+		r.addresses = newIPLimiter(clock.now)
 		r.readSpecs()
 	}
 	s, err := openShard(context.Background(), r.store, shardOptions{
@@ -217,7 +217,7 @@ func (r *river) openShard(hold bool) {
 }
 
 // loaded lets the filters be complete.
-func (r *river) loaded() {
+func (r *simEnv) loaded() {
 	if r.held != nil {
 		if r.shard.loader != r.held {
 			r.shard.loader.stop()
@@ -227,13 +227,13 @@ func (r *river) loaded() {
 	}
 }
 
-func (r *river) close() {
+func (r *simEnv) close() {
 	r.kill()
 	_ = r.store.Close()
 }
 
 // kill ends the process: what is not committed is gone.
-func (r *river) kill() {
+func (r *simEnv) kill() {
 	if r.held != nil {
 		r.held.stop()
 		r.held = nil
@@ -244,7 +244,7 @@ func (r *river) kill() {
 
 // crash ends the process, perhaps the machine with it, which loses what was not
 // synced, and starts it again.
-func (r *river) crash(machine, hold bool) {
+func (r *simEnv) crash(machine, hold bool) {
 	r.kill()
 	if machine {
 		r.boot()
@@ -257,14 +257,14 @@ func (r *river) crash(machine, hold bool) {
 }
 
 // start does what a partition does until its first turn.
-func (r *river) start(hold bool) {
+func (r *simEnv) start(hold bool) {
 	r.epoch++
 	r.openShard(hold)
 	r.model.opened(r.restored)
 }
 
 // move lets another store take the partition over with a snapshot.
-func (r *river) move(snapshot []byte, hold bool) {
+func (r *simEnv) move(snapshot []byte, hold bool) {
 	r.kill()
 	_ = r.store.Close()
 	r.boot() // it is another machine
@@ -291,7 +291,7 @@ func (r *river) move(snapshot []byte, hold bool) {
 }
 
 // snapshot keeps the state as it is at the end of a turn.
-func (r *river) snapshot() {
+func (r *simEnv) snapshot() {
 	v := r.store.view(0)
 	defer v.close()
 	var b bytes.Buffer
@@ -300,20 +300,20 @@ func (r *river) snapshot() {
 }
 
 // feed stores a message on URLS; if it has no revision, one that is made now.
-func (r *river) feed(m *messages.Candidates) {
+func (r *simEnv) feed(m *messages.Candidates) {
 	m.Rev = cmp.Or(m.Rev, r.compiled[m.Crawl].Rev)
 	r.stored++
 	r.urls = append(r.urls, message{stored: r.stored, sequence: uint64(len(r.urls) + 1), candidates: m})
 }
 
 // report stores a message on RESULTS.
-func (r *river) report(m *messages.Result) {
+func (r *simEnv) report(m *messages.Result) {
 	r.stored++
 	r.results = append(r.results, message{stored: r.stored, sequence: uint64(len(r.results) + 1), result: m})
 }
 
 // unread are the messages of a stream behind the position that is durable.
-func (r *river) unread(stream string) []message {
+func (r *simEnv) unread(stream string) []message {
 	all := r.urls
 	if stream == messages.StreamResults {
 		all = r.results
@@ -343,14 +343,14 @@ const (
 
 // play plays a turn as partition.turn does, and returns whether the process
 // lives.
-func (r *river) play(t turn) bool {
+func (r *simEnv) play(t turn) bool {
 	s, now := r.shard, r.at()
 	for _, o := range r.published {
 		s.sent(o.id, o.wire.Attempt, o.seq)
 	}
 	r.published = nil
 	r.grant()
-	r.must(s.tend(now))
+	r.must(s.runTimers(now))
 	streams := []string{messages.StreamURLs, messages.StreamResults}
 	counts := []int{t.urls, t.results}
 	if t.resultsFirst {
@@ -387,7 +387,7 @@ func (r *river) play(t turn) bool {
 }
 
 // outgoing makes messages of requests, as they are at the end of the turn.
-func (r *river) outgoing(reqs []*request) (out []outgoing) {
+func (r *simEnv) outgoing(reqs []*request) (out []outgoing) {
 	for _, req := range reqs {
 		wire, err := r.shard.message(req)
 		r.must(err)
@@ -397,7 +397,7 @@ func (r *river) outgoing(reqs []*request) (out []outgoing) {
 }
 
 // apply brings a message into the shard, to be durable with the next commit.
-func (r *river) apply(m *message, done *step) {
+func (r *simEnv) apply(m *message, done *step) {
 	waiting := r.shard.lastPostponed
 	if m.result != nil {
 		before := r.attempts(m.result.Crawl)
@@ -415,7 +415,7 @@ func (r *river) apply(m *message, done *step) {
 	done.reached = append(done.reached, m)
 }
 
-func (r *river) applyCandidates(m *messages.Candidates) {
+func (r *simEnv) applyCandidates(m *messages.Candidates) {
 	bad, err := r.shard.candidates(m, 1, r.at())
 	r.must(err)
 	want := countBad(m)
@@ -428,7 +428,7 @@ func (r *river) applyCandidates(m *messages.Candidates) {
 }
 
 // applyWaited is partition.applyWaited.
-func (r *river) applyWaited(done *step) {
+func (r *simEnv) applyWaited(done *step) {
 	waited, err := r.shard.waited()
 	r.must(err)
 	for i := range waited {
@@ -441,7 +441,7 @@ func (r *river) applyWaited(done *step) {
 }
 
 // finishPostponed is partition.finishPostponed.
-func (r *river) finishPostponed() {
+func (r *simEnv) finishPostponed() {
 	for len(r.shard.postponed) > 0 {
 		done := &step{now: r.really()}
 		r.must(r.shard.removeForPostponed(r.at()))
@@ -451,7 +451,7 @@ func (r *river) finishPostponed() {
 }
 
 // attempts is how many results count.
-func (r *river) attempts(crawl string) (n int64) {
+func (r *simEnv) attempts(crawl string) (n int64) {
 	if r.shard.isDoomed(crawl) {
 		return 0
 	}
@@ -464,7 +464,7 @@ func (r *river) attempts(crawl string) (n int64) {
 }
 
 // parsed is the last round of a page whose end is known.
-func (r *river) parsed(m *messages.Candidates) uint32 {
+func (r *simEnv) parsed(m *messages.Candidates) uint32 {
 	if m == nil || m.Ends.IsZero() || r.shard.isDoomed(m.Crawl) {
 		return 0
 	}
@@ -489,16 +489,16 @@ func countBad(m *messages.Candidates) (n int) {
 }
 
 // commit ends a turn, after which its messages are acknowledged.
-func (r *river) commit(done *step) {
+func (r *simEnv) commit(done *step) {
 	for _, m := range done.reached {
-		r.must(r.shard.reach(m.stream(), stages.Position{Sequence: m.sequence}))
+		r.must(r.shard.setPosition(m.stream(), stages.Position{Sequence: m.sequence}))
 	}
 	r.must(r.shard.commit(r.at()))
 	r.model.committed(done)
 }
 
 // publish brings requests into FETCH, which knows one that it has already.
-func (r *river) publish(out []outgoing) {
+func (r *simEnv) publish(out []outgoing) {
 	for _, o := range out {
 		o.seq = 0
 		for seq, req := range r.fetch {
@@ -519,7 +519,7 @@ func (r *river) publish(out []outgoing) {
 // catchUp replays what the streams hold beyond the state, in turns of so many
 // messages, and then goes on with what is under way: partition.replay. It dies
 // after some turns, if that is not negative, and returns whether it lives.
-func (r *river) catchUp(perTurn, dieAfter int) bool {
+func (r *simEnv) catchUp(perTurn, dieAfter int) bool {
 	unread := append(slices.Clone(r.unread(messages.StreamURLs)), r.unread(messages.StreamResults)...)
 	sort.Slice(unread, func(i, j int) bool { return unread[i].stored < unread[j].stored })
 	for chunk := range slices.Chunk(unread, perTurn) {
@@ -539,7 +539,7 @@ func (r *river) catchUp(perTurn, dieAfter int) bool {
 }
 
 // resume is partition.resume.
-func (r *river) resume() {
+func (r *simEnv) resume() {
 	s, now := r.shard, r.at()
 	for _, seq := range slices.Sorted(maps.Keys(r.foreign)) {
 		req := r.foreign[seq]
@@ -557,15 +557,15 @@ func (r *river) resume() {
 }
 
 // lost is partition.expired, over this FETCH.
-func (r *river) lost(now int64) ([]*request, error) {
-	p := &partition{shard: r.shard, streams: fetchStream{r}}
-	return p.expired(context.Background(), now)
+func (r *simEnv) lost(now int64) ([]*request, error) {
+	p := &partitionLoop{shard: r.shard, streams: fetchStream{r}}
+	return p.findLost(context.Background(), now)
 }
 
 // fetchStream is FETCH, as far as it is asked.
-type fetchStream struct{ r *river }
+type fetchStream struct{ r *simEnv }
 
-func (f fetchStream) AskLeader(_ context.Context, _ string, want stages.Lookup) (*stages.StoredMessage, error) {
+func (f fetchStream) ReadFromLeader(_ context.Context, _ string, want stages.Lookup) (*stages.StoredMessage, error) {
 	req := f.r.fetch[want.Seq]
 	if req == nil {
 		return nil, jetstream.ErrMsgNotFound
@@ -575,7 +575,7 @@ func (f fetchStream) AskLeader(_ context.Context, _ string, want stages.Lookup) 
 
 // grant gives the crawls more of their budgets, as partition.requestGrants and
 // partition.granted do.
-func (r *river) grant() {
+func (r *simEnv) grant() {
 	for name, c := range r.shard.crawls {
 		q := &c.quota
 		waiting := q.want || q.over && c.Queued > 0
@@ -585,12 +585,12 @@ func (r *river) grant() {
 		used := usage{Pages: c.Pages + c.InFlight, Bytes: c.BytesWire}
 		doc := r.budgets[name]
 		doc.StartedMS = max(doc.StartedMS, 1)
-		*q = doc.grant("0", used, waiting, 1, c.rules.Spec)
+		*q = doc.allot("0", used, waiting, 1, c.rules.Spec)
 		c.unpark = c.unpark || q.pages > used.Pages || q.bytes > used.Bytes
 	}
 }
 
-func (r *river) describe(id urlID) string {
+func (r *simEnv) describe(id urlID) string {
 	p := r.model.known[id]
 	if p == nil {
 		return fmt.Sprintf("%s of %s", id.hash, id.crawl)

@@ -11,9 +11,9 @@ import (
 // wait; that of a source goes before that of the crawl.
 func TestStatusDecidesWhatIsTriedAgain(t *testing.T) {
 	minutes := func(n int) messages.Duration { return messages.Duration(n) * messages.Duration(time.Minute) }
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.OnStatus = messages.StatusRules{"403": {Wait: minutes(10), Attempts: 2}, "5xx": {Attempts: 1}, "blocked": {Attempts: 1}}
-		s.Sources = []messages.SourceRule{{Hosts: []string{"b.test"}, OnStatus: messages.StatusRules{"403": {Attempts: 1}, "503": {Wait: minutes(30)}}}}
+		s.Sources = []messages.HostRule{{Hosts: []string{"b.test"}, OnStatus: messages.StatusRules{"403": {Attempts: 1}, "503": {Wait: minutes(30)}}}}
 	})
 	answer := func(url string, class messages.Class, status int) {
 		t.Helper()

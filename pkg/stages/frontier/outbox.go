@@ -19,7 +19,7 @@ type outgoing struct {
 }
 
 // post hands requests to the outbox. The intake goes on while it publishes.
-func (p *partition) post(out []outgoing) {
+func (p *partitionLoop) post(out []outgoing) {
 	if len(out) == 0 {
 		return
 	}
@@ -29,7 +29,7 @@ func (p *partition) post(out []outgoing) {
 
 // publish carries requests to FETCH. A stream that is full holds up this
 // goroutine, and so the dispatch, but never the loop.
-func (p *partition) publish(ctx context.Context) error {
+func (p *partitionLoop) publish(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -48,7 +48,7 @@ func (p *partition) publish(ctx context.Context) error {
 	}
 }
 
-func (p *partition) publishBatch(ctx context.Context, batch []outgoing) ([]outgoing, error) {
+func (p *partitionLoop) publishBatch(ctx context.Context, batch []outgoing) ([]outgoing, error) {
 	msgs := make([]*nats.Msg, len(batch))
 	var spans []trace.Span
 	for i, o := range batch {
@@ -71,9 +71,9 @@ func (p *partition) publishBatch(ctx context.Context, batch []outgoing) ([]outgo
 	return batch, nil
 }
 
-// note takes down where in FETCH requests are; it becomes durable with the
+// recordSequences takes down where in FETCH requests are; it becomes durable with the
 // next turn that changes anything.
-func (p *partition) note(sent []outgoing) {
+func (p *partitionLoop) recordSequences(sent []outgoing) {
 	p.publishing--
 	for _, s := range sent {
 		p.sent(s.id, s.wire.Attempt, s.seq)

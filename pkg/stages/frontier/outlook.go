@@ -7,28 +7,28 @@ import (
 	"seine/pkg/stages"
 )
 
-// Outlook says what a frontier would do with URLs found on a page, for a crawl
+// ScopePreview says what a frontier would do with URLs found on a page, for a crawl
 // that starts at that page and has seen nothing else.
-type Outlook struct {
+type ScopePreview struct {
 	rules *rules
 	root  root
 	now   time.Time
 }
 
-// NewOutlook returns that of a spec, which must be valid, and a page. Guards that
+// NewScopePreview returns that of a spec, which must be valid, and a page. Guards that
 // look at dates count from now.
-func NewOutlook(spec *messages.Spec, page string, now time.Time) (*Outlook, error) {
-	r, err := compile(stages.Revised{Spec: spec})
+func NewScopePreview(spec *messages.Spec, page string, now time.Time) (*ScopePreview, error) {
+	r, err := compile(stages.SpecRevision{Spec: spec})
 	if err != nil {
 		return nil, err
 	}
-	return &Outlook{rules: r, root: r.root(page), now: now}, nil
+	return &ScopePreview{rules: r, root: r.root(page), now: now}, nil
 }
 
-// Of returns why a URL, so many links away and with the priority that the parser
+// Evaluate returns why a URL, so many links away and with the priority that the parser
 // gave it, would be excluded, "" if it would not; and its priority.
-func (o *Outlook) Of(url string, depth int, given *int) (excluded string, priority int) {
+func (o *ScopePreview) Evaluate(url string, depth int, given *int) (excluded string, priority int) {
 	opened := o.rules.root(url) == o.root || o.rules.lists(url)
-	u := &record{URL: url, Depth: depth}
-	return o.rules.excludes(u, opened, o.now.UnixNano()), int(o.rules.priority(url, ownPriority(given)))
+	u := &urlRecord{URL: url, Depth: depth}
+	return o.rules.exclusionReason(u, opened, o.now.UnixNano()), int(o.rules.priority(url, ownPriority(given)))
 }

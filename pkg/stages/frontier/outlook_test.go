@@ -11,7 +11,7 @@ func TestOutlook(t *testing.T) {
 	spec := messages.DefaultSpec()
 	spec.Exclude, spec.Hosts, spec.MaxDepth = []string{"*.pdf"}, []string{"other.example"}, new(2)
 	spec.Priorities = []messages.PriorityRule{{Match: "*/news/*", Priority: 1}}
-	o, err := NewOutlook(&spec, "https://a.example/x", time.Unix(0, 0))
+	o, err := NewScopePreview(&spec, "https://a.example/x", time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestOutlook(t *testing.T) {
 		{"https://a.example/y", 3, nil, ReasonDepth, messages.DefaultPriority},
 		{"https://a.example/r/r/r/r/r/", 1, nil, "trap_repeats", messages.DefaultPriority},
 	} {
-		excluded, priority := o.Of(c.url, c.depth, c.given)
+		excluded, priority := o.Evaluate(c.url, c.depth, c.given)
 		if excluded != c.excluded || priority != c.priority {
 			t.Errorf("%s at %d: got %q, %d, want %q, %d", c.url, c.depth, excluded, priority, c.excluded, c.priority)
 		}

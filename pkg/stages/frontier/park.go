@@ -7,20 +7,20 @@ import (
 // reasonGivenUp is why URLs of a host fail that does not come back.
 const reasonGivenUp = HostGivenUp + ": it failed too often in a row"
 
-// givenUp reports whether a host is taken for dead: until its next probe is
+// isHostAbandoned reports whether a host is taken for dead: until its next probe is
 // due, what is queued for it fails.
-func (s *shard) givenUp(h *host, rules *politeness.Rules, now int64) bool {
-	return h.polite.GivenUp(rules) && h.inFlight == 0 && s.time.earliest(&h.polite, rules, now) > now
+func (s *shard) isHostAbandoned(h *host, rules *politeness.Rules, now int64) bool {
+	return h.polite.Abandoned(rules) && h.inFlight == 0 && s.time.earliest(&h.polite, rules, now) > now
 }
 
 // park takes what a crawl wants of a host out of the schedule, until unpark.
 // The crawl is paused, or has spent its budget: looking at its hosts again and
 // again would find nothing else.
-func (s *shard) park(h *host, w *work) {
+func (s *shard) park(h *host, w *crawlQueue) {
 	w.parked = true
 	h.rules = nil
 	s.tx.set(s.parkedKey(w.crawl, h.name), nil)
-	s.touch(h)
+	s.markDirty(h)
 }
 
 // unpark puts back what is parked of a crawl, some hosts in each call. It
@@ -48,7 +48,7 @@ func (s *shard) unparkHost(crawl, name string, now int64) error {
 	}
 	s.tx.delete(s.parkedKey(crawl, name))
 	h.of(crawl).parked, h.rules = false, nil
-	s.touch(h)
+	s.markDirty(h)
 	return s.readyIfDue(h, now)
 }
 
@@ -56,7 +56,7 @@ func (s *shard) unparkHost(crawl, name string, now int64) error {
 const maxDiscard = 4 * queueWindow
 
 // discard empties the queue of a crawl for a host, some URLs in each call.
-func (s *shard) discard(h *host, w *work, now int64, end func(*record, urlID) error) error {
+func (s *shard) discard(h *host, w *crawlQueue, now int64, end func(*urlRecord, urlID) error) error {
 	for range maxDiscard {
 		if w.queued == 0 {
 			return nil
@@ -73,8 +73,8 @@ func (s *shard) discard(h *host, w *work, now int64, end func(*record, urlID) er
 	return nil
 }
 
-// failAll ends what is queued for a host that was given up.
-func (s *shard) failAll(h *host, now int64) error {
+// failQueued ends what is queued for a host that was given up.
+func (s *shard) failQueued(h *host, now int64) error {
 	for _, w := range h.work {
 		if w.parked || s.isDoomed(w.crawl) { // what was deleted is about to be taken away
 			continue
@@ -83,7 +83,7 @@ func (s *shard) failAll(h *host, now int64) error {
 		if err != nil {
 			return err
 		}
-		err = s.discard(h, w, now, func(r *record, id urlID) error { return s.giveUp(r, id, rules, now) })
+		err = s.discard(h, w, now, func(r *urlRecord, id urlID) error { return s.giveUp(r, id, rules, now) })
 		if err != nil {
 			return err
 		}
@@ -98,6 +98,6 @@ func (s *shard) probe(name string) error {
 		return err
 	}
 	h.polite.Probe()
-	s.touch(h)
+	s.markDirty(h)
 	return nil
 }

@@ -16,20 +16,20 @@ import (
 	"seine/pkg/stages"
 )
 
-// partition runs a shard: it gives it messages and the time, and carries its
+// partitionLoop runs a shard: it gives it messages and the time, and carries its
 // requests to FETCH.
-type partition struct {
+type partitionLoop struct {
 	*shard
 	f       *Frontier
 	streams leaders
-	urls    *stages.Feed
-	results *stages.Feed
-	queries chan query
+	urls    *stages.OrderedReader
+	results *stages.OrderedReader
+	queries chan queuedQuery
 
 	ends        map[string]uint64            // of the streams when the partition was opened
 	foreign     map[uint64]*messages.Request // what was in FETCH then, if another store sent it
 	applied     int                          // bytes of messages in this turn
-	acks        map[string]*stages.FeedMessage
+	acks        map[string]*stages.ReaderMessage
 	outbox      chan []outgoing
 	published   chan []outgoing
 	publishing  int // batches in the outbox
@@ -39,17 +39,17 @@ type partition struct {
 	replayed    int  // messages that it was behind
 	aside       bool // nobody's: what is bad in the streams is its owner's to tell
 	counted     int  // requests under way that the frontier's total includes
-	traced      tracing.Later
+	traced      tracing.DeferredSpans
 	fetchLife   time.Time // when FETCH was created, if visits are traced
 	grants      chan grant
 	seedBatches chan []*messages.Candidates // seeds of specs
-	saver       saver
+	saver       snapshotter
 	surveyed    surveyed
 }
 
 // leaders look into streams, whatever replicas there are of them.
 type leaders interface {
-	AskLeader(ctx context.Context, stream string, want stages.Lookup) (*stages.StoredMessage, error)
+	ReadFromLeader(ctx context.Context, stream string, want stages.Lookup) (*stages.StoredMessage, error)
 }
 
 const (
@@ -58,11 +58,11 @@ const (
 	starved       = 10 * time.Millisecond // wait for room in FETCH or in the outbox
 )
 
-// own runs partition p until ctx is done.
-func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
-	part, err := f.enter(ctx, p, epoch)
+// runPartition runs partition p until ctx is done.
+func (f *Frontier) runPartition(ctx context.Context, p int, epoch uint64) error {
+	part, err := f.acquirePartition(ctx, p, epoch)
 	if err != nil {
-		return f.later(p, ignoreDone(ctx, err))
+		return f.retryLater(p, ignoreDone(ctx, err))
 	}
 	defer part.close()
 	f.attach(part)
@@ -75,17 +75,17 @@ func (f *Frontier) own(ctx context.Context, p int, epoch uint64) error {
 	g.Go(func() error { return part.publishSeeds(gctx) })
 	g.Go(func() error { return part.loop(gctx) })
 	err = g.Wait()
-	if errors.Is(context.Cause(ctx), stages.ErrShed) {
-		part.handOver()
+	if errors.Is(context.Cause(ctx), stages.ErrRebalanced) {
+		part.finalSnapshot()
 	}
 	if errors.Is(err, errReplaced) {
-		return f.later(p, err)
+		return f.retryLater(p, err)
 	}
 	return ignoreDone(ctx, err)
 }
 
-// enter makes this process the one that goes on with a partition.
-func (f *Frontier) enter(ctx context.Context, p int, epoch uint64) (*partition, error) {
+// acquirePartition makes this process the one that goes on with a partition.
+func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*partitionLoop, error) {
 	restored, err := f.takeOver(ctx, p, epoch)
 	if err != nil {
 		return nil, err
@@ -93,10 +93,10 @@ func (f *Frontier) enter(ctx context.Context, p int, epoch uint64) (*partition, 
 	return f.open(ctx, p, epoch, restored)
 }
 
-// later returns no error for what may be over soon: the partition is given back,
+// retryLater returns no error for what may be over soon: the partition is given back,
 // for whoever can take it. A cluster that elects a leader answers nobody, and who
 // is cut off with one that was reads what is out of date.
-func (f *Frontier) later(p int, err error) error {
+func (f *Frontier) retryLater(p int, err error) error {
 	if stages.Unavailable(err) || errors.Is(err, stages.ErrStale) {
 		f.log.Warn("cannot enter a partition now", "partition", p, "error", err)
 		return nil
@@ -118,7 +118,7 @@ func ignoreDone(ctx context.Context, err error) error {
 }
 
 // open reads the state of a partition, and looks how far it is behind.
-func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partition, err error) {
+func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partitionLoop, err error) {
 	s, err := openShard(ctx, f.store, shardOptions{
 		partition: p, partitions: f.bus.Layout.Partitions, epoch: epoch, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
 		recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
@@ -127,9 +127,9 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 	if err != nil {
 		return nil, fmt.Errorf("open partition %d: %w", p, err)
 	}
-	part := &partition{
-		shard: s, f: f, streams: f.bus, queries: make(chan query, 64), replaying: true, ends: make(map[string]uint64),
-		acks:   make(map[string]*stages.FeedMessage),
+	part := &partitionLoop{
+		shard: s, f: f, streams: f.bus, queries: make(chan queuedQuery, 64), replaying: true, ends: make(map[string]uint64),
+		acks:   make(map[string]*stages.ReaderMessage),
 		outbox: make(chan []outgoing, maxPublishing), published: make(chan []outgoing, maxPublishing),
 		grants: make(chan grant, 16), seedBatches: make(chan []*messages.Candidates, 1),
 	}
@@ -140,14 +140,14 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 			err = fmt.Errorf("open partition %d: %w", p, err)
 		}
 	}()
-	part.urls = stages.NewFeed(f.bus, messages.StreamURLs,
+	part.urls = stages.NewOrderedReader(f.bus, messages.StreamURLs,
 		messages.PartitionConsumer(messages.ConsumerURLs, "urls", p), s.positions[messages.StreamURLs])
-	part.results = stages.NewFeed(f.bus, messages.StreamResults,
+	part.results = stages.NewOrderedReader(f.bus, messages.StreamResults,
 		messages.PartitionConsumer(messages.ConsumerResults, "results", p), s.positions[messages.StreamResults])
 	if part.fetchLife, err = f.fetchLife(ctx); err != nil {
 		return nil, err
 	}
-	if err := part.look(ctx, restored); err != nil {
+	if err := part.readReplayRange(ctx, restored); err != nil {
 		return nil, err
 	}
 	if err := part.saver.begin(ctx, part, restored); err != nil {
@@ -157,9 +157,9 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 	return part, nil
 }
 
-// look finds out what is to be replayed: the requests in FETCH, if a former owner
+// readReplayRange finds out what is to be replayed: the requests in FETCH, if a former owner
 // sent them, and up to where.
-func (p *partition) look(ctx context.Context, restored bool) (err error) {
+func (p *partitionLoop) readReplayRange(ctx context.Context, restored bool) (err error) {
 	// FETCH comes first: what has left it by now has its result in RESULTS.
 	if restored {
 		if p.foreign, err = pending(ctx, p.f.bus, p.partition); err != nil {
@@ -176,41 +176,41 @@ func (p *partition) look(ctx context.Context, restored bool) (err error) {
 	return nil
 }
 
-func (p *partition) close() {
+func (p *partitionLoop) close() {
 	p.saver.close()
 	p.f.outstanding.Add(int64(-p.counted))
 	p.shard.close()
 }
 
 // recount keeps the frontier's total of requests under way.
-func (p *partition) recount() {
+func (p *partitionLoop) recount() {
 	total := p.f.outstanding.Add(int64(len(p.inFlight) - p.counted))
 	p.counted = len(p.inFlight)
 	underWay.Set(float64(total))
 }
 
 // loop catches up with the streams and then takes turns until ctx is done.
-func (p *partition) loop(ctx context.Context) error {
+func (p *partitionLoop) loop(ctx context.Context) error {
 	if err := p.replay(ctx); err != nil {
 		return err
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		var first *stages.FeedMessage
+		var first *stages.ReaderMessage
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case first = <-p.urls.C():
 		case first = <-p.results.C():
 		case q := <-p.queries:
-			p.answer(q)
+			p.handleQuery(q)
 			continue
 		case g := <-p.grants:
 			p.granted(g)
 		case sent := <-p.published:
 			full := p.publishing >= maxPublishing
-			p.note(sent)
+			p.recordSequences(sent)
 			if !full {
 				continue // where a request is can wait for the next turn's commit
 			}
@@ -228,23 +228,23 @@ func (p *partition) loop(ctx context.Context) error {
 
 // turn applies what has arrived, dispatches, commits; then it publishes, then
 // it acknowledges.
-func (p *partition) turn(ctx context.Context, first *stages.FeedMessage) error {
+func (p *partitionLoop) turn(ctx context.Context, first *stages.ReaderMessage) error {
 	began := time.Now()
 	now := p.time.now()
-	if err := p.tend(now); err != nil {
+	if err := p.runTimers(now); err != nil {
 		return err
 	}
 	if err := p.applyWaited(now); err != nil {
 		return err
 	}
-	if err := p.gather(first); err != nil {
+	if err := p.applyBuffered(first); err != nil {
 		return err
 	}
 	out, err := p.due(ctx, now)
 	if err != nil {
 		return err
 	}
-	if err := p.settleTurn(ctx, now); err != nil {
+	if err := p.commitTurn(ctx, now); err != nil {
 		return err
 	}
 	turnSeconds.Observe(time.Since(began).Seconds())
@@ -252,12 +252,12 @@ func (p *partition) turn(ctx context.Context, first *stages.FeedMessage) error {
 	p.post(out)
 	p.postSeeds()
 	p.requestGrants(ctx)
-	p.saver.consider(p)
+	p.saver.maybeSnapshot(p)
 	return nil
 }
 
 // applyWaited applies messages that have waited for the removal of a deleted crawl.
-func (p *partition) applyWaited(now int64) error {
+func (p *partitionLoop) applyWaited(now int64) error {
 	waited, err := p.waited()
 	for i := range waited {
 		if err == nil {
@@ -267,15 +267,15 @@ func (p *partition) applyWaited(now int64) error {
 	return err
 }
 
-// gather applies what has arrived, without waiting. Results go first: they
+// applyBuffered applies what has arrived, without waiting. Results go first: they
 // make room.
-func (p *partition) gather(first *stages.FeedMessage) error {
+func (p *partitionLoop) applyBuffered(first *stages.ReaderMessage) error {
 	if first != nil {
 		if err := p.apply(first); err != nil {
 			return err
 		}
 	}
-	for _, feed := range []*stages.Feed{p.results, p.urls} {
+	for _, feed := range []*stages.OrderedReader{p.results, p.urls} {
 		for more := true; more && p.applied < turnBytes; {
 			select {
 			case m := <-feed.C():
@@ -295,7 +295,7 @@ func (p *partition) gather(first *stages.FeedMessage) error {
 // apply brings one message into the shard. It takes the time anew: by that of
 // the turn's beginning, a response would have ended before it did, and the next
 // request to its host would come too soon.
-func (p *partition) apply(m *stages.FeedMessage) error {
+func (p *partitionLoop) apply(m *stages.ReaderMessage) error {
 	now, err := p.time.now(), error(nil)
 	if m.Stream == messages.StreamResults {
 		err = p.applyResult(m, now)
@@ -307,13 +307,13 @@ func (p *partition) apply(m *stages.FeedMessage) error {
 	return err
 }
 
-func (p *partition) applyResult(m *stages.FeedMessage, now int64) error {
+func (p *partitionLoop) applyResult(m *stages.ReaderMessage, now int64) error {
 	res, err := messages.DecodeResult(m.Data)
 	if err != nil {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
 		return nil
 	}
-	about := stages.Subject{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}
+	about := stages.MessageContext{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}
 	p.traceApplied(m, about, tracing.Class.String(string(res.Class)))
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {
 		p.log.Debug("result applied", append(about.LogAttrsIn(m.Header), "class", res.Class, "status", res.Status)...)
@@ -321,13 +321,13 @@ func (p *partition) applyResult(m *stages.FeedMessage, now int64) error {
 	return p.result(res, now)
 }
 
-func (p *partition) applyCandidates(m *stages.FeedMessage, now int64) error {
+func (p *partitionLoop) applyCandidates(m *stages.ReaderMessage, now int64) error {
 	c, err := messages.DecodeCandidates(m.Data)
 	if err != nil {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
 		return nil
 	}
-	p.traceApplied(m, stages.Subject{Crawl: c.Crawl, URL: c.Referrer, Visit: c.Ends}, found.Int(len(c.URLs)))
+	p.traceApplied(m, stages.MessageContext{Crawl: c.Crawl, URL: c.Referrer, Visit: c.Ends}, found.Int(len(c.URLs)))
 	bad, err := p.candidates(c, p.f.bus.Layout.Partitions, now)
 	for i, b := range bad {
 		p.dead = append(p.dead, deadPart(&m.Message, i+1, b.url, b.err))
@@ -335,9 +335,9 @@ func (p *partition) applyCandidates(m *stages.FeedMessage, now int64) error {
 	return err
 }
 
-// settleTurn makes a turn durable with the positions it has reached, and then
+// commitTurn makes a turn durable with the positions it has reached, and then
 // acknowledges what it applied.
-func (p *partition) settleTurn(ctx context.Context, now int64) error {
+func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 	// Before the commit: after it nobody would read the message again.
 	if !p.aside {
 		if err := stages.PublishDead(ctx, p.f.pub, p.dead...); err != nil {
@@ -346,7 +346,7 @@ func (p *partition) settleTurn(ctx context.Context, now int64) error {
 	}
 	p.dead = p.dead[:0]
 	for stream, m := range p.acks {
-		if err := p.reach(stream, m.Position); err != nil {
+		if err := p.setPosition(stream, m.Position); err != nil {
 			return err
 		}
 	}
@@ -364,11 +364,11 @@ func (p *partition) settleTurn(ctx context.Context, now int64) error {
 
 // due collects the requests to send now: those that are due for the first
 // time, and those that got lost.
-func (p *partition) due(ctx context.Context, now int64) ([]outgoing, error) {
+func (p *partitionLoop) due(ctx context.Context, now int64) ([]outgoing, error) {
 	if p.publishing >= maxPublishing {
 		return nil, nil
 	}
-	reqs, err := p.expired(ctx, now)
+	reqs, err := p.findLost(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -395,7 +395,7 @@ func (p *partition) due(ctx context.Context, now int64) ([]outgoing, error) {
 }
 
 // untilWake is how long the loop may wait for a message.
-func (p *partition) untilWake() time.Duration {
+func (p *partitionLoop) untilWake() time.Duration {
 	now := p.time.now()
 	switch {
 	case p.busy():

@@ -10,7 +10,7 @@ import (
 )
 
 // postponedKeys is how many messages wait in the store.
-func (w *world) postponedKeys() (n int) {
+func (w *shardFixture) postponedKeys() (n int) {
 	w.t.Helper()
 	w.must(w.store.scan(prefix(0, kindPostponed), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 	return n
@@ -19,7 +19,7 @@ func (w *world) postponedKeys() (n int) {
 // The first messages of a crawl wait for the removal of a deleted one of its name, over
 // kills, and in their order; those of other crawls do not.
 func TestNewCrawlWaitsForTheRemovalOfADeletedOne(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.spread()
 	w.delete()
 	left := len(w.keysOf("c"))
@@ -40,7 +40,7 @@ func TestNewCrawlWaitsForTheRemovalOfADeletedOne(t *testing.T) {
 		t.Errorf("asked how it stands: %+v, %v", st, err)
 	}
 	for range 6 {
-		w.must(w.shard.tend(w.at())) // which is lost
+		w.must(w.shard.runTimers(w.at())) // which is lost
 		w.restart()
 		w.step()
 	}
@@ -54,7 +54,7 @@ func TestNewCrawlWaitsForTheRemovalOfADeletedOne(t *testing.T) {
 // What waits for the removal of a crawl is dropped when the new one is deleted too, and
 // set aside if it cannot be read.
 func TestMessageThatWaitsBringsNothingBack(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.spread()
 	w.delete()
 	w.seed("https://new.test/1")

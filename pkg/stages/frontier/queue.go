@@ -9,10 +9,10 @@ import (
 // spares the store the search for the first entry behind those deleted before
 // it, which is what makes a queue in an LSM tree slow.
 type queue struct {
-	window []place // ascending; the next to go first
-	more   bool    // the store may have entries after passed
-	passed place   // while more: all up to here is in the window, or gone
-	behind bool    // an entry after passed is not committed yet
+	window []queueKey // ascending; the next to go first
+	more   bool       // the store may have entries after passed
+	passed queueKey   // while more: all up to here is in the window, or gone
+	behind bool       // an entry after passed is not committed yet
 }
 
 // Entries of a host's queue in memory, 27 bytes each: while the host is being
@@ -23,11 +23,11 @@ const (
 	waitingQueue = 8
 )
 
-func comparePlaces(a, b place) int { return bytes.Compare(a[:], b[:]) }
+func comparePlaces(a, b queueKey) int { return bytes.Compare(a[:], b[:]) }
 
 // add takes note of an entry that is being stored; limit is how many the window
 // may hold.
-func (q *queue) add(pl place, limit int) {
+func (q *queue) add(pl queueKey, limit int) {
 	if q.more && comparePlaces(pl, q.passed) > 0 {
 		q.behind = true
 		return
@@ -45,14 +45,14 @@ func (q *queue) add(pl place, limit int) {
 }
 
 // remove forgets an entry that is being deleted.
-func (q *queue) remove(pl place) {
+func (q *queue) remove(pl queueKey) {
 	if i, ok := slices.BinarySearchFunc(q.window, pl, comparePlaces); ok {
 		q.window = slices.Delete(q.window, i, i+1)
 	}
 }
 
 // queueOf returns the window on the host's queue of a crawl.
-func (s *shard) queueOf(w *work) *queue {
+func (s *shard) queueOf(w *crawlQueue) *queue {
 	if w.queue == nil {
 		// What the store has is unknown until fill looks.
 		w.queue = &queue{more: w.queued > 0}
@@ -86,7 +86,7 @@ func (s *shard) forget() {
 
 // fill loads the head of the queue into an empty window. It must wait for a
 // commit while there is an entry behind that the store does not show yet.
-func (s *shard) fill(h *host, w *work, q *queue) error {
+func (s *shard) fill(h *host, w *crawlQueue, q *queue) error {
 	if len(q.window) > 0 || !q.more || q.behind {
 		return nil
 	}
@@ -98,20 +98,20 @@ func (s *shard) fill(h *host, w *work, q *queue) error {
 			q.more = true
 			return false, nil
 		}
-		if len(key)-len(pre) != len(place{}) {
+		if len(key)-len(pre) != len(queueKey{}) {
 			s.tx.delete(bytes.Clone(key))
 			s.mended(mendQueue, "an entry of a queue cannot be read, it is removed", "host", h.name, "crawl", w.crawl)
 			return true, nil
 		}
-		q.window = append(q.window, place(key[len(pre):]))
+		q.window = append(q.window, queueKey(key[len(pre):]))
 		q.passed = q.window[len(q.window)-1]
 		return true, nil
 	})
 }
 
 // push queues a URL.
-func (s *shard) push(r *record, id urlID, h *host) {
-	pl := newPlace(r, id.hash)
+func (s *shard) push(r *urlRecord, id urlID, h *host) {
+	pl := newQueueKey(r, id.hash)
 	w := h.of(id.crawl)
 	limit := waitingQueue
 	if h.ready {
@@ -126,11 +126,11 @@ func (s *shard) push(r *record, id urlID, h *host) {
 	if w.queued++; w.queued == 1 {
 		h.rules = nil // this crawl counts now
 	}
-	s.touch(h)
+	s.markDirty(h)
 }
 
 // dropWindow forgets what is in memory of a queue.
-func (s *shard) dropWindow(w *work) {
+func (s *shard) dropWindow(w *crawlQueue) {
 	if w.queue != nil {
 		w.queue = nil
 		s.windows--
@@ -140,7 +140,7 @@ func (s *shard) dropWindow(w *work) {
 // emptied is a queue that was emptied in this turn, by its count.
 type emptied struct {
 	h *host
-	w *work
+	w *crawlQueue
 }
 
 // checkEmptied makes sure, after a commit, that queues without a URL have none.
@@ -158,9 +158,9 @@ func (s *shard) checkEmptied() error {
 }
 
 // drop takes a URL out of its queue.
-func (s *shard) drop(r *record, id urlID, h *host) { s.dropAt(newPlace(r, id.hash), id.crawl, h) }
+func (s *shard) drop(r *urlRecord, id urlID, h *host) { s.dropAt(newQueueKey(r, id.hash), id.crawl, h) }
 
-func (s *shard) dropAt(pl place, crawl string, h *host) {
+func (s *shard) dropAt(pl queueKey, crawl string, h *host) {
 	w := h.of(crawl)
 	q := s.queueOf(w)
 	q.remove(pl)
@@ -176,5 +176,5 @@ func (s *shard) dropAt(pl place, crawl string, h *host) {
 		w.queued, h.rules = 0, nil
 		s.dropWindow(w)
 	}
-	s.touch(h)
+	s.markDirty(h)
 }

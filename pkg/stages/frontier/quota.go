@@ -45,7 +45,7 @@ func (q *quota) short(c *crawl, r *rules) bool {
 
 // idle reports whether the partition holds more than it can use.
 func (q *quota) idle(c *crawl) bool {
-	return c.Open() == 0 && (q.pages > c.Pages || q.bytes > c.BytesWire)
+	return c.Pending() == 0 && (q.pages > c.Pages || q.bytes > c.BytesWire)
 }
 
 // grant is an answer to a partition that asked for more of a budget.
@@ -58,7 +58,7 @@ type grant struct {
 }
 
 // requestGrants asks for budgets that are short, and gives back what is idle.
-func (p *partition) requestGrants(ctx context.Context) {
+func (p *partitionLoop) requestGrants(ctx context.Context) {
 	now := p.f.now()
 	for name, c := range p.crawls {
 		rules := c.rules
@@ -75,9 +75,9 @@ func (p *partition) requestGrants(ctx context.Context) {
 		q.want, q.asked, q.pages, q.bytes = false, true, min(q.pages, used.Pages), min(q.bytes, used.Bytes)
 		more, since := waiting, c.Since
 		p.saver.tasks.Go(func() {
-			g, err := p.f.budgets.settle(ctx, name, p.partition, used, more, rules.Revised)
+			g, err := p.f.budgets.reconcile(ctx, name, p.partition, used, more, rules.SpecRevision)
 			select {
-			case p.grants <- grant{name, rules.print, since, g, err}:
+			case p.grants <- grant{name, rules.fingerprint, since, g, err}:
 			case <-ctx.Done():
 			}
 		})
@@ -88,12 +88,12 @@ func (p *partition) requestGrants(ctx context.Context) {
 // over, and only then is asked again: of two that are under way, the later answer
 // might be to the earlier question, and what is stored as granted be less than what
 // the partition takes.
-func (p *partition) granted(g grant) {
+func (p *partitionLoop) granted(g grant) {
 	c := p.crawls[g.crawl]
 	if c == nil || c.Since != g.since || c.Removing != nil {
 		return // it was deleted meanwhile
 	}
-	if c.rules == nil || c.rules.print != g.print {
+	if c.rules == nil || c.rules.fingerprint != g.print {
 		c.quota.asked = false
 		return
 	}

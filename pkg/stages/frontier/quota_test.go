@@ -9,16 +9,16 @@ import (
 // A budget that was asked for under a spec counts for nothing under the next, and is
 // asked for anew when that answer has come, not before.
 func TestGrantOfTheSpecBeforeIsPassedOver(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxPages = 1000 })
-	p := &partition{shard: w.shard, f: new(Frontier)}
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxPages = 1000 })
+	p := &partitionLoop{shard: w.shard, f: new(Frontier)}
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(0))
 	c := w.shard.crawl("c")
-	before := c.rules.print
+	before := c.rules.fingerprint
 	c.quota.want, c.quota.asked = false, true // it asks
 	w.change(func(s *messages.Spec) { s.MaxPages = 10 })
 	w.tend()
-	if c.rules.print == before {
+	if c.rules.fingerprint == before {
 		t.Fatal("the rules have not changed")
 	}
 	if !c.quota.asked {
@@ -29,7 +29,7 @@ func TestGrantOfTheSpecBeforeIsPassedOver(t *testing.T) {
 		t.Errorf("after the answer to the first question: %+v", c.quota)
 	}
 	c.quota.asked = true
-	p.granted(grant{crawl: "c", print: c.rules.print, quota: quota{pages: 10}})
+	p.granted(grant{crawl: "c", print: c.rules.fingerprint, quota: quota{pages: 10}})
 	if c.quota.pages != 10 || c.quota.asked {
 		t.Errorf("after the answer to the second question: %+v", c.quota)
 	}

@@ -31,7 +31,7 @@ const (
 	maxExampleWhy = 256
 )
 
-func (x *examples) of(r *record) *map[string]Example {
+func (x *examples) of(r *urlRecord) *map[string]Example {
 	switch {
 	case r.State == Failed:
 		return &x.Failures
@@ -45,14 +45,14 @@ func (x *examples) of(r *record) *map[string]Example {
 }
 
 // forget takes note that a URL is about to leave its state.
-func (x *examples) forget(r *record) {
+func (x *examples) forget(r *urlRecord) {
 	if all := x.of(r); all != nil && (*all)[r.endedBy()].URL == r.URL {
 		delete(*all, r.endedBy())
 	}
 }
 
 // add takes note that a URL came to its state.
-func (x *examples) add(r *record) {
+func (x *examples) add(r *urlRecord) {
 	all := x.of(r)
 	if all == nil || len(r.URL) > maxExampleURL {
 		return
@@ -73,7 +73,7 @@ func (x *examples) add(r *record) {
 
 // endedBy is the reason by which a URL without a page, or without a record of it, is counted,
 // "" for others.
-func (r *record) endedBy() string {
+func (r *urlRecord) endedBy() string {
 	switch {
 	case r.State == Excluded:
 		return r.Reason
@@ -88,7 +88,7 @@ func (r *record) endedBy() string {
 const leftOutMark = "left out: "
 
 // leftOut returns such a reason, "" if it is another.
-func (r *record) leftOut() string {
+func (r *urlRecord) leftOut() string {
 	if strings.HasPrefix(r.Reason, leftOutMark) {
 		return r.Reason
 	}
@@ -96,7 +96,7 @@ func (r *record) leftOut() string {
 }
 
 // isLeftOut reports whether the page of a URL has no record because of a condition.
-func (r *record) isLeftOut() bool { return r.State == Done && r.leftOut() != "" }
+func (r *urlRecord) isLeftOut() bool { return r.State == Done && r.leftOut() != "" }
 
 // Reason is why URLs of a crawl ended without a page, or their pages without a record.
 type Reason struct {
@@ -116,7 +116,7 @@ type Reasons struct {
 
 // Reasons returns why URLs of a crawl ended without a page, over all partitions.
 func (c *Client) Reasons(ctx context.Context, crawl string) (all Reasons, err error) {
-	parts, err := c.statuses(ctx, Question{Crawl: crawl, Examples: true})
+	parts, err := c.statuses(ctx, Query{Crawl: crawl, Examples: true})
 	if err != nil {
 		return all, err
 	}

@@ -9,15 +9,15 @@ import (
 )
 
 // reasonsNow are those that the partition tells.
-func (w *world) reasonsNow() (failures, exclusions map[string]int64, x examples) {
+func (w *shardFixture) reasonsNow() (failures, exclusions map[string]int64, x examples) {
 	w.t.Helper()
-	st, err := w.asked().statusFor(Question{Crawl: "c", Examples: true})
+	st, err := w.asked().statusFor(Query{Crawl: "c", Examples: true})
 	w.must(err)
 	return st.Counters.FailedBy, st.Counters.Excluded, *st.Examples
 }
 
 // failing has some URLs fail, in their order.
-func (w *world) failing(host string, class messages.Class, many int) {
+func (w *shardFixture) failing(host string, class messages.Class, many int) {
 	w.t.Helper()
 	for i := range many {
 		url := fmt.Sprintf("https://%s/%d", host, i)
@@ -30,7 +30,7 @@ func (w *world) failing(host string, class messages.Class, many int) {
 // Failures are counted by their reason, with an example that still is one, also after a
 // restart.
 func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
 	w.failing("a.test", messages.Gone, 3)
 	w.failing("b.test", messages.TLSFailure, 2)
 	w.link(1, "https://elsewhere.test/", "https://elsewhere.test/2")
@@ -63,7 +63,7 @@ func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
 
 // What an older build left without reasons is counted by them when the crawl goes on.
 func TestFailuresOfAnOlderBuildAreCountedByReason(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
 	w.failing("a.test", messages.Gone, 3)
 	c := w.shard.crawl("c")
 	c.FailedBy, c.dirty = nil, true
@@ -80,7 +80,7 @@ func TestFailuresOfAnOlderBuildAreCountedByReason(t *testing.T) {
 
 // A URL whose host was given up is told as one that failed, though it was never sent.
 func TestURLsOfAHostThatWasGivenUpAreToldAsFailed(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	rules, err := w.shard.rules("c", 0)
 	w.must(err)
@@ -92,7 +92,7 @@ func TestURLsOfAHostThatWasGivenUpAreToldAsFailed(t *testing.T) {
 	w.shard.drop(r, id, h)
 	w.must(w.shard.giveUp(r, id, rules, w.at()))
 	w.must(w.shard.commit(w.at()))
-	page, err := w.asked().failed(Question{Crawl: "c", Class: HostGivenUp})
+	page, err := w.asked().failed(Query{Crawl: "c", Class: HostGivenUp})
 	w.must(err)
 	if failed, _, _ := w.reasonsNow(); len(page.URLs) != 1 || failed[HostGivenUp] != 1 {
 		t.Errorf("told are %+v, counted %v", page.URLs, failed)

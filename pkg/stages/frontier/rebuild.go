@@ -13,8 +13,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Rebuilt is the state of a partition that was made again, beside the live one.
-type Rebuilt struct {
+// RebuildResult is the state of a partition that was made again, beside the live one.
+type RebuildResult struct {
 	Partition int `json:"partition"`
 	// Snapshot is when the snapshot was made that it began with, zero for none.
 	Snapshot time.Time `json:"snapshot,omitzero"`
@@ -71,7 +71,7 @@ func NewRebuilder(ctx context.Context, bus *stages.Bus, specs *stages.Specs, sto
 const rebuildTries = 5
 
 // Rebuild makes the state of a partition, as of now.
-func (r *Rebuilder) Rebuild(ctx context.Context, p int) (*Rebuilt, error) {
+func (r *Rebuilder) Rebuild(ctx context.Context, p int) (*RebuildResult, error) {
 	for try := 1; ; try++ {
 		out, err := r.once(ctx, p)
 		if err == nil || try == rebuildTries || !errors.Is(err, errAgain) && !errors.Is(err, stages.ErrSnapshotGone) {
@@ -83,20 +83,20 @@ func (r *Rebuilder) Rebuild(ctx context.Context, p int) (*Rebuilt, error) {
 	}
 }
 
-func (r *Rebuilder) once(ctx context.Context, p int) (*Rebuilt, error) {
+func (r *Rebuilder) once(ctx context.Context, p int) (*RebuildResult, error) {
 	snap, found, err := r.f.snapshots.Newest(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	if found {
-		err = r.f.begin(ctx, p, snap)
+		err = r.f.loadSnapshot(ctx, p, snap)
 	} else if err = r.whole(ctx); err == nil {
 		err = r.f.store.replace(ctx, p, nil)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := &Rebuilt{Partition: p, Snapshot: snap.Time, Bytes: snap.Bytes, Crawls: make(map[string]Counters)}
+	out := &RebuildResult{Partition: p, Snapshot: snap.Time, Bytes: snap.Bytes, Crawls: make(map[string]Counters)}
 	if err := r.replay(ctx, p, out); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func onlooker(kind string, p int) jetstream.ConsumerConfig {
 }
 
 // replay applies what the streams have beyond the state, and what is in FETCH.
-func (r *Rebuilder) replay(ctx context.Context, p int, out *Rebuilt) (err error) {
+func (r *Rebuilder) replay(ctx context.Context, p int, out *RebuildResult) (err error) {
 	f := r.f
 	s, err := openShard(ctx, f.store, shardOptions{
 		partition: p, partitions: f.bus.Layout.Partitions, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
@@ -145,13 +145,13 @@ func (r *Rebuilder) replay(ctx context.Context, p int, out *Rebuilt) (err error)
 	if err != nil {
 		return err
 	}
-	part := &partition{
-		shard: s, f: f, replaying: true, aside: true, ends: make(map[string]uint64), acks: make(map[string]*stages.FeedMessage),
-		urls:    stages.NewFeed(f.bus, messages.StreamURLs, onlooker("urls", p), s.positions[messages.StreamURLs]),
-		results: stages.NewFeed(f.bus, messages.StreamResults, onlooker("results", p), s.positions[messages.StreamResults]),
+	part := &partitionLoop{
+		shard: s, f: f, replaying: true, aside: true, ends: make(map[string]uint64), acks: make(map[string]*stages.ReaderMessage),
+		urls:    stages.NewOrderedReader(f.bus, messages.StreamURLs, onlooker("urls", p), s.positions[messages.StreamURLs]),
+		results: stages.NewOrderedReader(f.bus, messages.StreamResults, onlooker("results", p), s.positions[messages.StreamResults]),
 	}
 	defer part.close()
-	if err := part.look(ctx, true); err != nil {
+	if err := part.readReplayRange(ctx, true); err != nil {
 		return err
 	}
 	out.Requests = len(part.foreign)
@@ -168,7 +168,7 @@ func (r *Rebuilder) replay(ctx context.Context, p int, out *Rebuilt) (err error)
 }
 
 // watchPurge returns errAgain when what is still to be read is gone.
-func (p *partition) watchPurge(ctx context.Context) error {
+func (p *partitionLoop) watchPurge(ctx context.Context) error {
 	for stages.Sleep(ctx, time.Second) == nil {
 		for stream, end := range p.ends {
 			s, err := p.f.bus.JS.Stream(ctx, stream)
@@ -181,7 +181,7 @@ func (p *partition) watchPurge(ctx context.Context) error {
 }
 
 // describeTo says what the state holds.
-func (p *partition) describeTo(out *Rebuilt) error {
+func (p *partitionLoop) describeTo(out *RebuildResult) error {
 	out.Messages, out.Positions = int64(p.replayed), p.copyPositions()
 	names, err := p.crawlNames()
 	if err != nil {

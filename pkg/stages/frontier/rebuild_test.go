@@ -13,7 +13,7 @@ import (
 )
 
 // rebuild makes the state of partition 0 again in a store, which is nobody's.
-func (a *arena) rebuild(s *Store) (*Rebuilt, error) {
+func (a *takeoverFixture) rebuild(s *Store) (*RebuildResult, error) {
 	a.t.Helper()
 	r, err := NewRebuilder(a.t.Context(), a.bus, a.specs, s)
 	a.must(err)
@@ -23,7 +23,7 @@ func (a *arena) rebuild(s *Store) (*Rebuilt, error) {
 // wantAside checks that a store has what the live one has, and knows that whoever
 // goes on with it has sent nothing yet. Retries wait anew, so what waits for one
 // and what is queued again is not told apart.
-func (a *arena) wantAside(s, live *Store) {
+func (a *takeoverFixture) wantAside(s, live *Store) {
 	a.t.Helper()
 	if _, isNew, err := s.origin(0); err != nil || !isNew {
 		a.t.Errorf("the state is not marked as one that came from elsewhere: %v", err)
@@ -52,7 +52,7 @@ func (a *arena) wantAside(s, live *Store) {
 // TestStateIsMadeAgainBesideTheLiveOne has requests under way, and an owner that is
 // at work: it sees nothing of it.
 func TestStateIsMadeAgainBesideTheLiveOne(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	live, aside := a.store(), a.store()
 	owner := a.own(live, 1, time.Hour)
 	a.seedHosts(12)
@@ -79,7 +79,7 @@ func TestStateIsMadeAgainBesideTheLiveOne(t *testing.T) {
 	a.settled(live)
 }
 
-func (a *arena) bound() string {
+func (a *takeoverFixture) bound() string {
 	a.t.Helper()
 	b, err := a.frontier(a.store(), 0).snapshots.Binding(a.t.Context(), 0)
 	a.must(err)
@@ -87,7 +87,7 @@ func (a *arena) bound() string {
 }
 
 func TestStateIsMadeAgainOfWholeStreamsOrNotAtAll(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	live, aside := a.store(), a.store()
 	owner := a.own(live, 1, 0)
 	a.seedHosts(12)

@@ -8,7 +8,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// recent remembers the links that were known when they last came: half of all
+// recentLinks remembers the links that were known when they last came: half of all
 // links lead to where others have led before. One that is no nearer to a seed, no
 // more urgent and of no later run than it was then changes nothing, as a record
 // only ever gets nearer, more urgent and later; so it needs no look at the disk.
@@ -17,7 +17,7 @@ import (
 // grows with their number to its limit and forgets the oldest. What it says is
 // as good as certain: 64 bits of the identity are compared, and some twenty of
 // the others have led to the place.
-type recent struct {
+type recentLinks struct {
 	tags  []uint64 // 0 is free
 	what  []uint16 // priority of its own, and depth
 	most  int      // entries
@@ -31,14 +31,14 @@ const (
 	depthBits   = 12
 )
 
-func newRecent(bytes int64) *recent {
-	r := &recent{most: max(leastRecent, int(bytes/recentBytes))}
+func newRecentLinks(bytes int64) *recentLinks {
+	r := &recentLinks{most: max(leastRecent, int(bytes/recentBytes))}
 	r.resize(leastRecent)
 	return r
 }
 
 // resize makes the table larger, and forgets all.
-func (t *recent) resize(n int) {
+func (t *recentLinks) resize(n int) {
 	n -= n % recentWays
 	t.tags, t.what, t.added = make([]uint64, n), make([]uint16, n), 0
 }
@@ -55,8 +55,8 @@ func saltOf(crawl string, since uint64, run int64) uint64 {
 	}{crawl, since, run})
 }
 
-// places returns the entries that a URL may be in, and how it is known there.
-func (t *recent) places(salt uint64, h messages.URLHash) (first int, tag uint64) {
+// slots returns the entries that a URL may be in, and how it is known there.
+func (t *recentLinks) slots(salt uint64, h messages.URLHash) (first int, tag uint64) {
 	sets := uint64(len(t.tags) / recentWays)
 	first = recentWays * int(uint64(binary.BigEndian.Uint32(h[12:])^uint32(salt>>32))*sets>>32)
 	return first, max(1, binary.BigEndian.Uint64(h[4:12])^salt)
@@ -64,11 +64,11 @@ func (t *recent) places(salt uint64, h messages.URLHash) (first int, tag uint64)
 
 // covers reports whether r says nothing new about the URL. The run under way is
 // the one that the salt stands for.
-func (t *recent) covers(r *record, run int64, salt uint64, h messages.URLHash) bool {
+func (t *recentLinks) covers(r *urlRecord, run int64, salt uint64, h messages.URLHash) bool {
 	if r.Seed || r.Run > run {
 		return false
 	}
-	first, tag := t.places(salt, h)
+	first, tag := t.slots(salt, h)
 	for i := first; i < first+recentWays; i++ {
 		if t.tags[i] == tag {
 			w := t.what[i]
@@ -79,14 +79,14 @@ func (t *recent) covers(r *record, run int64, salt uint64, h messages.URLHash) b
 }
 
 // add remembers what is known of a URL.
-func (t *recent) add(r *record, run int64, salt uint64, h messages.URLHash) {
+func (t *recentLinks) add(r *urlRecord, run int64, salt uint64, h messages.URLHash) {
 	if r.Run != run || r.Depth >= 1<<depthBits {
 		return
 	}
 	if t.added >= len(t.tags) && len(t.tags) < t.most {
 		t.resize(min(4*len(t.tags), t.most))
 	}
-	first, tag := t.places(salt, h)
+	first, tag := t.slots(salt, h)
 	tags, what := t.tags[first:first+recentWays], t.what[first:first+recentWays]
 	at := slices.Index(tags, tag)
 	if at < 0 { // the oldest of them is forgotten

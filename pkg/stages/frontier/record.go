@@ -37,8 +37,8 @@ func (s State) String() string {
 // ended reports whether nothing more happens in this round.
 func (s State) ended() bool { return s >= Done }
 
-// record is what the frontier knows of one URL of one crawl.
-type record struct {
+// urlRecord is what the frontier knows of one URL of one crawl.
+type urlRecord struct {
 	URL       string
 	Referrer  string
 	State     State
@@ -134,7 +134,7 @@ const (
 // append encodes the record: small numbers as varints, text with its length.
 // Most records are of URLs that wait for their first request, and have the
 // short form.
-func (r *record) append(b []byte) []byte {
+func (r *urlRecord) append(b []byte) []byte {
 	flags, state := r.flags(), byte(r.State)
 	if r.Recorded {
 		state |= markRecorded
@@ -162,7 +162,7 @@ func (r *record) append(b []byte) []byte {
 	return b
 }
 
-func (r *record) flags() byte {
+func (r *urlRecord) flags() byte {
 	flags := byte(0)
 	for i, is := range [...]bool{r.Seed, !r.visited.empty(), r.Fetched, r.Warned, r.Gate, r.GateTried, r.more != more{Own: r.Priority}, r.Recrawl} {
 		if is {
@@ -197,11 +197,11 @@ func appendText(b []byte, s string) []byte {
 var errRecord = errors.New("stored URL record cannot be read")
 
 // decodeRecord reads what append wrote.
-func decodeRecord(b []byte) (*record, error) {
+func decodeRecord(b []byte) (*urlRecord, error) {
 	if len(b) < 4 || b[0] != recordFormat && b[0] != oldRecordFormat {
 		return nil, errRecord
 	}
-	r := &record{
+	r := &urlRecord{
 		State: State(b[1] &^ markRecorded), Recorded: b[1]&markRecorded != 0, Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
 		Gate: b[3]&flagGate != 0, GateTried: b[3]&flagGateTried != 0, Recrawl: b[3]&flagRecrawl != 0,
 	}
@@ -228,7 +228,7 @@ func decodeRecord(b []byte) (*record, error) {
 
 // plausible reports whether the record has what everything takes for granted: a URL
 // with a scheme, and a state and a depth that there are.
-func (r *record) plausible() bool {
+func (r *urlRecord) plausible() bool {
 	return strings.Index(r.URL, "://") > 0 && r.State >= Queued && r.State <= Excluded && r.Depth >= 0 && r.Depth <= messages.MaxDepth
 }
 
@@ -295,13 +295,13 @@ func (d *decoder) skip(n int) {
 	d.b = d.b[n:]
 }
 
-func (r *record) visit(hash messages.URLHash) messages.Visit {
+func (r *urlRecord) visit(hash messages.URLHash) messages.Visit {
 	return messages.Visit{URL: hash, Round: r.Round}
 }
 
-// again makes the record one of a URL to be visited once more, with an
+// nextRound makes the record one of a URL to be visited once more, with an
 // identity of its own.
-func (r *record) again() {
+func (r *urlRecord) nextRound() {
 	if r.Sent > 0 {
 		r.Round++
 	}
@@ -310,7 +310,7 @@ func (r *record) again() {
 
 // answered reports whether the visit of this round was decided by a result, not
 // by the rules.
-func (r *record) answered() bool {
+func (r *urlRecord) answered() bool {
 	switch r.State {
 	case Parsing, Done:
 		return r.Sent > 0
@@ -326,6 +326,6 @@ func (r *record) answered() bool {
 // failedBefore reports whether the visit of this round has ended for want of attempts
 // before an attempt that there is. Its former owner counted otherwise: whether one
 // counts as a probe of its host depends on when its result is read.
-func (r *record) failedBefore(attempt int) bool {
+func (r *urlRecord) failedBefore(attempt int) bool {
 	return r.State == Failed && r.Class.Retryable() && r.Sent < attempt
 }

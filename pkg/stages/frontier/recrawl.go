@@ -12,7 +12,7 @@ import (
 // when the page has changed and grows by half when it has not: a page that
 // changes at random is met about as often as it changes (the rule of Nutch's
 // AdaptiveFetchSchedule, with other factors).
-func (r *rules) interval(u *record, changed bool) time.Duration {
+func (r *rules) interval(u *urlRecord, changed bool) time.Duration {
 	rule := r.recrawlRule(u.URL)
 	if rule == nil {
 		return 0
@@ -31,7 +31,7 @@ func (r *rules) interval(u *record, changed bool) time.Duration {
 
 // intervalNow returns the interval of a page as the rules have it now, when nothing
 // new is known of the page; 0 if none is for it.
-func (r *rules) intervalNow(u *record) time.Duration {
+func (r *rules) intervalNow(u *urlRecord) time.Duration {
 	rule := r.recrawlRule(u.URL)
 	switch {
 	case rule == nil:
@@ -61,7 +61,7 @@ func (r *recrawlRule) bound(d time.Duration) time.Duration { return min(max(d, r
 
 // replan holds the next visit of a URL whose visit has ended to the rules as they are
 // now: it is dropped, or moved to where it would be by them, or planned.
-func (s *shard) replan(r *record, id urlID, rules *rules, now int64) {
+func (s *shard) replan(r *urlRecord, id urlID, rules *rules, now int64) {
 	interval := int64(rules.intervalNow(r))
 	planned := interval != 0 && !rules.cancels(r.URL)
 	switch {
@@ -81,12 +81,12 @@ func (s *shard) replan(r *record, id urlID, rules *rules, now int64) {
 
 // hasInterval reports whether a visit has led to anything after which the next is
 // planned, if a rule says so: a URL that could never be fetched is not tried again.
-func (r *record) hasInterval() bool {
+func (r *urlRecord) hasInterval() bool {
 	return r.Interval != 0 || r.Fetched || r.Class != "" && !r.Class.Retryable()
 }
 
 // learn keeps what a response says for the next visit.
-func (r *record) learn(res *messages.Result, digest uint64, rules *rules) {
+func (r *urlRecord) learn(res *messages.Result, digest uint64, rules *rules) {
 	changed := res.Class != messages.NotModified && (digest == 0 || digest != r.Digest)
 	switch res.Class {
 	case messages.OK:
@@ -107,9 +107,9 @@ func (r *record) learn(res *messages.Result, digest uint64, rules *rules) {
 	r.Interval = int64(rules.interval(r, changed))
 }
 
-// plan sets the next visit of a URL whose visit has ended, if there is to be one by
+// scheduleRecrawl sets the next visit of a URL whose visit has ended, if there is to be one by
 // the rules as they are now.
-func (s *shard) plan(r *record, id urlID, rules *rules, now int64) {
+func (s *shard) scheduleRecrawl(r *urlRecord, id urlID, rules *rules, now int64) {
 	if !r.hasInterval() {
 		return
 	}
@@ -120,7 +120,7 @@ func (s *shard) plan(r *record, id urlID, rules *rules, now int64) {
 }
 
 // planAt sets the next visit of a URL.
-func (s *shard) planAt(r *record, id urlID, at int64) {
+func (s *shard) planAt(r *urlRecord, id urlID, at int64) {
 	r.Due = at + jitter(id, int(r.Round), r.Interval/16)
 	s.countPlanned(id, 1)
 	s.tx.set(s.retryKey(r.Due, id), nil)
@@ -129,7 +129,7 @@ func (s *shard) planAt(r *record, id urlID, at int64) {
 
 // unplan forgets the next visit. Its entry in the index stays, and finds
 // nothing when it is due.
-func (s *shard) unplan(r *record, id urlID) {
+func (s *shard) unplan(r *urlRecord, id urlID) {
 	if r.State.ended() && r.Due != 0 {
 		r.Due = 0
 		s.countPlanned(id, -1)
@@ -143,18 +143,18 @@ func (s *shard) countPlanned(id urlID, by int64) {
 }
 
 // revisit queues a URL for another visit, unless a rule is against it now.
-func (s *shard) revisit(r *record, id urlID, rules *rules, now int64) error {
+func (s *shard) revisit(r *urlRecord, id urlID, rules *rules, now int64) error {
 	return s.visitAgain(r, id, false, rules, now)
 }
 
 // visitAgain is revisit, for a run or because rules have planned it.
-func (s *shard) visitAgain(r *record, id urlID, recrawl bool, rules *rules, now int64) error {
+func (s *shard) visitAgain(r *urlRecord, id urlID, recrawl bool, rules *rules, now int64) error {
 	s.unplan(r, id)
 	if (r.State == Done || r.State == Failed) && rules.cancels(r.URL) { // what it had is not undone
 		s.tx.change(id, r)
 		return nil
 	}
-	r.again()
+	r.nextRound()
 	r.Recrawl = recrawl
 	return s.admit(r, id, rules, now)
 }

@@ -34,7 +34,7 @@ func (s *shard) isDoomed(name string) bool {
 	}
 	state, err := s.stateOf(name)
 	if err != nil {
-		s.tx.keep(err)
+		s.tx.setErr(err)
 	}
 	return state.known() && (state.Removing != nil || d != nil && state.Since < d.Rev)
 }
@@ -115,7 +115,7 @@ func (s *shard) abandon(req *request, rules *rules, now int64) error {
 	if err := s.leaveAlone(req, rules, now); err != nil {
 		return err
 	}
-	s.land(req)
+	s.removeInFlight(req)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func longestRequest(rules *rules) time.Duration {
 	if d := rules.Deletion; d != nil {
 		timeout = max(timeout, time.Duration(cmp.Or(d.Timeout, messages.Millis(messages.DefaultTimeout))))
 	}
-	return messages.ClaimTime(timeout)
+	return messages.ClaimTTL(timeout)
 }
 
 // restAfter leaves a host alone, and its domain, after a request that was abandoned.
@@ -156,7 +156,7 @@ func (s *shard) restAfter(h *host, id urlID, attempt int, rules *rules, now int6
 	if h.unwanted() {
 		s.forgetLater(now)
 	}
-	s.touch(h)
+	s.markDirty(h)
 	s.touchDomain(d)
 	return nil
 }
@@ -214,7 +214,7 @@ func (s *shard) removeWork(h *host, name string, now int64) error {
 	if h.unwanted() {
 		s.forgetLater(now)
 	}
-	s.touch(h)
+	s.markDirty(h)
 	s.touchDomain(d)
 	return nil
 }
@@ -227,7 +227,7 @@ func (h *host) forgettable(now int64) bool { return h.unwanted() && h.polite.For
 
 // removePages takes what a crawl had of a domain away.
 func (s *shard) removePages(d *domain, name string) {
-	if i := slices.IndexFunc(d.work, func(w *work) bool { return w.crawl == name }); i >= 0 {
+	if i := slices.IndexFunc(d.work, func(w *crawlQueue) bool { return w.crawl == name }); i >= 0 {
 		d.work = slices.Delete(d.work, i, i+1)
 		s.touchDomain(d)
 	}
@@ -235,7 +235,7 @@ func (s *shard) removePages(d *domain, name string) {
 
 // forgettable reports whether nothing is lost with what is known of a domain.
 func (d *domain) forgettable(now int64) bool {
-	hasPages := slices.ContainsFunc(d.work, func(w *work) bool { return w.pages > 0 })
+	hasPages := slices.ContainsFunc(d.work, func(w *crawlQueue) bool { return w.pages > 0 })
 	return !hasPages && d.inFlight == 0 && d.due == 0 && !d.lined && d.polite.Forgettable(now)
 }
 

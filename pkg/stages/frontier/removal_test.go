@@ -12,7 +12,7 @@ import (
 )
 
 // delete deletes the crawl, which has the default spec from then on.
-func (w *world) delete() {
+func (w *shardFixture) delete() {
 	w.t.Helper()
 	count := uint32(1)
 	if w.last != nil {
@@ -25,7 +25,7 @@ func (w *world) delete() {
 
 // keysOf returns the keys of the store that name a crawl or have a hash of its URLs,
 // and those of hosts and domains that do in their values.
-func (w *world) keysOf(crawl string, hashes ...messages.URLHash) (keys []string) {
+func (w *shardFixture) keysOf(crawl string, hashes ...messages.URLHash) (keys []string) {
 	w.t.Helper()
 	it, err := w.store.db.NewIter(&pebble.IterOptions{})
 	w.must(err)
@@ -43,7 +43,7 @@ func (w *world) keysOf(crawl string, hashes ...messages.URLHash) (keys []string)
 		case kindDomain:
 			d := domain{name: string(key[3:])}
 			w.must(d.decode(it.Value()))
-			found = slices.ContainsFunc(d.work, func(of *work) bool { return of.crawl == crawl })
+			found = slices.ContainsFunc(d.work, func(of *crawlQueue) bool { return of.crawl == crawl })
 		case kindCounters, kindAwake:
 			found = string(key[3:]) == crawl
 		case kindHost:
@@ -59,7 +59,7 @@ func (w *world) keysOf(crawl string, hashes ...messages.URLHash) (keys []string)
 }
 
 // spread gives the crawl URLs in every state there is.
-func (w *world) spread() {
+func (w *shardFixture) spread() {
 	w.t.Helper()
 	w.change(func(s *messages.Spec) {
 		s.MaxAttempts = 3
@@ -79,7 +79,7 @@ func (w *world) spread() {
 	}
 }
 
-func (w *world) answer(url string, class messages.Class) {
+func (w *shardFixture) answer(url string, class messages.Class) {
 	w.t.Helper()
 	for id, req := range w.shard.inFlight {
 		if req.URL != url {
@@ -97,7 +97,7 @@ func (w *world) answer(url string, class messages.Class) {
 }
 
 func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.spread()
 	w.must(w.shard.setAside(w.shard.urlKey(urlID{"c", messages.HashURL("https://a.test/queue/ba")})))
 	w.must(w.shard.commit(w.at()))
@@ -144,7 +144,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 // nothing is looked for any more.
 func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.spread()
 	w.delete()
 	w.tend()
@@ -179,13 +179,13 @@ func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 
 // A removal goes on where it was when its process is killed after any step.
 func TestRemovalGoesOnAfterAKill(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.spread()
 	w.delete()
 	for range 6 {
-		w.must(w.shard.tend(w.at()))
+		w.must(w.shard.runTimers(w.at()))
 		w.must(w.shard.commit(w.at()))
-		w.must(w.shard.tend(w.at())) // and this is lost
+		w.must(w.shard.runTimers(w.at())) // and this is lost
 		w.restart()
 	}
 	w.tend()
@@ -197,7 +197,7 @@ func TestRemovalGoesOnAfterAKill(t *testing.T) {
 // What was made before the deletion does not bring the crawl back, and what comes
 // after it makes a new one, whose visits are others.
 func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.spread()
 	before := w.current.Rev
 	old := messages.Visit{URL: messages.HashURL("https://c.test/way"), Round: 1}
@@ -241,7 +241,7 @@ func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
 // A host that a request of a deleted crawl may still be under way to is left alone for
 // as long as that may take.
 func TestHostRestsAfterItsCrawlWasDeleted(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	if got := w.dispatch(10); len(got) != 1 {
 		t.Fatalf("sent %v", got)
@@ -252,7 +252,7 @@ func TestHostRestsAfterItsCrawlWasDeleted(t *testing.T) {
 	if got := w.dispatch(10); !slices.Equal(got, []string{"https://b.test/"}) {
 		t.Errorf("sent at once: %v", got)
 	}
-	w.pass(messages.ClaimTime(time.Minute) - time.Millisecond)
+	w.pass(messages.ClaimTTL(time.Minute) - time.Millisecond)
 	if got := w.dispatch(10); len(got) > 0 {
 		t.Errorf("sent too early: %v", got)
 	}
@@ -265,7 +265,7 @@ func TestHostRestsAfterItsCrawlWasDeleted(t *testing.T) {
 // A crawl that was deleted stays so when the partition is restored from a snapshot
 // that was made before.
 func TestSnapshotDoesNotBringADeletedCrawlBack(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.spread()
 	v := w.store.view(0)
 	var snapshot bytes.Buffer
@@ -289,7 +289,7 @@ func TestSnapshotDoesNotBringADeletedCrawlBack(t *testing.T) {
 // Counters that cannot be read make nobody take a crawl for the one that was deleted
 // before it.
 func TestCrawlAfterADeletionSurvivesTheLossOfItsCounters(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/old")
 	w.delete()
 	w.tend()
@@ -308,7 +308,7 @@ func TestCrawlAfterADeletionSurvivesTheLossOfItsCounters(t *testing.T) {
 // A request of a deleted crawl that a former owner sent leaves its host alone, though
 // the new owner knows nothing of the crawl any more.
 func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	before := w.current.Rev
 	w.delete()
 	w.seed("https://a.test/", "https://b.test/")
@@ -318,18 +318,18 @@ func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
 	}, w.at()))
 	w.must(w.shard.commit(w.at()))
 	w.wantSent(w.dispatch(10), "https://b.test/")
-	w.pass(messages.ClaimTime(time.Minute))
+	w.pass(messages.ClaimTTL(time.Minute))
 	w.wantSent(w.dispatch(10), "https://a.test/")
 }
 
 // A partition that has removed a crawl makes another snapshot, though it has read
 // nothing since the last.
 func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.spread()
-	p := &partition{shard: w.shard}
-	s := &saver{}
-	s.note(p, saved{at: p.copyPositions(), removed: p.removed})
+	p := &partitionLoop{shard: w.shard}
+	s := &snapshotter{}
+	s.note(p, snapshotResult{at: p.copyPositions(), removed: p.removed})
 	if s.at == nil || !s.unchanged(p) {
 		t.Fatal("the partition is as in its snapshot")
 	}
@@ -339,15 +339,15 @@ func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
 		t.Error("the snapshot has a crawl that was removed, and is not made anew")
 	}
 	w.restart() // before it was
-	p = &partition{shard: w.shard}
-	if s = (&saver{at: p.copyPositions()}); s.unchanged(p) {
+	p = &partitionLoop{shard: w.shard}
+	if s = (&snapshotter{at: p.copyPositions()}); s.unchanged(p) {
 		t.Error("after a kill, it is not made anew")
 	}
-	s.note(p, saved{at: p.copyPositions(), removed: p.removed})
+	s.note(p, snapshotResult{at: p.copyPositions(), removed: p.removed})
 	w.must(w.shard.commit(w.at()))
 	w.restart()
-	p = &partition{shard: w.shard}
-	if s = (&saver{at: p.copyPositions()}); !s.unchanged(p) {
+	p = &partitionLoop{shard: w.shard}
+	if s = (&snapshotter{at: p.copyPositions()}); !s.unchanged(p) {
 		t.Error("and another after that")
 	}
 }

@@ -41,9 +41,9 @@ func TestChangedScheduleIsObeyed(t *testing.T) {
 }
 
 // visitedHourly returns a crawl that fetches pages every hour, in which a page has been visited.
-func visitedHourly(t *testing.T, page string) *world {
+func visitedHourly(t *testing.T, page string) *shardFixture {
 	t.Helper()
-	w := newWorld(t, recrawlEvery(time.Hour))
+	w := newShardFixture(t, recrawlEvery(time.Hour))
 	w.seed(page)
 	w.dispatch(10)
 	w.result(page, class(messages.NotModified))
@@ -63,7 +63,7 @@ func recrawlEvery(d time.Duration) func(*messages.Spec) {
 // changed one, and is planned when there is one.
 func TestChangedRecrawlIsObeyed(t *testing.T) {
 	const page, failing = "https://a.test/", "https://b.test/"
-	w := newWorld(t, recrawlEvery(time.Hour))
+	w := newShardFixture(t, recrawlEvery(time.Hour))
 	w.spec.MaxAttempts = 1
 	w.change(func(*messages.Spec) {})
 	visit := func() {
@@ -131,7 +131,7 @@ func TestCancellingDropsPlannedVisits(t *testing.T) {
 // A changed spec leaves the priority that a URL came with, and takes back that of its
 // rules.
 func TestChangedSpecKeepsExplicitPriorities(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	urgent := 1
 	_, err := w.shard.candidates(&messages.Candidates{
 		Crawl: "c", Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: "https://a.test/", Priority: &urgent}, {URL: "https://a.test/x"}},
@@ -189,7 +189,7 @@ func TestPlannedVisitThatIsDueGoesByTheRulesOfNow(t *testing.T) {
 // A run ends at a host that is taken for dead as the first visit does: what is queued
 // for it fails, once.
 func TestRunGivesUpADeadHost(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Schedule, s.MaxAttempts, s.PerHost = "@every 100h", 1, 1
 		s.Breaker = messages.Breaker{Failures: 1, Wait: 60 * second, MaxWait: 3600 * second, Probes: 1}
 	})
@@ -214,8 +214,8 @@ func TestRunGivesUpADeadHost(t *testing.T) {
 			t.Errorf("%s is %v %q, want failed", url, state, reason)
 		}
 	}
-	if c := w.shard.crawl("c"); c.Open() != 0 {
-		t.Errorf("%d URLs are open", c.Open())
+	if c := w.shard.crawl("c"); c.Pending() != 0 {
+		t.Errorf("%d URLs are open", c.Pending())
 	}
 }
 
@@ -316,7 +316,7 @@ func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
 	for _, c := range []struct {
 		again int64
 		state messages.RunState
-		want  End
+		want  EndReason
 	}{
 		{0, messages.Running, Complete},
 		{7, messages.Running, Complete},
@@ -333,7 +333,7 @@ func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
 // A run over everything that was interrupted before it came to all URLs is known as such,
 // though nothing is open: another is not begun over it.
 func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Exclude = []string{"*"} })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Exclude = []string{"*"} })
 	urls := make([]string, reviewed+1)
 	for i := range urls {
 		urls[i] = fmt.Sprintf("https://a.test/%d", i)
@@ -342,12 +342,12 @@ func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
 	w.tend()
 	visiting := func(when string, want bool) {
 		t.Helper()
-		p := &partition{shard: w.shard, f: &Frontier{clock: newClock()}}
+		p := &partitionLoop{shard: w.shard, f: &Frontier{clock: newClock()}}
 		p.specs = w
 		st, err := p.status("c")
 		w.must(err)
-		if total := sum([]PartitionStatus{{}, st}); total.VisitingAll != want || total.Open() != 0 {
-			t.Errorf("%s: visiting all is %t with %d open, want %t", when, total.VisitingAll, total.Open(), want)
+		if total := sum([]PartitionStatus{{}, st}); total.VisitingAll != want || total.Pending() != 0 {
+			t.Errorf("%s: visiting all is %t with %d open, want %t", when, total.VisitingAll, total.Pending(), want)
 		}
 	}
 	visiting("before", false)

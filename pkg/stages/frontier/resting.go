@@ -73,7 +73,7 @@ func (c *crawl) scheduledBy(r *rules) {
 // ended reports whether nothing is to happen in a crawl by itself, as far as its
 // stored state tells, and unless it is stale.
 func (c *crawlState) ended() bool {
-	return c.Started != 0 && c.Open() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && c.Removing == nil && !c.Scheduled &&
+	return c.Started != 0 && c.Pending() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && c.Removing == nil && !c.Scheduled &&
 		!c.Seeding.Due
 }
 
@@ -155,7 +155,7 @@ func (s *shard) rouse(name string) *crawl {
 	delete(s.isStale, name)
 	c, err := s.readAwake(name, false)
 	if err != nil {
-		s.tx.keep(err) // the turn fails, and with it the partition
+		s.tx.setErr(err) // the turn fails, and with it the partition
 	}
 	s.crawls[name] = c
 	s.holdsCrawls = true
@@ -185,7 +185,7 @@ func (s *shard) readAwake(name string, listed bool) (*crawl, error) {
 // newCrawl returns what is known of a crawl of which nothing is known.
 func newCrawl(name string) *crawl {
 	return &crawl{
-		seen: newSeen(), shapes: traps.NewShapes(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool), runs: make(map[int64]*Run),
+		seen: newSeen(), shapes: traps.NewPatternCounter(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool), runs: make(map[int64]*Run),
 		salt: saltOf(name, 0, 0),
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // finished gives the crawl two URLs that were visited.
-func (w *world) finished() {
+func (w *shardFixture) finished() {
 	w.t.Helper()
 	w.seed("https://a.test/1", "https://a.test/2")
 	for range 2 {
@@ -21,7 +21,7 @@ func (w *world) finished() {
 			w.answer(url, messages.NotModified)
 		}
 	}
-	if c := w.shard.crawls["c"]; c.Done != 2 || c.Open() != 0 {
+	if c := w.shard.crawls["c"]; c.Done != 2 || c.Pending() != 0 {
 		w.t.Fatalf("%+v", c.Counters)
 	}
 }
@@ -29,7 +29,7 @@ func (w *world) finished() {
 // A crawl that has ended takes no memory but an entry, at once after a start, and as
 // soon as nothing has happened for a while; fed again it knows what it knew.
 func TestEndedCrawlTakesNoMemory(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.finished()
 	w.tend()
 	if len(w.shard.crawls) != 1 {
@@ -59,7 +59,7 @@ func TestEndedCrawlTakesNoMemory(t *testing.T) {
 
 // A look at the hosts wakes no crawl that rests: each would load its filter.
 func TestSurveyOfHostsWakesNoCrawlAtRest(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.finished()
 	w.pass(time.Duration(idleTime))
 	w.tend()
@@ -75,7 +75,7 @@ func TestSurveyOfHostsWakesNoCrawlAtRest(t *testing.T) {
 // owned meanwhile or not, and forgotten when it is deleted.
 func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 	for _, away := range []bool{false, true} {
-		w := newWorld(t, nil)
+		w := newShardFixture(t, nil)
 		w.finished()
 		w.link(1, "https://b.test/")
 		w.pass(time.Duration(idleTime))
@@ -118,30 +118,30 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 // few at a time, whatever is asked about them meanwhile.
 func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 	const many = 20 * maxStale
-	changes := map[string]func(w *world){
-		"another build": func(w *world) {
+	changes := map[string]func(w *shardFixture){
+		"another build": func(w *shardFixture) {
 			w.kill()
 			w.open()
 			w.judgedOtherwise()
 			w.kill()
 			w.open()
 		},
-		"another spec": func(w *world) { w.change(func(s *messages.Spec) { s.MaxDepth = new(1) }) },
-		"deletion":     func(w *world) { w.delete() },
+		"another spec": func(w *shardFixture) { w.change(func(s *messages.Spec) { s.MaxDepth = new(1) }) },
+		"deletion":     func(w *shardFixture) { w.delete() },
 	}
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newShardFixture(t, nil)
 			w.ended(many)
 			change(w)
 			most, turns := 0, 0
 			for more := true; more; more = w.shard.busy() {
-				w.must(w.shard.tend(w.at()))
+				w.must(w.shard.runTimers(w.at()))
 				w.askAll(many)
 				w.must(w.shard.commit(w.at()))
 				most, turns = max(most, len(w.shard.crawls)), turns+1
 			}
-			w.must(w.shard.tend(w.at()))
+			w.must(w.shard.runTimers(w.at()))
 			if most > maxStale || most == 0 {
 				t.Errorf("%d crawls were awake at once, in %d turns", most, turns)
 			}
@@ -156,7 +156,7 @@ func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 }
 
 // atRest is how many crawls the store has that are not in memory.
-func (w *world) atRest() int {
+func (w *shardFixture) atRest() int {
 	w.t.Helper()
 	names, err := w.shard.crawlNames()
 	w.must(err)
@@ -164,7 +164,7 @@ func (w *world) atRest() int {
 }
 
 // askAll asks about all crawls what people ask.
-func (w *world) askAll(many int) {
+func (w *shardFixture) askAll(many int) {
 	w.t.Helper()
 	p := w.asked()
 	for i := range many {
@@ -179,7 +179,7 @@ func (w *world) askAll(many int) {
 }
 
 // judgedOtherwise stores the state of all crawls as another build has it.
-func (w *world) judgedOtherwise() {
+func (w *shardFixture) judgedOtherwise() {
 	w.t.Helper()
 	damage(func(b *pebble.Batch, key, value []byte) {
 		var state crawlState
@@ -200,12 +200,12 @@ func (w *world) judgedOtherwise() {
 }
 
 // staleStates is how many crawls are judged by another build or spec, as stored.
-func (w *world) staleStates() (n int) {
+func (w *shardFixture) staleStates() (n int) {
 	w.t.Helper()
 	w.must(w.store.scan(prefix(0, kindCounters), nil, func(_, value []byte) (bool, error) {
 		var state crawlState
 		err := jsontext.Unmarshal(value, &state)
-		if state.stale() || state.Rev != w.current.Rev || state.Print != w.current.print {
+		if state.stale() || state.Rev != w.current.Rev || state.Print != w.current.fingerprint {
 			n++
 		}
 		return true, err
@@ -215,14 +215,14 @@ func (w *world) staleStates() (n int) {
 
 // What is fed to a crawl that is awake only to be judged lets it go on.
 func TestStaleCrawlThatIsFedGoesOn(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.finished()
 	w.kill()
 	w.open()
 	w.judgedOtherwise()
 	w.kill()
 	w.open()
-	w.must(w.shard.tend(w.at()))
+	w.must(w.shard.runTimers(w.at()))
 	if c := w.shard.crawls["c"]; c == nil || !c.wasStale {
 		t.Fatalf("it is not awake: %+v", c)
 	}

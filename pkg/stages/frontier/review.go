@@ -25,15 +25,15 @@ func (s *shard) specsChanged(since uint64) error {
 	return nil
 }
 
-// review judges a part of a crawl's URLs by the rules as they are now.
-func (s *shard) review(name string, c *crawl, rules *rules, now int64) error {
-	ids, last, err := s.walk(named(prefix(s.partition, kindURL), name), name, c.Review)
+// reevaluate judges a part of a crawl's URLs by the rules as they are now.
+func (s *shard) reevaluate(name string, c *crawl, rules *rules, now int64) error {
+	ids, last, err := s.nextBatch(named(prefix(s.partition, kindURL), name), name, c.Review)
 	if err == nil && c.Review.audits() {
 		err = s.auditURLs(c, ids, now)
 	}
 	for _, id := range ids {
 		if err == nil {
-			err = s.judge(id, rules, now)
+			err = s.reevaluateURL(id, rules, now)
 		}
 	}
 	if last && err == nil {
@@ -47,8 +47,8 @@ func (s *shard) review(name string, c *crawl, rules *rules, now int64) error {
 	return err
 }
 
-// walk returns the next URLs of a sweep, and whether they are the last.
-func (s *shard) walk(pre []byte, crawl string, at *sweep) (ids []urlID, last bool, err error) {
+// nextBatch returns the next URLs of a sweep, and whether they are the last.
+func (s *shard) nextBatch(pre []byte, crawl string, at *sweep) (ids []urlID, last bool, err error) {
 	var from []byte
 	if len(at.After) > 0 {
 		from = append(append(pre[:len(pre):len(pre)], at.After...), 0)
@@ -69,9 +69,9 @@ func (s *shard) walk(pre []byte, crawl string, at *sweep) (ids []urlID, last boo
 	return ids, last, err
 }
 
-// judge applies the rules to one URL that is not under way. What was
+// reevaluateURL applies the rules to one URL that is not under way. What was
 // decided on a page, by robots.txt or by a guard that compares URLs, stays.
-func (s *shard) judge(id urlID, rules *rules, now int64) error {
+func (s *shard) reevaluateURL(id urlID, rules *rules, now int64) error {
 	r, err := s.record(id)
 	if err != nil || r == nil {
 		return err
@@ -97,12 +97,12 @@ func (s *shard) judge(id urlID, rules *rules, now int64) error {
 	}
 }
 
-func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error {
-	opened, err := s.opened(id.crawl, r, rules)
+func (s *shard) judgeWaiting(r *urlRecord, id urlID, rules *rules, now int64) error {
+	opened, err := s.inScope(id.crawl, r, rules)
 	if err != nil {
 		return err
 	}
-	reason := rules.excludes(r, opened, s.time.wall(now))
+	reason := rules.exclusionReason(r, opened, s.time.wall(now))
 	renamed := rules.normalize.Normalize(r.URL)
 	if c, err := weburl.Canonicalize(renamed); err == nil {
 		renamed = c
@@ -145,7 +145,7 @@ func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error
 	if reason == ReasonScope {
 		s.bar(id, r.URL)
 	}
-	s.move(r, id, Excluded, reason, now)
+	s.setState(r, id, Excluded, reason, now)
 	if reason == ReasonNormalized {
 		return s.rename(r, renamed, id.crawl, rules, now)
 	}
@@ -153,7 +153,7 @@ func (s *shard) judgeWaiting(r *record, id urlID, rules *rules, now int64) error
 }
 
 // rename takes a URL under the name that it has by the rules of now.
-func (s *shard) rename(r *record, url, crawl string, rules *rules, now int64) error {
+func (s *shard) rename(r *urlRecord, url, crawl string, rules *rules, now int64) error {
 	m := &messages.Candidates{
 		Crawl: crawl, Source: messages.SourceLink, Referrer: r.Referrer, Depth: r.Depth, Redirects: r.Redirects, Run: r.Run,
 	}
@@ -173,7 +173,7 @@ func (s *shard) rename(r *record, url, crawl string, rules *rules, now int64) er
 
 // stands reports whether the rules have no say in why a URL is excluded: that was found
 // by a request, or by a comparison with other URLs.
-func (r *rules) stands(u *record) bool {
+func (r *rules) stands(u *urlRecord) bool {
 	switch u.Reason {
 	case ReasonRobots:
 		return r.Robots == messages.RobotsObey
@@ -189,15 +189,15 @@ func (r *rules) stands(u *record) bool {
 }
 
 // judgeExcluded takes back a URL whose reason no longer holds.
-func (s *shard) judgeExcluded(r *record, id urlID, rules *rules, now int64) error {
+func (s *shard) judgeExcluded(r *urlRecord, id urlID, rules *rules, now int64) error {
 	if rules.stands(r) {
 		return nil
 	}
-	opened, err := s.opened(id.crawl, r, rules)
+	opened, err := s.inScope(id.crawl, r, rules)
 	if err != nil {
 		return err
 	}
-	if again := rules.excludes(r, opened, s.time.wall(now)); again == r.Reason {
+	if again := rules.exclusionReason(r, opened, s.time.wall(now)); again == r.Reason {
 		if again == ReasonScope {
 			s.bar(id, r.URL) // an older layout has it elsewhere
 		}
@@ -212,12 +212,12 @@ func (s *shard) reseed(name string, c *crawl, rules *rules, now int64) error {
 	if c.Reseed.All {
 		pre = named(prefix(s.partition, kindURL), name)
 	}
-	ids, last, err := s.walk(pre, name, c.Reseed)
+	ids, last, err := s.nextBatch(pre, name, c.Reseed)
 	for _, id := range ids {
 		if err != nil {
 			break
 		}
-		var r *record
+		var r *urlRecord
 		if r, err = s.record(id); err == nil && r != nil {
 			err = s.joinRun(r, id, c, rules, now)
 		}
@@ -235,7 +235,7 @@ func (s *shard) reseed(name string, c *crawl, rules *rules, now int64) error {
 // joinRun makes a URL one of the run that has started. Where that is to visit all, what
 // was never visited is left as it is, and an unchanged page leads to nothing that the run
 // does not have anyway.
-func (s *shard) joinRun(r *record, id urlID, c *crawl, rules *rules, now int64) error {
+func (s *shard) joinRun(r *urlRecord, id urlID, c *crawl, rules *rules, now int64) error {
 	all := c.Reseed.All
 	if r.Run >= c.Run || all && r.State == Excluded && !r.answered() {
 		return nil

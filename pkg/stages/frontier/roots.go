@@ -59,8 +59,8 @@ func (s *shard) bar(id urlID, url string) {
 	s.tx.set(append(s.barredPrefix(id.crawl, rootsOf(url)[0]), id.hash[:]...), nil)
 }
 
-// opened reports whether a URL is in the scope of its crawl. A seed always is.
-func (s *shard) opened(name string, r *record, rules *rules) (bool, error) {
+// inScope reports whether a URL is in the scope of its crawl. A seed always is.
+func (s *shard) inScope(name string, r *urlRecord, rules *rules) (bool, error) {
 	in := rules.root(r.URL)
 	if in == (root{}) || r.Seed || rules.lists(r.URL) {
 		return true, nil

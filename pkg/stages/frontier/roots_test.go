@@ -14,7 +14,7 @@ func TestSeedsAreInScopeWhicheverItBecomes(t *testing.T) {
 		{messages.ScopeAny, messages.ScopeHost}, {messages.ScopeAny, messages.ScopeDomain}, {messages.ScopeHost, messages.ScopeAny},
 	} {
 		t.Run(fmt.Sprintf("%s to %s", scopes[0], scopes[1]), func(t *testing.T) {
-			w := newWorld(t, func(s *messages.Spec) { s.Scope = scopes[0] })
+			w := newShardFixture(t, func(s *messages.Spec) { s.Scope = scopes[0] })
 			w.seed(seed)
 			w.link(1, beside, link, "https://b.test/")
 			w.change(func(s *messages.Spec) { s.Scope = scopes[1] })
@@ -37,7 +37,7 @@ func TestSeedsAreInScopeWhicheverItBecomes(t *testing.T) {
 // had excluded.
 func TestSeedAdmitsWhatAnotherScopeHasExcluded(t *testing.T) {
 	for _, scopes := range [][2]messages.Scope{{messages.ScopeHost, messages.ScopeDomain}, {messages.ScopeDomain, messages.ScopeHost}} {
-		w := newWorld(t, func(s *messages.Spec) { s.Scope = scopes[0] })
+		w := newShardFixture(t, func(s *messages.Spec) { s.Scope = scopes[0] })
 		w.seed("https://a.test/")
 		w.link(1, "https://www.b.test/1")
 		w.change(func(s *messages.Spec) { s.Scope = scopes[1] })
@@ -51,7 +51,7 @@ func TestSeedAdmitsWhatAnotherScopeHasExcluded(t *testing.T) {
 
 // An older build kept roots of the scope of that time alone, under other keys.
 func TestRootsOfAnOlderStoreAreKnown(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://www.a.test/")
 	w.link(1, "https://www.a.test/1", "https://x.a.test/", "https://b.test/1")
 	s := w.shard
@@ -84,7 +84,7 @@ func TestRootsOfAnOlderStoreAreKnown(t *testing.T) {
 
 // What waits for a host is taken back in steps, which go on after a restart.
 func TestHostIsOpenedInSteps(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	const most = 2*reviewed + 500
 	var urls []string
@@ -99,7 +99,7 @@ func TestHostIsOpenedInSteps(t *testing.T) {
 	}
 	for turn := int64(1); w.shard.busy(); turn++ {
 		before := queued()
-		w.must(w.shard.tend(w.at()))
+		w.must(w.shard.runTimers(w.at()))
 		if n := len(w.shard.tx.changed); n > reviewed {
 			t.Fatalf("%d URLs in one turn", n)
 		}
@@ -108,7 +108,7 @@ func TestHostIsOpenedInSteps(t *testing.T) {
 			if n := queued(); n != before {
 				t.Fatalf("%d URLs are queued after a crash, want %d", n, before)
 			}
-			w.must(w.shard.tend(w.at()))
+			w.must(w.shard.runTimers(w.at()))
 		}
 		w.must(w.shard.commit(w.at()))
 		if turn > 10 {

@@ -11,7 +11,7 @@ import (
 // Runs returns the figures of the newest runs of a crawl, MaxRuns at most, over all
 // partitions, the newest first.
 func (c *Client) Runs(ctx context.Context, crawl string, spec *messages.Spec, most int) ([]Run, error) {
-	parts, err := c.statuses(ctx, Question{Crawl: crawl, Runs: most})
+	parts, err := c.statuses(ctx, Query{Crawl: crawl, Runs: most})
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func runOver(parts []PartitionStatus, latest int64, spec *messages.Spec) bool {
 			return false
 		}
 	}
-	done := total.Open() == total.Recrawling && !working(parts, spec)
+	done := total.Pending() == total.Recrawling && !working(parts, spec)
 	return done || endOf(parts, &total.Counters, spec) != NotEnded
 }
 

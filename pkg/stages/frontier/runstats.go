@@ -19,7 +19,7 @@ import (
 type Run struct {
 	// Run is when the run was due, Unix seconds; 0 is the first.
 	Run int64 `json:"run"`
-	// Started is when it began, Last when the last thing of it happened, and Ended the
+	// Started is when it began, Last when the last thing of it happened, and CheckEnded the
 	// same once nothing of it is left to do; zero if something is.
 	Started time.Time `json:"started,omitzero"`
 	Last    time.Time `json:"last,omitzero"`
@@ -56,7 +56,7 @@ func (r *Run) Took() time.Duration {
 // Asked is how many requests for pages there were.
 func (r *Run) Asked() (n int64) {
 	for class, k := range r.Requests {
-		if class.Asked() {
+		if class.IsPageRequest() {
 			n += k
 		}
 	}
@@ -128,7 +128,7 @@ func (s *shard) figuresOf(name string, run, now int64) *Run {
 		keep, err = s.makeRoom(name, run)
 	}
 	if err != nil {
-		s.tx.keep(err) // the turn fails, and with it the partition
+		s.tx.setErr(err) // the turn fails, and with it the partition
 		return &Run{Run: run}
 	}
 	if keep {
@@ -235,7 +235,7 @@ func (s *shard) countResult(req *request, res *messages.Result, now int64) {
 }
 
 // countFailed counts a visit that has led nowhere.
-func (s *shard) countFailed(r *record, id urlID, now int64) {
+func (s *shard) countFailed(r *urlRecord, id urlID, now int64) {
 	visitsTotal.WithLabelValues("failed").Inc()
 	if !r.Recrawl {
 		s.goesOn(id.crawl, r.SentRun, now).Failed++
@@ -244,7 +244,7 @@ func (s *shard) countFailed(r *record, id urlID, now int64) {
 
 // countRecords counts what was made of a page, told with the end of its visit, before
 // that is noted.
-func (s *shard) countRecords(r *record, id urlID, m *messages.Candidates, now int64) {
+func (s *shard) countRecords(r *urlRecord, id urlID, m *messages.Candidates, now int64) {
 	if len(m.Records) == 0 {
 		return
 	}
@@ -263,7 +263,7 @@ func (s *shard) countRecords(r *record, id urlID, m *messages.Candidates, now in
 }
 
 // recrawling is 1 if the visit that a URL is open for belongs to no run.
-func (r *record) recrawling() int64 {
+func (r *urlRecord) recrawling() int64 {
 	if r.Recrawl && r.Run <= r.SentRun && r.State != 0 && !r.State.ended() {
 		return 1
 	}
@@ -272,7 +272,7 @@ func (r *record) recrawling() int64 {
 
 // recrawlIn reports whether a visit of a round that this state does not know yet was
 // planned by rules: its run has had the URL before.
-func (r *record) recrawlIn(round uint32, run int64) bool {
+func (r *urlRecord) recrawlIn(round uint32, run int64) bool {
 	if run > r.SentRun {
 		return false
 	}
@@ -281,13 +281,13 @@ func (r *record) recrawlIn(round uint32, run int64) bool {
 
 // sentInRun notes that the run which found a URL last has it: a visit that was planned
 // otherwise is one of that run now.
-func (r *record) sentInRun() {
+func (r *urlRecord) sentInRun() {
 	r.Recrawl = r.Recrawl && r.Run <= r.SentRun
 	r.SentRun = r.Run
 }
 
 // foundBy notes that a run has found a URL.
-func (s *shard) foundBy(r *record, id urlID, run int64) {
+func (s *shard) foundBy(r *urlRecord, id urlID, run int64) {
 	was := r.recrawling()
 	r.Run = max(r.Run, run)
 	s.countRecrawling(id, r.recrawling()-was)

@@ -13,7 +13,7 @@ import (
 )
 
 // runs are the figures of the runs of the crawl, by an answer of its partition.
-func (w *world) runs() []Run {
+func (w *shardFixture) runs() []Run {
 	w.t.Helper()
 	runs, err := w.shard.runsOf("c", 2*MaxRuns)
 	w.must(err)
@@ -21,7 +21,7 @@ func (w *world) runs() []Run {
 }
 
 // wantRun compares the figures of a run without its times.
-func (w *world) wantRun(at int, want Run) {
+func (w *shardFixture) wantRun(at int, want Run) {
 	w.t.Helper()
 	runs := w.runs()
 	if at >= len(runs) {
@@ -36,7 +36,7 @@ func (w *world) wantRun(at int, want Run) {
 
 // fetched answers a request for a URL with a page whose body has a digest, and ends its
 // visit with so many products.
-func (w *world) fetched(url, digest string, products int64) {
+func (w *shardFixture) fetched(url, digest string, products int64) {
 	w.t.Helper()
 	req := w.shard.inFlight[urlID{"c", messages.HashURL(url)}]
 	if req == nil {
@@ -53,7 +53,7 @@ func (w *world) fetched(url, digest string, products int64) {
 	w.must(w.shard.commit(w.at()))
 }
 
-func (w *world) endOf(req *request, products int64) *messages.Candidates {
+func (w *shardFixture) endOf(req *request, products int64) *messages.Candidates {
 	m := &messages.Candidates{Crawl: "c", Rev: w.current.Rev, Source: messages.SourceLink, Referrer: req.URL, Run: req.SentRun, Ends: req.visit(req.id.hash)}
 	if products > 0 {
 		m.Records = []messages.KindCount{{Kind: messages.KindPage, N: 1}, {Kind: "product", N: products}}
@@ -67,7 +67,7 @@ const digestA, digestB = "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"
 // however often the process is killed.
 func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 	const a, b, c, d = "https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d"
-	w := newWorld(t, func(s *messages.Spec) { s.Schedule, s.MaxAttempts = "@every 1h", 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Schedule, s.MaxAttempts = "@every 1h", 1 })
 	w.seed(a, b, c, d)
 	w.dispatch(10)
 	w.fetched(a, digestA, 2)
@@ -105,7 +105,7 @@ func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 // one going; one that a run has found meanwhile counts for that.
 func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	const a, b = "https://a.test/a", "https://a.test/b"
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
 	})
 	w.seed(a, b)
@@ -117,8 +117,8 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	last := w.runs()[0].Last
 	w.pass(2 * time.Hour)
 	w.wantSent(w.dispatch(10), a, b)
-	if c := w.shard.crawl("c"); c.Open() != 2 || c.Recrawling != 2 {
-		t.Errorf("%d URLs are open, and %d for no run", c.Open(), c.Recrawling)
+	if c := w.shard.crawl("c"); c.Pending() != 2 || c.Recrawling != 2 {
+		t.Errorf("%d URLs are open, and %d for no run", c.Pending(), c.Recrawling)
 	}
 	w.restart()
 	w.fetched(a, digestB, 5)
@@ -131,8 +131,8 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	w.change(func(s *messages.Spec) { s.Again = w.now.Unix() })
 	w.pass(time.Minute)
 	w.wantSent(w.dispatch(10), a, b)
-	if c := w.shard.crawl("c"); c.Open() != 2 || c.Recrawling != 0 {
-		t.Errorf("%d URLs are open for the run, and %d for none", c.Open(), c.Recrawling)
+	if c := w.shard.crawl("c"); c.Pending() != 2 || c.Recrawling != 0 {
+		t.Errorf("%d URLs are open for the run, and %d for none", c.Pending(), c.Recrawling)
 	}
 	w.fetched(a, digestB, 1)
 	w.fetched(b, digestB, 1)
@@ -150,7 +150,7 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 // of were planned by rules.
 func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
 	const a = "https://a.test/a"
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
 	})
 	w.seed(a)
@@ -161,9 +161,9 @@ func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
 		before := w.runs()[0]
 		r, err := w.shard.record(id)
 		w.must(err)
-		next := &record{URL: a, Round: r.Round + 1}
+		next := &urlRecord{URL: a, Round: r.Round + 1}
 		if endFirst {
-			_, err = w.shard.candidates(w.endOf(&request{record: next, id: id}, 7), 1, w.at())
+			_, err = w.shard.candidates(w.endOf(&request{urlRecord: next, id: id}, 7), 1, w.at())
 			w.must(err)
 		}
 		w.result(a, func(res *messages.Result) { res.Visit.Round = next.Round })
@@ -172,7 +172,7 @@ func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
 			t.Errorf("the run has the figures\n%+v, want\n%+v", got, before)
 		}
 		if !endFirst {
-			_, err = w.shard.candidates(w.endOf(&request{record: next, id: id}, 7), 1, w.at())
+			_, err = w.shard.candidates(w.endOf(&request{urlRecord: next, id: id}, 7), 1, w.at())
 			w.must(err)
 			w.must(w.shard.commit(w.at()))
 		}
@@ -187,7 +187,7 @@ func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
 }
 
 func TestOldestRunsAreForgotten(t *testing.T) {
-	w := newWorld(t, everyHour)
+	w := newShardFixture(t, everyHour)
 	const a = "https://a.test/a"
 	w.seed(a)
 	for range MaxRuns + 5 {
@@ -207,7 +207,7 @@ func TestOldestRunsAreForgotten(t *testing.T) {
 }
 
 func TestFiguresOfARunThatCannotBeReadBeginAnew(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	const a, b = "https://a.test/a", "https://a.test/b"
 	w.seed(a, b)
 	w.dispatch(10)

@@ -10,8 +10,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// saver makes snapshots of a partition while that works on.
-type saver struct {
+// snapshotter makes snapshots of a partition while that works on.
+type snapshotter struct {
 	tasks   sync.WaitGroup
 	ctx     context.Context // of what it saves
 	cut     context.CancelFunc
@@ -20,34 +20,34 @@ type saver struct {
 	at      map[string]stages.Position
 	removed int // crawls that the owner had removed by then: see shard.removed
 	running bool
-	saved   chan saved
+	saved   chan snapshotResult
 	looked  time.Time   // when the pressure was looked at
 	urgent  atomic.Bool // a stream fills up with what is not in a snapshot
 
 	pressing atomic.Bool // and will soon be full
 }
 
-// saved is how a snapshot ended.
-type saved struct {
+// snapshotResult is how a snapshot ended.
+type snapshotResult struct {
 	took    time.Duration
 	at      map[string]stages.Position
 	removed int
 	err     error
 }
 
-// patience is how many times longer than it took a snapshot is believed: a
+// minIntervalFactor is how many times longer than it took a snapshot is believed: a
 // large state costs at most a twentieth of the time.
-const patience = 20
+const minIntervalFactor = 20
 
-// breath is how many times longer than a snapshot of one partition took the next
+// cooldownFactor is how many times longer than a snapshot of one partition took the next
 // one of any waits: so those of a large state, which all become urgent together,
 // do not stop its work for as long as they take.
-const breath = 3
+const cooldownFactor = 3
 
 // begin is called when the partition is opened. One whose state has moved here
 // makes a snapshot soon: the last one is from the owner before.
-func (s *saver) begin(ctx context.Context, p *partition, restored bool) error {
-	s.saved = make(chan saved, 1)
+func (s *snapshotter) begin(ctx context.Context, p *partitionLoop, restored bool) error {
+	s.saved = make(chan snapshotResult, 1)
 	s.ctx, s.cut = context.WithCancel(p.f.saves)
 	if p.f.cfg.SnapshotEvery == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (s *saver) begin(ctx context.Context, p *partition, restored bool) error {
 
 // end lets what is being saved end with the lease of the partition: an owner without
 // one has nothing to save. What it returns ends that.
-func (s *saver) end(ctx context.Context) func() bool {
+func (s *snapshotter) end(ctx context.Context) func() bool {
 	return context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), stages.ErrLost) {
 			s.cut()
@@ -75,19 +75,19 @@ func (s *saver) end(ctx context.Context) func() bool {
 }
 
 // wait waits for what is under way.
-func (s *saver) wait() { s.tasks.Wait() }
+func (s *snapshotter) wait() { s.tasks.Wait() }
 
 // close waits, and gives back what begin has taken.
-func (s *saver) close() {
+func (s *snapshotter) close() {
 	s.wait()
 	if s.cut != nil {
 		s.cut()
 	}
 }
 
-// consider makes a snapshot when it is time. It is called between turns, when
+// maybeSnapshot makes a snapshot when it is time. It is called between turns, when
 // the store has a whole state.
-func (s *saver) consider(p *partition) {
+func (s *snapshotter) maybeSnapshot(p *partitionLoop) {
 	if p.f.cfg.SnapshotEvery == 0 {
 		return
 	}
@@ -97,9 +97,9 @@ func (s *saver) consider(p *partition) {
 		s.note(p, done)
 	default:
 	}
-	s.look(p)
+	s.checkPressure(p)
 	age, urgent := time.Since(s.last), s.urgent.Load() || s.first()
-	if s.running || s.unchanged(p) || age < s.interval(p) && !urgent || age < patience*s.took && !urgent {
+	if s.running || s.unchanged(p) || age < s.interval(p) && !urgent || age < minIntervalFactor*s.took && !urgent {
 		return
 	}
 	if p.f.saveFrom.Load() > p.f.now() && !s.pressing.Load() || !p.f.saving.CompareAndSwap(false, true) {
@@ -111,7 +111,7 @@ func (s *saver) consider(p *partition) {
 		defer view.close()
 		done := p.save(s.ctx, view, at)
 		done.removed = removed
-		p.f.saveFrom.Store(p.f.now() + int64(breath*done.took))
+		p.f.saveFrom.Store(p.f.now() + int64(cooldownFactor*done.took))
 		p.f.saving.Store(false)
 		s.saved <- done
 	})
@@ -123,7 +123,7 @@ func (s *saver) consider(p *partition) {
 const afterRemoval = 5 * time.Second
 
 // interval is the least time between two snapshots.
-func (s *saver) interval(p *partition) time.Duration {
+func (s *snapshotter) interval(p *partitionLoop) time.Duration {
 	every := time.Duration(p.f.cfg.SnapshotEvery)
 	if s.removed != p.removed {
 		return min(every, afterRemoval)
@@ -131,9 +131,9 @@ func (s *saver) interval(p *partition) time.Duration {
 	return every
 }
 
-// look asks now and then how much a stream must keep for want of a snapshot: it
+// checkPressure asks now and then how much a stream must keep for want of a snapshot: it
 // would be full before the next is due.
-func (s *saver) look(p *partition) {
+func (s *snapshotter) checkPressure(p *partitionLoop) {
 	if s.running || time.Since(s.looked) < pressureEvery {
 		return
 	}
@@ -151,9 +151,9 @@ func (s *saver) look(p *partition) {
 // first reports whether the partition has no snapshot and none was tried. It is to
 // have one soon, and be it of nothing: without one, whoever takes it over needs the
 // streams from their beginning.
-func (s *saver) first() bool { return s.at == nil && s.took == 0 }
+func (s *snapshotter) first() bool { return s.at == nil && s.took == 0 }
 
-func (s *saver) unchanged(p *partition) bool {
+func (s *snapshotter) unchanged(p *partitionLoop) bool {
 	if s.at == nil || s.removed != p.removed {
 		return false
 	}
@@ -165,7 +165,7 @@ func (s *saver) unchanged(p *partition) bool {
 	return true
 }
 
-func (s *saver) note(p *partition, done saved) {
+func (s *snapshotter) note(p *partitionLoop, done snapshotResult) {
 	s.took = done.took
 	if done.err != nil {
 		p.log.Warn("cannot make a snapshot, the last one is kept", "error", done.err)
@@ -178,7 +178,7 @@ func (s *saver) note(p *partition, done saved) {
 	s.urgent.Store(false)
 }
 
-func (p *partition) copyPositions() map[string]stages.Position {
+func (p *partitionLoop) copyPositions() map[string]stages.Position {
 	at := make(map[string]stages.Position, len(p.positions))
 	for stream, pos := range p.positions {
 		at[stream] = pos
@@ -190,7 +190,7 @@ func (p *partition) copyPositions() map[string]stages.Position {
 const snapshotTime = 30 * time.Minute
 
 // save writes a snapshot to the object store.
-func (p *partition) save(ctx context.Context, v *view, at map[string]stages.Position) saved {
+func (p *partitionLoop) save(ctx context.Context, v *view, at map[string]stages.Position) snapshotResult {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, snapshotTime)
 	defer cancel()
@@ -201,12 +201,12 @@ func (p *partition) save(ctx context.Context, v *view, at map[string]stages.Posi
 		snapshotBytes.Observe(float64(snap.Bytes))
 		p.log.Debug("snapshot made", "bytes", snap.Bytes, "took", time.Since(began).Round(time.Millisecond))
 	}
-	return saved{took: time.Since(began), at: at, err: err}
+	return snapshotResult{took: time.Since(began), at: at, err: err}
 }
 
-// handOver makes a last snapshot for the next owner, who would else have to
+// finalSnapshot makes a last snapshot for the next owner, who would else have to
 // replay what happened since the one before.
-func (p *partition) handOver() {
+func (p *partitionLoop) finalSnapshot() {
 	p.saver.wait()
 	if p.f.cfg.SnapshotEvery == 0 {
 		return

@@ -49,24 +49,24 @@ func ExclusionReasons() []string {
 
 // rules decide what of a crawl is fetched, when, and how often.
 type rules struct {
-	stages.Revised
-	of stages.Revised // what was compiled: not Revised, if that could not be
+	stages.SpecRevision
+	of stages.SpecRevision // what was compiled: not SpecRevision, if that could not be
 	*ruleset
 }
 
 // ruleset is what is compiled from a spec. Crawls of equal specs share one.
 type ruleset struct {
-	print            uint64 // tells specs apart
+	fingerprint      uint64 // tells specs apart
 	include, exclude []*regexp.Regexp
 	extensions       map[string]bool // of files that are not asked for
 	priorities       []priorityRule
 	recrawl          []recrawlRule
 	normalize        *weburl.Normalizer
 	traps            traps.Limits
-	links            uint64 // tells specs apart by what links they find
-	cookies          bool   // are kept for some URLs
-	pace             pace   // of hosts that no source names
-	sources          []pace // as in the spec
+	links            uint64       // tells specs apart by what links they find
+	cookies          bool         // are kept for some URLs
+	pace             hostPolicy   // of hosts that no source names
+	sources          []hostPolicy // as in the spec
 	seeds            seedList
 }
 
@@ -80,20 +80,20 @@ type recrawlRule struct {
 	min, max time.Duration
 }
 
-// pace is how a host is to be asked.
-type pace struct {
+// hostPolicy is how a host is to be asked.
+type hostPolicy struct {
 	politeness.Rules
 	state    messages.RunState
 	maxPages int64 // of the host
 	limits   messages.Limits
 }
 
-func compile(spec stages.Revised) (*rules, error) {
+func compile(spec stages.SpecRevision) (*rules, error) {
 	set, err := compileSet(spec.Spec)
 	if err != nil {
 		return nil, err
 	}
-	return &rules{Revised: spec, ruleset: set}, nil
+	return &rules{SpecRevision: spec, ruleset: set}, nil
 }
 
 func compileSet(spec *messages.Spec) (*ruleset, error) {
@@ -104,7 +104,7 @@ func compileSet(spec *messages.Spec) (*ruleset, error) {
 	normalize := stages.NormalizeOptions(spec)
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
-	r := &ruleset{print: h.Sum64(), traps: trapLimits(&spec.Traps)}
+	r := &ruleset{fingerprint: h.Sum64(), traps: trapLimits(&spec.Traps)}
 	if r.links, err = linksPrint(spec); err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func compileSet(spec *messages.Spec) (*ruleset, error) {
 	if r.seeds, err = seedsOf(spec, r.normalize); err != nil {
 		return nil, err
 	}
-	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s messages.SourceRule) bool { return keeps(s.Cookies) })
+	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s messages.HostRule) bool { return keeps(s.Cookies) })
 	return r, r.compilePaces(spec)
 }
 
@@ -164,7 +164,7 @@ func trapLimits(t *messages.Traps) traps.Limits {
 const maxRetryAfter = 24 * time.Hour
 
 func (r *ruleset) compilePaces(spec *messages.Spec) (err error) {
-	if r.pace, err = compilePace(spec, spec.Pace, spec.State); err != nil {
+	if r.pace, err = compilePace(spec, spec.Politeness, spec.State); err != nil {
 		return err
 	}
 	r.pace.limits = spec.SourceLimits(-1)
@@ -180,9 +180,9 @@ func (r *ruleset) compilePaces(spec *messages.Spec) (err error) {
 	return nil
 }
 
-func compilePace(spec *messages.Spec, p messages.Pace, state messages.RunState) (pace, error) {
+func compilePace(spec *messages.Spec, p messages.Politeness, state messages.RunState) (hostPolicy, error) {
 	hours, err := politeness.ParseHours(p.Hours, p.TimeZone)
-	return pace{
+	return hostPolicy{
 		Rules: politeness.Rules{
 			Delay: time.Duration(p.Delay), Interval: time.Duration(p.Rate), PerHost: p.PerHost,
 			Factor: p.DelayFactor, MaxDelay: time.Duration(p.MaxDelay), Jitter: p.Jitter,
@@ -198,7 +198,7 @@ func compilePace(spec *messages.Spec, p messages.Pace, state messages.RunState) 
 }
 
 // paceOf returns how a host, given without its port, is to be asked.
-func (r *rules) paceOf(hostname string) *pace {
+func (r *rules) paceOf(hostname string) *hostPolicy {
 	for i := range r.sources {
 		if r.Sources[i].Matches(hostname) {
 			return &r.sources[i]
@@ -218,9 +218,9 @@ func (r *rules) lists(url string) bool {
 	})
 }
 
-// excludes returns why a URL must not be fetched, "" if it may. Opened says
+// exclusionReason returns why a URL must not be fetched, "" if it may. Opened says
 // that its root is in scope.
-func (r *rules) excludes(u *record, opened bool, now int64) string {
+func (r *rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
 	switch {
 	case r.cancels(u.URL):

@@ -135,7 +135,7 @@ type loadedCrawl struct {
 	name   string
 	of     *seen // that what is loaded belongs to: the crawl may be gone meanwhile
 	seen   *seen
-	shapes *traps.Shapes
+	shapes *traps.PatternCounter
 }
 
 // stop ends the loading.
@@ -162,7 +162,7 @@ func (l *loader) collect(s *shard) {
 }
 
 func loadCrawl(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCrawl, error) {
-	c := &loadedCrawl{seen: newSeen(), shapes: traps.NewShapes()}
+	c := &loadedCrawl{seen: newSeen(), shapes: traps.NewPatternCounter()}
 	n := 0
 	err := scan(view, pre, nil, func(key, value []byte) (bool, error) {
 		hash, ok := hashAtEnd(key[len(pre):])
@@ -174,7 +174,7 @@ func loadCrawl(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCraw
 		if err != nil {
 			return ctx.Err() == nil, nil // it is set aside when it is its turn
 		}
-		if sorted, others := traps.Twin(r.URL); others && sorted != r.URL {
+		if sorted, others := traps.SortQuery(r.URL); others && sorted != r.URL {
 			c.seen.add(orderMark(sorted))
 		}
 		if !r.Seed && r.State != Excluded {

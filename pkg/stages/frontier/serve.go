@@ -33,7 +33,7 @@ func (f *Frontier) serve(ctx context.Context) error {
 		return fmt.Errorf("serve questions: %w", err)
 	}
 	defer func() { _ = svc.Stop() }()
-	for _, op := range []string{opStatus, opHosts, opHost, opExplain, opSurvey, opFailed, messages.OpWanted} {
+	for _, op := range []string{opStatus, opHosts, opHost, opExplain, opSurvey, opFailed, messages.OpClaim} {
 		subject := "seine.frontier." + op + ".*"
 		if err := svc.AddEndpoint(op, micro.HandlerFunc(f.forward), micro.WithEndpointSubject(subject)); err != nil {
 			return fmt.Errorf("serve questions: %w", err)
@@ -67,7 +67,7 @@ func (f *Frontier) forward(r micro.Request) {
 		return // its owner answers
 	}
 	select {
-	case part.queries <- query{op, r}:
+	case part.queries <- queuedQuery{op, r}:
 	default: // so many that it would be too late
 	}
 }
@@ -81,8 +81,8 @@ func partitionOf(subject string) (op string, p int, err error) {
 	return parts[2], p, err
 }
 
-// query is a question for a partition.
-type query struct {
+// queuedQuery is a question for a partition.
+type queuedQuery struct {
 	op string
 	micro.Request
 }

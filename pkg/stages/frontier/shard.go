@@ -31,7 +31,7 @@ type shard struct {
 	epoch      uint64
 	time       *timeline
 	tx         *tx
-	specs      Rulebook
+	specs      SpecSource
 	log        *slog.Logger
 
 	positions      map[string]stages.Position
@@ -52,14 +52,14 @@ type shard struct {
 	windows        int     // queues with a window in memory
 	behind         []*queue
 	inFlight       map[urlID]*request
-	addresses      *addresses
+	addresses      *ipLimiter
 	arrival        uint64
 	nextDue        int64  // no entry of the due index is before
 	nextRetry      int64  // nor of the retry index
 	specsGen       uint64 // grows when a spec has changed
 	loader         *loader
-	recent         *recent
-	troubles       troubles
+	recent         *recentLinks
+	troubles       failureRing
 	scratch        []byte
 	emptied        []emptied
 	told           map[string]bool // kinds of faults of the store that were logged: see mended
@@ -72,8 +72,8 @@ type shard struct {
 	removed           int                    // deleted crawls that were forgotten, and may be in the last snapshot
 }
 
-// Rulebook gives the shard the specs of the crawls.
-type Rulebook interface {
+// SpecSource gives the shard the specs of the crawls.
+type SpecSource interface {
 	// rules returns the newest spec of a crawl, at least of revision rev.
 	rules(crawl string, rev uint64) (*rules, error)
 	// generation grows with every change of any of them.
@@ -98,8 +98,8 @@ type crawl struct {
 	seen    *seen
 	salt    uint64                    // of the run under way, in shard.recent
 	salted  int64                     // the run that it is of
-	marks   map[messages.URLHash]bool // of orderKnown in this turn
-	shapes  *traps.Shapes
+	marks   map[messages.URLHash]bool // of paramOrderSeen in this turn
+	shapes  *traps.PatternCounter
 	roots   map[root]bool // cache: whether seeds opened a host or domain
 	quota   quota
 	audited int64 // when an audit began
@@ -171,7 +171,7 @@ type sweep struct {
 
 // request is one that is under way.
 type request struct {
-	*record
+	*urlRecord
 	id       urlID
 	host     *host
 	seq      uint64 // in FETCH; 0 until that is known
@@ -190,10 +190,10 @@ type shardOptions struct {
 	partitions int
 	epoch      uint64
 	clock      *clock
-	specs      Rulebook
+	specs      SpecSource
 	maxHosts   int   // in memory
 	recent     int64 // bytes for URLs seen lately
-	addresses  *addresses
+	addresses  *ipLimiter
 	log        *slog.Logger
 }
 
@@ -204,7 +204,7 @@ func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error
 		store: store, partition: o.partition, partitions: max(1, o.partitions), epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
 		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
-		addresses: o.addresses, recent: newRecent(o.recent), told: make(map[string]bool),
+		addresses: o.addresses, recent: newRecentLinks(o.recent), told: make(map[string]bool),
 	}
 	o.addresses.arrived()
 	loadCrawls := func() error { return s.loadCrawls(o.clock) }
@@ -287,18 +287,18 @@ func (s *shard) loadInFlight() error {
 		if err != nil {
 			return false, err
 		}
-		req := &request{record: r, id: id, host: h}
+		req := &request{urlRecord: r, id: id, host: h}
 		if len(value) > 0 {
 			if err := jsontext.Unmarshal(value, &req.seq); err != nil { // it is sent again, with the same identity
 				s.mended(mendInFlight, "the place of a request in FETCH cannot be read", "url", r.URL, "error", err)
 			}
 		}
-		return true, s.takeOff(req)
+		return true, s.addInFlight(req)
 	})
 }
 
-// takeOff notes that a request is under way.
-func (s *shard) takeOff(req *request) error {
+// addInFlight notes that a request is under way.
+func (s *shard) addInFlight(req *request) error {
 	d, err := s.domainOf(req.host)
 	if err != nil {
 		return err
@@ -315,8 +315,8 @@ func (s *shard) takeOff(req *request) error {
 	return nil
 }
 
-// land notes that it no longer is.
-func (s *shard) land(req *request) {
+// removeInFlight notes that it no longer is.
+func (s *shard) removeInFlight(req *request) {
 	delete(s.inFlight, req.id)
 	req.host.inFlight--
 	req.host.of(req.id.crawl).inFlight--
@@ -358,9 +358,9 @@ func cutName(k []byte) (name string, rest []byte, err error) {
 }
 
 // record returns what is known of a URL, nil if that is nothing.
-func (s *shard) record(id urlID) (*record, error) {
+func (s *shard) record(id urlID) (*urlRecord, error) {
 	if req := s.inFlight[id]; req != nil {
-		return req.record, nil
+		return req.urlRecord, nil
 	}
 	r, err := s.tx.load(id, s.urlKey(id))
 	if errors.Is(err, errRecord) {
@@ -396,14 +396,14 @@ func (s *shard) rules(name string, rev uint64) (*rules, error) {
 	}
 	c.rules, c.rulesFor = r, s.specsGen
 	if r.Still { // what is decided meanwhile is judged again by the spec that comes
-		c.dirty, c.Print = c.dirty || c.Print != r.print, r.print
+		c.dirty, c.Print = c.dirty || c.Print != r.fingerprint, r.fingerprint
 		return r, nil
 	}
 	if c.Started != 0 && !c.doomed(r) && (c.Rev != r.Rev || c.Build != buildPrint()) {
 		c.judgedBy(r)
 	}
-	if c.Started != 0 && !c.doomed(r) && c.Print != r.print { // it has URLs, judged by other rules
-		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.print, true, c.Review.anew(), true, quota{asked: c.quota.asked}
+	if c.Started != 0 && !c.doomed(r) && c.Print != r.fingerprint { // it has URLs, judged by other rules
+		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.fingerprint, true, c.Review.anew(), true, quota{asked: c.quota.asked}
 	}
 	return r, nil
 }
@@ -470,8 +470,8 @@ func (s *shard) evict() {
 	s.evictDomains()
 }
 
-// touch notes that a host changed.
-func (s *shard) touch(h *host) {
+// markDirty notes that a host changed.
+func (s *shard) markDirty(h *host) {
 	if !h.dirty {
 		h.dirty = true
 		s.touched = append(s.touched, h)
@@ -509,9 +509,9 @@ func (s *shard) rulesOf(h *host) (*politeness.Rules, error) {
 	return strictest, nil
 }
 
-// wanted is the entry that a host must have in the due index: when it may be
+// nextDueTime is the entry that a host must have in the due index: when it may be
 // asked next, 0 if it has nothing to ask for or too much under way.
-func (s *shard) wanted(h *host, now int64) (int64, error) {
+func (s *shard) nextDueTime(h *host, now int64) (int64, error) {
 	waiting := false
 	for _, w := range h.work {
 		waiting = waiting || w.queued > 0 && !w.parked
@@ -523,7 +523,7 @@ func (s *shard) wanted(h *host, now int64) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case s.givenUp(h, rules, now):
+	case s.isHostAbandoned(h, rules, now):
 		return 1, nil // to be told so at once
 	case h.inFlight >= h.polite.Limit(rules):
 		return 0, nil
@@ -535,8 +535,8 @@ func (s *shard) wanted(h *host, now int64) (int64, error) {
 // when the host may really go, by the rules and the time of day as they are then.
 const lookAgain = int64(time.Hour)
 
-// move changes the state of a URL and the counters with it.
-func (s *shard) move(r *record, id urlID, to State, reason string, now int64) {
+// setState changes the state of a URL and the counters with it.
+func (s *shard) setState(r *urlRecord, id urlID, to State, reason string, now int64) {
 	c := s.crawl(id.crawl)
 	c.tally(id.hash, func(n *Counters) { n.count(r, -1) })
 	c.Examples.forget(r)
@@ -557,7 +557,7 @@ func (s *shard) move(r *record, id urlID, to State, reason string, now int64) {
 // commit ends a turn: what changed becomes durable at once.
 func (s *shard) commit(now int64) error {
 	for _, h := range s.touched {
-		want, err := s.wanted(h, now)
+		want, err := s.nextDueTime(h, now)
 		if err != nil {
 			return err
 		}
@@ -623,8 +623,8 @@ func (s *shard) commit(now int64) error {
 	return nil
 }
 
-// reach notes how far a stream has been applied; it is stored with the turn.
-func (s *shard) reach(stream string, at stages.Position) error {
+// setPosition notes how far a stream has been applied; it is stored with the turn.
+func (s *shard) setPosition(stream string, at stages.Position) error {
 	text, err := json.Marshal(at)
 	if err != nil {
 		return fmt.Errorf("encode position: %w", err)
@@ -634,10 +634,10 @@ func (s *shard) reach(stream string, at stages.Position) error {
 	return nil
 }
 
-// tend does what is due without a message: filters that have been filled,
+// runTimers does what is due without a message: filters that have been filled,
 // specs that changed, runs that start, retries. It comes first in a turn, while
 // the store shows all there is.
-func (s *shard) tend(now int64) error {
+func (s *shard) runTimers(now int64) error {
 	s.loader.collect(s)
 	if s.hasNews() {
 		before := s.specsGen
@@ -715,7 +715,7 @@ func (s *shard) tendCrawl(name string, c *crawl, rules *rules, now int64) error 
 		s.audit(name)
 	}
 	if c.Review != nil {
-		return s.review(name, c, rules, now)
+		return s.reevaluate(name, c, rules, now)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 func BenchmarkCandidates(b *testing.B) {
 	spec := messages.DefaultSpec()
 	spec.Scope = messages.ScopeAny
-	r, err := compile(stages.Revised{Spec: &spec, Rev: 1})
+	r, err := compile(stages.SpecRevision{Spec: &spec, Rev: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func BenchmarkCandidates(b *testing.B) {
 	defer store.Close()
 	clock := newClock()
 	s, err := openShard(b.Context(), store, shardOptions{
-		epoch: 1, clock: clock, specs: fixedRules{r}, maxHosts: 6250, addresses: newAddresses(clock.now), log: slog.New(slog.DiscardHandler),
+		epoch: 1, clock: clock, specs: fixedRules{r}, maxHosts: 6250, addresses: newIPLimiter(clock.now), log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -69,7 +69,7 @@ func BenchmarkCandidates(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*links), "ns/candidate")
 }
 
-// fixedRules is a Rulebook for one spec.
+// fixedRules is a SpecSource for one spec.
 type fixedRules struct{ r *rules }
 
 func (f fixedRules) rules(string, uint64) (*rules, error) { return f.r, nil }

@@ -13,15 +13,15 @@ import (
 	"seine/pkg/stages"
 )
 
-// world is a shard with a clock of its own, for crawl "c" in partition 0 of 1.
-type world struct {
+// shardFixture is a shard with a clock of its own, for crawl "c" in partition 0 of 1.
+type shardFixture struct {
 	t     *testing.T
 	dir   string
 	store *Store
 	shard *shard
 	spec  messages.Spec
 	*machine
-	addresses *addresses // of the process
+	addresses *ipLimiter // of the process
 
 	current *rules
 	gen     uint64
@@ -29,14 +29,14 @@ type world struct {
 	last    *messages.Deletion
 }
 
-// rules and generation make the world its shard's Rulebook.
-func (w *world) rules(string, uint64) (*rules, error) { return w.current, nil }
-func (w *world) generation() uint64                   { return w.gen }
-func (w *world) revision(string) (uint64, bool)       { return w.current.Rev, true }
-func (w *world) seeded(string) bool                   { return len(w.current.Seeds) > 0 }
-func (w *world) deletion(string) *messages.Deletion   { return w.last }
-func (w *world) known() stages.SpecsKnown             { return stages.SpecsKnown{Bucket: 1, Rev: w.gen} }
-func (w *world) changes(uint64) (all []stages.SpecChange) {
+// rules and generation make the world its shard's SpecSource.
+func (w *shardFixture) rules(string, uint64) (*rules, error) { return w.current, nil }
+func (w *shardFixture) generation() uint64                   { return w.gen }
+func (w *shardFixture) revision(string) (uint64, bool)       { return w.current.Rev, true }
+func (w *shardFixture) seeded(string) bool                   { return len(w.current.Seeds) > 0 }
+func (w *shardFixture) deletion(string) *messages.Deletion   { return w.last }
+func (w *shardFixture) known() stages.SpecsKnown             { return stages.SpecsKnown{Bucket: 1, Rev: w.gen} }
+func (w *shardFixture) changes(uint64) (all []stages.SpecChange) {
 	names, err := w.shard.crawlNames()
 	w.must(err)
 	if w.seeded("") && !slices.Contains(names, "c") {
@@ -49,20 +49,20 @@ func (w *world) changes(uint64) (all []stages.SpecChange) {
 }
 
 // change gives the crawl another spec.
-func (w *world) change(change func(*messages.Spec)) {
+func (w *shardFixture) change(change func(*messages.Spec)) {
 	w.t.Helper()
 	spec := w.spec
 	change(&spec)
 	w.spec = spec
 	w.must(spec.Validate())
 	w.gen++
-	r, err := compile(stages.Revised{Spec: &spec, Rev: w.gen, Time: w.now, Deletion: w.last})
+	r, err := compile(stages.SpecRevision{Spec: &spec, Rev: w.gen, Time: w.now, Deletion: w.last})
 	w.must(err)
 	w.current = r
 }
 
-func newWorld(t *testing.T, change func(*messages.Spec)) *world {
-	w := &world{t: t, dir: t.TempDir(), spec: messages.DefaultSpec(), machine: newMachine(time.Unix(1_800_000_000, 0))}
+func newShardFixture(t *testing.T, change func(*messages.Spec)) *shardFixture {
+	w := &shardFixture{t: t, dir: t.TempDir(), spec: messages.DefaultSpec(), machine: newMachine(time.Unix(1_800_000_000, 0))}
 	w.spec.Delay, w.spec.PerHost = 0, 1000
 	if change == nil {
 		change = func(*messages.Spec) {}
@@ -73,14 +73,14 @@ func newWorld(t *testing.T, change func(*messages.Spec)) *world {
 	return w
 }
 
-func (w *world) open() {
+func (w *shardFixture) open() {
 	w.t.Helper()
 	store, err := OpenStore(w.dir, 1<<20, SyncOS, nil, slog.New(slog.DiscardHandler))
 	w.must(err)
 	w.store = store
 	clock := w.process()
 	if w.addresses == nil {
-		w.addresses = newAddresses(clock.now)
+		w.addresses = newIPLimiter(clock.now)
 	}
 	w.shard, err = openShard(w.t.Context(), store, shardOptions{
 		partitions: 1, epoch: 1, clock: clock, specs: w, maxHosts: 256, addresses: w.addresses, log: slog.New(slog.DiscardHandler),
@@ -103,10 +103,10 @@ func awaitLoaded(l *loader, s *shard) {
 	}
 }
 
-func (w *world) at() int64 { return w.shard.time.now() }
+func (w *shardFixture) at() int64 { return w.shard.time.now() }
 
 // tend does what is due without a message, until nothing is.
-func (w *world) tend() {
+func (w *shardFixture) tend() {
 	w.t.Helper()
 	for more := true; more; more = w.shard.busy() {
 		w.step()
@@ -114,9 +114,9 @@ func (w *world) tend() {
 }
 
 // step is a turn without a message.
-func (w *world) step() {
+func (w *shardFixture) step() {
 	w.t.Helper()
-	w.must(w.shard.tend(w.at()))
+	w.must(w.shard.runTimers(w.at()))
 	waited, err := w.shard.waited()
 	w.must(err)
 	for i := range waited {
@@ -127,30 +127,30 @@ func (w *world) step() {
 
 // kill leaves the store as a killed process would: what is not committed is
 // gone.
-func (w *world) kill() {
+func (w *shardFixture) kill() {
 	if w.shard != nil { // or it could not be opened
 		w.shard.close()
 	}
 	_ = w.store.Close()
 }
 
-func (w *world) restart() {
+func (w *shardFixture) restart() {
 	w.t.Helper()
 	w.kill()
 	w.addresses = nil
 	w.open()
 }
 
-func (w *world) must(err error) {
+func (w *shardFixture) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) pass(d time.Duration) { w.now = w.now.Add(d) }
+func (w *shardFixture) pass(d time.Duration) { w.now = w.now.Add(d) }
 
-func (w *world) feed(source messages.Source, depth int, urls ...string) {
+func (w *shardFixture) feed(source messages.Source, depth int, urls ...string) {
 	w.t.Helper()
 	m := &messages.Candidates{Crawl: "c", Rev: w.current.Rev, Source: source, Depth: depth, Referrer: "https://from.test/"}
 	for _, u := range urls {
@@ -164,14 +164,14 @@ func (w *world) feed(source messages.Source, depth int, urls ...string) {
 	w.must(w.shard.commit(w.at()))
 }
 
-func (w *world) seed(urls ...string) { w.t.Helper(); w.feed(messages.SourceSeed, 0, urls...) }
-func (w *world) link(depth int, urls ...string) {
+func (w *shardFixture) seed(urls ...string) { w.t.Helper(); w.feed(messages.SourceSeed, 0, urls...) }
+func (w *shardFixture) link(depth int, urls ...string) {
 	w.t.Helper()
 	w.feed(messages.SourceLink, depth, urls...)
 }
 
 // dispatch returns the URLs sent now, in order.
-func (w *world) dispatch(room int) []string {
+func (w *shardFixture) dispatch(room int) []string {
 	w.t.Helper()
 	w.tend()
 	reqs, err := w.shard.dispatch(w.at(), room)
@@ -191,7 +191,7 @@ func (w *world) dispatch(room int) []string {
 }
 
 // grant gives the crawl more of its budgets, if it asked.
-func (w *world) grant() bool {
+func (w *shardFixture) grant() bool {
 	c := w.shard.crawl("c")
 	if !c.quota.want && !c.quota.over {
 		return false
@@ -199,13 +199,13 @@ func (w *world) grant() bool {
 	used := usage{c.Pages + c.InFlight, c.BytesWire}
 	w.budget.StartedMS = c.Started
 	before := c.quota
-	c.quota = w.budget.grant("0", used, true, 1, &w.spec)
+	c.quota = w.budget.allot("0", used, true, 1, &w.spec)
 	c.unpark = c.quota.pages > before.pages || c.quota.bytes > before.bytes
 	w.tend()
 	return true
 }
 
-func (w *world) result(url string, change func(*messages.Result)) {
+func (w *shardFixture) result(url string, change func(*messages.Result)) {
 	w.t.Helper()
 	hash := messages.HashURL(url)
 	res := &messages.Result{
@@ -225,7 +225,7 @@ func class(c messages.Class) func(*messages.Result) {
 	return func(r *messages.Result) { r.Class = c }
 }
 
-func (w *world) parsed(url string) {
+func (w *shardFixture) parsed(url string) {
 	w.t.Helper()
 	m := &messages.Candidates{Crawl: "c", Source: messages.SourceLink, Ends: messages.Visit{URL: messages.HashURL(url), Round: 1}}
 	_, err := w.shard.candidates(m, 1, w.at())
@@ -233,7 +233,7 @@ func (w *world) parsed(url string) {
 	w.must(w.shard.commit(w.at()))
 }
 
-func (w *world) state(url string) (State, string) {
+func (w *shardFixture) state(url string) (State, string) {
 	w.t.Helper()
 	id := urlID{"c", messages.HashURL(url)}
 	r, err := w.shard.record(id)
@@ -244,14 +244,14 @@ func (w *world) state(url string) (State, string) {
 	return r.State, r.Reason
 }
 
-func (w *world) wantState(url string, want State, reason string) {
+func (w *shardFixture) wantState(url string, want State, reason string) {
 	w.t.Helper()
 	if s, r := w.state(url); s != want || r != reason {
 		w.t.Errorf("%s is %v %q, want %v %q", url, s, r, want, reason)
 	}
 }
 
-func (w *world) wantSent(got []string, want ...string) {
+func (w *shardFixture) wantSent(got []string, want ...string) {
 	w.t.Helper()
 	if !slices.Equal(got, want) {
 		w.t.Fatalf("sent %q, want %q", got, want)
@@ -259,7 +259,7 @@ func (w *world) wantSent(got []string, want ...string) {
 }
 
 func TestURLIsSentOnce(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/", "https://a.test/")
 	w.seed("https://a.test/")
 	w.wantSent(w.dispatch(10), "https://a.test/")
@@ -275,20 +275,20 @@ func TestURLIsSentOnce(t *testing.T) {
 }
 
 func TestVisitEndsWhicheverMessageComesLast(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.dispatch(1)
 	w.parsed("https://a.test/")
 	w.wantState("https://a.test/", InFlight, "")
 	w.result("https://a.test/", nil)
 	w.wantState("https://a.test/", Done, "")
-	if n := w.shard.crawl("c").Open(); n != 0 {
+	if n := w.shard.crawl("c").Pending(); n != 0 {
 		t.Errorf("%d URLs open, want 0", n)
 	}
 }
 
 func TestOrderIsPriorityThenDepthThenArrival(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/0")
 	w.link(2, "https://a.test/deep")
 	w.link(1, "https://a.test/near1", "https://a.test/near2")
@@ -300,13 +300,13 @@ func TestOrderIsPriorityThenDepthThenArrival(t *testing.T) {
 }
 
 func TestHostsTakeTurns(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1", "https://b.test/2")
 	w.wantSent(w.dispatch(4), "https://a.test/1", "https://b.test/1", "https://a.test/2", "https://b.test/2")
 }
 
 func TestDelayIsKeptOverRestarts(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 	w.pass(time.Hour)
@@ -323,7 +323,7 @@ func TestDelayIsKeptOverRestarts(t *testing.T) {
 }
 
 func TestPerHostBoundsRequestsUnderWay(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.PerHost = 2 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.PerHost = 2 })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4")
 	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(10))
@@ -332,7 +332,7 @@ func TestPerHostBoundsRequestsUnderWay(t *testing.T) {
 }
 
 func TestCrawlDelayOfRobotsIsKept(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.dispatch(1)
 	w.result("https://a.test/1", func(r *messages.Result) {
@@ -363,7 +363,7 @@ func TestHostRestsAfterAnythingItWasAskedFor(t *testing.T) {
 		"secret missing after a redirect":   {messages.Result{Class: messages.Misconfigured, IP: "192.0.2.1"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
+			w := newShardFixture(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
 			w.seed("https://a.test/1", "https://a.test/2")
 			w.dispatch(1)
 			w.pass(2 * time.Second)
@@ -380,7 +380,7 @@ func TestHostRestsAfterAnythingItWasAskedFor(t *testing.T) {
 }
 
 func TestRetryAfterParksTheHost(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2", "https://b.test/")
 	w.dispatch(1)
 	w.result("https://a.test/1", func(r *messages.Result) {
@@ -395,7 +395,7 @@ func TestRetryAfterParksTheHost(t *testing.T) {
 }
 
 func TestFailuresAreRetriedLaterAndThenCount(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxAttempts = 3 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 3 })
 	w.seed("https://a.test/")
 	for attempt := 1; attempt <= 3; attempt++ {
 		w.wantSent(w.dispatch(10), "https://a.test/")
@@ -423,7 +423,7 @@ func TestPermanentResultsEndAtOnce(t *testing.T) {
 		messages.RobotsDenied: {Excluded, ReasonRobots}, messages.RefusedAddress: {Excluded, ReasonAddress},
 		messages.TooLarge: {Failed, "too_large"}, messages.UnsupportedType: {Excluded, ReasonType},
 	} {
-		w := newWorld(t, nil)
+		w := newShardFixture(t, nil)
 		w.seed("https://a.test/")
 		w.dispatch(1)
 		w.result("https://a.test/", class(c))
@@ -432,7 +432,7 @@ func TestPermanentResultsEndAtOnce(t *testing.T) {
 }
 
 func TestRepeatedAndLateResultsChangeNothing(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.dispatch(1)
 	w.result("https://a.test/", nil)
@@ -453,7 +453,7 @@ func TestRepeatedAndLateResultsChangeNothing(t *testing.T) {
 }
 
 func TestScopeIsTheSeedsHosts(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.link(1, "https://a.test/1", "https://www.a.test/", "https://b.test/")
 	w.wantState("https://a.test/1", Queued, "")
@@ -465,18 +465,18 @@ func TestScopeIsTheSeedsHosts(t *testing.T) {
 }
 
 func TestScopeDomainAndAny(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Scope = messages.ScopeDomain })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Scope = messages.ScopeDomain })
 	w.seed("https://www.a.test/")
 	w.link(1, "https://x.a.test/", "https://b.test/")
 	w.wantState("https://x.a.test/", Queued, "")
 	w.wantState("https://b.test/", Excluded, ReasonScope)
-	w = newWorld(t, func(s *messages.Spec) { s.Scope = messages.ScopeAny })
+	w = newShardFixture(t, func(s *messages.Spec) { s.Scope = messages.ScopeAny })
 	w.link(1, "https://b.test/")
 	w.wantState("https://b.test/", Queued, "")
 }
 
 func TestSeedAdmitsWhatWasFoundOnItsHostBefore(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.link(1, "https://b.test/1", "https://b.test/2")
 	w.seed("https://b.test/2")
@@ -487,7 +487,7 @@ func TestSeedAdmitsWhatWasFoundOnItsHostBefore(t *testing.T) {
 }
 
 func TestRedirectOfASeedOpensItsTarget(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.feed(messages.SourceRedirect, 0, "https://www.a.test/")
 	w.feed(messages.SourceRedirect, 1, "https://elsewhere.test/")
@@ -497,7 +497,7 @@ func TestRedirectOfASeedOpensItsTarget(t *testing.T) {
 
 func TestRulesExcludeWithTheirReason(t *testing.T) {
 	depth := 2
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.MaxDepth, s.Include, s.Exclude = &depth, []string{"*/docs/*"}, []string{`re:\.pdf$`}
 	})
 	w.seed("https://a.test/")
@@ -517,7 +517,7 @@ func TestRulesExcludeWithTheirReason(t *testing.T) {
 
 func TestSeedThatFailedOrWasExcludedIsTriedAgainWhenFedAgain(t *testing.T) {
 	for _, c := range []messages.Class{messages.Gone, messages.RefusedAddress, messages.RobotsDenied} {
-		w := newWorld(t, nil)
+		w := newShardFixture(t, nil)
 		w.seed("https://a.test/")
 		w.dispatch(1)
 		w.result("https://a.test/", class(c))
@@ -534,7 +534,7 @@ func TestSeedThatFailedOrWasExcludedIsTriedAgainWhenFedAgain(t *testing.T) {
 }
 
 func TestURLFoundNearerMovesUp(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.link(3, "https://a.test/x")
 	w.link(2, "https://a.test/y")
@@ -543,7 +543,7 @@ func TestURLFoundNearerMovesUp(t *testing.T) {
 }
 
 func TestMaxPagesIsMetExactly(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxPages = 3 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxPages = 3 })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4", "https://a.test/5")
 	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.result("https://a.test/1", nil)
@@ -560,7 +560,7 @@ func TestMaxPagesIsMetExactly(t *testing.T) {
 }
 
 func TestCandidatesThatDoNotBelongAreReturned(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	m := &messages.Candidates{Crawl: "c", Source: messages.SourceSeed, URLs: []messages.Candidate{
 		{URL: "HTTP://A.test"}, {URL: "mailto:x@a.test"}, {URL: "https://a.test/ok"},
 	}}
@@ -577,7 +577,7 @@ func TestCandidatesThatDoNotBelongAreReturned(t *testing.T) {
 // A queue much longer than its window comes out once each, in order, whatever
 // is interleaved and wherever the process dies.
 func TestLongQueueComesOutOnceEach(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	rng := rand.New(rand.NewPCG(1, 2))
 	sent := make(map[string]int)
 	n := 0
@@ -618,7 +618,7 @@ func TestLongQueueComesOutOnceEach(t *testing.T) {
 }
 
 func TestRecordSurvivesItsEncoding(t *testing.T) {
-	r := &record{
+	r := &urlRecord{
 		URL: "https://a.test/é", Referrer: "https://b.test/", State: Waiting, Priority: 9, Seed: true, Gate: true, Recorded: true, Parsed: 2, Round: 3, Sent: 7,
 		Failures: 2, Depth: 65535, Redirects: 4, Reason: "why", Arrival: 1 << 60, Due: -5, Changed: 1 << 50, Run: 1 << 33, SentRun: 7,
 		visited: visited{
@@ -633,7 +633,7 @@ func TestRecordSurvivesItsEncoding(t *testing.T) {
 }
 
 func FuzzDecodeRecord(f *testing.F) {
-	f.Add((&record{URL: "https://a.test/", State: Queued}).append(nil))
+	f.Add((&urlRecord{URL: "https://a.test/", State: Queued}).append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := decodeRecord(b)
 		if err != nil {

@@ -162,7 +162,7 @@ func (s *shard) lookAgainAt(name string) {
 }
 
 // postSeeds has the seeds published that the shard has found to be fed.
-func (p *partition) postSeeds() {
+func (p *partitionLoop) postSeeds() {
 	if len(p.shard.seeds) == 0 {
 		return
 	}
@@ -175,7 +175,7 @@ func (p *partition) postSeeds() {
 
 // publishSeeds carries seeds of specs to URLS, one message after the other. A stream that
 // is full holds up this goroutine, and never the loop, which makes the room.
-func (p *partition) publishSeeds(ctx context.Context) error {
+func (p *partitionLoop) publishSeeds(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():

@@ -20,7 +20,7 @@ func listed(urls ...string) (seeds []messages.SpecSeed) {
 
 // feedSeeds applies what the shard has published of seeds of specs, and reports whether that was
 // any.
-func (w *world) feedSeeds() bool {
+func (w *shardFixture) feedSeeds() bool {
 	w.t.Helper()
 	w.tend()
 	batch := w.shard.seeds
@@ -38,7 +38,7 @@ func (w *world) feedSeeds() bool {
 
 func TestSeedsOfTheSpecBeginTheCrawl(t *testing.T) {
 	first := 0
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Seeds = append(listed("https://a.test/2"), messages.SpecSeed{URL: "https://A.test:443/1", Priority: &first})
 	})
 	w.feedSeeds()
@@ -55,16 +55,16 @@ func TestSeedsOfTheSpecBeginTheCrawl(t *testing.T) {
 // owner feeds them, to a crawl that nobody else has fed, to one that has, and to one at
 // rest.
 func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
-	for name, begin := range map[string]func(*world){
-		"new": func(*world) {}, "fed": func(w *world) { w.seed("https://a.test/0") },
-		"at rest": func(w *world) {
+	for name, begin := range map[string]func(*shardFixture){
+		"new": func(*shardFixture) {}, "fed": func(w *shardFixture) { w.seed("https://a.test/0") },
+		"at rest": func(w *shardFixture) {
 			w.finished()
 			w.pass(time.Duration(idleTime))
 			w.tend()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newShardFixture(t, nil)
 			begin(w)
 			w.change(func(s *messages.Spec) { s.Seeds = listed("https://b.test/1") })
 			for range 3 {
@@ -89,7 +89,7 @@ func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
 // A seed that is no longer in the list stays what it is, and the next run does not
 // begin with it, unless a person has fed it too.
 func TestRunBeginsWithTheSeedsThatTheSpecHas(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Schedule, s.Seeds = "@every 1h", listed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	})
 	w.feedSeeds()
@@ -122,7 +122,7 @@ func TestManySeedsOfTheSpecAreFed(t *testing.T) {
 	for i := range 2*messages.MaxBatchURLs + 10 {
 		urls = append(urls, fmt.Sprintf("https://a.test/%d", i))
 	}
-	w := newWorld(t, func(s *messages.Spec) { s.Schedule, s.Seeds = "@every 1h", listed(urls...) })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Schedule, s.Seeds = "@every 1h", listed(urls...) })
 	w.feedSeeds()
 	if n := w.shard.crawl("c").Queued; n != int64(len(urls)) {
 		t.Fatalf("%d are queued, of %d", n, len(urls))
@@ -144,7 +144,7 @@ func TestManySeedsOfTheSpecAreFed(t *testing.T) {
 // An earlier owner may publish late: its list is no reason to believe that the new one was
 // fed, or that it was not.
 func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Seeds = listed("https://a.test/1") })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Seeds = listed("https://a.test/1") })
 	w.tend()
 	late := w.shard.seeds
 	w.shard.seeds = nil
@@ -162,7 +162,7 @@ func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
 
 // Whoever stores a spec with seeds in NATS starts the crawl: nothing else is needed.
 func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	var want []string
 	text := `{"scope": "host", "delay": "0s", "seeds": [`
 	for i := range 8 { // in both partitions
@@ -190,7 +190,7 @@ func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
 		return slices.Equal(sent, want)
 	})
 	client := Client{Bus: a.bus}
-	if end, _, err := client.Ended(t.Context(), "alone", spec); err != nil || end != NotEnded {
+	if end, _, err := client.CheckEnded(t.Context(), "alone", spec); err != nil || end != NotEnded {
 		t.Errorf("it has ended: %s, %v", end, err)
 	}
 }
@@ -200,7 +200,7 @@ func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
 func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
 	spec := messages.DefaultSpec()
 	spec.Seeds = listed("https://a.test/", "https://b.test/")
-	l, err := compile(stages.Revised{Spec: &spec})
+	l, err := compile(stages.SpecRevision{Spec: &spec})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
 // crawl is forgotten, by whoever owns the partition then.
 func TestSeedsOfTheSpecAfterADeletionAreFed(t *testing.T) {
 	for _, killed := range []bool{false, true} {
-		w := newWorld(t, nil)
+		w := newShardFixture(t, nil)
 		w.finished()
 		w.delete()
 		w.change(func(s *messages.Spec) { s.Seeds = listed("https://a.test/1") })

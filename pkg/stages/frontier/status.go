@@ -28,8 +28,8 @@ const (
 	opControl = "control" // Control → {"rev": …}
 )
 
-// Question is what one may ask a frontier.
-type Question struct {
+// Query is what one may ask a frontier.
+type Query struct {
 	Crawl string `json:"crawl,omitempty"`
 	URL   string `json:"url,omitempty"`
 	Host  string `json:"host,omitempty"`
@@ -71,11 +71,11 @@ type PartitionStatus struct {
 	// Due says that a host of the crawl could be asked now, if that was the
 	// question.
 	Due bool `json:"due,omitempty"`
-	// Examples is the answer to Question.Examples, one for each reason.
+	// Examples is the answer to Query.Examples, one for each reason.
 	Examples *examples `json:"examples,omitempty"`
-	// Runs are the answer to Question.Runs, the oldest first.
+	// Runs are the answer to Query.Runs, the oldest first.
 	Runs []Run `json:"runs,omitempty"`
-	// Awake is the answer to Question.Awake.
+	// Awake is the answer to Query.Awake.
 	Awake *AwakeCrawls `json:"awake,omitempty"`
 	// Deletion is the revision of the last deletion of the crawl's name that the
 	// partition knows, 0 if it knows none; Removing says that something is left of
@@ -204,9 +204,9 @@ type failure struct {
 	Error string `json:"error"`
 }
 
-// answer replies to a question.
-func (p *partition) answer(q query) {
-	var about Question
+// handleQuery replies to a question.
+func (p *partitionLoop) handleQuery(q queuedQuery) {
+	var about Query
 	var reply any
 	err := jsontext.Unmarshal(q.Data(), &about)
 	if err == nil {
@@ -223,8 +223,8 @@ func (p *partition) answer(q query) {
 			reply, err = p.failed(about)
 		case opExplain:
 			reply, err = p.explain(about.Crawl, about.URL)
-		case messages.OpWanted:
-			reply, err = p.wantedBy(q.Data(), q.Headers().Get(messages.HeaderAsker))
+		case messages.OpClaim:
+			reply, err = p.claim(q.Data(), q.Headers().Get(messages.HeaderClaimant))
 		}
 	}
 	if err := respond(q.Request, reply, err); err != nil {
@@ -232,52 +232,52 @@ func (p *partition) answer(q query) {
 	}
 }
 
-// wantedBy answers a fetcher that was given a request again. Only when every
+// claim answers a fetcher that was given a request again. Only when every
 // result in the stream has been applied is it certain that there is none.
-func (p *partition) wantedBy(payload []byte, asker string) (messages.Wanted, error) {
+func (p *partitionLoop) claim(payload []byte, asker string) (messages.ClaimReply, error) {
 	ask, err := messages.DecodeRequest(payload)
 	if err != nil {
-		return messages.Wanted{}, err
+		return messages.ClaimReply{}, err
 	}
 	if p.replaying {
-		return messages.Wanted{Behind: true}, nil
+		return messages.ClaimReply{Behind: true}, nil
 	}
 	req := p.inFlight[urlID{ask.Crawl, ask.Visit.URL}]
 	if req == nil || req.Round != ask.Visit.Round || req.Sent != ask.Attempt {
-		return messages.Wanted{}, nil
+		return messages.ClaimReply{}, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	last, err := p.f.bus.LastSequence(ctx, messages.StreamResults, messages.SubjectResults(ask.Crawl, p.partition))
 	if err != nil || last > p.positions[messages.StreamResults].Sequence {
-		return messages.Wanted{Behind: true}, nil
+		return messages.ClaimReply{Behind: true}, nil
 	}
-	return req.grant(asker, p.f.now(), messages.ClaimTime(p.timeout(ask.Crawl))), nil
+	return req.tryClaim(asker, p.f.now(), messages.ClaimTTL(p.timeout(ask.Crawl))), nil
 }
 
 // timeout is how long a request of a crawl may take.
-func (p *partition) timeout(crawl string) time.Duration {
+func (p *partitionLoop) timeout(crawl string) time.Duration {
 	if c := p.crawls[crawl]; c != nil && c.rules != nil {
 		return time.Duration(c.rules.Largest().Timeout)
 	}
 	return time.Duration(messages.DefaultTimeout)
 }
 
-// grant tells one asker at a time that the request is wanted: two may hold it, each
+// tryClaim tells one asker at a time that the request is wanted: two may hold it, each
 // in the belief that the other is gone.
-func (r *request) grant(asker string, now int64, claim time.Duration) messages.Wanted {
+func (r *request) tryClaim(asker string, now int64, claim time.Duration) messages.ClaimReply {
 	if r.asker != "" && r.asker != asker && now < r.asked+int64(claim) {
-		return messages.Wanted{Behind: true}
+		return messages.ClaimReply{Behind: true}
 	}
 	r.asker, r.asked = asker, now
-	return messages.Wanted{Wanted: true}
+	return messages.ClaimReply{Wanted: true}
 }
 
 // statusFor answers opStatus.
-func (p *partition) statusFor(about Question) (PartitionStatus, error) {
+func (p *partitionLoop) statusFor(about Query) (PartitionStatus, error) {
 	st, err := p.status(about.Crawl)
 	if err == nil && about.Due {
-		st.Due, err = p.canAsk(about.Crawl, p.time.now())
+		st.Due, err = p.hasDueHost(about.Crawl, p.time.now())
 	}
 	if err == nil && about.Examples && !st.Removing {
 		var state crawlState
@@ -293,7 +293,7 @@ func (p *partition) statusFor(about Question) (PartitionStatus, error) {
 	return st, err
 }
 
-func (p *partition) status(crawl string) (PartitionStatus, error) {
+func (p *partitionLoop) status(crawl string) (PartitionStatus, error) {
 	st := PartitionStatus{
 		Partition: p.partition, Owner: p.store.ID, Epoch: p.epoch, Positions: p.positions, Next: p.nextHost(), Settling: p.replaying || p.settling(),
 	}
@@ -326,7 +326,7 @@ func (p *partition) status(crawl string) (PartitionStatus, error) {
 
 // nextHost returns the first host of the due index, nil if one is being served
 // or none has work.
-func (p *partition) nextHost() (next *HostStatus) {
+func (p *partitionLoop) nextHost() (next *HostStatus) {
 	if len(p.ready) > 0 || len(p.inFlight) > 0 {
 		return nil
 	}
@@ -350,7 +350,7 @@ func (p *partition) nextHost() (next *HostStatus) {
 const maxHostsScanned = 100_000
 
 // slowest returns the hosts with the longest mean request.
-func (p *partition) slowest(top int) ([]HostStatus, error) {
+func (p *partitionLoop) slowest(top int) ([]HostStatus, error) {
 	var all []HostStatus
 	pre := prefix(p.partition, kindHost)
 	scanned := 0
@@ -378,7 +378,7 @@ func keepSlowest(hs []HostStatus, top int) []HostStatus {
 	return hs[:min(len(hs), max(top, 0))]
 }
 
-func (p *partition) hostStatus(name string) (HostStatus, error) {
+func (p *partitionLoop) hostStatus(name string) (HostStatus, error) {
 	h, err := p.host(name)
 	if err != nil {
 		return HostStatus{}, err
@@ -386,7 +386,7 @@ func (p *partition) hostStatus(name string) (HostStatus, error) {
 	return p.describe(h)
 }
 
-func (p *partition) describe(h *host) (HostStatus, error) {
+func (p *partitionLoop) describe(h *host) (HostStatus, error) {
 	if live := p.hosts[h.name]; live != nil {
 		h = live
 	}
@@ -428,7 +428,7 @@ func (p *partition) describe(h *host) (HostStatus, error) {
 const maxHostWork = 8
 
 // hostDetail is the status of a host with its last answers.
-func (p *partition) hostDetail(name string) (HostStatus, error) {
+func (p *partitionLoop) hostDetail(name string) (HostStatus, error) {
 	st, err := p.hostStatus(name)
 	if live := p.hosts[name]; err == nil && live != nil {
 		st.Last = live.last.attempts()
@@ -446,18 +446,18 @@ func parked(h *host) bool {
 	return h.queued() > 0
 }
 
-func (p *partition) describeWait(st *HostStatus, h *host, rules *politeness.Rules, now int64) {
+func (p *partitionLoop) describeWait(st *HostStatus, h *host, rules *politeness.Rules, now int64) {
 	st.DelayMS = h.polite.Delay(rules).Milliseconds()
 	st.Failing, st.SlowedMS, st.CrawlDelayMS = h.polite.Failures(), h.polite.Slowed().Milliseconds(), h.polite.CrawlDelay().Milliseconds()
 	st.NextMS = p.time.wallMS(max(p.time.earliest(&h.polite, rules, now), h.notBefore))
 	st.Why = string(p.time.phase(&h.polite, rules, now))
-	if h.polite.GivenUp(rules) {
+	if h.polite.Abandoned(rules) {
 		st.Why = "given_up"
 	}
 }
 
 // describeLine adds what the host's domain makes it wait for.
-func (p *partition) describeLine(st *HostStatus, h *host, now int64) error {
+func (p *partitionLoop) describeLine(st *HostStatus, h *host, now int64) error {
 	name := weburl.Domain(h.hostname())
 	d, err := p.domains[name], error(nil)
 	if d == nil {
@@ -474,7 +474,7 @@ func (p *partition) describeLine(st *HostStatus, h *host, now int64) error {
 	return nil
 }
 
-func (p *partition) explain(crawl, url string) (Explanation, error) {
+func (p *partitionLoop) explain(crawl, url string) (Explanation, error) {
 	rules, err := p.specs.rules(crawl, 0) // which wakes no crawl that rests
 	if err != nil {
 		return Explanation{URL: url}, err
@@ -485,7 +485,7 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 	if err != nil {
 		return Explanation{URL: url}, err
 	}
-	now, err := p.verdict(crawl, r, url, rules)
+	now, err := p.ruleDecision(crawl, r, url, rules)
 	if err != nil || r == nil {
 		return Explanation{URL: url, Behind: p.replaying, Now: now}, err
 	}
@@ -518,23 +518,23 @@ func (p *partition) explain(crawl, url string) (Explanation, error) {
 	return e, err
 }
 
-// verdict judges a URL by the spec as it is now; r is nil for one that is not known.
-func (p *partition) verdict(crawl string, r *record, url string, rules *rules) (Verdict, error) {
+// ruleDecision judges a URL by the spec as it is now; r is nil for one that is not known.
+func (p *partitionLoop) ruleDecision(crawl string, r *urlRecord, url string, rules *rules) (Verdict, error) {
 	state, err := p.stateOf(crawl)
 	if err != nil {
 		return Verdict{}, err
 	}
 	v := Verdict{Rev: rules.Rev, Unknown: state.Known() == 0}
 	if r == nil {
-		r = &record{URL: url}
+		r = &urlRecord{URL: url}
 	}
 	opened := true
 	if !v.Unknown {
-		if opened, err = p.opened(crawl, r, rules); err != nil {
+		if opened, err = p.inScope(crawl, r, rules); err != nil {
 			return v, err
 		}
 	}
-	if v.Reason = rules.excludes(r, opened, p.f.now()); v.Reason == "" && r.State == Excluded && rules.stands(r) {
+	if v.Reason = rules.exclusionReason(r, opened, p.f.now()); v.Reason == "" && r.State == Excluded && rules.stands(r) {
 		v.Reason, v.Stands = r.Reason, true
 	}
 	if v.Reason == ReasonExclude {

@@ -15,7 +15,7 @@ const second = messages.Duration(time.Second)
 // How a crawl is steered: by its spec, which may change while it runs.
 
 func TestChangedRulesJudgeWhatIsKnownAgain(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.link(1, "https://a.test/docs/1", "https://a.test/blog/1", "https://b.test/")
 	w.change(func(s *messages.Spec) { s.Exclude, s.Domains = []string{"*/blog/*"}, []string{"b.test"} })
@@ -32,7 +32,7 @@ func TestChangedRulesJudgeWhatIsKnownAgain(t *testing.T) {
 }
 
 func TestPausedCrawlSendsNothingUntilItIsResumed(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(1), "https://a.test/1")
 	w.change(func(s *messages.Spec) { s.State = messages.Paused })
@@ -48,7 +48,7 @@ func TestPausedCrawlSendsNothingUntilItIsResumed(t *testing.T) {
 }
 
 func TestOneHostIsPausedOrCancelledAlone(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/", "https://b.test/", "https://c.test/")
 	w.change(func(s *messages.Spec) {
 		w.must(s.SetState("a.test", messages.Paused))
@@ -67,7 +67,7 @@ func TestOneHostIsPausedOrCancelledAlone(t *testing.T) {
 }
 
 func TestCancelledCrawlEnds(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.dispatch(1)
 	w.change(func(s *messages.Spec) { s.State = messages.Cancelled })
@@ -77,13 +77,13 @@ func TestCancelledCrawlEnds(t *testing.T) {
 	w.parsed("https://a.test/1")
 	w.wantState("https://a.test/2", Excluded, ReasonCancelled)
 	w.wantState("https://a.test/3", Excluded, ReasonCancelled)
-	if n := w.shard.crawl("c").Open(); n != 0 {
+	if n := w.shard.crawl("c").Pending(); n != 0 {
 		t.Errorf("%d URLs open, want 0", n)
 	}
 }
 
 func TestPriorityOfRulesGoesBeforeThatOfTheMessage(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Priorities = []messages.PriorityRule{{Match: "*/news/*", Priority: 0}, {Match: "*/archive/*", Priority: 9}}
 	})
 	w.seed("https://a.test/")
@@ -95,7 +95,7 @@ func TestPriorityOfRulesGoesBeforeThatOfTheMessage(t *testing.T) {
 }
 
 func TestKnownURLTakesABetterPriority(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2")
 	first := 0
 	m := &messages.Candidates{Crawl: "c", Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: "https://a.test/2", Priority: &first}}}
@@ -106,7 +106,7 @@ func TestKnownURLTakesABetterPriority(t *testing.T) {
 }
 
 func TestPagesPerHost(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxPagesPerHost = 2 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxPagesPerHost = 2 })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1")
 	sent := w.dispatch(10)
 	slices.Sort(sent)
@@ -120,7 +120,7 @@ func TestPagesPerHost(t *testing.T) {
 }
 
 func TestBytesAndTimeAreBudgets(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxBytes, s.PerHost = 1000, 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxBytes, s.PerHost = 1000, 1 })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 	w.result("https://a.test/1", func(r *messages.Result) { r.BytesWire = 600 })
@@ -128,7 +128,7 @@ func TestBytesAndTimeAreBudgets(t *testing.T) {
 	w.result("https://a.test/2", func(r *messages.Result) { r.BytesWire = 600 })
 	w.wantSent(w.dispatch(10))
 
-	w = newWorld(t, func(s *messages.Spec) { s.MaxDuration, s.PerHost = 10*second, 1 })
+	w = newShardFixture(t, func(s *messages.Spec) { s.MaxDuration, s.PerHost = 10*second, 1 })
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 	w.pass(10 * time.Second)
@@ -139,7 +139,7 @@ func TestBytesAndTimeAreBudgets(t *testing.T) {
 }
 
 func TestURLGuardsExcludeWithTheirReason(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Traps.MaxPathDepth = 3 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Traps.MaxPathDepth = 3 })
 	w.seed("https://a.test/")
 	w.link(1, "https://a.test/1/2/3", "https://a.test/1/2/3/4")
 	w.wantState("https://a.test/1/2/3", Queued, "")
@@ -152,7 +152,7 @@ func TestURLGuardsExcludeWithTheirReason(t *testing.T) {
 }
 
 func TestPageIsVisitedAgainByItsRule(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.Recrawl = []messages.RecrawlRule{{Match: "*/news", Every: 3600 * second}}
 	})
 	w.seed("https://a.test/news", "https://a.test/about")
@@ -163,7 +163,7 @@ func TestPageIsVisitedAgainByItsRule(t *testing.T) {
 		})
 		w.parsed(u)
 	}
-	if c := w.shard.crawl("c"); c.Open() != 0 || c.Planned != 1 {
+	if c := w.shard.crawl("c"); c.Pending() != 0 || c.Planned != 1 {
 		t.Fatalf("counted %+v, want one planned", c.Counters)
 	}
 	w.pass(time.Hour - time.Second)
@@ -188,7 +188,7 @@ func TestPageIsVisitedAgainByItsRule(t *testing.T) {
 // not changed. One that was gone is new.
 func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
 	for _, unchanged := range []messages.Unchanged{messages.UnchangedKeep, messages.UnchangedDrop} {
-		w := newWorld(t, func(s *messages.Spec) {
+		w := newShardFixture(t, func(s *messages.Spec) {
 			s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: 3600 * second}}
 			s.Duplicates.Unchanged = unchanged
 		})
@@ -225,7 +225,7 @@ func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
 
 func TestIntervalFollowsHowOftenAPageChanges(t *testing.T) {
 	hour := 3600 * second
-	w := newWorld(t, func(s *messages.Spec) { s.Recrawl = []messages.RecrawlRule{{Match: "*", Min: hour, Max: 16 * hour}} })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Recrawl = []messages.RecrawlRule{{Match: "*", Min: hour, Max: 16 * hour}} })
 	u := "https://a.test/"
 	w.seed(u)
 	visit := func(digest int) time.Duration {
@@ -250,7 +250,7 @@ func TestIntervalFollowsHowOftenAPageChanges(t *testing.T) {
 }
 
 func TestScheduleStartsTheCrawlAgainOnce(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Schedule = "@every 6h" })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Schedule = "@every 6h" })
 	w.seed("https://a.test/")
 	round := func(n uint32, run int64) {
 		t.Helper()
@@ -293,7 +293,7 @@ func TestScheduleStartsTheCrawlAgainOnce(t *testing.T) {
 }
 
 func TestDomainsCanShareAPace(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByDomain })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByDomain })
 	w.seed("https://a.example.org/", "https://b.example.org/", "https://other.test/")
 	w.wantSent(w.dispatch(10), "https://a.example.org/", "https://other.test/")
 	w.result("https://a.example.org/", nil)
@@ -303,7 +303,7 @@ func TestDomainsCanShareAPace(t *testing.T) {
 }
 
 func TestAddressesCanShareAPace(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByIP })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByIP })
 	w.pass(time.Minute)
 	w.seed("https://a.test/1", "https://a.test/2", "https://b.test/1", "https://b.test/2")
 	at := func(r *messages.Result) { r.IP = "192.0.2.7" }
@@ -326,8 +326,8 @@ func TestAddressesCanShareAPace(t *testing.T) {
 
 func TestSourcesHaveTheirOwnPace(t *testing.T) {
 	slow := 5 * second
-	w := newWorld(t, func(s *messages.Spec) {
-		s.Sources = []messages.SourceRule{{Hosts: []string{"*.slow.test"}, Delay: &slow}}
+	w := newShardFixture(t, func(s *messages.Spec) {
+		s.Sources = []messages.HostRule{{Hosts: []string{"*.slow.test"}, Delay: &slow}}
 	})
 	w.seed("https://www.slow.test/1", "https://www.slow.test/2", "https://fast.test/1", "https://fast.test/2")
 	w.wantSent(w.dispatch(10), "https://www.slow.test/1", "https://fast.test/1", "https://fast.test/2")
@@ -339,7 +339,7 @@ func TestSourcesHaveTheirOwnPace(t *testing.T) {
 }
 
 func TestHoursOfTheDay(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Hours = []string{"22:00-06:00"} })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Hours = []string{"22:00-06:00"} })
 	w.now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	w.seed("https://a.test/")
 	w.wantSent(w.dispatch(10))
@@ -351,7 +351,7 @@ func TestHoursOfTheDay(t *testing.T) {
 }
 
 func TestDeadHostIsProbedAndThenGivenUp(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *messages.Spec) {
 		s.PerHost, s.MaxAttempts = 1, 100
 		s.Breaker = messages.Breaker{Failures: 2, Wait: 60 * second, MaxWait: 120 * second, Probes: 2}
 	})
@@ -392,7 +392,7 @@ func TestDeadHostIsProbedAndThenGivenUp(t *testing.T) {
 }
 
 func TestBloomFilterOfAnySizeLosesNothing(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	tiny := newSeen()
 	tiny.grow()

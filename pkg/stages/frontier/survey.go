@@ -22,7 +22,7 @@ type Survey struct {
 	Longest []HostStatus `json:"longest,omitempty"`
 	Busiest []HostStatus `json:"busiest,omitempty"`
 	// Troubles are requests that did not end well, the last first.
-	Troubles []Trouble `json:"troubles,omitempty"`
+	Troubles []RequestFailure `json:"troubles,omitempty"`
 }
 
 // What hosts do that do not wait.
@@ -45,12 +45,12 @@ const (
 // surveyed is a survey that was made.
 type surveyed struct {
 	Survey
-	about Question
+	about Query
 	until time.Time
 }
 
 // survey answers opSurvey, with the last answer if it is fresh.
-func (p *partition) survey(about Question) (Survey, error) {
+func (p *partitionLoop) survey(about Query) (Survey, error) {
 	about.Top = max(0, min(about.Top, maxSurveyTop))
 	if p.surveyed.about != about || !time.Now().Before(p.surveyed.until) {
 		began := time.Now()
@@ -65,7 +65,7 @@ func (p *partition) survey(about Question) (Survey, error) {
 	return s, nil
 }
 
-func (p *partition) surveyHosts(crawl string, top int) (s Survey, err error) {
+func (p *partitionLoop) surveyHosts(crawl string, top int) (s Survey, err error) {
 	pre := prefix(p.partition, kindHost)
 	scanned := 0
 	err = p.store.scan(pre, nil, func(key, value []byte) (bool, error) {
@@ -132,7 +132,7 @@ func (c *Client) Survey(ctx context.Context, crawl string, top int) (*Survey, er
 	parts := make([]Survey, c.Bus.Layout.Partitions)
 	g, ctx := errgroup.WithContext(ctx)
 	for p := range parts {
-		g.Go(func() error { return c.ask(ctx, opSurvey, p, Question{Crawl: crawl, Top: top}, &parts[p]) })
+		g.Go(func() error { return c.queryPartition(ctx, opSurvey, p, Query{Crawl: crawl, Top: top}, &parts[p]) })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (c *Client) Survey(ctx context.Context, crawl string, top int) (*Survey, er
 		all.Troubles = append(all.Troubles, p.Troubles...)
 	}
 	all.cut(top)
-	slices.SortFunc(all.Troubles, func(a, b Trouble) int { return cmp.Compare(b.AtMS, a.AtMS) })
+	slices.SortFunc(all.Troubles, func(a, b RequestFailure) int { return cmp.Compare(b.AtMS, a.AtMS) })
 	all.Troubles = all.Troubles[:min(len(all.Troubles), top)]
 	return all, nil
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // asked returns the partition of a world, as questions see it.
-func (w *world) asked() *partition {
-	return &partition{shard: w.shard, f: &Frontier{clock: newClock()}}
+func (w *shardFixture) asked() *partitionLoop {
+	return &partitionLoop{shard: w.shard, f: &Frontier{clock: newClock()}}
 }
 
 func hostsOf(hs []HostStatus) (names []string) {
@@ -23,7 +23,7 @@ func hostsOf(hs []HostStatus) (names []string) {
 }
 
 func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Delay, s.PerHost = messages.Duration(time.Hour), 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.PerHost = messages.Duration(time.Hour), 1 })
 	w.now = time.Now() // which is what answers count from
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1", "https://b.test/2", "https://c.test/1")
 	w.dispatch(2)
@@ -33,7 +33,7 @@ func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
 	w.change(func(s *messages.Spec) { w.must(s.SetState("c.test", messages.Paused)) })
 	w.wantSent(w.dispatch(10))
 
-	got, err := w.asked().survey(Question{Top: 2})
+	got, err := w.asked().survey(Query{Top: 2})
 	w.must(err)
 	for why, n := range map[string]int64{"delay": 1, Asked: 1, "parked": 1} {
 		if got.Hosts[why] != n {
@@ -52,7 +52,7 @@ func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
 	if crawls := got.Longest[0].Crawls; !slices.Equal(crawls, []HostWork{{Crawl: "c", Queued: 2}}) {
 		t.Errorf("a.test is wanted by %+v", crawls)
 	}
-	other, err := w.asked().survey(Question{Crawl: "other", Top: 2})
+	other, err := w.asked().survey(Query{Crawl: "other", Top: 2})
 	w.must(err)
 	if len(other.Hosts)+len(other.Slowest)+len(other.Troubles) > 0 {
 		t.Errorf("of another crawl: %+v", other)
@@ -60,7 +60,7 @@ func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
 }
 
 func TestHostTellsItsLastAnswers(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.now = time.Now()
 	for i := range 6 {
 		url := fmt.Sprintf("https://a.test/%d", i)
@@ -79,7 +79,7 @@ func TestHostTellsItsLastAnswers(t *testing.T) {
 
 // Whatever is fed meanwhile, each failed URL is told once.
 func TestFailedURLsAreToldPageByPage(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
+	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
 	want := make(map[string]string)
 	for i := range 25 {
 		url := fmt.Sprintf("https://a.test/%d", i)
@@ -100,7 +100,7 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 		want[url] = string(c)
 	}
 	got := make(map[string]string)
-	for q := (Question{Crawl: "c", Top: 3}); ; {
+	for q := (Query{Crawl: "c", Top: 3}); ; {
 		page, err := w.asked().failed(q)
 		w.must(err)
 		if len(page.URLs) > 3 {
@@ -125,17 +125,17 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 			t.Errorf("%s failed by %q, want %q", url, got[url], c)
 		}
 	}
-	if page, err := w.asked().failed(Question{Crawl: "c"}); err != nil || len(page.URLs) > 0 {
+	if page, err := w.asked().failed(Query{Crawl: "c"}); err != nil || len(page.URLs) > 0 {
 		t.Errorf("after all were fed again: %+v, %v", page, err)
 	}
-	if _, err := w.asked().failed(Question{Crawl: "c", After: "zz"}); err == nil {
+	if _, err := w.asked().failed(Query{Crawl: "c", After: "zz"}); err == nil {
 		t.Error("nonsense for a place is taken")
 	}
 }
 
 // Over NATS and all partitions.
 func TestClientAsksAllPartitions(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	f := a.frontier(a.store(), time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Take says which partitions a process takes.
-type Take string
+// PartitionSelector says which partitions a process takes.
+type PartitionSelector string
 
 // Ways to take partitions, beside a list.
 const (
-	TakeFair Take = "fair" // a share, as large as that of the others
-	TakeAll  Take = "all"  // all or none
+	TakeFair PartitionSelector = "fair" // a share, as large as that of the others
+	TakeAll  PartitionSelector = "all"  // all or none
 )
 
 // Partitions returns the partitions of a list such as "0-7,12", of n; nil for
 // the other ways.
-func (t Take) Partitions(n int) ([]int, error) {
+func (t PartitionSelector) Partitions(n int) ([]int, error) {
 	if t == TakeFair || t == TakeAll {
 		return nil, nil
 	}

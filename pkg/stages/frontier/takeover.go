@@ -138,7 +138,7 @@ func (s *Store) origin(p int) (object string, isNew bool, err error) {
 func (f *Frontier) restore(ctx context.Context, p int, snap stages.Snapshot, found bool, from string) error {
 	began := time.Now()
 	if !found {
-		whole, err := f.streamsWhole(ctx)
+		whole, err := f.streamsUnpurged(ctx)
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (f *Frontier) restore(ctx context.Context, p int, snap stages.Snapshot, fou
 		f.log.Info("partition has no snapshot yet, reading its streams from their beginning", "partition", p)
 		return f.store.replace(ctx, p, nil)
 	}
-	if err := f.begin(ctx, p, snap); err != nil {
+	if err := f.loadSnapshot(ctx, p, snap); err != nil {
 		return err
 	}
 	f.log.Info("partition restored from its snapshot", "partition", p, "age", time.Since(snap.Time).Round(time.Second),
@@ -163,7 +163,7 @@ func (f *Frontier) restore(ctx context.Context, p int, snap stages.Snapshot, fou
 var errReplaced = fmt.Errorf("its snapshot was replaced while it caught up: %w", stages.ErrStale)
 
 // checkOrigin returns errReplaced if a state that was restored may lack something.
-func (p *partition) checkOrigin(ctx context.Context) error {
+func (p *partitionLoop) checkOrigin(ctx context.Context) error {
 	from, isNew, err := p.store.origin(p.partition)
 	if err != nil || !isNew || p.aside {
 		return err
@@ -173,7 +173,7 @@ func (p *partition) checkOrigin(ctx context.Context) error {
 		return cmp.Or(err, errReplaced)
 	}
 	if from == "" {
-		whole, err := p.f.streamsWhole(ctx)
+		whole, err := p.f.streamsUnpurged(ctx)
 		if err != nil || !whole {
 			return cmp.Or(err, errReplaced)
 		}
@@ -181,8 +181,8 @@ func (p *partition) checkOrigin(ctx context.Context) error {
 	return nil
 }
 
-// begin brings a partition of the store to the state of a snapshot.
-func (f *Frontier) begin(ctx context.Context, p int, snap stages.Snapshot) error {
+// loadSnapshot brings a partition of the store to the state of a snapshot.
+func (f *Frontier) loadSnapshot(ctx context.Context, p int, snap stages.Snapshot) error {
 	if snap.Format < oldestFormat || snap.Format > stateFormat {
 		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d to %d", p, snap.Format, oldestFormat, stateFormat)
 	}
@@ -194,8 +194,8 @@ func (f *Frontier) begin(ctx context.Context, p int, snap stages.Snapshot) error
 	return f.store.replace(ctx, p, r)
 }
 
-// streamsWhole reports whether nothing that the frontier reads was ever purged.
-func (f *Frontier) streamsWhole(ctx context.Context) (bool, error) {
+// streamsUnpurged reports whether nothing that the frontier reads was ever purged.
+func (f *Frontier) streamsUnpurged(ctx context.Context) (bool, error) {
 	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
 		s, err := f.bus.JS.Stream(ctx, name)
 		if err != nil {
@@ -215,7 +215,7 @@ func pending(ctx context.Context, bus *stages.Bus, p int) (map[uint64]*messages.
 	all := make(map[uint64]*messages.Request)
 	subject := messages.SubjectFetch("*", p)
 	for seq := uint64(1); ; seq++ {
-		m, err := bus.AskLeader(ctx, messages.StreamFetch, stages.Lookup{Seq: seq, Next: subject})
+		m, err := bus.ReadFromLeader(ctx, messages.StreamFetch, stages.Lookup{Seq: seq, Next: subject})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return all, nil
 		}
@@ -239,7 +239,7 @@ func isCanonical(url string) bool {
 // sent before: a host might have been asked a moment ago. The streams are read
 // side by side in the order in which their messages were stored, so that a
 // request comes after its URL and a result after its request, as they did.
-func (p *partition) replay(ctx context.Context) error {
+func (p *partitionLoop) replay(ctx context.Context) error {
 	began, n := time.Now(), 0
 	tails := []*tail{p.tail(p.urls, messages.StreamURLs), p.tail(p.results, messages.StreamResults)}
 	for {
@@ -254,7 +254,7 @@ func (p *partition) replay(ctx context.Context) error {
 			}
 		}
 		if m == nil || p.applied >= turnBytes {
-			if err := p.settleTurn(ctx, p.time.now()); err != nil {
+			if err := p.commitTurn(ctx, p.time.now()); err != nil {
 				return err
 			}
 		}
@@ -276,13 +276,13 @@ func (p *partition) replay(ctx context.Context) error {
 }
 
 // finishPostponed applies all that waits for removals: what is under way may be of it.
-func (p *partition) finishPostponed(ctx context.Context) error {
+func (p *partitionLoop) finishPostponed(ctx context.Context) error {
 	for len(p.postponed) > 0 {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case q := <-p.queries:
-			p.answer(q)
+			p.handleQuery(q)
 		default:
 		}
 		now := p.time.now()
@@ -292,14 +292,14 @@ func (p *partition) finishPostponed(ctx context.Context) error {
 		if err := p.applyWaited(now); err != nil {
 			return err
 		}
-		if err := p.settleTurn(ctx, now); err != nil {
+		if err := p.commitTurn(ctx, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *partition) tail(feed *stages.Feed, stream string) *tail {
+func (p *partitionLoop) tail(feed *stages.OrderedReader, stream string) *tail {
 	t := &tail{feed: feed, end: p.ends[stream]}
 	if at := p.positions[stream]; at.Sequence <= t.end {
 		t.at = at.Sequence // unless it is of another life of the stream; the feed finds out
@@ -309,14 +309,14 @@ func (p *partition) tail(feed *stages.Feed, stream string) *tail {
 
 // tail is what is to be replayed of one stream.
 type tail struct {
-	feed *stages.Feed
+	feed *stages.OrderedReader
 	at   uint64 // the last message read
 	end  uint64 // the last message to replay
-	head *stages.FeedMessage
+	head *stages.ReaderMessage
 }
 
 // oldest returns the next message to replay, nil after the last.
-func (p *partition) oldest(ctx context.Context, tails []*tail) (*stages.FeedMessage, error) {
+func (p *partitionLoop) oldest(ctx context.Context, tails []*tail) (*stages.ReaderMessage, error) {
 	var first *tail
 	for _, t := range tails {
 		if t.head == nil && t.at < t.end {
@@ -339,7 +339,7 @@ func (p *partition) oldest(ctx context.Context, tails []*tail) (*stages.FeedMess
 }
 
 // receive waits for a message of a feed, and answers questions meanwhile.
-func (p *partition) receive(ctx context.Context, feed *stages.Feed) (*stages.FeedMessage, error) {
+func (p *partitionLoop) receive(ctx context.Context, feed *stages.OrderedReader) (*stages.ReaderMessage, error) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -350,14 +350,14 @@ func (p *partition) receive(ctx context.Context, feed *stages.Feed) (*stages.Fee
 			}
 			return m, nil
 		case q := <-p.queries:
-			p.answer(q)
+			p.handleQuery(q)
 		}
 	}
 }
 
 // resume goes on with the requests under way: those of a former owner that are
 // in FETCH, and those of this state. Each is looked for at once.
-func (p *partition) resume() error {
+func (p *partitionLoop) resume() error {
 	now := p.time.now()
 	for seq, req := range p.foreign {
 		id := urlID{req.Crawl, req.Visit.URL}

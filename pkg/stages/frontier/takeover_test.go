@@ -29,36 +29,36 @@ import (
 // maxWait bounds every wait of these tests; a passing test needs far less.
 const maxWait = 20 * time.Second
 
-type arena struct {
+type takeoverFixture struct {
 	t     *testing.T
 	bus   *stages.Bus
 	specs *stages.Specs
 	fetch jetstream.Consumer
-	log   *journal
+	log   *logBuffer
 }
 
-// journal is a log that a test can read.
-type journal struct {
+// logBuffer is a log that a test can read.
+type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (j *journal) Write(b []byte) (int, error) {
+func (j *logBuffer) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.Write(b)
 }
 
-func (j *journal) String() string {
+func (j *logBuffer) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.String()
 }
 
-func newArena(t *testing.T) *arena {
+func newTakeoverFixture(t *testing.T) *takeoverFixture {
 	t.Helper()
 	srv := natstest.Start(t, natstest.Listening(t))
-	a := &arena{t: t, log: new(journal)}
+	a := &takeoverFixture{t: t, log: new(logBuffer)}
 	var err error
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -89,20 +89,20 @@ func newArena(t *testing.T) *arena {
 	return a
 }
 
-func (a *arena) config(snapshotEvery time.Duration) Config {
+func (a *takeoverFixture) config(snapshotEvery time.Duration) Config {
 	cfg := DefaultConfig()
 	cfg.Partitions, cfg.SnapshotEvery, cfg.Cache = 2, messages.Duration(snapshotEvery), 1<<20
 	return cfg
 }
 
-func (a *arena) must(err error) {
+func (a *takeoverFixture) must(err error) {
 	a.t.Helper()
 	if err != nil {
 		a.t.Fatal(err)
 	}
 }
 
-func (a *arena) eventually(what string, ok func() bool) {
+func (a *takeoverFixture) eventually(what string, ok func() bool) {
 	a.t.Helper()
 	for deadline := time.Now().Add(maxWait); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -111,7 +111,7 @@ func (a *arena) eventually(what string, ok func() bool) {
 	}
 }
 
-func (a *arena) store() *Store {
+func (a *takeoverFixture) store() *Store {
 	a.t.Helper()
 	s, err := OpenStore(a.t.TempDir(), 1<<20, SyncOS, nil, a.bus.Log)
 	a.must(err)
@@ -120,32 +120,32 @@ func (a *arena) store() *Store {
 }
 
 // frontier returns a frontier on a store, which does nothing by itself.
-func (a *arena) frontier(s *Store, snapshotEvery time.Duration) *Frontier {
+func (a *takeoverFixture) frontier(s *Store, snapshotEvery time.Duration) *Frontier {
 	a.t.Helper()
 	f, err := New(a.config(snapshotEvery), a.bus, a.specs, s)
 	a.must(err)
 	return f
 }
 
-// tenure is the time in which a store has the partition.
-type tenure struct {
-	a    *arena
+// ownerRun is the time in which a store has the partition.
+type ownerRun struct {
+	a    *takeoverFixture
 	end  context.CancelCauseFunc
 	done chan struct{}
 	err  error
 }
 
 // own lets a store have the partition.
-func (a *arena) own(s *Store, epoch uint64, snapshotEvery time.Duration) *tenure {
+func (a *takeoverFixture) own(s *Store, epoch uint64, snapshotEvery time.Duration) *ownerRun {
 	a.t.Helper()
 	f := a.frontier(s, snapshotEvery)
 	ctx, end := context.WithCancelCause(context.Background())
-	o := &tenure{a: a, end: end, done: make(chan struct{})}
+	o := &ownerRun{a: a, end: end, done: make(chan struct{})}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = f.serve(ctx) })
 	go func() {
 		defer close(o.done)
-		o.err = f.leases.Own(ctx, 0, epoch)
+		o.err = f.leases.RunPartition(ctx, 0, epoch)
 		end(nil)
 		serving.Wait()
 	}()
@@ -154,16 +154,16 @@ func (a *arena) own(s *Store, epoch uint64, snapshotEvery time.Duration) *tenure
 }
 
 // die ends a tenure as a crash does: nothing is saved for the next owner.
-func (o *tenure) die() error { o.end(nil); return o.wait() }
+func (o *ownerRun) die() error { o.end(nil); return o.wait() }
 
-// handOver ends it in peace.
-func (o *tenure) handOver() {
+// finalSnapshot ends it in peace.
+func (o *ownerRun) handOver() {
 	o.a.t.Helper()
-	o.end(stages.ErrShed)
+	o.end(stages.ErrRebalanced)
 	o.a.must(o.wait())
 }
 
-func (o *tenure) wait() error {
+func (o *ownerRun) wait() error {
 	o.a.t.Helper()
 	select {
 	case <-o.done:
@@ -173,7 +173,7 @@ func (o *tenure) wait() error {
 	return o.err
 }
 
-func (a *arena) publish(subject, id string, data []byte) {
+func (a *takeoverFixture) publish(subject, id string, data []byte) {
 	a.t.Helper()
 	m := nats.NewMsg(subject)
 	m.Data = data
@@ -184,7 +184,7 @@ func (a *arena) publish(subject, id string, data []byte) {
 	a.must(err)
 }
 
-func (a *arena) found(c messages.Candidates, urls ...string) {
+func (a *takeoverFixture) found(c messages.Candidates, urls ...string) {
 	a.t.Helper()
 	c.Crawl = "c"
 	for _, u := range urls {
@@ -193,7 +193,7 @@ func (a *arena) found(c messages.Candidates, urls ...string) {
 	a.publish(messages.SubjectURLs("c", 0), "", c.Encode())
 }
 
-func (a *arena) seed(urls ...string) {
+func (a *takeoverFixture) seed(urls ...string) {
 	a.t.Helper()
 	a.found(messages.Candidates{Source: messages.SourceSeed}, urls...)
 }
@@ -208,15 +208,15 @@ func hosts(n int) (names []string) {
 	return names
 }
 
-// errand is a request that a fetcher has.
-type errand struct {
+// fetchTask is a request that a fetcher has.
+type fetchTask struct {
 	*messages.Request
-	a *arena
+	a *takeoverFixture
 	m jetstream.Msg
 }
 
 // take gets n requests from FETCH.
-func (a *arena) take(n int) (es []*errand) {
+func (a *takeoverFixture) take(n int) (es []*fetchTask) {
 	a.t.Helper()
 	// One pull: what comes when one has been given up is delivered again only after AckWait.
 	batch, err := a.fetch.Fetch(n, jetstream.FetchMaxWait(maxWait))
@@ -224,7 +224,7 @@ func (a *arena) take(n int) (es []*errand) {
 	for m := range batch.Messages() {
 		req, err := messages.DecodeRequest(m.Data())
 		a.must(err)
-		es = append(es, &errand{req, a, m})
+		es = append(es, &fetchTask{req, a, m})
 	}
 	if len(es) < n {
 		a.t.Fatalf("%d requests came, want %d: %v", len(es), n, batch.Error())
@@ -233,7 +233,7 @@ func (a *arena) take(n int) (es []*errand) {
 }
 
 // none checks that no other request comes for a while.
-func (a *arena) none() {
+func (a *takeoverFixture) none() {
 	a.t.Helper()
 	m, err := a.fetch.Next(jetstream.FetchMaxWait(500 * time.Millisecond))
 	if err == nil {
@@ -242,7 +242,7 @@ func (a *arena) none() {
 }
 
 // ends reports how the request ended, as a fetcher does.
-func (e *errand) ends(class messages.Class) {
+func (e *fetchTask) ends(class messages.Class) {
 	e.a.t.Helper()
 	res := messages.Result{
 		Crawl: e.Crawl, URL: e.URL, Visit: e.Visit, Attempt: e.Attempt, Class: class, Started: time.Now(),
@@ -257,23 +257,23 @@ func (e *errand) ends(class messages.Class) {
 }
 
 // parsed ends the visit, as a parser does.
-func (e *errand) parsed(links ...string) {
+func (e *fetchTask) parsed(links ...string) {
 	e.a.t.Helper()
 	e.a.found(messages.Candidates{Source: messages.SourceLink, Referrer: e.URL, Depth: e.Depth + 1, Ends: e.Visit}, links...)
 }
 
 // status is how the crawl stands in the partition; ok is false while nobody
 // answers.
-func (a *arena) status() (st PartitionStatus, ok bool) {
+func (a *takeoverFixture) status() (st PartitionStatus, ok bool) {
 	ctx, cancel := context.WithTimeout(a.t.Context(), 500*time.Millisecond)
 	defer cancel()
-	err := (&Client{a.bus}).ask(ctx, opStatus, 0, Question{Crawl: "c"}, &st)
+	err := (&Client{a.bus}).queryPartition(ctx, opStatus, 0, Query{Crawl: "c"}, &st)
 	return st, err == nil
 }
 
 // settled waits until an owner has applied all that the streams hold, has
 // nothing to retry soon, and has the places of its requests in its store.
-func (a *arena) settled(s *Store) {
+func (a *takeoverFixture) settled(s *Store) {
 	a.t.Helper()
 	a.eventually("the owner has applied everything", func() bool {
 		st, ok := a.status()
@@ -384,7 +384,7 @@ func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string
 }
 
 // wantSame checks that two stores have the same of partition 0.
-func (a *arena) wantSame(got, want *Store) {
+func (a *takeoverFixture) wantSame(got, want *Store) {
 	a.t.Helper()
 	g, w := describe(a.t, got), describe(a.t, want)
 	for _, line := range g {
@@ -403,7 +403,7 @@ func (a *arena) wantSame(got, want *Store) {
 }
 
 // live plays a crawl for a while: n requests, which end in all ways.
-func (a *arena) live(n int, page string) {
+func (a *takeoverFixture) live(n int, page string) {
 	a.t.Helper()
 	endings := []messages.Class{
 		messages.OK, messages.ServerError, messages.OK, messages.RobotsFetched, messages.Gone, messages.OK, messages.Redirect,
@@ -433,7 +433,7 @@ func (a *arena) live(n int, page string) {
 	}
 }
 
-func (a *arena) seedHosts(n int) {
+func (a *takeoverFixture) seedHosts(n int) {
 	a.t.Helper()
 	var urls []string
 	for _, h := range hosts(n) {
@@ -443,7 +443,7 @@ func (a *arena) seedHosts(n int) {
 }
 
 func TestNewOwnerHasTheSameStateFromSnapshotAndStreams(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
@@ -465,7 +465,7 @@ func TestNewOwnerHasTheSameStateFromSnapshotAndStreams(t *testing.T) {
 	}
 }
 
-func lastOf(t *testing.T, a *arena, stream string) uint64 {
+func lastOf(t *testing.T, a *takeoverFixture, stream string) uint64 {
 	t.Helper()
 	s, err := a.bus.JS.Stream(t.Context(), stream)
 	a.must(err)
@@ -473,7 +473,7 @@ func lastOf(t *testing.T, a *arena, stream string) uint64 {
 }
 
 func TestNewOwnerRebuildsTheStateFromWholeStreams(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, 0)
 	a.seedHosts(12)
@@ -489,7 +489,7 @@ func TestNewOwnerRebuildsTheStateFromWholeStreams(t *testing.T) {
 }
 
 func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seed("http://" + hosts(1)[0] + "/") // so that there is a snapshot, without the rest
@@ -524,7 +524,7 @@ func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
 	for _, e := range append(sent, next...) {
 		attempts[e.URL]++
 	}
-	for st, ok := a.status(); !ok || st.Counters.Open() > 0; st, ok = a.status() {
+	for st, ok := a.status(); !ok || st.Counters.Pending() > 0; st, ok = a.status() {
 		for _, e := range a.take(1) {
 			attempts[e.URL]++
 			e.ends(messages.OK)
@@ -552,11 +552,11 @@ func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
 }
 
 // idle reports whether nothing is open any more.
-func (a *arena) idle() bool {
+func (a *takeoverFixture) idle() bool {
 	idle := false
 	a.eventually("there is a request, or an end", func() bool {
 		st, ok := a.status()
-		idle = ok && st.Counters.Open() == 0
+		idle = ok && st.Counters.Pending() == 0
 		return ok && (idle || st.Counters.InFlight > 0 && st.Counters.Parsing == 0)
 	})
 	return idle
@@ -570,7 +570,7 @@ func hostname(url string) string {
 // A new owner that dies before it has caught up has the binding, and a store
 // that knows nothing of what the former one had under way.
 func TestNewOwnerThatDiesAtOnceKnowsWhatWasUnderWay(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
@@ -610,7 +610,7 @@ func TestNewOwnerThatDiesAtOnceKnowsWhatWasUnderWay(t *testing.T) {
 }
 
 // settledAt waits until the partition knows n URLs.
-func (a *arena) settledAt(n int64) {
+func (a *takeoverFixture) settledAt(n int64) {
 	a.t.Helper()
 	a.eventually("the URLs are known", func() bool {
 		st, ok := a.status()
@@ -619,7 +619,7 @@ func (a *arena) settledAt(n int64) {
 }
 
 func TestStateThatCannotBeMadeAgainIsAskedFor(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, 0)
 	a.seedHosts(3)
@@ -646,7 +646,7 @@ func TestStateThatCannotBeMadeAgainIsAskedFor(t *testing.T) {
 }
 
 func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
@@ -670,7 +670,7 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 	if saved.Owner != second.ID || saved.Epoch != 3 || bound.Store != second.ID {
 		t.Fatalf("saved %+v, bound %+v, want the second store", saved, bound)
 	}
-	frozen.handOver()
+	frozen.finalSnapshot()
 	if !strings.Contains(a.log.String(), stages.ErrStale.Error()) {
 		t.Error("the former owner was not told")
 	}
@@ -693,7 +693,7 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 }
 
 func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	snapshots := stages.NewSnapshots(a.bus)
 	_, err := snapshots.Save(t.Context(), 0, stages.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat + 1}, func(w io.Writer) error {
 		_, err := w.Write([]byte("of the future"))
@@ -713,7 +713,7 @@ func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
 }
 
 func TestDamagedSnapshotChangesNothing(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	snapshots := stages.NewSnapshots(a.bus)
 	_, err := snapshots.Save(t.Context(), 0, stages.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat}, func(w io.Writer) error {
 		_, err := w.Write([]byte("no table"))
@@ -734,7 +734,7 @@ func TestDamagedSnapshotChangesNothing(t *testing.T) {
 // A snapshot whose object is lost is no reason to begin anew: whoever runs the frontiers is
 // told which of them has the state itself.
 func TestLostSnapshotNamesTheStoreThatHasTheState(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(3)
@@ -758,7 +758,7 @@ func TestLostSnapshotNamesTheStoreThatHasTheState(t *testing.T) {
 }
 
 func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	neighbour := []byte{0, 1, kindURL, 'x'} // of partition 1
 	a.must(first.db.Set(neighbour, []byte("kept"), nil))
@@ -786,7 +786,7 @@ func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
 // An owner that still reads what the one before has applied may know less than that
 // did, and says so.
 func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(1)
@@ -799,7 +799,7 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	a.settled(first)
 	a.must(owner.die())
 	f := a.frontier(second, time.Hour)
-	part, err := f.enter(t.Context(), 0, 3)
+	part, err := f.acquirePartition(t.Context(), 0, 3)
 	a.must(err)
 	defer part.close()
 	if got, err := part.explain("c", e.URL); err != nil || !got.Behind || got.State == Done.String() {

@@ -23,7 +23,7 @@ func skews() (all []time.Duration) {
 
 // reopen lets the partition go on in another process, whose clock is ahead by skew;
 // on another machine, or on one that was started anew, if moved.
-func (w *world) reopen(skew time.Duration, moved bool) {
+func (w *shardFixture) reopen(skew time.Duration, moved bool) {
 	w.t.Helper()
 	w.skew = skew
 	if moved {
@@ -39,7 +39,7 @@ func TestNoSkewOfClocksLetsARequestOutEarly(t *testing.T) {
 			for _, moved := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v after %v, moved %v", skew, before, moved), func(t *testing.T) {
 					t.Parallel()
-					w := newWorld(t, func(s *messages.Spec) { s.Delay = messages.Duration(delay) })
+					w := newShardFixture(t, func(s *messages.Spec) { s.Delay = messages.Duration(delay) })
 					w.reopen(before, true)
 					w.seed("https://a.test/1", "https://a.test/2")
 					w.wantSent(w.dispatch(10), "https://a.test/1")
@@ -62,7 +62,7 @@ func TestNoSkewOfClocksLetsARequestOutEarly(t *testing.T) {
 }
 
 func TestWaitGoesOnOverRestartsAndMoves(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2", "https://b.test/")
 	w.dispatch(10)
 	w.result("https://a.test/1", func(r *messages.Result) {
@@ -85,7 +85,7 @@ func TestWaitGoesOnOverRestartsAndMoves(t *testing.T) {
 }
 
 // wantWaits checks whether anything may be sent to the host of a URL.
-func (w *world) wantWaits(url string, waits bool) {
+func (w *shardFixture) wantWaits(url string, waits bool) {
 	w.t.Helper()
 	if got := w.dispatch(10); slices.Contains(got, url) == waits {
 		w.t.Fatalf("sent %q; want %s to wait: %v", got, url, waits)
@@ -97,7 +97,7 @@ func TestClockThatWasAheadAndIsSetRightStallsNothing(t *testing.T) {
 		for _, moved := range []bool{false, true} {
 			t.Run(fmt.Sprintf("by %v, moved %v", ahead, moved), func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, func(s *messages.Spec) {
+				w := newShardFixture(t, func(s *messages.Spec) {
 					s.Delay, s.Scope = messages.Duration(time.Second), messages.ScopeAny
 					s.Schedule = "@every 48h"
 					s.Recrawl = []messages.RecrawlRule{{Match: "*again*", Every: messages.Duration(12 * time.Hour)}}
@@ -122,7 +122,7 @@ func TestClockThatWasAheadAndIsSetRightStallsNothing(t *testing.T) {
 
 // wantWithin lets time pass, and checks that all of some URLs were sent before it was
 // over.
-func (w *world) wantWithin(d time.Duration, want ...string) {
+func (w *shardFixture) wantWithin(d time.Duration, want ...string) {
 	w.t.Helper()
 	var got []string
 	for range 50 {
@@ -137,7 +137,7 @@ func (w *world) wantWithin(d time.Duration, want ...string) {
 }
 
 func TestRunsGoOnAfterOneThatAClockNamedThatWasAhead(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Schedule = "@every 1h" })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Schedule = "@every 1h" })
 	w.seed("https://a.test/")
 	w.dispatch(1)
 	w.result("https://a.test/", nil)
@@ -164,7 +164,7 @@ func TestRunsGoOnAfterOneThatAClockNamedThatWasAhead(t *testing.T) {
 }
 
 // visitEnds parses the page of a URL's last visit.
-func (w *world) visitEnds(url string) {
+func (w *shardFixture) visitEnds(url string) {
 	w.t.Helper()
 	r, err := w.shard.record(urlID{"c", messages.HashURL(url)})
 	w.must(err)
@@ -175,7 +175,7 @@ func (w *world) visitEnds(url string) {
 }
 
 func TestHoursAreThoseOfTheDayWhateverTheClockSaidBefore(t *testing.T) {
-	w := newWorld(t, func(s *messages.Spec) { s.Hours = []string{"22:00-06:00"} })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Hours = []string{"22:00-06:00"} })
 	w.now = time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
 	w.reopen(9*time.Hour+30*time.Minute, true)
 	w.seed("https://a.test/1", "https://a.test/2")
@@ -199,7 +199,7 @@ func TestStateWithoutATimeGoesOnFromItsLastChange(t *testing.T) {
 	for _, skew := range skews() {
 		t.Run(skew.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
+			w := newShardFixture(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
 			w.seed("https://a.test/1", "https://a.test/2")
 			w.dispatch(1)
 			w.result("https://a.test/1", nil)

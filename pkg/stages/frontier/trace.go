@@ -16,7 +16,7 @@ import (
 
 // traceRequest starts the span of a request that is about to be published, if its
 // visit is one of those to be traced, and tells the fetcher.
-func (p *partition) traceRequest(ctx context.Context, o *outgoing, m *nats.Msg, spans []trace.Span) []trace.Span {
+func (p *partitionLoop) traceRequest(ctx context.Context, o *outgoing, m *nats.Msg, spans []trace.Span) []trace.Span {
 	tracer := p.f.bus.Tracer
 	if !tracer.Samples() {
 		return spans
@@ -34,8 +34,8 @@ func (p *partition) traceRequest(ctx context.Context, o *outgoing, m *nats.Msg, 
 }
 
 // subjectOf is what a request is about.
-func subjectOf(m *messages.Request) stages.Subject {
-	return stages.Subject{Crawl: m.Crawl, URL: m.URL, Visit: m.Visit, Attempt: m.Attempt}
+func subjectOf(m *messages.Request) stages.MessageContext {
+	return stages.MessageContext{Crawl: m.Crawl, URL: m.URL, Visit: m.Visit, Attempt: m.Attempt}
 }
 
 // fetchLife returns when FETCH was created, which is part of a trace's identity. It
@@ -53,7 +53,7 @@ func (f *Frontier) fetchLife(ctx context.Context) (time.Time, error) {
 
 // traceApplied begins the span of a message that is being applied, which ends with
 // the turn.
-func (p *partition) traceApplied(m *stages.FeedMessage, subject stages.Subject, more ...attribute.KeyValue) {
+func (p *partitionLoop) traceApplied(m *stages.ReaderMessage, subject stages.MessageContext, more ...attribute.KeyValue) {
 	if p.replaying {
 		return // it was told when it came first
 	}

@@ -5,14 +5,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// trapped asks the guards that compare a new URL with those before it. No guard
+// trapReason asks the guards that compare a new URL with those before it. No guard
 // holds a seed.
-func (s *shard) trapped(r *record, id urlID, rules *rules) (string, error) {
+func (s *shard) trapReason(r *urlRecord, id urlID, rules *rules) (string, error) {
 	if r.Seed {
 		return "", nil
 	}
 	if rules.traps.MaxParameterSets > 0 {
-		if known, err := s.orderKnown(r.URL, id); err != nil || known {
+		if known, err := s.paramOrderSeen(r.URL, id); err != nil || known {
 			return string(traps.ParameterOrder), err
 		}
 	}
@@ -21,15 +21,15 @@ func (s *shard) trapped(r *record, id urlID, rules *rules) (string, error) {
 
 // unjudged reports whether the guards that compare a new URL with those before it have to
 // judge it: it is new, or they have kept it out so far, so that it is among none of those.
-func (r *record) unjudged() bool {
+func (r *urlRecord) unjudged() bool {
 	return r.State == 0 || r.State == Excluded && r.visited.empty() && traps.Reason(r.Reason).Compares()
 }
 
-// orderKnown reports whether a URL is known with its parameters in another
+// paramOrderSeen reports whether a URL is known with its parameters in another
 // order, and remembers this one. A URL whose parameters are sorted is known by
 // its record; for any other order there is a key of its own.
-func (s *shard) orderKnown(url string, id urlID) (bool, error) {
-	sorted, others := traps.Twin(url)
+func (s *shard) paramOrderSeen(url string, id urlID) (bool, error) {
+	sorted, others := traps.SortQuery(url)
 	if !others {
 		return false, nil
 	}
@@ -67,9 +67,9 @@ func (s *shard) marked(crawl string, mark messages.URLHash) (bool, error) {
 	return s.store.has(s.orderKey(crawl, mark))
 }
 
-// exhausted returns why a URL that was queued is not worth a request any more:
+// trapAtDispatch returns why a URL that was queued is not worth a request any more:
 // a site without an end fills the queue before its pages can tell.
-func (s *shard) exhausted(r *record, id urlID, rules *rules) string {
+func (s *shard) trapAtDispatch(r *urlRecord, id urlID, rules *rules) string {
 	if r.Seed || r.Round > messages.FirstRoundOf(r.Round) {
 		return ""
 	}

@@ -26,7 +26,7 @@ func TestRunKeepsOutWhatGuardsHaveFoundByComparing(t *testing.T) {
 		traps.SameShape:      {root + "n/1", root + "n/2", 10, 1},
 	} {
 		taken, kept := tt.taken, tt.kept
-		w := newWorld(t, func(s *messages.Spec) {
+		w := newShardFixture(t, func(s *messages.Spec) {
 			s.Schedule, s.Traps.MaxParameterSets, s.Traps.MaxSameShape = "@every 1h", tt.sets, tt.shapes
 		})
 		w.seed(root)
@@ -64,12 +64,12 @@ func TestRunKeepsOutWhatGuardsHaveFoundByComparing(t *testing.T) {
 // Why a URL is excluded that no rule excludes stands all the same: it was found.
 func TestWhatWasFoundOfAURLStands(t *testing.T) {
 	t.Parallel()
-	rules := newWorld(t, nil).current
+	rules := newShardFixture(t, nil).current
 	for _, reason := range ExclusionReasons() {
 		want := slices.Contains([]string{
 			ReasonRobots, ReasonAddress, ReasonType, string(traps.ParameterOrder), string(traps.ParameterSets), string(traps.SameShape), string(traps.SameContent),
 		}, reason)
-		if got := rules.stands(&record{URL: "https://a.test/", State: Excluded, Reason: reason}); got != want {
+		if got := rules.stands(&urlRecord{URL: "https://a.test/", State: Excluded, Reason: reason}); got != want {
 			t.Errorf("%s stands: %t, want %t", reason, got, want)
 		}
 	}

@@ -12,27 +12,27 @@ import (
 type tx struct {
 	store   *Store
 	batch   *pebble.Batch
-	records map[urlID]*record // read or changed in this turn
-	changed map[urlID]*record // to be written at its end
-	links   map[string]uint32 // keys of links kept in this turn, and their rounds
-	err     error             // the first that went wrong
+	records map[urlID]*urlRecord // read or changed in this turn
+	changed map[urlID]*urlRecord // to be written at its end
+	links   map[string]uint32    // keys of links kept in this turn, and their rounds
+	err     error                // the first that went wrong
 
 	metadata  map[urlID]*metadata // set in this turn, nil for what was taken away
 	inherited map[string][]byte   // texts that were stored in this turn, or are stored, by their keys
 }
 
 func newTx(s *Store) *tx {
-	return &tx{store: s, batch: s.db.NewBatch(), records: make(map[urlID]*record), changed: make(map[urlID]*record), links: make(map[string]uint32),
+	return &tx{store: s, batch: s.db.NewBatch(), records: make(map[urlID]*urlRecord), changed: make(map[urlID]*urlRecord), links: make(map[string]uint32),
 		metadata: make(map[urlID]*metadata), inherited: make(map[string][]byte)}
 }
 
-func (t *tx) set(key, value []byte) { t.keep(t.batch.Set(key, value, nil)) }
-func (t *tx) delete(key []byte)     { t.keep(t.batch.Delete(key, nil)) }
+func (t *tx) set(key, value []byte) { t.setErr(t.batch.Set(key, value, nil)) }
+func (t *tx) delete(key []byte)     { t.setErr(t.batch.Delete(key, nil)) }
 
 // deletePrefix removes all keys with a prefix.
-func (t *tx) deletePrefix(pre []byte) { t.keep(t.batch.DeleteRange(pre, after(pre), nil)) }
+func (t *tx) deletePrefix(pre []byte) { t.setErr(t.batch.DeleteRange(pre, after(pre), nil)) }
 
-func (t *tx) keep(err error) {
+func (t *tx) setErr(err error) {
 	if err != nil && t.err == nil {
 		t.err = fmt.Errorf("write store: %w", err)
 	}
@@ -40,7 +40,7 @@ func (t *tx) keep(err error) {
 
 // load reads the record with the key, nil if there is none. The same record
 // is returned for the rest of the turn.
-func (t *tx) load(id urlID, key []byte) (*record, error) {
+func (t *tx) load(id urlID, key []byte) (*urlRecord, error) {
 	if r, ok := t.records[id]; ok {
 		return r, nil
 	}
@@ -61,7 +61,7 @@ func (t *tx) load(id urlID, key []byte) (*record, error) {
 }
 
 // change notes that the record must be written at the end of the turn.
-func (t *tx) change(id urlID, r *record) {
+func (t *tx) change(id urlID, r *urlRecord) {
 	t.records[id], t.changed[id] = r, r
 }
 

@@ -16,12 +16,12 @@ import (
 // meanwhile is judged by it.
 func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *messages.Spec) { s.Exclude, s.MaxDepth = []string{"*/private/*"}, new(1) })
+	w := newShardFixture(t, func(s *messages.Spec) { s.Exclude, s.MaxDepth = []string{"*/private/*"}, new(1) })
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(1), "https://a.test/1")
 	mended := w.current
 	w.gen++
-	still, err := compile(stages.Revised{Rev: w.gen}.StandStill(errors.New("bad")))
+	still, err := compile(stages.SpecRevision{Rev: w.gen}.StandStill(errors.New("bad")))
 	w.must(err)
 	w.current = still
 	w.wantSent(w.dispatch(10))
@@ -39,7 +39,7 @@ func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 		if w.shard.busy() {
 			t.Error("the partition is busy with a crawl that stands still")
 		}
-		st, err := (&partition{shard: w.shard, f: &Frontier{clock: newClock()}}).status("c")
+		st, err := (&partitionLoop{shard: w.shard, f: &Frontier{clock: newClock()}}).status("c")
 		if err != nil || !st.Still || st.Unusable != "bad" || endOf([]PartitionStatus{st}, &st.Counters, still.Spec) != NotEnded {
 			t.Errorf("its status is %+v, %v", st, err)
 		}
@@ -56,7 +56,7 @@ func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 // another build.
 func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	t.Parallel()
-	a := newArena(t)
+	a := newTakeoverFixture(t)
 	kv, err := a.bus.JS.KeyValue(t.Context(), messages.BucketCrawls)
 	a.must(err)
 	_, err = kv.Put(t.Context(), "x", []byte(`{"v":1,"scope":"galaxy"}`))
@@ -76,7 +76,7 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 		e.ends(messages.OK)
 	}
 	var st PartitionStatus
-	a.must((&Client{a.bus}).ask(t.Context(), opStatus, 0, Question{Crawl: "x"}, &st))
+	a.must((&Client{a.bus}).queryPartition(t.Context(), opStatus, 0, Query{Crawl: "x"}, &st))
 	if !st.Still || !strings.Contains(st.Unusable, "galaxy") || st.Counters.Queued != 1 {
 		t.Errorf("the crawl stands so: %+v", st)
 	}
@@ -93,7 +93,7 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	// One that is valid for this build, and cannot be compiled all the same.
 	spec := messages.DefaultSpec()
 	spec.Include = []string{"re:("}
-	of := stages.Revised{Spec: &spec, Rev: 7}
+	of := stages.SpecRevision{Spec: &spec, Rev: 7}
 	f := a.frontier(store, time.Hour)
 	for range 2 {
 		r, err := f.compiledFor("y", of)

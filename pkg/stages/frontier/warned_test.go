@@ -14,7 +14,7 @@ func TestPageThatWasReadInPartIsDoneWithAWarning(t *testing.T) {
 		Crawl: "c", Source: messages.SourceLink, Warning: warning, Ends: messages.Visit{URL: messages.HashURL(url), Round: 1},
 	}
 	for _, parsedFirst := range []bool{true, false} {
-		w := newWorld(t, nil)
+		w := newShardFixture(t, nil)
 		parsed := func() {
 			_, err := w.shard.candidates(ends, 1, w.at())
 			w.must(err)

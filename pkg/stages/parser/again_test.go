@@ -32,7 +32,7 @@ follow:
 func TestPagesParsedAgainGiveTheSame(t *testing.T) {
 	pages := someOfEverything(t)
 	first, second := parserOf(t, richSpec()), parserOf(t, richSpec())
-	a, b, again := everything(t, first, pages), everything(t, second, pages), everything(t, first, pages)
+	a, b, again := parseAll(t, first, pages), parseAll(t, second, pages), parseAll(t, first, pages)
 	if len(a) < len(pages)*500 {
 		t.Fatalf("%d pages gave only %d bytes", len(pages), len(a))
 	}
@@ -49,7 +49,7 @@ type somePage struct {
 	body string
 }
 
-func everything(t *testing.T, p *Parser, pages []somePage) []byte {
+func parseAll(t *testing.T, p *Parser, pages []somePage) []byte {
 	t.Helper()
 	var all bytes.Buffer
 	for _, pg := range pages {

@@ -49,7 +49,7 @@ func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) 
 // bodyRead lets the janitor delete the body. If that fails, the body stays
 // longer than it must.
 func (p *Parser) bodyRead(ctx context.Context, m *stages.Message, page *messages.Page) {
-	if err := stages.BodyRead(ctx, p.bus, page.BodyObject, m.Sequence); err != nil {
+	if err := stages.MarkBodyRead(ctx, p.bus, page.BodyObject, m.Sequence); err != nil {
 		p.bus.Log.Warn("large body stays", append(subjectOf(page).LogAttrs(ctx), "object", page.BodyObject, "error", err)...)
 	}
 }

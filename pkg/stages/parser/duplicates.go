@@ -17,7 +17,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// duplicates tells which page was the first with some content, for all parsers
+// duplicateIndex tells which page was the first with some content, for all parsers
 // of a crawl and for good: what was decided of a page is remembered, so that it
 // is decided again when the page is parsed again.
 //
@@ -31,7 +31,7 @@ import (
 //
 // Two pages that are near but not equal, read at the same moment, may both count
 // as the first.
-type duplicates struct {
+type duplicateIndex struct {
 	// open returns the lists. It is asked when they are first needed, which most
 	// crawls never do.
 	open func(context.Context) (listStore, error)
@@ -45,17 +45,17 @@ type listStore interface {
 
 var _ listStore = jetstream.KeyValue(nil)
 
-// sighting is a page as it is remembered.
-type sighting struct {
+// pageFingerprint is a page as it is remembered.
+type pageFingerprint struct {
 	digest, simhash uint64 // simhash 0 is near nothing
 	visit           messages.Visit
 	of              messages.Visit // the page it is near to, zero for one that repeats none
 }
 
 // duplicatesIn returns the duplicates of a bus.
-func duplicatesIn(bus *stages.Bus) duplicates {
+func duplicatesIn(bus *stages.Bus) duplicateIndex {
 	var opened atomic.Pointer[jetstream.KeyValue]
-	return duplicates{open: func(ctx context.Context) (listStore, error) {
+	return duplicateIndex{open: func(ctx context.Context) (listStore, error) {
 		if kv := opened.Load(); kv != nil {
 			return *kv, nil
 		}
@@ -90,8 +90,8 @@ func contend(ctx context.Context, tries int) error {
 	return nil
 }
 
-// verdict is what a page repeats, if it does.
-type verdict struct {
+// duplicateMatch is what a page repeats, if it does.
+type duplicateMatch struct {
 	of    messages.Visit
 	exact bool
 }
@@ -99,40 +99,40 @@ type verdict struct {
 // notNear is the distance at which no page is near another.
 const notNear = -1
 
-// judge tells what a page repeats: a page with the same digest, or one whose
+// classify tells what a page repeats: a page with the same digest, or one whose
 // simhash differs in at most distance bits.
-func (d *duplicates) judge(ctx context.Context, crawl string, s sighting, distance int) (verdict, error) {
+func (d *duplicateIndex) classify(ctx context.Context, crawl string, s pageFingerprint, distance int) (duplicateMatch, error) {
 	lists := messages.Incarnation(crawl, s.visit.Incarnation())
 	key := exactKey(lists, s.digest)
 	for tries := range maxContention {
 		l, err := d.read(ctx, key)
 		if err != nil {
-			return verdict{}, err
+			return duplicateMatch{}, err
 		}
 		for _, other := range l.pages {
 			switch {
 			case other.digest != s.digest:
 			case other.visit.URL == s.visit.URL:
-				return verdict{of: other.of}, d.remember(ctx, lists, other, distance)
+				return duplicateMatch{of: other.of}, d.remember(ctx, lists, other, distance)
 			default:
-				return verdict{of: other.original(), exact: true}, nil
+				return duplicateMatch{of: other.original(), exact: true}, nil
 			}
 		}
 		if s.of, err = d.near(ctx, lists, s, distance); err != nil {
-			return verdict{}, err
+			return duplicateMatch{}, err
 		}
 		stored, err := d.add(ctx, key, l, s)
 		if err != nil {
-			return verdict{}, err
+			return duplicateMatch{}, err
 		}
 		if stored {
-			return verdict{of: s.of}, d.remember(ctx, lists, s, distance)
+			return duplicateMatch{of: s.of}, d.remember(ctx, lists, s, distance)
 		}
 		if err := contend(ctx, tries); err != nil {
-			return verdict{}, err
+			return duplicateMatch{}, err
 		}
 	}
-	return verdict{}, fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
+	return duplicateMatch{}, fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
 }
 
 // DuplicateOf tells of a page that was parsed which other it repeats, as the parser
@@ -165,7 +165,7 @@ func exactKey(lists string, digest uint64) string {
 }
 
 // original is the page that a repetition of this one repeats.
-func (s *sighting) original() messages.Visit {
+func (s *pageFingerprint) original() messages.Visit {
 	if s.of.IsZero() {
 		return s.visit
 	}
@@ -174,7 +174,7 @@ func (s *sighting) original() messages.Visit {
 
 // near returns the page whose simhash is the nearest, and of several the one with
 // the smallest hash of its URL: which lists they are in must not matter.
-func (d *duplicates) near(ctx context.Context, lists string, s sighting, distance int) (messages.Visit, error) {
+func (d *duplicateIndex) near(ctx context.Context, lists string, s pageFingerprint, distance int) (messages.Visit, error) {
 	var best messages.Visit
 	if distance == notNear || s.simhash == 0 {
 		return best, nil
@@ -198,7 +198,7 @@ func (d *duplicates) near(ctx context.Context, lists string, s sighting, distanc
 }
 
 // remember has others compared with a page that repeats none.
-func (d *duplicates) remember(ctx context.Context, lists string, s sighting, distance int) error {
+func (d *duplicateIndex) remember(ctx context.Context, lists string, s pageFingerprint, distance int) error {
 	if distance == notNear || s.simhash == 0 || !s.of.IsZero() {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (d *duplicates) remember(ctx context.Context, lists string, s sighting, dis
 	return nil
 }
 
-func (d *duplicates) rememberIn(ctx context.Context, key string, s sighting) error {
+func (d *duplicateIndex) rememberIn(ctx context.Context, key string, s pageFingerprint) error {
 	for tries := range maxContention {
 		l, err := d.read(ctx, key)
 		if err != nil || l.has(s) {
@@ -244,11 +244,11 @@ func quarterKey(lists string, q int, simhash uint64) string {
 
 // list is one list as it was read.
 type list struct {
-	pages    []sighting
+	pages    []pageFingerprint
 	revision uint64 // 0 if there is none yet
 }
 
-func (l *list) has(s sighting) bool {
+func (l *list) has(s pageFingerprint) bool {
 	for _, other := range l.pages {
 		if other.visit.URL == s.visit.URL && other.simhash == s.simhash {
 			return true
@@ -257,7 +257,7 @@ func (l *list) has(s sighting) bool {
 	return false
 }
 
-func (d *duplicates) read(ctx context.Context, key string) (list, error) {
+func (d *duplicateIndex) read(ctx context.Context, key string) (list, error) {
 	kv, err := d.open(ctx)
 	if err != nil {
 		return list{}, err
@@ -274,7 +274,7 @@ func (d *duplicates) read(ctx context.Context, key string) (list, error) {
 
 // add stores a list with one more page, and reports false if it has changed since
 // it was read.
-func (d *duplicates) add(ctx context.Context, key string, l list, s sighting) (bool, error) {
+func (d *duplicateIndex) add(ctx context.Context, key string, l list, s pageFingerprint) (bool, error) {
 	if len(l.pages) >= maxSightings {
 		return true, nil
 	}
@@ -293,7 +293,7 @@ func (d *duplicates) add(ctx context.Context, key string, l list, s sighting) (b
 	return true, nil
 }
 
-func encodeSightings(pages []sighting) []byte {
+func encodeSightings(pages []pageFingerprint) []byte {
 	b := make([]byte, 0, len(pages)*sightingSize)
 	for _, s := range pages {
 		b = binary.BigEndian.AppendUint64(b, s.digest)
@@ -307,10 +307,10 @@ func encodeSightings(pages []sighting) []byte {
 }
 
 // decodeSightings reads what encodeSightings wrote; what is left over is none of it.
-func decodeSightings(b []byte) []sighting {
-	pages := make([]sighting, 0, len(b)/sightingSize+1)
+func decodeSightings(b []byte) []pageFingerprint {
+	pages := make([]pageFingerprint, 0, len(b)/sightingSize+1)
 	for ; len(b) >= sightingSize; b = b[sightingSize:] {
-		s := sighting{digest: binary.BigEndian.Uint64(b), simhash: binary.BigEndian.Uint64(b[8:])}
+		s := pageFingerprint{digest: binary.BigEndian.Uint64(b), simhash: binary.BigEndian.Uint64(b[8:])}
 		for i, v := range []*messages.Visit{&s.visit, &s.of} {
 			from := b[16+i*visitSize:]
 			copy(v.URL[:], from)

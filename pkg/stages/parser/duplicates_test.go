@@ -15,19 +15,19 @@ import (
 )
 
 // seen is a page of a URL with a digest and a simhash.
-func seen(url string, digest, simhash uint64) sighting {
-	return sighting{digest: digest << 48, simhash: simhash, visit: messages.Visit{URL: messages.HashURL("https://a.test/" + url), Round: 1}}
+func seen(url string, digest, simhash uint64) pageFingerprint {
+	return pageFingerprint{digest: digest << 48, simhash: simhash, visit: messages.Visit{URL: messages.HashURL("https://a.test/" + url), Round: 1}}
 }
 
-func openDuplicates(t *testing.T) *duplicates {
+func openDuplicateIndex(t *testing.T) *duplicateIndex {
 	t.Helper()
 	d := duplicatesIn(newParser(t, nil).bus)
 	return &d
 }
 
-func (d *duplicates) mustJudge(t *testing.T, s sighting, distance int) verdict {
+func (d *duplicateIndex) mustJudge(t *testing.T, s pageFingerprint, distance int) duplicateMatch {
 	t.Helper()
-	v, err := d.judge(t.Context(), "c", s, distance)
+	v, err := d.classify(t.Context(), "c", s, distance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,27 +35,27 @@ func (d *duplicates) mustJudge(t *testing.T, s sighting, distance int) verdict {
 }
 
 func TestFirstPageWithSomeContentCounts(t *testing.T) {
-	d := openDuplicates(t)
+	d := openDuplicateIndex(t)
 	first, near, far := seen("first", 1, 0b1111), seen("near", 2, 0b1000), seen("far", 3, 0xffff_ffff)
 	tests := []struct {
 		is       string
-		page     sighting
+		page     pageFingerprint
 		distance int
-		want     verdict
+		want     duplicateMatch
 	}{
-		{"the first", first, 3, verdict{}},
-		{"the same bytes elsewhere", seen("copy", 1, 0b1111), 3, verdict{of: first.visit, exact: true}},
-		{"nearly the same", near, 3, verdict{of: first.visit}},
-		{"the bytes of what is nearly the same", seen("near-copy", 2, 0b1000), 3, verdict{of: first.visit, exact: true}},
-		{"something else", far, 3, verdict{}},
-		{"no text to compare", seen("empty", 4, 0), 3, verdict{}},
-		{"a bit too far", seen("too-far", 5, 0b1111_0000_0000_1111), 3, verdict{}},
-		{"near only with more distance", seen("wide", 6, 0xff_ffff_ffff_00ff^0xffff_ffff), 0, verdict{}},
-		{"other bytes of the same text", seen("same-text", 7, 0b1111), 0, verdict{of: first.visit}},
-		{"the same text, not compared", seen("not-compared", 8, 0b1111), notNear, verdict{}},
-		{"the first again", first, 3, verdict{}},
-		{"what was near, again", near, 3, verdict{of: first.visit}},
-		{"what was far, again", far, 3, verdict{}},
+		{"the first", first, 3, duplicateMatch{}},
+		{"the same bytes elsewhere", seen("copy", 1, 0b1111), 3, duplicateMatch{of: first.visit, exact: true}},
+		{"nearly the same", near, 3, duplicateMatch{of: first.visit}},
+		{"the bytes of what is nearly the same", seen("near-copy", 2, 0b1000), 3, duplicateMatch{of: first.visit, exact: true}},
+		{"something else", far, 3, duplicateMatch{}},
+		{"no text to compare", seen("empty", 4, 0), 3, duplicateMatch{}},
+		{"a bit too far", seen("too-far", 5, 0b1111_0000_0000_1111), 3, duplicateMatch{}},
+		{"near only with more distance", seen("wide", 6, 0xff_ffff_ffff_00ff^0xffff_ffff), 0, duplicateMatch{}},
+		{"other bytes of the same text", seen("same-text", 7, 0b1111), 0, duplicateMatch{of: first.visit}},
+		{"the same text, not compared", seen("not-compared", 8, 0b1111), notNear, duplicateMatch{}},
+		{"the first again", first, 3, duplicateMatch{}},
+		{"what was near, again", near, 3, duplicateMatch{of: first.visit}},
+		{"what was far, again", far, 3, duplicateMatch{}},
 	}
 	for _, tt := range tests {
 		if got := d.mustJudge(t, tt.page, tt.distance); got != tt.want {
@@ -65,7 +65,7 @@ func TestFirstPageWithSomeContentCounts(t *testing.T) {
 }
 
 func TestDistanceFindsWhatDiffersInEveryQuarter(t *testing.T) {
-	d := openDuplicates(t)
+	d := openDuplicateIndex(t)
 	first := seen("first", 1, 0x8000_4000_2000_1000)
 	d.mustJudge(t, first, messages.MaxDistance)
 	for i, tt := range []struct {
@@ -85,13 +85,13 @@ func TestDistanceFindsWhatDiffersInEveryQuarter(t *testing.T) {
 // A page whose parser died between what it decided and telling of it is found
 // again, and so are those that are near to it.
 func TestHalfRememberedPageIsMadeUpFor(t *testing.T) {
-	d := openDuplicates(t)
-	broken := &duplicates{open: func(ctx context.Context) (listStore, error) {
+	d := openDuplicateIndex(t)
+	broken := &duplicateIndex{open: func(ctx context.Context) (listStore, error) {
 		kv, err := d.open(ctx)
 		return failing{kv, "near2"}, err
 	}}
 	first := seen("first", 1, 7)
-	if _, err := broken.judge(t.Context(), "c", first, 3); err == nil {
+	if _, err := broken.classify(t.Context(), "c", first, 3); err == nil {
 		t.Fatal("no error")
 	}
 	d.mustJudge(t, first, 3)
@@ -137,26 +137,26 @@ func (l *lagging) Create(context.Context, string, []byte, ...jetstream.KVCreateO
 func TestListsAreReadAgainWhileAReplicaIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &lagging{until: time.Now().Add(25 * time.Second)}
-		d := &duplicates{open: func(context.Context) (listStore, error) { return store, nil }}
+		d := &duplicateIndex{open: func(context.Context) (listStore, error) { return store, nil }}
 		if v := d.mustJudge(t, seen("first", 1, 0), notNear); !v.of.IsZero() {
 			t.Errorf("it repeats %v", v.of)
 		}
 		store.until, store.taken = time.Now().Add(time.Hour), false
-		if _, err := d.judge(t.Context(), "c", seen("second", 2, 0), notNear); err == nil {
+		if _, err := d.classify(t.Context(), "c", seen("second", 2, 0), notNear); err == nil {
 			t.Error("a list that can never be stored was")
 		}
 	})
 }
 
 func TestOneOfManyAtOnceIsTheFirst(t *testing.T) {
-	d := openDuplicates(t)
+	d := openDuplicateIndex(t)
 	const pages = 16
 	var firsts sync.Map
 	var wg sync.WaitGroup
 	for i := range pages {
 		wg.Go(func() {
 			s := seen(fmt.Sprint(i), 1, 0)
-			v, err := d.judge(t.Context(), "c", s, 0)
+			v, err := d.classify(t.Context(), "c", s, 0)
 			if err != nil {
 				t.Error(err)
 			}
@@ -174,8 +174,8 @@ func TestOneOfManyAtOnceIsTheFirst(t *testing.T) {
 }
 
 func TestListsAreBounded(t *testing.T) {
-	d := openDuplicates(t)
-	full := list{pages: make([]sighting, maxSightings)}
+	d := openDuplicateIndex(t)
+	full := list{pages: make([]pageFingerprint, maxSightings)}
 	if stored, err := d.add(t.Context(), "c.exact.1", full, seen("more", 1, 1)); !stored || err != nil {
 		t.Errorf("stored %t, %v", stored, err)
 	}

@@ -105,7 +105,7 @@ func TestMaxTextBoundsTheTextsOfRecordsAlone(t *testing.T) {
 		t.Helper()
 		p := parserOf(t, text)
 		p.cfg.MaxText = limit
-		p.plans.Make = func(s *messages.Spec) *plan { return newPlan(p.cfg, s, stages.Normalizer(s)) }
+		p.plans.Make = func(s *messages.Spec) *parsePlan { return newParsePlan(p.cfg, s, stages.Normalizer(s)) }
 		return p
 	}
 	got := short(t, "page: {fields: [url, title, language, text, main, markdown]}", 0).lines(t, page("text/html"), body)

@@ -45,7 +45,7 @@ func (c *linkCache) has(from origin, url string, depth int) bool {
 }
 
 // add remembers links that have been published.
-func (c *linkCache) add(from origin, links []found) {
+func (c *linkCache) add(from origin, links []discoveredLink) {
 	for _, l := range links {
 		// A URL may be part of a page's body; do not keep that.
 		c.slot(l.URL).Store(&sentLink{from: from, url: strings.Clone(l.URL), depth: l.depth})

@@ -11,17 +11,17 @@ import (
 	"seine/pkg/stages"
 )
 
-// place is where URLs are sent together: to a partition, with one depth.
-type place struct{ partition, depth int }
+// batchKey is where URLs are sent together: to a partition, with one depth.
+type batchKey struct{ partition, depth int }
 
 // links distributes what leads on over the partitions. Links that were sent from
 // here before, from nowhere further, are left out, unless the frontier keeps those of
 // the page: then it has all. The message that ends the visit
 // is published when all others are stored.
-func (p *Parser) links(r *reading, own int) stages.Output {
+func (p *Parser) links(r *parsedPage, own int) stages.Output {
 	page, from := r.page, origin{messages.Incarnation(r.page.Crawl, r.page.Visit.Incarnation()), r.page.Run}
-	batches := make(map[place][]messages.Candidate)
-	var fresh []found
+	batches := make(map[batchKey][]messages.Candidate)
+	var fresh []discoveredLink
 	keeps := r.plan.spec.KeepsLinks(page)
 	for _, f := range r.follow {
 		f.depth = min(max(f.depth, 0), messages.MaxDepth)
@@ -29,14 +29,14 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 			continue
 		}
 		fresh = append(fresh, f)
-		to := place{messages.Partition(f.URL, p.bus.Layout.Partitions), f.depth}
+		to := batchKey{messages.Partition(f.URL, p.bus.Layout.Partitions), f.depth}
 		batches[to] = append(batches[to], f.Candidate)
 	}
 	linksSent.Add(float64(len(fresh)))
 	linksKnown.Add(float64(len(r.follow) - len(fresh)))
 	out := stages.Output{Done: func() { p.sent.add(from, fresh) }}
 	parts := make(map[int]int) // messages to each partition
-	batch := func(to place, urls []messages.Candidate) *messages.Candidates {
+	batch := func(to batchKey, urls []messages.Candidate) *messages.Candidates {
 		c := &messages.Candidates{
 			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: to.depth,
 			Run: page.Run, URLs: urls,
@@ -50,7 +50,7 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 		}
 		return c
 	}
-	end := place{own, min(page.Depth+1, messages.MaxDepth)}
+	end := batchKey{own, min(page.Depth+1, messages.MaxDepth)}
 	for _, to := range slices.SortedFunc(maps.Keys(batches), comparePlaces) {
 		cs := batches[to]
 		for len(cs) > messages.MaxBatchURLs || to != end && len(cs) > 0 {
@@ -61,7 +61,7 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 		batches[to] = cs
 	}
 	last := batch(end, batches[end])
-	last.Ends, last.Content, last.Warning, last.Records = page.Visit, r.found.Content, r.warning, r.kinds()
+	last.Ends, last.Content, last.Warning, last.Records = page.Visit, r.scanned.Content, r.warning, r.kinds()
 	last.LeftOut = r.leftOut
 	if len(out.First) > 0 {
 		out.Then = append(out.Then, urlsMsg(own, last))
@@ -71,7 +71,7 @@ func (p *Parser) links(r *reading, own int) stages.Output {
 	return out
 }
 
-func comparePlaces(a, b place) int {
+func comparePlaces(a, b batchKey) int {
 	return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.depth, b.depth))
 }
 

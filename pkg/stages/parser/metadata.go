@@ -7,7 +7,7 @@ import (
 
 // metadata is that of the seed which the page is of, as its records have it: what the spec
 // masks is masked there, too.
-func (r *reading) metadata() messages.Metadata {
+func (r *parsedPage) metadata() messages.Metadata {
 	m := r.page.Metadata
 	if len(m) == 0 || !r.plan.mask.of(messages.FieldMetadata) {
 		return m
@@ -18,7 +18,7 @@ func (r *reading) metadata() messages.Metadata {
 }
 
 // encodedMetadata is metadata as JSON, nil if there is none.
-func (r *reading) encodedMetadata() []byte {
+func (r *parsedPage) encodedMetadata() []byte {
 	if len(r.page.Metadata) == 0 {
 		return nil
 	}

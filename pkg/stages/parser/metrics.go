@@ -45,7 +45,7 @@ var (
 )
 
 // count adds what was made of a page to the figures.
-func (r *reading) count() {
+func (r *parsedPage) count() {
 	if r.hasPageRecord() {
 		ofPages.Inc()
 	}

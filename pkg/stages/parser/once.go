@@ -10,8 +10,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Once is what the stage makes of one page.
-type Once struct {
+// ParseResult is what the stage makes of one page.
+type ParseResult struct {
 	Document *document.Document
 	Records  [][]byte // as they go to RECORDS
 	Links    []Link   // in the order in which they go to URLS
@@ -26,18 +26,18 @@ type Link struct {
 	Depth int // of the URL
 }
 
-// ReadOnce reads one page as the stage would for a crawl with that spec, outside
+// ParsePage reads one page as the stage would for a crawl with that spec, outside
 // of any: nothing is sent, and what needs the memory of a crawl, such as what is
 // done with duplicates, is left out. Body is decoded. The error is that of ctx, of
 // the rules of the spec, or why the page would go to DEAD.
-func ReadOnce(ctx context.Context, cfg Config, spec *messages.Spec, page *messages.Page, body []byte) (*Once, error) {
+func ParsePage(ctx context.Context, cfg Config, spec *messages.Spec, page *messages.Page, body []byte) (*ParseResult, error) {
 	bus := &stages.Bus{Layout: messages.Layout{V: messages.Version, Partitions: 1}, Log: slog.New(slog.DiscardHandler)}
 	p, err := New(cfg, bus, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer p.unzip.Close()
-	plan := p.plans.Of(page.Crawl, spec)
+	plan := p.plans.Get(page.Crawl, spec)
 	if plan.err != nil {
 		return nil, plan.err
 	}
@@ -45,7 +45,7 @@ func ReadOnce(ctx context.Context, cfg Config, spec *messages.Spec, page *messag
 	if err != nil {
 		return nil, err
 	}
-	out := &Once{Document: r.doc, Rules: plan.rules, ByRules: r.byRules}
+	out := &ParseResult{Document: r.doc, Rules: plan.rules, ByRules: r.byRules}
 	for _, m := range r.recordMessages(0, int(cfg.MaxText)) {
 		out.Records = append(out.Records, m.Data)
 	}

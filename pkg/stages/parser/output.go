@@ -17,7 +17,7 @@ import (
 
 // output is what is published of a page: its records, those that could not be
 // made, and its links, of which the message that ends the visit is the last.
-func (p *Parser) output(m *stages.Message, r *reading) stages.Output {
+func (p *Parser) output(m *stages.Message, r *parsedPage) stages.Output {
 	partition := messages.Partition(r.page.URL, p.bus.Layout.Partitions)
 	out := p.links(r, partition)
 	out.First = append(out.First, r.recordMessages(partition, int(p.cfg.MaxText))...)
@@ -28,7 +28,7 @@ func (p *Parser) output(m *stages.Message, r *reading) stages.Output {
 }
 
 // recordMessages are the record of the page, if it has one, and those beside it.
-func (r *reading) recordMessages(partition, maxText int) []*nats.Msg {
+func (r *parsedPage) recordMessages(partition, maxText int) []*nats.Msg {
 	var all []*nats.Msg
 	if r.hasPageRecord() {
 		all = append(all, r.pageRecord(partition, maxText))
@@ -42,7 +42,7 @@ func (r *reading) recordMessages(partition, maxText int) []*nats.Msg {
 }
 
 // kinds counts the records by kind.
-func (r *reading) kinds() []messages.KindCount {
+func (r *parsedPage) kinds() []messages.KindCount {
 	n := make(map[string]int64)
 	if r.hasPageRecord() {
 		n[messages.KindPage] = 1
@@ -62,7 +62,7 @@ func (r *reading) kinds() []messages.KindCount {
 }
 
 // envelope is what the records beside that of the page begin with.
-func (r *reading) envelope() extract.Envelope {
+func (r *parsedPage) envelope() extract.Envelope {
 	return extract.Envelope{
 		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(),
 		DuplicateOf: r.duplicate(), Metadata: r.encodedMetadata(),
@@ -70,7 +70,7 @@ func (r *reading) envelope() extract.Envelope {
 }
 
 // pageRecord is the record of the page.
-func (r *reading) pageRecord(partition, maxText int) *nats.Msg {
+func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 	id := messages.VisitID(r.page.Crawl, r.page.Visit)
 	if len(r.plan.fields) > 0 {
 		return messages.RecordMsg(r.page.Crawl, partition, id, r.encodePage(maxText))
@@ -78,9 +78,9 @@ func (r *reading) pageRecord(partition, maxText int) *nats.Msg {
 	masked := r.plan.mask.field
 	rec := &messages.Record{
 		URL: r.page.URL, Status: r.page.Status, ContentType: r.page.ContentType,
-		Title: masked("title", r.found.Title), Description: masked("description", r.found.Description),
-		Canonical: r.found.Canonical, Language: r.found.Language, Charset: r.found.Charset, NoIndex: r.found.NoIndex,
-		Text: clip.To(masked("text", r.found.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
+		Title: masked("title", r.scanned.Title), Description: masked("description", r.scanned.Description),
+		Canonical: r.scanned.Canonical, Language: r.scanned.Language, Charset: r.scanned.Charset, NoIndex: r.scanned.NoIndex,
+		Text: clip.To(masked("text", r.scanned.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
 		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, DuplicateOf: r.duplicateOf,
 		Metadata: r.metadata(),
 	}
@@ -101,7 +101,7 @@ const maxLetter = 900 << 10
 
 // deadLetter says why a record could not be made. Its payload is the record, as
 // far as there is one.
-func (r *reading) deadLetter(m *stages.Message, i int) *nats.Msg {
+func (r *parsedPage) deadLetter(m *stages.Message, i int) *nats.Msg {
 	problem := &r.problems[i]
 	record := problem.Record[:min(len(problem.Record), maxLetter)]
 	d := messages.Dead{

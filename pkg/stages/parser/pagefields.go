@@ -18,72 +18,72 @@ import (
 // pageField is a field that the spec has in the record of a page.
 type pageField struct {
 	name  string
-	value func(r *reading, b []byte, maxText int) []byte // appends JSON
+	value func(r *parsedPage, b []byte, maxText int) []byte // appends JSON
 }
 
 // pageFields are the fields that there are, see messages.PageFields. Long texts are
 // cut at maxText bytes.
-var pageFields = map[string]func(r *reading, b []byte, maxText int) []byte{
-	"url":           text(func(r *reading) string { return r.page.URL }),
-	"status":        number(func(r *reading) int64 { return int64(r.page.Status) }),
-	"content_type":  text(func(r *reading) string { return r.page.ContentType }),
-	"media_type":    text(func(r *reading) string { return r.doc.Type.Media }),
-	"type_mismatch": text((*reading).typeMismatch),
-	"title":         text(func(r *reading) string { return r.found.Title }),
-	"description":   text(func(r *reading) string { return r.found.Description }),
-	"canonical":     text(func(r *reading) string { return r.found.Canonical }),
-	"language":      text((*reading).language),
-	"text_language": text((*reading).textLanguage),
-	"charset":       text(func(r *reading) string { return r.found.Charset }),
-	"noindex":       func(r *reading, b []byte, _ int) []byte { return strconv.AppendBool(b, r.found.NoIndex) },
-	"text":          long(func(r *reading) string { return r.found.Text }),
-	"headings":      (*reading).appendHeadings,
-	"author":        text(func(r *reading) string { return r.structured().Author }),
-	"published":     text(func(r *reading) string { return r.structured().Published }),
-	"modified":      text(func(r *reading) string { return r.structured().Modified }),
-	"main":          long(func(r *reading) string { return r.main().Text }),
-	"markdown":      long((*reading).markdown),
-	"json_ld": func(r *reading, b []byte, _ int) []byte {
+var pageFields = map[string]func(r *parsedPage, b []byte, maxText int) []byte{
+	"url":           text(func(r *parsedPage) string { return r.page.URL }),
+	"status":        number(func(r *parsedPage) int64 { return int64(r.page.Status) }),
+	"content_type":  text(func(r *parsedPage) string { return r.page.ContentType }),
+	"media_type":    text(func(r *parsedPage) string { return r.doc.Type.Media }),
+	"type_mismatch": text((*parsedPage).typeMismatch),
+	"title":         text(func(r *parsedPage) string { return r.scanned.Title }),
+	"description":   text(func(r *parsedPage) string { return r.scanned.Description }),
+	"canonical":     text(func(r *parsedPage) string { return r.scanned.Canonical }),
+	"language":      text((*parsedPage).language),
+	"text_language": text((*parsedPage).textLanguage),
+	"charset":       text(func(r *parsedPage) string { return r.scanned.Charset }),
+	"noindex":       func(r *parsedPage, b []byte, _ int) []byte { return strconv.AppendBool(b, r.scanned.NoIndex) },
+	"text":          long(func(r *parsedPage) string { return r.scanned.Text }),
+	"headings":      (*parsedPage).appendHeadings,
+	"author":        text(func(r *parsedPage) string { return r.structured().Author }),
+	"published":     text(func(r *parsedPage) string { return r.structured().Published }),
+	"modified":      text(func(r *parsedPage) string { return r.structured().Modified }),
+	"main":          long(func(r *parsedPage) string { return r.main().Text }),
+	"markdown":      long((*parsedPage).markdown),
+	"json_ld": func(r *parsedPage, b []byte, _ int) []byte {
 		return jsontext.AppendList(b, r.structured().JSONLD, jsontext.AppendRaw)
 	},
-	"microdata": func(r *reading, b []byte, _ int) []byte {
+	"microdata": func(r *parsedPage, b []byte, _ int) []byte {
 		return structured.AppendItems(b, r.structured().Microdata)
 	},
-	"rdfa":         func(r *reading, b []byte, _ int) []byte { return structured.AppendItems(b, r.structured().RDFa) },
-	"open_graph":   func(r *reading, b []byte, _ int) []byte { return r.structured().OpenGraph.AppendJSON(b) },
-	"twitter":      func(r *reading, b []byte, _ int) []byte { return r.structured().Twitter.AppendJSON(b) },
-	"links":        (*reading).appendLinks,
-	"digest":       text(func(r *reading) string { return r.page.Digest }),
-	"simhash":      text(func(r *reading) string { return fmt.Sprintf("%016x", r.simhash()) }),
-	"duplicate_of": text((*reading).duplicate),
-	"fetched_at":   func(r *reading, b []byte, _ int) []byte { return jsontext.AppendTime(b, r.page.FetchedAt) },
-	"fetch_ms":     number(func(r *reading) int64 { return time.Duration(r.page.Timings.Total).Milliseconds() }),
-	"bytes":        number(func(r *reading) int64 { return r.page.BodySize }),
-	"depth":        number(func(r *reading) int64 { return int64(r.page.Depth) }),
-	"referrer":     text(func(r *reading) string { return r.page.Referrer }),
-	"crawl":        text(func(r *reading) string { return r.page.Crawl }),
-	"metadata":     func(r *reading, b []byte, _ int) []byte { return r.page.Metadata.AppendJSON(b) },
-	"visit":        text(func(r *reading) string { return r.page.Visit.String() }),
+	"rdfa":         func(r *parsedPage, b []byte, _ int) []byte { return structured.AppendItems(b, r.structured().RDFa) },
+	"open_graph":   func(r *parsedPage, b []byte, _ int) []byte { return r.structured().OpenGraph.AppendJSON(b) },
+	"twitter":      func(r *parsedPage, b []byte, _ int) []byte { return r.structured().Twitter.AppendJSON(b) },
+	"links":        (*parsedPage).appendLinks,
+	"digest":       text(func(r *parsedPage) string { return r.page.Digest }),
+	"simhash":      text(func(r *parsedPage) string { return fmt.Sprintf("%016x", r.simhash()) }),
+	"duplicate_of": text((*parsedPage).duplicate),
+	"fetched_at":   func(r *parsedPage, b []byte, _ int) []byte { return jsontext.AppendTime(b, r.page.FetchedAt) },
+	"fetch_ms":     number(func(r *parsedPage) int64 { return time.Duration(r.page.Timings.Total).Milliseconds() }),
+	"bytes":        number(func(r *parsedPage) int64 { return r.page.BodySize }),
+	"depth":        number(func(r *parsedPage) int64 { return int64(r.page.Depth) }),
+	"referrer":     text(func(r *parsedPage) string { return r.page.Referrer }),
+	"crawl":        text(func(r *parsedPage) string { return r.page.Crawl }),
+	"metadata":     func(r *parsedPage, b []byte, _ int) []byte { return r.page.Metadata.AppendJSON(b) },
+	"visit":        text(func(r *parsedPage) string { return r.page.Visit.String() }),
 }
 
-func text(value func(*reading) string) func(*reading, []byte, int) []byte {
-	return func(r *reading, b []byte, _ int) []byte {
+func text(value func(*parsedPage) string) func(*parsedPage, []byte, int) []byte {
+	return func(r *parsedPage, b []byte, _ int) []byte {
 		return jsontext.AppendString(b, clip.To(value(r), minText))
 	}
 }
 
-func long(value func(*reading) string) func(*reading, []byte, int) []byte {
-	return func(r *reading, b []byte, maxText int) []byte {
+func long(value func(*parsedPage) string) func(*parsedPage, []byte, int) []byte {
+	return func(r *parsedPage, b []byte, maxText int) []byte {
 		return jsontext.AppendString(b, clip.To(value(r), maxText))
 	}
 }
 
-func number(value func(*reading) int64) func(*reading, []byte, int) []byte {
-	return func(r *reading, b []byte, _ int) []byte { return strconv.AppendInt(b, value(r), 10) }
+func number(value func(*parsedPage) int64) func(*parsedPage, []byte, int) []byte {
+	return func(r *parsedPage, b []byte, _ int) []byte { return strconv.AppendInt(b, value(r), 10) }
 }
 
 // typeMismatch is what the bytes are, if that is not what the header says.
-func (r *reading) typeMismatch() string {
+func (r *parsedPage) typeMismatch() string {
 	if !r.doc.Type.Mismatch {
 		return ""
 	}
@@ -93,22 +93,22 @@ func (r *reading) typeMismatch() string {
 // language is the language that the page declares, else that of its text. The
 // record of pages without fields of their own has only what is declared, which
 // costs nothing.
-func (r *reading) language() string {
-	if r.found.Language != "" {
-		return r.found.Language
+func (r *parsedPage) language() string {
+	if r.scanned.Language != "" {
+		return r.scanned.Language
 	}
 	return r.textLanguage()
 }
 
 // textLanguage is the language that the text of the page is in, "" if that is not sure.
-func (r *reading) textLanguage() string {
+func (r *parsedPage) textLanguage() string {
 	if r.detected == nil {
-		r.detected = new(language.Detect(r.found.Text))
+		r.detected = new(language.Detect(r.scanned.Text))
 	}
 	return *r.detected
 }
 
-func (r *reading) main() article.Content {
+func (r *parsedPage) main() article.Content {
 	if r.dom() == nil {
 		return article.Content{}
 	}
@@ -117,7 +117,7 @@ func (r *reading) main() article.Content {
 }
 
 // markdown is that of the main content.
-func (r *reading) markdown() string {
+func (r *parsedPage) markdown() string {
 	if r.md == nil {
 		r.md = new(string)
 		if n := r.main().Node; n != nil {
@@ -127,23 +127,23 @@ func (r *reading) markdown() string {
 	return *r.md
 }
 
-func (r *reading) simhash() uint64 {
+func (r *parsedPage) simhash() uint64 {
 	if r.hash == nil {
-		h := simhash.Of(r.found.Text)
+		h := simhash.Of(r.scanned.Text)
 		r.hash = &h
 	}
 	return *r.hash
 }
 
-func (r *reading) duplicate() string {
+func (r *parsedPage) duplicate() string {
 	if r.duplicateOf.IsZero() {
 		return ""
 	}
 	return r.duplicateOf.String()
 }
 
-func (r *reading) appendHeadings(b []byte, _ int) []byte {
-	return jsontext.AppendList(b, r.found.Headings, func(b []byte, h htmlpage.Heading) []byte {
+func (r *parsedPage) appendHeadings(b []byte, _ int) []byte {
+	return jsontext.AppendList(b, r.scanned.Headings, func(b []byte, h htmlpage.Heading) []byte {
 		o := jsontext.Object{B: b}
 		o.Int("level", int64(h.Level))
 		o.Text("text", h.Text)
@@ -152,8 +152,8 @@ func (r *reading) appendHeadings(b []byte, _ int) []byte {
 }
 
 // appendLinks lists the links of the page of all kinds, followed or not.
-func (r *reading) appendLinks(b []byte, _ int) []byte {
-	return jsontext.AppendList(b, r.found.Links, func(b []byte, l htmlpage.Link) []byte {
+func (r *parsedPage) appendLinks(b []byte, _ int) []byte {
+	return jsontext.AppendList(b, r.scanned.Links, func(b []byte, l htmlpage.Link) []byte {
 		o := jsontext.Object{B: b}
 		o.Text("url", l.URL)
 		o.Text("kind", l.Kind.String())
@@ -173,7 +173,7 @@ var large = []string{"links", "microdata", "rdfa", "json_ld", "open_graph", "twi
 // encodePage makes the record of a page by the fields of the spec. One that does
 // not fit a message has its texts cut, then large fields left out, and says which
 // in "truncated".
-func (r *reading) encodePage(maxText int) []byte {
+func (r *parsedPage) encodePage(maxText int) []byte {
 	var without []string
 	cut := false
 	for {
@@ -196,8 +196,8 @@ func (r *reading) encodePage(maxText int) []byte {
 // record must do for all other fields.
 const minText = 32 << 10
 
-func (r *reading) encodeFields(maxText int, without []string, cut bool) []byte {
-	o := jsontext.Object{B: make([]byte, 0, len(r.found.Text)+2048)}
+func (r *parsedPage) encodeFields(maxText int, without []string, cut bool) []byte {
+	o := jsontext.Object{B: make([]byte, 0, len(r.scanned.Text)+2048)}
 	var truncated []string
 	for _, f := range r.plan.fields {
 		if slices.Contains(without, f.name) {

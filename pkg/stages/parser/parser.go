@@ -18,13 +18,13 @@ import (
 
 // Parser is one process of the stage.
 type Parser struct {
-	cfg   Config
-	bus   *stages.Bus
-	specs *stages.Specs
-	unzip *zstd.Decoder
-	sent  *linkCache
-	plans stages.PerSpec[*plan]
-	once  duplicates
+	cfg        Config
+	bus        *stages.Bus
+	specs      *stages.Specs
+	unzip      *zstd.Decoder
+	sent       *linkCache
+	plans      stages.SpecCache[*parsePlan]
+	duplicates duplicateIndex
 
 	extractors []Extractor
 }
@@ -40,8 +40,8 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 	}
 	return &Parser{
 		cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache(),
-		plans:      stages.PerSpec[*plan]{Make: func(s *messages.Spec) *plan { return newPlan(cfg, s, stages.Normalizer(s)) }},
-		once:       duplicatesIn(bus),
+		plans:      stages.SpecCache[*parsePlan]{Make: func(s *messages.Spec) *parsePlan { return newParsePlan(cfg, s, stages.Normalizer(s)) }},
+		duplicates: duplicatesIn(bus),
 		extractors: extractors,
 	}, nil
 }
@@ -53,7 +53,7 @@ func (p *Parser) Run(ctx context.Context) error {
 		Stage: messages.StageParser, Bus: p.bus, Stream: messages.StreamPages,
 		Consumer: messages.WorkConsumer(messages.ConsumerParse, "seine.pages.*.*", 4096),
 		Workers:  p.cfg.workers(), Prefetch: p.cfg.Prefetch,
-		Handle: p.handle, Bury: p.bury, Subject: subject, Drain: time.Duration(p.cfg.Drain),
+		Handle: p.handle, OnDeadLetter: p.bury, Describe: subject, Drain: time.Duration(p.cfg.Drain),
 	}
 	if err := r.Run(ctx); err != nil {
 		return fmt.Errorf("parser: %w", err)
@@ -62,16 +62,16 @@ func (p *Parser) Run(ctx context.Context) error {
 }
 
 // subject tells what a message of PAGES is about.
-func subject(m *stages.Message) stages.Subject {
+func subject(m *stages.Message) stages.MessageContext {
 	page, err := messages.DecodePage(m.Header)
 	if err != nil {
-		return stages.Subject{}
+		return stages.MessageContext{}
 	}
 	return subjectOf(page)
 }
 
-func subjectOf(page *messages.Page) stages.Subject {
-	return stages.Subject{Crawl: page.Crawl, URL: page.URL, Visit: page.Visit, Attempt: page.Attempt}
+func subjectOf(page *messages.Page) stages.MessageContext {
+	return stages.MessageContext{Crawl: page.Crawl, URL: page.URL, Visit: page.Visit, Attempt: page.Attempt}
 }
 
 // handle turns one page into its records and its links.
@@ -90,7 +90,7 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err := spec.Blocked(); err != nil {
 		return stages.Output{}, err
 	}
-	plan := p.plans.Of(page.Crawl, spec.Spec)
+	plan := p.plans.Get(page.Crawl, spec.Spec)
 	if plan.err != nil {
 		return stages.Output{}, stages.PoisonError(plan.err)
 	}
@@ -105,7 +105,7 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err != nil {
 		return stages.Output{}, poisonUnless(ctx, err)
 	}
-	if err := p.compare(ctx, r); err != nil {
+	if err := p.checkDuplicate(ctx, r); err != nil {
 		return stages.Output{}, err
 	}
 	out := p.output(m, r)
@@ -141,9 +141,9 @@ func poisonUnless(ctx context.Context, err error) error {
 	return stages.PoisonError(err)
 }
 
-// compare has a page that repeats another, or itself as it was at the visit before,
+// checkDuplicate has a page that repeats another, or itself as it was at the visit before,
 // dropped or marked, as the spec wants. Its links are followed all the same.
-func (p *Parser) compare(ctx context.Context, r *reading) error {
+func (p *Parser) checkDuplicate(ctx context.Context, r *parsedPage) error {
 	want := r.plan.spec.Duplicates
 	if want.Unchanged == messages.UnchangedDrop && r.page.Unchanged && !r.noRecord {
 		r.drop()
@@ -152,12 +152,12 @@ func (p *Parser) compare(ctx context.Context, r *reading) error {
 	if want.Exact == messages.DuplicateKeep && want.Near == messages.DuplicateKeep || r.noRecord || r.leftOut != "" {
 		return nil // a page without a record must not stand for another
 	}
-	s := sighting{digest: digestOf(r), visit: r.page.Visit}
+	s := pageFingerprint{digest: digestOf(r), visit: r.page.Visit}
 	distance := notNear
 	if want.Near != messages.DuplicateKeep {
 		s.simhash, distance = r.simhash(), want.Distance
 	}
-	v, err := p.once.judge(ctx, r.page.Crawl, s, distance)
+	v, err := p.duplicates.classify(ctx, r.page.Crawl, s, distance)
 	if err != nil || v.of.IsZero() {
 		return err
 	}
@@ -177,13 +177,13 @@ func (p *Parser) compare(ctx context.Context, r *reading) error {
 }
 
 // drop has no records made of the page.
-func (r *reading) drop() {
+func (r *parsedPage) drop() {
 	r.noRecord, r.records, r.problems = true, nil, nil
 	dropped.Inc()
 }
 
 // digestOf is the start of the SHA-256 of the body, which the fetcher has told.
-func digestOf(r *reading) uint64 {
+func digestOf(r *parsedPage) uint64 {
 	if b, err := hex.DecodeString(r.page.Digest); err == nil && len(b) >= 8 {
 		return binary.BigEndian.Uint64(b)
 	}

@@ -415,7 +415,7 @@ func TestRunIsHandedOn(t *testing.T) {
 func TestLinkCacheTellsRunsAndCrawlsApart(t *testing.T) {
 	c := newLinkCache()
 	const u = "https://site.test/a"
-	c.add(origin{"c", 3}, []found{{messages.Candidate{URL: u}, 5}})
+	c.add(origin{"c", 3}, []discoveredLink{{messages.Candidate{URL: u}, 5}})
 	for _, tt := range []struct {
 		from  origin
 		depth int

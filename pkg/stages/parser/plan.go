@@ -14,8 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// plan is what a spec wants of a page, made once for each revision.
-type plan struct {
+// parsePlan is what a spec wants of a page, made once for each revision.
+type parsePlan struct {
 	spec *messages.Spec
 	urls *weburl.Normalizer
 	// secret takes the parameters from URLs that hold secrets of request rules; nil if
@@ -24,9 +24,9 @@ type plan struct {
 	rules  *extract.Rules
 	// follow are the kinds of link that are followed, obey says whether marks not
 	// to follow them count.
-	follow htmlpage.Kinds
-	obey   bool
-	scan   htmlpage.Options
+	follow          htmlpage.Kinds
+	respectNofollow bool
+	scan            htmlpage.Options
 	// fields are those of the page's record; none means the default ones.
 	fields []pageField
 	// simhash says that it is needed, be it for a field or to compare pages.
@@ -35,8 +35,8 @@ type plan struct {
 	err     error    // of the spec, if its rules cannot be used
 }
 
-func newPlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *plan {
-	p := &plan{spec: spec, urls: urls, secret: stages.SecretNormalizer(spec)}
+func newParsePlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *parsePlan {
+	p := &parsePlan{spec: spec, urls: urls, secret: stages.SecretNormalizer(spec)}
 	p.rules, p.err = extract.Compile(spec)
 	if p.err != nil {
 		p.err = fmt.Errorf("rules of the spec: %w", p.err)
@@ -46,7 +46,7 @@ func newPlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *plan {
 	if len(spec.Links.Attributes) > 0 {
 		p.follow |= htmlpage.KindsOf(htmlpage.KindAttribute)
 	}
-	p.obey = spec.Robots == messages.RobotsObey && spec.Links.NoFollow == messages.RobotsObey
+	p.respectNofollow = spec.Robots == messages.RobotsObey && spec.Links.NoFollow == messages.RobotsObey
 	p.scan = htmlpage.Options{
 		Agent: spec.ProductToken(), MaxText: max(int(cfg.MaxText), minRead), MaxLinks: cfg.MaxLinks,
 		Kinds: p.follow, Attributes: spec.Links.Attributes,
@@ -62,7 +62,7 @@ func newPlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *plan {
 const minRead = 512 << 10
 
 // addFields has the fields of the page's record made, and asks for what they need.
-func (p *plan) addFields(names []string) {
+func (p *parsePlan) addFields(names []string) {
 	for _, name := range names {
 		p.fields = append(p.fields, pageField{name, pageFields[name]})
 	}

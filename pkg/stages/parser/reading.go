@@ -20,16 +20,16 @@ import (
 	"seine/pkg/messages"
 )
 
-// reading is what was read of a page. The same page and plan give the same.
-type reading struct {
+// parsedPage is what was read of a page. The same page and plan give the same.
+type parsedPage struct {
 	page *messages.Page
-	plan *plan
+	plan *parsePlan
 	doc  *document.Document
 	// found is what the readers found, links apart; by whatever reader, it is as if
 	// it were of an HTML page.
-	found htmlpage.Page
+	scanned htmlpage.Page
 	// follow are the links that lead on, each URL once.
-	follow []found
+	follow []discoveredLink
 	// noRecord says that there is no record of the page itself, as of a sitemap.
 	noRecord bool
 	// noPage says that a condition of the spec keeps the page from having one.
@@ -54,15 +54,15 @@ type reading struct {
 	treeless bool // it was told that there is no tree
 }
 
-// found is a URL to be followed, and its distance from a seed.
-type found struct {
+// discoveredLink is a URL to be followed, and its distance from a seed.
+type discoveredLink struct {
 	messages.Candidate
 	depth int
 }
 
 // read reads a page.
-func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, plan *plan) (*reading, error) {
-	r := &reading{page: page, plan: plan, doc: newDocument(page, body)}
+func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, plan *parsePlan) (*parsedPage, error) {
+	r := &parsedPage{page: page, plan: plan, doc: newDocument(page, body)}
 	if err := p.readByType(ctx, r, body); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, pla
 		r.bound()
 		r.addHeaderLinks()
 		r.hideSecrets()
-		r.found.Restrict(r.headerDirectives())
+		r.scanned.Restrict(r.headerDirectives())
 	}
 	if !r.mayFollow() {
 		r.follow = nil
@@ -82,7 +82,7 @@ func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, pla
 }
 
 // mayFollow reports whether the page lets its links be followed, or is not asked.
-func (r *reading) mayFollow() bool { return !r.plan.obey || !r.found.NoFollow }
+func (r *parsedPage) mayFollow() bool { return !r.plan.respectNofollow || !r.scanned.NoFollow }
 
 // newDocument is the page for those who select from it.
 func newDocument(page *messages.Page, body []byte) *document.Document {
@@ -101,11 +101,11 @@ func newDocument(page *messages.Page, body []byte) *document.Document {
 
 const contentType = "Content-Type"
 
-func (p *Parser) readByType(ctx context.Context, r *reading, body []byte) error {
+func (p *Parser) readByType(ctx context.Context, r *parsedPage, body []byte) error {
 	if len(p.extractors) > 0 {
 		d := r.document(body)
 		if x := p.extractorOf(d); x != nil {
-			return r.readBy(ctx, x, d)
+			return r.runExtractor(ctx, x, d)
 		}
 	}
 	switch r.doc.Type.Class {
@@ -123,34 +123,34 @@ func (p *Parser) readByType(ctx context.Context, r *reading, body []byte) error 
 }
 
 // readHTML takes what one pass over the page finds.
-func (r *reading) readHTML(body []byte) error {
+func (r *parsedPage) readHTML(body []byte) error {
 	scan := r.plan.scan
 	scan.Now = r.page.FetchedAt
 	var err error
-	if r.found, err = htmlpage.Scan(body, r.page.URL, r.page.ContentType, scan); err != nil {
+	if r.scanned, err = htmlpage.Scan(body, r.page.URL, r.page.ContentType, scan); err != nil {
 		return err
 	}
-	urls := make([]string, 0, len(r.found.Links))
-	for i := range r.found.Links {
-		if l := &r.found.Links[i]; l.Leads(r.plan.follow, r.plan.obey) {
+	urls := make([]string, 0, len(r.scanned.Links))
+	for i := range r.scanned.Links {
+		if l := &r.scanned.Links[i]; l.ShouldFollow(r.plan.follow, r.plan.respectNofollow) {
 			urls = append(urls, l.URL)
 		}
 	}
 	for _, u := range normalized(urls, r.page.URL, r.plan.urls) {
-		r.follow = append(r.follow, found{messages.Candidate{URL: u}, r.page.Depth + 1})
+		r.follow = append(r.follow, discoveredLink{messages.Candidate{URL: u}, r.page.Depth + 1})
 	}
 	return nil
 }
 
 // headerDirectives reads X-Robots-Tag, by the time of the fetch: a page that is
 // parsed again gives the same record.
-func (r *reading) headerDirectives() robots.Directives {
+func (r *parsedPage) headerDirectives() robots.Directives {
 	return robots.HeaderDirectives(r.header("X-Robots-Tag"), r.plan.spec.ProductToken(), r.page.FetchedAt)
 }
 
 // addHeaderLinks adds the links of the response's Link and Refresh headers, if they are
 // wanted. A document of any type has them: APIs lead to their next page so.
-func (r *reading) addHeaderLinks() {
+func (r *parsedPage) addHeaderLinks() {
 	var links []htmlpage.Link
 	if r.plan.scan.Kinds.Has(htmlpage.KindHeader) {
 		links = htmlpage.HeaderLinks(r.header("Link"), r.page.URL)
@@ -161,38 +161,38 @@ func (r *reading) addHeaderLinks() {
 	if len(links) == 0 {
 		return
 	}
-	known := make(map[string]int, len(r.found.Links))
-	for i := range r.found.Links {
-		known[r.found.Links[i].URL] = i
+	known := make(map[string]int, len(r.scanned.Links))
+	for i := range r.scanned.Links {
+		known[r.scanned.Links[i].URL] = i
 	}
 	to := r.follower()
 	for _, f := range r.follow {
 		to.seen[f.URL] = true
 	}
 	for _, l := range links {
-		if l.Leads(r.plan.follow, r.plan.obey) {
+		if l.ShouldFollow(r.plan.follow, r.plan.respectNofollow) {
 			to.add(l.URL, nil)
 		}
 		if i, ok := known[l.URL]; ok {
-			on := &r.found.Links[i]
+			on := &r.scanned.Links[i]
 			on.Kinds, on.Unmarked = on.Kinds|l.Kinds, on.Unmarked|l.Unmarked
 			on.NoFollow = on.Unmarked == 0
 			continue
 		}
-		r.found.Links = append(r.found.Links, l)
+		r.scanned.Links = append(r.scanned.Links, l)
 	}
-	r.follow = append(r.follow, to.found...)
+	r.follow = append(r.follow, to.links...)
 }
 
 // hideSecrets takes from the URLs that the record has what only the fetcher may know.
 // Those that are followed are normalised by the same rules.
-func (r *reading) hideSecrets() {
+func (r *parsedPage) hideSecrets() {
 	if r.plan.secret == nil {
 		return
 	}
-	r.found.Canonical = r.plan.secret.Normalize(r.found.Canonical)
-	for i := range r.found.Links {
-		r.found.Links[i].URL = r.plan.secret.Normalize(r.found.Links[i].URL)
+	r.scanned.Canonical = r.plan.secret.Normalize(r.scanned.Canonical)
+	for i := range r.scanned.Links {
+		r.scanned.Links[i].URL = r.plan.secret.Normalize(r.scanned.Links[i].URL)
 	}
 }
 
@@ -204,8 +204,8 @@ const (
 
 // bound cuts what was found to what a record may have, by whatever reader, and
 // takes the language that the header declares if the document declares none.
-func (r *reading) bound() {
-	p := &r.found
+func (r *parsedPage) bound() {
+	p := &r.scanned
 	p.Title, p.Description = clip.To(p.Title, maxField), clip.To(p.Description, maxField)
 	p.Text = clip.To(p.Text, r.plan.scan.MaxText)
 	if p.Language == "" {
@@ -218,7 +218,7 @@ func (r *reading) bound() {
 
 // headerLanguage is the language of a Content-Language header. A list of them says
 // for whom the document is, not what it is in (HTML section 3.2.6.2).
-func (r *reading) headerLanguage() string {
+func (r *parsedPage) headerLanguage() string {
 	tags := r.header("Content-Language")
 	if len(tags) != 1 || strings.Contains(tags[0], ",") {
 		return ""
@@ -228,7 +228,7 @@ func (r *reading) headerLanguage() string {
 
 // header returns the values of a field. HTTP/2 has names in lower case, and a
 // fetcher of another make may leave them so.
-func (r *reading) header(name string) []string {
+func (r *parsedPage) header(name string) []string {
 	if v, ok := r.page.Header[name]; ok {
 		return v
 	}
@@ -242,7 +242,7 @@ func (r *reading) header(name string) []string {
 
 // readFeed takes what a feed says of itself, the titles of its items, and follows
 // the items.
-func (r *reading) readFeed(body []byte) error {
+func (r *parsedPage) readFeed(body []byte) error {
 	f, err := feed.Parse(body, r.page.ContentType, r.page.URL)
 	if f == nil { // of one that breaks off, what came before counts
 		if errors.Is(err, feed.ErrNoFeed) {
@@ -251,7 +251,7 @@ func (r *reading) readFeed(body []byte) error {
 		return err
 	}
 	r.warning = warning{repairs: f.Repairs, cut: f.Cut, read: len(f.Items), err: err}.String()
-	r.found = htmlpage.Page{
+	r.scanned = htmlpage.Page{
 		Title: f.Title, Description: f.Description, Canonical: f.Link, Language: f.Language, Charset: r.doc.Encoding().Name(),
 	}
 	titles := make([]string, len(f.Items))
@@ -261,47 +261,47 @@ func (r *reading) readFeed(body []byte) error {
 		titles[i] = f.Items[i].Title
 		to.add(f.Items[i].URL, nil)
 	}
-	r.found.Text, r.follow = strings.Join(titles, "\n"), to.found
+	r.scanned.Text, r.follow = strings.Join(titles, "\n"), to.links
 	return nil
 }
 
-func (r *reading) readText(body []byte) error {
+func (r *parsedPage) readText(body []byte) error {
 	if done, err := r.readSitemapText(body); done || err != nil {
 		return err
 	}
 	text, charset, err := htmlpage.Plain(body, r.page.ContentType)
-	r.found.Text, r.found.Charset = text, charset
+	r.scanned.Text, r.scanned.Charset = text, charset
 	return err
 }
 
-// follower collects URLs to follow, each once and without the page's own, as what
+// linkCollector collects URLs to follow, each once and without the page's own, as what
 // they are taken for. Their distance from a seed is depth.
-type follower struct {
+type linkCollector struct {
 	urls  *weburl.Normalizer
 	seen  map[string]bool
 	depth int
-	found []found
+	links []discoveredLink
 }
 
 // follower returns one for URLs that are a link away.
-func (r *reading) follower() *follower {
-	return &follower{urls: r.plan.urls, seen: map[string]bool{r.page.URL: true}, depth: r.page.Depth + 1}
+func (r *parsedPage) follower() *linkCollector {
+	return &linkCollector{urls: r.plan.urls, seen: map[string]bool{r.page.URL: true}, depth: r.page.Depth + 1}
 }
 
 // add takes a canonical URL, or "" for none.
-func (f *follower) add(url string, priority *int) {
+func (f *linkCollector) add(url string, priority *int) {
 	if url == "" {
 		return
 	}
 	if url = f.urls.Normalize(url); !f.seen[url] {
 		f.seen[url] = true
-		f.found = append(f.found, found{messages.Candidate{URL: url, Priority: priority}, f.depth})
+		f.links = append(f.links, discoveredLink{messages.Candidate{URL: url, Priority: priority}, f.depth})
 	}
 }
 
 // dom is the page's tree, nil if it has none. A page of which none can be made is
 // told: what the spec wants of it is missing.
-func (r *reading) dom() *html.Node {
+func (r *parsedPage) dom() *html.Node {
 	root, err := r.doc.HTML()
 	if err != nil && !errors.Is(err, document.ErrForm) && !r.treeless {
 		r.treeless = true
@@ -314,7 +314,7 @@ func (r *reading) dom() *html.Node {
 }
 
 // structured is what the page says for machines, empty if that is nothing.
-func (r *reading) structured() *structured.Data {
+func (r *parsedPage) structured() *structured.Data {
 	if r.data == nil {
 		r.data = new(structured.Data)
 		if root := r.dom(); root != nil {

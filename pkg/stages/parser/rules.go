@@ -21,8 +21,8 @@ type ownRecord struct {
 
 // applyRules adds what the spec's rules make of the page. A URL that a rule finds
 // as well as a link is followed as the rule says.
-func (r *reading) applyRules(ctx context.Context) error {
-	own := &reading{page: r.page, plan: r.plan, doc: r.doc, found: r.found} // makes what rules ask of the page
+func (r *parsedPage) applyRules(ctx context.Context) error {
+	own := &parsedPage{page: r.page, plan: r.plan, doc: r.doc, scanned: r.scanned} // makes what rules ask of the page
 	r.doc.TellPageFields(own.field)
 	result, err := r.plan.rules.Apply(ctx, r.doc)
 	if err != nil {
@@ -58,42 +58,42 @@ func (r *reading) applyRules(ctx context.Context) error {
 	}
 	for _, f := range r.follow {
 		if !to.seen[f.URL] {
-			to.found = append(to.found, f)
+			to.links = append(to.links, f)
 		}
 	}
-	r.follow = to.found
+	r.follow = to.links
 	return nil
 }
 
 // field is a field of the page for rules, as JSON.
-func (r *reading) field(name string) []byte { return pageFields[name](r, nil, minRead) }
+func (r *parsedPage) field(name string) []byte { return pageFields[name](r, nil, minRead) }
 
 // take takes over what was made of the page for rules.
-func (r *reading) take(own *reading) {
+func (r *parsedPage) take(own *parsedPage) {
 	r.data, r.md, r.hash, r.detected = own.data, own.md, own.hash, own.detected
 	r.problems, r.treeless = append(r.problems, own.problems...), own.treeless
 }
 
 // hasPageRecord reports whether the page has a record of its own.
-func (r *reading) hasPageRecord() bool {
+func (r *parsedPage) hasPageRecord() bool {
 	return r.plan.spec.EmitsPage() && !r.noRecord && !r.noPage
 }
 
 // document is the page for extractors.
-func (r *reading) document(body []byte) *Document {
+func (r *parsedPage) document(body []byte) *Document {
 	return &Document{
 		URL: r.page.URL, Status: r.page.Status, Header: http.Header(r.page.Header), ContentType: r.page.ContentType,
 		MediaType: r.doc.Type.Media, FetchedAt: r.page.FetchedAt, Body: body,
 	}
 }
 
-// readBy has an extractor read the page.
-func (r *reading) readBy(ctx context.Context, x Extractor, d *Document) error {
+// runExtractor has an extractor read the page.
+func (r *parsedPage) runExtractor(ctx context.Context, x Extractor, d *Document) error {
 	got, err := x.Extract(ctx, d)
 	if err != nil || got == nil {
 		return err
 	}
-	r.found = htmlpage.Page{Title: got.Title, Description: got.Description, Language: got.Language, Text: got.Text}
+	r.scanned = htmlpage.Page{Title: got.Title, Description: got.Description, Language: got.Language, Text: got.Text}
 	for i := range got.Records {
 		rec, err := r.encode(&got.Records[i])
 		if err != nil {
@@ -111,12 +111,12 @@ func (r *reading) readBy(ctx context.Context, x Extractor, d *Document) error {
 			to.add(u, nil)
 		}
 	}
-	r.follow = to.found
+	r.follow = to.links
 	return nil
 }
 
 // encode makes the record of an extractor one like those of rules.
-func (r *reading) encode(rec *ExtractRecord) (ownRecord, error) {
+func (r *parsedPage) encode(rec *ExtractRecord) (ownRecord, error) {
 	fields, err := rec.members()
 	if err != nil {
 		return ownRecord{}, err

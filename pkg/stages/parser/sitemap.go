@@ -11,7 +11,7 @@ import (
 
 // readSitemap follows what a sitemap lists, if the crawl wants that. XML that is
 // something else is a page like any other. What can be read of a broken sitemap is.
-func (r *reading) readSitemap(body []byte) error {
+func (r *parsedPage) readSitemap(body []byte) error {
 	if !r.plan.spec.Sitemaps {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (r *reading) readSitemap(body []byte) error {
 
 // readSitemapText does so for a list of URLs. Any text may be one by chance, so
 // its name has to say that it is a sitemap. It reports whether it was.
-func (r *reading) readSitemapText(body []byte) (bool, error) {
+func (r *parsedPage) readSitemapText(body []byte) (bool, error) {
 	if !r.plan.spec.Sitemaps || !strings.Contains(strings.ToLower(r.page.URL), "sitemap") {
 		return false, nil
 	}
@@ -37,7 +37,7 @@ func (r *reading) readSitemapText(body []byte) (bool, error) {
 
 // followSitemap follows its entries: pages are a link away, and the sitemaps of an
 // index are as near as the index. What ended the reading of it is told.
-func (r *reading) followSitemap(site *sitemap.Sitemap, ended error) error {
+func (r *parsedPage) followSitemap(site *sitemap.Sitemap, ended error) error {
 	base, err := weburl.NewBase(r.page.URL)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (r *reading) followSitemap(site *sitemap.Sitemap, ended error) error {
 			}
 		}
 	}
-	r.follow, r.warning = to.found, w.String()
+	r.follow, r.warning = to.links, w.String()
 	return nil
 }
 

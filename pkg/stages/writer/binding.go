@@ -28,7 +28,7 @@ import (
 // by compare-and-set.
 type Binding struct {
 	V       int       `json:"v"`
-	Place   string    `json:"place"` // the name of the place, as output.Place has it
+	Place   string    `json:"place"` // the name of the place, as output.OutputConfig has it
 	Out     string    `json:"out"`   // as it was called at first, for a person; without secrets
 	Host    string    `json:"host"`  // where it was called so
 	Since   time.Time `json:"since"`
@@ -71,13 +71,13 @@ func (c *Config) binding() Binding {
 
 // Effective returns p with the defaults of what it leaves out, so that two that have
 // the same effect are equal.
-func (p *Place) Effective() Place {
+func (p *OutputConfig) Effective() OutputConfig {
 	e := *p
 	if IsDatabase(p.Out) {
 		return e
 	}
 	e.Format = p.format()
-	if f, err := newForm(&e, nil); err == nil && f.body != nil {
+	if f, err := newFileLayout(&e, nil); err == nil && f.body != nil {
 		e.Key = f.key.String()
 	} else if path, err := e.path(); err == nil {
 		e.Path = path.String()

@@ -17,7 +17,7 @@ import (
 
 // Config is how a writer process is set up. The defaults are in the tags.
 type Config struct {
-	Place        `embed:""`
+	OutputConfig `embed:""`
 	Name         string            `help:"Name of the writer: writers of one name share the work, each other name reads everything for itself." default:"default" placeholder:"NAME"`
 	From         string            `help:"What is written: records, or pages or results as they are." enum:"records,pages,results" default:"records"`
 	ChunkRecords int               `help:"A file is finished after this many records; 10000 if not given, of WARC 15360." placeholder:"N"`
@@ -28,8 +28,8 @@ type Config struct {
 	Drain        messages.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
 }
 
-// Place is where the output goes, and in which form.
-type Place struct {
+// OutputConfig is where the output goes, and in which form.
+type OutputConfig struct {
 	Out     string         `help:"Directory of the output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
 	Format  string         `help:"Format of the output: jsonl, jsonl.gz or jsonl.zst (the default), json, csv, csv.gz, csv.zst or parquet; objects or objects.pretty for a file of each record; of pages objects.raw, or warc, warc.gz (the default) or warc.zst." placeholder:"NAME"`
 	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; of csv and parquet {crawl}/{kind})." placeholder:"TEMPLATE"`
@@ -40,7 +40,7 @@ type Place struct {
 	S3      bucket.Options `embed:"" prefix:"s3-"`
 }
 
-// Help has examples of the flags of a Place.
+// Help has examples of the flags of a OutputConfig.
 const Help = `Examples of output:
 
   --out ./seine-out --path '{crawl}/{kind}/dt={date}'
@@ -114,14 +114,14 @@ func (c *Config) validate() error {
 	case c.Drain < messages.Duration(time.Second):
 		return fmt.Errorf("--drain %s: must be at least 1s", c.Drain)
 	}
-	if err := c.Place.Validate(); err != nil {
+	if err := c.OutputConfig.Validate(); err != nil {
 		return err
 	}
 	body, objects := format.NewBody(c.Format)
 	f, files := format.New(c.Format, format.Options{})
 	switch {
 	case objects:
-		if _, raw := body.(format.Sourced); !raw && c.From == "pages" {
+		if _, raw := body.(format.StreamBound); !raw && c.From == "pages" {
 			return fmt.Errorf("--format %s: makes files of JSON, and pages are none: use objects.raw, or --from records or results", c.Format)
 		} else if raw && c.From != "pages" {
 			return fmt.Errorf("--format %s: makes files of the bodies of pages: use --from pages", c.Format)
@@ -137,10 +137,10 @@ func (c *Config) validate() error {
 }
 
 // format is the format of files.
-func (p *Place) format() string { return cmp.Or(p.Format, fileFormat) }
+func (p *OutputConfig) format() string { return cmp.Or(p.Format, fileFormat) }
 
 // Validate names the first option that is wrong, and what would be right.
-func (p *Place) Validate() error {
+func (p *OutputConfig) Validate() error {
 	if p.Out == "" {
 		return fmt.Errorf("--out: must name a directory, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…")
 	}
@@ -161,7 +161,7 @@ func (p *Place) Validate() error {
 		return fmt.Errorf("--out %s…: nothing is written to such a place: name a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE"+
 			" (a directory of that name is ./%s…)", scheme, scheme)
 	}
-	if _, err := newForm(p, nil); err != nil {
+	if _, err := newFileLayout(p, nil); err != nil {
 		return err
 	}
 	return p.S3.Validate(p.Out)
@@ -172,7 +172,7 @@ var otherScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/+`)
 
 // path returns the template for the folders of the chunks. A format with columns
 // has those of one kind of record in a chunk.
-func (p *Place) path() (output.Path, error) {
+func (p *OutputConfig) path() (output.Path, error) {
 	columns := format.HasColumns(p.format())
 	template := filePath
 	if columns {

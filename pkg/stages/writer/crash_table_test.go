@@ -14,8 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// outlet is a place, and what is written there.
-type outlet struct {
+// crashTarget is a place, and what is written there.
+type crashTarget struct {
 	what  string // of contents
 	where string
 	place func(t *testing.T) Config
@@ -28,7 +28,7 @@ type outlet struct {
 	rounds int
 }
 
-var outlets = []outlet{
+var outlets = []crashTarget{
 	{what: "records", where: "directory", place: inDirectory, rounds: 3},
 	{what: "records", where: "S3", place: inS3, rounds: 2},
 	{what: "records", where: "SQLite", place: inSQLite, steps: rowSteps, want: wantIntegrity, rounds: 2},
@@ -71,7 +71,7 @@ type tally struct {
 	kills int
 }
 
-func crashes(t *testing.T, o outlet, total *tally) {
+func crashes(t *testing.T, o crashTarget, total *tally) {
 	what := contents[o.what]
 	bus, cfg := startBus(t, true), what.config(o.place(t))
 	reached := o.steps

@@ -39,7 +39,7 @@ func TableOf(out, kind string) string {
 }
 
 // Directory is where on this machine the output is, "" if it is elsewhere.
-func (p *Place) Directory() string {
+func (p *OutputConfig) Directory() string {
 	switch {
 	case sqlite.Is(p.Out):
 		return filepath.Dir(sqlite.File(p.Out))
@@ -87,7 +87,7 @@ const (
 )
 
 // validateDatabase names the first option that is wrong for a database.
-func (p *Place) validateDatabase() error {
+func (p *OutputConfig) validateDatabase() error {
 	check := sqlite.Validate
 	if postgres.Is(p.Out) {
 		check = postgres.Validate

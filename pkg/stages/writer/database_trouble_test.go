@@ -53,7 +53,7 @@ func TestPostgresServerGoesAway(t *testing.T) {
 }
 
 // onLink returns cfg with its server behind a link.
-func onLink(t testing.TB, cfg Config, server *pgserver.Server) (Config, *link.Link) {
+func onLink(t testing.TB, cfg Config, server *pgserver.Server) (Config, *link.Proxy) {
 	k, err := link.New(server.Addr)
 	check(t, err)
 	t.Cleanup(k.Close)
@@ -72,8 +72,8 @@ func TestPostgresConnectionLost(t *testing.T) {
 	w := start(t, bus, cfg, func(w *Writer) {
 		w.hook = func(step string) error {
 			if step == output.StepEntrySynced && passed.Add(1) == 2 {
-				k.Mute()
-				time.AfterFunc(300*time.Millisecond, func() { k.Reset(); k.Heal() })
+				k.DropResponses()
+				time.AfterFunc(300*time.Millisecond, func() { k.Reset(); k.Restore() })
 			}
 			return nil
 		}

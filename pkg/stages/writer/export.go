@@ -30,7 +30,7 @@ type ExportOptions struct {
 	FromS3     bucket.Options
 	Identities sealed.Identities // to read it with, if it is encrypted
 	Filter     output.Filter
-	To         Place
+	To         OutputConfig
 	// Progress, if set, is told how it stands after each commit.
 	Progress func(ExportTotals)
 	Log      *slog.Logger
@@ -75,7 +75,7 @@ func Export(ctx context.Context, o ExportOptions) (ExportTotals, error) {
 // export is one run of Export.
 type export struct {
 	ExportOptions
-	form   *form
+	form   *fileLayout
 	source output.Output
 	sink   output.Sink
 	refs   []output.Ref // of the source
@@ -96,7 +96,7 @@ func (o ExportOptions) open() (*export, error) {
 		return nil, err
 	}
 	x := &export{ExportOptions: o}
-	f, err := newForm(&o.To, x.columns)
+	f, err := newFileLayout(&o.To, x.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (o ExportOptions) open() (*export, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory for files on their way: %w", err)
 	}
-	sink, err := openSink(&Config{Place: o.To, Name: ExportName, State: temp}, o.Log, o.hook)
+	sink, err := openSink(&Config{OutputConfig: o.To, Name: ExportName, State: temp}, o.Log, o.hook)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(temp))
 	}
@@ -202,14 +202,14 @@ func (t *exportTarget) close() error {
 
 // enter opens the target for the life of the stream that c is of.
 func (x *export) enter(t *exportTarget, c *output.Commit) error {
-	epoch := output.EpochOf(c.Created)
+	epoch := output.CreatedStamp(c.Created)
 	if t.Partition != nil && t.epoch == epoch {
 		return nil
 	}
 	if err := t.close(); err != nil {
 		return err
 	}
-	p, refs, err := x.sink.Enter(c.Partition, c.Created)
+	p, refs, err := x.sink.OpenPartition(c.Partition, c.Created)
 	if errors.Is(err, output.ErrHeld) || errors.Is(err, output.ErrInUse) {
 		return fmt.Errorf("--to %s: another export is at work there: wait for its end", x.To.Out)
 	}

@@ -33,13 +33,13 @@ func written(t testing.TB, cfg Config, n int) Config {
 }
 
 func exportOf(t testing.TB, from Config) ExportOptions {
-	to := DefaultConfig().Place
+	to := DefaultConfig().OutputConfig
 	to.Out = filepath.Join(t.TempDir(), "to")
 	return ExportOptions{From: from.Out, FromS3: from.S3, To: to, Identities: identities(t), Log: quiet()}
 }
 
 // exported returns a configuration that reads what was exported.
-func exported(o ExportOptions) Config { return Config{Place: o.To, Name: ExportName} }
+func exported(o ExportOptions) Config { return Config{OutputConfig: o.To, Name: ExportName} }
 
 // wantExported is wantExactly for a place that was exported to.
 func wantExported(t testing.TB, o ExportOptions, want map[string]int) {

@@ -17,7 +17,7 @@ import (
 
 // fileSet is the files of one commit that is being made. One goroutine uses it.
 type fileSet struct {
-	form *form
+	form *fileLayout
 	log  output.Partition
 	name output.Name
 	open *atomic.Int64 // chunks being written, of all partitions
@@ -38,7 +38,7 @@ type openChunk struct {
 	closed  func()
 }
 
-func newFileSet(f *form, log output.Partition, n output.Name, open *atomic.Int64) *fileSet {
+func newFileSet(f *fileLayout, log output.Partition, n output.Name, open *atomic.Int64) *fileSet {
 	return &fileSet{form: f, log: log, name: n, open: open, chunks: make(map[output.Group]*openChunk)}
 }
 
@@ -87,14 +87,14 @@ func (s *fileSet) append(g output.Group, rec *format.Record) (raw int64, err err
 
 // grown returns by how much a record has made the chunk grow, before compression.
 func (c *openChunk) grown(rec *format.Record) int64 {
-	if m, ok := plainly(c.enc).(format.Measured); ok {
+	if m, ok := unwrapEncoder(c.enc).(format.Measured); ok {
 		return m.Raw() - c.raw
 	}
 	return int64(len(rec.Data)) + 1
 }
 
-// plainly returns the encoder below an encryption.
-func plainly(enc format.Encoder) format.Encoder {
+// unwrapEncoder returns the encoder below an encryption.
+func unwrapEncoder(enc format.Encoder) format.Encoder {
 	if e, ok := enc.(interface{ Unwrap() format.Encoder }); ok {
 		return e.Unwrap()
 	}
@@ -121,7 +121,7 @@ func (s *fileSet) create(g output.Group) (*openChunk, error) {
 	if c.enc, err = s.form.format.NewEncoder(chunk, g); err != nil {
 		return nil, err
 	}
-	if n, ok := plainly(c.enc).(format.Named); ok {
+	if n, ok := unwrapEncoder(c.enc).(format.Named); ok {
 		n.SetName(s.name.String() + "." + s.form.format.Ext())
 	}
 	return c, nil
@@ -140,7 +140,7 @@ func (s *fileSet) put(o output.Object, rec *format.Record) error {
 		return &noKeyError{err}
 	}
 	if s.objects == nil {
-		keyed, ok := s.log.(output.Keyed)
+		keyed, ok := s.log.(output.ObjectPartition)
 		if !ok {
 			return errors.New("this place takes no objects: use a directory or S3")
 		}

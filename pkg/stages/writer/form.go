@@ -9,8 +9,8 @@ import (
 	"seine/internal/sealed"
 )
 
-// form is how records become files: chunks of many, or an object of each.
-type form struct {
+// fileLayout is how records become files: chunks of many, or an object of each.
+type fileLayout struct {
 	path   output.Path
 	format format.Format
 	body   format.Body // of objects; nil for chunks
@@ -18,12 +18,12 @@ type form struct {
 	sealed bool        // what is written is encrypted
 }
 
-// newForm returns the form that p sets up, or names the option that is wrong.
+// newFileLayout returns the form that p sets up, or names the option that is wrong.
 // Columns are for the formats that have some.
-func newForm(p *Place, columns func(crawl, kind string) ([]format.Column, error)) (*form, error) {
+func newFileLayout(p *OutputConfig, columns func(crawl, kind string) ([]format.Column, error)) (*fileLayout, error) {
 	if IsDatabase(p.Out) {
 		path, err := output.ParsePath(rowPath)
-		return &form{path: path, format: rows.Format{Columns: columns}}, err
+		return &fileLayout{path: path, format: rows.Format{Columns: columns}}, err
 	}
 	to, err := sealed.ParseRecipients(p.Encrypt)
 	if err != nil {
@@ -46,17 +46,17 @@ func newForm(p *Place, columns func(crawl, kind string) ([]format.Column, error)
 	if to.Any() {
 		f = format.Encrypted(f, to)
 	}
-	return &form{path: path, format: f}, nil
+	return &fileLayout{path: path, format: f}, nil
 }
 
-func objectsForm(p *Place, body format.Body, to sealed.Recipients) (*form, error) {
+func objectsForm(p *OutputConfig, body format.Body, to sealed.Recipients) (*fileLayout, error) {
 	if p.Path != "" {
 		return nil, fmt.Errorf("--path %q: is for files of many records; those of --format %s are named by --key", p.Path, p.Format)
 	}
 	template := p.Key
 	if template == "" {
 		template = output.DefaultKey
-		if _, raw := body.(format.Sourced); raw {
+		if _, raw := body.(format.StreamBound); raw {
 			template = output.RawKey
 		}
 	}
@@ -67,11 +67,11 @@ func objectsForm(p *Place, body format.Body, to sealed.Recipients) (*form, error
 	if to.Any() {
 		body = format.EncryptedBody(body, to)
 	}
-	return &form{body: body, key: key, sealed: to.Any()}, nil
+	return &fileLayout{body: body, key: key, sealed: to.Any()}, nil
 }
 
 // fit makes the form one for the place that s is.
-func (f *form) fit(s output.Sink) *form {
+func (f *fileLayout) fit(s output.Sink) *fileLayout {
 	if d, ok := s.(interface{ FoldsCase() bool }); ok && f.body != nil && d.FoldsCase() {
 		folded := *f
 		folded.key = f.key.FoldCase()
@@ -81,7 +81,7 @@ func (f *form) fit(s output.Sink) *form {
 }
 
 // group returns the group of a record. Objects are no groups.
-func (f *form) group(crawl string, rec *format.Record, partition int) output.Group {
+func (f *fileLayout) group(crawl string, rec *format.Record, partition int) output.Group {
 	if f.body != nil {
 		return output.Group{Crawl: crawl, Kind: rec.Kind}
 	}

@@ -264,7 +264,7 @@ func identityKey(p int, created time.Time, id identity) []byte {
 }
 
 func markKey(n output.Name, created time.Time) []byte {
-	k := binary.BigEndian.AppendUint32(life('m', n.Partition, created), uint32(n.Life))
+	k := binary.BigEndian.AppendUint32(life('m', n.Partition, created), uint32(n.Incarnation))
 	return binary.BigEndian.AppendUint64(k, n.First)
 }
 

@@ -73,13 +73,13 @@ func (w *Writer) lag(ctx context.Context) (l lag, err error) {
 			floor = min(floor, at.AckFloor.Stream)
 		}
 	}
-	l.share = held(info, floor)
+	l.share = retainedShare(info, floor)
 	return l, nil
 }
 
-// held estimates which part of a stream's limit the messages after floor are, by
+// retainedShare estimates which part of a stream's limit the messages after floor are, by
 // the mean size of all.
-func held(info *jetstream.StreamInfo, floor uint64) float64 {
+func retainedShare(info *jetstream.StreamInfo, floor uint64) float64 {
 	st, limit := info.State, info.Config.MaxBytes
 	if limit <= 0 || st.Msgs == 0 || floor >= st.LastSeq {
 		return 0
@@ -149,9 +149,9 @@ func (w *Writer) Flush() {
 	}
 }
 
-// pressed returns what tells partition p to finish its files, until leave is
+// flushSignal returns what tells partition p to finish its files, until leave is
 // called.
-func (w *Writer) pressed(p int) (told <-chan struct{}, leave func()) {
+func (w *Writer) flushSignal(p int) (told <-chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -97,10 +97,10 @@ func (w *Writer) takeUnlisted(end bool) (crawls []string, complete map[string]bo
 	defer w.mu.Unlock()
 	if end {
 		complete = w.complete
-		maps.Copy(w.unlisted, complete)
+		maps.Copy(w.staleManifests, complete)
 	}
-	crawls = slices.Sorted(maps.Keys(w.unlisted))
-	clear(w.unlisted)
+	crawls = slices.Sorted(maps.Keys(w.staleManifests))
+	clear(w.staleManifests)
 	return crawls, complete
 }
 
@@ -108,13 +108,13 @@ func (w *Writer) unlist(crawls ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, crawl := range crawls {
-		w.unlisted[crawl] = true
+		w.staleManifests[crawl] = true
 	}
 }
 
-// Complete says that a crawl has ended, and that every record of it was read: its
+// MarkComplete says that a crawl has ended, and that every record of it was read: its
 // manifest says so once Run has committed them and ends.
-func (w *Writer) Complete(crawl string) {
+func (w *Writer) MarkComplete(crawl string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.complete[crawl] = true

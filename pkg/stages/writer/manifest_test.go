@@ -116,7 +116,7 @@ func keepManifests(t *testing.T, cfg Config) {
 	w = start(t, bus, other)
 	publish(t, bus, "b", 40, 60)
 	w.catchUp()
-	w.Complete("b")
+	w.MarkComplete("b")
 	w.end()
 	wantManifest(t, cfg, "b", 60, true)
 	wantManifest(t, cfg, "a", 100, false)

@@ -197,9 +197,9 @@ func (foldingSink) FoldsCase() bool { return true }
 
 func TestObjectsWhereNamesHaveNoCase(t *testing.T) {
 	cfg := objectsOf("{key}.json")(testConfig(t))
-	f, err := newForm(&cfg.Place, nil)
+	f, err := newFileLayout(&cfg.OutputConfig, nil)
 	check(t, err)
-	for want, form := range map[string]*form{"Ab.json": f.fit(nil), "%41b.json": f.fit(foldingSink{})} {
+	for want, form := range map[string]*fileLayout{"Ab.json": f.fit(nil), "%41b.json": f.fit(foldingSink{})} {
 		got, err := form.key.Path(&output.KeyRecord{Data: []byte(`{"key":"Ab"}`)})
 		if err != nil || got != want {
 			t.Errorf("%s, %v, want %s", got, err, want)

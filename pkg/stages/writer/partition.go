@@ -19,19 +19,19 @@ import (
 	"seine/pkg/stages"
 )
 
-// partition is one stay in a partition, from the last commit on.
-type partition struct {
+// partitionWriter is one stay in a partition, from the last commit on.
+type partitionWriter struct {
 	w    *Writer
 	p    int
 	log  output.Partition
-	form *form
+	form *fileLayout
 	// lives are the lives of the stream that the log knows, by epoch and number.
 	lives map[lifeKey]time.Time
 	now   lifeKey // the one being read
 	// handled is where the feed stands: everything up to there is committed or
 	// in the open set.
 	handled stages.Position
-	set     *openSet // nil when nothing is open
+	set     *pendingCommit // nil when nothing is open
 	full    *time.Timer
 	commits int
 }
@@ -43,17 +43,17 @@ type lifeKey struct {
 }
 
 // openPartition enters p, and finds where it goes on.
-func (w *Writer) openPartition(ctx context.Context, p int) (*partition, error) {
+func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, error) {
 	stream, err := w.bus.JS.Stream(ctx, w.from.stream)
 	if err != nil {
 		return nil, fmt.Errorf("open stream %s: %w", w.from.stream, err)
 	}
 	created := stream.CachedInfo().Created
-	log, refs, err := w.sink.Enter(p, created)
+	log, refs, err := w.sink.OpenPartition(p, created)
 	if err != nil {
 		return nil, err
 	}
-	s := &partition{w: w, p: p, log: log, form: w.form.fit(w.sink), lives: make(map[lifeKey]time.Time)}
+	s := &partitionWriter{w: w, p: p, log: log, form: w.form.fit(w.sink), lives: make(map[lifeKey]time.Time)}
 	if err := s.resume(created, refs); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -62,13 +62,13 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partition, error) {
 
 // resume learns from the log where the life of the stream that began at created
 // has been read up to, and what has been written of it.
-func (s *partition) resume(created time.Time, refs []output.Ref) error {
+func (s *partitionWriter) resume(created time.Time, refs []output.Ref) error {
 	s.handled = stages.Position{Created: created}
 	last := make(map[lifeKey]output.Ref) // refs are in order
 	for _, r := range refs {
-		last[lifeKey{r.Epoch, r.Life}] = r
+		last[lifeKey{r.StreamCreated, r.Incarnation}] = r
 	}
-	s.now = lifeKey{output.EpochOf(created), -1}
+	s.now = lifeKey{output.CreatedStamp(created), -1}
 	for key, ref := range last {
 		if key.epoch != s.now.epoch {
 			continue
@@ -88,7 +88,7 @@ func (s *partition) resume(created time.Time, refs []output.Ref) error {
 	}
 	var same []output.Ref
 	for _, r := range refs {
-		if at, ok := s.lives[lifeKey{r.Epoch, r.Life}]; ok && at.Equal(created) {
+		if at, ok := s.lives[lifeKey{r.StreamCreated, r.Incarnation}]; ok && at.Equal(created) {
 			same = append(same, r)
 		}
 	}
@@ -96,8 +96,8 @@ func (s *partition) resume(created time.Time, refs []output.Ref) error {
 }
 
 // unused returns the key for another life of a stream created then.
-func (s *partition) unused(created time.Time) lifeKey {
-	k := lifeKey{epoch: output.EpochOf(created)}
+func (s *partitionWriter) unused(created time.Time) lifeKey {
+	k := lifeKey{epoch: output.CreatedStamp(created)}
 	for ; ; k.n++ {
 		if _, ok := s.lives[k]; !ok {
 			return k
@@ -106,18 +106,18 @@ func (s *partition) unused(created time.Time) lifeKey {
 }
 
 // run writes what the feed gives until ctx is done, then commits what is open.
-func (s *partition) run(ctx context.Context) error {
+func (s *partitionWriter) run(ctx context.Context) error {
 	s.full = time.NewTimer(0)
 	s.full.Stop()
 	s.w.setHandled(s.p, s.handled)
-	feed := stages.NewFeed(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
+	feed := stages.NewOrderedReader(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = feed.Run(reading)
 	}()
-	pressed, leave := s.w.pressed(s.p)
+	pressed, leave := s.w.flushSignal(s.p)
 	err := s.loop(ctx, feed.C(), pressed)
 	leave()
 	stop()
@@ -128,7 +128,7 @@ func (s *partition) run(ctx context.Context) error {
 	return err
 }
 
-func (s *partition) loop(ctx context.Context, feed <-chan *stages.FeedMessage, pressed <-chan struct{}) error {
+func (s *partitionWriter) loop(ctx context.Context, feed <-chan *stages.ReaderMessage, pressed <-chan struct{}) error {
 	for {
 		var err error
 		select {
@@ -152,8 +152,8 @@ func (s *partition) loop(ctx context.Context, feed <-chan *stages.FeedMessage, p
 
 // handle takes one message to the open set, and commits the set when it is
 // full.
-func (s *partition) handle(ctx context.Context, m *stages.FeedMessage) error {
-	if err := s.follow(m); err != nil {
+func (s *partitionWriter) handle(ctx context.Context, m *stages.ReaderMessage) error {
+	if err := s.checkIncarnation(m); err != nil {
 		return err
 	}
 	crawl := messages.CrawlOf(m.Subject)
@@ -166,10 +166,10 @@ func (s *partition) handle(ctx context.Context, m *stages.FeedMessage) error {
 		}
 	}
 	if s.set == nil {
-		s.set = newOpenSet(newFileSet(s.form, s.log, s.name(m.Sequence), &s.w.open))
+		s.set = newPendingCommit(newFileSet(s.form, s.log, s.name(m.Sequence), &s.w.open))
 		s.full.Reset(time.Duration(s.w.cfg.ChunkAge))
 	}
-	if err := s.take(ctx, group, rec, m); err != nil {
+	if err := s.addRecord(ctx, group, rec, m); err != nil {
 		return err
 	}
 	s.set.last = m
@@ -182,12 +182,12 @@ func (s *partition) handle(ctx context.Context, m *stages.FeedMessage) error {
 	return nil
 }
 
-// errAnew ends a stay in a partition whose stream was made anew. The log knows
+// errStreamRecreated ends a stay in a partition whose stream was made anew. The log knows
 // where the new one goes on.
-var errAnew = errors.New("the stream was made anew")
+var errStreamRecreated = errors.New("the stream was made anew")
 
-// follow notices that m is not of the life that was read until now.
-func (s *partition) follow(m *stages.FeedMessage) error {
+// checkIncarnation notices that m is not of the life that was read until now.
+func (s *partitionWriter) checkIncarnation(m *stages.ReaderMessage) error {
 	same := m.Position.Created.Equal(s.handled.Created)
 	if same && m.Sequence > s.handled.Sequence {
 		return nil
@@ -199,7 +199,7 @@ func (s *partition) follow(m *stages.FeedMessage) error {
 		return err
 	}
 	if !same {
-		return errAnew
+		return errStreamRecreated
 	}
 	s.lives[s.now] = s.handled.Created // the number is taken, even if nothing was committed
 	s.now = s.unused(s.handled.Created)
@@ -208,10 +208,10 @@ func (s *partition) follow(m *stages.FeedMessage) error {
 	return nil
 }
 
-// take does with m what is to be done: it is a record, a repeat, or bad.
-func (s *partition) take(ctx context.Context, g output.Group, rec *format.Record, m *stages.FeedMessage) error {
+// addRecord does with m what is to be done: it is a record, a repeat, or bad.
+func (s *partitionWriter) addRecord(ctx context.Context, g output.Group, rec *format.Record, m *stages.ReaderMessage) error {
 	if err := cmp.Or(messages.CheckCrawl(g.Crawl), s.w.from.check(m.Header, m.Data)); err != nil {
-		return s.setAside(ctx, m, err)
+		return s.rejectToDead(ctx, m, err)
 	}
 	id := identityOf(rec.ID)
 	repeat, err := s.isRepeat(m.Position.Created, id)
@@ -239,7 +239,7 @@ func (s *partition) take(ctx context.Context, g output.Group, rec *format.Record
 			return fmt.Errorf("write record of crawl %s: %w", g.Crawl, err)
 		}
 		s.set.dropEmpty(g)
-		return s.setAside(ctx, m, err)
+		return s.rejectToDead(ctx, m, err)
 	}
 	s.set.traced.Add(s.w.bus.Tracer, "write", m.Header, func() []attribute.KeyValue {
 		attrs := stages.MessageAttributes(messages.StageWriter, &m.Message)
@@ -250,7 +250,7 @@ func (s *partition) take(ctx context.Context, g output.Group, rec *format.Record
 	return s.w.hook.At(output.StepAppended)
 }
 
-func (s *partition) isRepeat(created time.Time, id identity) (bool, error) {
+func (s *partitionWriter) isRepeat(created time.Time, id identity) (bool, error) {
 	if _, ok := s.set.ids[id]; ok {
 		return true, nil
 	}
@@ -264,8 +264,8 @@ func cannotBeWritten(err error) bool {
 	return refused && stages.IsPoison(err)
 }
 
-// setAside has m in DEAD instead of the output.
-func (s *partition) setAside(ctx context.Context, m *stages.FeedMessage, why error) error {
+// rejectToDead has m in DEAD instead of the output.
+func (s *partitionWriter) rejectToDead(ctx context.Context, m *stages.ReaderMessage, why error) error {
 	if err := s.bury(ctx, m, why); err != nil {
 		return err
 	}
@@ -275,7 +275,7 @@ func (s *partition) setAside(ctx context.Context, m *stages.FeedMessage, why err
 
 // bury publishes m to DEAD. It never holds back the partition for a message
 // that DEAD cannot take.
-func (s *partition) bury(ctx context.Context, m *stages.FeedMessage, why error) error {
+func (s *partitionWriter) bury(ctx context.Context, m *stages.ReaderMessage, why error) error {
 	s.w.log.Warn("message goes to DEAD", append(about(&m.Message), "error", why)...)
 	bad := m.Message
 	bad.Header = maps.Clone(m.Header)
@@ -313,26 +313,26 @@ func about(m *stages.Message) []any {
 const maxOpen = 64
 
 // isCrowded reports that another chunk would be one too many.
-func (s *partition) isCrowded(g output.Group) bool {
+func (s *partitionWriter) isCrowded(g output.Group) bool {
 	return s.form.body == nil && s.set != nil && len(s.set.chunks) > 0 && s.set.chunks[g] == nil && s.w.open.Load() >= maxOpen
 }
 
-func (s *partition) name(first uint64) output.Name {
-	return output.Name{Partition: s.p, Epoch: s.now.epoch, Life: s.now.n, First: first}
+func (s *partitionWriter) name(first uint64) output.Name {
+	return output.Name{Partition: s.p, StreamCreated: s.now.epoch, Incarnation: s.now.n, First: first}
 }
 
 // maxObjects bounds the objects of a commit, and so its entry, which names them,
 // and the time that it takes.
 const maxObjects = 1000
 
-func (s *partition) isFull() bool {
+func (s *partitionWriter) isFull() bool {
 	return s.set.messages >= s.w.cfg.ChunkRecords || s.form.body != nil && s.set.messages >= maxObjects || s.set.raw >= int64(s.w.cfg.ChunkBytes)
 }
 
 // commit makes the open set part of the output: steps 2 to 4 of the package
 // comment. The set is gone after it; after an error only the log knows whether
 // it was committed.
-func (s *partition) commit() error {
+func (s *partitionWriter) commit() error {
 	set := s.set
 	if set == nil || set.messages == 0 {
 		return nil

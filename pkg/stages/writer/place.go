@@ -70,7 +70,7 @@ func (c *Config) ReadCommits() ([]output.Commit, error) {
 // out, by partition and in the order of the commits. There is none before its
 // first run.
 func ReadCommits(out, name string) ([]output.Commit, error) {
-	return (&Config{Place: Place{Out: out}, Name: name}).ReadCommits()
+	return (&Config{OutputConfig: OutputConfig{Out: out}, Name: name}).ReadCommits()
 }
 
 // Verify checks the output of the writer called name in the directory out, as

@@ -27,8 +27,8 @@ func (c *Config) CheckPlace() error {
 	return dir.Check(c.Out, c.Name)
 }
 
-// Plan checks the place, and writes what would be written where.
-func (c *Config) Plan(w io.Writer) error {
+// WriteDryRun checks the place, and writes what would be written where.
+func (c *Config) WriteDryRun(w io.Writer) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (c *Config) Plan(w io.Writer) error {
 	}
 	shown.Fprintf(w, "would write %s as %s\n", c.From, c.format())
 	row("to", "%s", c.Out)
-	f, err := newForm(&c.Place, nil)
+	f, err := newFileLayout(&c.OutputConfig, nil)
 	if err != nil {
 		return err
 	}
@@ -74,9 +74,9 @@ func (c *Config) Plan(w io.Writer) error {
 }
 
 // example returns the path of a file, with words for what only a record says.
-func (f *form) example() string {
+func (f *fileLayout) example() string {
 	stored := time.Now()
-	n := output.Name{Epoch: output.EpochOf(stored), First: 1}
+	n := output.Name{StreamCreated: output.CreatedStamp(stored), First: 1}
 	rec := &format.Record{Kind: messages.KindPage, Stored: stored}
 	if f.body == nil {
 		return f.group("CRAWL", rec, 0).Dir + "/" + n.String() + "." + f.format.Ext()

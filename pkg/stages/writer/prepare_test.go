@@ -22,7 +22,7 @@ func TestWriterThatCannotBeginClosesItsOutput(t *testing.T) {
 	if err := w.Run(t.Context()); err == nil || !strings.Contains(err.Error(), messages.BucketCrawls) {
 		t.Fatalf("without specs: %v", err)
 	}
-	if _, _, err := w.sink.Enter(0, time.Now()); err == nil || !strings.Contains(err.Error(), "closed") {
+	if _, _, err := w.sink.OpenPartition(0, time.Now()); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("the database is still open: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// source is a stream that can be written, and what its messages are.
-type source struct {
+// inputStream is a stream that can be written, and what its messages are.
+type inputStream struct {
 	stream  string
 	subject string // second token of its subjects
 	// ofPartition returns the filter for the messages of one partition.
@@ -27,7 +27,7 @@ type source struct {
 }
 
 // sources are the streams by what they are called in --from.
-var sources = map[string]source{
+var sources = map[string]inputStream{
 	"records": {
 		stream: messages.StreamRecords, subject: "records", check: messages.CheckRecord, kind: messages.RecordKind,
 		ofPartition: func(p int) string { return messages.SubjectRecords("*", p) },

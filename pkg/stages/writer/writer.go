@@ -23,8 +23,8 @@ type Writer struct {
 	cfg  Config
 	bus  *stages.Bus
 	log  *slog.Logger
-	from source
-	form *form
+	from inputStream
+	form *fileLayout
 	pub  *stages.Publisher
 	hook output.Hook
 	// Back-off after a failure.
@@ -41,15 +41,15 @@ type Writer struct {
 	// inexact are the crawls of which it was said that their pages are not archived.
 	inexact sync.Map
 
-	mu       sync.Mutex
-	handled  map[int]stages.Position // by partition that is owned: read up to there
-	trouble  map[int]error           // by partition: why it is waiting
-	ixErr    error                   // why the index is waiting
-	lagging  error                   // that the writer holds back the crawl
-	presses  map[int]chan struct{}   // by partition that is read: finish what is open
-	totals   Totals
-	unlisted map[string]bool // crawls whose manifests are older than their commits
-	complete map[string]bool // crawls that have ended, with all records read
+	mu             sync.Mutex
+	handled        map[int]stages.Position // by partition that is owned: read up to there
+	partitionErr   map[int]error           // by partition: why it is waiting
+	ixErr          error                   // why the index is waiting
+	lagging        error                   // that the writer holds back the crawl
+	presses        map[int]chan struct{}   // by partition that is read: finish what is open
+	totals         Totals
+	staleManifests map[string]bool // crawls whose manifests are older than their commits
+	complete       map[string]bool // crawls that have ended, with all records read
 }
 
 // Totals is what a Writer has committed since it was made.
@@ -72,10 +72,10 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
 		from: sources[cfg.From], minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
 		lagEvery: lagEvery, presses: make(map[int]chan struct{}),
-		handled: make(map[int]stages.Position), trouble: make(map[int]error), unlisted: make(map[string]bool), complete: make(map[string]bool),
+		handled: make(map[int]stages.Position), partitionErr: make(map[int]error), staleManifests: make(map[string]bool), complete: make(map[string]bool),
 	}
 	var err error
-	if w.form, err = newForm(&cfg.Place, w.columns); err != nil {
+	if w.form, err = newFileLayout(&cfg.OutputConfig, w.columns); err != nil {
 		return nil, err
 	}
 	begin(cfg.Name)
@@ -95,7 +95,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	leases := stages.Leases{
 		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Partitions,
 		Fair: true, Log: w.log,
-		Own: func(own context.Context, p int, _ uint64) error {
+		RunPartition: func(own context.Context, p int, _ uint64) error {
 			defer w.leave(ctx, p)
 			return w.own(own, p)
 		},
@@ -106,10 +106,10 @@ func (w *Writer) Run(ctx context.Context) error {
 	watched := make(chan struct{})
 	go func() { defer close(watched); w.watchLag(watching, unbound) }()
 	defer func() { stop(); <-watched }()
-	late, cancel := lateAfter(ctx, time.Duration(w.cfg.Drain))
+	late, cancel := doneAfter(ctx, time.Duration(w.cfg.Drain))
 	defer cancel()
 	// A long log may take longer to list than there is time: then it is not.
-	soon, giveUp := lateAfter(ctx, time.Duration(w.cfg.Drain)/2)
+	soon, giveUp := doneAfter(ctx, time.Duration(w.cfg.Drain)/2)
 	defer giveUp()
 	done := make(chan error, 1)
 	go func() {
@@ -165,8 +165,8 @@ func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func()
 	return lists, unfollow, nil
 }
 
-// lateAfter returns a context that is done d after ctx is.
-func lateAfter(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// doneAfter returns a context that is done d after ctx is.
+func doneAfter(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		t := time.NewTimer(d)
@@ -190,7 +190,7 @@ func (w *Writer) own(ctx context.Context, p int) error {
 			return nil
 		case errors.Is(err, output.ErrCorrupt):
 			return err
-		case committed, errors.Is(err, errAnew):
+		case committed, errors.Is(err, errStreamRecreated):
 			wait = w.minWait
 		}
 		w.fail(p, err)
@@ -218,7 +218,7 @@ func (w *Writer) write(ctx context.Context, p int) (committed bool, err error) {
 	}
 	w.opened(p)
 	err = s.run(ctx)
-	if errors.Is(err, errAnew) {
+	if errors.Is(err, errStreamRecreated) {
 		err = &openError{err}
 	}
 	return s.commits > 0, errors.Join(err, s.log.Close())
@@ -234,7 +234,7 @@ func (w *Writer) fail(p int, err error) {
 	failuresTotal.WithLabelValues(w.cfg.Name).Inc()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.trouble[p] = err
+	w.partitionErr[p] = err
 	delete(w.handled, p)
 }
 
@@ -250,8 +250,8 @@ func (w *Writer) indexTrouble(err error) {
 func (w *Writer) opened(p int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, ok := errors.AsType[*openError](w.trouble[p]); ok {
-		delete(w.trouble, p)
+	if _, ok := errors.AsType[*openError](w.partitionErr[p]); ok {
+		delete(w.partitionErr, p)
 	}
 }
 
@@ -261,7 +261,7 @@ func (w *Writer) leave(run context.Context, p int) {
 	defer w.mu.Unlock()
 	delete(w.handled, p)
 	if run.Err() == nil {
-		delete(w.trouble, p)
+		delete(w.partitionErr, p)
 	}
 }
 
@@ -275,10 +275,10 @@ func (w *Writer) setHandled(p int, at stages.Position) {
 func (w *Writer) committed(c *output.Commit, repeats, bad int, took time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.trouble, c.Partition)
+	delete(w.partitionErr, c.Partition)
 	t := Totals{Records: int64(c.Records()), Repeats: int64(repeats), Bad: int64(bad)}
 	for _, f := range c.Files {
-		w.unlisted[f.Crawl] = true
+		w.staleManifests[f.Crawl] = true
 		t.Bytes += f.Bytes
 		if f.IndexOf == "" {
 			t.Files, t.RawBytes = t.Files+1, t.RawBytes+f.RawBytes
@@ -313,7 +313,7 @@ func (w *Writer) Err() error {
 	defer w.mu.Unlock()
 	errs := []error{w.ixErr}
 	for p := range w.bus.Layout.Partitions {
-		if err := w.trouble[p]; err != nil {
+		if err := w.partitionErr[p]; err != nil {
 			errs = append(errs, fmt.Errorf("partition %d: %w", p, err))
 		}
 	}
@@ -333,7 +333,7 @@ func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 	}
 	info := s.CachedInfo()
 	for p := range w.bus.Layout.Partitions {
-		m, err := w.bus.AskLeader(ctx, w.from.stream, stages.Lookup{Last: w.from.ofPartition(p)})
+		m, err := w.bus.ReadFromLeader(ctx, w.from.stream, stages.Lookup{Last: w.from.ofPartition(p)})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}

@@ -260,7 +260,7 @@ func TestLeftovers(t *testing.T) {
 	next := commits[0].Name()
 	next.First += 5000
 	old := next
-	old.Epoch = "20200101T000000Z"
+	old.StreamCreated = "20200101T000000Z"
 	remove := []string{
 		filepath.Join("a", next.String()+".jsonl.zst"),
 		filepath.Join("gone", next.String()+".jsonl"),

@@ -13,7 +13,7 @@ import (
 
 // A view tells when the page of a record was found gone, until one is made of it again. It
 // tells so in whatever order the records come, and of a spec that wants it alone.
-func testGone(t *testing.T, p Place) {
+func testGone(t *testing.T, p Fixture) {
 	f := rows.Format{}
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	next := uint64(1)

@@ -9,7 +9,7 @@ import (
 
 // testRuns: a run has one row, with the figures that were stored last, whether a writer
 // has made the tables or nobody.
-func testRuns(t *testing.T, p Place) {
+func testRuns(t *testing.T, p Fixture) {
 	at := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
 	first := rows.Run{
 		Crawl: "c", Started: at, Ended: at.Add(time.Minute), Requests: map[string]int64{"ok": 9, "gone": 1}, Records: map[string]int64{"product": 7},

@@ -17,8 +17,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Place is a database of a test's own.
-type Place struct {
+// Fixture is a database of a test's own.
+type Fixture struct {
 	Open func(name, from string) (*rows.Sink, error)
 	Read func(name string) (output.Log, error)
 	Runs func(runs ...rows.Run) error
@@ -34,8 +34,8 @@ type Place struct {
 var Created = time.Date(2026, 11, 21, 1, 2, 3, 456789123, time.UTC)
 
 // Run runs the tests, each in a place that is made for it.
-func Run(t *testing.T, place func(t *testing.T) Place) {
-	for name, test := range map[string]func(*testing.T, Place){
+func Run(t *testing.T, place func(t *testing.T) Fixture) {
+	for name, test := range map[string]func(*testing.T, Fixture){
 		"latest": testLatest, "records": testRecords, "results": testResults, "strange": testStrange, "taken": testTaken,
 		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields, "views": testViews, "gone": testGone, "trouble": testViewsAfterTrouble, "runs": testRuns,
 	} {
@@ -50,7 +50,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func (p Place) wants(t testing.TB, query, want string) {
+func (p Fixture) wants(t testing.TB, query, want string) {
 	t.Helper()
 	if got := p.Ask(query); got != want {
 		t.Errorf("%s: %q, want %q", query, got, want)
@@ -58,7 +58,7 @@ func (p Place) wants(t testing.TB, query, want string) {
 }
 
 // open opens the place for the writer "default", until the test ends.
-func (p Place) open(t testing.TB, from string) *rows.Sink {
+func (p Fixture) open(t testing.TB, from string) *rows.Sink {
 	t.Helper()
 	s, err := p.Open("default", from)
 	check(t, err)
@@ -76,7 +76,7 @@ type Stay struct {
 // Enter enters partition 3 of the stream that was made then.
 func Enter(t testing.TB, s output.Sink, created time.Time) *Stay {
 	t.Helper()
-	p, _, err := s.Enter(3, created)
+	p, _, err := s.OpenPartition(3, created)
 	check(t, err)
 	return &Stay{Partition: p, t: t}
 }
@@ -146,7 +146,7 @@ func raw(id, kind, data string) *format.Record {
 }
 
 // The latest record of a page stays, whatever comes after it, and a host is counted.
-func testLatest(t *testing.T, p Place) {
+func testLatest(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	at := func(minutes int) time.Time { return Created.Add(time.Duration(minutes) * time.Minute) }
 	const one, two = "https://a.example/1", "https://a.example/2"
@@ -168,7 +168,7 @@ func testLatest(t *testing.T, p Place) {
 }
 
 // A record with a key replaces the one of its key, one without that of its place.
-func testRecords(t *testing.T, p Place) {
+func testRecords(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	visit := func(round uint32) string {
 		return messages.VisitID("a", messages.Visit{URL: messages.HashURL("https://a.example/"), Round: round})
@@ -200,7 +200,7 @@ func testRecords(t *testing.T, p Place) {
 }
 
 // The outcomes of requests are events, with all that they say.
-func testResults(t *testing.T, p Place) {
+func testResults(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, rows.FromResults), Created)
 	r := messages.Result{
 		Crawl: "a", URL: "https://a.example/", Visit: messages.Visit{URL: messages.HashURL("https://a.example/"), Round: 1},
@@ -219,7 +219,7 @@ func testResults(t *testing.T, p Place) {
 }
 
 // readBack reads everything that is committed, and verifies it.
-func (p Place) readBack(t testing.TB, want int) (lines []string) {
+func (p Fixture) readBack(t testing.TB, want int) (lines []string) {
 	t.Helper()
 	log, err := p.Read("default")
 	check(t, err)
@@ -248,7 +248,7 @@ func (p Place) readBack(t testing.TB, want int) (lines []string) {
 
 // Whatever a foreign parser sends, the database takes: a record that it refused would
 // hold up its partition for ever.
-func testStrange(t *testing.T, p Place) {
+func testStrange(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	long := strings.Repeat("x", 20_000)
 	all := []string{
@@ -288,18 +288,18 @@ func testStrange(t *testing.T, p Place) {
 
 // Two owners saw the same end of the log: what the one that was frozen commits later
 // is refused, and leaves nothing.
-func testTaken(t *testing.T, p Place) {
+func testTaken(t *testing.T, p Fixture) {
 	one, two := p.open(t, rows.FromRecords), p.open(t, rows.FromRecords)
 	frozen, next := Enter(t, one, Created), Enter(t, two, Created)
 	next.put(1, Page("https://a.example/1", 1, Created, "next"))
 	err := frozen.Commit(Created, 1, Page("https://a.example/1", 1, Created, "frozen"), Page("https://a.example/2", 1, Created, "frozen"))
-	if !errors.Is(err, output.ErrTaken) {
-		t.Errorf("the frozen owner: %v, want %v", err, output.ErrTaken)
+	if !errors.Is(err, output.ErrExists) {
+		t.Errorf("the frozen owner: %v, want %v", err, output.ErrExists)
 	}
 	p.wants(t, `SELECT count(*) FROM pages`, "1")
 	p.wants(t, `SELECT title FROM pages`, "next")
 	p.wants(t, `SELECT pages FROM sources`, "1")
-	_, refs, err := one.Enter(3, Created)
+	_, refs, err := one.OpenPartition(3, Created)
 	check(t, err)
 	if len(refs) != 1 || refs[0].First != 1 {
 		t.Errorf("the log has %v", refs)
@@ -310,16 +310,16 @@ func testTaken(t *testing.T, p Place) {
 }
 
 // An identity is taken once, even where the names of the commits differ.
-func testRepeat(t *testing.T, p Place) {
+func testRepeat(t *testing.T, p Fixture) {
 	s := p.open(t, rows.FromRecords)
 	a := Enter(t, s, Created)
 	a.put(1, Page("https://a.example/1", 1, Created, "one"))
-	if err := a.Commit(Created, 7, Page("https://a.example/1", 1, Created, "one")); !errors.Is(err, output.ErrTaken) {
-		t.Errorf("the same record again: %v, want %v", err, output.ErrTaken)
+	if err := a.Commit(Created, 7, Page("https://a.example/1", 1, Created, "one")); !errors.Is(err, output.ErrExists) {
+		t.Errorf("the same record again: %v, want %v", err, output.ErrExists)
 	}
 	a.life = 1
-	if err := a.Commit(Created, 1, Page("https://a.example/1", 1, Created, "one")); !errors.Is(err, output.ErrTaken) {
-		t.Errorf("the same record in the next life: %v, want %v", err, output.ErrTaken)
+	if err := a.Commit(Created, 1, Page("https://a.example/1", 1, Created, "one")); !errors.Is(err, output.ErrExists) {
+		t.Errorf("the same record in the next life: %v, want %v", err, output.ErrExists)
 	}
 	p.wants(t, `SELECT count(*) FROM commits`, "1")
 	// In a stream made anew it is another record, of the same page.
@@ -332,7 +332,7 @@ func testRepeat(t *testing.T, p Place) {
 }
 
 // Records and results have one writer each.
-func testWriters(t *testing.T, p Place) {
+func testWriters(t *testing.T, p Fixture) {
 	p.open(t, rows.FromRecords)
 	p.open(t, rows.FromRecords)
 	if _, err := p.Open("second", rows.FromRecords); err == nil || !strings.Contains(err.Error(), `"default"`) {
@@ -350,7 +350,7 @@ func testWriters(t *testing.T, p Place) {
 }
 
 // What is missing is found.
-func testVerify(t *testing.T, p Place) {
+func testVerify(t *testing.T, p Fixture) {
 	sink := p.open(t, rows.FromRecords)
 	s := Enter(t, sink, Created)
 	s.put(1, Page("https://a.example/1", 1, Created, "one"), Page("https://a.example/2", 1, Created, "two"), raw("x", "product", `{"a":1}`))
@@ -370,13 +370,13 @@ func testVerify(t *testing.T, p Place) {
 
 // The log tells its entries in order, stamps change with them, and a commit of nothing
 // moves the position.
-func testLog(t *testing.T, p Place) {
+func testLog(t *testing.T, p Fixture) {
 	sink := p.open(t, rows.FromRecords)
 	s := Enter(t, sink, Created)
 	s.put(9)
 	s.put(10, Page("https://a.example/1", 1, Created, "one"))
 	s.put(100, Page("https://a.example/2", 1, Created, "two"))
-	_, refs, err := sink.Enter(3, Created)
+	_, refs, err := sink.OpenPartition(3, Created)
 	check(t, err)
 	if len(refs) != 3 || refs[0].First != 9 || refs[2].First != 100 || refs[0].Stamp == "" || refs[1].Stamp == refs[2].Stamp {
 		t.Errorf("the log has %+v", refs)
@@ -394,7 +394,7 @@ func testLog(t *testing.T, p Place) {
 
 // Columns have what the record says, and its visit is told by its identity where the
 // record does not say it.
-func testFields(t *testing.T, p Place) {
+func testFields(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	v := messages.Visit{URL: messages.HashURL("https://a.example/f"), Round: 4}
 	s.put(1, Page("https://a.example/1", 3, Created, "T"), raw(messages.VisitID("a", v), messages.KindPage, `{"title":"only","markdown":"# m"}`))
@@ -407,7 +407,7 @@ func testFields(t *testing.T, p Place) {
 // Each kind has a view, whose columns are those of the spec and have its types. A spec
 // that changes changes the view, and what it drops stays. A value of another type, and
 // whatever a foreign parser sends, is no error to those who ask.
-func testViews(t *testing.T, p Place) {
+func testViews(t *testing.T, p Fixture) {
 	var columns []format.Column
 	f := rows.Format{Columns: func(string, string) ([]format.Column, error) { return columns, nil }}
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
@@ -461,7 +461,7 @@ func testViews(t *testing.T, p Place) {
 
 // A view that could not be made, as the database was in trouble, is made with the records
 // that could not be written then.
-func testViewsAfterTrouble(t *testing.T, p Place) {
+func testViewsAfterTrouble(t *testing.T, p Fixture) {
 	f := rows.Format{Columns: func(string, string) ([]format.Column, error) { return []format.Column{{Name: "sku"}}, nil }}
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	put := func() error { return s.CommitAs(f, Created, 1, raw("a.1", "product", `{"key":"1","sku":"x"}`)) }
