@@ -21,7 +21,7 @@ build: ## build all commands into bin/
 
 # What has no goroutines has no races; the detector makes the hostile pages of
 # these take minutes.
-SEQUENTIAL := /internal/(article|charset|dates|feed|format|htmlpage|jsontext|language|mask|mediatype|sealed|simhash|sitemap|structured|warc|xmlstream)(/|$$)
+SEQUENTIAL := /internal/(page/(article|charset|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext)|output/(ageencrypt|format|warc))(/|$$)
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
@@ -29,9 +29,9 @@ test: sites node versitygw postgres warcio readers promtool shells ## run all te
 	go test -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
 	go test -count 1 -timeout 15m -run Crash ./pkg/stages/writer # kills processes that are not slowed down
-	go test -timeout 15m -run TestPieces ./internal/extract # the largest values, which take minutes under the detector
+	go test -timeout 15m -run TestPieces ./internal/page/extract # the largest values, which take minutes under the detector
 	go test -timeout 15m -run TestModel ./pkg/stages/frontier # all its cases, which take minutes under the detector
-	go test -count 1 -parallel 5 -timeout 15m ./internal/e2e # waits more than it computes; builds commands, which the test cache does not see
+	go test -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test ./...
 
 .PHONY: sites

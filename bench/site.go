@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 )
 
 // maxPages of the test web, of 20 KB each, which are held in memory.

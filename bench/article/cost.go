@@ -14,7 +14,7 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"golang.org/x/net/html"
 
-	"seine/internal/article"
+	"seine/internal/page/article"
 )
 
 // costly is pages that are made to be costly. They are small, so that all get to an end.

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/net/html"
 
-	"seine/internal/article"
+	"seine/internal/page/article"
 )
 
 const pageURL = "https://www.example.org/a/page.html"

@@ -32,7 +32,7 @@ func (f *folders) Set(v string) error { *f = append(*f, v); return nil }
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("article", flag.ContinueOnError)
-	pages := flags.String("pages", "../internal/article/testdata", "folder of folders of pages and their truth")
+	pages := flags.String("pages", "../internal/page/article/testdata", "folder of folders of pages and their truth")
 	var docs folders
 	flags.Var(&docs, "docs", "folder of documentation instead; may be given again")
 	cost := flags.Bool("cost", false, "measure costly pages instead")

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"seine/internal/article"
-	"seine/internal/article/truth"
+	"seine/internal/page/article"
+	"seine/internal/testing/truth"
 )
 
 // total is the sum over pages.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 )
 
 func TestCollectFindsEveryPage(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 )
 
 func TestCrawlWritesEveryPage(t *testing.T) {

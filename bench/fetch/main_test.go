@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

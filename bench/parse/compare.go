@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"seine/internal/htmlpage/tree"
+	"seine/internal/page/htmlpage/tree"
 )
 
 // compare reads every page by htmlpage and from its DOM, and prints what differs.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"seine/internal/htmlpage"
+	"seine/internal/page/htmlpage"
 )
 
 // parseMethod is one way to read a page.

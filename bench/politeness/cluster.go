@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/stages"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/testweb"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
 

@@ -11,14 +11,14 @@ import (
 	"slices"
 	"time"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
 	"seine/internal/output/dir"
-	"seine/internal/sealed"
-	"seine/internal/testweb"
-	"seine/internal/warc"
-	"seine/internal/warc/warctest"
+	"seine/internal/output/format"
+	"seine/internal/output/warc"
+	"seine/internal/testing/testweb"
+	"seine/internal/testing/warctest"
 	"seine/pkg/messages"
 )
 
@@ -138,7 +138,7 @@ func countRecords(o output.Output, f output.File, byURL map[string]int) (n int, 
 		return 0, err //nolint:wrapcheck // by whoever calls
 	}
 	defer func() { err = cmp.Or(err, in.Close()) }()
-	lines, err := format.Records(f.Path, io.Reader(in), sealed.Identities{})
+	lines, err := format.Records(f.Path, io.Reader(in), ageencrypt.Identities{})
 	if err != nil {
 		return 0, err //nolint:wrapcheck // by whoever calls
 	}

@@ -12,7 +12,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/dir"
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 )
 
 var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

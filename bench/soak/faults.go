@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/link"
+	"seine/internal/testing/faultproxy"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -264,15 +264,15 @@ func restartSkewed(ctx context.Context, r *testbed, victim string, d draw) {
 }
 
 // breaks are what can be done to a link.
-var breaks = map[string]func(w *link.Proxy, d draw){
-	"cut":       func(w *link.Proxy, _ draw) { w.Cut() },
-	"reset":     func(w *link.Proxy, _ draw) { w.Reset() },
-	"blackhole": func(w *link.Proxy, _ draw) { w.Blackhole() },
-	"half open": func(w *link.Proxy, _ draw) { w.DropResponses() },
-	"delay":     func(w *link.Proxy, d draw) { w.Delay(time.Duration(d.a * float64(400*time.Millisecond))) },
+var breaks = map[string]func(w *faultproxy.Proxy, d draw){
+	"cut":       func(w *faultproxy.Proxy, _ draw) { w.Cut() },
+	"reset":     func(w *faultproxy.Proxy, _ draw) { w.Reset() },
+	"blackhole": func(w *faultproxy.Proxy, _ draw) { w.Blackhole() },
+	"half open": func(w *faultproxy.Proxy, _ draw) { w.DropResponses() },
+	"delay":     func(w *faultproxy.Proxy, d draw) { w.Delay(time.Duration(d.a * float64(400*time.Millisecond))) },
 }
 
-func breakFor(ctx context.Context, ws []*link.Proxy, d draw, breakIt func(*link.Proxy, draw)) {
+func breakFor(ctx context.Context, ws []*faultproxy.Proxy, d draw, breakIt func(*faultproxy.Proxy, draw)) {
 	for _, w := range ws {
 		breakIt(w, d)
 	}
@@ -284,7 +284,7 @@ func breakFor(ctx context.Context, ws []*link.Proxy, d draw, breakIt func(*link.
 }
 
 // breakStage breaks the ways of a stage to all brokers, or to one.
-func breakStage(breakIt func(*link.Proxy, draw)) func(context.Context, *testbed, string, draw) {
+func breakStage(breakIt func(*faultproxy.Proxy, draw)) func(context.Context, *testbed, string, draw) {
 	return func(ctx context.Context, r *testbed, victim string, d draw) {
 		ws := r.wires[victim]
 		if d.b < 0.4 {
@@ -296,10 +296,10 @@ func breakStage(breakIt func(*link.Proxy, draw)) func(context.Context, *testbed,
 }
 
 // breakBroker breaks the ways between a broker and the others, or one other; sometimes those to all stages too.
-func breakBroker(breakIt func(*link.Proxy, draw)) func(context.Context, *testbed, string, draw) {
+func breakBroker(breakIt func(*faultproxy.Proxy, draw)) func(context.Context, *testbed, string, draw) {
 	return func(ctx context.Context, r *testbed, victim string, d draw) {
 		me := slices.Index(r.brokerOrder(), victim)
-		var ws []*link.Proxy
+		var ws []*faultproxy.Proxy
 		for other := range brokers {
 			if other != me && (d.b > 0.3 || other == (me+1)%brokers) {
 				ws = append(ws, r.links[me][other], r.links[other][me])
@@ -335,9 +335,11 @@ func fillBrokerDisk(ctx context.Context, r *testbed, victim string, d draw) {
 
 // slowSink makes the S3 server take long to answer.
 func slowSink(ctx context.Context, r *testbed, victim string, d draw) {
-	breakFor(ctx, r.wires[victim], d, func(w *link.Proxy, d draw) { w.Delay(time.Duration((0.1 + d.a) * float64(1500*time.Millisecond))) })
+	breakFor(ctx, r.wires[victim], d, func(w *faultproxy.Proxy, d draw) {
+		w.Delay(time.Duration((0.1 + d.a) * float64(1500*time.Millisecond)))
+	})
 }
 
 func cutSink(ctx context.Context, r *testbed, victim string, d draw) {
-	breakFor(ctx, r.wires[victim], d, func(w *link.Proxy, _ draw) { w.Cut() })
+	breakFor(ctx, r.wires[victim], d, func(w *faultproxy.Proxy, _ draw) { w.Cut() })
 }

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"seine/bench/proc"
-	"seine/internal/link"
 	"seine/internal/output/bucket"
-	"seine/internal/s3server"
+	"seine/internal/testing/faultproxy"
+	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -47,12 +47,12 @@ type testbed struct {
 	stop     chan struct{}
 
 	processes []*process
-	wires     map[string][]*link.Proxy // of a stage to each broker; of "s3"
-	links     [][]*link.Proxy          // from a broker to another
-	disks     map[string]*disk         // by process; "out" for all writers into the directory
-	direct    []string                 // the brokers' own addresses, for what checks
-	counts    map[string]int           // how many of a stage run by default
-	outputs   map[string]outputRef     // by writer name
+	wires     map[string][]*faultproxy.Proxy // of a stage to each broker; of "s3"
+	links     [][]*faultproxy.Proxy          // from a broker to another
+	disks     map[string]*disk               // by process; "out" for all writers into the directory
+	direct    []string                       // the brokers' own addresses, for what checks
+	counts    map[string]int                 // how many of a stage run by default
+	outputs   map[string]outputRef           // by writer name
 	bus       *stages.Bus
 	running   sync.WaitGroup // supervisors
 }
@@ -75,7 +75,7 @@ const (
 func newTestbed(o options, dir string, tell *tally) (*testbed, error) {
 	r := &testbed{
 		dir: dir, bin: filepath.Join(dir, "bin"), clocks: o.Clocks, tell: tell, stop: make(chan struct{}),
-		wires: make(map[string][]*link.Proxy), disks: make(map[string]*disk), outputs: make(map[string]outputRef),
+		wires: make(map[string][]*faultproxy.Proxy), disks: make(map[string]*disk), outputs: make(map[string]outputRef),
 		counts: map[string]int{
 			messages.StageFrontier: o.Frontiers, messages.StageFetcher: o.Fetchers,
 			messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
@@ -126,13 +126,13 @@ func (r *testbed) makeBrokers() error {
 	clients, routes := ports[:brokers], ports[brokers:]
 	for i := range brokers {
 		r.direct = append(r.direct, "127.0.0.1:"+clients[i])
-		r.links = append(r.links, make([]*link.Proxy, brokers))
+		r.links = append(r.links, make([]*faultproxy.Proxy, brokers))
 		var others []string
 		for j := range brokers {
 			if i == j {
 				continue
 			}
-			w, err := link.New("127.0.0.1:" + routes[j])
+			w, err := faultproxy.New("127.0.0.1:" + routes[j])
 			if err != nil {
 				return err
 			}
@@ -227,11 +227,11 @@ func (r *testbed) makeS3() error {
 	p := r.add(roleS3, roleS3, "", []string{"ROOT_ACCESS_KEY_ID=" + s3server.Key, "ROOT_SECRET_ACCESS_KEY=" + s3server.Secret},
 		"--port", "127.0.0.1:"+ports[0], "--quiet", "posix", data)
 	p.path = program
-	w, err := link.New("127.0.0.1:" + ports[0])
+	w, err := faultproxy.New("127.0.0.1:" + ports[0])
 	if err != nil {
 		return err
 	}
-	r.wires[roleS3] = []*link.Proxy{w}
+	r.wires[roleS3] = []*faultproxy.Proxy{w}
 	s3server.SetCredentials()
 	r.outputs[roleS3] = outputRef{"s3://" + s3server.Bucket + "/soak", bucket.Options{Endpoint: "http://127.0.0.1:" + ports[0], PathStyle: true}}
 	return nil
@@ -288,7 +288,7 @@ func (r *testbed) writer(name string, to outputRef, args ...string) error {
 func (r *testbed) stage(name, role string, args ...string) error {
 	var urls []string
 	for i := range brokers {
-		w, err := link.New(r.direct[i])
+		w, err := faultproxy.New(r.direct[i])
 		if err != nil {
 			return err
 		}
@@ -394,7 +394,7 @@ func (r *testbed) teardown(keep bool) {
 	}
 }
 
-func closeAll(ws []*link.Proxy) {
+func closeAll(ws []*faultproxy.Proxy) {
 	for _, w := range ws {
 		if w != nil {
 			w.Close()

@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"seine/internal/process"
+	"seine/internal/run/process"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"

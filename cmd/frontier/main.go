@@ -9,9 +9,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"seine/internal/process"
-	"seine/internal/secrets"
-	"seine/internal/watchdog"
+	"seine/internal/fetch/secrets"
+	"seine/internal/ops/watchdog"
+	"seine/internal/run/process"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"

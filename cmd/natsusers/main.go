@@ -8,9 +8,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/roles/setup"
-	"seine/internal/shown"
-	"seine/internal/version"
+	"seine/internal/base/shown"
+	"seine/internal/base/version"
+	"seine/internal/run/roles/setup"
 )
 
 type flags struct {

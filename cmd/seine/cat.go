@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
-	"seine/internal/sealed"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
 )
@@ -64,7 +64,7 @@ func (c *catCmd) Run() error {
 	return c.printAll(wanted, ids)
 }
 
-func (c *catCmd) printAll(w io.Writer, ids sealed.Identities) error {
+func (c *catCmd) printAll(w io.Writer, ids ageencrypt.Identities) error {
 	for _, p := range c.Paths {
 		if err := c.print(w, p, ids); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (c *catCmd) printAll(w io.Writer, ids sealed.Identities) error {
 	return nil
 }
 
-func (c *catCmd) print(w io.Writer, p string, ids sealed.Identities) error {
+func (c *catCmd) print(w io.Writer, p string, ids ageencrypt.Identities) error {
 	if writer.IsDatabase(p) {
 		return c.printRows(w, p)
 	}
@@ -109,7 +109,7 @@ func (c *catCmd) printRows(w io.Writer, out string) error {
 
 // printChunk prints a file, and compares it with the commit log if it is a chunk that
 // an entry of that names.
-func (c *catCmd) printChunk(w io.Writer, p string, ids sealed.Identities) error {
+func (c *catCmd) printChunk(w io.Writer, p string, ids ageencrypt.Identities) error {
 	name, _, ok := output.ParseName(filepath.Base(p))
 	if !ok {
 		return printFile(w, p, ids)
@@ -142,7 +142,7 @@ func (c *catCmd) printChunk(w io.Writer, p string, ids sealed.Identities) error 
 }
 
 // printOutput prints what is committed in a folder of an output, or as that file.
-func printOutput(w io.Writer, o output.Output, below string, ids sealed.Identities) error {
+func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Identities) error {
 	var latest *output.Expected // made when there is an object
 	return o.Commits(func(c *output.Commit) error {
 		for i := range c.Files {
@@ -188,7 +188,7 @@ func goneBeside(w io.Writer, f *output.File) io.Writer {
 
 // printCommitted prints a file that the commit log names. A chunk is compared with the
 // log on the way; an object may be replaced at any moment, and is whole JSON or none.
-func printCommitted(w io.Writer, o output.Output, f *output.File, ids sealed.Identities) error {
+func printCommitted(w io.Writer, o output.Output, f *output.File, ids ageencrypt.Identities) error {
 	lines := newLineWriter(w)
 	var err error
 	if output.IsChunk(f.Path) {
@@ -207,7 +207,7 @@ func printCommitted(w io.Writer, o output.Output, f *output.File, ids sealed.Ide
 }
 
 // printFolder prints the files below a directory that look like records.
-func printFolder(w io.Writer, dir string, ids sealed.Identities) error {
+func printFolder(w io.Writer, dir string, ids ageencrypt.Identities) error {
 	var files []string
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -235,13 +235,13 @@ func printFolder(w io.Writer, dir string, ids sealed.Identities) error {
 }
 
 func looksLikeRecords(file string) bool {
-	name := strings.TrimSuffix(path.Base(filepath.ToSlash(file)), sealed.Ext)
+	name := strings.TrimSuffix(path.Base(filepath.ToSlash(file)), ageencrypt.Ext)
 	return output.IsChunk(name) || slices.ContainsFunc([]string{".jsonl", ".jsonl.gz", ".jsonl.zst", ".json"}, func(ext string) bool {
 		return strings.HasSuffix(name, ext)
 	})
 }
 
-func printFile(w io.Writer, path string, ids sealed.Identities) error {
+func printFile(w io.Writer, path string, ids ageencrypt.Identities) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

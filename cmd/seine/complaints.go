@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"seine/internal/shown"
+	"seine/internal/base/shown"
 	"seine/pkg/messages"
 )
 

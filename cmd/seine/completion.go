@@ -9,10 +9,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/completion"
-	"seine/internal/config"
-	"seine/internal/overview"
-	"seine/internal/shown"
+	"seine/internal/base/shown"
+	"seine/internal/ops/overview"
+	"seine/internal/run/completion"
+	"seine/internal/run/config"
 )
 
 type shellCmd struct {

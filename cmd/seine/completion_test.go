@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/completion"
+	"seine/internal/run/completion"
 )
 
 func TestCompletion(t *testing.T) {

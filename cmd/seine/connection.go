@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/connect"
-	"seine/internal/crawl"
-	"seine/internal/process"
-	"seine/internal/shown"
+	"seine/internal/base/shown"
+	"seine/internal/run/connect"
+	"seine/internal/run/crawl"
+	"seine/internal/run/process"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

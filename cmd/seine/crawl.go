@@ -14,16 +14,16 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/config"
-	"seine/internal/connect"
-	"seine/internal/crawl"
+	"seine/internal/base/tracing"
+	"seine/internal/base/version"
+	"seine/internal/base/weburl"
+	"seine/internal/ops/procstats"
 	"seine/internal/output/bucket"
-	"seine/internal/process"
-	"seine/internal/specfile"
-	"seine/internal/tracing"
-	"seine/internal/version"
-	"seine/internal/vitals"
-	"seine/internal/weburl"
+	"seine/internal/run/config"
+	"seine/internal/run/connect"
+	"seine/internal/run/crawl"
+	"seine/internal/run/process"
+	"seine/internal/run/specfile"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
@@ -152,7 +152,7 @@ func (c *crawlCmd) Run() error {
 	if o.Tracer, err = c.Tracing.Open(ctx, "seine-crawl", version.Number, process.Instance(), o.Log); err != nil {
 		return err
 	}
-	o.Vitals, o.Health = vitals.NewReporter("crawl"), stages.NewHealth()
+	o.Vitals, o.Health = procstats.NewReporter("crawl"), stages.NewHealth()
 	if c.Metrics != "" {
 		stop, err := process.Admin(c.Metrics, o.Vitals, o.Health, false, o.Log)
 		if err != nil {

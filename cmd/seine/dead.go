@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"seine/internal/deadletters"
-	"seine/internal/shown"
+	"seine/internal/base/shown"
+	"seine/internal/ops/deadletters"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"seine/internal/sealed"
+	"seine/internal/output/ageencrypt"
 )
 
 type decryptCmd struct {
@@ -47,7 +47,7 @@ func (c *decryptCmd) Run() error {
 	return nil
 }
 
-func (c *decryptCmd) decrypt(file string, ids sealed.Identities) error {
+func (c *decryptCmd) decrypt(file string, ids ageencrypt.Identities) error {
 	in, err := os.Open(file)
 	if err != nil {
 		return err
@@ -61,10 +61,10 @@ func (c *decryptCmd) decrypt(file string, ids sealed.Identities) error {
 		_, err := io.Copy(dataOut(), plain)
 		return err
 	}
-	if !sealed.Is(file) {
-		return fmt.Errorf("its name does not end in %s: decrypt it to standard output", sealed.Ext)
+	if !ageencrypt.Is(file) {
+		return fmt.Errorf("its name does not end in %s: decrypt it to standard output", ageencrypt.Ext)
 	}
-	return writeNew(strings.TrimSuffix(file, sealed.Ext), plain)
+	return writeNew(strings.TrimSuffix(file, ageencrypt.Ext), plain)
 }
 
 // writeNew makes a file, whole or not at all, and replaces none.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/overview"
-	"seine/internal/shown"
-	"seine/internal/similar"
+	"seine/internal/base/shown"
+	"seine/internal/base/similar"
+	"seine/internal/ops/overview"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"seine/internal/doctor"
-	"seine/internal/shown"
+	"seine/internal/base/shown"
+	"seine/internal/ops/doctor"
 	"seine/pkg/stages"
 )
 

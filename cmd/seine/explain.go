@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"seine/internal/history"
+	"seine/internal/ops/history"
 	"seine/pkg/stages"
 )
 

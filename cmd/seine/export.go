@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/term"
 
-	"seine/internal/figures"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
-	"seine/internal/process"
-	"seine/internal/shown"
+	"seine/internal/run/process"
 	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
 )
@@ -76,12 +76,12 @@ func exportEnd(t writer.ExportTotals, to string) string {
 	case t.Commits == 0:
 		return "nothing to do: nothing is committed there"
 	case t.Done == 0:
-		return fmt.Sprintf("nothing to do: all %s are in %s", figures.Plural(t.Commits, "commit"), to)
+		return fmt.Sprintf("nothing to do: all %s are in %s", humanize.Plural(t.Commits, "commit"), to)
 	}
-	s := fmt.Sprintf("exported %s in %s, %s, of %s to %s", figures.Plural(t.Records, "record"), figures.Plural(t.Files, "file"),
-		figures.Size(t.Bytes), figures.Plural(t.Done, "commit"), to)
+	s := fmt.Sprintf("exported %s in %s, %s, of %s to %s", humanize.Plural(t.Records, "record"), humanize.Plural(t.Files, "file"),
+		humanize.Size(t.Bytes), humanize.Plural(t.Done, "commit"), to)
 	if t.Before > 0 {
-		s += fmt.Sprintf("; %s of earlier runs were there", figures.Plural(t.Before, "commit"))
+		s += fmt.Sprintf("; %s of earlier runs were there", humanize.Plural(t.Before, "commit"))
 	}
 	return s
 }
@@ -151,7 +151,7 @@ func (p *exportProgress) update(t writer.ExportTotals) {
 		return
 	}
 	p.last = time.Now()
-	line := fmt.Sprintf("%d of %d commits  %s records  %s", t.Done+t.Before, t.Commits, figures.Count(t.Records), figures.Size(t.Bytes))
+	line := fmt.Sprintf("%d of %d commits  %s records  %s", t.Done+t.Before, t.Commits, humanize.Count(t.Records), humanize.Size(t.Bytes))
 	if p.terminal {
 		shown.Fprintf(p.w, "\r\x1b[K%s", line)
 		p.shown = true

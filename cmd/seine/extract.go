@@ -8,9 +8,9 @@ import (
 	"os"
 	"time"
 
-	"seine/internal/process"
-	"seine/internal/shown"
-	"seine/internal/specfile"
+	"seine/internal/base/shown"
+	"seine/internal/run/process"
+	"seine/internal/run/specfile"
 	"seine/pkg/messages"
 )
 

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"seine/internal/extract"
+	"seine/internal/page/extract"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/parser"

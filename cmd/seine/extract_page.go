@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/shown"
-	"seine/internal/weburl"
+	"seine/internal/base/shown"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher"
 )

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/term"
 
-	"seine/internal/figures"
-	"seine/internal/jsontext"
-	"seine/internal/shown"
+	"seine/internal/base/humanize"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/shown"
 )
 
 // screen shows what was extracted to a person.
@@ -106,7 +106,7 @@ func (s *screen) show(x *extracted) {
 	if x.Mismatch {
 		head += ", sent as " + clipped(x.ContentType, 100)
 	}
-	head += "  " + figures.Size(x.Bytes)
+	head += "  " + humanize.Size(x.Bytes)
 	if x.FetchMS > 0 {
 		head += fmt.Sprintf("  %s", time.Duration(x.FetchMS).Round(time.Millisecond))
 	}

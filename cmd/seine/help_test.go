@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/config"
+	"seine/internal/run/config"
 )
 
 // model returns the commands as kong knows them.

@@ -20,9 +20,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/config"
-	"seine/internal/embedded"
-	"seine/internal/shown"
+	"seine/internal/base/shown"
+	"seine/internal/run/config"
+	"seine/internal/run/embedded"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -64,7 +64,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"seed":            {nats("seed", hostile, "--crawl", "c")},
 		"status":          {nats("status")},
 		"runs":            {nats("runs")},
-		"top":             {nats("top", "--"+hostile)}, // its screen: internal/top
+		"top":             {nats("top", "--"+hostile)}, // its screen: internal/ops/top
 		"doctor":          {nats("doctor"), {"doctor", "--" + hostile}},
 		"explain":         {nats("explain", "http://a.test/", "--crawl", "c", "--brief"), nats("explain", hostile)},
 		"hosts":           {nats("hosts"), nats("hosts", hostile)},

@@ -7,8 +7,8 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"seine/internal/figures"
-	"seine/internal/shown"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -71,7 +71,7 @@ func (c *hostsCmd) show(hosts []frontier.HostStatus) error {
 			why = h.Why + ", " + in(h.NextMS)
 		}
 		shown.Fprintf(t, "%s\t%d\t%d\t%d ms\t%d ms\t%d\t%d\t%d\t%s\t%s\n",
-			h.Host, h.Queued, h.InFlight, h.DelayMS, h.MeanMS, h.Requests, h.Pages, h.Errors, figures.Size(h.Bytes), why)
+			h.Host, h.Queued, h.InFlight, h.DelayMS, h.MeanMS, h.Requests, h.Pages, h.Errors, humanize.Size(h.Bytes), why)
 	}
 	return t.Flush()
 }

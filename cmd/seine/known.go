@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/overview"
-	"seine/internal/similar"
+	"seine/internal/base/similar"
+	"seine/internal/ops/overview"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"

@@ -11,10 +11,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/completion"
-	"seine/internal/config"
-	"seine/internal/shown"
-	"seine/internal/version"
+	"seine/internal/base/shown"
+	"seine/internal/base/version"
+	"seine/internal/run/completion"
+	"seine/internal/run/config"
 )
 
 // Exit codes. The README lists them.

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"seine/internal/s3server"
+	"seine/internal/testing/s3server"
 )
 
 // What is in S3 is exported, read, verified and listed as what is in a directory.

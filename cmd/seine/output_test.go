@@ -15,10 +15,10 @@ import (
 
 	"filippo.io/age"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
 	"seine/internal/output/dir"
-	"seine/internal/sealed"
+	"seine/internal/output/format"
 )
 
 // What cannot be read is one of the problems that verify reports, and ends it not: a
@@ -63,7 +63,7 @@ func committed(t *testing.T, recipients ...string) string {
 	out := filepath.Join(t.TempDir(), "out")
 	sink, err := dir.Open(out, "default", slog.New(slog.DiscardHandler), nil)
 	must(err)
-	to, err := sealed.ParseRecipients(recipients)
+	to, err := ageencrypt.ParseRecipients(recipients)
 	must(err)
 	f, _ := format.New("jsonl.gz", format.Options{})
 	if to.Any() {

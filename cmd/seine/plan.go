@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	"seine/internal/connect"
-	"seine/internal/crawl"
-	"seine/internal/figures"
-	"seine/internal/shown"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
+	"seine/internal/run/connect"
+	"seine/internal/run/crawl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -37,7 +37,7 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 	}
 	shown.Printf("crawl %s, with its state in %s\n", c.Name, c.Data)
 	if begun {
-		shown.Printf("would go on with %s that are open, of %s that it knows\n", figures.Plural(urls.Pending(), "URL"), figures.Count(urls.Known()))
+		shown.Printf("would go on with %s that are open, of %s that it knows\n", humanize.Plural(urls.Pending(), "URL"), humanize.Count(urls.Known()))
 	}
 	crawl.WriteDryRun(os.Stdout, first, spec, begun)
 	shown.Println("and of each page:")

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"seine/internal/connect"
-	"seine/internal/crawl"
-	"seine/internal/figures"
+	"seine/internal/base/humanize"
+	"seine/internal/run/connect"
+	"seine/internal/run/crawl"
 )
 
 // progress shows how a crawl stands.
@@ -60,8 +60,8 @@ func statusHint(now crawl.Progress) string {
 
 func (p *progress) line(now crawl.Progress) string {
 	s := fmt.Sprintf("%s  %s pages  %.0f/s  %s queued  %s under way  %s  %s failed",
-		now.Elapsed.Round(time.Second), figures.Count(now.Pages), p.rate, figures.Count(now.Queued+now.Waiting),
-		figures.Count(now.InFlight+now.Parsing), figures.Size(now.BytesBody), figures.Count(now.Failed))
+		now.Elapsed.Round(time.Second), humanize.Count(now.Pages), p.rate, humanize.Count(now.Queued+now.Waiting),
+		humanize.Count(now.InFlight+now.Parsing), humanize.Size(now.BytesBody), humanize.Count(now.Failed))
 	if n := now.Next; n != nil {
 		s += fmt.Sprintf("  waiting for %s: %s", n.Host, n.Why)
 		if wait := time.Until(time.UnixMilli(n.NextMS)); wait > time.Second {

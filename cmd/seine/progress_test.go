@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/crawl"
+	"seine/internal/run/crawl"
 )
 
 // A crawl that goes on has pages from before: they are no speed.

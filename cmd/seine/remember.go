@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"seine/internal/atomicfile"
-	"seine/internal/jsontext"
+	"seine/internal/base/atomicfile"
+	"seine/internal/base/jsontext"
 	"seine/internal/output/bucket"
 	"seine/internal/output/sqlite"
 	"seine/pkg/stages/writer"

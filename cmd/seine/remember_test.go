@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/config"
 	"seine/internal/output/bucket"
+	"seine/internal/run/config"
 )
 
 // crawlWith returns what the flags of a `seine crawl` come to, with what its --data

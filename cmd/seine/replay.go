@@ -15,13 +15,13 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/connect"
-	"seine/internal/embedded"
-	"seine/internal/figures"
+	"seine/internal/base/humanize"
+	"seine/internal/base/statekey"
 	"seine/internal/output/bucket"
-	"seine/internal/process"
-	"seine/internal/replay"
-	"seine/internal/statekey"
+	"seine/internal/run/connect"
+	"seine/internal/run/embedded"
+	"seine/internal/run/process"
+	"seine/internal/run/replay"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
@@ -332,16 +332,16 @@ func purged(now replay.Progress) string {
 }
 
 func replayLine(now replay.Progress) string {
-	s := fmt.Sprintf("%s  %s", now.Elapsed.Round(time.Second), figures.Count(now.Done))
+	s := fmt.Sprintf("%s  %s", now.Elapsed.Round(time.Second), humanize.Count(now.Done))
 	if now.Chosen > 0 {
-		s += " of " + figures.Count(now.Chosen)
+		s += " of " + humanize.Count(now.Chosen)
 	}
 	s += " " + strings.ToLower(now.Stream) + fmt.Sprintf("  %.0f/s", now.Rate)
 	if now.Stream == messages.StreamPages {
-		s += fmt.Sprintf("  %s records", figures.Count(now.Records))
+		s += fmt.Sprintf("  %s records", humanize.Count(now.Records))
 	}
 	if now.Dead > 0 {
-		s += fmt.Sprintf("  %s dead letters", figures.Count(now.Dead))
+		s += fmt.Sprintf("  %s dead letters", humanize.Count(now.Dead))
 	}
 	if now.Left > 0 {
 		s += fmt.Sprintf("  %s to go", now.Left.Round(time.Second))

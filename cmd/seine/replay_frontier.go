@@ -12,9 +12,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"seine/internal/figures"
-	"seine/internal/process"
-	"seine/internal/shown"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
+	"seine/internal/run/process"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -115,7 +115,7 @@ func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store 
 		printRebuilt(os.Stdout, all, c.State)
 	}
 	if purged > 0 {
-		return fmt.Errorf("%s could not be made again", figures.Plural(purged, "partition"))
+		return fmt.Errorf("%s could not be made again", humanize.Plural(purged, "partition"))
 	}
 	return nil
 }
@@ -140,17 +140,17 @@ func printRebuilt(w io.Writer, all []*frontier.RebuildResult, state string) {
 			}
 			total[name].Add(&counters)
 		}
-		shown.Fprintf(t, "%d\t%s\t%s\t%d\t%s\t%s\t\n", p.Partition, age, figures.Count(p.Messages), p.Requests, figures.Count(p.Hosts), figures.Count(urls))
+		shown.Fprintf(t, "%d\t%s\t%s\t%d\t%s\t%s\t\n", p.Partition, age, humanize.Count(p.Messages), p.Requests, humanize.Count(p.Hosts), humanize.Count(urls))
 	}
 	_ = t.Flush()
 	for _, name := range slices.Sorted(maps.Keys(total)) {
 		n := total[name]
 		shown.Fprintf(w, "\ncrawl %s: %s pages, %s URLs known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed\n",
-			name, figures.Count(n.Pages), figures.Count(n.Known()), figures.Count(n.Done), figures.Count(n.Failed), figures.Count(n.Queued),
-			figures.Count(n.Waiting), figures.Count(n.InFlight), figures.Count(n.Parsing))
+			name, humanize.Count(n.Pages), humanize.Count(n.Known()), humanize.Count(n.Done), humanize.Count(n.Failed), humanize.Count(n.Queued),
+			humanize.Count(n.Waiting), humanize.Count(n.InFlight), humanize.Count(n.Parsing))
 		if len(n.Excluded) > 0 {
-			shown.Fprintf(w, "excluded: %s\n", figures.ByCount(n.Excluded))
+			shown.Fprintf(w, "excluded: %s\n", humanize.ByCount(n.Excluded))
 		}
 	}
-	shown.Fprintf(w, "\nthe state of %s is in %s\n", figures.Plural(len(all), "partition"), state)
+	shown.Fprintf(w, "\nthe state of %s is in %s\n", humanize.Plural(len(all), "partition"), state)
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/figures"
-	"seine/internal/replay"
-	"seine/internal/shown"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
+	"seine/internal/run/replay"
 	"seine/pkg/messages"
 )
 
@@ -21,7 +21,7 @@ func printReplay(w io.Writer, r *replay.Report) {
 	if r.Stream == messages.StreamPages {
 		name = "pages"
 	}
-	row("chosen", "%s, of sequences %d to %d", figures.Plural(r.Chosen, strings.TrimSuffix(name, "s")), r.FromSeq, r.ToSeq)
+	row("chosen", "%s, of sequences %d to %d", humanize.Plural(r.Chosen, strings.TrimSuffix(name, "s")), r.FromSeq, r.ToSeq)
 	if r.Gone > 0 {
 		row("gone", "%s purged before they were read", were(int(r.Gone), strings.TrimSuffix(name, "s")))
 	}
@@ -29,12 +29,12 @@ func printReplay(w io.Writer, r *replay.Report) {
 		row("purged", "what was before sequence %d, stored %s", r.FirstSeq, r.FirstTime.Local().Format(time.DateTime))
 	}
 	if name == "pages" {
-		row("parsed", "%s", figures.Count(r.Parsed))
+		row("parsed", "%s", humanize.Count(r.Parsed))
 	}
 	if r.Unparsed > 0 {
-		row("not parsed", "%s", figures.Count(r.Unparsed))
+		row("not parsed", "%s", humanize.Count(r.Unparsed))
 	}
-	row("records", "%s%s", figures.Count(r.Records), byKind(r.Kinds))
+	row("records", "%s%s", humanize.Count(r.Records), byKind(r.Kinds))
 	if r.Repeats > 0 {
 		row("repeats", "%s stored more than once, and written once", were(int(r.Repeats), "record"))
 	}
@@ -47,7 +47,7 @@ func printReplay(w io.Writer, r *replay.Report) {
 		if stage != "" {
 			stage += ": "
 		}
-		row(title, "%s × %s%s", figures.Count(d.Count), stage, d.Reason)
+		row(title, "%s × %s%s", humanize.Count(d.Count), stage, d.Reason)
 		if d.URL != "" {
 			row("", "  as of %s", d.URL)
 		}
@@ -60,7 +60,7 @@ func printReplay(w io.Writer, r *replay.Report) {
 	case r.Generation != "":
 		row("output", "generation %s of the records of the crawl", r.Generation)
 	case r.Files > 0:
-		row("output", "%s, %s in %s", figures.Plural(r.Files, "file"), figures.Size(r.Bytes), r.Out)
+		row("output", "%s, %s in %s", humanize.Plural(r.Files, "file"), humanize.Size(r.Bytes), r.Out)
 	default:
 		row("output", "%s", r.Out)
 	}
@@ -70,7 +70,7 @@ func byKind(kinds map[string]int64) string {
 	if len(kinds) == 0 {
 		return ""
 	}
-	return ": " + figures.ByCount(kinds)
+	return ": " + humanize.ByCount(kinds)
 }
 
 func replayHeadline(r *replay.Report) string {

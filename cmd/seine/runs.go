@@ -9,10 +9,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"seine/internal/crawl"
-	"seine/internal/figures"
-	"seine/internal/overview"
-	"seine/internal/shown"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
+	"seine/internal/ops/overview"
+	"seine/internal/run/crawl"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/writer"
@@ -120,7 +120,7 @@ func encodeRuns(w io.Writer, crawl string, runs []frontier.Run) error {
 
 // printRuns writes the runs of a crawl for a person.
 func printRuns(w io.Writer, crawl string, runs []frontier.Run) error {
-	shown.Fprintf(w, "crawl %s: %s\n", crawl, figures.Plural(len(runs), "run"))
+	shown.Fprintf(w, "crawl %s: %s\n", crawl, humanize.Plural(len(runs), "run"))
 	if len(runs) == 0 {
 		return nil
 	}
@@ -134,11 +134,11 @@ func printRuns(w io.Writer, crawl string, runs []frontier.Run) error {
 		}
 		records := "-"
 		if len(r.Records) > 0 {
-			records = figures.ByCount(r.Records)
+			records = humanize.ByCount(r.Records)
 		}
 		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Started.Local().Format(time.DateTime), took,
-			figures.Count(r.Asked()), figures.Count(r.Pages), figures.Count(r.New), figures.Count(r.Changed), figures.Count(r.Same),
-			figures.Count(r.Gone), figures.Count(r.Failed), figures.Size(r.BytesWire), records)
+			humanize.Count(r.Asked()), humanize.Count(r.Pages), humanize.Count(r.New), humanize.Count(r.Changed), humanize.Count(r.Same),
+			humanize.Count(r.Gone), humanize.Count(r.Failed), humanize.Size(r.BytesWire), records)
 	}
 	return t.Flush()
 }

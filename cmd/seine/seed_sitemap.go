@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"seine/internal/shown"
-	"seine/internal/sitemap"
+	"seine/internal/base/shown"
+	"seine/internal/page/sitemap"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
 )

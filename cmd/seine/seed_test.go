@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/crawl"
+	"seine/internal/run/crawl"
 )
 
 func TestSeedsFromLinesAndJSON(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 

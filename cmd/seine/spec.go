@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/term"
 
-	"seine/internal/secrets"
-	"seine/internal/shown"
-	"seine/internal/specfile"
+	"seine/internal/base/shown"
+	"seine/internal/fetch/secrets"
+	"seine/internal/run/specfile"
 	"seine/pkg/messages"
 )
 

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"seine/internal/jsontext"
-	"seine/internal/overview"
-	"seine/internal/shown"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/shown"
+	"seine/internal/ops/overview"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

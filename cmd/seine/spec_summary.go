@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"seine/internal/figures"
-	"seine/internal/shown"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
 	"seine/pkg/messages"
 )
 
@@ -116,7 +116,7 @@ func patterns(all []string) string {
 func limits(s *messages.Spec) string {
 	var all []string
 	if s.MaxPages > 0 {
-		all = append(all, figures.Count(s.MaxPages)+" pages")
+		all = append(all, humanize.Count(s.MaxPages)+" pages")
 	}
 	if s.MaxBytes > 0 {
 		all = append(all, s.MaxBytes.String())

@@ -13,10 +13,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"seine/internal/alerts"
-	"seine/internal/figures"
-	"seine/internal/overview"
-	"seine/internal/shown"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
+	"seine/internal/ops/alerts"
+	"seine/internal/ops/overview"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -146,7 +146,7 @@ func printOverview(w io.Writer, o *overview.Overview) {
 		if s.Limit > 0 {
 			full = fmt.Sprintf("%.0f%%", 100*s.Full())
 		}
-		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), figures.Size(int64(s.Bytes)), full, s.Rate)
+		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), humanize.Size(int64(s.Bytes)), full, s.Rate)
 	}
 	_ = t.Flush()
 	printOutputs(w, o.Outputs)
@@ -160,7 +160,7 @@ func printOverview(w io.Writer, o *overview.Overview) {
 	printWarnings(w, o.Warnings)
 	printAlerts(w, o.Alerts)
 	if o.Dead > 0 {
-		shown.Fprintf(w, "\n%s: `seine dead list` tells why\n", figures.Plural(o.Dead, "dead letter"))
+		shown.Fprintf(w, "\n%s: `seine dead list` tells why\n", humanize.Plural(o.Dead, "dead letter"))
 	}
 }
 
@@ -205,21 +205,21 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if c.Unusable != "" {
 		row(w, "spec", unusable(c.Unusable, c.Still))
 	}
-	row(w, "pages", fmt.Sprintf("%s, %.1f/s, %s", figures.Count(c.Pages), c.Rate, figures.Size(c.BytesBody)))
+	row(w, "pages", fmt.Sprintf("%s, %.1f/s, %s", humanize.Count(c.Pages), c.Rate, humanize.Size(c.BytesBody)))
 	row(w, "URLs", fmt.Sprintf("%s known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed",
-		figures.Count(c.Known()), figures.Count(c.Done), figures.Count(c.Failed), figures.Count(c.Queued),
-		figures.Count(c.Waiting), figures.Count(c.InFlight), figures.Count(c.Parsing)))
+		humanize.Count(c.Known()), humanize.Count(c.Done), humanize.Count(c.Failed), humanize.Count(c.Queued),
+		humanize.Count(c.Waiting), humanize.Count(c.InFlight), humanize.Count(c.Parsing)))
 	if len(c.FailedBy) > 0 {
-		row(w, "failed", figures.ByCount(c.FailedBy))
+		row(w, "failed", humanize.ByCount(c.FailedBy))
 	}
 	if len(c.Excluded) > 0 {
-		row(w, "excluded", figures.ByCount(c.Excluded))
+		row(w, "excluded", humanize.ByCount(c.Excluded))
 	}
 	if len(c.LeftOut) > 0 {
-		row(w, "left out", figures.ByCount(c.LeftOut))
+		row(w, "left out", humanize.ByCount(c.LeftOut))
 	}
 	if len(c.Attempts) > 0 {
-		row(w, "requests", figures.ByCount(c.Attempts))
+		row(w, "requests", humanize.ByCount(c.Attempts))
 	}
 	if n := c.Next; n != nil && c.Pending() > 0 {
 		row(w, "waits", fmt.Sprintf("for %s: %s, %s", n.Host, n.Why, in(n.NextMS)))
@@ -248,14 +248,14 @@ func keptUntil(at time.Time) string {
 
 // printHosts says what hosts with work wait for, and which hold things up.
 func printHosts(w io.Writer, s *frontier.Survey) {
-	about := figures.ByCount(s.Hosts)
+	about := humanize.ByCount(s.Hosts)
 	if s.Partial {
 		about += " (not all were looked at)"
 	}
 	row(w, "hosts", about)
 	if len(s.Longest) > 0 && s.Longest[0].Queued > 0 {
 		h := &s.Longest[0]
-		row(w, "longest", fmt.Sprintf("queue: %s, %s, one in %s", h.Host, figures.Plural(h.Queued, "URL"),
+		row(w, "longest", fmt.Sprintf("queue: %s, %s, one in %s", h.Host, humanize.Plural(h.Queued, "URL"),
 			time.Duration((h.DelayMS+h.MeanMS)*int64(time.Millisecond)).Round(time.Millisecond)))
 	}
 	if len(s.Slowest) > 0 && s.Slowest[0].MeanMS > 0 {
@@ -287,4 +287,4 @@ func in(ms int64) string {
 	return "due now"
 }
 
-func count(n uint64) string { return figures.Count(int64(n)) }
+func count(n uint64) string { return humanize.Count(int64(n)) }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"seine/internal/shown"
+	"seine/internal/base/shown"
 )
 
 // statusLine tells how long work stands: on a terminal one line that changes, and

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"seine/internal/top"
+	"seine/internal/ops/top"
 	"seine/pkg/stages"
 )
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	"seine/internal/figures"
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
 	"seine/internal/output"
-	"seine/internal/process"
-	"seine/internal/shown"
+	"seine/internal/run/process"
 )
 
 type verifyCmd struct {
@@ -48,12 +48,12 @@ func (c *verifyCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	shown.Printf("%s, %s, %s in %s", figures.Plural(r.Files, "file"), figures.Plural(r.Records, "record"), figures.Size(r.Bytes), figures.Plural(r.Commits, "commit"))
+	shown.Printf("%s, %s, %s in %s", humanize.Plural(r.Files, "file"), humanize.Plural(r.Records, "record"), humanize.Size(r.Bytes), humanize.Plural(r.Commits, "commit"))
 	if r.Pending > 0 {
-		shown.Printf(", %s not committed yet", figures.Count(int64(r.Pending)))
+		shown.Printf(", %s not committed yet", humanize.Count(int64(r.Pending)))
 	}
 	if len(r.Problems) > 0 {
-		shown.Printf(": %s wrong\n", figures.Count(int64(len(r.Problems))))
+		shown.Printf(": %s wrong\n", humanize.Count(int64(len(r.Problems))))
 		return endError(exitFailed)
 	}
 	shown.Println(": all as committed")

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 )
 
 // flags is the command line. Sizes left at 0 take the defaults of testweb.Config.

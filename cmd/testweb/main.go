@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 )
 
 func main() {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 )
 
 func parse(t *testing.T, args ...string) flags {

@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"seine/internal/testweb"
-	"seine/internal/testweb/shapes"
+	"seine/internal/testing/samplesites"
+	"seine/internal/testing/testweb"
 )
 
 // namesShown bounds the start URLs printed for a web of many hosts.
@@ -28,7 +28,7 @@ type site struct {
 func choose(f flags) (site, error) {
 	switch {
 	case f.Shape != "":
-		shape, err := shapes.New(f.Shape, f.Seed)
+		shape, err := samplesites.New(f.Shape, f.Seed)
 		if err != nil {
 			return site{}, err
 		}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"os"
 
-	"seine/internal/process"
+	"seine/internal/run/process"
 	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
 )

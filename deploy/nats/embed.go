@@ -4,7 +4,7 @@ package nats
 
 import _ "embed"
 
-// Locked is the configuration; what it includes is written by internal/roles/setup.
+// Locked is the configuration; what it includes is written by internal/run/roles/setup.
 //
 //go:embed locked.conf
 var Locked string

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"seine/internal/specfile"
+	"seine/internal/run/specfile"
 	"seine/pkg/stages/parser"
 )
 

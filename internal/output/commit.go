@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 

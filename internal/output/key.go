@@ -17,9 +17,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"seine/internal/jsontext"
-	"seine/internal/mediatype"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
 )
 

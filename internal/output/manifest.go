@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/jsontext"
-	"seine/internal/sealed"
+	"seine/internal/base/jsontext"
+	"seine/internal/output/ageencrypt"
 	"seine/pkg/messages"
 )
 
@@ -232,7 +232,7 @@ func (cm *crawlManifest) count(f *File) {
 		}
 		cm.Schema[f.Kind] = f.Columns
 	}
-	cm.Encrypted = cm.Encrypted || sealed.Is(f.Path)
+	cm.Encrypted = cm.Encrypted || ageencrypt.Is(f.Path)
 	cm.formats[formatOf(f.Path)] = true
 }
 
@@ -246,7 +246,7 @@ func formatOf(path string) string {
 	if first, rest, more := strings.Cut(ext, "."); more && len(first) == 16 {
 		ext = rest
 	}
-	return strings.TrimSuffix(ext, sealed.Ext)
+	return strings.TrimSuffix(ext, ageencrypt.Ext)
 }
 
 func (cm *crawlManifest) commit(c *Commit, records int) {

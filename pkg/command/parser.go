@@ -3,7 +3,7 @@ package command
 import (
 	"context"
 
-	"seine/internal/process"
+	"seine/internal/run/process"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"

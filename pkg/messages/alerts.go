@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // Alerts says from where on something is wrong enough to tell people: each

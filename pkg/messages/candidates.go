@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // Source says where candidates come from.

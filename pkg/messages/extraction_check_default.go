@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // checkDefault reports a default of another type than what the field finds: nobody who

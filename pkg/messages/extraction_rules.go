@@ -3,7 +3,7 @@ package messages
 import (
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // Target says to which pages a rule applies. Everything given must hold.

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // NamedField is a field and its name.

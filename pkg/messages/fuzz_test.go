@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // What decodes must encode to something that decodes to the same again: two

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // object appends the members of a message: see jsontext.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // Whatever is in it, an encoded record is one line of JSON that encoding/json

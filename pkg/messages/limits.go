@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"seine/internal/clip"
+	"seine/internal/base/truncate"
 )
 
 // Limits of the wire. A decoder refuses what exceeds them.
@@ -31,7 +31,7 @@ func Clip(s string) string {
 	if len(s) <= MaxText {
 		return s
 	}
-	return clip.To(s, MaxText-len("…")) + "…"
+	return truncate.To(s, MaxText-len("…")) + "…"
 }
 
 func checkText(field, s string) error {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // Metadata is what whoever feeds a seed wants to find in its records again: names and

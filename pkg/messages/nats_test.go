@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/natstest"
+	"seine/internal/testing/natstest"
 )
 
 // startJetStream returns JetStream of a server of this test, with our streams.

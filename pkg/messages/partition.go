@@ -3,7 +3,7 @@ package messages
 import (
 	"hash/fnv"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // DefaultPartitions is P where nothing else was chosen when the streams were

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // Record is a message on RECORDS, and a line of the output: what the parser

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"seine/internal/jsontext"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
 )
 
 // Seed is one URL that a person or a program feeds to a crawl.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // hostEntry is one entry of HostRule.Hosts: "example.org" or "*.example.org"

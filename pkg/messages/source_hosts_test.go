@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // Pace goes by the name of a host, what is sent by the origin, and credentials

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/version"
+	"seine/internal/base/version"
 )
 
 // Scope says which hosts a crawl may enter.

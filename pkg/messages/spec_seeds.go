@@ -8,8 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/jsontext"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
 )
 
 // SpecSeed is one entry of Spec.Seeds: a URL, a sitemap or a file. In YAML and JSON a

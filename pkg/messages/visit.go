@@ -10,7 +10,7 @@ import (
 	"hash/fnv"
 	"strconv"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // URLHash identifies a canonical URL: four bytes of its host, then the first

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 func wireDoc(t *testing.T) string {

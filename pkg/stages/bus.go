@@ -14,9 +14,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
-	"seine/internal/jsontext"
-	"seine/internal/tracing"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/tracing"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

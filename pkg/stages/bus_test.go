@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

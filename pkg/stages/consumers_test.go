@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/natscluster"
+	"seine/internal/testing/natscluster"
 	"seine/pkg/messages"
 )
 

@@ -12,5 +12,5 @@
 //   - Consumed history stays for replay, inside a budget (Janitor).
 //   - A partition has one owner at a time (Leases), who reads it in order and
 //     from where its own state ends (Feed).
-//   - The first signal drains, the second cuts (internal/process).
+//   - The first signal drains, the second cuts (internal/run/process).
 package stages

@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
-	"seine/internal/natstest"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // Lookup says which message of a stream is asked for.

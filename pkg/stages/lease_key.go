@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // leaseValue is what a key holds, for the other processes and for a person who

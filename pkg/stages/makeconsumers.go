@@ -12,13 +12,13 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 
 // A consumer may push to any subject of its account, whatever its maker may publish:
 // stored messages to streams that are not his. Where a stage has an account of its own
-// (internal/roles), what it asks of $JS.API.CONSUMER.CREATE therefore comes to a
+// (internal/run/roles), what it asks of $JS.API.CONSUMER.CREATE therefore comes to a
 // frontier, with the name of its user in the subject, which the server sets. The frontier
 // makes a consumer that pushes to the inboxes of the user or is pulled from, and that
 // costs the server no more than those of the stages.

@@ -1,7 +1,7 @@
 package stages
 
 import (
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

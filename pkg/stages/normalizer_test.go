@@ -3,7 +3,7 @@ package stages
 import (
 	"testing"
 
-	"seine/internal/specfile"
+	"seine/internal/run/specfile"
 )
 
 // The parameters that a request rule fills in with a secret are in the URLs of no

@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/coding"
+	"seine/internal/base/contentcoding"
 	"seine/pkg/messages"
 )
 
@@ -77,7 +77,7 @@ func (b *PageBody) open(ctx context.Context, name string) (io.ReadCloser, error)
 // Decoded opens the body as the site meant it. Reading it returns an error that
 // is poison if it is not what its encoding says.
 func (b *PageBody) Decoded(ctx context.Context) (io.ReadCloser, error) {
-	names, err := coding.Parse([]string{b.page.BodyEncoding})
+	names, err := contentcoding.Parse([]string{b.page.BodyEncoding})
 	if err != nil {
 		return nil, PoisonError(err)
 	}
@@ -85,7 +85,7 @@ func (b *PageBody) Decoded(ctx context.Context) (io.ReadCloser, error) {
 	if err != nil || len(names) == 0 {
 		return src, err
 	}
-	z := coding.NewReader(src, names, 0)
+	z := contentcoding.NewReader(src, names, 0)
 	d := &decodedBody{r: z, z: z, src: src}
 	if b.page.BodyEncoding != messages.BodyZstd { // it came so, and a site may send more than the fetcher took
 		d.r = io.LimitReader(z, b.page.BodySize)
@@ -96,13 +96,13 @@ func (b *PageBody) Decoded(ctx context.Context) (io.ReadCloser, error) {
 // decodedBody is a body as it is decoded.
 type decodedBody struct {
 	r   io.Reader
-	z   *coding.Reader
+	z   *contentcoding.Reader
 	src io.Closer
 }
 
 func (d *decodedBody) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
-	if _, invalid := errors.AsType[*coding.InvalidError](err); invalid {
+	if _, invalid := errors.AsType[*contentcoding.InvalidError](err); invalid {
 		err = PoisonError(fmt.Errorf("decompress body: %w", err))
 	}
 	return n, err

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 

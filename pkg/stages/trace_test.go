@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/tracing"
+	"seine/internal/base/tracing"
 	"seine/pkg/messages"
 )
 

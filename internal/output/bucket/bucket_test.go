@@ -24,7 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"seine/internal/output"
-	"seine/internal/s3server"
+	"seine/internal/testing/s3server"
 )
 
 // place is a place of its own on a test server.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/internal/output"
 )
 

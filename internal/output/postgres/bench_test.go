@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"seine/internal/pgserver"
+	"seine/internal/testing/pgserver"
 )
 
 // BenchmarkCopy puts rows of 200 bytes and of 8 KB into a table: by COPY, as a batch does, and by an INSERT

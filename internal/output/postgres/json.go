@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // Bounds of what is kept as the JSON that it is. PostgreSQL refuses text that is

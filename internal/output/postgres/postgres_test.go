@@ -16,11 +16,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/format"
 	"seine/internal/output/rows"
-	"seine/internal/output/rows/rowstest"
-	"seine/internal/pgserver"
+	"seine/internal/testing/pgserver"
+	"seine/internal/testing/rowstest"
 )
 
 func TestMain(m *testing.M) {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"seine/internal/format"
+	"seine/internal/output/format"
 	"seine/internal/output/rows"
 )
 

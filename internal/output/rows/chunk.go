@@ -9,8 +9,8 @@ import (
 	"io"
 	"path"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/format"
 )
 
 // Ext is what the name of a chunk of rows ends in: that is what its content is

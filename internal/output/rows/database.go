@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/format"
 )
 
 // Database is what a Sink asks of a database: the work of one writer in it. It is

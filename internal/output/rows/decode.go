@@ -5,7 +5,7 @@ import (
 	"errors"
 	"reflect"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 // decode reads an object into the struct that v points to. What is not of the type of

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/format"
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
 	"seine/internal/output"
-	"seine/internal/weburl"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"seine/internal/format"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 )
 

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/format"
 )
 
 // Bounds of what is asked of a database. A connection that is cut says so at once;

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/format"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 )
 

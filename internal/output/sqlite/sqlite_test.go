@@ -15,7 +15,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/rows"
-	"seine/internal/output/rows/rowstest"
+	"seine/internal/testing/rowstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

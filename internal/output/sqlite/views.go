@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"seine/internal/format"
+	"seine/internal/output/format"
 	"seine/internal/output/rows"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // takeNotes has the connection note down the exchange, if it is to be archived.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
 

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"seine/internal/coding"
-	"seine/internal/mediatype"
+	"seine/internal/base/contentcoding"
+	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
 )
 
@@ -70,7 +70,7 @@ func (x *exchange) tooLarge(which messages.Detail) *failure {
 // read takes the body into the reply.
 func (x *exchange) read(resp *http.Response) *failure {
 	x.wire = wireReader{x: x, src: resp.Body, most: x.ask.maxBody}
-	names, err := coding.Parse(resp.Header["Content-Encoding"])
+	names, err := contentcoding.Parse(resp.Header["Content-Encoding"])
 	if err != nil {
 		return fail(messages.BadEncoding, "%v", err)
 	}
@@ -91,7 +91,7 @@ func (x *exchange) read(resp *http.Response) *failure {
 	if x.ask.archive && !x.ask.hidden().active() {
 		return x.storeRaw(names, sum)
 	}
-	z := coding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
+	z := contentcoding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
 	x.decoded = true
 	f := x.readAll(summed{x.ask.hidden().reader(z), sum}, -1)
@@ -224,8 +224,8 @@ func (x *exchange) readAll(src io.Reader, length int64) *failure {
 
 // classifyReadError prefers what happened on the wire to what a decoder made of it.
 func (x *exchange) classifyReadError(err error) *failure {
-	_, invalid := errors.AsType[*coding.InvalidError](err)
-	_, bomb := errors.AsType[*coding.RatioError](err)
+	_, invalid := errors.AsType[*contentcoding.InvalidError](err)
+	_, bomb := errors.AsType[*contentcoding.RatioError](err)
 	switch {
 	case x.wire.err != nil:
 		return x.wire.err

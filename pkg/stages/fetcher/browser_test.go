@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
 

@@ -5,9 +5,9 @@ import (
 	"io"
 	"net/http"
 
-	"seine/internal/challenge"
-	"seine/internal/coding"
-	"seine/internal/mediatype"
+	"seine/internal/base/contentcoding"
+	"seine/internal/fetch/challenge"
+	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
 )
 
@@ -71,11 +71,11 @@ func (x *exchange) blockedBy(vendor, where string) {
 // decoded undoes the content codings of what may be the beginning of a body, as far as that
 // goes.
 func decoded(data []byte, codings []string) []byte {
-	names, err := coding.Parse(codings)
+	names, err := contentcoding.Parse(codings)
 	if err != nil || len(names) == 0 {
 		return data
 	}
-	z := coding.NewReader(bytes.NewReader(data), names, 0)
+	z := contentcoding.NewReader(bytes.NewReader(data), names, 0)
 	defer func() { _ = z.Close() }()
 	text, _ := io.ReadAll(io.LimitReader(z, challenge.MaxBody+1))
 	return text

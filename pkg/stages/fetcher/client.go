@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"seine/internal/clip"
-	"seine/internal/cookies"
-	"seine/internal/weburl"
+	"seine/internal/base/truncate"
+	"seine/internal/base/weburl"
+	"seine/internal/fetch/cookies"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -291,7 +291,7 @@ func (x *exchange) head(resp *http.Response) {
 			r.class = messages.ProtocolError // there is a robots.txt, which is not to be had: see verdict
 		}
 	}
-	r.contentType = clip.To(strings.Join(resp.Header["Content-Type"], ", "), messages.MaxText)
+	r.contentType = truncate.To(strings.Join(resp.Header["Content-Type"], ", "), messages.MaxText)
 	switch {
 	case r.class == messages.NotModified && !x.ask.conditional():
 		r.failed(errNotAsked)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/secrets"
+	"seine/internal/fetch/secrets"
 	"seine/pkg/messages"
 )
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/netguard"
+	"seine/internal/fetch/netguard"
 	"seine/pkg/messages"
 )
 

@@ -35,8 +35,8 @@
 // # The parts
 //
 // A turn (fetcher.go) asks robots.txt (robots.go) and the page by a getter
-// (ask.go), and is composed into messages (output.go). The getter there is
-// (client.go) sends a request as the spec wants it (manner.go, shape.go,
-// request.go) by a way (way.go, dial.go, proxy.go), and reads what comes (body.go,
+// (fetch_request.go), and is composed into messages (output.go). The getter there is
+// (client.go) sends a request as the spec wants it (access_profile.go, request_template.go,
+// request.go) by a way (transport_pool.go, dial.go, proxy.go), and reads what comes (body.go,
 // stream.go, upload.go).
 package fetcher

@@ -12,9 +12,9 @@ import (
 
 	"github.com/nats-io/nuid"
 
-	"seine/internal/robots"
-	"seine/internal/secrets"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/fetch/robots"
+	"seine/internal/fetch/secrets"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

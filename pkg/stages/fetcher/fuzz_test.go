@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // FuzzTarget: the request line holds the path of the canonical URL and nothing

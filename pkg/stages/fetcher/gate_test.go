@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mccutchen/go-httpbin/v2/httpbin"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
-	"seine/internal/coding"
-	"seine/internal/natstest"
-	"seine/internal/testweb"
+	"seine/internal/base/contentcoding"
+	"seine/internal/testing/natstest"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -224,11 +224,11 @@ func (s *fetcherFixture) body(p *messages.Page, payload []byte) []byte {
 			s.t.Fatal(err)
 		}
 	}
-	names, err := coding.Parse([]string{p.BodyEncoding})
+	names, err := contentcoding.Parse([]string{p.BodyEncoding})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	z := coding.NewReader(bytes.NewReader(payload), names, 0)
+	z := contentcoding.NewReader(bytes.NewReader(payload), names, 0)
 	defer func() { _ = z.Close() }()
 	if payload, err = io.ReadAll(z); err != nil {
 		s.t.Fatal(err)
@@ -241,7 +241,7 @@ func (s *fetcherFixture) body(p *messages.Page, payload []byte) []byte {
 
 // privatePlan has a plain way to ask any host.
 var privatePlan = &accessPolicy{spec: new(messages.Spec), others: &accessProfile{
-	accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {coding.Accept}}}, way: transportKey{private: true},
+	accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {contentcoding.Accept}}}, way: transportKey{private: true},
 }}
 
 // wants fails unless the result has the class and its error holds text.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -16,7 +16,7 @@ import (
 
 	socks "golang.org/x/net/proxy"
 
-	"seine/internal/netguard"
+	"seine/internal/fetch/netguard"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

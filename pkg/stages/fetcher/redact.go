@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"seine/internal/secrets"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/fetch/secrets"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/specfile"
-	"seine/internal/testweb"
+	"seine/internal/run/specfile"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
 

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // request is what is sent.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/specfile"
-	"seine/internal/testweb"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/run/specfile"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
 

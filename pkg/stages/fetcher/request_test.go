@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"seine/internal/specfile"
-	"seine/internal/testweb"
+	"seine/internal/run/specfile"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/singleflight"
 
-	"seine/internal/jsontext"
-	"seine/internal/robots"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/fetch/robots"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -1,7 +1,7 @@
 package fetcher
 
 import (
-	"seine/internal/secrets"
+	"seine/internal/fetch/secrets"
 	"seine/pkg/messages"
 )
 

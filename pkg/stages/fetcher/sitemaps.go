@@ -7,7 +7,7 @@ import (
 	"github.com/maypok86/otter/v2"
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

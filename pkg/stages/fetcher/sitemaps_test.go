@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"seine/internal/testweb"
+	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
 

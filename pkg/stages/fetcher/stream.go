@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"seine/internal/coding"
+	"seine/internal/base/contentcoding"
 	"seine/pkg/messages"
 )
 
@@ -85,7 +85,7 @@ func (x *exchange) storeRaw(names []string, sum hash.Hash) *failure {
 		}
 		return n, nil
 	}))
-	z := coding.NewReader(src, names, x.c.cfg.MaxRatio)
+	z := contentcoding.NewReader(src, names, x.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
 	f := x.measureDecoded(summed{z, sum})
 	if f == nil {

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"seine/internal/tracing"
-	"seine/internal/weburl"
+	"seine/internal/base/tracing"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -23,7 +23,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/politeness"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
 	"seine/pkg/messages"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"seine/internal/jsontext"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/natstest"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

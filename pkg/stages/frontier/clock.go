@@ -3,7 +3,7 @@ package frontier
 import (
 	"time"
 
-	"seine/internal/uptime"
+	"seine/internal/base/bootclock"
 )
 
 // clock is the time of day as a process sees it: that of the machine when the process
@@ -17,7 +17,7 @@ type clock struct {
 }
 
 func newClock() *clock {
-	return &clock{began: time.Now().UnixNano(), start: uptime.Now(), uptime: uptime.Now, name: uptime.Clock()}
+	return &clock{began: time.Now().UnixNano(), start: bootclock.Now(), uptime: bootclock.Now, name: bootclock.Clock()}
 }
 
 // now is Unix ns.

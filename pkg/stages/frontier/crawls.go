@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 )
 
 func (s *shard) countersKey(crawl string) []byte {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

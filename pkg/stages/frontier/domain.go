@@ -8,8 +8,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"seine/internal/politeness"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
 	"seine/pkg/messages"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"seine/internal/jsontext"
-	"seine/internal/politeness"
+	"seine/internal/base/jsontext"
+	"seine/internal/schedule/politeness"
 )
 
 // When a crawl is deleted, hosts that were asked a moment ago, or have refused, must be

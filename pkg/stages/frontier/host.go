@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"seine/internal/politeness"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
 	"seine/pkg/messages"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"pgregory.net/rapid"
 
-	"seine/internal/pebblestate"
+	"seine/internal/base/pebblestate"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

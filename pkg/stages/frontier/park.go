@@ -1,7 +1,7 @@
 package frontier
 
 import (
-	"seine/internal/politeness"
+	"seine/internal/schedule/politeness"
 )
 
 // reasonGivenUp is why URLs of a host fail that does not come back.

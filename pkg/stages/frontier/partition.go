@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
-	"seine/internal/tracing"
+	"seine/internal/base/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

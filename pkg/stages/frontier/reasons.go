@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/clip"
+	"seine/internal/base/truncate"
 	"seine/pkg/messages"
 )
 
@@ -63,7 +63,7 @@ func (x *examples) add(r *urlRecord) {
 	}
 	e := Example{URL: r.URL}
 	if r.State != Excluded && r.Reason != why {
-		e.Why = clip.To(strings.TrimPrefix(r.Reason, leftOutMark), maxExampleWhy)
+		e.Why = truncate.To(strings.TrimPrefix(r.Reason, leftOutMark), maxExampleWhy)
 	}
 	if *all == nil {
 		*all = make(map[string]Example)

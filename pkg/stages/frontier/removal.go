@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"seine/internal/politeness"
+	"seine/internal/schedule/politeness"
 	"seine/pkg/messages"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"seine/internal/traps"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

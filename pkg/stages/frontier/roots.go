@@ -3,7 +3,7 @@ package frontier
 import (
 	"bytes"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
 

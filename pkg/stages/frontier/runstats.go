@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 

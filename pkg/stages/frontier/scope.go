@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/politeness"
-	"seine/internal/traps"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
+	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"seine/internal/jsontext"
-	"seine/internal/version"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/version"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

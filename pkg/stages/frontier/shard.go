@@ -12,10 +12,10 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"seine/internal/jsontext"
-	"seine/internal/politeness"
-	"seine/internal/traps"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
+	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

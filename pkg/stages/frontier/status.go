@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/jsontext"
-	"seine/internal/politeness"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

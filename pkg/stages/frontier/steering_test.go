@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/traps"
+	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
 )
 

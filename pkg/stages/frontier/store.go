@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"seine/internal/pebblestate"
-	"seine/internal/statekey"
+	"seine/internal/base/pebblestate"
+	"seine/internal/base/statekey"
 )
 
 // Sync says what a commit waits for.

@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/natstest"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"seine/internal/jsontext"
-	"seine/internal/politeness"
+	"seine/internal/base/jsontext"
+	"seine/internal/schedule/politeness"
 )
 
 // timeline is the time of a partition. What is due is stored in it, and it moves

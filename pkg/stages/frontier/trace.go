@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"seine/internal/tracing"
+	"seine/internal/base/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -1,7 +1,7 @@
 package parser
 
 import (
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"seine/internal/extract"
+	"seine/internal/page/extract"
 	"seine/pkg/messages"
 )
 

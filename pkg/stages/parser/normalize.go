@@ -3,7 +3,7 @@ package parser
 import (
 	"slices"
 
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
 )
 
 // normalized replaces each link of a page by the URL it is taken for, each once

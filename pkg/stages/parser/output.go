@@ -9,8 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/clip"
-	"seine/internal/extract"
+	"seine/internal/base/truncate"
+	"seine/internal/page/extract"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -80,13 +80,13 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 		URL: r.page.URL, Status: r.page.Status, ContentType: r.page.ContentType,
 		Title: masked("title", r.scanned.Title), Description: masked("description", r.scanned.Description),
 		Canonical: r.scanned.Canonical, Language: r.scanned.Language, Charset: r.scanned.Charset, NoIndex: r.scanned.NoIndex,
-		Text: clip.To(masked("text", r.scanned.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
+		Text: truncate.To(masked("text", r.scanned.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
 		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, DuplicateOf: r.duplicateOf,
 		Metadata: r.metadata(),
 	}
 	line := rec.AppendJSON(nil)
 	for len(line) > maxRecord && rec.Text != "" { // text full of what JSON must escape
-		rec.Text = clip.To(rec.Text, len(rec.Text)/2)
+		rec.Text = truncate.To(rec.Text, len(rec.Text)/2)
 		line = rec.AppendJSON(line[:0])
 	}
 	return messages.RecordMsg(r.page.Crawl, partition, id, line)

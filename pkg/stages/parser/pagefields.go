@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"time"
 
-	"seine/internal/article"
-	"seine/internal/clip"
-	"seine/internal/htmlpage"
-	"seine/internal/jsontext"
-	"seine/internal/language"
-	"seine/internal/simhash"
-	"seine/internal/structured"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/truncate"
+	"seine/internal/page/article"
+	"seine/internal/page/htmlpage"
+	"seine/internal/page/language"
+	"seine/internal/page/simhash"
+	"seine/internal/page/structured"
 )
 
 // pageField is a field that the spec has in the record of a page.
@@ -68,13 +68,13 @@ var pageFields = map[string]func(r *parsedPage, b []byte, maxText int) []byte{
 
 func text(value func(*parsedPage) string) func(*parsedPage, []byte, int) []byte {
 	return func(r *parsedPage, b []byte, _ int) []byte {
-		return jsontext.AppendString(b, clip.To(value(r), minText))
+		return jsontext.AppendString(b, truncate.To(value(r), minText))
 	}
 }
 
 func long(value func(*parsedPage) string) func(*parsedPage, []byte, int) []byte {
 	return func(r *parsedPage, b []byte, maxText int) []byte {
-		return jsontext.AppendString(b, clip.To(value(r), maxText))
+		return jsontext.AppendString(b, truncate.To(value(r), maxText))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"seine/internal/natstest"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"seine/internal/extract"
-	"seine/internal/htmlpage"
-	"seine/internal/jsontext"
-	"seine/internal/mask"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/page/extract"
+	"seine/internal/page/htmlpage"
+	"seine/internal/page/pii"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -88,7 +88,7 @@ func kindsOf(names []string) htmlpage.Kinds {
 
 // masking is which personal data is masked, and where.
 type masking struct {
-	masker *mask.Masker
+	masker *pii.Masker
 	fields []string
 }
 
@@ -97,14 +97,14 @@ func newMasking(m *messages.Mask) *masking {
 	if len(m.Fields) == 0 {
 		return nil
 	}
-	kinds := mask.Kinds()
+	kinds := pii.Kinds()
 	if len(m.Kinds) > 0 {
 		kinds = nil
 		for _, k := range m.Kinds {
-			kinds = append(kinds, mask.Kind(k))
+			kinds = append(kinds, pii.Kind(k))
 		}
 	}
-	return &masking{masker: mask.New(kinds), fields: m.Fields}
+	return &masking{masker: pii.New(kinds), fields: m.Fields}
 }
 
 // of reports whether a field is masked. "*" is every field but those that say

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"slices"
 
-	"seine/internal/extract"
-	"seine/internal/htmlpage"
-	"seine/internal/jsontext"
-	"seine/internal/weburl"
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/page/extract"
+	"seine/internal/page/htmlpage"
 	"seine/pkg/messages"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"seine/internal/sitemap"
-	"seine/internal/weburl"
+	"seine/internal/base/weburl"
+	"seine/internal/page/sitemap"
 	"seine/pkg/messages"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"seine/internal/figures"
+	"seine/internal/base/humanize"
 )
 
 // warning is what is wrong with a sitemap or a feed that was read all the same.
@@ -23,7 +23,7 @@ func (w warning) String() string {
 		parts = append(parts, fmt.Sprintf("%d of %d entries without a URL that can be fetched", w.unreadable, w.unreadable+w.read))
 	}
 	if w.repairs > 0 {
-		parts = append(parts, figures.Plural(w.repairs, "error")+" in the XML passed over")
+		parts = append(parts, humanize.Plural(w.repairs, "error")+" in the XML passed over")
 	}
 	if w.cut {
 		parts = append(parts, fmt.Sprintf("only the first %d entries read: it is longer than that", w.read))

@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/pgserver"
-	"seine/internal/s3server"
+	"seine/internal/testing/pgserver"
+	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

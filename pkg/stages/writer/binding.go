@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/output/rows"

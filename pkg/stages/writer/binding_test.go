@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"seine/internal/output/bucket"
-	"seine/internal/pgserver"
-	"seine/internal/s3server"
+	"seine/internal/testing/pgserver"
+	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
 )
 

@@ -3,7 +3,7 @@ package writer
 import (
 	"context"
 
-	"seine/internal/format"
+	"seine/internal/output/format"
 	"seine/internal/output/rows"
 	"seine/pkg/messages"
 	"seine/pkg/stages"

@@ -19,9 +19,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/parquet-go/parquet-go"
 
-	"seine/internal/format"
 	"seine/internal/output"
-	"seine/internal/specfile"
+	"seine/internal/output/format"
+	"seine/internal/run/specfile"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

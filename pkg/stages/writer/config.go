@@ -9,9 +9,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/format"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/pgserver"
-	"seine/internal/s3server"
+	"seine/internal/testing/pgserver"
+	"seine/internal/testing/s3server"
 	"seine/pkg/stages"
 )
 

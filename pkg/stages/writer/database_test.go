@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/output/sqlite"
-	"seine/internal/pgserver"
+	"seine/internal/testing/pgserver"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

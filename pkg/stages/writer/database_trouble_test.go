@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/link"
 	"seine/internal/output"
 	"seine/internal/output/rows"
 	"seine/internal/output/sqlite"
-	"seine/internal/pgserver"
+	"seine/internal/testing/faultproxy"
+	"seine/internal/testing/pgserver"
 )
 
 // The server is killed in the middle of a transaction, and comes back: partitions
@@ -53,8 +53,8 @@ func TestPostgresServerGoesAway(t *testing.T) {
 }
 
 // onLink returns cfg with its server behind a link.
-func onLink(t testing.TB, cfg Config, server *pgserver.Server) (Config, *link.Proxy) {
-	k, err := link.New(server.Addr)
+func onLink(t testing.TB, cfg Config, server *pgserver.Server) (Config, *faultproxy.Proxy) {
+	k, err := faultproxy.New(server.Addr)
 	check(t, err)
 	t.Cleanup(k.Close)
 	cfg.Out = strings.Replace(cfg.Out, server.Addr, k.Addr(), 1)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/pgserver"
-	"seine/internal/specfile"
+	"seine/internal/run/specfile"
+	"seine/internal/testing/pgserver"
 	"seine/pkg/stages"
 )
 

@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
-	"seine/internal/sealed"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 )
 
@@ -28,7 +28,7 @@ const ExportName = "export"
 type ExportOptions struct {
 	From       string // an output: a directory, or s3://BUCKET/PREFIX
 	FromS3     bucket.Options
-	Identities sealed.Identities // to read it with, if it is encrypted
+	Identities ageencrypt.Identities // to read it with, if it is encrypted
 	Filter     output.Filter
 	To         OutputConfig
 	// Progress, if set, is told how it stands after each commit.

@@ -3,8 +3,8 @@ package writer
 import (
 	"fmt"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/format"
 )
 
 // columns returns the columns of the records of a kind: those that all of them

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
-	"seine/internal/s3server"
-	"seine/internal/sealed"
+	"seine/internal/testing/s3server"
 )
 
 // written returns a place with records 0 to n-1 of crawls a and b.
@@ -135,8 +135,8 @@ func TestExportRefusals(t *testing.T) {
 
 	secret := written(t, encryptedConfig(testConfig(t)), 40)
 	o := exportOf(t, secret)
-	o.Identities = sealed.Identities{}
-	if _, err := Export(t.Context(), o); !errors.Is(err, sealed.ErrNoIdentity) {
+	o.Identities = ageencrypt.Identities{}
+	if _, err := Export(t.Context(), o); !errors.Is(err, ageencrypt.ErrNoIdentity) {
 		t.Errorf("without an identity: %v", err)
 	}
 	commits, err := from.ReadCommits()

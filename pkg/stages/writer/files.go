@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"seine/internal/format"
-	"seine/internal/jsontext"
+	"seine/internal/base/jsontext"
 	"seine/internal/output"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/format"
 )
 
 // finishIndex makes the index of a finished file, whose name is known only now: a

@@ -16,9 +16,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"seine/internal/base/pebblestate"
 	"seine/internal/output"
 	outdir "seine/internal/output/dir"
-	"seine/internal/pebblestate"
 )
 
 // ErrInUse is returned when another process has the state directory open.

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"seine/internal/pgserver"
-	"seine/internal/s3server"
+	"seine/internal/testing/pgserver"
+	"seine/internal/testing/s3server"
 
 	"go.uber.org/goleak"
 )

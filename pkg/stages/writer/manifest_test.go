@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/format"
 	"seine/internal/output"
-	"seine/internal/s3server"
+	"seine/internal/output/format"
+	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

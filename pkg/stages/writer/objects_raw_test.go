@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"seine/internal/format"
-	"seine/internal/s3server"
+	"seine/internal/output/format"
+	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/output"
-	"seine/internal/s3server"
+	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

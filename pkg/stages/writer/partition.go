@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.opentelemetry.io/otel/attribute"
 
-	"seine/internal/format"
+	"seine/internal/base/tracing"
 	"seine/internal/output"
-	"seine/internal/tracing"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

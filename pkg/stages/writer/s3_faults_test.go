@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/s3server"
+	"seine/internal/testing/s3server"
 )
 
 // faultyProxy is between a writer and an S3 server. Of every eleven requests four

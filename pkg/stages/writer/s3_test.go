@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"seine/internal/output/bucket"
-	"seine/internal/s3server"
+	"seine/internal/testing/s3server"
 )
 
 // onS3 returns a configuration whose output is on an S3 server, in a place of its

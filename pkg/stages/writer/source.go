@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/format"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

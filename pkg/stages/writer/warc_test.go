@@ -21,8 +21,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/output"
-	"seine/internal/warc"
-	"seine/internal/warc/warctest"
+	"seine/internal/output/warc"
+	"seine/internal/testing/warctest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

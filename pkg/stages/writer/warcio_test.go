@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"seine/internal/warc"
-	"seine/internal/warcio"
+	"seine/internal/output/warc"
+	"seine/internal/testing/warcio"
 )
 
 // A reader that is not ours finds what the sites sent, and makes the same index.

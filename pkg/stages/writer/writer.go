@@ -12,8 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/format"
 	"seine/internal/output"
+	"seine/internal/output/format"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -21,8 +21,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/output"
-	"seine/internal/pgserver"
-	"seine/internal/s3server"
+	"seine/internal/testing/pgserver"
+	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"seine/internal/base/shown"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// controlFlags is what pause, resume and cancel share.
+type controlFlags struct {
+	connection
+	crawlName
+	Host string `help:"Only what it wants of this host." placeholder:"HOST"`
+}
+
+type pauseCmd struct {
+	controlFlags
+}
+
+type resumeCmd struct {
+	controlFlags
+}
+
+type cancelCmd struct {
+	controlFlags
+}
+
+// Help is shown below the list of flags.
+func (c *pauseCmd) Help() string {
+	return `Nothing more is sent; what is under way is finished, and what it finds is queued. It lasts until seine resume, over
+restarts of everything.
+
+  seine pause --crawl news
+  seine pause --crawl news --host slow.example.org`
+}
+
+// Run pauses.
+func (c *pauseCmd) Run() error { return c.set(messages.Paused, "is paused") }
+
+// Help is shown below the list of flags.
+func (c *resumeCmd) Help() string { return "Examples:\n\n  seine resume --crawl news" }
+
+// Run resumes.
+func (c *resumeCmd) Run() error { return c.set(messages.Running, "goes on") }
+
+// Help is shown below the list of flags.
+func (c *cancelCmd) Help() string {
+	return `What is queued is excluded, with the reason "cancelled", and so is what is still found. What was fetched is kept.
+
+  seine cancel --crawl news`
+}
+
+// Run cancels.
+func (c *cancelCmd) Run() error { return c.set(messages.Cancelled, "is cancelled") }
+
+func (c *controlFlags) set(state messages.RunState, word string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.Host != "" {
+		var err error
+		if c.Host, err = messages.HostName(c.Host); err != nil {
+			return usageError{fmt.Errorf("--host %w", err)}
+		}
+	}
+	return c.with("steer", func(ctx context.Context, bus *stages.Bus) error {
+		if err := checkThere(ctx, bus, c.Name); err != nil {
+			return err
+		}
+		client := frontier.Client{Bus: bus}
+		rev, err := client.SetState(ctx, c.Name, c.Host, state)
+		if err != nil {
+			return err
+		}
+		what := "crawl " + c.Name
+		if c.Host != "" {
+			what += " at " + c.Host
+		}
+		shown.Printf("%s %s (revision %d of its spec)\n", what, word, rev)
+		return nil
+	})
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
+	"seine/internal/output/bucket"
+	"seine/pkg/stages/writer"
+)
+
+// outputFlags is an output that was committed, as commands that read it name it.
+type outputFlags struct {
+	Writer string         `help:"Name of the writer, if there are the logs of several." placeholder:"NAME"`
+	S3     bucket.Options `embed:"" prefix:"s3-"`
+}
+
+// open returns the output in a directory or in S3.
+func (p *outputFlags) open(out string) (output.Output, error) {
+	if err := checkPath(out); err != nil {
+		return output.Output{}, usageError{err}
+	}
+	s3 := p.S3
+	if !bucket.Is(out) {
+		s3 = bucket.Options{} // it is for others
+	}
+	o, err := writer.OpenOutput(out, p.Writer, s3)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = usageError{err}
+	}
+	return o, err
+}
+
+// find returns the output that a folder is in, or is, and the folder's path below
+// that of the output. It returns an error that is output.ErrNoLog if there is
+// none.
+func (p *outputFlags) find(folder string) (o output.Output, below string, err error) {
+	up := filepath.Dir
+	if bucket.Is(folder) {
+		folder = strings.TrimRight(folder, "/")
+		up = func(s string) string { return bucket.Scheme + path.Dir(strings.TrimPrefix(s, bucket.Scheme)) }
+	} else if folder, err = filepath.Abs(folder); err != nil {
+		return o, "", err
+	}
+	for at := folder; ; {
+		o, err = p.open(at)
+		if err == nil {
+			return o, strings.TrimPrefix(filepath.ToSlash(folder[len(at):]), "/"), nil
+		}
+		next := up(at)
+		if !errors.Is(err, output.ErrNoLog) || next == at || next == bucket.Scheme+"." {
+			return o, "", err
+		}
+		at = next
+	}
+}
+
+// identities are the secret keys of those who read what is encrypted.
+type identities struct {
+	Identity []string `short:"i" help:"File of a secret key, of age or SSH, to read what is encrypted. More than once for several." sep:"none" placeholder:"FILE"`
+}
+
+func (i *identities) read() (ageencrypt.Identities, error) {
+	ids, err := ageencrypt.ReadIdentities(i.Identity)
+	if err != nil {
+		return ids, usageError{err}
+	}
+	return ids, nil
+}
+
+// checkPath reports that there is nothing at a path that is no bucket.
+func checkPath(p string) error {
+	if bucket.Is(p) || writer.IsDatabase(p) {
+		return nil
+	}
+	_, err := os.Stat(p)
+	return err
+}

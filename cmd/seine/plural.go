@@ -1,0 +1,25 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"seine/internal/base/shown"
+)
+
+// dataOut is the standard output for what programs read: records, JSON, YAML.
+func dataOut() io.Writer { return shown.Data(os.Stdout, isTerminal(os.Stdout)) }
+
+// are says "1 thing is" or "2 things are".
+func are(n int, thing string) string { return verb(n, thing, "is", "are") }
+
+// were says "1 thing was" or "2 things were".
+func were(n int, thing string) string { return verb(n, thing, "was", "were") }
+
+func verb(n int, thing, one, many string) string {
+	if n == 1 {
+		return "1 " + thing + " " + one
+	}
+	return fmt.Sprintf("%d %ss %s", n, thing, many)
+}

@@ -1,0 +1,214 @@
+// Package coding undoes the content codings of HTTP (RFC 9110 8.4.1): gzip,
+// deflate, br and zstd, also several over one another. It is safe against
+// bodies made to be large: the caller says how many times its size a body may
+// become. Decoders are kept and used again, since each holds tens of KiB.
+package contentcoding
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Accept lists what can be undone, as Accept-Encoding does.
+const Accept = "gzip, deflate, br, zstd"
+
+const (
+	// maxCodings bounds how many encodings may lie over one another; nobody
+	// means more than two.
+	maxCodings = 4
+	// ratioFree is what may come out before the ratio is looked at: a short page
+	// of blanks is no bomb.
+	ratioFree = 1 << 20
+	// zstdWindow is the largest window of zstd as a content coding, RFC 9659.
+	zstdWindow = 8 << 20
+)
+
+// RatioError says that a body becomes more than Ratio times its size.
+type RatioError struct{ Ratio int64 }
+
+// Error says so.
+func (e *RatioError) Error() string {
+	return fmt.Sprintf("the body decompresses to more than %d times its size", e.Ratio)
+}
+
+// unsupported are codings that exist and cannot be undone: those of the registry of
+// RFC 9110 16.6.1, and others that servers have used.
+var unsupported = []string{
+	"compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz", "sdch",
+	"bzip2", "bzip", "bz2", "xz", "lzma", "lzip", "lzop", "lz4", "snappy",
+}
+
+// Parse returns the names in the values of Content-Encoding, in the order they
+// were applied. What is no coding is passed over, as browsers do: servers write
+// "UTF-8" there, or "none". The error names what cannot be undone.
+func Parse(values []string) ([]string, error) {
+	var names []string
+	for _, v := range values {
+		for name := range strings.SplitSeq(v, ",") {
+			name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-")
+			switch {
+			case pools[name] != nil:
+				names = append(names, name)
+			case slices.Contains(unsupported, name):
+				return nil, fmt.Errorf("Content-Encoding %q is not one of %s", name, Accept)
+			}
+		}
+	}
+	if len(names) > maxCodings {
+		return nil, fmt.Errorf("%d content encodings over one another, at most %d are undone", len(names), maxCodings)
+	}
+	return names, nil
+}
+
+// decoder undoes one encoding. Reset may read.
+type decoder interface {
+	io.Reader
+	Reset(io.Reader) error
+}
+
+// pools of decoders by coding.
+var pools = map[string]*sync.Pool{
+	"gzip":    {New: func() any { return &members{} }},
+	"deflate": {New: func() any { return &deflate{} }},
+	"br":      {New: func() any { return brotli.NewReader(nil) }},
+	"zstd":    {New: newZstd},
+}
+
+func newZstd() any {
+	// One goroutine at most, which is the caller's, so nothing has to be closed.
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(zstdWindow))
+	if err != nil {
+		panic(err) // only for an option out of range
+	}
+	return z
+}
+
+var sources = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16<<10) }}
+
+// Reader is a body being decoded.
+type Reader struct {
+	io.Reader // the innermost layer
+	wire      source
+	layers    []*layer
+}
+
+// source counts what is read of a body as it came, and remembers its error: what
+// decoders make of that says less.
+type source struct {
+	io.Reader
+	n   int64
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.n += int64(n)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// NewReader decodes r, that was encoded with names in that order. A ratio over
+// 0 bounds how many times its size r may become, beyond the first MiB. Close
+// must be called.
+func NewReader(r io.Reader, names []string, ratio int64) *Reader {
+	z := &Reader{wire: source{Reader: r}, layers: make([]*layer, 0, len(names))}
+	z.Reader = &z.wire
+	for i := len(names) - 1; i >= 0; i-- {
+		src := sources.Get().(*bufio.Reader)
+		src.Reset(z.Reader)
+		l := &layer{name: names[i], src: src, dec: pools[names[i]].Get().(decoder), wire: &z.wire, ratio: ratio}
+		z.layers = append(z.layers, l)
+		z.Reader = l
+	}
+	return z
+}
+
+// Close gives back what NewReader took. It does not close what is read.
+func (z *Reader) Close() error {
+	for _, l := range z.layers {
+		l.src.Reset(strings.NewReader(""))
+		sources.Put(l.src)
+		pools[l.name].Put(l.dec)
+	}
+	z.layers = nil
+	return nil
+}
+
+// layer is one encoding being undone. It begins with its first byte, so that a
+// body of no bytes is empty in every encoding.
+type layer struct {
+	name  string
+	src   *bufio.Reader
+	dec   decoder
+	wire  *source
+	ratio int64
+	out   int64
+	begun bool
+}
+
+func (l *layer) Read(p []byte) (int, error) {
+	if !l.begun {
+		if _, err := l.src.Peek(1); err != nil {
+			return 0, err
+		}
+		if err := l.dec.Reset(l.src); err != nil {
+			return 0, l.broken(err)
+		}
+		l.begun = true
+	}
+	n, err := l.dec.Read(p)
+	l.out += int64(n)
+	if l.ratio > 0 && l.out > ratioFree && l.out > l.ratio*max(1, l.wire.n) {
+		return n, &RatioError{l.ratio}
+	}
+	if err == nil || err == io.EOF {
+		return n, err
+	}
+	return n, l.broken(err)
+}
+
+// InvalidError says that a body is not what its coding says.
+type InvalidError struct {
+	Coding string
+	Err    error
+}
+
+// Error names the coding.
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("the body is not valid %s: %v", e.Coding, e.Err)
+}
+
+// Unwrap returns what the decoder said.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// broken says whose a decoder's error is: of the source, of a layer below, or of
+// this one.
+func (l *layer) broken(err error) error {
+	if l.wire.err != nil {
+		return l.wire.err
+	}
+	if _, ok := errors.AsType[*RatioError](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*InvalidError](err); ok {
+		return err
+	}
+	return &InvalidError{l.name, err}
+}
+
+var (
+	_ decoder = (*deflate)(nil)
+	_ decoder = (*brotli.Reader)(nil)
+	_ decoder = (*zstd.Decoder)(nil)
+)

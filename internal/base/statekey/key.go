@@ -1,0 +1,152 @@
+// Package statekey encrypts what a crawl keeps on its disk from run to run, with the key
+// of a file: the streams, by NATS' own encryption, and the frontier's store, by a file
+// system under Pebble. Without the key they cannot be read, and it is kept nowhere.
+package statekey
+
+import (
+	"bytes"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"seine/internal/base/atomicfile"
+)
+
+// Bounds of the text of a key file. What is shorter can be guessed.
+const (
+	minText = 32
+	maxText = 4096
+)
+
+// Key is what a state is encrypted with. A nil Key encrypts nothing.
+type Key struct{ secret []byte }
+
+// load reads the key that is in a file: random text of at least 32 characters.
+func load(file string) (*Key, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) < minText || len(text) > maxText {
+		return nil, fmt.Errorf("%s: is no key: it has %d characters, and a key has %d to %d (openssl rand -base64 32 > %s)",
+			file, len(text), minText, maxText, file)
+	}
+	return &Key{text}, nil
+}
+
+// derive returns 32 bytes for a purpose.
+func (k *Key) derive(purpose string, salt []byte) []byte {
+	b, err := hkdf.Key(sha256.New, k.secret, salt, "seine state: "+purpose, 32)
+	if err != nil {
+		panic(err) // only of lengths that are out of range
+	}
+	return b
+}
+
+// NATS returns the key for the streams of a server, "" for none.
+func (k *Key) NATS() string {
+	if k == nil {
+		return ""
+	}
+	return hex.EncodeToString(k.derive("streams", nil))
+}
+
+// noteName is the file in a state directory that says that it is encrypted: a salt, by
+// which the right key is told from a wrong one, and where the key was when it was last used.
+const noteName = "ENCRYPTED"
+
+// ErrKey is returned for a state that is encrypted with another key, or with none.
+var ErrKey = errors.New("the key of the state")
+
+// Open returns the key of the state in dir. File names the file of the key; if it is
+// empty, the key is where it was when the state was used last, and nil if the state is not
+// encrypted. A state is encrypted from its beginning or not at all.
+func Open(dir, file string) (*Key, error) {
+	have, err := readNote(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && file == "":
+		return nil, nil
+	case errors.Is(err, os.ErrNotExist):
+		return begin(dir, file)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	if file == "" {
+		file = have.file
+	}
+	k, err := load(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: what is in %s is encrypted, by the key in %s: %w (if it has moved: seine crawl --data %s --encrypt-state FILE)",
+			ErrKey, dir, have.file, err, dir)
+	}
+	if !hmac.Equal(k.derive("check", have.salt), have.check) {
+		return nil, fmt.Errorf("%w: what is in %s is encrypted by another key than that in %s (it was in %s)", ErrKey, dir, file, have.file)
+	}
+	return k, k.note(dir, have.salt, file)
+}
+
+// begin takes the key of a file for a state that does not exist yet.
+func begin(dir, file string) (*Key, error) {
+	for _, part := range []string{"nats", "frontier"} {
+		if _, err := os.Stat(filepath.Join(dir, part)); !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%w: what is in %s is not encrypted, and stays so: name another --data to begin anew, or leave --encrypt-state out", ErrKey, dir)
+		}
+	}
+	k, err := load(file)
+	if err != nil {
+		return nil, fmt.Errorf("--encrypt-state: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt) // it never fails
+	return k, k.note(dir, salt, file)
+}
+
+type note struct {
+	salt, check []byte
+	file        string
+}
+
+func readNote(dir string) (n note, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, noteName))
+	if err != nil {
+		return n, err
+	}
+	lines := strings.SplitN(strings.TrimSuffix(string(text), "\n"), "\n", 3)
+	if len(lines) == 3 {
+		salt, serr := hex.DecodeString(lines[0])
+		check, cerr := hex.DecodeString(lines[1])
+		n, err = note{salt, check, lines[2]}, errors.Join(serr, cerr)
+	}
+	if len(lines) != 3 || err != nil {
+		return n, fmt.Errorf("%s is damaged: bring it back from a copy", filepath.Join(dir, noteName))
+	}
+	return n, nil
+}
+
+// note writes down that the state in dir is encrypted, and where its key is.
+func (k *Key) note(dir string, salt []byte, file string) error {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%x\n%x\n%s\n", salt, k.derive("check", salt), abs)
+	name := filepath.Join(dir, noteName)
+	if have, err := os.ReadFile(name); err == nil && string(have) == text {
+		return nil
+	}
+	if err := atomicfile.Write(name, []byte(text)); err != nil {
+		return fmt.Errorf("note that the state is encrypted: %w", err)
+	}
+	return nil
+}

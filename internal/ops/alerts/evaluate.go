@@ -1,0 +1,358 @@
+package alerts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/ops/procstats"
+	"seine/pkg/messages"
+)
+
+// An alert is cleared only when what it is about is better than its threshold by
+// this much: what goes up and down around it would be told again and again.
+const (
+	calmRate   = 0.75 // of error_rate
+	calmLag    = 0.5  // of lag, lag_messages
+	calmShare  = 0.95 // of stream_full, memory
+	calmFree   = 1.1  // of disk_free
+	looksToSay = 2    // how often lag, streams, disks and memory must be seen bad
+)
+
+// forgetAfter is for how long something may not be seen before its alert is
+// cleared: a process that is busy for a moment is not gone.
+const forgetAfter = time.Minute
+
+// samples is how many samples of the counters there are for the time that errors
+// are counted over.
+const samples = 20
+
+// State is what is remembered of the alerts of a crawl.
+type State struct {
+	V      int                  `json:"v"`
+	Alerts []AlertState         `json:"alerts,omitempty"`
+	Outbox []QueuedNotification `json:"outbox,omitempty"` // changes that are not posted yet, the oldest first
+	At     time.Time            `json:"at"`
+	// Samples are counters of the past, for the error rate; the oldest first.
+	Samples []Sample `json:"samples,omitempty"`
+	// Done is how many visits had ended, Moved since when nothing has changed
+	// about that although something could be done.
+	Done  int64     `json:"done"`
+	Moved time.Time `json:"moved"`
+	// Over says that the crawl had ended when that was last known.
+	Over bool `json:"over,omitempty"`
+}
+
+// AlertState is an alert that was raised, or is about to be: it was seen bad Looks
+// times.
+type AlertState struct {
+	Alert
+	Looks int       `json:"looks"`
+	Seen  time.Time `json:"seen"`
+}
+
+// raised reports whether people were told.
+func (r *AlertState) raised() bool { return !r.Since.IsZero() }
+
+// Sample are counters of a crawl at a moment.
+type Sample struct {
+	At     time.Time `json:"at"`
+	Asked  int64     `json:"asked"`
+	Failed int64     `json:"failed"`
+}
+
+// Raised returns the alerts that people were told of.
+func (s *State) Raised() []Alert {
+	var all []Alert
+	for i := range s.Alerts {
+		if s.Alerts[i].raised() {
+			all = append(all, s.Alerts[i].Alert)
+		}
+	}
+	return all
+}
+
+// finding is what one threshold says of one subject. Neither bad nor good leaves
+// it as it was.
+type finding struct {
+	kind             Kind
+	subject          string
+	bad, good        bool
+	value, threshold float64
+	text             string
+}
+
+// Evaluate compares a look with the thresholds of a crawl, and returns what has
+// changed.
+func (s *State) Evaluate(crawl string, a *messages.Alerts, look *Observation) []Change {
+	found, why := s.findings(a, look)
+	var changes []Change
+	for i := range found {
+		if c, ok := s.apply(crawl, &found[i], look.At); ok {
+			changes = append(changes, c)
+		}
+	}
+	s.Alerts = slices.DeleteFunc(s.Alerts, func(r AlertState) bool {
+		switch {
+		case slices.ContainsFunc(found, func(f finding) bool { return f.kind == r.Kind && f.subject == r.Target }):
+			return false
+		case !r.raised():
+			return true
+		case why == "" && on(a, r.Kind) && look.At.Sub(r.Seen) < forgetAfter:
+			return false
+		}
+		r.Text = why
+		if r.Text == "" {
+			r.Text = fmt.Sprintf("%s is not watched any more, or gone", strings.TrimSpace(string(r.Kind)+" "+r.Target))
+		}
+		changes = append(changes, r.change(Cleared, look.At))
+		return true
+	})
+	s.V, s.At = 1, look.At
+	return changes
+}
+
+// on reports whether a kind of alerts is wanted.
+func on(a *messages.Alerts, k Kind) bool {
+	return map[Kind]bool{
+		ErrorRate: a.ErrorRate > 0, NoProgress: a.NoProgress > 0, Lag: a.Lag > 0 || a.LagMessages > 0,
+		StreamFull: a.StreamFull > 0, Disk: a.DiskFree > 0, Memory: a.Memory > 0,
+		DeadLetters: a.DeadLetters > 0, Yield: a.Yield > 0,
+	}[k]
+}
+
+// findings are what all thresholds say. If none of them counts any more, it says
+// why.
+func (s *State) findings(a *messages.Alerts, look *Observation) (found []finding, why string) {
+	c := &look.Crawl
+	if c.Unknown == "" {
+		s.Over = c.Over
+	}
+	switch {
+	case s.Over:
+		s.restart()
+		return nil, "the crawl has ended"
+	case a.Off():
+		return nil, "alerts are off"
+	case c.Idle:
+		s.restart()
+		found = append(found, calm(ErrorRate, "the crawl is paused"), calm(NoProgress, "the crawl is paused"))
+	default:
+		if c.Unknown == "" && a.ErrorRate > 0 {
+			found = append(found, s.errorRate(a, look))
+		}
+		if f := s.progress(a, look); a.NoProgress > 0 {
+			found = append(found, f)
+		}
+	}
+	found = append(found, deadLetters(a, look)...)
+	found = append(found, s.yields(a, look)...)
+	found = append(found, lags(a, look)...)
+	found = append(found, streams(a, look)...)
+	found = append(found, disks(a, look)...)
+	return append(found, memory(a, look)...), ""
+}
+
+// restart forgets what is counted over a time.
+func (s *State) restart() { s.Samples, s.Moved = nil, time.Time{} }
+
+// calm is a finding of nothing wrong.
+func calm(k Kind, text string) finding { return finding{kind: k, good: true, text: text} }
+
+// apply moves one alert on. It returns what people are to be told, if anything.
+func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {
+	i := slices.IndexFunc(s.Alerts, func(r AlertState) bool { return r.Kind == f.kind && r.Target == f.subject })
+	if i < 0 {
+		if !f.bad {
+			return Change{}, false
+		}
+		i = len(s.Alerts)
+		s.Alerts = append(s.Alerts, AlertState{Alert: Alert{Crawl: crawl, Kind: f.kind, Target: f.subject}})
+	}
+	r := &s.Alerts[i]
+	r.Seen, r.Value, r.Threshold = now, f.value, f.threshold
+	switch {
+	case f.bad && !r.raised():
+		r.Text = f.text
+		if r.Looks++; r.Looks < needed(f.kind) {
+			return Change{}, false
+		}
+		r.Since, r.ID = now, newID(crawl, f.kind, f.subject, now)
+		return r.change(Raised, now), true
+	case f.bad:
+		r.Text = f.text
+	case !r.raised():
+		s.Alerts = slices.Delete(s.Alerts, i, i+1)
+	case f.good:
+		r.Text = f.text
+		c := r.change(Cleared, now)
+		s.Alerts = slices.Delete(s.Alerts, i, i+1)
+		return c, true
+	}
+	return Change{}, false
+}
+
+// needed is how often something must be seen bad, one time after the other.
+func needed(k Kind) int {
+	switch k {
+	case ErrorRate, NoProgress, DeadLetters, Yield:
+		return 1 // these look back over a time already, or at what stays as it is
+	default:
+		return looksToSay
+	}
+}
+
+func (s *State) errorRate(a *messages.Alerts, look *Observation) finding {
+	now, c := look.At, &look.Crawl
+	if n := len(s.Samples); n > 0 && (c.Asked < s.Samples[n-1].Asked || c.Failed < s.Samples[n-1].Failed) {
+		s.Samples = nil // another life of the crawl
+	}
+	over := time.Duration(a.Over)
+	if n := len(s.Samples); n == 0 || now.Sub(s.Samples[n-1].At) >= over/samples {
+		s.Samples = append(s.Samples, Sample{now, c.Asked, c.Failed})
+	}
+	for len(s.Samples) > 1 && now.Sub(s.Samples[1].At) >= over {
+		s.Samples = s.Samples[1:]
+	}
+	base := s.Samples[0]
+	asked, failed := c.Asked-base.Asked, c.Failed-base.Failed
+	f := finding{kind: ErrorRate, threshold: a.ErrorRate}
+	if asked < a.MinRequests {
+		return f
+	}
+	f.value = float64(failed) / float64(asked)
+	f.bad, f.good = f.value >= a.ErrorRate, f.value < calmRate*a.ErrorRate
+	f.text = fmt.Sprintf("%.1f %% of %d requests failed in %s", 100*f.value, asked, now.Sub(base.At).Round(time.Second))
+	return f
+}
+
+// progress looks for how long no visit has ended although something could be
+// done. Time that nobody watched does not count: nothing ends while the broker is
+// away, and people know that.
+func (s *State) progress(a *messages.Alerts, look *Observation) finding {
+	now, c := look.At, &look.Crawl
+	if gap := now.Sub(s.At); !s.Moved.IsZero() && gap > 2*look.Every {
+		s.Moved = s.Moved.Add(gap - look.Every)
+	}
+	busy := c.Busy
+	if c.Unknown != "" {
+		busy = c.Unknown
+	}
+	moved := c.Unknown == "" && c.Done != s.Done
+	if moved || busy == "" || s.Moved.IsZero() || s.Moved.After(now) {
+		s.Moved = now
+	}
+	if c.Unknown == "" {
+		s.Done = c.Done
+	}
+	still := now.Sub(s.Moved)
+	f := finding{kind: NoProgress, value: still.Seconds(), threshold: time.Duration(a.NoProgress).Seconds()}
+	f.bad, f.good = still >= time.Duration(a.NoProgress), still == 0
+	if f.text = fmt.Sprintf("no visit has ended for %s: %s", still.Round(time.Second), busy); f.good {
+		f.text = "visits end again, or wait for their time"
+	}
+	return f
+}
+
+func lags(a *messages.Alerts, look *Observation) (found []finding) {
+	if !on(a, Lag) {
+		return nil
+	}
+	for _, st := range look.Stages {
+		age, limit := time.Duration(0), time.Duration(a.Lag)
+		if !st.Oldest.IsZero() {
+			age = max(0, look.At.Sub(st.Oldest))
+		}
+		n, most := float64(st.Waiting), float64(a.LagMessages)
+		f := finding{kind: Lag, subject: st.Name, value: age.Seconds(), threshold: limit.Seconds()}
+		old, many := limit > 0 && age >= limit, most > 0 && n >= most
+		if many && !old {
+			f.value, f.threshold = n, most
+		}
+		f.bad = old || many
+		f.good = (limit == 0 || age.Seconds() <= calmLag*limit.Seconds()) && (most == 0 || n <= calmLag*most)
+		f.text = fmt.Sprintf("%d messages wait for the %s, the oldest for %s", st.Waiting, st.Name, age.Round(time.Second))
+		found = append(found, f)
+	}
+	return found
+}
+
+func streams(a *messages.Alerts, look *Observation) (found []finding) {
+	if a.StreamFull == 0 {
+		return nil
+	}
+	for _, st := range look.Streams {
+		if st.Limit <= 0 || st.Name == messages.StreamDead { // that one drops its oldest
+			continue
+		}
+		share := float64(st.Bytes) / float64(st.Limit)
+		found = append(found, finding{
+			kind: StreamFull, subject: st.Name, value: share, threshold: a.StreamFull,
+			bad: share >= a.StreamFull, good: share < calmShare*a.StreamFull,
+			text: fmt.Sprintf("%s has %.0f %% of what it may hold, and soon holds back who publishes there", st.Name, 100*share),
+		})
+	}
+	return found
+}
+
+// disks has a finding for each disk of each machine, however many processes use
+// it.
+func disks(a *messages.Alerts, look *Observation) (found []finding) {
+	if a.DiskFree == 0 {
+		return nil
+	}
+	type place struct {
+		procstats.Disk
+		paths []string
+	}
+	byDevice := make(map[string]*place)
+	for _, p := range look.Processes {
+		for _, d := range p.Disks {
+			name := p.Host + " disk " + d.Device
+			at := byDevice[name]
+			if at == nil {
+				at = &place{Disk: d}
+				byDevice[name] = at
+			}
+			at.paths = append(at.paths, fmt.Sprintf("%s of %s", d.Path, p.Stage))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byDevice)) {
+		at := byDevice[name]
+		slices.Sort(at.paths)
+		free := float64(at.Free)
+		found = append(found, finding{
+			kind: Disk, subject: name, value: free, threshold: float64(a.DiskFree),
+			bad: free < float64(a.DiskFree), good: free > calmFree*float64(a.DiskFree),
+			text: fmt.Sprintf("%.0f MiB of %.0f are free on %s: %s", free/(1<<20), float64(at.Size)/(1<<20), name, strings.Join(slices.Compact(at.paths), ", ")),
+		})
+	}
+	return found
+}
+
+func memory(a *messages.Alerts, look *Observation) (found []finding) {
+	if a.Memory == 0 {
+		return nil
+	}
+	for _, p := range look.Processes {
+		if p.Limit <= 0 || p.Resident <= 0 {
+			continue
+		}
+		share := float64(p.Resident) / float64(p.Limit)
+		found = append(found, finding{
+			kind: Memory, subject: p.Name(), value: share, threshold: a.Memory,
+			bad: share >= a.Memory, good: share < calmShare*a.Memory,
+			text: fmt.Sprintf("%s has %d of the %d MiB that it may have", p.Name(), p.Resident>>20, p.Limit>>20),
+		})
+	}
+	return found
+}
+
+// Clone returns a copy that shares nothing with s.
+func (s *State) Clone() State {
+	c := *s
+	c.Alerts, c.Outbox, c.Samples = slices.Clone(s.Alerts), slices.Clone(s.Outbox), slices.Clone(s.Samples)
+	return c
+}

@@ -1,0 +1,85 @@
+package alerts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Store keeps the states of crawls in BucketMeta.
+type Store struct {
+	bus *stages.Bus
+	kv  jetstream.KeyValue
+}
+
+// OpenStore returns the store of a cluster.
+func OpenStore(ctx context.Context, b *stages.Bus) (*Store, error) {
+	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	return &Store{b, kv}, nil
+}
+
+// ErrChanged is returned for a state that somebody else has changed since it was
+// read.
+var ErrChanged = errors.New("the alerts of the crawl were changed by another process")
+
+// Load returns the state of a crawl and its revision; both are zero if there is
+// none. One that cannot be read counts as none.
+func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
+	var st State
+	text, rev, err := s.bus.ReadKey(ctx, messages.BucketMeta, messages.KeyAlerts(crawl))
+	if err != nil {
+		return st, 0, fmt.Errorf("read the alerts of crawl %s: %w", crawl, err)
+	}
+	if rev != 0 && (jsontext.Unmarshal(text, &st) != nil || st.V != 1) {
+		st = State{} // of another build: what is wrong will be found again
+	}
+	return st, rev, nil
+}
+
+// Names returns the crawls that something was ever stored of.
+func (s *Store) Names(ctx context.Context) ([]string, error) {
+	st, err := s.bus.JS.Stream(ctx, "KV_"+messages.BucketMeta)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	before := "$KV." + messages.BucketMeta + "." + messages.KeyAlerts("")
+	info, err := st.Info(ctx, jetstream.WithSubjectFilter(before+">"))
+	if err != nil {
+		return nil, fmt.Errorf("list the alerts of crawls: %w", err)
+	}
+	names := make([]string, 0, len(info.State.Subjects))
+	for subject := range info.State.Subjects {
+		names = append(names, strings.TrimPrefix(subject, before))
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Save stores the state of a crawl over the one of that revision, and returns the
+// new one.
+func (s *Store) Save(ctx context.Context, crawl string, st *State, rev uint64) (uint64, error) {
+	text, err := json.Marshal(st)
+	if err != nil {
+		return 0, fmt.Errorf("encode the alerts of crawl %s: %w", crawl, err)
+	}
+	rev, err = stages.Swap(ctx, s.kv, messages.KeyAlerts(crawl), text, rev)
+	if stages.IsConflict(err) {
+		return 0, ErrChanged
+	}
+	if err != nil {
+		return 0, fmt.Errorf("store the alerts of crawl %s: %w", crawl, err)
+	}
+	return rev, nil
+}

@@ -1,0 +1,131 @@
+package alerts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/base/humanize"
+	"seine/pkg/messages"
+)
+
+// deadLetters counts those that nobody has looked after yet.
+func deadLetters(a *messages.Alerts, look *Observation) []finding {
+	if a.DeadLetters == 0 {
+		return nil
+	}
+	var n uint64
+	var stages []string
+	for _, stage := range slices.Sorted(maps.Keys(look.Crawl.Dead)) {
+		n += look.Crawl.Dead[stage]
+		stages = append(stages, fmt.Sprintf("%d of the %s", look.Crawl.Dead[stage], stage))
+	}
+	f := finding{kind: DeadLetters, value: float64(n), threshold: float64(a.DeadLetters)}
+	f.bad = f.value >= f.threshold
+	f.good = !f.bad
+	if f.text = "no dead letter is left"; n > 0 {
+		f.text = fmt.Sprintf("%s: %s (seine dead list tells why)", humanize.Plural(n, "dead letter"), strings.Join(stages, ", "))
+	}
+	return []finding{f}
+}
+
+// leastRuns is how many runs must have ended before the one that is judged, MostRuns how
+// many of them it is compared with.
+const (
+	leastRuns = 3
+	MostRuns  = 10
+)
+
+// yields compares what the last run has made of each kind with the runs before it. Those
+// are of one crawl under one spec for the most part, and of one site, so a kind that is
+// less than a part of their median is a sign that the site has changed.
+func (s *State) yields(a *messages.Alerts, look *Observation) (found []finding) {
+	if a.Yield == 0 {
+		return nil
+	}
+	runs := look.Crawl.Runs
+	if runs == nil { // nothing is known yet, so nothing is said
+		for i := range s.Alerts {
+			if r := &s.Alerts[i]; r.Kind == Yield {
+				found = append(found, finding{kind: Yield, subject: r.Target, value: r.Value, threshold: r.Threshold})
+			}
+		}
+		return found
+	}
+	if len(runs) <= leastRuns {
+		return nil
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kindsOf(runs))) {
+		if runs[0].Records[kind] == 0 && !slices.Contains(look.Crawl.Kinds, kind) {
+			continue // the spec makes none any more
+		}
+		found = append(found, lastYield(a, kind, runs))
+	}
+	return found
+}
+
+// lastYield is what the last run that says something says of a kind: one of unchanged
+// pages alone says nothing, and leaves what a run before it has said.
+func lastYield(a *messages.Alerts, kind string, runs []Run) finding {
+	last := yield(a, kind, runs)
+	for f := last; ; f = yield(a, kind, runs) {
+		if f.bad || f.good {
+			return f
+		}
+		if runs = runs[1:]; len(runs) <= leastRuns {
+			return last
+		}
+	}
+}
+
+func kindsOf(runs []Run) map[string]bool {
+	kinds := make(map[string]bool)
+	for i := range runs {
+		for kind := range runs[i].Records {
+			kinds[kind] = true
+		}
+	}
+	return kinds
+}
+
+// yield compares what the first of some runs has made of a kind with the others. Of a
+// page that is unchanged no record is made again: each counts as one that was parsed, by
+// what a page has given in the best of the runs. Too much is so counted rather than too
+// little, and nobody is told without need. But nothing is right again before pages come
+// that give as much.
+func yield(a *messages.Alerts, kind string, runs []Run) finding {
+	runs = runs[:min(len(runs), MostRuns+1)]
+	best := 0.0
+	for i := range runs {
+		if runs[i].Pages > 0 {
+			best = max(best, float64(runs[i].Records[kind])/float64(runs[i].Pages))
+		}
+	}
+	made := make([]float64, len(runs))
+	for i := range runs {
+		made[i] = float64(runs[i].Records[kind]) + best*float64(runs[i].Unchanged)
+	}
+	median := medianOf(made[1:])
+	f := finding{kind: Yield, subject: kind, value: made[0], threshold: a.Yield * median}
+	f.bad = f.value < f.threshold
+	last := &runs[0]
+	fresh := last.Records[kind]
+	f.good = !f.bad && (last.Unchanged == 0 || fresh > 0 && float64(fresh) >= a.Yield*best*float64(last.Pages))
+	f.text = fmt.Sprintf("the run of %s has made %s of kind %s; the median of the %d before is %.0f",
+		last.Started.UTC().Format(time.RFC3339), humanize.Plural(last.Records[kind], "record"), kind, len(runs)-1, median)
+	if last.Unchanged > 0 {
+		f.text += fmt.Sprintf(" (it counts as %.0f with its %s)", made[0], humanize.Plural(last.Unchanged, "unchanged page"))
+	}
+	return f
+}
+
+func medianOf(all []float64) float64 {
+	sorted := slices.Sorted(slices.Values(all))
+	mid := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[mid]
+	}
+	return (sorted[mid-1] + sorted[mid]) / 2
+}

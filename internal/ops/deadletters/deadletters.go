@@ -1,0 +1,267 @@
+// Package deadletters reads DEAD for a person, and gives what is there to its
+// stage again.
+package deadletters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// DeadLetter is a message that could not be handled.
+type DeadLetter struct {
+	Seq      uint64    `json:"seq"` // in DEAD
+	Stage    string    `json:"stage"`
+	Crawl    string    `json:"crawl"`
+	Reason   string    `json:"reason"`
+	URL      string    `json:"url,omitempty"` // that it is about
+	Time     time.Time `json:"time"`
+	Stream   string    `json:"stream"` // that it was read from
+	Subject  string    `json:"subject"`
+	Sequence uint64    `json:"sequence"`
+	Tries    int       `json:"tries"`
+	Redriven int       `json:"redriven"`
+	// Message is as DEAD has it.
+	Message *nats.Msg `json:"-"`
+}
+
+// Filter chooses letters; what is empty chooses all.
+type Filter struct {
+	Stage, Crawl string
+	Reason       string // is in it
+	Host         string // of the URL
+	Since        time.Time
+}
+
+func (f *Filter) matches(l *DeadLetter) bool {
+	if f.Reason != "" && !strings.Contains(strings.ToLower(l.Reason), strings.ToLower(f.Reason)) {
+		return false
+	}
+	if f.Host == "" {
+		return true
+	}
+	u, err := url.Parse(l.URL)
+	return err == nil && (strings.EqualFold(u.Host, f.Host) || strings.EqualFold(u.Hostname(), f.Host))
+}
+
+// subject is the filter for the server.
+func (f *Filter) subject() string {
+	stage, crawl := f.Stage, f.Crawl
+	if stage == "" {
+		stage = "*"
+	}
+	if crawl == "" {
+		crawl = "*"
+	}
+	return messages.SubjectDead(stage, crawl)
+}
+
+// Each calls do for every letter there is now that f chooses, the oldest first,
+// until it returns an error.
+func Each(ctx context.Context, bus *stages.Bus, f Filter, do func(*DeadLetter) error) error {
+	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{f.subject()}}
+	if !f.Since.IsZero() {
+		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &f.Since
+	}
+	c, err := bus.JS.OrderedConsumer(ctx, messages.StreamDead, config)
+	if err != nil {
+		return fmt.Errorf("read DEAD: %w", err)
+	}
+	info, err := c.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("read DEAD: %w", err)
+	}
+	if info.NumPending == 0 {
+		return nil
+	}
+	it, err := c.Messages(jetstream.PullMaxMessages(256))
+	if err != nil {
+		return fmt.Errorf("read DEAD: %w", err)
+	}
+	defer it.Stop()
+	for {
+		m, err := it.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return fmt.Errorf("read DEAD: %w", err)
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return fmt.Errorf("read DEAD: %w", err)
+		}
+		l := read(meta.Sequence.Stream, m.Subject(), m.Headers(), m.Data())
+		if f.matches(l) {
+			if err := do(l); err != nil {
+				return err
+			}
+		}
+		if meta.NumPending == 0 {
+			return nil
+		}
+	}
+}
+
+// ErrNone is returned for a letter that is not there.
+var ErrNone = errors.New("there is no such dead letter (it was redriven, removed, or is too old)")
+
+// Get returns one letter.
+func Get(ctx context.Context, bus *stages.Bus, seq uint64) (*DeadLetter, error) {
+	s, err := bus.JS.Stream(ctx, messages.StreamDead)
+	if err != nil {
+		return nil, fmt.Errorf("open DEAD: %w", err)
+	}
+	m, err := s.GetMsg(ctx, seq)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, fmt.Errorf("%d: %w", seq, ErrNone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read DEAD: %w", err)
+	}
+	return read(m.Sequence, m.Subject, m.Header, m.Data), nil
+}
+
+// read tells what a letter says. Whatever is missing stays empty: anyone may
+// publish there.
+func read(seq uint64, subject string, h nats.Header, data []byte) *DeadLetter {
+	number := func(name string) uint64 {
+		n, _ := strconv.ParseUint(h.Get(name), 10, 64)
+		return n
+	}
+	l := &DeadLetter{
+		Seq: seq, Stage: h.Get(messages.HeaderDeadStage), Reason: h.Get(messages.HeaderDeadReason),
+		Stream: h.Get(messages.HeaderDeadStream), Subject: h.Get(messages.HeaderDeadSubject),
+		Sequence: number(messages.HeaderDeadSequence), Tries: int(number(messages.HeaderDeadTries)),
+		Redriven: int(number(messages.HeaderRedriven)), Message: &nats.Msg{Subject: subject, Header: h, Data: data},
+	}
+	l.Time, _ = time.Parse(time.RFC3339Nano, h.Get(messages.HeaderDeadTime))
+	if tokens := strings.Split(subject, "."); len(tokens) == 4 {
+		l.Crawl = tokens[3]
+		if l.Stage == "" {
+			l.Stage = tokens[2]
+		}
+	}
+	l.URL = urlOf(h, data)
+	return l
+}
+
+// urlOf returns the URL that a message is about, "" if none can be told.
+func urlOf(h nats.Header, data []byte) string {
+	if page, err := messages.DecodePage(h); err == nil {
+		return page.URL
+	}
+	var about struct {
+		URL string `json:"url"`
+	}
+	_ = jsontext.Unmarshal(data, &about)
+	return about.URL
+}
+
+// Errors of Redrive.
+var (
+	ErrNoOrigin  = errors.New("the letter does not say where its message was read: it cannot go back there")
+	ErrForgotten = errors.New("the letter does not hold the message, and its stream has forgotten it")
+	ErrTooSoon   = errors.New("NATS has seen this message lately and would drop it as a repeat: try again in two minutes")
+)
+
+// Redriver gives messages to their stages again.
+type Redriver struct {
+	Bus *stages.Bus
+	// Sent counts them. Several letters can be of one message.
+	Sent int
+	sent map[origin]bool
+}
+
+// origin is where a message was read.
+type origin struct {
+	stream   string
+	sequence uint64
+}
+
+// Redrive puts the message of a letter into its stream again, and removes the
+// letter. One that fails again has its count with it.
+func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
+	if l.Subject == "" || l.Stream == "" {
+		return ErrNoOrigin
+	}
+	from := origin{l.Stream, l.Sequence}
+	if l.isPart() && r.sent[from] {
+		return Drop(ctx, r.Bus, l.Seq)
+	}
+	m, err := original(ctx, r.Bus, l)
+	if err != nil {
+		return err
+	}
+	ack, err := r.Bus.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream))
+	if err != nil {
+		return fmt.Errorf("publish to %s: %w", l.Subject, err)
+	}
+	if ack.Duplicate {
+		return ErrTooSoon
+	}
+	if r.sent == nil {
+		r.sent = make(map[origin]bool)
+	}
+	r.sent[from] = true
+	r.Sent++
+	return Drop(ctx, r.Bus, l.Seq)
+}
+
+// isPart reports whether the payload is not that of the message, but a record
+// that was made of the page in it.
+func (l *DeadLetter) isPart() bool {
+	return l.Stream == messages.StreamPages && !strings.HasSuffix(l.Message.Header.Get(nats.MsgIdHdr), ".0")
+}
+
+// original returns the message as it was before it failed.
+func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
+	m := &nats.Msg{Subject: l.Subject, Header: make(nats.Header), Data: l.Message.Data}
+	if len(m.Data) == 0 || l.isPart() {
+		s, err := bus.JS.Stream(ctx, l.Stream)
+		if err != nil {
+			return nil, fmt.Errorf("open stream %s: %w", l.Stream, err)
+		}
+		was, err := s.GetMsg(ctx, l.Sequence)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil, ErrForgotten
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read stream %s: %w", l.Stream, err)
+		}
+		m.Header, m.Data = was.Header, was.Data
+	}
+	for name, values := range l.Message.Header {
+		if !strings.HasPrefix(name, "Seine-Dead-") && name != nats.MsgIdHdr {
+			m.Header[name] = values
+		}
+	}
+	if id := l.Message.Header.Get(messages.HeaderDeadID); id != "" {
+		m.Header.Set(nats.MsgIdHdr, id)
+	}
+	m.Header.Set(messages.HeaderRedriven, strconv.Itoa(l.Redriven+1))
+	return m, nil
+}
+
+// Drop removes a letter.
+func Drop(ctx context.Context, bus *stages.Bus, seq uint64) error {
+	s, err := bus.JS.Stream(ctx, messages.StreamDead)
+	if err == nil {
+		err = s.DeleteMsg(ctx, seq)
+	}
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return fmt.Errorf("%d: %w", seq, ErrNone)
+	}
+	if err != nil {
+		return fmt.Errorf("remove dead letter %d: %w", seq, err)
+	}
+	return nil
+}

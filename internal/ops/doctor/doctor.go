@@ -1,0 +1,217 @@
+// Package doctor looks for what keeps a cluster of Seine from working, and says
+// what to do.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/humanize"
+	"seine/internal/ops/overview"
+	"seine/internal/ops/watchdog"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Level is how bad a finding is.
+type Level string
+
+// Levels of findings.
+const (
+	OK   Level = "ok"
+	Warn Level = "warn" // it works, and soon may not
+	Fail Level = "fail" // something does not work
+)
+
+// Finding is what one check found.
+type Finding struct {
+	Level Level  `json:"level"`
+	Check string `json:"check"`
+	What  string `json:"what"`
+	Do    string `json:"do,omitempty"` // what to do about it
+}
+
+// Bounds beyond which something is wrong.
+const (
+	slowAnswer = 250 * time.Millisecond // of the server, there and back
+	clockDrift = 2 * time.Second
+	minFiles   = 4096 // that a process may have open
+)
+
+// Examine runs all checks. It returns an error only where it could not look.
+func Examine(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
+	o, err := overview.Read(ctx, bus)
+	if err != nil {
+		return nil, err
+	}
+	findings := []Finding{server(bus), processes(o)}
+	findings = append(findings, full(o)...)
+	for _, check := range []func(context.Context, *stages.Bus) ([]Finding, error){replicas, owners, clock} {
+		found, err := check(ctx, bus)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, found...)
+	}
+	findings = append(findings, specs(o)...)
+	return append(findings, dead(o), limits()), nil
+}
+
+// Worst returns the highest level of the findings.
+func Worst(findings []Finding) Level {
+	worst := OK
+	for _, f := range findings {
+		if f.Level == Fail || f.Level == Warn && worst == OK {
+			worst = f.Level
+		}
+	}
+	return worst
+}
+
+func server(bus *stages.Bus) Finding {
+	f := Finding{Level: OK, Check: "nats"}
+	took, err := bus.NC.RTT()
+	switch {
+	case err != nil:
+		f.Level, f.What, f.Do = Fail, "the server does not answer: "+err.Error(), "look at its log and its machine"
+		return f
+	case took > slowAnswer:
+		f.Level, f.Do = Warn, "stages wait so long for every acknowledgement: bring them nearer, or look at the server's load"
+	}
+	f.What = fmt.Sprintf("nats-server %s at %s answers in %s", bus.NC.ConnectedServerVersion(), bus.NC.ConnectedUrlRedacted(), took.Round(10*time.Microsecond))
+	return f
+}
+
+// processes reports stages that nobody runs though something waits for them.
+func processes(o *overview.Overview) Finding {
+	var running []string
+	for _, s := range o.Stages {
+		if s.Instances > 0 {
+			running = append(running, fmt.Sprintf("%d %s", s.Instances, s.Name))
+		}
+	}
+	missing := o.Missing()
+	f := Finding{Level: OK, Check: "stages", What: strings.Join(running, ", ")}
+	switch {
+	case len(running) == 0:
+		f.Level, f.What, f.Do = Fail, "nobody runs any", "start them"
+	case len(missing) > 0:
+		f.Level, f.What = Fail, "nobody runs "+strings.Join(missing, ", ")+" ("+f.What+" do run)"
+		f.Do = "start " + strings.Join(missing, ", ")
+		if slices.ContainsFunc(missing, func(stage string) bool { return strings.HasPrefix(stage, messages.StageWriter+" ") }) {
+			f.Do += "; if a writer of that name is not wanted any more, delete its consumers (nats consumer rm), or its stream fills up"
+		}
+	}
+	return f
+}
+
+// slowStage is who reads a stream.
+var slowStage = map[string]string{
+	messages.StreamSeeds: "frontier", messages.StreamURLs: "frontier", messages.StreamResults: "frontier",
+	messages.StreamPages: "parser, or a writer of archives,", messages.StreamRecords: "writer",
+}
+
+func full(o *overview.Overview) (found []Finding) {
+	for i := range o.Streams {
+		s := &o.Streams[i]
+		reader, read := slowStage[s.Name]
+		if !read || !s.NearlyFull() {
+			continue
+		}
+		found = append(found, Finding{
+			Level: Warn, Check: "streams",
+			What: fmt.Sprintf("%s is %.0f %% full, and holds back who publishes there", s.Name, 100*s.Full()),
+			Do:   "the " + reader + " is slower than the rest, or away: start more, or see whether its output is down (seine status; /readyz)",
+		})
+	}
+	if len(found) == 0 {
+		found = append(found, Finding{Level: OK, Check: "streams", What: "all have room"})
+	}
+	return found
+}
+
+// owners reports partitions that no process owns.
+func owners(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
+	kv, err := bus.JS.KeyValue(ctx, messages.BucketLeases)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketLeases, err)
+	}
+	keys, err := kv.Keys(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil, fmt.Errorf("list leases: %w", err)
+	}
+	owned := map[string]map[int]bool{messages.StageFrontier: {}} // by group
+	for _, key := range keys {
+		tokens := strings.Split(key, ".")
+		if len(tokens) != 3 || tokens[0] != "lease" || tokens[1] == watchdog.Group { // that one is of no partition
+			continue
+		}
+		if owned[tokens[1]] == nil {
+			owned[tokens[1]] = make(map[int]bool)
+		}
+		if p, err := strconv.Atoi(tokens[2]); err == nil {
+			owned[tokens[1]][p] = true
+		}
+	}
+	var found []Finding
+	for group, have := range owned {
+		var free []string
+		for p := range bus.Layout.Partitions {
+			if !have[p] {
+				free = append(free, strconv.Itoa(p))
+			}
+		}
+		f := Finding{Level: OK, Check: "partitions", What: fmt.Sprintf("%s: all %d have an owner", group, bus.Layout.Partitions)}
+		if len(free) > 0 {
+			f.Level, f.What = Fail, fmt.Sprintf("%s: nobody owns partition %s", group, strings.Join(free, ", "))
+			f.Do = "start one; after a kill another takes over within 10 s (a frontier with --take takes no others)"
+		}
+		found = append(found, f)
+	}
+	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
+	return found, nil
+}
+
+// clock compares this machine's clock with the server's, which politeness and
+// leases go by.
+func clock(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
+	before := time.Now()
+	s, err := bus.JS.Stream(ctx, messages.StreamFetch)
+	if err != nil {
+		return nil, fmt.Errorf("look at stream %s: %w", messages.StreamFetch, err)
+	}
+	here := before.Add(time.Since(before) / 2)
+	drift := s.CachedInfo().TimeStamp.Sub(here).Round(time.Millisecond)
+	f := Finding{Level: OK, Check: "clock", What: fmt.Sprintf("%s off the server's", drift.Abs())}
+	if drift.Abs() > clockDrift {
+		f.Level, f.Do = Warn, "let both follow a time server (NTP): schedules, delays and Retry-After are kept by the clock of whoever owns a partition"
+	}
+	return []Finding{f}, nil
+}
+
+func specs(o *overview.Overview) (found []Finding) {
+	for i := range o.Crawls {
+		c := &o.Crawls[i]
+		switch {
+		case c.Problem != "":
+			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: c.Problem, Do: "seine spec get, seine status"})
+		case c.State == messages.Paused && c.Queued > 0:
+			found = append(found, Finding{Level: Warn, Check: "crawl " + c.Name, What: "is paused, with " + humanize.Plural(c.Queued, "URL") + " queued", Do: "seine resume --crawl " + c.Name})
+		}
+	}
+	return found
+}
+
+func dead(o *overview.Overview) Finding {
+	if o.Dead == 0 {
+		return Finding{Level: OK, Check: "dead letters", What: "none"}
+	}
+	return Finding{Level: Warn, Check: "dead letters", What: humanize.Plural(o.Dead, "message") + " that no stage could handle", Do: "seine dead list tells why; redrive or drop them"}
+}

@@ -1,0 +1,422 @@
+// Package history finds what became of one URL, in all stages: what the frontier
+// knows, the messages that the streams still have of its visits, and what was
+// written of them.
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/ops/deadletters"
+	"seine/internal/output"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/parser"
+)
+
+// History is what became of a URL in a crawl.
+type History struct {
+	Crawl     string `json:"crawl"`
+	Asked     string `json:"asked"`
+	Canonical string `json:"canonical"` // of what was asked; the crawl knows it as the URL of the Explanation
+	Partition int    `json:"partition"`
+	frontier.Explanation
+	// Trace is that of its visits, if they are sampled.
+	Trace string `json:"trace,omitempty"`
+	// Request is in FETCH now.
+	Request *StoredMessage           `json:"request,omitempty"`
+	Results []Result                 `json:"results,omitempty"`
+	Pages   []Page                   `json:"pages,omitempty"`
+	Records []Record                 `json:"records,omitempty"`
+	Dead    []deadletters.DeadLetter `json:"dead,omitempty"`
+	Writers []Writer                 `json:"writers,omitempty"`
+	// From are the redirects that led here, the first one first; To those that it
+	// leads to.
+	From []Hop `json:"redirected_from,omitempty"`
+	To   []Hop `json:"redirected_to,omitempty"`
+	// Near is, of a URL that the crawl does not know, what it knows instead, and
+	// who else knows it.
+	Near     []SimilarURL `json:"near,omitempty"`
+	Searches []Search     `json:"searches,omitempty"`
+	// Out is whether the records were looked for in an output.
+	Out bool `json:"out_searched,omitempty"`
+}
+
+// Result is a message of RESULTS.
+type Result struct {
+	StoredMessage
+	Visit    messages.Visit   `json:"visit"`
+	Attempt  int              `json:"attempt"`
+	Class    messages.Class   `json:"class"`
+	Status   int              `json:"status,omitempty"`
+	Error    string           `json:"error,omitempty"`
+	Location string           `json:"location,omitempty"`
+	Started  time.Time        `json:"started"`
+	Timings  messages.Timings `json:"timings,omitzero"`
+	IP       string           `json:"ip,omitempty"`
+	Fetcher  string           `json:"fetcher,omitempty"`
+}
+
+// Page is a message of PAGES.
+type Page struct {
+	StoredMessage
+	Visit       messages.Visit `json:"visit"`
+	Status      int            `json:"status"`
+	ContentType string         `json:"content_type,omitempty"`
+	BodySize    int64          `json:"body_size"`
+	Object      string         `json:"object,omitempty"` // that the body is stored as
+	// Gone says that the object was deleted: every consumer had read it.
+	Gone bool `json:"gone,omitempty"`
+	// DuplicateOf is the visit of the page that it repeats, as the parser found.
+	DuplicateOf messages.Visit `json:"duplicate_of,omitzero"`
+	Exact       bool           `json:"exact,omitempty"`
+}
+
+// Record is a message of RECORDS.
+type Record struct {
+	StoredMessage
+	Kind string `json:"kind"`
+	// Files have it, of the output that was asked for.
+	Files  []string `json:"files,omitempty"`
+	Commit string   `json:"commit,omitempty"`
+}
+
+// Writer is how far a writer has committed the partition of the URL.
+type Writer struct {
+	Name   string `json:"name"`
+	Stream string `json:"stream"`
+	// Committed is the last message that it has acknowledged, and so committed, with
+	// all before it.
+	Committed uint64 `json:"committed"`
+}
+
+// Hop is a step of a chain of redirects.
+type Hop struct {
+	URL    string         `json:"url"`
+	State  string         `json:"state,omitempty"` // "" if it is not known
+	Class  messages.Class `json:"class,omitempty"`
+	Status int            `json:"status,omitempty"`
+	// Loop says that the chain was here before.
+	Loop bool `json:"loop,omitempty"`
+}
+
+// SimilarURL is a URL like the one that was asked for.
+type SimilarURL struct {
+	Crawl  string `json:"crawl"`
+	URL    string `json:"url"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Options is what is to be found.
+type Options struct {
+	Crawl, URL string
+	// Within is how far from the known times messages are looked for.
+	Within time.Duration
+	// Out, if it is set, is the output to look for the records in.
+	Out *output.Output
+	// Brief leaves out what must be looked for in the streams, which takes a consumer.
+	Brief bool
+}
+
+// skew is how far the clocks of a frontier and of a broker may be apart.
+const skew = 5 * time.Second
+
+// finder finds one history.
+type finder struct {
+	History
+	ctx    context.Context
+	bus    *stages.Bus
+	client frontier.Client
+	q      Options
+	prefix string // of the identities of all its visits
+}
+
+// ErrNotURL is returned for what can be no URL, and is in no dead letter either.
+var ErrNotURL = errors.New("not a URL")
+
+// Find returns the history of a URL.
+func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
+	f := &finder{ctx: ctx, bus: bus, client: frontier.Client{Bus: bus}, q: q}
+	f.Crawl, f.Asked = q.Crawl, q.URL
+	canonical, err := weburl.Canonicalize(q.URL)
+	if err != nil && q.Brief {
+		return nil, fmt.Errorf("%w: %w", ErrNotURL, err)
+	}
+	if err != nil {
+		if lost := f.deadSeeds(); lost != nil {
+			return nil, lost
+		}
+		if len(f.Dead) == 0 {
+			return nil, fmt.Errorf("%w: %w", ErrNotURL, err)
+		}
+		return &f.History, nil
+	}
+	f.Canonical = canonical
+	if f.Explanation, err = f.client.Explain(ctx, q.Crawl, canonical); err != nil {
+		return nil, err
+	}
+	f.locate()
+	for _, step := range f.steps() {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return &f.History, nil
+}
+
+// steps are what is left to find once the frontier was asked.
+func (f *finder) steps() []func() error {
+	switch {
+	case !f.Known && f.q.Brief:
+		return []func() error{f.near}
+	case !f.Known:
+		return []func() error{f.deadSeeds, f.near}
+	case f.q.Brief:
+		return []func() error{f.request, f.writers, f.redirects}
+	default:
+		return []func() error{f.request, f.results, f.pages, f.records, f.letters, f.writers, f.files, f.redirects}
+	}
+}
+
+// locate finds where messages about the URL are.
+func (f *finder) locate() {
+	f.Partition = messages.Partition(f.URL, f.bus.Layout.Partitions)
+	f.prefix = f.Crawl + "." + messages.HashURL(f.URL).String() + "."
+}
+
+// windows are the times near which messages of the visits were stored: a result is
+// applied after it was stored, and a page is stored before its result.
+func (f *finder) windows() (ws []timeRange) {
+	for _, a := range f.History.History {
+		at := time.UnixMilli(a.AtMS)
+		ws = append(ws, timeRange{at.Add(-f.q.Within - time.Duration(a.TookMS)*time.Millisecond), at.Add(skew)})
+	}
+	return ws
+}
+
+// request looks whether the request is in FETCH: if it is not, its result is on its
+// way.
+func (f *finder) request() error {
+	if f.FetchSeq == 0 {
+		return nil
+	}
+	// Those who only look may not ask a replica (docs/security.md).
+	m, err := f.bus.ReadFromLeader(f.ctx, messages.StreamFetch, stages.Lookup{Seq: f.FetchSeq})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	header, err := nats.DecodeHeadersMsg(m.Header)
+	if err != nil {
+		return fmt.Errorf("read the header of message %d of %s: %w", m.Seq, messages.StreamFetch, err)
+	}
+	at := stored(messages.StreamFetch, m.Seq, m.Time, header)
+	at.Size = len(m.Data)
+	f.Request = &at
+	f.trace(at)
+	return nil
+}
+
+func (f *finder) trace(s StoredMessage) {
+	if s.Trace != "" {
+		f.Trace = s.Trace
+	}
+}
+
+// seek looks for messages of the visits in a stream.
+func (f *finder) seek(stream, subject string, ws []timeRange, found func(StoredMessage, nats.Header) error) error {
+	if len(ws) == 0 {
+		return nil
+	}
+	s, err := scan(f.ctx, f.bus, stream, subject, f.prefix, ws, func(at StoredMessage, h nats.Header) error {
+		f.trace(at)
+		return found(at, h)
+	})
+	f.Searches = append(f.Searches, s)
+	return err
+}
+
+func (f *finder) results() error {
+	return f.seek(messages.StreamResults, messages.SubjectResults(f.Crawl, f.Partition), f.windows(), func(at StoredMessage, _ nats.Header) error {
+		r := Result{StoredMessage: at}
+		data, err := f.payload(at)
+		if err == nil && data != nil {
+			var res *messages.Result
+			if res, err = messages.DecodeResult(data); err == nil {
+				r.Visit, r.Attempt, r.Class, r.Status, r.Error = res.Visit, res.Attempt, res.Class, res.Status, res.Error
+				r.Location, r.Started, r.Timings, r.IP, r.Fetcher = res.Location, res.Started, res.Timings, res.IP, res.Fetcher
+			}
+		}
+		f.Results = append(f.Results, r)
+		return err
+	})
+}
+
+// payload returns that of a message, nil if it was purged this moment.
+func (f *finder) payload(at StoredMessage) ([]byte, error) {
+	s, err := f.bus.JS.Stream(f.ctx, at.Stream)
+	if err != nil {
+		return nil, fmt.Errorf("open stream %s: %w", at.Stream, err)
+	}
+	m, err := s.GetMsg(f.ctx, at.Seq)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", at.Stream, err)
+	}
+	return m.Data, nil
+}
+
+func (f *finder) pages() error {
+	return f.seek(messages.StreamPages, messages.SubjectPages(f.Crawl, f.Partition), f.windows(), func(at StoredMessage, h nats.Header) error {
+		page, err := messages.DecodePage(h)
+		if err != nil {
+			return err
+		}
+		p := Page{StoredMessage: at, Visit: page.Visit, Status: page.Status, ContentType: page.ContentType, BodySize: page.BodySize, Object: page.BodyObject}
+		if p.DuplicateOf, p.Exact, err = parser.DuplicateOf(f.ctx, f.bus, page); err != nil {
+			return err
+		}
+		if p.Object != "" {
+			there, err := f.bus.HasBody(f.ctx, p.Object)
+			if err != nil {
+				return err
+			}
+			p.Gone = !there
+		}
+		f.Pages = append(f.Pages, p)
+		return nil
+	})
+}
+
+// records are looked for from when their pages were stored on, and before the end
+// of the visit was applied.
+func (f *finder) records() error {
+	var ws []timeRange
+	for i := range f.Pages {
+		ws = append(ws, timeRange{f.Pages[i].At, f.Pages[i].At.Add(f.q.Within)})
+	}
+	if len(f.History.History) > 0 && f.ChangedMS > 0 {
+		at := time.UnixMilli(f.ChangedMS)
+		ws = append(ws, timeRange{at.Add(-f.q.Within), at.Add(skew)})
+	}
+	return f.seek(messages.StreamRecords, messages.SubjectRecords(f.Crawl, f.Partition), ws, func(at StoredMessage, _ nats.Header) error {
+		r := Record{StoredMessage: at, Kind: messages.KindPage}
+		if parts := strings.Split(strings.TrimPrefix(at.ID, f.prefix), "."); len(parts) > 1 { // round, kind, number
+			r.Kind = parts[1]
+		}
+		f.Records = append(f.Records, r)
+		return nil
+	})
+}
+
+// letters are those of any stage about the URL.
+func (f *finder) letters() error {
+	filter := deadletters.Filter{Crawl: f.Crawl}
+	if ws := merged(f.windows()); len(ws) > 0 {
+		filter.Since = ws[0].From
+	}
+	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.DeadLetter) error {
+		if l.URL == f.URL || strings.HasPrefix(l.Message.Header.Get(messages.HeaderDeadID), f.prefix) {
+			f.Dead = append(f.Dead, *l)
+		}
+		return nil
+	})
+}
+
+// deadSeeds are lines that were fed and could not be read as URLs.
+func (f *finder) deadSeeds() error {
+	filter := deadletters.Filter{Crawl: f.Crawl, Stage: messages.StageFrontier}
+	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.DeadLetter) error {
+		text := strings.TrimSpace(string(l.Message.Data))
+		var fed messages.Seed
+		if jsontext.Unmarshal(l.Message.Data, &fed) == nil && fed.URL != "" {
+			text = fed.URL
+		}
+		if text == f.Asked {
+			f.Dead = append(f.Dead, *l)
+		}
+		return nil
+	})
+}
+
+// writers are those that read the partition.
+func (f *finder) writers() error {
+	for _, stream := range []string{messages.StreamRecords, messages.StreamPages} {
+		consumers, err := f.bus.Consumers(f.ctx, stream)
+		if err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+		for _, c := range consumers {
+			name, ok := strings.CutPrefix(c.Config.Durable, messages.ConsumerWriter+"-")
+			name, mine := strings.CutSuffix(name, fmt.Sprint("-", f.Partition))
+			if ok && mine {
+				f.Writers = append(f.Writers, Writer{Name: name, Stream: stream, Committed: c.AckFloor.Stream})
+			}
+		}
+	}
+	return nil
+}
+
+// files finds the files of an output that have the records.
+func (f *finder) files() error {
+	if f.q.Out == nil {
+		return nil
+	}
+	f.Out = true
+	s, err := f.bus.JS.Stream(f.ctx, messages.StreamRecords)
+	if err != nil {
+		return fmt.Errorf("open stream %s: %w", messages.StreamRecords, err)
+	}
+	refs, err := f.q.Out.List(f.Partition)
+	if err != nil {
+		return fmt.Errorf("read commits: %w", err)
+	}
+	for i := range f.Records {
+		if err := f.inFiles(&f.Records[i], refs, s.CachedInfo().Created); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inFiles finds the entry with the sequence of a record, of the life of the stream,
+// and its files that may have it: of the crawl, with its kind.
+func (f *finder) inFiles(r *Record, refs []output.Ref, created time.Time) error {
+	for i := len(refs) - 1; i >= 0; i-- {
+		if refs[i].StreamCreated != output.CreatedStamp(created) || refs[i].First > r.Seq {
+			continue
+		}
+		c, err := f.q.Out.Read(refs[i])
+		if err != nil {
+			return fmt.Errorf("read commits: %w", err)
+		}
+		if !c.Created.Equal(created) {
+			continue
+		}
+		if c.LastSeq < r.Seq {
+			return nil // of this life, no earlier entry has it
+		}
+		r.Commit = c.Name().String()
+		for _, file := range c.Files {
+			if file.Crawl == f.Crawl && file.IndexOf == "" && (file.Kind == r.Kind || file.Kind == "" && (file.Kinds == nil || file.Kinds[r.Kind] > 0)) {
+				r.Files = append(r.Files, file.Path)
+			}
+		}
+		return nil
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+// maxHops bounds the chains of redirects that are followed, in each direction.
+const maxHops = 10
+
+// redirects follows the chains that the URL is in.
+func (f *finder) redirects() error {
+	back := f.Explanation
+	for seen := 0; back.Redirects > 0 && back.Referrer != "" && seen < maxHops; seen++ {
+		e, err := f.client.Explain(f.ctx, f.Crawl, back.Referrer)
+		if err != nil {
+			return err
+		}
+		f.From = append([]Hop{hop(&e)}, f.From...)
+		back = e
+	}
+	for at := f; len(f.To) < maxHops; {
+		next := at.leadsTo()
+		if next == "" {
+			return nil
+		}
+		var err error
+		if at, err = f.follow(next); err != nil {
+			return err
+		}
+		to := hop(&at.Explanation)
+		to.Loop = to.URL == f.URL || slices.ContainsFunc(f.To, func(h Hop) bool { return h.URL == to.URL })
+		if f.To = append(f.To, to); to.Loop {
+			return nil
+		}
+	}
+	return nil
+}
+
+// leadsTo is the target of the redirect that the last result is, "" if it is none.
+func (f *finder) leadsTo() string {
+	if f.Class != messages.Redirect || len(f.Results) == 0 {
+		return ""
+	}
+	return f.Results[len(f.Results)-1].Location
+}
+
+// follow finds the results of another URL of the crawl.
+func (f *finder) follow(url string) (*finder, error) {
+	next := &finder{ctx: f.ctx, bus: f.bus, client: f.client, q: f.q}
+	next.Crawl = f.Crawl
+	var err error
+	if next.Explanation, err = f.client.Explain(f.ctx, f.Crawl, url); err != nil || !next.Known {
+		return next, err
+	}
+	next.locate()
+	return next, next.results()
+}
+
+func hop(e *frontier.Explanation) Hop {
+	return Hop{URL: e.URL, State: e.State, Class: e.Class, Status: e.Status}
+}
+
+// near looks for the URL in other crawls, and for others that are written nearly
+// the same.
+func (f *finder) near() error {
+	crawls, err := f.crawls()
+	if err != nil {
+		return err
+	}
+	for _, crawl := range crawls {
+		if err := f.tryNear(crawl, f.Canonical); err != nil {
+			return err
+		}
+	}
+	for _, url := range variants(f.Canonical) {
+		if err := f.tryNear(f.Crawl, url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *finder) tryNear(crawl, url string) error {
+	e, err := f.client.Explain(f.ctx, crawl, url)
+	known := func(n SimilarURL) bool { return n.Crawl == crawl && n.URL == e.URL }
+	if err != nil || !e.Known || slices.ContainsFunc(f.Near, known) {
+		return err
+	}
+	f.Near = append(f.Near, SimilarURL{Crawl: crawl, URL: e.URL, State: e.State, Reason: e.Reason})
+	return nil
+}
+
+// maxCrawls bounds the crawls that are asked.
+const maxCrawls = 100
+
+// crawls are the other crawls there are: those with a spec, and those that have
+// found URLs of the partition lately.
+func (f *finder) crawls() ([]string, error) {
+	kv, err := f.bus.JS.KeyValue(f.ctx, messages.BucketCrawls)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketCrawls, err)
+	}
+	lister, err := kv.ListKeys(f.ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list crawls: %w", err)
+	}
+	var names []string
+	for name := range lister.Keys() {
+		names = append(names, name)
+	}
+	s, err := f.bus.JS.Stream(f.ctx, messages.StreamURLs)
+	if err != nil {
+		return nil, fmt.Errorf("open stream %s: %w", messages.StreamURLs, err)
+	}
+	info, err := s.Info(f.ctx, jetstream.WithSubjectFilter(messages.SubjectURLs("*", f.Partition)))
+	if err != nil {
+		return nil, fmt.Errorf("look at stream %s: %w", messages.StreamURLs, err)
+	}
+	for subject := range info.State.Subjects {
+		names = append(names, messages.CrawlOf(subject))
+	}
+	return others(names, f.Crawl), nil
+}
+
+// others are the crawls among some keys and names, without one; a key may be that of
+// a deletion.
+func others(names []string, but string) []string {
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		return name == but || messages.CheckCrawl(name) != nil
+	})
+	return names[:min(len(names), maxCrawls)]
+}
+
+// variants are what people mistake a URL for: the other scheme, with or without
+// www, with or without a slash at the end, without the query.
+func variants(canonical string) []string {
+	scheme, rest, _ := strings.Cut(canonical, "://")
+	other := map[string]string{"http": "https", "https": "http"}[scheme]
+	host, path, _ := strings.Cut(rest, "/")
+	path, query, hasQuery := strings.Cut("/"+path, "?")
+	if hasQuery {
+		query = "?" + query
+	}
+	www := "www." + host
+	if bare, ok := strings.CutPrefix(host, "www."); ok {
+		www = bare
+	}
+	slash := path + "/"
+	if bare, ok := strings.CutSuffix(path, "/"); ok {
+		slash = bare
+	}
+	var all []string
+	for _, v := range []string{
+		scheme + "://" + host + slash + query, other + "://" + rest, scheme + "://" + www + path + query,
+		other + "://" + www + path + query, scheme + "://" + host + path,
+	} {
+		if c, err := weburl.Canonicalize(v); err == nil && c != canonical && !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}

@@ -1,0 +1,138 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/tracing"
+	"seine/pkg/stages"
+)
+
+// StoredMessage is a message of a stream.
+type StoredMessage struct {
+	Stream string    `json:"stream"`
+	Seq    uint64    `json:"seq"`
+	At     time.Time `json:"at"` // when the stream took it
+	ID     string    `json:"id,omitempty"`
+	Size   int       `json:"size"` // of its payload, in bytes
+	Trace  string    `json:"trace,omitempty"`
+}
+
+// Search is where messages were looked for. JetStream does not find a message by
+// its identity, so those of the partition are gone through, as far as their times
+// are near the known ones, headers alone.
+type Search struct {
+	Stream  string      `json:"stream"`
+	Windows []timeRange `json:"windows"`
+	Looked  int         `json:"looked_at"` // messages
+	// Purged is set where the stream has forgotten part of the time.
+	Purged bool `json:"purged,omitempty"`
+	// Cut is set where there were too many messages to look at all.
+	Cut bool `json:"cut,omitempty"`
+	// Oldest is the first message that the stream still has.
+	Oldest time.Time `json:"oldest,omitzero"`
+}
+
+// timeRange is a span of time.
+type timeRange struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
+// maxLooked bounds the messages looked at in one stream: some seconds' work.
+const maxLooked = 100_000
+
+// merged joins windows that overlap.
+func merged(ws []timeRange) []timeRange {
+	slices.SortFunc(ws, func(a, b timeRange) int { return a.From.Compare(b.From) })
+	var out []timeRange
+	for _, w := range ws {
+		if n := len(out); n > 0 && !w.From.After(out[n-1].To) {
+			if w.To.After(out[n-1].To) {
+				out[n-1].To = w.To
+			}
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// scan calls found for the messages of a subject in the windows whose identity
+// begins with prefix.
+func scan(ctx context.Context, bus *stages.Bus, stream, subject, prefix string, ws []timeRange, found func(StoredMessage, nats.Header) error) (Search, error) {
+	s := Search{Stream: stream, Windows: merged(ws)}
+	info, err := bus.JS.Stream(ctx, stream)
+	if err != nil {
+		return s, fmt.Errorf("open stream %s: %w", stream, err)
+	}
+	state := info.CachedInfo().State
+	if s.Oldest = state.FirstTime; state.Msgs == 0 {
+		s.Oldest = time.Time{}
+	}
+	for _, w := range s.Windows {
+		// A stream that begins with its first message has forgotten nothing.
+		s.Purged = s.Purged || state.FirstSeq > 1 && (state.Msgs == 0 || w.From.Before(state.FirstTime))
+		if err := s.scanWindow(ctx, bus, subject, prefix, w, found); err != nil {
+			return s, fmt.Errorf("read %s: %w", stream, err)
+		}
+	}
+	return s, nil
+}
+
+// scanWindow goes through one window.
+func (s *Search) scanWindow(ctx context.Context, bus *stages.Bus, subject, prefix string, w timeRange, found func(StoredMessage, nats.Header) error) error {
+	c, err := bus.JS.OrderedConsumer(ctx, s.Stream, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{subject}, DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &w.From, HeadersOnly: true,
+	})
+	if err != nil {
+		return err
+	}
+	info, err := c.Info(ctx)
+	if err != nil || info.NumPending == 0 {
+		return err
+	}
+	it, err := c.Messages(jetstream.PullMaxMessages(1024))
+	if err != nil {
+		return err
+	}
+	defer it.Stop()
+	for {
+		m, err := it.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return err
+		}
+		md, err := m.Metadata()
+		if err != nil {
+			return err
+		}
+		if md.Timestamp.After(w.To) {
+			return nil
+		}
+		s.Looked++
+		if strings.HasPrefix(m.Headers().Get(nats.MsgIdHdr), prefix) {
+			if err := found(stored(s.Stream, md.Sequence.Stream, md.Timestamp, m.Headers()), m.Headers()); err != nil {
+				return err
+			}
+		}
+		if md.NumPending == 0 {
+			return nil
+		}
+		if s.Looked >= maxLooked {
+			s.Cut = true
+			return nil
+		}
+	}
+}
+
+func stored(stream string, seq uint64, at time.Time, h nats.Header) StoredMessage {
+	size, _ := strconv.Atoi(h.Get(nats.MsgSize))
+	return StoredMessage{Stream: stream, Seq: seq, At: at, ID: h.Get(nats.MsgIdHdr), Size: size, Trace: tracing.ID(h)}
+}

@@ -1,0 +1,380 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+// Write writes the history for a person to read, in 80 columns.
+func (h *History) Write(w io.Writer) error {
+	var b bytes.Buffer
+	text{&b, h}.write()
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// text is a history as it is written.
+type text struct {
+	w io.Writer
+	*History
+}
+
+func (e text) write() {
+	shown.Fprintln(e.w, cmp.Or(e.URL, e.Asked))
+	if e.Canonical != "" && e.Canonical != e.Asked {
+		e.row("canonical", e.Canonical)
+	}
+	if e.Canonical != "" && e.Canonical != e.URL {
+		e.row("normalized", "to "+e.URL+", by the spec")
+	}
+	if e.Behind {
+		e.row("behind", "its partition has a new owner, which catches up: ask again in a moment")
+	}
+	if !e.Known {
+		e.unknown()
+		return
+	}
+	e.frontier()
+	e.streams()
+	e.written()
+	e.letters()
+	e.searched()
+}
+
+// row writes a value under a name, wrapped where it is long.
+func (e text) row(name, value string) { writeRow(e.w, name, value) }
+
+// frontier tells what the frontier knows.
+func (e text) frontier() {
+	e.row("crawl", fmt.Sprintf("%s, partition %d", e.Crawl, e.Partition))
+	e.row("state", e.State+since(e.ChangedMS))
+	if e.Reason != "" {
+		e.row("reason", e.Reason)
+	}
+	if e.Warning != "" {
+		e.row("read in part", e.Warning)
+	}
+	if e.LeftOut != "" {
+		e.row("left out", e.LeftOut)
+	}
+	e.row("rules now", verdict(&e.Now))
+	found := fmt.Sprintf("depth %d, priority %d", e.Depth, e.Priority)
+	switch {
+	case e.Seed && e.Referrer == "":
+		found += ", a seed"
+	case e.Seed:
+		found += ", redirected from a seed"
+	}
+	e.row("found", found)
+	if e.Referrer != "" {
+		e.row("on", e.Referrer)
+	}
+	if len(e.Metadata) > 0 {
+		e.row("metadata", metadata(e.Metadata, e.Inherit))
+	}
+	for _, h := range e.From {
+		e.row("redirected", "from "+describeHop(h))
+	}
+	for _, h := range e.To {
+		e.row("redirects", "to "+describeHop(h))
+	}
+	e.row("visit", fmt.Sprintf("%s, sent %s, %d failed", e.Visit, times(e.Sent), e.Failures))
+	if e.Trace != "" {
+		e.row("trace", e.Trace)
+	}
+	if e.NextMS > 0 {
+		e.row("next", moment(e.NextMS))
+	}
+	e.host()
+	for _, a := range e.History.History {
+		e.row("attempt", fmt.Sprintf("%s  %s%s, %d ms", moment(a.AtMS), a.Class, status(a.Status), a.TookMS))
+	}
+}
+
+// metadata is that of a seed, for a person.
+func metadata(m messages.Metadata, inherit bool) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, name+"="+m[name])
+	}
+	text := strings.Join(all, ", ")
+	if inherit {
+		text += " (inherited by what is found on it)"
+	}
+	return text
+}
+
+// host tells what a URL that is still to be fetched waits for.
+func (e text) host() {
+	h := e.Host
+	waits := e.NextMS > 0 || e.State == frontier.Queued.String() || e.State == frontier.Waiting.String()
+	switch {
+	case h == nil || !waits:
+	case h.Why != "":
+		e.row("host", fmt.Sprintf("%s waits: %s, until %s", h.Host, h.Why, moment(h.NextMS)))
+	case h.InFlight > 0:
+		e.row("host", fmt.Sprintf("%s has %d under way and %d queued", h.Host, h.InFlight, h.Queued))
+	}
+}
+
+// streams tells what the streams have of it.
+func (e text) streams() {
+	switch {
+	case e.Request != nil:
+		e.row("FETCH", fmt.Sprintf("%d, since %s: a fetcher has it, or will", e.Request.Seq, clock(e.Request.At)))
+	case e.FetchSeq > 0:
+		e.row("FETCH", fmt.Sprintf("%d, which is gone: its result is on its way", e.FetchSeq))
+	}
+	for _, r := range e.Results {
+		text := fmt.Sprintf("%s%s, attempt %d", r.Class, status(r.Status), r.Attempt)
+		if r.IP != "" {
+			text += ", by " + r.IP
+		}
+		if r.Error != "" {
+			text += ": " + r.Error
+		}
+		e.message(r.StoredMessage, text)
+	}
+	for _, p := range e.Pages {
+		text := fmt.Sprintf("%s, body %s, stored as %s", cmp.Or(p.ContentType, "no type"), humanize.Size(p.BodySize), humanize.Size(int64(p.Size)))
+		if p.Object != "" {
+			text += ", in the object " + p.Object
+		}
+		if p.Gone {
+			text += ", which is deleted"
+		}
+		e.message(p.StoredMessage, text)
+		if !p.DuplicateOf.IsZero() {
+			how := "nearly repeats"
+			if p.Exact {
+				how = "repeats"
+			}
+			e.row("duplicate", how+" the page of visit "+p.DuplicateOf.String())
+		}
+	}
+	for _, r := range e.Records {
+		e.message(r.StoredMessage, fmt.Sprintf("%s, %s", r.Kind, humanize.Size(int64(r.Size))))
+		for _, file := range r.Files {
+			e.row("file", file)
+		}
+		if e.Out && r.Commit == "" {
+			e.row("file", "none yet: it is in no commit of --out")
+		}
+	}
+}
+
+func (e text) message(at StoredMessage, text string) {
+	e.row(at.Stream, fmt.Sprintf("%d  %s  %s", at.Seq, clock(at.At), text))
+}
+
+// written tells how far the writers are.
+func (e text) written() {
+	for _, w := range e.Writers {
+		var seqs []uint64
+		for _, r := range e.Records {
+			seqs = append(seqs, r.Seq)
+		}
+		if w.Stream == messages.StreamPages {
+			seqs = nil
+			for _, p := range e.Pages {
+				seqs = append(seqs, p.Seq)
+			}
+		}
+		if len(seqs) == 0 {
+			continue
+		}
+		done := 0
+		for _, seq := range seqs {
+			if seq <= w.Committed {
+				done++
+			}
+		}
+		text := fmt.Sprintf("%s has committed %d of %d (%s up to %d)", w.Name, done, len(seqs), w.Stream, w.Committed)
+		e.row("writer", text)
+	}
+}
+
+func (e text) letters() {
+	for i := range e.Dead {
+		l := &e.Dead[i]
+		e.row("DEAD", fmt.Sprintf("%d  %s  %s: %s", l.Seq, clock(l.Time), l.Stage, l.Reason))
+	}
+}
+
+// searched tells where nothing was found, and why that may be.
+func (e text) searched() {
+	found := make(map[string]int)
+	for _, at := range e.Results {
+		found[at.Stream]++
+	}
+	for _, at := range e.Pages {
+		found[at.Stream]++
+	}
+	for _, at := range e.Records {
+		found[at.Stream]++
+	}
+	for _, s := range e.Searches {
+		if s.Stream != messages.StreamResults && !e.fetched() {
+			continue // no attempt has made a page
+		}
+		if s.Purged || s.Cut || found[s.Stream] == 0 {
+			e.row(s.Stream, missing(&s, found[s.Stream]))
+		}
+	}
+}
+
+// fetched reports whether an attempt that the frontier remembers made a page.
+func (e text) fetched() bool {
+	return slices.ContainsFunc(e.History.History, func(a frontier.Attempt) bool { return a.Class == messages.OK })
+}
+
+// missing says what may be missing of a stream.
+func missing(s *Search, found int) string {
+	text := "no more"
+	if found == 0 {
+		text = "nothing"
+	}
+	for i, w := range s.Windows {
+		text += map[bool]string{true: " between ", false: ", or "}[i == 0] + clock(w.From) + " and " + clock(w.To)
+	}
+	switch {
+	case s.Cut:
+		text += fmt.Sprintf("; only %d messages were looked at", s.Looked)
+	case s.Purged && s.Oldest.IsZero():
+		text += "; the stream is empty now"
+	case s.Purged:
+		text += "; the stream begins with " + clock(s.Oldest) + " now"
+	default:
+		text += "; --within looks further"
+	}
+	return text
+}
+
+// unknown tells what there is instead.
+func (e text) unknown() {
+	switch {
+	case e.Canonical == "":
+		e.row("state", "not a URL")
+	case e.Now.Unknown:
+		e.row("state", "unknown: crawl "+e.Crawl+" knows no URL of this partition (--crawl names another)")
+	default:
+		e.row("state", "unknown to crawl "+e.Crawl+": it was neither fed nor found")
+	}
+	if e.Canonical != "" && !e.Now.Unknown {
+		e.row("rules now", verdict(&e.Now))
+	}
+	for _, n := range e.Near {
+		text := n.URL + " is " + n.State
+		if n.Reason != "" {
+			text += " (" + n.Reason + ")"
+		}
+		if n.Crawl != e.Crawl {
+			text = "crawl " + n.Crawl + ": " + text
+		}
+		e.row("known", text)
+	}
+	e.letters()
+}
+
+// verdict says what the spec says.
+func verdict(v *frontier.Verdict) string {
+	spec := "the defaults"
+	if v.Rev > 0 {
+		spec = fmt.Sprintf("revision %d of the spec", v.Rev)
+	}
+	if v.Reason == "" {
+		return "not excluded by " + spec
+	}
+	if v.Stands {
+		return "excluded by no rule of " + spec + "; " + v.Reason + " stands: " + found(v.Reason)
+	}
+	text := "excluded by " + spec + ": " + v.Reason
+	if v.Rule != "" {
+		text += ", " + v.Rule
+	}
+	return text
+}
+
+// found tells how the reason of a URL was found that no rule of the spec excludes.
+func found(reason string) string {
+	switch reason {
+	case frontier.ReasonRobots, frontier.ReasonAddress, frontier.ReasonType:
+		return "that was found when it was asked for, and will be found anew when it is fed again"
+	case frontier.ReasonNormalized:
+		return "the crawl has it under another URL"
+	}
+	return "that was found among the URLs before it; feed it as a seed to have it all the same"
+}
+
+func describeHop(h Hop) string {
+	switch {
+	case h.Loop:
+		return h.URL + " again: a loop"
+	case h.State == "":
+		return h.URL + ", which is not known"
+	}
+	return h.URL + ", " + h.State + status(h.Status)
+}
+
+// status is that of a response, with a space before it, "" for none.
+func status(code int) string {
+	if code == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d", code)
+}
+
+func since(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return " since " + moment(ms)
+}
+
+// times says "once" or "3 times".
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func moment(ms int64) string { return clock(time.UnixMilli(ms)) }
+
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+const (
+	rowWidth = 80 // columns of a terminal
+	rowName  = 12 // columns of the names, and the space around them
+)
+
+// writeRow writes a value beside its name, on several lines if it is long. Only a
+// word that is too long for a line goes beyond it, so that URLs can be copied.
+func writeRow(w io.Writer, name, value string) {
+	line := fmt.Sprintf("  %-*s", rowName, name)
+	width, begun := rowName+2, false
+	for word := range strings.FieldsSeq(value) {
+		n := utf8.RuneCountInString(word)
+		if begun && width+1+n > rowWidth {
+			shown.Fprintln(w, line)
+			line, width, begun = strings.Repeat(" ", rowName+2), rowName+2, false
+		}
+		if begun {
+			line, width = line+" ", width+1
+		}
+		line, width, begun = line+word, width+n, true
+	}
+	shown.Fprintln(w, line)
+}

@@ -1,0 +1,209 @@
+package overview
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/ops/alerts"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// asking is how many crawls are asked about at a time.
+const asking = 8
+
+// ended is a crawl that had come to an end when it was looked at. To find that
+// out takes many questions, so it is taken for true until something changes. When
+// that was is the latest by the clocks of several frontiers, and not enough.
+type ended struct {
+	end                         frontier.EndReason
+	rev                         uint64
+	changed, known, open, pages int64
+}
+
+func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
+	names, asked, err := r.crawls(ctx)
+	if err != nil {
+		return err
+	}
+	specs := r.Specs
+	if specs == nil {
+		if specs, err = stages.OpenSpecs(ctx, r.Bus); err != nil {
+			return err
+		}
+	}
+	o.Crawls = make([]Crawl, len(names))
+	var unanswered atomic.Bool // then the others need not wait for an answer
+	var g errgroup.Group
+	g.SetLimit(asking)
+	for i, name := range names {
+		c := &o.Crawls[i]
+		c.Name = name
+		if c.Unasked = !asked[name]; c.Unasked {
+			continue
+		}
+		g.Go(func() error {
+			err := frontier.ErrUnanswered
+			if !unanswered.Load() {
+				err = r.readCrawl(ctx, specs, c)
+			}
+			if err != nil {
+				unanswered.CompareAndSwap(false, errors.Is(err, frontier.ErrUnanswered))
+				c.Problem = err.Error()
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // no one returns an error
+	if r.Specs != nil {
+		o.Crawls = slices.DeleteFunc(o.Crawls, func(c Crawl) bool { // there is none of a name that First has
+			return c.Problem == "" && c.End == frontier.Empty && !r.Specs.HasOwn(c.Name)
+		})
+	}
+	r.remember(o.Crawls)
+	if !r.Alerts {
+		return nil
+	}
+	return r.readAlerts(ctx, o)
+}
+
+// readAlerts reads what is wrong with the crawls that are asked about.
+func (r *Reader) readAlerts(ctx context.Context, o *Overview) error {
+	store, err := alerts.OpenStore(ctx, r.Bus)
+	if err != nil {
+		return err
+	}
+	for i := range o.Crawls {
+		if o.Crawls[i].Unasked {
+			continue
+		}
+		known, _, err := store.Load(ctx, o.Crawls[i].Name)
+		if err != nil {
+			return err
+		}
+		o.Alerts = append(o.Alerts, known.Raised()...)
+	}
+	return nil
+}
+
+// crawls returns the names of the crawls that the overview has, and which of them are
+// asked about.
+func (r *Reader) crawls(ctx context.Context) (names []string, asked map[string]bool, err error) {
+	if r.Specs != nil {
+		names = r.goingOn(ctx)
+		asked = make(map[string]bool, len(names))
+		for _, name := range names {
+			asked[name] = true
+		}
+		return names, asked, nil
+	}
+	if names, err = r.names(ctx); err != nil {
+		return nil, nil, err
+	}
+	return names, r.choose(names), nil
+}
+
+// goingOn are the crawls in which something is to happen, those in First, and others
+// up to Most; all that have a spec if it cannot be told which go on.
+func (r *Reader) goingOn(ctx context.Context) []string {
+	client := frontier.Client{Bus: r.Bus}
+	names, err := client.Awake(ctx)
+	all := r.Specs.Crawls()
+	most := r.Most
+	if errors.Is(err, frontier.ErrNoList) {
+		most = len(all) + len(r.First)
+	}
+	return upTo(slices.Concat(names, r.First), all, most)
+}
+
+// upTo returns the names, sorted, with as many of the others as make them most.
+func upTo(names, others []string, most int) []string {
+	there := make(map[string]bool)
+	for _, name := range names {
+		there[name] = true
+	}
+	for _, name := range others {
+		if len(there) >= most {
+			break
+		}
+		there[name] = true
+	}
+	return slices.Sorted(maps.Keys(there))
+}
+
+func (r *Reader) names(ctx context.Context) ([]string, error) {
+	if r.Crawl != "" {
+		return []string{r.Crawl}, nil
+	}
+	return Names(ctx, r.Bus)
+}
+
+// choose returns the crawls that are asked about.
+func (r *Reader) choose(names []string) map[string]bool {
+	chosen := make(map[string]bool)
+	for _, name := range slices.Concat(r.First, names) {
+		if r.Most == 0 || len(chosen) < r.Most {
+			chosen[name] = true
+		}
+	}
+	return chosen
+}
+
+func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) error {
+	spec, err := specs.Get(ctx, c.Name, 0)
+	if err != nil {
+		return err
+	}
+	c.State, c.Rev = spec.State, spec.Rev
+	client := frontier.Client{Bus: r.Bus}
+	if was, ok := r.ends[c.Name]; ok {
+		c.CrawlStatus, err = client.Standing(ctx, c.Name)
+		if c.End = was.end; err == nil && was == c.ended() {
+			c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
+			return err
+		}
+	}
+	if err == nil {
+		c.End, c.CrawlStatus, err = client.CheckEnded(ctx, c.Name, spec.Spec)
+	}
+	if c.Unusable == "" { // or a frontier says so
+		c.Unusable, c.Still = spec.Unusable, spec.Still
+	}
+	if err == nil {
+		c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
+	}
+	return err
+}
+
+func (c *Crawl) ended() ended { return ended{c.End, c.Rev, c.Changed, c.Known(), c.Pending(), c.Pages} }
+
+// remember keeps the ends of crawls for the next look.
+func (r *Reader) remember(crawls []Crawl) {
+	r.ends = make(map[string]ended)
+	for i := range crawls {
+		if c := &crawls[i]; c.Problem == "" && c.End != frontier.NotEnded && c.End != frontier.Empty {
+			r.ends[c.Name] = c.ended()
+		}
+	}
+}
+
+// StateText says in a few words how a crawl stands.
+func (c *Crawl) StateText() string {
+	switch {
+	case c.Problem != "":
+		return c.Problem
+	case c.Still:
+		return "stands still"
+	case c.State == messages.Paused, c.State == messages.Cancelled:
+		return string(c.State)
+	case c.End != "":
+		return string(c.End)
+	}
+	return string(messages.Running)
+}

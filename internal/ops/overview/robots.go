@@ -1,0 +1,38 @@
+package overview
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Robots is the robots.txt of an origin, as the fetchers share it.
+type Robots struct {
+	Origin    string    `json:"origin"`
+	Status    int       `json:"status,omitempty"`
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero if it is being asked for
+	Body      []byte    `json:"body,omitempty"`
+}
+
+// RobotsOf returns what is known of the robots.txt of a host, by http and https.
+func RobotsOf(ctx context.Context, bus *stages.Bus, host string) (all []Robots, err error) {
+	for _, scheme := range []string{"https://", "http://"} {
+		text, rev, err := bus.ReadKey(ctx, messages.BucketRobots, messages.HashURL(scheme+host).String())
+		if err != nil {
+			return nil, fmt.Errorf("read the robots.txt of %s: %w", host, err)
+		}
+		if rev == 0 {
+			continue
+		}
+		var r Robots
+		if err := jsontext.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("read the robots.txt of %s: %w", host, err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}

@@ -1,0 +1,125 @@
+// Package vitals tells how the processes of a cluster are: their memory, and the
+// disks that they keep something on. Each answers for itself, over NATS; nobody
+// else can know.
+package procstats
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/stages"
+)
+
+// Subject is where all processes are asked.
+const Subject = "seine.vitals"
+
+// Process is how a process is.
+type Process struct {
+	Stage string `json:"stage"` // frontier, fetcher, parser, writer NAME, crawl
+	Host  string `json:"host"`
+	PID   int    `json:"pid"`
+	// Resident is the memory that it has, Limit what it may have: that of its
+	// container, or all there is. In bytes; 0 where nobody can say.
+	Resident int64  `json:"resident"`
+	Limit    int64  `json:"limit"`
+	Disks    []Disk `json:"disks,omitempty"`
+}
+
+// Name tells a process from others.
+func (p *Process) Name() string { return fmt.Sprintf("%s %s-%d", p.Stage, p.Host, p.PID) }
+
+// Disk is how the disk is that a process keeps something on.
+type Disk struct {
+	Name   string `json:"name"` // what: state, out, data, archive; no two of a process have the same
+	Path   string `json:"path"`
+	Device string `json:"device"` // the same for two places on one disk
+	Free   int64  `json:"free"`   // in bytes, for this user
+	Size   int64  `json:"size"`
+}
+
+// Reporter is this process. It is safe for concurrent use.
+type Reporter struct {
+	limit int64
+
+	mu    sync.Mutex
+	stage string
+	disks []watchedDir
+}
+
+// watchedDir is a directory that is watched.
+type watchedDir struct{ name, path string }
+
+// NewReporter returns this process as one of a stage.
+func NewReporter(stage string) *Reporter { return &Reporter{stage: stage, limit: memoryLimit()} }
+
+// Rename adds what tells a stage from others of its kind: the name of a writer.
+func (s *Reporter) Rename(stage string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stage = stage
+}
+
+// AddDisk has the disk of a directory told of. Name says what is there.
+func (s *Reporter) AddDisk(name, path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.disks = append(s.disks, watchedDir{name, path})
+}
+
+// Now returns how the process is.
+func (s *Reporter) Now() Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	host, _ := os.Hostname()
+	host, _, _ = strings.Cut(host, ".")
+	p := Process{Stage: s.stage, Host: host, PID: os.Getpid(), Resident: residentMemory(), Limit: s.limit}
+	for _, d := range s.disks {
+		if at, err := diskOf(d.path); err == nil {
+			at.Name, at.Path = d.name, d.path
+			p.Disks = append(p.Disks, at)
+		}
+	}
+	return p
+}
+
+// Serve answers who asks how the processes are, until the connection is closed.
+func (s *Reporter) Serve(nc *nats.Conn, log *slog.Logger) error {
+	_, err := nc.Subscribe(Subject, func(m *nats.Msg) {
+		text, err := json.Marshal(s.Now())
+		if err == nil {
+			err = m.Respond(text)
+		}
+		if err != nil {
+			log.Debug("cannot tell how this process is", "error", err)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("tell how this process is: %w", err)
+	}
+	return nil
+}
+
+// Collect asks all processes, and takes a silence for the end.
+func Collect(ctx context.Context, nc *nats.Conn) ([]Process, error) {
+	var all []Process
+	err := stages.ScatterGather(ctx, nc, Subject, nil, func(data []byte) {
+		var p Process
+		if jsontext.Unmarshal(data, &p) == nil {
+			all = append(all, p)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask how the processes are: %w", err)
+	}
+	slices.SortFunc(all, func(a, b Process) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
+}

@@ -1,0 +1,37 @@
+package procstats
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// A process is bound by the limits of its group and of all groups around it.
+func TestLimitFiles(t *testing.T) {
+	got := limitFiles("12:cpu:/x\n5:memory:/docker/abc\n0::/system.slice/seine.service\n")
+	for _, want := range []string{
+		"/sys/fs/cgroup/memory.max", // in a container
+		"/sys/fs/cgroup/system.slice/seine.service/memory.max", "/sys/fs/cgroup/system.slice/memory.max",
+		"/sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "/sys/fs/cgroup/memory/docker/memory.limit_in_bytes",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s is not in %v", want, got)
+		}
+	}
+}
+
+func TestSelf(t *testing.T) {
+	dir := t.TempDir()
+	s := NewReporter("writer")
+	s.Rename("writer archive")
+	s.AddDisk("state", dir)
+	s.AddDisk("out", filepath.Join(dir, "not", "made", "yet"))
+	p := s.Now()
+	if p.Stage != "writer archive" || p.PID != os.Getpid() || p.Resident < 1<<20 || p.Limit < p.Resident {
+		t.Errorf("got %+v", p)
+	}
+	if len(p.Disks) != 2 || p.Disks[0].Free <= 0 || p.Disks[0].Size < p.Disks[0].Free || p.Disks[0].Device != p.Disks[1].Device {
+		t.Errorf("disks are %+v", p.Disks)
+	}
+}

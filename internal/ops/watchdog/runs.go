@@ -1,0 +1,43 @@
+package watchdog
+
+import (
+	"context"
+
+	"seine/internal/ops/alerts"
+	"seine/internal/ops/overview"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+// learnRuns asks for the runs of a crawl that have ended, where there may be others than
+// those that are known: nothing of a run is open, or another has begun.
+func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *messages.Spec, k *crawlAlerts) {
+	news := k.run != c.Run || c.Pending() == c.Recrawling && k.changed != c.Changed
+	if spec.Alerts.Yield == 0 || c.Problem != "" || k.runs != nil && !news {
+		return
+	}
+	all, err := w.runs(ctx, c.Name, spec)
+	if err != nil {
+		w.Log.Debug("cannot learn what runs have made", "crawl", c.Name, "error", err)
+		return // what is known stays
+	}
+	k.runs, k.run, k.changed = make([]alerts.Run, 0, len(all)), c.Run, c.Changed
+	for i := range all {
+		r := &all[i]
+		if r.Ended.IsZero() {
+			k.changed = 0
+			continue
+		}
+		k.runs = append(k.runs, yieldOf(r, spec))
+	}
+}
+
+// yieldOf is what a run has made, and of how many pages: of those that came with the
+// same bytes nothing is made either, if the spec drops them.
+func yieldOf(r *frontier.Run, spec *messages.Spec) alerts.Run {
+	run := alerts.Run{Started: r.Started, Records: r.Records, Pages: r.Pages, Unchanged: r.Requests[messages.NotModified]}
+	if spec.Duplicates.Unchanged == messages.UnchangedDrop {
+		run.Pages, run.Unchanged = r.New+r.Changed, r.Same
+	}
+	return run
+}

@@ -1,0 +1,465 @@
+// Package watchdog looks at a cluster again and again, and has people told when
+// something is wrong: by the log, by the alerts that `seine status` shows, by
+// metrics, and by a webhook.
+//
+// Every frontier runs one, and so does seine crawl; the one that holds a lease
+// looks, the others wait for it to end. What it knows of a crawl is in NATS
+// (alerts.Store), so the next one goes on where it was.
+package watchdog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/fetch/secrets"
+	"seine/internal/ops/alerts"
+	"seine/internal/ops/overview"
+	"seine/internal/ops/procstats"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// Group is the name of the lease.
+const Group = "alerts"
+
+// Watchdog is one of a cluster.
+type Watchdog struct {
+	Log *slog.Logger
+	// Owner tells it from others; the same again after a restart on the same state.
+	Owner   string
+	leases  *stages.Leases
+	specs   func(ctx context.Context, crawl string) (*messages.Spec, error)
+	look    func(ctx context.Context, first []string) (*clusterSnapshot, error)
+	due     func(ctx context.Context, crawl string) (bool, error)
+	runs    func(ctx context.Context, crawl string, spec *messages.Spec) ([]frontier.Run, error)
+	store   store
+	post    func(ctx context.Context, a *messages.Alerts, c *alerts.Change) error
+	watched map[string]*crawlAlerts
+	unread  map[string]bool // crawls of which something may be stored, and was not looked at yet
+	posted  chan posted
+}
+
+// store keeps what is remembered: alerts.Store.
+type store interface {
+	Load(ctx context.Context, crawl string) (alerts.State, uint64, error)
+	Names(ctx context.Context) ([]string, error)
+	Save(ctx context.Context, crawl string, st *alerts.State, rev uint64) (uint64, error)
+}
+
+// crawlAlerts is what the leader knows of a crawl.
+type crawlAlerts struct {
+	state   alerts.State
+	rev     uint64
+	rules   messages.Alerts
+	posting bool
+	// runs are those that had ended when the crawl last stood at run, and had changed at
+	// changed, Unix ms; that is 0 while the last of them goes on.
+	runs         []alerts.Run
+	run, changed int64
+}
+
+// posted is what became of one try to post a change.
+type posted struct {
+	crawl, id string
+	err       error
+}
+
+// New returns the watchdog of a process. It starts nothing.
+func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *Watchdog {
+	w := &Watchdog{Log: bus.Log, Owner: owner}
+	client := frontier.Client{Bus: bus}
+	webhook := alerts.Webhook{Secrets: s}
+	w.specs = func(ctx context.Context, crawl string) (*messages.Spec, error) {
+		r, err := specs.Get(ctx, crawl, 0)
+		return r.Spec, err
+	}
+	reader := overview.Reader{Bus: bus, Specs: specs, Most: maxCrawls} // which remembers the crawls that have ended
+	w.look = func(ctx context.Context, first []string) (*clusterSnapshot, error) {
+		reader.First = first
+		return lookAt(ctx, &reader)
+	}
+	w.due, w.post = client.Due, webhook.Post
+	w.runs = func(ctx context.Context, crawl string, spec *messages.Spec) ([]frontier.Run, error) {
+		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may go on
+	}
+	w.leases = &stages.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, RunPartition: func(ctx context.Context, _ int, _ uint64) error {
+		st, err := alerts.OpenStore(ctx, bus)
+		if err != nil {
+			return nil // the server is away: again when the lease is next taken
+		}
+		w.store = st
+		w.lead(ctx)
+		return nil
+	}}
+	return w
+}
+
+// retryEvery is how long to wait before the lease is tried again when there is no
+// way to it.
+const retryEvery = 5 * time.Second
+
+// Start runs the watchdog until stop is called, or ctx is done.
+func (w *Watchdog) Start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { w.Run(ctx) })
+	return func() { cancel(); running.Wait() }
+}
+
+// Run watches while this process has the lease, until ctx is done. Nothing that
+// goes wrong here ends a stage.
+func (w *Watchdog) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := w.leases.Run(ctx); err != nil && ctx.Err() == nil {
+			w.Log.Warn("nobody here can watch for alerts", "error", err)
+			_ = stages.Sleep(ctx, retryEvery)
+		}
+	}
+}
+
+// How often the cluster is looked at: a twentieth of the least time of any
+// threshold, within these; and no more often than that looking takes a fifth of the
+// time, as where there are hundreds of crawls.
+const (
+	minEvery = time.Second
+	maxEvery = 15 * time.Second
+	rest     = 5
+)
+
+// lead looks again and again until ctx is done.
+func (w *Watchdog) lead(ctx context.Context) {
+	w.watched, w.unread, w.posted = make(map[string]*crawlAlerts), nil, make(chan posted, 16)
+	defer figures.Store(nil)
+	every := minEvery
+	for ctx.Err() == nil {
+		next := time.Now().Add(every)
+		every = w.evaluateOnce(ctx, every)
+		w.postUntil(ctx, next)
+	}
+}
+
+// evaluateOnce looks once, and returns how long to wait before the next time.
+func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.Duration {
+	began := time.Now()
+	first := w.first(ctx)
+	seen, err := w.look(ctx, first)
+	if err != nil {
+		w.Log.Debug("cannot look at the cluster", "error", err)
+		return every
+	}
+	next := maxEvery
+	w.absent(first, seen.Crawls)
+	for i := range seen.Crawls {
+		c := &seen.Crawls[i]
+		spec, err := w.specs(ctx, c.Name)
+		if err != nil {
+			return every
+		}
+		next = min(next, Interval(&spec.Alerts))
+		if err := w.evaluateCrawl(ctx, c, spec, seen, every); err != nil && ctx.Err() == nil {
+			w.Log.Debug("cannot judge", "crawl", c.Name, "error", err)
+		} else {
+			delete(w.unread, c.Name)
+		}
+	}
+	w.letGo(seen.Crawls)
+	figures.Store(w.exportedMetrics(seen))
+	took := time.Since(began)
+	if slices.ContainsFunc(seen.Crawls, func(c overview.Crawl) bool { return c.Problem != "" }) {
+		return max(minEvery, took) // as when a frontier has just started; most of that was waiting
+	}
+	return max(next, min(rest*took, maxEvery))
+}
+
+// first are the crawls to look at although nothing may be happening in them: those that
+// were not seen to end, or of which an alert is to be cleared or posted; and some that a
+// former leader knew, until all were looked at.
+func (w *Watchdog) first(ctx context.Context) (names []string) {
+	for name, k := range w.watched {
+		if k.posting || !k.settled() {
+			names = append(names, name)
+		}
+	}
+	if w.unread == nil {
+		stored, err := w.store.Names(ctx)
+		if err != nil {
+			w.Log.Debug("cannot list what is known of crawls", "error", err)
+			return names
+		}
+		w.unread = make(map[string]bool, len(stored))
+		for _, name := range stored {
+			w.unread[name] = true
+		}
+	}
+	some := 0
+	for name := range w.unread {
+		if some++; some > maxCrawls {
+			break
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// absent forgets of the crawls that were to be looked at those that there are not: they
+// were deleted.
+func (w *Watchdog) absent(first []string, seen []overview.Crawl) {
+	there := make(map[string]bool, len(seen))
+	for i := range seen {
+		there[seen[i].Name] = true
+	}
+	for _, name := range first {
+		if !there[name] {
+			delete(w.unread, name)
+		}
+	}
+}
+
+// settled reports whether a crawl has ended, and nothing is to be told of it.
+func (k *crawlAlerts) settled() bool {
+	return k.state.Over && len(k.state.Alerts)+len(k.state.Outbox) == 0
+}
+
+// letGo forgets the crawls that were not looked at: they have ended, or were deleted.
+func (w *Watchdog) letGo(crawls []overview.Crawl) {
+	there := make(map[string]bool, len(crawls))
+	for i := range crawls {
+		there[crawls[i].Name] = true
+	}
+	maps.DeleteFunc(w.watched, func(name string, k *crawlAlerts) bool { return !there[name] && !k.posting })
+}
+
+// Interval is how often to look for the sake of some thresholds.
+func Interval(a *messages.Alerts) time.Duration {
+	least := maxEvery
+	for _, d := range []messages.Duration{a.Over, a.NoProgress, a.Lag} {
+		if d > 0 {
+			least = min(least, time.Duration(d)/20)
+		}
+	}
+	return max(least, minEvery)
+}
+
+// evaluateCrawl compares what was seen with the thresholds of a crawl, and stores the
+// outcome before anybody is told: what was told and not stored would be told
+// again.
+func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *messages.Spec, seen *clusterSnapshot, every time.Duration) error {
+	know, err := w.know(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	before := know.rules
+	know.rules = spec.Alerts
+	look := seen.of(c, every)
+	if look.Crawl.Busy, err = w.busy(ctx, c, know); err != nil {
+		look.Crawl.Unknown = err.Error()
+	}
+	w.learnRuns(ctx, c, spec, know)
+	look.Crawl.Runs, look.Crawl.Kinds, look.Crawl.Dead = know.runs, spec.Kinds(), c.Dead
+	settled := know.settled()
+	state := know.state.Clone()
+	changes := state.Evaluate(c.Name, &spec.Alerts, look)
+	if spec.Alerts.Webhook == "" {
+		state.Outbox = nil
+	} else {
+		if before != (messages.Alerts{}) && before != know.rules {
+			state.ResetRetries() // somebody may have mended the webhook
+		}
+		if n := state.Send(changes); n > 0 {
+			w.Log.Error("alerts were dropped: the webhook takes too few", "crawl", c.Name, "dropped", n)
+			notified.WithLabelValues("dropped").Add(float64(n))
+		}
+	}
+	if (settled || know.rev == 0 && state.Over) && len(state.Alerts)+len(changes) == 0 {
+		know.state = state // nothing worth keeping
+		return nil
+	}
+	if err := w.save(ctx, c.Name, know, state); err != nil {
+		return err
+	}
+	for i := range changes {
+		w.logTransition(ctx, &changes[i])
+	}
+	return nil
+}
+
+// know returns what is known of a crawl, as it was stored if it is new here.
+func (w *Watchdog) know(ctx context.Context, crawl string) (*crawlAlerts, error) {
+	if k := w.watched[crawl]; k != nil {
+		return k, nil
+	}
+	state, rev, err := w.store.Load(ctx, crawl)
+	if err != nil {
+		return nil, err
+	}
+	k := &crawlAlerts{state: state, rev: rev}
+	w.watched[crawl] = k
+	return k, nil
+}
+
+// save stores a state. One that somebody else has changed is read again next
+// time.
+func (w *Watchdog) save(ctx context.Context, crawl string, k *crawlAlerts, state alerts.State) error {
+	rev, err := w.store.Save(ctx, crawl, &state, k.rev)
+	if err != nil {
+		if errors.Is(err, alerts.ErrChanged) {
+			delete(w.watched, crawl)
+		}
+		return err
+	}
+	k.state, k.rev = state, rev
+	return nil
+}
+
+// logTransition logs a change.
+func (w *Watchdog) logTransition(ctx context.Context, c *alerts.Change) {
+	log := w.Log.With("crawl", c.Alert.Crawl, "alert", c.Alert.Kind, "subject", c.Alert.Target, "text", c.Alert.Text)
+	if c.Phase == alerts.Raised {
+		log.WarnContext(ctx, "alert raised")
+	} else {
+		log.InfoContext(ctx, "alert cleared")
+	}
+}
+
+// busy says what could be done for a crawl now, "" if there is nothing. Whether a
+// host is due is asked only where the answer may count.
+func (w *Watchdog) busy(ctx context.Context, c *overview.Crawl, k *crawlAlerts) (string, error) {
+	switch {
+	case c.Problem != "":
+		return "", errors.New(c.Problem)
+	case c.InFlight > 0 || c.Parsing > 0:
+		return fmt.Sprintf("%d requests are under way, %d pages being parsed", c.InFlight, c.Parsing), nil
+	case c.Queued == 0 || done(c) != k.state.Done:
+		return "", nil
+	}
+	due, err := w.due(ctx, c.Name)
+	if !due || err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d URLs are queued, and a host is due", c.Queued), nil
+}
+
+// postUntil posts what is in the outboxes until a moment.
+func (w *Watchdog) postUntil(ctx context.Context, until time.Time) {
+	for {
+		wait := time.Until(until)
+		for crawl, k := range w.watched {
+			if k.posting || k.rules.Webhook == "" {
+				continue
+			}
+			if l := k.state.Head(time.Now()); l != nil {
+				k.posting = true
+				go w.send(ctx, w.posted, crawl, k.rules, l.Change)
+			} else if len(k.state.Outbox) > 0 {
+				wait = min(wait, time.Until(k.state.Outbox[0].Next))
+			}
+		}
+		timer := time.NewTimer(max(0, wait))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case p := <-w.posted:
+			w.note(ctx, p)
+		case <-timer.C:
+			if !time.Now().Before(until) {
+				return
+			}
+		}
+		timer.Stop()
+	}
+}
+
+// send tries once to post a change.
+func (w *Watchdog) send(ctx context.Context, to chan<- posted, crawl string, rules messages.Alerts, c alerts.Change) {
+	err := w.post(ctx, &rules, &c)
+	select {
+	case to <- posted{crawl, c.ID, err}:
+	case <-ctx.Done():
+	}
+}
+
+// note takes a change out of the outbox that was posted, or is to be tried no
+// more.
+func (w *Watchdog) note(ctx context.Context, p posted) {
+	k := w.watched[p.crawl]
+	if k == nil {
+		return
+	}
+	k.posting = false
+	state := k.state.Clone()
+	gone := state.Posted(p.id, p.err == nil, time.Now())
+	outcome := "delivered"
+	if p.err != nil {
+		outcome = "failed"
+		w.Log.Warn("alert was not taken", "crawl", p.crawl, "id", p.id, "error", p.err)
+	}
+	notified.WithLabelValues(outcome).Inc()
+	if gone && p.err != nil {
+		notified.WithLabelValues("dropped").Inc()
+		w.Log.Error("alert is given up", "crawl", p.crawl, "id", p.id, "tries", alerts.MaxTries)
+	}
+	if err := w.save(ctx, p.crawl, k, state); err != nil && ctx.Err() == nil {
+		k.state = state // or it would be posted again at once, and again: the next save has it
+		w.Log.Debug("cannot note that an alert was posted", "crawl", p.crawl, "error", err)
+	}
+}
+
+// done counts visits of a crawl that have ended, and what changes with them.
+func done(c *overview.Crawl) int64 {
+	n := c.Done + c.Failed + c.Pages
+	for _, x := range c.Excluded {
+		n += x
+	}
+	return n
+}
+
+// clusterSnapshot is what was seen of a cluster.
+type clusterSnapshot struct {
+	*overview.Overview
+	processes []procstats.Process
+}
+
+// lookTime bounds a look at the cluster.
+const lookTime = 30 * time.Second
+
+func lookAt(ctx context.Context, r *overview.Reader) (*clusterSnapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	s := new(clusterSnapshot)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { s.Overview, err = r.Read(ctx); return err })
+	g.Go(func() (err error) { s.processes, err = procstats.Collect(ctx, r.Bus.NC); return err })
+	return s, g.Wait()
+}
+
+// of returns what of a sight is about a crawl.
+func (s *clusterSnapshot) of(c *overview.Crawl, every time.Duration) *alerts.Observation {
+	look := &alerts.Observation{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
+		Over: c.Problem == "" && c.End != frontier.NotEnded, Idle: c.Problem == "" && c.State != messages.Running, Done: done(c),
+	}}
+	for class, n := range c.Attempts {
+		if class.IsPageRequest() {
+			look.Crawl.Asked += n
+		}
+		if class.IsFailure() {
+			look.Crawl.Failed += n
+		}
+	}
+	for _, st := range s.Stages {
+		look.Stages = append(look.Stages, alerts.Stage{Name: st.Name, Waiting: st.Lag, Oldest: st.Oldest})
+	}
+	for _, st := range s.Streams {
+		look.Streams = append(look.Streams, alerts.Stream{Name: st.Name, Bytes: int64(st.Bytes), Limit: st.Limit})
+	}
+	return look
+}

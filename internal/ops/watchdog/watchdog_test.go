@@ -1,0 +1,314 @@
+package watchdog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"seine/internal/ops/alerts"
+	"seine/internal/ops/overview"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+// bucket is a store as NATS is one: changed by compare-and-set.
+type bucket struct {
+	mu    sync.Mutex
+	state alerts.State
+	rev   uint64
+	away  bool
+}
+
+func (b *bucket) Load(context.Context, string) (alerts.State, uint64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state.Clone(), b.rev, nil
+}
+
+func (b *bucket) Names(context.Context) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rev == 0 {
+		return nil, nil
+	}
+	return []string{"news"}, nil
+}
+
+func (b *bucket) Save(_ context.Context, _ string, st *alerts.State, rev uint64) (uint64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.away:
+		return 0, errors.New("no responders")
+	case rev != b.rev:
+		return 0, alerts.ErrChanged
+	}
+	b.rev++
+	b.state = st.Clone()
+	return b.rev, nil
+}
+
+// clusterFixture is a cluster with one crawl, whose requests fail or do not.
+type clusterFixture struct {
+	bucket
+	crawl   overview.Crawl
+	failing bool
+	due     bool
+	runs    []frontier.Run
+	askedOf int // how often runs were asked for
+
+	unchanged messages.Unchanged // what the spec has done with such pages
+
+	down bool // the receiver
+
+	seen   sync.Mutex // of what leaders do
+	posted []string
+	log    bytes.Buffer
+}
+
+// Write takes a line of the log.
+func (w *clusterFixture) Write(line []byte) (int, error) {
+	w.seen.Lock()
+	defer w.seen.Unlock()
+	return w.log.Write(line)
+}
+
+func newClusterFixture() *clusterFixture {
+	return &clusterFixture{crawl: overview.Crawl{Name: "news", State: messages.Running, CrawlStatus: frontier.CrawlStatus{
+		Counters: frontier.Counters{Queued: 100, InFlight: 1, Attempts: map[messages.Class]int64{}},
+	}}}
+}
+
+// leader returns one of the processes that may lead.
+func (w *clusterFixture) leader() *Watchdog {
+	spec := messages.DefaultSpec()
+	spec.Alerts.Webhook = "https://hooks.example/"
+	spec.Duplicates.Unchanged = cmp.Or(w.unchanged, spec.Duplicates.Unchanged)
+	return &Watchdog{
+		Log:   slog.New(slog.NewTextHandler(w, nil)),
+		store: &w.bucket,
+		specs: func(context.Context, string) (*messages.Spec, error) { return &spec, nil },
+		due:   func(context.Context, string) (bool, error) { return w.due, nil },
+		runs: func(context.Context, string, *messages.Spec) ([]frontier.Run, error) {
+			w.askedOf++
+			return w.runs, nil
+		},
+		look: func(context.Context, []string) (*clusterSnapshot, error) {
+			w.seen.Lock()
+			defer w.seen.Unlock()
+			w.crawl.Attempts = maps.Clone(w.crawl.Attempts)
+			w.crawl.Attempts[messages.OK] += 20
+			if w.failing {
+				w.crawl.Attempts[messages.ServerError] += 20
+			}
+			w.crawl.Pages += 20
+			o := &overview.Overview{At: time.Now(), Crawls: []overview.Crawl{w.crawl}}
+			return &clusterSnapshot{Overview: o}, nil
+		},
+		post: func(_ context.Context, _ *messages.Alerts, c *alerts.Change) error {
+			w.seen.Lock()
+			defer w.seen.Unlock()
+			if w.down {
+				return errors.New("connection refused")
+			}
+			w.posted = append(w.posted, fmt.Sprint(c.Phase, " ", c.Alert.Kind))
+			return nil
+		},
+	}
+}
+
+// lead has a leader lead for a while, and then die.
+func (w *clusterFixture) lead(span time.Duration) {
+	ctx, die := context.WithTimeout(context.Background(), span)
+	defer die()
+	w.leader().lead(ctx)
+	synctest.Wait()
+}
+
+func (w *clusterFixture) want(t *testing.T, logged, posted string) {
+	t.Helper()
+	w.seen.Lock()
+	defer w.seen.Unlock()
+	var lines []string
+	for line := range strings.Lines(w.log.String()) {
+		if _, rest, ok := strings.Cut(line, `msg="alert `); ok && !strings.HasPrefix(rest, "was not taken") {
+			_, kind, _ := strings.Cut(rest, "alert=")
+			lines = append(lines, rest[:strings.IndexByte(rest, '"')]+" "+strings.Fields(kind)[0])
+		}
+	}
+	if got := strings.Join(lines, ", "); got != logged {
+		t.Errorf("logged was %q, want %q", got, logged)
+	}
+	if got := strings.Join(w.posted, ", "); got != posted {
+		t.Errorf("posted was %q, want %q", got, posted)
+	}
+}
+
+func TestLeadersNeitherRepeatNorForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newClusterFixture()
+		w.lead(10 * time.Minute)
+		w.want(t, "", "")
+		w.failing = true
+		w.lead(10 * time.Minute)
+		w.lead(10 * time.Minute)
+		w.want(t, "raised error_rate", "raised error_rate")
+		w.failing = false
+		w.lead(10 * time.Minute)
+		w.lead(10 * time.Minute)
+		w.want(t, "raised error_rate, cleared error_rate", "raised error_rate, cleared error_rate")
+	})
+}
+
+// The receiver is down while alerts are raised and cleared and leaders come and
+// go: it hears of all of it, in order, when it is back.
+func TestReceiverThatIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newClusterFixture()
+		w.failing, w.down = true, true
+		w.lead(10 * time.Minute)
+		w.failing = false
+		w.lead(20 * time.Minute)
+		w.want(t, "raised error_rate, cleared error_rate", "")
+		w.down = false
+		w.lead(30 * time.Minute)
+		w.want(t, "raised error_rate, cleared error_rate", "raised error_rate, cleared error_rate")
+		if n := strings.Count(w.log.String(), "was not taken"); n < 5 || n > 20 {
+			t.Errorf("tried %d times in vain", n)
+		}
+	})
+}
+
+// What was posted while NATS was away is posted once, and noted when it is back.
+func TestPostedWhileTheStoreIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newClusterFixture()
+		w.failing, w.down = true, true
+		ctx, die := context.WithTimeout(t.Context(), 4*time.Hour)
+		defer die()
+		go w.leader().lead(ctx)
+		time.Sleep(10 * time.Minute)
+		w.bucket.mu.Lock()
+		w.away = true
+		w.bucket.mu.Unlock()
+		w.seen.Lock()
+		w.down = false
+		w.seen.Unlock()
+		time.Sleep(time.Hour)
+		w.want(t, "raised error_rate", "raised error_rate")
+		w.bucket.mu.Lock()
+		w.away = false
+		w.bucket.mu.Unlock()
+		time.Sleep(time.Minute)
+		if st, _, _ := w.Load(ctx, "news"); len(st.Outbox) != 0 || len(st.Raised()) != 1 {
+			t.Errorf("what is stored is %+v", st)
+		}
+		w.want(t, "raised error_rate", "raised error_rate")
+		die()
+		synctest.Wait()
+	})
+}
+
+// Of two that believe to lead, what one stores the other does not store over.
+func TestTwoLeaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newClusterFixture()
+		w.failing = true
+		ctx, die := context.WithTimeout(t.Context(), time.Hour)
+		defer die()
+		var both sync.WaitGroup
+		both.Go(func() { w.leader().lead(ctx) })
+		time.Sleep(time.Second / 2)
+		both.Go(func() { w.leader().lead(ctx) })
+		both.Wait()
+		w.want(t, "raised error_rate", "raised error_rate")
+	})
+}
+
+// Whether a host is due decides between a crawl that stands still and one that
+// waits.
+func TestQueuedURLsOfHostsThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newClusterFixture()
+		w.crawl.InFlight = 0
+		still := w.leader()
+		look := still.look
+		still.look = func(ctx context.Context, first []string) (*clusterSnapshot, error) {
+			s, err := look(ctx, first)
+			s.Crawls[0].Pages = 7
+			return s, err
+		}
+		for _, due := range []bool{false, true} {
+			w.due = due
+			ctx, die := context.WithTimeout(t.Context(), time.Hour)
+			still.lead(ctx)
+			die()
+			if due {
+				w.want(t, "raised no_progress", "raised no_progress")
+			} else {
+				w.want(t, "", "")
+			}
+		}
+	})
+}
+
+// However many crawls there are, few have a label of their own, and none is left
+// out.
+func TestCrawlsOfMetricsAreBounded(t *testing.T) {
+	var all []overview.Crawl
+	for i := range 3 * maxCrawls {
+		all = append(all, overview.Crawl{Name: fmt.Sprint("c", i), CrawlStatus: frontier.CrawlStatus{Counters: frontier.Counters{Queued: int64(i), Done: 1}}})
+	}
+	got := bounded(all)
+	if len(got) != maxCrawls+1 || got[0].Name != "c149" || got[maxCrawls].Name != otherCrawls || got[maxCrawls].Done != 2*maxCrawls {
+		t.Errorf("%d crawls, the first %s, the last %s with %d", len(got), got[0].Name, got[len(got)-1].Name, got[len(got)-1].Done)
+	}
+	if messages.CheckCrawl(otherCrawls) == nil {
+		t.Error("a crawl may have the name of the others")
+	}
+}
+
+// What a former leader knew of a crawl is looked at once, and then no more unless
+// something happens in it. As long as an alert of it is raised, it is looked at.
+func TestEndedCrawlsAreNotLookedAtForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newClusterFixture()
+		w.failing = true
+		w.lead(10 * time.Minute)
+		w.want(t, "raised error_rate", "raised error_rate")
+		w.seen.Lock()
+		w.failing, w.crawl.End = false, frontier.Complete
+		w.seen.Unlock()
+		next, looks, named := w.leader(), 0, 0
+		look := next.look
+		next.look = func(ctx context.Context, first []string) (*clusterSnapshot, error) {
+			looks++
+			s, err := look(ctx, first)
+			if len(first) == 0 { // as where it is one of very many
+				s.Crawls = nil
+				return s, err
+			}
+			named++
+			if len(first) != 1 || first[0] != "news" {
+				t.Errorf("looked at %v", first)
+			}
+			return s, err
+		}
+		ctx, die := context.WithTimeout(t.Context(), time.Hour)
+		defer die()
+		next.lead(ctx)
+		w.want(t, "raised error_rate, cleared error_rate", "raised error_rate, cleared error_rate")
+		if named == 0 || named > 3 || looks < 100 || len(next.watched) > 0 || len(next.unread) > 0 {
+			t.Errorf("of %d looks %d were at it; %d crawls are remembered, %d are to be looked at", looks, named, len(next.watched), len(next.unread))
+		}
+	})
+}

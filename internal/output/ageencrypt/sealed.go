@@ -1,0 +1,192 @@
+// Package sealed encrypts files for recipients, and decrypts them, as the tool age
+// does (age-encryption.org/v1): what it writes, `age -d` reads.
+//
+// Encryption draws a new key each time, so the same content never gives the same
+// bytes twice.
+package ageencrypt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"filippo.io/age"
+	"filippo.io/age/agessh"
+	"filippo.io/age/armor"
+)
+
+// Ext is what the names of encrypted files end in.
+const Ext = ".age"
+
+// Is reports whether the name is that of an encrypted file.
+func Is(name string) bool { return strings.HasSuffix(name, Ext) }
+
+// Recipients are those who can read what is encrypted. The zero value encrypts
+// nothing.
+type Recipients struct{ all []age.Recipient }
+
+// ParseRecipients reads recipients: public keys of age or SSH, or @FILE with one
+// on each line. Each text may have several, apart by commas.
+func ParseRecipients(texts []string) (Recipients, error) {
+	var r Recipients
+	for _, text := range texts {
+		for one := range strings.SplitSeq(text, ",") {
+			if err := r.add(strings.TrimSpace(one)); err != nil {
+				return Recipients{}, err
+			}
+		}
+	}
+	if len(r.all) == 0 && len(texts) > 0 {
+		return r, errors.New("no recipient is named")
+	}
+	if len(r.all) > 0 { // not all kinds go together
+		if _, err := age.Encrypt(io.Discard, r.all...); err != nil {
+			return Recipients{}, fmt.Errorf("these recipients do not go together: %w", err)
+		}
+	}
+	return r, nil
+}
+
+func (r *Recipients) add(text string) error {
+	file, isFile := strings.CutPrefix(text, "@")
+	if !isFile {
+		one, err := parseRecipient(text)
+		if err != nil {
+			return err
+		}
+		r.all = append(r.all, one)
+		return nil
+	}
+	lines, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read recipients: %w", err)
+	}
+	before := len(r.all)
+	n := 0
+	for line := range strings.Lines(string(lines)) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		one, err := parseRecipient(line)
+		if err != nil {
+			return fmt.Errorf("%s, line %d: %w", file, n, err)
+		}
+		r.all = append(r.all, one)
+	}
+	if len(r.all) == before {
+		return fmt.Errorf("%s has no recipient in it", file)
+	}
+	return nil
+}
+
+// parseRecipient never repeats what could be a secret.
+func parseRecipient(text string) (age.Recipient, error) {
+	switch {
+	case strings.HasPrefix(text, "AGE-SECRET-KEY-"), strings.HasPrefix(text, "-----BEGIN"):
+		return nil, errors.New("this is a secret key: a recipient is its public half (age-keygen -y FILE, ssh-keygen -y -f FILE)")
+	case strings.HasPrefix(text, "age1"):
+		all, err := age.ParseRecipients(strings.NewReader(text))
+		if err != nil || len(all) != 1 {
+			return nil, fmt.Errorf("%q is no recipient of age: part of it is missing or mistyped, or it is for a plugin", text)
+		}
+		return all[0], nil
+	case strings.HasPrefix(text, "ssh-"):
+		one, err := agessh.ParseRecipient(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no SSH key that can be encrypted for, which are ssh-ed25519 and ssh-rsa: %w", text, err)
+		}
+		return one, nil
+	}
+	return nil, fmt.Errorf("%q: must be age1…, ssh-ed25519 …, ssh-rsa …, or @FILE with such", text)
+}
+
+// Any reports whether there are recipients.
+func (r Recipients) Any() bool { return len(r.all) > 0 }
+
+// Len returns how many there are.
+func (r Recipients) Len() int { return len(r.all) }
+
+// Writer encrypts to w. Close writes what makes the file whole, and does not
+// close w; a writer that is dropped holds nothing but memory.
+func (r Recipients) Writer(w io.Writer) (io.WriteCloser, error) {
+	out, err := age.Encrypt(w, r.all...)
+	if err != nil {
+		return nil, fmt.Errorf("encrypt: %w", err)
+	}
+	return out, nil
+}
+
+// Identities are the secret keys that files can be read with.
+type Identities struct{ all []age.Identity }
+
+// ReadIdentities reads files of secret keys: of age, a line each, or SSH.
+func ReadIdentities(files []string) (Identities, error) {
+	var ids Identities
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return ids, fmt.Errorf("read identity: %w", err)
+		}
+		more, err := parseIdentities(text)
+		if err != nil {
+			return ids, fmt.Errorf("--identity %s: %w", file, err)
+		}
+		ids.all = append(ids.all, more...)
+	}
+	return ids, nil
+}
+
+// parseIdentities never repeats what it reads.
+func parseIdentities(text []byte) ([]age.Identity, error) {
+	trimmed := bytes.TrimSpace(text)
+	switch {
+	case bytes.HasPrefix(trimmed, []byte(armor.Header)), bytes.HasPrefix(trimmed, []byte("age-encryption.org/")):
+		return nil, errors.New("is encrypted itself: decrypt it by age -d first")
+	case bytes.HasPrefix(trimmed, []byte("-----BEGIN")):
+		id, err := agessh.ParseIdentity(trimmed)
+		if err != nil && strings.Contains(err.Error(), "passphrase") {
+			return nil, errors.New("has a passphrase, for which nobody is asked here: make a copy without one (ssh-keygen -p -f COPY)")
+		}
+		if err != nil {
+			return nil, errors.New("is no SSH key that can decrypt, which are ssh-ed25519 and ssh-rsa")
+		}
+		return []age.Identity{id}, nil
+	case bytes.HasPrefix(trimmed, []byte("age1")), bytes.HasPrefix(trimmed, []byte("ssh-")):
+		return nil, errors.New("holds a public key: the identity is the secret one")
+	}
+	all, err := age.ParseIdentities(bytes.NewReader(trimmed))
+	if err != nil {
+		return nil, errors.New("is no identity of age (AGE-SECRET-KEY-…, a line each) and no SSH key")
+	}
+	return all, nil
+}
+
+// Errors of Open.
+var (
+	// ErrNoIdentity is returned for an encrypted file when there is nothing to
+	// read it with.
+	ErrNoIdentity = errors.New("it is encrypted: name the file of the secret key by --identity")
+	// ErrWrongIdentity is returned when it was encrypted for others.
+	ErrWrongIdentity = errors.New("it is encrypted for other recipients: none of the identities given can read it")
+)
+
+// Open returns the content of an encrypted file. Reading it fails where the file
+// was changed or cut.
+func (ids Identities) Open(r io.Reader) (io.Reader, error) {
+	if len(ids.all) == 0 {
+		return nil, ErrNoIdentity
+	}
+	in, err := age.Decrypt(r, ids.all...)
+	if _, other := errors.AsType[*age.NoIdentityMatchError](err); other {
+		return nil, ErrWrongIdentity
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decrypt: %w", err)
+	}
+	return in, nil
+}

@@ -1,0 +1,122 @@
+package format
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/output"
+)
+
+// csv is comma-separated values (RFC 4180) in UTF-8, with a header line. Nothing
+// is an empty field, the empty text is "" in quotes; a list or an object is JSON.
+type csv struct {
+	ext string
+	packing
+	Options
+}
+
+func (f csv) Ext() string { return f.ext }
+
+func (f csv) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
+	columns, err := f.columns(g)
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.open(w)
+	if err != nil {
+		return nil, err
+	}
+	e := &csvFile{packer: p, row: newRow(columns), safe: f.CSVSafe}
+	if f.CSVBOM {
+		e.line = append(e.line, byteOrderMark...)
+	}
+	for _, c := range columns {
+		e.text([]byte(c.Name))
+	}
+	e.text([]byte(More))
+	return e, e.endLine()
+}
+
+// byteOrderMark says that a text is UTF-8. Excel takes one without it for the encoding of its
+// machine.
+const byteOrderMark = "\ufeff"
+
+// csvFile writes the lines of a file.
+type csvFile struct {
+	packer
+	row  *row
+	safe bool
+	line []byte
+	buf  []byte // a text without its escapes
+}
+
+func (e *csvFile) Append(r *Record) error {
+	e.row.read(r.Data)
+	for i := range e.row.cells {
+		e.cell(&e.row.columns[i], &e.row.cells[i])
+	}
+	e.field(e.row.more)
+	if err := e.endLine(); err != nil {
+		return err
+	}
+	return e.EndRecord()
+}
+
+// cell appends a value. Where any value may be, a text stands for itself: a field
+// has no type, and a reader would have to undo quotes within quotes.
+func (e *csvFile) cell(c *Column, v *cell) {
+	switch {
+	case v.raw == nil:
+		e.line = append(e.line, ',')
+	case v.raw[0] == '"' && !c.List:
+		e.buf = jsontext.AppendText(e.buf[:0], v.raw[1:len(v.raw)-1])
+		e.text(e.buf)
+	default:
+		e.field(v.raw)
+	}
+}
+
+// text appends a text, which with --csv-safe no spreadsheet takes for a formula. A
+// number is none, whatever its sign, and what is JSON begins with a bracket.
+func (e *csvFile) text(b []byte) {
+	if e.safe && isFormula(b) {
+		b = append([]byte{'\''}, b...)
+	}
+	if len(b) == 0 {
+		e.line = append(e.line, `"",`...)
+		return
+	}
+	e.field(b)
+}
+
+// isFormula reports whether a spreadsheet may take a text for a formula: OWASP,
+// "CSV Injection".
+func isFormula(b []byte) bool { return len(b) > 0 && strings.IndexByte("=+-@\t\r\n", b[0]) >= 0 }
+
+// field appends a field, in quotes if it needs them.
+func (e *csvFile) field(b []byte) {
+	if !bytes.ContainsAny(b, ",\"\r\n") {
+		e.line = append(append(e.line, b...), ',')
+		return
+	}
+	e.line = append(e.line, '"')
+	for {
+		n := bytes.IndexByte(b, '"')
+		if n < 0 {
+			break
+		}
+		e.line = append(append(e.line, b[:n+1]...), '"')
+		b = b[n+1:]
+	}
+	e.line = append(append(e.line, b...), `",`...)
+}
+
+// endLine writes the line. There is a comma after its last field.
+func (e *csvFile) endLine() error {
+	e.line[len(e.line)-1] = '\r'
+	_, err := e.Write(append(e.line, '\n'))
+	e.line = e.line[:0]
+	return err
+}

@@ -1,0 +1,137 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"slices"
+
+	"seine/internal/page/mediatype"
+)
+
+// Body is what an object of one record holds. It is safe for concurrent use.
+type Body interface {
+	// Ext is what the paths of objects end in, beside what their key says; it
+	// begins with a dot, or is empty.
+	Ext() string
+	// Type is the media type of the content for a record: ASCII, as a header has it.
+	Type(r *Record) string
+	// Write writes the content for a record, which was checked.
+	Write(w io.Writer, r *Record) error
+}
+
+// bodies are what objects can hold, by the name of the format.
+var bodies = []struct {
+	name string
+	body Body
+}{
+	{"objects", object{}},
+	{"objects.pretty", object{pretty: true}},
+	{"objects.raw", rawBody{}},
+}
+
+// NewBody returns the body of the objects that a format of that name makes, and
+// whether it is one that makes objects.
+func NewBody(name string) (Body, bool) {
+	for _, b := range bodies {
+		if b.name == name {
+			return b.body, true
+		}
+	}
+	return nil, false
+}
+
+// BodyNames returns the names of the formats that make objects.
+func BodyNames() []string {
+	names := make([]string, len(bodies))
+	for i, b := range bodies {
+		names[i] = b.name
+	}
+	return names
+}
+
+// object is the record's JSON.
+type object struct{ pretty bool }
+
+func (object) Ext() string { return "" }
+
+// Type implements Body.
+func (object) Type(*Record) string { return "application/json" }
+
+func (o object) Write(w io.Writer, r *Record) error {
+	text := slices.Clip(r.Data) // it must not be changed
+	if o.pretty {
+		var b bytes.Buffer
+		if err := json.Indent(&b, r.Data, "", "  "); err != nil {
+			return err
+		}
+		text = b.Bytes()
+	}
+	_, err := w.Write(append(text, '\n'))
+	return err
+}
+
+// rawBody is the body of a page as the site meant it, of any size.
+type rawBody struct{}
+
+func (rawBody) Ext() string { return "" }
+
+// Type implements Body: what the site said, if that can be said again.
+func (rawBody) Type(r *Record) string {
+	if r.Page == nil {
+		return AnyType
+	}
+	declared := mediatype.Declared(r.Page.ContentType)
+	kind, parameters, err := mime.ParseMediaType(r.Page.ContentType)
+	whole := mime.FormatMediaType(kind, parameters)
+	switch {
+	case declared == "" || len(declared) > maxType:
+		return AnyType
+	case err != nil || kind != declared || whole == "" || len(whole) > maxType:
+		return declared
+	}
+	return whole
+}
+
+// AnyType is the media type of what is known by nobody, or must not be.
+const AnyType = "application/octet-stream"
+
+// maxType bounds a media type.
+const maxType = 256
+
+// From implements StreamBound.
+func (rawBody) From() string { return FromPages }
+
+// Write implements Body. What it could not read is said to be the page's fault: the
+// object is not made.
+func (rawBody) Write(w io.Writer, r *Record) error {
+	if r.Page == nil {
+		return &RefusedError{fmt.Errorf("record %s is no page", r.ID)}
+	}
+	in, err := r.Page.Body()
+	if err != nil {
+		return &RefusedError{err}
+	}
+	_, err = io.Copy(w, &refusing{in})
+	return errors.Join(err, in.Close())
+}
+
+// refusing marks errors of reading, so that those of writing can be told apart.
+type refusing struct{ r io.Reader }
+
+func (f *refusing) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && err != io.EOF { //nolint:errorlint // the end, and nothing else
+		err = &RefusedError{err}
+	}
+	return n, err
+}
+
+var (
+	_ Body        = object{}
+	_ Body        = rawBody{}
+	_ StreamBound = rawBody{}
+)

@@ -1,0 +1,185 @@
+package format
+
+import (
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/output"
+)
+
+// parquetFormat is Apache Parquet with pages in Zstandard. All columns are
+// optional; lists are of optional elements, as the format's LogicalTypes has them.
+type parquetFormat struct{ Options }
+
+func (parquetFormat) Ext() string { return "parquet" }
+
+const (
+	// rowGroup is what the records of a row group have together at least, as
+	// JSON. An open chunk holds the compressed pages of one, an open page of each
+	// column, and what the footer will say of the groups before: 2.3 MiB with
+	// records of pages, 6 MiB with 256 columns (BenchmarkOpenChunks). A writer of 16
+	// partitions has 194 MB in all so, and 218 MB with pages twice as large, for files
+	// that are 1 % smaller (docs/benchmarks.md).
+	rowGroup = 4 << 20
+	pageSize = 128 << 10 // at least, before compression
+	// Values are handed on in batches of at most so many rows and bytes of text.
+	batchRows  = 64
+	batchBytes = 64 << 10
+)
+
+// pageCodec compresses pages. That of parquet-go keeps compressors with a window of
+// 4 MiB, 8 MB each, and there may be one for every partition.
+type pageCodec struct {
+	parquetzstd.Codec
+	pool sync.Pool
+}
+
+var parquetCodec = new(pageCodec)
+
+// Encode compresses a page.
+func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
+	z, ok := c.pool.Get().(*zstd.Encoder)
+	if !ok {
+		var err error
+		// A page has a checksum of its own, and may be empty.
+		if z, err = newZstdEncoder(zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true)); err != nil {
+			return nil, err
+		}
+	}
+	defer c.pool.Put(z)
+	return z.EncodeAll(src, dst[:0]), nil
+}
+
+func (f parquetFormat) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
+	columns, err := f.columns(g)
+	if err != nil {
+		return nil, err
+	}
+	options := []parquet.WriterOption{
+		schemaOf(g.Kind, columns), parquet.Compression(parquetCodec),
+		// Version 1 is what Arrow and Spark write, and everything reads.
+		parquet.DataPageVersion(1), parquet.DataPageStatistics(false), parquet.PageBufferSize(pageSize),
+	}
+	for _, c := range columns {
+		if c.Type == Text || c.Type == JSON { // the smallest and the largest page of a crawl are no bounds to search by
+			options = append(options, parquet.SkipPageBounds(leafPath(c)...))
+		}
+	}
+	out := parquet.NewGenericWriter[any](w, append(options, parquet.SkipPageBounds(More))...)
+	e := &parquetFile{out: out, writers: out.ColumnWriters(), row: newRow(columns)}
+	e.values = make([][]parquet.Value, len(e.writers))
+	return e, nil
+}
+
+// parquetFile writes a file by columns, which spares parquet-go putting rows
+// together and taking them apart.
+type parquetFile struct {
+	out     *parquet.GenericWriter[any]
+	writers []*parquet.ColumnWriter
+	row     *row
+	values  [][]parquet.Value // of the batch, by column
+	texts   []byte            // that they point to
+	rows    int               // of the batch
+	raw     int               // bytes of the records of the row group
+}
+
+func (e *parquetFile) Append(r *Record) error {
+	e.row.read(r.Data)
+	for i := range e.row.cells {
+		e.values[i] = e.cell(e.values[i], i, &e.row.columns[i], &e.row.cells[i])
+	}
+	last := len(e.row.cells)
+	if len(e.row.more) > 0 {
+		e.values[last] = append(e.values[last], e.bytes(e.row.more).Level(0, 1, last))
+	} else {
+		e.values[last] = append(e.values[last], parquet.NullValue().Level(0, 0, last))
+	}
+	e.rows++
+	e.raw += len(r.Data) + 1
+	if e.rows < batchRows && len(e.texts) < batchBytes && e.raw < rowGroup {
+		return nil
+	}
+	if err := e.flushBatch(); err != nil || e.raw < rowGroup {
+		return err
+	}
+	e.raw = 0
+	return e.out.Flush()
+}
+
+func (e *parquetFile) flushBatch() error {
+	for i, w := range e.writers {
+		if _, err := w.WriteRowValues(e.values[i]); err != nil {
+			return err
+		}
+		clear(e.values[i])
+		e.values[i] = e.values[i][:0]
+	}
+	e.rows, e.texts = 0, e.texts[:0]
+	if cap(e.texts) > 4*batchBytes {
+		e.texts = nil
+	}
+	return nil
+}
+
+func (e *parquetFile) Close() error {
+	if err := e.flushBatch(); err != nil {
+		return err
+	}
+	return e.out.Close()
+}
+
+// cell appends the value of column i, or the values of a list. The levels are those
+// of Dremel, which tell nothing from a list without elements, and where one begins.
+func (e *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parquet.Value {
+	switch {
+	case v.raw == nil:
+		return append(to, parquet.NullValue().Level(0, 0, i))
+	case !c.List:
+		return append(to, e.value(c.Type, v).Level(0, 1, i))
+	}
+	m := jsontext.MembersOf(v.raw)
+	repetition := 0
+	for raw, ok := m.Element(); ok; raw, ok = m.Element() {
+		element := cell{}
+		if string(raw) == "null" {
+			to = append(to, parquet.NullValue().Level(repetition, 2, i))
+		} else {
+			c.Type.read(raw, &element) // it fits, or the list would not be here
+			to = append(to, e.value(c.Type, &element).Level(repetition, 3, i))
+		}
+		repetition = 1
+	}
+	if repetition == 0 {
+		to = append(to, parquet.NullValue().Level(0, 1, i))
+	}
+	return to
+}
+
+func (e *parquetFile) value(t Type, v *cell) parquet.Value {
+	switch t {
+	case Integer, Time:
+		return parquet.Int64Value(v.n)
+	case Number:
+		return parquet.DoubleValue(v.f)
+	case Bool:
+		return parquet.BooleanValue(v.n != 0)
+	case JSON:
+		return e.bytes(v.raw)
+	default:
+		from := len(e.texts)
+		e.texts = jsontext.AppendText(e.texts, v.raw[1:len(v.raw)-1])
+		return parquet.ByteArrayValue(e.texts[from:])
+	}
+}
+
+// bytes copies b, which belongs to whoever called Append.
+func (e *parquetFile) bytes(b []byte) parquet.Value {
+	from := len(e.texts)
+	e.texts = append(e.texts, b...)
+	return parquet.ByteArrayValue(e.texts[from:])
+}

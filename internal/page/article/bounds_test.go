@@ -1,0 +1,127 @@
+package article
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"seine/internal/testing/cputime"
+)
+
+// hostile is pages that cost as much as pages can.
+var hostile = map[string]func(size int) string{
+	"paragraphs": func(n int) string {
+		return strings.Repeat("<p>some <b>bold</b> text, and a <a href=x>link</a>.</p>\n", n/50)
+	},
+	"inline":     func(n int) string { return strings.Repeat("<b>a</b>", n/8) },
+	"one text":   func(n int) string { return strings.Repeat("a_b*c [x] ", n/10) },
+	"items":      func(n int) string { return "<ul>" + strings.Repeat("<li>ab", n/6) },
+	"definition": func(n int) string { return "<dl>" + strings.Repeat("<dt>a<dd>b", n/10) },
+	"quotes": func(n int) string {
+		return strings.Repeat("<blockquote>", 400) + strings.Repeat("<p>ab", n/5)
+	},
+	"lists": func(n int) string { return strings.Repeat("<ul><li>", 200) + strings.Repeat("<p>ab", n/5) },
+	"divs": func(n int) string {
+		return strings.Repeat("<div class='sidebar nav'>", 400) + strings.Repeat("<p>ab", n/5)
+	},
+	"tables":  func(n int) string { return strings.Repeat("<table><tr><td>a<td>b</table>", n/29) },
+	"rows":    func(n int) string { return "<table>" + strings.Repeat("<tr><td>a<td>b", n/14) },
+	"spans":   func(n int) string { return "<table>" + strings.Repeat("<tr><td rowspan=65000 colspan=60>a<td>b", n/40) },
+	"columns": func(n int) string { return "<table><tr>" + strings.Repeat("<td>a", n/5) },
+	"nested":  func(n int) string { return strings.Repeat("<table><tr><td>", 120) + strings.Repeat("<p>ab", n/5) },
+	"notes": func(n int) string {
+		return strings.Repeat("<sup><a href=#a>1</a></sup>", n/54) + strings.Repeat("<p id=a>x", n/18)
+	},
+	"references": func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, "<sup><a href=#%d>n%d</a></sup><p id=%d>x", i, i, i)
+		}
+		return b.String()
+	},
+	"lines":   func(n int) string { return "<pre>" + strings.Repeat("\n", n-5) },
+	"breaks":  func(n int) string { return "a" + strings.Repeat("<br>b", n/5) },
+	"classes": func(n int) string { return "<div class='" + strings.Repeat("nav ", n/4) + "'>x" },
+	"blank":   func(n int) string { return "<p>a" + strings.Repeat(" ", n) + "b" },
+}
+
+// TestHostile: processor time grows no faster than the page, so that no page of the
+// largest size takes more than a few seconds.
+func TestHostile(t *testing.T) {
+	const size = 1 << 18
+	for name, page := range hostile {
+		t.Run(name, func(t *testing.T) {
+			n := parse(t, page(size))
+			var md string
+			took := cputime.Of(func() {
+				c, _ := Main(n, pageURL)
+				md = Markdown(n, pageURL)
+				Markdown(c.Node, pageURL)
+			})
+			if took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if len(md) > 40*size {
+				t.Errorf("%d bytes of Markdown", len(md))
+			}
+		})
+	}
+}
+
+// TestDeep: a tree may be deeper than html.Parse makes them.
+func TestDeep(t *testing.T) {
+	for _, a := range []atom.Atom{atom.Div, atom.B, atom.Blockquote, atom.Ul, atom.Table, atom.Tbody, atom.Dl, atom.A, atom.Pre} {
+		root := element(atom.Body)
+		at := root
+		for range 100_000 {
+			e := element(a)
+			at.AppendChild(e)
+			at = e
+		}
+		at.AppendChild(&html.Node{Type: html.TextNode, Data: "A sentence at the very bottom of the page."})
+		if got := Text(root); got != "A sentence at the very bottom of the page." {
+			t.Errorf("%v: text %q", a, got)
+		}
+		if md := Markdown(root, pageURL); a != atom.Pre && !strings.Contains(md, "very bottom of the page") {
+			t.Errorf("%v: Markdown %q", a, md)
+		}
+		if c, ok := Main(root, pageURL); !ok || !strings.Contains(c.Text, "very bottom") {
+			t.Errorf("%v: main content %t %q", a, ok, c.Text)
+		}
+	}
+}
+
+// TestTooManyNodes: beyond the bound there is nothing, soon.
+func TestTooManyNodes(t *testing.T) {
+	root := element(atom.Body)
+	for range maxNodes {
+		root.AppendChild(element(atom.B))
+	}
+	if _, ok := Main(root, pageURL); ok {
+		t.Error("main content of too many nodes")
+	}
+	if md := Markdown(root, pageURL); md != "" {
+		t.Errorf("%d bytes of Markdown of too many nodes", len(md))
+	}
+}
+
+// TestLargest: a page of 30 MB.
+func TestLargest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("30 MB")
+	}
+	n := parse(t, "<main>"+strings.Repeat("<p>"+strings.Repeat("A sentence of a page that does not end. ", 25)+"</p>\n", 30_000))
+	start := cputime.Used()
+	c, ok := Main(n, pageURL)
+	md := Markdown(c.Node, pageURL)
+	if !ok || len(c.Text) < 29_000_000 || len(md) < len(c.Text) {
+		t.Errorf("%t, text of %d bytes, Markdown of %d", ok, len(c.Text), len(md))
+	}
+	if took := cputime.Used() - start; took > 60*time.Second {
+		t.Errorf("took %v", took)
+	}
+}

@@ -1,0 +1,81 @@
+package article
+
+import (
+	"errors"
+	"strings"
+
+	"seine/internal/base/weburl"
+)
+
+// links makes the links of a document absolute.
+type links struct {
+	base *weburl.Base // nil if the URL of the page is none
+}
+
+func newLinks(pageURL string) links {
+	b, err := weburl.NewBase(pageURL)
+	if err != nil {
+		return links{}
+	}
+	return links{base: b}
+}
+
+// absolute returns a reference as an absolute URL with its fragment; mailto,
+// tel and other schemes that lead somewhere as they are; and "" for what cannot
+// be followed by a reader of a text: scripts, embedded data, and references
+// that no browser understands.
+func (l links) absolute(ref string) string {
+	ref = strings.Trim(ref, "\t\n\f\r ")
+	if l.base == nil || ref == "" {
+		return ""
+	}
+	before, fragment, found := strings.Cut(ref, "#")
+	u, err := l.base.Resolve(before)
+	if errors.Is(err, weburl.ErrScheme) && leadsSomewhere(ref) {
+		return ref
+	}
+	if err != nil {
+		return ""
+	}
+	if found && fragment != "" {
+		u += "#" + fragment
+	}
+	return u
+}
+
+func leadsSomewhere(ref string) bool {
+	scheme, _, _ := strings.Cut(ref, ":")
+	switch strings.ToLower(scheme) {
+	case "mailto", "tel", "ftp", "sms", "xmpp", "irc", "magnet", "news":
+		return true
+	}
+	return false
+}
+
+// escapeURL percent-encodes what would end a link destination of Markdown
+// (CommonMark 0.31, section 6.3), or be taken for an escape or an entity in it.
+func escapeURL(u string) string {
+	const hex = "0123456789ABCDEF"
+	plain := func(c byte) bool {
+		return c > ' ' && c != 0x7f && !strings.ContainsRune("()<>\\[]|\"`*", rune(c))
+	}
+	for i := range len(u) {
+		if plain(u[i]) {
+			continue
+		}
+		var b strings.Builder
+		for j := range len(u) {
+			if c := u[j]; plain(c) {
+				b.WriteByte(c)
+			} else {
+				b.WriteString("%" + string([]byte{hex[c>>4], hex[c&15]}))
+			}
+		}
+		u = b.String()
+		break
+	}
+	if strings.Contains(u, "&") && strings.Contains(u, ";") {
+		u = strings.ReplaceAll(u, "&", "&amp;")
+	}
+	return u
+}

@@ -1,0 +1,251 @@
+package article
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"seine/internal/base/truncate"
+)
+
+// Attributes of a section beside its id, which is where a URL with "#" and it leads.
+const (
+	AttrLevel    = "level"    // of its heading, 1 to 6; 0 of what comes before the first
+	AttrPath     = "path"     // the headings that it is under, from the outermost
+	AttrPosition = "position" // its number on the page, from 1
+)
+
+// pathSeparator is between the headings of a path.
+const pathSeparator = " > "
+
+// maxInPath is how much of a heading is in paths, in bytes: it may be in each of them.
+const maxInPath = 256
+
+// Sections takes a content, such as [Main] gives, apart at its headings: each section is a
+// heading and what comes before the next one, of whatever level, so that each text is in one
+// of them. They are elements called section, in a document with the base of the content's,
+// and have the attributes above. A heading with nothing before the next deeper one makes no
+// section of its own: it is in the path of those below it.
+//
+// A heading in a list, a quote, a table or a remark is a part of that.
+func Sections(content *html.Node) []*html.Node {
+	if content == nil {
+		return nil
+	}
+	s := splitter{headings: findHeadings(content)}
+	s.begin(nil, "")
+	s.split(content)
+	s.end()
+	base, _ := baseElement(content)
+	return s.number(document(base))
+}
+
+// headings is where a content is taken apart.
+type headings struct {
+	anchors map[*html.Node]string // of the headings
+	within  map[*html.Node]bool   // the elements that have some in them
+}
+
+// findHeadings finds the headings that stand for themselves, and where links to them lead.
+func findHeadings(content *html.Node) headings {
+	h := headings{anchors: make(map[*html.Node]string), within: make(map[*html.Node]bool)}
+	for w := walk(content); w.next(); {
+		switch n := w.node; {
+		case w.leaving || n.Type != html.ElementNode || isTransparent(n) || n == content:
+		case isHeading(n) && hasWord(Text(n)):
+			h.anchors[n] = h.anchor(n, content)
+			for p := n.Parent; p != nil && !h.within[p]; p = p.Parent {
+				h.within[p] = true
+				if p == content {
+					break
+				}
+			}
+			w.skip()
+		default:
+			w.skip()
+		}
+	}
+	return h
+}
+
+func isHeading(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+// isTransparent says whether an element only groups what is in it: a remark with a heading is
+// part of the text around it.
+func isTransparent(n *html.Node) bool {
+	if signOf(n) == signNote {
+		return false
+	}
+	switch n.DataAtom {
+	case atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Hgroup, atom.Center, atom.Form, atom.Span, atom.Body, atom.Html:
+		return true
+	case atom.Td: // a content may be one, without its table
+		return n.Parent != nil && n.Parent.DataAtom == atom.Div
+	}
+	return n.DataAtom == 0 // of a page's own making
+}
+
+// anchor returns the id of a heading, of the group that it is the first heading of, or of an
+// empty element that stands before it or is in it.
+func (h *headings) anchor(n, content *html.Node) string {
+	if id := attr(n, "id"); id != "" {
+		return id
+	}
+	for p := n.Parent; p != nil && !h.within[p]; p = p.Parent {
+		if id := attr(p, "id"); id != "" && (p.DataAtom == atom.Section || p.DataAtom == atom.Div || p.DataAtom == atom.Article) {
+			return id
+		}
+		if p == content {
+			break
+		}
+	}
+	before := n.PrevSibling
+	for before != nil && before.Type == html.TextNode && strings.TrimSpace(before.Data) == "" {
+		before = before.PrevSibling
+	}
+	if before != nil && before.FirstChild == nil && nameOf(before) != "" {
+		return nameOf(before)
+	}
+	for w := walk(n); w.next(); {
+		if id := nameOf(w.node); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// nameOf returns the name by which a link leads to an element.
+func nameOf(n *html.Node) string {
+	if id := attr(n, "id"); id != "" || n.DataAtom != atom.A {
+		return id
+	}
+	return attr(n, "name")
+}
+
+// splitter copies a content into sections.
+type splitter struct {
+	headings
+	sections []*html.Node
+	now      *html.Node // that which is being filled
+	line     *html.Node // group of what is inline at its end; nil if there is none
+	path     []heading  // those that the current section is under, and its own
+}
+
+type heading struct {
+	level int
+	text  string
+}
+
+// split goes through the content, and through the groups that have headings in them.
+func (s *splitter) split(content *html.Node) {
+	for w := walk(content); w.next(); {
+		n := w.node
+		_, isSplit := s.anchors[n]
+		switch {
+		case isSplit && w.leaving:
+		case isSplit:
+			s.end()
+			s.begin(n, s.anchors[n])
+			w.skip()
+		case s.within[n] || n == content:
+			s.line = nil // a group begins or ends, and what is inline on either side is apart
+		case !w.leaving:
+			s.add(n)
+			w.skip()
+		}
+	}
+}
+
+// begin begins the section of a heading, nil for what comes before the first.
+func (s *splitter) begin(h *html.Node, anchor string) {
+	level := 0
+	s.now, s.line = element(atom.Section), nil
+	if h != nil {
+		level = int(h.Data[1] - '0')
+		for len(s.path) > 0 && s.path[len(s.path)-1].level >= level {
+			s.path = s.path[:len(s.path)-1]
+		}
+		s.path = append(s.path, heading{level, truncate.To(Text(h), maxInPath)})
+		new(copier).copy(s.now, h)
+	}
+	if anchor != "" {
+		s.now.Attr = append(s.now.Attr, html.Attribute{Key: "id", Val: anchor})
+	}
+	s.now.Attr = append(s.now.Attr, html.Attribute{Key: AttrLevel, Val: strconv.Itoa(level)})
+	var above []string
+	for i := 0; i < len(s.path)-1; i++ {
+		above = append(above, s.path[i].text)
+	}
+	s.now.Attr = append(s.now.Attr, html.Attribute{Key: AttrPath, Val: strings.Join(above, pathSeparator)})
+}
+
+// add copies what is no heading to the end of the section.
+func (s *splitter) add(n *html.Node) {
+	if s.line == nil && n.Type == html.TextNode && strings.TrimSpace(n.Data) == "" {
+		return
+	}
+	if isBlock(n) || n.DataAtom == atom.Hr {
+		s.line = nil
+		new(copier).copy(s.now, n)
+		return
+	}
+	if s.line == nil {
+		s.line = element(atom.Div)
+		s.now.AppendChild(s.line)
+	}
+	new(copier).copy(s.line, n)
+}
+
+// end ends the section, and keeps it.
+func (s *splitter) end() { s.sections = append(s.sections, s.now) }
+
+// number puts the sections that say something into a document, in their order.
+func (s *splitter) number(body *html.Node) (kept []*html.Node) {
+	for i, n := range s.sections {
+		if !s.isKept(i) {
+			continue
+		}
+		body.AppendChild(n)
+		kept = append(kept, n)
+		n.Attr = append(n.Attr, html.Attribute{Key: AttrPosition, Val: strconv.Itoa(len(kept))})
+	}
+	return kept
+}
+
+// isKept says whether a section has something that is in no other, nor in a path.
+func (s *splitter) isKept(i int) bool {
+	n := s.sections[i]
+	first := n.FirstChild
+	switch {
+	case first == nil:
+		return false
+	case !isHeading(first):
+		return says(n)
+	case i+1 < len(s.sections) && attr(s.sections[i+1], AttrLevel) > attr(n, AttrLevel):
+		for c := first.NextSibling; c != nil; c = c.NextSibling {
+			if says(c) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// says says whether there is a word or a picture in a node.
+func says(n *html.Node) bool {
+	for w := walk(n); w.next(); {
+		if w.node.DataAtom == atom.Img || w.node.DataAtom == atom.Math || w.node.Type == html.TextNode && hasWord(w.node.Data) {
+			return true
+		}
+	}
+	return false
+}

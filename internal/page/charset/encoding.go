@@ -1,0 +1,83 @@
+package charset
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
+
+	"seine/internal/base/ascii"
+)
+
+// Encoding is one of the encodings of the Encoding standard. The zero value is
+// none: it has no name and otherwise does as UTF-8 does. Encodings compare
+// equal if they are the same.
+type Encoding struct{ name string }
+
+// The encodings that algorithms single out.
+var (
+	UTF8        = Encoding{"utf-8"}
+	UTF16BE     = Encoding{"utf-16be"}
+	UTF16LE     = Encoding{"utf-16le"}
+	Windows1252 = Encoding{"windows-1252"}
+
+	userDefined = Encoding{"x-user-defined"}
+	replacement = Encoding{"replacement"}
+	iso2022JP   = Encoding{"iso-2022-jp"}
+)
+
+// Name returns the encoding's name in lower case (Encoding standard section 4.2).
+func (e Encoding) Name() string { return e.name }
+
+// String returns the name.
+func (e Encoding) String() string { return e.name }
+
+// maxLabel bounds what is looked up; the longest label has 19 bytes
+// (cseucpkdfmtjapanese).
+const maxLabel = 32
+
+// Lookup returns the encoding that a label, such as "latin1", stands for: "get
+// an encoding" of the Encoding standard, section 4.2. Case and ASCII whitespace
+// around it do not count.
+func Lookup(label string) (Encoding, bool) {
+	e := labelled([]byte(label))
+	return e, e != Encoding{}
+}
+
+// labelled is Lookup that says none by the zero value.
+func labelled(label []byte) Encoding {
+	label = bytes.Trim(label, asciiSpace)
+	if len(label) == 0 || len(label) > maxLabel {
+		return Encoding{}
+	}
+	if ascii.Is(label, UTF8.name) {
+		return UTF8
+	}
+	for _, c := range label {
+		if c >= utf8.RuneSelf { // U+212A lower-cases to "k"
+			return Encoding{}
+		}
+	}
+	e, err := htmlindex.Get(string(label))
+	if err != nil {
+		return Encoding{}
+	}
+	name, err := htmlindex.Name(e)
+	if err != nil {
+		return Encoding{}
+	}
+	return Encoding{name}
+}
+
+// declared is what a declaration that was read as ASCII can mean: not UTF-16,
+// in which it would look otherwise, and x-user-defined is for scripts, which see
+// the bytes by it (section 13.2.3.2, prescan).
+func (e Encoding) declared() Encoding {
+	switch e {
+	case UTF16BE, UTF16LE:
+		return UTF8
+	case userDefined:
+		return Windows1252
+	}
+	return e
+}

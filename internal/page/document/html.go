@@ -1,0 +1,38 @@
+package document
+
+import (
+	"fmt"
+
+	"golang.org/x/net/html"
+
+	"seine/internal/page/mediatype"
+)
+
+// MaxHTML is the longest page, in bytes, of which a DOM is made. The longest pages
+// of documentation, in one piece, have 10 MB. x/net/html itself refuses elements
+// that are more than 512 deep.
+const MaxHTML = 16 << 20
+
+// HTML returns the DOM of a page.
+func (d *Document) HTML() (*html.Node, error) {
+	return d.dom.get(func() (*html.Node, error) {
+		if d.Type.Class != mediatype.HTML {
+			return nil, fmt.Errorf("%w: %s is not HTML", ErrForm, d.Type.Class)
+		}
+		body := d.Body()
+		if len(body) > MaxHTML {
+			return nil, fmt.Errorf("%w: it has %d bytes, a DOM is made of at most %d", ErrTooBig, len(body), MaxHTML)
+		}
+		return buildHTML(body)
+	})
+}
+
+// Attribute returns the value of an attribute, "" if there is none.
+func Attribute(n *html.Node, name string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == name {
+			return n.Attr[i].Val
+		}
+	}
+	return ""
+}

@@ -1,0 +1,211 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"seine/internal/page/mediatype"
+)
+
+// Bounds of values, besides MaxTree.
+const (
+	// MaxData is the longest JSON, NDJSON, CSV or XML, in bytes, that is read whole.
+	MaxData = 32 << 20
+	// MaxDepth bounds how deep values are in values.
+	MaxDepth = 1000
+	// MaxDigits bounds a number: arithmetic on longer ones takes quadratic time.
+	MaxDigits = 1000
+)
+
+// JSON returns what a document says as jq takes it: nil, bool, string,
+// json.Number (which keeps numbers as they were written), []any and
+// map[string]any. NDJSON is a list of its values; CSV is a list of its rows,
+// each an object with the names of the first row. For a sitemap see sitemapValue.
+func (d *Document) JSON() (any, error) {
+	return d.json.get(func() (any, error) {
+		body := d.Body()
+		if len(body) > MaxData {
+			return nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrTooBig, len(body), MaxData)
+		}
+		switch d.Type.Class {
+		case mediatype.JSON:
+			return parseJSON(body)
+		case mediatype.NDJSON:
+			return parseNDJSON(body)
+		case mediatype.CSV:
+			return parseCSV(body, d.Type.Media)
+		case mediatype.Feed:
+			if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '{' {
+				return parseJSON(body)
+			}
+		case mediatype.Sitemap:
+			return sitemapValue(d.raw, http.Header(d.Header).Get("Content-Type"))
+		default:
+		}
+		return nil, fmt.Errorf("%w: %s is not JSON", ErrForm, d.Type.Class)
+	})
+}
+
+func parseJSON(body []byte) (any, error) {
+	v, rest, err := Value(body)
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(rest)) > 0 {
+		return nil, errors.New("read JSON: there is more after the first value")
+	}
+	return v, nil
+}
+
+// Value reads the first JSON value of b, as Document.JSON returns it, and returns
+// what is behind it.
+func Value(b []byte) (v any, rest []byte, err error) {
+	if err := bounded(b); err != nil {
+		return nil, nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // into no struct
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil {
+		return nil, nil, fmt.Errorf("read JSON: %w", err)
+	}
+	return v, b[dec.InputOffset():], nil
+}
+
+func parseNDJSON(body []byte) (any, error) {
+	if err := bounded(body); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(body)) //nolint:forbidigo // into no struct
+	dec.UseNumber()
+	rows := []any{}
+	for {
+		var v any
+		err := dec.Decode(&v)
+		if err == io.EOF { //nolint:errorlint // as the decoder documents it
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read NDJSON, value %d: %w", len(rows)+1, err)
+		}
+		rows = append(rows, v)
+	}
+}
+
+// bounded refuses what would take more memory than there may be, values that are too
+// deep, and numbers that are too long.
+func bounded(b []byte) error {
+	w := weigher{text: b, left: MaxTree - copiesOfJSON*len(b)}
+	for w.at < len(b) && w.err == nil {
+		w.next()
+		if w.left < 0 {
+			return errTree("its JSON")
+		}
+	}
+	return w.err
+}
+
+// weigher counts what the values in a text of JSON take. It does not check whether
+// that is valid.
+type weigher struct {
+	text []byte
+	at   int
+	left int
+	open []opened
+	err  error
+}
+
+// opened is a list or an object that is open.
+type opened struct {
+	object  bool
+	key     bool // a name comes next
+	members int
+}
+
+// next takes a value, or what is around values.
+func (w *weigher) next() {
+	switch c := w.text[w.at]; c {
+	case '{', '[':
+		w.value(sizeMap)
+		w.open = append(w.open, opened{object: c == '{', key: c == '{'})
+		if len(w.open) > MaxDepth {
+			w.err = fmt.Errorf("%w: its values are more than %d deep", ErrTooBig, MaxDepth)
+		}
+	case '}', ']':
+		w.open = w.open[:max(len(w.open)-1, 0)]
+	case ',':
+		if n := len(w.open); n > 0 {
+			w.open[n-1].key = w.open[n-1].object
+		}
+	case '"':
+		end := endOfString(w.text, w.at+1)
+		w.value(sizeText + end - w.at)
+		w.at = end
+	case ' ', '\t', '\r', '\n', ':':
+	default:
+		w.other()
+	}
+	w.at++
+}
+
+// other takes a number, or a name such as null.
+func (w *weigher) other() {
+	end := w.at
+	for end < len(w.text) && bytes.IndexByte([]byte(" \t\r\n,:]}\"[{"), w.text[end]) < 0 {
+		end++
+	}
+	if c := w.text[w.at]; c >= 'a' && c <= 'z' {
+		w.value(0)
+	} else {
+		w.value(sizeText + end - w.at)
+	}
+	if longDigits(w.text[w.at:end]) {
+		w.err = fmt.Errorf("%w: a number has more than %d digits", ErrTooBig, MaxDigits)
+	}
+	w.at = end - 1
+}
+
+func longDigits(number []byte) bool {
+	digits := 0
+	for _, c := range number {
+		if digits++; c < '0' || c > '9' {
+			digits = 0
+		}
+		if digits > MaxDigits {
+			return true
+		}
+	}
+	return false
+}
+
+// value counts a value of so many bytes, and its place where it is.
+func (w *weigher) value(size int) {
+	w.left -= size
+	n := len(w.open)
+	if n == 0 {
+		w.left -= sizeElement // of NDJSON
+		return
+	}
+	in := &w.open[n-1]
+	switch {
+	case !in.object:
+		w.left -= sizeElement
+	case in.key:
+		w.left -= sizeOfMap(in.members+1) - sizeOfMap(in.members)
+		in.members++
+		in.key = false
+	}
+}
+
+// endOfString returns where the string ends that begins at i.
+func endOfString(b []byte, i int) int {
+	for ; i < len(b) && b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return min(i, len(b))
+}

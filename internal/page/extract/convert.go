@@ -1,0 +1,128 @@
+package extract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"seine/internal/page/document"
+	"seine/pkg/messages"
+)
+
+// conversion makes of a text what As says.
+type conversion struct {
+	as      string
+	decimal byte
+	layouts []string
+	zone    *time.Location
+}
+
+func (c *compiler) conversion(f *messages.Field, path string) conversion {
+	out := conversion{as: f.As, layouts: f.Layout, zone: time.UTC}
+	if f.Decimal != "" {
+		out.decimal = f.Decimal[0]
+	}
+	if f.TimeZone != "" {
+		zone, err := time.LoadLocation(f.TimeZone)
+		if err != nil || f.TimeZone == "Local" {
+			c.failed(path+".timezone", fmt.Errorf("%q: must be a name of the IANA time zone database, such as Europe/Berlin", f.TimeZone))
+		} else {
+			out.zone = zone
+		}
+	}
+	for i, layout := range f.Layout {
+		if err := checkLayout(layout); err != nil {
+			at := path + ".layout"
+			if len(f.Layout) > 1 {
+				at = fmt.Sprintf("%s[%d]", at, i)
+			}
+			c.failed(at, err)
+		}
+	}
+	return out
+}
+
+// checkLayout refuses a layout that does not tell days apart: it is one of
+// another notation, as "%Y-%m-%d" or "YYYY-MM-DD".
+func checkLayout(layout string) error {
+	day := time.Date(2019, time.November, 23, 19, 47, 58, 0, time.UTC)
+	back, err := time.Parse(layout, day.Format(layout))
+	if err != nil || back.Year() != day.Year() && !strings.Contains(layout, "06") || back.Month() != day.Month() {
+		return fmt.Errorf(`%q: must be a layout of Go, which writes 2 January 2006, 15:04:05, as in "02.01.2006"`, layout)
+	}
+	return nil
+}
+
+// value converts what was found; false means that it cannot be.
+func (c *conversion) value(r *run, v any) (any, bool) {
+	if list, ok := v.([]any); ok && c.as != "" && c.as != "text" && c.as != "json" {
+		return c.list(r, list)
+	}
+	text, isText := v.(string)
+	switch c.as {
+	case "":
+		return v, true
+	case "text":
+		return textOfValue(v), true
+	case "json":
+		if !isText {
+			return v, true
+		}
+		value, rest, err := document.Value([]byte(text))
+		return value, err == nil && value != nil && len(bytes.Trim(rest, " \t\r\n;")) == 0
+	case "number", "integer":
+		return parseNumber(textOfValue(v), c.decimal, c.as == "integer")
+	case "boolean":
+		if b, ok := v.(bool); ok {
+			return b, true
+		}
+		return parseBoolean(textOfValue(v))
+	case "date":
+		if isNumber(v) {
+			return dateOfNumber(textOfValue(v))
+		}
+		return parseDate(text, c.layouts, c.zone)
+	case "url":
+		if !isText {
+			return nil, false
+		}
+		u, err := r.doc.Resolve(text)
+		return u, err == nil
+	}
+	return nil, false
+}
+
+// list converts the members of a list; those that cannot be are left out.
+func (c *conversion) list(r *run, list []any) (any, bool) {
+	out := make([]any, 0, len(list))
+	for _, v := range list {
+		if v, ok := c.value(r, v); ok {
+			out = append(out, v)
+		}
+	}
+	return out, len(out) > 0
+}
+
+func isNumber(v any) bool {
+	switch v.(type) {
+	case json.Number, int, float64, *big.Int:
+		return true
+	}
+	return false
+}
+
+func parseBoolean(s string) (bool, bool) {
+	if s = strings.TrimSpace(s); len(s) > len("false") {
+		return false, false
+	}
+	switch strings.ToLower(s) {
+	case "true", "yes", "on", "1", "y", "t":
+		return true, true
+	case "false", "no", "off", "0", "n", "f":
+		return false, true
+	}
+	return false, false
+}

@@ -1,0 +1,74 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+
+	"seine/internal/page/document"
+)
+
+// Verdict says whether a rule is for a document, for those who write rules.
+type Verdict struct {
+	Rule    string `json:"rule"`           // as in "records[0]"
+	Kind    string `json:"kind,omitempty"` // of its records; "" for a follow rule
+	Applies bool   `json:"applies"`
+	Why     string `json:"why,omitempty"` // it does not
+}
+
+// Explain says of each rule whether Apply would apply it to a document, or why
+// not. The error is that of ctx.
+func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict, error) {
+	bounded, cancel := context.WithTimeout(ctx, MaxTime)
+	defer cancel()
+	out := make([]Verdict, 0, 1+len(r.records)+len(r.follow))
+	alone := true // with the document
+	add := func(t *target) {
+		r := newRun(bounded, doc)
+		r.target = t
+		why := make(chan string, 1)
+		alone = alone && r.within(&abandoned, func() { why <- t.explain(r) })
+		v := Verdict{Rule: t.path, Kind: t.kind, Why: "its condition, or one before it, took too long"}
+		if alone {
+			v.Why = <-why
+			v.Applies = v.Why == ""
+		}
+		out = append(out, v)
+	}
+	if r.page != nil {
+		add(r.page)
+	}
+	for _, rule := range r.records {
+		add(&rule.target)
+	}
+	for _, rule := range r.follow {
+		add(&rule.target)
+	}
+	return out, ctx.Err()
+}
+
+// explain says why a rule is not for a document, "" if it is.
+func (t *target) explain(r *run) string {
+	groups, ok := t.matchURL(r.doc.URL)
+	switch {
+	case !ok && len(t.patterns) == 1:
+		return "the URL does not match its pattern"
+	case !ok:
+		return fmt.Sprintf("the URL matches none of its %d patterns", len(t.patterns))
+	case t.types&typeOf(r.doc) == 0:
+		return fmt.Sprintf("it reads %s, and this is %s", t.types, r.doc.Type.Class)
+	case t.when == nil:
+		return ""
+	}
+	r.groups = groups
+	holds, err := t.when.holds(r, item{})
+	switch {
+	case err != nil:
+		return "its condition: " + r.explain(err)
+	case !holds:
+		if _, why := t.when.unmet(r.doc); why != "" {
+			return "its condition (when) does not hold: " + why
+		}
+		return "its condition (when) does not hold"
+	}
+	return ""
+}

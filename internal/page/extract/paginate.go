@@ -1,0 +1,83 @@
+package extract
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
+)
+
+// paginate is a compiled messages.Paginate.
+type paginate struct {
+	parameter         string
+	first, step, last int
+	while             *condition
+}
+
+// defaultPages is how many pages a listing has at most, unless its rule says:
+// one whose end is not recognised must end nevertheless.
+const defaultPages = 1000
+
+func (c *compiler) paginate(m *messages.Paginate, path string) *paginate {
+	out := &paginate{parameter: m.Parameter, first: m.Start(), step: max(m.Step, 1)}
+	out.last = out.first + (defaultPages-1)*out.step
+	if m.Last != nil {
+		out.last = *m.Last
+	}
+	out.while = c.condition(m.While, path+".while")
+	return out
+}
+
+// run adds the link to the next page, if there is one.
+func (p *paginate) run(r *run, rule *followRule) error {
+	base, query, _ := strings.Cut(r.doc.URL, "?")
+	pairs, at := p.find(query)
+	current := p.first
+	if at >= 0 {
+		_, value, _ := strings.Cut(pairs[at], "=")
+		n, err := strconv.Atoi(value)
+		if err != nil || n < p.first {
+			r.note(0, "", "parameter %s is %q: no page of the listing", p.parameter, shorten(value))
+			return nil
+		}
+		current = n
+	}
+	if current > p.last-p.step {
+		return nil
+	}
+	holds, err := p.while.holds(r, item{})
+	if err != nil || !holds {
+		return err
+	}
+	next := url.QueryEscape(p.parameter) + "=" + strconv.Itoa(current+p.step)
+	if at >= 0 {
+		name, _, _ := strings.Cut(pairs[at], "=")
+		pairs[at] = name + next[strings.LastIndexByte(next, '='):]
+	} else {
+		pairs = append(pairs, next)
+	}
+	u, err := weburl.Canonicalize(base + "?" + strings.Join(pairs, "&")) // of the page, not of its base element
+	if err != nil {
+		r.note(0, "", "%v", err)
+		return nil
+	}
+	return rule.addOnce(r, u)
+}
+
+// find takes a query apart, and says where the parameter is, -1 if it is not
+// there.
+func (p *paginate) find(query string) (pairs []string, at int) {
+	if query == "" {
+		return nil, -1
+	}
+	pairs = strings.Split(query, "&")
+	for i, pair := range pairs {
+		name, _, _ := strings.Cut(pair, "=")
+		if decoded, err := url.QueryUnescape(name); err == nil && decoded == p.parameter {
+			return pairs, i
+		}
+	}
+	return pairs, -1
+}

@@ -1,0 +1,211 @@
+package extract
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+)
+
+// member is one field of a record or an object.
+type member struct {
+	name  string
+	value any
+}
+
+// members are the fields of an object, in the order of the spec.
+type members []member
+
+func (m members) get(name string) (any, bool) {
+	for i := range m {
+		if m[i].name == name {
+			return m[i].value, true
+		}
+	}
+	return nil, false
+}
+
+// Record is a record that a rule made.
+type Record struct {
+	Kind  string
+	Rule  string // as in "records[0]"
+	Index int    // of the item on the page that it was made of, from 0
+	Key   string // "" if the rule gives none
+
+	fields members
+	// ownMetadata says that its rule has a field of that name, which stands for that of
+	// the seed.
+	ownMetadata bool
+}
+
+// Envelope is what every record has beside its fields.
+type Envelope struct {
+	URL       string
+	FetchedAt time.Time
+	Crawl     string
+	Visit     string
+	// DuplicateOf is the visit of the page that this one repeats, "" if that is
+	// not told.
+	DuplicateOf string
+	// Metadata is that of the seed which the page is of, as a JSON object; nil if it has
+	// none.
+	Metadata []byte
+}
+
+// Object begins a record of a kind, with all that every record has.
+func (env *Envelope) Object(b []byte, kind, key string) jsontext.Object {
+	o := jsontext.Object{B: b}
+	o.Text("kind", kind)
+	o.Text("url", env.URL)
+	o.Time("fetched_at", env.FetchedAt)
+	o.Text("crawl", env.Crawl)
+	o.Text("visit", env.Visit)
+	o.TextSet("duplicate_of", env.DuplicateOf)
+	o.TextSet("key", key)
+	if len(env.Metadata) > 0 {
+		o.Raw(messages.FieldMetadata, env.Metadata)
+	}
+	return o
+}
+
+// AppendJSON appends the record as one flat JSON object on one line: kind, url,
+// fetched_at, crawl, visit, key and metadata if it has them, then its fields in their
+// order. A record that Apply returned has at most MaxRecord bytes so, beside the
+// metadata.
+func (rec *Record) AppendJSON(b []byte, env Envelope) []byte {
+	if rec.ownMetadata {
+		env.Metadata = nil
+	}
+	o := env.Object(b, rec.Kind, rec.Key)
+	for _, m := range rec.fields {
+		o.Key(m.name)
+		o.B = appendValue(o.B, m.value)
+	}
+	return o.End()
+}
+
+// Fields appends the fields of the record, without its envelope, as one JSON
+// object.
+func (rec *Record) Fields(b []byte) []byte { return appendValue(b, rec.fields) }
+
+// MapTexts replaces each text in the record by what change makes of it, the names of
+// members within its fields too: those of a map are texts of the page. Field is
+// the name of the field of the record that it is in; the key is in "key".
+func (rec *Record) MapTexts(change func(field, text string) string) {
+	if rec.Key != "" {
+		rec.Key = change("key", rec.Key)
+	}
+	for i := range rec.fields {
+		m := &rec.fields[i]
+		m.value = mapTexts(m.value, func(s string) string { return change(m.name, s) })
+	}
+}
+
+// mapTexts copies lists and objects: those of a JSON document are still its own.
+func mapTexts(v any, change func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return change(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = mapTexts(v[i], change)
+		}
+		return out
+	case map[string]any:
+		out, names := make(map[string]any, len(v)), jsontext.Names{}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out[names.Unique(k, change(k))] = mapTexts(v[k], change)
+		}
+		return out
+	case members:
+		out, names := make(members, len(v)), jsontext.Names{}
+		for i := range v {
+			out[i] = member{names.Unique(v[i].name, change(v[i].name)), mapTexts(v[i].value, change)}
+		}
+		return out
+	}
+	return v
+}
+
+// appendValue appends a value as JSON: objects of rules in their order, those of
+// documents by name.
+func appendValue(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case string:
+		return jsontext.AppendString(b, v)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case float64:
+		return appendFloat(b, v)
+	case json.Number:
+		return append(b, v...)
+	case *big.Int:
+		return v.Append(b, 10)
+	case members:
+		o := jsontext.Object{B: b}
+		for _, m := range v {
+			o.Key(m.name)
+			o.B = appendValue(o.B, m.value)
+		}
+		return o.End()
+	case map[string]any:
+		o := jsontext.Object{B: b}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			o.Key(k)
+			o.B = appendValue(o.B, v[k])
+		}
+		return o.End()
+	case []any:
+		return jsontext.AppendList(b, v, appendValue)
+	}
+	return append(b, "null"...)
+}
+
+// takeSize takes from left what a value has at least as JSON, in bytes, until there is
+// no more.
+func takeSize(v any, left *int) {
+	*left--
+	switch v := v.(type) {
+	case string:
+		*left -= len(v)
+	case json.Number:
+		*left -= len(v)
+	case []any:
+		for i := 0; i < len(v) && *left >= 0; i++ {
+			takeSize(v[i], left)
+		}
+	case members:
+		for i := 0; i < len(v) && *left >= 0; i++ {
+			takeSize(v[i].value, left)
+		}
+	case map[string]any:
+		for name, e := range v {
+			if *left -= len(name); *left < 0 {
+				break
+			}
+			takeSize(e, left)
+		}
+	}
+}
+
+// appendFloat appends a number as encoding/json does; what JSON has no number for
+// is null.
+func appendFloat(b []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return append(b, "null"...)
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return append(b, "null"...)
+	}
+	return append(b, text...)
+}

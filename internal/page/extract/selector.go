@@ -1,0 +1,330 @@
+package extract
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/css"
+	"seine/internal/page/document"
+	"seine/pkg/messages"
+)
+
+// selector is a compiled messages.Selector.
+type selector struct {
+	from  string // of an Each: main, sections
+	css   *css.Selector
+	xpath *xpathExpr
+	ld    *query
+	meta  string
+	regex *pattern
+	jq    *query
+}
+
+// selector compiles a selector that is relative to items of a kind, and says of
+// what kind the items are that it finds.
+func (c *compiler) selector(s messages.Selector, path string, in inputKind) (*selector, inputKind) {
+	var err error
+	out := &selector{meta: strings.ToLower(s.Meta)}
+	note := func(key string) { c.failed(path+"."+key, err) }
+	found := in
+	if s.CSS != "" {
+		out.css, err = compileCSS(s.CSS)
+		note("css")
+		c.markup(path+".css", "css", in, typeHTML)
+		found = amongNodes
+	}
+	if s.XPath != "" {
+		out.xpath, err = compileXPath(s.XPath)
+		note("xpath")
+		c.markup(path+".xpath", "xpath", in, xpathable)
+		found = amongNodes
+	}
+	if s.JSONLD != "" {
+		out.ld, err = compileJQ(s.JSONLD)
+		note("json_ld")
+		c.needs(path+".json_ld", "json_ld", typeHTML)
+		found = amongValues
+	}
+	if s.Meta != "" {
+		c.needs(path+".meta", "meta", typeHTML)
+		found = amongTexts
+	}
+	if s.Regex != "" {
+		out.regex, err = compilePattern(s.Regex)
+		note("regex")
+		found = amongTexts
+	}
+	if s.JQ != "" {
+		out.jq, err = compileJQ(s.JQ)
+		note("jq")
+		if in == amongPage && found == amongPage {
+			c.needs(path+".jq", "jq", jqable)
+		}
+		found = amongValues
+	}
+	return out, found
+}
+
+// markup notes that a key reads markup of some types, and where it cannot.
+func (c *compiler) markup(path, what string, in inputKind, t types) {
+	if in == amongValues || in == amongTexts {
+		c.failed(path, fmt.Errorf("%s finds nothing in %s: use jq or regex", what, in))
+		return
+	}
+	c.needs(path, what, t)
+}
+
+// bare reports that a selector has no source of its own.
+func (s *selector) bare() bool {
+	return s.from == "" && s.css == nil && s.xpath == nil && s.ld == nil && s.meta == ""
+}
+
+// jqFirst reports whether jq selects: where the item is JSON and nothing else
+// selects.
+func (s *selector) jqFirst(r *run, in item) bool {
+	return s.jq != nil && s.bare() && (in.kind == itemValue || in.kind == itemPage && typeOf(r.doc)&jqable != 0)
+}
+
+// source yields what is selected, before regex, and jq where that reads a text.
+func (s *selector) source(r *run, in item, yield func(item) bool) error {
+	switch {
+	case s.from != "":
+		return r.selectContent(s.from, yield)
+	case s.css != nil:
+		root, err := r.root(in)
+		if err != nil || root == nil {
+			return err
+		}
+		return r.selectCSS(root, s.css, yield)
+	case s.xpath != nil:
+		from, err := r.tree(in)
+		if err != nil {
+			return err
+		}
+		if from.kind == itemPage {
+			if typeOf(r.doc) == typeFeed {
+				r.note(r.index, r.field, "xpath reads feeds that are XML, and this one is JSON: use jq")
+			}
+			return nil
+		}
+		return r.selectXPath(from, s.xpath, yield)
+	case s.ld != nil:
+		return r.selectLD(s.ld, yield)
+	case s.meta != "":
+		return r.selectMeta(s.meta, yield)
+	case s.jqFirst(r, in):
+		v, ok, err := r.value(in)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			if typeOf(r.doc) == typeFeed {
+				r.note(r.index, r.field, "jq reads feeds that are JSON, and this one is XML: use xpath")
+			}
+			return nil
+		}
+		return r.selectJQ(v, s.jq, yield)
+	}
+	yield(in)
+	return nil
+}
+
+// all yields what a selector finds, regex and jq applied.
+func (s *selector) all(r *run, in item, yield func(item) bool) error {
+	var failed error
+	more := true
+	err := s.source(r, in, func(i item) bool {
+		more, failed = s.refine(r, in, i, yield)
+		return more && failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// refine applies regex and jq to what was selected.
+func (s *selector) refine(r *run, in, i item, yield func(item) bool) (more bool, err error) {
+	jq := s.jq
+	if s.jqFirst(r, in) {
+		jq = nil
+	}
+	if s.regex == nil && jq == nil {
+		return yield(i), nil
+	}
+	get := getRaw
+	if s.bare() {
+		get = getOuter
+	}
+	text, err := r.get(i, get)
+	if err != nil {
+		return false, err
+	}
+	for text, err := range s.matches(r, text) {
+		if err != nil {
+			return false, err
+		}
+		if jq == nil {
+			more = yield(textItem(text))
+		} else {
+			more, err = r.parsed(text, jq, yield)
+		}
+		if err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// matches yields what the regular expression finds in a text, at most MaxValues
+// times: of each match its first group, or all of it where it has none. Without
+// one it is the text.
+func (s *selector) matches(r *run, text string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if s.regex == nil {
+			yield(text, nil)
+			return
+		}
+		n := 0
+		for m, err := range s.regex.all(text, r.spend) {
+			group := m // of all of it
+			if len(m) > 2 {
+				group = m[2:]
+			}
+			switch {
+			case err != nil:
+				yield("", err)
+				return
+			case group[0] >= 0 && !yield(text[group[0]:group[1]], nil):
+				return
+			}
+			if n++; n == MaxValues {
+				return
+			}
+		}
+	}
+}
+
+// parsed yields what jq makes of a text that is JSON; of any other, nothing. What
+// follows the first value, as the semicolon of a script, is ignored.
+func (r *run) parsed(text string, jq *query, yield func(item) bool) (more bool, err error) {
+	v, _, err := document.Value([]byte(text))
+	if err != nil {
+		r.note(r.index, r.field, "%v", err)
+		return true, nil
+	}
+	more = true
+	err = r.selectJQ(v, jq, func(i item) bool {
+		more = yield(i)
+		return more
+	})
+	return more, err
+}
+
+// root returns the node of HTML that an item is, nil if it is none.
+func (r *run) root(in item) (*html.Node, error) {
+	switch {
+	case in.kind == itemNode:
+		return in.node, nil
+	case in.kind == itemPage && typeOf(r.doc) == typeHTML:
+		return r.doc.HTML()
+	}
+	return nil, nil
+}
+
+// tree returns the node that an item is, the zero item if it is none.
+func (r *run) tree(in item) (item, error) {
+	switch {
+	case in.kind == itemNode || in.kind == itemXML:
+		return in, nil
+	case in.kind != itemPage:
+		return item{}, nil
+	case typeOf(r.doc) == typeHTML:
+		n, err := r.doc.HTML()
+		return nodeItem(n), err
+	case typeOf(r.doc)&(typeXML|typeFeed|typeSitemap) != 0 && !r.jsonFeed():
+		n, err := r.doc.XML()
+		if broken := r.doc.Broken(); broken != "" && !r.broken {
+			r.broken = true
+			r.note(r.index, r.field, "%s", broken)
+		}
+		return item{kind: itemXML, xml: n}, err
+	}
+	return item{}, nil
+}
+
+// jsonFeed reports that a feed is one in JSON.
+func (r *run) jsonFeed() bool {
+	return typeOf(r.doc) == typeFeed && strings.HasPrefix(strings.TrimSpace(string(r.doc.Body()[:min(len(r.doc.Body()), 64)])), "{")
+}
+
+// value returns the JSON that an item is.
+func (r *run) value(in item) (v any, ok bool, err error) {
+	switch {
+	case in.kind == itemValue:
+		return in.value, true, nil
+	case in.kind == itemPage && (typeOf(r.doc)&(typeJSON|typeCSV|typeSitemap) != 0 || r.jsonFeed()):
+		v, err = r.doc.JSON()
+		return v, err == nil, err
+	}
+	return nil, false, nil
+}
+
+// selectLD yields what jq makes of the objects of the page's JSON-LD, the first
+// object that gives something first.
+func (r *run) selectLD(q *query, yield func(item) bool) error {
+	if typeOf(r.doc) != typeHTML {
+		return nil
+	}
+	objects, err := r.doc.JSONLD()
+	more := true
+	for _, v := range objects {
+		if err != nil || !more {
+			break
+		}
+		err = r.selectJQ(v, q, func(i item) bool {
+			more = yield(i)
+			return more
+		})
+	}
+	return err
+}
+
+// selectMeta yields the contents of the meta elements of a name, or a property.
+func (r *run) selectMeta(name string, yield func(item) bool) error {
+	root, err := r.root(item{})
+	if err != nil || root == nil {
+		return err
+	}
+	for n := range css.Descendants(root) {
+		if err := r.spend(1); err != nil {
+			return err
+		}
+		if n.Type != html.ElementNode || n.DataAtom != atom.Meta {
+			continue
+		}
+		is := strings.EqualFold(document.Attribute(n, "name"), name) || strings.EqualFold(document.Attribute(n, "property"), name) ||
+			strings.EqualFold(document.Attribute(n, "itemprop"), name)
+		if is && !yield(textItem(document.Attribute(n, "content"))) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// truth is what a condition takes a found item for: false, "" and null are
+// nothing.
+func (i item) truth() bool {
+	switch i.kind {
+	case itemValue:
+		return i.value != nil && i.value != false && i.value != ""
+	case itemText:
+		return i.text != ""
+	default:
+		return true
+	}
+}

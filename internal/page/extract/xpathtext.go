@@ -1,0 +1,101 @@
+package extract
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"sync"
+
+	"github.com/antchfx/xpath"
+
+	"seine/internal/base/steady"
+)
+
+// Functions of an expression of XPath take a text in one piece, and nothing ends them
+// before they are through. So there is a limit to what they are given, in bytes, and
+// a lower one where an expression has regular expressions.
+const (
+	maxTextXPath = 2 << 20
+	maxTextJoin  = 8 << 20 // of all texts, which become one
+	maxTextRegex = 256 << 10
+	// maxTextReplace is that of a text in which all matches are looked for, where each
+	// search may go to the end of the text.
+	maxTextReplace = 2 << 10
+)
+
+// textLimit is the limit of an expression.
+type textLimit struct {
+	each, all int
+	regex     bool // it is for the regular expressions
+}
+
+// exceeded is the error of what has a longer text.
+func (l *textLimit) exceeded() error {
+	if l.regex {
+		return fmt.Errorf("%w: an xpath with matches() or replace() asked for the text of what has more than %d bytes of it: use regex or replace of the field",
+			errBound, l.each)
+	}
+	return fmt.Errorf("%w: an xpath asked for the text of what has more than %d bytes of it", errBound, min(l.all, l.each))
+}
+
+var (
+	// ofRegex finds functions that take regular expressions, and ofMatches that which
+	// looks for all matches.
+	ofRegex   = regexp.MustCompile(`\b(matches|replace)\s*\(`)
+	ofMatches = regexp.MustCompile(`\breplace\s*\(`)
+	ofJoin    = regexp.MustCompile(`\bstring-join\s*\(`)
+	ofJoined  = regexp.MustCompile(`\b(matches|replace)\s*\([^'"]*\bstring-join\s*\(`)
+	// ofLiteral finds literals, which have no escapes.
+	ofLiteral = regexp.MustCompile(`"([^"]*)"|'([^']*)'`)
+)
+
+// limitOf reads the limit off the text of an expression.
+func limitOf(text string) textLimit {
+	limit := textLimit{each: maxTextXPath, all: math.MaxInt}
+	if ofJoin.MatchString(text) {
+		limit.all = maxTextJoin
+	}
+	if !ofRegex.MatchString(text) {
+		return limit
+	}
+	limit.each, limit.regex = maxTextRegex, true
+	for _, m := range ofLiteral.FindAllStringSubmatch(text, -1) {
+		re, err := steady.Compile(m[1] + m[2])
+		if err != nil {
+			continue
+		}
+		ofRules.Store(m[1]+m[2], true)
+		limit.each = min(limit.each, maxTextRegex/(re.Work("x")-1))
+		if ofMatches.MatchString(text) && !re.Linear() {
+			limit.each = min(limit.each, maxTextReplace)
+		}
+	}
+	if ofJoined.MatchString(text) {
+		limit.all = limit.each
+	}
+	return limit
+}
+
+// ofRules are the regular expressions that rules have as literals of XPath, whose
+// texts are limited. All others are made of what pages say.
+var ofRules sync.Map
+
+// The library compiles regular expressions for all expressions, and keeps them: those
+// of pages must be simple.
+func init() {
+	const kept, most = 1024, 16
+	xpath.RegexpCache = xpath.NewLoadingCache(func(key any) (any, error) {
+		text, _ := key.(string)
+		if _, ok := ofRules.Load(text); ok {
+			return regexp.Compile(text)
+		}
+		re, err := steady.CompileSmall(text, most)
+		if err == nil && !re.Linear() {
+			err = fmt.Errorf("%w: it is not one of the rule, and too complex", steady.ErrLarge)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return re.Regexp, nil
+	}, kept)
+}

@@ -1,0 +1,177 @@
+package feed
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+
+	"seine/internal/page/xmlstream"
+)
+
+var errRoot = errors.New("it has none of rss, rdf and feed")
+
+// parseXML reads RSS and Atom.
+func parseXML(body []byte, contentType string, at urlBase) (*Feed, error) {
+	p := &parser{d: xmlstream.NewDecoder(body, contentType, "item", "entry"), at: at}
+	err := p.run()
+	switch {
+	case p.feed == nil && errors.Is(err, io.EOF):
+		return nil, errRoot
+	case p.feed == nil:
+		return nil, err
+	case errors.Is(err, io.EOF):
+		err = nil
+	}
+	p.feed.Repairs = p.d.Repairs()
+	p.finish()
+	return p.feed, err
+}
+
+// parser follows the elements of a feed.
+type parser struct {
+	d     *xmlstream.Decoder
+	junk  int     // elements before the first that is one of ours
+	at    urlBase // of the feed
+	feed  *Feed
+	open  []element
+	item  *Item // that is being read, and the depth of its element
+	depth int
+	value *value // that is being read
+}
+
+// element is one that is open. Its name is its local name in lower case, with a prefix
+// if it is in the namespace of an extension.
+type element struct {
+	name string
+	at   urlBase
+}
+
+func (p *parser) run() error {
+	for {
+		t, err := p.d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			err = p.start(t)
+		case xml.EndElement:
+			p.end(t)
+		case xml.CharData:
+			if p.value != nil {
+				p.value.text(t)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if p.feed != nil && len(p.feed.Items) >= MaxItems {
+			p.feed.Cut = true
+			return nil
+		}
+	}
+}
+
+func (p *parser) start(t xml.StartElement) error {
+	e := element{name: name(t.Name), at: p.place()}
+	if p.feed == nil && !p.root(e.name) {
+		if p.junk++; p.junk > xmlstream.MaxJunk {
+			return errRoot
+		}
+		return nil
+	}
+	if base := reference(t, "base"); base != "" {
+		e.at = e.at.within(base)
+	}
+	if p.value != nil && p.value.name == "author" {
+		p.value = nil // of Atom: its name is in an element of its own
+	}
+	parent := p.top()
+	p.open = append(p.open, e)
+	switch {
+	case p.value != nil:
+		p.value.tag(t)
+	case len(p.open) == 1:
+	case p.item == nil && (e.name == "item" || e.name == "entry"):
+		p.item, p.depth = &Item{Base: e.at.url}, len(p.open)
+		p.item.ID = attr(t, "about")
+	case p.byAttributes(e, t):
+	case p.holds(parent) && wanted[e.name]:
+		p.value = &value{name: e.name, parent: parent, depth: len(p.open), at: e.at, kind: strings.ToLower(attr(t, "type"))}
+		p.value.permalink = !strings.EqualFold(attr(t, "ispermalink"), "false")
+	}
+	return nil
+}
+
+// root begins the feed, and reports whether the element is that of one.
+func (p *parser) root(name string) bool {
+	switch name {
+	case "rss", "rdf:rdf", "rdf":
+		p.feed = &Feed{Format: RSS}
+	case "feed":
+		p.feed = &Feed{Format: Atom}
+	}
+	return p.feed != nil
+}
+
+// holds says that the values of a parent are those of the feed or of the item: the
+// image of a channel has a title and a link too, the source of an entry is another
+// feed.
+func (p *parser) holds(parent string) bool {
+	switch parent {
+	case "author":
+		return len(p.open) > 2 && p.open[len(p.open)-3].name != "source"
+	case "channel", "feed", "item", "entry":
+		return true
+	case "rss": // a channel that is left out
+		return p.item == nil
+	}
+	return false
+}
+
+func (p *parser) end(t xml.EndElement) {
+	if len(p.open) == 0 {
+		return
+	}
+	switch {
+	case p.value != nil && len(p.open) > p.value.depth:
+		p.value.endTag(t)
+	case p.value != nil:
+		p.assign(p.value)
+		p.value = nil
+	case p.item != nil && len(p.open) == p.depth:
+		p.feed.Items = append(p.feed.Items, finished(*p.item))
+		p.item = nil
+	}
+	p.open = p.open[:len(p.open)-1]
+}
+
+func (p *parser) top() string {
+	if len(p.open) == 0 {
+		return ""
+	}
+	return p.open[len(p.open)-1].name
+}
+
+func (p *parser) place() urlBase {
+	if len(p.open) == 0 {
+		return p.at
+	}
+	return p.open[len(p.open)-1].at
+}
+
+// finish settles what depends on the whole feed.
+func (p *parser) finish() {
+	if p.feed.Link == "" {
+		p.feed.Link = first(p.feed.Links, "alternate")
+	}
+}
+
+// finished settles what depends on the whole item.
+func finished(i Item) Item {
+	if i.URL == "" {
+		i.URL = first(i.Links, "alternate")
+	}
+	return i
+}

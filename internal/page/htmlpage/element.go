@@ -1,0 +1,193 @@
+package htmlpage
+
+import (
+	"encoding/binary"
+
+	"seine/internal/base/ascii"
+)
+
+// element is what an element means to the scan.
+type element uint8
+
+const (
+	elemInline element = iota // no effect on the text around it
+	elemBlock                 // on a line of its own
+	elemCell                  // set apart by a space
+	elemAnchor
+	elemArea
+	elemBase
+	elemForeignObject
+	elemForm // on a line of its own
+	elemFrame
+	elemHeading // on a line of its own
+	elemHTML
+	elemIframe
+	elemImage
+	elemLink
+	elemMeta
+	elemNoScript
+	elemPlaintext
+	elemScript
+	elemSource
+	elemSVG
+	elemMath
+	elemTemplate
+	elemTitle
+	elemXMP
+	elemNoEmbed
+	elemStyle
+	elemTextarea
+)
+
+// shortNames are the names of up to eight bytes that are something else than
+// inline: nearly all of those in a page, which lookup therefore finds by their
+// bytes as a number.
+var shortNames = makeShortNames(
+	"p", "div", "br", "li", "tr", "ul", "ol", "dl", "dt", "dd", "table", "thead", "tbody", "tfoot", "caption",
+	"pre", "hr", "section", "article", "header", "footer", "nav", "main", "aside", "address", "center",
+	"details", "dialog", "dir", "fieldset", "figure", "hgroup", "legend", "listing", "menu", "search",
+	"summary", "optgroup", "option", "body", "head", "td", "th", "button", "select", "input", "a", "area",
+	"base", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "html", "iframe", "img", "link", "meta",
+	"noembed", "noframes", "noscript", "script", "source", "style", "svg", "math", "template", "textarea", "title", "xmp",
+)
+
+type shortName struct {
+	key     uint64 // the bytes, the first lowest
+	length  uint8
+	element element
+}
+
+// The slot of a name is the upper bits of its key times a number that happens to
+// give each another one.
+const (
+	slotNumber = 0x2095186aa723e7b
+	slotBits   = 9
+)
+
+func makeShortNames(names ...string) (table [1 << slotBits]shortName) {
+	for _, name := range names {
+		key := nameKey([]byte(name))
+		table[key*slotNumber>>(64-slotBits)] = shortName{key, uint8(len(name)), lookupAny([]byte(name))}
+	}
+	return table
+}
+
+// nameKey returns the key of a name of up to eight bytes, in lower case.
+func nameKey(name []byte) (x uint64) {
+	if cap(name) >= 8 {
+		x = binary.LittleEndian.Uint64(name[:8]) & (1<<(8*len(name)) - 1)
+	} else {
+		for i, c := range name {
+			x |= uint64(c) << (8 * i)
+		}
+	}
+	y := x & lows
+	upper := (y + (0x80-'A')*each) &^ (y + (0x7f-'Z')*each) &^ x & highs
+	return x | upper>>2
+}
+
+// lookup classifies a tag name of any case.
+func lookup(name []byte) element {
+	if len(name) > 8 {
+		return lookupAny(name)
+	}
+	key := nameKey(name)
+	n := &shortNames[key*slotNumber>>(64-slotBits)]
+	if n.key != key || int(n.length) != len(name) {
+		return elemInline
+	}
+	return n.element
+}
+
+// longestName is the length of the longest name lookup knows.
+const longestName = len("foreignobject")
+
+// lowered writes a tag name in lower case into a buffer, and returns it; nil if it is
+// longer than any that is known.
+func lowered(lower *[longestName]byte, name []byte) []byte {
+	if len(name) > len(lower) {
+		return nil
+	}
+	for i, c := range name {
+		lower[i] = ascii.Lower(c)
+	}
+	return lower[:len(name)]
+}
+
+// lookupAny classifies a tag name of any case. The blocks are the elements whose
+// default style is display: block, list-item or table-row (section 15.3), and
+// br and option, which show as lines.
+func lookupAny(name []byte) element {
+	var lower [longestName]byte
+	switch string(lowered(&lower, name)) {
+	case "p", "div", "br", "li", "tr", "ul", "ol",
+		"dl", "dt", "dd", "table", "thead", "tbody", "tfoot", "caption", "pre", "hr",
+		"section", "article", "header", "footer", "nav", "main", "aside", "address",
+		"blockquote", "center", "details", "dialog", "dir", "fieldset", "figcaption",
+		"figure", "hgroup", "legend", "listing", "menu", "search", "summary",
+		"optgroup", "option", "body", "head":
+		return elemBlock
+	case "td", "th", "button", "select", "input":
+		return elemCell
+	case "a":
+		return elemAnchor
+	case "area":
+		return elemArea
+	case "base":
+		return elemBase
+	case "foreignobject":
+		return elemForeignObject
+	case "form":
+		return elemForm
+	case "frame":
+		return elemFrame
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		return elemHeading
+	case "html":
+		return elemHTML
+	case "iframe":
+		return elemIframe
+	case "img":
+		return elemImage
+	case "link":
+		return elemLink
+	case "meta":
+		return elemMeta
+	case "noembed":
+		return elemNoEmbed
+	case "noframes", "noscript":
+		return elemNoScript
+	case "plaintext":
+		return elemPlaintext
+	case "script":
+		return elemScript
+	case "source":
+		return elemSource
+	case "style":
+		return elemStyle
+	case "svg":
+		return elemSVG
+	case "math":
+		return elemMath
+	case "template":
+		return elemTemplate
+	case "textarea":
+		return elemTextarea
+	case "title":
+		return elemTitle
+	case "xmp":
+		return elemXMP
+	}
+	return elemInline
+}
+
+// breaksOut reports whether an element that is no block ends foreign content that is
+// open (HTML standard section 13.2.6.5).
+func breaksOut(name []byte) bool {
+	var lower [longestName]byte
+	switch string(lowered(&lower, name)) {
+	case "b", "big", "code", "em", "embed", "i", "img", "meta", "nobr", "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "tt", "u", "var":
+		return true
+	}
+	return false
+}

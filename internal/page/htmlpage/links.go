@@ -1,0 +1,124 @@
+package htmlpage
+
+import (
+	"bytes"
+
+	"seine/internal/base/weburl"
+)
+
+// reference is a link as written, waiting for the whole document to be read:
+// a base element applies to what stands before it, too (section 4.2.3).
+type reference struct {
+	ref             string // without fragment
+	kind            Kind   // of the first
+	kinds, unmarked Kinds
+	text, rel       string
+}
+
+// maxPooled bounds the maps kept for reuse: clearing a map costs its capacity,
+// which one page with many links must not make every later page pay.
+const maxPooled = 1 << 10
+
+// linkSet collects the links of a page, each once.
+type linkSet struct {
+	refs  []reference
+	byRef map[string]int
+	byURL map[string]int
+	limit int
+}
+
+// reset empties the set. Up to twice the links asked for are collected, as some
+// will not resolve or turn out the same: only a page with more distinct ones
+// than that can yield fewer than it has.
+func (s *linkSet) reset(maxLinks int) {
+	s.limit = 2 * maxLinks
+	clear(s.refs)
+	s.refs = s.refs[:0]
+	s.byRef = emptied(s.byRef)
+	s.byURL = emptied(s.byURL)
+}
+
+func emptied(m map[string]int) map[string]int {
+	if m == nil || len(m) > maxPooled {
+		return make(map[string]int)
+	}
+	clear(m)
+	return m
+}
+
+// noReference is the result of add for a link that is not kept.
+const noReference = -1
+
+// add notes a link with its attribute value decoded, and returns where it is in
+// refs. The fragment goes first: in an http URL it starts at the first "#" (URL
+// standard section 4.4), it names a place and not a page, and without it most
+// references repeat.
+func (s *linkSet) add(ref []byte, kind Kind, noFollow bool) int {
+	if i := bytes.IndexByte(ref, '#'); i >= 0 {
+		ref = ref[:i]
+	}
+	ref = trimSpace(ref)
+	if len(ref) > maxRef {
+		return noReference
+	}
+	bit, unmarked := Kinds(1)<<kind, Kinds(1)<<kind
+	if noFollow {
+		unmarked = 0
+	}
+	if i, ok := s.byRef[string(ref)]; ok {
+		s.refs[i].kinds |= bit
+		s.refs[i].unmarked |= unmarked
+		return i
+	}
+	if len(s.refs) >= s.limit {
+		return noReference
+	}
+	i := len(s.refs)
+	r := reference{ref: string(ref), kind: kind, kinds: bit, unmarked: unmarked}
+	s.byRef[r.ref] = i
+	s.refs = append(s.refs, r)
+	return i
+}
+
+// resolve returns the links as URLs, at most maxLinks, without self. What does
+// not resolve to a URL worth fetching (mailto:, javascript:, …) is no link.
+func (s *linkSet) resolve(base *weburl.Base, self string, maxLinks int) []Link {
+	if len(s.refs) == 0 {
+		return nil
+	}
+	links := make([]Link, 0, min(len(s.refs), maxLinks))
+	for i := range s.refs {
+		r := &s.refs[i]
+		u, err := base.Resolve(r.ref)
+		if err != nil || u == self {
+			continue
+		}
+		if i, ok := s.byURL[u]; ok {
+			links[i].merge(r)
+			continue
+		}
+		if len(links) < maxLinks {
+			s.byURL[u] = len(links)
+			links = append(links, Link{
+				URL: u, Kind: r.kind, NoFollow: r.unmarked == 0, Kinds: r.kinds, Unmarked: r.unmarked, Text: r.text, Rel: r.rel,
+			})
+		}
+	}
+	if len(links) == 0 {
+		return nil
+	}
+	return links
+}
+
+// merge adds another reference to the same URL.
+func (l *Link) merge(r *reference) {
+	l.Kinds |= r.kinds
+	l.Unmarked |= r.unmarked
+	l.NoFollow = l.Unmarked == 0
+	if l.Text == "" {
+		l.Text = r.text
+	}
+	if l.Rel == "" {
+		l.Rel = r.rel
+	}
+}

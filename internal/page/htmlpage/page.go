@@ -1,0 +1,108 @@
+package htmlpage
+
+import (
+	"time"
+
+	"seine/internal/base/weburl"
+)
+
+// Defaults for the fields of Options left at zero.
+const (
+	DefaultMaxText  = 1 << 20
+	DefaultMaxLinks = 10_000
+)
+
+// Bounds of the small fields, so that one hostile page cannot swell a record.
+const (
+	// maxField bounds Title and Description, in bytes; the rest is cut.
+	maxField = 8 << 10
+	// maxLanguage bounds Language. BCP 47 (RFC 5646 section 4.4.1) needs 35
+	// characters for any tag without extensions; a longer value is dropped.
+	maxLanguage = 64
+	// maxRef bounds a link as written, before it is resolved: weburl takes no
+	// longer ones. It keeps data: URLs from being copied.
+	maxRef = 2 * weburl.MaxLength
+	// maxLinkText bounds the text of a link, and maxRel its rel, in bytes.
+	maxLinkText = 512
+	maxRel      = 256
+	// maxHeadings bounds Page.Headings, and maxHeading each of them in bytes.
+	maxHeadings = 1000
+	maxHeading  = 1 << 10
+)
+
+// Options sets what Scan listens to and how much it keeps.
+// The zero value is ready to use.
+type Options struct {
+	// Agent is the crawler's product token. A meta element of that name is
+	// obeyed as well as the one named robots. Compared without regard to case.
+	Agent string
+	// Now is when the page was fetched: an unavailable_after before it is a
+	// noindex. Without it none is.
+	Now time.Time
+	// MaxText bounds Page.Text in bytes. Text is cut at a rune boundary.
+	MaxText int
+	// MaxLinks bounds Page.Links. The first ones in the document are kept.
+	MaxLinks int
+	// Kinds are the links wanted: DefaultKinds if it is zero, NoKinds for none.
+	Kinds Kinds
+	// Attributes names further attributes, of any element, that hold a URL, in
+	// lower case: links of KindAttribute, which are wanted if there is a name.
+	Attributes []string
+	// LinkTexts asks for the Text and Rel of links.
+	LinkTexts bool
+	// Headings asks for Page.Headings.
+	Headings bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxText <= 0 {
+		o.MaxText = DefaultMaxText
+	}
+	if o.MaxLinks <= 0 {
+		o.MaxLinks = DefaultMaxLinks
+	}
+	if o.Kinds == 0 {
+		o.Kinds = DefaultKinds
+	}
+	if len(o.Attributes) > 0 {
+		o.Kinds |= 1 << KindAttribute
+	}
+	return o
+}
+
+// Page is what Scan found. All strings are valid UTF-8 and own their memory:
+// none keeps the page's bytes alive.
+type Page struct {
+	Title       string // first title element, whitespace folded
+	Description string // first non-empty meta description, whitespace folded
+	Canonical   string // first resolvable link rel=canonical, absolute
+	Language    string // html lang, else xml:lang, else meta content-language
+	Charset     string // name of the encoding the page was read in, lower case
+
+	// NoIndex and NoFollow are the page's meta robots directives, see Restrict for
+	// those of its header. NoFollow does not change Links; whoever follows them
+	// decides.
+	NoIndex, NoFollow bool
+
+	// Text is the visible text: whitespace folded, blocks on lines of their
+	// own, table cells apart by a space, the title not included.
+	Text string
+
+	// Content tells pages apart by the words of their text, without what says
+	// only which page it is: words in links, words of the page's URL, numbers and
+	// codes. Pages that have nothing else of their own share it. It is 0 only
+	// where it was not computed.
+	Content uint64
+
+	// Links holds each URL once, in document order, without the page itself.
+	Links []Link
+
+	// Headings are those with text, in document order; see Options.
+	Headings []Heading
+}
+
+// Heading is an element from h1 to h6.
+type Heading struct {
+	Level int    // from 1 to 6
+	Text  string // whitespace folded, on one line
+}

@@ -1,0 +1,10 @@
+package htmlpage
+
+import "seine/internal/fetch/robots"
+
+// Restrict adds directives to the page's own. They only ever restrict: of
+// several the strictest counts.
+func (p *Page) Restrict(d robots.Directives) {
+	p.NoIndex = p.NoIndex || d.NoIndex
+	p.NoFollow = p.NoFollow || d.NoFollow
+}

@@ -1,0 +1,236 @@
+package htmlpage
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	xhtml "golang.org/x/net/html"
+
+	"seine/internal/base/ascii"
+)
+
+// ours and theirs write a document's tokens one per line, in the same notation:
+// the tokenizer of golang.org/x/net/html, which passes the standard's test
+// suite, is the specification of this one.
+
+func ours(in []byte) []string { return (&transcript{}).ours(in) }
+
+func (out *transcript) ours(in []byte) []string {
+	var t tokenizer
+	t.reset(in)
+	for {
+		switch t.next() {
+		case tokenEnd:
+			return out.lines
+		case tokenText:
+			out.text(unescape(t.text))
+		case tokenRaw:
+			out.text(string(t.text))
+		case tokenClose:
+			out.tag("/", t.name, nil)
+		case tokenStart:
+			out.tag("", t.name, ourAttrs(&t))
+			out.text(ourRaw(&t))
+		}
+	}
+}
+
+func ourAttrs(t *tokenizer) (attrs []string) {
+	for _, a := range t.attrs[:t.nAttrs] {
+		value := appendAttribute(nil, newlines(t.in[a.value.from:a.value.to]))
+		attrs = append(attrs, notation(t.in[a.key.from:a.key.to], value))
+	}
+	return attrs
+}
+
+func ourRaw(t *tokenizer) string {
+	switch lookup(t.name) {
+	case elemScript:
+		from := t.pos
+		t.skipScript()
+		return string(t.in[from:t.pos])
+	case elemPlaintext:
+		return string(t.readRest())
+	case elemTitle, elemTextarea:
+		return unescape(t.readRaw(strings.ToLower(string(t.name))))
+	case elemXMP, elemStyle, elemIframe, elemNoEmbed:
+		return string(t.readRaw(strings.ToLower(string(t.name))))
+	}
+	return ""
+}
+
+// newlines is how the standard reads them (section 13.2.3.5), before it decodes
+// references: "&#13;\n" is two characters. This tokenizer leaves them as they are,
+// since they are white space in either form.
+func newlines(b []byte) []byte {
+	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+}
+
+func unescape(b []byte) string {
+	var out []byte
+	b = newlines(b)
+	for len(b) > 0 {
+		n := 1
+		if b[0] == '&' {
+			out, n = appendReference(out, b, false)
+		} else {
+			out = append(out, b[0])
+		}
+		b = b[n:]
+	}
+	return string(out)
+}
+
+func theirs(in []byte) []string {
+	z := xhtml.NewTokenizer(bytes.NewReader(in))
+	var out transcript
+	for {
+		switch z.Next() {
+		case xhtml.ErrorToken:
+			return out.lines
+		case xhtml.TextToken:
+			out.text(string(z.Text()))
+		case xhtml.EndTagToken:
+			name, _ := z.TagName()
+			out.tag("/", name, nil)
+		case xhtml.StartTagToken, xhtml.SelfClosingTagToken:
+			name, more := z.TagName()
+			name = bytes.Clone(name)
+			var attrs []string
+			for more {
+				var k, v []byte
+				k, v, more = z.TagAttr()
+				attrs = append(attrs, notation(k, v))
+			}
+			out.tag("", name, attrs)
+			if lookup(name) == elemNoScript {
+				z.NextIsNotRawText()
+			}
+		}
+	}
+}
+
+type transcript struct {
+	lines  []string
+	inText bool
+	sorted bool // attributes are by name, not in the order of the tag
+}
+
+func (t *transcript) text(s string) {
+	s = normal(s)
+	switch {
+	case s == "":
+	case t.inText:
+		t.lines[len(t.lines)-1] += s
+	default:
+		t.lines = append(t.lines, "text "+s)
+		t.inText = true
+	}
+}
+
+func (t *transcript) tag(slash string, name []byte, attrs []string) {
+	var kept []string
+	seen := map[string]bool{}
+	for _, a := range attrs {
+		key, _, _ := strings.Cut(a, "\x01")
+		if !seen[key] {
+			kept = append(kept, a)
+		}
+		seen[key] = true
+	}
+	if t.sorted {
+		slices.Sort(kept)
+	}
+	t.lines = append(t.lines, fmt.Sprintf("<%s%s %q>", slash, normal(lowerASCII(name)), kept))
+	t.inText = false
+}
+
+func notation(key, value []byte) string {
+	return normal(lowerASCII(key) + "\x01" + string(value))
+}
+
+func lowerASCII(b []byte) string {
+	out := bytes.Clone(b)
+	for i := range out {
+		out[i] = ascii.Lower(out[i])
+	}
+	return string(out)
+}
+
+// normal hides what the two treat differently on purpose: this tokenizer leaves
+// newlines and NUL to its consumer, and golang.org/x/net/html leaves two references.
+func normal(s string) string { return normalizer.Replace(s) }
+
+var normalizer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u226a\u20d2", "&nLt;", "\u226b\u20d2", "&nGt;")
+
+var tokenSeeds = []string{
+	"", "plain", "a < b <1 <", "</", "</>x", "</ x>y", "<", "<a", "<a ", "<a b", "<a b='c", "<a b=c", "x<a>y</a>",
+	`<a b c='1' d="2>" e=3/ =f = g h="">x`, "<a/b/ c/>x", `<a b="1" B="2">`, "<A HREF=x>", `<a b="c"d="e">`, "<a b=>x", "<a =>x", "<a ==x>y",
+	"<!---->x", "<!-->x", "<!--->x", "<!--a--!>x", "<!--!>x-->y", "<!---!>x-->y", "<!----!>x", "<!--a", "<!-- a -- b -->c", "<!--a--->b",
+	"<!DOCTYPE html>x", "<!x>y", "<?xml a?>b", "<!>x", "<?>x", "<![CDATA[a>b]]>",
+	"<script>a</script>b", "<script>a<!--<script>b</script>c--></script>d", "<script><!--</script>x", "<script><!--><script></script>x",
+	"<script><!--<script>a</script>b</script>c", "<script></scriptx></script >y", "<script><!-- <script --></script>x", "<SCRIPT>x</ScRiPt>y",
+	"<style>a<b</style>c", "<title>a&amp;<b></title>c", "<textarea>&lt;</textarea>", "<plaintext>a</plaintext>", "<xmp><b></xmp>", "<noscript><a href=x></noscript>",
+	"&amp;&lt;&copy&copy;&notit;&notin;&#65;&#x41;&#0;&#x110000;&#xd800;&#128;&#129;&;&#;&#x;&x;&semi;&NotEqualTilde;",
+	`<a href="?a&copy=1&copy;&copyx&copy &notit;&notin;&lt&#65&semi;&NotEqualTilde;&amp">`, "<a b=&amp;>", "\x00<a\x00b \x00=\x00>\r\n\r",
+}
+
+func TestTokensAreThoseOfTheStandard(t *testing.T) {
+	for _, in := range tokenSeeds {
+		if a, b := ours([]byte(in)), theirs([]byte(in)); !slices.Equal(a, b) {
+			t.Errorf("%q\n got %q\nwant %q", in, a, b)
+		}
+	}
+}
+
+// otherScript matches what the other tokenizer reads in another way: after
+// "<!--" in a script and a "<" that opens no tag, it forgets that the script is
+// escaped, where the standard does not (section 13.2.5.23).
+var otherScript = regexp.MustCompile(`(?is)<script.*<!--.*<([^a-z/]|$)`)
+
+func TestScriptStaysEscapedAfterAnyAngle(t *testing.T) {
+	const in = "<script><!--<<script></script>x</script>y"
+	want := []string{"<script []>", "text <!--<<script></script>x", "</script []>", "text y"}
+	if got := ours([]byte(in)); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, in := range tokenSeeds {
+		f.Add([]byte(in))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if otherScript.Match(in) {
+			return
+		}
+		if a, b := ours(bytes.Clone(in)), theirs(bytes.Clone(in)); !slices.Equal(a, b) {
+			t.Errorf("%q\n got %q\nwant %q", in, a, b)
+		}
+	})
+}
+
+// soup is what tag soup is made of: pieces that mean something to some state.
+var soup = []string{
+	"<", ">", "</", "/>", "<!--", "-->", "--!>", "-", "--", "!", "=", `"`, "'", " ", "\n", "/", "a", "x", "&", "&amp", ";", "#", "&lt;",
+	"<a ", "<a href=", "</a>", "<script", "<script>", "</script", "</script>", "<style>", "</style>", "<title>", "</title>",
+	"<textarea>", "</textarea>", "<noscript>", "<!", "<?", "<![CDATA[", "]]>", "<xmp>", "</xmp ", "<iframe>", "</iframe>", "\x00",
+}
+
+func TestTokensOfTagSoup(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var in []byte
+		for range 1 + r.IntN(24) {
+			in = append(in, soup[r.IntN(len(soup))]...)
+		}
+		if a, b := ours(in), theirs(in); !slices.Equal(a, b) {
+			t.Fatalf("%q\n got %q\nwant %q", in, a, b)
+		}
+	}
+}

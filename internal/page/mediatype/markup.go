@@ -1,0 +1,162 @@
+package mediatype
+
+import (
+	"bytes"
+	"strings"
+
+	"seine/internal/base/ascii"
+)
+
+// findMarkup says what begins with "<": by its root element, or as HTML by the
+// elements that pages begin with.
+func findMarkup(start []byte, declared Class) finding {
+	prolog := bytes.HasPrefix(start, []byte("<?xml"))
+	r := rootOf(start)
+	switch r.local() {
+	case "":
+		return unfinished(prolog)
+	case "!html":
+		return finding{mediaHTML, HTML}
+	case "html":
+		if (prolog || declared == XML) && bytes.Contains(r.tag, []byte("http://www.w3.org/1999/xhtml")) {
+			return finding{mediaXHTML, HTML}
+		}
+		return finding{mediaHTML, HTML}
+	case "rss":
+		return finding{mediaRSS, Feed}
+	case "feed":
+		if !bytes.Contains(r.tag, []byte("xmlns")) || namesAtom(r.tag) {
+			return finding{mediaAtom, Feed}
+		}
+	case "rdf":
+		if namesRSS(r.tag) || namesRSS(r.after) {
+			return finding{mediaRSS, Feed}
+		}
+	case "urlset", "sitemapindex":
+		return finding{mediaXML, Sitemap}
+	case "svg":
+		return finding{mediaSVG, Image}
+	}
+	switch {
+	case prolog || r.doctype:
+		return finding{mediaXML, XML}
+	case pageElement(r.name) && declared != XML: // where any name may be an element's
+		return finding{mediaHTML, HTML}
+	case declared == Other && bytes.Contains(r.tag, []byte("xmlns")):
+		return finding{mediaXML, XML}
+	}
+	return finding{}
+}
+
+func unfinished(prolog bool) finding {
+	if prolog {
+		return finding{mediaXML, XML}
+	}
+	return finding{}
+}
+
+// namesAtom knows Atom 1.0 (RFC 4287, section 2) and 0.3.
+func namesAtom(b []byte) bool {
+	return bytes.Contains(b, []byte("http://www.w3.org/2005/Atom")) || bytes.Contains(b, []byte("http://purl.org/atom/"))
+}
+
+// namesRSS knows RSS 1.0 and 0.90, which are RDF.
+func namesRSS(b []byte) bool {
+	return bytes.Contains(b, []byte("http://purl.org/rss/1.0/")) || bytes.Contains(b, []byte(".netscape.com/rdf/simple/0.9/"))
+}
+
+// pageElement says that an element is one by which the standard knows HTML
+// (section 7.1), or one of those that pages begin with who leave out the first.
+func pageElement(name []byte) bool {
+	switch strings.ToLower(string(name)) {
+	case "head", "script", "iframe", "h1", "div", "font", "table", "a", "style", "title", "b", "body", "br", "p",
+		"meta", "link", "center", "h2", "h3", "ul", "form", "main", "article", "section", "header", "span":
+		return true
+	}
+	return false
+}
+
+// root is the first element of a document.
+type root struct {
+	name    []byte // with its prefix
+	tag     []byte // from the name to the end of the tag
+	after   []byte // what follows
+	doctype bool   // it has a document type
+}
+
+// local is the name without a prefix, in lower case. It is "!html" for a document
+// type of HTML that is not XHTML's.
+func (r root) local() string {
+	name := r.name
+	if i := bytes.LastIndexByte(name, ':'); i >= 0 {
+		name = name[i+1:]
+	}
+	return strings.ToLower(string(name))
+}
+
+// rootOf looks for the first element after declarations, comments and the document
+// type. It has no name if it does not come.
+func rootOf(b []byte) root {
+	var r root
+	for {
+		b = trimLeft(b)
+		switch {
+		case bytes.HasPrefix(b, []byte("<!--")):
+			b = after(b, "-->")
+		case bytes.HasPrefix(b, []byte("<?")):
+			b = after(b, ">")
+		case ascii.HasPrefix(b, "<!doctype"):
+			if plainHTML(b) {
+				return root{name: []byte("!html")}
+			}
+			r.doctype = true
+			b = afterDoctype(b)
+		case len(b) > 1 && b[0] == '<' && isName(b[1]):
+			return r.element(b[1:])
+		default:
+			return r
+		}
+	}
+}
+
+func (r root) element(b []byte) root {
+	end := 0
+	for end < len(b) && isName(b[end]) {
+		end++
+	}
+	last := bytes.IndexByte(b, '>')
+	if last < 0 {
+		last = len(b)
+	}
+	r.name, r.tag, r.after = b[:end], b[:last], b[last:]
+	return r
+}
+
+// plainHTML says that a document type is of HTML and names no identifier of XHTML.
+func plainHTML(b []byte) bool {
+	name := trimLeft(b[len("<!doctype"):])
+	if !ascii.HasPrefix(name, "html") || len(name) > 4 && isName(name[4]) {
+		return false
+	}
+	end := bytes.IndexByte(name, '>')
+	return end < 0 || !bytes.Contains(name[:end], []byte("XHTML"))
+}
+
+// afterDoctype skips a document type, with its declarations if it has some.
+func afterDoctype(b []byte) []byte {
+	end, open := bytes.IndexByte(b, '>'), bytes.IndexByte(b, '[')
+	if open >= 0 && open < end {
+		return after(after(b, "]"), ">")
+	}
+	return after(b, ">")
+}
+
+// after returns what follows end, nothing if it does not come.
+func after(b []byte, end string) []byte {
+	_, rest, _ := bytes.Cut(b, []byte(end))
+	return rest
+}
+
+func isName(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == ':' || c == '-' || c == '_' || c == '.' || c >= 0x80
+}

@@ -1,0 +1,105 @@
+package structured
+
+import (
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"seine/internal/base/weburl"
+)
+
+// BaseURL returns the document base URL (HTML standard, section 2.4.3): the
+// href of the first base element that has one, resolved against the document's
+// URL, or that URL where there is none or it is not for http or https.
+func BaseURL(root *html.Node, documentURL string) string {
+	for n := range elements(root) {
+		href, ok := attribute(n, "href")
+		if !ok || !isHTML(n, atom.Base) {
+			continue
+		}
+		if u, ok := newResolver(documentURL).resolve(href); ok && strings.HasPrefix(u, "http") {
+			return u
+		}
+		break
+	}
+	return documentURL
+}
+
+// resolver resolves the references of one page.
+type resolver struct {
+	url  string
+	base *weburl.Base // nil where the base is not for http or https
+	full *whatwg.Url  // made at first need; nil where the base cannot be parsed
+	made bool
+}
+
+func newResolver(base string) *resolver {
+	r := &resolver{url: base}
+	if b, err := weburl.NewBase(base); err == nil {
+		r.base = b
+	}
+	return r
+}
+
+// resolve returns the URL that a reference stands for, and false where it
+// stands for none. One for http or https is in the form of package weburl, as
+// the page's links are, but for a fragment, which is kept: it often names an item.
+func (r *resolver) resolve(ref string) (string, bool) {
+	ref = strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' })
+	if r.base != nil {
+		page, fragment, hasFragment := strings.Cut(ref, "#")
+		if u, err := r.base.Resolve(page); err == nil {
+			if hasFragment {
+				u += "#" + escapeFragment(fragment)
+			}
+			return u, true
+		}
+	}
+	u, err := r.parse(ref)
+	if err != nil {
+		return "", false
+	}
+	return u.Href(false), true
+}
+
+// parse is the URL standard's parser: for other schemes, long URLs, and without
+// a base.
+func (r *resolver) parse(ref string) (*whatwg.Url, error) {
+	if !r.made {
+		r.made = true
+		if u, err := whatwg.Parse(r.url); err == nil {
+			r.full = u
+		}
+	}
+	if r.full == nil {
+		return whatwg.Parse(ref)
+	}
+	return r.full.Parse(ref)
+}
+
+// escapeFragment percent-encodes what the URL standard encodes in a fragment,
+// and drops the tabs and newlines it drops.
+func escapeFragment(s string) string {
+	const hex = "0123456789ABCDEF"
+	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' && c != '`' }
+	i := 0
+	for i < len(s) && plain(s[i]) {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	b := append(make([]byte, 0, len(s)+8), s[:i]...)
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\t' || c == '\n' || c == '\r':
+		case plain(c):
+			b = append(b, c)
+		default:
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(b)
+}

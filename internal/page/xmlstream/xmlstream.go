@@ -1,0 +1,218 @@
+// Package xmlstream reads the elements of XML that people and programs wrote badly,
+// as sitemaps and feeds are: a byte that is no character, a control character, "--"
+// in a comment, an unknown or wrong encoding, XML 1.1, a bare "&" or "<", a missing
+// or stray end tag. None of these ends the document; each is counted, so that the
+// reader of the document can tell what it is worth.
+//
+// It gives the tokens of encoding/xml, with names in lower case, namespaces resolved
+// and an end for each start. Elements that lie more than a hundred deep and attributes
+// beyond 256 are passed over. Tags are found by the tokenizer of golang.org/x/net/html,
+// which never fails and takes linear time; a tag, a text or a comment of more than
+// 4 MiB ends the document. Comments, processing instructions and document types are left out.
+package xmlstream
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"seine/internal/page/charset"
+)
+
+// Decoder reads tokens.
+type Decoder struct {
+	html    *html.Tokenizer
+	queue   []xml.Token // to be returned before more is read
+	open    []element
+	flat    []string // names of elements that do not lie in one of their own name
+	repairs int
+}
+
+// element is one that is open, with the namespaces that it declares, by prefix.
+type element struct {
+	name   xml.Name
+	tag    string // with its prefix
+	spaces map[string]string
+}
+
+// NewDecoder returns a decoder of a body that came with a Content-Type, or "". An
+// element of one of the names in flat cannot lie within another of that name: its
+// start ends the one that is open, which lacks its end tag.
+func NewDecoder(body []byte, contentType string, flat ...string) *Decoder {
+	d := &Decoder{html: html.NewTokenizer(bytes.NewReader(text(body, contentType))), flat: flat}
+	d.html.AllowCDATA(true)
+	d.html.SetMaxBuf(maxToken)
+	return d
+}
+
+// maxToken bounds a tag, a text or a comment, in bytes: the tokenizer holds it, and all of its
+// attributes.
+const maxToken = 4 << 20
+
+// text returns the body in UTF-8, except for the bytes that are no characters of a
+// body that is said to be UTF-8: those of a URL are what the server knows it by. An
+// encoding in which there is no tag, though the bytes have one, is wrong.
+func text(body []byte, contentType string) []byte {
+	decoded, encoding := charset.DecodeXML(body, contentType)
+	if encoding == charset.UTF8 {
+		return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	}
+	if !bytes.ContainsRune(decoded, '<') && bytes.IndexByte(body, '<') >= 0 {
+		return body
+	}
+	return decoded
+}
+
+// maxDepth is how deep elements are open in one another. Deeper ones are passed over,
+// so that a search for the start of an end tag is short.
+const maxDepth = 100
+
+// maxAttrs is how many attributes of an element are read.
+const maxAttrs = 256
+
+// MaxJunk is how many elements may be passed over before the first one that a reader
+// looks for: programs print warnings there.
+const MaxJunk = 32
+
+// Repairs returns how many places were not XML so far.
+func (d *Decoder) Repairs() int { return d.repairs }
+
+// ErrCut says that the document ends within an element.
+var ErrCut = errors.New("it ends before its last element does")
+
+// Token returns the next xml.StartElement, xml.EndElement or xml.CharData; io.EOF at
+// the end, or ErrCut if elements are open there. Text may come in several parts.
+func (d *Decoder) Token() (xml.Token, error) {
+	for len(d.queue) == 0 {
+		switch d.html.Next() {
+		case html.ErrorToken:
+			if err := d.html.Err(); errors.Is(err, html.ErrBufferExceeded) {
+				return nil, fmt.Errorf("a tag, a text or a comment has more than %d MiB", maxToken>>20)
+			} else if !errors.Is(err, io.EOF) {
+				return nil, err
+			}
+			if len(d.open) > 0 {
+				return nil, ErrCut
+			}
+			return nil, io.EOF
+		case html.TextToken:
+			if text := d.text(d.html.Raw()); len(text) > 0 {
+				return xml.CharData(text), nil
+			}
+		case html.StartTagToken:
+			d.html.NextIsNotRawText() // a title of XML has markup
+			d.start()
+		case html.SelfClosingTagToken:
+			d.html.NextIsNotRawText()
+			if d.start() {
+				d.end(len(d.open) - 1)
+			}
+		case html.EndTagToken:
+			name, _ := d.html.TagName()
+			d.endTag(string(name))
+		}
+	}
+	t := d.queue[0]
+	d.queue = d.queue[1:]
+	return t, nil
+}
+
+// start opens an element, unless it lies too deep.
+func (d *Decoder) start() bool {
+	name, more := d.html.TagName()
+	e := element{tag: string(name)}
+	var attrs []xml.Attr
+	for more {
+		var key, value []byte
+		key, value, more = d.html.TagAttr()
+		if len(attrs) == maxAttrs {
+			d.repairs++
+			break
+		}
+		a := xml.Attr{Name: split(string(key)), Value: string(d.clean(value))}
+		attrs = append(attrs, a)
+		switch {
+		case a.Name.Space == "xmlns":
+			e.declare(a.Name.Local, a.Value)
+		case a.Name.Space == "" && a.Name.Local == "xmlns":
+			e.declare("", a.Value)
+		}
+	}
+	if slices.Contains(d.flat, e.tag) {
+		if i := d.find(e.tag); i >= 0 {
+			d.repairs++
+			d.end(i)
+		}
+	}
+	if len(d.open) == maxDepth {
+		d.repairs++
+		return false
+	}
+	d.open = append(d.open, e)
+	last := &d.open[len(d.open)-1]
+	last.name = d.resolve(split(e.tag))
+	d.queue = append(d.queue, xml.StartElement{Name: last.name, Attr: attrs})
+	return true
+}
+
+func (e *element) declare(prefix, space string) {
+	if e.spaces == nil {
+		e.spaces = make(map[string]string)
+	}
+	e.spaces[prefix] = space
+}
+
+func split(tag string) xml.Name {
+	if prefix, local, ok := strings.Cut(tag, ":"); ok && prefix != "" && local != "" {
+		return xml.Name{Space: prefix, Local: local}
+	}
+	return xml.Name{Local: tag}
+}
+
+// resolve replaces the prefix of a name by the namespace that it stands for. One that
+// is not declared stays.
+func (d *Decoder) resolve(name xml.Name) xml.Name {
+	for _, e := range slices.Backward(d.open) {
+		if space, ok := e.spaces[name.Space]; ok {
+			name.Space = space
+			break
+		}
+	}
+	return name
+}
+
+// find returns the innermost open element with a tag, -1 if there is none.
+func (d *Decoder) find(tag string) int {
+	for i, e := range slices.Backward(d.open) {
+		if e.tag == tag {
+			return i
+		}
+	}
+	return -1
+}
+
+// endTag ends the innermost element with that tag, and those within it. A stray one
+// is passed over.
+func (d *Decoder) endTag(tag string) {
+	i := d.find(tag)
+	if i != len(d.open)-1 || i < 0 {
+		d.repairs++
+	}
+	if i >= 0 {
+		d.end(i)
+	}
+}
+
+// end ends the open elements from the i-th.
+func (d *Decoder) end(i int) {
+	for _, e := range slices.Backward(d.open[i:]) {
+		d.queue = append(d.queue, xml.EndElement{Name: e.name})
+	}
+	d.open = d.open[:i]
+}

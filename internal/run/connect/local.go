@@ -1,0 +1,182 @@
+package connect
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/base/atomicfile"
+	"seine/pkg/stages"
+)
+
+// DefaultData is where `seine crawl` keeps its state if nobody says otherwise.
+const DefaultData = "./seine-data"
+
+// localFile is below a crawl's --data; the nats command can read it as well.
+const localFile = "nats/context.json"
+
+// WriteLocal leaves word in the directory of a crawl of where its embedded server is,
+// and of the token that it asks for. Only the owner of the crawl can read it.
+func WriteLocal(data, url, token string) error {
+	text, err := json.MarshalIndent(map[string]string{"description": "a crawl of Seine", "url": url, "token": token}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode context: %w", err)
+	}
+	if err := atomicfile.Write(filepath.Join(data, localFile), append(text, '\n')); err != nil {
+		return fmt.Errorf("leave word of the crawl: %w", err)
+	}
+	return nil
+}
+
+// HasLocal reports whether a crawl runs in a directory, or was killed there.
+func HasLocal(data string) bool {
+	_, err := os.Stat(filepath.Join(data, localFile))
+	return err == nil
+}
+
+// RemoveLocal takes the word back when the crawl ends.
+func RemoveLocal(data string) { _ = os.Remove(filepath.Join(data, localFile)) }
+
+// ErrNoCrawl is returned when no crawl runs in a directory.
+var ErrNoCrawl = errors.New("no crawl is running there")
+
+// Operator are the options of commands that look into crawls, or steer them: also
+// into one of `seine crawl`, by its directory.
+type Operator struct {
+	Options `embed:""`
+	Data    string `name:"data" help:"Directory of a seine crawl, which may have ended (default ./seine-data if there is one there, and no server is named)." placeholder:"DIR"`
+}
+
+// Validate names the option that is wrong, and what would be right.
+func (o *Operator) Validate() error {
+	if o.Data != "" && o.Options != (Options{}) {
+		return errors.New("--data has the server and the token: leave out --nats and the other --nats-… flags (and SEINE_NATS_URL)")
+	}
+	return o.Options.Validate()
+}
+
+// Dial connects as a client that calls itself name.
+func (o *Operator) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
+	if o.Data != "" {
+		return dialLocal(o.Data, name, log)
+	}
+	if o.Options != (Options{}) {
+		return o.Options.Dial(name, log)
+	}
+	if HasStreams(DefaultData) || HasLocal(DefaultData) {
+		// Running or not, it is meant: a server that happens to be at the usual address has
+		// another crawl of the same name.
+		bus, err := dialLocal(DefaultData, name, log)
+		if errors.Is(err, ErrNoCrawl) {
+			err = fmt.Errorf("%w; --nats names a server, as %s", err, Default)
+		}
+		return bus, err
+	}
+	bus, err := o.Options.Dial(name, log)
+	if err != nil {
+		return nil, fmt.Errorf("%w; nor is there a crawl in %s (--data names another directory)", err, DefaultData)
+	}
+	return bus, nil
+}
+
+// HasStreams reports whether a directory has what `seine crawl` has stored, running or not.
+func HasStreams(data string) bool {
+	_, err := os.Stat(filepath.Join(data, "nats", "jetstream"))
+	return err == nil
+}
+
+// Stored returns the directory of a crawl that Dial has found not to run
+// (ErrNoCrawl), "" if there is none.
+func (o *Operator) Stored() string {
+	if o.Options != (Options{}) {
+		return ""
+	}
+	data := cmp.Or(o.Data, DefaultData)
+	if !HasStreams(data) {
+		return ""
+	}
+	return data
+}
+
+func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {
+	w := localCredentials(filepath.Join(data, localFile))
+	at, err := w.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		if info, err := os.Stat(data); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--data %s: %w: there is no such directory", data, ErrNoCrawl)
+		}
+		return nil, fmt.Errorf("--data %s: %w (one with --nats is looked into by the same --nats)", data, ErrNoCrawl)
+	}
+	if err != nil {
+		return nil, err
+	}
+	bus, err := stages.Dial(at.NATS, name, log, nats.SetCustomDialer(w), nats.TokenHandler(w.token))
+	if err != nil { // the crawl was killed, and could not take its word back
+		return nil, fmt.Errorf("--data %s: %w any more: its streams were at %s (the same seine crawl goes on with it)", data, ErrNoCrawl, at.NATS)
+	}
+	return bus, nil
+}
+
+// localCredentials is the file in which a crawl says where its server is. A crawl that was killed
+// and goes on has another port and token, so who looks on reads it at each connection.
+type localCredentials string
+
+// Dial connects to where the crawl is now, whatever the address is.
+func (w localCredentials) Dial(network, _ string) (net.Conn, error) {
+	at, err := w.read()
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(at.NATS)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", string(w), err)
+	}
+	return net.DialTimeout(network, u.Host, dialTime)
+}
+
+// token is what the server asks for now.
+func (w localCredentials) token() string {
+	at, err := w.read()
+	if err != nil {
+		return ""
+	}
+	return at.token
+}
+
+func (w localCredentials) read() (*Options, error) {
+	if err := private(string(w)); err != nil {
+		return nil, err
+	}
+	return ReadContext(string(w))
+}
+
+// dialTime bounds a connection within this machine.
+const dialTime = 2 * time.Second
+
+// private reports an error unless a file is its user's alone: whoever else could
+// write it would lead the user's commands to a server of their own.
+func private(file string) error {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if me := os.Geteuid(); ok && me != 0 && int(owner.Uid) != me {
+		return fmt.Errorf("%s belongs to another user, and is not trusted", file)
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s can be read or changed by others, and is not trusted: remove it, and start the crawl again", file)
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package connect
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"seine/internal/testing/natstest"
+)
+
+// A crawl that was killed and goes on has another port and another token. Who looked into it looks on.
+func TestWhoLooksIntoACrawlFollowsItToItsNextServer(t *testing.T) {
+	data := t.TempDir()
+	check(t, os.MkdirAll(filepath.Join(data, "nats"), 0o700))
+	begin := func(token string) (url string, kill func()) {
+		o := natstest.Listening(t)
+		o.Authorization = token
+		s := natstest.Start(t, o)
+		check(t, WriteLocal(data, s.ClientURL(), token))
+		return s.ClientURL(), func() { s.Shutdown(); s.WaitForShutdown() }
+	}
+	_, kill := begin("one")
+	o := Operator{Data: data}
+	bus, err := o.Dial("test", slog.New(slog.DiscardHandler))
+	check(t, err)
+	defer bus.Close()
+	check(t, bus.NC.Flush())
+	reconnected := bus.NC.StatusChanged()
+	kill()
+	began := time.Now()
+	for bus.NC.IsConnected() && time.Since(began) < 20*time.Second {
+		time.Sleep(time.Millisecond)
+	}
+	begin("two")
+	for !bus.NC.IsConnected() {
+		select {
+		case <-reconnected:
+		case <-time.After(20 * time.Second):
+			t.Fatal("it does not find the crawl's next server")
+		}
+	}
+	check(t, bus.NC.FlushTimeout(10*time.Second))
+}
+
+// Where a crawl is stored and does not run, nobody is led to a server that happens to be at the
+// usual address: what was meant for the one would be done to another of the same name.
+func TestStoredCrawlGoesBeforeTheUsualServer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var o Operator
+	if _, err := o.Dial("test", slog.New(slog.DiscardHandler)); err != nil && !strings.Contains(err.Error(), "connect to NATS") {
+		t.Errorf("with no crawl here it does not ask the usual server: %v", err)
+	}
+	check(t, os.MkdirAll(filepath.Join(DefaultData, "nats", "jetstream"), 0o700))
+	_, err := o.Dial("test", slog.New(slog.DiscardHandler))
+	if !errors.Is(err, ErrNoCrawl) || strings.Contains(err.Error(), "connect to NATS") || !strings.Contains(err.Error(), "--nats names a server") {
+		t.Errorf("with a crawl that does not run: %v", err)
+	}
+	if o.Stored() != DefaultData {
+		t.Errorf("%q is opened", o.Stored())
+	}
+}

@@ -1,0 +1,632 @@
+// Package crawl runs a whole crawl in one process: a NATS server, unless there
+// is one elsewhere, and the four stages over it. It adds nothing to them but
+// the order in which they start and stop.
+package crawl
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/base/statekey"
+	"seine/internal/base/tracing"
+	"seine/internal/base/version"
+	"seine/internal/ops/procstats"
+	"seine/internal/run/connect"
+	"seine/internal/run/embedded"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/parser"
+	"seine/pkg/stages/writer"
+)
+
+// Options say what to crawl, and where things go.
+type Options struct {
+	Crawl string          // name of the crawl
+	Seeds []messages.Seed // may be empty when the crawl is in Data already, or its spec lists some
+	// Spec makes the spec from the one that the crawl has, which is the default
+	// for a new crawl.
+	Spec func(have messages.Spec) (*messages.Spec, error)
+	// Again visits everything once more that the crawl has visited, if it has ended; one
+	// that has not goes on.
+	Again bool
+	Data  string // state: streams, frontier, writer
+	// EncryptState is the file of the key that the streams and the frontier's store are
+	// encrypted with; "" for the one that they have been encrypted with so far, if any.
+	EncryptState string
+	// NATS is how a server elsewhere is reached; if it names none, one is embedded in
+	// Data.
+	NATS connect.Options
+	// Listen is where the embedded server can be reached, with port 0 for any.
+	Listen   string
+	Sync     frontier.Sync
+	Fetcher  fetcher.Config
+	Parser   parser.Config
+	Writer   writer.Config   // of the records
+	More     []writer.Config // further writers, as of an archive
+	Frontier frontier.Config
+	// Opened, if set, is called once everything could be opened, before anything is
+	// fetched.
+	Opened func() error
+	// Progress, if set, is told how the crawl stands, a few times a second.
+	Progress func(Progress)
+	Log      *slog.Logger
+	Tracer   *tracing.Tracer     // nil for no traces
+	Vitals   *procstats.Reporter // of this process; it is told of the disks
+	Health   *stages.Health      // of this process; it is told when the crawl has begun
+}
+
+// Progress is how a crawl stands.
+type Progress struct {
+	frontier.CrawlStatus
+	Elapsed  time.Duration
+	MaxPages int64
+	NATS     string // where the streams can be looked at
+	Data     string // the directory that tells commands how, if the server is embedded
+}
+
+// ErrNothingToDo is returned when there are no seeds, and nothing in Data to
+// go on with.
+var ErrNothingToDo = errors.New("no URL to start from, and no crawl to resume")
+
+// Waits between questions to the frontier how the crawl stands, for each
+// partition, which is a question of its own.
+const (
+	firstPoll  = 20 * time.Millisecond // the frontier has its partitions then
+	minPoll    = 2 * time.Millisecond
+	maxPoll    = 30 * time.Millisecond
+	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
+)
+
+// settlePoll is the wait between looks at whether the writer has every record,
+// which take some requests to the server.
+const settlePoll = 5 * time.Millisecond
+
+// Run crawls until nothing is left to do, a limit is reached, or ctx is done.
+// The summary tells which; it is returned with an error too, if there is one.
+func Run(ctx context.Context, o Options) (*Summary, error) {
+	began := time.Now()
+	_, err := os.Stat(o.Frontier.State)
+	resumed := err == nil
+	if !resumed && len(o.Seeds) == 0 {
+		spec, err := o.Spec(messages.DefaultSpec())
+		if err != nil {
+			return nil, err
+		}
+		if len(spec.Seeds) == 0 {
+			return nil, ErrNothingToDo
+		}
+	}
+	if !o.NATS.Given() {
+		if err := checkWritable("--data", o.Data); err != nil {
+			return nil, err
+		}
+	}
+	key, err := statekey.Open(o.Data, o.EncryptState)
+	if err != nil {
+		return nil, err
+	}
+	if key != nil && o.NATS.Given() {
+		return nil, fmt.Errorf("%w: the state in %s is encrypted, which is for a crawl with streams of its own: leave --nats out, or name another --data", statekey.ErrKey, o.Data)
+	}
+	dial, server, err := connectOrEmbed(ctx, &o, key)
+	if err != nil {
+		return nil, err
+	}
+	if server != nil {
+		defer server.Stop()
+		defer connect.RemoveLocal(o.Data)
+	}
+	c := &crawl{
+		Options: o, dial: dial, began: began,
+		server: server, resumed: resumed, key: key,
+	}
+	if err := c.open(ctx); err != nil {
+		return nil, c.explain(err)
+	}
+	defer c.close()
+	if c.Opened != nil {
+		if err := c.Opened(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.publishSeeds(ctx); err != nil {
+		return nil, c.explain(err)
+	}
+	return c.run(ctx)
+}
+
+// dialer makes a connection that logs to log.
+type dialer func(log *slog.Logger) (*stages.Bus, error)
+
+// connectOrEmbed starts the embedded server, or returns none and uses the one elsewhere.
+// The function dial makes a connection to it.
+func connectOrEmbed(ctx context.Context, o *Options, key *statekey.Key) (dial dialer, s *embedded.Server, err error) {
+	if o.NATS.Given() {
+		return func(log *slog.Logger) (*stages.Bus, error) { return o.NATS.Dial("seine-crawl", log) }, nil, nil
+	}
+	host, port, err := splitListen(o.Listen)
+	if err != nil {
+		return nil, nil, err
+	}
+	token := embedded.NewToken()
+	s, err = startServer(ctx, o.Data, embedded.Options{
+		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways, Token: token, Key: key.NATS(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := connect.WriteLocal(o.Data, s.URL(), token); err != nil {
+		s.Stop()
+		return nil, nil, err
+	}
+	dial = func(log *slog.Logger) (*stages.Bus, error) {
+		return stages.Dial("", "seine-crawl", log, nats.InProcessServer(s.Server()), nats.Token(token))
+	}
+	return dial, s, nil
+}
+
+// CheckListen reports what is wrong with an address for Options.Listen.
+func CheckListen(listen string) error {
+	_, _, err := splitListen(listen)
+	return err
+}
+
+func splitListen(listen string) (string, int, error) {
+	host, text, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", 0, fmt.Errorf("--listen %q: %w", listen, err)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("--listen %q: the port must be a number", listen)
+	}
+	if port == 0 {
+		return host, -1, nil // any, in the server's terms
+	}
+	return host, int(port), nil
+}
+
+// crawl is a run of the four stages.
+type crawl struct {
+	Options
+	dial     dialer
+	buses    []*stages.Bus
+	bus      *stages.Bus      // of the crawl itself, and of the frontier
+	server   *embedded.Server // nil if it is elsewhere
+	key      *statekey.Key    // of Data; nil if it is in the clear
+	client   frontier.Client
+	began    time.Time
+	store    *frontier.Store
+	specs    *stages.Specs
+	unfollow func()
+	specRev  uint64 // of the spec that this run began with
+	frontier *frontier.Frontier
+	fetcher  *fetcher.Fetcher
+	parser   *parser.Parser
+	writers  []*writer.Writer // that of the records first
+	last     frontier.Counters
+	resumed  bool   // there was state before this run
+	before   int64  // pages fetched by earlier runs
+	asked    bool   // last has been set
+	since    uint64 // revision of the deletion after which the crawl began
+	reasons  frontier.Reasons
+	nothing  string            // why the first seed gave no page, or what was found no other one
+	expiry   time.Time         // when it is deleted, having ended; zero for never
+	state    messages.RunState // of the spec by which it has ended
+
+	abandoned bool // stages still run: what they use must stay as it is
+}
+
+// Partitions is how many partitions an embedded server has. One carries more
+// than one machine can crawl, makes one file of output at a time, and spares a
+// small crawl most of the start and the stop of sixteen times four consumers.
+const Partitions = 1
+
+// open makes the stages, and starts none.
+func (c *crawl) open(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			c.close()
+		}
+	}()
+	if c.bus, err = c.connection(messages.StageFrontier); err != nil {
+		return err
+	}
+	c.client.Bus = c.bus
+	c.watchDisks()
+	if err := checkWritable("--data", c.Data); err != nil {
+		return err
+	}
+	c.Frontier.Partitions = Partitions
+	if c.server != nil { // its state is beside the streams, and nobody else's
+		c.Frontier.Take, c.Frontier.SnapshotEvery = frontier.TakeAll, 0
+	}
+	layout, unknown := c.bus.Existing(ctx)
+	if unknown == nil {
+		c.Frontier.Partitions = layout.Partitions
+	} else if c.server == nil {
+		c.Frontier.Partitions = messages.DefaultPartitions
+	}
+	if err := c.checkOutputs(ctx, unknown == nil); err != nil {
+		return err
+	}
+	// Side by side: making the store waits for the disk, making streams hardly does.
+	var g errgroup.Group
+	g.Go(func() error { return frontier.Provision(ctx, c.Frontier, c.bus) })
+	g.Go(func() (err error) {
+		c.store, err = frontier.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.key, c.bus.Log)
+		return err
+	})
+	if err = g.Wait(); err != nil {
+		return err
+	}
+	if c.specs, c.unfollow, err = stages.FollowSpecs(ctx, c.bus); err != nil {
+		return err
+	}
+	if c.frontier, err = frontier.New(c.Frontier, c.bus, c.specs, c.store); err != nil {
+		return err
+	}
+	return c.openWorkers(ctx)
+}
+
+// openWorkers gives each of the other stages a connection of its own, as in
+// separate processes: a page on its way would hold up every small message
+// behind it.
+func (c *crawl) openWorkers(ctx context.Context) error {
+	own := make([]*stages.Bus, 2+len(c.writerConfigs()))
+	for i := range own {
+		stage := []string{messages.StageFetcher, messages.StageParser, messages.StageWriter}[min(i, 2)]
+		bus, err := c.connection(stage)
+		if err != nil {
+			return err
+		}
+		bus.Layout, own[i] = c.bus.Layout, bus
+	}
+	if c.server != nil && c.resumed { // whoever held messages is gone
+		if err := own[0].RedeliverUnacked(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.fetcher, err = fetcher.New(c.Fetcher, own[0], c.specs); err != nil {
+		return err
+	}
+	if c.parser, err = parser.New(c.Parser, own[1], c.specs); err != nil {
+		return err
+	}
+	if err := c.openWriters(ctx, own[2:]); err != nil {
+		return err
+	}
+	return c.announce(own)
+}
+
+// announce makes the stages discoverable, as if each were a process.
+func (c *crawl) announce(own []*stages.Bus) error {
+	err := errors.Join(
+		stages.Announce(c.bus, messages.StageFrontier, version.Number, ""),
+		stages.Announce(own[0], messages.StageFetcher, version.Number, ""),
+		stages.Announce(own[1], messages.StageParser, version.Number, ""),
+	)
+	for i, w := range c.writerConfigs() {
+		err = errors.Join(err, stages.Announce(own[2+i], messages.StageWriter, version.Number, w.Name))
+	}
+	return err
+}
+
+// connection makes a connection for a stage.
+func (c *crawl) connection(stage string) (*stages.Bus, error) {
+	bus, err := c.dial(c.Log.With("stage", stage))
+	if err == nil {
+		bus.Tracer = c.Tracer
+		c.buses = append(c.buses, bus)
+	}
+	return bus, err
+}
+
+func (c *crawl) close() {
+	if c.abandoned {
+		return // the end of the process closes it all, as kill -9 would
+	}
+	if c.unfollow != nil {
+		c.unfollow()
+	}
+	if c.store != nil {
+		if err := c.store.Close(); err != nil {
+			c.Log.Error("cannot close the frontier's store", "error", err)
+		}
+	}
+	for _, bus := range c.buses {
+		bus.Close()
+	}
+}
+
+// publishSeeds stores the spec and publishes the seeds. Seeds that the frontier knows
+// are no news to it, so a crawl is resumed by the same command.
+func (c *crawl) publishSeeds(ctx context.Context) error {
+	have, err := c.specs.Get(ctx, c.Crawl, 0)
+	if err != nil {
+		return err
+	}
+	spec, err := c.Spec(*have.Spec)
+	if err != nil {
+		return err
+	}
+	if blocked := have.Blocked(); blocked != nil {
+		// What it has is not to be replaced by what stands for it.
+		if own, err := c.Spec(messages.DefaultSpec()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
+			return fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
+		}
+	}
+	for _, text := range spec.Ineffective() {
+		c.Log.Warn("a key of the spec has no effect", "crawl", c.Crawl, "key", text)
+	}
+	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
+	if _, err := c.specs.Put(ctx, c.Crawl, spec); err != nil {
+		return err
+	}
+	if !c.Again { // or they come when it is known whether the crawl has ended
+		if err := c.feedSeeds(ctx); err != nil {
+			return err
+		}
+	}
+	// An earlier crawl of the name may have been deleted meanwhile, with the spec: see
+	// messages.Spec.Keep. Those seeds are of a new one then.
+	if c.specRev, err = c.specs.Put(ctx, c.Crawl, spec); err != nil {
+		return err
+	}
+	now, err := c.specs.GetSure(ctx, c.Crawl)
+	c.since = now.Since()
+	return err
+}
+
+// spec returns the spec of the crawl as it is now: anyone may change it while it runs.
+func (c *crawl) spec(ctx context.Context) (*messages.Spec, error) {
+	r, err := c.specs.Get(ctx, c.Crawl, c.specRev)
+	return r.Spec, err
+}
+
+// run starts the stages, watches the crawl, and stops the stages in the order
+// of the pipeline, so that each hands on what it has.
+func (c *crawl) run(ctx context.Context) (*Summary, error) {
+	g, gctx := errgroup.WithContext(context.WithoutCancel(ctx))
+	c.Health.Add("nats", c.ready)
+	c.Health.Start()
+	stopStages := c.start(g, gctx)
+	stopRuns := c.keepRuns(gctx)
+	end, err := c.watch(ctx, gctx)
+	var slowest []frontier.HostStatus
+	if err == nil {
+		slowest, _ = c.client.Slowest(gctx, 5)
+		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
+		c.explainNothing(gctx)
+		c.expiry = c.keptUntil(gctx, end)
+	}
+	if end != frontier.NotEnded && err == nil {
+		err = c.awaitWriters(ctx, gctx)
+	}
+	if end == frontier.Complete && err == nil && ctx.Err() == nil {
+		for _, w := range c.writers {
+			w.MarkComplete(c.Crawl)
+		}
+	}
+	stopRuns()
+	ended := make(chan error, 1)
+	go func() {
+		stopStages()
+		ended <- g.Wait()
+	}()
+	werr, stopped := awaitEnd(ended, err != nil)
+	c.abandoned = !stopped
+	if werr != nil && !errors.Is(werr, context.Canceled) {
+		err = werr
+	}
+	return c.summarise(end, ctx.Err() != nil, slowest, err)
+}
+
+// keptUntil returns when a crawl that has ended is deleted, the zero time for never.
+func (c *crawl) keptUntil(ctx context.Context, end frontier.EndReason) time.Time {
+	spec, err := c.specs.Get(ctx, c.Crawl, 0)
+	if err != nil {
+		return time.Time{}
+	}
+	at, _ := c.client.Expiry(ctx, c.Crawl, spec, end, &c.last) // what cannot be asked now is said by seine status
+	return at
+}
+
+// failedGrace is how long stages may take to stop when the crawl has failed:
+// what keeps it from going on may keep them from draining as well.
+const failedGrace = time.Second
+
+// awaitEnd waits for the stages to stop, not for long if the crawl has failed:
+// the process is about to end, and nothing acknowledged depends on how. It
+// reports whether they stopped.
+func awaitEnd(ended <-chan error, failed bool) (err error, stopped bool) {
+	if !failed {
+		return <-ended, true
+	}
+	select {
+	case err := <-ended:
+		return err, true
+	case <-time.After(failedGrace):
+		return nil, false
+	}
+}
+
+// start starts the stages. The function it returns stops them: first those that
+// hand on what they hold, then those that they hand it to, or ask.
+func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
+	early, stopEarly := context.WithCancel(ctx)
+	late, stopLate := context.WithCancel(ctx)
+	var stopped sync.WaitGroup
+	for _, run := range []func(context.Context) error{c.fetcher.Run, c.parser.Run} {
+		stopped.Add(1)
+		g.Go(func() error { defer stopped.Done(); return run(early) })
+	}
+	g.Go(func() error { return c.frontier.Run(late) })
+	g.Go(func() error { c.guard(late); return nil })
+	for _, w := range c.writers {
+		g.Go(func() error { return w.Run(late) })
+	}
+	return func() {
+		stopEarly()
+		stopped.Wait()
+		stopLate()
+	}
+}
+
+// watch follows the crawl until it has ended, ctx is done, or a stage has
+// failed, which ends the stages' context.
+func (c *crawl) watch(ctx, stages context.Context) (frontier.EndReason, error) {
+	wait := time.Duration(0)
+	for {
+		pause := cmp.Or(wait, firstPoll) * time.Duration(c.bus.Layout.Partitions)
+		select {
+		case <-ctx.Done():
+			return frontier.NotEnded, nil
+		case <-stages.Done():
+			return frontier.NotEnded, nil // Wait will say why
+		case <-time.After(pause):
+		}
+		if err := c.fatalCondition(); err != nil {
+			return frontier.NotEnded, err
+		}
+		if c.deleted() != nil {
+			c.finishDeletion(ctx, stages)
+			return frontier.NotEnded, ErrDeleted
+		}
+		spec, err := c.spec(stages)
+		var end frontier.EndReason
+		var counters frontier.CrawlStatus
+		if err == nil {
+			end, counters, err = c.client.CheckEnded(stages, c.Crawl, spec)
+		}
+		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {
+			continue // not all partitions are open yet
+		}
+		if err != nil {
+			c.Log.Debug("cannot ask the frontier", "error", err)
+			continue
+		}
+		if c.resumed && !c.asked {
+			c.before = counters.Pages
+		}
+		if c.Again && !c.asked {
+			end = frontier.NotEnded
+			if err := c.visitAgain(stages, spec, &counters); err != nil {
+				return end, err
+			}
+		}
+		wait = c.untilPoll(wait, &counters.Counters, spec)
+		c.asked = true
+		c.last = counters.Counters
+		if c.Progress != nil {
+			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
+		}
+		switch {
+		case end == frontier.Empty && len(c.Seeds) > 0: // they are on their way
+		case end == frontier.Empty:
+			return frontier.NotEnded, fmt.Errorf("%w: crawl %s", ErrNothingToDo, c.Crawl)
+		case end != frontier.NotEnded:
+			c.state = spec.State
+			return end, nil
+		}
+	}
+}
+
+// local is the directory that tells commands how to look in, "" if the server is
+// elsewhere.
+func (c *crawl) local() string {
+	if c.server == nil {
+		return ""
+	}
+	return c.Data
+}
+
+// untilPoll returns how long to wait before the next question, when the last
+// wait and the counters were these. A crawl that has much to do cannot end
+// soon; one that stands still need not be asked often.
+func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters, spec *messages.Spec) time.Duration {
+	left := now.Pending()
+	if spec.MaxPages > 0 {
+		left = min(left, spec.MaxPages-now.Pages)
+	}
+	wait := min(max(time.Duration(left)*leastOfURL, minPoll), maxPoll)
+	if now.Changed == c.last.Changed {
+		wait = min(max(wait, 2*last), maxPoll)
+	}
+	return wait
+}
+
+// fatalCondition returns what keeps the crawl from going on, for a person to mend. In
+// separate processes a stage waits until it has been mended; here the person is
+// waiting too.
+func (c *crawl) fatalCondition() error {
+	for _, w := range c.writers {
+		if err := w.Err(); err != nil {
+			return fmt.Errorf("%w (the same command goes on when that is mended)", err)
+		}
+	}
+	if c.server != nil {
+		return errors.Join(checkDisk(c.Data), c.server.Err())
+	}
+	for _, bus := range c.buses {
+		if err := bus.PermissionErr(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready returns what is wrong with the connections, nil if nothing.
+func (c *crawl) ready() error {
+	for _, bus := range c.buses {
+		if err := bus.Ready(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explain returns err, or what a server elsewhere refused that is behind it.
+func (c *crawl) explain(err error) error {
+	for _, bus := range c.buses {
+		err = bus.WithPermissionErr(err)
+	}
+	return err
+}
+
+// awaitWriters waits until the writers have everything, or ctx is done.
+func (c *crawl) awaitWriters(ctx, stages context.Context) error {
+	for {
+		done, err := c.caughtUp(stages)
+		if err != nil && stages.Err() == nil {
+			c.Log.Debug("cannot ask the writer", "error", err)
+		}
+		if done || ctx.Err() != nil || stages.Err() != nil {
+			return nil
+		}
+		if err := c.fatalCondition(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-stages.Done():
+		case <-time.After(settlePoll):
+		}
+	}
+}

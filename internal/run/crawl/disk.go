@@ -1,0 +1,66 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"seine/internal/base/humanize"
+	"seine/internal/output/bucket"
+	"seine/pkg/stages/writer"
+)
+
+// ErrDiskFull is returned when the state or the output cannot grow. What has
+// been acknowledged is safe: the same command goes on once there is room.
+var ErrDiskFull = errors.New("the disk is full; make room and run the same command again")
+
+// minFree is how much must be free below --data. JetStream stops a stream for
+// good when one write of it fails, and then nothing would say why nothing moves.
+const minFree = 2 << 20
+
+// checkDisk reports that the disk below dir is nearly full.
+func checkDisk(dir string) error {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return fmt.Errorf("look at the disk of %s: %w", dir, err)
+	}
+	if free := st.Bavail * uint64(st.Bsize); free < minFree {
+		return fmt.Errorf("--data %s: %s left: %w", dir, humanize.Size(int64(free)), ErrDiskFull)
+	}
+	return nil
+}
+
+// checkOut reports, before anything is started, that no output can be written.
+func checkOut(w *writer.Config) (err error) {
+	flag := FlagOf(w)
+	switch {
+	case bucket.Is(w.Out):
+		err = w.CheckS3()
+	case writer.IsDatabase(w.Out):
+		err = w.CheckDatabase()
+	default:
+		return checkWritable(flag, w.Out)
+	}
+	if err != nil && flag != "--out" { // which the error names by itself
+		err = fmt.Errorf("%s: %w", flag, err)
+	}
+	return err
+}
+
+// checkWritable reports, before anything is started, that nothing can be
+// written below a directory.
+func checkWritable(flag, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("%s %s: %w", flag, dir, err)
+	}
+	f, err := os.CreateTemp(dir, ".seine-*")
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", flag, dir, err)
+	}
+	_ = f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return fmt.Errorf("%s %s: %w", flag, dir, err)
+	}
+	return nil
+}

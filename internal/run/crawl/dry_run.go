@@ -1,0 +1,88 @@
+package crawl
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
+)
+
+// WriteDryRun writes what a crawl would fetch, and makes no request. One that has begun
+// knows other seeds too, and does not fetch again what it knows.
+func WriteDryRun(w io.Writer, seeds []string, spec *messages.Spec, begun bool) {
+	first := "would fetch %s first:\n"
+	if begun {
+		first = "would fetch %s as well, unless known already:\n"
+	}
+	if len(seeds) > 0 {
+		shown.Fprintf(w, first, humanize.Plural(len(seeds), "URL"))
+	}
+	roots := make(map[string]bool)
+	for _, s := range seeds {
+		shown.Fprintf(w, "  %s\n", s)
+		switch spec.Scope {
+		case messages.ScopeHost:
+			roots[weburl.Host(s)] = true
+		case messages.ScopeDomain:
+			roots[weburl.Domain(weburl.Hostname(s))] = true
+		case messages.ScopeAny:
+		}
+	}
+	shown.Fprintln(w, "then what these pages link to, as long as:")
+	rule := func(format string, a ...any) { shown.Fprintf(w, "  "+format+"\n", a...) }
+	switch spec.Scope {
+	case messages.ScopeHost:
+		rule("the host is %s", either(roots, begun, "that of an earlier seed"))
+	case messages.ScopeDomain:
+		rule("the host is in %s", either(roots, begun, "the domain of an earlier seed"))
+	default:
+		rule("it is http or https, on any host")
+	}
+	if len(spec.Include) > 0 {
+		rule("the URL matches one of: %s", strings.Join(spec.Include, "  "))
+	}
+	if len(spec.Exclude) > 0 {
+		rule("the URL matches none of: %s", strings.Join(spec.Exclude, "  "))
+	}
+	if spec.MaxDepth != nil {
+		rule("it is at most %d links away", *spec.MaxDepth)
+	}
+	if spec.MaxPages > 0 {
+		rule("no more than %s pages have been fetched", humanize.Count(spec.MaxPages))
+	}
+	if spec.MaxBytes > 0 {
+		rule("no more than %s have come", spec.MaxBytes)
+	}
+	if spec.MaxDuration > 0 {
+		rule("the crawl has run for less than %s", spec.MaxDuration)
+	}
+	if spec.Robots == messages.RobotsObey {
+		rule("robots.txt allows it to %q", spec.ProductToken())
+	}
+	if !spec.AllowPrivate {
+		rule("its address is public (--allow-private lifts that)")
+	}
+	pace := fmt.Sprintf("%d at a time on each host, without a delay", spec.PerHost)
+	if spec.Delay > 0 {
+		pace = fmt.Sprintf("one at a time on each host, at least %s after the last", spec.Delay)
+	}
+	shown.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
+	if spec.Contact == "" && spec.UserAgent == messages.DefaultUserAgent && !spec.AllowPrivate {
+		shown.Fprintln(w, "those who run the sites do not learn whom to ask: --contact says it")
+	}
+}
+
+// either lists what a host may be, with that of earlier seeds of a crawl that has begun.
+func either(roots map[string]bool, begun bool, earlier string) string {
+	all := slices.Sorted(maps.Keys(roots))
+	if begun {
+		all = append(all, earlier)
+	}
+	return strings.Join(all, " or ")
+}

@@ -1,0 +1,69 @@
+package crawl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"seine/internal/base/humanize"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+)
+
+// explainNothing finds out, for a crawl that ended without a page, what became
+// of its first seed; for one that has the pages of its seeds alone, which rule
+// excluded all that was found on them.
+func (c *crawl) explainNothing(ctx context.Context) {
+	spec, err := c.spec(ctx)
+	if err != nil {
+		return
+	}
+	seeds := append(URLsOf(c.Seeds), spec.SeedURLs()...)
+	if len(seeds) == 0 {
+		return
+	}
+	if c.last.Pages > 0 {
+		c.nothing = excludedAll(&c.last, int64(len(seeds)), spec)
+		return
+	}
+	if e, err := c.client.Explain(ctx, c.Crawl, seeds[0]); err == nil && e.Known {
+		reason := cmp.Or(e.Reason, string(e.Class))
+		c.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(hints[reason], reason))
+	}
+}
+
+// hints say for reasons of exclusion what can be done about them.
+var hints = map[string]string{
+	frontier.ReasonAddress: "its address is a private one (--allow-private lets the crawl go there)",
+	frontier.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
+	frontier.ReasonExclude: "an --exclude pattern matches it",
+	frontier.ReasonType:    "it is of a content type that is not kept (accept, in the spec)",
+}
+
+// excludedAll says which rule excluded every URL but the seeds, "" if none did.
+func excludedAll(n *frontier.Counters, seeds int64, spec *messages.Spec) string {
+	for reason, excluded := range n.Excluded {
+		if excluded == 0 || excluded < n.Known()-seeds {
+			continue
+		}
+		found := "the only URL that was found"
+		if excluded > 1 {
+			found = "each of the " + humanize.Count(excluded) + " URLs that were found"
+		}
+		switch reason {
+		case frontier.ReasonInclude:
+			return found + " matches no pattern of include: " + strings.Join(spec.Include, "  ")
+		case frontier.ReasonExclude:
+			return found + " matches a pattern of exclude: " + strings.Join(spec.Exclude, "  ")
+		case frontier.ReasonScope:
+			return found + " is out of scope (--scope domain enters the hosts of the seeds' domains, any enters all)"
+		case frontier.ReasonExtension:
+			return found + " is a file of a type that is not kept (accept or skip_extensions, in the spec)"
+		case frontier.ReasonDepth:
+			return found + " is too many links away from a seed (--max-depth)"
+		}
+		return found + " is excluded: " + reason
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/base/statekey"
+	"seine/internal/run/connect"
+	"seine/internal/run/embedded"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/parser"
+)
+
+// Open opens what an earlier crawl has stored in a directory, for as long as do takes:
+// the server, the frontier and the parser, so that everything of a crawl can be changed
+// but nothing is requested and nothing written. It fails if a crawl is running there.
+func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Context, *stages.Bus) error) (err error) {
+	key, err := statekey.Open(data, "")
+	if err != nil {
+		return err
+	}
+	server, err := startServer(ctx, data, embedded.Options{Dir: filepath.Join(data, "nats"), Private: true, Key: key.NATS()})
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	connect.RemoveLocal(data) // it was left by a crawl that was killed
+	bus, err := stages.Dial("", "seine", log, nats.InProcessServer(server.Server()))
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	if err := bus.Join(ctx); err != nil {
+		return err
+	}
+	if err := bus.RedeliverUnacked(ctx); err != nil { // whoever held messages is gone
+		return err
+	}
+	cfg := frontier.DefaultConfig()
+	cfg.State, cfg.Partitions, cfg.Take, cfg.SnapshotEvery = filepath.Join(data, "frontier"), bus.Layout.Partitions, frontier.TakeAll, 0
+	store, err := frontier.OpenStore(cfg.State, int64(cfg.Cache), cfg.Sync, key, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	specs, unfollow, err := stages.FollowSpecs(ctx, bus)
+	if err != nil {
+		return err
+	}
+	defer unfollow()
+	readSpecs(ctx, specs)
+	f, err := frontier.New(cfg, bus, specs, store)
+	if err != nil {
+		return err
+	}
+	p, err := parser.New(parser.DefaultConfig(), bus, specs)
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	working, stop := context.WithCancel(gctx)
+	defer stop()
+	g.Go(func() error { return f.Run(working) })
+	g.Go(func() error { return p.Run(working) })
+	g.Go(func() error {
+		defer stop()
+		if err := settled(working, bus); err != nil {
+			return err
+		}
+		return do(working, bus)
+	})
+	return g.Wait()
+}
+
+// openWithin is how long a command that looks into what is stored may keep a crawl
+// from starting.
+const openWithin = 20 * time.Second
+
+// startServer starts the embedded server of a directory. While another command looks
+// into what is stored there, it waits; a crawl that runs there says so at once.
+func startServer(ctx context.Context, data string, o embedded.Options) (*embedded.Server, error) {
+	for began := time.Now(); ; {
+		s, err := embedded.Start(o)
+		if !errors.Is(err, embedded.ErrInUse) || connect.HasLocal(data) || time.Since(began) > openWithin {
+			return s, err
+		}
+		if stages.Sleep(ctx, deletionPoll) != nil {
+			return nil, err
+		}
+	}
+}
+
+// settleTime is how long a command waits for all that is stored to be taken in. After that
+// it is told what is known: to judge many URLs by another spec may take long.
+const settleTime = 5 * time.Second
+
+// readSpecs waits until the specs that are stored are known. A frontier that learns of
+// them later looks at each crawl once more.
+func readSpecs(ctx context.Context, specs *stages.Specs) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	_ = specs.AllRead(ctx)
+}
+
+// settled waits until the frontier answers questions about every partition, by all that
+// is stored.
+func settled(ctx context.Context, bus *stages.Bus) error {
+	client := frontier.Client{Bus: bus}
+	for began := time.Now(); ; {
+		done, err := client.Settled(ctx)
+		switch {
+		case err != nil && !errors.Is(err, frontier.ErrUnanswered):
+			return err
+		case err == nil && (done || time.Since(began) > settleTime):
+			return nil
+		}
+		if err := stages.Sleep(ctx, openPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// openPoll is the wait between looks at whether the frontier has settled.
+const openPoll = 10 * time.Millisecond

@@ -1,0 +1,79 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/run/embedded"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
+)
+
+// Whoever opens what a crawl has stored asks about all of it: the specs have been read, and
+// messages applied that the crawl had no time for.
+func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	const crawls, urls = 1000, 3000
+	data, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	store(t, data, func(bus *stages.Bus) {
+		specs, err := stages.OpenSpecs(t.Context(), bus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range crawls {
+			spec := messages.DefaultSpec()
+			spec.MaxPages = int64(i + 1)
+			if _, err := specs.Put(t.Context(), fmt.Sprintf("c%d", i), &spec); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range urls {
+			found := messages.Candidates{Crawl: "c0", Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: fmt.Sprintf("http://h%d.test/", i)}}}
+			m := &nats.Msg{Subject: messages.SubjectURLs("c0", 0), Data: found.Encode()}
+			if _, err := bus.JS.PublishMsg(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	err := Open(t.Context(), data, log, func(ctx context.Context, bus *stages.Bus) error {
+		client := frontier.Client{Bus: bus}
+		last, spec := fmt.Sprint("c", crawls-1), messages.DefaultSpec()
+		if end, _, err := client.CheckEnded(ctx, last, &spec); end != frontier.Empty {
+			t.Errorf("a crawl that was never fed has the end %q, want %q; %v", end, frontier.Empty, err)
+		}
+		if n, err := client.Status(ctx, "c0"); n.Known() != urls {
+			t.Errorf("%d of %d URLs are known, %v", n.Known(), urls, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// store lets do store something in the directory of a crawl that does not run.
+func store(t *testing.T, data string, do func(*stages.Bus)) {
+	t.Helper()
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), Private: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(server.Server()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Close()
+	cfg := frontier.DefaultConfig()
+	cfg.Partitions, cfg.SnapshotEvery = Partitions, 0
+	if err := frontier.Provision(t.Context(), cfg, bus); err != nil {
+		t.Fatal(err)
+	}
+	do(bus)
+}

@@ -1,0 +1,316 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/base/humanize"
+	"seine/internal/base/shown"
+	"seine/internal/output"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/writer"
+)
+
+// Outcome is how a run came to its end.
+type Outcome string
+
+// Outcomes of a run.
+const (
+	OutcomeComplete    Outcome = "complete"
+	OutcomeCancelled   Outcome = "cancelled"
+	OutcomeLimit       Outcome = "limit"       // a limit of the spec was reached
+	OutcomeInterrupted Outcome = "interrupted" // the same command goes on with it
+	OutcomeFailed      Outcome = "failed"
+	OutcomeDeleted     Outcome = "deleted" // somebody has deleted the crawl while it ran
+)
+
+// Summary is what a run tells at its end. Counts are of the whole crawl, over
+// all its runs; Seconds and PagesPerSecond are of this run.
+type Summary struct {
+	Outcome          Outcome                  `json:"outcome"`
+	Limit            string                   `json:"limit,omitempty"` // of the spec, that was reached: max_pages, max_bytes or max_duration
+	Error            string                   `json:"error,omitempty"`
+	NoPagesReason    string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
+	Crawl            string                   `json:"crawl"`
+	Pages            int64                    `json:"pages"`
+	PagesBefore      int64                    `json:"pages_before,omitempty"` // of Pages, those that earlier runs have fetched
+	Records          int64                    `json:"records"`                // committed
+	BytesWire        int64                    `json:"bytes_wire"`
+	BytesBody        int64                    `json:"bytes_body"`
+	Seconds          float64                  `json:"seconds"`
+	PagesPerSecond   float64                  `json:"pages_per_second"`
+	URLs             URLCounts                `json:"urls"`
+	frontier.Reasons                          // why URLs failed and were excluded, and pages left out
+	Warnings         int64                    `json:"warnings,omitempty"` // sitemaps and feeds that were read in part
+	Requests         map[messages.Class]int64 `json:"requests"`
+	DeadLetters      *DeadLetters             `json:"dead_letters,omitempty"`
+	SlowestHosts     []frontier.HostStatus    `json:"slowest_hosts"`
+	Files            []output.File            `json:"files"`
+	Rows             map[string]int64         `json:"rows,omitempty"`   // records in a database, by kind
+	Tables           map[string]string        `json:"tables,omitempty"` // that they are in, by kind
+	Out              string                   `json:"out"`              // without secrets
+	Archives         []Archive                `json:"archives,omitempty"`
+	RequestLog       *RequestLog              `json:"request_log,omitempty"`
+	CompleteSince    time.Time                `json:"complete_since,omitzero"` // if an earlier run has completed the crawl, and this one had nothing to do
+	DeletedAt        time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (messages.Spec.Keep)
+}
+
+// Archive is what the writer of an archive has committed of the crawl.
+type Archive struct {
+	Pages int64         `json:"pages"`
+	Bytes int64         `json:"bytes"` // without indexes
+	Files []output.File `json:"files"` // with indexes
+	Out   string        `json:"out"`
+}
+
+// RequestLog is what the writer of results has committed of the crawl.
+type RequestLog struct {
+	Requests int64         `json:"requests"`
+	Bytes    int64         `json:"bytes"`
+	Files    []output.File `json:"files,omitempty"` // none of a database
+	Out      string        `json:"out"`             // without secrets
+}
+
+// URLCounts count URLs by where they stand.
+type URLCounts struct {
+	Known    int64            `json:"known"`
+	Done     int64            `json:"done"`
+	Failed   int64            `json:"failed"`
+	Excluded map[string]int64 `json:"excluded"` // by reason
+	Open     int64            `json:"open"`
+}
+
+// limits are the keys of the spec that make a crawl end.
+var limits = map[frontier.EndReason]string{
+	frontier.PagesLimit: "max_pages", frontier.BytesLimit: "max_bytes", frontier.TimeLimit: "max_duration",
+}
+
+func (c *crawl) summarise(end frontier.EndReason, interrupted bool, slowest []frontier.HostStatus, err error) (*Summary, error) {
+	n := c.last
+	s := &Summary{
+		Crawl: c.Crawl, NoPagesReason: c.nothing, Pages: n.Pages, PagesBefore: c.before, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
+		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
+		DeletedAt: c.expiry,
+		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
+		Reasons:   c.reasons,
+	}
+	if s.URLs.Excluded == nil {
+		s.URLs.Excluded = make(map[string]int64) // {} for programs, not null
+	}
+	switch {
+	case errors.Is(err, ErrDeleted):
+		s.Outcome, s.Error = OutcomeDeleted, err.Error()
+	case err != nil:
+		s.Outcome, s.Error = OutcomeFailed, err.Error()
+	case limits[end] != "":
+		s.Outcome, s.Limit = OutcomeLimit, limits[end]
+	case end == frontier.Complete && c.state == messages.Cancelled:
+		s.Outcome = OutcomeCancelled
+	case end == frontier.Complete:
+		s.Outcome = OutcomeComplete
+		if c.resumed && n.Changed < c.began.UnixMilli() {
+			s.CompleteSince = time.UnixMilli(n.Changed).UTC()
+		}
+	case interrupted:
+		s.Outcome = OutcomeInterrupted
+	default:
+		s.Outcome, s.Error = OutcomeFailed, "a stage ended on its own"
+	}
+	s.Files, s.DeadLetters = c.files(&c.Writer, messages.StreamRecords), c.deadLetters()
+	for i := range c.More {
+		if w := &c.More[i]; w.Name == RequestsName {
+			s.RequestLog = c.requestLog(w)
+		} else {
+			s.Archives = append(s.Archives, c.archive(w))
+		}
+	}
+	for _, f := range s.Files {
+		s.Records += int64(f.Records)
+	}
+	if writer.IsDatabase(c.Writer.Out) {
+		s.Rows, s.Files = rowsByKind(s.Files), nil
+		s.Tables = make(map[string]string, len(s.Rows))
+		for kind := range s.Rows {
+			s.Tables[kind] = writer.TableOf(c.Writer.Out, kind)
+		}
+	}
+	if s.Seconds > 0 {
+		s.PagesPerSecond = float64(n.Pages-c.before) / s.Seconds
+	}
+	return s, err
+}
+
+// archive tells what is committed of pages.
+func (c *crawl) archive(w *writer.Config) Archive {
+	a := Archive{Out: w.Out, Files: c.files(w, messages.StreamPages)}
+	for _, f := range a.Files {
+		a.Pages += int64(f.Records)
+		if f.IndexOf == "" {
+			a.Bytes += f.Bytes
+		}
+	}
+	return a
+}
+
+// requestLog tells what is committed of results.
+func (c *crawl) requestLog(w *writer.Config) *RequestLog {
+	l := &RequestLog{Out: writer.Redact(w.Out), Files: c.files(w, messages.StreamResults)}
+	for _, f := range l.Files {
+		l.Requests += int64(f.Records)
+		l.Bytes += f.Bytes
+	}
+	if writer.IsDatabase(w.Out) {
+		l.Files = nil
+	}
+	return l
+}
+
+// files lists what a writer has committed of this crawl. An output directory may
+// hold the files of others, and of earlier lives of the stream.
+func (c *crawl) files(w *writer.Config, stream string) []output.File {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	read, err := c.bus.JS.Stream(ctx, stream)
+	if err != nil {
+		c.Log.Warn("cannot list the output", "crawl", c.Crawl, "error", err)
+		return nil
+	}
+	commits, err := w.ReadCommits()
+	if err != nil {
+		c.Log.Warn("cannot list the output", "crawl", c.Crawl, "error", err)
+	}
+	var files []output.File
+	for _, commit := range commits {
+		if !commit.Created.Equal(read.CachedInfo().Created) {
+			continue
+		}
+		for _, f := range commit.Files {
+			if f.Crawl == c.Crawl {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+// rowsByKind counts the records of commits to a database, which are in no files.
+func rowsByKind(files []output.File) map[string]int64 {
+	byKind := make(map[string]int64)
+	for _, f := range files {
+		byKind[f.Kind] += int64(f.Records)
+	}
+	return byKind
+}
+
+// Write prints the summary for a person.
+func (s *Summary) Write(w io.Writer) {
+	shown.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
+	row := func(name, format string, a ...any) {
+		shown.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
+	}
+	pages := humanize.Count(s.Pages)
+	if s.PagesBefore > 0 {
+		pages += fmt.Sprintf(" (%s in this run)", humanize.Count(s.Pages-s.PagesBefore))
+	}
+	row("pages", "%s, %s (%s on the wire)", pages, humanize.Size(s.BytesBody), humanize.Size(s.BytesWire))
+	row("time", "%s, %.0f pages/s", (time.Duration(s.Seconds * float64(time.Second))).Round(10*time.Millisecond), s.PagesPerSecond)
+	row("requests", "%s", humanize.ByCount(s.Requests))
+	row("URLs", "%s known: %s done, %s failed, %s open", humanize.Count(s.URLs.Known), humanize.Count(s.URLs.Done), humanize.Count(s.URLs.Failed), humanize.Count(s.URLs.Open))
+	writeReasons(row, "failed", s.Failures)
+	writeReasons(row, "excluded", s.Exclusions)
+	writeReasons(row, "left out", s.LeftOut)
+	if s.Warnings > 0 {
+		row("warnings", "%s read in part, sitemaps and feeds: the log names them, and seine explain URL says what is wrong", humanize.Plural(s.Warnings, "page"))
+	}
+	if d := s.DeadLetters; d != nil {
+		row("dead letters", "%s; the last: %s", humanize.ByCount(d.ByStage), d.Last)
+	}
+	for i, h := range s.SlowestHosts {
+		name := ""
+		if i == 0 {
+			name = "slowest"
+		}
+		row(name, "%s: %d ms a request, %s requests", h.Host, h.MeanMS, humanize.Count(h.Requests))
+	}
+	if s.NoPagesReason != "" {
+		row("why", "%s", s.NoPagesReason)
+	}
+	if !s.DeletedAt.IsZero() {
+		row("kept", "until %s; then a frontier that runs deletes it, but not its output", s.DeletedAt.Local().Format(time.DateTime))
+	}
+	for _, a := range s.Archives {
+		row("archive", "%s, %s in %s", humanize.Plural(a.Pages, "page"), humanize.Size(a.Bytes), a.Out)
+	}
+	if l := s.RequestLog; l != nil {
+		row("request log", "%s in %s", humanize.Plural(l.Requests, "request"), l.Out)
+	}
+	if s.Records == 0 {
+		row("output", "nothing in %s", s.Out)
+		return
+	}
+	if s.Rows != nil {
+		row("output", "%s in %s", humanize.Plural(s.Records, "record"), s.Out)
+		for _, kind := range slices.Sorted(maps.Keys(s.Rows)) {
+			row("", "%s: %s of kind %s", s.Tables[kind], humanize.Count(s.Rows[kind]), kind)
+		}
+		return
+	}
+	row("output", "%s in %s of %s", humanize.Plural(s.Records, "record"), humanize.Plural(len(s.Files), "file"), s.Out)
+	for i, f := range s.Files {
+		if i == 10 {
+			row("", "… and %d more", len(s.Files)-i)
+			break
+		}
+		row("", "%s  %s, %s", f.Path, humanize.Plural(f.Records, "record"), humanize.Size(f.Bytes))
+	}
+}
+
+// maxReasons is how many of them are printed.
+const maxReasons = 5
+
+// writeReasons prints why URLs ended without a page, a line and an example each.
+func writeReasons(row func(name, format string, a ...any), name string, all []frontier.Reason) {
+	for i, r := range all {
+		if i == maxReasons {
+			row("", "… and for %s", humanize.Plural(len(all)-i, "other reason"))
+			break
+		}
+		text := fmt.Sprintf("%s %s", humanize.Count(r.URLs), r.Name)
+		if e := r.Example; e != nil {
+			text += ", as " + e.URL
+			if e.Why != "" {
+				text += " (" + strings.TrimPrefix(e.Why, r.Name+": ") + ")"
+			}
+		}
+		row(name, "%s", text)
+		name = ""
+	}
+}
+
+func (s *Summary) headline() string {
+	switch s.Outcome {
+	case OutcomeLimit:
+		return fmt.Sprintf("stopped at its limit %s; with a higher --%s it goes on", s.Limit, strings.ReplaceAll(s.Limit, "_", "-"))
+	case OutcomeInterrupted:
+		return "interrupted; the same command goes on"
+	case OutcomeCancelled:
+		return "cancelled; seine resume takes that back, and the same command goes on then"
+	case OutcomeDeleted:
+		return "deleted while it ran; its output stays"
+	case OutcomeFailed:
+		return "failed: " + s.Error
+	case OutcomeComplete:
+		if !s.CompleteSince.IsZero() {
+			return fmt.Sprintf("complete on %s, nothing was fetched; --again visits everything once more, seine replay makes records again of the pages that are stored",
+				s.CompleteSince.Local().Format(time.DateTime))
+		}
+	}
+	return "complete"
+}

@@ -1,0 +1,36 @@
+package crawl
+
+import (
+	"context"
+
+	"seine/internal/fetch/secrets"
+	"seine/internal/ops/watchdog"
+	"seine/pkg/stages"
+)
+
+// watchDisks has this process tell of the disks that it fills.
+func (c *crawl) watchDisks() {
+	c.Vitals.AddDisk("data", c.Data)
+	for i, w := range c.writerConfigs() {
+		place := "out"
+		if i > 0 { // each place is a series of metrics
+			place = w.Name
+		}
+		if dir := w.Directory(); dir != "" {
+			c.Vitals.AddDisk(place, dir)
+		}
+	}
+}
+
+// guard watches for what alerts are about until ctx is done. It begins when there
+// may first be something to say: most crawls are over before that.
+func (c *crawl) guard(ctx context.Context) {
+	spec, err := c.spec(ctx)
+	if err != nil || stages.Sleep(ctx, watchdog.Interval(&spec.Alerts)) != nil {
+		return
+	}
+	if err := c.Vitals.Serve(c.bus.NC, c.Log); err != nil {
+		c.Log.Debug("no alerts on memory and disks", "error", err)
+	}
+	watchdog.New(c.bus, c.specs, c.store.ID, secrets.Store{Folder: c.Fetcher.Secrets}).Run(ctx)
+}

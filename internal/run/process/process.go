@@ -1,0 +1,295 @@
+// Package process is what surrounds a stage in a process of its own: options,
+// logging, the connection to NATS, metrics and health, and the two signals.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"seine/internal/base/shown"
+	"seine/internal/base/tracing"
+	"seine/internal/base/version"
+	"seine/internal/ops/procstats"
+	"seine/internal/run/config"
+	"seine/internal/run/connect"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Exit codes of a stage's command.
+const (
+	ExitOK     = 0 // drained
+	ExitFailed = 1 // could not start, or could not go on
+	ExitUsage  = 2 // the options are wrong
+	exitCut    = 130
+)
+
+// Common are the options that every stage has.
+type Common struct {
+	config.File
+	connect.Options `embed:""`
+	NATSWait        messages.Duration `name:"nats-wait" help:"How long to wait for NATS at the start." default:"30s"`
+	Listen          string            `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0"`
+	Pprof           bool              `help:"Serve /debug/pprof there too."`
+	Logging
+	Tracing tracing.Options  `embed:""`
+	Version kong.VersionFlag `help:"Print the version." env:"-"`
+}
+
+// Logging says what is logged, and how.
+type Logging struct {
+	LogLevel  string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
+	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text"`
+}
+
+// Logger returns the logger that was asked for. Of one message it writes a bounded
+// number of lines in a time. Text from sites is escaped in both formats: JSON is
+// read by programs, but also shown on terminals (docker logs). Libraries that use package log
+// write to it at debug level: net/http has a line for whatever a server does
+// wrong, so a hostile one could fill a disk.
+func (l Logging) Logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(l.LogLevel)) // kong has checked it
+	o := &slog.HandlerOptions{Level: level}
+	var h slog.Handler = slog.NewTextHandler(w, o)
+	if l.LogFormat == "json" {
+		h = slog.NewJSONHandler(shown.EscapeJSON(w), o)
+	}
+	h = newBurstLimiter(h)
+	log.SetFlags(0)
+	log.SetOutput(unquoted{slog.NewLogLogger(h, slog.LevelDebug).Writer()})
+	return slog.New(h)
+}
+
+// unquoted writes lines of package log without the strings that they quote: net/http
+// quotes what a server sends unasked, which may hold a secret of the request before.
+type unquoted struct{ io.Writer }
+
+var quotedString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// Write implements io.Writer.
+func (u unquoted) Write(line []byte) (int, error) {
+	text := quotedString.ReplaceAllFunc(line, func(q []byte) []byte { return fmt.Appendf(nil, "(%d bytes)", len(q)-2) })
+	if _, err := u.Writer.Write(text); err != nil {
+		return 0, fmt.Errorf("log: %w", err)
+	}
+	return len(line), nil
+}
+
+// Config are the options of a command, with kong's tags.
+type Config interface{ Validate() error }
+
+// DryRunner is a Config that can tell what would be done.
+type DryRunner interface {
+	// DryRun reports whether only that is asked for.
+	DryRun() bool
+	// Plan writes it, and does none of it.
+	Plan(w io.Writer) error
+}
+
+// Env is what a stage is given to run with.
+type Env struct {
+	Bus    *stages.Bus
+	Health *stages.Health
+	// Vitals is told which disks the stage keeps something on.
+	Vitals *procstats.Reporter
+	// Started must be called when the stage begins its work: it makes the process
+	// ready, and discoverable. The name is that of a writer, "" for other stages.
+	Started func(name string) error
+}
+
+// Main runs a stage as a command and returns its exit code. Cfg is a pointer
+// to the command's options; common points into it. What run finds unavailable
+// before it has started is waited for as NATS is: run is called again.
+func Main(stage, about string, cfg Config, common *Common, run func(ctx context.Context, env Env) error) int {
+	parser, err := config.New(cfg, stage, about, kong.Vars{"version": version.String()})
+	if err != nil {
+		return fail(stage, err, ExitFailed)
+	}
+	parsed, err := parser.Parse(os.Args[1:])
+	if err == nil {
+		err = config.RejectRepeated(parsed)
+	}
+	if err != nil {
+		return fail(stage, fmt.Errorf("%w (%s --help lists all options)", err, stage), ExitUsage)
+	}
+	for _, options := range []Config{&common.Options, &common.Tracing, cfg} {
+		if err := options.Validate(); err != nil {
+			return fail(stage, err, ExitUsage)
+		}
+	}
+	if p, ok := cfg.(DryRunner); ok && p.DryRun() {
+		if err := p.Plan(os.Stdout); err != nil {
+			return fail(stage, err, ExitFailed)
+		}
+		return ExitOK
+	}
+	log := common.Logger(os.Stderr).With("stage", stage)
+	ctx, stop := signals(context.Background(), func() { log.Info("finishing what is under way, the next signal ends at once") })
+	defer stop()
+	err = serve(ctx, stage, common, log, run)
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return ExitOK
+	case common.LogFormat == "json": // who reads it line by line reads no other text
+		log.Error("cannot go on", "error", err)
+		return ExitFailed
+	}
+	return fail(stage, err, ExitFailed)
+}
+
+func fail(stage string, err error, code int) int {
+	shown.Fprintf(os.Stderr, "%s: %v\n", stage, err)
+	return code
+}
+
+// serve connects, serves metrics and health, and runs the stage.
+func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run func(context.Context, Env) error) error {
+	bus, err := dial(ctx, stage, c, log)
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	if bus.Tracer, err = c.Tracing.Open(ctx, "seine-"+stage, version.Number, Instance(), log); err != nil {
+		return err
+	}
+	defer bus.Tracer.Close()
+	env := Env{Bus: bus, Health: stages.NewHealth(), Vitals: procstats.NewReporter(stage)}
+	env.Health.Add("nats", bus.Ready)
+	env.Started = func(name string) error {
+		env.Health.Start()
+		if name != "" {
+			env.Vitals.Rename(stage + " " + name)
+		}
+		if err := env.Vitals.Serve(bus.NC, log); err != nil {
+			return err
+		}
+		return stages.Announce(bus, stage, version.Number, name)
+	}
+	if c.Listen != "off" {
+		stop, err := Admin(c.Listen, env.Vitals, env.Health, c.Pprof, log)
+		if err != nil {
+			return fmt.Errorf("--listen %s: %w", c.Listen, err)
+		}
+		defer stop() // when the drain is over
+	}
+	for deadline := time.Now().Add(time.Duration(c.NATSWait)); ; {
+		err := run(ctx, env)
+		if err == nil {
+			log.Info("drained")
+			return nil
+		}
+		if ctx.Err() == nil { // not because it was told to end
+			err = bus.WithPermissionErr(err)
+		}
+		if env.Health.Started() || bus.PermissionErr() != nil || !electing(err) || time.Now().After(deadline) {
+			return err
+		}
+		log.Info("waiting for NATS", "error", err)
+		if err := stages.Sleep(ctx, retryWait); err != nil {
+			return err
+		}
+	}
+}
+
+// Admin serves metrics and health at an address, until stop is called.
+func Admin(address string, self *procstats.Reporter, health *stages.Health, profile bool, log *slog.Logger) (stop func(), err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serve metrics and health: %w", err)
+	}
+	own := []prometheus.Collector{self, buildInfo()}
+	prometheus.MustRegister(own...)
+	log.Info("serving metrics and health", "version", version.Number, "address", "http://"+l.Addr().String())
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		if err := stages.ServeAdmin(ctx, l, health, profile); err != nil {
+			log.Error("metrics and health cannot be served", "error", err)
+		}
+	}()
+	return func() {
+		cancel()
+		for _, c := range own {
+			prometheus.Unregister(c)
+		}
+	}, nil
+}
+
+// electing reports whether err is of a cluster that has no leader now: it is there,
+// but what is asked of it gets no answer. A server without JetStream gets none.
+func electing(err error) bool {
+	return stages.Unavailable(err) && !errors.Is(err, jetstream.ErrJetStreamNotEnabled)
+}
+
+// retryWait is how long to wait for NATS before another try.
+const retryWait = 500 * time.Millisecond
+
+// dial waits for NATS, saying so, for as long as the options allow.
+func dial(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stages.Bus, error) {
+	deadline := time.Now().Add(time.Duration(c.NATSWait))
+	for said := false; ; {
+		bus, err := c.Dial("seine-"+stage, log)
+		if err == nil || time.Now().After(deadline) {
+			return bus, err
+		}
+		if !said {
+			log.Info("waiting for NATS", "error", err)
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(retryWait):
+		}
+	}
+}
+
+// Signals returns a context that the first SIGINT or SIGTERM ends. The second
+// ends the process at once: nothing that was acknowledged depends on a clean
+// end.
+func Signals(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
+	return signals(ctx, func() { shown.Fprintln(w, "finishing what is under way; once more to stop at once") })
+}
+
+// signals is Signals that calls tell at the first.
+func signals(ctx context.Context, tell func()) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return
+		}
+		tell()
+		cancel()
+		<-c
+		os.Exit(exitCut)
+	}()
+	return ctx, cancel
+}
+
+// Instance names this process among others of its stage.
+func Instance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d", strings.Split(host, ".")[0], os.Getpid())
+}

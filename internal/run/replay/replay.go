@@ -1,0 +1,446 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/base/statekey"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/parser"
+	"seine/pkg/stages/writer"
+)
+
+// Options of a replay.
+type Options struct {
+	Source *stages.Bus // of the crawl, joined; it is only read
+	Stream string      // that is replayed: messages.StreamPages or StreamRecords
+	Choice Selection
+	// Spec is what pages are parsed by; nil is the spec that each crawl has.
+	Spec   *messages.Spec
+	Parser parser.Config
+	// Writer says where records go. Its name and state are the replay's to say. If
+	// it is nil they go back to the crawl, as a new generation of the name
+	// Generation; "" makes one up.
+	Writer     *writer.Config
+	Generation string
+	// State is the directory of the replay, to go on with after it was killed.
+	State string
+	// Key encrypts the streams there, as it does those of the crawl; nil for none.
+	Key *statekey.Key
+	// Ends says that the server of Source may end for good, as that of `seine crawl`
+	// does with the crawl: then Run returns ErrSourceGone. Else it waits.
+	Ends bool
+	// Progress, if set, is told how it stands, a few times a second.
+	Progress func(Progress)
+	Log      *slog.Logger
+}
+
+// WriterName is what the writer of a replay is called where it has its log.
+const WriterName = "replay"
+
+// Progress is how a replay stands.
+type Progress struct {
+	Stream    string
+	Elapsed   time.Duration
+	Left      time.Duration // how long it will take at this rate; 0 if unknown
+	Done      int64         // pages or records
+	Chosen    int64         // in all; 0 if that is not known yet
+	Rate      float64       // a second, of this run
+	Records   int64         // made
+	Dead      int64         // dead letters
+	FirstSeq  uint64        // that the stream had when the replay began
+	FirstTime time.Time
+}
+
+// Run replays until all that was chosen is committed, or ctx is done. The report
+// tells which; it is returned with an error too, if there is one and the replay
+// had begun.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if err := o.Choice.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Writer != nil {
+		cfg := *o.Writer
+		cfg.Name, cfg.From, cfg.State = WriterName, "records", writerDir(o.State)
+		o.Writer = &cfg
+	}
+	r := &replay{Options: o, began: time.Now()}
+	if err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	if done := r.plan.Report; done != nil {
+		done.Again = true
+		return done, remove(o.State)
+	}
+	report, err := r.run(ctx)
+	r.close()
+	if err == nil && report.Outcome == Complete {
+		err = remove(o.State)
+	}
+	return report, err
+}
+
+// replay is a run of one.
+type replay struct {
+	Options
+	plan   *jobState
+	source *replayStream
+	side   *scratchServer
+	feeder *streamCopier
+	parser *parser.Parser // nil if records are written
+	sink   sink
+	stop   []func()
+	began  time.Time
+	before int64 // done by earlier runs
+}
+
+// sink is where records go: the writer, or back to the crawl.
+type sink interface {
+	Run(ctx context.Context) error
+	// CaughtUp reports whether all records there are have been read.
+	CaughtUp(ctx context.Context) (bool, error)
+	// Err is what keeps it from going on, for a person to mend.
+	Err() error
+}
+
+// open makes or finds the plan, and makes all parts; it starts none.
+func (r *replay) open(ctx context.Context) (err error) {
+	if r.source, err = openReplayStream(ctx, r.Source, r.Stream, &r.Choice); err != nil {
+		return err
+	}
+	if r.plan, err = r.planned(ctx); err != nil || r.plan.Report != nil {
+		return err
+	}
+	if r.side, err = openScratchServer(ctx, r.State, r.Key, r.Source.Layout.Partitions, r.Log); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.Writer != nil {
+		if err := r.checkOutput(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.openFeeder(ctx); err != nil {
+		return err
+	}
+	return r.openStages(ctx)
+}
+
+// planned returns the plan of the runs before, or makes one.
+func (r *replay) planned(ctx context.Context) (*jobState, error) {
+	p, err := readJobState(r.State)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		switch {
+		case p.Digest != r.digest():
+			return nil, fmt.Errorf("--state %s: %w, of %s: name another directory, or remove it to give that one up", r.State, ErrOther, p.About)
+		case p.Report != nil:
+		case !r.source.stream.CachedInfo().Created.Equal(p.Created):
+			return nil, fmt.Errorf("stream %s was made anew since the replay in %s began: remove that to begin another", r.Stream, r.State)
+		}
+		return p, nil
+	}
+	if entries, err := os.ReadDir(r.State); len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = errors.New("has no replay to go on with, and is not empty: name another directory")
+		}
+		return nil, fmt.Errorf("--state %s: %w", r.State, err)
+	}
+	if r.Writer != nil {
+		if err := r.Writer.CheckPlace(); err != nil {
+			return nil, err
+		}
+		if err := r.refuseCommits(time.Time{}); err != nil {
+			return nil, err
+		}
+	}
+	p = &jobState{V: planVersion, About: r.about(), Digest: r.digest(), Began: r.began.UTC()}
+	if r.Writer == nil {
+		if p.Generation = r.Generation; p.Generation == "" {
+			p.Generation = messages.NewGeneration(r.began)
+		}
+	}
+	if p.seqRange, err = r.source.resolve(ctx, &r.Choice, r.began); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(r.State, 0o755); err != nil {
+		return nil, fmt.Errorf("--state %s: %w", r.State, err)
+	}
+	return p, p.write(r.State)
+}
+
+func (r *replay) openFeeder(ctx context.Context) error {
+	p, err := r.newPreparer(ctx)
+	if err != nil {
+		return err
+	}
+	r.feeder = &streamCopier{from: r.source, window: r.plan.seqRange, to: r.side.feed, prepare: p.record, room: anyRoom}
+	if r.Stream == messages.StreamPages {
+		r.feeder.prepare, r.feeder.room = p.page, p.room
+	}
+	return nil
+}
+
+// openStages makes the stages that the replay needs.
+func (r *replay) openStages(ctx context.Context) (err error) {
+	if r.Stream == messages.StreamPages {
+		specs, stop, err := stages.FollowSpecs(ctx, r.side.parse)
+		if err != nil {
+			return err
+		}
+		r.stop = append(r.stop, stop)
+		if r.parser, err = parser.New(r.Parser, r.side.parse, specs); err != nil {
+			return err
+		}
+	}
+	if r.Writer != nil {
+		r.sink, err = writer.New(*r.Writer, r.side.write)
+		return err
+	}
+	r.sink, err = newForwarder(ctx, r.side.write, r.Source, forwardFile(r.State), r.plan.Generation)
+	return err
+}
+
+func (r *replay) close() {
+	for _, stop := range r.stop {
+		stop()
+	}
+	r.side.close()
+}
+
+// run starts the stages, watches them until all is done, and stops them in the
+// order of the pipeline.
+func (r *replay) run(ctx context.Context) (*Report, error) {
+	var err error
+	if r.before, err = r.done(ctx); err != nil {
+		return nil, err
+	}
+	g, gctx := errgroup.WithContext(context.WithoutCancel(ctx))
+	stopStages := r.start(g, gctx)
+	feeding, stopFeeding := context.WithCancel(gctx)
+	defer stopFeeding()
+	defer context.AfterFunc(ctx, stopFeeding)()
+	var at copyPosition
+	fed, feeder := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(feeder)
+		fed <- r.whileSource(feeding, func(ctx context.Context) (err error) {
+			at, err = r.feeder.run(ctx)
+			return err
+		})
+	}()
+	over, err := r.watch(ctx, gctx, fed)
+	stopFeeding()
+	<-feeder
+	if werr := stopWithin(g, stopStages, err != nil); werr != nil && !errors.Is(werr, context.Canceled) {
+		err = errors.Join(err, werr)
+	}
+	return r.end(over, at, err)
+}
+
+// start starts the stages. The function it returns stops them.
+func (r *replay) start(g *errgroup.Group, ctx context.Context) (stop func()) {
+	early, stopEarly := context.WithCancel(ctx)
+	late, stopLate := context.WithCancel(ctx)
+	consumers := map[string]int{messages.StreamRecords: 1}
+	if r.Writer != nil {
+		consumers[messages.StreamRecords] = r.Source.Layout.Partitions
+	}
+	var parsed sync.WaitGroup
+	if r.parser != nil {
+		consumers[messages.StreamPages] = 1
+		parsed.Add(1)
+		g.Go(func() error { defer parsed.Done(); return r.parser.Run(early) })
+	}
+	g.Go(func() error {
+		if r.Writer == nil {
+			return r.whileSource(late, r.sink.Run)
+		}
+		return r.sink.Run(late)
+	})
+	g.Go(func() error { return r.side.janitor(consumers).Run(late) })
+	return func() {
+		stopEarly()
+		parsed.Wait()
+		stopLate()
+	}
+}
+
+// failedGrace is how long stages may take to stop when the replay has failed: what
+// keeps it from going on may keep them from draining as well. Nothing that was
+// committed depends on it.
+const failedGrace = 2 * time.Second
+
+func stopWithin(g *errgroup.Group, stop func(), failed bool) error {
+	ended := make(chan error, 1)
+	go func() {
+		stop()
+		ended <- g.Wait()
+	}()
+	if !failed {
+		return <-ended
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(failedGrace):
+		return nil
+	}
+}
+
+// lookEvery is the time between two looks at how a replay stands.
+const lookEvery = 50 * time.Millisecond
+
+// watch follows the replay until all that was chosen is read by the last stage,
+// ctx is done, or something has failed. It reports whether all is done.
+func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool, err error) {
+	all := false
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-stages.Done():
+			return false, nil // Wait will say why
+		case err := <-fed:
+			if err != nil {
+				return false, ignoreDone(ctx, err)
+			}
+			all = true
+		case <-tick.C:
+		}
+		if err := errors.Join(r.sink.Err(), r.side.trouble(stages)); err != nil {
+			return false, fmt.Errorf("%w (the same command goes on when that is mended)", err)
+		}
+		if err := r.reportProgress(stages, all); err != nil {
+			r.Log.Debug("cannot see how the replay stands", "error", err)
+			continue
+		}
+		if !all {
+			continue
+		}
+		if over, err := r.isOver(stages); over || err != nil {
+			return over, err
+		}
+	}
+}
+
+// ignoreDone returns no error for what ended because ctx did.
+func ignoreDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// isOver reports whether the stages have done with all that was fed.
+func (r *replay) isOver(ctx context.Context) (bool, error) {
+	if r.parser != nil {
+		done, last, err := r.side.handled(ctx)
+		if err != nil || done < last {
+			return false, nil
+		}
+	}
+	over, err := r.sink.CaughtUp(ctx)
+	if err != nil {
+		r.Log.Debug("cannot ask the writer", "error", err)
+		return false, nil
+	}
+	return over, nil
+}
+
+// done returns how many messages have been handled, by all runs.
+func (r *replay) done(ctx context.Context) (int64, error) {
+	if r.parser != nil {
+		done, _, err := r.side.handled(ctx)
+		return int64(done), err
+	}
+	return r.stored(ctx, messages.StreamRecords)
+}
+
+// stored returns how many messages a stream at the side has taken.
+func (r *replay) stored(ctx context.Context, stream string) (int64, error) {
+	s, err := r.side.feed.JS.Stream(ctx, stream)
+	if err != nil {
+		return 0, fmt.Errorf("look at stream %s at the side: %w", stream, err)
+	}
+	return int64(s.CachedInfo().State.LastSeq), nil
+}
+
+// reportProgress tells Progress how the replay stands.
+func (r *replay) reportProgress(ctx context.Context, all bool) error {
+	if r.Progress == nil {
+		return nil
+	}
+	p := Progress{Stream: r.Stream, Elapsed: time.Since(r.began), FirstSeq: r.plan.First, FirstTime: r.plan.FirstTime}
+	var err [3]error
+	p.Done, err[0] = r.done(ctx)
+	p.Records, err[1] = r.stored(ctx, messages.StreamRecords)
+	p.Dead, err[2] = r.stored(ctx, messages.StreamDead)
+	if err := errors.Join(err[:]...); err != nil {
+		return err
+	}
+	switch {
+	case all && r.parser != nil:
+		fed, err := r.stored(ctx, messages.StreamPages)
+		if err != nil {
+			return err
+		}
+		p.Chosen = fed
+	case r.Choice.Host == "":
+		p.Chosen = r.plan.Messages
+	}
+	p.Rate = float64(p.Done-r.before) / p.Elapsed.Seconds()
+	if left := p.Chosen - p.Done; p.Rate > 0 && left > 0 {
+		p.Left = time.Duration(float64(left) / p.Rate * float64(time.Second))
+	}
+	r.Progress(p)
+	return nil
+}
+
+// ErrSourceGone is returned when the server of the source is away, and may have
+// ended for good. What is done stays done.
+var ErrSourceGone = errors.New("the crawl has ended, and the server with its streams (the same command goes on with what it has stored)")
+
+// sourceAway is for how long a server that may end for good is waited for.
+const sourceAway = 3 * time.Second
+
+// whileSource runs what needs the source, until it ends or the source has.
+func (r *replay) whileSource(ctx context.Context, run func(context.Context) error) error {
+	if !r.Ends {
+		return run(ctx)
+	}
+	with, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		seen := time.Now()
+		for stages.Sleep(with, sourceAway/10) == nil {
+			if r.Source.NC.IsConnected() {
+				seen = time.Now()
+			} else if time.Since(seen) > sourceAway {
+				cancel(ErrSourceGone)
+			}
+		}
+	}()
+	err := run(with)
+	if errors.Is(context.Cause(with), ErrSourceGone) {
+		return ErrSourceGone
+	}
+	return err
+}

@@ -1,0 +1,211 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/ops/deadletters"
+	"seine/pkg/messages"
+	"seine/pkg/stages/writer"
+)
+
+// Outcome is how a run of a replay came to its end.
+type Outcome string
+
+// Outcomes of a run.
+const (
+	Complete    Outcome = "complete"
+	Interrupted Outcome = "interrupted" // the same command goes on
+	Failed      Outcome = "failed"
+)
+
+// Report is what a run tells at its end. Counts are of the whole replay, over all
+// its runs, but for Seconds and PerSecond; they are exact once it is complete.
+type Report struct {
+	Outcome Outcome `json:"outcome"`
+	Error   string  `json:"error,omitempty"`
+	// Again says that it was complete before this run.
+	Again  bool   `json:"again,omitempty"`
+	Stream string `json:"stream"`
+	// Chosen are the messages that were replayed. Gone are messages that were there
+	// when the replay was begun, and were purged before it could read them.
+	Chosen int64 `json:"chosen"`
+	Gone   int64 `json:"gone,omitempty"`
+	// Parsed and Unparsed are the pages that were, and those that are dead letters.
+	Parsed   int64 `json:"parsed,omitempty"`
+	Unparsed int64 `json:"unparsed,omitempty"`
+	// Records are those that are committed, or sent back, by kind in Kinds. Repeats are
+	// stored records that were there twice.
+	Records int64            `json:"records"`
+	Kinds   map[string]int64 `json:"kinds"`
+	Repeats int64            `json:"repeats,omitempty"`
+	// Dead are what could not be handled, by reason, the most frequent first.
+	Dead       []Reason  `json:"dead,omitempty"`
+	Letters    string    `json:"letters,omitempty"` // file that has all dead letters
+	FirstSeq   uint64    `json:"first_seq"`         // that the stream had when the replay was begun
+	FirstTime  time.Time `json:"first_time,omitzero"`
+	FromSeq    uint64    `json:"from_seq"`
+	ToSeq      uint64    `json:"to_seq"`
+	Generation string    `json:"generation,omitempty"`
+	Out        string    `json:"out,omitempty"` // without secrets
+	Files      int       `json:"files,omitempty"`
+	Bytes      int64     `json:"bytes,omitempty"` // of the files
+	Seconds    float64   `json:"seconds"`
+	PerSecond  float64   `json:"per_second"` // pages or records
+}
+
+// Reason is why some messages could not be handled.
+type Reason struct {
+	Stage  string `json:"stage"`
+	Reason string `json:"reason"`
+	Count  int64  `json:"count"`
+	URL    string `json:"url,omitempty"` // of the first
+}
+
+// end makes the report of a run, and of a complete replay what is left of it.
+func (r *replay) end(over bool, at copyPosition, err error) (*Report, error) {
+	// What is counted is counted even if the run was interrupted.
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	w := &r.plan.seqRange
+	rep := &Report{
+		Outcome: Interrupted, Stream: r.Stream, Chosen: at.chosen, Generation: r.plan.Generation,
+		FirstSeq: w.First, FirstTime: w.FirstTime, FromSeq: w.From, ToSeq: w.To, Seconds: time.Since(r.began).Seconds(),
+	}
+	if cerr := r.count(ctx, rep); err == nil {
+		err = cerr
+	}
+	switch {
+	case err != nil:
+		rep.Outcome, rep.Error = Failed, err.Error()
+		return rep, err
+	case !over:
+		return rep, nil
+	}
+	rep.Outcome, rep.Gone = Complete, max(0, w.Messages-at.read)
+	if r.parser == nil {
+		rep.Repeats = rep.Chosen - rep.Records - rep.letters()
+	}
+	r.plan.Report = rep
+	return rep, r.plan.write(r.State)
+}
+
+// letters counts the dead letters.
+func (rep *Report) letters() (n int64) {
+	for _, d := range rep.Dead {
+		n += d.Count
+	}
+	return n
+}
+
+// count counts what was handled, committed and given up.
+func (r *replay) count(ctx context.Context, rep *Report) error {
+	done, err := r.done(ctx)
+	if err != nil {
+		return err
+	}
+	rep.PerSecond = float64(done-r.before) / rep.Seconds
+	unparsed, err := r.countDead(ctx, rep)
+	if err != nil {
+		return err
+	}
+	if r.parser != nil {
+		rep.Parsed, rep.Unparsed = done-unparsed, unparsed
+	}
+	if f, ok := r.sink.(*forwarder); ok {
+		sent := f.totals()
+		rep.Records, rep.Kinds = sent.Records, sent.Kinds
+		return nil
+	}
+	return r.countCommits(rep)
+}
+
+func (r *replay) countCommits(rep *Report) error {
+	all, err := r.commits()
+	if err != nil {
+		return err
+	}
+	rep.Out, rep.Kinds = writer.Redact(r.Writer.Out), make(map[string]int64)
+	for i := range all {
+		rep.Records += int64(all[i].Records() + all[i].Replaced)
+		for _, f := range all[i].Files {
+			rep.Files, rep.Bytes = rep.Files+1, rep.Bytes+f.Bytes
+			if f.Kinds == nil {
+				rep.Kinds[f.Kind] += int64(f.Records)
+			}
+			for kind, n := range f.Kinds {
+				rep.Kinds[kind] += int64(n)
+			}
+		}
+	}
+	if writer.IsDatabase(r.Writer.Out) {
+		rep.Files = 0
+	}
+	return nil
+}
+
+// maxReasons bounds the reasons that are told; the file has all.
+const maxReasons = 20
+
+// countDead counts the dead letters, and writes them to a file. It returns how many
+// pages could not be parsed.
+func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err error) {
+	file, err := os.Create(lettersFile(r.State))
+	if err != nil {
+		return 0, fmt.Errorf("--state %s: %w", r.State, err)
+	}
+	defer file.Close()
+	seen := make(map[string]bool)
+	reasons := make(map[[2]string]*Reason)
+	to := json.NewEncoder(file)
+	err = deadletters.Each(ctx, r.side.feed, deadletters.Filter{}, func(l *deadletters.DeadLetter) error {
+		id := l.Message.Header.Get(nats.MsgIdHdr)
+		if seen[id] { // given up once more after a kill
+			return nil
+		}
+		seen[id] = true
+		if l.Stage == messages.StageParser && strings.HasSuffix(id, ".0") {
+			pages++
+		}
+		key := [2]string{l.Stage, l.Reason}
+		if reasons[key] == nil {
+			reasons[key] = &Reason{Stage: l.Stage, Reason: l.Reason, URL: l.URL}
+		}
+		reasons[key].Count++
+		l.Seq, l.Sequence = 0, 0 // of the side, where nobody can look it up
+		_, _ = fmt.Sscan(l.Message.Header.Get(headerReplay), &l.Sequence)
+		return to.Encode(l)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(seen) == 0 {
+		return 0, os.Remove(file.Name())
+	}
+	rep.Letters = file.Name()
+	for _, reason := range reasons {
+		rep.Dead = append(rep.Dead, *reason)
+	}
+	slices.SortFunc(rep.Dead, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Reason, b.Reason))
+	})
+	if len(rep.Dead) > maxReasons {
+		others := Reason{Reason: "other reasons"}
+		for _, reason := range rep.Dead[maxReasons:] {
+			others.Count += reason.Count
+		}
+		rep.Dead = append(rep.Dead[:maxReasons], others)
+	}
+	return pages, file.Sync()
+}
+
+func lettersFile(state string) string { return filepath.Join(state, "dead.jsonl") }

@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
+)
+
+// Selection says which messages of a stream are replayed; what is empty chooses all.
+// It never chooses what came after the replay was begun.
+type Selection struct {
+	Crawl   string   `json:"crawl,omitempty"`
+	Host    string   `json:"host,omitempty"` // with its port, or without it for any
+	Since   TimeSpec `json:"since,omitempty"`
+	Until   TimeSpec `json:"until,omitempty"` // what was stored then is not chosen
+	FromSeq uint64   `json:"from_seq,omitempty"`
+}
+
+// Validate reports what is wrong with a choice, and makes the host canonical.
+func (c *Selection) Validate() error {
+	if c.Crawl != "" {
+		if err := messages.CheckCrawl(c.Crawl); err != nil {
+			return fmt.Errorf("--crawl: %w", err)
+		}
+	}
+	if c.Host != "" {
+		u, err := weburl.Canonicalize("http://" + c.Host + "/")
+		if err != nil || weburl.Path(u) != "/" {
+			return fmt.Errorf("--host %q: must be the name of a host, as www.example.org", c.Host)
+		}
+		c.Host = weburl.Host(u)
+	}
+	if c.Since != "" && c.FromSeq > 0 {
+		return fmt.Errorf("--since and --from-seq both say where to begin: give one")
+	}
+	now := time.Now()
+	since, err := c.Since.At(now)
+	if err != nil {
+		return fmt.Errorf("--since %w", err)
+	}
+	until, err := c.Until.At(now)
+	if err != nil {
+		return fmt.Errorf("--until %w", err)
+	}
+	if c.Since != "" && c.Until != "" && !since.Before(until) {
+		return fmt.Errorf("--until %s is not after --since %s", c.Until, c.Since)
+	}
+	return nil
+}
+
+// subject is the filter for the server: a host is in one partition.
+func (c *Selection) subject(kind string, partitions int) string {
+	crawl, partition := "*", "*"
+	if c.Crawl != "" {
+		crawl = c.Crawl
+	}
+	if c.Host != "" {
+		partition = fmt.Sprint(messages.Partition("http://"+c.Host+"/", partitions))
+	}
+	return "seine." + kind + "." + crawl + "." + partition
+}
+
+// has reports whether a URL is of the host that was chosen.
+func (c *Selection) has(url string) bool {
+	return c.Host == "" || weburl.Host(url) == c.Host || weburl.Hostname(url) == c.Host
+}
+
+// String says in words what is chosen.
+func (c *Selection) String() string {
+	words := "all"
+	add := func(name, value string) {
+		if value != "" {
+			words += ", " + name + " " + value
+		}
+	}
+	add("of crawl", c.Crawl)
+	add("of host", c.Host)
+	add("since", string(c.Since))
+	add("until", string(c.Until))
+	if c.FromSeq > 0 {
+		add("from sequence", fmt.Sprint(c.FromSeq))
+	}
+	return strings.TrimPrefix(words, "all, ")
+}

@@ -1,0 +1,180 @@
+package roles
+
+import (
+	"seine/internal/ops/procstats"
+	"seine/pkg/messages"
+)
+
+// frontier owns the streams, so it may do to them what their owner must.
+func (in *Installation) frontier() Role {
+	kept := []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamPages, messages.StreamRecords}
+	streams := append([]string{messages.StreamFetch, messages.StreamDead}, kept...)
+	for _, b := range []string{messages.BucketCrawls, messages.BucketRobots, messages.BucketLeases, messages.BucketMeta, messages.BucketDuplicates} {
+		streams = append(streams, kv(b))
+	}
+	streams = append(streams, obj(messages.BucketBodies), obj(messages.BucketSnapshots))
+	own := Permissions{Why: "make the streams and buckets, and set their limits", Subjects: []string{"$JS.API.INFO"}}
+	for _, s := range streams {
+		own.Subjects = append(own.Subjects, "$JS.API.STREAM.CREATE."+s, "$JS.API.STREAM.UPDATE."+s, "$JS.API.STREAM.INFO."+s)
+	}
+	janitor := Permissions{Why: "purge what was read, as far as the budget asks"}
+	for _, s := range kept {
+		janitor.Subjects = append(janitor.Subjects,
+			"$JS.API.STREAM.PURGE."+s, "$JS.API.STREAM.MSG.GET."+s, "$JS.API.CONSUMER.LIST."+s)
+	}
+	return Role{
+		Name: messages.StageFrontier, About: "the stage `frontier`",
+		Publish: append([]Permissions{
+			own, janitor, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds),
+			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("urls")}},
+			dead(messages.StageFrontier),
+			specs(), spec("*"), deletions(),
+			lease(messages.StageFrontier),
+			{Why: "agree on layout, budgets, snapshots", Subjects: []string{
+				get(messages.BucketMeta, ">"), put(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
+			}},
+			snapshots(),
+			watchdog(),
+		}, readOnlyPerms()...),
+		Subscribe: []Permissions{
+			announced("seine-frontier", "seine-frontier-questions"),
+			vital(), holder(messages.ConsumerSeeds),
+			{Why: "make the consumers of the other stages", Subjects: []string{messages.SubjectConsumers("*")}},
+			{Why: "answer questions", Subjects: []string{
+				"seine.frontier.status.*", "seine.frontier.hosts.*", "seine.frontier.host.*",
+				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.explain.*", "seine.frontier.wanted.*", messages.SubjectControl,
+			}},
+		},
+	}
+}
+
+// deletions lets a frontier delete crawls.
+func deletions() Permissions {
+	g := Permissions{Why: "delete crawls", Subjects: []string{
+		get(messages.BucketCrawls, messages.KeyDeletion("*")), put(messages.BucketCrawls, messages.KeyDeletion("*")), "$JS.API.STREAM.PURGE." + messages.StreamDead, "$JS.API.STREAM.MSG.GET." + messages.StreamDead,
+	}}
+	for _, b := range []string{messages.BucketCrawls, messages.BucketMeta, messages.BucketDuplicates} {
+		g.Subjects = append(g.Subjects, "$JS.API.STREAM.PURGE."+kv(b))
+	}
+	return g
+}
+
+// readByFrontier is what a frontier reads: its inputs, and what is in FETCH.
+func (in *Installation) readByFrontier() Permissions {
+	read := share(messages.StreamSeeds, messages.ConsumerSeeds, messages.SubjectSeeds("*"))
+	read = append(read, in.each(func(p int) []string {
+		return append(feed(messages.StreamURLs, messages.ConsumerURLs, "urls", p),
+			feed(messages.StreamResults, messages.ConsumerResults, "results", p)...)
+	})...)
+	for _, s := range []string{messages.StreamURLs, messages.StreamResults, messages.StreamFetch} {
+		read = append(read, "$JS.API.DIRECT.GET."+s)
+	}
+	for _, kind := range []string{messages.StreamURLs + ".seine.urls", messages.StreamResults + ".seine.results"} {
+		read = append(read, "$JS.API.DIRECT.GET."+kind+".*.*")
+	}
+	read = append(read, leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamFetch)...)
+	return Permissions{Why: "read seeds, candidates, results, and what is in FETCH", Subjects: read}
+}
+
+// watchdog lets a frontier look for what is wrong with crawls, as people do: one of
+// them does.
+func watchdog() Permissions {
+	g := lease("alerts")
+	g.Why = "look for what alerts tell of"
+	g.Subjects = append(g.Subjects, procstats.Subject, "$SRV.INFO")
+	return g
+}
+
+// sweep lets the janitor remove large bodies that were read.
+func sweep() Permissions {
+	s, o := obj(messages.BucketBodies), "$O."+messages.BucketBodies+".M.*"
+	return Permissions{Why: "remove large bodies that were read", Subjects: []string{
+		"$JS.API.CONSUMER.CREATE." + s + ".*.$O." + messages.BucketBodies + ".M.>",
+		"$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.FC." + s + ".>",
+		"$JS.API.DIRECT.GET." + s + "." + o, o, "$JS.API.STREAM.PURGE." + s,
+	}}
+}
+
+// snapshots lets a frontier save the state of its partitions, and take it over.
+func snapshots() Permissions {
+	s, o := obj(messages.BucketSnapshots), "$O."+messages.BucketSnapshots+"."
+	return Permissions{Why: "save and read snapshots", Subjects: []string{
+		o + "C.*", o + "M.*", "$JS.API.STREAM.PURGE." + s,
+		"$JS.API.DIRECT.GET." + s, "$JS.API.DIRECT.GET." + s + ".>", "$JS.API.STREAM.MSG.GET." + s,
+	}}
+}
+
+func (in *Installation) fetcher() Role {
+	b := messages.BucketBodies
+	return Role{
+		Name: messages.StageFetcher, About: "the stage `fetcher`", Apart: true,
+		Publish: append(join(),
+			Permissions{Why: "take requests", Subjects: share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
+			askHolders(messages.ConsumerFetch),
+			Permissions{Why: "pages, results, targets of redirects", Subjects: []string{partitioned("pages"), partitioned("results"), partitioned("urls")}},
+			Permissions{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
+			dead(messages.StageFetcher),
+			specs(),
+			Permissions{Why: "share robots.txt", Subjects: []string{
+				"$JS.API.STREAM.INFO." + kv(messages.BucketRobots), get(messages.BucketRobots, ">"), put(messages.BucketRobots, ">"),
+			}},
+			Permissions{Why: "store large bodies, remove one that broke off", Subjects: []string{
+				"$O." + b + ".C.*", "$O." + b + ".M.*", "$JS.API.DIRECT.GET." + obj(b) + ".$O." + b + ".M.*", "$JS.API.STREAM.PURGE." + obj(b),
+			}},
+			asked("wanted"),
+		),
+		Subscribe: []Permissions{announced("seine-fetcher"), vital(), holder(messages.ConsumerFetch), {Why: "learn that requests may be delivered again", Subjects: []string{
+			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + messages.ConsumerFetch,
+		}, Way: Hears}},
+	}
+}
+
+func (in *Installation) parser() Role {
+	return Role{
+		Name: messages.StageParser, About: "the stage `parser`", Apart: true,
+		Publish: append(join(),
+			Permissions{Why: "take pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
+			askHolders(messages.ConsumerParse),
+			Permissions{Why: "records, links, ends of visits", Subjects: []string{partitioned("records"), partitioned("urls")}},
+			dead(messages.StageParser),
+			specs(),
+			readBodies(),
+			Permissions{Why: "mark large bodies as read", Subjects: []string{
+				"$JS.API.DIRECT.GET." + obj(messages.BucketBodies) + ".$O." + messages.BucketBodies + ".M.*", "$O." + messages.BucketBodies + ".M.*",
+			}},
+			Permissions{Why: "tell duplicates", Subjects: []string{
+				"$JS.API.STREAM.INFO." + kv(messages.BucketDuplicates),
+				get(messages.BucketDuplicates, ">"), put(messages.BucketDuplicates, ">"),
+			}},
+		),
+		Subscribe: []Permissions{announced("seine-parser"), vital(), holder(messages.ConsumerParse)},
+	}
+}
+
+// sources are the streams that writers read.
+var sources = map[string]string{
+	"records": messages.StreamRecords, "results": messages.StreamResults, "pages": messages.StreamPages,
+}
+
+func (in *Installation) writer(w Writer) Role {
+	stream, name := sources[w.From], messages.ConsumerWriter+"-"+w.Name
+	read := in.each(func(p int) []string { return feed(stream, name, w.From, p) })
+	r := Role{
+		Name: writerUser(w.Name), Apart: true, About: "the stage `writer`, of the name " + w.Name + ", from " + stream,
+		Publish: append(join(),
+			info(stream),
+			Permissions{Why: "read " + stream, Subjects: append(read, "$JS.API.DIRECT.GET."+stream, "$JS.API.STREAM.MSG.GET."+stream)},
+			dead(messages.StageWriter),
+			specs(),
+			lease(name),
+			Permissions{Why: "bind its name to a place", Subjects: []string{
+				get(messages.BucketMeta, messages.KeyWriter(w.Name)), put(messages.BucketMeta, messages.KeyWriter(w.Name)),
+			}},
+		),
+		Subscribe: []Permissions{announced("seine-writer"), vital()},
+	}
+	if w.From == "pages" {
+		r.Publish = append(r.Publish, readBodies())
+	}
+	return r
+}

@@ -1,0 +1,89 @@
+package specfile
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"seine/internal/base/shown"
+)
+
+// maxExcerpt is how many characters of a source line are shown.
+const maxExcerpt = 160
+
+// Colours of a terminal (ECMA-48 8.3.117).
+const (
+	red   = "\x1b[31m"
+	bold  = "\x1b[1m"
+	faint = "\x1b[2m"
+	plain = "\x1b[0m"
+)
+
+// Write writes the problems for a person at a terminal: each with its source
+// line and a mark below.
+func (e *Errors) Write(w io.Writer, colour bool) {
+	paint := func(with, s string) shown.Trusted {
+		if colour && s != "" {
+			s = with + s + plain
+		}
+		return shown.Trusted(s)
+	}
+	for i := range e.Problems {
+		p := &e.Problems[i]
+		key, text := "", visible(p.Text)
+		if p.Path != "" {
+			key = visible(p.Path) + ": "
+		}
+		shown.Fprintf(w, "%s: %s%s\n", paint(faint, visible(e.place(p))), paint(bold, key), shown.Trusted(text))
+		if line, mark, ok := e.excerpt(p); ok {
+			number := fmt.Sprintf("%5d", p.Line)
+			shown.Fprintf(w, "%s %s\n", paint(faint, number+" |"), shown.Trusted(line))
+			shown.Fprintf(w, "%s %s\n", paint(faint, strings.Repeat(" ", len(number))+" |"), paint(red, mark))
+		}
+	}
+}
+
+// excerpt returns the source line of a problem and what marks its place below.
+func (e *Errors) excerpt(p *Problem) (string, string, bool) {
+	if p.Line < 1 || p.Line > len(e.lines) {
+		return "", "", false
+	}
+	source := []rune(e.lines[p.Line-1])
+	if p.Column > maxExcerpt || len(source) == 0 {
+		return "", "", false
+	}
+	part := source[:min(len(source), maxExcerpt)]
+	at := min(max(p.Column-1, 0), len(part))
+	n := max(1, p.width)
+	mark := blank(part[:at]) + strings.Repeat("^", max(1, len(blank(part[at:min(at+n, len(part))]))))
+	return visible(string(part)), mark, true
+}
+
+// blank returns white space as wide as the text.
+func blank(text []rune) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch k := width.LookupRune(r).Kind(); {
+		case r == '\t':
+			b.WriteByte('\t')
+		case k == width.EastAsianWide || k == width.EastAsianFullwidth:
+			b.WriteString("  ")
+		case !unicode.Is(unicode.Mn, r):
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// visible replaces what a terminal would obey: a spec may come from anybody.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && r != '\n' && !shown.Plain(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}

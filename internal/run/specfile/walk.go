@@ -1,0 +1,325 @@
+package specfile
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"seine/internal/base/similar"
+)
+
+// Bounds of a spec.
+const (
+	// MaxSize is the largest text of a spec, in bytes: the value of a key in NATS is
+	// at most 1 MiB.
+	MaxSize = 1 << 20
+	// maxDepth is how deep values may nest. Rules need about ten levels, and each
+	// costs a call.
+	maxDepth = 100
+	// maxValues is how many values a spec may have when its aliases are followed:
+	// nine lines of aliases can stand for a billion.
+	maxValues = 200_000
+)
+
+// walker compares a tree with the shape that it should have.
+type walker struct {
+	lines    []string
+	problems []Problem
+	values   int
+	full     bool // a bound was reached: nothing is looked at any more
+}
+
+func (w *walker) add(n *yaml.Node, path, format string, args ...any) {
+	w.problems = append(w.problems, problemAt(n, path, fmt.Sprintf(format, args...)))
+}
+
+// problemAt is a problem with a value.
+func problemAt(n *yaml.Node, path, text string) Problem {
+	return Problem{Line: n.Line, Column: n.Column, Path: path, Text: text, width: breadth(n)}
+}
+
+// breadth is how many characters a scalar has in its line; 1 of what else.
+func breadth(n *yaml.Node) int {
+	if n.Kind != yaml.ScalarNode || strings.Contains(n.Value, "\n") {
+		return 1
+	}
+	quotes := 0
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+		quotes = 2
+	}
+	return max(1, len([]rune(n.Value))+quotes)
+}
+
+// value compares the value at a path with its shape.
+func (w *walker) value(n *yaml.Node, s *typeSchema, path string, depth int) {
+	if !w.enter(n, path, depth) {
+		return
+	}
+	if n.Kind == yaml.AliasNode {
+		w.value(n.Alias, s, path, depth+1)
+		return
+	}
+	if n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str" {
+		w.add(n, path, "a spec has no tags: take %s away", quoted(n.Tag))
+		return
+	}
+	if isNull(n) {
+		w.null(n, path)
+		return
+	}
+	switch {
+	case n.Kind == yaml.ScalarNode && s.short != nil:
+		w.scalar(n, s.short, path)
+	case s.form == formScalar:
+		w.scalar(n, s, path)
+	case s.form == formList:
+		w.list(n, s, path, depth)
+	case s.form == formAny:
+		w.free(n, path, depth)
+	default:
+		w.object(n, s, path, depth)
+	}
+}
+
+// enter counts a value, and reports whether to go on with it.
+func (w *walker) enter(n *yaml.Node, path string, depth int) bool {
+	if w.full {
+		return false
+	}
+	switch w.values++; {
+	case depth > maxDepth:
+		w.add(n, top(path), "nests more than %d levels deep", maxDepth)
+	case w.values > maxValues:
+		w.add(n, top(path), "is too much: with its aliases the spec has more than %d values", maxValues)
+	default:
+		return true
+	}
+	w.full = true
+	return false
+}
+
+// null reports a value that is empty because a comment begins where it should.
+func (w *walker) null(n *yaml.Node, path string) {
+	if n.Value != "" || n.Line < 1 || n.Line > len(w.lines) {
+		return
+	}
+	line := []rune(w.lines[n.Line-1])
+	rest := string(line[min(max(n.Column-1, 0), len(line)):])
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, ":"), " ")
+	if len(rest) > 1 && rest[0] == '#' && rest[1] != ' ' && rest[1] != '#' {
+		w.add(n, path, `is empty, since "#" begins a comment: write %s in quotes`, quoted(strings.TrimRight(rest, " \r}],")))
+	}
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
+
+// scalar has the YAML package read a scalar as what it should be.
+func (w *walker) scalar(n *yaml.Node, s *typeSchema, path string) {
+	if n.Kind != yaml.ScalarNode {
+		w.add(n, path, "must be %s, not %s", wanted(s), have(n))
+		return
+	}
+	err := n.Load(reflect.New(s.typ).Interface())
+	if err == nil {
+		return
+	}
+	if s.typ == reflect.TypeFor[netip.Prefix]() {
+		w.add(n, path, "%s: must be a network, such as 10.1.0.0/16 or 192.0.2.7/32", quoted(n.Value))
+		return
+	}
+	if s.isText() {
+		for _, e := range loadErrors(err) {
+			w.add(n, path, "%s", e.Message)
+		}
+		return
+	}
+	w.add(n, path, "must be %s, not %s", wanted(s), have(n))
+}
+
+// isText reports whether the type reads a text of its own.
+func (s *typeSchema) isText() bool {
+	return s.form == formScalar && reflect.PointerTo(s.typ).Implements(textUnmarshaler)
+}
+
+func (w *walker) list(n *yaml.Node, s *typeSchema, path string, depth int) {
+	if n.Kind != yaml.SequenceNode {
+		w.add(n, path, `must be a list, each member after "- " or all in [ ], not %s`, have(n))
+		return
+	}
+	for i, c := range n.Content {
+		w.value(c, s.elem, fmt.Sprintf("%s[%d]", path, i), depth+1)
+	}
+}
+
+// object compares a mapping with an object or a map.
+func (w *walker) object(n *yaml.Node, s *typeSchema, path string, depth int) {
+	if n.Kind != yaml.MappingNode {
+		w.add(n, path, "must be %s, not %s", wanted(s), have(n))
+		return
+	}
+	w.members(n, path, func(key, value *yaml.Node) {
+		if isMerge(key) {
+			w.merge(value, s, path, depth+1)
+			return
+		}
+		inner, at := s.elem, join(path, key.Value)
+		if s.form == formObject {
+			inner = s.key(key.Value)
+		}
+		if inner == nil {
+			w.add(key, at, "%s", unknown(key.Value, s.names()))
+			return
+		}
+		w.value(value, inner, at, depth+1)
+	})
+}
+
+// members calls f for each member of a mapping, and reports keys that are no
+// plain text, or that are there twice.
+func (w *walker) members(n *yaml.Node, path string, f func(key, value *yaml.Node)) {
+	seen := make(map[string]*yaml.Node, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content) && !w.full; i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		if key.Kind != yaml.ScalarNode {
+			w.add(n.Content[i], path, "a key must be a plain text: is this a template that needs quotes?")
+			continue
+		}
+		if first := seen[key.Value]; first != nil {
+			w.add(n.Content[i], join(path, key.Value), "is there twice; first in line %d", first.Line)
+			continue
+		}
+		seen[key.Value] = n.Content[i]
+		f(key, value)
+	}
+}
+
+// merge compares what "<<" brings in with the object that it goes into.
+func (w *walker) merge(n *yaml.Node, s *typeSchema, path string, depth int) {
+	if n.Kind == yaml.SequenceNode {
+		for _, c := range n.Content {
+			w.merge(c, s, path, depth+1)
+		}
+		return
+	}
+	w.value(n, s, path, depth+1)
+}
+
+// free looks at what may be anything.
+func (w *walker) free(n *yaml.Node, path string, depth int) {
+	switch n.Kind {
+	default: // a scalar may be what it likes
+	case yaml.SequenceNode:
+		for i, c := range n.Content {
+			w.any(c, fmt.Sprintf("%s[%d]", path, i), depth+1)
+		}
+	case yaml.MappingNode:
+		w.members(n, path, func(key, value *yaml.Node) { w.any(value, join(path, key.Value), depth+1) })
+	}
+}
+
+// any is free for a value within what may be anything.
+func (w *walker) any(n *yaml.Node, path string, depth int) {
+	if !w.enter(n, path, depth) {
+		return
+	}
+	if n.Kind == yaml.AliasNode {
+		w.any(n.Alias, path, depth+1)
+		return
+	}
+	w.free(n, path, depth)
+}
+
+func isMerge(key *yaml.Node) bool { return key.ShortTag() == "!!merge" }
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// top returns the first key of a path: one that is too deep is too long.
+func top(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// fewKeys is how many keys are listed to someone who wrote another.
+const fewKeys = 12
+
+func unknown(name string, known []string) string {
+	if near := similar.Name(name, known); near != "" {
+		return fmt.Sprintf("there is no such key: did you mean %s?", near)
+	}
+	if len(known) <= fewKeys {
+		return "there is no such key; there are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+	}
+	return "there is no such key (docs/spec.md lists all)"
+}
+
+// wanted says what a value of a shape is.
+func wanted(s *typeSchema) string {
+	switch {
+	case s.typ == alertsType:
+		return "off, or keys such as error_rate, no_progress and webhook"
+	case s.typ == seedType:
+		return "a URL, or one of the keys url, sitemap and file"
+	case s.form == formObject && s.short != nil:
+		return "a CSS selector, or keys such as css, xpath and jq"
+	case s.form == formObject:
+		return "keys with values (" + strings.Join(s.names()[:min(3, len(s.keys))], ", ") + ", …)"
+	case s.form == formMap:
+		return "names with values"
+	case s.isText():
+		return "a plain text"
+	}
+	switch s.typ.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	default:
+		return "a text"
+	}
+}
+
+// have says what stands there.
+func have(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.MappingNode:
+		if flowTemplate(n) {
+			return "keys with values: a template that begins with { needs quotes"
+		}
+		return "keys with values"
+	default:
+		return quoted(n.Value)
+	}
+}
+
+// flowTemplate reports whether a mapping looks like {name}, a template without
+// its quotes.
+func flowTemplate(n *yaml.Node) bool {
+	return n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 && isNull(n.Content[1])
+}
+
+// quoted returns a text in quotes, cut if it is long.
+func quoted(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}

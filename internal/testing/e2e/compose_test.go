@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+
+	"seine/internal/testing/s3server"
+)
+
+// interpolation is a variable in docker-compose.yml, and its default. With a colon the
+// default stands for an empty value as well.
+var interpolation = regexp.MustCompile(`\$\{([A-Z0-9_]+)(:?-)([^}]*)\}`)
+
+// composed returns docker-compose.yml as it is with these variables.
+func composed(t *testing.T, env map[string]string) compose {
+	t.Helper()
+	text := interpolation.ReplaceAllStringFunc(readFile(t, "../../../docker-compose.yml"), func(v string) string {
+		m := interpolation.FindStringSubmatch(v)
+		if value, set := env[m[1]]; set && (value != "" || m[2] == "-") {
+			return value
+		}
+		return m[3]
+	})
+	var c compose
+	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What .env.example names is what docker-compose.yml asks for, with the defaults that it has.
+func TestEnvExampleIsWhatComposeAsksFor(t *testing.T) {
+	t.Parallel()
+	asked := make(map[string]string)
+	for _, m := range interpolation.FindAllStringSubmatch(readFile(t, "../../../docker-compose.yml"), -1) {
+		if have, ok := asked[m[1]]; ok && have != m[3] {
+			t.Errorf("%s has two defaults: %q and %q", m[1], have, m[3])
+		}
+		asked[m[1]] = m[3]
+	}
+	example := readFile(t, "../../../.env.example")
+	told := make(map[string]string)
+	for _, m := range regexp.MustCompile(`(?m)^([A-Z0-9_]+)=(.*)$`).FindAllStringSubmatch(example, -1) {
+		told[m[1]] = m[2]
+	}
+	if v, ok := told["COMPOSE_PROFILES"]; !ok || v != "" {
+		t.Errorf("COMPOSE_PROFILES is %q", v)
+	}
+	delete(told, "COMPOSE_PROFILES") // which docker compose itself asks for
+	if !maps.Equal(asked, told) {
+		t.Errorf("docker-compose.yml asks for %v, .env.example has %v", asked, told)
+	}
+	for name, s := range composed(t, nil).Services {
+		for _, p := range s.Profiles {
+			if !strings.Contains(example, p+" (") {
+				t.Errorf("the profile %s of %s is not explained", p, name)
+			}
+		}
+		if _, tag, _ := strings.Cut(s.Image, ":"); tag == "" || tag == "latest" && !strings.HasPrefix(s.Image, "seine/") {
+			t.Errorf("%s runs %s, which is not pinned", name, s.Image)
+		}
+	}
+}
+
+// planOf runs the writer of docker-compose.yml as far as it only looks.
+func planOf(t *testing.T, c compose) string {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin, "writer"), "--dry-run")
+	for name, value := range c.Services["writer"].Environment {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("the writer says: %v, %s", err, said)
+	}
+	return string(said)
+}
+
+// Each way to have the output that .env.example tells is one that the writer takes.
+func TestComposeOutputs(t *testing.T) {
+	t.Parallel()
+	example := readFile(t, "../../../.env.example") + readFile(t, "../../../deploy/README.md")
+	told := func(env map[string]string) map[string]string {
+		for name, value := range env {
+			if strings.Count(example, name+"="+value) < 2 {
+				t.Errorf("%s=%s is not told in both places", name, value)
+			}
+		}
+		return env
+	}
+	if said := planOf(t, composed(t, nil)); !strings.Contains(said, "as jsonl.zst") {
+		t.Errorf("by default the writer says: %s", said)
+	}
+	c := composed(t, told(map[string]string{"COMPOSE_PROFILES": "postgres", "SEINE_OUT": "postgres://seine@postgres/crawls"}))
+	if said := planOf(t, c); !strings.Contains(said, "as rows") {
+		t.Errorf("with PostgreSQL the writer says: %s", said)
+	}
+	p, w := c.Services["postgres"].Environment, c.Services["writer"].Environment
+	if p["POSTGRES_USER"] != "seine" || p["POSTGRES_DB"] != "crawls" || p["POSTGRES_PASSWORD"] == "" || p["POSTGRES_PASSWORD"] != w["PGPASSWORD"] {
+		t.Errorf("the database has %v, the writer %v", p, w)
+	}
+	env := told(map[string]string{"COMPOSE_PROFILES": "s3", "SEINE_OUT": "s3://crawls/seine", "S3_ENDPOINT": "http://s3:7070", "S3_PATH_STYLE": "true"})
+	env["S3_ENDPOINT"] = composeS3(t, composed(t, env))
+	if said := planOf(t, composed(t, env)); !strings.Contains(said, "s3://crawls/seine") {
+		t.Errorf("with S3 the writer says: %s", said)
+	}
+}
+
+// composeS3 starts the S3 server of docker-compose.yml on a port of its own, sees that it is
+// healthy, and returns where it is.
+func composeS3(t *testing.T, c compose) string {
+	t.Helper()
+	s := c.Services["s3"]
+	dockerfile := readFile(t, "../../../deploy/Dockerfile")
+	data := t.TempDir()
+	for _, m := range regexp.MustCompile(`(?m)^COPY .* /data(/\S*)$`).FindAllStringSubmatch(dockerfile, -1) {
+		if err := os.Mkdir(filepath.Join(data, m[1]), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if version := regexp.MustCompile(`version=(\S+)`).FindStringSubmatch(readFile(t, "../../../scripts/versitygw")); !strings.Contains(dockerfile, "FROM versity/versitygw:"+version[1]+" AS s3\n") {
+		t.Errorf("the S3 server is not that of the tests, %s", version[1])
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	replaced := strings.NewReplacer(":7070", addr, "/data", data)
+	args := slices.Clone(s.Command)
+	for i := range args {
+		args[i] = replaced.Replace(args[i])
+	}
+	cmd := exec.Command(s3server.Program(t), args...)
+	cmd.Env = os.Environ()
+	for name, value := range s.Environment {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	health := strings.Replace(s.Healthcheck.Test[len(s.Healthcheck.Test)-1], "127.0.0.1:7070", addr, 1)
+	eventually(t, patience, "the S3 server is healthy", func() (bool, string) {
+		r, err := http.Get(health)
+		if err != nil {
+			return false, err.Error()
+		}
+		return r.StatusCode == http.StatusOK && r.Body.Close() == nil, fmt.Sprint(r.Status)
+	})
+	return "http://" + addr
+}

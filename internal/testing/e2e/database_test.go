@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"seine/internal/run/crawl"
+	"seine/internal/testing/pgserver"
+	"seine/internal/testing/testweb"
+)
+
+// A crawl goes into a database, is there once however often it is run, and comes out
+// again.
+func TestCrawlIntoADatabase(t *testing.T) {
+	pgserver.SetEnvironment()
+	t.Run("SQLite", func(t *testing.T) {
+		p := newWorkspace(t)
+		p.out = "sqlite:" + p.out + ".db"
+		crawlIntoADatabase(t, p, p.out, func(query string) int64 { return askSQLite(t, strings.TrimPrefix(p.out, "sqlite:"), query) })
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		server := pgserver.Start(t)
+		p := newWorkspace(t)
+		p.out = server.DSN(server.Database())
+		crawlIntoADatabase(t, p, strings.Replace(p.out, ":"+pgserver.Password, "", 1), func(query string) (n int64) {
+			c, err := pgx.Connect(t.Context(), p.out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.Exec(t.Context(), "SET search_path TO seine")
+			if err := errors.Join(err, c.QueryRow(t.Context(), query).Scan(&n), c.Close(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		})
+	})
+}
+
+// askSQLite returns the number that a query of a file gives.
+func askSQLite(t *testing.T, file, query string) (n int64) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.QueryRow(query).Scan(&n), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func crawlIntoADatabase(t *testing.T, p workspace, told string, ask func(query string) int64) {
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 50})
+	for range 2 {
+		c := p.crawl(site.seed, "--log-requests", p.out)
+		c.expect(0)
+		s := c.summary()
+		n := int64(len(site.pages))
+		if s.Outcome != crawl.OutcomeComplete || s.Records != n || s.Rows["page"] != n || len(s.Files) != 0 || s.Out != told {
+			t.Errorf("summary: %+v", s)
+		}
+		requests := int64(0)
+		for _, count := range s.Requests {
+			requests += count
+		}
+		if l := s.RequestLog; l == nil || l.Requests != requests || l.Out != told || len(l.Files) != 0 {
+			t.Errorf("the summary says of the log of %d requests: %+v", requests, l)
+		}
+		if strings.Contains(c.said(), pgserver.Password) {
+			t.Errorf("the password is in what it says: %s", c.said())
+		}
+	}
+	cat := seine(t, "", "cat", p.out)
+	cat.expect(0)
+	if got := strings.Count(cat.stdout.String(), "\n"); got != len(site.pages) {
+		t.Errorf("seine cat prints %d records, want %d", got, len(site.pages))
+	}
+	const run = `SELECT pages FROM runs WHERE crawl = 'default' AND run = 0 AND ended IS NOT NULL AND new = pages`
+	if got := ask(run); got != int64(len(site.pages)) {
+		t.Errorf("the run has %d pages, want %d", got, len(site.pages))
+	}
+	other := filepath.Join(p.data, "other.db")
+	seine(t, "", "runs", "--data", p.data, "--to", "sqlite:"+other).expect(0)
+	if got := askSQLite(t, other, run); got != int64(len(site.pages)) {
+		t.Errorf("elsewhere the run has %d pages, want %d", got, len(site.pages))
+	}
+	wrong := p.crawl(site.seed, "--format", "jsonl", "--change-output")
+	wrong.expect(2)
+	wrong.complains("--format jsonl", told)
+}

@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"seine/internal/testing/testweb"
+	"seine/pkg/messages"
+)
+
+// seineMetric finds the names of our own metrics in a text.
+var seineMetric = regexp.MustCompile(`\bseine_[a-z_]+`)
+
+// documented are the names that docs/operations.md has in its table of metrics.
+func documented(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n## Metrics\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	names := make(map[string]bool)
+	for line := range strings.Lines(section) {
+		if strings.HasPrefix(line, "| `seine_") {
+			first, _, _ := strings.Cut(line[1:], "|")
+			for _, name := range seineMetric.FindAllString(first, -1) {
+				names[name] = true
+			}
+		}
+	}
+	if len(names) < 30 {
+		t.Fatalf("only %d metrics are documented", len(names))
+	}
+	return names
+}
+
+// Every real stage is scraped: what it exposes follows Prometheus's conventions,
+// the documentation has all of it and nothing else, and no label tells a host.
+func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
+	want := documented(t)
+	site, web := testSite(t, testweb.Config{PagesPerHost: 60, ErrorRate: 0.1})
+	c := newCluster(t, shape{writerAge: "1m"}) // something waits for a writer meanwhile
+	bus := c.bus()
+	spec := quick()
+	spec.Alerts.Over = messages.Duration(time.Second) // looks often
+	c.begin(bus, "site", spec, site.seed)
+	eventually(t, time.Minute, "fetch some pages", func() (bool, string) { return len(web.Requests()) > 4, "" })
+	c.front.kill()
+	c.front.start() // which finds the crawl when it first looks
+	exposed := make(map[string]bool)
+	eventually(t, time.Minute, "expose every metric", func() (bool, string) {
+		for _, p := range c.all() {
+			for line := range strings.Lines(p.metrics()) {
+				if name, ok := strings.CutPrefix(line, "# TYPE seine_"); ok {
+					exposed["seine_"+strings.Fields(name)[0]] = true
+				}
+			}
+		}
+		missing := maps.Clone(want)
+		maps.DeleteFunc(missing, func(name string, _ bool) bool { return exposed[name] })
+		return len(missing) == 0, "missing: " + strings.Join(slices.Sorted(maps.Keys(missing)), " ")
+	})
+	for name := range exposed {
+		if !want[name] {
+			t.Errorf("docs/operations.md does not tell of %s", name)
+		}
+	}
+	for _, p := range c.all() {
+		text := p.metrics()
+		for _, general := range []string{"go_goroutines", "process_resident_memory_bytes", "seine_build_info"} {
+			if !strings.Contains(text, "\n"+general) {
+				t.Errorf("%s does not expose %s", p.name, general)
+			}
+		}
+		problems, err := promlint.New(strings.NewReader(text)).Lint()
+		if err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+		for _, problem := range problems {
+			t.Errorf("%s: %s: %s", p.name, problem.Metric, problem.Text)
+		}
+		if strings.Contains(text, "127.0.0.1") || strings.Contains(text, "http://") {
+			t.Errorf("%s exposes a host or a URL", p.name)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+)
+
+// MaybeStale reports whether a request may have been done before: it is delivered
+// again, or it is from before the connection was last lost, or before another node
+// last led the consumer. A broker that was killed forgets the acknowledgements of
+// its last tenth of a second, and so does a cluster whose leader was; a leader that
+// was cut off delivers what others have done meanwhile, until it learns that it
+// leads no more. None of them knows that it delivers again. Nor does this process,
+// if it stood still while the message was on its way. A message from the future, by
+// the clock of a server, may be from before any of that.
+func (b *Bus) MaybeStale(m *Message) bool {
+	if m.Deliveries > 1 || b.pulse.stalled() {
+		return true
+	}
+	doubt := b.staleBefore.Load()
+	if doubt == nil {
+		return false
+	}
+	at := time.Now().Add(-time.Since(*doubt)) // the clock may have been set since
+	return m.Stored.Before(at.Add(clockSkew)) || m.Stored.After(time.Now().Add(clockSkew))
+}
+
+// MarkStale makes all that is stored by now suspect.
+func (b *Bus) MarkStale() {
+	now := time.Now()
+	b.staleBefore.Store(&now)
+}
+
+// MarkStaleOnElection makes what is stored suspect whenever a node of the cluster begins
+// to lead a consumer, until stop is called.
+func (b *Bus) MarkStaleOnElection(stream, durable string) (stop func(), err error) {
+	s, err := b.NC.Subscribe("$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED."+stream+"."+durable, func(*nats.Msg) { b.MarkStale() })
+	if err != nil {
+		return nil, fmt.Errorf("listen for leaders of %s: %w", durable, err)
+	}
+	return func() { _ = s.Unsubscribe() }, nil
+}
+
+// connectionPoll is how often AwaitConnection looks.
+const connectionPoll = 50 * time.Millisecond
+
+// AwaitConnection waits for a connection to NATS. What a process without one has in
+// hand may be another's by now.
+func (b *Bus) AwaitConnection(ctx context.Context) error {
+	for !b.NC.IsConnected() {
+		if err := Sleep(ctx, connectionPoll); err != nil {
+			return fmt.Errorf("wait for NATS: %w", err)
+		}
+	}
+	return nil
+}
+
+// clockSkew is how far the clocks of a broker and of a worker may be apart.
+const clockSkew = 5 * time.Second
+
+// RedeliverUnacked makes the streams deliver at once what workers held that are known
+// to be gone, rather than after AckWait, and what is delivered suspect. Only who
+// knows that there are no other workers may call it.
+func (b *Bus) RedeliverUnacked(ctx context.Context) error {
+	b.MarkStale()
+	for stream, durable := range map[string]string{
+		messages.StreamSeeds: messages.ConsumerSeeds, messages.StreamFetch: messages.ConsumerFetch, messages.StreamPages: messages.ConsumerParse,
+	} {
+		// A reset of a consumer that was never made gets no answer (2.15.2).
+		_, err := b.JS.Consumer(ctx, stream, durable)
+		if errors.Is(err, jetstream.ErrConsumerNotFound) {
+			continue
+		}
+		if err == nil {
+			_, err = b.JS.ResetConsumer(ctx, stream, durable)
+		}
+		if err != nil {
+			return fmt.Errorf("release %s: %w", durable, err)
+		}
+	}
+	return nil
+}
+
+// Waits between questions to a frontier.
+const (
+	behindWait     = 20 * time.Millisecond
+	unansweredWait = 500 * time.Millisecond
+)
+
+// ClaimRequest asks the frontier whether the result of a request is still to come.
+// Doing a request whose result it has would show the host one more request,
+// which the host's delay knows nothing of. It waits for a frontier that is
+// away, until ctx is done.
+// Of several askers of the same request one at a time is told so; the others wait.
+func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, asker string) (bool, error) {
+	question := nats.NewMsg(messages.SubjectFrontier(messages.OpClaim, messages.Partition(req.URL, b.Layout.Partitions)))
+	question.Header.Set(messages.HeaderClaimant, asker)
+	question.Data = req.Encode()
+	behind := behindWait
+	for {
+		var answer messages.ClaimReply
+		qctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		m, err := b.NC.RequestMsgWithContext(qctx, question)
+		cancel()
+		wait := unansweredWait
+		if err == nil {
+			if err = jsontext.Unmarshal(m.Data, &answer); err == nil && answer.Error == "" && !answer.Behind {
+				return answer.Wanted, nil
+			}
+			wait, behind = behind, min(2*behind, unansweredWait)
+		}
+		if Sleep(ctx, wait) != nil {
+			return false, fmt.Errorf("ask the frontier about %s: %w", messages.Clip(req.URL), ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/weburl"
+	"seine/internal/fetch/secrets"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Fetched is a page that FetchOne fetched.
+type Fetched struct {
+	Page messages.Page
+	Body []byte // decoded
+	// Via are the URLs that redirected, the first one asked for first.
+	Via []string
+	// Withheld says which credentials of the spec were not sent for the page, and
+	// why; "" if all were.
+	Withheld string
+}
+
+// FetchError is why FetchOne has no page: what a crawl would have as the result.
+type FetchError struct {
+	URL    string
+	Class  messages.Class
+	Status int // 0 if there was no response
+	Reason string
+}
+
+// Error returns the reason, or what the class says.
+func (e *FetchError) Error() string {
+	reason := e.Reason
+	if reason == "" && e.Status > 0 {
+		reason = fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
+	}
+	if reason == "" {
+		reason = string(e.Class)
+	}
+	return e.URL + ": " + reason
+}
+
+// FetchOne fetches one canonical URL as a crawl with that spec would, outside of any:
+// robots.txt, the guard of addresses, access, types, limits and the host's pace
+// hold; redirects are followed, each asked for in the same way. The function wait
+// is told before a host is let rest. What a crawl would not have fetched is an
+// *FetchError.
+func FetchOne(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
+	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
+	f, err := newOneShotBody(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer f.client.close()
+	out := &Fetched{}
+	for {
+		t := f.onceTurn(spec, url)
+		if err := f.fetchWithRobots(ctx, t, wait); err != nil {
+			return nil, err
+		}
+		r := t.reply
+		switch r.class {
+		case messages.OK:
+			out.Page, out.Body, out.Withheld = t.fetched(), r.body.data, t.ask.withheld()
+			return out, nil
+		case messages.Redirect:
+		default:
+			return nil, &FetchError{url, r.class, r.status, r.text}
+		}
+		next, err := t.ask.target(r)
+		if err != nil {
+			return nil, &FetchError{url, messages.ClientError, r.status, "redirect leads nowhere: " + err.Error()}
+		}
+		most := spec.HostLimits(weburl.Hostname(next)).MaxRedirects
+		if out.Via = append(out.Via, url); len(out.Via) > most {
+			return nil, &FetchError{url, messages.Redirect, r.status, fmt.Sprintf("more than %d redirects (max_redirects)", most)}
+		}
+		url = next
+	}
+}
+
+// newOneShotBody returns a fetcher without a bus, of which only the part that asks hosts
+// can be used.
+func newOneShotBody(cfg Config) (*Fetcher, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	c, err := newClient(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	r, err := newRobotsCache(c, func(string, ...any) {})
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	r.bucket = noBucket{}
+	return &Fetcher{
+		cfg: cfg, client: c, get: c, robots: r,
+		plans: policyCache{client: c, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}}, warn: func(string, ...any) {}},
+		rules: stages.SpecCache[*weburl.Normalizer]{Make: stages.Normalizer},
+	}, nil
+}
+
+// onceCrawl is the name under which FetchOne keeps what it makes of the spec.
+const onceCrawl = "once"
+
+func (f *Fetcher) onceTurn(spec *messages.Spec, url string) *fetchJob {
+	pace, _ := spec.HostPoliteness(weburl.Hostname(url))
+	t := &fetchJob{
+		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: stages.SpecRevision{Spec: spec},
+		ask: fetchRequest{
+			crawl: onceCrawl, url: url, delay: time.Duration(pace.Delay), interval: time.Duration(pace.Rate),
+		},
+	}
+	t.ask.bound(spec)
+	return t
+}
+
+// fetchWithRobots takes a turn, and another one if the first went to robots.txt.
+func (f *Fetcher) fetchWithRobots(ctx context.Context, t *fetchJob, wait func(time.Duration)) error {
+	if f.lacks(t) {
+		return nil
+	}
+	if err := f.fetch(ctx, t); err != nil || t.reply.class != messages.RobotsFetched {
+		return err
+	}
+	t.reply, t.ask.delay = nil, t.hostDelay()
+	wait(t.ask.minSpacing())
+	return f.fetch(ctx, t)
+}
+
+// fetched is the page without what only a crawl gives it.
+func (t *fetchJob) fetched() messages.Page {
+	r := t.reply
+	return messages.Page{
+		V: messages.Version, Crawl: t.req.Crawl, URL: t.req.URL, Status: r.status, ContentType: r.contentType,
+		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
+		BodySize: r.body.size, Timings: r.timings, Digest: r.digest,
+	}
+}
+
+// noBucket shares no robots.txt with anybody.
+type noBucket struct{}
+
+func (noBucket) Get(context.Context, string) (jetstream.KeyValueEntry, error) {
+	return nil, jetstream.ErrKeyNotFound
+}
+func (noBucket) Put(context.Context, string, []byte) (uint64, error) { return 1, nil }
+func (noBucket) Create(context.Context, string, []byte, ...jetstream.KVCreateOpt) (uint64, error) {
+	return 1, nil
+}
+func (noBucket) Update(context.Context, string, []byte, uint64) (uint64, error) { return 1, nil }
+
+var _ bucket = noBucket{}

@@ -1,0 +1,130 @@
+package fetcher
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// maxSelfRedirects is how many redirects of a URL to itself are followed.
+const maxSelfRedirects = 3
+
+// sentRequest is what the answer of a site depends on.
+type sentRequest struct{ url, cookie string }
+
+// followSelfRedirects follows redirects to what the crawl takes for the URL it asked
+// for, as from /a to /a;jsessionid=1, or to /a again with a cookie: to the frontier
+// that is the URL whose visit this is, so it could not send it, and the page would
+// be lost. What they lead to is the page of that URL. If the frontier says so, it
+// follows all redirects on the origin, which have led back to the URL before. It
+// returns an error only if ctx is done.
+func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
+	rules := f.rules.Get(t.req.Crawl, t.spec.Spec)
+	most := maxSelfRedirects
+	if t.req.Follow {
+		most = max(most, t.spec.HostLimits(weburl.Hostname(t.req.URL)).MaxRedirects)
+	}
+	var sent []sentRequest
+	var last fetchJob // whose reply redirected
+	for {
+		next, ok := redirected(&t.ask, t.reply)
+		itself := ok && rules.Normalize(next) == t.req.URL
+		if !itself && !(ok && t.mayPass(next)) {
+			break
+		}
+		// The same request again has the same answer; with another cookie it may not.
+		sent = append(sent, sentRequest{t.ask.url, t.ask.cookie})
+		if len(sent) > most || slices.Contains(sent, sentRequest{next, f.cookieFor(t, next)}) {
+			t.reply.failed(t.loop())
+			return nil
+		}
+		t.release()
+		if path := weburl.Path(next); t.group != nil && !t.group.Allowed(path) {
+			t.reply = t.reply.exchange()
+			t.reply.class, t.reply.text = messages.RobotsDenied, "robots.txt: "+t.group.Rule(path)
+			return nil
+		}
+		last = *t
+		if err := f.hop(ctx, t, next); err != nil {
+			return err
+		}
+	}
+	// The page of another URL is for the frontier to send; a failure on the way is
+	// one of this visit.
+	if c := t.reply.class; rules.Normalize(t.ask.url) != t.req.URL && c != messages.Redirect && !c.Retryable() && len(sent) > 0 {
+		t.release()
+		last.reply.asked(t.reply)
+		t.ask, t.reply = last.ask, last.reply
+	}
+	return nil
+}
+
+// mayPass reports whether a redirect to next may be part of a circle that leads
+// back to the URL of the visit, and that is for this fetcher to follow. What
+// robots.txt or the spec forbids is left to the frontier, which says so of next.
+func (t *fetchJob) mayPass(next string) bool {
+	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && t.ask.plan.includes(next) && (t.group == nil || t.group.Allowed(weburl.Path(next)))
+}
+
+// cookieFor returns the Cookie field that a request for url would be sent with now.
+func (f *Fetcher) cookieFor(t *fetchJob, url string) string {
+	next := t.ask
+	next.url = url
+	return f.client.cookie(&next)
+}
+
+// loop is the failure of a URL that redirects to itself, or in a circle. A site
+// that wants a cookie back is told apart.
+func (t *fetchJob) loop() *failure {
+	if t.req.Follow {
+		return errCircle
+	}
+	if len(t.reply.header["Set-Cookie"]) > 0 && !t.ask.manner.cookies {
+		return fail(messages.ClientError, "redirects to itself and sets a cookie: the site may let in who sends it back (cookies: true)")
+	}
+	return errSelfRedirectLoop
+}
+
+var (
+	errSelfRedirectLoop = fail(messages.ClientError, "redirects to itself")
+	errCircle           = fail(messages.ClientError, "redirects in a circle, whatever cookies are sent")
+)
+
+// hop asks for next in the same turn, when the host has had its rest.
+func (f *Fetcher) hop(ctx context.Context, t *fetchJob, next string) error {
+	if rest := t.hostDelay(); rest > 0 {
+		if err := timed(waitHost, func() error { return stages.Sleep(ctx, rest) }); err != nil {
+			return err
+		}
+	}
+	before := t.reply
+	t.askFor(next, f.rules.Get(t.req.Crawl, t.spec.Spec).Normalize(next) == t.req.URL)
+	if err := f.doExchange(ctx, t); err != nil {
+		return err
+	}
+	t.reply.asked(before)
+	return nil
+}
+
+// askFor makes url what is asked for next. Only the URL of the visit has the condition
+// of the request: what is known of it says nothing of another.
+func (t *fetchJob) askFor(url string, itself bool) {
+	t.ask.url, t.ask.etag, t.ask.lastModified = url, "", ""
+	if itself {
+		t.ask.etag, t.ask.lastModified = t.req.ETag, t.req.LastModified
+	}
+}
+
+// hostDelay is how long the host must rest after a response: what the frontier said,
+// and what robots.txt says, which the frontier may not know yet.
+func (t *fetchJob) hostDelay() time.Duration {
+	if t.delay == nil {
+		return t.ask.delay
+	}
+	pace, _ := t.spec.HostPoliteness(weburl.Hostname(t.req.URL))
+	return max(t.ask.delay, min(time.Duration(*t.delay), time.Duration(pace.MaxDelay)))
+}

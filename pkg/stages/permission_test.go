@@ -1,0 +1,176 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/testing/natstest"
+)
+
+// limitedServer lets its user "some" publish to allowed subjects alone.
+type limitedServer struct {
+	*server.Server
+	config string
+	store  string
+}
+
+func startLimited(t *testing.T, allowed string) (*limitedServer, *Bus) {
+	t.Helper()
+	s := &limitedServer{config: filepath.Join(t.TempDir(), "nats.conf"), store: t.TempDir()}
+	s.write(t, allowed)
+	opts, err := server.ProcessConfigFile(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.NoSigs, opts.NoLog = true, true
+	s.Server = natstest.Start(t, opts)
+	return s, s.dial(t, nats.UserInfo("some", "x"), nats.CustomInboxPrefix("_INBOX_some"))
+}
+
+func (s *limitedServer) write(t *testing.T, allowed string) {
+	t.Helper()
+	text := `listen: "127.0.0.1:-1", jetstream { store_dir: "` + s.store + `", max_file_store: 1TB }
+		authorization { users: [
+			{ user: all, password: x }
+			{ user: some, password: x, permissions: { publish: "` + allowed + `", subscribe: "_INBOX_some.>" } }
+		] }`
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *limitedServer) dial(t *testing.T, opts ...nats.Option) *Bus {
+	t.Helper()
+	bus, err := Dial(s.ClientURL(), "test", slog.New(slog.DiscardHandler), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bus.Close)
+	return bus
+}
+
+// Nothing answers a request that the server refuses: who waits is told why, long
+// before the time is up.
+func TestRefusalIsToldToWhoWaits(t *testing.T) {
+	t.Parallel()
+	_, bus := startLimited(t, "seine.seeds.*")
+	began := time.Now()
+	ctx, cancel := bus.CancelOnDenied(t.Context())
+	defer cancel()
+	_, err := bus.JS.Stream(ctx, "PAGES")
+	err = bus.WithPermissionErr(err)
+	refusal, ok := errors.AsType[*PermissionError](err)
+	if !ok || refusal.Subject != "$JS.API.STREAM.INFO.PAGES" || !strings.Contains(err.Error(), "user some") {
+		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+	if !errors.Is(context.Cause(ctx), nats.ErrPermissionViolation) {
+		t.Errorf("the context ended with %v", context.Cause(ctx))
+	}
+	if other := errors.New("disk full"); !errors.Is(bus.WithPermissionErr(other), other) {
+		t.Error("an error of another kind is explained by a refusal")
+	}
+}
+
+func TestSubscriptionThatIsRefusedIsTold(t *testing.T) {
+	t.Parallel()
+	_, bus := startLimited(t, ">")
+	if _, err := bus.NC.SubscribeSync("seine.pages.>"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is told", func() bool { return bus.PermissionErr() != nil })
+	if got := bus.PermissionErr().Error(); !strings.Contains(got, "subscribe to seine.pages.>") {
+		t.Errorf("it says: %s", got)
+	}
+}
+
+// An answer that comes too late is refused, as nobody waits for it: no right is missing.
+func TestLateAnswerIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	_, bus := startLimited(t, "seine.seeds.*")
+	for _, subject := range []string{"_INBOX_other.x.y", "_R_.oK3iXW.1Ok2gR", "seine.pages.x"} {
+		if err := bus.NC.Publish(subject, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the last is refused", func() bool { return bus.PermissionErr() != nil })
+	if got := bus.PermissionErr().Error(); !strings.Contains(got, "seine.pages.x") {
+		t.Errorf("it says: %s", got)
+	}
+}
+
+// What is refused is held, as what a full stream refuses is, and goes out when it is
+// allowed.
+func TestPublisherHoldsWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	s, bus := startLimited(t, "seine.other")
+	all := s.dial(t, nats.UserInfo("all", "x"))
+	if _, err := all.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "SOME", Subjects: []string{"seine.some"}}); err != nil {
+		t.Fatal(err)
+	}
+	p := NewPublisher(bus, "test")
+	published := make(chan error, 1)
+	go func() { published <- p.Publish(t.Context(), &nats.Msg{Subject: "seine.some", Data: []byte("x")}) }()
+	eventually(t, "the message is held", func() bool { return p.waiting.Load() > 0 })
+	if refused := bus.PermissionErr(); refused == nil || !strings.Contains(refused.Error(), "publish to seine.some") {
+		t.Errorf("it says: %v", refused)
+	}
+	select {
+	case err := <-published:
+		t.Fatalf("it is given up: %v", err)
+	default:
+	}
+	s.write(t, "seine.>")
+	if err := s.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-published; err != nil {
+		t.Fatal(err)
+	}
+	stream, err := all.JS.Stream(t.Context(), "SOME")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := stream.CachedInfo().State.Msgs; n != 1 {
+		t.Errorf("%d messages are stored", n)
+	}
+}
+
+// A user whose key is taken away waits, says so, and goes on when it is let in again.
+func TestUserThatIsShutOutAndLetInAgain(t *testing.T) {
+	t.Parallel()
+	s, bus := startLimited(t, ">")
+	whole, err := os.ReadFile(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reload := func(text string) {
+		if err := errors.Join(os.WriteFile(s.config, []byte(text), 0o600), s.Reload()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reload(strings.Replace(string(whole), "user: some", "user: other", 1))
+	eventually(t, "the refusal is told", func() bool { return bus.PermissionErr() != nil })
+	if got := bus.PermissionErr().Error(); !strings.Contains(got, "does not let user some (a password) in") {
+		t.Errorf("it says: %s", got)
+	}
+	// Twice the same refusal makes the client give up, unless it is told not to.
+	for range 2 {
+		before := time.Now()
+		eventually(t, "the client tries again", func() bool {
+			refusal, ok := errors.AsType[*PermissionError](bus.PermissionErr())
+			return ok && refusal.at.After(before)
+		})
+	}
+	reload(string(whole))
+	eventually(t, "the user is back", func() bool { return bus.NC.IsConnected() && bus.PermissionErr() == nil })
+}

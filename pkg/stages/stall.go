@@ -1,0 +1,51 @@
+package stages
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"seine/internal/base/bootclock"
+	"seine/pkg/messages"
+)
+
+const (
+	// pulseEvery is how often a process notes that it runs.
+	pulseEvery = time.Second
+	// stallThreshold is how long without that it must have stood still: stopped, or its
+	// machine paused or put to sleep. What it held may be another's by then, as after
+	// AckWait, and the last sign of life was up to a third of that before.
+	stallThreshold = messages.AckWait / 3
+)
+
+// stallDetector tells whether this process stood still: a process that did goes on as if
+// nothing had been, with messages that others have got meanwhile.
+type stallDetector struct{ last atomic.Int64 } // by uptime.Now; 0: nobody keeps it
+
+func (p *stallDetector) tick() { p.last.Store(int64(bootclock.Now())) }
+
+// stalled reports whether the process stood still, and its pulse has not been taken
+// since.
+func (p *stallDetector) stalled() bool {
+	last := p.last.Load()
+	return last > 0 && bootclock.Now()-time.Duration(last) > stallThreshold
+}
+
+// watchStalls casts doubt on everything when the process stood still, until ctx is
+// done.
+func (b *Bus) watchStalls(ctx context.Context) {
+	for b.pulse.tick(); Sleep(ctx, pulseEvery) == nil; b.pulse.tick() {
+		if b.pulse.stalled() {
+			b.Log.Warn("this process stood still, and asks again about what it has in hand")
+			b.MarkStale()
+		}
+	}
+}
+
+// StableSince reports whether nothing has happened since began that makes suspect what
+// was not at that time. Who holds a request asks right before it is sent: whatever
+// was waited for may have taken long.
+func (b *Bus) StableSince(began time.Time) bool {
+	doubt := b.staleBefore.Load()
+	return b.NC.IsConnected() && !b.pulse.stalled() && (doubt == nil || doubt.Before(began))
+}

@@ -1,0 +1,160 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+)
+
+// A server delivers again what was not acknowledged within AckWait, and counts that by the time of day
+// (nats-server 2.15.2, checkPending). Its clock was ahead when it delivered, and is right again: then what a worker
+// took that died is due in an hour. The workers cannot know whose clock is wrong. But together they know whether
+// anybody holds the message that a consumer has been waiting for, and a sign of life for it (`+WPI`) has the server
+// count anew, by the clock that it has now: what nobody holds is due an AckWait later, and for what somebody holds
+// nothing has changed.
+//
+// What nobody holds may also wait because its last worker asked the server to deliver it later (`-NAK` with a delay),
+// and must not come sooner. The workers remember what they have given back so, and tell. One that has ended since
+// cannot, so nothing counts anew before the longest delay is over in which nobody held the message or knew of it.
+
+// holdReply is what a process says when it is asked about a message of a consumer.
+type holdReply struct {
+	Process string `json:"process"`
+	Holds   bool   `json:"holds"`
+	// Delayed are the messages that the process has given back and that are not due yet.
+	Delayed []uint64 `json:"delayed,omitempty"`
+}
+
+// maxReclaimed bounds for how many messages the server is to count anew at once. The rest follows.
+const maxReclaimed = 1 << 16
+
+// stuckDetector has the server count anew for what it waits for and no worker of a consumer holds.
+type stuckDetector struct {
+	*Runner
+	id string
+	// The consumer has been waiting for the message after floor since a time, and had been sent those to top then. The
+	// clock is that of this process since its start, which nobody sets.
+	floor, top uint64
+	since      time.Time
+	unheld     time.Time // since when nobody holds it, or knows that it is to wait; zero if somebody does
+	delayed    map[uint64]bool
+}
+
+// startStuckDetector tells who asks whether this process holds a message, until stop is called, and looks now and then until ctx
+// is done.
+func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error) {
+	c := &stuckDetector{Runner: r, id: nuid.Next()}
+	sub, err := r.Bus.NC.Subscribe(messages.SubjectInFlight(r.Consumer.Durable), c.replyHolds)
+	if err != nil {
+		return nil, fmt.Errorf("tell what this process holds: %w", err)
+	}
+	go func() {
+		for Sleep(ctx, r.ackWait()) == nil {
+			if err := c.checkStuck(ctx); err != nil && ctx.Err() == nil {
+				r.Bus.Log.Debug("cannot look for messages that nobody holds", "consumer", r.Consumer.Durable, "error", err)
+			}
+		}
+	}()
+	return func() { _ = sub.Unsubscribe() }, nil
+}
+
+func (r *Runner) ackWait() time.Duration { return cmp.Or(r.Consumer.AckWait, messages.AckWait) }
+
+// longestWait is how long a message may have to wait for its next delivery.
+func (r *Runner) longestWait() time.Duration { return cmp.Or(r.wait, maxRetryWait) }
+
+func (c *stuckDetector) replyHolds(m *nats.Msg) {
+	seq, err := strconv.ParseUint(string(m.Data), 10, 64)
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(holdReply{c.id, c.holds.has(seq), c.delays.waiting()})
+	}
+	if err == nil {
+		err = m.Respond(text)
+	}
+	if err != nil {
+		c.Bus.Log.Debug("cannot tell what this process holds", "error", err)
+	}
+}
+
+// checkStuck finds out whether the consumer waits for the message that it waited for two AckWaits ago. If nobody has held that
+// for as long as any message has to wait, and an AckWait more, the server is to count anew for all that it had sent by then.
+func (c *stuckDetector) checkStuck(ctx context.Context) error {
+	consumer, err := c.Bus.JS.Consumer(ctx, c.Stream, c.Consumer.Durable)
+	if err != nil {
+		return err
+	}
+	info := consumer.CachedInfo()
+	if info.NumAckPending == 0 || info.AckFloor.Stream != c.floor || c.since.IsZero() {
+		c.floor, c.top, c.since, c.unheld = info.AckFloor.Stream, info.Delivered.Stream, time.Now(), time.Time{}
+		return nil
+	}
+	if time.Since(c.since) < 2*c.ackWait() {
+		return nil
+	}
+	held, first, err := c.queryHolders(ctx, c.floor+1)
+	if err != nil {
+		return err
+	}
+	switch {
+	case held:
+		c.unheld = time.Time{}
+		return nil
+	case c.unheld.IsZero():
+		c.unheld = time.Now()
+	}
+	if !first || time.Since(c.unheld) < c.longestWait()+c.ackWait() {
+		return nil
+	}
+	c.since = time.Time{} // not again before it has been due
+	return c.resetAckWait()
+}
+
+// queryHolders asks all workers whether they hold a message, or know that it is to wait, and returns whether this one is the
+// first of those who answer: one is enough to tell the server. Who cannot even hear itself is not.
+func (c *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, first bool, err error) {
+	var heard, others bool
+	c.delayed = make(map[uint64]bool)
+	question := strconv.AppendUint(nil, seq, 10)
+	err = ScatterGather(ctx, c.Bus.NC, messages.SubjectInFlight(c.Consumer.Durable), question, func(data []byte) {
+		var h holdReply
+		if jsontext.Unmarshal(data, &h) != nil {
+			return
+		}
+		for _, s := range h.Delayed {
+			c.delayed[s] = true
+		}
+		held = held || h.Holds || c.delayed[seq]
+		heard = heard || h.Process == c.id
+		others = others || h.Process < c.id
+	})
+	return held, heard && !others, err
+}
+
+// resetAckWait tells the server that all is being worked on that it may wait for, but for what is to wait. It passes over
+// what was acknowledged.
+func (c *stuckDetector) resetAckWait() error {
+	for seq := c.floor + 1; seq <= min(c.top, c.floor+maxReclaimed); seq++ {
+		if c.delayed[seq] {
+			continue
+		}
+		// The server looks at the sequence in the stream alone (progressUpdate).
+		subject := fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.0.0", c.Stream, c.Consumer.Durable, seq)
+		if err := c.Bus.NC.Publish(subject, []byte(working)); err != nil {
+			return fmt.Errorf("have message %d counted anew: %w", seq, err)
+		}
+	}
+	c.metrics.reclaims.Inc()
+	c.Bus.Log.Warn("the server waits for a message that no process holds, and is to deliver it again: has its clock been set?",
+		"stream", c.Stream, "consumer", c.Consumer.Durable, "sequence", c.floor+1)
+	return nil
+}

@@ -1,0 +1,85 @@
+package writer
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"seine/internal/base/shown"
+	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
+	"seine/internal/output/bucket"
+	"seine/internal/output/dir"
+	"seine/internal/output/format"
+	"seine/pkg/messages"
+)
+
+// CheckPlace reports, without making anything there, that the output cannot be
+// written: the place cannot be reached, is not for this user, or is another
+// writer's.
+func (c *Config) CheckPlace() error {
+	switch {
+	case IsDatabase(c.Out):
+		return nil // to look would be to make its tables
+	case bucket.Is(c.Out):
+		return bucket.Check(c.Out, c.Name, c.S3)
+	}
+	return dir.Check(c.Out, c.Name)
+}
+
+// WriteDryRun checks the place, and writes what would be written where.
+func (c *Config) WriteDryRun(w io.Writer) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if err := c.CheckPlace(); err != nil {
+		return err
+	}
+	row := func(name, format string, a ...any) {
+		shown.Fprintf(w, "  %-9s "+format+"\n", append([]any{name}, a...)...)
+	}
+	d := c.withDefaults()
+	c = &d
+	if IsDatabase(c.Out) {
+		shown.Fprintf(w, "would write %s as rows\n", c.From)
+		row("to", "%s, which is not asked before the start", Redact(c.Out))
+		row("each", "transaction has up to %d records, %s of them, or what comes in %s", c.ChunkRecords, c.ChunkBytes, c.ChunkAge)
+		return nil
+	}
+	shown.Fprintf(w, "would write %s as %s\n", c.From, c.format())
+	row("to", "%s", c.Out)
+	f, err := newFileLayout(&c.OutputConfig, nil)
+	if err != nil {
+		return err
+	}
+	row("as", "%s", f.example())
+	if f.body != nil {
+		row("each", "one record; a later one of the same path replaces it")
+		row("commits", "after %d records, %s of them, or %s", min(c.ChunkRecords, maxObjects), c.ChunkBytes, c.ChunkAge)
+	} else {
+		row("each", "up to %d records, %s of them, or what comes in %s", c.ChunkRecords, c.ChunkBytes, c.ChunkAge)
+	}
+	to, err := ageencrypt.ParseRecipients(c.Encrypt)
+	if err != nil {
+		return err
+	}
+	if to.Any() {
+		row("encrypted", "for %s", strings.Join(c.Encrypt, ", "))
+	} else {
+		row("encrypted", "no")
+	}
+	row("log", "%s/%s/", output.CommitsDir, c.Name)
+	row("manifest", "%s", output.ManifestPath(c.Name, "CRAWL"))
+	return nil
+}
+
+// example returns the path of a file, with words for what only a record says.
+func (f *fileLayout) example() string {
+	stored := time.Now()
+	n := output.Name{StreamCreated: output.CreatedStamp(stored), First: 1}
+	rec := &format.Record{Kind: messages.KindPage, Stored: stored}
+	if f.body == nil {
+		return f.group("CRAWL", rec, 0).Dir + "/" + n.String() + "." + f.format.Ext()
+	}
+	return f.key.String() + f.body.Ext()
+}

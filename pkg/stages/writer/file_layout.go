@@ -1,0 +1,89 @@
+package writer
+
+import (
+	"fmt"
+
+	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
+	"seine/internal/output/format"
+	"seine/internal/output/rows"
+)
+
+// fileLayout is how records become files: chunks of many, or an object of each.
+type fileLayout struct {
+	path   output.Path
+	format format.Format
+	body   format.Body // of objects; nil for chunks
+	key    output.Key  // of objects
+	sealed bool        // what is written is encrypted
+}
+
+// newFileLayout returns the form that p sets up, or names the option that is wrong.
+// Columns are for the formats that have some.
+func newFileLayout(p *OutputConfig, columns func(crawl, kind string) ([]format.Column, error)) (*fileLayout, error) {
+	if IsDatabase(p.Out) {
+		path, err := output.ParsePath(rowPath)
+		return &fileLayout{path: path, format: rows.Format{Columns: columns}}, err
+	}
+	to, err := ageencrypt.ParseRecipients(p.Encrypt)
+	if err != nil {
+		return nil, fmt.Errorf("--encrypt: %w", err)
+	}
+	if body, ok := format.NewBody(p.Format); ok {
+		return objectsForm(p, body, to)
+	}
+	f, known := format.New(p.format(), format.Options{Columns: columns, CSVBOM: p.CSVBOM, CSVSafe: p.CSVSafe})
+	if !known {
+		return nil, fmt.Errorf("--format %q: must be %s", p.Format, format.Names())
+	}
+	if p.Key != "" {
+		return nil, fmt.Errorf("--key %q: is for --format objects, where each record is a file; the folders of %s are said by --path", p.Key, p.format())
+	}
+	path, err := p.path()
+	if err != nil {
+		return nil, fmt.Errorf("--path %w", err)
+	}
+	if to.Any() {
+		f = format.Encrypted(f, to)
+	}
+	return &fileLayout{path: path, format: f}, nil
+}
+
+func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*fileLayout, error) {
+	if p.Path != "" {
+		return nil, fmt.Errorf("--path %q: is for files of many records; those of --format %s are named by --key", p.Path, p.Format)
+	}
+	template := p.Key
+	if template == "" {
+		template = output.DefaultKey
+		if _, raw := body.(format.StreamBound); raw {
+			template = output.RawKey
+		}
+	}
+	key, err := output.ParseKey(template)
+	if err != nil {
+		return nil, fmt.Errorf("--key %w", err)
+	}
+	if to.Any() {
+		body = format.EncryptedBody(body, to)
+	}
+	return &fileLayout{body: body, key: key, sealed: to.Any()}, nil
+}
+
+// fit makes the form one for the place that s is.
+func (f *fileLayout) fit(s output.Sink) *fileLayout {
+	if d, ok := s.(interface{ FoldsCase() bool }); ok && f.body != nil && d.FoldsCase() {
+		folded := *f
+		folded.key = f.key.FoldCase()
+		return &folded
+	}
+	return f
+}
+
+// group returns the group of a record. Objects are no groups.
+func (f *fileLayout) group(crawl string, rec *format.Record, partition int) output.Group {
+	if f.body != nil {
+		return output.Group{Crawl: crawl, Kind: rec.Kind}
+	}
+	return f.path.Group(crawl, rec.Kind, partition, rec.Stored)
+}

@@ -1,0 +1,23 @@
+package writer
+
+import (
+	"seine/internal/base/tracing"
+	"seine/pkg/stages"
+)
+
+// pendingCommit is what came after the last commit.
+type pendingCommit struct {
+	*fileSet
+	first    uint64                // sequence of the first message
+	last     *stages.ReaderMessage // nil where it must not be acknowledged
+	messages int
+	repeats  int
+	bad      int
+	ids      map[identity]struct{}
+	visits   []byte // the same, in order
+	traced   tracing.DeferredSpans
+}
+
+func newPendingCommit(files *fileSet) *pendingCommit {
+	return &pendingCommit{fileSet: files, first: files.name.First, ids: make(map[identity]struct{})}
+}
