@@ -48,7 +48,9 @@ func newExample(t *testing.T, name string) example {
 	return example{t, name, shape, "http://" + s.Addr(), log}
 }
 
-func (e example) file(name string) string { return filepath.Join("..", "..", "..", "examples", e.name, name) }
+func (e example) file(name string) string {
+	return filepath.Join("..", "..", "..", "examples", e.name, name)
+}
 
 // spec returns the spec with replacements, each of which must be for something
 // that is there: a pattern and what is put in its place.
