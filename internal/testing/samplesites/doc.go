@@ -1,4 +1,4 @@
-// Package shapes has small sites of the shapes that scrapers are written for: a sports statistics site with JSON
+// Package samplesites has small sites of the shapes that scrapers are written for: a sports statistics site with JSON
 // APIs, an opportunities listing, a newspaper, a shop, and documentation. Each is decided by a seed, down to the byte,
 // and comes with its truth: the records that right rules make of it. The rules are in examples/, one spec a shape.
 //

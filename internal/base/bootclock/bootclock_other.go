@@ -1,6 +1,6 @@
 //go:build !linux
 
-// Package uptime tells time by a clock that nobody sets.
+// Package bootclock tells time by a clock that nobody sets.
 package uptime
 
 import "time"

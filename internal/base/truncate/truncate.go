@@ -1,4 +1,4 @@
-// Package clip shortens text between characters.
+// Package truncate shortens text between characters.
 package truncate
 
 import "unicode/utf8"

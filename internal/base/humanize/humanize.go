@@ -1,4 +1,4 @@
-// Package figures writes numbers for people.
+// Package humanize writes numbers for people.
 package humanize
 
 import (

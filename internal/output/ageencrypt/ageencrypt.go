@@ -1,4 +1,4 @@
-// Package sealed encrypts files for recipients, and decrypts them, as the tool age
+// Package ageencrypt encrypts files for recipients, and decrypts them, as the tool age
 // does (age-encryption.org/v1): what it writes, `age -d` reads.
 //
 // Encryption draws a new key each time, so the same content never gives the same

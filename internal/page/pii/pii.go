@@ -1,4 +1,4 @@
-// Package mask replaces personal data in text: e-mail addresses by [email], phone
+// Package pii replaces personal data in text: e-mail addresses by [email], phone
 // numbers by [phone], addresses of the Internet Protocol by [ip], bank accounts by
 // [iban], numbers of payment cards by [card].
 //

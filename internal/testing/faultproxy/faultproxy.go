@@ -1,4 +1,4 @@
-// Package link is a network between two processes that can be broken: a TCP proxy
+// Package faultproxy is a network between two processes that can be broken: a TCP proxy
 // in front of a server, through which a test or a rig has others reach it, and
 // which cuts, resets, holds back or delays what passes. For all to be at its mercy,
 // nobody may know another way to the server.

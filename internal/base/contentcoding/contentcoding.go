@@ -1,4 +1,4 @@
-// Package coding undoes the content codings of HTTP (RFC 9110 8.4.1): gzip,
+// Package contentcoding undoes the content codings of HTTP (RFC 9110 8.4.1): gzip,
 // deflate, br and zstd, also several over one another. It is safe against
 // bodies made to be large: the caller says how many times its size a body may
 // become. Decoders are kept and used again, since each holds tens of KiB.

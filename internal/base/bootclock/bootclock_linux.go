@@ -1,4 +1,4 @@
-// Package uptime tells time by a clock that nobody sets.
+// Package bootclock tells time by a clock that nobody sets.
 package bootclock
 
 import (

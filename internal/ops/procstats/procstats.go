@@ -1,4 +1,4 @@
-// Package vitals tells how the processes of a cluster are: their memory, and the
+// Package procstats tells how the processes of a cluster are: their memory, and the
 // disks that they keep something on. Each answers for itself, over NATS; nobody
 // else can know.
 package procstats
