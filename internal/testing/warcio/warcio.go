@@ -32,7 +32,7 @@ type Record struct {
 func Read(t testing.TB, files ...string) []File {
 	t.Helper()
 	dir := home(t)
-	script, err := os.ReadFile(filepath.Join(dir, "internal", "warcio", "check.js"))
+	script, err := os.ReadFile(filepath.Join(dir, "internal", "testing", "warcio", "check.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
