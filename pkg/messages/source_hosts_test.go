@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Pace goes by the name of a host, what is sent by the origin, and credentials
+// Politeness goes by the name of a host, what is sent by the origin, and credentials
 // only to origins that are named: a name stands for https at its default port.
 func TestHostsOfASource(t *testing.T) {
 	for _, c := range []struct {

@@ -66,7 +66,7 @@ type Spec struct {
 	Keep Duration `json:"keep,omitempty" yaml:"keep"`
 	// State stops a crawl, or lets it go on.
 	State RunState `json:"state,omitempty" yaml:"state"`
-	// Pace says how often a host is asked. Sources say otherwise for some of them.
+	// Politeness says how often a host is asked. Sources say otherwise for some of them.
 	Politeness `yaml:",inline"`
 	Sources    []HostRule `json:"sources,omitempty" yaml:"sources"`
 	// Access says what requests have beside the user agent, and by which way they

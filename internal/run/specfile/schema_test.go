@@ -37,7 +37,7 @@ var choices = map[string][]string{
 
 // required are the keys without which a rule is none.
 var required = map[string][]string{
-	"SourceRule": {"hosts"}, "RecordRule": {"kind", "fields"}, "RequestRule": {"match"}, "PriorityRule": {"match"},
+	"HostRule": {"hosts"}, "RecordRule": {"kind", "fields"}, "RequestRule": {"match"}, "PriorityRule": {"match"},
 	"RecrawlRule": {"match"}, "Replace": {"regex"}, "Paginate": {"parameter", "while"},
 }
 
@@ -147,7 +147,7 @@ func (g *generator) comment(k key) string {
 		return text
 	}
 	if k.owner == reflect.TypeFor[messages.HostRule]() {
-		if text := cmp.Or(g.src.fields["Pace."+k.field.Name], g.src.fields["Spec."+k.field.Name]); text != "" {
+		if text := cmp.Or(g.src.fields["Politeness."+k.field.Name], g.src.fields["Spec."+k.field.Name]); text != "" {
 			return text
 		}
 	}
