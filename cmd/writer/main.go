@@ -16,7 +16,7 @@ type options struct {
 	Dry bool `name:"dry-run" help:"Say what would be written where, having looked whether it can be; write nothing."`
 }
 
-// DryRun implements process.DryRunner, with writer.Config.Plan.
+// DryRun implements process.DryRunner, with writer.Config.WriteDryRun.
 func (o *options) DryRun() bool { return o.Dry }
 
 // Help is shown below the list of flags.

@@ -98,8 +98,8 @@ type Config interface{ Validate() error }
 type DryRunner interface {
 	// DryRun reports whether only that is asked for.
 	DryRun() bool
-	// Plan writes it, and does none of it.
-	Plan(w io.Writer) error
+	// WriteDryRun writes it, and does none of it.
+	WriteDryRun(w io.Writer) error
 }
 
 // Env is what a stage is given to run with.
@@ -134,7 +134,7 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 		}
 	}
 	if p, ok := cfg.(DryRunner); ok && p.DryRun() {
-		if err := p.Plan(os.Stdout); err != nil {
+		if err := p.WriteDryRun(os.Stdout); err != nil {
 			return fail(stage, err, ExitFailed)
 		}
 		return ExitOK

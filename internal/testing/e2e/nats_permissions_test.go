@@ -254,7 +254,7 @@ var forbidden = map[string][]string{
 		"$SYS.REQ.SERVER.PING", "_INBOX_operator.x", "<$SYS.>", "<_INBOX_operator.>", "<seine.records.>", "<$JS.EVENT.ADVISORY.>",
 	},
 	"fetcher": {
-		"seine.records.site.0", "seine.fetch.site.0", "seine.seeds.site", "seine.dead.parser.site", "seine.frontier.control", "seine.frontier.status.0",
+		"seine.fetch.site.0", "seine.seeds.site", "seine.dead.parser.site", "seine.frontier.control", "seine.frontier.status.0",
 		"$JS.API.STREAM.DELETE.PAGES", "$JS.API.STREAM.PURGE.RESULTS", "$JS.API.STREAM.PURGE.FETCH", "$JS.API.STREAM.UPDATE.FETCH",
 		"$JS.API.DIRECT.GET.PAGES", "$JS.API.STREAM.MSG.GET.PAGES", "$JS.API.CONSUMER.CREATE.RECORDS.spy", "$JS.API.CONSUMER.DELETE.FETCH.fetcher",
 		"$JS.ACK.PAGES.parser.1.1.1.1.0", "$KV.seine_leases.lease.frontier.0", "$KV.seine_meta.layout", "$KV.seine_crawls.site",

@@ -44,6 +44,13 @@ var (
 	marked, dropped       = duplicatesTotal.WithLabelValues(string(messages.DuplicateMark)), duplicatesTotal.WithLabelValues(string(messages.DuplicateDrop))
 )
 
+// A count that has not begun is 0, not missing.
+func init() {
+	for _, reason := range []string{"language", "text_language", "condition"} {
+		leftOutTotal.WithLabelValues(reason)
+	}
+}
+
 // count adds what was made of a page to the figures.
 func (r *parsedPage) count() {
 	if r.hasPageRecord() {
