@@ -40,10 +40,31 @@ func (f *deadFilter) filter() deadletters.Filter {
 	return d
 }
 
+func (f *deadFilter) check() error {
+	if f.Since < 0 {
+		return usageError{fmt.Errorf("--since %s: must not be negative: it is how long ago, as 2h", f.Since)}
+	}
+	return nil
+}
+
+// each calls do for every letter that the flags choose. Where they choose none, the crawl that
+// they name may be a slip; one that is deleted may have left some.
+func (f *deadFilter) each(ctx context.Context, bus *stages.Bus, do func(*deadletters.DeadLetter) error) error {
+	n := 0
+	err := deadletters.Each(ctx, bus, f.filter(), func(l *deadletters.DeadLetter) error {
+		n++
+		return do(l)
+	})
+	if err == nil && n == 0 {
+		return checkThere(ctx, bus, f.Crawl)
+	}
+	return err
+}
+
 type deadListCmd struct {
 	connection
 	deadFilter
-	Limit int  `help:"At most so many, the newest." default:"100"`
+	Limit int  `help:"At most so many, the newest; 0 for all." default:"100"`
 	JSON  bool `name:"json" help:"Print JSON, an object a line."`
 }
 
@@ -57,9 +78,15 @@ func (c *deadListCmd) Help() string {
 
 // Run lists dead letters, the oldest first.
 func (c *deadListCmd) Run() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.Limit < 0 {
+		return usageError{fmt.Errorf("--limit %d: must not be negative; 0 is for all", c.Limit)}
+	}
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
 		var letters []*deadletters.DeadLetter
-		err := deadletters.Each(ctx, bus, c.filter(), func(l *deadletters.DeadLetter) error {
+		err := c.each(ctx, bus, func(l *deadletters.DeadLetter) error {
 			letters = append(letters, l)
 			if c.Limit > 0 && len(letters) > c.Limit {
 				letters = letters[1:]
@@ -145,25 +172,41 @@ type deadChoice struct {
 
 func (c *deadChoice) each(ctx context.Context, bus *stages.Bus, do func(*deadletters.DeadLetter) error) error {
 	if c.All {
-		return deadletters.Each(ctx, bus, c.filter(), do)
+		return c.deadFilter.each(ctx, bus, do)
 	}
-	for _, seq := range c.Seqs {
-		l, err := deadletters.Get(ctx, bus, seq)
-		if err == nil {
-			err = do(l)
-		}
-		if err != nil {
+	chosen, err := c.named(ctx, bus)
+	if err != nil {
+		return err
+	}
+	for _, l := range chosen {
+		if err := do(l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// named returns the letters of the sequences, all of which the flags must choose.
+func (c *deadChoice) named(ctx context.Context, bus *stages.Bus) (all []*deadletters.DeadLetter, err error) {
+	filter := c.filter()
+	for _, seq := range c.Seqs {
+		l, err := deadletters.Get(ctx, bus, seq)
+		if err != nil {
+			return nil, err
+		}
+		if !filter.Chooses(l) {
+			return nil, usageError{fmt.Errorf("dead letter %d (%s, crawl %s) is none that the flags choose: leave out the number or the flags; nothing was done", seq, l.Stage, l.Crawl)}
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
 func (c *deadChoice) check() error {
 	if c.All == (len(c.Seqs) > 0) {
 		return usageError{errors.New("name sequences, or --all with flags that choose (seine dead list shows what they choose)")}
 	}
-	return nil
+	return c.deadFilter.check()
 }
 
 type deadRedriveCmd struct {

@@ -42,7 +42,7 @@ func (c *hostsCmd) Run() error {
 		}
 		for _, name := range c.Hosts {
 			var h frontier.HostStatus
-			if h, err = client.Host(ctx, name); err != nil {
+			if h, err = knownHost(ctx, &client, name); err != nil {
 				break
 			}
 			hosts = append(hosts, h)

@@ -50,3 +50,30 @@ func othersThan(crawl string, names []string) string {
 	}
 	return meant + "there are " + strings.Join(names, ", ") + more
 }
+
+// knownHost returns what is known of a host; an error if no frontier has ever wanted
+// anything of it.
+func knownHost(ctx context.Context, client *frontier.Client, name string) (frontier.HostStatus, error) {
+	h, err := client.Host(ctx, name)
+	if err != nil || h.Requests > 0 || h.Queued+h.InFlight > 0 || h.Why != "" {
+		return h, err
+	}
+	meant := ""
+	if near := similar.Name(h.Host, hostNames(ctx, client)); near != "" {
+		meant = "; did you mean " + near + "?"
+	}
+	return h, usageError{fmt.Errorf("host %s: no crawl has asked it for anything or is about to%s (seine hosts lists some)", h.Host, meant)}
+}
+
+// hostNames are some of the hosts there are, for a hint: none if they cannot be had.
+func hostNames(ctx context.Context, client *frontier.Client) (names []string) {
+	const most = 1000
+	hosts, err := client.Slowest(ctx, most)
+	if err != nil {
+		return nil
+	}
+	for _, h := range hosts {
+		names = append(names, h.Host)
+	}
+	return names
+}

@@ -44,6 +44,12 @@ type Filter struct {
 	Since        time.Time
 }
 
+// Chooses reports whether f chooses a letter that was not read by way of it.
+func (f *Filter) Chooses(l *DeadLetter) bool {
+	return (f.Stage == "" || f.Stage == l.Stage) && (f.Crawl == "" || f.Crawl == l.Crawl) && !l.Time.Before(f.Since) && f.matches(l)
+}
+
+// matches looks at what the server does not.
 func (f *Filter) matches(l *DeadLetter) bool {
 	if f.Reason != "" && !strings.Contains(strings.ToLower(l.Reason), strings.ToLower(f.Reason)) {
 		return false

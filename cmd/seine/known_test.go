@@ -1,0 +1,60 @@
+package main
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Commands that look into a crawl refuse a name that is none, and say which was meant.
+func TestNamesThatAreNotThereAreRefused(t *testing.T) {
+	site, dir := shop(t), t.TempDir()
+	data := filepath.Join(dir, "data")
+	code, _, stderr := seine(t, "crawl", site+"/p/1", "--crawl", "shirts", "--data", data, "--out", filepath.Join(dir, "out"),
+		"--allow-private", "--delay", "0s", "--max-pages", "1", "--quiet")
+	if code != exitOK {
+		t.Fatalf("the crawl ends with %d: %s", code, stderr)
+	}
+	u, err := url.Parse(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := strings.Replace(u.Host, "127.", "128.", 1)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"dead", "list", "--crawl", "shirt"}, "did you mean shirts?"},
+		{[]string{"dead", "drop", "--all", "--crawl", "shirt"}, "did you mean shirts?"},
+		{[]string{"explain", "--crawl", "shirt", "http://nowhere.test/"}, "did you mean shirts?"},
+		{[]string{"hosts", near}, "did you mean " + u.Host + "?"},
+		{[]string{"dead", "list", "--since=-1h"}, "--since -1h0m0s: must not be negative"},
+		{[]string{"dead", "redrive", "--all", "--since=-1h"}, "--since -1h0m0s: must not be negative"},
+		{[]string{"dead", "list", "--limit=-1"}, "--limit -1: must not be negative"},
+	} {
+		code, stdout, stderr := seine(t, append(c.args, "--data", data)...)
+		if code != exitUsage || !strings.Contains(stderr, c.want) {
+			t.Errorf("seine %s ends with %d: %s%s; want %d, and %q", strings.Join(c.args, " "), code, stdout, stderr, exitUsage, c.want)
+		}
+	}
+	for _, args := range [][]string{{"dead", "list", "--crawl", "shirts"}, {"explain", "--crawl", "shirts", "http://nowhere.test/"}, {"hosts", u.Host}} {
+		if code, stdout, stderr := seine(t, append(args, "--data", data)...); code != exitOK {
+			t.Errorf("seine %s ends with %d: %s%s", strings.Join(args, " "), code, stdout, stderr)
+		}
+	}
+}
+
+// A dead letter that is named must be one that the flags choose.
+func TestDeadLettersAreNamedWithinTheFlags(t *testing.T) {
+	url := hostileCluster(t) // with letters 1 to 3, of crawl c and the frontier
+	for _, flags := range [][]string{{"--crawl", "other"}, {"--stage", "parser"}, {"--reason", "else"}, {"--host", "a.test"}} {
+		args := append([]string{"dead", "drop", "1", "--nats", url}, flags...)
+		if code, stdout, stderr := seine(t, args...); code != exitUsage || !strings.Contains(stderr, "dead letter 1 (frontier, crawl c)") {
+			t.Errorf("seine %s ends with %d: %s%s", strings.Join(args, " "), code, stdout, stderr)
+		}
+	}
+	if code, stdout, stderr := seine(t, "dead", "drop", "1", "--crawl", "c", "--stage", "frontier", "--nats", url); code != exitOK {
+		t.Errorf("one that they choose: %d: %s%s", code, stdout, stderr)
+	}
+}
