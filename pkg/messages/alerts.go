@@ -44,6 +44,9 @@ type Alerts struct {
 	// Yield is the part of the records of a kind that the runs before have made, 0 to 1,
 	// that a run has made at least: of their median, and of no fewer than three.
 	Yield float64 `json:"yield" yaml:"yield"`
+	// Blocked is the part of the requests of the last Over in whose place a challenge or a
+	// CAPTCHA came, 0 to 1. Fewer than five of them say nothing.
+	Blocked float64 `json:"blocked" yaml:"blocked"`
 	// Webhook is a URL that each change is posted to as JSON. "{secret:NAME}" in it
 	// is replaced by the frontier.
 	Webhook string `json:"webhook,omitempty" yaml:"webhook"`
@@ -71,7 +74,7 @@ func DefaultAlerts() Alerts {
 	return Alerts{
 		ErrorRate: 0.1, Over: Duration(5 * time.Minute), MinRequests: 50, NoProgress: Duration(15 * time.Minute),
 		Lag: Duration(30 * time.Minute), StreamFull: 0.95, DiskFree: 1 << 30, Memory: 0.9,
-		DeadLetters: 1, Yield: 0.5,
+		DeadLetters: 1, Yield: 0.5, Blocked: 0.05,
 	}
 }
 
@@ -100,19 +103,23 @@ func (a *Alerts) UnmarshalJSON(b []byte) error {
 	}
 	type plain Alerts
 	was := *a
-	a.DeadLetters, a.Yield = math.MinInt64, -math.MaxFloat64 // neither can be meant
+	a.DeadLetters, a.Yield, a.Blocked = math.MinInt64, -math.MaxFloat64, -math.MaxFloat64 // none can be meant
 	err := jsontext.Unmarshal(b, (*plain)(a))
-	noLetters, noYield := a.DeadLetters == math.MinInt64, a.Yield == -math.MaxFloat64
-	old := *a
-	if old.DeadLetters, old.Yield = 0, 0; noLetters && noYield && old.Off() { // as a build stored it that did not know them
-		*a = old
-		return err
+	noLetters, noYield, noBlocked := a.DeadLetters == math.MinInt64, a.Yield == -math.MaxFloat64, a.Blocked == -math.MaxFloat64
+	fill := func(letters int64, yield, blocked float64) {
+		if noLetters {
+			a.DeadLetters = letters
+		}
+		if noYield {
+			a.Yield = yield
+		}
+		if noBlocked {
+			a.Blocked = blocked
+		}
 	}
-	if noLetters {
-		a.DeadLetters = was.DeadLetters
-	}
-	if noYield {
-		a.Yield = was.Yield
+	fill(0, 0, 0)
+	if older := noBlocked && noLetters == noYield; !older || !a.Off() { // older builds store off without what they do not know
+		fill(was.DeadLetters, was.Yield, was.Blocked)
 	}
 	return err
 }
@@ -130,7 +137,7 @@ func (a *Alerts) check() error {
 	for _, share := range []struct {
 		key string
 		of  float64
-	}{{"error_rate", a.ErrorRate}, {"stream_full", a.StreamFull}, {"memory", a.Memory}, {"yield", a.Yield}} {
+	}{{"error_rate", a.ErrorRate}, {"stream_full", a.StreamFull}, {"memory", a.Memory}, {"yield", a.Yield}, {"blocked", a.Blocked}} {
 		if !(share.of >= 0 && share.of <= 1) {
 			return fmt.Errorf("alerts: %s %g: must be from 0 (off) to 1", share.key, share.of)
 		}
@@ -144,7 +151,7 @@ func (a *Alerts) check() error {
 		}
 	}
 	switch {
-	case a.ErrorRate > 0 && (a.Over < leastAlertTime || a.Over > Duration(24*time.Hour)):
+	case a.ErrorRate+a.Blocked > 0 && (a.Over < leastAlertTime || a.Over > Duration(24*time.Hour)):
 		return fmt.Errorf("alerts: over %s: must be from 1s to 24h", a.Over)
 	case a.ErrorRate > 0 && a.MinRequests < 1:
 		return fmt.Errorf("alerts: min_requests %d: must be at least 1", a.MinRequests)

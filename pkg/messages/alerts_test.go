@@ -53,6 +53,8 @@ func TestAlertsAreChecked(t *testing.T) {
 		`{"min_requests": 0}`:                           "min_requests 0: must be at least 1",
 		`{"dead_letters": -1}`:                          "dead_letters -1: must not be negative",
 		`{"yield": 50}`:                                 "yield 50: must be from 0 (off) to 1",
+		`{"blocked": 5}`:                                "blocked 5: must be from 0 (off) to 1",
+		`{"error_rate": 0, "over": "0s"}`:               "over 0s: must be from 1s",
 		`{"lag_messages": -1}`:                          "lag_messages -1: must not be negative",
 		`{"webhook": "hooks.example"}`:                  "webhook: must be a URL",
 		`{"webhook": "ftp://hooks.example/"}`:           "webhook: must be a URL",
@@ -93,12 +95,15 @@ func TestWebhookPlaceTellsNoSecret(t *testing.T) {
 	}
 }
 
-// A build that did not know of dead_letters and yield has stored "off" without them; what
+// A build that did not know of some thresholds has stored "off" without them; what
 // it stored of other thresholds has their defaults.
 func TestAlertsThatAnOlderBuildStored(t *testing.T) {
 	for text, want := range map[string]func(*Alerts){
 		`{"error_rate": 0, "over": "0s", "min_requests": 0, "no_progress": "0s", "lag": "0s", "stream_full": 0, "disk_free": "0", "memory": 0, "webhook": "https://h.example/"}`: func(a *Alerts) {
 			*a = Alerts{Webhook: "https://h.example/"}
+		},
+		`{"error_rate": 0, "over": "0s", "min_requests": 0, "no_progress": "0s", "lag": "0s", "stream_full": 0, "disk_free": "0", "memory": 0, "dead_letters": 0, "yield": 0}`: func(a *Alerts) {
+			*a = Alerts{}
 		},
 		`{"error_rate": 0}`:                 func(a *Alerts) { a.ErrorRate = 0 },
 		`{"yield": 0}`:                      func(a *Alerts) { a.Yield = 0 },

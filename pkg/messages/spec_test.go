@@ -180,6 +180,7 @@ alerts:
   memory: 0.8
   dead_letters: 20
   yield: 0.7
+  blocked: 0.2
   webhook: "https://hooks.example/{secret:HOOK}"
   allow_private: true
 `
@@ -236,7 +237,7 @@ func TestParseSpec(t *testing.T) {
 		Sitemaps: true, Accept: Strings{"image/*"}, SkipExtensions: Extensions{"zip", "tar"}, AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
 		Alerts: Alerts{
 			ErrorRate: 0.25, Over: Duration(10 * time.Minute), MinRequests: 20, NoProgress: Duration(time.Hour),
-			Lag: Duration(2 * time.Hour), LagMessages: 100_000, StreamFull: 0.9, DiskFree: 5 << 30, Memory: 0.8, DeadLetters: 20, Yield: 0.7,
+			Lag: Duration(2 * time.Hour), LagMessages: 100_000, StreamFull: 0.9, DiskFree: 5 << 30, Memory: 0.8, DeadLetters: 20, Yield: 0.7, Blocked: 0.2,
 			Webhook: "https://hooks.example/{secret:HOOK}", AllowPrivate: true,
 		},
 	}

@@ -29,10 +29,11 @@ const (
 
 	DeadLetters Kind = "dead_letters"
 	Yield       Kind = "yield"
+	Blocked     Kind = "blocked"
 )
 
 // Kinds are all kinds.
-var Kinds = []Kind{ErrorRate, NoProgress, Lag, StreamFull, Disk, Memory, DeadLetters, Yield}
+var Kinds = []Kind{ErrorRate, NoProgress, Lag, StreamFull, Disk, Memory, DeadLetters, Yield, Blocked}
 
 // Alert is something that is wrong.
 type Alert struct {

@@ -14,7 +14,7 @@ import (
 // An alert is cleared only when what it is about is better than its threshold by
 // this much: what goes up and down around it would be told again and again.
 const (
-	calmRate   = 0.75 // of error_rate
+	calmRate   = 0.75 // of error_rate, blocked
 	calmLag    = 0.5  // of lag, lag_messages
 	calmShare  = 0.95 // of stream_full, memory
 	calmFree   = 1.1  // of disk_free
@@ -35,7 +35,7 @@ type State struct {
 	Alerts []AlertState         `json:"alerts,omitempty"`
 	Outbox []QueuedNotification `json:"outbox,omitempty"` // changes that are not posted yet, the oldest first
 	At     time.Time            `json:"at"`
-	// Samples are counters of the past, for the error rate; the oldest first.
+	// Samples are counters of the past, for what is counted over a time; the oldest first.
 	Samples []Sample `json:"samples,omitempty"`
 	// Done is how many visits had ended, Moved since when nothing has changed
 	// about that although something could be done.
@@ -61,6 +61,8 @@ type Sample struct {
 	At     time.Time `json:"at"`
 	Asked  int64     `json:"asked"`
 	Failed int64     `json:"failed"`
+	// Blocked is nil where a build stored it that did not count them.
+	Blocked *int64 `json:"blocked,omitempty"`
 }
 
 // Raised returns the alerts that people were told of.
@@ -119,7 +121,7 @@ func on(a *messages.Alerts, k Kind) bool {
 	return map[Kind]bool{
 		ErrorRate: a.ErrorRate > 0, NoProgress: a.NoProgress > 0, Lag: a.Lag > 0 || a.LagMessages > 0,
 		StreamFull: a.StreamFull > 0, Disk: a.DiskFree > 0, Memory: a.Memory > 0,
-		DeadLetters: a.DeadLetters > 0, Yield: a.Yield > 0,
+		DeadLetters: a.DeadLetters > 0, Yield: a.Yield > 0, Blocked: a.Blocked > 0,
 	}[k]
 }
 
@@ -138,10 +140,10 @@ func (s *State) findings(a *messages.Alerts, look *Observation) (found []finding
 		return nil, "alerts are off"
 	case c.Idle:
 		s.restart()
-		found = append(found, calm(ErrorRate, "the crawl is paused"), calm(NoProgress, "the crawl is paused"))
+		found = append(found, calm(ErrorRate, "the crawl is paused"), calm(Blocked, "the crawl is paused"), calm(NoProgress, "the crawl is paused"))
 	default:
-		if c.Unknown == "" && a.ErrorRate > 0 {
-			found = append(found, s.errorRate(a, look))
+		if c.Unknown == "" {
+			found = append(found, s.rates(a, look)...)
 		}
 		if f := s.progress(a, look); a.NoProgress > 0 {
 			found = append(found, f)
@@ -197,35 +199,66 @@ func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {
 // needed is how often something must be seen bad, one time after the other.
 func needed(k Kind) int {
 	switch k {
-	case ErrorRate, NoProgress, DeadLetters, Yield:
+	case ErrorRate, Blocked, NoProgress, DeadLetters, Yield:
 		return 1 // these look back over a time already, or at what stays as it is
 	default:
 		return looksToSay
 	}
 }
 
-func (s *State) errorRate(a *messages.Alerts, look *Observation) finding {
-	now, c := look.At, &look.Crawl
-	if n := len(s.Samples); n > 0 && (c.Asked < s.Samples[n-1].Asked || c.Failed < s.Samples[n-1].Failed) {
-		s.Samples = nil // another life of the crawl
+// rates are what the requests of the last Over say.
+func (s *State) rates(a *messages.Alerts, look *Observation) (found []finding) {
+	if a.ErrorRate == 0 && a.Blocked == 0 {
+		return nil
 	}
-	over := time.Duration(a.Over)
+	base := s.sample(time.Duration(a.Over), look)
+	c, span := &look.Crawl, look.At.Sub(base.At).Round(time.Second)
+	asked := c.Asked - base.Asked
+	if a.ErrorRate > 0 {
+		f := rate(ErrorRate, a.ErrorRate, c.Failed-base.Failed, asked, a.MinRequests)
+		f.text = fmt.Sprintf("%.1f %% of %d requests failed in %s", 100*f.value, asked, span)
+		found = append(found, f)
+	}
+	if a.Blocked > 0 {
+		n := c.Blocked - *base.Blocked
+		f := rate(Blocked, a.Blocked, n, asked, leastBlocked)
+		f.bad = f.bad && n >= leastBlocked
+		f.text = fmt.Sprintf("sites answered %d of %d requests with a challenge or a CAPTCHA in %s (seine top lists them)", n, asked, span)
+		found = append(found, f)
+	}
+	return found
+}
+
+// leastBlocked is how many blocked requests mean anything: the first few of a host slow it
+// down so much that few others follow.
+const leastBlocked = 5
+
+// rate is what n of so many requests say that were asked, nothing of fewer than least.
+func rate(k Kind, threshold float64, n, asked, least int64) finding {
+	f := finding{kind: k, threshold: threshold}
+	if asked >= least {
+		f.value = float64(n) / float64(asked)
+		f.bad, f.good = f.value >= threshold, f.value < calmRate*threshold
+	}
+	return f
+}
+
+// sample adds the counters to the samples, and returns the one from which on is counted.
+func (s *State) sample(over time.Duration, look *Observation) Sample {
+	now, c := look.At, &look.Crawl
+	if n := len(s.Samples); n > 0 {
+		last := &s.Samples[n-1]
+		if last.Blocked == nil || c.Asked < last.Asked || c.Failed < last.Failed {
+			s.Samples = nil // another life of the crawl
+		}
+	}
 	if n := len(s.Samples); n == 0 || now.Sub(s.Samples[n-1].At) >= over/samples {
-		s.Samples = append(s.Samples, Sample{now, c.Asked, c.Failed})
+		s.Samples = append(s.Samples, Sample{now, c.Asked, c.Failed, new(c.Blocked)})
 	}
 	for len(s.Samples) > 1 && now.Sub(s.Samples[1].At) >= over {
 		s.Samples = s.Samples[1:]
 	}
-	base := s.Samples[0]
-	asked, failed := c.Asked-base.Asked, c.Failed-base.Failed
-	f := finding{kind: ErrorRate, threshold: a.ErrorRate}
-	if asked < a.MinRequests {
-		return f
-	}
-	f.value = float64(failed) / float64(asked)
-	f.bad, f.good = f.value >= a.ErrorRate, f.value < calmRate*a.ErrorRate
-	f.text = fmt.Sprintf("%.1f %% of %d requests failed in %s", 100*f.value, asked, now.Sub(base.At).Round(time.Second))
-	return f
+	return s.Samples[0]
 }
 
 // progress looks for how long no visit has ended although something could be

@@ -51,6 +51,45 @@ func (d *day) want(what ...string) {
 	d.said = nil
 }
 
+// blocked has so many requests of ten at each look answered with a challenge.
+func blocked(n int64) func(*Observation) {
+	return func(l *Observation) {
+		requests(10-n, n)(l)
+		l.Crawl.Blocked += n
+	}
+}
+
+func TestSitesThatBlockAreTold(t *testing.T) {
+	d := newDay(t)
+	d.rules.ErrorRate = 0
+	d.pass(10*time.Second, blocked(4))
+	d.pass(10*time.Minute, blocked(0))
+	d.want() // four are too few
+	d.pass(10*time.Minute, blocked(1))
+	d.want("raised blocked")
+	if text := d.state.Raised()[0].Text; !strings.HasPrefix(text, "sites answered ") {
+		t.Errorf("it says %q", text)
+	}
+	d.pass(time.Hour, nil) // they rest, and nothing has shown that they let the crawler pass
+	d.want()
+	d.pass(10*time.Minute, blocked(0))
+	d.want("cleared blocked")
+	d.pass(10*time.Minute, blocked(1))
+	d.want("raised blocked")
+	d.rules.Blocked = 0
+	d.pass(time.Minute, blocked(1))
+	d.want("cleared blocked")
+}
+
+// What was blocked before a build counted it is not of the last minutes.
+func TestSamplesOfABuildThatDidNotCountTheBlocked(t *testing.T) {
+	d := newDay(t)
+	d.look.Crawl = Progress{Asked: 1000, Failed: 900, Blocked: 900}
+	d.state = State{V: 1, At: d.look.At, Samples: []Sample{{At: d.look.At, Asked: 900, Failed: 900}}}
+	d.pass(time.Minute, requests(10, 0))
+	d.want()
+}
+
 // requests ends so many at each look.
 func requests(ok, failed int64) func(*Observation) {
 	return func(l *Observation) {

@@ -24,8 +24,9 @@ type Progress struct {
 	// nothing is to: it is paused or cancelled.
 	Over, Idle bool
 	// Asked are requests for pages that have ended, Failed those of them that
-	// failed, Done visits that have ended, all since the crawl began.
-	Asked, Failed, Done int64
+	// failed, Blocked those in whose place a challenge came, Done visits that have ended,
+	// all since the crawl began.
+	Asked, Failed, Blocked, Done int64
 	// Busy says what could be done now, "" if there is nothing, or all waits for
 	// its time.
 	Busy string

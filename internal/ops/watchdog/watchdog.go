@@ -446,6 +446,7 @@ func lookAt(ctx context.Context, r *overview.Reader) (*clusterSnapshot, error) {
 func (s *clusterSnapshot) of(c *overview.Crawl, every time.Duration) *alerts.Observation {
 	look := &alerts.Observation{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
 		Over: c.Problem == "" && c.End != frontier.NotEnded, Idle: c.Problem == "" && c.State != messages.Running, Done: done(c),
+		Blocked: c.Attempts[messages.Blocked],
 	}}
 	for class, n := range c.Attempts {
 		if class.IsPageRequest() {
