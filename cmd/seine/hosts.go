@@ -7,8 +7,11 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"github.com/alecthomas/kong"
+
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
+	"seine/internal/run/config"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -26,6 +29,14 @@ func (c *hostsCmd) Help() string {
 
   seine hosts                       # the slowest
   seine hosts www.example.org       # one: what it waits for, and until when`
+}
+
+// Validate reports flags that hosts by name have no use for.
+func (c *hostsCmd) Validate(flags *kong.Context) error {
+	if top := config.Typed(flags, "top"); len(c.Hosts) > 0 && len(top) > 0 {
+		return fmt.Errorf("%s: --top is how many to choose, and %s is named: leave out one of them", c.Hosts[0], c.Hosts[0])
+	}
+	return nil
 }
 
 // Run shows what the frontier knows of hosts.

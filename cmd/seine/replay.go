@@ -13,11 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/statekey"
 	"seine/internal/output/bucket"
+	"seine/internal/run/config"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
 	"seine/internal/run/process"
@@ -118,7 +120,7 @@ type replayFlags struct {
 	Since   replay.TimeSpec `help:"Only what was stored since then: how long ago, as 2h or 7d, or a time, as 2026-11-21T10:00." placeholder:"TIME"`
 	Until   replay.TimeSpec `help:"Only what was stored before." placeholder:"TIME"`
 	FromSeq uint64          `help:"Only from this sequence of the stream on." placeholder:"N"`
-	State   string          `help:"Directory of the replay, to go on with if it is killed; by default that of --out with .replay after it." placeholder:"DIR"`
+	State   string          `help:"Directory of the replay, to go on with if it is killed; by default that of --out with .replay after it." env:"-" placeholder:"DIR"`
 	JSON    bool            `name:"json" help:"Print the report as one JSON object on standard output."`
 }
 
@@ -246,6 +248,18 @@ same command goes on. What is stored after the start is not chosen. Examples:
   seine replay parse --crawl news --into-records --state ./replay
 
 Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted.`
+}
+
+// Validate reports flags of files where none are written.
+func (c *replayParseCmd) Validate(flags *kong.Context) error {
+	var files struct {
+		writer.OutputConfig `embed:""`
+		chunkFlags
+	}
+	if of := config.Typed(flags, config.Flags(&files)...); c.Into && len(of) > 0 {
+		return fmt.Errorf("--into-records and %s: the records go to the stream, and the writers of the crawl say how files are written: leave out one of both", strings.Join(of, ", "))
+	}
+	return nil
 }
 
 // Run parses stored pages again.

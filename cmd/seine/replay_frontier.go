@@ -21,8 +21,8 @@ import (
 
 type replayFrontierCmd struct {
 	streamFlags
-	State      string `help:"Directory to make the state in: not that of a frontier." required:"" placeholder:"DIR"`
-	Partitions string `help:"Only these, as 0-3,7." placeholder:"LIST"`
+	State      string `help:"Directory to make the state in: not that of a frontier." required:"" env:"-" placeholder:"DIR"`
+	Partitions string `help:"Only these, as 0-3,7." env:"-" placeholder:"LIST"`
 	JSON       bool   `name:"json" help:"Print JSON, an object for each partition."`
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"slices"
 
 	"github.com/alecthomas/kong"
 )
@@ -24,4 +25,28 @@ func Given(ctx *kong.Context) map[string]bool {
 		}
 	}
 	return given
+}
+
+// Typed returns those of the flags that stand on the command line, as they are typed. What
+// the environment and a configuration file say is for several commands, and may not be meant
+// for this one.
+func Typed(ctx *kong.Context, flags ...string) (typed []string) {
+	for _, p := range ctx.Path {
+		if p.Flag != nil && !p.Resolved && slices.Contains(flags, p.Flag.Name) && !slices.Contains(typed, "--"+p.Flag.Name) {
+			typed = append(typed, "--"+p.Flag.Name)
+		}
+	}
+	return typed
+}
+
+// Flags returns the names of the flags of a pointer to a struct with kong's tags.
+func Flags(of any) (names []string) {
+	k, err := New(of, "flags", "", kong.NoDefaultHelp())
+	if err != nil {
+		panic(err) // a mistake in the tags
+	}
+	for _, flag := range k.Model.Flags {
+		names = append(names, flag.Name)
+	}
+	return names
 }

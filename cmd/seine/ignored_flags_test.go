@@ -1,0 +1,39 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A flag that would do nothing beside another is refused, and both are named.
+func TestFlagsThatDoNothingAreRefused(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	for args, want := range map[string][]string{
+		"hosts a.test --top 5": {"--top", "a.test"},
+		"replay parse --into-records --state " + state + " --format parquet --s3-region x": {"--into-records", "--format, --s3-region"},
+		"replay parse --into-records --state " + state + " --chunk-age 5s":                 {"--into-records", "--chunk-age"},
+	} {
+		code, _, stderr := seine(t, append(strings.Fields(args), "--nats", "nats://127.0.0.1:1")...)
+		if code != exitUsage {
+			t.Errorf("seine %s ends with %d, want %d", args, code, exitUsage)
+		}
+		says(t, "seine "+args, stderr, want...)
+	}
+}
+
+// A container of a frontier has variables of its flags; what replays make is not its state,
+// nor for its number of partitions.
+func TestReplaysTakeNoVariablesOfTheStages(t *testing.T) {
+	t.Setenv("SEINE_PARTITIONS", "99")
+	t.Setenv("SEINE_STATE", t.TempDir())
+	url := hostileCluster(t) // with one partition
+	for _, args := range [][]string{{"replay", "frontier"}, {"replay", "parse", "--into-records"}} {
+		if code, _, stderr := seine(t, append(args, "--nats", url)...); code != exitUsage || !strings.Contains(stderr, "--state") {
+			t.Errorf("seine %s without --state ends with %d: %s", strings.Join(args, " "), code, stderr)
+		}
+	}
+	if code, _, stderr := seine(t, "replay", "frontier", "--state", filepath.Join(t.TempDir(), "s"), "--nats", url); code == exitUsage {
+		t.Errorf("it takes 99 for its list: %s", stderr)
+	}
+}
