@@ -41,6 +41,9 @@ type State struct {
 	// about that although something could be done.
 	Done  int64     `json:"done"`
 	Moved time.Time `json:"moved"`
+	// Counting is that of the last look, and Since when it is so; zero if always.
+	Counting      string    `json:"counting,omitempty"`
+	CountingSince time.Time `json:"counting_since,omitzero"`
 	// Over says that the crawl had ended when that was last known.
 	Over bool `json:"over,omitempty"`
 }

@@ -36,6 +36,9 @@ type Progress struct {
 	// Kinds are the kinds of record that the spec names.
 	Runs  []Run
 	Kinds []string
+	// Counting says by which keys of the spec a page makes a record or none: runs under
+	// others are not to be compared.
+	Counting string
 	// Unknown is why none of this could be learnt, "" if it could.
 	Unknown string
 }

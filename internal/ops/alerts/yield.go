@@ -54,7 +54,7 @@ func (s *State) yields(a *messages.Alerts, look *Observation) (found []finding) 
 		}
 		return found
 	}
-	if len(runs) <= leastRuns {
+	if runs = s.comparable(runs, look); len(runs) <= leastRuns {
 		return nil
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kindsOf(runs))) {
@@ -64,6 +64,21 @@ func (s *State) yields(a *messages.Alerts, look *Observation) (found []finding) 
 		found = append(found, lastYield(a, kind, runs))
 	}
 	return found
+}
+
+// comparable are the runs that began since records are counted as they are now.
+func (s *State) comparable(runs []Run, look *Observation) []Run {
+	if now := look.Crawl.Counting; s.Counting != now {
+		if s.Counting != "" { // it is not just the first look
+			s.CountingSince = look.At
+		}
+		s.Counting = now
+	}
+	before := slices.IndexFunc(runs, func(r Run) bool { return r.Started.Before(s.CountingSince) })
+	if before < 0 {
+		return runs
+	}
+	return runs[:before]
 }
 
 // lastYield is what the last run that says something says of a kind: one of unchanged

@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"context"
+	"fmt"
 
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
@@ -30,6 +31,12 @@ func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *messa
 		}
 		k.runs = append(k.runs, yieldOf(r, spec))
 	}
+}
+
+// counting are the keys of a spec by which a page that came makes a record or none. What
+// the rules find on it is not among them: a change that makes them find less is to be told.
+func counting(spec *messages.Spec) string {
+	return fmt.Sprintf("%+v gone:%s", spec.Duplicates, spec.Gone)
 }
 
 // yieldOf is what a run has made, and of how many pages: of those that came with the

@@ -65,6 +65,30 @@ func TestRunOfDroppedPagesIsNoAlert(t *testing.T) {
 	}
 }
 
+// Runs whose records a spec counted in another way say nothing of those that it counts now,
+// whoever leads.
+func TestRunsBeforeASwitchToDroppedPagesAreNotCompared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newClusterFixture()
+		run := func(made, changed int64) {
+			w.ends(made)
+			w.runs[0].Changed, w.runs[0].Same = changed, 100-changed
+			w.lead(10 * time.Minute)
+		}
+		for range 4 {
+			run(100, 2)
+		}
+		w.unchanged = messages.UnchangedDrop
+		w.lead(10 * time.Minute)
+		for range 4 {
+			run(100, 100)
+		}
+		w.want(t, "", "")
+		run(2, 100)
+		w.want(t, "raised yield", "raised yield")
+	})
+}
+
 func TestDeadLettersOfACrawlAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()

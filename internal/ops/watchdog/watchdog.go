@@ -265,6 +265,7 @@ func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *m
 	}
 	w.learnRuns(ctx, c, spec, know)
 	look.Crawl.Runs, look.Crawl.Kinds, look.Crawl.Dead = know.runs, spec.Kinds(), c.Dead
+	look.Crawl.Counting = counting(spec)
 	settled := know.settled()
 	state := know.state.Clone()
 	changes := state.Evaluate(c.Name, &spec.Alerts, look)
