@@ -114,3 +114,19 @@ func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
 	w.pass(time.Second)
 	w.wantSent(w.dispatch(10), "https://a.test/y")
 }
+
+// So it is when the partition has moved with a state that knows of the first attempt alone:
+// the result of the second one ends the visit, and a fetcher may be at the first.
+func TestHostOfAnAttemptBeforeTheLastIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newShardFixture(t, func(s *messages.Spec) { s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second) })
+	const url = "https://a.test/x"
+	w.seed(url, "https://a.test/y")
+	w.wantSent(w.dispatch(10), url)
+	w.result(url, func(r *messages.Result) { r.Attempt = 2 })
+	w.wantState(url, Parsing, "")
+	w.pass(messages.ClaimTTL(10*time.Second) - time.Millisecond)
+	w.wantSent(w.dispatch(10))
+	w.pass(time.Second)
+	w.wantSent(w.dispatch(10), "https://a.test/y")
+}

@@ -35,9 +35,9 @@ func (s *shard) result(res *messages.Result, now int64) error {
 func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err error) {
 	id := urlID{res.Crawl, res.Visit.URL}
 	req := s.inFlight[id]
-	overtaken := req != nil && req.Round == res.Visit.Round && req.Sent > res.Attempt
+	overtaken := req != nil && req.Round == res.Visit.Round && req.Sent != res.Attempt
 	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
-		final := !res.Class.Retryable()
+		final := !rules.retryable(res)
 		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, res.Run, final, now); err != nil || req == nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err e
 	switch {
 	case req.Round != res.Visit.Round:
 		return nil
-	case res.Attempt != req.Sent && res.Class.Retryable():
+	case res.Attempt != req.Sent && rules.retryable(res):
 		return nil // of an attempt given up; the one under way decides
 	}
 	pace, err := s.rulesOf(req.host) // of all crawls that want it, this one included
@@ -56,7 +56,7 @@ func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err e
 	s.troubles.add(res)
 	s.removeInFlight(req)
 	event := s.recordOutcome(req, res, rules, pace, now)
-	if overtaken { // the later attempt may be with a fetcher, and its result will count for nothing
+	if overtaken { // the other attempt may be with a fetcher, and its result will count for nothing
 		if err := s.leaveAlone(req, rules, now); err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (s *shard) applyOutcome(req *request, res *messages.Result, event politenes
 		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:
 		return s.giveUp(r, id, rules, now)
-	case res.Class.Retryable() || rules.triedAgain(r, res):
+	case rules.retryable(res):
 		if event != politeness.ProbeFailed { // a probe in vain is the host's failure, not the URL's
 			r.Failures++
 		}
@@ -323,6 +323,9 @@ func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int6
 	r, id := req.urlRecord, req.id
 	rule := rules.onStatus(r.URL, res)
 	if r.Failures >= rule.Attempts {
+		if !res.Class.Retryable() {
+			r.learn(res, 0, rules)
+		}
 		return s.fail(r, id, reasonOf(res), rules, now)
 	}
 	wait := min(retryBase<<min(max(r.Failures-1, 0), 12), int64(time.Hour))
@@ -351,11 +354,15 @@ func (r *rules) onStatus(url string, res *messages.Result) messages.StatusRule {
 	return rule
 }
 
-// triedAgain reports whether a rule for its status has a URL tried again that would have
-// failed for good.
-func (r *rules) triedAgain(u *urlRecord, res *messages.Result) bool {
-	_, ok := r.SourceStatusRule(r.SourceOf(weburl.Hostname(u.URL)), res.Class, res.Status)
-	return ok && u.Failures+1 < r.onStatus(u.URL, res).Attempts
+// retryable reports whether a result is one of an attempt that others may follow: by its
+// class, or as a rule for its status gives the URL more than one. The answer is the same
+// however many attempts there were: a result that comes twice must mean the same twice.
+func (r *rules) retryable(res *messages.Result) bool {
+	if res.Class.Retryable() {
+		return true
+	}
+	_, ok := r.SourceStatusRule(r.SourceOf(weburl.Hostname(res.URL)), res.Class, res.Status)
+	return ok && r.onStatus(res.URL, res).Attempts > 1
 }
 
 // blockedWait is the least wait before another attempt for a page in whose place a challenge

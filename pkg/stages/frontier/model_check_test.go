@@ -66,7 +66,7 @@ type attemptOf struct {
 type hostOracle struct {
 	lastEnd    int64
 	retryAfter int64 // no request before
-	abandoned  int64 // no request before: one of a deleted crawl was under way
+	abandoned  int64 // no request before: one that nobody waits for any more may be under way
 	crawlDelay time.Duration
 	failures   int   // in a row
 	probeAfter int64 // no request before, as it failed too often in a row
@@ -156,9 +156,7 @@ func (m *model) committed(d *step) {
 func (m *model) deleted(name string, timeout time.Duration) {
 	for id, f := range m.under {
 		if id.crawl == name {
-			for _, l := range []*hostOracle{m.host(f.host), m.host(domainName(m.known[id].url))} {
-				l.abandoned = max(l.abandoned, m.really()+int64(messages.ClaimTTL(timeout)))
-			}
+			m.abandoned(id, f, timeout)
 		}
 	}
 	maps.DeleteFunc(m.under, func(id urlID, _ *modelRequest) bool { return id.crawl == name })
@@ -171,11 +169,23 @@ func (m *model) deleted(name string, timeout time.Duration) {
 	m.figures.forget(name)
 }
 
+// abandoned takes note that nobody waits for a request any more, which may be with a fetcher
+// for as long as a request takes.
+func (m *model) abandoned(id urlID, f *modelRequest, timeout time.Duration) {
+	for _, l := range []*hostOracle{m.host(f.host), m.host(domainName(m.known[id].url))} {
+		l.abandoned = max(l.abandoned, m.really()+int64(messages.ClaimTTL(timeout)))
+	}
+}
+
 // handedOver takes note that another store takes over with a snapshot. What it has not
-// seen of a crawl that was deleted since it will not: hosts may be as if never asked.
+// seen of a crawl that was deleted since it will not: hosts may be as if never asked. Nor
+// does it know of an attempt that was abandoned since, unless that is in FETCH.
 func (m *model) handedOver() {
 	if len(m.deletions) > 0 {
 		clear(m.hosts)
+	}
+	for _, l := range m.hosts {
+		l.abandoned = 0
 	}
 }
 
@@ -249,8 +259,10 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	if awaited && !counted {
 		m.Fatalf("%s is under way as %+v, and its result changed nothing", m.describe(id), f)
 	}
-	landed := awaited || counted && f != nil && f.round == visit.round && !res.Class.Retryable()
-	if _, ended := m.ended[visit]; (f == nil || f.round > visit.round) && !ended && !res.Class.Retryable() && counted {
+	retryable := m.compiled[res.Crawl].retryable(res)
+	overtaken := !awaited && counted && f != nil && f.round == visit.round && (!retryable || res.Attempt > f.attempt)
+	landed := awaited || overtaken
+	if _, ended := m.ended[visit]; (f == nil || f.round > visit.round) && !ended && !retryable && counted {
 		landed = true // of a request that was given up
 	}
 	host := m.host(weburl.Host(p.url))
@@ -259,7 +271,7 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 			host.failures, host.probeAfter, host.heardAgain = 0, 0, false
 		}
 		host.heardAgain = host.heardAgain || counted && unwell(res) > 0
-		if counted && res.Class.Retryable() && res.Class != messages.RobotsFetched {
+		if counted && retryable && res.Class != messages.RobotsFetched {
 			p.failed = visit.round // so the next failure is not its first
 		}
 		return
@@ -267,16 +279,19 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	if f != nil && f.round == visit.round {
 		delete(m.under, id)
 	}
+	if overtaken && f.published { // the other attempt may be with a fetcher still
+		m.abandoned(id, f, time.Duration(m.specs[res.Crawl].Timeout))
+	}
 	p.last = res.Class
 	host.heard(res, now)
 	m.host(domainName(p.url)).heard(res, now)
 	if b := &m.specs[res.Crawl].Breaker; unwell(res) > 0 && (p.failed != visit.round || host.failures >= b.Failures) {
 		host.failed(b, now) // a URL that fails again says nothing new of its host
 	}
-	if res.Class.Retryable() && res.Class != messages.RobotsFetched {
+	if retryable && res.Class != messages.RobotsFetched {
 		p.failed = visit.round
 	}
-	if !res.Class.Retryable() {
+	if !retryable {
 		m.ended[visit] = res.Class
 	}
 	if res.Class == messages.OK {
@@ -311,7 +326,7 @@ func (l *hostOracle) heard(res *messages.Result, now int64) {
 		return // nothing was sent
 	}
 	l.lastEnd = now
-	if res.Class == messages.Throttled || res.Class == messages.ServerError && res.Status >= 500 {
+	if res.Class == messages.Throttled || res.Class == messages.Blocked || res.Class == messages.ServerError && res.Status >= 500 {
 		l.retryAfter = max(l.retryAfter, now+int64(min(time.Duration(res.RetryAfter), 24*time.Hour)))
 	}
 	if unwell(res) == 0 {
@@ -340,7 +355,11 @@ func (m *model) resent(o sent) {
 }
 
 func (m *model) notEnded(o sent) {
-	if class, ended := m.ended[visitOf{o.id, o.round}]; ended {
+	class, ended := m.ended[visitOf{o.id, o.round}]
+	if m.moved && (class == messages.Gone || class == messages.ClientError) {
+		return // a rule for statuses that came later may have judged it anew
+	}
+	if ended {
 		m.Fatalf("%s was sent in round %d, attempt %d, which had ended with %s", m.describe(o.id), o.round, o.attempt, class)
 	}
 }
@@ -406,7 +425,7 @@ func (m *model) politeTo(o sent, l *hostOracle, now int64, of func(host string) 
 		tooSoon(l.lastEnd+int64(m.delay(own, l)), "the delay")
 	}
 	tooSoon(l.retryAfter, "Retry-After")
-	tooSoon(l.abandoned, "the request of a deleted crawl")
+	tooSoon(l.abandoned, "a request that was abandoned")
 	if beside > 0 && (delay > 0 || beside >= perHost) {
 		m.Fatalf("%s was sent beside %d requests to %s; the delay is %v, per_host %d", m.describe(o.id), beside, o.host, delay, perHost)
 	}

@@ -288,7 +288,7 @@ func (g *simDriver) answerLate() {
 func (g *simDriver) anyClass() messages.Class {
 	return draw(g, "class", messages.OK, messages.OK, messages.OK, messages.Timeout, messages.ServerError,
 		messages.ServerError, messages.Throttled, messages.Gone, messages.Redirect, messages.RobotsFetched,
-		messages.RobotsDenied, messages.RefusedAddress, messages.DNSFailure, messages.NotModified, messages.TooLarge)
+		messages.RobotsDenied, messages.RefusedAddress, messages.DNSFailure, messages.NotModified, messages.TooLarge, messages.Blocked)
 }
 
 func (g *simDriver) answerWith(req *messages.Request, class messages.Class) {
@@ -337,6 +337,8 @@ func (g *simDriver) answerWith(req *messages.Request, class messages.Class) {
 		res.CrawlDelay = &d
 	case messages.Gone:
 		res.Status = 404
+	case messages.Blocked:
+		res.Status = draw(g, "status", 200, 403)
 	default:
 	}
 	res.GoneRecord = req.Recorded && messages.IsGone(res.Class, res.Status)
@@ -399,10 +401,15 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
-		"scope", "group_by", "sources", "cookies", "gone", "schedule", "links", "recrawl", "state", "priorities", "again", "seeds", "seeds",
+		"scope", "group_by", "sources", "cookies", "gone", "schedule", "links", "recrawl", "state", "priorities", "again", "seeds", "seeds", "on_status",
 	}).Draw(t, "alter") {
 	case "group_by":
 		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
+	case "on_status":
+		minute := messages.Duration(time.Minute)
+		s.OnStatus = rapid.SampledFrom([]messages.StatusRules{
+			nil, {"404": {Attempts: 2}}, {"4xx": {Wait: minute}}, {"503": {Attempts: 1}, "404": {Attempts: 4, Wait: minute}}, {"blocked": {Attempts: 1}},
+		}).Draw(t, "on_status")
 	case "seeds":
 		s.Seeds = drawSeeds(t)
 	case "sources":
@@ -459,8 +466,8 @@ func describeSpec(s *messages.Spec) string {
 	if s.MaxDepth != nil {
 		depth = fmt.Sprint(*s.MaxDepth)
 	}
-	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, again %d, priorities %v, seeds %s, robots %s, probes %d, sources %s, cookies %t",
-		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Again, s.Priorities, mustText(s.Seeds), s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies))
+	return fmt.Sprintf("%s, scope %s by %s, delay %v ±%v, per_host %d, max_pages %d, per host %d, exclude %q, max_depth %s, recrawl %v, schedule %q, again %d, priorities %v, seeds %s, robots %s, probes %d, sources %s, cookies %t, on_status %s",
+		s.State, s.Scope, s.GroupBy, s.Delay, s.Jitter, s.PerHost, s.MaxPages, s.MaxPagesPerHost, s.Exclude, depth, s.Recrawl, s.Schedule, s.Again, s.Priorities, mustText(s.Seeds), s.Robots, s.Breaker.Probes, mustText(s.Sources), keeps(s.Cookies), mustText(s.OnStatus))
 }
 
 func (g *simDriver) changeSpec() {

@@ -44,3 +44,28 @@ func TestStatusDecidesWhatIsTriedAgain(t *testing.T) {
 	w.pass(45 * time.Minute)
 	w.wantSent(w.dispatch(10), "https://b.test/2")
 }
+
+// A result that comes twice uses up one attempt, whichever it is.
+func TestAnswerThatARuleHasTriedAgainCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newShardFixture(t, func(s *messages.Spec) { s.OnStatus = messages.StatusRules{"403": {Attempts: 3}} })
+	const url = "https://a.test/1"
+	refuse := func(attempt int) {
+		t.Helper()
+		w.result(url, func(r *messages.Result) { r.Class, r.Status, r.Attempt = messages.ClientError, 403, attempt })
+	}
+	w.seed(url)
+	for attempt := 1; attempt <= 3; attempt++ {
+		w.wantSent(w.dispatch(10), url)
+		refuse(attempt)
+		for late := 1; late <= attempt; late++ {
+			refuse(late)
+		}
+		if attempt < 3 {
+			w.wantState(url, Waiting, "")
+		}
+		w.pass(time.Hour)
+	}
+	w.wantState(url, Failed, "client_error")
+	w.wantSent(w.dispatch(10))
+}
