@@ -170,7 +170,7 @@ func hostileCluster(t *testing.T) (url string) {
 	}
 	s, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Host: "127.0.0.1", Port: -1})
 	must(err)
-	t.Cleanup(s.Close)
+	t.Cleanup(s.Stop)
 	bus, err := stages.Dial(s.URL(), "hostile", slog.New(slog.DiscardHandler))
 	must(err)
 	t.Cleanup(bus.Close)

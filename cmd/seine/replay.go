@@ -106,10 +106,10 @@ func (s *streamFlags) openData(log *slog.Logger) (bus *stages.Bus, end func(), e
 	}
 	bus, err = stages.Dial("", "seine-replay", log, nats.InProcessServer(server.Server()))
 	if err != nil {
-		server.Close()
+		server.Stop()
 		return nil, nil, err
 	}
-	return bus, server.Close, nil
+	return bus, server.Stop, nil
 }
 
 // replayFlags is what the replays of streams have in common.

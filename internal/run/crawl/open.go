@@ -113,16 +113,12 @@ func readSpecs(ctx context.Context, specs *stages.Specs) {
 // is stored.
 func settled(ctx context.Context, bus *stages.Bus) error {
 	client := frontier.Client{Bus: bus}
-	still := 0 // looks in a row at which nothing was left to take in
 	for began := time.Now(); ; {
 		done, err := client.Settled(ctx)
 		if err != nil && !errors.Is(err, frontier.ErrUnanswered) {
 			return err
 		}
-		if still++; err != nil || !done {
-			still = 0
-		}
-		if err == nil && (still == settledLooks || time.Since(began) > settleTime) {
+		if err == nil && (done || time.Since(began) > settleTime) {
 			return nil
 		}
 		if err := stages.Sleep(ctx, openPoll); err != nil {
@@ -133,7 +129,3 @@ func settled(ctx context.Context, bus *stages.Bus) error {
 
 // openPoll is the wait between looks at whether the frontier has settled.
 const openPoll = 10 * time.Millisecond
-
-// settledLooks is at how many looks in a row nothing may be left: what the frontier itself
-// stores when it begins comes back to it as news a few milliseconds after the first.
-const settledLooks = 10

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 func TestStartSaysWhatKeepsTheServerFromIt(t *testing.T) {
@@ -29,7 +32,7 @@ func TestStartSaysWhatKeepsTheServerFromIt(t *testing.T) {
 	} {
 		s, err := Start(tt.o)
 		if err == nil {
-			s.Close()
+			s.Stop()
 			t.Errorf("%s: it starts", name)
 			continue
 		}
@@ -38,5 +41,59 @@ func TestStartSaysWhatKeepsTheServerFromIt(t *testing.T) {
 				t.Errorf("%s: %v, want it to say %q", name, err, w)
 			}
 		}
+	}
+}
+
+// What was acknowledged a moment before the server ends is not delivered again.
+func TestStopKeepsWhatWasAcknowledged(t *testing.T) {
+	t.Parallel()
+	dir, ctx := t.TempDir(), t.Context()
+	open := func() (*Server, jetstream.JetStream) {
+		t.Helper()
+		s, err := Start(Options{Dir: dir, Private: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nc, err := nats.Connect("", nats.InProcessServer(s.Server()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, js
+	}
+	s, js := open()
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := js.CreateConsumer(ctx, "S", jetstream.ConsumerConfig{Durable: "c", AckPolicy: jetstream.AckExplicitPolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const messages = 10
+	for range messages {
+		if _, err := js.Publish(ctx, "s", nil); err != nil {
+			t.Fatal(err)
+		}
+		m, err := c.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.DoubleAck(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	js.Conn().Close()
+	s.Stop()
+	s, js = open()
+	defer s.Stop()
+	defer js.Conn().Close()
+	if c, err = js.Consumer(ctx, "S", "c"); err != nil {
+		t.Fatal(err)
+	}
+	if floor := c.CachedInfo().AckFloor.Stream; floor != messages {
+		t.Errorf("acknowledged are %d messages, want %d", floor, messages)
 	}
 }

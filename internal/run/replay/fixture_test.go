@@ -44,7 +44,7 @@ func newKit(t *testing.T) *kit {
 func (k *kit) server(dir string) *stages.Bus {
 	k.t.Helper()
 	s, bus := k.start(dir)
-	k.t.Cleanup(s.Close)
+	k.t.Cleanup(s.Stop)
 	return bus
 }
 

@@ -361,7 +361,7 @@ func TestReplayGoesOnWhenTheCrawlHasEnded(t *testing.T) {
 	prepare, seen := r.feeder.prepare, 0
 	r.feeder.prepare = func(ctx context.Context, m jetstream.Msg) (*nats.Msg, error) {
 		if seen++; seen == n/2 {
-			s.Close()
+			s.Stop()
 			return nil, failed(errors.New("the server is gone")) // what was read ahead is lost
 		}
 		return prepare(ctx, m)

@@ -140,7 +140,7 @@ func (s *scratchServer) close() {
 	for _, bus := range s.buses {
 		bus.Close()
 	}
-	s.server.Close()
+	s.server.Stop()
 }
 
 // remove removes what is only needed while a replay is under way.

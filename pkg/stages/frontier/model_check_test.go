@@ -179,7 +179,8 @@ func (m *model) abandoned(id urlID, f *modelRequest, timeout time.Duration) {
 
 // handedOver takes note that another store takes over with a snapshot. What it has not
 // seen of a crawl that was deleted since it will not: hosts may be as if never asked. Nor
-// does it know of an attempt that was abandoned since, unless that is in FETCH.
+// does it know of an attempt that was abandoned since, unless that is in FETCH. By a rule for
+// statuses that came since, an answer may be one after which the URL is tried again.
 func (m *model) handedOver() {
 	if len(m.deletions) > 0 {
 		clear(m.hosts)
@@ -187,6 +188,7 @@ func (m *model) handedOver() {
 	for _, l := range m.hosts {
 		l.abandoned = 0
 	}
+	maps.DeleteFunc(m.ended, func(_ visitOf, c messages.Class) bool { return c == messages.Gone || c == messages.ClientError })
 }
 
 // doomed reports whether the store may still have something of a deleted crawl.
@@ -279,7 +281,7 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	if f != nil && f.round == visit.round {
 		delete(m.under, id)
 	}
-	if overtaken && f.published { // the other attempt may be with a fetcher still
+	if overtaken && f.published && !m.restored { // the other attempt may be with a fetcher still; a new owner learns of it from FETCH
 		m.abandoned(id, f, time.Duration(m.specs[res.Crawl].Timeout))
 	}
 	p.last = res.Class
@@ -355,11 +357,7 @@ func (m *model) resent(o sent) {
 }
 
 func (m *model) notEnded(o sent) {
-	class, ended := m.ended[visitOf{o.id, o.round}]
-	if m.moved && (class == messages.Gone || class == messages.ClientError) {
-		return // a rule for statuses that came later may have judged it anew
-	}
-	if ended {
+	if class, ended := m.ended[visitOf{o.id, o.round}]; ended {
 		m.Fatalf("%s was sent in round %d, attempt %d, which had ended with %s", m.describe(o.id), o.round, o.attempt, class)
 	}
 }
