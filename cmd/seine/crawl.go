@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/base/statekey"
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
 	"seine/internal/base/weburl"
@@ -133,7 +135,7 @@ func (c *crawlCmd) Run() error {
 	if c.DryRun {
 		return c.plan(seeds)
 	}
-	if err := c.checkNATS(); err != nil {
+	if err := cmp.Or(c.checkNATS(), c.checkService()); err != nil {
 		return usageError{err}
 	}
 	o, err := c.options(seeds)
@@ -156,7 +158,7 @@ func (c *crawlCmd) Run() error {
 	if c.Metrics != "" {
 		stop, err := process.Admin(c.Metrics, o.Vitals, o.Health, false, o.Log)
 		if err != nil {
-			return usageError{fmt.Errorf("--metrics %s: %w", c.Metrics, err)}
+			return fmt.Errorf("--metrics %s: %w", c.Metrics, err)
 		}
 		defer stop()
 	}
@@ -188,6 +190,19 @@ func (c *crawlCmd) checkNATS() error {
 		return errors.New("the --nats-… flags are for a server elsewhere: name it with --nats or --nats-context, or leave them out")
 	}
 	return c.NATS.Validate()
+}
+
+// checkService reports what is wrong with the key of the state, and where metrics are served.
+func (c *crawlCmd) checkService() error {
+	if c.Metrics != "" {
+		if err := process.CheckAddress("--metrics", c.Metrics); err != nil {
+			return err
+		}
+	}
+	if c.EncryptState == "" {
+		return nil
+	}
+	return statekey.Check(c.EncryptState)
 }
 
 // seeds returns where to start, beside the seeds of the spec.

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
 
+// healthCommand is how kong calls the command.
+const healthCommand = "health <url>"
+
 type healthCmd struct {
-	URL string `arg:"" optional:"" help:"What to ask." default:"http://127.0.0.1:9400/readyz"`
+	URL string `arg:"" optional:"" help:"What to ask: a URL, or HOST:PORT." default:"http://127.0.0.1:9400/readyz"`
 }
 
 // Help is shown below the list of flags.
@@ -17,15 +21,20 @@ func (c *healthCmd) Help() string {
 	return `Examples:
 
   seine health http://127.0.0.1:9400/readyz
+  seine health 127.0.0.1:9400                   # the same
 
-Exit codes: 0 it is ready, 1 it is not, or does not answer.`
+Exit codes: 0 it is ready, 1 it is not, or does not answer, 2 wrong usage.`
 }
 
 // Run asks a stage whether it is ready: the health check of a container whose
 // image has no shell.
 func (c *healthCmd) Run() error {
+	address, err := readyURL(c.URL)
+	if err != nil {
+		return usageError{err}
+	}
 	client := &http.Client{Timeout: 3 * time.Second}
-	resp, err := client.Get(c.URL)
+	resp, err := client.Get(address)
 	if err != nil {
 		return fmt.Errorf("ask for health: %w (a stage says at its start where it serves it; --listen sets it)", err)
 	}
@@ -35,4 +44,20 @@ func (c *healthCmd) Run() error {
 		return fmt.Errorf("not ready: %s", strings.TrimSpace(string(why)))
 	}
 	return nil
+}
+
+// readyURL is where a stage says whether it is ready, of its URL or HOST:PORT.
+func readyURL(text string) (string, error) {
+	whole := text
+	if !strings.Contains(text, "://") {
+		whole = "http://" + text
+	}
+	u, err := url.Parse(whole)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("%q: must be HOST:PORT or a URL, such as 127.0.0.1:9400 or http://127.0.0.1:9400/readyz", text)
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/readyz"
+	}
+	return u.String(), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,4 +34,26 @@ func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 			t.Errorf("%s says %q, which is no sentence", command.FullPath(), command.Help)
 		}
 	}
+}
+
+// What a command takes from the environment is in the list by which misspelt names are told.
+func TestVariablesAreListed(t *testing.T) {
+	known := config.Variables()
+	for _, command := range model(t).Leaves(false) {
+		for _, group := range command.AllFlags(false) {
+			for _, flag := range group {
+				for _, name := range flag.Envs {
+					if !slices.Contains(known, name) {
+						t.Errorf("%s --%s: internal/run/config/variables.txt does not have %s", command.FullPath(), flag.Name, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestMisspeltVariableIsTold(t *testing.T) {
+	t.Setenv("SEINE_WORKRES", "4")
+	_, _, stderr := seine(t, "spec", "schema")
+	says(t, "a command", stderr, "SEINE_WORKRES", "did you mean SEINE_WORKERS?")
 }

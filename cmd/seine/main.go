@@ -79,14 +79,15 @@ func run(args []string) int {
 		complete(parser, args[1:])
 		return exitOK
 	}
-	ctx, err := parser.Parse(args)
+	ctx, err := config.Parse(parser, args)
 	if err != nil {
 		shown.Fprintf(os.Stderr, "seine: %v%s (--help lists what there is)\n", err, apart(err))
 		return exitUsage
 	}
-	if err := config.RejectRepeated(ctx); err != nil {
-		shown.Fprintf(os.Stderr, "seine: %v\n", err)
-		return exitUsage
+	if ctx.Command() != healthCommand { // which others run again and again
+		for _, text := range config.UnknownVariables(os.Environ()) {
+			shown.Fprintln(os.Stderr, "seine:", text)
+		}
 	}
 	err = ctx.Run()
 	if err == nil {

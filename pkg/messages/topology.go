@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -29,6 +30,11 @@ type Layout struct {
 	V          int `json:"v"`          // Version of the wire
 	Partitions int `json:"partitions"` // P
 	Canonical  int `json:"canonical"`  // weburl.Version of the URLs in the streams
+}
+
+// String says it in words.
+func (l Layout) String() string {
+	return fmt.Sprintf("%d partitions, version %d of the wire and %d of canonical URLs", l.Partitions, l.V, l.Canonical)
 }
 
 // DedupWindow is how long JetStream remembers a Nats-Msg-Id. It covers a

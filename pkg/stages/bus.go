@@ -283,7 +283,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 		}
 	}
 	if have != want {
-		return fmt.Errorf("%w: they have %+v, asked for %+v (use the same --partitions, or another NATS account)", ErrLayout, have, want)
+		return fmt.Errorf("%w: they have %s, asked for are %s (use the same --partitions, or another NATS account)", ErrLayout, have, want)
 	}
 	b.Layout = have
 	return nil

@@ -42,6 +42,14 @@ func load(file string) (*Key, error) {
 	return &Key{text}, nil
 }
 
+// Check reports that a file has no key.
+func Check(file string) error {
+	if _, err := load(file); err != nil {
+		return fmt.Errorf("--encrypt-state: %w", err)
+	}
+	return nil
+}
+
 // derive returns 32 bytes for a purpose.
 func (k *Key) derive(purpose string, salt []byte) []byte {
 	b, err := hkdf.Key(sha256.New, k.secret, salt, "seine state: "+purpose, 32)

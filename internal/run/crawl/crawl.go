@@ -189,7 +189,7 @@ func CheckListen(listen string) error {
 func splitListen(listen string) (string, int, error) {
 	host, text, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "", 0, fmt.Errorf("--listen %q: %w", listen, err)
+		return "", 0, fmt.Errorf("--listen %q: must be HOST:PORT, such as 127.0.0.1:4222; port 0 for any", listen)
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -121,14 +122,10 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 	if err != nil {
 		return fail(stage, err, ExitFailed)
 	}
-	parsed, err := parser.Parse(os.Args[1:])
-	if err == nil {
-		err = config.RejectRepeated(parsed)
-	}
-	if err != nil {
+	if _, err := config.Parse(parser, os.Args[1:]); err != nil {
 		return fail(stage, fmt.Errorf("%w (%s --help lists all options)", err, stage), ExitUsage)
 	}
-	for _, options := range []Config{&common.Options, &common.Tracing, cfg} {
+	for _, options := range []Config{&common.Options, &common.Tracing, listening(common.Listen), cfg} {
 		if err := options.Validate(); err != nil {
 			return fail(stage, err, ExitUsage)
 		}
@@ -140,6 +137,9 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 		return ExitOK
 	}
 	log := common.Logger(os.Stderr).With("stage", stage)
+	for _, text := range config.UnknownVariables(os.Environ()) {
+		log.Warn(text)
+	}
 	ctx, stop := signals(context.Background(), func() { log.Info("finishing what is under way, the next signal ends at once") })
 	defer stop()
 	err = serve(ctx, stage, common, log, run)
@@ -151,6 +151,29 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 		return ExitFailed
 	}
 	return fail(stage, err, ExitFailed)
+}
+
+// listening is the option --listen.
+type listening string
+
+// Validate implements Config.
+func (l listening) Validate() error {
+	if l == "off" {
+		return nil
+	}
+	return CheckAddress("--listen", string(l))
+}
+
+// CheckAddress reports that a flag is no address that can be listened at.
+func CheckAddress(flag, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %q: must be HOST:PORT, such as 127.0.0.1:9400, or :9400 for all addresses", flag, address)
+	}
+	return nil
 }
 
 func fail(stage string, err error, code int) int {

@@ -4,9 +4,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"seine/internal/run/config"
 )
+
+var variable = regexp.MustCompile(`SEINE_[A-Z0-9_]+`)
 
 // A person who asks a stage for help sees the command as it would be typed.
 func TestHelpOfEveryStageHasAnExample(t *testing.T) {
@@ -16,6 +22,11 @@ func TestHelpOfEveryStageHasAnExample(t *testing.T) {
 			t.Fatalf("%s --help: %v: %s", stage, err, out)
 		}
 		wantText(t, string(out), "    "+stage+" --nats nats://")
+		for _, name := range variable.FindAllString(string(out), -1) {
+			if !slices.Contains(config.Variables(), name) && name != "SEINE_SECRET_NAME" {
+				t.Errorf("%s: internal/run/config/variables.txt does not have %s", stage, name)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is wrong with a flag is bad usage, is said in words, and leaves nothing behind.
+func TestWrongFlagsAreBadUsage(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	for args, want := range map[string]string{
+		"--encrypt-state /nonexist": "--encrypt-state: open /nonexist",
+		"--listen 9400":             `--listen "9400": must be HOST:PORT`,
+		"--metrics 9400":            `--metrics "9400": must be HOST:PORT`,
+		"--delay -1s":               "--delay=-1s",
+	} {
+		code, _, stderr := seine(t, append([]string{"crawl", "http://a.test/", "--data", data, "--out", filepath.Join(dir, "out")}, strings.Fields(args)...)...)
+		if code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%s ends with %d: %s; want %d, and %q", args, code, stderr, exitUsage, want)
+		}
+	}
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("they leave %v, %v", left, err)
+	}
+}
+
+func TestHealthTakesAnAddress(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	for _, what := range []string{srv.URL + "/readyz", srv.URL, strings.TrimPrefix(srv.URL, "http://")} {
+		if code, _, stderr := seine(t, "health", what); code != exitOK {
+			t.Errorf("health %s ends with %d: %s", what, code, stderr)
+		}
+	}
+	for _, what := range []string{"ftp://127.0.0.1/", "http://", "127.0.0.1:x"} {
+		if code, _, stderr := seine(t, "health", what); code != exitUsage || !strings.Contains(stderr, "must be HOST:PORT") {
+			t.Errorf("health %s ends with %d: %s", what, code, stderr)
+		}
+	}
+}

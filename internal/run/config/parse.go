@@ -1,0 +1,28 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/alecthomas/kong"
+)
+
+// Parse parses the arguments of a command.
+func Parse(k *kong.Kong, args []string) (*kong.Context, error) {
+	ctx, err := k.Parse(args)
+	if err != nil {
+		return nil, reword(err)
+	}
+	return ctx, RejectRepeated(ctx)
+}
+
+// negative is what kong says of a value that begins with a minus, which it takes for a flag.
+var negative = regexp.MustCompile(`^(--[a-z0-9-]+): expected .* but got "(-[0-9.][^"]*)" \(short flag\)`)
+
+// reword says in other words what kong says misleadingly.
+func reword(err error) error {
+	if m := negative.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("%s %s: a value that begins with - is written with an equals sign: %s=%s", m[1], m[2], m[1], m[2])
+	}
+	return err
+}
