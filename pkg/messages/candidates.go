@@ -310,7 +310,7 @@ func checkKinds(counts []KindCount) error {
 		return fmt.Errorf("records: %d kinds: at most %d in one message", len(counts), MaxKinds)
 	}
 	for _, k := range counts {
-		if k.N < 1 || !kindName.MatchString(k.Kind) {
+		if k.N < 1 || !ValidKind(k.Kind) {
 			return fmt.Errorf("records: %d of kind %q: must be at least 1, of a kind with a name as in a spec", k.N, Clip(k.Kind))
 		}
 	}
@@ -323,8 +323,8 @@ const MaxDepth = 1<<16 - 1
 // maxPart is the largest PagePart.
 const maxPart = 1<<16 - 1
 
-// mustJSON encodes a message type, none of which can fail to encode.
-func mustJSON(v any) []byte {
+// Encode encodes a message type or another stored type of Seine, none of which can fail to encode.
+func Encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("encode %T: %v", v, err))
@@ -335,9 +335,9 @@ func mustJSON(v any) []byte {
 // ErrVersion is returned for a message of another schema version.
 var ErrVersion = errors.New("unknown schema version")
 
-// decode reads one JSON value. Unknown fields are ignored, so that a version
+// Decode reads one JSON value, whose schema version is at version. Unknown fields are ignored, so that a version
 // can gain fields that older readers need not know.
-func decode(payload []byte, v any, version *int) error {
+func Decode(payload []byte, v any, version *int) error {
 	if err := jsontext.Unmarshal(payload, v); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func edited(base string, with map[string]any) []byte {
 			m[k] = v
 		}
 	}
-	return mustJSON(m)
+	return Encode(m)
 }
 
 const visited = `{"v":1,"crawl":"default","url":"` + testURL + `","visit":"` + testVisit + `","attempt":1,"depth":0,

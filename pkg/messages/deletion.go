@@ -74,13 +74,13 @@ func CrawlOfClosing(key string) (crawl string, ok bool) {
 // Encode returns the deletion as it is stored.
 func (d *Deletion) Encode() []byte {
 	d.V = Version
-	return mustJSON(d)
+	return Encode(d)
 }
 
 // DecodeDeletion reads a stored deletion, of which the key has the revision rev.
 func DecodeDeletion(data []byte, rev uint64) (*Deletion, error) {
 	d := &Deletion{}
-	if err := decode(data, d, &d.V); err != nil {
+	if err := Decode(data, d, &d.V); err != nil {
 		return nil, fmt.Errorf("decode deletion: %w", err)
 	}
 	if d.Rev == 0 {

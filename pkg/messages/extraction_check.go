@@ -35,7 +35,6 @@ const FieldMetadata = "metadata"
 var Conversions = []string{"text", "number", "integer", "boolean", "date", "url", "json"}
 
 var (
-	kindName  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 	fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_\-]{0,63}$`)
 	attribute = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:\-]{0,63}$`)
 )
@@ -152,7 +151,7 @@ func (t *Target) check(p *Problems, path string) {
 }
 
 func (r *RecordRule) check(p *Problems, path string) {
-	if !kindName.MatchString(r.Kind) {
+	if !ValidKind(r.Kind) {
 		p.Addf(path+".kind", "%q: must be a lower-case letter, then letters, digits and '_', at most 63", Clip(r.Kind))
 	}
 	r.Target.check(p, path)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v4"
 	"pgregory.net/rapid"
 )
 
@@ -66,9 +65,6 @@ func TestMetadataThatIsRefused(t *testing.T) {
 		if len(seeds) > 0 || len(bad) != 1 || !strings.Contains(bad[0].Err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.metadata, bad, tt.want)
 		}
-		if _, err := DecodeSpec([]byte(`{"seeds": [{"url": "https://a.test/", "metadata": ` + tt.metadata + `}]}`)); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s in a spec: %v, want %s", tt.metadata, err, tt.want)
-		}
 		for what, decode := range map[string]func() error{
 			"request": func() error {
 				_, err := DecodeRequest([]byte(strings.TrimSuffix(visited, "}") + `, "metadata": ` + tt.metadata + `}`))
@@ -108,34 +104,6 @@ func TestMetadataOfCandidates(t *testing.T) {
 		if _, err := DecodeCandidates([]byte(text)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
-	}
-}
-
-// Seeds in a file have the metadata of the entry that names it, unless they have their own.
-func TestMetadataOfSeedsInAFile(t *testing.T) {
-	entry := SpecSeed{File: "x", Metadata: Metadata{"a": "1"}, Inherit: true}
-	seeds, bad := entry.ReadSeeds([]byte("https://a.test/\n{\"url\": \"https://b.test/\", \"metadata\": {\"b\": \"2\"}}\n"))
-	want := []SpecSeed{
-		{URL: "https://a.test/", Metadata: Metadata{"a": "1"}, Inherit: true}, {URL: "https://b.test/", Metadata: Metadata{"b": "2"}},
-	}
-	if len(bad) > 0 || !reflect.DeepEqual(seeds, want) {
-		t.Errorf("%+v, bad %v", seeds, bad)
-	}
-}
-
-// A spec is stored with the metadata of its seeds, and in short where there is none.
-func TestMetadataInASpec(t *testing.T) {
-	text := `{"seeds": ["https://a.test/", {"url": "https://b.test/", "metadata": {"customer": "17"}, "inherit": true}]}`
-	s, err := DecodeSpec([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(s.Encode()); !strings.Contains(got, `"seeds":["https://a.test/",{"url":"https://b.test/","metadata":{"customer":"17"},"inherit":true}]`) {
-		t.Errorf("it is stored as %s", got)
-	}
-	y := DefaultSpec()
-	if err := yaml.Load([]byte("seeds:\n  - https://a.test/\n  - {url: \"https://b.test/\", metadata: {customer: 17}, inherit: true}\n"), &y); err != nil || !reflect.DeepEqual(y.Seeds, s.Seeds) {
-		t.Errorf("YAML gives %+v, %v", y.Seeds, err)
 	}
 }
 

@@ -70,13 +70,6 @@ type Page struct {
 	BodyObject string `json:"body_object,omitempty"`
 }
 
-// KeepsLinks reports whether the frontier is to keep the links of a page, for runs
-// in which the page is unchanged: the crawl has runs, and a request for the page may
-// be conditional.
-func (s *Spec) KeepsLinks(pg *Page) bool {
-	return s.Schedule != "" && (len(pg.Header["Etag"]) > 0 || len(pg.Header["Last-Modified"]) > 0)
-}
-
 // Msg returns the message for partition p with the body as its payload.
 func (pg *Page) Msg(p int, body []byte) *nats.Msg {
 	pg.V = Version

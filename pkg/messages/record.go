@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -84,11 +85,17 @@ func CountedKind(named string) string {
 	switch {
 	case named == "":
 		return KindPage
-	case !kindName.MatchString(named):
+	case !ValidKind(named):
 		return KindOther
 	}
 	return named
 }
+
+// ValidKind reports whether a kind of record may be named so: it stands in names of files,
+// tables and metrics.
+func ValidKind(kind string) bool { return kindName.MatchString(kind) }
+
+var kindName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
 // AppendJSON appends the record as one line of JSON, as its tags say.
 func (r *Record) AppendJSON(b []byte) []byte {

@@ -302,17 +302,24 @@ func CompilePattern(p string) (*regexp.Regexp, error) {
 func (s *Spec) Encode() []byte {
 	stored := *s
 	stored.V = Version
-	return mustJSON(&stored)
+	return Encode(&stored)
 }
 
 // DecodeSpec reads a stored spec. Fields that it lacks have their defaults.
 func DecodeSpec(data []byte) (*Spec, error) {
 	s := DefaultSpec()
-	if err := decode(data, &s, &s.V); err != nil {
+	if err := Decode(data, &s, &s.V); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
 	if err := cmp.Or(s.Validate(), s.checkStored()); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
 	return &s, nil
+}
+
+// KeepsLinks reports whether the frontier is to keep the links of a page, for runs
+// in which the page is unchanged: the crawl has runs, and a request for the page may
+// be conditional.
+func (s *Spec) KeepsLinks(pg *Page) bool {
+	return s.Schedule != "" && (len(pg.Header["Etag"]) > 0 || len(pg.Header["Last-Modified"]) > 0)
 }

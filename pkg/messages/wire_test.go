@@ -35,7 +35,6 @@ func TestWireExamples(t *testing.T) {
 		"page":       func(b []byte) error { _, err := decodePageText(b); return first(err, known(b, new(Page))) },
 		"record":     func(b []byte) error { return first(CheckRecord(id, b), known(b, new(Record))) },
 		"gone":       goneExample,
-		"spec":       func(b []byte) error { _, err := DecodeSpec(b); return first(err, known(b, new(Spec))) },
 		"layout":     func(b []byte) error { return known(b, new(Layout)) },
 		"deletion":   func(b []byte) error { _, err := DecodeDeletion(b, 1); return first(err, known(b, new(Deletion))) },
 		"seeds": func(b []byte) error {
@@ -50,6 +49,9 @@ func TestWireExamples(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?s)```json (\\w+)\n(.*?)\n```").FindAllStringSubmatch(wireDoc(t), -1) {
 		kind, text := m[1], []byte(m[2])
 		seen[kind] = true
+		if kind == "spec" {
+			continue // TestWireExampleOfASpec
+		}
 		if check[kind] == nil {
 			t.Errorf("an example of %s, which has no decoder", kind)
 		} else if err := check[kind](text); err != nil {
@@ -141,7 +143,6 @@ func TestWireTables(t *testing.T) {
 	for _, v := range []any{
 		&Candidates{}, &Candidate{}, &KindCount{}, &Request{}, &Result{}, &Page{}, &Record{}, &Layout{}, &Seed{}, &Timings{},
 		&Deletion{}, &StreamEnd{},
-		&HostRule{}, &PriorityRule{}, &RecrawlRule{},
 	} {
 		for _, name := range fieldNames(v) {
 			if !strings.Contains(doc, "`"+name+"`") && !strings.Contains(doc, `"`+name+`"`) {
