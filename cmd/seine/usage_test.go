@@ -18,8 +18,11 @@ func TestWrongFlagsAreBadUsage(t *testing.T) {
 		"--listen 9400":             `--listen "9400": must be HOST:PORT`,
 		"--metrics 9400":            `--metrics "9400": must be HOST:PORT`,
 		"--delay -1s":               "--delay=-1s",
+		"--out " + data:             "is in --data",
+		"--out " + data + "/out":    "is in --data",
+		"--warc " + data + "/warc":  "--warc " + data + "/warc: is in --data",
 	} {
-		code, _, stderr := seine(t, append([]string{"crawl", "http://a.test/", "--data", data, "--out", filepath.Join(dir, "out")}, strings.Fields(args)...)...)
+		code, _, stderr := seine(t, append([]string{"crawl", "http://a.test/", "--data", data}, strings.Fields(args)...)...)
 		if code != exitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s ends with %d: %s; want %d, and %q", args, code, stderr, exitUsage, want)
 		}
@@ -45,5 +48,18 @@ func TestHealthTakesAnAddress(t *testing.T) {
 		if code, _, stderr := seine(t, "health", what); code != exitUsage || !strings.Contains(stderr, "must be HOST:PORT") {
 			t.Errorf("health %s ends with %d: %s", what, code, stderr)
 		}
+	}
+}
+
+// Where nothing can be written to --out, no state is begun.
+func TestNoStateIsBegunWithoutAnOutput(t *testing.T) {
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), write(t, "file", "")
+	code, _, stderr := seine(t, "crawl", "http://a.test/", "--data", data, "--out", filepath.Join(file, "out"))
+	if code != exitFailed || !strings.Contains(stderr, "--out "+file) {
+		t.Errorf("it ends with %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(data); err == nil {
+		t.Error("--data was made")
 	}
 }

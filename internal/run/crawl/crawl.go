@@ -24,6 +24,7 @@ import (
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
 	"seine/internal/ops/procstats"
+	"seine/internal/output/bucket"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
 	"seine/pkg/messages"
@@ -111,10 +112,8 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 			return nil, ErrNothingToDo
 		}
 	}
-	if !o.NATS.Given() {
-		if err := checkWritable("--data", o.Data); err != nil {
-			return nil, err
-		}
+	if err := o.checkFolders(); err != nil {
+		return nil, err
 	}
 	key, err := statekey.Open(o.Data, o.EncryptState)
 	if err != nil {
@@ -148,6 +147,25 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		return nil, c.explain(err)
 	}
 	return c.run(ctx)
+}
+
+// checkFolders reports, before the state is made, that a folder of the output cannot be
+// written, and then the same of the state beside an embedded server. Of the output it leaves
+// none that was not there.
+func (o *Options) checkFolders() error {
+	for _, w := range append([]writer.Config{o.Writer}, o.More...) {
+		if bucket.Is(w.Out) || writer.IsDatabase(w.Out) {
+			continue
+		}
+		defer removeEmpty(missing(w.Out))
+		if err := checkOut(&w); err != nil {
+			return err
+		}
+	}
+	if o.NATS.Given() {
+		return nil
+	}
+	return checkWritable("--data", o.Data)
 }
 
 // dialer makes a connection that logs to log.

@@ -3,7 +3,9 @@ package crawl
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"seine/internal/base/humanize"
@@ -63,4 +65,21 @@ func checkWritable(flag, dir string) error {
 		return fmt.Errorf("%s %s: %w", flag, dir, err)
 	}
 	return nil
+}
+
+// missing are the directories on a path that are not there, the innermost first.
+func missing(dir string) (all []string) {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return all
+		}
+		all = append(all, dir)
+	}
+}
+
+// removeEmpty removes directories as far as nothing is in them.
+func removeEmpty(dirs []string) {
+	for _, dir := range dirs {
+		_ = os.Remove(dir) // it fails where something is
+	}
 }

@@ -38,9 +38,10 @@ func FlagOf(w *writer.Config) string {
 	return "--out"
 }
 
-// CheckPlaces reports that two writers have the same place. A database has room for
-// the records and the results beside each other.
-func CheckPlaces(all ...writer.Config) error {
+// CheckPlaces reports that two writers have the same place, or one writes among the files
+// of the crawl's state in data. A database has room for the records and the results beside
+// each other.
+func CheckPlaces(data string, all ...writer.Config) error {
 	used := make(map[string]string)
 	for i := range all {
 		w := &all[i]
@@ -50,6 +51,9 @@ func CheckPlaces(all ...writer.Config) error {
 		at, flag := strings.TrimRight(w.Out, "/"), FlagOf(w)
 		if !bucket.Is(at) {
 			at = filepath.Clean(at)
+			if within(data, at) {
+				return fmt.Errorf("%s %s: is in --data %s, which is for the state of the crawl: name a place outside of it", flag, w.Out, data)
+			}
 		}
 		if other := used[at]; other != "" {
 			return fmt.Errorf("%s %s: is where %s goes already: name another place for it", flag, w.Out, other)
@@ -57,6 +61,17 @@ func CheckPlaces(all ...writer.Config) error {
 		used[at] = flag
 	}
 	return nil
+}
+
+// within reports whether a path is that of a folder, or below it.
+func within(folder, path string) bool {
+	base, err := filepath.Abs(folder)
+	abs, err2 := filepath.Abs(path)
+	if err != nil || err2 != nil {
+		return false
+	}
+	rel, err := filepath.Rel(base, abs)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // writerConfigs are those of all writers of the crawl.

@@ -138,7 +138,7 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 	}
 	log := common.Logger(os.Stderr).With("stage", stage)
 	for _, text := range config.UnknownVariables(os.Environ()) {
-		log.Warn(text)
+		log.Warn("an environment variable does nothing", "reason", text)
 	}
 	ctx, stop := signals(context.Background(), func() { log.Info("finishing what is under way, the next signal ends at once") })
 	defer stop()
