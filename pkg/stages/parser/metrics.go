@@ -46,7 +46,7 @@ var (
 
 // A count that has not begun is 0, not missing.
 func init() {
-	for _, reason := range []string{"language", "text_language", "condition"} {
+	for _, reason := range messages.LeftOutReasons {
 		leftOutTotal.WithLabelValues(reason)
 	}
 }
