@@ -21,6 +21,8 @@ type GoneRecord struct {
 	Status    int
 	Class     Class  // Gone, or Redirect
 	Location  string // where a redirect leads
+	// Metadata is that of the seed which the page is of, if it has any.
+	Metadata Metadata
 }
 
 // IsGone reports whether an answer says that what was at a URL is not there any more. A
@@ -46,5 +48,8 @@ func (r *GoneRecord) AppendJSON(b []byte) []byte {
 	o.Int("status", int64(r.Status))
 	o.Text("class", string(r.Class))
 	o.TextSet("location", r.Location)
+	if len(r.Metadata) > 0 {
+		o.Raw("metadata", r.Metadata.AppendJSON(nil))
+	}
 	return o.End()
 }

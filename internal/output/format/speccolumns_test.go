@@ -53,7 +53,7 @@ func TestMessagesFitTheirColumns(t *testing.T) {
 		ContentType: "t", Started: at, Timings: messages.Timings{Total: wait}, BytesWire: 1, BytesBody: 2, IP: "i", Protocol: "p",
 		RetryAfter: wait, CrawlDelay: &wait, ETag: "e", LastModified: "l", Digest: "d", GoneRecord: true, Fetcher: "f",
 	}
-	gone := messages.GoneRecord{URL: "u", FetchedAt: at, Crawl: "c", Visit: visit, Status: 301, Class: messages.Redirect, Location: "l"}
+	gone := messages.GoneRecord{URL: "u", FetchedAt: at, Crawl: "c", Visit: visit, Status: 301, Class: messages.Redirect, Location: "l", Metadata: messages.Metadata{"a": "b"}}
 	spec.Gone = messages.WhenGoneRecord
 	_, lines := pages(1)
 	for kind, line := range map[string][]byte{

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/weburl"
+	"seine/internal/page/pii"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -44,7 +45,7 @@ func (f *Fetcher) compose(ctx context.Context, t *fetchJob) (stages.Output, erro
 	res := t.result(f.name)
 	res.Location = location
 	if t.req.Recorded && messages.IsGone(res.Class, res.Status) {
-		out.First = append(out.First, goneRecord(res).Msg(t.partition))
+		out.First = append(out.First, goneRecord(t, res).Msg(t.partition))
 		res.GoneRecord = true
 	}
 	out.Then = []*nats.Msg{resultMsg(res, t.partition)}
@@ -164,9 +165,10 @@ func (t *fetchJob) result(name string) *messages.Result {
 }
 
 // goneRecord tells those who have records of a page that it is not there any more.
-func goneRecord(res *messages.Result) *messages.GoneRecord {
+func goneRecord(t *fetchJob, res *messages.Result) *messages.GoneRecord {
 	return &messages.GoneRecord{
 		URL: res.URL, FetchedAt: res.Started, Crawl: res.Crawl, Visit: res.Visit, Status: res.Status, Class: res.Class, Location: res.Location,
+		Metadata: pii.NewMasking(&t.spec.Mask).Metadata(t.req.Metadata),
 	}
 }
 

@@ -108,7 +108,7 @@ func TestPageThatIsGoneIsRecorded(t *testing.T) {
 	for status, gone := range map[int]bool{404: true, 410: true, 301: true, 308: true, 302: false, 307: false, 403: false, 500: false} {
 		for _, recorded := range []bool{true, false} {
 			req := request(s.url(fmt.Sprintf("/?is=%d", status)))
-			req.Recorded = recorded
+			req.Recorded, req.Metadata = recorded, messages.Metadata{"customer": "17"}
 			m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}
 			out, err := s.handle(t.Context(), m)
 			if err != nil {
@@ -130,6 +130,7 @@ func TestPageThatIsGoneIsRecorded(t *testing.T) {
 			if recorded && gone {
 				r := messages.GoneRecord{
 					URL: req.URL, FetchedAt: res.Started, Crawl: req.Crawl, Visit: req.Visit, Status: status, Class: res.Class, Location: res.Location,
+					Metadata: req.Metadata,
 				}
 				p := messages.Partition(req.URL, s.bus.Layout.Partitions)
 				want = []string{fmt.Sprintf("%s %s.gone.0 %s", messages.SubjectRecords(req.Crawl, p), messages.VisitID(req.Crawl, req.Visit), r.AppendJSON(nil))}

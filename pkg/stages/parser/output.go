@@ -75,7 +75,7 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 	if len(r.plan.fields) > 0 {
 		return messages.RecordMsg(r.page.Crawl, partition, id, r.encodePage(maxText))
 	}
-	masked := r.plan.mask.field
+	masked := r.plan.mask.Field
 	rec := &messages.Record{
 		URL: r.page.URL, Status: r.page.Status, ContentType: r.page.ContentType,
 		Title: masked("title", r.scanned.Title), Description: masked("description", r.scanned.Description),
@@ -105,9 +105,9 @@ func (r *parsedPage) deadLetter(m *stages.Message, i int) *nats.Msg {
 	problem := &r.problems[i]
 	record := problem.Record[:min(len(problem.Record), maxLetter)]
 	d := messages.Dead{
-		Stage: messages.StageParser, Crawl: r.page.Crawl, Reason: r.plan.mask.letter(describe(problem)),
+		Stage: messages.StageParser, Crawl: r.page.Crawl, Reason: r.plan.mask.Letter(describe(problem)),
 		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
-		Time: time.Now(), Header: m.Header, Payload: []byte(r.plan.mask.letter(string(record))), Part: 1 + i,
+		Time: time.Now(), Header: m.Header, Payload: []byte(r.plan.mask.Letter(string(record))), Part: 1 + i,
 	}
 	return d.Msg()
 }

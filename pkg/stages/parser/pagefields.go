@@ -157,7 +157,7 @@ func (r *parsedPage) appendLinks(b []byte, _ int) []byte {
 		o := jsontext.Object{B: b}
 		o.Text("url", l.URL)
 		o.Text("kind", l.Kind.String())
-		o.TextSet("text", r.plan.mask.field("text", l.Text))
+		o.TextSet("text", r.plan.mask.Field("text", l.Text))
 		o.TextSet("rel", l.Rel)
 		if l.NoFollow {
 			o.Bool("nofollow", true)
@@ -210,8 +210,8 @@ func (r *parsedPage) encodeFields(maxText int, without []string, cut bool) []byt
 		if cut && o.B[from] == '"' && len(o.B)-from >= maxText {
 			truncated = append(truncated, f.name)
 		}
-		if r.plan.mask.of(f.name) {
-			o.B = append(o.B[:from], jsontext.MapStrings(o.B[from:], r.plan.mask.masker.Text)...)
+		if r.plan.mask.Of(f.name) {
+			o.B = append(o.B[:from], r.plan.mask.JSON(f.name, o.B[from:])...)
 		}
 	}
 	if len(truncated) > 0 {

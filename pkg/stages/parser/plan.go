@@ -1,11 +1,9 @@
 package parser
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
 	"seine/internal/page/extract"
 	"seine/internal/page/htmlpage"
@@ -31,8 +29,8 @@ type parsePlan struct {
 	fields []pageField
 	// simhash says that it is needed, be it for a field or to compare pages.
 	simhash bool
-	mask    *masking // nil if nothing is masked
-	err     error    // of the spec, if its rules cannot be used
+	mask    *pii.Masking // nil if nothing is masked
+	err     error        // of the spec, if its rules cannot be used
 }
 
 func newParsePlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *parsePlan {
@@ -53,7 +51,7 @@ func newParsePlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *par
 	}
 	p.addFields(spec.Page.Fields)
 	p.simhash = p.simhash || spec.Duplicates.Near != messages.DuplicateKeep
-	p.mask = newMasking(&spec.Mask)
+	p.mask = pii.NewMasking(&spec.Mask)
 	return p
 }
 
@@ -84,60 +82,4 @@ func kindsOf(names []string) htmlpage.Kinds {
 		}
 	}
 	return set
-}
-
-// masking is which personal data is masked, and where.
-type masking struct {
-	masker *pii.Masker
-	fields []string
-}
-
-// newMasking returns nil if nothing is masked.
-func newMasking(m *messages.Mask) *masking {
-	if len(m.Fields) == 0 {
-		return nil
-	}
-	kinds := pii.Kinds()
-	if len(m.Kinds) > 0 {
-		kinds = nil
-		for _, k := range m.Kinds {
-			kinds = append(kinds, pii.Kind(k))
-		}
-	}
-	return &masking{masker: pii.New(kinds), fields: m.Fields}
-}
-
-// of reports whether a field is masked. "*" is every field but those that say
-// which page it is.
-func (m *masking) of(field string) bool {
-	if m == nil {
-		return false
-	}
-	return slices.Contains(m.fields, field) || slices.Contains(m.fields, "*") && !slices.Contains(identities, field)
-}
-
-// identities are the fields that say which page a record is of.
-var identities = []string{
-	"kind", "url", "canonical", "referrer", "crawl", "visit", "fetched_at", "digest", "simhash", "duplicate_of", "links",
-}
-
-// field masks the text of a field.
-func (m *masking) field(name, text string) string {
-	if !m.of(name) {
-		return text
-	}
-	return m.masker.Text(text)
-}
-
-// letter masks what a dead letter says of a record, JSON or a text. Which field a
-// reason speaks of cannot be told, and who masks one of them does not want it
-// here, so all are.
-func (m *masking) letter(text string) string {
-	switch {
-	case m == nil:
-		return text
-	case json.Valid([]byte(text)):
-		return string(jsontext.MapStrings([]byte(text), m.masker.Text))
-	}
-	return m.masker.Text(text)
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
 	"seine/internal/page/extract"
 	"seine/internal/page/htmlpage"
@@ -39,7 +38,7 @@ func (r *parsedPage) applyRules(ctx context.Context) error {
 	for i := range result.Records {
 		rec := &result.Records[i]
 		if r.plan.mask != nil {
-			rec.MapTexts(r.plan.mask.field)
+			rec.MapTexts(r.plan.mask.Field)
 		}
 		r.records = append(r.records, ownRecord{rec.Kind, rec.AppendJSON})
 	}
@@ -125,9 +124,9 @@ func (r *parsedPage) encode(rec *ExtractRecord) (ownRecord, error) {
 		if slices.ContainsFunc(fields, func(m jsonMember) bool { return m.name == messages.FieldMetadata }) {
 			env.Metadata = nil
 		}
-		o := env.Object(b, rec.Kind, r.plan.mask.field("key", rec.Key))
+		o := env.Object(b, rec.Kind, r.plan.mask.Field("key", rec.Key))
 		for _, m := range fields {
-			o.Raw(m.name, r.plan.mask.json(m.name, m.value))
+			o.Raw(m.name, r.plan.mask.JSON(m.name, m.value))
 		}
 		return o.End()
 	}}
@@ -135,12 +134,4 @@ func (r *parsedPage) encode(rec *ExtractRecord) (ownRecord, error) {
 		return ownRecord{}, fmt.Errorf("record %s has %d bytes, at most %d fit a message: let it hold less", rec.Kind, n, maxRecord)
 	}
 	return own, nil
-}
-
-// json masks the texts in a field's JSON.
-func (m *masking) json(name string, value []byte) []byte {
-	if !m.of(name) {
-		return value
-	}
-	return jsontext.MapStrings(value, m.masker.Text)
 }
