@@ -381,6 +381,9 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	if s == nil {
 		return err
 	}
+	if err == nil && s.WroteNothing() && !c.NATS.Given() {
+		err = c.forget()
+	}
 	if c.JSON {
 		e := json.NewEncoder(dataOut())
 		e.SetEscapeHTML(false)

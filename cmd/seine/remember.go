@@ -23,7 +23,7 @@ import (
 // that goes on without them writes on as it began.
 type memory struct {
 	V     int                        `json:"v"`
-	Flags map[string]json.RawMessage `json:"flags"` // by name
+	Flags map[string]json.RawMessage `json:"flags"` // by name; none if nothing was written
 }
 
 // memoryFile is its name in --data.
@@ -76,6 +76,10 @@ func (c *crawlCmd) recall(given map[string]bool) error {
 	m, err := c.readMemory()
 	if m == nil || err != nil {
 		return err
+	}
+	if len(m.Flags) == 0 {
+		c.ChangeOutput = true // from one that has nothing
+		return nil
 	}
 	var was crawlCmd
 	before := was.remembered()
@@ -160,6 +164,15 @@ func (c *crawlCmd) remember() error {
 		}
 		m.Flags[f.name] = text
 	}
+	return c.store(m)
+}
+
+// forget lets the next run write elsewhere: of a first try that fetched nothing, as without
+// --allow-private, there is no output to go on with.
+func (c *crawlCmd) forget() error { return c.store(memory{V: 1}) }
+
+// store replaces what is remembered.
+func (c *crawlCmd) store(m memory) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(c.Data, memoryFile), append(text, '\n'))

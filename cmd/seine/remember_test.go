@@ -150,3 +150,18 @@ func TestOnlyOneOutputNeedsToBeInS3(t *testing.T) {
 		}
 	}
 }
+
+// A first try that could fetch nothing binds nobody to its output.
+func TestFirstTryWithoutAPageIsNotRemembered(t *testing.T) {
+	site, dir := shop(t), t.TempDir()
+	data, second := filepath.Join(dir, "data"), filepath.Join(dir, "second")
+	first := []string{"crawl", site + "/p/1", "--data", data, "--quiet", "--delay", "0s", "--max-pages", "1"}
+	if code, _, stderr := seine(t, append(first, "--out", filepath.Join(dir, "first"))...); code != exitFailed || !strings.Contains(stderr, "--allow-private") {
+		t.Fatalf("the first try ends with %d: %s", code, stderr)
+	}
+	code, stdout, stderr := seine(t, append(first, "--out", second, "--format", "csv", "--allow-private")...)
+	if code != exitOK {
+		t.Fatalf("the second try ends with %d: %s%s", code, stdout, stderr)
+	}
+	says(t, "the second", stdout, "1 record in 1 file of "+second)
+}

@@ -62,6 +62,12 @@ type Summary struct {
 	DeletedAt        time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (messages.Spec.Keep)
 }
 
+// WroteNothing reports that the crawl has ended without a page, and nothing is in any of its
+// outputs.
+func (s *Summary) WroteNothing() bool {
+	return s.Outcome == OutcomeComplete && s.Pages == 0 && s.Records == 0 && len(s.Files)+len(s.Rows)+len(s.Archives) == 0 && s.RequestLog == nil
+}
+
 // Archive is what the writer of an archive has committed of the crawl.
 type Archive struct {
 	Pages int64         `json:"pages"`
