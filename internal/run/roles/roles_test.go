@@ -287,6 +287,26 @@ func TestSetupIsDoneOnce(t *testing.T) {
 	}
 }
 
+// What deploy/README.md says of an installation in containers can be used whole.
+func TestInstallationOfTheDeploymentGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../../deploy/README.md")
+	check(t, err)
+	_, text, _ := strings.Cut(string(guide), "```yaml\nurl: ")
+	text, _, found := strings.Cut(text, "```")
+	if !found {
+		t.Fatal("deploy/README.md has no installation")
+	}
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "installation.yaml"), []byte("url: "+text), 0o600))
+	_, err = setup.Run(dir)
+	check(t, err)
+	for _, user := range []string{"frontier", "fetcher", "parser", "writer", "operator"} { // that docker-compose.locked.yml mounts
+		if _, err := os.Stat(filepath.Join(dir, "users", user, "context.json")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func common(a, b string) (keys []string) {
 	for _, k := range regexp.MustCompile(`nkey: (\S+),`).FindAllString(a, -1) {
 		if strings.Contains(b, k) {

@@ -19,6 +19,7 @@ import (
 
 	conf "seine/deploy/nats"
 	"seine/internal/run/roles"
+	"seine/pkg/messages"
 )
 
 // Site is an installation as its owner describes it, in installation.yaml.
@@ -117,7 +118,7 @@ func (r *Result) site(name string) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the installation: %w", err)
 	}
-	s := new(Site)
+	s := &Site{Partitions: messages.DefaultPartitions, Writers: []Writer{{Name: "default", From: "records"}}}
 	if err := yaml.Load(text, s, yaml.WithKnownFields(true)); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
