@@ -32,9 +32,22 @@ func (s *Spec) NextRun(t time.Time) (time.Time, error) {
 	}
 	c, err := cron.ParseStandard(s.Schedule)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q: %w", s.Schedule, err)
+		return time.Time{}, fmt.Errorf("%q: %w", s.Schedule, orMeant(s.Schedule, err))
 	}
 	return nextByClock(c, everyHour(s.Schedule), t.In(loc)), nil
+}
+
+// orMeant is an error of a schedule, or which one was meant that only lacks its @.
+func orMeant(schedule string, err error) error {
+	if strings.HasPrefix(schedule, "every ") {
+		return fmt.Errorf("did you mean \"@%s\"?", schedule)
+	}
+	if name := "@" + strings.ToLower(strings.TrimPrefix(schedule, "@")); name != schedule {
+		if _, no := cron.ParseStandard(name); no == nil {
+			return fmt.Errorf("did you mean \"%s\"?", name)
+		}
+	}
+	return err
 }
 
 // everyHour reports whether the hour of a schedule has a star.

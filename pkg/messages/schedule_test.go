@@ -70,7 +70,7 @@ func TestNextRunRefuses(t *testing.T) {
 		"@every 999ms":            "@every takes a duration of at least 1s",
 		"@every -1h":              "@every takes a duration of at least 1s",
 		"@every day":              "@every takes a duration of at least 1s",
-		"daily":                   `"daily": expected exactly 5 fields`,
+		"daily":                   `"daily": did you mean "@daily"?`,
 		"* * * *":                 "expected exactly 5 fields",
 		"* * * * * *":             "expected exactly 5 fields",
 		"60 * * * *":              "above maximum",
