@@ -67,6 +67,9 @@ func (c *statusCmd) Run() error {
 				if c.stored != "" {
 					now.Warnings, now.Stages = nil, now.Stages[:0] // nobody runs them
 					now.Alerts = nil                               // nobody looks whether they still hold
+					for i := range now.Crawls {
+						now.Crawls[i].Idle = true
+					}
 				}
 				c.show(now)
 				if !c.Watch {

@@ -204,6 +204,8 @@ func (c *Crawl) StateText() string {
 		return string(c.State)
 	case c.End != "":
 		return string(c.End)
+	case c.Idle:
+		return "running, but no process works on it"
 	}
 	return string(messages.Running)
 }

@@ -100,6 +100,8 @@ type Crawl struct {
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
 	// Dead are its dead letters, by stage.
 	Dead map[string]uint64 `json:"dead,omitempty"`
+	// Idle says that no process works on it: what is told is what is stored.
+	Idle bool `json:"idle,omitempty"`
 	// Problem is why nothing can be said of it.
 	Problem string `json:"problem,omitempty"`
 	// Unasked says that there are so many crawls that this one was left out.

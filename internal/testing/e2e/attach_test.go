@@ -80,7 +80,7 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 			}
 		}
 	}
-	stored("running")
+	stored("running, but no process works on it")
 	second := p.crawl()
 	eventually(t, patience, "look into the crawl that goes on", func() (bool, string) {
 		out := runSeine(t, "explain", site.seed, "--data", p.data)
