@@ -32,7 +32,9 @@
 // is the primary key of the log. Of owners who saw the same end of the log one
 // alone can have the key: the transaction of the other waits until the first one
 // has ended, and fails with output.ErrExists if it was committed. The same goes for
-// an attempt that the server is still busy with when its owner has given it up.
+// an attempt that the server is still busy with when its owner has given it up, and
+// for streams that were created in the same second. Whoever fails so reads the log
+// again: it tells what of this stream is committed, and a name that nobody has.
 //
 // The identity of an event is unique in its partition and life of the stream. So
 // even where the names differ, because somebody purged messages by hand or the

@@ -3,6 +3,7 @@ package writer
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/output"
 	"seine/internal/output/sqlite"
 	"seine/internal/testing/pgserver"
 	"seine/pkg/messages"
@@ -203,4 +205,58 @@ func TestDatabaseConfig(t *testing.T) {
 			t.Errorf("--chunk-bytes for %s: %s, want %s", out, d.ChunkBytes, want)
 		}
 	}
+}
+
+// Two streams may be created in the same second, and their crawls write into one database
+// at the same time. The commit that finds its name taken takes another one, in the middle
+// and at the end, and nothing is lost or there twice.
+func TestNameThatAnotherStreamHasTaken(t *testing.T) {
+	try := func(t *testing.T, output func() Config) {
+		for name, commit := range map[string]func(*running){
+			"while it runs": func(w *running) {
+				eventually(t, "commit all", func() bool {
+					w.Flush()
+					return w.Totals().Records == 20 || w.Err() != nil
+				})
+			},
+			"at its end": func(*running) {},
+		} {
+			t.Run(name, func(t *testing.T) {
+				cfg := output()
+				cfg.ChunkAge = messages.Duration(4 * time.Minute)
+				bus := startBus(t, false)
+				publish(t, bus, "a", 0, 1) // is message 1
+				publish(t, bus, "a", 1, 20)
+				w := start(t, bus, cfg)
+				w.catchUp()
+				takeName(t, bus, cfg)
+				commit(w)
+				err := w.Err()
+				w.end()
+				if err = errors.Join(err, w.Err()); err != nil {
+					t.Errorf("a person was to mend: %v", err)
+				}
+				wantExactly(t, cfg, map[string]int{"a": 20})
+			})
+		}
+	}
+	t.Run("SQLite", func(t *testing.T) { try(t, func() Config { return onSQLite(t) }) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		server := pgserver.Start(t)
+		try(t, func() Config { return onPostgres(t, server) })
+	})
+}
+
+// takeName commits what another stream of the same second had first in partition 0.
+func takeName(t *testing.T, bus *stages.Bus, cfg Config) {
+	t.Helper()
+	st, err := bus.JS.Stream(t.Context(), messages.StreamRecords)
+	check(t, err)
+	created := st.CachedInfo().Created.Truncate(time.Second)
+	sink, err := openSink(&cfg, quiet(), nil)
+	check(t, err)
+	p, _, err := sink.OpenPartition(0, created)
+	check(t, err)
+	_, err = p.Commit(&output.Commit{Partition: 0, Created: created, FirstSeq: 1, LastSeq: 1, Stored: created})
+	check(t, errors.Join(err, p.Close(), closeSink(sink)))
 }

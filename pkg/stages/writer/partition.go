@@ -31,7 +31,8 @@ type partitionWriter struct {
 	// handled is where the feed stands: everything up to there is committed or
 	// in the open set.
 	handled stages.Position
-	set     *pendingCommit // nil when nothing is open
+	to      *stages.Position // where to end; nil where only the context ends it
+	set     *pendingCommit   // nil when nothing is open
 	full    *time.Timer
 	commits int
 }
@@ -130,6 +131,9 @@ func (s *partitionWriter) run(ctx context.Context) error {
 
 func (s *partitionWriter) loop(ctx context.Context, feed <-chan *stages.ReaderMessage, pressed <-chan struct{}) error {
 	for {
+		if s.to != nil && s.to.Created.Equal(s.handled.Created) && s.handled.Sequence >= s.to.Sequence {
+			return s.commit()
+		}
 		var err error
 		select {
 		case <-ctx.Done():

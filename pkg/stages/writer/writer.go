@@ -184,7 +184,14 @@ func doneAfter(ctx context.Context, d time.Duration) (context.Context, context.C
 // starts again from the last commit.
 func (w *Writer) own(ctx context.Context, p int) error {
 	for wait := w.minWait; ; wait = min(2*wait, w.maxWait) {
-		committed, err := w.write(ctx, p)
+		committed, err := w.write(ctx, p, nil)
+		for range takenTries {
+			if !errors.Is(err, output.ErrExists) {
+				break
+			}
+			w.log.Info("another process has the name of the commit, starting again from the last one", "partition", p, "error", err)
+			committed, err = w.writeAgain(ctx, p)
+		}
 		switch {
 		case err == nil:
 			return nil
@@ -207,8 +214,33 @@ func (w *Writer) own(ctx context.Context, p int) error {
 	}
 }
 
-// write opens partition p and writes it until ctx is done, or something fails.
-func (w *Writer) write(ctx context.Context, p int) (committed bool, err error) {
+// takenTries is how often a name may be taken that is unused when the log is read; and
+// againTime how long it may take to write again what was to be committed at the end.
+const (
+	takenTries = 3
+	againTime  = time.Minute
+)
+
+// writeAgain writes partition p from its last commit on. The log knows by now whose entry
+// has the name: one of this stream, or of another that was created in the same second, as
+// crawls have that begin together and write into one database. At the end it goes no
+// further than it had come.
+func (w *Writer) writeAgain(ctx context.Context, p int) (committed bool, err error) {
+	w.mu.Lock()
+	to := w.handled[p]
+	delete(w.handled, p)
+	w.mu.Unlock()
+	if ctx.Err() == nil {
+		return w.write(ctx, p, nil)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), againTime)
+	defer cancel()
+	return w.write(ctx, p, &to)
+}
+
+// write opens partition p and writes it until ctx is done, something fails, or it has come
+// to a position, if there is one.
+func (w *Writer) write(ctx context.Context, p int, to *stages.Position) (committed bool, err error) {
 	s, err := w.openPartition(ctx, p)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -217,6 +249,7 @@ func (w *Writer) write(ctx context.Context, p int) (committed bool, err error) {
 		return false, &openError{err}
 	}
 	w.opened(p)
+	s.to = to
 	err = s.run(ctx)
 	if errors.Is(err, errStreamRecreated) {
 		err = &openError{err}
