@@ -391,7 +391,7 @@ func (m *model) sent(o sent, now int64) {
 func (m *model) polite(o sent, now int64) {
 	own := m.pace(o.id.crawl, o.host)
 	m.politeTo(o, m.host(o.host), now, func(host string) bool { return host == o.host })
-	if b, l := own.Breaker, m.host(o.host); b.Failures > 0 && l.failures >= b.Failures && now < l.probeAfter {
+	if b, l := own.Breaker, m.host(o.host); b.Failures > 0 && l.failures >= b.Failures && !l.heardAgain && now < l.probeAfter {
 		m.Fatalf("%s was sent %v before the breaker allows: %+v", m.describe(o.id), time.Duration(l.probeAfter-now), *l)
 	}
 	if m.specs[o.id.crawl].GroupBy == messages.GroupByDomain {
