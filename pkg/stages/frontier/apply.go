@@ -34,8 +34,9 @@ func (s *shard) result(res *messages.Result, now int64) error {
 // takeResult applies a message of RESULTS that need not wait.
 func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err error) {
 	id := urlID{res.Crawl, res.Visit.URL}
-	req := s.inFlight[id]
-	overtaken := req != nil && req.Round == res.Visit.Round && req.Sent != res.Attempt
+	known := s.inFlight[id]
+	overtaken := known != nil && known.Round == res.Visit.Round && known.Sent != res.Attempt
+	req := known
 	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
 		final := !rules.retryable(res)
 		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, res.Run, final, now); err != nil || req == nil {
@@ -57,7 +58,7 @@ func (s *shard) takeResult(res *messages.Result, rules *rules, now int64) (err e
 	s.removeInFlight(req)
 	event := s.recordOutcome(req, res, rules, pace, now)
 	if overtaken { // the other attempt may be with a fetcher, and its result will count for nothing
-		if err := s.leaveAlone(req, rules, now); err != nil {
+		if err := s.leaveAlone(known, rules, now); err != nil {
 			return err
 		}
 	}

@@ -55,6 +55,8 @@ func TestRequestThatIsTakenOverGivesItsAddressBack(t *testing.T) {
 		at(r)
 		r.Attempt++
 	})
+	w.serves(at, 0) // the attempt that is known here may be with a fetcher
+	w.pass(messages.ClaimTTL(time.Duration(messages.DefaultTimeout)))
 	w.serves(at, 2)
 }
 

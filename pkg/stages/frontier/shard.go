@@ -578,7 +578,7 @@ func (s *shard) commit(now int64) error {
 	}
 	s.touchedDomains = s.touchedDomains[:0]
 	for name, c := range s.crawls {
-		if !c.dirty {
+		if !c.dirty || !c.known() { // of one that has no URL here all is known again from its spec
 			continue
 		}
 		text, err := json.Marshal(&c.crawlState)
