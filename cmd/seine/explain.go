@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/ops/history"
 	"seine/pkg/stages"
+	"seine/pkg/stages/writer"
 )
 
 type explainCmd struct {
@@ -51,6 +52,9 @@ func (c *explainCmd) Run() error {
 		}
 		defer out.Close()
 		q.Out = &out
+		if writer.IsDatabase(c.Out) {
+			q.TableOf = func(kind string) string { return writer.TableOf(c.Out, kind) }
+		}
 	}
 	return c.with("explain", func(ctx context.Context, bus *stages.Bus) error {
 		h, err := history.Find(ctx, bus, q)

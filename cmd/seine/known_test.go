@@ -58,3 +58,18 @@ func TestDeadLettersAreNamedWithinTheFlags(t *testing.T) {
 		t.Errorf("one that they choose: %d: %s%s", code, stdout, stderr)
 	}
 }
+
+// Of an output in a database the table is told: there are no files.
+func TestExplainNamesTheTableOfARecord(t *testing.T) {
+	site, dir := shop(t), t.TempDir()
+	data, out := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "a.db")
+	code, _, stderr := seine(t, "crawl", site+"/p/1", "--data", data, "--out", out, "--allow-private", "--delay", "0s", "--max-pages", "1", "--quiet")
+	if code != exitOK {
+		t.Fatalf("the crawl ends with %d: %s", code, stderr)
+	}
+	_, stdout, stderr := seine(t, "explain", site+"/p/1", "--data", data, "--out", out)
+	says(t, "explain", stdout, "table       pages")
+	if strings.Contains(stdout, "file ") {
+		t.Errorf("it names a file: %s%s", stdout, stderr)
+	}
+}

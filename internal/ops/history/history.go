@@ -86,8 +86,10 @@ type Record struct {
 	StoredMessage
 	Kind string `json:"kind"`
 	// Files have it, of the output that was asked for.
-	Files  []string `json:"files,omitempty"`
-	Commit string   `json:"commit,omitempty"`
+	Files []string `json:"files,omitempty"`
+	// Table has it, if the output is a database.
+	Table  string `json:"table,omitempty"`
+	Commit string `json:"commit,omitempty"`
 }
 
 // Writer is how far a writer has committed the partition of the URL.
@@ -124,6 +126,8 @@ type Options struct {
 	Within time.Duration
 	// Out, if it is set, is the output to look for the records in.
 	Out *output.Output
+	// TableOf returns the table of a kind of records, if Out is a database.
+	TableOf func(kind string) string
 	// Brief leaves out what must be looked for in the streams, which takes a consumer.
 	Brief bool
 }
@@ -411,6 +415,10 @@ func (f *finder) inFiles(r *Record, refs []output.Ref, created time.Time) error 
 			return nil // of this life, no earlier entry has it
 		}
 		r.Commit = c.Name().String()
+		if f.q.TableOf != nil {
+			r.Table = f.q.TableOf(r.Kind)
+			return nil
+		}
 		for _, file := range c.Files {
 			if file.Crawl == f.Crawl && file.IndexOf == "" && (file.Kind == r.Kind || file.Kind == "" && (file.Kinds == nil || file.Kinds[r.Kind] > 0)) {
 				r.Files = append(r.Files, file.Path)

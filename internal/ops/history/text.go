@@ -169,6 +169,9 @@ func (e text) streams() {
 		for _, file := range r.Files {
 			e.row("file", file)
 		}
+		if r.Table != "" {
+			e.row("table", r.Table)
+		}
 		if e.Out && r.Commit == "" {
 			e.row("file", "none yet: it is in no commit of --out")
 		}
