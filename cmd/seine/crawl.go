@@ -155,6 +155,7 @@ func (c *crawlCmd) Run() error {
 		return err
 	}
 	o.Vitals, o.Health = procstats.NewReporter("crawl"), stages.NewHealth()
+	o.Vitals.ReadyBy(o.Health.Err)
 	if c.Metrics != "" {
 		stop, err := process.Admin(c.Metrics, o.Vitals, o.Health, false, o.Log)
 		if err != nil {

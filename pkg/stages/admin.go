@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,8 +59,8 @@ func (h *Health) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var errs []error
-	for name, check := range h.checks {
-		if err := check(); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(h.checks)) {
+		if err := h.checks[name](); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
 	}

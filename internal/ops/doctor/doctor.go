@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/base/humanize"
 	"seine/internal/ops/overview"
+	"seine/internal/ops/procstats"
 	"seine/internal/ops/watchdog"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -51,7 +52,11 @@ func Examine(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	findings := []Finding{server(bus), processes(o)}
+	vitals, err := procstats.Collect(ctx, bus.NC)
+	if err != nil {
+		return nil, err
+	}
+	findings := append([]Finding{server(bus), processes(o)}, unready(vitals)...)
 	findings = append(findings, full(o)...)
 	for _, check := range []func(context.Context, *stages.Bus) ([]Finding, error){replicas, owners, clock} {
 		found, err := check(ctx, bus)
@@ -110,6 +115,22 @@ func processes(o *overview.Overview) Finding {
 		}
 	}
 	return f
+}
+
+// unready reports processes that run and cannot do their work.
+func unready(all []procstats.Process) (found []Finding) {
+	for i := range all {
+		if p := &all[i]; p.Unready != "" {
+			found = append(found, Finding{
+				Level: Fail, Check: "ready", What: p.Name() + " cannot do its work: " + p.Unready,
+				Do: "see to that, and do not restart it: it goes on by itself, and nothing is lost",
+			})
+		}
+	}
+	if len(found) == 0 {
+		found = []Finding{{Level: OK, Check: "ready", What: "all processes can do their work"}}
+	}
+	return found
 }
 
 // slowStage is who reads a stream.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"seine/internal/ops/overview"
+	"seine/internal/ops/procstats"
 )
 
 // What is to be done about a stage that nobody runs is about that stage.
@@ -25,5 +26,16 @@ func TestMissingStage(t *testing.T) {
 		if (f.Level == OK) != (tt.want == "") || !strings.Contains(f.Do, tt.want) || strings.Contains(f.Do, tt.unwanted) {
 			t.Errorf("without %s: %+v", tt.name, f)
 		}
+	}
+}
+
+// A process that runs is not well for that: it says itself what keeps it from its work.
+func TestProcessThatCannotWork(t *testing.T) {
+	all := []procstats.Process{{Stage: "fetcher", Host: "a", PID: 1}, {Stage: "writer rows", Host: "b", PID: 2, Unready: "sink: partition 3: no space left on device"}}
+	if f := unready(all); len(f) != 1 || f[0].Level != Fail || f[0].What != "writer rows b-2 cannot do its work: sink: partition 3: no space left on device" {
+		t.Errorf("found %+v", f)
+	}
+	if f := unready(all[:1]); len(f) != 1 || f[0].Level != OK {
+		t.Errorf("found %+v", f)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/truncate"
 	"seine/pkg/stages"
 )
 
@@ -32,7 +33,12 @@ type Process struct {
 	Resident int64  `json:"resident"`
 	Limit    int64  `json:"limit"`
 	Disks    []Disk `json:"disks,omitempty"`
+	// Unready is what keeps it from its work, as its /readyz says; "" if nothing does.
+	Unready string `json:"unready,omitempty"`
 }
+
+// maxUnready bounds Unready, in bytes.
+const maxUnready = 1 << 10
 
 // Name tells a process from others.
 func (p *Process) Name() string { return fmt.Sprintf("%s %s-%d", p.Stage, p.Host, p.PID) }
@@ -53,6 +59,7 @@ type Reporter struct {
 	mu    sync.Mutex
 	stage string
 	disks []watchedDir
+	ready func() error
 }
 
 // watchedDir is a directory that is watched.
@@ -75,6 +82,13 @@ func (s *Reporter) AddDisk(name, path string) {
 	s.disks = append(s.disks, watchedDir{name, path})
 }
 
+// ReadyBy has what a check says told of: stages.Health.Err.
+func (s *Reporter) ReadyBy(check func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ready = check
+}
+
 // Now returns how the process is.
 func (s *Reporter) Now() Process {
 	s.mu.Lock()
@@ -82,6 +96,11 @@ func (s *Reporter) Now() Process {
 	host, _ := os.Hostname()
 	host, _, _ = strings.Cut(host, ".")
 	p := Process{Stage: s.stage, Host: host, PID: os.Getpid(), Resident: residentMemory(), Limit: s.limit}
+	if s.ready != nil {
+		if err := s.ready(); err != nil {
+			p.Unready = truncate.To(strings.ReplaceAll(err.Error(), "\n", "; "), maxUnready)
+		}
+	}
 	for _, d := range s.disks {
 		if at, err := diskOf(d.path); err == nil {
 			at.Name, at.Path = d.name, d.path

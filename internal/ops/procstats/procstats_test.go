@@ -1,6 +1,7 @@
 package procstats
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,12 @@ func TestSelf(t *testing.T) {
 	s.Rename("writer archive")
 	s.AddDisk("state", dir)
 	s.AddDisk("out", filepath.Join(dir, "not", "made", "yet"))
+	s.ReadyBy(func() error { return nil })
 	p := s.Now()
+	s.ReadyBy(func() error { return errors.New("sink: no space left on device") })
+	if unready := s.Now().Unready; p.Unready != "" || unready != "sink: no space left on device" {
+		t.Errorf("what keeps it from its work is %q, then %q", p.Unready, unready)
+	}
 	if p.Stage != "writer archive" || p.PID != os.Getpid() || p.Resident < 1<<20 || p.Limit < p.Resident {
 		t.Errorf("got %+v", p)
 	}

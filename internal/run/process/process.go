@@ -194,6 +194,7 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run f
 	defer bus.Tracer.Close()
 	env := Env{Bus: bus, Health: stages.NewHealth(), Vitals: procstats.NewReporter(stage)}
 	env.Health.Add("nats", bus.Ready)
+	env.Vitals.ReadyBy(env.Health.Err)
 	env.Started = func(name string) error {
 		env.Health.Start()
 		if name != "" {
