@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -89,8 +90,8 @@ func (r *testbed) provision(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open specs: %w", err)
 	}
-	spec := messages.DefaultSpec()
-	spec.Scope, spec.Delay, spec.Robots, spec.AllowPrivate = messages.ScopeAny, 0, messages.RobotsIgnore, true
+	spec := crawlspec.Default()
+	spec.Scope, spec.Delay, spec.Robots, spec.AllowPrivate = crawlspec.ScopeAny, 0, crawlspec.RobotsIgnore, true
 	if r.rev, err = specs.Put(ctx, crawl, &spec); err != nil {
 		return fmt.Errorf("store spec: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -75,7 +76,7 @@ func (m *testbed) endMany(ctx context.Context) error {
 		return fmt.Errorf("open specs: %w", err)
 	}
 	spec := theSpec()
-	spec.State = messages.Cancelled
+	spec.State = crawlspec.Cancelled
 	urls, pub := m.urlOfEach(), stages.NewPublisher(m.bus, "bench")
 	var msgs []*nats.Msg
 	for i := range m.Crawls {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"seine/bench/proc"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -112,7 +112,7 @@ func (m *testbed) prepare(ctx context.Context) error {
 	}
 	spec := theSpec()
 	if m.Phase == phaseOpen {
-		spec.Scope = messages.ScopeHost
+		spec.Scope = crawlspec.ScopeHost
 	}
 	m.rev, err = specs.Put(ctx, crawl, &spec)
 	if err != nil {
@@ -121,9 +121,9 @@ func (m *testbed) prepare(ctx context.Context) error {
 	return nil
 }
 
-func theSpec() messages.Spec {
-	s := messages.DefaultSpec()
-	s.Scope, s.Delay, s.PerHost, s.Robots = messages.ScopeAny, 0, 1024, messages.RobotsIgnore
+func theSpec() crawlspec.Spec {
+	s := crawlspec.Default()
+	s.Scope, s.Delay, s.PerHost, s.Robots = crawlspec.ScopeAny, 0, 1024, crawlspec.RobotsIgnore
 	return s
 }
 

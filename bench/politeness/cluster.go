@@ -15,6 +15,7 @@ import (
 
 	"seine/bench/proc"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -150,7 +151,7 @@ func (c *cluster) join(ctx context.Context) error {
 const crawl = "politeness"
 
 // feed stores the spec and publishes the first page of every host.
-func (c *cluster) feed(ctx context.Context, spec *messages.Spec, s *testweb.Server, hosts int) error {
+func (c *cluster) feed(ctx context.Context, spec *crawlspec.Spec, s *testweb.Server, hosts int) error {
 	specs, err := stages.OpenSpecs(ctx, c.bus)
 	if err != nil {
 		return fmt.Errorf("open specs: %w", err)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"seine/internal/testing/testweb"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -103,9 +103,9 @@ func startWeb(o options, lasts time.Duration) (*testweb.Web, *testweb.Server, er
 	return web, s, nil
 }
 
-func spec(o options) *messages.Spec {
-	s := messages.DefaultSpec()
-	s.Delay, s.AllowPrivate = messages.Duration(o.Delay), true
+func spec(o options) *crawlspec.Spec {
+	s := crawlspec.Default()
+	s.Delay, s.AllowPrivate = crawlspec.Duration(o.Delay), true
 	return &s
 }
 

@@ -15,6 +15,7 @@ import (
 	"seine/bench/proc"
 	"seine/internal/output"
 	"seine/internal/output/dir"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -123,8 +124,8 @@ func (c *cluster) seed(ctx context.Context, hosts int) error {
 	if err != nil {
 		return fmt.Errorf("open specs: %w", err)
 	}
-	spec := messages.DefaultSpec()
-	spec.Delay, spec.PerHost, spec.AllowPrivate, spec.Robots = 0, 16, true, messages.RobotsIgnore
+	spec := crawlspec.Default()
+	spec.Delay, spec.PerHost, spec.AllowPrivate, spec.Robots = 0, 16, true, crawlspec.RobotsIgnore
 	if _, err := specs.Put(ctx, crawlName, &spec); err != nil {
 		return fmt.Errorf("store spec: %w", err)
 	}
@@ -144,7 +145,7 @@ func (c *cluster) seed(ctx context.Context, hosts int) error {
 func (c *cluster) finish(ctx context.Context) (frontier.Counters, error) {
 	client := frontier.Client{Bus: c.bus}
 	for {
-		end, n, err := client.CheckEnded(ctx, crawlName, new(messages.Spec))
+		end, n, err := client.CheckEnded(ctx, crawlName, new(crawlspec.Spec))
 		if err == nil && end == frontier.Complete {
 			records, err := c.records()
 			if err != nil || records > n.Pages {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -21,7 +22,7 @@ import (
 // crawl is one crawl of a web of its own.
 type crawl struct {
 	name   string
-	spec   messages.Spec
+	spec   crawlspec.Spec
 	web    *testweb.Web
 	server *testweb.Server
 	seeds  []string
@@ -47,10 +48,10 @@ func newCrawl(o options, n int) (*crawl, error) {
 		return nil, fmt.Errorf("serve the test web: %w", err)
 	}
 	c := &crawl{
-		name: fmt.Sprintf("soak-%03d", n), spec: messages.DefaultSpec(), web: web, server: s, ends: make(map[string]string),
+		name: fmt.Sprintf("soak-%03d", n), spec: crawlspec.Default(), web: web, server: s, ends: make(map[string]string),
 		forbidden: make(map[string]bool),
 	}
-	c.spec.Delay, c.spec.AllowPrivate, c.spec.Archive = messages.Duration(o.Delay), true, true
+	c.spec.Delay, c.spec.AllowPrivate, c.spec.Archive = crawlspec.Duration(o.Delay), true, true
 	for h := range o.Hosts {
 		c.seeds = append(c.seeds, s.URL(h, "/"))
 		c.expect(h, web.Pages(h), stateDone)

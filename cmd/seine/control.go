@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"seine/internal/base/shown"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -39,13 +39,13 @@ restarts of everything.
 }
 
 // Run pauses.
-func (c *pauseCmd) Run() error { return c.set(messages.Paused, "is paused") }
+func (c *pauseCmd) Run() error { return c.set(crawlspec.Paused, "is paused") }
 
 // Help is shown below the list of flags.
 func (c *resumeCmd) Help() string { return "Examples:\n\n  seine resume --crawl news" }
 
 // Run resumes.
-func (c *resumeCmd) Run() error { return c.set(messages.Running, "goes on") }
+func (c *resumeCmd) Run() error { return c.set(crawlspec.Running, "goes on") }
 
 // Help is shown below the list of flags.
 func (c *cancelCmd) Help() string {
@@ -55,15 +55,15 @@ func (c *cancelCmd) Help() string {
 }
 
 // Run cancels.
-func (c *cancelCmd) Run() error { return c.set(messages.Cancelled, "is cancelled") }
+func (c *cancelCmd) Run() error { return c.set(crawlspec.Cancelled, "is cancelled") }
 
-func (c *controlFlags) set(state messages.RunState, word string) error {
+func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	if c.Host != "" {
 		var err error
-		if c.Host, err = messages.HostName(c.Host); err != nil {
+		if c.Host, err = crawlspec.HostName(c.Host); err != nil {
 			return usageError{fmt.Errorf("--host %w", err)}
 		}
 	}

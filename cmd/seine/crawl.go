@@ -26,6 +26,7 @@ import (
 	"seine/internal/run/crawl"
 	"seine/internal/run/process"
 	"seine/internal/run/specfile"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
@@ -54,23 +55,23 @@ type crawlCmd struct {
 	EncryptState string          `name:"encrypt-state" help:"Encrypt the streams and the frontier's store in --data, with the key in this file: 32 random characters or more. The file is needed to resume." placeholder:"KEYFILE"`
 	Sync         string          `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 
-	Scope        *messages.Scope    `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
-	Include      []string           `help:"Only URLs that match; * stands for anything, /p/* is compared with the path, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
-	Exclude      []string           `help:"No URLs that match." sep:"none" placeholder:"PATTERN"`
-	MaxPages     *int64             `help:"Stop after so many pages; 0 for no limit." placeholder:"N"`
-	MaxBytes     *messages.Bytes    `help:"Stop after so many bytes of bodies, as in 10GiB; 0 for no limit." placeholder:"SIZE"`
-	MaxDuration  *messages.Duration `help:"Stop so long after the first request; 0s for no limit." placeholder:"TIME"`
-	MaxDepth     *int               `help:"Follow at most so many links from a seed." placeholder:"N"`
-	Delay        *messages.Duration `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
-	PerHost      *int               `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
-	Workers      int                `help:"Requests at a time in all." default:"64"`
-	Contact      *string            `help:"A URL or e-mail address, sent with the user agent, at which those who run a site find you." placeholder:"WHERE"`
-	UserAgent    *string            `help:"What to call oneself." placeholder:"TEXT"`
-	Robots       *messages.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
-	Sitemaps     *bool              `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
-	Fields       []string           `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
-	AllowPrivate *bool              `help:"Allow loopback and private addresses."`
-	Secrets      string             `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+	Scope        *crawlspec.Scope    `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
+	Include      []string            `help:"Only URLs that match; * stands for anything, /p/* is compared with the path, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
+	Exclude      []string            `help:"No URLs that match." sep:"none" placeholder:"PATTERN"`
+	MaxPages     *int64              `help:"Stop after so many pages; 0 for no limit." placeholder:"N"`
+	MaxBytes     *crawlspec.Bytes    `help:"Stop after so many bytes of bodies, as in 10GiB; 0 for no limit." placeholder:"SIZE"`
+	MaxDuration  *crawlspec.Duration `help:"Stop so long after the first request; 0s for no limit." placeholder:"TIME"`
+	MaxDepth     *int                `help:"Follow at most so many links from a seed." placeholder:"N"`
+	Delay        *crawlspec.Duration `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
+	PerHost      *int                `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
+	Workers      int                 `help:"Requests at a time in all." default:"64"`
+	Contact      *string             `help:"A URL or e-mail address, sent with the user agent, at which those who run a site find you." placeholder:"WHERE"`
+	UserAgent    *string             `help:"What to call oneself." placeholder:"TEXT"`
+	Robots       *crawlspec.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
+	Sitemaps     *bool               `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
+	Fields       []string            `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
+	AllowPrivate *bool               `help:"Allow loopback and private addresses."`
+	Secrets      string              `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
 	ChangeOutput bool `help:"Write, from now on, what the flags of this command say, not what --data remembers; what the streams still hold is written there."`
 
@@ -125,7 +126,7 @@ func (c *crawlCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	spec, err := c.spec(messages.DefaultSpec()) // what is wrong with the flags is wrong with any spec
+	spec, err := c.spec(crawlspec.Default()) // what is wrong with the flags is wrong with any spec
 	if err != nil {
 		return usageError{err}
 	}
@@ -170,7 +171,7 @@ func (c *crawlCmd) Run() error {
 }
 
 // checkKey reports that records could not be stored under the path that is asked for.
-func (c *crawlCmd) checkKey(spec *messages.Spec) error {
+func (c *crawlCmd) checkKey(spec *crawlspec.Spec) error {
 	kinds := spec.KindsWithoutKey()
 	if len(kinds) == 0 || !strings.Contains(c.Key, "{key}") {
 		return nil
@@ -244,7 +245,7 @@ func seedLines(from io.Reader) (seeds []messages.Seed, err error) {
 
 // spec returns the spec of the file, or else the one that the crawl has, with
 // the flags over it.
-func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
+func (c *crawlCmd) spec(have crawlspec.Spec) (*crawlspec.Spec, error) {
 	s := &have
 	if c.Spec != "" {
 		var err error
@@ -276,7 +277,7 @@ func (c *crawlCmd) spec(have messages.Spec) (*messages.Spec, error) {
 		s.Exclude = c.Exclude
 	}
 	if len(c.Fields) > 0 {
-		s.Page.Emit, s.Page.Fields = messages.EmitAlways, c.Fields
+		s.Page.Emit, s.Page.Fields = crawlspec.EmitAlways, c.Fields
 	}
 	return s, s.Validate()
 }

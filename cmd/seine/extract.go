@@ -11,7 +11,7 @@ import (
 	"seine/internal/base/shown"
 	"seine/internal/run/process"
 	"seine/internal/run/specfile"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 type extractCmd struct {
@@ -25,10 +25,10 @@ type extractCmd struct {
 	JSON   bool   `name:"json" help:"Print one JSON object, as without a terminal."`
 	Full   bool   `help:"Show long values and all links in full."`
 
-	AllowPrivate *bool            `help:"Allow loopback and private addresses."`
-	Robots       *messages.Robots `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
-	UserAgent    *string          `help:"What to call oneself." placeholder:"TEXT"`
-	Secrets      string           `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+	AllowPrivate *bool             `help:"Allow loopback and private addresses."`
+	Robots       *crawlspec.Robots `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
+	UserAgent    *string           `help:"What to call oneself." placeholder:"TEXT"`
+	Secrets      string            `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 }
 
 // Help is shown below the list of flags.
@@ -84,8 +84,8 @@ func (c *extractCmd) once(ctx context.Context) error {
 }
 
 // spec returns the rules to try.
-func (c *extractCmd) spec() (*messages.Spec, error) {
-	spec := new(messages.DefaultSpec())
+func (c *extractCmd) spec() (*crawlspec.Spec, error) {
+	spec := new(crawlspec.Default())
 	if c.Spec != "" {
 		var err error
 		if spec, err = specfile.Read(c.Spec); err != nil {

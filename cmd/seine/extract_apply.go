@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"seine/internal/page/extract"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/parser"
@@ -49,7 +50,7 @@ type problem struct {
 }
 
 // apply reads a page by the rules of a spec.
-func apply(ctx context.Context, got *fetched, spec *messages.Spec) (*extracted, error) {
+func apply(ctx context.Context, got *fetched, spec *crawlspec.Spec) (*extracted, error) {
 	page := &got.Page
 	read, err := parser.ParsePage(ctx, parser.DefaultConfig(), spec, page, got.Body)
 	if err != nil {
@@ -79,7 +80,7 @@ func apply(ctx context.Context, got *fetched, spec *messages.Spec) (*extracted, 
 
 // links are those that the parser sends, with the rules that found them, and what
 // the frontier would do with them.
-func links(read *parser.ParseResult, result *extract.Result, page *messages.Page, spec *messages.Spec) ([]foundLink, error) {
+func links(read *parser.ParseResult, result *extract.Result, page *messages.Page, spec *crawlspec.Spec) ([]foundLink, error) {
 	outlook, err := frontier.NewScopePreview(spec, page.URL, page.FetchedAt)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func links(read *parser.ParseResult, result *extract.Result, page *messages.Page
 }
 
 // missing says which fields found nothing, and in how many records of a rule.
-func missing(spec *messages.Spec, result *extract.Result, records []json.RawMessage) []problem {
+func missing(spec *crawlspec.Spec, result *extract.Result, records []json.RawMessage) []problem {
 	own := records[len(records)-min(len(records), len(result.Records)):] // that of the page comes first
 	total, absent := make(map[string]int), make(map[string]map[string]int)
 	for i, raw := range own {
@@ -135,7 +136,7 @@ func missing(spec *messages.Spec, result *extract.Result, records []json.RawMess
 
 func ruleName(i int) string { return fmt.Sprintf("records[%d]", i) }
 
-func fieldsOf(spec *messages.Spec, rule string) messages.Fields {
+func fieldsOf(spec *crawlspec.Spec, rule string) crawlspec.Fields {
 	for i := range spec.Records {
 		if ruleName(i) == rule {
 			return spec.Records[i].Fields

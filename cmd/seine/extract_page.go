@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/base/shown"
 	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher"
 )
@@ -26,7 +27,7 @@ type fetched struct {
 func isURL(s string) bool { return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") }
 
 // get has the page.
-func (c *extractCmd) get(ctx context.Context, spec *messages.Spec) (*fetched, error) {
+func (c *extractCmd) get(ctx context.Context, spec *crawlspec.Spec) (*fetched, error) {
 	if isURL(c.Page) {
 		return c.fetch(ctx, spec)
 	}
@@ -53,7 +54,7 @@ func (c *extractCmd) get(ctx context.Context, spec *messages.Spec) (*fetched, er
 	return out, nil
 }
 
-func (c *extractCmd) fetch(ctx context.Context, spec *messages.Spec) (*fetched, error) {
+func (c *extractCmd) fetch(ctx context.Context, spec *crawlspec.Spec) (*fetched, error) {
 	if c.URL != "" || c.Type != "" {
 		return nil, usageError{errors.New("--url and --type are for files: a URL says itself what it is")}
 	}
@@ -114,7 +115,7 @@ func readPage(name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if int64(len(body)) > most {
-		return nil, fmt.Errorf("%s is over the limit of %s (max_body)", name, messages.Bytes(most))
+		return nil, fmt.Errorf("%s is over the limit of %s (max_body)", name, crawlspec.Bytes(most))
 	}
 	return body, nil
 }

@@ -23,6 +23,7 @@ import (
 	"seine/internal/base/shown"
 	"seine/internal/run/config"
 	"seine/internal/run/embedded"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -185,7 +186,7 @@ func hostileCluster(t *testing.T) (url string) {
 	}
 	specs, err := stages.OpenSpecs(t.Context(), bus)
 	must(err)
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.Exclude = []string{"*" + strings.ReplaceAll(hostile, "\x9b", "")}
 	_, err = specs.Put(t.Context(), "c", &spec)
 	must(err)

@@ -10,6 +10,7 @@ import (
 	"seine/internal/base/shown"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -56,8 +57,8 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 
 // stored returns the spec that the crawl has in --data, which is the default of a new
 // one, and the counts of its URLs.
-func (c *crawlCmd) stored() (spec messages.Spec, urls frontier.Counters, err error) {
-	spec = messages.DefaultSpec()
+func (c *crawlCmd) stored() (spec crawlspec.Spec, urls frontier.Counters, err error) {
+	spec = crawlspec.Default()
 	at := connection{Operator: connect.Operator{Data: c.Data}}
 	if c.NATS.Given() || at.Stored() == "" {
 		return spec, urls, nil

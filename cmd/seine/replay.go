@@ -24,6 +24,7 @@ import (
 	"seine/internal/run/embedded"
 	"seine/internal/run/process"
 	"seine/internal/run/replay"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
@@ -126,9 +127,9 @@ type replayFlags struct {
 
 // chunkFlags says how records are written.
 type chunkFlags struct {
-	ChunkRecords int               `help:"A file is finished after this many records; 10000 if not given." placeholder:"N"`
-	ChunkBytes   messages.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of rows in a database 4MiB." placeholder:"SIZE"`
-	ChunkAge     messages.Duration `help:"A file is finished this long after its first record; 60s if not given." placeholder:"TIME"`
+	ChunkRecords int                `help:"A file is finished after this many records; 10000 if not given." placeholder:"N"`
+	ChunkBytes   crawlspec.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of rows in a database 4MiB." placeholder:"SIZE"`
+	ChunkAge     crawlspec.Duration `help:"A file is finished this long after its first record; 60s if not given." placeholder:"TIME"`
 }
 
 // defaultOut is where a crawl writes if nobody says otherwise.
@@ -230,11 +231,11 @@ type replayParseCmd struct {
 	Spec                string `help:"Parse by this spec (YAML), not by the one that each crawl has." placeholder:"FILE"`
 	writer.OutputConfig `embed:""`
 	chunkFlags
-	Into       bool           `name:"into-records" help:"Send the records back into the stream RECORDS of the crawl as a new generation, not to --out."`
-	Generation string         `help:"Name of that generation; by default the time of the start." placeholder:"NAME"`
-	Workers    int            `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
-	MaxText    messages.Bytes `help:"Text kept of a page." default:"512KiB"`
-	MaxLinks   int            `help:"Links taken from a page." default:"10000"`
+	Into       bool            `name:"into-records" help:"Send the records back into the stream RECORDS of the crawl as a new generation, not to --out."`
+	Generation string          `help:"Name of that generation; by default the time of the start." placeholder:"NAME"`
+	Workers    int             `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
+	MaxText    crawlspec.Bytes `help:"Text kept of a page." default:"512KiB"`
+	MaxLinks   int             `help:"Links taken from a page." default:"10000"`
 }
 
 // Help is shown below the list of flags.

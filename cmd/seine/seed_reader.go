@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -36,7 +37,7 @@ func (r *seedReader) lines(name string, in io.Reader) error {
 		}
 	}
 	if errors.Is(scan.Err(), bufio.ErrTooLong) {
-		return usageError{fmt.Errorf("%s: line %d is longer than %s: is it a file of URLs, a line each?", name, n+1, messages.Bytes(maxLine))}
+		return usageError{fmt.Errorf("%s: line %d is longer than %s: is it a file of URLs, a line each?", name, n+1, crawlspec.Bytes(maxLine))}
 	}
 	if err := scan.Err(); err != nil {
 		return fmt.Errorf("read %s: %w", name, err)

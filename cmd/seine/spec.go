@@ -11,7 +11,7 @@ import (
 	"seine/internal/base/shown"
 	"seine/internal/fetch/secrets"
 	"seine/internal/run/specfile"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 type specCmd struct {
@@ -63,7 +63,7 @@ func (c *specCheckCmd) Run() error {
 }
 
 // warnOfIneffective says what of a spec does nothing.
-func warnOfIneffective(w io.Writer, s *messages.Spec) {
+func warnOfIneffective(w io.Writer, s *crawlspec.Spec) {
 	for _, text := range s.Ineffective() {
 		shown.Fprintf(w, "  %-9s %s\n", "warning", text)
 	}
@@ -71,7 +71,7 @@ func warnOfIneffective(w io.Writer, s *messages.Spec) {
 
 // warnOfSecrets says which secrets of a spec, of those that are known here, would be
 // stored where a site prints them.
-func warnOfSecrets(w io.Writer, s *messages.Spec) {
+func warnOfSecrets(w io.Writer, s *crawlspec.Spec) {
 	for _, name := range s.Secrets() {
 		if v, err := (secrets.Store{}).Get(name); err == nil && !secrets.Maskable(v) {
 			shown.Fprintf(w, "  %-9s secret %s is too short or too plain a word to be told from other text: it is stored where a site prints it\n", "warning", name)
@@ -79,7 +79,7 @@ func warnOfSecrets(w io.Writer, s *messages.Spec) {
 	}
 }
 
-func readSpec(name string) (*messages.Spec, error) {
+func readSpec(name string) (*crawlspec.Spec, error) {
 	if name == "-" {
 		return specfile.ReadFrom("<stdin>", os.Stdin)
 	}

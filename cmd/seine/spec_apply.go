@@ -13,7 +13,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/base/shown"
 	"seine/internal/ops/overview"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -25,7 +25,7 @@ type specOfFile struct {
 }
 
 // compare calls do with the spec that the crawl has, and that of the file.
-func (c *specOfFile) compare(do func(ctx context.Context, specs *stages.Specs, have stages.SpecRevision, spec *messages.Spec) error) error {
+func (c *specOfFile) compare(do func(ctx context.Context, specs *stages.Specs, have stages.SpecRevision, spec *crawlspec.Spec) error) error {
 	spec, err := readSpec(c.File)
 	if err == nil {
 		err = c.check()
@@ -54,7 +54,7 @@ func (c *specApplyCmd) Help() string {
 
 // Run stores the spec.
 func (c *specApplyCmd) Run() error {
-	return c.compare(func(ctx context.Context, specs *stages.Specs, have stages.SpecRevision, spec *messages.Spec) error {
+	return c.compare(func(ctx context.Context, specs *stages.Specs, have stages.SpecRevision, spec *crawlspec.Spec) error {
 		rev, err := specs.Put(ctx, c.Name, spec)
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ Exit codes: 0 no difference, 1 there are some, 2 the file is no spec.`
 
 // Run tells the differences.
 func (c *specDiffCmd) Run() error {
-	return c.compare(func(_ context.Context, _ *stages.Specs, have stages.SpecRevision, spec *messages.Spec) error {
+	return c.compare(func(_ context.Context, _ *stages.Specs, have stages.SpecRevision, spec *crawlspec.Spec) error {
 		lines := differences(flatten(have.Encode()), flatten(spec.Encode()))
 		for _, line := range lines {
 			shown.Println(line)

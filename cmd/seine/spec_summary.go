@@ -7,15 +7,16 @@ import (
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // describe writes what a spec says: where it leads, what it follows, which records
 // it makes.
-func describe(w io.Writer, s *messages.Spec) {
+func describe(w io.Writer, s *crawlspec.Spec) {
 	row := func(name, format string, a ...any) { shown.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
-	scope := map[messages.Scope]string{
-		messages.ScopeHost: "the hosts of the seeds", messages.ScopeDomain: "the domains of the seeds", messages.ScopeAny: "any host",
+	scope := map[crawlspec.Scope]string{
+		crawlspec.ScopeHost: "the hosts of the seeds", crawlspec.ScopeDomain: "the domains of the seeds", crawlspec.ScopeAny: "any host",
 	}[s.Scope]
 	if len(s.Seeds) > 0 {
 		row("starts at", "%s", seedsOf(s))
@@ -43,7 +44,7 @@ func describe(w io.Writer, s *messages.Spec) {
 }
 
 // describeRecords writes which links a spec follows and which records it makes.
-func describeRecords(w io.Writer, s *messages.Spec) {
+func describeRecords(w io.Writer, s *crawlspec.Spec) {
 	row := func(name, format string, a ...any) { shown.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
 	row("follows", "%s", kinds(s))
 	for i := range s.Follow {
@@ -55,7 +56,7 @@ func describeRecords(w io.Writer, s *messages.Spec) {
 	for i := range s.Records {
 		row("record", "%s", recorded(&s.Records[i]))
 	}
-	if s.Gone == messages.WhenGoneRecord {
+	if s.Gone == crawlspec.WhenGoneRecord {
 		row("record", "%s, of each page with records that is not there any more", messages.KindGone)
 	}
 	if len(s.Mask.Kinds) > 0 {
@@ -64,7 +65,7 @@ func describeRecords(w io.Writer, s *messages.Spec) {
 }
 
 // seedsOf names the seeds of a spec.
-func seedsOf(s *messages.Spec) string {
+func seedsOf(s *crawlspec.Spec) string {
 	var all []string
 	for i := range s.Seeds {
 		all = append(all, s.Seeds[i].Address())
@@ -73,7 +74,7 @@ func seedsOf(s *messages.Spec) string {
 }
 
 // credentials says which credentials go to which origins.
-func credentials(s *messages.Spec) []string {
+func credentials(s *crawlspec.Spec) []string {
 	var lines []string
 	to := func(what string, origins ...string) {
 		for i, o := range origins {
@@ -113,7 +114,7 @@ func patterns(all []string) string {
 	return fmt.Sprintf("%s  and %d more", strings.Join(all[:fewPatterns], "  "), len(all)-fewPatterns)
 }
 
-func limits(s *messages.Spec) string {
+func limits(s *crawlspec.Spec) string {
 	var all []string
 	if s.MaxPages > 0 {
 		all = append(all, humanize.Count(s.MaxPages)+" pages")
@@ -131,7 +132,7 @@ func limits(s *messages.Spec) string {
 }
 
 // kinds says which links are followed by their kind.
-func kinds(s *messages.Spec) string {
+func kinds(s *crawlspec.Spec) string {
 	var all []string
 	if len(s.Links.Follow) > 0 {
 		all = append(all, "links of these kinds: "+strings.Join(s.Links.Follow, ", "))
@@ -148,7 +149,7 @@ func kinds(s *messages.Spec) string {
 	return strings.Join(all, "; ")
 }
 
-func followed(r *messages.FollowRule) string {
+func followed(r *crawlspec.FollowRule) string {
 	how := "what " + selected(&r.Selector) + " finds"
 	switch {
 	case r.URL != "":
@@ -167,7 +168,7 @@ func followed(r *messages.FollowRule) string {
 	return how + target(&r.Target)
 }
 
-func recorded(r *messages.RecordRule) string {
+func recorded(r *crawlspec.RecordRule) string {
 	required := 0
 	for i := range r.Fields {
 		if r.Fields[i].Required {
@@ -191,7 +192,7 @@ func recorded(r *messages.RecordRule) string {
 }
 
 // ofEach says what there is one record, or one link, of.
-func ofEach(e *messages.Each) string {
+func ofEach(e *crawlspec.Each) string {
 	if e.From != "" {
 		return map[string]string{"main": ", of the main content", "sections": ", for each section of the main content"}[e.From]
 	}
@@ -199,7 +200,7 @@ func ofEach(e *messages.Each) string {
 }
 
 // selected is a selector as it is written.
-func selected(s *messages.Selector) string {
+func selected(s *crawlspec.Selector) string {
 	var all []string
 	for _, e := range [...]struct{ key, text string }{
 		{"css", s.CSS}, {"xpath", s.XPath}, {"json_ld", s.JSONLD}, {"meta", s.Meta}, {"regex", s.Regex}, {"jq", s.JQ},
@@ -212,7 +213,7 @@ func selected(s *messages.Selector) string {
 }
 
 // target says on which pages a rule applies.
-func target(t *messages.Target) string {
+func target(t *crawlspec.Target) string {
 	out := ""
 	if len(t.Types) > 0 {
 		out += ", on " + strings.Join(t.Types, ", ")
@@ -224,7 +225,7 @@ func target(t *messages.Target) string {
 }
 
 // onCondition says that there is a condition, and which languages it asks for.
-func onCondition(c *messages.Condition) string {
+func onCondition(c *crawlspec.Condition) string {
 	switch {
 	case c == nil:
 		return ""
@@ -236,7 +237,7 @@ func onCondition(c *messages.Condition) string {
 	return ", on condition"
 }
 
-func fieldsOfPage(s *messages.Spec) string {
+func fieldsOfPage(s *crawlspec.Spec) string {
 	if len(s.Page.Fields) == 0 {
 		return "the default fields"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -24,7 +25,7 @@ func subjectsOf(crawl string) map[string]string {
 const bucketMetaStream = "KV_" + messages.BucketMeta
 
 // DeletionNow describes the deletion of a crawl as of now: where the streams end.
-func (b *Bus) DeletionNow(ctx context.Context, crawl string, spec *messages.Spec) (messages.Deletion, error) {
+func (b *Bus) DeletionNow(ctx context.Context, crawl string, spec *crawlspec.Spec) (messages.Deletion, error) {
 	d := messages.Deletion{Time: time.Now().UTC(), Timeout: messages.Millis(spec.Largest().Timeout), Streams: make(map[string]messages.StreamEnd)}
 	names := []string{bucketMetaStream}
 	for name := range subjectsOf(crawl) {

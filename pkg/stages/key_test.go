@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // What reads "there is none" can write, whatever the reason for it is; and one alone
@@ -83,15 +83,15 @@ func TestDeletedSpecCanBeChanged(t *testing.T) {
 		if err := remove(crawl); err != nil {
 			t.Fatal(err)
 		}
-		rev, err := s.Change(ctx, crawl, func(spec *messages.Spec) error { return spec.SetState("", messages.Paused) })
+		rev, err := s.Change(ctx, crawl, func(spec *crawlspec.Spec) error { return spec.SetState("", crawlspec.Paused) })
 		if err != nil {
 			t.Fatalf("%s: %v", crawl, err)
 		}
-		want := messages.Duration(2 * time.Second)
+		want := crawlspec.Duration(2 * time.Second)
 		if crawl == "purged" {
-			want = messages.DefaultDelay
+			want = crawlspec.DefaultDelay
 		}
-		if r := get(t, s, crawl, rev); r.Rev != rev || r.State != messages.Paused || r.Delay != want {
+		if r := get(t, s, crawl, rev); r.Rev != rev || r.State != crawlspec.Paused || r.Delay != want {
 			t.Errorf("%s: got revision %d, %s with a delay of %v, want %d, paused, %v", crawl, r.Rev, r.State, r.Delay, rev, want)
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"strconv"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 func TestWhatIsMadeOfEndedCrawlsGoes(t *testing.T) {
 	made := 0
-	c := SpecCache[int]{Make: func(*messages.Spec) int { made++; return made }}
-	spec := messages.DefaultSpec()
+	c := SpecCache[int]{Make: func(*crawlspec.Spec) int { made++; return made }}
+	spec := crawlspec.Default()
 	first := c.Get("used", &spec)
 	for i := range 10 * recentCrawls {
 		c.Get("ended"+strconv.Itoa(i), &spec)

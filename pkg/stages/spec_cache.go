@@ -1,21 +1,21 @@
 package stages
 
-import "seine/pkg/messages"
+import "seine/pkg/crawlspec"
 
 // SpecCache keeps what is made of a crawl's spec, such as compiled rules, until the
 // crawl has another revision, or has not been asked for while many others were. It is safe for concurrent use.
 type SpecCache[T any] struct {
-	Make    func(*messages.Spec) T
+	Make    func(*crawlspec.Spec) T
 	byCrawl RecentCrawls[made[T]]
 }
 
 type made[T any] struct {
-	spec *messages.Spec // each revision has its own
+	spec *crawlspec.Spec // each revision has its own
 	of   T
 }
 
 // Get returns what is made of a spec of the crawl.
-func (c *SpecCache[T]) Get(crawl string, spec *messages.Spec) T {
+func (c *SpecCache[T]) Get(crawl string, spec *crawlspec.Spec) T {
 	if m, ok := c.byCrawl.Get(crawl); ok && m.spec == spec {
 		return m.of
 	}

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"seine/internal/base/weburl"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 func TestPerSpecMakesOncePerRevision(t *testing.T) {
 	c := SpecCache[*weburl.Normalizer]{Make: Normalizer}
-	a, b := messages.DefaultSpec(), messages.DefaultSpec()
-	b.Normalize = messages.Normalize{}
+	a, b := crawlspec.Default(), crawlspec.Default()
+	b.Normalize = crawlspec.Normalize{}
 	first := c.Get("c", &a)
 	if first == nil || c.Get("c", &a) != first {
 		t.Error("the rules of one spec were compiled twice")

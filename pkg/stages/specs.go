@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -38,7 +39,7 @@ type Specs struct {
 // SpecRevision is a spec and the revision of the key it was read from; or that of the
 // crawl's last deletion, if it has had no spec since.
 type SpecRevision struct {
-	*messages.Spec
+	*crawlspec.Spec
 	Rev uint64
 	// Time is when the NATS server stored it, zero for the default of a crawl that
 	// never had one.
@@ -221,7 +222,7 @@ func (s *Specs) keep(crawl string, r storedSpec) bool {
 // its revision. The change is applied to the newest spec, again if somebody
 // else was faster. That of a key that was deleted is the one by which the stages
 // still work: the newest before, which is stored again, changed.
-func (s *Specs) Change(ctx context.Context, crawl string, change func(*messages.Spec) error) (uint64, error) {
+func (s *Specs) Change(ctx context.Context, crawl string, change func(*crawlspec.Spec) error) (uint64, error) {
 	stored, err := s.change(ctx, crawl, change)
 	for IsConflict(err) {
 		if slept := Sleep(ctx, minRefusedWait); slept != nil { // what was read may be of a replica that is behind
@@ -236,7 +237,7 @@ func (s *Specs) Change(ctx context.Context, crawl string, change func(*messages.
 	return stored, nil
 }
 
-func (s *Specs) change(ctx context.Context, crawl string, change func(*messages.Spec) error) (uint64, error) {
+func (s *Specs) change(ctx context.Context, crawl string, change func(*crawlspec.Spec) error) (uint64, error) {
 	spec, rev, err := s.current(ctx, crawl)
 	if err == nil {
 		err = change(spec)
@@ -249,7 +250,7 @@ func (s *Specs) change(ctx context.Context, crawl string, change func(*messages.
 
 // current returns the spec of a crawl to change, and the revision of its key, 0 if
 // that holds none. One that cannot be read is an error: it may be of a newer build.
-func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint64, error) {
+func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uint64, error) {
 	since, err := s.deletedAt(ctx, crawl)
 	if err != nil {
 		return nil, 0, err
@@ -259,7 +260,7 @@ func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint
 		return nil, 0, err
 	}
 	if rev > since {
-		spec, err := messages.DecodeSpec(text)
+		spec, err := crawlspec.Decode(text)
 		return spec, rev, err
 	}
 	// What there is may be of a crawl that was deleted.
@@ -268,10 +269,10 @@ func (s *Specs) current(ctx context.Context, crawl string) (*messages.Spec, uint
 		return nil, rev, err
 	}
 	if ok && !before.still() && before.rev > since { // a copy: it is to be changed
-		spec, err := messages.DecodeSpec([]byte(before.text.Value()))
+		spec, err := crawlspec.Decode([]byte(before.text.Value()))
 		return spec, rev, err
 	}
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	return &spec, rev, nil
 }
 
@@ -389,9 +390,9 @@ func (s *Specs) decode(crawl string, m *StoredMessage) (storedSpec, bool) {
 
 // Put stores the spec of a crawl, unless that is what is stored, and returns
 // its revision.
-func (s *Specs) Put(ctx context.Context, crawl string, spec *messages.Spec) (uint64, error) {
+func (s *Specs) Put(ctx context.Context, crawl string, spec *crawlspec.Spec) (uint64, error) {
 	text := spec.Encode()
-	if err := messages.CheckSpecSize(text); err != nil {
+	if err := crawlspec.CheckSize(text); err != nil {
 		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
 	}
 	since, err := s.deletedAt(ctx, crawl)

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unique"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -46,7 +47,7 @@ func (s *storedSpec) still() bool { return s.trouble != nil && s.trouble.still }
 // specTexts decodes the texts of specs, and remembers those that were asked for last.
 // It is safe for concurrent use.
 type specTexts struct {
-	recent Recent[unique.Handle[string], *messages.Spec]
+	recent Recent[unique.Handle[string], *crawlspec.Spec]
 }
 
 // stored returns what is kept of a text; if it cannot be used, why, and what stands for
@@ -63,11 +64,11 @@ func (t *specTexts) stored(text []byte, rev uint64, at time.Time) (storedSpec, e
 	return s, nil
 }
 
-func (t *specTexts) decode(text unique.Handle[string]) (*messages.Spec, error) {
+func (t *specTexts) decode(text unique.Handle[string]) (*crawlspec.Spec, error) {
 	if spec, ok := t.recent.Get(text); ok {
 		return spec, nil
 	}
-	spec, err := messages.DecodeSpec([]byte(text.Value()))
+	spec, err := crawlspec.Decode([]byte(text.Value()))
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
@@ -101,7 +102,7 @@ func (t *specTexts) revised(s storedSpec, d *messages.Deletion) SpecRevision {
 }
 
 // defaultSpec is the one of all crawls that have none. Nobody changes it.
-var defaultSpec = sync.OnceValue(func() *messages.Spec {
-	d := messages.DefaultSpec()
+var defaultSpec = sync.OnceValue(func() *crawlspec.Spec {
+	d := crawlspec.Default()
 	return &d
 })

@@ -6,19 +6,20 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // Of all crawls no more is kept of a spec than its text, and of equal ones one text.
 func TestEqualSpecsAreKeptOnce(t *testing.T) {
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	var texts specTexts
 	at := time.Unix(1_800_000_000, 5)
 	a, err := texts.stored(spec.Encode(), 1, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec.Keep = messages.Duration(time.Hour)
+	spec.Keep = crawlspec.Duration(time.Hour)
 	c, err := texts.stored(spec.Encode(), 3, at)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func TestKnownSpecsAreOfOneBucket(t *testing.T) {
 // Crawls that have a spec of their own are listed, not those that go by the default.
 func TestCrawlsWithASpecAreListed(t *testing.T) {
 	s := newSpecs(nil, nil)
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	for rev, crawl := range []string{"b", "a", "gone"} {
 		stored, err := s.decoded.stored(spec.Encode(), uint64(rev)+1, time.Unix(1, 0))
 		if err != nil || !s.keep(crawl, stored) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -36,8 +37,8 @@ func get(t *testing.T, s *Specs, crawl string, rev uint64) SpecRevision {
 
 func put(t *testing.T, s *Specs, crawl string, delay time.Duration) uint64 {
 	t.Helper()
-	spec := messages.DefaultSpec()
-	spec.Delay = messages.Duration(delay)
+	spec := crawlspec.Default()
+	spec.Delay = crawlspec.Duration(delay)
 	rev, err := s.Put(t.Context(), crawl, &spec)
 	if err != nil {
 		t.Fatal(err)
@@ -50,14 +51,14 @@ func TestSpecsFollow(t *testing.T) {
 	s, _ := openSpecs(t)
 	changed := make(chan string, 10)
 	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
-	if r := get(t, s, "news", 0); r.Rev != 0 || r.Delay != messages.DefaultDelay {
+	if r := get(t, s, "news", 0); r.Rev != 0 || r.Delay != crawlspec.DefaultDelay {
 		t.Errorf("a crawl without a spec has %+v", r)
 	}
 	first := put(t, s, "news", 2*time.Second)
 	if c := <-changed; c != "news" {
 		t.Errorf("%s changed", c)
 	}
-	if r := get(t, s, "news", 0); r.Rev != first || r.Delay != messages.Duration(2*time.Second) {
+	if r := get(t, s, "news", 0); r.Rev != first || r.Delay != crawlspec.Duration(2*time.Second) {
 		t.Errorf("after a change %+v", r)
 	}
 	if again := put(t, s, "news", 2*time.Second); again != first {
@@ -78,14 +79,14 @@ func TestSpecsNewerThanKnown(t *testing.T) {
 	s, _ := openSpecs(t) // does not follow
 	get(t, s, "news", 0)
 	rev := put(t, s, "news", 2*time.Second)
-	if r := get(t, s, "news", rev); r.Rev != rev || r.Delay != messages.Duration(2*time.Second) {
+	if r := get(t, s, "news", rev); r.Rev != rev || r.Delay != crawlspec.Duration(2*time.Second) {
 		t.Errorf("asked for revision %d, got %d", rev, r.Rev)
 	}
 	// One that nobody has: the newest there is must do.
 	if r := get(t, s, "news", rev+100); r.Rev != rev {
 		t.Errorf("got revision %d", r.Rev)
 	}
-	if r := get(t, s, "other", 7); r.Rev != 0 || r.Delay != messages.DefaultDelay {
+	if r := get(t, s, "other", 7); r.Rev != 0 || r.Delay != crawlspec.DefaultDelay {
 		t.Errorf("a deleted spec is %+v", r)
 	}
 }
@@ -135,7 +136,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	s, log := openSpecs(t)
 	changed := make(chan string, 10)
 	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
-	if r := get(t, s, "news", 0); r.Still || r.State != messages.Running {
+	if r := get(t, s, "news", 0); r.Still || r.State != crawlspec.Running {
 		t.Errorf("without a spec it has %+v", r)
 	}
 	bad, err := s.kv.Put(t.Context(), "news", []byte(`{"v":1,"scope":"galaxy"}`))
@@ -150,7 +151,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	for who, specs := range map[string]*Specs{"a stage that runs": s, "one that starts": again} {
 		for range 3 {
 			r := get(t, specs, "news", bad)
-			if !r.Still || r.Rev != bad || r.State != messages.Paused || !strings.Contains(r.Unusable, "galaxy") || !errors.Is(r.Blocked(), ErrStandsStill) {
+			if !r.Still || r.Rev != bad || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "galaxy") || !errors.Is(r.Blocked(), ErrStandsStill) {
 				t.Errorf("%s has %+v", who, r)
 			}
 		}
@@ -158,7 +159,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	if n := strings.Count(log.String(), "spec ignored"); n != 2 {
 		t.Errorf("two processes told it %d times", n)
 	}
-	if _, err := s.Change(t.Context(), "news", func(*messages.Spec) error { return nil }); err == nil {
+	if _, err := s.Change(t.Context(), "news", func(*crawlspec.Spec) error { return nil }); err == nil {
 		t.Error("what cannot be read is replaced by a change of it")
 	}
 	good := put(t, s, "news", 2*time.Second)

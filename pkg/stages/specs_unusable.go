@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // A spec may be stored that this build cannot use: a newer build or a person wrote it.
@@ -38,9 +38,9 @@ func (r SpecRevision) Blocked() error {
 }
 
 // stillSpec is that of all crawls that stand still. Nobody changes it.
-var stillSpec = sync.OnceValue(func() *messages.Spec {
-	s := messages.DefaultSpec()
-	s.State, s.Scope, s.Traps = messages.Paused, messages.ScopeAny, messages.Traps{}
+var stillSpec = sync.OnceValue(func() *crawlspec.Spec {
+	s := crawlspec.Default()
+	s.State, s.Scope, s.Traps = crawlspec.Paused, crawlspec.ScopeAny, crawlspec.Traps{}
 	s.MaxAttempts, s.MaxRedirects = 100, 50
 	return &s
 })

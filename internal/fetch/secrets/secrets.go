@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // Prefix is what the names of secrets have before them in the environment: a spec
@@ -48,7 +48,7 @@ func (s Store) Get(name string) (string, error) {
 
 // Fill replaces the secrets of a text that has no other places.
 func (s Store) Fill(text string) (string, error) {
-	return messages.Template(text).Fill(func(p messages.Placeholder) (string, error) {
+	return crawlspec.Template(text).Fill(func(p crawlspec.Placeholder) (string, error) {
 		if !p.Secret {
 			return "", fmt.Errorf("{%s} means nothing here", p.Name)
 		}

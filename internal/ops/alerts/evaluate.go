@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seine/internal/ops/procstats"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -91,7 +92,7 @@ type finding struct {
 
 // Evaluate compares a look with the thresholds of a crawl, and returns what has
 // changed.
-func (s *State) Evaluate(crawl string, a *messages.Alerts, look *Observation) []Change {
+func (s *State) Evaluate(crawl string, a *crawlspec.Alerts, look *Observation) []Change {
 	found, why := s.findings(a, look)
 	var changes []Change
 	for i := range found {
@@ -120,7 +121,7 @@ func (s *State) Evaluate(crawl string, a *messages.Alerts, look *Observation) []
 }
 
 // on reports whether a kind of alerts is wanted.
-func on(a *messages.Alerts, k Kind) bool {
+func on(a *crawlspec.Alerts, k Kind) bool {
 	return map[Kind]bool{
 		ErrorRate: a.ErrorRate > 0, NoProgress: a.NoProgress > 0, Lag: a.Lag > 0 || a.LagMessages > 0,
 		StreamFull: a.StreamFull > 0, Disk: a.DiskFree > 0, Memory: a.Memory > 0,
@@ -130,7 +131,7 @@ func on(a *messages.Alerts, k Kind) bool {
 
 // findings are what all thresholds say. If none of them counts any more, it says
 // why.
-func (s *State) findings(a *messages.Alerts, look *Observation) (found []finding, why string) {
+func (s *State) findings(a *crawlspec.Alerts, look *Observation) (found []finding, why string) {
 	c := &look.Crawl
 	if c.Unknown == "" {
 		s.Over = c.Over
@@ -210,7 +211,7 @@ func needed(k Kind) int {
 }
 
 // rates are what the requests of the last Over say.
-func (s *State) rates(a *messages.Alerts, look *Observation) (found []finding) {
+func (s *State) rates(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	if a.ErrorRate == 0 && a.Blocked == 0 {
 		return nil
 	}
@@ -267,7 +268,7 @@ func (s *State) sample(over time.Duration, look *Observation) Sample {
 // progress looks for how long no visit has ended although something could be
 // done. Time that nobody watched does not count: nothing ends while the broker is
 // away, and people know that.
-func (s *State) progress(a *messages.Alerts, look *Observation) finding {
+func (s *State) progress(a *crawlspec.Alerts, look *Observation) finding {
 	now, c := look.At, &look.Crawl
 	if gap := now.Sub(s.At); !s.Moved.IsZero() && gap > 2*look.Every {
 		s.Moved = s.Moved.Add(gap - look.Every)
@@ -292,7 +293,7 @@ func (s *State) progress(a *messages.Alerts, look *Observation) finding {
 	return f
 }
 
-func lags(a *messages.Alerts, look *Observation) (found []finding) {
+func lags(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	if !on(a, Lag) {
 		return nil
 	}
@@ -315,7 +316,7 @@ func lags(a *messages.Alerts, look *Observation) (found []finding) {
 	return found
 }
 
-func streams(a *messages.Alerts, look *Observation) (found []finding) {
+func streams(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	if a.StreamFull == 0 {
 		return nil
 	}
@@ -335,7 +336,7 @@ func streams(a *messages.Alerts, look *Observation) (found []finding) {
 
 // disks has a finding for each disk of each machine, however many processes use
 // it.
-func disks(a *messages.Alerts, look *Observation) (found []finding) {
+func disks(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	if a.DiskFree == 0 {
 		return nil
 	}
@@ -368,7 +369,7 @@ func disks(a *messages.Alerts, look *Observation) (found []finding) {
 	return found
 }
 
-func memory(a *messages.Alerts, look *Observation) (found []finding) {
+func memory(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	if a.Memory == 0 {
 		return nil
 	}

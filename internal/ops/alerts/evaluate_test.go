@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"seine/internal/ops/procstats"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // day is a crawl that is looked at every ten seconds.
 type day struct {
 	t     *testing.T
-	rules messages.Alerts
+	rules crawlspec.Alerts
 	state State
 	look  Observation
 	said  []string
@@ -22,7 +22,7 @@ type day struct {
 const every = 10 * time.Second
 
 func newDay(t *testing.T) *day {
-	return &day{t: t, rules: messages.DefaultAlerts(), look: Observation{At: time.Unix(1_800_000_000, 0).UTC(), Every: every}}
+	return &day{t: t, rules: crawlspec.DefaultAlerts(), look: Observation{At: time.Unix(1_800_000_000, 0).UTC(), Every: every}}
 }
 
 // pass lets time pass, with a look every ten seconds and what happens before it.
@@ -281,7 +281,7 @@ func TestAlertsEndWithTheCrawlAndWhenTurnedOff(t *testing.T) {
 
 	d.pass(16*time.Minute, func(l *Observation) { l.Crawl.Over, l.Crawl.Idle = false, false; wrong(l) })
 	d.want("raised error_rate", "raised stream_full PAGES", "raised no_progress")
-	d.rules = messages.Alerts{}
+	d.rules = crawlspec.Alerts{}
 	d.pass(every, wrong)
 	d.want("cleared stream_full PAGES", "cleared error_rate", "cleared no_progress") // the first seen goes first
 }

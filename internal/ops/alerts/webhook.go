@@ -15,7 +15,7 @@ import (
 	"seine/internal/base/version"
 	"seine/internal/fetch/netguard"
 	"seine/internal/fetch/secrets"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // postTimeout bounds one try to post a change.
@@ -28,7 +28,7 @@ type Webhook struct{ Secrets secrets.Store }
 // answered with 2xx. Redirects are not followed: whoever wrote the URL named where
 // alerts go. A private address is dialled only if the spec allows it, and no proxy
 // is asked to do it instead. The error has nothing of the URL but its host.
-func (w *Webhook) Post(ctx context.Context, a *messages.Alerts, c *Change) error {
+func (w *Webhook) Post(ctx context.Context, a *crawlspec.Alerts, c *Change) error {
 	target, err := w.Secrets.Fill(a.Webhook)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (w *Webhook) Post(ctx context.Context, a *messages.Alerts, c *Change) error
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("post to %s: with its secrets it is no URL", messages.WebhookOrigin(a.Webhook))
+		return fmt.Errorf("post to %s: with its secrets it is no URL", crawlspec.WebhookOrigin(a.Webhook))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "seine/"+version.Number)
@@ -54,12 +54,12 @@ func (w *Webhook) Post(ctx context.Context, a *messages.Alerts, c *Change) error
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("post to %s: %w", messages.WebhookOrigin(a.Webhook), explain(err))
+		return fmt.Errorf("post to %s: %w", crawlspec.WebhookOrigin(a.Webhook), explain(err))
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the receiver can finish
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return fmt.Errorf("post to %s: the receiver answers %d", messages.WebhookOrigin(a.Webhook), resp.StatusCode)
+		return fmt.Errorf("post to %s: the receiver answers %d", crawlspec.WebhookOrigin(a.Webhook), resp.StatusCode)
 	}
 	return nil
 }

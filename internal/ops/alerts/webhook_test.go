@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"seine/internal/fetch/secrets"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // receiver is an HTTP server that remembers what it was sent.
@@ -39,7 +39,7 @@ func TestWebhookPosts(t *testing.T) {
 	r := newReceiver(t)
 	t.Setenv("SEINE_SECRET_HOOK", "s3cret")
 	w := Webhook{Secrets: secrets.Store{}}
-	a := &messages.Alerts{Webhook: r.URL + "/{secret:HOOK}?x=1", AllowPrivate: true}
+	a := &crawlspec.Alerts{Webhook: r.URL + "/{secret:HOOK}?x=1", AllowPrivate: true}
 	if err := w.Post(t.Context(), a, &change); err != nil {
 		t.Fatal(err)
 	}
@@ -59,16 +59,16 @@ func TestWebhookRefusals(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	for name, c := range map[string]struct {
-		alerts messages.Alerts
+		alerts crawlspec.Alerts
 		answer int
 		want   string
 	}{
-		"redirect":       {messages.Alerts{Webhook: r.URL + "/{secret:HOOK}", AllowPrivate: true}, 307, "the receiver answers 307"},
-		"server error":   {messages.Alerts{Webhook: r.URL + "/{secret:HOOK}", AllowPrivate: true}, 500, "the receiver answers 500"},
-		"private":        {messages.Alerts{Webhook: r.URL + "/{secret:HOOK}"}, 200, "alerts: {allow_private: true}"},
-		"metadata":       {messages.Alerts{Webhook: "http://169.254.169.254/{secret:HOOK}", AllowPrivate: true}, 200, "refuse to dial 169.254.169.254"},
-		"nobody listens": {messages.Alerts{Webhook: gone.URL + "/{secret:HOOK}", AllowPrivate: true}, 200, "refused"},
-		"no secret":      {messages.Alerts{Webhook: r.URL + "/{secret:NOWHERE}", AllowPrivate: true}, 200, "set SEINE_SECRET_NOWHERE"},
+		"redirect":       {crawlspec.Alerts{Webhook: r.URL + "/{secret:HOOK}", AllowPrivate: true}, 307, "the receiver answers 307"},
+		"server error":   {crawlspec.Alerts{Webhook: r.URL + "/{secret:HOOK}", AllowPrivate: true}, 500, "the receiver answers 500"},
+		"private":        {crawlspec.Alerts{Webhook: r.URL + "/{secret:HOOK}"}, 200, "alerts: {allow_private: true}"},
+		"metadata":       {crawlspec.Alerts{Webhook: "http://169.254.169.254/{secret:HOOK}", AllowPrivate: true}, 200, "refuse to dial 169.254.169.254"},
+		"nobody listens": {crawlspec.Alerts{Webhook: gone.URL + "/{secret:HOOK}", AllowPrivate: true}, 200, "refused"},
+		"no secret":      {crawlspec.Alerts{Webhook: r.URL + "/{secret:NOWHERE}", AllowPrivate: true}, 200, "set SEINE_SECRET_NOWHERE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.answer, r.paths = c.answer, nil

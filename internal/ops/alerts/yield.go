@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"seine/internal/base/humanize"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // deadLetters counts those that nobody has looked after yet.
-func deadLetters(a *messages.Alerts, look *Observation) []finding {
+func deadLetters(a *crawlspec.Alerts, look *Observation) []finding {
 	if a.DeadLetters == 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ const (
 // yields compares what the last run has made of each kind with the runs before it. Those
 // are of one crawl under one spec for the most part, and of one site, so a kind that is
 // less than a part of their median is a sign that the site has changed.
-func (s *State) yields(a *messages.Alerts, look *Observation) (found []finding) {
+func (s *State) yields(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	if a.Yield == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (s *State) comparable(runs []Run, look *Observation) []Run {
 
 // lastYield is what the last run that says something says of a kind: one of unchanged
 // pages alone says nothing, and leaves what a run before it has said.
-func lastYield(a *messages.Alerts, kind string, runs []Run) finding {
+func lastYield(a *crawlspec.Alerts, kind string, runs []Run) finding {
 	last := yield(a, kind, runs)
 	for f := last; ; f = yield(a, kind, runs) {
 		if f.bad || f.good {
@@ -110,7 +110,7 @@ func kindsOf(runs []Run) map[string]bool {
 // what a page has given in the best of the runs. Too much is so counted rather than too
 // little, and nobody is told without need. But nothing is right again before pages come
 // that give as much.
-func yield(a *messages.Alerts, kind string, runs []Run) finding {
+func yield(a *crawlspec.Alerts, kind string, runs []Run) finding {
 	runs = runs[:min(len(runs), MostRuns+1)]
 	best := 0.0
 	for i := range runs {

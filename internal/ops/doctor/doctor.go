@@ -17,6 +17,7 @@ import (
 	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
 	"seine/internal/ops/watchdog"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -223,7 +224,7 @@ func specs(o *overview.Overview) (found []Finding) {
 		switch {
 		case c.Problem != "":
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: c.Problem, Do: "seine spec get, seine status"})
-		case c.State == messages.Paused && c.Queued > 0:
+		case c.State == crawlspec.Paused && c.Queued > 0:
 			found = append(found, Finding{Level: Warn, Check: "crawl " + c.Name, What: "is paused, with " + humanize.Plural(c.Queued, "URL") + " queued", Do: "seine resume --crawl " + c.Name})
 		}
 	}

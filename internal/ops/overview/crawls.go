@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/ops/alerts"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 )
@@ -200,12 +200,12 @@ func (c *Crawl) StateText() string {
 		return c.Problem
 	case c.Still:
 		return "stands still"
-	case c.State == messages.Paused, c.State == messages.Cancelled:
+	case c.State == crawlspec.Paused, c.State == crawlspec.Cancelled:
 		return string(c.State)
 	case c.End != "":
 		return string(c.End)
 	case c.Idle:
 		return "running, but no process works on it"
 	}
-	return string(messages.Running)
+	return string(crawlspec.Running)
 }

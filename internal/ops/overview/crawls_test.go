@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier"
 )
 
@@ -27,7 +27,7 @@ func TestOfManyCrawlsThoseInSightAreAskedAbout(t *testing.T) {
 // changed: fed URLs, another spec.
 func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
 	crawl := func(end frontier.EndReason, problem string) Crawl {
-		c := Crawl{Name: string(end) + problem, End: end, Rev: 2, Problem: problem, State: messages.Running}
+		c := Crawl{Name: string(end) + problem, End: end, Rev: 2, Problem: problem, State: crawlspec.Running}
 		c.Changed, c.Done, c.Pages = 17, 5, 5
 		return c
 	}

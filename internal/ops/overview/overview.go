@@ -19,6 +19,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/deadletters"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -86,7 +87,7 @@ type Stream struct {
 // Crawl is a crawl.
 type Crawl struct {
 	Name  string             `json:"name"`
-	State messages.RunState  `json:"state"`
+	State crawlspec.RunState `json:"state"`
 	End   frontier.EndReason `json:"end,omitempty"`
 	Rev   uint64             `json:"rev"` // of its spec
 	frontier.CrawlStatus
@@ -385,7 +386,7 @@ func (o *Overview) ComputeRates(before *Overview) {
 				c.Rate = rate(uint64(c.Pages), uint64(b.Pages))
 			}
 		}
-		if left := c.Pending(); c.Rate > 0 && left > 0 && c.State == messages.Running {
+		if left := c.Pending(); c.Rate > 0 && left > 0 && c.State == crawlspec.Running {
 			c.ETA = o.At.Add(time.Duration(float64(left) / c.Rate * float64(time.Second)))
 		}
 	}

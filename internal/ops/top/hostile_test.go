@@ -10,7 +10,7 @@ import (
 
 	"seine/internal/base/shown"
 	"seine/internal/ops/overview"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 const hostileText = "\x1b]0;owned\a\x1b[2J\r\n\u009b31m\u202e\x9b\u2028x"
@@ -98,7 +98,7 @@ func TestView_HostileTextInEveryField_NothingForTheTerminalToObey(t *testing.T) 
 			m = after(m, HostLooked{Name: m.host.name, Host: &host})
 			wantHarmless(t, what+", host", m)
 			wantHarmless(t, what+", host failed", after(m, HostLooked{Name: m.host.name, Err: errors.New(hostileText)}))
-			steer := Steer{Crawls: []string{hostileText}, Host: hostileText, State: messages.Paused}
+			steer := Steer{Crawls: []string{hostileText}, Host: hostileText, State: crawlspec.Paused}
 			wantHarmless(t, what+", steered", after(m, Steered{steer, nil}))
 			wantHarmless(t, what+", not steered", after(m, Steered{steer, errors.New(hostileText)}))
 			wantHarmless(t, what+", no answer", after(m, Looked{Err: errors.New(hostileText)}))

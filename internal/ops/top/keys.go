@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // help says what the keys do.
@@ -164,7 +164,7 @@ func (m Model) lookInto() (Model, []any) {
 	return m, nil
 }
 
-var states = map[string]messages.RunState{"p": messages.Paused, "r": messages.Running, "c": messages.Cancelled}
+var states = map[string]crawlspec.RunState{"p": crawlspec.Paused, "r": crawlspec.Running, "c": crawlspec.Cancelled}
 
 // steer gives the order of a key for the selected crawl or host.
 func (m Model) steer(k string) (Model, []any) {
@@ -184,7 +184,7 @@ func (m Model) steer(k string) (Model, []any) {
 		m.said, m.saidBad = "no crawl has work for "+r.key, true
 		return m, nil
 	}
-	if s.State == messages.Cancelled {
+	if s.State == crawlspec.Cancelled {
 		m.confirm = &s
 		return m, nil
 	}
@@ -205,7 +205,7 @@ func (s *Steered) said() string {
 	switch {
 	case s.Err != nil:
 		return clean(fmt.Sprintf("%s: %v", s.what(), s.Err))
-	case s.State == messages.Running:
+	case s.State == crawlspec.Running:
 		return s.what() + " goes on"
 	}
 	return fmt.Sprintf("%s is %s", s.what(), s.State)

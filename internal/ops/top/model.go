@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"seine/internal/ops/overview"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier"
 )
 
@@ -124,7 +124,7 @@ type (
 	Steer struct {
 		Crawls []string
 		Host   string
-		State  messages.RunState
+		State  crawlspec.RunState
 	}
 	// Quit ends the screen.
 	Quit struct{}

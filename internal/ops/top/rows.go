@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"seine/internal/ops/overview"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier"
 )
 
@@ -102,9 +102,9 @@ func rank(c *overview.Crawl) int {
 		return 4
 	case c.Problem != "":
 		return 0
-	case c.StateText() == string(messages.Running):
+	case c.StateText() == string(crawlspec.Running):
 		return 1
-	case c.State == messages.Paused:
+	case c.State == crawlspec.Paused:
 		return 2
 	}
 	return 3
@@ -116,9 +116,9 @@ func crawlStyle(c *overview.Crawl) style {
 		return faint
 	case c.Problem != "":
 		return bad
-	case c.State == messages.Paused:
+	case c.State == crawlspec.Paused:
 		return warn
-	case c.State == messages.Cancelled || c.End != frontier.NotEnded:
+	case c.State == crawlspec.Cancelled || c.End != frontier.NotEnded:
 		return faint
 	}
 	return plain

@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/ops/deadletters"
 	"seine/internal/ops/overview"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 )
@@ -59,18 +60,18 @@ func busy() *overview.Overview {
 			URL: "https://shop.example/p/9", Time: noon.Add(-4 * time.Second),
 		}},
 	}
-	crawl := func(name string, state messages.RunState, end frontier.EndReason, rate float64, c frontier.Counters) {
+	crawl := func(name string, state crawlspec.RunState, end frontier.EndReason, rate float64, c frontier.Counters) {
 		o.Crawls = append(o.Crawls, overview.Crawl{Name: name, State: state, End: end, Rev: 3, Rate: rate, CrawlStatus: frontier.CrawlStatus{Counters: c}})
 	}
-	crawl("archive", messages.Running, frontier.Complete, 0, frontier.Counters{Done: 12_000, Pages: 11_000})
-	crawl("news", messages.Running, "", 402.5, frontier.Counters{
+	crawl("archive", crawlspec.Running, frontier.Complete, 0, frontier.Counters{Done: 12_000, Pages: 11_000})
+	crawl("news", crawlspec.Running, "", 402.5, frontier.Counters{
 		Queued: 1_350_211, InFlight: 180, Parsing: 31, Waiting: 90, Done: 2_400_112, Failed: 9_120, Pages: 2_390_000,
 		BytesBody: 81 << 30, BytesWire: 22 << 30, Excluded: map[string]int64{"scope": 812_112, "robots": 1_200},
 		Attempts: map[messages.Class]int64{messages.OK: 2_390_000, messages.Gone: 8_000, messages.Timeout: 4_000},
 		Started:  noon.Add(-5 * time.Hour).UnixMilli(), Changed: noon.UnixMilli(),
 	})
 	o.Crawls[1].ETA = noon.Add(56 * time.Minute)
-	crawl("shop", messages.Paused, "", 0, frontier.Counters{Queued: 812, Done: 90})
+	crawl("shop", crawlspec.Paused, "", 0, frontier.Counters{Queued: 812, Done: 90})
 	host := func(name string, queued, mean int, why string, wait time.Duration, crawls ...string) {
 		h := frontier.HostStatus{Host: name, Queued: queued, MeanMS: int64(mean), Why: why, Requests: int64(10 * queued), DelayMS: 1000}
 		if why != "" {
@@ -123,7 +124,7 @@ func many() *overview.Overview {
 	o := busy()
 	o.Crawls = nil
 	for i := range 2000 {
-		o.Crawls = append(o.Crawls, overview.Crawl{Name: fmt.Sprintf("c%04d", i), State: messages.Running, Unasked: i >= 40})
+		o.Crawls = append(o.Crawls, overview.Crawl{Name: fmt.Sprintf("c%04d", i), State: crawlspec.Running, Unasked: i >= 40})
 	}
 	return o
 }
@@ -209,12 +210,12 @@ func TestKeysSteerWhatIsSelected(t *testing.T) {
 		keys []string
 		want Steer
 	}{
-		{[]string{"p"}, Steer{Crawls: []string{"news"}, State: messages.Paused}},
-		{[]string{"down", "r"}, Steer{Crawls: []string{"shop"}, State: messages.Running}},
-		{[]string{"end", "c", "y"}, Steer{Crawls: []string{"archive"}, State: messages.Cancelled}},
-		{[]string{"tab", "down", "p"}, Steer{Crawls: []string{"news", "shop"}, Host: "limited.example", State: messages.Paused}},
-		{[]string{"tab", "s", "enter", "p"}, Steer{Crawls: []string{"news", "shop"}, Host: "limited.example", State: messages.Paused}},
-		{[]string{"/", "s", "h", "o", "enter", "p"}, Steer{Crawls: []string{"shop"}, State: messages.Paused}},
+		{[]string{"p"}, Steer{Crawls: []string{"news"}, State: crawlspec.Paused}},
+		{[]string{"down", "r"}, Steer{Crawls: []string{"shop"}, State: crawlspec.Running}},
+		{[]string{"end", "c", "y"}, Steer{Crawls: []string{"archive"}, State: crawlspec.Cancelled}},
+		{[]string{"tab", "down", "p"}, Steer{Crawls: []string{"news", "shop"}, Host: "limited.example", State: crawlspec.Paused}},
+		{[]string{"tab", "s", "enter", "p"}, Steer{Crawls: []string{"news", "shop"}, Host: "limited.example", State: crawlspec.Paused}},
+		{[]string{"/", "s", "h", "o", "enter", "p"}, Steer{Crawls: []string{"shop"}, State: crawlspec.Paused}},
 	} {
 		at := m
 		for _, k := range c.keys[:len(c.keys)-1] {
@@ -234,7 +235,7 @@ func TestKeysSteerWhatIsSelected(t *testing.T) {
 			t.Errorf("%q asks for %+v, want nothing", keys, last)
 		}
 	}
-	if got := after(m, Steered{Steer{Crawls: []string{"news"}, State: messages.Paused}, nil}).said; got != "crawl news is paused" {
+	if got := after(m, Steered{Steer{Crawls: []string{"news"}, State: crawlspec.Paused}, nil}).said; got != "crawl news is paused" {
 		t.Errorf("it says %q", got)
 	}
 }

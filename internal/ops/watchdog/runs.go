@@ -6,13 +6,14 @@ import (
 
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 )
 
 // learnRuns asks for the runs of a crawl that have ended, where there may be others than
 // those that are known: nothing of a run is open, or another has begun.
-func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *messages.Spec, k *crawlAlerts) {
+func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *crawlspec.Spec, k *crawlAlerts) {
 	news := k.run != c.Run || c.Pending() == c.Recrawling && k.changed != c.Changed
 	if spec.Alerts.Yield == 0 || c.Problem != "" || k.runs != nil && !news {
 		return
@@ -35,15 +36,15 @@ func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *messa
 
 // counting are the keys of a spec by which a page that came makes a record or none. What
 // the rules find on it is not among them: a change that makes them find less is to be told.
-func counting(spec *messages.Spec) string {
+func counting(spec *crawlspec.Spec) string {
 	return fmt.Sprintf("%+v gone:%s", spec.Duplicates, spec.Gone)
 }
 
 // yieldOf is what a run has made, and of how many pages: of those that came with the
 // same bytes nothing is made either, if the spec drops them.
-func yieldOf(r *frontier.Run, spec *messages.Spec) alerts.Run {
+func yieldOf(r *frontier.Run, spec *crawlspec.Spec) alerts.Run {
 	run := alerts.Run{Started: r.Started, Records: r.Records, Pages: r.Pages, Unchanged: r.Requests[messages.NotModified]}
-	if spec.Duplicates.Unchanged == messages.UnchangedDrop {
+	if spec.Duplicates.Unchanged == crawlspec.UnchangedDrop {
 		run.Pages, run.Unchanged = r.New+r.Changed, r.Same
 	}
 	return run

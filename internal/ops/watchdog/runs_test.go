@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 )
@@ -48,7 +49,7 @@ func TestRunThatMadeLessIsTold(t *testing.T) {
 
 // Pages that a spec drops because they have not changed are no lack of records.
 func TestRunOfDroppedPagesIsNoAlert(t *testing.T) {
-	for unchanged, want := range map[messages.Unchanged]string{messages.UnchangedKeep: "raised yield", messages.UnchangedDrop: ""} {
+	for unchanged, want := range map[crawlspec.Unchanged]string{crawlspec.UnchangedKeep: "raised yield", crawlspec.UnchangedDrop: ""} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newClusterFixture()
 			w.unchanged = unchanged
@@ -78,7 +79,7 @@ func TestRunsBeforeASwitchToDroppedPagesAreNotCompared(t *testing.T) {
 		for range 4 {
 			run(100, 2)
 		}
-		w.unchanged = messages.UnchangedDrop
+		w.unchanged = crawlspec.UnchangedDrop
 		w.lead(10 * time.Minute)
 		for range 4 {
 			run(100, 100)

@@ -23,6 +23,7 @@ import (
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -37,12 +38,12 @@ type Watchdog struct {
 	// Owner tells it from others; the same again after a restart on the same state.
 	Owner   string
 	leases  *stages.Leases
-	specs   func(ctx context.Context, crawl string) (*messages.Spec, error)
+	specs   func(ctx context.Context, crawl string) (*crawlspec.Spec, error)
 	look    func(ctx context.Context, first []string) (*clusterSnapshot, error)
 	due     func(ctx context.Context, crawl string) (bool, error)
-	runs    func(ctx context.Context, crawl string, spec *messages.Spec) ([]frontier.Run, error)
+	runs    func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontier.Run, error)
 	store   store
-	post    func(ctx context.Context, a *messages.Alerts, c *alerts.Change) error
+	post    func(ctx context.Context, a *crawlspec.Alerts, c *alerts.Change) error
 	watched map[string]*crawlAlerts
 	unread  map[string]bool // crawls of which something may be stored, and was not looked at yet
 	posted  chan posted
@@ -59,7 +60,7 @@ type store interface {
 type crawlAlerts struct {
 	state   alerts.State
 	rev     uint64
-	rules   messages.Alerts
+	rules   crawlspec.Alerts
 	posting bool
 	// runs are those that had ended when the crawl last stood at run, and had changed at
 	// changed, Unix ms; that is 0 while the last of them goes on.
@@ -78,7 +79,7 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 	w := &Watchdog{Log: bus.Log, Owner: owner}
 	client := frontier.Client{Bus: bus}
 	webhook := alerts.Webhook{Secrets: s}
-	w.specs = func(ctx context.Context, crawl string) (*messages.Spec, error) {
+	w.specs = func(ctx context.Context, crawl string) (*crawlspec.Spec, error) {
 		r, err := specs.Get(ctx, crawl, 0)
 		return r.Spec, err
 	}
@@ -88,7 +89,7 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 		return lookAt(ctx, &reader)
 	}
 	w.due, w.post = client.Due, webhook.Post
-	w.runs = func(ctx context.Context, crawl string, spec *messages.Spec) ([]frontier.Run, error) {
+	w.runs = func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontier.Run, error) {
 		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may go on
 	}
 	w.leases = &stages.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, RunPartition: func(ctx context.Context, _ int, _ uint64) error {
@@ -239,9 +240,9 @@ func (w *Watchdog) letGo(crawls []overview.Crawl) {
 }
 
 // Interval is how often to look for the sake of some thresholds.
-func Interval(a *messages.Alerts) time.Duration {
+func Interval(a *crawlspec.Alerts) time.Duration {
 	least := maxEvery
-	for _, d := range []messages.Duration{a.Over, a.NoProgress, a.Lag} {
+	for _, d := range []crawlspec.Duration{a.Over, a.NoProgress, a.Lag} {
 		if d > 0 {
 			least = min(least, time.Duration(d)/20)
 		}
@@ -252,7 +253,7 @@ func Interval(a *messages.Alerts) time.Duration {
 // evaluateCrawl compares what was seen with the thresholds of a crawl, and stores the
 // outcome before anybody is told: what was told and not stored would be told
 // again.
-func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *messages.Spec, seen *clusterSnapshot, every time.Duration) error {
+func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *crawlspec.Spec, seen *clusterSnapshot, every time.Duration) error {
 	know, err := w.know(ctx, c.Name)
 	if err != nil {
 		return err
@@ -272,7 +273,7 @@ func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *m
 	if spec.Alerts.Webhook == "" {
 		state.Outbox = nil
 	} else {
-		if before != (messages.Alerts{}) && before != know.rules {
+		if before != (crawlspec.Alerts{}) && before != know.rules {
 			state.ResetRetries() // somebody may have mended the webhook
 		}
 		if n := state.Send(changes); n > 0 {
@@ -381,7 +382,7 @@ func (w *Watchdog) postUntil(ctx context.Context, until time.Time) {
 }
 
 // send tries once to post a change.
-func (w *Watchdog) send(ctx context.Context, to chan<- posted, crawl string, rules messages.Alerts, c alerts.Change) {
+func (w *Watchdog) send(ctx context.Context, to chan<- posted, crawl string, rules crawlspec.Alerts, c alerts.Change) {
 	err := w.post(ctx, &rules, &c)
 	select {
 	case to <- posted{crawl, c.ID, err}:
@@ -446,7 +447,7 @@ func lookAt(ctx context.Context, r *overview.Reader) (*clusterSnapshot, error) {
 // of returns what of a sight is about a crawl.
 func (s *clusterSnapshot) of(c *overview.Crawl, every time.Duration) *alerts.Observation {
 	look := &alerts.Observation{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
-		Over: c.Problem == "" && c.End != frontier.NotEnded, Idle: c.Problem == "" && c.State != messages.Running, Done: done(c),
+		Over: c.Problem == "" && c.End != frontier.NotEnded, Idle: c.Problem == "" && c.State != crawlspec.Running, Done: done(c),
 		Blocked: c.Attempts[messages.Blocked],
 	}}
 	for class, n := range c.Attempts {

@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 )
@@ -66,7 +67,7 @@ type clusterFixture struct {
 	runs    []frontier.Run
 	askedOf int // how often runs were asked for
 
-	unchanged messages.Unchanged // what the spec has done with such pages
+	unchanged crawlspec.Unchanged // what the spec has done with such pages
 
 	down bool // the receiver
 
@@ -83,22 +84,22 @@ func (w *clusterFixture) Write(line []byte) (int, error) {
 }
 
 func newClusterFixture() *clusterFixture {
-	return &clusterFixture{crawl: overview.Crawl{Name: "news", State: messages.Running, CrawlStatus: frontier.CrawlStatus{
+	return &clusterFixture{crawl: overview.Crawl{Name: "news", State: crawlspec.Running, CrawlStatus: frontier.CrawlStatus{
 		Counters: frontier.Counters{Queued: 100, InFlight: 1, Attempts: map[messages.Class]int64{}},
 	}}}
 }
 
 // leader returns one of the processes that may lead.
 func (w *clusterFixture) leader() *Watchdog {
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.Alerts.Webhook = "https://hooks.example/"
 	spec.Duplicates.Unchanged = cmp.Or(w.unchanged, spec.Duplicates.Unchanged)
 	return &Watchdog{
 		Log:   slog.New(slog.NewTextHandler(w, nil)),
 		store: &w.bucket,
-		specs: func(context.Context, string) (*messages.Spec, error) { return &spec, nil },
+		specs: func(context.Context, string) (*crawlspec.Spec, error) { return &spec, nil },
 		due:   func(context.Context, string) (bool, error) { return w.due, nil },
-		runs: func(context.Context, string, *messages.Spec) ([]frontier.Run, error) {
+		runs: func(context.Context, string, *crawlspec.Spec) ([]frontier.Run, error) {
 			w.askedOf++
 			return w.runs, nil
 		},
@@ -114,7 +115,7 @@ func (w *clusterFixture) leader() *Watchdog {
 			o := &overview.Overview{At: time.Now(), Crawls: []overview.Crawl{w.crawl}}
 			return &clusterSnapshot{Overview: o}, nil
 		},
-		post: func(_ context.Context, _ *messages.Alerts, c *alerts.Change) error {
+		post: func(_ context.Context, _ *crawlspec.Alerts, c *alerts.Change) error {
 			w.seen.Lock()
 			defer w.seen.Unlock()
 			if w.down {

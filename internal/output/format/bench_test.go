@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"seine/internal/testing/cputime"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -223,7 +224,7 @@ func BenchmarkOpenChunks(b *testing.B) {
 func BenchmarkReadRow(b *testing.B) {
 	_, ofPages := pages(500)
 	_, ofProducts := products(5000)
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	for _, c := range []struct {
 		name    string
 		columns []Column

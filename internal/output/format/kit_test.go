@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seine/internal/output"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -64,7 +65,7 @@ func with(columns []Column) Options {
 
 // ofPages are the options for records of pages.
 func ofPages() Options {
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	return with(ColumnsOf(&spec, messages.KindPage))
 }
 

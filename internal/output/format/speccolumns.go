@@ -3,6 +3,7 @@ package format
 import (
 	"slices"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -12,7 +13,7 @@ const KindResult = "result"
 // ColumnsOf returns the columns of the records of a kind, as the spec of their
 // crawl says: what the page's fields or the rules make, with the types that they
 // declare. Rules of one kind have their columns together.
-func ColumnsOf(spec *messages.Spec, kind string) []Column {
+func ColumnsOf(spec *crawlspec.Spec, kind string) []Column {
 	var columns []Column
 	if kind == KindResult {
 		return resultColumns()
@@ -20,7 +21,7 @@ func ColumnsOf(spec *messages.Spec, kind string) []Column {
 	if kind == messages.KindPage {
 		columns = pageColumns(spec.Page.Fields)
 	}
-	if kind == messages.KindGone && spec.Gone == messages.WhenGoneRecord {
+	if kind == messages.KindGone && spec.Gone == crawlspec.WhenGoneRecord {
 		columns = append(Envelope(), Column{Name: "status", Type: Integer}, Column{Name: "class"}, Column{Name: "location"})
 	}
 	for i := range spec.Records {
@@ -35,9 +36,9 @@ func ColumnsOf(spec *messages.Spec, kind string) []Column {
 }
 
 // ruleColumns are those of the records of one rule.
-func ruleColumns(r *messages.RecordRule) []Column {
+func ruleColumns(r *crawlspec.RecordRule) []Column {
 	fields, all := fieldColumns(r.Fields), Envelope()
-	if slices.ContainsFunc(fields, func(c Column) bool { return c.Name == messages.FieldMetadata }) {
+	if slices.ContainsFunc(fields, func(c Column) bool { return c.Name == crawlspec.FieldMetadata }) {
 		all = all[:len(all)-1] // its own stands for that of the seed
 	}
 	return append(all, fields...)
@@ -48,7 +49,7 @@ func ruleColumns(r *messages.RecordRule) []Column {
 func Envelope() []Column {
 	return []Column{
 		{Name: "kind"}, {Name: "url"}, {Name: "fetched_at", Type: Time}, {Name: "crawl"}, {Name: "visit"},
-		{Name: "duplicate_of"}, {Name: "key"}, {Name: messages.FieldMetadata, Type: JSON},
+		{Name: "duplicate_of"}, {Name: "key"}, {Name: crawlspec.FieldMetadata, Type: JSON},
 	}
 }
 
@@ -77,7 +78,7 @@ func pageColumns(fields []string) []Column {
 	return columns
 }
 
-func fieldColumns(fields messages.Fields) []Column {
+func fieldColumns(fields crawlspec.Fields) []Column {
 	columns := make([]Column, len(fields))
 	for i := range fields {
 		columns[i] = fieldColumn(&fields[i].Field)
@@ -88,7 +89,7 @@ func fieldColumns(fields messages.Fields) []Column {
 
 // fieldColumn returns the column for what a field makes. What jq gives is of any
 // type unless the field says which.
-func fieldColumn(f *messages.Field) Column {
+func fieldColumn(f *crawlspec.Field) Column {
 	c := Column{List: f.All || f.Split != ""}
 	switch f.As {
 	case "number":

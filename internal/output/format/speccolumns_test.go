@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -30,14 +31,14 @@ func namesOf(columns []Column) (all []string) {
 }
 
 func TestColumnsOfMessagesAreAllTheyHave(t *testing.T) {
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	for kind, message := range map[string]any{messages.KindPage: messages.Record{}, KindResult: messages.Result{}} {
 		if got, want := namesOf(ColumnsOf(&spec, kind)), names(message); !slices.Equal(got, want) {
 			t.Errorf("%s: columns %q, want %q", kind, got, want)
 		}
 	}
 	for name := range pageTypes {
-		if !slices.Contains(messages.PageFields, name) {
+		if !slices.Contains(crawlspec.PageFields, name) {
 			t.Errorf("there is no field %s", name)
 		}
 	}
@@ -45,7 +46,7 @@ func TestColumnsOfMessagesAreAllTheyHave(t *testing.T) {
 
 // Nothing of what Seine itself makes is in More.
 func TestMessagesFitTheirColumns(t *testing.T) {
-	spec, at := messages.DefaultSpec(), time.Now()
+	spec, at := crawlspec.Default(), time.Now()
 	visit := messages.Visit{URL: messages.HashURL("u"), Round: 1}
 	wait := messages.Millis(time.Second)
 	result := messages.Result{
@@ -54,7 +55,7 @@ func TestMessagesFitTheirColumns(t *testing.T) {
 		RetryAfter: wait, CrawlDelay: &wait, ETag: "e", LastModified: "l", Digest: "d", GoneRecord: true, Fetcher: "f",
 	}
 	gone := messages.GoneRecord{URL: "u", FetchedAt: at, Crawl: "c", Visit: visit, Status: 301, Class: messages.Redirect, Location: "l", Metadata: messages.Metadata{"a": "b"}}
-	spec.Gone = messages.WhenGoneRecord
+	spec.Gone = crawlspec.WhenGoneRecord
 	_, lines := pages(1)
 	for kind, line := range map[string][]byte{
 		messages.KindPage: lines[0].Data, KindResult: result.Encode(), messages.KindGone: gone.AppendJSON(nil),
@@ -73,7 +74,7 @@ func TestMessagesFitTheirColumns(t *testing.T) {
 }
 
 func TestColumnsOfRules(t *testing.T) {
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	err := yaml.Load([]byte(`
 page: {fields: [url, published, links, bytes]}
 records:
@@ -123,7 +124,7 @@ records:
 
 // The columns of what every record has are its reserved names.
 func TestEnvelopeIsWhatIsReserved(t *testing.T) {
-	for _, name := range messages.ReservedFields {
+	for _, name := range crawlspec.ReservedFields {
 		if !slices.Contains(namesOf(Envelope()), name) {
 			t.Errorf("%s is reserved, and no column", name)
 		}

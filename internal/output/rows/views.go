@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"seine/internal/output/format"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -58,9 +59,9 @@ const (
 
 // ColumnsOf returns the columns of the view of a kind of record, as the spec of a crawl
 // says.
-func ColumnsOf(spec *messages.Spec, kind string) []format.Column {
+func ColumnsOf(spec *crawlspec.Spec, kind string) []format.Column {
 	columns := format.ColumnsOf(spec, kind)
-	if spec.Gone == messages.WhenGoneRecord && kind != messages.KindGone {
+	if spec.Gone == crawlspec.WhenGoneRecord && kind != messages.KindGone {
 		columns = append(columns, goneAt)
 	}
 	return columns

@@ -1,7 +1,7 @@
 package document
 
 // TellPageFields says who tells what the record of the page has as one of
-// messages.PageFields, as JSON, to rules that ask for it.
+// crawlspec.PageFields, as JSON, to rules that ask for it.
 func (d *Document) TellPageFields(field func(name string) []byte) {
 	d.pageField, d.fields = field, make(map[string]lazy[any])
 }

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"regexp"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // Compile returns the rules of a spec, which must be valid. The errors are
-// *messages.FieldError, joined, each with the path of the key that is wrong:
-// messages.FieldErrors takes them apart.
-func Compile(spec *messages.Spec) (*Rules, error) {
-	var problems messages.Problems
+// *crawlspec.FieldError, joined, each with the path of the key that is wrong:
+// crawlspec.FieldErrors takes them apart.
+func Compile(spec *crawlspec.Spec) (*Rules, error) {
+	var problems crawlspec.Problems
 	out := &Rules{limit: MaxTime}
 	if when := spec.Page.When; when != nil && spec.EmitsPage() {
 		c := &compiler{problems: &problems, inferred: anyType}
@@ -34,7 +35,7 @@ func Compile(spec *messages.Spec) (*Rules, error) {
 // pageRule is where a spec has the condition of the record of a page.
 const pageRule = "page"
 
-// target is a compiled messages.Target, and what the rule is called.
+// target is a compiled crawlspec.Target, and what the rule is called.
 type target struct {
 	path     string
 	kind     string
@@ -43,11 +44,11 @@ type target struct {
 	when     *condition
 }
 
-func (c *compiler) target(m *messages.Target, path string) target {
+func (c *compiler) target(m *crawlspec.Target, path string) target {
 	c.given = typesNamed(m.Types)
 	out := target{path: path}
 	for i, p := range m.Match {
-		re, err := messages.CompilePattern(p)
+		re, err := crawlspec.CompilePattern(p)
 		at := path + ".match"
 		if len(m.Match) > 1 {
 			at = fmt.Sprintf("%s[%d]", at, i)

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
-// condition is a compiled messages.Condition.
+// condition is a compiled crawlspec.Condition.
 type condition struct {
 	selector  *selector // nil if it has none
 	status    []int
@@ -18,7 +18,7 @@ type condition struct {
 
 // condition compiles a condition. What it needs to read counts for the types of
 // the rule, unless it is one of several.
-func (c *compiler) condition(m *messages.Condition, path string) *condition {
+func (c *compiler) condition(m *crawlspec.Condition, path string) *condition {
 	if m == nil {
 		return nil
 	}

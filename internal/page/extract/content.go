@@ -3,11 +3,11 @@ package extract
 import (
 	"golang.org/x/net/html"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // each compiles what there is a record, or a link, of, and says of what kind the items are.
-func (c *compiler) each(m *messages.Each, path string) (*selector, inputKind) {
+func (c *compiler) each(m *crawlspec.Each, path string) (*selector, inputKind) {
 	switch {
 	case m == nil:
 		return nil, amongPage

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"seine/internal/page/document"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // conversion makes of a text what As says.
@@ -20,7 +20,7 @@ type conversion struct {
 	zone    *time.Location
 }
 
-func (c *compiler) conversion(f *messages.Field, path string) conversion {
+func (c *compiler) conversion(f *crawlspec.Field, path string) conversion {
 	out := conversion{as: f.As, layouts: f.Layout, zone: time.UTC}
 	if f.Decimal != "" {
 		out.decimal = f.Decimal[0]

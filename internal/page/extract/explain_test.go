@@ -5,21 +5,21 @@ import (
 	"testing"
 
 	"seine/internal/page/document"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 func TestExplain(t *testing.T) {
-	spec := messages.DefaultSpec()
-	fields := messages.Fields{{Name: "a", Field: messages.Field{Selector: messages.Selector{CSS: "h1"}}}}
-	jq := messages.Fields{{Name: "a", Field: messages.Field{Selector: messages.Selector{JQ: ".a"}}}}
-	spec.Records = []messages.RecordRule{
+	spec := crawlspec.Default()
+	fields := crawlspec.Fields{{Name: "a", Field: crawlspec.Field{Selector: crawlspec.Selector{CSS: "h1"}}}}
+	jq := crawlspec.Fields{{Name: "a", Field: crawlspec.Field{Selector: crawlspec.Selector{JQ: ".a"}}}}
+	spec.Records = []crawlspec.RecordRule{
 		{Kind: "yes", Fields: fields},
-		{Kind: "pattern", Target: messages.Target{Match: messages.Strings{"*/p/*"}}, Fields: fields},
-		{Kind: "patterns", Target: messages.Target{Match: messages.Strings{"*/p/*", "*/q/*"}}, Fields: fields},
+		{Kind: "pattern", Target: crawlspec.Target{Match: crawlspec.Strings{"*/p/*"}}, Fields: fields},
+		{Kind: "patterns", Target: crawlspec.Target{Match: crawlspec.Strings{"*/p/*", "*/q/*"}}, Fields: fields},
 		{Kind: "type", Fields: jq},
-		{Kind: "when", Target: messages.Target{When: &messages.Condition{Selector: messages.Selector{CSS: ".none"}}}, Fields: fields},
+		{Kind: "when", Target: crawlspec.Target{When: &crawlspec.Condition{Selector: crawlspec.Selector{CSS: ".none"}}}, Fields: fields},
 	}
-	spec.Follow = []messages.FollowRule{{Selector: messages.Selector{CSS: "a"}}}
+	spec.Follow = []crawlspec.FollowRule{{Selector: crawlspec.Selector{CSS: "a"}}}
 	rules, err := Compile(&spec)
 	if err != nil {
 		t.Fatal(err)

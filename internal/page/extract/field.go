@@ -9,10 +9,10 @@ import (
 
 	"seine/internal/base/truncate"
 	"seine/internal/page/document"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
-// field is a compiled messages.Field.
+// field is a compiled crawlspec.Field.
 type field struct {
 	name     string
 	selector *selector
@@ -38,7 +38,7 @@ type replace struct {
 }
 
 // fields compiles fields that are relative to items of a kind.
-func (c *compiler) fields(fs messages.Fields, path string, in inputKind) []*field {
+func (c *compiler) fields(fs crawlspec.Fields, path string, in inputKind) []*field {
 	out := make([]*field, 0, len(fs))
 	for i := range fs {
 		f := c.field(&fs[i].Field, path+"."+fs[i].Name, in)
@@ -62,7 +62,7 @@ func namesOf(fields []*field) map[string]bool {
 	return names
 }
 
-func (c *compiler) field(m *messages.Field, path string, in inputKind) *field {
+func (c *compiler) field(m *crawlspec.Field, path string, in inputKind) *field {
 	f := &field{
 		from: m.From, get: m.Get, trim: m.Trim == nil || *m.Trim, split: m.Split, all: m.All,
 		required: m.Required, object: len(m.Fields) > 0,
@@ -103,7 +103,7 @@ func (f *field) defaultGet() string {
 }
 
 // get notes where a Get has no meaning.
-func (c *compiler) get(m *messages.Field, path string, in inputKind) {
+func (c *compiler) get(m *crawlspec.Field, path string, in inputKind) {
 	if m.Get == "" {
 		return
 	}
@@ -118,7 +118,7 @@ func (c *compiler) get(m *messages.Field, path string, in inputKind) {
 	}
 }
 
-func (c *compiler) constant(v messages.Value, path string) any {
+func (c *compiler) constant(v crawlspec.Value, path string) any {
 	if v == nil {
 		return nil
 	}

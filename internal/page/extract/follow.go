@@ -3,10 +3,10 @@ package extract
 import (
 	"fmt"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
-// followRule is a compiled messages.FollowRule.
+// followRule is a compiled crawlspec.FollowRule.
 type followRule struct {
 	target
 	each     *selector // nil: the document
@@ -19,7 +19,7 @@ type followRule struct {
 	depth    int
 }
 
-func (c *compiler) followRule(m *messages.FollowRule, path string) *followRule {
+func (c *compiler) followRule(m *crawlspec.FollowRule, path string) *followRule {
 	out := &followRule{priority: m.Priority, depth: 1}
 	out.target = c.target(&m.Target, path)
 	var in inputKind
@@ -43,8 +43,8 @@ func (c *compiler) followRule(m *messages.FollowRule, path string) *followRule {
 }
 
 // link compiles the selector of URLs: a field that takes all of them.
-func (c *compiler) link(m *messages.FollowRule, path string, in inputKind) *field {
-	f := &messages.Field{Selector: m.Selector, Get: m.Get, All: true}
+func (c *compiler) link(m *crawlspec.FollowRule, path string, in inputKind) *field {
+	f := &crawlspec.Field{Selector: m.Selector, Get: m.Get, All: true}
 	nodes := m.CSS != "" || m.XPath != "" || m.JSONLD == "" && m.Meta == "" && m.Regex == "" && m.JQ == "" && in == amongNodes
 	if f.Get == "" && nodes && m.Regex == "" && m.JQ == "" {
 		f.Get = "@href"

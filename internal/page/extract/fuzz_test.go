@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"seine/internal/page/document"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -91,11 +92,11 @@ func FuzzRules(f *testing.F) {
 		}
 		spec, err := parseSpec(text)
 		if err != nil {
-			if spec, err = messages.DecodeSpec(text); err != nil {
+			if spec, err = crawlspec.Decode(text); err != nil {
 				return
 			}
 		}
-		stored, err := messages.DecodeSpec(spec.Encode())
+		stored, err := crawlspec.Decode(spec.Encode())
 		if err != nil {
 			t.Fatalf("stored, the spec is invalid: %v", err)
 		}
@@ -104,7 +105,7 @@ func FuzzRules(f *testing.F) {
 		}
 		rules, err := Compile(stored)
 		if err != nil {
-			if len(messages.FieldErrors(err)) == 0 {
+			if len(crawlspec.FieldErrors(err)) == 0 {
 				t.Errorf("an error without a path: %v", err)
 			}
 			return

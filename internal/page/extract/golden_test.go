@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"seine/internal/page/document"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 var update = flag.Bool("update", false, "write what the rules give into the golden files")
@@ -77,7 +77,7 @@ func (g golden) outcome(t testing.TB) string {
 	rules, err := g.rules(t)
 	if err != nil {
 		var b strings.Builder
-		for _, e := range messages.FieldErrors(err) {
+		for _, e := range crawlspec.FieldErrors(err) {
 			fmt.Fprintf(&b, "error %s: %v\n", e.Path, e.Err)
 		}
 		if b.Len() == 0 {

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"seine/internal/base/weburl"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
-// paginate is a compiled messages.Paginate.
+// paginate is a compiled crawlspec.Paginate.
 type paginate struct {
 	parameter         string
 	first, step, last int
@@ -20,7 +20,7 @@ type paginate struct {
 // one whose end is not recognised must end nevertheless.
 const defaultPages = 1000
 
-func (c *compiler) paginate(m *messages.Paginate, path string) *paginate {
+func (c *compiler) paginate(m *crawlspec.Paginate, path string) *paginate {
 	out := &paginate{parameter: m.Parameter, first: m.Start(), step: max(m.Step, 1)}
 	out.last = out.first + (defaultPages-1)*out.step
 	if m.Last != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"seine/internal/base/jsontext"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // member is one field of a record or an object.
@@ -69,7 +69,7 @@ func (env *Envelope) Object(b []byte, kind, key string) jsontext.Object {
 	o.TextSet("duplicate_of", env.DuplicateOf)
 	o.TextSet("key", key)
 	if len(env.Metadata) > 0 {
-		o.Raw(messages.FieldMetadata, env.Metadata)
+		o.Raw(crawlspec.FieldMetadata, env.Metadata)
 	}
 	return o
 }

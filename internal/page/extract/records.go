@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strconv"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
-// recordRule is a compiled messages.RecordRule.
+// recordRule is a compiled crawlspec.RecordRule.
 type recordRule struct {
 	target
 	each   *selector // nil: the document
@@ -20,7 +21,7 @@ type recordRule struct {
 	ownMetadata bool
 }
 
-func (c *compiler) record(m *messages.RecordRule, path string) *recordRule {
+func (c *compiler) record(m *crawlspec.RecordRule, path string) *recordRule {
 	out := &recordRule{}
 	out.target = c.target(&m.Target, path)
 	out.kind = m.Kind
@@ -36,7 +37,7 @@ func (c *compiler) record(m *messages.RecordRule, path string) *recordRule {
 		c.failed(path+".schema", err)
 	}
 	out.types = c.types()
-	out.ownMetadata = slices.ContainsFunc(m.Fields, func(f messages.NamedField) bool { return f.Name == messages.FieldMetadata })
+	out.ownMetadata = slices.ContainsFunc(m.Fields, func(f crawlspec.NamedField) bool { return f.Name == crawlspec.FieldMetadata })
 	return out
 }
 

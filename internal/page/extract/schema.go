@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/message"
 
 	"seine/internal/page/document"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // schema is a compiled JSON Schema (2020-12).
@@ -30,7 +30,7 @@ func (closed) Load(url string) (any, error) {
 // re2 are regular expressions that take linear time.
 func re2(s string) (jsonschema.Regexp, error) { return regexp.Compile(s) }
 
-func compileSchema(v messages.Value) (*schema, error) {
+func compileSchema(v crawlspec.Value) (*schema, error) {
 	doc, _, err := document.Value(v)
 	if err != nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 
 	"seine/internal/page/css"
 	"seine/internal/page/document"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
-// selector is a compiled messages.Selector.
+// selector is a compiled crawlspec.Selector.
 type selector struct {
 	from  string // of an Each: main, sections
 	css   *css.Selector
@@ -26,7 +26,7 @@ type selector struct {
 
 // selector compiles a selector that is relative to items of a kind, and says of
 // what kind the items are that it finds.
-func (c *compiler) selector(s messages.Selector, path string, in inputKind) (*selector, inputKind) {
+func (c *compiler) selector(s crawlspec.Selector, path string, in inputKind) (*selector, inputKind) {
 	var err error
 	out := &selector{meta: strings.ToLower(s.Meta)}
 	note := func(key string) { c.failed(path+"."+key, err) }

@@ -3,13 +3,13 @@ package extract
 import (
 	"go.yaml.in/yaml/v4"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // parseSpec reads a spec in YAML. Package specfile, which does it for users, needs
 // this one.
-func parseSpec(text []byte) (*messages.Spec, error) {
-	s := messages.DefaultSpec()
+func parseSpec(text []byte) (*crawlspec.Spec, error) {
+	s := crawlspec.Default()
 	if len(text) > 0 {
 		if err := yaml.Load(text, &s, yaml.WithKnownFields()); err != nil {
 			return nil, err

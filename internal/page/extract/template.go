@@ -4,19 +4,19 @@ import (
 	"net/url"
 	"strings"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
-// template is a compiled messages.Template: literal, place, literal, ….
+// template is a compiled crawlspec.Template: literal, place, literal, ….
 type template struct {
 	literals []string
-	places   []messages.Placeholder
+	places   []crawlspec.Placeholder
 }
 
-func compileTemplate(t messages.Template) *template {
+func compileTemplate(t crawlspec.Template) *template {
 	const mark = "\x00"
-	clean := messages.Template(strings.ReplaceAll(string(t), mark, ""))
-	marked, _ := clean.Fill(func(messages.Placeholder) (string, error) { return mark, nil })
+	clean := crawlspec.Template(strings.ReplaceAll(string(t), mark, ""))
+	marked, _ := clean.Fill(func(crawlspec.Placeholder) (string, error) { return mark, nil })
 	return &template{literals: strings.Split(marked, mark), places: clean.Placeholders()}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"seine/internal/page/document"
 	"seine/internal/page/mediatype"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // types is a set of types of document.
@@ -27,7 +27,7 @@ const (
 	jqable    = typeJSON | typeCSV | typeFeed | typeSitemap
 )
 
-// typeNames are those of messages.DocumentTypes, in the order of the constants.
+// typeNames are those of crawlspec.DocumentTypes, in the order of the constants.
 var typeNames = []struct {
 	name string
 	types
@@ -81,7 +81,7 @@ func typeOf(d *document.Document) types {
 
 // compiler compiles one rule and collects what is wrong with it.
 type compiler struct {
-	problems *messages.Problems
+	problems *crawlspec.Problems
 	given    types // the types that the rule names, 0 if none
 	inferred types // what its selectors can all read
 }

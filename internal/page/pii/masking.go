@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"seine/internal/base/jsontext"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -15,7 +16,7 @@ type Masking struct {
 }
 
 // NewMasking returns nil if nothing is masked.
-func NewMasking(m *messages.Mask) *Masking {
+func NewMasking(m *crawlspec.Mask) *Masking {
 	if len(m.Fields) == 0 {
 		return nil
 	}
@@ -61,11 +62,11 @@ func (m *Masking) JSON(name string, value []byte) []byte {
 
 // Metadata masks that of a seed, as records have it.
 func (m *Masking) Metadata(of messages.Metadata) messages.Metadata {
-	if len(of) == 0 || !m.Of(messages.FieldMetadata) {
+	if len(of) == 0 || !m.Of(crawlspec.FieldMetadata) {
 		return of
 	}
 	var masked messages.Metadata
-	_ = jsontext.Unmarshal(m.JSON(messages.FieldMetadata, of.AppendJSON(nil)), &masked) // an object of texts, as it was
+	_ = jsontext.Unmarshal(m.JSON(crawlspec.FieldMetadata, of.AppendJSON(nil)), &masked) // an object of texts, as it was
 	return masked
 }
 

@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 type options struct {
 	File
-	Workers int               `help:"Workers." default:"4"`
-	Delay   messages.Duration `help:"Delay." default:"1s"`
-	Max     messages.Bytes    `name:"max-body" help:"Largest body." default:"1MiB"`
-	Accept  []string          `help:"Types." default:"text/html"`
-	Include []string          `help:"Patterns." sep:"none"`
+	Workers int                `help:"Workers." default:"4"`
+	Delay   crawlspec.Duration `help:"Delay." default:"1s"`
+	Max     crawlspec.Bytes    `name:"max-body" help:"Largest body." default:"1MiB"`
+	Accept  []string           `help:"Types." default:"text/html"`
+	Include []string           `help:"Patterns." sep:"none"`
 }
 
 // parse reads options from a YAML text, if any, and flags.

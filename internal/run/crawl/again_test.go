@@ -3,7 +3,7 @@ package crawl
 import (
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier"
 )
 
@@ -13,17 +13,17 @@ func TestRunOverEverythingBeginsWhenTheLastHasEnded(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		stands frontier.CrawlStatus
-		state  messages.RunState
+		state  crawlspec.RunState
 		begins bool
 	}{
 		"complete":       {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}}, begins: true},
 		"interrupted":    {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3, Queued: 1}}},
 		"in such a run":  {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}, VisitingAll: true}},
-		"cancelled":      {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}}, state: messages.Cancelled},
-		"cancelled, new": {state: messages.Cancelled},
+		"cancelled":      {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}}, state: crawlspec.Cancelled},
+		"cancelled, new": {state: crawlspec.Cancelled},
 		"new":            {},
 	} {
-		spec := messages.DefaultSpec()
+		spec := crawlspec.Default()
 		spec.State = tt.state
 		if why, first := notAgain(&spec, &tt.stands); (why == "" && !first) != tt.begins {
 			t.Errorf("%s: %q, first %t, want that it begins: %t", name, why, first, tt.begins)

@@ -27,6 +27,7 @@ import (
 	"seine/internal/output/bucket"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
@@ -41,7 +42,7 @@ type Options struct {
 	Seeds []messages.Seed // may be empty when the crawl is in Data already, or its spec lists some
 	// Spec makes the spec from the one that the crawl has, which is the default
 	// for a new crawl.
-	Spec func(have messages.Spec) (*messages.Spec, error)
+	Spec func(have crawlspec.Spec) (*crawlspec.Spec, error)
 	// Again visits everything once more that the crawl has visited, if it has ended; one
 	// that has not goes on.
 	Again bool
@@ -104,7 +105,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	_, err := os.Stat(o.Frontier.State)
 	resumed := err == nil
 	if !resumed && len(o.Seeds) == 0 {
-		spec, err := o.Spec(messages.DefaultSpec())
+		spec, err := o.Spec(crawlspec.Default())
 		if err != nil {
 			return nil, err
 		}
@@ -243,9 +244,9 @@ type crawl struct {
 	asked    bool   // last has been set
 	since    uint64 // revision of the deletion after which the crawl began
 	reasons  frontier.Reasons
-	nothing  string            // why the first seed gave no page, or what was found no other one
-	expiry   time.Time         // when it is deleted, having ended; zero for never
-	state    messages.RunState // of the spec by which it has ended
+	nothing  string             // why the first seed gave no page, or what was found no other one
+	expiry   time.Time          // when it is deleted, having ended; zero for never
+	state    crawlspec.RunState // of the spec by which it has ended
 
 	abandoned bool // stages still run: what they use must stay as it is
 }
@@ -386,7 +387,7 @@ func (c *crawl) publishSeeds(ctx context.Context) error {
 	}
 	if blocked := have.Blocked(); blocked != nil {
 		// What it has is not to be replaced by what stands for it.
-		if own, err := c.Spec(messages.DefaultSpec()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
+		if own, err := c.Spec(crawlspec.Default()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
 			return fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
 		}
 	}
@@ -403,7 +404,7 @@ func (c *crawl) publishSeeds(ctx context.Context) error {
 		}
 	}
 	// An earlier crawl of the name may have been deleted meanwhile, with the spec: see
-	// messages.Spec.Keep. Those seeds are of a new one then.
+	// crawlspec.Spec.Keep. Those seeds are of a new one then.
 	if c.specRev, err = c.specs.Put(ctx, c.Crawl, spec); err != nil {
 		return err
 	}
@@ -413,7 +414,7 @@ func (c *crawl) publishSeeds(ctx context.Context) error {
 }
 
 // spec returns the spec of the crawl as it is now: anyone may change it while it runs.
-func (c *crawl) spec(ctx context.Context) (*messages.Spec, error) {
+func (c *crawl) spec(ctx context.Context) (*crawlspec.Spec, error) {
 	r, err := c.specs.Get(ctx, c.Crawl, c.specRev)
 	return r.Spec, err
 }
@@ -578,7 +579,7 @@ func (c *crawl) local() string {
 // untilPoll returns how long to wait before the next question, when the last
 // wait and the counters were these. A crawl that has much to do cannot end
 // soon; one that stands still need not be asked often.
-func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters, spec *messages.Spec) time.Duration {
+func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters, spec *crawlspec.Spec) time.Duration {
 	left := now.Pending()
 	if spec.MaxPages > 0 {
 		left = min(left, spec.MaxPages-now.Pages)

@@ -10,12 +10,12 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
 	"seine/internal/base/weburl"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // WriteDryRun writes what a crawl would fetch, and makes no request. One that has begun
 // knows other seeds too, and does not fetch again what it knows.
-func WriteDryRun(w io.Writer, seeds []string, spec *messages.Spec, begun bool) {
+func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) {
 	first := "would fetch %s first:\n"
 	if begun {
 		first = "would fetch %s as well, unless known already:\n"
@@ -27,19 +27,19 @@ func WriteDryRun(w io.Writer, seeds []string, spec *messages.Spec, begun bool) {
 	for _, s := range seeds {
 		shown.Fprintf(w, "  %s\n", s)
 		switch spec.Scope {
-		case messages.ScopeHost:
+		case crawlspec.ScopeHost:
 			roots[weburl.Host(s)] = true
-		case messages.ScopeDomain:
+		case crawlspec.ScopeDomain:
 			roots[weburl.Domain(weburl.Hostname(s))] = true
-		case messages.ScopeAny:
+		case crawlspec.ScopeAny:
 		}
 	}
 	shown.Fprintln(w, "then what these pages link to, as long as:")
 	rule := func(format string, a ...any) { shown.Fprintf(w, "  "+format+"\n", a...) }
 	switch spec.Scope {
-	case messages.ScopeHost:
+	case crawlspec.ScopeHost:
 		rule("the host is %s", either(roots, begun, "that of an earlier seed"))
-	case messages.ScopeDomain:
+	case crawlspec.ScopeDomain:
 		rule("the host is in %s", either(roots, begun, "the domain of an earlier seed"))
 	default:
 		rule("it is http or https, on any host")
@@ -62,7 +62,7 @@ func WriteDryRun(w io.Writer, seeds []string, spec *messages.Spec, begun bool) {
 	if spec.MaxDuration > 0 {
 		rule("the crawl has run for less than %s", spec.MaxDuration)
 	}
-	if spec.Robots == messages.RobotsObey {
+	if spec.Robots == crawlspec.RobotsObey {
 		rule("robots.txt allows it to %q", spec.ProductToken())
 	}
 	if !spec.AllowPrivate {
@@ -73,7 +73,7 @@ func WriteDryRun(w io.Writer, seeds []string, spec *messages.Spec, begun bool) {
 		pace = fmt.Sprintf("one at a time on each host, at least %s after the last", spec.Delay)
 	}
 	shown.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
-	if spec.Contact == "" && spec.UserAgent == messages.DefaultUserAgent && !spec.AllowPrivate {
+	if spec.Contact == "" && spec.UserAgent == crawlspec.DefaultUserAgent && !spec.AllowPrivate {
 		shown.Fprintln(w, "those who run the sites do not learn whom to ask: --contact says it")
 	}
 }

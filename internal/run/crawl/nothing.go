@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"seine/internal/base/humanize"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier"
 )
 
@@ -42,7 +42,7 @@ var hints = map[string]string{
 }
 
 // excludedAll says which rule excluded every URL but the seeds, "" if none did.
-func excludedAll(n *frontier.Counters, seeds int64, spec *messages.Spec) string {
+func excludedAll(n *frontier.Counters, seeds int64, spec *crawlspec.Spec) string {
 	for reason, excluded := range n.Excluded {
 		if excluded == 0 || excluded < n.Known()-seeds {
 			continue

@@ -3,13 +3,13 @@ package crawl
 import (
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier"
 )
 
 func TestRuleThatExcludedEverythingIsNamed(t *testing.T) {
 	t.Parallel()
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.Include, spec.Exclude = []string{"/p/*", "*.html"}, []string{"/q/*"}
 	for name, tt := range map[string]struct {
 		done     int64

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/run/embedded"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -27,7 +28,7 @@ func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range crawls {
-			spec := messages.DefaultSpec()
+			spec := crawlspec.Default()
 			spec.MaxPages = int64(i + 1)
 			if _, err := specs.Put(t.Context(), fmt.Sprintf("c%d", i), &spec); err != nil {
 				t.Fatal(err)
@@ -43,7 +44,7 @@ func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
 	})
 	err := Open(t.Context(), data, log, func(ctx context.Context, bus *stages.Bus) error {
 		client := frontier.Client{Bus: bus}
-		last, spec := fmt.Sprint("c", crawls-1), messages.DefaultSpec()
+		last, spec := fmt.Sprint("c", crawls-1), crawlspec.Default()
 		if end, _, err := client.CheckEnded(ctx, last, &spec); end != frontier.Empty {
 			t.Errorf("a crawl that was never fed has the end %q, want %q; %v", end, frontier.Empty, err)
 		}

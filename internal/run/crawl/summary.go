@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
 	"seine/internal/output"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/writer"
@@ -59,7 +60,7 @@ type Summary struct {
 	Archives         []Archive                `json:"archives,omitempty"`
 	RequestLog       *RequestLog              `json:"request_log,omitempty"`
 	CompleteSince    time.Time                `json:"complete_since,omitzero"` // if an earlier run has completed the crawl, and this one had nothing to do
-	DeletedAt        time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (messages.Spec.Keep)
+	DeletedAt        time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (crawlspec.Spec.Keep)
 }
 
 // WroteNothing reports that the crawl has ended without a page, and nothing is in any of its
@@ -117,7 +118,7 @@ func (c *crawl) summarise(end frontier.EndReason, interrupted bool, slowest []fr
 		s.Outcome, s.Error = OutcomeFailed, err.Error()
 	case limits[end] != "":
 		s.Outcome, s.Limit = OutcomeLimit, limits[end]
-	case end == frontier.Complete && c.state == messages.Cancelled:
+	case end == frontier.Complete && c.state == crawlspec.Cancelled:
 		s.Outcome = OutcomeCancelled
 	case end == frontier.Complete:
 		s.Outcome = OutcomeComplete

@@ -28,7 +28,7 @@ import (
 	"seine/internal/ops/procstats"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -44,9 +44,9 @@ const (
 type Common struct {
 	config.File
 	connect.Options `embed:""`
-	NATSWait        messages.Duration `name:"nats-wait" help:"How long to wait for NATS at the start." default:"30s"`
-	Listen          string            `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0"`
-	Pprof           bool              `help:"Serve /debug/pprof there too."`
+	NATSWait        crawlspec.Duration `name:"nats-wait" help:"How long to wait for NATS at the start." default:"30s"`
+	Listen          string             `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0"`
+	Pprof           bool               `help:"Serve /debug/pprof there too."`
 	Logging
 	Tracing tracing.Options  `embed:""`
 	Version kong.VersionFlag `help:"Print the version." env:"-"`

@@ -12,7 +12,7 @@ import (
 
 	"seine/internal/run/connect"
 	"seine/internal/testing/natstest"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // common are the options of a stage, over a server of its own.
@@ -21,7 +21,7 @@ func common(t *testing.T) *Common {
 	o := natstest.Listening(t)
 	o.JetStream = false
 	return &Common{
-		Options: connect.Options{NATS: natstest.Start(t, o).ClientURL()}, NATSWait: messages.Duration(time.Minute), Listen: "off",
+		Options: connect.Options{NATS: natstest.Start(t, o).ClientURL()}, NATSWait: crawlspec.Duration(time.Minute), Listen: "off",
 		Logging: Logging{LogLevel: "error"},
 	}
 }

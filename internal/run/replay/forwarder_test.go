@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -145,7 +146,7 @@ func TestRecordsWithAGenerationOfTheirOwnDoNotGoBack(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.page("a", "http://one.test/1", 1)
-	spec, err := messages.DecodeSpec([]byte(`{"v": 1, "records": [{"kind": "x", "match": ["*"], "fields": {"generation": {"css": "h1"}}}]}`))
+	spec, err := crawlspec.Decode([]byte(`{"v": 1, "records": [{"kind": "x", "match": ["*"], "fields": {"generation": {"css": "h1"}}}]}`))
 	k.must(err)
 	o := k.options()
 	o.Writer, o.Spec = nil, spec

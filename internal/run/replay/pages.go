@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -115,14 +116,14 @@ func (p *messageCopier) putSpec(ctx context.Context, crawl string) error {
 		return err
 	}
 	all := *spec
-	all.Duplicates.Unchanged = messages.UnchangedKeep
+	all.Duplicates.Unchanged = crawlspec.UnchangedKeep
 	_, err := p.puts.Put(ctx, crawl, &all)
 	return err
 }
 
 // checkGeneration refuses a spec whose records cannot say which generation they are
 // of, if they go back to the crawl.
-func (p *messageCopier) checkGeneration(crawl string, spec *messages.Spec) error {
+func (p *messageCopier) checkGeneration(crawl string, spec *crawlspec.Spec) error {
 	for i := range spec.Records {
 		rule := &spec.Records[i]
 		for j := range rule.Fields {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/statekey"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
@@ -25,7 +26,7 @@ type Options struct {
 	Stream string      // that is replayed: messages.StreamPages or StreamRecords
 	Choice Selection
 	// Spec is what pages are parsed by; nil is the spec that each crawl has.
-	Spec   *messages.Spec
+	Spec   *crawlspec.Spec
 	Parser parser.Config
 	// Writer says where records go. Its name and state are the replay's to say. If
 	// it is nil they go back to the crawl, as a new generation of the name

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // TimeSpec is a time as a person gives it: a date, a date with a time, or how long
@@ -31,7 +31,7 @@ func (m TimeSpec) At(now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	var ago messages.Duration
+	var ago crawlspec.Duration
 	if err := ago.UnmarshalText([]byte(m)); err != nil || ago < 0 {
 		return time.Time{}, fmt.Errorf("%q: must be how long ago, as 90m or 2d, or a time such as 2026-11-21, 2026-11-21T10:00 or 2026-11-21T10:00:00Z", string(m))
 	}

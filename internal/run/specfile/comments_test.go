@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
-// source is what the Go source of pkg/messages says beyond its types.
+// source is what the Go source of pkg/crawlspec says beyond its types.
 type source struct {
 	types  map[string]string   // comments of types
 	fields map[string]string   // of fields, as in "Spec.MaxPages"
@@ -31,7 +31,7 @@ func readSource(t *testing.T) *source {
 		types: make(map[string]string), fields: make(map[string]string), values: make(map[string][]string),
 		known: make(map[string]map[string]string), keys: make(map[string]string),
 	}
-	files, err := filepath.Glob("../../../pkg/messages/*.go")
+	files, err := filepath.Glob("../../../pkg/crawlspec/*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no source: %v", err)
 	}
@@ -169,7 +169,7 @@ func (s *source) inYAML(text string, keys map[string]string) string {
 		case slices.Contains(words, w):
 			return w
 		case w == "MaxDistance":
-			return strconv.Itoa(messages.MaxDistance)
+			return strconv.Itoa(crawlspec.MaxDistance)
 		case ok:
 			return key
 		case humps.MatchString(w) && s.keys[w] != "":

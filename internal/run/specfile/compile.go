@@ -6,26 +6,27 @@ import (
 	"strings"
 
 	"seine/internal/page/extract"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // compile reports what is wrong with selectors and expressions of rules, and what
 // is a slip though a stored spec may have it.
-func compile(spec *messages.Spec) error {
+func compile(spec *crawlspec.Spec) error {
 	_, err := extract.Compile(spec)
 	return errors.Join(err, slips(spec.Records))
 }
 
 // slips are rules that say something, but hardly what was meant: records that replace each
 // other, or that are mistaken for those of pages.
-func slips(rules []messages.RecordRule) error {
-	var p messages.Problems
+func slips(rules []crawlspec.RecordRule) error {
+	var p crawlspec.Problems
 	for i := range rules {
 		path := fmt.Sprintf("records[%d]", i)
 		if rules[i].Kind == messages.KindPage {
 			p.Addf(path+".kind", "%q is what the records of whole pages are called, with other columns: choose another name", rules[i].Kind)
 		}
-		rest, _ := rules[i].Key.Fill(func(messages.Placeholder) (string, error) { return "", nil })
+		rest, _ := rules[i].Key.Fill(func(crawlspec.Placeholder) (string, error) { return "", nil })
 		if strings.Contains(rest, "{") {
 			p.Addf(path+".key", "%q: a field is written {name}, without spaces: this brace would be a part of every key", messages.Clip(string(rules[i].Key)))
 		}

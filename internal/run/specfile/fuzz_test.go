@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // FuzzSpec loads any text: it must end, soon and with a spec or with problems
@@ -33,7 +33,7 @@ func FuzzSpec(f *testing.F) {
 			return
 		}
 		stored := spec.Encode()
-		again, err := messages.DecodeSpec(stored)
+		again, err := crawlspec.Decode(stored)
 		if err != nil {
 			t.Fatalf("what was loaded cannot be read when stored: %v\n%s", err, stored)
 		}

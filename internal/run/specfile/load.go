@@ -12,12 +12,13 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"seine/internal/base/similar"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // Read reads the spec in a file, and the seeds in the files that it names. What is wrong
 // with the spec is an *Errors.
-func Read(name string) (*messages.Spec, error) {
+func Read(name string) (*crawlspec.Spec, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read spec: %w", err)
@@ -27,7 +28,7 @@ func Read(name string) (*messages.Spec, error) {
 }
 
 // ReadFrom is Read for a spec that comes from in, of which errors say that it is name.
-func ReadFrom(name string, in io.Reader) (*messages.Spec, error) {
+func ReadFrom(name string, in io.Reader) (*crawlspec.Spec, error) {
 	text, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read spec %s: %w", name, err)
@@ -45,13 +46,13 @@ const maxRounds = 20
 // Load reads a spec from a text. What the text lacks has its default; an empty
 // text is the default spec. Files that seeds name are not read. What is wrong is an *Errors, in which the text has
 // that name.
-func Load(name string, text []byte) (*messages.Spec, error) {
+func Load(name string, text []byte) (*crawlspec.Spec, error) {
 	root, found := parse(text)
 	if len(found) > 0 {
 		return nil, report(name, text, found)
 	}
 	if root == nil {
-		spec := messages.DefaultSpec()
+		spec := crawlspec.Default()
 		return &spec, nil
 	}
 	w := walker{lines: linesOf(text)}
@@ -89,8 +90,8 @@ func (t *tree) dropAll(problems []Problem) bool {
 }
 
 // decode makes a spec of the tree, and checks it.
-func (t *tree) decode() (*messages.Spec, []Problem) {
-	spec := messages.DefaultSpec()
+func (t *tree) decode() (*crawlspec.Spec, []Problem) {
+	spec := crawlspec.Default()
 	if err := t.root.Load(&spec, yaml.WithKnownFields()); err != nil {
 		return nil, t.unread(err)
 	}
@@ -136,7 +137,7 @@ func (t *tree) unread(err error) []Problem {
 // invalid are errors in what was read.
 func (t *tree) invalid(err error) []Problem {
 	var out []Problem
-	for _, e := range messages.FieldErrors(err) {
+	for _, e := range crawlspec.FieldErrors(err) {
 		at := t.find(e.Path)
 		out = append(out, problemAt(at.node, at.path, choice(e.Err.Error())))
 	}

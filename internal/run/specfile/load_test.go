@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -73,7 +73,7 @@ func TestBroken(t *testing.T) {
 }
 
 func TestLoadDefaults(t *testing.T) {
-	want := messages.DefaultSpec()
+	want := crawlspec.Default()
 	for _, text := range []string{"", "\n \n", "# nothing\n", "---\n", "{}", "v: 1\n", "delay:\nrecords:\nlinks:\npage:\n", "\ufeffscope: host\n"} {
 		s, err := Load("spec.yaml", []byte(text))
 		if err != nil {

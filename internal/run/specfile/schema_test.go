@@ -16,7 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // object is a JSON object, whose members encoding/json sorts by name.
@@ -24,14 +24,14 @@ type object = map[string]any
 
 // choices are the values of keys that Go's types do not tell.
 var choices = map[string][]string{
-	"PageOutput.Fields":  messages.PageFields,
-	"LinkRules.Follow":   messages.LinkKinds,
-	"Mask.Kinds":         messages.MaskKinds,
-	"Target.Types":       messages.DocumentTypes,
-	"Field.As":           messages.Conversions,
+	"PageOutput.Fields":  crawlspec.PageFields,
+	"LinkRules.Follow":   crawlspec.LinkKinds,
+	"Mask.Kinds":         crawlspec.MaskKinds,
+	"Target.Types":       crawlspec.DocumentTypes,
+	"Field.As":           crawlspec.Conversions,
 	"Field.Decimal":      {".", ","},
-	"RequestRule.Method": messages.Methods,
-	"TLS.MinVersion":     messages.TLSVersions,
+	"RequestRule.Method": crawlspec.Methods,
+	"TLS.MinVersion":     crawlspec.TLSVersions,
 	"Spec.Schemes":       {"http", "https"},
 }
 
@@ -43,15 +43,15 @@ var required = map[string][]string{
 
 // forms are the types that read a text of their own.
 var forms = map[reflect.Type]object{
-	reflect.TypeFor[messages.Duration](): {
+	reflect.TypeFor[crawlspec.Duration](): {
 		"type": []string{"string", "integer"}, "examples": []string{"500ms", "1s", "2h", "7d"},
 		"pattern": `^-?([0-9]+d)?([0-9.]+(ns|us|µs|μs|ms|s|m|h))*$|^0$`,
 	},
-	reflect.TypeFor[messages.Bytes](): {
+	reflect.TypeFor[crawlspec.Bytes](): {
 		"type": []string{"string", "integer"}, "examples": []string{"512KiB", "32MiB", "1GB"},
 		"pattern": `^\s*[0-9]+\s*([KMGT]iB|[kKMGT]?B)?\s*$`,
 	},
-	reflect.TypeFor[messages.Rate](): {"type": "string", "examples": []string{"10/s", "30/m", "1/5s"}, "pattern": `^$|^[0-9.eE+]+/.+$`},
+	reflect.TypeFor[crawlspec.Rate](): {"type": "string", "examples": []string{"10/s", "30/m", "1/5s"}, "pattern": `^$|^[0-9.eE+]+/.+$`},
 }
 
 // generator writes the schema of shapes.
@@ -114,7 +114,7 @@ func (g *generator) scalar(t reflect.Type) object {
 		return object{"type": "number"}
 	default: // a text
 	}
-	if t == reflect.TypeFor[messages.Template]() {
+	if t == reflect.TypeFor[crawlspec.Template]() {
 		return object{"type": []string{"string", "number", "boolean"}}
 	}
 	return object{"type": "string"}
@@ -146,7 +146,7 @@ func (g *generator) comment(k key) string {
 	if text := g.src.fields[k.owner.Name()+"."+k.field.Name]; text != "" {
 		return text
 	}
-	if k.owner == reflect.TypeFor[messages.HostRule]() {
+	if k.owner == reflect.TypeFor[crawlspec.HostRule]() {
 		if text := cmp.Or(g.src.fields["Politeness."+k.field.Name], g.src.fields["Spec."+k.field.Name]); text != "" {
 			return text
 		}
@@ -183,7 +183,7 @@ func with(o object, key string, value any) object {
 // setDefaults notes the defaults of a spec: those of the keys at the top, and of
 // the objects there.
 func setDefaults(root, defs object) {
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	var values object
 	if err := json.Unmarshal(spec.Encode(), &values); err != nil {
 		panic(err)
@@ -323,7 +323,7 @@ func TestGoodSpecs(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
-	d := messages.DefaultSpec()
+	d := crawlspec.Default()
 	if _, err := fits(t, s, d.Encode()); err != nil {
 		t.Errorf("the default spec: %v", err)
 	}

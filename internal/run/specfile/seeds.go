@@ -7,20 +7,20 @@ import (
 	"path/filepath"
 	"slices"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // readSeeds puts the URLs of files that a spec names in their place. The names are
 // relative to where the spec is; one from elsewhere than a file is read as if it were in
 // the working directory.
-func readSeeds(name string, text []byte, spec *messages.Spec) error {
-	if !slices.ContainsFunc(spec.Seeds, func(s messages.SpecSeed) bool { return s.File != "" }) {
+func readSeeds(name string, text []byte, spec *crawlspec.Spec) error {
+	if !slices.ContainsFunc(spec.Seeds, func(s crawlspec.Seed) bool { return s.File != "" }) {
 		return nil
 	}
 	root, _ := parse(text) // which it was before
 	t := &tree{root: deref(root), left: make(map[string][]int)}
 	var found []Problem
-	all := make([]messages.SpecSeed, 0, len(spec.Seeds))
+	all := make([]crawlspec.Seed, 0, len(spec.Seeds))
 	for i := range spec.Seeds {
 		seed := &spec.Seeds[i]
 		if seed.File == "" {
@@ -35,7 +35,7 @@ func readSeeds(name string, text []byte, spec *messages.Spec) error {
 		all = append(all, seeds...)
 	}
 	spec.Seeds = all
-	if err := messages.CheckSpecSize(spec.Encode()); err != nil {
+	if err := crawlspec.CheckSize(spec.Encode()); err != nil {
 		at := t.find("seeds")
 		found = append(found, problemAt(at.node, at.path, "with the URLs of its files "+err.Error()))
 	}
@@ -43,7 +43,7 @@ func readSeeds(name string, text []byte, spec *messages.Spec) error {
 }
 
 // seedsInFile reads what one entry names.
-func seedsInFile(spec string, seed *messages.SpecSeed) ([]messages.SpecSeed, error) {
+func seedsInFile(spec string, seed *crawlspec.Seed) ([]crawlspec.Seed, error) {
 	name := seed.File
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(spec), name)
@@ -58,7 +58,7 @@ func seedsInFile(spec string, seed *messages.SpecSeed) ([]messages.SpecSeed, err
 		return nil, err //nolint:wrapcheck // names the file
 	}
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%s has more than %s: feed a long list of seeds with seine seed --file", name, messages.Bytes(MaxSize))
+		return nil, fmt.Errorf("%s has more than %s: feed a long list of seeds with seine seed --file", name, crawlspec.Bytes(MaxSize))
 	}
 	seeds, bad := seed.ReadSeeds(text)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // write writes files into a new folder, and returns that.
@@ -36,14 +36,14 @@ func TestSeedsInFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	zero, three := 0, 3
-	want := []messages.SpecSeed{
+	want := []crawlspec.Seed{
 		{URL: "https://a.test/"}, {URL: "https://b.test/1", Priority: &three}, {URL: "https://b.test/2", Priority: &three},
 		{URL: "https://c.test/"}, {URL: "https://c.test/first", Priority: &zero},
 	}
 	if !reflect.DeepEqual(spec.Seeds, want) {
 		t.Errorf("%+v", spec.Seeds)
 	}
-	if _, err := messages.DecodeSpec(spec.Encode()); err != nil {
+	if _, err := crawlspec.Decode(spec.Encode()); err != nil {
 		t.Errorf("it cannot be stored: %v", err)
 	}
 	if _, err := Read(filepath.Join(dir, "large.yaml")); err == nil || !strings.Contains(err.Error(), "seine seed --file") {

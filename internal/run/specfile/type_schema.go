@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // nodeKind is what a value of a spec is in YAML.
@@ -61,7 +61,7 @@ func (s *typeSchema) names() []string {
 type shapes map[reflect.Type]*typeSchema
 
 // specShape is the shape of a whole spec.
-var specShape = shapes{}.of(reflect.TypeFor[messages.Spec]())
+var specShape = shapes{}.of(reflect.TypeFor[crawlspec.Spec]())
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
@@ -69,10 +69,10 @@ var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 // member for a list of one, and a struct takes a CSS selector; alerts take off, a seed a URL.
 var (
 	yamlUnmarshaler = reflect.TypeFor[yaml.Unmarshaler]()
-	valueType       = reflect.TypeFor[messages.Value]()
-	fieldsType      = reflect.TypeFor[messages.Fields]()
-	seedType        = reflect.TypeFor[messages.SpecSeed]()
-	alertsType      = reflect.TypeFor[messages.Alerts]()
+	valueType       = reflect.TypeFor[crawlspec.Value]()
+	fieldsType      = reflect.TypeFor[crawlspec.Fields]()
+	seedType        = reflect.TypeFor[crawlspec.Seed]()
+	alertsType      = reflect.TypeFor[crawlspec.Alerts]()
 )
 
 func (all shapes) of(t reflect.Type) *typeSchema {
@@ -88,7 +88,7 @@ func (all shapes) of(t reflect.Type) *typeSchema {
 	case t == valueType:
 		s.form = formAny
 	case t == fieldsType:
-		s.form, s.elem = formMap, all.of(reflect.TypeFor[messages.Field]())
+		s.form, s.elem = formMap, all.of(reflect.TypeFor[crawlspec.Field]())
 	case reflect.PointerTo(t).Implements(textUnmarshaler):
 	case t.Kind() == reflect.Struct:
 		s.form = formObject
@@ -102,7 +102,7 @@ func (all shapes) of(t reflect.Type) *typeSchema {
 	case reads && s.form == formList:
 		s.short = s.elem
 	case t == alertsType:
-		s.short = all.of(reflect.TypeFor[messages.AlertsOff]())
+		s.short = all.of(reflect.TypeFor[crawlspec.AlertsOff]())
 	case reads && s.form == formObject:
 		s.short = all.of(reflect.TypeFor[string]())
 	}

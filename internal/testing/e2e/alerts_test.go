@@ -14,7 +14,7 @@ import (
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
 	"seine/internal/testing/testweb"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -69,11 +69,11 @@ func (r *receiver) heard() string {
 
 // alarming is a spec of a crawl that goes on for long, and is looked at every
 // second.
-func alarming(r *receiver) *messages.Spec {
+func alarming(r *receiver) *crawlspec.Spec {
 	s := quick()
-	s.PerHost, s.Rate, s.MaxAttempts, s.Breaker.Failures = 4, messages.Rate(time.Second/30), 2, 0
-	s.Alerts = messages.Alerts{
-		ErrorRate: 0.1, Over: messages.Duration(10 * time.Second), MinRequests: 20, Lag: messages.Duration(time.Hour),
+	s.PerHost, s.Rate, s.MaxAttempts, s.Breaker.Failures = 4, crawlspec.Rate(time.Second/30), 2, 0
+	s.Alerts = crawlspec.Alerts{
+		ErrorRate: 0.1, Over: crawlspec.Duration(10 * time.Second), MinRequests: 20, Lag: crawlspec.Duration(time.Hour),
 		Webhook: "http://" + r.address + "/{secret:HOOK}", AllowPrivate: true,
 	}
 	return s
@@ -118,7 +118,7 @@ func TestAlertsReachAReceiverThatIsDownAtFirst(t *testing.T) {
 		t.Errorf("it was %+v, and is %+v", first, all)
 	}
 	spec := alarming(r)
-	spec.State = messages.Cancelled
+	spec.State = crawlspec.Cancelled
 	specs, err := stages.OpenSpecs(t.Context(), bus)
 	if err == nil {
 		_, err = specs.Put(t.Context(), "site", spec)

@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/testing/natscluster"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -220,7 +221,7 @@ func (c *cluster) bus() *stages.Bus {
 }
 
 // begin stores a spec and publishes seeds, as `nats pub` would.
-func (c *cluster) begin(bus *stages.Bus, crawl string, spec *messages.Spec, seeds ...string) {
+func (c *cluster) begin(bus *stages.Bus, crawl string, spec *crawlspec.Spec, seeds ...string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -245,7 +246,7 @@ func (c *cluster) complete(bus *stages.Bus, crawl string, within time.Duration) 
 	eventually(c.t, within, "complete the crawl", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		end, n, err := client.CheckEnded(ctx, crawl, new(messages.Spec))
+		end, n, err := client.CheckEnded(ctx, crawl, new(crawlspec.Spec))
 		if err != nil {
 			return false, err.Error()
 		}

@@ -10,7 +10,7 @@ import (
 
 	"seine/internal/run/crawl"
 	"seine/internal/testing/testweb"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // A crawl with a keep is deleted by itself after its end; people are told when, and its
@@ -21,7 +21,7 @@ func TestCrawlIsDeletedWhenItsKeepIsOver(t *testing.T) {
 	c := newCluster(t, shape{})
 	bus := c.bus()
 	spec := quick()
-	spec.Keep = messages.Duration(time.Hour)
+	spec.Keep = crawlspec.Duration(time.Hour)
 	c.begin(bus, "site", spec, site.seed)
 	eventually(t, time.Minute, "end, and be told when it is deleted", func() (bool, string) {
 		out := runSeine(t, "status", "--nats", c.url, "--every", "100ms").stdout.String()

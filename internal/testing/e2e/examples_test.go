@@ -20,6 +20,7 @@ import (
 
 	"seine/internal/testing/samplesites"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -404,7 +405,7 @@ func TestExampleExtractor(t *testing.T) {
 	c.parse[0] = start(t, "extractor", "--nats", c.url, "--listen", "127.0.0.1:0")
 	bus := c.bus()
 	spec := quick()
-	spec.Accept = messages.Strings{"text/calendar"} // as in its spec.yaml
+	spec.Accept = crawlspec.Strings{"text/calendar"} // as in its spec.yaml
 	c.begin(bus, "club", spec, s.URL(0, "/"))
 	eventually(t, patience, "store two pages and five events", func() (bool, string) {
 		n, err := stored(c.out(), "club")

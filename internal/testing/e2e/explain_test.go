@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/ops/history"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -43,13 +44,13 @@ func TestExplainTellsTheHistoryOfAURL(t *testing.T) {
 	bus := c.bus()
 	spec := quick()
 	spec.MaxAttempts, spec.Exclude = 2, []string{"*.zip"}
-	spec.Duplicates.Exact = messages.DuplicateDrop
+	spec.Duplicates.Exact = crawlspec.DuplicateDrop
 	if err := json.Unmarshal([]byte(`[{"kind": "product", "match": "*/one", "fields": {"price": {"css": ".price", "as": "number", "required": true}}},
 		{"kind": "product", "match": "*/good", "fields": {"price": {"css": ".price", "as": "number"}}}]`), &spec.Records); err != nil {
 		t.Fatal(err)
 	}
-	spec.Page.Emit = messages.EmitAlways
-	spec.Page.When = &messages.Condition{Not: &messages.Condition{Language: messages.Strings{"fr"}}, Language: messages.Strings{"en"}}
+	spec.Page.Emit = crawlspec.EmitAlways
+	spec.Page.When = &crawlspec.Condition{Not: &crawlspec.Condition{Language: crawlspec.Strings{"fr"}}, Language: crawlspec.Strings{"en"}}
 	c.begin(bus, "told", spec, base+"/one", base+"/good", base+"/broken", base+"/deutsch", base+"/a.zip", "ftp://nowhere/")
 	// These come when /one is known, for it to be the first of the two that are the same.
 	e := &explaining{t: t, c: c}

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -330,7 +331,7 @@ func (f *fleet) living() (ps []*process) {
 
 // end waits for the end of the crawl, drains all stages, and waits for the
 // output.
-func (f *fleet) end(crawl string, spec *messages.Spec, want frontier.EndReason) frontier.Counters {
+func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontier.EndReason) frontier.Counters {
 	f.t.Helper()
 	var last frontier.Counters
 	living := f.living()
@@ -376,8 +377,8 @@ func TestFrontiersTakeOverFromEachOther(t *testing.T) {
 	const hosts, delay = 96, 300 * time.Millisecond
 	web := serveHosts(t, testweb.Config{Hosts: hosts, PagesPerHost: 130, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10})
 	f := newFleet(t, 3, shape{fetchers: 2})
-	spec := messages.DefaultSpec()
-	spec.Delay, spec.AllowPrivate = messages.Duration(delay), true
+	spec := crawlspec.Default()
+	spec.Delay, spec.AllowPrivate = crawlspec.Duration(delay), true
 	f.cluster.begin(f.bus, "many", &spec, seedsOf(web.server, hosts)...)
 	served := func(n int) {
 		t.Helper()
@@ -454,8 +455,8 @@ func TestFrontiersMeetMaxPagesTogether(t *testing.T) {
 	const hosts, limit = 64, 1501
 	web := serveHosts(t, testweb.Config{Hosts: hosts, PagesPerHost: 60, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10})
 	f := newFleet(t, 3, shape{fetchers: 2})
-	spec := messages.DefaultSpec()
-	spec.Delay, spec.AllowPrivate, spec.MaxPages = messages.Duration(100*time.Millisecond), true, limit
+	spec := crawlspec.Default()
+	spec.Delay, spec.AllowPrivate, spec.MaxPages = crawlspec.Duration(100*time.Millisecond), true, limit
 	f.cluster.begin(f.bus, "limit", &spec, seedsOf(web.server, hosts)...)
 	eventually(t, time.Minute, "fetch pages", func() (bool, string) { return len(web.Requests()) > limit/4, "" }, f.living()...)
 	f.fronts[1].kill()

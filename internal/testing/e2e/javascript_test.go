@@ -18,6 +18,7 @@ import (
 
 	"seine/internal/testing/samplesites"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -162,7 +163,7 @@ func readabilityConsumer(t *testing.T, bus *stages.Bus, js *process) func(least 
 				return pages >= least, saw
 			}
 			client := frontier.Client{Bus: bus}
-			end, n, err := client.CheckEnded(ctx, "news", new(messages.Spec))
+			end, n, err := client.CheckEnded(ctx, "news", new(crawlspec.Spec))
 			if err != nil {
 				return false, err.Error()
 			}

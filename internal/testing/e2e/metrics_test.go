@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"seine/internal/testing/testweb"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // seineMetric finds the names of our own metrics in a text.
@@ -50,7 +50,7 @@ func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 	c := newCluster(t, shape{writerAge: "1m"}) // something waits for a writer meanwhile
 	bus := c.bus()
 	spec := quick()
-	spec.Alerts.Over = messages.Duration(time.Second) // looks often
+	spec.Alerts.Over = crawlspec.Duration(time.Second) // looks often
 	c.begin(bus, "site", spec, site.seed)
 	eventually(t, time.Minute, "fetch some pages", func() (bool, string) { return len(web.Requests()) > 4, "" })
 	c.front.kill()

@@ -8,6 +8,7 @@ import (
 
 	"seine/internal/testing/natscluster"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier"
 )
@@ -42,8 +43,8 @@ func TestCrawlGoesOnWithoutAnyOneNode(t *testing.T) {
 	const hosts, delay = 32, 300 * time.Millisecond
 	web := serveHosts(t, testweb.Config{Hosts: hosts, PagesPerHost: 120, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10})
 	f := newFleet(t, 2, shape{nodes: 3, fetchers: 2, frontierArgs: []string{"--partitions", "4", "--replicas", "3"}})
-	spec := messages.DefaultSpec()
-	spec.Delay, spec.AllowPrivate = messages.Duration(delay), true
+	spec := crawlspec.Default()
+	spec.Delay, spec.AllowPrivate = crawlspec.Duration(delay), true
 	f.cluster.begin(f.bus, "many", &spec, seedsOf(web.server, hosts)...)
 	served := func(what string, n int) {
 		t.Helper()

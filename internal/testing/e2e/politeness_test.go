@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -29,8 +30,8 @@ func TestManyHostsKeepTheirDelay(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	c := newCluster(t, shape{fetchers: 3})
 	bus := c.bus()
-	spec := messages.DefaultSpec()
-	spec.Delay, spec.AllowPrivate = messages.Duration(delay), true
+	spec := crawlspec.Default()
+	spec.Delay, spec.AllowPrivate = crawlspec.Duration(delay), true
 	c.begin(bus, "many", &spec, seedsOf(s, hosts)...)
 	served := func(n int) func() (bool, string) {
 		return func() (bool, string) { return len(web.Requests()) >= n*hosts, fmt.Sprint(len(web.Requests())) }
@@ -131,7 +132,7 @@ func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := m.client.SetState(ctx, "bad", "", messages.Cancelled); err != nil {
+	if _, err := m.client.SetState(ctx, "bad", "", crawlspec.Cancelled); err != nil {
 		t.Fatal(err)
 	}
 	c.finish(bus, "bad", time.Minute)
@@ -148,18 +149,18 @@ type faultyHosts struct {
 	mended atomic.Bool // the broken host
 }
 
-func (m *faultyHosts) spec() *messages.Spec {
-	spec := messages.DefaultSpec()
-	spec.Delay, spec.AllowPrivate = messages.Duration(badDelay), true
-	spec.Breaker = messages.Breaker{
-		Failures: badFailed, Wait: messages.Duration(badBreaker), MaxWait: messages.Duration(8 * badBreaker),
+func (m *faultyHosts) spec() *crawlspec.Spec {
+	spec := crawlspec.Default()
+	spec.Delay, spec.AllowPrivate = crawlspec.Duration(badDelay), true
+	spec.Breaker = crawlspec.Breaker{
+		Failures: badFailed, Wait: crawlspec.Duration(badBreaker), MaxWait: crawlspec.Duration(8 * badBreaker),
 		// One more than can be in vain: how many of those requests are probes depends on
 		// how many the fetchers have sent twice, as checkGaps tells, which may be none.
 		Probes: inVain - badFailed + 1,
 	}
 	hopeless := spec.Breaker
 	hopeless.Probes = 3
-	spec.Sources = []messages.HostRule{{Hosts: []string{m.bad.Name(dead)}, Breaker: &hopeless}}
+	spec.Sources = []crawlspec.HostRule{{Hosts: []string{m.bad.Name(dead)}, Breaker: &hopeless}}
 	return &spec
 }
 

@@ -19,6 +19,7 @@ import (
 	"seine/internal/run/connect"
 	"seine/internal/run/replay"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -227,7 +228,7 @@ func TestReplayOfACluster(t *testing.T) {
 	client := frontier.Client{Bus: bus}
 	var live frontier.CrawlStatus
 	eventually(t, patience, "be told the end of the crawl", func() (bool, string) {
-		end, now, err := client.CheckEnded(t.Context(), "c", new(messages.Spec))
+		end, now, err := client.CheckEnded(t.Context(), "c", new(crawlspec.Spec))
 		live = now
 		return err == nil && end == frontier.Complete, fmt.Sprint(err)
 	})

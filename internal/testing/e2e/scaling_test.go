@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -39,7 +40,7 @@ func TestStagesScaleUpAndDownInMidCrawl(t *testing.T) {
 	web := serveHosts(t, testweb.Config{Hosts: hosts, PagesPerHost: 70, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10, Latency: 40 * time.Millisecond})
 	fetcherArgs := []string{"--workers", fmt.Sprint(workers)}
 	f := newFleet(t, 1, shape{fetcherArgs: fetcherArgs})
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.Delay, spec.PerHost, spec.AllowPrivate = 0, 4, true
 	f.cluster.begin(f.bus, "many", &spec, seedsOf(web.server, hosts)...)
 

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"seine/internal/testing/testweb"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // quick is a spec for loopback: no delay, many at a time.
-func quick() *messages.Spec {
-	s := messages.DefaultSpec()
+func quick() *crawlspec.Spec {
+	s := crawlspec.Default()
 	s.Delay, s.PerHost, s.AllowPrivate = 0, 16, true
 	return &s
 }
@@ -80,7 +80,7 @@ func TestDelayHoldsOverFetchersAndARestartOfTheFrontier(t *testing.T) {
 	c := newCluster(t, shape{fetchers: 3})
 	bus := c.bus()
 	spec := quick()
-	spec.Delay = messages.Duration(time.Second)
+	spec.Delay = crawlspec.Duration(time.Second)
 	c.begin(bus, "site", spec, site.seed)
 	eventually(t, time.Minute, "fetch some pages", func() (bool, string) { return len(web.Requests()) >= 4, "" })
 	c.front.kill()
@@ -101,7 +101,7 @@ func TestDelayHoldsWhateverIsKilled(t *testing.T) {
 	c := newCluster(t, shape{fetchers: 2})
 	bus := c.bus()
 	spec := quick()
-	spec.Delay = messages.Duration(200 * time.Millisecond)
+	spec.Delay = crawlspec.Duration(200 * time.Millisecond)
 	c.begin(bus, "site", spec, site.seed)
 	for i, p := range []*process{c.nats, c.fetch[0], c.fetch[1], c.nats, c.front, c.nats} {
 		eventually(t, time.Minute, "fetch some pages", func() (bool, string) { return len(web.Requests()) >= 10*(i+1), "" })

@@ -6,7 +6,7 @@ import (
 
 	"seine/internal/schedule/traps"
 	"seine/internal/testing/testweb"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // Sites without an end: some pages of text and, beside them, a trap. A crawl
@@ -44,7 +44,7 @@ func TestEndlessSitesAreLeftByThemselves(t *testing.T) {
 }
 
 // maxWasted bounds what a trap may cost: a few times the pages after which the
-// guards look at what they have seen (messages.DefaultTraps).
+// guards look at what they have seen (crawlspec.DefaultTraps).
 const maxWasted = 1500
 
 // The same trap without its guard goes on for ever; a limit ends it.
@@ -63,7 +63,7 @@ func TestGuardsCanBeTurnedOff(t *testing.T) {
 			t.Errorf("something was cut by %s", r)
 		}
 	}
-	if messages.DefaultTraps().SameContentAfter == 0 {
+	if crawlspec.DefaultTraps().SameContentAfter == 0 {
 		t.Error("the guard is off by default")
 	}
 }

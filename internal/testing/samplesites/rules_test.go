@@ -15,7 +15,7 @@ import (
 	"seine/internal/page/extract"
 	"seine/internal/page/htmlpage"
 	"seine/internal/run/specfile"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // outcome is what the rules of a spec made of a shape.
@@ -63,10 +63,10 @@ func applied(t *testing.T, s *SampleSite) outcome {
 }
 
 // excluded reports whether a crawl would not visit a URL.
-func excluded(t *testing.T, spec *messages.Spec, u string) bool {
+func excluded(t *testing.T, spec *crawlspec.Spec, u string) bool {
 	t.Helper()
 	return slices.ContainsFunc(spec.Exclude, func(pattern string) bool {
-		re, err := messages.CompilePattern(pattern)
+		re, err := crawlspec.CompilePattern(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,7 +91,7 @@ func (c *guarded) add(url string) {
 
 // TestEndlessSitesEnd crawls each with the default guards.
 func TestEndlessSitesEnd(t *testing.T) {
-	limits := traps.Limits{ // messages.DefaultTraps
+	limits := traps.Limits{ // crawlspec.DefaultTraps
 		MaxURLLength: 1024, MaxPathDepth: 20, MaxRepeats: 3, CalendarAhead: 2, CalendarBack: 50,
 		MaxParameterSets: 100, MaxSameShape: 1_000_000, SameContentAfter: 300,
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"seine/internal/base/contentcoding"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -52,7 +52,7 @@ func (m *accessProfile) header() http.Header {
 
 // accessPolicy is a spec as the fetcher needs it.
 type accessPolicy struct {
-	spec    *messages.Spec // each revision has its own
+	spec    *crawlspec.Spec // each revision has its own
 	others  *accessProfile
 	sources []sourceManners
 	rules   []rule
@@ -118,10 +118,10 @@ func (c *policyCache) of(crawl string, spec stages.SpecRevision) *accessPolicy {
 	return p
 }
 
-func (c *policyCache) compile(spec *messages.Spec) *accessPolicy {
+func (c *policyCache) compile(spec *crawlspec.Spec) *accessPolicy {
 	p := &accessPolicy{spec: spec, hidden: c.redactor(spec), guard: wayOf(spec, nil).guardKey()}
 	failed := false
-	compiled := func(a messages.Access, withheld []string) *accessProfile {
+	compiled := func(a crawlspec.Access, withheld []string) *accessProfile {
 		m := c.manner(spec, &a, withheld)
 		failed = failed || m.err != nil
 		p.hidden.learn(m)
@@ -151,14 +151,14 @@ func (c *policyCache) compile(spec *messages.Spec) *accessPolicy {
 }
 
 // manner makes an access ready for use; what is wrong with it concerns no other.
-func (c *policyCache) manner(spec *messages.Spec, a *messages.Access, withheld []string) *accessProfile {
+func (c *policyCache) manner(spec *crawlspec.Spec, a *crawlspec.Access, withheld []string) *accessProfile {
 	m := &accessProfile{withheld: withheld, cookies: a.Cookies != nil && *a.Cookies, way: wayOf(spec, a.TLS)}
 	m.err = c.fill(m, spec, a)
 	return m
 }
 
 // fill gives a manner what is looked up.
-func (c *policyCache) fill(m *accessProfile, spec *messages.Spec, a *messages.Access) (err error) {
+func (c *policyCache) fill(m *accessProfile, spec *crawlspec.Spec, a *crawlspec.Access) (err error) {
 	m.accepts = c.client.accepts.and(spec.Accepts())
 	fixed := http.Header{"Accept": {m.accepts.header()}, "Accept-Encoding": {contentcoding.Accept}}
 	if m.private, err = c.addHeaders(fixed, a.Headers); err != nil {
@@ -200,7 +200,7 @@ func (c *policyCache) addHeaders(h http.Header, fields map[string]string) (priva
 		if err != nil {
 			return nil, err
 		}
-		if messages.IsCredential(name, fields[name]) {
+		if crawlspec.IsCredential(name, fields[name]) {
 			private = append(private, name)
 		}
 		setField(h, name, value)
@@ -219,7 +219,7 @@ func setField(h http.Header, name, value string) {
 	h[name] = []string{value}
 }
 
-func (c *policyCache) authorization(a *messages.Auth) (string, error) {
+func (c *policyCache) authorization(a *crawlspec.Auth) (string, error) {
 	if a.Bearer != "" {
 		token, err := c.secrets.fill(a.Bearer)
 		return "Bearer " + token, err
@@ -230,21 +230,21 @@ func (c *policyCache) authorization(a *messages.Auth) (string, error) {
 
 // rule is a RequestRule, compiled.
 type rule struct {
-	*messages.RequestRule
+	*crawlspec.RequestRule
 	match   *regexp.Regexp
 	header  map[string]string // with its secrets, and places for parameters
 	private []string
 	secrets secretStore
 }
 
-func (c *policyCache) rule(r *messages.RequestRule) rule {
-	re, err := messages.CompilePattern(r.Match)
+func (c *policyCache) rule(r *crawlspec.RequestRule) rule {
+	re, err := crawlspec.CompilePattern(r.Match)
 	if err != nil {
 		panic(err) // the spec is valid
 	}
 	out := rule{RequestRule: r, match: re, header: r.Headers, secrets: c.secrets}
 	for name, value := range r.Headers {
-		if messages.IsCredential(name, value) {
+		if crawlspec.IsCredential(name, value) {
 			out.private = append(out.private, name)
 		}
 	}
@@ -254,7 +254,7 @@ func (c *policyCache) rule(r *messages.RequestRule) rule {
 func patterns(texts []string) []*regexp.Regexp {
 	var all []*regexp.Regexp
 	for _, text := range texts {
-		re, err := messages.CompilePattern(text)
+		re, err := crawlspec.CompilePattern(text)
 		if err != nil {
 			panic(err) // the spec is valid
 		}

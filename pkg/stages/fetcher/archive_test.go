@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -23,8 +24,8 @@ func gzipped(body []byte) []byte {
 	return b.Bytes()
 }
 
-func archived(_ *Config, s *messages.Spec, _ *testweb.Config) {
-	s.Archive, s.Robots = true, messages.RobotsIgnore
+func archived(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
+	s.Archive, s.Robots = true, crawlspec.RobotsIgnore
 }
 
 // An archived page is the exchange as it went over the wire: the order and the
@@ -125,7 +126,7 @@ func TestLargeBodiesAreStoredWhileTheyCome(t *testing.T) {
 		t.Cleanup(srv.Close)
 		for _, archive := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, archive %v", name, archive), func(t *testing.T) {
-				s := newFetcherFixture(t, archived, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Archive = archive })
+				s := newFetcherFixture(t, archived, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Archive = archive })
 				h := s.get(srv.URL + "/")
 				h.wants(t, messages.OK)
 				if strings.HasPrefix(name, "random") && h.page.BodyObject == "" {
@@ -157,7 +158,7 @@ func TestLargeBodyThatBreaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			filler := strings.Repeat("0123456789abcdef", 4<<20/16)
 			r := newRaw(t, func(int) (string, bool) { return c.reply + filler, false })
-			s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+			s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
 				if c.want == messages.TooLarge {
 					s.MaxBody = 3 << 20
 				}

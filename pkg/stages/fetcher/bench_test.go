@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -18,7 +19,7 @@ import (
 const benchWorkers = 32
 
 func benchStage(b *testing.B) *fetcherFixture {
-	return newFetcherFixture(b, func(_ *Config, _ *messages.Spec, w *testweb.Config) { w.LogLimit = 1 })
+	return newFetcherFixture(b, func(_ *Config, _ *crawlspec.Spec, w *testweb.Config) { w.LogLimit = 1 })
 }
 
 // BenchmarkFetch is everything the stage does for one page but for the

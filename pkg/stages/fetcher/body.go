@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/base/contentcoding"
 	"seine/internal/page/mediatype"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -64,7 +65,7 @@ func (w *wireReader) Read(p []byte) (int, error) {
 }
 
 func (x *exchange) tooLarge(which messages.Detail) *failure {
-	return fail(messages.TooLarge, "the body is over the limit of %s", messages.Bytes(x.ask.maxBody)).in(which)
+	return fail(messages.TooLarge, "the body is over the limit of %s", crawlspec.Bytes(x.ask.maxBody)).in(which)
 }
 
 // read takes the body into the reply.

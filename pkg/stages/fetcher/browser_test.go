@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -17,7 +18,7 @@ func TestPagesThatBrowsersShowAreKept(t *testing.T) {
 	t.Parallel()
 	zipped := string(gzipped([]byte(shownPage)))
 	plain := newFetcherFixture(t, ignoreRobots)
-	archive := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Archive = true })
+	archive := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Archive = true })
 	binary := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 100)
 	for name, c := range map[string]struct {
 		fields, body string
@@ -87,7 +88,7 @@ func TestOddHeadersOfRobotsCloseNoHost(t *testing.T) {
 // to it from a redirect, a link of the header, and a sitemap in robots.txt.
 func TestBytesOfURLsAreKept(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
+	s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Sitemaps = true })
 	head := "HTTP/1.1 200 OK\r\nLink: </caf\xe9>; rel=next\r\nRefresh: 0; url=/caf\xe9\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n"
 	const file = "Sitemap: /caf\xe9.xml"
 	r := newRaw(t, func(n int) (string, bool) {

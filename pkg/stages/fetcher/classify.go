@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -162,7 +163,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 type accepts []string
 
 // keeps reports whether a type without parameters is in the list.
-func (a accepts) keeps(t string) bool { return messages.InMediaRanges(a, t) }
+func (a accepts) keeps(t string) bool { return crawlspec.InMediaRanges(a, t) }
 
 // and returns the list with more types.
 func (a accepts) and(types []string) accepts {

@@ -8,30 +8,30 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/fetch/secrets"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // Config is what an operator chooses. What belongs to one crawl (the user
-// agent, the largest body, the total timeout) is in its messages.Spec. Defaults
+// agent, the largest body, the total timeout) is in its crawlspec.Spec. Defaults
 // are in the tags only.
 type Config struct {
-	Workers          int               `help:"Requests under way at the same time." default:"64"`
-	Prefetch         int               `help:"Requests waiting in memory for a worker, and at least one for every four workers." default:"32"`
-	MaxInFlightBody  messages.Bytes    `help:"Memory for bodies being read, all together." default:"128MiB"`
-	MaxIdlePerHost   int               `help:"Idle connections kept to one host." default:"64"`
-	Rate             float64           `help:"Requests per second to all hosts together; 0 is no limit." default:"0"`
-	Bandwidth        messages.Bytes    `help:"Body bytes received per second, all together; 0 is no limit." default:"0"`
-	DialTimeout      messages.Duration `help:"Longest wait for a name and a connection." default:"10s"`
-	TLSTimeout       messages.Duration `help:"Longest wait for a TLS handshake." default:"10s" name:"tls-timeout"`
-	FirstByteTimeout messages.Duration `help:"Longest wait for the header of a response, once connected." default:"30s"`
-	StallTimeout     messages.Duration `help:"Longest silence within a body." default:"20s"`
-	MaxHeader        messages.Bytes    `help:"Largest response header." default:"256KiB"`
-	MaxRatio         int64             `help:"How many times its size a body may decompress to, beyond the first MiB." default:"200"`
-	Drain            messages.Duration `help:"How long to go on with what is under way after the first signal." default:"20s"`
-	Resolver         []string          `help:"Name servers to ask, as address:port, instead of the system's." placeholder:"ADDRESS"`
-	Family           string            `help:"Addresses that are dialled: any, ipv4 or ipv6." enum:"any,ipv4,ipv6" default:"any"`
-	Secrets          string            `help:"Folder with a file for each secret that specs name; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
-	Accept           []string          `help:"Content types kept, such as text/html, text/* or */*." default:"text/html,application/xhtml+xml,text/plain"`
+	Workers          int                `help:"Requests under way at the same time." default:"64"`
+	Prefetch         int                `help:"Requests waiting in memory for a worker, and at least one for every four workers." default:"32"`
+	MaxInFlightBody  crawlspec.Bytes    `help:"Memory for bodies being read, all together." default:"128MiB"`
+	MaxIdlePerHost   int                `help:"Idle connections kept to one host." default:"64"`
+	Rate             float64            `help:"Requests per second to all hosts together; 0 is no limit." default:"0"`
+	Bandwidth        crawlspec.Bytes    `help:"Body bytes received per second, all together; 0 is no limit." default:"0"`
+	DialTimeout      crawlspec.Duration `help:"Longest wait for a name and a connection." default:"10s"`
+	TLSTimeout       crawlspec.Duration `help:"Longest wait for a TLS handshake." default:"10s" name:"tls-timeout"`
+	FirstByteTimeout crawlspec.Duration `help:"Longest wait for the header of a response, once connected." default:"30s"`
+	StallTimeout     crawlspec.Duration `help:"Longest silence within a body." default:"20s"`
+	MaxHeader        crawlspec.Bytes    `help:"Largest response header." default:"256KiB"`
+	MaxRatio         int64              `help:"How many times its size a body may decompress to, beyond the first MiB." default:"200"`
+	Drain            crawlspec.Duration `help:"How long to go on with what is under way after the first signal." default:"20s"`
+	Resolver         []string           `help:"Name servers to ask, as address:port, instead of the system's." placeholder:"ADDRESS"`
+	Family           string             `help:"Addresses that are dialled: any, ipv4 or ipv6." enum:"any,ipv4,ipv6" default:"any"`
+	Secrets          string             `help:"Folder with a file for each secret that specs name; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+	Accept           []string           `help:"Content types kept, such as text/html, text/* or */*." default:"text/html,application/xhtml+xml,text/plain"`
 }
 
 // Values of Family.
@@ -98,7 +98,7 @@ func (c Config) Validate() error {
 		}
 	}
 	for _, t := range c.Accept {
-		if !messages.IsMediaRange(t) {
+		if !crawlspec.IsMediaRange(t) {
 			return fmt.Errorf("accept %q: must be a content type without parameters, such as text/html", t)
 		}
 	}
@@ -108,7 +108,7 @@ func (c Config) Validate() error {
 func (c Config) validateTimes() error {
 	for _, t := range []struct {
 		flag string
-		d    messages.Duration
+		d    crawlspec.Duration
 	}{
 		{"dial-timeout", c.DialTimeout}, {"tls-timeout", c.TLSTimeout},
 		{"first-byte-timeout", c.FirstByteTimeout}, {"stall-timeout", c.StallTimeout},

@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/secrets"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -50,7 +51,7 @@ func (e *FetchError) Error() string {
 // hold; redirects are followed, each asked for in the same way. The function wait
 // is told before a host is let rest. What a crawl would not have fetched is an
 // *FetchError.
-func FetchOne(ctx context.Context, cfg Config, spec *messages.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
+func FetchOne(ctx context.Context, cfg Config, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
 	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
 	f, err := newOneShotBody(cfg)
 	if err != nil {
@@ -109,7 +110,7 @@ func newOneShotBody(cfg Config) (*Fetcher, error) {
 // onceCrawl is the name under which FetchOne keeps what it makes of the spec.
 const onceCrawl = "once"
 
-func (f *Fetcher) onceTurn(spec *messages.Spec, url string) *fetchJob {
+func (f *Fetcher) onceTurn(spec *crawlspec.Spec, url string) *fetchJob {
 	pace, _ := spec.HostPoliteness(weburl.Hostname(url))
 	t := &fetchJob{
 		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: stages.SpecRevision{Spec: spec},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -66,7 +67,7 @@ func TestOnce(t *testing.T) {
 func TestOnceLetsTheHostRest(t *testing.T) {
 	url, _ := onceSite(t)
 	spec := localSpec()
-	spec.Delay = messages.Duration(30 * time.Millisecond)
+	spec.Delay = crawlspec.Duration(30 * time.Millisecond)
 	var rest time.Duration
 	began := time.Now()
 	if _, err := FetchOne(t.Context(), DefaultConfig(), &spec, url+"/page", func(d time.Duration) { rest = d }); err != nil {
@@ -83,23 +84,23 @@ func TestOnceRefuses(t *testing.T) {
 		path  string
 		class messages.Class
 		says  string
-		spec  func(*messages.Spec)
+		spec  func(*crawlspec.Spec)
 	}{
 		{"/secret/x", messages.RobotsDenied, "Disallow: /secret", nil},
 		{"/nothing", messages.Gone, "404", nil},
-		{"/round", messages.Redirect, "max_redirects", func(s *messages.Spec) { s.MaxRedirects = 3 }},
+		{"/round", messages.Redirect, "max_redirects", func(s *crawlspec.Spec) { s.MaxRedirects = 3 }},
 		{"/data", messages.UnsupportedType, "application/json", nil},
-		{"/page", messages.RefusedAddress, "", func(s *messages.Spec) { s.AllowPrivate = false }},
-		{"/page", messages.TooLarge, "over the limit", func(s *messages.Spec) { s.MaxBody = 5 }},
-		{"/page", messages.TooLarge, "over the limit", func(s *messages.Spec) {
-			s.Sources = []messages.HostRule{{Hosts: []string{weburl.Hostname(url)}, MaxBody: new(messages.Bytes(5))}}
+		{"/page", messages.RefusedAddress, "", func(s *crawlspec.Spec) { s.AllowPrivate = false }},
+		{"/page", messages.TooLarge, "over the limit", func(s *crawlspec.Spec) { s.MaxBody = 5 }},
+		{"/page", messages.TooLarge, "over the limit", func(s *crawlspec.Spec) {
+			s.Sources = []crawlspec.HostRule{{Hosts: []string{weburl.Hostname(url)}, MaxBody: new(crawlspec.Bytes(5))}}
 		}},
-		{"/never", messages.Timeout, "", func(s *messages.Spec) {
-			s.Robots = messages.RobotsIgnore
-			s.Sources = []messages.HostRule{{Hosts: []string{weburl.Hostname(url)}, Timeout: new(messages.Duration(time.Millisecond))}}
+		{"/never", messages.Timeout, "", func(s *crawlspec.Spec) {
+			s.Robots = crawlspec.RobotsIgnore
+			s.Sources = []crawlspec.HostRule{{Hosts: []string{weburl.Hostname(url)}, Timeout: new(crawlspec.Duration(time.Millisecond))}}
 		}},
-		{"/page", messages.Misconfigured, "NONE_SUCH", func(s *messages.Spec) {
-			s.Sources = []messages.HostRule{{Hosts: []string{url}, Access: messages.Access{Headers: map[string]string{"X": "{secret:NONE_SUCH}"}}}}
+		{"/page", messages.Misconfigured, "NONE_SUCH", func(s *crawlspec.Spec) {
+			s.Sources = []crawlspec.HostRule{{Hosts: []string{url}, Access: crawlspec.Access{Headers: map[string]string{"X": "{secret:NONE_SUCH}"}}}}
 		}},
 	} {
 		t.Run(c.path+" "+string(c.class), func(t *testing.T) {

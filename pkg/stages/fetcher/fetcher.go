@@ -15,6 +15,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
 	"seine/internal/fetch/secrets"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -253,7 +254,7 @@ func (f *Fetcher) newTurn(req *messages.Request, spec stages.SpecRevision) *fetc
 }
 
 // bound sets what the request may take, by the spec and the source of its host.
-func (a *fetchRequest) bound(spec *messages.Spec) {
+func (a *fetchRequest) bound(spec *crawlspec.Spec) {
 	l := spec.HostLimits(weburl.Hostname(a.url))
 	a.timeout, a.maxBody = time.Duration(l.Timeout), int64(l.MaxBody)
 }
@@ -265,7 +266,7 @@ func (f *Fetcher) notToSend(t *fetchJob) bool {
 		t.reply = unsent(fail(messages.ClassCancelled, "%v", err))
 		return true
 	}
-	if _, state := t.spec.HostPoliteness(weburl.Hostname(t.req.URL)); state == messages.Cancelled {
+	if _, state := t.spec.HostPoliteness(weburl.Hostname(t.req.URL)); state == crawlspec.Cancelled {
 		t.reply = unsent(fail(messages.ClassCancelled, "the crawl, or what it wants of this host, was cancelled"))
 		return true
 	}
@@ -307,7 +308,7 @@ func (t *fetchJob) release() {
 // fetch uses the turn: for robots.txt, for the page, or for both where the host
 // needs no rest. It returns an error only if ctx is done, or errStaleClaim.
 func (f *Fetcher) fetch(ctx context.Context, t *fetchJob) error {
-	if t.spec.Robots == messages.RobotsObey {
+	if t.spec.Robots == crawlspec.RobotsObey {
 		if err := f.checkRobots(ctx, t); err != nil || t.reply != nil {
 			return err
 		}

@@ -16,13 +16,14 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 func TestClassOfEveryAnswer(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.MaxBody = 2 << 20 })
+	s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.MaxBody = 2 << 20 })
 	for path, want := range map[string]messages.Class{
 		"ok":                            messages.OK,
 		"empty":                         messages.OK,
@@ -85,18 +86,18 @@ func (s *fetcherFixture) wantsAnswer(t *testing.T, path string, want messages.Cl
 
 func TestClassOfAnswersThatTakeTooLong(t *testing.T) {
 	t.Parallel()
-	const short = messages.Duration(300 * time.Millisecond)
+	const short = crawlspec.Duration(300 * time.Millisecond)
 	for path, limited := range map[string]struct {
-		by   func(c *Config, s *messages.Spec)
+		by   func(c *Config, s *crawlspec.Spec)
 		want messages.Class
 	}{
-		"stall":               {func(c *Config, _ *messages.Spec) { c.StallTimeout = short }, messages.Stalled},
-		"slow?ms=60000":       {func(c *Config, _ *messages.Spec) { c.FirstByteTimeout = short }, messages.Timeout},
-		"drip?n=100000&ms=20": {func(_ *Config, s *messages.Spec) { s.Timeout = short }, messages.Timeout},
+		"stall":               {func(c *Config, _ *crawlspec.Spec) { c.StallTimeout = short }, messages.Stalled},
+		"slow?ms=60000":       {func(c *Config, _ *crawlspec.Spec) { c.FirstByteTimeout = short }, messages.Timeout},
+		"drip?n=100000&ms=20": {func(_ *Config, s *crawlspec.Spec) { s.Timeout = short }, messages.Timeout},
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			s := newFetcherFixture(t, ignoreRobots, func(c *Config, s *messages.Spec, _ *testweb.Config) { limited.by(c, s) })
+			s := newFetcherFixture(t, ignoreRobots, func(c *Config, s *crawlspec.Spec, _ *testweb.Config) { limited.by(c, s) })
 			s.wantsAnswer(t, path, limited.want)
 		})
 	}
@@ -117,7 +118,7 @@ func TestPageCarriesTheRequestAndTheResponse(t *testing.T) {
 	req := request(s.url("/page"))
 	h := s.handle1(req, 1)
 	h.wants(t, messages.OK)
-	want := fmt.Sprintf("%q %q %q 3", messages.DefaultUserAgent,
+	want := fmt.Sprintf("%q %q %q 3", crawlspec.DefaultUserAgent,
 		"text/html,application/xhtml+xml,text/plain,*/*;q=0.1", "gzip, deflate, br, zstd")
 	if string(h.body) != want {
 		t.Errorf("server saw %s, want %s", h.body, want)
@@ -365,7 +366,7 @@ func TestRetryAfter(t *testing.T) {
 
 func TestPrivateAddressIsRefusedByDefault(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.AllowPrivate = false })
+	s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.AllowPrivate = false })
 	h := s.get(s.url("/"))
 	h.wants(t, messages.RefusedAddress)
 	if n := len(s.web.Requests()); n != 0 {

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
-func withCookies(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Cookies = new(true) }
+func withCookies(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Cookies = new(true) }
 
 // gate makes a path of host 0 answer by the cookies of the request: with a page if
 // open says so, else with a redirect that sets cookies.
@@ -87,7 +88,7 @@ func TestCookieGateAtTheSameURL(t *testing.T) {
 // fetcher has its cookie. What leads elsewhere is told as the redirect that it is.
 func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, withCookies, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+	s := newFetcherFixture(t, withCookies, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
 		s.MaxRedirects, s.Exclude = 6, []string{"*/excluded"}
 	})
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {

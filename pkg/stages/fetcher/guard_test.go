@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -85,7 +86,7 @@ func (s *nameServer) say(name string, addresses ...string) {
 func guarded(t *testing.T, s *nameServer) *fetcherFixture {
 	t.Helper()
 	return newFetcherFixture(t, specOption(t, "robots: ignore\ndelay: 0s\nallow_addresses: [127.0.0.2/32]"),
-		func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Resolver = []string{s.address} })
+		func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.Resolver = []string{s.address} })
 }
 
 // A page on all addresses of this machine, to see which are dialled.
@@ -183,7 +184,7 @@ func TestRedirectsIntoThePrivateNetworkAreRefused(t *testing.T) {
 	s.get(h.Location).wants(t, messages.RefusedAddress)
 
 	obeying := newFetcherFixture(t, specOption(t, "delay: 0s\nallow_addresses: [127.0.0.2/32]"),
-		func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Resolver = []string{dns.address} })
+		func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.Resolver = []string{dns.address} })
 	obeying.get(public+"/page").wants(t, messages.RefusedAddress)
 	if len(secret.seen) > 0 {
 		t.Error("the private server was asked")

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -43,9 +44,9 @@ const (
 	hostileBody   = 2 << 20
 )
 
-func shortFirstByte(c *Config, _ *fetchRequest) { c.FirstByteTimeout = messages.Duration(brief) }
-func shortStall(c *Config, _ *fetchRequest)     { c.StallTimeout = messages.Duration(brief) }
-func shortHandshake(c *Config, _ *fetchRequest) { c.TLSTimeout = messages.Duration(brief) }
+func shortFirstByte(c *Config, _ *fetchRequest) { c.FirstByteTimeout = crawlspec.Duration(brief) }
+func shortStall(c *Config, _ *fetchRequest)     { c.StallTimeout = crawlspec.Duration(brief) }
+func shortHandshake(c *Config, _ *fetchRequest) { c.TLSTimeout = crawlspec.Duration(brief) }
 func shortWrite(c *Config, a *fetchRequest)     { shortFirstByte(c, a); shortStall(c, a) }
 func shortTotal(_ *Config, a *fetchRequest)     { a.timeout = brief }
 func conditional(_ *Config, a *fetchRequest)    { a.etag = `"old"` }
@@ -124,8 +125,8 @@ func (h hostile) client(t *testing.T, srv *hostileListener) (*client, *fetchRequ
 
 func hostileConfig() Config {
 	cfg := DefaultConfig()
-	cfg.DialTimeout, cfg.TLSTimeout = messages.Duration(patient), messages.Duration(patient)
-	cfg.FirstByteTimeout, cfg.StallTimeout = messages.Duration(patient), messages.Duration(patient)
+	cfg.DialTimeout, cfg.TLSTimeout = crawlspec.Duration(patient), crawlspec.Duration(patient)
+	cfg.FirstByteTimeout, cfg.StallTimeout = crawlspec.Duration(patient), crawlspec.Duration(patient)
 	cfg.MaxHeader = hostileHeader
 	return cfg
 }

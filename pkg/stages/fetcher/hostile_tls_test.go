@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -129,7 +130,7 @@ const half = "\x16\x03\x03\x40\x00\x02"
 var hostileTLS = []hostile{
 	{name: "TLS: silence", https: true, serve: (*peer).wait, set: shortHandshake, want: messages.TLSFailure, text: "TLS handshake was not done within 200ms"},
 	{name: "TLS: silence for the whole time", https: true, serve: (*peer).wait, set: func(c *Config, a *fetchRequest) {
-		c.TLSTimeout, a.timeout = messages.Duration(2*brief), brief
+		c.TLSTimeout, a.timeout = crawlspec.Duration(2*brief), brief
 	}, want: messages.Timeout, text: "not done within 200ms"},
 	{name: "TLS: nobody accepts", https: true, serve: nil, set: shortHandshake, want: messages.TLSFailure, text: "TLS handshake was not done within 200ms"},
 	{name: "TLS: byte by byte", https: true, serve: afterHello("", func(p *peer) { p.drip(half + string(make([]byte, 1000))) }), set: shortHandshake, want: messages.TLSFailure, text: "TLS handshake was not done within 200ms"},

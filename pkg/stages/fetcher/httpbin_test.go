@@ -10,6 +10,7 @@ import (
 	"github.com/mccutchen/go-httpbin/v2/httpbin"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -48,8 +49,8 @@ func TestHTTPBin(t *testing.T) {
 	t.Setenv("SEINE_SECRET_PASSWORD", "pass")
 	t.Setenv("SEINE_SECRET_TOKEN", "token")
 	base := newHTTPBin(t)
-	everything := func(c *Config, _ *messages.Spec, _ *testweb.Config) {
-		c.Accept, c.FirstByteTimeout = []string{"*/*"}, messages.Duration(time.Second)
+	everything := func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) {
+		c.Accept, c.FirstByteTimeout = []string{"*/*"}, crawlspec.Duration(time.Second)
 	}
 	plain := withSpec(t, httpbinSpec, everything)
 	source := "\nsources:\n- hosts: ['" + base + "']\n  auth: "
@@ -176,7 +177,7 @@ func TestHTTPBin(t *testing.T) {
 // What robots.txt of httpbin denies is not asked for.
 func TestHTTPBinDeny(t *testing.T) {
 	base := newHTTPBin(t)
-	s := newFetcherFixture(t, func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
+	s := newFetcherFixture(t, func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
 	s.get(base+"/deny").wants(t, messages.RobotsDenied)
 	s.get(base+"/get").wants(t, messages.OK)
 }
@@ -184,7 +185,7 @@ func TestHTTPBinDeny(t *testing.T) {
 // A validator that the frontier remembers saves the body.
 func TestHTTPBinConditional(t *testing.T) {
 	base := newHTTPBin(t)
-	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
+	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
 	for _, path := range []string{"/etag/abc", "/cache"} {
 		first := s.get(base + path)
 		first.wants(t, messages.OK)
@@ -202,7 +203,7 @@ func TestHTTPBinSeesTheRequest(t *testing.T) {
 	base := newHTTPBin(t)
 	s := withSpec(t, "headers: {X-One: '1'}\nrequests:\n- match: '*'\n  method: POST\n  query: {page: '2'}\n"+
 		"  headers: {Content-Type: application/x-www-form-urlencoded}\n  body: 'q={q}'",
-		func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
+		func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
 	h := s.get(base + "/anything?q=a%20b")
 	h.wants(t, messages.OK)
 	var got struct {

@@ -17,6 +17,7 @@ import (
 	"seine/internal/base/contentcoding"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -71,15 +72,15 @@ func answerWanted(t testing.TB, bus *stages.Bus, wanted bool) {
 }
 
 // localSpec may go to loopback, and has no delay.
-func localSpec() messages.Spec {
-	s := messages.DefaultSpec()
+func localSpec() crawlspec.Spec {
+	s := crawlspec.Default()
 	s.AllowPrivate, s.Delay = true, 0
-	s.Timeout = messages.Duration(20 * time.Second)
+	s.Timeout = crawlspec.Duration(20 * time.Second)
 	return s
 }
 
 // option changes what newFetcherFixture makes.
-type option func(*Config, *messages.Spec, *testweb.Config)
+type option func(*Config, *crawlspec.Spec, *testweb.Config)
 
 func newFetcherFixture(t testing.TB, options ...option) *fetcherFixture {
 	t.Helper()
@@ -113,7 +114,7 @@ func newFetcherFixture(t testing.TB, options ...option) *fetcherFixture {
 	return &fetcherFixture{Fetcher: f, t: t, bus: bus, web: w, url: func(path string) string { return srv.URL(0, path) }}
 }
 
-func ignoreRobots(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Robots = messages.RobotsIgnore }
+func ignoreRobots(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Robots = crawlspec.RobotsIgnore }
 
 // request returns a request as the frontier would send it.
 func request(url string) *messages.Request {
@@ -240,7 +241,7 @@ func (s *fetcherFixture) body(p *messages.Page, payload []byte) []byte {
 }
 
 // privatePlan has a plain way to ask any host.
-var privatePlan = &accessPolicy{spec: new(messages.Spec), others: &accessProfile{
+var privatePlan = &accessPolicy{spec: new(crawlspec.Spec), others: &accessProfile{
 	accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {contentcoding.Accept}}}, way: transportKey{private: true},
 }}
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -15,7 +16,7 @@ func TestMetadataIsHandedOn(t *testing.T) {
 	t.Parallel()
 	want := messages.Metadata{"customer": "17"}
 	for _, inherit := range []bool{false, true} {
-		s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
+		s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Sitemaps = true })
 		s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("Sitemap: /sitemap.xml\n"))
 		})

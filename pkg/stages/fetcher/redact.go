@@ -8,6 +8,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/secrets"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -31,7 +32,7 @@ func (a *fetchRequest) hidden() *redactor {
 
 // redactor returns that of a spec. One secret that is not there now is learnt when a
 // request rule finds it.
-func (c *policyCache) redactor(spec *messages.Spec) *redactor {
+func (c *policyCache) redactor(spec *crawlspec.Spec) *redactor {
 	names := spec.Secrets()
 	if len(names) == 0 {
 		return nil

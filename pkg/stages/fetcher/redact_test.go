@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/run/specfile"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -284,7 +285,7 @@ func TestRobotsThatOnlyASecretLeadsToIsNotNone(t *testing.T) {
 		pages++
 	}))
 	t.Cleanup(g.Close)
-	obey := func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+	obey := func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
 		spec, err := specfile.Load("spec.yaml", []byte("allow_private: true\ndelay: 0s\n"+redactSpec(g)))
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/run/specfile"
 	"seine/internal/testing/testweb"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 func canonical(t *testing.T, text string) string {
@@ -38,7 +38,7 @@ func sortedKeys(h http.Header) []string { return slices.Sorted(maps.Keys(h)) }
 
 // version is that in the default user agent.
 func version() string {
-	v, _, _ := strings.Cut(strings.TrimPrefix(messages.DefaultUserAgent, "seine/"), " ")
+	v, _, _ := strings.Cut(strings.TrimPrefix(crawlspec.DefaultUserAgent, "seine/"), " ")
 	return v
 }
 
@@ -49,7 +49,7 @@ func specOption(t *testing.T, yaml string) option {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(_ *Config, s *messages.Spec, _ *testweb.Config) { *s = *spec }
+	return func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { *s = *spec }
 }
 
 // quotePEM returns a certificate as a YAML string.

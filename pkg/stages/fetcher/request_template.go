@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/internal/page/mediatype"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -63,7 +64,7 @@ func (r *rule) render(target string) (*renderedRequest, error) {
 func (r *rule) headers(params url.Values) (map[string]string, error) {
 	filled := make(map[string]string, len(r.header))
 	for name, value := range r.header {
-		v, err := messages.Template(value).Fill(r.value(params, nil))
+		v, err := crawlspec.Template(value).Fill(r.value(params, nil))
 		if err != nil {
 			return nil, err
 		}
@@ -104,8 +105,8 @@ func (r *rule) query(raw string, params url.Values) (string, error) {
 }
 
 // value finds what a place stands for, escaped.
-func (r *rule) value(params url.Values, escape func(string) string) func(messages.Placeholder) (string, error) {
-	return func(p messages.Placeholder) (v string, err error) {
+func (r *rule) value(params url.Values, escape func(string) string) func(crawlspec.Placeholder) (string, error) {
+	return func(p crawlspec.Placeholder) (v string, err error) {
 		switch {
 		case p.Secret:
 			if v, err = r.secrets.get(p.Name); err != nil {
@@ -128,8 +129,8 @@ func (r *rule) value(params url.Values, escape func(string) string) func(message
 
 // hides reports whether a secret goes into the URL or the body.
 func (r *rule) hides() bool {
-	secret := func(t messages.Template) bool {
-		return slices.ContainsFunc(t.Placeholders(), func(p messages.Placeholder) bool { return p.Secret })
+	secret := func(t crawlspec.Template) bool {
+		return slices.ContainsFunc(t.Placeholders(), func(p crawlspec.Placeholder) bool { return p.Secret })
 	}
 	return secret(r.Body) || slices.ContainsFunc(slices.Collect(maps.Values(r.Query)), secret)
 }

@@ -14,6 +14,7 @@ import (
 
 	"seine/internal/run/specfile"
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -58,7 +59,7 @@ func (e *echo) last(t *testing.T) seen {
 // withSpec is a stage that ignores robots.txt, with a spec that a person wrote.
 func withSpec(t *testing.T, yaml string, options ...option) *fetcherFixture {
 	t.Helper()
-	return newFetcherFixture(t, append(options, func(_ *Config, s *messages.Spec, _ *testweb.Config) {
+	return newFetcherFixture(t, append(options, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
 		spec, err := specfile.Load("spec.yaml", []byte("robots: ignore\nallow_private: true\ndelay: 0s\n"+yaml))
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +129,7 @@ func show(r seen) string {
 	b.WriteString(r.Method + " " + r.RequestURI)
 	usual := map[string]string{
 		"Accept": "text/html,application/xhtml+xml,text/plain,*/*;q=0.1", "Accept-Encoding": "gzip, deflate, br, zstd",
-		"User-Agent": messages.DefaultUserAgent,
+		"User-Agent": crawlspec.DefaultUserAgent,
 	}
 	for _, name := range sortedKeys(r.Header) {
 		if v := r.Header.Get(name); v != usual[name] && name != "Content-Length" {
@@ -158,7 +159,7 @@ func TestSecretsComeFromFilesToo(t *testing.T) {
 	}
 	e := newEcho(t)
 	s := withSpec(t, "sources:\n- hosts: ['"+e.URL+"']\n  headers: {X-Key: '{secret:FILED}'}",
-		func(c *Config, _ *messages.Spec, _ *testweb.Config) { c.Secrets = dir })
+		func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.Secrets = dir })
 	s.get(e.URL+"/").wants(t, messages.OK)
 	if got := e.last(t).Header.Get("X-Key"); got != "from a file" {
 		t.Errorf("X-Key is %q", got)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -55,7 +56,7 @@ func paths(w *testweb.Web) string {
 
 func TestCrawlDelayAloneTakesTheTurn(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, func(_ *Config, _ *messages.Spec, w *testweb.Config) { w.CrawlDelay = 2 * time.Second })
+	s := newFetcherFixture(t, func(_ *Config, _ *crawlspec.Spec, w *testweb.Config) { w.CrawlDelay = 2 * time.Second })
 	h := s.get(s.url("/"))
 	h.wants(t, messages.RobotsFetched)
 	if h.CrawlDelay == nil || time.Duration(*h.CrawlDelay) != 2*time.Second {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -14,7 +15,7 @@ import (
 // an origin, whoever fetched the file, and not again.
 func TestSitemapsOfRobotsAreFollowed(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Sitemaps = true })
+	s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Sitemaps = true })
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "Sitemap: /one.xml\nUser-agent: *\nDisallow: /no\nSitemap: https://other.example/two.xml.gz\nSitemap: http://[\n")
 	})

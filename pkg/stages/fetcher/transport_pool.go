@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"seine/internal/fetch/netguard"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -21,11 +22,11 @@ import (
 type transportKey struct {
 	private bool   // private addresses may be dialled
 	allow   string // other networks that may, with spaces between
-	tls     messages.TLS
+	tls     crawlspec.TLS
 	proxy   string // its URL with the password, "" is none
 }
 
-func wayOf(spec *messages.Spec, t *messages.TLS) transportKey {
+func wayOf(spec *crawlspec.Spec, t *crawlspec.TLS) transportKey {
 	w := transportKey{private: spec.AllowPrivate}
 	var allow []string
 	for _, p := range spec.AllowAddresses {
@@ -151,16 +152,16 @@ func (s *transportPools) open(w transportKey) *pool {
 	return &pool{t, d}
 }
 
-func (s *transportPools) tlsFor(t messages.TLS) *tls.Config {
+func (s *transportPools) tlsFor(t crawlspec.TLS) *tls.Config {
 	cfg := s.tls
-	if t == (messages.TLS{}) {
+	if t == (crawlspec.TLS{}) {
 		return cfg
 	}
 	cfg = cfg.Clone()
 	cfg.InsecureSkipVerify = t.Insecure
 	// A session that was begun without verification must not be gone on with.
 	cfg.ClientSessionCache = tls.NewLRUClientSessionCache(maxTLSSessions)
-	if i := slices.Index(messages.TLSVersions, t.MinVersion); i >= 0 {
+	if i := slices.Index(crawlspec.TLSVersions, t.MinVersion); i >= 0 {
 		cfg.MinVersion = tls.VersionTLS10 + uint16(i)
 	}
 	if t.CA != "" {
@@ -176,7 +177,7 @@ func (s *transportPools) tlsFor(t messages.TLS) *tls.Config {
 
 // proxy returns the proxy of a spec; all specs share what is known of it.
 func (s *transportPools) proxy(text string, secrets secretStore) (*proxy, error) {
-	u, err := messages.ParseProxy(text)
+	u, err := crawlspec.ParseProxy(text)
 	if err != nil {
 		return nil, fail(messages.Misconfigured, "proxies: %v", err)
 	}

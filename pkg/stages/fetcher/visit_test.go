@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -358,7 +359,7 @@ func (s *fetcherFixture) sends(path, location string, count *atomic.Int32) {
 
 func TestRedirectToItselfIsFollowed(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, func(_ *Config, s *messages.Spec, _ *testweb.Config) { s.Normalize.DropParameters = []string{"n"} })
+	s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Normalize.DropParameters = []string{"n"} })
 	for i, c := range []struct {
 		from      string
 		redirects map[string]string // path and where it leads, "" to a page

@@ -24,6 +24,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -271,8 +272,8 @@ func TestTLS(t *testing.T) {
 
 func TestNamesAndConnections(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testwebConfig) {
-		c.DialTimeout = messages.Duration(200 * time.Millisecond)
+	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *crawlspec.Spec, _ *testwebConfig) {
+		c.DialTimeout = crawlspec.Duration(200 * time.Millisecond)
 	})
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -411,9 +412,9 @@ func (nopCloser) Close() error { return nil }
 
 func TestBandwidthAndRate(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *messages.Spec, _ *testwebConfig) {
+	s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *crawlspec.Spec, _ *testwebConfig) {
 		c.Bandwidth, c.Rate = 4<<20, 50
-		c.StallTimeout = messages.Duration(50 * time.Millisecond) // waiting is not stalling
+		c.StallTimeout = crawlspec.Duration(50 * time.Millisecond) // waiting is not stalling
 	})
 	began := time.Now()
 	s.get(s.url("/special/big?mb=1")).wants(t, messages.OK)
@@ -454,7 +455,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 
 func TestLargeBodiesShareLittleMemory(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t, ignoreRobots, func(c *Config, s *messages.Spec, _ *testwebConfig) {
+	s := newFetcherFixture(t, ignoreRobots, func(c *Config, s *crawlspec.Spec, _ *testwebConfig) {
 		c.MaxInFlightBody, c.Workers = 1<<20, 4
 		s.MaxBody = 4 << 20
 	})

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -11,7 +12,7 @@ import (
 // reads the results later, has sent an attempt that is none any more by the count of
 // that. The request is in FETCH: it is taken over, and its host not asked beside it.
 func TestRequestBeyondTheAttemptsOfANewOwnerIsTakenOver(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts, s.PerHost = 1, 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts, s.PerHost = 1, 1 })
 	w.seed("https://a.test/x")
 	w.wantSent(w.dispatch(10), "https://a.test/x")
 	wire, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
@@ -43,9 +44,9 @@ func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newShardFixture(t, func(s *messages.Spec) {
-				s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second)
-				s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
+			w := newShardFixture(t, func(s *crawlspec.Spec) {
+				s.PerHost, s.Timeout = 1, crawlspec.Duration(10*time.Second)
+				s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(time.Hour)}}
 			})
 			const url = "https://a.test/x"
 			w.seed(url)
@@ -80,7 +81,7 @@ func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 // One whose result is known is over, and its host waits for nothing.
 func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := newShardFixture(t, func(s *messages.Spec) { s.PerHost = 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.PerHost = 1 })
 	w.seed("https://a.test/x")
 	w.dispatch(10)
 	wire, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
@@ -97,7 +98,7 @@ func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
 // host is left alone until that must be over.
 func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := newShardFixture(t, func(s *messages.Spec) { s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second) })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.PerHost, s.Timeout = 1, crawlspec.Duration(10*time.Second) })
 	const url = "https://a.test/x"
 	w.seed(url, "https://a.test/y")
 	w.wantSent(w.dispatch(10), url)
@@ -119,7 +120,7 @@ func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
 // the result of the second one ends the visit, and a fetcher may be at the first.
 func TestHostOfAnAttemptBeforeTheLastIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := newShardFixture(t, func(s *messages.Spec) { s.PerHost, s.Timeout = 1, messages.Duration(10*time.Second) })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.PerHost, s.Timeout = 1, crawlspec.Duration(10*time.Second) })
 	const url = "https://a.test/x"
 	w.seed(url, "https://a.test/y")
 	w.wantSent(w.dispatch(10), url)

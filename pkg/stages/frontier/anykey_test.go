@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -70,8 +71,8 @@ func TestNoKeyAndNoValueOfTheStoreEndsAPartition(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newShardFixture(t, func(s *messages.Spec) {
-				s.Delay, s.MaxDepth, s.GroupBy = second, new(5), messages.GroupByDomain
+			w := newShardFixture(t, func(s *crawlspec.Spec) {
+				s.Delay, s.MaxDepth, s.GroupBy = second, new(5), crawlspec.GroupByDomain
 			})
 			fillStore(w)
 			all[name](w)
@@ -139,7 +140,7 @@ func (w *shardFixture) workOn() {
 		w.pass(time.Minute)
 	}
 	w.seed("https://e.test/", "https://a.test/0")
-	change := func(s *messages.Spec) { s.MaxDepth = new(*s.MaxDepth + 1) }
+	change := func(s *crawlspec.Spec) { s.MaxDepth = new(*s.MaxDepth + 1) }
 	w.change(change)
 	w.tend()
 }

@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -147,7 +148,7 @@ func (s *shard) recordOutcome(req *request, res *messages.Result, rules *rules, 
 	out.CrawlDelay = nil // of this host alone
 	h.domain.polite.End(shared(pace), s.time.pace(now), out, seed)
 	s.addresses.rest(req.ip, h.polite.Delay(pace))
-	if rules.GroupBy == messages.GroupByIP && res.IP != "" {
+	if rules.GroupBy == crawlspec.GroupByIP && res.IP != "" {
 		h.ip = res.IP
 	}
 
@@ -344,7 +345,7 @@ const retryBase = int64(time.Second)
 
 // onStatus says how often a URL is tried that was answered so, and how long it waits at
 // least before it is again.
-func (r *rules) onStatus(url string, res *messages.Result) messages.StatusRule {
+func (r *rules) onStatus(url string, res *messages.Result) crawlspec.StatusRule {
 	rule, ok := r.SourceStatusRule(r.SourceOf(weburl.Hostname(url)), res.Class, res.Status)
 	if !ok && res.Class == messages.Blocked {
 		rule.Wait = blockedWait
@@ -369,7 +370,7 @@ func (r *rules) retryable(res *messages.Result) bool {
 // blockedWait is the least wait before another attempt for a page in whose place a challenge
 // came. Whoever sends them has taken notice of the crawler, and forgets it in minutes, not in
 // seconds.
-const blockedWait = messages.Duration(10 * time.Minute)
+const blockedWait = crawlspec.Duration(10 * time.Minute)
 
 // jitter spreads times over span, the same for the same attempt.
 func jitter(id urlID, n int, span int64) int64 {

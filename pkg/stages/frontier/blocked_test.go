@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // A page in whose place a challenge came is asked for again, later, as often as another;
 // its host is slowed, and asked as before when it answers again.
 func TestBlockedPageIsTriedAgainLater(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 2 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 2 })
 	w.seed("https://a.test/1", "https://a.test/2")
 	blocked := func(r *messages.Result) { r.Class, r.Status, r.Error = messages.Blocked, 200, "a challenge of Anubis" }
 	w.dispatch(1)

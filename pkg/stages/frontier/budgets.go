@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -100,7 +101,7 @@ func readBudget(ctx context.Context, kv jetstream.KeyValue, key string) (*budget
 }
 
 // allot changes what a partition is granted, and returns it.
-func (d *budgetDoc) allot(p string, used usage, more bool, partitions int, spec *messages.Spec) quota {
+func (d *budgetDoc) allot(p string, used usage, more bool, partitions int, spec *crawlspec.Spec) quota {
 	q := quota{started: d.StartedMS * int64(time.Millisecond)}
 	share := func(grants *map[string]int64, limit, used, least int64) int64 {
 		if limit == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -191,7 +192,7 @@ func (c *Client) Host(ctx context.Context, host string) (HostStatus, error) {
 
 // SetState pauses, resumes or cancels a crawl, or, if host is not empty, what
 // it wants of one host. It returns the revision of the spec that says so.
-func (c *Client) SetState(ctx context.Context, crawl, host string, state messages.RunState) (uint64, error) {
+func (c *Client) SetState(ctx context.Context, crawl, host string, state crawlspec.RunState) (uint64, error) {
 	return c.control(ctx, Control{Crawl: crawl, Host: host, State: state})
 }
 
@@ -236,7 +237,7 @@ type CrawlStatus struct {
 // been applied, and that comes after everything that was found on the page. So
 // when no URL is open in any partition, nothing waits in the streams, and no
 // partition has moved while that was looked at, nothing can happen any more.
-func (c *Client) CheckEnded(ctx context.Context, crawl string, spec *messages.Spec) (EndReason, CrawlStatus, error) {
+func (c *Client) CheckEnded(ctx context.Context, crawl string, spec *crawlspec.Spec) (EndReason, CrawlStatus, error) {
 	before, err := c.partitions(ctx, crawl)
 	if err != nil {
 		return NotEnded, CrawlStatus{}, err
@@ -271,14 +272,14 @@ func moved(before, after []PartitionStatus) bool {
 }
 
 // working reports whether something is to happen in a crawl that its counters do not show.
-func working(parts []PartitionStatus, spec *messages.Spec) bool {
+func working(parts []PartitionStatus, spec *crawlspec.Spec) bool {
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool {
 		return p.Reviewing || p.Removing || p.Still ||
 			p.Counters.Known() > 0 && againDue(spec, p.Again) // it does not know the spec yet
 	})
 }
 
-func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) EndReason {
+func endOf(parts []PartitionStatus, c *Counters, spec *crawlspec.Spec) EndReason {
 	if working(parts, spec) {
 		return NotEnded
 	}
@@ -288,7 +289,7 @@ func endOf(parts []PartitionStatus, c *Counters, spec *messages.Spec) EndReason 
 		return Empty
 	case c.InFlight > 0 || c.Parsing > 0:
 		return NotEnded
-	case c.Pending() == 0 && c.Planned == 0 && (spec.Schedule == "" || spec.State == messages.Cancelled):
+	case c.Pending() == 0 && c.Planned == 0 && (spec.Schedule == "" || spec.State == crawlspec.Cancelled):
 		return Complete
 	case spec.MaxPages > 0 && c.Pages >= spec.MaxPages:
 		return PagesLimit

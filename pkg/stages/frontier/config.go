@@ -6,34 +6,35 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // Config is how a frontier process is set up. The defaults are in the tags.
 type Config struct {
-	State         string            `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
-	Partitions    int               `help:"Number of partitions; fixed when the streams are created." default:"16"`
-	Replicas      int               `help:"Replicas of each stream, for a NATS cluster." default:"1"`
-	Sync          Sync              `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
-	Cache         messages.Bytes    `help:"Memory for blocks of the store." default:"64MiB"`
-	Known         messages.Bytes    `help:"Memory for URLs seen lately, 10 bytes each: links to them need no look at the store." default:"48MiB"`
-	Hosts         int               `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
-	Take          PartitionSelector `help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
-	SnapshotEvery messages.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
-	Drain         messages.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
+	State         string             `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
+	Partitions    int                `help:"Number of partitions; fixed when the streams are created." default:"16"`
+	Replicas      int                `help:"Replicas of each stream, for a NATS cluster." default:"1"`
+	Sync          Sync               `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
+	Cache         crawlspec.Bytes    `help:"Memory for blocks of the store." default:"64MiB"`
+	Known         crawlspec.Bytes    `help:"Memory for URLs seen lately, 10 bytes each: links to them need no look at the store." default:"48MiB"`
+	Hosts         int                `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
+	Take          PartitionSelector  `help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
+	SnapshotEvery crawlspec.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
+	Drain         crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
 
-	SeedsBytes    messages.Bytes    `help:"Limit of stream SEEDS." default:"256MiB"`
-	URLsBytes     messages.Bytes    `name:"urls-bytes" help:"Limit of stream URLS." default:"512MiB"`
-	FetchMessages int64             `help:"Limit of stream FETCH: requests sent and not done, over all hosts." default:"1024"`
-	ResultsBytes  messages.Bytes    `help:"Limit of stream RESULTS." default:"256MiB"`
-	PagesBytes    messages.Bytes    `help:"Limit of stream PAGES." default:"2GiB"`
-	RecordsBytes  messages.Bytes    `help:"Limit of stream RECORDS." default:"1GiB"`
-	DeadBytes     messages.Bytes    `help:"Limit of stream DEAD." default:"256MiB"`
-	SnapshotBytes messages.Bytes    `help:"Limit of the object store for snapshots." default:"4GiB"`
-	BodiesBytes   messages.Bytes    `help:"Limit of the object store for large bodies." default:"1GiB"`
-	DeadAge       messages.Duration `help:"How long dead letters are kept." default:"720h"`
-	KeepShare     float64           `help:"Part of a stream's limit that history already read may take." default:"0.5"`
-	KeepAge       messages.Duration `help:"How long history already read is kept." default:"168h"`
+	SeedsBytes    crawlspec.Bytes    `help:"Limit of stream SEEDS." default:"256MiB"`
+	URLsBytes     crawlspec.Bytes    `name:"urls-bytes" help:"Limit of stream URLS." default:"512MiB"`
+	FetchMessages int64              `help:"Limit of stream FETCH: requests sent and not done, over all hosts." default:"1024"`
+	ResultsBytes  crawlspec.Bytes    `help:"Limit of stream RESULTS." default:"256MiB"`
+	PagesBytes    crawlspec.Bytes    `help:"Limit of stream PAGES." default:"2GiB"`
+	RecordsBytes  crawlspec.Bytes    `help:"Limit of stream RECORDS." default:"1GiB"`
+	DeadBytes     crawlspec.Bytes    `help:"Limit of stream DEAD." default:"256MiB"`
+	SnapshotBytes crawlspec.Bytes    `help:"Limit of the object store for snapshots." default:"4GiB"`
+	BodiesBytes   crawlspec.Bytes    `help:"Limit of the object store for large bodies." default:"1GiB"`
+	DeadAge       crawlspec.Duration `help:"How long dead letters are kept." default:"720h"`
+	KeepShare     float64            `help:"Part of a stream's limit that history already read may take." default:"0.5"`
+	KeepAge       crawlspec.Duration `help:"How long history already read is kept." default:"168h"`
 }
 
 // DefaultConfig returns the defaults.
@@ -60,19 +61,19 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--known %s: must be from 0 to 64GiB", c.Known)
 	case c.Hosts < 1024:
 		return fmt.Errorf("--hosts %d: must be at least 1024", c.Hosts)
-	case c.SnapshotEvery < 0 || c.SnapshotEvery > 0 && c.SnapshotEvery < messages.Duration(time.Second):
+	case c.SnapshotEvery < 0 || c.SnapshotEvery > 0 && c.SnapshotEvery < crawlspec.Duration(time.Second):
 		return fmt.Errorf("--snapshot-every %s: must be 0s (never) or at least 1s", c.SnapshotEvery)
 	case c.FetchMessages < 1 || c.FetchMessages > 100_000:
 		return fmt.Errorf("--fetch-messages %d: must be from 1 to 100000", c.FetchMessages)
 	case c.KeepShare < 0 || c.KeepShare > 0.9:
 		return fmt.Errorf("--keep-share %g: must be from 0 to 0.9, to leave room for what is not read yet", c.KeepShare)
-	case c.KeepAge < 0 || c.DeadAge < messages.Duration(time.Minute):
+	case c.KeepAge < 0 || c.DeadAge < crawlspec.Duration(time.Minute):
 		return fmt.Errorf("--keep-age must not be negative, --dead-age at least 1m")
 	}
 	if _, err := c.Take.Partitions(c.Partitions); err != nil {
 		return fmt.Errorf("--take: %w", err)
 	}
-	for name, size := range map[string]messages.Bytes{
+	for name, size := range map[string]crawlspec.Bytes{
 		"seeds": c.SeedsBytes, "urls": c.URLsBytes, "results": c.ResultsBytes, "pages": c.PagesBytes,
 		"records": c.RecordsBytes, "dead": c.DeadBytes, "bodies": c.BodiesBytes, "snapshot": c.SnapshotBytes,
 	} {

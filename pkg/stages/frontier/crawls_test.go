@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"seine/internal/base/jsontext"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -100,7 +101,7 @@ func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 	const many = 3 * maxStale
 	w.ended(many)
 	w.kill()
-	w.change(func(s *messages.Spec) { s.MaxDepth = new(1) })
+	w.change(func(s *crawlspec.Spec) { s.MaxDepth = new(1) })
 	for range 3 {
 		w.open()
 		w.shard.specsGen = 0 // as of a new process
@@ -123,7 +124,7 @@ func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 func TestStartLooksAtNoSpecTwice(t *testing.T) {
 	w := newShardFixture(t, nil)
 	w.ended(5)
-	w.change(func(s *messages.Spec) { s.MaxDepth = new(1) })
+	w.change(func(s *crawlspec.Spec) { s.MaxDepth = new(1) })
 	w.tend()
 	w.pass(time.Minute)
 	w.tend()
@@ -194,7 +195,7 @@ func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
 
 // Crawls of equal specs share what is compiled.
 func TestRulesOfEqualSpecsAreCompiledOnce(t *testing.T) {
-	f, spec := new(Frontier), messages.DefaultSpec()
+	f, spec := new(Frontier), crawlspec.Default()
 	a, err := f.compiledFor("a", stages.SpecRevision{Spec: &spec, Rev: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/testing/natstest"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -51,7 +52,7 @@ func TestDeletedSpecIsPausedAndTheNextQuestionAnswered(t *testing.T) {
 	defer serving.Wait()
 	defer stop()
 	client := Client{Bus: bus}
-	set := func(crawl string, state messages.RunState) (rev uint64, err error) {
+	set := func(crawl string, state crawlspec.RunState) (rev uint64, err error) {
 		for err = ErrUnanswered; err != nil && ctx.Err() == nil; { // until it serves
 			if rev, err = client.SetState(ctx, crawl, "", state); err != nil {
 				t.Log(err)
@@ -60,7 +61,7 @@ func TestDeletedSpecIsPausedAndTheNextQuestionAnswered(t *testing.T) {
 		}
 		return rev, err
 	}
-	first, err := set("demo", messages.Paused)
+	first, err := set("demo", crawlspec.Paused)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +70,11 @@ func TestDeletedSpecIsPausedAndTheNextQuestionAnswered(t *testing.T) {
 		if err := remove(ctx, "demo"); err != nil {
 			t.Fatal(err)
 		}
-		rev, err := client.SetState(ctx, "demo", "", messages.Paused)
+		rev, err := client.SetState(ctx, "demo", "", crawlspec.Paused)
 		if err != nil || rev <= first {
 			t.Fatalf("revision %d after %d: %v", rev, first, err)
 		}
-		if _, err := client.SetState(ctx, "other", "", messages.Paused); err != nil {
+		if _, err := client.SetState(ctx, "other", "", crawlspec.Paused); err != nil {
 			t.Errorf("another crawl: %v", err)
 		}
 	}
@@ -84,7 +85,7 @@ func TestDeletedBudgetIsGrantedAnew(t *testing.T) {
 	bus := provisioned(t)
 	kv := bucketOf(t, bus, messages.BucketMeta)
 	b := &budgets{bus: bus, now: func() int64 { return time.Now().UnixNano() }}
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.MaxPages = 10
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -66,7 +67,7 @@ func of(subject, crawl string) bool {
 // not read until it has, touches no other crawl, and lets a new one of the name begin.
 func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 	a := newTakeoverFixture(t)
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.MaxPages, spec.Delay = 10, 0
 	for _, crawl := range []string{"c", "d"} {
 		_, err := a.specs.Put(t.Context(), crawl, &spec)
@@ -187,7 +188,7 @@ func (a *takeoverFixture) takeRequests(most int) (reqs []*messages.Request) {
 func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 	a := newTakeoverFixture(t)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://before.test/"))
-	d, err := a.bus.DeletionNow(t.Context(), "c", new(messages.DefaultSpec()))
+	d, err := a.bus.DeletionNow(t.Context(), "c", new(crawlspec.Default()))
 	a.must(err)
 	_, err = a.specs.Delete(t.Context(), "c", d)
 	a.must(err)
@@ -213,7 +214,7 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/\nhttps://two.test/"))
 	a.eventually("it is fetched", func() bool { return len(a.takeRequests(10)) > 0 })
 	stop()
-	d, err := a.bus.DeletionNow(t.Context(), "c", new(messages.DefaultSpec()))
+	d, err := a.bus.DeletionNow(t.Context(), "c", new(crawlspec.Default()))
 	a.must(err)
 	done, err := a.specs.Delete(t.Context(), "c", d)
 	a.must(err)
@@ -242,7 +243,7 @@ func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
 	for n := range uint32(4) {
 		_, err := kv.Put(t.Context(), messages.Incarnation("c", n)+".exact.1", nil)
 		a.must(err)
-		d, err := a.bus.DeletionNow(t.Context(), "c", new(messages.DefaultSpec()))
+		d, err := a.bus.DeletionNow(t.Context(), "c", new(crawlspec.Default()))
 		a.must(err)
 		last, err = a.specs.Delete(t.Context(), "c", d)
 		a.must(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -232,7 +233,7 @@ func (s *shard) nextOf(h *host, w *crawlQueue, now int64) (*request, error) {
 	switch c := s.crawl(w.crawl); {
 	case c.doomed(rules):
 		return nil, nil // it is about to be taken away
-	case pace.state != messages.Running:
+	case pace.state != crawlspec.Running:
 		s.park(h, w)
 		return nil, nil
 	case limited(rules) && c.quota.spent(c, rules, s.time.wall(now)):
@@ -241,7 +242,7 @@ func (s *shard) nextOf(h *host, w *crawlQueue, now int64) (*request, error) {
 	case limited(rules) && c.quota.short(c, rules):
 		return nil, nil
 	}
-	if rules.GroupBy == messages.GroupByIP && h.ip != "" {
+	if rules.GroupBy == crawlspec.GroupByIP && h.ip != "" {
 		if wait := s.addresses.slot(h.ip, h.polite.Delay(&pace.Rules)); wait > 0 {
 			h.notBefore = now + int64(wait)
 			s.markDirty(h)
@@ -336,7 +337,7 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 	}
 	pace := rules.paceOf(req.host.hostname())
 	delay := req.host.polite.Delay(&pace.Rules)
-	if rules.GroupBy == messages.GroupByDomain {
+	if rules.GroupBy == crawlspec.GroupByDomain {
 		delay = max(delay, req.host.domain.polite.Delay(&pace.Rules))
 	}
 	m := &messages.Request{
@@ -348,9 +349,9 @@ func (s *shard) message(req *request) (*messages.Request, error) {
 	if m.Metadata, m.Inherit, err = s.metadataFor(req.id); err != nil {
 		return nil, err
 	}
-	tells := rules.Gone == messages.WhenGoneRecord
+	tells := rules.Gone == crawlspec.WhenGoneRecord
 	m.Recorded = tells && req.Recorded
-	if rules.Duplicates.Unchanged == messages.UnchangedDrop && req.Digest != 0 && req.Class != messages.Gone && (req.Recorded || !tells) {
+	if rules.Duplicates.Unchanged == crawlspec.UnchangedDrop && req.Digest != 0 && req.Class != messages.Gone && (req.Recorded || !tells) {
 		m.Digest = digestText(req.Digest)
 	}
 	// A run that does not know where an unchanged page leads must have the page.

@@ -10,7 +10,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // domain is what the hosts of a registrable domain have in common: how it was
@@ -307,7 +307,7 @@ func (s *shard) unindex(h *host) {
 
 // pages returns the books of a crawl that its max_pages_per_host is about.
 func (s *shard) pages(h *host, crawl string, rules *rules) (*crawlQueue, error) {
-	if rules.GroupBy != messages.GroupByDomain {
+	if rules.GroupBy != crawlspec.GroupByDomain {
 		return h.of(crawl), nil
 	}
 	d, err := s.domainOf(h)

@@ -6,25 +6,26 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
-func byDomain(s *messages.Spec) { s.GroupBy = messages.GroupByDomain }
-func byHost(s *messages.Spec)   { s.GroupBy = messages.GroupByHost }
+func byDomain(s *crawlspec.Spec) { s.GroupBy = crawlspec.GroupByDomain }
+func byHost(s *crawlspec.Spec)   { s.GroupBy = crawlspec.GroupByHost }
 
 // Whatever a crawl groups by from now on, what is queued goes on, what changes is
 // changed, and no pace is forgotten.
 func TestGroupingChangesWhileTheCrawlRuns(t *testing.T) {
-	for name, groups := range map[string][2]func(*messages.Spec){"to domain": {byHost, byDomain}, "to host": {byDomain, byHost}} {
+	for name, groups := range map[string][2]func(*crawlspec.Spec){"to domain": {byHost, byDomain}, "to host": {byDomain, byHost}} {
 		t.Run(name, func(t *testing.T) {
-			w := newShardFixture(t, func(s *messages.Spec) { s.Delay = second; groups[0](s) })
+			w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay = second; groups[0](s) })
 			w.seed("https://www.a.test/1", "https://www.a.test/2", "https://x.a.test/1", "https://x.a.test/2")
 			w.link(3, "https://www.a.test/far", "https://x.a.test/blog/1")
 			w.wantSent(w.dispatch(1), "https://www.a.test/1")
 			w.change(groups[1])
 			w.restart()
 			w.link(1, "https://www.a.test/far") // found nearer
-			w.change(func(s *messages.Spec) { s.Exclude = []string{"*/blog/*"} })
+			w.change(func(s *crawlspec.Spec) { s.Exclude = []string{"*/blog/*"} })
 			w.tend()
 			w.wantState("https://x.a.test/blog/1", Excluded, ReasonExclude)
 			if name == "to domain" {
@@ -57,7 +58,7 @@ func TestGroupingChangesWhileTheCrawlRuns(t *testing.T) {
 // Of two crawls, one groups by domain and one by host: the host is asked by both
 // together no more often than each may.
 func TestPaceOfADomainCountsRequestsMadeByHost(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Delay = second })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay = second })
 	w.seed("https://www.a.test/1", "https://x.a.test/1")
 	w.wantSent(w.dispatch(1), "https://www.a.test/1")
 	w.result("https://www.a.test/1", nil)
@@ -68,10 +69,10 @@ func TestPaceOfADomainCountsRequestsMadeByHost(t *testing.T) {
 }
 
 func TestSourcesAndPausesOfHostsHoldInADomain(t *testing.T) {
-	slow, paused := 10*second, messages.Paused
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Delay, s.GroupBy = second, messages.GroupByDomain
-		s.Sources = []messages.HostRule{
+	slow, paused := 10*second, crawlspec.Paused
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Delay, s.GroupBy = second, crawlspec.GroupByDomain
+		s.Sources = []crawlspec.HostRule{
 			{Hosts: []string{"paused.a.test"}, State: &paused}, {Hosts: []string{"slow.a.test"}, Delay: &slow},
 		}
 	})
@@ -101,16 +102,16 @@ func TestSourcesAndPausesOfHostsHoldInADomain(t *testing.T) {
 			t.Errorf("the domain was asked again after %v", d)
 		}
 	}
-	w.change(func(s *messages.Spec) { s.Sources = nil })
+	w.change(func(s *crawlspec.Spec) { s.Sources = nil })
 	w.pass(10 * time.Second)
 	w.wantSent(w.dispatch(10), "https://paused.a.test/")
 }
 
 func TestHostsOfADomainTakeTurns(t *testing.T) {
 	fast, many := 0*second, 4
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Delay, s.GroupBy = second, messages.GroupByDomain
-		s.Sources = []messages.HostRule{{Hosts: []string{"fast.a.test"}, Delay: &fast, PerHost: &many}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Delay, s.GroupBy = second, crawlspec.GroupByDomain
+		s.Sources = []crawlspec.HostRule{{Hosts: []string{"fast.a.test"}, Delay: &fast, PerHost: &many}}
 	})
 	const hosts = 3 * maxLine
 	for i := range 200 {
@@ -150,10 +151,10 @@ func TestHostsOfADomainTakeTurns(t *testing.T) {
 
 // A host outside its hours, or one that is down, holds up no other of its domain.
 func TestHostThatIsDownHoldsUpNoOtherOfItsDomain(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Delay, s.GroupBy, s.MaxAttempts = second, messages.GroupByDomain, 100
-		s.Breaker = messages.Breaker{Failures: 1, Wait: 3600 * second, MaxWait: 3600 * second, Probes: 3}
-		s.Sources = []messages.HostRule{{Hosts: []string{"night.a.test"}, Hours: []string{"22:00-06:00"}}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Delay, s.GroupBy, s.MaxAttempts = second, crawlspec.GroupByDomain, 100
+		s.Breaker = crawlspec.Breaker{Failures: 1, Wait: 3600 * second, MaxWait: 3600 * second, Probes: 3}
+		s.Sources = []crawlspec.HostRule{{Hosts: []string{"night.a.test"}, Hours: []string{"22:00-06:00"}}}
 	})
 	w.now = time.Date(2026, 11, 21, 5, 59, 59, 0, time.UTC)
 	w.seed("https://night.a.test/1", "https://night.a.test/2")
@@ -172,7 +173,7 @@ func TestHostThatIsDownHoldsUpNoOtherOfItsDomain(t *testing.T) {
 
 // An older build had one queue for a domain, under its name.
 func TestQueueOfADomainOfAnOlderStoreIsTakenApart(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByDomain })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay, s.GroupBy = second, crawlspec.GroupByDomain })
 	w.seed("https://a.test/1", "https://www.a.test/1", "https://www.a.test/2", "https://x.a.test/1")
 	s := w.shard
 	old, err := s.host("a.test")
@@ -194,7 +195,7 @@ func TestQueueOfADomainOfAnOlderStoreIsTakenApart(t *testing.T) {
 	_, err = w.shard.candidates(m, 1, w.at())
 	w.must(err)
 	w.must(w.shard.commit(w.at()))
-	w.change(func(s *messages.Spec) { s.Exclude = []string{"*www.a.test/1"} })
+	w.change(func(s *crawlspec.Spec) { s.Exclude = []string{"*www.a.test/1"} })
 	sent := make(map[string]int)
 	for range 10 {
 		for _, u := range w.dispatch(10) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -18,7 +19,7 @@ func (w *shardFixture) wantCanAsk(crawl string, want bool, when string) {
 
 // Whether a crawl could go on now: not while all its hosts wait for their time.
 func TestWhetherAHostCouldBeAskedNow(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.PerHost = messages.Duration(time.Minute), 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay, s.PerHost = crawlspec.Duration(time.Minute), 1 })
 	w.wantCanAsk("c", false, "without a URL")
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.wantCanAsk("c", true, "with one queued")
@@ -39,7 +40,7 @@ func TestWhetherAHostCouldBeAskedNow(t *testing.T) {
 	w.wantCanAsk("c", false, "within its Retry-After")
 	w.pass(2 * time.Hour)
 	w.wantCanAsk("c", true, "after its Retry-After")
-	w.change(func(s *messages.Spec) { s.State = messages.Paused })
+	w.change(func(s *crawlspec.Spec) { s.State = crawlspec.Paused })
 	w.tend()
 	w.wantSent(w.dispatch(10))
 	w.must(w.shard.commit(w.at()))

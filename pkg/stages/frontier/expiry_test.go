@@ -6,16 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 // endedCrawl gives crawl "c" a spec by which whatever is fed is excluded at once, and a
 // seed, and waits until it has ended so long ago that it is due.
-func (a *takeoverFixture) endedCrawl(change func(*messages.Spec)) {
+func (a *takeoverFixture) endedCrawl(change func(*crawlspec.Spec)) {
 	a.t.Helper()
-	spec := messages.DefaultSpec()
-	spec.Exclude, spec.Keep = []string{"*"}, messages.MinKeep
+	spec := crawlspec.Default()
+	spec.Exclude, spec.Keep = []string{"*"}, crawlspec.MinKeep
 	if change != nil {
 		change(&spec)
 	}
@@ -63,10 +64,10 @@ func (a *takeoverFixture) stepwise() *Frontier {
 func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
 	a := newTakeoverFixture(t)
 	for _, name := range []string{"forever", "scheduled"} {
-		spec := messages.DefaultSpec()
+		spec := crawlspec.Default()
 		spec.Exclude = []string{"*"}
 		if name == "scheduled" {
-			spec.Keep, spec.Schedule = messages.MinKeep, "@every 1000h"
+			spec.Keep, spec.Schedule = crawlspec.MinKeep, "@every 1000h"
 		}
 		_, err := a.specs.Put(t.Context(), name, &spec)
 		a.must(err)
@@ -93,8 +94,8 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	client := Client{Bus: a.bus}
 	at := func(end EndReason, c *Counters, change func(*stages.SpecRevision)) time.Time {
 		t.Helper()
-		spec := stages.SpecRevision{Spec: new(messages.DefaultSpec()), Time: time.UnixMilli(1000)}
-		spec.Keep = messages.Duration(time.Minute)
+		spec := stages.SpecRevision{Spec: new(crawlspec.Default()), Time: time.UnixMilli(1000)}
+		spec.Keep = crawlspec.Duration(time.Minute)
 		if change != nil {
 			change(&spec)
 		}
@@ -114,7 +115,7 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	want("kept for ever", at(Complete, ended, func(r *stages.SpecRevision) { r.Keep = 0 }), time.Time{})
 	want("ended", at(Complete, ended, nil), time.UnixMilli(62_000))
 	want("spec changed since", at(PagesLimit, ended, func(r *stages.SpecRevision) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
-	want("time limit", at(TimeLimit, ended, func(r *stages.SpecRevision) { r.MaxDuration = messages.Duration(time.Hour) }), time.UnixMilli(3_660_500))
+	want("time limit", at(TimeLimit, ended, func(r *stages.SpecRevision) { r.MaxDuration = crawlspec.Duration(time.Hour) }), time.UnixMilli(3_660_500))
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
 	fed, err := a.bus.ReadFromLeader(t.Context(), messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds("c")})
 	a.must(err)
@@ -185,7 +186,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 	for what, change := range map[string]func(a *takeoverFixture){
 		"spec": func(a *takeoverFixture) {
-			_, err := a.specs.Change(a.t.Context(), "c", func(s *messages.Spec) error { s.Keep = 0; return nil })
+			_, err := a.specs.Change(a.t.Context(), "c", func(s *crawlspec.Spec) error { s.Keep = 0; return nil })
 			a.must(err)
 		},
 		"closed by another": func(a *takeoverFixture) { _, err := a.specs.Close(a.t.Context(), "c"); a.must(err) },
@@ -216,7 +217,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 // and takes the seeds that wait.
 func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
 	a := newTakeoverFixture(t)
-	a.endedCrawl(func(s *messages.Spec) { s.Keep = messages.Duration(time.Hour) })
+	a.endedCrawl(func(s *crawlspec.Spec) { s.Keep = crawlspec.Duration(time.Hour) })
 	_, err := a.specs.Close(t.Context(), "c")
 	a.must(err)
 	a.run(a.store(), 0)

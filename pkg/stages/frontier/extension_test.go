@@ -3,6 +3,7 @@ package frontier
 import (
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -16,11 +17,11 @@ func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
 	w.wantSent(w.dispatch(10), seed)
 	w.wantState(image, Excluded, ReasonExtension)
 	w.wantState(film, Excluded, ReasonExtension)
-	w.change(func(s *messages.Spec) { s.Accept = messages.Strings{"image/*"} })
+	w.change(func(s *crawlspec.Spec) { s.Accept = crawlspec.Strings{"image/*"} })
 	w.tend()
 	w.wantSent(w.dispatch(10), image)
 	w.wantState(film, Excluded, ReasonExtension)
-	w.change(func(s *messages.Spec) { s.SkipExtensions = messages.Extensions{} })
+	w.change(func(s *crawlspec.Spec) { s.SkipExtensions = crawlspec.Extensions{} })
 	w.tend()
 	w.wantSent(w.dispatch(10), film)
 }
@@ -34,12 +35,12 @@ func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {
 	w.wantSent(w.dispatch(10), url)
 	w.result(url, class(messages.UnsupportedType))
 	w.wantState(url, Excluded, ReasonType)
-	w.change(func(s *messages.Spec) { s.MaxAttempts++ })
+	w.change(func(s *crawlspec.Spec) { s.MaxAttempts++ })
 	w.tend()
 	w.wantSent(w.dispatch(10))
 
-	w = newShardFixture(t, func(s *messages.Spec) {
-		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(1 << 40)}}
+	w = newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(1 << 40)}}
 	})
 	w.seed(url)
 	w.wantSent(w.dispatch(10), url)

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // Each request that did not end well is told with its URL, why, and what comes next; others
 // are not.
 func TestFailedRequestsAreToldWithWhatComesNext(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 2 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 2 })
 	var said bytes.Buffer
 	w.shard.log = slog.New(slog.NewJSONHandler(&said, nil))
 	line := func() map[string]any {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -132,7 +133,7 @@ func (a *takeoverFixture) saveForEver(f *Frontier) {
 func TestStopWaitsForNoSnapshotBeyondDrain(t *testing.T) {
 	a := newTakeoverFixture(t)
 	f := a.frontier(a.store(), time.Hour)
-	f.cfg.Drain = messages.Duration(time.Millisecond)
+	f.cfg.Drain = crawlspec.Duration(time.Millisecond)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- f.Run(ctx) }()

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -37,7 +38,7 @@ type Frontier struct {
 	saveFrom    atomic.Int64 // when the next may be made, Unix ns
 
 	compiled stages.RecentCrawls[*rules]
-	sets     stages.Recent[*messages.Spec, *ruleset]
+	sets     stages.Recent[*crawlspec.Spec, *ruleset]
 
 	mu    sync.Mutex
 	owned map[int]*partitionLoop
@@ -164,7 +165,7 @@ func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules,
 }
 
 // setFor returns what is compiled of a spec.
-func (f *Frontier) setFor(spec *messages.Spec) (*ruleset, error) {
+func (f *Frontier) setFor(spec *crawlspec.Spec) (*ruleset, error) {
 	if set, ok := f.sets.Get(spec); ok {
 		return set, nil
 	}

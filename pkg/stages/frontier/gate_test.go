@@ -3,10 +3,11 @@ package frontier
 import (
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
-func keepCookies(s *messages.Spec) { s.Cookies = new(true) }
+func keepCookies(s *crawlspec.Spec) { s.Cookies = new(true) }
 
 // redirects answers the request under way for a URL with a redirect: the target
 // comes before the result, or after it.
@@ -93,12 +94,12 @@ func (w *shardFixture) feedRedirect(from, to string, count int) {
 func TestOtherRedirectsToKnownURLs(t *testing.T) {
 	const page, set = "https://a.test/page", "https://a.test/set"
 	for name, c := range map[string]struct {
-		spec func(*messages.Spec)
+		spec func(*crawlspec.Spec)
 		do   func(w *shardFixture)
 	}{
 		"no cookies are kept": {nil, func(w *shardFixture) { w.redirects(set, page, 2, false) }},
-		"cookies of another source": {func(s *messages.Spec) {
-			s.Sources = []messages.HostRule{{Hosts: []string{"b.test"}, Access: messages.Access{Cookies: new(true)}}}
+		"cookies of another source": {func(s *crawlspec.Spec) {
+			s.Sources = []crawlspec.HostRule{{Hosts: []string{"b.test"}, Access: crawlspec.Access{Cookies: new(true)}}}
 		}, func(w *shardFixture) { w.redirects(set, page, 2, false) }},
 		"another URL redirects to it": {keepCookies, func(w *shardFixture) {
 			w.link(1, "https://a.test/other")

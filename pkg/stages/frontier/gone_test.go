@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -13,10 +14,10 @@ import (
 func TestRequestTellsOfRecordsUntilOneTellsThatThePageIsGone(t *testing.T) {
 	t.Parallel()
 	const u, digest = "https://a.test/", "0011223344556677"
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: 3600 * second}}
-		s.Duplicates.Unchanged = messages.UnchangedDrop
-		s.Gone = messages.WhenGoneRecord
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: 3600 * second}}
+		s.Duplicates.Unchanged = crawlspec.UnchangedDrop
+		s.Gone = crawlspec.WhenGoneRecord
 	})
 	w.seed(u)
 	for n, visit := range []struct {
@@ -66,7 +67,7 @@ func TestRequestTellsOfRecordsUntilOneTellsThatThePageIsGone(t *testing.T) {
 func TestPageThatWasGoneBeforeIsToldWhenTheSpecWantsIt(t *testing.T) {
 	t.Parallel()
 	const u = "https://a.test/"
-	w := newShardFixture(t, func(s *messages.Spec) { s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: 3600 * second}} })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: 3600 * second}} })
 	w.seed(u)
 	w.wantSent(w.dispatch(10), u)
 	w.fetched(u, "0011223344556677", 3)
@@ -79,7 +80,7 @@ func TestPageThatWasGoneBeforeIsToldWhenTheSpecWantsIt(t *testing.T) {
 			t.Errorf("the request has recorded %t, want %t", m.Recorded, want)
 		}
 		w.result(u, func(r *messages.Result) { r.Class, r.Status, r.GoneRecord = messages.Gone, 404, m.Recorded })
-		w.change(func(s *messages.Spec) { s.Gone = messages.WhenGoneRecord })
+		w.change(func(s *crawlspec.Spec) { s.Gone = crawlspec.WhenGoneRecord })
 	}
 }
 

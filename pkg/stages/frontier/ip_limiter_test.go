@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // byAddress is a crawl by addresses whose hosts all have the same.
 func byAddress(t *testing.T) (w *shardFixture, at func(*messages.Result)) {
-	w = newShardFixture(t, func(s *messages.Spec) { s.GroupBy, s.Delay = messages.GroupByIP, messages.Duration(time.Second) })
+	w = newShardFixture(t, func(s *crawlspec.Spec) { s.GroupBy, s.Delay = crawlspec.GroupByIP, crawlspec.Duration(time.Second) })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1", "https://b.test/2")
 	at = func(r *messages.Result) { r.IP = "192.0.2.1" }
 	w.wantSent(w.dispatch(10), "https://a.test/1", "https://b.test/1") // where they are is not known yet
@@ -56,7 +57,7 @@ func TestRequestThatIsTakenOverGivesItsAddressBack(t *testing.T) {
 		r.Attempt++
 	})
 	w.serves(at, 0) // the attempt that is known here may be with a fetcher
-	w.pass(messages.ClaimTTL(time.Duration(messages.DefaultTimeout)))
+	w.pass(messages.ClaimTTL(time.Duration(crawlspec.DefaultTimeout)))
 	w.serves(at, 2)
 }
 

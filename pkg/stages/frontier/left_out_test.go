@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -14,8 +15,8 @@ import (
 func TestPageThatIsLeftOutIsDoneAndCounted(t *testing.T) {
 	const url, why = "https://a.test/", "language: page.when: the page is in de, not en"
 	for _, parsedFirst := range []bool{true, false} {
-		w := newShardFixture(t, func(s *messages.Spec) {
-			s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
+		w := newShardFixture(t, func(s *crawlspec.Spec) {
+			s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(time.Hour)}}
 		})
 		parsed := func(round uint32, leftOut string) {
 			_, err := w.shard.candidates(&messages.Candidates{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -235,7 +236,7 @@ func (c *crawl) knowsLinks(r *urlRecord) bool {
 func (r *urlRecord) linksTaken() bool { return r.SentRun <= r.LinkRun }
 
 // linksPrint tells apart the specs that find other links on a page.
-func linksPrint(spec *messages.Spec) (uint64, error) {
+func linksPrint(spec *crawlspec.Spec) (uint64, error) {
 	text, err := json.Marshal([]any{spec.Links, spec.Follow, spec.Sitemaps})
 	if err != nil {
 		return 0, fmt.Errorf("encode spec: %w", err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -75,11 +76,11 @@ func (s *site) wantAsked(want ...string) {
 	}
 }
 
-func newSite(t *testing.T, change func(*messages.Spec), links map[string][]string) *site {
+func newSite(t *testing.T, change func(*crawlspec.Spec), links map[string][]string) *site {
 	return &site{shardFixture: newShardFixture(t, change), links: links, changed: make(map[string]bool)}
 }
 
-func everyHour(s *messages.Spec) { s.Schedule = "@every 1h" }
+func everyHour(s *crawlspec.Spec) { s.Schedule = "@every 1h" }
 
 // What lies behind pages that are unchanged is asked in every run, once, by requests
 // that are conditional; what the newest page does not lead to is not.
@@ -133,12 +134,12 @@ func TestPageWhoseLinksAreNotKnownIsAskedForWhole(t *testing.T) {
 	s.tend()
 	next(root, a)
 	next()
-	s.change(func(spec *messages.Spec) { spec.Links.NoFollow = messages.RobotsIgnore })
+	s.change(func(spec *crawlspec.Spec) { spec.Links.NoFollow = crawlspec.RobotsIgnore })
 	next(root, a)
 	next()
-	s.change(func(spec *messages.Spec) { spec.Delay = messages.Duration(time.Millisecond) })
+	s.change(func(spec *crawlspec.Spec) { spec.Delay = crawlspec.Duration(time.Millisecond) })
 	s.tend()
-	s.change(func(spec *messages.Spec) { spec.Delay = 0 })
+	s.change(func(spec *crawlspec.Spec) { spec.Delay = 0 })
 	next()
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -85,7 +86,7 @@ func (s *shard) auditAll() {
 // wait for.
 func (s *shard) stuck(c *crawl, rules *rules) bool {
 	return c.Queued+c.Waiting > 0 && s.nextDue == math.MaxInt64 && s.nextRetry == math.MaxInt64 && len(s.ready) == 0 && len(s.touched) == 0 &&
-		len(s.inFlight) == 0 && !c.working() && rules.State == messages.Running && !limited(rules) && len(rules.sources) == 0
+		len(s.inFlight) == 0 && !c.working() && rules.State == crawlspec.Running && !limited(rules) && len(rules.sources) == 0
 }
 
 // checkInFlight looks whether what is under way is what the crawls count.

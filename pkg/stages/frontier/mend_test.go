@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -140,14 +141,14 @@ func pl(r *urlRecord) []byte {
 func TestNoFaultOfTheStoreEndsAPartition(t *testing.T) {
 	all := faults()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for _, group := range []messages.GroupBy{messages.GroupByHost, messages.GroupByDomain} {
+		for _, group := range []crawlspec.GroupBy{crawlspec.GroupByHost, crawlspec.GroupByDomain} {
 			t.Run(fmt.Sprintf("%s/%s", name, group), func(t *testing.T) {
 				t.Parallel()
-				if group == messages.GroupByHost && (strings.HasPrefix(name, "line") || name == "domain: is missing") {
+				if group == crawlspec.GroupByHost && (strings.HasPrefix(name, "line") || name == "domain: is missing") {
 					t.Skip("nobody looks there")
 				}
-				w := newShardFixture(t, func(s *messages.Spec) {
-					s.Delay, s.GroupBy, s.Scope = second, group, messages.ScopeAny
+				w := newShardFixture(t, func(s *crawlspec.Spec) {
+					s.Delay, s.GroupBy, s.Scope = second, group, crawlspec.ScopeAny
 				})
 				var urls []string
 				for _, host := range []string{"a.test", "b.test", "c.test", "www.a.test"} {
@@ -274,8 +275,8 @@ func (w *shardFixture) finish(urls []string) {
 
 // A domain that cannot be read knows afterwards how many pages came from it.
 func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.GroupBy, s.MaxPagesPerHost, s.Delay, s.Scope = messages.GroupByDomain, 2, 0, messages.ScopeDomain
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.GroupBy, s.MaxPagesPerHost, s.Delay, s.Scope = crawlspec.GroupByDomain, 2, 0, crawlspec.ScopeDomain
 	})
 	w.seed("https://a.test/1", "https://www.a.test/2", "https://a.test/3")
 	for _, url := range []string{"https://a.test/1", "https://www.a.test/2"} {

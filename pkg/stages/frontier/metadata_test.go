@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -65,8 +66,8 @@ var customer17, customer18 = messages.Metadata{"customer": "17"}, messages.Metad
 // A seed has its metadata in each attempt and each visit, after a restart too.
 func TestMetadataOfASeedIsInItsRequests(t *testing.T) {
 	const url = "https://a.test/"
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(time.Hour)}}
 	})
 	w.seedWith(url, customer17, false)
 	w.seed("https://b.test/")
@@ -100,11 +101,11 @@ func TestMetadataIsReplaced(t *testing.T) {
 		"a redirect to it": {func(w *shardFixture) { w.found(messages.SourceRedirect, 0, url, customer18, true) }, customer17},
 		"a link to it":     {func(w *shardFixture) { w.found(messages.SourceLink, 0, url, customer18, true) }, customer17},
 		"listed with other": {func(w *shardFixture) {
-			w.change(func(s *messages.Spec) { s.Seeds = []messages.SpecSeed{{URL: url, Metadata: customer18}} })
+			w.change(func(s *crawlspec.Spec) { s.Seeds = []crawlspec.Seed{{URL: url, Metadata: customer18}} })
 			w.feedSeeds()
 		}, customer18},
 		"listed without": {func(w *shardFixture) {
-			w.change(func(s *messages.Spec) { s.Seeds = listed(url) })
+			w.change(func(s *crawlspec.Spec) { s.Seeds = listed(url) })
 			w.feedSeeds()
 		}, nil},
 		"a late list": {func(w *shardFixture) {
@@ -116,7 +117,7 @@ func TestMetadataIsReplaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newShardFixture(t, nil)
-			w.change(func(s *messages.Spec) { s.MaxDepth = new(3) })
+			w.change(func(s *crawlspec.Spec) { s.MaxDepth = new(3) })
 			w.seedWith(url, customer17, false)
 			tt.change(w)
 			w.dispatch(10)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -237,9 +238,9 @@ type rootOf struct{ crawl, root string }
 func (m *model) inScope(id urlID) bool {
 	url := m.known[id].url
 	switch m.specs[id.crawl].Scope {
-	case messages.ScopeAny:
+	case crawlspec.ScopeAny:
 		return true
-	case messages.ScopeDomain:
+	case crawlspec.ScopeDomain:
 		return m.open[rootOf{id.crawl, domainName(url)}]
 	default:
 		return m.open[rootOf{id.crawl, weburl.Host(url)}]
@@ -337,7 +338,7 @@ func (l *hostOracle) heard(res *messages.Result, now int64) {
 }
 
 // failed counts failures in a row, and lets the host rest after too many.
-func (l *hostOracle) failed(b *messages.Breaker, now int64) {
+func (l *hostOracle) failed(b *crawlspec.Breaker, now int64) {
 	l.failures++
 	if l.failures == b.Failures || l.failures > b.Failures && l.probing {
 		l.probeAfter, l.probing = now+int64(b.Wait), false
@@ -373,7 +374,7 @@ func (m *model) sent(o sent, now int64) {
 		m.Fatalf("%s was sent in round %d, attempt %d, while %+v is under way", m.describe(o.id), o.round, o.attempt, f)
 	case m.asked[attemptOf{visitOf{o.id, o.round}, o.attempt}]:
 		m.Fatalf("%s was sent twice in round %d, attempt %d", m.describe(o.id), o.round, o.attempt)
-	case state != messages.Running:
+	case state != crawlspec.Running:
 		m.Fatalf("%s was sent although its host is %s", m.describe(o.id), state)
 	}
 	m.notEnded(o)
@@ -394,7 +395,7 @@ func (m *model) polite(o sent, now int64) {
 	if b, l := own.Breaker, m.host(o.host); b.Failures > 0 && l.failures >= b.Failures && !l.heardAgain && now < l.probeAfter {
 		m.Fatalf("%s was sent %v before the breaker allows: %+v", m.describe(o.id), time.Duration(l.probeAfter-now), *l)
 	}
-	if m.specs[o.id.crawl].GroupBy == messages.GroupByDomain {
+	if m.specs[o.id.crawl].GroupBy == crawlspec.GroupByDomain {
 		shared := *m.host(domainName(o.url))
 		shared.crawlDelay = 0
 		m.politeTo(o, &shared, now, func(host string) bool { return domainName("https://"+host+"/") == domainName(o.url) })
@@ -433,11 +434,11 @@ func (m *model) politeTo(o sent, l *hostOracle, now int64, of func(host string) 
 func (m *model) pace(crawl, host string) modelPace {
 	spec := m.specs[crawl]
 	p, _ := spec.HostPoliteness(weburl.Hostname("http://" + host + "/"))
-	return modelPace{p, spec.Robots == messages.RobotsObey}
+	return modelPace{p, spec.Robots == crawlspec.RobotsObey}
 }
 
 type modelPace struct {
-	messages.Politeness
+	crawlspec.Politeness
 	crawlDelay bool
 }
 
@@ -483,7 +484,7 @@ func (m *model) reason(id urlID, depth int) string {
 	}
 	_, state := spec.HostPoliteness(weburl.Hostname(p.url))
 	switch {
-	case state == messages.Cancelled:
+	case state == crawlspec.Cancelled:
 		return ReasonCancelled
 	case !m.inScope(id):
 		return ReasonScope
@@ -989,8 +990,8 @@ func (m *model) checkDomains(st *stored, lines, under map[string]int) {
 func domainName(url string) string { return "*." + weburl.Domain(weburl.Hostname(url)) }
 
 // group is the host of a URL, or its domain if a crawl groups by that.
-func (m *model) group(url string, spec *messages.Spec) string {
-	if spec.GroupBy == messages.GroupByDomain {
+func (m *model) group(url string, spec *crawlspec.Spec) string {
+	if spec.GroupBy == crawlspec.GroupByDomain {
 		return domainName(url)
 	}
 	return weburl.Host(url)

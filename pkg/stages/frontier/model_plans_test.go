@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"seine/internal/base/weburl"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // plans is what a model knows of when URLs and crawls are visited again.
@@ -23,7 +23,7 @@ func newPlans() plans {
 var schedulePeriods = map[string]time.Duration{"": 0, "@every 1h": time.Hour, "@every 6h": 6 * time.Hour, "30 */2 * * *": 2 * time.Hour}
 
 // changed takes note of another spec.
-func (p *plans) changed(name string, was, is *messages.Spec, now time.Time) {
+func (p *plans) changed(name string, was, is *crawlspec.Spec, now time.Time) {
 	if was == nil || was.Schedule != is.Schedule {
 		p.scheduled[name] = now
 	}
@@ -53,7 +53,7 @@ func (m *model) checkSchedules() {
 			continue
 		}
 		wait := time.Duration(c.nextRun - m.shard.time.wall(m.at()))
-		if spec.Schedule == "" || spec.State == messages.Cancelled || wait > schedulePeriods[spec.Schedule] {
+		if spec.Schedule == "" || spec.State == crawlspec.Cancelled || wait > schedulePeriods[spec.Schedule] {
 			m.Fatalf("crawl %s waits %v for its next run, and is %s with schedule %q", name, wait, spec.State, spec.Schedule)
 		}
 	}
@@ -86,19 +86,19 @@ func (m *model) checkPlan(id urlID, r *urlRecord) {
 	}
 	spec := m.specs[id.crawl]
 	_, state := spec.HostPoliteness(weburl.Hostname(r.URL))
-	var rule *messages.RecrawlRule
+	var rule *crawlspec.RecrawlRule
 	for i := range spec.Recrawl {
 		if rule == nil && strings.Contains(r.URL, strings.Trim(spec.Recrawl[i].Match, "*")) {
 			rule = &spec.Recrawl[i]
 		}
 	}
 	if r.Due == 0 {
-		if rule != nil && state != messages.Cancelled && r.State == Done {
+		if rule != nil && state != crawlspec.Cancelled && r.State == Done {
 			m.Fatalf("%s is done, and its next visit is not planned, by %+v", m.describe(id), *rule)
 		}
 		return
 	}
-	if rule == nil || state == messages.Cancelled {
+	if rule == nil || state == crawlspec.Cancelled {
 		m.Fatalf("%s is %v, and its next visit planned, by %+v; it is %s", m.describe(id), r.State, rule, state)
 	}
 	least, most := time.Duration(max(rule.Every, rule.Min)), time.Duration(max(rule.Every, rule.Max))

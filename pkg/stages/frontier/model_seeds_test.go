@@ -3,16 +3,17 @@ package frontier
 import (
 	"pgregory.net/rapid"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // drawSeeds draws the seeds that a spec lists.
-func drawSeeds(t *rapid.T) (seeds []messages.SpecSeed) {
+func drawSeeds(t *rapid.T) (seeds []crawlspec.Seed) {
 	urls := rapid.SampledFrom([][]string{
 		nil, {"https://a.test/x1"}, {"https://b.test/w0"}, {"https://a.test/x1", "https://e.test/y3"}, {"https://f.test/"},
 	}).Draw(t, "seeds")
 	for _, url := range urls {
-		seed := messages.SpecSeed{URL: url}
+		seed := crawlspec.Seed{URL: url}
 		if p := rapid.SampledFrom([]int{-1, -1, 0, 9}).Draw(t, "priority of the seed"); p >= 0 {
 			seed.Priority = &p
 		}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -29,7 +30,7 @@ func TestModel(t *testing.T) {
 	orDefault(t, "rapid.steps", defaultSteps)
 	cases, actions, turns := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		g := &simDriver{simEnv: newSimEnv(rt, map[string]*messages.Spec{"c": drawSpec(rt), "d": drawSpec(rt)})}
+		g := &simDriver{simEnv: newSimEnv(rt, map[string]*crawlspec.Spec{"c": drawSpec(rt), "d": drawSpec(rt)})}
 		defer func() {
 			cases, actions, turns = cases+1, actions+g.actions, turns+g.model.steps
 			g.close()
@@ -301,7 +302,7 @@ func (g *simDriver) answerWith(req *messages.Request, class messages.Class) {
 	res := &messages.Result{
 		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run, Class: class, BytesWire: 10,
 	}
-	if g.specs[req.Crawl].GroupBy == messages.GroupByIP {
+	if g.specs[req.Crawl].GroupBy == crawlspec.GroupByIP {
 		res.IP = draw(g, "address", "192.0.2.1", "192.0.2.2")
 	}
 	switch class {
@@ -378,15 +379,15 @@ func (g *simDriver) lose() {
 }
 
 // drawSpec draws what a crawl begins with.
-func drawSpec(t *rapid.T) *messages.Spec {
-	spec := messages.DefaultSpec()
-	spec.MaxDelay, spec.MaxAttempts = messages.Duration(10*time.Second), 3
-	spec.Breaker = messages.Breaker{Failures: 2, Wait: messages.Duration(10 * time.Second), MaxWait: messages.Duration(time.Minute)}
-	spec.Scope = rapid.SampledFrom([]messages.Scope{messages.ScopeHost, messages.ScopeDomain, messages.ScopeAny}).Draw(t, "scope")
-	spec.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
+func drawSpec(t *rapid.T) *crawlspec.Spec {
+	spec := crawlspec.Default()
+	spec.MaxDelay, spec.MaxAttempts = crawlspec.Duration(10*time.Second), 3
+	spec.Breaker = crawlspec.Breaker{Failures: 2, Wait: crawlspec.Duration(10 * time.Second), MaxWait: crawlspec.Duration(time.Minute)}
+	spec.Scope = rapid.SampledFrom([]crawlspec.Scope{crawlspec.ScopeHost, crawlspec.ScopeDomain, crawlspec.ScopeAny}).Draw(t, "scope")
+	spec.GroupBy = rapid.SampledFrom([]crawlspec.GroupBy{crawlspec.GroupByHost, crawlspec.GroupByHost, crawlspec.GroupByDomain, crawlspec.GroupByIP}).Draw(t, "group by")
 	spec.Breaker.Probes = rapid.SampledFrom([]int{1, 1000}).Draw(t, "probes")
 	spec.Cookies = new(rapid.Bool().Draw(t, "cookies"))
-	spec.Gone = rapid.SampledFrom([]messages.WhenGone{messages.WhenGoneDrop, messages.WhenGoneRecord}).Draw(t, "gone")
+	spec.Gone = rapid.SampledFrom([]crawlspec.WhenGone{crawlspec.WhenGoneDrop, crawlspec.WhenGoneRecord}).Draw(t, "gone")
 	for range rapid.IntRange(0, 3).Draw(t, "changes") {
 		alter(t, &spec)
 	}
@@ -394,20 +395,20 @@ func drawSpec(t *rapid.T) *messages.Spec {
 }
 
 // alter changes a spec in one way.
-func alter(t *rapid.T, s *messages.Spec) {
+func alter(t *rapid.T, s *crawlspec.Spec) {
 	one, two := 1, 2
-	d := func(ds ...time.Duration) messages.Duration {
-		return messages.Duration(rapid.SampledFrom(ds).Draw(t, "duration"))
+	d := func(ds ...time.Duration) crawlspec.Duration {
+		return crawlspec.Duration(rapid.SampledFrom(ds).Draw(t, "duration"))
 	}
 	switch rapid.SampledFrom([]string{
 		"delay", "per_host", "state", "max_pages", "max_pages_per_host", "exclude", "max_depth", "recrawl", "schedule", "robots", "jitter",
 		"scope", "group_by", "sources", "cookies", "gone", "schedule", "links", "recrawl", "state", "priorities", "again", "seeds", "seeds", "on_status",
 	}).Draw(t, "alter") {
 	case "group_by":
-		s.GroupBy = rapid.SampledFrom([]messages.GroupBy{messages.GroupByHost, messages.GroupByDomain, messages.GroupByIP}).Draw(t, "group by")
+		s.GroupBy = rapid.SampledFrom([]crawlspec.GroupBy{crawlspec.GroupByHost, crawlspec.GroupByDomain, crawlspec.GroupByIP}).Draw(t, "group by")
 	case "on_status":
-		minute := messages.Duration(time.Minute)
-		s.OnStatus = rapid.SampledFrom([]messages.StatusRules{
+		minute := crawlspec.Duration(time.Minute)
+		s.OnStatus = rapid.SampledFrom([]crawlspec.StatusRules{
 			nil, {"404": {Attempts: 2}}, {"4xx": {Wait: minute}}, {"503": {Attempts: 1}, "404": {Attempts: 4, Wait: minute}}, {"blocked": {Attempts: 1}},
 		}).Draw(t, "on_status")
 	case "seeds":
@@ -416,17 +417,17 @@ func alter(t *rapid.T, s *messages.Spec) {
 		s.Sources = nil
 		if rapid.Bool().Draw(t, "a source") {
 			delay := d(0, 3*time.Second, 10*time.Second)
-			state := rapid.SampledFrom([]messages.RunState{messages.Running, messages.Paused, messages.Cancelled}).Draw(t, "state of the source")
-			s.Sources = []messages.HostRule{{Hosts: []string{"www.a.test"}, Delay: &delay, State: &state}}
+			state := rapid.SampledFrom([]crawlspec.RunState{crawlspec.Running, crawlspec.Paused, crawlspec.Cancelled}).Draw(t, "state of the source")
+			s.Sources = []crawlspec.HostRule{{Hosts: []string{"www.a.test"}, Delay: &delay, State: &state}}
 		}
 	case "scope":
-		s.Scope = rapid.SampledFrom([]messages.Scope{messages.ScopeHost, messages.ScopeDomain, messages.ScopeAny}).Draw(t, "scope")
+		s.Scope = rapid.SampledFrom([]crawlspec.Scope{crawlspec.ScopeHost, crawlspec.ScopeDomain, crawlspec.ScopeAny}).Draw(t, "scope")
 	case "delay":
 		s.Delay = d(0, time.Second, 5*time.Second)
 	case "per_host":
 		s.PerHost = rapid.IntRange(1, 3).Draw(t, "per_host")
 	case "state":
-		s.State = rapid.SampledFrom([]messages.RunState{messages.Running, messages.Paused, messages.Cancelled}).Draw(t, "state")
+		s.State = rapid.SampledFrom([]crawlspec.RunState{crawlspec.Running, crawlspec.Paused, crawlspec.Cancelled}).Draw(t, "state")
 	case "max_pages":
 		s.MaxPages = rapid.SampledFrom([]int64{0, 1, 3, 10}).Draw(t, "max_pages")
 	case "max_pages_per_host":
@@ -436,24 +437,24 @@ func alter(t *rapid.T, s *messages.Spec) {
 	case "max_depth":
 		s.MaxDepth = rapid.SampledFrom([]*int{nil, &one, &two}).Draw(t, "max_depth")
 	case "recrawl":
-		s.Recrawl = rapid.SampledFrom([][]messages.RecrawlRule{
-			nil, {{Match: "*", Every: messages.Duration(time.Hour)}},
-			{{Match: "*", Min: messages.Duration(time.Minute), Max: messages.Duration(5 * time.Hour)}},
-			{{Match: "*/x*", Every: messages.Duration(10 * time.Minute)}},
-			{{Match: "*/x*", Every: messages.Duration(5 * time.Hour)}, {Match: "*", Min: messages.Duration(10 * time.Minute), Max: messages.Duration(time.Hour)}},
+		s.Recrawl = rapid.SampledFrom([][]crawlspec.RecrawlRule{
+			nil, {{Match: "*", Every: crawlspec.Duration(time.Hour)}},
+			{{Match: "*", Min: crawlspec.Duration(time.Minute), Max: crawlspec.Duration(5 * time.Hour)}},
+			{{Match: "*/x*", Every: crawlspec.Duration(10 * time.Minute)}},
+			{{Match: "*/x*", Every: crawlspec.Duration(5 * time.Hour)}, {Match: "*", Min: crawlspec.Duration(10 * time.Minute), Max: crawlspec.Duration(time.Hour)}},
 		}).Draw(t, "recrawl")
 	case "schedule":
 		s.Schedule = rapid.SampledFrom(slices.Sorted(maps.Keys(schedulePeriods))).Draw(t, "schedule")
 	case "again":
 		s.Again += rapid.Int64Range(1, 3).Draw(t, "again")
 	case "priorities":
-		s.Priorities = rapid.SampledFrom([][]messages.PriorityRule{nil, {{Match: "*/x*", Priority: 1}}, {{Match: "*", Priority: 8}}}).Draw(t, "priorities")
+		s.Priorities = rapid.SampledFrom([][]crawlspec.PriorityRule{nil, {{Match: "*/x*", Priority: 1}}, {{Match: "*", Priority: 8}}}).Draw(t, "priorities")
 	case "links":
-		s.Links.NoFollow = rapid.SampledFrom([]messages.Robots{messages.RobotsObey, messages.RobotsIgnore}).Draw(t, "nofollow")
+		s.Links.NoFollow = rapid.SampledFrom([]crawlspec.Robots{crawlspec.RobotsObey, crawlspec.RobotsIgnore}).Draw(t, "nofollow")
 	case "robots":
-		s.Robots = rapid.SampledFrom([]messages.Robots{messages.RobotsObey, messages.RobotsIgnore}).Draw(t, "robots")
+		s.Robots = rapid.SampledFrom([]crawlspec.Robots{crawlspec.RobotsObey, crawlspec.RobotsIgnore}).Draw(t, "robots")
 	case "gone":
-		s.Gone = rapid.SampledFrom([]messages.WhenGone{messages.WhenGoneDrop, messages.WhenGoneRecord}).Draw(t, "gone")
+		s.Gone = rapid.SampledFrom([]crawlspec.WhenGone{crawlspec.WhenGoneDrop, crawlspec.WhenGoneRecord}).Draw(t, "gone")
 	case "cookies":
 		s.Cookies = new(rapid.Bool().Draw(t, "cookies"))
 	case "jitter":
@@ -461,7 +462,7 @@ func alter(t *rapid.T, s *messages.Spec) {
 	}
 }
 
-func describeSpec(s *messages.Spec) string {
+func describeSpec(s *crawlspec.Spec) string {
 	depth := "∞"
 	if s.MaxDepth != nil {
 		depth = fmt.Sprint(*s.MaxDepth)
@@ -485,7 +486,7 @@ func (g *simDriver) deleteKey() {
 	g.purged[name] = true
 	spec := g.specInBucket(name)
 	if paused := draw(g, "then paused", false, true); paused {
-		spec.State = messages.Paused
+		spec.State = crawlspec.Paused
 		g.change(name, &spec)
 	}
 	g.Logf("the key of crawl %s is gone; from the next start on at the latest: %s", name, describeSpec(&spec))
@@ -506,9 +507,9 @@ func (g *simDriver) drain() {
 	g.loaded()
 	for name, s := range g.specs {
 		spec := *s
-		spec.State, spec.MaxPages, spec.MaxPagesPerHost, spec.Recrawl, spec.Schedule = messages.Running, 0, 0, nil, ""
+		spec.State, spec.MaxPages, spec.MaxPagesPerHost, spec.Recrawl, spec.Schedule = crawlspec.Running, 0, 0, nil, ""
 		spec.Sources = nil
-		spec.Delay, spec.PerHost, spec.Robots = 0, 100, messages.RobotsIgnore
+		spec.Delay, spec.PerHost, spec.Robots = 0, 100, crawlspec.RobotsIgnore
 		g.change(name, &spec)
 	}
 	for _, req := range g.unparsed {

@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"seine/internal/base/pebblestate"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -41,7 +42,7 @@ type simEnv struct {
 	held      *loader    // not collected yet
 	epoch     uint64
 
-	specs     map[string]*messages.Spec
+	specs     map[string]*crawlspec.Spec
 	compiled  map[string]*rules
 	changedAt map[string]uint64 // by generation
 	gen       uint64
@@ -52,7 +53,7 @@ type simEnv struct {
 	// go on with what they know, and who starts from then on with the defaults, which
 	// are others after a deletion: see delete.
 	purged   map[string]bool
-	defaults map[string]*messages.Spec
+	defaults map[string]*crawlspec.Spec
 
 	urls, results []message // as stored, from sequence 1
 	stored        int       // over both
@@ -88,16 +89,16 @@ func (m *message) stream() string {
 // maxModelHosts makes hosts leave the memory all the time.
 const maxModelHosts = 4
 
-func newSimEnv(t *rapid.T, specs map[string]*messages.Spec) *simEnv {
+func newSimEnv(t *rapid.T, specs map[string]*crawlspec.Spec) *simEnv {
 	r := &simEnv{
 		T: t, machine: newMachine(time.Unix(1_800_000_000, 0)), disk: vfs.NewCrashableMem(),
-		specs: make(map[string]*messages.Spec), compiled: make(map[string]*rules), changedAt: make(map[string]uint64),
-		budgets: make(map[string]*budgetDoc), deletions: make(map[string]*messages.Deletion), purged: make(map[string]bool), defaults: make(map[string]*messages.Spec), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
+		specs: make(map[string]*crawlspec.Spec), compiled: make(map[string]*rules), changedAt: make(map[string]uint64),
+		budgets: make(map[string]*budgetDoc), deletions: make(map[string]*messages.Deletion), purged: make(map[string]bool), defaults: make(map[string]*crawlspec.Spec), fetch: make(map[uint64]*messages.Request), snapshots: [][]byte{nil},
 	}
 	r.model = newModel(r)
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
 		r.change(name, specs[name])
-		r.defaults[name] = new(messages.DefaultSpec())
+		r.defaults[name] = new(crawlspec.Default())
 		r.budgets[name] = &budgetDoc{}
 	}
 	r.openStore()
@@ -123,7 +124,7 @@ func (r *simEnv) changes(uint64) (all []stages.SpecChange) {
 	return all
 }
 
-func (r *simEnv) change(name string, spec *messages.Spec) {
+func (r *simEnv) change(name string, spec *crawlspec.Spec) {
 	r.must(spec.Validate())
 	r.gen++
 	compiled, err := compile(stages.SpecRevision{Spec: spec, Rev: r.gen, Time: r.now, Deletion: r.deletions[name]})
@@ -134,7 +135,7 @@ func (r *simEnv) change(name string, spec *messages.Spec) {
 }
 
 // specInBucket is the spec that a change of it begins with.
-func (r *simEnv) specInBucket(name string) messages.Spec {
+func (r *simEnv) specInBucket(name string) crawlspec.Spec {
 	if r.purged[name] {
 		return *r.defaults[name]
 	}
@@ -156,7 +157,7 @@ func (r *simEnv) readSpecs() {
 
 // delete deletes a crawl, which has a spec of its own from then on: that stands for
 // the defaults, which have the revision of the deletion too.
-func (r *simEnv) delete(name string, spec *messages.Spec) {
+func (r *simEnv) delete(name string, spec *crawlspec.Spec) {
 	count := uint32(1)
 	if d := r.deletions[name]; d != nil {
 		count += d.Count

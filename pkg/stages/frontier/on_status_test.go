@@ -4,16 +4,17 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // A rule says how often a URL is tried that was answered with a status, and after which
 // wait; that of a source goes before that of the crawl.
 func TestStatusDecidesWhatIsTriedAgain(t *testing.T) {
-	minutes := func(n int) messages.Duration { return messages.Duration(n) * messages.Duration(time.Minute) }
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.OnStatus = messages.StatusRules{"403": {Wait: minutes(10), Attempts: 2}, "5xx": {Attempts: 1}, "blocked": {Attempts: 1}}
-		s.Sources = []messages.HostRule{{Hosts: []string{"b.test"}, OnStatus: messages.StatusRules{"403": {Attempts: 1}, "503": {Wait: minutes(30)}}}}
+	minutes := func(n int) crawlspec.Duration { return crawlspec.Duration(n) * crawlspec.Duration(time.Minute) }
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.OnStatus = crawlspec.StatusRules{"403": {Wait: minutes(10), Attempts: 2}, "5xx": {Attempts: 1}, "blocked": {Attempts: 1}}
+		s.Sources = []crawlspec.HostRule{{Hosts: []string{"b.test"}, OnStatus: crawlspec.StatusRules{"403": {Attempts: 1}, "503": {Wait: minutes(30)}}}}
 	})
 	answer := func(url string, class messages.Class, status int) {
 		t.Helper()
@@ -48,7 +49,7 @@ func TestStatusDecidesWhatIsTriedAgain(t *testing.T) {
 // A result that comes twice uses up one attempt, whichever it is.
 func TestAnswerThatARuleHasTriedAgainCountsOnce(t *testing.T) {
 	t.Parallel()
-	w := newShardFixture(t, func(s *messages.Spec) { s.OnStatus = messages.StatusRules{"403": {Attempts: 3}} })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.OnStatus = crawlspec.StatusRules{"403": {Attempts: 3}} })
 	const url = "https://a.test/1"
 	refuse := func(attempt int) {
 		t.Helper()

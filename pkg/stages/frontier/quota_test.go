@@ -3,20 +3,20 @@ package frontier
 import (
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // A budget that was asked for under a spec counts for nothing under the next, and is
 // asked for anew when that answer has come, not before.
 func TestGrantOfTheSpecBeforeIsPassedOver(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxPages = 1000 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxPages = 1000 })
 	p := &partitionLoop{shard: w.shard, f: new(Frontier)}
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(0))
 	c := w.shard.crawl("c")
 	before := c.rules.fingerprint
 	c.quota.want, c.quota.asked = false, true // it asks
-	w.change(func(s *messages.Spec) { s.MaxPages = 10 })
+	w.change(func(s *crawlspec.Spec) { s.MaxPages = 10 })
 	w.tend()
 	if c.rules.fingerprint == before {
 		t.Fatal("the rules have not changed")

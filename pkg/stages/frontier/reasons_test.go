@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -30,7 +31,7 @@ func (w *shardFixture) failing(host string, class messages.Class, many int) {
 // Failures are counted by their reason, with an example that still is one, also after a
 // restart.
 func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
 	w.failing("a.test", messages.Gone, 3)
 	w.failing("b.test", messages.TLSFailure, 2)
 	w.link(1, "https://elsewhere.test/", "https://elsewhere.test/2")
@@ -63,7 +64,7 @@ func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
 
 // What an older build left without reasons is counted by them when the crawl goes on.
 func TestFailuresOfAnOlderBuildAreCountedByReason(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
 	w.failing("a.test", messages.Gone, 3)
 	c := w.shard.crawl("c")
 	c.FailedBy, c.dirty = nil, true

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -176,7 +177,7 @@ func (s *shard) rename(r *urlRecord, url, crawl string, rules *rules, now int64)
 func (r *rules) stands(u *urlRecord) bool {
 	switch u.Reason {
 	case ReasonRobots:
-		return r.Robots == messages.RobotsObey
+		return r.Robots == crawlspec.RobotsObey
 	case ReasonAddress:
 		return !r.AllowPrivate
 	case ReasonNormalized:

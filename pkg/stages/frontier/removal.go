@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seine/internal/schedule/politeness"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -131,7 +132,7 @@ func (s *shard) leaveAlone(req *request, rules *rules, now int64) error {
 func longestRequest(rules *rules) time.Duration {
 	timeout := time.Duration(rules.Largest().Timeout)
 	if d := rules.Deletion; d != nil {
-		timeout = max(timeout, time.Duration(cmp.Or(d.Timeout, messages.Millis(messages.DefaultTimeout))))
+		timeout = max(timeout, time.Duration(cmp.Or(d.Timeout, messages.Millis(crawlspec.DefaultTimeout))))
 	}
 	return messages.ClaimTTL(timeout)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -20,7 +21,7 @@ func (w *shardFixture) delete() {
 	}
 	w.gen++
 	w.last = &messages.Deletion{Rev: w.gen, Count: count, Timeout: messages.Millis(time.Minute)}
-	w.change(func(*messages.Spec) {})
+	w.change(func(*crawlspec.Spec) {})
 }
 
 // keysOf returns the keys of the store that name a crawl or have a hash of its URLs,
@@ -61,9 +62,9 @@ func (w *shardFixture) keysOf(crawl string, hashes ...messages.URLHash) (keys []
 // spread gives the crawl URLs in every state there is.
 func (w *shardFixture) spread() {
 	w.t.Helper()
-	w.change(func(s *messages.Spec) {
+	w.change(func(s *crawlspec.Spec) {
 		s.MaxAttempts = 3
-		s.Recrawl = []messages.RecrawlRule{{Match: "*again", Every: messages.Duration(time.Hour)}}
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*again", Every: crawlspec.Duration(time.Hour)}}
 	})
 	w.seed("https://a.test/ok", "https://a.test/again", "https://b.test/late?b=1&a=2", "https://c.test/way")
 	w.link(1, "https://elsewhere.test/")

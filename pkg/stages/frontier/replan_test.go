@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -13,13 +14,13 @@ import (
 func TestChangedScheduleIsObeyed(t *testing.T) {
 	const root = "https://a.test/"
 	for _, before := range []string{"", "@every 720h", "@every 1h"} {
-		s := newSite(t, func(spec *messages.Spec) { spec.Schedule = before }, nil)
+		s := newSite(t, func(spec *crawlspec.Spec) { spec.Schedule = before }, nil)
 		s.seed(root)
 		s.crawl()
 		s.pass(30*time.Minute + 7*time.Second)
 		s.crawl()
 		s.wantAsked()
-		s.change(func(spec *messages.Spec) { spec.Schedule = "@every 1m" })
+		s.change(func(spec *crawlspec.Spec) { spec.Schedule = "@every 1m" })
 		s.crawl()
 		s.wantAsked()
 		s.restart()
@@ -28,11 +29,11 @@ func TestChangedScheduleIsObeyed(t *testing.T) {
 		s.pass(time.Minute)
 		s.crawl()
 		s.wantAsked(root)
-		s.change(func(spec *messages.Spec) { spec.Schedule = "@every 720h" })
+		s.change(func(spec *crawlspec.Spec) { spec.Schedule = "@every 720h" })
 		s.pass(time.Hour)
 		s.crawl()
 		s.wantAsked()
-		s.change(func(spec *messages.Spec) { spec.Schedule = "@every 1m"; spec.State = messages.Cancelled })
+		s.change(func(spec *crawlspec.Spec) { spec.Schedule = "@every 1m"; spec.State = crawlspec.Cancelled })
 		s.pass(time.Minute)
 		s.crawl()
 		s.wantAsked()
@@ -50,11 +51,11 @@ func visitedHourly(t *testing.T, page string) *shardFixture {
 	return w
 }
 
-func recrawlEvery(d time.Duration) func(*messages.Spec) {
-	return func(s *messages.Spec) {
+func recrawlEvery(d time.Duration) func(*crawlspec.Spec) {
+	return func(s *crawlspec.Spec) {
 		s.Recrawl = nil
 		if d > 0 {
-			s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(d)}}
+			s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(d)}}
 		}
 	}
 }
@@ -65,7 +66,7 @@ func TestChangedRecrawlIsObeyed(t *testing.T) {
 	const page, failing = "https://a.test/", "https://b.test/"
 	w := newShardFixture(t, recrawlEvery(time.Hour))
 	w.spec.MaxAttempts = 1
-	w.change(func(*messages.Spec) {})
+	w.change(func(*crawlspec.Spec) {})
 	visit := func() {
 		t.Helper()
 		if got := w.dispatch(10); len(got) != 2 {
@@ -109,20 +110,20 @@ func TestChangedRecrawlIsObeyed(t *testing.T) {
 func TestCancellingDropsPlannedVisits(t *testing.T) {
 	const page = "https://a.test/"
 	w := visitedHourly(t, page)
-	set := func(state messages.RunState, planned int64) {
+	set := func(state crawlspec.RunState, planned int64) {
 		t.Helper()
-		w.change(func(s *messages.Spec) { s.State = state })
+		w.change(func(s *crawlspec.Spec) { s.State = state })
 		w.tend()
 		w.wantState(page, Done, "")
 		if n := w.shard.crawl("c").Planned; n != planned {
 			t.Errorf("%d visits are planned, want %d", n, planned)
 		}
 	}
-	set(messages.Cancelled, 0)
+	set(crawlspec.Cancelled, 0)
 	w.pass(2 * time.Hour)
 	w.wantSent(w.dispatch(10))
-	set(messages.Cancelled, 0)
-	w.change(func(s *messages.Spec) { s.State = messages.Running })
+	set(crawlspec.Cancelled, 0)
+	w.change(func(s *crawlspec.Spec) { s.State = crawlspec.Running })
 	w.tend()
 	w.pass(2 * time.Minute * 8)
 	w.wantSent(w.dispatch(10), page)
@@ -150,8 +151,8 @@ func TestChangedSpecKeepsExplicitPriorities(t *testing.T) {
 			}
 		}
 	}
-	rule := func(match string) func(*messages.Spec) {
-		return func(s *messages.Spec) { s.Priorities = []messages.PriorityRule{{Match: match, Priority: 9}} }
+	rule := func(match string) func(*crawlspec.Spec) {
+		return func(s *crawlspec.Spec) { s.Priorities = []crawlspec.PriorityRule{{Match: match, Priority: 9}} }
 	}
 	w.change(rule("*x"))
 	want(1, 9)
@@ -159,7 +160,7 @@ func TestChangedSpecKeepsExplicitPriorities(t *testing.T) {
 	want(9, 9)
 	w.change(rule("*nothing"))
 	want(1, messages.DefaultPriority)
-	w.change(func(s *messages.Spec) { s.Priorities = nil })
+	w.change(func(s *crawlspec.Spec) { s.Priorities = nil })
 	want(1, messages.DefaultPriority)
 }
 
@@ -189,9 +190,9 @@ func TestPlannedVisitThatIsDueGoesByTheRulesOfNow(t *testing.T) {
 // A run ends at a host that is taken for dead as the first visit does: what is queued
 // for it fails, once.
 func TestRunGivesUpADeadHost(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
 		s.Schedule, s.MaxAttempts, s.PerHost = "@every 100h", 1, 1
-		s.Breaker = messages.Breaker{Failures: 1, Wait: 60 * second, MaxWait: 3600 * second, Probes: 1}
+		s.Breaker = crawlspec.Breaker{Failures: 1, Wait: 60 * second, MaxWait: 3600 * second, Probes: 1}
 	})
 	urls := []string{"https://a.test/1", "https://a.test/2", "https://a.test/3"}
 	w.seed(urls...)
@@ -230,7 +231,7 @@ func TestCancelledCrawlWithAScheduleEnds(t *testing.T) {
 	if got := s.dispatch(10); len(got) != 1 {
 		t.Fatalf("sent %q, want the seed", got)
 	}
-	s.change(func(spec *messages.Spec) { spec.State = messages.Cancelled })
+	s.change(func(spec *crawlspec.Spec) { spec.State = crawlspec.Cancelled })
 	s.tend()
 	s.answer(root) // the run finds a
 	s.tend()
@@ -238,7 +239,7 @@ func TestCancelledCrawlWithAScheduleEnds(t *testing.T) {
 	if c := s.shard.crawl("c"); !c.ended() || c.nextRun != 0 {
 		t.Errorf("the crawl has not ended: %+v", c.crawlState)
 	}
-	s.change(func(spec *messages.Spec) { spec.State = messages.Running })
+	s.change(func(spec *crawlspec.Spec) { spec.State = crawlspec.Running })
 	s.crawl()
 	s.wantAsked(a)
 }
@@ -247,7 +248,7 @@ func TestCancelledCrawlWithAScheduleEnds(t *testing.T) {
 func TestPageIsVisitedAgainByThePriorityOfNow(t *testing.T) {
 	const page = "https://a.test/"
 	w := visitedHourly(t, page)
-	w.change(func(s *messages.Spec) { s.Priorities = []messages.PriorityRule{{Match: "*", Priority: 1}} })
+	w.change(func(s *crawlspec.Spec) { s.Priorities = []crawlspec.PriorityRule{{Match: "*", Priority: 1}} })
 	w.tend()
 	w.pass(2 * time.Hour)
 	w.wantSent(w.dispatch(10), page)
@@ -262,13 +263,13 @@ func TestPageIsVisitedAgainByThePriorityOfNow(t *testing.T) {
 // that are conditional, over changed pages and unchanged ones, and is over again.
 func TestCrawlVisitsEverythingAgain(t *testing.T) {
 	const root, a, b, c, d = "https://a.test/", "https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/x/d"
-	s := newSite(t, func(spec *messages.Spec) { spec.Exclude = []string{"*/x/*"} }, map[string][]string{root: {a, d}, a: {b}})
+	s := newSite(t, func(spec *crawlspec.Spec) { spec.Exclude = []string{"*/x/*"} }, map[string][]string{root: {a, d}, a: {b}})
 	s.seed(root)
 	s.crawl()
 	s.wantAsked(root, a, b)
 	s.pass(time.Hour)
 	for _, links := range []string{"", c} {
-		s.change(func(spec *messages.Spec) { spec.Again = s.now.Unix() })
+		s.change(func(spec *crawlspec.Spec) { spec.Again = s.now.Unix() })
 		if links != "" {
 			s.links[b], s.changed[b] = []string{links}, true
 		}
@@ -295,14 +296,14 @@ func TestCrawlVisitsEverythingAgain(t *testing.T) {
 // A new crawl has nothing to visit again, and a cancelled one does so when it is resumed.
 func TestOnlyWhatWasVisitedIsVisitedAgain(t *testing.T) {
 	const root = "https://a.test/"
-	s := newSite(t, func(spec *messages.Spec) { spec.Again = 1 }, nil)
+	s := newSite(t, func(spec *crawlspec.Spec) { spec.Again = 1 }, nil)
 	s.seed(root)
 	s.crawl()
 	s.wantAsked(root)
-	s.change(func(spec *messages.Spec) { spec.Again, spec.State = 2, messages.Cancelled })
+	s.change(func(spec *crawlspec.Spec) { spec.Again, spec.State = 2, crawlspec.Cancelled })
 	s.crawl()
 	s.wantAsked()
-	s.change(func(spec *messages.Spec) { spec.State = messages.Running })
+	s.change(func(spec *crawlspec.Spec) { spec.State = crawlspec.Running })
 	s.crawl()
 	s.wantAsked(root)
 }
@@ -312,16 +313,16 @@ func TestOnlyWhatWasVisitedIsVisitedAgain(t *testing.T) {
 func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
 	t.Parallel()
 	part := PartitionStatus{Counters: Counters{Done: 1}, Again: 7}
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	for _, c := range []struct {
 		again int64
-		state messages.RunState
+		state crawlspec.RunState
 		want  EndReason
 	}{
-		{0, messages.Running, Complete},
-		{7, messages.Running, Complete},
-		{8, messages.Running, NotEnded},
-		{8, messages.Cancelled, Complete},
+		{0, crawlspec.Running, Complete},
+		{7, crawlspec.Running, Complete},
+		{8, crawlspec.Running, NotEnded},
+		{8, crawlspec.Cancelled, Complete},
 	} {
 		spec.Again, spec.State = c.again, c.state
 		if end := endOf([]PartitionStatus{part, {}}, &part.Counters, &spec); end != c.want {
@@ -333,7 +334,7 @@ func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
 // A run over everything that was interrupted before it came to all URLs is known as such,
 // though nothing is open: another is not begun over it.
 func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Exclude = []string{"*"} })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Exclude = []string{"*"} })
 	urls := make([]string, reviewed+1)
 	for i := range urls {
 		urls[i] = fmt.Sprintf("https://a.test/%d", i)
@@ -351,7 +352,7 @@ func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
 		}
 	}
 	visiting("before", false)
-	w.change(func(s *messages.Spec) { s.Again = 7 })
+	w.change(func(s *crawlspec.Spec) { s.Again = 7 })
 	w.step()
 	visiting("after a turn", true)
 	w.restart()
@@ -368,10 +369,10 @@ func TestCrawlIsNotLetGoBeforeItIsVisitedAgain(t *testing.T) {
 	s.seed(page)
 	s.crawl()
 	s.wantAsked(page)
-	s.change(func(spec *messages.Spec) { spec.State = messages.Cancelled })
+	s.change(func(spec *crawlspec.Spec) { spec.State = crawlspec.Cancelled })
 	s.tend()
 	c := s.shard.crawl("c")
-	s.change(func(spec *messages.Spec) { spec.Again, spec.State = 7, messages.Running })
+	s.change(func(spec *crawlspec.Spec) { spec.Again, spec.State = 7, crawlspec.Running })
 	c.rules, c.Rev, c.dirty = s.current, s.current.Rev, false
 	for range 2 {
 		if s.shard.letGo("c", c, s.at()) {

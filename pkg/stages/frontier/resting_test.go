@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"seine/internal/base/jsontext"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -96,7 +97,7 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 			}
 			w.tend()
 		}
-		change(func() { w.change(func(s *messages.Spec) { s.Domains = []string{"b.test"} }) })
+		change(func() { w.change(func(s *crawlspec.Spec) { s.Domains = []string{"b.test"} }) })
 		w.wantState("https://b.test/", Queued, "")
 		w.wantSent(w.dispatch(10), "https://b.test/")
 		w.answer("https://b.test/", messages.NotModified)
@@ -126,7 +127,7 @@ func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 			w.kill()
 			w.open()
 		},
-		"another spec": func(w *shardFixture) { w.change(func(s *messages.Spec) { s.MaxDepth = new(1) }) },
+		"another spec": func(w *shardFixture) { w.change(func(s *crawlspec.Spec) { s.MaxDepth = new(1) }) },
 		"deletion":     func(w *shardFixture) { w.delete() },
 	}
 	for name, change := range changes {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"seine/internal/base/weburl"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // root is what a seed opens to its crawl: a host, or, with an empty host, a
@@ -22,11 +22,11 @@ func rootsOf(url string) [2]root {
 // every host is.
 func (r *rules) root(url string) root {
 	switch r.Scope {
-	case messages.ScopeAny:
+	case crawlspec.ScopeAny:
 		return root{}
-	case messages.ScopeDomain:
+	case crawlspec.ScopeDomain:
 		return rootsOf(url)[1]
-	case messages.ScopeHost:
+	case crawlspec.ScopeHost:
 	}
 	return rootsOf(url)[0]
 }

@@ -4,27 +4,28 @@ import (
 	"fmt"
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 func TestSeedsAreInScopeWhicheverItBecomes(t *testing.T) {
 	const seed, beside, link = "https://www.a.test/", "https://www.a.test/1", "https://x.a.test/"
-	for _, scopes := range [][2]messages.Scope{
-		{messages.ScopeHost, messages.ScopeDomain}, {messages.ScopeDomain, messages.ScopeHost},
-		{messages.ScopeAny, messages.ScopeHost}, {messages.ScopeAny, messages.ScopeDomain}, {messages.ScopeHost, messages.ScopeAny},
+	for _, scopes := range [][2]crawlspec.Scope{
+		{crawlspec.ScopeHost, crawlspec.ScopeDomain}, {crawlspec.ScopeDomain, crawlspec.ScopeHost},
+		{crawlspec.ScopeAny, crawlspec.ScopeHost}, {crawlspec.ScopeAny, crawlspec.ScopeDomain}, {crawlspec.ScopeHost, crawlspec.ScopeAny},
 	} {
 		t.Run(fmt.Sprintf("%s to %s", scopes[0], scopes[1]), func(t *testing.T) {
-			w := newShardFixture(t, func(s *messages.Spec) { s.Scope = scopes[0] })
+			w := newShardFixture(t, func(s *crawlspec.Spec) { s.Scope = scopes[0] })
 			w.seed(seed)
 			w.link(1, beside, link, "https://b.test/")
-			w.change(func(s *messages.Spec) { s.Scope = scopes[1] })
+			w.change(func(s *crawlspec.Spec) { s.Scope = scopes[1] })
 			w.restart()
 			w.tend()
 			w.link(1, "https://www.a.test/later")
 			for _, url := range []string{seed, beside, "https://www.a.test/later"} {
 				w.wantState(url, Queued, "")
 			}
-			if scopes[1] == messages.ScopeHost {
+			if scopes[1] == crawlspec.ScopeHost {
 				w.wantState(link, Excluded, ReasonScope)
 			} else {
 				w.wantState(link, Queued, "")
@@ -36,11 +37,11 @@ func TestSeedsAreInScopeWhicheverItBecomes(t *testing.T) {
 // A host that is opened after the scope has changed finds what the scope before
 // had excluded.
 func TestSeedAdmitsWhatAnotherScopeHasExcluded(t *testing.T) {
-	for _, scopes := range [][2]messages.Scope{{messages.ScopeHost, messages.ScopeDomain}, {messages.ScopeDomain, messages.ScopeHost}} {
-		w := newShardFixture(t, func(s *messages.Spec) { s.Scope = scopes[0] })
+	for _, scopes := range [][2]crawlspec.Scope{{crawlspec.ScopeHost, crawlspec.ScopeDomain}, {crawlspec.ScopeDomain, crawlspec.ScopeHost}} {
+		w := newShardFixture(t, func(s *crawlspec.Spec) { s.Scope = scopes[0] })
 		w.seed("https://a.test/")
 		w.link(1, "https://www.b.test/1")
-		w.change(func(s *messages.Spec) { s.Scope = scopes[1] })
+		w.change(func(s *crawlspec.Spec) { s.Scope = scopes[1] })
 		w.tend()
 		w.wantState("https://www.b.test/1", Excluded, ReasonScope)
 		w.seed("https://www.b.test/")
@@ -69,7 +70,7 @@ func TestRootsOfAnOlderStoreAreKnown(t *testing.T) {
 	w.wantState("https://www.a.test/2", Queued, "")
 	w.tend()
 	w.seed("https://b.test/")
-	w.change(func(s *messages.Spec) { s.Scope = messages.ScopeDomain })
+	w.change(func(s *crawlspec.Spec) { s.Scope = crawlspec.ScopeDomain })
 	w.tend()
 	for _, url := range []string{"https://www.a.test/", "https://www.a.test/1", "https://x.a.test/", "https://b.test/1"} {
 		w.wantState(url, Queued, "")

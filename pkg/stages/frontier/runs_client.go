@@ -5,12 +5,12 @@ import (
 	"context"
 	"slices"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // Runs returns the figures of the newest runs of a crawl, MaxRuns at most, over all
 // partitions, the newest first.
-func (c *Client) Runs(ctx context.Context, crawl string, spec *messages.Spec, most int) ([]Run, error) {
+func (c *Client) Runs(ctx context.Context, crawl string, spec *crawlspec.Spec, most int) ([]Run, error) {
 	parts, err := c.statuses(ctx, Query{Crawl: crawl, Runs: most})
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (c *Client) Runs(ctx context.Context, crawl string, spec *messages.Spec, mo
 
 // runOver reports whether nothing is to happen any more in the latest run, as far as the
 // partitions know. One that has not begun it will.
-func runOver(parts []PartitionStatus, latest int64, spec *messages.Spec) bool {
+func runOver(parts []PartitionStatus, latest int64, spec *crawlspec.Spec) bool {
 	total := sum(parts)
 	for i := range parts {
 		c := &parts[i].Counters

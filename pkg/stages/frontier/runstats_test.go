@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -67,7 +68,7 @@ const digestA, digestB = "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"
 // however often the process is killed.
 func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 	const a, b, c, d = "https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d"
-	w := newShardFixture(t, func(s *messages.Spec) { s.Schedule, s.MaxAttempts = "@every 1h", 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Schedule, s.MaxAttempts = "@every 1h", 1 })
 	w.seed(a, b, c, d)
 	w.dispatch(10)
 	w.fetched(a, digestA, 2)
@@ -105,8 +106,8 @@ func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 // one going; one that a run has found meanwhile counts for that.
 func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	const a, b = "https://a.test/a", "https://a.test/b"
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(time.Hour)}}
 	})
 	w.seed(a, b)
 	w.dispatch(10)
@@ -128,7 +129,7 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 		t.Errorf("the run ended at %s, and now at %s", last, got)
 	}
 	w.result(b, class(messages.ServerError)) // it waits for another attempt
-	w.change(func(s *messages.Spec) { s.Again = w.now.Unix() })
+	w.change(func(s *crawlspec.Spec) { s.Again = w.now.Unix() })
 	w.pass(time.Minute)
 	w.wantSent(w.dispatch(10), a, b)
 	if c := w.shard.crawl("c"); c.Pending() != 2 || c.Recrawling != 0 {
@@ -150,8 +151,8 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 // of were planned by rules.
 func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
 	const a = "https://a.test/a"
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: messages.Duration(time.Hour)}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(time.Hour)}}
 	})
 	w.seed(a)
 	w.dispatch(10)
@@ -251,7 +252,7 @@ func TestRunEndsWhenNothingOfItIsLeftInAnyPartition(t *testing.T) {
 	if got := mergeRuns([]PartitionStatus{one, two}, 1); len(got) != 1 || got[0].Run != run {
 		t.Errorf("the newest is %+v", got)
 	}
-	scheduled := &messages.Spec{Schedule: "@every 1h", MaxPages: 100}
+	scheduled := &crawlspec.Spec{Schedule: "@every 1h", MaxPages: 100}
 	for what, c := range map[string]struct {
 		other PartitionStatus
 		over  bool

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // since is when the spec was stored, Unix ms; 0 if that is not known.
@@ -17,12 +17,12 @@ func (r *rules) since() int64 {
 }
 
 // startsAgain reports whether a schedule starts the crawl again.
-func (r *rules) startsAgain() bool { return r.Schedule != "" && r.State != messages.Cancelled }
+func (r *rules) startsAgain() bool { return r.Schedule != "" && r.State != crawlspec.Cancelled }
 
 // againDue reports whether a run over everything is to start, if this is the last that
 // was begun. That of a cancelled crawl waits until it is resumed.
-func againDue(spec *messages.Spec, last int64) bool {
-	return spec.Again > last && spec.State != messages.Cancelled
+func againDue(spec *crawlspec.Spec, last int64) bool {
+	return spec.Again > last && spec.State != crawlspec.Cancelled
 }
 
 // startRun starts the crawl again from its seeds when its schedule says so, and over

@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
 	"seine/internal/schedule/traps"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -83,9 +84,9 @@ type recrawlRule struct {
 // hostPolicy is how a host is to be asked.
 type hostPolicy struct {
 	politeness.Rules
-	state    messages.RunState
+	state    crawlspec.RunState
 	maxPages int64 // of the host
-	limits   messages.Limits
+	limits   crawlspec.Limits
 }
 
 func compile(spec stages.SpecRevision) (*rules, error) {
@@ -96,7 +97,7 @@ func compile(spec stages.SpecRevision) (*rules, error) {
 	return &rules{SpecRevision: spec, ruleset: set}, nil
 }
 
-func compileSet(spec *messages.Spec) (*ruleset, error) {
+func compileSet(spec *crawlspec.Spec) (*ruleset, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("encode spec: %w", err)
@@ -119,14 +120,14 @@ func compileSet(spec *messages.Spec) (*ruleset, error) {
 		r.extensions[e] = true
 	}
 	for _, p := range spec.Priorities {
-		match, err := messages.CompilePattern(p.Match)
+		match, err := crawlspec.CompilePattern(p.Match)
 		if err != nil {
 			return nil, err
 		}
 		r.priorities = append(r.priorities, priorityRule{match, byte(p.Priority)})
 	}
 	for _, c := range spec.Recrawl {
-		match, err := messages.CompilePattern(c.Match)
+		match, err := crawlspec.CompilePattern(c.Match)
 		if err != nil {
 			return nil, err
 		}
@@ -137,13 +138,13 @@ func compileSet(spec *messages.Spec) (*ruleset, error) {
 	if r.seeds, err = seedsOf(spec, r.normalize); err != nil {
 		return nil, err
 	}
-	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s messages.HostRule) bool { return keeps(s.Cookies) })
+	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return keeps(s.Cookies) })
 	return r, r.compilePaces(spec)
 }
 
 func patterns(texts []string) (res []*regexp.Regexp, err error) {
 	for _, t := range texts {
-		re, err := messages.CompilePattern(t)
+		re, err := crawlspec.CompilePattern(t)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +153,7 @@ func patterns(texts []string) (res []*regexp.Regexp, err error) {
 	return res, nil
 }
 
-func trapLimits(t *messages.Traps) traps.Limits {
+func trapLimits(t *crawlspec.Traps) traps.Limits {
 	return traps.Limits{
 		MaxURLLength: t.MaxURLLength, MaxPathDepth: t.MaxPathDepth, MaxRepeats: t.MaxRepeats,
 		CalendarAhead: t.CalendarAhead, CalendarBack: t.CalendarBack, MaxParameterSets: t.MaxParameterSets,
@@ -163,7 +164,7 @@ func trapLimits(t *messages.Traps) traps.Limits {
 // maxRetryAfter bounds how long a host may ask to be left alone.
 const maxRetryAfter = 24 * time.Hour
 
-func (r *ruleset) compilePaces(spec *messages.Spec) (err error) {
+func (r *ruleset) compilePaces(spec *crawlspec.Spec) (err error) {
 	if r.pace, err = compilePace(spec, spec.Politeness, spec.State); err != nil {
 		return err
 	}
@@ -180,13 +181,13 @@ func (r *ruleset) compilePaces(spec *messages.Spec) (err error) {
 	return nil
 }
 
-func compilePace(spec *messages.Spec, p messages.Politeness, state messages.RunState) (hostPolicy, error) {
+func compilePace(spec *crawlspec.Spec, p crawlspec.Politeness, state crawlspec.RunState) (hostPolicy, error) {
 	hours, err := politeness.ParseHours(p.Hours, p.TimeZone)
 	return hostPolicy{
 		Rules: politeness.Rules{
 			Delay: time.Duration(p.Delay), Interval: time.Duration(p.Rate), PerHost: p.PerHost,
 			Factor: p.DelayFactor, MaxDelay: time.Duration(p.MaxDelay), Jitter: p.Jitter,
-			CrawlDelay: spec.Robots == messages.RobotsObey, Hours: hours,
+			CrawlDelay: spec.Robots == crawlspec.RobotsObey, Hours: hours,
 			Breaker: politeness.Breaker{
 				Failures: p.Breaker.Failures, Wait: time.Duration(p.Breaker.Wait),
 				MaxWait: time.Duration(p.Breaker.MaxWait), Probes: p.Breaker.Probes,
@@ -239,14 +240,14 @@ func (r *rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
 		return ReasonRedirects
 	case u.Seed:
 		return "" // a person asked for it: no guard knows better
-	case r.extensions[messages.Extension(u.URL)]:
+	case r.extensions[crawlspec.Extension(u.URL)]:
 		return ReasonExtension
 	}
 	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
 }
 
 // limitsOf returns what bounds the requests for a URL.
-func (r *rules) limitsOf(url string) messages.Limits {
+func (r *rules) limitsOf(url string) crawlspec.Limits {
 	if len(r.sources) == 0 {
 		return r.pace.limits
 	}
@@ -255,7 +256,7 @@ func (r *rules) limitsOf(url string) messages.Limits {
 
 // cancels reports whether the crawl is cancelled, or what it wants of a URL's host.
 func (r *rules) cancels(url string) bool {
-	return r.State == messages.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(url)).state == messages.Cancelled
+	return r.State == crawlspec.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(url)).state == crawlspec.Cancelled
 }
 
 // overrules reports whether the guard that put a URL aside judges it anew: it looks at the

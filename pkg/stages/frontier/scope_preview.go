@@ -3,7 +3,7 @@ package frontier
 import (
 	"time"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -17,7 +17,7 @@ type ScopePreview struct {
 
 // NewScopePreview returns that of a spec, which must be valid, and a page. Guards that
 // look at dates count from now.
-func NewScopePreview(spec *messages.Spec, page string, now time.Time) (*ScopePreview, error) {
+func NewScopePreview(spec *crawlspec.Spec, page string, now time.Time) (*ScopePreview, error) {
 	r, err := compile(stages.SpecRevision{Spec: spec})
 	if err != nil {
 		return nil, err

@@ -4,13 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 func TestOutlook(t *testing.T) {
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.Exclude, spec.Hosts, spec.MaxDepth = []string{"*.pdf"}, []string{"other.example"}, new(2)
-	spec.Priorities = []messages.PriorityRule{{Match: "*/news/*", Priority: 1}}
+	spec.Priorities = []crawlspec.PriorityRule{{Match: "*/news/*", Priority: 1}}
 	o, err := NewScopePreview(&spec, "https://a.example/x", time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)

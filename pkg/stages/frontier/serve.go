@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/version"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -104,8 +105,8 @@ func respond(r micro.Request, reply any, err error) error {
 
 // Control is what one may tell a frontier to do.
 type Control struct {
-	Crawl string            `json:"crawl"`
-	State messages.RunState `json:"state"`
+	Crawl string             `json:"crawl"`
+	State crawlspec.RunState `json:"state"`
 	// Host limits it to one host; all of the crawl if empty.
 	Host string `json:"host,omitempty"`
 	// Delete deletes the crawl instead.
@@ -129,7 +130,7 @@ func (f *Frontier) control(ctx context.Context, r micro.Request) {
 	case c.Delete:
 		rev, err = f.deleteCrawl(ctx, c.Crawl)
 	default:
-		rev, err = f.specs.Change(ctx, c.Crawl, func(s *messages.Spec) error { return s.SetState(c.Host, c.State) })
+		rev, err = f.specs.Change(ctx, c.Crawl, func(s *crawlspec.Spec) error { return s.SetState(c.Host, c.State) })
 	}
 	if err := respond(r, struct {
 		Rev uint64 `json:"rev"`

@@ -16,6 +16,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
 	"seine/internal/schedule/traps"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -494,7 +495,7 @@ func (s *shard) rulesOf(h *host) (*politeness.Rules, error) {
 		if err != nil {
 			return nil, err
 		}
-		grouped = grouped || r.GroupBy == messages.GroupByDomain
+		grouped = grouped || r.GroupBy == crawlspec.GroupByDomain
 		if p := r.paceOf(name); strictest == nil {
 			strictest = &p.Rules
 		} else {

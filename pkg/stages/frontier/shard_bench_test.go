@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -16,8 +17,8 @@ import (
 // over 100,000 hosts. An operation is one candidate. bench/frontier measures the
 // same through JetStream.
 func BenchmarkCandidates(b *testing.B) {
-	spec := messages.DefaultSpec()
-	spec.Scope = messages.ScopeAny
+	spec := crawlspec.Default()
+	spec.Scope = crawlspec.ScopeAny
 	r, err := compile(stages.SpecRevision{Spec: &spec, Rev: 1})
 	if err != nil {
 		b.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -19,7 +20,7 @@ type shardFixture struct {
 	dir   string
 	store *Store
 	shard *shard
-	spec  messages.Spec
+	spec  crawlspec.Spec
 	*machine
 	addresses *ipLimiter // of the process
 
@@ -49,7 +50,7 @@ func (w *shardFixture) changes(uint64) (all []stages.SpecChange) {
 }
 
 // change gives the crawl another spec.
-func (w *shardFixture) change(change func(*messages.Spec)) {
+func (w *shardFixture) change(change func(*crawlspec.Spec)) {
 	w.t.Helper()
 	spec := w.spec
 	change(&spec)
@@ -61,11 +62,11 @@ func (w *shardFixture) change(change func(*messages.Spec)) {
 	w.current = r
 }
 
-func newShardFixture(t *testing.T, change func(*messages.Spec)) *shardFixture {
-	w := &shardFixture{t: t, dir: t.TempDir(), spec: messages.DefaultSpec(), machine: newMachine(time.Unix(1_800_000_000, 0))}
+func newShardFixture(t *testing.T, change func(*crawlspec.Spec)) *shardFixture {
+	w := &shardFixture{t: t, dir: t.TempDir(), spec: crawlspec.Default(), machine: newMachine(time.Unix(1_800_000_000, 0))}
 	w.spec.Delay, w.spec.PerHost = 0, 1000
 	if change == nil {
-		change = func(*messages.Spec) {}
+		change = func(*crawlspec.Spec) {}
 	}
 	w.change(change)
 	w.open()
@@ -306,7 +307,7 @@ func TestHostsTakeTurns(t *testing.T) {
 }
 
 func TestDelayIsKeptOverRestarts(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay = crawlspec.Duration(time.Second) })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 	w.pass(time.Hour)
@@ -323,7 +324,7 @@ func TestDelayIsKeptOverRestarts(t *testing.T) {
 }
 
 func TestPerHostBoundsRequestsUnderWay(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.PerHost = 2 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.PerHost = 2 })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4")
 	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(10))
@@ -363,7 +364,7 @@ func TestHostRestsAfterAnythingItWasAskedFor(t *testing.T) {
 		"secret missing after a redirect":   {messages.Result{Class: messages.Misconfigured, IP: "192.0.2.1"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newShardFixture(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
+			w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay = crawlspec.Duration(time.Second) })
 			w.seed("https://a.test/1", "https://a.test/2")
 			w.dispatch(1)
 			w.pass(2 * time.Second)
@@ -395,7 +396,7 @@ func TestRetryAfterParksTheHost(t *testing.T) {
 }
 
 func TestFailuresAreRetriedLaterAndThenCount(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 3 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 3 })
 	w.seed("https://a.test/")
 	for attempt := 1; attempt <= 3; attempt++ {
 		w.wantSent(w.dispatch(10), "https://a.test/")
@@ -465,12 +466,12 @@ func TestScopeIsTheSeedsHosts(t *testing.T) {
 }
 
 func TestScopeDomainAndAny(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Scope = messages.ScopeDomain })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Scope = crawlspec.ScopeDomain })
 	w.seed("https://www.a.test/")
 	w.link(1, "https://x.a.test/", "https://b.test/")
 	w.wantState("https://x.a.test/", Queued, "")
 	w.wantState("https://b.test/", Excluded, ReasonScope)
-	w = newShardFixture(t, func(s *messages.Spec) { s.Scope = messages.ScopeAny })
+	w = newShardFixture(t, func(s *crawlspec.Spec) { s.Scope = crawlspec.ScopeAny })
 	w.link(1, "https://b.test/")
 	w.wantState("https://b.test/", Queued, "")
 }
@@ -497,7 +498,7 @@ func TestRedirectOfASeedOpensItsTarget(t *testing.T) {
 
 func TestRulesExcludeWithTheirReason(t *testing.T) {
 	depth := 2
-	w := newShardFixture(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
 		s.MaxDepth, s.Include, s.Exclude = &depth, []string{"*/docs/*"}, []string{`re:\.pdf$`}
 	})
 	w.seed("https://a.test/")
@@ -543,7 +544,7 @@ func TestURLFoundNearerMovesUp(t *testing.T) {
 }
 
 func TestMaxPagesIsMetExactly(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxPages = 3 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxPages = 3 })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4", "https://a.test/5")
 	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.result("https://a.test/1", nil)

@@ -3,15 +3,16 @@ package frontier
 import (
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // A source says how often the URLs of its hosts are tried, and how many redirects lead
 // to them.
 func TestSourcesHaveTheirOwnAttemptsAndRedirects(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Scope, s.MaxAttempts, s.MaxRedirects = messages.ScopeAny, 2, 0
-		s.Sources = []messages.HostRule{{Hosts: []string{"once.test"}, MaxAttempts: new(1), MaxRedirects: new(3)}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Scope, s.MaxAttempts, s.MaxRedirects = crawlspec.ScopeAny, 2, 0
+		s.Sources = []crawlspec.HostRule{{Hosts: []string{"once.test"}, MaxAttempts: new(1), MaxRedirects: new(3)}}
 	})
 	w.seed("https://once.test/1", "https://other.test/1")
 	w.dispatch(10)

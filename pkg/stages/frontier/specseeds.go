@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -39,7 +40,7 @@ type seedList struct {
 type sentSeeds struct{ list, since uint64 }
 
 // seedsOf returns the seeds of a spec as a crawl knows them.
-func seedsOf(spec *messages.Spec, normalize *weburl.Normalizer) (seedList, error) {
+func seedsOf(spec *crawlspec.Spec, normalize *weburl.Normalizer) (seedList, error) {
 	var l seedList
 	for i := range spec.Seeds {
 		url, err := weburl.Canonicalize(spec.Seeds[i].Address())
@@ -64,7 +65,7 @@ func seedsOf(spec *messages.Spec, normalize *weburl.Normalizer) (seedList, error
 }
 
 // seedsFed reports whether all partitions have fed the seeds of a spec to its crawl.
-func seedsFed(spec *messages.Spec, parts []PartitionStatus) bool {
+func seedsFed(spec *crawlspec.Spec, parts []PartitionStatus) bool {
 	if len(spec.Seeds) == 0 {
 		return true
 	}

@@ -6,14 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 // listed are seeds of a spec.
-func listed(urls ...string) (seeds []messages.SpecSeed) {
+func listed(urls ...string) (seeds []crawlspec.Seed) {
 	for _, u := range urls {
-		seeds = append(seeds, messages.SpecSeed{URL: u})
+		seeds = append(seeds, crawlspec.Seed{URL: u})
 	}
 	return seeds
 }
@@ -38,15 +39,15 @@ func (w *shardFixture) feedSeeds() bool {
 
 func TestSeedsOfTheSpecBeginTheCrawl(t *testing.T) {
 	first := 0
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Seeds = append(listed("https://a.test/2"), messages.SpecSeed{URL: "https://A.test:443/1", Priority: &first})
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Seeds = append(listed("https://a.test/2"), crawlspec.Seed{URL: "https://A.test:443/1", Priority: &first})
 	})
 	w.feedSeeds()
 	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2")
 	if w.feedSeeds() {
 		t.Error("they were fed again")
 	}
-	w.change(func(s *messages.Spec) { s.Seeds = append(s.Seeds, listed("https://b.test/")...) })
+	w.change(func(s *crawlspec.Spec) { s.Seeds = append(s.Seeds, listed("https://b.test/")...) })
 	w.feedSeeds()
 	w.wantSent(w.dispatch(10), "https://b.test/")
 }
@@ -66,7 +67,7 @@ func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newShardFixture(t, nil)
 			begin(w)
-			w.change(func(s *messages.Spec) { s.Seeds = listed("https://b.test/1") })
+			w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://b.test/1") })
 			for range 3 {
 				w.tend()
 				if len(w.shard.seeds) != 1 {
@@ -89,7 +90,7 @@ func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
 // A seed that is no longer in the list stays what it is, and the next run does not
 // begin with it, unless a person has fed it too.
 func TestRunBeginsWithTheSeedsThatTheSpecHas(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
 		s.Schedule, s.Seeds = "@every 1h", listed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	})
 	w.feedSeeds()
@@ -108,7 +109,7 @@ func TestRunBeginsWithTheSeedsThatTheSpecHas(t *testing.T) {
 		}
 	}
 	w.wantSent(visit(), "https://a.test/1", "https://a.test/2", "https://a.test/3")
-	w.change(func(s *messages.Spec) { s.Seeds = listed("https://a.test/1", "https://a.test/4") })
+	w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1", "https://a.test/4") })
 	w.feedSeeds()
 	w.wantSent(visit(), "https://a.test/1", "https://a.test/4") // one that failed and is fed again is tried again
 	w.pass(time.Hour)
@@ -122,7 +123,7 @@ func TestManySeedsOfTheSpecAreFed(t *testing.T) {
 	for i := range 2*messages.MaxBatchURLs + 10 {
 		urls = append(urls, fmt.Sprintf("https://a.test/%d", i))
 	}
-	w := newShardFixture(t, func(s *messages.Spec) { s.Schedule, s.Seeds = "@every 1h", listed(urls...) })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Schedule, s.Seeds = "@every 1h", listed(urls...) })
 	w.feedSeeds()
 	if n := w.shard.crawl("c").Queued; n != int64(len(urls)) {
 		t.Fatalf("%d are queued, of %d", n, len(urls))
@@ -144,11 +145,11 @@ func TestManySeedsOfTheSpecAreFed(t *testing.T) {
 // An earlier owner may publish late: its list is no reason to believe that the new one was
 // fed, or that it was not.
 func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Seeds = listed("https://a.test/1") })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1") })
 	w.tend()
 	late := w.shard.seeds
 	w.shard.seeds = nil
-	w.change(func(s *messages.Spec) { s.Seeds = listed("https://b.test/1") })
+	w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://b.test/1") })
 	w.feedSeeds()
 	for _, m := range late {
 		_, err := w.shard.candidates(m, 1, w.at())
@@ -176,7 +177,7 @@ func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
 	a.must(err)
 	_, err = kv.Put(t.Context(), "alone", []byte(text))
 	a.must(err)
-	spec, err := messages.DecodeSpec([]byte(text))
+	spec, err := crawlspec.Decode([]byte(text))
 	a.must(err)
 	a.run(a.store(), 0)
 	var sent []string
@@ -198,7 +199,7 @@ func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
 // A crawl is not taken for one that was never fed, or for complete, before the seeds of
 // its spec are in all partitions that have some.
 func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.Seeds = listed("https://a.test/", "https://b.test/")
 	l, err := compile(stages.SpecRevision{Spec: &spec})
 	if err != nil {
@@ -223,7 +224,7 @@ func TestSeedsOfTheSpecAfterADeletionAreFed(t *testing.T) {
 		w := newShardFixture(t, nil)
 		w.finished()
 		w.delete()
-		w.change(func(s *messages.Spec) { s.Seeds = listed("https://a.test/1") })
+		w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1") })
 		for range 10 {
 			w.step()
 		}

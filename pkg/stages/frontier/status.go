@@ -12,6 +12,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -260,7 +261,7 @@ func (p *partitionLoop) timeout(crawl string) time.Duration {
 	if c := p.crawls[crawl]; c != nil && c.rules != nil {
 		return time.Duration(c.rules.Largest().Timeout)
 	}
-	return time.Duration(messages.DefaultTimeout)
+	return time.Duration(crawlspec.DefaultTimeout)
 }
 
 // tryClaim tells one asker at a time that the request is wanted: two may hold it, each

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"seine/internal/schedule/traps"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
-const second = messages.Duration(time.Second)
+const second = crawlspec.Duration(time.Second)
 
 // How a crawl is steered: by its spec, which may change while it runs.
 
@@ -18,12 +19,12 @@ func TestChangedRulesJudgeWhatIsKnownAgain(t *testing.T) {
 	w := newShardFixture(t, nil)
 	w.seed("https://a.test/")
 	w.link(1, "https://a.test/docs/1", "https://a.test/blog/1", "https://b.test/")
-	w.change(func(s *messages.Spec) { s.Exclude, s.Domains = []string{"*/blog/*"}, []string{"b.test"} })
+	w.change(func(s *crawlspec.Spec) { s.Exclude, s.Domains = []string{"*/blog/*"}, []string{"b.test"} })
 	w.tend()
 	w.wantState("https://a.test/docs/1", Queued, "")
 	w.wantState("https://a.test/blog/1", Excluded, ReasonExclude)
 	w.wantState("https://b.test/", Queued, "")
-	w.change(func(s *messages.Spec) { s.Exclude, s.Domains = nil, nil })
+	w.change(func(s *crawlspec.Spec) { s.Exclude, s.Domains = nil, nil })
 	w.restart() // a review goes on after it
 	w.tend()
 	w.wantState("https://a.test/blog/1", Queued, "")
@@ -35,7 +36,7 @@ func TestPausedCrawlSendsNothingUntilItIsResumed(t *testing.T) {
 	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(1), "https://a.test/1")
-	w.change(func(s *messages.Spec) { s.State = messages.Paused })
+	w.change(func(s *crawlspec.Spec) { s.State = crawlspec.Paused })
 	w.wantSent(w.dispatch(10))
 	w.restart()
 	w.result("https://a.test/1", nil) // what is under way goes on
@@ -43,23 +44,23 @@ func TestPausedCrawlSendsNothingUntilItIsResumed(t *testing.T) {
 	w.wantSent(w.dispatch(10))
 	w.wantState("https://a.test/1", Parsing, "")
 	w.wantState("https://a.test/3", Queued, "")
-	w.change(func(s *messages.Spec) { s.State = messages.Running })
+	w.change(func(s *crawlspec.Spec) { s.State = crawlspec.Running })
 	w.wantSent(w.dispatch(10), "https://a.test/2", "https://a.test/3")
 }
 
 func TestOneHostIsPausedOrCancelledAlone(t *testing.T) {
 	w := newShardFixture(t, nil)
 	w.seed("https://a.test/", "https://b.test/", "https://c.test/")
-	w.change(func(s *messages.Spec) {
-		w.must(s.SetState("a.test", messages.Paused))
-		w.must(s.SetState("b.test", messages.Cancelled))
+	w.change(func(s *crawlspec.Spec) {
+		w.must(s.SetState("a.test", crawlspec.Paused))
+		w.must(s.SetState("b.test", crawlspec.Cancelled))
 	})
 	w.wantSent(w.dispatch(10), "https://c.test/")
 	w.wantState("https://a.test/", Queued, "")
 	w.wantState("https://b.test/", Excluded, ReasonCancelled)
-	w.change(func(s *messages.Spec) {
-		w.must(s.SetState("a.test", messages.Running))
-		w.must(s.SetState("b.test", messages.Running))
+	w.change(func(s *crawlspec.Spec) {
+		w.must(s.SetState("a.test", crawlspec.Running))
+		w.must(s.SetState("b.test", crawlspec.Running))
 	})
 	sent := w.dispatch(10)
 	slices.Sort(sent)
@@ -70,7 +71,7 @@ func TestCancelledCrawlEnds(t *testing.T) {
 	w := newShardFixture(t, nil)
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.dispatch(1)
-	w.change(func(s *messages.Spec) { s.State = messages.Cancelled })
+	w.change(func(s *crawlspec.Spec) { s.State = crawlspec.Cancelled })
 	w.tend()
 	w.link(1, "https://a.test/3")
 	w.result("https://a.test/1", nil)
@@ -83,14 +84,14 @@ func TestCancelledCrawlEnds(t *testing.T) {
 }
 
 func TestPriorityOfRulesGoesBeforeThatOfTheMessage(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Priorities = []messages.PriorityRule{{Match: "*/news/*", Priority: 0}, {Match: "*/archive/*", Priority: 9}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Priorities = []crawlspec.PriorityRule{{Match: "*/news/*", Priority: 0}, {Match: "*/archive/*", Priority: 9}}
 	})
 	w.seed("https://a.test/")
 	w.link(1, "https://a.test/archive/1", "https://a.test/1", "https://a.test/news/1")
 	w.wantSent(w.dispatch(10), "https://a.test/news/1", "https://a.test/", "https://a.test/1", "https://a.test/archive/1")
 	w.link(1, "https://a.test/2", "https://a.test/3")
-	w.change(func(s *messages.Spec) { s.Priorities = []messages.PriorityRule{{Match: "*/3", Priority: 1}} })
+	w.change(func(s *crawlspec.Spec) { s.Priorities = []crawlspec.PriorityRule{{Match: "*/3", Priority: 1}} })
 	w.wantSent(w.dispatch(10), "https://a.test/3", "https://a.test/2")
 }
 
@@ -106,7 +107,7 @@ func TestKnownURLTakesABetterPriority(t *testing.T) {
 }
 
 func TestPagesPerHost(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxPagesPerHost = 2 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxPagesPerHost = 2 })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1")
 	sent := w.dispatch(10)
 	slices.Sort(sent)
@@ -120,7 +121,7 @@ func TestPagesPerHost(t *testing.T) {
 }
 
 func TestBytesAndTimeAreBudgets(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxBytes, s.PerHost = 1000, 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxBytes, s.PerHost = 1000, 1 })
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 	w.result("https://a.test/1", func(r *messages.Result) { r.BytesWire = 600 })
@@ -128,32 +129,32 @@ func TestBytesAndTimeAreBudgets(t *testing.T) {
 	w.result("https://a.test/2", func(r *messages.Result) { r.BytesWire = 600 })
 	w.wantSent(w.dispatch(10))
 
-	w = newShardFixture(t, func(s *messages.Spec) { s.MaxDuration, s.PerHost = 10*second, 1 })
+	w = newShardFixture(t, func(s *crawlspec.Spec) { s.MaxDuration, s.PerHost = 10*second, 1 })
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 	w.pass(10 * time.Second)
 	w.result("https://a.test/1", nil)
 	w.wantSent(w.dispatch(10))
-	w.change(func(s *messages.Spec) { s.MaxDuration = 0 })
+	w.change(func(s *crawlspec.Spec) { s.MaxDuration = 0 })
 	w.wantSent(w.dispatch(10), "https://a.test/2")
 }
 
 func TestURLGuardsExcludeWithTheirReason(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Traps.MaxPathDepth = 3 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Traps.MaxPathDepth = 3 })
 	w.seed("https://a.test/")
 	w.link(1, "https://a.test/1/2/3", "https://a.test/1/2/3/4")
 	w.wantState("https://a.test/1/2/3", Queued, "")
 	w.wantState("https://a.test/1/2/3/4", Excluded, string(traps.PathDepth))
 	w.seed("https://a.test/1/2/3/5") // a person knows better
 	w.wantState("https://a.test/1/2/3/5", Queued, "")
-	w.change(func(s *messages.Spec) { s.Traps.MaxPathDepth = 0 })
+	w.change(func(s *crawlspec.Spec) { s.Traps.MaxPathDepth = 0 })
 	w.tend()
 	w.wantState("https://a.test/1/2/3/4", Queued, "")
 }
 
 func TestPageIsVisitedAgainByItsRule(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Recrawl = []messages.RecrawlRule{{Match: "*/news", Every: 3600 * second}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*/news", Every: 3600 * second}}
 	})
 	w.seed("https://a.test/news", "https://a.test/about")
 	w.dispatch(10)
@@ -187,9 +188,9 @@ func TestPageIsVisitedAgainByItsRule(t *testing.T) {
 // Who fetches a page again is told what it was, if the spec leaves out pages that have
 // not changed. One that was gone is new.
 func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
-	for _, unchanged := range []messages.Unchanged{messages.UnchangedKeep, messages.UnchangedDrop} {
-		w := newShardFixture(t, func(s *messages.Spec) {
-			s.Recrawl = []messages.RecrawlRule{{Match: "*", Every: 3600 * second}}
+	for _, unchanged := range []crawlspec.Unchanged{crawlspec.UnchangedKeep, crawlspec.UnchangedDrop} {
+		w := newShardFixture(t, func(s *crawlspec.Spec) {
+			s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: 3600 * second}}
 			s.Duplicates.Unchanged = unchanged
 		})
 		u := "https://a.test/"
@@ -202,7 +203,7 @@ func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
 			m, err := w.shard.message(w.shard.inFlight[urlID{"c", messages.HashURL(u)}])
 			w.must(err)
 			want := visit.told
-			if unchanged == messages.UnchangedKeep {
+			if unchanged == crawlspec.UnchangedKeep {
 				want = ""
 			}
 			if m.Digest != want {
@@ -225,7 +226,7 @@ func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
 
 func TestIntervalFollowsHowOftenAPageChanges(t *testing.T) {
 	hour := 3600 * second
-	w := newShardFixture(t, func(s *messages.Spec) { s.Recrawl = []messages.RecrawlRule{{Match: "*", Min: hour, Max: 16 * hour}} })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Min: hour, Max: 16 * hour}} })
 	u := "https://a.test/"
 	w.seed(u)
 	visit := func(digest int) time.Duration {
@@ -250,7 +251,7 @@ func TestIntervalFollowsHowOftenAPageChanges(t *testing.T) {
 }
 
 func TestScheduleStartsTheCrawlAgainOnce(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Schedule = "@every 6h" })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Schedule = "@every 6h" })
 	w.seed("https://a.test/")
 	round := func(n uint32, run int64) {
 		t.Helper()
@@ -293,7 +294,7 @@ func TestScheduleStartsTheCrawlAgainOnce(t *testing.T) {
 }
 
 func TestDomainsCanShareAPace(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByDomain })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay, s.GroupBy = second, crawlspec.GroupByDomain })
 	w.seed("https://a.example.org/", "https://b.example.org/", "https://other.test/")
 	w.wantSent(w.dispatch(10), "https://a.example.org/", "https://other.test/")
 	w.result("https://a.example.org/", nil)
@@ -303,7 +304,7 @@ func TestDomainsCanShareAPace(t *testing.T) {
 }
 
 func TestAddressesCanShareAPace(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.GroupBy = second, messages.GroupByIP })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay, s.GroupBy = second, crawlspec.GroupByIP })
 	w.pass(time.Minute)
 	w.seed("https://a.test/1", "https://a.test/2", "https://b.test/1", "https://b.test/2")
 	at := func(r *messages.Result) { r.IP = "192.0.2.7" }
@@ -326,8 +327,8 @@ func TestAddressesCanShareAPace(t *testing.T) {
 
 func TestSourcesHaveTheirOwnPace(t *testing.T) {
 	slow := 5 * second
-	w := newShardFixture(t, func(s *messages.Spec) {
-		s.Sources = []messages.HostRule{{Hosts: []string{"*.slow.test"}, Delay: &slow}}
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
+		s.Sources = []crawlspec.HostRule{{Hosts: []string{"*.slow.test"}, Delay: &slow}}
 	})
 	w.seed("https://www.slow.test/1", "https://www.slow.test/2", "https://fast.test/1", "https://fast.test/2")
 	w.wantSent(w.dispatch(10), "https://www.slow.test/1", "https://fast.test/1", "https://fast.test/2")
@@ -339,7 +340,7 @@ func TestSourcesHaveTheirOwnPace(t *testing.T) {
 }
 
 func TestHoursOfTheDay(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Hours = []string{"22:00-06:00"} })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Hours = []string{"22:00-06:00"} })
 	w.now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	w.seed("https://a.test/")
 	w.wantSent(w.dispatch(10))
@@ -351,9 +352,9 @@ func TestHoursOfTheDay(t *testing.T) {
 }
 
 func TestDeadHostIsProbedAndThenGivenUp(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) {
+	w := newShardFixture(t, func(s *crawlspec.Spec) {
 		s.PerHost, s.MaxAttempts = 1, 100
-		s.Breaker = messages.Breaker{Failures: 2, Wait: 60 * second, MaxWait: 120 * second, Probes: 2}
+		s.Breaker = crawlspec.Breaker{Failures: 2, Wait: 60 * second, MaxWait: 120 * second, Probes: 2}
 	})
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1")
 	fail := func() string {

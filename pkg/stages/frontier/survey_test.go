@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -23,14 +24,14 @@ func hostsOf(hs []HostStatus) (names []string) {
 }
 
 func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Delay, s.PerHost = messages.Duration(time.Hour), 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay, s.PerHost = crawlspec.Duration(time.Hour), 1 })
 	w.now = time.Now() // which is what answers count from
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1", "https://b.test/2", "https://c.test/1")
 	w.dispatch(2)
 	w.result("https://a.test/1", func(r *messages.Result) {
 		r.Class, r.Status, r.Error, r.Timings.Total = messages.Gone, 404, "", messages.Millis(300*time.Millisecond)
 	})
-	w.change(func(s *messages.Spec) { w.must(s.SetState("c.test", messages.Paused)) })
+	w.change(func(s *crawlspec.Spec) { w.must(s.SetState("c.test", crawlspec.Paused)) })
 	w.wantSent(w.dispatch(10))
 
 	got, err := w.asked().survey(Query{Top: 2})
@@ -79,7 +80,7 @@ func TestHostTellsItsLastAnswers(t *testing.T) {
 
 // Whatever is fed meanwhile, each failed URL is told once.
 func TestFailedURLsAreToldPageByPage(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.MaxAttempts = 1 })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
 	want := make(map[string]string)
 	for i := range 25 {
 		url := fmt.Sprintf("https://a.test/%d", i)

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/testing/natstest"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -82,7 +83,7 @@ func newTakeoverFixture(t *testing.T) *takeoverFixture {
 	a.specs, stop, err = stages.FollowSpecs(t.Context(), a.bus)
 	a.must(err)
 	t.Cleanup(stop)
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.Delay, spec.PerHost, spec.Domains = 0, 1, []string{"test"}
 	_, err = a.specs.Put(t.Context(), "c", &spec)
 	a.must(err)
@@ -91,7 +92,7 @@ func newTakeoverFixture(t *testing.T) *takeoverFixture {
 
 func (a *takeoverFixture) config(snapshotEvery time.Duration) Config {
 	cfg := DefaultConfig()
-	cfg.Partitions, cfg.SnapshotEvery, cfg.Cache = 2, messages.Duration(snapshotEvery), 1<<20
+	cfg.Partitions, cfg.SnapshotEvery, cfg.Cache = 2, crawlspec.Duration(snapshotEvery), 1<<20
 	return cfg
 }
 

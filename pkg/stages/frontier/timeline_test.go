@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -39,7 +40,7 @@ func TestNoSkewOfClocksLetsARequestOutEarly(t *testing.T) {
 			for _, moved := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v after %v, moved %v", skew, before, moved), func(t *testing.T) {
 					t.Parallel()
-					w := newShardFixture(t, func(s *messages.Spec) { s.Delay = messages.Duration(delay) })
+					w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay = crawlspec.Duration(delay) })
 					w.reopen(before, true)
 					w.seed("https://a.test/1", "https://a.test/2")
 					w.wantSent(w.dispatch(10), "https://a.test/1")
@@ -97,10 +98,10 @@ func TestClockThatWasAheadAndIsSetRightStallsNothing(t *testing.T) {
 		for _, moved := range []bool{false, true} {
 			t.Run(fmt.Sprintf("by %v, moved %v", ahead, moved), func(t *testing.T) {
 				t.Parallel()
-				w := newShardFixture(t, func(s *messages.Spec) {
-					s.Delay, s.Scope = messages.Duration(time.Second), messages.ScopeAny
+				w := newShardFixture(t, func(s *crawlspec.Spec) {
+					s.Delay, s.Scope = crawlspec.Duration(time.Second), crawlspec.ScopeAny
 					s.Schedule = "@every 48h"
-					s.Recrawl = []messages.RecrawlRule{{Match: "*again*", Every: messages.Duration(12 * time.Hour)}}
+					s.Recrawl = []crawlspec.RecrawlRule{{Match: "*again*", Every: crawlspec.Duration(12 * time.Hour)}}
 				})
 				w.reopen(ahead, true)
 				w.seed("https://host.test/1", "https://host.test/2", "https://retry.test/", "https://again.test/")
@@ -137,7 +138,7 @@ func (w *shardFixture) wantWithin(d time.Duration, want ...string) {
 }
 
 func TestRunsGoOnAfterOneThatAClockNamedThatWasAhead(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Schedule = "@every 1h" })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Schedule = "@every 1h" })
 	w.seed("https://a.test/")
 	w.dispatch(1)
 	w.result("https://a.test/", nil)
@@ -175,7 +176,7 @@ func (w *shardFixture) visitEnds(url string) {
 }
 
 func TestHoursAreThoseOfTheDayWhateverTheClockSaidBefore(t *testing.T) {
-	w := newShardFixture(t, func(s *messages.Spec) { s.Hours = []string{"22:00-06:00"} })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Hours = []string{"22:00-06:00"} })
 	w.now = time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
 	w.reopen(9*time.Hour+30*time.Minute, true)
 	w.seed("https://a.test/1", "https://a.test/2")
@@ -199,7 +200,7 @@ func TestStateWithoutATimeGoesOnFromItsLastChange(t *testing.T) {
 	for _, skew := range skews() {
 		t.Run(skew.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newShardFixture(t, func(s *messages.Spec) { s.Delay = messages.Duration(time.Second) })
+			w := newShardFixture(t, func(s *crawlspec.Spec) { s.Delay = crawlspec.Duration(time.Second) })
 			w.seed("https://a.test/1", "https://a.test/2")
 			w.dispatch(1)
 			w.result("https://a.test/1", nil)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seine/internal/schedule/traps"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -26,7 +27,7 @@ func TestRunKeepsOutWhatGuardsHaveFoundByComparing(t *testing.T) {
 		traps.SameShape:      {root + "n/1", root + "n/2", 10, 1},
 	} {
 		taken, kept := tt.taken, tt.kept
-		w := newShardFixture(t, func(s *messages.Spec) {
+		w := newShardFixture(t, func(s *crawlspec.Spec) {
 			s.Schedule, s.Traps.MaxParameterSets, s.Traps.MaxSameShape = "@every 1h", tt.sets, tt.shapes
 		})
 		w.seed(root)
@@ -55,7 +56,7 @@ func TestRunKeepsOutWhatGuardsHaveFoundByComparing(t *testing.T) {
 		w.wantState(taken, Queued, "")
 		w.wantState(kept, Excluded, string(guard))
 
-		w.change(func(s *messages.Spec) { s.Traps.MaxParameterSets, s.Traps.MaxSameShape = 0, 0 })
+		w.change(func(s *crawlspec.Spec) { s.Traps.MaxParameterSets, s.Traps.MaxSameShape = 0, 0 })
 		w.tend()
 		w.wantState(kept, Queued, "")
 	}

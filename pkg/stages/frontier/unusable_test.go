@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -16,7 +17,7 @@ import (
 // meanwhile is judged by it.
 func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 	t.Parallel()
-	w := newShardFixture(t, func(s *messages.Spec) { s.Exclude, s.MaxDepth = []string{"*/private/*"}, new(1) })
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Exclude, s.MaxDepth = []string{"*/private/*"}, new(1) })
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(1), "https://a.test/1")
 	mended := w.current
@@ -80,7 +81,7 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	if !st.Still || !strings.Contains(st.Unusable, "galaxy") || st.Counters.Queued != 1 {
 		t.Errorf("the crawl stands so: %+v", st)
 	}
-	_, err = a.specs.Put(t.Context(), "x", new(messages.DefaultSpec()))
+	_, err = a.specs.Put(t.Context(), "x", new(crawlspec.Default()))
 	a.must(err)
 	if e := a.take(1)[0]; e.Crawl != "x" {
 		t.Errorf("%s was sent", e.URL)
@@ -91,13 +92,13 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	}
 
 	// One that is valid for this build, and cannot be compiled all the same.
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	spec.Include = []string{"re:("}
 	of := stages.SpecRevision{Spec: &spec, Rev: 7}
 	f := a.frontier(store, time.Hour)
 	for range 2 {
 		r, err := f.compiledFor("y", of)
-		if err != nil || !r.Still || r.Rev != 7 || r.State != messages.Paused || slices.Equal(r.Include, spec.Include) {
+		if err != nil || !r.Still || r.Rev != 7 || r.State != crawlspec.Paused || slices.Equal(r.Include, spec.Include) {
 			t.Errorf("it is compiled to %+v, %v", r, err)
 		}
 	}

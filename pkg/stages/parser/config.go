@@ -6,16 +6,16 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // Config is how a parser process is set up. The defaults are in the tags.
 type Config struct {
-	Workers  int               `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
-	Prefetch int               `help:"Pages waiting in memory." default:"32"`
-	MaxText  messages.Bytes    `help:"Text kept of a page." default:"512KiB"`
-	MaxLinks int               `help:"Links taken from a page." default:"10000"`
-	Drain    messages.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
+	Workers  int                `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
+	Prefetch int                `help:"Pages waiting in memory." default:"32"`
+	MaxText  crawlspec.Bytes    `help:"Text kept of a page." default:"512KiB"`
+	MaxLinks int                `help:"Links taken from a page." default:"10000"`
+	Drain    crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
 }
 
 // DefaultConfig returns the defaults.
@@ -35,7 +35,7 @@ func (c *Config) Validate() error {
 	case c.Prefetch < 0 || c.Prefetch > 4096:
 		return fmt.Errorf("--prefetch %d: must be from 0 to 4096", c.Prefetch)
 	case c.MaxText < 0 || c.MaxText > maxText:
-		return fmt.Errorf("--max-text %s: must be from 0B to %s, to fit a message", c.MaxText, messages.Bytes(maxText))
+		return fmt.Errorf("--max-text %s: must be from 0B to %s, to fit a message", c.MaxText, crawlspec.Bytes(maxText))
 	case c.MaxLinks < 1 || c.MaxLinks > 100_000:
 		return fmt.Errorf("--max-links %d: must be from 1 to 100000", c.MaxLinks)
 	}

@@ -3,6 +3,7 @@ package parser
 import (
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -33,7 +34,7 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 
 // What a deleted crawl has seen makes no duplicates in the next.
 func TestDuplicatesOfADeletedCrawlAreForgotten(t *testing.T) {
-	p := newParser(t, func(s *messages.Spec) { s.Duplicates.Exact = messages.DuplicateMark })
+	p := newParser(t, func(s *crawlspec.Spec) { s.Duplicates.Exact = crawlspec.DuplicateMark })
 	body := []byte("<p>the same text")
 	first := p.parse(t, page("text/html"), body)
 	other := page("text/html")

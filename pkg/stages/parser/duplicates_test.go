@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -67,7 +68,7 @@ func TestFirstPageWithSomeContentCounts(t *testing.T) {
 func TestDistanceFindsWhatDiffersInEveryQuarter(t *testing.T) {
 	d := openDuplicateIndex(t)
 	first := seen("first", 1, 0x8000_4000_2000_1000)
-	d.mustJudge(t, first, messages.MaxDistance)
+	d.mustJudge(t, first, crawlspec.MaxDistance)
 	for i, tt := range []struct {
 		bits uint64
 		want messages.Visit
@@ -75,7 +76,7 @@ func TestDistanceFindsWhatDiffersInEveryQuarter(t *testing.T) {
 		{0x0003_0003_0003_0001, first.visit}, // seven, at least one in each quarter
 		{0x0300_0300_0300_0300, messages.Visit{}},
 	} {
-		got := d.mustJudge(t, seen(fmt.Sprint(i), uint64(2+i), first.simhash^tt.bits), messages.MaxDistance)
+		got := d.mustJudge(t, seen(fmt.Sprint(i), uint64(2+i), first.simhash^tt.bits), crawlspec.MaxDistance)
 		if got.of != tt.want {
 			t.Errorf("%x: repeats %v, want %v", tt.bits, got.of, tt.want)
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // Extractor reads documents that the parser has no reader for, or reads some
@@ -55,7 +55,7 @@ type ExtractRecord struct {
 	Kind string // as in a record rule: a lower-case letter, then letters, digits and '_'
 	Key  string // the record's "key"; may be empty
 	// Fields is a struct or a map that encoding/json makes an object of. The names
-	// that every record has (messages.ReservedFields) are not allowed.
+	// that every record has (crawlspec.ReservedFields) are not allowed.
 	Fields any
 }
 
@@ -96,7 +96,7 @@ func (r *ExtractRecord) members() ([]jsonMember, error) {
 			return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 		}
 		m := jsonMember{name: name.(string)}
-		if slices.Contains(messages.ReservedFields, m.name) {
+		if slices.Contains(crawlspec.ReservedFields, m.name) {
 			return nil, fmt.Errorf("record %s: field %q is one that every record has: give it another name", r.Kind, m.name)
 		}
 		if err := d.Decode(&m.value); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -32,7 +33,7 @@ func (e endless) Extract(context.Context, *Document) (*Extract, error) {
 
 func TestRecordFitsAMessageWhateverAReaderSays(t *testing.T) {
 	long := strings.Repeat(`"a\ `, 400_000)
-	defaults, chosen := newParser(t, nil), parserOf(t, "page: {fields: ["+strings.Join(messages.PageFields, ", ")+"]}")
+	defaults, chosen := newParser(t, nil), parserOf(t, "page: {fields: ["+strings.Join(crawlspec.PageFields, ", ")+"]}")
 	for name, p := range map[string]*Parser{"default fields": defaults, "all fields": chosen} {
 		p.extractors = []Extractor{endless{extract: Extract{Title: long, Description: long, Language: long, Text: long}}}
 		for contentType, body := range map[string]string{
@@ -101,11 +102,11 @@ func TestPanicOfAnExtractorMakesADeadLetterAndEndsTheVisit(t *testing.T) {
 
 func TestMaxTextBoundsTheTextsOfRecordsAlone(t *testing.T) {
 	const body = `<title>A title</title><article><p>The quick brown fox jumps over the lazy dog, and nobody looks at it.</article>`
-	short := func(t *testing.T, text string, limit messages.Bytes) *Parser {
+	short := func(t *testing.T, text string, limit crawlspec.Bytes) *Parser {
 		t.Helper()
 		p := parserOf(t, text)
 		p.cfg.MaxText = limit
-		p.plans.Make = func(s *messages.Spec) *parsePlan { return newParsePlan(p.cfg, s, stages.Normalizer(s)) }
+		p.plans.Make = func(s *crawlspec.Spec) *parsePlan { return newParsePlan(p.cfg, s, stages.Normalizer(s)) }
 		return p
 	}
 	got := short(t, "page: {fields: [url, title, language, text, main, markdown]}", 0).lines(t, page("text/html"), body)
@@ -114,7 +115,7 @@ func TestMaxTextBoundsTheTextsOfRecordsAlone(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	whole := short(t, "", 1<<10).parse(t, page("text/html"), []byte(body))
-	for limit, text := range map[messages.Bytes]string{0: "", 9: "The quick"} {
+	for limit, text := range map[crawlspec.Bytes]string{0: "", 9: "The quick"} {
 		got := short(t, "", limit).parse(t, page("text/html"), []byte(body))
 		if got.record.Text != text || got.record.Title != "A title" {
 			t.Errorf("%s: record %+v", limit, got.record)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -79,7 +80,7 @@ func TestMetadataIsInheritedByLinks(t *testing.T) {
 // A record of an extractor that has a field of the name has that.
 func TestMetadataOfExtractorsIsTheirOwn(t *testing.T) {
 	p := newParser(t, nil)
-	r := &parsedPage{page: seedPage(messages.Metadata{"customer": "17"}, false), plan: p.plans.Get("c", new(messages.DefaultSpec()))}
+	r := &parsedPage{page: seedPage(messages.Metadata{"customer": "17"}, false), plan: p.plans.Get("c", new(crawlspec.Default()))}
 	for fields, want := range map[string]string{`metadata`: `"metadata":"own"}`, `t`: `"metadata":{"customer":"17"},"t":"own"}`} {
 		rec, err := r.encode(&ExtractRecord{Kind: "a", Fields: map[string]string{fields: "own"}})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"seine/internal/page/extract"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -41,7 +42,7 @@ var (
 
 	ofPages, ofRules      = recordsTotal.WithLabelValues("page"), recordsTotal.WithLabelValues("rule")
 	linksSent, linksKnown = linksTotal.WithLabelValues("sent"), linksTotal.WithLabelValues("known")
-	marked, dropped       = duplicatesTotal.WithLabelValues(string(messages.DuplicateMark)), duplicatesTotal.WithLabelValues(string(messages.DuplicateDrop))
+	marked, dropped       = duplicatesTotal.WithLabelValues(string(crawlspec.DuplicateMark)), duplicatesTotal.WithLabelValues(string(crawlspec.DuplicateDrop))
 )
 
 // A count that has not begun is 0, not missing.

@@ -4,28 +4,28 @@ import (
 	"slices"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 func TestLinksAreNormalizedByTheSpec(t *testing.T) {
 	body := []byte(`<a href="/a?utm_source=x">1</a><a href="/a?utm_source=y">2</a><a href="/b?ref=1&c=2;jsessionid=3">3</a>
 		<a href="/dir/page.html?fbclid=x">self</a><a href="/d;jsessionid=1A/e">4</a><a href="/a">5</a>`)
 	for name, c := range map[string]struct {
-		normalize messages.Normalize
+		normalize crawlspec.Normalize
 		want      []string
 	}{
-		"by default": {messages.DefaultNormalize(), []string{
+		"by default": {crawlspec.DefaultNormalize(), []string{
 			"/a", "/b?ref=1&c=2;jsessionid=3", "/d/e",
 		}},
-		"further parameters": {messages.Normalize{DropParameters: []string{"ref", "utm_*", "fb*"}}, []string{
+		"further parameters": {crawlspec.Normalize{DropParameters: []string{"ref", "utm_*", "fb*"}}, []string{
 			"/a", "/b?c=2;jsessionid=3", "/d;jsessionid=1A/e",
 		}},
-		"sorted": {messages.Normalize{SortQuery: true}, []string{
+		"sorted": {crawlspec.Normalize{SortQuery: true}, []string{
 			"/a", "/a?utm_source=x", "/a?utm_source=y", "/b?c=2;jsessionid=3&ref=1", "/d;jsessionid=1A/e", "/dir/page.html?fbclid=x",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newParser(t, func(s *messages.Spec) { s.Normalize = c.normalize })
+			p := newParser(t, func(s *crawlspec.Spec) { s.Normalize = c.normalize })
 			for i, u := range c.want {
 				c.want[i] = "https://site.test" + u
 			}

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // A rule has of the record of the page what that has.
 func TestRulesHaveTheFieldsOfThePage(t *testing.T) {
-	names := messages.PageFieldsOfRules()
+	names := crawlspec.PageFieldsOfRules()
 	spec := "page: {emit: always, fields: [" + strings.Join(names, ", ") + "]}\nrecords:\n  - kind: own\n    fields:\n"
 	for _, name := range names {
 		spec += "      p_" + name + ": {from: page:" + name + "}\n"

@@ -21,7 +21,7 @@ type pageField struct {
 	value func(r *parsedPage, b []byte, maxText int) []byte // appends JSON
 }
 
-// pageFields are the fields that there are, see messages.PageFields. Long texts are
+// pageFields are the fields that there are, see crawlspec.PageFields. Long texts are
 // cut at maxText bytes.
 var pageFields = map[string]func(r *parsedPage, b []byte, maxText int) []byte{
 	"url":           text(func(r *parsedPage) string { return r.page.URL }),

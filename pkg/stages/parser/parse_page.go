@@ -6,6 +6,7 @@ import (
 
 	"seine/internal/page/document"
 	"seine/internal/page/extract"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -30,7 +31,7 @@ type Link struct {
 // of any: nothing is sent, and what needs the memory of a crawl, such as what is
 // done with duplicates, is left out. Body is decoded. The error is that of ctx, of
 // the rules of the spec, or why the page would go to DEAD.
-func ParsePage(ctx context.Context, cfg Config, spec *messages.Spec, page *messages.Page, body []byte) (*ParseResult, error) {
+func ParsePage(ctx context.Context, cfg Config, spec *crawlspec.Spec, page *messages.Page, body []byte) (*ParseResult, error) {
 	bus := &stages.Bus{Layout: messages.Layout{V: messages.Version, Partitions: 1}, Log: slog.New(slog.DiscardHandler)}
 	p, err := New(cfg, bus, nil)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -40,7 +41,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 	}
 	return &Parser{
 		cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache(),
-		plans:      stages.SpecCache[*parsePlan]{Make: func(s *messages.Spec) *parsePlan { return newParsePlan(cfg, s, stages.Normalizer(s)) }},
+		plans:      stages.SpecCache[*parsePlan]{Make: func(s *crawlspec.Spec) *parsePlan { return newParsePlan(cfg, s, stages.Normalizer(s)) }},
 		duplicates: duplicatesIn(bus),
 		extractors: extractors,
 	}, nil
@@ -145,16 +146,16 @@ func poisonUnless(ctx context.Context, err error) error {
 // dropped or marked, as the spec wants. Its links are followed all the same.
 func (p *Parser) checkDuplicate(ctx context.Context, r *parsedPage) error {
 	want := r.plan.spec.Duplicates
-	if want.Unchanged == messages.UnchangedDrop && r.page.Unchanged && !r.noRecord {
+	if want.Unchanged == crawlspec.UnchangedDrop && r.page.Unchanged && !r.noRecord {
 		r.drop()
 		return nil
 	}
-	if want.Exact == messages.DuplicateKeep && want.Near == messages.DuplicateKeep || r.noRecord || r.leftOut != "" {
+	if want.Exact == crawlspec.DuplicateKeep && want.Near == crawlspec.DuplicateKeep || r.noRecord || r.leftOut != "" {
 		return nil // a page without a record must not stand for another
 	}
 	s := pageFingerprint{digest: digestOf(r), visit: r.page.Visit}
 	distance := notNear
-	if want.Near != messages.DuplicateKeep {
+	if want.Near != crawlspec.DuplicateKeep {
 		s.simhash, distance = r.simhash(), want.Distance
 	}
 	v, err := p.duplicates.classify(ctx, r.page.Crawl, s, distance)
@@ -162,16 +163,16 @@ func (p *Parser) checkDuplicate(ctx context.Context, r *parsedPage) error {
 		return err
 	}
 	do := want.Near
-	if v.exact && want.Exact != messages.DuplicateKeep {
+	if v.exact && want.Exact != crawlspec.DuplicateKeep {
 		do = want.Exact
 	}
 	switch do {
-	case messages.DuplicateMark:
+	case crawlspec.DuplicateMark:
 		r.duplicateOf = v.of
 		marked.Inc()
-	case messages.DuplicateDrop:
+	case crawlspec.DuplicateDrop:
 		r.drop()
-	case messages.DuplicateKeep:
+	case crawlspec.DuplicateKeep:
 	}
 	return nil
 }

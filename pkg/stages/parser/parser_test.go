@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"seine/internal/testing/natstest"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -28,7 +29,7 @@ const (
 	pageURL    = "https://site.test/dir/page.html"
 )
 
-func newParser(t *testing.T, change func(*messages.Spec)) *Parser {
+func newParser(t *testing.T, change func(*crawlspec.Spec)) *Parser {
 	t.Helper()
 	s := natstest.Start(t, natstest.Options(t))
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(s))
@@ -43,7 +44,7 @@ func newParser(t *testing.T, change func(*messages.Spec)) *Parser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := messages.DefaultSpec()
+	spec := crawlspec.Default()
 	if change != nil {
 		change(&spec)
 	}
@@ -185,21 +186,21 @@ func TestNoFollowIsObeyedUnlessRobotsAreIgnored(t *testing.T) {
 	if got := obeying.parse(t, page("text/html"), whole); len(got.links) != 0 || !got.record.NoIndex {
 		t.Errorf("links %q, noindex %t; want none, true", got.links, got.record.NoIndex)
 	}
-	ignoring := newParser(t, func(s *messages.Spec) { s.Robots = messages.RobotsIgnore })
+	ignoring := newParser(t, func(s *crawlspec.Spec) { s.Robots = crawlspec.RobotsIgnore })
 	if got := ignoring.parse(t, page("text/html"), append(marked, whole...)); len(got.links) != 3 {
 		t.Errorf("links %q, want all three", got.links)
 	}
 }
 
 func TestHeaderDirectivesCountAsThoseOfThePage(t *testing.T) {
-	parsers := map[messages.Robots]*Parser{
-		messages.RobotsObey:   newParser(t, nil),
-		messages.RobotsIgnore: newParser(t, func(s *messages.Spec) { s.Robots = messages.RobotsIgnore }),
+	parsers := map[crawlspec.Robots]*Parser{
+		crawlspec.RobotsObey:   newParser(t, nil),
+		crawlspec.RobotsIgnore: newParser(t, func(s *crawlspec.Spec) { s.Robots = crawlspec.RobotsIgnore }),
 	}
 	linked := []byte(`<a href="/a">a</a>`)
 	tests := []struct {
 		rule        string
-		spec        messages.Robots
+		spec        crawlspec.Robots
 		field       string
 		values      []string
 		contentType string
@@ -304,11 +305,11 @@ func TestManyLinksAreSplit(t *testing.T) {
 // Where the frontier keeps the links of a page, it is given all of them, and told
 // which they are.
 func TestLinksThatAreKeptAreAllSent(t *testing.T) {
-	scheduled := func(s *messages.Spec) { s.Schedule = "@every 1h" }
+	scheduled := func(s *crawlspec.Spec) { s.Schedule = "@every 1h" }
 	body := []byte(`<a href="/menu">m</a> <a href="https://elsewhere.test/x">x</a>`)
 	for _, c := range []struct {
 		name   string
-		change func(*messages.Spec)
+		change func(*crawlspec.Spec)
 		header string
 		kept   bool
 	}{
@@ -334,7 +335,7 @@ func TestLinksThatAreKeptAreAllSent(t *testing.T) {
 
 // The messages of a page to a partition are numbered.
 func TestPartsOfAPageAreNumbered(t *testing.T) {
-	p := newParser(t, func(s *messages.Spec) { s.Schedule = "@every 1h" })
+	p := newParser(t, func(s *crawlspec.Spec) { s.Schedule = "@every 1h" })
 	var b strings.Builder
 	for i := range messages.MaxBatchURLs + 5 {
 		fmt.Fprintf(&b, `<a href="/%d"><a href="https://elsewhere.test/%d">`, i, i)

@@ -8,13 +8,13 @@ import (
 	"seine/internal/page/extract"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/pii"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
 // parsePlan is what a spec wants of a page, made once for each revision.
 type parsePlan struct {
-	spec *messages.Spec
+	spec *crawlspec.Spec
 	urls *weburl.Normalizer
 	// secret takes the parameters from URLs that hold secrets of request rules; nil if
 	// there are none.
@@ -33,7 +33,7 @@ type parsePlan struct {
 	err     error        // of the spec, if its rules cannot be used
 }
 
-func newParsePlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *parsePlan {
+func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *parsePlan {
 	p := &parsePlan{spec: spec, urls: urls, secret: stages.SecretNormalizer(spec)}
 	p.rules, p.err = extract.Compile(spec)
 	if p.err != nil {
@@ -44,13 +44,13 @@ func newParsePlan(cfg Config, spec *messages.Spec, urls *weburl.Normalizer) *par
 	if len(spec.Links.Attributes) > 0 {
 		p.follow |= htmlpage.KindsOf(htmlpage.KindAttribute)
 	}
-	p.respectNofollow = spec.Robots == messages.RobotsObey && spec.Links.NoFollow == messages.RobotsObey
+	p.respectNofollow = spec.Robots == crawlspec.RobotsObey && spec.Links.NoFollow == crawlspec.RobotsObey
 	p.scan = htmlpage.Options{
 		Agent: spec.ProductToken(), MaxText: max(int(cfg.MaxText), minRead), MaxLinks: cfg.MaxLinks,
 		Kinds: p.follow, Attributes: spec.Links.Attributes,
 	}
 	p.addFields(spec.Page.Fields)
-	p.simhash = p.simhash || spec.Duplicates.Near != messages.DuplicateKeep
+	p.simhash = p.simhash || spec.Duplicates.Near != crawlspec.DuplicateKeep
 	p.mask = pii.NewMasking(&spec.Mask)
 	return p
 }
@@ -72,7 +72,7 @@ func (p *parsePlan) addFields(names []string) {
 }
 
 // allKinds are the kinds of link that a record may list.
-var allKinds = kindsOf(messages.LinkKinds)
+var allKinds = kindsOf(crawlspec.LinkKinds)
 
 func kindsOf(names []string) htmlpage.Kinds {
 	set := htmlpage.NoKinds

@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // richSpec asks for everything that a page can give.
 func richSpec() string {
 	return `sitemaps: true
-page: {emit: always, fields: [` + strings.Join(messages.PageFields, ", ") + `]}
-links: {follow: [` + strings.Join(messages.LinkKinds, ", ") + `]}
+page: {emit: always, fields: [` + strings.Join(crawlspec.PageFields, ", ") + `]}
+links: {follow: [` + strings.Join(crawlspec.LinkKinds, ", ") + `]}
 duplicates: {exact: mark, near: mark, distance: 7}
 mask: {kinds: [email, phone, ip, iban, card], fields: ["*"]}
 records:

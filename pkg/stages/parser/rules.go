@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/page/extract"
 	"seine/internal/page/htmlpage"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // ownRecord is a record beside that of the page.
@@ -121,7 +121,7 @@ func (r *parsedPage) encode(rec *ExtractRecord) (ownRecord, error) {
 		return ownRecord{}, err
 	}
 	own := ownRecord{rec.Kind, func(b []byte, env extract.Envelope) []byte {
-		if slices.ContainsFunc(fields, func(m jsonMember) bool { return m.name == messages.FieldMetadata }) {
+		if slices.ContainsFunc(fields, func(m jsonMember) bool { return m.name == crawlspec.FieldMetadata }) {
 			env.Metadata = nil
 		}
 		o := env.Object(b, rec.Kind, r.plan.mask.Field("key", rec.Key))

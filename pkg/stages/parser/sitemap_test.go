@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -17,7 +18,7 @@ const someSitemap = `<urlset><url><loc>https://site.test/a</loc><priority>1.0</p
 	<url><loc>/c</loc><link rel="alternate" hreflang="de" href="/de/c"/><priority>0.1</priority></url><url><loc>javascript:void(0)</loc></url></urlset>`
 
 func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
-	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
+	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	for contentType, zip := range map[string]bool{"application/xml": false, "text/xml; charset=utf-8": false, "application/x-gzip": true} {
 		body := []byte(someSitemap)
 		if zip {
@@ -64,7 +65,7 @@ func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
 
 // The sitemaps of an index are as near to the seed as the index.
 func TestIndexOfSitemaps(t *testing.T) {
-	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
+	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	got := p.parse(t, page("text/xml"), []byte("<sitemapindex><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>"))
 	if !maps.Equal(got.depths, map[string]int{"https://site.test/1.xml": 2}) {
 		t.Errorf("links with their depths: %v", got.depths)
@@ -72,7 +73,7 @@ func TestIndexOfSitemaps(t *testing.T) {
 }
 
 func TestSitemapMayBeText(t *testing.T) {
-	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
+	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	const list = "https://site.test/a\nhttps://site.test/b\n"
 	pg := page("text/plain")
 	if got := p.parse(t, pg, []byte(list)); len(got.links) > 0 || got.record.Text != list {
@@ -92,7 +93,7 @@ func TestSitemapMayBeText(t *testing.T) {
 // others are.
 func TestOtherXMLMakesARecord(t *testing.T) {
 	for sitemaps, body := range map[bool]string{true: "<list><link>https://site.test/a</link></list>", false: someSitemap} {
-		p := newParser(t, func(s *messages.Spec) { s.Sitemaps = sitemaps })
+		p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = sitemaps })
 		got := p.parse(t, page("application/xml"), []byte(body))
 		if got.record.URL != pageURL || len(got.links) > 0 {
 			t.Errorf("sitemaps %v: record %+v, links %v", sitemaps, got.record, got.links)
@@ -102,7 +103,7 @@ func TestOtherXMLMakesARecord(t *testing.T) {
 
 // What is broken in a sitemap or a feed costs one entry, and the end of the visit says so.
 func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
-	p := newParser(t, func(s *messages.Spec) { s.Sitemaps = true })
+	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	for _, c := range []struct{ contentType, body, links, warning string }{
 		{"application/xml", "<urlset><url><loc>/a</loc></url></urlset>", "https://site.test/a", ""},
 		{
@@ -145,10 +146,10 @@ func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
 // Rules have the records of what can be read of broken XML, and the visit says what
 // could not be.
 func TestRulesOverBrokenXMLHaveRecordsAndAWarning(t *testing.T) {
-	p := newParser(t, func(s *messages.Spec) {
-		s.Records = []messages.RecordRule{{
-			Kind: "item", Each: &messages.Each{Selector: messages.Selector{XPath: "//Item"}},
-			Fields: messages.Fields{{Name: "name", Field: messages.Field{Selector: messages.Selector{XPath: "Name"}}}},
+	p := newParser(t, func(s *crawlspec.Spec) {
+		s.Records = []crawlspec.RecordRule{{
+			Kind: "item", Each: &crawlspec.Each{Selector: crawlspec.Selector{XPath: "//Item"}},
+			Fields: crawlspec.Fields{{Name: "name", Field: crawlspec.Field{Selector: crawlspec.Selector{XPath: "Name"}}}},
 		}}
 	})
 	out, err := p.handle(t.Context(), message(page("application/xml"), []byte("<List><Item><Name>a\x01</Name></Item><Item><Name>b</Item>")))

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.yaml.in/yaml/v4"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -20,8 +21,8 @@ import (
 // parserOf returns a parser for a crawl whose spec is this, in YAML.
 func parserOf(t *testing.T, text string) *Parser {
 	t.Helper()
-	return newParser(t, func(s *messages.Spec) {
-		*s = messages.DefaultSpec()
+	return newParser(t, func(s *crawlspec.Spec) {
+		*s = crawlspec.Default()
 		if text != "" {
 			if err := yaml.Load([]byte(text), s, yaml.WithKnownFields()); err != nil {
 				t.Fatal(err)
@@ -126,20 +127,20 @@ func TestPageRecordHasTheFieldsAskedFor(t *testing.T) {
 }
 
 func TestEveryPageFieldHasAValue(t *testing.T) {
-	p := parserOf(t, "page: {fields: ["+strings.Join(messages.PageFields, ", ")+"]}")
+	p := parserOf(t, "page: {fields: ["+strings.Join(crawlspec.PageFields, ", ")+"]}")
 	for _, contentType := range []string{"text/html", "image/png", "application/json"} {
 		got := p.lines(t, page(contentType), `<p>Text`)
 		if len(got) != 1 {
 			t.Fatalf("%s: records %s", contentType, got)
 		}
-		for _, name := range messages.PageFields {
+		for _, name := range crawlspec.PageFields {
 			if !strings.Contains(got[0], `"`+name+`":`) {
 				t.Errorf("%s: no %s in %s", contentType, name, got[0])
 			}
 		}
 	}
-	if len(pageFields) != len(messages.PageFields) {
-		t.Errorf("%d fields have a value, %d are told of", len(pageFields), len(messages.PageFields))
+	if len(pageFields) != len(crawlspec.PageFields) {
+		t.Errorf("%d fields have a value, %d are told of", len(pageFields), len(crawlspec.PageFields))
 	}
 }
 

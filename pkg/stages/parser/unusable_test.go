@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -30,7 +31,7 @@ func TestPageOfACrawlThatStandsStillIsGivenBack(t *testing.T) {
 	if got := p.parse(t, page("text/html"), body); len(got.links) != 1 {
 		t.Errorf("of another crawl: %+v", got)
 	}
-	good, err := p.specs.Put(t.Context(), "still", new(messages.DefaultSpec()))
+	good, err := p.specs.Put(t.Context(), "still", new(crawlspec.Default()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -71,7 +72,7 @@ func BenchmarkWrite(b *testing.B) {
 			}
 			for b.Loop() {
 				cfg := testConfig(b)
-				cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
+				cfg.ChunkRecords, cfg.ChunkAge = 10000, crawlspec.Duration(time.Minute)
 				switch form {
 				case "encrypted":
 					cfg.Encrypt = []string{testRecipient}
@@ -119,7 +120,7 @@ func benchmarkOutput(b *testing.B, records int, pages string, place func() Confi
 		for b.Loop() {
 			b.StopTimer()
 			bus, cfg := startBus(b, false), place()
-			cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
+			cfg.ChunkRecords, cfg.ChunkAge = 10000, crawlspec.Duration(time.Minute)
 			for round := range rounds {
 				msgs := make([]*nats.Msg, records)
 				for n := range msgs {

@@ -5,7 +5,7 @@ import (
 
 	"seine/internal/output/format"
 	"seine/internal/output/rows"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -37,7 +37,7 @@ func (w *Writer) columns(crawl, kind string) ([]format.Column, error) {
 // when a chunk begins. Records of another revision may have others: what the
 // columns lack is kept in format.More. It waits for a server that is away until
 // ctx is done.
-func columnsBy(ctx context.Context, specs *stages.Specs, of func(*messages.Spec, string) []format.Column) func(crawl, kind string) ([]format.Column, error) {
+func columnsBy(ctx context.Context, specs *stages.Specs, of func(*crawlspec.Spec, string) []format.Column) func(crawl, kind string) ([]format.Column, error) {
 	return func(crawl, kind string) ([]format.Column, error) {
 		spec, err := specs.Get(ctx, crawl, 0)
 		if err != nil {

@@ -22,6 +22,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/format"
 	"seine/internal/run/specfile"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -210,7 +211,7 @@ func TestTableIsTheSameAfterACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bus := startBus(t, false)
 			cfg := testConfig(t)
-			cfg.Format, cfg.ChunkAge = name, messages.Duration(time.Minute)
+			cfg.Format, cfg.ChunkAge = name, crawlspec.Duration(time.Minute)
 			publish(t, bus, "a", 0, cfg.ChunkRecords*partitions)
 			cut := make(map[string][]byte)
 			w := start(t, bus, cfg, func(w *Writer) {

@@ -12,20 +12,21 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // Config is how a writer process is set up. The defaults are in the tags.
 type Config struct {
 	OutputConfig `embed:""`
-	Name         string            `help:"Name of the writer: writers of one name share the work, each other name reads everything for itself." default:"default" placeholder:"NAME"`
-	From         string            `help:"What is written: records, or pages or results as they are." enum:"records,pages,results" default:"records"`
-	ChunkRecords int               `help:"A file is finished after this many records; 10000 if not given, of WARC 15360." placeholder:"N"`
-	ChunkBytes   messages.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of WARC 1GiB, of rows in a database 4MiB." placeholder:"SIZE"`
-	ChunkAge     messages.Duration `help:"A file is finished this long after its first record; 60s if not given, of WARC 4m." placeholder:"TIME"`
-	State        string            `help:"Directory of the writer's index, and of files on their way to S3." default:"./seine-data/writer" placeholder:"DIR"`
-	ChangeOutput bool              `help:"Go on in another place or another form than those that the name is bound to, and bind it to these. What the stream still holds is written there."`
-	Drain        messages.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
+	Name         string             `help:"Name of the writer: writers of one name share the work, each other name reads everything for itself." default:"default" placeholder:"NAME"`
+	From         string             `help:"What is written: records, or pages or results as they are." enum:"records,pages,results" default:"records"`
+	ChunkRecords int                `help:"A file is finished after this many records; 10000 if not given, of WARC 15360." placeholder:"N"`
+	ChunkBytes   crawlspec.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of WARC 1GiB, of rows in a database 4MiB." placeholder:"SIZE"`
+	ChunkAge     crawlspec.Duration `help:"A file is finished this long after its first record; 60s if not given, of WARC 4m." placeholder:"TIME"`
+	State        string             `help:"Directory of the writer's index, and of files on their way to S3." default:"./seine-data/writer" placeholder:"DIR"`
+	ChangeOutput bool               `help:"Go on in another place or another form than those that the name is bound to, and bind it to these. What the stream still holds is written there."`
+	Drain        crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
 }
 
 // OutputConfig is where the output goes, and in which form.
@@ -71,7 +72,7 @@ var (
 // decide. Archives are wanted in large files, so they have what the server allows;
 // a batch of rows is in memory.
 func (c Config) withDefaults() Config {
-	records, size, age := 10000, messages.Bytes(64<<20), messages.Duration(time.Minute)
+	records, size, age := 10000, crawlspec.Bytes(64<<20), crawlspec.Duration(time.Minute)
 	switch {
 	case IsDatabase(c.Out):
 		size = rowBytes
@@ -82,7 +83,7 @@ func (c Config) withDefaults() Config {
 	}
 	if f, _ := format.New(c.Format, format.Options{}); f != nil {
 		if s, ok := f.(format.Sized); ok {
-			records, size, age = maxRecords, messages.Bytes(s.ChunkBytes()), messages.Duration(maxAge)
+			records, size, age = maxRecords, crawlspec.Bytes(s.ChunkBytes()), crawlspec.Duration(maxAge)
 		}
 	}
 	c.ChunkRecords, c.ChunkBytes, c.ChunkAge = cmp.Or(c.ChunkRecords, records), cmp.Or(c.ChunkBytes, size), cmp.Or(c.ChunkAge, age)
@@ -109,9 +110,9 @@ func (c *Config) validate() error {
 		return fmt.Errorf("--chunk-records %d: must be from 1 to %d, or the server would stop sending before a file is finished", c.ChunkRecords, maxRecords)
 	case c.ChunkBytes < 1<<10:
 		return fmt.Errorf("--chunk-bytes %s: must be at least 1KiB", c.ChunkBytes)
-	case c.ChunkAge < messages.Duration(100*time.Millisecond) || c.ChunkAge > messages.Duration(maxAge):
+	case c.ChunkAge < crawlspec.Duration(100*time.Millisecond) || c.ChunkAge > crawlspec.Duration(maxAge):
 		return fmt.Errorf("--chunk-age %s: must be from 100ms to %s, or the server would send everything again", c.ChunkAge, maxAge)
-	case c.Drain < messages.Duration(time.Second):
+	case c.Drain < crawlspec.Duration(time.Second):
 		return fmt.Errorf("--drain %s: must be at least 1s", c.Drain)
 	}
 	if err := c.OutputConfig.Validate(); err != nil {

@@ -20,7 +20,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/rows"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -240,7 +240,7 @@ func fail(err error) int {
 func startChild(t *testing.T, url string, cfg Config, env ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^$")
-	cfg.ChunkRecords, cfg.ChunkAge = 40, messages.Duration(100*time.Millisecond)
+	cfg.ChunkRecords, cfg.ChunkAge = 40, crawlspec.Duration(100*time.Millisecond)
 	text, err := json.Marshal(cfg)
 	check(t, err)
 	c.Env = append(os.Environ(), envChild+"="+url, envConfig+"="+string(text))

@@ -12,7 +12,7 @@ import (
 	"seine/internal/output/postgres"
 	"seine/internal/output/rows"
 	"seine/internal/output/sqlite"
-	"seine/pkg/messages"
+	"seine/pkg/crawlspec"
 )
 
 // IsDatabase reports whether out names a database, where records are rows.
@@ -81,7 +81,7 @@ const (
 	filePath      = "{crawl}"
 	archiveFormat = "warc.gz"
 	// A batch of rows is in memory, once for each partition.
-	rowBytes = messages.Bytes(4 << 20)
+	rowBytes = crawlspec.Bytes(4 << 20)
 	// rowPath has records of one kind in a group, where they are rows.
 	rowPath = "{crawl}/{kind}"
 )

@@ -18,6 +18,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/sqlite"
 	"seine/internal/testing/pgserver"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -198,7 +199,7 @@ func TestDatabaseConfig(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	for out, want := range map[string]messages.Bytes{"./x": 64 << 20, "sqlite:x": rowBytes, dsn: rowBytes} {
+	for out, want := range map[string]crawlspec.Bytes{"./x": 64 << 20, "sqlite:x": rowBytes, dsn: rowBytes} {
 		c := DefaultConfig()
 		c.Out = out
 		if d := c.withDefaults(); d.ChunkBytes != want {
@@ -223,7 +224,7 @@ func TestNameThatAnotherStreamHasTaken(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				cfg := output()
-				cfg.ChunkAge = messages.Duration(4 * time.Minute)
+				cfg.ChunkAge = crawlspec.Duration(4 * time.Minute)
 				bus := startBus(t, false)
 				publish(t, bus, "a", 0, 1) // is message 1
 				publish(t, bus, "a", 1, 20)

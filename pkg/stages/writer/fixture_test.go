@@ -24,6 +24,7 @@ import (
 	"seine/internal/output/format"
 	"seine/internal/output/postgres"
 	"seine/internal/testing/natstest"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -95,7 +96,7 @@ func testConfig(t testing.TB) Config {
 	c := DefaultConfig()
 	c.Out, c.State = filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "state")
 	c.ChunkRecords = 50
-	c.ChunkAge = messages.Duration(200 * time.Millisecond)
+	c.ChunkAge = crawlspec.Duration(200 * time.Millisecond)
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seine/internal/output"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -23,7 +24,7 @@ func smallStreams(t *testing.T) *stages.Bus {
 // patient is a writer whose files wait for more than there will be.
 func patient(t *testing.T) Config {
 	c := testConfig(t)
-	c.ChunkRecords, c.ChunkAge, c.ChunkBytes = maxRecords, messages.Duration(maxAge), 1<<30
+	c.ChunkRecords, c.ChunkAge, c.ChunkBytes = maxRecords, crawlspec.Duration(maxAge), 1<<30
 	return c
 }
 

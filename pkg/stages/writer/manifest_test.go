@@ -12,6 +12,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/format"
 	"seine/internal/testing/s3server"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -182,7 +183,7 @@ func TestManifestCounts(t *testing.T) {
 
 	cfg = objectsOf("{crawl}/{field:slot}.json")(testConfig(t))
 	cfg.Encrypt, cfg.ChangeOutput = []string{testRecipient}, true
-	cfg.ChunkRecords, cfg.ChunkAge = slots/partitions, messages.Duration(maxAge) // so that some are replaced by a later commit
+	cfg.ChunkRecords, cfg.ChunkAge = slots/partitions, crawlspec.Duration(maxAge) // so that some are replaced by a later commit
 	w = start(t, bus, cfg)
 	w.catchUp()
 	w.end()

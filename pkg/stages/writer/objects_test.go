@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/testing/s3server"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -141,7 +142,7 @@ func TestRecordsWithoutAKey(t *testing.T) {
 func TestObjectsOfACommitAreBounded(t *testing.T) {
 	bus := startBus(t, false)
 	cfg := objectsOf("{crawl}/{field:n}.json")(testConfig(t))
-	cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(maxAge)
+	cfg.ChunkRecords, cfg.ChunkAge = 10000, crawlspec.Duration(maxAge)
 	var msgs []*nats.Msg
 	for n := range maxObjects + 10 {
 		msgs = append(msgs, record("a", n*partitions, 0)) // of one partition

@@ -23,6 +23,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/warc"
 	"seine/internal/testing/warctest"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -320,7 +321,7 @@ func TestArchiveIsMadeAgainToTheByte(t *testing.T) {
 	var sums [2]map[string]string
 	for i := range sums {
 		cfg := archiveConfig(testConfig(t))
-		cfg.Name, cfg.ChunkAge = fmt.Sprintf("archive%d", i), messages.Duration(time.Minute)
+		cfg.Name, cfg.ChunkAge = fmt.Sprintf("archive%d", i), crawlspec.Duration(time.Minute)
 		w := start(t, bus, cfg)
 		w.catchUp()
 		w.end()
@@ -452,10 +453,10 @@ func TestFormatsAndTheirStreams(t *testing.T) {
 	}
 	var cfg Config
 	cfg.Format = "warc.gz"
-	if d := cfg.withDefaults(); d.ChunkBytes != 1<<30 || d.ChunkRecords != maxRecords || d.ChunkAge != messages.Duration(maxAge) {
+	if d := cfg.withDefaults(); d.ChunkBytes != 1<<30 || d.ChunkRecords != maxRecords || d.ChunkAge != crawlspec.Duration(maxAge) {
 		t.Errorf("limits of WARC files: %+v", d)
 	}
-	if d := DefaultConfig().withDefaults(); d.ChunkBytes != 64<<20 || d.ChunkRecords != 10000 || d.ChunkAge != messages.Duration(time.Minute) {
+	if d := DefaultConfig().withDefaults(); d.ChunkBytes != 64<<20 || d.ChunkRecords != 10000 || d.ChunkAge != crawlspec.Duration(time.Minute) {
 		t.Errorf("limits of files: %+v", d)
 	}
 }

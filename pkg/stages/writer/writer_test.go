@@ -23,6 +23,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -490,7 +491,7 @@ func TestManyCrawls(t *testing.T) {
 		publish(t, bus, crawl, 0, 8)
 		want[crawl] = 8
 	}
-	cfg.ChunkRecords, cfg.ChunkAge = 10000, messages.Duration(time.Minute)
+	cfg.ChunkRecords, cfg.ChunkAge = 10000, crawlspec.Duration(time.Minute)
 	var mu sync.Mutex
 	most := int64(0)
 	var w *running
@@ -580,7 +581,7 @@ func TestConfig(t *testing.T) {
 		"--from":                                   func(c *Config) { c.From = "urls" },
 		"--chunk-records":                          func(c *Config) { c.ChunkRecords = 16384 },
 		"--chunk-bytes":                            func(c *Config) { c.ChunkBytes = 1 },
-		"--chunk-age":                              func(c *Config) { c.ChunkAge = messages.Duration(5 * time.Minute) },
+		"--chunk-age":                              func(c *Config) { c.ChunkAge = crawlspec.Duration(5 * time.Minute) },
 		"--drain":                                  func(c *Config) { c.Drain = 0 },
 		`--path "{crawl}": must have {kind}`:       func(c *Config) { c.Format, c.Path = "parquet", "{crawl}" },
 		"--csv-safe":                               func(c *Config) { c.CSVSafe = true },

@@ -1,0 +1,128 @@
+package crawlspec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"seine/pkg/messages"
+)
+
+// documentMedia are the media types that the types of documents come as. A site
+// may send any of them as something else; Accept adds that.
+var documentMedia = map[string][]string{
+	"html":    {"text/html", "application/xhtml+xml"},
+	"xml":     {"application/xml", "text/xml"},
+	"json":    {"application/json", "application/x-ndjson", "application/jsonl", "application/ld+json", "text/json"},
+	"feed":    {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml", "application/json", "application/xml", "text/xml"},
+	"csv":     {"text/csv", "text/tab-separated-values", "application/csv"},
+	"text":    {"text/plain"},
+	"sitemap": {"application/xml", "text/xml"},
+}
+
+// sitemapMedia are what sitemaps come as.
+var sitemapMedia = []string{"application/xml", "text/xml", "application/gzip", "application/x-gzip"}
+
+// Accepts returns the media types that the spec has fetched beside those that a
+// fetcher keeps anyhow: those of Accept, those that its rules are for, and those
+// of sitemaps.
+func (s *Spec) Accepts() []string {
+	media := slices.Clone([]string(s.Accept))
+	add := func(types []string) {
+		for _, t := range types {
+			if !slices.Contains(media, t) {
+				media = append(media, t)
+			}
+		}
+	}
+	if s.Sitemaps {
+		add(sitemapMedia)
+	}
+	if slices.Contains(s.Links.Follow, "feed") {
+		add(documentMedia["feed"])
+	}
+	for i := range s.Records {
+		for _, t := range s.Records[i].documentTypes() {
+			add(documentMedia[t])
+		}
+	}
+	for i := range s.Follow {
+		for _, t := range s.Follow[i].documentTypes() {
+			add(documentMedia[t])
+		}
+	}
+	return media
+}
+
+// documentTypes returns the types of document that a rule is for. One that does
+// not say, and has selectors for JSON, is for that.
+func (r *RecordRule) documentTypes() []string {
+	if len(r.Types) > 0 {
+		return r.Types
+	}
+	if r.Each.readsJSON() || r.When.readsJSON() || r.Fields.readJSON() {
+		return []string{"json"}
+	}
+	return nil
+}
+
+func (r *FollowRule) documentTypes() []string {
+	if len(r.Types) > 0 {
+		return r.Types
+	}
+	if r.Each.readsJSON() || r.When.readsJSON() || r.Selector.readsJSON() || r.With.readJSON() ||
+		r.Paginate != nil && r.Paginate.While.readsJSON() {
+		return []string{"json"}
+	}
+	return nil
+}
+
+// readsJSON reports whether a selector is applied to the document as JSON.
+func (s *Selector) readsJSON() bool {
+	return s != nil && s.JQ != "" && s.CSS == "" && s.XPath == "" && s.JSONLD == "" && s.Meta == ""
+}
+
+func (e *Each) readsJSON() bool { return e != nil && e.Selector.readsJSON() }
+
+func (c *Condition) readsJSON() bool {
+	if c == nil {
+		return false
+	}
+	return c.Selector.readsJSON() || c.Not.readsJSON() ||
+		slices.ContainsFunc(c.Any, func(o Condition) bool { return o.readsJSON() })
+}
+
+func (fs Fields) readJSON() bool {
+	return slices.ContainsFunc(fs, func(f NamedField) bool { return f.From == "" && f.Value == nil && f.Selector.readsJSON() })
+}
+
+// IsMediaRange reports whether t can be a media type or a range of them, without
+// parameters, as in "text/html" and "image/*".
+func IsMediaRange(t string) bool {
+	kind, sub, ok := strings.Cut(t, "/")
+	return ok && kind != "" && sub != "" && !strings.ContainsAny(t, "; ,\r\n")
+}
+
+// InMediaRanges reports whether a media type without parameters is in one of the
+// ranges, such as "text/html", "image/*" and "*/*".
+func InMediaRanges(ranges []string, t string) bool {
+	for _, want := range ranges {
+		prefix, wild := strings.CutSuffix(want, "*")
+		switch {
+		case want == "*/*", strings.EqualFold(want, t):
+			return true
+		case wild && len(t) > len(prefix) && strings.EqualFold(t[:len(prefix)], prefix):
+			return true
+		}
+	}
+	return false
+}
+
+func checkAccept(types []string) error {
+	for i, t := range types {
+		if !IsMediaRange(t) {
+			return &FieldError{Path: fmt.Sprintf("accept[%d]", i), Err: fmt.Errorf("%q: must be a media type without parameters, such as text/calendar or image/*", messages.Clip(t))}
+		}
+	}
+	return nil
+}

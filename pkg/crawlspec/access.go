@@ -1,0 +1,261 @@
+package crawlspec
+
+import (
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"seine/pkg/messages"
+)
+
+// Access says how the fetcher presents itself to a host, and by which way it
+// goes there. A "{secret:NAME}" in a header, in Auth or in a proxy's password is
+// replaced in the fetcher, from its own environment or files (Secrets), so that
+// the secret itself is in no message and in no file.
+type Access struct {
+	// UserAgents, if there are any, take turns in the place of UserAgent. For
+	// robots.txt the crawler's name is still that of UserAgent.
+	UserAgents []string `json:"user_agents,omitempty" yaml:"user_agents"`
+	// Headers are sent with every request. Those of a source go before those of
+	// the crawl, and those of a request rule before both.
+	Headers map[string]string `json:"headers,omitempty" yaml:"headers"`
+	// Cookies are kept, within one fetcher, and sent back as RFC 6265 says.
+	Cookies *bool `json:"cookies,omitempty" yaml:"cookies"`
+	// Auth belongs to a source: nobody else may see it. It and headers with secrets
+	// are sent to the source's hosts over https at the default port, and to the
+	// origins that they name.
+	Auth *Auth `json:"auth,omitempty" yaml:"auth"`
+	// Proxies take turns; one that fails rests. "http://user:{secret:NAME}@host:3128"
+	// or socks5://…, which is given an address that the fetcher has looked up
+	// and checked; an HTTP proxy is given the name.
+	Proxies []string `json:"proxies,omitempty" yaml:"proxies"`
+	// TLS says otherwise than that a certificate must be valid.
+	TLS *TLS `json:"tls,omitempty" yaml:"tls"`
+}
+
+// Auth is what a host wants to know of a user: a name and a password (RFC 7617),
+// or a bearer token (RFC 6750). Password and Bearer are secrets by name, as in
+// "{secret:SHOP_PASSWORD}", never the secret itself.
+type Auth struct {
+	User     string `json:"user,omitempty" yaml:"user"`
+	Password string `json:"password,omitempty" yaml:"password"`
+	Bearer   string `json:"bearer,omitempty" yaml:"bearer"`
+}
+
+// TLS loosens what is asked of a host's TLS, or tightens it.
+type TLS struct {
+	// Insecure takes any certificate. What is fetched may then come from anybody.
+	Insecure bool `json:"insecure,omitempty" yaml:"insecure"`
+	// CA is one or more certificates in PEM that are trusted beside the system's.
+	CA string `json:"ca,omitempty" yaml:"ca"`
+	// MinVersion is "1.0", "1.1", "1.2" (the default) or "1.3".
+	MinVersion string `json:"min_version,omitempty" yaml:"min_version"`
+}
+
+// TLSVersions are the values of TLS.MinVersion.
+var TLSVersions = []string{"1.0", "1.1", "1.2", "1.3"}
+
+// over returns the access with what a source changes.
+func (a Access) over(base Access) Access {
+	headers := maps.Clone(base.Headers)
+	if headers == nil {
+		headers = a.Headers
+	} else {
+		maps.Copy(headers, a.Headers)
+	}
+	out := Access{
+		UserAgents: a.UserAgents, Headers: headers, Cookies: cmp.Or(a.Cookies, base.Cookies),
+		Auth: cmp.Or(a.Auth, base.Auth), Proxies: a.Proxies, TLS: cmp.Or(a.TLS, base.TLS),
+	}
+	if out.UserAgents == nil {
+		out.UserAgents = base.UserAgents
+	}
+	if out.Proxies == nil {
+		out.Proxies = base.Proxies
+	}
+	return out
+}
+
+// SourceOf returns the index of the source that says how often a host, given
+// without its port, is asked; -1 if none does.
+func (s *Spec) SourceOf(host string) int {
+	return slices.IndexFunc(s.Sources, func(src HostRule) bool { return src.Matches(host) })
+}
+
+// AccessSource returns the index of the source whose Access is for a canonical
+// URL, -1 if none is. It is the first with an entry of Hosts for that URL.
+func (s *Spec) AccessSource(url string) int {
+	return slices.IndexFunc(s.Sources, func(src HostRule) bool { return src.AppliesTo(url) })
+}
+
+// AccessOf returns what holds for the URLs of source i, and for all others if i
+// is -1. An origin that the source does not trust (HostRule.Trusts) gets it
+// without the source's credentials.
+func (s *Spec) AccessOf(i int, trusted bool) Access {
+	if i < 0 {
+		return s.Access
+	}
+	a := s.Sources[i].Access
+	if !trusted {
+		a = a.withoutCredentials()
+	}
+	return a.over(s.Access)
+}
+
+// Credentials names what of the access only trusted origins may be told: "auth",
+// and the headers with a secret or with cookies, sorted.
+func (a *Access) Credentials() []string {
+	var names []string
+	if a.Auth != nil {
+		names = append(names, "auth")
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Headers)) {
+		if IsCredential(name, a.Headers[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// IsCredential reports whether a header that the spec sets is one that must not
+// be stored and, if a source sets it, that only trusted origins may be told.
+func IsCredential(name, value string) bool {
+	return strings.Contains(value, "{secret:") || strings.EqualFold(name, "Cookie")
+}
+
+func (a Access) withoutCredentials() Access {
+	a.Auth, a.Headers = nil, maps.Clone(a.Headers)
+	maps.DeleteFunc(a.Headers, IsCredential)
+	return a
+}
+
+// check reports what is wrong with an access. What only one host may see needs
+// a source that names it.
+func (a *Access) check(ofSource bool) error {
+	if a.Auth != nil && !ofSource {
+		return errors.New("auth: belongs to one of the sources, so that no other host is told")
+	}
+	if err := checkHeaders(a.Headers, ofSource); err != nil {
+		return err
+	}
+	for _, agent := range a.UserAgents {
+		if agent == "" || !printable(agent) {
+			return fmt.Errorf("user_agents: %q: must be printable ASCII, and not empty", messages.Clip(agent))
+		}
+	}
+	for _, p := range a.Proxies {
+		if err := checkProxy(p); err != nil {
+			return fmt.Errorf("proxies: %w", err)
+		}
+	}
+	return cmp.Or(a.Auth.check(), a.TLS.check())
+}
+
+// reserved are the fields that the fetcher itself sets, and what sets them.
+var reserved = map[string]string{
+	"host": "it is the URL's", "user-agent": "write user_agent", "authorization": "write auth, in a source",
+	"accept-encoding": "the fetcher names what it can undo", "content-length": "it is the body's",
+	"transfer-encoding": "the fetcher sets it", "connection": "the fetcher sets it", "te": "the fetcher sets it",
+	"trailer": "the fetcher sets it", "upgrade": "the fetcher sets it", "proxy-authorization": "write it into the proxy's URL",
+	"if-none-match": "the frontier remembers it", "if-modified-since": "the frontier remembers it",
+}
+
+func checkHeaders(headers map[string]string, secrets bool) error {
+	seen := make(map[string]string, len(headers))
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		lower := strings.ToLower(name)
+		switch why, ok := reserved[lower]; {
+		case ok:
+			return fmt.Errorf("headers: %s cannot be set: %s", name, why)
+		case !httpguts.ValidHeaderFieldName(name):
+			return fmt.Errorf("headers: %q is not the name of a header", messages.Clip(name))
+		case !httpguts.ValidHeaderFieldValue(headers[name]):
+			return fmt.Errorf("headers: %s: %q is not a value that a header can have", name, messages.Clip(headers[name]))
+		case seen[lower] != "":
+			return fmt.Errorf("headers: %s and %s are the same header", seen[lower], name)
+		}
+		seen[lower] = name
+		if err := checkSecrets(headers[name], secrets); err != nil {
+			return fmt.Errorf("headers: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (a *Auth) check() error {
+	switch {
+	case a == nil:
+		return nil
+	case (a.User == "") == (a.Bearer == ""):
+		return errors.New("auth: write user and password, or bearer")
+	case strings.Contains(a.User, ":") || !printable(a.User):
+		return fmt.Errorf("auth: user %q: must be printable ASCII without ':' (RFC 7617)", messages.Clip(a.User))
+	}
+	for key, value := range map[string]string{"password": a.Password, "bearer": a.Bearer} {
+		if value == "" || value == secretIn(value) {
+			continue
+		}
+		return fmt.Errorf(`auth: %s: write the name of a secret, as in "{secret:NAME}": a spec is read by many`, key)
+	}
+	return nil
+}
+
+func (t *TLS) check() error {
+	switch {
+	case t == nil:
+		return nil
+	case t.MinVersion != "" && !slices.Contains(TLSVersions, t.MinVersion):
+		return fmt.Errorf("tls: min_version %q: must be one of %s", t.MinVersion, strings.Join(TLSVersions, ", "))
+	case t.CA != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(t.CA)):
+		return errors.New("tls: ca: there is no certificate in PEM in it")
+	}
+	return nil
+}
+
+// ProxySchemes are those that a proxy's URL may have.
+var ProxySchemes = []string{"http", "socks5"}
+
+func checkProxy(text string) error {
+	u, err := ParseProxy(text)
+	if err != nil {
+		return err
+	}
+	if password, ok := u.User.Password(); ok && password != secretIn(password) {
+		return fmt.Errorf(`%s: write the name of a secret for the password, as in "{secret:NAME}"`, u.Redacted())
+	}
+	return nil
+}
+
+// ParseProxy reads the URL of a proxy. Its errors do not repeat a password.
+func ParseProxy(text string) (*url.URL, error) {
+	// A secret's braces and colon are no part of a URL's grammar.
+	u, err := url.Parse(secretPattern.ReplaceAllStringFunc(text, url.QueryEscape))
+	if err != nil || u.Host == "" || u.Port() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("a proxy is written scheme://user:{secret:NAME}@host:port, user and password if it needs them")
+	}
+	if !slices.Contains(ProxySchemes, u.Scheme) {
+		return nil, fmt.Errorf("scheme %q: must be one of %s", u.Scheme, strings.Join(ProxySchemes, ", "))
+	}
+	return u, nil
+}
+
+func checkAddresses(prefixes []netip.Prefix) error {
+	for _, p := range prefixes {
+		if p != p.Masked() {
+			return fmt.Errorf("allow_addresses: %s: write %s", p, p.Masked())
+		}
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}

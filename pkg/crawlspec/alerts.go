@@ -1,0 +1,218 @@
+package crawlspec
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+)
+
+// Alerts says from where on something is wrong enough to tell people: each
+// threshold raises one kind of alert, and 0 turns it off. In YAML and JSON, off
+// stands for none at all.
+type Alerts struct {
+	// ErrorRate is the part of the requests of the last Over that failed, 0 to 1.
+	// Fewer than MinRequests say nothing.
+	ErrorRate   float64  `json:"error_rate" yaml:"error_rate"`
+	Over        Duration `json:"over" yaml:"over"`
+	MinRequests int64    `json:"min_requests" yaml:"min_requests"`
+	// NoProgress is how long no visit has ended although something could be done:
+	// a request or a page is under way, or a host is due. What waits for a host's
+	// delay, Retry-After, hours or breaker, for a schedule or in a pause, is not
+	// held against the crawl.
+	NoProgress Duration `json:"no_progress" yaml:"no_progress"`
+	// Lag is the age of the oldest message that waits for a stage, LagMessages how
+	// many wait for it.
+	Lag         Duration `json:"lag" yaml:"lag"`
+	LagMessages int64    `json:"lag_messages,omitempty" yaml:"lag_messages"`
+	// StreamFull is the part of its limit that a stream has, 0 to 1. Half is kept
+	// as history, so only more than that means anything.
+	StreamFull float64 `json:"stream_full" yaml:"stream_full"`
+	// DiskFree is what must be free where the stages keep their state and output.
+	DiskFree Bytes `json:"disk_free" yaml:"disk_free"`
+	// Memory is the part of its limit that a process has, 0 to 1: of its container,
+	// or of the machine where there is none.
+	Memory float64 `json:"memory" yaml:"memory"`
+	// DeadLetters is how many dead letters of the crawl there are.
+	DeadLetters int64 `json:"dead_letters" yaml:"dead_letters"`
+	// Yield is the part of the records of a kind that the runs before have made, 0 to 1,
+	// that a run has made at least: of their median, and of no fewer than three.
+	Yield float64 `json:"yield" yaml:"yield"`
+	// Blocked is the part of the requests of the last Over in whose place a challenge or a
+	// CAPTCHA came, 0 to 1. Fewer than five of them say nothing.
+	Blocked float64 `json:"blocked" yaml:"blocked"`
+	// Webhook is a URL that each change is posted to as JSON. "{secret:NAME}" in it
+	// is replaced by the frontier.
+	Webhook string `json:"webhook,omitempty" yaml:"webhook"`
+	// AllowPrivate lets the webhook go to loopback and private addresses.
+	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
+}
+
+// AlertsOff is the text that stands for Alerts with every threshold at 0.
+type AlertsOff string
+
+// Off turns all alerts off.
+const Off AlertsOff = "off"
+
+// UnmarshalText reads "off".
+func (o *AlertsOff) UnmarshalText(text []byte) error {
+	if string(text) != string(Off) {
+		return fmt.Errorf("%q: must be off, or thresholds such as error_rate and no_progress", messages.Clip(string(text)))
+	}
+	*o = Off
+	return nil
+}
+
+// DefaultAlerts are quiet in a crawl that goes well.
+func DefaultAlerts() Alerts {
+	return Alerts{
+		ErrorRate: 0.1, Over: Duration(5 * time.Minute), MinRequests: 50, NoProgress: Duration(15 * time.Minute),
+		Lag: Duration(30 * time.Minute), StreamFull: 0.95, DiskFree: 1 << 30, Memory: 0.9,
+		DeadLetters: 1, Yield: 0.5, Blocked: 0.05,
+	}
+}
+
+// UnmarshalYAML reads thresholds, or "off". What is left out keeps its value.
+func (a *Alerts) UnmarshalYAML(n *yaml.Node) error {
+	if text, ok := scalarText(n); ok {
+		if err := new(AlertsOff).UnmarshalText([]byte(text)); err != nil {
+			return at(n, "%v", err)
+		}
+		*a = Alerts{}
+		return nil
+	}
+	type plain Alerts
+	return load(n, (*plain)(a))
+}
+
+// UnmarshalJSON reads thresholds, or "off".
+func (a *Alerts) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var text string
+		if err := jsontext.Unmarshal(b, &text); err != nil {
+			return err
+		}
+		*a = Alerts{}
+		return new(AlertsOff).UnmarshalText([]byte(text))
+	}
+	type plain Alerts
+	was := *a
+	a.DeadLetters, a.Yield, a.Blocked = math.MinInt64, -math.MaxFloat64, -math.MaxFloat64 // none can be meant
+	err := jsontext.Unmarshal(b, (*plain)(a))
+	noLetters, noYield, noBlocked := a.DeadLetters == math.MinInt64, a.Yield == -math.MaxFloat64, a.Blocked == -math.MaxFloat64
+	fill := func(letters int64, yield, blocked float64) {
+		if noLetters {
+			a.DeadLetters = letters
+		}
+		if noYield {
+			a.Yield = yield
+		}
+		if noBlocked {
+			a.Blocked = blocked
+		}
+	}
+	fill(0, 0, 0)
+	if older := noBlocked && noLetters == noYield; !older || !a.Off() { // older builds store off without what they do not know
+		fill(was.DeadLetters, was.Yield, was.Blocked)
+	}
+	return err
+}
+
+// Off reports whether all alerts are off.
+func (a *Alerts) Off() bool {
+	return *a == Alerts{Webhook: a.Webhook, AllowPrivate: a.AllowPrivate}
+}
+
+// Least times of a threshold: the cluster is looked at no more often than every
+// second.
+const leastAlertTime = Duration(time.Second)
+
+func (a *Alerts) check() error {
+	for _, share := range []struct {
+		key string
+		of  float64
+	}{{"error_rate", a.ErrorRate}, {"stream_full", a.StreamFull}, {"memory", a.Memory}, {"yield", a.Yield}, {"blocked", a.Blocked}} {
+		if !(share.of >= 0 && share.of <= 1) {
+			return fmt.Errorf("alerts: %s %g: must be from 0 (off) to 1", share.key, share.of)
+		}
+	}
+	for _, d := range []struct {
+		key string
+		of  Duration
+	}{{"no_progress", a.NoProgress}, {"lag", a.Lag}} {
+		if d.of < 0 || d.of > 0 && d.of < leastAlertTime {
+			return fmt.Errorf("alerts: %s %s: must be 0s (off) or at least 1s", d.key, d.of)
+		}
+	}
+	switch {
+	case a.ErrorRate+a.Blocked > 0 && (a.Over < leastAlertTime || a.Over > Duration(24*time.Hour)):
+		return fmt.Errorf("alerts: over %s: must be from 1s to 24h", a.Over)
+	case a.ErrorRate > 0 && a.MinRequests < 1:
+		return fmt.Errorf("alerts: min_requests %d: must be at least 1", a.MinRequests)
+	case a.LagMessages < 0:
+		return fmt.Errorf("alerts: lag_messages %d: must not be negative (0 is off)", a.LagMessages)
+	case a.DeadLetters < 0:
+		return fmt.Errorf("alerts: dead_letters %d: must not be negative (0 is off)", a.DeadLetters)
+	case a.DiskFree < 0:
+		return fmt.Errorf("alerts: disk_free %s: must not be negative (0 is off)", a.DiskFree)
+	}
+	if err := checkWebhook(a.Webhook); err != nil {
+		return fmt.Errorf("alerts: webhook: %w", err)
+	}
+	return nil
+}
+
+// checkWebhook does not repeat the URL: it often is the only secret there is.
+func checkWebhook(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(secretPattern.ReplaceAllString(text, "x"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return errors.New(`must be a URL with http:// or https:// and a host`)
+	}
+	if u.Fragment != "" {
+		return errors.New("a fragment (#…) is never sent: take it away")
+	}
+	if scheme, rest, _ := strings.Cut(text, "://"); secretIn(scheme) != "" || secretIn(authority(rest)) != secretIn(userinfo(rest)) {
+		return errors.New("the scheme and the host cannot be secrets: people must see where alerts go")
+	}
+	if password, ok := u.User.Password(); ok && password != "x" {
+		return errors.New(`write the name of a secret for the password, as in "{secret:NAME}": a spec is read by many`)
+	}
+	return checkSecrets(text, true)
+}
+
+// authority is the part of a URL after its scheme up to the path, userinfo that
+// of it before the host.
+func authority(rest string) string {
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return rest[:i]
+	}
+	return rest
+}
+
+func userinfo(rest string) string {
+	a := authority(rest)
+	return a[:strings.LastIndexByte(a, '@')+1]
+}
+
+// WebhookOrigin says where a webhook goes, without what may be secret.
+func WebhookOrigin(webhook string) string {
+	u, err := url.Parse(secretPattern.ReplaceAllString(webhook, "x"))
+	if err != nil {
+		return "a malformed URL"
+	}
+	place := u.Scheme + "://" + u.Host + "/"
+	if u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		place += "…"
+	}
+	return place
+}

@@ -1,0 +1,90 @@
+package crawlspec
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"seine/pkg/messages"
+)
+
+// extensionMedia are the media types of files that are no pages, by the extension of
+// their names. Left out are extensions that names of pages end with as well, such as
+// js and com.
+var extensionMedia = map[string]string{
+	"7z": "application/x-7z-compressed", "aac": "audio/aac", "apk": "application/vnd.android.package-archive",
+	"avi": "video/x-msvideo", "avif": "image/avif", "bmp": "image/bmp", "bz2": "application/x-bzip2",
+	"deb": "application/vnd.debian.binary-package", "dmg": "application/x-apple-diskimage", "doc": "application/msword",
+	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	"eot":  "application/vnd.ms-fontobject", "eps": "application/postscript", "epub": "application/epub+zip",
+	"exe": "application/vnd.microsoft.portable-executable", "flac": "audio/flac", "flv": "video/x-flv",
+	"gif": "image/gif", "gz": "application/gzip", "heic": "image/heic", "ico": "image/x-icon",
+	"iso": "application/x-iso9660-image", "jar": "application/java-archive", "jpeg": "image/jpeg", "jpg": "image/jpeg",
+	"m4a": "audio/mp4", "m4v": "video/mp4", "mkv": "video/x-matroska", "mobi": "application/x-mobipocket-ebook",
+	"mov": "video/quicktime", "mp3": "audio/mpeg", "mp4": "video/mp4", "mpeg": "video/mpeg", "mpg": "video/mpeg",
+	"msi": "application/x-msi", "odp": "application/vnd.oasis.opendocument.presentation",
+	"ods": "application/vnd.oasis.opendocument.spreadsheet", "odt": "application/vnd.oasis.opendocument.text",
+	"oga": "audio/ogg", "ogg": "audio/ogg", "ogv": "video/ogg", "opus": "audio/ogg", "otf": "font/otf",
+	"pdf": "application/pdf", "png": "image/png", "ppt": "application/vnd.ms-powerpoint",
+	"pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+	"psd":  "image/vnd.adobe.photoshop", "rar": "application/vnd.rar", "rpm": "application/x-rpm", "svg": "image/svg+xml",
+	"swf": "application/x-shockwave-flash", "tar": "application/x-tar", "tgz": "application/gzip", "tif": "image/tiff",
+	"tiff": "image/tiff", "ttf": "font/ttf", "wasm": "application/wasm", "wav": "audio/wav", "webm": "video/webm",
+	"webp": "image/webp", "wma": "audio/x-ms-wma", "wmv": "video/x-ms-wmv", "woff": "font/woff", "woff2": "font/woff2",
+	"xls": "application/vnd.ms-excel", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	"xz": "application/x-xz", "zip": "application/zip", "zst": "application/zstd",
+}
+
+// Extensions are those of files, in lower case and without a dot.
+type Extensions []string
+
+// IsZero tells none at all, which stands for a default, from an empty list.
+func (e Extensions) IsZero() bool { return e == nil }
+
+// DefaultSkipExtensions returns the extensions of images, sound, films, fonts, archives,
+// programs, and documents that are no pages, in alphabetical order.
+func DefaultSkipExtensions() []string { return slices.Sorted(maps.Keys(extensionMedia)) }
+
+// SkippedExtensions returns those of SkipExtensions whose media type the spec does not
+// have fetched all the same.
+func (s *Spec) SkippedExtensions() (skipped []string) {
+	all, kept := []string(s.SkipExtensions), s.Accepts()
+	if all == nil {
+		all = DefaultSkipExtensions()
+	}
+	for _, e := range all {
+		if media := extensionMedia[e]; media == "" || !InMediaRanges(kept, media) {
+			skipped = append(skipped, e)
+		}
+	}
+	return skipped
+}
+
+// Extension returns the extension of the file that a URL names, in lower case and
+// without its dot; "" if it names none. A name with a colon, as of the page File:A.jpg
+// of a wiki, is none of a file.
+func Extension(url string) string {
+	rest, _, _ := strings.Cut(url, "?")
+	rest, _, _ = strings.Cut(rest, "#")
+	_, rest, _ = strings.Cut(rest, "://")
+	_, file, _ := strings.Cut(rest, "/") // behind the host
+	name := path.Base(file)
+	if strings.HasSuffix(file, "/") || strings.Contains(name, ":") || strings.Contains(name, "%3A") {
+		return ""
+	}
+	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
+}
+
+var extensionSyntax = regexp.MustCompile(`^[a-z0-9]{1,16}$`)
+
+func checkExtensions(extensions []string) error {
+	for i, e := range extensions {
+		if !extensionSyntax.MatchString(e) {
+			return &FieldError{Path: fmt.Sprintf("skip_extensions[%d]", i), Err: fmt.Errorf("%q: must be the extension of a file in lower case, without its dot, such as jpg", messages.Clip(e))}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package crawlspec
+
+import (
+	"slices"
+
+	"seine/pkg/messages"
+)
+
+// Emit says for which pages there is a record of the page itself.
+type Emit string
+
+// When the record of a page is made.
+const (
+	EmitAuto   Emit = "auto" // unless the spec has record rules
+	EmitAlways Emit = "always"
+	EmitNever  Emit = "never"
+)
+
+// PageOutput says what the record of a page has, beside those that record rules
+// make of it.
+type PageOutput struct {
+	Emit Emit `json:"emit" yaml:"emit"`
+	// Fields of the record, of PageFields, in this order; none means the default
+	// ones.
+	Fields Strings `json:"fields,omitempty" yaml:"fields"`
+	// When is what must be so on a page that has such a record.
+	When *Condition `json:"when,omitempty" yaml:"when"`
+}
+
+// PageFields are the fields that the record of a page may have.
+var PageFields = []string{
+	"url", "status", "content_type", "media_type", "type_mismatch", "title", "description", "canonical", "language",
+	"text_language", "charset", "noindex", "text", "headings", "author", "published", "modified", "main", "markdown", "json_ld", "microdata",
+	"rdfa", "open_graph", "twitter", "links", "digest", "simhash", "duplicate_of", "fetched_at", "fetch_ms", "bytes", "depth",
+	"referrer", "crawl", "visit", "metadata",
+}
+
+// PageFieldsOfRules are those of PageFields that rules can have with "from: page:NAME": not
+// those that are known only when rules are done, or are found only if the record of the page
+// has them.
+func PageFieldsOfRules() []string {
+	return slices.DeleteFunc(slices.Clone(PageFields), func(name string) bool {
+		return name == "duplicate_of" || name == "links" || name == "headings"
+	})
+}
+
+// LinkRules says which of a page's links are followed.
+type LinkRules struct {
+	// Follow lists the kinds of link, of LinkKinds; none follows only what follow
+	// rules find.
+	Follow Strings `json:"follow" yaml:"follow"`
+	// Attributes are the names of attributes that hold a URL, on any element.
+	Attributes Strings `json:"attributes,omitempty" yaml:"attributes"`
+	// NoFollow says whether rel=nofollow, and what robots directives say of the
+	// links of a page, count.
+	NoFollow Robots `json:"nofollow" yaml:"nofollow"`
+}
+
+// LinkKinds are the kinds of link that a page may have, by the markup they come
+// from; the first are followed unless a spec says otherwise.
+var LinkKinds = []string{
+	"anchor", "area", "frame", "refresh", "next", "prev", "canonical", "alternate",
+	"feed", "link", "image", "srcset", "form", "header",
+}
+
+const defaultLinkKinds = 8
+
+// Duplicate says what becomes of a record whose page was seen before.
+type Duplicate string
+
+// What is done with duplicates.
+const (
+	DuplicateKeep Duplicate = "keep" // nothing
+	DuplicateMark Duplicate = "mark" // the record says of which page it is one
+	DuplicateDrop Duplicate = "drop" // no record
+)
+
+// Duplicates says what becomes of pages that are the same as another, to the
+// byte or nearly.
+type Duplicates struct {
+	Exact Duplicate `json:"exact" yaml:"exact"` // the same digest
+	Near  Duplicate `json:"near" yaml:"near"`   // a simhash that differs in at most Distance of its 64 bits
+	// Distance is from 0 to MaxDistance.
+	Distance int `json:"distance" yaml:"distance"`
+	// Unchanged says what becomes of the records of a page that has the bytes of its own visit before.
+	Unchanged Unchanged `json:"unchanged" yaml:"unchanged"`
+}
+
+// Unchanged says what becomes of the records of a page that has not changed.
+type Unchanged string
+
+// What is done with unchanged pages.
+const (
+	UnchangedKeep Unchanged = "keep" // they are made once more
+	UnchangedDrop Unchanged = "drop" // no records, as of a page that answers 304
+)
+
+// WhenGone says what becomes of a page that has records and is not there any more.
+type WhenGone string
+
+// What is done when a page is gone.
+const (
+	WhenGoneDrop   WhenGone = "drop"   // nothing tells
+	WhenGoneRecord WhenGone = "record" // a GoneRecord does, once
+)
+
+// Distances of simhashes.
+const (
+	DefaultDistance = 3
+	// MaxDistance is beyond what near duplicates have (3 is usual). Up to 3 costs
+	// four lookups a page, more 68.
+	MaxDistance = 7
+)
+
+// Mask replaces personal data in texts before they are stored.
+type Mask struct {
+	Kinds Strings `json:"kinds,omitempty" yaml:"kinds"` // of MaskKinds; none means all of them
+	// Fields of records and of pages, by name; "*" is all, none means that nothing is masked.
+	Fields Strings `json:"fields,omitempty" yaml:"fields"`
+}
+
+// MaskKinds are the kinds of personal data that can be masked.
+var MaskKinds = []string{"email", "phone", "ip", "iban", "card"}
+
+// Extraction is the part of a Spec that says what is made of a page.
+type Extraction struct {
+	Page PageOutput `json:"page" yaml:"page"`
+	// Links says which links of a page are followed; Follow finds more by rules.
+	Links  LinkRules    `json:"links" yaml:"links"`
+	Follow []FollowRule `json:"follow,omitempty" yaml:"follow"`
+	// Records make records of the pages that they match, each its own.
+	Records    []RecordRule `json:"records,omitempty" yaml:"records"`
+	Duplicates Duplicates   `json:"duplicates" yaml:"duplicates"`
+	// Gone says what becomes of a page with records that is not there any more.
+	Gone WhenGone `json:"gone" yaml:"gone"`
+	Mask Mask     `json:"mask" yaml:"mask"`
+}
+
+// DefaultExtraction makes one record of each page and follows what a reader
+// could.
+func DefaultExtraction() Extraction {
+	return Extraction{
+		Page:       PageOutput{Emit: EmitAuto},
+		Links:      LinkRules{Follow: append(Strings(nil), LinkKinds[:defaultLinkKinds]...), NoFollow: RobotsObey},
+		Duplicates: Duplicates{Exact: DuplicateKeep, Near: DuplicateKeep, Distance: DefaultDistance, Unchanged: UnchangedKeep},
+		Gone:       WhenGoneDrop,
+	}
+}
+
+// Kinds are the kinds of records that are made of pages, but for those of extractors.
+func (e *Extraction) Kinds() (kinds []string) {
+	if e.EmitsPage() {
+		kinds = append(kinds, messages.KindPage)
+	}
+	for i := range e.Records {
+		if kind := e.Records[i].Kind; !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// KindsWithoutKey are the kinds of records that have no key.
+func (e *Extraction) KindsWithoutKey() (kinds []string) {
+	if e.EmitsPage() {
+		kinds = append(kinds, messages.KindPage)
+	}
+	for i := range e.Records {
+		if r := &e.Records[i]; r.Key == "" && !slices.Contains(kinds, r.Kind) {
+			kinds = append(kinds, r.Kind)
+		}
+	}
+	if e.Gone == WhenGoneRecord {
+		kinds = append(kinds, messages.KindGone)
+	}
+	return kinds
+}
+
+// EmitsPage reports whether a page has a record of its own.
+func (e *Extraction) EmitsPage() bool {
+	return e.Page.Emit == EmitAlways || e.Page.Emit == EmitAuto && len(e.Records) == 0
+}

@@ -1,0 +1,400 @@
+package crawlspec
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"seine/pkg/messages"
+)
+
+// Bounds of the rules of a spec, far beyond what one site needs: a spec is read
+// by every parser, and the rules that match are tried on every page.
+const (
+	MaxRules       = 500  // of records, and of follow
+	MaxFields      = 200  // of one record, or of one object in it
+	MaxFieldDepth  = 5    // of objects in objects
+	MaxPatterns    = 100  // of one rule
+	maxExpression  = 8192 // bytes of a selector, regular expression or template
+	maxConditions  = 20   // in "any"
+	maxReplace     = 20
+	maxConditioned = 4 // how deep conditions are nested
+)
+
+// ReservedFields are the names that every record has already.
+var ReservedFields = []string{"kind", "url", "fetched_at", "crawl", "visit", "duplicate_of", "key"}
+
+// EachFrom is what an Each may be from.
+var EachFrom = []string{"main", "sections"}
+
+// FieldMetadata is the name of the metadata of seeds in records. Fields of rules may have
+// it as well: records of such a rule have that field.
+const FieldMetadata = "metadata"
+
+// Conversions are what a field can be made, by its As.
+var Conversions = []string{"text", "number", "integer", "boolean", "date", "url", "json"}
+
+var (
+	fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_\-]{0,63}$`)
+	attribute = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:\-]{0,63}$`)
+)
+
+// check reports everything that is wrong and can be told without compiling
+// selectors and expressions, as FieldErrors.
+func (e *Extraction) check() error {
+	var p Problems
+	e.checkPage(&p)
+	e.checkLinks(&p)
+	e.checkDuplicates(&p)
+	e.checkGone(&p)
+	e.checkMask(&p)
+	if len(e.Follow) > MaxRules {
+		p.Addf("follow", "%d rules: at most %d", len(e.Follow), MaxRules)
+		return p.Err()
+	}
+	if len(e.Records) > MaxRules {
+		p.Addf("records", "%d rules: at most %d", len(e.Records), MaxRules)
+		return p.Err()
+	}
+	for i := range e.Follow {
+		e.Follow[i].check(&p, fmt.Sprintf("follow[%d]", i))
+	}
+	for i := range e.Records {
+		e.Records[i].check(&p, fmt.Sprintf("records[%d]", i))
+	}
+	return p.Err()
+}
+
+func (e *Extraction) checkPage(p *Problems) {
+	p.oneOf("page.emit", string(e.Page.Emit), []string{string(EmitAuto), string(EmitAlways), string(EmitNever)})
+	p.list("page.fields", e.Page.Fields, PageFields)
+	if e.Page.When != nil {
+		e.Page.When.check(p, "page.when", 0)
+	}
+}
+
+func (e *Extraction) checkLinks(p *Problems) {
+	p.list("links.follow", e.Links.Follow, LinkKinds)
+	p.oneOf("links.nofollow", string(e.Links.NoFollow), []string{string(RobotsObey), string(RobotsIgnore)})
+	for i, name := range e.Links.Attributes {
+		if !attribute.MatchString(name) {
+			p.Addf(fmt.Sprintf("links.attributes[%d]", i), "%q: must be the name of an attribute", messages.Clip(name))
+		}
+	}
+}
+
+func (e *Extraction) checkDuplicates(p *Problems) {
+	all := []string{string(DuplicateKeep), string(DuplicateMark), string(DuplicateDrop)}
+	p.oneOf("duplicates.exact", string(e.Duplicates.Exact), all)
+	p.oneOf("duplicates.near", string(e.Duplicates.Near), all)
+	p.oneOf("duplicates.unchanged", string(e.Duplicates.Unchanged), []string{string(UnchangedKeep), string(UnchangedDrop)})
+	if d := e.Duplicates.Distance; d < 0 || d > MaxDistance {
+		p.Addf("duplicates.distance", "%d: must be from 0 to %d", d, MaxDistance)
+	}
+}
+
+func (e *Extraction) checkGone(p *Problems) {
+	p.oneOf("gone", string(e.Gone), []string{string(WhenGoneDrop), string(WhenGoneRecord)})
+	if e.Gone != WhenGoneRecord {
+		return
+	}
+	for i := range e.Records {
+		if e.Records[i].Kind == messages.KindGone {
+			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: with gone: record, that is the kind of what tells of pages that are gone: choose another name", messages.KindGone)
+		}
+	}
+}
+
+func (e *Extraction) checkMask(p *Problems) {
+	p.list("mask.kinds", e.Mask.Kinds, MaskKinds)
+	for i, name := range e.Mask.Fields {
+		known := name == "*" || name == "key" || slices.Contains(PageFields, name) ||
+			slices.ContainsFunc(e.Records, func(r RecordRule) bool { return r.Fields.has(name) })
+		if !known {
+			p.Addf(fmt.Sprintf("mask.fields[%d]", i), `%q: must be the name of a field of the page or of a record rule, or "*"`, messages.Clip(name))
+		}
+	}
+	if len(e.Mask.Kinds) > 0 && len(e.Mask.Fields) == 0 {
+		p.Addf("mask.fields", `is missing: say which fields to mask, or "*"`)
+	}
+}
+
+// list reports what is none of those, and what is there twice.
+func (p *Problems) list(path string, values, those []string) {
+	for i, v := range values {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		p.oneOf(at, v, those)
+		if slices.Contains(values[:i], v) {
+			p.Addf(at, "%q is there twice", v)
+		}
+	}
+}
+
+func (t *Target) check(p *Problems, path string) {
+	if len(t.Match) > MaxPatterns {
+		p.Addf(path+".match", "%d patterns: at most %d", len(t.Match), MaxPatterns)
+		return
+	}
+	for i, pattern := range t.Match {
+		at := path + ".match"
+		if len(t.Match) > 1 {
+			at = fmt.Sprintf("%s[%d]", at, i)
+		}
+		p.long(at, pattern)
+		_, err := CompilePattern(pattern)
+		p.Add(at, err)
+	}
+	p.list(path+".types", t.Types, DocumentTypes)
+	if t.When != nil {
+		t.When.check(p, path+".when", 0)
+	}
+}
+
+func (r *RecordRule) check(p *Problems, path string) {
+	if !messages.ValidKind(r.Kind) {
+		p.Addf(path+".kind", "%q: must be a lower-case letter, then letters, digits and '_', at most 63", messages.Clip(r.Kind))
+	}
+	r.Target.check(p, path)
+	r.Each.checkEach(p, path+".each")
+	if len(r.Fields) == 0 {
+		p.Addf(path+".fields", "is missing: a record needs a field")
+	}
+	r.Fields.check(p, path+".fields", 1)
+	for _, name := range ReservedFields {
+		if r.Fields.has(name) {
+			p.Addf(path+".fields."+name, "every record has %q already: choose another name", name)
+		}
+	}
+	p.template(path+".key", r.Key)
+	for _, place := range r.Key.Placeholders() {
+		if !place.Secret && !r.Fields.has(place.Name) {
+			p.Addf(path+".key", "{%s}: there is no such field", place.Name)
+		}
+	}
+}
+
+func (s *Each) checkEach(p *Problems, path string) {
+	if s == nil {
+		return
+	}
+	switch {
+	case s.From != "" && !s.None():
+		p.Addf(path+".from", "excludes selectors: it says itself what there is a record of")
+	case s.From != "":
+		p.oneOf(path+".from", s.From, EachFrom)
+		return
+	case s.None():
+		p.Addf(path, "selects nothing: give css, xpath, jq, json_ld, regex or from")
+	}
+	if s.Meta != "" {
+		p.Addf(path+".meta", "has one value only: use css, xpath, jq, json_ld or regex")
+	}
+	s.check(p, path)
+}
+
+// check reports selectors that exclude each other.
+func (s *Selector) check(p *Problems, path string) {
+	given := s.given()
+	if len(given) > 1 {
+		p.Addf(path+"."+given[1], "there is %s already: only one of css, xpath, json_ld and meta", given[0])
+	}
+	for _, e := range [...]struct{ key, text string }{
+		{"css", s.CSS}, {"xpath", s.XPath}, {"json_ld", s.JSONLD}, {"meta", s.Meta}, {"regex", s.Regex}, {"jq", s.JQ},
+	} {
+		p.long(path+"."+e.key, e.text)
+	}
+}
+
+func (s *Selector) given() []string {
+	var all []string
+	for _, e := range [...]struct{ key, text string }{
+		{"css", s.CSS}, {"xpath", s.XPath}, {"json_ld", s.JSONLD}, {"meta", s.Meta},
+	} {
+		if e.text != "" {
+			all = append(all, e.key)
+		}
+	}
+	return all
+}
+
+// languageTag is what people write of BCP 47: a language, perhaps its script and region.
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
+
+// languages reports what is no tag of a language.
+func (p *Problems) languages(path string, tags []string) {
+	for i, tag := range tags {
+		if languageTag.MatchString(tag) {
+			continue
+		}
+		at := path
+		if len(tags) > 1 {
+			at = fmt.Sprintf("%s[%d]", path, i)
+		}
+		p.Addf(at, "%q: must be the tag of a language, such as en, de or pt-BR", messages.Clip(tag))
+	}
+}
+
+func (c *Condition) check(p *Problems, path string, depth int) {
+	if depth > maxConditioned {
+		p.Addf(path, "conditions are nested more than %d deep", maxConditioned)
+		return
+	}
+	if c.None() && len(c.Status) == 0 && len(c.Language) == 0 && len(c.TextLanguage) == 0 && c.Not == nil && len(c.Any) == 0 {
+		p.Addf(path, "asks nothing: give css, xpath, jq, json_ld, meta, regex, status, language, text_language, not or any")
+	}
+	p.languages(path+".language", c.Language)
+	p.languages(path+".text_language", c.TextLanguage)
+	if len(c.Any) > maxConditions {
+		p.Addf(path+".any", "%d conditions: at most %d", len(c.Any), maxConditions)
+		return
+	}
+	c.Selector.check(p, path)
+	for i, status := range c.Status {
+		if status < 100 || status > 599 {
+			at := path + ".status"
+			if len(c.Status) > 1 {
+				at = fmt.Sprintf("%s[%d]", at, i)
+			}
+			p.Addf(at, "%d: must be from 100 to 599", status)
+		}
+	}
+	if c.Not != nil {
+		c.Not.check(p, path+".not", depth+1)
+	}
+	for i := range c.Any {
+		c.Any[i].check(p, fmt.Sprintf("%s.any[%d]", path, i), depth+1)
+	}
+}
+
+func (r *FollowRule) check(p *Problems, path string) {
+	r.Target.check(p, path)
+	r.Each.checkEach(p, path+".each")
+	r.With.check(p, path+".with", 1)
+	r.checkWays(p, path)
+	if r.Priority != nil && (*r.Priority < 0 || *r.Priority > messages.MaxPriority) {
+		p.Addf(path+".priority", "%d: must be from 0 (first) to %d", *r.Priority, messages.MaxPriority)
+	}
+	if r.Depth != nil && (*r.Depth < 0 || *r.Depth > messages.MaxDepth) {
+		p.Addf(path+".depth", "%d: must be from 0 to %d", *r.Depth, messages.MaxDepth)
+	}
+	p.template(path+".url", r.URL)
+	if r.Get != "" {
+		p.get(path+".get", r.Get)
+	}
+	r.Selector.check(p, path)
+}
+
+// checkWays reports a rule that has none of the ways to find a link, or two.
+func (r *FollowRule) checkWays(p *Problems, path string) {
+	ways := 0
+	for _, given := range []bool{r.URL != "", !r.Selector.None(), r.Paginate != nil} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case ways == 0 && r.Get == "":
+		p.Addf(path, "finds no link: give url, paginate, or css, xpath, jq, json_ld or regex")
+	case ways > 1 || r.Get != "" && (r.URL != "" || r.Paginate != nil):
+		p.Addf(path, "only one of url, paginate and a selector")
+	case ways == 0 && r.Each == nil:
+		p.Addf(path+".get", "of what? give css or xpath, or each")
+	case len(r.With) > 0 && r.URL == "":
+		p.Addf(path+".with", "is for the templates of url, which is missing")
+	case r.Each != nil && r.Paginate != nil:
+		p.Addf(path+".each", "has no meaning with paginate")
+	}
+	if r.Paginate != nil {
+		r.Paginate.check(p, path+".paginate")
+	}
+}
+
+func (g *Paginate) check(p *Problems, path string) {
+	if g.Parameter == "" || len(g.Parameter) > maxExpression {
+		p.Addf(path+".parameter", "%q: must be the name of a parameter of the URL", messages.Clip(g.Parameter))
+	}
+	const most = 1_000_000_000
+	if g.First != nil && (*g.First < 0 || *g.First > most) {
+		p.Addf(path+".first", "%d: must be from 0 to %d", *g.First, most)
+	}
+	if g.Step < 0 || g.Step > most {
+		p.Addf(path+".step", "%d: must be from 1 to %d", g.Step, most)
+	}
+	if g.Last != nil && (*g.Last < g.Start() || *g.Last > most) {
+		p.Addf(path+".last", "%d: must be from first (%d) to %d", *g.Last, g.Start(), most)
+	}
+	if g.While == nil {
+		p.Addf(path+".while", "is missing: say what a page has that is not the end, as in {css: .item}")
+		return
+	}
+	g.While.check(p, path+".while", 0)
+}
+
+// Start is the value of the parameter on the first page.
+func (g *Paginate) Start() int {
+	if g.First == nil {
+		return 1
+	}
+	return *g.First
+}
+
+func (fs Fields) has(name string) bool {
+	return slices.ContainsFunc(fs, func(f NamedField) bool { return f.Name == name })
+}
+
+// check reports what is wrong with fields that are so many objects deep.
+func (fs Fields) check(p *Problems, path string, depth int) {
+	switch {
+	case len(fs) > MaxFields:
+		p.Addf(path, "%d fields: at most %d", len(fs), MaxFields)
+		return
+	case depth > MaxFieldDepth:
+		p.Addf(path, "objects are nested more than %d deep", MaxFieldDepth)
+		return
+	}
+	for i := range fs {
+		at := path + "." + fs[i].Name
+		if !fieldName.MatchString(fs[i].Name) {
+			p.Addf(path, "%q: a field's name has letters, digits, '_' and '-', at most 64, and begins with a letter or '_'", messages.Clip(fs[i].Name))
+			continue
+		}
+		if fs[:i].has(fs[i].Name) {
+			p.Addf(at, "is there twice")
+		}
+		fs[i].Field.check(p, at, depth)
+	}
+}
+
+var errSecretHere = errors.New("secrets are for requests only: what is extracted is stored")
+
+func (p *Problems) template(path string, t Template) {
+	p.long(path, string(t))
+	for _, place := range t.Placeholders() {
+		if place.Secret {
+			p.Add(path, errSecretHere)
+		}
+	}
+}
+
+func (p *Problems) long(path, text string) {
+	if len(text) > maxExpression {
+		p.Addf(path, "has %d bytes: at most %d", len(text), maxExpression)
+	}
+}
+
+// get reports a Get that is not one.
+func (p *Problems) get(path, get string) {
+	if name, ok := strings.CutPrefix(get, "@"); ok {
+		if !attribute.MatchString(name) {
+			p.Addf(path, "%q: must be @ and the name of an attribute", messages.Clip(get))
+		}
+		return
+	}
+	switch get {
+	case "text", "raw", "html", "outer_html", "markdown":
+	default:
+		p.Addf(path, `%q: must be text, raw, html, outer_html, markdown or "@attribute"`, messages.Clip(get))
+	}
+}

@@ -1,0 +1,112 @@
+package crawlspec
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// Ineffective says of each key of the spec that does nothing, alone or beside another,
+// that it does, and why. Such a spec is valid: what is stored stays what it was.
+func (s *Spec) Ineffective() (found []string) {
+	note := func(is bool, key, format string, a ...any) {
+		if is {
+			found = append(found, key+": does nothing "+fmt.Sprintf(format, a...))
+		}
+	}
+	s.idleSeeds(note)
+	s.idleScope(note)
+	s.idleRules(note)
+	s.idlePace(note)
+	s.idleFetch(note)
+	s.idleRecords(note)
+	s.idleAlerts(note)
+	return found
+}
+
+// noter is told of a key whether it does nothing, and why.
+type noter func(is bool, key, format string, a ...any)
+
+func (s *Spec) idleSeeds(note noter) {
+	hidden := len(s.Records) == 0 && len(s.Page.Fields) > 0 && !slices.Contains(s.Page.Fields, FieldMetadata)
+	for i := range s.Seeds {
+		seed, key := &s.Seeds[i], fmt.Sprintf("seeds[%d].metadata", i)
+		switch {
+		case len(seed.Metadata) == 0:
+		case hidden:
+			note(true, key, "without metadata in page.fields, as there are no other records")
+			return
+		case !seed.Inherit:
+			note(seed.Sitemap != "", key, "for a sitemap, which makes no record, without inherit: true")
+		}
+	}
+}
+
+func (s *Spec) idleScope(note noter) {
+	note(s.Scope == ScopeAny && len(s.Hosts) > 0, "hosts", "beside scope: any, which has all hosts")
+	note(s.Scope == ScopeAny && len(s.Domains) > 0, "domains", "beside scope: any, which has all hosts")
+	most := s.MaxPagesPerHost
+	note(s.MaxPages > 0 && most > s.MaxPages, "max_pages_per_host", "beside a smaller max_pages: %d", s.MaxPages)
+}
+
+// idleRules finds rules behind one that matches everything: the first that matches decides.
+func (s *Spec) idleRules(note noter) {
+	behind := func(key string, n int, match func(int) string) {
+		for i := range n - 1 {
+			if match(i) == "*" {
+				note(true, fmt.Sprintf("%s[%d]", key, i+1), "after the rule before it, which matches every URL: the first that matches decides")
+				return
+			}
+		}
+	}
+	behind("priorities", len(s.Priorities), func(i int) string { return s.Priorities[i].Match })
+	behind("recrawl", len(s.Recrawl), func(i int) string { return s.Recrawl[i].Match })
+	behind("requests", len(s.Requests), func(i int) string { return s.Requests[i].Match })
+}
+
+func (s *Spec) idlePace(note noter) {
+	hours := len(s.Hours) > 0
+	lone, factor := s.Delay > 0, s.Delay == 0
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		pace, _ := s.SourcePace(i)
+		key := func(name string) string { return fmt.Sprintf("sources[%d].%s", i, name) }
+		lone = lone && (pace.Delay > 0 || src.PerHost != nil)
+		factor = factor && (pace.Delay == 0 || src.DelayFactor != nil)
+		hours = hours || len(src.Hours) > 0 && src.TimeZone == nil
+		note(src.PerHost != nil && *src.PerHost > 1 && pace.Delay > 0, key("per_host"), besideDelay, pace.Delay)
+		note(src.DelayFactor != nil && *src.DelayFactor > 0 && pace.Delay == 0, key("delay_factor"), "without a delay")
+		note(src.TimeZone != nil && len(pace.Hours) == 0, key("time_zone"), "without hours")
+		only := HostRule{Hosts: src.Hosts}
+		note(reflect.DeepEqual(*src, only), fmt.Sprintf("sources[%d]", i), "but name hosts: say what is different for them")
+	}
+	note(lone && s.PerHost > 1, "per_host", besideDelay, s.Delay)
+	note(factor && s.DelayFactor != 0 && s.DelayFactor != DefaultDelayFactor, "delay_factor", "without a delay")
+	note(s.TimeZone != "" && s.Schedule == "" && !hours, "time_zone", "without hours or a schedule")
+}
+
+const besideDelay = "beside a delay of %s, which means one request at a time: delay: 0s lets several go"
+
+func (s *Spec) idleFetch(note noter) {
+	note(s.Contact != "" && s.UserAgent != DefaultUserAgent, "contact", "beside a user_agent of your own: write it into that")
+	note(s.Contact != "" && s.UserAgent == DefaultUserAgent && len(s.UserAgents) > 0, "contact", "beside user_agents: write it into these")
+	idle := func(t *TLS) bool { return t != nil && t.Insecure && t.CA != "" }
+	note(idle(s.TLS), "tls.ca", "beside insecure, which takes any certificate")
+	for i := range s.Sources {
+		note(idle(s.Sources[i].TLS), fmt.Sprintf("sources[%d].tls.ca", i), "beside insecure, which takes any certificate")
+	}
+}
+
+func (s *Spec) idleRecords(note noter) {
+	note(s.Page.Emit == EmitNever && len(s.Page.Fields) > 0, "page.fields", "beside emit: never, which makes no records of pages")
+	note(!s.EmitsPage() && s.Page.When != nil, "page.when", "where pages have no records of their own: it is not for those of rules, which have a when each")
+	note(s.Duplicates.Near == DuplicateKeep && s.Duplicates.Distance != DefaultDistance, "duplicates.distance", "without near: mark or drop")
+}
+
+func (s *Spec) idleAlerts(note noter) {
+	a, d := &s.Alerts, DefaultAlerts()
+	off := a.ErrorRate == 0 && !slices.Contains([]Alerts{d, {}}, *a)
+	note(off && a.Over != d.Over && a.Over != 0, "alerts.over", "without an error_rate")
+	note(off && a.MinRequests != d.MinRequests && a.MinRequests != 0, "alerts.min_requests", "without an error_rate")
+	note(a.AllowPrivate && a.Webhook == "", "alerts.allow_private", "without a webhook")
+}

@@ -1,0 +1,89 @@
+package crawlspec
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// A key that does nothing is told of, and the same key is not where it does something.
+func TestKeysWithoutEffectAreTold(t *testing.T) {
+	t.Parallel()
+	second := Duration(time.Second)
+	zero, four, zone, factor := Duration(0), 4, "Europe/Berlin", 2.0
+	source := func(change func(*HostRule)) func(*Spec) {
+		return func(s *Spec) {
+			src := HostRule{Hosts: []string{"a.example"}}
+			change(&src)
+			s.Sources = append(s.Sources, src)
+		}
+	}
+	all := func(changes ...func(*Spec)) func(*Spec) {
+		return func(s *Spec) {
+			for _, c := range changes {
+				c(s)
+			}
+		}
+	}
+	sitemap := func(inherit bool) func(*Spec) {
+		return func(s *Spec) {
+			s.Seeds = []Seed{{URL: "https://a.example/"}, {Sitemap: "https://a.example/s.xml", Metadata: messages.Metadata{"a": "b"}, Inherit: inherit}}
+		}
+	}
+	perHost := func(s *Spec) { s.PerHost = 4 }
+	noDelay := func(s *Spec) { s.Delay = 0 }
+	inZone := func(s *Spec) { s.TimeZone = zone }
+	contact := func(s *Spec) { s.Contact = "me@example.org" }
+	for name, tt := range map[string]struct {
+		does, idle func(*Spec)
+		want       string // what is told of idle
+	}{
+		"hosts":              {func(s *Spec) { s.Hosts = []string{"a.example"} }, func(s *Spec) { s.Hosts, s.Scope = []string{"a.example"}, ScopeAny }, "hosts: does nothing beside scope: any"},
+		"domains":            {func(s *Spec) { s.Domains = []string{"a.example"} }, func(s *Spec) { s.Domains, s.Scope = []string{"a.example"}, ScopeAny }, "domains: does nothing beside scope: any"},
+		"max_pages_per_host": {func(s *Spec) { s.MaxPages, s.MaxPagesPerHost = 9, 9 }, func(s *Spec) { s.MaxPages, s.MaxPagesPerHost = 9, 10 }, "max_pages_per_host: does nothing beside a smaller max_pages: 9"},
+		"metadata of a sitemap": {
+			sitemap(true), sitemap(false), "seeds[1].metadata: does nothing for a sitemap, which makes no record, without inherit: true",
+		},
+		"metadata and fields": {
+			all(sitemap(true), func(s *Spec) { s.Page.Fields = Strings{"url", "metadata"} }), all(sitemap(true), func(s *Spec) { s.Page.Fields = Strings{"url"} }),
+			"seeds[1].metadata: does nothing without metadata in page.fields",
+		},
+		"per_host":         {all(perHost, noDelay), perHost, "per_host: does nothing beside a delay of 1s"},
+		"per_host of some": {all(perHost, source(func(r *HostRule) { r.Delay = &zero })), all(perHost, source(func(r *HostRule) { r.Delay = &second })), "per_host: does nothing beside"},
+		"per_host of a source": {
+			source(func(r *HostRule) { r.PerHost, r.Delay = &four, &zero }), source(func(r *HostRule) { r.PerHost = &four }), "sources[0].per_host: does nothing beside a delay",
+		},
+		"delay_factor":             {func(s *Spec) { s.DelayFactor = 2 }, all(noDelay, func(s *Spec) { s.DelayFactor = 2 }), "delay_factor: does nothing without a delay"},
+		"delay_factor of a source": {source(func(r *HostRule) { r.DelayFactor = &factor }), source(func(r *HostRule) { r.DelayFactor, r.Delay = &factor, &zero }), "sources[0].delay_factor: does nothing without"},
+		"time_zone":                {all(inZone, func(s *Spec) { s.Schedule = "0 5 * * *" }), inZone, "time_zone: does nothing without hours or a schedule"},
+		"time_zone for sources":    {all(inZone, source(func(r *HostRule) { r.Hours = []string{"22:00-06:00"} })), all(inZone, source(func(r *HostRule) { r.Hours, r.TimeZone = []string{"22:00-06:00"}, &zone })), "time_zone: does nothing"},
+		"time_zone of a source":    {source(func(r *HostRule) { r.TimeZone, r.Hours = &zone, []string{"22:00-06:00"} }), source(func(r *HostRule) { r.TimeZone = &zone }), "sources[0].time_zone: does nothing without hours"},
+		"a source":                 {source(func(r *HostRule) { r.Delay = &second }), source(func(*HostRule) {}), "sources[0]: does nothing but name hosts"},
+		"contact":                  {contact, all(contact, func(s *Spec) { s.UserAgent = "mybot/1.0" }), "contact: does nothing beside a user_agent"},
+		"contact and several":      {contact, all(contact, func(s *Spec) { s.UserAgents = []string{"mybot/1.0"} }), "contact: does nothing beside user_agents"},
+		"ca":                       {func(s *Spec) { s.TLS = &TLS{Insecure: true} }, func(s *Spec) { s.TLS = &TLS{Insecure: true, CA: "x"} }, "tls.ca: does nothing beside insecure"},
+		"page.fields":              {func(s *Spec) { s.Page.Fields = Strings{"url"} }, func(s *Spec) { s.Page.Fields, s.Page.Emit = Strings{"url"}, EmitNever }, "page.fields: does nothing beside emit: never"},
+		"distance":                 {func(s *Spec) { s.Duplicates.Distance, s.Duplicates.Near = 5, DuplicateDrop }, func(s *Spec) { s.Duplicates.Distance = 5 }, "duplicates.distance: does nothing without near"},
+		"over":                     {func(s *Spec) { s.Alerts.Over = second }, func(s *Spec) { s.Alerts.Over, s.Alerts.ErrorRate = second, 0 }, "alerts.over: does nothing without an error_rate"},
+		"min_requests":             {func(s *Spec) { s.Alerts.MinRequests = 5 }, func(s *Spec) { s.Alerts.MinRequests, s.Alerts.ErrorRate = 5, 0 }, "alerts.min_requests: does nothing without"},
+		"allow_private":            {func(s *Spec) { s.Alerts.AllowPrivate, s.Alerts.Webhook = true, "http://127.0.0.1/" }, func(s *Spec) { s.Alerts.AllowPrivate = true }, "alerts.allow_private: does nothing without a webhook"},
+		"rules": {
+			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "/a/*"}, {Match: "*"}} },
+			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "*"}, {Match: "/a/*"}} }, "priorities[1]: does nothing after the rule before it",
+		},
+		"alerts off": {func(s *Spec) { s.Alerts = Alerts{} }, func(s *Spec) { s.Alerts = Alerts{AllowPrivate: true} }, "alerts.allow_private"},
+	} {
+		s := Default()
+		tt.does(&s)
+		if told := s.Ineffective(); len(told) > 0 {
+			t.Errorf("%s: where it does something: %q", name, told)
+		}
+		s = Default()
+		tt.idle(&s)
+		if told := s.Ineffective(); len(told) != 1 || !strings.HasPrefix(told[0], tt.want) {
+			t.Errorf("%s: %q, want %q", name, told, tt.want)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package crawlspec
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"seine/pkg/messages"
+)
+
+// RequestRule says how the URLs that match a pattern are asked for, where a plain GET
+// is not enough: for APIs. The URL stays the name of what is fetched, with which
+// it is found, counted and recorded; the rule only changes what is sent.
+//
+//	match: "https://api.example.org/search?*"
+//	method: POST
+//	headers: {Content-Type: application/json}
+//	body: '{"q": "{q}", "page": {page|1}}'
+//	query: {key: "{secret:API_KEY}"}
+//
+// sends what the URL's parameters q and page say as JSON, and a key that no
+// message holds.
+type RequestRule struct {
+	Match  string `json:"match" yaml:"match"`
+	Method string `json:"method,omitempty" yaml:"method"` // GET if empty
+	// Query adds parameters to the query that is sent, or replaces them.
+	Query   map[string]Template `json:"query,omitempty" yaml:"query"`
+	Headers map[string]string   `json:"headers,omitempty" yaml:"headers"`
+	// Body is sent with the request. What is filled in is escaped for the
+	// Content-Type in Headers: JSON, a form, or not at all. The parameters that it
+	// uses are left out of the query that is sent.
+	Body Template `json:"body,omitempty" yaml:"body"`
+}
+
+// Methods are those a request rule may use.
+var Methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch}
+
+// maxRequestBody bounds the template of a body, in bytes.
+const maxRequestBody = 64 << 10
+
+func (r *RequestRule) check() error {
+	if _, err := CompilePattern(r.Match); err != nil {
+		return fmt.Errorf("match: %w", err)
+	}
+	switch {
+	case r.Method != "" && !slices.Contains(Methods, r.Method):
+		return fmt.Errorf("method %q: must be one of %s", messages.Clip(r.Method), strings.Join(Methods, ", "))
+	case r.Body != "" && (r.Method == "" || r.Method == http.MethodGet):
+		return errors.New("body: a GET has none; write method: POST")
+	case len(r.Body) > maxRequestBody:
+		return fmt.Errorf("body has %d bytes: at most %d", len(r.Body), maxRequestBody)
+	}
+	named := r.namesHost()
+	if err := checkHeaders(r.Headers, named); err != nil {
+		return err
+	}
+	if err := checkSecrets(string(r.Body), named); err != nil {
+		return fmt.Errorf("body: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		if name == "" {
+			return errors.New("query: a parameter has no name")
+		}
+		if err := checkSecrets(string(r.Query[name]), named); err != nil {
+			return fmt.Errorf("query: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// SecretParameters returns the names of the parameters of Query that hold a secret.
+// URLs do not have them: they are added when the request is sent. One that the rule
+// also reads from the URL is not among them.
+func (r *RequestRule) SecretParameters() []string {
+	var names []string
+	read := r.reads()
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		if len(r.Query[name].Secrets()) > 0 && !read[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// reads has the names of the parameters of the URL that the rule uses.
+func (r *RequestRule) reads() map[string]bool {
+	read := make(map[string]bool)
+	for _, t := range r.templates() {
+		for _, p := range t.Placeholders() {
+			read[p.Name] = read[p.Name] || !p.Secret
+		}
+	}
+	return read
+}
+
+// templates are the texts of the rule that are filled in.
+func (r *RequestRule) templates() []Template {
+	all := []Template{r.Body}
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		all = append(all, r.Query[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
+		all = append(all, Template(r.Headers[name]))
+	}
+	return all
+}
+
+// Secrets returns the names of the secrets that a fetcher needs for the spec, each
+// once and sorted: those in headers, credentials, proxies and request rules.
+func (s *Spec) Secrets() []string {
+	var texts []Template
+	for source := -1; source < len(s.Sources); source++ {
+		a := s.AccessOf(source, true)
+		for _, v := range a.Headers {
+			texts = append(texts, Template(v))
+		}
+		if a.Auth != nil {
+			texts = append(texts, Template(a.Auth.Password), Template(a.Auth.Bearer))
+		}
+		for _, p := range a.Proxies {
+			texts = append(texts, Template(p))
+		}
+	}
+	for i := range s.Requests {
+		texts = append(texts, s.Requests[i].templates()...)
+	}
+	var names []string
+	for _, t := range texts {
+		names = append(names, t.Secrets()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// namesHost reports whether only URLs of one origin match.
+func (r *RequestRule) namesHost() bool { return r.origin() != "" }
+
+// origin returns that of all URLs that match, as in "https://example.org:8443";
+// "" if they may have several.
+func (r *RequestRule) origin() string {
+	scheme, rest, _ := strings.Cut(r.Match, "://")
+	host, _, slash := strings.Cut(rest, "/")
+	if scheme != "http" && scheme != "https" || !slash || host == "" || strings.Contains(host, "*") {
+		return ""
+	}
+	return scheme + "://" + host
+}
+
+// SecretsTo returns the origin that is sent the secrets of the rule, "" if it has
+// none.
+func (r *RequestRule) SecretsTo() string {
+	if !slices.ContainsFunc(r.templates(), func(t Template) bool { return secretIn(string(t)) != "" }) {
+		return ""
+	}
+	return r.origin()
+}
+
+func (s *Spec) checkRequests() error {
+	for i := range s.Requests {
+		if err := s.Requests[i].check(); err != nil {
+			return fmt.Errorf("requests: number %d: %w", i+1, err)
+		}
+	}
+	return nil
+}

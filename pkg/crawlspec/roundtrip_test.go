@@ -1,0 +1,58 @@
+package crawlspec
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"seine/pkg/messages"
+)
+
+// What is encoded decodes to the same.
+func TestAnySpecComesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Default()
+		s.Include = rapid.SliceOfN(rapid.StringMatching(`[a-z*/.]{1,9}`), 1, 3).Draw(t, "include")
+		s.MaxDepth = rapid.Ptr(rapid.IntRange(0, messages.MaxDepth), true).Draw(t, "max_depth")
+		s.MaxPages = anyCount.Draw(t, "max_pages")
+		s.Delay = Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "delay"))
+		s.MaxBody = Bytes(rapid.Int64Range(1, 1<<30).Draw(t, "max_body"))
+		s.AllowPrivate = rapid.Bool().Draw(t, "allow_private")
+		s.MaxBytes = Bytes(anyCount.Draw(t, "max_bytes"))
+		s.MaxDuration = Duration(rapid.Int64Min(0).Draw(t, "max_duration"))
+		s.Keep = rapid.OneOf(rapid.Just(Duration(0)), rapid.Map(rapid.Int64Min(int64(MinKeep)), func(n int64) Duration { return Duration(n) })).Draw(t, "keep")
+		s.State = rapid.SampledFrom([]RunState{Running, Paused, Cancelled}).Draw(t, "state")
+		s.DelayFactor = rapid.Float64Range(0, 1000).Draw(t, "delay_factor")
+		s.Jitter = rapid.Float64Range(0, 1).Draw(t, "jitter")
+		s.Rate = genRate.Draw(t, "rate")
+		s.Sources = rapid.SliceOfN(rapid.Custom(genSource), 1, 3).Draw(t, "sources")
+		got, err := Decode(s.Encode())
+		if err != nil {
+			t.Fatalf("decode: %v", err)
+		}
+		if !reflect.DeepEqual(got, &s) {
+			t.Fatalf("came back as\n%+v, was\n%+v", got, s)
+		}
+	})
+}
+
+var anyCount = rapid.Int64Range(0, 1<<40)
+
+var genRate = rapid.Map(rapid.Int64Range(0, int64(24*time.Hour)), func(n int64) Rate { return Rate(n) })
+
+func genSource(t *rapid.T) HostRule {
+	delay := rapid.Map(rapid.Int64Range(0, int64(24*time.Hour)), func(n int64) Duration { return Duration(n) })
+	most := rapid.Map(rapid.Int64Range(int64(time.Second), int64(24*time.Hour)), func(n int64) Duration { return Duration(n) })
+	return HostRule{
+		Hosts: rapid.SliceOfN(rapid.StringMatching(`(\*\.)?[a-z]{1,9}\.test`), 1, 3).Draw(t, "hosts"),
+		State: rapid.Ptr(rapid.SampledFrom([]RunState{Running, Paused, Cancelled}), true).Draw(t, "state"),
+		Delay: rapid.Ptr(delay, true).Draw(t, "delay"), MaxDelay: rapid.Ptr(most, true).Draw(t, "max_delay"),
+		DelayFactor: rapid.Ptr(rapid.Float64Range(0, 1000), true).Draw(t, "delay_factor"),
+		Jitter:      rapid.Ptr(rapid.Float64Range(0, 1), true).Draw(t, "jitter"), Rate: rapid.Ptr(genRate, true).Draw(t, "rate"),
+		PerHost:         rapid.Ptr(rapid.IntRange(1, 1024), true).Draw(t, "per_host"),
+		TimeZone:        rapid.Ptr(rapid.SampledFrom([]string{"", "UTC", "Asia/Tokyo"}), true).Draw(t, "time_zone"),
+		MaxPagesPerHost: rapid.Ptr(anyCount, true).Draw(t, "max_pages_per_host"),
+	}
+}

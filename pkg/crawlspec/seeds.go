@@ -1,0 +1,166 @@
+package crawlspec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
+)
+
+// Seed is one entry of Spec.Seeds: a URL, a sitemap or a file. In YAML and JSON a
+// plain text is a URL.
+type Seed struct {
+	// URL is where the crawl starts.
+	URL string `json:"url,omitempty" yaml:"url"`
+	// Sitemap is the URL of a sitemap, which the crawl fetches like any page; the spec
+	// must follow sitemaps.
+	Sitemap string `json:"sitemap,omitempty" yaml:"sitemap"`
+	// File has URLs, a line each, or JSON as on the stream of seeds. Whoever applies the
+	// spec reads it, from where the spec is, so it is in no spec that is stored.
+	File string `json:"file,omitempty" yaml:"file"`
+	// Priority from 0 (first) to 9; without it, 5, or what the file says.
+	Priority *int `json:"priority,omitempty" yaml:"priority"`
+	// Metadata is for the records of its page, and of the page that its redirects lead
+	// to; of a file, for the URLs that have none there.
+	Metadata messages.Metadata `json:"metadata,omitempty" yaml:"metadata"`
+	// Inherit has what is found from it have the metadata, too.
+	Inherit bool `json:"inherit,omitempty" yaml:"inherit"`
+}
+
+// UnmarshalYAML reads an entry, or the URL alone.
+func (s *Seed) UnmarshalYAML(n *yaml.Node) error {
+	if text, ok := scalarText(n); ok {
+		*s = Seed{URL: text}
+		return nil
+	}
+	type plain Seed
+	return load(n, (*plain)(s))
+}
+
+// UnmarshalJSON reads an entry, or the URL alone.
+func (s *Seed) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		*s = Seed{}
+		return jsontext.Unmarshal(b, &s.URL)
+	}
+	type plain Seed
+	return jsontext.Unmarshal(b, (*plain)(s))
+}
+
+// MarshalJSON writes what UnmarshalJSON reads, in short if it can.
+func (s Seed) MarshalJSON() ([]byte, error) {
+	if s.Sitemap == "" && s.File == "" && s.Priority == nil && len(s.Metadata) == 0 && !s.Inherit {
+		return json.Marshal(s.URL) //nolint:wrapcheck // a text
+	}
+	type plain Seed
+	return json.Marshal(plain(s)) //nolint:wrapcheck // texts, a number and a boolean
+}
+
+// Address is the URL that is fed, "" of a file.
+func (s *Seed) Address() string {
+	if s.Sitemap != "" {
+		return s.Sitemap
+	}
+	return s.URL
+}
+
+// SeedURLs returns the canonical URLs of Seeds, without those of files.
+func (s *Spec) SeedURLs() (urls []string) {
+	for i := range s.Seeds {
+		if u, err := weburl.Canonicalize(s.Seeds[i].Address()); err == nil {
+			urls = append(urls, u)
+		}
+	}
+	return urls
+}
+
+func (s *Spec) checkSeeds() error {
+	for i := range s.Seeds {
+		if err := s.checkSeed(&s.Seeds[i]); err != nil {
+			return fmt.Errorf("seeds: number %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkSeed(seed *Seed) error {
+	kinds := 0
+	for _, text := range []string{seed.URL, seed.Sitemap, seed.File} {
+		if text != "" {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		return errors.New("write one of url, sitemap and file")
+	}
+	if p := seed.Priority; p != nil && (*p < 0 || *p > messages.MaxPriority) {
+		return fmt.Errorf("priority %d: must be from 0 (first) to %d", *p, messages.MaxPriority)
+	}
+	if err := seed.Metadata.Check(seed.Inherit); err != nil {
+		return err
+	}
+	if seed.File != "" {
+		return nil
+	}
+	if seed.Sitemap != "" && !s.Sitemaps {
+		return errors.New("sitemap: the crawl does not follow sitemaps: write sitemaps: true")
+	}
+	if _, err := weburl.Canonicalize(seed.Address()); err != nil {
+		key := ""
+		if seed.Sitemap != "" {
+			key = "sitemap: "
+		}
+		return fmt.Errorf("%s%w", key, err)
+	}
+	return nil
+}
+
+// checkStored reports what is wrong with a spec as it is stored, that is not wrong in a
+// file.
+func (s *Spec) checkStored() error {
+	for i := range s.Seeds {
+		if file := s.Seeds[i].File; file != "" {
+			return fmt.Errorf("seeds: number %d: file: %q is read by whoever applies the spec (seine spec apply, seine crawl --spec): a spec that is stored has its URLs",
+				i+1, messages.Clip(file))
+		}
+	}
+	return nil
+}
+
+// MaxSize is the largest spec that is stored, in bytes: a message of NATS has at most
+// 1 MiB, with what NATS adds to it.
+const MaxSize = 1<<20 - 4<<10
+
+// CheckSize reports that a spec, as Encode returns it, is too large to be stored.
+func CheckSize(text []byte) error {
+	if len(text) <= MaxSize {
+		return nil
+	}
+	return fmt.Errorf("the spec has %d bytes, at most %d can be stored: feed a long list of seeds with seine seed --file", len(text), MaxSize)
+}
+
+// ReadSeeds puts the URLs of a file in the place of an entry that names it. Bad is what
+// of the text is none.
+func (s *Seed) ReadSeeds(text []byte) (seeds []Seed, bad []messages.BadSeed) {
+	if len(strings.TrimSpace(string(text))) == 0 {
+		return nil, nil
+	}
+	found, bad := messages.DecodeSeeds(text)
+	for _, f := range found {
+		seed := Seed{URL: f.URL, Priority: f.Priority, Metadata: f.Metadata, Inherit: f.Inherit}
+		if seed.Priority == nil {
+			seed.Priority = s.Priority
+		}
+		if seed.Metadata == nil {
+			seed.Metadata, seed.Inherit = s.Metadata, s.Inherit
+		}
+		seeds = append(seeds, seed)
+	}
+	return seeds, bad
+}

@@ -1,0 +1,179 @@
+package crawlspec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"seine/internal/base/weburl"
+)
+
+// hostEntry is one entry of HostRule.Hosts: "example.org" or "*.example.org"
+// names hosts, "http://example.org:8080" an origin.
+type hostEntry struct {
+	scheme string // "" names hosts, whatever their scheme and port
+	domain bool   // the name and all names in it
+	name   string // of the host, without port and brackets
+	port   string // with its colon, "" is the default port of the scheme
+}
+
+func parseHostEntry(entry string) (e hostEntry) {
+	scheme, rest, ok := strings.Cut(entry, "://")
+	if !ok {
+		scheme, rest = "", entry
+	}
+	e.scheme = scheme
+	e.name, e.domain = strings.CutPrefix(rest, "*.")
+	if ok {
+		// weburl takes URLs apart by position, so the path must be there.
+		host := weburl.Host(scheme + "://" + e.name + "/")
+		if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+			host, e.port = host[:i], host[i:]
+		}
+		e.name = strings.Trim(host, "[]")
+	}
+	return e
+}
+
+// String returns the entry as parseHostEntry reads it.
+func (e hostEntry) String() string {
+	name := e.name
+	if e.scheme != "" && strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	if e.domain {
+		name = "*." + name
+	}
+	if e.scheme == "" {
+		return name
+	}
+	return e.scheme + "://" + name + e.port
+}
+
+// namesHost reports whether the entry is about a host, given without its port.
+func (e hostEntry) namesHost(host string) bool {
+	if host == e.name {
+		return true
+	}
+	before := len(host) - len(e.name) - 1
+	return e.domain && before > 0 && host[before] == '.' && host[before+1:] == e.name
+}
+
+// appliesTo reports whether the entry says how a canonical URL is requested.
+func (e hostEntry) appliesTo(url string) bool {
+	return e.namesHost(weburl.Hostname(url)) && (e.scheme == "" || e.hasOrigin(url))
+}
+
+// trusts reports whether credentials may be sent to the origin of a canonical
+// URL. A name alone is trusted over https at the default port: nobody on the way
+// reads along there, and no other program of the machine answers.
+func (e hostEntry) trusts(url string) bool {
+	if e.scheme == "" {
+		e.scheme = "https"
+	}
+	return e.namesHost(weburl.Hostname(url)) && e.hasOrigin(url)
+}
+
+// hasOrigin reports whether scheme and port of a canonical URL are the entry's.
+func (e hostEntry) hasOrigin(url string) bool {
+	scheme, rest, _ := strings.Cut(weburl.Origin(url), "://")
+	port := ""
+	if i := strings.LastIndexByte(rest, ':'); i > strings.LastIndexByte(rest, ']') {
+		port = rest[i:]
+	}
+	return scheme == e.scheme && port == e.port
+}
+
+// Matches reports whether the source is about a host, given without its port:
+// how often it is asked, and whether it is at all.
+func (s *HostRule) Matches(host string) bool {
+	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).namesHost(host) })
+}
+
+// AppliesTo reports whether the source's Access is for a canonical URL. An entry
+// of Hosts with a scheme is for that origin alone.
+func (s *HostRule) AppliesTo(url string) bool {
+	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).appliesTo(url) })
+}
+
+// Trusts reports whether the credentials of the source may be sent to the origin
+// of a canonical URL: https at its default port, unless Hosts names another
+// origin, as in "http://example.org:8080".
+func (s *HostRule) Trusts(url string) bool {
+	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).trusts(url) })
+}
+
+// TrustedOrigins returns the origins that Trusts, as people write them:
+// "https://example.org", "http://*.example.org:8080".
+func (s *HostRule) TrustedOrigins() []string {
+	var origins []string
+	for _, entry := range s.Hosts {
+		e := parseHostEntry(entry)
+		if e.scheme == "" {
+			e.scheme = "https"
+		}
+		origins = append(origins, e.String())
+	}
+	return origins
+}
+
+// narrowedTo returns the entries of Hosts that are about a host, with its name
+// in the place of a domain: what they say of schemes and ports stays.
+func (s *HostRule) narrowedTo(host string) []string {
+	var entries []string
+	for _, entry := range s.Hosts {
+		if e := parseHostEntry(entry); e.namesHost(host) {
+			e.name, e.domain = host, false
+			entries = append(entries, e.String())
+		}
+	}
+	return slices.Compact(entries)
+}
+
+// checkHostEntries reports what is wrong with HostRule.Hosts.
+func checkHostEntries(entries []string) error {
+	if len(entries) == 0 {
+		return errors.New("hosts: must name at least one")
+	}
+	for _, entry := range entries {
+		if err := checkHostEntry(entry); err != nil {
+			return fmt.Errorf("hosts: %w", err)
+		}
+	}
+	return nil
+}
+
+func checkHostEntry(entry string) error {
+	scheme, rest, isOrigin := strings.Cut(entry, "://")
+	switch {
+	case !isOrigin:
+		return checkHostOfSource(strings.TrimPrefix(entry, "*."))
+	case scheme != "http" && scheme != "https":
+		return fmt.Errorf("%q: the scheme must be http or https", entry)
+	case strings.ContainsAny(rest, "/?#@ "):
+		return fmt.Errorf(`%q: must be an origin without a path, as in "http://example.org:8080"`, entry)
+	}
+	name, domain := strings.CutPrefix(rest, "*.")
+	canonical, err := weburl.Canonicalize(scheme + "://" + name + "/")
+	if err != nil {
+		return fmt.Errorf(`%q: must be an origin, as in "http://example.org:8080": %w`, entry, err)
+	}
+	right := parseHostEntry(weburl.Origin(canonical))
+	right.domain = domain
+	if right.String() != entry {
+		return fmt.Errorf("%q: write %q", entry, right)
+	}
+	return nil
+}
+
+// checkHostOfSource tells people who write a port how to name an origin.
+func checkHostOfSource(name string) error {
+	host, port, ok := strings.Cut(name, ":")
+	if _, err := strconv.ParseUint(port, 10, 16); ok && err == nil && host != "" {
+		return fmt.Errorf("%q: write %q for the host, or \"https://%s\" for what listens on that port (http:// for what goes in the clear)",
+			name, host, name)
+	}
+	return checkHostName(name)
+}

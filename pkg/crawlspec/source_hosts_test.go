@@ -1,0 +1,140 @@
+package crawlspec
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"seine/internal/base/weburl"
+)
+
+// Politeness goes by the name of a host, what is sent by the origin, and credentials
+// only to origins that are named: a name stands for https at its default port.
+func TestHostsOfASource(t *testing.T) {
+	for _, c := range []struct {
+		entry, url                string
+		matches, applies, trusted bool
+	}{
+		{"a.test", "https://a.test/", true, true, true},
+		{"a.test", "http://a.test/", true, true, false},
+		{"a.test", "https://a.test:8443/", true, true, false},
+		{"a.test", "http://a.test:443/", true, true, false},
+		{"a.test", "https://www.a.test/", false, false, false},
+		{"a.test", "https://a.test.evil.test/", false, false, false},
+		{"*.a.test", "https://a.test/", true, true, true},
+		{"*.a.test", "https://b.c.a.test/x?y", true, true, true},
+		{"*.a.test", "http://b.a.test/", true, true, false},
+		{"*.a.test", "https://ba.test/", false, false, false},
+		{"http://a.test", "http://a.test/", true, true, true},
+		{"http://a.test", "https://a.test/", true, false, false},
+		{"http://a.test", "http://a.test:8080/", true, false, false},
+		{"http://a.test:8080", "http://a.test:8080/x", true, true, true},
+		{"http://a.test:8080", "http://a.test/", true, false, false},
+		{"http://a.test:8080", "https://a.test:8080/", true, false, false},
+		{"https://a.test", "https://a.test/", true, true, true},
+		{"https://a.test:8443", "https://a.test:8443/", true, true, true},
+		{"https://*.a.test:8443", "https://b.a.test:8443/", true, true, true},
+		{"https://*.a.test:8443", "https://b.a.test/", true, false, false},
+		{"2001:db8::1", "https://[2001:db8::1]/", true, true, true},
+		{"2001:db8::1", "http://[2001:db8::1]/", true, true, false},
+		{"http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080/", true, true, true},
+		{"http://[2001:db8::1]:8080", "http://[2001:db8::1]/", true, false, false},
+		{"http://127.0.0.1:8080", "http://127.0.0.1:8080/", true, true, true},
+	} {
+		src := HostRule{Hosts: []string{c.entry}}
+		if err := checkHostEntries(src.Hosts); err != nil {
+			t.Error(err)
+		}
+		if got := src.Matches(weburl.Hostname(c.url)); got != c.matches {
+			t.Errorf("%s matches the host of %s: %t", c.entry, c.url, got)
+		}
+		if got := src.AppliesTo(c.url); got != c.applies {
+			t.Errorf("%s applies to %s: %t", c.entry, c.url, got)
+		}
+		if got := src.Trusts(c.url); got != c.trusted {
+			t.Errorf("%s trusts %s: %t", c.entry, c.url, got)
+		}
+	}
+}
+
+func TestBadHostsOfASource(t *testing.T) {
+	for entry, want := range map[string]string{
+		"a.test:8080":           `write "a.test" for the host, or "https://a.test:8080" for what listens on that port (http:// for what goes in the clear)`,
+		"ftp://a.test":          `the scheme must be http or https`,
+		"https://a.test/":       `must be an origin without a path, as in "http://example.org:8080"`,
+		"https://a.test/x":      "without a path",
+		"https://me@a.test":     "without a path",
+		"https://a.test:443":    `write "https://a.test"`,
+		"http://A.test":         `write "http://a.test"`,
+		"http://*.A.test:8080":  `write "http://*.a.test:8080"`,
+		"http://":               "must be an origin",
+		"https://a.test:banana": "must be an origin",
+		"https://*.*.a.test":    `write "https://*.a.test"`,
+		"A.test":                `write "a.test"`,
+	} {
+		err := checkHostEntries([]string{entry})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "hosts: \"") {
+			t.Errorf("%s: %v, want in it %s", entry, err, want)
+		}
+	}
+}
+
+// A source that leaves its credentials out for an origin is as the crawl there.
+func TestAccessWithoutCredentials(t *testing.T) {
+	s, err := parseSpec([]byte(`
+headers: {X-Open: all, Cookie: consent=1}
+sources:
+  - hosts: ["http://a.test:8080"]
+    auth: {bearer: "{secret:DEV}"}
+  - hosts: [a.test]
+    auth: {bearer: "{secret:LIVE}"}
+    headers: {X-Key: "k {secret:LIVE}", Cookie: id=1, X-Own: a}
+    cookies: true
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]struct {
+		source int
+		bearer string
+		header map[string]string
+	}{
+		"https://a.test/":     {1, "{secret:LIVE}", map[string]string{"X-Open": "all", "X-Key": "k {secret:LIVE}", "Cookie": "id=1", "X-Own": "a"}},
+		"http://a.test/":      {1, "", map[string]string{"X-Open": "all", "Cookie": "consent=1", "X-Own": "a"}},
+		"http://a.test:8080/": {0, "{secret:DEV}", map[string]string{"X-Open": "all", "Cookie": "consent=1"}},
+		"https://b.test/":     {-1, "", map[string]string{"X-Open": "all", "Cookie": "consent=1"}},
+	} {
+		i := s.AccessSource(url)
+		if i != want.source {
+			t.Errorf("%s is of source %d, want %d", url, i, want.source)
+			continue
+		}
+		a := s.AccessOf(i, i >= 0 && s.Sources[i].Trusts(url))
+		bearer := ""
+		if a.Auth != nil {
+			bearer = a.Auth.Bearer
+		}
+		if bearer != want.bearer || !maps.Equal(a.Headers, want.header) {
+			t.Errorf("%s: bearer %q, headers %v; want %q, %v", url, bearer, a.Headers, want.bearer, want.header)
+		}
+	}
+	if got := s.Sources[1].Credentials(); !slices.Equal(got, []string{"auth", "Cookie", "X-Key"}) {
+		t.Errorf("credentials %q", got)
+	}
+}
+
+// A host that is paused keeps its origins: its credentials go nowhere else.
+func TestSetStateKeepsOrigins(t *testing.T) {
+	s := Default()
+	s.Sources = []HostRule{{Hosts: []string{"https://*.a.test:8443", "http://www.a.test", "b.test"}}}
+	if err := s.SetState("www.a.test", Paused); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"https://www.a.test:8443", "http://www.a.test"}; !slices.Equal(s.Sources[0].Hosts, want) {
+		t.Errorf("hosts %q, want %q", s.Sources[0].Hosts, want)
+	}
+	if err := s.SetState("www.a.test", Running); err != nil || len(s.Sources) != 2 {
+		t.Errorf("%d sources, %v", len(s.Sources), err)
+	}
+}

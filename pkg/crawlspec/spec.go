@@ -1,0 +1,326 @@
+package crawlspec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+	"time"
+
+	"seine/internal/base/version"
+	"seine/pkg/messages"
+)
+
+// Scope says which hosts a crawl may enter.
+type Scope string
+
+// Scopes.
+const (
+	ScopeHost   Scope = "host"   // the hosts of the seeds
+	ScopeDomain Scope = "domain" // the registrable domains of the seeds
+	ScopeAny    Scope = "any"    // every host
+)
+
+// Robots says what is done with robots.txt.
+type Robots string
+
+// Robots policies.
+const (
+	RobotsObey   Robots = "obey"   // RFC 9309
+	RobotsIgnore Robots = "ignore" // for one's own sites
+)
+
+// Spec is what a crawl is to do. It lives in BucketCrawls under the name of
+// the crawl; every stage watches it. A crawl without one has Default.
+type Spec struct {
+	V int `json:"v" yaml:"v,omitempty"`
+	// Seeds are where the crawl starts, beside what people feed. What is added later is
+	// fed then; a run of Schedule begins with those that are left.
+	Seeds []Seed `json:"seeds,omitempty" yaml:"seeds"`
+	// Scope says which hosts may be entered; a seed is always in scope.
+	Scope Scope `json:"scope" yaml:"scope"`
+	// Hosts and Domains are in scope beside the seeds', in every scope. A domain
+	// has all its subdomains.
+	Hosts   []string `json:"hosts,omitempty" yaml:"hosts"`
+	Domains []string `json:"domains,omitempty" yaml:"domains"`
+	// Schemes are those that are fetched; none means http and https.
+	Schemes []string `json:"schemes,omitempty" yaml:"schemes"`
+	// Include, if not empty, lists patterns of which a URL must match one;
+	// Exclude those it must not. A pattern is compared with the whole URL, or with
+	// its path and query if it begins with "/", '*' standing for anything; "re:…" is
+	// a regular expression (RE2) found anywhere in the URL. Seeds are not held to Include.
+	Include []string `json:"include,omitempty" yaml:"include"`
+	Exclude []string `json:"exclude,omitempty" yaml:"exclude"`
+	// MaxDepth is the largest distance from a seed in links; nil is no limit.
+	MaxDepth *int `json:"max_depth,omitempty" yaml:"max_depth"`
+	// MaxPages, MaxBytes (of bodies, on the wire) and MaxDuration (since its
+	// first request) stop the crawl; what is queued stays queued. 0 is no limit.
+	MaxPages    int64    `json:"max_pages,omitempty" yaml:"max_pages"`
+	MaxBytes    Bytes    `json:"max_bytes,omitempty" yaml:"max_bytes"`
+	MaxDuration Duration `json:"max_duration,omitempty" yaml:"max_duration"`
+	// Keep is how long after its end a crawl is deleted, with all that is known of
+	// it but its output; 0 is never. The end counts anew when the crawl is fed, and
+	// when its spec changes. A crawl with a schedule or with recrawls ends at a limit,
+	// or when it is cancelled.
+	Keep Duration `json:"keep,omitempty" yaml:"keep"`
+	// State stops a crawl, or lets it go on.
+	State RunState `json:"state,omitempty" yaml:"state"`
+	// Politeness says how often a host is asked. Sources say otherwise for some of them.
+	Politeness `yaml:",inline"`
+	Sources    []HostRule `json:"sources,omitempty" yaml:"sources"`
+	// Access says what requests have beside the user agent, and by which way they
+	// go. Sources say otherwise for some hosts.
+	Access `yaml:",inline"`
+	// Requests say how some URLs are asked for, where a plain GET is not enough;
+	// the first that matches decides.
+	Requests []RequestRule `json:"requests,omitempty" yaml:"requests"`
+	// Extraction says what is made of a page: records, links.
+	Extraction `yaml:",inline"`
+	// GroupBy says what a host is to Politeness.
+	GroupBy GroupBy `json:"group_by,omitempty" yaml:"group_by"`
+	// Traps are guards against sites without an end.
+	Traps Traps `json:"traps" yaml:"traps"`
+	// Normalize says which URLs are one, beyond what is so for all.
+	Normalize Normalize `json:"normalize" yaml:"normalize"`
+	// Priorities give URLs their priority; the first rule that matches decides,
+	// before what the seed or the page said.
+	Priorities []PriorityRule `json:"priorities,omitempty" yaml:"priorities"`
+	// Recrawl says which pages are fetched again, and when; the first rule that
+	// matches decides. Without any, each page is fetched once.
+	Recrawl []RecrawlRule `json:"recrawl,omitempty" yaml:"recrawl"`
+	// Schedule starts the whole crawl again from its seeds: "@every 6h", counted
+	// from the start of 1970 in UTC, or five fields as in cron(5), in TimeZone. A
+	// start that was missed is made up for, once.
+	Schedule string `json:"schedule,omitempty" yaml:"schedule"`
+	// Again starts one run besides those of the schedule, which visits every URL that
+	// was visited before, linked to or not: when it is set, and whenever it grows. It
+	// is the run's number, Unix seconds. 0 is none.
+	Again int64 `json:"again,omitempty" yaml:"again"`
+	// MaxAttempts is how often a URL is tried before it counts as failed.
+	MaxAttempts int `json:"max_attempts" yaml:"max_attempts"`
+	// OnStatus says how often, and after which wait, a URL is tried again by the status of
+	// its answer. Without a rule, the class of the answer decides.
+	OnStatus StatusRules `json:"on_status,omitempty" yaml:"on_status"`
+	// MaxRedirects is how many redirects in a row are followed.
+	MaxRedirects int `json:"max_redirects" yaml:"max_redirects"`
+	// UserAgent is sent with every request; its first word up to '/' is the name
+	// that robots.txt is searched for.
+	UserAgent string `json:"user_agent" yaml:"user_agent"`
+	// Contact is a URL or an e-mail address at which those who run a site find
+	// those who crawl it. It is added to the default user agent.
+	Contact string `json:"contact,omitempty" yaml:"contact"`
+	Robots  Robots `json:"robots" yaml:"robots"`
+	// Sitemaps follows the sitemaps that robots.txt names, and any other that is
+	// linked to or given as a seed.
+	Sitemaps bool `json:"sitemaps,omitempty" yaml:"sitemaps"`
+	// Accept lists media types that are fetched beside HTML, plain text, and what
+	// the rules are for, as in "text/calendar" or "image/*".
+	Accept Strings `json:"accept,omitempty" yaml:"accept"`
+	// SkipExtensions lists the extensions of files that are not asked for, in lower case
+	// and without a dot, but for seeds and for types that are fetched by Accept or by a
+	// rule; without it, those of files that are no pages: images, sound, films, fonts,
+	// archives, programs and office documents (docs/spec.md lists them).
+	SkipExtensions Extensions `json:"skip_extensions,omitzero" yaml:"skip_extensions,omitempty"`
+	// AllowPrivate lets the fetcher dial loopback and private addresses.
+	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
+	// AllowAddresses are networks that may be dialled beside the public ones, as
+	// in "10.1.0.0/16", whatever they are.
+	AllowAddresses []netip.Prefix `json:"allow_addresses,omitempty" yaml:"allow_addresses"`
+	// Archive keeps what an archive (WARC) needs: the request as it was sent, the
+	// head of the response as it came, and its body in the encoding it came in.
+	Archive bool `json:"archive,omitempty" yaml:"archive"`
+	// MaxBody is the largest body kept, in bytes, decoded.
+	MaxBody Bytes `json:"max_body" yaml:"max_body"`
+	// Timeout bounds a whole request.
+	Timeout Duration `json:"timeout" yaml:"timeout"`
+	// Alerts say when people are to be told that something is wrong.
+	Alerts Alerts `json:"alerts" yaml:"alerts"`
+}
+
+// Defaults of a Spec.
+const (
+	DefaultMaxAttempts  = 4
+	DefaultMaxRedirects = 10
+	DefaultMaxBody      = Bytes(32 << 20)
+	DefaultTimeout      = Duration(60 * time.Second)
+	DefaultUserAgent    = "seine/" + version.Number + " (web crawler)"
+)
+
+// MinKeep is the least Spec.Keep other than none.
+const MinKeep = Duration(time.Second)
+
+// Default is polite and stays on the hosts of the seeds.
+func Default() Spec {
+	return Spec{
+		V: messages.Version, Scope: ScopeHost, State: Running, Politeness: DefaultPoliteness(), GroupBy: GroupByHost,
+		Traps: DefaultTraps(), Normalize: DefaultNormalize(), Extraction: DefaultExtraction(),
+		MaxAttempts: DefaultMaxAttempts, MaxRedirects: DefaultMaxRedirects,
+		UserAgent: DefaultUserAgent, Robots: RobotsObey,
+		MaxBody: DefaultMaxBody, Timeout: DefaultTimeout, Alerts: DefaultAlerts(),
+	}
+}
+
+// Validate names the first key that is wrong, and what would be right.
+func (s *Spec) Validate() error {
+	checks := []func() error{
+		s.checkSeeds, s.checkScope, s.checkBudgets, s.Politeness.check, s.checkSources, s.Traps.check, s.Normalize.check,
+		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.Extraction.check, s.Alerts.check,
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkScope() error {
+	switch {
+	case s.Scope != ScopeHost && s.Scope != ScopeDomain && s.Scope != ScopeAny:
+		return fmt.Errorf("scope %q: must be host, domain or any", s.Scope)
+	case s.GroupBy != GroupByHost && s.GroupBy != GroupByDomain && s.GroupBy != GroupByIP:
+		return fmt.Errorf("group_by %q: must be host, domain or ip", s.GroupBy)
+	case s.MaxDepth != nil && (*s.MaxDepth < 0 || *s.MaxDepth > messages.MaxDepth):
+		return fmt.Errorf("max_depth %d: must be from 0 to %d", *s.MaxDepth, messages.MaxDepth)
+	}
+	for _, scheme := range s.Schemes {
+		if scheme != "http" && scheme != "https" {
+			return fmt.Errorf("schemes: %q: must be http or https", scheme)
+		}
+	}
+	return cmp.Or(
+		checkHostNames("hosts", s.Hosts), checkHostNames("domains", s.Domains),
+		checkPatterns("include", s.Include), checkPatterns("exclude", s.Exclude),
+	)
+}
+
+func (s *Spec) checkBudgets() error {
+	switch {
+	case s.MaxPages < 0:
+		return fmt.Errorf("max_pages %d: must not be negative (0 is no limit)", s.MaxPages)
+	case s.MaxBytes < 0:
+		return fmt.Errorf("max_bytes %s: must not be negative (0 is no limit)", s.MaxBytes)
+	case s.MaxDuration < 0:
+		return fmt.Errorf("max_duration %s: must not be negative (0s is no limit)", s.MaxDuration)
+	case s.Keep < 0 || s.Keep > 0 && s.Keep < MinKeep:
+		return fmt.Errorf("keep %s: must be at least %s (0s keeps the crawl until somebody deletes it)", s.Keep, MinKeep)
+	case s.Again < 0:
+		return fmt.Errorf("again %d: must not be negative (0 is none)", s.Again)
+	case s.State != Running && s.State != Paused && s.State != Cancelled:
+		return fmt.Errorf("state %q: must be running, paused or cancelled", s.State)
+	}
+	return nil
+}
+
+func (s *Spec) checkFetch() error {
+	limits := s.SourceLimits(-1)
+	if err := cmp.Or(limits.check(), s.OnStatus.check()); err != nil {
+		return err
+	}
+	switch {
+	case s.Robots != RobotsObey && s.Robots != RobotsIgnore:
+		return fmt.Errorf("robots %q: must be obey or ignore", s.Robots)
+	case s.ProductToken() == "":
+		return fmt.Errorf("user_agent %q: must start with a name of letters, '-' and '_'", s.UserAgent)
+	case !printable(s.UserAgent):
+		return fmt.Errorf("user_agent %q: must be printable ASCII", s.UserAgent)
+	}
+	return nil
+}
+
+func checkHostNames(key string, names []string) error {
+	for _, name := range names {
+		if err := checkHostName(name); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func checkPatterns(key string, patterns []string) error {
+	for _, p := range patterns {
+		if _, err := CompilePattern(p); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkAccess() error {
+	if !printable(s.Contact) || strings.ContainsAny(s.Contact, "() ") || s.Contact != "" && !strings.ContainsAny(s.Contact, ":@") {
+		return fmt.Errorf("contact %q: must be a URL or an e-mail address", messages.Clip(s.Contact))
+	}
+	return cmp.Or(s.Access.check(false), checkAddresses(s.AllowAddresses), checkAccept(s.Accept), checkExtensions(s.SkipExtensions))
+}
+
+// Agent is the user agent that is sent where there are no UserAgents: it says
+// whom to ask, if that is known.
+func (s *Spec) Agent() string {
+	if s.UserAgent == DefaultUserAgent && s.Contact != "" {
+		return "seine/" + version.Number + " (web crawler; +" + s.Contact + ")"
+	}
+	return s.UserAgent
+}
+
+// ProductToken is the name in the user agent that robots.txt is searched for
+// (RFC 9309 2.2.1).
+func (s *Spec) ProductToken() string {
+	end := strings.IndexFunc(s.UserAgent, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
+	})
+	if end < 0 {
+		return s.UserAgent
+	}
+	return s.UserAgent[:end]
+}
+
+// CompilePattern compiles a pattern that URLs are compared with: a regular expression after "re:",
+// which is searched for in the URL; the path and the query of any host if it begins with "/";
+// otherwise the whole URL. In the last two "*" stands for anything.
+func CompilePattern(p string) (*regexp.Regexp, error) {
+	expr, isRegexp := strings.CutPrefix(p, "re:")
+	switch {
+	case expr == "":
+		return nil, errors.New(`a pattern is empty: write "*" for everything`)
+	case !isRegexp:
+		origin := ""
+		if expr[0] == '/' {
+			origin = "[^:/]+://[^/]*"
+		}
+		expr = "^" + origin + strings.ReplaceAll(regexp.QuoteMeta(expr), `\*`, ".*") + "$"
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, fmt.Errorf("pattern %q: %w", p, err)
+	}
+	return re, nil
+}
+
+// Encode returns the spec as it is stored. It leaves s as it is: a spec is shared by
+// all who read it.
+func (s *Spec) Encode() []byte {
+	stored := *s
+	stored.V = messages.Version
+	return messages.Encode(&stored)
+}
+
+// Decode reads a stored spec. Fields that it lacks have their defaults.
+func Decode(data []byte) (*Spec, error) {
+	s := Default()
+	if err := messages.Decode(data, &s, &s.V); err != nil {
+		return nil, fmt.Errorf("decode spec: %w", err)
+	}
+	if err := cmp.Or(s.Validate(), s.checkStored()); err != nil {
+		return nil, fmt.Errorf("decode spec: %w", err)
+	}
+	return &s, nil
+}
+
+// KeepsLinks reports whether the frontier is to keep the links of a page, for runs
+// in which the page is unchanged: the crawl has runs, and a request for the page may
+// be conditional.
+func (s *Spec) KeepsLinks(pg *messages.Page) bool {
+	return s.Schedule != "" && (len(pg.Header["Etag"]) > 0 || len(pg.Header["Last-Modified"]) > 0)
+}

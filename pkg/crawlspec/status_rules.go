@@ -1,0 +1,78 @@
+package crawlspec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// StatusRule says what is done with a URL that was answered with a status, or in whose
+// place a challenge came.
+type StatusRule struct {
+	// Wait is the least time before the next attempt, beside the wait that the class of
+	// the answer has; 0s, the default, is none.
+	Wait Duration `json:"wait,omitempty" yaml:"wait"`
+	// Attempts is how often the URL is tried before it has failed, 1 to 100; 1 is the end
+	// of it. Without it, MaxAttempts.
+	Attempts int `json:"attempts,omitempty" yaml:"attempts"`
+}
+
+// StatusRules are rules by status: "403", "5xx" for all that begin with a 5, or "blocked"
+// for a challenge with any status.
+type StatusRules map[string]StatusRule
+
+// OnBlocked is the key of StatusRules for the class Blocked.
+const OnBlocked = "blocked"
+
+// maxStatusWait is the longest StatusRule.Wait.
+const maxStatusWait = Duration(24 * time.Hour)
+
+// of returns the rule for an answer, that for its very status first.
+func (r StatusRules) of(class messages.Class, status int) (StatusRule, bool) {
+	var keys []string
+	switch class {
+	case messages.Blocked:
+		keys = []string{OnBlocked}
+	case messages.ClientError, messages.Gone, messages.Throttled, messages.ServerError:
+		code := strconv.Itoa(status)
+		keys = []string{code, code[:1] + "xx"}
+	default:
+	}
+	for _, key := range keys {
+		if rule, ok := r[key]; ok {
+			return rule, true
+		}
+	}
+	return StatusRule{}, false
+}
+
+// check reports the first key that is wrong, or what it says.
+func (r StatusRules) check() error {
+	for _, key := range slices.Sorted(maps.Keys(r)) {
+		rule := r[key]
+		switch code, err := strconv.Atoi(key); {
+		case key != "4xx" && key != "5xx" && key != OnBlocked && (err != nil || code < 400 || code > 599 || len(key) != 3):
+			return fmt.Errorf("on_status: %s: must be a status from 400 to 599, 4xx, 5xx, or blocked", messages.Clip(key))
+		case rule.Attempts < 0 || rule.Attempts > 100:
+			return fmt.Errorf("on_status: %s: attempts %d: must be from 1 to 100 (1 is the end of the URL)", key, rule.Attempts)
+		case rule.Wait < 0 || rule.Wait > maxStatusWait:
+			return fmt.Errorf("on_status: %s: wait %s: must be from 0s to 24h", key, rule.Wait)
+		}
+	}
+	return nil
+}
+
+// SourceStatusRule returns the rule for an answer of a host of source i, of one that no
+// source names if i is -1. What a source says goes before what the crawl does.
+func (s *Spec) SourceStatusRule(i int, class messages.Class, status int) (StatusRule, bool) {
+	if i >= 0 {
+		if rule, ok := s.Sources[i].OnStatus.of(class, status); ok {
+			return rule, true
+		}
+	}
+	return s.OnStatus.of(class, status)
+}

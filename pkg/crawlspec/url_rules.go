@@ -1,0 +1,143 @@
+package crawlspec
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// Traps are guards against sites without an end. Each URL that one of them
+// keeps out is excluded with its reason. 0 turns a guard off.
+type Traps struct {
+	// MaxURLLength is in bytes.
+	MaxURLLength int `json:"max_url_length" yaml:"max_url_length"`
+	// MaxPathDepth is the number of segments of the path.
+	MaxPathDepth int `json:"max_path_depth" yaml:"max_path_depth"`
+	// MaxRepeats is how often one segment, or a run of up to three, may follow
+	// itself in a path: a link that lacks its first slash makes /a/b/a/b/a/b/…
+	MaxRepeats int `json:"max_repeats" yaml:"max_repeats"`
+	// CalendarAhead and CalendarBack are how many years from today a date in a
+	// URL may be.
+	CalendarAhead int `json:"calendar_ahead" yaml:"calendar_ahead"`
+	CalendarBack  int `json:"calendar_back" yaml:"calendar_back"`
+	// MaxParameterSets is how many sets of query parameter names one path may
+	// have: filters of a shop make a page for each of their combinations. Beside
+	// it, the same parameters in another order are never another page.
+	MaxParameterSets int `json:"max_parameter_sets" yaml:"max_parameter_sets"`
+	// MaxSameShape is how many URLs of one host may differ only in numbers and
+	// codes.
+	MaxSameShape int64 `json:"max_same_shape" yaml:"max_same_shape"`
+	// SameContentAfter is after how many pages of one host and shape it counts
+	// how many differ in their text: where fewer than one in ten do, no more are
+	// fetched.
+	SameContentAfter int64 `json:"same_content_after" yaml:"same_content_after"`
+}
+
+// DefaultTraps returns guards that no ordinary site meets.
+func DefaultTraps() Traps {
+	return Traps{
+		MaxURLLength: 1024, MaxPathDepth: 20, MaxRepeats: 3, CalendarAhead: 2, CalendarBack: 200,
+		MaxParameterSets: 100, MaxSameShape: 1_000_000, SameContentAfter: 300,
+	}
+}
+
+func (t *Traps) check() error {
+	for _, g := range []struct {
+		key string
+		n   int64
+	}{
+		{"max_url_length", int64(t.MaxURLLength)}, {"max_path_depth", int64(t.MaxPathDepth)},
+		{"max_repeats", int64(t.MaxRepeats)}, {"calendar_ahead", int64(t.CalendarAhead)},
+		{"calendar_back", int64(t.CalendarBack)}, {"max_parameter_sets", int64(t.MaxParameterSets)},
+		{"max_same_shape", t.MaxSameShape}, {"same_content_after", t.SameContentAfter},
+	} {
+		if g.n < 0 {
+			return fmt.Errorf("traps: %s %d: must not be negative (0 is off)", g.key, g.n)
+		}
+	}
+	return nil
+}
+
+// Normalize says which URLs are taken for one, beyond the canonical form.
+type Normalize struct {
+	// DropTracking removes query parameters that only tell where a visitor came
+	// from, such as utm_source and gclid. DropSessions removes session ids, such
+	// as PHPSESSID and ;jsessionid=….
+	DropTracking bool `json:"drop_tracking" yaml:"drop_tracking"`
+	DropSessions bool `json:"drop_sessions" yaml:"drop_sessions"`
+	// DropParameters removes further query parameters, by name; "ref_*" removes
+	// those that start with "ref_".
+	DropParameters []string `json:"drop_parameters,omitempty" yaml:"drop_parameters"`
+	// SortQuery sorts the parameters of a query by name.
+	SortQuery bool `json:"sort_query,omitempty" yaml:"sort_query"`
+}
+
+// DefaultNormalize drops tracking parameters and session ids.
+func DefaultNormalize() Normalize { return Normalize{DropTracking: true, DropSessions: true} }
+
+func (n *Normalize) check() error {
+	for _, p := range n.DropParameters {
+		if name := strings.TrimSuffix(p, "*"); p == "" || strings.ContainsAny(name, "*&=#?") {
+			return fmt.Errorf(`normalize: drop_parameters: %q: must be a parameter's name, or its start and "*"`, p)
+		}
+	}
+	return nil
+}
+
+// PriorityRule gives the URLs that match a pattern a priority, 0 (first) to 9.
+type PriorityRule struct {
+	Match    string `json:"match" yaml:"match"`
+	Priority int    `json:"priority" yaml:"priority"`
+}
+
+// RecrawlRule has the pages that match a pattern fetched again. Every is the
+// interval; or it is found between Min and Max: it shrinks while a page
+// changes, and grows while it does not.
+type RecrawlRule struct {
+	Match string   `json:"match" yaml:"match"`
+	Every Duration `json:"every,omitempty" yaml:"every"`
+	Min   Duration `json:"min,omitempty" yaml:"min"`
+	Max   Duration `json:"max,omitempty" yaml:"max"`
+}
+
+func (r *RecrawlRule) check() error {
+	_, err := CompilePattern(r.Match)
+	switch {
+	case err != nil:
+		return fmt.Errorf("match: %w", err)
+	case r.Every != 0 && (r.Min != 0 || r.Max != 0):
+		return errors.New("every, or min and max, not both")
+	case r.Every != 0 && r.Every < Duration(time.Second):
+		return fmt.Errorf("every %s: must be at least 1s", r.Every)
+	case r.Every == 0 && (r.Min < Duration(time.Second) || r.Max < r.Min):
+		return fmt.Errorf("min %s, max %s: min must be at least 1s, and max no less", r.Min, r.Max)
+	}
+	return nil
+}
+
+func (s *Spec) checkRules() error {
+	for i, r := range s.Priorities {
+		if _, err := CompilePattern(r.Match); err != nil {
+			return fmt.Errorf("priorities: number %d: match: %w", i+1, err)
+		}
+		if r.Priority < 0 || r.Priority > messages.MaxPriority {
+			return fmt.Errorf("priorities: number %d: priority %d: must be from 0 (first) to %d", i+1, r.Priority, messages.MaxPriority)
+		}
+	}
+	for i := range s.Recrawl {
+		if err := s.Recrawl[i].check(); err != nil {
+			return fmt.Errorf("recrawl: number %d: %w", i+1, err)
+		}
+	}
+	next, err := s.NextRun(time.Unix(0, 0))
+	switch {
+	case err != nil:
+		return fmt.Errorf("schedule: %w", err)
+	case s.Schedule != "" && next.IsZero():
+		return fmt.Errorf("schedule: %q: there is no such day", s.Schedule)
+	}
+	return nil
+}
