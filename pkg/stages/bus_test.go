@@ -40,7 +40,7 @@ func TestProvision(t *testing.T) {
 	if !errors.Is(err, ErrLayout) {
 		t.Fatalf("other partitions: %v", err)
 	}
-	for _, part := range []string{"Partitions:4", "Partitions:8", "--partitions"} {
+	for _, part := range []string{"4 partitions", "8 partitions", "--partitions"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%v does not say %s", err, part)
 		}

@@ -101,9 +101,9 @@ func (s *shard) adopt(id urlID, round uint32, sent int, run int64, final bool, n
 		s.unplan(r, id)
 	}
 	if round > r.Round {
-		r.Sent, r.Failures = 0, 0
+		r.Sent, r.Failures, r.SentRun = 0, 0, run
 	}
-	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), run, recrawl
+	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), max(run, r.SentRun), recrawl // a later attempt may be of a later run
 	s.countRecrawling(id, r.recrawling()-was)
 	return s.launch(r, id, h, now)
 }

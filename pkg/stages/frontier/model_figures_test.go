@@ -75,8 +75,8 @@ func (m *model) countResult(res *messages.Result) {
 	id := urlID{res.Crawl, res.Visit.URL}
 	visit := visitOf{id, res.Visit.Round}
 	run := res.Run
-	if under := m.under[id]; under != nil && under.round == visit.round {
-		run = f.sentIn[id]
+	if _, known := f.visits[visit]; known { // its last attempt may be of a later run
+		run = max(run, f.sentIn[id])
 	}
 	recrawl := f.visits[visit] && run <= f.sentIn[id]
 	if recrawl {
