@@ -34,6 +34,10 @@ test: sites node versitygw postgres warcio readers promtool shells ## run all te
 	go test -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test ./...
 
+.PHONY: check
+check: ## check what has changed since the last commit, or since BASE: vet, lint, tests of it and of what imports it
+	@scripts/check
+
 .PHONY: sites
 sites: ## bring the real documentation that tests and benchmarks crawl
 	@scripts/sites

@@ -225,6 +225,9 @@ func TestLeasesFair(t *testing.T) {
 // A partition that is given away slowly must not cost the lease of the others,
 // or its own.
 func TestLeasesSlowToFinish(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 10 s or more")
+	}
 	t.Parallel()
 	br, b := openLeases(t)
 	r := &register{t: t}
@@ -264,6 +267,9 @@ func TestLeasesFence(t *testing.T) {
 // One process never works twice on a partition, even if it loses a lease and
 // could have it back while it still finishes.
 func TestLeasesNoOverlap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 10 s or more")
+	}
 	t.Parallel()
 	_, b := openLeases(t)
 	r := &register{t: t}

@@ -474,6 +474,9 @@ func TestRunnerDrainDeadline(t *testing.T) {
 }
 
 func TestRunnerBrokerRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 10 s or more")
+	}
 	t.Parallel()
 	br, b := open(t)
 	const n = 200

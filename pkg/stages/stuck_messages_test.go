@@ -51,6 +51,9 @@ func take(t *testing.T, b *Bus, config jetstream.ConsumerConfig, n int, later ti
 }
 
 func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 10 s or more")
+	}
 	t.Parallel()
 	br, b := open(t)
 	const lost = 5

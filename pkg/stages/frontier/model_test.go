@@ -26,7 +26,11 @@ const defaultSteps = 30
 // docs/contract.md: see model. More cases run with -rapid.checks,
 // longer ones with -rapid.steps.
 func TestModel(t *testing.T) {
-	orDefault(t, "rapid.checks", defaultCases)
+	most := defaultCases
+	if testing.Short() {
+		most /= 10
+	}
+	orDefault(t, "rapid.checks", most)
 	orDefault(t, "rapid.steps", defaultSteps)
 	cases, actions, turns := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {

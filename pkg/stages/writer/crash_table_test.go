@@ -51,6 +51,9 @@ func inPostgres(t *testing.T) Config  { return onPostgres(t, pgserver.Start(t)) 
 // commit and at random moments, while records come in. What they leave to each
 // other and to the last one must be every record, once.
 func TestCrashTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 10 s or more")
+	}
 	if withRace {
 		t.Skip("runs without the race detector")
 	}

@@ -199,6 +199,9 @@ func startExport(t *testing.T, o ExportOptions, env ...string) *exec.Cmd {
 // An export is killed at each step and at random moments, and started again until
 // it is done: the target has every record once.
 func TestCrashOfExport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 10 s or more")
+	}
 	if withRace {
 		t.Skip("runs without the race detector")
 	}

@@ -57,6 +57,9 @@ func (p *faultyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A service that fails in every way that a network can, at every third request,
 // costs time and nothing else.
 func TestS3Faults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 10 s or more")
+	}
 	server := s3server.Start(t)
 	target, err := url.Parse(server.Endpoint())
 	check(t, err)

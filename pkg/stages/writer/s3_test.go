@@ -29,6 +29,9 @@ func onS3(t testing.TB, s *s3server.Server) Config {
 
 // The server is killed, and comes back: partitions wait, and nothing is lost.
 func TestS3ServerGoesAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 10 s or more")
+	}
 	server := s3server.Start(t)
 	bus := startBus(t, false)
 	cfg := onS3(t, server)
