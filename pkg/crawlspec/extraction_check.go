@@ -251,10 +251,6 @@ func (c *Condition) check(p *Problems, path string, depth int) {
 		return
 	}
 	c.Selector.check(p, path)
-	switch c.CSS {
-	case "en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "uk", "cs", "sv", "da", "fi", "ja", "zh", "ko", "ar":
-		p.Addf(path, "%s: there is no such element: for pages in a language, write {language: %s}", c.CSS, c.CSS)
-	}
 	for i, status := range c.Status {
 		if status < 100 || status > 599 {
 			at := path + ".status"

@@ -100,7 +100,23 @@ func (s *Spec) idleFetch(note noter) {
 func (s *Spec) idleRecords(note noter) {
 	note(s.Page.Emit == EmitNever && len(s.Page.Fields) > 0, "page.fields", "beside emit: never, which makes no records of pages")
 	note(!s.EmitsPage() && s.Page.When != nil, "page.when", "where pages have no records of their own: it is not for those of rules, which have a when each")
+	note(s.Page.When.isLanguage(), "page.when",
+		"as a selector, since no page has such an element: for pages in a language, write {language: %s}", s.Page.When.selector())
 	note(s.Duplicates.Near == DuplicateKeep && s.Duplicates.Distance != DefaultDistance, "duplicates.distance", "without near: mark or drop")
+}
+
+// selector returns the CSS selector of a condition, "" if it has none.
+func (c *Condition) selector() string {
+	if c == nil {
+		return ""
+	}
+	return c.CSS
+}
+
+// isLanguage reports whether the condition is the code of a language, where a selector
+// should be. Those that are elements of HTML are none: tr, th, li, br.
+func (c *Condition) isLanguage() bool {
+	return slices.Contains([]string{"en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "uk", "cs", "sv", "da", "fi", "ja", "zh", "ko", "ar"}, c.selector())
 }
 
 func (s *Spec) idleAlerts(note noter) {

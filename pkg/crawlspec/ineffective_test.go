@@ -40,6 +40,10 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		does, idle func(*Spec)
 		want       string // what is told of idle
 	}{
+		"language as a selector": {
+			func(s *Spec) { s.Page.When = &Condition{Language: Strings{"en"}} }, func(s *Spec) { s.Page.When = &Condition{Selector: Selector{CSS: "en"}} },
+			"page.when: does nothing as a selector, since no page has such an element: for pages in a language, write {language: en}",
+		},
 		"hosts":              {func(s *Spec) { s.Hosts = []string{"a.example"} }, func(s *Spec) { s.Hosts, s.Scope = []string{"a.example"}, ScopeAny }, "hosts: does nothing beside scope: any"},
 		"domains":            {func(s *Spec) { s.Domains = []string{"a.example"} }, func(s *Spec) { s.Domains, s.Scope = []string{"a.example"}, ScopeAny }, "domains: does nothing beside scope: any"},
 		"max_pages_per_host": {func(s *Spec) { s.MaxPages, s.MaxPagesPerHost = 9, 9 }, func(s *Spec) { s.MaxPages, s.MaxPagesPerHost = 9, 10 }, "max_pages_per_host: does nothing beside a smaller max_pages: 9"},
