@@ -57,6 +57,17 @@ func (s *typeSchema) names() []string {
 	return out
 }
 
+// below returns the first key whose value is an object with a key of that name, "" if there
+// is none.
+func (s *typeSchema) below(name string) string {
+	for i := range s.keys {
+		if in := s.keys[i].shape; in.form == formObject && in.key(name) != nil {
+			return s.keys[i].name
+		}
+	}
+	return ""
+}
+
 // shapes makes the shapes of Go types, each once: a field has fields.
 type shapes map[reflect.Type]*typeSchema
 

@@ -171,7 +171,7 @@ func (w *walker) object(n *yaml.Node, s *typeSchema, path string, depth int) {
 			inner = s.key(key.Value)
 		}
 		if inner == nil {
-			w.add(key, at, "%s", unknown(key.Value, s.names()))
+			w.add(key, at, "%s", unknown(key.Value, s))
 			return
 		}
 		w.value(value, inner, at, depth+1)
@@ -256,7 +256,13 @@ func top(path string) string {
 // fewKeys is how many keys are listed to someone who wrote another.
 const fewKeys = 12
 
-func unknown(name string, known []string) string {
+// unknown says of a key that is none of an object which was meant: one of the same name below,
+// or one that is spelt much the same.
+func unknown(name string, s *typeSchema) string {
+	if below := s.below(name); below != "" {
+		return fmt.Sprintf("there is no such key here: did you mean %s.%s, as in %[1]s: {%[2]s: …}?", below, name)
+	}
+	known := s.names()
 	if near := similar.Name(name, known); near != "" {
 		return fmt.Sprintf("there is no such key: did you mean %s?", near)
 	}
