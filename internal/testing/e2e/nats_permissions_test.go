@@ -379,6 +379,7 @@ func TestStageSaysWhatIsRefusedAndLosesNothing(t *testing.T) {
 		}
 		return before + "MAY_" + strings.ToUpper(user) + ": {" + lacking + "\n}\n" + after
 	}
+	bus := c.dial("operator")
 	allow := func(text string) {
 		reloads := strings.Count(c.nats.log.String(), "Reloaded server configuration")
 		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
@@ -397,8 +398,8 @@ func TestStageSaysWhatIsRefusedAndLosesNothing(t *testing.T) {
 			}
 			return strings.Count(c.nats.log.String(), "Reloaded server configuration") > reloads, ""
 		})
+		eventually(t, 20*time.Second, "connect again", func() (bool, string) { return bus.NC.IsConnected(), "" }, c.nats)
 	}
-	bus := c.dial("operator")
 	allow(without(missing[0].user, missing[0].subject))
 	c.front = c.frontier("f1")
 	c.fetch = []*process{c.stage("fetcher", "fetcher")}
