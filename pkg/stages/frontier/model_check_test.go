@@ -726,6 +726,7 @@ func (m *model) check() {
 		m.Fatalf("the store was found wrong in %v", slices.Collect(maps.Keys(m.shard.told)))
 	}
 	st := m.load()
+	m.checkStored()
 	m.checkForgotten(st)
 	m.checkKnown(st)
 	m.checkCounters(st)
@@ -742,6 +743,15 @@ func (m *model) check() {
 	m.checkRules(st)
 	m.checkRuns(st)
 	m.checkPlans(st)
+}
+
+// checkStored: a commit leaves nothing that is still to be stored.
+func (m *model) checkStored() {
+	for name, c := range m.shard.crawls {
+		if c.dirty {
+			m.Fatalf("crawl %s is not stored after a commit", name)
+		}
+	}
 }
 
 // checkForgotten: once a deleted crawl is removed, nothing names it but what a new

@@ -579,7 +579,11 @@ func (s *shard) commit(now int64) error {
 	}
 	s.touchedDomains = s.touchedDomains[:0]
 	for name, c := range s.crawls {
-		if !c.dirty || !c.known() { // of one that has no URL here all is known again from its spec
+		if !c.dirty {
+			continue
+		}
+		c.dirty = false
+		if !c.known() { // of one that has no URL here all is known again from its spec
 			continue
 		}
 		text, err := json.Marshal(&c.crawlState)
@@ -591,7 +595,6 @@ func (s *shard) commit(now int64) error {
 			return err
 		}
 		s.list(name, c)
-		c.dirty = false
 	}
 	for id, r := range s.tx.changed {
 		s.scratch = r.append(s.scratch[:0])

@@ -101,7 +101,7 @@ func (c *crawl) awaitsSeeds() bool { return !c.known() && c.rules != nil && c.mu
 func (s *shard) feedSeeds(name string, c *crawl, rules *rules) {
 	list := rules.seeds.print
 	if c.Seeding.List != list {
-		c.Seeding, c.dirty = seeding{list, true}, c.known()
+		c.Seeding, c.dirty = seeding{list, true}, true
 	}
 	done := sentSeeds{list, rules.Since()}
 	if list != 0 && c.seedsSent == done {
@@ -110,7 +110,7 @@ func (s *shard) feedSeeds(name string, c *crawl, rules *rules) {
 	c.seedsSent = done
 	own := s.ownSeeds(rules)
 	if len(own) == 0 {
-		c.Seeding.Due, c.dirty = false, c.known()
+		c.Seeding.Due, c.dirty = false, true
 		return
 	}
 	s.log.Info("crawl is fed the seeds of its spec", "crawl", name, "revision", rules.Rev, "seeds", len(own))
