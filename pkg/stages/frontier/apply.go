@@ -323,7 +323,7 @@ const maxRobotsTurns = 5
 // of one that is down.
 func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int64) error {
 	r, id := req.urlRecord, req.id
-	rule := rules.onStatus(r.URL, res)
+	rule, _ := rules.onStatus(res)
 	if r.Failures >= rule.Attempts {
 		if !res.Class.Retryable() {
 			r.learn(res, 0, rules)
@@ -344,16 +344,16 @@ func (s *shard) retry(req *request, res *messages.Result, rules *rules, now int6
 const retryBase = int64(time.Second)
 
 // onStatus says how often a URL is tried that was answered so, and how long it waits at
-// least before it is again.
-func (r *rules) onStatus(url string, res *messages.Result) crawlspec.StatusRule {
-	rule, ok := r.SourceStatusRule(r.SourceOf(weburl.Hostname(url)), res.Class, res.Status)
-	if !ok && res.Class == messages.Blocked {
+// least before it is again; and whether the spec has a rule for the answer.
+func (r *rules) onStatus(res *messages.Result) (rule crawlspec.StatusRule, ruled bool) {
+	rule, ruled = r.SourceStatusRule(r.SourceOf(weburl.Hostname(res.URL)), res.Class, res.Status)
+	if !ruled && res.Class == messages.Blocked {
 		rule.Wait = blockedWait
 	}
 	if rule.Attempts == 0 {
-		rule.Attempts = r.limitsOf(url).MaxAttempts
+		rule.Attempts = r.limitsOf(res.URL).MaxAttempts
 	}
-	return rule
+	return rule, ruled
 }
 
 // retryable reports whether a result is one of an attempt that others may follow: by its
@@ -363,8 +363,8 @@ func (r *rules) retryable(res *messages.Result) bool {
 	if res.Class.Retryable() {
 		return true
 	}
-	_, ok := r.SourceStatusRule(r.SourceOf(weburl.Hostname(res.URL)), res.Class, res.Status)
-	return ok && r.onStatus(res.URL, res).Attempts > 1
+	rule, ruled := r.onStatus(res)
+	return ruled && rule.Attempts > 1
 }
 
 // blockedWait is the least wait before another attempt for a page in whose place a challenge
