@@ -337,7 +337,7 @@ func (c *crawlCmd) checkPlaces(o *crawl.Options) error {
 			return fmt.Errorf("%s: %w", crawl.FlagOf(w), err)
 		}
 	}
-	return crawl.CheckPlaces(c.Data, append([]writer.Config{o.Writer}, o.More...)...)
+	return crawl.CheckPlaces(c.Data, o.Writers()...)
 }
 
 // archive sets up the writer of the archive, which is encrypted for the recipients of the

@@ -154,7 +154,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 // written, and then the same of the state beside an embedded server. Of the output it leaves
 // none that was not there.
 func (o *Options) checkFolders() error {
-	for _, w := range append([]writer.Config{o.Writer}, o.More...) {
+	for _, w := range o.Writers() {
 		if bucket.Is(w.Out) || writer.IsDatabase(w.Out) {
 			continue
 		}
@@ -307,7 +307,7 @@ func (c *crawl) open(ctx context.Context) (err error) {
 // separate processes: a page on its way would hold up every small message
 // behind it.
 func (c *crawl) openWorkers(ctx context.Context) error {
-	own := make([]*stages.Bus, 2+len(c.writerConfigs()))
+	own := make([]*stages.Bus, 2+len(c.Writers()))
 	for i := range own {
 		stage := []string{messages.StageFetcher, messages.StageParser, messages.StageWriter}[min(i, 2)]
 		bus, err := c.connection(stage)
@@ -341,7 +341,7 @@ func (c *crawl) announce(own []*stages.Bus) error {
 		stages.Announce(own[0], messages.StageFetcher, version.Number, ""),
 		stages.Announce(own[1], messages.StageParser, version.Number, ""),
 	)
-	for i, w := range c.writerConfigs() {
+	for i, w := range c.Writers() {
 		err = errors.Join(err, stages.Announce(own[2+i], messages.StageWriter, version.Number, w.Name))
 	}
 	return err

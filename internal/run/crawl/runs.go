@@ -40,7 +40,7 @@ func StoreRuns(ctx context.Context, out, crawl string, runs []frontier.Run) erro
 // stop is called. That one cannot be had holds up nothing: the next time has them all.
 func (c *crawl) keepRuns(ctx context.Context) (stop func()) {
 	var databases []string
-	for _, w := range c.writerConfigs() {
+	for _, w := range c.Writers() {
 		if writer.IsDatabase(w.Out) && !slices.Contains(databases, w.Out) {
 			databases = append(databases, w.Out)
 		}

@@ -11,7 +11,7 @@ import (
 // watchDisks has this process tell of the disks that it fills.
 func (c *crawl) watchDisks() {
 	c.Vitals.AddDisk("data", c.Data)
-	for i, w := range c.writerConfigs() {
+	for i, w := range c.Writers() {
 		place := "out"
 		if i > 0 { // each place is a series of metrics
 			place = w.Name

@@ -74,13 +74,13 @@ func within(folder, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// writerConfigs are those of all writers of the crawl.
-func (c *crawl) writerConfigs() []writer.Config { return append([]writer.Config{c.Writer}, c.More...) }
+// Writers are those of the crawl: that of the records, and those of More.
+func (o *Options) Writers() []writer.Config { return append([]writer.Config{o.Writer}, o.More...) }
 
 // checkOutputs reports, before anything is started, that an output cannot be written, or
 // is not what its writer is bound to, which nobody can be where there are no streams yet.
 func (c *crawl) checkOutputs(ctx context.Context, bound bool) error {
-	for _, w := range c.writerConfigs() {
+	for _, w := range c.Writers() {
 		if bound {
 			if err := w.CheckBinding(ctx, c.bus); err != nil {
 				return err
@@ -95,7 +95,7 @@ func (c *crawl) checkOutputs(ctx context.Context, bound bool) error {
 
 // openWriters makes the writers, each on a connection of its own.
 func (c *crawl) openWriters(ctx context.Context, own []*stages.Bus) error {
-	for i, cfg := range c.writerConfigs() {
+	for i, cfg := range c.Writers() {
 		w, err := writer.New(cfg, own[i])
 		if err != nil {
 			return err
