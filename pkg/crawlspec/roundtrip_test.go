@@ -1,7 +1,6 @@
 package crawlspec
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
@@ -28,13 +27,7 @@ func TestAnySpecComesBack(t *testing.T) {
 		s.Jitter = rapid.Float64Range(0, 1).Draw(t, "jitter")
 		s.Rate = genRate.Draw(t, "rate")
 		s.Sources = rapid.SliceOfN(rapid.Custom(genSource), 1, 3).Draw(t, "sources")
-		got, err := Decode(s.Encode())
-		if err != nil {
-			t.Fatalf("decode: %v", err)
-		}
-		if !reflect.DeepEqual(got, &s) {
-			t.Fatalf("came back as\n%+v, was\n%+v", got, s)
-		}
+		comesBackFromStore(t, &s)
 	})
 }
 

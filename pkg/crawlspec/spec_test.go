@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+	"pgregory.net/rapid"
 )
 
 func TestParseSpecDefaults(t *testing.T) {
@@ -277,19 +278,25 @@ func differs(t *testing.T, path string, a, b reflect.Value) {
 	}
 }
 
-// comesBack fails unless a spec is the same when it has been stored and read,
-// and written as YAML and read.
-func comesBack(t *testing.T, s *Spec) {
+// comesBackFromStore fails unless a spec is the same when it has been stored and read.
+func comesBackFromStore(t rapid.TB, s *Spec) {
 	t.Helper()
 	got, err := Decode(s.Encode())
 	if err != nil || !reflect.DeepEqual(got, s) {
 		t.Errorf("stored and read: %+v, %v\nwas %+v", got, err, s)
 	}
+}
+
+// comesBack fails unless a spec is the same when it has been stored and read,
+// and written as YAML and read.
+func comesBack(t *testing.T, s *Spec) {
+	t.Helper()
+	comesBackFromStore(t, s)
 	text, err := yaml.Dump(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err = parseSpec(text); err != nil || string(got.Encode()) != string(s.Encode()) {
+	if got, err := parseSpec(text); err != nil || string(got.Encode()) != string(s.Encode()) {
 		t.Errorf("written as YAML and read: %+v, %v\n%s", got, err, text)
 	}
 }
