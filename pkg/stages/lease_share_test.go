@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 )
 
@@ -269,9 +270,7 @@ func (c *child) owned() int { return c.said("enter", "") - c.said("leave", "") }
 
 // Real processes: one is killed, one frozen and thawed.
 func TestLeasesProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	t.Parallel()
 	br, b := openLeases(t)
 	r := &register{t: t}
@@ -305,9 +304,7 @@ func TestLeasesProcesses(t *testing.T) {
 
 // The server's refusals are said once, not at every attempt.
 func TestLeasesTrouble(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	t.Parallel()
 	br, _ := openLeases(t)
 	b, log := dial(t, br.url())
@@ -340,9 +337,7 @@ func TestLeasesTrouble(t *testing.T) {
 // Processes come, go, are killed and cut off in any order: no two ever own the
 // same partition, and every partition has its owner again soon.
 func TestLeasesModel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	t.Parallel()
 	br, _ := openLeases(t)
 	const partitions = 16

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 )
 
@@ -225,9 +226,7 @@ func TestLeasesFair(t *testing.T) {
 // A partition that is given away slowly must not cost the lease of the others,
 // or its own.
 func TestLeasesSlowToFinish(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	t.Parallel()
 	br, b := openLeases(t)
 	r := &register{t: t}
@@ -267,9 +266,7 @@ func TestLeasesFence(t *testing.T) {
 // One process never works twice on a partition, even if it loses a lease and
 // could have it back while it still finishes.
 func TestLeasesNoOverlap(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	t.Parallel()
 	_, b := openLeases(t)
 	r := &register{t: t}

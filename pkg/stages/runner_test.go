@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 )
 
@@ -474,9 +475,7 @@ func TestRunnerDrainDeadline(t *testing.T) {
 }
 
 func TestRunnerBrokerRestart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	t.Parallel()
 	br, b := open(t)
 	const n = 200

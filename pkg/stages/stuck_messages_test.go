@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 )
 
@@ -51,9 +52,7 @@ func take(t *testing.T, b *Bus, config jetstream.ConsumerConfig, n int, later ti
 }
 
 func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	t.Parallel()
 	br, b := open(t)
 	const lost = 5

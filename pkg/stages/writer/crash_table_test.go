@@ -11,6 +11,7 @@ import (
 
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
+	"seine/internal/testing/slow"
 	"seine/pkg/stages"
 )
 
@@ -51,9 +52,7 @@ func inPostgres(t *testing.T) Config  { return onPostgres(t, pgserver.Start(t)) 
 // commit and at random moments, while records come in. What they leave to each
 // other and to the last one must be every record, once.
 func TestCrashTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	if withRace {
 		t.Skip("runs without the race detector")
 	}

@@ -18,6 +18,7 @@ import (
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
 	"seine/internal/testing/s3server"
+	"seine/internal/testing/slow"
 )
 
 // written returns a place with records 0 to n-1 of crawls a and b.
@@ -199,9 +200,7 @@ func startExport(t *testing.T, o ExportOptions, env ...string) *exec.Cmd {
 // An export is killed at each step and at random moments, and started again until
 // it is done: the target has every record once.
 func TestCrashOfExport(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	if withRace {
 		t.Skip("runs without the race detector")
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seine/internal/testing/s3server"
+	"seine/internal/testing/slow"
 )
 
 // faultyProxy is between a writer and an S3 server. Of every eleven requests four
@@ -57,9 +58,7 @@ func (p *faultyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A service that fails in every way that a network can, at every third request,
 // costs time and nothing else.
 func TestS3Faults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	server := s3server.Start(t)
 	target, err := url.Parse(server.Endpoint())
 	check(t, err)

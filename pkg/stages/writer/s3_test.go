@@ -17,6 +17,7 @@ import (
 
 	"seine/internal/output/bucket"
 	"seine/internal/testing/s3server"
+	"seine/internal/testing/slow"
 )
 
 // onS3 returns a configuration whose output is on an S3 server, in a place of its
@@ -29,9 +30,7 @@ func onS3(t testing.TB, s *s3server.Server) Config {
 
 // The server is killed, and comes back: partitions wait, and nothing is lost.
 func TestS3ServerGoesAway(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes 10 s or more")
-	}
+	slow.Skip(t)
 	server := s3server.Start(t)
 	bus := startBus(t, false)
 	cfg := onS3(t, server)
