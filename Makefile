@@ -5,6 +5,7 @@ DELAY ?= 1s
 OUT ?= ./seine-out
 DATA ?= ./seine-data
 BIN := bin
+GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: help
 help: ## list the targets
@@ -36,7 +37,7 @@ test: sites node versitygw postgres warcio readers promtool shells ## run all te
 
 .PHONY: check
 check: ## check what has changed since the last commit, or since BASE: vet, lint, tests of it and of what imports it
-	@scripts/check
+	@GOLANGCI_LINT="$(GOLANGCI_LINT)" scripts/check
 
 .PHONY: sites
 sites: ## bring the real documentation that tests and benchmarks crawl
@@ -75,7 +76,7 @@ lint: ## check format, vet, and golangci-lint (built from its module at first)
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet ./...
 	cd bench && go vet ./...
-	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
+	$(GOLANGCI_LINT) run ./...
 
 .PHONY: fuzz
 fuzz: ## fuzz everything that reads foreign bytes, FUZZTIME each
