@@ -122,7 +122,7 @@ func (c *Condition) isLanguage() bool {
 func (s *Spec) idleAlerts(note noter) {
 	a, d := &s.Alerts, DefaultAlerts()
 	off := a.ErrorRate == 0 && !slices.Contains([]Alerts{d, {}}, *a)
-	note(off && a.Over != d.Over && a.Over != 0, "alerts.over", "without an error_rate")
+	note(off && a.Blocked == 0 && a.Over != d.Over && a.Over != 0, "alerts.over", "without an error_rate or blocked")
 	note(off && a.MinRequests != d.MinRequests && a.MinRequests != 0, "alerts.min_requests", "without an error_rate")
 	note(a.AllowPrivate && a.Webhook == "", "alerts.allow_private", "without a webhook")
 }

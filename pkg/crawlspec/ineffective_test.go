@@ -70,9 +70,12 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		"ca":                       {func(s *Spec) { s.TLS = &TLS{Insecure: true} }, func(s *Spec) { s.TLS = &TLS{Insecure: true, CA: "x"} }, "tls.ca: does nothing beside insecure"},
 		"page.fields":              {func(s *Spec) { s.Page.Fields = Strings{"url"} }, func(s *Spec) { s.Page.Fields, s.Page.Emit = Strings{"url"}, EmitNever }, "page.fields: does nothing beside emit: never"},
 		"distance":                 {func(s *Spec) { s.Duplicates.Distance, s.Duplicates.Near = 5, DuplicateDrop }, func(s *Spec) { s.Duplicates.Distance = 5 }, "duplicates.distance: does nothing without near"},
-		"over":                     {func(s *Spec) { s.Alerts.Over = second }, func(s *Spec) { s.Alerts.Over, s.Alerts.ErrorRate = second, 0 }, "alerts.over: does nothing without an error_rate"},
-		"min_requests":             {func(s *Spec) { s.Alerts.MinRequests = 5 }, func(s *Spec) { s.Alerts.MinRequests, s.Alerts.ErrorRate = 5, 0 }, "alerts.min_requests: does nothing without"},
-		"allow_private":            {func(s *Spec) { s.Alerts.AllowPrivate, s.Alerts.Webhook = true, "http://127.0.0.1/" }, func(s *Spec) { s.Alerts.AllowPrivate = true }, "alerts.allow_private: does nothing without a webhook"},
+		"over": {
+			func(s *Spec) { s.Alerts.Over, s.Alerts.ErrorRate = second, 0 },
+			func(s *Spec) { s.Alerts.Over, s.Alerts.ErrorRate, s.Alerts.Blocked = second, 0, 0 }, "alerts.over: does nothing without an error_rate or blocked",
+		},
+		"min_requests":  {func(s *Spec) { s.Alerts.MinRequests = 5 }, func(s *Spec) { s.Alerts.MinRequests, s.Alerts.ErrorRate = 5, 0 }, "alerts.min_requests: does nothing without"},
+		"allow_private": {func(s *Spec) { s.Alerts.AllowPrivate, s.Alerts.Webhook = true, "http://127.0.0.1/" }, func(s *Spec) { s.Alerts.AllowPrivate = true }, "alerts.allow_private: does nothing without a webhook"},
 		"rules": {
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "/a/*"}, {Match: "*"}} },
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "*"}, {Match: "/a/*"}} }, "priorities[1]: does nothing after the rule before it",
