@@ -14,7 +14,7 @@ import (
 	"seine/bench/proc"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Workers stand for fetchers and parsers: they answer requests in batches, as many as have come.
@@ -221,14 +221,14 @@ const endTime = time.Minute
 
 // ended waits until the frontier says that the crawl is complete, and compares its books with ours.
 func (d *drainCheck) ended(ctx context.Context, began time.Time) (bool, error) {
-	client, spec := frontier.Client{Bus: d.bus}, theSpec()
+	client, spec := frontierapi.Client{Bus: d.bus}, theSpec()
 	for until := time.Now().Add(endTime); ; {
 		end, n, err := client.CheckEnded(ctx, crawl, &spec)
 		switch {
-		case err == nil && end == frontier.Complete && n.Known() == int64(d.URLs) && n.Done == int64(d.URLs):
+		case err == nil && end == frontierapi.Complete && n.Known() == int64(d.URLs) && n.Done == int64(d.URLs):
 			d.took = time.Since(began)
 			return true, nil
-		case err == nil && end == frontier.Complete:
+		case err == nil && end == frontierapi.Complete:
 			return false, fmt.Errorf("the frontier knows %d URLs and has done %d, of %d", n.Known(), n.Done, d.URLs)
 		case time.Now().After(until):
 			return false, errors.Join(err, fmt.Errorf("all URLs came out, but the crawl is not complete: %+v", n.Counters))

@@ -13,7 +13,7 @@ import (
 	"seine/bench/proc"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // crawl is the name of the crawl that is measured.
@@ -92,7 +92,7 @@ func (m *testbed) join(ctx context.Context, url string) error {
 
 // served waits until the frontier serves every partition.
 func (m *testbed) served(ctx context.Context) error {
-	client := frontier.Client{Bus: m.bus}
+	client := frontierapi.Client{Bus: m.bus}
 	for {
 		_, err := client.Status(ctx, crawl)
 		if err == nil {

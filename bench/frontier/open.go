@@ -10,7 +10,7 @@ import (
 	"seine/bench/proc"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // open feeds one URL of each host as a seed. Every other URL that was found there was excluded, since no seed had opened
@@ -29,7 +29,7 @@ func (m *testbed) open(ctx context.Context, w *web) error {
 	if err := stages.NewPublisher(m.bus, "bench").Publish(ctx, seeds...); err != nil {
 		return fmt.Errorf("publish seeds: %w", err)
 	}
-	client := frontier.Client{Bus: m.bus}
+	client := frontierapi.Client{Bus: m.bus}
 	most, before, moved := int64(0), int64(-1), time.Now()
 	for stages.Sleep(ctx, lookEvery) == nil {
 		used, err := m.costs()
@@ -41,7 +41,7 @@ func (m *testbed) open(ctx context.Context, w *web) error {
 		if err != nil {
 			return fmt.Errorf("ask how the crawl stands: %w", err)
 		}
-		admitted := c.Known() - c.Excluded[frontier.ReasonScope]
+		admitted := c.Known() - c.Excluded[frontierapi.ReasonScope]
 		switch {
 		case c.Known() != int64(m.URLs) || c.Pending() > int64(m.URLs):
 			return fmt.Errorf("%d URLs are known and %d are open, of %d that went in", c.Known(), c.Pending(), m.URLs)

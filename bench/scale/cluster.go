@@ -13,7 +13,7 @@ import (
 	"seine/bench/proc"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // cluster is what is measured: the processes of a setup.
@@ -148,7 +148,7 @@ func (c *cluster) join(ctx context.Context) error {
 
 // shared reports what is missing until every frontier and writer has its part.
 func (c *cluster) shared(ctx context.Context) error {
-	client := frontier.Client{Bus: c.bus}
+	client := frontierapi.Client{Bus: c.bus}
 	if _, err := client.Status(ctx, crawlName); err != nil {
 		return err //nolint:wrapcheck // says all
 	}

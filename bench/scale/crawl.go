@@ -18,7 +18,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Names of the crawl that is measured, and of its writers.
@@ -142,11 +142,11 @@ func (c *cluster) seed(ctx context.Context, hosts int) error {
 }
 
 // finish waits until the crawl is complete and all of it is committed, and checks that each page is there once.
-func (c *cluster) finish(ctx context.Context) (frontier.Counters, error) {
-	client := frontier.Client{Bus: c.bus}
+func (c *cluster) finish(ctx context.Context) (frontierapi.Counters, error) {
+	client := frontierapi.Client{Bus: c.bus}
 	for {
 		end, n, err := client.CheckEnded(ctx, crawlName, new(crawlspec.Spec))
-		if err == nil && end == frontier.Complete {
+		if err == nil && end == frontierapi.Complete {
 			records, err := c.records()
 			if err != nil || records > n.Pages {
 				return n.Counters, fmt.Errorf("%d records of %d pages: %w", records, n.Pages, err)

@@ -16,7 +16,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // crawl is one crawl of a web of its own.
@@ -118,22 +118,22 @@ func insist(ctx context.Context, what string, try func(context.Context) error) e
 }
 
 // ended asks whether the crawl is complete.
-func (c *crawl) ended(ctx context.Context, bus *stages.Bus) (bool, frontier.Counters) {
+func (c *crawl) ended(ctx context.Context, bus *stages.Bus) (bool, frontierapi.Counters) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	client := frontier.Client{Bus: bus}
+	client := frontierapi.Client{Bus: bus}
 	end, n, err := client.CheckEnded(ctx, c.name, &c.spec)
-	return err == nil && end == frontier.Complete, n.Counters
+	return err == nil && end == frontierapi.Complete, n.Counters
 }
 
 var errBehind = errors.New("the owner of its partition catches up")
 
 // checkStates asks for the state of every URL of the web. Each must have ended as it should.
-func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontier.Counters, t *tally) error {
+func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontierapi.Counters, t *tally) error {
 	if open := n.Pending(); open != 0 || n.Done < int64(len(c.pages)) {
 		t.violation("%s: complete with %d URLs open and %d done, of %d pages", c.name, open, n.Done, len(c.pages))
 	}
-	client := frontier.Client{Bus: bus}
+	client := frontierapi.Client{Bus: bus}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for url, want := range c.ends {

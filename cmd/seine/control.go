@@ -7,7 +7,7 @@ import (
 	"seine/internal/base/shown"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // controlFlags is what pause, resume and cancel share.
@@ -71,7 +71,7 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 		if err := checkThere(ctx, bus, c.Name); err != nil {
 			return err
 		}
-		client := frontier.Client{Bus: bus}
+		client := frontierapi.Client{Bus: bus}
 		rev, err := client.SetState(ctx, c.Name, c.Host, state)
 		if err != nil {
 			return err

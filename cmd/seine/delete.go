@@ -16,7 +16,7 @@ import (
 	"seine/internal/ops/overview"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 type deleteCmd struct {
@@ -56,7 +56,7 @@ func (c *deleteCmd) Run() error {
 }
 
 func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {
-	client := frontier.Client{Bus: bus}
+	client := frontierapi.Client{Bus: bus}
 	rev, err := c.begun(ctx, bus)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func deletionOf(ctx context.Context, bus *stages.Bus, crawl string) (*messages.D
 }
 
 // confirm asks whoever sits before the terminal for the name of the crawl.
-func (c *deleteCmd) confirm(ctx context.Context, client *frontier.Client, where string) error {
+func (c *deleteCmd) confirm(ctx context.Context, client *frontierapi.Client, where string) error {
 	if c.Yes {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (c *deleteCmd) confirm(ctx context.Context, client *frontier.Client, where 
 const followEvery = 250 * time.Millisecond
 
 // follow waits until nothing is left of the crawl, and tells how far that is.
-func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontier.Client, rev uint64) error {
+func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontierapi.Client, rev uint64) error {
 	line := newStatusLine(os.Stderr, false)
 	defer line.done()
 	waiting, cancel := context.WithTimeout(ctx, c.Wait)
@@ -178,7 +178,7 @@ type deletionProgress struct {
 }
 
 // progress looks how far the deletion of a revision is.
-func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client *frontier.Client, rev uint64) (at deletionProgress) {
+func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client *frontierapi.Client, rev uint64) (at deletionProgress) {
 	total := bus.Layout.Partitions
 	left, err := client.Remaining(ctx, c.Name, rev)
 	switch {

@@ -26,7 +26,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // hostile is what a site, a feeder or a spec may have wherever text can be; marker is
@@ -191,13 +191,13 @@ func hostileCluster(t *testing.T) (url string) {
 	_, err = specs.Put(t.Context(), "c", &spec)
 	must(err)
 	replies := map[string]any{
-		"status": new(frontier.PartitionStatus), "hosts": new([]frontier.HostStatus), "host": new(frontier.HostStatus), "explain": new(frontier.Explanation),
+		"status": new(frontierapi.PartitionStatus), "hosts": new([]frontierapi.HostStatus), "host": new(frontierapi.HostStatus), "explain": new(frontierapi.Explanation),
 	}
 	_, err = bus.NC.Subscribe("seine.frontier.>", func(m *nats.Msg) {
 		var reply any = map[string]string{"error": hostile}
 		if r := replies[strings.Split(m.Subject, ".")[2]]; r != nil {
 			fill(reflect.ValueOf(r).Elem(), 0)
-			if e, ok := r.(*frontier.Explanation); ok {
+			if e, ok := r.(*frontierapi.Explanation); ok {
 				e.URL, e.Referrer = "http://a.test/", "" // a frontier has none that are not canonical
 			}
 			reply = r

@@ -13,7 +13,7 @@ import (
 	"seine/internal/base/shown"
 	"seine/internal/run/config"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 type hostsCmd struct {
@@ -45,14 +45,14 @@ func (c *hostsCmd) Run() error {
 		return usageError{fmt.Errorf("--top %d: must be from 1 to 1000", c.Top)}
 	}
 	return c.with("hosts", func(ctx context.Context, bus *stages.Bus) error {
-		client := frontier.Client{Bus: bus}
-		var hosts []frontier.HostStatus
+		client := frontierapi.Client{Bus: bus}
+		var hosts []frontierapi.HostStatus
 		var err error
 		if len(c.Hosts) == 0 {
 			hosts, err = client.Slowest(ctx, c.Top)
 		}
 		for _, name := range c.Hosts {
-			var h frontier.HostStatus
+			var h frontierapi.HostStatus
 			if h, err = knownHost(ctx, &client, name); err != nil {
 				break
 			}
@@ -65,7 +65,7 @@ func (c *hostsCmd) Run() error {
 	})
 }
 
-func (c *hostsCmd) show(hosts []frontier.HostStatus) error {
+func (c *hostsCmd) show(hosts []frontierapi.HostStatus) error {
 	if c.JSON {
 		for i := range hosts {
 			if err := json.NewEncoder(dataOut()).Encode(&hosts[i]); err != nil {

@@ -10,7 +10,7 @@ import (
 	"seine/internal/ops/overview"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // checkThere reports that there is no such crawl, and which there are. No name is
@@ -27,7 +27,7 @@ func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
 		return err
 	}
 	// One that was fed without a spec, and of whose seeds the streams have none any more.
-	client := frontier.Client{Bus: bus}
+	client := frontierapi.Client{Bus: bus}
 	if c, err := client.Status(ctx, crawl); err == nil && c.Known() > 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func othersThan(crawl string, names []string) string {
 
 // knownHost returns what is known of a host; an error if no frontier has ever wanted
 // anything of it.
-func knownHost(ctx context.Context, client *frontier.Client, name string) (frontier.HostStatus, error) {
+func knownHost(ctx context.Context, client *frontierapi.Client, name string) (frontierapi.HostStatus, error) {
 	h, err := client.Host(ctx, name)
 	if err != nil || h.Requests > 0 || h.Queued+h.InFlight > 0 || h.Why != "" {
 		return h, err
@@ -66,7 +66,7 @@ func knownHost(ctx context.Context, client *frontier.Client, name string) (front
 }
 
 // hostNames are some of the hosts there are, for a hint: none if they cannot be had.
-func hostNames(ctx context.Context, client *frontier.Client) (names []string) {
+func hostNames(ctx context.Context, client *frontierapi.Client) (names []string) {
 	const most = 1000
 	hosts, err := client.Slowest(ctx, most)
 	if err != nil {

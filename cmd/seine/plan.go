@@ -13,7 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // plan says what would be fetched, and written where: by the spec that the crawl has, if
@@ -57,7 +57,7 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 
 // stored returns the spec that the crawl has in --data, which is the default of a new
 // one, and the counts of its URLs.
-func (c *crawlCmd) stored() (spec crawlspec.Spec, urls frontier.Counters, err error) {
+func (c *crawlCmd) stored() (spec crawlspec.Spec, urls frontierapi.Counters, err error) {
 	spec = crawlspec.Default()
 	at := connection{Operator: connect.Operator{Data: c.Data}}
 	if c.NATS.Given() || at.Stored() == "" {
@@ -69,7 +69,7 @@ func (c *crawlCmd) stored() (spec crawlspec.Spec, urls frontier.Counters, err er
 			return err
 		}
 		spec = *have.Spec
-		client := frontier.Client{Bus: bus}
+		client := frontierapi.Client{Bus: bus}
 		urls, err = client.Status(ctx, c.Name)
 		return err
 	})

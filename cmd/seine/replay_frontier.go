@@ -17,6 +17,7 @@ import (
 	"seine/internal/run/process"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 type replayFrontierCmd struct {
@@ -127,7 +128,7 @@ func printRebuilt(w io.Writer, all []*frontier.RebuildResult, state string) {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	shown.Fprintf(t, "PARTITION\tSNAPSHOT\tMESSAGES SINCE\tIN FETCH\tHOSTS\tURLS\t\n")
-	total := make(map[string]*frontier.Counters)
+	total := make(map[string]*frontierapi.Counters)
 	for _, p := range all {
 		age, urls := "none", int64(0)
 		if !p.Snapshot.IsZero() {
@@ -136,7 +137,7 @@ func printRebuilt(w io.Writer, all []*frontier.RebuildResult, state string) {
 		for name, counters := range p.Crawls {
 			urls += counters.Known()
 			if total[name] == nil {
-				total[name] = new(frontier.Counters)
+				total[name] = new(frontierapi.Counters)
 			}
 			total[name].Add(&counters)
 		}

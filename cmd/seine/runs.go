@@ -14,7 +14,7 @@ import (
 	"seine/internal/ops/overview"
 	"seine/internal/run/crawl"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
 
@@ -41,8 +41,8 @@ that rules of recrawl have planned belong to no run.`
 
 // Run shows the figures of the runs of crawls.
 func (c *runsCmd) Run() error {
-	if c.Last < 1 || c.Last > frontier.MaxRuns {
-		return usageError{fmt.Errorf("--last %d: must be from 1 to %d", c.Last, frontier.MaxRuns)}
+	if c.Last < 1 || c.Last > frontierapi.MaxRuns {
+		return usageError{fmt.Errorf("--last %d: must be from 1 to %d", c.Last, frontierapi.MaxRuns)}
 	}
 	if c.To != "" && !writer.IsDatabase(c.To) {
 		return usageError{fmt.Errorf("--to %s: must be sqlite:FILE or postgres://…", c.To)}
@@ -71,7 +71,7 @@ func (c *runsCmd) each(ctx context.Context, bus *stages.Bus, names []string) err
 	if len(names) == 0 {
 		shown.Fprintln(os.Stderr, "there is no crawl")
 	}
-	client := frontier.Client{Bus: bus}
+	client := frontierapi.Client{Bus: bus}
 	for i, name := range names {
 		spec, err := specs.Get(ctx, name, 0)
 		if err != nil {
@@ -104,11 +104,11 @@ func (c *runsCmd) each(ctx context.Context, bus *stages.Bus, names []string) err
 // runLine is a run as JSON has it.
 type runLine struct {
 	Crawl string `json:"crawl"`
-	frontier.Run
+	frontierapi.Run
 	DurationMS int64 `json:"duration_ms,omitempty"` // of one that has ended
 }
 
-func encodeRuns(w io.Writer, crawl string, runs []frontier.Run) error {
+func encodeRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
 	for i := range runs {
 		line := runLine{Crawl: crawl, Run: runs[i], DurationMS: runs[i].Took().Milliseconds()}
 		if err := json.NewEncoder(w).Encode(&line); err != nil {
@@ -119,7 +119,7 @@ func encodeRuns(w io.Writer, crawl string, runs []frontier.Run) error {
 }
 
 // printRuns writes the runs of a crawl for a person.
-func printRuns(w io.Writer, crawl string, runs []frontier.Run) error {
+func printRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
 	shown.Fprintf(w, "crawl %s: %s\n", crawl, humanize.Plural(len(runs), "run"))
 	if len(runs) == 0 {
 		return nil

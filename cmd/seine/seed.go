@@ -12,7 +12,7 @@ import (
 	"seine/internal/base/shown"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 type seedCmd struct {
@@ -104,7 +104,7 @@ func (c *seedCmd) check() error {
 	if c.FailuresOf == "" {
 		return usageError{errors.New("--class: goes with --failures-of, which names the crawl")}
 	}
-	if err := frontier.CheckFailure(c.Class); err != nil {
+	if err := frontierapi.CheckFailure(c.Class); err != nil {
 		return usageError{fmt.Errorf("--class: %w", err)}
 	}
 	return nil
@@ -148,8 +148,8 @@ func (f *seedPublisher) failures(bus *stages.Bus, crawl, class string) error {
 	if err := checkThere(f.ctx, bus, crawl); err != nil {
 		return err
 	}
-	client := frontier.Client{Bus: bus}
-	return client.Failed(f.ctx, crawl, class, func(u *frontier.FailedURL) error {
+	client := frontierapi.Client{Bus: bus}
+	return client.Failed(f.ctx, crawl, class, func(u *frontierapi.FailedURL) error {
 		return f.seed(messages.Seed{URL: u.URL})
 	})
 }

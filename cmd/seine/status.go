@@ -18,7 +18,7 @@ import (
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 type statusCmd struct {
@@ -250,7 +250,7 @@ func keptUntil(at time.Time) string {
 }
 
 // printHosts says what hosts with work wait for, and which hold things up.
-func printHosts(w io.Writer, s *frontier.Survey) {
+func printHosts(w io.Writer, s *frontierapi.Survey) {
 	about := humanize.ByCount(s.Hosts)
 	if s.Partial {
 		about += " (not all were looked at)"

@@ -90,3 +90,7 @@ func forward(change time.Time) time.Duration {
 	_, now := change.Zone()
 	return time.Duration(now-before) * time.Second
 }
+
+// AgainDue reports whether a run over everything is to start, if last is the one that was
+// begun last, 0 for none. That of a cancelled crawl waits until it is resumed.
+func (s *Spec) AgainDue(last int64) bool { return s.Again > last && s.State != Cancelled }

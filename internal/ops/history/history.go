@@ -19,7 +19,7 @@ import (
 	"seine/internal/output"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/parser"
 )
 
@@ -29,7 +29,7 @@ type History struct {
 	Asked     string `json:"asked"`
 	Canonical string `json:"canonical"` // of what was asked; the crawl knows it as the URL of the Explanation
 	Partition int    `json:"partition"`
-	frontier.Explanation
+	frontierapi.Explanation
 	// Trace is that of its visits, if they are sampled.
 	Trace string `json:"trace,omitempty"`
 	// Request is in FETCH now.
@@ -140,7 +140,7 @@ type finder struct {
 	History
 	ctx    context.Context
 	bus    *stages.Bus
-	client frontier.Client
+	client frontierapi.Client
 	q      Options
 	prefix string // of the identities of all its visits
 }
@@ -150,7 +150,7 @@ var ErrNotURL = errors.New("not a URL")
 
 // Find returns the history of a URL.
 func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
-	f := &finder{ctx: ctx, bus: bus, client: frontier.Client{Bus: bus}, q: q}
+	f := &finder{ctx: ctx, bus: bus, client: frontierapi.Client{Bus: bus}, q: q}
 	f.Crawl, f.Asked = q.Crawl, q.URL
 	canonical, err := weburl.Canonicalize(q.URL)
 	if err != nil && q.Brief {

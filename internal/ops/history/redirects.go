@@ -9,7 +9,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // maxHops bounds the chains of redirects that are followed, in each direction.
@@ -64,7 +64,7 @@ func (f *finder) follow(url string) (*finder, error) {
 	return next, next.results()
 }
 
-func hop(e *frontier.Explanation) Hop {
+func hop(e *frontierapi.Explanation) Hop {
 	return Hop{URL: e.URL, State: e.State, Class: e.Class, Status: e.Status}
 }
 

@@ -14,7 +14,7 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Write writes the history for a person to read, in 80 columns.
@@ -119,7 +119,7 @@ func metadata(m messages.Metadata, inherit bool) string {
 // host tells what a URL that is still to be fetched waits for.
 func (e text) host() {
 	h := e.Host
-	waits := e.NextMS > 0 || e.State == frontier.Queued.String() || e.State == frontier.Waiting.String()
+	waits := e.NextMS > 0 || e.State == frontierapi.StateQueued || e.State == frontierapi.StateWaiting
 	switch {
 	case h == nil || !waits:
 	case h.Why != "":
@@ -240,7 +240,7 @@ func (e text) searched() {
 
 // fetched reports whether an attempt that the frontier remembers made a page.
 func (e text) fetched() bool {
-	return slices.ContainsFunc(e.History.History, func(a frontier.Attempt) bool { return a.Class == messages.OK })
+	return slices.ContainsFunc(e.History.History, func(a frontierapi.Attempt) bool { return a.Class == messages.OK })
 }
 
 // missing says what may be missing of a stream.
@@ -292,7 +292,7 @@ func (e text) unknown() {
 }
 
 // verdict says what the spec says.
-func verdict(v *frontier.Verdict) string {
+func verdict(v *frontierapi.Verdict) string {
 	spec := "the defaults"
 	if v.Rev > 0 {
 		spec = fmt.Sprintf("revision %d of the spec", v.Rev)
@@ -313,9 +313,9 @@ func verdict(v *frontier.Verdict) string {
 // found tells how the reason of a URL was found that no rule of the spec excludes.
 func found(reason string) string {
 	switch reason {
-	case frontier.ReasonRobots, frontier.ReasonAddress, frontier.ReasonType:
+	case frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonType:
 		return "that was found when it was asked for, and will be found anew when it is fed again"
-	case frontier.ReasonNormalized:
+	case frontierapi.ReasonNormalized:
 		return "the crawl has it under another URL"
 	}
 	return "that was found among the URLs before it; feed it as a seed to have it all the same"

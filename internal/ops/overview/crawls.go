@@ -12,7 +12,7 @@ import (
 	"seine/internal/ops/alerts"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // asking is how many crawls are asked about at a time.
@@ -22,7 +22,7 @@ const asking = 8
 // out takes many questions, so it is taken for true until something changes. When
 // that was is the latest by the clocks of several frontiers, and not enough.
 type ended struct {
-	end                         frontier.EndReason
+	end                         frontierapi.EndReason
 	rev                         uint64
 	changed, known, open, pages int64
 }
@@ -49,12 +49,12 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 			continue
 		}
 		g.Go(func() error {
-			err := frontier.ErrUnanswered
+			err := frontierapi.ErrUnanswered
 			if !unanswered.Load() {
 				err = r.readCrawl(ctx, specs, c)
 			}
 			if err != nil {
-				unanswered.CompareAndSwap(false, errors.Is(err, frontier.ErrUnanswered))
+				unanswered.CompareAndSwap(false, errors.Is(err, frontierapi.ErrUnanswered))
 				c.Problem = err.Error()
 			}
 			return nil
@@ -63,7 +63,7 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 	_ = g.Wait() // no one returns an error
 	if r.Specs != nil {
 		o.Crawls = slices.DeleteFunc(o.Crawls, func(c Crawl) bool { // there is none of a name that First has
-			return c.Problem == "" && c.End == frontier.Empty && !r.Specs.HasOwn(c.Name)
+			return c.Problem == "" && c.End == frontierapi.Empty && !r.Specs.HasOwn(c.Name)
 		})
 	}
 	r.remember(o.Crawls)
@@ -112,11 +112,11 @@ func (r *Reader) crawls(ctx context.Context) (names []string, asked map[string]b
 // goingOn are the crawls in which something is to happen, those in First, and others
 // up to Most; all that have a spec if it cannot be told which go on.
 func (r *Reader) goingOn(ctx context.Context) []string {
-	client := frontier.Client{Bus: r.Bus}
+	client := frontierapi.Client{Bus: r.Bus}
 	names, err := client.Awake(ctx)
 	all := r.Specs.Crawls()
 	most := r.Most
-	if errors.Is(err, frontier.ErrNoList) {
+	if errors.Is(err, frontierapi.ErrNoList) {
 		most = len(all) + len(r.First)
 	}
 	return upTo(slices.Concat(names, r.First), all, most)
@@ -161,7 +161,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 		return err
 	}
 	c.State, c.Rev = spec.State, spec.Rev
-	client := frontier.Client{Bus: r.Bus}
+	client := frontierapi.Client{Bus: r.Bus}
 	if was, ok := r.ends[c.Name]; ok {
 		c.CrawlStatus, err = client.Standing(ctx, c.Name)
 		if c.End = was.end; err == nil && was == c.ended() {
@@ -187,7 +187,7 @@ func (c *Crawl) ended() ended { return ended{c.End, c.Rev, c.Changed, c.Known(),
 func (r *Reader) remember(crawls []Crawl) {
 	r.ends = make(map[string]ended)
 	for i := range crawls {
-		if c := &crawls[i]; c.Problem == "" && c.End != frontier.NotEnded && c.End != frontier.Empty {
+		if c := &crawls[i]; c.Problem == "" && c.End != frontierapi.NotEnded && c.End != frontierapi.Empty {
 			r.ends[c.Name] = c.ended()
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func TestOfManyCrawlsThoseInSightAreAskedAbout(t *testing.T) {
@@ -26,14 +26,14 @@ func TestOfManyCrawlsThoseInSightAreAskedAbout(t *testing.T) {
 // What is taken for true of a crawl that has ended holds until anything of it has
 // changed: fed URLs, another spec.
 func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
-	crawl := func(end frontier.EndReason, problem string) Crawl {
+	crawl := func(end frontierapi.EndReason, problem string) Crawl {
 		c := Crawl{Name: string(end) + problem, End: end, Rev: 2, Problem: problem, State: crawlspec.Running}
 		c.Changed, c.Done, c.Pages = 17, 5, 5
 		return c
 	}
 	var r Reader
-	r.remember([]Crawl{crawl(frontier.Complete, ""), crawl(frontier.NotEnded, ""), crawl(frontier.Empty, ""), crawl(frontier.Complete, "no answer")})
-	if len(r.ends) != 1 || r.ends["complete"] != (ended{frontier.Complete, 2, 17, 5, 0, 5}) {
+	r.remember([]Crawl{crawl(frontierapi.Complete, ""), crawl(frontierapi.NotEnded, ""), crawl(frontierapi.Empty, ""), crawl(frontierapi.Complete, "no answer")})
+	if len(r.ends) != 1 || r.ends["complete"] != (ended{frontierapi.Complete, 2, 17, 5, 0, 5}) {
 		t.Errorf("it remembers %+v", r.ends)
 	}
 	for what, change := range map[string]func(*Crawl){
@@ -42,7 +42,7 @@ func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
 		"a page was fetched, by the same":  func(c *Crawl) { c.Pages++ },
 		"its spec says something else now": func(c *Crawl) { c.Rev++ },
 	} {
-		c := crawl(frontier.Complete, "")
+		c := crawl(frontierapi.Complete, "")
 		change(&c)
 		if r.ends["complete"] == c.ended() {
 			t.Errorf("%s: it counts as ended", what)

@@ -22,7 +22,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
 
@@ -43,7 +43,7 @@ type Overview struct {
 	Dead     uint64                    `json:"dead"`
 	DeadLast []*deadletters.DeadLetter `json:"dead_last,omitempty"`
 	// Hosts is how the hosts stand, nil if nobody can say.
-	Hosts *frontier.Survey `json:"hosts,omitempty"`
+	Hosts *frontierapi.Survey `json:"hosts,omitempty"`
 }
 
 // Stage is a stage, or one of several writers.
@@ -86,11 +86,11 @@ type Stream struct {
 
 // Crawl is a crawl.
 type Crawl struct {
-	Name  string             `json:"name"`
-	State crawlspec.RunState `json:"state"`
-	End   frontier.EndReason `json:"end,omitempty"`
-	Rev   uint64             `json:"rev"` // of its spec
-	frontier.CrawlStatus
+	Name  string                `json:"name"`
+	State crawlspec.RunState    `json:"state"`
+	End   frontierapi.EndReason `json:"end,omitempty"`
+	Rev   uint64                `json:"rev"` // of its spec
+	frontierapi.CrawlStatus
 	// Rate is pages a second since the overview before.
 	Rate float64 `json:"rate"`
 	// ETA is when what is known now will be done at that rate; zero if nobody can
@@ -153,7 +153,7 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	g.Go(func() error { return r.readCrawls(gctx, o) })
 	if r.Hosts > 0 {
 		g.Go(func() error {
-			client := frontier.Client{Bus: r.Bus}
+			client := frontierapi.Client{Bus: r.Bus}
 			o.Hosts, _ = client.Survey(gctx, r.Crawl, r.Hosts) // without a frontier the crawls say so
 			return nil
 		})

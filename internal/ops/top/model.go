@@ -10,7 +10,7 @@ import (
 
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Model is the state of the screen.
@@ -78,7 +78,7 @@ type hostView struct {
 
 // Host is one host in detail.
 type Host struct {
-	frontier.HostStatus
+	frontierapi.HostStatus
 	Robots []overview.Robots
 }
 

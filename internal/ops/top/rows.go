@@ -9,7 +9,7 @@ import (
 
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // row is a line of a panel.
@@ -45,7 +45,7 @@ func (m *Model) rows(p panel) (rows []row) {
 }
 
 // hosts returns them in the order that was asked for.
-func (m *Model) hosts() []frontier.HostStatus {
+func (m *Model) hosts() []frontierapi.HostStatus {
 	s := m.look.Hosts
 	if s == nil {
 		return nil
@@ -118,13 +118,13 @@ func crawlStyle(c *overview.Crawl) style {
 		return bad
 	case c.State == crawlspec.Paused:
 		return warn
-	case c.State == crawlspec.Cancelled || c.End != frontier.NotEnded:
+	case c.State == crawlspec.Cancelled || c.End != frontierapi.NotEnded:
 		return faint
 	}
 	return plain
 }
 
-func hostRows(hosts []frontier.HostStatus, now time.Time) (rows []row) {
+func hostRows(hosts []frontierapi.HostStatus, now time.Time) (rows []row) {
 	for i := range hosts {
 		h := &hosts[i]
 		r := row{key: h.Host, style: hostStyle(h)}
@@ -141,19 +141,19 @@ func hostRows(hosts []frontier.HostStatus, now time.Time) (rows []row) {
 }
 
 // waits says what a host waits for, and for how long.
-func waits(h *frontier.HostStatus, now time.Time) string {
+func waits(h *frontierapi.HostStatus, now time.Time) string {
 	switch {
 	case h.Why == "" && h.InFlight > 0:
-		return frontier.Asked
+		return frontierapi.Asked
 	case h.Why == "":
-		return frontier.Due
+		return frontierapi.Due
 	case h.Why == "parked", h.Why == "given_up":
 		return h.Why
 	}
 	return h.Why + " " + until(time.UnixMilli(h.NextMS), now)
 }
 
-func hostStyle(h *frontier.HostStatus) style {
+func hostStyle(h *frontierapi.HostStatus) style {
 	switch h.Why {
 	case "breaker_open", "given_up":
 		return bad
@@ -194,7 +194,7 @@ func errorRows(o *overview.Overview) (rows []row) {
 	return rows
 }
 
-func troubleRow(t *frontier.RequestFailure) row {
+func troubleRow(t *frontierapi.RequestFailure) row {
 	what := string(t.Class)
 	if t.Status > 0 {
 		what = fmt.Sprintf("%d %s", t.Status, what)

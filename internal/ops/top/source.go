@@ -6,7 +6,7 @@ import (
 
 	"seine/internal/ops/overview"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Bounds of what is asked for in one look, however much there is.
@@ -34,7 +34,7 @@ func (s *source) refresh(ctx context.Context, first []string) Looked {
 }
 
 func (s *source) host(ctx context.Context, name string) HostLooked {
-	client := frontier.Client{Bus: s.bus}
+	client := frontierapi.Client{Bus: s.bus}
 	status, err := client.Host(ctx, name)
 	if err != nil {
 		return HostLooked{Name: name, Err: err}
@@ -44,7 +44,7 @@ func (s *source) host(ctx context.Context, name string) HostLooked {
 }
 
 func (s *source) steer(ctx context.Context, order Steer) Steered {
-	client := frontier.Client{Bus: s.bus}
+	client := frontierapi.Client{Bus: s.bus}
 	var errs []error
 	for _, crawl := range order.Crawls {
 		_, err := client.SetState(ctx, crawl, order.Host, order.State)

@@ -18,7 +18,7 @@ import (
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 var update = flag.Bool("update", false, "write the screens that the tests see to testdata")
@@ -54,33 +54,33 @@ func busy() *overview.Overview {
 			{Name: "DEAD", Messages: 3, Bytes: 900, Limit: 256 << 20},
 		},
 		Warnings: []string{"nobody runs parser", "stream PAGES is 96% full"},
-		Hosts:    &frontier.Survey{Hosts: map[string]int64{"delay": 812, frontier.Asked: 96, "retry_after": 3}},
+		Hosts:    &frontierapi.Survey{Hosts: map[string]int64{"delay": 812, frontierapi.Asked: 96, "retry_after": 3}},
 		DeadLast: []*deadletters.DeadLetter{{
 			Seq: 77, Stage: "parser", Crawl: "shop", Reason: "record product: price: no number in \"call us\"",
 			URL: "https://shop.example/p/9", Time: noon.Add(-4 * time.Second),
 		}},
 	}
-	crawl := func(name string, state crawlspec.RunState, end frontier.EndReason, rate float64, c frontier.Counters) {
-		o.Crawls = append(o.Crawls, overview.Crawl{Name: name, State: state, End: end, Rev: 3, Rate: rate, CrawlStatus: frontier.CrawlStatus{Counters: c}})
+	crawl := func(name string, state crawlspec.RunState, end frontierapi.EndReason, rate float64, c frontierapi.Counters) {
+		o.Crawls = append(o.Crawls, overview.Crawl{Name: name, State: state, End: end, Rev: 3, Rate: rate, CrawlStatus: frontierapi.CrawlStatus{Counters: c}})
 	}
-	crawl("archive", crawlspec.Running, frontier.Complete, 0, frontier.Counters{Done: 12_000, Pages: 11_000})
-	crawl("news", crawlspec.Running, "", 402.5, frontier.Counters{
+	crawl("archive", crawlspec.Running, frontierapi.Complete, 0, frontierapi.Counters{Done: 12_000, Pages: 11_000})
+	crawl("news", crawlspec.Running, "", 402.5, frontierapi.Counters{
 		Queued: 1_350_211, InFlight: 180, Parsing: 31, Waiting: 90, Done: 2_400_112, Failed: 9_120, Pages: 2_390_000,
 		BytesBody: 81 << 30, BytesWire: 22 << 30, Excluded: map[string]int64{"scope": 812_112, "robots": 1_200},
 		Attempts: map[messages.Class]int64{messages.OK: 2_390_000, messages.Gone: 8_000, messages.Timeout: 4_000},
 		Started:  noon.Add(-5 * time.Hour).UnixMilli(), Changed: noon.UnixMilli(),
 	})
 	o.Crawls[1].ETA = noon.Add(56 * time.Minute)
-	crawl("shop", crawlspec.Paused, "", 0, frontier.Counters{Queued: 812, Done: 90})
+	crawl("shop", crawlspec.Paused, "", 0, frontierapi.Counters{Queued: 812, Done: 90})
 	host := func(name string, queued, mean int, why string, wait time.Duration, crawls ...string) {
-		h := frontier.HostStatus{Host: name, Queued: queued, MeanMS: int64(mean), Why: why, Requests: int64(10 * queued), DelayMS: 1000}
+		h := frontierapi.HostStatus{Host: name, Queued: queued, MeanMS: int64(mean), Why: why, Requests: int64(10 * queued), DelayMS: 1000}
 		if why != "" {
 			h.NextMS = noon.Add(wait).UnixMilli()
 		} else {
 			h.InFlight = 1
 		}
 		for _, c := range crawls {
-			h.Crawls = append(h.Crawls, frontier.HostWork{Crawl: c, Queued: queued})
+			h.Crawls = append(h.Crawls, frontierapi.HostWork{Crawl: c, Queued: queued})
 		}
 		o.Hosts.Slowest = append(o.Hosts.Slowest, h)
 	}
@@ -88,9 +88,9 @@ func busy() *overview.Overview {
 	host("limited.example", 90_210, 912, "retry_after", 3*time.Minute, "news", "shop")
 	host("down.example", 812, 640, "breaker_open", 30*time.Second, "news")
 	host("a-very-long-name-of-a-host.of-a-domain.example.org:8443", 5, 210, "delay", 700*time.Millisecond, "news")
-	o.Hosts.Longest = []frontier.HostStatus{o.Hosts.Slowest[1]}
+	o.Hosts.Longest = []frontierapi.HostStatus{o.Hosts.Slowest[1]}
 	trouble := func(ago time.Duration, url string, class messages.Class, status int, said string) {
-		o.Hosts.Troubles = append(o.Hosts.Troubles, frontier.RequestFailure{
+		o.Hosts.Troubles = append(o.Hosts.Troubles, frontierapi.RequestFailure{
 			AtMS: noon.Add(-ago).UnixMilli(), Crawl: "news", URL: url, Class: class, Status: status, Error: said, Attempt: 1,
 		})
 	}
@@ -133,7 +133,7 @@ func TestScreens(t *testing.T) {
 	inHost := screen(80, 24, busy(), "tab", "down", "enter")
 	limited := busy().Hosts.Slowest[1]
 	limited.Failing, limited.SlowedMS, limited.CrawlDelayMS = 2, 8000, 5000
-	limited.Last = []frontier.Attempt{{AtMS: noon.UnixMilli(), Class: messages.Throttled, Status: 429, TookMS: 40}}
+	limited.Last = []frontierapi.Attempt{{AtMS: noon.UnixMilli(), Class: messages.Throttled, Status: 429, TookMS: 40}}
 	inHost = after(inHost, HostLooked{Name: "limited.example", Host: &Host{limited, []overview.Robots{
 		{Origin: "https://limited.example", Status: 200, Body: make([]byte, 345), FetchedAt: noon.Add(-time.Hour)},
 		{Origin: "http://limited.example", Status: 404, FetchedAt: noon.Add(-time.Minute)},
@@ -244,7 +244,7 @@ func TestKeysSteerWhatIsSelected(t *testing.T) {
 func TestSelectionFollowsItsRow(t *testing.T) {
 	m := screen(80, 24, busy(), "tab", "down", "down")
 	o := busy()
-	o.Hosts.Slowest = append([]frontier.HostStatus{{Host: "new.example", MeanMS: 99_999}}, o.Hosts.Slowest...)
+	o.Hosts.Slowest = append([]frontierapi.HostStatus{{Host: "new.example", MeanMS: 99_999}}, o.Hosts.Slowest...)
 	m = after(m, Looked{Overview: o, Connected: true})
 	if r, _ := m.selectedRow(); r.key != "down.example" {
 		t.Errorf("%s is selected, want down.example", r.key)

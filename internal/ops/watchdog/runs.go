@@ -8,7 +8,7 @@ import (
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // learnRuns asks for the runs of a crawl that have ended, where there may be others than
@@ -42,7 +42,7 @@ func counting(spec *crawlspec.Spec) string {
 
 // yieldOf is what a run has made, and of how many pages: of those that came with the
 // same bytes nothing is made either, if the spec drops them.
-func yieldOf(r *frontier.Run, spec *crawlspec.Spec) alerts.Run {
+func yieldOf(r *frontierapi.Run, spec *crawlspec.Spec) alerts.Run {
 	run := alerts.Run{Started: r.Started, Records: r.Records, Pages: r.Pages, Unchanged: r.Requests[messages.NotModified]}
 	if spec.Duplicates.Unchanged == crawlspec.UnchangedDrop {
 		run.Pages, run.Unchanged = r.New+r.Changed, r.Same

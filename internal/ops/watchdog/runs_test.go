@@ -7,7 +7,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // ends has a run end, in which so many pages were made of.
@@ -15,8 +15,8 @@ func (w *clusterFixture) ends(pages int64) {
 	w.seen.Lock()
 	defer w.seen.Unlock()
 	at := time.Now()
-	run := frontier.Run{Run: at.Unix(), Started: at, Last: at, Ended: at, Pages: 100, Records: map[string]int64{messages.KindPage: pages}}
-	w.runs = append([]frontier.Run{run}, w.runs...)
+	run := frontierapi.Run{Run: at.Unix(), Started: at, Last: at, Ended: at, Pages: 100, Records: map[string]int64{messages.KindPage: pages}}
+	w.runs = append([]frontierapi.Run{run}, w.runs...)
 	w.crawl.Queued, w.crawl.InFlight, w.crawl.Run, w.crawl.Changed = 0, 0, run.Run, at.UnixMilli()
 }
 

@@ -26,7 +26,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Group is the name of the lease.
@@ -41,7 +41,7 @@ type Watchdog struct {
 	specs   func(ctx context.Context, crawl string) (*crawlspec.Spec, error)
 	look    func(ctx context.Context, first []string) (*clusterSnapshot, error)
 	due     func(ctx context.Context, crawl string) (bool, error)
-	runs    func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontier.Run, error)
+	runs    func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontierapi.Run, error)
 	store   store
 	post    func(ctx context.Context, a *crawlspec.Alerts, c *alerts.Change) error
 	watched map[string]*crawlAlerts
@@ -77,7 +77,7 @@ type posted struct {
 // New returns the watchdog of a process. It starts nothing.
 func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *Watchdog {
 	w := &Watchdog{Log: bus.Log, Owner: owner}
-	client := frontier.Client{Bus: bus}
+	client := frontierapi.Client{Bus: bus}
 	webhook := alerts.Webhook{Secrets: s}
 	w.specs = func(ctx context.Context, crawl string) (*crawlspec.Spec, error) {
 		r, err := specs.Get(ctx, crawl, 0)
@@ -89,7 +89,7 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 		return lookAt(ctx, &reader)
 	}
 	w.due, w.post = client.Due, webhook.Post
-	w.runs = func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontier.Run, error) {
+	w.runs = func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontierapi.Run, error) {
 		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may go on
 	}
 	w.leases = &stages.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, RunPartition: func(ctx context.Context, _ int, _ uint64) error {
@@ -447,7 +447,7 @@ func lookAt(ctx context.Context, r *overview.Reader) (*clusterSnapshot, error) {
 // of returns what of a sight is about a crawl.
 func (s *clusterSnapshot) of(c *overview.Crawl, every time.Duration) *alerts.Observation {
 	look := &alerts.Observation{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
-		Over: c.Problem == "" && c.End != frontier.NotEnded, Idle: c.Problem == "" && c.State != crawlspec.Running, Done: done(c),
+		Over: c.Problem == "" && c.End != frontierapi.NotEnded, Idle: c.Problem == "" && c.State != crawlspec.Running, Done: done(c),
 		Blocked: c.Attempts[messages.Blocked],
 	}}
 	for class, n := range c.Attempts {

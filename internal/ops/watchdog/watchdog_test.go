@@ -18,7 +18,7 @@ import (
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // bucket is a store as NATS is one: changed by compare-and-set.
@@ -64,7 +64,7 @@ type clusterFixture struct {
 	crawl   overview.Crawl
 	failing bool
 	due     bool
-	runs    []frontier.Run
+	runs    []frontierapi.Run
 	askedOf int // how often runs were asked for
 
 	unchanged crawlspec.Unchanged // what the spec has done with such pages
@@ -84,8 +84,8 @@ func (w *clusterFixture) Write(line []byte) (int, error) {
 }
 
 func newClusterFixture() *clusterFixture {
-	return &clusterFixture{crawl: overview.Crawl{Name: "news", State: crawlspec.Running, CrawlStatus: frontier.CrawlStatus{
-		Counters: frontier.Counters{Queued: 100, InFlight: 1, Attempts: map[messages.Class]int64{}},
+	return &clusterFixture{crawl: overview.Crawl{Name: "news", State: crawlspec.Running, CrawlStatus: frontierapi.CrawlStatus{
+		Counters: frontierapi.Counters{Queued: 100, InFlight: 1, Attempts: map[messages.Class]int64{}},
 	}}}
 }
 
@@ -99,7 +99,7 @@ func (w *clusterFixture) leader() *Watchdog {
 		store: &w.bucket,
 		specs: func(context.Context, string) (*crawlspec.Spec, error) { return &spec, nil },
 		due:   func(context.Context, string) (bool, error) { return w.due, nil },
-		runs: func(context.Context, string, *crawlspec.Spec) ([]frontier.Run, error) {
+		runs: func(context.Context, string, *crawlspec.Spec) ([]frontierapi.Run, error) {
 			w.askedOf++
 			return w.runs, nil
 		},
@@ -267,7 +267,7 @@ func TestQueuedURLsOfHostsThatWait(t *testing.T) {
 func TestCrawlsOfMetricsAreBounded(t *testing.T) {
 	var all []overview.Crawl
 	for i := range 3 * maxCrawls {
-		all = append(all, overview.Crawl{Name: fmt.Sprint("c", i), CrawlStatus: frontier.CrawlStatus{Counters: frontier.Counters{Queued: int64(i), Done: 1}}})
+		all = append(all, overview.Crawl{Name: fmt.Sprint("c", i), CrawlStatus: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Queued: int64(i), Done: 1}}})
 	}
 	got := bounded(all)
 	if len(got) != maxCrawls+1 || got[0].Name != "c149" || got[maxCrawls].Name != otherCrawls || got[maxCrawls].Done != 2*maxCrawls {
@@ -287,7 +287,7 @@ func TestEndedCrawlsAreNotLookedAtForEver(t *testing.T) {
 		w.lead(10 * time.Minute)
 		w.want(t, "raised error_rate", "raised error_rate")
 		w.seen.Lock()
-		w.failing, w.crawl.End = false, frontier.Complete
+		w.failing, w.crawl.End = false, frontierapi.Complete
 		w.seen.Unlock()
 		next, looks, named := w.leader(), 0, 0
 		look := next.look

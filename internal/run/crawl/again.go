@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // visitAgain starts a run over everything, unless the crawl was interrupted, perhaps in
 // such a run: then the same command goes on. The seeds come after that is decided.
-func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontier.CrawlStatus) (err error) {
+func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontierapi.CrawlStatus) (err error) {
 	switch why, first := notAgain(spec, n); {
 	case why != "":
 		c.Log.Warn("nothing is visited again", "crawl", c.Crawl, "why", why, "open", n.Pending())
@@ -29,7 +29,7 @@ func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontie
 
 // notAgain says why nothing is visited again of a crawl that stands so, and whether it
 // is visited for the first time.
-func notAgain(spec *crawlspec.Spec, n *frontier.CrawlStatus) (why string, first bool) {
+func notAgain(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) (why string, first bool) {
 	switch {
 	case spec.State == crawlspec.Cancelled:
 		why = "it is cancelled: seine resume takes that back"

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // A run over everything begins where the crawl has ended, and not once more where one was
@@ -12,14 +12,14 @@ import (
 func TestRunOverEverythingBeginsWhenTheLastHasEnded(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		stands frontier.CrawlStatus
+		stands frontierapi.CrawlStatus
 		state  crawlspec.RunState
 		begins bool
 	}{
-		"complete":       {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}}, begins: true},
-		"interrupted":    {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3, Queued: 1}}},
-		"in such a run":  {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}, VisitingAll: true}},
-		"cancelled":      {stands: frontier.CrawlStatus{Counters: frontier.Counters{Done: 3}}, state: crawlspec.Cancelled},
+		"complete":       {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}}, begins: true},
+		"interrupted":    {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3, Queued: 1}}},
+		"in such a run":  {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}, VisitingAll: true}},
+		"cancelled":      {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}}, state: crawlspec.Cancelled},
 		"cancelled, new": {state: crawlspec.Cancelled},
 		"new":            {},
 	} {

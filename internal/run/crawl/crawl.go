@@ -32,6 +32,7 @@ import (
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/parser"
 	"seine/pkg/stages/writer"
 )
@@ -74,7 +75,7 @@ type Options struct {
 
 // Progress is how a crawl stands.
 type Progress struct {
-	frontier.CrawlStatus
+	frontierapi.CrawlStatus
 	Elapsed  time.Duration
 	MaxPages int64
 	NATS     string // where the streams can be looked at
@@ -228,7 +229,7 @@ type crawl struct {
 	bus      *stages.Bus      // of the crawl itself, and of the frontier
 	server   *embedded.Server // nil if it is elsewhere
 	key      *statekey.Key    // of Data; nil if it is in the clear
-	client   frontier.Client
+	client   frontierapi.Client
 	began    time.Time
 	store    *frontier.Store
 	specs    *stages.Specs
@@ -238,12 +239,12 @@ type crawl struct {
 	fetcher  *fetcher.Fetcher
 	parser   *parser.Parser
 	writers  []*writer.Writer // that of the records first
-	last     frontier.Counters
+	last     frontierapi.Counters
 	resumed  bool   // there was state before this run
 	before   int64  // pages fetched by earlier runs
 	asked    bool   // last has been set
 	since    uint64 // revision of the deletion after which the crawl began
-	reasons  frontier.Reasons
+	reasons  frontierapi.Reasons
 	nothing  string             // why the first seed gave no page, or what was found no other one
 	expiry   time.Time          // when it is deleted, having ended; zero for never
 	state    crawlspec.RunState // of the spec by which it has ended
@@ -428,17 +429,17 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	stopStages := c.start(g, gctx)
 	stopRuns := c.keepRuns(gctx)
 	end, err := c.watch(ctx, gctx)
-	var slowest []frontier.HostStatus
+	var slowest []frontierapi.HostStatus
 	if err == nil {
 		slowest, _ = c.client.Slowest(gctx, 5)
 		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
 		c.explainNothing(gctx)
 		c.expiry = c.keptUntil(gctx, end)
 	}
-	if end != frontier.NotEnded && err == nil {
+	if end != frontierapi.NotEnded && err == nil {
 		err = c.awaitWriters(ctx, gctx)
 	}
-	if end == frontier.Complete && err == nil && ctx.Err() == nil {
+	if end == frontierapi.Complete && err == nil && ctx.Err() == nil {
 		for _, w := range c.writers {
 			w.MarkComplete(c.Crawl)
 		}
@@ -458,7 +459,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 }
 
 // keptUntil returns when a crawl that has ended is deleted, the zero time for never.
-func (c *crawl) keptUntil(ctx context.Context, end frontier.EndReason) time.Time {
+func (c *crawl) keptUntil(ctx context.Context, end frontierapi.EndReason) time.Time {
 	spec, err := c.specs.Get(ctx, c.Crawl, 0)
 	if err != nil {
 		return time.Time{}
@@ -510,31 +511,31 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 
 // watch follows the crawl until it has ended, ctx is done, or a stage has
 // failed, which ends the stages' context.
-func (c *crawl) watch(ctx, stages context.Context) (frontier.EndReason, error) {
+func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error) {
 	wait := time.Duration(0)
 	for {
 		pause := cmp.Or(wait, firstPoll) * time.Duration(c.bus.Layout.Partitions)
 		select {
 		case <-ctx.Done():
-			return frontier.NotEnded, nil
+			return frontierapi.NotEnded, nil
 		case <-stages.Done():
-			return frontier.NotEnded, nil // Wait will say why
+			return frontierapi.NotEnded, nil // Wait will say why
 		case <-time.After(pause):
 		}
 		if err := c.fatalCondition(); err != nil {
-			return frontier.NotEnded, err
+			return frontierapi.NotEnded, err
 		}
 		if c.deleted() != nil {
 			c.finishDeletion(ctx, stages)
-			return frontier.NotEnded, ErrDeleted
+			return frontierapi.NotEnded, ErrDeleted
 		}
 		spec, err := c.spec(stages)
-		var end frontier.EndReason
-		var counters frontier.CrawlStatus
+		var end frontierapi.EndReason
+		var counters frontierapi.CrawlStatus
 		if err == nil {
 			end, counters, err = c.client.CheckEnded(stages, c.Crawl, spec)
 		}
-		if errors.Is(err, frontier.ErrUnanswered) || stages.Err() != nil {
+		if errors.Is(err, frontierapi.ErrUnanswered) || stages.Err() != nil {
 			continue // not all partitions are open yet
 		}
 		if err != nil {
@@ -545,7 +546,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.EndReason, error) {
 			c.before = counters.Pages
 		}
 		if c.Again && !c.asked {
-			end = frontier.NotEnded
+			end = frontierapi.NotEnded
 			if err := c.visitAgain(stages, spec, &counters); err != nil {
 				return end, err
 			}
@@ -557,10 +558,10 @@ func (c *crawl) watch(ctx, stages context.Context) (frontier.EndReason, error) {
 			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
 		}
 		switch {
-		case end == frontier.Empty && len(c.Seeds) > 0: // they are on their way
-		case end == frontier.Empty:
-			return frontier.NotEnded, fmt.Errorf("%w: crawl %s", ErrNothingToDo, c.Crawl)
-		case end != frontier.NotEnded:
+		case end == frontierapi.Empty && len(c.Seeds) > 0: // they are on their way
+		case end == frontierapi.Empty:
+			return frontierapi.NotEnded, fmt.Errorf("%w: crawl %s", ErrNothingToDo, c.Crawl)
+		case end != frontierapi.NotEnded:
 			c.state = spec.State
 			return end, nil
 		}
@@ -579,7 +580,7 @@ func (c *crawl) local() string {
 // untilPoll returns how long to wait before the next question, when the last
 // wait and the counters were these. A crawl that has much to do cannot end
 // soon; one that stands still need not be asked often.
-func (c *crawl) untilPoll(last time.Duration, now *frontier.Counters, spec *crawlspec.Spec) time.Duration {
+func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *crawlspec.Spec) time.Duration {
 	left := now.Pending()
 	if spec.MaxPages > 0 {
 		left = min(left, spec.MaxPages-now.Pages)

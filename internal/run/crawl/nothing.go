@@ -8,7 +8,7 @@ import (
 
 	"seine/internal/base/humanize"
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // explainNothing finds out, for a crawl that ended without a page, what became
@@ -35,14 +35,14 @@ func (c *crawl) explainNothing(ctx context.Context) {
 
 // hints say for reasons of exclusion what can be done about them.
 var hints = map[string]string{
-	frontier.ReasonAddress: "its address is a private one (--allow-private lets the crawl go there)",
-	frontier.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
-	frontier.ReasonExclude: "an --exclude pattern matches it",
-	frontier.ReasonType:    "it is of a content type that is not kept (accept, in the spec)",
+	frontierapi.ReasonAddress: "its address is a private one (--allow-private lets the crawl go there)",
+	frontierapi.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
+	frontierapi.ReasonExclude: "an --exclude pattern matches it",
+	frontierapi.ReasonType:    "it is of a content type that is not kept (accept, in the spec)",
 }
 
 // excludedAll says which rule excluded every URL but the seeds, "" if none did.
-func excludedAll(n *frontier.Counters, seeds int64, spec *crawlspec.Spec) string {
+func excludedAll(n *frontierapi.Counters, seeds int64, spec *crawlspec.Spec) string {
 	for reason, excluded := range n.Excluded {
 		if excluded == 0 || excluded < n.Known()-seeds {
 			continue
@@ -52,15 +52,15 @@ func excludedAll(n *frontier.Counters, seeds int64, spec *crawlspec.Spec) string
 			found = "each of the " + humanize.Count(excluded) + " URLs that were found"
 		}
 		switch reason {
-		case frontier.ReasonInclude:
+		case frontierapi.ReasonInclude:
 			return found + " matches no pattern of include: " + strings.Join(spec.Include, "  ")
-		case frontier.ReasonExclude:
+		case frontierapi.ReasonExclude:
 			return found + " matches a pattern of exclude: " + strings.Join(spec.Exclude, "  ")
-		case frontier.ReasonScope:
+		case frontierapi.ReasonScope:
 			return found + " is out of scope (--scope domain enters the hosts of the seeds' domains, any enters all)"
-		case frontier.ReasonExtension:
+		case frontierapi.ReasonExtension:
 			return found + " is a file of a type that is not kept (accept or skip_extensions, in the spec)"
-		case frontier.ReasonDepth:
+		case frontierapi.ReasonDepth:
 			return found + " is too many links away from a seed (--max-depth)"
 		}
 		return found + " is excluded: " + reason

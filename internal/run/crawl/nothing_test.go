@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func TestRuleThatExcludedEverythingIsNamed(t *testing.T) {
@@ -24,7 +24,7 @@ func TestRuleThatExcludedEverythingIsNamed(t *testing.T) {
 		"several rules":      {1, map[string]int64{"include": 15, "scope": 1}, ""},
 		"nothing was found":  {1, nil, ""},
 	} {
-		n := frontier.Counters{Done: tt.done, Excluded: tt.excluded}
+		n := frontierapi.Counters{Done: tt.done, Excluded: tt.excluded}
 		if got := excludedAll(&n, 1, &spec); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}

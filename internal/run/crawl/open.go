@@ -15,6 +15,7 @@ import (
 	"seine/internal/run/embedded"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/parser"
 )
 
@@ -112,10 +113,10 @@ func readSpecs(ctx context.Context, specs *stages.Specs) {
 // settled waits until the frontier answers questions about every partition, by all that
 // is stored.
 func settled(ctx context.Context, bus *stages.Bus) error {
-	client := frontier.Client{Bus: bus}
+	client := frontierapi.Client{Bus: bus}
 	for began := time.Now(); ; {
 		done, err := client.Settled(ctx)
-		if err != nil && !errors.Is(err, frontier.ErrUnanswered) {
+		if err != nil && !errors.Is(err, frontierapi.ErrUnanswered) {
 			return err
 		}
 		if err == nil && (done || time.Since(began) > settleTime) {

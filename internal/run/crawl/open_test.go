@@ -14,6 +14,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Whoever opens what a crawl has stored asks about all of it: the specs have been read, and
@@ -43,10 +44,10 @@ func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
 		}
 	})
 	err := Open(t.Context(), data, log, func(ctx context.Context, bus *stages.Bus) error {
-		client := frontier.Client{Bus: bus}
+		client := frontierapi.Client{Bus: bus}
 		last, spec := fmt.Sprint("c", crawls-1), crawlspec.Default()
-		if end, _, err := client.CheckEnded(ctx, last, &spec); end != frontier.Empty {
-			t.Errorf("a crawl that was never fed has the end %q, want %q; %v", end, frontier.Empty, err)
+		if end, _, err := client.CheckEnded(ctx, last, &spec); end != frontierapi.Empty {
+			t.Errorf("a crawl that was never fed has the end %q, want %q; %v", end, frontierapi.Empty, err)
 		}
 		if n, err := client.Status(ctx, "c0"); n.Known() != urls {
 			t.Errorf("%d of %d URLs are known, %v", n.Known(), urls, err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
 
@@ -19,7 +19,7 @@ const runsEvery = time.Minute
 const runsTime = 30 * time.Second
 
 // StoreRuns stores the figures of runs of a crawl in a database.
-func StoreRuns(ctx context.Context, out, crawl string, runs []frontier.Run) error {
+func StoreRuns(ctx context.Context, out, crawl string, runs []frontierapi.Run) error {
 	all := make([]writer.Run, len(runs))
 	for i := range runs {
 		r := &runs[i]
@@ -73,9 +73,9 @@ func (c *crawl) storeRuns(ctx context.Context, databases []string) {
 	ctx, cancel := context.WithTimeout(ctx, runsTime)
 	defer cancel()
 	spec, err := c.spec(ctx)
-	var runs []frontier.Run
+	var runs []frontierapi.Run
 	if err == nil {
-		runs, err = c.client.Runs(ctx, c.Crawl, spec, frontier.MaxRuns)
+		runs, err = c.client.Runs(ctx, c.Crawl, spec, frontierapi.MaxRuns)
 	}
 	for _, out := range databases {
 		if err == nil {

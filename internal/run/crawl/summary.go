@@ -15,7 +15,7 @@ import (
 	"seine/internal/output"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
 
@@ -35,32 +35,32 @@ const (
 // Summary is what a run tells at its end. Counts are of the whole crawl, over
 // all its runs; Seconds and PagesPerSecond are of this run.
 type Summary struct {
-	Outcome          Outcome                  `json:"outcome"`
-	Limit            string                   `json:"limit,omitempty"` // of the spec, that was reached: max_pages, max_bytes or max_duration
-	Error            string                   `json:"error,omitempty"`
-	NoPagesReason    string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
-	Crawl            string                   `json:"crawl"`
-	Pages            int64                    `json:"pages"`
-	PagesBefore      int64                    `json:"pages_before,omitempty"` // of Pages, those that earlier runs have fetched
-	Records          int64                    `json:"records"`                // committed
-	BytesWire        int64                    `json:"bytes_wire"`
-	BytesBody        int64                    `json:"bytes_body"`
-	Seconds          float64                  `json:"seconds"`
-	PagesPerSecond   float64                  `json:"pages_per_second"`
-	URLs             URLCounts                `json:"urls"`
-	frontier.Reasons                          // why URLs failed and were excluded, and pages left out
-	Warnings         int64                    `json:"warnings,omitempty"` // sitemaps and feeds that were read in part
-	Requests         map[messages.Class]int64 `json:"requests"`
-	DeadLetters      *DeadLetters             `json:"dead_letters,omitempty"`
-	SlowestHosts     []frontier.HostStatus    `json:"slowest_hosts"`
-	Files            []output.File            `json:"files"`
-	Rows             map[string]int64         `json:"rows,omitempty"`   // records in a database, by kind
-	Tables           map[string]string        `json:"tables,omitempty"` // that they are in, by kind
-	Out              string                   `json:"out"`              // without secrets
-	Archives         []Archive                `json:"archives,omitempty"`
-	RequestLog       *RequestLog              `json:"request_log,omitempty"`
-	CompleteSince    time.Time                `json:"complete_since,omitzero"` // if an earlier run has completed the crawl, and this one had nothing to do
-	DeletedAt        time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (crawlspec.Spec.Keep)
+	Outcome             Outcome                  `json:"outcome"`
+	Limit               string                   `json:"limit,omitempty"` // of the spec, that was reached: max_pages, max_bytes or max_duration
+	Error               string                   `json:"error,omitempty"`
+	NoPagesReason       string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
+	Crawl               string                   `json:"crawl"`
+	Pages               int64                    `json:"pages"`
+	PagesBefore         int64                    `json:"pages_before,omitempty"` // of Pages, those that earlier runs have fetched
+	Records             int64                    `json:"records"`                // committed
+	BytesWire           int64                    `json:"bytes_wire"`
+	BytesBody           int64                    `json:"bytes_body"`
+	Seconds             float64                  `json:"seconds"`
+	PagesPerSecond      float64                  `json:"pages_per_second"`
+	URLs                URLCounts                `json:"urls"`
+	frontierapi.Reasons                          // why URLs failed and were excluded, and pages left out
+	Warnings            int64                    `json:"warnings,omitempty"` // sitemaps and feeds that were read in part
+	Requests            map[messages.Class]int64 `json:"requests"`
+	DeadLetters         *DeadLetters             `json:"dead_letters,omitempty"`
+	SlowestHosts        []frontierapi.HostStatus `json:"slowest_hosts"`
+	Files               []output.File            `json:"files"`
+	Rows                map[string]int64         `json:"rows,omitempty"`   // records in a database, by kind
+	Tables              map[string]string        `json:"tables,omitempty"` // that they are in, by kind
+	Out                 string                   `json:"out"`              // without secrets
+	Archives            []Archive                `json:"archives,omitempty"`
+	RequestLog          *RequestLog              `json:"request_log,omitempty"`
+	CompleteSince       time.Time                `json:"complete_since,omitzero"` // if an earlier run has completed the crawl, and this one had nothing to do
+	DeletedAt           time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (crawlspec.Spec.Keep)
 }
 
 // WroteNothing reports that the crawl has ended without a page, and nothing is in any of its
@@ -95,11 +95,11 @@ type URLCounts struct {
 }
 
 // limits are the keys of the spec that make a crawl end.
-var limits = map[frontier.EndReason]string{
-	frontier.PagesLimit: "max_pages", frontier.BytesLimit: "max_bytes", frontier.TimeLimit: "max_duration",
+var limits = map[frontierapi.EndReason]string{
+	frontierapi.PagesLimit: "max_pages", frontierapi.BytesLimit: "max_bytes", frontierapi.TimeLimit: "max_duration",
 }
 
-func (c *crawl) summarise(end frontier.EndReason, interrupted bool, slowest []frontier.HostStatus, err error) (*Summary, error) {
+func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest []frontierapi.HostStatus, err error) (*Summary, error) {
 	n := c.last
 	s := &Summary{
 		Crawl: c.Crawl, NoPagesReason: c.nothing, Pages: n.Pages, PagesBefore: c.before, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
@@ -118,9 +118,9 @@ func (c *crawl) summarise(end frontier.EndReason, interrupted bool, slowest []fr
 		s.Outcome, s.Error = OutcomeFailed, err.Error()
 	case limits[end] != "":
 		s.Outcome, s.Limit = OutcomeLimit, limits[end]
-	case end == frontier.Complete && c.state == crawlspec.Cancelled:
+	case end == frontierapi.Complete && c.state == crawlspec.Cancelled:
 		s.Outcome = OutcomeCancelled
-	case end == frontier.Complete:
+	case end == frontierapi.Complete:
 		s.Outcome = OutcomeComplete
 		if c.resumed && n.Changed < c.began.UnixMilli() {
 			s.CompleteSince = time.UnixMilli(n.Changed).UTC()
@@ -283,7 +283,7 @@ func (s *Summary) Write(w io.Writer) {
 const maxReasons = 5
 
 // writeReasons prints why URLs ended without a page, a line and an example each.
-func writeReasons(row func(name, format string, a ...any), name string, all []frontier.Reason) {
+func writeReasons(row func(name, format string, a ...any), name string, all []frontierapi.Reason) {
 	for i, r := range all {
 		if i == maxReasons {
 			row("", "… and for %s", humanize.Plural(len(all)-i, "other reason"))

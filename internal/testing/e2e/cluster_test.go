@@ -25,7 +25,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
 
@@ -239,10 +239,10 @@ func (c *cluster) begin(bus *stages.Bus, crawl string, spec *crawlspec.Spec, see
 }
 
 // complete waits until the frontier says that the crawl is complete, and returns how it went.
-func (c *cluster) complete(bus *stages.Bus, crawl string, within time.Duration) frontier.Counters {
+func (c *cluster) complete(bus *stages.Bus, crawl string, within time.Duration) frontierapi.Counters {
 	c.t.Helper()
-	client := frontier.Client{Bus: bus}
-	var last frontier.Counters
+	client := frontierapi.Client{Bus: bus}
+	var last frontierapi.Counters
 	eventually(c.t, within, "complete the crawl", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -251,14 +251,14 @@ func (c *cluster) complete(bus *stages.Bus, crawl string, within time.Duration) 
 			return false, err.Error()
 		}
 		last = n.Counters
-		return end == frontier.Complete, fmt.Sprintf("%+v", n)
+		return end == frontierapi.Complete, fmt.Sprintf("%+v", n)
 	}, c.all()...)
 	return last
 }
 
 // finish waits until the crawl is complete, drains all stages in the order of the
 // pipeline, and returns how it went.
-func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) frontier.Counters {
+func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) frontierapi.Counters {
 	c.t.Helper()
 	last := c.complete(bus, crawl, within)
 	early := append([]*process{c.front}, append(c.fetch, c.parse...)...)

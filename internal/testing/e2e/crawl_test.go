@@ -17,7 +17,7 @@ import (
 	"seine/internal/run/crawl"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func TestCrawlASite(t *testing.T) {
@@ -85,11 +85,11 @@ func checkCompleteSummary(t *testing.T, s crawl.Summary, p workspace, web *testw
 func checkReasons(t *testing.T, s *crawl.Summary, web *testweb.Web) {
 	t.Helper()
 	for _, want := range []struct {
-		all    []frontier.Reason
+		all    []frontierapi.Reason
 		reason string
 		paths  []string
 	}{{s.Failures, "gone", web.Missing(0)}, {s.Exclusions, "robots", web.Disallowed(0)}} {
-		i := slices.IndexFunc(want.all, func(r frontier.Reason) bool { return r.Name == want.reason })
+		i := slices.IndexFunc(want.all, func(r frontierapi.Reason) bool { return r.Name == want.reason })
 		if len(want.paths) == 0 && i < 0 {
 			continue
 		}

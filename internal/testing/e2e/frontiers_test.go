@@ -21,7 +21,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
 
@@ -30,7 +30,7 @@ import (
 type fleet struct {
 	*cluster
 	bus    *stages.Bus
-	client *frontier.Client
+	client *frontierapi.Client
 	args   []string
 	fronts []*process
 	leases *leaseLog
@@ -48,7 +48,7 @@ func newFleet(t *testing.T, n int, s shape) *fleet {
 	s.frontierArgs = append(s.frontierArgs, frontArgs...)
 	f := &fleet{cluster: newCluster(t, s), args: s.frontierArgs, began: time.Now()}
 	f.bus = f.cluster.bus()
-	f.client = &frontier.Client{Bus: f.bus}
+	f.client = &frontierapi.Client{Bus: f.bus}
 	f.fronts = []*process{f.front}
 	f.leases = watchLeases(t, f.bus)
 	for range n - 1 {
@@ -331,9 +331,9 @@ func (f *fleet) living() (ps []*process) {
 
 // end waits for the end of the crawl, drains all stages, and waits for the
 // output.
-func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontier.EndReason) frontier.Counters {
+func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontierapi.EndReason) frontierapi.Counters {
 	f.t.Helper()
-	var last frontier.Counters
+	var last frontierapi.Counters
 	living := f.living()
 	eventually(f.t, 3*time.Minute, "end the crawl", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -343,7 +343,7 @@ func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontier.EndReason)
 			return false, err.Error()
 		}
 		last = n.Counters
-		if end != frontier.NotEnded && end != want {
+		if end != frontierapi.NotEnded && end != want {
 			f.t.Fatalf("the crawl ended as %s, want %s: %+v", end, want, last)
 		}
 		return end == want, fmt.Sprintf("%+v", n)
@@ -435,7 +435,7 @@ func TestFrontiersTakeOverFromEachOther(t *testing.T) {
 		t.Errorf("%d of %d requests were made before the last trouble: the web is too small for this test", n, len(web.pages))
 	}
 
-	n := f.end("many", &spec, frontier.Complete)
+	n := f.end("many", &spec, frontierapi.Complete)
 	rs := records(t, f.out(), "many")
 	wantPages(t, rs, web.pages)
 	if n.Pages != int64(len(web.pages)) || n.Pending() != 0 {
@@ -465,7 +465,7 @@ func TestFrontiersMeetMaxPagesTogether(t *testing.T) {
 	eventually(t, time.Minute, "fetch more pages", func() (bool, string) { return len(web.Requests()) > limit/2, "" }, f.living()...)
 	f.fronts[2].drain()
 	f.awaitShare(fourth, messages.DefaultPartitions/3)
-	n := f.end("limit", &spec, frontier.PagesLimit)
+	n := f.end("limit", &spec, frontierapi.PagesLimit)
 	rs := records(t, f.out(), "limit")
 	wantPages(t, rs, urlsOf(rs)) // each once
 	fetched := make(map[string]bool)

@@ -21,7 +21,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
 
@@ -162,12 +162,12 @@ func readabilityConsumer(t *testing.T, bus *stages.Bus, js *process) func(least 
 			if least > 0 {
 				return pages >= least, saw
 			}
-			client := frontier.Client{Bus: bus}
+			client := frontierapi.Client{Bus: bus}
 			end, n, err := client.CheckEnded(ctx, "news", new(crawlspec.Spec))
 			if err != nil {
 				return false, err.Error()
 			}
-			return end == frontier.Complete && int64(pages) == n.Pages, saw
+			return end == frontierapi.Complete && int64(pages) == n.Pages, saw
 		}, js)
 		return pages
 	}

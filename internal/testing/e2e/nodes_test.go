@@ -10,7 +10,7 @@ import (
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // leaderOf is the node that leads a stream, nil while none does.
@@ -88,7 +88,7 @@ func TestCrawlGoesOnWithoutAnyOneNode(t *testing.T) {
 	if n := len(web.Requests()); n > len(web.pages)*19/20 {
 		t.Errorf("%d requests were made for %d pages before the last trouble: the web is too small for this test", n, len(web.pages))
 	}
-	n := f.end("many", &spec, frontier.Complete)
+	n := f.end("many", &spec, frontierapi.Complete)
 	wantPages(t, records(t, f.out(), "many"), web.pages)
 	if n.Pages != int64(len(web.pages)) || n.Pending() != 0 {
 		t.Errorf("%d pages counted, want %d: %+v", n.Pages, len(web.pages), n)

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Many hosts at once, three fetchers, and the frontier killed midway: no host
@@ -104,7 +104,7 @@ func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
 	})
 	c := newCluster(t, shape{fetchers: 2})
 	bus := c.bus()
-	m := &faultyHosts{T: t, cluster: c, bad: bad, s: servers[bad], client: &frontier.Client{Bus: bus}}
+	m := &faultyHosts{T: t, cluster: c, bad: bad, s: servers[bad], client: &frontierapi.Client{Bus: bus}}
 	t.Cleanup(m.printGaps)
 	c.begin(bus, "bad", m.spec(), seeds...)
 	eventually(t, time.Minute, "fetch some pages everywhere", func() (bool, string) {
@@ -145,7 +145,7 @@ type faultyHosts struct {
 	*cluster
 	bad    *testweb.Web
 	s      *testweb.Server
-	client *frontier.Client
+	client *frontierapi.Client
 	mended atomic.Bool // the broken host
 }
 
@@ -217,7 +217,7 @@ func (m *faultyHosts) count(host int, want func(status int) bool) (n int) {
 	return n
 }
 
-func (m *faultyHosts) host(h int) frontier.HostStatus {
+func (m *faultyHosts) host(h int) frontierapi.HostStatus {
 	m.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

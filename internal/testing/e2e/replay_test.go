@@ -23,6 +23,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // replayPages is how many pages are stored when they are parsed again; by hand it
@@ -225,17 +226,17 @@ func TestReplayOfACluster(t *testing.T) {
 	write := runSeine(t, "replay", "write", "--nats", c.url, "--crawl", "c", "--out", filepath.Join(t.TempDir(), "copy"), "--json")
 	wantOutput(t, write, `"records":82`, `"kinds":{"page":82}`)
 
-	client := frontier.Client{Bus: bus}
-	var live frontier.CrawlStatus
+	client := frontierapi.Client{Bus: bus}
+	var live frontierapi.CrawlStatus
 	eventually(t, patience, "be told the end of the crawl", func() (bool, string) {
 		end, now, err := client.CheckEnded(t.Context(), "c", new(crawlspec.Spec))
 		live = now
-		return err == nil && end == frontier.Complete, fmt.Sprint(err)
+		return err == nil && end == frontierapi.Complete, fmt.Sprint(err)
 	})
 	state := filepath.Join(t.TempDir(), "state")
 	made := runSeine(t, "replay", "frontier", "--nats", c.url, "--state", state, "--json")
 	wantOutput(t, made)
-	var sum frontier.Counters
+	var sum frontierapi.Counters
 	for d := json.NewDecoder(strings.NewReader(made.stdout.String())); d.More(); {
 		var p frontier.RebuildResult
 		if err := d.Decode(&p); err != nil {

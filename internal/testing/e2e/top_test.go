@@ -17,7 +17,7 @@ import (
 	"seine/internal/ops/overview"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // terminal is a pseudo-terminal with a command on it.
@@ -192,7 +192,7 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 		t.Helper()
 		eventually(t, patience, "complete crawl "+name, func() (bool, string) {
 			crawl = crawlOf(t, c.url, name)
-			return crawl.End == frontier.Complete, fmt.Sprintf("%+v", crawl)
+			return crawl.End == frontierapi.Complete, fmt.Sprintf("%+v", crawl)
 		})
 		return crawl
 	}

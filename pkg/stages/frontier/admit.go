@@ -8,6 +8,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // candidates applies a message of URLS: new URLs are queued or excluded, and
@@ -195,13 +196,13 @@ func (s *shard) admit(r *urlRecord, id urlID, rules *rules, now int64) error {
 			return err
 		}
 		if had.pages >= limit {
-			reason = ReasonHostPages
+			reason = frontierapi.ReasonHostPages
 		}
 	}
 	if reason == "" {
 		return s.queue(r, id, h, now)
 	}
-	if reason == ReasonScope {
+	if reason == frontierapi.ReasonScope {
 		s.bar(id, r.URL)
 	}
 	s.setState(r, id, Excluded, reason, now)
@@ -272,4 +273,4 @@ func (s *shard) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates
 }
 
 // reasonsOfDistance are those that a shorter way can do away with.
-var reasonsOfDistance = []string{ReasonDepth, ReasonRedirects}
+var reasonsOfDistance = []string{frontierapi.ReasonDepth, frontierapi.ReasonRedirects}

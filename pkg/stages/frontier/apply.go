@@ -11,10 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/base/tally"
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // result applies a message of RESULTS. One for a visit that is not under way
@@ -153,7 +155,7 @@ func (s *shard) recordOutcome(req *request, res *messages.Result, rules *rules, 
 	}
 
 	s.countResult(req, res, now)
-	increase(&c.Attempts, res.Class, 1)
+	tally.Add(&c.Attempts, res.Class, 1)
 	c.BytesWire += res.BytesWire
 	c.BytesBody += res.BytesBody
 	c.dirty = true
@@ -272,12 +274,12 @@ func (s *shard) applyOutcome(req *request, res *messages.Result, event politenes
 		r.learn(res, 0, rules)
 		return s.finish(r, id, "", rules, now)
 	case res.Class == messages.RobotsDenied:
-		s.setState(r, id, Excluded, ReasonRobots, now)
+		s.setState(r, id, Excluded, frontierapi.ReasonRobots, now)
 	case res.Class == messages.RefusedAddress:
-		s.setState(r, id, Excluded, ReasonAddress, now)
+		s.setState(r, id, Excluded, frontierapi.ReasonAddress, now)
 	case res.Class == messages.UnsupportedType:
 		r.learn(res, 0, rules)
-		return s.end(r, id, Excluded, ReasonType, rules, now)
+		return s.end(r, id, Excluded, frontierapi.ReasonType, rules, now)
 	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns, res.Class == messages.ClassCancelled:
 		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:

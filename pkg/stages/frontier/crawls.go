@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"seine/internal/base/jsontext"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func (s *shard) countersKey(crawl string) []byte {
@@ -157,7 +158,7 @@ func (s *shard) list(name string, c *crawl) {
 }
 
 // awake are the crawls in which something is to happen, as many as an answer holds.
-func (s *shard) awake() *AwakeCrawls {
+func (s *shard) awake() *frontierapi.AwakeCrawls {
 	names := slices.Collect(maps.Keys(s.postponed))
 	for name, c := range s.crawls {
 		if c.known() && (!c.ended() || c.working()) && s.postponed[name] == 0 {
@@ -165,7 +166,7 @@ func (s *shard) awake() *AwakeCrawls {
 		}
 	}
 	slices.Sort(names)
-	all := &AwakeCrawls{Names: names}
+	all := &frontierapi.AwakeCrawls{Names: names}
 	size := 0
 	for i, name := range names {
 		if size += len(name) + len(`"",`); size > maxAwakeBytes {

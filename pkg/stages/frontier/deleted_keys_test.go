@@ -14,6 +14,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func provisioned(t *testing.T) *stages.Bus {
@@ -51,9 +52,9 @@ func TestDeletedSpecIsPausedAndTheNextQuestionAnswered(t *testing.T) {
 	serving.Go(func() { _ = f.serve(ctx) })
 	defer serving.Wait()
 	defer stop()
-	client := Client{Bus: bus}
+	client := frontierapi.Client{Bus: bus}
 	set := func(crawl string, state crawlspec.RunState) (rev uint64, err error) {
-		for err = ErrUnanswered; err != nil && ctx.Err() == nil; { // until it serves
+		for err = frontierapi.ErrUnanswered; err != nil && ctx.Err() == nil; { // until it serves
 			if rev, err = client.SetState(ctx, crawl, "", state); err != nil {
 				t.Log(err)
 				time.Sleep(10 * time.Millisecond)

@@ -7,6 +7,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // deletionsEvery is how often a frontier looks what is still to be done for the
@@ -39,7 +40,7 @@ func (f *Frontier) owns(p int) bool {
 
 // finishDeletion does what can be done now.
 func (f *Frontier) finishDeletion(ctx context.Context, j *stages.Janitor, crawl string, d *messages.Deletion) error {
-	client := Client{Bus: f.bus}
+	client := frontierapi.Client{Bus: f.bus}
 	left, err := client.Remaining(ctx, crawl, d.Rev)
 	if err != nil || left > 0 {
 		return err
@@ -75,25 +76,4 @@ func (f *Frontier) deleteCrawl(ctx context.Context, crawl string) (uint64, error
 	}
 	f.log.Info("crawl is deleted", "crawl", crawl, "revision", done.Rev)
 	return done.Rev, nil
-}
-
-// Delete deletes a crawl everywhere but in outputs, and returns the revision of the
-// deletion. It is done when Remaining says so; that takes no caller.
-func (c *Client) Delete(ctx context.Context, crawl string) (uint64, error) {
-	return c.control(ctx, Control{Crawl: crawl, Delete: true})
-}
-
-// Remaining returns how many partitions still have something of a crawl that was
-// deleted at a revision, or have not heard of it.
-func (c *Client) Remaining(ctx context.Context, crawl string, rev uint64) (n int, err error) {
-	parts, err := c.partitions(ctx, crawl)
-	if err != nil {
-		return len(parts), err
-	}
-	for i := range parts {
-		if parts[i].Deletion < rev || parts[i].Removing {
-			n++
-		}
-	}
-	return n, nil
 }

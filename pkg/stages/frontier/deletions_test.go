@@ -11,6 +11,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // run runs a whole frontier until stop is called.
@@ -91,7 +92,7 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 	read(messages.StreamRecords, "records", messages.ConsumerWriter, 1)
 	store := a.store()
 	a.run(store, 0)
-	client := Client{Bus: a.bus}
+	client := frontierapi.Client{Bus: a.bus}
 	taken := 0
 	a.eventually("both are fetched", func() bool { taken += len(a.takeRequests(2)); return taken == 2 })
 	others := len(a.subjectsLeft("d"))
@@ -150,7 +151,7 @@ func TestDeletionMakesASnapshotSoon(t *testing.T) {
 	})
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://c.test/"))
 	a.eventually("it is fetched", func() bool { return len(a.takeRequests(1)) == 1 })
-	client := Client{Bus: a.bus}
+	client := frontierapi.Client{Bus: a.bus}
 	rev, err := client.Delete(t.Context(), "c")
 	a.must(err)
 	a.eventually("nothing is left", func() bool { d := a.specs.Deletion("c"); return d != nil && d.Done && d.Rev == rev })
@@ -219,10 +220,10 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	done, err := a.specs.Delete(t.Context(), "c", d)
 	a.must(err)
 	a.run(store, 0)
-	client := Client{Bus: a.bus}
+	client := frontierapi.Client{Bus: a.bus}
 	a.eventually("it has forgotten the crawl", func() bool {
 		left, err := client.Remaining(t.Context(), "c", done.Rev)
-		if err != nil && !errors.Is(err, ErrUnanswered) {
+		if err != nil && !errors.Is(err, frontierapi.ErrUnanswered) {
 			t.Fatal(err)
 		}
 		return err == nil && left == 0

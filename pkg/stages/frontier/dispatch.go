@@ -12,6 +12,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // leaseTime is how long a request may be under way before the frontier asks
@@ -262,7 +263,7 @@ func (s *shard) nextOf(h *host, w *crawlQueue, now int64) (*request, error) {
 		if more := pace.maxPages - had.pages; pace.maxPages > 0 && reason == "" && !r.Fetched {
 			switch {
 			case more <= 0:
-				reason = ReasonHostPages
+				reason = frontierapi.ReasonHostPages
 			case more <= int64(had.inFlight): // what is under way may be the last pages
 				return nil, nil
 			}

@@ -21,7 +21,8 @@
 // configuration, but for some bytes of filter for each URL.
 //
 // The files follow a URL: intake (seeds), admit (is it new, is it wanted),
-// queue, dispatch, outbox, apply (results), recrawl; park, review, quota and
+// queue, dispatch, outbox, apply (results), recrawl; park, reevaluate, quota and
 // budgets hold it up or let it go; shard, tx, record, host, keys and store are
-// its state; takeover, saver and sst move that; serve, status and client tell.
+// its state; takeover, snapshotter and sst move that; serve, status, survey, failed and reasons
+// answer the questions of package frontierapi.
 package frontier

@@ -8,6 +8,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func byDomain(s *crawlspec.Spec) { s.GroupBy = crawlspec.GroupByDomain }
@@ -27,7 +28,7 @@ func TestGroupingChangesWhileTheCrawlRuns(t *testing.T) {
 			w.link(1, "https://www.a.test/far") // found nearer
 			w.change(func(s *crawlspec.Spec) { s.Exclude = []string{"*/blog/*"} })
 			w.tend()
-			w.wantState("https://x.a.test/blog/1", Excluded, ReasonExclude)
+			w.wantState("https://x.a.test/blog/1", Excluded, frontierapi.ReasonExclude)
 			if name == "to domain" {
 				w.wantSent(w.dispatch(10)) // a request to its domain is under way
 				w.result("https://www.a.test/1", nil)

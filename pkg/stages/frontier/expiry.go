@@ -5,10 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // How often a frontier looks whether the time of a crawl is over: every expiryEvery at
@@ -66,7 +65,7 @@ func (f *Frontier) expireDue(ctx context.Context, asked map[string]expiry) {
 		if err != nil {
 			f.log.Debug("cannot tell whether the time of a crawl is over", "crawl", crawl, "error", err)
 		}
-		if errors.Is(err, ErrUnanswered) {
+		if errors.Is(err, frontierapi.ErrUnanswered) {
 			return // it takes seconds to find out, for each crawl anew
 		}
 		if least := now.Add(expiryEvery); next.Before(least) {
@@ -90,12 +89,12 @@ func (f *Frontier) expire(ctx context.Context, crawl string) (next time.Time, er
 	if first := spec.Time.Add(time.Duration(spec.Keep)); f.before(first) {
 		return first, nil
 	}
-	client := Client{Bus: f.bus}
+	client := frontierapi.Client{Bus: f.bus}
 	c, err := client.Status(ctx, crawl)
 	if err != nil {
 		return next, err
 	}
-	if first := lastChange(spec, &c).Add(time.Duration(spec.Keep)); f.before(first) {
+	if first := frontierapi.LastChange(spec, &c).Add(time.Duration(spec.Keep)); f.before(first) {
 		return first, nil
 	}
 	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
@@ -126,7 +125,7 @@ func (f *Frontier) expireEnded(ctx context.Context, crawl string) (deleted bool,
 	if deleted, err = f.deleteClosed(ctx, crawl, closed); deleted {
 		return true, nil
 	}
-	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), questionTimeout) // this process may be about to end
+	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), frontierapi.QuestionTimeout) // this process may be about to end
 	defer cancel()
 	if oerr := f.specs.Open(opening, crawl); err == nil {
 		err = oerr
@@ -164,7 +163,7 @@ func (f *Frontier) judgeClosed(ctx context.Context, crawl string) (*messages.Del
 	if err != nil {
 		return nil, err
 	}
-	client := Client{Bus: f.bus}
+	client := frontierapi.Client{Bus: f.bus}
 	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
 	if err != nil {
 		return nil, err
@@ -178,36 +177,4 @@ func (f *Frontier) judgeClosed(ctx context.Context, crawl string) (*messages.Del
 		return nil, err
 	}
 	return &d, nil
-}
-
-// lastChange is when something last happened in a crawl, or its spec changed, whichever
-// is later.
-func lastChange(spec stages.SpecRevision, c *Counters) time.Time {
-	at := time.UnixMilli(c.Changed)
-	if spec.Time.After(at) {
-		at = spec.Time
-	}
-	return at.UTC()
-}
-
-// Expiry returns when a crawl that has come to an end is deleted, if it is not fed and
-// its spec is not changed before; the zero time for never. It counts from the end, from
-// when the crawl was last fed, or from when its spec last changed, whichever is latest.
-func (c *Client) Expiry(ctx context.Context, crawl string, spec stages.SpecRevision, end EndReason, n *Counters) (time.Time, error) {
-	if spec.Keep == 0 || end == NotEnded || end == Empty {
-		return time.Time{}, nil
-	}
-	from := lastChange(spec, n)
-	if over := time.UnixMilli(n.Started).Add(time.Duration(spec.MaxDuration)); end == TimeLimit && over.After(from) {
-		from = over
-	}
-	fed, err := c.Bus.ReadFromLeader(ctx, messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds(crawl)})
-	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
-	case err != nil:
-		return time.Time{}, err
-	case fed.Time.After(from):
-		from = fed.Time
-	}
-	return from.Add(time.Duration(spec.Keep)).UTC(), nil
 }

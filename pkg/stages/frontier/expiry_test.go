@@ -9,6 +9,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // endedCrawl gives crawl "c" a spec by which whatever is fed is excluded at once, and a
@@ -28,7 +29,7 @@ func (a *takeoverFixture) endedCrawl(change func(*crawlspec.Spec)) {
 // due waits until the time of crawl "c" is over.
 func (a *takeoverFixture) due() {
 	a.t.Helper()
-	client := Client{Bus: a.bus}
+	client := frontierapi.Client{Bus: a.bus}
 	a.eventually("the crawl is due", func() bool {
 		spec, err := a.specs.GetSure(a.t.Context(), "c")
 		a.must(err)
@@ -79,7 +80,7 @@ func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
 	if left := a.subjectsLeft("c"); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
-	client := Client{Bus: a.bus}
+	client := frontierapi.Client{Bus: a.bus}
 	for _, name := range []string{"forever", "scheduled"} {
 		if st, err := client.Status(t.Context(), name); err != nil || st.Known() != 1 || a.specs.Deletion(name) != nil {
 			t.Errorf("crawl %s: %+v, %v", name, st, err)
@@ -91,8 +92,8 @@ func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
 // changed, whichever came last.
 func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	a := newTakeoverFixture(t)
-	client := Client{Bus: a.bus}
-	at := func(end EndReason, c *Counters, change func(*stages.SpecRevision)) time.Time {
+	client := frontierapi.Client{Bus: a.bus}
+	at := func(end frontierapi.EndReason, c *frontierapi.Counters, change func(*stages.SpecRevision)) time.Time {
 		t.Helper()
 		spec := stages.SpecRevision{Spec: new(crawlspec.Default()), Time: time.UnixMilli(1000)}
 		spec.Keep = crawlspec.Duration(time.Minute)
@@ -103,23 +104,23 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 		a.must(err)
 		return got
 	}
-	ended := &Counters{Started: 500, Changed: 2000}
+	ended := &frontierapi.Counters{Started: 500, Changed: 2000}
 	want := func(what string, got, want time.Time) {
 		t.Helper()
 		if !got.Equal(want) {
 			t.Errorf("%s: %s, want %s", what, got, want)
 		}
 	}
-	want("not ended", at(NotEnded, ended, nil), time.Time{})
-	want("never fed", at(Empty, &Counters{}, nil), time.Time{})
-	want("kept for ever", at(Complete, ended, func(r *stages.SpecRevision) { r.Keep = 0 }), time.Time{})
-	want("ended", at(Complete, ended, nil), time.UnixMilli(62_000))
-	want("spec changed since", at(PagesLimit, ended, func(r *stages.SpecRevision) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
-	want("time limit", at(TimeLimit, ended, func(r *stages.SpecRevision) { r.MaxDuration = crawlspec.Duration(time.Hour) }), time.UnixMilli(3_660_500))
+	want("not ended", at(frontierapi.NotEnded, ended, nil), time.Time{})
+	want("never fed", at(frontierapi.Empty, &frontierapi.Counters{}, nil), time.Time{})
+	want("kept for ever", at(frontierapi.Complete, ended, func(r *stages.SpecRevision) { r.Keep = 0 }), time.Time{})
+	want("ended", at(frontierapi.Complete, ended, nil), time.UnixMilli(62_000))
+	want("spec changed since", at(frontierapi.PagesLimit, ended, func(r *stages.SpecRevision) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
+	want("time limit", at(frontierapi.TimeLimit, ended, func(r *stages.SpecRevision) { r.MaxDuration = crawlspec.Duration(time.Hour) }), time.UnixMilli(3_660_500))
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
 	fed, err := a.bus.ReadFromLeader(t.Context(), messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds("c")})
 	a.must(err)
-	want("fed since", at(Complete, ended, nil), fed.Time.Add(time.Minute))
+	want("fed since", at(frontierapi.Complete, ended, nil), fed.Time.Add(time.Minute))
 }
 
 // A seed that comes when a crawl was found to have ended, and is not deleted yet, waits,
@@ -146,7 +147,7 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 	})
 	done, err := a.specs.DeleteClosed(t.Context(), "c", *d, closed)
 	a.must(err)
-	client := Client{Bus: a.bus}
+	client := frontierapi.Client{Bus: a.bus}
 	var reqs []*messages.Request
 	a.eventually("the seed is sent", func() bool { reqs = append(reqs, a.takeRequests(1)...); return len(reqs) > 0 })
 	if r := reqs[0]; r.URL != "https://two.test/" || r.Rev < done.Rev {
@@ -170,7 +171,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	if deleted, err := f.deleteClosed(t.Context(), "c", closed); deleted || err != nil {
 		t.Fatalf("deleted: %v, %v", deleted, err)
 	}
-	client := Client{Bus: a.bus}
+	client := frontierapi.Client{Bus: a.bus}
 	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 1 {
 		t.Errorf("while it is closed: %+v, %v", st, err)
 	}
@@ -221,7 +222,7 @@ func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
 	_, err := a.specs.Close(t.Context(), "c")
 	a.must(err)
 	a.run(a.store(), 0)
-	client := Client{Bus: a.bus}
+	client := frontierapi.Client{Bus: a.bus}
 	a.eventually("its seed is known", func() bool {
 		st, err := client.Status(t.Context(), "c")
 		return err == nil && st.Known() == 1

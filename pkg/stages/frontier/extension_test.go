@@ -5,6 +5,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Files that are no pages are not asked for, and are no failures. Seeds are asked for, and
@@ -15,12 +16,12 @@ func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
 	w.seed(seed)
 	w.link(1, image, film)
 	w.wantSent(w.dispatch(10), seed)
-	w.wantState(image, Excluded, ReasonExtension)
-	w.wantState(film, Excluded, ReasonExtension)
+	w.wantState(image, Excluded, frontierapi.ReasonExtension)
+	w.wantState(film, Excluded, frontierapi.ReasonExtension)
 	w.change(func(s *crawlspec.Spec) { s.Accept = crawlspec.Strings{"image/*"} })
 	w.tend()
 	w.wantSent(w.dispatch(10), image)
-	w.wantState(film, Excluded, ReasonExtension)
+	w.wantState(film, Excluded, frontierapi.ReasonExtension)
 	w.change(func(s *crawlspec.Spec) { s.SkipExtensions = crawlspec.Extensions{} })
 	w.tend()
 	w.wantSent(w.dispatch(10), film)
@@ -34,7 +35,7 @@ func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {
 	w.seed(url)
 	w.wantSent(w.dispatch(10), url)
 	w.result(url, class(messages.UnsupportedType))
-	w.wantState(url, Excluded, ReasonType)
+	w.wantState(url, Excluded, frontierapi.ReasonType)
 	w.change(func(s *crawlspec.Spec) { s.MaxAttempts++ })
 	w.tend()
 	w.wantSent(w.dispatch(10))

@@ -1,35 +1,12 @@
 package frontier
 
 import (
-	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
-
-// ParseFailed stands in a question for the URLs that were fetched and whose page
-// could not be parsed: the class of their last request is ok.
-const ParseFailed = "parse_error"
-
-// HostGivenUp stands there for the URLs that were not sent, or not again, since their host
-// failed too often in a row.
-const HostGivenUp = "host_given_up"
-
-// FailedURL is a URL whose last visit failed.
-type FailedURL struct {
-	URL    string `json:"url"`
-	Class  string `json:"class"` // a messages.Class, ParseFailed or HostGivenUp
-	Reason string `json:"reason,omitempty"`
-}
-
-// FailedPage is a part of the failed URLs of a crawl in a partition.
-type FailedPage struct {
-	URLs []FailedURL `json:"urls"`
-	// Next is what Query.After is for the next part, "" if there is none.
-	Next string `json:"next,omitempty"`
-}
 
 const (
 	// maxFailed bounds the URLs of one answer: with 2 KiB each and a reason they
@@ -39,9 +16,9 @@ const (
 	maxFailedScanned = 10_000
 )
 
-// failed answers opFailed: the URLs are in the order of their hash, so that
+// failed answers OpFailed: the URLs are in the order of their hash, so that
 // each is told once, whatever happens between two questions.
-func (p *partitionLoop) failed(about Query) (page FailedPage, err error) {
+func (p *partitionLoop) failed(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
 	pre := named(prefix(p.partition, kindURL), about.Crawl)
 	from := pre
 	if about.After != "" {
@@ -62,7 +39,7 @@ func (p *partitionLoop) failed(about Query) (page FailedPage, err error) {
 			return true, nil // it is set aside when it is its turn
 		}
 		if class := r.failedBy(); class != "" && (about.Class == "" || about.Class == class) {
-			page.URLs = append(page.URLs, FailedURL{URL: r.URL, Class: class, Reason: r.Reason})
+			page.URLs = append(page.URLs, frontierapi.FailedURL{URL: r.URL, Class: class, Reason: r.Reason})
 		}
 		if scanned++; scanned == maxFailedScanned || len(page.URLs) == most {
 			page.Next = hex.EncodeToString(key[len(pre):])
@@ -79,45 +56,9 @@ func (r *urlRecord) failedBy() string {
 	case r.State != Failed:
 		return ""
 	case r.Reason == reasonGivenUp:
-		return HostGivenUp
+		return frontierapi.HostGivenUp
 	case r.Class == messages.OK:
-		return ParseFailed
+		return frontierapi.ParseFailed
 	}
 	return string(r.Class)
-}
-
-// CheckFailure reports whether Failed can be asked for URLs that failed by it.
-func CheckFailure(class string) error {
-	if class != ParseFailed && class != HostGivenUp && !messages.Class(class).Valid() {
-		return fmt.Errorf("unknown class %q: docs/wire.md lists them, as gone, timeout, server_error; %s is of the parser, %s of the frontier", class, ParseFailed, HostGivenUp)
-	}
-	return nil
-}
-
-// Failed calls do for every URL of a crawl whose last visit failed, by a class
-// or, for "", by any, until do returns an error.
-func (c *Client) Failed(ctx context.Context, crawl, class string, do func(*FailedURL) error) error {
-	if class != "" {
-		if err := CheckFailure(class); err != nil {
-			return err
-		}
-	}
-	for p := range c.Bus.Layout.Partitions {
-		for after, more := "", true; more; {
-			var page FailedPage
-			if err := c.queryPartition(ctx, opFailed, p, Query{Crawl: crawl, Class: class, After: after}, &page); err != nil {
-				return err
-			}
-			for i := range page.URLs {
-				if err := do(&page.URLs[i]); err != nil {
-					return err
-				}
-			}
-			if page.Next != "" && page.Next <= after {
-				return errors.New("the frontier's list of failed URLs does not advance")
-			}
-			after, more = page.Next, page.Next != ""
-		}
-	}
-	return nil
 }

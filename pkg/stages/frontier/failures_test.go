@@ -10,6 +10,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Each request that did not end well is told with its URL, why, and what comes next; others
@@ -51,7 +52,7 @@ func TestFailedRequestsAreToldWithWhatComesNext(t *testing.T) {
 	}
 	w.seed("https://b.test/")
 	answer("https://b.test/", messages.UnsupportedType, 200)
-	if l := line(); l["next"] != "exclude" || l["reason"] != string(ReasonType) {
+	if l := line(); l["next"] != "exclude" || l["reason"] != string(frontierapi.ReasonType) {
 		t.Errorf("a type that nobody asked for: %v", l)
 	}
 	for i, c := range []messages.Class{messages.OK, messages.Redirect, messages.RobotsDenied} {

@@ -7,6 +7,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // A page of which a condition makes no record is done, whichever message comes last. It is
@@ -45,7 +46,7 @@ func TestPageThatIsLeftOutIsDoneAndCounted(t *testing.T) {
 		if e.LeftOut != why || e.Reason != "" || e.State != "done" {
 			t.Errorf("parsed first: %v: %+v", parsedFirst, e)
 		}
-		want := Example{URL: url, Why: why}
+		want := frontierapi.Example{URL: url, Why: why}
 		if got := w.shard.crawl("c").Examples.LeftOut["language"]; got != want {
 			t.Errorf("parsed first: %v: the example is %+v, want %+v", parsedFirst, got, want)
 		}

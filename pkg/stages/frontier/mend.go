@@ -17,6 +17,7 @@ import (
 	"seine/internal/schedule/politeness"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // What of a store may be found wrong and is put right or set aside: no key that
@@ -70,7 +71,7 @@ func (s *shard) audit(name string) {
 		return
 	}
 	c.audited = s.time.now()
-	c.Review, c.dirty = &sweep{Count: &Counters{}}, true
+	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
 }
 
 // auditAll is for faults of which it is not known what crawls they are of.
@@ -113,7 +114,7 @@ func (w *sweep) has(hash messages.URLHash) bool {
 }
 
 // tally changes the counters of a crawl for a URL.
-func (c *crawl) tally(hash messages.URLHash, by func(*Counters)) {
+func (c *crawl) tally(hash messages.URLHash, by func(*frontierapi.Counters)) {
 	by(&c.Counters)
 	if c.Review.has(hash) {
 		by(c.Review.Count)
@@ -133,7 +134,7 @@ func (s *shard) auditURLs(c *crawl, ids []urlID, now int64) error {
 		}
 		records[i] = r
 		n := c.Review.Count
-		n.count(r, 1)
+		countRecord(n, r, 1)
 		if r.State.ended() && r.Due != 0 {
 			n.Planned++
 		}
@@ -241,7 +242,7 @@ func (s *shard) auditLine(h *host) error {
 func (s *shard) endAudit(name string, c *crawl) {
 	n := c.Review.Count
 	n.Pages = max(n.Pages, c.Pages) // a page may have come more than once
-	if !same(n, &c.Counters) || n.Planned != c.Planned || n.Recrawling != c.Recrawling {
+	if !n.SameStates(&c.Counters) || n.Planned != c.Planned || n.Recrawling != c.Recrawling {
 		s.mended(mendCounters, "counters are put right", "crawl", name, "open", c.Pending(), "open_counted", n.Pending(), "known", c.Known(), "known_counted", n.Known())
 	}
 	c.Queued, c.InFlight, c.Waiting, c.Parsing, c.Done, c.Failed = n.Queued, n.InFlight, n.Waiting, n.Parsing, n.Done, n.Failed
@@ -394,7 +395,7 @@ func (s *shard) unreadableCounters(name string, c *crawl, cause error) error {
 	s.mended(mendCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
 	c.crawlState = crawlState{Layout: layoutRoots}
 	c.Started = 1
-	c.Review, c.dirty = &sweep{Count: &Counters{}}, true
+	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
 	rules, err := s.specs.rules(name, 0)
 	if err != nil || rules.Deletion == nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // fault makes a store contradict itself.
@@ -255,17 +256,17 @@ func (w *shardFixture) finish(urls []string) {
 			w.restart()
 		}
 	}
-	counted := Counters{}
+	counted := frontierapi.Counters{}
 	w.must(w.store.scan(prefix(0, kindURL), nil, func(_, value []byte) (bool, error) {
 		r, err := decodeRecord(value)
 		w.must(err)
-		counted.count(r, 1)
+		countRecord(&counted, r, 1)
 		if r.State != Done {
 			w.t.Errorf("%s is %v in the end", r.URL, r.State)
 		}
 		return true, nil
 	}))
-	if c := w.shard.crawl("c"); !same(&c.Counters, &Counters{Done: counted.Done, Excluded: counted.Excluded, Pages: c.Pages}) {
+	if c := w.shard.crawl("c"); !c.SameStates(&frontierapi.Counters{Done: counted.Done, Excluded: counted.Excluded, Pages: c.Pages}) {
 		w.t.Errorf("counters are %+v, want %+v", c.Counters, counted)
 	}
 	if counted.Done < int64(len(urls)-1) {

@@ -12,6 +12,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // model is what anyone can tell who sees only what goes in and what comes out,
@@ -485,13 +486,13 @@ func (m *model) reason(id urlID, depth int) string {
 	_, state := spec.HostPoliteness(weburl.Hostname(p.url))
 	switch {
 	case state == crawlspec.Cancelled:
-		return ReasonCancelled
+		return frontierapi.ReasonCancelled
 	case !m.inScope(id):
-		return ReasonScope
+		return frontierapi.ReasonScope
 	case len(spec.Exclude) > 0 && strings.Contains(p.url, strings.Trim(spec.Exclude[0], "*")):
-		return ReasonExclude
+		return frontierapi.ReasonExclude
 	case spec.MaxDepth != nil && depth > *spec.MaxDepth:
-		return ReasonDepth
+		return frontierapi.ReasonDepth
 	}
 	return ""
 }
@@ -600,7 +601,7 @@ type stored struct {
 	named    map[string]string // crawls that a key names, and one of the keys
 	parked   map[[2]string]bool
 	counters map[string]*crawlState
-	runs     map[runOf]*Run
+	runs     map[runOf]*frontierapi.Run
 	labels   map[urlID]*metadata
 	earliest [2]int64 // keys of the due index, and of the retry index
 }
@@ -610,7 +611,7 @@ func (m *model) load() *stored {
 		doomed: m.doomed, old: make(map[urlID]*urlRecord), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
 		records: make(map[urlID]*urlRecord), queues: make(map[string][]queueKey), due: make(map[string][]int64),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
-		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*Run), labels: make(map[urlID]*metadata),
+		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*frontierapi.Run), labels: make(map[urlID]*metadata),
 	}
 	m.must(m.store.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
 		return true, st.add(key[2], key[3:], value)
@@ -707,7 +708,7 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 			return err
 		}
 		st.named[name] = string(kind) + string(key)
-		r := new(Run)
+		r := new(frontierapi.Run)
 		st.runs[runOf{name, int64(binary.BigEndian.Uint64(run))}] = r
 		return json.Unmarshal(value, r)
 	case kindCounters:
@@ -792,16 +793,16 @@ func (m *model) checkKnown(st *stored) {
 
 // checkCounters: counters are what a count of the records gives.
 func (m *model) checkCounters(st *stored) {
-	counted := make(map[string]*Counters)
+	counted := make(map[string]*frontierapi.Counters)
 	for id, r := range st.records {
 		if counted[id.crawl] == nil {
-			counted[id.crawl] = &Counters{}
+			counted[id.crawl] = &frontierapi.Counters{}
 		}
 		c := counted[id.crawl]
 		if r.State < Queued || r.State > Excluded {
 			m.Fatalf("%s is in no state: %v", m.describe(id), r.State)
 		}
-		c.count(r, 1)
+		countRecord(c, r, 1)
 		if r.State.ended() && r.Due != 0 {
 			c.Planned++
 		}
@@ -811,7 +812,7 @@ func (m *model) checkCounters(st *stored) {
 		if got == nil {
 			m.Fatalf("crawl %s has no counters", name)
 		}
-		reduced := Counters{
+		reduced := frontierapi.Counters{
 			Queued: got.Queued, InFlight: got.InFlight, Waiting: got.Waiting, Parsing: got.Parsing, Done: got.Done,
 			Failed: got.Failed, Planned: got.Planned, Recrawling: got.Recrawling, FailedBy: got.FailedBy, Excluded: got.Excluded,
 			LeftOut: got.LeftOut,
@@ -831,7 +832,7 @@ func (m *model) checkExamples(st *stored) {
 		if st.doomed(name) {
 			continue // what is left of it goes with the rest
 		}
-		for state, all := range map[State]map[string]Example{Failed: c.Examples.Failures, Excluded: c.Examples.Exclusions, Done: c.Examples.LeftOut} {
+		for state, all := range map[State]map[string]frontierapi.Example{Failed: c.Examples.Failures, Excluded: c.Examples.Exclusions, Done: c.Examples.LeftOut} {
 			for why, e := range all {
 				r := st.records[urlID{name, messages.HashURL(e.URL)}]
 				if r == nil || r.State != state || r.endedBy() != why {
@@ -1088,7 +1089,7 @@ func (m *model) checkRules(st *stored) {
 		return
 	}
 	for id, r := range st.records {
-		if c := m.shard.crawls[id.crawl]; c != nil && (c.Review != nil || c.opening && r.Reason == ReasonScope) || m.shard.isStale[id.crawl] {
+		if c := m.shard.crawls[id.crawl]; c != nil && (c.Review != nil || c.opening && r.Reason == frontierapi.ReasonScope) || m.shard.isStale[id.crawl] {
 			continue
 		}
 		p := m.known[id]
@@ -1112,7 +1113,7 @@ func (m *model) checkRules(st *stored) {
 }
 
 // ruleReasons are those that come from the spec and the seeds alone.
-var ruleReasons = []string{ReasonScope, ReasonExclude, ReasonDepth, ReasonCancelled}
+var ruleReasons = []string{frontierapi.ReasonScope, frontierapi.ReasonExclude, frontierapi.ReasonDepth, frontierapi.ReasonCancelled}
 
 // checkEnd: every URL has come to its end, and was sent unless there is a
 // reason why it was not.
@@ -1122,8 +1123,8 @@ func (m *model) checkEnd() {
 		switch {
 		case !r.State.ended():
 			m.Fatalf("%s is %v at the end", m.describe(id), r.State)
-		case r.State == Excluded && r.Reason == ReasonRobots && p.last == messages.RobotsDenied,
-			r.State == Excluded && r.Reason == ReasonAddress && p.last == messages.RefusedAddress:
+		case r.State == Excluded && r.Reason == frontierapi.ReasonRobots && p.last == messages.RobotsDenied,
+			r.State == Excluded && r.Reason == frontierapi.ReasonAddress && p.last == messages.RefusedAddress:
 		case r.State == Excluded && r.Reason != m.reason(id, r.Depth):
 			m.Fatalf("%s is excluded by %q at the end, and the rules say %q", m.describe(id), r.Reason, m.reason(id, r.Depth))
 		case r.State == Failed && r.Reason == "":

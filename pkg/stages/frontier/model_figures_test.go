@@ -3,12 +3,14 @@ package frontier
 import (
 	"maps"
 
+	"seine/internal/base/tally"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // figures is what a model counts of the runs of the crawls.
 type figures struct {
-	runs    map[runOf]*Run
+	runs    map[runOf]*frontierapi.Run
 	visits  map[visitOf]bool // whether rules have planned it, for no run
 	sentIn  map[urlID]int64  // the last run that a URL was sent in
 	fetched map[urlID]string // pages that came, and the digest of the last
@@ -25,12 +27,12 @@ type runOf struct {
 
 func newFigures() figures {
 	return figures{
-		make(map[runOf]*Run), make(map[visitOf]bool), make(map[urlID]int64), make(map[urlID]string), make(map[urlID]bool), make(map[urlID]bool),
+		make(map[runOf]*frontierapi.Run), make(map[visitOf]bool), make(map[urlID]int64), make(map[urlID]string), make(map[urlID]bool), make(map[urlID]bool),
 	}
 }
 
 func (f *figures) forget(crawl string) {
-	maps.DeleteFunc(f.runs, func(r runOf, _ *Run) bool { return r.crawl == crawl })
+	maps.DeleteFunc(f.runs, func(r runOf, _ *frontierapi.Run) bool { return r.crawl == crawl })
 	maps.DeleteFunc(f.visits, func(v visitOf, _ bool) bool { return v.id.crawl == crawl })
 	maps.DeleteFunc(f.sentIn, func(id urlID, _ int64) bool { return id.crawl == crawl })
 	maps.DeleteFunc(f.fetched, func(id urlID, _ string) bool { return id.crawl == crawl })
@@ -39,13 +41,13 @@ func (f *figures) forget(crawl string) {
 	}
 }
 
-func (f *figures) of(crawl string, run int64, recrawl bool) *Run {
+func (f *figures) of(crawl string, run int64, recrawl bool) *frontierapi.Run {
 	if recrawl {
-		return new(Run)
+		return new(frontierapi.Run)
 	}
 	at := runOf{crawl, run}
 	if f.runs[at] == nil {
-		f.runs[at] = new(Run)
+		f.runs[at] = new(frontierapi.Run)
 	}
 	return f.runs[at]
 }
@@ -83,7 +85,7 @@ func (m *model) countResult(res *messages.Result) {
 		f.of(id.crawl, run, false).Recrawls++
 	}
 	n := f.of(id.crawl, run, recrawl)
-	increase(&n.Requests, res.Class, 1)
+	tally.Add(&n.Requests, res.Class, 1)
 	n.BytesWire += res.BytesWire
 	if res.GoneRecord {
 		delete(f.recorded, id)
@@ -126,7 +128,7 @@ func (m *model) countFed(c *messages.Candidates, counted bool) {
 	f.recorded[urlID{c.Crawl, c.Ends.URL}] = true
 	n := f.of(c.Crawl, c.Run, f.visits[visitOf{urlID{c.Crawl, c.Ends.URL}, c.Ends.Round}])
 	for _, k := range c.Records {
-		n.addRecords(k.Kind, k.N)
+		n.AddRecords(k.Kind, k.N)
 	}
 }
 

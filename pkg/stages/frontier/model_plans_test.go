@@ -6,6 +6,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // plans is what a model knows of when URLs and crawls are visited again.
@@ -67,7 +68,7 @@ func (m *model) checkPlans(st *stored) {
 	m.checkStarts()
 	ended := make(map[urlID]State)
 	for id, r := range st.records {
-		if was := m.plans.ended[id]; was != 0 && r.State == Excluded && r.Reason == ReasonCancelled {
+		if was := m.plans.ended[id]; was != 0 && r.State == Excluded && r.Reason == frontierapi.ReasonCancelled {
 			m.Fatalf("%s was %v, and is excluded because it was cancelled", m.describe(id), was)
 		}
 		if r.State == Done || r.State == Failed {

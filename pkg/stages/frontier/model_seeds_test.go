@@ -60,5 +60,5 @@ func (m *model) checkSeeds(st *stored) {
 func (r *simEnv) unsown(name string) bool {
 	state, err := r.shard.stateOf(name)
 	r.must(err)
-	return state.Seeding.Due || state.Seeding.List != r.compiled[name].seeds.print
+	return state.Seeding.Due || state.Seeding.List != r.compiled[name].seeds.Fingerprint
 }

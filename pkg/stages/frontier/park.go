@@ -2,10 +2,11 @@ package frontier
 
 import (
 	"seine/internal/schedule/politeness"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // reasonGivenUp is why URLs of a host fail that does not come back.
-const reasonGivenUp = HostGivenUp + ": it failed too often in a row"
+const reasonGivenUp = frontierapi.HostGivenUp + ": it failed too often in a row"
 
 // isHostAbandoned reports whether a host is taken for dead: until its next probe is
 // due, what is queued for it fails.

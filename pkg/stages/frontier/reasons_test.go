@@ -7,12 +7,13 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // reasonsNow are those that the partition tells.
-func (w *shardFixture) reasonsNow() (failures, exclusions map[string]int64, x examples) {
+func (w *shardFixture) reasonsNow() (failures, exclusions map[string]int64, x frontierapi.Examples) {
 	w.t.Helper()
-	st, err := w.asked().statusFor(Query{Crawl: "c", Examples: true})
+	st, err := w.asked().statusFor(frontierapi.Query{Crawl: "c", Examples: true})
 	w.must(err)
 	return st.Counters.FailedBy, st.Counters.Excluded, *st.Examples
 }
@@ -41,7 +42,7 @@ func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
 		if len(failed) != 2 || failed["gone"] != n || failed["tls_failure"] != 2 || excluded["scope"] != 2 {
 			t.Errorf("%s: failed by %v, excluded by %v", when, failed, excluded)
 		}
-		if x.Failures["gone"].URL != gone || x.Failures["tls_failure"] != (Example{tls, "tls_failure: as it was"}) || x.Exclusions["scope"].URL != "https://elsewhere.test/" {
+		if x.Failures["gone"].URL != gone || x.Failures["tls_failure"] != (frontierapi.Example{URL: tls, Why: "tls_failure: as it was"}) || x.Exclusions["scope"].URL != "https://elsewhere.test/" {
 			t.Errorf("%s: examples are %+v", when, x)
 		}
 	}
@@ -93,12 +94,12 @@ func TestURLsOfAHostThatWasGivenUpAreToldAsFailed(t *testing.T) {
 	w.shard.drop(r, id, h)
 	w.must(w.shard.giveUp(r, id, rules, w.at()))
 	w.must(w.shard.commit(w.at()))
-	page, err := w.asked().failed(Query{Crawl: "c", Class: HostGivenUp})
+	page, err := w.asked().failed(frontierapi.Query{Crawl: "c", Class: frontierapi.HostGivenUp})
 	w.must(err)
-	if failed, _, _ := w.reasonsNow(); len(page.URLs) != 1 || failed[HostGivenUp] != 1 {
+	if failed, _, _ := w.reasonsNow(); len(page.URLs) != 1 || failed[frontierapi.HostGivenUp] != 1 {
 		t.Errorf("told are %+v, counted %v", page.URLs, failed)
 	}
-	if err := CheckFailure(HostGivenUp); err != nil {
+	if err := frontierapi.CheckFailure(frontierapi.HostGivenUp); err != nil {
 		t.Error(err)
 	}
 }

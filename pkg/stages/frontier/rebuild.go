@@ -11,6 +11,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // RebuildResult is the state of a partition that was made again, beside the live one.
@@ -20,11 +21,11 @@ type RebuildResult struct {
 	Snapshot time.Time `json:"snapshot,omitzero"`
 	Bytes    int64     `json:"snapshot_bytes,omitempty"`
 	// Messages were applied of URLS and RESULTS, Requests found in FETCH.
-	Messages  int64                      `json:"messages"`
-	Requests  int                        `json:"requests"`
-	Positions map[string]stages.Position `json:"positions"`
-	Crawls    map[string]Counters        `json:"crawls"`
-	Hosts     int64                      `json:"hosts"`
+	Messages  int64                           `json:"messages"`
+	Requests  int                             `json:"requests"`
+	Positions map[string]stages.Position      `json:"positions"`
+	Crawls    map[string]frontierapi.Counters `json:"crawls"`
+	Hosts     int64                           `json:"hosts"`
 }
 
 // Errors of a Rebuilder.
@@ -96,7 +97,7 @@ func (r *Rebuilder) once(ctx context.Context, p int) (*RebuildResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &RebuildResult{Partition: p, Snapshot: snap.Time, Bytes: snap.Bytes, Crawls: make(map[string]Counters)}
+	out := &RebuildResult{Partition: p, Snapshot: snap.Time, Bytes: snap.Bytes, Crawls: make(map[string]frontierapi.Counters)}
 	if err := r.replay(ctx, p, out); err != nil {
 		return nil, err
 	}

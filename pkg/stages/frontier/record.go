@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // State is where a URL stands. Done, Failed and Excluded are the ends.
@@ -23,7 +24,7 @@ const (
 	Excluded                  // not fetched, by a rule
 )
 
-var stateNames = [...]string{Queued: "queued", InFlight: "in_flight", Waiting: "waiting",
+var stateNames = [...]string{Queued: frontierapi.StateQueued, InFlight: "in_flight", Waiting: frontierapi.StateWaiting,
 	Parsing: "parsing", Done: "done", Failed: "failed", Excluded: "excluded"}
 
 // String returns the state's name.
@@ -317,7 +318,7 @@ func (r *urlRecord) answered() bool {
 	case Failed:
 		return r.Sent > 0 && r.Reason != reasonGivenUp
 	case Excluded:
-		return r.Reason == ReasonRobots || r.Reason == ReasonAddress
+		return r.Reason == frontierapi.ReasonRobots || r.Reason == frontierapi.ReasonAddress
 	default:
 		return false
 	}

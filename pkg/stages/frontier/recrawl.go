@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // interval returns how long to wait before a page is visited again, 0 if it is
@@ -138,7 +139,7 @@ func (s *shard) unplan(r *urlRecord, id urlID) {
 
 func (s *shard) countPlanned(id urlID, by int64) {
 	c := s.crawl(id.crawl)
-	c.tally(id.hash, func(n *Counters) { n.Planned += by })
+	c.tally(id.hash, func(n *frontierapi.Counters) { n.Planned += by })
 	c.dirty = true
 }
 

@@ -4,6 +4,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // reviewed is how many URLs a turn looks at while it walks through many.
@@ -109,7 +110,7 @@ func (s *shard) judgeWaiting(r *urlRecord, id urlID, rules *rules, now int64) er
 		renamed = c
 	}
 	if renamed != r.URL {
-		reason = ReasonNormalized
+		reason = frontierapi.ReasonNormalized
 	}
 	priority := rules.priority(r.URL, r.Own)
 	if r.State == Queued {
@@ -143,11 +144,11 @@ func (s *shard) judgeWaiting(r *urlRecord, id urlID, rules *rules, now int64) er
 		return nil
 	}
 	r.Due = 0
-	if reason == ReasonScope {
+	if reason == frontierapi.ReasonScope {
 		s.bar(id, r.URL)
 	}
 	s.setState(r, id, Excluded, reason, now)
-	if reason == ReasonNormalized {
+	if reason == frontierapi.ReasonNormalized {
 		return s.rename(r, renamed, id.crawl, rules, now)
 	}
 	return nil
@@ -165,7 +166,7 @@ func (s *shard) rename(r *urlRecord, url, crawl string, rules *rules, now int64)
 			return err
 		}
 		if !kept { // it is of a spec, or where a seed has led by a redirect
-			m.SeedList = max(rules.seeds.print, 1)
+			m.SeedList = max(rules.seeds.Fingerprint, 1)
 		}
 	}
 	priority := int(r.Own)
@@ -176,13 +177,13 @@ func (s *shard) rename(r *urlRecord, url, crawl string, rules *rules, now int64)
 // by a request, or by a comparison with other URLs.
 func (r *rules) stands(u *urlRecord) bool {
 	switch u.Reason {
-	case ReasonRobots:
+	case frontierapi.ReasonRobots:
 		return r.Robots == crawlspec.RobotsObey
-	case ReasonAddress:
+	case frontierapi.ReasonAddress:
 		return !r.AllowPrivate
-	case ReasonNormalized:
+	case frontierapi.ReasonNormalized:
 		return r.normalize.Normalize(u.URL) != u.URL
-	case ReasonScope, ReasonScheme, ReasonInclude, ReasonExclude, ReasonDepth, ReasonRedirects, ReasonCancelled, ReasonExtension, ReasonHostPages:
+	case frontierapi.ReasonScope, frontierapi.ReasonScheme, frontierapi.ReasonInclude, frontierapi.ReasonExclude, frontierapi.ReasonDepth, frontierapi.ReasonRedirects, frontierapi.ReasonCancelled, frontierapi.ReasonExtension, frontierapi.ReasonHostPages:
 		return false
 	default:
 		return !r.overrules(u.Reason)
@@ -199,7 +200,7 @@ func (s *shard) judgeExcluded(r *urlRecord, id urlID, rules *rules, now int64) e
 		return err
 	}
 	if again := rules.exclusionReason(r, opened, s.time.wall(now)); again == r.Reason {
-		if again == ReasonScope {
+		if again == frontierapi.ReasonScope {
 			s.bar(id, r.URL) // an older layout has it elsewhere
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // A changed schedule is obeyed from then on: the next run is that of the new one, and
@@ -285,7 +286,7 @@ func TestCrawlVisitsEverythingAgain(t *testing.T) {
 		s.restart()
 		s.crawl()
 		s.wantAsked()
-		s.wantState(d, Excluded, ReasonExclude)
+		s.wantState(d, Excluded, frontierapi.ReasonExclude)
 		if !s.shard.crawl("c").ended() {
 			t.Error("the crawl has not ended")
 		}
@@ -308,29 +309,6 @@ func TestOnlyWhatWasVisitedIsVisitedAgain(t *testing.T) {
 	s.wantAsked(root)
 }
 
-// A crawl has not ended while a partition has not begun the run over everything that
-// its spec asks for: a frontier elsewhere may not know the spec yet.
-func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
-	t.Parallel()
-	part := PartitionStatus{Counters: Counters{Done: 1}, Again: 7}
-	spec := crawlspec.Default()
-	for _, c := range []struct {
-		again int64
-		state crawlspec.RunState
-		want  EndReason
-	}{
-		{0, crawlspec.Running, Complete},
-		{7, crawlspec.Running, Complete},
-		{8, crawlspec.Running, NotEnded},
-		{8, crawlspec.Cancelled, Complete},
-	} {
-		spec.Again, spec.State = c.again, c.state
-		if end := endOf([]PartitionStatus{part, {}}, &part.Counters, &spec); end != c.want {
-			t.Errorf("again %d, %s: end %q, want %q", c.again, c.state, end, c.want)
-		}
-	}
-}
-
 // A run over everything that was interrupted before it came to all URLs is known as such,
 // though nothing is open: another is not begun over it.
 func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
@@ -347,8 +325,8 @@ func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
 		p.specs = w
 		st, err := p.status("c")
 		w.must(err)
-		if total := sum([]PartitionStatus{{}, st}); total.VisitingAll != want || total.Pending() != 0 {
-			t.Errorf("%s: visiting all is %t with %d open, want %t", when, total.VisitingAll, total.Pending(), want)
+		if st.VisitingAll != want || st.Counters.Pending() != 0 {
+			t.Errorf("%s: visiting all is %t with %d open, want %t", when, st.VisitingAll, st.Counters.Pending(), want)
 		}
 	}
 	visiting("before", false)

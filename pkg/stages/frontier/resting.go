@@ -12,6 +12,7 @@ import (
 	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // A crawl in which nothing is to happen by itself, as it has ended and nobody has fed
@@ -83,7 +84,7 @@ func (c *crawlState) stale() bool { return c.Layout < layoutRoots || c.Build != 
 // letGo lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.
 func (s *shard) letGo(name string, c *crawl, now int64) bool {
-	atRest := !c.known() && !c.awaitsSeeds() || c.known() && c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !againDue(c.rules.Spec, c.Again)
+	atRest := !c.known() && !c.awaitsSeeds() || c.known() && c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !c.rules.AgainDue(c.Again)
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
 		c.idleFrom = 0
 		if !c.working() && (!c.ended() || c.standsStill()) {
@@ -185,7 +186,7 @@ func (s *shard) readAwake(name string, listed bool) (*crawl, error) {
 // newCrawl returns what is known of a crawl of which nothing is known.
 func newCrawl(name string) *crawl {
 	return &crawl{
-		seen: newSeen(), shapes: traps.NewPatternCounter(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool), runs: make(map[int64]*Run),
+		seen: newSeen(), shapes: traps.NewPatternCounter(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool), runs: make(map[int64]*frontierapi.Run),
 		salt: saltOf(name, 0, 0),
 	}
 }
@@ -199,7 +200,7 @@ func (c *crawl) begin(name string, state crawlState) {
 		c.opening, c.unchanged = true, true
 		c.convert()
 		if c.Failed > 0 && c.FailedBy == nil && !c.Review.audits() { // an older build counted them together
-			c.Review, c.dirty = &sweep{Count: &Counters{}}, true
+			c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
 		}
 	}
 }

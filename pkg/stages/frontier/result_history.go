@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // What happened lately is kept in memory, for whoever looks: a frontier that
@@ -44,10 +45,10 @@ func (a *resultRing) add(res *messages.Result) {
 }
 
 // attempts returns them, the oldest first.
-func (a *resultRing) attempts() (all []Attempt) {
+func (a *resultRing) attempts() (all []frontierapi.Attempt) {
 	for i := max(0, int(a.n)-len(a.ring)); i < int(a.n); i++ {
 		x := a.ring[i%len(a.ring)]
-		all = append(all, Attempt{AtMS: x.at, Class: shortClasses[x.class], Status: int(x.status), TookMS: int64(x.took)})
+		all = append(all, frontierapi.Attempt{AtMS: x.at, Class: shortClasses[x.class], Status: int(x.status), TookMS: int64(x.took)})
 	}
 	return all
 }
@@ -56,20 +57,9 @@ func endOfResult(res *messages.Result) int64 {
 	return res.Started.Add(time.Duration(res.Timings.Total)).UnixMilli()
 }
 
-// RequestFailure is a request that did not end well.
-type RequestFailure struct {
-	AtMS    int64          `json:"at_ms"` // Unix ms
-	Crawl   string         `json:"crawl"`
-	URL     string         `json:"url"`
-	Class   messages.Class `json:"class"`
-	Status  int            `json:"status,omitempty"`
-	Error   string         `json:"error,omitempty"`
-	Attempt int            `json:"attempt"`
-}
-
 // failureRing are the last ones of a partition.
 type failureRing struct {
-	ring [32]RequestFailure
+	ring [32]frontierapi.RequestFailure
 	n    int
 }
 
@@ -88,14 +78,14 @@ func (t *failureRing) add(res *messages.Result) {
 	if !isTrouble(res.Class) {
 		return
 	}
-	t.ring[t.n%len(t.ring)] = RequestFailure{
+	t.ring[t.n%len(t.ring)] = frontierapi.RequestFailure{
 		AtMS: endOfResult(res), Crawl: res.Crawl, URL: res.URL, Class: res.Class, Status: res.Status, Error: res.Error, Attempt: res.Attempt,
 	}
 	t.n++
 }
 
 // newest returns at most so many, of a crawl or of all, the newest first.
-func (t *failureRing) newest(crawl string, most int) (all []RequestFailure) {
+func (t *failureRing) newest(crawl string, most int) (all []frontierapi.RequestFailure) {
 	for i := t.n - 1; i >= max(0, t.n-len(t.ring)) && len(all) < most; i-- {
 		if x := t.ring[i%len(t.ring)]; crawl == "" || x.Crawl == crawl {
 			all = append(all, x)

@@ -5,6 +5,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // root is what a seed opens to its crawl: a host, or, with an empty host, a
@@ -184,7 +185,7 @@ func (s *shard) unbar(name string, key []byte, rules *rules, now int64) error {
 	}
 	id := urlID{name, hash}
 	r, err := s.record(id)
-	if err != nil || r == nil || r.State != Excluded || r.Reason != ReasonScope {
+	if err != nil || r == nil || r.State != Excluded || r.Reason != frontierapi.ReasonScope {
 		return err
 	}
 	return s.admit(r, id, rules, now)

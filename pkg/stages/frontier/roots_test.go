@@ -6,6 +6,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func TestSeedsAreInScopeWhicheverItBecomes(t *testing.T) {
@@ -26,7 +27,7 @@ func TestSeedsAreInScopeWhicheverItBecomes(t *testing.T) {
 				w.wantState(url, Queued, "")
 			}
 			if scopes[1] == crawlspec.ScopeHost {
-				w.wantState(link, Excluded, ReasonScope)
+				w.wantState(link, Excluded, frontierapi.ReasonScope)
 			} else {
 				w.wantState(link, Queued, "")
 			}
@@ -43,7 +44,7 @@ func TestSeedAdmitsWhatAnotherScopeHasExcluded(t *testing.T) {
 		w.link(1, "https://www.b.test/1")
 		w.change(func(s *crawlspec.Spec) { s.Scope = scopes[1] })
 		w.tend()
-		w.wantState("https://www.b.test/1", Excluded, ReasonScope)
+		w.wantState("https://www.b.test/1", Excluded, frontierapi.ReasonScope)
 		w.seed("https://www.b.test/")
 		w.tend()
 		w.wantState("https://www.b.test/1", Queued, "")

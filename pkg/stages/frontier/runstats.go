@@ -10,93 +10,10 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/tally"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
-
-// Run are the figures of one run of a crawl, of its first visits or of those that its
-// schedule, or Spec.Again, has started. Visits by rules of Spec.Recrawl belong to none:
-// they count as Recrawls, and nowhere else.
-type Run struct {
-	// Run is when the run was due, Unix seconds; 0 is the first.
-	Run int64 `json:"run"`
-	// Started is when it began, Last when the last thing of it happened, and CheckEnded the
-	// same once nothing of it is left to do; zero if something is.
-	Started time.Time `json:"started,omitzero"`
-	Last    time.Time `json:"last,omitzero"`
-	Ended   time.Time `json:"ended,omitzero"`
-	// Requests are by class, Records by kind, MaxKinds at most.
-	Requests map[messages.Class]int64 `json:"requests,omitempty"`
-	Records  map[string]int64         `json:"records,omitempty"`
-	// Pages were fetched and handed to the parser: New for the first time, Changed and
-	// Same by the digest of their body. Same are those too that were asked for under a
-	// condition, and are unchanged (no page came). Gone were fetched before, and are
-	// not there any more.
-	Pages   int64 `json:"pages"`
-	New     int64 `json:"new"`
-	Changed int64 `json:"changed"`
-	Same    int64 `json:"same"`
-	Gone    int64 `json:"gone"`
-	// Failed are visits that led nowhere, those of Gone among them.
-	Failed    int64 `json:"failed"`
-	BytesWire int64 `json:"bytes_wire"`
-	BytesBody int64 `json:"bytes_body"`
-	// Recrawls are requests for visits that rules of Spec.Recrawl planned, of pages that
-	// the run found last.
-	Recrawls int64 `json:"recrawls,omitempty"`
-}
-
-// Took is how long a run took that has ended; 0 of one that has not.
-func (r *Run) Took() time.Duration {
-	if r.Ended.IsZero() {
-		return 0
-	}
-	return r.Ended.Sub(r.Started)
-}
-
-// Asked is how many requests for pages there were.
-func (r *Run) Asked() (n int64) {
-	for class, k := range r.Requests {
-		if class.IsPageRequest() {
-			n += k
-		}
-	}
-	return n
-}
-
-// MaxRuns is how many runs of a crawl are kept; the oldest go first.
-const MaxRuns = 100
-
-// Add adds the figures that another partition has of the run.
-func (r *Run) Add(o *Run) {
-	if r.Started.IsZero() || !o.Started.IsZero() && o.Started.Before(r.Started) {
-		r.Started = o.Started
-	}
-	if o.Last.After(r.Last) {
-		r.Last = o.Last
-	}
-	for k, n := range o.Requests {
-		increase(&r.Requests, k, n)
-	}
-	for k, n := range o.Records {
-		r.addRecords(k, n)
-	}
-	r.Pages += o.Pages
-	r.New += o.New
-	r.Changed += o.Changed
-	r.Same += o.Same
-	r.Gone += o.Gone
-	r.Failed += o.Failed
-	r.BytesWire += o.BytesWire
-	r.BytesBody += o.BytesBody
-	r.Recrawls += o.Recrawls
-}
-
-func (r *Run) addRecords(kind string, n int64) {
-	if _, ok := r.Records[kind]; !ok && len(r.Records) >= messages.MaxKinds-1 {
-		kind = messages.KindOther
-	}
-	increase(&r.Records, kind, n)
-}
 
 // runKey is where the figures of a run are; of runs in order, the oldest first.
 func (s *shard) runKey(crawl string, run int64) []byte {
@@ -105,7 +22,7 @@ func (s *shard) runKey(crawl string, run int64) []byte {
 
 // goesOn returns the figures of a run in which something happens, to be changed in this
 // turn.
-func (s *shard) goesOn(name string, run, now int64) *Run {
+func (s *shard) goesOn(name string, run, now int64) *frontierapi.Run {
 	r := s.figuresOf(name, run, now)
 	r.Last = time.UnixMilli(max(s.time.wallMS(now), r.Started.UnixMilli())).UTC()
 	return r
@@ -113,7 +30,7 @@ func (s *shard) goesOn(name string, run, now int64) *Run {
 
 // figuresOf returns the figures of a run, to be changed in this turn: read, or begun.
 // Those of a run older than all that are kept are not kept either.
-func (s *shard) figuresOf(name string, run, now int64) *Run {
+func (s *shard) figuresOf(name string, run, now int64) *frontierapi.Run {
 	c := s.crawl(name)
 	if r := c.runs[run]; r != nil {
 		return r
@@ -121,7 +38,7 @@ func (s *shard) figuresOf(name string, run, now int64) *Run {
 	keep := true
 	r, err := s.readRun(s.runKey(name, run))
 	if err == nil && r == nil {
-		r = &Run{Run: run, Started: time.UnixMilli(s.time.wallMS(now)).UTC()}
+		r = &frontierapi.Run{Run: run, Started: time.UnixMilli(s.time.wallMS(now)).UTC()}
 		if run == 0 && c.Run == 0 && c.Started != 0 {
 			r.Started = time.UnixMilli(c.Started).UTC()
 		}
@@ -129,7 +46,7 @@ func (s *shard) figuresOf(name string, run, now int64) *Run {
 	}
 	if err != nil {
 		s.tx.setErr(err) // the turn fails, and with it the partition
-		return &Run{Run: run}
+		return &frontierapi.Run{Run: run}
 	}
 	if keep {
 		c.runs[run], c.dirty = r, true
@@ -138,7 +55,7 @@ func (s *shard) figuresOf(name string, run, now int64) *Run {
 }
 
 // readRun returns the figures of a run, nil if there are none.
-func (s *shard) readRun(key []byte) (*Run, error) {
+func (s *shard) readRun(key []byte) (*frontierapi.Run, error) {
 	val, closer, err := s.store.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
@@ -147,7 +64,7 @@ func (s *shard) readRun(key []byte) (*Run, error) {
 		return nil, fmt.Errorf("read figures of a run: %w", err)
 	}
 	defer closer.Close()
-	r := new(Run)
+	r := new(frontierapi.Run)
 	if err := jsontext.Unmarshal(val, r); err != nil {
 		s.mended(mendCounters, "the figures of a run cannot be read, they begin anew", "key", key, "error", err)
 		return nil, s.setAside(key)
@@ -166,10 +83,10 @@ func (s *shard) makeRoom(name string, run int64) (keep bool, err error) {
 		}
 		return true, nil
 	})
-	if len(kept) >= MaxRuns && run < kept[0] {
+	if len(kept) >= frontierapi.MaxRuns && run < kept[0] {
 		return false, err
 	}
-	for i := 0; i <= len(kept)-MaxRuns; i++ {
+	for i := 0; i <= len(kept)-frontierapi.MaxRuns; i++ {
 		s.tx.delete(s.runKey(name, kept[i]))
 		delete(s.crawl(name).runs, kept[i])
 	}
@@ -191,9 +108,9 @@ func (s *shard) storeRuns(name string, c *crawl) error {
 
 // runsOf returns the figures of the newest runs of a crawl, the oldest first. What the
 // turn under way has changed is not in them.
-func (s *shard) runsOf(name string, most int) (runs []Run, err error) {
+func (s *shard) runsOf(name string, most int) (runs []frontierapi.Run, err error) {
 	err = s.store.scan(named(prefix(s.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
-		var r Run
+		var r frontierapi.Run
 		if jsontext.Unmarshal(value, &r) == nil { // or it is set aside when it is its turn
 			runs = append(runs, r)
 		}
@@ -205,13 +122,13 @@ func (s *shard) runsOf(name string, most int) (runs []Run, err error) {
 // countResult counts a result that has come for a request, before anything else of the
 // URL is changed by it.
 func (s *shard) countResult(req *request, res *messages.Result, now int64) {
-	n := new(Run)
+	n := new(frontierapi.Run)
 	if req.Recrawl {
 		s.figuresOf(req.id.crawl, req.SentRun, now).Recrawls++
 	} else {
 		n = s.goesOn(req.id.crawl, req.SentRun, now)
 	}
-	increase(&n.Requests, res.Class, 1)
+	tally.Add(&n.Requests, res.Class, 1)
 	n.BytesWire += res.BytesWire
 	n.BytesBody += res.BytesBody
 	digest := digestOf(res)
@@ -252,12 +169,12 @@ func (s *shard) countRecords(r *urlRecord, id urlID, m *messages.Candidates, now
 	if m.Ends.Round > r.Round { // this state is older than the visit
 		recrawl = r.recrawlIn(m.Ends.Round, m.Run)
 	}
-	n := new(Run)
+	n := new(frontierapi.Run)
 	if !recrawl {
 		n = s.goesOn(id.crawl, m.Run, now)
 	}
 	for _, k := range m.Records {
-		n.addRecords(k.Kind, k.N)
+		n.AddRecords(k.Kind, k.N)
 		recordsTotal.add(k.Kind, k.N)
 	}
 }
@@ -296,7 +213,7 @@ func (s *shard) foundBy(r *urlRecord, id urlID, run int64) {
 func (s *shard) countRecrawling(id urlID, by int64) {
 	if by != 0 {
 		c := s.crawl(id.crawl)
-		c.tally(id.hash, func(n *Counters) { n.Recrawling += by })
+		c.tally(id.hash, func(n *frontierapi.Counters) { n.Recrawling += by })
 		c.dirty = true
 	}
 }

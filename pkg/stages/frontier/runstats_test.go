@@ -1,8 +1,6 @@
 package frontier
 
 import (
-	"cmp"
-	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -11,18 +9,19 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // runs are the figures of the runs of the crawl, by an answer of its partition.
-func (w *shardFixture) runs() []Run {
+func (w *shardFixture) runs() []frontierapi.Run {
 	w.t.Helper()
-	runs, err := w.shard.runsOf("c", 2*MaxRuns)
+	runs, err := w.shard.runsOf("c", 2*frontierapi.MaxRuns)
 	w.must(err)
 	return runs
 }
 
 // wantRun compares the figures of a run without its times.
-func (w *shardFixture) wantRun(at int, want Run) {
+func (w *shardFixture) wantRun(at int, want frontierapi.Run) {
 	w.t.Helper()
 	runs := w.runs()
 	if at >= len(runs) {
@@ -77,7 +76,7 @@ func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 	w.result(d, class(messages.ServerError))
 	w.result(d, func(r *messages.Result) { r.Class, r.Attempt = messages.ServerError, 1 }) // again
 	w.restart()
-	w.wantRun(0, Run{
+	w.wantRun(0, frontierapi.Run{
 		Requests: map[messages.Class]int64{"ok": 3, "server_error": 1}, Records: map[string]int64{"page": 2, "product": 5},
 		Pages: 3, New: 3, Failed: 1, BytesWire: 30, BytesBody: 90,
 	})
@@ -89,7 +88,7 @@ func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 	w.result(c, class(messages.Gone))
 	w.result(d, class(messages.Gone))
 	w.restart()
-	w.wantRun(1, Run{
+	w.wantRun(1, frontierapi.Run{
 		Requests: map[messages.Class]int64{"ok": 2, "gone": 2}, Records: map[string]int64{"page": 2, "product": 3},
 		Pages: 2, Changed: 1, Same: 1, Gone: 1, Failed: 2, BytesWire: 20, BytesBody: 60,
 	})
@@ -113,7 +112,7 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	w.dispatch(10)
 	w.fetched(a, digestA, 1)
 	w.fetched(b, digestA, 1)
-	first := Run{Requests: map[messages.Class]int64{"ok": 2}, Records: map[string]int64{"page": 2, "product": 2}, Pages: 2, New: 2, BytesWire: 20, BytesBody: 60}
+	first := frontierapi.Run{Requests: map[messages.Class]int64{"ok": 2}, Records: map[string]int64{"page": 2, "product": 2}, Pages: 2, New: 2, BytesWire: 20, BytesBody: 60}
 	w.wantRun(0, first)
 	last := w.runs()[0].Last
 	w.pass(2 * time.Hour)
@@ -139,7 +138,7 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	w.fetched(b, digestB, 1)
 	first.Recrawls = 2
 	w.wantRun(0, first)
-	w.wantRun(1, Run{
+	w.wantRun(1, frontierapi.Run{
 		Requests: map[messages.Class]int64{"ok": 2}, Records: map[string]int64{"page": 2, "product": 2}, Pages: 2, Changed: 1, Same: 1, BytesWire: 20, BytesBody: 60,
 	})
 	if c := w.shard.crawl("c"); c.Recrawling != 0 {
@@ -191,14 +190,14 @@ func TestOldestRunsAreForgotten(t *testing.T) {
 	w := newShardFixture(t, everyHour)
 	const a = "https://a.test/a"
 	w.seed(a)
-	for range MaxRuns + 5 {
+	for range frontierapi.MaxRuns + 5 {
 		w.dispatch(10)
 		w.fetched(a, digestA, 0)
 		w.pass(time.Hour)
 	}
 	runs := w.runs()
-	if len(runs) != MaxRuns || runs[0].Run == 0 || runs[MaxRuns-1].Pages != 1 {
-		t.Fatalf("%d runs are kept, from %d on, want %d", len(runs), runs[0].Run, MaxRuns)
+	if len(runs) != frontierapi.MaxRuns || runs[0].Run == 0 || runs[frontierapi.MaxRuns-1].Pages != 1 {
+		t.Fatalf("%d runs are kept, from %d on, want %d", len(runs), runs[0].Run, frontierapi.MaxRuns)
 	}
 	w.shard.goesOn("c", 0, w.at()) // a late message of the first
 	w.must(w.shard.commit(w.at()))
@@ -215,59 +214,8 @@ func TestFiguresOfARunThatCannotBeReadBeginAnew(t *testing.T) {
 	w.fetched(a, digestA, 0)
 	w.must(w.store.db.Set(w.shard.runKey("c", 0), []byte("{"), pebble.Sync))
 	w.fetched(b, digestA, 0)
-	w.wantRun(0, Run{Requests: map[messages.Class]int64{"ok": 1}, Pages: 1, New: 1, BytesWire: 10, BytesBody: 30})
+	w.wantRun(0, frontierapi.Run{Requests: map[messages.Class]int64{"ok": 1}, Pages: 1, New: 1, BytesWire: 10, BytesBody: 30})
 	if !w.shard.told[mendCounters] {
 		t.Error("nobody is told")
-	}
-}
-
-// The number of kinds is bounded: in the store, and as values of a label.
-func TestKindsOfRecordsAreBounded(t *testing.T) {
-	var r Run
-	for i := range 2 * messages.MaxKinds {
-		r.addRecords(fmt.Sprintf("kind_%d", i), 2)
-	}
-	if n := r.Records[messages.KindOther]; len(r.Records) != messages.MaxKinds || n != 2*(messages.MaxKinds+1) {
-		t.Errorf("%d kinds, %d records of others", len(r.Records), n)
-	}
-}
-
-// What partitions have of a run is put together; it ends when nothing of it is left to do
-// in any of them, and all have begun it.
-func TestRunEndsWhenNothingOfItIsLeftInAnyPartition(t *testing.T) {
-	at := func(s int) time.Time { return time.Unix(1_800_000_000+int64(s), 0).UTC() }
-	run := at(0).Unix()
-	part := func(c Counters, runs ...Run) PartitionStatus {
-		c.Started = cmp.Or(c.Started, at(-100).UnixMilli())
-		return PartitionStatus{Counters: c, Runs: runs}
-	}
-	done := Counters{Done: 5, Run: run}
-	one := part(done, Run{Run: 0, Started: at(-100), Last: at(-50), New: 5}, Run{Run: run, Started: at(0), Last: at(9), Same: 5, Records: map[string]int64{"page": 5}})
-	two := part(done, Run{Run: run, Started: at(1), Last: at(20), New: 2, Records: map[string]int64{"page": 2, "product": 1}})
-	got := mergeRuns([]PartitionStatus{one, two}, MaxRuns)
-	want := Run{Run: run, Started: at(0), Last: at(20), Same: 5, New: 2, Records: map[string]int64{"page": 7, "product": 1}}
-	if len(got) != 2 || got[1].New != 5 || !reflect.DeepEqual(got[0], want) {
-		t.Errorf("together they have %+v, want %+v first", got, want)
-	}
-	if got := mergeRuns([]PartitionStatus{one, two}, 1); len(got) != 1 || got[0].Run != run {
-		t.Errorf("the newest is %+v", got)
-	}
-	scheduled := &crawlspec.Spec{Schedule: "@every 1h", MaxPages: 100}
-	for what, c := range map[string]struct {
-		other PartitionStatus
-		over  bool
-	}{
-		"nothing is open":                       {two, true},
-		"a URL is queued":                       {part(Counters{Queued: 1, Run: run}), false},
-		"a visit was planned by rules":          {part(Counters{Queued: 1, Recrawling: 1, Run: run}), true},
-		"a partition has not begun it":          {part(Counters{Done: 1}), false},
-		"a partition had nothing when it began": {part(Counters{Done: 1, Started: at(1).UnixMilli()}), true},
-		"a partition has no URL":                {part(Counters{}), true},
-		"the pages are spent":                   {part(Counters{Queued: 1, Pages: 100, Run: run}), true},
-		"seeds are being fed to it":             {PartitionStatus{Counters: done, Reviewing: true}, false},
-	} {
-		if got := runOver([]PartitionStatus{one, c.other}, run, scheduled); got != c.over {
-			t.Errorf("%s: it is over: %v", what, got)
-		}
 	}
 }

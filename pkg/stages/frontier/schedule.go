@@ -19,17 +19,11 @@ func (r *rules) since() int64 {
 // startsAgain reports whether a schedule starts the crawl again.
 func (r *rules) startsAgain() bool { return r.Schedule != "" && r.State != crawlspec.Cancelled }
 
-// againDue reports whether a run over everything is to start, if this is the last that
-// was begun. That of a cancelled crawl waits until it is resumed.
-func againDue(spec *crawlspec.Spec, last int64) bool {
-	return spec.Again > last && spec.State != crawlspec.Cancelled
-}
-
 // startRun starts the crawl again from its seeds when its schedule says so, and over
 // everything when the spec asks for that.
 // Starts that were missed are made up for by one.
 func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
-	if againDue(rules.Spec, c.Again) {
+	if rules.AgainDue(c.Again) {
 		c.Again = rules.Again
 		s.begins(name, c, rules.Again, &sweep{All: true}, now)
 		s.log.Info("crawl visits everything again", "crawl", name, "run", c.Run)

@@ -16,31 +16,14 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-)
-
-// Reasons why a URL is excluded. Those of the guards against endless sites are
-// in package traps.
-const (
-	ReasonScope      = "scope"      // its host is not one of the crawl's
-	ReasonScheme     = "scheme"     // its scheme is not one of the crawl's
-	ReasonInclude    = "include"    // it matches no include pattern
-	ReasonExclude    = "exclude"    // it matches an exclude pattern
-	ReasonDepth      = "depth"      // too many links from a seed
-	ReasonRedirects  = "redirects"  // too many redirects in a row
-	ReasonHostPages  = "host_pages" // its host has had all its pages
-	ReasonCancelled  = "cancelled"  // a person cancelled the crawl, or its host
-	ReasonNormalized = "normalized" // it is another URL since the rules for that changed
-	ReasonRobots     = "robots"     // robots.txt does not allow it
-	ReasonAddress    = "address"    // its address must not be dialled
-	ReasonExtension  = "extension"  // it is a file of a type that is not kept, by its name
-	ReasonType       = "type"       // the same, by the answer of its host
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // ExclusionReasons are all reasons why URLs are excluded.
 func ExclusionReasons() []string {
 	all := []string{
-		ReasonScope, ReasonScheme, ReasonInclude, ReasonExclude, ReasonDepth, ReasonRedirects, ReasonHostPages, ReasonCancelled,
-		ReasonNormalized, ReasonRobots, ReasonAddress, ReasonExtension, ReasonType,
+		frontierapi.ReasonScope, frontierapi.ReasonScheme, frontierapi.ReasonInclude, frontierapi.ReasonExclude, frontierapi.ReasonDepth, frontierapi.ReasonRedirects, frontierapi.ReasonHostPages, frontierapi.ReasonCancelled,
+		frontierapi.ReasonNormalized, frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonExtension, frontierapi.ReasonType,
 	}
 	for _, guard := range traps.Reasons() {
 		all = append(all, string(guard))
@@ -68,7 +51,7 @@ type ruleset struct {
 	cookies          bool         // are kept for some URLs
 	pace             hostPolicy   // of hosts that no source names
 	sources          []hostPolicy // as in the spec
-	seeds            seedList
+	seeds            frontierapi.SeedList
 }
 
 type priorityRule struct {
@@ -135,7 +118,7 @@ func compileSet(spec *crawlspec.Spec) (*ruleset, error) {
 		r.recrawl = append(r.recrawl, recrawlRule{match, least, max(least, time.Duration(c.Max))})
 	}
 	r.normalize = weburl.NewNormalizer(normalize)
-	if r.seeds, err = seedsOf(spec, r.normalize); err != nil {
+	if r.seeds, err = frontierapi.ListSeeds(spec, r.normalize); err != nil {
 		return nil, err
 	}
 	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return keeps(s.Cookies) })
@@ -225,23 +208,23 @@ func (r *rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
 	switch {
 	case r.cancels(u.URL):
-		return ReasonCancelled
+		return frontierapi.ReasonCancelled
 	case !opened:
-		return ReasonScope
+		return frontierapi.ReasonScope
 	case len(r.Schemes) > 0 && !slices.Contains(r.Schemes, u.URL[:strings.IndexByte(u.URL, ':')]):
-		return ReasonScheme
+		return frontierapi.ReasonScheme
 	case slices.ContainsFunc(r.exclude, matches):
-		return ReasonExclude
+		return frontierapi.ReasonExclude
 	case !u.Seed && len(r.include) > 0 && !slices.ContainsFunc(r.include, matches):
-		return ReasonInclude
+		return frontierapi.ReasonInclude
 	case r.MaxDepth != nil && u.Depth > *r.MaxDepth:
-		return ReasonDepth
+		return frontierapi.ReasonDepth
 	case u.Redirects > 0 && u.Redirects > r.limitsOf(u.URL).MaxRedirects:
-		return ReasonRedirects
+		return frontierapi.ReasonRedirects
 	case u.Seed:
 		return "" // a person asked for it: no guard knows better
 	case r.extensions[crawlspec.Extension(u.URL)]:
-		return ReasonExtension
+		return frontierapi.ReasonExtension
 	}
 	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
 }

@@ -6,6 +6,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func TestOutlook(t *testing.T) {
@@ -27,9 +28,9 @@ func TestOutlook(t *testing.T) {
 		{"https://a.example/y", 1, new(3), "", 3},
 		{"https://a.example/news/1", 1, new(3), "", 1},
 		{"https://other.example/y", 1, nil, "", messages.DefaultPriority},
-		{"https://b.example/y", 1, nil, ReasonScope, messages.DefaultPriority},
-		{"https://a.example/y.pdf", 1, nil, ReasonExclude, messages.DefaultPriority},
-		{"https://a.example/y", 3, nil, ReasonDepth, messages.DefaultPriority},
+		{"https://b.example/y", 1, nil, frontierapi.ReasonScope, messages.DefaultPriority},
+		{"https://a.example/y.pdf", 1, nil, frontierapi.ReasonExclude, messages.DefaultPriority},
+		{"https://a.example/y", 3, nil, frontierapi.ReasonDepth, messages.DefaultPriority},
 		{"https://a.example/r/r/r/r/r/", 1, nil, "trap_repeats", messages.DefaultPriority},
 	} {
 		excluded, priority := o.Evaluate(c.url, c.depth, c.given)

@@ -16,6 +16,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Service is the name under which frontiers answer questions, for
@@ -34,13 +35,13 @@ func (f *Frontier) serve(ctx context.Context) error {
 		return fmt.Errorf("serve questions: %w", err)
 	}
 	defer func() { _ = svc.Stop() }()
-	for _, op := range []string{opStatus, opHosts, opHost, opExplain, opSurvey, opFailed, messages.OpClaim} {
+	for _, op := range []string{frontierapi.OpStatus, frontierapi.OpHosts, frontierapi.OpHost, frontierapi.OpExplain, frontierapi.OpSurvey, frontierapi.OpFailed, messages.OpClaim} {
 		subject := "seine.frontier." + op + ".*"
 		if err := svc.AddEndpoint(op, micro.HandlerFunc(f.forward), micro.WithEndpointSubject(subject)); err != nil {
 			return fmt.Errorf("serve questions: %w", err)
 		}
 	}
-	err = svc.AddEndpoint(opControl, micro.HandlerFunc(func(r micro.Request) { f.control(ctx, r) }),
+	err = svc.AddEndpoint(frontierapi.OpControl, micro.HandlerFunc(func(r micro.Request) { f.control(ctx, r) }),
 		micro.WithEndpointSubject(messages.SubjectControl), micro.WithEndpointQueueGroup(Service))
 	if err != nil {
 		return fmt.Errorf("serve questions: %w", err)
@@ -91,7 +92,7 @@ type queuedQuery struct {
 // respond answers with a value, or with what went wrong.
 func respond(r micro.Request, reply any, err error) error {
 	if err != nil {
-		reply = failure{err.Error()}
+		reply = frontierapi.Failure{Error: err.Error()}
 	}
 	text, err := json.Marshal(reply)
 	if err != nil {
@@ -103,23 +104,13 @@ func respond(r micro.Request, reply any, err error) error {
 	return nil
 }
 
-// Control is what one may tell a frontier to do.
-type Control struct {
-	Crawl string             `json:"crawl"`
-	State crawlspec.RunState `json:"state"`
-	// Host limits it to one host; all of the crawl if empty.
-	Host string `json:"host,omitempty"`
-	// Delete deletes the crawl instead.
-	Delete bool `json:"delete,omitempty"`
-}
-
 // control changes the state of a crawl or of a host, by changing the spec of
 // the crawl, or deletes it: so it is durable, and every stage sees it. It answers while the asker
 // still waits, whatever the bucket does: others wait for their turn.
 func (f *Frontier) control(ctx context.Context, r micro.Request) {
-	ctx, cancel := context.WithTimeout(ctx, controlTime)
+	ctx, cancel := context.WithTimeout(ctx, frontierapi.ControlTimeout)
 	defer cancel()
-	var c Control
+	var c frontierapi.Control
 	err := jsontext.Unmarshal(r.Data(), &c)
 	if err == nil {
 		err = messages.CheckCrawl(c.Crawl)

@@ -19,6 +19,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // shard is the state of one partition and what may happen to it. It knows no
@@ -110,7 +111,7 @@ type crawl struct {
 	// unchanged says that links of pages that are unchanged are to be found again.
 	unchanged bool
 	dirty     bool
-	runs      map[int64]*Run // whose figures change in this turn: see figuresOf
+	runs      map[int64]*frontierapi.Run // whose figures change in this turn: see figuresOf
 
 	rules    *rules
 	rulesFor uint64 // shard.specsGen that rules were read under
@@ -125,9 +126,9 @@ type crawl struct {
 
 // crawlState is the stored part of it.
 type crawlState struct {
-	Counters
-	Examples examples `json:"examples,omitzero"`
-	Print    uint64   `json:"print,omitempty"` // of the rules that the URLs were judged by last
+	frontierapi.Counters
+	Examples frontierapi.Examples `json:"examples,omitzero"`
+	Print    uint64               `json:"print,omitempty"` // of the rules that the URLs were judged by last
 	// LatestRun is the latest that URLs were found by, in any partition.
 	LatestRun int64 `json:"latest_run,omitempty"`
 	// Rev is the revision of the spec that has these rules, Scheduled whether its
@@ -163,7 +164,7 @@ type crawlState struct {
 type sweep struct {
 	After []byte `json:"after,omitempty"` // the last hash done
 	// Count is what an audit has counted up to there: see shard.audit.
-	Count *Counters `json:"count,omitempty"`
+	Count *frontierapi.Counters `json:"count,omitempty"`
 	// All says that a new run is fed all URLs, not the seeds alone.
 	All bool `json:"all,omitempty"`
 	// Seeds is how many of those of the spec were fed to a new run.
@@ -334,7 +335,7 @@ func (s *shard) removeInFlight(req *request) {
 // anew begins a sweep from the first URL.
 func (w *sweep) anew() *sweep {
 	if w.audits() {
-		return &sweep{Count: &Counters{}}
+		return &sweep{Count: &frontierapi.Counters{}}
 	}
 	return &sweep{}
 }
@@ -539,11 +540,11 @@ const lookAgain = int64(time.Hour)
 // setState changes the state of a URL and the counters with it.
 func (s *shard) setState(r *urlRecord, id urlID, to State, reason string, now int64) {
 	c := s.crawl(id.crawl)
-	c.tally(id.hash, func(n *Counters) { n.count(r, -1) })
-	c.Examples.forget(r)
+	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, -1) })
+	forgetExample(&c.Examples, r)
 	r.State, r.Reason, r.Changed = to, reason, s.time.wallMS(now)
-	c.tally(id.hash, func(n *Counters) { n.count(r, 1) })
-	c.Examples.add(r)
+	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, 1) })
+	addExample(&c.Examples, r)
 	c.Changed = r.Changed
 	if c.Started == 0 {
 		c.Started = r.Changed

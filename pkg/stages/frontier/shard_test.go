@@ -12,6 +12,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // shardFixture is a shard with a clock of its own, for crawl "c" in partition 0 of 1.
@@ -421,8 +422,8 @@ func TestPermanentResultsEndAtOnce(t *testing.T) {
 		reason string
 	}{
 		messages.Gone: {Failed, "gone"}, messages.Redirect: {Done, ""}, messages.NotModified: {Done, ""},
-		messages.RobotsDenied: {Excluded, ReasonRobots}, messages.RefusedAddress: {Excluded, ReasonAddress},
-		messages.TooLarge: {Failed, "too_large"}, messages.UnsupportedType: {Excluded, ReasonType},
+		messages.RobotsDenied: {Excluded, frontierapi.ReasonRobots}, messages.RefusedAddress: {Excluded, frontierapi.ReasonAddress},
+		messages.TooLarge: {Failed, "too_large"}, messages.UnsupportedType: {Excluded, frontierapi.ReasonType},
 	} {
 		w := newShardFixture(t, nil)
 		w.seed("https://a.test/")
@@ -458,8 +459,8 @@ func TestScopeIsTheSeedsHosts(t *testing.T) {
 	w.seed("https://a.test/")
 	w.link(1, "https://a.test/1", "https://www.a.test/", "https://b.test/")
 	w.wantState("https://a.test/1", Queued, "")
-	w.wantState("https://www.a.test/", Excluded, ReasonScope)
-	w.wantState("https://b.test/", Excluded, ReasonScope)
+	w.wantState("https://www.a.test/", Excluded, frontierapi.ReasonScope)
+	w.wantState("https://b.test/", Excluded, frontierapi.ReasonScope)
 	w.restart()
 	w.link(1, "https://a.test/2")
 	w.wantState("https://a.test/2", Queued, "")
@@ -470,7 +471,7 @@ func TestScopeDomainAndAny(t *testing.T) {
 	w.seed("https://www.a.test/")
 	w.link(1, "https://x.a.test/", "https://b.test/")
 	w.wantState("https://x.a.test/", Queued, "")
-	w.wantState("https://b.test/", Excluded, ReasonScope)
+	w.wantState("https://b.test/", Excluded, frontierapi.ReasonScope)
 	w = newShardFixture(t, func(s *crawlspec.Spec) { s.Scope = crawlspec.ScopeAny })
 	w.link(1, "https://b.test/")
 	w.wantState("https://b.test/", Queued, "")
@@ -493,7 +494,7 @@ func TestRedirectOfASeedOpensItsTarget(t *testing.T) {
 	w.feed(messages.SourceRedirect, 0, "https://www.a.test/")
 	w.feed(messages.SourceRedirect, 1, "https://elsewhere.test/")
 	w.wantState("https://www.a.test/", Queued, "")
-	w.wantState("https://elsewhere.test/", Excluded, ReasonScope)
+	w.wantState("https://elsewhere.test/", Excluded, frontierapi.ReasonScope)
 }
 
 func TestRulesExcludeWithTheirReason(t *testing.T) {
@@ -506,12 +507,12 @@ func TestRulesExcludeWithTheirReason(t *testing.T) {
 	w.link(3, "https://a.test/docs/far")
 	w.wantState("https://a.test/", Queued, "")
 	w.wantState("https://a.test/docs/1", Queued, "")
-	w.wantState("https://a.test/blog/1", Excluded, ReasonInclude)
-	w.wantState("https://a.test/docs/x.pdf", Excluded, ReasonExclude)
-	w.wantState("https://a.test/docs/far", Excluded, ReasonDepth)
+	w.wantState("https://a.test/blog/1", Excluded, frontierapi.ReasonInclude)
+	w.wantState("https://a.test/docs/x.pdf", Excluded, frontierapi.ReasonExclude)
+	w.wantState("https://a.test/docs/far", Excluded, frontierapi.ReasonDepth)
 	w.link(2, "https://a.test/docs/far") // found nearer
 	w.wantState("https://a.test/docs/far", Queued, "")
-	if ex := w.shard.crawl("c").Excluded; len(ex) != 2 || ex[ReasonDepth] != 0 {
+	if ex := w.shard.crawl("c").Excluded; len(ex) != 2 || ex[frontierapi.ReasonDepth] != 0 {
 		t.Errorf("excluded %v, want one each for include and exclude", ex)
 	}
 }

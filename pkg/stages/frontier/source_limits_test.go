@@ -5,6 +5,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // A source says how often the URLs of its hosts are tried, and how many redirects lead
@@ -28,5 +29,5 @@ func TestSourcesHaveTheirOwnAttemptsAndRedirects(t *testing.T) {
 	}
 	w.must(w.shard.commit(w.at()))
 	w.wantState("https://once.test/2", Queued, "")
-	w.wantState("https://other.test/2", Excluded, ReasonRedirects)
+	w.wantState("https://other.test/2", Excluded, frontierapi.ReasonRedirects)
 }

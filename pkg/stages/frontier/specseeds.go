@@ -2,16 +2,10 @@ package frontier
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"hash/fnv"
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/base/weburl"
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // The seeds that a spec lists are fed by the owner of each partition, those that belong to
@@ -29,58 +23,13 @@ type seeding struct {
 	Due bool `json:"due,omitempty"`
 }
 
-// seedList are the seeds of a spec.
-type seedList struct {
-	print uint64 // tells lists apart; 0 of none
-	urls  []messages.Candidate
-}
-
 // sentSeeds is which list the owner of a partition has published for a crawl, of that which
 // came after a deletion.
 type sentSeeds struct{ list, since uint64 }
 
-// seedsOf returns the seeds of a spec as a crawl knows them.
-func seedsOf(spec *crawlspec.Spec, normalize *weburl.Normalizer) (seedList, error) {
-	var l seedList
-	for i := range spec.Seeds {
-		url, err := weburl.Canonicalize(spec.Seeds[i].Address())
-		if err != nil {
-			return l, fmt.Errorf("seeds: number %d: %w", i+1, err)
-		}
-		l.urls = append(l.urls, messages.Candidate{
-			URL: normalize.Normalize(url), Priority: spec.Seeds[i].Priority, Metadata: spec.Seeds[i].Metadata, Inherit: spec.Seeds[i].Inherit,
-		})
-	}
-	if len(l.urls) == 0 {
-		return l, nil
-	}
-	text, err := json.Marshal(l.urls)
-	if err != nil {
-		return l, fmt.Errorf("encode seeds: %w", err)
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(text)
-	l.print = max(h.Sum64(), 1)
-	return l, nil
-}
-
-// seedsFed reports whether all partitions have fed the seeds of a spec to its crawl.
-func seedsFed(spec *crawlspec.Spec, parts []PartitionStatus) bool {
-	if len(spec.Seeds) == 0 {
-		return true
-	}
-	l, err := seedsOf(spec, weburl.NewNormalizer(stages.NormalizeOptions(spec)))
-	for i := range l.urls {
-		if err == nil && parts[messages.Partition(l.urls[i].URL, len(parts))].Seeds != l.print {
-			return false
-		}
-	}
-	return err == nil
-}
-
 // ownSeeds are the seeds of a spec that belong to the partition.
 func (s *shard) ownSeeds(rules *rules) (own []messages.Candidate) {
-	for _, c := range rules.seeds.urls {
+	for _, c := range rules.seeds.URLs {
 		if messages.Partition(c.URL, s.partitions) == s.partition {
 			own = append(own, c)
 		}
@@ -90,7 +39,7 @@ func (s *shard) ownSeeds(rules *rules) (own []messages.Candidate) {
 
 // mustFeedSeeds reports whether the crawl was not fed the seeds of its spec.
 func (c *crawl) mustFeedSeeds(rules *rules) bool {
-	return !rules.Still && (c.Seeding.Due || c.Seeding.List != rules.seeds.print)
+	return !rules.Still && (c.Seeding.Due || c.Seeding.List != rules.seeds.Fingerprint)
 }
 
 // awaitsSeeds reports whether a crawl that nobody has fed is still to be fed by its spec.
@@ -99,7 +48,7 @@ func (c *crawl) awaitsSeeds() bool { return !c.known() && c.rules != nil && c.mu
 // feedSeeds feeds the crawl the seeds of its spec: see partition.postSeeds. It notes in
 // the state of a crawl that is known that this is to be done.
 func (s *shard) feedSeeds(name string, c *crawl, rules *rules) {
-	list := rules.seeds.print
+	list := rules.seeds.Fingerprint
 	if c.Seeding.List != list {
 		c.Seeding, c.dirty = seeding{list, true}, true
 	}
@@ -120,7 +69,7 @@ func (s *shard) feedSeeds(name string, c *crawl, rules *rules) {
 // seedMessages makes messages of seeds of a spec, to be stored in that order.
 func seedMessages(crawl string, rules *rules, urls []messages.Candidate) (all []*messages.Candidates) {
 	for _, some := range messages.Batches(urls) {
-		all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.print, URLs: some})
+		all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.Fingerprint, URLs: some})
 	}
 	all[len(all)-1].SeedListEnd = true
 	return all
@@ -129,7 +78,7 @@ func seedMessages(crawl string, rules *rules, urls []messages.Candidate) (all []
 // noteSeeds takes note that a message with seeds of a spec is applied. One of a list that
 // is none any more is an earlier owner's.
 func (s *shard) noteSeeds(m *messages.Candidates, rules *rules) {
-	if c := s.crawl(m.Crawl); m.SeedListEnd && m.SeedList == rules.seeds.print && c.known() {
+	if c := s.crawl(m.Crawl); m.SeedListEnd && m.SeedList == rules.seeds.Fingerprint && c.known() {
 		c.Seeding, c.dirty = seeding{List: m.SeedList}, true
 	}
 }

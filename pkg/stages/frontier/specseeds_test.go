@@ -8,7 +8,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // listed are seeds of a spec.
@@ -190,30 +190,9 @@ func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
 		slices.Sort(sent)
 		return slices.Equal(sent, want)
 	})
-	client := Client{Bus: a.bus}
-	if end, _, err := client.CheckEnded(t.Context(), "alone", spec); err != nil || end != NotEnded {
+	client := frontierapi.Client{Bus: a.bus}
+	if end, _, err := client.CheckEnded(t.Context(), "alone", spec); err != nil || end != frontierapi.NotEnded {
 		t.Errorf("it has ended: %s, %v", end, err)
-	}
-}
-
-// A crawl is not taken for one that was never fed, or for complete, before the seeds of
-// its spec are in all partitions that have some.
-func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
-	spec := crawlspec.Default()
-	spec.Seeds = listed("https://a.test/", "https://b.test/")
-	l, err := compile(stages.SpecRevision{Spec: &spec})
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := make([]PartitionStatus, 16)
-	for i := range spec.Seeds {
-		if seedsFed(&spec, parts) {
-			t.Errorf("%d of 2 are fed", i)
-		}
-		parts[messages.Partition(spec.Seeds[i].URL, len(parts))].Seeds = l.seeds.print
-	}
-	if !seedsFed(&spec, parts) {
-		t.Error("they are not fed")
 	}
 }
 

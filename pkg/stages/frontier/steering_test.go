@@ -9,6 +9,7 @@ import (
 	"seine/internal/schedule/traps"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 const second = crawlspec.Duration(time.Second)
@@ -22,13 +23,13 @@ func TestChangedRulesJudgeWhatIsKnownAgain(t *testing.T) {
 	w.change(func(s *crawlspec.Spec) { s.Exclude, s.Domains = []string{"*/blog/*"}, []string{"b.test"} })
 	w.tend()
 	w.wantState("https://a.test/docs/1", Queued, "")
-	w.wantState("https://a.test/blog/1", Excluded, ReasonExclude)
+	w.wantState("https://a.test/blog/1", Excluded, frontierapi.ReasonExclude)
 	w.wantState("https://b.test/", Queued, "")
 	w.change(func(s *crawlspec.Spec) { s.Exclude, s.Domains = nil, nil })
 	w.restart() // a review goes on after it
 	w.tend()
 	w.wantState("https://a.test/blog/1", Queued, "")
-	w.wantState("https://b.test/", Excluded, ReasonScope)
+	w.wantState("https://b.test/", Excluded, frontierapi.ReasonScope)
 	w.wantSent(w.dispatch(10), "https://a.test/", "https://a.test/docs/1", "https://a.test/blog/1")
 }
 
@@ -57,7 +58,7 @@ func TestOneHostIsPausedOrCancelledAlone(t *testing.T) {
 	})
 	w.wantSent(w.dispatch(10), "https://c.test/")
 	w.wantState("https://a.test/", Queued, "")
-	w.wantState("https://b.test/", Excluded, ReasonCancelled)
+	w.wantState("https://b.test/", Excluded, frontierapi.ReasonCancelled)
 	w.change(func(s *crawlspec.Spec) {
 		w.must(s.SetState("a.test", crawlspec.Running))
 		w.must(s.SetState("b.test", crawlspec.Running))
@@ -76,8 +77,8 @@ func TestCancelledCrawlEnds(t *testing.T) {
 	w.link(1, "https://a.test/3")
 	w.result("https://a.test/1", nil)
 	w.parsed("https://a.test/1")
-	w.wantState("https://a.test/2", Excluded, ReasonCancelled)
-	w.wantState("https://a.test/3", Excluded, ReasonCancelled)
+	w.wantState("https://a.test/2", Excluded, frontierapi.ReasonCancelled)
+	w.wantState("https://a.test/3", Excluded, frontierapi.ReasonCancelled)
 	if n := w.shard.crawl("c").Pending(); n != 0 {
 		t.Errorf("%d URLs open, want 0", n)
 	}
@@ -117,7 +118,7 @@ func TestPagesPerHost(t *testing.T) {
 	w.result("https://a.test/2", nil)
 	w.result("https://a.test/3", nil)
 	w.seed("https://a.test/4")
-	w.wantState("https://a.test/4", Excluded, ReasonHostPages)
+	w.wantState("https://a.test/4", Excluded, frontierapi.ReasonHostPages)
 }
 
 func TestBytesAndTimeAreBudgets(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // asked returns the partition of a world, as questions see it.
@@ -16,7 +17,7 @@ func (w *shardFixture) asked() *partitionLoop {
 	return &partitionLoop{shard: w.shard, f: &Frontier{clock: newClock()}}
 }
 
-func hostsOf(hs []HostStatus) (names []string) {
+func hostsOf(hs []frontierapi.HostStatus) (names []string) {
 	for _, h := range hs {
 		names = append(names, h.Host)
 	}
@@ -34,9 +35,9 @@ func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
 	w.change(func(s *crawlspec.Spec) { w.must(s.SetState("c.test", crawlspec.Paused)) })
 	w.wantSent(w.dispatch(10))
 
-	got, err := w.asked().survey(Query{Top: 2})
+	got, err := w.asked().survey(frontierapi.Query{Top: 2})
 	w.must(err)
-	for why, n := range map[string]int64{"delay": 1, Asked: 1, "parked": 1} {
+	for why, n := range map[string]int64{"delay": 1, frontierapi.Asked: 1, "parked": 1} {
 		if got.Hosts[why] != n {
 			t.Errorf("%d hosts are said to wait for %s, want %d: %v", got.Hosts[why], why, n, got.Hosts)
 		}
@@ -50,10 +51,10 @@ func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
 	if len(got.Troubles) != 1 || got.Troubles[0].URL != "https://a.test/1" || got.Troubles[0].Class != messages.Gone {
 		t.Errorf("what went wrong: %+v", got.Troubles)
 	}
-	if crawls := got.Longest[0].Crawls; !slices.Equal(crawls, []HostWork{{Crawl: "c", Queued: 2}}) {
+	if crawls := got.Longest[0].Crawls; !slices.Equal(crawls, []frontierapi.HostWork{{Crawl: "c", Queued: 2}}) {
 		t.Errorf("a.test is wanted by %+v", crawls)
 	}
-	other, err := w.asked().survey(Query{Crawl: "other", Top: 2})
+	other, err := w.asked().survey(frontierapi.Query{Crawl: "other", Top: 2})
 	w.must(err)
 	if len(other.Hosts)+len(other.Slowest)+len(other.Troubles) > 0 {
 		t.Errorf("of another crawl: %+v", other)
@@ -73,7 +74,7 @@ func TestHostTellsItsLastAnswers(t *testing.T) {
 	}
 	h, err := w.asked().hostDetail("a.test")
 	w.must(err)
-	if len(h.Last) != 4 || h.Last[0] != (Attempt{AtMS: 1002, Class: messages.OK, Status: 202, TookMS: 1000}) || h.Last[3].Status != 205 {
+	if len(h.Last) != 4 || h.Last[0] != (frontierapi.Attempt{AtMS: 1002, Class: messages.OK, Status: 202, TookMS: 1000}) || h.Last[3].Status != 205 {
 		t.Errorf("the last answers are %+v, want those from 202 to 205", h.Last)
 	}
 }
@@ -91,7 +92,7 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 		if c == messages.OK {
 			m := &messages.Candidates{Crawl: "c", Source: messages.SourceLink, Ends: messages.Visit{URL: messages.HashURL(url), Round: 1}}
 			if i%8 == 0 {
-				m.ParseError, want[url] = "no such tag", ParseFailed
+				m.ParseError, want[url] = "no such tag", frontierapi.ParseFailed
 			}
 			_, err := w.shard.candidates(m, 1, w.at())
 			w.must(err)
@@ -101,7 +102,7 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 		want[url] = string(c)
 	}
 	got := make(map[string]string)
-	for q := (Query{Crawl: "c", Top: 3}); ; {
+	for q := (frontierapi.Query{Crawl: "c", Top: 3}); ; {
 		page, err := w.asked().failed(q)
 		w.must(err)
 		if len(page.URLs) > 3 {
@@ -126,10 +127,10 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 			t.Errorf("%s failed by %q, want %q", url, got[url], c)
 		}
 	}
-	if page, err := w.asked().failed(Query{Crawl: "c"}); err != nil || len(page.URLs) > 0 {
+	if page, err := w.asked().failed(frontierapi.Query{Crawl: "c"}); err != nil || len(page.URLs) > 0 {
 		t.Errorf("after all were fed again: %+v, %v", page, err)
 	}
-	if _, err := w.asked().failed(Query{Crawl: "c", After: "zz"}); err == nil {
+	if _, err := w.asked().failed(frontierapi.Query{Crawl: "c", After: "zz"}); err == nil {
 		t.Error("nonsense for a place is taken")
 	}
 }
@@ -158,13 +159,13 @@ func TestClientAsksAllPartitions(t *testing.T) {
 		a.publish(messages.SubjectResults("c", messages.Partition(url, 2)), "", res.Encode())
 		a.must(e.m.Ack())
 	}
-	c := Client{Bus: a.bus}
+	c := frontierapi.Client{Bus: a.bus}
 	a.eventually("all have failed", func() bool {
 		st, err := c.Status(t.Context(), "c")
 		return err == nil && st.Failed == int64(len(want))
 	})
 	var got []string
-	a.must(c.Failed(t.Context(), "c", "gone", func(f *FailedURL) error { got = append(got, f.URL); return nil }))
+	a.must(c.Failed(t.Context(), "c", "gone", func(f *frontierapi.FailedURL) error { got = append(got, f.URL); return nil }))
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("failed are %q, want %q", got, want)

@@ -22,6 +22,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // How partition 0 passes from one store to another, over a real server. The
@@ -265,10 +266,10 @@ func (e *fetchTask) parsed(links ...string) {
 
 // status is how the crawl stands in the partition; ok is false while nobody
 // answers.
-func (a *takeoverFixture) status() (st PartitionStatus, ok bool) {
+func (a *takeoverFixture) status() (st frontierapi.PartitionStatus, ok bool) {
 	ctx, cancel := context.WithTimeout(a.t.Context(), 500*time.Millisecond)
 	defer cancel()
-	err := (&Client{a.bus}).queryPartition(ctx, opStatus, 0, Query{Crawl: "c"}, &st)
+	st, err := (&frontierapi.Client{Bus: a.bus}).Partition(ctx, "c", 0)
 	return st, err == nil
 }
 
@@ -376,7 +377,7 @@ func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string
 		c.Started, c.Changed = 0, 0
 		return fmt.Sprintf("%s=%+v", rest, c), err
 	case kindRun:
-		var r Run
+		var r frontierapi.Run
 		err := json.Unmarshal(value, &r)
 		r.Started, r.Last = time.Time{}, time.Time{}
 		return fmt.Sprintf("%q=%+v", rest, r), err

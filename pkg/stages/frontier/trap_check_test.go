@@ -10,6 +10,7 @@ import (
 	"seine/internal/schedule/traps"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // What a guard has kept out by a comparison is kept out of later runs, too, until it is
@@ -68,7 +69,7 @@ func TestWhatWasFoundOfAURLStands(t *testing.T) {
 	rules := newShardFixture(t, nil).current
 	for _, reason := range ExclusionReasons() {
 		want := slices.Contains([]string{
-			ReasonRobots, ReasonAddress, ReasonType, string(traps.ParameterOrder), string(traps.ParameterSets), string(traps.SameShape), string(traps.SameContent),
+			frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonType, string(traps.ParameterOrder), string(traps.ParameterSets), string(traps.SameShape), string(traps.SameContent),
 		}, reason)
 		if got := rules.stands(&urlRecord{URL: "https://a.test/", State: Excluded, Reason: reason}); got != want {
 			t.Errorf("%s stands: %t, want %t", reason, got, want)
@@ -95,7 +96,7 @@ func TestReasonsAreDocumented(t *testing.T) {
 			t.Errorf("docs/operations.md has no row for %s", reason)
 		}
 	}
-	for _, reason := range []string{ParseFailed, HostGivenUp} {
+	for _, reason := range []string{frontierapi.ParseFailed, frontierapi.HostGivenUp} {
 		if !strings.Contains(string(text), "`"+reason+"`") {
 			t.Errorf("docs/operations.md does not name %s", reason)
 		}

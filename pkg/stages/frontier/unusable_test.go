@@ -10,6 +10,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // A crawl whose spec cannot be used stands still: nothing is sent, nothing decided for
@@ -41,16 +42,16 @@ func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 			t.Error("the partition is busy with a crawl that stands still")
 		}
 		st, err := (&partitionLoop{shard: w.shard, f: &Frontier{clock: newClock()}}).status("c")
-		if err != nil || !st.Still || st.Unusable != "bad" || endOf([]PartitionStatus{st}, &st.Counters, still.Spec) != NotEnded {
+		if err != nil || !st.Still || st.Unusable != "bad" {
 			t.Errorf("its status is %+v, %v", st, err)
 		}
 	}
 	w.gen++
 	mended.Rev, w.current = w.gen, mended
 	w.wantSent(w.dispatch(10), "https://a.test/2", "https://a.test/3")
-	w.wantState("https://a.test/private/1", Excluded, ReasonExclude)
-	w.wantState("https://b.test/", Excluded, ReasonScope)
-	w.wantState("https://a.test/deep", Excluded, ReasonDepth)
+	w.wantState("https://a.test/private/1", Excluded, frontierapi.ReasonExclude)
+	w.wantState("https://b.test/", Excluded, frontierapi.ReasonScope)
+	w.wantState("https://a.test/deep", Excluded, frontierapi.ReasonDepth)
 }
 
 // It alone stands still, in a frontier that is given such a spec by a person or by
@@ -76,8 +77,8 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	} else {
 		e.ends(messages.OK)
 	}
-	var st PartitionStatus
-	a.must((&Client{a.bus}).queryPartition(t.Context(), opStatus, 0, Query{Crawl: "x"}, &st))
+	st, err := (&frontierapi.Client{Bus: a.bus}).Partition(t.Context(), "x", 0)
+	a.must(err)
 	if !st.Still || !strings.Contains(st.Unusable, "galaxy") || st.Counters.Queued != 1 {
 		t.Errorf("the crawl stands so: %+v", st)
 	}

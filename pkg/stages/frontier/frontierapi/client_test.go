@@ -1,4 +1,4 @@
-package frontier
+package frontierapi
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	var heard atomic.Int32
-	if _, err := bus.NC.Subscribe(messages.SubjectFrontier(opStatus, 0), func(m *nats.Msg) {
+	if _, err := bus.NC.Subscribe(messages.SubjectFrontier(OpStatus, 0), func(m *nats.Msg) {
 		if heard.Add(1) > 2 {
 			_ = m.Respond(text) // a client that is gone waits for nothing
 		}
@@ -55,7 +55,7 @@ func TestCrawlsThatGoOnAreThoseOfAllPartitions(t *testing.T) {
 	bus.Layout = messages.Layout{Partitions: 2}
 	var older atomic.Bool
 	for p, names := range [][]string{{"a", "c"}, {"b", "c"}} {
-		if _, err := bus.NC.Subscribe(messages.SubjectFrontier(opStatus, p), func(m *nats.Msg) {
+		if _, err := bus.NC.Subscribe(messages.SubjectFrontier(OpStatus, p), func(m *nats.Msg) {
 			answer := PartitionStatus{Partition: p}
 			var asked Query
 			if json.Unmarshal(m.Data, &asked) == nil && asked.Awake && (p == 0 || !older.Load()) {

@@ -1,0 +1,121 @@
+package frontierapi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// EndReason is why nothing more will happen in a crawl unless it is fed.
+type EndReason string
+
+// Ends of a crawl.
+const (
+	NotEnded   EndReason = ""
+	Empty      EndReason = "empty"       // it was never fed
+	Complete   EndReason = "complete"    // every URL has reached its end
+	PagesLimit EndReason = "pages_limit" // max_pages were fetched; what is queued stays queued
+	BytesLimit EndReason = "bytes_limit" // max_bytes were fetched
+	TimeLimit  EndReason = "time_limit"  // max_duration has passed
+)
+
+// CheckEnded reports whether a crawl has come to an end, and how it stands. Only
+// the frontier can know: a page is done when the parser's message for it has
+// been applied, and that comes after everything that was found on the page. So
+// when no URL is open in any partition, nothing waits in the streams, and no
+// partition has moved while that was looked at, nothing can happen any more.
+func (c *Client) CheckEnded(ctx context.Context, crawl string, spec *crawlspec.Spec) (EndReason, CrawlStatus, error) {
+	before, err := c.partitions(ctx, crawl)
+	if err != nil {
+		return NotEnded, CrawlStatus{}, err
+	}
+	total := sum(before)
+	end := endOf(before, &total.Counters, spec)
+	if end == NotEnded || !seedsFed(spec, before) {
+		return NotEnded, total, nil
+	}
+	drained, err := c.drained(ctx, crawl, before)
+	if err != nil || !drained {
+		return NotEnded, total, err
+	}
+	after, err := c.partitions(ctx, crawl)
+	if err != nil {
+		return NotEnded, total, err
+	}
+	if moved(before, after) {
+		return NotEnded, sum(after), nil
+	}
+	return end, total, nil
+}
+
+// moved reports whether anything has happened in a crawl between two looks.
+func moved(before, after []PartitionStatus) bool {
+	for p := range before {
+		if before[p].Epoch != after[p].Epoch || !before[p].Counters.SameStates(&after[p].Counters) {
+			return true
+		}
+	}
+	return false
+}
+
+// working reports whether something is to happen in a crawl that its counters do not show.
+func working(parts []PartitionStatus, spec *crawlspec.Spec) bool {
+	return slices.ContainsFunc(parts, func(p PartitionStatus) bool {
+		return p.Reviewing || p.Removing || p.Still ||
+			p.Counters.Known() > 0 && spec.AgainDue(p.Again) // it does not know the spec yet
+	})
+}
+
+func endOf(parts []PartitionStatus, c *Counters, spec *crawlspec.Spec) EndReason {
+	if working(parts, spec) {
+		return NotEnded
+	}
+	late := slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Late })
+	switch {
+	case c.Known() == 0:
+		return Empty
+	case c.InFlight > 0 || c.Parsing > 0:
+		return NotEnded
+	case c.Pending() == 0 && c.Planned == 0 && (spec.Schedule == "" || spec.State == crawlspec.Cancelled):
+		return Complete
+	case spec.MaxPages > 0 && c.Pages >= spec.MaxPages:
+		return PagesLimit
+	case spec.MaxBytes > 0 && c.BytesWire >= int64(spec.MaxBytes):
+		return BytesLimit
+	case late:
+		return TimeLimit
+	}
+	return NotEnded
+}
+
+// drained reports whether the partitions have applied everything that the
+// streams hold for the crawl.
+func (c *Client) drained(ctx context.Context, crawl string, parts []PartitionStatus) (bool, error) {
+	seeds, err := c.Bus.LastSequence(ctx, messages.StreamSeeds, messages.SubjectSeeds(crawl))
+	if err != nil {
+		return false, err
+	}
+	if seeds > 0 {
+		consumer, err := c.Bus.JS.Consumer(ctx, messages.StreamSeeds, messages.ConsumerSeeds)
+		if err != nil {
+			return false, fmt.Errorf("look at consumer %s: %w", messages.ConsumerSeeds, err)
+		}
+		if consumer.CachedInfo().AckFloor.Stream < seeds {
+			return false, nil
+		}
+	}
+	for p := range parts {
+		for stream, subject := range map[string]string{
+			messages.StreamURLs: messages.SubjectURLs(crawl, p), messages.StreamResults: messages.SubjectResults(crawl, p),
+		} {
+			last, err := c.Bus.LastSequence(ctx, stream, subject)
+			if err != nil || last > parts[p].Positions[stream].Sequence {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,62 @@
+package frontierapi
+
+import (
+	"testing"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// A crawl has not ended while a partition has not begun the run over everything that
+// its spec asks for: a frontier elsewhere may not know the spec yet.
+func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
+	t.Parallel()
+	part := PartitionStatus{Counters: Counters{Done: 1}, Again: 7}
+	spec := crawlspec.Default()
+	for _, c := range []struct {
+		again int64
+		state crawlspec.RunState
+		want  EndReason
+	}{
+		{0, crawlspec.Running, Complete},
+		{7, crawlspec.Running, Complete},
+		{8, crawlspec.Running, NotEnded},
+		{8, crawlspec.Cancelled, Complete},
+	} {
+		spec.Again, spec.State = c.again, c.state
+		if end := endOf([]PartitionStatus{part, {}}, &part.Counters, &spec); end != c.want {
+			t.Errorf("again %d, %s: end %q, want %q", c.again, c.state, end, c.want)
+		}
+	}
+}
+
+// A crawl is not taken for one that was never fed, or for complete, before the seeds of
+// its spec are in all partitions that have some.
+func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
+	spec := crawlspec.Default()
+	spec.Seeds = []crawlspec.Seed{{URL: "https://a.test/"}, {URL: "https://b.test/"}}
+	l, err := ListSeeds(&spec, weburl.NewNormalizer(stages.NormalizeOptions(&spec)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := make([]PartitionStatus, 16)
+	for i := range spec.Seeds {
+		if seedsFed(&spec, parts) {
+			t.Errorf("%d of 2 are fed", i)
+		}
+		parts[messages.Partition(spec.Seeds[i].URL, len(parts))].Seeds = l.Fingerprint
+	}
+	if !seedsFed(&spec, parts) {
+		t.Error("they are not fed")
+	}
+}
+
+// A crawl that waits for a spec which can be used has not ended, whatever its URLs say.
+func TestCrawlThatStandsStillHasNotEnded(t *testing.T) {
+	spec := crawlspec.Default()
+	if end := endOf([]PartitionStatus{{Counters: Counters{Done: 1}, Still: true}, {}}, &Counters{Done: 1}, &spec); end != NotEnded {
+		t.Errorf("its end is %q", end)
+	}
+}

@@ -1,0 +1,44 @@
+package frontierapi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// LastChange is when something last happened in a crawl, or its spec changed, whichever
+// is later.
+func LastChange(spec stages.SpecRevision, c *Counters) time.Time {
+	at := time.UnixMilli(c.Changed)
+	if spec.Time.After(at) {
+		at = spec.Time
+	}
+	return at.UTC()
+}
+
+// Expiry returns when a crawl that has come to an end is deleted, if it is not fed and
+// its spec is not changed before; the zero time for never. It counts from the end, from
+// when the crawl was last fed, or from when its spec last changed, whichever is latest.
+func (c *Client) Expiry(ctx context.Context, crawl string, spec stages.SpecRevision, end EndReason, n *Counters) (time.Time, error) {
+	if spec.Keep == 0 || end == NotEnded || end == Empty {
+		return time.Time{}, nil
+	}
+	from := LastChange(spec, n)
+	if over := time.UnixMilli(n.Started).Add(time.Duration(spec.MaxDuration)); end == TimeLimit && over.After(from) {
+		from = over
+	}
+	fed, err := c.Bus.ReadFromLeader(ctx, messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds(crawl)})
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+	case err != nil:
+		return time.Time{}, err
+	case fed.Time.After(from):
+		from = fed.Time
+	}
+	return from.Add(time.Duration(spec.Keep)).UTC(), nil
+}

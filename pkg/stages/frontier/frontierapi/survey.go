@@ -1,0 +1,86 @@
+package frontierapi
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/base/tally"
+	"seine/pkg/messages"
+)
+
+// Survey is how the hosts stand as a whole, and what went wrong at them lately.
+type Survey struct {
+	// Hosts counts those with something queued or under way by what they wait
+	// for: the reasons of HostStatus.Why, Asked or Due.
+	Hosts map[string]int64 `json:"hosts,omitempty"`
+	// Partial says that there are so many hosts that not all were looked at.
+	Partial bool `json:"partial,omitempty"`
+	// Slowest have the longest mean request, Longest the longest queues, Busiest
+	// the most requests; of those with work, the first of each first.
+	Slowest []HostStatus `json:"slowest,omitempty"`
+	Longest []HostStatus `json:"longest,omitempty"`
+	Busiest []HostStatus `json:"busiest,omitempty"`
+	// Troubles are requests that did not end well, the last first.
+	Troubles []RequestFailure `json:"troubles,omitempty"`
+}
+
+// Cut keeps the first of each list.
+func (s *Survey) Cut(top int) {
+	keep := func(hs []HostStatus, by func(*HostStatus) int64) []HostStatus {
+		slices.SortFunc(hs, func(a, b HostStatus) int {
+			return cmp.Or(cmp.Compare(by(&b), by(&a)), cmp.Compare(a.Host, b.Host))
+		})
+		return hs[:min(len(hs), top)]
+	}
+	s.Slowest = keep(s.Slowest, func(h *HostStatus) int64 { return h.MeanMS })
+	s.Longest = keep(s.Longest, func(h *HostStatus) int64 { return int64(h.Queued) })
+	s.Busiest = keep(s.Busiest, func(h *HostStatus) int64 { return h.Requests })
+}
+
+// Survey returns how the hosts that a crawl has work for stand, those of all
+// crawls for "", with at most top in each list. Asking often costs little: an
+// answer may be some seconds old where there are many hosts.
+func (c *Client) Survey(ctx context.Context, crawl string, top int) (*Survey, error) {
+	parts := make([]Survey, c.Bus.Layout.Partitions)
+	g, ctx := errgroup.WithContext(ctx)
+	for p := range parts {
+		g.Go(func() error { return c.queryPartition(ctx, OpSurvey, p, Query{Crawl: crawl, Top: top}, &parts[p]) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	all := new(Survey)
+	for i := range parts {
+		p := &parts[i]
+		for why, n := range p.Hosts {
+			tally.Add(&all.Hosts, why, n)
+		}
+		all.Partial = all.Partial || p.Partial
+		all.Slowest, all.Longest, all.Busiest = append(all.Slowest, p.Slowest...), append(all.Longest, p.Longest...), append(all.Busiest, p.Busiest...)
+		all.Troubles = append(all.Troubles, p.Troubles...)
+	}
+	all.Cut(top)
+	slices.SortFunc(all.Troubles, func(a, b RequestFailure) int { return cmp.Compare(b.AtMS, a.AtMS) })
+	all.Troubles = all.Troubles[:min(len(all.Troubles), top)]
+	return all, nil
+}
+
+// RequestFailure is a request that did not end well.
+type RequestFailure struct {
+	AtMS    int64          `json:"at_ms"` // Unix ms
+	Crawl   string         `json:"crawl"`
+	URL     string         `json:"url"`
+	Class   messages.Class `json:"class"`
+	Status  int            `json:"status,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	Attempt int            `json:"attempt"`
+}
+
+// What hosts do that do not wait.
+const (
+	Asked = "asked" // a request is under way
+	Due   = "due"   // one may be sent
+)
