@@ -46,6 +46,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	}
 	cfg := frontier.DefaultConfig()
 	cfg.State, cfg.Partitions, cfg.Take, cfg.SnapshotEvery = filepath.Join(data, "frontier"), bus.Layout.Partitions, frontier.TakeAll, 0
+	cfg.Offline = true
 	store, err := frontier.OpenStore(cfg.State, int64(cfg.Cache), cfg.Sync, key, log)
 	if err != nil {
 		return err

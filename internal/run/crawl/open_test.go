@@ -59,6 +59,35 @@ func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
 	}
 }
 
+// Whoever opens what a crawl has stored sends no request: nobody is there to answer.
+func TestLookIntoAStoredCrawlSendsNoRequest(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	store(t, data, func(bus *stages.Bus) {
+		seed := &nats.Msg{Subject: messages.SubjectSeeds("c"), Data: []byte("http://h.test/")}
+		if _, err := bus.JS.PublishMsg(t.Context(), seed); err != nil {
+			t.Fatal(err)
+		}
+	})
+	err := Open(t.Context(), data, slog.New(slog.DiscardHandler), func(ctx context.Context, bus *stages.Bus) error {
+		client := frontierapi.Client{Bus: bus}
+		for ctx.Err() == nil {
+			n, err := client.Status(ctx, "c")
+			if err != nil || n.Known() > 0 {
+				if n.Queued != 1 {
+					t.Errorf("a host may be asked, and the URL is not queued: %+v", n)
+				}
+				return err
+			}
+			_ = stages.Sleep(ctx, openPoll)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // store lets do store something in the directory of a crawl that does not run.
 func store(t *testing.T, data string, do func(*stages.Bus)) {
 	t.Helper()

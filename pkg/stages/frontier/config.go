@@ -21,7 +21,10 @@ type Config struct {
 	Hosts         int                `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
 	Take          PartitionSelector  `help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
 	SnapshotEvery crawlspec.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
-	Drain         crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
+	// Offline is for looking into a crawl whose other stages do not run: what is stored is taken
+	// in and questions are answered, but no request is sent, and no schedule begins a run.
+	Offline bool               `kong:"-"`
+	Drain   crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
 
 	SeedsBytes    crawlspec.Bytes    `help:"Limit of stream SEEDS." default:"256MiB"`
 	URLsBytes     crawlspec.Bytes    `name:"urls-bytes" help:"Limit of stream URLS." default:"512MiB"`

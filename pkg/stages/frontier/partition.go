@@ -121,6 +121,7 @@ func ignoreDone(ctx context.Context, err error) error {
 func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partitionLoop, err error) {
 	s, err := openShard(ctx, f.store, shardOptions{
 		partition: p, partitions: f.bus.Layout.Partitions, epoch: epoch, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		offline:   f.cfg.Offline,
 		recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
 		addresses: f.addresses, log: f.log.With("partition", p),
 	})
@@ -365,7 +366,7 @@ func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 // due collects the requests to send now: those that are due for the first
 // time, and those that got lost.
 func (p *partitionLoop) due(ctx context.Context, now int64) ([]outgoing, error) {
-	if p.publishing >= maxPublishing {
+	if p.offline || p.publishing >= maxPublishing {
 		return nil, nil
 	}
 	reqs, err := p.findLost(ctx, now)

@@ -28,7 +28,7 @@ func (s *shard) startRun(name string, c *crawl, rules *rules, now int64) error {
 		s.begins(name, c, rules.Again, &sweep{All: true}, now)
 		s.log.Info("crawl visits everything again", "crawl", name, "run", c.Run)
 	}
-	if !rules.startsAgain() {
+	if !rules.startsAgain() || s.offline {
 		c.nextRun = 0
 		return nil
 	}

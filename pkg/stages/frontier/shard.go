@@ -35,6 +35,7 @@ type shard struct {
 	tx         *tx
 	specs      SpecSource
 	log        *slog.Logger
+	offline    bool // see Config.Offline
 
 	positions      map[string]stages.Position
 	crawls         map[string]*crawl
@@ -195,6 +196,7 @@ type shardOptions struct {
 	specs      SpecSource
 	maxHosts   int   // in memory
 	recent     int64 // bytes for URLs seen lately
+	offline    bool  // see Config.Offline
 	addresses  *ipLimiter
 	log        *slog.Logger
 }
@@ -203,7 +205,7 @@ type shardOptions struct {
 // URLs are filled while it already works.
 func openShard(ctx context.Context, store *Store, o shardOptions) (*shard, error) {
 	s := &shard{
-		store: store, partition: o.partition, partitions: max(1, o.partitions), epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log,
+		store: store, partition: o.partition, partitions: max(1, o.partitions), epoch: o.epoch, tx: newTx(store), specs: o.specs, log: o.log, offline: o.offline,
 		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.maxHosts, inFlight: make(map[urlID]*request),
 		addresses: o.addresses, recent: newRecentLinks(o.recent), told: make(map[string]bool),
