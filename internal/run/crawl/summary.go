@@ -265,7 +265,7 @@ func (s *Summary) Write(w io.Writer) {
 	if s.Rows != nil {
 		row("output", "%s in %s", humanize.Plural(s.Records, "record"), s.Out)
 		for _, kind := range slices.Sorted(maps.Keys(s.Rows)) {
-			row("", "%s: %s of kind %s", s.Tables[kind], humanize.Count(s.Rows[kind]), kind)
+			row("", "%s: the latest of each; %s of kind %s were written", s.Tables[kind], humanize.Count(s.Rows[kind]), kind)
 		}
 		return
 	}
