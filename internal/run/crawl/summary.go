@@ -244,7 +244,7 @@ func (s *Summary) Write(w io.Writer) {
 		if i == 0 {
 			name = "slowest"
 		}
-		row(name, "%s: %d ms a request, %s requests", h.Host, h.MeanMS, humanize.Count(h.Requests))
+		row(name, "%s: %d ms a request, %s", h.Host, h.MeanMS, humanize.Plural(h.Requests, "request"))
 	}
 	if s.NoPagesReason != "" {
 		row("why", "%s", s.NoPagesReason)
