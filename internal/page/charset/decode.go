@@ -4,8 +4,10 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
 // toUTF8 decodes a document: the decoder of the encoding, Encoding standard
@@ -20,16 +22,29 @@ func (e Encoding) toUTF8(body []byte) ([]byte, Encoding) {
 		return decodeUTF16(body, 1), e
 	case replacement:
 		return decodeReplacement(body), e
-	case iso2022JP:
-		return decodeISO2022JP(body), e
 	}
-	if isASCII(body) {
+	if e != iso2022JP && isASCII(body) {
 		return body, e // what is left extends ASCII
 	}
-	if d := eastAsian(e); d != nil {
-		return d.decode(body), e
+	switch known := e.library().(type) {
+	case *charmap.Charmap:
+		return decodeSingle(body, known), e
+	default:
+		return decodeMultibyte(body, known), e
 	}
-	return decodeSingle(body, singleByte(e)), e
+}
+
+// decodeMultibyte decodes an East Asian encoding as the library does: of bytes that are no
+// character it makes as many U+FFFD as it finds fit, and no markup is lost behind them.
+func decodeMultibyte(b []byte, e encoding.Encoding) []byte {
+	if e == simplifiedchinese.GBK {
+		e = simplifiedchinese.GB18030 // section 10.1.1: GBK's decoder is gb18030's
+	}
+	out, err := e.NewDecoder().Bytes(b)
+	if err != nil { // not met: decoders replace what they cannot read
+		return []byte("\ufffd")
+	}
+	return out
 }
 
 // decodeUTF8 replaces what is not UTF-8, each maximal part of a character by one
@@ -129,12 +144,10 @@ func decodeByte(m *charmap.Charmap, c byte) rune {
 	return r
 }
 
-// singleByte returns the table of a single-byte encoding.
-func singleByte(e Encoding) *charmap.Charmap {
-	if x, err := htmlindex.Get(e.name); err == nil {
-		if m, ok := x.(*charmap.Charmap); ok {
-			return m
-		}
+// library returns the library's encoding of that name.
+func (e Encoding) library() encoding.Encoding {
+	if known, err := htmlindex.Get(e.name); err == nil {
+		return known
 	}
 	return charmap.Windows1252 // not met: Lookup gives no other encodings
 }

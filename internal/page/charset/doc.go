@@ -29,9 +29,14 @@
 //
 // Time is linear in the document. The text has at most three times its size, as
 // U+FFFD has three bytes, and where that is not known before, as much again is
-// used while it grows. To that come tables of 128 KiB for each of the five East
-// Asian encodings, and of some 2 MiB for the queries of links in them, made when
-// they are first needed.
+// used while it grows.
+//
+// East Asian encodings are those of golang.org/x/text, which differ from the
+// standard where a browser's user would not see it: in how many U+FFFD stand for
+// bytes that are no character, in characters for private use, in the 18
+// characters that GB 18030 has moved since 2000, and in ISO-2022-JP that is cut
+// in the middle of a character. No byte that ends a tag or an attribute is lost
+// behind a broken character.
 //
 // Section numbers are those of the HTML, Encoding, URL and MIME Sniffing
 // standards (WHATWG) and are given with the name of the standard where it is not

@@ -42,32 +42,3 @@ func TestQueryMemory(t *testing.T) {
 		}
 	}
 }
-
-// TestTables: every character of the decoders' tables encodes to bytes that
-// decode to it.
-func TestTables(t *testing.T) {
-	for _, label := range []string{"gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr", "koi8-r", "windows-1252", "iso-2022-jp"} {
-		e, _ := Lookup(label)
-		encode, known := e.encoder(), 0
-		for r := rune(0x80); r < 0x20000; r++ {
-			b, ok := encode(r)
-			if !ok {
-				continue
-			}
-			known++
-			if label == "iso-2022-jp" {
-				b = append([]byte("\x1b$B"), b[max(0, len(b)-2):]...)
-				if isHalfKatakana(r) || r == '¥' || r == '‾' || r == 0x2212 {
-					continue
-				}
-			}
-			got, _ := e.toUTF8(b)
-			if string(got) != string(r) && !(strings.ContainsRune("¥‾\u2212", r)) {
-				t.Errorf("%s %U: %x, which is %+q", label, r, b, got)
-			}
-		}
-		if least := map[string]int{"koi8-r": 128, "windows-1252": 128, "euc-kr": 8000, "big5": 13000}[label]; known < max(least, 128) {
-			t.Errorf("%s: %d characters", label, known)
-		}
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // Reencodes reports whether Query differs from what it does for UTF-8.
@@ -28,29 +30,21 @@ func (e Encoding) Query(q string) string {
 	if !needsEscape(q) {
 		return q
 	}
+	q = strings.ToValidUTF8(q, "\ufffd")
 	out := make([]byte, 0, len(q)+len(q)/2)
-	encode := e.encoder()
-	for _, r := range q {
-		b, ok := encode(r)
-		out = appendQueryBytes(out, b)
-		if !ok {
-			out = appendUnencodable(out, replaceControl(e, r))
+	if !e.Reencodes() {
+		for i := range len(q) {
+			out = appendQueryByte(out, q[i])
 		}
+		return string(out)
 	}
-	if e == iso2022JP {
-		b, _ := encode('\\') // is ASCII only, and leads back to it
-		out = appendQueryBytes(out, b[:len(b)-1])
+	switch known := e.library().(type) {
+	case *charmap.Charmap:
+		out = appendSingle(out, known, q)
+	default:
+		out = appendMultibyte(out, known, q)
 	}
 	return string(out)
-}
-
-// replaceControl hides from errors the characters that ISO-2022-JP is steered by
-// (section 12.2.2).
-func replaceControl(e Encoding, r rune) rune {
-	if e == iso2022JP && isJISControl(r) {
-		return utf8.RuneError
-	}
-	return r
 }
 
 // Reference applies Query to the query of a link as it is written, relative or
@@ -106,16 +100,12 @@ func inQuerySet(c byte) bool {
 	return c < ' ' || c > '~'
 }
 
-func appendQueryBytes(out, b []byte) []byte {
+func appendQueryByte(out []byte, c byte) []byte {
 	const digits = "0123456789ABCDEF"
-	for _, c := range b {
-		if inQuerySet(c) {
-			out = append(out, '%', digits[c>>4], digits[c&15])
-		} else {
-			out = append(out, c)
-		}
+	if inQuerySet(c) {
+		return append(out, '%', digits[c>>4], digits[c&15])
 	}
-	return out
+	return append(out, c)
 }
 
 func appendUnencodable(out []byte, r rune) []byte {
