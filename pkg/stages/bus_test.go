@@ -15,6 +15,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/weburl"
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
@@ -25,14 +27,14 @@ func TestProvision(t *testing.T) {
 	if b.Layout != want {
 		t.Errorf("layout %+v", b.Layout)
 	}
-	send(t, b, urls, 3)
+	natstest.Send(t, b.JS, urls, 3)
 	limits := messages.DefaultStreamLimits()
 	limits.URLsBytes = 77 << 20
-	again, _ := dial(t, br.url())
+	again, _ := dial(t, br.URL())
 	if err := again.Provision(t.Context(), 4, limits, 1); err != nil {
 		t.Fatalf("a second time: %v", err)
 	}
-	info := streamOf(t, b, messages.StreamURLs).CachedInfo()
+	info := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo()
 	if info.Config.MaxBytes != 77<<20 || info.State.Msgs != 3 {
 		t.Errorf("limit %d, %d messages", info.Config.MaxBytes, info.State.Msgs)
 	}
@@ -49,8 +51,8 @@ func TestProvision(t *testing.T) {
 
 func TestProvisionRefuses(t *testing.T) {
 	t.Parallel()
-	br := newBroker(t)
-	b, _ := dial(t, br.url())
+	br := natstest.NewBroker(t)
+	b, _ := dial(t, br.URL())
 	for _, p := range []int{-1, 0, messages.MaxPartitions + 1} {
 		if err := b.Provision(t.Context(), p, messages.DefaultStreamLimits(), 1); err == nil || !strings.Contains(err.Error(), "must be from 1 to 256") {
 			t.Errorf("%d partitions: %v", p, err)
@@ -63,8 +65,8 @@ func TestProvisionRefuses(t *testing.T) {
 
 func TestProvisionWithoutJetStream(t *testing.T) {
 	t.Parallel()
-	br := newBroker(t, func(o *server.Options) { o.JetStream = false })
-	b, _ := dial(t, br.url())
+	br := natstest.NewBroker(t, func(o *server.Options) { o.JetStream = false })
+	b, _ := dial(t, br.URL())
 	err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1)
 	if !errors.Is(err, ErrServer) || !strings.Contains(err.Error(), "start nats-server with -js") {
 		t.Errorf("%v", err)
@@ -83,15 +85,15 @@ func TestServerAtLeast(t *testing.T) {
 
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	br := newBroker(t)
-	worker, log := dial(t, br.url())
-	j := start(t, worker.Join)
-	eventually(t, "it says that it waits", func() bool { return log.has("waiting for a frontier") })
-	b, _ := dial(t, br.url())
+	br := natstest.NewBroker(t)
+	worker, log := dial(t, br.URL())
+	j := await.Start(t, worker.Join)
+	await.Eventually(t, "it says that it waits", func() bool { return log.Has("waiting for a frontier") })
+	b, _ := dial(t, br.URL())
 	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.wait(); err != nil {
+	if err := j.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if worker.Layout != b.Layout {
@@ -101,11 +103,11 @@ func TestJoin(t *testing.T) {
 
 func TestJoinCancelled(t *testing.T) {
 	t.Parallel()
-	br := newBroker(t)
-	b, log := dial(t, br.url())
-	j := start(t, b.Join)
-	eventually(t, "it says that it waits", func() bool { return log.has("waiting for a frontier") })
-	if err := j.end(); !errors.Is(err, context.Canceled) {
+	br := natstest.NewBroker(t)
+	b, log := dial(t, br.URL())
+	j := await.Start(t, b.Join)
+	await.Eventually(t, "it says that it waits", func() bool { return log.Has("waiting for a frontier") })
+	if err := j.End(); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -126,7 +128,7 @@ func TestJoinOtherLayout(t *testing.T) {
 			if _, err := kv.PutString(t.Context(), messages.KeyLayout, tt.layout); err != nil {
 				t.Fatal(err)
 			}
-			if err := start(t, b.Join).wait(); !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), tt.want) {
+			if err := await.Start(t, b.Join).Wait(); !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -179,10 +181,10 @@ func TestRedact(t *testing.T) {
 func TestReconnects(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
-	br.stop()
-	eventually(t, "it notices", func() bool { return b.NC.Status() == nats.RECONNECTING })
-	br.start()
-	eventually(t, "it is back", b.NC.IsConnected)
+	br.Stop()
+	await.Eventually(t, "it notices", func() bool { return b.NC.Status() == nats.RECONNECTING })
+	br.Start()
+	await.Eventually(t, "it is back", b.NC.IsConnected)
 }
 
 func TestAdmin(t *testing.T) {
@@ -194,8 +196,8 @@ func TestAdmin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := start(t, func(ctx context.Context) error { return ServeAdmin(ctx, l, h, false) })
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	j := await.Start(t, func(ctx context.Context) error { return ServeAdmin(ctx, l, h, false) })
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: await.Patience}
 	fetch := func(path string) (int, string) {
 		t.Helper()
 		resp, err := client.Get("http://" + l.Addr().String() + path)
@@ -230,7 +232,7 @@ func TestAdmin(t *testing.T) {
 	if code, _ := fetch("/debug/pprof/"); code != 404 {
 		t.Errorf("pprof without being asked: %d", code)
 	}
-	if err := j.end(); err != nil {
+	if err := j.End(); err != nil {
 		t.Error(err)
 	}
 }
@@ -244,7 +246,7 @@ func TestAnnounce(t *testing.T) {
 	if err := b.NC.Flush(); err != nil { // another connection may be faster than the subscriptions
 		t.Fatal(err)
 	}
-	other, _ := dial(t, br.url())
+	other, _ := dial(t, br.URL())
 	m, err := other.NC.Request("$SRV.INFO.seine-parser", nil, 5*time.Second)
 	if err != nil || !strings.Contains(string(m.Data), `"partitions":"4"`) {
 		t.Errorf("%v, %v", m, err)

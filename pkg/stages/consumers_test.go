@@ -10,7 +10,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
 	"seine/internal/testing/natscluster"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
@@ -66,7 +68,7 @@ func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 	}
 	parser := consumerOn(ctx, t, b, "parser", func(node string) bool { return node != silent.Name() })
 	archive := consumerOn(ctx, t, b, "archive", func(node string) bool { return node == silent.Name() })
-	send(t, b, urls, 10)
+	natstest.Send(t, b.JS, urls, 10)
 	read(t, parser, 10)
 
 	silent.Cut()
@@ -75,14 +77,14 @@ func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 		t.Errorf("a janitor that cannot know what is read says %v", err)
 	}
 	silent.Heal()
-	eventually(t, "the list is whole", func() bool {
+	await.Eventually(t, "the list is whole", func() bool {
 		_, err := j.clean(ctx, messages.StreamURLs, 1)
 		return err == nil
 	})
 	read(t, archive, 10)
-	eventually(t, "what all have read goes", func() bool {
+	await.Eventually(t, "what all have read goes", func() bool {
 		_, err := j.clean(ctx, messages.StreamURLs, 1)
-		return err == nil && state(t, b, messages.StreamURLs).Msgs <= 1
+		return err == nil && natstest.State(t, b.JS, messages.StreamURLs).Msgs <= 1
 	})
 }
 
@@ -90,7 +92,7 @@ func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 // that is named, and returns who is.
 func streamLedByAnother(ctx context.Context, t *testing.T, b *Bus, node string) (leader string) {
 	t.Helper()
-	eventually(t, "another node leads the stream", func() bool {
+	await.Eventually(t, "another node leads the stream", func() bool {
 		s, err := b.JS.CreateStream(ctx, jetstream.StreamConfig{
 			Name: messages.StreamURLs, Subjects: []string{"seine.urls.>"}, MaxBytes: 1 << 20, Replicas: 3, AllowDirect: true,
 		})

@@ -16,6 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
@@ -47,7 +49,7 @@ func partitionConsumer(t *testing.T, b *Bus, p int) jetstream.Consumer {
 // read takes n messages of a consumer and acknowledges them.
 func read(t *testing.T, c jetstream.Consumer, n int) {
 	t.Helper()
-	batch, err := c.Fetch(n, jetstream.FetchMaxWait(patience))
+	batch, err := c.Fetch(n, jetstream.FetchMaxWait(await.Patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,18 +68,18 @@ func read(t *testing.T, c jetstream.Consumer, n int) {
 func TestJanitorWaitsForConsumers(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, urls, 10)
+	natstest.Send(t, b.JS, urls, 10)
 	j := janitorOf(b, 2)
 	clean(t, j)
 	c := partitionConsumer(t, b, 0)
 	read(t, c, 10)
 	clean(t, j)
-	if n := state(t, b, messages.StreamURLs).Msgs; n != 10 {
+	if n := natstest.State(t, b.JS, messages.StreamURLs).Msgs; n != 10 {
 		t.Errorf("%d of 10 are left, while a consumer is still to come", n)
 	}
 	partitionConsumer(t, b, 1) // has nothing to read
 	clean(t, j)
-	if n := state(t, b, messages.StreamURLs).Msgs; n > 1 {
+	if n := natstest.State(t, b.JS, messages.StreamURLs).Msgs; n > 1 {
 		t.Errorf("%d are left, that all have read", n)
 	}
 }
@@ -88,17 +90,17 @@ func TestJanitorSlowConsumer(t *testing.T) {
 	j := janitorOf(b, 3)
 	quick, slow := partitionConsumer(t, b, 0), partitionConsumer(t, b, 1)
 	partitionConsumer(t, b, 2) // idle
-	send(t, b, urls, 5)
-	send(t, b, "seine.urls.c.1", 5) // from 6 to 10
-	send(t, b, urls, 5)
+	natstest.Send(t, b.JS, urls, 5)
+	natstest.Send(t, b.JS, "seine.urls.c.1", 5) // from 6 to 10
+	natstest.Send(t, b.JS, urls, 5)
 	read(t, quick, 10)
 	clean(t, j)
-	if st := state(t, b, messages.StreamURLs); st.FirstSeq > 6 {
+	if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq > 6 {
 		t.Fatalf("starts at %d: messages nobody has read are gone", st.FirstSeq)
 	}
 	read(t, slow, 3)
 	clean(t, j)
-	if st := state(t, b, messages.StreamURLs); st.FirstSeq != 9 {
+	if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq != 9 {
 		t.Errorf("starts at %d, read up to 8", st.FirstSeq)
 	}
 	// Delivered is not done.
@@ -106,7 +108,7 @@ func TestJanitorSlowConsumer(t *testing.T) {
 		t.Fatal(err)
 	}
 	clean(t, j)
-	if st := state(t, b, messages.StreamURLs); st.FirstSeq != 9 {
+	if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq != 9 {
 		t.Errorf("starts at %d, read up to 8", st.FirstSeq)
 	}
 	// An ephemeral consumer, such as a person's who looks on, does not count; a
@@ -123,7 +125,7 @@ func TestJanitorSlowConsumer(t *testing.T) {
 	}
 	read(t, stranger, 2)
 	clean(t, j)
-	if st := state(t, b, messages.StreamURLs); st.FirstSeq != 11 {
+	if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq != 11 {
 		t.Errorf("starts at %d, read by the slowest up to 10", st.FirstSeq)
 	}
 }
@@ -132,7 +134,7 @@ func TestJanitorKeepShare(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
 	const size, share = 1000, 0.5
-	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	c.MaxBytes = 100 << 10
 	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -142,7 +144,7 @@ func TestJanitorKeepShare(t *testing.T) {
 	con := partitionConsumer(t, b, 0)
 	keep := uint64(share * float64(c.MaxBytes))
 	sent := 0
-	for state(t, b, messages.StreamURLs).Bytes < keep-size {
+	for natstest.State(t, b.JS, messages.StreamURLs).Bytes < keep-size {
 		if _, err := b.JS.Publish(t.Context(), urls, make([]byte, size)); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +152,7 @@ func TestJanitorKeepShare(t *testing.T) {
 	}
 	read(t, con, sent)
 	clean(t, j)
-	if st := state(t, b, messages.StreamURLs); st.FirstSeq != 1 {
+	if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq != 1 {
 		t.Errorf("purged up to %d inside the budget", st.FirstSeq)
 	}
 	for range 20 {
@@ -160,7 +162,7 @@ func TestJanitorKeepShare(t *testing.T) {
 	}
 	read(t, con, 20)
 	clean(t, j)
-	st := state(t, b, messages.StreamURLs)
+	st := natstest.State(t, b.JS, messages.StreamURLs)
 	if st.Bytes > keep || st.Bytes < keep-3*size {
 		t.Errorf("%d bytes are kept, the budget is %d", st.Bytes, keep)
 	}
@@ -172,17 +174,17 @@ func TestJanitorKeepAge(t *testing.T) {
 	j := janitorOf(b, 1)
 	j.KeepShare = 1
 	c := partitionConsumer(t, b, 0)
-	send(t, b, urls, 4)
+	natstest.Send(t, b.JS, urls, 4)
 	read(t, c, 4)
 	clean(t, j)
-	if n := state(t, b, messages.StreamURLs).Msgs; n != 4 {
+	if n := natstest.State(t, b.JS, messages.StreamURLs).Msgs; n != 4 {
 		t.Fatalf("%d of 4 are left", n)
 	}
 	j.KeepAge = 0
 	for range 4 {
 		clean(t, j)
 	}
-	if n := state(t, b, messages.StreamURLs).Msgs; n != 0 {
+	if n := natstest.State(t, b.JS, messages.StreamURLs).Msgs; n != 0 {
 		t.Errorf("%d are left of what is too old", n)
 	}
 }
@@ -203,7 +205,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 	for p := range cons {
 		cons[p] = partitionConsumer(t, b, p)
 	}
-	s := streamOf(t, b, messages.StreamURLs)
+	s := natstest.StreamOf(t, b.JS, messages.StreamURLs)
 	purged := false
 	for range 150 {
 		p := rnd.IntN(partitions - 1) // the last is idle
@@ -218,7 +220,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 			}
 		case 2:
 			if n := len(unread[p]) - len(taken[p]); n > 0 {
-				batch, err := cons[p].Fetch(1+rnd.IntN(n), jetstream.FetchMaxWait(patience))
+				batch, err := cons[p].Fetch(1+rnd.IntN(n), jetstream.FetchMaxWait(await.Patience))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -236,7 +238,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 			}
 		}
 		clean(t, j)
-		st := state(t, b, messages.StreamURLs)
+		st := natstest.State(t, b.JS, messages.StreamURLs)
 		purged = purged || st.FirstSeq > 1
 		for p, us := range unread {
 			if len(us) > 0 && us[0] < st.FirstSeq {
@@ -260,7 +262,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 func TestJanitorMakesRoom(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	c.MaxBytes = 20 << 10
 	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -268,7 +270,7 @@ func TestJanitorMakesRoom(t *testing.T) {
 	j := janitorOf(b, 1)
 	j.KeepShare, j.Every = 0.5, 10*time.Millisecond
 	con := partitionConsumer(t, b, 0)
-	start(t, j.Run)
+	await.Start(t, j.Run)
 	const n = 100
 	p := NewPublisher(b, "test")
 	var want []string
@@ -277,11 +279,11 @@ func TestJanitorMakesRoom(t *testing.T) {
 		want = append(want, fmt.Sprintf("%01000d", i))
 		msgs = append(msgs, msg(urls, "", want[i]))
 	}
-	pub := start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
-	eventually(t, "the publisher is held back", func() bool { return p.waiting.Load() == 1 })
+	pub := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
+	await.Eventually(t, "the publisher is held back", func() bool { return p.waiting.Load() == 1 })
 	var got []string
 	for len(got) < n {
-		m, err := con.Next(jetstream.FetchMaxWait(patience))
+		m, err := con.Next(jetstream.FetchMaxWait(await.Patience))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +292,7 @@ func TestJanitorMakesRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := pub.wait(); err != nil {
+	if err := pub.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Sort(got); !slices.Equal(got, want) {
@@ -472,7 +474,7 @@ func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
 	broken := "$O." + messages.BucketBodies + ".C.broken"
-	send(t, s.bus, broken, 3)
+	natstest.Send(t, s.bus.JS, broken, 3)
 	name := "whole"
 	s.page(name)
 	s.wants(name)
@@ -483,7 +485,7 @@ func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
 	s.looseAge = 0
 	s.BodiesBytes = 1 << 20
 	s.parse(name, 1)
-	send(t, s.bus, broken, 1) // it is: the next look begins to count again
+	natstest.Send(t, s.bus.JS, broken, 1) // it is: the next look begins to count again
 	s.wants(name)
 	if n := s.messages(); n < 4 {
 		t.Fatalf("%d messages are left while an upload is on its way", n)
@@ -504,7 +506,7 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 	for p := range 4 {
 		partitionConsumer(t, b, p)
 	}
-	created := streamOf(t, b, messages.StreamURLs).CachedInfo().Created
+	created := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Created
 	saveAt := func(p int, created time.Time, seq uint64) {
 		t.Helper()
 		_, err := s.Save(t.Context(), p, Snapshot{Epoch: 1, Positions: map[string]Position{
@@ -519,12 +521,12 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 		for range 3 {
 			clean(t, j)
 		}
-		if st := state(t, b, messages.StreamURLs); st.FirstSeq != want {
+		if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq != want {
 			t.Errorf("%s: the stream starts at %d, want %d", what, st.FirstSeq, want)
 		}
 	}
 	for i := range 20 { // 1 to 20, partitions 0 and 1 in turn; 2 and 3 are idle
-		send(t, b, messages.SubjectURLs("c", i%2), 1)
+		natstest.Send(t, b.JS, messages.SubjectURLs("c", i%2), 1)
 	}
 	for p := range 2 {
 		read(t, partitionConsumer(t, b, p), 10)
@@ -545,18 +547,18 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 	saveAt(1, created, 14)
 	saveAt(2, created, 3) // long ago, and nothing since
 	starts("idle partitions hold nothing back", 16)
-	send(t, b, messages.SubjectURLs("c", 3), 1) // 21: its first
+	natstest.Send(t, b.JS, messages.SubjectURLs("c", 3), 1) // 21: its first
 	read(t, partitionConsumer(t, b, 3), 1)
 	saveAt(1, created, 20)
 	starts("partition 3 lacks 21", 21)
 	saveAt(3, created, 21)
 	starts("all is saved", 22)
 	j.Streams = map[string]int{messages.StreamSeeds: 0}
-	send(t, b, "seine.seeds.c", 5)
+	natstest.Send(t, b.JS, "seine.seeds.c", 5)
 	if _, err := j.clean(t.Context(), messages.StreamSeeds, 0); err != nil {
 		t.Fatal(err)
 	}
-	if n := state(t, b, messages.StreamSeeds).Msgs; n != 0 {
+	if n := natstest.State(t, b.JS, messages.StreamSeeds).Msgs; n != 0 {
 		t.Errorf("%d seeds are left: no snapshot has to do with them", n)
 	}
 }
@@ -565,7 +567,7 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 func TestJanitorSnapshotMakesRoom(t *testing.T) {
 	t.Parallel()
 	_, b, s := openSnapshots(t, 1<<20)
-	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	c.MaxBytes = 20 << 10
 	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -578,9 +580,9 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 		}
 	}
 	con := partitionConsumer(t, b, 0)
-	start(t, j.Run)
+	await.Start(t, j.Run)
 	pub := NewPublisher(b, "test")
-	sent := start(t, func(ctx context.Context) error {
+	sent := await.Start(t, func(ctx context.Context) error {
 		for range 60 {
 			if err := pub.Publish(ctx, msg(urls, "", string(make([]byte, 1000)))); err != nil {
 				return err
@@ -619,7 +621,7 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 		}
 		saved = maps.Clone(reached)
 	}
-	if err := sent.wait(); err != nil {
+	if err := sent.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if early < 2 {
@@ -630,7 +632,7 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 // c0 returns when URLS was created.
 func c0(t *testing.T, b *Bus) time.Time {
 	t.Helper()
-	return streamOf(t, b, messages.StreamURLs).CachedInfo().Created
+	return natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Created
 }
 
 // Whatever is published, read and saved, in whatever order: what a new owner
@@ -683,7 +685,7 @@ func TestJanitorNeverTakesUnsaved(t *testing.T) {
 			unsaved[p] = slices.DeleteFunc(unsaved[p], func(seq uint64) bool { return seq <= applied[p] })
 		}
 		clean(t, j)
-		purged = state(t, b, messages.StreamURLs).FirstSeq
+		purged = natstest.State(t, b.JS, messages.StreamURLs).FirstSeq
 		for p, us := range unsaved {
 			if len(us) > 0 && us[0] < purged {
 				t.Fatalf("no snapshot of partition %d has %d, the stream starts at %d", p, us[0], purged)

@@ -8,6 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
 )
 
@@ -26,7 +28,7 @@ func TestKeyIsWrittenOverAnyThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	erase := func(kv jetstream.KeyValue, key string) error {
-		return streamOf(t, b, "KV_"+kv.Bucket()).Purge(ctx, jetstream.WithPurgeSubject("$KV."+kv.Bucket()+"."+key))
+		return natstest.StreamOf(t, b.JS, "KV_"+kv.Bucket()).Purge(ctx, jetstream.WithPurgeSubject("$KV."+kv.Bucket()+"."+key))
 	}
 	for name, c := range map[string]struct {
 		kv     jetstream.KeyValue
@@ -73,7 +75,7 @@ func TestKeyIsWrittenOverAnyThatIsNotThere(t *testing.T) {
 func TestDeletedSpecCanBeChanged(t *testing.T) {
 	t.Parallel()
 	s, _ := openSpecs(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	for crawl, remove := range map[string]func(string) error{
 		"deleted": func(key string) error { return s.kv.Delete(ctx, key) },

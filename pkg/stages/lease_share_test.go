@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 )
@@ -35,26 +37,26 @@ func TestLeasesEvenShares(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
 	r := &register{t: t}
-	b2, _ := dial(t, br.url())
-	b3, _ := dial(t, br.url())
-	start(t, fairLeases(b, "a", r, 16).Run)
-	eventually(t, "a has all", counts(r, map[string]int{"a": 16}))
-	start(t, fairLeases(b2, "b", r, 16).Run)
-	eventually(t, "each has half", counts(r, map[string]int{"a": 8, "b": 8}))
+	b2, _ := dial(t, br.URL())
+	b3, _ := dial(t, br.URL())
+	await.Start(t, fairLeases(b, "a", r, 16).Run)
+	await.Eventually(t, "a has all", counts(r, map[string]int{"a": 16}))
+	await.Start(t, fairLeases(b2, "b", r, 16).Run)
+	await.Eventually(t, "each has half", counts(r, map[string]int{"a": 8, "b": 8}))
 	_, moves := r.owned()
 	if moves != 24 {
 		t.Errorf("%d times a partition got an owner: 16 and 8 were needed", moves)
 	}
-	always(t, aWhile, "nothing moves", func() bool { _, m := r.owned(); return m == moves })
-	third := start(t, fairLeases(b3, "c", r, 16).Run)
-	eventually(t, "three share", counts(r, map[string]int{"a": 6, "b": 5, "c": 5}))
+	await.Always(t, aWhile, "nothing moves", func() bool { _, m := r.owned(); return m == moves })
+	third := await.Start(t, fairLeases(b3, "c", r, 16).Run)
+	await.Eventually(t, "three share", counts(r, map[string]int{"a": 6, "b": 5, "c": 5}))
 	if _, m := r.owned(); m != moves+5 {
 		t.Errorf("%d moves for the five partitions of the third", m-moves)
 	}
-	if err := third.end(); err != nil {
+	if err := third.End(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "each has half again", counts(r, map[string]int{"a": 8, "b": 8}))
+	await.Eventually(t, "each has half again", counts(r, map[string]int{"a": 8, "b": 8}))
 	if _, m := r.owned(); m != moves+10 {
 		t.Errorf("%d moves for five partitions that came and went", m-moves)
 	}
@@ -64,26 +66,26 @@ func TestLeasesOnly(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
 	r := &register{t: t}
-	start(t, fairLeases(b, "a", r, 8).Run)
-	eventually(t, "a has all", counts(r, map[string]int{"a": 8}))
-	b2, _ := dial(t, br.url())
+	await.Start(t, fairLeases(b, "a", r, 8).Run)
+	await.Eventually(t, "a has all", counts(r, map[string]int{"a": 8}))
+	b2, _ := dial(t, br.URL())
 	l := newLeases(b2, "s", r, 0)
 	l.Pinned = []int{5, 1}
-	static := start(t, l.Run)
-	eventually(t, "s has its two", counts(r, map[string]int{"a": 6, "s": 2}))
+	static := await.Start(t, l.Run)
+	await.Eventually(t, "s has its two", counts(r, map[string]int{"a": 6, "s": 2}))
 	if got := l.Owned(); !slices.Equal(got, []int{1, 5}) {
 		t.Errorf("s owns %v", got)
 	}
 	if got := r.left(5); len(got) != 1 || !errors.Is(got[0], ErrRebalanced) {
 		t.Errorf("a was told %v", got)
 	}
-	b3, _ := dial(t, br.url())
-	start(t, fairLeases(b3, "b", r, 8).Run)
-	eventually(t, "the rest is shared", counts(r, map[string]int{"a": 3, "b": 3, "s": 2}))
-	if err := static.end(); err != nil {
+	b3, _ := dial(t, br.URL())
+	await.Start(t, fairLeases(b3, "b", r, 8).Run)
+	await.Eventually(t, "the rest is shared", counts(r, map[string]int{"a": 3, "b": 3, "s": 2}))
+	if err := static.End(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "all is shared", counts(r, map[string]int{"a": 4, "b": 4}))
+	await.Eventually(t, "all is shared", counts(r, map[string]int{"a": 4, "b": 4}))
 }
 
 func TestLeasesOnlyIsChecked(t *testing.T) {
@@ -114,21 +116,21 @@ func TestLeasesGivenBack(t *testing.T) {
 		times = append(times, time.Now())
 		return nil
 	}
-	j := start(t, l.Run)
-	eventually(t, "a had it twice", func() bool { mu.Lock(); defer mu.Unlock(); return len(times) >= 2 })
+	j := await.Start(t, l.Run)
+	await.Eventually(t, "a had it twice", func() bool { mu.Lock(); defer mu.Unlock(); return len(times) >= 2 })
 	mu.Lock()
 	if d := times[1].Sub(times[0]); d < l.every() {
 		t.Errorf("taken again after %s, want no sooner than after %s", d, l.every())
 	}
 	mu.Unlock()
-	b2, _ := dial(t, br.url())
+	b2, _ := dial(t, br.URL())
 	r := &register{t: t}
 	other := newLeases(b2, "b", r, 0)
 	other.Pinned = []int{3}
-	start(t, other.Run)
-	eventually(t, "b has it", counts(r, map[string]int{"b": 1}))
-	always(t, aWhile, "b keeps it", counts(r, map[string]int{"b": 1}))
-	if err := j.end(); err != nil {
+	await.Start(t, other.Run)
+	await.Eventually(t, "b has it", counts(r, map[string]int{"b": 1}))
+	await.Always(t, aWhile, "b keeps it", counts(r, map[string]int{"b": 1}))
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -138,17 +140,17 @@ func TestLeasesSayWhy(t *testing.T) {
 	br, b := openLeases(t)
 	r := &register{t: t}
 	l := fairLeases(b, "a", r, 2)
-	j := start(t, l.Run)
-	eventually(t, "a has both", counts(r, map[string]int{"a": 2}))
+	j := await.Start(t, l.Run)
+	await.Eventually(t, "a has both", counts(r, map[string]int{"a": 2}))
 	if err := l.kv.Delete(t.Context(), l.key(0)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a lost one", func() bool { return len(r.left(0)) == 1 })
-	eventually(t, "a has both again", counts(r, map[string]int{"a": 2}))
-	b2, _ := dial(t, br.url())
-	start(t, fairLeases(b2, "b", r, 2).Run)
-	eventually(t, "each has one", counts(r, map[string]int{"a": 1, "b": 1}))
-	if err := j.end(); err != nil {
+	await.Eventually(t, "a lost one", func() bool { return len(r.left(0)) == 1 })
+	await.Eventually(t, "a has both again", counts(r, map[string]int{"a": 2}))
+	b2, _ := dial(t, br.URL())
+	await.Start(t, fairLeases(b2, "b", r, 2).Run)
+	await.Eventually(t, "each has one", counts(r, map[string]int{"a": 1, "b": 1}))
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
 	for p, want := range [][]error{{ErrLost, ErrRebalanced}, {context.Canceled}} {
@@ -182,24 +184,24 @@ func TestLeasesHandover(t *testing.T) {
 	r := &register{t: t}
 	const finish = 700 * time.Millisecond // such as an upload
 	n := 0
-	fair := func() (string, *job) {
+	fair := func() (string, *await.Job) {
 		n++
 		who := fmt.Sprint("p", n)
-		b, _ := dial(t, br.url())
+		b, _ := dial(t, br.URL())
 		l := newLeases(b, who, r, finish)
 		l.Fair, l.Partitions, l.ttl = true, 16, messages.LeaseTTL
-		return who, start(t, l.Run)
+		return who, await.Start(t, l.Run)
 	}
 	a, old := fair()
-	eventually(t, "one has all", counts(r, map[string]int{a: 16}))
+	await.Eventually(t, "one has all", counts(r, map[string]int{a: 16}))
 	inTime(t, messages.LeaseTTL/2, func() time.Duration {
 		began := time.Now()
 		b, j := fair()
-		eventually(t, "each has half", counts(r, map[string]int{a: 8, b: 8}))
+		await.Eventually(t, "each has half", counts(r, map[string]int{a: 8, b: 8}))
 		shed := time.Since(began)
 		began = time.Now()
-		old.stop()
-		eventually(t, "the other has all", counts(r, map[string]int{b: 16}))
+		old.Stop()
+		await.Eventually(t, "the other has all", counts(r, map[string]int{b: 16}))
 		a, old = b, j
 		return max(shed, time.Since(began))
 	})
@@ -275,29 +277,29 @@ func TestLeasesProcesses(t *testing.T) {
 	br, b := openLeases(t)
 	r := &register{t: t}
 	l := fairLeases(b, "test", r, 8)
-	start(t, l.Run)
-	eventually(t, "the test has all", counts(r, map[string]int{"test": 8}))
+	await.Start(t, l.Run)
+	await.Eventually(t, "the test has all", counts(r, map[string]int{"test": 8}))
 	// The server looks for what has expired at least 250 ms after the last time.
 	t.Logf("at best within %s", leaseTTL+l.every()+250*time.Millisecond)
 	strike := func(c *child, signal syscall.Signal) time.Duration {
-		eventually(t, "the child has half", func() bool {
+		await.Eventually(t, "the child has half", func() bool {
 			return c.owned() == 4 && r.count()["test"] == 4
 		})
 		began := time.Now()
 		if err := c.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the test has all", counts(r, map[string]int{"test": 8}))
+		await.Eventually(t, "the test has all", counts(r, map[string]int{"test": 8}))
 		return time.Since(began)
 	}
-	t.Logf("killed, taken over after %s", strike(startChild(t, br.url()), syscall.SIGKILL))
-	c := startChild(t, br.url())
+	t.Logf("killed, taken over after %s", strike(startChild(t, br.URL()), syscall.SIGKILL))
+	c := startChild(t, br.URL())
 	t.Logf("frozen, taken over after %s", strike(c, syscall.SIGSTOP))
 	if err := c.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the child knows that it lost all", func() bool { return c.said("leave", "true") >= 4 })
-	eventually(t, "the child has half again", func() bool {
+	await.Eventually(t, "the child knows that it lost all", func() bool { return c.said("leave", "true") >= 4 })
+	await.Eventually(t, "the child has half again", func() bool {
 		return c.owned() == 4 && r.count()["test"] == 4
 	})
 }
@@ -307,10 +309,10 @@ func TestLeasesTrouble(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
 	br, _ := openLeases(t)
-	b, log := dial(t, br.url())
+	b, log := dial(t, br.URL())
 	r := &register{t: t}
-	start(t, fairLeases(b, "a", r, 2).Run)
-	eventually(t, "a has both", counts(r, map[string]int{"a": 2}))
+	await.Start(t, fairLeases(b, "a", r, 2).Run)
+	await.Eventually(t, "a has both", counts(r, map[string]int{"a": 2}))
 	if err := b.JS.DeleteKeyValue(t.Context(), messages.BucketLeases); err != nil {
 		t.Fatal(err)
 	}
@@ -326,12 +328,12 @@ func TestLeasesTrouble(t *testing.T) {
 				return level == "WARN" && n == 1 || level == "DEBUG" && n > 0
 			}
 		}
-		eventually(t, what+" is said at debug", line("DEBUG"))
+		await.Eventually(t, what+" is said at debug", line("DEBUG"))
 		if !line("WARN")() {
 			t.Errorf("%s is not said once as a warning", what)
 		}
 	}
-	eventually(t, "a let go", func() bool { n, _ := r.owned(); return n == 0 })
+	await.Eventually(t, "a let go", func() bool { n, _ := r.owned(); return n == 0 })
 }
 
 // Processes come, go, are killed and cut off in any order: no two ever own the
@@ -347,17 +349,17 @@ func TestLeasesModel(t *testing.T) {
 	r := &register{t: t}
 	type process struct {
 		name string
-		job  *job
+		job  *await.Job
 		bus  *Bus
-		net  *proxy
+		net  *natstest.Proxy
 	}
 	var live []*process
 	made := 0
 	join := func() {
-		p := &process{name: fmt.Sprintf("%c%d", 'a'+rnd.IntN(26), made), net: newProxy(t, br)}
-		p.bus, _ = dial(t, p.net.url())
+		p := &process{name: fmt.Sprintf("%c%d", 'a'+rnd.IntN(26), made), net: natstest.NewProxy(t, br)}
+		p.bus, _ = dial(t, p.net.URL())
 		made++
-		p.job = start(t, fairLeases(p.bus, p.name, r, partitions).Run)
+		p.job = await.Start(t, fairLeases(p.bus, p.name, r, partitions).Run)
 		live = append(live, p)
 	}
 	even := func() bool {
@@ -381,7 +383,7 @@ func TestLeasesModel(t *testing.T) {
 		case n == 1:
 			what = "leave"
 			i := rnd.IntN(len(live))
-			live[i].job.stop()
+			live[i].job.Stop()
 			live = slices.Delete(live, i, i+1)
 		case n == 2:
 			what = "kill"
@@ -392,11 +394,11 @@ func TestLeasesModel(t *testing.T) {
 		default:
 			what = "cut off"
 			p := live[rnd.IntN(len(live))]
-			p.net.swallow.Store(true)
+			p.net.Swallow.Store(true)
 			time.Sleep(time.Duration(rnd.Int64N(int64(3 * leaseTTL / 2)))) // what a network does, not a wait
-			p.net.cut()
+			p.net.Cut()
 		}
-		eventually(t, "all is shared evenly after "+what, even)
+		await.Eventually(t, "all is shared evenly after "+what, even)
 		t.Logf("%s: shared evenly after %s", what, time.Since(began))
 	}
 	if n, _ := r.owned(); n != partitions {

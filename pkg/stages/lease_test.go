@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 )
@@ -24,15 +26,15 @@ const leaseTTL = 8 * time.Second
 const aWhile = time.Second
 
 // openLeases starts a broker with nothing but the bucket of leases.
-func openLeases(t *testing.T) (*broker, *Bus) {
+func openLeases(t *testing.T) (*natstest.Broker, *Bus) {
 	t.Helper()
 	return openLeasesFor(t, leaseTTL)
 }
 
-func openLeasesFor(t *testing.T, ttl time.Duration) (*broker, *Bus) {
+func openLeasesFor(t *testing.T, ttl time.Duration) (*natstest.Broker, *Bus) {
 	t.Helper()
-	br := newBroker(t)
-	b, _ := dial(t, br.url())
+	br := natstest.NewBroker(t)
+	b, _ := dial(t, br.URL())
 	_, err := b.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: messages.BucketLeases, TTL: ttl})
 	if err != nil {
 		t.Fatal(err)
@@ -140,33 +142,33 @@ func TestLeasesOneOwner(t *testing.T) {
 	br, b := openLeases(t)
 	r := &register{t: t}
 	l := newLeases(b, "a", r, 0)
-	j := start(t, l.Run)
-	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
-	b2, _ := dial(t, br.url())
-	start(t, newLeases(b2, "b", r, 0).Run)
-	always(t, aWhile, "a keeps all", func() bool { return r.count()["a"] == 8 })
+	j := await.Start(t, l.Run)
+	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	b2, _ := dial(t, br.URL())
+	await.Start(t, newLeases(b2, "b", r, 0).Run)
+	await.Always(t, aWhile, "a keeps all", func() bool { return r.count()["a"] == 8 })
 	if got := l.Owned(); len(got) != 8 {
 		t.Errorf("a says it owns %v", got)
 	}
-	if err := j.end(); err != nil {
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
 	// Given up in order, it is free at once.
 	began := time.Now()
-	eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
+	await.Eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
 	t.Logf("took %s", time.Since(began))
 }
 
 func TestLeasesTakeover(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
-	far, _ := dial(t, br.url())
+	far, _ := dial(t, br.URL())
 	r := &register{t: t}
-	start(t, newLeases(far, "a", r, 0).Run)
-	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
-	start(t, newLeases(b, "b", r, 0).Run)
+	await.Start(t, newLeases(far, "a", r, 0).Run)
+	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	await.Start(t, newLeases(b, "b", r, 0).Run)
 	far.NC.Close() // a vanishes from the server, and must notice by its own clock
-	eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
+	await.Eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
 }
 
 // A process that died without a word has its partitions at once when it is
@@ -187,8 +189,8 @@ func TestLeasesSameOwner(t *testing.T) {
 	}
 	r := &register{t: t}
 	began := time.Now()
-	start(t, newLeases(b, "a", r, 0).Run)
-	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	await.Start(t, newLeases(b, "a", r, 0).Run)
+	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
 	t.Logf("took %s", time.Since(began))
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,23 +205,23 @@ func TestLeasesFair(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
 	r := &register{t: t}
-	fair := func(b *Bus, who string) *job {
+	fair := func(b *Bus, who string) *await.Job {
 		l := newLeases(b, who, r, 0)
 		l.Fair = true
-		return start(t, l.Run)
+		return await.Start(t, l.Run)
 	}
 	fair(b, "a")
-	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
-	b2, _ := dial(t, br.url())
+	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	b2, _ := dial(t, br.URL())
 	second := fair(b2, "b")
 	half := func() bool { n := r.count(); return n["a"] == 4 && n["b"] == 4 }
-	eventually(t, "each has half", half)
-	always(t, aWhile, "it stays so", half)
-	if err := second.end(); err != nil {
+	await.Eventually(t, "each has half", half)
+	await.Always(t, aWhile, "it stays so", half)
+	if err := second.End(); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	eventually(t, "a has all again", func() bool { return r.count()["a"] == 8 })
+	await.Eventually(t, "a has all again", func() bool { return r.count()["a"] == 8 })
 	t.Logf("what b gave up lay idle for %s", time.Since(began))
 }
 
@@ -232,35 +234,35 @@ func TestLeasesSlowToFinish(t *testing.T) {
 	r := &register{t: t}
 	a := newLeases(b, "a", r, leaseTTL*5/4)
 	a.Fair = true
-	j := start(t, a.Run)
-	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
-	b2, _ := dial(t, br.url())
+	j := await.Start(t, a.Run)
+	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	b2, _ := dial(t, br.URL())
 	l := newLeases(b2, "b", r, 0)
 	l.Fair = true
-	start(t, l.Run)
-	eventually(t, "each has half", func() bool { n := r.count(); return n["a"] == 4 && n["b"] == 4 })
-	if err := j.end(); err != nil {
+	await.Start(t, l.Run)
+	await.Eventually(t, "each has half", func() bool { n := r.count(); return n["a"] == 4 && n["b"] == 4 })
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
+	await.Eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
 }
 
 // An owner that cannot reach the server lets go before its lease ends there.
 func TestLeasesFence(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
-	p := newProxy(t, br)
-	far, _ := dial(t, p.url())
+	p := natstest.NewProxy(t, br)
+	far, _ := dial(t, p.URL())
 	r := &register{t: t}
 	l := newLeases(far, "a", r, 0)
-	start(t, l.Run)
-	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
-	p.swallow.Store(true)
-	start(t, newLeases(b, "b", r, 0).Run)
+	await.Start(t, l.Run)
+	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	p.Swallow.Store(true)
+	await.Start(t, newLeases(b, "b", r, 0).Run)
 	// The register tells if the two overlap.
-	eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
-	p.cut()
-	always(t, aWhile, "b keeps all", func() bool { return r.count()["b"] == 8 })
+	await.Eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
+	p.Cut()
+	await.Always(t, aWhile, "b keeps all", func() bool { return r.count()["b"] == 8 })
 }
 
 // One process never works twice on a partition, even if it loses a lease and
@@ -271,8 +273,8 @@ func TestLeasesNoOverlap(t *testing.T) {
 	_, b := openLeases(t)
 	r := &register{t: t}
 	l := newLeases(b, "a", r, leaseTTL/2)
-	start(t, l.Run)
-	eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
+	await.Start(t, l.Run)
+	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
 	kv, err := b.JS.KeyValue(t.Context(), messages.BucketLeases)
 	if err != nil {
 		t.Fatal(err)
@@ -280,7 +282,7 @@ func TestLeasesNoOverlap(t *testing.T) {
 	if err := kv.Delete(t.Context(), l.key(3)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a has it again", func() bool {
+	await.Eventually(t, "a has it again", func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return len(r.epochs[3]) >= 2
@@ -299,7 +301,7 @@ func TestLeasesOwnFails(t *testing.T) {
 		}
 		return own(ctx, p, epoch)
 	}
-	err := start(t, l.Run).wait()
+	err := await.Start(t, l.Run).Wait()
 	if !errors.Is(err, broken) || err.Error() != "partition 5: disk is gone" {
 		t.Errorf("Run returned %v", err)
 	}

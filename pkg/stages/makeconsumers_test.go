@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/natstest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -27,9 +29,9 @@ func consumerAnswer(t *testing.T, m *nats.Msg) *jetstream.APIError {
 // user, and none of the others.
 func TestMakeConsumers_ServerAnswersNothing_BoundedForEachUser(t *testing.T) {
 	t.Parallel()
-	br := newBroker(t, func(o *server.Options) { o.JetStream = false })
-	b, logged := dial(t, br.url())
-	client, _ := dial(t, br.url())
+	br := natstest.NewBroker(t, func(o *server.Options) { o.JetStream = false })
+	b, logged := dial(t, br.URL())
+	client, _ := dial(t, br.URL())
 	const extra = 36
 	asked := make(chan *nats.Msg, 2*maxConsumerRequests)
 	if _, err := client.NC.ChanSubscribe("$JS.API.>", asked); err != nil {

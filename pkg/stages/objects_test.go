@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
@@ -79,7 +80,7 @@ func TestBodyIsStoredAsItCameOrNotAtAll(t *testing.T) {
 	if !errors.Is(err, jetstream.ErrNoStreamResponse) {
 		t.Errorf("put a body of which a chunk was refused: %v", err)
 	}
-	if n := state(t, b, name).Msgs; n > 0 {
+	if n := natstest.State(t, b.JS, name).Msgs; n > 0 {
 		t.Errorf("%d messages are left of it", n)
 	}
 	if err := bodies.Put(ctx, "whole", &steps{data: chunks()}); err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
@@ -20,7 +22,7 @@ func feedOf(b *Bus, after Position) *OrderedReader {
 func next(t *testing.T, f *OrderedReader, n int) []*ReaderMessage {
 	t.Helper()
 	var got []*ReaderMessage
-	deadline := time.After(patience)
+	deadline := time.After(await.Patience)
 	for len(got) < n {
 		select {
 		case m, ok := <-f.C():
@@ -52,13 +54,13 @@ func numbers(from, to int) (s []string) {
 func TestFeed(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, urls, 3)
-	send(t, b, "seine.urls.c.1", 2) // of another partition
+	natstest.Send(t, b.JS, urls, 3)
+	natstest.Send(t, b.JS, "seine.urls.c.1", 2) // of another partition
 	if _, err := b.JS.Publish(t.Context(), "seine.urls.other.0", []byte("3")); err != nil {
 		t.Fatal(err)
 	}
 	f := feedOf(b, Position{})
-	j := start(t, f.Run)
+	j := await.Start(t, f.Run)
 	got := next(t, f, 4)
 	if !slices.Equal(texts(got), numbers(0, 4)) {
 		t.Fatalf("came as %q", texts(got))
@@ -67,10 +69,10 @@ func TestFeed(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	got[2].Ack()
-	eventually(t, "the ack arrives, for all before as well", func() bool {
-		return consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream == 3
+	await.Eventually(t, "the ack arrives, for all before as well", func() bool {
+		return natstest.ConsumerInfo(t, b.JS, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream == 3
 	})
-	if err := j.end(); err != nil {
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := <-f.C(); ok {
@@ -79,7 +81,7 @@ func TestFeed(t *testing.T) {
 
 	// Its owner stored only the second, whatever was acknowledged since.
 	f = feedOf(b, got[1].Position)
-	start(t, f.Run)
+	await.Start(t, f.Run)
 	if again := next(t, f, 2); !slices.Equal(texts(again), numbers(2, 4)) {
 		t.Errorf("after a restart %q", texts(again))
 	}
@@ -95,19 +97,19 @@ func TestFeed(t *testing.T) {
 func TestFeedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, urls, 3)
+	natstest.Send(t, b.JS, urls, 3)
 	f := feedOf(b, Position{})
-	j := start(t, f.Run)
+	j := await.Start(t, f.Run)
 	last := next(t, f, 3)[2].Position
-	if err := j.end(); err != nil {
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
 	// All of it purged meanwhile: the position is still good.
-	if err := streamOf(t, b, messages.StreamURLs).Purge(t.Context()); err != nil {
+	if err := natstest.StreamOf(t, b.JS, messages.StreamURLs).Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f = feedOf(b, last)
-	start(t, f.Run)
+	await.Start(t, f.Run)
 	if _, err := b.JS.Publish(t.Context(), urls, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +129,7 @@ func TestFeedManyMessages(t *testing.T) {
 	}
 	<-b.JS.PublishAsyncComplete()
 	f := feedOf(b, Position{})
-	start(t, f.Run)
+	await.Start(t, f.Run)
 	if got := texts(next(t, f, n)); !slices.Equal(got, numbers(0, n)) {
 		t.Error("out of order")
 	}
@@ -136,13 +138,13 @@ func TestFeedManyMessages(t *testing.T) {
 func TestFeedBrokerRestart(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
-	send(t, b, urls, 20)
+	natstest.Send(t, b.JS, urls, 20)
 	f := feedOf(b, Position{})
-	start(t, f.Run)
+	await.Start(t, f.Run)
 	got := next(t, f, 7)
-	br.stop()
-	br.start()
-	b2, _ := dial(t, br.url())
+	br.Stop()
+	br.Start()
+	b2, _ := dial(t, br.URL())
 	for i := 20; i < 30; i++ {
 		if _, err := b2.JS.Publish(t.Context(), urls, fmt.Append(nil, i)); err != nil {
 			t.Fatal(err)
@@ -165,17 +167,19 @@ func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
 	f := feedOf(b, Position{})
-	start(t, f.Run)
-	send(t, b, urls, 10)
+	await.Start(t, f.Run)
+	natstest.Send(t, b.JS, urls, 10)
 	got := next(t, f, 10)
 	got[2].Ack()
-	floor := func() uint64 { return consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream }
-	eventually(t, "the third is acknowledged", func() bool { return floor() == 3 })
+	floor := func() uint64 {
+		return natstest.ConsumerInfo(t, b.JS, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream
+	}
+	await.Eventually(t, "the third is acknowledged", func() bool { return floor() == 3 })
 	for session := range 3 {
-		br.stop()
-		br.start()
+		br.Stop()
+		br.Start()
 		var text string
-		eventually(t, "there is a message more", func() bool {
+		await.Eventually(t, "there is a message more", func() bool {
 			text = fmt.Sprint("after ", session)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -189,7 +193,7 @@ func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 			t.Errorf("session %d: all up to %d is acknowledged, want %d", session, n, 3+session)
 		}
 		got[3+session].Ack() // of the first session
-		eventually(t, "another is acknowledged", func() bool { return floor() == 4+uint64(session) })
+		await.Eventually(t, "another is acknowledged", func() bool { return floor() == 4+uint64(session) })
 	}
 }
 
@@ -198,18 +202,18 @@ func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 func TestFeedLostOnTheWay(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
-	p := newProxy(t, br)
-	far, _ := dial(t, p.url())
+	p := natstest.NewProxy(t, br)
+	far, _ := dial(t, p.URL())
 	f := feedOf(far, Position{})
-	start(t, f.Run)
-	send(t, b, urls, 3)
+	await.Start(t, f.Run)
+	natstest.Send(t, b.JS, urls, 3)
 	got := next(t, f, 3)
-	p.swallow.Store(true)
-	send(t, b, urls, 2)
-	eventually(t, "the broker has sent them", func() bool {
-		return consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").Delivered.Stream == 5
+	p.Swallow.Store(true)
+	natstest.Send(t, b.JS, urls, 2)
+	await.Eventually(t, "the broker has sent them", func() bool {
+		return natstest.ConsumerInfo(t, b.JS, messages.StreamURLs, "frontier-urls-0").Delivered.Stream == 5
 	})
-	p.cut()
+	p.Cut()
 	got = append(got, next(t, f, 2)...)
 	if want := []string{"0", "1", "2", "0", "1"}; !slices.Equal(texts(got), want) {
 		t.Errorf("came as %q", texts(got))
@@ -218,7 +222,7 @@ func TestFeedLostOnTheWay(t *testing.T) {
 
 func remake(t *testing.T, b *Bus) {
 	t.Helper()
-	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	if err := b.JS.DeleteStream(t.Context(), messages.StreamURLs); err != nil {
 		t.Fatal(err)
 	}
@@ -230,26 +234,26 @@ func remake(t *testing.T, b *Bus) {
 func TestFeedStreamMadeAnew(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, urls, 3)
+	natstest.Send(t, b.JS, urls, 3)
 	f := feedOf(b, Position{})
-	start(t, f.Run)
+	await.Start(t, f.Run)
 	old := next(t, f, 3)
 	remake(t, b)
-	send(t, b, urls, 5)
+	natstest.Send(t, b.JS, urls, 5)
 	got := next(t, f, 5)
 	if !slices.Equal(texts(got), numbers(0, 5)) {
 		t.Errorf("came as %q", texts(got))
 	}
-	created := streamOf(t, b, messages.StreamURLs).CachedInfo().Created
+	created := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Created
 	if at := got[0].Position; at.Sequence != 1 || !at.Created.Equal(created) || at.Created.Equal(old[0].Position.Created) {
 		t.Errorf("position %+v", at)
 	}
 	old[2].Ack() // of the old life: says nothing about the new messages
 	got[0].Ack()
-	eventually(t, "the new ack arrives", func() bool {
-		return consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream >= 1
+	await.Eventually(t, "the new ack arrives", func() bool {
+		return natstest.ConsumerInfo(t, b.JS, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream >= 1
 	})
-	if floor := consumerInfo(t, b, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream; floor != 1 {
+	if floor := natstest.ConsumerInfo(t, b.JS, messages.StreamURLs, "frontier-urls-0").AckFloor.Stream; floor != 1 {
 		t.Errorf("acknowledged up to %d", floor)
 	}
 }
@@ -258,11 +262,11 @@ func TestFeedStreamMadeAnew(t *testing.T) {
 func TestFeedPositionNotTrusted(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, urls, 5)
+	natstest.Send(t, b.JS, urls, 5)
 	f := feedOf(b, Position{})
-	j := start(t, f.Run)
+	j := await.Start(t, f.Run)
 	good := next(t, f, 5)[2].Position
-	if err := j.end(); err != nil {
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
 	for name, at := range map[string]Position{
@@ -272,16 +276,16 @@ func TestFeedPositionNotTrusted(t *testing.T) {
 		"no life":               {Sequence: good.Sequence, Stored: good.Stored},
 	} {
 		f := feedOf(b, at)
-		j := start(t, f.Run)
+		j := await.Start(t, f.Run)
 		if got := next(t, f, 5); !slices.Equal(texts(got), numbers(0, 5)) || !got[0].Position.Created.Equal(good.Created) {
 			t.Errorf("%s: %q", name, texts(got))
 		}
-		if err := j.end(); err != nil {
+		if err := j.End(); err != nil {
 			t.Error(err)
 		}
 	}
 	f = feedOf(b, good)
-	start(t, f.Run)
+	await.Start(t, f.Run)
 	if got := next(t, f, 2); !slices.Equal(texts(got), numbers(3, 5)) {
 		t.Errorf("the good position: %q", texts(got))
 	}
@@ -291,9 +295,9 @@ func TestFeedPositionNotTrusted(t *testing.T) {
 func TestFeedConsumerDeleted(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, urls, 2)
+	natstest.Send(t, b.JS, urls, 2)
 	f := feedOf(b, Position{})
-	start(t, f.Run)
+	await.Start(t, f.Run)
 	got := next(t, f, 1)
 	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamURLs, "frontier-urls-0"); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 )
 
@@ -87,7 +88,7 @@ func TestSubscriptionThatIsRefusedIsTold(t *testing.T) {
 	if _, err := bus.NC.SubscribeSync("seine.pages.>"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is told", func() bool { return bus.PermissionErr() != nil })
+	await.Eventually(t, "it is told", func() bool { return bus.PermissionErr() != nil })
 	if got := bus.PermissionErr().Error(); !strings.Contains(got, "subscribe to seine.pages.>") {
 		t.Errorf("it says: %s", got)
 	}
@@ -102,7 +103,7 @@ func TestLateAnswerIsNoRefusal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the last is refused", func() bool { return bus.PermissionErr() != nil })
+	await.Eventually(t, "the last is refused", func() bool { return bus.PermissionErr() != nil })
 	if got := bus.PermissionErr().Error(); !strings.Contains(got, "seine.pages.x") {
 		t.Errorf("it says: %s", got)
 	}
@@ -120,7 +121,7 @@ func TestPublisherHoldsWhatIsRefused(t *testing.T) {
 	p := NewPublisher(bus, "test")
 	published := make(chan error, 1)
 	go func() { published <- p.Publish(t.Context(), &nats.Msg{Subject: "seine.some", Data: []byte("x")}) }()
-	eventually(t, "the message is held", func() bool { return p.waiting.Load() > 0 })
+	await.Eventually(t, "the message is held", func() bool { return p.waiting.Load() > 0 })
 	if refused := bus.PermissionErr(); refused == nil || !strings.Contains(refused.Error(), "publish to seine.some") {
 		t.Errorf("it says: %v", refused)
 	}
@@ -159,18 +160,18 @@ func TestUserThatIsShutOutAndLetInAgain(t *testing.T) {
 		}
 	}
 	reload(strings.Replace(string(whole), "user: some", "user: other", 1))
-	eventually(t, "the refusal is told", func() bool { return bus.PermissionErr() != nil })
+	await.Eventually(t, "the refusal is told", func() bool { return bus.PermissionErr() != nil })
 	if got := bus.PermissionErr().Error(); !strings.Contains(got, "does not let user some (a password) in") {
 		t.Errorf("it says: %s", got)
 	}
 	// Twice the same refusal makes the client give up, unless it is told not to.
 	for range 2 {
 		before := time.Now()
-		eventually(t, "the client tries again", func() bool {
+		await.Eventually(t, "the client tries again", func() bool {
 			refusal, ok := errors.AsType[*PermissionError](bus.PermissionErr())
 			return ok && refusal.at.After(before)
 		})
 	}
 	reload(string(whole))
-	eventually(t, "the user is back", func() bool { return bus.NC.IsConnected() && bus.PermissionErr() == nil })
+	await.Eventually(t, "the user is back", func() bool { return bus.NC.IsConnected() && bus.PermissionErr() == nil })
 }

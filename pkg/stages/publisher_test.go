@@ -11,28 +11,30 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
 func TestPublisherFull(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	limit(t, b, messages.StreamRecords, 2)
+	natstest.Limit(t, b.JS, messages.StreamRecords, 2)
 	p := NewPublisher(b, "test")
 	var msgs []*nats.Msg
 	for i := range 5 {
 		msgs = append(msgs, msg(records, "", fmt.Sprint(i)))
 	}
-	j := start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
-	eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
-	if got := len(stored(t, b, messages.StreamRecords)); got != 2 {
+	j := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
+	await.Eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
+	if got := len(natstest.Stored(t, b.JS, messages.StreamRecords)); got != 2 {
 		t.Fatalf("%d are stored", got)
 	}
-	limit(t, b, messages.StreamRecords, 10)
-	if err := j.wait(); err != nil {
+	natstest.Limit(t, b.JS, messages.StreamRecords, 10)
+	if err := j.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	got := stored(t, b, messages.StreamRecords)
+	got := natstest.Stored(t, b.JS, messages.StreamRecords)
 	slices.Sort(got)
 	if !slices.Equal(got, []string{"0", "1", "2", "3", "4"}) || p.waiting.Load() != 0 {
 		t.Errorf("stored %q, %d wait", got, p.waiting.Load())
@@ -42,14 +44,14 @@ func TestPublisherFull(t *testing.T) {
 func TestPublisherCancelled(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	limit(t, b, messages.StreamRecords, 1)
+	natstest.Limit(t, b.JS, messages.StreamRecords, 1)
 	p := NewPublisher(b, "test")
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	j := start(t, func(context.Context) error { return p.Publish(ctx, msg(records, "", "a"), msg(records, "", "b")) })
-	eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
+	j := await.Start(t, func(context.Context) error { return p.Publish(ctx, msg(records, "", "a"), msg(records, "", "b")) })
+	await.Eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
 	cancel(why)
-	if err := j.wait(); !errors.Is(err, why) {
+	if err := j.Wait(); !errors.Is(err, why) {
 		t.Errorf("Publish returned %v", err)
 	}
 }
@@ -57,7 +59,7 @@ func TestPublisherCancelled(t *testing.T) {
 func TestPublisherUnpublishable(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	c.MaxMsgSize = 1000
 	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -73,8 +75,8 @@ func TestPublisherUnpublishable(t *testing.T) {
 		"no subject":                msg("", "", "x"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := start(t, func(ctx context.Context) error { return p.Publish(ctx, msg(records, "", "fine"), m) })
-			if err := j.wait(); !errors.Is(err, ErrUnpublishable) {
+			j := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msg(records, "", "fine"), m) })
+			if err := j.Wait(); !errors.Is(err, ErrUnpublishable) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -110,7 +112,7 @@ func TestPublisherBrokerRestart(t *testing.T) {
 	p := NewPublisher(b, "test")
 	var n atomic.Int64
 	restarted := make(chan struct{})
-	j := start(t, func(ctx context.Context) error {
+	j := await.Start(t, func(ctx context.Context) error {
 		for more := 100; more > 0; {
 			select {
 			case <-restarted:
@@ -125,14 +127,14 @@ func TestPublisherBrokerRestart(t *testing.T) {
 		}
 		return nil
 	})
-	eventually(t, "it is under way", func() bool { return n.Load() > 100 })
-	br.stop()
-	br.start()
+	await.Eventually(t, "it is under way", func() bool { return n.Load() > 100 })
+	br.Stop()
+	br.Start()
 	close(restarted)
-	if err := j.wait(); err != nil {
+	if err := j.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	got := stored(t, b, messages.StreamRecords)
+	got := natstest.Stored(t, b.JS, messages.StreamRecords)
 	for i, text := range got {
 		if text != fmt.Sprint(i) {
 			t.Fatalf("message %d is %s", i, text)
@@ -149,8 +151,8 @@ func TestPublisherClosed(t *testing.T) {
 	_, b := open(t)
 	p := NewPublisher(b, "test")
 	b.NC.Close()
-	j := start(t, func(ctx context.Context) error { return p.Publish(ctx, msg(records, "", "x")) })
-	if err := j.wait(); !errors.Is(err, nats.ErrConnectionClosed) {
+	j := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msg(records, "", "x")) })
+	if err := j.Wait(); !errors.Is(err, nats.ErrConnectionClosed) {
 		t.Errorf("%v", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
@@ -27,7 +29,7 @@ func openPull(t *testing.T) (*Bus, *puller, jetstream.Consumer) {
 func TestPullGivesWhatThereIs(t *testing.T) {
 	t.Parallel()
 	b, p, _ := openPull(t)
-	send(t, b, pages, 7)
+	natstest.Send(t, b.JS, pages, 7)
 	var got []string
 	take := func(m *nats.Msg) { got = append(got, string(m.Data)) }
 	for range 2 {
@@ -47,13 +49,13 @@ func TestPullThatIsBrokenOffDropsNothing(t *testing.T) {
 	t.Parallel()
 	const n = 50
 	b, p, _ := openPull(t)
-	send(t, b, pages, n)
+	natstest.Send(t, b.JS, pages, n)
 	ctx, cancel := context.WithCancel(t.Context())
 	got, before := 0, b.NC.Stats().InMsgs
 	err := p.pull(ctx, 2*n, func(*nats.Msg) {
 		if got++; got == 1 {
 			cancel()
-			eventually(t, "all have come", func() bool { return b.NC.Stats().InMsgs >= before+n })
+			await.Eventually(t, "all have come", func() bool { return b.NC.Stats().InMsgs >= before+n })
 		}
 	})
 	if err != nil || got != n {
@@ -70,13 +72,13 @@ func TestPullThatIsBrokenOffLeavesNoRequest(t *testing.T) {
 		go func() {
 			asked <- p.pull(ctx, 5, func(m *nats.Msg) { t.Errorf("got %s of nothing", m.Data) })
 		}()
-		eventually(t, "the request is there", func() bool { return consumerInfo2(t, b).NumWaiting > 0 })
+		await.Eventually(t, "the request is there", func() bool { return consumerInfo2(t, b).NumWaiting > 0 })
 		cancel()
 		if err := <-asked; err != nil {
 			t.Fatal(err)
 		}
-		send(t, b, pages, 1)
-		m, err := c.Next(jetstream.FetchMaxWait(patience))
+		natstest.Send(t, b.JS, pages, 1)
+		m, err := c.Next(jetstream.FetchMaxWait(await.Patience))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 )
@@ -26,7 +28,7 @@ func newRunner(b *Bus, h Handler) *Runner {
 	c.AckWait = 10 * time.Second // a machine under load may stop for seconds: nothing comes again unless the test has it so
 	return &Runner{
 		Stage: messages.StageParser, Bus: b, Stream: messages.StreamPages, Consumer: c,
-		Workers: 2, Prefetch: 2, Handle: h, Drain: patience,
+		Workers: 2, Prefetch: 2, Handle: h, Drain: await.Patience,
 	}
 }
 
@@ -64,27 +66,27 @@ func (c *tally) distinct() int {
 func TestRunnerStoresBeforeAck(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	limit(t, b, messages.StreamRecords, 1)
-	send(t, b, pages, 1)
+	natstest.Limit(t, b.JS, messages.StreamRecords, 1)
+	natstest.Send(t, b.JS, pages, 1)
 	r := newRunner(b, func(context.Context, *Message) (Output, error) {
 		return Output{
 			First: []*nats.Msg{msg(records, "a", "a"), msg(records, "b", "b")},
 			Then:  []*nats.Msg{msg(urls, "c", "c")},
 		}, nil
 	})
-	start(t, r.Run)
-	eventually(t, "one record is stored", func() bool { return state(t, b, messages.StreamRecords).Msgs == 1 })
-	always(t, 200*time.Millisecond, "Then waits until all of First is stored", func() bool {
-		return state(t, b, messages.StreamURLs).Msgs == 0
+	await.Start(t, r.Run)
+	await.Eventually(t, "one record is stored", func() bool { return natstest.State(t, b.JS, messages.StreamRecords).Msgs == 1 })
+	await.Always(t, 200*time.Millisecond, "Then waits until all of First is stored", func() bool {
+		return natstest.State(t, b.JS, messages.StreamURLs).Msgs == 0
 	})
-	if c := consumerInfo(t, b, messages.StreamPages, messages.ConsumerParse); c.AckFloor.Stream != 0 || c.NumAckPending != 1 {
+	if c := natstest.ConsumerInfo(t, b.JS, messages.StreamPages, messages.ConsumerParse); c.AckFloor.Stream != 0 || c.NumAckPending != 1 {
 		t.Errorf("acknowledged before its output was stored: %+v", c.AckFloor)
 	}
-	limit(t, b, messages.StreamRecords, 2)
-	eventually(t, "the page is acknowledged", func() bool {
-		return consumerInfo(t, b, messages.StreamPages, messages.ConsumerParse).AckFloor.Stream == 1
+	natstest.Limit(t, b.JS, messages.StreamRecords, 2)
+	await.Eventually(t, "the page is acknowledged", func() bool {
+		return natstest.ConsumerInfo(t, b.JS, messages.StreamPages, messages.ConsumerParse).AckFloor.Stream == 1
 	})
-	if got := stored(t, b, messages.StreamURLs); !slices.Equal(got, []string{"c"}) {
+	if got := natstest.Stored(t, b.JS, messages.StreamURLs); !slices.Equal(got, []string{"c"}) {
 		t.Errorf("URLS holds %q", got)
 	}
 }
@@ -92,7 +94,7 @@ func TestRunnerStoresBeforeAck(t *testing.T) {
 func TestRunnerTransient(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, pages, 1)
+	natstest.Send(t, b.JS, pages, 1)
 	const wait = 300 * time.Millisecond
 	var mu sync.Mutex
 	var at []time.Time
@@ -107,8 +109,8 @@ func TestRunnerTransient(t *testing.T) {
 		return Output{}, nil
 	})
 	r.wait = wait
-	start(t, r.Run)
-	eventually(t, "it succeeds", func() bool {
+	await.Start(t, r.Run)
+	await.Eventually(t, "it succeeds", func() bool {
 		return consumerInfo2(t, b).AckFloor.Stream == 1
 	})
 	mu.Lock()
@@ -121,7 +123,7 @@ func TestRunnerTransient(t *testing.T) {
 			t.Errorf("delivered again after %s, not %s", d, wait)
 		}
 	}
-	if st := state(t, b, messages.StreamDead); st.Msgs != 0 {
+	if st := natstest.State(t, b.JS, messages.StreamDead); st.Msgs != 0 {
 		t.Error("there is a dead letter")
 	}
 }
@@ -175,9 +177,9 @@ func TestRunnerDeadLetters(t *testing.T) {
 			r.OnDeadLetter = func(m *Message, why error) Output {
 				return Output{First: []*nats.Msg{msg(records, "", "first")}, Then: []*nats.Msg{msg(urls, "", "closed "+string(m.Data))}}
 			}
-			start(t, r.Run)
-			eventually(t, "it is let go", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
-			m, err := streamOf(t, b, messages.StreamDead).GetMsg(t.Context(), 1)
+			await.Start(t, r.Run)
+			await.Eventually(t, "it is let go", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
+			m, err := natstest.StreamOf(t, b.JS, messages.StreamDead).GetMsg(t.Context(), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,10 +200,10 @@ func TestRunnerDeadLetters(t *testing.T) {
 			if at, err := time.Parse(time.RFC3339Nano, m.Header.Get(messages.HeaderDeadTime)); err != nil || time.Since(at).Abs() > time.Minute {
 				t.Errorf("time %v, %v", at, err)
 			}
-			if got := stored(t, b, messages.StreamURLs); !slices.Equal(got, []string{"closed body"}) {
+			if got := natstest.Stored(t, b.JS, messages.StreamURLs); !slices.Equal(got, []string{"closed body"}) {
 				t.Errorf("Bury was published as %q", got)
 			}
-			if n := state(t, b, messages.StreamDead).Msgs; n != 1 {
+			if n := natstest.State(t, b.JS, messages.StreamDead).Msgs; n != 1 {
 				t.Errorf("%d dead letters", n)
 			}
 		})
@@ -213,7 +215,7 @@ func TestRunnerDeadLetters(t *testing.T) {
 func TestRunnerWaitsForServersThatAreAway(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, pages, 1)
+	natstest.Send(t, b.JS, pages, 1)
 	var calls atomic.Int64
 	r := newRunner(b, func(context.Context, *Message) (Output, error) {
 		if calls.Add(1) <= 2*messages.MaxDeliver {
@@ -222,9 +224,9 @@ func TestRunnerWaitsForServersThatAreAway(t *testing.T) {
 		return Output{}, nil
 	})
 	r.wait = time.Millisecond
-	start(t, r.Run)
-	eventually(t, "it is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
-	if n := state(t, b, messages.StreamDead).Msgs; n != 0 || calls.Load() != 2*messages.MaxDeliver+1 {
+	await.Start(t, r.Run)
+	await.Eventually(t, "it is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
+	if n := natstest.State(t, b.JS, messages.StreamDead).Msgs; n != 0 || calls.Load() != 2*messages.MaxDeliver+1 {
 		t.Errorf("%d dead letters after %d tries", n, calls.Load())
 	}
 	total := time.Duration(0)
@@ -243,7 +245,7 @@ func TestRunnerWaitsForServersThatAreAway(t *testing.T) {
 func TestRunnerDeliveredTooOften(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, pages, 1)
+	natstest.Send(t, b.JS, pages, 1)
 	var calls atomic.Int64
 	r := newRunner(b, func(context.Context, *Message) (Output, error) { calls.Add(1); return Output{}, nil })
 	c, err := b.JS.CreateConsumer(t.Context(), messages.StreamPages, r.Consumer)
@@ -251,7 +253,7 @@ func TestRunnerDeliveredTooOften(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range messages.MaxCrashes {
-		m, err := c.Next(jetstream.FetchMaxWait(patience))
+		m, err := c.Next(jetstream.FetchMaxWait(await.Patience))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,8 +261,8 @@ func TestRunnerDeliveredTooOften(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	start(t, r.Run)
-	eventually(t, "it is dead", func() bool { return state(t, b, messages.StreamDead).Msgs == 1 })
+	await.Start(t, r.Run)
+	await.Eventually(t, "it is dead", func() bool { return natstest.State(t, b.JS, messages.StreamDead).Msgs == 1 })
 	if calls.Load() != 0 {
 		t.Error("it was tried once more")
 	}
@@ -275,9 +277,9 @@ func TestRunnerDeadLetterTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRunner(b, func(context.Context, *Message) (Output, error) { return Output{}, PoisonError(errors.New("bad")) })
-	start(t, r.Run)
-	eventually(t, "it is let go", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
-	m, err := streamOf(t, b, messages.StreamDead).GetMsg(t.Context(), 1)
+	await.Start(t, r.Run)
+	await.Eventually(t, "it is let go", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
+	m, err := natstest.StreamOf(t, b.JS, messages.StreamDead).GetMsg(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,30 +292,30 @@ func TestRunnerFullOutput(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
 	const n, room = 20, 3
-	limit(t, b, messages.StreamRecords, room)
-	send(t, b, pages, n)
+	natstest.Limit(t, b.JS, messages.StreamRecords, room)
+	natstest.Send(t, b.JS, pages, n)
 	var handled tally
 	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
 		handled.add(string(m.Data))
 		return Output{First: []*nats.Msg{msg(records, "", string(m.Data))}}, nil // no identity: a repeat would show
 	})
 	r.Consumer.AckWait = 2 * time.Second
-	start(t, r.Run)
-	eventually(t, "the stream is full and both workers have one more", func() bool {
-		return state(t, b, messages.StreamRecords).Msgs == room && handled.total() == room+r.Workers
+	await.Start(t, r.Run)
+	await.Eventually(t, "the stream is full and both workers have one more", func() bool {
+		return natstest.State(t, b.JS, messages.StreamRecords).Msgs == room && handled.total() == room+r.Workers
 	})
 	// Three times the AckWait: what is held must not be delivered again.
-	always(t, 3*r.Consumer.AckWait, "no more is taken than can be held, and it is kept alive", func() bool {
+	await.Always(t, 3*r.Consumer.AckWait, "no more is taken than can be held, and it is kept alive", func() bool {
 		c := consumerInfo2(t, b)
 		return c.NumAckPending <= r.Workers+r.Prefetch && c.NumRedelivered == 0 && handled.total() <= room+r.Workers
 	})
 	var got []string
-	eventually(t, "all have come through", func() bool {
-		got = append(got, stored(t, b, messages.StreamRecords)...)
-		last := state(t, b, messages.StreamRecords)
+	await.Eventually(t, "all have come through", func() bool {
+		got = append(got, natstest.Stored(t, b.JS, messages.StreamRecords)...)
+		last := natstest.State(t, b.JS, messages.StreamRecords)
 		if last.Msgs > 0 {
 			// Only what was read: others may be stored meanwhile.
-			if err := streamOf(t, b, messages.StreamRecords).Purge(t.Context(), jetstream.WithPurgeSequence(uint64(len(got))+1)); err != nil {
+			if err := natstest.StreamOf(t, b.JS, messages.StreamRecords).Purge(t.Context(), jetstream.WithPurgeSequence(uint64(len(got))+1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -328,7 +330,7 @@ func TestRunnerFullOutput(t *testing.T) {
 func TestRunnerDrain(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, pages, 4)
+	natstest.Send(t, b.JS, pages, 4)
 	started, finish := make(chan string, 4), make(chan struct{})
 	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
 		started <- string(m.Data)
@@ -337,15 +339,15 @@ func TestRunnerDrain(t *testing.T) {
 	})
 	r.Workers, r.Prefetch = 1, 3
 	r.Consumer.AckWait = time.Hour
-	j := start(t, r.Run)
+	j := await.Start(t, r.Run)
 	first := <-started
-	eventually(t, "the others wait in memory", func() bool { return consumerInfo2(t, b).NumAckPending == 4 })
-	j.stop()
+	await.Eventually(t, "the others wait in memory", func() bool { return consumerInfo2(t, b).NumAckPending == 4 })
+	j.Stop()
 	close(finish)
-	if err := j.wait(); err != nil {
+	if err := j.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := stored(t, b, messages.StreamRecords); !slices.Equal(got, []string{first}) {
+	if got := natstest.Stored(t, b.JS, messages.StreamRecords); !slices.Equal(got, []string{first}) {
 		t.Errorf("finished %q, held %q", got, first)
 	}
 	others(t, b, 3)
@@ -370,22 +372,22 @@ func TestRunnerAsksForNothingAtTheEnd(t *testing.T) {
 func TestRunnerBuriesNothingThatAnotherHasDone(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	send(t, b, pages, 2)
+	natstest.Send(t, b.JS, pages, 2)
 	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
 		if m.Sequence == 1 {
 			if err := b.NC.Publish(fmt.Sprintf("$JS.ACK.%s.%s.1.1.1.0.0", messages.StreamPages, messages.ConsumerParse), []byte(ack)); err != nil {
 				return Output{}, err
 			}
-			eventually(t, "the other has done it", func() bool { return consumerInfo2(t, b).AckFloor.Stream >= 1 })
+			await.Eventually(t, "the other has done it", func() bool { return consumerInfo2(t, b).AckFloor.Stream >= 1 })
 		}
 		return Output{}, PoisonError(errors.New("what it needs is gone"))
 	})
-	j := start(t, r.Run)
-	eventually(t, "both are done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 2 })
-	if err := j.end(); err != nil {
+	j := await.Start(t, r.Run)
+	await.Eventually(t, "both are done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 2 })
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
-	if n := state(t, b, messages.StreamDead).Msgs; n != 1 { // of the one that nobody has done
+	if n := natstest.State(t, b.JS, messages.StreamDead).Msgs; n != 1 { // of the one that nobody has done
 		t.Errorf("%d dead letters", n)
 	}
 }
@@ -397,7 +399,7 @@ func others(t *testing.T, b *Bus, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch, err := c.Fetch(n, jetstream.FetchMaxWait(patience))
+	batch, err := c.Fetch(n, jetstream.FetchMaxWait(await.Patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,9 +420,9 @@ func others(t *testing.T, b *Bus, n int) {
 func TestRunnerFreesEachOutput(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	limit(t, b, messages.StreamRecords, 1)
-	send(t, b, records, 1) // full
-	send(t, b, pages, 2)
+	natstest.Limit(t, b.JS, messages.StreamRecords, 1)
+	natstest.Send(t, b.JS, records, 1) // full
+	natstest.Send(t, b.JS, pages, 2)
 	var freed tally
 	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
 		out := Output{Free: func() { freed.add(string(m.Data)) }}
@@ -430,12 +432,12 @@ func TestRunnerFreesEachOutput(t *testing.T) {
 		return out, nil
 	})
 	r.Consumer.AckWait, r.Drain = messages.AckWait, 100*time.Millisecond
-	j := start(t, r.Run)
-	eventually(t, "one is done", func() bool { return consumerInfo2(t, b).NumAckPending == 1 && freed.total() == 1 })
+	j := await.Start(t, r.Run)
+	await.Eventually(t, "one is done", func() bool { return consumerInfo2(t, b).NumAckPending == 1 && freed.total() == 1 })
 	if freed.distinct() != 1 || freed.add("1") != 2 {
 		t.Error("the one that waits to be published was freed")
 	}
-	if err := j.end(); err != nil { // which cuts it
+	if err := j.End(); err != nil { // which cuts it
 		t.Fatal(err)
 	}
 	if freed.add("0") != 2 {
@@ -446,9 +448,9 @@ func TestRunnerFreesEachOutput(t *testing.T) {
 func TestRunnerDrainDeadline(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	limit(t, b, messages.StreamRecords, 1)
-	send(t, b, records, 1) // full
-	send(t, b, pages, 3)
+	natstest.Limit(t, b.JS, messages.StreamRecords, 1)
+	natstest.Send(t, b.JS, records, 1) // full
+	natstest.Send(t, b.JS, pages, 3)
 	started := make(chan struct{}, 3)
 	r := newRunner(b, func(ctx context.Context, m *Message) (Output, error) {
 		started <- struct{}{}
@@ -460,12 +462,12 @@ func TestRunnerDrainDeadline(t *testing.T) {
 	})
 	r.Consumer.AckWait = time.Hour
 	r.Drain = 200 * time.Millisecond
-	j := start(t, r.Run)
+	j := await.Start(t, r.Run)
 	<-started
 	<-started
-	eventually(t, "all are taken", func() bool { return consumerInfo2(t, b).NumAckPending == 3 })
+	await.Eventually(t, "all are taken", func() bool { return consumerInfo2(t, b).NumAckPending == 3 })
 	began := time.Now()
-	if err := j.end(); err != nil {
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
 	if d := time.Since(began); d < r.Drain {
@@ -479,7 +481,7 @@ func TestRunnerBrokerRestart(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
 	const n = 200
-	send(t, b, pages, n)
+	natstest.Send(t, b.JS, pages, n)
 	var handled tally
 	half := make(chan struct{})
 	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) {
@@ -489,16 +491,16 @@ func TestRunnerBrokerRestart(t *testing.T) {
 		return Output{First: []*nats.Msg{msg(records, "id-"+string(m.Data), string(m.Data))}}, nil
 	})
 	r.Workers, r.Prefetch = 4, 4
-	j := start(t, r.Run)
+	j := await.Start(t, r.Run)
 	<-half
-	br.stop()
-	br.start()
-	b2, _ := dial(t, br.url())
-	eventually(t, "all are acknowledged", func() bool { return consumerInfo2(t, b2).AckFloor.Stream == n })
-	if got := stored(t, b2, messages.StreamRecords); handled.distinct() != n || len(got) != n {
+	br.Stop()
+	br.Start()
+	b2, _ := dial(t, br.URL())
+	await.Eventually(t, "all are acknowledged", func() bool { return consumerInfo2(t, b2).AckFloor.Stream == n })
+	if got := natstest.Stored(t, b2.JS, messages.StreamRecords); handled.distinct() != n || len(got) != n {
 		t.Errorf("%d of %d handled, %d records", handled.distinct(), n, len(got))
 	}
-	if err := j.end(); err != nil {
+	if err := j.End(); err != nil {
 		t.Error(err)
 	}
 }
@@ -509,16 +511,16 @@ func TestRunnerConsumerDeleted(t *testing.T) {
 	_, b := open(t)
 	var handled tally
 	r := newRunner(b, func(_ context.Context, m *Message) (Output, error) { handled.add(string(m.Data)); return Output{}, nil })
-	start(t, r.Run)
-	send(t, b, pages, 1)
-	eventually(t, "the first is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
+	await.Start(t, r.Run)
+	natstest.Send(t, b.JS, pages, 1)
+	await.Eventually(t, "the first is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 1 })
 	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamPages, messages.ConsumerParse); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.JS.Publish(t.Context(), pages, []byte("second")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the second is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 2 })
+	await.Eventually(t, "the second is done", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 2 })
 }
 
 func TestIsPoison(t *testing.T) {

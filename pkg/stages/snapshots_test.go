@@ -19,12 +19,14 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
 // openSnapshots starts a broker with the streams of Seine and a bucket of
 // snapshots of at most limit bytes.
-func openSnapshots(t *testing.T, limit int64) (*broker, *Bus, *Snapshots) {
+func openSnapshots(t *testing.T, limit int64) (*natstest.Broker, *Bus, *Snapshots) {
 	t.Helper()
 	br, b := open(t)
 	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: limit}, 1); err != nil {
@@ -107,7 +109,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		}
 		got, ok, err := s.Newest(t.Context(), 2)
 		if !ok || err != nil || got.Object != saved.Object || got.Bytes != int64(size) || got.Epoch != uint64(i) ||
-			got.Format != 3 || got.Owner != "store" || got.Partition != 2 || !maps.Equal(got.Positions, at) || time.Since(got.Time) > patience {
+			got.Format != 3 || got.Owner != "store" || got.Partition != 2 || !maps.Equal(got.Positions, at) || time.Since(got.Time) > await.Patience {
 			t.Fatalf("newest is %+v, %v, %v; saved %+v", got, ok, err, saved)
 		}
 		data, err := load(t, s, got)
@@ -256,7 +258,7 @@ func TestSnapshotThatFails(t *testing.T) {
 	if have := objects(t, s); !slices.Equal(have, want) {
 		t.Errorf("after the next the bucket holds %q, want %q", have, want)
 	}
-	if n := state(t, b, "OBJ_"+messages.BucketSnapshots).Msgs; n != 5 { // a chunk and an info of two, a chunk
+	if n := natstest.State(t, b.JS, "OBJ_"+messages.BucketSnapshots).Msgs; n != 5 { // a chunk and an info of two, a chunk
 		t.Errorf("%d messages are left", n)
 	}
 }
@@ -298,7 +300,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		"last chunk":  func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first+5) },
 		"longer": func(_ jetstream.Stream, first uint64) error {
 			newest, _, _ := s.Newest(t.Context(), 0)
-			if err := streamOf(t, b, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
+			if err := natstest.StreamOf(t, b.JS, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
 				return err
 			}
 			_, err := b.JS.Publish(t.Context(), box.chunkSubject(newest.Object), make([]byte, 101))
@@ -306,14 +308,14 @@ func TestSnapshotDamaged(t *testing.T) {
 		},
 		"changed": func(_ jetstream.Stream, first uint64) error {
 			newest, _, _ := s.Newest(t.Context(), 0)
-			if err := streamOf(t, b, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
+			if err := natstest.StreamOf(t, b.JS, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
 				return err
 			}
 			_, err := b.JS.Publish(t.Context(), box.chunkSubject(newest.Object), make([]byte, 100))
 			return err
 		},
 	} {
-		before := state(t, b, "OBJ_"+messages.BucketSnapshots).LastSeq
+		before := natstest.State(t, b.JS, "OBJ_"+messages.BucketSnapshots).LastSeq
 		snap := save(t, s, 0, 1, noise(7, size))
 		box, err := s.objects(t.Context())
 		if err != nil {
@@ -359,8 +361,8 @@ func TestSnapshotOutlivesServer(t *testing.T) {
 	if _, err := io.CopyN(h, r, size/2); err != nil {
 		t.Fatal(err)
 	}
-	br.stop()
-	br.start()
+	br.Stop()
+	br.Start()
 	if _, err := io.Copy(h, r); err != nil {
 		t.Fatal(err)
 	}
@@ -371,13 +373,13 @@ func TestSnapshotOutlivesServer(t *testing.T) {
 		if err := noise(2, size)(w); err != nil {
 			return err
 		}
-		br.stop()
-		br.start()
+		br.Stop()
+		br.Start()
 		return noise(2, size)(w)
 	})
 	t.Logf("an upload through a restart: %v", err)
 	var again Snapshot
-	eventually(t, "the next is saved", func() bool {
+	await.Eventually(t, "the next is saved", func() bool {
 		again, err = s.Save(t.Context(), 0, Snapshot{Epoch: 1}, noise(3, size))
 		return err == nil
 	})
@@ -392,7 +394,7 @@ func TestSnapshotBoundedMemory(t *testing.T) {
 	const size = 256 << 20
 	block := noiseBytes(1, 1<<20)
 	var peak atomic.Uint64
-	watch := start(t, func(ctx context.Context) error {
+	watch := await.Start(t, func(ctx context.Context) error {
 		for Sleep(ctx, 5*time.Millisecond) == nil {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
@@ -420,7 +422,7 @@ func TestSnapshotBoundedMemory(t *testing.T) {
 		t.Fatalf("read %d bytes, %v", n, err)
 	}
 	down := time.Since(began)
-	if err := watch.end(); err != nil {
+	if err := watch.End(); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d MiB: up in %s, down in %s, heap at most %d MiB with the server in it", size>>20, up, down, peak.Load()>>20)
@@ -485,7 +487,7 @@ func TestBinding(t *testing.T) {
 func TestPressure(t *testing.T) {
 	t.Parallel()
 	_, b, s := openSnapshots(t, 1<<20)
-	c := streamOf(t, b, messages.StreamURLs).CachedInfo().Config
+	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	c.MaxBytes = 100 << 10
 	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -495,7 +497,7 @@ func TestPressure(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	info := streamOf(t, b, messages.StreamURLs).CachedInfo()
+	info := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo()
 	at := func(seq uint64) map[string]Position {
 		return map[string]Position{messages.StreamURLs: {Created: info.Created, Sequence: seq}}
 	}

@@ -8,14 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
-func openSpecs(t *testing.T) (*Specs, *logBuffer) {
+func openSpecs(t *testing.T) (*Specs, *await.Log) {
 	t.Helper()
-	br := newBroker(t)
-	b, log := dial(t, br.url())
+	br := natstest.NewBroker(t)
+	b, log := dial(t, br.URL())
 	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func TestSpecsFollow(t *testing.T) {
 	t.Parallel()
 	s, _ := openSpecs(t)
 	changed := make(chan string, 10)
-	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
+	await.Start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
 	if r := get(t, s, "news", 0); r.Rev != 0 || r.Delay != crawlspec.DefaultDelay {
 		t.Errorf("a crawl without a spec has %+v", r)
 	}
@@ -95,14 +97,14 @@ func TestSpecsInvalid(t *testing.T) {
 	t.Parallel()
 	s, log := openSpecs(t)
 	changed := make(chan string, 10)
-	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
+	await.Start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
 	good := put(t, s, "news", 2*time.Second)
 	<-changed
 	bad, err := s.kv.Put(t.Context(), "news", []byte(`{"v":1,"delay":"never"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is logged", func() bool { return log.has("spec ignored") && log.has("never") })
+	await.Eventually(t, "it is logged", func() bool { return log.Has("spec ignored") && log.Has("never") })
 	if r := get(t, s, "news", bad); r.Rev != good || r.Still || r.Unusable == "" {
 		t.Errorf("got revision %d, the last good one is %d", r.Rev, good)
 	}
@@ -135,7 +137,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	t.Parallel()
 	s, log := openSpecs(t)
 	changed := make(chan string, 10)
-	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
+	await.Start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
 	if r := get(t, s, "news", 0); r.Still || r.State != crawlspec.Running {
 		t.Errorf("without a spec it has %+v", r)
 	}
@@ -190,8 +192,8 @@ func TestWorkOfACrawlThatStandsStillIsNotGivenUpSoon(t *testing.T) {
 
 func TestSpecsServerAway(t *testing.T) {
 	t.Parallel()
-	br := newBroker(t)
-	b, _ := dial(t, br.url())
+	br := natstest.NewBroker(t)
+	b, _ := dial(t, br.URL())
 	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -200,10 +202,10 @@ func TestSpecsServerAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := make(chan string, 10)
-	start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
+	await.Start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
 	rev := put(t, s, "news", 2*time.Second)
 	<-changed
-	br.stop()
+	br.Stop()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if r, err := s.Get(ctx, "news", rev); err != nil || r.Rev != rev {
@@ -214,8 +216,8 @@ func TestSpecsServerAway(t *testing.T) {
 	} else if IsPoison(err) {
 		t.Errorf("not transient: %v", err)
 	}
-	br.start()
-	b2, _ := dial(t, br.url())
+	br.Start()
+	b2, _ := dial(t, br.URL())
 	s2, err := OpenSpecs(t.Context(), b2)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +225,7 @@ func TestSpecsServerAway(t *testing.T) {
 	put(t, s2, "news", 3*time.Second)
 	select {
 	case <-changed:
-	case <-time.After(patience):
+	case <-time.After(await.Patience):
 		t.Error("changes are no longer followed")
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 )
@@ -56,7 +58,7 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
 	const lost = 5
-	send(t, b, pages, lost+1)
+	natstest.Send(t, b.JS, pages, lost+1)
 	take(t, b, hastyConsumer(), lost, time.Hour)
 
 	var mu sync.Mutex
@@ -71,16 +73,16 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 		}
 		return Output{}, nil
 	}
-	start(t, hasty(b, handle, 500*time.Millisecond).Run)
-	other, _ := dial(t, br.url())
-	start(t, hasty(other, handle, 500*time.Millisecond).Run)
-	eventually(t, "what nobody holds is delivered again", func() bool {
+	await.Start(t, hasty(b, handle, 500*time.Millisecond).Run)
+	other, _ := dial(t, br.URL())
+	await.Start(t, hasty(other, handle, 500*time.Millisecond).Run)
+	await.Eventually(t, "what nobody holds is delivered again", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(deliveries) == lost+1 && consumerInfo2(t, b).NumAckPending == 1
 	})
 	close(slow)
-	eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == lost+1 })
+	await.Eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == lost+1 })
 	want := map[uint64]uint64{1: 2, 2: 2, 3: 2, 4: 2, 5: 2}
 	mu.Lock()
 	defer mu.Unlock()
@@ -94,8 +96,8 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 func TestServerIsToldNothingOfWhatSomebodyHolds(t *testing.T) {
 	t.Parallel()
 	br, _ := open(t)
-	b, log := dial(t, br.url())
-	send(t, b, pages, 10)
+	b, log := dial(t, br.URL())
+	natstest.Send(t, b.JS, pages, 10)
 	slow := make(chan struct{})
 	handle := func(_ context.Context, m *Message) (Output, error) {
 		if m.Sequence == 1 {
@@ -104,13 +106,13 @@ func TestServerIsToldNothingOfWhatSomebodyHolds(t *testing.T) {
 		return Output{}, nil
 	}
 	r := hasty(b, handle, time.Millisecond)
-	other, otherLog := dial(t, br.url())
-	start(t, r.Run)
-	start(t, hasty(other, handle, time.Millisecond).Run)
-	eventually(t, "all but one are done", func() bool { return consumerInfo2(t, b).NumAckPending == 1 && consumerInfo2(t, b).NumPending == 0 })
-	always(t, 4*r.ackWait(), "nobody tells the server", func() bool { return !log.has("no process holds") && !otherLog.has("no process holds") })
+	other, otherLog := dial(t, br.URL())
+	await.Start(t, r.Run)
+	await.Start(t, hasty(other, handle, time.Millisecond).Run)
+	await.Eventually(t, "all but one are done", func() bool { return consumerInfo2(t, b).NumAckPending == 1 && consumerInfo2(t, b).NumPending == 0 })
+	await.Always(t, 4*r.ackWait(), "nobody tells the server", func() bool { return !log.Has("no process holds") && !otherLog.Has("no process holds") })
 	close(slow)
-	eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 10 })
+	await.Eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 10 })
 }
 
 // What waits for another delivery comes when its worker has asked for it and no sooner, though nobody holds it: a
@@ -120,7 +122,7 @@ func TestDelayedMessageIsNotDeliveredSooner(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
 	const delay = 4 * time.Second
-	send(t, b, pages, 3)
+	natstest.Send(t, b.JS, pages, 3)
 	taken := time.Now()
 	take(t, b, hastyConsumer(), 1, delay)
 
@@ -135,10 +137,10 @@ func TestDelayedMessageIsNotDeliveredSooner(t *testing.T) {
 		}
 		return Output{}, nil
 	}
-	other, log := dial(t, br.url())
-	start(t, hasty(b, handle, delay).Run)
-	start(t, hasty(other, handle, delay).Run)
-	eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 3 })
+	other, log := dial(t, br.URL())
+	await.Start(t, hasty(b, handle, delay).Run)
+	await.Start(t, hasty(other, handle, delay).Run)
+	await.Eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 3 })
 	mu.Lock()
 	defer mu.Unlock()
 	if waited := deliveries[1][0].Sub(taken); waited < delay {
@@ -149,7 +151,7 @@ func TestDelayedMessageIsNotDeliveredSooner(t *testing.T) {
 			t.Errorf("message %d was delivered at %v, the delay is %v", seq, d, delay)
 		}
 	}
-	if log.has("no process holds") {
+	if log.Has("no process holds") {
 		t.Error("a clock is blamed for it")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/tracing"
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
 
@@ -24,9 +26,9 @@ func TestRunnerHandsOnTheTrace(t *testing.T) {
 	if err := NewPublisher(b, "test").Publish(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	j := start(t, r.Run)
-	eventually(t, "the record is there", func() bool { return len(stored(t, b, messages.StreamRecords)) == 1 })
-	if err := j.end(); err != nil {
+	j := await.Start(t, r.Run)
+	await.Eventually(t, "the record is there", func() bool { return len(natstest.Stored(t, b.JS, messages.StreamRecords)) == 1 })
+	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
 	s, err := b.JS.Stream(t.Context(), messages.StreamRecords)

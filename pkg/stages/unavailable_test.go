@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
 	"seine/pkg/messages"
 )
 
@@ -15,11 +16,11 @@ func TestStageThatBeginsWaitsForItsBuckets(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
 	restart := func(withJetStream bool) {
-		br.stop()
-		eventually(t, "the connection is lost", func() bool { return !b.NC.IsConnected() })
-		br.opts.JetStream = withJetStream
-		br.start()
-		eventually(t, "the connection is back", b.NC.IsConnected)
+		br.Stop()
+		await.Eventually(t, "the connection is lost", func() bool { return !b.NC.IsConnected() })
+		br.Opts.JetStream = withJetStream
+		br.Start()
+		await.Eventually(t, "the connection is back", b.NC.IsConnected)
 	}
 	restart(false)
 	opened := make(chan error, 1)
@@ -27,7 +28,7 @@ func TestStageThatBeginsWaitsForItsBuckets(t *testing.T) {
 		_, err := b.Bucket(t.Context(), messages.BucketLeases)
 		opened <- err
 	}()
-	always(t, 300*time.Millisecond, "it waits", func() bool { return len(opened) == 0 })
+	await.Always(t, 300*time.Millisecond, "it waits", func() bool { return len(opened) == 0 })
 	restart(true)
 	if err := <-opened; err != nil {
 		t.Errorf("with the server back: %v", err)

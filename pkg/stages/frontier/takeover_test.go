@@ -1,14 +1,12 @@
 package frontier
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -36,38 +35,20 @@ type takeoverFixture struct {
 	bus   *stages.Bus
 	specs *stages.Specs
 	fetch jetstream.Consumer
-	log   *logBuffer
-}
-
-// logBuffer is a log that a test can read.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (j *logBuffer) Write(b []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.Write(b)
-}
-
-func (j *logBuffer) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.String()
+	log   *await.Log
 }
 
 func newTakeoverFixture(t *testing.T) *takeoverFixture {
 	t.Helper()
 	srv := natstest.Start(t, natstest.Listening(t))
-	a := &takeoverFixture{t: t, log: new(logBuffer)}
+	a := &takeoverFixture{t: t, log: new(await.Log)}
 	var err error
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("log:\n%s", a.log)
 		}
 	})
-	a.bus, err = stages.Dial(srv.ClientURL(), t.Name(), slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	a.bus, err = stages.Dial(srv.ClientURL(), t.Name(), a.log.Logger())
 	a.must(err)
 	t.Cleanup(a.bus.Close)
 	a.must(Provision(t.Context(), a.config(time.Hour), a.bus))
@@ -106,11 +87,7 @@ func (a *takeoverFixture) must(err error) {
 
 func (a *takeoverFixture) eventually(what string, ok func() bool) {
 	a.t.Helper()
-	for deadline := time.Now().Add(maxWait); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			a.t.Fatalf("waited in vain until %s", what)
-		}
-	}
+	await.Eventually(a.t, what, ok)
 }
 
 func (a *takeoverFixture) store() *Store {

@@ -22,6 +22,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/format"
 	"seine/internal/run/specfile"
+	"seine/internal/testing/await"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -126,12 +127,12 @@ func TestColumnsAreThoseOfTheSpec(t *testing.T) {
 	send(1, `{"kind":"product","url":"u","price":"dear"}`)
 	send(2, `{"url":"u","title":"t","fetched_at":"2026-01-02T03:04:05Z"}`)
 	send(3, `{"kind":"mine","url":"u","a":[1]}`)
-	eventually(t, "commit", func() bool { return w.Totals().Records == 4 })
+	await.Eventually(t, "commit", func() bool { return w.Totals().Records == 4 })
 	store("page: {emit: always}\nrecords: [{kind: product, fields: {price: {css: .p, as: number}, stock: {css: .s, as: integer}}}]")
-	eventually(t, "a file with the new column", func() bool {
+	await.Eventually(t, "a file with the new column", func() bool {
 		send(int(w.Totals().Records), `{"kind":"product","url":"u","price":1.5,"stock":2}`)
 		before := w.Totals().Files
-		eventually(t, "commit", func() bool { return w.Totals().Files > before })
+		await.Eventually(t, "commit", func() bool { return w.Totals().Files > before })
 		return slices.Contains(productRows(t, cfg), "price=1.5 stock=2")
 	})
 	w.end()
@@ -230,7 +231,7 @@ func TestTableIsTheSameAfterACrash(t *testing.T) {
 					return errCut
 				}
 			})
-			eventually(t, "all files", func() bool { return w.Totals().Files == partitions })
+			await.Eventually(t, "all files", func() bool { return w.Totals().Files == partitions })
 			w.end()
 			if len(cut) == 0 {
 				t.Error("nothing was cut off")

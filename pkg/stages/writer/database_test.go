@@ -17,6 +17,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/sqlite"
+	"seine/internal/testing/await"
 	"seine/internal/testing/pgserver"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -215,7 +216,7 @@ func TestNameThatAnotherStreamHasTaken(t *testing.T) {
 	try := func(t *testing.T, output func() Config) {
 		for name, commit := range map[string]func(*running){
 			"while it runs": func(w *running) {
-				eventually(t, "commit all", func() bool {
+				await.Eventually(t, "commit all", func() bool {
 					w.Flush()
 					return w.Totals().Records == 20 || w.Err() != nil
 				})

@@ -16,6 +16,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/rows"
 	"seine/internal/output/sqlite"
+	"seine/internal/testing/await"
 	"seine/internal/testing/faultproxy"
 	"seine/internal/testing/pgserver"
 )
@@ -40,13 +41,13 @@ func TestPostgresServerGoesAway(t *testing.T) {
 	publish(t, bus, "a", 0, 400)
 	<-killed
 	publish(t, bus, "a", 400, 600)
-	eventually(t, "trouble", func() bool { return w.Err() != nil })
+	await.Eventually(t, "trouble", func() bool { return w.Err() != nil })
 	if err := w.Err(); !strings.Contains(err.Error(), server.Addr) || strings.Contains(err.Error(), pgserver.Password) {
 		t.Errorf("the trouble is told as: %v", err)
 	}
 	server.Start()
 	w.catchUp()
-	eventually(t, "recovery", func() bool { return w.Err() == nil })
+	await.Eventually(t, "recovery", func() bool { return w.Err() == nil })
 	w.end()
 	wantExactly(t, cfg, map[string]int{"a": 600})
 	wantTidy(t, cfg)
@@ -88,7 +89,7 @@ func TestPostgresConnectionLost(t *testing.T) {
 		}
 	}
 	w.catchUp()
-	eventually(t, "recovery", func() bool { return w.Err() == nil })
+	await.Eventually(t, "recovery", func() bool { return w.Err() == nil })
 	w.end()
 	wantExactly(t, direct, map[string]int{"a": n})
 	wantTidy(t, direct)
@@ -160,13 +161,13 @@ func databaseDiskFull(t *testing.T, cfg Config, says string, makeRoom func()) {
 	cfg.ChunkRecords = 2000
 	w := start(t, bus, cfg)
 	publish(t, bus, "a", 0, 6000)
-	eventually(t, "trouble", func() bool { return w.Err() != nil })
+	await.Eventually(t, "trouble", func() bool { return w.Err() != nil })
 	if err := w.Err(); err == nil || !strings.Contains(err.Error(), says) {
 		t.Errorf("the trouble is told as: %v", err)
 	}
 	makeRoom()
 	w.catchUp()
-	eventually(t, "recovery", func() bool { return w.Err() == nil && w.Totals().Records == 6000 })
+	await.Eventually(t, "recovery", func() bool { return w.Err() == nil && w.Totals().Records == 6000 })
 	w.end()
 	wantExactly(t, cfg, map[string]int{"a": 6000})
 	wantTidy(t, cfg)

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/run/specfile"
+	"seine/internal/testing/await"
 	"seine/internal/testing/pgserver"
 	"seine/pkg/stages"
 )
@@ -38,7 +39,7 @@ func viewFollowsTheSpec(t *testing.T, cfg Config) {
 		m.Data = []byte(`{"kind":"product","url":"https://a.test/","price":1.5,"stock":2}`)
 		check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), m))
 		sent++
-		eventually(t, "commit", func() bool { return w.Totals().Records == int64(sent) })
+		await.Eventually(t, "commit", func() bool { return w.Totals().Records == int64(sent) })
 	}
 	store("price: {css: .p, as: number}")
 	send()
@@ -46,7 +47,7 @@ func viewFollowsTheSpec(t *testing.T, cfg Config) {
 		t.Errorf("%d products by the first spec, want 1", n)
 	}
 	store("price: {css: .p, as: number}, stock: {css: .s, as: integer}")
-	eventually(t, "the new column", func() bool {
+	await.Eventually(t, "the new column", func() bool {
 		send()
 		return ask(t, cfg, `SELECT count(*) FROM fields WHERE kind = 'product' AND name = 'stock' AND type = 'integer'`) == 1
 	})

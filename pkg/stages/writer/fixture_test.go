@@ -23,6 +23,7 @@ import (
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
 	"seine/internal/output/postgres"
+	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -73,22 +74,6 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// eventually waits until cond holds.
-func eventually(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("still waiting for: %s", what)
-		case <-tick.C:
-		}
 	}
 }
 
@@ -154,7 +139,7 @@ func (r *running) end() {
 // catchUp waits until everything is read.
 func (r *running) catchUp() {
 	r.t.Helper()
-	eventually(r.t, "caught up", func() bool {
+	await.Eventually(r.t, "caught up", func() bool {
 		ok, err := r.CaughtUp(context.Background())
 		return err == nil && ok
 	})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"seine/internal/output"
+	"seine/internal/testing/await"
 )
 
 // While the disk of the index is full, it holds back who adds to it, and says
@@ -39,10 +40,10 @@ func TestIndexDiskFull(t *testing.T) {
 		}
 		done <- nil
 	}()
-	eventually(t, "trouble", full.Load)
+	await.Eventually(t, "trouble", full.Load)
 	check(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
 	check(t, <-done)
-	eventually(t, "the end of it", func() bool { return !full.Load() })
+	await.Eventually(t, "the end of it", func() bool { return !full.Load() })
 	for n := range entries {
 		ok, err := x.Has(1, created, identity(manyVisits(created, n).Visits[:output.IdentitySize]))
 		if err != nil || !ok {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seine/internal/output"
+	"seine/internal/testing/await"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -41,7 +42,7 @@ func TestFilesAreFinishedBeforeTheStreamIsFull(t *testing.T) {
 		t.Errorf("%d files of the few records", n)
 	}
 	publish(t, bus, "a", 200, 1200)
-	eventually(t, "commits", func() bool { return w.Totals().Records >= 200 })
+	await.Eventually(t, "commits", func() bool { return w.Totals().Records >= 200 })
 	if err := w.Lagging(); err != nil {
 		t.Error(err)
 	}
@@ -66,12 +67,12 @@ func TestLagIsTold(t *testing.T) {
 		}
 	})
 	publish(t, bus, "a", 0, 1800)
-	eventually(t, "lag", func() bool { return w.Lagging() != nil })
+	await.Eventually(t, "lag", func() bool { return w.Lagging() != nil })
 	if err := w.Lagging(); !strings.Contains(err.Error(), "messages behind") || !strings.Contains(err.Error(), messages.StreamRecords) {
 		t.Error(err)
 	}
 	stuck.Store(false)
-	eventually(t, "no lag", func() bool { return w.Lagging() == nil })
+	await.Eventually(t, "no lag", func() bool { return w.Lagging() == nil })
 	w.catchUp()
 	w.end()
 	wantExactly(t, cfg, map[string]int{"a": 1800})
@@ -95,7 +96,7 @@ func TestSecondWriterHoldsWhatItLacks(t *testing.T) {
 	}
 	first := start(t, bus, testConfig(t))
 	publish(t, bus, "a", 0, 400)
-	eventually(t, "all of it read and gone", func() bool { return first.Totals().Records == 400 && left() == 0 })
+	await.Eventually(t, "all of it read and gone", func() bool { return first.Totals().Records == 400 && left() == 0 })
 
 	cfg := testConfig(t)
 	cfg.Name = "late"
@@ -109,7 +110,7 @@ func TestSecondWriterHoldsWhatItLacks(t *testing.T) {
 			return nil
 		}
 	})
-	eventually(t, "its consumers", func() bool {
+	await.Eventually(t, "its consumers", func() bool {
 		for p := range partitions {
 			if _, err := bus.JS.Consumer(t.Context(), messages.StreamRecords, second.consumer(p).Durable); err != nil {
 				return false
@@ -118,13 +119,13 @@ func TestSecondWriterHoldsWhatItLacks(t *testing.T) {
 		return true
 	})
 	publish(t, bus, "b", 0, 400)
-	eventually(t, "the first to be ahead", func() bool { return first.Totals().Records == 800 })
+	await.Eventually(t, "the first to be ahead", func() bool { return first.Totals().Records == 800 })
 	<-time.After(10 * j.Every) // in which a janitor that does not care would have purged
 	if n := left(); n != 400 {
 		t.Errorf("%d records are left for the second writer, want 400", n)
 	}
 	stuck.Store(false)
-	eventually(t, "the second", func() bool { return second.Totals().Records == 400 && left() == 0 })
+	await.Eventually(t, "the second", func() bool { return second.Totals().Records == 400 && left() == 0 })
 	first.end()
 	second.end()
 	wantExactly(t, cfg, map[string]int{"b": 400})

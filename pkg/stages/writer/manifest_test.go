@@ -11,6 +11,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/format"
+	"seine/internal/testing/await"
 	"seine/internal/testing/s3server"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -100,8 +101,8 @@ func keepManifests(t *testing.T, cfg Config) {
 	bus := startBus(t, false)
 	publish(t, bus, "a", 0, 100)
 	w := start(t, bus, cfg, func(w *Writer) { w.manifestEvery = 20 * time.Millisecond })
-	eventually(t, "a commit", func() bool { return w.Totals().Records > 0 })
-	eventually(t, "a manifest while it runs", func() bool {
+	await.Eventually(t, "a commit", func() bool { return w.Totals().Records > 0 })
+	await.Eventually(t, "a manifest while it runs", func() bool {
 		m := manifestOf(t, cfg, "a")
 		return m != nil && m.Records == 100
 	})
@@ -141,7 +142,7 @@ func TestManifestOfAProcessThatWasKilled(t *testing.T) {
 	bus, cfg := startBus(t, true), testConfig(t)
 	publish(t, bus, "a", 0, 100)
 	child := startChild(t, bus.NC.ConnectedUrl(), cfg)
-	eventually(t, "all commits", func() bool {
+	await.Eventually(t, "all commits", func() bool {
 		commits, err := cfg.ReadCommits()
 		if err != nil { // it has not made the directory yet
 			return false

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"seine/internal/output/bucket"
+	"seine/internal/testing/await"
 	"seine/internal/testing/s3server"
 	"seine/internal/testing/slow"
 )
@@ -36,16 +37,16 @@ func TestS3ServerGoesAway(t *testing.T) {
 	cfg := onS3(t, server)
 	w := start(t, bus, cfg)
 	publish(t, bus, "a", 0, 100)
-	eventually(t, "commits", func() bool { return w.Totals().Records >= 50 })
+	await.Eventually(t, "commits", func() bool { return w.Totals().Records >= 50 })
 	server.Kill()
 	publish(t, bus, "a", 100, 300)
-	eventually(t, "trouble", func() bool { return w.Err() != nil })
+	await.Eventually(t, "trouble", func() bool { return w.Err() != nil })
 	if err := w.Err(); !strings.Contains(err.Error(), s3server.Bucket) || strings.Contains(err.Error(), s3server.Secret) {
 		t.Errorf("the trouble is told as: %v", err)
 	}
 	server.Start()
 	w.catchUp()
-	eventually(t, "recovery", func() bool { return w.Err() == nil })
+	await.Eventually(t, "recovery", func() bool { return w.Err() == nil })
 	w.end()
 	wantExactly(t, cfg, map[string]int{"a": 300})
 	wantTidy(t, cfg)

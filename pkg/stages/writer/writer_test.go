@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/output"
+	"seine/internal/testing/await"
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
 	"seine/pkg/crawlspec"
@@ -94,10 +95,10 @@ func TestAge(t *testing.T) {
 	cfg := testConfig(t)
 	w := start(t, bus, cfg)
 	publish(t, bus, "a", 0, 8)
-	eventually(t, "commits", func() bool { return w.Totals().Records == 8 })
+	await.Eventually(t, "commits", func() bool { return w.Totals().Records == 8 })
 	wantExactly(t, cfg, map[string]int{"a": 8})
 	for p := range partitions {
-		eventually(t, "acknowledgement", func() bool {
+		await.Eventually(t, "acknowledgement", func() bool {
 			c, err := bus.JS.Consumer(t.Context(), messages.StreamRecords, fmt.Sprintf("writer-default-%d", p))
 			return err == nil && c.CachedInfo().NumAckPending == 0 && c.CachedInfo().AckFloor.Stream > 0
 		})
@@ -118,7 +119,7 @@ func TestRepeats(t *testing.T) {
 	publishAgain := func() {
 		t.Helper()
 		for n := range 100 {
-			eventually(t, "forgotten identity", func() bool {
+			await.Eventually(t, "forgotten identity", func() bool {
 				ack, err := bus.JS.PublishMsg(t.Context(), record("a", n, 200))
 				return err == nil && !ack.Duplicate
 			})
@@ -192,7 +193,7 @@ func TestStreamMadeAnew(t *testing.T) {
 	for life := range 3 {
 		publish(t, bus, "a", 0, 60+life)
 		w.catchUp()
-		eventually(t, "commit", func() bool { return len(committed(t, cfg)) == (life+1)*60+life*(life+1)/2 })
+		await.Eventually(t, "commit", func() bool { return len(committed(t, cfg)) == (life+1)*60+life*(life+1)/2 })
 		check(t, Verify(cfg.Out, cfg.Name))
 		commits, err := ReadCommits(cfg.Out, cfg.Name)
 		check(t, err)
@@ -440,10 +441,10 @@ func TestDiskFull(t *testing.T) {
 	cfg.ChunkRecords = 5000
 	w := start(t, bus, cfg, adapt)
 	publish(t, bus, "a", 0, 4000)
-	eventually(t, "trouble", func() bool { return errors.Is(w.Err(), syscall.ENOSPC) })
+	await.Eventually(t, "trouble", func() bool { return errors.Is(w.Err(), syscall.ENOSPC) })
 	makeRoom()
 	w.catchUp()
-	eventually(t, "recovery", func() bool { return w.Err() == nil && w.Totals().Records == 4000 })
+	await.Eventually(t, "recovery", func() bool { return w.Err() == nil && w.Totals().Records == 4000 })
 	w.end()
 	wantExactly(t, cfg, map[string]int{"a": 4000})
 	wantTidy(t, cfg)
@@ -467,7 +468,7 @@ func twoWriters(t *testing.T, cfg Config) {
 	a.catchUp()
 	b := start(t, bus, second)
 	n := 200
-	eventually(t, "both at work", func() bool {
+	await.Eventually(t, "both at work", func() bool {
 		publish(t, bus, "a", n, n+20)
 		n += 20
 		return a.Totals().Records > 0 && b.Totals().Records > 0

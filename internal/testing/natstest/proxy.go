@@ -1,0 +1,84 @@
+package natstest
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Proxy is a TCP connection between a client and a broker that can lose what
+// either sends, as a network does that breaks.
+type Proxy struct {
+	net.Listener
+	to string
+	// Swallow has it lose what either sends.
+	Swallow atomic.Bool
+	mu      sync.Mutex
+	conns   []net.Conn
+	wg      sync.WaitGroup
+}
+
+// NewProxy listens for clients of a broker.
+func NewProxy(t *testing.T, br *Broker) *Proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{Listener: l, to: strings.TrimPrefix(br.URL(), "nats://")}
+	p.wg.Go(p.accept)
+	t.Cleanup(func() { l.Close(); p.Cut(); p.wg.Wait() })
+	return p
+}
+
+// URL is where clients connect.
+func (p *Proxy) URL() string { return "nats://" + p.Addr().String() }
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.Accept()
+		if err != nil {
+			return
+		}
+		broker, err := net.Dial("tcp", p.to)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.conns = append(p.conns, client, broker)
+		p.mu.Unlock()
+		p.wg.Go(func() { p.forward(broker, client) })
+		p.wg.Go(func() { p.forward(client, broker) })
+	}
+}
+
+func (p *Proxy) forward(to, from net.Conn) {
+	defer to.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		if p.Swallow.Load() {
+			continue
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// Cut breaks every connection, and lets the next ones work.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Swallow.Store(false)
+	for _, c := range p.conns {
+		c.Close()
+	}
+	p.conns = nil
+}

@@ -1,0 +1,71 @@
+package natstest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Limit makes a stream of Seine hold n messages at most.
+func Limit(t *testing.T, js jetstream.JetStream, stream string, n int64) {
+	t.Helper()
+	s := StreamOf(t, js, stream)
+	c := s.CachedInfo().Config
+	c.MaxMsgs = n
+	if _, err := js.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// StreamOf returns a stream, as it is now.
+func StreamOf(t *testing.T, js jetstream.JetStream, name string) jetstream.Stream {
+	t.Helper()
+	s, err := js.Stream(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// State returns what a stream holds.
+func State(t *testing.T, js jetstream.JetStream, stream string) jetstream.StreamState {
+	t.Helper()
+	return StreamOf(t, js, stream).CachedInfo().State
+}
+
+// ConsumerInfo returns how a consumer stands.
+func ConsumerInfo(t *testing.T, js jetstream.JetStream, stream, name string) *jetstream.ConsumerInfo {
+	t.Helper()
+	c, err := js.Consumer(t.Context(), stream, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.CachedInfo()
+}
+
+// Stored returns the payloads that a stream holds, oldest first.
+func Stored(t *testing.T, js jetstream.JetStream, stream string) []string {
+	t.Helper()
+	s := StreamOf(t, js, stream)
+	st := s.CachedInfo().State
+	var all []string
+	for seq := st.FirstSeq; seq <= st.LastSeq && st.Msgs > 0; seq++ {
+		m, err := s.GetMsg(t.Context(), seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(m.Data))
+	}
+	return all
+}
+
+// Send publishes n messages with the payloads "0", "1", … to subject.
+func Send(t *testing.T, js jetstream.JetStream, subject string, n int) {
+	t.Helper()
+	for i := range n {
+		if _, err := js.Publish(t.Context(), subject, fmt.Append(nil, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
