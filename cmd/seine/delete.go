@@ -17,6 +17,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/retention"
 )
 
 type deleteCmd struct {
@@ -200,7 +201,7 @@ func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client *front
 	if at.done = d == nil || d.Done || d.Rev != rev; at.done {
 		return at
 	}
-	streams, err := bus.DeletionLeft(ctx, c.Name, d)
+	streams, err := retention.DeletionLeft(ctx, bus, c.Name, d)
 	if err != nil || len(streams) == 0 {
 		return at
 	}

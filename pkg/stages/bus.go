@@ -156,8 +156,8 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	buckets, bctx := errgroup.WithContext(ctx)
 	for _, kv := range messages.KeyValues(replicas) {
 		buckets.Go(func() error {
-			if err := createOrUpdate(bctx, kv, b.JS.CreateKeyValue, b.JS.UpdateKeyValue); err != nil {
-				return fmt.Errorf("create bucket %s: %w", kv.Bucket, hint(err))
+			if err := CreateOrUpdate(bctx, kv, b.JS.CreateKeyValue, b.JS.UpdateKeyValue); err != nil {
+				return fmt.Errorf("create bucket %s: %w", kv.Bucket, err)
 			}
 			return nil
 		})
@@ -171,8 +171,8 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	g, gctx := errgroup.WithContext(ctx)
 	for _, s := range messages.Streams(limits, replicas) {
 		g.Go(func() error {
-			if err := createOrUpdate(gctx, s, b.JS.CreateStream, b.JS.UpdateStream); err != nil {
-				return fmt.Errorf("create stream %s: %w", s.Name, hint(err))
+			if err := CreateOrUpdate(gctx, s, b.JS.CreateStream, b.JS.UpdateStream); err != nil {
+				return fmt.Errorf("create stream %s: %w", s.Name, err)
 			}
 			return nil
 		})
@@ -181,17 +181,17 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 		return err
 	}
 	// Last: Join takes it for the sign that all is there.
-	if err := createOrUpdate(ctx, messages.Bodies(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
-		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, hint(err))
+	if err := CreateOrUpdate(ctx, messages.Bodies(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
+		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, err)
 	}
 	return nil
 }
 
-// createOrUpdate makes what is missing, and brings up to date what is there. The
+// CreateOrUpdate makes what is missing, and brings up to date what is there. The
 // client's own CreateOrUpdate asks in the other order, so that each of a new
 // server's streams takes two requests, not one.
-func createOrUpdate[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
-	return retryUnavailable(ctx, func(ctx context.Context) error { return createOrUpdateOnce(ctx, config, create, update) })
+func CreateOrUpdate[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
+	return hint(retryUnavailable(ctx, func(ctx context.Context) error { return createOrUpdateOnce(ctx, config, create, update) }))
 }
 
 func createOrUpdateOnce[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
@@ -345,9 +345,9 @@ func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
 	return l, err
 }
 
-// untilReconnected returns a context that ends with ctx, or when the connection
+// UntilReconnected returns a context that ends with ctx, or when the connection
 // was lost and is back.
-func (b *Bus) untilReconnected(ctx context.Context) (context.Context, context.CancelFunc) {
+func (b *Bus) UntilReconnected(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	connected := b.NC.StatusChanged(nats.CONNECTED)
 	go func() {
@@ -365,8 +365,8 @@ func (b *Bus) untilReconnected(ctx context.Context) (context.Context, context.Ca
 // server that died is lost, and its client is not told.
 const answerTime = 5 * time.Second
 
-// answerWithin returns a context for one request.
-func answerWithin(ctx context.Context) (context.Context, context.CancelFunc) {
+// AnswerWithin returns a context for one request.
+func AnswerWithin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, answerTime)
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// openConsumer makes a consumer, or brings it up to date. Where only frontiers may do
+// OpenConsumer makes a consumer, or brings it up to date. Where only frontiers may do
 // so (see MakeConsumers) and none runs, the one that there is must do.
-func (b *Bus) openConsumer(ctx context.Context, stream string, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+func (b *Bus) OpenConsumer(ctx context.Context, stream string, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
 	c, err := b.JS.CreateOrUpdateConsumer(ctx, stream, config)
 	if errors.Is(err, nats.ErrNoResponders) && config.Durable != "" {
 		if have, missing := b.JS.Consumer(ctx, stream, config.Durable); missing == nil {
@@ -22,8 +22,8 @@ func (b *Bus) openConsumer(ctx context.Context, stream string, config jetstream.
 	return c, err
 }
 
-// errConsumersSilent is returned for a list of consumers that is not complete.
-var errConsumersSilent = errors.New("some do not answer")
+// ErrConsumersSilent is returned for a list of consumers that is not complete.
+var ErrConsumersSilent = errors.New("some do not answer")
 
 // Consumers returns all consumers of a stream, or an error: those whose servers do not
 // answer are in the answer by their names alone, and the client's ListConsumers leaves
@@ -42,7 +42,7 @@ func (b *Bus) Consumers(ctx context.Context, stream string) (all []*jetstream.Co
 			err = page.Error
 		}
 		if total = page.Total; err == nil && (len(page.Missing) > 0 || len(page.Consumers) == 0 && len(all) < total) {
-			err = fmt.Errorf("%w: %s", errConsumersSilent, strings.Join(page.Missing, ", "))
+			err = fmt.Errorf("%w: %s", ErrConsumersSilent, strings.Join(page.Missing, ", "))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list consumers of stream %s: %w", stream, err)

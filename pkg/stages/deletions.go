@@ -104,7 +104,7 @@ func (s *Specs) Delete(ctx context.Context, crawl string, d messages.Deletion) (
 		if !IsConflict(err) {
 			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
 		}
-		if err := Sleep(ctx, minRefusedWait); err != nil {
+		if err := Sleep(ctx, MinRefusedWait); err != nil {
 			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
 		}
 	}

@@ -9,8 +9,8 @@
 //     holds alive, and pulls no more (Publisher, Runner).
 //   - The error alone decides what becomes of the message: again later, or DEAD
 //     (IsPoison).
-//   - Consumed history stays for replay, inside a budget (Janitor).
-//   - A partition has one owner at a time (Leases), who reads it in order and
-//     from where its own state ends (Feed).
+//   - Consumed history stays for replay, inside a budget (package retention).
+//   - A partition has one owner at a time, who reads it in order and from where
+//     its own state ends (package partition).
 //   - The first signal drains, the second cuts (internal/run/process).
 package stages

@@ -61,7 +61,7 @@ func (b *Bus) apiRequest(ctx context.Context, what string, request, answer any) 
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
 	}
-	ctx, cancel := answerWithin(ctx)
+	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()
 	m, err := b.NC.RequestWithContext(ctx, "$JS.API."+what, text)
 	if errors.Is(err, nats.ErrNoResponders) {

@@ -1,9 +1,6 @@
 package stages
 
 import (
-	"strings"
-	"sync/atomic"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -59,18 +56,6 @@ var (
 		Name: "seine_reclaims_total", Help: "Times that the server waited for a message that no process held, and was told to deliver it again.",
 	}, []string{"stage"})
 
-	leasesHeld = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_leases_held", Help: "Leases that this process has, by what they are for (frontier, writer-NAME, alerts).",
-	}, []string{"group"})
-	leasesLost = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_leases_lost_total", Help: "Leases that ended although nobody gave them up.",
-	}, []string{"group"})
-	feedLag = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_feed_lag_messages", Help: "Messages that this process has not been sent yet, of the partitions that it owns.",
-	}, []string{"consumer"})
-	feedRewinds = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_feed_rewinds_total", Help: "Times that a partition was read again from its last message: after a loss of the connection, or of messages on the way.",
-	}, []string{"consumer"})
 	reconnectsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "seine_nats_reconnects_total", Help: "Times that a connection to NATS was regained.",
 	})
@@ -111,25 +96,4 @@ func metricsFor(stage string) *metrics {
 		held:      heldMessages.With(l),
 		reclaims:  reclaimsTotal.With(l),
 	}
-}
-
-// share is what one of several adds to a gauge.
-type share struct {
-	gauge prometheus.Gauge
-	now   atomic.Int64
-}
-
-func (s *share) set(n int64) { s.gauge.Add(float64(n - s.now.Swap(n))) }
-
-// lagOf is the lag of a feed, added up with those of the other partitions.
-func lagOf(durable string) *share {
-	return &share{gauge: feedLag.WithLabelValues(consumerName(durable))}
-}
-
-// consumerName is the name of a durable consumer without its partition.
-func consumerName(durable string) string {
-	if i := strings.LastIndexByte(durable, '-'); i > 0 {
-		return durable[:i]
-	}
-	return durable
 }

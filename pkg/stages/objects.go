@@ -20,48 +20,57 @@ import (
 	"seine/pkg/messages"
 )
 
-// objectBucket writes the objects of a bucket, in the format of every NATS client's
+// ObjectBucket writes the objects of a bucket, in the format of every NATS client's
 // object store (ADR-20), so that its Get and `nats object` can read them. The
 // client's own Put does not suit: a chunk that finds no leader of the stream is
 // sent once more, behind the chunks that came after it and with what has been
 // read into its buffer since, and Put reports success (nats.go v1.55.0, found by
 // the soak). It also sends without a bound on what the server has not stored yet.
-type objectBucket struct {
+type ObjectBucket struct {
 	bus    *Bus
 	bucket string
-	stream jetstream.Stream
+	Stream jetstream.Stream // in which the bucket is
 }
 
+// ObjectChunk is how many bytes a chunk has, but for the last: as of every client, below any
+// max_payload in use.
+const ObjectChunk = 128 << 10
+
 const (
-	objectChunk  = 128 << 10        // as of every client: below any max_payload in use
 	objectWindow = 32               // chunks on their way
 	objectStall  = 30 * time.Second // without progress a read or a write ends
 )
 
-func (b *Bus) objectBox(ctx context.Context, bucket string) (*objectBucket, error) {
-	ctx, cancel := answerWithin(ctx)
+// ObjectBox returns a bucket, which must be there.
+func (b *Bus) ObjectBox(ctx context.Context, bucket string) (*ObjectBucket, error) {
+	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()
 	st, err := b.JS.Stream(ctx, "OBJ_"+bucket)
 	if err != nil {
 		return nil, fmt.Errorf("open object store %s: %w", bucket, err)
 	}
-	return &objectBucket{bus: b, bucket: bucket, stream: st}, nil
+	return &ObjectBucket{bus: b, bucket: bucket, Stream: st}, nil
 }
 
 // Subjects of an object store: the chunks of an object are on one that has its
 // NUID, which is one token; what is known of it is on one that has its name.
-func (o *objectBucket) subjects() string                { return "$O." + o.bucket + "." }
-func (o *objectBucket) chunkSubjects() string           { return o.subjects() + "C." }
-func (o *objectBucket) infoSubjects() string            { return o.subjects() + "M." }
-func (o *objectBucket) chunkSubject(nuid string) string { return o.chunkSubjects() + nuid }
-func (o *objectBucket) infoSubject(name string) string  { return objectInfoSubject(o.bucket, name) }
+func (o *ObjectBucket) Subjects() string { return "$O." + o.bucket + "." }
+
+// ChunkSubjects is what the subjects of chunks begin with.
+func (o *ObjectBucket) ChunkSubjects() string { return o.Subjects() + "C." }
+
+// InfoSubjects is what the subjects of the objects' names begin with.
+func (o *ObjectBucket) InfoSubjects() string { return o.Subjects() + "M." }
+
+func (o *ObjectBucket) chunkSubject(nuid string) string { return o.ChunkSubjects() + nuid }
+func (o *ObjectBucket) infoSubject(name string) string  { return objectInfoSubject(o.bucket, name) }
 
 func objectInfoSubject(bucket, name string) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
 // objectInfo returns what the leader of a bucket's stream knows of an object:
-// jetstream.ErrObjectNotFound if it was removed, errObjectDamaged if that cannot be
+// jetstream.ErrObjectNotFound if it was removed, ErrObjectDamaged if that cannot be
 // read.
 func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.ObjectInfo, error) {
 	m, err := b.ReadFromLeader(ctx, "OBJ_"+bucket, Lookup{Last: objectInfoSubject(bucket, name)})
@@ -73,7 +82,7 @@ func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.O
 	}
 	info := new(jetstream.ObjectInfo)
 	if err := jsontext.Unmarshal(m.Data, info); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", errObjectDamaged, name, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrObjectDamaged, name, err)
 	}
 	if info.Deleted {
 		return nil, jetstream.ErrObjectNotFound
@@ -81,11 +90,11 @@ func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.O
 	return info, nil
 }
 
-// put stores what write writes as an object, and returns its size. After an
+// Put stores what write writes as an object, and returns its size. After an
 // error some of it may be stored.
-func (o *objectBucket) put(ctx context.Context, name, nuid string, write func(io.Writer) error) (int64, error) {
+func (o *ObjectBucket) Put(ctx context.Context, name, nuid string, write func(io.Writer) error) (int64, error) {
 	u := &upload{
-		ctx: ctx, js: o.bus.JS, subject: o.chunkSubject(nuid), sum: sha256.New(), buf: make([]byte, 0, objectChunk),
+		ctx: ctx, js: o.bus.JS, subject: o.chunkSubject(nuid), sum: sha256.New(), buf: make([]byte, 0, ObjectChunk),
 	}
 	defer u.waitInFlight()
 	if err := write(u); err != nil {
@@ -98,7 +107,7 @@ func (o *objectBucket) put(ctx context.Context, name, nuid string, write func(io
 		return 0, err
 	}
 	info, err := json.Marshal(jetstream.ObjectInfo{
-		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: objectChunk}},
+		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: ObjectChunk}},
 		Bucket:     o.bucket, NUID: nuid, Size: uint64(u.size), Chunks: u.chunks,
 		ModTime: time.Now().UTC(), Digest: jetstream.GetObjectDigestValue(u.sum),
 	})
@@ -108,7 +117,7 @@ func (o *objectBucket) put(ctx context.Context, name, nuid string, write func(io
 	m := nats.NewMsg(o.infoSubject(name))
 	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
 	m.Data = info
-	actx, cancel := answerWithin(ctx)
+	actx, cancel := AnswerWithin(ctx)
 	defer cancel()
 	if _, err := o.bus.JS.PublishMsg(actx, m); err != nil {
 		return 0, fmt.Errorf("upload: %w", err)
@@ -141,10 +150,10 @@ type flight struct {
 // Write implements io.Writer.
 func (u *upload) Write(b []byte) (n int, err error) {
 	for len(b) > 0 && u.err == nil {
-		k := min(len(b), objectChunk-len(u.buf))
+		k := min(len(b), ObjectChunk-len(u.buf))
 		u.buf = append(u.buf, b[:k]...)
 		b, n = b[k:], n+k
-		if len(u.buf) == objectChunk {
+		if len(u.buf) == ObjectChunk {
 			u.send()
 		}
 	}
@@ -171,7 +180,7 @@ func (u *upload) send() {
 	if n := len(u.idle); n > 0 {
 		u.buf, u.idle = u.idle[n-1][:0], u.idle[:n-1]
 	} else {
-		u.buf = make([]byte, 0, objectChunk)
+		u.buf = make([]byte, 0, ObjectChunk)
 	}
 }
 
@@ -217,21 +226,22 @@ func (u *upload) waitInFlight() {
 	}
 }
 
-// discard removes an object, or what there is of it. What it cannot remove, a
+// Discard removes an object, or what there is of it. What it cannot remove, a
 // later sweep will.
-func (o *objectBucket) discard(ctx context.Context, name, nuid string) {
+func (o *ObjectBucket) Discard(ctx context.Context, name, nuid string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := o.remove(ctx, name, nuid); err != nil {
+	if err := o.Remove(ctx, name, nuid); err != nil {
 		o.bus.Log.Warn("cannot remove an object that is not needed, a later sweep will", "bucket", o.bucket, "object", name, "error", err)
 	}
 }
 
-func (o *objectBucket) remove(ctx context.Context, name, nuid string) error {
-	ctx, cancel := answerWithin(ctx)
+// Remove removes an object, whole or not.
+func (o *ObjectBucket) Remove(ctx context.Context, name, nuid string) error {
+	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()
 	for _, subject := range []string{o.infoSubject(name), o.chunkSubject(nuid)} {
-		if err := o.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+		if err := o.Stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return fmt.Errorf("remove object %s: %w", name, err)
 		}
 	}
@@ -239,13 +249,13 @@ func (o *objectBucket) remove(ctx context.Context, name, nuid string) error {
 }
 
 // Bodies stores large bodies in BucketBodies. It is safe for concurrent use.
-type Bodies struct{ box *objectBucket }
+type Bodies struct{ box *ObjectBucket }
 
 // Bodies opens the object store of large bodies, as Bucket opens a bucket.
 func (b *Bus) Bodies(ctx context.Context) (*Bodies, error) {
 	s := new(Bodies)
 	err := retryUnavailable(ctx, func(ctx context.Context) (err error) {
-		s.box, err = b.objectBox(ctx, messages.BucketBodies)
+		s.box, err = b.ObjectBox(ctx, messages.BucketBodies)
 		return err
 	})
 	return s, err
@@ -265,12 +275,12 @@ func (b *Bus) HasBody(ctx context.Context, name string) (bool, error) {
 // error only if all of it is stored.
 func (s *Bodies) Put(ctx context.Context, name string, r io.Reader) error {
 	nuid := rand.Text()
-	_, err := s.box.put(ctx, name, nuid, func(w io.Writer) error {
+	_, err := s.box.Put(ctx, name, nuid, func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
 	})
 	if err != nil {
-		s.box.discard(ctx, name, nuid)
+		s.box.Discard(ctx, name, nuid)
 	}
 	return err
 }

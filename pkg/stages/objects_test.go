@@ -70,7 +70,7 @@ func TestBodyIsStoredAsItCameOrNotAtAll(t *testing.T) {
 	}
 	chunks := func() (all [][]byte) {
 		for i := range 6 {
-			all = append(all, noiseBytes(uint64(i), objectChunk))
+			all = append(all, natstest.NoiseBytes(uint64(i), ObjectChunk))
 		}
 		return all
 	}
@@ -104,13 +104,13 @@ func (emptyReplica) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*je
 }
 
 // putBody stores a body of three chunks, and opens its object.
-func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*objectBucket, []byte) {
+func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*ObjectBucket, []byte) {
 	t.Helper()
 	bodies, err := b.Bodies(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := noiseBytes(1, 2*objectChunk+5)
+	data := natstest.NoiseBytes(1, 2*ObjectChunk+5)
 	if err := bodies.Put(ctx, name, bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +123,8 @@ func TestObjectIsReadOfTheLeaderWhereAReplicaLacksIt(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
 	box, data := putBody(t.Context(), t, b, "here")
-	box.stream = emptyReplica{box.stream}
-	r, err := box.open(t.Context(), "here")
+	box.Stream = emptyReplica{box.Stream}
+	r, err := box.Open(t.Context(), "here")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,34 +138,34 @@ func TestObjectThatIsGoneOrDamagedIsTold(t *testing.T) {
 	_, b := open(t)
 	ctx := t.Context()
 	box, _ := putBody(ctx, t, b, "removed")
-	reader := func(name string) *download {
+	reader := func(name string) *Download {
 		t.Helper()
 		putBody(ctx, t, b, name)
-		r, err := box.open(ctx, name)
+		r, err := box.Open(ctx, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadFull(r, make([]byte, objectChunk+1)); err != nil {
+		if _, err := io.ReadFull(r, make([]byte, ObjectChunk+1)); err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
 	removed := reader("removed")
-	if err := box.remove(ctx, "removed", removed.nuid); err != nil {
+	if err := box.Remove(ctx, "removed", removed.nuid); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, removed); !errors.Is(err, jetstream.ErrObjectNotFound) {
 		t.Errorf("it was removed while it was read: %v", err)
 	}
 	short := reader("short")
-	if err := box.stream.Purge(ctx, jetstream.WithPurgeSubject(box.chunkSubject(short.nuid))); err != nil {
+	if err := box.Stream.Purge(ctx, jetstream.WithPurgeSubject(box.chunkSubject(short.nuid))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.Copy(io.Discard, short); !errors.Is(err, errObjectDamaged) {
+	if _, err := io.Copy(io.Discard, short); !errors.Is(err, ErrObjectDamaged) {
 		t.Errorf("its end is missing: %v", err)
 	}
 	for _, name := range []string{"removed", "never"} {
-		if _, err := box.open(ctx, name); !errors.Is(err, jetstream.ErrObjectNotFound) {
+		if _, err := box.Open(ctx, name); !errors.Is(err, jetstream.ErrObjectNotFound) {
 			t.Errorf("open %s: %v", name, err)
 		}
 		if _, err := NewPageBody(b, &messages.Page{BodyObject: name}, nil).Stored(ctx); !IsPoison(err) {
@@ -191,10 +191,10 @@ func TestReadingAnObjectEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
 	box, _ := putBody(t.Context(), t, b, "here")
-	silent := silentReplica{box.stream, make(chan struct{})}
-	box.stream = silent
+	silent := silentReplica{box.Stream, make(chan struct{})}
+	box.Stream = silent
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := box.open(ctx, "here")
+	r, err := box.Open(ctx, "here")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,12 +45,12 @@ func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 	if name == "" {
 		return io.NopCloser(io.NewSectionReader(b.inline, 0, b.size)), nil
 	}
-	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
+	for wait := MinRefusedWait; ; wait = min(2*wait, MaxRefusedWait) {
 		r, err := b.open(ctx, name)
 		if !Unavailable(err) || ctx.Err() != nil {
 			return r, err
 		}
-		if wait == maxRefusedWait {
+		if wait == MaxRefusedWait {
 			b.bus.Log.Warn("waiting for a large body, whose server does not answer", "object", name, "error", err)
 		}
 		if err := Sleep(ctx, wait); err != nil {
@@ -60,11 +60,11 @@ func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 }
 
 func (b *PageBody) open(ctx context.Context, name string) (io.ReadCloser, error) {
-	box, err := b.bus.objectBox(ctx, messages.BucketBodies)
+	box, err := b.bus.ObjectBox(ctx, messages.BucketBodies)
 	if err != nil {
 		return nil, err
 	}
-	r, err := box.open(ctx, name)
+	r, err := box.Open(ctx, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil, PoisonError(fmt.Errorf("body %s is no longer in the object store", name))
 	}

@@ -37,8 +37,8 @@ var ErrUnpublishable = errors.New("message cannot be published")
 
 // Waits between attempts to publish what was refused.
 const (
-	minRefusedWait = 10 * time.Millisecond
-	maxRefusedWait = time.Second
+	MinRefusedWait = 10 * time.Millisecond
+	MaxRefusedWait = time.Second
 )
 
 // deadPrefix is what subjects of dead letters begin with.
@@ -61,7 +61,7 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 	for i := range left {
 		left[i] = i
 	}
-	for wait := minRefusedWait; len(left) > 0; wait = min(2*wait, maxRefusedWait) {
+	for wait := MinRefusedWait; len(left) > 0; wait = min(2*wait, MaxRefusedWait) {
 		refused, cause, err := p.attempt(ctx, msgs, left, seqs)
 		if err != nil {
 			return seqs, err
@@ -71,7 +71,7 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 			return seqs, nil
 		}
 		if len(refused) < len(left) {
-			wait = minRefusedWait
+			wait = MinRefusedWait
 		}
 		left = refused
 		if err := p.backOff(ctx, msgs[left[0]].Subject, len(left), cause, wait); err != nil {
@@ -156,7 +156,7 @@ func (p *Publisher) await(ctx context.Context, f jetstream.PubAckFuture, refusin
 		if r := p.bus.refusals.publishing(subject, began); r != nil {
 			return nil, r
 		}
-		again = time.After(maxRefusedWait / 4)
+		again = time.After(MaxRefusedWait / 4)
 	}
 }
 
@@ -194,7 +194,7 @@ func (p *Publisher) refused(subject string, n int, cause error, wait time.Durati
 	kind := strings.SplitN(subject, ".", 3)
 	labels := []string{kind[min(1, len(kind)-1)], reason}
 	p.metrics.refused.WithLabelValues(labels...).Add(float64(n))
-	if wait < maxRefusedWait {
+	if wait < MaxRefusedWait {
 		return labels
 	}
 	level := slog.LevelWarn

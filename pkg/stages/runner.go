@@ -146,27 +146,27 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) pull(ctx context.Context) error {
 	consumer := newPuller(r.Bus.NC, r.Stream, r.Consumer.Durable)
 	there := false
-	for wait := minRefusedWait; ctx.Err() == nil; {
+	for wait := MinRefusedWait; ctx.Err() == nil; {
 		var err error
 		if !there {
-			_, err = r.Bus.openConsumer(ctx, r.Stream, r.Consumer)
+			_, err = r.Bus.OpenConsumer(ctx, r.Stream, r.Consumer)
 		}
 		if err == nil {
 			err = r.fetch(ctx, consumer)
 		}
 		if err == nil {
-			wait, there = minRefusedWait, true
+			wait, there = MinRefusedWait, true
 			continue
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		if wait >= maxRefusedWait {
+		if wait >= MaxRefusedWait {
 			r.Bus.Log.Warn("cannot pull", "stream", r.Stream, "consumer", r.Consumer.Durable, "error", err)
 		}
 		there = false // it may have gone with its server
 		_ = Sleep(ctx, wait)
-		wait = min(2*wait, maxRefusedWait)
+		wait = min(2*wait, MaxRefusedWait)
 	}
 	return nil
 }
@@ -327,7 +327,7 @@ func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome st
 // longer than AckWait goes on with what another has done since, and may find that
 // what it needs has been removed, as a large body: that is no reason for DEAD.
 func (r *Runner) alreadyAcked(ctx context.Context, h *delivery) bool {
-	ctx, cancel := answerWithin(ctx)
+	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()
 	c, err := r.Bus.JS.Consumer(ctx, r.Stream, r.Consumer.Durable)
 	return err == nil && c.CachedInfo().AckFloor.Stream >= h.Sequence

@@ -145,7 +145,7 @@ func (s *Specs) AllRead(ctx context.Context) error {
 // follow watches over one connection: a broker that restarts forgets the watch,
 // which the client finds out only after many seconds.
 func (s *Specs) follow(ctx context.Context, changed func(string)) error {
-	ctx, cancel := s.bus.untilReconnected(ctx)
+	ctx, cancel := s.bus.UntilReconnected(ctx)
 	defer cancel()
 	bucket, err := s.bus.JS.Stream(ctx, "KV_"+messages.BucketCrawls)
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *Specs) keep(crawl string, r storedSpec) bool {
 func (s *Specs) Change(ctx context.Context, crawl string, change func(*crawlspec.Spec) error) (uint64, error) {
 	stored, err := s.change(ctx, crawl, change)
 	for IsConflict(err) {
-		if slept := Sleep(ctx, minRefusedWait); slept != nil { // what was read may be of a replica that is behind
+		if slept := Sleep(ctx, MinRefusedWait); slept != nil { // what was read may be of a replica that is behind
 			err = errors.Join(slept, err)
 			break
 		}
@@ -281,7 +281,7 @@ func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uin
 // server that is away, which is no fault of the message. It asks the leader: a
 // replica may be cut off from the others, and not know that there is a newer one.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (SpecRevision, error) {
-	for wait := minRefusedWait; ; wait = min(2*wait, maxRefusedWait) {
+	for wait := MinRefusedWait; ; wait = min(2*wait, MaxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
 			return r, nil
 		}

@@ -26,7 +26,7 @@ var codesUnavailable = []jetstream.ErrorCode{
 func Unavailable(err error) bool {
 	for _, e := range []error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
-		jetstream.ErrNoStreamResponse, jetstream.ErrJetStreamNotEnabled, jetstream.ErrAsyncPublishTimeout, errConsumersSilent,
+		jetstream.ErrNoStreamResponse, jetstream.ErrJetStreamNotEnabled, jetstream.ErrAsyncPublishTimeout, ErrConsumersSilent,
 	} {
 		if errors.Is(err, e) {
 			return true
@@ -57,10 +57,10 @@ func (b *Bus) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue, e
 // leader, or changes its replicas, and what was asked meanwhile gets no answer.
 func retryUnavailable(ctx context.Context, request func(context.Context) error) error {
 	for began := time.Now(); ; {
-		once, cancel := answerWithin(ctx)
+		once, cancel := AnswerWithin(ctx)
 		err := request(once)
 		cancel()
-		if !Unavailable(err) || time.Since(began) > electionTime || Sleep(ctx, maxRefusedWait/4) != nil {
+		if !Unavailable(err) || time.Since(began) > electionTime || Sleep(ctx, MaxRefusedWait/4) != nil {
 			return err
 		}
 	}

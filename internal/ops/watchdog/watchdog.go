@@ -27,6 +27,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/partition"
 )
 
 // Group is the name of the lease.
@@ -37,7 +38,7 @@ type Watchdog struct {
 	Log *slog.Logger
 	// Owner tells it from others; the same again after a restart on the same state.
 	Owner   string
-	leases  *stages.Leases
+	leases  *partition.Leases
 	specs   func(ctx context.Context, crawl string) (*crawlspec.Spec, error)
 	look    func(ctx context.Context, first []string) (*clusterSnapshot, error)
 	due     func(ctx context.Context, crawl string) (bool, error)
@@ -92,7 +93,7 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 	w.runs = func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontierapi.Run, error) {
 		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may go on
 	}
-	w.leases = &stages.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, RunPartition: func(ctx context.Context, _ int, _ uint64) error {
+	w.leases = &partition.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, RunPartition: func(ctx context.Context, _ int, _ uint64) error {
 		st, err := alerts.OpenStore(ctx, bus)
 		if err != nil {
 			return nil // the server is away: again when the lease is next taken

@@ -18,6 +18,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // forwarder sends the records that were made at the side back to the crawl, as
@@ -41,9 +42,9 @@ type forwarder struct {
 
 // forwarded is what was sent.
 type forwarded struct {
-	At      stages.Position  `json:"at"` // of RECORDS at the side
-	Records int64            `json:"records"`
-	Kinds   map[string]int64 `json:"kinds"`
+	At      partition.Position `json:"at"` // of RECORDS at the side
+	Records int64              `json:"records"`
+	Kinds   map[string]int64   `json:"kinds"`
 }
 
 const (
@@ -96,7 +97,7 @@ func (f *forwarder) remember(ctx context.Context) error {
 func (f *forwarder) Run(ctx context.Context) error {
 	config := messages.PartitionConsumer("replay", "records", 0)
 	config.FilterSubject = "seine.records.*.*"
-	feed := stages.NewOrderedReader(f.from, messages.StreamRecords, config, f.sent.At)
+	feed := partition.NewOrderedReader(f.from, messages.StreamRecords, config, f.sent.At)
 	reading, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = feed.Run(reading) }()
@@ -118,7 +119,7 @@ func (f *forwarder) Run(ctx context.Context) error {
 var errFeedEnded = errors.New("the feed of the records at the side has ended")
 
 // gather waits for messages and takes those that are there.
-func gather(ctx context.Context, feed *stages.OrderedReader) (batch []*stages.ReaderMessage, err error) {
+func gather(ctx context.Context, feed *partition.OrderedReader) (batch []*partition.ReaderMessage, err error) {
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -142,7 +143,7 @@ func gather(ctx context.Context, feed *stages.OrderedReader) (batch []*stages.Re
 	return batch, nil
 }
 
-func (f *forwarder) send(ctx context.Context, batch []*stages.ReaderMessage) error {
+func (f *forwarder) send(ctx context.Context, batch []*partition.ReaderMessage) error {
 	if err := f.room(ctx); err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func (f *forwarder) send(ctx context.Context, batch []*stages.ReaderMessage) err
 }
 
 // inGeneration returns a record as one of a generation.
-func inGeneration(m *stages.ReaderMessage, id, generation string) *nats.Msg {
+func inGeneration(m *partition.ReaderMessage, id, generation string) *nats.Msg {
 	out := nats.NewMsg(m.Subject)
 	out.Header.Set(nats.MsgIdHdr, messages.InGeneration(id, generation))
 	if v := m.Header.Get(messages.HeaderRecord); v != "" {

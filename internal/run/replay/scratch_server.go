@@ -16,6 +16,7 @@ import (
 	"seine/internal/run/embedded"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/retention"
 )
 
 // Limits of the streams at the side. PAGES bounds what is copied ahead of the
@@ -97,8 +98,8 @@ const forEver = 100 * 365 * 24 * time.Hour
 // janitor returns one for the streams at the side that have consumers. It keeps
 // half of a stream, and so its last message, which says how far the replay is. What
 // it would tell people of streams that fill up is what these are for.
-func (s *scratchServer) janitor(consumers map[string]int) *stages.Janitor {
-	j := stages.NewJanitor(s.feed)
+func (s *scratchServer) janitor(consumers map[string]int) *retention.Janitor {
+	j := retention.NewJanitor(s.feed)
 	j.Log, j.KeepAge, j.BodiesBytes, j.Streams = slog.New(slog.DiscardHandler), forEver, bodiesBytes, consumers
 	return j
 }

@@ -17,6 +17,7 @@ import (
 	"seine/internal/run/roles"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // victims are subjects that are read: specs, leases, what stages agree on, streams,
@@ -128,7 +129,7 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 	b, in := start(t), some()
 	frontier, admin := b.dial(t, "frontier"), b.dial(t, "admin")
 	check(t, frontier.Provision(t.Context(), 2, messages.DefaultStreamLimits(), 1))
-	check(t, stages.ProvisionSnapshots(t.Context(), frontier, messages.DefaultStreamLimits(), 1))
+	check(t, partition.ProvisionSnapshots(t.Context(), frontier, messages.DefaultStreamLimits(), 1))
 	stop, err := stages.MakeConsumers(frontier)
 	check(t, err)
 	defer stop()
@@ -190,7 +191,7 @@ func TestAnswersAcknowledgeNothing(t *testing.T) {
 	b, in := start(t), some()
 	frontier, admin := b.dial(t, "frontier"), b.dial(t, "admin")
 	check(t, frontier.Provision(t.Context(), 2, messages.DefaultStreamLimits(), 1))
-	check(t, stages.ProvisionSnapshots(t.Context(), frontier, messages.DefaultStreamLimits(), 1))
+	check(t, partition.ProvisionSnapshots(t.Context(), frontier, messages.DefaultStreamLimits(), 1))
 	fill(t, admin)
 	stop, err := stages.MakeConsumers(frontier)
 	check(t, err)

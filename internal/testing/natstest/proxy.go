@@ -29,7 +29,7 @@ func NewProxy(t *testing.T, br *Broker) *Proxy {
 	}
 	p := &Proxy{Listener: l, to: strings.TrimPrefix(br.URL(), "nats://")}
 	p.wg.Go(p.accept)
-	t.Cleanup(func() { l.Close(); p.Cut(); p.wg.Wait() })
+	t.Cleanup(func() { _ = l.Close(); p.Cut(); p.wg.Wait() })
 	return p
 }
 
@@ -44,7 +44,7 @@ func (p *Proxy) accept() {
 		}
 		broker, err := net.Dial("tcp", p.to)
 		if err != nil {
-			client.Close()
+			_ = client.Close()
 			continue
 		}
 		p.mu.Lock()
@@ -78,7 +78,7 @@ func (p *Proxy) Cut() {
 	defer p.mu.Unlock()
 	p.Swallow.Store(false)
 	for _, c := range p.conns {
-		c.Close()
+		_ = c.Close()
 	}
 	p.conns = nil
 }

@@ -8,6 +8,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/retention"
 )
 
 // deletionsEvery is how often a frontier looks what is still to be done for the
@@ -39,13 +40,13 @@ func (f *Frontier) owns(p int) bool {
 }
 
 // finishDeletion does what can be done now.
-func (f *Frontier) finishDeletion(ctx context.Context, j *stages.Janitor, crawl string, d *messages.Deletion) error {
+func (f *Frontier) finishDeletion(ctx context.Context, j *retention.Janitor, crawl string, d *messages.Deletion) error {
 	client := frontierapi.Client{Bus: f.bus}
 	left, err := client.Remaining(ctx, crawl, d.Rev)
 	if err != nil || left > 0 {
 		return err
 	}
-	if err := f.bus.ForgetKeys(ctx, crawl, d); err != nil {
+	if err := retention.ForgetKeys(ctx, f.bus, crawl, d); err != nil {
 		return err
 	}
 	done, err := j.Forget(ctx, crawl, d)
@@ -66,7 +67,7 @@ func (f *Frontier) deleteCrawl(ctx context.Context, crawl string) (uint64, error
 	if err != nil {
 		return 0, err
 	}
-	d, err := f.bus.DeletionNow(ctx, crawl, spec.Spec)
+	d, err := retention.DeletionNow(ctx, f.bus, crawl, spec.Spec)
 	if err != nil {
 		return 0, fmt.Errorf("delete crawl %s: %w", crawl, err)
 	}

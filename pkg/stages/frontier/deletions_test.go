@@ -10,8 +10,9 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/partition"
+	"seine/pkg/stages/retention"
 )
 
 // run runs a whole frontier until stop is called.
@@ -141,7 +142,7 @@ func TestDeletionMakesASnapshotSoon(t *testing.T) {
 		a.must(err)
 	}
 	a.run(a.store(), time.Hour)
-	snapshots := stages.NewSnapshots(a.bus)
+	snapshots := partition.NewSnapshots(a.bus)
 	a.eventually("each partition has its first snapshot", func() bool {
 		_, zero, err := snapshots.Newest(t.Context(), 0)
 		a.must(err)
@@ -189,7 +190,7 @@ func (a *takeoverFixture) takeRequests(most int) (reqs []*messages.Request) {
 func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 	a := newTakeoverFixture(t)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://before.test/"))
-	d, err := a.bus.DeletionNow(t.Context(), "c", new(crawlspec.Default()))
+	d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 	a.must(err)
 	_, err = a.specs.Delete(t.Context(), "c", d)
 	a.must(err)
@@ -215,7 +216,7 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/\nhttps://two.test/"))
 	a.eventually("it is fetched", func() bool { return len(a.takeRequests(10)) > 0 })
 	stop()
-	d, err := a.bus.DeletionNow(t.Context(), "c", new(crawlspec.Default()))
+	d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 	a.must(err)
 	done, err := a.specs.Delete(t.Context(), "c", d)
 	a.must(err)
@@ -244,7 +245,7 @@ func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
 	for n := range uint32(4) {
 		_, err := kv.Put(t.Context(), messages.Incarnation("c", n)+".exact.1", nil)
 		a.must(err)
-		d, err := a.bus.DeletionNow(t.Context(), "c", new(crawlspec.Default()))
+		d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 		a.must(err)
 		last, err = a.specs.Delete(t.Context(), "c", d)
 		a.must(err)
@@ -252,7 +253,7 @@ func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
 			a.must(a.specs.DeletionDone(t.Context(), "c", last))
 		}
 	}
-	a.must(a.bus.ForgetKeys(t.Context(), "c", last))
+	a.must(retention.ForgetKeys(t.Context(), a.bus, "c", last))
 	lister, err := kv.ListKeys(t.Context())
 	a.must(err)
 	var left []string

@@ -8,6 +8,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/retention"
 )
 
 // How often a frontier looks whether the time of a crawl is over: every expiryEvery at
@@ -159,7 +160,7 @@ func (f *Frontier) judgeClosed(ctx context.Context, crawl string) (*messages.Del
 	if err != nil || spec.Keep == 0 {
 		return nil, err
 	}
-	d, err := f.bus.DeletionNow(ctx, crawl, spec.Spec) // before the crawl is judged: what comes later is not covered
+	d, err := retention.DeletionNow(ctx, f.bus, crawl, spec.Spec) // before the crawl is judged: what comes later is not covered
 	if err != nil {
 		return nil, err
 	}

@@ -10,13 +10,13 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // purgeSaved purges what the newest snapshot of the partition has, as a janitor may.
 func (a *takeoverFixture) purgeSaved() {
 	a.t.Helper()
-	snap, found, err := stages.NewSnapshots(a.bus).Newest(a.t.Context(), 0)
+	snap, found, err := partition.NewSnapshots(a.bus).Newest(a.t.Context(), 0)
 	a.must(err)
 	if !found {
 		a.t.Fatal("there is no snapshot")
@@ -89,9 +89,9 @@ func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
 	a.settled(first)
 	owner.handOver()
 	a.purgeSaved()
-	bound, err := stages.NewSnapshots(a.bus).Binding(t.Context(), 0)
+	bound, err := partition.NewSnapshots(a.bus).Binding(t.Context(), 0)
 	a.must(err)
-	_, err = stages.NewSnapshots(a.bus).Rebind(t.Context(), 0, bound, second.ID, 4) // as an older build may leave it
+	_, err = partition.NewSnapshots(a.bus).Rebind(t.Context(), 0, bound, second.ID, 4) // as an older build may leave it
 	a.must(err)
 	a.own(second, 5, time.Hour)
 	a.settled(second)
@@ -154,7 +154,7 @@ func TestOwnerThatLostItsLeaseSavesNothingMore(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- f.runPartition(ctx, 0, 1) }()
 	a.saveForEver(f)
-	end(stages.ErrLost)
+	end(partition.ErrLost)
 	select {
 	case err := <-ended:
 		a.must(err)

@@ -14,6 +14,8 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
+	"seine/pkg/stages/retention"
 )
 
 // Frontier is one process of the stage.
@@ -25,8 +27,8 @@ type Frontier struct {
 	store     *Store
 	pub       *stages.Publisher
 	log       *slog.Logger
-	leases    *stages.Leases
-	snapshots *stages.Snapshots
+	leases    *partition.Leases
+	snapshots *partition.Snapshots
 	budgets   *budgets
 	addresses *ipLimiter
 
@@ -51,7 +53,7 @@ func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 	if err := bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas); err != nil || cfg.SnapshotEvery == 0 {
 		return bus.WithPermissionErr(err)
 	}
-	return bus.WithPermissionErr(stages.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))
+	return bus.WithPermissionErr(partition.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))
 }
 
 // New returns a frontier on a store. It starts nothing.
@@ -66,12 +68,12 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 	f := &Frontier{
 		clock: newClock(), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
 		pub:   stages.NewPublisher(bus, messages.StageFrontier),
-		owned: make(map[int]*partitionLoop), snapshots: stages.NewSnapshots(bus),
+		owned: make(map[int]*partitionLoop), snapshots: partition.NewSnapshots(bus),
 	}
 	f.saves, f.cutSaves = context.WithCancel(context.Background())
 	f.addresses = newIPLimiter(f.now)
 	f.budgets = &budgets{bus: bus, now: f.now}
-	f.leases = &stages.Leases{
+	f.leases = &partition.Leases{
 		Bus: bus, Group: messages.StageFrontier, Owner: store.ID, Partitions: bus.Layout.Partitions,
 		Fair: cfg.Take == TakeFair, Pinned: only, Log: bus.Log,
 		RunPartition: func(ctx context.Context, p int, epoch uint64) error {
@@ -103,8 +105,8 @@ func (f *Frontier) Run(ctx context.Context) error {
 }
 
 // janitor returns one that keeps what the configuration says.
-func (f *Frontier) janitor() *stages.Janitor {
-	j := stages.NewJanitor(f.bus)
+func (f *Frontier) janitor() *retention.Janitor {
+	j := retention.NewJanitor(f.bus)
 	j.KeepShare, j.KeepAge = f.cfg.KeepShare, time.Duration(f.cfg.KeepAge)
 	j.BodiesBytes = int64(f.cfg.BodiesBytes)
 	if f.cfg.SnapshotEvery > 0 {

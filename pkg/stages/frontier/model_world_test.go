@@ -23,6 +23,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // simEnv is all that is around a shard, in memory and with a clock of its own:
@@ -492,7 +493,7 @@ func countBad(m *messages.Candidates) (n int) {
 // commit ends a turn, after which its messages are acknowledged.
 func (r *simEnv) commit(done *step) {
 	for _, m := range done.reached {
-		r.must(r.shard.setPosition(m.stream(), stages.Position{Sequence: m.sequence}))
+		r.must(r.shard.setPosition(m.stream(), partition.Position{Sequence: m.sequence}))
 	}
 	r.must(r.shard.commit(r.at()))
 	r.model.committed(done)

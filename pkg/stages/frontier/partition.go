@@ -14,6 +14,7 @@ import (
 	"seine/internal/base/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // partitionLoop runs a shard: it gives it messages and the time, and carries its
@@ -22,14 +23,14 @@ type partitionLoop struct {
 	*shard
 	f       *Frontier
 	streams leaders
-	urls    *stages.OrderedReader
-	results *stages.OrderedReader
+	urls    *partition.OrderedReader
+	results *partition.OrderedReader
 	queries chan queuedQuery
 
 	ends        map[string]uint64            // of the streams when the partition was opened
 	foreign     map[uint64]*messages.Request // what was in FETCH then, if another store sent it
 	applied     int                          // bytes of messages in this turn
-	acks        map[string]*stages.ReaderMessage
+	acks        map[string]*partition.ReaderMessage
 	outbox      chan []outgoing
 	published   chan []outgoing
 	publishing  int // batches in the outbox
@@ -75,7 +76,7 @@ func (f *Frontier) runPartition(ctx context.Context, p int, epoch uint64) error 
 	g.Go(func() error { return part.publishSeeds(gctx) })
 	g.Go(func() error { return part.loop(gctx) })
 	err = g.Wait()
-	if errors.Is(context.Cause(ctx), stages.ErrRebalanced) {
+	if errors.Is(context.Cause(ctx), partition.ErrRebalanced) {
 		part.finalSnapshot()
 	}
 	if errors.Is(err, errReplaced) {
@@ -97,7 +98,7 @@ func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*
 // for whoever can take it. A cluster that elects a leader answers nobody, and who
 // is cut off with one that was reads what is out of date.
 func (f *Frontier) retryLater(p int, err error) error {
-	if stages.Unavailable(err) || errors.Is(err, stages.ErrStale) {
+	if stages.Unavailable(err) || errors.Is(err, partition.ErrStale) {
 		f.log.Warn("cannot enter a partition now", "partition", p, "error", err)
 		return nil
 	}
@@ -130,7 +131,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 	}
 	part := &partitionLoop{
 		shard: s, f: f, streams: f.bus, queries: make(chan queuedQuery, 64), replaying: true, ends: make(map[string]uint64),
-		acks:   make(map[string]*stages.ReaderMessage),
+		acks:   make(map[string]*partition.ReaderMessage),
 		outbox: make(chan []outgoing, maxPublishing), published: make(chan []outgoing, maxPublishing),
 		grants: make(chan grant, 16), seedBatches: make(chan []*messages.Candidates, 1),
 	}
@@ -141,9 +142,9 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 			err = fmt.Errorf("open partition %d: %w", p, err)
 		}
 	}()
-	part.urls = stages.NewOrderedReader(f.bus, messages.StreamURLs,
+	part.urls = partition.NewOrderedReader(f.bus, messages.StreamURLs,
 		messages.PartitionConsumer(messages.ConsumerURLs, "urls", p), s.positions[messages.StreamURLs])
-	part.results = stages.NewOrderedReader(f.bus, messages.StreamResults,
+	part.results = partition.NewOrderedReader(f.bus, messages.StreamResults,
 		messages.PartitionConsumer(messages.ConsumerResults, "results", p), s.positions[messages.StreamResults])
 	if part.fetchLife, err = f.fetchLife(ctx); err != nil {
 		return nil, err
@@ -198,7 +199,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		var first *stages.ReaderMessage
+		var first *partition.ReaderMessage
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -229,7 +230,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 
 // turn applies what has arrived, dispatches, commits; then it publishes, then
 // it acknowledges.
-func (p *partitionLoop) turn(ctx context.Context, first *stages.ReaderMessage) error {
+func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage) error {
 	began := time.Now()
 	now := p.time.now()
 	if err := p.runTimers(now); err != nil {
@@ -270,13 +271,13 @@ func (p *partitionLoop) applyWaited(now int64) error {
 
 // applyBuffered applies what has arrived, without waiting. Results go first: they
 // make room.
-func (p *partitionLoop) applyBuffered(first *stages.ReaderMessage) error {
+func (p *partitionLoop) applyBuffered(first *partition.ReaderMessage) error {
 	if first != nil {
 		if err := p.apply(first); err != nil {
 			return err
 		}
 	}
-	for _, feed := range []*stages.OrderedReader{p.results, p.urls} {
+	for _, feed := range []*partition.OrderedReader{p.results, p.urls} {
 		for more := true; more && p.applied < turnBytes; {
 			select {
 			case m := <-feed.C():
@@ -296,7 +297,7 @@ func (p *partitionLoop) applyBuffered(first *stages.ReaderMessage) error {
 // apply brings one message into the shard. It takes the time anew: by that of
 // the turn's beginning, a response would have ended before it did, and the next
 // request to its host would come too soon.
-func (p *partitionLoop) apply(m *stages.ReaderMessage) error {
+func (p *partitionLoop) apply(m *partition.ReaderMessage) error {
 	now, err := p.time.now(), error(nil)
 	if m.Stream == messages.StreamResults {
 		err = p.applyResult(m, now)
@@ -308,7 +309,7 @@ func (p *partitionLoop) apply(m *stages.ReaderMessage) error {
 	return err
 }
 
-func (p *partitionLoop) applyResult(m *stages.ReaderMessage, now int64) error {
+func (p *partitionLoop) applyResult(m *partition.ReaderMessage, now int64) error {
 	res, err := messages.DecodeResult(m.Data)
 	if err != nil {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
@@ -322,7 +323,7 @@ func (p *partitionLoop) applyResult(m *stages.ReaderMessage, now int64) error {
 	return p.result(res, now)
 }
 
-func (p *partitionLoop) applyCandidates(m *stages.ReaderMessage, now int64) error {
+func (p *partitionLoop) applyCandidates(m *partition.ReaderMessage, now int64) error {
 	c, err := messages.DecodeCandidates(m.Data)
 	if err != nil {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))

@@ -12,6 +12,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/partition"
 )
 
 // RebuildResult is the state of a partition that was made again, beside the live one.
@@ -23,7 +24,7 @@ type RebuildResult struct {
 	// Messages were applied of URLS and RESULTS, Requests found in FETCH.
 	Messages  int64                           `json:"messages"`
 	Requests  int                             `json:"requests"`
-	Positions map[string]stages.Position      `json:"positions"`
+	Positions map[string]partition.Position   `json:"positions"`
 	Crawls    map[string]frontierapi.Counters `json:"crawls"`
 	Hosts     int64                           `json:"hosts"`
 }
@@ -75,7 +76,7 @@ const rebuildTries = 5
 func (r *Rebuilder) Rebuild(ctx context.Context, p int) (*RebuildResult, error) {
 	for try := 1; ; try++ {
 		out, err := r.once(ctx, p)
-		if err == nil || try == rebuildTries || !errors.Is(err, errAgain) && !errors.Is(err, stages.ErrSnapshotGone) {
+		if err == nil || try == rebuildTries || !errors.Is(err, errAgain) && !errors.Is(err, partition.ErrSnapshotGone) {
 			if err != nil {
 				err = fmt.Errorf("partition %d: %w", p, err)
 			}
@@ -147,9 +148,9 @@ func (r *Rebuilder) replay(ctx context.Context, p int, out *RebuildResult) (err 
 		return err
 	}
 	part := &partitionLoop{
-		shard: s, f: f, replaying: true, aside: true, ends: make(map[string]uint64), acks: make(map[string]*stages.ReaderMessage),
-		urls:    stages.NewOrderedReader(f.bus, messages.StreamURLs, onlooker("urls", p), s.positions[messages.StreamURLs]),
-		results: stages.NewOrderedReader(f.bus, messages.StreamResults, onlooker("results", p), s.positions[messages.StreamResults]),
+		shard: s, f: f, replaying: true, aside: true, ends: make(map[string]uint64), acks: make(map[string]*partition.ReaderMessage),
+		urls:    partition.NewOrderedReader(f.bus, messages.StreamURLs, onlooker("urls", p), s.positions[messages.StreamURLs]),
+		results: partition.NewOrderedReader(f.bus, messages.StreamResults, onlooker("results", p), s.positions[messages.StreamResults]),
 	}
 	defer part.close()
 	if err := part.readReplayRange(ctx, true); err != nil {

@@ -20,6 +20,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/partition"
 )
 
 // shard is the state of one partition and what may happen to it. It knows no
@@ -37,7 +38,7 @@ type shard struct {
 	log        *slog.Logger
 	offline    bool // see Config.Offline
 
-	positions      map[string]stages.Position
+	positions      map[string]partition.Position
 	crawls         map[string]*crawl
 	stale          []string          // crawls that have ended and are to be woken: see wakeStale
 	isStale        map[string]bool   // the same
@@ -257,11 +258,11 @@ func (s *shard) loadPositions() (err error) {
 
 // positions are how far the streams are applied in a partition. Bad is called for
 // what cannot be read.
-func (s *Store) positions(partition int, bad func(stream string, err error)) (map[string]stages.Position, error) {
-	all := make(map[string]stages.Position)
-	pre := prefix(partition, kindPosition)
+func (s *Store) positions(of int, bad func(stream string, err error)) (map[string]partition.Position, error) {
+	all := make(map[string]partition.Position)
+	pre := prefix(of, kindPosition)
 	return all, s.scan(pre, nil, func(key, value []byte) (bool, error) {
-		var p stages.Position
+		var p partition.Position
 		if err := jsontext.Unmarshal(value, &p); err != nil {
 			bad(string(key[len(pre):]), err)
 			return true, nil
@@ -631,7 +632,7 @@ func (s *shard) commit(now int64) error {
 }
 
 // setPosition notes how far a stream has been applied; it is stored with the turn.
-func (s *shard) setPosition(stream string, at stages.Position) error {
+func (s *shard) setPosition(stream string, at partition.Position) error {
 	text, err := json.Marshal(at)
 	if err != nil {
 		return fmt.Errorf("encode position: %w", err)

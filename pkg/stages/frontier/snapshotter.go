@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // snapshotter makes snapshots of a partition while that works on.
@@ -17,7 +17,7 @@ type snapshotter struct {
 	cut     context.CancelFunc
 	last    time.Time     // when the last one began
 	took    time.Duration // that the last one took
-	at      map[string]stages.Position
+	at      map[string]partition.Position
 	removed int // crawls that the owner had removed by then: see shard.removed
 	running bool
 	saved   chan snapshotResult
@@ -30,7 +30,7 @@ type snapshotter struct {
 // snapshotResult is how a snapshot ended.
 type snapshotResult struct {
 	took    time.Duration
-	at      map[string]stages.Position
+	at      map[string]partition.Position
 	removed int
 	err     error
 }
@@ -68,7 +68,7 @@ func (s *snapshotter) begin(ctx context.Context, p *partitionLoop, restored bool
 // one has nothing to save. What it returns ends that.
 func (s *snapshotter) end(ctx context.Context) func() bool {
 	return context.AfterFunc(ctx, func() {
-		if errors.Is(context.Cause(ctx), stages.ErrLost) {
+		if errors.Is(context.Cause(ctx), partition.ErrLost) {
 			s.cut()
 		}
 	})
@@ -178,8 +178,8 @@ func (s *snapshotter) note(p *partitionLoop, done snapshotResult) {
 	s.urgent.Store(false)
 }
 
-func (p *partitionLoop) copyPositions() map[string]stages.Position {
-	at := make(map[string]stages.Position, len(p.positions))
+func (p *partitionLoop) copyPositions() map[string]partition.Position {
+	at := make(map[string]partition.Position, len(p.positions))
 	for stream, pos := range p.positions {
 		at[stream] = pos
 	}
@@ -190,11 +190,11 @@ func (p *partitionLoop) copyPositions() map[string]stages.Position {
 const snapshotTime = 30 * time.Minute
 
 // save writes a snapshot to the object store.
-func (p *partitionLoop) save(ctx context.Context, v *view, at map[string]stages.Position) snapshotResult {
+func (p *partitionLoop) save(ctx context.Context, v *view, at map[string]partition.Position) snapshotResult {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, snapshotTime)
 	defer cancel()
-	snap, err := p.f.snapshots.Save(ctx, p.partition, stages.Snapshot{
+	snap, err := p.f.snapshots.Save(ctx, p.partition, partition.Snapshot{
 		Owner: p.store.ID, Epoch: p.epoch, Format: stateFormat, Positions: at, Time: began,
 	}, v.write)
 	if err == nil {
@@ -219,6 +219,6 @@ func (p *partitionLoop) finalSnapshot() {
 }
 
 const (
-	maxPressure   = stages.SnapshotPressure
+	maxPressure   = partition.SnapshotPressure
 	pressureEvery = 5 * time.Second
 )

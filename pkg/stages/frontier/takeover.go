@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // ErrForeignState is returned when the state of a partition is in another
@@ -65,7 +66,7 @@ func (f *Frontier) takeIn(ctx context.Context, p int, epoch uint64, own bool, fr
 		if err = f.restore(ctx, p, snap, found, from); err == nil {
 			return f.store.markNew(p, snap.Object)
 		}
-		if !errors.Is(err, stages.ErrSnapshotGone) || try == restoreTries {
+		if !errors.Is(err, partition.ErrSnapshotGone) || try == restoreTries {
 			return f.withoutSnapshot(p, own, from, err)
 		}
 		now, _, nerr := f.snapshots.Newest(ctx, p)
@@ -79,7 +80,7 @@ func (f *Frontier) takeIn(ctx context.Context, p int, epoch uint64, own bool, fr
 // state can be had from instead. To go on without it would lose URLs.
 func (f *Frontier) withoutSnapshot(p int, own bool, from string, err error) error {
 	switch {
-	case !errors.Is(err, stages.ErrSnapshotDamaged) && !errors.Is(err, stages.ErrSnapshotGone):
+	case !errors.Is(err, partition.ErrSnapshotDamaged) && !errors.Is(err, partition.ErrSnapshotGone):
 		return err
 	case own:
 		return fmt.Errorf("%w; the --state of this frontier (%s) has partition %d as it was before that: restore a backup of the bucket %s",
@@ -92,7 +93,7 @@ func (f *Frontier) withoutSnapshot(p int, own bool, from string, err error) erro
 // usable reports whether the store's own state of a partition can go on: it lacks
 // nothing that the newest snapshot has, and if it was made of a snapshot and has not
 // caught up, that is still the newest.
-func (s *Store) usable(p int, snap stages.Snapshot, found bool) (bool, error) {
+func (s *Store) usable(p int, snap partition.Snapshot, found bool) (bool, error) {
 	if !found {
 		return true, nil
 	}
@@ -135,7 +136,7 @@ func (s *Store) origin(p int) (object string, isNew bool, err error) {
 
 // restore makes the state of a partition that of its newest snapshot, or empty if
 // there is none and the streams have everything.
-func (f *Frontier) restore(ctx context.Context, p int, snap stages.Snapshot, found bool, from string) error {
+func (f *Frontier) restore(ctx context.Context, p int, snap partition.Snapshot, found bool, from string) error {
 	began := time.Now()
 	if !found {
 		whole, err := f.streamsUnpurged(ctx)
@@ -160,7 +161,7 @@ func (f *Frontier) restore(ctx context.Context, p int, snap stages.Snapshot, fou
 // errReplaced is why a partition that has caught up is made again: the snapshot that
 // it was made of is not the newest any more, so what came after that may have been
 // purged before it was read.
-var errReplaced = fmt.Errorf("its snapshot was replaced while it caught up: %w", stages.ErrStale)
+var errReplaced = fmt.Errorf("its snapshot was replaced while it caught up: %w", partition.ErrStale)
 
 // checkOrigin returns errReplaced if a state that was restored may lack something.
 func (p *partitionLoop) checkOrigin(ctx context.Context) error {
@@ -182,7 +183,7 @@ func (p *partitionLoop) checkOrigin(ctx context.Context) error {
 }
 
 // loadSnapshot brings a partition of the store to the state of a snapshot.
-func (f *Frontier) loadSnapshot(ctx context.Context, p int, snap stages.Snapshot) error {
+func (f *Frontier) loadSnapshot(ctx context.Context, p int, snap partition.Snapshot) error {
 	if snap.Format < oldestFormat || snap.Format > stateFormat {
 		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d to %d", p, snap.Format, oldestFormat, stateFormat)
 	}
@@ -299,7 +300,7 @@ func (p *partitionLoop) finishPostponed(ctx context.Context) error {
 	return nil
 }
 
-func (p *partitionLoop) tail(feed *stages.OrderedReader, stream string) *tail {
+func (p *partitionLoop) tail(feed *partition.OrderedReader, stream string) *tail {
 	t := &tail{feed: feed, end: p.ends[stream]}
 	if at := p.positions[stream]; at.Sequence <= t.end {
 		t.at = at.Sequence // unless it is of another life of the stream; the feed finds out
@@ -309,14 +310,14 @@ func (p *partitionLoop) tail(feed *stages.OrderedReader, stream string) *tail {
 
 // tail is what is to be replayed of one stream.
 type tail struct {
-	feed *stages.OrderedReader
+	feed *partition.OrderedReader
 	at   uint64 // the last message read
 	end  uint64 // the last message to replay
-	head *stages.ReaderMessage
+	head *partition.ReaderMessage
 }
 
 // oldest returns the next message to replay, nil after the last.
-func (p *partitionLoop) oldest(ctx context.Context, tails []*tail) (*stages.ReaderMessage, error) {
+func (p *partitionLoop) oldest(ctx context.Context, tails []*tail) (*partition.ReaderMessage, error) {
 	var first *tail
 	for _, t := range tails {
 		if t.head == nil && t.at < t.end {
@@ -339,7 +340,7 @@ func (p *partitionLoop) oldest(ctx context.Context, tails []*tail) (*stages.Read
 }
 
 // receive waits for a message of a feed, and answers questions meanwhile.
-func (p *partitionLoop) receive(ctx context.Context, feed *stages.OrderedReader) (*stages.ReaderMessage, error) {
+func (p *partitionLoop) receive(ctx context.Context, feed *partition.OrderedReader) (*partition.ReaderMessage, error) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -22,6 +22,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/partition"
 )
 
 // How partition 0 passes from one store to another, over a real server. The
@@ -138,7 +139,7 @@ func (o *ownerRun) die() error { o.end(nil); return o.wait() }
 // finalSnapshot ends it in peace.
 func (o *ownerRun) handOver() {
 	o.a.t.Helper()
-	o.end(stages.ErrRebalanced)
+	o.end(partition.ErrRebalanced)
 	o.a.must(o.wait())
 }
 
@@ -641,7 +642,7 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 	a.live(20, "more")
 	a.settled(second)
 	next.handOver()
-	snapshots := stages.NewSnapshots(a.bus)
+	snapshots := partition.NewSnapshots(a.bus)
 	saved, _, err := snapshots.Newest(t.Context(), 0)
 	a.must(err)
 	bound, err := snapshots.Binding(t.Context(), 0)
@@ -650,10 +651,10 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 		t.Fatalf("saved %+v, bound %+v, want the second store", saved, bound)
 	}
 	frozen.finalSnapshot()
-	if !strings.Contains(a.log.String(), stages.ErrStale.Error()) {
+	if !strings.Contains(a.log.String(), partition.ErrStale.Error()) {
 		t.Error("the former owner was not told")
 	}
-	if _, err := f.takeOver(t.Context(), 0, 2); !errors.Is(err, stages.ErrStale) {
+	if _, err := f.takeOver(t.Context(), 0, 2); !errors.Is(err, partition.ErrStale) {
 		t.Errorf("took the partition back under an old epoch: %v", err)
 	}
 	again, _, err := snapshots.Newest(t.Context(), 0)
@@ -673,13 +674,13 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 
 func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
 	a := newTakeoverFixture(t)
-	snapshots := stages.NewSnapshots(a.bus)
-	_, err := snapshots.Save(t.Context(), 0, stages.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat + 1}, func(w io.Writer) error {
+	snapshots := partition.NewSnapshots(a.bus)
+	_, err := snapshots.Save(t.Context(), 0, partition.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat + 1}, func(w io.Writer) error {
 		_, err := w.Write([]byte("of the future"))
 		return err
 	})
 	a.must(err)
-	bound, err := snapshots.Rebind(t.Context(), 0, stages.Binding{}, "other", 1)
+	bound, err := snapshots.Rebind(t.Context(), 0, partition.Binding{}, "other", 1)
 	a.must(err)
 	s := a.store()
 	err = a.own(s, 2, time.Hour).wait()
@@ -693,13 +694,13 @@ func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
 
 func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	a := newTakeoverFixture(t)
-	snapshots := stages.NewSnapshots(a.bus)
-	_, err := snapshots.Save(t.Context(), 0, stages.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat}, func(w io.Writer) error {
+	snapshots := partition.NewSnapshots(a.bus)
+	_, err := snapshots.Save(t.Context(), 0, partition.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat}, func(w io.Writer) error {
 		_, err := w.Write([]byte("no table"))
 		return err
 	})
 	a.must(err)
-	bound, err := snapshots.Rebind(t.Context(), 0, stages.Binding{}, "other", 1)
+	bound, err := snapshots.Rebind(t.Context(), 0, partition.Binding{}, "other", 1)
 	a.must(err)
 	s := a.store()
 	if err := a.own(s, 2, time.Hour).wait(); err == nil {
@@ -724,7 +725,7 @@ func TestLostSnapshotNamesTheStoreThatHasTheState(t *testing.T) {
 	a.must(err)
 	a.must(objects.Purge(t.Context()))
 	err = a.own(second, 2, time.Hour).wait()
-	if !errors.Is(err, stages.ErrSnapshotGone) {
+	if !errors.Is(err, partition.ErrSnapshotGone) {
 		t.Fatalf("took over with %v, want ErrSnapshotGone", err)
 	}
 	for _, part := range []string{first.ID, second.ID, "--state", messages.BucketSnapshots} {

@@ -12,6 +12,7 @@ import (
 	"seine/internal/base/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // traceRequest starts the span of a request that is about to be published, if its
@@ -53,7 +54,7 @@ func (f *Frontier) fetchLife(ctx context.Context) (time.Time, error) {
 
 // traceApplied begins the span of a message that is being applied, which ends with
 // the turn.
-func (p *partitionLoop) traceApplied(m *stages.ReaderMessage, subject stages.MessageContext, more ...attribute.KeyValue) {
+func (p *partitionLoop) traceApplied(m *partition.ReaderMessage, subject stages.MessageContext, more ...attribute.KeyValue) {
 	if p.replaying {
 		return // it was told when it came first
 	}

@@ -13,6 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/retention"
 )
 
 // smallStreams has room for some thousand records.
@@ -82,7 +83,7 @@ func TestLagIsTold(t *testing.T) {
 // on nothing goes that it lacks, however far ahead the others are.
 func TestSecondWriterHoldsWhatItLacks(t *testing.T) {
 	bus := smallStreams(t)
-	j := stages.NewJanitor(bus)
+	j := retention.NewJanitor(bus)
 	j.Streams = map[string]int{messages.StreamRecords: partitions}
 	j.KeepShare, j.Every = 1e-9, 20*time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())

@@ -17,6 +17,7 @@ import (
 	"seine/internal/output/format"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // partitionWriter is one stay in a partition, from the last commit on.
@@ -30,9 +31,9 @@ type partitionWriter struct {
 	now   lifeKey // the one being read
 	// handled is where the feed stands: everything up to there is committed or
 	// in the open set.
-	handled stages.Position
-	to      *stages.Position // where to end; nil where only the context ends it
-	set     *pendingCommit   // nil when nothing is open
+	handled partition.Position
+	to      *partition.Position // where to end; nil where only the context ends it
+	set     *pendingCommit      // nil when nothing is open
 	full    *time.Timer
 	commits int
 }
@@ -64,7 +65,7 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, er
 // resume learns from the log where the life of the stream that began at created
 // has been read up to, and what has been written of it.
 func (s *partitionWriter) resume(created time.Time, refs []output.Ref) error {
-	s.handled = stages.Position{Created: created}
+	s.handled = partition.Position{Created: created}
 	last := make(map[lifeKey]output.Ref) // refs are in order
 	for _, r := range refs {
 		last[lifeKey{r.StreamCreated, r.Incarnation}] = r
@@ -81,7 +82,7 @@ func (s *partitionWriter) resume(created time.Time, refs []output.Ref) error {
 		s.lives[key] = c.Created
 		if c.Created.Equal(created) && key.n > s.now.n {
 			s.now = key
-			s.handled = stages.Position{Created: c.Created, Sequence: c.LastSeq, Stored: c.Stored}
+			s.handled = partition.Position{Created: c.Created, Sequence: c.LastSeq, Stored: c.Stored}
 		}
 	}
 	if s.now.n < 0 {
@@ -111,7 +112,7 @@ func (s *partitionWriter) run(ctx context.Context) error {
 	s.full = time.NewTimer(0)
 	s.full.Stop()
 	s.w.setHandled(s.p, s.handled)
-	feed := stages.NewOrderedReader(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
+	feed := partition.NewOrderedReader(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -129,7 +130,7 @@ func (s *partitionWriter) run(ctx context.Context) error {
 	return err
 }
 
-func (s *partitionWriter) loop(ctx context.Context, feed <-chan *stages.ReaderMessage, pressed <-chan struct{}) error {
+func (s *partitionWriter) loop(ctx context.Context, feed <-chan *partition.ReaderMessage, pressed <-chan struct{}) error {
 	for {
 		if s.to != nil && s.to.Created.Equal(s.handled.Created) && s.handled.Sequence >= s.to.Sequence {
 			return s.commit()
@@ -156,7 +157,7 @@ func (s *partitionWriter) loop(ctx context.Context, feed <-chan *stages.ReaderMe
 
 // handle takes one message to the open set, and commits the set when it is
 // full.
-func (s *partitionWriter) handle(ctx context.Context, m *stages.ReaderMessage) error {
+func (s *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage) error {
 	if err := s.checkIncarnation(m); err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (s *partitionWriter) handle(ctx context.Context, m *stages.ReaderMessage) e
 var errStreamRecreated = errors.New("the stream was made anew")
 
 // checkIncarnation notices that m is not of the life that was read until now.
-func (s *partitionWriter) checkIncarnation(m *stages.ReaderMessage) error {
+func (s *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
 	same := m.Position.Created.Equal(s.handled.Created)
 	if same && m.Sequence > s.handled.Sequence {
 		return nil
@@ -207,13 +208,13 @@ func (s *partitionWriter) checkIncarnation(m *stages.ReaderMessage) error {
 	}
 	s.lives[s.now] = s.handled.Created // the number is taken, even if nothing was committed
 	s.now = s.unused(s.handled.Created)
-	s.handled = stages.Position{Created: s.handled.Created}
+	s.handled = partition.Position{Created: s.handled.Created}
 	s.w.log.Warn("stream lost its tail, what it has now goes to new files", "partition", s.p, "life", s.now.n)
 	return nil
 }
 
 // addRecord does with m what is to be done: it is a record, a repeat, or bad.
-func (s *partitionWriter) addRecord(ctx context.Context, g output.Group, rec *format.Record, m *stages.ReaderMessage) error {
+func (s *partitionWriter) addRecord(ctx context.Context, g output.Group, rec *format.Record, m *partition.ReaderMessage) error {
 	if err := cmp.Or(messages.CheckCrawl(g.Crawl), s.w.from.check(m.Header, m.Data)); err != nil {
 		return s.rejectToDead(ctx, m, err)
 	}
@@ -269,7 +270,7 @@ func cannotBeWritten(err error) bool {
 }
 
 // rejectToDead has m in DEAD instead of the output.
-func (s *partitionWriter) rejectToDead(ctx context.Context, m *stages.ReaderMessage, why error) error {
+func (s *partitionWriter) rejectToDead(ctx context.Context, m *partition.ReaderMessage, why error) error {
 	if err := s.bury(ctx, m, why); err != nil {
 		return err
 	}
@@ -279,7 +280,7 @@ func (s *partitionWriter) rejectToDead(ctx context.Context, m *stages.ReaderMess
 
 // bury publishes m to DEAD. It never holds back the partition for a message
 // that DEAD cannot take.
-func (s *partitionWriter) bury(ctx context.Context, m *stages.ReaderMessage, why error) error {
+func (s *partitionWriter) bury(ctx context.Context, m *partition.ReaderMessage, why error) error {
 	s.w.log.Warn("message goes to DEAD", append(about(&m.Message), "error", why)...)
 	bad := m.Message
 	bad.Header = maps.Clone(m.Header)

@@ -2,14 +2,14 @@ package writer
 
 import (
 	"seine/internal/base/tracing"
-	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // pendingCommit is what came after the last commit.
 type pendingCommit struct {
 	*fileSet
-	first    uint64                // sequence of the first message
-	last     *stages.ReaderMessage // nil where it must not be acknowledged
+	first    uint64                   // sequence of the first message
+	last     *partition.ReaderMessage // nil where it must not be acknowledged
 	messages int
 	repeats  int
 	bad      int

@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"context"
@@ -14,7 +14,9 @@ import (
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/slow"
+	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // leaseTTL is long enough for a machine with much other work not to lose a lease by
@@ -26,15 +28,15 @@ const leaseTTL = 8 * time.Second
 const aWhile = time.Second
 
 // openLeases starts a broker with nothing but the bucket of leases.
-func openLeases(t *testing.T) (*natstest.Broker, *Bus) {
+func openLeases(t *testing.T) (*natstest.Broker, *stages.Bus) {
 	t.Helper()
 	return openLeasesFor(t, leaseTTL)
 }
 
-func openLeasesFor(t *testing.T, ttl time.Duration) (*natstest.Broker, *Bus) {
+func openLeasesFor(t *testing.T, ttl time.Duration) (*natstest.Broker, *stages.Bus) {
 	t.Helper()
 	br := natstest.NewBroker(t)
-	b, _ := dial(t, br.URL())
+	b, _ := stagestest.Dial(t, br.URL())
 	_, err := b.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: messages.BucketLeases, TTL: ttl})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +124,7 @@ func (r *register) count() map[string]int {
 }
 
 // newLeases returns leases of 8 partitions, whose owner takes slow to finish.
-func newLeases(b *Bus, who string, r *register, slow time.Duration) *Leases {
+func newLeases(b *stages.Bus, who string, r *register, slow time.Duration) *Leases {
 	return &Leases{
 		Bus: b, Group: "frontier", Owner: who, Partitions: 8, Log: b.Log, ttl: leaseTTL,
 		RunPartition: func(ctx context.Context, p int, epoch uint64) error {
@@ -144,7 +146,7 @@ func TestLeasesOneOwner(t *testing.T) {
 	l := newLeases(b, "a", r, 0)
 	j := await.Start(t, l.Run)
 	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
-	b2, _ := dial(t, br.URL())
+	b2, _ := stagestest.Dial(t, br.URL())
 	await.Start(t, newLeases(b2, "b", r, 0).Run)
 	await.Always(t, aWhile, "a keeps all", func() bool { return r.count()["a"] == 8 })
 	if got := l.Owned(); len(got) != 8 {
@@ -162,7 +164,7 @@ func TestLeasesOneOwner(t *testing.T) {
 func TestLeasesTakeover(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
-	far, _ := dial(t, br.URL())
+	far, _ := stagestest.Dial(t, br.URL())
 	r := &register{t: t}
 	await.Start(t, newLeases(far, "a", r, 0).Run)
 	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
@@ -205,14 +207,14 @@ func TestLeasesFair(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
 	r := &register{t: t}
-	fair := func(b *Bus, who string) *await.Job {
+	fair := func(b *stages.Bus, who string) *await.Job {
 		l := newLeases(b, who, r, 0)
 		l.Fair = true
 		return await.Start(t, l.Run)
 	}
 	fair(b, "a")
 	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
-	b2, _ := dial(t, br.URL())
+	b2, _ := stagestest.Dial(t, br.URL())
 	second := fair(b2, "b")
 	half := func() bool { n := r.count(); return n["a"] == 4 && n["b"] == 4 }
 	await.Eventually(t, "each has half", half)
@@ -236,7 +238,7 @@ func TestLeasesSlowToFinish(t *testing.T) {
 	a.Fair = true
 	j := await.Start(t, a.Run)
 	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
-	b2, _ := dial(t, br.URL())
+	b2, _ := stagestest.Dial(t, br.URL())
 	l := newLeases(b2, "b", r, 0)
 	l.Fair = true
 	await.Start(t, l.Run)
@@ -252,7 +254,7 @@ func TestLeasesFence(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
 	p := natstest.NewProxy(t, br)
-	far, _ := dial(t, p.URL())
+	far, _ := stagestest.Dial(t, p.URL())
 	r := &register{t: t}
 	l := newLeases(far, "a", r, 0)
 	await.Start(t, l.Run)

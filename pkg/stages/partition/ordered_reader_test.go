@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"context"
@@ -11,10 +11,12 @@ import (
 
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
-func feedOf(b *Bus, after Position) *OrderedReader {
+func feedOf(b *stages.Bus, after Position) *OrderedReader {
 	return NewOrderedReader(b, messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", 0), after)
 }
 
@@ -53,8 +55,8 @@ func numbers(from, to int) (s []string) {
 
 func TestFeed(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
-	natstest.Send(t, b.JS, urls, 3)
+	_, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, subjectURLs, 3)
 	natstest.Send(t, b.JS, "seine.urls.c.1", 2) // of another partition
 	if _, err := b.JS.Publish(t.Context(), "seine.urls.other.0", []byte("3")); err != nil {
 		t.Fatal(err)
@@ -86,7 +88,7 @@ func TestFeed(t *testing.T) {
 		t.Errorf("after a restart %q", texts(again))
 	}
 	// One that waits at the end gets what comes next.
-	if _, err := b.JS.Publish(t.Context(), urls, []byte("new")); err != nil {
+	if _, err := b.JS.Publish(t.Context(), subjectURLs, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	if m := next(t, f, 1); texts(m)[0] != "new" {
@@ -96,8 +98,8 @@ func TestFeed(t *testing.T) {
 
 func TestFeedAtTheEnd(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
-	natstest.Send(t, b.JS, urls, 3)
+	_, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, subjectURLs, 3)
 	f := feedOf(b, Position{})
 	j := await.Start(t, f.Run)
 	last := next(t, f, 3)[2].Position
@@ -110,7 +112,7 @@ func TestFeedAtTheEnd(t *testing.T) {
 	}
 	f = feedOf(b, last)
 	await.Start(t, f.Run)
-	if _, err := b.JS.Publish(t.Context(), urls, []byte("new")); err != nil {
+	if _, err := b.JS.Publish(t.Context(), subjectURLs, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	if m := next(t, f, 1)[0]; string(m.Data) != "new" || m.Sequence != 4 || !m.Position.Created.Equal(last.Created) {
@@ -120,10 +122,10 @@ func TestFeedAtTheEnd(t *testing.T) {
 
 func TestFeedManyMessages(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	const n = 48 * feedAhead
 	for i := range n {
-		if _, err := b.JS.PublishAsync(urls, fmt.Append(nil, i)); err != nil {
+		if _, err := b.JS.PublishAsync(subjectURLs, fmt.Append(nil, i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,16 +139,16 @@ func TestFeedManyMessages(t *testing.T) {
 
 func TestFeedBrokerRestart(t *testing.T) {
 	t.Parallel()
-	br, b := open(t)
-	natstest.Send(t, b.JS, urls, 20)
+	br, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, subjectURLs, 20)
 	f := feedOf(b, Position{})
 	await.Start(t, f.Run)
 	got := next(t, f, 7)
 	br.Stop()
 	br.Start()
-	b2, _ := dial(t, br.URL())
+	b2, _ := stagestest.Dial(t, br.URL())
 	for i := 20; i < 30; i++ {
-		if _, err := b2.JS.Publish(t.Context(), urls, fmt.Append(nil, i)); err != nil {
+		if _, err := b2.JS.Publish(t.Context(), subjectURLs, fmt.Append(nil, i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,10 +167,10 @@ func TestFeedBrokerRestart(t *testing.T) {
 // the janitor would let go of what the owner may have to read again.
 func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 	t.Parallel()
-	br, b := open(t)
+	br, b := stagestest.Open(t)
 	f := feedOf(b, Position{})
 	await.Start(t, f.Run)
-	natstest.Send(t, b.JS, urls, 10)
+	natstest.Send(t, b.JS, subjectURLs, 10)
 	got := next(t, f, 10)
 	got[2].Ack()
 	floor := func() uint64 {
@@ -183,7 +185,7 @@ func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 			text = fmt.Sprint("after ", session)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := b.JS.Publish(ctx, urls, []byte(text), jetstream.WithMsgID(text))
+			_, err := b.JS.Publish(ctx, subjectURLs, []byte(text), jetstream.WithMsgID(text))
 			return err == nil
 		})
 		if m := next(t, f, 1); texts(m)[0] != text {
@@ -201,15 +203,15 @@ func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 // shows it.
 func TestFeedLostOnTheWay(t *testing.T) {
 	t.Parallel()
-	br, b := open(t)
+	br, b := stagestest.Open(t)
 	p := natstest.NewProxy(t, br)
-	far, _ := dial(t, p.URL())
+	far, _ := stagestest.Dial(t, p.URL())
 	f := feedOf(far, Position{})
 	await.Start(t, f.Run)
-	natstest.Send(t, b.JS, urls, 3)
+	natstest.Send(t, b.JS, subjectURLs, 3)
 	got := next(t, f, 3)
 	p.Swallow.Store(true)
-	natstest.Send(t, b.JS, urls, 2)
+	natstest.Send(t, b.JS, subjectURLs, 2)
 	await.Eventually(t, "the broker has sent them", func() bool {
 		return natstest.ConsumerInfo(t, b.JS, messages.StreamURLs, "frontier-urls-0").Delivered.Stream == 5
 	})
@@ -220,7 +222,7 @@ func TestFeedLostOnTheWay(t *testing.T) {
 	}
 }
 
-func remake(t *testing.T, b *Bus) {
+func remake(t *testing.T, b *stages.Bus) {
 	t.Helper()
 	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	if err := b.JS.DeleteStream(t.Context(), messages.StreamURLs); err != nil {
@@ -233,13 +235,13 @@ func remake(t *testing.T, b *Bus) {
 
 func TestFeedStreamMadeAnew(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
-	natstest.Send(t, b.JS, urls, 3)
+	_, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, subjectURLs, 3)
 	f := feedOf(b, Position{})
 	await.Start(t, f.Run)
 	old := next(t, f, 3)
 	remake(t, b)
-	natstest.Send(t, b.JS, urls, 5)
+	natstest.Send(t, b.JS, subjectURLs, 5)
 	got := next(t, f, 5)
 	if !slices.Equal(texts(got), numbers(0, 5)) {
 		t.Errorf("came as %q", texts(got))
@@ -261,8 +263,8 @@ func TestFeedStreamMadeAnew(t *testing.T) {
 // Positions that are not of this stream as it is now: all of it is read again.
 func TestFeedPositionNotTrusted(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
-	natstest.Send(t, b.JS, urls, 5)
+	_, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, subjectURLs, 5)
 	f := feedOf(b, Position{})
 	j := await.Start(t, f.Run)
 	good := next(t, f, 5)[2].Position
@@ -294,15 +296,15 @@ func TestFeedPositionNotTrusted(t *testing.T) {
 // The consumer of the feed may vanish, by a person or with a server.
 func TestFeedConsumerDeleted(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
-	natstest.Send(t, b.JS, urls, 2)
+	_, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, subjectURLs, 2)
 	f := feedOf(b, Position{})
 	await.Start(t, f.Run)
 	got := next(t, f, 1)
 	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamURLs, "frontier-urls-0"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.JS.Publish(t.Context(), urls, []byte("2")); err != nil {
+	if _, err := b.JS.Publish(t.Context(), subjectURLs, []byte("2")); err != nil {
 		t.Fatal(err)
 	}
 	if got = append(got, next(t, f, 2)...); !slices.Equal(texts(got), numbers(0, 3)) {

@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,41 +20,20 @@ import (
 
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // openSnapshots starts a broker with the streams of Seine and a bucket of
 // snapshots of at most limit bytes.
-func openSnapshots(t *testing.T, limit int64) (*natstest.Broker, *Bus, *Snapshots) {
+func openSnapshots(t *testing.T, limit int64) (*natstest.Broker, *stages.Bus, *Snapshots) {
 	t.Helper()
-	br, b := open(t)
+	br, b := stagestest.Open(t)
 	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: limit}, 1); err != nil {
 		t.Fatal(err)
 	}
 	return br, b, NewSnapshots(b)
-}
-
-// noise writes n bytes that seed determines, in pieces of odd sizes.
-func noise(seed uint64, n int) func(io.Writer) error {
-	return func(w io.Writer) error {
-		src := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
-		buf := make([]byte, 300_007)
-		for left := n; left > 0; {
-			k := min(left, 1+int(src.Uint64()%uint64(len(buf))))
-			_, _ = src.Read(buf[:k])
-			if _, err := w.Write(buf[:k]); err != nil {
-				return err
-			}
-			left -= k
-		}
-		return nil
-	}
-}
-
-func noiseBytes(seed uint64, n int) []byte {
-	var b bytes.Buffer
-	_ = noise(seed, n)(&b)
-	return b.Bytes()
 }
 
 func save(t *testing.T, s *Snapshots, p int, epoch uint64, write func(io.Writer) error) Snapshot {
@@ -84,13 +62,13 @@ func objects(t *testing.T, s *Snapshots) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := box.stream.Info(t.Context(), jetstream.WithSubjectFilter(box.chunkSubjects()+">"))
+	info, err := box.Stream.Info(t.Context(), jetstream.WithSubjectFilter(box.ChunkSubjects()+">"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for subject := range info.State.Subjects {
-		names = append(names, strings.TrimPrefix(subject, box.chunkSubjects()))
+		names = append(names, strings.TrimPrefix(subject, box.ChunkSubjects()))
 	}
 	return slices.Sorted(slices.Values(names))
 }
@@ -102,8 +80,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		t.Fatalf("newest of none: %v, %v", ok, err)
 	}
 	at := map[string]Position{messages.StreamURLs: {Created: time.Now().UTC(), Sequence: 7, Stored: time.Now().UTC()}}
-	for i, size := range []int{0, 1, objectChunk - 1, objectChunk, 3*objectChunk + 5, 9 << 20} {
-		saved, err := s.Save(t.Context(), 2, Snapshot{Owner: "store", Epoch: uint64(i), Format: 3, Positions: at}, noise(9, size))
+	for i, size := range []int{0, 1, stages.ObjectChunk - 1, stages.ObjectChunk, 3*stages.ObjectChunk + 5, 9 << 20} {
+		saved, err := s.Save(t.Context(), 2, Snapshot{Owner: "store", Epoch: uint64(i), Format: 3, Positions: at}, natstest.Noise(9, size))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +91,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 			t.Fatalf("newest is %+v, %v, %v; saved %+v", got, ok, err, saved)
 		}
 		data, err := load(t, s, got)
-		if err != nil || !bytes.Equal(data, noiseBytes(9, size)) {
+		if err != nil || !bytes.Equal(data, natstest.NoiseBytes(9, size)) {
 			t.Fatalf("%d bytes: read %d, %v", size, len(data), err)
 		}
 		if have := objects(t, s); size > 0 && !slices.Equal(have, []string{saved.Object}) {
@@ -124,7 +102,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if data, err := store.GetBytes(t.Context(), saved.Object); err != nil || !bytes.Equal(data, noiseBytes(9, size)) {
+		if data, err := store.GetBytes(t.Context(), saved.Object); err != nil || !bytes.Equal(data, natstest.NoiseBytes(9, size)) {
 			t.Errorf("%d bytes: the client's Get read %d, %v", size, len(data), err)
 		}
 	}
@@ -132,7 +110,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := iotest.TestReader(r, noiseBytes(9, 9<<20)); err != nil {
+	if err := iotest.TestReader(r, natstest.NoiseBytes(9, 9<<20)); err != nil {
 		t.Error(err)
 	}
 }
@@ -140,15 +118,15 @@ func TestSnapshotRoundTrip(t *testing.T) {
 func TestSnapshotOfStaleOwner(t *testing.T) {
 	t.Parallel()
 	_, _, s := openSnapshots(t, 64<<20)
-	first := save(t, s, 1, 5, noise(1, 1000))
+	first := save(t, s, 1, 5, natstest.Noise(1, 1000))
 	var newer Snapshot
 	// The old owner is frozen while it uploads; the new one saves meanwhile.
 	_, err := s.Save(t.Context(), 1, Snapshot{Owner: "old", Epoch: 5}, func(w io.Writer) error {
-		if err := noise(2, objectChunk*2)(w); err != nil {
+		if err := natstest.Noise(2, stages.ObjectChunk*2)(w); err != nil {
 			return err
 		}
-		newer = save(t, s, 1, 6, noise(3, 1000))
-		return noise(2, objectChunk*2)(w)
+		newer = save(t, s, 1, 6, natstest.Noise(3, 1000))
+		return natstest.Noise(2, stages.ObjectChunk*2)(w)
 	})
 	if !errors.Is(err, ErrStale) {
 		t.Fatalf("saved over a newer owner's: %v", err)
@@ -159,7 +137,7 @@ func TestSnapshotOfStaleOwner(t *testing.T) {
 	if _, err := s.Save(t.Context(), 1, Snapshot{Epoch: 5}, func(io.Writer) error { t.Error("asked to write in vain"); return nil }); !errors.Is(err, ErrStale) {
 		t.Errorf("later: %v", err)
 	}
-	if data, err := load(t, s, newer); err != nil || !bytes.Equal(data, noiseBytes(3, 1000)) {
+	if data, err := load(t, s, newer); err != nil || !bytes.Equal(data, natstest.NoiseBytes(3, 1000)) {
 		t.Errorf("the newer one: %d bytes, %v", len(data), err)
 	}
 	if _, err := load(t, s, first); !errors.Is(err, ErrSnapshotGone) {
@@ -171,16 +149,16 @@ func TestSnapshotOfStaleOwner(t *testing.T) {
 func TestSnapshotOfNewerOwnerIsNotSwept(t *testing.T) {
 	t.Parallel()
 	_, _, s := openSnapshots(t, 64<<20)
-	save(t, s, 0, 1, noise(1, 1000))
+	save(t, s, 0, 1, natstest.Noise(1, 1000))
 	newer := save(t, s, 0, 3, func(w io.Writer) error {
-		if err := noise(2, 4*objectChunk)(w); err != nil {
+		if err := natstest.Noise(2, 4*stages.ObjectChunk)(w); err != nil {
 			return err
 		}
 		// Recorded before the newer: it is replaced, not the other way round.
-		save(t, s, 0, 2, noise(4, 1000))
+		save(t, s, 0, 2, natstest.Noise(4, 1000))
 		return nil
 	})
-	if data, err := load(t, s, newer); err != nil || !bytes.Equal(data, noiseBytes(2, 4*objectChunk)) {
+	if data, err := load(t, s, newer); err != nil || !bytes.Equal(data, natstest.NoiseBytes(2, 4*stages.ObjectChunk)) {
 		t.Errorf("read %d bytes, %v", len(data), err)
 	}
 	if have := objects(t, s); !slices.Equal(have, []string{newer.Object}) {
@@ -193,22 +171,22 @@ func TestSnapshotOfNewerOwnerIsNotSwept(t *testing.T) {
 func TestSnapshotIsNotSweptByAnOldRecord(t *testing.T) {
 	t.Parallel()
 	_, _, s := openSnapshots(t, 64<<20)
-	save(t, s, 0, 1, noise(1, 1000))
+	save(t, s, 0, 1, natstest.Noise(1, 1000))
 	old, err := s.recorded(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	newest := save(t, s, 0, 1, noise(2, 1000))
+	newest := save(t, s, 0, 1, natstest.Noise(2, 1000))
 	box, err := s.objects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, have := range []recordedSnapshot{old, {}} {
-		if _, err := s.sweep(t.Context(), box, Snapshot{Partition: 0, Epoch: 1}, have); have.Object != "" && !IsConflict(err) {
+		if _, err := s.sweep(t.Context(), box, Snapshot{Partition: 0, Epoch: 1}, have); have.Object != "" && !stages.IsConflict(err) {
 			t.Errorf("swept by record %d: %v", have.revision, err)
 		}
 	}
-	if data, err := load(t, s, newest); err != nil || !bytes.Equal(data, noiseBytes(2, 1000)) {
+	if data, err := load(t, s, newest); err != nil || !bytes.Equal(data, natstest.NoiseBytes(2, 1000)) {
 		t.Errorf("the newest: %d bytes, %v", len(data), err)
 	}
 }
@@ -216,11 +194,11 @@ func TestSnapshotIsNotSweptByAnOldRecord(t *testing.T) {
 func TestSnapshotThatFails(t *testing.T) {
 	t.Parallel()
 	_, b, s := openSnapshots(t, 64<<20)
-	kept := save(t, s, 0, 1, noise(1, 1000))
-	other := save(t, s, 1, 1, noise(2, 1000))
+	kept := save(t, s, 0, 1, natstest.Noise(1, 1000))
+	other := save(t, s, 1, 1, natstest.Noise(2, 1000))
 	broken := errors.New("store is broken")
 	_, err := s.Save(t.Context(), 0, Snapshot{Epoch: 1}, func(w io.Writer) error {
-		_ = noise(3, 5*objectChunk)(w)
+		_ = natstest.Noise(3, 5*stages.ObjectChunk)(w)
 		return broken
 	})
 	if !errors.Is(err, broken) {
@@ -229,7 +207,7 @@ func TestSnapshotThatFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = s.Save(ctx, 0, Snapshot{Epoch: 1}, func(w io.Writer) error {
 		cancel()
-		return noise(3, 50*objectChunk)(w)
+		return natstest.Noise(3, 50*stages.ObjectChunk)(w)
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
@@ -244,16 +222,16 @@ func TestSnapshotThatFails(t *testing.T) {
 	}
 	// What a crash left, of this partition and of another.
 	for _, name := range []string{objectName(0, 1), objectName(1, 1)} {
-		if _, err := b.JS.Publish(t.Context(), box.chunkSubject(name), []byte("half of it")); err != nil {
+		if _, err := b.JS.Publish(t.Context(), box.ChunkSubjects()+name, []byte("half of it")); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, name)
 	}
 	whole := objectName(0, 0) // was stored, but not recorded
-	if _, err := box.put(t.Context(), whole, whole, noise(1, 100)); err != nil {
+	if _, err := box.Put(t.Context(), whole, whole, natstest.Noise(1, 100)); err != nil {
 		t.Fatal(err)
 	}
-	next := save(t, s, 0, 2, noise(5, 1000))
+	next := save(t, s, 0, 2, natstest.Noise(5, 1000))
 	want = slices.Sorted(slices.Values([]string{next.Object, other.Object, want[3]}))
 	if have := objects(t, s); !slices.Equal(have, want) {
 		t.Errorf("after the next the bucket holds %q, want %q", have, want)
@@ -266,8 +244,8 @@ func TestSnapshotThatFails(t *testing.T) {
 func TestSnapshotBucketFull(t *testing.T) {
 	t.Parallel()
 	_, b, s := openSnapshots(t, 2<<20)
-	kept := save(t, s, 0, 1, noise(1, 1<<20))
-	_, err := s.Save(t.Context(), 0, Snapshot{Epoch: 1}, noise(2, 20<<20))
+	kept := save(t, s, 0, 1, natstest.Noise(1, 1<<20))
+	_, err := s.Save(t.Context(), 0, Snapshot{Epoch: 1}, natstest.Noise(2, 20<<20))
 	if !errors.Is(err, ErrSnapshotsFull) || !strings.Contains(err.Error(), "snapshot bucket is full: ") {
 		t.Fatalf("saved in a full bucket: %v", err)
 	}
@@ -275,13 +253,13 @@ func TestSnapshotBucketFull(t *testing.T) {
 	if err != nil || !ok || newest.Object != kept.Object {
 		t.Fatalf("newest is %+v, %v, %v", newest, ok, err)
 	}
-	if data, err := load(t, s, newest); err != nil || !bytes.Equal(data, noiseBytes(1, 1<<20)) {
+	if data, err := load(t, s, newest); err != nil || !bytes.Equal(data, natstest.NoiseBytes(1, 1<<20)) {
 		t.Errorf("read %d bytes, %v", len(data), err)
 	}
 	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: 64 << 20}, 1); err != nil {
 		t.Fatal(err)
 	}
-	save(t, s, 0, 1, noise(2, 20<<20))
+	save(t, s, 0, 1, natstest.Noise(2, 20<<20))
 }
 
 // What is cut short, or changed, is an error before anything could take it for
@@ -293,7 +271,7 @@ func TestSnapshotDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const size = 5*objectChunk + 100
+	const size = 5*stages.ObjectChunk + 100
 	for name, damage := range map[string]func(st jetstream.Stream, first uint64) error{
 		"first chunk": func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first) },
 		"middle":      func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first+2) },
@@ -303,7 +281,7 @@ func TestSnapshotDamaged(t *testing.T) {
 			if err := natstest.StreamOf(t, b.JS, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
 				return err
 			}
-			_, err := b.JS.Publish(t.Context(), box.chunkSubject(newest.Object), make([]byte, 101))
+			_, err := b.JS.Publish(t.Context(), box.ChunkSubjects()+newest.Object, make([]byte, 101))
 			return err
 		},
 		"changed": func(_ jetstream.Stream, first uint64) error {
@@ -311,17 +289,17 @@ func TestSnapshotDamaged(t *testing.T) {
 			if err := natstest.StreamOf(t, b.JS, "OBJ_"+messages.BucketSnapshots).DeleteMsg(t.Context(), first+5); err != nil {
 				return err
 			}
-			_, err := b.JS.Publish(t.Context(), box.chunkSubject(newest.Object), make([]byte, 100))
+			_, err := b.JS.Publish(t.Context(), box.ChunkSubjects()+newest.Object, make([]byte, 100))
 			return err
 		},
 	} {
 		before := natstest.State(t, b.JS, "OBJ_"+messages.BucketSnapshots).LastSeq
-		snap := save(t, s, 0, 1, noise(7, size))
+		snap := save(t, s, 0, 1, natstest.Noise(7, size))
 		box, err := s.objects(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := damage(box.stream, before+1); err != nil {
+		if err := damage(box.Stream, before+1); err != nil {
 			t.Fatal(err)
 		}
 		r, err := s.Open(t.Context(), snap)
@@ -332,15 +310,15 @@ func TestSnapshotDamaged(t *testing.T) {
 			t.Errorf("%s: read %d of %d bytes, %v", name, n, size, err)
 		}
 	}
-	snap := save(t, s, 0, 1, noise(7, size))
+	snap := save(t, s, 0, 1, natstest.Noise(7, size))
 	r, err := s.Open(t.Context(), snap)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.CopyN(io.Discard, r, objectChunk); err != nil {
+	if _, err := io.CopyN(io.Discard, r, stages.ObjectChunk); err != nil {
 		t.Fatal(err)
 	}
-	save(t, s, 0, 1, noise(8, 10))
+	save(t, s, 0, 1, natstest.Noise(8, 10))
 	if _, err := io.Copy(io.Discard, r); !errors.Is(err, ErrSnapshotGone) {
 		t.Errorf("read while it was replaced: %v", err)
 	}
@@ -350,8 +328,8 @@ func TestSnapshotDamaged(t *testing.T) {
 func TestSnapshotOutlivesServer(t *testing.T) {
 	t.Parallel()
 	br, _, s := openSnapshots(t, 64<<20)
-	const size = 40 * objectChunk
-	snap := save(t, s, 0, 1, noise(1, size))
+	const size = 40 * stages.ObjectChunk
+	snap := save(t, s, 0, 1, natstest.Noise(1, size))
 	r, err := s.Open(t.Context(), snap)
 	if err != nil {
 		t.Fatal(err)
@@ -366,21 +344,21 @@ func TestSnapshotOutlivesServer(t *testing.T) {
 	if _, err := io.Copy(h, r); err != nil {
 		t.Fatal(err)
 	}
-	if want := sha256.Sum256(noiseBytes(1, size)); !bytes.Equal(h.Sum(nil), want[:]) {
+	if want := sha256.Sum256(natstest.NoiseBytes(1, size)); !bytes.Equal(h.Sum(nil), want[:]) {
 		t.Error("read something else")
 	}
 	_, err = s.Save(t.Context(), 0, Snapshot{Epoch: 1}, func(w io.Writer) error {
-		if err := noise(2, size)(w); err != nil {
+		if err := natstest.Noise(2, size)(w); err != nil {
 			return err
 		}
 		br.Stop()
 		br.Start()
-		return noise(2, size)(w)
+		return natstest.Noise(2, size)(w)
 	})
 	t.Logf("an upload through a restart: %v", err)
 	var again Snapshot
 	await.Eventually(t, "the next is saved", func() bool {
-		again, err = s.Save(t.Context(), 0, Snapshot{Epoch: 1}, noise(3, size))
+		again, err = s.Save(t.Context(), 0, Snapshot{Epoch: 1}, natstest.Noise(3, size))
 		return err == nil
 	})
 	if have := objects(t, s); !slices.Equal(have, []string{again.Object}) {
@@ -392,10 +370,10 @@ func TestSnapshotOutlivesServer(t *testing.T) {
 func TestSnapshotBoundedMemory(t *testing.T) {
 	_, _, s := openSnapshots(t, 1<<30)
 	const size = 256 << 20
-	block := noiseBytes(1, 1<<20)
+	block := natstest.NoiseBytes(1, 1<<20)
 	var peak atomic.Uint64
 	watch := await.Start(t, func(ctx context.Context) error {
-		for Sleep(ctx, 5*time.Millisecond) == nil {
+		for stages.Sleep(ctx, 5*time.Millisecond) == nil {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			peak.Store(max(peak.Load(), m.HeapInuse))
@@ -493,7 +471,7 @@ func TestPressure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 40 {
-		if _, err := b.JS.Publish(t.Context(), urls, make([]byte, 1000)); err != nil {
+		if _, err := b.JS.Publish(t.Context(), subjectURLs, make([]byte, 1000)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -531,16 +509,16 @@ func TestFencedSnapshotStays(t *testing.T) {
 	if _, found, err := s.Newest(t.Context(), 4); found || err != nil {
 		t.Fatalf("there is none: %v, %v", found, err)
 	}
-	if _, err := s.Save(t.Context(), 4, Snapshot{Epoch: 1}, noise(1, 10)); !errors.Is(err, ErrStale) {
+	if _, err := s.Save(t.Context(), 4, Snapshot{Epoch: 1}, natstest.Noise(1, 10)); !errors.Is(err, ErrStale) {
 		t.Errorf("an earlier owner saved the first: %v", err)
 	}
-	first := save(t, s, 4, 2, noise(1, 1000))
+	first := save(t, s, 4, 2, natstest.Noise(1, 1000))
 	_, err := s.Save(t.Context(), 4, Snapshot{Owner: "old", Epoch: 2}, func(w io.Writer) error {
 		fenced, found, err := s.Fence(t.Context(), 4, 5)
 		if !found || err != nil || fenced.Object != first.Object || fenced.Bytes != first.Bytes {
 			t.Errorf("fenced %+v, %v, %v; want %+v", fenced, found, err, first)
 		}
-		return noise(2, 1000)(w)
+		return natstest.Noise(2, 1000)(w)
 	})
 	if !errors.Is(err, ErrStale) {
 		t.Errorf("replaced what a later owner goes on from: %v", err)
@@ -551,13 +529,13 @@ func TestFencedSnapshotStays(t *testing.T) {
 	if again, found, err := s.Fence(t.Context(), 4, 5); !found || err != nil || again.Object != first.Object {
 		t.Errorf("fenced again: %+v, %v, %v", again, found, err)
 	}
-	if data, err := load(t, s, first); err != nil || !bytes.Equal(data, noiseBytes(1, 1000)) {
+	if data, err := load(t, s, first); err != nil || !bytes.Equal(data, natstest.NoiseBytes(1, 1000)) {
 		t.Errorf("read %d bytes, %v", len(data), err)
 	}
 	if have := objects(t, s); !slices.Equal(have, []string{first.Object}) {
 		t.Errorf("the bucket holds %q, want only %q", have, first.Object)
 	}
-	next := save(t, s, 4, 5, noise(3, 1000)) // the fence is for others
+	next := save(t, s, 4, 5, natstest.Noise(3, 1000)) // the fence is for others
 	if now, _, err := s.Newest(t.Context(), 4); err != nil || now.Object != next.Object {
 		t.Errorf("newest is %+v, %v", now, err)
 	}

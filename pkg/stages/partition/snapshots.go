@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // Snapshots keeps the newest snapshot of each partition's state in
@@ -22,7 +23,7 @@ import (
 // live state. An owner saves one partition at a time; apart from that it is
 // safe for concurrent use, by any number of processes.
 type Snapshots struct {
-	bus *Bus
+	bus *stages.Bus
 
 	mu    sync.Mutex
 	infos map[string]streamLook
@@ -64,15 +65,15 @@ var (
 )
 
 // NewSnapshots returns the snapshots of the pipeline on b.
-func NewSnapshots(b *Bus) *Snapshots {
+func NewSnapshots(b *stages.Bus) *Snapshots {
 	return &Snapshots{bus: b, infos: make(map[string]streamLook)}
 }
 
 // ProvisionSnapshots creates the bucket of snapshots, or brings its limit up to
 // date.
-func ProvisionSnapshots(ctx context.Context, b *Bus, limits messages.StreamLimits, replicas int) error {
-	if err := createOrUpdate(ctx, messages.Snapshots(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
-		return fmt.Errorf("create object store %s: %w", messages.BucketSnapshots, hint(err))
+func ProvisionSnapshots(ctx context.Context, b *stages.Bus, limits messages.StreamLimits, replicas int) error {
+	if err := stages.CreateOrUpdate(ctx, messages.Snapshots(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
+		return fmt.Errorf("create object store %s: %w", messages.BucketSnapshots, err)
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func ProvisionSnapshots(ctx context.Context, b *Bus, limits messages.StreamLimit
 // Memory is bounded, whatever the size.
 func (s *Snapshots) Save(ctx context.Context, p int, meta Snapshot, write func(io.Writer) error) (Snapshot, error) {
 	saved, err := s.save(ctx, p, meta, write)
-	if IsFull(err) {
+	if stages.IsFull(err) {
 		err = fmt.Errorf("%w: %s must hold a snapshot of every partition and one more: raise its limit (%w)", ErrSnapshotsFull, messages.BucketSnapshots, err)
 	}
 	if err != nil {
@@ -109,20 +110,20 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 	if have, err = s.sweep(ctx, box, meta, have); err != nil {
 		s.bus.Log.Warn("cannot remove what failed snapshots left", "partition", p, "error", err)
 	}
-	if meta.Bytes, err = box.put(ctx, meta.Object, meta.Object, write); err != nil {
-		box.discard(ctx, meta.Object, meta.Object)
+	if meta.Bytes, err = box.Put(ctx, meta.Object, meta.Object, write); err != nil {
+		box.Discard(ctx, meta.Object, meta.Object)
 		return meta, err
 	}
 	meta.Time = time.Now().UTC()
 	before, err := s.record(ctx, meta, have)
 	if errors.Is(err, ErrStale) {
-		box.discard(ctx, meta.Object, meta.Object)
+		box.Discard(ctx, meta.Object, meta.Object)
 	}
 	if err != nil {
 		return meta, err
 	}
 	if before.Object != "" {
-		box.discard(ctx, before.Object, before.Object)
+		box.Discard(ctx, before.Object, before.Object)
 	}
 	return meta, nil
 }
@@ -134,11 +135,11 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 // partition lives by looks like one that nobody knows of. It returns the record as
 // it is now. Without a record there is no such proof, and what is left stays until
 // there is one.
-func (s *Snapshots) sweep(ctx context.Context, box *objectBucket, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
+func (s *Snapshots) sweep(ctx context.Context, box *stages.ObjectBucket, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
 	if have.Object == "" {
 		return have, nil
 	}
-	left, err := box.unrecorded(ctx, meta.Partition, meta.Epoch, have.Object)
+	left, err := unrecorded(ctx, box, meta.Partition, meta.Epoch, have.Object)
 	if err != nil || len(left) == 0 {
 		return have, err
 	}
@@ -148,7 +149,7 @@ func (s *Snapshots) sweep(ctx context.Context, box *objectBucket, meta Snapshot,
 	}
 	have.revision = revision
 	for _, name := range left {
-		if err := box.remove(ctx, name, name); err != nil {
+		if err := box.Remove(ctx, name, name); err != nil {
 			return have, err
 		}
 		s.bus.Log.Info("removed what a failed snapshot left", "partition", meta.Partition, "object", name)
@@ -190,10 +191,10 @@ func (s *Snapshots) Fence(ctx context.Context, p int, epoch uint64) (Snapshot, b
 		if _, err = s.update(ctx, have.Snapshot, have.revision); err == nil {
 			return have.Snapshot, have.Object != "", nil
 		}
-		if !IsConflict(err) {
+		if !stages.IsConflict(err) {
 			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
 		}
-		if err := Sleep(ctx, minRefusedWait); err != nil {
+		if err := stages.Sleep(ctx, stages.MinRefusedWait); err != nil {
 			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
 		}
 	}
@@ -216,11 +217,11 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 			return have, nil
 		case now.refuses(snap.Epoch) != nil:
 			return have, now.refuses(snap.Epoch)
-		case !IsConflict(err):
+		case !stages.IsConflict(err):
 			return have, fmt.Errorf("record snapshot: %w", err)
 		}
 		have = now
-		if err := Sleep(ctx, minRefusedWait); err != nil {
+		if err := stages.Sleep(ctx, stages.MinRefusedWait); err != nil {
 			return have, fmt.Errorf("record snapshot: %w", err)
 		}
 	}
@@ -233,13 +234,13 @@ func (s *Snapshots) update(ctx context.Context, snap Snapshot, revision uint64) 
 	if err != nil {
 		return 0, fmt.Errorf("encode snapshot: %w", err)
 	}
-	ctx, cancel := answerWithin(ctx)
+	ctx, cancel := stages.AnswerWithin(ctx)
 	defer cancel()
 	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return 0, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	return Swap(ctx, kv, snapshotKey(snap.Partition), text, revision)
+	return stages.Swap(ctx, kv, snapshotKey(snap.Partition), text, revision)
 }
 
 // Newest returns the newest snapshot of partition p, if there is one.
@@ -272,12 +273,12 @@ func (s *Snapshots) Open(ctx context.Context, snap Snapshot) (io.ReadCloser, err
 	if err != nil {
 		return nil, err
 	}
-	r, err := box.open(ctx, snap.Object)
+	r, err := box.Open(ctx, snap.Object)
 	if err != nil {
 		return nil, fmt.Errorf("open snapshot of partition %d: %w", snap.Partition, snapshotError(err))
 	}
-	if r.left != snap.Bytes {
-		return nil, fmt.Errorf("open snapshot of partition %d: %w: %d bytes, %d were saved", snap.Partition, ErrSnapshotDamaged, r.left, snap.Bytes)
+	if r.Left() != snap.Bytes {
+		return nil, fmt.Errorf("open snapshot of partition %d: %w: %d bytes, %d were saved", snap.Partition, ErrSnapshotDamaged, r.Left(), snap.Bytes)
 	}
 	return snapshotReader{r}, nil
 }
@@ -324,8 +325,8 @@ func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string
 	if err != nil {
 		return was, fmt.Errorf("encode binding: %w", err)
 	}
-	next.revision, err = Swap(ctx, kv, bindingKey(p), text, was.revision)
-	if !IsConflict(err) {
+	next.revision, err = stages.Swap(ctx, kv, bindingKey(p), text, was.revision)
+	if !stages.IsConflict(err) {
 		if err != nil {
 			return was, fmt.Errorf("bind partition %d: %w", p, err)
 		}

@@ -1,4 +1,4 @@
-package stages
+package retention
 
 import (
 	"bytes"
@@ -18,12 +18,15 @@ import (
 
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // janitorOf returns a janitor of URLS alone, which wants n consumers and keeps
 // next to nothing.
-func janitorOf(b *Bus, n int) *Janitor {
+func janitorOf(b *stages.Bus, n int) *Janitor {
 	j := NewJanitor(b)
 	j.Streams = map[string]int{messages.StreamURLs: n}
 	j.KeepShare = 1e-9
@@ -37,7 +40,7 @@ func clean(t *testing.T, j *Janitor) {
 	}
 }
 
-func partitionConsumer(t *testing.T, b *Bus, p int) jetstream.Consumer {
+func partitionConsumer(t *testing.T, b *stages.Bus, p int) jetstream.Consumer {
 	t.Helper()
 	c, err := b.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", p))
 	if err != nil {
@@ -67,8 +70,8 @@ func read(t *testing.T, c jetstream.Consumer, n int) {
 
 func TestJanitorWaitsForConsumers(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
-	natstest.Send(t, b.JS, urls, 10)
+	_, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, subjectURLs, 10)
 	j := janitorOf(b, 2)
 	clean(t, j)
 	c := partitionConsumer(t, b, 0)
@@ -86,13 +89,13 @@ func TestJanitorWaitsForConsumers(t *testing.T) {
 
 func TestJanitorSlowConsumer(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	j := janitorOf(b, 3)
 	quick, slow := partitionConsumer(t, b, 0), partitionConsumer(t, b, 1)
 	partitionConsumer(t, b, 2) // idle
-	natstest.Send(t, b.JS, urls, 5)
+	natstest.Send(t, b.JS, subjectURLs, 5)
 	natstest.Send(t, b.JS, "seine.urls.c.1", 5) // from 6 to 10
-	natstest.Send(t, b.JS, urls, 5)
+	natstest.Send(t, b.JS, subjectURLs, 5)
 	read(t, quick, 10)
 	clean(t, j)
 	if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq > 6 {
@@ -132,7 +135,7 @@ func TestJanitorSlowConsumer(t *testing.T) {
 
 func TestJanitorKeepShare(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	const size, share = 1000, 0.5
 	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	c.MaxBytes = 100 << 10
@@ -145,7 +148,7 @@ func TestJanitorKeepShare(t *testing.T) {
 	keep := uint64(share * float64(c.MaxBytes))
 	sent := 0
 	for natstest.State(t, b.JS, messages.StreamURLs).Bytes < keep-size {
-		if _, err := b.JS.Publish(t.Context(), urls, make([]byte, size)); err != nil {
+		if _, err := b.JS.Publish(t.Context(), subjectURLs, make([]byte, size)); err != nil {
 			t.Fatal(err)
 		}
 		sent++
@@ -156,7 +159,7 @@ func TestJanitorKeepShare(t *testing.T) {
 		t.Errorf("purged up to %d inside the budget", st.FirstSeq)
 	}
 	for range 20 {
-		if _, err := b.JS.Publish(t.Context(), urls, make([]byte, size)); err != nil {
+		if _, err := b.JS.Publish(t.Context(), subjectURLs, make([]byte, size)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,11 +173,11 @@ func TestJanitorKeepShare(t *testing.T) {
 
 func TestJanitorKeepAge(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	j := janitorOf(b, 1)
 	j.KeepShare = 1
 	c := partitionConsumer(t, b, 0)
-	natstest.Send(t, b.JS, urls, 4)
+	natstest.Send(t, b.JS, subjectURLs, 4)
 	read(t, c, 4)
 	clean(t, j)
 	if n := natstest.State(t, b.JS, messages.StreamURLs).Msgs; n != 4 {
@@ -193,7 +196,7 @@ func TestJanitorKeepAge(t *testing.T) {
 // has not acknowledged is there.
 func TestJanitorNeverTakesUnread(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	const partitions = 4
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 0))
@@ -261,7 +264,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 // The whole of it: a full stream holds back its publisher until consumers read.
 func TestJanitorMakesRoom(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	c.MaxBytes = 20 << 10
 	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
@@ -272,15 +275,15 @@ func TestJanitorMakesRoom(t *testing.T) {
 	con := partitionConsumer(t, b, 0)
 	await.Start(t, j.Run)
 	const n = 100
-	p := NewPublisher(b, "test")
+	p := stages.NewPublisher(b, "test")
 	var want []string
 	var msgs []*nats.Msg
 	for i := range n {
 		want = append(want, fmt.Sprintf("%01000d", i))
-		msgs = append(msgs, msg(urls, "", want[i]))
+		msgs = append(msgs, &nats.Msg{Subject: subjectURLs, Data: []byte(want[i])})
 	}
 	pub := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
-	await.Eventually(t, "the publisher is held back", func() bool { return p.waiting.Load() == 1 })
+	await.Eventually(t, "the stream is full", func() bool { return natstest.State(t, b.JS, messages.StreamURLs).Bytes > 18<<10 })
 	var got []string
 	for len(got) < n {
 		m, err := con.Next(jetstream.FetchMaxWait(await.Patience))
@@ -305,14 +308,14 @@ func TestJanitorMakesRoom(t *testing.T) {
 type bodyStand struct {
 	*Janitor
 	t      *testing.T
-	bus    *Bus
+	bus    *stages.Bus
 	store  jetstream.ObjectStore
-	bodies *Bodies
+	bodies *stages.Bodies
 	parser jetstream.Consumer
 }
 
 func newBodyStand(t *testing.T) *bodyStand {
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	s := &bodyStand{Janitor: NewJanitor(b), t: t, bus: b}
 	s.BodiesBytes = 100
 	var err error
@@ -500,7 +503,7 @@ func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
 // read; an idle partition needs nothing.
 func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 	t.Parallel()
-	_, b, s := openSnapshots(t, 1<<20)
+	_, b, s := snapshotsOf(t, 1<<20)
 	j := janitorOf(b, 4)
 	j.Snapshots, j.Every = s, 0
 	for p := range 4 {
@@ -509,9 +512,9 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 	created := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Created
 	saveAt := func(p int, created time.Time, seq uint64) {
 		t.Helper()
-		_, err := s.Save(t.Context(), p, Snapshot{Epoch: 1, Positions: map[string]Position{
+		_, err := s.Save(t.Context(), p, partition.Snapshot{Epoch: 1, Positions: map[string]partition.Position{
 			messages.StreamURLs: {Created: created, Sequence: seq},
-		}}, noise(1, 10))
+		}}, natstest.Noise(1, 10))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -566,7 +569,7 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 // A snapshot makes room in a stream that is full of what none has.
 func TestJanitorSnapshotMakesRoom(t *testing.T) {
 	t.Parallel()
-	_, b, s := openSnapshots(t, 1<<20)
+	_, b, s := snapshotsOf(t, 1<<20)
 	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
 	c.MaxBytes = 20 << 10
 	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
@@ -575,22 +578,22 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 	j := janitorOf(b, 1)
 	j.KeepShare, j.Every, j.Snapshots = 0.5, 10*time.Millisecond, s
 	for p := range b.Layout.Partitions { // the others are idle
-		if _, err := s.Save(t.Context(), p, Snapshot{Epoch: 1}, noise(1, 10)); err != nil {
+		if _, err := s.Save(t.Context(), p, partition.Snapshot{Epoch: 1}, natstest.Noise(1, 10)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	con := partitionConsumer(t, b, 0)
 	await.Start(t, j.Run)
-	pub := NewPublisher(b, "test")
+	pub := stages.NewPublisher(b, "test")
 	sent := await.Start(t, func(ctx context.Context) error {
 		for range 60 {
-			if err := pub.Publish(ctx, msg(urls, "", string(make([]byte, 1000)))); err != nil {
+			if err := pub.Publish(ctx, &nats.Msg{Subject: subjectURLs, Data: make([]byte, 1000)}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	saved, reached := map[string]Position{}, map[string]Position{}
+	saved, reached := map[string]partition.Position{}, map[string]partition.Position{}
 	early := 0
 	for n := 0; n < 60; {
 		batch, err := con.Fetch(60, jetstream.FetchMaxWait(50*time.Millisecond))
@@ -602,7 +605,7 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reached[messages.StreamURLs] = Position{Created: c0(t, b), Sequence: md.Sequence.Stream, Stored: md.Timestamp}
+			reached[messages.StreamURLs] = partition.Position{Created: c0(t, b), Sequence: md.Sequence.Stream, Stored: md.Timestamp}
 			if err := m.DoubleAck(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -612,11 +615,11 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if full < SnapshotPressure {
+		if full < partition.SnapshotPressure {
 			continue
 		}
 		early++
-		if _, err := s.Save(t.Context(), 0, Snapshot{Epoch: 1, Positions: reached}, noise(1, 10)); err != nil {
+		if _, err := s.Save(t.Context(), 0, partition.Snapshot{Epoch: 1, Positions: reached}, natstest.Noise(1, 10)); err != nil {
 			t.Fatal(err)
 		}
 		saved = maps.Clone(reached)
@@ -630,7 +633,7 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 }
 
 // c0 returns when URLS was created.
-func c0(t *testing.T, b *Bus) time.Time {
+func c0(t *testing.T, b *stages.Bus) time.Time {
 	t.Helper()
 	return natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Created
 }
@@ -639,7 +642,7 @@ func c0(t *testing.T, b *Bus) time.Time {
 // would read from the newest snapshot on is there.
 func TestJanitorNeverTakesUnsaved(t *testing.T) {
 	t.Parallel()
-	_, b, s := openSnapshots(t, 4<<20)
+	_, b, s := snapshotsOf(t, 4<<20)
 	const partitions = 4
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 0))
@@ -653,7 +656,7 @@ func TestJanitorNeverTakesUnsaved(t *testing.T) {
 	var unread [partitions]int
 	for p := range cons {
 		cons[p] = partitionConsumer(t, b, p)
-		if _, err := s.Save(t.Context(), p, Snapshot{Epoch: 1}, noise(1, 10)); err != nil {
+		if _, err := s.Save(t.Context(), p, partition.Snapshot{Epoch: 1}, natstest.Noise(1, 10)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -677,9 +680,9 @@ func TestJanitorNeverTakesUnsaved(t *testing.T) {
 			if rnd.IntN(3) > 0 {
 				continue
 			}
-			if _, err := s.Save(t.Context(), p, Snapshot{Epoch: 1, Positions: map[string]Position{
+			if _, err := s.Save(t.Context(), p, partition.Snapshot{Epoch: 1, Positions: map[string]partition.Position{
 				messages.StreamURLs: {Created: created, Sequence: applied[p]},
-			}}, noise(1, 10)); err != nil {
+			}}, natstest.Noise(1, 10)); err != nil {
 				t.Fatal(err)
 			}
 			unsaved[p] = slices.DeleteFunc(unsaved[p], func(seq uint64) bool { return seq <= applied[p] })
@@ -713,4 +716,15 @@ func TestJanitorTellsWhoFillsAStream(t *testing.T) {
 			t.Errorf("read to %d: told %d times, want %d: %s", at.read, n, at.says, log.String())
 		}
 	}
+}
+
+// snapshotsOf starts a broker with the streams of Seine and a bucket of snapshots of at most
+// limit bytes.
+func snapshotsOf(t *testing.T, limit int64) (*natstest.Broker, *stages.Bus, *partition.Snapshots) {
+	t.Helper()
+	br, b := stagestest.Open(t)
+	if err := partition.ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: limit}, 1); err != nil {
+		t.Fatal(err)
+	}
+	return br, b, partition.NewSnapshots(b)
 }

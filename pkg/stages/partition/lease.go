@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // Why an owner must stop, as context.Cause of its context says; any other cause
@@ -38,7 +39,7 @@ var (
 // Processes see each other through a watch on the bucket, which decides when to
 // try and how much to want, never who owns: that only compare-and-set does.
 type Leases struct {
-	Bus        *Bus
+	Bus        *stages.Bus
 	Group      string // "frontier", or "writer-" and its name
 	Owner      string // the same again after a restart on the same state
 	Partitions int

@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"context"
@@ -13,12 +13,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/pkg/stages"
 )
 
 // leaseView is what one process sees of the leases and members of its group. It
 // may be behind; what it says is a hint.
 type leaseView struct {
-	bus     *Bus
+	bus     *stages.Bus
 	kv      jetstream.KeyValue
 	group   string
 	ttl     time.Duration
@@ -38,7 +39,7 @@ type observedLease struct {
 	look  int
 }
 
-func newLeaseView(b *Bus, kv jetstream.KeyValue, group string, ttl time.Duration) *leaseView {
+func newLeaseView(b *stages.Bus, kv jetstream.KeyValue, group string, ttl time.Duration) *leaseView {
 	return &leaseView{
 		bus: b, kv: kv, group: group, ttl: ttl, seen: make(map[string]observedLease),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1),
@@ -57,7 +58,7 @@ func (v *leaseView) watch(ctx context.Context) {
 				v.bus.Log.Warn("cannot watch leases", "error", err)
 			}
 			failing = true
-			_ = Sleep(ctx, v.ttl/20)
+			_ = stages.Sleep(ctx, v.ttl/20)
 			continue
 		}
 		failing = false
@@ -67,7 +68,7 @@ func (v *leaseView) watch(ctx context.Context) {
 // session watches until the connection was lost and is back: what the old one
 // missed is told by looking at everything again.
 func (v *leaseView) session(ctx context.Context) error {
-	ctx, cancel := v.bus.untilReconnected(ctx)
+	ctx, cancel := v.bus.UntilReconnected(ctx)
 	defer cancel()
 	w, err := v.kv.WatchFiltered(ctx, []string{"lease." + v.group + ".*", "member." + v.group + ".*"})
 	if err != nil {

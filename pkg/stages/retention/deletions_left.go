@@ -1,4 +1,4 @@
-package stages
+package retention
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // Left is what a stream still has of a crawl that was deleted.
@@ -31,14 +32,14 @@ func (l Left) String() string {
 
 // DeletionLeft returns what the streams still have of a crawl that was deleted, in the
 // order of their names.
-func (b *Bus) DeletionLeft(ctx context.Context, crawl string, d *messages.Deletion) (left []Left, err error) {
+func DeletionLeft(ctx context.Context, b *stages.Bus, crawl string, d *messages.Deletion) (left []Left, err error) {
 	subjects := subjectsOf(crawl)
 	for _, stream := range slices.Sorted(maps.Keys(subjects)) {
 		end, ok := d.Streams[stream]
 		if !ok || end.Sequence == 0 {
 			continue
 		}
-		m, err := b.ReadFromLeader(ctx, stream, Lookup{Seq: 1, Next: subjects[stream]})
+		m, err := b.ReadFromLeader(ctx, stream, stages.Lookup{Seq: 1, Next: subjects[stream]})
 		if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Seq > end.Sequence {
 			continue
 		}
@@ -47,7 +48,7 @@ func (b *Bus) DeletionLeft(ctx context.Context, crawl string, d *messages.Deleti
 		}
 		l := Left{Stream: stream}
 		if stream != messages.StreamDead { // which nobody acknowledges
-			if l.Readers, err = b.behind(ctx, stream, end.Sequence); err != nil {
+			if l.Readers, err = behind(ctx, b, stream, end.Sequence); err != nil {
 				return nil, err
 			}
 		}
@@ -58,7 +59,7 @@ func (b *Bus) DeletionLeft(ctx context.Context, crawl string, d *messages.Deleti
 
 // behind returns the durable consumers of a stream that have something to read up to a
 // sequence, those of all partitions of a reader as one.
-func (b *Bus) behind(ctx context.Context, stream string, upto uint64) (names []string, err error) {
+func behind(ctx context.Context, b *stages.Bus, stream string, upto uint64) (names []string, err error) {
 	all, err := b.Consumers(ctx, stream)
 	if err != nil {
 		return nil, fmt.Errorf("look who reads stream %s: %w", stream, err)

@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"bufio"
@@ -19,11 +19,13 @@ import (
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/slow"
+	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // fairLeases returns leases of n partitions that are shared evenly.
-func fairLeases(b *Bus, who string, r *register, n int) *Leases {
+func fairLeases(b *stages.Bus, who string, r *register, n int) *Leases {
 	l := newLeases(b, who, r, 0)
 	l.Fair, l.Partitions = true, n
 	return l
@@ -37,8 +39,8 @@ func TestLeasesEvenShares(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
 	r := &register{t: t}
-	b2, _ := dial(t, br.URL())
-	b3, _ := dial(t, br.URL())
+	b2, _ := stagestest.Dial(t, br.URL())
+	b3, _ := stagestest.Dial(t, br.URL())
 	await.Start(t, fairLeases(b, "a", r, 16).Run)
 	await.Eventually(t, "a has all", counts(r, map[string]int{"a": 16}))
 	await.Start(t, fairLeases(b2, "b", r, 16).Run)
@@ -68,7 +70,7 @@ func TestLeasesOnly(t *testing.T) {
 	r := &register{t: t}
 	await.Start(t, fairLeases(b, "a", r, 8).Run)
 	await.Eventually(t, "a has all", counts(r, map[string]int{"a": 8}))
-	b2, _ := dial(t, br.URL())
+	b2, _ := stagestest.Dial(t, br.URL())
 	l := newLeases(b2, "s", r, 0)
 	l.Pinned = []int{5, 1}
 	static := await.Start(t, l.Run)
@@ -79,7 +81,7 @@ func TestLeasesOnly(t *testing.T) {
 	if got := r.left(5); len(got) != 1 || !errors.Is(got[0], ErrRebalanced) {
 		t.Errorf("a was told %v", got)
 	}
-	b3, _ := dial(t, br.URL())
+	b3, _ := stagestest.Dial(t, br.URL())
 	await.Start(t, fairLeases(b3, "b", r, 8).Run)
 	await.Eventually(t, "the rest is shared", counts(r, map[string]int{"a": 3, "b": 3, "s": 2}))
 	if err := static.End(); err != nil {
@@ -123,7 +125,7 @@ func TestLeasesGivenBack(t *testing.T) {
 		t.Errorf("taken again after %s, want no sooner than after %s", d, l.every())
 	}
 	mu.Unlock()
-	b2, _ := dial(t, br.URL())
+	b2, _ := stagestest.Dial(t, br.URL())
 	r := &register{t: t}
 	other := newLeases(b2, "b", r, 0)
 	other.Pinned = []int{3}
@@ -147,7 +149,7 @@ func TestLeasesSayWhy(t *testing.T) {
 	}
 	await.Eventually(t, "a lost one", func() bool { return len(r.left(0)) == 1 })
 	await.Eventually(t, "a has both again", counts(r, map[string]int{"a": 2}))
-	b2, _ := dial(t, br.URL())
+	b2, _ := stagestest.Dial(t, br.URL())
 	await.Start(t, fairLeases(b2, "b", r, 2).Run)
 	await.Eventually(t, "each has one", counts(r, map[string]int{"a": 1, "b": 1}))
 	if err := j.End(); err != nil {
@@ -187,7 +189,7 @@ func TestLeasesHandover(t *testing.T) {
 	fair := func() (string, *await.Job) {
 		n++
 		who := fmt.Sprint("p", n)
-		b, _ := dial(t, br.URL())
+		b, _ := stagestest.Dial(t, br.URL())
 		l := newLeases(b, who, r, finish)
 		l.Fair, l.Partitions, l.ttl = true, 16, messages.LeaseTTL
 		return who, await.Start(t, l.Run)
@@ -213,7 +215,7 @@ func TestLeasesChild(t *testing.T) {
 	if url == "" {
 		t.Skip("run by TestLeasesProcesses")
 	}
-	b, _ := dial(t, url)
+	b, _ := stagestest.Dial(t, url)
 	l := fairLeases(b, "child", nil, 8)
 	l.RunPartition = func(ctx context.Context, p int, epoch uint64) error {
 		fmt.Printf("enter %d %d\n", p, epoch)
@@ -309,7 +311,7 @@ func TestLeasesTrouble(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
 	br, _ := openLeases(t)
-	b, log := dial(t, br.URL())
+	b, log := stagestest.Dial(t, br.URL())
 	r := &register{t: t}
 	await.Start(t, fairLeases(b, "a", r, 2).Run)
 	await.Eventually(t, "a has both", counts(r, map[string]int{"a": 2}))
@@ -350,14 +352,14 @@ func TestLeasesModel(t *testing.T) {
 	type process struct {
 		name string
 		job  *await.Job
-		bus  *Bus
+		bus  *stages.Bus
 		net  *natstest.Proxy
 	}
 	var live []*process
 	made := 0
 	join := func() {
 		p := &process{name: fmt.Sprintf("%c%d", 'a'+rnd.IntN(26), made), net: natstest.NewProxy(t, br)}
-		p.bus, _ = dial(t, p.net.URL())
+		p.bus, _ = stagestest.Dial(t, p.net.URL())
 		made++
 		p.job = await.Start(t, fairLeases(p.bus, p.name, r, partitions).Run)
 		live = append(live, p)

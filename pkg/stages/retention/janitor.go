@@ -1,4 +1,4 @@
-package stages
+package retention
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // Janitor keeps what consumers have read of a stream for replay, inside a
@@ -19,7 +21,7 @@ import (
 // partition would still need, so a slow consumer or a late snapshot fills the
 // stream, and the full stream holds back who publishes.
 type Janitor struct {
-	Bus *Bus
+	Bus *stages.Bus
 	Log *slog.Logger
 	// KeepShare is the part of a stream's byte limit that read history may
 	// take; the rest is room for what is unread. KeepAge bounds its age.
@@ -34,9 +36,9 @@ type Janitor struct {
 	// Snapshots, if not nil, holds back what of URLS and RESULTS is not in the
 	// newest snapshot of every partition: whoever takes a partition over reads on
 	// from there.
-	Snapshots *Snapshots
+	Snapshots *partition.Snapshots
 
-	newest   []*Snapshot // by partition; nil where there is none
+	newest   []*partition.Snapshot // by partition; nil where there is none
 	newestAt time.Time
 	blamed   map[string]bool // streams of which it was said who holds them
 	looseAge time.Duration   // looseAge, but in tests
@@ -51,7 +53,7 @@ const (
 )
 
 // NewJanitor returns a janitor for the streams of the pipeline.
-func NewJanitor(b *Bus) *Janitor {
+func NewJanitor(b *stages.Bus) *Janitor {
 	p := b.Layout.Partitions
 	return &Janitor{
 		Bus: b, Log: b.Log, KeepShare: DefaultKeepShare, KeepAge: DefaultKeepAge, Every: DefaultEvery,
@@ -85,7 +87,7 @@ func (j *Janitor) Run(ctx context.Context) error {
 				j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
 			}
 		}
-		_ = Sleep(ctx, wait)
+		_ = stages.Sleep(ctx, wait)
 	}
 	return nil
 }
@@ -196,7 +198,7 @@ func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool 
 	if c.NumPending > 0 || c.NumAckPending > 0 || c.Config.FilterSubject == "" {
 		return false
 	}
-	m, err := j.Bus.ReadFromLeader(ctx, c.Stream, Lookup{Last: c.Config.FilterSubject})
+	m, err := j.Bus.ReadFromLeader(ctx, c.Stream, stages.Lookup{Last: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true
 	}
@@ -227,7 +229,7 @@ func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto ui
 			continue
 		}
 		subject := messages.PartitionConsumer("", subjectKinds[stream], p).FilterSubject
-		m, err := j.Bus.ReadFromLeader(ctx, stream, Lookup{Seq: at.Sequence + 1, Next: subject})
+		m, err := j.Bus.ReadFromLeader(ctx, stream, stages.Lookup{Seq: at.Sequence + 1, Next: subject})
 		switch {
 		case errors.Is(err, jetstream.ErrMsgNotFound):
 		case err != nil:
@@ -248,7 +250,7 @@ func (j *Janitor) lookAtSnapshots(ctx context.Context) error {
 	if time.Since(j.newestAt) < j.Every {
 		return nil
 	}
-	newest := make([]*Snapshot, j.Bus.Layout.Partitions)
+	newest := make([]*partition.Snapshot, j.Bus.Layout.Partitions)
 	for p := range newest {
 		snap, found, err := j.Snapshots.Newest(ctx, p)
 		if err != nil {

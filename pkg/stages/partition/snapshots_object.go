@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"context"
@@ -12,28 +12,29 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // objects is the store of snapshots. An object's NUID is its name, so that what
 // is left of a failed upload can be connected to it.
-func (s *Snapshots) objects(ctx context.Context) (*objectBucket, error) {
-	return s.bus.objectBox(ctx, messages.BucketSnapshots)
+func (s *Snapshots) objects(ctx context.Context) (*stages.ObjectBucket, error) {
+	return s.bus.ObjectBox(ctx, messages.BucketSnapshots)
 }
 
 // unrecorded lists the objects of partition p, whole or not, that are not the
 // recorded one, nor of a newer owner, who may be writing one.
-func (o *objectBucket) unrecorded(ctx context.Context, p int, epoch uint64, recorded string) ([]string, error) {
-	actx, cancel := answerWithin(ctx)
+func unrecorded(ctx context.Context, o *stages.ObjectBucket, p int, epoch uint64, recorded string) ([]string, error) {
+	actx, cancel := stages.AnswerWithin(ctx)
 	defer cancel()
-	info, err := o.stream.Info(actx, jetstream.WithSubjectFilter(o.subjects()+">"))
+	info, err := o.Stream.Info(actx, jetstream.WithSubjectFilter(o.Subjects()+">"))
 	if err != nil {
 		return nil, fmt.Errorf("list objects: %w", err)
 	}
 	var names []string
 	for subject := range info.State.Subjects {
-		name, chunk := strings.CutPrefix(subject, o.chunkSubjects())
+		name, chunk := strings.CutPrefix(subject, o.ChunkSubjects())
 		if !chunk {
-			b, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, o.infoSubjects()))
+			b, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, o.InfoSubjects()))
 			if err != nil {
 				continue
 			}
@@ -51,10 +52,10 @@ func (o *objectBucket) unrecorded(ctx context.Context, p int, epoch uint64, reco
 }
 
 // snapshotReader reads the object of a snapshot.
-type snapshotReader struct{ *download }
+type snapshotReader struct{ io.ReadCloser }
 
 func (r snapshotReader) Read(b []byte) (int, error) {
-	n, err := r.download.Read(b)
+	n, err := r.ReadCloser.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("read snapshot: %w", snapshotError(err))
 	}
@@ -66,7 +67,7 @@ func snapshotError(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrObjectNotFound):
 		return ErrSnapshotGone
-	case errors.Is(err, errObjectDamaged):
+	case errors.Is(err, stages.ErrObjectDamaged):
 		return fmt.Errorf("%w: %w", ErrSnapshotDamaged, err)
 	}
 	return err

@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"fmt"
@@ -73,7 +73,7 @@ func (a *cumulativeAcker) flush() {
 	}
 	last := a.sent[n-1]
 	a.sent = a.sent[n:]
-	_ = a.nc.Publish(fmt.Sprintf("%s.1.%d.%d.0.0", a.subject, last.Stream, last.Consumer), []byte(ack))
+	_ = a.nc.Publish(fmt.Sprintf("%s.1.%d.%d.0.0", a.subject, last.Stream, last.Consumer), []byte("+ACK"))
 }
 
 // ackSubject returns what the subjects have in common at which the messages of a

@@ -1,4 +1,4 @@
-package stages
+package partition
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/stages"
 )
 
 // OrderedReader reads a stream in order for the one owner of a partition. It starts
@@ -15,7 +17,7 @@ import (
 // acknowledged, and it rewinds by itself when a connection lost messages: so
 // every message comes once, in order, without waiting for a redelivery.
 type OrderedReader struct {
-	bus    *Bus
+	bus    *stages.Bus
 	stream string
 	config jetstream.ConsumerConfig
 	last   Position // of the last message handed out
@@ -35,7 +37,7 @@ type Position struct {
 
 // ReaderMessage is a message of a OrderedReader.
 type ReaderMessage struct {
-	Message
+	stages.Message
 	// Position is where the feed goes on after this message.
 	Position Position
 	acks     *cumulativeAcker
@@ -59,7 +61,7 @@ const (
 // NewOrderedReader returns a feed of stream that begins after the position given. With a
 // consumer that has no durable name it only looks on: the server forgets the
 // consumer, and keeps nothing for its sake.
-func NewOrderedReader(b *Bus, stream string, config jetstream.ConsumerConfig, after Position) *OrderedReader {
+func NewOrderedReader(b *stages.Bus, stream string, config jetstream.ConsumerConfig, after Position) *OrderedReader {
 	feedRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
 	return &OrderedReader{
 		bus: b, stream: stream, config: config, last: after, lag: lagOf(config.Durable),
@@ -74,7 +76,7 @@ func (f *OrderedReader) C() <-chan *ReaderMessage { return f.out }
 func (f *OrderedReader) Run(ctx context.Context) error {
 	defer close(f.out)
 	defer f.lag.set(0)
-	wait := minRefusedWait
+	wait := stages.MinRefusedWait
 	for sessions := 0; ctx.Err() == nil; sessions++ {
 		if sessions > 0 {
 			feedRewinds.WithLabelValues(consumerName(f.config.Durable)).Inc()
@@ -85,13 +87,13 @@ func (f *OrderedReader) Run(ctx context.Context) error {
 			break
 		}
 		if f.last != before {
-			wait = minRefusedWait
+			wait = stages.MinRefusedWait
 		}
-		if wait >= maxRefusedWait {
+		if wait >= stages.MaxRefusedWait {
 			f.bus.Log.Warn("feed interrupted", "stream", f.stream, "consumer", f.config.Durable, "error", err)
 		}
-		_ = Sleep(ctx, wait)
-		wait = min(2*wait, maxRefusedWait)
+		_ = stages.Sleep(ctx, wait)
+		wait = min(2*wait, stages.MaxRefusedWait)
 	}
 	return nil
 }
@@ -99,7 +101,7 @@ func (f *OrderedReader) Run(ctx context.Context) error {
 // session reads until something is wrong with the flow of messages. A new
 // connection is: what the old one lost would come again only after AckWait.
 func (f *OrderedReader) session(ctx context.Context) error {
-	ctx, cancel := f.bus.untilReconnected(ctx)
+	ctx, cancel := f.bus.UntilReconnected(ctx)
 	defer cancel()
 	iter, consumer, err := f.rewind(ctx)
 	if err != nil {
@@ -128,7 +130,7 @@ func (f *OrderedReader) session(ctx context.Context) error {
 			continue
 		}
 		at := Position{Created: f.last.Created, Sequence: md.Sequence.Stream, Stored: md.Timestamp}
-		fm := &ReaderMessage{acks: f.acks, Position: at, Message: Message{
+		fm := &ReaderMessage{acks: f.acks, Position: at, Message: stages.Message{
 			Subject: m.Subject(), Header: m.Headers(), Data: m.Data(), Stream: md.Stream,
 			Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
 		}}
@@ -158,7 +160,7 @@ const (
 // arrive, and sends no other by which the gap would show.
 func (f *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
 	var missing uint64 // what was missing at the last look
-	for wait := firstWatch; Sleep(ctx, wait) == nil; {
+	for wait := firstWatch; stages.Sleep(ctx, wait) == nil; {
 		wait = laterWatch
 		before := got.last.Load()
 		info, err := c.Info(ctx)
@@ -215,7 +217,7 @@ func (f *OrderedReader) consumer(ctx context.Context) (jetstream.Consumer, error
 	if config.Durable == "" { // acknowledges nothing
 		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, f.last.Sequence+1
 	}
-	c, err := f.bus.openConsumer(ctx, f.stream, config)
+	c, err := f.bus.OpenConsumer(ctx, f.stream, config)
 	if err != nil {
 		return nil, fmt.Errorf("open consumer %s: %w", config.Durable, err)
 	}

@@ -1,4 +1,4 @@
-package stages
+package retention
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // subjectsOf returns the subjects of a crawl in the streams whose messages are of one.
@@ -25,7 +26,7 @@ func subjectsOf(crawl string) map[string]string {
 const bucketMetaStream = "KV_" + messages.BucketMeta
 
 // DeletionNow describes the deletion of a crawl as of now: where the streams end.
-func (b *Bus) DeletionNow(ctx context.Context, crawl string, spec *crawlspec.Spec) (messages.Deletion, error) {
+func DeletionNow(ctx context.Context, b *stages.Bus, crawl string, spec *crawlspec.Spec) (messages.Deletion, error) {
 	d := messages.Deletion{Time: time.Now().UTC(), Timeout: messages.Millis(spec.Largest().Timeout), Streams: make(map[string]messages.StreamEnd)}
 	names := []string{bucketMetaStream}
 	for name := range subjectsOf(crawl) {
@@ -80,7 +81,7 @@ func (j *Janitor) forgetIn(ctx context.Context, name, subject string, end messag
 			return false, fmt.Errorf("purge stream %s: %w", name, err)
 		}
 	}
-	m, err := j.Bus.ReadFromLeader(ctx, name, Lookup{Seq: upto + 1, Next: subject})
+	m, err := j.Bus.ReadFromLeader(ctx, name, stages.Lookup{Seq: upto + 1, Next: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true, nil
 	}
@@ -108,7 +109,7 @@ func (j *Janitor) forgettable(ctx context.Context, info *jetstream.StreamInfo, u
 
 // ForgetKeys purges what the buckets have of a crawl that was deleted. All partitions
 // must have heard of it: what they still wrote of the crawl would stay.
-func (b *Bus) ForgetKeys(ctx context.Context, crawl string, d *messages.Deletion) error {
+func ForgetKeys(ctx context.Context, b *stages.Bus, crawl string, d *messages.Deletion) error {
 	type keys struct {
 		bucket, key string
 		before      uint64 // revision; 0 is all

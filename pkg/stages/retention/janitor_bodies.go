@@ -1,4 +1,4 @@
-package stages
+package retention
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // sweepBodies deletes large bodies that have been read, the oldest first, as
@@ -34,7 +35,7 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 			continue
 		}
 		// Delete would leave a marker of it, for ever.
-		if err := s.box.remove(ctx, b.Name, b.NUID); err != nil {
+		if err := s.box.Remove(ctx, b.Name, b.NUID); err != nil {
 			return err
 		}
 		excess -= float64(b.Size)
@@ -45,7 +46,7 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 // bodiesSeen is BucketBodies and how far PAGES is read, as a round of the
 // janitor finds them.
 type bodiesSeen struct {
-	box     *objectBucket
+	box     *stages.ObjectBucket
 	store   jetstream.ObjectStore
 	objects []*jetstream.ObjectInfo // oldest first, by the last change of each
 	chunks  map[string]uint64       // by subject, how many there are of an object or an upload
@@ -57,10 +58,10 @@ type bodiesSeen struct {
 // bodies looks at the bodies. It says that nothing is read of PAGES before the
 // consumers are there that must read it.
 func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
-	if s.box, err = j.Bus.objectBox(ctx, messages.BucketBodies); err != nil {
+	if s.box, err = j.Bus.ObjectBox(ctx, messages.BucketBodies); err != nil {
 		return s, err
 	}
-	if s.box.stream.CachedInfo().State.Msgs == 0 {
+	if s.box.Stream.CachedInfo().State.Msgs == 0 {
 		return s, nil
 	}
 	// The objects before the chunks: the chunks of one that is not complete yet
@@ -72,7 +73,7 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 		return s, fmt.Errorf("list object store %s: %w", messages.BucketBodies, err)
 	}
 	slices.SortFunc(s.objects, func(a, b *jetstream.ObjectInfo) int { return a.ModTime.Compare(b.ModTime) })
-	info, err := s.box.stream.Info(ctx, jetstream.WithSubjectFilter(s.box.chunkSubjects()+">"))
+	info, err := s.box.Stream.Info(ctx, jetstream.WithSubjectFilter(s.box.ChunkSubjects()+">"))
 	if err != nil {
 		return s, fmt.Errorf("list chunks of object store %s: %w", messages.BucketBodies, err)
 	}
@@ -139,10 +140,10 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 		j.Log.Info("no page has a large body, it need not stay", "object", o.Name, "bytes", o.Size)
 	}
 	for subject, n := range s.chunks {
-		if whole[strings.TrimPrefix(subject, s.box.chunkSubjects())] || !old(subject, n) {
+		if whole[strings.TrimPrefix(subject, s.box.ChunkSubjects())] || !old(subject, n) {
 			continue
 		}
-		if err := s.box.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+		if err := s.box.Stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return fmt.Errorf("remove what is left of an upload: %w", err)
 		}
 		j.Log.Info("removed what is left of the upload of a large body", "chunks", n)
@@ -168,7 +169,7 @@ func markOf(o *jetstream.ObjectInfo) (m bodyMark, ok bool) {
 // MarkBodyRead marks a body of BucketBodies as read by the parser, so that the
 // janitor may delete it when all others have read its page, the message of PAGES
 // that has this sequence.
-func MarkBodyRead(ctx context.Context, b *Bus, name string, page uint64) error {
+func MarkBodyRead(ctx context.Context, b *stages.Bus, name string, page uint64) error {
 	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
 	if err != nil {
 		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)

@@ -1,0 +1,31 @@
+package natstest
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+)
+
+// Noise writes n bytes that seed determines, in pieces of odd sizes.
+func Noise(seed uint64, n int) func(io.Writer) error {
+	return func(w io.Writer) error {
+		src := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+		buf := make([]byte, 300_007)
+		for left := n; left > 0; {
+			k := min(left, 1+int(src.Uint64()%uint64(len(buf))))
+			_, _ = src.Read(buf[:k])
+			if _, err := w.Write(buf[:k]); err != nil {
+				return err
+			}
+			left -= k
+		}
+		return nil
+	}
+}
+
+// NoiseBytes returns what Noise writes.
+func NoiseBytes(seed uint64, n int) []byte {
+	var b bytes.Buffer
+	_ = Noise(seed, n)(&b)
+	return b.Bytes()
+}

@@ -1,0 +1,40 @@
+// Package stagestest connects tests of packages above stages to a NATS server with the streams
+// of Seine.
+package stagestest
+
+import (
+	"testing"
+
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Dial connects a Bus of the test, and shows its log if the test fails.
+func Dial(t *testing.T, url string) (*stages.Bus, *await.Log) {
+	t.Helper()
+	log := new(await.Log)
+	b, err := stages.Dial(url, t.Name(), log.Logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		b.Close()
+		if t.Failed() {
+			t.Logf("log:\n%s", log)
+		}
+	})
+	return b, log
+}
+
+// Open starts a broker with the streams of Seine, four partitions.
+func Open(t *testing.T) (*natstest.Broker, *stages.Bus) {
+	t.Helper()
+	br := natstest.NewBroker(t)
+	b, _ := Dial(t, br.URL())
+	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
+		t.Fatal(err)
+	}
+	return br, b
+}

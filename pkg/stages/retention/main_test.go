@@ -1,0 +1,11 @@
+package retention
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const subjectURLs = "seine.urls.c.0"
