@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -92,7 +93,7 @@ func (r *testbed) await(ctx context.Context) error {
 		if err != nil || n >= uint64(r.fed) {
 			return err
 		}
-		if err := stages.Sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("%d of %d requests have a result: %w", n, r.fed, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -76,7 +77,7 @@ func (r *testbed) provision(ctx context.Context) error {
 		bus, err := stages.Dial(r.url, "fetch-bench", log)
 		if err == nil {
 			r.bus = bus
-		} else if stages.Sleep(ctx, 50*time.Millisecond) != nil {
+		} else if sleep.For(ctx, 50*time.Millisecond) != nil {
 			return fmt.Errorf("connect to NATS: %w", err)
 		}
 	}
@@ -262,7 +263,7 @@ func (r *testbed) sampleFor(ctx context.Context, d time.Duration, rss *int64) er
 		if err := r.discard(ctx); err != nil {
 			return err
 		}
-		if err := stages.Sleep(ctx, min(lookEvery, max(0, time.Until(end)))); err != nil {
+		if err := sleep.For(ctx, min(lookEvery, max(0, time.Until(end)))); err != nil {
 			return err //nolint:wrapcheck // why it ended
 		}
 	}

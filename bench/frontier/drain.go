@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -187,7 +188,7 @@ func (d *drainCheck) watch(ctx context.Context) (complete bool, err error) {
 	fmt.Println("\n| out | requests/s | RSS MB | peak MB | state MB | nats disk MB | nats RSS MB | CPU s frontier | nats | bench | other cores |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	before, seen, moved := 0, 0, began
-	for stages.Sleep(ctx, lookEvery) == nil {
+	for sleep.For(ctx, lookEvery) == nil {
 		switch n := d.total(); {
 		case n >= d.URLs || n-before >= step:
 			used = d.line(n, n-before, used)
@@ -233,7 +234,7 @@ func (d *drainCheck) ended(ctx context.Context, began time.Time) (bool, error) {
 		case time.Now().After(until):
 			return false, errors.Join(err, fmt.Errorf("all URLs came out, but the crawl is not complete: %+v", n.Counters))
 		}
-		if err := stages.Sleep(ctx, time.Second); err != nil {
+		if err := sleep.For(ctx, time.Second); err != nil {
 			return false, fmt.Errorf("wait for the end: %w", err)
 		}
 	}

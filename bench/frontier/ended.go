@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -57,7 +58,7 @@ func (m *testbed) restart(ctx context.Context, what string) error {
 
 // report prints a line of the table after some time.
 func (m *testbed) report(ctx context.Context, what, start string, after time.Duration) error {
-	if err := stages.Sleep(ctx, after); err != nil {
+	if err := sleep.For(ctx, after); err != nil {
 		return err //nolint:wrapcheck // why it ended is known above
 	}
 	used, err := m.costs()
@@ -109,7 +110,7 @@ func (m *testbed) endMany(ctx context.Context) error {
 		case time.Since(moved) > stalled:
 			return fmt.Errorf("%w: %d of %d URLs were excluded", errStalled, c.excluded, want)
 		}
-		if err := stages.Sleep(ctx, lookEvery); err != nil {
+		if err := sleep.For(ctx, lookEvery); err != nil {
 			return err //nolint:wrapcheck // why it ended is known above
 		}
 	}

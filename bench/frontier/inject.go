@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -28,7 +29,7 @@ func (p *published) total() int64 { return p.fresh.Load() + p.repeats.Load() }
 // stream, the frontier would have the machine to itself afterwards, and its rate at the end would be too good.
 func (p *published) hold(ctx context.Context, ahead int64) error {
 	for ahead > 0 && p.total()-p.applied.Load() > ahead {
-		if err := stages.Sleep(ctx, lookEvery/10); err != nil {
+		if err := sleep.For(ctx, lookEvery/10); err != nil {
 			return err //nolint:wrapcheck // why it ended is known above
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -80,7 +81,7 @@ func (m *testbed) join(ctx context.Context, url string) error {
 		bus, err := stages.Dial(url, "frontier-bench", log)
 		if err == nil {
 			m.bus = bus
-		} else if stages.Sleep(ctx, 100*time.Millisecond) != nil {
+		} else if sleep.For(ctx, 100*time.Millisecond) != nil {
 			return fmt.Errorf("connect to NATS: %w", err)
 		}
 	}
@@ -98,7 +99,7 @@ func (m *testbed) served(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if stages.Sleep(ctx, 100*time.Millisecond) != nil {
+		if sleep.For(ctx, 100*time.Millisecond) != nil {
 			return fmt.Errorf("wait for the frontier: %w", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -31,7 +32,7 @@ func (m *testbed) open(ctx context.Context, w *web) error {
 	}
 	client := frontierapi.Client{Bus: m.bus}
 	most, before, moved := int64(0), int64(-1), time.Now()
-	for stages.Sleep(ctx, lookEvery) == nil {
+	for sleep.For(ctx, lookEvery) == nil {
 		used, err := m.costs()
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/bench/proc"
-	"seine/pkg/stages"
+	"seine/internal/base/sleep"
 )
 
 const (
@@ -29,7 +29,7 @@ func (m *testbed) watch(ctx context.Context, g *errgroup.Group, pub *published) 
 		return err
 	}
 	profiled := m.CPUProfile == "" && m.HeapProfile == ""
-	for stages.Sleep(ctx, lookEvery) == nil {
+	for sleep.For(ctx, lookEvery) == nil {
 		now, err := m.counts(ctx)
 		if err != nil {
 			return err

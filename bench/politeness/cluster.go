@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -142,7 +143,7 @@ func (c *cluster) join(ctx context.Context) error {
 			}
 			return nil
 		}
-		if err := stages.Sleep(ctx, 50*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 50*time.Millisecond); err != nil {
 			return fmt.Errorf("connect to NATS: %w", err)
 		}
 	}

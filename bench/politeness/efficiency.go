@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages"
 )
 
 func header() {
@@ -49,12 +49,12 @@ func efficiency(ctx context.Context, o options, bin, work string) (int, error) {
 	if err := c.feed(ctx, spec(o), server, o.Hosts); err != nil {
 		return 0, err
 	}
-	if err := stages.Sleep(ctx, o.Warmup); err != nil {
+	if err := sleep.For(ctx, o.Warmup); err != nil {
 		return 0, err
 	}
 	from := time.Now()
 	if o.Kill {
-		if err := stages.Sleep(ctx, o.Window/2); err != nil {
+		if err := sleep.For(ctx, o.Window/2); err != nil {
 			return 0, err
 		}
 		c.frontier.kill()
@@ -62,7 +62,7 @@ func efficiency(ctx context.Context, o options, bin, work string) (int, error) {
 			return 0, err
 		}
 	}
-	if err := stages.Sleep(ctx, o.Window-time.Since(from)); err != nil {
+	if err := sleep.For(ctx, o.Window-time.Since(from)); err != nil {
 		return 0, err
 	}
 	to := from.Add(o.Window)

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/internal/testing/testweb"
-	"seine/pkg/stages"
 )
 
 // The hosts that misbehave, before those that are well.
@@ -65,7 +65,7 @@ func faults(ctx context.Context, o options, bin, work string) error {
 	}
 	defer func() { _ = server.Close() }()
 	web.HandleHost(len(faulty)-1, func(_ http.ResponseWriter, r *http.Request) bool {
-		_ = stages.Sleep(r.Context(), 20*time.Second)
+		_ = sleep.For(r.Context(), 20*time.Second)
 		return false
 	})
 	c, err := startCluster(o, bin, work)
@@ -79,14 +79,14 @@ func faults(ctx context.Context, o options, bin, work string) error {
 	if err := c.feed(ctx, spec(o), server, o.Hosts); err != nil {
 		return err
 	}
-	if err := stages.Sleep(ctx, o.Warmup+calmTime); err != nil {
+	if err := sleep.For(ctx, o.Warmup+calmTime); err != nil {
 		return err
 	}
 	calm := time.Now()
 	for h, f := range faulty {
 		f.make(web, h)
 	}
-	if err := stages.Sleep(ctx, 10*time.Second); err != nil {
+	if err := sleep.For(ctx, 10*time.Second); err != nil {
 		return err
 	}
 	for h, f := range faulty {
@@ -96,7 +96,7 @@ func faults(ctx context.Context, o options, bin, work string) error {
 		}
 		fmt.Fprintf(os.Stderr, "after 10 s, explain says of %q: %s\n", f.what, waitsFor(text))
 	}
-	if err := stages.Sleep(ctx, faultyTime-time.Since(calm)); err != nil {
+	if err := sleep.For(ctx, faultyTime-time.Since(calm)); err != nil {
 		return err
 	}
 	end := time.Now()

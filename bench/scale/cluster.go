@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -75,7 +76,7 @@ func (c *cluster) awaitNATS(ctx context.Context) error {
 			if err == nil {
 				break
 			}
-			if stages.Sleep(ctx, 50*time.Millisecond) != nil {
+			if sleep.For(ctx, 50*time.Millisecond) != nil {
 				return fmt.Errorf("wait for NATS: %w", err)
 			}
 		}
@@ -140,7 +141,7 @@ func (c *cluster) join(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if stages.Sleep(ctx, 100*time.Millisecond) != nil {
+		if sleep.For(ctx, 100*time.Millisecond) != nil {
 			return fmt.Errorf("wait for the stages: %w", err)
 		}
 	}

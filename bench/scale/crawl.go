@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/internal/output"
 	"seine/internal/output/dir"
 	"seine/pkg/crawlspec"
@@ -155,7 +156,7 @@ func (c *cluster) finish(ctx context.Context) (frontierapi.Counters, error) {
 				return n.Counters, nil
 			}
 		}
-		if stages.Sleep(ctx, 50*time.Millisecond) != nil {
+		if sleep.For(ctx, 50*time.Millisecond) != nil {
 			return n.Counters, fmt.Errorf("wait for the end: %w", context.Cause(ctx))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -113,7 +114,7 @@ func insist(ctx context.Context, what string, try func(context.Context) error) e
 		case time.Now().After(deadline):
 			return fmt.Errorf("%s: not within %s: %w", what, patience, err)
 		}
-		_ = stages.Sleep(ctx, 500*time.Millisecond)
+		_ = sleep.For(ctx, 500*time.Millisecond)
 	}
 }
 
@@ -170,7 +171,7 @@ func (c *crawl) checkRecords(ctx context.Context, name string, p outputRef, t *t
 			}
 			break
 		}
-		if stages.Sleep(ctx, time.Second) != nil {
+		if sleep.For(ctx, time.Second) != nil {
 			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
 		}
 	}

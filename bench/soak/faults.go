@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/internal/testing/faultproxy"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // fault is a kind of trouble. What it does to whom is drawn from a seeded source.
@@ -126,7 +126,7 @@ func injectFaults(ctx context.Context, r *testbed, all []fault, seed uint64, eve
 	defer going.Wait()
 	for {
 		wait := time.Duration((0.5 + rng.Float64()) * float64(every))
-		if stages.Sleep(ctx, wait) != nil {
+		if sleep.For(ctx, wait) != nil {
 			return
 		}
 		if len(deck) == 0 { // each kind comes once before any comes again
@@ -170,7 +170,7 @@ func injectFaults(ctx context.Context, r *testbed, all []fault, seed uint64, eve
 func killOne(ctx context.Context, r *testbed, victim string, d draw) {
 	p := r.find(victim)
 	p.kill()
-	_ = stages.Sleep(ctx, time.Duration(d.length*d.length*float64(15*time.Second)))
+	_ = sleep.For(ctx, time.Duration(d.length*d.length*float64(15*time.Second)))
 	p.want()
 }
 
@@ -181,7 +181,7 @@ func killBrokers(ctx context.Context, r *testbed, _ string, d draw) {
 		all.Go(func() { r.find(name).kill() })
 	}
 	all.Wait()
-	_ = stages.Sleep(ctx, d.between(shortest, 8*time.Second))
+	_ = sleep.For(ctx, d.between(shortest, 8*time.Second))
 	for _, p := range r.processes {
 		if p.role == roleBroker {
 			p.want()
@@ -193,7 +193,7 @@ func killBrokers(ctx context.Context, r *testbed, _ string, d draw) {
 func pauseOne(ctx context.Context, r *testbed, victim string, d draw) {
 	p := r.find(victim)
 	p.signal(syscall.SIGSTOP)
-	_ = stages.Sleep(ctx, d.between(shortest, longest))
+	_ = sleep.For(ctx, d.between(shortest, longest))
 	p.signal(syscall.SIGCONT)
 }
 
@@ -213,7 +213,7 @@ func scale(role string) func(context.Context, *testbed, string, draw) {
 					}
 				}
 			}
-			_ = stages.Sleep(ctx, step)
+			_ = sleep.For(ctx, step)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func jumpClock(ctx context.Context, r *testbed, victim string, d draw) {
 	if err := setClock(p, jump); err != nil {
 		r.tell.violation("set clock: %v", err)
 	}
-	_ = stages.Sleep(ctx, d.between(shortest, longest))
+	_ = sleep.For(ctx, d.between(shortest, longest))
 	if err := setClock(p, 0); err != nil {
 		r.tell.violation("set clock: %v", err)
 	}
@@ -259,7 +259,7 @@ func restartSkewed(ctx context.Context, r *testbed, victim string, d draw) {
 			r.tell.violation("set clock: %v", err)
 		}
 		p.want()
-		_ = stages.Sleep(ctx, d.between(6*time.Second, 15*time.Second))
+		_ = sleep.For(ctx, d.between(6*time.Second, 15*time.Second))
 	}
 }
 
@@ -276,7 +276,7 @@ func breakFor(ctx context.Context, ws []*faultproxy.Proxy, d draw, breakIt func(
 	for _, w := range ws {
 		breakIt(w, d)
 	}
-	_ = stages.Sleep(ctx, d.between(shortest, longest))
+	_ = sleep.For(ctx, d.between(shortest, longest))
 	for _, w := range ws {
 		w.Restore()
 		w.Delay(0)
@@ -321,7 +321,7 @@ func fillDisk(ctx context.Context, r *testbed, victim string, d draw) {
 	if err := r.disks[victim].fill(); err != nil {
 		r.tell.note("fill disk of %s: %v", victim, err)
 	}
-	_ = stages.Sleep(ctx, d.between(shortest, longest))
+	_ = sleep.For(ctx, d.between(shortest, longest))
 	r.disks[victim].free()
 }
 

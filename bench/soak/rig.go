@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/internal/output/bucket"
 	"seine/internal/testing/faultproxy"
 	"seine/internal/testing/s3server"
@@ -331,7 +332,7 @@ func (r *testbed) join(ctx context.Context) error {
 			}
 			return nil
 		}
-		if err := stages.Sleep(ctx, 200*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 200*time.Millisecond); err != nil {
 			return fmt.Errorf("connect to the brokers: %w", err)
 		}
 	}

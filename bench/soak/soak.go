@@ -8,8 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // stuckTime is how long nothing may move: no request, no URL that changes its state, no crawl that ends. Retries of pages and leases take
@@ -95,7 +95,7 @@ func (s *session) crawl(ctx context.Context, n int) error {
 			}
 			break
 		}
-		if err := stages.Sleep(ctx, 500*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 500*time.Millisecond); err != nil {
 			return err //nolint:wrapcheck // an interrupt
 		}
 	}
@@ -118,7 +118,7 @@ func (s *session) crawl(ctx context.Context, n int) error {
 // nothing moves.
 func (s *session) watch(ctx context.Context, fail context.CancelCauseFunc) {
 	var before string
-	for second := 1; stages.Sleep(ctx, time.Second) == nil; second++ {
+	for second := 1; sleep.For(ctx, time.Second) == nil; second++ {
 		c := s.now.Load()
 		if c == nil {
 			continue

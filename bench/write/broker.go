@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -57,7 +58,7 @@ func (r *broker) provision(ctx context.Context, size int64) error {
 		bus, err := stages.Dial(r.url, "write-bench", log)
 		if err == nil {
 			r.bus = bus
-		} else if stages.Sleep(ctx, 50*time.Millisecond) != nil {
+		} else if sleep.For(ctx, 50*time.Millisecond) != nil {
 			return fmt.Errorf("connect to NATS: %w", err)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"seine/bench/proc"
+	"seine/internal/base/sleep"
 	"seine/internal/output"
 	"seine/internal/output/dir"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // roundStats are of one round.
@@ -78,9 +78,9 @@ func (r *broker) await(ctx context.Context, name string) error {
 			}
 		}
 		if consumers == messages.DefaultPartitions && left == 0 {
-			return stages.Sleep(ctx, onTheWay) //nolint:wrapcheck // why it ended
+			return sleep.For(ctx, onTheWay) //nolint:wrapcheck // why it ended
 		}
-		if err := stages.Sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("%d records are left, %d consumers: %w", left, consumers, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/internal/fetch/secrets"
 	"seine/internal/ops/watchdog"
 	"seine/internal/run/process"
@@ -51,7 +52,7 @@ const roomBytes = 280 << 20
 func (o *options) limitMemory(ctx context.Context) {
 	for os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(roomBytes + int64(o.Cache) + int64(o.Known) + frontier.FilterBytes())
-		if stages.Sleep(ctx, 10*time.Second) != nil {
+		if sleep.For(ctx, 10*time.Second) != nil {
 			return
 		}
 	}

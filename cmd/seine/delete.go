@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/base/shown"
 	"seine/internal/base/similar"
+	"seine/internal/base/sleep"
 	"seine/internal/ops/overview"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -161,7 +162,7 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontie
 				c.Name, rev, c.stored)
 			return nil
 		}
-		if stages.Sleep(waiting, followEvery) != nil {
+		if sleep.For(waiting, followEvery) != nil {
 			line.done()
 			shown.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete --crawl %s tells how far it is\n",
 				c.Name, rev, at.text, c.Name)

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/sleep"
 	"seine/internal/base/statekey"
 	"seine/internal/output/bucket"
 	"seine/internal/run/config"
@@ -209,7 +210,7 @@ func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Rep
 	for tries := 0; ; tries++ {
 		bus, end, err := c.open(ctx, o.Log)
 		if errors.Is(err, connect.ErrNoCrawl) && 0 < tries && tries < 20 { // it is about to end
-			if err := stages.Sleep(ctx, time.Second); err != nil {
+			if err := sleep.For(ctx, time.Second); err != nil {
 				return nil, err
 			}
 			continue

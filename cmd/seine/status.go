@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
+	"seine/internal/base/sleep"
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
 	"seine/pkg/stages"
@@ -59,7 +60,7 @@ func (c *statusCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		for told := false; stages.Sleep(ctx, c.Every) == nil; {
+		for told := false; sleep.For(ctx, c.Every) == nil; {
 			now, err := readOverview(ctx, &reader)
 			switch {
 			case err == nil:

@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/internal/base/tracing"
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Bus is a connection to NATS with the streams of Seine on it.
 type Bus struct {
-	NC     *nats.Conn
-	JS     jetstream.JetStream
+	jsclient.Client
 	Layout messages.Layout
-	Log    *slog.Logger
 	// Tracer makes the spans of visits that are traced, nil for none.
 	Tracer *tracing.Tracer
 
@@ -84,7 +84,7 @@ func hintConnect(err error) string {
 // DialBy is Dial by a function that connects with the options that it is given,
 // and its own.
 func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *slog.Logger) (*Bus, error) {
-	b := &Bus{Log: log}
+	b := &Bus{Client: jsclient.Client{Log: log}}
 	nc, err := connect(
 		nats.Name(name),
 		nats.MaxReconnects(-1),
@@ -165,7 +165,7 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := buckets.Wait(); err != nil {
 		return err
 	}
-	if err := retryUnavailable(ctx, func(ctx context.Context) error { return b.agree(ctx, partitions) }); err != nil {
+	if err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return b.agree(ctx, partitions) }); err != nil {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
@@ -185,49 +185,6 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, err)
 	}
 	return nil
-}
-
-// CreateOrUpdate makes what is missing, and brings up to date what is there. The
-// client's own CreateOrUpdate asks in the other order, so that each of a new
-// server's streams takes two requests, not one.
-func CreateOrUpdate[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
-	return hint(retryUnavailable(ctx, func(ctx context.Context) error { return createOrUpdateOnce(ctx, config, create, update) }))
-}
-
-func createOrUpdateOnce[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
-	_, err := create(ctx, config)
-	if _, refused := errors.AsType[jetstream.JetStreamError](err); !refused {
-		return err
-	}
-	// It may be there already, and the account's limits leave no room for another.
-	_, updated := update(ctx, config)
-	if errors.Is(updated, jetstream.ErrStreamNotFound) || errors.Is(updated, jetstream.ErrBucketNotFound) {
-		return err
-	}
-	return updated
-}
-
-// Errors of the JetStream API for what the servers have no room for.
-const (
-	codeStorage     = 10047 // limits that do not fit the account
-	codeNoPeers     = 10005 // fewer servers than replicas, or no room on as many
-	codeUnclustered = 10074 // replicas, on a server that is in no cluster
-)
-
-// hint says what to do when the streams do not fit the servers.
-func hint(err error) error {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	if !ok {
-		return err
-	}
-	switch api.ErrorCode {
-	case codeStorage:
-		return fmt.Errorf("%w (JetStream reserves the limits of all streams, and they must fit the server's max_file_store, by default three quarters of the free disk: raise it, or lower the frontier's --snapshot-bytes, --pages-bytes and the like)", err)
-	case codeNoPeers, codeUnclustered:
-		return fmt.Errorf("%w (each replica needs a server of its own in the cluster, with JetStream and room for the stream: start them, or lower --replicas)", err)
-	default:
-		return err
-	}
 }
 
 func (b *Bus) checkServer(ctx context.Context) error {
@@ -324,7 +281,7 @@ func (b *Bus) Join(ctx context.Context) error {
 			b.Log.Info("waiting for a frontier to create the streams", "reason", err)
 			said = true
 		}
-		if err := Sleep(ctx, time.Second); err != nil {
+		if err := sleep.For(ctx, time.Second); err != nil {
 			return err
 		}
 	}
@@ -343,41 +300,4 @@ func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
 		_, err = b.JS.ObjectStore(ctx, messages.BucketBodies) // the last thing made
 	}
 	return l, err
-}
-
-// UntilReconnected returns a context that ends with ctx, or when the connection
-// was lost and is back.
-func (b *Bus) UntilReconnected(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	connected := b.NC.StatusChanged(nats.CONNECTED)
-	go func() {
-		for range connected {
-			cancel()
-		}
-	}()
-	return ctx, func() {
-		b.NC.RemoveStatusListener(connected)
-		cancel()
-	}
-}
-
-// answerTime bounds a request of something that may take longer: the answer of a
-// server that died is lost, and its client is not told.
-const answerTime = 5 * time.Second
-
-// AnswerWithin returns a context for one request.
-func AnswerWithin(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, answerTime)
-}
-
-// Sleep waits for d, or until ctx is done and returns why.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

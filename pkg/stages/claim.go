@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 )
 
@@ -56,7 +57,7 @@ const connectionPoll = 50 * time.Millisecond
 // hand may be another's by now.
 func (b *Bus) AwaitConnection(ctx context.Context) error {
 	for !b.NC.IsConnected() {
-		if err := Sleep(ctx, connectionPoll); err != nil {
+		if err := sleep.For(ctx, connectionPoll); err != nil {
 			return fmt.Errorf("wait for NATS: %w", err)
 		}
 	}
@@ -117,7 +118,7 @@ func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, asker str
 			}
 			wait, behind = behind, min(2*behind, unansweredWait)
 		}
-		if Sleep(ctx, wait) != nil {
+		if sleep.For(ctx, wait) != nil {
 			return false, fmt.Errorf("ask the frontier about %s: %w", messages.Clip(req.URL), ctx.Err())
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 )
 
@@ -127,7 +128,7 @@ func (s *Specs) AwaitOpen(ctx context.Context, crawl string) error {
 	for {
 		closed, err := s.closed(ctx, crawl)
 		if err == nil && closed {
-			err = Sleep(ctx, closedPoll)
+			err = sleep.For(ctx, closedPoll)
 		}
 		if err != nil {
 			return fmt.Errorf("look whether crawl %s is being deleted: %w", crawl, err)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // storeDeletion keeps what the key of a crawl's deletion says, if that is newer than
@@ -97,14 +99,14 @@ func (s *Specs) Delete(ctx context.Context, crawl string, d messages.Deletion) (
 		if err != nil {
 			return nil, err
 		}
-		stored, err := Swap(ctx, s.kv, messages.KeyDeletion(crawl), d.Encode(), rev)
+		stored, err := jsclient.Swap(ctx, s.kv, messages.KeyDeletion(crawl), d.Encode(), rev)
 		if err == nil {
 			return s.deleted(crawl, d, stored), nil
 		}
-		if !IsConflict(err) {
+		if !jsclient.IsConflict(err) {
 			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
 		}
-		if err := Sleep(ctx, MinRefusedWait); err != nil {
+		if err := sleep.For(ctx, jsclient.MinRefusedWait); err != nil {
 			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
 		}
 	}
@@ -151,8 +153,8 @@ func (s *Specs) DeletionDone(ctx context.Context, crawl string, d *messages.Dele
 	}
 	done := *d
 	done.Done, done.Streams = true, nil
-	stored, err := Swap(ctx, s.kv, messages.KeyDeletion(crawl), done.Encode(), e.Revision())
-	if err != nil && !IsConflict(err) {
+	stored, err := jsclient.Swap(ctx, s.kv, messages.KeyDeletion(crawl), done.Encode(), e.Revision())
+	if err != nil && !jsclient.IsConflict(err) {
 		return fmt.Errorf("store deletion of crawl %s: %w", crawl, err)
 	}
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // What a handler returns as an error is transient: the message is given back, and
@@ -28,7 +29,7 @@ func retryAfter(err error, deliveries uint64) (wait time.Duration, ok bool) {
 	switch {
 	case IsPoison(err):
 		return 0, false
-	case Unavailable(err), errors.Is(err, ErrStandsStill):
+	case jsclient.Unavailable(err), errors.Is(err, ErrStandsStill):
 		return min(retryWait<<min(deliveries-1, 10), maxRetryWait), true
 	}
 	return retryWait, deliveries < messages.MaxDeliver

@@ -11,6 +11,7 @@ import (
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
+	"seine/pkg/stages/jsclient"
 )
 
 // What reads "there is none" can write, whatever the reason for it is; and one alone
@@ -47,25 +48,25 @@ func TestKeyIsWrittenOverAnyThatIsNotThere(t *testing.T) {
 		}},
 	} {
 		if c.remove != nil {
-			if _, err := Swap(ctx, c.kv, name, []byte("before"), 0); err != nil {
+			if _, err := jsclient.Swap(ctx, c.kv, name, []byte("before"), 0); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.remove(c.kv, name); err != nil {
 				t.Fatal(err)
 			}
 		}
-		rev, err := Swap(ctx, c.kv, name, []byte("one"), 0)
+		rev, err := jsclient.Swap(ctx, c.kv, name, []byte("one"), 0)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if _, err := Swap(ctx, c.kv, name, []byte("two"), 0); !IsConflict(err) {
+		if _, err := jsclient.Swap(ctx, c.kv, name, []byte("two"), 0); !jsclient.IsConflict(err) {
 			t.Errorf("%s: a second one that saw nothing: %v", name, err)
 		}
-		if _, err := Swap(ctx, c.kv, name, []byte("two"), rev); err != nil {
+		if _, err := jsclient.Swap(ctx, c.kv, name, []byte("two"), rev); err != nil {
 			t.Errorf("%s: who saw the first: %v", name, err)
 		}
-		if _, err := Swap(ctx, c.kv, name, []byte("three"), rev); !IsConflict(err) {
+		if _, err := jsclient.Swap(ctx, c.kv, name, []byte("three"), rev); !jsclient.IsConflict(err) {
 			t.Errorf("%s: again from what is replaced: %v", name, err)
 		}
 	}

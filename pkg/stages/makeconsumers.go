@@ -14,6 +14,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // A consumer may push to any subject of its account, whatever its maker may publish:
@@ -68,7 +69,7 @@ func forbidConsumer(cause, format string, args ...any) *consumerError {
 
 // errTooManyRequests answers a request beyond maxConsumerRequests. Stages ask again.
 var errTooManyRequests = &consumerError{jetstream.APIError{
-	Code: 503, ErrorCode: codesUnavailable[0], Description: fmt.Sprintf("a frontier is making %d consumers for this user: try again", maxConsumerRequests),
+	Code: 503, ErrorCode: jsclient.CodeUnavailable, Description: fmt.Sprintf("a frontier is making %d consumers for this user: try again", maxConsumerRequests),
 }, "too many at a time"}
 
 // consumerMaker makes consumers for users of other accounts.
@@ -140,7 +141,7 @@ func (c *consumerMaker) make(m *nats.Msg, user, what string) {
 	}
 	var answer json.RawMessage
 	if err == nil {
-		err = c.apiRequest(context.Background(), "CONSUMER.CREATE."+what, request, &answer)
+		err = c.APIRequest(context.Background(), "CONSUMER.CREATE."+what, request, &answer)
 	}
 	if err == nil {
 		err = m.Respond(answer)
@@ -210,7 +211,7 @@ func (c *consumerMaker) checkRoom(request consumerRequest) error {
 		Error *jetstream.APIError   `json:"error"`
 		State jetstream.StreamState `json:"state"`
 	}
-	err := c.apiRequest(context.Background(), "STREAM.INFO."+request.Stream, struct{}{}, &info)
+	err := c.APIRequest(context.Background(), "STREAM.INFO."+request.Stream, struct{}{}, &info)
 	if err == nil && info.Error != nil {
 		err = info.Error
 	}
@@ -222,4 +223,16 @@ func (c *consumerMaker) checkRoom(request consumerRequest) error {
 			request.Stream, have, maxConsumersOfBucket, request.Stream)
 	}
 	return nil
+}
+
+// OpenConsumer makes a consumer, or brings it up to date. Where only frontiers may do
+// so (see MakeConsumers) and none runs, the one that there is must do.
+func (b *Bus) OpenConsumer(ctx context.Context, stream string, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	c, err := b.JS.CreateOrUpdateConsumer(ctx, stream, config)
+	if errors.Is(err, nats.ErrNoResponders) && config.Durable != "" {
+		if have, missing := b.JS.Consumer(ctx, stream, config.Durable); missing == nil {
+			return have, nil
+		}
+	}
+	return c, err
 }

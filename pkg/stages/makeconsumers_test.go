@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seine/internal/testing/natstest"
+	"seine/pkg/stages/jsclient"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -66,7 +67,7 @@ func TestMakeConsumers_ServerAnswersNothing_BoundedForEachUser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if refused := consumerAnswer(t, m); refused == nil || refused.Code != 503 || !Unavailable(refused) {
+		if refused := consumerAnswer(t, m); refused == nil || refused.Code != 503 || !jsclient.Unavailable(refused) {
 			t.Errorf("answer %+v, want 503, that a stage asks again after", refused)
 		}
 	}

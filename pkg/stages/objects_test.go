@@ -14,6 +14,7 @@ import (
 
 	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // steps reads one piece after the other, and calls what stands between them.
@@ -70,7 +71,7 @@ func TestBodyIsStoredAsItCameOrNotAtAll(t *testing.T) {
 	}
 	chunks := func() (all [][]byte) {
 		for i := range 6 {
-			all = append(all, natstest.NoiseBytes(uint64(i), ObjectChunk))
+			all = append(all, natstest.NoiseBytes(uint64(i), jsclient.ObjectChunk))
 		}
 		return all
 	}
@@ -104,13 +105,13 @@ func (emptyReplica) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*je
 }
 
 // putBody stores a body of three chunks, and opens its object.
-func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*ObjectBucket, []byte) {
+func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*jsclient.ObjectBucket, []byte) {
 	t.Helper()
 	bodies, err := b.Bodies(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := natstest.NoiseBytes(1, 2*ObjectChunk+5)
+	data := natstest.NoiseBytes(1, 2*jsclient.ObjectChunk+5)
 	if err := bodies.Put(ctx, name, bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
@@ -138,30 +139,30 @@ func TestObjectThatIsGoneOrDamagedIsTold(t *testing.T) {
 	_, b := open(t)
 	ctx := t.Context()
 	box, _ := putBody(ctx, t, b, "removed")
-	reader := func(name string) *Download {
+	reader := func(name string) *jsclient.Download {
 		t.Helper()
 		putBody(ctx, t, b, name)
 		r, err := box.Open(ctx, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadFull(r, make([]byte, ObjectChunk+1)); err != nil {
+		if _, err := io.ReadFull(r, make([]byte, jsclient.ObjectChunk+1)); err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
 	removed := reader("removed")
-	if err := box.Remove(ctx, "removed", removed.nuid); err != nil {
+	if err := box.Remove(ctx, "removed", removed.NUID()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, removed); !errors.Is(err, jetstream.ErrObjectNotFound) {
 		t.Errorf("it was removed while it was read: %v", err)
 	}
 	short := reader("short")
-	if err := box.Stream.Purge(ctx, jetstream.WithPurgeSubject(box.chunkSubject(short.nuid))); err != nil {
+	if err := box.Stream.Purge(ctx, jetstream.WithPurgeSubject(box.ChunkSubjects()+short.NUID())); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.Copy(io.Discard, short); !errors.Is(err, ErrObjectDamaged) {
+	if _, err := io.Copy(io.Discard, short); !errors.Is(err, jsclient.ErrObjectDamaged) {
 		t.Errorf("its end is missing: %v", err)
 	}
 	for _, name := range []string{"removed", "never"} {

@@ -9,7 +9,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/contentcoding"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // PageBody is the body of a page, in its message or in the object store. It can
@@ -45,15 +47,15 @@ func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 	if name == "" {
 		return io.NopCloser(io.NewSectionReader(b.inline, 0, b.size)), nil
 	}
-	for wait := MinRefusedWait; ; wait = min(2*wait, MaxRefusedWait) {
+	for wait := jsclient.MinRefusedWait; ; wait = min(2*wait, jsclient.MaxRefusedWait) {
 		r, err := b.open(ctx, name)
-		if !Unavailable(err) || ctx.Err() != nil {
+		if !jsclient.Unavailable(err) || ctx.Err() != nil {
 			return r, err
 		}
-		if wait == MaxRefusedWait {
+		if wait == jsclient.MaxRefusedWait {
 			b.bus.Log.Warn("waiting for a large body, whose server does not answer", "object", name, "error", err)
 		}
-		if err := Sleep(ctx, wait); err != nil {
+		if err := sleep.For(ctx, wait); err != nil {
 			return nil, fmt.Errorf("read body %s: %w", name, err)
 		}
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Publisher publishes to JetStream until it is acknowledged. A stream that is
@@ -35,12 +37,6 @@ func NewPublisher(b *Bus, stage string) *Publisher {
 // such as one over the server's max_payload.
 var ErrUnpublishable = errors.New("message cannot be published")
 
-// Waits between attempts to publish what was refused.
-const (
-	MinRefusedWait = 10 * time.Millisecond
-	MaxRefusedWait = time.Second
-)
-
 // deadPrefix is what subjects of dead letters begin with.
 const deadPrefix = "seine.dead."
 
@@ -61,7 +57,7 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 	for i := range left {
 		left[i] = i
 	}
-	for wait := MinRefusedWait; len(left) > 0; wait = min(2*wait, MaxRefusedWait) {
+	for wait := jsclient.MinRefusedWait; len(left) > 0; wait = min(2*wait, jsclient.MaxRefusedWait) {
 		refused, cause, err := p.attempt(ctx, msgs, left, seqs)
 		if err != nil {
 			return seqs, err
@@ -71,7 +67,7 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 			return seqs, nil
 		}
 		if len(refused) < len(left) {
-			wait = MinRefusedWait
+			wait = jsclient.MinRefusedWait
 		}
 		left = refused
 		if err := p.backOff(ctx, msgs[left[0]].Subject, len(left), cause, wait); err != nil {
@@ -92,7 +88,7 @@ func (p *Publisher) backOff(ctx context.Context, subject string, n int, cause er
 	p.metrics.waiting.Inc()
 	defer p.metrics.waiting.Dec()
 	began := time.Now()
-	err := Sleep(ctx, wait)
+	err := sleep.For(ctx, wait)
 	p.metrics.waited.WithLabelValues(labels...).Add(time.Since(began).Seconds())
 	return err
 }
@@ -156,7 +152,7 @@ func (p *Publisher) await(ctx context.Context, f jetstream.PubAckFuture, refusin
 		if r := p.bus.refusals.publishing(subject, began); r != nil {
 			return nil, r
 		}
-		again = time.After(MaxRefusedWait / 4)
+		again = time.After(jsclient.MaxRefusedWait / 4)
 	}
 }
 
@@ -194,7 +190,7 @@ func (p *Publisher) refused(subject string, n int, cause error, wait time.Durati
 	kind := strings.SplitN(subject, ".", 3)
 	labels := []string{kind[min(1, len(kind)-1)], reason}
 	p.metrics.refused.WithLabelValues(labels...).Add(float64(n))
-	if wait < MaxRefusedWait {
+	if wait < jsclient.MaxRefusedWait {
 		return labels
 	}
 	level := slog.LevelWarn

@@ -13,7 +13,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Message is what a handler gets: a message of a stream and where it stood.
@@ -144,9 +146,9 @@ func (r *Runner) Run(ctx context.Context) error {
 // pull keeps the queue full. It asks for as many messages as there are free
 // slots, so that no message waits where nobody keeps it alive.
 func (r *Runner) pull(ctx context.Context) error {
-	consumer := newPuller(r.Bus.NC, r.Stream, r.Consumer.Durable)
+	consumer := jsclient.NewPuller(r.Bus.NC, r.Stream, r.Consumer.Durable)
 	there := false
-	for wait := MinRefusedWait; ctx.Err() == nil; {
+	for wait := jsclient.MinRefusedWait; ctx.Err() == nil; {
 		var err error
 		if !there {
 			_, err = r.Bus.OpenConsumer(ctx, r.Stream, r.Consumer)
@@ -155,18 +157,18 @@ func (r *Runner) pull(ctx context.Context) error {
 			err = r.fetch(ctx, consumer)
 		}
 		if err == nil {
-			wait, there = MinRefusedWait, true
+			wait, there = jsclient.MinRefusedWait, true
 			continue
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		if wait >= MaxRefusedWait {
+		if wait >= jsclient.MaxRefusedWait {
 			r.Bus.Log.Warn("cannot pull", "stream", r.Stream, "consumer", r.Consumer.Durable, "error", err)
 		}
 		there = false // it may have gone with its server
-		_ = Sleep(ctx, wait)
-		wait = min(2*wait, MaxRefusedWait)
+		_ = sleep.For(ctx, wait)
+		wait = min(2*wait, jsclient.MaxRefusedWait)
 	}
 	return nil
 }
@@ -174,13 +176,13 @@ func (r *Runner) pull(ctx context.Context) error {
 // maxClaim is how many free slots are waited for at most.
 const maxClaim = 32
 
-func (r *Runner) fetch(ctx context.Context, c *puller) error {
+func (r *Runner) fetch(ctx context.Context, c *jsclient.Puller) error {
 	free := r.acquireSlots(ctx)
 	if free == 0 {
 		return nil
 	}
 	defer func() { r.release(free) }()
-	return c.pull(ctx, free, func(m *nats.Msg) {
+	return c.Pull(ctx, free, func(m *nats.Msg) {
 		h, err := newDelivery(r.Bus.NC, m)
 		if err != nil {
 			r.Bus.Log.Error("message without JetStream metadata", "subject", m.Subject, "error", err)
@@ -327,7 +329,7 @@ func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome st
 // longer than AckWait goes on with what another has done since, and may find that
 // what it needs has been removed, as a large body: that is no reason for DEAD.
 func (r *Runner) alreadyAcked(ctx context.Context, h *delivery) bool {
-	ctx, cancel := AnswerWithin(ctx)
+	ctx, cancel := jsclient.AnswerWithin(ctx)
 	defer cancel()
 	c, err := r.Bus.JS.Consumer(ctx, r.Stream, r.Consumer.Durable)
 	return err == nil && c.CachedInfo().AckFloor.Stream >= h.Sequence

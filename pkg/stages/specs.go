@@ -11,8 +11,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Specs knows the spec of every crawl, as stored in BucketCrawls, and follows
@@ -126,7 +128,7 @@ func (s *Specs) Run(ctx context.Context, changed func(crawl string)) error {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx, changed); err != nil && ctx.Err() == nil {
 			s.bus.Log.Debug("cannot follow specs", "error", err)
-			_ = Sleep(ctx, time.Second)
+			_ = sleep.For(ctx, time.Second)
 		}
 	}
 	return nil
@@ -224,8 +226,8 @@ func (s *Specs) keep(crawl string, r storedSpec) bool {
 // still work: the newest before, which is stored again, changed.
 func (s *Specs) Change(ctx context.Context, crawl string, change func(*crawlspec.Spec) error) (uint64, error) {
 	stored, err := s.change(ctx, crawl, change)
-	for IsConflict(err) {
-		if slept := Sleep(ctx, MinRefusedWait); slept != nil { // what was read may be of a replica that is behind
+	for jsclient.IsConflict(err) {
+		if slept := sleep.For(ctx, jsclient.MinRefusedWait); slept != nil { // what was read may be of a replica that is behind
 			err = errors.Join(slept, err)
 			break
 		}
@@ -245,7 +247,7 @@ func (s *Specs) change(ctx context.Context, crawl string, change func(*crawlspec
 	if err != nil {
 		return 0, err
 	}
-	return Swap(ctx, s.kv, crawl, spec.Encode(), rev)
+	return jsclient.Swap(ctx, s.kv, crawl, spec.Encode(), rev)
 }
 
 // current returns the spec of a crawl to change, and the revision of its key, 0 if
@@ -281,7 +283,7 @@ func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uin
 // server that is away, which is no fault of the message. It asks the leader: a
 // replica may be cut off from the others, and not know that there is a newer one.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (SpecRevision, error) {
-	for wait := MinRefusedWait; ; wait = min(2*wait, MaxRefusedWait) {
+	for wait := jsclient.MinRefusedWait; ; wait = min(2*wait, jsclient.MaxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
 			return r, nil
 		}
@@ -292,7 +294,7 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (SpecRevision
 		if err == nil {
 			return s.knownOrDefault(crawl), nil
 		}
-		if Sleep(ctx, wait) != nil {
+		if sleep.For(ctx, wait) != nil {
 			return SpecRevision{}, fmt.Errorf("read spec of crawl %s: %w", crawl, cmp.Or(err, ctx.Err()))
 		}
 	}
@@ -334,7 +336,7 @@ func (s *Specs) readUncached(ctx context.Context, crawl string) error {
 // that are stored can be used, the crawl stands still.
 func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, error) {
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
-	m, err := s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Last: subject})
+	m, err := s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Last: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return storedSpec{}, false, nil
 	}
@@ -349,7 +351,7 @@ func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, err
 	}
 	// Those before it: a bucket keeps few of each key.
 	for last, seq := m.Seq, uint64(1); seq < last; seq = m.Seq + 1 {
-		m, err = s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, Lookup{Seq: seq, Next: subject})
+		m, err = s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Seq: seq, Next: subject})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			break
 		}
@@ -377,8 +379,8 @@ func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, err
 
 // decode returns what is kept of the spec that a message holds, false if it marks a
 // deletion; if it cannot be used, that of a crawl that stands still.
-func (s *Specs) decode(crawl string, m *StoredMessage) (storedSpec, bool) {
-	if m.deletes() {
+func (s *Specs) decode(crawl string, m *jsclient.StoredMessage) (storedSpec, bool) {
+	if m.Deletes() {
 		return storedSpec{}, false
 	}
 	r, err := s.decoded.stored(m.Data, m.Seq, m.Time)

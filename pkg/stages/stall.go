@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"seine/internal/base/bootclock"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 )
 
@@ -34,7 +35,7 @@ func (p *stallDetector) stalled() bool {
 // watchStalls casts doubt on everything when the process stood still, until ctx is
 // done.
 func (b *Bus) watchStalls(ctx context.Context) {
-	for b.pulse.tick(); Sleep(ctx, pulseEvery) == nil; b.pulse.tick() {
+	for b.pulse.tick(); sleep.For(ctx, pulseEvery) == nil; b.pulse.tick() {
 		if b.pulse.stalled() {
 			b.Log.Warn("this process stood still, and asks again about what it has in hand")
 			b.MarkStale()

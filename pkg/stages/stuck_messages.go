@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 )
 
@@ -58,7 +59,7 @@ func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error
 		return nil, fmt.Errorf("tell what this process holds: %w", err)
 	}
 	go func() {
-		for Sleep(ctx, r.ackWait()) == nil {
+		for sleep.For(ctx, r.ackWait()) == nil {
 			if err := c.checkStuck(ctx); err != nil && ctx.Err() == nil {
 				r.Bus.Log.Debug("cannot look for messages that nobody holds", "consumer", r.Consumer.Durable, "error", err)
 			}

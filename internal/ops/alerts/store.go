@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Store keeps the states of crawls in BucketMeta.
@@ -74,8 +75,8 @@ func (s *Store) Save(ctx context.Context, crawl string, st *State, rev uint64) (
 	if err != nil {
 		return 0, fmt.Errorf("encode the alerts of crawl %s: %w", crawl, err)
 	}
-	rev, err = stages.Swap(ctx, s.kv, messages.KeyAlerts(crawl), text, rev)
-	if stages.IsConflict(err) {
+	rev, err = jsclient.Swap(ctx, s.kv, messages.KeyAlerts(crawl), text, rev)
+	if jsclient.IsConflict(err) {
 		return 0, ErrChanged
 	}
 	if err != nil {

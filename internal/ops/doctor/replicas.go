@@ -13,6 +13,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // streamNames are all streams there may be, those behind the buckets too.
@@ -44,7 +45,7 @@ func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 		switch {
 		case errors.Is(err, jetstream.ErrStreamNotFound):
 			continue // not all are always there
-		case stages.Unavailable(err):
+		case jsclient.Unavailable(err):
 			leaderless = append(leaderless, name)
 			continue
 		case err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/internal/testing/natscluster"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -42,7 +43,7 @@ func awaitFinding(ctx context.Context, t *testing.T, bus *stages.Bus, level Leve
 		if err == nil && Worst(found) == level && len(found) > 0 && strings.Contains(found[0].What, what) {
 			return
 		}
-		if stages.Sleep(ctx, 50*time.Millisecond) != nil {
+		if sleep.For(ctx, 50*time.Millisecond) != nil {
 			t.Fatalf("found %+v, %v; want %s %q", found, err, level, what)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/parser"
 )
 
@@ -215,7 +216,7 @@ func (f *finder) request() error {
 		return nil
 	}
 	// Those who only look may not ask a replica (docs/security.md).
-	m, err := f.bus.ReadFromLeader(f.ctx, messages.StreamFetch, stages.Lookup{Seq: f.FetchSeq})
+	m, err := f.bus.ReadFromLeader(f.ctx, messages.StreamFetch, jsclient.Lookup{Seq: f.FetchSeq})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // oldest finds since when a message waits for each stage: the first one that has
@@ -31,7 +32,7 @@ func (o *oldest) firstWaiting(ctx context.Context, bus *stages.Bus, stage string
 	if !waiting {
 		return nil
 	}
-	m, err := bus.ReadFromLeader(ctx, c.Stream, stages.Lookup{Seq: after + 1, Next: c.Config.FilterSubject})
+	m, err := bus.ReadFromLeader(ctx, c.Stream, jsclient.Lookup{Seq: after + 1, Next: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil // it has been read meanwhile
 	}

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/internal/fetch/secrets"
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
@@ -123,7 +124,7 @@ func (w *Watchdog) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := w.leases.Run(ctx); err != nil && ctx.Err() == nil {
 			w.Log.Warn("nobody here can watch for alerts", "error", err)
-			_ = stages.Sleep(ctx, retryEvery)
+			_ = sleep.For(ctx, retryEvery)
 		}
 	}
 }

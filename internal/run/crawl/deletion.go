@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // ErrDeleted is returned when somebody deletes the crawl while it runs.
@@ -39,9 +39,9 @@ func (c *crawl) finishDeletion(ctx, stagesDone context.Context) {
 		for _, w := range c.writers {
 			w.Flush()
 		}
-		if stagesDone.Err() != nil || c.fatalCondition() != nil || stages.Sleep(ctx, deletionPoll) != nil {
+		if stagesDone.Err() != nil || c.fatalCondition() != nil || sleep.For(ctx, deletionPoll) != nil {
 			return
 		}
 	}
-	_ = stages.Sleep(ctx, toldWithin)
+	_ = sleep.For(ctx, toldWithin)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/internal/base/statekey"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
@@ -93,7 +94,7 @@ func startServer(ctx context.Context, data string, o embedded.Options) (*embedde
 		if !errors.Is(err, embedded.ErrInUse) || connect.HasLocal(data) || time.Since(began) > openWithin {
 			return s, err
 		}
-		if stages.Sleep(ctx, deletionPoll) != nil {
+		if sleep.For(ctx, deletionPoll) != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +124,7 @@ func settled(ctx context.Context, bus *stages.Bus) error {
 		if err == nil && (done || time.Since(began) > settleTime) {
 			return nil
 		}
-		if err := stages.Sleep(ctx, openPoll); err != nil {
+		if err := sleep.For(ctx, openPoll); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/base/sleep"
 	"seine/internal/run/embedded"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -79,7 +80,7 @@ func TestLookIntoAStoredCrawlSendsNoRequest(t *testing.T) {
 				}
 				return err
 			}
-			_ = stages.Sleep(ctx, openPoll)
+			_ = sleep.For(ctx, openPoll)
 		}
 		return ctx.Err()
 	})

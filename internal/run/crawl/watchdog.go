@@ -3,9 +3,9 @@ package crawl
 import (
 	"context"
 
+	"seine/internal/base/sleep"
 	"seine/internal/fetch/secrets"
 	"seine/internal/ops/watchdog"
-	"seine/pkg/stages"
 )
 
 // watchDisks has this process tell of the disks that it fills.
@@ -26,7 +26,7 @@ func (c *crawl) watchDisks() {
 // may first be something to say: most crawls are over before that.
 func (c *crawl) guard(ctx context.Context) {
 	spec, err := c.spec(ctx)
-	if err != nil || stages.Sleep(ctx, watchdog.Interval(&spec.Alerts)) != nil {
+	if err != nil || sleep.For(ctx, watchdog.Interval(&spec.Alerts)) != nil {
 		return
 	}
 	if err := c.Vitals.Serve(c.bus.NC, c.Log); err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"seine/internal/base/shown"
+	"seine/internal/base/sleep"
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
 	"seine/internal/ops/procstats"
@@ -30,6 +31,7 @@ import (
 	"seine/internal/run/connect"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Exit codes of a stage's command.
@@ -225,7 +227,7 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run f
 			return err
 		}
 		log.Info("waiting for NATS", "error", err)
-		if err := stages.Sleep(ctx, retryWait); err != nil {
+		if err := sleep.For(ctx, retryWait); err != nil {
 			return err
 		}
 	}
@@ -257,7 +259,7 @@ func Admin(address string, self *procstats.Reporter, health *stages.Health, prof
 // electing reports whether err is of a cluster that has no leader now: it is there,
 // but what is asked of it gets no answer. A server without JetStream gets none.
 func electing(err error) bool {
-	return stages.Unavailable(err) && !errors.Is(err, jetstream.ErrJetStreamNotEnabled)
+	return jsclient.Unavailable(err) && !errors.Is(err, jetstream.ErrJetStreamNotEnabled)
 }
 
 // retryWait is how long to wait for NATS before another try.

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/stages"
 )
 
@@ -123,7 +124,7 @@ func (f *streamCopier) flush(ctx context.Context) error {
 		case len(f.batch) < before:
 			wait = minRefused
 		}
-		if err := stages.Sleep(ctx, wait); err != nil {
+		if err := sleep.For(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/base/atomicfile"
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/partition"
@@ -213,7 +214,7 @@ func (f *forwarder) room(ctx context.Context) error {
 				said = true
 			}
 		}
-		if err := stages.Sleep(ctx, forwardWait); err != nil {
+		if err := sleep.For(ctx, forwardWait); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -39,7 +40,7 @@ func (k *kit) forward(side *stages.Bus, file string) forwarded {
 		if over {
 			break
 		}
-		k.must(stages.Sleep(ctx, 5*time.Millisecond))
+		k.must(sleep.For(ctx, 5*time.Millisecond))
 	}
 	cancel()
 	k.must(<-done)
@@ -80,7 +81,7 @@ func TestRecordsGoBackOnce(t *testing.T) {
 	for over := false; !over; {
 		over, err = f.CaughtUp(ctx)
 		k.must(err)
-		k.must(stages.Sleep(ctx, 5*time.Millisecond))
+		k.must(sleep.For(ctx, 5*time.Millisecond))
 	}
 	cancel()
 	k.must(<-done)
@@ -131,9 +132,9 @@ func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
 		return float64(info.State.Bytes) / (1 << 20)
 	}
 	for share() < forwardShare {
-		k.must(stages.Sleep(ctx, 10*time.Millisecond))
+		k.must(sleep.For(ctx, 10*time.Millisecond))
 	}
-	k.must(stages.Sleep(ctx, 2*forwardWait)) // for it to send what it should not
+	k.must(sleep.For(ctx, 2*forwardWait)) // for it to send what it should not
 	if full := share(); full > 0.99 {
 		t.Errorf("RECORDS is full to %.0f %%, and nobody reads it", 100*full)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -157,7 +158,7 @@ func (p *messageCopier) body(ctx context.Context, page *messages.Page) error {
 				return err
 			}
 		}
-		if err := stages.Sleep(ctx, wait); err != nil {
+		if err := sleep.For(ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -223,7 +224,7 @@ func (p *messageCopier) await(ctx context.Context, ok func() bool) error {
 		if p.done = done; ok() {
 			break
 		}
-		if err := stages.Sleep(ctx, lookAgain); err != nil {
+		if err := sleep.For(ctx, lookAgain); err != nil {
 			return err
 		}
 	}

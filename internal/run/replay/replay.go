@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/internal/base/statekey"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -431,7 +432,7 @@ func (r *replay) whileSource(ctx context.Context, run func(context.Context) erro
 	defer cancel(nil)
 	go func() {
 		seen := time.Now()
-		for stages.Sleep(with, sourceAway/10) == nil {
+		for sleep.For(with, sourceAway/10) == nil {
 			if r.Source.NC.IsConnected() {
 				seen = time.Now()
 			} else if time.Since(seen) > sourceAway {

@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 func TestChoiceOfPages(t *testing.T) {
@@ -319,7 +319,7 @@ func TestFeederOutlivesRefusals(t *testing.T) {
 		var m *jetstream.RawStreamMsg
 		for m == nil {
 			if m, err = to.GetMsg(t.Context(), seq); err != nil {
-				k.must(stages.Sleep(t.Context(), time.Millisecond))
+				k.must(sleep.For(t.Context(), time.Millisecond))
 			}
 		}
 		got = append(got, string(m.Data))

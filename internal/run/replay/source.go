@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -172,7 +173,7 @@ func (s *replayStream) read(ctx context.Context, from, to uint64, do func(jetstr
 		if wait > time.Second {
 			s.bus.Log.Warn("cannot read, trying again", "stream", s.name, "from", from, "error", err)
 		}
-		if err := stages.Sleep(ctx, wait); err != nil {
+		if err := sleep.For(ctx, wait); err != nil {
 			return err
 		}
 		wait = min(2*wait, 5*time.Second)

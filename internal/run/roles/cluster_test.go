@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/internal/run/roles/setup"
 	"seine/internal/testing/natscluster"
 	"seine/pkg/messages"
@@ -131,7 +132,7 @@ func TestRolesWorkOverACluster(t *testing.T) {
 	_, err := admin.NC.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+messages.StreamPages, nil)
 	check(t, err)
 	for leaderOf(ctx, t, admin, messages.StreamPages) == leader {
-		check(t, stages.Sleep(ctx, 10*time.Millisecond))
+		check(t, sleep.For(ctx, 10*time.Millisecond))
 	}
 	p.wantPages(ctx, t, fetcher, "with another leader")
 
@@ -154,6 +155,6 @@ func leaderOf(ctx context.Context, t *testing.T, b *stages.Bus, stream string) s
 		if err == nil && s.CachedInfo().Cluster != nil && s.CachedInfo().Cluster.Leader != "" {
 			return s.CachedInfo().Cluster.Leader
 		}
-		check(t, stages.Sleep(ctx, 10*time.Millisecond))
+		check(t, sleep.For(ctx, 10*time.Millisecond))
 	}
 }

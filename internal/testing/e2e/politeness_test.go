@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -99,7 +99,7 @@ func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
 		seeds = append(seeds, seedsOf(s, w.Hosts())...)
 	}
 	bad.HandleHost(slow, func(_ http.ResponseWriter, r *http.Request) bool {
-		_ = stages.Sleep(r.Context(), slowness)
+		_ = sleep.For(r.Context(), slowness)
 		return false
 	})
 	c := newCluster(t, shape{fetchers: 2})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -96,7 +97,7 @@ func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
 		if wait >= maxStoreWait {
 			s.log.Warn("body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
 		}
-		if err := timed(waitObjectFull, func() error { return stages.Sleep(ctx, wait) }); err != nil {
+		if err := timed(waitObjectFull, func() error { return sleep.For(ctx, wait) }); err != nil {
 			return err
 		}
 	}

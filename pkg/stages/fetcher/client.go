@@ -10,11 +10,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"seine/internal/base/sleep"
 	"seine/internal/base/truncate"
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/cookies"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // client makes one HTTP exchange at a time for each caller. It follows no
@@ -227,7 +227,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.conns++
 	if rest := x.ask.minSpacing(); x.conns > 1 && rest > 0 {
 		x.watch.pause()
-		_ = timed(waitHost, func() error { return stages.Sleep(x.ctx, rest) }) // send sees that ctx is done
+		_ = timed(waitHost, func() error { return sleep.For(x.ctx, rest) }) // send sees that ctx is done
 	}
 	if c, ok := info.Conn.(*conn); ok && info.Reused { // HTTP/2 tells by itself whose an answer is
 		c.awaitReadLoop(x.ctx)

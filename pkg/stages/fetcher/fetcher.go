@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nuid"
 
+	"seine/internal/base/sleep"
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
 	"seine/internal/fetch/secrets"
@@ -230,7 +231,7 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 // just now, and may be about to say so.
 func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, error) {
 	if rest := time.Duration(max(req.Delay, req.Interval)); rest > 0 {
-		if err := timed(waitRedelivery, func() error { return stages.Sleep(ctx, rest) }); err != nil {
+		if err := timed(waitRedelivery, func() error { return sleep.For(ctx, rest) }); err != nil {
 			return false, err
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 func TestMain(m *testing.M) {
@@ -49,7 +50,7 @@ func newBus(t testing.TB) *stages.Bus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bus := &stages.Bus{NC: nc, JS: js, Log: slog.New(slog.DiscardHandler)}
+	bus := &stages.Bus{Client: jsclient.Client{NC: nc, JS: js, Log: slog.New(slog.DiscardHandler)}}
 	if err := bus.Provision(t.Context(), 16, messages.DefaultStreamLimits(), 1); err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ import (
 
 	socks "golang.org/x/net/proxy"
 
+	"seine/internal/base/sleep"
 	"seine/internal/fetch/netguard"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // proxy is one of the proxies of a spec, and how it does.
@@ -95,7 +95,7 @@ func (m *accessProfile) proxy(ctx context.Context) (*proxy, error) {
 		if works != nil {
 			return works, nil
 		}
-		if err := timed(waitProxy, func() error { return stages.Sleep(ctx, soonest.Sub(now)) }); err != nil {
+		if err := timed(waitProxy, func() error { return sleep.For(ctx, soonest.Sub(now)) }); err != nil {
 			return nil, err
 		}
 	}

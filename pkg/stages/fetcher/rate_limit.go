@@ -8,7 +8,7 @@ import (
 	"github.com/maypok86/otter/v2"
 	"golang.org/x/time/rate"
 
-	"seine/pkg/stages"
+	"seine/internal/base/sleep"
 )
 
 // rateLimiter holds requests and bytes back. The frontier decides when a host is due;
@@ -78,7 +78,7 @@ func (s *starts) next(ctx context.Context, rest time.Duration) error {
 	}
 	defer func() { <-s.turn }()
 	if wait := time.Until(s.last.Add(rest)); wait > 0 {
-		if err := stages.Sleep(ctx, wait); err != nil {
+		if err := sleep.For(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -12,10 +12,11 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // bucket is where robots.txt files are shared between fetchers: a KV bucket
@@ -24,7 +25,7 @@ import (
 type bucket interface {
 	Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error)
 	Put(ctx context.Context, key string, value []byte) (uint64, error)
-	stages.KeyStore
+	jsclient.KeyStore
 }
 
 // robotsEntry is a robots.txt as it is stored. Only what says something of the
@@ -133,7 +134,7 @@ func (c *robotsCache) find(ctx context.Context, origin string, a *fetchRequest) 
 			robotsBucket.Inc()
 			return robotsLookup{file: c.remember(e)}, nil
 		case e != nil && now.Before(e.Asking):
-			if err := timed(waitRobots, func() error { return stages.Sleep(ctx, wait) }); err != nil {
+			if err := timed(waitRobots, func() error { return sleep.For(ctx, wait) }); err != nil {
 				return robotsLookup{}, err
 			}
 		case c.lockOrigin(ctx, origin, e, revision, now.Add(min(a.timeout, maxAsking))):
@@ -187,8 +188,8 @@ func (c *robotsCache) lockOrigin(ctx context.Context, origin string, e *robotsEn
 	if err != nil {
 		return true
 	}
-	_, err = stages.Swap(ctx, c.bucket, robotsKey(origin), value, revision)
-	return !stages.IsConflict(err)
+	_, err = jsclient.Swap(ctx, c.bucket, robotsKey(origin), value, revision)
+	return !jsclient.IsConflict(err)
 }
 
 // unclaim lets another ask the host, even if the turn was cut short.
@@ -269,7 +270,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *fetchReque
 			return entryFromReply(origin, r), r, nil
 		}
 		if weburl.Host(next) == weburl.Host(a.url) { // which rests after its answer, as always
-			if err := timed(waitHost, func() error { return stages.Sleep(ctx, a.minSpacing()) }); err != nil {
+			if err := timed(waitHost, func() error { return sleep.For(ctx, a.minSpacing()) }); err != nil {
 				return nil, nil, err
 			}
 		}

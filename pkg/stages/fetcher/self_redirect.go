@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // maxSelfRedirects is how many redirects of a URL to itself are followed.
@@ -97,7 +97,7 @@ var (
 // hop asks for next in the same turn, when the host has had its rest.
 func (f *Fetcher) hop(ctx context.Context, t *fetchJob, next string) error {
 	if rest := t.hostDelay(); rest > 0 {
-		if err := timed(waitHost, func() error { return stages.Sleep(ctx, rest) }); err != nil {
+		if err := timed(waitHost, func() error { return sleep.For(ctx, rest) }); err != nil {
 			return err
 		}
 	}

@@ -11,9 +11,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // budgets share what a crawl may take in all, max_pages, max_bytes and
@@ -73,13 +75,13 @@ func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used usage
 		if err != nil {
 			return quota{}, fmt.Errorf("encode budget: %w", err)
 		}
-		if _, err = stages.Swap(ctx, kv, key, text, rev); err == nil {
+		if _, err = jsclient.Swap(ctx, kv, key, text, rev); err == nil {
 			return q, nil
 		}
-		if !stages.IsConflict(err) {
+		if !jsclient.IsConflict(err) {
 			return quota{}, fmt.Errorf("store budget of crawl %s: %w", crawl, err)
 		}
-		if err := stages.Sleep(ctx, budgetWait); err != nil { // what was read may be of a replica that is behind
+		if err := sleep.For(ctx, budgetWait); err != nil { // what was read may be of a replica that is behind
 			return quota{}, fmt.Errorf("store budget of crawl %s: %w", crawl, err)
 		}
 	}

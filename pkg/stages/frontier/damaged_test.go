@@ -13,7 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // corrupt changes bytes in the tables of a store that is closed, or in its manifest.
@@ -68,7 +68,7 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 	store, err = a.openIn(dir)
 	a.must(err)
 	err = a.own(store, 2, time.Hour).wait()
-	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move "+dir+" away") || stages.Unavailable(err) {
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move "+dir+" away") || jsclient.Unavailable(err) {
 		t.Errorf("damaged tables end it with %v", err)
 	}
 	_ = store.Close()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/retention"
 )
@@ -28,7 +28,7 @@ func (f *Frontier) finishDeletions(ctx context.Context) error {
 				}
 			}
 		}
-		_ = stages.Sleep(ctx, deletionsEvery)
+		_ = sleep.For(ctx, deletionsEvery)
 	}
 	return nil
 }

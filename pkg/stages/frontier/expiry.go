@@ -5,9 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/retention"
 )
 
@@ -36,7 +37,7 @@ func (f *Frontier) expireCrawls(ctx context.Context) error {
 		if f.owns(0) {
 			f.expireDue(ctx, asked)
 		}
-		_ = stages.Sleep(ctx, expiryEvery)
+		_ = sleep.For(ctx, expiryEvery)
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func (f *Frontier) deleteClosed(ctx context.Context, crawl string, closed uint64
 		return false, err
 	}
 	done, err := f.specs.DeleteClosed(ctx, crawl, *d, closed)
-	if stages.IsConflict(err) {
+	if jsclient.IsConflict(err) {
 		return false, nil
 	}
 	if err != nil {

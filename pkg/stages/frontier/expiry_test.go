@@ -10,6 +10,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/jsclient"
 )
 
 // endedCrawl gives crawl "c" a spec by which whatever is fed is excluded at once, and a
@@ -118,7 +119,7 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	want("spec changed since", at(frontierapi.PagesLimit, ended, func(r *stages.SpecRevision) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
 	want("time limit", at(frontierapi.TimeLimit, ended, func(r *stages.SpecRevision) { r.MaxDuration = crawlspec.Duration(time.Hour) }), time.UnixMilli(3_660_500))
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
-	fed, err := a.bus.ReadFromLeader(t.Context(), messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds("c")})
+	fed, err := a.bus.ReadFromLeader(t.Context(), messages.StreamSeeds, jsclient.Lookup{Last: messages.SubjectSeeds("c")})
 	a.must(err)
 	want("fed since", at(frontierapi.Complete, ended, nil), fed.Time.Add(time.Minute))
 }
@@ -207,7 +208,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 				t.Fatal("it is not due")
 			}
 			change(a)
-			if _, err := a.specs.DeleteClosed(t.Context(), "c", *d, closed); !stages.IsConflict(err) {
+			if _, err := a.specs.DeleteClosed(t.Context(), "c", *d, closed); !jsclient.IsConflict(err) {
 				t.Errorf("deleted: %v", err)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
-	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // findLost asks what became of requests without a result, and returns those to
@@ -52,7 +52,7 @@ func (p *partitionLoop) checkFetchStream(ctx context.Context, req *request, now 
 	if err != nil {
 		return err
 	}
-	m, err := p.streams.ReadFromLeader(actx, messages.StreamFetch, stages.Lookup{Seq: req.seq})
+	m, err := p.streams.ReadFromLeader(actx, messages.StreamFetch, jsclient.Lookup{Seq: req.seq})
 	switch {
 	case err == nil && m.ID() == wire.ID():
 		req.missing = false

@@ -23,6 +23,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/partition"
 )
 
@@ -567,12 +568,12 @@ func (r *simEnv) lost(now int64) ([]*request, error) {
 // fetchStream is FETCH, as far as it is asked.
 type fetchStream struct{ r *simEnv }
 
-func (f fetchStream) ReadFromLeader(_ context.Context, _ string, want stages.Lookup) (*stages.StoredMessage, error) {
+func (f fetchStream) ReadFromLeader(_ context.Context, _ string, want jsclient.Lookup) (*jsclient.StoredMessage, error) {
 	req := f.r.fetch[want.Seq]
 	if req == nil {
 		return nil, jetstream.ErrMsgNotFound
 	}
-	return &stages.StoredMessage{Seq: want.Seq, Header: []byte("NATS/1.0\r\n" + nats.MsgIdHdr + ": " + req.ID() + "\r\n\r\n")}, nil
+	return &jsclient.StoredMessage{Seq: want.Seq, Header: []byte("NATS/1.0\r\n" + nats.MsgIdHdr + ": " + req.ID() + "\r\n\r\n")}, nil
 }
 
 // grant gives the crawls more of their budgets, as partition.requestGrants and

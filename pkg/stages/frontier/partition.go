@@ -14,6 +14,7 @@ import (
 	"seine/internal/base/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/partition"
 )
 
@@ -50,7 +51,7 @@ type partitionLoop struct {
 
 // leaders look into streams, whatever replicas there are of them.
 type leaders interface {
-	ReadFromLeader(ctx context.Context, stream string, want stages.Lookup) (*stages.StoredMessage, error)
+	ReadFromLeader(ctx context.Context, stream string, want jsclient.Lookup) (*jsclient.StoredMessage, error)
 }
 
 const (
@@ -98,7 +99,7 @@ func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*
 // for whoever can take it. A cluster that elects a leader answers nobody, and who
 // is cut off with one that was reads what is out of date.
 func (f *Frontier) retryLater(p int, err error) error {
-	if stages.Unavailable(err) || errors.Is(err, partition.ErrStale) {
+	if jsclient.Unavailable(err) || errors.Is(err, partition.ErrStale) {
 		f.log.Warn("cannot enter a partition now", "partition", p, "error", err)
 		return nil
 	}

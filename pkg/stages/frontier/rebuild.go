@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -171,7 +172,7 @@ func (r *Rebuilder) replay(ctx context.Context, p int, out *RebuildResult) (err 
 
 // watchPurge returns errAgain when what is still to be read is gone.
 func (p *partitionLoop) watchPurge(ctx context.Context) error {
-	for stages.Sleep(ctx, time.Second) == nil {
+	for sleep.For(ctx, time.Second) == nil {
 		for stream, end := range p.ends {
 			s, err := p.f.bus.JS.Stream(ctx, stream)
 			if err == nil && end > 0 && s.CachedInfo().State.FirstSeq > end {

@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/partition"
 )
 
@@ -216,7 +217,7 @@ func pending(ctx context.Context, bus *stages.Bus, p int) (map[uint64]*messages.
 	all := make(map[uint64]*messages.Request)
 	subject := messages.SubjectFetch("*", p)
 	for seq := uint64(1); ; seq++ {
-		m, err := bus.ReadFromLeader(ctx, messages.StreamFetch, stages.Lookup{Seq: seq, Next: subject})
+		m, err := bus.ReadFromLeader(ctx, messages.StreamFetch, jsclient.Lookup{Seq: seq, Next: subject})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return all, nil
 		}

@@ -13,8 +13,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // duplicateIndex tells which page was the first with some content, for all parsers
@@ -40,7 +42,7 @@ type duplicateIndex struct {
 // listStore is what is needed of a KV bucket.
 type listStore interface {
 	Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error)
-	stages.KeyStore
+	jsclient.KeyStore
 }
 
 var _ listStore = jetstream.KeyValue(nil)
@@ -84,7 +86,7 @@ const (
 
 // contend waits before a list is read again.
 func contend(ctx context.Context, tries int) error {
-	if err := stages.Sleep(ctx, min(time.Millisecond<<min(tries, 10), maxContentionWait)); err != nil {
+	if err := sleep.For(ctx, min(time.Millisecond<<min(tries, 10), maxContentionWait)); err != nil {
 		return fmt.Errorf("read list of duplicates again: %w", err)
 	}
 	return nil
@@ -283,8 +285,8 @@ func (d *duplicateIndex) add(ctx context.Context, key string, l list, s pageFing
 	if err != nil {
 		return false, err
 	}
-	_, err = stages.Swap(ctx, kv, key, value, l.revision)
-	if stages.IsConflict(err) {
+	_, err = jsclient.Swap(ctx, kv, key, value, l.revision)
+	if jsclient.IsConflict(err) {
 		return false, nil
 	}
 	if err != nil {

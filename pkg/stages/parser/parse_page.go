@@ -9,6 +9,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // ParseResult is what the stage makes of one page.
@@ -32,7 +33,7 @@ type Link struct {
 // done with duplicates, is left out. Body is decoded. The error is that of ctx, of
 // the rules of the spec, or why the page would go to DEAD.
 func ParsePage(ctx context.Context, cfg Config, spec *crawlspec.Spec, page *messages.Page, body []byte) (*ParseResult, error) {
-	bus := &stages.Bus{Layout: messages.Layout{V: messages.Version, Partitions: 1}, Log: slog.New(slog.DiscardHandler)}
+	bus := &stages.Bus{Client: jsclient.Client{Log: slog.New(slog.DiscardHandler)}, Layout: messages.Layout{V: messages.Version, Partitions: 1}}
 	p, err := New(cfg, bus, nil)
 	if err != nil {
 		return nil, err

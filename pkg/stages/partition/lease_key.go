@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
-	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // leaseValue is what a key holds, for the other processes and for a person who
@@ -33,7 +33,7 @@ func (l *Leases) tryAcquire(p int) (uint64, error) {
 	if err == nil {
 		return rev, nil
 	}
-	if !stages.IsConflict(err) {
+	if !jsclient.IsConflict(err) {
 		return 0, fmt.Errorf("claim partition %d: %w", p, err)
 	}
 	e, err := l.kv.Get(ctx, l.key(p))
@@ -48,7 +48,7 @@ func (l *Leases) tryAcquire(p int) (uint64, error) {
 		return 0, errHeld
 	}
 	rev, err = l.kv.Update(ctx, l.key(p), l.value(), e.Revision())
-	if stages.IsConflict(err) {
+	if jsclient.IsConflict(err) {
 		return 0, errHeld
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func (l *Leases) extend(le *lease) error {
 			le.fence.Reset(l.ownerDeadline() - time.Since(asked))
 		}
 		return nil
-	case stages.IsConflict(err) && !l.recognise(ctx, le):
+	case jsclient.IsConflict(err) && !l.recognise(ctx, le):
 		l.mu.Lock() // for Owned
 		le.gone = true
 		l.mu.Unlock()
@@ -102,10 +102,10 @@ func (l *Leases) remove(le *lease) error {
 	ctx, cancel := l.timeout()
 	defer cancel()
 	err := l.kv.Delete(ctx, l.key(le.partition), jetstream.LastRevision(le.revision))
-	if stages.IsConflict(err) && l.recognise(ctx, le) {
+	if jsclient.IsConflict(err) && l.recognise(ctx, le) {
 		err = l.kv.Delete(ctx, l.key(le.partition), jetstream.LastRevision(le.revision))
 	}
-	if err == nil || stages.IsConflict(err) {
+	if err == nil || jsclient.IsConflict(err) {
 		l.mu.Lock()
 		le.gone = true
 		l.mu.Unlock()

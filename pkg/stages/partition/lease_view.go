@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/pkg/stages"
 )
 
@@ -58,7 +59,7 @@ func (v *leaseView) watch(ctx context.Context) {
 				v.bus.Log.Warn("cannot watch leases", "error", err)
 			}
 			failing = true
-			_ = stages.Sleep(ctx, v.ttl/20)
+			_ = sleep.For(ctx, v.ttl/20)
 			continue
 		}
 		failing = false

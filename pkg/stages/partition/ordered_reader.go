@@ -9,7 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // OrderedReader reads a stream in order for the one owner of a partition. It starts
@@ -76,7 +78,7 @@ func (f *OrderedReader) C() <-chan *ReaderMessage { return f.out }
 func (f *OrderedReader) Run(ctx context.Context) error {
 	defer close(f.out)
 	defer f.lag.set(0)
-	wait := stages.MinRefusedWait
+	wait := jsclient.MinRefusedWait
 	for sessions := 0; ctx.Err() == nil; sessions++ {
 		if sessions > 0 {
 			feedRewinds.WithLabelValues(consumerName(f.config.Durable)).Inc()
@@ -87,13 +89,13 @@ func (f *OrderedReader) Run(ctx context.Context) error {
 			break
 		}
 		if f.last != before {
-			wait = stages.MinRefusedWait
+			wait = jsclient.MinRefusedWait
 		}
-		if wait >= stages.MaxRefusedWait {
+		if wait >= jsclient.MaxRefusedWait {
 			f.bus.Log.Warn("feed interrupted", "stream", f.stream, "consumer", f.config.Durable, "error", err)
 		}
-		_ = stages.Sleep(ctx, wait)
-		wait = min(2*wait, stages.MaxRefusedWait)
+		_ = sleep.For(ctx, wait)
+		wait = min(2*wait, jsclient.MaxRefusedWait)
 	}
 	return nil
 }
@@ -160,7 +162,7 @@ const (
 // arrive, and sends no other by which the gap would show.
 func (f *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
 	var missing uint64 // what was missing at the last look
-	for wait := firstWatch; stages.Sleep(ctx, wait) == nil; {
+	for wait := firstWatch; sleep.For(ctx, wait) == nil; {
 		wait = laterWatch
 		before := got.last.Load()
 		info, err := c.Info(ctx)

@@ -14,8 +14,10 @@ import (
 	"github.com/nats-io/nuid"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Snapshots keeps the newest snapshot of each partition's state in
@@ -135,7 +137,7 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 // partition lives by looks like one that nobody knows of. It returns the record as
 // it is now. Without a record there is no such proof, and what is left stays until
 // there is one.
-func (s *Snapshots) sweep(ctx context.Context, box *stages.ObjectBucket, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
+func (s *Snapshots) sweep(ctx context.Context, box *jsclient.ObjectBucket, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
 	if have.Object == "" {
 		return have, nil
 	}
@@ -191,10 +193,10 @@ func (s *Snapshots) Fence(ctx context.Context, p int, epoch uint64) (Snapshot, b
 		if _, err = s.update(ctx, have.Snapshot, have.revision); err == nil {
 			return have.Snapshot, have.Object != "", nil
 		}
-		if !stages.IsConflict(err) {
+		if !jsclient.IsConflict(err) {
 			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
 		}
-		if err := stages.Sleep(ctx, stages.MinRefusedWait); err != nil {
+		if err := sleep.For(ctx, jsclient.MinRefusedWait); err != nil {
 			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
 		}
 	}
@@ -217,11 +219,11 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 			return have, nil
 		case now.refuses(snap.Epoch) != nil:
 			return have, now.refuses(snap.Epoch)
-		case !stages.IsConflict(err):
+		case !jsclient.IsConflict(err):
 			return have, fmt.Errorf("record snapshot: %w", err)
 		}
 		have = now
-		if err := stages.Sleep(ctx, stages.MinRefusedWait); err != nil {
+		if err := sleep.For(ctx, jsclient.MinRefusedWait); err != nil {
 			return have, fmt.Errorf("record snapshot: %w", err)
 		}
 	}
@@ -234,13 +236,13 @@ func (s *Snapshots) update(ctx context.Context, snap Snapshot, revision uint64) 
 	if err != nil {
 		return 0, fmt.Errorf("encode snapshot: %w", err)
 	}
-	ctx, cancel := stages.AnswerWithin(ctx)
+	ctx, cancel := jsclient.AnswerWithin(ctx)
 	defer cancel()
 	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return 0, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	return stages.Swap(ctx, kv, snapshotKey(snap.Partition), text, revision)
+	return jsclient.Swap(ctx, kv, snapshotKey(snap.Partition), text, revision)
 }
 
 // Newest returns the newest snapshot of partition p, if there is one.
@@ -325,8 +327,8 @@ func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string
 	if err != nil {
 		return was, fmt.Errorf("encode binding: %w", err)
 	}
-	next.revision, err = stages.Swap(ctx, kv, bindingKey(p), text, was.revision)
-	if !stages.IsConflict(err) {
+	next.revision, err = jsclient.Swap(ctx, kv, bindingKey(p), text, was.revision)
+	if !jsclient.IsConflict(err) {
 		if err != nil {
 			return was, fmt.Errorf("bind partition %d: %w", p, err)
 		}

@@ -12,19 +12,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
-	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // objects is the store of snapshots. An object's NUID is its name, so that what
 // is left of a failed upload can be connected to it.
-func (s *Snapshots) objects(ctx context.Context) (*stages.ObjectBucket, error) {
+func (s *Snapshots) objects(ctx context.Context) (*jsclient.ObjectBucket, error) {
 	return s.bus.ObjectBox(ctx, messages.BucketSnapshots)
 }
 
 // unrecorded lists the objects of partition p, whole or not, that are not the
 // recorded one, nor of a newer owner, who may be writing one.
-func unrecorded(ctx context.Context, o *stages.ObjectBucket, p int, epoch uint64, recorded string) ([]string, error) {
-	actx, cancel := stages.AnswerWithin(ctx)
+func unrecorded(ctx context.Context, o *jsclient.ObjectBucket, p int, epoch uint64, recorded string) ([]string, error) {
+	actx, cancel := jsclient.AnswerWithin(ctx)
 	defer cancel()
 	info, err := o.Stream.Info(actx, jetstream.WithSubjectFilter(o.Subjects()+">"))
 	if err != nil {
@@ -67,7 +67,7 @@ func snapshotError(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrObjectNotFound):
 		return ErrSnapshotGone
-	case errors.Is(err, stages.ErrObjectDamaged):
+	case errors.Is(err, jsclient.ErrObjectDamaged):
 		return fmt.Errorf("%w: %w", ErrSnapshotDamaged, err)
 	}
 	return err

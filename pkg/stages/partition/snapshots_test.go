@@ -18,11 +18,13 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // openSnapshots starts a broker with the streams of Seine and a bucket of
@@ -80,7 +82,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		t.Fatalf("newest of none: %v, %v", ok, err)
 	}
 	at := map[string]Position{messages.StreamURLs: {Created: time.Now().UTC(), Sequence: 7, Stored: time.Now().UTC()}}
-	for i, size := range []int{0, 1, stages.ObjectChunk - 1, stages.ObjectChunk, 3*stages.ObjectChunk + 5, 9 << 20} {
+	for i, size := range []int{0, 1, jsclient.ObjectChunk - 1, jsclient.ObjectChunk, 3*jsclient.ObjectChunk + 5, 9 << 20} {
 		saved, err := s.Save(t.Context(), 2, Snapshot{Owner: "store", Epoch: uint64(i), Format: 3, Positions: at}, natstest.Noise(9, size))
 		if err != nil {
 			t.Fatal(err)
@@ -122,11 +124,11 @@ func TestSnapshotOfStaleOwner(t *testing.T) {
 	var newer Snapshot
 	// The old owner is frozen while it uploads; the new one saves meanwhile.
 	_, err := s.Save(t.Context(), 1, Snapshot{Owner: "old", Epoch: 5}, func(w io.Writer) error {
-		if err := natstest.Noise(2, stages.ObjectChunk*2)(w); err != nil {
+		if err := natstest.Noise(2, jsclient.ObjectChunk*2)(w); err != nil {
 			return err
 		}
 		newer = save(t, s, 1, 6, natstest.Noise(3, 1000))
-		return natstest.Noise(2, stages.ObjectChunk*2)(w)
+		return natstest.Noise(2, jsclient.ObjectChunk*2)(w)
 	})
 	if !errors.Is(err, ErrStale) {
 		t.Fatalf("saved over a newer owner's: %v", err)
@@ -151,14 +153,14 @@ func TestSnapshotOfNewerOwnerIsNotSwept(t *testing.T) {
 	_, _, s := openSnapshots(t, 64<<20)
 	save(t, s, 0, 1, natstest.Noise(1, 1000))
 	newer := save(t, s, 0, 3, func(w io.Writer) error {
-		if err := natstest.Noise(2, 4*stages.ObjectChunk)(w); err != nil {
+		if err := natstest.Noise(2, 4*jsclient.ObjectChunk)(w); err != nil {
 			return err
 		}
 		// Recorded before the newer: it is replaced, not the other way round.
 		save(t, s, 0, 2, natstest.Noise(4, 1000))
 		return nil
 	})
-	if data, err := load(t, s, newer); err != nil || !bytes.Equal(data, natstest.NoiseBytes(2, 4*stages.ObjectChunk)) {
+	if data, err := load(t, s, newer); err != nil || !bytes.Equal(data, natstest.NoiseBytes(2, 4*jsclient.ObjectChunk)) {
 		t.Errorf("read %d bytes, %v", len(data), err)
 	}
 	if have := objects(t, s); !slices.Equal(have, []string{newer.Object}) {
@@ -182,7 +184,7 @@ func TestSnapshotIsNotSweptByAnOldRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, have := range []recordedSnapshot{old, {}} {
-		if _, err := s.sweep(t.Context(), box, Snapshot{Partition: 0, Epoch: 1}, have); have.Object != "" && !stages.IsConflict(err) {
+		if _, err := s.sweep(t.Context(), box, Snapshot{Partition: 0, Epoch: 1}, have); have.Object != "" && !jsclient.IsConflict(err) {
 			t.Errorf("swept by record %d: %v", have.revision, err)
 		}
 	}
@@ -198,7 +200,7 @@ func TestSnapshotThatFails(t *testing.T) {
 	other := save(t, s, 1, 1, natstest.Noise(2, 1000))
 	broken := errors.New("store is broken")
 	_, err := s.Save(t.Context(), 0, Snapshot{Epoch: 1}, func(w io.Writer) error {
-		_ = natstest.Noise(3, 5*stages.ObjectChunk)(w)
+		_ = natstest.Noise(3, 5*jsclient.ObjectChunk)(w)
 		return broken
 	})
 	if !errors.Is(err, broken) {
@@ -207,7 +209,7 @@ func TestSnapshotThatFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = s.Save(ctx, 0, Snapshot{Epoch: 1}, func(w io.Writer) error {
 		cancel()
-		return natstest.Noise(3, 50*stages.ObjectChunk)(w)
+		return natstest.Noise(3, 50*jsclient.ObjectChunk)(w)
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
@@ -271,7 +273,7 @@ func TestSnapshotDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const size = 5*stages.ObjectChunk + 100
+	const size = 5*jsclient.ObjectChunk + 100
 	for name, damage := range map[string]func(st jetstream.Stream, first uint64) error{
 		"first chunk": func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first) },
 		"middle":      func(st jetstream.Stream, first uint64) error { return st.DeleteMsg(t.Context(), first+2) },
@@ -315,7 +317,7 @@ func TestSnapshotDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.CopyN(io.Discard, r, stages.ObjectChunk); err != nil {
+	if _, err := io.CopyN(io.Discard, r, jsclient.ObjectChunk); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, 0, 1, natstest.Noise(8, 10))
@@ -328,7 +330,7 @@ func TestSnapshotDamaged(t *testing.T) {
 func TestSnapshotOutlivesServer(t *testing.T) {
 	t.Parallel()
 	br, _, s := openSnapshots(t, 64<<20)
-	const size = 40 * stages.ObjectChunk
+	const size = 40 * jsclient.ObjectChunk
 	snap := save(t, s, 0, 1, natstest.Noise(1, size))
 	r, err := s.Open(t.Context(), snap)
 	if err != nil {
@@ -373,7 +375,7 @@ func TestSnapshotBoundedMemory(t *testing.T) {
 	block := natstest.NoiseBytes(1, 1<<20)
 	var peak atomic.Uint64
 	watch := await.Start(t, func(ctx context.Context) error {
-		for stages.Sleep(ctx, 5*time.Millisecond) == nil {
+		for sleep.For(ctx, 5*time.Millisecond) == nil {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			peak.Store(max(peak.Load(), m.HeapInuse))

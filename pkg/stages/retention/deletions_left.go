@@ -12,6 +12,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Left is what a stream still has of a crawl that was deleted.
@@ -39,7 +40,7 @@ func DeletionLeft(ctx context.Context, b *stages.Bus, crawl string, d *messages.
 		if !ok || end.Sequence == 0 {
 			continue
 		}
-		m, err := b.ReadFromLeader(ctx, stream, stages.Lookup{Seq: 1, Next: subjects[stream]})
+		m, err := b.ReadFromLeader(ctx, stream, jsclient.Lookup{Seq: 1, Next: subjects[stream]})
 		if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Seq > end.Sequence {
 			continue
 		}

@@ -10,8 +10,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/partition"
 )
 
@@ -87,7 +89,7 @@ func (j *Janitor) Run(ctx context.Context) error {
 				j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
 			}
 		}
-		_ = stages.Sleep(ctx, wait)
+		_ = sleep.For(ctx, wait)
 	}
 	return nil
 }
@@ -198,7 +200,7 @@ func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool 
 	if c.NumPending > 0 || c.NumAckPending > 0 || c.Config.FilterSubject == "" {
 		return false
 	}
-	m, err := j.Bus.ReadFromLeader(ctx, c.Stream, stages.Lookup{Last: c.Config.FilterSubject})
+	m, err := j.Bus.ReadFromLeader(ctx, c.Stream, jsclient.Lookup{Last: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true
 	}
@@ -229,7 +231,7 @@ func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto ui
 			continue
 		}
 		subject := messages.PartitionConsumer("", subjectKinds[stream], p).FilterSubject
-		m, err := j.Bus.ReadFromLeader(ctx, stream, stages.Lookup{Seq: at.Sequence + 1, Next: subject})
+		m, err := j.Bus.ReadFromLeader(ctx, stream, jsclient.Lookup{Seq: at.Sequence + 1, Next: subject})
 		switch {
 		case errors.Is(err, jetstream.ErrMsgNotFound):
 		case err != nil:

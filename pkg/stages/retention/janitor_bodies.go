@@ -13,6 +13,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // sweepBodies deletes large bodies that have been read, the oldest first, as
@@ -46,7 +47,7 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 // bodiesSeen is BucketBodies and how far PAGES is read, as a round of the
 // janitor finds them.
 type bodiesSeen struct {
-	box     *stages.ObjectBucket
+	box     *jsclient.ObjectBucket
 	store   jetstream.ObjectStore
 	objects []*jetstream.ObjectInfo // oldest first, by the last change of each
 	chunks  map[string]uint64       // by subject, how many there are of an object or an upload

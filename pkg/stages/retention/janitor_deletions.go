@@ -11,6 +11,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // subjectsOf returns the subjects of a crawl in the streams whose messages are of one.
@@ -81,7 +82,7 @@ func (j *Janitor) forgetIn(ctx context.Context, name, subject string, end messag
 			return false, fmt.Errorf("purge stream %s: %w", name, err)
 		}
 	}
-	m, err := j.Bus.ReadFromLeader(ctx, name, stages.Lookup{Seq: upto + 1, Next: subject})
+	m, err := j.Bus.ReadFromLeader(ctx, name, jsclient.Lookup{Seq: upto + 1, Next: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return true, nil
 	}

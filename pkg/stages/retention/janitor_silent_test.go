@@ -16,6 +16,7 @@ import (
 	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // What a consumer has not read stays, though its server does not answer, and those
@@ -48,7 +49,7 @@ func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 
 	silent.Cut()
 	j := janitorOf(b, 1)
-	if _, err := j.clean(ctx, messages.StreamURLs, 1); !errors.Is(err, stages.ErrConsumersSilent) || !strings.Contains(err.Error(), "archive") {
+	if _, err := j.clean(ctx, messages.StreamURLs, 1); !errors.Is(err, jsclient.ErrConsumersSilent) || !strings.Contains(err.Error(), "archive") {
 		t.Errorf("a janitor that cannot know what is read says %v", err)
 	}
 	silent.Heal()

@@ -20,6 +20,7 @@ import (
 	"seine/internal/output/sqlite"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Binding says what the name of a writer stands for: a second place or form under
@@ -217,12 +218,12 @@ func (w *Writer) bind(ctx context.Context) (err error) {
 			}
 			w.log.Warn("the writer's name is bound to another place or form from now on", "was", have.Out, "is", want.Out)
 		}
-		_, err = stages.Swap(ctx, kv, messages.KeyWriter(w.cfg.Name), text, rev)
+		_, err = jsclient.Swap(ctx, kv, messages.KeyWriter(w.cfg.Name), text, rev)
 		if err == nil {
 			w.binding = want
 			return nil
 		}
-		if !stages.IsConflict(err) {
+		if !jsclient.IsConflict(err) {
 			return fmt.Errorf("bind the writer %s to its place: %w", w.cfg.Name, err)
 		}
 	}

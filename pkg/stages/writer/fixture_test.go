@@ -28,6 +28,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 const partitions = 4
@@ -60,7 +61,7 @@ func startBusOf(t testing.TB, listen bool, limits messages.StreamLimits) *stages
 
 func busOn(nc *nats.Conn) (*stages.Bus, error) {
 	js, err := jetstream.New(nc)
-	return &stages.Bus{NC: nc, JS: js, Log: quiet()}, err
+	return &stages.Bus{Client: jsclient.Client{NC: nc, JS: js, Log: quiet()}}, err
 }
 
 func quiet() *slog.Logger {

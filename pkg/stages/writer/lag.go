@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 const (
@@ -36,7 +36,7 @@ type lag struct {
 // watchLag looks at the lag until ctx is done, and whether the name is still bound to
 // the place of this process: if not, it calls unbound.
 func (w *Writer) watchLag(ctx context.Context, unbound context.CancelCauseFunc) {
-	for stages.Sleep(ctx, w.lagEvery) == nil {
+	for sleep.For(ctx, w.lagEvery) == nil {
 		if err := w.stillBound(ctx); err != nil {
 			unbound(err)
 			return

@@ -16,6 +16,7 @@ import (
 	"seine/internal/output/format"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/partition"
 )
 
@@ -367,7 +368,7 @@ func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 	}
 	info := s.CachedInfo()
 	for p := range w.bus.Layout.Partitions {
-		m, err := w.bus.ReadFromLeader(ctx, w.from.stream, stages.Lookup{Last: w.from.ofPartition(p)})
+		m, err := w.bus.ReadFromLeader(ctx, w.from.stream, jsclient.Lookup{Last: w.from.ofPartition(p)})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}

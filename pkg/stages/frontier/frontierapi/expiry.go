@@ -9,6 +9,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // LastChange is when something last happened in a crawl, or its spec changed, whichever
@@ -32,7 +33,7 @@ func (c *Client) Expiry(ctx context.Context, crawl string, spec stages.SpecRevis
 	if over := time.UnixMilli(n.Started).Add(time.Duration(spec.MaxDuration)); end == TimeLimit && over.After(from) {
 		from = over
 	}
-	fed, err := c.Bus.ReadFromLeader(ctx, messages.StreamSeeds, stages.Lookup{Last: messages.SubjectSeeds(crawl)})
+	fed, err := c.Bus.ReadFromLeader(ctx, messages.StreamSeeds, jsclient.Lookup{Last: messages.SubjectSeeds(crawl)})
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 	case err != nil:

@@ -1,4 +1,4 @@
-package stages
+package jsclient
 
 import (
 	"context"
@@ -9,12 +9,17 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/sleep"
 )
+
+// CodeUnavailable is the error "JetStream system temporarily unavailable".
+const CodeUnavailable jetstream.ErrorCode = 10008
 
 // Errors of the JetStream API that a cluster gives while it has no leader, for
 // itself, for a stream or for a consumer.
 var codesUnavailable = []jetstream.ErrorCode{
-	10008, // JetStream system temporarily unavailable
+	CodeUnavailable,
 	10009, // JetStream cluster can not handle request
 	10118, // stream is offline
 	10119, // consumer is offline
@@ -42,9 +47,9 @@ const electionTime = time.Minute
 
 // Bucket opens a bucket for a stage that begins: it has found the streams, so what
 // does not answer now will.
-func (b *Bus) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue, err error) {
-	err = retryUnavailable(ctx, func(ctx context.Context) (err error) {
-		kv, err = b.JS.KeyValue(ctx, name)
+func (c *Client) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue, err error) {
+	err = RetryUnavailable(ctx, func(ctx context.Context) (err error) {
+		kv, err = c.JS.KeyValue(ctx, name)
 		return err
 	})
 	if err != nil {
@@ -53,14 +58,14 @@ func (b *Bus) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue, e
 	return kv, nil
 }
 
-// retryUnavailable makes a request again while what is to answer is not there: it elects a
+// RetryUnavailable makes a request again while what is to answer is not there: it elects a
 // leader, or changes its replicas, and what was asked meanwhile gets no answer.
-func retryUnavailable(ctx context.Context, request func(context.Context) error) error {
+func RetryUnavailable(ctx context.Context, request func(context.Context) error) error {
 	for began := time.Now(); ; {
 		once, cancel := AnswerWithin(ctx)
 		err := request(once)
 		cancel()
-		if !Unavailable(err) || time.Since(began) > electionTime || Sleep(ctx, MaxRefusedWait/4) != nil {
+		if !Unavailable(err) || time.Since(began) > electionTime || sleep.For(ctx, MaxRefusedWait/4) != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package stages
+package jsclient
 
 import (
 	"context"
@@ -6,21 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
-
-// OpenConsumer makes a consumer, or brings it up to date. Where only frontiers may do
-// so (see MakeConsumers) and none runs, the one that there is must do.
-func (b *Bus) OpenConsumer(ctx context.Context, stream string, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	c, err := b.JS.CreateOrUpdateConsumer(ctx, stream, config)
-	if errors.Is(err, nats.ErrNoResponders) && config.Durable != "" {
-		if have, missing := b.JS.Consumer(ctx, stream, config.Durable); missing == nil {
-			return have, nil
-		}
-	}
-	return c, err
-}
 
 // ErrConsumersSilent is returned for a list of consumers that is not complete.
 var ErrConsumersSilent = errors.New("some do not answer")
@@ -29,7 +16,7 @@ var ErrConsumersSilent = errors.New("some do not answer")
 // answer are in the answer by their names alone, and the client's ListConsumers leaves
 // them out without a word (nats.go v1.55.0, found by the soak). Whoever takes the list
 // for whole believes that nobody has anything left to read.
-func (b *Bus) Consumers(ctx context.Context, stream string) (all []*jetstream.ConsumerInfo, err error) {
+func (c *Client) Consumers(ctx context.Context, stream string) (all []*jetstream.ConsumerInfo, err error) {
 	for total := 1; len(all) < total; { // page by page
 		var page struct {
 			Error     *jetstream.APIError       `json:"error"`
@@ -38,7 +25,7 @@ func (b *Bus) Consumers(ctx context.Context, stream string) (all []*jetstream.Co
 			Missing   []string                  `json:"missing"`
 		}
 		request := map[string]int{"offset": len(all)}
-		if err = b.apiRequest(ctx, "CONSUMER.LIST."+stream, request, &page); err == nil && page.Error != nil {
+		if err = c.APIRequest(ctx, "CONSUMER.LIST."+stream, request, &page); err == nil && page.Error != nil {
 			err = page.Error
 		}
 		if total = page.Total; err == nil && (len(page.Missing) > 0 || len(page.Consumers) == 0 && len(all) < total) {

@@ -1,9 +1,8 @@
-package stages
+package jsclient
 
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -17,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
-	"seine/pkg/messages"
 )
 
 // ObjectBucket writes the objects of a bucket, in the format of every NATS client's
@@ -27,7 +25,7 @@ import (
 // read into its buffer since, and Put reports success (nats.go v1.55.0, found by
 // the soak). It also sends without a bound on what the server has not stored yet.
 type ObjectBucket struct {
-	bus    *Bus
+	client *Client
 	bucket string
 	Stream jetstream.Stream // in which the bucket is
 }
@@ -42,14 +40,14 @@ const (
 )
 
 // ObjectBox returns a bucket, which must be there.
-func (b *Bus) ObjectBox(ctx context.Context, bucket string) (*ObjectBucket, error) {
+func (c *Client) ObjectBox(ctx context.Context, bucket string) (*ObjectBucket, error) {
 	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()
-	st, err := b.JS.Stream(ctx, "OBJ_"+bucket)
+	st, err := c.JS.Stream(ctx, "OBJ_"+bucket)
 	if err != nil {
 		return nil, fmt.Errorf("open object store %s: %w", bucket, err)
 	}
-	return &ObjectBucket{bus: b, bucket: bucket, Stream: st}, nil
+	return &ObjectBucket{client: c, bucket: bucket, Stream: st}, nil
 }
 
 // Subjects of an object store: the chunks of an object are on one that has its
@@ -69,11 +67,11 @@ func objectInfoSubject(bucket, name string) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
-// objectInfo returns what the leader of a bucket's stream knows of an object:
+// ObjectInfo returns what the leader of a bucket's stream knows of an object:
 // jetstream.ErrObjectNotFound if it was removed, ErrObjectDamaged if that cannot be
 // read.
-func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.ObjectInfo, error) {
-	m, err := b.ReadFromLeader(ctx, "OBJ_"+bucket, Lookup{Last: objectInfoSubject(bucket, name)})
+func (c *Client) ObjectInfo(ctx context.Context, bucket, name string) (*jetstream.ObjectInfo, error) {
+	m, err := c.ReadFromLeader(ctx, "OBJ_"+bucket, Lookup{Last: objectInfoSubject(bucket, name)})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, jetstream.ErrObjectNotFound
 	}
@@ -94,7 +92,7 @@ func (b *Bus) objectInfo(ctx context.Context, bucket, name string) (*jetstream.O
 // error some of it may be stored.
 func (o *ObjectBucket) Put(ctx context.Context, name, nuid string, write func(io.Writer) error) (int64, error) {
 	u := &upload{
-		ctx: ctx, js: o.bus.JS, subject: o.chunkSubject(nuid), sum: sha256.New(), buf: make([]byte, 0, ObjectChunk),
+		ctx: ctx, js: o.client.JS, subject: o.chunkSubject(nuid), sum: sha256.New(), buf: make([]byte, 0, ObjectChunk),
 	}
 	defer u.waitInFlight()
 	if err := write(u); err != nil {
@@ -119,7 +117,7 @@ func (o *ObjectBucket) Put(ctx context.Context, name, nuid string, write func(io
 	m.Data = info
 	actx, cancel := AnswerWithin(ctx)
 	defer cancel()
-	if _, err := o.bus.JS.PublishMsg(actx, m); err != nil {
+	if _, err := o.client.JS.PublishMsg(actx, m); err != nil {
 		return 0, fmt.Errorf("upload: %w", err)
 	}
 	return u.size, nil
@@ -232,7 +230,7 @@ func (o *ObjectBucket) Discard(ctx context.Context, name, nuid string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := o.Remove(ctx, name, nuid); err != nil {
-		o.bus.Log.Warn("cannot remove an object that is not needed, a later sweep will", "bucket", o.bucket, "object", name, "error", err)
+		o.client.Log.Warn("cannot remove an object that is not needed, a later sweep will", "bucket", o.bucket, "object", name, "error", err)
 	}
 }
 
@@ -246,41 +244,4 @@ func (o *ObjectBucket) Remove(ctx context.Context, name, nuid string) error {
 		}
 	}
 	return nil
-}
-
-// Bodies stores large bodies in BucketBodies. It is safe for concurrent use.
-type Bodies struct{ box *ObjectBucket }
-
-// Bodies opens the object store of large bodies, as Bucket opens a bucket.
-func (b *Bus) Bodies(ctx context.Context) (*Bodies, error) {
-	s := new(Bodies)
-	err := retryUnavailable(ctx, func(ctx context.Context) (err error) {
-		s.box, err = b.ObjectBox(ctx, messages.BucketBodies)
-		return err
-	})
-	return s, err
-}
-
-// HasBody reports whether there is a large body of this name, as the leader of
-// BucketBodies knows.
-func (b *Bus) HasBody(ctx context.Context, name string) (bool, error) {
-	_, err := b.objectInfo(ctx, messages.BucketBodies, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Put stores a body until r ends, under a name that no other has. It returns no
-// error only if all of it is stored.
-func (s *Bodies) Put(ctx context.Context, name string, r io.Reader) error {
-	nuid := rand.Text()
-	_, err := s.box.Put(ctx, name, nuid, func(w io.Writer) error {
-		_, err := io.Copy(w, r)
-		return err
-	})
-	if err != nil {
-		s.box.Discard(ctx, name, nuid)
-	}
-	return err
 }

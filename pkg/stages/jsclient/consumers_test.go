@@ -1,4 +1,4 @@
-package stages
+package jsclient_test
 
 import (
 	"errors"
@@ -7,13 +7,14 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
 )
 
 // The server lists 256 at a time.
 func TestConsumersAreListedPageByPage(t *testing.T) {
 	t.Parallel()
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	const n = 300
 	for i := range n {
 		config := jetstream.ConsumerConfig{Durable: fmt.Sprint("c", i), AckPolicy: jetstream.AckExplicitPolicy}

@@ -1,4 +1,4 @@
-package stages
+package jsclient
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/sleep"
 )
 
 // ErrObjectDamaged is returned when an object is not what was stored.
@@ -24,7 +26,7 @@ var ErrObjectDamaged = errors.New("the object is damaged")
 // missing for as long as that says (nats.go v1.55.0, found by the soak), and it
 // believes a replica that is cut off and lacks the object.
 func (o *ObjectBucket) Open(ctx context.Context, name string) (*Download, error) {
-	info, err := o.bus.objectInfo(ctx, o.bucket, name)
+	info, err := o.client.ObjectInfo(ctx, o.bucket, name)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +52,9 @@ type Download struct {
 	sum        hash.Hash
 	err        error
 }
+
+// NUID returns the token by which the chunks of the object are told.
+func (d *Download) NUID() string { return d.nuid }
 
 // Left returns how many bytes are still to come from the server.
 func (d *Download) Left() int64 { return d.left }
@@ -96,14 +101,14 @@ func (d *Download) chunk() ([]byte, error) {
 			d.sum.Write(data)
 			return data, nil
 		case errors.Is(err, jetstream.ErrMsgNotFound):
-			if _, err := d.box.bus.objectInfo(d.ctx, d.box.bucket, d.name); err != nil {
+			if _, err := d.box.client.ObjectInfo(d.ctx, d.box.bucket, d.name); err != nil {
 				return nil, fmt.Errorf("read object %s: %w", d.name, err)
 			}
 			return nil, fmt.Errorf("%w: %s ends %d bytes early", ErrObjectDamaged, d.name, d.left)
 		case time.Since(began) > objectStall:
 			return nil, fmt.Errorf("read object %s: %w", d.name, err)
 		}
-		if err := Sleep(d.ctx, wait); err != nil {
+		if err := sleep.For(d.ctx, wait); err != nil {
 			return nil, fmt.Errorf("read object %s: %w", d.name, err)
 		}
 	}
@@ -120,7 +125,7 @@ func (d *Download) get(ctx context.Context) (seq uint64, data []byte, err error)
 	if !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return 0, nil, fmt.Errorf("get chunk: %w", err)
 	}
-	stored, err := d.box.bus.ReadFromLeader(ctx, "OBJ_"+d.box.bucket, Lookup{Seq: d.next, Next: subject})
+	stored, err := d.box.client.ReadFromLeader(ctx, "OBJ_"+d.box.bucket, Lookup{Seq: d.next, Next: subject})
 	if err != nil {
 		return 0, nil, err
 	}

@@ -1,4 +1,4 @@
-package stages
+package jsclient
 
 import (
 	"context"
@@ -18,23 +18,24 @@ const (
 	pullEnd = 2 * time.Second
 )
 
-// puller asks a durable consumer for messages, with one request at a time. The
+// Puller asks a durable consumer for messages, with one request at a time. The
 // client's Fetch does not suit: when its context ends it drops what has been sent
 // and not been read yet, which comes again only after AckWait (nats.go v1.55.0).
-type puller struct {
+type Puller struct {
 	nc      *nats.Conn
 	subject string
 }
 
-func newPuller(nc *nats.Conn, stream, durable string) *puller {
-	return &puller{nc: nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + durable}
+// NewPuller returns one for a consumer of a stream.
+func NewPuller(nc *nats.Conn, stream, durable string) *Puller {
+	return &Puller{nc: nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + durable}
 }
 
-// pull asks for n messages and gives those that come to take, until that is all of
+// Pull asks for n messages and gives those that come to take, until that is all of
 // them, the server has no more for pullWait, or ctx is done. When it returns, no
 // request is left that the server could answer. The error says that the consumer,
 // or who serves it, is not there.
-func (p *puller) pull(ctx context.Context, n int, take func(*nats.Msg)) error {
+func (p *Puller) Pull(ctx context.Context, n int, take func(*nats.Msg)) error {
 	answers := make(chan *nats.Msg, 2*n) // messages, and some words about them
 	sub, err := p.nc.ChanSubscribe(p.nc.NewInbox(), answers)
 	if err != nil {

@@ -1,4 +1,4 @@
-package stages
+package jsclient
 
 import (
 	"context"
@@ -36,12 +36,12 @@ const codeNoMessage = 10037
 // asks may be answered by a replica that is behind, which is not good enough to
 // decide that a message does not exist, or that another is the last. It returns
 // jetstream.ErrMsgNotFound.
-func (b *Bus) ReadFromLeader(ctx context.Context, stream string, want Lookup) (*StoredMessage, error) {
+func (c *Client) ReadFromLeader(ctx context.Context, stream string, want Lookup) (*StoredMessage, error) {
 	var answer struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message *StoredMessage      `json:"message"`
 	}
-	if err := b.apiRequest(ctx, "STREAM.MSG.GET."+stream, want, &answer); err != nil {
+	if err := c.APIRequest(ctx, "STREAM.MSG.GET."+stream, want, &answer); err != nil {
 		return nil, fmt.Errorf("look into stream %s: %w", stream, err)
 	}
 	switch {
@@ -55,15 +55,15 @@ func (b *Bus) ReadFromLeader(ctx context.Context, stream string, want Lookup) (*
 	return answer.Message, nil
 }
 
-// apiRequest makes a request of the JetStream API, whose answer may be an error as well.
-func (b *Bus) apiRequest(ctx context.Context, what string, request, answer any) error {
+// APIRequest makes a request of the JetStream API, whose answer may be an error as well.
+func (c *Client) APIRequest(ctx context.Context, what string, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
 	}
 	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()
-	m, err := b.NC.RequestWithContext(ctx, "$JS.API."+what, text)
+	m, err := c.NC.RequestWithContext(ctx, "$JS.API."+what, text)
 	if errors.Is(err, nats.ErrNoResponders) {
 		err = jetstream.ErrJetStreamNotEnabled
 	}
@@ -77,8 +77,8 @@ func (b *Bus) apiRequest(ctx context.Context, what string, request, answer any) 
 }
 
 // LastSequence is that of the last message stored for a subject, 0 if none is.
-func (b *Bus) LastSequence(ctx context.Context, stream, subject string) (uint64, error) {
-	m, err := b.ReadFromLeader(ctx, stream, Lookup{Last: subject})
+func (c *Client) LastSequence(ctx context.Context, stream, subject string) (uint64, error) {
+	m, err := c.ReadFromLeader(ctx, stream, Lookup{Last: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return 0, nil
 	}

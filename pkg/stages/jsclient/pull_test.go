@@ -1,4 +1,4 @@
-package stages
+package jsclient_test
 
 import (
 	"context"
@@ -10,35 +10,38 @@ import (
 
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // openPull makes a consumer that delivers again only after an hour.
-func openPull(t *testing.T) (*Bus, *puller, jetstream.Consumer) {
+func openPull(t *testing.T) (*stages.Bus, *jsclient.Puller, jetstream.Consumer) {
 	t.Helper()
-	_, b := open(t)
+	_, b := stagestest.Open(t)
 	config := messages.WorkConsumer(messages.ConsumerParse, "", 1000)
 	config.AckWait = time.Hour
 	c, err := b.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamPages, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b, newPuller(b.NC, messages.StreamPages, messages.ConsumerParse), c
+	return b, jsclient.NewPuller(b.NC, messages.StreamPages, messages.ConsumerParse), c
 }
 
 func TestPullGivesWhatThereIs(t *testing.T) {
 	t.Parallel()
 	b, p, _ := openPull(t)
-	natstest.Send(t, b.JS, pages, 7)
+	natstest.Send(t, b.JS, "seine.pages.c.0", 7)
 	var got []string
 	take := func(m *nats.Msg) { got = append(got, string(m.Data)) }
 	for range 2 {
-		if err := p.pull(t.Context(), 3, take); err != nil {
+		if err := p.Pull(t.Context(), 3, take); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err := p.pull(ctx, 3, func(m *nats.Msg) { take(m); cancel() })
+	err := p.Pull(ctx, 3, func(m *nats.Msg) { take(m); cancel() })
 	if err != nil || len(got) != 7 || got[0] != "0" || got[6] != "6" {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -49,10 +52,10 @@ func TestPullThatIsBrokenOffDropsNothing(t *testing.T) {
 	t.Parallel()
 	const n = 50
 	b, p, _ := openPull(t)
-	natstest.Send(t, b.JS, pages, n)
+	natstest.Send(t, b.JS, "seine.pages.c.0", n)
 	ctx, cancel := context.WithCancel(t.Context())
 	got, before := 0, b.NC.Stats().InMsgs
-	err := p.pull(ctx, 2*n, func(*nats.Msg) {
+	err := p.Pull(ctx, 2*n, func(*nats.Msg) {
 		if got++; got == 1 {
 			cancel()
 			await.Eventually(t, "all have come", func() bool { return b.NC.Stats().InMsgs >= before+n })
@@ -70,14 +73,16 @@ func TestPullThatIsBrokenOffLeavesNoRequest(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		asked := make(chan error)
 		go func() {
-			asked <- p.pull(ctx, 5, func(m *nats.Msg) { t.Errorf("got %s of nothing", m.Data) })
+			asked <- p.Pull(ctx, 5, func(m *nats.Msg) { t.Errorf("got %s of nothing", m.Data) })
 		}()
-		await.Eventually(t, "the request is there", func() bool { return consumerInfo2(t, b).NumWaiting > 0 })
+		await.Eventually(t, "the request is there", func() bool {
+			return natstest.ConsumerInfo(t, b.JS, messages.StreamPages, messages.ConsumerParse).NumWaiting > 0
+		})
 		cancel()
 		if err := <-asked; err != nil {
 			t.Fatal(err)
 		}
-		natstest.Send(t, b.JS, pages, 1)
+		natstest.Send(t, b.JS, "seine.pages.c.0", 1)
 		m, err := c.Next(jetstream.FetchMaxWait(await.Patience))
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +99,7 @@ func TestPullTellsThatNobodyServes(t *testing.T) {
 	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamPages, messages.ConsumerParse); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.pull(t.Context(), 1, nil); err == nil {
+	if err := p.Pull(t.Context(), 1, nil); err == nil {
 		t.Error("pulled from a consumer that is not there")
 	}
 }

@@ -1,4 +1,4 @@
-package stages
+package jsclient
 
 import (
 	"context"
@@ -51,9 +51,9 @@ func IsConflict(err error) bool {
 // and no value if there is none, for whatever reason. It needs no right but to
 // STREAM.MSG.GET, whose answer is JSON: a server sends answers where the asker says,
 // and a value as it is stored, as DIRECT.GET answers, must not go just anywhere.
-func (b *Bus) ReadKey(ctx context.Context, bucket, key string) (value []byte, revision uint64, err error) {
-	m, err := b.ReadFromLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
-	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.deletes() {
+func (c *Client) ReadKey(ctx context.Context, bucket, key string) (value []byte, revision uint64, err error) {
+	m, err := c.ReadFromLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
+	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Deletes() {
 		return nil, 0, nil
 	}
 	if err != nil {
@@ -62,8 +62,8 @@ func (b *Bus) ReadKey(ctx context.Context, bucket, key string) (value []byte, re
 	return m.Data, m.Seq, nil
 }
 
-// deletes reports whether a message of a bucket marks that its key is gone.
-func (m *StoredMessage) deletes() bool {
+// Deletes reports whether a message of a bucket marks that its key is gone.
+func (m *StoredMessage) Deletes() bool {
 	if len(m.Header) == 0 {
 		return false
 	}
@@ -76,8 +76,8 @@ const keyOperation = "KV-Operation"
 
 // Keys returns the keys that a bucket has, in no order. It makes no consumer, which
 // not everybody may.
-func (b *Bus) Keys(ctx context.Context, bucket string) ([]string, error) {
-	s, err := b.JS.Stream(ctx, "KV_"+bucket)
+func (c *Client) Keys(ctx context.Context, bucket string) ([]string, error) {
+	s, err := c.JS.Stream(ctx, "KV_"+bucket)
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", bucket, err)
 	}
@@ -93,7 +93,7 @@ func (b *Bus) Keys(ctx context.Context, bucket string) ([]string, error) {
 	for subject := range info.State.Subjects {
 		g.Go(func() error {
 			key := strings.TrimPrefix(subject, subjects)
-			_, rev, err := b.ReadKey(ctx, bucket, key)
+			_, rev, err := c.ReadKey(ctx, bucket, key)
 			if err != nil || rev == 0 { // deleted
 				return err
 			}

@@ -1,0 +1,19 @@
+// Package sleep waits, for a time or until somebody wants no more of it.
+package sleep
+
+import (
+	"context"
+	"time"
+)
+
+// For waits for d, or until ctx is done, and returns why.
+func For(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,50 @@
+package stages
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
+)
+
+// Bodies stores large bodies in BucketBodies. It is safe for concurrent use.
+type Bodies struct{ box *jsclient.ObjectBucket }
+
+// Bodies opens the object store of large bodies, as Bucket opens a bucket.
+func (b *Bus) Bodies(ctx context.Context) (*Bodies, error) {
+	s := new(Bodies)
+	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) (err error) {
+		s.box, err = b.ObjectBox(ctx, messages.BucketBodies)
+		return err
+	})
+	return s, err
+}
+
+// HasBody reports whether there is a large body of this name, as the leader of
+// BucketBodies knows.
+func (b *Bus) HasBody(ctx context.Context, name string) (bool, error) {
+	_, err := b.ObjectInfo(ctx, messages.BucketBodies, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Put stores a body until r ends, under a name that no other has. It returns no
+// error only if all of it is stored.
+func (s *Bodies) Put(ctx context.Context, name string, r io.Reader) error {
+	nuid := rand.Text()
+	_, err := s.box.Put(ctx, name, nuid, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	})
+	if err != nil {
+		s.box.Discard(ctx, name, nuid)
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"seine/pkg/stages/jsclient"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// CreateOrUpdate makes what is missing, and brings up to date what is there. The
+// library's own CreateOrUpdate asks in the other order, so that each of a new server's streams
+// takes two requests, not one.
+func CreateOrUpdate[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
+	return hint(jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return createOrUpdateOnce(ctx, config, create, update) }))
+}
+
+func createOrUpdateOnce[C, T any](ctx context.Context, config C, create, update func(context.Context, C) (T, error)) error {
+	_, err := create(ctx, config)
+	if _, refused := errors.AsType[jetstream.JetStreamError](err); !refused {
+		return err
+	}
+	// It may be there already, and the account's limits leave no room for another.
+	_, updated := update(ctx, config)
+	if errors.Is(updated, jetstream.ErrStreamNotFound) || errors.Is(updated, jetstream.ErrBucketNotFound) {
+		return err
+	}
+	return updated
+}
+
+// hint says what to do when the streams do not fit the servers.
+func hint(err error) error {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	if !ok {
+		return err
+	}
+	switch api.ErrorCode {
+	case codeStorage:
+		return fmt.Errorf("%w (JetStream reserves the limits of all streams, and they must fit the server's max_file_store, by default three quarters of the free disk: raise it, or lower the frontier's --snapshot-bytes, --pages-bytes and the like)", err)
+	case codeNoPeers, codeUnclustered:
+		return fmt.Errorf("%w (each replica needs a server of its own in the cluster, with JetStream and room for the stream: start them, or lower --replicas)", err)
+	default:
+		return err
+	}
+}
+
+// Errors of the JetStream API for what the servers have no room for.
+const (
+	codeStorage     = 10047 // limits that do not fit the account
+	codeNoPeers     = 10005 // fewer servers than replicas, or no room on as many
+	codeUnclustered = 10074 // replicas, on a server that is in no cluster
+)

@@ -1,0 +1,49 @@
+package jsclient
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Waits between attempts at what was refused, the first and the longest.
+const (
+	MinRefusedWait = 10 * time.Millisecond
+	MaxRefusedWait = time.Second
+)
+
+// Client is a connection to NATS, with what the client library does not do, or not as it must
+// be done here.
+type Client struct {
+	NC  *nats.Conn
+	JS  jetstream.JetStream
+	Log *slog.Logger
+}
+
+// UntilReconnected returns a context that ends with ctx, or when the connection
+// was lost and is back.
+func (c *Client) UntilReconnected(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	connected := c.NC.StatusChanged(nats.CONNECTED)
+	go func() {
+		for range connected {
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		c.NC.RemoveStatusListener(connected)
+		cancel()
+	}
+}
+
+// answerTime bounds a request of something that may take longer: the answer of a
+// server that died is lost, and its client is not told.
+const answerTime = 5 * time.Second
+
+// AnswerWithin returns a context for one request.
+func AnswerWithin(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, answerTime)
+}
