@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -80,9 +81,7 @@ func crashAt(t *testing.T, c content, step string, keepIndex bool) {
 				return nil
 			}
 			once.Do(func() {
-				if err := os.CopyFS(killed, os.DirFS(cfg.Out)); err != nil {
-					t.Error(err)
-				}
+				copyOut(t, killed, cfg.Out)
 				close(reached)
 			})
 			return errCut
@@ -102,6 +101,20 @@ func crashAt(t *testing.T, c content, step string, keepIndex bool) {
 	second.end()
 	c.want(t, cfg, map[string]int{"a": c.a, "b": c.b})
 	wantTidy(t, cfg)
+}
+
+// copyOut copies an output directory in which nothing is committed meanwhile. Partitions that
+// are being taken write who has them, under another name at first.
+func copyOut(t *testing.T, to, from string) {
+	err := os.CopyFS(to, os.DirFS(from))
+	for errors.Is(err, fs.ErrNotExist) {
+		if err = os.RemoveAll(to); err == nil {
+			err = os.CopyFS(to, os.DirFS(from))
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // content is what a writer is tested with.
