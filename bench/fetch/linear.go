@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// share is how much more so many fetchers must do than one.
+// shares are how much more so many fetchers must do than one.
 var shares = []struct {
 	fetchers int
 	least    float64

@@ -9,7 +9,7 @@ import (
 // Sink is a place for chunks, and keeps the log of what was committed there.
 // It is safe for concurrent use.
 type Sink interface {
-	// Enter lets the caller into partition p. It lets in one at a time, and then
+	// OpenPartition lets the caller into partition p. It lets in one at a time, and then
 	// returns ErrHeld to everyone else, ErrInUse to who reads another stream, until
 	// Close or the end of the process; or it sees to it that of those who saw the same end of the log one alone can
 	// commit what comes next. It removes what the owner before left unfinished of

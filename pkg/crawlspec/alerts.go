@@ -130,7 +130,7 @@ func (a *Alerts) Off() bool {
 	return *a == Alerts{Webhook: a.Webhook, AllowPrivate: a.AllowPrivate}
 }
 
-// Least times of a threshold: the cluster is looked at no more often than every
+// leastAlertTime is the least time of a threshold: the cluster is looked at no more often than every
 // second.
 const leastAlertTime = Duration(time.Second)
 

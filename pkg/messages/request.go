@@ -28,7 +28,7 @@ type Request struct {
 	// Interval is the least time from the start of one request to the host to
 	// that of the next, in milliseconds; 0 is none.
 	Interval Millis `json:"interval_ms,omitempty"`
-	// Once is set for a host that failed lately: the request must not reach it a
+	// NoResend is set for a host that failed lately: the request must not reach it a
 	// second time of itself, as HTTP clients have it when a connection breaks.
 	NoResend bool `json:"once,omitempty"`
 	// Follow is set where redirects from the URL led back to it: the fetcher follows

@@ -58,10 +58,10 @@ type Runner struct {
 	// Workers handle messages at the same time; Prefetch more wait in memory.
 	Workers, Prefetch int
 	Handle            Handler
-	// Bury, if set, returns what else must be published when m goes to DEAD, so
+	// OnDeadLetter, if set, returns what else must be published when m goes to DEAD, so
 	// that the rest of the pipeline need not wait for it.
 	OnDeadLetter func(m *Message, why error) Output
-	// Subject tells for traces and logs what m is about. It is asked only when
+	// Describe tells for traces and logs what m is about. It is asked only when
 	// there is something to tell.
 	Describe func(m *Message) MessageContext
 	// Drain bounds how long Run goes on with what it holds after its context
@@ -322,7 +322,7 @@ func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome st
 		return "done", nil
 	}
 	r.Bus.Log.Warn("message goes to DEAD", r.about(h, "tries", h.Deliveries, "error", err)...)
-	return "dead", r.bury(ctx, h, err)
+	return "dead", r.publishDead(ctx, h, err)
 }
 
 // alreadyAcked reports that a message is acknowledged. A process that was frozen for
@@ -349,9 +349,9 @@ func (r *Runner) deadLetterExtras(m *Message, why error) (out Output) {
 	return out
 }
 
-// bury publishes the dead letter and what must go with it, then lets go of the
+// publishDead publishes the dead letter and what must go with it, then lets go of the
 // message.
-func (r *Runner) bury(ctx context.Context, h *delivery, why error) error {
+func (r *Runner) publishDead(ctx context.Context, h *delivery, why error) error {
 	out := r.deadLetterExtras(&h.Message, why)
 	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
 	err := r.publish(ctx, out)

@@ -201,7 +201,7 @@ func TestRunnerDeadLetters(t *testing.T) {
 				t.Errorf("time %v, %v", at, err)
 			}
 			if got := natstest.Stored(t, b.JS, messages.StreamURLs); !slices.Equal(got, []string{"closed body"}) {
-				t.Errorf("Bury was published as %q", got)
+				t.Errorf("what goes with a dead letter was published as %q", got)
 			}
 			if n := natstest.State(t, b.JS, messages.StreamDead).Msgs; n != 1 {
 				t.Errorf("%d dead letters", n)

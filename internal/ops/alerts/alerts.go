@@ -40,7 +40,7 @@ type Alert struct {
 	ID    string `json:"id"`
 	Crawl string `json:"crawl"`
 	Kind  Kind   `json:"alert"`
-	// Subject says of what: a stage, a stream, a process, a disk, a kind of record; "" of
+	// Target says of what: a stage, a stream, a process, a disk, a kind of record; "" of
 	// the crawl.
 	Target string `json:"subject,omitempty"`
 	// Since is when it was raised.

@@ -213,7 +213,6 @@ func troubleRow(t *frontierapi.RequestFailure) row {
 	}
 }
 
-// runs reports whether there is a process of a stage.
 // warnings says what a person should see first.
 func warnings(o *overview.Overview) []string {
 	lines := slices.Clone(o.Warnings)

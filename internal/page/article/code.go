@@ -72,7 +72,7 @@ func language(n *html.Node) string {
 	return ""
 }
 
-// prefixes of a class that are followed by a language, longest first.
+// languagePrefixes are those of a class that are followed by a language, longest first.
 var languagePrefixes = []string{"highlight-source-", "highlight-text-", "language-", "highlight-", "lang-", "brush:", "source-"}
 
 func languageOf(n *html.Node) string {

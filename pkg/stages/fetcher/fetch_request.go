@@ -33,9 +33,9 @@ type fetchRequest struct {
 	interval time.Duration
 	// etag and lastModified make the request conditional, if they are set.
 	etag, lastModified string
-	// once is set where the host must see the request no more than once.
+	// noResend is set where the host must see the request no more than once.
 	noResend bool
-	// sure, if set, is asked when the request is about to be sent: if it reports
+	// stillValid, if set, is asked when the request is about to be sent: if it reports
 	// false, the request is not sent, and the end is errStaleClaim.
 	stillValid func() bool
 	// archive keeps request and response as they went over the wire.

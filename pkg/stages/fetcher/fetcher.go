@@ -103,7 +103,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 		Stage: messages.StageFetcher, Bus: f.bus, Stream: messages.StreamFetch,
 		Consumer: messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", maxPending),
 		Workers:  f.cfg.Workers, Prefetch: f.cfg.prefetch(),
-		Handle: f.handle, OnDeadLetter: f.bury, Describe: subject, Drain: time.Duration(f.cfg.Drain),
+		Handle: f.handle, OnDeadLetter: f.onDeadLetter, Describe: subject, Drain: time.Duration(f.cfg.Drain),
 	}
 	return r.Run(ctx)
 }

@@ -387,17 +387,17 @@ func TestBadMessagesArePoison(t *testing.T) {
 		if !stages.IsPoison(err) {
 			t.Errorf("%s: %v is not poison", name, err)
 		}
-		if out := s.bury(m, err); len(out.First)+len(out.Then) != 0 {
-			t.Errorf("%s: buried with %v", name, out)
+		if out := s.onDeadLetter(m, err); len(out.First)+len(out.Then) != 0 {
+			t.Errorf("%s: what goes with the dead letter is %v", name, out)
 		}
 	}
 }
 
-func TestBuryTellsTheFrontier(t *testing.T) {
+func TestDeadLetterTellsTheFrontier(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
 	req := request("http://example.org/")
-	h := s.decode(s.bury(&stages.Message{Data: req.Encode()}, errors.New("tried too often")), req)
+	h := s.decode(s.onDeadLetter(&stages.Message{Data: req.Encode()}, errors.New("tried too often")), req)
 	h.wants(t, messages.ProtocolError)
 	if !h.Class.Retryable() || !strings.Contains(h.Error, "tried too often") {
 		t.Errorf("class %s, error %q", h.Class, h.Error)

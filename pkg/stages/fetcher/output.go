@@ -179,10 +179,10 @@ func resultMsg(res *messages.Result, partition int) *nats.Msg {
 	return m
 }
 
-// bury tells the frontier of a request that was given up, so that it need not
+// onDeadLetter tells the frontier of a request that was given up, so that it need not
 // wait for the request's lease to end. One that cannot be read has nobody to
 // be told.
-func (f *Fetcher) bury(m *stages.Message, why error) stages.Output {
+func (f *Fetcher) onDeadLetter(m *stages.Message, why error) stages.Output {
 	req, err := decodeRequest(m.Data)
 	if err != nil {
 		return stages.Output{}

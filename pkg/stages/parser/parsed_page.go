@@ -25,7 +25,7 @@ type parsedPage struct {
 	page *messages.Page
 	plan *parsePlan
 	doc  *document.Document
-	// found is what the readers found, links apart; by whatever reader, it is as if
+	// scanned is what the readers found, links apart; by whatever reader, it is as if
 	// it were of an HTML page.
 	scanned htmlpage.Page
 	// follow are the links that lead on, each URL once.

@@ -54,7 +54,7 @@ func (p *Parser) Run(ctx context.Context) error {
 		Stage: messages.StageParser, Bus: p.bus, Stream: messages.StreamPages,
 		Consumer: messages.WorkConsumer(messages.ConsumerParse, "seine.pages.*.*", 4096),
 		Workers:  p.cfg.workers(), Prefetch: p.cfg.Prefetch,
-		Handle: p.handle, OnDeadLetter: p.bury, Describe: subject, Drain: time.Duration(p.cfg.Drain),
+		Handle: p.handle, OnDeadLetter: p.onDeadLetter, Describe: subject, Drain: time.Duration(p.cfg.Drain),
 	}
 	if err := r.Run(ctx); err != nil {
 		return fmt.Errorf("parser: %w", err)
@@ -192,8 +192,8 @@ func digestOf(r *parsedPage) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// bury ends the visit of a page that goes to DEAD, so that the crawl can end.
-func (p *Parser) bury(m *stages.Message, why error) stages.Output {
+// onDeadLetter ends the visit of a page that goes to DEAD, so that the crawl can end.
+func (p *Parser) onDeadLetter(m *stages.Message, why error) stages.Output {
 	page, err := messages.DecodePage(m.Header)
 	if err != nil {
 		return stages.Output{} // no visit can be told

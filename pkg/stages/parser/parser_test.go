@@ -371,9 +371,9 @@ func TestWhatCannotBeParsedEndsItsVisit(t *testing.T) {
 	if !stages.IsPoison(err) {
 		t.Fatalf("handled with %v, want poison", err)
 	}
-	got := decodeOutput(t, p.bury(m, err))
+	got := decodeOutput(t, p.onDeadLetter(m, err))
 	if got.last == nil || got.last.Ends != pg.Visit || !strings.Contains(got.last.ParseError, "decompress") {
-		t.Errorf("buried with %+v", got.last)
+		t.Errorf("what goes with the dead letter is %+v", got.last)
 	}
 	if _, err := p.handle(context.Background(), &stages.Message{Header: nats.Header{}}); err == nil {
 		t.Error("a message without a page header was handled")
@@ -407,8 +407,8 @@ func TestRunIsHandedOn(t *testing.T) {
 		if len(got.links) != step.links || got.last.Run != step.run {
 			t.Errorf("run %d at depth %d: links %q, run %d", step.run, step.depth, got.links, got.last.Run)
 		}
-		if end := decodeOutput(t, p.bury(m, errors.New("given up"))); end.last.Run != step.run || end.last.ParseError == "" {
-			t.Errorf("run %d buried as %+v", step.run, end.last)
+		if end := decodeOutput(t, p.onDeadLetter(m, errors.New("given up"))); end.last.Run != step.run || end.last.ParseError == "" {
+			t.Errorf("run %d ends as %+v", step.run, end.last)
 		}
 	}
 }

@@ -52,7 +52,7 @@ type Leases struct {
 	// share of the rest.
 	Pinned []int
 	Log    *slog.Logger
-	// Own works on a partition until ctx is done, and may take its time to
+	// RunPartition works on a partition until ctx is done, and may take its time to
 	// finish then: the lease is held until it returns. Epoch grows from owner to
 	// owner. When it returns nil by itself the partition is given back, and this
 	// process takes it no sooner than after LeaseTTL/4. An error ends Run.

@@ -237,7 +237,7 @@ func (s *partitionWriter) addRecord(ctx context.Context, g output.Group, rec *fo
 	err = s.set.add(g, rec, m.Sequence)
 	if why, ok := errors.AsType[*noKeyError](err); ok {
 		s.set.bad++
-		return s.bury(ctx, m, why)
+		return s.publishDead(ctx, m, why)
 	}
 	if err != nil {
 		if !cannotBeWritten(err) {
@@ -271,16 +271,16 @@ func cannotBeWritten(err error) bool {
 
 // rejectToDead has m in DEAD instead of the output.
 func (s *partitionWriter) rejectToDead(ctx context.Context, m *partition.ReaderMessage, why error) error {
-	if err := s.bury(ctx, m, why); err != nil {
+	if err := s.publishDead(ctx, m, why); err != nil {
 		return err
 	}
 	s.set.bad++
 	return nil
 }
 
-// bury publishes m to DEAD. It never holds back the partition for a message
+// publishDead publishes m to DEAD. It never holds back the partition for a message
 // that DEAD cannot take.
-func (s *partitionWriter) bury(ctx context.Context, m *partition.ReaderMessage, why error) error {
+func (s *partitionWriter) publishDead(ctx context.Context, m *partition.ReaderMessage, why error) error {
 	s.w.log.Warn("message goes to DEAD", append(about(&m.Message), "error", why)...)
 	bad := m.Message
 	bad.Header = maps.Clone(m.Header)

@@ -1,0 +1,73 @@
+package stages_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// A stage of one's own reads the records of all crawls as they are made. Each message goes to
+// one of its instances, and comes again if that dies before it has handled it. To read what is
+// stored already costs nothing more: a new consumer begins with the oldest record that RECORDS
+// holds.
+func ExampleRunner() {
+	bus := connect() // stages.Dial("nats://127.0.0.1:4222", "titles", slog.Default())
+	defer bus.Close()
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	if err := bus.Join(ctx); err != nil { // waits for the frontier, which makes the streams
+		fmt.Println(err)
+		return
+	}
+	stage := stages.Runner{
+		Stage: "titles", Bus: bus, Stream: messages.StreamRecords,
+		Consumer: messages.WorkConsumer("titles", "", 100),
+		Workers:  4, Drain: 5 * time.Second,
+		Handle: func(_ context.Context, m *stages.Message) (stages.Output, error) {
+			var record messages.Record
+			if err := json.Unmarshal(m.Data, &record); err != nil {
+				return stages.Output{}, stages.PoisonError(err) // it goes to DEAD; others come again
+			}
+			fmt.Println(record.URL, record.Title)
+			stop()
+			return stages.Output{}, nil // or messages to publish, before this one is acknowledged
+		},
+	}
+	if err := stage.Run(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output: https://example.org/ Example Domain
+}
+
+// connect stands for a cluster in which a crawl has made a record.
+func connect() *stages.Bus {
+	dir, err := os.MkdirTemp("", "example-")
+	must(err)
+	s, err := server.NewServer(&server.Options{JetStream: true, StoreDir: dir, JetStreamMaxStore: 1 << 40, DontListen: true, NoSigs: true, NoLog: true})
+	must(err)
+	s.Start()
+	bus, err := stages.Dial("", "example", slog.New(slog.DiscardHandler), nats.InProcessServer(s))
+	must(err)
+	bus.NC.SetClosedHandler(func(*nats.Conn) { s.Shutdown(); s.WaitForShutdown(); _ = os.RemoveAll(dir) })
+	must(bus.Provision(context.Background(), 1, messages.DefaultStreamLimits(), 1))
+	record, err := json.Marshal(messages.Record{URL: "https://example.org/", Title: "Example Domain", Crawl: "demo"})
+	must(err)
+	_, err = bus.JS.Publish(context.Background(), messages.SubjectRecords("demo", 0), record)
+	must(err)
+	return bus
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
