@@ -60,6 +60,14 @@ func TestMarkdown(t *testing.T) {
 		{"<p><b>10<sup> 5 </sup></b>c<sup><b></b></sup>", "**10<sup> 5</sup>** c"},
 		{"<table><tr><th>a<th>b<tr><td><ul><li>c<li>d<ol start=3><li><p>e<li></ol><li></ul>f<td>g</table>", "| a | b |\n| --- | --- |\n| - c<br>- d<br>3. e<br>f | g |"},
 		{"<table><tr><td><ul><li>a</ul><td>b<tr><td>c<td>d</table>", "- a\n\nb\n\nc\n\nd"},
+		// Presentation alone: as text it would be 12, x2 and 38.
+		{"<p>a <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> b", "a $\\frac{1}{2}$ b"},
+		{"<p><math display=block><mrow><msup><mi>x</mi><mn>2</mn></msup><mo>+</mo><msub><mrow><mi>a</mi><mi>b</mi></mrow><mi>i</mi></msub></mrow></math>", "$$x^{2}+{ab}_{i}$$"},
+		{"<p><math><mroot><mn>8</mn><mn>3</mn></mroot><mo>=</mo><msqrt><mn>4</mn></msqrt></math>", "$\\sqrt[3]{8}=\\sqrt{4}$"},
+		{"<p><math><munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><mi>f</mi><mo>\u2061</mo><mi>x</mi></math>", "$∑_{i}^{n}fx$"},
+		{"<p><math><msup><mi>x</mi><mrow><mo>{</mo><mtext>5 $</mtext><mo>}</mo></mrow></msup></math>", "$x^{\\{\\text{5 \\$}\\}}$"},
+		{"<p>so <math><mi>e</mi><mo>=</mo><mn>3</mn></math>", "so e=3"},
+		{"<p><math><mfrac><mn>1</mn></mfrac><mtable><mtr><mtd><mn>5</mn></mtd></mtr></mtable></math>", "15"},
 		{"<span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x_{1}\n=*y*</annotation></semantics></math></span>" +
 			"<span class=katex-html aria-hidden=true>x1</span></span>, <math alttext='z|w'><mi>z</mi></math>, <math><mi>u</mi></math>", "$x_{1} =*y*$, $z|w$, u"},
 		{"<p>a <math display=block alttext='b'><mi>b</mi></math> c<p>d <script type='math/tex; mode=display'>e<f</script><script>g</script>", "a\n\n$$b$$\n\nc\n\nd\n\n$$e<f$$"},

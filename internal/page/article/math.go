@@ -44,7 +44,7 @@ func mayBeMath(n *html.Node) bool { return strings.Contains(attr(n, "class"), "m
 func isTeX(script *html.Node) bool { return strings.HasPrefix(attr(script, "type"), "math/tex") }
 
 // texOfMathML returns the TeX that MathML was made of: that of an annotation, as KaTeX and
-// MediaWiki write it, or of an alternative text.
+// MediaWiki write it, or of an alternative text; or else TeX that says the same.
 func texOfMathML(n *html.Node) (tex string, ok bool) {
 	for w := walk(n); w.next(); {
 		if !w.leaving && w.node.Data == "annotation" && attr(w.node, "encoding") == "application/x-tex" && w.node.FirstChild != nil {
@@ -54,7 +54,7 @@ func texOfMathML(n *html.Node) (tex string, ok bool) {
 	if alt := attr(n, "alttext"); alt != "" {
 		return clean(alt), true
 	}
-	return "", false
+	return texOfPresentation(n)
 }
 
 // delimited returns the TeX of an element that a script of the page turns into a formula.

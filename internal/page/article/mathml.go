@@ -1,0 +1,103 @@
+package article
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// maxMathDepth bounds how deep a formula is read; a real one has a dozen levels.
+const maxMathDepth = 64
+
+// texOfPresentation writes MathML that names no TeX as such (MathML Core chapter 3): as text
+// alone, ½ would be 12. It reports false for what it does not know, such as a matrix, and for
+// formulas that are a line of signs, which are right as text.
+func texOfPresentation(n *html.Node) (tex string, ok bool) {
+	w := mathWriter{known: true}
+	tex = strings.TrimSpace(w.element(n, 0))
+	return tex, w.known && w.structured
+}
+
+type mathWriter struct {
+	known      bool // all elements so far
+	structured bool // there is one that text alone would lose
+}
+
+func (w *mathWriter) element(n *html.Node, depth int) string {
+	if depth > maxMathDepth {
+		w.known = false
+		return ""
+	}
+	switch n.Data {
+	case "mi", "mn", "mo", "ms":
+		return mathText(n)
+	case "mtext":
+		return `\text{` + mathText(n) + "}"
+	case "mspace":
+		return " "
+	case "annotation", "annotation-xml", "mphantom":
+		return ""
+	}
+	var parts []string
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			parts = append(parts, w.element(c, depth+1))
+		}
+	}
+	return w.join(n.Data, parts)
+}
+
+// join writes an element of its parts.
+func (w *mathWriter) join(name string, parts []string) string {
+	all := strings.Join(parts, "")
+	switch name {
+	case "math", "mrow", "mstyle", "mpadded", "semantics", "merror":
+		return all
+	}
+	w.structured = true
+	switch {
+	case name == "msqrt":
+		return `\sqrt{` + all + "}"
+	case name == "mfrac" && len(parts) == 2:
+		return `\frac{` + parts[0] + "}{" + parts[1] + "}"
+	case name == "mroot" && len(parts) == 2:
+		return `\sqrt[` + parts[1] + "]{" + parts[0] + "}"
+	case (name == "msup" || name == "mover") && len(parts) == 2:
+		return base(parts[0]) + "^{" + parts[1] + "}"
+	case (name == "msub" || name == "munder") && len(parts) == 2:
+		return base(parts[0]) + "_{" + parts[1] + "}"
+	case (name == "msubsup" || name == "munderover") && len(parts) == 3:
+		return base(parts[0]) + "_{" + parts[1] + "}^{" + parts[2] + "}"
+	}
+	w.known = false
+	return all
+}
+
+// base is what has something above or below it: in braces, if it is more than one sign.
+func base(part string) string {
+	if utf8.RuneCountInString(part) == 1 {
+		return part
+	}
+	return "{" + part + "}"
+}
+
+// mathSigns are those that mean something in TeX.
+var mathSigns = strings.NewReplacer(`\`, `\backslash `, "{", `\{`, "}", `\}`, "$", `\$`, "%", `\%`, "#", `\#`, "&", `\&`, "_", `\_`, "^", `\hat{}`, "~", `\sim `)
+
+// mathText returns the text of a sign, without the operators that are not seen (U+2061 to
+// U+2064).
+func mathText(n *html.Node) string {
+	var b strings.Builder
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return mathSigns.Replace(strings.Map(func(r rune) rune {
+		if r >= 0x2061 && r <= 0x2064 {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(b.String())))
+}
