@@ -485,14 +485,14 @@ func (m *model) reason(id urlID, depth int) string {
 	}
 	_, state := spec.HostPoliteness(weburl.Hostname(p.url))
 	switch {
-	case state == crawlspec.Cancelled:
-		return frontierapi.ReasonCancelled
 	case !m.inScope(id):
 		return frontierapi.ReasonScope
 	case len(spec.Exclude) > 0 && strings.Contains(p.url, strings.Trim(spec.Exclude[0], "*")):
 		return frontierapi.ReasonExclude
 	case spec.MaxDepth != nil && depth > *spec.MaxDepth:
 		return frontierapi.ReasonDepth
+	case state == crawlspec.Cancelled:
+		return frontierapi.ReasonCancelled
 	}
 	return ""
 }

@@ -203,12 +203,20 @@ func (r *rules) lists(url string) bool {
 }
 
 // exclusionReason returns why a URL must not be fetched, "" if it may. Opened says
-// that its root is in scope.
+// that its root is in scope. That it was cancelled comes last: what would not be fetched
+// anyway says why.
 func (r *rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
+	reason := r.ruleAgainst(u, opened, now)
+	if reason == "" && r.cancels(u.URL) {
+		return frontierapi.ReasonCancelled
+	}
+	return reason
+}
+
+// ruleAgainst returns which rule of the spec, or guard, is against a URL, "" if none is.
+func (r *rules) ruleAgainst(u *urlRecord, opened bool, now int64) string {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
 	switch {
-	case r.cancels(u.URL):
-		return frontierapi.ReasonCancelled
 	case !opened:
 		return frontierapi.ReasonScope
 	case len(r.Schemes) > 0 && !slices.Contains(r.Schemes, u.URL[:strings.IndexByte(u.URL, ':')]):

@@ -84,6 +84,21 @@ func TestCancelledCrawlEnds(t *testing.T) {
 	}
 }
 
+// What a rule excludes says so, whether the crawl is cancelled or not: so does its summary.
+func TestCancelledCrawlKeepsWhyURLsWereExcluded(t *testing.T) {
+	w := newShardFixture(t, func(s *crawlspec.Spec) { s.Exclude = []string{"*/private/*"} })
+	w.seed("https://a.test/1", "https://a.test/private/1")
+	w.link(1, "https://b.test/")
+	w.change(func(s *crawlspec.Spec) { s.State = crawlspec.Cancelled })
+	w.tend()
+	w.wantState("https://a.test/1", Excluded, frontierapi.ReasonCancelled)
+	w.wantState("https://a.test/private/1", Excluded, frontierapi.ReasonExclude)
+	w.wantState("https://b.test/", Excluded, frontierapi.ReasonScope)
+	w.change(func(s *crawlspec.Spec) { s.State, s.Exclude = crawlspec.Running, nil })
+	w.tend()
+	w.wantState("https://a.test/private/1", Queued, "")
+}
+
 func TestPriorityOfRulesGoesBeforeThatOfTheMessage(t *testing.T) {
 	w := newShardFixture(t, func(s *crawlspec.Spec) {
 		s.Priorities = []crawlspec.PriorityRule{{Match: "*/news/*", Priority: 0}, {Match: "*/archive/*", Priority: 9}}
