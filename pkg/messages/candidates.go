@@ -67,8 +67,8 @@ type Candidates struct {
 	// Warning says what of that page, a sitemap or a feed, could not be read, though the
 	// rest was.
 	Warning string `json:"warning,omitempty"`
-	// LeftOut says by which condition of the spec there is no record of that page: it begins
-	// with one of LeftOutReasons and a colon.
+	// LeftOut says why the spec wants no record of that page: it begins with one of
+	// LeftOutReasons and a colon.
 	LeftOut string `json:"left_out,omitempty"`
 	// Content tells pages apart by their text, without what says only which page
 	// it is; pages with nothing of their own share it. 0 is none.
@@ -77,9 +77,12 @@ type Candidates struct {
 	Records []KindCount `json:"records,omitempty"`
 }
 
-// LeftOutReasons are the sorts of conditions by which pages have no record: the language
-// that a page has, that of its text, and any other.
-var LeftOutReasons = []string{"language", "text_language", "condition"}
+// LeftOutDuplicate is the one of LeftOutReasons for a page that repeats another.
+const LeftOutDuplicate = "duplicate"
+
+// LeftOutReasons are why pages have no record: the language that a page has, that of its
+// text, that it repeats another page, and any other condition.
+var LeftOutReasons = []string{"language", "text_language", LeftOutDuplicate, "condition"}
 
 // LeftOutReason is the one of LeftOutReasons that a text begins with.
 func LeftOutReason(text string) string {

@@ -72,3 +72,31 @@ func TestPageThatIsLeftOutHasNoDuplicates(t *testing.T) {
 		}
 	}
 }
+
+// A page that is dropped since it repeats another is told as one that is left out, and by
+// which page; one that is marked, or unchanged, has a record.
+func TestDroppedDuplicateIsLeftOut(t *testing.T) {
+	sentences := strings.Repeat("The quick brown fox jumps over the lazy dog while nobody looks. ", 20)
+	first := messages.Visit{URL: messages.HashURL("https://site.test/a"), Round: 1}.String()
+	for spec, want := range map[string][2]string{
+		"duplicates: {exact: drop, near: drop}": {"duplicate: repeats the page of visit " + first, "duplicate: nearly repeats the page of visit " + first},
+		"duplicates: {exact: mark, near: mark}": {},
+		"duplicates: {unchanged: drop}":         {},
+		"duplicates: {exact: drop, near: keep}": {"duplicate: repeats the page of visit " + first, ""},
+		"duplicates: {near: drop, distance: 0}": {"duplicate: repeats the page of visit " + first, "duplicate: nearly repeats the page of visit " + first},
+	} {
+		p := parserOf(t, spec)
+		visit := func(path, body, digest string) string {
+			pg := page("text/html")
+			pg.URL = "https://site.test/" + path
+			pg.Visit.URL, pg.Digest = messages.HashURL(pg.URL), strings.Repeat(digest, 16)
+			return p.parse(t, pg, []byte(body)).last.LeftOut
+		}
+		if got := visit("a", sentences, "11"); got != "" {
+			t.Errorf("%s: the first page is left out: %s", spec, got)
+		}
+		if got := [2]string{visit("b", sentences, "11"), visit("c", sentences+"<!-- made at 12:03 -->", "22")}; got != want {
+			t.Errorf("%s: left out are %q, want %q", spec, got, want)
+		}
+	}
+}

@@ -172,6 +172,7 @@ func (p *Parser) checkDuplicate(ctx context.Context, r *parsedPage) error {
 		marked.Inc()
 	case crawlspec.DuplicateDrop:
 		r.drop()
+		r.leftOut = fmt.Sprintf("%s: %s the page of visit %s", messages.LeftOutDuplicate, map[bool]string{true: "repeats", false: "nearly repeats"}[v.exact], v.of)
 	case crawlspec.DuplicateKeep:
 	}
 	return nil
