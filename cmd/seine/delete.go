@@ -116,7 +116,7 @@ func (c *deleteCmd) confirm(ctx context.Context, client *frontierapi.Client, whe
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	standing, err := client.Standing(asking, c.Name)
+	standing, err := client.Status(asking, c.Name)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func apply(ctx context.Context, got *fetched, spec *crawlspec.Spec) (*extracted,
 // links are those that the parser sends, with the rules that found them, and what
 // the frontier would do with them.
 func links(read *parser.ParseResult, result *extract.Result, page *messages.Page, spec *crawlspec.Spec) ([]foundLink, error) {
-	outlook, err := frontier.NewScopePreview(spec, page.URL, page.FetchedAt)
+	preview, err := frontier.NewScopePreview(spec, page.URL, page.FetchedAt)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func links(read *parser.ParseResult, result *extract.Result, page *messages.Page
 	out := []foundLink{}
 	for _, l := range read.Links {
 		found := foundLink{URL: l.URL, Rule: cmp.Or(by[l.URL], "links"), Depth: l.Depth - page.Depth}
-		found.Excluded, found.Priority = outlook.Evaluate(l.URL, l.Depth, l.Priority)
+		found.Excluded, found.Priority = preview.Evaluate(l.URL, l.Depth, l.Priority)
 		out = append(out, found)
 	}
 	return out, nil

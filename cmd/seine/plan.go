@@ -70,7 +70,8 @@ func (c *crawlCmd) stored() (spec crawlspec.Spec, urls frontierapi.Counters, err
 		}
 		spec = *have.Spec
 		client := frontierapi.Client{Bus: bus}
-		urls, err = client.Status(ctx, c.Name)
+		status, err := client.Status(ctx, c.Name)
+		urls = status.Counters
 		return err
 	})
 	return spec, urls, err

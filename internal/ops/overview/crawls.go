@@ -163,7 +163,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	c.State, c.Rev = spec.State, spec.Rev
 	client := frontierapi.Client{Bus: r.Bus}
 	if was, ok := r.ends[c.Name]; ok {
-		c.CrawlStatus, err = client.Standing(ctx, c.Name)
+		c.CrawlStatus, err = client.Status(ctx, c.Name)
 		if c.End = was.end; err == nil && was == c.ended() {
 			c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
 			return err

@@ -19,9 +19,9 @@ import (
 // access is how one URL is requested. Nothing of it outlives the URL: the next
 // one may be of another source.
 type access struct {
-	manner *accessProfile
-	shape  *renderedRequest // nil is a plain GET
-	cookie string           // those of the site, "" is none
+	profile *accessProfile
+	shape   *renderedRequest // nil is a plain GET
+	cookie  string           // those of the site, "" is none
 }
 
 // accessProfile is how the URLs of one source are asked for, and by which way: an Access
@@ -77,9 +77,9 @@ const missingAge = 5 * time.Second
 // URL that is requested, never the one that led to it. A robots.txt is always a
 // plain GET. The error is a failure: a secret or a parameter is missing.
 func (p *accessPolicy) access(url string, robots bool) (a access, err error) {
-	a.manner = p.manner(url)
-	if a.manner.err != nil || robots {
-		return a, a.manner.err
+	a.profile = p.profile(url)
+	if a.profile.err != nil || robots {
+		return a, a.profile.err
 	}
 	if r := p.rule(url); r != nil {
 		a.shape, err = r.render(url)
@@ -87,8 +87,8 @@ func (p *accessPolicy) access(url string, robots bool) (a access, err error) {
 	return a, err
 }
 
-// manner returns how a canonical URL is asked for.
-func (p *accessPolicy) manner(url string) *accessProfile {
+// profile returns how a canonical URL is asked for.
+func (p *accessPolicy) profile(url string) *accessProfile {
 	i := p.spec.AccessSource(url)
 	switch {
 	case i < 0:
@@ -122,7 +122,7 @@ func (c *policyCache) compile(spec *crawlspec.Spec) *accessPolicy {
 	p := &accessPolicy{spec: spec, hidden: c.redactor(spec), guard: wayOf(spec, nil).guardKey()}
 	failed := false
 	compiled := func(a crawlspec.Access, withheld []string) *accessProfile {
-		m := c.manner(spec, &a, withheld)
+		m := c.profile(spec, &a, withheld)
 		failed = failed || m.err != nil
 		p.hidden.learn(m)
 		return m
@@ -150,14 +150,14 @@ func (c *policyCache) compile(spec *crawlspec.Spec) *accessPolicy {
 	return p
 }
 
-// manner makes an access ready for use; what is wrong with it concerns no other.
-func (c *policyCache) manner(spec *crawlspec.Spec, a *crawlspec.Access, withheld []string) *accessProfile {
+// profile makes an access ready for use; what is wrong with it concerns no other.
+func (c *policyCache) profile(spec *crawlspec.Spec, a *crawlspec.Access, withheld []string) *accessProfile {
 	m := &accessProfile{withheld: withheld, cookies: a.Cookies != nil && *a.Cookies, way: wayOf(spec, a.TLS)}
 	m.err = c.fill(m, spec, a)
 	return m
 }
 
-// fill gives a manner what is looked up.
+// fill gives a profile what is looked up.
 func (c *policyCache) fill(m *accessProfile, spec *crawlspec.Spec, a *crawlspec.Access) (err error) {
 	m.accepts = c.client.accepts.and(spec.Accepts())
 	fixed := http.Header{"Accept": {m.accepts.header()}, "Accept-Encoding": {contentcoding.Accept}}

@@ -71,7 +71,7 @@ func writeHead(first string, h http.Header) []byte {
 // withoutSecrets returns a request with the target in origin form (a proxy sees
 // another), and without what must not be stored.
 func (x *exchange) withoutSecrets(request []byte) []byte {
-	hidden := slices.Concat([]string{"Cookie", "Proxy-Authorization"}, x.ask.manner.private)
+	hidden := slices.Concat([]string{"Cookie", "Proxy-Authorization"}, x.ask.profile.private)
 	url, method, noBody := x.ask.url, http.MethodGet, false
 	if s := x.ask.shape; s != nil {
 		hidden, method, noBody = append(hidden, s.private...), s.method, s.hidden

@@ -108,7 +108,7 @@ func (x *exchange) refuse(resp *http.Response) *failure {
 		return nil
 	}
 	t := mediatype.Declared(x.reply.contentType)
-	if !mediatype.Undefined(t) && !x.ask.manner.accepts.keeps(t) && resp.ContentLength != 0 {
+	if !mediatype.Undefined(t) && !x.ask.profile.accepts.keeps(t) && resp.ContentLength != 0 {
 		return x.unsupported(t)
 	}
 	if resp.ContentLength > x.ask.maxBody {
@@ -166,7 +166,7 @@ func (x *exchange) sniff(body []byte) *failure {
 	}
 	// Without its charset, which the standard library only guesses at.
 	t := mediatype.Declared(http.DetectContentType(body))
-	if !x.ask.manner.accepts.keeps(t) {
+	if !x.ask.profile.accepts.keeps(t) {
 		return x.unsupported(t)
 	}
 	if i := strings.IndexByte(declared, ';'); i >= 0 {

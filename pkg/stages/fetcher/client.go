@@ -92,22 +92,22 @@ func (c *client) do(ctx context.Context, a *fetchRequest) (*fetchReply, error) {
 	if err := c.pace.request(ctx, weburl.Host(a.url), a.minSpacing()); err != nil {
 		return nil, err
 	}
-	if len(a.manner.proxies) == 0 {
-		return c.exchange(ctx, a, a.manner.way)
+	if len(a.profile.proxies) == 0 {
+		return c.exchange(ctx, a, a.profile.way)
 	}
 	for try := 1; ; try++ {
-		p, err := a.manner.proxy(ctx)
+		p, err := a.profile.proxy(ctx)
 		if err != nil {
 			return nil, err
 		}
-		w := a.manner.way
+		w := a.profile.way
 		w.proxy = p.key
 		r, err := c.exchange(ctx, a, w)
 		if err != nil {
 			return nil, err
 		}
 		p.ended(r)
-		if r.class != messages.ProxyFailure || try >= min(maxProxyTries, len(a.manner.proxies)) || ctx.Err() != nil {
+		if r.class != messages.ProxyFailure || try >= min(maxProxyTries, len(a.profile.proxies)) || ctx.Err() != nil {
 			return r, nil
 		}
 		r.loan.release()
@@ -116,7 +116,7 @@ func (c *client) do(ctx context.Context, a *fetchRequest) (*fetchReply, error) {
 
 // cookie returns the Cookie field that an ask with its access would be sent with.
 func (c *client) cookie(a *fetchRequest) string {
-	if !a.manner.cookies {
+	if !a.profile.cookies {
 		return ""
 	}
 	return c.cookies.Header(a.crawl, a.url)
@@ -283,7 +283,7 @@ func (x *exchange) head(resp *http.Response) {
 	if why := x.ask.withheld(); why != "" && (r.status == http.StatusUnauthorized || r.status == http.StatusForbidden) {
 		r.text += "; " + why
 	}
-	if x.ask.manner.cookies {
+	if x.ask.profile.cookies {
 		x.c.cookies.Set(x.ask.crawl, x.ask.url, resp.Header["Set-Cookie"])
 	}
 	if f := x.ask.hidden().header(resp.Header); f != nil && r.class == messages.Redirect {

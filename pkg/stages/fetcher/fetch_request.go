@@ -56,7 +56,7 @@ func (a *fetchRequest) minSpacing() time.Duration { return max(a.delay, a.interv
 // withheld says which credentials are not sent, and what to do about it; "" if
 // none are held back.
 func (a *fetchRequest) withheld() string {
-	if a.manner == nil || a.manner.withheld == nil {
+	if a.profile == nil || a.profile.withheld == nil {
 		return ""
 	}
 	origin := weburl.Origin(a.url)
@@ -65,7 +65,7 @@ func (a *fetchRequest) withheld() string {
 		inClear = ", in the clear"
 	}
 	return fmt.Sprintf("%s of the source is not sent to %s: add %q to its hosts to have it sent there%s",
-		strings.Join(a.manner.withheld, ", "), origin, origin, inClear)
+		strings.Join(a.profile.withheld, ", "), origin, origin, inClear)
 }
 
 // conditional reports whether the answer may be that nothing has changed.

@@ -51,7 +51,7 @@ func (c *policyCache) redactor(spec *crawlspec.Spec) *redactor {
 	return r
 }
 
-// learn takes note of what a manner makes of secrets.
+// learn takes note of what a profile makes of secrets.
 func (r *redactor) learn(m *accessProfile) {
 	if r == nil {
 		return

@@ -58,7 +58,7 @@ func hostPort(u *url.URL) string {
 // header returns the header of the request.
 func (x *exchange) header() http.Header {
 	a := x.ask
-	shared := a.manner.header()
+	shared := a.profile.header()
 	if !a.conditional() && a.shape == nil && a.cookie == "" {
 		return shared
 	}

@@ -83,7 +83,7 @@ func (t *fetchJob) loop() *failure {
 	if t.req.Follow {
 		return errCircle
 	}
-	if len(t.reply.header["Set-Cookie"]) > 0 && !t.ask.manner.cookies {
+	if len(t.reply.header["Set-Cookie"]) > 0 && !t.ask.profile.cookies {
 		return fail(messages.ClientError, "redirects to itself and sets a cookie: the site may let in who sends it back (cookies: true)")
 	}
 	return errSelfRedirectLoop

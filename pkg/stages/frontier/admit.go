@@ -90,7 +90,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 	// A redirect away from a seed means what the seed meant.
 	opens := m.Depth == 0 && m.Source != messages.SourceLink
 	if opens {
-		if err := s.openRoots(m.Crawl, c.URL); err != nil {
+		if err := s.addScopeRoots(m.Crawl, c.URL); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ func fillStore(w *shardFixture) {
 	_, err := w.shard.candidates(m, 1, w.at())
 	w.must(err)
 	w.shard.noteUnchanged(&messages.Candidates{Crawl: "c", Referrer: "https://a.test/0", PageRound: 1, Depth: 0, Run: 1})
-	w.must(w.shard.openRoots("c", "https://d.test/"))
+	w.must(w.shard.addScopeRoots("c", "https://d.test/"))
 	_, err = w.shard.candidates(&messages.Candidates{
 		Crawl: "c", Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: "https://a.test/4", Metadata: messages.Metadata{"a": "1"}, Inherit: true}},
 	}, 1, w.at())

@@ -96,7 +96,7 @@ func (f *Frontier) expire(ctx context.Context, crawl string) (next time.Time, er
 	if err != nil {
 		return next, err
 	}
-	if first := frontierapi.LastChange(spec, &c).Add(time.Duration(spec.Keep)); f.before(first) {
+	if first := frontierapi.LastChange(spec, &c.Counters).Add(time.Duration(spec.Keep)); f.before(first) {
 		return first, nil
 	}
 	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)

@@ -79,7 +79,7 @@ func (s *shard) reevaluateURL(id urlID, rules *rules, now int64) error {
 		return err
 	}
 	if r.Seed {
-		if err := s.openRoots(id.crawl, r.URL); err != nil {
+		if err := s.addScopeRoots(id.crawl, r.URL); err != nil {
 			return err
 		}
 	}

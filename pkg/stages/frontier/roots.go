@@ -98,10 +98,10 @@ func (s *shard) storedAsOpen(name string, r root, newest bool) (bool, error) {
 // maxRoots bounds the cache of what is in scope, between turns.
 const maxRoots = 4096
 
-// openRoots lets a crawl enter the host of a seed, and its domain. What was found
+// addScopeRoots lets a crawl enter the host of a seed, and its domain. What was found
 // there before is taken back from the next turn on, in steps: see admitOpened. So
 // the order of seeds and links does not matter.
-func (s *shard) openRoots(name, url string) error {
+func (s *shard) addScopeRoots(name, url string) error {
 	c := s.crawl(name)
 	for _, r := range rootsOf(url) {
 		if open, err := s.isOpen(name, r); err != nil {

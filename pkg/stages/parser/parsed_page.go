@@ -165,7 +165,7 @@ func (r *parsedPage) addHeaderLinks() {
 	for i := range r.scanned.Links {
 		known[r.scanned.Links[i].URL] = i
 	}
-	to := r.follower()
+	to := r.newLinkCollector()
 	for _, f := range r.follow {
 		to.seen[f.URL] = true
 	}
@@ -255,7 +255,7 @@ func (r *parsedPage) readFeed(body []byte) error {
 		Title: f.Title, Description: f.Description, Canonical: f.Link, Language: f.Language, Charset: r.doc.Encoding().Name(),
 	}
 	titles := make([]string, len(f.Items))
-	to := r.follower()
+	to := r.newLinkCollector()
 	to.add(f.Link, nil)
 	for i := range f.Items {
 		titles[i] = f.Items[i].Title
@@ -283,8 +283,8 @@ type linkCollector struct {
 	links []discoveredLink
 }
 
-// follower returns one for URLs that are a link away.
-func (r *parsedPage) follower() *linkCollector {
+// newLinkCollector returns one for URLs that are a link away.
+func (r *parsedPage) newLinkCollector() *linkCollector {
 	return &linkCollector{urls: r.plan.urls, seen: map[string]bool{r.page.URL: true}, depth: r.page.Depth + 1}
 }
 

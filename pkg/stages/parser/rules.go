@@ -50,7 +50,7 @@ func (r *parsedPage) applyRules(ctx context.Context) error {
 	if len(result.Links) == 0 || !r.mayFollow() {
 		return nil
 	}
-	to := r.follower()
+	to := r.newLinkCollector()
 	for _, l := range result.Links {
 		to.depth = r.page.Depth + l.DepthAdd
 		to.add(l.URL, l.Priority)
@@ -104,7 +104,7 @@ func (r *parsedPage) runExtractor(ctx context.Context, x Extractor, d *Document)
 	if err != nil {
 		return err
 	}
-	to := r.follower()
+	to := r.newLinkCollector()
 	for _, ref := range got.Links {
 		if u, err := base.Resolve(ref); err == nil {
 			to.add(u, nil)

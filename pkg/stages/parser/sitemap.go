@@ -43,7 +43,7 @@ func (r *parsedPage) followSitemap(site *sitemap.Sitemap, ended error) error {
 		return err
 	}
 	r.noRecord = true
-	to := r.follower()
+	to := r.newLinkCollector()
 	if site.Index {
 		to.depth = r.page.Depth
 	}

@@ -34,15 +34,9 @@ const (
 	firstAnswer = 100 * time.Millisecond
 )
 
-// Status returns how a crawl stands, over all partitions.
-func (c *Client) Status(ctx context.Context, crawl string) (Counters, error) {
-	parts, err := c.partitions(ctx, crawl)
-	return sum(parts).Counters, err
-}
-
-// Standing returns how a crawl stands, over all partitions, without the question
-// whether it has come to an end.
-func (c *Client) Standing(ctx context.Context, crawl string) (CrawlStatus, error) {
+// Status returns how a crawl stands, over all partitions. Whether it has come to an end is
+// another question: see CheckEnded.
+func (c *Client) Status(ctx context.Context, crawl string) (CrawlStatus, error) {
 	parts, err := c.partitions(ctx, crawl)
 	return sum(parts), err
 }
