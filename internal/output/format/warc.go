@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -325,6 +326,13 @@ func (a *archiver) metadata(x *exchange) error {
 	add("crawl", x.Crawl)
 	add("visit", x.Visit.String())
 	add("attempt", strconv.Itoa(x.Attempt))
+	if len(x.Metadata) > 0 {
+		text, err := json.Marshal(x.Metadata) // in the order of the names
+		if err != nil {
+			return fmt.Errorf("encode metadata of the seed: %w", err)
+		}
+		add("seedMetadata", string(text))
+	}
 	if x.head == nil {
 		fields = append(fields, x.known()...)
 	}

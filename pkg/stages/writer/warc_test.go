@@ -62,6 +62,9 @@ func pageNo(crawl string, n int) *testPage {
 	if n%4 > 0 {
 		p.page.Referrer = "https://www.example.org/"
 	}
+	if n%3 == 1 {
+		p.page.Metadata = messages.Metadata{"topic": "tides\nand: \"ports\"", "collection": "2026"}
+	}
 	if n%7 == 6 {
 		return p
 	}
@@ -175,6 +178,10 @@ func checkArchived(t testing.TB, p *testPage, got map[string]*archived) {
 	via := "hopsFromSeed: " + strings.Repeat("L", p.page.Depth)
 	if !strings.Contains(string(a.meta.Block), strings.TrimSpace(via)) || !strings.Contains(string(a.meta.Block), "fetchTimeMs: 52\r\n") {
 		t.Errorf("metadata of %s: %s", p.page.URL, a.meta.Block)
+	}
+	const ofSeed = "seedMetadata: " + `{"collection":"2026","topic":"tides\nand: \"ports\""}` + "\r\n"
+	if strings.Contains(string(a.meta.Block), ofSeed) != (p.page.Metadata != nil) {
+		t.Errorf("metadata of %s, whose seed has %v: %s", p.page.URL, p.page.Metadata, a.meta.Block)
 	}
 }
 
