@@ -251,6 +251,7 @@ func TestVerify(t *testing.T) {
 		want(t, exitOK, append([]string{"verify"}, args...), "2 files, 4 records", "2 commits: all as committed")
 	}
 	want(t, exitFailed, []string{"verify", bare}, "no commit log")
+	want(t, exitUsage, []string{"verify", out, "--crawl", "nosuch"}, "has no files of it; there are c")
 	damage := func(name string, text []byte) {
 		t.Helper()
 		if err := os.WriteFile(name, text, 0o600); err != nil {

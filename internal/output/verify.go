@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -93,6 +94,17 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 		return nil
 	})
 	return e, err
+}
+
+// Crawls returns the names of the crawls that there are files of, sorted.
+func (e *Expected) Crawls() []string {
+	names := make(map[string]bool)
+	for _, same := range e.files {
+		for i := range same {
+			names[same[i].Crawl] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // ExpectWhole is Expect for a log that must be whole: an entry that cannot be read is
