@@ -53,6 +53,9 @@ func (c *exportCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
+	if err := c.checkCrawl(); err != nil {
+		return err
+	}
 	show := &exportProgress{w: os.Stderr, quiet: c.Quiet, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	o.Progress = show.update
 	o.Log = process.Logging{LogLevel: "warn", LogFormat: "text"}.Logger(os.Stderr)
@@ -69,6 +72,22 @@ func (c *exportCmd) Run() error {
 	}
 	shown.Println(exportEnd(t, c.To))
 	return nil
+}
+
+// checkCrawl refuses the name of a crawl that is not in FROM, before --to is bound to it.
+func (c *exportCmd) checkCrawl() error {
+	if c.Crawl == "" || writer.IsDatabase(c.From) {
+		return nil
+	}
+	source, err := writer.OpenOutput(c.From, "", c.FromS3)
+	if err != nil {
+		return err
+	}
+	there, err := source.Expect("")
+	if err != nil {
+		return err
+	}
+	return checkCommitted(c.Crawl, c.From, there)
 }
 
 func exportEnd(t writer.ExportTotals, to string) string {

@@ -8,6 +8,7 @@ import (
 
 	"seine/internal/base/similar"
 	"seine/internal/ops/overview"
+	"seine/internal/output"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -49,6 +50,19 @@ func othersThan(crawl string, names []string) string {
 		names, more = names[:most], ", …"
 	}
 	return meant + "there are " + strings.Join(names, ", ") + more
+}
+
+// checkCommitted refuses the name of a crawl that nothing was committed of in a place: all of
+// nothing would be right, and exported.
+func checkCommitted(crawl, place string, there *output.Expected) error {
+	names := there.Crawls()
+	switch {
+	case crawl == "" || slices.Contains(names, crawl):
+		return nil
+	case len(names) == 0:
+		return usageError{fmt.Errorf("--crawl %s: %s has no files of any crawl", crawl, place)}
+	}
+	return usageError{fmt.Errorf("--crawl %s: %s has no files of it; %s", crawl, place, othersThan(crawl, names))}
 }
 
 // knownHost returns what is known of a host; an error if no frontier has ever wanted

@@ -252,6 +252,9 @@ func TestVerify(t *testing.T) {
 	}
 	want(t, exitFailed, []string{"verify", bare}, "no commit log")
 	want(t, exitUsage, []string{"verify", out, "--crawl", "nosuch"}, "has no files of it; there are c")
+	to := filepath.Join(t.TempDir(), "export")
+	want(t, exitUsage, []string{"export", out, "--to", to, "--crawl", "nosuch"}, "has no files of it; there are c")
+	want(t, exitOK, []string{"export", out, "--to", to, "--crawl", "c"}, "4 records") // it is bound to no other
 	damage := func(name string, text []byte) {
 		t.Helper()
 		if err := os.WriteFile(name, text, 0o600); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
@@ -61,17 +60,6 @@ func (c *verifyCmd) Run() error {
 	return nil
 }
 
-// checkCrawl refuses the name of a crawl that nothing was committed of: all would be right.
-func (c *verifyCmd) checkCrawl(names []string) error {
-	if c.Crawl == "" || slices.Contains(names, c.Crawl) {
-		return nil
-	}
-	if len(names) == 0 {
-		return usageError{fmt.Errorf("--crawl %s: %s has no files of any crawl", c.Crawl, c.Out)}
-	}
-	return usageError{fmt.Errorf("--crawl %s: %s has no files of it; %s", c.Crawl, c.Out, othersThan(c.Crawl, names))}
-}
-
 // expected returns the output, and what there should be.
 func (c *verifyCmd) expected() (o output.Output, want *output.Expected, err error) {
 	if c.Manifest == "" {
@@ -79,7 +67,7 @@ func (c *verifyCmd) expected() (o output.Output, want *output.Expected, err erro
 			return o, nil, err
 		}
 		if want, err = o.Expect(c.Crawl); err == nil {
-			err = c.checkCrawl(want.Crawls())
+			err = checkCommitted(c.Crawl, c.Out, want)
 		}
 		return o, want, err
 	}

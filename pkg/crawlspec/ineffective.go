@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Ineffective says of each key of the spec that does nothing, alone or beside another,
@@ -16,6 +17,7 @@ func (s *Spec) Ineffective() (found []string) {
 	}
 	s.idleSeeds(note)
 	s.idleScope(note)
+	s.idlePatterns(note)
 	s.idleRules(note)
 	s.idlePace(note)
 	s.idleFetch(note)
@@ -47,6 +49,44 @@ func (s *Spec) idleScope(note noter) {
 	note(s.Scope == ScopeAny && len(s.Domains) > 0, "domains", "beside scope: any, which has all hosts")
 	most := s.MaxPagesPerHost
 	note(s.MaxPages > 0 && most > s.MaxPages, "max_pages_per_host", "beside a smaller max_pages: %d", s.MaxPages)
+}
+
+// idlePatterns finds patterns that no URL matches: each is compared with the whole URL, or
+// with its path.
+func (s *Spec) idlePatterns(note noter) {
+	look := func(key, pattern string) {
+		none := pattern != "" && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "re:") && !strings.ContainsAny(pattern, "*:")
+		note(none, key, "as %q is no whole URL: write \"*%[1]s*\" for what is anywhere in one, \"/%[1]s\" for a path", pattern)
+	}
+	each := func(key string, patterns []string) {
+		for i, p := range patterns {
+			look(fmt.Sprintf("%s[%d]", key, i), p)
+		}
+	}
+	target := func(key string, t *Target) {
+		if len(t.Match) == 1 {
+			look(key+".match", t.Match[0])
+			return
+		}
+		each(key+".match", t.Match)
+	}
+	each("include", s.Include)
+	each("exclude", s.Exclude)
+	for i := range s.Priorities {
+		look(fmt.Sprintf("priorities[%d].match", i), s.Priorities[i].Match)
+	}
+	for i := range s.Recrawl {
+		look(fmt.Sprintf("recrawl[%d].match", i), s.Recrawl[i].Match)
+	}
+	for i := range s.Requests {
+		look(fmt.Sprintf("requests[%d].match", i), s.Requests[i].Match)
+	}
+	for i := range s.Records {
+		target(fmt.Sprintf("records[%d]", i), &s.Records[i].Target)
+	}
+	for i := range s.Follow {
+		target(fmt.Sprintf("follow[%d]", i), &s.Follow[i].Target)
+	}
 }
 
 // idleRules finds rules behind one that matches everything: the first that matches decides.

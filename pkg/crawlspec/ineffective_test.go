@@ -76,6 +76,14 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		},
 		"min_requests":  {func(s *Spec) { s.Alerts.MinRequests = 5 }, func(s *Spec) { s.Alerts.MinRequests, s.Alerts.ErrorRate = 5, 0 }, "alerts.min_requests: does nothing without"},
 		"allow_private": {func(s *Spec) { s.Alerts.AllowPrivate, s.Alerts.Webhook = true, "http://127.0.0.1/" }, func(s *Spec) { s.Alerts.AllowPrivate = true }, "alerts.allow_private: does nothing without a webhook"},
+		"patterns": {
+			func(s *Spec) { s.Exclude = []string{"*p2*", "/p2", "re:p2", "https://a.test/p2"} },
+			func(s *Spec) { s.Exclude = []string{"/p1", "p2"} }, `exclude[1]: does nothing as "p2" is no whole URL: write "*p2*" for`,
+		},
+		"pattern of a rule": {
+			func(s *Spec) { s.Records = []RecordRule{{Target: Target{Match: Strings{"/p/*"}}}} },
+			func(s *Spec) { s.Records = []RecordRule{{Target: Target{Match: Strings{"shop.example"}}}} }, "records[0].match: does nothing as",
+		},
 		"rules": {
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "/a/*"}, {Match: "*"}} },
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "*"}, {Match: "/a/*"}} }, "priorities[1]: does nothing after the rule before it",
