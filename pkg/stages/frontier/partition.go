@@ -172,11 +172,30 @@ func (p *partitionLoop) readReplayRange(ctx context.Context, restored bool) (err
 	for stream, subject := range map[string]string{
 		messages.StreamURLs: messages.SubjectURLs("*", p.partition), messages.StreamResults: messages.SubjectResults("*", p.partition),
 	} {
-		if p.ends[stream], err = p.f.bus.LastSequence(ctx, stream, subject); err != nil {
+		if p.ends[stream], err = p.replayEnd(ctx, stream, subject); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// replayEnd is up to where a stream is to be replayed: the last message that it holds for the
+// partition, or the position of the state if that is behind it. The messages between were
+// purged then, as those of a deleted crawl are.
+func (p *partitionLoop) replayEnd(ctx context.Context, stream, subject string) (uint64, error) {
+	end, err := p.f.bus.LastSequence(ctx, stream, subject)
+	at := p.positions[stream]
+	if err != nil || at.Sequence <= end {
+		return end, err
+	}
+	s, err := p.f.bus.JS.Stream(ctx, stream)
+	if err != nil {
+		return 0, fmt.Errorf("open stream %s: %w", stream, err)
+	}
+	if info := s.CachedInfo(); info.Created.Equal(at.Created) && info.State.LastSeq >= at.Sequence {
+		end = at.Sequence
+	}
+	return end, nil // else it is another stream, or has lost its tail: the feed reads it anew
 }
 
 func (p *partitionLoop) close() {

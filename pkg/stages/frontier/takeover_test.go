@@ -799,3 +799,26 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	cancel()
 	feeds.Wait()
 }
+
+// The last messages that a state has applied may be gone, as those of a deleted crawl are:
+// an owner that goes on waits for none of them, or nothing of the partition would be done
+// before another message comes.
+func TestOwnerGoesOnThoughItsLastMessagesWerePurged(t *testing.T) {
+	a := newTakeoverFixture(t)
+	s := a.store()
+	first := a.own(s, 1, time.Hour)
+	a.seed("https://h1.test/")
+	found := messages.Candidates{Crawl: "deleted", Source: messages.SourceLink, URLs: []messages.Candidate{{URL: "https://h1.test/x"}}}
+	a.publish(messages.SubjectURLs("deleted", 0), "", found.Encode())
+	a.settled(s)
+	a.must(first.die())
+	stream, err := a.bus.JS.Stream(t.Context(), messages.StreamURLs)
+	a.must(err)
+	a.must(stream.Purge(t.Context(), jetstream.WithPurgeSubject(messages.SubjectURLs("deleted", 0))))
+	next := a.own(s, 2, time.Hour)
+	a.eventually("the next owner has caught up", func() bool {
+		st, ok := a.status()
+		return ok && st.Epoch == 2 && !st.Settling
+	})
+	a.must(next.die())
+}
