@@ -26,7 +26,7 @@ type catCmd struct {
 	outputFlags
 	Crawl  string `help:"Only records of this crawl." placeholder:"NAME"`
 	Kind   string `help:"Only records of this kind; page are those of whole pages." placeholder:"KIND"`
-	Latest bool   `help:"Of the records of one page or key only the last. The output is read twice."`
+	Latest bool   `help:"Of each key only the last record, and of each page what its last visit found. The output is read twice."`
 }
 
 // Help is shown below the list of flags.
@@ -189,6 +189,9 @@ func goneBeside(w io.Writer, f *output.File) io.Writer {
 // printCommitted prints a file that the commit log names. A chunk is compared with the
 // log on the way; an object may be replaced at any moment, and is whole JSON or none.
 func printCommitted(w io.Writer, o output.Output, f *output.File, ids ageencrypt.Identities) error {
+	if s, ok := w.(*sieve); ok {
+		s.fileCrawl = f.Crawl
+	}
 	lines := newLineWriter(w)
 	var err error
 	if output.IsChunk(f.Path) {

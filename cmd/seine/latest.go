@@ -3,18 +3,23 @@ package main
 import (
 	"cmp"
 	"crypto/sha256"
+	"strconv"
 	"time"
 
 	"seine/pkg/messages"
 )
 
-// latest finds the last record of each page and key, by several looks at the same lines.
-// It has 40 bytes for each, and 100 for each page that is gone.
+// latest finds the last record of each key, and of each page the records without a key of
+// its last visit, by several looks at the same lines. It has 120 bytes for each key and
+// page.
 type latest struct {
 	kind string // that is asked for, "" if all are but those of pages that are gone
 	look latestLook
-	// newest is the place of the last record of each identity, of those that are there.
-	newest map[identity]int
+	// newest is where the last record of each identity was made, of those that are there.
+	newest map[identity]edition
+	// visited is the last visit of each page that records were made of: what an earlier one
+	// found there is not there any more, unless it has a key.
+	visited map[identity]edition
 	// gone is when each page was last found gone. What was made of it before is not there
 	// any more, wherever it stands: a replay may have made it later.
 	gone map[identity]moment
@@ -37,11 +42,23 @@ type identity [sha256.Size]byte
 // identified is what tells a record from others.
 type identified struct {
 	crawl, kind, url, key string
+	visit, generation     string // of its page; "" if it does not say so
 	made                  moment
 }
 
+// edition is what was made at one time: by a visit, or by a replay of what it found.
+type edition struct {
+	made moment
+	by   [8]byte // of the hash of its name
+}
+
+func newEdition(made moment, name string) edition {
+	sum := sha256.Sum256([]byte(name))
+	return edition{made, [8]byte(sum[:])}
+}
+
 func newLatest(kind string) *latest {
-	return &latest{kind: kind, newest: make(map[identity]int), gone: make(map[identity]moment), found: make(map[identity]moment)}
+	return &latest{kind: kind, newest: make(map[identity]edition), visited: make(map[identity]edition), gone: make(map[identity]moment), found: make(map[identity]moment)}
 }
 
 // next begins the next look. The second is needed only if pages are gone.
@@ -51,6 +68,7 @@ func (l *latest) next() {
 	}
 	if l.look == lookForNewest {
 		clear(l.newest)
+		clear(l.visited)
 	}
 }
 
@@ -71,10 +89,21 @@ func (l *latest) learn(r *identified) bool {
 			l.found[id] = r.made
 		}
 	}
+	if !is && r.visit != "" {
+		l.visited[r.page()] = later(l.visited[r.page()], r.visitEdition())
+	}
 	if l.wants(r) {
-		l.newest[r.identity()] = r.made.n
+		l.newest[r.identity()] = later(l.newest[r.identity()], r.edition())
 	}
 	return true
+}
+
+// later returns b, unless that was made before a. Of one edition it keeps the last moment.
+func later(a, b edition) edition {
+	if b.made.before(a.made) {
+		return a
+	}
+	return b
 }
 
 // isGone reports whether the page of a record was found gone after that was made.
@@ -93,7 +122,31 @@ func (l *latest) has(r *identified) bool {
 	if found, ok := l.found[r.page()]; !l.wants(r) || r.kind == messages.KindGone && ok && r.made.before(found) {
 		return false
 	}
-	return r.key == "" && r.url == "" || l.newest[r.identity()] == r.made.n
+	switch {
+	case r.key == "" && r.url == "":
+		return true
+	case r.isPart() && l.visited[r.page()].by != r.visitEdition().by:
+		return false
+	}
+	return l.newest[r.identity()].by == r.edition().by
+}
+
+// isPart reports whether the record is one of those that a rule has made of a page, told
+// from the others by its place alone.
+func (r *identified) isPart() bool {
+	return r.key == "" && r.visit != "" && r.kind != messages.KindPage && r.kind != messages.KindGone
+}
+
+// visitEdition is what all records of a visit have in common.
+func (r *identified) visitEdition() edition { return newEdition(r.made, r.visit) }
+
+// edition is what a record has in common with those that are as new: of parts of a page
+// those of the same visit and replay, else none.
+func (r *identified) edition() edition {
+	if r.isPart() {
+		return newEdition(r.made, r.visit+"\x00"+r.generation)
+	}
+	return newEdition(r.made, strconv.Itoa(r.made.n))
 }
 
 func (r *identified) page() identity { return sha256.Sum256([]byte(r.crawl + "\x00" + r.url)) }

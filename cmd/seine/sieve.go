@@ -14,6 +14,9 @@ type sieve struct {
 	latest      *latest // nil if all records are wanted, not the latest alone
 
 	beside bool // the lines are in no order with others
+	// fileCrawl is the crawl of the file that the lines are of, "" if nobody knows: records
+	// need not say it.
+	fileCrawl string
 
 	to   io.Writer
 	line []byte // the beginning of one whose end has not come
@@ -46,21 +49,28 @@ func (s *sieve) again() {
 
 func (s *sieve) pass(line []byte) error {
 	var r struct {
-		Crawl     string `json:"crawl"`
-		URL       string `json:"url"`
-		Key       string `json:"key"`
-		FetchedAt string `json:"fetched_at"`
+		Crawl      string `json:"crawl"`
+		URL        string `json:"url"`
+		Key        string `json:"key"`
+		FetchedAt  string `json:"fetched_at"`
+		Visit      string `json:"visit"`
+		Generation string `json:"generation"`
 	}
 	if !s.beside {
 		s.n++
 	}
 	_ = jsontext.Unmarshal(line, &r) // one that is none is of no crawl
+	if s.fileCrawl != "" {
+		r.Crawl = s.fileCrawl
+	}
 	kind := messages.RecordKind(nil, line)
 	if s.crawl != "" && r.Crawl != s.crawl {
 		return nil
 	}
 	if s.latest != nil {
-		is := identified{crawl: r.Crawl, kind: kind, url: r.URL, key: r.Key, made: momentOf(r.FetchedAt, s.n)}
+		is := identified{
+			crawl: r.Crawl, kind: kind, url: r.URL, key: r.Key, visit: r.Visit, generation: r.Generation, made: momentOf(r.FetchedAt, s.n),
+		}
 		if s.latest.learn(&is) || !s.latest.has(&is) {
 			return nil
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -90,6 +91,53 @@ func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
 	} {
 		if got := want(t, exitOK, append([]string{"cat", dir}, tt.args...)); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// A page has what its last visit found there: a record without a key that an earlier one
+// found is not there any more, and one of the same place is another. A replay replaces what
+// was made of its visit before.
+func TestLatestPartsAreOfTheLastVisit(t *testing.T) {
+	line := func(kind, key, visit, text string) string {
+		s := `"url":"https://a.test/","fetched_at":"2026-11-2` + visit + `T01:00:00.5Z","crawl":"a","visit":"v.` + visit + `"`
+		if kind != "page" {
+			s = `"kind":"` + kind + `",` + s
+		}
+		if key != "" {
+			s += `,"key":"` + key + `"`
+		}
+		return "{" + s + `,"text":"` + text + "\"}\n"
+	}
+	generation := func(line, name string) string {
+		return strings.TrimSuffix(line, "}\n") + `,"generation":"` + name + "\"}\n"
+	}
+	var (
+		old      = line("chunk", "", "1", "one") + line("chunk", "", "1", "two") + line("chunk", "", "1", "three") + line("page", "", "1", "")
+		note     = line("note", "", "1", "gone from the page")
+		keyed    = line("part", "k1", "1", "may be elsewhere")
+		page     = line("page", "", "2", "")
+		first    = line("chunk", "", "2", "one") + line("chunk", "", "2", "2")
+		late     = line("chunk", "", "1", "made late of an old visit")
+		again    = generation(line("chunk", "", "2", "all of it"), "g2")
+		nameless = `{"url":"https://b.test/","text":"a"}` + "\n"
+	)
+	for name, tt := range map[string]struct{ all, want, chunks string }{
+		"visits":    {old + note + keyed + first + page + late, keyed + first + page, first},
+		"emptied":   {old + note + keyed + page, keyed + page, ""},
+		"replayed":  {old + first + page + again, page + again, again},
+		"only once": {old + note, old + note, line("chunk", "", "1", "one") + line("chunk", "", "1", "two") + line("chunk", "", "1", "three")},
+		"few names": {nameless + first + nameless, first + nameless, first},
+	} {
+		file := filepath.Join(t.TempDir(), "1.jsonl")
+		if err := os.WriteFile(file, []byte(tt.all), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := want(t, exitOK, []string{"cat", file, "--latest"}); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+		if got := want(t, exitOK, []string{"cat", file, "--latest", "--kind", "chunk"}); got != tt.chunks {
+			t.Errorf("%s: the chunks: %s, want %s", name, got, tt.chunks)
 		}
 	}
 }

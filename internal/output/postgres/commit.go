@@ -123,7 +123,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 	if err := b.at.At(rows.StepEntry); err != nil {
 		return "", err
 	}
-	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.sources} {
+	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.outdated, b.sources} {
 		if err := send(ctx); err != nil {
 			return "", err
 		}
@@ -232,6 +232,30 @@ func (b *batch) records(ctx context.Context) error {
 		excluded.host, excluded.fetched_at, excluded.visit, excluded.round, excluded.duplicate_of, excluded.data, excluded.commit_id)
 		WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`)
 	return err
+}
+
+// outdated deletes what of the records without a key is not on its page any more: those of
+// the visits before its last, and of that those that a replay has made anew. They stay in
+// events.
+func (b *batch) outdated(ctx context.Context) error {
+	var queue pgx.Batch
+	var crawls, urls []string
+	for _, r := range b.Visited {
+		crawls, urls = append(crawls, r.Crawl), append(urls, r.URL)
+	}
+	if len(b.Visited) > 0 {
+		queue.Queue(`DELETE FROM records r USING unnest($1::text[], $2::text[]) AS v (crawl, url), LATERAL (
+			SELECT fetched_at, round FROM pages p WHERE p.url = v.url AND p.crawl = v.crawl
+			UNION ALL SELECT fetched_at, round FROM records o WHERE o.url = v.url AND o.crawl = v.crawl AND o.kind <> 'gone'
+			ORDER BY fetched_at DESC, round DESC LIMIT 1
+		) AS last WHERE r.url = v.url AND r.crawl = v.crawl AND r.place IS NOT NULL AND r.kind <> 'gone'
+			AND (r.fetched_at, r.round) < (last.fetched_at, last.round)`, crawls, urls)
+	}
+	for _, r := range b.Replayed {
+		queue.Queue(`DELETE FROM records WHERE url = $1 AND crawl = $2 AND place IS NOT NULL AND kind = $3 AND visit = $4
+			AND coalesce(data ->> 'generation', '') <> $5`, r.URL, r.Crawl, r.Kind, r.Visit, r.Generation)
+	}
+	return b.tx.SendBatch(ctx, &queue).Close()
 }
 
 func (b *batch) sources(ctx context.Context) error {

@@ -19,7 +19,12 @@ type Batch struct {
 	// Pages and Records are the latest row of each item. They are sorted, so that
 	// transactions which meet in several rows wait for each other and not in a ring.
 	Pages, Records []*Row
-	Hosts          []Host // sorted
+	// Visited has a row of each page that a visit has found something on. What an earlier
+	// visit found there is not there any more, unless it has a key.
+	Visited []*Row
+	// Replayed has a row of each page and kind that a replay has made anew.
+	Replayed []*Row
+	Hosts    []Host // sorted
 }
 
 // Host is when a host of a crawl was seen.
@@ -37,6 +42,7 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	b := &Batch{Feed: feed, Commit: c, Entry: text}
 	hosts := make(map[[2]string]*Host)
 	latest := make(map[itemKey]*Row)
+	visited, replayed := make(map[pageKey]*Row), make(map[pageKey]*Row)
 	for _, chunk := range chunks {
 		for _, r := range chunk.rows {
 			b.Events = append(b.Events, r)
@@ -44,6 +50,12 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 			k := itemKey{r.Table, r.Crawl, r.Kind, r.Item}
 			if have := latest[k]; r.Table != Results && (have == nil || !r.isOlder(have)) {
 				latest[k] = r
+			}
+			if r.isOfVisit() {
+				visited[pageKey{r.Crawl, r.URL, ""}] = r
+			}
+			if r.isOfVisit() && r.Generation != "" && r.Ordinal >= 0 {
+				replayed[pageKey{r.Crawl, r.URL, r.Kind}] = r
 			}
 		}
 	}
@@ -56,6 +68,8 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	}
 	slices.SortFunc(b.Pages, byItem)
 	slices.SortFunc(b.Records, byItem)
+	b.Visited = slices.SortedFunc(maps.Values(visited), byPage)
+	b.Replayed = slices.SortedFunc(maps.Values(replayed), byPage)
 	for _, k := range slices.SortedFunc(maps.Keys(hosts), compareNames) {
 		b.Hosts = append(b.Hosts, *hosts[k])
 	}
@@ -66,6 +80,13 @@ type itemKey struct {
 	table       Table
 	crawl, kind string
 	item        ID
+}
+
+// pageKey is a page of a crawl by its URL, or its records of a kind.
+type pageKey struct{ crawl, url, kind string }
+
+func byPage(a, b *Row) int {
+	return cmp.Or(cmp.Compare(a.Crawl, b.Crawl), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Kind, b.Kind))
 }
 
 func byItem(a, b *Row) int {

@@ -59,6 +59,8 @@ type Row struct {
 	Host    string // of the URL; "" if it is not canonical
 	Visit   string
 	Round   int64
+	// Generation is the replay that the record was made in; "" if it was made at the visit.
+	Generation string
 	// FetchedAt is when the record says that its page was fetched, or the request
 	// begun; else when the stream took it.
 	FetchedAt   time.Time
@@ -120,6 +122,7 @@ func clean(s string) string {
 // classify finds out the row's table, and what it is the latest of there.
 func (r *Row) classify(from, id string) {
 	visit, rest := visitOf(r.Crawl, id)
+	_, r.Generation, _ = strings.Cut(clean(id), "@")
 	if r.Visit == "" && !visit.IsZero() {
 		r.Visit = visit.String()
 	}
@@ -167,4 +170,9 @@ func (r *Row) isOlder(o *Row) bool {
 		return r.FetchedAt.Before(o.FetchedAt)
 	}
 	return r.Round < o.Round
+}
+
+// isOfVisit reports whether a row tells what a visit found on a page that is there.
+func (r *Row) isOfVisit() bool {
+	return r.Table != Results && r.Kind != messages.KindGone && r.URL != "" && r.Visit != ""
 }

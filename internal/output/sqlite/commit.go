@@ -87,7 +87,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 	if err := b.at.At(rows.StepEntry); err != nil {
 		return "", err
 	}
-	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.sources} {
+	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.outdated, b.sources} {
 		if err := send(ctx); err != nil {
 			return "", err
 		}
@@ -191,6 +191,24 @@ func (b *batch) records(ctx context.Context) error {
 			r.Round, r.DuplicateOrNil(), string(r.Data), b.id,
 		}
 	}, nil)
+}
+
+// outdated deletes what of the records without a key is not on its page any more: those of
+// the visits before its last, and of that those that a replay has made anew. They stay in
+// events.
+func (b *batch) outdated(ctx context.Context) error {
+	err := b.each(ctx, b.Visited, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND place IS NOT NULL AND kind <> 'gone'
+		AND (fetched_at, round) < (SELECT fetched_at, round FROM (
+			SELECT fetched_at, round FROM pages WHERE url = ?1 AND crawl = ?2
+			UNION ALL SELECT fetched_at, round FROM records WHERE url = ?1 AND crawl = ?2 AND kind <> 'gone'
+		) ORDER BY fetched_at DESC, round DESC LIMIT 1)`,
+		func(r *rows.Row) []any { return []any{r.URL, r.Crawl} }, nil)
+	if err != nil {
+		return err
+	}
+	return b.each(ctx, b.Replayed, `DELETE FROM records WHERE url = ? AND crawl = ? AND place IS NOT NULL AND kind = ? AND visit = ?
+		AND coalesce(data ->> '$.generation', '') <> ?`,
+		func(r *rows.Row) []any { return []any{r.URL, r.Crawl, r.Kind, r.Visit, r.Generation} }, nil)
 }
 
 func (b *batch) sources(ctx context.Context) error {

@@ -31,18 +31,26 @@ func latest(t *testing.T, seed, out string, flags ...string) (paths []string) {
 // latest records until it is back. It comes back although the site says that it is as it was.
 func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 	t.Parallel()
-	for name, database := range map[string]bool{"files": false, "SQLite": true} {
+	const spec = "gone: record\nduplicates: {unchanged: drop}\n"
+	for name, tt := range map[string]struct {
+		database bool
+		spec     string
+	}{
+		"files":                   {false, spec},
+		"records without a crawl": {false, spec + "page: {fields: [url, fetched_at]}\n"},
+		"SQLite":                  {true, spec},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			web, seed := newShop(t)
 			p := newWorkspace(t)
 			args := []string{"--path", "{crawl}/{kind}"}
 			pages := filepath.Join(p.out, "default", "page")
-			if database {
+			if tt.database {
 				p.out = "sqlite:" + p.out + ".db"
 				args, pages = nil, p.out
 			}
-			first := append(args, seed, "--spec", file(t, "spec.yaml", "gone: record\nduplicates: {unchanged: drop}\n"))
+			first := append(args, seed, "--spec", file(t, "spec.yaml", tt.spec))
 			for n, step := range []struct {
 				away  bool
 				there []string
@@ -75,7 +83,7 @@ func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 					t.Errorf("run %d: %d records say so, want %d", n+1, got, step.gone)
 				}
 			}
-			if !database {
+			if !tt.database {
 				return
 			}
 			db := strings.TrimPrefix(p.out, "sqlite:")

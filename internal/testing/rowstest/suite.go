@@ -37,7 +37,7 @@ var Created = time.Date(2026, 11, 21, 1, 2, 3, 456789123, time.UTC)
 func Run(t *testing.T, place func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
 		"latest": testLatest, "records": testRecords, "results": testResults, "strange": testStrange, "taken": testTaken,
-		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields, "views": testViews, "gone": testGone, "trouble": testViewsAfterTrouble, "runs": testRuns,
+		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields, "views": testViews, "gone": testGone, "parts": testParts, "trouble": testViewsAfterTrouble, "runs": testRuns,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, place(t)) })
 	}
@@ -184,9 +184,9 @@ func testRecords(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT count(*) FROM records WHERE key IS NOT NULL`, "2")
 	p.wants(t, `SELECT round FROM records WHERE key = 'k2'`, "2")
 	p.wants(t, `SELECT round FROM records WHERE key = 'k1'`, "1")
-	p.wants(t, `SELECT count(*) FROM records WHERE key IS NULL AND url IS NOT NULL`, "3")
+	p.wants(t, `SELECT count(*) FROM records WHERE key IS NULL AND url IS NOT NULL`, "2")
 	p.wants(t, `SELECT round FROM records WHERE place = 2`, "2")
-	p.wants(t, `SELECT round FROM records WHERE place = 3`, "1")
+	p.wants(t, `SELECT count(*) FROM records WHERE place = 3`, "0")
 	p.wants(t, `SELECT count(*) FROM records WHERE url IS NULL`, "2")
 	p.wants(t, `SELECT count(*) FROM events`, "9")
 	p.wants(t, `SELECT pages FROM sources WHERE host = 'a.example'`, "0")

@@ -1,0 +1,51 @@
+package rowstest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"seine/internal/output/format"
+	"seine/internal/output/rows"
+	"seine/pkg/messages"
+)
+
+// testParts: of records without a key, a page has what its last visit found there, and of
+// that what the last replay has made, in whatever order the visits come. Records with a key
+// may be on another page, and stay.
+func testParts(t *testing.T, p Fixture) {
+	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	next := uint64(1)
+	put := func(all ...*format.Record) {
+		t.Helper()
+		check(t, s.CommitAs(rows.Format{}, Created, next, all...))
+		next += uint64(len(all))
+	}
+	const url = "https://a.example/parts"
+	part := func(kind string, round, place int, key, generation string) *format.Record {
+		visit := messages.Visit{URL: messages.HashURL(url), Round: uint32(round)}
+		line := fmt.Sprintf(`{"kind":%q,"url":%q,"fetched_at":%q,"crawl":"a","visit":%q,"key":%q,"generation":%q}`,
+			kind, url, Created.Add(time.Duration(round)*time.Hour).Format(time.RFC3339Nano), visit.String(), key, generation)
+		id := fmt.Sprintf("%s.%s.%d", messages.VisitID("a", visit), kind, place)
+		if generation != "" {
+			id = messages.InGeneration(id, generation)
+		}
+		return raw(id, kind, line)
+	}
+	has := func(want string) {
+		t.Helper()
+		p.wants(t, `SELECT count(*) || ' of visit ' || coalesce(max(round), 0) FROM records WHERE kind = 'part'`, want)
+		p.wants(t, `SELECT count(*) FROM records WHERE kind = 'keyed'`, "1")
+	}
+	put(part("part", 1, 0, "", ""), part("part", 1, 1, "", ""), part("part", 1, 2, "", ""), part("keyed", 1, 0, "k", ""))
+	has("3 of visit 1")
+	put(part("part", 2, 0, "", ""), part("part", 2, 1, "", ""))
+	has("2 of visit 2")
+	put(part("part", 1, 7, "", ""))
+	has("2 of visit 2")
+	put(part("other", 2, 0, "", "g1"), part("part", 2, 0, "", "g1"))
+	has("1 of visit 2")
+	put(Page(url, 3, Created.Add(3*time.Hour), "T"))
+	has("0 of visit 0")
+	p.wants(t, `SELECT count(*) FROM events WHERE kind = 'part'`, "7")
+}
