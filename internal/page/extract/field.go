@@ -146,7 +146,7 @@ func (r *run) object(fields []*field, in item) (m members, selected int, err err
 			return nil, 0, err
 		}
 		switch {
-		case ok && f.value == nil && (f.from == "" || f.selector.regex != nil):
+		case ok && f.isFound():
 			selected++
 		case ok:
 		case f.required:
@@ -161,6 +161,13 @@ func (r *run) object(fields []*field, in item) (m members, selected int, err err
 		m = append(m, member{f.name, v})
 	}
 	return m, selected, nil
+}
+
+// isFound reports whether a value of the field says that there is something on the page. A
+// constant does not, nor does what every page has.
+func (f *field) isFound() bool {
+	everywhere := f.value != nil || f.from == "url" || f.from == "status"
+	return !everywhere || f.selector.regex != nil
 }
 
 func (f *field) isList() bool { return f.all || f.split != "" }

@@ -86,14 +86,7 @@ func (rule *recordRule) make(r *run, in item) error {
 
 // selects reports whether any of the fields could find something: a rule of
 // constants has none.
-func (rule *recordRule) selects() bool {
-	for _, f := range rule.fields {
-		if f.value == nil && (f.from == "" || f.selector.regex != nil) {
-			return true
-		}
-	}
-	return false
-}
+func (rule *recordRule) selects() bool { return slices.ContainsFunc(rule.fields, (*field).isFound) }
 
 // envelopeSize is more than an envelope takes beside its URL, which JSON may
 // make six times as long.
