@@ -39,6 +39,8 @@ type Record struct {
 	DuplicateOf Visit `json:"duplicate_of,omitzero"`
 	// Metadata is that of the seed which the page is of, if it has any: see Seed.
 	Metadata Metadata `json:"metadata,omitempty"`
+	// Truncated names the fields that are cut: the text, if it is longer than --max-text.
+	Truncated []string `json:"truncated,omitempty"`
 }
 
 // Msg returns the message for partition p.
@@ -120,6 +122,9 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	}
 	if len(r.Metadata) > 0 {
 		o.Raw("metadata", r.Metadata.AppendJSON(nil))
+	}
+	if len(r.Truncated) > 0 {
+		o.Texts("truncated", r.Truncated)
 	}
 	return o.End()
 }

@@ -102,13 +102,6 @@ func TestPanicOfAnExtractorMakesADeadLetterAndEndsTheVisit(t *testing.T) {
 
 func TestMaxTextBoundsTheTextsOfRecordsAlone(t *testing.T) {
 	const body = `<title>A title</title><article><p>The quick brown fox jumps over the lazy dog, and nobody looks at it.</article>`
-	short := func(t *testing.T, text string, limit crawlspec.Bytes) *Parser {
-		t.Helper()
-		p := parserOf(t, text)
-		p.cfg.MaxText = limit
-		p.plans.Make = func(s *crawlspec.Spec) *parsePlan { return newParsePlan(p.cfg, s, stages.Normalizer(s)) }
-		return p
-	}
 	got := short(t, "page: {fields: [url, title, language, text, main, markdown]}", 0).lines(t, page("text/html"), body)
 	want := `{"url":"` + pageURL + `","title":"A title","language":"en","text":"","main":"","markdown":""}`
 	if len(got) != 1 || got[0] != want {

@@ -84,13 +84,19 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, DuplicateOf: r.duplicateOf,
 		Metadata: r.metadata(),
 	}
+	if isCut(r.scanned.Text, maxText) {
+		rec.Truncated = []string{"text"}
+	}
 	line := rec.AppendJSON(nil)
 	for len(line) > maxRecord && rec.Text != "" { // text full of what JSON must escape
-		rec.Text = truncate.To(rec.Text, len(rec.Text)/2)
+		rec.Text, rec.Truncated = truncate.To(rec.Text, len(rec.Text)/2), []string{"text"}
 		line = rec.AppendJSON(line[:0])
 	}
 	return messages.RecordMsg(r.page.Crawl, partition, id, line)
 }
+
+// isCut reports whether a text has lost something at a limit. Of one of 0 nobody wants any.
+func isCut(text string, limit int) bool { return limit > 0 && len(text) > limit }
 
 // maxRecord leaves room for headers in a message of 1 MiB.
 const maxRecord = 1000 << 10

@@ -36,13 +36,13 @@ var pageFields = map[string]func(r *parsedPage, b []byte, maxText int) []byte{
 	"text_language": text((*parsedPage).textLanguage),
 	"charset":       text(func(r *parsedPage) string { return r.scanned.Charset }),
 	"noindex":       func(r *parsedPage, b []byte, _ int) []byte { return strconv.AppendBool(b, r.scanned.NoIndex) },
-	"text":          long(func(r *parsedPage) string { return r.scanned.Text }),
+	"text":          long("text"),
 	"headings":      (*parsedPage).appendHeadings,
 	"author":        text(func(r *parsedPage) string { return r.structured().Author }),
 	"published":     text(func(r *parsedPage) string { return r.structured().Published }),
 	"modified":      text(func(r *parsedPage) string { return r.structured().Modified }),
-	"main":          long(func(r *parsedPage) string { return r.main().Text }),
-	"markdown":      long((*parsedPage).markdown),
+	"main":          long("main"),
+	"markdown":      long("markdown"),
 	"json_ld": func(r *parsedPage, b []byte, _ int) []byte {
 		return jsontext.AppendList(b, r.structured().JSONLD, jsontext.AppendRaw)
 	},
@@ -72,7 +72,15 @@ func text(value func(*parsedPage) string) func(*parsedPage, []byte, int) []byte 
 	}
 }
 
-func long(value func(*parsedPage) string) func(*parsedPage, []byte, int) []byte {
+// longTexts are the fields that are cut at --max-text, and then named in "truncated".
+var longTexts = map[string]func(*parsedPage) string{
+	"text":     func(r *parsedPage) string { return r.scanned.Text },
+	"main":     func(r *parsedPage) string { return r.main().Text },
+	"markdown": (*parsedPage).markdown,
+}
+
+func long(name string) func(*parsedPage, []byte, int) []byte {
+	value := longTexts[name]
 	return func(r *parsedPage, b []byte, maxText int) []byte {
 		return jsontext.AppendString(b, truncate.To(value(r), maxText))
 	}
@@ -170,19 +178,18 @@ func (r *parsedPage) appendLinks(b []byte, _ int) []byte {
 // first, when cutting texts was not enough.
 var large = []string{"links", "microdata", "rdfa", "json_ld", "open_graph", "twitter", "headings"}
 
-// encodePage makes the record of a page by the fields of the spec. One that does
-// not fit a message has its texts cut, then large fields left out, and says which
-// in "truncated".
+// encodePage makes the record of a page by the fields of the spec. One that does not fit a
+// message has its texts cut shorter, then large fields left out. It says in "truncated"
+// which.
 func (r *parsedPage) encodePage(maxText int) []byte {
 	var without []string
-	cut := false
 	for {
-		b := r.encodeFields(maxText, without, cut)
+		b := r.encodeFields(maxText, without)
 		switch {
 		case len(b) <= maxRecord:
 			return b
 		case maxText > minText:
-			maxText, cut = maxText/2, true
+			maxText /= 2
 		case len(without) < len(large):
 			without = large[:len(without)+1]
 		default:
@@ -196,7 +203,7 @@ func (r *parsedPage) encodePage(maxText int) []byte {
 // record must do for all other fields.
 const minText = 32 << 10
 
-func (r *parsedPage) encodeFields(maxText int, without []string, cut bool) []byte {
+func (r *parsedPage) encodeFields(maxText int, without []string) []byte {
 	o := jsontext.Object{B: make([]byte, 0, len(r.scanned.Text)+2048)}
 	var truncated []string
 	for _, f := range r.plan.fields {
@@ -207,7 +214,7 @@ func (r *parsedPage) encodeFields(maxText int, without []string, cut bool) []byt
 		o.Key(f.name)
 		from := len(o.B)
 		o.B = f.value(r, o.B, maxText)
-		if cut && o.B[from] == '"' && len(o.B)-from >= maxText {
+		if whole := longTexts[f.name]; whole != nil && isCut(whole(r), maxText) {
 			truncated = append(truncated, f.name)
 		}
 		if r.plan.mask.Of(f.name) {

@@ -3,6 +3,7 @@ package parser
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"seine/internal/base/weburl"
 	"seine/internal/page/extract"
@@ -46,7 +47,7 @@ func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *pa
 	}
 	p.respectNofollow = spec.Robots == crawlspec.RobotsObey && spec.Links.NoFollow == crawlspec.RobotsObey
 	p.scan = htmlpage.Options{
-		Agent: spec.ProductToken(), MaxText: max(int(cfg.MaxText), minRead), MaxLinks: cfg.MaxLinks,
+		Agent: spec.ProductToken(), MaxText: max(int(cfg.MaxText), minRead) + utf8.UTFMax, MaxLinks: cfg.MaxLinks,
 		Kinds: p.follow, Attributes: spec.Links.Attributes,
 	}
 	p.addFields(spec.Page.Fields)
@@ -56,7 +57,8 @@ func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *pa
 }
 
 // minRead is how much text is read of a page at least, whatever a record keeps of
-// it: pages are told apart, and languages detected, by their text.
+// it: pages are told apart, and languages detected, by their text. One character more
+// tells that there is more.
 const minRead = 512 << 10
 
 // addFields has the fields of the page's record made, and asks for what they need.

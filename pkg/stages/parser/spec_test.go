@@ -156,6 +156,36 @@ func TestRecordOfChosenFieldsFitsAMessage(t *testing.T) {
 	}
 }
 
+// short is parserOf with --max-text.
+func short(t *testing.T, text string, limit crawlspec.Bytes) *Parser {
+	t.Helper()
+	p := parserOf(t, text)
+	p.cfg.MaxText = limit
+	p.plans.Make = func(s *crawlspec.Spec) *parsePlan { return newParsePlan(p.cfg, s, stages.Normalizer(s)) }
+	return p
+}
+
+// A text longer than --max-text says so, and one that is just as long does not.
+func TestRecordSaysWhichTextsAreCut(t *testing.T) {
+	const limit = 602 // Markdown ends in a line break
+	word := "x" + strings.Repeat(" wörd", 100)
+	for _, tt := range []struct{ spec, text, want string }{
+		{"", word, `"visit":"` + page("").Visit.String() + `"}`},
+		{"", word + "éé", `,"truncated":["text"]}`},
+		{"page: {fields: [title, text, main, markdown]}", word, `"markdown":"` + word + `\n"}`},
+		{"page: {fields: [title, text, main, markdown]}", word + "éé", `,"truncated":["text","main","markdown"]}`},
+	} {
+		got := short(t, tt.spec, limit).lines(t, page("text/html"), "<title>"+strings.Repeat("T", 2*limit)+"</title><main><p>"+tt.text+"</main>")
+		if len(got) != 1 || !strings.HasSuffix(got[0], tt.want) {
+			t.Errorf("%q of %d bytes: %s, want %s at the end", tt.spec, len(tt.text), got, tt.want)
+		}
+	}
+	whole := parserOf(t, "").lines(t, page("text/html"), "<p>"+strings.Repeat("word ", 200_000))
+	if len(whole) != 1 || !strings.HasSuffix(whole[0], `,"truncated":["text"]}`) {
+		t.Errorf("a text of 1 MB: %d records, the first ends in %s", len(whole), whole[0][len(whole[0])-50:])
+	}
+}
+
 func TestPersonalDataIsMasked(t *testing.T) {
 	const body = `<title>Write to me@site.test</title><p>Mail you@site.test or call.`
 	whole := parserOf(t, "mask: {kinds: [email], fields: ['*']}\n")
