@@ -85,7 +85,7 @@ func (c *catCmd) print(w io.Writer, p string, ids ageencrypt.Identities) error {
 	}
 	o, below, err := c.find(p)
 	switch {
-	case errors.Is(err, output.ErrNoLog) && !bucket.Is(p):
+	case errors.Is(err, output.ErrNoLog) && !bucket.Is(p) && c.Writer == "":
 		return printFolder(w, p, ids)
 	case err != nil:
 		return err

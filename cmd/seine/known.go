@@ -37,12 +37,17 @@ func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
 
 // othersThan tells which crawls there are, that with the most similar name first.
 func othersThan(crawl string, names []string) string {
-	const most = 10
 	if len(names) == 0 {
 		return fmt.Sprintf("there is none yet: seine spec apply begins one, or seine seed --crawl %s --new URL", crawl)
 	}
+	return listed(crawl, names)
+}
+
+// listed tells which names there are, of which there is at least one, the most similar first.
+func listed(name string, names []string) string {
+	const most = 10
 	meant := ""
-	if near := similar.Name(crawl, names); near != "" {
+	if near := similar.Name(name, names); near != "" {
 		meant = "did you mean " + near + "? "
 	}
 	more := ""

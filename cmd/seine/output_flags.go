@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"seine/internal/output"
@@ -20,16 +22,44 @@ type outputFlags struct {
 	S3     bucket.Options `embed:"" prefix:"s3-"`
 }
 
-// open returns the output in a directory or in S3.
+// open returns the output in a directory or in S3. It refuses the name of a writer that has
+// none there: all of nothing would be right.
 func (p *outputFlags) open(out string) (output.Output, error) {
+	o, err := p.openOf(p.Writer, out)
+	if err == nil && p.Writer != "" {
+		if err = p.checkWriter(out); err != nil {
+			_ = o.Close() // it was only read
+		}
+	}
+	return o, err
+}
+
+// checkWriter reports that a writer has no log in a place.
+func (p *outputFlags) checkWriter(out string) error {
+	names, err := writer.OutputWriters(out, p.s3(out))
+	switch {
+	case err != nil || slices.Contains(names, p.Writer):
+		return err
+	case len(names) == 0:
+		return fmt.Errorf("%s: %w", writer.Redact(out), output.ErrNoLog)
+	}
+	return usageError{fmt.Errorf("--writer %s: has committed nothing in %s; %s", p.Writer, writer.Redact(out), listed(p.Writer, names))}
+}
+
+// s3 are the flags of a place, none if they are for others.
+func (p *outputFlags) s3(out string) bucket.Options {
+	if bucket.Is(out) {
+		return p.S3
+	}
+	return bucket.Options{}
+}
+
+// openOf is open for a writer that may have committed nothing yet.
+func (p *outputFlags) openOf(name, out string) (output.Output, error) {
 	if err := checkPath(out); err != nil {
 		return output.Output{}, usageError{err}
 	}
-	s3 := p.S3
-	if !bucket.Is(out) {
-		s3 = bucket.Options{} // it is for others
-	}
-	o, err := writer.OpenOutput(out, p.Writer, s3)
+	o, err := writer.OpenOutput(out, name, p.s3(out))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = usageError{err}
 	}

@@ -83,7 +83,6 @@ func (c *verifyCmd) expected() (o output.Output, want *output.Expected, err erro
 	if want, err = m.Expect(); err != nil {
 		return o, nil, usageError{fmt.Errorf("--manifest %s: %w", c.Manifest, err)}
 	}
-	c.Writer = m.Writer // whose log may be there or not
-	o, err = c.open(c.Out)
+	o, err = c.openOf(m.Writer, c.Out) // whose log may be there or not
 	return o, want, err
 }

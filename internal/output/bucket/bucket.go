@@ -125,6 +125,15 @@ func Read(out, name string, o Options) (output.Log, error) {
 	return s, nil
 }
 
+// Writers returns the names of the writers that have their log in out.
+func Writers(out string, o Options) ([]string, error) {
+	s, err := dial(out, "", o, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	return s.client.folders(s.prefix + output.CommitsDir + "/")
+}
+
 // Check reports why the writer called name could not write in out, as far as can
 // be seen without storing anything there.
 func Check(out, name string, o Options) error {

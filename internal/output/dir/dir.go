@@ -52,19 +52,27 @@ func Read(out, name string) (output.Log, error) {
 		return nil, err
 	}
 	if name == "" {
-		var names []string
-		entries, err := os.ReadDir(filepath.Join(out, output.CommitsDir))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		names, err := Writers(out)
+		if err != nil {
 			return nil, err
-		}
-		for _, e := range entries {
-			names = append(names, e.Name())
 		}
 		if name, err = output.Only(names); err != nil {
 			return nil, fmt.Errorf("%s: %w", out, err)
 		}
 	}
 	return &Sink{out: out, logs: filepath.Join(out, output.CommitsDir, name), log: slog.New(slog.DiscardHandler)}, nil
+}
+
+// Writers returns the names of the writers that have their log in out.
+func Writers(out string) (names []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(out, output.CommitsDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, nil
 }
 
 // Open makes sure that the writer called name can write in out, alone.

@@ -85,17 +85,41 @@ func connect(out string) (*database, error) {
 // Read returns the log of the writer called name in a database, or of that of records
 // if name is empty.
 func Read(out, name string) (output.Log, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	defer cancel()
+	d, err := read(ctx, out, name)
+	if err != nil {
+		return nil, err
+	}
+	return rows.NewSink(d.target.shown, "", d, nil, nil), nil
+}
+
+// Writers returns the names of the writers of a database.
+func Writers(out string) (names []string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	defer cancel()
+	d, err := read(ctx, out, "")
+	if err != nil {
+		return nil, err
+	}
+	defer d.pool.Close()
+	if err := d.pool.QueryRow(ctx, `SELECT array_agg(name) FROM writers`).Scan(&names); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.target.shown, d.explain(err))
+	}
+	return names, nil
+}
+
+// read opens a database to read it.
+func read(ctx context.Context, out, name string) (*database, error) {
 	d, err := connect(out)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTime)
-	defer cancel()
 	if err := d.isOurs(ctx, name); err != nil {
 		d.pool.Close()
 		return nil, fmt.Errorf("%s: %w", d.target.shown, d.explain(err))
 	}
-	return rows.NewSink(d.target.shown, "", d, nil, nil), nil
+	return d, nil
 }
 
 // isOurs checks that there are tables to read, and finds out who wrote them.

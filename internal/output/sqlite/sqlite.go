@@ -126,6 +126,26 @@ func connect(file, mode string) (*database, error) {
 // Read returns the log of the writer called name in a file, or of that of records if
 // name is empty.
 func Read(out, name string) (output.Log, error) {
+	d, err := read(out, name)
+	if err != nil {
+		return nil, err
+	}
+	return rows.NewSink(out, "", d, nil, nil), nil
+}
+
+// Writers returns the names of the writers of a file.
+func Writers(out string) ([]string, error) {
+	d, err := read(out, "")
+	if err != nil {
+		return nil, err
+	}
+	var all string
+	err = d.db.QueryRow(`SELECT group_concat(name, ' ') FROM writers`).Scan(&all)
+	return strings.Fields(all), errors.Join(err, d.Close())
+}
+
+// read opens a file to read it.
+func read(out, name string) (*database, error) {
 	file := File(out)
 	if _, err := os.Stat(file); err != nil {
 		return nil, err
@@ -137,7 +157,7 @@ func Read(out, name string) (output.Log, error) {
 	if err := d.isOurs(context.Background(), name); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", out, err), d.Close())
 	}
-	return rows.NewSink(out, "", d, nil, nil), nil
+	return d, nil
 }
 
 // isOurs checks that the file can be read, and finds out who wrote it.

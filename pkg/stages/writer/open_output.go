@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 
 	"seine/internal/output"
 	"seine/internal/output/bucket"
@@ -41,6 +42,25 @@ func OpenOutput(out, name string, o bucket.Options) (output.Output, error) {
 		return output.Output{}, fmt.Errorf("read commits: %w", err)
 	}
 	return output.Output{Log: log}, nil
+}
+
+// OutputWriters returns the names of the writers that have committed in a place, sorted.
+func OutputWriters(out string, o bucket.Options) (names []string, err error) {
+	switch {
+	case bucket.Is(out):
+		names, err = bucket.Writers(out, o)
+	case sqlite.Is(out):
+		names, err = sqlite.Writers(out)
+	case postgres.Is(out):
+		names, err = postgres.Writers(out)
+	default:
+		names, err = dir.Writers(out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read commits: %w", err)
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 func readLog(out, name string, o bucket.Options) (output.Log, error) {

@@ -480,6 +480,10 @@ func twoWriters(t *testing.T, cfg Config) {
 	b.end()
 	wantExactly(t, cfg, map[string]int{"a": n})
 	wantTidy(t, cfg)
+	names, err := OutputWriters(cfg.Out, cfg.S3)
+	if check(t, err); !slices.Equal(names, []string{cfg.Name}) {
+		t.Errorf("the writers of %s are %q, want %q", Redact(cfg.Out), names, cfg.Name)
+	}
 }
 
 // More crawls than chunks may be open.
