@@ -32,7 +32,8 @@ type catCmd struct {
 // Help is shown below the list of flags.
 func (c *catCmd) Help() string {
 	return `Of an output it prints what is committed, and of a folder in one what is committed there.
-Of any other directory it prints the files that look like records. Examples:
+Of any other directory it prints the files that look like records. A --crawl or --kind of which there is none is told, and is
+wrong usage (exit code 2). Examples:
 
   seine cat ./seine-out | head -n 1
   seine cat ./seine-out/default/product
@@ -51,17 +52,19 @@ func (c *catCmd) Run() error {
 		return c.printAll(to, ids)
 	}
 	wanted := &sieve{crawl: c.Crawl, kind: c.Kind, to: to}
-	if !c.Latest {
-		return c.printAll(wanted, ids)
+	if c.Latest {
+		wanted.latest = newLatest(c.Kind)
 	}
-	wanted.latest = newLatest(c.Kind)
-	for wanted.latest.look != lookAtAll {
+	for c.Latest && wanted.latest.look != lookAtAll {
 		if err := c.printAll(wanted, ids); err != nil {
 			return err
 		}
 		wanted.again()
 	}
-	return c.printAll(wanted, ids)
+	if err := c.printAll(wanted, ids); err != nil {
+		return err
+	}
+	return wanted.met.check(c.Crawl, c.Kind)
 }
 
 func (c *catCmd) printAll(w io.Writer, ids ageencrypt.Identities) error {

@@ -2,16 +2,65 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 
+// metNames are the crawls of records, and the kinds of those of the crawl that is asked for.
+type metNames struct{ crawls, kinds map[string]bool }
+
+// mostNames bounds them: files that are no output may have a name in each line.
+const mostNames = 1000
+
+func (m *metNames) add(crawl, kind string, asked *sieve) {
+	m.crawls = withName(m.crawls, crawl, asked.crawl)
+	if asked.crawl == "" || crawl == asked.crawl {
+		m.kinds = withName(m.kinds, kind, asked.kind)
+	}
+}
+
+// withName adds a name to a set; it takes one that is asked for however many there are.
+func withName(set map[string]bool, name, asked string) map[string]bool {
+	if name == "" || set[name] || len(set) >= mostNames && name != asked {
+		return set
+	}
+	if set == nil {
+		set = make(map[string]bool)
+	}
+	set[name] = true
+	return set
+}
+
+// check reports a crawl or a kind that is asked for and no record is of. Pages and what is
+// gone are kinds of any crawl: there may just be none.
+func (m *metNames) check(crawl, kind string) error {
+	always := []string{messages.KindPage, messages.KindGone}
+	switch {
+	case crawl != "" && !m.crawls[crawl]:
+		return usageError{fmt.Errorf("--crawl %s: no record is of it; %s", crawl, listedIn(crawl, m.crawls))}
+	case kind != "" && !m.kinds[kind] && !slices.Contains(always, kind):
+		return usageError{fmt.Errorf("--kind %s: no record is of it; %s", kind, listedIn(kind, m.kinds))}
+	}
+	return nil
+}
+
+func listedIn(name string, set map[string]bool) string {
+	if len(set) == 0 {
+		return "there are none at all"
+	}
+	return listed(name, slices.Sorted(maps.Keys(set)))
+}
+
 // sieve passes on those records, a line of JSON each, that are asked for.
 type sieve struct {
 	crawl, kind string
 	latest      *latest // nil if all records are wanted, not the latest alone
+	met         metNames
 
 	beside bool // the lines are in no order with others
 	// fileCrawl is the crawl of the file that the lines are of, "" if nobody knows: records
@@ -64,6 +113,7 @@ func (s *sieve) pass(line []byte) error {
 		r.Crawl = s.fileCrawl
 	}
 	kind := messages.RecordKind(nil, line)
+	s.met.add(r.Crawl, kind, s)
 	if s.crawl != "" && r.Crawl != s.crawl {
 		return nil
 	}

@@ -33,12 +33,22 @@ func TestCatOfSomeRecords(t *testing.T) {
 		"kind":            {[]string{"--kind", "item"}, item + second + moved},
 		"latest":          {[]string{"--latest"}, page2 + other + nobody + second + moved + newer + nobody},
 		"latest of those": {[]string{"--latest", "--crawl", "a", "--kind", "page"}, page2 + newer},
-		"none":            {[]string{"--crawl", "c"}, ""},
+		"none gone":       {[]string{"--kind", "gone"}, ""},
 	} {
 		if got := want(t, exitOK, append([]string{"cat", dir}, tt.args...)); got != tt.want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	for _, tt := range []struct{ flags, says string }{
+		{"--crawl c", "--crawl c: no record is of it; there are a, b"},
+		{"--kind itme", "--kind itme: no record is of it; did you mean item? there are item, page"},
+		{"--crawl b --kind item --latest", "--kind item: no record is of it; there are page"},
+	} {
+		if got := want(t, exitUsage, append([]string{"cat", dir}, strings.Fields(tt.flags)...), tt.says); got != "" {
+			t.Errorf("%s: %s", tt.flags, got)
+		}
+	}
+	want(t, exitUsage, []string{"cat", t.TempDir(), "--kind", "item"}, "--kind item: no record is of it; there are none at all")
 }
 
 // Of a page that was found gone, and not found since, there is no latest record. What was
