@@ -33,11 +33,12 @@ type text struct {
 
 func (e text) write() {
 	shown.Fprintln(e.w, cmp.Or(e.URL, e.Asked))
-	if e.Canonical != "" && e.Canonical != e.Asked {
-		e.row("canonical", e.Canonical)
-	}
-	if e.Canonical != "" && e.Canonical != e.URL {
-		e.row("normalized", "to "+e.URL+", by the spec")
+	switch { // the first line has the URL as the crawl knows it
+	case e.Canonical == "":
+	case e.Canonical != e.URL:
+		e.row("normalized", "from "+e.Canonical+", by the spec")
+	case e.Canonical != e.Asked:
+		e.row("canonical", "of "+e.Asked)
 	}
 	if e.Behind {
 		e.row("behind", "its partition has a new owner, which catches up: ask again in a moment")
@@ -274,6 +275,7 @@ func (e text) unknown() {
 		e.row("state", "unknown: crawl "+e.Crawl+" knows no URL of this partition (--crawl names another)")
 	default:
 		e.row("state", "unknown to crawl "+e.Crawl+": it was neither fed nor found")
+		e.row("or", "pages link to it, and the link is not followed: it is marked nofollow (or its page is), or is of a kind that links.follow of the spec leaves out")
 	}
 	if e.Canonical != "" && !e.Now.Unknown {
 		e.row("rules now", verdict(&e.Now))

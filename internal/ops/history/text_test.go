@@ -7,6 +7,42 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// A URL is told once, and how it was written only where that differs.
+func TestNoURLIsTheSameAsItself(t *testing.T) {
+	const plain, long = "https://a.test/", "https://a.test/?utm_source=x"
+	for _, tt := range []struct{ asked, canonical, known, want string }{
+		{plain, plain, plain, plain + "\n"},
+		{long, long, plain, plain + "\n  normalized  from " + long + ", by the spec\n"},
+		{"HTTPS://a.test", plain, plain, plain + "\n  canonical   of HTTPS://a.test\n"},
+	} {
+		h := History{Crawl: "c", Asked: tt.asked, Canonical: tt.canonical, Explanation: frontierapi.Explanation{URL: tt.known}}
+		if got := written(t, &h); !strings.HasPrefix(got, tt.want+"  state ") {
+			t.Errorf("%s: %s", tt.asked, got)
+		}
+	}
+}
+
+// Links that are not followed leave nothing that would say so.
+func TestUnknownURLMayHaveBeenLinkedTo(t *testing.T) {
+	h := History{Crawl: "c", Asked: "https://a.test/", Canonical: "https://a.test/", Explanation: frontierapi.Explanation{URL: "https://a.test/"}}
+	if got := written(t, &h); !strings.Contains(got, "nofollow") || !strings.Contains(got, "links.follow") {
+		t.Errorf("it does not say why a link is not followed: %s", got)
+	}
+	h.Now.Unknown = true
+	if got := written(t, &h); strings.Contains(got, "nofollow") {
+		t.Errorf("of a crawl that knows nothing: %s", got)
+	}
+}
+
+func written(t *testing.T, h *History) string {
+	t.Helper()
+	var b strings.Builder
+	if err := h.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // Where no rule excludes a URL that is excluded, it is told what does, and how that was found.
 func TestVerdictDoesNotContradictTheState(t *testing.T) {
 	for reason, how := range map[string]string{
