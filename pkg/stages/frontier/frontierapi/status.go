@@ -141,7 +141,7 @@ func (c *Counters) Add(o *Counters) {
 type CrawlStatus struct {
 	Counters
 	// Next is the host that is asked next, while all must wait.
-	Next *HostStatus
+	Next *HostStatus `json:"next,omitempty"`
 	// Unusable is why the newest spec that is stored for the crawl cannot be used, Still
 	// says that none before it can be used either: nothing is sent until one is stored.
 	Unusable string `json:"unusable_spec,omitempty"`
