@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,36 @@ func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
 		return nil
 	}
 	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; %s", crawl, othersThan(crawl, names))}
+}
+
+// checkBeside refuses to begin a crawl beside others whose name may be a slip. The first
+// crawl of a place has any name. Who may not look which crawls there are may give one that
+// is theirs a spec all the same; the server ends a connection that asks for more than it
+// may, so this looks over one of its own.
+func (c *connection) checkBeside(ctx context.Context, bus *stages.Bus, crawl string) error {
+	check := func(ctx context.Context, bus *stages.Bus) error {
+		names, err := overview.Names(ctx, bus)
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		return checkThere(ctx, bus, crawl)
+	}
+	if c.stored != "" { // which one command at a time has open, and may all of
+		return withNew(check(ctx, bus))
+	}
+	err := c.withRunning("spec", check)
+	if _, refused := errors.AsType[*stages.PermissionError](err); refused {
+		return nil
+	}
+	return withNew(err)
+}
+
+// withNew adds to the refusal of an unknown crawl how to begin it.
+func withNew(err error) error {
+	if _, unknown := errors.AsType[usageError](err); unknown {
+		return usageError{fmt.Errorf("%w (--new begins a crawl of that name)", err)}
+	}
+	return err
 }
 
 // othersThan tells which crawls there are, that with the most similar name first.

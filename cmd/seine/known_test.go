@@ -20,6 +20,7 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	spec := write(t, "spec.yaml", "delay: 1s\n")
 	near := strings.Replace(u.Host, "127.", "128.", 1)
 	for _, c := range []struct {
 		args []string
@@ -29,6 +30,10 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		{[]string{"dead", "drop", "--all", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"explain", "--crawl", "shirt", "http://nowhere.test/"}, "did you mean shirts?"},
 		{[]string{"hosts", near}, "did you mean " + u.Host + "?"},
+		{[]string{"spec", "get", "--crawl", "shirt"}, "did you mean shirts?"},
+		{[]string{"spec", "get"}, "there is no such crawl"},
+		{[]string{"spec", "diff", spec, "--crawl", "shirt"}, "did you mean shirts? there are shirts (--new begins"},
+		{[]string{"spec", "apply", spec, "--crawl", "shirt"}, "did you mean shirts? there are shirts (--new begins"},
 		{[]string{"dead", "list", "--since=-1h"}, "--since -1h0m0s: must not be negative"},
 		{[]string{"dead", "redrive", "--all", "--since=-1h"}, "--since -1h0m0s: must not be negative"},
 		{[]string{"dead", "list", "--limit=-1"}, "--limit -1: must not be negative"},
@@ -38,7 +43,8 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 			t.Errorf("seine %s ends with %d: %s%s; want %d, and %q", strings.Join(c.args, " "), code, stdout, stderr, exitUsage, c.want)
 		}
 	}
-	for _, args := range [][]string{{"dead", "list", "--crawl", "shirts"}, {"explain", "--crawl", "shirts", "http://nowhere.test/"}, {"hosts", u.Host}} {
+	for _, args := range [][]string{{"spec", "apply", spec, "--crawl", "shirts"}, {"spec", "apply", spec, "--crawl", "new", "--new"}, {"spec", "get", "--crawl", "new"},
+		{"spec", "apply", spec}, {"dead", "list", "--crawl", "shirts"}, {"explain", "--crawl", "shirts", "http://nowhere.test/"}, {"hosts", u.Host}} {
 		if code, stdout, stderr := seine(t, append(args, "--data", data)...); code != exitOK {
 			t.Errorf("seine %s ends with %d: %s%s", strings.Join(args, " "), code, stdout, stderr)
 		}

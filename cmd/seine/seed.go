@@ -81,10 +81,7 @@ func (c *seedCmd) checkKnown() error {
 	if _, refused := errors.AsType[*stages.PermissionError](err); refused {
 		return nil
 	}
-	if _, unknown := errors.AsType[usageError](err); unknown {
-		return usageError{fmt.Errorf("%w (--new begins a crawl of that name)", err)}
-	}
-	return err
+	return withNew(err)
 }
 
 // check reports what was asked for wrongly.

@@ -14,6 +14,7 @@ import (
 	"seine/internal/base/shown"
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
@@ -22,6 +23,7 @@ type specOfFile struct {
 	File string `arg:"" help:"Spec in YAML; - is standard input."`
 	connection
 	crawlName
+	New bool `help:"The crawl may be a new one beside others: of a name that there is not."`
 }
 
 // compare calls do with the spec that the crawl has, and that of the file.
@@ -35,6 +37,9 @@ func (c *specOfFile) compare(do func(ctx context.Context, specs *stages.Specs, h
 	}
 	return c.with("spec", func(ctx context.Context, bus *stages.Bus) error {
 		specs, have, err := specOf(ctx, bus, c.Name)
+		if err == nil && have.Rev == 0 && !c.New && c.Name != messages.DefaultCrawl {
+			err = c.checkBeside(ctx, bus, c.Name)
+		}
 		if err != nil {
 			return err
 		}
@@ -49,7 +54,8 @@ func (c *specApplyCmd) Help() string {
 	return `Every stage has it within moments; what is queued is judged by it again. Nothing changes if it is what the crawl has.
 
   seine spec diff news.yaml --crawl news
-  seine spec apply news.yaml --crawl news`
+  seine spec apply news.yaml --crawl news
+  seine spec apply shop.yaml --crawl shop --new       # begins another crawl beside it`
 }
 
 // Run stores the spec.
@@ -100,6 +106,9 @@ func (c *specGetCmd) Run() error {
 	}
 	return c.with("spec", func(ctx context.Context, bus *stages.Bus) error {
 		_, have, err := specOf(ctx, bus, c.Name)
+		if err == nil && have.Rev == 0 {
+			err = checkThere(ctx, bus, c.Name)
+		}
 		if err != nil {
 			return err
 		}

@@ -206,7 +206,10 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 	if out := seine("seed", "--crawl", "again", "--new", "--failures-of", "mop"); out.code() != 2 || !strings.Contains(out.stderr.String(), "there are map") {
 		t.Errorf("failures of nobody: %d, %s", out.code(), out.stderr)
 	}
-	wantOutput(t, seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\nallow_private: true\n"), "--crawl", "again"), "revision")
+	if out := seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\n"), "--crawl", "mop"); out.code() != 2 || !strings.Contains(out.stderr.String(), "did you mean map?") {
+		t.Errorf("a spec for a crawl of another name: %d, %s", out.code(), out.stderr)
+	}
+	wantOutput(t, seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\nallow_private: true\n"), "--crawl", "again", "--new"), "revision")
 	wantOutput(t, seine("seed", "--crawl", "again", "--failures-of", "map", "--class", "timeout"), "0 URLs were fed")
 	seine("seed", "--crawl", "again", "--failures-of", "map", "--class", "gone").expect(0)
 	if again := complete("again"); again.Known() != failed.Attempts[messages.Gone] || again.Failed != again.Known() {
