@@ -67,6 +67,12 @@ var defaultPage = []string{
 	"fetched_at", "depth", "referrer", "crawl", "visit", "duplicate_of", "metadata",
 }
 
+// truncated is the column that names the fields which are cut.
+var truncated = Column{Name: "truncated", List: true}
+
+// cuttable are the fields that may be cut.
+var cuttable = []string{"text", "main", "markdown"}
+
 func pageColumns(fields []string) []Column {
 	if len(fields) == 0 {
 		fields = defaultPage
@@ -74,6 +80,9 @@ func pageColumns(fields []string) []Column {
 	columns := make([]Column, len(fields))
 	for i, name := range fields {
 		columns[i] = Column{Name: name, Type: pageTypes[name]}
+	}
+	if slices.ContainsFunc(fields, func(name string) bool { return slices.Contains(cuttable, name) }) {
+		columns = append(columns, truncated)
 	}
 	return columns
 }

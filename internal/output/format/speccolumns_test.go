@@ -37,6 +37,10 @@ func TestColumnsOfMessagesAreAllTheyHave(t *testing.T) {
 			t.Errorf("%s: columns %q, want %q", kind, got, want)
 		}
 	}
+	spec.Page.Fields = []string{"url", "markdown"}
+	if got, want := namesOf(ColumnsOf(&spec, messages.KindPage)), []string{"url", "markdown", "truncated"}; !slices.Equal(got, want) {
+		t.Errorf("of a page that may be cut: columns %q, want %q", got, want)
+	}
 	for name := range pageTypes {
 		if !slices.Contains(crawlspec.PageFields, name) {
 			t.Errorf("there is no field %s", name)
