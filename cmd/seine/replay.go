@@ -296,7 +296,7 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 		return o, err
 	}
 	if c.Spec != "" {
-		if o.Spec, err = readSpec(c.Spec); err != nil {
+		if o.Spec, err = readSpec(c.Spec, io.Discard); err != nil {
 			return o, fmt.Errorf("--spec: %w", err)
 		}
 	}

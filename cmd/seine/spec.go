@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -41,7 +42,7 @@ Exit codes: 0 all are right, 2 one is not, or cannot be read.`
 func (c *specCheckCmd) Run() error {
 	wrong := false
 	for _, name := range c.Files {
-		spec, err := readSpec(name)
+		spec, err := readSpec(name, io.Discard)
 		broken, isSpec := errors.AsType[*specfile.Errors](err)
 		wrong = wrong || err != nil
 		switch {
@@ -79,11 +80,17 @@ func warnOfSecrets(w io.Writer, s *crawlspec.Spec) {
 	}
 }
 
-func readSpec(name string) (*crawlspec.Spec, error) {
+// readSpec reads the spec in a file, or that on standard input, and copies its text.
+func readSpec(name string, text io.Writer) (*crawlspec.Spec, error) {
 	if name == "-" {
-		return specfile.ReadFrom("<stdin>", os.Stdin)
+		return specfile.ReadFrom("<stdin>", io.TeeReader(os.Stdin, text))
 	}
-	return specfile.Read(name)
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read spec: %w", err)
+	}
+	defer f.Close()
+	return specfile.ReadFrom(name, io.TeeReader(f, text))
 }
 
 type specSchemaCmd struct{}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/base/shown"
 	"seine/internal/ops/overview"
+	"seine/internal/run/specfile"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -26,9 +28,18 @@ type specOfFile struct {
 	New bool `help:"The crawl may be a new one beside others: of a name that there is not."`
 }
 
-// compare calls do with the spec that the crawl has, and that of the file.
-func (c *specOfFile) compare(do func(ctx context.Context, specs *stages.Specs, have stages.SpecRevision, spec *crawlspec.Spec) error) error {
-	spec, err := readSpec(c.File)
+// specChange is the spec that a crawl has, and that of a file.
+type specChange struct {
+	specs *stages.Specs
+	have  stages.SpecRevision
+	spec  *crawlspec.Spec
+	text  []byte // of the file
+}
+
+// compare calls do with both.
+func (c *specOfFile) compare(do func(ctx context.Context, change specChange) error) error {
+	var text bytes.Buffer
+	spec, err := readSpec(c.File, &text)
 	if err == nil {
 		err = c.check()
 	}
@@ -43,7 +54,7 @@ func (c *specOfFile) compare(do func(ctx context.Context, specs *stages.Specs, h
 		if err != nil {
 			return err
 		}
-		return do(ctx, specs, have, spec)
+		return do(ctx, specChange{specs, have, spec, text.Bytes()})
 	})
 }
 
@@ -51,7 +62,8 @@ type specApplyCmd struct{ specOfFile }
 
 // Help is shown below the list of flags.
 func (c *specApplyCmd) Help() string {
-	return `Every stage has it within moments; what is queued is judged by it again. Nothing changes if it is what the crawl has.
+	return `Every stage has it within moments; what is queued is judged by it again. Nothing changes if it is what the crawl has,
+else the differences are told: - is what the crawl had, + what it has now.
 
   seine spec diff news.yaml --crawl news
   seine spec apply news.yaml --crawl news
@@ -60,19 +72,54 @@ func (c *specApplyCmd) Help() string {
 
 // Run stores the spec.
 func (c *specApplyCmd) Run() error {
-	return c.compare(func(ctx context.Context, specs *stages.Specs, have stages.SpecRevision, spec *crawlspec.Spec) error {
-		rev, err := specs.Put(ctx, c.Name, spec)
+	return c.compare(func(ctx context.Context, change specChange) error {
+		if err := change.checkKept(c.File, c.Name); err != nil {
+			return usageError{err}
+		}
+		rev, err := change.specs.Put(ctx, c.Name, change.spec)
 		if err != nil {
 			return err
 		}
-		if rev == have.Rev {
+		if rev == change.have.Rev {
 			shown.Printf("crawl %s has it already (revision %d)\n", c.Name, rev)
 			return nil
 		}
 		shown.Printf("crawl %s has it as revision %d\n", c.Name, rev)
-		warnOfIneffective(os.Stdout, spec)
+		if change.have.Rev > 0 {
+			change.print("  ")
+		}
+		warnOfIneffective(os.Stdout, change.spec)
 		return nil
 	})
+}
+
+// checkKept refuses a file that takes from a crawl, by saying nothing of it, what a flag of
+// seine crawl has given to it and what it cannot do without: its pages would be archived
+// without their heads, its hosts be left out.
+func (c *specChange) checkKept(file, crawl string) error {
+	var errs []error
+	for _, k := range []struct {
+		key, flag string
+		had, has  bool
+	}{
+		{"archive", "--warc", c.have.Archive, c.spec.Archive},
+		{"allow_private", "--allow-private", c.have.AllowPrivate, c.spec.AllowPrivate},
+	} {
+		if k.had && !k.has && !specfile.Has(c.text, k.key) {
+			errs = append(errs, fmt.Errorf("%s says nothing of %s, which crawl %s has as true (seine crawl %s sets it): write %[2]s: true into it to keep that, or %[2]s: false to end it",
+				file, k.key, crawl, k.flag))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// print tells the differences, a line each, and how many there are.
+func (c *specChange) print(indent string) int {
+	lines := differences(flatten(c.have.Encode()), flatten(c.spec.Encode()))
+	for _, line := range lines {
+		shown.Println(indent + line)
+	}
+	return len(lines)
 }
 
 // specOf returns the spec that a crawl has, the default at revision 0 if none.
@@ -166,12 +213,8 @@ Exit codes: 0 no difference, 1 there are some, 2 the file is no spec.`
 
 // Run tells the differences.
 func (c *specDiffCmd) Run() error {
-	return c.compare(func(_ context.Context, _ *stages.Specs, have stages.SpecRevision, spec *crawlspec.Spec) error {
-		lines := differences(flatten(have.Encode()), flatten(spec.Encode()))
-		for _, line := range lines {
-			shown.Println(line)
-		}
-		if len(lines) > 0 {
+	return c.compare(func(_ context.Context, change specChange) error {
+		if change.print("") > 0 {
 			return endError(exitFailed)
 		}
 		return nil

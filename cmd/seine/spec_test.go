@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -92,5 +93,39 @@ func TestCrawlTellsWhatIsWrongWithItsSpec(t *testing.T) {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 		says(t, "standard error", stderr, bad+":4:20: records[0].fields.x.ass: there is no such key")
+	}
+}
+
+// A file that says nothing of what a flag of seine crawl has set takes it away only if it
+// says so: an archive would go on without heads, hosts be left out.
+func TestSpecApplyKeepsWhatFlagsHaveSet(t *testing.T) {
+	site, dir := shop(t), t.TempDir()
+	data := filepath.Join(dir, "data")
+	code, _, stderr := seine(t, "crawl", site+"/p/1", "--data", data, "--out", filepath.Join(dir, "out"), "--warc", filepath.Join(dir, "warc"),
+		"--allow-private", "--delay", "0s", "--max-pages", "1", "--quiet")
+	if code != exitOK {
+		t.Fatalf("the crawl ends with %d: %s", code, stderr)
+	}
+	apply := func(text string) (int, string) {
+		code, stdout, stderr := seine(t, "spec", "apply", write(t, "spec.yaml", text), "--data", data)
+		return code, stdout + stderr
+	}
+	code, says := apply("delay: 2s\n")
+	for _, want := range []string{
+		"says nothing of archive, which crawl default has as true (seine crawl --warc sets it): write archive: true into it to keep that",
+		"says nothing of allow_private", "or allow_private: false to end it",
+	} {
+		if code != exitUsage || !strings.Contains(says, want) {
+			t.Errorf("it ends with %d: %s; want %q", code, says, want)
+		}
+	}
+	code, says = apply("delay: 2s\narchive: true\nallow_private: false\n")
+	for _, want := range []string{"as revision 2", "- allow_private: true", `+ delay: "2s"`, "- max_pages: 1"} {
+		if code != exitOK || !strings.Contains(says, want) {
+			t.Errorf("it ends with %d: %s; want %q", code, says, want)
+		}
+	}
+	if code, says = apply("&a {delay: 2s, archive: true}\n"); code != exitOK || !strings.Contains(says, "already") {
+		t.Errorf("the same ends with %d: %s", code, says)
 	}
 }

@@ -40,6 +40,16 @@ func ReadFrom(name string, in io.Reader) (*crawlspec.Spec, error) {
 	return spec, readSeeds(name, text, spec)
 }
 
+// Has reports whether a text that is a spec says something of a key at its top.
+func Has(text []byte, key string) bool {
+	var top map[string]any
+	if root, _ := parse(text); root == nil || root.Load(&top) != nil {
+		return false
+	}
+	_, has := top[key]
+	return has
+}
+
 // maxRounds is how many parts of a spec are found wrong one after the other.
 const maxRounds = 20
 
