@@ -143,6 +143,7 @@ func (s *Spec) idleRecords(note noter) {
 	note(s.Page.When.isLanguage(), "page.when",
 		"as a selector, since no page has such an element: for pages in a language, write {language: %s}", s.Page.When.selector())
 	note(s.Duplicates.Near == DuplicateKeep && s.Duplicates.Distance != DefaultDistance, "duplicates.distance", "without near: mark or drop")
+	note(s.Archive && len(s.Mask.Fields) > 0, "mask", "in archives, which have pages as they came: personal data is in them")
 }
 
 // selector returns the CSS selector of a condition, "" if it has none.

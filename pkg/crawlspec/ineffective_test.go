@@ -54,6 +54,10 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			all(sitemap(true), func(s *Spec) { s.Page.Fields = Strings{"url", "metadata"} }), all(sitemap(true), func(s *Spec) { s.Page.Fields = Strings{"url"} }),
 			"seeds[1].metadata: does nothing without metadata in page.fields",
 		},
+		"mask and an archive": {
+			func(s *Spec) { s.Mask.Fields = Strings{"*"} }, func(s *Spec) { s.Mask.Fields, s.Archive = Strings{"*"}, true },
+			"mask: does nothing in archives, which have pages as they came",
+		},
 		"per_host":         {all(perHost, noDelay), perHost, "per_host: does nothing beside a delay of 1s"},
 		"per_host of some": {all(perHost, source(func(r *HostRule) { r.Delay = &zero })), all(perHost, source(func(r *HostRule) { r.Delay = &second })), "per_host: does nothing beside"},
 		"per_host of a source": {

@@ -1,5 +1,7 @@
 package pii
 
+import "strings"
+
 // ibanLength is how long an account number is in the countries that have them, of
 // the SWIFT registry (ISO 13616).
 var ibanLength = map[string]int{
@@ -14,13 +16,15 @@ var ibanLength = map[string]int{
 }
 
 // iban finds an account number whose two letters stand before the digit at i. It is
-// written without separators or in groups, each after one space or hyphen.
+// written without separators or in groups, each after one space or hyphen, in capitals or
+// not.
 func iban(s string, i int) span {
 	start := i - 2
-	if start < 0 || !upper(s[start]) || !upper(s[start+1]) || start > 0 && wordByte(s[start-1]) {
+	if start < 0 || !letter(s[start]) || !letter(s[start+1]) || start > 0 && wordByte(s[start-1]) {
 		return span{}
 	}
-	length := ibanLength[s[start:i]]
+	country := strings.ToUpper(s[start:i])
+	length := ibanLength[country]
 	if length == 0 {
 		return span{}
 	}
@@ -31,8 +35,8 @@ func iban(s string, i int) span {
 			return span{}
 		}
 		switch c := s[end]; {
-		case digit(c) || upper(c):
-			sum.add(c, n < 4)
+		case digit(c) || letter(c) && n >= 4:
+			sum.add(capital(c), n < 4)
 			n++
 			end++
 		case separator(s, end) > 0 && !(end > i && separator(s, end-1) == 1):
@@ -41,10 +45,18 @@ func iban(s string, i int) span {
 			return span{}
 		}
 	}
-	if end < len(s) && wordByte(s[end]) || !sum.right(s[start:i]) {
+	if end < len(s) && wordByte(s[end]) || !sum.right(country) {
 		return span{}
 	}
 	return span{start, end, IBAN}
+}
+
+// capital returns the capital of a letter, and other bytes as they are.
+func capital(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		return c - 'a' + 'A'
+	}
+	return c
 }
 
 // separator returns the length of the space or hyphen at i, also of one that does

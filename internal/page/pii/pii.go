@@ -159,8 +159,6 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
-
 // wordByte says that c is part of a word of ASCII.
 func wordByte(c byte) bool { return digit(c) || letter(c) || c == '_' }
 
