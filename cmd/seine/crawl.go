@@ -378,7 +378,7 @@ func (c *crawlCmd) profile() (stop func(), err error) {
 // report prints the summary, and returns the end that the exit code tells.
 func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	if errors.Is(err, crawl.ErrNothingToDo) {
-		return usageError{fmt.Errorf("%w: give a URL, a --spec with seeds, or the --data and --crawl of an earlier one (%s has none)", err, c.Data)}
+		return usageError{fmt.Errorf("%w: give a URL, a --spec with seeds, or the --data and --crawl of an earlier one (%s has none of that name)", err, c.Data)}
 	}
 	if s == nil {
 		return err

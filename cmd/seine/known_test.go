@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +22,13 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := write(t, "spec.yaml", "delay: 1s\nallow_private: true\n")
+	warc := filepath.Join(dir, "archive")
+	if code, _, stderr := seine(t, "seed", site+"/p/1", "--crawl", "caps", "--new", "--data", data); code != exitOK {
+		t.Fatalf("seed ends with %d: %s", code, stderr)
+	}
+	if code, _, stderr := seine(t, "crawl", "--crawl", "caps", "--data", data, "--allow-private", "--max-pages", "1", "--quiet"); code != exitOK {
+		t.Errorf("a crawl that was fed, and has no spec, ends with %d: %s", code, stderr)
+	}
 	near := strings.Replace(u.Host, "127.", "128.", 1)
 	for _, c := range []struct {
 		args []string
@@ -30,10 +38,11 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		{[]string{"dead", "drop", "--all", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"explain", "--crawl", "shirt", "http://nowhere.test/"}, "did you mean shirts?"},
 		{[]string{"hosts", near}, "did you mean " + u.Host + "?"},
+		{[]string{"crawl", "--crawl", "shirt", "--quiet", "--warc", warc}, "there is no crawl shirt, did you mean shirts? (there are caps, shirts)"},
 		{[]string{"spec", "get", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"spec", "get"}, "there is no such crawl"},
-		{[]string{"spec", "diff", spec, "--crawl", "shirt"}, "did you mean shirts? there are shirts (--new begins"},
-		{[]string{"spec", "apply", spec, "--crawl", "shirt"}, "did you mean shirts? there are shirts (--new begins"},
+		{[]string{"spec", "diff", spec, "--crawl", "shirt"}, "did you mean shirts? there are caps, shirts (--new begins"},
+		{[]string{"spec", "apply", spec, "--crawl", "shirt"}, "did you mean shirts? there are caps, shirts (--new begins"},
 		{[]string{"dead", "list", "--since=-1h"}, "--since -1h0m0s: must not be negative"},
 		{[]string{"dead", "redrive", "--all", "--since=-1h"}, "--since -1h0m0s: must not be negative"},
 		{[]string{"dead", "list", "--limit=-1"}, "--limit -1: must not be negative"},
@@ -42,6 +51,12 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		if code != exitUsage || !strings.Contains(stderr, c.want) {
 			t.Errorf("seine %s ends with %d: %s%s; want %d, and %q", strings.Join(c.args, " "), code, stdout, stderr, exitUsage, c.want)
 		}
+	}
+	if _, stdout, _ := seine(t, "spec", "list", "--data", data); strings.Contains(stdout, "shirt ") {
+		t.Errorf("a crawl that was refused is in the list: %s", stdout)
+	}
+	if text, err := os.ReadFile(filepath.Join(data, memoryFile)); err != nil || strings.Contains(string(text), "archive") {
+		t.Errorf("a crawl that was refused is remembered to be archived: %s, %v", text, err)
 	}
 	for _, args := range [][]string{{"spec", "apply", spec, "--crawl", "shirts"}, {"spec", "apply", spec, "--crawl", "new", "--new"}, {"spec", "get", "--crawl", "new"},
 		{"spec", "apply", spec}, {"dead", "list", "--crawl", "shirts"}, {"explain", "--crawl", "shirts", "http://nowhere.test/"}, {"hosts", u.Host}} {

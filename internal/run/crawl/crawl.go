@@ -140,12 +140,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		return nil, c.explain(err)
 	}
 	defer c.close()
-	if c.Opened != nil {
-		if err := c.Opened(); err != nil {
-			return nil, err
-		}
-	}
-	if err := c.publishSeeds(ctx); err != nil {
+	if err := c.beginIfKnown(ctx); err != nil {
 		return nil, c.explain(err)
 	}
 	return c.run(ctx)
@@ -248,6 +243,10 @@ type crawl struct {
 	nothing  string             // why the first seed gave no page, or what was found no other one
 	expiry   time.Time          // when it is deleted, having ended; zero for never
 	state    crawlspec.RunState // of the spec by which it has ended
+
+	// unknown is set until it is known that there is a crawl of the name: what is told if
+	// there is none.
+	unknown error
 
 	abandoned bool // stages still run: what they use must stay as it is
 }
@@ -540,6 +539,12 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 		}
 		if err != nil {
 			c.Log.Debug("cannot ask the frontier", "error", err)
+			continue
+		}
+		if c.unknown != nil {
+			if err := c.beginOrRefuse(stages, end, &counters.Counters); err != nil {
+				return frontierapi.NotEnded, err
+			}
 			continue
 		}
 		if c.resumed && !c.asked {

@@ -1,0 +1,72 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"seine/internal/base/similar"
+	"seine/internal/ops/overview"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// beginIfKnown begins the crawl, or goes on with it. One that is given no URL, of a name that
+// is in no list, is begun only when the frontier, which runs then, is found to know it: a name
+// that is a slip would stay among the crawls.
+func (c *crawl) beginIfKnown(ctx context.Context) error {
+	have, err := c.specs.Get(ctx, c.Crawl, 0)
+	if err != nil {
+		return err
+	}
+	spec, err := c.Spec(*have.Spec)
+	if err != nil || len(c.Seeds) > 0 || have.Rev > 0 || len(spec.Seeds) > 0 { // or it says what is wrong
+		return c.begin(ctx)
+	}
+	names, err := overview.Names(ctx, c.bus)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(names, c.Crawl) {
+		return c.begin(ctx)
+	}
+	now, err := c.specs.GetSure(ctx, c.Crawl)
+	c.since, c.unknown = now.Since(), nothingOf(c.Crawl, names)
+	return err
+}
+
+// begin remembers where the crawl writes, stores its spec and publishes its seeds.
+func (c *crawl) begin(ctx context.Context) error {
+	if c.Opened != nil {
+		if err := c.Opened(); err != nil {
+			return err
+		}
+	}
+	return c.publishSeeds(ctx)
+}
+
+// beginOrRefuse begins a crawl of an unlisted name once the frontier is found to know it, and
+// reports when it does not.
+func (c *crawl) beginOrRefuse(ctx context.Context, end frontierapi.EndReason, now *frontierapi.Counters) error {
+	switch {
+	case now.Known() > 0:
+		c.unknown = nil
+		return c.begin(ctx)
+	case end == frontierapi.Empty:
+		return c.unknown
+	}
+	return nil
+}
+
+// nothingOf tells that there is no crawl of a name, and which there are.
+func nothingOf(name string, names []string) error {
+	const most = 10
+	others := ""
+	if near := similar.Name(name, names); near != "" {
+		others = ", did you mean " + near + "?"
+	}
+	if len(names) > 0 {
+		others += " (there are " + strings.Join(names[:min(len(names), most)], ", ") + ")"
+	}
+	return fmt.Errorf("%w: there is no crawl %s%s", ErrNothingToDo, name, others)
+}
