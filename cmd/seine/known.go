@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"seine/internal/base/similar"
 	"seine/internal/ops/overview"
 	"seine/internal/output"
+	"seine/internal/run/replay"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -64,6 +66,23 @@ func withNew(err error) error {
 		return usageError{fmt.Errorf("%w (--new begins a crawl of that name)", err)}
 	}
 	return err
+}
+
+// checkReplayed refuses the name of a crawl of which the stream to be replayed has nothing, and
+// that is in no list. A replay that has begun goes on: its crawl may have been deleted since.
+func checkReplayed(ctx context.Context, o *replay.Options) error {
+	if _, err := os.Stat(o.State); err == nil || o.Choice.Crawl == "" {
+		return nil
+	}
+	names, err := overview.Names(ctx, o.Source)
+	if err != nil || slices.Contains(names, o.Choice.Crawl) {
+		return err
+	}
+	stored, err := overview.NamesIn(ctx, o.Source, o.Stream)
+	if err != nil || slices.Contains(stored, o.Choice.Crawl) {
+		return err
+	}
+	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; %s", o.Choice.Crawl, othersThan(o.Choice.Crawl, names))}
 }
 
 // othersThan tells which crawls there are, that with the most similar name first.

@@ -22,6 +22,7 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := write(t, "spec.yaml", "delay: 1s\nallow_private: true\n")
+	again := filepath.Join(dir, "again")
 	warc := filepath.Join(dir, "archive")
 	if code, _, stderr := seine(t, "seed", site+"/p/1", "--crawl", "caps", "--new", "--data", data); code != exitOK {
 		t.Fatalf("seed ends with %d: %s", code, stderr)
@@ -39,6 +40,8 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		{[]string{"explain", "--crawl", "shirt", "http://nowhere.test/"}, "did you mean shirts?"},
 		{[]string{"hosts", near}, "did you mean " + u.Host + "?"},
 		{[]string{"crawl", "--crawl", "shirt", "--quiet", "--warc", warc}, "there is no crawl shirt, did you mean shirts? (there are caps, shirts)"},
+		{[]string{"replay", "parse", "--crawl", "shirt", "--out", again}, "did you mean shirts?"},
+		{[]string{"replay", "write", "--crawl", "shirt", "--out", again}, "did you mean shirts?"},
 		{[]string{"spec", "get", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"spec", "get"}, "there is no such crawl"},
 		{[]string{"spec", "diff", spec, "--crawl", "shirt"}, "did you mean shirts? there are caps, shirts (--new begins"},
@@ -52,13 +55,16 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 			t.Errorf("seine %s ends with %d: %s%s; want %d, and %q", strings.Join(c.args, " "), code, stdout, stderr, exitUsage, c.want)
 		}
 	}
+	if made, err := filepath.Glob(again + "*"); len(made) > 0 || err != nil {
+		t.Errorf("a replay that was refused has made %q, %v", made, err)
+	}
 	if _, stdout, _ := seine(t, "spec", "list", "--data", data); strings.Contains(stdout, "shirt ") {
 		t.Errorf("a crawl that was refused is in the list: %s", stdout)
 	}
 	if text, err := os.ReadFile(filepath.Join(data, memoryFile)); err != nil || strings.Contains(string(text), "archive") {
 		t.Errorf("a crawl that was refused is remembered to be archived: %s, %v", text, err)
 	}
-	for _, args := range [][]string{{"spec", "apply", spec, "--crawl", "shirts"}, {"spec", "apply", spec, "--crawl", "new", "--new"}, {"spec", "get", "--crawl", "new"},
+	for _, args := range [][]string{{"replay", "write", "--crawl", "shirts", "--out", again}, {"spec", "apply", spec, "--crawl", "shirts"}, {"spec", "apply", spec, "--crawl", "new", "--new"}, {"spec", "get", "--crawl", "new"},
 		{"spec", "apply", spec}, {"dead", "list", "--crawl", "shirts"}, {"explain", "--crawl", "shirts", "http://nowhere.test/"}, {"hosts", u.Host}} {
 		if code, stdout, stderr := seine(t, append(args, "--data", data)...); code != exitOK {
 			t.Errorf("seine %s ends with %d: %s%s", strings.Join(args, " "), code, stdout, stderr)

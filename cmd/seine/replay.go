@@ -219,7 +219,13 @@ func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Rep
 			return nil, err
 		}
 		o.Source, o.Key = bus, c.key
-		report, err := replay.Run(ctx, o)
+		if tries == 0 {
+			err = checkReplayed(ctx, &o)
+		}
+		var report *replay.Report
+		if err == nil {
+			report, err = replay.Run(ctx, o)
+		}
 		end()
 		if !errors.Is(err, replay.ErrSourceGone) {
 			return report, err

@@ -319,16 +319,11 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 		}
 	}
 	for _, stream := range []string{messages.StreamSeeds, messages.StreamURLs} {
-		s, err := bus.JS.Stream(ctx, stream)
+		stored, err := NamesIn(ctx, bus, stream)
 		if err != nil {
-			return nil, fmt.Errorf("look at stream %s: %w", stream, err)
+			return nil, err
 		}
-		info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
-		if err != nil {
-			return nil, fmt.Errorf("look at stream %s: %w", stream, err)
-		}
-		for subject := range info.State.Subjects {
-			name := messages.CrawlOf(subject)
+		for _, name := range stored {
 			if deleted[name] && !names[name] {
 				// Until the deletion is done, what is there is of the deleted crawl.
 				if deleted[name], err = beingDeleted(ctx, bus, name); err != nil {
@@ -340,6 +335,24 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	}
 	maps.DeleteFunc(names, func(_ string, known bool) bool { return !known })
 	return slices.Sorted(maps.Keys(names)), nil
+}
+
+// NamesIn returns the crawls of the messages in a stream, sorted.
+func NamesIn(ctx context.Context, bus *stages.Bus, stream string) ([]string, error) {
+	s, err := bus.JS.Stream(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("look at stream %s: %w", stream, err)
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return nil, fmt.Errorf("look at stream %s: %w", stream, err)
+	}
+	var names []string
+	for subject := range info.State.Subjects {
+		names = append(names, messages.CrawlOf(subject))
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // beingDeleted reports whether the deletion of a crawl is not done yet.
