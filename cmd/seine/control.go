@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"seine/internal/base/shown"
@@ -15,6 +16,7 @@ type controlFlags struct {
 	connection
 	crawlName
 	Host string `help:"Only what it wants of this host." placeholder:"HOST"`
+	New  bool   `help:"The host may be one that nothing is known of yet, as before its first URL."`
 }
 
 type pauseCmd struct {
@@ -35,7 +37,8 @@ func (c *pauseCmd) Help() string {
 restarts of everything.
 
   seine pause --crawl news
-  seine pause --crawl news --host slow.example.org`
+  seine pause --crawl news --host slow.example.org
+  seine pause --crawl news --host later.example.org --new      # before its first URL is found`
 }
 
 // Run pauses.
@@ -61,17 +64,25 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	given := c.Host
 	if c.Host != "" {
 		var err error
 		if c.Host, err = crawlspec.HostName(c.Host); err != nil {
 			return usageError{fmt.Errorf("--host %w", err)}
 		}
+	} else if c.New {
+		return usageError{errors.New("--new: says that the host of --host is new: leave it out, or name one")}
 	}
 	return c.with("steer", func(ctx context.Context, bus *stages.Bus) error {
 		if err := checkThere(ctx, bus, c.Name); err != nil {
 			return err
 		}
 		client := frontierapi.Client{Bus: bus}
+		if c.Host != "" && !c.New {
+			if err := checkHost(ctx, &client, c.Name, given); err != nil {
+				return err
+			}
+		}
 		rev, err := client.SetState(ctx, c.Name, c.Host, state)
 		if err != nil {
 			return err

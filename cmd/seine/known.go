@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"seine/internal/base/similar"
+	"seine/internal/base/weburl"
 	"seine/internal/ops/overview"
 	"seine/internal/output"
 	"seine/internal/run/replay"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -132,6 +134,48 @@ func knownHost(ctx context.Context, client *frontierapi.Client, name string) (fr
 		meant = "; did you mean " + near + "?"
 	}
 	return h, usageError{fmt.Errorf("host %s: no crawl has asked it for anything or is about to%s (seine hosts lists some)", h.Host, meant)}
+}
+
+// checkHost refuses a host that neither a frontier nor the spec of a crawl knows: what it is
+// said to do would wait in the spec for a host that never comes.
+func checkHost(ctx context.Context, client *frontierapi.Client, crawl, given string) error {
+	_, spec, err := specOf(ctx, client.Bus, crawl)
+	if err != nil {
+		return err
+	}
+	name, err := crawlspec.HostName(given)
+	if err != nil || namesHost(spec.Spec, name) {
+		return err
+	}
+	if strings.Contains(given, "://") {
+		given = name
+	}
+	if _, err = knownHost(ctx, client, given); err == nil {
+		return nil
+	}
+	// What the crawl wants of a host is so whatever the port; a frontier tells ports apart.
+	if slices.ContainsFunc(hostNames(ctx, client), func(host string) bool { return withoutPort(host) == name }) {
+		return nil
+	}
+	if _, unknown := errors.AsType[usageError](err); unknown {
+		return usageError{fmt.Errorf("%w (--new takes one all the same)", err)}
+	}
+	return err
+}
+
+// namesHost reports whether a spec has a source or a seed of a host.
+func namesHost(spec *crawlspec.Spec, host string) bool {
+	return slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return slices.Contains(s.Hosts, host) }) ||
+		slices.ContainsFunc(spec.SeedURLs(), func(url string) bool { return weburl.Hostname(url) == host })
+}
+
+// withoutPort is the name of a host as specs have it.
+func withoutPort(host string) string {
+	name, err := crawlspec.HostName(host)
+	if err != nil {
+		return host
+	}
+	return name
 }
 
 // hostNames are some of the hosts there are, for a hint: none if they cannot be had.

@@ -42,6 +42,9 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		{[]string{"crawl", "--crawl", "shirt", "--quiet", "--warc", warc}, "there is no crawl shirt, did you mean shirts? (there are caps, shirts)"},
 		{[]string{"replay", "parse", "--crawl", "shirt", "--out", again}, "did you mean shirts?"},
 		{[]string{"replay", "write", "--crawl", "shirt", "--out", again}, "did you mean shirts?"},
+		{[]string{"pause", "--crawl", "shirts", "--host", near}, "did you mean " + u.Host + "? (seine hosts lists some) (--new takes one"},
+		{[]string{"cancel", "--crawl", "shirts", "--host", "http://nowhere.test/"}, "host nowhere.test: no crawl has asked it"},
+		{[]string{"pause", "--crawl", "shirts", "--new"}, "--new: says that the host"},
 		{[]string{"spec", "get", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"spec", "get"}, "there is no such crawl"},
 		{[]string{"spec", "diff", spec, "--crawl", "shirt"}, "did you mean shirts? there are caps, shirts (--new begins"},
@@ -64,7 +67,9 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(data, memoryFile)); err != nil || strings.Contains(string(text), "archive") {
 		t.Errorf("a crawl that was refused is remembered to be archived: %s, %v", text, err)
 	}
-	for _, args := range [][]string{{"replay", "write", "--crawl", "shirts", "--out", again}, {"spec", "apply", spec, "--crawl", "shirts"}, {"spec", "apply", spec, "--crawl", "new", "--new"}, {"spec", "get", "--crawl", "new"},
+	for _, args := range [][]string{{"pause", "--crawl", "shirts", "--host", u.Host}, {"resume", "--crawl", "shirts", "--host", u.Hostname()},
+		{"pause", "--crawl", "shirts", "--host", "later.test", "--new"}, {"resume", "--crawl", "shirts", "--host", "later.test"},
+		{"cancel", "--crawl", "caps", "--host", u.Hostname()}, {"replay", "write", "--crawl", "shirts", "--out", again}, {"spec", "apply", spec, "--crawl", "shirts"}, {"spec", "apply", spec, "--crawl", "new", "--new"}, {"spec", "get", "--crawl", "new"},
 		{"spec", "apply", spec}, {"dead", "list", "--crawl", "shirts"}, {"explain", "--crawl", "shirts", "http://nowhere.test/"}, {"hosts", u.Host}} {
 		if code, stdout, stderr := seine(t, append(args, "--data", data)...); code != exitOK {
 			t.Errorf("seine %s ends with %d: %s%s", strings.Join(args, " "), code, stdout, stderr)
