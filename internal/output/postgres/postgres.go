@@ -220,7 +220,7 @@ func (d *database) mayWrite(ctx context.Context) error {
 	var missing []string
 	err := d.pool.QueryRow(ctx, `SELECT coalesce(array_agg(t || ': ' || p), '{}')
 		FROM unnest(ARRAY['writers', 'feeds', 'commits', 'events', 'pages', 'records', 'sources']) t,
-		unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) p WHERE NOT has_table_privilege(t, p)`).Scan(&missing)
+		unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p WHERE NOT has_table_privilege(t, p) AND (p <> 'DELETE' OR t = 'records')`).Scan(&missing)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("this role lacks rights (%s): GRANT them", strings.Join(missing, ", "))
 	}

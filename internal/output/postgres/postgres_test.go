@@ -165,6 +165,8 @@ func TestRefusals(t *testing.T) {
 	server.Exec(db, `GRANT USAGE ON SCHEMA seine TO weak; GRANT SELECT ON ALL TABLES IN SCHEMA seine TO weak`)
 	refused(weak, "commits: INSERT", "GRANT")
 	server.Exec(db, `GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA seine TO weak`)
+	refused(weak, "records: DELETE", "GRANT")
+	server.Exec(db, `GRANT DELETE ON seine.records TO weak`)
 	check(t, openAndClose(weak)) // and no right to change the tables is needed
 	server.Kill()
 	refused(server.DSN(db), "cannot be reached", "refused")

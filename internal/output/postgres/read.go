@@ -55,8 +55,8 @@ func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind str
 		return d.explain(err)
 	}
 	return d.lines(ctx, do, `SELECT line FROM (
-		SELECT DISTINCT ON (e.item) v.n, CASE WHEN e.data IS NOT NULL THEN e.data
-			WHEN p.commit_id = e.commit_id THEN p.record WHEN r.commit_id = e.commit_id THEN r.data END::text AS line `+of+`
+		SELECT DISTINCT ON (e.item) v.n, CASE WHEN p.commit_id = e.commit_id THEN p.record
+			WHEN r.commit_id = e.commit_id THEN r.data WHEN e.class IS NOT NULL THEN e.data END::text AS line `+of+`
 		WHERE e.crawl = $3 AND e.kind = $4 ORDER BY e.item, v.n DESC) latest
 		WHERE line IS NOT NULL ORDER BY n`, feed, identities(c), crawl, kind)
 }
@@ -66,7 +66,7 @@ func (d *database) Missing(ctx context.Context, c *output.Commit) (events, lost 
 	feed, err := d.feed(ctx, c.Partition, c.Created)
 	if err == nil {
 		err = d.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE e.id IS NULL),
-			count(*) FILTER (WHERE e.id IS NOT NULL AND e.data IS NULL AND p.id IS NULL AND r.id IS NULL) `+of,
+			count(*) FILTER (WHERE e.id IS NOT NULL AND e.class IS NULL AND p.id IS NULL AND r.id IS NULL AND NOT `+rows.Outdated+`) `+of,
 			feed, identities(c)).Scan(&events, &lost)
 	}
 	return events, lost, d.explain(err)

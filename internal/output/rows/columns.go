@@ -61,12 +61,13 @@ func (r *Row) Outcome() *Outcome {
 	return &o
 }
 
-// Own returns the text of a result, which no other table has, and nil for a record.
+// Own returns the text that an event keeps: of a result, which no other table has, and of a
+// record of a rule, whose row has the latest alone. Of a page, whose text is long, it is nil.
 func (r *Row) Own() []byte {
-	if r.Table == Results {
-		return r.Data
+	if r.Table == Pages {
+		return nil
 	}
-	return nil
+	return r.Data
 }
 
 // KeyOrNil and its like return nil for what is not told.

@@ -78,8 +78,8 @@ func (d *database) eachEvent(ctx context.Context, c *output.Commit, query string
 func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error {
 	var lines [][]byte
 	told := make(map[string]bool)
-	err := d.eachEvent(ctx, c, `SELECT e.crawl, e.kind, e.item, CASE WHEN e.data IS NOT NULL THEN e.data
-		WHEN p.commit_id = e.commit_id THEN p.record WHEN r.commit_id = e.commit_id THEN r.data END `+of, func(row *sql.Row) error {
+	err := d.eachEvent(ctx, c, `SELECT e.crawl, e.kind, e.item, CASE WHEN p.commit_id = e.commit_id THEN p.record
+		WHEN r.commit_id = e.commit_id THEN r.data WHEN e.class IS NOT NULL THEN e.data END `+of, func(row *sql.Row) error {
 		var crawlOf, kindOf string
 		var item, line []byte
 		err := row.Scan(&crawlOf, &kindOf, &item, &line)
@@ -103,7 +103,7 @@ func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind str
 
 // Missing implements rows.Database.
 func (d *database) Missing(ctx context.Context, c *output.Commit) (events, lost int, err error) {
-	err = d.eachEvent(ctx, c, `SELECT e.data IS NOT NULL OR p.id IS NOT NULL OR r.id IS NOT NULL `+of, func(row *sql.Row) error {
+	err = d.eachEvent(ctx, c, `SELECT e.class IS NOT NULL OR p.id IS NOT NULL OR r.id IS NOT NULL OR `+rows.Outdated+of, func(row *sql.Row) error {
 		var has bool
 		err := row.Scan(&has)
 		switch {

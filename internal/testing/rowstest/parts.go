@@ -1,10 +1,12 @@
 package rowstest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"seine/internal/output"
 	"seine/internal/output/format"
 	"seine/internal/output/rows"
 	"seine/pkg/messages"
@@ -47,5 +49,15 @@ func testParts(t *testing.T, p Fixture) {
 	has("1 of visit 2")
 	put(Page(url, 3, Created.Add(3*time.Hour), "T"))
 	has("0 of visit 0")
-	p.wants(t, `SELECT count(*) FROM events WHERE kind = 'part'`, "7")
+	p.wants(t, `SELECT count(*) FROM events WHERE kind = 'part' AND data ->> 'url' = '`+url+`'`, "7")
+	verify := func() {
+		t.Helper()
+		log, err := p.Read("default")
+		check(t, err)
+		o := output.Output{Log: log}
+		check(t, errors.Join(o.Verify(), o.Close()))
+	}
+	verify()
+	p.Exec(`UPDATE events SET data = NULL`) // an older build kept no records there
+	verify()
 }
