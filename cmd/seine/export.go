@@ -40,7 +40,7 @@ type exportCmd struct {
 // Help is shown below the list of flags.
 func (c *exportCmd) Help() string {
 	return `It exports what is committed, each commit once: run it again to go on after it was stopped or killed, or to export
-what was committed since. A place has the export of one output, with one --crawl and --kind. Examples:
+what was committed since. A place has the export of one output, with one --crawl and --kind, in one form. Examples:
 
   seine export ./seine-out --to ./by-kind --format jsonl.gz --path '{crawl}/{kind}'
   seine export s3://pages/crawls --to ./games --format objects --key '{field:season}/{key}.json' --kind game

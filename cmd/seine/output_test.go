@@ -336,6 +336,13 @@ func TestExport(t *testing.T) {
 	args := []string{"export", out, "--to", to, "-i", file, "--format", "objects", "--key", "{crawl}/{field:n}.json"}
 	want(t, exitOK, args, "exported 4 records in 4 files", "of 2 commits")
 	want(t, exitOK, args, "nothing to do: all 2 commits are in "+to)
+	for _, other := range []struct{ flags, says string }{
+		{"--format objects --key {id}.json", "--key is {crawl}/{field:n}.json there, and {id}.json here"},
+		{"--format csv --csv-bom", "--format is objects there, and csv here; --path is not given there, and {crawl}/{kind} here; --key is {crawl}/{field:n}.json there, and not given here; --csv-bom is not given there, and given here"},
+		{"--format objects --key {crawl}/{field:n}.json --encrypt " + recipient, "--encrypt is not given there, and given here"},
+	} {
+		want(t, exitFailed, append([]string{"export", out, "--to", to, "-i", file}, strings.Fields(other.flags)...), "has an export in another form: "+other.says)
+	}
 	if got, err := os.ReadFile(filepath.Join(to, "c", "11.json")); err != nil || string(got) != "{\"n\":11}\n" {
 		t.Errorf("an object: %q, %v", got, err)
 	}

@@ -34,6 +34,18 @@ type Commit struct {
 	// Exported is set in the log of an export, which has no Visits: its records
 	// are those of the entry of the same name in the log it was made from.
 	Exported *Filter `json:"exported,omitempty"`
+	// Form is that of an export. Those of earlier builds do not say it.
+	Form *Form `json:"form,omitempty"`
+}
+
+// Form is how an export writes records: a place has one form.
+type Form struct {
+	Format    string `json:"format"`
+	Path      string `json:"path,omitempty"` // the template of folders
+	Key       string `json:"key,omitempty"`  // that of objects
+	Encrypted bool   `json:"encrypted,omitempty"`
+	CSVBOM    bool   `json:"csv_bom,omitempty"`
+	CSVSafe   bool   `json:"csv_safe,omitempty"`
 }
 
 // Filter says which records were exported. Empty is all.

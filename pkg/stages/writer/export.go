@@ -117,6 +117,9 @@ func (o ExportOptions) open() (*export, error) {
 		return nil, errors.Join(err, os.RemoveAll(temp))
 	}
 	x.form, x.source, x.sink, x.refs, x.temp = f.fit(sink), source, sink, refs, temp
+	if err := x.checkForm(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(temp))
+	}
 	x.latest = sync.OnceValues(func() (*output.Expected, error) { return source.ExpectWhole("") })
 	x.totals.Commits = len(refs)
 	return x, nil
@@ -267,7 +270,7 @@ func (x *export) commit(to output.Partition, c *output.Commit) error {
 	}
 	made := &output.Commit{
 		Partition: c.Partition, Created: c.Created, Life: c.Life, FirstSeq: c.FirstSeq, LastSeq: c.LastSeq, Stored: c.Stored,
-		Exported: &x.Filter,
+		Exported: &x.Filter, Form: formOf(&x.To),
 	}
 	if err := files.fill(made); err != nil {
 		return err

@@ -1,0 +1,55 @@
+package writer
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"seine/internal/output"
+)
+
+// formOf returns the form in which an export writes, with the defaults of what is not given.
+func formOf(to *OutputConfig) *output.Form {
+	full := to.Effective()
+	return &output.Form{
+		Format: full.Format, Path: full.Path, Key: full.Key,
+		Encrypted: len(full.Encrypt) > 0, CSVBOM: full.CSVBOM, CSVSafe: full.CSVSafe,
+	}
+}
+
+// checkForm refuses a place with an export in another form: what is there would not be made
+// again, and what is new would be beside it in two forms. The newest entry speaks for all.
+func (x *export) checkForm() error {
+	log, ok := x.sink.(output.Log)
+	if !ok {
+		return nil
+	}
+	refs, err := log.List(-1)
+	if err != nil || len(refs) == 0 {
+		return err
+	}
+	last, err := log.Read(refs[len(refs)-1])
+	if err != nil || last.Form == nil { // of an earlier build
+		return err
+	}
+	other := differences(last.Form, formOf(&x.To))
+	if len(other) == 0 {
+		return nil
+	}
+	return fmt.Errorf("--to %s: has an export in another form: %s: name another place, or give the flags of that one", x.To.Out, strings.Join(other, "; "))
+}
+
+// differences tells in what two forms differ, by the flags that say it.
+func differences(there, here *output.Form) (all []string) {
+	yes := map[bool]string{true: "given", false: "not given"}
+	for _, f := range []struct{ flag, there, here string }{
+		{"--format", there.Format, here.Format}, {"--path", there.Path, here.Path}, {"--key", there.Key, here.Key},
+		{"--encrypt", yes[there.Encrypted], yes[here.Encrypted]}, {"--csv-bom", yes[there.CSVBOM], yes[here.CSVBOM]},
+		{"--csv-safe", yes[there.CSVSafe], yes[here.CSVSafe]},
+	} {
+		if f.there != f.here {
+			all = append(all, fmt.Sprintf("%s is %s there, and %s here", f.flag, cmp.Or(f.there, "not given"), cmp.Or(f.here, "not given")))
+		}
+	}
+	return all
+}
