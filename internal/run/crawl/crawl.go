@@ -182,6 +182,9 @@ func connectOrEmbed(ctx context.Context, o *Options, key *statekey.Key) (dial di
 	s, err = startServer(ctx, o.Data, embedded.Options{
 		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways, Token: token, Key: key.NATS(),
 	})
+	if errors.Is(err, embedded.ErrInUse) && connect.HasLocal(o.Data) {
+		err = fmt.Errorf("%w: seine spec apply FILE --data %s changes the crawl that runs there (seine seed feeds it, seine status shows it); a crawl beside it has a --data of its own", err, o.Data)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,11 +3,14 @@
 package embedded
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -117,8 +120,28 @@ func lockDir(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		err = fmt.Errorf("data directory %s: %w%s", dir, ErrInUse, holder(f))
 		_ = f.Close()
-		return nil, fmt.Errorf("data directory %s: %w", dir, ErrInUse)
+		return nil, err
 	}
+	sign(f)
 	return f, nil
+}
+
+// sign says in the lock who has it, for those who find it taken. A disk that is full is told
+// of by what is written next.
+func sign(lock *os.File) {
+	host, _ := os.Hostname()
+	if err := lock.Truncate(0); err == nil {
+		_, _ = fmt.Fprintf(lock, "process %d on %s\n", os.Getpid(), cmp.Or(host, "an unknown host"))
+	}
+}
+
+// holder is who has a lock, "" if that is of an older build, which did not sign.
+func holder(lock *os.File) string {
+	text, err := io.ReadAll(io.LimitReader(lock, 1000))
+	if name := strings.TrimSpace(string(text)); err == nil && name != "" {
+		return " (" + name + ")"
+	}
+	return ""
 }

@@ -1,6 +1,8 @@
 package embedded
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -95,5 +97,24 @@ func TestStopKeepsWhatWasAcknowledged(t *testing.T) {
 	}
 	if floor := c.CachedInfo().AckFloor.Stream; floor != messages {
 		t.Errorf("acknowledged are %d messages, want %d", floor, messages)
+	}
+}
+
+// Who finds a directory in use is told by which process, also after another has had it.
+func TestDirectoryInUseNamesWhoHasIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "LOCK"), []byte("process 4194304 on a host that is gone, which has a long name\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(Options{Dir: dir, Private: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	_, err = Start(Options{Dir: dir, Private: true})
+	want := fmt.Sprintf("(process %d on ", os.Getpid())
+	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "gone") {
+		t.Errorf("%v, want %q", err, want)
 	}
 }

@@ -473,7 +473,7 @@ func TestOnlyOneCrawlUsesADataDirectory(t *testing.T) {
 	g.wait(t)
 	second := p.crawl(site.seed)
 	second.expect(1)
-	second.complains("in use by another seine", p.data)
+	second.complains(fmt.Sprintf("in use by another seine (process %d on ", first.cmd.Process.Pid), "seine spec apply FILE --data "+p.data)
 	if second.stdout.String() != "" {
 		t.Errorf("it has a summary: %s", second.stdout)
 	}
