@@ -3,9 +3,12 @@ package crawlspec
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"seine/pkg/messages"
 )
@@ -236,13 +239,26 @@ func (p *Problems) languages(path string, tags []string) {
 	}
 }
 
+func (c *Condition) asksNothing() bool {
+	return c.None() && len(c.Status) == 0 && len(c.Language) == 0 && len(c.TextLanguage) == 0 && c.NoIndex == nil &&
+		len(c.Header) == 0 && c.Not == nil && len(c.Any) == 0
+}
+
 func (c *Condition) check(p *Problems, path string, depth int) {
 	if depth > maxConditioned {
 		p.Addf(path, "conditions are nested more than %d deep", maxConditioned)
 		return
 	}
-	if c.None() && len(c.Status) == 0 && len(c.Language) == 0 && len(c.TextLanguage) == 0 && c.Not == nil && len(c.Any) == 0 {
-		p.Addf(path, "asks nothing: give css, xpath, jq, json_ld, meta, regex, status, language, text_language, not or any")
+	if c.asksNothing() {
+		p.Addf(path, "asks nothing: give css, xpath, jq, json_ld, meta, regex, status, language, text_language, noindex, header, not or any")
+	}
+	if len(c.Header) > maxConditions {
+		p.Addf(path+".header", "%d headers: at most %d", len(c.Header), maxConditions)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Header)) {
+		if !httpguts.ValidHeaderFieldName(name) {
+			p.Addf(path+".header", "%q: must be the name of a header, such as X-Robots-Tag", messages.Clip(name))
+		}
 	}
 	p.languages(path+".language", c.Language)
 	p.languages(path+".text_language", c.TextLanguage)

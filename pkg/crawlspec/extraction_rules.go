@@ -82,9 +82,15 @@ type Condition struct {
 	// else by its text. "en" is every English, "en-GB" the British alone.
 	Language Strings `json:"language,omitempty" yaml:"language,omitempty"`
 	// TextLanguage is the same by the text alone, whatever the page declares.
-	TextLanguage Strings     `json:"text_language,omitempty" yaml:"text_language,omitempty"`
-	Not          *Condition  `json:"not,omitempty" yaml:"not,omitempty"`
-	Any          []Condition `json:"any,omitempty" yaml:"any,omitempty"` // at least one of these
+	TextLanguage Strings `json:"text_language,omitempty" yaml:"text_language,omitempty"`
+	// NoIndex is whether the page asks not to be indexed: in a robots meta element, or in
+	// X-Robots-Tag.
+	NoIndex *bool `json:"noindex,omitempty" yaml:"noindex,omitempty"`
+	// Header are headers of the response, each with a regular expression (RE2) that a value
+	// of it must have a match of.
+	Header map[string]string `json:"header,omitempty" yaml:"header,omitempty"`
+	Not    *Condition        `json:"not,omitempty" yaml:"not,omitempty"`
+	Any    []Condition       `json:"any,omitempty" yaml:"any,omitempty"` // at least one of these
 }
 
 // Selector finds parts of a document. At most one of CSS, XPath, JSONLD and Meta

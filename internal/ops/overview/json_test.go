@@ -3,6 +3,7 @@ package overview
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,7 @@ func TestKeysAreInLowerCase(t *testing.T) {
 
 // eachKey calls do for the keys of the JSON of a type and of those in it.
 func eachKey(in reflect.Type, seen map[reflect.Type]bool, do func(of reflect.Type, key string)) {
-	switch in.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
+	if slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, in.Kind()) {
 		eachKey(in.Elem(), seen, do)
 	}
 	if in.Kind() != reflect.Struct || seen[in] || in == reflect.TypeFor[time.Time]() || in.Implements(reflect.TypeFor[json.Marshaler]()) {

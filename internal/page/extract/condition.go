@@ -2,8 +2,11 @@ package extract
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 
+	"seine/internal/page/document"
 	"seine/pkg/crawlspec"
 )
 
@@ -12,6 +15,8 @@ type condition struct {
 	selector  *selector // nil if it has none
 	status    []int
 	languages []languageRange
+	noindex   *bool
+	headers   []headerMatch
 	not       *condition
 	any       []*condition
 }
@@ -22,7 +27,12 @@ func (c *compiler) condition(m *crawlspec.Condition, path string) *condition {
 	if m == nil {
 		return nil
 	}
-	out := &condition{status: m.Status}
+	out := &condition{status: m.Status, noindex: m.NoIndex}
+	for _, name := range slices.Sorted(maps.Keys(m.Header)) {
+		re, err := compilePattern(m.Header[name])
+		c.failed(path+".header."+name, err)
+		out.headers = append(out.headers, headerMatch{name, re})
+	}
 	if len(m.Language) > 0 {
 		out.languages = append(out.languages, languageRange{"language", m.Language})
 	}
@@ -55,6 +65,14 @@ func (c *condition) holds(r *run, in item) (bool, error) {
 			return false, nil
 		}
 	}
+	if c.noindex != nil && *c.noindex != asksNotToBeIndexed(r.doc) {
+		return false, nil
+	}
+	for _, h := range c.headers {
+		if has, err := h.has(r); err != nil || !has {
+			return false, err
+		}
+	}
 	if c.selector != nil {
 		found, err := c.selector.finds(r, in)
 		if err != nil || !found {
@@ -83,4 +101,26 @@ func (s *selector) finds(r *run, in item) (bool, error) {
 		return !found
 	})
 	return found, err
+}
+
+func asksNotToBeIndexed(doc *document.Document) bool {
+	v, _ := doc.PageField("noindex") // what the parser writes is JSON
+	is, _ := v.(bool)
+	return is
+}
+
+// headerMatch is a header of which a value must match.
+type headerMatch struct {
+	name    string
+	pattern *pattern
+}
+
+func (h *headerMatch) has(r *run) (bool, error) {
+	for _, value := range http.Header(r.doc.Header).Values(h.name) {
+		at, err := h.pattern.from(value, 0, r.spend)
+		if err != nil || at != nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }

@@ -46,5 +46,8 @@ func (c *condition) unmet(doc *document.Document) (sort, why string) {
 			return l.field, l.wrong(doc)
 		}
 	}
+	if c.noindex != nil && *c.noindex != asksNotToBeIndexed(doc) {
+		return "condition", map[bool]string{true: "the page may be indexed", false: "the page asks not to be indexed"}[*c.noindex]
+	}
 	return "condition", ""
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -51,6 +52,32 @@ func TestPageInAnotherLanguageIsLeftOut(t *testing.T) {
 		}
 		if n := len(got.last.Records); n != tt.records {
 			t.Errorf("%s: %d kinds of records are counted, want %d", tt.spec, n, tt.records)
+		}
+	}
+}
+
+// A page that asks not to be indexed, in its text or in a header, can be left out.
+func TestPageThatAsksNotToBeIndexedIsLeftOut(t *testing.T) {
+	p := parserOf(t, "page: {when: {noindex: false}, fields: [url]}")
+	only := parserOf(t, "page: {when: {noindex: true}, fields: [url]}")
+	for _, tt := range []struct {
+		header, body string
+		noindex      bool
+	}{
+		{"", "<p>Text", false},
+		{"", "<meta name=robots content='noindex, follow'><p>Text", true},
+		{"noindex", "<p>Text", true},
+		{"otherbot: noindex", "<p>Text", false},
+	} {
+		pg := page("text/html")
+		if tt.header != "" {
+			pg.Header = http.Header{"X-Robots-Tag": {tt.header}}
+		}
+		want := map[bool][2]string{
+			false: {"", "condition: page.when: the page may be indexed"}, true: {"condition: page.when: the page asks not to be indexed", ""},
+		}[tt.noindex]
+		if got := [2]string{p.parse(t, pg, []byte(tt.body)).last.LeftOut, only.parse(t, pg, []byte(tt.body)).last.LeftOut}; got != want {
+			t.Errorf("%q %q: left out %q, want %q", tt.header, tt.body, got, want)
 		}
 	}
 }
