@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +21,7 @@ func (f *seedPublisher) sitemap(bus *stages.Bus, from string) error {
 		if err := f.followsSitemaps(bus); err != nil {
 			return err
 		}
-		return f.add("", from)
+		return f.entries("", &sitemap.Sitemap{Index: true, Entries: []sitemap.Entry{{URL: from, Priority: -1}}})
 	}
 	site, err := readSitemap(from)
 	if err != nil {
@@ -33,22 +32,30 @@ func (f *seedPublisher) sitemap(bus *stages.Bus, from string) error {
 			return fmt.Errorf("%s lists other sitemaps: %w", from, err)
 		}
 	}
-	for i := range site.Entries {
-		e := &site.Entries[i]
-		for _, url := range append([]string{e.URL}, e.Alternates...) {
-			for _, s := range f.decode(from, url) {
-				s.Priority = parser.SitemapPriority(e.Priority)
-				if err := f.seed(s); err != nil {
-					return err
-				}
-			}
-		}
+	if err := f.entries(from, site); err != nil {
+		return err
 	}
 	if site.Unreadable > 0 {
 		shown.Fprintf(os.Stderr, "seine: %s: %d of its %d entries have no URL that can be read\n", from, site.Unreadable, site.Unreadable+len(site.Entries))
 	}
 	if site.Cut {
 		return usageError{fmt.Errorf("%s: only its first %d URLs were fed: it is longer than a sitemap may be", from, len(site.Entries))}
+	}
+	return nil
+}
+
+// entries feeds what a sitemap lists, which is sitemaps if it is an index.
+func (f *seedPublisher) entries(from string, site *sitemap.Sitemap) error {
+	for i := range site.Entries {
+		e := &site.Entries[i]
+		for _, url := range append([]string{e.URL}, e.Alternates...) {
+			for _, s := range f.decode(from, url) {
+				s.Priority, s.Sitemap = parser.SitemapPriority(e.Priority), site.Index
+				if err := f.seed(s); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return nil
 }
@@ -85,12 +92,7 @@ func readSitemap(name string) (*sitemap.Sitemap, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--sitemap %s: %w", name, err)
 	}
-	site, err := sitemap.Parse(body, "")
-	if errors.Is(err, sitemap.ErrNotSitemap) {
-		if site, err := sitemap.ParseText(body); err == nil {
-			return site, nil
-		}
-	}
+	site, err := sitemap.ParseAny(body, "")
 	if err != nil && (site == nil || len(site.Entries) == 0) {
 		return nil, usageError{fmt.Errorf("--sitemap %s: %w", name, err)}
 	}

@@ -98,6 +98,11 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 	if err := f.sitemap(nil, write(t, "urls.txt", "https://a.test/\nhttps://b.test/\n")); err != nil || strings.Count(string(f.batch), "\n") != 2 {
 		t.Errorf("a list of URLs: %v, %q", err, f.batch)
 	}
+	index := newSeedPublisher(t.Context(), nil, "c", nil)
+	if site, err := readSitemap(write(t, "index.xml", "<sitemapindex><sitemap><loc>https://a.test/urls</loc></sitemap></sitemapindex>")); err != nil || index.entries("", site) != nil ||
+		string(index.batch) != `{"url":"https://a.test/urls","sitemap":true}`+"\n" {
+		t.Errorf("an index: %v, %q", err, index.batch)
+	}
 	for name, path := range map[string]string{
 		"no such file": filepath.Join(t.TempDir(), "none"), "no sitemap": write(t, "page.html", productPage), "empty": write(t, "empty", ""),
 		"relative": write(t, "rel.txt", "/a\n/b\n"),

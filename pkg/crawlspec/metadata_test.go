@@ -22,6 +22,15 @@ func TestMetadataOfSeedsInAFile(t *testing.T) {
 	}
 }
 
+// A file may say of a URL that it is a sitemap.
+func TestSitemapsOfSeedsInAFile(t *testing.T) {
+	entry := Seed{File: "x"}
+	seeds, bad := entry.ReadSeeds([]byte(`{"url": "https://a.test/urls", "sitemap": true}`))
+	if want := []Seed{{Sitemap: "https://a.test/urls"}}; len(bad) > 0 || !reflect.DeepEqual(seeds, want) {
+		t.Errorf("%+v, bad %v", seeds, bad)
+	}
+}
+
 // A spec is stored with the metadata of its seeds, and in short where there is none.
 func TestMetadataInASpec(t *testing.T) {
 	text := `{"seeds": ["https://a.test/", {"url": "https://b.test/", "metadata": {"customer": "17"}, "inherit": true}]}`

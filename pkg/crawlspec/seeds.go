@@ -154,6 +154,9 @@ func (s *Seed) ReadSeeds(text []byte) (seeds []Seed, bad []messages.BadSeed) {
 	found, bad := messages.DecodeSeeds(text)
 	for _, f := range found {
 		seed := Seed{URL: f.URL, Priority: f.Priority, Metadata: f.Metadata, Inherit: f.Inherit}
+		if f.Sitemap {
+			seed.URL, seed.Sitemap = "", f.URL
+		}
 		if seed.Priority == nil {
 			seed.Priority = s.Priority
 		}

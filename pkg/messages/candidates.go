@@ -139,6 +139,9 @@ type Candidate struct {
 	// Metadata and Inherit are those of a Seed.
 	Metadata Metadata `json:"m,omitzero"`
 	Inherit  bool     `json:"i,omitempty"`
+	// Sitemap says that whoever found it knows it for a sitemap: robots.txt or an index of
+	// sitemaps names it, a sitemap redirects to it, or it was fed as one.
+	Sitemap bool `json:"s,omitempty"`
 }
 
 // Encode returns the message's payload.
@@ -199,6 +202,9 @@ func appendCandidate(b []byte, c Candidate) []byte {
 		o.Int("p", int64(*c.Priority))
 	}
 	o.metadata("m", c.Metadata, "i", c.Inherit)
+	if c.Sitemap {
+		o.Bool("s", true)
+	}
 	return o.End()
 }
 
@@ -235,6 +241,7 @@ func (c *Candidates) readJSON(o *reader) {
 			u.Priority = &n
 		}
 		o.metadata("m", &u.Metadata, "i", &u.Inherit)
+		o.Bool("s", &u.Sitemap)
 		c.URLs = append(c.URLs, u)
 	})
 	o.uint32("page_round", &c.PageRound)

@@ -65,6 +65,8 @@ type Page struct {
 	// Metadata and Inherit are those of the Request.
 	Metadata Metadata `json:"metadata,omitempty"`
 	Inherit  bool     `json:"inherit,omitempty"`
+	// Sitemap is that of the Request.
+	Sitemap bool `json:"sitemap,omitempty"`
 	// BodyObject names the body in the object store BucketBodies, when it was
 	// too large for the message.
 	BodyObject string `json:"body_object,omitempty"`
@@ -121,6 +123,9 @@ func (pg *Page) appendJSON(b []byte) []byte {
 		o.Bool("unchanged", true)
 	}
 	o.metadata("metadata", pg.Metadata, "inherit", pg.Inherit)
+	if pg.Sitemap {
+		o.Bool("sitemap", true)
+	}
 	o.TextSet("body_object", pg.BodyObject)
 	return o.End()
 }
@@ -161,6 +166,7 @@ func (pg *Page) readJSON(o *reader) {
 	o.Text("digest", &pg.Digest)
 	o.Bool("unchanged", &pg.Unchanged)
 	o.metadata("metadata", &pg.Metadata, "inherit", &pg.Inherit)
+	o.Bool("sitemap", &pg.Sitemap)
 	o.Text("body_object", &pg.BodyObject)
 }
 

@@ -55,6 +55,8 @@ type Request struct {
 	// Metadata and Inherit are for its page, and for what comes of that: see Seed.
 	Metadata Metadata `json:"metadata,omitempty"`
 	Inherit  bool     `json:"inherit,omitempty"`
+	// Sitemap says that the URL is known for a sitemap: see Candidate.
+	Sitemap bool `json:"sitemap,omitempty"`
 	// Epoch is that of the lease of the frontier that sent it.
 	Epoch uint64 `json:"epoch,omitempty"`
 }
@@ -128,6 +130,9 @@ func (r *Request) appendJSON(b []byte) []byte {
 	}
 	o.UintSet("page_round", uint64(r.PageRound))
 	o.metadata("metadata", r.Metadata, "inherit", r.Inherit)
+	if r.Sitemap {
+		o.Bool("sitemap", true)
+	}
 	o.UintSet("epoch", r.Epoch)
 	return o.End()
 }
@@ -156,6 +161,7 @@ func (r *Request) readJSON(o *reader) {
 	o.Bool("recorded", &r.Recorded)
 	o.uint32("page_round", &r.PageRound)
 	o.metadata("metadata", &r.Metadata, "inherit", &r.Inherit)
+	o.Bool("sitemap", &r.Sitemap)
 	o.Uint64("epoch", &r.Epoch)
 }
 

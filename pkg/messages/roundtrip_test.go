@@ -52,6 +52,7 @@ func genCandidates(t *rapid.T) *Candidates {
 			return Candidate{
 				URL:      genURL.Draw(t, "url"),
 				Priority: rapid.Ptr(rapid.IntRange(0, MaxPriority), true).Draw(t, "priority"),
+				Sitemap:  rapid.Bool().Draw(t, "sitemap"),
 			}
 		}), 0, 20).Draw(t, "urls"),
 	}
@@ -90,7 +91,7 @@ func genRequest(t *rapid.T) *Request {
 	url := genURL.Draw(t, "url")
 	metadata, inherit := genInherited(t)
 	return &Request{
-		Metadata: metadata, Inherit: inherit,
+		Metadata: metadata, Inherit: inherit, Sitemap: rapid.Bool().Draw(t, "sitemap"),
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
 		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Referrer: genURL.Draw(t, "referrer"), Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"),
@@ -123,7 +124,7 @@ func genPage(t *rapid.T) *Page {
 	url := genURL.Draw(t, "url")
 	metadata, inherit := genInherited(t)
 	return &Page{
-		Metadata: metadata, Inherit: inherit,
+		Metadata: metadata, Inherit: inherit, Sitemap: rapid.Bool().Draw(t, "sitemap"),
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
 		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Referrer: genURL.Draw(t, "referrer"), Status: rapid.IntRange(200, 299).Draw(t, "status"),

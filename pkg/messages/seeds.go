@@ -22,6 +22,9 @@ type Seed struct {
 	Metadata Metadata `json:"metadata,omitzero"`
 	// Inherit has what is found from the URL have the metadata, too.
 	Inherit bool `json:"inherit,omitempty"`
+	// Sitemap says that it is a sitemap, of whatever name: where the spec follows sitemaps, a
+	// text there is a list of URLs.
+	Sitemap bool `json:"sitemap,omitempty"`
 }
 
 // BadSeed is one part of a SEEDS message that is not a seed.

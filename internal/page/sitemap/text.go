@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // ParseText reads a sitemap that is a text file, with a URL on each line, as the
 // protocol allows ("Other Sitemap formats"). Since any text has lines, more than half of
 // them must be URLs of http or https: ErrNotSitemap if they are not, or if there is none.
-// The caller knows that a sitemap is expected there, from robots.txt or an index.
+// The caller knows that a sitemap is expected there, by its name or from who named it.
 func ParseText(body []byte) (*Sitemap, error) { return parseText(body, MaxBytes) }
 
 func parseText(body []byte, limit int) (*Sitemap, error) {
@@ -46,6 +47,27 @@ func parseText(body []byte, limit int) (*Sitemap, error) {
 	if len(site.Entries) == 0 {
 		return nil, fmt.Errorf("%w: it is empty", ErrNotSitemap)
 	}
+	return site, nil
+}
+
+// ParseAny reads a file that is known for a sitemap: XML, or else a list of URLs as text,
+// which may be in gzip, too.
+func ParseAny(body []byte, contentType string) (*Sitemap, error) {
+	site, notXML := Parse(body, contentType)
+	if !errors.Is(notXML, ErrNotSitemap) {
+		return site, notXML
+	}
+	text, cut, broken := unzipped(body)
+	site, err := ParseText(text)
+	switch {
+	case err != nil && bytes.HasPrefix(bytes.TrimSpace(text), []byte("<")):
+		return nil, notXML
+	case err != nil:
+		return nil, err
+	case broken != nil:
+		return site, fmt.Errorf("read sitemap: %w", broken)
+	}
+	site.Cut = site.Cut || cut
 	return site, nil
 }
 

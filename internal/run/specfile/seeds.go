@@ -32,6 +32,10 @@ func readSeeds(name string, text []byte, spec *crawlspec.Spec) error {
 			at := t.find(fmt.Sprintf("seeds[%d].file", i))
 			found = append(found, problemAt(at.node, at.path, err.Error()))
 		}
+		if !spec.Sitemaps && slices.ContainsFunc(seeds, func(s crawlspec.Seed) bool { return s.Sitemap != "" }) {
+			at := t.find(fmt.Sprintf("seeds[%d].file", i))
+			found = append(found, problemAt(at.node, at.path, "has sitemaps, which the crawl does not follow: write sitemaps: true"))
+		}
 		all = append(all, seeds...)
 	}
 	spec.Seeds = all

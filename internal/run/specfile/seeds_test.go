@@ -53,9 +53,10 @@ func TestSeedsInFiles(t *testing.T) {
 
 // What is wrong with a file is told at the place that names it.
 func TestWrongSeedsInFiles(t *testing.T) {
-	dir := write(t, map[string]string{"bad.txt": "https://a.test/\nno url\nnor this\n", "empty.txt": "# nothing\n"})
+	dir := write(t, map[string]string{"bad.txt": "https://a.test/\nno url\nnor this\n", "empty.txt": "# nothing\n", "map.txt": `{"url": "https://a.test/", "sitemap": true}`})
 	for name, want := range map[string]string{
 		"bad.txt":     "spec.yaml:2:10: seeds[1].file: " + filepath.Join(dir, "bad.txt") + `: "no url" is no seed: `,
+		"map.txt":     "spec.yaml:2:10: seeds[1].file: has sitemaps, which the crawl does not follow",
 		"empty.txt":   "there is no URL in it",
 		"missing.txt": "missing.txt: no such file",
 	} {

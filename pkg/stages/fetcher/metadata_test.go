@@ -10,6 +10,40 @@ import (
 	"seine/pkg/messages"
 )
 
+// That a URL is known for a sitemap is in its page, in where it redirects to, and in what
+// robots.txt names.
+func TestSitemapsAreMarked(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{false, true} {
+		s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Sitemaps = true })
+		s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("Sitemap: /urls\n")) })
+		s.web.Handle(0, "/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) })
+		for path, inRobots := range map[string]string{"/": "/urls", "/moved": "/urls"} {
+			req := request(s.url(path))
+			req.Sitemap = known
+			out, err := s.handle(t.Context(), messageOf(req))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range out.First {
+				if m.Header.Get(messages.HeaderPage) != "" {
+					if p, err := messages.DecodePage(m.Header); err != nil || p.Sitemap != known {
+						t.Errorf("known %v: the page has %+v, %v", known, p, err)
+					}
+					continue
+				}
+				c, err := messages.DecodeCandidates(m.Data)
+				if err != nil || c.URLs[0].Sitemap != (known || c.URLs[0].URL == s.url(inRobots)) {
+					t.Errorf("known %v: %+v, %v", known, c, err)
+				}
+			}
+			if out.Free != nil {
+				out.Free()
+			}
+		}
+	}
+}
+
 // What a request has of the metadata of a seed is in its page, and in where it redirects to;
 // sitemaps that robots.txt names have it if it is inherited.
 func TestMetadataIsHandedOn(t *testing.T) {

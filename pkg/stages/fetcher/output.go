@@ -77,7 +77,7 @@ func resolve(from, location string) (string, error) {
 
 // candidate is the message that gives the target of a redirect to the frontier.
 func (f *Fetcher) candidate(t *fetchJob, target string) *nats.Msg {
-	return f.candidateMsg(t, target, &messages.Candidates{
+	return f.candidateMsg(t, messages.Candidate{URL: target, Sitemap: t.req.Sitemap}, &messages.Candidates{
 		Source: messages.SourceRedirect, Depth: t.req.Depth, Redirects: t.req.Redirects + 1,
 		Metadata: t.req.Metadata, Inherit: t.req.Inherit,
 	})
@@ -101,11 +101,11 @@ func (f *Fetcher) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 }
 
 // candidateMsg is the message that gives a URL to the frontier.
-func (f *Fetcher) candidateMsg(t *fetchJob, target string, c *messages.Candidates) *nats.Msg {
+func (f *Fetcher) candidateMsg(t *fetchJob, target messages.Candidate, c *messages.Candidates) *nats.Msg {
 	c.Crawl, c.Rev, c.Run, c.Referrer = t.req.Crawl, t.spec.Rev, t.req.Run, t.req.URL
-	target = t.ask.hidden().url(target)
-	c.URLs = []messages.Candidate{{URL: target}}
-	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target, f.bus.Layout.Partitions)))
+	target.URL = t.ask.hidden().url(target.URL)
+	c.URLs = []messages.Candidate{target}
+	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target.URL, f.bus.Layout.Partitions)))
 	m.Data = c.Encode()
 	return m
 }
@@ -119,7 +119,7 @@ func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
 		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
 		BodyEncoding: r.body.encoding, BodySize: r.body.size, BodyObject: r.body.object,
 		Timings: r.timings, Digest: r.digest, Unchanged: t.req.Digest != "" && strings.HasPrefix(r.digest, t.req.Digest),
-		Metadata: t.req.Metadata, Inherit: t.req.Inherit,
+		Metadata: t.req.Metadata, Inherit: t.req.Inherit, Sitemap: t.req.Sitemap,
 	}
 	body := r.body.data
 	if r.body.object == "" && r.body.encoding == "" && !t.ask.archive {

@@ -48,7 +48,7 @@ func (f *Fetcher) sitemaps(t *fetchJob) (msgs []*nats.Msg, done func()) {
 		if u, err := base.Resolve(weburl.EscapeInvalid(strings.TrimSpace(text))); err == nil && i < maxSitemaps {
 			c := &messages.Candidates{Source: messages.SourceLink, Depth: t.req.Depth}
 			c.InheritFrom(t.req.Metadata, t.req.Inherit)
-			msgs = append(msgs, f.candidateMsg(t, u, c))
+			msgs = append(msgs, f.candidateMsg(t, messages.Candidate{URL: u, Sitemap: true}, c))
 		}
 	}
 	return msgs, func() { f.told.origins.Set(key, true) }

@@ -102,7 +102,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 	own := ownPriority(c.Priority)
 	found := &urlRecord{
 		URL: c.URL, Referrer: m.Referrer, more: more{Own: own}, Priority: rules.priority(c.URL, own), Round: rules.FirstRound(),
-		Seed: opens, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
+		Seed: opens, Sitemap: c.Sitemap, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
 	}
 	if found.Run > crawl.LatestRun {
 		crawl.LatestRun, crawl.dirty = found.Run, true
@@ -110,7 +110,7 @@ func (s *shard) candidate(m *messages.Candidates, c messages.Candidate, rules *r
 	salt := crawl.saltFor(m.Crawl)
 	mayBeGate := m.Source == messages.SourceRedirect && rules.cookies
 	carries := m.Source == messages.SourceRedirect && m.Metadata != nil
-	if !mayBeGate && !carries && s.recent.covers(found, crawl.Run, salt, id.hash) {
+	if !mayBeGate && !carries && !c.Sitemap && s.recent.covers(found, crawl.Run, salt, id.hash) {
 		candidatesTotal.known.Inc()
 		return nil
 	}
@@ -220,7 +220,8 @@ func (s *shard) queue(r *urlRecord, id urlID, h *host, now int64) error {
 // priority moves up, and is admitted if it was only too far away. One that a
 // person feeds again, although it failed or was excluded, is tried again: the
 // site may be back, or the spec another. One that a later run of the crawl has
-// found is visited again.
+// found is visited again. One that was taken for a page and is fed as a sitemap is
+// visited again, to be read as one.
 func (s *shard) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates, rules *rules, now int64) error {
 	gate := false
 	if m.Source == messages.SourceRedirect {
@@ -235,8 +236,9 @@ func (s *shard) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates
 		s.tx.set(s.seedKey(id), nil)
 	}
 	newRun := found.Run > r.Run
+	marks := found.Sitemap && !r.Sitemap
 	better := nearer || found.Own < r.Own || found.Seed && !r.Seed
-	if !gate && !newRun && !better && !(fed && (r.State == Excluded || r.State == Failed)) {
+	if !gate && !newRun && !better && !marks && !(fed && (r.State == Excluded || r.State == Failed)) {
 		return nil
 	}
 	wasQueued := r.State == Queued
@@ -252,6 +254,7 @@ func (s *shard) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates
 		r.Depth, r.Redirects, r.Referrer = found.Depth, found.Redirects, found.Referrer
 	}
 	r.Seed = r.Seed || found.Seed
+	r.Sitemap = r.Sitemap || found.Sitemap
 	r.Own = min(r.Own, found.Own)
 	r.Priority = rules.priority(r.URL, r.Own)
 	s.foundBy(r, id, found.Run)
@@ -265,7 +268,7 @@ func (s *shard) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates
 		s.tx.change(id, r)
 		return s.readyIfDue(h, now)
 	case gate, r.State == Excluded && (fed || newRun || nearer && tooFar),
-		r.State == Failed && (fed || newRun), r.State == Done && newRun:
+		r.State == Failed && (fed || newRun), r.State == Done && (newRun || marks && keepsSeed(m)):
 		return s.revisit(r, id, rules, now)
 	}
 	s.tx.change(id, r) // for what is found on it from now on

@@ -75,7 +75,7 @@ func (f *Frontier) byPartition(seeds []messages.Seed, rules *rules) map[int][]me
 	for _, s := range seeds {
 		url := rules.normalize.Normalize(s.URL)
 		p := messages.Partition(url, f.bus.Layout.Partitions)
-		ps[p] = append(ps[p], messages.Candidate{URL: url, Priority: s.Priority, Metadata: s.Metadata, Inherit: s.Inherit})
+		ps[p] = append(ps[p], messages.Candidate{URL: url, Priority: s.Priority, Metadata: s.Metadata, Inherit: s.Inherit, Sitemap: s.Sitemap})
 	}
 	return ps
 }

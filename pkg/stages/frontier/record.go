@@ -47,6 +47,7 @@ type urlRecord struct {
 	Seed      bool // a person or a program fed it
 	Fetched   bool // a page came, in this round or before
 	Recorded  bool // there are records of it, and none tells that it is gone
+	Sitemap   bool // who found it knows it for a sitemap
 	Round     uint32
 	Parsed    uint32 // the last round whose end came, perhaps before its result
 	Sent      int    // times the visit of this round was sent
@@ -117,8 +118,11 @@ const (
 	oldRecordFormat = 2
 )
 
-// markRecorded is the bit of the byte of the state that is Recorded.
-const markRecorded = 0x80
+// Bits of the byte of the state.
+const (
+	markRecorded = 0x80 // Recorded
+	markSitemap  = 0x40 // Sitemap
+)
 
 // Bits of the byte after priority, in the order of record.flags.
 const (
@@ -139,6 +143,9 @@ func (r *urlRecord) append(b []byte) []byte {
 	flags, state := r.flags(), byte(r.State)
 	if r.Recorded {
 		state |= markRecorded
+	}
+	if r.Sitemap {
+		state |= markSitemap
 	}
 	b = append(b, recordFormat, state, r.Priority, flags)
 	for _, n := range [...]int{int(r.Round), int(r.Parsed), r.Sent, r.Failures, r.Depth, r.Redirects} {
@@ -203,7 +210,7 @@ func decodeRecord(b []byte) (*urlRecord, error) {
 		return nil, errRecord
 	}
 	r := &urlRecord{
-		State: State(b[1] &^ markRecorded), Recorded: b[1]&markRecorded != 0, Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
+		State: State(b[1] &^ (markRecorded | markSitemap)), Recorded: b[1]&markRecorded != 0, Sitemap: b[1]&markSitemap != 0, Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
 		Gate: b[3]&flagGate != 0, GateTried: b[3]&flagGateTried != 0, Recrawl: b[3]&flagRecrawl != 0,
 	}
 	if b[0] == oldRecordFormat {

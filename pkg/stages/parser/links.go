@@ -25,7 +25,7 @@ func (p *Parser) links(r *parsedPage, own int) stages.Output {
 	keeps := r.plan.spec.KeepsLinks(page)
 	for _, f := range r.follow {
 		f.depth = min(max(f.depth, 0), messages.MaxDepth)
-		if f.Priority == nil && !keeps && p.sent.has(from, f.URL, f.depth) {
+		if f.Priority == nil && !f.Sitemap && !keeps && p.sent.has(from, f.URL, f.depth) {
 			continue
 		}
 		fresh = append(fresh, f)

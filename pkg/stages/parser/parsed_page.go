@@ -280,7 +280,9 @@ type linkCollector struct {
 	urls  *weburl.Normalizer
 	seen  map[string]bool
 	depth int
-	links []discoveredLink
+	// sitemaps says that they are known for sitemaps.
+	sitemaps bool
+	links    []discoveredLink
 }
 
 // newLinkCollector returns one for URLs that are a link away.
@@ -295,7 +297,7 @@ func (f *linkCollector) add(url string, priority *int) {
 	}
 	if url = f.urls.Normalize(url); !f.seen[url] {
 		f.seen[url] = true
-		f.links = append(f.links, discoveredLink{messages.Candidate{URL: url, Priority: priority}, f.depth})
+		f.links = append(f.links, discoveredLink{messages.Candidate{URL: url, Priority: priority, Sitemap: f.sitemaps}, f.depth})
 	}
 }
 

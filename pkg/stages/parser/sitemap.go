@@ -15,17 +15,27 @@ func (r *parsedPage) readSitemap(body []byte) error {
 	if !r.plan.spec.Sitemaps {
 		return nil
 	}
-	site, err := sitemap.Parse(body, r.page.ContentType)
+	parse := sitemap.Parse
+	if r.page.Sitemap {
+		parse = sitemap.ParseAny // it may be a text in gzip
+	}
+	site, err := parse(body, r.page.ContentType)
 	if site == nil {
 		return nil //nolint:nilerr // then it is something else
 	}
 	return r.followSitemap(site, err)
 }
 
-// readSitemapText does so for a list of URLs. Any text may be one by chance, so
-// its name has to say that it is a sitemap. It reports whether it was.
+// readSitemapText does so for a list of URLs. Any text may be one by chance, so who named
+// it, or its name, has to say that it is a sitemap. It reports whether it was.
 func (r *parsedPage) readSitemapText(body []byte) (bool, error) {
-	if !r.plan.spec.Sitemaps || !strings.Contains(strings.ToLower(r.page.URL), "sitemap") {
+	if !r.plan.spec.Sitemaps {
+		return false, nil
+	}
+	if r.page.Sitemap {
+		return r.readKnownSitemap(body)
+	}
+	if !strings.Contains(strings.ToLower(r.page.URL), "sitemap") {
 		return false, nil
 	}
 	site, err := sitemap.ParseText(body)
@@ -33,6 +43,17 @@ func (r *parsedPage) readSitemapText(body []byte) (bool, error) {
 		return false, nil //nolint:nilerr // then it is a text
 	}
 	return true, r.followSitemap(site, nil)
+}
+
+// readKnownSitemap reads a text that must be a sitemap: that it is none is told, as what it
+// should have led to is missing.
+func (r *parsedPage) readKnownSitemap(body []byte) (bool, error) {
+	site, err := sitemap.ParseAny(body, r.page.ContentType)
+	if site == nil {
+		r.warning = "it was named as a sitemap, and is taken for a page: " + err.Error()
+		return false, nil
+	}
+	return true, r.followSitemap(site, err)
 }
 
 // followSitemap follows its entries: pages are a link away, and the sitemaps of an
@@ -45,7 +66,7 @@ func (r *parsedPage) followSitemap(site *sitemap.Sitemap, ended error) error {
 	r.noRecord = true
 	to := r.newLinkCollector()
 	if site.Index {
-		to.depth = r.page.Depth
+		to.depth, to.sitemaps = r.page.Depth, true
 	}
 	w := warning{repairs: site.Repairs, cut: site.Cut, read: len(site.Entries), unreadable: site.Unreadable, err: ended}
 	for i := range site.Entries {

@@ -89,6 +89,65 @@ func TestSitemapMayBeText(t *testing.T) {
 	}
 }
 
+// A text that is known for a sitemap is read as one, whatever its name, plain or in gzip;
+// the sitemaps of an index are known as such.
+func TestKnownSitemapMayHaveAnyName(t *testing.T) {
+	const list = "https://site.test/a\nhttps://site.test/b\n"
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write([]byte(list)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	for contentType, body := range map[string]string{
+		"text/plain": list, "text/plain; charset=utf-8": someSitemap, "application/gzip": zipped.String(), "": list,
+	} {
+		p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
+		pg := page(contentType)
+		pg.Sitemap = true
+		if got := p.parse(t, pg, []byte(body)); len(got.links) < 2 || got.record.URL != "" {
+			t.Errorf("%q: links %v, record %+v", contentType, got.links, got.record)
+		}
+	}
+	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
+	pg := page("text/plain")
+	pg.Sitemap = true
+	got := p.parse(t, pg, []byte("not here"))
+	if want := `it was named as a sitemap, and is taken for a page: it is no sitemap: "not here" is not a URL`; got.record.Text != "not here" || got.last.Warning != want {
+		t.Errorf("a text gave record %+v, and the end %+v", got.record, got.last)
+	}
+}
+
+// The sitemaps of an index are told as such, also if they are links of pages, too; what a
+// sitemap lists is not.
+func TestSitemapsOfAnIndexAreMarked(t *testing.T) {
+	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
+	p.parse(t, page("text/html"), []byte("<a href=/urls>"))
+	for body, marked := range map[string]bool{
+		"<sitemapindex><sitemap><loc>/urls</loc></sitemap></sitemapindex>": true, "<urlset><url><loc>/page</loc></url></urlset>": false,
+	} {
+		pg := page("text/xml")
+		pg.Depth++
+		out, err := p.handle(t.Context(), message(pg, []byte(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, m := range append(out.First, out.Then...) {
+			if c, err := messages.DecodeCandidates(m.Data); err == nil {
+				for _, u := range c.URLs {
+					found++
+					if u.Sitemap != marked {
+						t.Errorf("%s: %+v", body, u)
+					}
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s: %d URLs", body, found)
+		}
+	}
+}
+
 // XML that is no sitemap, or in a crawl that does not want any, is a document as
 // others are.
 func TestOtherXMLMakesARecord(t *testing.T) {

@@ -27,6 +27,7 @@ func ListSeeds(spec *crawlspec.Spec, normalize *weburl.Normalizer) (SeedList, er
 		}
 		l.URLs = append(l.URLs, messages.Candidate{
 			URL: normalize.Normalize(url), Priority: spec.Seeds[i].Priority, Metadata: spec.Seeds[i].Metadata, Inherit: spec.Seeds[i].Inherit,
+			Sitemap: spec.Seeds[i].Sitemap != "",
 		})
 	}
 	if len(l.URLs) == 0 {
