@@ -96,6 +96,9 @@ func FuzzDecodeSeeds(f *testing.F) {
 			if x.Err == nil || x.Err.Error() == "" {
 				t.Fatalf("%q is bad without a reason", x.Text)
 			}
+			if x.Line < 1 || x.Line > 1+bytes.Count(b, []byte("\n")) {
+				t.Fatalf("%q is in line %d", x.Text, x.Line)
+			}
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
@@ -29,6 +30,7 @@ type Seed struct {
 
 // BadSeed is one part of a SEEDS message that is not a seed.
 type BadSeed struct {
+	Line int    // of the message where it begins, from 1
 	Text string // what was sent
 	Err  error  // what is wrong with it and what to do
 }
@@ -38,52 +40,64 @@ type BadSeed struct {
 // JSON value a line. A bad line does not cost the good ones beside it. The URLs
 // of the seeds returned are canonical.
 func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadSeed) {
-	payload = bytes.TrimSpace(bytes.TrimPrefix(payload, []byte("\ufeff")))
-	collect := func(text string, s Seed, err error) {
+	text := bytes.TrimLeftFunc(bytes.TrimPrefix(payload, []byte("\ufeff")), unicode.IsSpace)
+	first := 1 + bytes.Count(payload[:len(payload)-len(text)], newline)
+	text = bytes.TrimSpace(text)
+	collect := func(line int, text string, s Seed, err error) {
 		if err == nil {
 			s, err = s.canonical()
 		}
 		if err != nil {
-			bad = append(bad, BadSeed{Text: text, Err: err})
+			bad = append(bad, BadSeed{Line: line, Text: text, Err: err})
 			return
 		}
 		seeds = append(seeds, s)
 	}
-	if len(payload) == 0 {
-		collect("", Seed{}, errors.New("the message is empty: send at least one URL"))
-		return nil, bad
+	switch {
+	case len(text) == 0:
+		collect(1, "", Seed{}, errors.New("the message is empty: send at least one URL"))
+	case text[0] == '[':
+		decodeSeedArray(text, first, collect)
+	case json.Valid(text): // one value, perhaps over several lines
+		s, err := decodeSeedLine(string(text))
+		collect(first, string(text), s, err)
+	default:
+		decodeSeedLines(text, first, collect)
 	}
-	if payload[0] == '[' {
-		decodeSeedArray(payload, collect)
-		return seeds, bad
-	}
-	if json.Valid(payload) { // one value, perhaps over several lines
-		s, err := decodeSeedLine(string(payload))
-		collect(string(payload), s, err)
-		return seeds, bad
-	}
-	lines := bufio.NewScanner(bytes.NewReader(payload))
-	lines.Buffer(nil, len(payload)+1)
-	for lines.Scan() {
+	return seeds, bad
+}
+
+var newline = []byte("\n")
+
+// collector takes what a text was read as, which begins in a line of the message.
+type collector func(line int, text string, s Seed, err error)
+
+func decodeSeedLines(text []byte, first int, collect collector) {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, len(text)+1)
+	for n := first; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		s, err := decodeSeedLine(line)
-		collect(line, s, err)
+		collect(n, line, s, err)
 	}
-	return seeds, bad
 }
 
-func decodeSeedArray(payload []byte, collect func(string, Seed, error)) {
+func decodeSeedArray(text []byte, line int, collect collector) {
 	var items []json.RawMessage
-	if err := jsontext.Unmarshal(payload, &items); err != nil {
-		collect(string(payload), Seed{}, fmt.Errorf("decode JSON array of seeds: %w", err))
+	if err := jsontext.Unmarshal(text, &items); err != nil {
+		collect(line, string(text), Seed{}, fmt.Errorf("decode JSON array of seeds: %w", err))
 		return
 	}
 	for _, item := range items {
+		at := bytes.Index(text, item) // between them are blanks and commas alone
+		line += bytes.Count(text[:at], newline)
 		s, err := decodeSeedLine(string(item))
-		collect(string(item), s, err)
+		collect(line, string(item), s, err)
+		line += bytes.Count(item, newline)
+		text = text[at+len(item):]
 	}
 }
 

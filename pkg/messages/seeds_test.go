@@ -73,6 +73,23 @@ func TestDecodeSeeds(t *testing.T) {
 	}
 }
 
+// What is no seed is told with the line where it begins.
+func TestLinesOfBadSeeds(t *testing.T) {
+	for payload, want := range map[string][]int{
+		"": {1}, "no url": {1}, "\ufeff\n\n# c\nno url\r\nhttps://a.org/\n\nnor this\n": {4, 7}, "\n{\n\"url\": 1}": {2},
+		"\n[7,\n\"https://a.org/\",\n{\n\"url\":\n7}, 7]": {2, 4, 6}, "\n\n[": {3}, "[7, 7,\n7]": {1, 1, 2},
+	} {
+		_, bad := DecodeSeeds([]byte(payload))
+		var got []int
+		for _, b := range bad {
+			got = append(got, b.Line)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: lines %v, want %v", payload, got, want)
+		}
+	}
+}
+
 // A line may be as long as the message, and a message as NATS allows.
 func TestDecodeSeedsLongLines(t *testing.T) {
 	for _, n := range []int{4095, 4096, 4097, 1 << 16, 1 << 20} {

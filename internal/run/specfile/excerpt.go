@@ -43,6 +43,9 @@ func (e *Errors) Write(w io.Writer, colour bool) {
 			shown.Fprintf(w, "%s %s\n", paint(faint, number+" |"), shown.Trusted(line))
 			shown.Fprintf(w, "%s %s\n", paint(faint, strings.Repeat(" ", len(number))+" |"), paint(red, mark))
 		}
+		if p.below != "" {
+			shown.Fprintf(w, "%s\n", shown.Trusted(visible(p.below)))
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type Problem struct {
 
 	width int    // characters that are marked in the source line, at least 1
 	part  string // path of what is wrong, where Text says the last key
+	below string // lines that say more, of another file
 }
 
 // Errors are what is wrong with one file, in the order of their places.
@@ -37,7 +38,13 @@ func (e *Errors) Error() string {
 	return strings.Join(out, "\n")
 }
 
-func (e *Errors) line(p *Problem) string { return e.place(p) + ": " + p.message() }
+func (e *Errors) line(p *Problem) string {
+	line := e.place(p) + ": " + p.message()
+	if p.below != "" {
+		line += "\n" + p.below
+	}
+	return line
+}
 
 // place returns name:line:column.
 func (e *Errors) place(p *Problem) string {

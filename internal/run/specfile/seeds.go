@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 )
 
 // readSeeds puts the URLs of files that a spec names in their place. The names are
@@ -27,10 +29,12 @@ func readSeeds(name string, text []byte, spec *crawlspec.Spec) error {
 			all = append(all, *seed)
 			continue
 		}
-		seeds, err := seedsInFile(name, seed)
+		seeds, below, err := seedsInFile(name, seed)
 		if err != nil {
 			at := t.find(fmt.Sprintf("seeds[%d].file", i))
-			found = append(found, problemAt(at.node, at.path, err.Error()))
+			p := problemAt(at.node, at.path, err.Error())
+			p.below = below
+			found = append(found, p)
 		}
 		if !spec.Sitemaps && slices.ContainsFunc(seeds, func(s crawlspec.Seed) bool { return s.Sitemap != "" }) {
 			at := t.find(fmt.Sprintf("seeds[%d].file", i))
@@ -46,37 +50,45 @@ func readSeeds(name string, text []byte, spec *crawlspec.Spec) error {
 	return report(name, text, found)
 }
 
-// seedsInFile reads what one entry names.
-func seedsInFile(spec string, seed *crawlspec.Seed) ([]crawlspec.Seed, error) {
+// seedsInFile reads what one entry names. Below tells of each line that is no seed.
+func seedsInFile(spec string, seed *crawlspec.Seed) (seeds []crawlspec.Seed, below string, err error) {
 	name := seed.File
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(spec), name)
 	}
 	in, err := os.Open(name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, "", err //nolint:wrapcheck // names the file
 	}
 	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, "", err //nolint:wrapcheck // names the file
 	}
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%s has more than %s: feed a long list of seeds with seine seed --file", name, crawlspec.Bytes(MaxSize))
+		return nil, "", fmt.Errorf("%s has more than %s: feed a long list of seeds with seine seed --file", name, crawlspec.Bytes(MaxSize))
 	}
 	seeds, bad := seed.ReadSeeds(text)
 	switch {
 	case len(bad) > 0:
-		return nil, fmt.Errorf("%s: %s is no seed: %w%s", name, quoted(bad[0].Text), bad[0].Err, more(len(bad)-1))
+		return nil, badSeeds(name, bad), fmt.Errorf("%s: entries that are no seeds: %d", name, len(bad))
 	case len(seeds) == 0:
-		return nil, fmt.Errorf("%s: there is no URL in it", name)
+		return nil, "", fmt.Errorf("%s: there is no URL in it", name)
 	}
-	return seeds, nil
+	return seeds, "", nil
 }
 
-func more(n int) string {
-	if n == 0 {
-		return ""
+// maxBadSeeds is how many lines of one file are told that are no seeds.
+const maxBadSeeds = 10
+
+// badSeeds returns a line for each part of a file that is no seed, as compilers do.
+func badSeeds(name string, bad []messages.BadSeed) string {
+	var lines []string
+	for _, b := range bad[:min(len(bad), maxBadSeeds)] {
+		lines = append(lines, fmt.Sprintf("%s:%d: %s: %v", name, b.Line, quoted(b.Text), b.Err))
 	}
-	return fmt.Sprintf(", and %d more", n)
+	if left := len(bad) - maxBadSeeds; left > 0 {
+		lines = append(lines, fmt.Sprintf("%s: and %d more", name, left))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -51,11 +51,37 @@ func TestSeedsInFiles(t *testing.T) {
 	}
 }
 
+// Each line of a file that is no seed is told with its number, up to ten of them.
+func TestEachWrongLineOfSeedsIsTold(t *testing.T) {
+	dir := write(t, map[string]string{
+		"spec.yaml": "seeds:\n  - {file: few.txt}\n  - {file: many.txt}\n",
+		"few.txt":   "https://a.test/\nno url\n# c\nftp://a.test/\n", "many.txt": strings.Repeat("no url\n", 12),
+	})
+	_, err := Read(filepath.Join(dir, "spec.yaml"))
+	wrong, ok := errors.AsType[*Errors](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	var shown strings.Builder
+	wrong.Write(&shown, false)
+	few, many := filepath.Join(dir, "few.txt"), filepath.Join(dir, "many.txt")
+	for _, text := range []string{err.Error(), shown.String()} {
+		for _, want := range []string{few + `:2: "no url": `, few + `:4: "ftp://a.test/": `, many + `:10: "no url": `, many + ": and 2 more"} {
+			if !strings.Contains(text, "\n"+want) {
+				t.Errorf("%s\nlacks %s", text, want)
+			}
+		}
+		if strings.Contains(text, many+":11") || strings.Count(text, "spec.yaml:") != 2 {
+			t.Error(text)
+		}
+	}
+}
+
 // What is wrong with a file is told at the place that names it.
 func TestWrongSeedsInFiles(t *testing.T) {
 	dir := write(t, map[string]string{"bad.txt": "https://a.test/\nno url\nnor this\n", "empty.txt": "# nothing\n", "map.txt": `{"url": "https://a.test/", "sitemap": true}`})
 	for name, want := range map[string]string{
-		"bad.txt":     "spec.yaml:2:10: seeds[1].file: " + filepath.Join(dir, "bad.txt") + `: "no url" is no seed: `,
+		"bad.txt":     "spec.yaml:2:10: seeds[1].file: " + filepath.Join(dir, "bad.txt") + `: entries that are no seeds: 2`,
 		"map.txt":     "spec.yaml:2:10: seeds[1].file: has sitemaps, which the crawl does not follow",
 		"empty.txt":   "there is no URL in it",
 		"missing.txt": "missing.txt: no such file",
