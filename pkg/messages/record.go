@@ -62,6 +62,23 @@ func RecordMsg(crawl string, p int, id string, line []byte) *nats.Msg {
 // checked again.
 const HeaderRecord = "Seine-Record"
 
+// HeaderSpec is the revision of the spec that a record was made by: what its fields are
+// may be of a spec that a writer has not heard of yet.
+const HeaderSpec = "Seine-Spec"
+
+// SetSpecRevision has a record say the revision of its spec, which is 0 for none.
+func SetSpecRevision(m *nats.Msg, rev uint64) {
+	if rev > 0 {
+		m.Header.Set(HeaderSpec, strconv.FormatUint(rev, 10))
+	}
+}
+
+// SpecRevision returns the revision that a record says, 0 if it says none.
+func SpecRevision(header nats.Header) uint64 {
+	rev, _ := strconv.ParseUint(header.Get(HeaderSpec), 10, 64)
+	return rev
+}
+
 // KindPage is the kind of the record of a page, which does not say it.
 const KindPage = "page"
 

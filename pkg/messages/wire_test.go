@@ -122,7 +122,7 @@ func TestWireTables(t *testing.T) {
 		rows("| `%s` | `%s", s.Name, strings.SplitN(s.Subjects[0], "*", 2)[0])
 	}
 	for _, h := range []string{
-		HeaderPage, HeaderDeadReason, HeaderDeadStage, HeaderDeadSubject, HeaderDeadStream, HeaderDeadSequence,
+		HeaderPage, HeaderSpec, HeaderDeadReason, HeaderDeadStage, HeaderDeadSubject, HeaderDeadStream, HeaderDeadSequence,
 		HeaderDeadTries, HeaderDeadTime, HeaderDeadID, BucketCrawls, BucketRobots, BucketLeases, BucketMeta, BucketBodies,
 		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl, SubjectInFlight(ConsumerFetch),
 	} {

@@ -327,7 +327,7 @@ func TestViewsOfViews(t *testing.T) {
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
 	var columns []format.Column
-	f := rows.Format{Columns: func(string, string) ([]format.Column, error) { return columns, nil }}
+	f := rows.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
 	stay := rowstest.Enter(t, s, rowstest.Created)
 	put := func(first uint64) {
 		t.Helper()

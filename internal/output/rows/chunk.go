@@ -11,6 +11,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/format"
+	"seine/pkg/messages"
 )
 
 // Ext is what the name of a chunk of rows ends in: that is what its content is
@@ -21,25 +22,21 @@ const Ext = "jsonl"
 // if its output is a database.
 type Format struct {
 	// Columns returns what the records of a crawl and a kind have, for the view of the
-	// kind. Without it there is none.
-	Columns func(crawl, kind string) ([]format.Column, error)
+	// kind, by a spec that is no older than the revision. Without it there is none.
+	Columns func(crawl, kind string, rev uint64) ([]format.Column, error)
 }
 
 // Ext implements format.Format.
 func (Format) Ext() string { return Ext }
 
 // NewEncoder implements format.Format. It takes only chunks of a Sink.
-func (f Format) NewEncoder(w io.Writer, g output.Group) (format.Encoder, error) {
+func (f Format) NewEncoder(w io.Writer, _ output.Group) (format.Encoder, error) {
 	c, ok := w.(*Chunk)
 	if !ok {
 		return nil, errors.New("rows are for a database")
 	}
-	if f.Columns == nil || c.from == FromResults { // events have columns
-		return encoder{c}, nil
-	}
-	var err error
-	if c.columns, err = f.Columns(g.Crawl, g.Kind); err != nil {
-		return nil, fmt.Errorf("find the columns of %s: %w", g.Kind, err)
+	if c.from != FromResults { // events have columns
+		c.columnsOf = f.Columns
 	}
 	return encoder{c}, nil
 }
@@ -60,12 +57,13 @@ type Chunk struct {
 	name  output.Name
 	group output.Group
 	hook  output.Hook
-	// columns are those of its kind, by the spec of its crawl as it was when the chunk began.
-	columns []format.Column
-	rows    []*Row
-	sum     hash.Hash
-	size    int64
-	done    func(*Chunk)
+	// columnsOf is Format.Columns, nil where there is no view.
+	columnsOf func(crawl, kind string, rev uint64) ([]format.Column, error)
+	rev       uint64 // the newest revision of the spec that a record was made by
+	rows      []*Row
+	sum       hash.Hash
+	size      int64
+	done      func(*Chunk)
 }
 
 func (c *Chunk) add(r *format.Record) error {
@@ -76,7 +74,21 @@ func (c *Chunk) add(r *format.Record) error {
 	c.sum.Write([]byte{'\n'})
 	c.size += int64(len(r.Data)) + 1
 	c.rows = append(c.rows, newRow(c.from, c.group.Crawl, r))
+	c.rev = max(c.rev, messages.SpecRevision(r.Header))
 	return nil
+}
+
+// columns are those of its kind, by a spec that none of its records is newer than. They
+// are asked for when it is finished: the spec may change while it grows.
+func (c *Chunk) columns() ([]format.Column, error) {
+	if c.columnsOf == nil {
+		return nil, nil
+	}
+	columns, err := c.columnsOf(c.group.Crawl, c.group.Kind, c.rev)
+	if err != nil {
+		return nil, fmt.Errorf("find the columns of %s: %w", c.group.Kind, err)
+	}
+	return columns, nil
 }
 
 // Write implements output.Chunk. Bytes are no rows.

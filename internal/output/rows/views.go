@@ -193,24 +193,32 @@ func NewField(name, typeName string) format.Column {
 // describe makes the views of what chunks have, if they are news. That a view cannot be
 // made holds up no record.
 func (s *Sink) describe(ctx context.Context, chunks []*Chunk) {
-	s.viewsLock.Lock()
-	defer s.viewsLock.Unlock()
 	for _, c := range chunks {
-		kind := c.group.Kind
-		known := s.views[kind]
-		all := format.Union(slices.Clone(known), c.columns)
-		if len(c.columns) == 0 || slices.Equal(all, known) {
-			continue
+		columns, err := c.columns()
+		if err == nil && len(columns) > 0 {
+			err = s.describeKind(ctx, c.group.Kind, columns)
 		}
-		if s.views == nil {
-			s.views = make(map[string][]format.Column)
-		}
-		s.views[kind] = all
-		if err := s.db.Describe(ctx, kind, c.columns); err != nil {
+		if err != nil {
 			s.log.Warn("the view of a kind of record is not as the spec has it; its records are written all the same",
-				"view", ViewOf(kind), "error", err)
+				"view", ViewOf(c.group.Kind), "error", err)
 		}
 	}
+}
+
+// describeKind adds columns to a view once.
+func (s *Sink) describeKind(ctx context.Context, kind string, columns []format.Column) error {
+	s.viewsLock.Lock()
+	defer s.viewsLock.Unlock()
+	known := s.views[kind]
+	all := format.Union(slices.Clone(known), columns)
+	if slices.Equal(all, known) {
+		return nil
+	}
+	if s.views == nil {
+		s.views = make(map[string][]format.Column)
+	}
+	s.views[kind] = all
+	return s.db.Describe(ctx, kind, columns)
 }
 
 // forgetViews has all views looked at again with the next records of their kinds.

@@ -57,7 +57,9 @@ func TestRecordsGoBackOnce(t *testing.T) {
 	side, file := k.sideOf(), filepath.Join(t.TempDir(), "sent.json")
 	record := func(i int) {
 		kind := []string{"a", "b"}[i%2]
-		k.publish(side, messages.RecordMsg("c", i%partitions, fmt.Sprint(i), fmt.Appendf(nil, `{"kind":"%s","url":"http://one.test/%d"}`, kind, i)))
+		m := messages.RecordMsg("c", i%partitions, fmt.Sprint(i), fmt.Appendf(nil, `{"kind":"%s","url":"http://one.test/%d"}`, kind, i))
+		messages.SetSpecRevision(m, 7) // of the side: at the crawl it is another
+		k.publish(side, m)
 	}
 	for i := range 10 {
 		record(i)
@@ -96,6 +98,7 @@ func TestRecordsGoBackOnce(t *testing.T) {
 		i := seq - 1
 		want := fmt.Sprintf(`{"kind":"%s","url":"http://one.test/%d","generation":"g2"}`, []string{"a", "b"}[i%2], i)
 		if string(m.Data) != want || m.Header.Get(nats.MsgIdHdr) != fmt.Sprint(i)+"@g2" || m.Header.Get(messages.HeaderGeneration) != "g2" ||
+			messages.SpecRevision(m.Header) != 0 ||
 			m.Subject != messages.SubjectRecords("c", int(i%partitions)) {
 			t.Errorf("message %d is %s %v %s, want %s", seq, m.Subject, m.Header, m.Data, want)
 		}

@@ -27,6 +27,7 @@ func (p *messageCopier) record(ctx context.Context, m jetstream.Msg) (*nats.Msg,
 		}
 	}
 	out := copyOf(m)
+	out.Header.Del(messages.HeaderSpec) // revisions at the side are others
 	if id := m.Headers().Get(nats.MsgIdHdr); id != "" {
 		out.Header.Set(nats.MsgIdHdr, id)
 	}

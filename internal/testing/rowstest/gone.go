@@ -26,7 +26,7 @@ func testGone(t *testing.T, p Fixture) {
 		t.Helper()
 		spec, err := specfile.Load("spec.yaml", []byte(text))
 		check(t, err)
-		f = rows.Format{Columns: func(_, kind string) ([]format.Column, error) { return rows.ColumnsOf(spec, kind), nil }}
+		f = rows.Format{Columns: func(_, kind string, _ uint64) ([]format.Column, error) { return rows.ColumnsOf(spec, kind), nil }}
 	}
 	const rule = "page: {emit: always}\nrecords: [{kind: product, key: '{sku}', fields: {sku: .s, %s: .x}}]\n"
 	hour := func(n int) time.Time { return Created.Add(time.Duration(n) * time.Hour) }

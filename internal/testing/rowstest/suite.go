@@ -409,7 +409,7 @@ func testFields(t *testing.T, p Fixture) {
 // whatever a foreign parser sends, is no error to those who ask.
 func testViews(t *testing.T, p Fixture) {
 	var columns []format.Column
-	f := rows.Format{Columns: func(string, string) ([]format.Column, error) { return columns, nil }}
+	f := rows.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	next := uint64(1)
 	put := func(kind string, data ...string) {
@@ -462,7 +462,7 @@ func testViews(t *testing.T, p Fixture) {
 // A view that could not be made, as the database was in trouble, is made with the records
 // that could not be written then.
 func testViewsAfterTrouble(t *testing.T, p Fixture) {
-	f := rows.Format{Columns: func(string, string) ([]format.Column, error) { return []format.Column{{Name: "sku"}}, nil }}
+	f := rows.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return []format.Column{{Name: "sku"}}, nil }}
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	put := func() error { return s.CommitAs(f, Created, 1, raw("a.1", "product", `{"key":"1","sku":"x"}`)) }
 	for _, table := range []string{"fields", "commits"} {

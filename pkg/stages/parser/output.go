@@ -38,6 +38,9 @@ func (r *parsedPage) recordMessages(partition, maxText int) []*nats.Msg {
 		id := messages.VisitID(r.page.Crawl, r.page.Visit) + "." + rec.kind + "." + strconv.Itoa(i)
 		all = append(all, messages.RecordMsg(r.page.Crawl, partition, id, rec.append(nil, env)))
 	}
+	for _, m := range all {
+		messages.SetSpecRevision(m, r.rev)
+	}
 	return all
 }
 

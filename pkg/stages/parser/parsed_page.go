@@ -24,6 +24,7 @@ import (
 type parsedPage struct {
 	page *messages.Page
 	plan *parsePlan
+	rev  uint64 // of the spec that plan is of
 	doc  *document.Document
 	// scanned is what the readers found, links apart; by whatever reader, it is as if
 	// it were of an HTML page.

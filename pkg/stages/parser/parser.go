@@ -106,6 +106,7 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err != nil {
 		return stages.Output{}, poisonUnless(ctx, err)
 	}
+	r.rev = spec.Rev
 	if err := p.checkDuplicate(ctx, r); err != nil {
 		return stages.Output{}, err
 	}

@@ -64,6 +64,9 @@ func (p *Parser) results(t *testing.T, pg *messages.Page, body string) (records 
 			if err := messages.CheckRecord(nats.Header{nats.MsgIdHdr: {id}}, m.Data); err != nil {
 				t.Error(err)
 			}
+			if spec, err := p.specs.Get(t.Context(), pg.Crawl, 0); err != nil || messages.SpecRevision(m.Header) != spec.Rev {
+				t.Errorf("%s is of revision %d, the spec %d, %v", m.Data, messages.SpecRevision(m.Header), spec.Rev, err)
+			}
 			records = append(records, string(m.Data))
 		case strings.HasPrefix(m.Subject, "seine.dead."):
 			dead = append(dead, m)

@@ -2,10 +2,10 @@ package writer
 
 import (
 	"context"
+	"time"
 
 	"seine/internal/output/format"
 	"seine/internal/output/rows"
-	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -20,29 +20,55 @@ func (w *Writer) followSpecs(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	of := format.ColumnsOf
+	w.columnsOf = columnsBy(ctx, specs)
 	if views {
-		of = rows.ColumnsOf
+		w.columnsOf = viewColumnsBy(ctx, specs)
 	}
-	w.columnsOf = columnsBy(ctx, specs, of)
 	return stop, nil
 }
 
 // columns returns the columns of chunks. It is not called before followSpecs.
-func (w *Writer) columns(crawl, kind string) ([]format.Column, error) {
-	return w.columnsOf(crawl, kind)
+func (w *Writer) columns(crawl, kind string, rev uint64) ([]format.Column, error) {
+	return w.columnsOf(crawl, kind, rev)
+}
+
+// columnsFunc returns the columns of the records of a crawl and a kind, by a spec that is
+// no older than a revision.
+type columnsFunc func(crawl, kind string, rev uint64) ([]format.Column, error)
+
+// begun returns the columns for chunks that begin, of whose records none is known yet.
+func (f columnsFunc) begun() func(crawl, kind string) ([]format.Column, error) {
+	return func(crawl, kind string) ([]format.Column, error) { return f(crawl, kind, 0) }
 }
 
 // columnsBy returns the columns of chunks, by the specs of their crawls as they are
 // when a chunk begins. Records of another revision may have others: what the
 // columns lack is kept in format.More. It waits for a server that is away until
 // ctx is done.
-func columnsBy(ctx context.Context, specs *stages.Specs, of func(*crawlspec.Spec, string) []format.Column) func(crawl, kind string) ([]format.Column, error) {
-	return func(crawl, kind string) ([]format.Column, error) {
-		spec, err := specs.Get(ctx, crawl, 0)
+func columnsBy(ctx context.Context, specs *stages.Specs) columnsFunc {
+	return func(crawl, kind string, rev uint64) ([]format.Column, error) {
+		spec, err := specs.Get(ctx, crawl, rev)
 		if err != nil {
 			return nil, err
 		}
-		return of(spec.Spec, kind), nil
+		return format.ColumnsOf(spec.Spec, kind), nil
+	}
+}
+
+// specTime bounds how long the records of a database wait for the spec that says what
+// their view has.
+const specTime = 10 * time.Second
+
+// viewColumnsBy returns the columns of views. It is asked when records are committed, and
+// so after the end of ctx, too.
+func viewColumnsBy(ctx context.Context, specs *stages.Specs) columnsFunc {
+	return func(crawl, kind string, rev uint64) ([]format.Column, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), specTime)
+		defer cancel()
+		spec, err := specs.Get(ctx, crawl, rev)
+		if err != nil {
+			return nil, err
+		}
+		return rows.ColumnsOf(spec.Spec, kind), nil
 	}
 }

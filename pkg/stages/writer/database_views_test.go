@@ -3,12 +3,15 @@ package writer
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/run/specfile"
 	"seine/internal/testing/await"
 	"seine/internal/testing/pgserver"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
@@ -55,4 +58,38 @@ func viewFollowsTheSpec(t *testing.T, cfg Config) {
 	if n := ask(t, cfg, `SELECT sum(stock) FROM records_product`); n != 2*sent {
 		t.Errorf("%d in stock, want %d", n, 2*sent)
 	}
+}
+
+// A batch that has begun under one spec, and has a record of the next one, is committed
+// with the columns of both.
+func TestViewHasTheNewestSpecOfABatch(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { viewHasTheNewestSpecOfABatch(t, onSQLite(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { viewHasTheNewestSpecOfABatch(t, onPostgres(t, pgserver.Start(t))) })
+}
+
+func viewHasTheNewestSpecOfABatch(t *testing.T, cfg Config) {
+	cfg.ChunkRecords, cfg.ChunkAge = 2, crawlspec.Duration(4*time.Minute)
+	bus := startBus(t, false)
+	specs, err := stages.OpenSpecs(t.Context(), bus)
+	check(t, err)
+	w := start(t, bus, cfg)
+	send := func(n int, fields, line string) {
+		t.Helper()
+		spec, err := specfile.Load("spec.yaml", []byte("records: [{kind: product, fields: {"+fields+"}}]"))
+		check(t, err)
+		rev, err := specs.Put(t.Context(), "a", spec)
+		check(t, err)
+		m := messages.RecordMsg("a", 0, fmt.Sprint("own.", n), []byte(`{"kind":"product","url":"https://a.test/"`+line+`}`))
+		messages.SetSpecRevision(m, rev)
+		check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), m))
+	}
+	const first = "price: {css: .p, as: number}"
+	send(1, first, `,"price":1.5`)
+	await.Eventually(t, "the first record to be taken", func() bool { return w.open.Load() == 1 })
+	send(2, first+", stock: {css: .s, as: integer}", `,"price":2,"stock":7`)
+	await.Eventually(t, "commit", func() bool { return w.Totals().Records == 2 })
+	if n := ask(t, cfg, `SELECT sum(stock) FROM records_product WHERE price = 2`); n != 7 {
+		t.Errorf("%d in stock, want 7", n)
+	}
+	w.end()
 }

@@ -10,7 +10,7 @@ import (
 // columns returns the columns of the records of a kind: those that all of them
 // have, since what is exported has no spec. That takes a look at each of them,
 // once.
-func (x *export) columns(crawl, kind string) ([]format.Column, error) {
+func (x *export) columns(crawl, kind string, _ uint64) ([]format.Column, error) {
 	x.inferring.Lock()
 	defer x.inferring.Unlock()
 	key := output.Group{Crawl: crawl, Kind: kind}

@@ -20,7 +20,7 @@ type fileLayout struct {
 
 // newFileLayout returns the form that p sets up, or names the option that is wrong.
 // Columns are for the formats that have some.
-func newFileLayout(p *OutputConfig, columns func(crawl, kind string) ([]format.Column, error)) (*fileLayout, error) {
+func newFileLayout(p *OutputConfig, columns columnsFunc) (*fileLayout, error) {
 	if IsDatabase(p.Out) {
 		path, err := output.ParsePath(rowPath)
 		return &fileLayout{path: path, format: rows.Format{Columns: columns}}, err
@@ -32,7 +32,7 @@ func newFileLayout(p *OutputConfig, columns func(crawl, kind string) ([]format.C
 	if body, ok := format.NewBody(p.Format); ok {
 		return objectsForm(p, body, to)
 	}
-	f, known := format.New(p.format(), format.Options{Columns: columns, CSVBOM: p.CSVBOM, CSVSafe: p.CSVSafe})
+	f, known := format.New(p.format(), format.Options{Columns: columns.begun(), CSVBOM: p.CSVBOM, CSVSafe: p.CSVSafe})
 	if !known {
 		return nil, fmt.Errorf("--format %q: must be %s", p.Format, format.Names())
 	}

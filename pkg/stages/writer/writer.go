@@ -13,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/output"
-	"seine/internal/output/format"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
@@ -39,7 +38,7 @@ type Writer struct {
 	index   *index
 	open    atomic.Int64 // chunks being written, of all partitions
 	// columnsOf is nil for a format without columns.
-	columnsOf func(crawl, kind string) ([]format.Column, error)
+	columnsOf columnsFunc
 	// inexact are the crawls of which it was said that their pages are not archived.
 	inexact sync.Map
 
