@@ -55,8 +55,9 @@ func (s *Spec) idleScope(note noter) {
 // with its path.
 func (s *Spec) idlePatterns(note noter) {
 	look := func(key, pattern string) {
-		none := pattern != "" && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "re:") && !strings.ContainsAny(pattern, "*:")
-		note(none, key, "as %q is no whole URL: write \"*%[1]s*\" for what is anywhere in one, \"/%[1]s\" for a path", pattern)
+		if re, err := CompilePattern(pattern); err == nil && matchesNoURL(re) {
+			note(true, key, "%s", insteadOf(pattern))
+		}
 	}
 	each := func(key string, patterns []string) {
 		for i, p := range patterns {
@@ -87,6 +88,19 @@ func (s *Spec) idlePatterns(note noter) {
 	for i := range s.Follow {
 		target(fmt.Sprintf("follow[%d]", i), &s.Follow[i].Target)
 	}
+}
+
+// insteadOf says of a pattern that no URL matches why that is, and what may be meant.
+func insteadOf(pattern string) string {
+	expr, isRegexp := strings.CutPrefix(pattern, "re:")
+	if !isRegexp {
+		return fmt.Sprintf("as %q is no whole URL: write %q for what is anywhere in one, %q for a path", pattern, "*"+strings.TrimSuffix(pattern, "*")+"*", "/"+pattern)
+	}
+	why := fmt.Sprintf("as %q is compared with whole URLs, which begin with http:// or https://", pattern)
+	if path, ok := strings.CutPrefix(expr, "^/"); ok {
+		return why + fmt.Sprintf(`: write "re:^https?://[^/]*/%s" for a path`, path)
+	}
+	return why + ": without ^ it is found anywhere in one"
 }
 
 // idleRules finds rules behind one that matches everything: the first that matches decides.
