@@ -331,7 +331,7 @@ func TestGoodSpecs(t *testing.T) {
 
 // beyondSchema are the broken specs that are right in form.
 var beyondSchema = []string{
-	"address", "alerts-values", "alerts-webhook", "anchor", "auth", "bomb", "hours", "metadata-inherit", "metadata-names", "patterns", "requests", "rules-engine", "rules-schema", "rules-selectors", "secret", "slips", "sources", "tag", "values", "version", "wide",
+	"address", "alerts-values", "alerts-webhook", "anchor", "auth", "bomb", "hours", "metadata-inherit", "metadata-names", "patterns", "requests", "rules-engine", "rules-schema", "rules-selectors", "secret", "slips", "sources", "tag", "text-languages", "values", "version", "wide",
 }
 
 func TestBrokenSpecsDoNotFitTheSchema(t *testing.T) {

@@ -1,0 +1,48 @@
+package language
+
+import (
+	"slices"
+	"sync"
+
+	"golang.org/x/text/language"
+)
+
+// Codes returns what Detect may return, sorted.
+var Codes = sync.OnceValue(func() []string {
+	codes := []string{"ja", "zh"}
+	for _, l := range lists {
+		codes = append(codes, l.tag)
+	}
+	for _, code := range alone {
+		if code != "" {
+			codes = append(codes, code)
+		}
+	}
+	slices.Sort(codes)
+	return codes
+})
+
+// takenFor are languages that Detect does not tell from another.
+var takenFor = map[string]string{"nb": "no", "nn": "no", "bs": "hr", "ms": "id", "cmn": "zh"}
+
+// CodeOf returns what Detect says of a text in the language of a tag, which may be one of
+// BCP 47 or a code of ISO 639-2, as "en" of "en-US" and of "eng"; "" if it knows no such
+// language.
+func CodeOf(tag string) string {
+	t, err := language.Parse(tag)
+	if err != nil {
+		return ""
+	}
+	base, _ := t.Base()
+	code := base.String()
+	if script, _ := t.Script(); code == "sr" && script.String() == "Latn" {
+		code = "hr"
+	}
+	if other := takenFor[code]; other != "" {
+		code = other
+	}
+	if !slices.Contains(Codes(), code) {
+		return ""
+	}
+	return code
+}
