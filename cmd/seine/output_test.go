@@ -253,7 +253,7 @@ func TestVerify(t *testing.T) {
 	want(t, exitFailed, []string{"verify", bare}, "no commit log")
 	want(t, exitUsage, []string{"verify", out, "--crawl", "nosuch"}, "has no files of it; there are c")
 	for _, args := range [][]string{{"verify", out}, {"cat", out}, {"cat", filepath.Join(out, "c")}, {"manifest", out}} {
-		want(t, exitUsage, append(args, "--writer", "deflt"), "--writer deflt: has committed nothing in ", "did you mean default? there are default")
+		want(t, exitUsage, append(args, "--writer", "defaul"), "--writer defaul: has committed nothing in ", "did you mean default? there are default")
 	}
 	want(t, exitOK, []string{"verify", out, "--writer", "default"}, "4 records")
 	if got := want(t, exitOK, []string{"cat", filepath.Join(out, "c"), "--writer", "default"}); got != lines {
