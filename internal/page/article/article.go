@@ -32,7 +32,7 @@ func Main(root *html.Node, pageURL string) (Content, bool) {
 	if !ok {
 		return Content{}, false
 	}
-	node := bs.copyMain(main, baseOf(root, pageURL))
+	node := bs.copyMain(main, baseOf(root, pageURL), mathScript(root))
 	return Content{Node: node, Text: Text(node)}, true
 }
 
@@ -66,18 +66,23 @@ func baseOf(n *html.Node, pageURL string) string {
 
 // baseElement returns what the base element of a document says.
 func baseElement(n *html.Node) (href string, ok bool) {
+	for b := child(headOf(n), atom.Base); b != nil; b = b.NextSibling {
+		if b.DataAtom == atom.Base && hasAttr(b, "href") {
+			return attr(b, "href"), true
+		}
+	}
+	return "", false
+}
+
+// headOf returns the head of the document that a node is in, nil if it has none.
+func headOf(n *html.Node) *html.Node {
 	for n.Parent != nil {
 		n = n.Parent
 	}
 	if n.Type == html.DocumentNode {
 		n = child(n, atom.Html)
 	}
-	for b := child(child(n, atom.Head), atom.Base); b != nil; b = b.NextSibling {
-		if b.DataAtom == atom.Base && hasAttr(b, "href") {
-			return attr(b, "href"), true
-		}
-	}
-	return "", false
+	return child(n, atom.Head)
 }
 
 // child returns the first child that is a certain element.

@@ -27,7 +27,7 @@ func Markdown(n *html.Node, pageURL string) string {
 	if r.holders == nil {
 		return "" // beyond maxNodes
 	}
-	r.notes = findNotes(n)
+	r.notes, r.tex = findNotes(n), mathScript(headOf(n)) != nil
 	if n.Type == html.DocumentNode || isBlock(n) || r.holders[n] {
 		r.block(n, 0)
 	} else {
@@ -41,6 +41,7 @@ type renderer struct {
 	out     output
 	links   links
 	notes   footnotes
+	tex     bool                // a script makes formulas of TeX in the text
 	holders map[*html.Node]bool // inline elements with blocks in them
 
 	href    string // link around the blocks that are written; "" for none

@@ -64,15 +64,65 @@ func delimited(n *html.Node) (tex string, display, ok bool) {
 		return "", false, false
 	}
 	text := strings.TrimSpace(t.Data)
-	for _, d := range [...]struct {
-		from, to string
-		display  bool
-	}{{`\(`, `\)`, false}, {`\[`, `\]`, true}, {"$$", "$$", true}} {
+	for _, d := range delimiters {
 		if len(text) > len(d.from)+len(d.to) && strings.HasPrefix(text, d.from) && strings.HasSuffix(text, d.to) {
 			return clean(text[len(d.from) : len(text)-len(d.to)]), d.display, true
 		}
 	}
 	return "", false, false
+}
+
+// delimiters are what MathJax and KaTeX find TeX in running text by, unless a page says
+// otherwise.
+var delimiters = [...]struct {
+	from, to string
+	display  bool
+}{{`\(`, `\)`, false}, {`\[`, `\]`, true}, {"$$", "$$", true}}
+
+// mathScript returns the script in a part of a page that makes formulas of TeX in the text,
+// nil if there is none.
+func mathScript(root *html.Node) *html.Node {
+	if root == nil {
+		return nil
+	}
+	for w := walk(root); w.next(); {
+		if w.leaving || w.node.DataAtom != atom.Script {
+			continue
+		}
+		if src := strings.ToLower(attr(w.node, "src")); strings.Contains(src, "mathjax") || strings.Contains(src, "katex") {
+			return w.node
+		}
+	}
+	return nil
+}
+
+// textAndTeX adds text of a page in which a script finds formulas.
+func (s *spans) textAndTeX(text string) {
+	for {
+		at, tex, rest, display := cutTeX(text)
+		if at < 0 {
+			s.words(text)
+			return
+		}
+		s.words(text[:at])
+		s.formula(clean(tex), display)
+		text = rest
+	}
+}
+
+// cutTeX finds the first formula between delimiters; at is -1 if there is none.
+func cutTeX(text string) (at int, tex, rest string, display bool) {
+	at = -1
+	for _, d := range delimiters {
+		before, behind, ok := strings.Cut(text, d.from)
+		if !ok || at >= 0 && len(before) >= at {
+			continue
+		}
+		if inside, after, ok := strings.Cut(behind, d.to); ok && strings.TrimSpace(inside) != "" {
+			at, tex, rest, display = len(before), inside, after, d.display
+		}
+	}
+	return at, tex, rest, display
 }
 
 // clean returns TeX on one line, without the style that MediaWiki puts around it.

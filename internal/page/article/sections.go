@@ -39,7 +39,7 @@ func Sections(content *html.Node) []*html.Node {
 	s.split(content)
 	s.end()
 	base, _ := baseElement(content)
-	return s.number(document(base))
+	return s.number(document(base, mathScript(headOf(content))))
 }
 
 // headings is where a content is taken apart.

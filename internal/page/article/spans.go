@@ -56,6 +56,9 @@ type spans struct {
 // collect adds an inline node, or a block that has to be inline.
 func (s *spans) collect(n *html.Node, depth int) {
 	switch {
+	case n.Type == html.TextNode && s.tex:
+		s.textAndTeX(n.Data)
+		return
 	case n.Type == html.TextNode:
 		s.words(n.Data)
 		return
@@ -98,7 +101,7 @@ func (s *spans) element(n *html.Node, depth int) {
 		s.image(n)
 	case atom.Input:
 		s.box(n)
-	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
+	case atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Pre:
 		s.code(n)
 	case atom.A:
 		s.link(n, depth)

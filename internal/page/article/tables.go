@@ -81,13 +81,13 @@ type grid struct {
 	rows    []gridRow
 	columns int
 
-	spans [maxColumns]int // rows that the cell above still takes, by column
-	lists bool            // there are some in its cells
+	spans  [maxColumns]int // rows that the cell above still takes, by column
+	blocks bool            // there are lists or code in its cells
 }
 
 // readGrid reads a table. It returns nil for one that Markdown cannot show, or
 // that is there for the layout: of one row or column, with a table, a heading or
-// code in it, or without headings of its columns and with lists.
+// code of several lines in it, or without headings of its columns and with lists or code.
 func readGrid(n *html.Node) *grid {
 	if role := attr(n, "role"); role == "presentation" || role == "none" {
 		return nil
@@ -105,11 +105,16 @@ func readGrid(n *html.Node) *grid {
 			w.skip()
 		case isNoCell(w.node):
 			return nil
+		case w.node.DataAtom == atom.Pre:
+			if strings.Contains(codeText(w.node), "\n") {
+				return nil
+			}
+			g.blocks = true
 		case w.node.DataAtom == atom.Ul || w.node.DataAtom == atom.Ol:
-			g.lists = true
+			g.blocks = true
 		}
 	}
-	if len(g.rows) < 2 || g.columns < 2 || g.lists && !g.rows[0].isHead() {
+	if len(g.rows) < 2 || g.columns < 2 || g.blocks && !g.rows[0].isHead() {
 		return nil
 	}
 	return g
@@ -117,7 +122,7 @@ func readGrid(n *html.Node) *grid {
 
 func isNoCell(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Table, atom.Dl, atom.Pre, atom.Blockquote, atom.Hr, atom.Form, atom.Article,
+	case atom.Table, atom.Dl, atom.Blockquote, atom.Hr, atom.Form, atom.Article,
 		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return true
 	}
