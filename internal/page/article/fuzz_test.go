@@ -66,7 +66,7 @@ var odd = []string{
 	"<pre></pre><pre>\n\n</pre>", "<h1></h1><h1><br></h1>", "<ul><li><ul><li><ul><li>x</ul></ul></ul>", "<svg><p>x", "<math><mi>x</mi></math>",
 	"<sup><a href='#n'>1</a></sup><ol><li id=n>note <a href='#r'>^</a></ol>", "<base href='//[bad'><a href=x>y</a>", "<frameset><frame>",
 	"<li>a<li>b", "<td>a", "<blockquote><pre>a\n\nb</pre></blockquote>", "<img src=x alt='a]b'>", "<code>`</code><code> </code><code>``a``</code>",
-	"<template><p>x</template>", "<form><h1>x</h1></form>", "<div hidden>x</div>", "<q><em></q></em>",
+	"<template><p>x</template>", `<script src=mathjax.js></script><p>\(a\) $$b$$ \[c \(`, "<form><h1>x</h1></form>", "<div hidden>x</div>", "<q><em></q></em>",
 }
 
 // dump writes a tree down.

@@ -49,7 +49,7 @@ var awkward = []string{
 	"***", "___", "```", "~~~", "~~no~~", "| a | b |", ":--|--:", "a | b", "`code`", "a ` b", "*no*", "_no_", "snake_case_name", "__init__", "**no**",
 	"[no](link)", "![no](image)", "[no]: http://x.example", "[^1]", "[ ] no task", "<b>no</b>", "<http://x.example>", "a < b > c", "&amp;", "&copy;",
 	"&#35;", "AT&T;", "AT&T", "back\\slash", "back\\", "ends with #", "!", "2 * 3 * 4", "http://x.example/a_b_c*d", "a*b*c", "\\*", "'quoted'", `"quoted"`,
-	"$x_1$", "{a}", "ü_ü", "日本語*です*", "«*»", "x  y", "<!-- no -->", "<?php", "</p>", "%", "@user", ":smile:", "1.", "-", "+", "#", ">", "=", "a\tb",
+	"$x_1$", "{a}", "ü_ü", "日本語*です*", "«*»", "x  y", "<!-- no -->", "<?php", "</p>", "%", "@user", ":smile:", "1.", "-", "+", "#", ">", "=", ")", "a\tb",
 }
 
 // shapes is where a text may stand.

@@ -179,7 +179,13 @@ func (s *spans) add(c span) {
 	s.size++
 }
 
+// push adds a piece. Text that touches text is one word: what must be escaped in it depends
+// on all of it, as in "1" and ")".
 func (s *spans) push(c span) {
+	if n := len(s.list); n > 0 && c.kind == spanText && s.list[n-1].kind == spanText {
+		s.list[n-1].text += c.text
+		return
+	}
 	c.pair = len(s.list)
 	s.list = append(s.list, c)
 }
