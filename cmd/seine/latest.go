@@ -11,7 +11,7 @@ import (
 
 // latest finds the last record of each key, and of each page the records without a key of
 // its last visit, by several looks at the same lines. It has 120 bytes for each key and
-// page.
+// page, and for each visit that a replay has made anew.
 type latest struct {
 	kind string // that is asked for, "" if all are but those of pages that are gone
 	look latestLook
@@ -20,6 +20,9 @@ type latest struct {
 	// visited is the last visit of each page that records were made of: what an earlier one
 	// found there is not there any more, unless it has a key.
 	visited map[identity]edition
+	// replayed is the last replay of each visit and kind that was made anew: what was made
+	// of it before, perhaps with another key, is not there any more.
+	replayed map[identity]edition
 	// gone is when each page was last found gone. What was made of it before is not there
 	// any more, wherever it stands: a replay may have made it later.
 	gone map[identity]moment
@@ -31,7 +34,7 @@ type latest struct {
 type latestLook int
 
 const (
-	lookForGone   latestLook = iota // which pages are gone; if none is, which records are the last
+	lookForGone   latestLook = iota // which pages are gone and visits replayed; if none is, which records are the last
 	lookForNewest                   // which records are the last
 	lookAtAll                       // nothing is left to find out
 )
@@ -58,12 +61,13 @@ func newEdition(made moment, name string) edition {
 }
 
 func newLatest(kind string) *latest {
-	return &latest{kind: kind, newest: make(map[identity]edition), visited: make(map[identity]edition), gone: make(map[identity]moment), found: make(map[identity]moment)}
+	return &latest{kind: kind, newest: make(map[identity]edition), visited: make(map[identity]edition),
+		replayed: make(map[identity]edition), gone: make(map[identity]moment), found: make(map[identity]moment)}
 }
 
-// next begins the next look. The second is needed only if pages are gone.
+// next begins the next look. The second is needed only if pages are gone, or replayed.
 func (l *latest) next() {
-	if l.look++; l.look == lookForNewest && len(l.gone) == 0 {
+	if l.look++; l.look == lookForNewest && len(l.gone) == 0 && len(l.replayed) == 0 {
 		l.look++
 	}
 	if l.look == lookForNewest {
@@ -81,7 +85,10 @@ func (l *latest) learn(r *identified) bool {
 	if id := r.page(); is && l.look == lookForGone && !r.made.before(l.gone[id]) {
 		l.gone[id] = r.made
 	}
-	if !is && l.isGone(r) {
+	if l.look == lookForGone && r.generation != "" && r.isOfRule() && l.wants(r) {
+		l.replayed[r.ofVisit()] = later(l.replayed[r.ofVisit()], newEdition(r.made, r.generation))
+	}
+	if !is && (l.isGone(r) || l.isReplaced(r)) {
 		return true
 	}
 	if l.kind == messages.KindGone && !is {
@@ -112,6 +119,12 @@ func (l *latest) isGone(r *identified) bool {
 	return is && r.made.before(gone)
 }
 
+// isReplaced reports whether a later replay has made anew what the record is of.
+func (l *latest) isReplaced(r *identified) bool {
+	last, is := l.replayed[r.ofVisit()]
+	return is && r.isOfRule() && last.by != newEdition(r.made, r.generation).by
+}
+
 // wants reports whether records of its kind are asked for.
 func (l *latest) wants(r *identified) bool {
 	return r.kind == l.kind || l.kind == "" && r.kind != messages.KindGone
@@ -125,6 +138,8 @@ func (l *latest) has(r *identified) bool {
 	switch {
 	case r.key == "" && r.url == "":
 		return true
+	case l.isReplaced(r):
+		return false
 	case r.isPart() && l.visited[r.page()].by != r.visitEdition().by:
 		return false
 	}
@@ -133,8 +148,11 @@ func (l *latest) has(r *identified) bool {
 
 // isPart reports whether the record is one of those that a rule has made of a page, told
 // from the others by its place alone.
-func (r *identified) isPart() bool {
-	return r.key == "" && r.visit != "" && r.kind != messages.KindPage && r.kind != messages.KindGone
+func (r *identified) isPart() bool { return r.key == "" && r.isOfRule() }
+
+// isOfRule reports whether the record is one of those that a rule has made of a visit.
+func (r *identified) isOfRule() bool {
+	return r.visit != "" && r.url != "" && r.kind != messages.KindPage && r.kind != messages.KindGone
 }
 
 // visitEdition is what all records of a visit have in common.
@@ -150,6 +168,11 @@ func (r *identified) edition() edition {
 }
 
 func (r *identified) page() identity { return sha256.Sum256([]byte(r.crawl + "\x00" + r.url)) }
+
+// ofVisit is what a visit has found of the kind.
+func (r *identified) ofVisit() identity {
+	return sha256.Sum256([]byte(r.crawl + "\x00" + r.kind + "\x00" + r.url + "\x00" + r.visit))
+}
 
 func (r *identified) identity() identity {
 	return sha256.Sum256([]byte(r.crawl + "\x00" + r.kind + "\x00" + cmp.Or(r.key, r.url)))

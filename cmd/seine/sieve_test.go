@@ -107,7 +107,7 @@ func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
 
 // A page has what its last visit found there: a record without a key that an earlier one
 // found is not there any more, and one of the same place is another. A replay replaces what
-// was made of its visit before.
+// was made of its visit before, with a key or without.
 func TestLatestPartsAreOfTheLastVisit(t *testing.T) {
 	line := func(kind, key, visit, text string) string {
 		s := `"url":"https://a.test/","fetched_at":"2026-11-2` + visit + `T01:00:00.5Z","crawl":"a","visit":"v.` + visit + `"`
@@ -131,12 +131,19 @@ func TestLatestPartsAreOfTheLastVisit(t *testing.T) {
 		late     = line("chunk", "", "1", "made late of an old visit")
 		again    = generation(line("chunk", "", "2", "all of it"), "g2")
 		nameless = `{"url":"https://b.test/","text":"a"}` + "\n"
+		wrong    = line("part", "wrong", "2", "x") + line("part", "k2", "2", "x")
+		beside   = strings.ReplaceAll(line("part", "wrong", "1", "y"), "a.test", "b.test")
+		mended   = generation(line("part", "right", "2", "x"), "g2") + generation(line("part", "k2", "2", "x"), "g2")
+		again3   = generation(line("part", "k3", "2", "x"), "g3")
 	)
 	for name, tt := range map[string]struct{ all, want, chunks string }{
 		"visits":    {old + note + keyed + first + page + late, keyed + first + page, first},
 		"emptied":   {old + note + keyed + page, keyed + page, ""},
 		"replayed":  {old + first + page + again, page + again, again},
 		"only once": {old + note, old + note, line("chunk", "", "1", "one") + line("chunk", "", "1", "two") + line("chunk", "", "1", "three")},
+		"mended":    {keyed + first + wrong + mended, keyed + first + mended, first},
+		"shared":    {beside + wrong + mended + first, beside + mended + first, first},
+		"twice":     {wrong + mended + first + again3, first + again3, first},
 		"few names": {nameless + first + nameless, first + nameless, first},
 	} {
 		file := filepath.Join(t.TempDir(), "1.jsonl")

@@ -234,9 +234,9 @@ func (b *batch) records(ctx context.Context) error {
 	return err
 }
 
-// outdated deletes what of the records without a key is not on its page any more: those of
-// the visits before its last, and of that those that a replay has made anew. They stay in
-// events.
+// outdated deletes what is not on its page any more: records without a key of the visits
+// before its last, and all of a visit that a replay has made anew, but for what is of this
+// batch, and what is too deep to say of which generation it is. They stay in events.
 func (b *batch) outdated(ctx context.Context) error {
 	var queue pgx.Batch
 	var crawls, urls []string
@@ -252,8 +252,10 @@ func (b *batch) outdated(ctx context.Context) error {
 			AND (r.fetched_at, r.round) < (last.fetched_at, last.round)`, crawls, urls)
 	}
 	for _, r := range b.Replayed {
-		queue.Queue(`DELETE FROM records WHERE url = $1 AND crawl = $2 AND place IS NOT NULL AND kind = $3 AND visit = $4
-			AND coalesce(data ->> 'generation', '') <> $5`, r.URL, r.Crawl, r.Kind, r.Visit, r.Generation)
+		queue.Queue(`DELETE FROM records WHERE url = $1 AND crawl = $2 AND kind = $3 AND visit = $4
+			AND (place IS NOT NULL OR key IS NOT NULL)
+			AND CASE jsonb_typeof(data) WHEN 'object' THEN coalesce(data ->> 'generation', '') ELSE $5 END <> $5 AND commit_id <> $6`,
+			r.URL, r.Crawl, r.Kind, r.Visit, r.Generation, b.id)
 	}
 	return b.tx.SendBatch(ctx, &queue).Close()
 }

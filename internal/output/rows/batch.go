@@ -22,7 +22,8 @@ type Batch struct {
 	// Visited has a row of each page that a visit has found something on. What an earlier
 	// visit found there is not there any more, unless it has a key.
 	Visited []*Row
-	// Replayed has a row of each page and kind that a replay has made anew.
+	// Replayed has a row of each visit and kind that a replay has made anew: what was made
+	// of it before, perhaps with another key, is not there any more.
 	Replayed []*Row
 	Hosts    []Host // sorted
 }
@@ -42,20 +43,19 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	b := &Batch{Feed: feed, Commit: c, Entry: text}
 	hosts := make(map[[2]string]*Host)
 	latest := make(map[itemKey]*Row)
-	visited, replayed := make(map[pageKey]*Row), make(map[pageKey]*Row)
+	visited, replayed := make(map[pageKey]*Row), replayedOf(chunks)
 	for _, chunk := range chunks {
 		for _, r := range chunk.rows {
 			b.Events = append(b.Events, r)
 			see(hosts, r)
 			k := itemKey{r.Table, r.Crawl, r.Kind, r.Item}
-			if have := latest[k]; r.Table != Results && (have == nil || !r.isOlder(have)) {
+			by := replayed[r.ofVisit()]
+			replaced := by != nil && r.isOfRule() && r.Generation != by.Generation
+			if have := latest[k]; r.Table != Results && !replaced && (have == nil || !r.isOlder(have)) {
 				latest[k] = r
 			}
 			if r.isOfVisit() {
-				visited[pageKey{r.Crawl, r.URL, ""}] = r
-			}
-			if r.isOfVisit() && r.Generation != "" && r.Ordinal >= 0 {
-				replayed[pageKey{r.Crawl, r.URL, r.Kind}] = r
+				visited[pageKey{crawl: r.Crawl, url: r.URL}] = r
 			}
 		}
 	}
@@ -76,17 +76,32 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	return b, nil
 }
 
+// replayedOf returns the last replay of each visit and kind that is made anew.
+func replayedOf(chunks []*Chunk) map[pageKey]*Row {
+	replayed := make(map[pageKey]*Row)
+	for _, chunk := range chunks {
+		for _, r := range chunk.rows {
+			if r.isOfVisit() && r.isOfRule() && r.Generation != "" {
+				replayed[r.ofVisit()] = r
+			}
+		}
+	}
+	return replayed
+}
+
 type itemKey struct {
 	table       Table
 	crawl, kind string
 	item        ID
 }
 
-// pageKey is a page of a crawl by its URL, or its records of a kind.
-type pageKey struct{ crawl, url, kind string }
+// pageKey is a page of a crawl by its URL, or what a visit has found there of a kind.
+type pageKey struct{ crawl, url, kind, visit string }
+
+func (r *Row) ofVisit() pageKey { return pageKey{r.Crawl, r.URL, r.Kind, r.Visit} }
 
 func byPage(a, b *Row) int {
-	return cmp.Or(cmp.Compare(a.Crawl, b.Crawl), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Kind, b.Kind))
+	return cmp.Or(cmp.Compare(a.Crawl, b.Crawl), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Visit, b.Visit))
 }
 
 func byItem(a, b *Row) int {

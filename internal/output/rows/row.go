@@ -176,3 +176,6 @@ func (r *Row) isOlder(o *Row) bool {
 func (r *Row) isOfVisit() bool {
 	return r.Table != Results && r.Kind != messages.KindGone && r.URL != "" && r.Visit != ""
 }
+
+// isOfRule reports whether a row is one of those that a rule makes of a page.
+func (r *Row) isOfRule() bool { return r.Table == Records && (r.Key != "" || r.Ordinal >= 0) }

@@ -193,9 +193,9 @@ func (b *batch) records(ctx context.Context) error {
 	}, nil)
 }
 
-// outdated deletes what of the records without a key is not on its page any more: those of
-// the visits before its last, and of that those that a replay has made anew. They stay in
-// events.
+// outdated deletes what is not on its page any more: records without a key of the visits
+// before its last, and all of a visit that a replay has made anew, but for what is of this
+// batch, and what is too deep to say of which generation it is. They stay in events.
 func (b *batch) outdated(ctx context.Context) error {
 	err := b.each(ctx, b.Visited, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND place IS NOT NULL AND kind <> 'gone'
 		AND (fetched_at, round) < (SELECT fetched_at, round FROM (
@@ -206,9 +206,9 @@ func (b *batch) outdated(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.each(ctx, b.Replayed, `DELETE FROM records WHERE url = ? AND crawl = ? AND place IS NOT NULL AND kind = ? AND visit = ?
-		AND coalesce(data ->> '$.generation', '') <> ?`,
-		func(r *rows.Row) []any { return []any{r.URL, r.Crawl, r.Kind, r.Visit, r.Generation} }, nil)
+	return b.each(ctx, b.Replayed, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND kind = ?3 AND visit = ?4
+		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?5) <> ?5 AND commit_id <> ?6`,
+		func(r *rows.Row) []any { return []any{r.URL, r.Crawl, r.Kind, r.Visit, r.Generation, b.id} }, nil)
 }
 
 func (b *batch) sources(ctx context.Context) error {

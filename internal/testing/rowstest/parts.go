@@ -3,6 +3,7 @@ package rowstest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // testParts: of records without a key, a page has what its last visit found there, and of
 // that what the last replay has made, in whatever order the visits come. Records with a key
-// may be on another page, and stay.
+// may be on another page, and stay until a replay makes their visit anew.
 func testParts(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, rows.FromRecords), Created)
 	next := uint64(1)
@@ -59,5 +60,28 @@ func testParts(t *testing.T, p Fixture) {
 	}
 	verify()
 	p.Exec(`UPDATE events SET data = NULL`) // an older build kept no records there
+	verify()
+
+	// A replay that mends a key leaves no row with the wrong one.
+	named := func(want string) {
+		t.Helper()
+		all := "0"
+		for i, key := range []string{"wrong", "same", "mended", "earlier", "elsewhere", "deep"} {
+			all += fmt.Sprintf(` + %d * (SELECT count(*) FROM records WHERE kind = 'named' AND key = '%s')`, 1<<i, key)
+		}
+		p.wants(t, "SELECT "+all, want)
+	}
+	elsewhere := part("named", 2, 3, "elsewhere", "")
+	elsewhere.Data = []byte(strings.Replace(string(elsewhere.Data), "/parts", "/other", 1))
+	deep := part("named", 2, 4, "deep", "")
+	deep.Data = []byte(`{"x":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "," + string(deep.Data[1:]))
+	put(part("named", 1, 0, "earlier", ""), part("named", 2, 0, "wrong", ""), part("named", 2, 1, "same", ""), elsewhere, deep)
+	named("59") // all but the mended one
+	put(part("named", 2, 0, "mended", "g1"), part("named", 2, 1, "same", "g1"))
+	named("62") // all but the wrong one
+	put(part("named", 1, 0, "mended earlier", "g2"), part("named", 2, 0, "mended", "g2"), part("named", 2, 1, "other", "g2"))
+	named("52") // of both visits
+	put(part("named", 4, 0, "wrong", ""), part("named", 4, 0, "mended", "g3"))
+	named("52") // in one batch
 	verify()
 }
