@@ -22,6 +22,7 @@ func (s *Spec) Ineffective() (found []string) {
 	s.idlePace(note)
 	s.idleFetch(note)
 	s.idleRecords(note)
+	s.idleSections(note)
 	s.idleAlerts(note)
 	return found
 }
@@ -158,6 +159,38 @@ func (s *Spec) idleRecords(note noter) {
 		"as a selector, since no page has such an element: for pages in a language, write {language: %s}", s.Page.When.selector())
 	note(s.Duplicates.Near == DuplicateKeep && s.Duplicates.Distance != DefaultDistance, "duplicates.distance", "without near: mark or drop")
 	note(s.Archive && len(s.Mask.Fields) > 0, "mask", "in archives, which have pages as they came: personal data is in them")
+}
+
+// idleSections finds slips around each: {from: sections}.
+func (s *Spec) idleSections(note noter) {
+	tag := func(path string, e *Each) {
+		note(e != nil && e.CSS == "sections", path, "as a selector, since no page has such an element: for the parts between headings, write {from: sections}")
+	}
+	for i := range s.Records {
+		r, path := &s.Records[i], fmt.Sprintf("records[%d]", i)
+		tag(path+".each", r.Each)
+		note(r.keyIsPosition(), path+".key",
+			"to tell records apart: all pages have the same positions, and what is at one changes with its page: leave it out, or write a field {from: url} into it")
+	}
+	for i := range s.Follow {
+		tag(fmt.Sprintf("follow[%d].each", i), s.Follow[i].Each)
+	}
+}
+
+// keyIsPosition reports whether the keys of sections are made of nothing but where these are
+// on their pages.
+func (r *RecordRule) keyIsPosition() bool {
+	places := r.Key.Placeholders()
+	if r.Each == nil || r.Each.From != "sections" || len(places) == 0 {
+		return false
+	}
+	for _, p := range places {
+		i := slices.IndexFunc(r.Fields, func(f NamedField) bool { return f.Name == p.Name })
+		if i < 0 || r.Fields[i].Field.Get != "@position" && r.Fields[i].Field.Get != "@level" || !r.Fields[i].Field.None() {
+			return false
+		}
+	}
+	return true
 }
 
 // selector returns the CSS selector of a condition, "" if it has none.

@@ -32,6 +32,12 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			s.Seeds = []Seed{{URL: "https://a.example/"}, {Sitemap: "https://a.example/s.xml", Metadata: messages.Metadata{"a": "b"}, Inherit: inherit}}
 		}
 	}
+	sections := func(key Template, get string) func(*Spec) {
+		return func(s *Spec) {
+			fields := Fields{{Name: "page", Field: Field{From: "url"}}, {Name: "pos", Field: Field{Get: get}}}
+			s.Records = []RecordRule{{Each: &Each{From: "sections"}, Key: key, Fields: fields}}
+		}
+	}
 	perHost := func(s *Spec) { s.PerHost = 4 }
 	noDelay := func(s *Spec) { s.Delay = 0 }
 	inZone := func(s *Spec) { s.TimeZone = zone }
@@ -92,7 +98,17 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "/a/*"}, {Match: "*"}} },
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "*"}, {Match: "/a/*"}} }, "priorities[1]: does nothing after the rule before it",
 		},
-		"alerts off": {func(s *Spec) { s.Alerts = Alerts{} }, func(s *Spec) { s.Alerts = Alerts{AllowPrivate: true} }, "alerts.allow_private"},
+		"each as a selector": {
+			sections("", "@position"), func(s *Spec) { s.Records = []RecordRule{{Each: &Each{Selector: Selector{CSS: "sections"}}}} },
+			"records[0].each: does nothing as a selector, since no page has such an element: for the parts between headings, write {from: sections}",
+		},
+		"each of a follow rule": {
+			func(s *Spec) { s.Follow = []FollowRule{{Each: &Each{Selector: Selector{CSS: "section"}}}} },
+			func(s *Spec) { s.Follow = []FollowRule{{Each: &Each{Selector: Selector{CSS: "sections"}}}} }, "follow[0].each: does nothing as a selector",
+		},
+		"key of positions":         {sections("{page}#{pos}", "@position"), sections("{pos}", "@position"), "records[0].key: does nothing to tell records apart: all pages have the same positions"},
+		"key of positions, dashed": {sections("{pos}", "@id"), sections("p-{pos}", "@position"), "records[0].key: does nothing to tell records apart"},
+		"alerts off":               {func(s *Spec) { s.Alerts = Alerts{} }, func(s *Spec) { s.Alerts = Alerts{AllowPrivate: true} }, "alerts.allow_private"},
 	} {
 		s := Default()
 		tt.does(&s)
