@@ -84,6 +84,8 @@ type crawlCmd struct {
 	LogFormat  string          `help:"How to log: text or json." enum:"text,json" default:"text"`
 	Tracing    tracing.Options `embed:""`
 	CPUProfile string          `name:"cpuprofile" hidden:"" placeholder:"FILE"`
+
+	first bool // --data remembers no output yet
 }
 
 // Help is shown below the list of flags.
@@ -383,7 +385,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	if s == nil {
 		return err
 	}
-	if err == nil && s.WroteNothing() && !c.NATS.Given() {
+	if err == nil && c.first && s.WroteNothing() && !c.NATS.Given() {
 		err = c.forget()
 	}
 	if c.JSON {

@@ -74,10 +74,13 @@ func (c *crawlCmd) recall(given map[string]bool) error {
 		return nil
 	}
 	m, err := c.readMemory()
-	if m == nil || err != nil {
+	if err != nil {
 		return err
 	}
-	if len(m.Flags) == 0 {
+	if c.first = m == nil || len(m.Flags) == 0; m == nil {
+		return nil
+	}
+	if c.first {
 		c.ChangeOutput = true // from one that has nothing
 		return nil
 	}
@@ -167,8 +170,8 @@ func (c *crawlCmd) remember() error {
 	return c.store(m)
 }
 
-// forget lets the next run write elsewhere: of a first try that fetched nothing, as without
-// --allow-private, there is no output to go on with.
+// forget lets the next run write elsewhere: of a first try in --data that fetched nothing, as
+// without --allow-private, there is no output to go on with.
 func (c *crawlCmd) forget() error { return c.store(memory{V: 1}) }
 
 // store replaces what is remembered.

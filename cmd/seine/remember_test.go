@@ -165,3 +165,19 @@ func TestFirstTryWithoutAPageIsNotRemembered(t *testing.T) {
 	}
 	says(t, "the second", stdout, "1 record in 1 file of "+second)
 }
+
+// A crawl that fetches nothing beside one that has written does not make --data forget where.
+func TestLaterTryWithoutAPageForgetsNothing(t *testing.T) {
+	site, dir := shop(t), t.TempDir()
+	out := filepath.Join(dir, "out")
+	run := func(url string, flags ...string) {
+		t.Helper()
+		seine(t, append([]string{"crawl", url, "--data", filepath.Join(dir, "data"), "--delay", "0s", "--quiet"}, flags...)...)
+	}
+	run(site+"/p/1", "--out", out, "--allow-private", "--max-pages", "1")
+	run(site+"/p/2", "--crawl", "other") // without --allow-private
+	c, err := crawlWith(t, "--data", filepath.Join(dir, "data"))
+	if err != nil || c.Out != out {
+		t.Errorf("the output is %s, %v, want %s", c.Out, err, out)
+	}
+}
