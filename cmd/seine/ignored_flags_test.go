@@ -13,6 +13,7 @@ func TestFlagsThatDoNothingAreRefused(t *testing.T) {
 		"hosts a.test --top 5": {"--top", "a.test"},
 		"replay parse --into-records --state " + state + " --format parquet --s3-region x": {"--into-records", "--format, --s3-region"},
 		"replay parse --into-records --state " + state + " --chunk-age 5s":                 {"--into-records", "--chunk-age"},
+		"replay parse --into-records --beyond-spec --state " + state:                       {"--into-records", "--beyond-spec", "--spec"},
 	} {
 		code, _, stderr := seine(t, append(strings.Fields(args), "--nats", "nats://127.0.0.1:1")...)
 		if code != exitUsage {

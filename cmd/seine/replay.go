@@ -240,6 +240,7 @@ type replayParseCmd struct {
 	chunkFlags
 	Into       bool            `name:"into-records" help:"Send the records back into the stream RECORDS of the crawl as a new generation, not to --out."`
 	Generation string          `help:"Name of that generation; by default the time of the start." placeholder:"NAME"`
+	Beyond     bool            `name:"beyond-spec" help:"With --into-records and --spec: send records with fields that the spec of the crawl lacks as well. Views of databases do not show those."`
 	Workers    int             `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
 	MaxText    crawlspec.Bytes `help:"Text kept of a page." default:"512KiB"`
 	MaxLinks   int             `help:"Links taken from a page." default:"10000"`
@@ -253,7 +254,7 @@ same command goes on. What is stored after the start is not chosen. Examples:
   seine spec check new.yaml
   seine replay parse --crawl news --since 2d --spec new.yaml --out ./again
   seine replay parse --data ./seine-data --spec new.yaml --out ./again --format parquet
-  seine replay parse --crawl news --into-records --state ./replay
+  seine spec apply new.yaml --crawl news && seine replay parse --crawl news --into-records --state ./replay
 
 Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted.`
 }
@@ -288,6 +289,8 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 		return o, errNoOut
 	case c.Generation != "" && !c.Into:
 		return o, errors.New("--generation is for --into-records")
+	case c.Beyond && (!c.Into || c.Spec == ""):
+		return o, errors.New("--beyond-spec is for --into-records with --spec")
 	case !c.Into:
 		if to, err = c.config(c.OutputConfig); err != nil {
 			return o, err
@@ -306,7 +309,7 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 			return o, fmt.Errorf("--spec: %w", err)
 		}
 	}
-	o.Generation = c.Generation
+	o.Generation, o.Beyond = c.Generation, c.Beyond
 	o.Parser.Workers, o.Parser.MaxText, o.Parser.MaxLinks = c.Workers, c.MaxText, c.MaxLinks
 	return o, o.Parser.Validate()
 }

@@ -159,3 +159,36 @@ func TestRecordsWithAGenerationOfTheirOwnDoNotGoBack(t *testing.T) {
 		t.Errorf("the replay ends with %+v, %v", r, err)
 	}
 }
+
+// Records with fields that the spec of the crawl lacks do not go back to it, unless that is
+// asked for or the spec is applied: no column would show them.
+func TestRecordsBeyondTheSpecDoNotGoBack(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.page("a", "http://one.test/1", 1)
+	spec := func(fields string) *crawlspec.Spec {
+		s, err := crawlspec.Decode([]byte(`{"v": 1, "page": {"emit": "never"}, "records": [{"kind": "x", "match": ["*"], "fields": {` + fields + `}}]}`))
+		k.must(err)
+		return s
+	}
+	specs, err := stages.OpenSpecs(t.Context(), k.bus)
+	k.must(err)
+	_, err = specs.Put(t.Context(), "a", spec(`"head": {"css": "h1"}, "size": {"css": "h1", "as": "number"}, "n": {"css": "h1", "as": "number"}`))
+	k.must(err)
+	o := k.options()
+	o.Writer, o.Spec = nil, spec(`"head": {"css": "h1"}, "size": {"css": "h1"}, "n": {"css": "h1", "as": "integer"}, "new": {"css": "title"}`)
+	r, err := Run(t.Context(), o)
+	if err == nil || r.Outcome != Failed || r.Records != 0 || !strings.Contains(err.Error(), "one: x.size as text, not number, x.new; ") {
+		t.Errorf("the replay ends with %+v, %v", r, err)
+	}
+	beyond := o
+	beyond.Beyond, beyond.State = true, filepath.Join(t.TempDir(), "beyond")
+	if r := k.run(beyond); r.Records != 1 {
+		t.Errorf("beyond the spec: %+v", r)
+	}
+	_, err = specs.Put(t.Context(), "a", o.Spec)
+	k.must(err)
+	if r := k.run(o); r.Records != 1 {
+		t.Errorf("of a spec that is applied: %+v", r)
+	}
+}

@@ -116,6 +116,9 @@ func (p *messageCopier) putSpec(ctx context.Context, crawl string) error {
 	if err := p.checkGeneration(crawl, spec); err != nil {
 		return err
 	}
+	if err := p.checkFields(ctx, crawl, spec); err != nil {
+		return err
+	}
 	all := *spec
 	all.Duplicates.Unchanged = crawlspec.UnchangedKeep
 	_, err := p.puts.Put(ctx, crawl, &all)

@@ -34,6 +34,8 @@ type Options struct {
 	// Generation; "" makes one up.
 	Writer     *writer.Config
 	Generation string
+	// Beyond lets records go back that have fields which the spec of their crawl lacks.
+	Beyond bool
 	// State is the directory of the replay, to go on with after it was killed.
 	State string
 	// Key encrypts the streams there, as it does those of the crawl; nil for none.

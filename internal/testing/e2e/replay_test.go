@@ -132,7 +132,7 @@ func TestKilledReplayLosesAndRepeatsNothing(t *testing.T) {
 	other.complains("holds another replay", again)
 
 	state := filepath.Join(t.TempDir(), "state")
-	back := []string{"replay", "parse", "--data", p.data, "--spec", spec, "--into-records", "--generation", "second", "--state", state, "--workers", "1", "--json", "--quiet"}
+	back := []string{"replay", "parse", "--data", p.data, "--spec", spec, "--into-records", "--beyond-spec", "--generation", "second", "--state", state, "--workers", "1", "--json", "--quiet"}
 	kills = killed(t, back, func() int64 { return sentBack(t, state) })
 	r = seine(t, "", back...)
 	r.expect(0)

@@ -1,0 +1,76 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"seine/internal/output/format"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// mostLacking bounds the fields that an error names.
+const mostLacking = 10
+
+// checkFields refuses a spec whose records go back to a crawl that has another, if they have
+// fields which that one lacks: writers make columns by the spec of the crawl, and would
+// have nowhere to show them.
+func (p *messageCopier) checkFields(ctx context.Context, crawl string, spec *crawlspec.Spec) error {
+	if p.Writer != nil || p.Spec == nil || p.Beyond {
+		return nil
+	}
+	have, err := p.have.Get(ctx, crawl, 0)
+	if err != nil {
+		return err
+	}
+	lacking := lackingFields(have.Spec, spec)
+	if len(lacking) == 0 {
+		return nil
+	}
+	if more := len(lacking) - mostLacking; more > 0 {
+		lacking = append(lacking[:mostLacking], fmt.Sprintf("%d more", more))
+	}
+	return fmt.Errorf("crawl %s: its spec lacks what records would have by the given one: %s; views of databases would not show it:"+
+		" store that spec first (seine spec apply FILE --crawl %s) and give this command again, or give --beyond-spec as well",
+		crawl, strings.Join(lacking, ", "), crawl)
+}
+
+// lackingFields names the fields of the records by a spec that another spec has no column
+// for, or one of another type.
+func lackingFields(have, spec *crawlspec.Spec) (lacking []string) {
+	for _, kind := range kindsOf(spec) {
+		columns := format.ColumnsOf(have, kind)
+		for _, c := range format.ColumnsOf(spec, kind) {
+			i := slices.IndexFunc(columns, func(h format.Column) bool { return h.Name == c.Name })
+			switch {
+			case i < 0:
+				lacking = append(lacking, kind+"."+c.Name)
+			case format.Union([]format.Column{columns[i]}, []format.Column{c})[0] != columns[i]:
+				lacking = append(lacking, fmt.Sprintf("%s.%s as %s, not %s", kind, c.Name, typeOf(c), typeOf(columns[i])))
+			}
+		}
+	}
+	return lacking
+}
+
+// kindsOf returns the kinds of the records that a spec makes, each once.
+func kindsOf(spec *crawlspec.Spec) (kinds []string) {
+	if spec.Page.Emit != crawlspec.EmitNever {
+		kinds = append(kinds, messages.KindPage)
+	}
+	for i := range spec.Records {
+		if kind := spec.Records[i].Kind; !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+func typeOf(c format.Column) string {
+	if c.List {
+		return "list of " + c.Type.String()
+	}
+	return c.Type.String()
+}
