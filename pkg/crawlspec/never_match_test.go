@@ -1,7 +1,6 @@
 package crawlspec
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -60,7 +59,7 @@ func FuzzMatchesNoURL(f *testing.F) {
 		}
 		for _, start := range urlStarts {
 			if url := start + rest; re.MatchString(url) {
-				t.Fatal(fmt.Sprintf("%q matches %q", pattern, url))
+				t.Fatalf("%q matches %q", pattern, url)
 			}
 		}
 	})
