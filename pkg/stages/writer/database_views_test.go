@@ -91,5 +91,12 @@ func viewHasTheNewestSpecOfABatch(t *testing.T, cfg Config) {
 	if n := ask(t, cfg, `SELECT sum(stock) FROM records_product WHERE price = 2`); n != 7 {
 		t.Errorf("%d in stock, want 7", n)
 	}
+	// What a replay sends by a spec with another type of a field is shown beside what is there.
+	send(3, "price: {css: .p}", `,"price":"free","generation":"g1"`)
+	send(4, "price: {css: .p}", `,"price":"3 EUR","generation":"g1"`)
+	await.Eventually(t, "commit", func() bool { return w.Totals().Records == 4 })
+	if n := ask(t, cfg, `SELECT count(price) FROM records_product`); n != 4 {
+		t.Errorf("%d prices, want 4", n)
+	}
 	w.end()
 }
