@@ -409,7 +409,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	case s.Outcome == crawl.OutcomeFailed:
 		return errors.New(s.Error)
 	case s.Pages == 0:
-		return fmt.Errorf("no page could be fetched: %s", s.NoPagesReason)
+		return fmt.Errorf("no page could be fetched: %s", cmp.Or(s.NoPagesReason, "see what failed and was excluded above; seine explain URL tells of one"))
 	}
 	return nil
 }
