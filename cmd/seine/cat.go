@@ -103,11 +103,22 @@ func (c *catCmd) printRows(w io.Writer, out string) error {
 		return err
 	}
 	defer o.Close()
-	p, ok := o.Log.(output.Printer)
+	records, ok := o.Log.(output.Reader)
 	if !ok {
 		return fmt.Errorf("print %s: it has no records", writer.Redact(out))
 	}
-	return p.PrintRecords(w)
+	lines := newLineWriter(w)
+	wanted, _ := w.(*sieve)
+	err = records.EachRecord(func(crawl string, line []byte) error {
+		if wanted != nil && wanted.crawlOfPlace != crawl {
+			err := lines.Flush() // what is left is of another
+			if wanted.crawlOfPlace = crawl; err != nil {
+				return err
+			}
+		}
+		return lines.write(line)
+	})
+	return errors.Join(err, lines.Flush())
 }
 
 // printChunk prints a file, and compares it with the commit log if it is a chunk that
@@ -193,7 +204,7 @@ func goneBeside(w io.Writer, f *output.File) io.Writer {
 // log on the way; an object may be replaced at any moment, and is whole JSON or none.
 func printCommitted(w io.Writer, o output.Output, f *output.File, ids ageencrypt.Identities) error {
 	if s, ok := w.(*sieve); ok {
-		s.fileCrawl = f.Crawl
+		s.crawlOfPlace = f.Crawl
 	}
 	lines := newLineWriter(w)
 	var err error

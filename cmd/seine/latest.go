@@ -20,7 +20,7 @@ type latest struct {
 	// visited is the last visit of each page that records were made of: what an earlier one
 	// found there is not there any more, unless it has a key.
 	visited map[identity]edition
-	// replayed is the last replay of each visit and kind that was made anew: what was made
+	// replayed is the last replay of each visit that was made anew: what was made
 	// of it before, perhaps with another key, is not there any more.
 	replayed map[identity]edition
 	// gone is when each page was last found gone. What was made of it before is not there
@@ -85,7 +85,7 @@ func (l *latest) learn(r *identified) bool {
 	if id := r.page(); is && l.look == lookForGone && !r.made.before(l.gone[id]) {
 		l.gone[id] = r.made
 	}
-	if l.look == lookForGone && r.generation != "" && r.isOfRule() && l.wants(r) {
+	if l.look == lookForGone && r.generation != "" && !is && r.visit != "" {
 		l.replayed[r.ofVisit()] = later(l.replayed[r.ofVisit()], newEdition(r.made, r.generation))
 	}
 	if !is && (l.isGone(r) || l.isReplaced(r)) {
@@ -169,9 +169,9 @@ func (r *identified) edition() edition {
 
 func (r *identified) page() identity { return sha256.Sum256([]byte(r.crawl + "\x00" + r.url)) }
 
-// ofVisit is what a visit has found of the kind.
+// ofVisit is what a visit has found.
 func (r *identified) ofVisit() identity {
-	return sha256.Sum256([]byte(r.crawl + "\x00" + r.kind + "\x00" + r.url + "\x00" + r.visit))
+	return sha256.Sum256([]byte(r.crawl + "\x00" + r.url + "\x00" + r.visit))
 }
 
 func (r *identified) identity() identity {

@@ -63,9 +63,9 @@ type sieve struct {
 	met         metNames
 
 	beside bool // the lines are in no order with others
-	// fileCrawl is the crawl of the file that the lines are of, "" if nobody knows: records
+	// crawlOfPlace is the crawl that the place of the lines is of, "" if nobody knows: records
 	// need not say it.
-	fileCrawl string
+	crawlOfPlace string
 
 	to   io.Writer
 	line []byte // the beginning of one whose end has not come
@@ -109,8 +109,8 @@ func (s *sieve) pass(line []byte) error {
 		s.n++
 	}
 	_ = jsontext.Unmarshal(line, &r) // one that is none is of no crawl
-	if s.fileCrawl != "" {
-		r.Crawl = s.fileCrawl
+	if s.crawlOfPlace != "" {
+		r.Crawl = s.crawlOfPlace
 	}
 	kind := messages.RecordKind(nil, line)
 	s.met.add(r.Crawl, kind, s)

@@ -137,14 +137,15 @@ func TestLatestPartsAreOfTheLastVisit(t *testing.T) {
 		again3   = generation(line("part", "k3", "2", "x"), "g3")
 	)
 	for name, tt := range map[string]struct{ all, want, chunks string }{
-		"visits":    {old + note + keyed + first + page + late, keyed + first + page, first},
-		"emptied":   {old + note + keyed + page, keyed + page, ""},
-		"replayed":  {old + first + page + again, page + again, again},
-		"only once": {old + note, old + note, line("chunk", "", "1", "one") + line("chunk", "", "1", "two") + line("chunk", "", "1", "three")},
-		"mended":    {keyed + first + wrong + mended, keyed + first + mended, first},
-		"shared":    {beside + wrong + mended + first, beside + mended + first, first},
-		"twice":     {wrong + mended + first + again3, first + again3, first},
-		"few names": {nameless + first + nameless, first + nameless, first},
+		"visits":              {old + note + keyed + first + page + late, keyed + first + page, first},
+		"emptied":             {old + note + keyed + page, keyed + page, ""},
+		"replayed":            {old + first + page + again, page + again, again},
+		"replayed to nothing": {first + page + generation(page, "g2"), generation(page, "g2"), ""},
+		"only once":           {old + note, old + note, line("chunk", "", "1", "one") + line("chunk", "", "1", "two") + line("chunk", "", "1", "three")},
+		"mended":              {keyed + first + wrong + mended, keyed + mended, ""},
+		"shared":              {beside + wrong + mended + first, beside + mended, ""},
+		"twice":               {wrong + mended + first + again3, again3, ""},
+		"few names":           {nameless + first + nameless, first + nameless, first},
 	} {
 		file := filepath.Join(t.TempDir(), "1.jsonl")
 		if err := os.WriteFile(file, []byte(tt.all), 0o600); err != nil {

@@ -57,10 +57,10 @@ type Verifier interface {
 	VerifyCommit(c *Commit) error
 }
 
-// Printer is a Log that has its records in an order of its own.
-type Printer interface {
-	// PrintRecords writes all records, a line of JSON each.
-	PrintRecords(w io.Writer) error
+// Reader is a Log that has its records in an order of its own.
+type Reader interface {
+	// EachRecord calls do with each record, as JSON without a line break, and its crawl.
+	EachRecord(do func(crawl string, line []byte) error) error
 }
 
 // Close ends the connections that reading needed, if any.

@@ -245,17 +245,17 @@ func (b *batch) outdated(ctx context.Context) error {
 	}
 	if len(b.Visited) > 0 {
 		queue.Queue(`DELETE FROM records r USING unnest($1::text[], $2::text[]) AS v (crawl, url), LATERAL (
-			SELECT fetched_at, round FROM pages p WHERE p.url = v.url AND p.crawl = v.crawl
-			UNION ALL SELECT fetched_at, round FROM records o WHERE o.url = v.url AND o.crawl = v.crawl AND o.kind <> 'gone'
+			SELECT fetched_at, round, visit FROM pages p WHERE p.url = v.url AND p.crawl = v.crawl
+			UNION ALL SELECT fetched_at, round, visit FROM records o WHERE o.url = v.url AND o.crawl = v.crawl AND o.kind <> 'gone'
 			ORDER BY fetched_at DESC, round DESC LIMIT 1
 		) AS last WHERE r.url = v.url AND r.crawl = v.crawl AND r.place IS NOT NULL AND r.kind <> 'gone'
-			AND (r.fetched_at, r.round) < (last.fetched_at, last.round)`, crawls, urls)
+			AND r.visit <> last.visit AND (r.fetched_at, r.round) < (last.fetched_at, last.round)`, crawls, urls)
 	}
 	for _, r := range b.Replayed {
-		queue.Queue(`DELETE FROM records WHERE url = $1 AND crawl = $2 AND kind = $3 AND visit = $4
+		queue.Queue(`DELETE FROM records WHERE url = $1 AND crawl = $2 AND kind <> 'gone' AND visit = $3
 			AND (place IS NOT NULL OR key IS NOT NULL)
-			AND CASE jsonb_typeof(data) WHEN 'object' THEN coalesce(data ->> 'generation', '') ELSE $5 END <> $5 AND commit_id <> $6`,
-			r.URL, r.Crawl, r.Kind, r.Visit, r.Generation, b.id)
+			AND CASE jsonb_typeof(data) WHEN 'object' THEN coalesce(data ->> 'generation', '') ELSE $4 END <> $4 AND commit_id <> $5`,
+			r.URL, r.Crawl, r.Visit, r.Generation, b.id)
 	}
 	return b.tx.SendBatch(ctx, &queue).Close()
 }

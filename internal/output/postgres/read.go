@@ -81,19 +81,25 @@ func identities(c *output.Commit) [][]byte {
 }
 
 // All implements rows.Database.
-func (d *database) All(ctx context.Context, do func(line []byte) error) error {
-	return d.lines(ctx, do, `SELECT record::text FROM pages UNION ALL SELECT data::text FROM records`)
+func (d *database) All(ctx context.Context, do func(crawl string, line []byte) error) error {
+	return d.each(ctx, func(row [][]byte) error { return do(string(row[0]), row[1]) },
+		`SELECT crawl, record::text FROM pages UNION ALL SELECT crawl, data::text FROM records`)
 }
 
 // lines calls do with each row of a query, as it comes.
 func (d *database) lines(ctx context.Context, do func(line []byte) error, query string, args ...any) error {
+	return d.each(ctx, func(row [][]byte) error { return do(row[0]) }, query, args...)
+}
+
+// each calls do with the columns of each row of a query, which are texts, as it comes.
+func (d *database) each(ctx context.Context, do func(row [][]byte) error, query string, args ...any) error {
 	all, err := d.pool.Query(ctx, query, args...)
 	if err != nil {
 		return d.explain(err)
 	}
 	defer all.Close()
 	for all.Next() {
-		if err := do(all.RawValues()[0]); err != nil {
+		if err := do(all.RawValues()); err != nil {
 			return err
 		}
 	}

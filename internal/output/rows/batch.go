@@ -22,8 +22,8 @@ type Batch struct {
 	// Visited has a row of each page that a visit has found something on. What an earlier
 	// visit found there is not there any more, unless it has a key.
 	Visited []*Row
-	// Replayed has a row of each visit and kind that a replay has made anew: what was made
-	// of it before, perhaps with another key, is not there any more.
+	// Replayed has a row of each visit that a replay has made anew: what was made of it
+	// before, perhaps of another kind or with another key, is not there any more.
 	Replayed []*Row
 	Hosts    []Host // sorted
 }
@@ -76,12 +76,12 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	return b, nil
 }
 
-// replayedOf returns the last replay of each visit and kind that is made anew.
+// replayedOf returns the last replay of each visit that is made anew.
 func replayedOf(chunks []*Chunk) map[pageKey]*Row {
 	replayed := make(map[pageKey]*Row)
 	for _, chunk := range chunks {
 		for _, r := range chunk.rows {
-			if r.isOfVisit() && r.isOfRule() && r.Generation != "" {
+			if r.isOfVisit() && r.Generation != "" {
 				replayed[r.ofVisit()] = r
 			}
 		}
@@ -95,13 +95,13 @@ type itemKey struct {
 	item        ID
 }
 
-// pageKey is a page of a crawl by its URL, or what a visit has found there of a kind.
-type pageKey struct{ crawl, url, kind, visit string }
+// pageKey is a page of a crawl by its URL, or a visit to it.
+type pageKey struct{ crawl, url, visit string }
 
-func (r *Row) ofVisit() pageKey { return pageKey{r.Crawl, r.URL, r.Kind, r.Visit} }
+func (r *Row) ofVisit() pageKey { return pageKey{r.Crawl, r.URL, r.Visit} }
 
 func byPage(a, b *Row) int {
-	return cmp.Or(cmp.Compare(a.Crawl, b.Crawl), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Visit, b.Visit))
+	return cmp.Or(cmp.Compare(a.Crawl, b.Crawl), cmp.Compare(a.URL, b.URL), cmp.Compare(a.Visit, b.Visit))
 }
 
 func byItem(a, b *Row) int {

@@ -35,8 +35,8 @@ type Database interface {
 	// Missing counts the identities of c without an event, and the events among the
 	// others without a row.
 	Missing(ctx context.Context, c *output.Commit) (events, rows int, err error)
-	// All calls do with the record of every row of pages and records.
-	All(ctx context.Context, do func(line []byte) error) error
+	// All calls do with the record of every row of pages and records, and its crawl.
+	All(ctx context.Context, do func(crawl string, line []byte) error) error
 	Close() error
 }
 
@@ -68,6 +68,7 @@ const (
 
 // Outdated is an expression for whether the record of an event e, which has no row, gave way
 // to what its page had later. An event of an older build does not have the record itself.
-const Outdated = `(EXISTS (SELECT 1 FROM pages n WHERE n.url = e.url AND n.crawl = e.crawl AND n.fetched_at > e.fetched_at)
+const Outdated = `(EXISTS (SELECT 1 FROM pages n WHERE n.url = e.url AND n.crawl = e.crawl
+		AND (n.visit <> e.visit AND n.fetched_at > e.fetched_at OR n.visit = e.visit AND CAST(n.record AS text) LIKE '%"generation":%'))
 	OR EXISTS (SELECT 1 FROM records n WHERE n.url = e.url AND n.crawl = e.crawl
-		AND (n.fetched_at > e.fetched_at OR n.visit = e.visit AND n.data ->> 'generation' <> ''))) `
+		AND (n.visit <> e.visit AND n.fetched_at > e.fetched_at OR n.visit = e.visit AND CAST(n.data AS text) LIKE '%"generation":%'))) `

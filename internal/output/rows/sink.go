@@ -1,10 +1,8 @@
 package rows
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -129,16 +127,11 @@ func (s *Sink) VerifyCommit(c *output.Commit) error {
 	return nil
 }
 
-// PrintRecords implements output.Printer.
-func (s *Sink) PrintRecords(w io.Writer) error {
+// EachRecord implements output.Reader.
+func (s *Sink) EachRecord(do func(crawl string, line []byte) error) error {
 	ctx, cancel := within(readTime)
 	defer cancel()
-	b := bufio.NewWriterSize(w, 64<<10)
-	err := s.db.All(ctx, func(line []byte) error {
-		_, _ = b.Write(line) // an error stays with the writer
-		return b.WriteByte('\n')
-	})
-	return errors.Join(err, b.Flush())
+	return s.db.All(ctx, do)
 }
 
 // Close ends all connections.
@@ -192,6 +185,6 @@ var (
 	_ output.Log       = (*Sink)(nil)
 	_ output.Place     = (*Sink)(nil)
 	_ output.Verifier  = (*Sink)(nil)
-	_ output.Printer   = (*Sink)(nil)
+	_ output.Reader    = (*Sink)(nil)
 	_ output.Partition = (*partition)(nil)
 )

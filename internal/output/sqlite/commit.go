@@ -197,18 +197,19 @@ func (b *batch) records(ctx context.Context) error {
 // before its last, and all of a visit that a replay has made anew, but for what is of this
 // batch, and what is too deep to say of which generation it is. They stay in events.
 func (b *batch) outdated(ctx context.Context) error {
-	err := b.each(ctx, b.Visited, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND place IS NOT NULL AND kind <> 'gone'
-		AND (fetched_at, round) < (SELECT fetched_at, round FROM (
-			SELECT fetched_at, round FROM pages WHERE url = ?1 AND crawl = ?2
-			UNION ALL SELECT fetched_at, round FROM records WHERE url = ?1 AND crawl = ?2 AND kind <> 'gone'
-		) ORDER BY fetched_at DESC, round DESC LIMIT 1)`,
+	err := b.each(ctx, b.Visited, `WITH last AS (
+			SELECT fetched_at, round, visit FROM pages WHERE url = ?1 AND crawl = ?2
+			UNION ALL SELECT fetched_at, round, visit FROM records WHERE url = ?1 AND crawl = ?2 AND kind <> 'gone'
+			ORDER BY fetched_at DESC, round DESC LIMIT 1)
+		DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND place IS NOT NULL AND kind <> 'gone'
+		AND visit <> (SELECT visit FROM last) AND (fetched_at, round) < (SELECT fetched_at, round FROM last)`,
 		func(r *rows.Row) []any { return []any{r.URL, r.Crawl} }, nil)
 	if err != nil {
 		return err
 	}
-	return b.each(ctx, b.Replayed, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND kind = ?3 AND visit = ?4
-		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?5) <> ?5 AND commit_id <> ?6`,
-		func(r *rows.Row) []any { return []any{r.URL, r.Crawl, r.Kind, r.Visit, r.Generation, b.id} }, nil)
+	return b.each(ctx, b.Replayed, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND kind <> 'gone' AND visit = ?3
+		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?4) <> ?4 AND commit_id <> ?5`,
+		func(r *rows.Row) []any { return []any{r.URL, r.Crawl, r.Visit, r.Generation, b.id} }, nil)
 }
 
 func (b *batch) sources(ctx context.Context) error {

@@ -119,18 +119,19 @@ func (d *database) Missing(ctx context.Context, c *output.Commit) (events, lost 
 }
 
 // All implements rows.Database.
-func (d *database) All(ctx context.Context, do func(line []byte) error) error {
-	all, err := d.db.QueryContext(ctx, `SELECT record FROM pages UNION ALL SELECT data FROM records`)
+func (d *database) All(ctx context.Context, do func(crawl string, line []byte) error) error {
+	all, err := d.db.QueryContext(ctx, `SELECT crawl, record FROM pages UNION ALL SELECT crawl, data FROM records`)
 	if err != nil {
 		return explain(err)
 	}
 	defer all.Close()
 	for all.Next() {
+		var crawl string
 		var line sql.RawBytes
-		if err := all.Scan(&line); err != nil {
+		if err := all.Scan(&crawl, &line); err != nil {
 			return err
 		}
-		if err := do(line); err != nil {
+		if err := do(crawl, line); err != nil {
 			return err
 		}
 	}

@@ -39,6 +39,7 @@ func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 		"files":                   {false, spec},
 		"records without a crawl": {false, spec + "page: {fields: [url, fetched_at]}\n"},
 		"SQLite":                  {true, spec},
+		"SQLite without a crawl":  {true, spec + "page: {fields: [url, fetched_at]}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -44,13 +44,21 @@ func testParts(t *testing.T, p Fixture) {
 	has("3 of visit 1")
 	put(part("part", 2, 0, "", ""), part("part", 2, 1, "", ""))
 	has("2 of visit 2")
+	mute := Page(url, 2, Created, "T") // its fields are chosen, and do not say when
+	mute.Data, mute.Stored = []byte(`{"url":"`+url+`"}`), Created.Add(2*time.Hour+time.Second)
+	put(mute)
+	has("2 of visit 2")
 	put(part("part", 1, 7, "", ""))
 	has("2 of visit 2")
 	put(part("other", 2, 0, "", "g1"), part("part", 2, 0, "", "g1"))
 	has("1 of visit 2")
+	put(part("other", 2, 0, "", "g2")) // whose rules make no such part
+	has("0 of visit 0")
+	put(part("part", 2, 0, "", "g3"))
+	has("1 of visit 2")
 	put(Page(url, 3, Created.Add(3*time.Hour), "T"))
 	has("0 of visit 0")
-	p.wants(t, `SELECT count(*) FROM events WHERE kind = 'part' AND data ->> 'url' = '`+url+`'`, "7")
+	p.wants(t, `SELECT count(*) FROM events WHERE kind = 'part' AND data ->> 'url' = '`+url+`'`, "8")
 	verify := func() {
 		t.Helper()
 		log, err := p.Read("default")

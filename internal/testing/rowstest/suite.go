@@ -386,7 +386,13 @@ func testLog(t *testing.T, p Fixture) {
 	}
 	lines := p.readBack(t, 2)
 	var all strings.Builder
-	check(t, sink.PrintRecords(&all))
+	check(t, sink.EachRecord(func(crawl string, line []byte) error {
+		_, err := fmt.Fprintf(&all, "%s\n", line)
+		if crawl != "a" {
+			t.Errorf("a record of crawl %q", crawl)
+		}
+		return err
+	}))
 	if strings.Count(all.String(), "\n") != 2 || !strings.Contains(all.String(), strings.TrimSpace(lines[0])) {
 		t.Errorf("printed %q, read %q", all.String(), lines)
 	}
