@@ -116,6 +116,8 @@ func (d *duplicateIndex) classify(ctx context.Context, crawl string, s pageFinge
 			case other.digest != s.digest:
 			case other.visit.URL == s.visit.URL:
 				return duplicateMatch{of: other.of}, d.remember(ctx, lists, other, distance)
+			case other.original().URL == s.visit.URL: // the first itself, now as what was near to it
+				return duplicateMatch{}, d.remember(ctx, lists, s, distance)
 			default:
 				return duplicateMatch{of: other.original(), exact: true}, nil
 			}
@@ -155,6 +157,8 @@ func DuplicateOf(ctx context.Context, bus *stages.Bus, page *messages.Page) (of 
 		case other.digest != binary.BigEndian.Uint64(digest):
 		case other.visit.URL == page.Visit.URL:
 			return other.of, false, nil
+		case other.original().URL == page.Visit.URL:
+			return of, false, nil
 		default:
 			return other.original(), true, nil
 		}

@@ -55,6 +55,7 @@ func TestFirstPageWithSomeContentCounts(t *testing.T) {
 		{"other bytes of the same text", seen("same-text", 7, 0b1111), 0, duplicateMatch{of: first.visit}},
 		{"the same text, not compared", seen("not-compared", 8, 0b1111), notNear, duplicateMatch{}},
 		{"the first again", first, 3, duplicateMatch{}},
+		{"the first, with the bytes of what was near", seen("first", 2, 0b1000), 3, duplicateMatch{}},
 		{"what was near, again", near, 3, duplicateMatch{of: first.visit}},
 		{"what was far, again", far, 3, duplicateMatch{}},
 	}
