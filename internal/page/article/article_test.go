@@ -66,6 +66,10 @@ func TestMarkdown(t *testing.T) {
 		{"<p><math><mroot><mn>8</mn><mn>3</mn></mroot><mo>=</mo><msqrt><mn>4</mn></msqrt></math>", "$\\sqrt[3]{8}=\\sqrt{4}$"},
 		{"<p><math><munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><mi>f</mi><mo>\u2061</mo><mi>x</mi></math>", "$∑_{i}^{n}fx$"},
 		{"<p><math><msup><mi>x</mi><mrow><mo>{</mo><mtext>5 $</mtext><mo>}</mo></mrow></msup></math>", "$x^{\\{\\text{5 \\$}\\}}$"},
+		{"<p><math><mrow><mo>(</mo><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>2</mn></mtd></mtr><mtr><mtd><mn>3</mn></mtd><mtd><mn>4</mn></mtd></mtr></mtable><mo>)</mo></mrow></math>",
+			`$(\begin{matrix}1 & 2 \\ 3 & 4\end{matrix})$`},
+		{"<p>a<span class=mwe-math-element><span class='mwe-math-mathml-inline mwe-math-mathml-a11y' style='display: none;'><math alttext='{\\displaystyle b}'><mi>b</mi></math></span>" +
+			"<img class=mwe-math-fallback-image-inline aria-hidden=true alt='{\\displaystyle b}' src=b.svg></span>c", "a$b$c"},
 		{"<p>so <math><mi>e</mi><mo>=</mo><mn>3</mn></math>", "so e=3"},
 		{"<p><math><mfrac><mn>1</mn></mfrac><mtable><mtr><mtd><mn>5</mn></mtd></mtr></mtable></math>", "15"},
 		{"<span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x_{1}\n=*y*</annotation></semantics></math></span>" +

@@ -31,6 +31,10 @@ func isUnseen(n *html.Node) bool {
 		}
 	case atom.Pre, atom.Code, atom.Main, atom.Body, atom.Html:
 		return isSilent(n)
+	case atom.Img: // the picture of a formula is hidden from screen readers, and the formula from others
+		if _, _, ok := formula(n); ok {
+			return false
+		}
 	}
 	return isSilent(n) || isHidden(n) || classesUnseen.has(n)
 }

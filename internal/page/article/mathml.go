@@ -11,7 +11,7 @@ import (
 const maxMathDepth = 64
 
 // texOfPresentation writes MathML that names no TeX as such (MathML Core chapter 3): as text
-// alone, ½ would be 12. It reports false for what it does not know, such as a matrix, and for
+// alone, ½ would be 12. It reports false for what it does not know, such as long division, and for
 // formulas that are a line of signs, which are right as text.
 func texOfPresentation(n *html.Node) (tex string, ok bool) {
 	w := mathWriter{known: true}
@@ -57,6 +57,14 @@ func (w *mathWriter) join(name string, parts []string) string {
 	}
 	w.structured = true
 	switch {
+	case name == "mtd":
+		return all
+	case name == "mtr":
+		return strings.Join(parts, " & ")
+	case name == "mtable":
+		return `\begin{matrix}` + strings.Join(parts, ` \\ `) + `\end{matrix}`
+	case name == "mfenced":
+		return "(" + strings.Join(parts, ",") + ")"
 	case name == "msqrt":
 		return `\sqrt{` + all + "}"
 	case name == "mfrac" && len(parts) == 2:
