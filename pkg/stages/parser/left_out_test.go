@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -52,6 +53,23 @@ func TestPageInAnotherLanguageIsLeftOut(t *testing.T) {
 		}
 		if n := len(got.last.Records); n != tt.records {
 			t.Errorf("%s: %d kinds of records are counted, want %d", tt.spec, n, tt.records)
+		}
+	}
+}
+
+// What a page says is told from its menus, which may be longer and in another language.
+func TestMenusDoNotCountAsWhatAPageSays(t *testing.T) {
+	menu := "<nav><ul>" + strings.Repeat("<li><a href=/x>Über uns und die Dinge, die wir für Sie haben</a>", 100) + "</ul></nav>"
+	about := func(what string) string {
+		return menu + "<main><h1>" + what + "</h1>" + strings.Repeat("<p>The "+what+" is one of the things that people have in their house.", 3) + "</main>"
+	}
+	p := parserOf(t, "page: {when: {text_language: en}, fields: [url, duplicate_of]}\nduplicates: {near: mark}")
+	for _, what := range []string{"kettle that whistles", "rug from Tabriz", "lamp without a bulb"} {
+		pg := page("text/html")
+		pg.URL += what[:3]
+		pg.Visit.URL, pg.Digest = messages.HashURL(pg.URL), strings.Repeat(fmt.Sprintf("%02x", what[0]), 16)
+		if got := p.lines(t, pg, about(what)); len(got) != 1 || !strings.Contains(got[0], `"duplicate_of":""`) {
+			t.Errorf("%s: %s", what, got)
 		}
 	}
 }

@@ -42,3 +42,14 @@ func TestRulesHaveTheFieldsOfThePage(t *testing.T) {
 		}
 	}
 }
+
+// A text has no boilerplate: all of it is its main content, and may be Markdown.
+func TestTextIsItsOwnMarkdown(t *testing.T) {
+	const body = "# Title\n\n- *one*\n- two\n"
+	for _, contentType := range []string{"text/plain", "text/markdown; charset=utf-8"} {
+		got := parserOf(t, "page: {fields: [main, markdown]}").lines(t, page(contentType), body)
+		if want := `{"main":"# Title\n\n- *one*\n- two\n","markdown":"# Title\n\n- *one*\n- two\n"}`; len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %s, want %s", contentType, got, want)
+		}
+	}
+}

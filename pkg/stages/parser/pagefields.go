@@ -11,6 +11,7 @@ import (
 	"seine/internal/page/article"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/language"
+	"seine/internal/page/mediatype"
 	"seine/internal/page/simhash"
 	"seine/internal/page/structured"
 )
@@ -75,7 +76,7 @@ func text(value func(*parsedPage) string) func(*parsedPage, []byte, int) []byte 
 // longTexts are the fields that are cut at --max-text, and then named in "truncated".
 var longTexts = map[string]func(*parsedPage) string{
 	"text":     func(r *parsedPage) string { return r.scanned.Text },
-	"main":     func(r *parsedPage) string { return r.main().Text },
+	"main":     (*parsedPage).mainText,
 	"markdown": (*parsedPage).markdown,
 }
 
@@ -111,7 +112,7 @@ func (r *parsedPage) language() string {
 // textLanguage is the language that the text of the page is in, "" if that is not sure.
 func (r *parsedPage) textLanguage() string {
 	if r.detected == nil {
-		r.detected = new(language.Detect(r.scanned.Text))
+		r.detected = new(language.Detect(r.ownText()))
 	}
 	return *r.detected
 }
@@ -124,11 +125,30 @@ func (r *parsedPage) main() article.Content {
 	return content
 }
 
-// markdown is that of the main content.
+// mainText is that of the main content. A text has nothing else.
+func (r *parsedPage) mainText() string {
+	if r.doc.Type.Class == mediatype.Text {
+		return r.scanned.Text
+	}
+	return r.main().Text
+}
+
+// ownText is what the page says and others of its site do not: without their menus, which
+// may be longer, and in another language. Where no main content is found it is all text.
+func (r *parsedPage) ownText() string {
+	if content, err := r.doc.Main(); err == nil && content.Text != "" {
+		return content.Text
+	}
+	return r.scanned.Text
+}
+
+// markdown is that of the main content. A text is taken as it is: it may be Markdown.
 func (r *parsedPage) markdown() string {
 	if r.md == nil {
 		r.md = new(string)
-		if n := r.main().Node; n != nil {
+		if r.doc.Type.Class == mediatype.Text {
+			*r.md = string(truncate.To(r.doc.Body(), r.plan.scan.MaxText))
+		} else if n := r.main().Node; n != nil {
 			*r.md = article.Markdown(n, r.page.URL)
 		}
 	}
@@ -137,7 +157,7 @@ func (r *parsedPage) markdown() string {
 
 func (r *parsedPage) simhash() uint64 {
 	if r.hash == nil {
-		h := simhash.Of(r.scanned.Text)
+		h := simhash.Of(r.ownText())
 		r.hash = &h
 	}
 	return *r.hash
