@@ -1,6 +1,7 @@
 package crawlspec
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func (s *Spec) NextRun(t time.Time) (time.Time, error) {
 	if text, ok := strings.CutPrefix(s.Schedule, "@every "); ok {
 		var every Duration
 		if err := every.UnmarshalText([]byte(text)); err != nil || every < Duration(time.Second) {
-			return time.Time{}, fmt.Errorf("%q: @every takes a duration of at least 1s, such as 6h", s.Schedule)
+			return time.Time{}, fmt.Errorf("%q: %w", s.Schedule, orMeant(s.Schedule, errors.New("@every takes a duration of at least 1s, such as 6h")))
 		}
 		n := int64(every)
 		return time.Unix(0, (t.UnixNano()/n+1)*n).UTC(), nil
@@ -39,8 +40,13 @@ func (s *Spec) NextRun(t time.Time) (time.Time, error) {
 
 // orMeant is an error of a schedule, or which one was meant that only lacks its @.
 func orMeant(schedule string, err error) error {
-	if strings.HasPrefix(schedule, "every ") {
-		return fmt.Errorf("did you mean \"@%s\"?", schedule)
+	if every, ok := strings.CutPrefix(strings.TrimPrefix(strings.ToLower(schedule), "@"), "every "); ok {
+		if name := inWords[every]; name != "" {
+			return fmt.Errorf("did you mean \"%s\"?", name)
+		}
+		if meant := "@every " + every; meant != schedule && new(Duration).UnmarshalText([]byte(every)) == nil {
+			return fmt.Errorf("did you mean \"%s\"?", meant)
+		}
 	}
 	if name := "@" + strings.ToLower(strings.TrimPrefix(schedule, "@")); name != schedule {
 		if _, no := cron.ParseStandard(name); no == nil {
@@ -48,6 +54,11 @@ func orMeant(schedule string, err error) error {
 		}
 	}
 	return err
+}
+
+// inWords are schedules by what people write behind "every".
+var inWords = map[string]string{
+	"minute": "@every 1m", "hour": "@hourly", "day": "@daily", "night": "@daily", "week": "@weekly", "month": "@monthly", "year": "@yearly",
 }
 
 // everyHour reports whether the hour of a schedule has a star.

@@ -69,7 +69,7 @@ func TestNextRunRefuses(t *testing.T) {
 		"@every 0s":               "@every takes a duration of at least 1s",
 		"@every 999ms":            "@every takes a duration of at least 1s",
 		"@every -1h":              "@every takes a duration of at least 1s",
-		"@every day":              "@every takes a duration of at least 1s",
+		"@every day":              `"@every day": did you mean "@daily"?`,
 		"daily":                   `"daily": did you mean "@daily"?`,
 		"* * * *":                 "expected exactly 5 fields",
 		"* * * * * *":             "expected exactly 5 fields",

@@ -256,6 +256,16 @@ func top(path string) string {
 // fewKeys is how many keys are listed to someone who wrote another.
 const fewKeys = 12
 
+// elsewhere are keys by the names that they have in other crawlers.
+var elsewhere = map[string]string{
+	"retry": "max_attempts", "retries": "max_attempts", "max_retries": "max_attempts",
+	"start_urls": "seeds", "urls": "seeds", "url": "seeds", "allowed_domains": "scope", "depth": "max_depth", "depth_limit": "max_depth",
+	"rate_limit": "delay", "download_delay": "delay", "wait": "delay", "crawl_delay": "delay", "concurrency": "per_host",
+	"limit": "max_pages", "pages": "max_pages", "agent": "user_agent", "cron": "schedule", "email": "contact", "allow": "include",
+	"deny": "exclude", "robots_txt": "robots", "rules": "records", "items": "records", "name": "kind", "selector": "css", "type": "as",
+	"url_pattern": "match", "pattern": "match", "attr": "get", "attribute": "get",
+}
+
 // unknown says of a key that is none of an object which was meant: one of the same name below,
 // or one that is spelt much the same.
 func unknown(name string, s *typeSchema) string {
@@ -263,6 +273,9 @@ func unknown(name string, s *typeSchema) string {
 		return fmt.Sprintf("there is no such key here: did you mean %s.%s, as in %[1]s: {%[2]s: …}?", below, name)
 	}
 	known := s.names()
+	if other := elsewhere[name]; slices.Contains(known, other) {
+		return fmt.Sprintf("there is no such key: did you mean %s?", other)
+	}
 	if near := similar.Name(name, known); near != "" {
 		return fmt.Sprintf("there is no such key: did you mean %s?", near)
 	}
