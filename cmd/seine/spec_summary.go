@@ -38,6 +38,9 @@ func describe(w io.Writer, s *crawlspec.Spec) {
 	if s.Schedule != "" {
 		row("again", "%s", s.Schedule)
 	}
+	for _, r := range s.Recrawl {
+		row("again", "%s: a crawl with such a rule does not end by itself", revisited(&r))
+	}
 	if s.Keep > 0 {
 		row("deleted", "%s after its end; its output stays", s.Keep)
 	}
@@ -242,4 +245,12 @@ func fieldsOfPage(s *crawlspec.Spec) string {
 		return "the default fields"
 	}
 	return strings.Join(s.Page.Fields, ", ")
+}
+
+// revisited says which pages a rule fetches again, and when.
+func revisited(r *crawlspec.RecrawlRule) string {
+	if r.Every > 0 {
+		return fmt.Sprintf("%s every %s", r.Match, r.Every)
+	}
+	return fmt.Sprintf("%s every %s to %s, as often as it changes", r.Match, r.Min, r.Max)
 }

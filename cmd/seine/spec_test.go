@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSpecCheck(t *testing.T) {
@@ -54,6 +56,22 @@ requests:
 		"secrets   those of the rule for https://b.example/search?* to https://b.example alone")
 	if strings.Contains(out, "open.example") || strings.Contains(out, "c.example") {
 		t.Errorf("hosts without secrets are told: %s", out)
+	}
+}
+
+// That a crawl goes on by itself is said, and of a running one when.
+func TestWhenACrawlGoesOnIsTold(t *testing.T) {
+	file := write(t, "spec.yaml", "allow_private: true\ndelay: 0s\nmax_pages: 1\nschedule: '@yearly'\nrecrawl: [{match: '*/p/*', every: 1d}, {match: '*', min: 1h, max: 7d}]\n")
+	code, out, stderr := seine(t, "spec", "check", file)
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	says(t, "check", out, "again     @yearly", "again     */p/* every 24h0m0s: a crawl with such a rule does not end by itself", "* every 1h0m0s to 168h0m0s, as often as it changes")
+	site, data := shop(t), filepath.Join(t.TempDir(), "data")
+	seine(t, "crawl", site+"/p/1", "--spec", file, "--data", data, "--out", filepath.Join(t.TempDir(), "out"), "--quiet")
+	_, out, stderr = seine(t, "status", "--data", data)
+	if want := fmt.Sprintf("next run  %d-01-01", time.Now().UTC().Year()+1); !strings.Contains(out, want) {
+		t.Errorf("status does not say %q: %s%s", want, out, stderr)
 	}
 }
 

@@ -228,6 +228,9 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if n := c.Next; n != nil && c.Pending() > 0 {
 		row(w, "waits", fmt.Sprintf("for %s: %s, %s", n.Host, n.Why, in(n.NextMS)))
 	}
+	if !c.NextRun.IsZero() {
+		row(w, "next run", c.NextRun.Local().Format(time.DateTime+" MST")+", by the schedule of its spec")
+	}
 	if !c.DeletedAt.IsZero() {
 		row(w, "deleted", keptUntil(c.DeletedAt))
 	}

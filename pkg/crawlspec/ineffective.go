@@ -143,6 +143,7 @@ func (s *Spec) idlePace(note noter) {
 const besideDelay = "beside a delay of %s, which means one request at a time: delay: 0s lets several go"
 
 func (s *Spec) idleFetch(note noter) {
+	note(s.ProductToken() == "Mozilla", "user_agent", "to tell robots.txt who you are, as it is searched for Mozilla: write \"(compatible; mybot/1.0)\" into it, with your name")
 	note(s.Contact != "" && s.UserAgent != DefaultUserAgent, "contact", "beside a user_agent of your own: write it into that")
 	note(s.Contact != "" && s.UserAgent == DefaultUserAgent && len(s.UserAgents) > 0, "contact", "beside user_agents: write it into these")
 	idle := func(t *TLS) bool { return t != nil && t.Insecure && t.CA != "" }
@@ -153,6 +154,7 @@ func (s *Spec) idleFetch(note noter) {
 }
 
 func (s *Spec) idleRecords(note noter) {
+	note(s.Page.Emit == EmitNever && len(s.Page.Fields) == 0 && len(s.Records) == 0 && !s.Archive, "page.emit", "but keep pages from making records, as never without rules in records: the crawl makes none at all")
 	note(s.Page.Emit == EmitNever && len(s.Page.Fields) > 0, "page.fields", "beside emit: never, which makes no records of pages")
 	note(!s.EmitsPage() && s.Page.When != nil, "page.when", "where pages have no records of their own: it is not for those of rules, which have a when each")
 	note(s.Page.When.isLanguage(), "page.when",

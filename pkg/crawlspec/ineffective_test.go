@@ -60,6 +60,13 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			all(sitemap(true), func(s *Spec) { s.Page.Fields = Strings{"url", "metadata"} }), all(sitemap(true), func(s *Spec) { s.Page.Fields = Strings{"url"} }),
 			"seeds[1].metadata: does nothing without metadata in page.fields",
 		},
+		"name in robots.txt": {
+			func(s *Spec) { s.UserAgent = "Mozilla/5.0 (compatible; mybot/1.0)" }, func(s *Spec) { s.UserAgent = "Mozilla/5.0 (X11; Linux)" },
+			"user_agent: does nothing to tell robots.txt who you are",
+		},
+		"no record at all": {
+			func(s *Spec) { s.Page.Emit, s.Archive = EmitNever, true }, func(s *Spec) { s.Page.Emit = EmitNever }, "page.emit: does nothing but keep pages",
+		},
 		"mask and an archive": {
 			func(s *Spec) { s.Mask.Fields = Strings{"*"} }, func(s *Spec) { s.Mask.Fields, s.Archive = Strings{"*"}, true },
 			"mask: does nothing in archives, which have pages as they came",

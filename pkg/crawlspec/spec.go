@@ -264,16 +264,26 @@ func (s *Spec) Agent() string {
 	return s.UserAgent
 }
 
-// ProductToken is the name in the user agent that robots.txt is searched for
-// (RFC 9309 2.2.1).
+// ProductToken is the name in the user agent that robots.txt is searched for (RFC 9309,
+// section 2.2.1): its first word, or of one that is compatible with a browser, as in
+// "Mozilla/5.0 (compatible; mybot/1.0)", the one that it says it is.
 func (s *Spec) ProductToken() string {
-	end := strings.IndexFunc(s.UserAgent, func(r rune) bool {
+	first := tokenAt(s.UserAgent)
+	if _, name, ok := strings.Cut(s.UserAgent, "(compatible; "); ok && first == "Mozilla" && tokenAt(name) != "" {
+		return tokenAt(name)
+	}
+	return first
+}
+
+// tokenAt returns the product token that a text begins with.
+func tokenAt(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
 	})
 	if end < 0 {
-		return s.UserAgent
+		return text
 	}
-	return s.UserAgent[:end]
+	return text[:end]
 }
 
 // CompilePattern compiles a pattern that URLs are compared with: a regular expression after "re:",

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -161,6 +162,9 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 		return err
 	}
 	c.State, c.Rev = spec.State, spec.Rev
+	if spec.State == crawlspec.Running {
+		c.NextRun, _ = spec.NextRun(time.Now()) // a schedule that is none is told with the spec
+	}
 	client := frontierapi.Client{Bus: r.Bus}
 	if was, ok := r.ends[c.Name]; ok {
 		c.CrawlStatus, err = client.Status(ctx, c.Name)

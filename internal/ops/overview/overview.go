@@ -99,6 +99,8 @@ type Crawl struct {
 	// DeletedAt is when the crawl, which has come to an end, is deleted (Spec.Keep);
 	// zero if nobody wants that.
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
+	// NextRun is when Spec.Schedule starts the crawl again; zero if it does not.
+	NextRun time.Time `json:"next_run,omitzero"`
 	// Dead are its dead letters, by stage.
 	Dead map[string]uint64 `json:"dead,omitempty"`
 	// Idle says that no process works on it: what is told is what is stored.
