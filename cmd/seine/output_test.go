@@ -389,3 +389,32 @@ func TestCrawlDryRunOfOutput(t *testing.T) {
 		t.Errorf("it made %v", all)
 	}
 }
+
+// Two crawls of one name that are kept in different places replace each other's rows in a
+// database that both write to. The second says so, once.
+func TestCrawlOfTheSameNameInADatabaseIsTold(t *testing.T) {
+	site, dir := shop(t), t.TempDir()
+	run := func(data string, args ...string) string {
+		t.Helper()
+		code, _, stderr := seine(t, append([]string{"crawl", "--data", filepath.Join(dir, data), "--out", "sqlite:" + filepath.Join(dir, "a.db"), "--quiet"}, args...)...)
+		if code != exitOK {
+			t.Fatalf("crawl %q ends with %d: %s", args, code, stderr)
+		}
+		return stderr
+	}
+	flags := []string{"--allow-private", "--delay", "0s", "--max-pages", "1"}
+	for _, tt := range []struct {
+		data string
+		args []string
+		told bool
+	}{
+		{"one", append(flags, site+"/p/1"), false},
+		{"two", append(flags, site+"/p/1"), true},
+		{"two", []string{"--again", "--max-pages", "2"}, false},
+		{"three", append(flags, site+"/p/1", "--crawl", "another"), false},
+	} {
+		if got := run(tt.data, tt.args...); strings.Contains(got, "has a crawl of this name already") != tt.told {
+			t.Errorf("%s %q: %s; want it told: %v", tt.data, tt.args, got, tt.told)
+		}
+	}
+}

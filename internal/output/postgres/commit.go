@@ -26,6 +26,18 @@ func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed in
 	return feed, d.explain(err)
 }
 
+// Knows implements rows.Database.
+func (d *database) Knows(ctx context.Context, created time.Time) (known bool, err error) {
+	err = d.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND created = $2)`, d.writer, name(created)).Scan(&known)
+	return known, d.explain(err)
+}
+
+// HasCrawl implements rows.Database.
+func (d *database) HasCrawl(ctx context.Context, crawl string) (has bool, err error) {
+	err = d.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM sources WHERE crawl = $1)`, crawl).Scan(&has)
+	return has, d.explain(err)
+}
+
 // Place implements rows.Database.
 func (d *database) Place(ctx context.Context, give string) (id string, err error) {
 	if give != "" {

@@ -15,6 +15,11 @@ type Database interface {
 	// Enter returns the number of partition p of the life of the stream that began
 	// at created.
 	Enter(ctx context.Context, p int, created time.Time) (feed int64, err error)
+	// Knows reports whether anything has entered of the life of the stream that began at
+	// created.
+	Knows(ctx context.Context, created time.Time) (bool, error)
+	// HasCrawl reports whether there are rows of a crawl.
+	HasCrawl(ctx context.Context, crawl string) (bool, error)
 	// Place returns the name of the place, "" if it has none; one without a name gets
 	// give, unless that is empty.
 	Place(ctx context.Context, give string) (string, error)

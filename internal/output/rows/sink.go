@@ -33,6 +33,8 @@ type Sink struct {
 
 	viewsLock sync.Mutex
 	views     map[string][]format.Column // by kind: what was described by this process
+
+	origin origin
 }
 
 // NewSink returns the sink of a writer of the source called from. Its place is told
@@ -50,7 +52,11 @@ func within(d time.Duration) (context.Context, context.CancelFunc) {
 func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []output.Ref, error) {
 	ctx, cancel := within(askTime)
 	defer cancel()
-	feed, err := s.db.Enter(ctx, p, created)
+	err := s.enter(ctx, created)
+	var feed int64
+	if err == nil {
+		feed, err = s.db.Enter(ctx, p, created)
+	}
 	var refs []output.Ref
 	if err == nil {
 		refs, err = s.db.List(ctx, p)
@@ -168,6 +174,7 @@ func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
 	}
 	ctx, cancel := within(commitTime)
 	defer cancel()
+	d.sink.warnOfOthers(ctx, chunks)
 	d.sink.describe(ctx, chunks)
 	stamp, err := d.sink.db.Commit(ctx, b, d.sink.hook)
 	if err == nil {

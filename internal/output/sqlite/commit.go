@@ -26,6 +26,18 @@ func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed in
 	return feed, explain(err)
 }
 
+// Knows implements rows.Database.
+func (d *database) Knows(ctx context.Context, created time.Time) (known bool, err error) {
+	err = d.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM feeds WHERE writer = ? AND created = ?)`, d.writer, stamp(created)).Scan(&known)
+	return known, explain(err)
+}
+
+// HasCrawl implements rows.Database.
+func (d *database) HasCrawl(ctx context.Context, crawl string) (has bool, err error) {
+	err = d.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sources WHERE crawl = ?)`, crawl).Scan(&has)
+	return has, explain(err)
+}
+
 // Place implements rows.Database.
 func (d *database) Place(ctx context.Context, give string) (id string, err error) {
 	if give != "" {

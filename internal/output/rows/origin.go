@@ -1,0 +1,52 @@
+package rows
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// origin tells whether the database has crawls of another stream, whose rows those of this
+// one replace if a crawl has the same name.
+type origin struct {
+	lock   sync.Mutex
+	looked bool
+	isNew  bool            // the database has nothing of this stream yet
+	seen   map[string]bool // crawls that this process has looked for
+}
+
+// enter looks whether the database knows the stream that began at created.
+func (s *Sink) enter(ctx context.Context, created time.Time) error {
+	s.origin.lock.Lock()
+	defer s.origin.lock.Unlock()
+	if s.origin.looked {
+		return nil
+	}
+	known, err := s.db.Knows(ctx, created)
+	s.origin.looked, s.origin.isNew = err == nil, !known
+	return err
+}
+
+// warnOfOthers says of crawls that come for the first time, from a new stream, that the
+// database has one of the name. What cannot be asked holds up no record.
+func (s *Sink) warnOfOthers(ctx context.Context, chunks []*Chunk) {
+	s.origin.lock.Lock()
+	defer s.origin.lock.Unlock()
+	if !s.origin.isNew || s.from != FromRecords {
+		return
+	}
+	if s.origin.seen == nil {
+		s.origin.seen = make(map[string]bool)
+	}
+	for _, c := range chunks {
+		crawl := c.group.Crawl
+		if s.origin.seen[crawl] {
+			continue
+		}
+		s.origin.seen[crawl] = true
+		if has, err := s.db.HasCrawl(ctx, crawl); err == nil && has {
+			s.log.Warn("the database has a crawl of this name already, from another --data or NATS server: where both have a URL or a key, "+
+				"the later record replaces the other; if it is another crawl, give it a name (--crawl) or a database of its own", "crawl", crawl, "database", s.out)
+		}
+	}
+}
