@@ -57,7 +57,7 @@ func lackingFields(have, spec *crawlspec.Spec) (lacking []string) {
 
 // kindsOf returns the kinds of the records that a spec makes, each once.
 func kindsOf(spec *crawlspec.Spec) (kinds []string) {
-	if spec.Page.Emit != crawlspec.EmitNever {
+	if spec.EmitsPage() {
 		kinds = append(kinds, messages.KindPage)
 	}
 	for i := range spec.Records {

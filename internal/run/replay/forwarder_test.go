@@ -177,6 +177,7 @@ func TestRecordsBeyondTheSpecDoNotGoBack(t *testing.T) {
 	k.must(err)
 	o := k.options()
 	o.Writer, o.Spec = nil, spec(`"head": {"css": "h1"}, "size": {"css": "h1"}, "n": {"css": "h1", "as": "integer"}, "new": {"css": "title"}`)
+	o.Spec.Page.Emit, o.Spec.Page.Fields = crawlspec.EmitAuto, crawlspec.Strings{"markdown"} // beside rules, of no record
 	r, err := Run(t.Context(), o)
 	if err == nil || r.Outcome != Failed || r.Records != 0 || !strings.Contains(err.Error(), "one: x.size as text, not number, x.new; ") {
 		t.Errorf("the replay ends with %+v, %v", r, err)
