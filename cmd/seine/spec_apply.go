@@ -31,7 +31,7 @@ type specOfFile struct {
 // specChange is the spec that a crawl has, and that of a file.
 type specChange struct {
 	specs *stages.Specs
-	have  stages.SpecRevision
+	have  crawlspec.Revision
 	spec  *crawlspec.Spec
 	text  []byte // of the file
 }
@@ -123,10 +123,10 @@ func (c *specChange) print(indent string) int {
 }
 
 // specOf returns the spec that a crawl has, the default at revision 0 if none.
-func specOf(ctx context.Context, bus *stages.Bus, crawl string) (*stages.Specs, stages.SpecRevision, error) {
+func specOf(ctx context.Context, bus *stages.Bus, crawl string) (*stages.Specs, crawlspec.Revision, error) {
 	specs, err := stages.OpenSpecs(ctx, bus)
 	if err != nil {
-		return nil, stages.SpecRevision{}, err
+		return nil, crawlspec.Revision{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

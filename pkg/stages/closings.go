@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/sleep"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -64,10 +65,10 @@ func (s *Specs) Kept() map[string]uint64 {
 
 // GetNewest is GetSure for a spec that must not be behind. If what is stored cannot be
 // read, or is not known here yet, it is an error.
-func (s *Specs) GetNewest(ctx context.Context, crawl string) (SpecRevision, error) {
+func (s *Specs) GetNewest(ctx context.Context, crawl string) (crawlspec.Revision, error) {
 	_, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
 	if err != nil {
-		return SpecRevision{}, err
+		return crawlspec.Revision{}, err
 	}
 	r, err := s.GetSure(ctx, crawl)
 	if err == nil && r.Rev != max(rev, r.Since()) {

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/sleep"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/jsclient"
 )
@@ -62,9 +63,9 @@ func (s *Specs) askDeletion(ctx context.Context, crawl string) error {
 
 // GetSure is Get for what was said at a moment that has passed: a deletion that came
 // before the call is known. It asks the leader each time.
-func (s *Specs) GetSure(ctx context.Context, crawl string) (SpecRevision, error) {
+func (s *Specs) GetSure(ctx context.Context, crawl string) (crawlspec.Revision, error) {
 	if err := s.askDeletion(ctx, crawl); err != nil {
-		return SpecRevision{}, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
+		return crawlspec.Revision{}, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
 	}
 	return s.Get(ctx, crawl, 0)
 }

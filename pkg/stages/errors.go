@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/jsclient"
 )
@@ -29,7 +30,7 @@ func retryAfter(err error, deliveries uint64) (wait time.Duration, ok bool) {
 	switch {
 	case IsPoison(err):
 		return 0, false
-	case jsclient.Unavailable(err), errors.Is(err, ErrStandsStill):
+	case jsclient.Unavailable(err), errors.Is(err, crawlspec.ErrStandsStill):
 		return min(retryWait<<min(deliveries-1, 10), maxRetryWait), true
 	}
 	return retryWait, deliveries < messages.MaxDeliver

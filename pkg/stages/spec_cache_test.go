@@ -8,7 +8,7 @@ import (
 )
 
 func TestPerSpecMakesOncePerRevision(t *testing.T) {
-	c := SpecCache[*weburl.Normalizer]{Make: Normalizer}
+	c := SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer}
 	a, b := crawlspec.Default(), crawlspec.Default()
 	b.Normalize = crawlspec.Normalize{}
 	first := c.Get("c", &a)

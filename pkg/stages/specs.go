@@ -30,50 +30,12 @@ type Specs struct {
 	deletions  map[string]*messages.Deletion
 	closings   map[string]uint64 // revisions of messages.KeyClosing, by crawl
 	ignored    map[string]uint64 // revisions that were told as unusable, by crawl
-	watched    SpecsKnown
+	watched    crawlspec.Progress
 	news       specNews
 	generation atomic.Uint64
 
 	allRead  chan struct{}
 	readOnce sync.Once
-}
-
-// SpecRevision is a spec and the revision of the key it was read from; or that of the
-// crawl's last deletion, if it has had no spec since.
-type SpecRevision struct {
-	*crawlspec.Spec
-	Rev uint64
-	// Time is when the NATS server stored it, zero for the default of a crawl that
-	// never had one.
-	Time time.Time
-	// Deletion is the last of the crawl's name, nil if it never was deleted.
-	Deletion *messages.Deletion
-	// Unusable is why the newest spec that is stored cannot be used, "" if it can be.
-	// Still says that none before it can be used either: see StandStill.
-	Unusable string
-	Still    bool
-}
-
-// Deleted reports whether what was made under a revision of the spec belongs to a
-// crawl that was deleted. Whoever is given such a message drops it: what comes of
-// it would bring the crawl back.
-func (r SpecRevision) Deleted(rev uint64) bool { return r.Deletion != nil && rev < r.Deletion.Rev }
-
-// Since is the revision of the crawl's last deletion, before which everything is of
-// a deleted crawl; 0 if there is none.
-func (r SpecRevision) Since() uint64 {
-	if r.Deletion == nil {
-		return 0
-	}
-	return r.Deletion.Rev
-}
-
-// FirstRound is that of the crawl's visits: see messages.FirstRound.
-func (r SpecRevision) FirstRound() uint32 {
-	if r.Deletion == nil {
-		return messages.FirstRound(0)
-	}
-	return messages.FirstRound(r.Deletion.Count)
 }
 
 // Revision returns that of a crawl's spec as far as it is known, and whether it is.
@@ -282,7 +244,7 @@ func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uin
 // may arrive before the news of the spec it was made under. It waits for a
 // server that is away, which is no fault of the message. It asks the leader: a
 // replica may be cut off from the others, and not know that there is a newer one.
-func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (SpecRevision, error) {
+func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Revision, error) {
 	for wait := jsclient.MinRefusedWait; ; wait = min(2*wait, jsclient.MaxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
 			return r, nil
@@ -295,24 +257,24 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (SpecRevision
 			return s.knownOrDefault(crawl), nil
 		}
 		if sleep.For(ctx, wait) != nil {
-			return SpecRevision{}, fmt.Errorf("read spec of crawl %s: %w", crawl, cmp.Or(err, ctx.Err()))
+			return crawlspec.Revision{}, fmt.Errorf("read spec of crawl %s: %w", crawl, cmp.Or(err, ctx.Err()))
 		}
 	}
 }
 
-func (s *Specs) known(crawl string) (SpecRevision, bool) {
+func (s *Specs) known(crawl string) (crawlspec.Revision, bool) {
 	s.mu.RLock()
 	r, ok := s.byCrawl[crawl]
 	d := s.deletions[crawl]
 	s.mu.RUnlock()
 	if !ok {
-		return SpecRevision{Deletion: d}, false
+		return crawlspec.Revision{Deletion: d}, false
 	}
 	return s.decoded.revised(r, d), true
 }
 
 // knownOrDefault is for a crawl of which all is known.
-func (s *Specs) knownOrDefault(crawl string) SpecRevision {
+func (s *Specs) knownOrDefault(crawl string) crawlspec.Revision {
 	s.mu.Lock()
 	r := s.byCrawl[crawl]
 	s.byCrawl[crawl] = r

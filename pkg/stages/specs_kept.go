@@ -78,14 +78,14 @@ func (t *specTexts) decode(text unique.Handle[string]) (*crawlspec.Spec, error) 
 
 // revised returns the spec that is kept, with the last deletion of its crawl. Nobody
 // changes it: crawls of equal specs share one.
-func (t *specTexts) revised(s storedSpec, d *messages.Deletion) SpecRevision {
-	r := SpecRevision{Rev: s.rev, Deletion: d}
+func (t *specTexts) revised(s storedSpec, d *messages.Deletion) crawlspec.Revision {
+	r := crawlspec.Revision{Rev: s.rev, Deletion: d}
 	if s.trouble != nil {
-		r.Unusable, r.Still = s.trouble.why, s.trouble.still
+		r.Unusable = s.trouble.why
 	}
 	switch {
-	case r.Still:
-		r.Spec = stillSpec()
+	case s.still():
+		r = r.StandStill(s.trouble.why)
 	case s.text == noText:
 		r.Spec = defaultSpec()
 	default:

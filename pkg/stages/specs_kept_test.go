@@ -71,7 +71,7 @@ func TestNewsOfSpecsAreToldToWhoeverAsks(t *testing.T) {
 	}
 	all := s.Changes(0)
 	for i := range 10 {
-		if !slices.ContainsFunc(all, func(c SpecChange) bool { return c.Crawl == fmt.Sprint("c", i) }) {
+		if !slices.ContainsFunc(all, func(c crawlspec.Change) bool { return c.Crawl == fmt.Sprint("c", i) }) {
 			t.Errorf("c%d is not among all changes", i)
 		}
 	}
@@ -88,11 +88,11 @@ func TestKnownSpecsAreOfOneBucket(t *testing.T) {
 	s.reached(5)
 	s.reached(3)
 	s.follows(first) // once more, after the connection was lost
-	if got := s.Known(); got != (SpecsKnown{first.UnixNano(), 5}) {
+	if got := s.Known(); got != (crawlspec.Progress{Bucket: first.UnixNano(), Rev: 5}) {
 		t.Errorf("known is %+v", got)
 	}
 	s.follows(second)
-	if got := s.Known(); got != (SpecsKnown{second.UnixNano(), 0}) {
+	if got := s.Known(); got != (crawlspec.Progress{Bucket: second.UnixNano(), Rev: 0}) {
 		t.Errorf("of the next bucket %+v", got)
 	}
 }

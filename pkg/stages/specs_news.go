@@ -1,36 +1,19 @@
 package stages
 
 import (
+	"seine/pkg/crawlspec"
 	"slices"
 	"time"
 )
 
-// SpecChange says that the spec or the deletion of a crawl that was stored at a revision
-// has become known.
-type SpecChange struct {
-	Crawl string
-	Rev   uint64
-
-	generation uint64
-}
-
-// SpecsKnown says up to where the bucket of the specs is known: revisions of one bucket
-// say nothing of another.
-type SpecsKnown struct {
-	// Bucket is when the bucket was made, Unix ns; 0 if nothing is known.
-	Bucket int64 `json:"bucket,omitempty"`
-	// Rev is up to which revision all is known.
-	Rev uint64 `json:"rev,omitempty"`
-}
-
 // specNews are the changes that became known, in that order: at least the last one of
 // each crawl.
-type specNews []SpecChange
+type specNews []crawlspec.Change
 
 // Of how many changes nothing is left out, however few crawls there are.
 const leastNews = 64
 
-func (n *specNews) add(c SpecChange, crawls int) {
+func (n *specNews) add(c crawlspec.Change, crawls int) {
 	if *n = append(*n, c); len(*n) > 2*crawls+leastNews {
 		n.shorten()
 	}
@@ -39,7 +22,7 @@ func (n *specNews) add(c SpecChange, crawls int) {
 // shorten leaves the last change of each crawl.
 func (n *specNews) shorten() {
 	later := make(map[string]bool)
-	kept := make([]SpecChange, 0, len(*n))
+	kept := make([]crawlspec.Change, 0, len(*n))
 	for _, c := range slices.Backward(*n) {
 		if !later[c.Crawl] {
 			later[c.Crawl] = true
@@ -51,12 +34,12 @@ func (n *specNews) shorten() {
 }
 
 // since returns the changes that became known after a generation.
-func (n specNews) since(generation uint64) []SpecChange {
-	first, _ := slices.BinarySearchFunc(n, generation+1, func(c SpecChange, g uint64) int {
+func (n specNews) since(generation uint64) []crawlspec.Change {
+	first, _ := slices.BinarySearchFunc(n, generation+1, func(c crawlspec.Change, g uint64) int {
 		switch {
-		case c.generation < g:
+		case c.Generation < g:
 			return -1
-		case c.generation > g:
+		case c.Generation > g:
 			return 1
 		}
 		return 0
@@ -67,7 +50,7 @@ func (n specNews) since(generation uint64) []SpecChange {
 // changed notes a change. The lock is held.
 func (s *Specs) changed(crawl string, rev uint64) {
 	g := s.generation.Add(1)
-	s.news.add(SpecChange{Crawl: crawl, Rev: rev, generation: g}, len(s.byCrawl))
+	s.news.add(crawlspec.Change{Crawl: crawl, Rev: rev, Generation: g}, len(s.byCrawl))
 }
 
 // Generation grows whenever a spec has changed.
@@ -75,7 +58,7 @@ func (s *Specs) Generation() uint64 { return s.generation.Load() }
 
 // Changes returns what became known after a generation, of each crawl at least the
 // last change.
-func (s *Specs) Changes(since uint64) []SpecChange {
+func (s *Specs) Changes(since uint64) []crawlspec.Change {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.news.since(since)
@@ -112,7 +95,7 @@ func (s *Specs) Seeded(crawl string) bool {
 
 // Known says up to where the bucket is known. What Changes returns after the call has
 // all of that.
-func (s *Specs) Known() SpecsKnown {
+func (s *Specs) Known() crawlspec.Progress {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.watched
@@ -123,7 +106,7 @@ func (s *Specs) follows(created time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := created.UnixNano(); s.watched.Bucket != at {
-		s.watched = SpecsKnown{Bucket: at}
+		s.watched = crawlspec.Progress{Bucket: at}
 	}
 }
 

@@ -28,7 +28,7 @@ func openSpecs(t *testing.T) (*Specs, *await.Log) {
 	return s, log
 }
 
-func get(t *testing.T, s *Specs, crawl string, rev uint64) SpecRevision {
+func get(t *testing.T, s *Specs, crawl string, rev uint64) crawlspec.Revision {
 	t.Helper()
 	r, err := s.Get(t.Context(), crawl, rev)
 	if err != nil {
@@ -153,7 +153,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	for who, specs := range map[string]*Specs{"a stage that runs": s, "one that starts": again} {
 		for range 3 {
 			r := get(t, specs, "news", bad)
-			if !r.Still || r.Rev != bad || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "galaxy") || !errors.Is(r.Blocked(), ErrStandsStill) {
+			if !r.Still || r.Rev != bad || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "galaxy") || !errors.Is(r.Blocked(), crawlspec.ErrStandsStill) {
 				t.Errorf("%s has %+v", who, r)
 			}
 		}
@@ -177,7 +177,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 // A page of a crawl that stands still waits for a spec longer than one that fails.
 func TestWorkOfACrawlThatStandsStillIsNotGivenUpSoon(t *testing.T) {
 	t.Parallel()
-	err := SpecRevision{}.StandStill(errors.New("bad")).Blocked()
+	err := crawlspec.Revision{}.StandStill("bad").Blocked()
 	total := time.Duration(0)
 	for n := uint64(1); n <= messages.MaxCrashes; n++ {
 		wait, ok := retryAfter(fmt.Errorf("parse: %w", err), n)

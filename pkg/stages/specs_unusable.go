@@ -1,10 +1,6 @@
 package stages
 
 import (
-	"errors"
-	"fmt"
-	"sync"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -17,32 +13,6 @@ import (
 
 var specsIgnoredTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Name: "seine_specs_ignored_total", Help: "Stored specs that could not be used, each once for its revision.",
-})
-
-// ErrStandsStill is returned for work that waits until its crawl has a spec that can be used.
-var ErrStandsStill = errors.New("the crawl stands still: its spec cannot be used")
-
-// StandStill returns the spec of a crawl without one that can be used: nothing is sent,
-// nothing is excluded and nothing given up.
-func (r SpecRevision) StandStill(why error) SpecRevision {
-	r.Spec, r.Still, r.Unusable = stillSpec(), true, why.Error()
-	return r
-}
-
-// Blocked returns ErrStandsStill with the reason if the crawl stands still.
-func (r SpecRevision) Blocked() error {
-	if !r.Still {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", ErrStandsStill, r.Unusable)
-}
-
-// stillSpec is that of all crawls that stand still. Nobody changes it.
-var stillSpec = sync.OnceValue(func() *crawlspec.Spec {
-	s := crawlspec.Default()
-	s.State, s.Scope, s.Traps = crawlspec.Paused, crawlspec.ScopeAny, crawlspec.Traps{}
-	s.MaxAttempts, s.MaxRedirects = 100, 50
-	return &s
 })
 
 // Ignore tells that the spec of a crawl that is stored under a revision cannot be used,
@@ -69,7 +39,7 @@ func (s *Specs) keepUnusable(crawl string, bad storedSpec) bool {
 	if !known || r.rev >= bad.rev {
 		return false
 	}
-	since := SpecRevision{Deletion: s.deletions[crawl]}.Since()
+	since := crawlspec.Revision{Deletion: s.deletions[crawl]}.Since()
 	if r.still() || r.rev == since { // it has had no spec since it began
 		s.byCrawl[crawl] = bad
 		s.changed(crawl, bad.rev)

@@ -43,9 +43,9 @@ type forwarder struct {
 
 // forwarded is what was sent.
 type forwarded struct {
-	At      partition.Position `json:"at"` // of RECORDS at the side
-	Records int64              `json:"records"`
-	Kinds   map[string]int64   `json:"kinds"`
+	At      messages.Position `json:"at"` // of RECORDS at the side
+	Records int64             `json:"records"`
+	Kinds   map[string]int64  `json:"kinds"`
 }
 
 const (

@@ -109,7 +109,7 @@ type policyCache struct {
 }
 
 // of returns the plan for a spec of a crawl.
-func (c *policyCache) of(crawl string, spec stages.SpecRevision) *accessPolicy {
+func (c *policyCache) of(crawl string, spec crawlspec.Revision) *accessPolicy {
 	if p, ok := c.byCrawl.Get(crawl); ok && p.spec == spec.Spec && (p.until.IsZero() || time.Now().Before(p.until)) {
 		return p
 	}

@@ -103,7 +103,7 @@ func newOneShotBody(cfg Config) (*Fetcher, error) {
 	return &Fetcher{
 		cfg: cfg, client: c, get: c, robots: r,
 		plans: policyCache{client: c, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}}, warn: func(string, ...any) {}},
-		rules: stages.SpecCache[*weburl.Normalizer]{Make: stages.Normalizer},
+		rules: stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
 	}, nil
 }
 
@@ -113,7 +113,7 @@ const onceCrawl = "once"
 func (f *Fetcher) onceTurn(spec *crawlspec.Spec, url string) *fetchJob {
 	pace, _ := spec.HostPoliteness(weburl.Hostname(url))
 	t := &fetchJob{
-		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: stages.SpecRevision{Spec: spec},
+		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: crawlspec.Revision{Spec: spec},
 		ask: fetchRequest{
 			crawl: onceCrawl, url: url, delay: time.Duration(pace.Delay), interval: time.Duration(pace.Rate),
 		},

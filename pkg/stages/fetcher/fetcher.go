@@ -73,7 +73,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	return &Fetcher{
 		cfg: cfg, bus: bus, specs: specs, name: instance(), claimantID: nuid.Next(), client: c, get: c, robots: r, told: heard, withheld: withheld,
 		plans:  policyCache{client: c, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}}, warn: bus.Log.Warn},
-		rules:  stages.SpecCache[*weburl.Normalizer]{Make: stages.Normalizer},
+		rules:  stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
 		bodies: c.bodies, epochs: make(epochFence, bus.Layout.Partitions),
 	}, nil
 }
@@ -134,7 +134,7 @@ func subject(m *stages.Message) stages.MessageContext {
 // fetchJob is one request on its way through the stage.
 type fetchJob struct {
 	req       *messages.Request
-	spec      stages.SpecRevision
+	spec      crawlspec.Revision
 	partition int
 	ask       fetchRequest
 	reply     *fetchReply      // how it ended
@@ -238,7 +238,7 @@ func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, err
 	return f.bus.ClaimRequest(ctx, req, f.claimantID)
 }
 
-func (f *Fetcher) newTurn(req *messages.Request, spec stages.SpecRevision) *fetchJob {
+func (f *Fetcher) newTurn(req *messages.Request, spec crawlspec.Revision) *fetchJob {
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
 	t := &fetchJob{
 		req: req, spec: spec, partition: partition,

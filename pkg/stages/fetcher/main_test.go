@@ -266,7 +266,7 @@ func (h handled) wants(t testing.TB, class messages.Class) {
 }
 
 // spec is what the stage's specs hold.
-func (s *fetcherFixture) spec() stages.SpecRevision {
+func (s *fetcherFixture) spec() crawlspec.Revision {
 	s.t.Helper()
 	r, err := s.specs.Get(context.Background(), testCrawl, 1)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"seine/internal/fetch/secrets"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // redactor takes the secrets of a spec out of what hosts answer, so that what a
@@ -37,7 +36,7 @@ func (c *policyCache) redactor(spec *crawlspec.Spec) *redactor {
 	if len(names) == 0 {
 		return nil
 	}
-	r := &redactor{mask: new(secrets.Mask), urls: stages.SecretNormalizer(spec)}
+	r := &redactor{mask: new(secrets.Mask), urls: spec.SecretNormalizer()}
 	for _, name := range names {
 		v, err := c.secrets.Get(name)
 		if err != nil {

@@ -50,7 +50,7 @@ const leastBytes = 64 << 10
 
 // reconcile tells what partition p has used of the budgets of a crawl, and gets it
 // more, or gives back what it does not need.
-func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used usage, more bool, spec stages.SpecRevision) (quota, error) {
+func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used usage, more bool, spec crawlspec.Revision) (quota, error) {
 	kv, err := b.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return quota{}, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)

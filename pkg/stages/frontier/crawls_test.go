@@ -12,7 +12,6 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // ended makes some crawls that have ended, and let go of.
@@ -128,7 +127,7 @@ func TestStartLooksAtNoSpecTwice(t *testing.T) {
 	w.tend()
 	w.pass(time.Minute)
 	w.tend()
-	if want := (judged{buildPrint(), stages.SpecsKnown{Bucket: 1, Rev: w.gen}}); w.shard.stored != want {
+	if want := (judged{buildPrint(), crawlspec.Progress{Bucket: 1, Rev: w.gen}}); w.shard.stored != want {
 		t.Fatalf("stored is %+v, want %+v", w.shard.stored, want)
 	}
 	damage(garble, kindCounters)(w)
@@ -196,11 +195,11 @@ func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
 // Crawls of equal specs share what is compiled.
 func TestRulesOfEqualSpecsAreCompiledOnce(t *testing.T) {
 	f, spec := new(Frontier), crawlspec.Default()
-	a, err := f.compiledFor("a", stages.SpecRevision{Spec: &spec, Rev: 1})
+	a, err := f.compiledFor("a", crawlspec.Revision{Spec: &spec, Rev: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := f.compiledFor("b", stages.SpecRevision{Spec: &spec, Rev: 2})
+	b, err := f.compiledFor("b", crawlspec.Revision{Spec: &spec, Rev: 2})
 	if err != nil || a.ruleset != b.ruleset || a.Rev != 1 || b.Rev != 2 {
 		t.Errorf("two rule sets of revisions %d and %d, %v", a.Rev, b.Rev, err)
 	}

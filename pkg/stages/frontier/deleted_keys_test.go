@@ -92,7 +92,7 @@ func TestDeletedBudgetIsGrantedAnew(t *testing.T) {
 	defer cancel()
 	for _, remove := range []func(context.Context, string, ...jetstream.KVDeleteOpt) error{kv.Delete, kv.Purge} {
 		for range 2 {
-			if q, err := b.reconcile(ctx, "c", 0, usage{Pages: 4}, true, stages.SpecRevision{Spec: &spec}); err != nil || q.pages != 10 {
+			if q, err := b.reconcile(ctx, "c", 0, usage{Pages: 4}, true, crawlspec.Revision{Spec: &spec}); err != nil || q.pages != 10 {
 				t.Fatalf("%d pages, %v", q.pages, err)
 			}
 		}
@@ -100,7 +100,7 @@ func TestDeletedBudgetIsGrantedAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.reconcile(ctx, "c", 0, usage{}, true, stages.SpecRevision{Spec: &spec}); err != nil {
+	if _, err := b.reconcile(ctx, "c", 0, usage{}, true, crawlspec.Revision{Spec: &spec}); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/jsclient"
 )
@@ -94,9 +93,9 @@ func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
 func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	a := newTakeoverFixture(t)
 	client := frontierapi.Client{Bus: a.bus}
-	at := func(end frontierapi.EndReason, c *frontierapi.Counters, change func(*stages.SpecRevision)) time.Time {
+	at := func(end frontierapi.EndReason, c *frontierapi.Counters, change func(*crawlspec.Revision)) time.Time {
 		t.Helper()
-		spec := stages.SpecRevision{Spec: new(crawlspec.Default()), Time: time.UnixMilli(1000)}
+		spec := crawlspec.Revision{Spec: new(crawlspec.Default()), Time: time.UnixMilli(1000)}
 		spec.Keep = crawlspec.Duration(time.Minute)
 		if change != nil {
 			change(&spec)
@@ -114,10 +113,10 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	}
 	want("not ended", at(frontierapi.NotEnded, ended, nil), time.Time{})
 	want("never fed", at(frontierapi.Empty, &frontierapi.Counters{}, nil), time.Time{})
-	want("kept for ever", at(frontierapi.Complete, ended, func(r *stages.SpecRevision) { r.Keep = 0 }), time.Time{})
+	want("kept for ever", at(frontierapi.Complete, ended, func(r *crawlspec.Revision) { r.Keep = 0 }), time.Time{})
 	want("ended", at(frontierapi.Complete, ended, nil), time.UnixMilli(62_000))
-	want("spec changed since", at(frontierapi.PagesLimit, ended, func(r *stages.SpecRevision) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
-	want("time limit", at(frontierapi.TimeLimit, ended, func(r *stages.SpecRevision) { r.MaxDuration = crawlspec.Duration(time.Hour) }), time.UnixMilli(3_660_500))
+	want("spec changed since", at(frontierapi.PagesLimit, ended, func(r *crawlspec.Revision) { r.Time = time.UnixMilli(3000) }), time.UnixMilli(63_000))
+	want("time limit", at(frontierapi.TimeLimit, ended, func(r *crawlspec.Revision) { r.MaxDuration = crawlspec.Duration(time.Hour) }), time.UnixMilli(3_660_500))
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
 	fed, err := a.bus.ReadFromLeader(t.Context(), messages.StreamSeeds, jsclient.Lookup{Last: messages.SubjectSeeds("c")})
 	a.must(err)

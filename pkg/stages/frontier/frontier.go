@@ -148,11 +148,11 @@ type rulebook struct {
 func (b rulebook) rules(crawl string, rev uint64) (*rules, error) {
 	return b.f.rules(b.ctx, crawl, rev)
 }
-func (b rulebook) generation() uint64                       { return b.f.specs.Generation() }
-func (b rulebook) known() stages.SpecsKnown                 { return b.f.specs.Known() }
-func (b rulebook) changes(since uint64) []stages.SpecChange { return b.f.specs.Changes(since) }
-func (b rulebook) revision(crawl string) (uint64, bool)     { return b.f.specs.Revision(crawl) }
-func (b rulebook) seeded(crawl string) bool                 { return b.f.specs.Seeded(crawl) }
+func (b rulebook) generation() uint64                      { return b.f.specs.Generation() }
+func (b rulebook) known() crawlspec.Progress               { return b.f.specs.Known() }
+func (b rulebook) changes(since uint64) []crawlspec.Change { return b.f.specs.Changes(since) }
+func (b rulebook) revision(crawl string) (uint64, bool)    { return b.f.specs.Revision(crawl) }
+func (b rulebook) seeded(crawl string) bool                { return b.f.specs.Seeded(crawl) }
 func (b rulebook) deletion(crawl string) *messages.Deletion {
 	return b.f.specs.Deletion(crawl)
 }
@@ -178,20 +178,20 @@ func (f *Frontier) setFor(spec *crawlspec.Spec) (*ruleset, error) {
 	return set, err
 }
 
-func (f *Frontier) compiledFor(crawl string, spec stages.SpecRevision) (*rules, error) {
+func (f *Frontier) compiledFor(crawl string, spec crawlspec.Revision) (*rules, error) {
 	if r, ok := f.compiled.Get(crawl); ok && r.of == spec {
 		return r, nil
 	}
 	of, set, err := spec, (*ruleset)(nil), error(nil)
 	if set, err = f.setFor(spec.Spec); err != nil {
 		f.specs.Ignore(crawl, spec.Rev, err)
-		spec = spec.StandStill(err)
+		spec = spec.StandStill(err.Error())
 		set, err = f.setFor(spec.Spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("spec of crawl %s: %w", crawl, err)
 	}
-	r := &rules{SpecRevision: spec, of: of, ruleset: set}
+	r := &rules{Revision: spec, of: of, ruleset: set}
 	f.compiled.Put(crawl, r)
 	return r, nil
 }

@@ -22,9 +22,7 @@ import (
 	"seine/internal/base/pebblestate"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
 )
 
 // simEnv is all that is around a shard, in memory and with a clock of its own:
@@ -118,10 +116,10 @@ func (r *simEnv) generation() uint64                           { return r.gen }
 func (r *simEnv) revision(crawl string) (uint64, bool)         { return r.compiled[crawl].Rev, true }
 func (r *simEnv) seeded(crawl string) bool                     { return len(r.compiled[crawl].Seeds) > 0 }
 func (r *simEnv) deletion(crawl string) *messages.Deletion     { return r.deletions[crawl] }
-func (r *simEnv) known() stages.SpecsKnown                     { return stages.SpecsKnown{Bucket: 1, Rev: r.gen} }
-func (r *simEnv) changes(uint64) (all []stages.SpecChange) {
+func (r *simEnv) known() crawlspec.Progress                    { return crawlspec.Progress{Bucket: 1, Rev: r.gen} }
+func (r *simEnv) changes(uint64) (all []crawlspec.Change) {
 	for _, name := range slices.Sorted(maps.Keys(r.changedAt)) {
-		all = append(all, stages.SpecChange{Crawl: name, Rev: r.changedAt[name]})
+		all = append(all, crawlspec.Change{Crawl: name, Rev: r.changedAt[name]})
 	}
 	return all
 }
@@ -129,7 +127,7 @@ func (r *simEnv) changes(uint64) (all []stages.SpecChange) {
 func (r *simEnv) change(name string, spec *crawlspec.Spec) {
 	r.must(spec.Validate())
 	r.gen++
-	compiled, err := compile(stages.SpecRevision{Spec: spec, Rev: r.gen, Time: r.now, Deletion: r.deletions[name]})
+	compiled, err := compile(crawlspec.Revision{Spec: spec, Rev: r.gen, Time: r.now, Deletion: r.deletions[name]})
 	r.must(err)
 	r.model.plans.changed(name, r.specs[name], spec, r.now)
 	r.specs[name], r.compiled[name], r.changedAt[name] = spec, compiled, r.gen
@@ -149,7 +147,7 @@ func (r *simEnv) readSpecs() {
 	for _, name := range slices.Sorted(maps.Keys(r.purged)) {
 		spec := r.specInBucket(name)
 		r.change(name, &spec)
-		of := stages.SpecRevision{Spec: &spec, Deletion: r.deletions[name]}
+		of := crawlspec.Revision{Spec: &spec, Deletion: r.deletions[name]}
 		of.Rev = of.Since()
 		compiled, err := compile(of)
 		r.must(err)
@@ -494,7 +492,7 @@ func countBad(m *messages.Candidates) (n int) {
 // commit ends a turn, after which its messages are acknowledged.
 func (r *simEnv) commit(done *step) {
 	for _, m := range done.reached {
-		r.must(r.shard.setPosition(m.stream(), partition.Position{Sequence: m.sequence}))
+		r.must(r.shard.setPosition(m.stream(), messages.Position{Sequence: m.sequence}))
 	}
 	r.must(r.shard.commit(r.at()))
 	r.model.committed(done)

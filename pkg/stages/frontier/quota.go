@@ -75,7 +75,7 @@ func (p *partitionLoop) requestGrants(ctx context.Context) {
 		q.want, q.asked, q.pages, q.bytes = false, true, min(q.pages, used.Pages), min(q.bytes, used.Bytes)
 		more, since := waiting, c.Since
 		p.saver.tasks.Go(func() {
-			g, err := p.f.budgets.reconcile(ctx, name, p.partition, used, more, rules.SpecRevision)
+			g, err := p.f.budgets.reconcile(ctx, name, p.partition, used, more, rules.Revision)
 			select {
 			case p.grants <- grant{name, rules.fingerprint, since, g, err}:
 			case <-ctx.Done():

@@ -25,7 +25,7 @@ type RebuildResult struct {
 	// Messages were applied of URLS and RESULTS, Requests found in FETCH.
 	Messages  int64                           `json:"messages"`
 	Requests  int                             `json:"requests"`
-	Positions map[string]partition.Position   `json:"positions"`
+	Positions map[string]messages.Position    `json:"positions"`
 	Crawls    map[string]frontierapi.Counters `json:"crawls"`
 	Hosts     int64                           `json:"hosts"`
 }

@@ -10,8 +10,8 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/traps"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -25,7 +25,7 @@ import (
 // and was judged by the specs as they were known, by a build.
 type judged struct {
 	Build uint64 `json:"build,omitempty"`
-	stages.SpecsKnown
+	crawlspec.Progress
 }
 
 // maxStale is how many crawls are awake at once for no other reason than that they

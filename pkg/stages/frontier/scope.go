@@ -15,7 +15,6 @@ import (
 	"seine/internal/schedule/traps"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -33,8 +32,8 @@ func ExclusionReasons() []string {
 
 // rules decide what of a crawl is fetched, when, and how often.
 type rules struct {
-	stages.SpecRevision
-	of stages.SpecRevision // what was compiled: not SpecRevision, if that could not be
+	crawlspec.Revision
+	of crawlspec.Revision // what was compiled: not Revision, if that could not be
 	*ruleset
 }
 
@@ -72,12 +71,12 @@ type hostPolicy struct {
 	limits   crawlspec.Limits
 }
 
-func compile(spec stages.SpecRevision) (*rules, error) {
+func compile(spec crawlspec.Revision) (*rules, error) {
 	set, err := compileSet(spec.Spec)
 	if err != nil {
 		return nil, err
 	}
-	return &rules{SpecRevision: spec, ruleset: set}, nil
+	return &rules{Revision: spec, ruleset: set}, nil
 }
 
 func compileSet(spec *crawlspec.Spec) (*ruleset, error) {
@@ -85,7 +84,7 @@ func compileSet(spec *crawlspec.Spec) (*ruleset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode spec: %w", err)
 	}
-	normalize := stages.NormalizeOptions(spec)
+	normalize := spec.NormalizeOptions()
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
 	r := &ruleset{fingerprint: h.Sum64(), traps: trapLimits(&spec.Traps)}

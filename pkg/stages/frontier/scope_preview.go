@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages"
 )
 
 // ScopePreview says what a frontier would do with URLs found on a page, for a crawl
@@ -18,7 +17,7 @@ type ScopePreview struct {
 // NewScopePreview returns that of a spec, which must be valid, and a page. Guards that
 // look at dates count from now.
 func NewScopePreview(spec *crawlspec.Spec, page string, now time.Time) (*ScopePreview, error) {
-	r, err := compile(stages.SpecRevision{Spec: spec})
+	r, err := compile(crawlspec.Revision{Spec: spec})
 	if err != nil {
 		return nil, err
 	}

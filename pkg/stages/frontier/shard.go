@@ -18,9 +18,7 @@ import (
 	"seine/internal/schedule/traps"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/partition"
 )
 
 // shard is the state of one partition and what may happen to it. It knows no
@@ -38,16 +36,16 @@ type shard struct {
 	log        *slog.Logger
 	offline    bool // see Config.Offline
 
-	positions      map[string]partition.Position
+	positions      map[string]messages.Position
 	crawls         map[string]*crawl
-	stale          []string          // crawls that have ended and are to be woken: see wakeStale
-	isStale        map[string]bool   // the same
-	stored         judged            // as the store has it
-	judged         judged            // as it is stored
-	lookedAt       stages.SpecsKnown // up to where changed specs were looked at: see findStale
-	gone           map[string]bool   // crawls that were removed in this turn: the store shows them until its end
-	holdsCrawls    bool              // there is, or was, a crawl
-	hosts          map[string]*host  // the active window
+	stale          []string           // crawls that have ended and are to be woken: see wakeStale
+	isStale        map[string]bool    // the same
+	stored         judged             // as the store has it
+	judged         judged             // as it is stored
+	lookedAt       crawlspec.Progress // up to where changed specs were looked at: see findStale
+	gone           map[string]bool    // crawls that were removed in this turn: the store shows them until its end
+	holdsCrawls    bool               // there is, or was, a crawl
+	hosts          map[string]*host   // the active window
 	domains        map[string]*domain
 	maxHosts       int
 	touched        []*host
@@ -84,9 +82,9 @@ type SpecSource interface {
 	generation() uint64
 	// changes returns what has become known after a generation, of each crawl at least
 	// the last change.
-	changes(since uint64) []stages.SpecChange
+	changes(since uint64) []crawlspec.Change
 	// known says up to where all is known, and in what changes returns after the call.
-	known() stages.SpecsKnown
+	known() crawlspec.Progress
 	// revision returns the revision of a crawl's spec, and whether that is known.
 	revision(crawl string) (rev uint64, known bool)
 	// seeded reports whether the spec of a crawl lists seeds, as far as it is known.
@@ -258,11 +256,11 @@ func (s *shard) loadPositions() (err error) {
 
 // positions are how far the streams are applied in a partition. Bad is called for
 // what cannot be read.
-func (s *Store) positions(of int, bad func(stream string, err error)) (map[string]partition.Position, error) {
-	all := make(map[string]partition.Position)
+func (s *Store) positions(of int, bad func(stream string, err error)) (map[string]messages.Position, error) {
+	all := make(map[string]messages.Position)
 	pre := prefix(of, kindPosition)
 	return all, s.scan(pre, nil, func(key, value []byte) (bool, error) {
-		var p partition.Position
+		var p messages.Position
 		if err := jsontext.Unmarshal(value, &p); err != nil {
 			bad(string(key[len(pre):]), err)
 			return true, nil
@@ -632,7 +630,7 @@ func (s *shard) commit(now int64) error {
 }
 
 // setPosition notes how far a stream has been applied; it is stored with the turn.
-func (s *shard) setPosition(stream string, at partition.Position) error {
+func (s *shard) setPosition(stream string, at messages.Position) error {
 	text, err := json.Marshal(at)
 	if err != nil {
 		return fmt.Errorf("encode position: %w", err)

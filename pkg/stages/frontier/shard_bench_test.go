@@ -9,7 +9,6 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // BenchmarkCandidates applies pages of 50 links, four in five of them to the
@@ -19,7 +18,7 @@ import (
 func BenchmarkCandidates(b *testing.B) {
 	spec := crawlspec.Default()
 	spec.Scope = crawlspec.ScopeAny
-	r, err := compile(stages.SpecRevision{Spec: &spec, Rev: 1})
+	r, err := compile(crawlspec.Revision{Spec: &spec, Rev: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,8 +74,8 @@ type fixedRules struct{ r *rules }
 
 func (f fixedRules) rules(string, uint64) (*rules, error) { return f.r, nil }
 func (fixedRules) generation() uint64                     { return 0 }
-func (fixedRules) changes(uint64) []stages.SpecChange     { return nil }
-func (fixedRules) known() (none stages.SpecsKnown)        { return none }
+func (fixedRules) changes(uint64) []crawlspec.Change      { return nil }
+func (fixedRules) known() (none crawlspec.Progress)       { return none }
 func (fixedRules) seeded(string) bool                     { return false }
 func (fixedRules) revision(string) (uint64, bool)         { return 0, false }
 func (fixedRules) deletion(string) *messages.Deletion     { return nil }

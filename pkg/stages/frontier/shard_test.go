@@ -11,7 +11,6 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -37,15 +36,15 @@ func (w *shardFixture) generation() uint64                   { return w.gen }
 func (w *shardFixture) revision(string) (uint64, bool)       { return w.current.Rev, true }
 func (w *shardFixture) seeded(string) bool                   { return len(w.current.Seeds) > 0 }
 func (w *shardFixture) deletion(string) *messages.Deletion   { return w.last }
-func (w *shardFixture) known() stages.SpecsKnown             { return stages.SpecsKnown{Bucket: 1, Rev: w.gen} }
-func (w *shardFixture) changes(uint64) (all []stages.SpecChange) {
+func (w *shardFixture) known() crawlspec.Progress            { return crawlspec.Progress{Bucket: 1, Rev: w.gen} }
+func (w *shardFixture) changes(uint64) (all []crawlspec.Change) {
 	names, err := w.shard.crawlNames()
 	w.must(err)
 	if w.seeded("") && !slices.Contains(names, "c") {
 		names = append(names, "c")
 	}
 	for _, name := range names {
-		all = append(all, stages.SpecChange{Crawl: name, Rev: w.current.Rev})
+		all = append(all, crawlspec.Change{Crawl: name, Rev: w.current.Rev})
 	}
 	return all
 }
@@ -58,7 +57,7 @@ func (w *shardFixture) change(change func(*crawlspec.Spec)) {
 	w.spec = spec
 	w.must(spec.Validate())
 	w.gen++
-	r, err := compile(stages.SpecRevision{Spec: &spec, Rev: w.gen, Time: w.now, Deletion: w.last})
+	r, err := compile(crawlspec.Revision{Spec: &spec, Rev: w.gen, Time: w.now, Deletion: w.last})
 	w.must(err)
 	w.current = r
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"seine/pkg/messages"
 	"seine/pkg/stages/partition"
 )
 
@@ -17,7 +18,7 @@ type snapshotter struct {
 	cut     context.CancelFunc
 	last    time.Time     // when the last one began
 	took    time.Duration // that the last one took
-	at      map[string]partition.Position
+	at      map[string]messages.Position
 	removed int // crawls that the owner had removed by then: see shard.removed
 	running bool
 	saved   chan snapshotResult
@@ -30,7 +31,7 @@ type snapshotter struct {
 // snapshotResult is how a snapshot ended.
 type snapshotResult struct {
 	took    time.Duration
-	at      map[string]partition.Position
+	at      map[string]messages.Position
 	removed int
 	err     error
 }
@@ -178,8 +179,8 @@ func (s *snapshotter) note(p *partitionLoop, done snapshotResult) {
 	s.urgent.Store(false)
 }
 
-func (p *partitionLoop) copyPositions() map[string]partition.Position {
-	at := make(map[string]partition.Position, len(p.positions))
+func (p *partitionLoop) copyPositions() map[string]messages.Position {
+	at := make(map[string]messages.Position, len(p.positions))
 	for stream, pos := range p.positions {
 		at[stream] = pos
 	}
@@ -190,7 +191,7 @@ func (p *partitionLoop) copyPositions() map[string]partition.Position {
 const snapshotTime = 30 * time.Minute
 
 // save writes a snapshot to the object store.
-func (p *partitionLoop) save(ctx context.Context, v *view, at map[string]partition.Position) snapshotResult {
+func (p *partitionLoop) save(ctx context.Context, v *view, at map[string]messages.Position) snapshotResult {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, snapshotTime)
 	defer cancel()

@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -23,7 +21,7 @@ func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 	w.wantSent(w.dispatch(1), "https://a.test/1")
 	mended := w.current
 	w.gen++
-	still, err := compile(stages.SpecRevision{Rev: w.gen}.StandStill(errors.New("bad")))
+	still, err := compile(crawlspec.Revision{Rev: w.gen}.StandStill("bad"))
 	w.must(err)
 	w.current = still
 	w.wantSent(w.dispatch(10))
@@ -95,7 +93,7 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	// One that is valid for this build, and cannot be compiled all the same.
 	spec := crawlspec.Default()
 	spec.Include = []string{"re:("}
-	of := stages.SpecRevision{Spec: &spec, Rev: 7}
+	of := crawlspec.Revision{Spec: &spec, Rev: 7}
 	f := a.frontier(store, time.Hour)
 	for range 2 {
 		r, err := f.compiledFor("y", of)

@@ -41,7 +41,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 	}
 	return &Parser{
 		cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache(),
-		plans:      stages.SpecCache[*parsePlan]{Make: func(s *crawlspec.Spec) *parsePlan { return newParsePlan(cfg, s, stages.Normalizer(s)) }},
+		plans:      stages.SpecCache[*parsePlan]{Make: func(s *crawlspec.Spec) *parsePlan { return newParsePlan(cfg, s, s.Normalizer()) }},
 		duplicates: duplicatesIn(bus),
 		extractors: extractors,
 	}, nil

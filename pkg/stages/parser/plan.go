@@ -10,7 +10,6 @@ import (
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/pii"
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages"
 )
 
 // parsePlan is what a spec wants of a page, made once for each revision.
@@ -35,7 +34,7 @@ type parsePlan struct {
 }
 
 func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *parsePlan {
-	p := &parsePlan{spec: spec, urls: urls, secret: stages.SecretNormalizer(spec)}
+	p := &parsePlan{spec: spec, urls: urls, secret: spec.SecretNormalizer()}
 	p.rules, p.err = extract.Compile(spec)
 	if p.err != nil {
 		p.err = fmt.Errorf("rules of the spec: %w", p.err)

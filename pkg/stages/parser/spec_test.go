@@ -164,7 +164,7 @@ func short(t *testing.T, text string, limit crawlspec.Bytes) *Parser {
 	t.Helper()
 	p := parserOf(t, text)
 	p.cfg.MaxText = limit
-	p.plans.Make = func(s *crawlspec.Spec) *parsePlan { return newParsePlan(p.cfg, s, stages.Normalizer(s)) }
+	p.plans.Make = func(s *crawlspec.Spec) *parsePlan { return newParsePlan(p.cfg, s, s.Normalizer()) }
 	return p
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/sleep"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
 )
@@ -22,26 +23,18 @@ type OrderedReader struct {
 	bus    *stages.Bus
 	stream string
 	config jetstream.ConsumerConfig
-	last   Position // of the last message handed out
+	last   messages.Position // of the last message handed out
 	acks   *cumulativeAcker
 	lag    *share
 	short  time.Time // when the stream first ended before the position, zero if it does not
 	out    chan *ReaderMessage
 }
 
-// Position is a place in one life of a stream. Its owner stores it in the same
-// transaction as what it made of the message there.
-type Position struct {
-	Created  time.Time // when the stream was created: another life, other messages
-	Sequence uint64
-	Stored   time.Time // when the message there was stored
-}
-
 // ReaderMessage is a message of a OrderedReader.
 type ReaderMessage struct {
 	stages.Message
 	// Position is where the feed goes on after this message.
-	Position Position
+	Position messages.Position
 	acks     *cumulativeAcker
 }
 
@@ -63,7 +56,7 @@ const (
 // NewOrderedReader returns a feed of stream that begins after the position given. With a
 // consumer that has no durable name it only looks on: the server forgets the
 // consumer, and keeps nothing for its sake.
-func NewOrderedReader(b *stages.Bus, stream string, config jetstream.ConsumerConfig, after Position) *OrderedReader {
+func NewOrderedReader(b *stages.Bus, stream string, config jetstream.ConsumerConfig, after messages.Position) *OrderedReader {
 	feedRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
 	return &OrderedReader{
 		bus: b, stream: stream, config: config, last: after, lag: lagOf(config.Durable),
@@ -131,7 +124,7 @@ func (f *OrderedReader) session(ctx context.Context) error {
 		if md.Sequence.Stream <= f.last.Sequence {
 			continue
 		}
-		at := Position{Created: f.last.Created, Sequence: md.Sequence.Stream, Stored: md.Timestamp}
+		at := messages.Position{Created: f.last.Created, Sequence: md.Sequence.Stream, Stored: md.Timestamp}
 		fm := &ReaderMessage{acks: f.acks, Position: at, Message: stages.Message{
 			Subject: m.Subject(), Header: m.Headers(), Data: m.Data(), Stream: md.Stream,
 			Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
@@ -282,6 +275,6 @@ func (f *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 	}
 	f.acks.end()
 	f.acks = &cumulativeAcker{nc: f.bus.NC}
-	f.last = Position{Created: info.Created}
+	f.last = messages.Position{Created: info.Created}
 	return nil
 }

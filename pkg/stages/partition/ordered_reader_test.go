@@ -16,7 +16,7 @@ import (
 	"seine/pkg/stages"
 )
 
-func feedOf(b *stages.Bus, after Position) *OrderedReader {
+func feedOf(b *stages.Bus, after messages.Position) *OrderedReader {
 	return NewOrderedReader(b, messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", 0), after)
 }
 
@@ -61,7 +61,7 @@ func TestFeed(t *testing.T) {
 	if _, err := b.JS.Publish(t.Context(), "seine.urls.other.0", []byte("3")); err != nil {
 		t.Fatal(err)
 	}
-	f := feedOf(b, Position{})
+	f := feedOf(b, messages.Position{})
 	j := await.Start(t, f.Run)
 	got := next(t, f, 4)
 	if !slices.Equal(texts(got), numbers(0, 4)) {
@@ -100,7 +100,7 @@ func TestFeedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 3)
-	f := feedOf(b, Position{})
+	f := feedOf(b, messages.Position{})
 	j := await.Start(t, f.Run)
 	last := next(t, f, 3)[2].Position
 	if err := j.End(); err != nil {
@@ -130,7 +130,7 @@ func TestFeedManyMessages(t *testing.T) {
 		}
 	}
 	<-b.JS.PublishAsyncComplete()
-	f := feedOf(b, Position{})
+	f := feedOf(b, messages.Position{})
 	await.Start(t, f.Run)
 	if got := texts(next(t, f, n)); !slices.Equal(got, numbers(0, n)) {
 		t.Error("out of order")
@@ -141,7 +141,7 @@ func TestFeedBrokerRestart(t *testing.T) {
 	t.Parallel()
 	br, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 20)
-	f := feedOf(b, Position{})
+	f := feedOf(b, messages.Position{})
 	await.Start(t, f.Run)
 	got := next(t, f, 7)
 	br.Stop()
@@ -168,7 +168,7 @@ func TestFeedBrokerRestart(t *testing.T) {
 func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 	t.Parallel()
 	br, b := stagestest.Open(t)
-	f := feedOf(b, Position{})
+	f := feedOf(b, messages.Position{})
 	await.Start(t, f.Run)
 	natstest.Send(t, b.JS, subjectURLs, 10)
 	got := next(t, f, 10)
@@ -206,7 +206,7 @@ func TestFeedLostOnTheWay(t *testing.T) {
 	br, b := stagestest.Open(t)
 	p := natstest.NewProxy(t, br)
 	far, _ := stagestest.Dial(t, p.URL())
-	f := feedOf(far, Position{})
+	f := feedOf(far, messages.Position{})
 	await.Start(t, f.Run)
 	natstest.Send(t, b.JS, subjectURLs, 3)
 	got := next(t, f, 3)
@@ -237,7 +237,7 @@ func TestFeedStreamMadeAnew(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 3)
-	f := feedOf(b, Position{})
+	f := feedOf(b, messages.Position{})
 	await.Start(t, f.Run)
 	old := next(t, f, 3)
 	remake(t, b)
@@ -265,13 +265,13 @@ func TestFeedPositionNotTrusted(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 5)
-	f := feedOf(b, Position{})
+	f := feedOf(b, messages.Position{})
 	j := await.Start(t, f.Run)
 	good := next(t, f, 5)[2].Position
 	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
-	for name, at := range map[string]Position{
+	for name, at := range map[string]messages.Position{
 		"another life":          {Created: good.Created.Add(time.Nanosecond), Sequence: good.Sequence, Stored: good.Stored},
 		"behind the last":       {Created: good.Created, Sequence: 6, Stored: good.Stored},
 		"another message there": {Created: good.Created, Sequence: good.Sequence, Stored: good.Stored.Add(-time.Second)},
@@ -298,7 +298,7 @@ func TestFeedConsumerDeleted(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 2)
-	f := feedOf(b, Position{})
+	f := feedOf(b, messages.Position{})
 	await.Start(t, f.Run)
 	got := next(t, f, 1)
 	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamURLs, "frontier-urls-0"); err != nil {

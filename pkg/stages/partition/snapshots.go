@@ -39,14 +39,14 @@ type streamLook struct {
 // Snapshot describes a snapshot. Object, Bytes and Time are Save's to fill in,
 // the rest its caller's.
 type Snapshot struct {
-	Partition int                 `json:"partition"`
-	Object    string              `json:"object"`    // its name in BucketSnapshots
-	Owner     string              `json:"owner"`     // ID of the store that it is of
-	Epoch     uint64              `json:"epoch"`     // of the lease under which it was made
-	Format    int                 `json:"format"`    // of the object, its writer's business
-	Positions map[string]Position `json:"positions"` // by stream: all up to there is in it
-	Bytes     int64               `json:"bytes"`
-	Time      time.Time           `json:"time"`
+	Partition int                          `json:"partition"`
+	Object    string                       `json:"object"`    // its name in BucketSnapshots
+	Owner     string                       `json:"owner"`     // ID of the store that it is of
+	Epoch     uint64                       `json:"epoch"`     // of the lease under which it was made
+	Format    int                          `json:"format"`    // of the object, its writer's business
+	Positions map[string]messages.Position `json:"positions"` // by stream: all up to there is in it
+	Bytes     int64                        `json:"bytes"`
+	Time      time.Time                    `json:"time"`
 	// Fence is the epoch of the owner that has gone on from it: no earlier one may
 	// replace it.
 	Fence uint64 `json:"fence,omitempty"`
@@ -363,7 +363,7 @@ const SnapshotPressure = 0.5
 // those of its live state. It is an estimate, and 0 where the partition has
 // read nothing since the snapshot. It asks the server for a stream at most once
 // in a second, for all partitions of the process.
-func (s *Snapshots) Pressure(ctx context.Context, saved, reached map[string]Position) (float64, error) {
+func (s *Snapshots) Pressure(ctx context.Context, saved, reached map[string]messages.Position) (float64, error) {
 	most := 0.0
 	for stream, now := range reached {
 		before := saved[stream]
@@ -384,7 +384,7 @@ func (s *Snapshots) Pressure(ctx context.Context, saved, reached map[string]Posi
 // HeldSince estimates how many bytes of a stream were stored after a position,
 // from the mean size of its messages. All of it, if the position is in another
 // life of the stream.
-func HeldSince(info *jetstream.StreamInfo, at Position) int64 {
+func HeldSince(info *jetstream.StreamInfo, at messages.Position) int64 {
 	st := info.State
 	if !at.Created.Equal(info.Created) || at.Sequence > st.LastSeq || at.Sequence < st.FirstSeq {
 		return int64(st.Bytes)

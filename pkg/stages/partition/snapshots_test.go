@@ -81,7 +81,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	if _, ok, err := s.Newest(t.Context(), 2); ok || err != nil {
 		t.Fatalf("newest of none: %v, %v", ok, err)
 	}
-	at := map[string]Position{messages.StreamURLs: {Created: time.Now().UTC(), Sequence: 7, Stored: time.Now().UTC()}}
+	at := map[string]messages.Position{messages.StreamURLs: {Created: time.Now().UTC(), Sequence: 7, Stored: time.Now().UTC()}}
 	for i, size := range []int{0, 1, jsclient.ObjectChunk - 1, jsclient.ObjectChunk, 3*jsclient.ObjectChunk + 5, 9 << 20} {
 		saved, err := s.Save(t.Context(), 2, Snapshot{Owner: "store", Epoch: uint64(i), Format: 3, Positions: at}, natstest.Noise(9, size))
 		if err != nil {
@@ -478,12 +478,12 @@ func TestPressure(t *testing.T) {
 		}
 	}
 	info := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo()
-	at := func(seq uint64) map[string]Position {
-		return map[string]Position{messages.StreamURLs: {Created: info.Created, Sequence: seq}}
+	at := func(seq uint64) map[string]messages.Position {
+		return map[string]messages.Position{messages.StreamURLs: {Created: info.Created, Sequence: seq}}
 	}
 	share := float64(info.State.Bytes) / float64(c.MaxBytes)
 	for name, c := range map[string]struct {
-		saved, reached map[string]Position
+		saved, reached map[string]messages.Position
 		want           float64
 	}{
 		"no snapshot":        {nil, at(40), share},
@@ -491,7 +491,7 @@ func TestPressure(t *testing.T) {
 		"just saved":         {at(39), at(40), share / 40},
 		"idle":               {at(3), at(3), 0},
 		"nothing ever read":  {nil, nil, 0},
-		"of another stream":  {map[string]Position{messages.StreamURLs: {Sequence: 39}}, at(40), share},
+		"of another stream":  {map[string]messages.Position{messages.StreamURLs: {Sequence: 39}}, at(40), share},
 		"of one cut shorter": {at(60), at(40), share},
 	} {
 		got, err := s.Pressure(t.Context(), c.saved, c.reached)

@@ -512,7 +512,7 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 	created := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Created
 	saveAt := func(p int, created time.Time, seq uint64) {
 		t.Helper()
-		_, err := s.Save(t.Context(), p, partition.Snapshot{Epoch: 1, Positions: map[string]partition.Position{
+		_, err := s.Save(t.Context(), p, partition.Snapshot{Epoch: 1, Positions: map[string]messages.Position{
 			messages.StreamURLs: {Created: created, Sequence: seq},
 		}}, natstest.Noise(1, 10))
 		if err != nil {
@@ -593,7 +593,7 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 		}
 		return nil
 	})
-	saved, reached := map[string]partition.Position{}, map[string]partition.Position{}
+	saved, reached := map[string]messages.Position{}, map[string]messages.Position{}
 	early := 0
 	for n := 0; n < 60; {
 		batch, err := con.Fetch(60, jetstream.FetchMaxWait(50*time.Millisecond))
@@ -605,7 +605,7 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reached[messages.StreamURLs] = partition.Position{Created: c0(t, b), Sequence: md.Sequence.Stream, Stored: md.Timestamp}
+			reached[messages.StreamURLs] = messages.Position{Created: c0(t, b), Sequence: md.Sequence.Stream, Stored: md.Timestamp}
 			if err := m.DoubleAck(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -680,7 +680,7 @@ func TestJanitorNeverTakesUnsaved(t *testing.T) {
 			if rnd.IntN(3) > 0 {
 				continue
 			}
-			if _, err := s.Save(t.Context(), p, partition.Snapshot{Epoch: 1, Positions: map[string]partition.Position{
+			if _, err := s.Save(t.Context(), p, partition.Snapshot{Epoch: 1, Positions: map[string]messages.Position{
 				messages.StreamURLs: {Created: created, Sequence: applied[p]},
 			}}, natstest.Noise(1, 10)); err != nil {
 				t.Fatal(err)

@@ -31,9 +31,9 @@ type partitionWriter struct {
 	now   lifeKey // the one being read
 	// handled is where the feed stands: everything up to there is committed or
 	// in the open set.
-	handled partition.Position
-	to      *partition.Position // where to end; nil where only the context ends it
-	set     *pendingCommit      // nil when nothing is open
+	handled messages.Position
+	to      *messages.Position // where to end; nil where only the context ends it
+	set     *pendingCommit     // nil when nothing is open
 	full    *time.Timer
 	commits int
 }
@@ -65,7 +65,7 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, er
 // resume learns from the log where the life of the stream that began at created
 // has been read up to, and what has been written of it.
 func (s *partitionWriter) resume(created time.Time, refs []output.Ref) error {
-	s.handled = partition.Position{Created: created}
+	s.handled = messages.Position{Created: created}
 	last := make(map[lifeKey]output.Ref) // refs are in order
 	for _, r := range refs {
 		last[lifeKey{r.StreamCreated, r.Incarnation}] = r
@@ -82,7 +82,7 @@ func (s *partitionWriter) resume(created time.Time, refs []output.Ref) error {
 		s.lives[key] = c.Created
 		if c.Created.Equal(created) && key.n > s.now.n {
 			s.now = key
-			s.handled = partition.Position{Created: c.Created, Sequence: c.LastSeq, Stored: c.Stored}
+			s.handled = messages.Position{Created: c.Created, Sequence: c.LastSeq, Stored: c.Stored}
 		}
 	}
 	if s.now.n < 0 {
@@ -208,7 +208,7 @@ func (s *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
 	}
 	s.lives[s.now] = s.handled.Created // the number is taken, even if nothing was committed
 	s.now = s.unused(s.handled.Created)
-	s.handled = partition.Position{Created: s.handled.Created}
+	s.handled = messages.Position{Created: s.handled.Created}
 	s.w.log.Warn("stream lost its tail, what it has now goes to new files", "partition", s.p, "life", s.now.n)
 	return nil
 }

@@ -43,11 +43,11 @@ type Writer struct {
 	inexact sync.Map
 
 	mu             sync.Mutex
-	handled        map[int]partition.Position // by partition that is owned: read up to there
-	partitionErr   map[int]error              // by partition: why it is waiting
-	ixErr          error                      // why the index is waiting
-	lagging        error                      // that the writer holds back the crawl
-	presses        map[int]chan struct{}      // by partition that is read: finish what is open
+	handled        map[int]messages.Position // by partition that is owned: read up to there
+	partitionErr   map[int]error             // by partition: why it is waiting
+	ixErr          error                     // why the index is waiting
+	lagging        error                     // that the writer holds back the crawl
+	presses        map[int]chan struct{}     // by partition that is read: finish what is open
 	totals         Totals
 	staleManifests map[string]bool // crawls whose manifests are older than their commits
 	complete       map[string]bool // crawls that have ended, with all records read
@@ -73,7 +73,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
 		from: sources[cfg.From], minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
 		lagEvery: lagEvery, presses: make(map[int]chan struct{}),
-		handled: make(map[int]partition.Position), partitionErr: make(map[int]error), staleManifests: make(map[string]bool), complete: make(map[string]bool),
+		handled: make(map[int]messages.Position), partitionErr: make(map[int]error), staleManifests: make(map[string]bool), complete: make(map[string]bool),
 	}
 	var err error
 	if w.form, err = newFileLayout(&cfg.OutputConfig, w.columns); err != nil {
@@ -241,7 +241,7 @@ func (w *Writer) writeAgain(ctx context.Context, p int) (committed bool, err err
 
 // write opens partition p and writes it until ctx is done, something fails, or it has come
 // to a position, if there is one.
-func (w *Writer) write(ctx context.Context, p int, to *partition.Position) (committed bool, err error) {
+func (w *Writer) write(ctx context.Context, p int, to *messages.Position) (committed bool, err error) {
 	s, err := w.openPartition(ctx, p)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -299,7 +299,7 @@ func (w *Writer) leave(run context.Context, p int) {
 	}
 }
 
-func (w *Writer) setHandled(p int, at partition.Position) {
+func (w *Writer) setHandled(p int, at messages.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.handled[p] = at

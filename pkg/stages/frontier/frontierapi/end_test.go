@@ -6,7 +6,6 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // A crawl has not ended while a partition has not begun the run over everything that
@@ -37,7 +36,7 @@ func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
 func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
 	spec := crawlspec.Default()
 	spec.Seeds = []crawlspec.Seed{{URL: "https://a.test/"}, {URL: "https://b.test/"}}
-	l, err := ListSeeds(&spec, weburl.NewNormalizer(stages.NormalizeOptions(&spec)))
+	l, err := ListSeeds(&spec, weburl.NewNormalizer(spec.NormalizeOptions()))
 	if err != nil {
 		t.Fatal(err)
 	}

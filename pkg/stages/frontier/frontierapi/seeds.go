@@ -8,7 +8,6 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // SeedList are the seeds of a spec.
@@ -48,7 +47,7 @@ func seedsFed(spec *crawlspec.Spec, parts []PartitionStatus) bool {
 	if len(spec.Seeds) == 0 {
 		return true
 	}
-	l, err := ListSeeds(spec, weburl.NewNormalizer(stages.NormalizeOptions(spec)))
+	l, err := ListSeeds(spec, weburl.NewNormalizer(spec.NormalizeOptions()))
 	for i := range l.URLs {
 		if err == nil && parts[messages.Partition(l.URLs[i].URL, len(parts))].Seeds != l.Fingerprint {
 			return false

@@ -5,16 +5,15 @@ import (
 
 	"seine/internal/base/tally"
 	"seine/pkg/messages"
-	"seine/pkg/stages/partition"
 )
 
 // PartitionStatus is how a crawl stands in one partition.
 type PartitionStatus struct {
-	Partition int                           `json:"partition"`
-	Owner     string                        `json:"owner"`
-	Epoch     uint64                        `json:"epoch"`
-	Positions map[string]partition.Position `json:"positions"`
-	Counters  Counters                      `json:"counters"`
+	Partition int                          `json:"partition"`
+	Owner     string                       `json:"owner"`
+	Epoch     uint64                       `json:"epoch"`
+	Positions map[string]messages.Position `json:"positions"`
+	Counters  Counters                     `json:"counters"`
 	// Late says that the crawl has had its max_duration.
 	Late bool `json:"late,omitempty"`
 	// Next is the host that is asked next, if all of the partition's must wait.

@@ -1,4 +1,4 @@
-package stages
+package crawlspec_test
 
 import (
 	"testing"
@@ -36,17 +36,17 @@ requests:
 		"https://b.example/x?the+key=1&all=2":             "https://b.example/x?the+key=1&all=2",
 		"https://a.example/x":                             "https://a.example/x",
 	} {
-		n := Normalizer(spec)
+		n := spec.Normalizer()
 		if got := n.Normalize(from); got != want || n.Normalize(got) != want {
 			t.Errorf("%s becomes %s, then %s, want %s", from, got, n.Normalize(got), want)
 		}
-		if got := SecretNormalizer(spec).Normalize(from); got != want {
+		if got := spec.SecretNormalizer().Normalize(from); got != want {
 			t.Errorf("%s becomes %s by the secrets alone, want %s", from, got, want)
 		}
 	}
 	plain := *spec
 	plain.Requests = spec.Requests[:1]
-	if SecretNormalizer(&plain) != nil || NormalizeOptions(spec).Fingerprint() == NormalizeOptions(&plain).Fingerprint() {
+	if plain.SecretNormalizer() != nil || spec.NormalizeOptions().Fingerprint() == plain.NormalizeOptions().Fingerprint() {
 		t.Error("what is stored would not be normalised again when the rules change")
 	}
 }

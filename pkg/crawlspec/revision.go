@@ -1,0 +1,92 @@
+package crawlspec
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// Revision is a spec and the revision of the key it was read from; or that of the
+// crawl's last deletion, if it has had no spec since.
+type Revision struct {
+	*Spec
+	Rev uint64
+	// Time is when the NATS server stored it, zero for the default of a crawl that
+	// never had one.
+	Time time.Time
+	// Deletion is the last of the crawl's name, nil if it never was deleted.
+	Deletion *messages.Deletion
+	// Unusable is why the newest spec that is stored cannot be used, "" if it can be.
+	// Still says that none before it can be used either: see StandStill.
+	Unusable string
+	Still    bool
+}
+
+// Deleted reports whether what was made under a revision of the spec belongs to a
+// crawl that was deleted. Whoever is given such a message drops it: what comes of
+// it would bring the crawl back.
+func (r Revision) Deleted(rev uint64) bool { return r.Deletion != nil && rev < r.Deletion.Rev }
+
+// Since is the revision of the crawl's last deletion, before which everything is of
+// a deleted crawl; 0 if there is none.
+func (r Revision) Since() uint64 {
+	if r.Deletion == nil {
+		return 0
+	}
+	return r.Deletion.Rev
+}
+
+// FirstRound is that of the crawl's visits: see messages.FirstRound.
+func (r Revision) FirstRound() uint32 {
+	if r.Deletion == nil {
+		return messages.FirstRound(0)
+	}
+	return messages.FirstRound(r.Deletion.Count)
+}
+
+// ErrStandsStill is returned for work that waits until its crawl has a spec that can be used.
+var ErrStandsStill = errors.New("the crawl stands still: its spec cannot be used")
+
+// StandStill returns the spec of a crawl without one that can be used: nothing is sent,
+// nothing is excluded and nothing given up.
+func (r Revision) StandStill(why string) Revision {
+	r.Spec, r.Still, r.Unusable = stillSpec(), true, why
+	return r
+}
+
+// Blocked returns ErrStandsStill with the reason if the crawl stands still.
+func (r Revision) Blocked() error {
+	if !r.Still {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrStandsStill, r.Unusable)
+}
+
+// stillSpec is that of all crawls that stand still. Nobody changes it.
+var stillSpec = sync.OnceValue(func() *Spec {
+	s := Default()
+	s.State, s.Scope, s.Traps = Paused, ScopeAny, Traps{}
+	s.MaxAttempts, s.MaxRedirects = 100, 50
+	return &s
+})
+
+// Change says that the spec or the deletion of a crawl that was stored at a revision has
+// become known.
+type Change struct {
+	Crawl string
+	Rev   uint64
+	// Generation counts the changes that this process has seen, from 1.
+	Generation uint64
+}
+
+// Progress says up to where the bucket of the specs is known: revisions of one bucket
+// say nothing of another.
+type Progress struct {
+	// Bucket is when the bucket was made, Unix ns; 0 if nothing is known.
+	Bucket int64 `json:"bucket,omitempty"`
+	// Rev is up to which revision all is known.
+	Rev uint64 `json:"rev,omitempty"`
+}
