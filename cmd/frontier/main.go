@@ -16,6 +16,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/state"
 )
 
 type options struct {
@@ -51,7 +52,7 @@ const roomBytes = 280 << 20
 // past its caches and its filters, which grow with the crawl.
 func (o *options) limitMemory(ctx context.Context) {
 	for os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(roomBytes + int64(o.Cache) + int64(o.Known) + frontier.FilterBytes())
+		debug.SetMemoryLimit(roomBytes + int64(o.Cache) + int64(o.Known) + state.FilterBytes())
 		if sleep.For(ctx, 10*time.Second) != nil {
 			return
 		}
@@ -63,11 +64,11 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	if o.SnapshotEvery > 0 {
-		if err := frontier.SetDamagedAside(o.State, env.Bus.Log); err != nil {
+		if err := state.SetDamagedAside(o.State, env.Bus.Log); err != nil {
 			return err
 		}
 	}
-	store, err := frontier.OpenStore(o.State, int64(o.Cache), o.Sync, nil, env.Bus.Log)
+	store, err := state.OpenStore(o.State, int64(o.Cache), o.Sync, nil, env.Bus.Log)
 	if err != nil {
 		return err
 	}

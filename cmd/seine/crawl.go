@@ -31,6 +31,7 @@ import (
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
 	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 	"seine/pkg/stages/writer"
 )
@@ -295,7 +296,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 		return crawl.Options{}, err
 	}
 	o := crawl.Options{
-		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, EncryptState: c.EncryptState, NATS: c.NATS, Listen: c.Bind, Sync: frontier.Sync(c.Sync),
+		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, EncryptState: c.EncryptState, NATS: c.NATS, Listen: c.Bind, Sync: state.Sync(c.Sync),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
 		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
 	}

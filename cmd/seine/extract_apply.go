@@ -9,7 +9,7 @@ import (
 	"seine/internal/page/extract"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 )
 
@@ -81,7 +81,7 @@ func apply(ctx context.Context, got *fetched, spec *crawlspec.Spec) (*extracted,
 // links are those that the parser sends, with the rules that found them, and what
 // the frontier would do with them.
 func links(read *parser.ParseResult, result *extract.Result, page *messages.Page, spec *crawlspec.Spec) ([]foundLink, error) {
-	preview, err := frontier.NewScopePreview(spec, page.URL, page.FetchedAt)
+	preview, err := state.NewScopePreview(spec, page.URL, page.FetchedAt)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/state"
 )
 
 type replayFrontierCmd struct {
@@ -52,7 +53,7 @@ func (c *replayFrontierCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	store, err := frontier.OpenStore(c.State, 64<<20, frontier.SyncOS, c.key, log)
+	store, err := state.OpenStore(c.State, 64<<20, state.SyncOS, c.key, log)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (c *replayFrontierCmd) partitions(n int) (all []int, err error) {
 	return all, nil
 }
 
-func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store *frontier.Store, partitions []int) error {
+func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store *state.Store, partitions []int) error {
 	specs, stop, err := stages.FollowSpecs(ctx, bus)
 	if err != nil {
 		return err

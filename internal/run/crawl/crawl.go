@@ -33,6 +33,7 @@ import (
 	"seine/pkg/stages/fetcher"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 	"seine/pkg/stages/writer"
 )
@@ -56,7 +57,7 @@ type Options struct {
 	NATS connect.Options
 	// Listen is where the embedded server can be reached, with port 0 for any.
 	Listen   string
-	Sync     frontier.Sync
+	Sync     state.Sync
 	Fetcher  fetcher.Config
 	Parser   parser.Config
 	Writer   writer.Config   // of the records
@@ -180,7 +181,7 @@ func connectOrEmbed(ctx context.Context, o *Options, key *statekey.Key) (dial di
 	}
 	token := embedded.NewToken()
 	s, err = startServer(ctx, o.Data, embedded.Options{
-		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == frontier.SyncAlways, Token: token, Key: key.NATS(),
+		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == state.SyncAlways, Token: token, Key: key.NATS(),
 	})
 	if errors.Is(err, embedded.ErrInUse) && connect.HasLocal(o.Data) {
 		err = fmt.Errorf("%w: seine spec apply FILE --data %s changes the crawl that runs there (seine seed feeds it, seine status shows it); a crawl beside it has a --data of its own", err, o.Data)
@@ -229,7 +230,7 @@ type crawl struct {
 	key      *statekey.Key    // of Data; nil if it is in the clear
 	client   frontierapi.Client
 	began    time.Time
-	store    *frontier.Store
+	store    *state.Store
 	specs    *stages.Specs
 	unfollow func()
 	specRev  uint64 // of the spec that this run began with
@@ -291,7 +292,7 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	var g errgroup.Group
 	g.Go(func() error { return frontier.Provision(ctx, c.Frontier, c.bus) })
 	g.Go(func() (err error) {
-		c.store, err = frontier.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.key, c.bus.Log)
+		c.store, err = state.OpenStore(c.Frontier.State, int64(c.Frontier.Cache), c.Frontier.Sync, c.key, c.bus.Log)
 		return err
 	})
 	if err = g.Wait(); err != nil {

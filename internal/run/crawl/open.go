@@ -17,6 +17,7 @@ import (
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 )
 
@@ -48,7 +49,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	cfg := frontier.DefaultConfig()
 	cfg.State, cfg.Partitions, cfg.Take, cfg.SnapshotEvery = filepath.Join(data, "frontier"), bus.Layout.Partitions, frontier.TakeAll, 0
 	cfg.Offline = true
-	store, err := frontier.OpenStore(cfg.State, int64(cfg.Cache), cfg.Sync, key, log)
+	store, err := state.OpenStore(cfg.State, int64(cfg.Cache), cfg.Sync, key, log)
 	if err != nil {
 		return err
 	}

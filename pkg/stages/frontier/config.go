@@ -8,6 +8,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/state"
 )
 
 // Config is how a frontier process is set up. The defaults are in the tags.
@@ -15,7 +16,7 @@ type Config struct {
 	State         string             `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
 	Partitions    int                `help:"Number of partitions; fixed when the streams are created." default:"16"`
 	Replicas      int                `help:"Replicas of each stream, for a NATS cluster." default:"1"`
-	Sync          Sync               `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
+	Sync          state.Sync         `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 	Cache         crawlspec.Bytes    `help:"Memory for blocks of the store." default:"64MiB"`
 	Known         crawlspec.Bytes    `help:"Memory for URLs seen lately, 10 bytes each: links to them need no look at the store." default:"48MiB"`
 	Hosts         int                `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`

@@ -1,18 +1,14 @@
 package frontier
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/jsclient"
 )
 
@@ -37,13 +33,19 @@ func corrupt(t *testing.T, dir, pattern string) {
 	}
 }
 
+// Names in the directory of a store: of what was set aside, and of the note that says why.
+const (
+	aside = "damaged"
+	note  = "DAMAGED"
+)
+
 // openIn opens a store as a frontier that makes snapshots does.
-func (a *takeoverFixture) openIn(dir string) (*Store, error) {
+func (a *takeoverFixture) openIn(dir string) (*state.Store, error) {
 	a.t.Helper()
-	if err := SetDamagedAside(dir, a.bus.Log); err != nil {
+	if err := state.SetDamagedAside(dir, a.bus.Log); err != nil {
 		return nil, err
 	}
-	return OpenStore(dir, 1<<20, SyncOS, nil, a.bus.Log)
+	return state.OpenStore(dir, 1<<20, state.SyncOS, nil, a.bus.Log)
 }
 
 // A store with damaged files ends its frontier with what to do. The next one sets the
@@ -57,18 +59,17 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 	a.seedHosts(2)
 	a.eventually("both are known", func() bool { st, ok := a.status(); return ok && st.Counters.Known() == 8 })
 	first.handOver()
-	for i := range 5000 {
-		a.must(store.db.Set(fmt.Appendf(prefix(0, kindOrder), "c\x00%d", i), bytes.Repeat([]byte{byte(i)}, 100), pebble.NoSync))
-	}
-	a.must(store.db.Flush())
-	a.must(store.db.Compact(context.Background(), []byte{0}, []byte{0xff}, false))
+	a.copyState(store, store) // which makes a table of it, once the store was opened again
+	a.must(store.Close())
+	store, err = a.openIn(dir)
+	a.must(err)
 	a.must(store.Close())
 	corrupt(t, dir, "*.sst")
 
 	store, err = a.openIn(dir)
 	a.must(err)
 	err = a.own(store, 2, time.Hour).wait()
-	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "move "+dir+" away") || jsclient.Unavailable(err) {
+	if !errors.Is(err, state.ErrDamaged) || !strings.Contains(err.Error(), "move "+dir+" away") || jsclient.Unavailable(err) {
 		t.Errorf("damaged tables end it with %v", err)
 	}
 	_ = store.Close()
@@ -82,7 +83,7 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 	if n := strings.Count(a.log.String(), "beginning without them"); n != 1 {
 		t.Errorf("told %d times that the files were set aside", n)
 	}
-	if kept, err := filepath.Glob(filepath.Join(dir, asideName, "*.sst")); err != nil || len(kept) == 0 {
+	if kept, err := filepath.Glob(filepath.Join(dir, aside, "*.sst")); err != nil || len(kept) == 0 {
 		t.Errorf("the damaged files are gone: %v, %v", kept, err)
 	}
 	store, err = a.openIn(dir)
@@ -91,14 +92,14 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 
 	corrupt(t, dir, "MANIFEST-*")
 	_, err = a.openIn(dir)
-	if !errors.Is(err, ErrDamaged) {
+	if !errors.Is(err, state.ErrDamaged) {
 		t.Errorf("a damaged manifest ends it with %v", err)
 	}
 	_, err = a.openIn(dir)
-	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), filepath.Join(dir, asideName)) {
+	if !errors.Is(err, state.ErrDamaged) || !strings.Contains(err.Error(), filepath.Join(dir, aside)) {
 		t.Errorf("damaged again, it ends with %v", err)
 	}
-	a.must(os.RemoveAll(filepath.Join(dir, asideName)))
+	a.must(os.RemoveAll(filepath.Join(dir, aside)))
 	store, err = a.openIn(dir)
 	a.must(err)
 	a.must(store.Close())
@@ -108,14 +109,14 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 func TestSettingAsideGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	a, dir := newTakeoverFixture(t), t.TempDir()
-	for _, name := range []string{"IDENTITY", "000001.sst", damageNote} {
+	for _, name := range []string{"IDENTITY", "000001.sst", note} {
 		a.must(os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
 	}
-	a.must(os.Mkdir(filepath.Join(dir, asideName), 0o700))
-	a.must(os.Rename(filepath.Join(dir, "IDENTITY"), filepath.Join(dir, asideName, "IDENTITY")))
-	a.must(SetDamagedAside(dir, a.bus.Log))
-	for _, name := range []string{"IDENTITY", "000001.sst", damageNote} {
-		if _, err := os.Stat(filepath.Join(dir, asideName, name)); err != nil {
+	a.must(os.Mkdir(filepath.Join(dir, aside), 0o700))
+	a.must(os.Rename(filepath.Join(dir, "IDENTITY"), filepath.Join(dir, aside, "IDENTITY")))
+	a.must(state.SetDamagedAside(dir, a.bus.Log))
+	for _, name := range []string{"IDENTITY", "000001.sst", note} {
+		if _, err := os.Stat(filepath.Join(dir, aside, name)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/state"
 )
 
 func provisioned(t *testing.T) *stages.Bus {
@@ -92,15 +93,15 @@ func TestDeletedBudgetIsGrantedAnew(t *testing.T) {
 	defer cancel()
 	for _, remove := range []func(context.Context, string, ...jetstream.KVDeleteOpt) error{kv.Delete, kv.Purge} {
 		for range 2 {
-			if q, err := b.reconcile(ctx, "c", 0, usage{Pages: 4}, true, crawlspec.Revision{Spec: &spec}); err != nil || q.pages != 10 {
-				t.Fatalf("%d pages, %v", q.pages, err)
+			if q, err := b.reconcile(ctx, "c", 0, state.Usage{Pages: 4}, true, crawlspec.Revision{Spec: &spec}); err != nil || q.Pages != 10 {
+				t.Fatalf("%d pages, %v", q.Pages, err)
 			}
 		}
 		if err := remove(ctx, "budget.c"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.reconcile(ctx, "c", 0, usage{}, true, crawlspec.Revision{Spec: &spec}); err != nil {
+	if _, err := b.reconcile(ctx, "c", 0, state.Usage{}, true, crawlspec.Revision{Spec: &spec}); err != nil {
 		t.Error(err)
 	}
 }

@@ -11,12 +11,13 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
 	"seine/pkg/stages/retention"
 )
 
 // run runs a whole frontier until stop is called.
-func (a *takeoverFixture) run(s *Store, snapshotEvery time.Duration) (stop func()) {
+func (a *takeoverFixture) run(s *state.Store, snapshotEvery time.Duration) (stop func()) {
 	a.t.Helper()
 	f := a.frontier(s, snapshotEvery)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -234,7 +235,7 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 0 {
 		t.Errorf("it knows %+v, %v", st, err)
 	}
-	if keys := (&shardFixture{t: t, store: store}).keysOf("c"); len(keys) > 0 {
+	if keys := a.dump(store, []byte("CcUQRIEAVBrFGOWZ")...); len(keys) > 0 {
 		t.Errorf("its store has %q", keys)
 	}
 }

@@ -20,9 +20,8 @@
 // restarts and moves of its partition too; memory depends on the
 // configuration, but for some bytes of filter for each URL.
 //
-// The files follow a URL: intake (seeds), admit (is it new, is it wanted),
-// queue, dispatch, outbox, apply (results), recrawl; park, reevaluate, quota and
-// budgets hold it up or let it go; shard, tx, record, host, keys and store are
-// its state; takeover, snapshotter and sst move that; serve, status, survey, failed and reasons
-// answer the questions of package frontierapi.
+// What a partition knows and decides is package state. Here is what is around it: intake
+// (seeds), partition (the loop), outbox and publish_seeds (what leaves it), budgets (what
+// partitions share), rulebook (the specs), takeover, snapshotter and rebuild (how a
+// partition moves), deletions and expiry (how a crawl ends), serve and queries (who asks).
 package frontier

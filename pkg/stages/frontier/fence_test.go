@@ -10,6 +10,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
 )
 
@@ -58,17 +59,17 @@ func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
 }
 
 // copyState gives a store what another has of the partition.
-func (a *takeoverFixture) copyState(from, to *Store) {
+func (a *takeoverFixture) copyState(from, to *state.Store) {
 	a.t.Helper()
-	a.must(to.replace(a.t.Context(), 0, bytes.NewReader(a.stateOf(from))))
+	a.must(to.Replace(a.t.Context(), 0, bytes.NewReader(a.stateOf(from))))
 }
 
-func (a *takeoverFixture) stateOf(s *Store) []byte {
+func (a *takeoverFixture) stateOf(s *state.Store) []byte {
 	a.t.Helper()
-	v := s.view(0)
-	defer v.close()
+	v := s.View(0)
+	defer v.Close()
 	var b bytes.Buffer
-	a.must(v.write(&b))
+	a.must(v.Write(&b))
 	return b.Bytes()
 }
 
@@ -110,7 +111,7 @@ func TestStoreThatLostItsLastCommitsGoesOnFromItsSnapshot(t *testing.T) {
 	a.settled(store)
 	owner.handOver()
 	a.copyState(store, whole)
-	a.must(store.replace(t.Context(), 0, bytes.NewReader(old))) // as after a loss of power
+	a.must(store.Replace(t.Context(), 0, bytes.NewReader(old))) // as after a loss of power
 	a.purgeSaved()
 	a.own(store, 2, time.Hour)
 	a.settled(store)

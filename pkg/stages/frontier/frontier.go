@@ -11,26 +11,28 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/bootclock"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
 	"seine/pkg/stages/retention"
 )
 
 // Frontier is one process of the stage.
 type Frontier struct {
-	clock     *clock
+	clock     *state.Clock
 	cfg       Config
 	bus       *stages.Bus
 	specs     *stages.Specs
-	store     *Store
+	store     *state.Store
 	pub       *stages.Publisher
 	log       *slog.Logger
 	leases    *partition.Leases
 	snapshots *partition.Snapshots
 	budgets   *budgets
-	addresses *ipLimiter
+	addresses *state.IPLimiter
 
 	saves    context.Context // of all that is saved
 	cutSaves context.CancelFunc
@@ -39,8 +41,8 @@ type Frontier struct {
 	saving      atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
 	saveFrom    atomic.Int64 // when the next may be made, Unix ns
 
-	compiled stages.RecentCrawls[*rules]
-	sets     stages.Recent[*crawlspec.Spec, *ruleset]
+	compiled stages.RecentCrawls[*state.Rules]
+	sets     stages.Recent[*crawlspec.Spec, *state.RuleSet]
 
 	mu    sync.Mutex
 	owned map[int]*partitionLoop
@@ -57,7 +59,7 @@ func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 }
 
 // New returns a frontier on a store. It starts nothing.
-func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Frontier, error) {
+func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (*Frontier, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -66,25 +68,25 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *Store) (*Front
 		return nil, fmt.Errorf("--take: %w", err)
 	}
 	f := &Frontier{
-		clock: newClock(), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
+		clock: state.NewClock(time.Now().UnixNano(), bootclock.Now, bootclock.Clock()), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
 		pub:   stages.NewPublisher(bus, messages.StageFrontier),
 		owned: make(map[int]*partitionLoop), snapshots: partition.NewSnapshots(bus),
 	}
 	f.saves, f.cutSaves = context.WithCancel(context.Background())
-	f.addresses = newIPLimiter(f.now)
+	f.addresses = state.NewIPLimiter(f.now)
 	f.budgets = &budgets{bus: bus, now: f.now}
 	f.leases = &partition.Leases{
 		Bus: bus, Group: messages.StageFrontier, Owner: store.ID, Partitions: bus.Layout.Partitions,
 		Fair: cfg.Take == TakeFair, Pinned: only, Log: bus.Log,
 		RunPartition: func(ctx context.Context, p int, epoch uint64) error {
-			return explained(f.runPartition(ctx, p, epoch), f.store.dir, f.log)
+			return f.store.Explained(f.runPartition(ctx, p, epoch), f.log)
 		},
 	}
 	return f, nil
 }
 
 // now is the time of day, Unix ns.
-func (f *Frontier) now() int64 { return f.clock.now() }
+func (f *Frontier) now() int64 { return f.clock.Now() }
 
 // Run works until ctx is done, then finishes the turn of every partition. It waits no
 // longer than Drain for a snapshot that is being saved.
@@ -137,63 +139,6 @@ func (f *Frontier) detach(p *partitionLoop) {
 	if f.owned[p.partition] == p {
 		delete(f.owned, p.partition)
 	}
-}
-
-// rulebook gives a shard the specs as they are stored in NATS.
-type rulebook struct {
-	f   *Frontier
-	ctx context.Context
-}
-
-func (b rulebook) rules(crawl string, rev uint64) (*rules, error) {
-	return b.f.rules(b.ctx, crawl, rev)
-}
-func (b rulebook) generation() uint64                      { return b.f.specs.Generation() }
-func (b rulebook) known() crawlspec.Progress               { return b.f.specs.Known() }
-func (b rulebook) changes(since uint64) []crawlspec.Change { return b.f.specs.Changes(since) }
-func (b rulebook) revision(crawl string) (uint64, bool)    { return b.f.specs.Revision(crawl) }
-func (b rulebook) seeded(crawl string) bool                { return b.f.specs.Seeded(crawl) }
-func (b rulebook) deletion(crawl string) *messages.Deletion {
-	return b.f.specs.Deletion(crawl)
-}
-
-// rules returns the compiled spec of a crawl, at least of revision rev.
-func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*rules, error) {
-	spec, err := f.specs.Get(ctx, crawl, rev)
-	if err != nil {
-		return nil, err
-	}
-	return f.compiledFor(crawl, spec)
-}
-
-// setFor returns what is compiled of a spec.
-func (f *Frontier) setFor(spec *crawlspec.Spec) (*ruleset, error) {
-	if set, ok := f.sets.Get(spec); ok {
-		return set, nil
-	}
-	set, err := compileSet(spec)
-	if err == nil {
-		f.sets.Put(spec, set)
-	}
-	return set, err
-}
-
-func (f *Frontier) compiledFor(crawl string, spec crawlspec.Revision) (*rules, error) {
-	if r, ok := f.compiled.Get(crawl); ok && r.of == spec {
-		return r, nil
-	}
-	of, set, err := spec, (*ruleset)(nil), error(nil)
-	if set, err = f.setFor(spec.Spec); err != nil {
-		f.specs.Ignore(crawl, spec.Rev, err)
-		spec = spec.StandStill(err.Error())
-		set, err = f.setFor(spec.Spec)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("spec of crawl %s: %w", crawl, err)
-	}
-	r := &rules{Revision: spec, of: of, ruleset: set}
-	f.compiled.Put(crawl, r)
-	return r, nil
 }
 
 // reserve takes room in FETCH for requests of one partition: half of what is

@@ -9,6 +9,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/state"
 )
 
 // intake turns what people feed into candidates of the right partitions.
@@ -70,10 +71,10 @@ func (f *Frontier) covers(ctx context.Context, d *messages.Deletion, m *stages.M
 	return d.Covers(m.Stream, s.CachedInfo().Created, m.Sequence), nil
 }
 
-func (f *Frontier) byPartition(seeds []messages.Seed, rules *rules) map[int][]messages.Candidate {
+func (f *Frontier) byPartition(seeds []messages.Seed, rules *state.Rules) map[int][]messages.Candidate {
 	ps := make(map[int][]messages.Candidate)
 	for _, s := range seeds {
-		url := rules.normalize.Normalize(s.URL)
+		url := rules.NormalizeURL(s.URL)
 		p := messages.Partition(url, f.bus.Layout.Partitions)
 		ps[p] = append(ps[p], messages.Candidate{URL: url, Priority: s.Priority, Metadata: s.Metadata, Inherit: s.Inherit, Sitemap: s.Sitemap})
 	}

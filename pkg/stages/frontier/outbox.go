@@ -12,7 +12,6 @@ import (
 
 // outgoing is a request on its way to FETCH, and then where in FETCH it is.
 type outgoing struct {
-	id   urlID
 	wire *messages.Request
 	seq  uint64
 	made time.Time
@@ -52,7 +51,7 @@ func (p *partitionLoop) publishBatch(ctx context.Context, batch []outgoing) ([]o
 	msgs := make([]*nats.Msg, len(batch))
 	var spans []trace.Span
 	for i, o := range batch {
-		m := nats.NewMsg(messages.SubjectFetch(o.id.crawl, p.partition))
+		m := nats.NewMsg(messages.SubjectFetch(o.wire.Crawl, p.partition))
 		m.Header.Set(nats.MsgIdHdr, o.wire.ID())
 		m.Data = o.wire.Encode()
 		msgs[i] = m
@@ -71,11 +70,10 @@ func (p *partitionLoop) publishBatch(ctx context.Context, batch []outgoing) ([]o
 	return batch, nil
 }
 
-// recordSequences takes down where in FETCH requests are; it becomes durable with the
-// next turn that changes anything.
+// recordSequences takes down where in FETCH requests are.
 func (p *partitionLoop) recordSequences(sent []outgoing) {
 	p.publishing--
 	for _, s := range sent {
-		p.sent(s.id, s.wire.Attempt, s.seq)
+		p.state.Sent(s.wire, s.seq)
 	}
 }

@@ -9,24 +9,29 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/partition"
 )
 
-// partitionLoop runs a shard: it gives it messages and the time, and carries its
+// partitionLoop runs the state of a partition: it gives it messages and the time, and carries its
 // requests to FETCH.
 type partitionLoop struct {
-	*shard
-	f       *Frontier
-	streams leaders
-	urls    *partition.OrderedReader
-	results *partition.OrderedReader
-	queries chan queuedQuery
+	state     *state.Partition
+	f         *Frontier
+	partition int
+	epoch     uint64
+	log       *slog.Logger
+	streams   leaders
+	urls      *partition.OrderedReader
+	results   *partition.OrderedReader
+	queries   chan queuedQuery
 
 	ends        map[string]uint64            // of the streams when the partition was opened
 	foreign     map[uint64]*messages.Request // what was in FETCH then, if another store sent it
@@ -35,15 +40,13 @@ type partitionLoop struct {
 	outbox      chan []outgoing
 	published   chan []outgoing
 	publishing  int // batches in the outbox
-	nextLease   int64
 	dead        []*nats.Msg
-	replaying   bool // the state is behind the streams
 	replayed    int  // messages that it was behind
 	aside       bool // nobody's: what is bad in the streams is its owner's to tell
 	counted     int  // requests under way that the frontier's total includes
 	traced      tracing.DeferredSpans
 	fetchLife   time.Time // when FETCH was created, if visits are traced
-	grants      chan grant
+	grants      chan *state.BudgetAnswer
 	seedBatches chan []*messages.Candidates // seeds of specs
 	saver       snapshotter
 	surveyed    surveyed
@@ -55,7 +58,6 @@ type leaders interface {
 }
 
 const (
-	turnBytes     = 512 << 10             // of messages applied in one turn
 	maxPublishing = 4                     // batches of requests on their way to FETCH
 	starved       = 10 * time.Millisecond // wait for room in FETCH or in the outbox
 )
@@ -121,32 +123,33 @@ func ignoreDone(ctx context.Context, err error) error {
 
 // open reads the state of a partition, and looks how far it is behind.
 func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partitionLoop, err error) {
-	s, err := openShard(ctx, f.store, shardOptions{
-		partition: p, partitions: f.bus.Layout.Partitions, epoch: epoch, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
-		offline:   f.cfg.Offline,
-		recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
-		addresses: f.addresses, log: f.log.With("partition", p),
+	log := f.log.With("partition", p)
+	s, err := state.Open(ctx, f.store, state.Options{
+		Partition: p, Partitions: f.bus.Layout.Partitions, Epoch: epoch, Clock: f.clock, Specs: rulebook{f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		Offline: f.cfg.Offline, Replaying: true,
+		Recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
+		Addresses: f.addresses, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open partition %d: %w", p, err)
 	}
 	part := &partitionLoop{
-		shard: s, f: f, streams: f.bus, queries: make(chan queuedQuery, 64), replaying: true, ends: make(map[string]uint64),
+		state: s, f: f, partition: p, epoch: epoch, log: log, streams: f.bus, queries: make(chan queuedQuery, 64), ends: make(map[string]uint64),
 		acks:   make(map[string]*partition.ReaderMessage),
 		outbox: make(chan []outgoing, maxPublishing), published: make(chan []outgoing, maxPublishing),
-		grants: make(chan grant, 16), seedBatches: make(chan []*messages.Candidates, 1),
+		grants: make(chan *state.BudgetAnswer, 16), seedBatches: make(chan []*messages.Candidates, 1),
 	}
 	defer func() {
 		if err != nil {
 			part.saver.close()
-			s.close()
+			s.Close()
 			err = fmt.Errorf("open partition %d: %w", p, err)
 		}
 	}()
 	part.urls = partition.NewOrderedReader(f.bus, messages.StreamURLs,
-		messages.PartitionConsumer(messages.ConsumerURLs, "urls", p), s.positions[messages.StreamURLs])
+		messages.PartitionConsumer(messages.ConsumerURLs, "urls", p), s.Positions()[messages.StreamURLs])
 	part.results = partition.NewOrderedReader(f.bus, messages.StreamResults,
-		messages.PartitionConsumer(messages.ConsumerResults, "results", p), s.positions[messages.StreamResults])
+		messages.PartitionConsumer(messages.ConsumerResults, "results", p), s.Positions()[messages.StreamResults])
 	if part.fetchLife, err = f.fetchLife(ctx); err != nil {
 		return nil, err
 	}
@@ -184,7 +187,7 @@ func (p *partitionLoop) readReplayRange(ctx context.Context, restored bool) (err
 // purged then, as those of a deleted crawl are.
 func (p *partitionLoop) replayEnd(ctx context.Context, stream, subject string) (uint64, error) {
 	end, err := p.f.bus.LastSequence(ctx, stream, subject)
-	at := p.positions[stream]
+	at := p.state.Positions()[stream]
 	if err != nil || at.Sequence <= end {
 		return end, err
 	}
@@ -201,13 +204,13 @@ func (p *partitionLoop) replayEnd(ctx context.Context, stream, subject string) (
 func (p *partitionLoop) close() {
 	p.saver.close()
 	p.f.outstanding.Add(int64(-p.counted))
-	p.shard.close()
+	p.state.Close()
 }
 
 // recount keeps the frontier's total of requests under way.
 func (p *partitionLoop) recount() {
-	total := p.f.outstanding.Add(int64(len(p.inFlight) - p.counted))
-	p.counted = len(p.inFlight)
+	total := p.f.outstanding.Add(int64(p.state.InFlight() - p.counted))
+	p.counted = p.state.InFlight()
 	underWay.Set(float64(total))
 }
 
@@ -229,7 +232,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 			p.handleQuery(q)
 			continue
 		case g := <-p.grants:
-			p.granted(g)
+			p.state.Granted(g)
 		case sent := <-p.published:
 			full := p.publishing >= maxPublishing
 			p.recordSequences(sent)
@@ -252,8 +255,8 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 // it acknowledges.
 func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage) error {
 	began := time.Now()
-	now := p.time.now()
-	if err := p.runTimers(now); err != nil {
+	now := p.state.Now()
+	if err := p.state.RunTimers(now); err != nil {
 		return err
 	}
 	if err := p.applyWaited(now); err != nil {
@@ -280,10 +283,10 @@ func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage
 
 // applyWaited applies messages that have waited for the removal of a deleted crawl.
 func (p *partitionLoop) applyWaited(now int64) error {
-	waited, err := p.waited()
+	waited, err := p.state.Waited()
 	for i := range waited {
 		if err == nil {
-			err = p.applyPostponed(&waited[i], p.f.bus.Layout.Partitions, now)
+			err = p.state.ApplyPostponed(&waited[i], p.f.bus.Layout.Partitions, now)
 		}
 	}
 	return err
@@ -298,7 +301,7 @@ func (p *partitionLoop) applyBuffered(first *partition.ReaderMessage) error {
 		}
 	}
 	for _, feed := range []*partition.OrderedReader{p.results, p.urls} {
-		for more := true; more && p.applied < turnBytes; {
+		for more := true; more && p.applied < state.TurnBytes; {
 			select {
 			case m := <-feed.C():
 				if more = m != nil; more {
@@ -314,11 +317,11 @@ func (p *partitionLoop) applyBuffered(first *partition.ReaderMessage) error {
 	return nil
 }
 
-// apply brings one message into the shard. It takes the time anew: by that of
+// apply brings one message into the state. It takes the time anew: by that of
 // the turn's beginning, a response would have ended before it did, and the next
 // request to its host would come too soon.
 func (p *partitionLoop) apply(m *partition.ReaderMessage) error {
-	now, err := p.time.now(), error(nil)
+	now, err := p.state.Now(), error(nil)
 	if m.Stream == messages.StreamResults {
 		err = p.applyResult(m, now)
 	} else {
@@ -340,7 +343,7 @@ func (p *partitionLoop) applyResult(m *partition.ReaderMessage, now int64) error
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {
 		p.log.Debug("result applied", append(about.LogAttrsIn(m.Header), "class", res.Class, "status", res.Status)...)
 	}
-	return p.result(res, now)
+	return p.state.ApplyResult(res, now)
 }
 
 func (p *partitionLoop) applyCandidates(m *partition.ReaderMessage, now int64) error {
@@ -350,9 +353,9 @@ func (p *partitionLoop) applyCandidates(m *partition.ReaderMessage, now int64) e
 		return nil
 	}
 	p.traceApplied(m, stages.MessageContext{Crawl: c.Crawl, URL: c.Referrer, Visit: c.Ends}, found.Int(len(c.URLs)))
-	bad, err := p.candidates(c, p.f.bus.Layout.Partitions, now)
+	bad, err := p.state.ApplyCandidates(c, p.f.bus.Layout.Partitions, now)
 	for i, b := range bad {
-		p.dead = append(p.dead, deadPart(&m.Message, i+1, b.url, b.err))
+		p.dead = append(p.dead, deadPart(&m.Message, i+1, b.URL, b.Err))
 	}
 	return err
 }
@@ -368,11 +371,11 @@ func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 	}
 	p.dead = p.dead[:0]
 	for stream, m := range p.acks {
-		if err := p.setPosition(stream, m.Position); err != nil {
+		if err := p.state.SetPosition(stream, m.Position); err != nil {
 			return err
 		}
 	}
-	if err := p.commit(now); err != nil {
+	if err := p.state.Commit(now); err != nil {
 		return err
 	}
 	for _, m := range p.acks {
@@ -387,44 +390,54 @@ func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 // due collects the requests to send now: those that are due for the first
 // time, and those that got lost.
 func (p *partitionLoop) due(ctx context.Context, now int64) ([]outgoing, error) {
-	if p.offline || p.publishing >= maxPublishing {
+	if p.f.cfg.Offline || p.publishing >= maxPublishing {
 		return nil, nil
 	}
-	reqs, err := p.findLost(ctx, now)
+	reqs, err := p.state.Lost(now, func(seq uint64) (string, error) { return p.idInFetch(ctx, seq) })
 	if err != nil {
 		return nil, err
 	}
 	p.recount()
 	room := p.f.reserve()
 	p.counted += room
-	fresh, err := p.dispatch(now, room)
+	fresh, err := p.state.Dispatch(now, room)
 	p.recount()
 	if err != nil {
 		return nil, err
 	}
-	if len(fresh) > 0 {
-		p.nextLease = min(p.nextLease, now+leaseTime)
-	}
 	out := make([]outgoing, 0, len(reqs)+len(fresh))
 	for _, req := range append(reqs, fresh...) {
-		wire, err := p.message(req)
+		wire, err := p.state.Message(req)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, outgoing{id: req.id, wire: wire, made: time.Now()})
+		out = append(out, outgoing{wire: wire, made: time.Now()})
 	}
 	return out, nil
 }
 
+// idInFetch returns the identity of a message in FETCH, "" if it is not there any more.
+func (p *partitionLoop) idInFetch(ctx context.Context, seq uint64) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	m, err := p.streams.ReadFromLeader(ctx, messages.StreamFetch, jsclient.Lookup{Seq: seq})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return m.ID(), nil
+}
+
 // untilWake is how long the loop may wait for a message.
 func (p *partitionLoop) untilWake() time.Duration {
-	now := p.time.now()
+	now := p.state.Now()
 	switch {
-	case p.busy():
+	case p.state.Busy():
 		return 0
-	case len(p.ready) > 0 || p.nextDue <= now:
+	case p.state.HasDue(now):
 		return starved
 	}
-	t := min(p.wake(), p.nextLease)
-	return time.Duration(min(max(t-now, 0), int64(time.Second)))
+	return time.Duration(min(max(p.state.Wake()-now, 0), int64(time.Second)))
 }

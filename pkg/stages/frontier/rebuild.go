@@ -13,6 +13,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
 )
 
@@ -50,7 +51,7 @@ type Rebuilder struct {
 
 // NewRebuilder returns one. It refuses a store that has the live state of any
 // partition.
-func NewRebuilder(ctx context.Context, bus *stages.Bus, specs *stages.Specs, store *Store) (*Rebuilder, error) {
+func NewRebuilder(ctx context.Context, bus *stages.Bus, specs *stages.Specs, store *state.Store) (*Rebuilder, error) {
 	cfg := DefaultConfig()
 	cfg.Partitions = bus.Layout.Partitions
 	f, err := New(cfg, bus, specs, store)
@@ -63,7 +64,7 @@ func NewRebuilder(ctx context.Context, bus *stages.Bus, specs *stages.Specs, sto
 			return nil, err
 		}
 		if bound.Store == store.ID {
-			return nil, fmt.Errorf("%s: %w (partition %d): name another directory", store.dir, ErrLive, p)
+			return nil, fmt.Errorf("%s: %w (partition %d): name another directory", store.Dir(), ErrLive, p)
 		}
 	}
 	return &Rebuilder{f}, nil
@@ -94,12 +95,12 @@ func (r *Rebuilder) once(ctx context.Context, p int) (*RebuildResult, error) {
 	if found {
 		err = r.f.loadSnapshot(ctx, p, snap)
 	} else if err = r.whole(ctx); err == nil {
-		err = r.f.store.replace(ctx, p, nil)
+		err = r.f.store.Replace(ctx, p, nil)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := &RebuildResult{Partition: p, Snapshot: snap.Time, Bytes: snap.Bytes, Crawls: make(map[string]frontierapi.Counters)}
+	out := &RebuildResult{Partition: p, Snapshot: snap.Time, Bytes: snap.Bytes}
 	if err := r.replay(ctx, p, out); err != nil {
 		return nil, err
 	}
@@ -141,17 +142,18 @@ func onlooker(kind string, p int) jetstream.ConsumerConfig {
 // replay applies what the streams have beyond the state, and what is in FETCH.
 func (r *Rebuilder) replay(ctx context.Context, p int, out *RebuildResult) (err error) {
 	f := r.f
-	s, err := openShard(ctx, f.store, shardOptions{
-		partition: p, partitions: f.bus.Layout.Partitions, clock: f.clock, specs: rulebook{f, ctx}, maxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
-		addresses: f.addresses, log: f.log.With("partition", p),
+	log := f.log.With("partition", p)
+	s, err := state.Open(ctx, f.store, state.Options{
+		Partition: p, Partitions: f.bus.Layout.Partitions, Clock: f.clock, Specs: rulebook{f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		Replaying: true, Addresses: f.addresses, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	part := &partitionLoop{
-		shard: s, f: f, replaying: true, aside: true, ends: make(map[string]uint64), acks: make(map[string]*partition.ReaderMessage),
-		urls:    partition.NewOrderedReader(f.bus, messages.StreamURLs, onlooker("urls", p), s.positions[messages.StreamURLs]),
-		results: partition.NewOrderedReader(f.bus, messages.StreamResults, onlooker("results", p), s.positions[messages.StreamResults]),
+		state: s, f: f, partition: p, log: log, aside: true, ends: make(map[string]uint64), acks: make(map[string]*partition.ReaderMessage),
+		urls:    partition.NewOrderedReader(f.bus, messages.StreamURLs, onlooker("urls", p), s.Positions()[messages.StreamURLs]),
+		results: partition.NewOrderedReader(f.bus, messages.StreamResults, onlooker("results", p), s.Positions()[messages.StreamResults]),
 	}
 	defer part.close()
 	if err := part.readReplayRange(ctx, true); err != nil {
@@ -184,26 +186,11 @@ func (p *partitionLoop) watchPurge(ctx context.Context) error {
 }
 
 // describeTo says what the state holds.
-func (p *partitionLoop) describeTo(out *RebuildResult) error {
+func (p *partitionLoop) describeTo(out *RebuildResult) (err error) {
 	out.Messages, out.Positions = int64(p.replayed), p.copyPositions()
-	names, err := p.crawlNames()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		state, err := p.stateOf(name)
-		if err != nil {
-			return err
-		}
-		out.Crawls[name] = state.Counters
-	}
-	err = p.store.scan(prefix(p.partition, kindHost), nil, func(_, _ []byte) (bool, error) {
-		out.Hosts++
-		return true, nil
-	})
-	if err != nil {
+	if out.Crawls, out.Hosts, err = p.state.Holds(); err != nil {
 		return err
 	}
 	// Whoever goes on with this state has sent none of what is under way.
-	return p.store.markNew(p.partition, "")
+	return p.f.store.MarkNew(p.partition, "")
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/state"
 )
 
 // rebuild makes the state of partition 0 again in a store, which is nobody's.
-func (a *takeoverFixture) rebuild(s *Store) (*RebuildResult, error) {
+func (a *takeoverFixture) rebuild(s *state.Store) (*RebuildResult, error) {
 	a.t.Helper()
 	r, err := NewRebuilder(a.t.Context(), a.bus, a.specs, s)
 	a.must(err)
@@ -23,13 +24,13 @@ func (a *takeoverFixture) rebuild(s *Store) (*RebuildResult, error) {
 // wantAside checks that a store has what the live one has, and knows that whoever
 // goes on with it has sent nothing yet. Retries wait anew, so what waits for one
 // and what is queued again is not told apart.
-func (a *takeoverFixture) wantAside(s, live *Store) {
+func (a *takeoverFixture) wantAside(s, live *state.Store) {
 	a.t.Helper()
-	if _, isNew, err := s.origin(0); err != nil || !isNew {
+	if _, isNew, err := s.Origin(0); err != nil || !isNew {
 		a.t.Errorf("the state is not marked as one that came from elsewhere: %v", err)
 	}
-	of := func(s *Store) (all []string) {
-		for _, line := range describe(a.t, s, kindPosition, kindURL, kindInFlight, kindSeed, kindOpened, kindBarred) {
+	of := func(s *state.Store) (all []string) {
+		for _, line := range a.dump(s, 'P', 'U', 'I', 'E', 'A', 'B') {
 			all = append(all, strings.Replace(line, "State:waiting", "State:queued", 1))
 		}
 		slices.Sort(all)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
 )
 
@@ -19,7 +20,7 @@ type snapshotter struct {
 	last    time.Time     // when the last one began
 	took    time.Duration // that the last one took
 	at      map[string]messages.Position
-	removed int // crawls that the owner had removed by then: see shard.removed
+	removed int // crawls that the owner had removed by then: see state.Partition.Removed
 	running bool
 	saved   chan snapshotResult
 	looked  time.Time   // when the pressure was looked at
@@ -107,9 +108,9 @@ func (s *snapshotter) maybeSnapshot(p *partitionLoop) {
 		return
 	}
 	s.running, s.last = true, time.Now()
-	view, at, removed := p.store.view(p.partition), p.copyPositions(), p.removed
+	view, at, removed := p.f.store.View(p.partition), p.copyPositions(), p.state.Removed()
 	s.tasks.Go(func() {
-		defer view.close()
+		defer view.Close()
 		done := p.save(s.ctx, view, at)
 		done.removed = removed
 		p.f.saveFrom.Store(p.f.now() + int64(cooldownFactor*done.took))
@@ -126,7 +127,7 @@ const afterRemoval = 5 * time.Second
 // interval is the least time between two snapshots.
 func (s *snapshotter) interval(p *partitionLoop) time.Duration {
 	every := time.Duration(p.f.cfg.SnapshotEvery)
-	if s.removed != p.removed {
+	if s.removed != p.state.Removed() {
 		return min(every, afterRemoval)
 	}
 	return every
@@ -155,10 +156,10 @@ func (s *snapshotter) checkPressure(p *partitionLoop) {
 func (s *snapshotter) first() bool { return s.at == nil && s.took == 0 }
 
 func (s *snapshotter) unchanged(p *partitionLoop) bool {
-	if s.at == nil || s.removed != p.removed {
+	if s.at == nil || s.removed != p.state.Removed() {
 		return false
 	}
-	for stream, at := range p.positions {
+	for stream, at := range p.state.Positions() {
 		if s.at[stream] != at {
 			return false
 		}
@@ -173,15 +174,13 @@ func (s *snapshotter) note(p *partitionLoop, done snapshotResult) {
 		return
 	}
 	s.at, s.removed = done.at, done.removed
-	if s.removed == p.removed {
-		p.tx.delete(prefix(p.partition, kindUnsaved)) // with the next turn
-	}
+	p.state.Saved(done.removed)
 	s.urgent.Store(false)
 }
 
 func (p *partitionLoop) copyPositions() map[string]messages.Position {
-	at := make(map[string]messages.Position, len(p.positions))
-	for stream, pos := range p.positions {
+	at := make(map[string]messages.Position, len(p.state.Positions()))
+	for stream, pos := range p.state.Positions() {
 		at[stream] = pos
 	}
 	return at
@@ -191,13 +190,13 @@ func (p *partitionLoop) copyPositions() map[string]messages.Position {
 const snapshotTime = 30 * time.Minute
 
 // save writes a snapshot to the object store.
-func (p *partitionLoop) save(ctx context.Context, v *view, at map[string]messages.Position) snapshotResult {
+func (p *partitionLoop) save(ctx context.Context, v *state.View, at map[string]messages.Position) snapshotResult {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, snapshotTime)
 	defer cancel()
 	snap, err := p.f.snapshots.Save(ctx, p.partition, partition.Snapshot{
-		Owner: p.store.ID, Epoch: p.epoch, Format: stateFormat, Positions: at, Time: began,
-	}, v.write)
+		Owner: p.f.store.ID, Epoch: p.epoch, Format: state.Format, Positions: at, Time: began,
+	}, v.Write)
 	if err == nil {
 		snapshotBytes.Observe(float64(snap.Bytes))
 		p.log.Debug("snapshot made", "bytes", snap.Bytes, "took", time.Since(began).Round(time.Millisecond))
@@ -212,8 +211,8 @@ func (p *partitionLoop) finalSnapshot() {
 	if p.f.cfg.SnapshotEvery == 0 {
 		return
 	}
-	v := p.store.view(p.partition)
-	defer v.close()
+	v := p.f.store.View(p.partition)
+	defer v.Close()
 	if done := p.save(p.saver.ctx, v, p.copyPositions()); done.err != nil {
 		p.log.Warn("cannot make a snapshot for the next owner, who will replay the streams", "error", done.err)
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/partition"
 )
@@ -42,7 +42,7 @@ func (f *Frontier) takeOver(ctx context.Context, p int, epoch uint64) (restored 
 	if _, err = f.snapshots.Rebind(ctx, p, bound, f.store.ID, epoch); err != nil {
 		return false, err
 	}
-	_, restored, err = f.store.origin(p)
+	_, restored, err = f.store.Origin(p)
 	return restored, err
 }
 
@@ -60,12 +60,12 @@ func (f *Frontier) takeIn(ctx context.Context, p int, epoch uint64, own bool, fr
 			return err
 		}
 		if own {
-			if usable, err := f.store.usable(p, snap, found); usable || err != nil {
+			if usable, err := f.usable(p, snap, found); usable || err != nil {
 				return err
 			}
 		}
 		if err = f.restore(ctx, p, snap, found, from); err == nil {
-			return f.store.markNew(p, snap.Object)
+			return f.store.MarkNew(p, snap.Object)
 		}
 		if !errors.Is(err, partition.ErrSnapshotGone) || try == restoreTries {
 			return f.withoutSnapshot(p, own, from, err)
@@ -91,48 +91,12 @@ func (f *Frontier) withoutSnapshot(p int, own bool, from string, err error) erro
 		err, p, from, f.store.ID, messages.BucketSnapshots)
 }
 
-// usable reports whether the store's own state of a partition can go on: it lacks
-// nothing that the newest snapshot has, and if it was made of a snapshot and has not
-// caught up, that is still the newest.
-func (s *Store) usable(p int, snap partition.Snapshot, found bool) (bool, error) {
+// usable reports whether the store's own state can go on, beside the newest snapshot.
+func (f *Frontier) usable(p int, snap partition.Snapshot, found bool) (bool, error) {
 	if !found {
 		return true, nil
 	}
-	if from, isNew, err := s.origin(p); isNew || err != nil {
-		return from == snap.Object, err
-	}
-	have, err := s.positions(p, func(string, error) {})
-	for stream, at := range snap.Positions {
-		mine := have[stream]
-		if mine.Sequence < at.Sequence && (mine.Created.Equal(at.Created) || mine.Sequence == 0) {
-			return false, err
-		}
-	}
-	return true, err
-}
-
-// markNew notes that a state came from another store, with the object of the snapshot
-// that it was made of, "" if it was made of streams alone. As long as the mark is
-// there, what that store had under way is not known here: an owner that dies
-// before it has caught up leaves it to the next. See partition.resume.
-func (s *Store) markNew(p int, object string) error {
-	if err := s.db.Set(prefix(p, kindNew), []byte(object), pebble.Sync); err != nil {
-		return fmt.Errorf("mark the state of partition %d as new: %w", p, err)
-	}
-	return nil
-}
-
-// origin returns what markNew noted, if it did.
-func (s *Store) origin(p int) (object string, isNew bool, err error) {
-	value, closer, err := s.db.Get(prefix(p, kindNew))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return "", false, nil
-	}
-	if err != nil {
-		return "", false, fmt.Errorf("read the origin of partition %d: %w", p, err)
-	}
-	object = string(value)
-	return object, true, closer.Close()
+	return f.store.Usable(p, snap.Object, snap.Positions)
 }
 
 // restore makes the state of a partition that of its newest snapshot, or empty if
@@ -149,7 +113,7 @@ func (f *Frontier) restore(ctx context.Context, p int, snap partition.Snapshot, 
 				ErrForeignState, from, f.store.ID)
 		}
 		f.log.Info("partition has no snapshot yet, reading its streams from their beginning", "partition", p)
-		return f.store.replace(ctx, p, nil)
+		return f.store.Replace(ctx, p, nil)
 	}
 	if err := f.loadSnapshot(ctx, p, snap); err != nil {
 		return err
@@ -166,7 +130,7 @@ var errReplaced = fmt.Errorf("its snapshot was replaced while it caught up: %w",
 
 // checkOrigin returns errReplaced if a state that was restored may lack something.
 func (p *partitionLoop) checkOrigin(ctx context.Context) error {
-	from, isNew, err := p.store.origin(p.partition)
+	from, isNew, err := p.f.store.Origin(p.partition)
 	if err != nil || !isNew || p.aside {
 		return err
 	}
@@ -185,15 +149,15 @@ func (p *partitionLoop) checkOrigin(ctx context.Context) error {
 
 // loadSnapshot brings a partition of the store to the state of a snapshot.
 func (f *Frontier) loadSnapshot(ctx context.Context, p int, snap partition.Snapshot) error {
-	if snap.Format < oldestFormat || snap.Format > stateFormat {
-		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d to %d", p, snap.Format, oldestFormat, stateFormat)
+	if snap.Format < state.OldestFormat || snap.Format > state.Format {
+		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d to %d", p, snap.Format, state.OldestFormat, state.Format)
 	}
 	r, err := f.snapshots.Open(ctx, snap)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return f.store.replace(ctx, p, r)
+	return f.store.Replace(ctx, p, r)
 }
 
 // streamsUnpurged reports whether nothing that the frontier reads was ever purged.
@@ -255,8 +219,8 @@ func (p *partitionLoop) replay(ctx context.Context) error {
 				return err
 			}
 		}
-		if m == nil || p.applied >= turnBytes {
-			if err := p.commitTurn(ctx, p.time.now()); err != nil {
+		if m == nil || p.applied >= state.TurnBytes {
+			if err := p.commitTurn(ctx, p.state.Now()); err != nil {
 				return err
 			}
 		}
@@ -274,12 +238,12 @@ func (p *partitionLoop) replay(ctx context.Context) error {
 	if err := p.checkOrigin(ctx); err != nil {
 		return err
 	}
-	return p.resume()
+	return p.goOn()
 }
 
 // finishPostponed applies all that waits for removals: what is under way may be of it.
 func (p *partitionLoop) finishPostponed(ctx context.Context) error {
-	for len(p.postponed) > 0 {
+	for p.state.HasPostponed() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -287,8 +251,8 @@ func (p *partitionLoop) finishPostponed(ctx context.Context) error {
 			p.handleQuery(q)
 		default:
 		}
-		now := p.time.now()
-		if err := p.removeForPostponed(now); err != nil {
+		now := p.state.Now()
+		if err := p.state.RemoveForPostponed(now); err != nil {
 			return err
 		}
 		if err := p.applyWaited(now); err != nil {
@@ -303,7 +267,7 @@ func (p *partitionLoop) finishPostponed(ctx context.Context) error {
 
 func (p *partitionLoop) tail(feed *partition.OrderedReader, stream string) *tail {
 	t := &tail{feed: feed, end: p.ends[stream]}
-	if at := p.positions[stream]; at.Sequence <= t.end {
+	if at := p.state.Positions()[stream]; at.Sequence <= t.end {
 		t.at = at.Sequence // unless it is of another life of the stream; the feed finds out
 	}
 	return t
@@ -357,21 +321,9 @@ func (p *partitionLoop) receive(ctx context.Context, feed *partition.OrderedRead
 	}
 }
 
-// resume goes on with the requests under way: those of a former owner that are
-// in FETCH, and those of this state. Each is looked for at once.
-func (p *partitionLoop) resume() error {
-	now := p.time.now()
-	for seq, req := range p.foreign {
-		id := urlID{req.Crawl, req.Visit.URL}
-		if err := p.adoptForeign(req, now); err != nil {
-			return err
-		}
-		p.sent(id, req.Attempt, seq)
-	}
-	for _, req := range p.inFlight {
-		req.deadline, req.unsent = 0, req.seq == 0
-	}
-	p.foreign, p.nextLease, p.replaying = nil, 0, false
-	p.tx.delete(prefix(p.partition, kindNew))
-	return p.commit(now)
+// goOn goes on with what is under way, now that all is applied.
+func (p *partitionLoop) goOn() error {
+	inFetch := p.foreign
+	p.foreign = nil
+	return p.state.Resume(inFetch, p.state.Now())
 }

@@ -2,8 +2,6 @@ package frontier
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +20,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
 )
 
@@ -91,16 +90,16 @@ func (a *takeoverFixture) eventually(what string, ok func() bool) {
 	await.Eventually(a.t, what, ok)
 }
 
-func (a *takeoverFixture) store() *Store {
+func (a *takeoverFixture) store() *state.Store {
 	a.t.Helper()
-	s, err := OpenStore(a.t.TempDir(), 1<<20, SyncOS, nil, a.bus.Log)
+	s, err := state.OpenStore(a.t.TempDir(), 1<<20, state.SyncOS, nil, a.bus.Log)
 	a.must(err)
 	a.t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
 // frontier returns a frontier on a store, which does nothing by itself.
-func (a *takeoverFixture) frontier(s *Store, snapshotEvery time.Duration) *Frontier {
+func (a *takeoverFixture) frontier(s *state.Store, snapshotEvery time.Duration) *Frontier {
 	a.t.Helper()
 	f, err := New(a.config(snapshotEvery), a.bus, a.specs, s)
 	a.must(err)
@@ -116,7 +115,7 @@ type ownerRun struct {
 }
 
 // own lets a store have the partition.
-func (a *takeoverFixture) own(s *Store, epoch uint64, snapshotEvery time.Duration) *ownerRun {
+func (a *takeoverFixture) own(s *state.Store, epoch uint64, snapshotEvery time.Duration) *ownerRun {
 	a.t.Helper()
 	f := a.frontier(s, snapshotEvery)
 	ctx, end := context.WithCancelCause(context.Background())
@@ -253,7 +252,7 @@ func (a *takeoverFixture) status() (st frontierapi.PartitionStatus, ok bool) {
 
 // settled waits until an owner has applied all that the streams hold, has
 // nothing to retry soon, and has the places of its requests in its store.
-func (a *takeoverFixture) settled(s *Store) {
+func (a *takeoverFixture) settled(s *state.Store) {
 	a.t.Helper()
 	a.eventually("the owner has applied everything", func() bool {
 		st, ok := a.status()
@@ -268,7 +267,7 @@ func (a *takeoverFixture) settled(s *Store) {
 				return false
 			}
 		}
-		for _, seq := range describe(a.t, s, kindInFlight) {
+		for _, seq := range a.dump(s, 'I') {
 			if strings.HasSuffix(seq, "=") {
 				return false
 			}
@@ -277,96 +276,18 @@ func (a *takeoverFixture) settled(s *Store) {
 	})
 }
 
-// describe returns what a store has of partition 0 and some kinds of keys, in
-// order, without the times: another owner applies the same things later.
-func describe(t *testing.T, s *Store, kinds ...byte) (all []string) {
-	t.Helper()
-	arrivals := make(map[string]int)
-	err := s.store0(func(key, value []byte) error {
-		kind, rest := key[2], key[3:]
-		if len(kinds) > 0 && !slices.Contains(kinds, kind) {
-			return nil
-		}
-		line, err := describeKey(kind, rest, value, arrivals)
-		if line != "" {
-			all = append(all, string(kind)+" "+line)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+// dump returns what a store has of partition 0.
+func (a *takeoverFixture) dump(s *state.Store, kinds ...byte) []string {
+	a.t.Helper()
+	all, err := s.Dump(0, kinds...)
+	a.must(err)
 	return all
 }
 
-// store0 calls do for all that the store has of partition 0.
-func (s *Store) store0(do func(key, value []byte) error) error {
-	return s.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
-		err := do(key, value)
-		return err == nil, err
-	})
-}
-
-func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string, error) {
-	switch kind {
-	case kindTime, kindRetry: // entries that were overtaken stay until they are due
-		return "", nil
-	case kindDue:
-		return string(rest[8:]), nil
-	case kindQueue:
-		host, rest, err := cutName(rest)
-		if err != nil {
-			return "", err
-		}
-		_, pl, err := cutName(rest)
-		arrivals[host]++
-		return fmt.Sprintf("%s %d. %s", host, arrivals[host], hex.EncodeToString(append(pl[:3:3], pl[11:]...))), err
-	case kindURL:
-		r, err := decodeRecord(value)
-		if err != nil {
-			return "", err
-		}
-		r.Arrival, r.Due, r.Changed = 0, 0, 0
-		for i := range r.History {
-			r.History[i].At = 0
-		}
-		return fmt.Sprintf("%+v", *r), nil
-	case kindHost:
-		h, err := decodeHost(string(rest), value)
-		if err != nil {
-			return "", err
-		}
-		line := fmt.Sprintf("%s %q %+v", h.name, h.ip, h.stats)
-		for _, w := range h.work {
-			line += fmt.Sprintf(" %s: %d queued, %d pages, parked %v", w.crawl, w.queued, w.pages, w.parked)
-		}
-		return line, nil
-	case kindDomain:
-		d := &domain{name: string(rest)}
-		err := d.decode(value)
-		line := d.name
-		for _, w := range d.work {
-			line += fmt.Sprintf(" %s: %d pages", w.crawl, w.pages)
-		}
-		return line, err
-	case kindCounters:
-		var c crawlState
-		err := json.Unmarshal(value, &c)
-		c.Started, c.Changed = 0, 0
-		return fmt.Sprintf("%s=%+v", rest, c), err
-	case kindRun:
-		var r frontierapi.Run
-		err := json.Unmarshal(value, &r)
-		r.Started, r.Last = time.Time{}, time.Time{}
-		return fmt.Sprintf("%q=%+v", rest, r), err
-	}
-	return fmt.Sprintf("%q=%s", rest, value), nil
-}
-
 // wantSame checks that two stores have the same of partition 0.
-func (a *takeoverFixture) wantSame(got, want *Store) {
+func (a *takeoverFixture) wantSame(got, want *state.Store) {
 	a.t.Helper()
-	g, w := describe(a.t, got), describe(a.t, want)
+	g, w := a.dump(got), a.dump(want)
 	for _, line := range g {
 		if !slices.Contains(w, line) {
 			a.t.Errorf("only the new owner has %s", line)
@@ -618,7 +539,7 @@ func TestStateThatCannotBeMadeAgainIsAskedFor(t *testing.T) {
 			t.Errorf("%q does not name %s", err, part)
 		}
 	}
-	if n := len(describe(t, second)); n != 0 {
+	if n := len(a.dump(second)); n != 0 {
 		t.Errorf("the store has %d keys of a partition that it did not get", n)
 	}
 	a.own(first, 3, 0) // nothing has happened to the state there
@@ -675,7 +596,7 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
 	a := newTakeoverFixture(t)
 	snapshots := partition.NewSnapshots(a.bus)
-	_, err := snapshots.Save(t.Context(), 0, partition.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat + 1}, func(w io.Writer) error {
+	_, err := snapshots.Save(t.Context(), 0, partition.Snapshot{Owner: "other", Epoch: 1, Format: state.Format + 1}, func(w io.Writer) error {
 		_, err := w.Write([]byte("of the future"))
 		return err
 	})
@@ -684,7 +605,7 @@ func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
 	a.must(err)
 	s := a.store()
 	err = a.own(s, 2, time.Hour).wait()
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("format %d, this build reads %d to %d", stateFormat+1, oldestFormat, stateFormat)) {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("format %d, this build reads %d to %d", state.Format+1, state.OldestFormat, state.Format)) {
 		t.Errorf("took over with %v, want that the format is named", err)
 	}
 	if now, err := snapshots.Binding(t.Context(), 0); err != nil || now != bound {
@@ -695,7 +616,7 @@ func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
 func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	a := newTakeoverFixture(t)
 	snapshots := partition.NewSnapshots(a.bus)
-	_, err := snapshots.Save(t.Context(), 0, partition.Snapshot{Owner: "other", Epoch: 1, Format: stateFormat}, func(w io.Writer) error {
+	_, err := snapshots.Save(t.Context(), 0, partition.Snapshot{Owner: "other", Epoch: 1, Format: state.Format}, func(w io.Writer) error {
 		_, err := w.Write([]byte("no table"))
 		return err
 	})
@@ -740,25 +661,24 @@ func TestLostSnapshotNamesTheStoreThatHasTheState(t *testing.T) {
 func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
-	neighbour := []byte{0, 1, kindURL, 'x'} // of partition 1
-	a.must(first.db.Set(neighbour, []byte("kept"), nil))
+	a.must(first.MarkNew(1, "kept"))
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
 	a.live(30, "first")
 	a.settled(first)
 	owner.handOver()
-	left := describe(t, first)
+	left := a.dump(first)
 	owner = a.own(second, 2, time.Hour)
 	a.live(60, "second")
 	a.settled(second)
 	owner.handOver()
-	if now := describe(t, first); !slices.Equal(now, left) {
+	if now := a.dump(first); !slices.Equal(now, left) {
 		t.Fatal("the store that gave up the partition changed")
 	}
 	a.own(first, 3, time.Hour)
 	a.settled(first)
 	a.wantSame(first, second)
-	if kept, err := first.has(neighbour); err != nil || !kept {
+	if kept, _, err := first.Origin(1); err != nil || kept != "kept" {
 		t.Errorf("what the store has of another partition is gone: %v", err)
 	}
 }
@@ -782,10 +702,10 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	part, err := f.acquirePartition(t.Context(), 0, 3)
 	a.must(err)
 	defer part.close()
-	if got, err := part.explain("c", e.URL); err != nil || !got.Behind || got.State == Done.String() {
+	if got, err := part.state.Explain("c", e.URL); err != nil || !got.Behind || got.State == state.Done.String() {
 		t.Errorf("before it has caught up it says %+v, %v", got, err)
 	}
-	if got, err := part.explain("c", e.URL+"?"); err != nil || !got.Behind || got.Known {
+	if got, err := part.state.Explain("c", e.URL+"?"); err != nil || !got.Behind || got.Known {
 		t.Errorf("of a URL that it does not know it says %+v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -793,7 +713,7 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	feeds.Go(func() { _ = part.urls.Run(ctx) })
 	feeds.Go(func() { _ = part.results.Run(ctx) })
 	a.must(part.replay(t.Context()))
-	if got, err := part.explain("c", e.URL); err != nil || got.Behind || got.State != Done.String() {
+	if got, err := part.state.Explain("c", e.URL); err != nil || got.Behind || got.State != state.Done.String() {
 		t.Errorf("when it has caught up it says %+v, %v", got, err)
 	}
 	cancel()

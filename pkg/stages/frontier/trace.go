@@ -55,7 +55,7 @@ func (f *Frontier) fetchLife(ctx context.Context) (time.Time, error) {
 // traceApplied begins the span of a message that is being applied, which ends with
 // the turn.
 func (p *partitionLoop) traceApplied(m *partition.ReaderMessage, subject stages.MessageContext, more ...attribute.KeyValue) {
-	if p.replaying {
+	if p.state.Replaying() {
 		return // it was told when it came first
 	}
 	p.traced.Add(p.f.bus.Tracer, "apply", m.Header, func() []attribute.KeyValue {

@@ -1,7 +1,0 @@
-//go:build !race
-
-package frontier
-
-// defaultCases is how many cases the model test runs unless -rapid.checks says
-// otherwise; each has about defaultSteps actions.
-const defaultCases = 2000

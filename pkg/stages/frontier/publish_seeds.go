@@ -1,0 +1,39 @@
+package frontier
+
+import (
+	"context"
+
+	"seine/pkg/messages"
+
+	"github.com/nats-io/nats.go"
+)
+
+// postSeeds has the seeds published that the state has found to be fed.
+func (p *partitionLoop) postSeeds() {
+	seeds := p.state.Seeds()
+	if len(seeds) == 0 {
+		return
+	}
+	select {
+	case p.seedBatches <- seeds:
+		p.state.SeedsTaken()
+	default: // the next turn tries again
+	}
+}
+
+// publishSeeds carries seeds of specs to URLS, one message after the other. A stream that
+// is full holds up this goroutine, and never the loop, which makes the room.
+func (p *partitionLoop) publishSeeds(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case batch := <-p.seedBatches:
+			for _, m := range batch {
+				if err := p.f.pub.Publish(ctx, &nats.Msg{Subject: messages.SubjectURLs(m.Crawl, p.partition), Data: m.Encode()}); err != nil {
+					return ignoreDone(ctx, err)
+				}
+			}
+		}
+	}
+}

@@ -1,8 +1,0 @@
-//go:build race
-
-package frontier
-
-// defaultCases is how many cases the model test runs unless -rapid.checks says
-// otherwise; each has about defaultSteps actions. A model has no goroutines and so
-// no races, and the detector makes it ten times slower: all cases run without it.
-const defaultCases = 100

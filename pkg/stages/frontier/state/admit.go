@@ -1,0 +1,279 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// ApplyCandidates applies a message of URLS: new URLs are queued or excluded, and
+// the visit that it ends is ended; or that waits: see postponed. It returns the URLs
+// that are none.
+func (s *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []RefusedCandidate, err error) {
+	rules, err := s.admits(m.Crawl, m.Rev)
+	if err != nil || rules == nil {
+		return nil, err
+	}
+	if s.mustWait(m.Crawl, rules) {
+		return s.postponeCandidates(m, rules, partitions), nil
+	}
+	return s.takeCandidates(m, rules, partitions, now)
+}
+
+// takeCandidates applies a message of URLS that need not wait.
+func (s *Partition) takeCandidates(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []RefusedCandidate, err error) {
+	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
+		c.Print, c.Layout = rules.fingerprint, layoutRoots
+		c.judgedBy(rules)
+	}
+	if m.Source == messages.SourceUnchanged {
+		if s.crawl(m.Crawl).Started != 0 { // or no page has led to here
+			s.noteUnchanged(m)
+		}
+		return nil, nil
+	}
+	var found []messages.URLHash
+	for _, c := range m.URLs {
+		url, err := s.identity(c.URL, rules, partitions)
+		if err != nil {
+			bad = append(bad, RefusedCandidate{c.URL, err})
+			continue
+		}
+		c.URL = url
+		if err := s.candidate(m, c, rules, now); err != nil {
+			return bad, err
+		}
+		found = append(found, messages.HashURL(url))
+	}
+	if err := s.keepLinks(m, found); err != nil {
+		return bad, err
+	}
+	s.noteSeeds(m, rules)
+	if !m.Ends.IsZero() {
+		return bad, s.parsed(m, now)
+	}
+	return bad, nil
+}
+
+// identity returns the URL under which the crawl knows c. A stage that has
+// another idea of that, being of another version or behind with the spec,
+// cannot bring in the same page twice.
+func (s *Partition) identity(url string, rules *Rules, partitions int) (string, error) {
+	c, err := rules.canonical(url)
+	if err != nil {
+		return "", err
+	}
+	if p := messages.Partition(c, partitions); p != s.partition {
+		return "", fmt.Errorf("%s belongs to partition %d, and came to %d", messages.Clip(c), p, s.partition)
+	}
+	return c, nil
+}
+
+// canonical returns the spelling under which the crawl knows a URL.
+func (r *Rules) canonical(url string) (string, error) {
+	c, err := weburl.Canonicalize(url)
+	if err != nil {
+		return "", err //nolint:wrapcheck // says all
+	}
+	return r.normalize.Normalize(c), nil
+}
+
+// candidate takes one URL.
+func (s *Partition) candidate(m *messages.Candidates, c messages.Candidate, rules *Rules, now int64) error {
+	id := urlID{m.Crawl, messages.HashURL(c.URL)}
+	crawl := s.crawl(m.Crawl)
+	// A redirect away from a seed means what the seed meant.
+	opens := m.Depth == 0 && m.Source != messages.SourceLink
+	if opens {
+		if err := s.addScopeRoots(m.Crawl, c.URL); err != nil {
+			return err
+		}
+	}
+	if m.Source == messages.SourceSeed {
+		if err := s.probe(weburl.Host(c.URL)); err != nil {
+			return err
+		}
+	}
+	own := ownPriority(c.Priority)
+	found := &urlRecord{
+		URL: c.URL, Referrer: m.Referrer, more: more{Own: own}, Priority: rules.priority(c.URL, own), Round: rules.FirstRound(),
+		Seed: opens, Sitemap: c.Sitemap, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
+	}
+	if found.Run > crawl.LatestRun {
+		crawl.LatestRun, crawl.dirty = found.Run, true
+	}
+	salt := crawl.saltFor(m.Crawl)
+	mayBeGate := m.Source == messages.SourceRedirect && rules.cookies
+	carries := m.Source == messages.SourceRedirect && m.Metadata != nil
+	if !mayBeGate && !carries && !c.Sitemap && s.recent.covers(found, crawl.Run, salt, id.hash) {
+		candidatesTotal.known.Inc()
+		return nil
+	}
+	if crawl.seen.has(id.hash) {
+		known, err := s.record(id)
+		if err != nil {
+			return err
+		}
+		if known != nil {
+			candidatesTotal.known.Inc()
+			err := errors.Join(s.mergeKnown(known, found, id, m, rules, now), s.takeMetadata(m, &c, id, true))
+			s.recent.add(known, crawl.Run, salt, id.hash)
+			return err
+		}
+		if !crawl.seen.loading {
+			bloomFalseTotal.Inc()
+		}
+	}
+	crawl.seen.add(id.hash)
+	if keepsSeed(m) {
+		s.tx.set(s.seedKey(id), nil)
+	}
+	found.Arrival = s.nextArrival(now)
+	err := errors.Join(s.admit(found, id, rules, now), s.takeMetadata(m, &c, id, false))
+	s.recent.add(found, crawl.Run, salt, id.hash)
+	if found.State == Excluded {
+		candidatesTotal.excluded.Inc()
+	} else {
+		candidatesTotal.queued.Inc()
+	}
+	return err
+}
+
+// keepsSeed reports whether every run begins with the URLs of a message, whatever its
+// spec lists.
+func keepsSeed(m *messages.Candidates) bool {
+	return m.Source == messages.SourceSeed && m.SeedList == 0
+}
+
+// saltFor is that of the crawl's run under way: see recent.
+func (c *crawl) saltFor(name string) uint64 {
+	if c.salted != c.Run {
+		c.salt, c.salted = saltOf(name, c.Since, c.Run), c.Run
+	}
+	return c.salt
+}
+
+// startingRun is the run that a message belongs to if it does not say so: what
+// people feed belongs to the one under way.
+func (c *crawl) startingRun(m *messages.Candidates) int64 {
+	if m.Source == messages.SourceSeed {
+		return c.Run
+	}
+	return 0
+}
+
+// nextArrival orders URLs by discovery, over restarts too.
+func (s *Partition) nextArrival(now int64) uint64 {
+	s.arrival = max(s.arrival+1, uint64(now/int64(time.Microsecond)))
+	return s.arrival
+}
+
+// admit queues a URL, or excludes it with the reason.
+func (s *Partition) admit(r *urlRecord, id urlID, rules *Rules, now int64) error {
+	opened, err := s.inScope(id.crawl, r, rules)
+	if err != nil {
+		return err
+	}
+	r.Priority = rules.priority(r.URL, r.Own)
+	reason := rules.exclusionReason(r, opened, s.time.wall(now))
+	if reason == "" && r.unjudged() {
+		if reason, err = s.trapReason(r, id, rules); err != nil {
+			return err
+		}
+	}
+	h, err := s.hostOf(r.URL)
+	if err != nil {
+		return err
+	}
+	if limit := rules.paceOf(h.hostname()).maxPages; reason == "" && limit > 0 && !r.Fetched {
+		had, err := s.pages(h, id.crawl, rules)
+		if err != nil {
+			return err
+		}
+		if had.pages >= limit {
+			reason = frontierapi.ReasonHostPages
+		}
+	}
+	if reason == "" {
+		return s.queue(r, id, h, now)
+	}
+	if reason == frontierapi.ReasonScope {
+		s.bar(id, r.URL)
+	}
+	s.setState(r, id, Excluded, reason, now)
+	return nil
+}
+
+// queue puts a URL into the queue of its host.
+func (s *Partition) queue(r *urlRecord, id urlID, h *host, now int64) error {
+	s.setState(r, id, Queued, r.leftOut(), now)
+	s.push(r, id, h)
+	return s.readyIfDue(h, now)
+}
+
+// mergeKnown takes a URL that is known. One found nearer to a seed or with a better
+// priority moves up, and is admitted if it was only too far away. One that a
+// person feeds again, although it failed or was excluded, is tried again: the
+// site may be back, or the spec another. One that a later run of the crawl has
+// found is visited again. One that was taken for a page and is fed as a sitemap is
+// visited again, to be read as one.
+func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates, rules *Rules, now int64) error {
+	gate := false
+	if m.Source == messages.SourceRedirect {
+		var err error
+		if gate, err = s.meetGate(r, found, id, rules, now); err != nil {
+			return err
+		}
+	}
+	nearer := found.Depth < r.Depth
+	fed := m.Source == messages.SourceSeed
+	if keepsSeed(m) {
+		s.tx.set(s.seedKey(id), nil)
+	}
+	newRun := found.Run > r.Run
+	marks := found.Sitemap && !r.Sitemap
+	better := nearer || found.Own < r.Own || found.Seed && !r.Seed
+	if !gate && !newRun && !better && !marks && !(fed && (r.State == Excluded || r.State == Failed)) {
+		return nil
+	}
+	wasQueued := r.State == Queued
+	if wasQueued {
+		h, err := s.hostOf(r.URL)
+		if err != nil {
+			return err
+		}
+		s.drop(r, id, h)
+	}
+	tooFar := r.State == Excluded && slices.Contains(reasonsOfDistance, r.Reason)
+	if nearer || newRun && r.State.ended() {
+		r.Depth, r.Redirects, r.Referrer = found.Depth, found.Redirects, found.Referrer
+	}
+	r.Seed = r.Seed || found.Seed
+	r.Sitemap = r.Sitemap || found.Sitemap
+	r.Own = min(r.Own, found.Own)
+	r.Priority = rules.priority(r.URL, r.Own)
+	s.foundBy(r, id, found.Run)
+	switch {
+	case wasQueued:
+		h, err := s.hostOf(r.URL)
+		if err != nil {
+			return err
+		}
+		s.push(r, id, h)
+		s.tx.change(id, r)
+		return s.readyIfDue(h, now)
+	case gate, r.State == Excluded && (fed || newRun || nearer && tooFar),
+		r.State == Failed && (fed || newRun), r.State == Done && (newRun || marks && keepsSeed(m)):
+		return s.revisit(r, id, rules, now)
+	}
+	s.tx.change(id, r) // for what is found on it from now on
+	return nil
+}
+
+// reasonsOfDistance are those that a shorter way can do away with.
+var reasonsOfDistance = []string{frontierapi.ReasonDepth, frontierapi.ReasonRedirects}

@@ -1,0 +1,133 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// An owner that took more failures for probes of the host than the next one, which
+// reads the results later, has sent an attempt that is none any more by the count of
+// that. The request is in FETCH: it is taken over, and its host not asked beside it.
+func TestRequestBeyondTheAttemptsOfANewOwnerIsTakenOver(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts, s.PerHost = 1, 1 })
+	w.seed("https://a.test/x")
+	w.wantSent(w.dispatch(10), "https://a.test/x")
+	wire, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
+	w.must(err)
+	w.answer("https://a.test/x", messages.Timeout)
+	w.seed("https://a.test/y")
+	w.pass(time.Hour)
+
+	wire.Attempt++
+	w.must(w.part.adoptForeign(wire, w.at()))
+	w.must(w.part.Commit(w.at()))
+	w.wantSent(w.dispatch(10))
+	w.answer("https://a.test/x", messages.OK)
+	if state, err := w.part.stateOf("c"); err != nil || state.Parsing != 1 || state.Failed != 0 {
+		t.Errorf("after its page came: %+v, %v", state.Counters, err)
+	}
+}
+
+// A request that a new owner finds in FETCH may be with a fetcher, be it of an older round
+// or attempt than what the owner knows, or of a URL that it does not know: it is not taken
+// over, and its host is left alone until it must be over.
+func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
+	for name, change := range map[string]func(*messages.Request){
+		"older round":      func(m *messages.Request) { m.Visit.Round-- },
+		"older attempt":    func(m *messages.Request) { m.Attempt-- },
+		"a later attempt":  func(m *messages.Request) { m.Attempt++ },
+		"unknown URL":      func(m *messages.Request) { m.URL += "z"; m.Visit.URL = messages.HashURL(m.URL) },
+		"of another crawl": func(m *messages.Request) { m.Crawl = "gone" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newPartitionFixture(t, func(s *crawlspec.Spec) {
+				s.PerHost, s.Timeout = 1, crawlspec.Duration(10*time.Second)
+				s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(time.Hour)}}
+			})
+			const url = "https://a.test/x"
+			w.seed(url)
+			w.dispatch(10)
+			w.answer(url, messages.OK)
+			w.parsed(url)
+			w.pass(2 * time.Hour)
+			w.wantSent(w.dispatch(10), url)
+			w.answer(url, messages.Timeout)
+			w.pass(time.Minute)
+			w.wantSent(w.dispatch(10), url)
+			wire, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL(url)}])
+			w.must(err)
+			w.answer(url, messages.OK)
+			if wire.Visit.Round != 2 || wire.Attempt != 2 {
+				t.Fatalf("the last request was %v, attempt %d", wire.Visit, wire.Attempt)
+			}
+			change(wire)
+			w.seed("https://a.test/y", "https://b.test/")
+			w.must(w.part.adoptForeign(wire, w.at()))
+			w.must(w.part.Commit(w.at()))
+			longest := messages.ClaimTTL(10 * time.Second)
+			w.wantSent(w.dispatch(10), "https://b.test/")
+			w.pass(longest - time.Millisecond)
+			w.wantSent(w.dispatch(10))
+			w.pass(time.Second)
+			w.wantSent(w.dispatch(10), "https://a.test/y")
+		})
+	}
+}
+
+// One whose result is known is over, and its host waits for nothing.
+func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.PerHost = 1 })
+	w.seed("https://a.test/x")
+	w.dispatch(10)
+	wire, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
+	w.must(err)
+	w.answer("https://a.test/x", messages.OK)
+	w.must(w.part.adoptForeign(wire, w.at()))
+	w.must(w.part.Commit(w.at()))
+	w.seed("https://a.test/y")
+	w.wantSent(w.dispatch(10), "https://a.test/y")
+}
+
+// A request that left FETCH without a result is sent again. When the result of the first
+// attempt comes all the same, its visit is over, and a fetcher may be at the second: the
+// host is left alone until that must be over.
+func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.PerHost, s.Timeout = 1, crawlspec.Duration(10*time.Second) })
+	const url = "https://a.test/x"
+	w.seed(url, "https://a.test/y")
+	w.wantSent(w.dispatch(10), url)
+	w.part.resend(w.part.inFlight[urlID{"c", messages.HashURL(url)}], w.at())
+	w.must(w.part.Commit(w.at()))
+	w.result(url, func(r *messages.Result) { r.Attempt = 1 })
+	w.wantState(url, Parsing, "")
+	w.seed("https://b.test/")
+	w.wantSent(w.dispatch(10), "https://b.test/")
+	w.result(url, func(r *messages.Result) { r.Attempt = 2 })
+	w.wantState(url, Parsing, "")
+	w.pass(messages.ClaimTTL(10*time.Second) - time.Millisecond)
+	w.wantSent(w.dispatch(10))
+	w.pass(time.Second)
+	w.wantSent(w.dispatch(10), "https://a.test/y")
+}
+
+// So it is when the partition has moved with a state that knows of the first attempt alone:
+// the result of the second one ends the visit, and a fetcher may be at the first.
+func TestHostOfAnAttemptBeforeTheLastIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.PerHost, s.Timeout = 1, crawlspec.Duration(10*time.Second) })
+	const url = "https://a.test/x"
+	w.seed(url, "https://a.test/y")
+	w.wantSent(w.dispatch(10), url)
+	w.result(url, func(r *messages.Result) { r.Attempt = 2 })
+	w.wantState(url, Parsing, "")
+	w.pass(messages.ClaimTTL(10*time.Second) - time.Millisecond)
+	w.wantSent(w.dispatch(10))
+	w.pass(time.Second)
+	w.wantSent(w.dispatch(10), "https://a.test/y")
+}

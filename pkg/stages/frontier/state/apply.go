@@ -1,0 +1,479 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"seine/internal/base/tally"
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// ApplyResult applies a message of RESULTS. One for a visit that is not under way
+// is a repeat, and changes nothing, unless this state is older than the
+// request: see adopt. It may have to wait: see postponed.
+func (s *Partition) ApplyResult(res *messages.Result, now int64) error {
+	rules, err := s.admits(res.Crawl, res.Rev)
+	if err != nil || rules == nil {
+		return err
+	}
+	if s.mustWait(res.Crawl, rules) {
+		s.postpone(res.Crawl, postponedResult, res.Encode())
+		return nil
+	}
+	return s.takeResult(res, rules, now)
+}
+
+// takeResult applies a message of RESULTS that need not wait.
+func (s *Partition) takeResult(res *messages.Result, rules *Rules, now int64) (err error) {
+	id := urlID{res.Crawl, res.Visit.URL}
+	known := s.inFlight[id]
+	overtaken := known != nil && known.Round == res.Visit.Round && known.Sent != res.Attempt
+	req := known
+	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
+		final := !rules.retryable(res)
+		if req, err = s.adopt(id, res.Visit.Round, res.Attempt, res.Run, final, now); err != nil || req == nil {
+			return err
+		}
+	}
+	switch {
+	case req.Round != res.Visit.Round:
+		return nil
+	case res.Attempt != req.Sent && rules.retryable(res):
+		return nil // of an attempt given up; the one under way decides
+	}
+	pace, err := s.rulesOf(req.host) // of all crawls that want it, this one included
+	if err != nil {
+		return err
+	}
+	resultsTotal.WithLabelValues(string(res.Class)).Inc()
+	s.troubles.add(res)
+	s.removeInFlight(req)
+	event := s.recordOutcome(req, res, rules, pace, now)
+	if overtaken { // the other attempt may be with a fetcher, and its result will count for nothing
+		if err := s.leaveAlone(known, rules, now); err != nil {
+			return err
+		}
+	}
+	s.markDirty(req.host)
+	if err := s.applyOutcome(req, res, event, rules, now); err != nil {
+		return err
+	}
+	s.tellFailure(req, res)
+	return s.readyIfDue(req.host, now)
+}
+
+// adopt takes over a request that a former owner of the partition sent after
+// the state that this one began with was saved. It returns nil if the request
+// is not newer than what is known, unless its result is final: the page of an
+// attempt that was given up is a page, and its URL needs no other attempt.
+func (s *Partition) adopt(id urlID, round uint32, sent int, run int64, final bool, now int64) (*Request, error) {
+	r, err := s.record(id)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	switch {
+	case round < r.Round, round == r.Round && r.answered() && !r.failedBefore(sent):
+		return nil, nil
+	case round == r.Round && sent <= r.Sent && !final:
+		return nil, nil
+	}
+	h, err := s.hostOf(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.inFlight[id] != nil:
+		s.removeInFlight(s.inFlight[id])
+	case r.State == Queued:
+		s.drop(r, id, h)
+	}
+	was, recrawl := r.recrawling(), r.recrawlIn(round, run)
+	if r.State.ended() {
+		s.unplan(r, id)
+	}
+	if round > r.Round {
+		r.Sent, r.Failures, r.SentRun = 0, 0, run
+	}
+	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), max(run, r.SentRun), recrawl // a later attempt may be of a later run
+	s.countRecrawling(id, r.recrawling()-was)
+	return s.launch(r, id, h, now)
+}
+
+// adoptForeign takes over a request that is in FETCH. One that is not wanted, as it is
+// for a crawl that was deleted, or of another round or attempt than what is known, may be
+// with a fetcher all the same, and its result will count for nothing: its host is left
+// alone meanwhile.
+func (s *Partition) adoptForeign(wire *messages.Request, now int64) error {
+	rules, err := s.rules(wire.Crawl, 0)
+	if err != nil {
+		return err
+	}
+	id := urlID{wire.Crawl, wire.Visit.URL}
+	if !rules.Deleted(wire.Rev) || s.isDoomed(wire.Crawl) {
+		if req, err := s.adopt(id, wire.Visit.Round, wire.Attempt, wire.Run, false, now); err != nil || req != nil {
+			return err
+		}
+		r, err := s.record(id)
+		if err != nil || r != nil && r.Round == wire.Visit.Round && r.Sent == wire.Attempt { // it is under way, or its result is known
+			return err
+		}
+	}
+	h, err := s.hostOf(wire.URL)
+	if err != nil {
+		return err
+	}
+	return s.restAfter(h, id, wire.Attempt, rules, now)
+}
+
+// recordOutcome takes note of a result in the books of its host and its crawl.
+func (s *Partition) recordOutcome(req *Request, res *messages.Result, rules *Rules, pace *politeness.Rules, now int64) politeness.Event {
+	h, c := req.host, s.crawl(req.id.crawl)
+	h.finished(res)
+	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
+	out := outcome(res)
+	if out.Kind == politeness.HostFailure && req.Failures > 0 && out.RetryAfter == 0 && !h.polite.Open(pace) {
+		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
+	}
+	event := h.polite.End(pace, s.time.pace(now), out, seed)
+	s.logHostEvent(event, h.name, req.id.crawl)
+	out.CrawlDelay = nil // of this host alone
+	h.domain.polite.End(shared(pace), s.time.pace(now), out, seed)
+	s.addresses.rest(req.ip, h.polite.Delay(pace))
+	if rules.GroupBy == crawlspec.GroupByIP && res.IP != "" {
+		h.ip = res.IP
+	}
+
+	s.countResult(req, res, now)
+	tally.Add(&c.Attempts, res.Class, 1)
+	c.BytesWire += res.BytesWire
+	c.BytesBody += res.BytesBody
+	c.dirty = true
+	if res.Class == messages.OK {
+		c.Pages++
+		if !req.Fetched {
+			req.Fetched = true
+			h.of(req.id.crawl).pages++
+			h.domain.of(req.id.crawl).pages++
+		}
+	}
+	req.urlRecord.Status, req.urlRecord.Class = res.Status, res.Class
+	req.remember(attempt{At: s.time.wallMS(now), Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
+	return event
+}
+
+// logHostEvent tells people how a host does. That is no warning: the frontier deals with it.
+func (s *Partition) logHostEvent(event politeness.Event, host, crawl string) {
+	about := []any{"crawl", crawl, "host", host}
+	switch event {
+	case politeness.Opened:
+		s.log.Info("host fails, resting it", about...)
+	case politeness.GaveUp:
+		s.log.Info("host is given up", about...)
+	case politeness.Closed:
+		s.log.Info("host answers again", about...)
+	default: // what is less goes on all the time
+	}
+}
+
+// tellFailure tells people of a request that did not end well, and what comes next. What a
+// site does wrong is no warning.
+func (s *Partition) tellFailure(req *Request, res *messages.Result) {
+	if !isTrouble(res.Class) || !s.log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	r := req.urlRecord
+	about := []any{
+		"crawl", req.id.crawl, "url", r.URL, "visit", res.Visit, "attempt", res.Attempt, "class", res.Class, "status", res.Status, "error", res.Error,
+	}
+	switch r.State {
+	case Waiting:
+		about = append(about, "next", "retry", "at", time.UnixMilli(s.time.wallMS(r.Due)).UTC().Format(time.RFC3339))
+	case Failed:
+		about = append(about, "next", "give up")
+	case Excluded:
+		about = append(about, "next", "exclude", "reason", r.Reason)
+	default: // it is to be visited once more
+		about = append(about, "next", r.State.String())
+	}
+	s.log.Info("request failed", about...)
+}
+
+// outcome says what a result means for how its host is asked.
+func outcome(res *messages.Result) politeness.Outcome {
+	o := politeness.Outcome{
+		Kind: politeness.Good, Took: time.Duration(res.Timings.Total), RetryAfter: time.Duration(res.RetryAfter),
+	}
+	if res.CrawlDelay != nil {
+		d := time.Duration(*res.CrawlDelay)
+		o.CrawlDelay = &d
+	}
+	switch res.Class {
+	case messages.Throttled, messages.Blocked:
+		o.Kind = politeness.Throttled
+	case messages.ClientError:
+		if res.Status == http.StatusForbidden {
+			o.Kind = politeness.Refused
+		}
+	case messages.ServerError:
+		// One 503 that asks for nothing slows nothing down, or a site that now
+		// and then answers with it would end up being asked once an hour; a row
+		// of them opens the breaker.
+		o.Kind = politeness.HostFailure
+		if res.Status > 0 && res.Status < 500 { // 408 and 425 are about one request
+			o.Kind = politeness.Good
+		}
+	case messages.DNSFailure, messages.ConnectFailure, messages.TLSFailure, messages.Timeout, messages.Stalled:
+		o.Kind = politeness.HostFailure
+	case messages.RobotsFetched, messages.ProtocolError: // it answered, if not well
+		o.Kind = politeness.Neutral
+	case messages.RobotsDenied, messages.RefusedAddress, messages.ProxyFailure, messages.Misconfigured, messages.ClassCancelled:
+		o.Kind = politeness.Unsent
+		if contactedHost(res) {
+			o.Kind = politeness.Neutral
+		}
+	default:
+	}
+	return o
+}
+
+// contactedHost reports that the host was asked for something though not for the page: for
+// the robots.txt that denies it, or for what redirected to it. It must rest after
+// that as well.
+func contactedHost(res *messages.Result) bool {
+	return res.IP != "" || res.BytesWire > 0 || res.Timings.FirstByte > 0
+}
+
+// applyOutcome decides by the class what becomes of the URL.
+func (s *Partition) applyOutcome(req *Request, res *messages.Result, event politeness.Event, rules *Rules, now int64) error {
+	r, id := req.urlRecord, req.id
+	if res.GoneRecord {
+		r.toldGone()
+	}
+	switch {
+	case res.Class == messages.OK:
+		r.learn(res, digestOf(res), rules)
+		if r.Parsed >= r.Round {
+			return s.finish(r, id, r.Reason, rules, now)
+		}
+		s.setState(r, id, Parsing, "", now)
+	case res.Class == messages.NotModified:
+		r.learn(res, 0, rules)
+		return s.finish(r, id, r.leftOut(), rules, now)
+	case res.Class == messages.Redirect:
+		r.learn(res, 0, rules)
+		return s.finish(r, id, "", rules, now)
+	case res.Class == messages.RobotsDenied:
+		s.setState(r, id, Excluded, frontierapi.ReasonRobots, now)
+	case res.Class == messages.RefusedAddress:
+		s.setState(r, id, Excluded, frontierapi.ReasonAddress, now)
+	case res.Class == messages.UnsupportedType:
+		r.learn(res, 0, rules)
+		return s.end(r, id, Excluded, frontierapi.ReasonType, rules, now)
+	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns, res.Class == messages.ClassCancelled:
+		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
+	case event == politeness.GaveUp:
+		return s.giveUp(r, id, rules, now)
+	case rules.retryable(res):
+		if event != politeness.ProbeFailed { // a probe in vain is the host's failure, not the URL's
+			r.Failures++
+		}
+		return s.retry(req, res, rules, now)
+	default:
+		r.learn(res, 0, rules)
+		return s.fail(r, id, reasonOf(res), rules, now)
+	}
+	return nil
+}
+
+// toldGone notes that a record says that the page is gone. Should it come back as it was,
+// it is to come whole: its records are needed anew.
+func (r *urlRecord) toldGone() {
+	r.Recorded, r.ETag, r.LastModified = false, "", ""
+}
+
+func digestOf(res *messages.Result) uint64 {
+	var b [8]byte
+	if n, err := hex.Decode(b[:], []byte(res.Digest[:min(16, len(res.Digest))])); err != nil || n < len(b) {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// digestText is the start of a digest, as a result has it.
+func digestText(digest uint64) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, digest))
+}
+
+// maxRobotsTurns is how often a visit may give up its turn to robots.txt
+// before that counts as a failure: the file is being forgotten at once.
+const maxRobotsTurns = 5
+
+// retry lets the URL wait for another attempt, twice as long each time, unless
+// it has had them all. It steps behind the other URLs of its host: else the
+// oldest would take all the refusals of a host that refuses, and all the probes
+// of one that is down.
+func (s *Partition) retry(req *Request, res *messages.Result, rules *Rules, now int64) error {
+	r, id := req.urlRecord, req.id
+	rule, _ := rules.onStatus(res)
+	if r.Failures >= rule.Attempts {
+		if !res.Class.Retryable() {
+			r.learn(res, 0, rules)
+		}
+		return s.fail(r, id, reasonOf(res), rules, now)
+	}
+	wait := min(retryBase<<min(max(r.Failures-1, 0), 12), int64(time.Hour))
+	wait = max(wait, int64(rule.Wait))
+	behind := s.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
+	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
+	s.setState(r, id, Waiting, r.leftOut(), now)
+	s.tx.set(s.retryKey(r.Due, id), nil)
+	s.nextRetry = min(s.nextRetry, r.Due)
+	return nil
+}
+
+// retryBase is the wait before the second attempt.
+const retryBase = int64(time.Second)
+
+// onStatus says how often a URL is tried that was answered so, and how long it waits at
+// least before it is again; and whether the spec has a rule for the answer.
+func (r *Rules) onStatus(res *messages.Result) (rule crawlspec.StatusRule, ruled bool) {
+	rule, ruled = r.SourceStatusRule(r.SourceOf(weburl.Hostname(res.URL)), res.Class, res.Status)
+	if !ruled && res.Class == messages.Blocked {
+		rule.Wait = blockedWait
+	}
+	if rule.Attempts == 0 {
+		rule.Attempts = r.limitsOf(res.URL).MaxAttempts
+	}
+	return rule, ruled
+}
+
+// retryable reports whether a result is one of an attempt that others may follow: by its
+// class, or as a rule for its status gives the URL more than one. The answer is the same
+// however many attempts there were: a result that comes twice must mean the same twice.
+func (r *Rules) retryable(res *messages.Result) bool {
+	if res.Class.Retryable() {
+		return true
+	}
+	rule, ruled := r.onStatus(res)
+	return ruled && rule.Attempts > 1
+}
+
+// blockedWait is the least wait before another attempt for a page in whose place a challenge
+// came. Whoever sends them has taken notice of the crawler, and forgets it in minutes, not in
+// seconds.
+const blockedWait = crawlspec.Duration(10 * time.Minute)
+
+// jitter spreads times over span, the same for the same attempt.
+func jitter(id urlID, n int, span int64) int64 {
+	if span <= 0 {
+		return 0
+	}
+	x := binary.BigEndian.Uint64(id.hash[4:12]) + uint64(n)
+	x *= 0x9E3779B97F4A7C15
+	return int64((x ^ x>>32) % uint64(span))
+}
+
+func reasonOf(res *messages.Result) string {
+	if res.Error != "" {
+		return messages.Clip(string(res.Class) + ": " + res.Error)
+	}
+	return string(res.Class)
+}
+
+// parsed ends the visit whose page was parsed. Its result may still be on the
+// way: then the visit ends when that comes.
+func (s *Partition) parsed(m *messages.Candidates, now int64) error {
+	id := urlID{m.Crawl, m.Ends.URL}
+	r, err := s.record(id)
+	if err != nil || r == nil || m.Ends.Round < r.Round || r.Parsed >= m.Ends.Round {
+		return err
+	}
+	s.countRecords(r, id, m, now)
+	if r.Parsed == 0 && m.ParseError == "" {
+		s.crawl(m.Crawl).shapes.Fetched(r.URL, m.Content)
+	}
+	r.Parsed, r.Content, r.Warned = m.Ends.Round, m.Content, m.ParseError == "" && m.Warning != ""
+	r.Recorded = r.Recorded || len(m.Records) > 0
+	if m.ParseError == "" {
+		r.LinkRun = max(r.LinkRun, m.Run)
+		if m.PageRound == m.Ends.Round {
+			r.PageRound, r.PageRev = m.PageRound, m.Rev
+		}
+	}
+	told := cmp.Or(m.ParseError, m.Warning)
+	if told == "" && m.LeftOut != "" {
+		told = leftOutMark + m.LeftOut
+	}
+	s.tx.change(id, r)
+	switch {
+	case r.State == Parsing && r.Round == r.Parsed:
+		rules, err := s.rules(m.Crawl, m.Rev)
+		if err != nil {
+			return err
+		}
+		return s.finish(r, id, told, rules, now)
+	case !r.State.ended():
+		r.Reason = told
+	}
+	return nil
+}
+
+// finish ends a visit that led somewhere. What the parser told of its page is why that
+// could not be parsed; of a record with Warned, what of it could not be read; after leftOutMark,
+// why no record was made of it.
+func (s *Partition) finish(r *urlRecord, id urlID, told string, rules *Rules, now int64) error {
+	r.Warned = r.Warned && told != ""
+	switch {
+	case r.Warned:
+		s.crawl(id.crawl).Warnings++
+	case strings.HasPrefix(told, leftOutMark):
+		told = messages.Clip(told)
+	case told != "":
+		return s.fail(r, id, told, rules, now)
+	}
+	return s.end(r, id, Done, told, rules, now)
+}
+
+// fail ends a visit that led nowhere.
+func (s *Partition) fail(r *urlRecord, id urlID, reason string, rules *Rules, now int64) error {
+	return s.end(r, id, Failed, messages.Clip(reason), rules, now)
+}
+
+// giveUp ends a visit whose host is taken for dead. The run has had it, though nothing
+// was sent: it would be queued again and again until the host's next probe.
+func (s *Partition) giveUp(r *urlRecord, id urlID, rules *Rules, now int64) error {
+	r.sentInRun()
+	return s.fail(r, id, reasonGivenUp, rules, now)
+}
+
+// end moves a URL to the end of its visit, and plans the next if there is to be
+// one, perhaps at once.
+func (s *Partition) end(r *urlRecord, id urlID, to State, reason string, rules *Rules, now int64) error {
+	r.Due = 0
+	s.setState(r, id, to, reason, now)
+	if r.againDue() {
+		return s.revisit(r, id, rules, now)
+	}
+	s.scheduleRecrawl(r, id, rules, now)
+	return nil
+}
+
+// againDue reports whether a URL whose visit has ended is to be visited again at once:
+// a later run of the crawl has found it meanwhile, or redirects have led back to it.
+func (r *urlRecord) againDue() bool { return r.Run > r.SentRun || r.gateDue() }
+
+// RefusedCandidate is why one URL of a message was not taken; the others were.
+type RefusedCandidate struct {
+	URL string
+	Err error
+}

@@ -1,0 +1,32 @@
+package state
+
+import (
+	"seine/internal/base/tally"
+
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// countRecord adds by to the counters of the state that a URL is in.
+func countRecord(c *frontierapi.Counters, r *urlRecord, by int64) {
+	c.Recrawling += by * r.recrawling()
+	switch r.State {
+	case Queued:
+		c.Queued += by
+	case InFlight:
+		c.InFlight += by
+	case Waiting:
+		c.Waiting += by
+	case Parsing:
+		c.Parsing += by
+	case Done:
+		c.Done += by
+		if r.isLeftOut() {
+			tally.Add(&c.LeftOut, r.endedBy(), by)
+		}
+	case Failed:
+		c.Failed += by
+		tally.Add(&c.FailedBy, r.failedBy(), by)
+	case Excluded:
+		tally.Add(&c.Excluded, r.Reason, by)
+	}
+}

@@ -1,0 +1,244 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+func (s *Partition) countersKey(crawl string) []byte {
+	return append(prefix(s.partition, kindCounters), crawl...)
+}
+
+func (s *Partition) awakeKey(crawl string) []byte {
+	return append(prefix(s.partition, kindAwake), crawl...)
+}
+
+// loadCrawls reads the crawls that go on, and begins the partition's time. Those that
+// have ended are not even looked at, if a build has judged them all that judges as this
+// one does. A state that an older build left has no list of the others, and perhaps no
+// mark either; then the last change was at a time of day.
+func (s *Partition) loadCrawls(c *Clock) error {
+	from, found, err := s.readMark()
+	if err != nil {
+		return err
+	}
+	begun, err := s.begunCrawls()
+	if err != nil {
+		return err
+	}
+	var changed int64
+	s.judged, s.stored = from.Judged, from.Judged
+	if found && s.judged.Build == buildPrint() {
+		err = s.loadListed(begun)
+	} else {
+		s.judged = judged{}
+		changed, err = s.loadAll(begun)
+	}
+	if err != nil {
+		return err
+	}
+	if !found {
+		from = markOf(changed, c)
+	}
+	s.time = startTimeline(c, from)
+	return nil
+}
+
+// loadListed reads the crawls that are listed, and those that have begun something.
+func (s *Partition) loadListed(begun map[string]bool) error {
+	listed, err := s.crawlsListed()
+	if err != nil {
+		return err
+	}
+	for name := range listed {
+		begun[name] = true
+	}
+	for name := range begun {
+		c, err := s.readAwake(name, listed[name])
+		if err != nil {
+			return err
+		}
+		if c.known() {
+			s.crawls[name] = c
+		} else {
+			s.mended(mendIndex, "a crawl that is not known is listed as one that has not ended", "crawl", name)
+			s.tx.delete(s.awakeKey(name))
+		}
+	}
+	any := prefix(s.partition, kindCounters)
+	return s.store.scan(any, nil, func(_, _ []byte) (bool, error) {
+		s.holdsCrawls = true
+		return false, nil
+	})
+}
+
+// crawlsListed are the crawls that have not ended, by the store.
+func (s *Partition) crawlsListed() (map[string]bool, error) {
+	pre := prefix(s.partition, kindAwake)
+	listed := make(map[string]bool)
+	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		listed[string(key[len(pre):])] = true
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read list of crawls: %w", err)
+	}
+	return listed, nil
+}
+
+// loadAll reads all crawls, and lists those that go on. It returns when something last
+// happened in any of them, Unix ms.
+func (s *Partition) loadAll(begun map[string]bool) (changed int64, err error) {
+	s.tx.deletePrefix(prefix(s.partition, kindAwake))
+	names, err := s.crawlNames()
+	if err != nil {
+		return 0, err
+	}
+	s.holdsCrawls = len(names) > 0
+	for _, name := range names {
+		state, err := s.readCrawl(name)
+		if err != nil && !errors.Is(err, errCounters) {
+			return 0, err
+		}
+		changed = max(changed, state.Changed)
+		switch {
+		case err != nil || begun[name] || !state.ended():
+			c, err := s.readAwake(name, true)
+			if err != nil {
+				return 0, err
+			}
+			if c.listed = false; c.known() {
+				s.crawls[name] = c
+				s.list(name, c)
+			}
+		case state.stale():
+			s.makeStale(name)
+		}
+	}
+	return changed, nil
+}
+
+// crawlNames are those of all crawls that the store or the turn under way has.
+func (s *Partition) crawlNames() (names []string, err error) {
+	pre := prefix(s.partition, kindCounters)
+	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		if name := string(key[len(pre):]); s.crawls[name] == nil && !s.gone[name] {
+			names = append(names, name)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read names of crawls: %w", err)
+	}
+	for name := range s.crawls {
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// list keeps a crawl in the list of those that have not ended, or takes it out.
+func (s *Partition) list(name string, c *crawl) {
+	awake := c.known() && (!c.ended() || c.stale())
+	if awake == c.listed {
+		return
+	}
+	if c.listed = awake; awake {
+		s.tx.set(s.awakeKey(name), nil)
+	} else {
+		s.tx.delete(s.awakeKey(name))
+	}
+}
+
+// awake are the crawls in which something is to happen, as many as an answer holds.
+func (s *Partition) awake() *frontierapi.AwakeCrawls {
+	names := slices.Collect(maps.Keys(s.postponed))
+	for name, c := range s.crawls {
+		if c.known() && (!c.ended() || c.working()) && s.postponed[name] == 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	all := &frontierapi.AwakeCrawls{Names: names}
+	size := 0
+	for i, name := range names {
+		if size += len(name) + len(`"",`); size > maxAwakeBytes {
+			all.Names, all.Partial = names[:i], true
+			break
+		}
+	}
+	return all
+}
+
+// begunCrawls are those of which a seed has opened a host whose URLs are still being
+// taken back, or a page is unchanged whose links are still being found again.
+func (s *Partition) begunCrawls() (map[string]bool, error) {
+	names := make(map[string]bool)
+	for _, kind := range []byte{kindOpening, kindUnchanged} {
+		pre := prefix(s.partition, kind)
+		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+			name, _, err := cutName(key[len(pre):])
+			if err != nil {
+				s.mended(mendIndex, "a key without the name of a crawl is removed", "key", key)
+				s.tx.delete(bytes.Clone(key))
+				return true, nil
+			}
+			names[name] = true
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// errCounters is why the state of a crawl is made anew.
+var errCounters = errors.New("stored counters cannot be read")
+
+// readCrawl reads the state of a crawl.
+func (s *Partition) readCrawl(name string) (state crawlState, err error) {
+	if s.gone[name] {
+		return state, nil
+	}
+	value, closer, err := s.store.db.Get(s.countersKey(name))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return state, nil
+	}
+	if err != nil {
+		return state, fmt.Errorf("read counters of crawl %s: %w", name, err)
+	}
+	defer closer.Close()
+	if err := jsontext.Unmarshal(value, &state); err != nil {
+		return crawlState{}, fmt.Errorf("crawl %s: %w: %w", name, errCounters, err)
+	}
+	return state, nil
+}
+
+// Holds says what the state holds: the counters of each crawl, and how many hosts.
+func (s *Partition) Holds() (crawls map[string]frontierapi.Counters, hosts int64, err error) {
+	names, err := s.crawlNames()
+	if err != nil {
+		return nil, 0, err
+	}
+	crawls = make(map[string]frontierapi.Counters)
+	for _, name := range names {
+		state, err := s.stateOf(name)
+		if err != nil {
+			return nil, 0, err
+		}
+		crawls[name] = state.Counters
+	}
+	err = s.store.scan(prefix(s.partition, kindHost), nil, func(_, _ []byte) (bool, error) {
+		hosts++
+		return true, nil
+	})
+	return crawls, hosts, err
+}

@@ -1,0 +1,219 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// ended makes some crawls that have ended, and let go of.
+func (w *partitionFixture) ended(many int) {
+	w.t.Helper()
+	for i := range many {
+		_, err := w.part.ApplyCandidates(&messages.Candidates{
+			Crawl: fmt.Sprint("ended", i), Rev: w.current.Rev, Source: messages.SourceLink, Depth: 1, URLs: []messages.Candidate{{URL: "https://a.test/"}},
+		}, 1, w.at())
+		w.must(err)
+		w.must(w.part.Commit(w.at()))
+	}
+	w.tend()
+	w.pass(time.Duration(idleTime))
+	w.tend()
+	if len(w.part.crawls) > 0 || w.atRest() != many {
+		w.t.Fatalf("%d crawls are awake, %d at rest", len(w.part.crawls), w.atRest())
+	}
+}
+
+// A start does nothing for crawls that have ended: their states are not even read, so
+// nobody notices that they cannot be.
+func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
+	w := newPartitionFixture(t, nil)
+	w.ended(20)
+	w.seed("https://b.test/")
+	w.tend()
+	damage(func(b *pebble.Batch, key, value []byte) {
+		if string(key[3:]) != "c" {
+			garble(b, key, value)
+		}
+	}, kindCounters)(w)
+	w.restart()
+	w.part.specsGen = 0 // as of a new process
+	w.tend()
+	if len(w.part.told) > 0 || len(w.part.crawls) != 1 {
+		t.Errorf("told of %v, %d crawls are awake", w.part.told, len(w.part.crawls))
+	}
+	w.wantSent(w.dispatch(10), "https://b.test/")
+	if _, err := w.part.stateOf("ended7"); err != nil || !w.part.told[mendCounters] {
+		t.Errorf("asked about one: %v, told of %v", err, w.part.told)
+	}
+}
+
+// A state of an older build, which keeps no list, is read whole, and so is one that an
+// older build has had in between. Nothing that goes on is forgotten, and the list is
+// right from then on.
+func TestStateOfAnOlderBuildIsReadWhole(t *testing.T) {
+	w := newPartitionFixture(t, nil)
+	w.ended(3)
+	w.seed("https://b.test/")
+	w.tend()
+	damage(remove, kindAwake)(w)
+	damage(func(b *pebble.Batch, key, value []byte) {
+		var m mark
+		w.must(jsontext.Unmarshal(value, &m))
+		if m.Judged == (judged{}) {
+			t.Error("the mark does not say what was judged")
+		}
+		m.Judged = judged{}
+		text, err := json.Marshal(&m)
+		w.must(err)
+		w.must(b.Set(key, text, nil))
+	}, kindTime)(w)
+	w.must(w.store.db.Set(w.part.awakeKey("ended1"), nil, pebble.Sync)) // of before
+	for range 2 {
+		w.restart()
+		if c := w.part.crawls["c"]; c == nil || c.Queued != 1 || len(w.part.crawls) != 1 {
+			t.Fatalf("awake are %v", w.part.crawls)
+		}
+		w.tend()
+		if listed, err := w.part.crawlsListed(); err != nil || len(listed) != 1 || !listed["c"] {
+			t.Fatalf("listed are %v, %v", listed, err)
+		}
+		if w.part.stored.Build != buildPrint() {
+			t.Fatal("the mark does not say that all were judged")
+		}
+	}
+	w.wantSent(w.dispatch(10), "https://b.test/")
+}
+
+// A spec that was stored while nobody had the partition is looked at by the next owner,
+// even if that dies before it has judged the crawl.
+func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
+	w := newPartitionFixture(t, nil)
+	const many = 3 * maxStale
+	w.ended(many)
+	w.kill()
+	w.change(func(s *crawlspec.Spec) { s.MaxDepth = new(1) })
+	for range 3 {
+		w.open()
+		w.part.specsGen = 0 // as of a new process
+		w.must(w.part.RunTimers(w.at()))
+		w.must(w.part.Commit(w.at()))
+		w.kill()
+	}
+	w.open()
+	w.part.specsGen = 0
+	for more := true; more; more = w.part.Busy() {
+		w.step()
+	}
+	if n := w.staleStates(); n > 0 {
+		t.Errorf("%d states are stale", n)
+	}
+}
+
+// What has become known is asked for once: a start looks at no crawl whose spec it has
+// judged before, though each comes anew.
+func TestStartLooksAtNoSpecTwice(t *testing.T) {
+	w := newPartitionFixture(t, nil)
+	w.ended(5)
+	w.change(func(s *crawlspec.Spec) { s.MaxDepth = new(1) })
+	w.tend()
+	w.pass(time.Minute)
+	w.tend()
+	if want := (judged{buildPrint(), crawlspec.Progress{Bucket: 1, Rev: w.gen}}); w.part.stored != want {
+		t.Fatalf("stored is %+v, want %+v", w.part.stored, want)
+	}
+	damage(garble, kindCounters)(w)
+	w.restart()
+	w.part.specsGen = 0
+	w.tend()
+	if len(w.part.told) > 0 {
+		t.Errorf("told of %v", w.part.told)
+	}
+}
+
+// The few hashes of a small crawl are known exactly, and take little.
+func TestFilterOfASmallCrawlIsSmall(t *testing.T) {
+	s := newSeen()
+	for i := range 6 {
+		s.add(messages.HashURL(fmt.Sprint("https://a.test/", i)))
+	}
+	if len(s.layers) > 0 || len(s.few.slots) > firstSlots {
+		t.Errorf("%d layers, %d slots", len(s.layers), len(s.few.slots))
+	}
+}
+
+// Filters that are joined know what both knew, whatever their sizes are, and go on.
+func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
+	url := func(kind string, i int) messages.URLHash {
+		return messages.HashURL(fmt.Sprintf("https://a.test/%s/%d", kind, i))
+	}
+	sizes := []int{0, 1, 5, mostSlots / 2, mostSlots, 2 * seenFirst}
+	for _, mine := range sizes {
+		for _, others := range sizes {
+			s, o := newSeen(), newSeen()
+			for i := range mine {
+				s.add(url("mine", i))
+			}
+			for i := range others {
+				o.add(url("others", i))
+			}
+			s.loading = true
+			s.join(o)
+			s.add(url("late", 0))
+			missing := 0
+			for i := range mine {
+				if !s.has(url("mine", i)) {
+					missing++
+				}
+			}
+			for i := range others {
+				if !s.has(url("others", i)) {
+					missing++
+				}
+			}
+			wrong := 0
+			for i := range 1000 {
+				if s.has(url("new", i)) {
+					wrong++
+				}
+			}
+			if missing > 0 || wrong > 20 || !s.has(url("late", 0)) {
+				t.Errorf("%d and %d: %d are missing, %d of 1000 new ones are taken for known", mine, others, missing, wrong)
+			}
+		}
+	}
+}
+
+// Told are the crawls in which something is to happen, and no others: neither those that
+// have ended nor those that were let go of.
+func TestCrawlsThatGoOnAreTold(t *testing.T) {
+	w := newPartitionFixture(t, nil)
+	w.ended(3)
+	w.seed("https://b.test/")
+	w.tend()
+	if got := w.part.awake(); got.Partial || !slices.Equal(got.Names, []string{"c"}) {
+		t.Errorf("told of %+v", got)
+	}
+	for range 2 {
+		for _, url := range w.dispatch(10) {
+			w.answer(url, messages.NotModified)
+		}
+	}
+	if got := w.part.awake(); len(got.Names) > 0 || w.part.crawls["c"] == nil {
+		t.Errorf("after its end told of %+v", got)
+	}
+	for i := range 40_000 {
+		w.part.postponed[fmt.Sprintf("crawl-%020d", i)] = 1
+	}
+	if got := w.part.awake(); !got.Partial || len(got.Names) < 10_000 || len(got.Names) > maxAwakeBytes/26 {
+		t.Errorf("of very many told of %d, partial: %v", len(got.Names), got.Partial)
+	}
+}

@@ -1,0 +1,98 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// What contradicts itself in a store is mended: see Partition.mended. Files that are not what
+// was written to them cannot be worked on with. A note of that stays beside them, and the
+// next process sets them aside and begins without them: its partitions are in their
+// snapshots and the streams, as those of a machine that is lost are.
+
+// ErrDamaged is returned when files of the store are not what was written to them.
+var ErrDamaged = errors.New("files of the frontier's store are damaged")
+
+const (
+	damageNote = "DAMAGED" // holds what was found; the directory is to be set aside
+	asideName  = "damaged" // the directory within the store's that damaged files are moved to
+)
+
+// noteDamage notes for SetDamagedAside that files in dir are damaged.
+func noteDamage(found error, dir string, log *slog.Logger) {
+	note := filepath.Join(dir, damageNote)
+	if _, err := os.Stat(note); err == nil {
+		return
+	}
+	log.Error("files of the frontier's store are damaged", "state", dir, "error", found)
+	if err := os.WriteFile(note, []byte(found.Error()+"\n"), 0o644); err != nil {
+		log.Error("cannot note that the frontier's store is damaged", "state", dir, "error", err)
+	}
+}
+
+// explained returns err with what to do, if it is that files are damaged.
+func explained(err error, dir string, log *slog.Logger) error {
+	if !pebble.IsCorruptionError(err) || errors.Is(err, ErrDamaged) {
+		return err
+	}
+	noteDamage(err, dir, log)
+	return fmt.Errorf("%w: %w (look after the disk and start again: a frontier that makes snapshots, --snapshot-every, sets the files aside; "+
+		"otherwise move %s away first; the partitions are made anew from their snapshots and the streams)", ErrDamaged, err, dir)
+}
+
+// Explained is explained for the store's own files.
+func (s *Store) Explained(err error, log *slog.Logger) error { return explained(err, s.dir, log) }
+
+// SetDamagedAside moves the files of a store in dir that were found damaged to a directory
+// within it, for a person to look at. It does nothing to a store that was not. One that is
+// damaged again while those are still there is an error.
+func SetDamagedAside(dir string, log *slog.Logger) error {
+	found, err := os.ReadFile(filepath.Join(dir, damageNote))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("set damaged store aside: %w", err)
+	}
+	aside := filepath.Join(dir, asideName)
+	if _, err := os.Stat(filepath.Join(aside, damageNote)); err == nil {
+		return fmt.Errorf("%w once more: %s (look after the disk, remove what was set aside before, %s, and start again)", ErrDamaged, found, aside)
+	}
+	if err := moveAside(dir, aside); err != nil {
+		return fmt.Errorf("set damaged store aside: %w", err)
+	}
+	log.Error("files of the frontier's store were damaged, beginning without them: its partitions are made anew from their snapshots and the streams; look after the disk, and remove the files when nobody needs them",
+		"files", aside, "error", string(found))
+	return nil
+}
+
+// moveAside moves all but the lock, the note last: a process that was killed meanwhile goes
+// on with what is left.
+func moveAside(dir, aside string) error {
+	lock, err := pebble.LockDirectory(dir, vfs.Default)
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, ErrInUse)
+	}
+	defer lock.Close()
+	if err := os.MkdirAll(aside, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != "LOCK" && name != asideName && name != damageNote {
+			if err := os.Rename(filepath.Join(dir, name), filepath.Join(aside, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return os.Rename(filepath.Join(dir, damageNote), filepath.Join(aside, damageNote))
+}

@@ -1,0 +1,52 @@
+package state
+
+import (
+	"testing"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// Files that are no pages are not asked for, and are no failures. Seeds are asked for, and
+// so are files whose type the crawl wants, as soon as it says so.
+func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
+	const image, film, seed = "https://a.test/1.jpg", "https://a.test/2.mp4?q=1", "https://a.test/3.png"
+	w := newPartitionFixture(t, nil)
+	w.seed(seed)
+	w.link(1, image, film)
+	w.wantSent(w.dispatch(10), seed)
+	w.wantState(image, Excluded, frontierapi.ReasonExtension)
+	w.wantState(film, Excluded, frontierapi.ReasonExtension)
+	w.change(func(s *crawlspec.Spec) { s.Accept = crawlspec.Strings{"image/*"} })
+	w.tend()
+	w.wantSent(w.dispatch(10), image)
+	w.wantState(film, Excluded, frontierapi.ReasonExtension)
+	w.change(func(s *crawlspec.Spec) { s.SkipExtensions = crawlspec.Extensions{} })
+	w.tend()
+	w.wantSent(w.dispatch(10), film)
+}
+
+// What turns out to be of a type that is not kept is no failure either, and the spec's
+// other changes do not ask for it again. A recrawl rule does: its type may have been a mistake.
+func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {
+	const url = "https://a.test/picture"
+	w := newPartitionFixture(t, nil)
+	w.seed(url)
+	w.wantSent(w.dispatch(10), url)
+	w.result(url, class(messages.UnsupportedType))
+	w.wantState(url, Excluded, frontierapi.ReasonType)
+	w.change(func(s *crawlspec.Spec) { s.MaxAttempts++ })
+	w.tend()
+	w.wantSent(w.dispatch(10))
+
+	w = newPartitionFixture(t, func(s *crawlspec.Spec) {
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(1 << 40)}}
+	})
+	w.seed(url)
+	w.wantSent(w.dispatch(10), url)
+	w.result(url, class(messages.UnsupportedType))
+	if n := w.part.crawls["c"].Planned; n != 1 {
+		t.Errorf("%d visits are planned, want one", n)
+	}
+}

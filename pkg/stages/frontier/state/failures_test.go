@@ -1,0 +1,72 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// Each request that did not end well is told with its URL, why, and what comes next; others
+// are not.
+func TestFailedRequestsAreToldWithWhatComesNext(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 2 })
+	var said bytes.Buffer
+	w.part.log = slog.New(slog.NewJSONHandler(&said, nil))
+	line := func() map[string]any {
+		t.Helper()
+		defer said.Reset()
+		if n := strings.Count(said.String(), "\n"); n != 1 {
+			t.Fatalf("%d lines instead of one: %s", n, said.String())
+		}
+		var l map[string]any
+		w.must(json.Unmarshal(said.Bytes(), &l))
+		return l
+	}
+	answer := func(url string, class messages.Class, status int) {
+		t.Helper()
+		w.dispatch(1)
+		w.result(url, func(r *messages.Result) { r.Class, r.Status, r.Error = class, status, "as it was" })
+	}
+	const url = "https://a.test/?q=1"
+	w.seed(url)
+	answer(url, messages.ServerError, 500)
+	l := line()
+	at, err := time.Parse(time.RFC3339, l["at"].(string))
+	w.must(err)
+	if wait := at.Sub(w.now); l["msg"] != "request failed" || l["level"] != "INFO" || l["crawl"] != "c" || l["url"] != url || l["class"] != "server_error" ||
+		l["status"] != 500.0 || l["attempt"] != 1.0 || l["error"] != "as it was" || l["next"] != "retry" || wait < -time.Second || wait > time.Minute {
+		t.Errorf("the first attempt: %v, which is in %s", l, wait)
+	}
+	w.pass(time.Minute)
+	w.tend()
+	answer(url, messages.ServerError, 500)
+	if l := line(); l["attempt"] != 2.0 || l["next"] != "give up" || l["at"] != nil {
+		t.Errorf("the last attempt: %v", l)
+	}
+	w.seed("https://b.test/")
+	answer("https://b.test/", messages.UnsupportedType, 200)
+	if l := line(); l["next"] != "exclude" || l["reason"] != string(frontierapi.ReasonType) {
+		t.Errorf("a type that nobody asked for: %v", l)
+	}
+	for i, c := range []messages.Class{messages.OK, messages.Redirect, messages.RobotsDenied} {
+		other := "https://c.test/" + string(rune('a'+i))
+		w.seed(other)
+		answer(other, c, 200)
+	}
+	if said.Len() > 0 {
+		t.Errorf("of requests that did not fail it says: %s", said.String())
+	}
+	w.part.log = slog.New(slog.NewJSONHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	w.seed("https://d.test/")
+	answer("https://d.test/", messages.Gone, 404)
+	if said.Len() > 0 {
+		t.Errorf("where only warnings are wanted it says: %s", said.String())
+	}
+}

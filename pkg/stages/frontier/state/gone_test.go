@@ -1,0 +1,99 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// Who fetches a page again is told that there are records of it, if the spec wants to know
+// when it is gone. Once a record has told that, nobody is asked for another, and a page
+// that comes back comes whole: its records are to be made anew.
+func TestRequestTellsOfRecordsUntilOneTellsThatThePageIsGone(t *testing.T) {
+	t.Parallel()
+	const u, digest = "https://a.test/", "0011223344556677"
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
+		s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: 3600 * second}}
+		s.Duplicates.Unchanged = crawlspec.UnchangedDrop
+		s.Gone = crawlspec.WhenGoneRecord
+	})
+	w.seed(u)
+	for n, visit := range []struct {
+		class              messages.Class
+		products           int64
+		recorded, validate bool // as the request says
+	}{
+		{messages.OK, 0, false, false},
+		{messages.OK, 2, false, true}, // what was made of it is nothing so far
+		{messages.ServerError, 0, true, true},
+		{messages.NotModified, 0, true, true},
+		{messages.OK, 0, true, true}, // nobody tells that its records are not valid any more
+		{messages.Gone, 0, true, true},
+		{messages.Gone, 0, false, false},
+		{messages.ServerError, 0, false, false},
+		{messages.OK, 1, false, false},
+		{messages.Redirect, 0, true, true},
+		{messages.OK, 1, false, false},
+	} {
+		w.pass(100 * time.Hour)
+		w.wantSent(w.dispatch(10), u)
+		req := w.part.inFlight[urlID{"c", messages.HashURL(u)}]
+		m, err := w.part.Message(req)
+		w.must(err)
+		if m.Recorded != visit.recorded || (m.ETag != "") != visit.validate || (m.Digest != "") != visit.recorded {
+			t.Errorf("visit %d, to be %s: the request has recorded %t, etag %q, digest %q", n+1, visit.class, m.Recorded, m.ETag, m.Digest)
+		}
+		if visit.class == messages.OK {
+			end := w.endOf(req, visit.products)
+			w.result(u, func(r *messages.Result) { r.Run, r.Digest, r.ETag = req.SentRun, digest+digest, `"e"` })
+			_, err := w.part.ApplyCandidates(end, 1, w.at())
+			w.must(err)
+			w.must(w.part.Commit(w.at()))
+			continue
+		}
+		w.result(u, func(r *messages.Result) {
+			if r.Class = visit.class; visit.class == messages.Redirect {
+				r.Status = 301
+			}
+			r.GoneRecord = m.Recorded && messages.IsGone(r.Class, r.Status)
+		})
+	}
+}
+
+// While the spec wants no such records, nobody is told of any, and nothing is forgotten:
+// with another spec, the next visit tells that a page is gone.
+func TestPageThatWasGoneBeforeIsToldWhenTheSpecWantsIt(t *testing.T) {
+	t.Parallel()
+	const u = "https://a.test/"
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: 3600 * second}} })
+	w.seed(u)
+	w.wantSent(w.dispatch(10), u)
+	w.fetched(u, "0011223344556677", 3)
+	for _, want := range []bool{false, true} {
+		w.pass(100 * time.Hour)
+		w.wantSent(w.dispatch(10), u)
+		m, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL(u)}])
+		w.must(err)
+		if m.Recorded != want {
+			t.Errorf("the request has recorded %t, want %t", m.Recorded, want)
+		}
+		w.result(u, func(r *messages.Result) { r.Class, r.Status, r.GoneRecord = messages.Gone, 404, m.Recorded })
+		w.change(func(s *crawlspec.Spec) { s.Gone = crawlspec.WhenGoneRecord })
+	}
+}
+
+// Of a page that an older build has fetched, nobody knows whether there are records: so it is
+// taken for one with records.
+func TestPageOfAnOlderBuildIsTakenForOneWithRecords(t *testing.T) {
+	t.Parallel()
+	for _, fetched := range []bool{true, false} {
+		b := (&urlRecord{URL: "https://a.test/", State: Done, Fetched: fetched}).append(nil)
+		b[0] = oldRecordFormat
+		r, err := decodeRecord(b)
+		if err != nil || r.Recorded != fetched || r.State != Done {
+			t.Errorf("fetched %t: %+v, %v", fetched, r, err)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// A run visits what its pages lead to, and a page that is unchanged comes with no
+// links. So a partition keeps which of its URLs were found on a page, wherever that
+// is, one value for each message of the parser; and when the page turns out to be
+// unchanged, it finds them once more. That is done in steps: a page may be a sitemap.
+
+// links is what one message has brought of a page: of which round of its visits, how
+// much farther from a seed than the page, and where to.
+type links struct {
+	round  uint32
+	deeper int
+	to     []messages.URLHash
+}
+
+func (l *links) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(l.round))
+	b = binary.AppendVarint(b, int64(l.deeper))
+	for i := range l.to {
+		b = append(b, l.to[i][:]...)
+	}
+	return b
+}
+
+var errLinks = errors.New("stored links of a page cannot be read")
+
+func decodeLinks(b []byte) (l links, err error) {
+	d := decoder{b: b}
+	l.round, l.deeper = uint32(d.uint()), int(d.int())
+	if d.bad || len(d.b)%len(messages.URLHash{}) != 0 {
+		return l, errLinks
+	}
+	for ; len(d.b) > 0; d.b = d.b[len(messages.URLHash{}):] {
+		l.to = append(l.to, messages.URLHash(d.b))
+	}
+	return l, nil
+}
+
+// linksPrefix starts the keys of what was found on a page.
+func (s *Partition) linksPrefix(page urlID) []byte {
+	return append(named(prefix(s.partition, kindLinks), page.crawl), page.hash[:]...)
+}
+
+// keepLinks stores what a message has brought of a page, in place of what a visit
+// before has brought.
+func (s *Partition) keepLinks(m *messages.Candidates, to []messages.URLHash) error {
+	if m.PageRound == 0 || len(to) == 0 {
+		return nil
+	}
+	key := binary.BigEndian.AppendUint16(s.linksPrefix(urlID{m.Crawl, messages.HashURL(m.Referrer)}), uint16(m.PagePart))
+	round, err := s.keptRound(key)
+	if err != nil || round > m.PageRound { // the message is a late repeat
+		return err
+	}
+	l := links{m.PageRound, m.Depth - m.PageDepth, to}
+	s.tx.links[string(key)] = m.PageRound
+	s.tx.set(key, l.append(nil))
+	return nil
+}
+
+// keptRound is the round of the links under a key, 0 if there are none.
+func (s *Partition) keptRound(key []byte) (uint32, error) {
+	if round, ok := s.tx.links[string(key)]; ok {
+		return round, nil
+	}
+	val, closer, err := s.store.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read store: %w", err)
+	}
+	d := decoder{b: val}
+	round := uint32(d.uint())
+	return round, closer.Close()
+}
+
+// unchanged is a page whose links are being found again.
+type unchanged struct {
+	round uint32 // in which the page came
+	depth int    // of the page
+	part  uint16 // the links from here on are left: of which message,
+	at    int    // and which of them
+	url   string
+}
+
+func (u *unchanged) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(u.round))
+	for _, n := range [...]int{u.depth, int(u.part), u.at} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return appendText(b, u.url)
+}
+
+func decodeUnchanged(b []byte) (u unchanged, err error) {
+	d := decoder{b: b}
+	u.round, u.depth, u.part, u.at, u.url = uint32(d.uint()), int(d.uint()), uint16(d.uint()), int(d.uint()), d.text()
+	if d.bad || len(d.b) != 0 {
+		return u, errLinks
+	}
+	return u, nil
+}
+
+// noteUnchanged has the links of a page found again from the next turn on.
+func (s *Partition) noteUnchanged(m *messages.Candidates) {
+	key := binary.BigEndian.AppendUint64(named(prefix(s.partition, kindUnchanged), m.Crawl), uint64(m.Run))
+	hash := messages.HashURL(m.Referrer)
+	u := unchanged{round: m.PageRound, depth: m.Depth, url: m.Referrer}
+	s.tx.set(append(key, hash[:]...), u.append(nil))
+	s.crawl(m.Crawl).unchanged = true
+}
+
+// refind is a page of which a turn finds some links again.
+type refind struct {
+	key  []byte
+	page urlID
+	run  int64
+	unchanged
+}
+
+// findAgain finds a part of the links of unchanged pages. It notes how far it came in
+// the same turn.
+func (s *Partition) findAgain(name string, c *crawl, rules *Rules, now int64) error {
+	var pages []refind
+	pre := named(prefix(s.partition, kindUnchanged), name)
+	all := true
+	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+		if all = len(pages) < reviewed; !all {
+			return false, nil
+		}
+		u, err := decodeUnchanged(value)
+		hash, ok := hashAtEnd(key)
+		if err != nil || !ok || len(key) != len(pre)+8+len(hash) {
+			s.tx.delete(bytes.Clone(key))
+			s.mended(mendIndex, "which page is unchanged cannot be read, it is forgotten", "key", key)
+			return true, nil
+		}
+		run := int64(binary.BigEndian.Uint64(key[len(pre):]))
+		pages = append(pages, refind{bytes.Clone(key), urlID{name, hash}, run, u})
+		return true, nil
+	})
+	left := reviewed
+	for i := 0; err == nil && i < len(pages); i++ {
+		var took int
+		took, err = s.findLinks(&pages[i], left, rules, now)
+		if left -= took + 1; left <= 0 {
+			return err // where it goes on is noted
+		}
+	}
+	c.unchanged = !all
+	return err
+}
+
+// findLinks finds at most so many links of a page, and returns how many; as many as
+// that if some may be left.
+func (s *Partition) findLinks(p *refind, most int, rules *Rules, now int64) (n int, err error) {
+	var parts []links
+	pre := s.linksPrefix(p.page)
+	from := binary.BigEndian.AppendUint16(bytes.Clone(pre), p.part)
+	err = s.store.scan(pre, from, func(key, value []byte) (bool, error) {
+		l, err := decodeLinks(value)
+		if err != nil || len(key) != len(pre)+2 {
+			s.mended(mendIndex, "the links of a page cannot be read, they are forgotten", "url", p.url)
+		}
+		if err != nil || l.round < p.round { // the page that had them is not the one that is unchanged
+			s.tx.delete(bytes.Clone(key))
+			return true, nil
+		}
+		part := binary.BigEndian.Uint16(key[len(pre):])
+		if part != p.part {
+			p.part, p.at = part, 0
+		}
+		if l.round > p.round {
+			return true, nil // it has come meanwhile, with its links
+		}
+		l.to = l.to[min(p.at, len(l.to)):]
+		l.to = l.to[:min(most-n, len(l.to))]
+		parts = append(parts, l)
+		p.at += len(l.to)
+		n += len(l.to)
+		return n < most, nil
+	})
+	for i := range parts {
+		for _, hash := range parts[i].to {
+			if err == nil {
+				err = s.findLink(p, urlID{p.page.crawl, hash}, parts[i].deeper, rules, now)
+			}
+		}
+	}
+	if n < most {
+		s.tx.delete(p.key)
+	} else {
+		s.tx.set(p.key, p.append(nil))
+	}
+	return n, err
+}
+
+// findLink takes a URL as if it had been found on the page in this run.
+func (s *Partition) findLink(p *refind, id urlID, deeper int, rules *Rules, now int64) error {
+	depth := min(max(p.depth+deeper, 0), messages.MaxDepth)
+	r, err := s.record(id)
+	if err != nil || r == nil || r.Run >= p.run && r.Depth <= depth {
+		return err
+	}
+	url, err := rules.canonical(r.URL)
+	if err != nil {
+		return nil //nolint:nilerr // by the rules of now it is no URL
+	}
+	m := &messages.Candidates{Crawl: id.crawl, Source: messages.SourceLink, Referrer: p.url, Depth: depth, Run: p.run}
+	own := int(r.Own)
+	return s.candidate(m, messages.Candidate{URL: url, Priority: &own}, rules, now)
+}
+
+// knowsLinks reports whether a page that is unchanged leads the run under way to what
+// it led to before: its links were found in this run, or are kept as the rules for
+// links are now.
+func (c *crawl) knowsLinks(r *urlRecord) bool {
+	return r.linksTaken() || r.PageRound != 0 && r.PageRev >= c.LinksRev
+}
+
+// linksTaken reports whether the run that a visit belongs to has the page's links.
+func (r *urlRecord) linksTaken() bool { return r.SentRun <= r.LinkRun }
+
+// linksPrint tells apart the specs that find other links on a page.
+func linksPrint(spec *crawlspec.Spec) (uint64, error) {
+	text, err := json.Marshal([]any{spec.Links, spec.Follow, spec.Sitemaps})
+	if err != nil {
+		return 0, fmt.Errorf("encode spec: %w", err)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(text)
+	return h.Sum64(), nil
+}

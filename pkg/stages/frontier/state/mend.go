@@ -1,0 +1,410 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// What of a store may be found wrong and is put right or set aside: no key that
+// contradicts another, and no value that cannot be read, keeps a partition from
+// its work. They are the labels of mendedTotal.
+const (
+	mendIndex    = "index"     // an entry that leads nowhere, or one that is missing
+	mendQueue    = "queue"     // a queue with another number of URLs, or with URLs that are not its own
+	mendURL      = "url"       // a URL that cannot be read, or is in a state without what belongs to it
+	mendHost     = "host"      // a host or domain that cannot be read
+	mendCounters = "counters"  // counters that cannot be read, or count something else than there is
+	mendInFlight = "in_flight" // a request under way of a URL that is not known
+	mendTime     = "time"      // the time of the partition that cannot be read
+	mendPosition = "position"  // a position in a stream that cannot be read
+	mendMessage  = "message"   // a message that waits and cannot be read
+)
+
+var mendedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+	Name: "seine_frontier_repairs_total", Help: "What was wrong in the store and was put right or set aside, by what it was.",
+}, []string{"what"})
+
+func init() { // so that a rate is known from the first one on
+	for _, what := range []string{mendIndex, mendQueue, mendURL, mendHost, mendCounters, mendInFlight, mendTime, mendPosition, mendMessage} {
+		mendedTotal.WithLabelValues(what)
+	}
+}
+
+// mended tells that something was wrong: a person once for each kind and for as
+// long as the partition is owned, since what is wrong once is often wrong a
+// thousand times.
+func (s *Partition) mended(what, text string, about ...any) {
+	mendedTotal.WithLabelValues(what).Inc()
+	level := slog.LevelWarn
+	if s.told[what] {
+		level = slog.LevelDebug
+	}
+	s.told[what] = true
+	s.log.Log(context.Background(), level, "the store contradicted itself and was mended; more of the kind is counted by seine_frontier_repairs_total",
+		append([]any{"what", what, "found", text}, about...)...)
+}
+
+// auditEvery bounds how often all URLs of a crawl are gone through because
+// something of it was wrong.
+const auditEvery = int64(time.Hour)
+
+// audit has all URLs of a crawl counted anew and looked for in the indexes: where
+// one thing is wrong, others may be. That is a review with a count.
+func (s *Partition) audit(name string) {
+	c := s.crawl(name)
+	if c.Started == 0 || c.Review.audits() || c.audited != 0 && s.time.now() < c.audited+auditEvery {
+		return
+	}
+	c.audited = s.time.now()
+	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
+}
+
+// auditAll is for faults of which it is not known what crawls they are of.
+func (s *Partition) auditAll() {
+	for name, c := range s.crawls {
+		if c.Started != 0 {
+			s.audit(name)
+		}
+	}
+}
+
+// stuck reports whether URLs of a crawl wait, and nothing is left that they could
+// wait for.
+func (s *Partition) stuck(c *crawl, rules *Rules) bool {
+	return c.Queued+c.Waiting > 0 && s.nextDue == math.MaxInt64 && s.nextRetry == math.MaxInt64 && len(s.ready) == 0 && len(s.touched) == 0 &&
+		len(s.inFlight) == 0 && !c.working() && rules.State == crawlspec.Running && !limited(rules) && len(rules.sources) == 0
+}
+
+// checkInFlight looks whether what is under way is what the crawls count.
+func (s *Partition) checkInFlight() error {
+	n := make(map[string]int64)
+	for id := range s.inFlight {
+		n[id.crawl]++
+	}
+	for name, c := range s.crawls {
+		if c.InFlight != n[name] {
+			s.mended(mendInFlight, "requests under way are not what a crawl counts", "crawl", name, "counted", c.InFlight, "under_way", n[name])
+			s.audit(name)
+		}
+	}
+	return nil
+}
+
+// audits reports whether a sweep is an audit.
+func (w *sweep) audits() bool { return w != nil && w.Count != nil }
+
+// has reports whether an audit has counted a URL.
+func (w *sweep) has(hash messages.URLHash) bool {
+	return w.audits() && bytes.Compare(hash[:], w.After) <= 0
+}
+
+// tally changes the counters of a crawl for a URL.
+func (c *crawl) tally(hash messages.URLHash, by func(*frontierapi.Counters)) {
+	by(&c.Counters)
+	if c.Review.has(hash) {
+		by(c.Review.Count)
+	}
+}
+
+// auditURLs counts URLs, and restores what belongs to them.
+func (s *Partition) auditURLs(c *crawl, ids []urlID, now int64) error {
+	records := make([]*urlRecord, len(ids))
+	for i, id := range ids {
+		r, err := s.record(id)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			continue
+		}
+		records[i] = r
+		n := c.Review.Count
+		countRecord(n, r, 1)
+		if r.State.ended() && r.Due != 0 {
+			n.Planned++
+		}
+		if r.Fetched {
+			n.Pages++
+		}
+	}
+	for i, id := range ids { // after all are counted, as restoring one changes counters
+		if records[i] == nil || s.tx.changed[id] != nil {
+			continue // or the store does not show yet what belongs to it
+		}
+		if err := s.auditURL(records[i], id, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditURL restores what belongs to a URL in its state.
+func (s *Partition) auditURL(r *urlRecord, id urlID, now int64) error {
+	switch {
+	case r.State == Queued:
+		return s.auditQueued(r, id)
+	case r.State == InFlight && s.inFlight[id] == nil:
+		s.mended(mendURL, "a URL is under way and there is no request, it is queued", "url", r.URL)
+		rules, err := s.rules(id.crawl, 0)
+		if err != nil {
+			return err
+		}
+		return s.admit(r, id, rules, now)
+	case r.Due != 0:
+		key := s.retryKey(r.Due, id)
+		if there, err := s.store.has(key); there || err != nil {
+			return err
+		}
+		s.mended(mendIndex, "a URL is to be visited again and was forgotten", "url", r.URL)
+		s.tx.set(key, nil)
+		s.nextRetry = min(s.nextRetry, r.Due)
+	}
+	return nil
+}
+
+// auditQueued makes sure that a URL is in its queue, and its host in the index.
+func (s *Partition) auditQueued(r *urlRecord, id urlID) error {
+	h, err := s.hostOf(r.URL)
+	if err != nil || h.dirty {
+		return err
+	}
+	w := h.of(id.crawl)
+	pl := newQueueKey(r, id.hash)
+	there, err := s.store.has(append(s.queuePrefix(h.name, id.crawl), pl[:]...))
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		s.mended(mendQueue, "a URL is queued and not in its queue, it is put there", "url", r.URL)
+		s.push(r, id, h)
+	case w.queued == 0:
+		return s.recountQueue(h, w)
+	}
+	if h.due != 0 {
+		key := s.dueKey(h.due, h.name)
+		if h.line != "" {
+			key = s.lineKey(h.line, h.due, h.name)
+		}
+		if there, err = s.store.has(key); err != nil {
+			return err
+		}
+		if !there {
+			s.mended(mendIndex, "a host has URLs and was forgotten", "host", h.name)
+			h.due, h.line = 0, ""
+		}
+	}
+	if h.due == 0 {
+		s.markDirty(h)
+		return nil
+	}
+	if h.line == "" {
+		return nil
+	}
+	return s.auditLine(h)
+}
+
+// auditLine makes sure that the domain in whose line a host stands knows of it, and is in the index.
+func (s *Partition) auditLine(h *host) error {
+	d, err := s.domain(h.line)
+	if err != nil || d.dirty || d.due == 0 && d.inFlight > 0 {
+		return err
+	}
+	there := false
+	if d.lined && d.due != 0 {
+		if there, err = s.store.has(s.dueKey(d.due, lineMark+d.name)); err != nil {
+			return err
+		}
+	}
+	if !there {
+		s.mended(mendIndex, "a domain has hosts in its line and was forgotten", "domain", d.name)
+		d.lined, d.due, d.first, d.rules = true, 0, 0, nil
+		s.touchDomain(d)
+	}
+	return nil
+}
+
+// endAudit takes over what an audit has counted.
+func (s *Partition) endAudit(name string, c *crawl) {
+	n := c.Review.Count
+	n.Pages = max(n.Pages, c.Pages) // a page may have come more than once
+	if !n.SameStates(&c.Counters) || n.Planned != c.Planned || n.Recrawling != c.Recrawling {
+		s.mended(mendCounters, "counters are put right", "crawl", name, "open", c.Pending(), "open_counted", n.Pending(), "known", c.Known(), "known_counted", n.Known())
+	}
+	c.Queued, c.InFlight, c.Waiting, c.Parsing, c.Done, c.Failed = n.Queued, n.InFlight, n.Waiting, n.Parsing, n.Done, n.Failed
+	c.Planned, c.Recrawling, c.FailedBy, c.Excluded, c.Pages = n.Planned, n.Recrawling, n.FailedBy, n.Excluded, n.Pages
+	c.LeftOut = n.LeftOut
+}
+
+// recountQueue counts the queue of a crawl at a host.
+func (s *Partition) recountQueue(h *host, w *crawlQueue) error {
+	n := 0
+	err := s.store.scan(s.queuePrefix(h.name, w.crawl), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
+	if err != nil || n == w.queued {
+		return err
+	}
+	s.mended(mendQueue, "a queue has another number of URLs than its host counts", "host", h.name, "crawl", w.crawl, "counted", w.queued, "queued", n)
+	s.dropWindow(w)
+	w.queued, h.rules = n, nil
+	s.markDirty(h)
+	s.audit(w.crawl)
+	return nil
+}
+
+// emptyQueue is called when a queue turns out to have no URL at all.
+func (s *Partition) emptyQueue(h *host, w *crawlQueue) {
+	s.dropWindow(w)
+	if w.queued != 0 {
+		s.mended(mendQueue, "a queue is empty and its host counts URLs in it", "host", h.name, "crawl", w.crawl, "counted", w.queued)
+		w.queued, h.rules = 0, nil
+		s.markDirty(h)
+		s.audit(w.crawl)
+	}
+}
+
+// misplaced takes an entry out of a queue that is not that of a URL queued there,
+// and puts the URL where it belongs. In a store of an older build, that is how the
+// queue of a domain becomes those of its hosts.
+func (s *Partition) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) error {
+	s.dropAt(pl, id.crawl, h)
+	if s.crawl(id.crawl).Layout >= layoutRoots {
+		s.mended(mendQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
+		s.audit(id.crawl)
+	}
+	if r == nil || r.State != Queued {
+		return nil
+	}
+	own, err := s.hostOf(r.URL)
+	if err != nil {
+		return err
+	}
+	at := newQueueKey(r, id.hash)
+	there, err := s.store.has(append(s.queuePrefix(own.name, id.crawl), at[:]...))
+	if err == nil && !there {
+		s.push(r, id, own)
+	}
+	return err
+}
+
+// unreadable deals with a URL record that cannot be read: it is set aside, and
+// the URL is not known any more.
+func (s *Partition) unreadable(id urlID, err error) error {
+	key := s.urlKey(id)
+	s.tx.records[id] = nil
+	s.mended(mendURL, "the record of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", err)
+	s.audit(id.crawl)
+	return s.setAside(key)
+}
+
+// setAside moves a value out of the way, to where a person may look at it.
+func (s *Partition) setAside(key []byte) error {
+	val, closer, err := s.store.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read store: %w", err)
+	}
+	defer closer.Close()
+	s.tx.set(append(prefix(s.partition, kindSetAside), key[2:]...), val)
+	s.tx.delete(key)
+	return nil
+}
+
+// rebuildHost makes a host anew whose record cannot be read, of its queues and
+// URLs. It rests first: when it was asked last is not known.
+func (s *Partition) rebuildHost(name string, cause error) (*host, error) {
+	s.mended(mendHost, "what is known of a host cannot be read, it is made anew", "host", name, "error", cause)
+	h := &host{name: name}
+	h.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
+	first := messages.HashURL("http://" + name + "/")
+	crawls, err := s.crawlNames()
+	if err != nil {
+		return nil, err
+	}
+	for _, crawl := range crawls {
+		w := &crawlQueue{crawl: crawl}
+		err = s.store.scan(s.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
+		if err != nil {
+			return nil, err
+		}
+		// URLs of a host have the first bytes of their hashes in common.
+		of := append(named(prefix(s.partition, kindURL), crawl), first[:4]...)
+		err = s.store.scan(of, nil, func(_, value []byte) (bool, error) {
+			if r, err := decodeRecord(value); err == nil && r.Fetched && weburl.Host(r.URL) == name {
+				w.pages++
+			}
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if w.queued > 0 || w.pages > 0 {
+			h.work = append(h.work, w)
+		}
+	}
+	s.markDirty(h)
+	return h, s.setAside(s.hostKey(name))
+}
+
+// rebuildDomain does the same of a domain, of its hosts.
+func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
+	s.mended(mendHost, "what is known of a domain cannot be read, it is made anew", "domain", name, "error", cause)
+	d := &domain{name: name, lined: true}
+	d.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
+	pre := prefix(s.partition, kindHost)
+	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+		h := &host{name: string(key[len(pre):])}
+		if weburl.Domain(h.hostname()) != name {
+			return true, nil
+		}
+		if live := s.hosts[h.name]; live != nil {
+			h = live
+		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted anew, and it is told
+			h = stored
+		}
+		for _, w := range h.work {
+			d.of(w.crawl).pages += w.pages
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.touchDomain(d)
+	return d, s.setAside(s.domainKey(name))
+}
+
+// unreadableCounters makes the state of a crawl anew whose counters cannot be read.
+// Whether it came after the last deletion of its name is seen by its visits.
+func (s *Partition) unreadableCounters(name string, c *crawl, cause error) error {
+	s.mended(mendCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
+	c.crawlState = crawlState{Layout: layoutRoots}
+	c.Started = 1
+	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
+	rules, err := s.specs.Rules(name, 0)
+	if err != nil || rules.Deletion == nil {
+		return err
+	}
+	return s.store.scan(named(prefix(s.partition, kindURL), name), nil, func(_, value []byte) (bool, error) {
+		r, err := decodeRecord(value)
+		if err == nil && messages.FirstRoundOf(r.Round) == rules.FirstRound() {
+			c.Since = rules.Since()
+		}
+		return err != nil, nil
+	})
+}

@@ -1,0 +1,125 @@
+package state
+
+import (
+	"maps"
+	"slices"
+
+	"seine/pkg/messages"
+)
+
+// runs is what a model knows of the runs of crawls with a schedule.
+type runs struct {
+	kept    map[urlID]keptLinks // by page, those of its last visit that has told them
+	awaited map[urlID]awaited   // by page that is unchanged
+	taken   map[urlID]int64     // the last run that has the links of a page
+}
+
+type keptLinks struct {
+	round uint32
+	to    []urlID
+}
+
+// awaited is what a run is to find again.
+type awaited struct {
+	run int64
+	to  []urlID
+}
+
+func newRuns() runs {
+	return runs{make(map[urlID]keptLinks), make(map[urlID]awaited), make(map[urlID]int64)}
+}
+
+func (r *runs) forget(crawl string) {
+	maps.DeleteFunc(r.kept, func(id urlID, _ keptLinks) bool { return id.crawl == crawl })
+	maps.DeleteFunc(r.awaited, func(id urlID, _ awaited) bool { return id.crawl == crawl })
+	maps.DeleteFunc(r.taken, func(id urlID, _ int64) bool { return id.crawl == crawl })
+}
+
+// fed takes note of a message about a page.
+func (r *runs) fed(c *messages.Candidates) {
+	page := urlID{c.Crawl, messages.HashURL(c.Referrer)}
+	links := r.kept[page]
+	switch {
+	case c.Source == messages.SourceUnchanged:
+		r.taken[page] = max(r.taken[page], c.Run)
+		if links.round == c.PageRound && c.Run >= r.awaited[page].run {
+			r.awaited[page] = awaited{c.Run, links.to}
+		}
+		return
+	case !c.Ends.IsZero() && c.ParseError == "":
+		r.taken[page] = max(r.taken[page], c.Run)
+	}
+	if c.PageRound == 0 || c.PageRound < links.round {
+		return
+	}
+	if links = (keptLinks{round: c.PageRound}); c.PageRound != r.kept[page].round {
+		delete(r.awaited, page) // the page has come anew, and brings its links
+	}
+	for _, u := range c.URLs {
+		if u.URL != notURL {
+			links.to = append(links.to, urlID{c.Crawl, messages.HashURL(u.URL)})
+		}
+	}
+	r.kept[page] = links
+}
+
+// checkRuns: what an unchanged page led to belongs to the run that found it unchanged.
+func (m *model) checkRuns(st *stored) {
+	if m.restored {
+		return
+	}
+	for page, a := range m.runs.awaited {
+		if c := m.part.crawls[page.crawl]; c != nil && c.unchanged || m.doomed(page.crawl) {
+			continue
+		}
+		for _, id := range a.to {
+			if r := st.records[id]; r == nil || r.Run < a.run {
+				m.Fatalf("%s was not found in run %d, which has found %s unchanged", m.describe(id), a.run, m.describe(page))
+			}
+		}
+		delete(m.runs.awaited, page)
+	}
+}
+
+// conditional holds a request with validators against what is known of links.
+func (m *model) conditional(wire *messages.Request) {
+	page := urlID{wire.Crawl, wire.Visit.URL}
+	if wire.ETag == "" || wire.PageRound != 0 || wire.Run <= m.runs.taken[page] {
+		return
+	}
+	if m.part.crawl(wire.Crawl).Again > 0 { // a run that visits all needs no links
+		return
+	}
+	m.Fatalf("%s was asked for in run %d under a condition, and nobody would know its links", m.describe(page), wire.Run)
+}
+
+// unchanged tells that a page is unchanged, if the frontier wants to be told.
+func (g *simDriver) unchanged(req *messages.Request) {
+	if req.PageRound != 0 {
+		g.feedLogged(&messages.Candidates{
+			Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceUnchanged, Referrer: req.URL, Depth: req.Depth, Run: req.Run, PageRound: req.PageRound,
+		})
+	}
+}
+
+// endOf is the message that ends a visit, the same each time.
+func (g *simDriver) endOf(req *messages.Request) *messages.Candidates {
+	at := slices.IndexFunc(g.ends, func(c *messages.Candidates) bool { return c.Crawl == req.Crawl && c.Ends == req.Visit })
+	if at >= 0 {
+		return g.ends[at]
+	}
+	c := &messages.Candidates{
+		Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Referrer: req.URL, Depth: req.Depth + 1, Run: req.Run,
+		Ends: req.Visit, ParseError: draw(g, "parse error", "", "", "", "broken"), Warning: draw(g, "warning", "", "", "read in part"), URLs: g.anyURLs(2),
+		LeftOut: draw(g, "left out", "", "", "language: x", "y"),
+	}
+	c.InheritFrom(req.Metadata, req.Inherit)
+	if n := g.number("records", 0, 2); n > 0 && c.ParseError == "" {
+		c.Records = []messages.KindCount{{Kind: messages.KindPage, N: 1}, {Kind: "product", N: int64(n)}}
+	}
+	if g.specs[req.Crawl].Schedule != "" && c.ParseError == "" {
+		c.PageRound, c.PageDepth = req.Visit.Round, req.Depth
+	}
+	g.ends = append(g.ends, c)
+	return c
+}

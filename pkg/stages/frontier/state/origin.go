@@ -1,0 +1,72 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"seine/pkg/messages"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Usable reports whether the store's own state of a partition can go on: it lacks
+// nothing that the newest snapshot has, an object with positions that it has reached, and if it was made of a snapshot and has not
+// caught up, that is still the newest.
+func (s *Store) Usable(p int, snapshot string, reached map[string]messages.Position) (bool, error) {
+	if from, isNew, err := s.Origin(p); isNew || err != nil {
+		return from == snapshot, err
+	}
+	have, err := s.positions(p, func(string, error) {})
+	for stream, at := range reached {
+		mine := have[stream]
+		if mine.Sequence < at.Sequence && (mine.Created.Equal(at.Created) || mine.Sequence == 0) {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+// MarkNew notes that a state came from another store, with the object of the snapshot
+// that it was made of, "" if it was made of streams alone. As long as the mark is
+// there, what that store had under way is not known here: an owner that dies
+// before it has caught up leaves it to the next. See Partition.Resume.
+func (s *Store) MarkNew(p int, object string) error {
+	if err := s.db.Set(prefix(p, kindNew), []byte(object), pebble.Sync); err != nil {
+		return fmt.Errorf("mark the state of partition %d as new: %w", p, err)
+	}
+	return nil
+}
+
+// Origin returns what markNew noted, if it did.
+func (s *Store) Origin(p int) (object string, isNew bool, err error) {
+	value, closer, err := s.db.Get(prefix(p, kindNew))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("read the origin of partition %d: %w", p, err)
+	}
+	object = string(value)
+	return object, true, closer.Close()
+}
+
+// Resume goes on with the requests under way, once the state has caught up with its
+// streams: those of a former owner that are in FETCH, by their sequence there, and those
+// of this state. Each is looked for at once.
+func (s *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) error {
+	for _, seq := range slices.Sorted(maps.Keys(inFetch)) {
+		req := inFetch[seq]
+		if err := s.adoptForeign(req, now); err != nil {
+			return err
+		}
+		s.Sent(req, seq)
+	}
+	for _, req := range s.inFlight {
+		req.deadline, req.unsent = 0, req.seq == 0
+	}
+	s.nextLease, s.replaying = 0, false
+	s.tx.delete(prefix(s.partition, kindNew))
+	return s.Commit(now)
+}

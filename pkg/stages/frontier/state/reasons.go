@@ -1,0 +1,81 @@
+package state
+
+import (
+	"strings"
+
+	"seine/internal/base/truncate"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+const (
+	maxExampleURL = 512 // longer ones are none: another will come
+	maxExampleWhy = 256
+)
+
+func examplesOf(x *frontierapi.Examples, r *urlRecord) *map[string]frontierapi.Example {
+	switch {
+	case r.State == Failed:
+		return &x.Failures
+	case r.State == Excluded:
+		return &x.Exclusions
+	case r.isLeftOut():
+		return &x.LeftOut
+	default:
+		return nil
+	}
+}
+
+// forgetExample takes note that a URL is about to leave its state.
+func forgetExample(x *frontierapi.Examples, r *urlRecord) {
+	if all := examplesOf(x, r); all != nil && (*all)[r.endedBy()].URL == r.URL {
+		delete(*all, r.endedBy())
+	}
+}
+
+// addExample takes note that a URL came to its state.
+func addExample(x *frontierapi.Examples, r *urlRecord) {
+	all := examplesOf(x, r)
+	if all == nil || len(r.URL) > maxExampleURL {
+		return
+	}
+	why := r.endedBy()
+	if _, has := (*all)[why]; has {
+		return
+	}
+	e := frontierapi.Example{URL: r.URL}
+	if r.State != Excluded && r.Reason != why {
+		e.Why = truncate.To(strings.TrimPrefix(r.Reason, leftOutMark), maxExampleWhy)
+	}
+	if *all == nil {
+		*all = make(map[string]frontierapi.Example)
+	}
+	(*all)[why] = e
+}
+
+// endedBy is the reason by which a URL without a page, or without a record of it, is counted,
+// "" for others.
+func (r *urlRecord) endedBy() string {
+	switch {
+	case r.State == Excluded:
+		return r.Reason
+	case r.isLeftOut():
+		return messages.LeftOutReason(strings.TrimPrefix(r.Reason, leftOutMark))
+	}
+	return r.failedBy()
+}
+
+// leftOutMark begins the reason of a URL whose page has no record because of a condition of
+// the spec. While the URL is visited again it stays: an unchanged page is left out still.
+const leftOutMark = "left out: "
+
+// leftOut returns such a reason, "" if it is another.
+func (r *urlRecord) leftOut() string {
+	if strings.HasPrefix(r.Reason, leftOutMark) {
+		return r.Reason
+	}
+	return ""
+}
+
+// isLeftOut reports whether the page of a URL has no record because of a condition.
+func (r *urlRecord) isLeftOut() bool { return r.State == Done && r.leftOut() != "" }

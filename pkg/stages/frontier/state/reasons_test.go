@@ -1,0 +1,105 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// reasonsNow are those that the partition tells.
+func (w *partitionFixture) reasonsNow() (failures, exclusions map[string]int64, x frontierapi.Examples) {
+	w.t.Helper()
+	st, err := w.part.Status(frontierapi.Query{Crawl: "c", Examples: true})
+	w.must(err)
+	return st.Counters.FailedBy, st.Counters.Excluded, *st.Examples
+}
+
+// failing has some URLs fail, in their order.
+func (w *partitionFixture) failing(host string, class messages.Class, many int) {
+	w.t.Helper()
+	for i := range many {
+		url := fmt.Sprintf("https://%s/%d", host, i)
+		w.seed(url)
+		w.dispatch(1)
+		w.result(url, func(r *messages.Result) { r.Class, r.Error = class, "as it was" })
+	}
+}
+
+// Failures are counted by their reason, with an example that still is one, also after a
+// restart.
+func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
+	w.failing("a.test", messages.Gone, 3)
+	w.failing("b.test", messages.TLSFailure, 2)
+	w.link(1, "https://elsewhere.test/", "https://elsewhere.test/2")
+	check := func(when, gone, tls string, n int64) {
+		t.Helper()
+		failed, excluded, x := w.reasonsNow()
+		if len(failed) != 2 || failed["gone"] != n || failed["tls_failure"] != 2 || excluded["scope"] != 2 {
+			t.Errorf("%s: failed by %v, excluded by %v", when, failed, excluded)
+		}
+		if x.Failures["gone"].URL != gone || x.Failures["tls_failure"] != (frontierapi.Example{URL: tls, Why: "tls_failure: as it was"}) || x.Exclusions["scope"].URL != "https://elsewhere.test/" {
+			t.Errorf("%s: examples are %+v", when, x)
+		}
+	}
+	check("at first", "https://a.test/0", "https://b.test/0", 3)
+	w.restart()
+	check("after a restart", "https://a.test/0", "https://b.test/0", 3)
+	w.seed("https://a.test/0")
+	check("when the example is tried again", "", "https://b.test/0", 2)
+	w.dispatch(1)
+	w.result("https://a.test/0", class(messages.Gone))
+	check("when it failed again", "https://a.test/0", "https://b.test/0", 3)
+	long := "https://a.test/" + strings.Repeat("x", maxExampleURL)
+	w.seed(long)
+	w.dispatch(1)
+	w.result(long, class(messages.TooLarge))
+	if failed, _, x := w.reasonsNow(); failed["too_large"] != 1 || x.Failures["too_large"].URL != "" {
+		t.Errorf("a URL that is too long for an example: %v, %+v", failed, x)
+	}
+}
+
+// What an older build left without reasons is counted by them when the crawl goes on.
+func TestFailuresOfAnOlderBuildAreCountedByReason(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
+	w.failing("a.test", messages.Gone, 3)
+	c := w.part.crawl("c")
+	c.FailedBy, c.dirty = nil, true
+	w.must(w.part.Commit(w.at()))
+	w.restart()
+	w.seed("https://a.test/1")
+	for range 5 {
+		w.step()
+	}
+	if failed, _, _ := w.reasonsNow(); failed["gone"] != 2 || len(failed) != 1 {
+		t.Errorf("failed by %v, want two by gone", failed)
+	}
+}
+
+// A URL whose host was given up is told as one that failed, though it was never sent.
+func TestURLsOfAHostThatWasGivenUpAreToldAsFailed(t *testing.T) {
+	w := newPartitionFixture(t, nil)
+	w.seed("https://a.test/")
+	rules, err := w.part.rules("c", 0)
+	w.must(err)
+	id := urlID{"c", messages.HashURL("https://a.test/")}
+	r, err := w.part.record(id)
+	w.must(err)
+	h, err := w.part.hostOf(r.URL)
+	w.must(err)
+	w.part.drop(r, id, h)
+	w.must(w.part.giveUp(r, id, rules, w.at()))
+	w.must(w.part.Commit(w.at()))
+	page, err := w.part.Failed(frontierapi.Query{Crawl: "c", Class: frontierapi.HostGivenUp})
+	w.must(err)
+	if failed, _, _ := w.reasonsNow(); len(page.URLs) != 1 || failed[frontierapi.HostGivenUp] != 1 {
+		t.Errorf("told are %+v, counted %v", page.URLs, failed)
+	}
+	if err := frontierapi.CheckFailure(frontierapi.HostGivenUp); err != nil {
+		t.Error(err)
+	}
+}

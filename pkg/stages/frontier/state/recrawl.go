@@ -1,0 +1,161 @@
+package state
+
+import (
+	"math"
+	"time"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// interval returns how long to wait before a page is visited again, 0 if it is
+// not. Where a rule gives bounds, it starts between them, and is then halved
+// when the page has changed and grows by half when it has not: a page that
+// changes at random is met about as often as it changes (the rule of Nutch's
+// AdaptiveFetchSchedule, with other factors).
+func (r *Rules) interval(u *urlRecord, changed bool) time.Duration {
+	rule := r.recrawlRule(u.URL)
+	if rule == nil {
+		return 0
+	}
+	d := time.Duration(u.Interval)
+	switch {
+	case d == 0:
+		return rule.first()
+	case changed:
+		d /= 2
+	default:
+		d += d / 2
+	}
+	return rule.bound(d)
+}
+
+// intervalNow returns the interval of a page as the rules have it now, when nothing
+// new is known of the page; 0 if none is for it.
+func (r *Rules) intervalNow(u *urlRecord) time.Duration {
+	rule := r.recrawlRule(u.URL)
+	switch {
+	case rule == nil:
+		return 0
+	case u.Interval == 0:
+		return rule.first()
+	}
+	return rule.bound(time.Duration(u.Interval))
+}
+
+// recrawlRule returns the first rule for a URL, nil if there is none.
+func (r *Rules) recrawlRule(url string) *recrawlRule {
+	for i := range r.recrawl {
+		if r.recrawl[i].match.MatchString(url) {
+			return &r.recrawl[i]
+		}
+	}
+	return nil
+}
+
+// first is the interval after the first visit.
+func (r *recrawlRule) first() time.Duration {
+	return r.bound(time.Duration(math.Sqrt(float64(r.min) * float64(r.max))))
+}
+
+func (r *recrawlRule) bound(d time.Duration) time.Duration { return min(max(d, r.min), r.max) }
+
+// replan holds the next visit of a URL whose visit has ended to the rules as they are
+// now: it is dropped, or moved to where it would be by them, or planned.
+func (s *Partition) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
+	interval := int64(rules.intervalNow(r))
+	planned := interval != 0 && !rules.cancels(r.URL)
+	switch {
+	case !r.hasInterval():
+		return
+	case interval == r.Interval && planned == (r.Due != 0):
+		return
+	}
+	s.unplan(r, id)
+	r.Interval = interval
+	s.tx.change(id, r)
+	if planned {
+		visited := s.time.at(r.Changed * int64(time.Millisecond))
+		s.planAt(r, id, min(max(visited+interval, now), now+interval))
+	}
+}
+
+// hasInterval reports whether a visit has led to anything after which the next is
+// planned, if a rule says so: a URL that could never be fetched is not tried again.
+func (r *urlRecord) hasInterval() bool {
+	return r.Interval != 0 || r.Fetched || r.Class != "" && !r.Class.Retryable()
+}
+
+// learn keeps what a response says for the next visit.
+func (r *urlRecord) learn(res *messages.Result, digest uint64, rules *Rules) {
+	changed := res.Class != messages.NotModified && (digest == 0 || digest != r.Digest)
+	switch res.Class {
+	case messages.OK:
+		r.ETag, r.LastModified, r.Digest = res.ETag, res.LastModified, digest
+		if r.PageRound != r.Round { // unless the parser has told of it already
+			r.PageRound = 0
+		}
+	case messages.NotModified: // may bring newer validators (RFC 9110 15.4.5)
+		if res.ETag != "" {
+			r.ETag = res.ETag
+		}
+		if res.LastModified != "" {
+			r.LastModified = res.LastModified
+		}
+		r.LinkRun = max(r.LinkRun, r.SentRun)
+	default:
+	}
+	r.Interval = int64(rules.interval(r, changed))
+}
+
+// scheduleRecrawl sets the next visit of a URL whose visit has ended, if there is to be one by
+// the rules as they are now.
+func (s *Partition) scheduleRecrawl(r *urlRecord, id urlID, rules *Rules, now int64) {
+	if !r.hasInterval() {
+		return
+	}
+	if r.Interval = int64(rules.intervalNow(r)); r.Interval == 0 || rules.cancels(r.URL) {
+		return
+	}
+	s.planAt(r, id, now+r.Interval)
+}
+
+// planAt sets the next visit of a URL.
+func (s *Partition) planAt(r *urlRecord, id urlID, at int64) {
+	r.Due = at + jitter(id, int(r.Round), r.Interval/16)
+	s.countPlanned(id, 1)
+	s.tx.set(s.retryKey(r.Due, id), nil)
+	s.nextRetry = min(s.nextRetry, r.Due)
+}
+
+// unplan forgets the next visit. Its entry in the index stays, and finds
+// nothing when it is due.
+func (s *Partition) unplan(r *urlRecord, id urlID) {
+	if r.State.ended() && r.Due != 0 {
+		r.Due = 0
+		s.countPlanned(id, -1)
+	}
+}
+
+func (s *Partition) countPlanned(id urlID, by int64) {
+	c := s.crawl(id.crawl)
+	c.tally(id.hash, func(n *frontierapi.Counters) { n.Planned += by })
+	c.dirty = true
+}
+
+// revisit queues a URL for another visit, unless a rule is against it now.
+func (s *Partition) revisit(r *urlRecord, id urlID, rules *Rules, now int64) error {
+	return s.visitAgain(r, id, false, rules, now)
+}
+
+// visitAgain is revisit, for a run or because rules have planned it.
+func (s *Partition) visitAgain(r *urlRecord, id urlID, recrawl bool, rules *Rules, now int64) error {
+	s.unplan(r, id)
+	if (r.State == Done || r.State == Failed) && rules.cancels(r.URL) { // what it had is not undone
+		s.tx.change(id, r)
+		return nil
+	}
+	r.nextRound()
+	r.Recrawl = recrawl
+	return s.admit(r, id, rules, now)
+}

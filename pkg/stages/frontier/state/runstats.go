@@ -1,0 +1,219 @@
+package state
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/base/tally"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// runKey is where the figures of a run are; of runs in order, the oldest first.
+func (s *Partition) runKey(crawl string, run int64) []byte {
+	return binary.BigEndian.AppendUint64(named(prefix(s.partition, kindRun), crawl), uint64(run))
+}
+
+// goesOn returns the figures of a run in which something happens, to be changed in this
+// turn.
+func (s *Partition) goesOn(name string, run, now int64) *frontierapi.Run {
+	r := s.figuresOf(name, run, now)
+	r.Last = time.UnixMilli(max(s.time.wallMS(now), r.Started.UnixMilli())).UTC()
+	return r
+}
+
+// figuresOf returns the figures of a run, to be changed in this turn: read, or begun.
+// Those of a run older than all that are kept are not kept either.
+func (s *Partition) figuresOf(name string, run, now int64) *frontierapi.Run {
+	c := s.crawl(name)
+	if r := c.runs[run]; r != nil {
+		return r
+	}
+	keep := true
+	r, err := s.readRun(s.runKey(name, run))
+	if err == nil && r == nil {
+		r = &frontierapi.Run{Run: run, Started: time.UnixMilli(s.time.wallMS(now)).UTC()}
+		if run == 0 && c.Run == 0 && c.Started != 0 {
+			r.Started = time.UnixMilli(c.Started).UTC()
+		}
+		keep, err = s.makeRoom(name, run)
+	}
+	if err != nil {
+		s.tx.setErr(err) // the turn fails, and with it the partition
+		return &frontierapi.Run{Run: run}
+	}
+	if keep {
+		c.runs[run], c.dirty = r, true
+	}
+	return r
+}
+
+// readRun returns the figures of a run, nil if there are none.
+func (s *Partition) readRun(key []byte) (*frontierapi.Run, error) {
+	val, closer, err := s.store.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read figures of a run: %w", err)
+	}
+	defer closer.Close()
+	r := new(frontierapi.Run)
+	if err := jsontext.Unmarshal(val, r); err != nil {
+		s.mended(mendCounters, "the figures of a run cannot be read, they begin anew", "key", key, "error", err)
+		return nil, s.setAside(key)
+	}
+	return r, nil
+}
+
+// makeRoom forgets the oldest runs for another, and reports whether that is to be kept:
+// it may be older than they are.
+func (s *Partition) makeRoom(name string, run int64) (keep bool, err error) {
+	pre := named(prefix(s.partition, kindRun), name)
+	var kept []int64
+	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		if len(key) == len(pre)+8 {
+			kept = append(kept, int64(binary.BigEndian.Uint64(key[len(pre):])))
+		}
+		return true, nil
+	})
+	if len(kept) >= frontierapi.MaxRuns && run < kept[0] {
+		return false, err
+	}
+	for i := 0; i <= len(kept)-frontierapi.MaxRuns; i++ {
+		s.tx.delete(s.runKey(name, kept[i]))
+		delete(s.crawl(name).runs, kept[i])
+	}
+	return true, err
+}
+
+// storeRuns writes the figures that the turn has changed.
+func (s *Partition) storeRuns(name string, c *crawl) error {
+	for run, r := range c.runs {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("encode figures of crawl %s: %w", name, err)
+		}
+		s.tx.set(s.runKey(name, run), text)
+	}
+	clear(c.runs)
+	return nil
+}
+
+// runsOf returns the figures of the newest runs of a crawl, the oldest first. What the
+// turn under way has changed is not in them.
+func (s *Partition) runsOf(name string, most int) (runs []frontierapi.Run, err error) {
+	err = s.store.scan(named(prefix(s.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
+		var r frontierapi.Run
+		if jsontext.Unmarshal(value, &r) == nil { // or it is set aside when it is its turn
+			runs = append(runs, r)
+		}
+		return true, nil
+	})
+	return runs[max(0, len(runs)-most):], err
+}
+
+// countResult counts a result that has come for a request, before anything else of the
+// URL is changed by it.
+func (s *Partition) countResult(req *Request, res *messages.Result, now int64) {
+	n := new(frontierapi.Run)
+	if req.Recrawl {
+		s.figuresOf(req.id.crawl, req.SentRun, now).Recrawls++
+	} else {
+		n = s.goesOn(req.id.crawl, req.SentRun, now)
+	}
+	tally.Add(&n.Requests, res.Class, 1)
+	n.BytesWire += res.BytesWire
+	n.BytesBody += res.BytesBody
+	digest := digestOf(res)
+	count := func(of *int64, outcome string) {
+		*of++
+		visitsTotal.WithLabelValues(outcome).Inc()
+	}
+	if res.Class == messages.OK {
+		n.Pages++
+	}
+	switch {
+	case res.Class == messages.OK && !req.Fetched:
+		count(&n.New, "new")
+	case res.Class == messages.OK && (digest == 0 || digest != req.Digest):
+		count(&n.Changed, "changed")
+	case res.Class == messages.OK, res.Class == messages.NotModified:
+		count(&n.Same, "same")
+	case res.Class == messages.Gone && req.Fetched:
+		count(&n.Gone, "gone")
+	}
+}
+
+// countFailed counts a visit that has led nowhere.
+func (s *Partition) countFailed(r *urlRecord, id urlID, now int64) {
+	visitsTotal.WithLabelValues("failed").Inc()
+	if !r.Recrawl {
+		s.goesOn(id.crawl, r.SentRun, now).Failed++
+	}
+}
+
+// countRecords counts what was made of a page, told with the end of its visit, before
+// that is noted.
+func (s *Partition) countRecords(r *urlRecord, id urlID, m *messages.Candidates, now int64) {
+	if len(m.Records) == 0 {
+		return
+	}
+	recrawl := r.Recrawl
+	if m.Ends.Round > r.Round { // this state is older than the visit
+		recrawl = r.recrawlIn(m.Ends.Round, m.Run)
+	}
+	n := new(frontierapi.Run)
+	if !recrawl {
+		n = s.goesOn(id.crawl, m.Run, now)
+	}
+	for _, k := range m.Records {
+		n.AddRecords(k.Kind, k.N)
+		recordsTotal.add(k.Kind, k.N)
+	}
+}
+
+// recrawling is 1 if the visit that a URL is open for belongs to no run.
+func (r *urlRecord) recrawling() int64 {
+	if r.Recrawl && r.Run <= r.SentRun && r.State != 0 && !r.State.ended() {
+		return 1
+	}
+	return 0
+}
+
+// recrawlIn reports whether a visit of a round that this state does not know yet was
+// planned by rules: its run has had the URL before.
+func (r *urlRecord) recrawlIn(round uint32, run int64) bool {
+	if run > r.SentRun {
+		return false
+	}
+	return round == r.Round && r.Recrawl || round > r.Round && (r.State.ended() && r.Due != 0 || !r.State.ended() && r.Recrawl)
+}
+
+// sentInRun notes that the run which found a URL last has it: a visit that was planned
+// otherwise is one of that run now.
+func (r *urlRecord) sentInRun() {
+	r.Recrawl = r.Recrawl && r.Run <= r.SentRun
+	r.SentRun = r.Run
+}
+
+// foundBy notes that a run has found a URL.
+func (s *Partition) foundBy(r *urlRecord, id urlID, run int64) {
+	was := r.recrawling()
+	r.Run = max(r.Run, run)
+	s.countRecrawling(id, r.recrawling()-was)
+}
+
+func (s *Partition) countRecrawling(id urlID, by int64) {
+	if by != 0 {
+		c := s.crawl(id.crawl)
+		c.tally(id.hash, func(n *frontierapi.Counters) { n.Recrawling += by })
+		c.dirty = true
+	}
+}

@@ -1,0 +1,33 @@
+package state
+
+import (
+	"time"
+
+	"seine/pkg/crawlspec"
+)
+
+// ScopePreview says what a frontier would do with URLs found on a page, for a crawl
+// that starts at that page and has seen nothing else.
+type ScopePreview struct {
+	rules *Rules
+	root  root
+	now   time.Time
+}
+
+// NewScopePreview returns that of a spec, which must be valid, and a page. Guards that
+// look at dates count from now.
+func NewScopePreview(spec *crawlspec.Spec, page string, now time.Time) (*ScopePreview, error) {
+	r, err := compile(crawlspec.Revision{Spec: spec})
+	if err != nil {
+		return nil, err
+	}
+	return &ScopePreview{rules: r, root: r.root(page), now: now}, nil
+}
+
+// Evaluate returns why a URL, so many links away and with the priority that the parser
+// gave it, would be excluded, "" if it would not; and its priority.
+func (o *ScopePreview) Evaluate(url string, depth int, given *int) (excluded string, priority int) {
+	opened := o.rules.root(url) == o.root || o.rules.lists(url)
+	u := &urlRecord{URL: url, Depth: depth}
+	return o.rules.exclusionReason(u, opened, o.now.UnixNano()), int(o.rules.priority(url, ownPriority(given)))
+}

@@ -1,0 +1,114 @@
+package state
+
+import (
+	"seine/pkg/messages"
+)
+
+// The seeds that a spec lists are fed by the owner of each partition, those that belong to
+// it, as messages on URLS: so they are in the stream from which a lost state is made
+// again. Each says which list it is of, and the last one that it is the last. Until that is
+// applied, whoever owns the partition publishes them anew; twice fed is fed once.
+//
+// They are not kept as what people feed is, so the next run begins without those that
+// were taken out of the list.
+
+// seeding is which list of seeds of the spec a crawl was fed.
+type seeding struct {
+	List uint64 `json:"list,omitempty"` // 0 is none
+	// Due says that it was not yet.
+	Due bool `json:"due,omitempty"`
+}
+
+// sentSeeds is which list the owner of a partition has published for a crawl, of that which
+// came after a deletion.
+type sentSeeds struct{ list, since uint64 }
+
+// ownSeeds are the seeds of a spec that belong to the partition.
+func (s *Partition) ownSeeds(rules *Rules) (own []messages.Candidate) {
+	for _, c := range rules.seeds.URLs {
+		if messages.Partition(c.URL, s.partitions) == s.partition {
+			own = append(own, c)
+		}
+	}
+	return own
+}
+
+// mustFeedSeeds reports whether the crawl was not fed the seeds of its spec.
+func (c *crawl) mustFeedSeeds(rules *Rules) bool {
+	return !rules.Still && (c.Seeding.Due || c.Seeding.List != rules.seeds.Fingerprint)
+}
+
+// awaitsSeeds reports whether a crawl that nobody has fed is still to be fed by its spec.
+func (c *crawl) awaitsSeeds() bool { return !c.known() && c.rules != nil && c.mustFeedSeeds(c.rules) }
+
+// feedSeeds feeds the crawl the seeds of its spec: see partition.postSeeds. It notes in
+// the state of a crawl that is known that this is to be done.
+func (s *Partition) feedSeeds(name string, c *crawl, rules *Rules) {
+	list := rules.seeds.Fingerprint
+	if c.Seeding.List != list {
+		c.Seeding, c.dirty = seeding{list, true}, true
+	}
+	done := sentSeeds{list, rules.Since()}
+	if list != 0 && c.seedsSent == done {
+		return
+	}
+	c.seedsSent = done
+	own := s.ownSeeds(rules)
+	if len(own) == 0 {
+		c.Seeding.Due, c.dirty = false, true
+		return
+	}
+	s.log.Info("crawl is fed the seeds of its spec", "crawl", name, "revision", rules.Rev, "seeds", len(own))
+	s.seeds = append(s.seeds, seedMessages(name, rules, own)...)
+}
+
+// seedMessages makes messages of seeds of a spec, to be stored in that order.
+func seedMessages(crawl string, rules *Rules, urls []messages.Candidate) (all []*messages.Candidates) {
+	for _, some := range messages.Batches(urls) {
+		all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.Fingerprint, URLs: some})
+	}
+	all[len(all)-1].SeedListEnd = true
+	return all
+}
+
+// noteSeeds takes note that a message with seeds of a spec is applied. One of a list that
+// is none any more is an earlier owner's.
+func (s *Partition) noteSeeds(m *messages.Candidates, rules *Rules) {
+	if c := s.crawl(m.Crawl); m.SeedListEnd && m.SeedList == rules.seeds.Fingerprint && c.known() {
+		c.Seeding, c.dirty = seeding{List: m.SeedList}, true
+	}
+}
+
+// joinSeeds makes a part of the seeds of the spec ones of the run that has started, and
+// reports whether it was the last.
+func (s *Partition) joinSeeds(name string, c *crawl, rules *Rules, now int64) (last bool, err error) {
+	own := s.ownSeeds(rules)
+	from := min(c.Reseed.Seeds, len(own))
+	for _, u := range own[from:min(from+reviewed, len(own))] {
+		id := urlID{name, messages.HashURL(u.URL)}
+		r, err := s.record(id)
+		if err == nil && r != nil { // or it is still to be fed
+			err = s.joinRun(r, id, c, rules, now)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	c.Reseed.Seeds = from + reviewed
+	return c.Reseed.Seeds >= len(own), nil
+}
+
+// lookAgainAt has a crawl looked at once more that was removed, whether this process
+// lives or another goes on: the spec of the next one of its name may list seeds.
+func (s *Partition) lookAgainAt(name string) {
+	if rev, known := s.specs.Revision(name); known && s.specs.Seeded(name) {
+		s.makeStale(name)
+		s.judged.Rev = min(s.judged.Rev, rev-1)
+	}
+}
+
+// Seeds are messages with seeds of specs, to be published on URLS in this order.
+func (s *Partition) Seeds() []*messages.Candidates { return s.seeds }
+
+// SeedsTaken says that they will be.
+func (s *Partition) SeedsTaken() { s.seeds = nil }

@@ -1,0 +1,186 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// listed are seeds of a spec.
+func listed(urls ...string) (seeds []crawlspec.Seed) {
+	for _, u := range urls {
+		seeds = append(seeds, crawlspec.Seed{URL: u})
+	}
+	return seeds
+}
+
+// feedSeeds applies what the partition has published of seeds of specs, and reports whether that was
+// any.
+func (w *partitionFixture) feedSeeds() bool {
+	w.t.Helper()
+	w.tend()
+	batch := w.part.seeds
+	w.part.seeds = nil
+	for _, m := range batch {
+		bad, err := w.part.ApplyCandidates(m, 1, w.at())
+		w.must(err)
+		if len(bad) > 0 {
+			w.t.Fatalf("not taken: %v", bad)
+		}
+		w.must(w.part.Commit(w.at()))
+	}
+	return len(batch) > 0
+}
+
+func TestSeedsOfTheSpecBeginTheCrawl(t *testing.T) {
+	first := 0
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
+		s.Seeds = append(listed("https://a.test/2"), crawlspec.Seed{URL: "https://A.test:443/1", Priority: &first})
+	})
+	w.feedSeeds()
+	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2")
+	if w.feedSeeds() {
+		t.Error("they were fed again")
+	}
+	w.change(func(s *crawlspec.Spec) { s.Seeds = append(s.Seeds, listed("https://b.test/")...) })
+	w.feedSeeds()
+	w.wantSent(w.dispatch(10), "https://b.test/")
+}
+
+// Whoever dies before the seeds are stored on URLS, or before they are applied: the next
+// owner feeds them, to a crawl that nobody else has fed, to one that has, and to one at
+// rest.
+func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
+	for name, begin := range map[string]func(*partitionFixture){
+		"new": func(*partitionFixture) {}, "fed": func(w *partitionFixture) { w.seed("https://a.test/0") },
+		"at rest": func(w *partitionFixture) {
+			w.finished()
+			w.pass(time.Duration(idleTime))
+			w.tend()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPartitionFixture(t, nil)
+			begin(w)
+			w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://b.test/1") })
+			for range 3 {
+				w.tend()
+				if len(w.part.seeds) != 1 {
+					t.Fatalf("%d messages are published", len(w.part.seeds))
+				}
+				w.pass(time.Hour) // or nothing might be stored
+				w.tend()
+				w.restart()
+			}
+			w.feedSeeds()
+			w.wantState("https://b.test/1", Queued, "")
+			w.restart()
+			if w.feedSeeds() {
+				t.Error("they were fed again")
+			}
+		})
+	}
+}
+
+// A seed that is no longer in the list stays what it is, and the next run does not
+// begin with it, unless a person has fed it too.
+func TestRunBeginsWithTheSeedsThatTheSpecHas(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
+		s.Schedule, s.Seeds = "@every 1h", listed("https://a.test/1", "https://a.test/2", "https://a.test/3")
+	})
+	w.feedSeeds()
+	w.seed("https://a.test/2")
+	visit := func() (sent []string) {
+		for {
+			urls := w.dispatch(10)
+			if len(urls) == 0 {
+				slices.Sort(sent)
+				return sent
+			}
+			for _, u := range urls {
+				sent = append(sent, u)
+				w.answer(u, messages.Gone)
+			}
+		}
+	}
+	w.wantSent(visit(), "https://a.test/1", "https://a.test/2", "https://a.test/3")
+	w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1", "https://a.test/4") })
+	w.feedSeeds()
+	w.wantSent(visit(), "https://a.test/1", "https://a.test/4") // one that failed and is fed again is tried again
+	w.pass(time.Hour)
+	w.wantSent(visit(), "https://a.test/1", "https://a.test/2", "https://a.test/4")
+	w.wantState("https://a.test/3", Failed, string(messages.Gone))
+}
+
+// More seeds than a message or a turn has, over a restart in the middle of a run.
+func TestManySeedsOfTheSpecAreFed(t *testing.T) {
+	var urls []string
+	for i := range 2*messages.MaxBatchURLs + 10 {
+		urls = append(urls, fmt.Sprintf("https://a.test/%d", i))
+	}
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Schedule, s.Seeds = "@every 1h", listed(urls...) })
+	w.feedSeeds()
+	if n := w.part.crawl("c").Queued; n != int64(len(urls)) {
+		t.Fatalf("%d are queued, of %d", n, len(urls))
+	}
+	w.pass(time.Hour)
+	w.step()
+	w.restart()
+	w.tend()
+	run := w.part.crawl("c").Run
+	for _, u := range urls {
+		r, err := w.part.record(urlID{"c", messages.HashURL(u)})
+		w.must(err)
+		if run == 0 || r.Run != run {
+			t.Fatalf("%s is of run %d, not of %d", u, r.Run, run)
+		}
+	}
+}
+
+// An earlier owner may publish late: its list is no reason to believe that the new one was
+// fed, or that it was not.
+func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1") })
+	w.tend()
+	late := w.part.seeds
+	w.part.seeds = nil
+	w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://b.test/1") })
+	w.feedSeeds()
+	for _, m := range late {
+		_, err := w.part.ApplyCandidates(m, 1, w.at())
+		w.must(err)
+	}
+	w.must(w.part.Commit(w.at()))
+	if w.feedSeeds() || w.part.crawl("c").Seeding.Due {
+		t.Errorf("%+v", w.part.crawl("c").Seeding)
+	}
+}
+
+// A name that was deleted and has a spec with seeds again: they are fed once the deleted
+// crawl is forgotten, by whoever owns the partition then.
+func TestSeedsOfTheSpecAfterADeletionAreFed(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		w := newPartitionFixture(t, nil)
+		w.finished()
+		w.delete()
+		w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1") })
+		for range 10 {
+			w.step()
+		}
+		if len(w.part.seeds) != 1 {
+			t.Fatalf("%d messages are published", len(w.part.seeds))
+		}
+		w.part.seeds = nil
+		if killed {
+			w.restart()
+		} else {
+			w.part.crawls["c"].seedsSent = sentSeeds{} // or what was published is applied
+		}
+		w.feedSeeds()
+		w.wantSent(w.dispatch(10), "https://a.test/1")
+	}
+}

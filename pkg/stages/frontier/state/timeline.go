@@ -1,0 +1,172 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/schedule/politeness"
+)
+
+// timeline is the time of a partition. What is due is stored in it, and it moves
+// with the state, from owner to owner: each goes on where the last one's mark is.
+// So it never goes back, whatever their clocks say, and nothing waits for the
+// difference between two clocks, or between what one said before and after it was
+// set.
+//
+// How much time passed while nobody had the partition is certain only if both clocks
+// are the same one, which nobody sets: that of a machine since its start. Otherwise
+// it is as much as the time of day has advanced, which may be wrong, so it counts
+// for visits that are planned, but not for the rests of hosts: those go by the pace,
+// which is behind by all that was not certain. An owner on another machine counts
+// the whole rest of a host anew, from where its predecessor left it.
+//
+// Times in it are nanoseconds; the first owner begins it with the time of day.
+type timeline struct {
+	clock  *Clock
+	ahead  int64 // of the clock
+	unsure int64 // time that may not have passed
+	marked int64 // when the last mark was made
+}
+
+// mark is where a partition's time had come to, as it is stored.
+type mark struct {
+	Now    int64  `json:"now"`
+	Unsure int64  `json:"unsure,omitempty"`
+	Wall   int64  `json:"wall"`            // what the owner took for the time of day, Unix ns
+	Uptime int64  `json:"uptime"`          // ns, by the clock with the name
+	Clock  string `json:"clock,omitempty"` // "" if nobody else can read it
+	// Judged is here because an older build, which keeps no kindAwake, leaves it out.
+	Judged judged `json:"judged,omitzero"`
+}
+
+const (
+	// markEvery is how often the time is stored while nothing else is: so much more
+	// a host may rest when its partition moves to another machine.
+	markEvery = int64(time.Minute)
+	// judgedEvery is how often it is while specs become known: the next start then need
+	// not look at them again.
+	judgedEvery = int64(time.Second)
+	// maxAway bounds what the time of day is believed to have advanced.
+	maxAway = int64(366 * 24 * time.Hour)
+)
+
+// startTimeline goes on from a mark.
+func startTimeline(c *Clock, from mark) *timeline {
+	up := c.uptime()
+	wall := c.at(up)
+	t := &timeline{clock: c, unsure: from.Unsure, marked: from.Now}
+	passed := int64(up) - from.Uptime
+	if c.name == "" || c.name != from.Clock || passed < 0 {
+		passed = min(max(wall-from.Wall, 0), maxAway)
+		t.unsure += passed
+	}
+	t.ahead = from.Now + passed - wall
+	return t
+}
+
+// now is the partition's time.
+func (t *timeline) now() int64 { return t.clock.Now() + t.ahead }
+
+// pace is a moment as politeness counts it.
+func (t *timeline) pace(now int64) int64 { return now - t.unsure }
+
+// earliest is when a host, or a domain, may be asked next.
+func (t *timeline) earliest(s *politeness.State, r *politeness.Rules, now int64) int64 {
+	at := s.Earliest(t.byDay(r), t.pace(now))
+	return min(at, math.MaxInt64-t.unsure) + t.unsure
+}
+
+// phase is why it waits until then.
+func (t *timeline) phase(s *politeness.State, r *politeness.Rules, now int64) politeness.Phase {
+	return s.Phase(t.byDay(r), t.pace(now))
+}
+
+// byDay are rules whose hours go by the time of day.
+func (t *timeline) byDay(r *politeness.Rules) *politeness.Rules {
+	ahead := time.Duration(t.unsure - t.ahead)
+	if r.Ahead == ahead || r.Hours == (politeness.Hours{}) {
+		return r
+	}
+	own := *r
+	own.Ahead = ahead
+	return &own
+}
+
+// wall is the time of day at a moment, Unix ns, as far as this process knows it.
+func (t *timeline) wall(now int64) int64 { return now - t.ahead }
+
+// at is when it is a time of day.
+func (t *timeline) at(wall int64) int64 {
+	if wall > math.MaxInt64-max(t.ahead, 0) {
+		return math.MaxInt64
+	}
+	return wall + t.ahead
+}
+
+// wallMS is that in milliseconds, for people.
+func (t *timeline) wallMS(now int64) int64 { return t.wall(now) / 1e6 }
+
+// mark describes the present moment, for the next owner.
+func (t *timeline) mark() mark {
+	up := t.clock.uptime()
+	wall := t.clock.at(up)
+	t.marked = wall + t.ahead
+	return mark{Now: t.marked, Unsure: t.unsure, Wall: wall, Uptime: int64(up), Clock: t.clock.name}
+}
+
+// readMark reads where the partition's time had come to. Found is false if there is no
+// mark that can be read.
+func (s *Partition) readMark() (from mark, found bool, err error) {
+	value, closer, err := s.store.db.Get(prefix(s.partition, kindTime))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return from, false, nil
+	}
+	if err != nil {
+		return from, false, fmt.Errorf("read the partition's time: %w", err)
+	}
+	defer closer.Close()
+	if bad := jsontext.Unmarshal(value, &from); bad != nil {
+		s.mended(mendTime, "the partition's time cannot be read, it goes on from the last change", "error", bad)
+		return mark{}, false, nil
+	}
+	return from, true, nil
+}
+
+// markOf is that of a state without one, in which something last happened at a time of
+// day, Unix ms; 0 if nothing did.
+func markOf(changed int64, c *Clock) mark {
+	if changed == 0 {
+		now := c.Now()
+		return mark{Now: now, Wall: now}
+	}
+	last := (changed + 1) * 1e6 // it was cut to whole milliseconds
+	return mark{Now: last, Wall: last}
+}
+
+// markDue reports whether the mark is to be stored though nothing has changed.
+func (s *Partition) markDue() bool {
+	since := s.time.now() - s.time.marked
+	return s.holdsCrawls && (since >= markEvery || s.judged != s.stored && since >= judgedEvery)
+}
+
+// storeTime stores the mark with a turn that changes something, and now and then
+// with one that changes nothing.
+func (s *Partition) storeTime() error {
+	if s.tx.batch.Empty() && !s.markDue() {
+		return nil
+	}
+	now := s.time.mark()
+	now.Judged, s.stored = s.judged, s.judged
+	text, err := json.Marshal(now)
+	if err != nil {
+		return fmt.Errorf("encode the partition's time: %w", err)
+	}
+	s.tx.set(prefix(s.partition, kindTime), text)
+	return nil
+}

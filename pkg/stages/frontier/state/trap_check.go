@@ -1,0 +1,77 @@
+package state
+
+import (
+	"seine/internal/schedule/traps"
+	"seine/pkg/messages"
+)
+
+// trapReason asks the guards that compare a new URL with those before it. No guard
+// holds a seed.
+func (s *Partition) trapReason(r *urlRecord, id urlID, rules *Rules) (string, error) {
+	if r.Seed {
+		return "", nil
+	}
+	if rules.traps.MaxParameterSets > 0 {
+		if known, err := s.paramOrderSeen(r.URL, id); err != nil || known {
+			return string(traps.ParameterOrder), err
+		}
+	}
+	return string(s.crawl(id.crawl).shapes.Admit(r.URL, &rules.traps)), nil
+}
+
+// unjudged reports whether the guards that compare a new URL with those before it have to
+// judge it: it is new, or they have kept it out so far, so that it is among none of those.
+func (r *urlRecord) unjudged() bool {
+	return r.State == 0 || r.State == Excluded && r.visited.empty() && traps.Reason(r.Reason).Compares()
+}
+
+// paramOrderSeen reports whether a URL is known with its parameters in another
+// order, and remembers this one. A URL whose parameters are sorted is known by
+// its record; for any other order there is a key of its own.
+func (s *Partition) paramOrderSeen(url string, id urlID) (bool, error) {
+	sorted, others := traps.SortQuery(url)
+	if !others {
+		return false, nil
+	}
+	c, mark := s.crawl(id.crawl), orderMark(sorted)
+	if known, err := s.marked(id.crawl, mark); err != nil || known {
+		return known, err
+	}
+	if sorted == url {
+		return false, nil
+	}
+	twin := urlID{id.crawl, messages.HashURL(sorted)}
+	if c.seen.has(twin.hash) {
+		if r, err := s.record(twin); err != nil || r != nil {
+			return r != nil, err
+		}
+	}
+	c.seen.add(mark)
+	c.marks[mark] = true
+	s.tx.set(s.orderKey(id.crawl, mark), nil)
+	return false, nil
+}
+
+// orderMark is the identity of all orders of a URL's parameters but the sorted
+// one: a hash that is no URL's, as none has a fragment.
+func orderMark(sorted string) messages.URLHash { return messages.HashURL(sorted + "#") }
+
+func (s *Partition) marked(crawl string, mark messages.URLHash) (bool, error) {
+	c := s.crawl(crawl)
+	if c.marks[mark] {
+		return true, nil
+	}
+	if !c.seen.has(mark) {
+		return false, nil
+	}
+	return s.store.has(s.orderKey(crawl, mark))
+}
+
+// trapAtDispatch returns why a URL that was queued is not worth a request any more:
+// a site without an end fills the queue before its pages can tell.
+func (s *Partition) trapAtDispatch(r *urlRecord, id urlID, rules *Rules) string {
+	if r.Seed || r.Round > messages.FirstRoundOf(r.Round) {
+		return ""
+	}
+	return string(s.crawl(id.crawl).shapes.Exhausted(r.URL, &rules.traps))
+}
