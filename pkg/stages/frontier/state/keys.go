@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"seine/pkg/messages"
 )
@@ -161,4 +162,23 @@ func after(k []byte) []byte {
 		}
 	}
 	return nil
+}
+
+// idAtEnd returns the URL that a key ends with: crawl and hash.
+func idAtEnd(k []byte) (urlID, bool) {
+	name, hash, err := cutName(k)
+	if err != nil || len(hash) != len(messages.URLHash{}) {
+		return urlID{}, false
+	}
+	return urlID{name, messages.URLHash(hash)}, true
+}
+
+// cutName splits a name and its end from what follows.
+func cutName(k []byte) (name string, rest []byte, err error) {
+	for i, c := range k {
+		if c == 0 {
+			return string(k[:i]), k[i+1:], nil
+		}
+	}
+	return "", nil, errors.New("key without the end of a name")
 }

@@ -1,0 +1,84 @@
+package state
+
+import (
+	"bytes"
+
+	"seine/internal/base/jsontext"
+)
+
+// Request is one that is under way.
+type Request struct {
+	*urlRecord
+	id       urlID
+	host     *host
+	seq      uint64 // in FETCH; 0 until that is known
+	deadline int64  // when to ask what became of it
+	missing  bool   // it was gone from FETCH when last asked
+	unsent   bool   // it must be published, perhaps once more
+	ip       string // that the host had when it was sent, for addresses
+	asker    string // who was last told that it is wanted,
+	asked    int64  // and when, Unix ns
+}
+
+func (s *Partition) loadInFlight() error {
+	pre := prefix(s.partition, kindInFlight)
+	return s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+		id, ok := idAtEnd(key[len(pre):])
+		r, err := s.record(id)
+		if err != nil {
+			return false, err
+		}
+		if !ok || r == nil || r.State != InFlight {
+			s.tx.delete(bytes.Clone(key))
+			s.mended(mendInFlight, "a request is under way for a URL that is not, it is forgotten", "crawl", id.crawl, "url_hash", id.hash)
+			if ok {
+				s.audit(id.crawl)
+			}
+			return true, nil
+		}
+		h, err := s.hostOf(r.URL)
+		if err != nil {
+			return false, err
+		}
+		req := &Request{urlRecord: r, id: id, host: h}
+		if len(value) > 0 {
+			if err := jsontext.Unmarshal(value, &req.seq); err != nil { // it is sent again, with the same identity
+				s.mended(mendInFlight, "the place of a request in FETCH cannot be read", "url", r.URL, "error", err)
+			}
+		}
+		return true, s.addInFlight(req)
+	})
+}
+
+// addInFlight notes that a request is under way.
+func (s *Partition) addInFlight(req *Request) error {
+	d, err := s.domainOf(req.host)
+	if err != nil {
+		return err
+	}
+	d.inFlight++
+	d.of(req.id.crawl).inFlight++
+	s.touchDomain(d)
+	req.host.inFlight++
+	req.host.of(req.id.crawl).inFlight++
+	req.host.rules = nil
+	s.inFlight[req.id] = req
+	req.ip = req.host.ip
+	s.addresses.begin(req.ip)
+	return nil
+}
+
+// removeInFlight notes that it no longer is.
+func (s *Partition) removeInFlight(req *Request) {
+	delete(s.inFlight, req.id)
+	req.host.inFlight--
+	req.host.of(req.id.crawl).inFlight--
+	req.host.rules = nil
+	s.addresses.end(req.ip)
+	d := req.host.domain
+	d.inFlight--
+	d.of(req.id.crawl).inFlight--
+	d.rules = nil // whose turn it is now is to be found out
+	s.touchDomain(d)
+	s.tx.delete(s.inFlightKey(req.id))
+}
