@@ -3,6 +3,7 @@ package messages
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -170,7 +171,7 @@ func TestCheckCrawl(t *testing.T) {
 func TestSubjects(t *testing.T) {
 	for _, s := range []string{
 		SubjectSeeds("c"), SubjectURLs("c", 1), SubjectFetch("c", 1), SubjectResults("c", 1),
-		SubjectPages("c", 1), SubjectRecords("c", 1), SubjectDead(StageParser, "c"),
+		SubjectPages("c", 1), SubjectAnswers("c", 1), SubjectRecords("c", 1), SubjectDead(StageParser, "c"),
 	} {
 		if got := CrawlOf(s); got != "c" {
 			t.Errorf("crawl of %s: %q", s, got)
@@ -184,13 +185,13 @@ func TestSubjects(t *testing.T) {
 	// Every subject that we publish to is one that a stream takes, and only one.
 	subjects := map[string]string{
 		SubjectSeeds("c"): StreamSeeds, SubjectURLs("c", 15): StreamURLs, SubjectFetch("c", 0): StreamFetch,
-		SubjectResults("c", 0): StreamResults, SubjectPages("c", 0): StreamPages, SubjectRecords("c", 0): StreamRecords,
+		SubjectResults("c", 0): StreamResults, SubjectPages("c", 0): StreamPages, SubjectAnswers("c", 0): StreamPages, SubjectRecords("c", 0): StreamRecords,
 		SubjectDead(StageWriter, "c"): StreamDead,
 	}
 	for subject, want := range subjects {
 		var takers []string
 		for _, s := range Streams(DefaultStreamLimits(), 1) {
-			if matches(s.Subjects[0], subject) {
+			if slices.ContainsFunc(s.Subjects, func(filter string) bool { return matches(filter, subject) }) {
 				takers = append(takers, s.Name)
 			}
 		}
@@ -266,5 +267,36 @@ func TestCheckRecord(t *testing.T) {
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || err.Error() != tt.want) {
 			t.Errorf("%q: %v, want %q", tt.payload, err, tt.want)
 		}
+	}
+}
+
+// An answer that is no page may be of another URL than its visit, and none is taken for
+// another: not the second hop for the first, nor a robots.txt for either.
+func TestAnswers(t *testing.T) {
+	v := Visit{HashURL(testURL), 1}
+	ids := make(map[string]bool)
+	for n, class := range []Class{Redirect, Gone, RobotsFetched, RobotsFetched} {
+		pg := Page{Crawl: "c", URL: "https://other.example/hop", Visit: v, Attempt: 2, Status: 302, Class: class, RequestSize: 3, HeadSize: 4}
+		m := pg.AnswerMsg(1, n%2, []byte("reqheadbody"))
+		ids[m.Header.Get(nats.MsgIdHdr)] = true
+		got, err := DecodePage(m.Header)
+		if err != nil || !got.IsAnswer() || m.Subject != "seine.answers.c.1" || !IsAnswer(m.Subject) {
+			t.Errorf("%s: %+v, %v", m.Subject, got, err)
+		}
+	}
+	want := map[string]bool{}
+	for _, end := range []string{"answer.2.0", "answer.2.1", "robots.2.0", "robots.2.1"} {
+		want["c."+v.String()+"."+end] = true
+	}
+	if !maps.Equal(ids, want) {
+		t.Errorf("identities %v, want %v", ids, want)
+	}
+	page := Page{Crawl: "c", URL: testURL, Visit: v, Attempt: 2}
+	if m := page.Msg(1, nil); IsAnswer(m.Subject) || page.IsAnswer() {
+		t.Errorf("a page is an answer: %s", m.Subject)
+	}
+	page.URL = "https://other.example/"
+	if _, err := DecodePage(page.Msg(1, nil).Header); err == nil {
+		t.Error("a page of another URL than its visit was read")
 	}
 }

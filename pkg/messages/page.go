@@ -27,7 +27,8 @@ const maxPageHeader = 48 << 10
 // BodyZstd marks a body that was compressed with Zstandard (RFC 8878).
 const BodyZstd = "zstd"
 
-// Page is the header of a message on PAGES: a response whose body was kept.
+// Page is the header of a message on PAGES: a response whose body was kept. Of an
+// archived crawl, it is also that of an answer that is no page (SubjectAnswers).
 type Page struct {
 	V           int       `json:"v"`
 	Crawl       string    `json:"crawl"`
@@ -70,13 +71,52 @@ type Page struct {
 	// BodyObject names the body in the object store BucketBodies, when it was
 	// too large for the message.
 	BodyObject string `json:"body_object,omitempty"`
+	// Robots and Contact are those of the spec that an archived exchange was made
+	// under: an archive says them of itself.
+	Robots  string `json:"robots,omitempty"`
+	Contact string `json:"contact,omitempty"`
+	// Asked is the URL that an archived page was asked for in the end, where that is not
+	// URL: redirects led there that the fetcher has followed.
+	Asked string `json:"asked,omitempty"`
+	// Class is of an answer that is no page: how its request ended, RobotsFetched if it
+	// was for a robots.txt. Its body is in the payload as it came, or decoded where its
+	// head says so.
+	Class Class `json:"class,omitempty"`
+	// Truncated says why the body of an answer is not all there.
+	Truncated Truncation `json:"truncated,omitempty"`
 }
+
+// Truncation is why a body was cut, in the words of WARC 1.1, section 5.13.
+type Truncation string
+
+// Truncations.
+const (
+	TruncatedLength      Truncation = "length"      // longer than what is kept
+	TruncatedTime        Truncation = "time"        // it took too long to come
+	TruncatedDisconnect  Truncation = "disconnect"  // the connection ended
+	TruncatedUnspecified Truncation = "unspecified" // it cannot be decoded any further
+)
 
 // Msg returns the message for partition p with the body as its payload.
 func (pg *Page) Msg(p int, body []byte) *nats.Msg {
+	return pg.msg(SubjectPages(pg.Crawl, p), VisitID(pg.Crawl, pg.Visit), body)
+}
+
+// AnswerMsg is Msg of an answer that is no page, the nth one of its attempt. Those of
+// robots.txt are counted apart: a request that is made again may find one in memory.
+func (pg *Page) AnswerMsg(p, n int, body []byte) *nats.Msg {
+	what := "answer"
+	if pg.Class == RobotsFetched {
+		what = "robots"
+	}
+	id := fmt.Sprintf("%s.%s.%d.%d", VisitID(pg.Crawl, pg.Visit), what, pg.Attempt, n)
+	return pg.msg(SubjectAnswers(pg.Crawl, p), id, body)
+}
+
+func (pg *Page) msg(subject, id string, body []byte) *nats.Msg {
 	pg.V = Version
-	m := nats.NewMsg(SubjectPages(pg.Crawl, p))
-	m.Header.Set(nats.MsgIdHdr, VisitID(pg.Crawl, pg.Visit))
+	m := nats.NewMsg(subject)
+	m.Header.Set(nats.MsgIdHdr, id)
 	text := asciiJSON(pg.appendJSON(make([]byte, 0, 1024)))
 	if len(text) > maxPageHeader {
 		brief := *pg
@@ -127,6 +167,11 @@ func (pg *Page) appendJSON(b []byte) []byte {
 		o.Bool("sitemap", true)
 	}
 	o.TextSet("body_object", pg.BodyObject)
+	o.TextSet("robots", pg.Robots)
+	o.TextSet("contact", pg.Contact)
+	o.TextSet("asked", pg.Asked)
+	o.TextSet("class", string(pg.Class))
+	o.TextSet("truncated", string(pg.Truncated))
 	return o.End()
 }
 
@@ -168,6 +213,22 @@ func (pg *Page) readJSON(o *reader) {
 	o.metadata("metadata", &pg.Metadata, "inherit", &pg.Inherit)
 	o.Bool("sitemap", &pg.Sitemap)
 	o.Text("body_object", &pg.BodyObject)
+	o.Text("robots", &pg.Robots)
+	o.Text("contact", &pg.Contact)
+	o.Text("asked", &pg.Asked)
+	o.Text("class", (*string)(&pg.Class))
+	o.Text("truncated", (*string)(&pg.Truncated))
+}
+
+// IsAnswer reports whether this is an answer that is no page.
+func (pg *Page) IsAnswer() bool { return pg.Class != "" && pg.Class != OK }
+
+func (t Truncation) valid() bool {
+	switch t {
+	case "", TruncatedLength, TruncatedTime, TruncatedDisconnect, TruncatedUnspecified:
+		return true
+	}
+	return false
 }
 
 // DecodePage reads the header of a message on PAGES.
@@ -180,7 +241,11 @@ func DecodePage(header nats.Header) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
-	if err := checkVisited(pg.Crawl, pg.URL, pg.Visit, pg.Attempt); err != nil {
+	visited := pg.URL
+	if pg.IsAnswer() { // it may be of another URL than the visit: of a redirect, a robots.txt
+		visited = ""
+	}
+	if err := checkExchange(pg.Crawl, pg.URL, visited, pg.Visit, pg.Attempt); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
 	if err := cmp.Or(checkDepth(pg.Depth), pg.Metadata.Check(pg.Inherit)); err != nil {
@@ -193,6 +258,10 @@ func DecodePage(header nats.Header) (*Page, error) {
 		return nil, fmt.Errorf("decode page: request_size %d, head_size %d: must be from 0 to %d", pg.RequestSize, pg.HeadSize, InlineBody)
 	case pg.BodySize < 0:
 		return nil, fmt.Errorf("decode page: body_size %d: must not be negative", pg.BodySize)
+	case pg.Class != "" && !pg.Class.Valid():
+		return nil, fmt.Errorf("decode page: unknown class %q", Clip(string(pg.Class)))
+	case !pg.Truncated.valid():
+		return nil, fmt.Errorf("decode page: truncated %q: must be length, time, disconnect or unspecified", Clip(string(pg.Truncated)))
 	case pg.Run < 0:
 		return nil, fmt.Errorf("decode page: run %d: must not be negative", pg.Run)
 	}

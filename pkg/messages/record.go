@@ -82,6 +82,9 @@ func SpecRevision(header nats.Header) uint64 {
 // KindPage is the kind of the record of a page, which does not say it.
 const KindPage = "page"
 
+// KindAnswer is the kind of an answer that is no page, in files that have both.
+const KindAnswer = "answer"
+
 // KindOther stands for kinds that are not told apart.
 const KindOther = "other"
 

@@ -202,13 +202,19 @@ func checkValidators(vs ...string) error {
 
 // checkVisited checks what requests, results and pages have in common.
 func checkVisited(crawl, url string, v Visit, attempt int) error {
+	return checkExchange(crawl, url, url, v, attempt)
+}
+
+// checkExchange checks what an exchange for a URL says of its visit, which is one of
+// visited, or of any if that is empty.
+func checkExchange(crawl, url, visited string, v Visit, attempt int) error {
 	if err := CheckCrawl(crawl); err != nil {
 		return err
 	}
 	switch {
 	case url == "":
 		return fmt.Errorf("url is missing")
-	case HashURL(url) != v.URL || v.Round == 0:
+	case visited != "" && HashURL(visited) != v.URL || v.Round == 0:
 		return fmt.Errorf("visit %s is not one of %s", v, Clip(url))
 	case attempt < 1:
 		return fmt.Errorf("attempt %d: must be from 1", attempt)

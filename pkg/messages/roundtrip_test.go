@@ -134,6 +134,9 @@ func genPage(t *rapid.T) *Page {
 		BodyObject: genText.Draw(t, "object"), Run: genRun.Draw(t, "run"),
 		Timings: Timings{Total: Millis(time.Duration(rapid.IntRange(0, 9).Draw(t, "total")) * time.Millisecond)}, Digest: genText.Draw(t, "digest"),
 		Unchanged: rapid.Bool().Draw(t, "unchanged"),
+		Robots:    rapid.SampledFrom([]string{"", "obey"}).Draw(t, "robots"), Contact: genText.Draw(t, "contact"), Asked: genText.Draw(t, "asked"),
+		Class:     rapid.SampledFrom([]Class{"", Redirect, RobotsFetched}).Draw(t, "class"),
+		Truncated: rapid.SampledFrom([]Truncation{"", TruncatedLength, TruncatedTime}).Draw(t, "truncated"),
 	}
 }
 

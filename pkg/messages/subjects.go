@@ -61,6 +61,20 @@ func SubjectResults(crawl string, p int) string { return partitioned("results", 
 // SubjectPages carries what was fetched in partition p.
 func SubjectPages(crawl string, p int) string { return partitioned("pages", crawl, p) }
 
+// SubjectAnswers carries what was answered in partition p and is no page, for archives.
+func SubjectAnswers(crawl string, p int) string { return partitioned("answers", crawl, p) }
+
+// SubjectExchanges matches both pages and answers of partition p: all that PAGES has.
+func SubjectExchanges(p int) string { return partitioned(KindOfExchanges, "*", p) }
+
+// KindOfExchanges stands for the second token of all subjects of PAGES in a filter. One
+// filter with a wildcard finds what two would, and builds that know consumers of one
+// filter alone can tell how far such a consumer is.
+const KindOfExchanges = "*"
+
+// IsAnswer reports whether a subject of PAGES is that of an answer that is no page.
+func IsAnswer(subject string) bool { return strings.HasPrefix(subject, "seine.answers.") }
+
 // SubjectRecords carries what was extracted in partition p.
 func SubjectRecords(crawl string, p int) string { return partitioned("records", crawl, p) }
 

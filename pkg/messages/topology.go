@@ -3,6 +3,7 @@ package messages
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -87,7 +88,7 @@ func DefaultStreamLimits() StreamLimits {
 func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 	log := func(name, subjects, about string, maxBytes int64) jetstream.StreamConfig {
 		return jetstream.StreamConfig{
-			Name: name, Subjects: []string{subjects}, Description: about,
+			Name: name, Subjects: strings.Fields(subjects), Description: about,
 			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: maxBytes,
 			Storage: jetstream.FileStorage, Replicas: replicas, Duplicates: DedupWindow, AllowDirect: true,
 		}
@@ -101,7 +102,7 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 		log(StreamURLs, "seine.urls.*.*", "candidates, and the ends of visits", l.URLsBytes),
 		fetch,
 		log(StreamResults, "seine.results.*.*", "how requests ended", l.ResultsBytes),
-		log(StreamPages, "seine.pages.*.*", "responses with their bodies", l.PagesBytes),
+		log(StreamPages, "seine.pages.*.* seine.answers.*.*", "responses with their bodies", l.PagesBytes),
 		log(StreamRecords, "seine.records.*.*", "extracted records", l.RecordsBytes),
 		dead,
 	}

@@ -111,7 +111,9 @@ func (in *Installation) fetcher() Role {
 		Publish: append(join(),
 			Permissions{Why: "take requests", Subjects: share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
 			askHolders(messages.ConsumerFetch),
-			Permissions{Why: "pages, results, targets of redirects", Subjects: []string{partitioned("pages"), partitioned("results"), partitioned("urls")}},
+			Permissions{Why: "pages, answers that are none, results, targets of redirects", Subjects: []string{
+				partitioned("pages"), partitioned("answers"), partitioned("results"), partitioned("urls"),
+			}},
 			Permissions{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
 			dead(messages.StageFetcher),
 			specs(),
@@ -158,7 +160,11 @@ var sources = map[string]string{
 
 func (in *Installation) writer(w Writer) Role {
 	stream, name := sources[w.From], messages.ConsumerWriter+"-"+w.Name
-	read := in.each(func(p int) []string { return feed(stream, name, w.From, p) })
+	kind := w.From
+	if w.From == "pages" {
+		kind = messages.KindOfExchanges // archives have the answers too
+	}
+	read := in.each(func(p int) []string { return feed(stream, name, kind, p) })
 	r := Role{
 		Name: writerUser(w.Name), Apart: true, About: "the stage `writer`, of the name " + w.Name + ", from " + stream,
 		Publish: append(join(),

@@ -32,7 +32,8 @@ func (c Config) maxNotes() int { return int(c.MaxHeader) + 64<<10 }
 
 // archive leaves the exchange in the reply as it went over the wire. That of
 // HTTP/2 is written down in the form of HTTP/1.1, fields sorted by name. Fields
-// that hold a secret are left out of the request, and so are cookies.
+// that hold a secret are left out of the request, and so are cookies. Of a body
+// that is kept decoded, the head must not say that it is encoded.
 func (x *exchange) archive(resp *http.Response) {
 	if !x.ask.archive {
 		return
@@ -52,8 +53,11 @@ func (x *exchange) archive(resp *http.Response) {
 			request = append(request, x.ask.shape.body...)
 		}
 	}
-	x.reply.request = x.withoutSecrets(request)
-	x.ask.hidden().exchange(x.reply, x.decoded)
+	x.reply.request, x.reply.source = x.withoutSecrets(request), x.reply.ip
+	x.ask.hidden().exchange(x.reply)
+	if x.decoded {
+		x.reply.head = renamed(x.reply.head, "Content-Encoding", "Content-Length")
+	}
 }
 
 func writeHead(first string, h http.Header) []byte {

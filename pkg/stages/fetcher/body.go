@@ -89,7 +89,7 @@ func (x *exchange) read(resp *http.Response) *failure {
 	if len(names) == 0 {
 		return x.readAll(summed{x.ask.hidden().reader(&x.wire), sum}, resp.ContentLength)
 	}
-	if x.ask.archive && !x.ask.hidden().active() {
+	if x.ask.archive && !x.ask.robots && !x.ask.hidden().active() {
 		return x.storeRaw(names, sum)
 	}
 	z := contentcoding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
@@ -149,6 +149,7 @@ func (x *exchange) setBody(data []byte) {
 // cut shortens a robots.txt to what is read of one.
 func (x *exchange) cut(body []byte) []byte {
 	if x.ask.robots && int64(len(body)) > x.ask.maxBody {
+		x.reply.truncated = messages.TruncatedLength
 		return body[:x.ask.maxBody]
 	}
 	return body

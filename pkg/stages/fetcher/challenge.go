@@ -35,10 +35,22 @@ func (x *exchange) blockedError(resp *http.Response) {
 	if !x.mayChallenge() || x.reply.class == messages.Blocked || !mayBeBlocked(x.reply.status) || resp.ContentLength > challenge.MaxBody {
 		return
 	}
+	codings := resp.Header["Content-Encoding"]
+	if x.decoded {
+		codings = nil
+	}
+	x.blockedBy(challenge.InBody(decoded(x.beginning(resp), codings)), "body")
+}
+
+// beginning returns of the body of an error what a challenge may have at most.
+func (x *exchange) beginning(resp *http.Response) []byte {
+	if came := x.reply.answer; x.ask.archive {
+		return came[:min(len(came), challenge.MaxBody)]
+	}
 	x.watch.phase(drainTime, errNotDrained)
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, challenge.MaxBody)) // what comes is looked at
 	x.wire.n += int64(len(raw))
-	x.blockedBy(challenge.InBody(decoded(raw, resp.Header["Content-Encoding"])), "body")
+	return raw
 }
 
 // mayBeBlocked reports whether an error is one of those with which challenges come.

@@ -168,7 +168,9 @@ func (x *exchange) run() {
 	x.head(resp)
 	x.blocked(resp)
 	if x.reply.class != messages.OK {
+		x.readAnswer(resp)
 		x.blockedError(resp)
+		x.archiveAnswer(resp)
 		x.discard(resp)
 		return
 	}
@@ -178,7 +180,8 @@ func (x *exchange) run() {
 	}
 	switch {
 	case x.reply.class == messages.Blocked:
-		x.reply.body = body{}
+		x.reply.answer, x.reply.body = x.reply.body.data, body{}
+		x.archiveAnswer(resp)
 	case f == nil:
 		x.archive(resp)
 	case f.class == messages.UnsupportedType:

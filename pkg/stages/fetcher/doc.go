@@ -1,6 +1,6 @@
 // Package fetcher is the stage that talks to the web. It consumes FETCH and
-// emits PAGES (what was fetched and kept), URLS (where a redirect leads) and
-// RESULTS (how each request ended).
+// emits PAGES (what was fetched and kept; for archives, other answers too), URLS
+// (where a redirect leads) and RESULTS (how each request ended).
 //
 // It keeps no state that matters: what it caches (robots.txt, addresses,
 // connections) only saves work. The page or the redirect's target is stored

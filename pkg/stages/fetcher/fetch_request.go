@@ -91,6 +91,14 @@ type fetchReply struct {
 	// request and head are the exchange as it went over the wire, if that is to
 	// be archived.
 	request, head []byte
+	// source is where the exchange that is archived went, which ip need not be: see asked.
+	source string
+	// answer is the body of what is no page, if that is to be archived: as it came, or
+	// decoded if head says so. Truncated says why it is not whole, noted that the turn
+	// has the answer already.
+	answer    []byte
+	truncated messages.Truncation
+	noted     bool
 
 	loan memoryReservation // of body; release when that is no longer used
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
 	"seine/internal/base/sleep"
@@ -141,6 +142,11 @@ type fetchJob struct {
 	robots    *robots.File     // nil if it was not asked for
 	group     *robots.Group    // of robots.txt that applies, nil if none does
 	delay     *messages.Millis // of robots.txt, nil if that was not learnt
+	// answers are what was answered in this turn beside its page, to be archived; hops
+	// of them are of the page's own request, and via is where the last of those went.
+	answers []*nats.Msg
+	hops    int
+	via     string
 }
 
 // handle takes one request of FETCH to its result.
@@ -351,6 +357,7 @@ func (f *Fetcher) checkRobots(ctx context.Context, t *fetchJob) error {
 	if err != nil {
 		return err
 	}
+	t.noteRobots(got.hops)
 	if got.file == nil {
 		t.reply = unreachable(got.last)
 		return nil

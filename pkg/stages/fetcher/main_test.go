@@ -132,6 +132,14 @@ type handled struct {
 	body []byte
 	urls *messages.Candidates
 	out  stages.Output
+	// answers are what goes to an archive beside the page.
+	answers []answered
+}
+
+// answered is an answer that is no page, taken apart.
+type answered struct {
+	*messages.Page
+	id, request, head, body string
 }
 
 // requestMessage is a first delivery of a request for url.
@@ -185,6 +193,10 @@ func (s *fetcherFixture) decode(out stages.Output, req *messages.Request) handle
 		s.t.Fatal(err)
 	}
 	for _, m := range out.First {
+		if messages.IsAnswer(m.Subject) {
+			h.answers = append(h.answers, s.answer(m))
+			continue
+		}
 		if m.Header.Get(messages.HeaderPage) == "" {
 			if h.urls, err = messages.DecodeCandidates(m.Data); err != nil {
 				s.t.Fatal(err)
@@ -206,6 +218,20 @@ func (s *fetcherFixture) decode(out stages.Output, req *messages.Request) handle
 		s.t.Errorf("class %s with candidates %v", h.Class, h.urls)
 	}
 	return h
+}
+
+// answer takes an answer apart that is no page.
+func (s *fetcherFixture) answer(m *nats.Msg) answered {
+	s.t.Helper()
+	p, err := messages.DecodePage(m.Header)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request, head, body, err := p.Split(m.Data)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answered{p, m.Header.Get(nats.MsgIdHdr), string(request), string(head), string(body)}
 }
 
 func (s *fetcherFixture) body(p *messages.Page, payload []byte) []byte {

@@ -40,8 +40,9 @@ func (f *Fetcher) compose(ctx context.Context, t *fetchJob) (stages.Output, erro
 	case messages.NotModified:
 		out.First = f.unchanged(t)
 	}
+	t.noteAnswer()
 	sitemaps, done := f.sitemaps(t)
-	out.First, out.Done = append(out.First, sitemaps...), done
+	out.First, out.Done = append(append(out.First, t.answers...), sitemaps...), done
 	res := t.result(f.name)
 	res.Location = location
 	if t.req.Recorded && messages.IsGone(res.Class, res.Status) {
@@ -131,6 +132,12 @@ func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
 	if size := len(r.request) + len(r.head); size <= messages.InlineBody {
 		heads = slices.Concat(r.request, r.head)
 		p.RequestSize, p.HeadSize = len(r.request), len(r.head)
+		if size > 0 {
+			t.describe(&p)
+		}
+		if t.ask.archive && t.ask.url != t.req.URL {
+			p.Asked = t.ask.url
+		}
 	}
 	if r.body.object != "" {
 		r.loan.shrink(0)

@@ -145,16 +145,13 @@ func (r *redactor) location(ref string) string {
 }
 
 // exchange takes the secrets from the head of a response as it came, and from the
-// request. Of a body that is kept decoded, the head must not say that it is encoded.
-func (r *redactor) exchange(reply *fetchReply, decoded bool) {
+// request.
+func (r *redactor) exchange(reply *fetchReply) {
 	if !r.active() {
 		return
 	}
 	r.mask.Bytes(reply.request)
 	r.mask.Bytes(reply.head)
-	if decoded {
-		reply.head = renamed(reply.head, "Content-Encoding", "Content-Length")
-	}
 }
 
 // renamed returns a head with fields renamed to what readers pass over, as archivers

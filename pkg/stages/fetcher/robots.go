@@ -106,6 +106,9 @@ func newRobotsCache(host exchanger, warn func(string, ...any)) (*robotsCache, er
 type robotsLookup struct {
 	file *robotsFile
 	last *fetchReply // of the exchange with the host, nil if there was none
+	// hops are all exchanges, the last one too, for the archive of the one turn in which
+	// the host was asked.
+	hops []exchanged
 }
 
 // get returns the robots.txt for the page that a asks for. It returns an error
@@ -117,11 +120,19 @@ func (c *robotsCache) get(ctx context.Context, a *fetchRequest) (robotsLookup, e
 		return robotsLookup{file: f}, nil
 	}
 	key := a.plan.guard + " " + origin // under another guard it may end at an address
-	v, err, _ := c.flight.Do(key, func() (any, error) { return c.find(ctx, origin, a) })
+	asks := false                      // this turn, and no other that waits for the same
+	v, err, _ := c.flight.Do(key, func() (any, error) {
+		asks = true
+		return c.find(ctx, origin, a)
+	})
 	if err != nil {
 		return robotsLookup{}, err
 	}
-	return v.(robotsLookup), nil
+	got := v.(robotsLookup)
+	if !asks {
+		got.hops = nil
+	}
+	return got, nil
 }
 
 // find looks in the bucket, then asks the host, unless another fetcher does.
@@ -155,24 +166,28 @@ const (
 
 // askHost asks, and lets the others know what it found.
 func (c *robotsCache) askHost(ctx context.Context, origin string, a *fetchRequest, old *robotsEntry) (robotsLookup, error) {
-	e, last, err := c.fetch(ctx, origin, a)
-	switch {
-	case err != nil:
+	e, hops, err := c.fetch(ctx, origin, a)
+	if err != nil {
 		c.unclaim(origin, old)
 		return robotsLookup{}, err
+	}
+	got := robotsLookup{last: hops[len(hops)-1].reply, hops: hops}
+	switch {
 	case e != nil:
 		robotsHost.Inc()
 		c.store(ctx, e)
-		return robotsLookup{file: c.remember(e), last: last}, nil
+		got.file = c.remember(e)
+		return got, nil
 	case old.stale(time.Now()):
 		robotsStale.Inc()
 		old.Asking, old.Retry = time.Time{}, time.Now().Add(staleRetry).UTC()
 		c.store(ctx, old)
-		return robotsLookup{file: c.remember(old), last: last}, nil
+		got.file = c.remember(old)
+		return got, nil
 	}
 	robotsUnreachable.Inc()
 	c.unclaim(origin, nil)
-	return robotsLookup{last: last}, nil
+	return got, nil
 }
 
 // lockOrigin tells the other fetchers that this one asks the host. It reports false
@@ -245,13 +260,13 @@ func (c *robotsCache) remember(e *robotsEntry) *robotsFile {
 const maxRobotsHops = 5
 
 // fetch asks the host, by way of redirects. It returns nil for the entry when
-// the host could not be asked, and the last exchange in any case, as one with the
+// the host could not be asked, and the exchanges in any case, the last as one with the
 // host: that is who rests after it.
-func (c *robotsCache) fetch(ctx context.Context, origin string, page *fetchRequest) (*robotsEntry, *fetchReply, error) {
+func (c *robotsCache) fetch(ctx context.Context, origin string, page *fetchRequest) (_ *robotsEntry, hops []exchanged, _ error) {
 	a := *page
 	// One byte more than counts, so that the line it cuts is seen to be cut.
 	a.url, a.robots, a.maxBody = origin+"/robots.txt", true, robots.MaxBytes+1
-	a.etag, a.lastModified, a.object, a.archive = "", "", "", false // they are the page's
+	a.etag, a.lastModified, a.object = "", "", "" // they are the page's
 	var before *fetchReply
 	for hop := 0; ; hop++ {
 		r, err := c.host.do(ctx, &a)
@@ -265,9 +280,10 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *fetchReque
 		if before != nil {
 			r.asked(before)
 		}
+		hops = append(hops, exchanged{a.url, r})
 		next, ok := redirected(&a, r)
 		if !ok || hop == maxRobotsHops {
-			return entryFromReply(origin, r), r, nil
+			return entryFromReply(origin, r), hops, nil
 		}
 		if weburl.Host(next) == weburl.Host(a.url) { // which rests after its answer, as always
 			if err := timed(waitHost, func() error { return sleep.For(ctx, a.minSpacing()) }); err != nil {

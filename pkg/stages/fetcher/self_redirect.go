@@ -42,6 +42,7 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 			t.reply.failed(t.loop())
 			return nil
 		}
+		t.noteAnswer()
 		t.release()
 		if path := weburl.Path(next); t.group != nil && !t.group.Allowed(path) {
 			t.reply = t.reply.exchange()

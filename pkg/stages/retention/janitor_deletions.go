@@ -18,7 +18,7 @@ import (
 func subjectsOf(crawl string) map[string]string {
 	return map[string]string{
 		messages.StreamSeeds: messages.SubjectSeeds(crawl), messages.StreamURLs: "seine.urls." + crawl + ".*",
-		messages.StreamResults: "seine.results." + crawl + ".*", messages.StreamPages: "seine.pages." + crawl + ".*",
+		messages.StreamResults: "seine.results." + crawl + ".*", messages.StreamPages: "seine." + messages.KindOfExchanges + "." + crawl + ".*",
 		messages.StreamRecords: "seine.records." + crawl + ".*", messages.StreamDead: messages.SubjectDead("*", crawl),
 	}
 }
