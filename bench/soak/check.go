@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -114,16 +115,16 @@ func (p outputRef) committed(name, crawl string) (byURL map[string]int, n int64,
 			if f.Crawl != crawl || f.IndexOf != "" {
 				continue
 			}
-			count := countRecords
+			count, want := countRecords, f.Records
 			if name == archiveWriter {
-				count = countCaptures
+				count, want = countCaptures, f.Records-f.RecordsOf(messages.KindAnswer)
 			}
 			k, err := count(o, f, byURL)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", f.Path, err)
 			}
-			if k != f.Records {
-				return fmt.Errorf("read %s: %d records, the commit log says %d", f.Path, k, f.Records)
+			if k != want {
+				return fmt.Errorf("read %s: %d records, the commit log says %d", f.Path, k, want)
 			}
 			n += int64(k)
 		}
@@ -156,7 +157,8 @@ func countRecords(o output.Output, f output.File, byURL map[string]int) (n int, 
 	return n, nil
 }
 
-// countCaptures counts the pages of an archive, each of whose records must be as its digests say.
+// countCaptures counts the pages of an archive, each of whose records must be as its digests say. An answer that is no page
+// has its class in the metadata that follow it.
 func countCaptures(o output.Output, f output.File, byURL map[string]int) (n int, err error) {
 	in, err := o.Open(f)
 	if err != nil {
@@ -181,6 +183,10 @@ func countCaptures(o output.Output, f output.File, byURL map[string]int) (n int,
 		if r.Type() == warc.TypeResponse || r.Type() == warc.TypeRevisit {
 			byURL[r.Get("WARC-Target-URI")]++
 			n++
+		}
+		if r.Type() == warc.TypeMetadata && bytes.Contains(r.Block, []byte("\r\nclass: ")) {
+			byURL[r.Get("WARC-Target-URI")]--
+			n--
 		}
 	}
 }

@@ -71,6 +71,14 @@ type File struct {
 	IndexOf string `json:"index_of,omitempty"`
 }
 
+// RecordsOf returns how many records of a kind the file has.
+func (f *File) RecordsOf(kind string) int {
+	if f.Kind == kind {
+		return f.Records
+	}
+	return f.Kinds[kind]
+}
+
 // Column is a column of a file.
 type Column struct {
 	Name string `json:"name"`

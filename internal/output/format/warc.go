@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/base/version"
 	"seine/internal/output"
 	"seine/internal/output/warc"
 	"seine/internal/page/mediatype"
@@ -20,7 +20,7 @@ import (
 )
 
 // archive is WARC 1.1: of each page a request, a response and a metadata record,
-// concurrent to one another.
+// concurrent to one another; and the same of each answer that is no page.
 //
 // The response of a page that was not archived is not known: the bytes that came
 // are gone, and so are cookies and hop-by-hop fields. It is written as what the
@@ -38,11 +38,14 @@ func (a archive) Ext() string { return a.code.Ext }
 
 func (archive) From() string { return FromPages }
 
+// TakesAnswers implements AnswerTaker.
+func (archive) TakesAnswers() {}
+
 // ChunkBytes is the size that tools and archives are used to, 1 GB.
 func (archive) ChunkBytes() int64 { return 1 << 30 }
 
 func (a archive) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
-	return &archiver{w: warc.NewWriter(w, a.code), group: g, seen: make(map[[sha256.Size]byte]capture)}, nil
+	return &archiver{w: warc.NewWriter(w, a.code), group: g, seen: make(map[[sha256.Size]byte]capture), pages: make(map[string]capture)}, nil
 }
 
 // archiver writes one WARC file.
@@ -52,6 +55,7 @@ type archiver struct {
 	file  string
 	info  string // identifier of the warcinfo record
 	seen  map[[sha256.Size]byte]capture
+	pages map[string]capture // the last page of each URL, for answers that it has not changed
 	index warc.Index
 }
 
@@ -101,6 +105,7 @@ func (a *archiver) Append(r *Record) error {
 // exchange is a page about to be written.
 type exchange struct {
 	*Page
+	target  string // that was asked for
 	id      func(kind string) string
 	head    []byte // as it is written
 	sums    warc.Sums
@@ -114,7 +119,7 @@ func newExchange(r *Record) (*exchange, error) {
 	if r.Page == nil {
 		return nil, fmt.Errorf("record %s is no page", r.ID)
 	}
-	x := &exchange{Page: r.Page, payload: r.Page.Body}
+	x := &exchange{Page: r.Page, target: cmp.Or(r.Page.Asked, r.Page.URL), payload: r.Page.Body}
 	if x.Wire != nil {
 		x.payload, x.head = x.Wire, archivedHead(x.Head)
 	}
@@ -162,12 +167,7 @@ func (a *archiver) begin(r *Record, x *exchange) error {
 		return nil
 	}
 	a.info = warc.ID(warc.TypeInfo, a.file, x.id(warc.TypeInfo))
-	block := warc.Fields([]warc.Field{
-		{Name: "software", Value: "Seine/" + version.Number},
-		{Name: "format", Value: "WARC File Format 1.1"},
-		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
-		{Name: "isPartOf", Value: a.group.Crawl},
-	})
+	block := warc.Fields(a.infoFields(x))
 	h := &warc.Header{
 		Type: warc.TypeInfo, ID: a.info, Date: r.Stored, ContentType: warc.ContentFields,
 		More: []warc.Field{{Name: "WARC-Filename", Value: a.file}},
@@ -185,7 +185,7 @@ func (a *archiver) write(h *warc.Header, block []byte) (warc.Extent, error) {
 // header is what all records of a page have.
 func (a *archiver) header(x *exchange, kind string) *warc.Header {
 	return &warc.Header{
-		Type: kind, ID: x.id(kind), Date: x.FetchedAt, TargetURI: x.URL,
+		Type: kind, ID: x.id(kind), Date: x.FetchedAt, TargetURI: x.target,
 		More: []warc.Field{{Name: "WARC-Warcinfo-ID", Value: a.info}},
 	}
 }
@@ -204,7 +204,7 @@ func (a *archiver) request(x *exchange) error {
 
 // network says where a page came from, and how.
 func (x *exchange) network() []warc.Field {
-	return []warc.Field{{Name: "WARC-IP-Address", Value: x.IP}, {Name: "WARC-Protocol", Value: protocol(x.URL, x.Protocol)}}
+	return []warc.Field{{Name: "WARC-IP-Address", Value: x.IP}, {Name: "WARC-Protocol", Value: protocol(x.target, x.Protocol)}}
 }
 
 // protocol returns the value of WARC-Protocol, a field that many tools write
@@ -224,7 +224,7 @@ func protocol(url, version string) string {
 func (a *archiver) kind(x *exchange) string {
 	_, same := a.seen[x.sums.Same]
 	switch {
-	case same && x.sums.Length >= leastRevisit:
+	case x.Class == messages.NotModified, same && x.sums.Length >= leastRevisit && x.Truncated == "":
 		return warc.TypeRevisit
 	case x.head == nil:
 		return warc.TypeResource
@@ -242,23 +242,42 @@ func (a *archiver) response(x *exchange) error {
 		h.ContentType = oneType(x.ContentType)
 	}
 	h.More = append(h.More, x.network()...)
-	h.More = append(h.More, warc.Field{Name: "WARC-Payload-Digest", Value: x.sums.Payload})
 	c := warc.Capture{
-		URL: x.URL, Date: x.FetchedAt, MIME: mediatype.Declared(x.ContentType), Status: x.Status, Digest: x.sums.Payload,
+		URL: x.target, Date: x.FetchedAt, MIME: mediatype.Declared(x.ContentType), Status: x.Status, Digest: x.sums.Payload,
 	}
+	if x.Class == messages.NotModified {
+		c.Digest = "" // its payload is that of the page, which nobody knows here
+	}
+	h.More = append(h.More, warc.Field{Name: "WARC-Payload-Digest", Value: c.Digest}, warc.Field{Name: "WARC-Truncated", Value: string(x.Truncated)})
 	var err error
-	if kind == warc.TypeRevisit {
+	switch {
+	case x.Class == messages.NotModified:
+		c.MIME = warc.MIMERevisit
+		c.Extent, err = a.notModified(x, h)
+	case kind == warc.TypeRevisit:
 		c.MIME = warc.MIMERevisit
 		c.Extent, err = a.revisit(x, h)
-	} else {
+	default:
 		c.Extent, err = a.whole(x, h)
-		a.seen[x.sums.Same] = capture{id: h.ID, url: x.URL, date: x.FetchedAt}
 	}
 	if err != nil {
 		return err
 	}
+	a.remember(x, h, kind)
 	a.index.Add(c)
 	return nil
+}
+
+// remember keeps what later records may refer to. What was cut is not what the site
+// sent: another that begins alike may end otherwise.
+func (a *archiver) remember(x *exchange, h *warc.Header, kind string) {
+	c := capture{id: h.ID, url: x.target, date: x.FetchedAt}
+	if kind != warc.TypeRevisit && x.Truncated == "" {
+		a.seen[x.sums.Same] = c
+	}
+	if !x.IsAnswer() {
+		a.pages[x.target] = a.seen[x.sums.Same] // where its body is
+	}
 }
 
 func oneType(contentType string) string {
@@ -283,7 +302,7 @@ func (a *archiver) whole(x *exchange, h *warc.Header) (warc.Extent, error) {
 		err = cerr
 	}
 	if err == nil && [sha256.Size]byte(again.Sum(nil)) != x.sums.Same {
-		err = fmt.Errorf("the body of %s changed while it was written", x.URL)
+		err = fmt.Errorf("the body of %s changed while it was written", x.target)
 	}
 	return at, err
 }
@@ -291,12 +310,31 @@ func (a *archiver) whole(x *exchange, h *warc.Header) (warc.Extent, error) {
 // revisit writes the page without its body, which is in an earlier record.
 func (a *archiver) revisit(x *exchange, h *warc.Header) (warc.Extent, error) {
 	o := a.seen[x.sums.Same]
-	h.More = append(h.More,
-		warc.Field{Name: "WARC-Profile", Value: warc.IdenticalPayload},
-		warc.Field{Name: "WARC-Refers-To", Value: o.id},
-		warc.Field{Name: "WARC-Refers-To-Target-URI", Value: o.url},
-		warc.Field{Name: "WARC-Refers-To-Date", Value: warc.Date(o.date)},
-		warc.Field{Name: "WARC-Truncated", Value: "length"})
+	h.More = append(h.More, warc.Field{Name: "WARC-Profile", Value: warc.IdenticalPayload})
+	h.More = append(h.More, o.referredTo()...)
+	h.More = append(h.More, warc.Field{Name: "WARC-Truncated", Value: string(messages.TruncatedLength)})
+	return a.write(h, x.head)
+}
+
+// referredTo says which record a revisit is of.
+func (c *capture) referredTo() []warc.Field {
+	return []warc.Field{
+		{Name: "WARC-Refers-To", Value: c.id},
+		{Name: "WARC-Refers-To-Target-URI", Value: c.url},
+		{Name: "WARC-Refers-To-Date", Value: warc.Date(c.date)},
+	}
+}
+
+// notModified writes the answer that a page has not changed, section 6.7.3. The page is
+// in another file as a rule, and when it was fetched is known only of this one: a date
+// that is not that of the record would lead nowhere.
+func (a *archiver) notModified(x *exchange, h *warc.Header) (warc.Extent, error) {
+	h.More = append(h.More, warc.Field{Name: "WARC-Profile", Value: warc.NotModified})
+	if o, ok := a.pages[x.target]; ok {
+		h.More = append(h.More, o.referredTo()...)
+	} else {
+		h.More = append(h.More, warc.Field{Name: "WARC-Refers-To-Target-URI", Value: x.target})
+	}
 	return a.write(h, x.head)
 }
 
@@ -311,13 +349,18 @@ func (a *archiver) metadata(x *exchange) error {
 	if x.Depth == 0 && x.Referrer == "" {
 		fields = append(fields, warc.Field{Name: "seed"})
 	}
-	fields = append(fields, warc.Field{Name: "hopsFromSeed", Value: strings.Repeat("L", x.Depth)})
+	hops := strings.Repeat("L", x.Depth)
+	if x.Class == messages.RobotsFetched {
+		hops += "P" // a prerequisite of the page, in the words of Heritrix
+	}
+	fields = append(fields, warc.Field{Name: "hopsFromSeed", Value: hops})
 	add := func(name, value string) {
 		if value != "" && value != "0" {
 			fields = append(fields, warc.Field{Name: name, Value: value})
 		}
 	}
 	add("via", x.Referrer)
+	add("class", string(x.Class))
 	add("fetchTimeMs", ms(x.Timings.Total))
 	add("dnsTimeMs", ms(x.Timings.DNS))
 	add("connectTimeMs", ms(x.Timings.Connect))
@@ -356,6 +399,7 @@ func (x *exchange) known() []warc.Field {
 var (
 	_ Format      = archive{}
 	_ StreamBound = archive{}
+	_ AnswerTaker = archive{}
 	_ Sized       = archive{}
 	_ Encoder     = (*archiver)(nil)
 	_ Indexer     = (*archiver)(nil)

@@ -27,6 +27,10 @@ const (
 // earlier record, section 6.7.2.
 const IdenticalPayload = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
+// NotModified is the profile of a revisit whose page has not changed, as its server
+// says, section 6.7.3.
+const NotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
 // Field is a named field, of a header or of a block of ContentFields.
 type Field struct{ Name, Value string }
 

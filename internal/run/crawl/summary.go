@@ -71,10 +71,11 @@ func (s *Summary) WroteNothing() bool {
 
 // Archive is what the writer of an archive has committed of the crawl.
 type Archive struct {
-	Pages int64         `json:"pages"`
-	Bytes int64         `json:"bytes"` // without indexes
-	Files []output.File `json:"files"` // with indexes
-	Out   string        `json:"out"`
+	Pages   int64         `json:"pages"`
+	Answers int64         `json:"answers"` // that are no pages: redirects, errors, robots.txt
+	Bytes   int64         `json:"bytes"`   // without indexes
+	Files   []output.File `json:"files"`   // with indexes
+	Out     string        `json:"out"`
 }
 
 // RequestLog is what the writer of results has committed of the crawl.
@@ -158,7 +159,8 @@ func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 func (c *crawl) archive(w *writer.Config) Archive {
 	a := Archive{Out: w.Out, Files: c.files(w, messages.StreamPages)}
 	for _, f := range a.Files {
-		a.Pages += int64(f.Records)
+		answers := f.RecordsOf(messages.KindAnswer)
+		a.Pages, a.Answers = a.Pages+int64(f.Records-answers), a.Answers+int64(answers)
 		if f.IndexOf == "" {
 			a.Bytes += f.Bytes
 		}
@@ -253,7 +255,7 @@ func (s *Summary) Write(w io.Writer) {
 		row("kept", "until %s; then a frontier that runs deletes it, but not its output", s.DeletedAt.Local().Format(time.DateTime))
 	}
 	for _, a := range s.Archives {
-		row("archive", "%s, %s in %s", humanize.Plural(a.Pages, "page"), humanize.Size(a.Bytes), a.Out)
+		row("archive", "%s and %s, %s in %s", humanize.Plural(a.Pages, "page"), humanize.Plural(a.Answers, "other answer"), humanize.Size(a.Bytes), a.Out)
 	}
 	if l := s.RequestLog; l != nil {
 		row("request log", "%s in %s", humanize.Plural(l.Requests, "request"), l.Out)

@@ -34,6 +34,8 @@ type captures struct {
 	dir   string
 	files []string
 	pages map[string]*warctest.Record
+	// answers are those that are no pages, by URL; there may be several of one.
+	answers map[string][]*warctest.Record
 }
 
 // archiveOf reads what is committed of an archive: every page once, each where the
@@ -47,7 +49,7 @@ func archiveOf(t *testing.T, dir string) *captures {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &captures{t: t, dir: dir, pages: make(map[string]*warctest.Record)}
+	c := &captures{t: t, dir: dir, pages: make(map[string]*warctest.Record), answers: make(map[string][]*warctest.Record)}
 	for _, commit := range commits {
 		for _, f := range commit.Files {
 			if f.IndexOf == "" {
@@ -72,13 +74,17 @@ func (c *captures) follow(index, file string) {
 		c.t.Fatal(err)
 	}
 	for l := range strings.Lines(string(lines)) {
-		var e struct{ URL, Offset, Length, Filename string }
+		var e struct{ URL, Status, Offset, Length, Filename string }
 		if err := json.Unmarshal([]byte(l[strings.IndexByte(l, '{'):]), &e); err != nil || e.Filename != filepath.Base(file) {
 			c.t.Fatalf("%s: %q, %v", index, l, err)
 		}
 		offset, _ := strconv.Atoi(e.Offset)
 		length, _ := strconv.Atoi(e.Length)
 		one, err := warctest.All(file, bytes.NewReader(content[offset:offset+length]))
+		if err == nil && len(one) == 1 && (e.Status != "200" || strings.HasSuffix(e.URL, "/robots.txt")) {
+			c.answers[e.URL] = append(c.answers[e.URL], one[0])
+			continue
+		}
 		if err != nil || len(one) != 1 || one[0].Get("WARC-Target-URI") != e.URL || c.pages[e.URL] != nil {
 			c.t.Fatalf("%s: %q leads to %d records, %v; or is there before", index, l, len(one), err)
 		}
@@ -130,7 +136,8 @@ func TestCrawlWithAnArchive(t *testing.T) {
 	base := strings.TrimSuffix(site.seed, "/")
 	p := newWorkspace(t)
 	dir := filepath.Join(t.TempDir(), "warc")
-	args := []string{"--warc", dir, site.seed}
+	web.Handle(0, "/archive/moved", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/archive/gzip", http.StatusFound) })
+	args := []string{"--warc", dir, site.seed, base + "/archive/moved", base + "/archive/none"}
 	for path := range extra {
 		args = append(args, base+path)
 	}
@@ -159,11 +166,19 @@ func TestCrawlWithAnArchive(t *testing.T) {
 		plain[base+path] = s.plain
 		got.wants(base+path, s.wire)
 	}
+	for path, status := range map[string]string{"/robots.txt": "200", "/archive/moved": "302", "/archive/none": "404"} {
+		if found := got.answers[base+path]; len(found) == 0 || !strings.HasPrefix(string(found[0].Block), "HTTP/1.1 "+status) {
+			t.Errorf("%s is archived as %v", path, found)
+		}
+	}
 	if h := string(got.pages[base+"/archive/chunked"].Head()); !strings.Contains(h, "\r\nX-Orig-Transfer-Encoding: chunked\r\n") {
 		t.Errorf("head of the page in chunks: %s", h)
 	}
 	for _, f := range warcio.Read(t, got.files...) {
 		for _, r := range f.Records {
+			if plain[r.URL] == nil {
+				continue // an answer that is no page
+			}
 			if sum := sha256.Sum256(plain[r.URL]); r.Type == warc.TypeResponse && r.Content != hex.EncodeToString(sum[:]) {
 				t.Errorf("warcio.js reads %s as something else", r.URL)
 			}

@@ -234,7 +234,7 @@ func (c *locked) wantArchived(pages int64) {
 	for _, commit := range commits {
 		for _, f := range commit.Files {
 			if f.IndexOf == "" {
-				n += int64(f.Records)
+				n += int64(f.RecordsOf(messages.KindPage))
 			}
 		}
 	}

@@ -163,7 +163,7 @@ func (s *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage
 	}
 	crawl := messages.CrawlOf(m.Subject)
 	rec := &format.Record{ID: m.Header.Get(nats.MsgIdHdr), Stored: m.Stored, Header: m.Header, Data: m.Data}
-	rec.Kind = s.w.from.kind(m.Header, m.Data)
+	rec.Kind = s.w.from.kind(&m.Message)
 	group := s.form.group(crawl, rec, s.p)
 	if s.isCrowded(group) {
 		if err := s.commit(); err != nil {

@@ -21,28 +21,54 @@ type inputStream struct {
 	// check says why a message is no record.
 	check func(header nats.Header, payload []byte) error
 	// kind returns the kind of the record in a message that was not checked.
-	kind func(header nats.Header, payload []byte) string
+	kind func(m *stages.Message) string
 	// isPages is whether the messages are those of PAGES.
 	isPages bool
+}
+
+// pages are those of PAGES, exchanges are these and what else was answered.
+var (
+	pages = inputStream{
+		stream: messages.StreamPages, subject: "pages", check: checkPage,
+		kind:        func(*stages.Message) string { return messages.KindPage },
+		ofPartition: func(p int) string { return messages.SubjectPages("*", p) },
+		isPages:     true,
+	}
+	exchanges = inputStream{
+		stream: messages.StreamPages, subject: messages.KindOfExchanges, check: checkPage,
+		kind: kindOfExchange, ofPartition: messages.SubjectExchanges,
+		isPages: true,
+	}
+)
+
+// input returns what the writer reads: with a form that has a place for them, the
+// answers beside the pages too.
+func (c *Config) input() inputStream {
+	if f, ok := format.New(c.Format, format.Options{}); ok && c.From == format.FromPages && format.TakesAnswers(f) {
+		return exchanges
+	}
+	return sources[c.From]
+}
+
+func kindOfExchange(m *stages.Message) string {
+	if messages.IsAnswer(m.Subject) {
+		return messages.KindAnswer
+	}
+	return messages.KindPage
 }
 
 // sources are the streams by what they are called in --from.
 var sources = map[string]inputStream{
 	"records": {
-		stream: messages.StreamRecords, subject: "records", check: messages.CheckRecord, kind: messages.RecordKind,
+		stream: messages.StreamRecords, subject: "records", check: messages.CheckRecord, kind: func(m *stages.Message) string { return messages.RecordKind(m.Header, m.Data) },
 		ofPartition: func(p int) string { return messages.SubjectRecords("*", p) },
 	},
 	"results": {
 		stream: messages.StreamResults, subject: "results", check: messages.CheckRecord,
-		kind:        func(nats.Header, []byte) string { return format.KindResult },
+		kind:        func(*stages.Message) string { return format.KindResult },
 		ofPartition: func(p int) string { return messages.SubjectResults("*", p) },
 	},
-	"pages": {
-		stream: messages.StreamPages, subject: "pages", check: checkPage,
-		kind:        func(nats.Header, []byte) string { return messages.KindPage },
-		ofPartition: func(p int) string { return messages.SubjectPages("*", p) },
-		isPages:     true,
-	},
+	"pages": pages,
 }
 
 func checkPage(header nats.Header, payload []byte) error {

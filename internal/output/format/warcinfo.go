@@ -1,0 +1,44 @@
+package format
+
+import (
+	"bytes"
+	"net/textproto"
+	"strings"
+
+	"seine/internal/base/version"
+	"seine/internal/output/warc"
+)
+
+// infoFields is what an archive says of itself, as Heritrix does. All of it is of the
+// first exchange in the file, which does not change when the file is made again.
+func (a *archiver) infoFields(x *exchange) []warc.Field {
+	fields := []warc.Field{
+		{Name: "software", Value: "Seine/" + version.Number},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "isPartOf", Value: a.group.Crawl},
+	}
+	for _, f := range []warc.Field{
+		{Name: "operator", Value: x.Contact}, {Name: "robots", Value: x.Robots},
+		{Name: "http-header-user-agent", Value: requestField(x.Request, "User-Agent")},
+	} {
+		if f.Value != "" {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// requestField returns a field of a request as it was sent, "" if it has none.
+func requestField(request []byte, name string) string {
+	for line := range bytes.Lines(request) {
+		field, value, ok := strings.Cut(string(line), ":")
+		if ok && textproto.CanonicalMIMEHeaderKey(field) == name {
+			return strings.TrimSpace(value)
+		}
+		if strings.TrimSpace(string(line)) == "" {
+			break // what follows is the body
+		}
+	}
+	return ""
+}

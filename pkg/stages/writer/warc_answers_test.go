@@ -1,0 +1,303 @@
+package writer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/output/warc"
+	"seine/internal/testing/warcio"
+	"seine/internal/testing/warctest"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// testAnswer is an answer that is no page, and what should be of it in a WARC.
+type testAnswer struct {
+	path      string
+	class     messages.Class
+	status    int
+	body      string
+	truncated messages.Truncation
+	kind      string // of its record
+}
+
+// answers are of all kinds. The URL of the last but one is that of page 4, which is before
+// it in the file.
+var (
+	notFound = strings.Repeat("There is nothing here. ", 20)
+	answers  = []testAnswer{
+		{"/robots.txt", messages.RobotsFetched, 200, "User-agent: *\nDisallow:\n", "", warc.TypeResponse},
+		{"/old", messages.Redirect, 301, "", "", warc.TypeResponse},
+		{"/none", messages.Gone, 404, notFound, "", warc.TypeResponse},
+		{"/none/either", messages.Gone, 404, notFound, "", warc.TypeRevisit},
+		{"/cut", messages.ServerError, 500, notFound + "and", messages.TruncatedLength, warc.TypeResponse},
+		{"/cut/too", messages.ServerError, 500, notFound + "and", messages.TruncatedTime, warc.TypeResponse},
+		{"/challenge", messages.Blocked, 403, "<p>wait</p>", "", warc.TypeResponse},
+		{"/a/4?b=2&a=1", messages.NotModified, 304, "", "", warc.TypeRevisit},
+		{"/unknown", messages.NotModified, 304, "", "", warc.TypeRevisit},
+	}
+)
+
+func (a *testAnswer) url() string { return "https://www.example.org" + a.path }
+
+func (a *testAnswer) head() string {
+	return fmt.Sprintf("HTTP/1.1 %d Well\r\nContent-Type: text/html\r\nLocation: /x\r\n\r\n", a.status)
+}
+
+func (a *testAnswer) request() string {
+	return "GET " + a.path + " HTTP/1.1\r\nHost: www.example.org\r\nUser-Agent: testbot/1\r\n\r\n"
+}
+
+// message is the nth answer as the fetcher publishes it, in partition 0.
+func (a *testAnswer) message(n int) *nats.Msg {
+	page := pageNo("a", 4).page
+	p := messages.Page{
+		Crawl: "a", URL: a.url(), Visit: page.Visit, Attempt: 1, Depth: 1, Referrer: page.URL, Status: a.status, ContentType: "text/html",
+		FetchedAt: time.Date(2026, 11, 23, 1, 2, n, 0, time.UTC), IP: "192.0.2.8", Protocol: "HTTP/1.1", BodySize: int64(len(a.body)),
+		RequestSize: len(a.request()), HeadSize: len(a.head()), Robots: "obey", Contact: "ops@example.org",
+		Class: a.class, Truncated: a.truncated,
+	}
+	return p.AnswerMsg(0, n, []byte(a.request()+a.head()+a.body))
+}
+
+// publishAnswers stores page 4, which is in partition 0, and all answers.
+func publishAnswers(t testing.TB, bus *stages.Bus) {
+	t.Helper()
+	pub := stages.NewPublisher(bus, "test")
+	check(t, pub.Publish(t.Context(), pageNo("a", 4).message(0)))
+	for n := range answers {
+		check(t, pub.Publish(t.Context(), answers[n].message(n)))
+	}
+}
+
+// writeAnswers has one file made of what publishAnswers stores.
+func writeAnswers(t testing.TB, bus *stages.Bus, cfg Config) {
+	t.Helper()
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	if w.Totals().Bad > 0 || w.Totals().Records != int64(len(answers)+1) {
+		t.Errorf("totals %+v", w.Totals())
+	}
+	check(t, outputOf(t, cfg).Verify())
+}
+
+func answersConfig(t testing.TB) Config {
+	cfg := archiveConfig(testConfig(t))
+	cfg.ChunkAge = crawlspec.Duration(time.Minute)
+	return cfg
+}
+
+// An archive has the answers that are no pages, each as it went over the wire, with its
+// request, and in its index.
+func TestArchiveHasAnswers(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := answersConfig(t)
+	publishAnswers(t, bus)
+	writeAnswers(t, bus, cfg)
+	all, err := cfg.ReadCommits()
+	check(t, err)
+	f := all[0].Files[0]
+	if len(all) != 1 || f.Kinds[messages.KindPage] != 1 || f.Kinds[messages.KindAnswer] != len(answers) {
+		t.Fatalf("%d commits, kinds %v", len(all), f.Kinds)
+	}
+	records, err := warctest.All(f.Path, bytes.NewReader(contentOf(t, outputOf(t, cfg), f)))
+	check(t, err)
+	var mains, requests, metadata []*warctest.Record
+	for _, r := range records[4:] { // after the warcinfo and the page
+		switch r.Type() {
+		case warc.TypeRequest:
+			requests = append(requests, r)
+		case warc.TypeMetadata:
+			metadata = append(metadata, r)
+		default:
+			mains = append(mains, r)
+		}
+	}
+	if len(mains) != len(answers) || len(requests) != len(answers) || len(metadata) != len(answers) {
+		t.Fatalf("%d answers, %d requests, %d metadata", len(mains), len(requests), len(metadata))
+	}
+	for n := range answers {
+		checkAnswer(t, &answers[n], mains[n], requests[n], metadata[n])
+	}
+	page := records[2]
+	for name, want := range map[string]string{
+		"WARC-Profile": warc.NotModified, "WARC-Refers-To": page.Get("WARC-Record-ID"), "WARC-Refers-To-Target-URI": page.Get("WARC-Target-URI"),
+		"WARC-Refers-To-Date": page.Get("WARC-Date"), "WARC-Payload-Digest": "",
+	} {
+		if got := mains[7].Get(name); got != want {
+			t.Errorf("%s of a 304 is %q, want %q", name, got, want)
+		}
+	}
+	if r := mains[8]; r.Get("WARC-Refers-To-Target-URI") != answers[8].url() || r.Get("WARC-Refers-To-Date")+r.Get("WARC-Refers-To") != "" {
+		t.Errorf("a 304 of a page in another file: %v", r.Fields)
+	}
+	checkAnswersIndex(t, string(contentOf(t, outputOf(t, cfg), all[0].Files[1])))
+}
+
+func checkAnswer(t testing.TB, a *testAnswer, main, request, meta *warctest.Record) {
+	t.Helper()
+	body := a.body
+	if a.kind == warc.TypeRevisit {
+		body = ""
+	}
+	truncated := string(a.truncated)
+	if a.class == messages.Gone && a.kind == warc.TypeRevisit {
+		truncated = "length" // the body is in the record that it refers to
+	}
+	if main.Type() != a.kind || main.Get("WARC-Target-URI") != a.url() || string(main.Block) != a.head()+body || main.Get("WARC-Truncated") != truncated {
+		t.Errorf("%s is a %s: %v\n%s", a.path, main.Type(), main.Fields, main.Block)
+	}
+	if string(request.Block) != a.request() || request.Get("WARC-Concurrent-To") != main.Get("WARC-Record-ID") || meta.Get("WARC-Concurrent-To") != main.Get("WARC-Record-ID") {
+		t.Errorf("request of %s: %v\n%s", a.path, request.Fields, request.Block)
+	}
+	hops := "hopsFromSeed: L\r\n"
+	if a.class == messages.RobotsFetched {
+		hops = "hopsFromSeed: LP\r\n"
+	}
+	if text := string(meta.Block); !strings.Contains(text, hops) || !strings.Contains(text, "class: "+string(a.class)+"\r\n") {
+		t.Errorf("metadata of %s: %s", a.path, text)
+	}
+}
+
+func checkAnswersIndex(t testing.TB, index string) {
+	t.Helper()
+	type line struct{ URL, MIME, Status string }
+	var got, want []string
+	for l := range strings.Lines(index) {
+		var e line
+		check(t, json.Unmarshal([]byte(l[strings.IndexByte(l, '{'):]), &e))
+		got = append(got, fmt.Sprint(e))
+	}
+	p := pageNo("a", 4)
+	want = append(want, fmt.Sprint(line{p.page.URL, "text/html", "200"}))
+	for _, a := range answers {
+		e := line{a.url(), "text/html", strconv.Itoa(a.status)}
+		if a.kind == warc.TypeRevisit {
+			e.MIME = warc.MIMERevisit
+		}
+		want = append(want, fmt.Sprint(e))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("index\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A file says of itself what its first exchange says, and so is the same when it is made
+// again.
+func TestWarcinfoIsOfTheFirstExchange(t *testing.T) {
+	bus := startBus(t, false)
+	check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), answers[1].message(1)))
+	var files [2][]byte
+	for i := range files {
+		cfg := answersConfig(t)
+		cfg.Name = fmt.Sprint("archive", i)
+		w := start(t, bus, cfg)
+		w.catchUp()
+		w.end()
+		all, err := cfg.ReadCommits()
+		check(t, err)
+		files[i] = contentOf(t, outputOf(t, cfg), all[0].Files[0])
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("made again, the file has other bytes")
+	}
+	records, err := warctest.All("x.warc.gz", bytes.NewReader(files[0]))
+	check(t, err)
+	for _, field := range []string{"operator: ops@example.org", "robots: obey", "http-header-user-agent: testbot/1", "isPartOf: a", "format: WARC File Format 1.1"} {
+		if !strings.Contains(string(records[0].Block), field+"\r\n") {
+			t.Errorf("warcinfo lacks %s:\n%s", field, records[0].Block)
+		}
+	}
+}
+
+// A page is in the archive under the URL that it was asked for in the end.
+func TestPageThatRedirectsLedToIsArchivedWhereItWas(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := answersConfig(t)
+	p := pageNo("a", 0)
+	p.page.Asked = p.page.URL + "&sid=1"
+	check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), p.message(0)))
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	got := archivedPages(t, cfg) // which reads the index, too
+	if len(got) != 1 || got[p.page.Asked] == nil {
+		t.Errorf("archived as %v", got)
+	}
+}
+
+// What is no archive has no place for answers.
+func TestObjectsAreOfPagesAlone(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	cfg.From, cfg.Format = "pages", "objects.raw"
+	publishAnswers(t, bus)
+	w := start(t, bus, cfg)
+	w.catchUp()
+	w.end()
+	if n := w.Totals(); n.Records != 1 || n.Bad != 0 {
+		t.Errorf("totals %+v", n)
+	}
+}
+
+// The consumers that an older build has made read the pages alone. From the first start of
+// this one on they have the answers too, and go on where they were.
+func TestConsumersOfAnOlderBuildAreWidened(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := answersConfig(t)
+	old := start(t, bus, cfg, func(w *Writer) { w.from = pages })
+	publishPages(t, bus, "a", 8, 9)
+	old.catchUp()
+	old.end()
+	publishAnswers(t, bus)
+	writeAnswers(t, bus, cfg)
+	for p := range partitions {
+		c, err := bus.JS.Consumer(t.Context(), messages.StreamPages, messages.PartitionConsumer("writer-archive", "pages", p).Durable)
+		check(t, err)
+		if info := c.CachedInfo(); info.Config.FilterSubject != messages.SubjectExchanges(p) || info.NumPending+uint64(info.NumAckPending) > 0 {
+			t.Errorf("consumer %+v", info)
+		}
+	}
+}
+
+// A reader that is not ours reads the answers, and makes the same index of them.
+func TestWarcioReadsAnswers(t *testing.T) {
+	for _, format := range []string{"warc", "warc.gz"} {
+		t.Run(format, func(t *testing.T) {
+			bus := startBus(t, false)
+			cfg := answersConfig(t)
+			cfg.Format = format
+			publishAnswers(t, bus)
+			writeAnswers(t, bus, cfg)
+			all, err := cfg.ReadCommits()
+			check(t, err)
+			got := warcio.Read(t, filepath.Join(cfg.Out, all[0].Files[0].Path))[0]
+			status := make(map[string]int)
+			for _, r := range got.Records {
+				if r.Type == warc.TypeResponse || r.Type == warc.TypeRevisit {
+					status[r.URL] = r.Status
+				}
+			}
+			for _, a := range answers {
+				if status[a.url()] != a.status {
+					t.Errorf("%s has status %d", a.path, status[a.url()])
+				}
+			}
+			ours := strings.SplitAfter(strings.TrimSuffix(string(contentOf(t, outputOf(t, cfg), all[0].Files[1])), "\n"), "\n")
+			compareIndexes(t, ours, got.Index, format)
+		})
+	}
+}
