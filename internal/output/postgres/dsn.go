@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"seine/internal/output/rows"
 )
 
 // schemes begin what names a database.
@@ -179,12 +182,32 @@ var hints = map[string]string{
 
 // explain adds what a person can do about an error.
 func (d *database) explain(err error) error {
-	err = d.target.scrub(err)
+	err = onOneLine(d.target.scrub(err))
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && hints[e.Code] != "" {
 		return fmt.Errorf("%s: %w", hints[e.Code], err)
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return fmt.Errorf("cannot be reached: %w", err)
+		return fmt.Errorf("%w: %w", rows.ErrAway, err)
 	}
 	return err
+}
+
+// onOneLine tells each reason why there is no connection once. pgx has a line for each try, beneath
+// one that repeats the DSN.
+func onOneLine(err error) error {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); !ok {
+		return err
+	}
+	var reasons []string
+	for line := range strings.Lines(err.Error()) {
+		_, reason, found := strings.Cut(strings.TrimSpace(line), "): ") // after the address and the name
+		reason = strings.TrimPrefix(reason, "dial error: ")
+		if found && !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	if len(reasons) == 0 {
+		reasons = []string{strings.Join(strings.Fields(err.Error()), " ")}
+	}
+	return &scrubbed{err, strings.Join(reasons, ", ")}
 }

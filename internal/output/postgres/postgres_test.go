@@ -150,6 +150,9 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		}
+		if err != nil && strings.ContainsAny(err.Error(), "\n\t") {
+			t.Errorf("%q has several lines", err)
+		}
 		for _, secret := range []string{pgserver.Password, "weak-secret", "not-the-secret"} {
 			if err != nil && strings.Contains(err.Error(), secret) {
 				t.Errorf("the password is in %q", err)
@@ -169,7 +172,10 @@ func TestRefusals(t *testing.T) {
 	server.Exec(db, `GRANT DELETE ON seine.records TO weak`)
 	check(t, openAndClose(weak)) // and no right to change the tables is needed
 	server.Kill()
-	refused(server.DSN(db), "cannot be reached", "refused")
+	refused(server.DSN(db), "the database cannot be reached: dial tcp "+server.Addr+": connect: connection refused")
+	if err := openAndClose(server.DSN(db)); !errors.Is(err, rows.ErrAway) || strings.Count(err.Error(), "refused") != 1 {
+		t.Errorf("of a server that is away: %v", err)
+	}
 }
 
 func openAndClose(dsn string) error {

@@ -314,7 +314,7 @@ func (s *Summary) headline() string {
 	case OutcomeDeleted:
 		return "deleted while it ran; its output stays"
 	case OutcomeFailed:
-		return "failed: " + s.Error
+		return "failed, as is said below; what is stored is not lost, and the same command goes on"
 	case OutcomeComplete:
 		if !s.CompleteSince.IsZero() {
 			return fmt.Sprintf("complete on %s, nothing was fetched; --again visits everything once more, seine replay makes records again of the pages that are stored",

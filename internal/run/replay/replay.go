@@ -330,7 +330,7 @@ func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool
 		case <-tick.C:
 		}
 		if err := errors.Join(r.sink.Err(), r.side.trouble(stages)); err != nil {
-			return false, fmt.Errorf("%w (the same command goes on when that is mended)", err)
+			return false, fmt.Errorf("%w (nothing is lost: the same command goes on when that is mended)", err)
 		}
 		if err := r.reportProgress(stages, all); err != nil {
 			r.Log.Debug("cannot see how the replay stands", "error", err)
