@@ -228,6 +228,7 @@ func TestEncryptedOutput(t *testing.T) {
 	if got := want(t, exitOK, []string{"cat", plain}); got != "{\"n\":1}\n{\"n\":2}\n" {
 		t.Errorf("decrypted beside: %s", got)
 	}
+	want(t, exitOK, []string{"verify", out}, "2 files", "2 decrypted beside them", "all as committed")
 	want(t, exitFailed, []string{"decrypt", chunks[0], "-i", file, "--beside"}, "there already")
 	want(t, exitFailed, []string{"decrypt", plain, "-i", file, "--beside"}, "decrypt")
 	want(t, exitUsage, []string{"decrypt", "/no/such/file", "-i", file}, "no such file")

@@ -52,6 +52,9 @@ func (c *verifyCmd) Run() error {
 	if r.Pending > 0 {
 		shown.Printf(", %s not committed yet", humanize.Count(int64(r.Pending)))
 	}
+	if r.Decrypted > 0 {
+		shown.Printf(", %s decrypted beside them, not checked", humanize.Count(int64(r.Decrypted)))
+	}
 	if len(r.Problems) > 0 {
 		shown.Printf(": %s wrong\n", humanize.Count(int64(len(r.Problems))))
 		return endError(exitFailed)

@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"seine/internal/output/ageencrypt"
 )
 
 // Expected is what there should be in a place, as its commit log or a manifest
@@ -63,12 +65,15 @@ func (p Problem) Unwrap() error { return p.Why }
 
 // Report is what Check found.
 type Report struct {
-	Commits  int
-	Files    int
-	Records  int64
-	Bytes    int64
-	Pending  int // chunks that are finished and not committed yet
-	Problems []Problem
+	Commits int
+	Files   int
+	Records int64
+	Bytes   int64
+	Pending int // chunks that are finished and not committed yet
+	// Decrypted are files beside those that they were decrypted from. They are not
+	// checked: nothing says what they should be.
+	Decrypted int
+	Problems  []Problem
 }
 
 func newExpected() *Expected {
@@ -277,6 +282,10 @@ func (o Output) check(want []expectedFile) (ProblemKind, error) {
 // known takes note of a file, if nobody expects it.
 func (e *Expected) known(file string, r *Report) {
 	if len(e.files[file]) > 0 {
+		return
+	}
+	if len(e.files[file+ageencrypt.Ext]) > 0 {
+		r.Decrypted++
 		return
 	}
 	n, _, isChunk := ParseName(path.Base(file))
