@@ -2,6 +2,7 @@ package format
 
 import (
 	"io"
+	"strings"
 
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
@@ -26,7 +27,14 @@ func (f encrypted) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
 		return nil, err
 	}
 	inner, err := f.Format.NewEncoder(outer, g)
-	return &encryptor{inner, outer}, err
+	if err != nil {
+		return nil, err
+	}
+	e := &encryptor{inner, outer}
+	if x, ok := inner.(Indexer); ok {
+		return &indexedEncryptor{e, x, f.to}, nil
+	}
+	return e, nil
 }
 
 // encryptor ends the encryption after the encoder.
@@ -35,8 +43,7 @@ type encryptor struct {
 	outer io.Closer
 }
 
-// Unwrap returns the encoder of what is encrypted. An index of it would tell what
-// is in it, so there is none.
+// Unwrap returns the encoder of what is encrypted.
 func (e *encryptor) Unwrap() Encoder { return e.Encoder }
 
 func (e *encryptor) Close() error {
@@ -44,6 +51,29 @@ func (e *encryptor) Close() error {
 		return err
 	}
 	return e.outer.Close()
+}
+
+// indexedEncryptor is an encryptor of what has an index. That would tell what is in it, so
+// it is encrypted too.
+type indexedEncryptor struct {
+	*encryptor
+	index Indexer
+	to    ageencrypt.Recipients
+}
+
+// IndexExt implements Indexer.
+func (e *indexedEncryptor) IndexExt() string { return e.index.IndexExt() + ageencrypt.Ext }
+
+// WriteIndex implements Indexer. It is the index of the file that is decrypted by its name.
+func (e *indexedEncryptor) WriteIndex(w io.Writer, file string) error {
+	out, err := e.to.Writer(w)
+	if err != nil {
+		return err
+	}
+	if err := e.index.WriteIndex(out, strings.TrimSuffix(file, ageencrypt.Ext)); err != nil {
+		return err
+	}
+	return out.Close()
 }
 
 type encryptedBody struct {
@@ -68,6 +98,7 @@ func (b encryptedBody) Write(w io.Writer, r *Record) error {
 }
 
 var (
-	_ Format = encrypted{}
-	_ Body   = encryptedBody{}
+	_ Format  = encrypted{}
+	_ Body    = encryptedBody{}
+	_ Indexer = (*indexedEncryptor)(nil)
 )

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
 	"seine/internal/output/warc"
 	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
@@ -69,8 +70,8 @@ type capture struct {
 // revisit's own fields take as much.
 const leastRevisit = 256
 
-// SetName implements Named.
-func (a *archiver) SetName(file string) { a.file = file }
+// SetName implements Named. What is encrypted is read under the name that it has then.
+func (a *archiver) SetName(file string) { a.file = strings.TrimSuffix(file, ageencrypt.Ext) }
 
 // Raw implements Measured.
 func (a *archiver) Raw() int64 { return a.w.Raw() }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -299,5 +301,46 @@ func TestWarcioReadsAnswers(t *testing.T) {
 			ours := strings.SplitAfter(strings.TrimSuffix(string(contentOf(t, outputOf(t, cfg), all[0].Files[1])), "\n"), "\n")
 			compareIndexes(t, ours, got.Index, format)
 		})
+	}
+}
+
+// The index of an archive that is encrypted is so too, and leads into the archive as it is
+// decrypted, whose name it has.
+func TestEncryptedArchiveHasAnEncryptedIndex(t *testing.T) {
+	bus := startBus(t, false)
+	cfg := answersConfig(t)
+	cfg.Encrypt = []string{testRecipient}
+	publishAnswers(t, bus)
+	writeAnswers(t, bus, cfg)
+	wantTidy(t, cfg)
+	all, err := cfg.ReadCommits()
+	check(t, err)
+	files := all[0].Files
+	if len(files) != 2 || files[1].IndexOf != files[0].Path || !strings.HasSuffix(files[1].Path, ".cdxj.age") {
+		t.Fatalf("files %+v", files)
+	}
+	var plain [2][]byte
+	for i, f := range files {
+		in, err := identities(t).Open(bytes.NewReader(contentOf(t, outputOf(t, cfg), f)))
+		check(t, err)
+		plain[i], err = io.ReadAll(in)
+		check(t, err)
+	}
+	file := path.Base(strings.TrimSuffix(files[0].Path, ".age"))
+	for l := range strings.Lines(string(plain[1])) {
+		var e struct{ URL, Offset, Length, Filename string }
+		check(t, json.Unmarshal([]byte(l[strings.IndexByte(l, '{'):]), &e))
+		offset, _ := strconv.Atoi(e.Offset)
+		length, _ := strconv.Atoi(e.Length)
+		one, err := warctest.All(file, bytes.NewReader(plain[0][offset:offset+length]))
+		if err != nil || len(one) != 1 || one[0].Get("WARC-Target-URI") != e.URL || e.Filename != file {
+			t.Errorf("line %q leads to %v, %v", l, one, err)
+		}
+	}
+	checkAnswersIndex(t, string(plain[1]))
+	infos, err := warctest.All(file, bytes.NewReader(plain[0]))
+	check(t, err)
+	if infos[0].Get("WARC-Filename") != file {
+		t.Errorf("it calls itself %s, decrypted it is %s", infos[0].Get("WARC-Filename"), file)
 	}
 }
