@@ -167,7 +167,7 @@ func (s *Partition) Dispatch(now int64, room int) ([]*Request, error) {
 	for serving := len(s.ready); serving > 0 && len(out) < room; {
 		h := s.ready[0]
 		s.ready = s.ready[1:]
-		req, err := s.next(h, now)
+		req, err := s.nextOfHost(h, now)
 		if err != nil {
 			return nil, err
 		}
@@ -188,27 +188,11 @@ func (s *Partition) Dispatch(now int64, room int) ([]*Request, error) {
 	return out, nil
 }
 
-// next takes the host's first request, nil if it has none that may go now. The
+// nextOfHost takes the host's first request, nil if it has none that may go now. The
 // crawls of a host take turns.
-func (s *Partition) next(h *host, now int64) (*Request, error) {
-	due, err := s.nextDueTime(h, now)
-	if err != nil || due == 0 {
-		s.markDirty(h) // its entry is not right
+func (s *Partition) nextOfHost(h *host, now int64) (*Request, error) {
+	if goes, err := s.hostMayGo(h, now); err != nil || !goes {
 		return nil, err
-	}
-	if due > now || h.grouped != (h.line != "") { // other than the index says, as outside the host's hours
-		s.markDirty(h)
-	}
-	if due > now {
-		return nil, nil
-	}
-	if strict, err := s.rulesOf(h); err != nil || s.isHostAbandoned(h, strict, now) {
-		return nil, errors.Join(err, s.failQueued(h, now))
-	}
-	if h.grouped {
-		if goes, err := s.goes(h, now); err != nil || !goes {
-			return nil, err
-		}
 	}
 	for range h.work {
 		w := h.work[h.turn%len(h.work)]
@@ -216,7 +200,7 @@ func (s *Partition) next(h *host, now int64) (*Request, error) {
 		if w.queued == 0 || w.parked {
 			continue
 		}
-		req, err := s.nextOf(h, w, now)
+		req, err := s.nextOfCrawl(h, w, now)
 		if req != nil || err != nil {
 			return req, err
 		}
@@ -224,32 +208,36 @@ func (s *Partition) next(h *host, now int64) (*Request, error) {
 	return nil, nil
 }
 
-// nextOf takes the first request that a crawl has for a host.
-func (s *Partition) nextOf(h *host, w *crawlQueue, now int64) (*Request, error) {
+// hostMayGo reports whether a host may be asked now. What is queued for one that is given
+// up fails.
+func (s *Partition) hostMayGo(h *host, now int64) (bool, error) {
+	due, err := s.nextDueTime(h, now)
+	if err != nil || due == 0 {
+		s.markDirty(h) // its entry is not right
+		return false, err
+	}
+	if due > now || h.grouped != (h.line != "") { // other than the index says, as outside the host's hours
+		s.markDirty(h)
+	}
+	if due > now {
+		return false, nil
+	}
+	if strict, err := s.rulesOf(h); err != nil || s.isHostAbandoned(h, strict, now) {
+		return false, errors.Join(err, s.failQueued(h, now))
+	}
+	if h.grouped {
+		return s.goes(h, now)
+	}
+	return true, nil
+}
+
+// nextOfCrawl takes the first request that a crawl has for a host.
+func (s *Partition) nextOfCrawl(h *host, w *crawlQueue, now int64) (*Request, error) {
 	rules, err := s.rules(w.crawl, 0)
-	if err != nil {
+	if err != nil || !s.crawlMayGo(h, w, rules, now) {
 		return nil, err
 	}
 	pace := rules.paceOf(h.hostname())
-	switch c := s.crawl(w.crawl); {
-	case c.doomed(rules):
-		return nil, nil // it is about to be taken away
-	case pace.state != crawlspec.Running:
-		s.park(h, w)
-		return nil, nil
-	case limited(rules) && c.quota.spent(c, rules, s.time.wall(now)):
-		s.park(h, w)
-		return nil, nil
-	case limited(rules) && c.quota.short(c, rules):
-		return nil, nil
-	}
-	if rules.GroupBy == crawlspec.GroupByIP && h.ip != "" {
-		if wait := s.addresses.slot(h.ip, h.polite.Delay(&pace.Rules)); wait > 0 {
-			h.notBefore = now + int64(wait)
-			s.markDirty(h)
-			return nil, nil
-		}
-	}
 	had, err := s.pages(h, w.crawl, rules)
 	if err != nil {
 		return nil, err
@@ -270,11 +258,37 @@ func (s *Partition) nextOf(h *host, w *crawlQueue, now int64) (*Request, error) 
 		}
 		s.drop(r, id, h)
 		if reason == "" {
-			return s.send(r, id, h, now)
+			r.Sent++
+			r.sentInRun()
+			r.GateTried = r.Gate
+			sentTotal.Inc()
+			return s.launch(r, id, h, now)
 		}
 		s.setState(r, id, Excluded, reason, now)
 	}
 	return nil, nil
+}
+
+// crawlMayGo reports whether a crawl may ask a host that may be asked.
+func (s *Partition) crawlMayGo(h *host, w *crawlQueue, rules *Rules, now int64) bool {
+	pace := rules.paceOf(h.hostname())
+	switch c := s.crawl(w.crawl); {
+	case c.doomed(rules):
+		return false // it is about to be taken away
+	case pace.state != crawlspec.Running, limited(rules) && c.quota.spent(c, rules, s.time.wall(now)):
+		s.park(h, w)
+		return false
+	case limited(rules) && c.quota.short(c, rules):
+		return false
+	case rules.GroupBy != crawlspec.GroupByIP || h.ip == "":
+		return true
+	}
+	wait := s.addresses.slot(h.ip, h.polite.Delay(&pace.Rules))
+	if wait > 0 {
+		h.notBefore = now + int64(wait)
+		s.markDirty(h)
+	}
+	return wait <= 0
 }
 
 // head returns the first URL of a host's queue, nil if there is none, or it
@@ -302,15 +316,6 @@ func (s *Partition) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 		}
 	}
 	return nil, urlID{}, nil
-}
-
-// send puts a URL that was taken from its queue under way.
-func (s *Partition) send(r *urlRecord, id urlID, h *host, now int64) (*Request, error) {
-	r.Sent++
-	r.sentInRun()
-	r.GateTried = r.Gate
-	sentTotal.Inc()
-	return s.launch(r, id, h, now)
 }
 
 // launch makes a URL one that is under way.
