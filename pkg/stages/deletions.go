@@ -8,7 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/jsclient"
@@ -95,22 +94,18 @@ func (s *Specs) Deletions() map[string]*messages.Deletion {
 // Delete stores that a crawl is deleted, as of now, and returns the deletion. What it
 // is told of the crawl is stored with it.
 func (s *Specs) Delete(ctx context.Context, crawl string, d messages.Deletion) (*messages.Deletion, error) {
-	for {
+	var stored uint64
+	err := jsclient.RetryConflicts(ctx, func() error {
 		rev, err := s.nextDeletion(ctx, crawl, &d)
-		if err != nil {
-			return nil, err
-		}
-		stored, err := jsclient.Swap(ctx, s.kv, messages.KeyDeletion(crawl), d.Encode(), rev)
 		if err == nil {
-			return s.deleted(crawl, d, stored), nil
+			stored, err = jsclient.Swap(ctx, s.kv, messages.KeyDeletion(crawl), d.Encode(), rev)
 		}
-		if !jsclient.IsConflict(err) {
-			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
-		}
-		if err := sleep.For(ctx, jsclient.MinRefusedWait); err != nil {
-			return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
-		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
 	}
+	return s.deleted(crawl, d, stored), nil
 }
 
 // nextDeletion makes d the deletion that follows the last one of the crawl, and returns
@@ -126,7 +121,7 @@ func (s *Specs) nextDeletion(ctx context.Context, crawl string, d *messages.Dele
 		before, err = messages.DecodeDeletion(e.Value(), e.Revision())
 	}
 	if err != nil {
-		return 0, fmt.Errorf("delete crawl %s: %w", crawl, err)
+		return 0, fmt.Errorf("read the last deletion: %w", err)
 	}
 	d.Count += before.Count
 	if !before.Done {

@@ -187,14 +187,11 @@ func (s *Specs) keep(crawl string, r storedSpec) bool {
 // else was faster. That of a key that was deleted is the one by which the stages
 // still work: the newest before, which is stored again, changed.
 func (s *Specs) Change(ctx context.Context, crawl string, change func(*crawlspec.Spec) error) (uint64, error) {
-	stored, err := s.change(ctx, crawl, change)
-	for jsclient.IsConflict(err) {
-		if slept := sleep.For(ctx, jsclient.MinRefusedWait); slept != nil { // what was read may be of a replica that is behind
-			err = errors.Join(slept, err)
-			break
-		}
+	var stored uint64
+	err := jsclient.RetryConflicts(ctx, func() (err error) {
 		stored, err = s.change(ctx, crawl, change)
-	}
+		return err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("change spec of crawl %s: %w", crawl, err)
 	}

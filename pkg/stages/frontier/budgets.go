@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
-	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -30,9 +28,6 @@ type budgets struct {
 	now func() int64
 }
 
-// budgetWait is how long to wait after another partition was faster.
-const budgetWait = 5 * time.Millisecond
-
 // reconcile tells what partition p has used of the budgets of a crawl, and gets it
 // more, or gives back what it does not need.
 func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used state.Usage, more bool, spec crawlspec.Revision) (state.Grant, error) {
@@ -41,35 +36,34 @@ func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used state
 		return state.Grant{}, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
 	key := messages.KeyBudget(crawl)
-	for {
+	var g state.Grant
+	err = jsclient.RetryConflicts(ctx, func() error {
 		doc, rev, err := readBudget(ctx, kv, key)
 		if err != nil {
-			return state.Grant{}, err
+			return err
 		}
 		switch since := spec.Since(); {
 		case doc.Since < since:
 			doc = &state.Budget{Since: since}
 		case doc.Since > since: // the crawl was deleted
-			return state.Grant{Over: true}, nil
+			g = state.Grant{Over: true}
+			return nil
 		}
 		if doc.StartedMS == 0 {
 			doc.StartedMS = b.now() / 1e6
 		}
-		q := doc.Allot(strconv.Itoa(p), used, more, b.bus.Layout.Partitions, spec.Spec)
+		g = doc.Allot(strconv.Itoa(p), used, more, b.bus.Layout.Partitions, spec.Spec)
 		text, err := json.Marshal(doc)
 		if err != nil {
-			return state.Grant{}, fmt.Errorf("encode budget: %w", err)
+			return fmt.Errorf("encode budget: %w", err)
 		}
-		if _, err = jsclient.Swap(ctx, kv, key, text, rev); err == nil {
-			return q, nil
-		}
-		if !jsclient.IsConflict(err) {
-			return state.Grant{}, fmt.Errorf("store budget of crawl %s: %w", crawl, err)
-		}
-		if err := sleep.For(ctx, budgetWait); err != nil { // what was read may be of a replica that is behind
-			return state.Grant{}, fmt.Errorf("store budget of crawl %s: %w", crawl, err)
-		}
+		_, err = jsclient.Swap(ctx, kv, key, text, rev)
+		return err
+	})
+	if err != nil {
+		return state.Grant{}, fmt.Errorf("store budget of crawl %s: %w", crawl, err)
 	}
+	return g, nil
 }
 
 func readBudget(ctx context.Context, kv jetstream.KeyValue, key string) (*state.Budget, uint64, error) {

@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
+
+	"seine/internal/base/sleep"
 )
 
 // KeyStore is what Swap needs of a KV bucket.
@@ -45,6 +47,21 @@ func IsConflict(err error) bool {
 	}
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (int(api.ErrorCode) == codeNotLast || int(api.ErrorCode) == codeNotLastReplicas)
+}
+
+// RetryConflicts calls do again, after a moment, for as long as it returns a conflict: do
+// reads a key and swaps it, and what it has read may be of a replica that is behind. The
+// error is the last of do, or that of ctx beside it.
+func RetryConflicts(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if !IsConflict(err) {
+			return err
+		}
+		if ended := sleep.For(ctx, MinRefusedWait); ended != nil {
+			return errors.Join(ended, err)
+		}
+	}
 }
 
 // ReadKey returns what the leader of a bucket has under a key, and its revision: 0

@@ -178,28 +178,22 @@ func (r *recordedSnapshot) refuses(epoch uint64) error {
 // replace it, so it stays, and so does what the streams have since, until this owner
 // or a later one saves another. ErrStale means that a later one is there already.
 func (s *Snapshots) Fence(ctx context.Context, p int, epoch uint64) (Snapshot, bool, error) {
-	for {
-		have, err := s.recorded(ctx, p)
-		if err == nil {
+	var have recordedSnapshot
+	err := jsclient.RetryConflicts(ctx, func() (err error) {
+		if have, err = s.recorded(ctx, p); err == nil {
 			err = have.refuses(epoch)
 		}
-		if err != nil {
-			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
-		}
-		if have.Fence == epoch {
-			return have.Snapshot, have.Object != "", nil
+		if err != nil || have.Fence == epoch {
+			return err
 		}
 		have.Partition, have.Fence = p, epoch
-		if _, err = s.update(ctx, have.Snapshot, have.revision); err == nil {
-			return have.Snapshot, have.Object != "", nil
-		}
-		if !jsclient.IsConflict(err) {
-			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
-		}
-		if err := sleep.For(ctx, jsclient.MinRefusedWait); err != nil {
-			return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
-		}
+		_, err = s.update(ctx, have.Snapshot, have.revision)
+		return err
+	})
+	if err != nil {
+		return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
 	}
+	return have.Snapshot, have.Object != "", nil
 }
 
 // record makes snap the newest of its partition in place of have, and returns

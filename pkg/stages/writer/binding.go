@@ -206,27 +206,23 @@ func (w *Writer) bind(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	for {
+	w.binding = want
+	return jsclient.RetryConflicts(ctx, func() error {
 		have, rev, err := ReadBinding(ctx, w.bus, w.cfg.Name)
 		if err != nil {
 			return err
 		}
 		if have != nil {
 			if err := w.cfg.bound(have, &want); err == nil || !w.cfg.ChangeOutput {
-				w.binding = want
 				return err
 			}
 			w.log.Warn("the writer's name is bound to another place or form from now on", "was", have.Out, "is", want.Out)
 		}
-		_, err = jsclient.Swap(ctx, kv, messages.KeyWriter(w.cfg.Name), text, rev)
-		if err == nil {
-			w.binding = want
-			return nil
-		}
-		if !jsclient.IsConflict(err) {
+		if _, err = jsclient.Swap(ctx, kv, messages.KeyWriter(w.cfg.Name), text, rev); err != nil {
 			return fmt.Errorf("bind the writer %s to its place: %w", w.cfg.Name, err)
 		}
-	}
+		return nil
+	})
 }
 
 // stillBound returns a BoundError once somebody has bound the name to something else.
