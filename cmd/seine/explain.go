@@ -30,6 +30,7 @@ func (c *explainCmd) Help() string {
 
   seine explain --crawl news https://example.org/a
   seine explain https://example.org/a --out ./seine-out    # and which file has it
+  seine explain https://example.org/a --out ./warc         # and where in an archive it is
   seine explain https://example.org/a --json | jq .pages`
 }
 

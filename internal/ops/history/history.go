@@ -48,8 +48,12 @@ type History struct {
 	// who else knows it.
 	Near     []SimilarURL `json:"near,omitempty"`
 	Searches []Search     `json:"searches,omitempty"`
-	// Out is whether the records were looked for in an output.
-	Out bool `json:"out_searched,omitempty"`
+	// Out is whether the records were looked for in an output; Archive whether captures
+	// were, since the output is one. Sealed says that its indexes are encrypted.
+	Out      bool      `json:"out_searched,omitempty"`
+	Archive  bool      `json:"archive_searched,omitempty"`
+	Sealed   bool      `json:"archive_encrypted,omitempty"`
+	Captures []Capture `json:"captures,omitempty"`
 }
 
 // Result is a message of RESULTS.
@@ -376,19 +380,25 @@ func (f *finder) writers() error {
 	return nil
 }
 
-// files finds the files of an output that have the records.
+// files finds the files of an output that have the records, or of an archive the captures.
 func (f *finder) files() error {
 	if f.q.Out == nil {
 		return nil
+	}
+	refs, err := f.q.Out.List(f.Partition)
+	if err != nil {
+		return fmt.Errorf("read commits: %w", err)
+	}
+	if f.Archive, err = f.isArchive(refs); err != nil {
+		return err
+	}
+	if f.Archive {
+		return f.captures(refs)
 	}
 	f.Out = true
 	s, err := f.bus.JS.Stream(f.ctx, messages.StreamRecords)
 	if err != nil {
 		return fmt.Errorf("open stream %s: %w", messages.StreamRecords, err)
-	}
-	refs, err := f.q.Out.List(f.Partition)
-	if err != nil {
-		return fmt.Errorf("read commits: %w", err)
 	}
 	for i := range f.Records {
 		if err := f.inFiles(&f.Records[i], refs, s.CachedInfo().Created); err != nil {

@@ -49,6 +49,7 @@ func (e text) write() {
 	}
 	e.frontier()
 	e.streams()
+	e.archive()
 	e.written()
 	e.letters()
 	e.searched()
@@ -176,6 +177,19 @@ func (e text) streams() {
 		if e.Out && r.Commit == "" {
 			e.row("file", "none yet: it is in no commit of --out")
 		}
+	}
+}
+
+// archive tells where in an archive it is.
+func (e text) archive() {
+	for _, c := range e.Captures {
+		e.row("archive", fmt.Sprintf("%s  %s %s of %s, at offset %d, %d bytes", c.File, c.Status, c.MIME, c.Timestamp, c.Offset, c.Length))
+	}
+	switch {
+	case e.Sealed:
+		e.row("archive", "its indexes are encrypted: seine decrypt --beside makes them readable, grep then finds the URL in them")
+	case e.Archive && len(e.Captures) == 0:
+		e.row("archive", "no index of the files has it that were committed when the attempts above were made")
 	}
 }
 

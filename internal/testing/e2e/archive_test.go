@@ -21,6 +21,7 @@ import (
 
 	"filippo.io/age"
 
+	"seine/internal/ops/history"
 	"seine/internal/output/warc"
 	"seine/internal/testing/testweb"
 	"seine/internal/testing/warcio"
@@ -171,6 +172,9 @@ func TestCrawlWithAnArchive(t *testing.T) {
 			t.Errorf("%s is archived as %v", path, found)
 		}
 	}
+	for path, status := range map[string]string{"/archive/large": "200", "/archive/moved": "302"} {
+		got.wantsExplained(p.data, base+path, status)
+	}
 	if h := string(got.pages[base+"/archive/chunked"].Head()); !strings.Contains(h, "\r\nX-Orig-Transfer-Encoding: chunked\r\n") {
 		t.Errorf("head of the page in chunks: %s", h)
 	}
@@ -183,6 +187,28 @@ func TestCrawlWithAnArchive(t *testing.T) {
 				t.Errorf("warcio.js reads %s as something else", r.URL)
 			}
 		}
+	}
+}
+
+// wantsExplained checks that seine explain says where in the archive a URL is.
+func (c *captures) wantsExplained(data, url, status string) {
+	c.t.Helper()
+	out := runSeine(c.t, "explain", url, "--data", data, "--out", c.dir, "--json")
+	var h history.History
+	if err := json.Unmarshal([]byte(out.stdout.String()), &h); err != nil || len(h.Captures) == 0 {
+		c.t.Fatalf("explain %s: %v, %s", url, err, out.said())
+	}
+	at := h.Captures[len(h.Captures)-1]
+	content, err := os.ReadFile(filepath.Join(c.dir, at.File))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	one, err := warctest.All(at.File, bytes.NewReader(content[at.Offset:at.Offset+at.Length]))
+	if err != nil || len(one) != 1 || one[0].Get("WARC-Target-URI") != url || at.Status != status {
+		c.t.Errorf("explain %s: %+v leads to %v, %v", url, at, one, err)
+	}
+	if text := runSeine(c.t, "explain", url, "--data", data, "--out", c.dir).stdout.String(); !strings.Contains(text, at.File) || !strings.Contains(text, "at offset") {
+		c.t.Errorf("explain %s: %s", url, text)
 	}
 }
 
