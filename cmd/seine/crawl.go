@@ -304,6 +304,9 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	o.Fetcher.Workers, o.Fetcher.Secrets = c.Workers, c.Secrets
 	o.Writer.OutputConfig, o.Writer.State, o.Writer.ChangeOutput = writer.OutputConfig(c.outputPlace), filepath.Join(c.Data, "writer"), c.ChangeOutput
 	o.Opened = c.remember
+	if writer.IsDatabase(c.WARC) {
+		return o, fmt.Errorf("--warc %s: is a database, and an archive is of files: name a directory, or s3://BUCKET/PREFIX", writer.Redact(c.WARC))
+	}
 	if c.WARC != "" {
 		o.More = append(o.More, c.archive())
 	}

@@ -17,6 +17,8 @@ func TestWrongFlagsAreBadUsage(t *testing.T) {
 		"--encrypt-state /nonexist": "--encrypt-state: open /nonexist",
 		"--listen 9400":             `--listen "9400": must be HOST:PORT`,
 		"--metrics 9400":            `--metrics "9400": must be HOST:PORT`,
+		"--format objects.raw":      "seine crawl archives pages with --warc DIR",
+		"--warc sqlite:a.db":        "--warc sqlite:a.db: is a database, and an archive is of files",
 		"--delay -1s":               "--delay=-1s",
 		"--out " + data:             "is in --data",
 		"--out " + data + "/out":    "is in --data",

@@ -2,6 +2,7 @@
 package format
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -132,9 +133,9 @@ func CheckSource(f Format, from string) error {
 	}
 	switch {
 	case need != "" && need != from:
-		return fmt.Errorf("%s is made of %s: it needs --from %s", f.Ext(), need, need)
+		return fmt.Errorf("is made of %s: writer --from %s takes it; seine crawl archives pages with --warc DIR", need, need)
 	case need == "" && from == FromPages:
-		return fmt.Errorf("%s is made of records: of pages, make warc.gz", f.Ext())
+		return errors.New("is made of records: of pages, make warc.gz")
 	}
 	return nil
 }

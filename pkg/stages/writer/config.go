@@ -125,7 +125,7 @@ func (c *Config) validate() error {
 		if _, raw := body.(format.StreamBound); !raw && c.From == "pages" {
 			return fmt.Errorf("--format %s: makes files of JSON, and pages are none: use objects.raw, or --from records or results", c.Format)
 		} else if raw && c.From != "pages" {
-			return fmt.Errorf("--format %s: makes files of the bodies of pages: use --from pages", c.Format)
+			return fmt.Errorf("--format %s: makes files of the bodies of pages: writer --from pages takes it; seine crawl archives pages with --warc DIR", c.Format)
 		}
 	case c.From == "pages" && IsDatabase(c.Out):
 		return fmt.Errorf("--from pages: a database takes records or results")

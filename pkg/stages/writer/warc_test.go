@@ -448,7 +448,7 @@ func checkLargeBody(t *testing.T, name string, size int64, p *testPage) {
 
 func TestFormatsAndTheirStreams(t *testing.T) {
 	for _, tt := range []struct{ from, format, says string }{
-		{"pages", "jsonl.zst", "made of records"}, {"records", "warc.gz", "needs --from pages"}, {"results", "warc", "needs --from pages"},
+		{"pages", "jsonl.zst", "made of records"}, {"records", "warc.gz", "writer --from pages takes it; seine crawl archives pages with --warc DIR"}, {"results", "warc", "writer --from pages"},
 		{"pages", "warc.zst", ""}, {"results", "jsonl", ""},
 	} {
 		cfg := testConfig(t)
