@@ -49,7 +49,7 @@ func (c *hostsCmd) Run() error {
 		var hosts []frontierapi.HostStatus
 		var err error
 		if len(c.Hosts) == 0 {
-			hosts, err = client.Slowest(ctx, c.Top)
+			hosts, err = client.Slowest(ctx, "", c.Top)
 		}
 		for _, name := range c.Hosts {
 			var h frontierapi.HostStatus

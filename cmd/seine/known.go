@@ -181,7 +181,7 @@ func withoutPort(host string) string {
 // hostNames are some of the hosts there are, for a hint: none if they cannot be had.
 func hostNames(ctx context.Context, client *frontierapi.Client) (names []string) {
 	const most = 1000
-	hosts, err := client.Slowest(ctx, most)
+	hosts, err := client.Slowest(ctx, "", most)
 	if err != nil {
 		return nil
 	}

@@ -444,7 +444,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	end, err := c.watch(ctx, gctx)
 	var slowest []frontierapi.HostStatus
 	if err == nil {
-		slowest, _ = c.client.Slowest(gctx, 5)
+		slowest, _ = c.client.Slowest(gctx, c.Crawl, 5)
 		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
 		c.explainNothing(gctx)
 		c.expiry = c.keptUntil(gctx, end)

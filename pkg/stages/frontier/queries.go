@@ -19,7 +19,7 @@ func (p *partitionLoop) handleQuery(q queuedQuery) {
 		case frontierapi.OpStatus:
 			reply, err = p.state.Status(about)
 		case frontierapi.OpHosts:
-			reply, err = p.state.Slowest(about.Top)
+			reply, err = p.state.Slowest(about.Crawl, about.Top)
 		case frontierapi.OpHost:
 			reply, err = p.state.HostDetail(about.Host)
 		case frontierapi.OpSurvey:

@@ -77,6 +77,18 @@ func (c *Client) Settled(ctx context.Context) (bool, error) {
 	return !slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }), err
 }
 
+// Replaying returns the partitions whose owner still applies what the streams hold beyond
+// their state.
+func (c *Client) Replaying(ctx context.Context) (all []int, err error) {
+	parts, err := c.statuses(ctx, Query{})
+	for i := range parts {
+		if parts[i].Replaying {
+			all = append(all, parts[i].Partition)
+		}
+	}
+	return all, err
+}
+
 func sum(parts []PartitionStatus) (total CrawlStatus) {
 	for i := range parts {
 		total.Add(&parts[i].Counters)
@@ -114,12 +126,13 @@ func (c *Client) statuses(ctx context.Context, q Query) ([]PartitionStatus, erro
 	return parts, g.Wait()
 }
 
-// Slowest returns the hosts with the longest mean request, over all partitions.
-func (c *Client) Slowest(ctx context.Context, top int) ([]HostStatus, error) {
+// Slowest returns the hosts with the longest mean request, over all partitions, of one crawl
+// unless that is empty.
+func (c *Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStatus, error) {
 	var all []HostStatus
 	for p := range c.Bus.Layout.Partitions {
 		var hs []HostStatus
-		if err := c.queryPartition(ctx, OpHosts, p, Query{Top: top}, &hs); err != nil {
+		if err := c.queryPartition(ctx, OpHosts, p, Query{Crawl: crawl, Top: top}, &hs); err != nil {
 			return nil, err
 		}
 		all = append(all, hs...)

@@ -6,7 +6,7 @@ import "seine/pkg/crawlspec"
 // messages.SubjectFrontier, and the one that any frontier answers.
 const (
 	OpStatus  = "status"  // Query.Crawl → PartitionStatus
-	OpHosts   = "hosts"   // Query.Top → []HostStatus
+	OpHosts   = "hosts"   // Query.Crawl and Top → []HostStatus
 	OpHost    = "host"    // Query.Host → HostStatus
 	OpExplain = "explain" // Query.Crawl and URL → Explanation
 	OpSurvey  = "survey"  // Query.Crawl and Top → Survey

@@ -44,6 +44,9 @@ type PartitionStatus struct {
 	// Settling says that the partition has not taken in all that was there when it was
 	// opened, for any crawl: messages in the streams, specs, and what these change.
 	Settling bool `json:"settling,omitempty"`
+	// Replaying says that the partition has a new owner, which applies what the streams hold
+	// beyond its state: until then nothing of it is sent.
+	Replaying bool `json:"replaying,omitempty"`
 	// Unusable is why the newest spec of the crawl cannot be used, "" if it can be; Still
 	// says that the crawl waits for one, since none before it can be used either.
 	Unusable string `json:"unusable_spec,omitempty"`

@@ -136,7 +136,7 @@ func (w *partitionFixture) workOn() {
 		w.must(err)
 		_, err = w.part.hasDueHost("c", w.at())
 		w.must(err)
-		_, err = w.part.Slowest(3)
+		_, err = w.part.Slowest("", 3)
 		w.must(err)
 		w.pass(time.Minute)
 	}

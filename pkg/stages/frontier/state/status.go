@@ -74,7 +74,7 @@ func (s *Partition) Status(about frontierapi.Query) (frontierapi.PartitionStatus
 
 func (s *Partition) status(crawl string) (frontierapi.PartitionStatus, error) {
 	st := frontierapi.PartitionStatus{
-		Partition: s.partition, Owner: s.store.ID, Epoch: s.epoch, Positions: s.positions, Next: s.nextHost(), Settling: s.replaying || s.settling(),
+		Partition: s.partition, Owner: s.store.ID, Epoch: s.epoch, Positions: s.positions, Next: s.nextHost(), Settling: s.replaying || s.settling(), Replaying: s.replaying,
 	}
 	state, err := s.stateOf(crawl)
 	if err != nil {
@@ -128,8 +128,8 @@ func (s *Partition) nextHost() (next *frontierapi.HostStatus) {
 // maxHostsScanned bounds the work of one question.
 const maxHostsScanned = 100_000
 
-// Slowest returns the hosts with the longest mean request.
-func (s *Partition) Slowest(top int) ([]frontierapi.HostStatus, error) {
+// Slowest returns the hosts with the longest mean request, of one crawl unless that is empty.
+func (s *Partition) Slowest(crawl string, top int) ([]frontierapi.HostStatus, error) {
 	var all []frontierapi.HostStatus
 	pre := prefix(s.partition, kindHost)
 	scanned := 0
@@ -138,7 +138,9 @@ func (s *Partition) Slowest(top int) ([]frontierapi.HostStatus, error) {
 		if err != nil {
 			return true, nil // it is made anew when it is its turn
 		}
-		scanned++
+		if scanned++; crawl != "" && !h.wants(crawl) {
+			return scanned < maxHostsScanned, nil
+		}
 		st, err := s.describe(h)
 		if err != nil {
 			return false, err

@@ -1,0 +1,38 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// replays reports partitions that have an owner which does not work on them yet.
+func replays(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
+	client := frontierapi.Client{Bus: bus}
+	behind, err := client.Replaying(ctx)
+	if err != nil && !errors.Is(err, frontierapi.ErrUnanswered) { // that is said of the owners
+		return nil, fmt.Errorf("ask for partitions that catch up: %w", err)
+	}
+	return stillReplaying(behind), nil
+}
+
+// stillReplaying tells of partitions that catch up, nothing if there are none.
+func stillReplaying(behind []int) []Finding {
+	if len(behind) == 0 {
+		return nil
+	}
+	names := make([]string, len(behind))
+	for i, p := range behind {
+		names[i] = strconv.Itoa(p)
+	}
+	return []Finding{{
+		Level: Warn, Check: "partitions",
+		What: "frontier: since its start, the owner of partition " + strings.Join(names, ", ") + " still applies what the streams hold, and sends no request of it",
+		Do:   "wait: it goes on by itself, and nothing is lost (the frontier logs when it has caught up)",
+	}}
+}
