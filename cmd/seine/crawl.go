@@ -45,7 +45,7 @@ type crawlCmd struct {
 
 	Data         string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data"`
 	outputPlace  `embed:""`
-	WARC         string          `name:"warc" help:"Archive every page as well, in WARC files in this directory, or s3://BUCKET/PREFIX." placeholder:"DIR"`
+	WARC         string          `name:"warc" help:"Archive every page, redirect and error as well, in WARC files in this directory, or s3://BUCKET/PREFIX." placeholder:"DIR"`
 	Name         string          `name:"crawl" help:"Name of the crawl." default:"default"`
 	WARCFormat   string          `name:"warc-format" help:"Format of the archive: warc.gz, warc.zst or warc." default:"warc.gz" enum:"warc.gz,warc.zst,warc"`
 	LogRequests  string          `name:"log-requests" help:"Write a line for every request as well, failed ones too, to this directory, s3://BUCKET/PREFIX, or the database of --out." placeholder:"DIR"`

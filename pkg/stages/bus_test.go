@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/weburl"
 	"seine/internal/testing/await"
@@ -46,6 +47,36 @@ func TestProvision(t *testing.T) {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%v does not say %s", err, part)
 		}
+	}
+}
+
+// PAGES of an older build takes no answers, before a frontier of this one has started.
+func TestProvisionHasPagesTakeAnswers(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	info := natstest.StreamOf(t, b.JS, messages.StreamPages).CachedInfo()
+	older := info.Config
+	older.Subjects = []string{"seine.pages.*.*"}
+	if _, err := b.JS.UpdateStream(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	parser, err := b.JS.CreateConsumer(t.Context(), messages.StreamPages, messages.WorkConsumer(messages.ConsumerParse, older.Subjects[0], 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	natstest.Send(t, b.JS, messages.SubjectPages("c", 0), 1)
+	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Send(t, b.JS, messages.SubjectAnswers("c", 0), 1)
+	natstest.Send(t, b.JS, messages.SubjectPages("c", 0), 1)
+	for range 2 {
+		if m, err := parser.Next(jetstream.FetchMaxWait(await.Patience)); err != nil || m.Subject() != messages.SubjectPages("c", 0) {
+			t.Errorf("the parser has %v, %v", m, err)
+		}
+	}
+	if n := natstest.State(t, b.JS, messages.StreamPages).Msgs; n != 3 {
+		t.Errorf("%d messages, want 3", n)
 	}
 }
 
