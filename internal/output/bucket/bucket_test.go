@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -18,10 +19,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"seine/internal/output"
 	"seine/internal/testing/s3server"
@@ -126,6 +131,28 @@ func TestWithoutConditions(t *testing.T) {
 				t.Errorf("%d attempts", n)
 			}
 		})
+	}
+}
+
+// A service that does not answer, or is in trouble itself, is told from one that refuses.
+func TestServiceThatIsAwayIsTold(t *testing.T) {
+	answer := func(status int, code string) error {
+		return &awshttp.ResponseError{ResponseError: &smithyhttp.ResponseError{
+			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}}, Err: &smithy.GenericAPIError{Code: code},
+		}}
+	}
+	for name, of := range map[string]struct {
+		err  error
+		away bool
+	}{
+		"nobody listens": {&smithy.OperationError{Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, true},
+		"it is too busy": {answer(http.StatusServiceUnavailable, "SlowDown"), true},
+		"it refuses":     {answer(http.StatusForbidden, "AccessDenied"), false},
+		"it has none":    {answer(http.StatusNotFound, "NoSuchKey"), false},
+	} {
+		if err := (&client{bucket: "b"}).explain(of.err); errors.Is(err, output.ErrAway) != of.away {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

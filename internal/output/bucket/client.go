@@ -343,7 +343,7 @@ func (c *client) explain(err error) error {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
 		if conn, ok := errors.AsType[*smithy.OperationError](err); ok {
-			return fmt.Errorf("bucket %s: %w", c.bucket, conn.Err)
+			return fmt.Errorf("bucket %s: %w: %w", c.bucket, output.ErrAway, conn.Err)
 		}
 		return fmt.Errorf("bucket %s: %w", c.bucket, err)
 	}
@@ -361,7 +361,11 @@ func (c *client) explain(err error) error {
 	case hints3[code] != "":
 		return fmt.Errorf("bucket %s: %s (%s)", c.bucket, hints3[code], code)
 	}
-	return fmt.Errorf("bucket %s: %s: %s", c.bucket, code, api.ErrorMessage())
+	err = fmt.Errorf("bucket %s: %s: %s", c.bucket, code, api.ErrorMessage())
+	if status >= http.StatusInternalServerError {
+		return fmt.Errorf("%w: %w", output.ErrAway, err)
+	}
+	return err
 }
 
 // errNotImplemented is returned for a request that the server does not know.

@@ -3,16 +3,17 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
+	"seine/internal/output"
+
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"seine/internal/output/rows"
 )
 
 // schemes begin what names a database.
@@ -176,6 +177,7 @@ var hints = map[string]string{
 	"42501": "this role lacks a right: GRANT it, or let another role make the schema and the tables",
 	"53100": "the server's disk is full",
 	"25006": "the server takes no writes: it is a standby, or set to read only",
+	"57P01": "the server is stopping",
 	"57P03": "the server is starting or stopping",
 	"53300": "the server has no connection left",
 }
@@ -183,14 +185,28 @@ var hints = map[string]string{
 // explain adds what a person can do about an error.
 func (d *database) explain(err error) error {
 	err = onOneLine(d.target.scrub(err))
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && hints[e.Code] != "" {
-		return fmt.Errorf("%s: %w", hints[e.Code], err)
+	e, refused := errors.AsType[*pgconn.PgError](err)
+	if refused && hints[e.Code] != "" {
+		err = fmt.Errorf("%s: %w", hints[e.Code], err)
 	}
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return fmt.Errorf("%w: %w", rows.ErrAway, err)
+	if isAway(err) {
+		return fmt.Errorf("%w: %w", output.ErrAway, err)
 	}
 	return err
 }
+
+// isAway reports whether a server does not answer, and may soon.
+func isAway(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains(awayCodes, e.Code)
+	}
+	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
+	_, cut := errors.AsType[net.Error](err)
+	return unconnected || cut || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// awayCodes are of a server that starts, stops or is full of connections.
+var awayCodes = []string{"57P01", "57P02", "57P03", "53300"}
 
 // onOneLine tells each reason why there is no connection once. pgx has a line for each try, beneath
 // one that repeats the DSN.

@@ -172,8 +172,8 @@ func TestRefusals(t *testing.T) {
 	server.Exec(db, `GRANT DELETE ON seine.records TO weak`)
 	check(t, openAndClose(weak)) // and no right to change the tables is needed
 	server.Kill()
-	refused(server.DSN(db), "the database cannot be reached: dial tcp "+server.Addr+": connect: connection refused")
-	if err := openAndClose(server.DSN(db)); !errors.Is(err, rows.ErrAway) || strings.Count(err.Error(), "refused") != 1 {
+	refused(server.DSN(db), "cannot be reached: dial tcp "+server.Addr+": connect: connection refused")
+	if err := openAndClose(server.DSN(db)); !errors.Is(err, output.ErrAway) || strings.Count(err.Error(), "refused") != 1 {
 		t.Errorf("of a server that is away: %v", err)
 	}
 }

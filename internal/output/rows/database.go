@@ -2,16 +2,12 @@ package rows
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"seine/internal/output"
 	"seine/internal/output/format"
 )
-
-// ErrAway says that a database does not answer. What is not committed stays in the stream.
-var ErrAway = errors.New("the database cannot be reached")
 
 // Database is what a Sink asks of a database: the work of one writer in it. It is
 // safe for concurrent use.

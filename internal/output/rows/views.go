@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strings"
 
+	"seine/internal/output"
 	"seine/internal/output/format"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -198,7 +200,7 @@ func (s *Sink) describe(ctx context.Context, chunks []*Chunk) {
 		if err == nil && len(columns) > 0 {
 			err = s.describeKind(ctx, c.group.Kind, columns)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, output.ErrAway) { // of which the commit tells
 			s.log.Warn("the view of a kind of record is not as the spec has it; its records are written all the same",
 				"view", ViewOf(c.group.Kind), "error", err)
 		}

@@ -103,16 +103,6 @@ const settlePoll = 5 * time.Millisecond
 // Run crawls until nothing is left to do, a limit is reached, or ctx is done.
 // The summary tells which; it is returned with an error too, if there is one.
 func Run(ctx context.Context, o Options) (*Summary, error) {
-	away := newAwayLog(o.Log.Handler())
-	o.Log = slog.New(away)
-	summary, err := run(ctx, o)
-	if err == nil {
-		away.held.say()
-	}
-	return summary, err
-}
-
-func run(ctx context.Context, o Options) (*Summary, error) {
 	began := time.Now()
 	_, err := os.Stat(o.Frontier.State)
 	resumed := err == nil
@@ -624,16 +614,6 @@ func (c *crawl) fatalCondition() error {
 	for _, bus := range c.buses {
 		if err := bus.PermissionErr(); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// writerTrouble returns why a writer cannot write, and what becomes of what it has not written.
-func (c *crawl) writerTrouble() error {
-	for _, w := range c.writers {
-		if err := w.Err(); err != nil {
-			return fmt.Errorf("%w (nothing is lost: when that is mended, the same command goes on, and writes what is missing)", err)
 		}
 	}
 	return nil

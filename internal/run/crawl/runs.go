@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"seine/internal/output"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
@@ -82,7 +83,7 @@ func (c *crawl) storeRuns(ctx context.Context, databases []string) {
 			err = StoreRuns(ctx, out, c.Crawl, runs)
 		}
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, output.ErrAway) { // or the writer tells
 		c.Log.Warn("cannot store the figures of runs", "error", err)
 	}
 }

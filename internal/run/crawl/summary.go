@@ -192,7 +192,7 @@ func (c *crawl) files(w *writer.Config, stream string) []output.File {
 		return nil
 	}
 	commits, err := w.ReadCommits()
-	if err != nil {
+	if err != nil && !errors.Is(err, output.ErrAway) { // or the writer tells
 		c.Log.Warn("cannot list the output", "crawl", c.Crawl, "error", err)
 	}
 	var files []output.File
@@ -314,7 +314,7 @@ func (s *Summary) headline() string {
 	case OutcomeDeleted:
 		return "deleted while it ran; its output stays"
 	case OutcomeFailed:
-		return "failed, as is said below; what is stored is not lost, and the same command goes on"
+		return "failed: " + s.Error
 	case OutcomeComplete:
 		if !s.CompleteSince.IsZero() {
 			return fmt.Sprintf("complete on %s, nothing was fetched; --again visits everything once more, seine replay makes records again of the pages that are stored",

@@ -45,6 +45,7 @@ type Writer struct {
 	mu             sync.Mutex
 	handled        map[int]messages.Position // by partition that is owned: read up to there
 	partitionErr   map[int]error             // by partition: why it is waiting
+	troubleSince   time.Time                 // any of them waits
 	ixErr          error                     // why the index is waiting
 	lagging        error                     // that the writer holds back the crawl
 	presses        map[int]chan struct{}     // by partition that is read: finish what is open
@@ -268,6 +269,9 @@ func (w *Writer) fail(p int, err error) {
 	failuresTotal.WithLabelValues(w.cfg.Name).Inc()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if len(w.partitionErr) == 0 {
+		w.troubleSince = time.Now()
+	}
 	w.partitionErr[p] = err
 	delete(w.handled, p)
 }
@@ -352,6 +356,14 @@ func (w *Writer) Err() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Trouble is Err, with how long any partition has been waiting.
+func (w *Writer) Trouble() (err error, since time.Time) {
+	err = w.Err()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return err, w.troubleSince
 }
 
 // CaughtUp reports whether this process has read everything that its stream holds
