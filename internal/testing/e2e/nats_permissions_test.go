@@ -226,20 +226,21 @@ func (c *locked) redrive(bus *stages.Bus) {
 	wantOutput(c.t, c.seine("operator", "dead", "drop", "--all", "--stage", "frontier"), "1 dead letter was removed")
 }
 
-// wantArchived checks that the archive has every page.
+// wantArchived checks that the archive has every page, and robots.txt.
 func (c *locked) wantArchived(pages int64) {
 	c.t.Helper()
 	commits, err := writer.ReadCommits(c.outOf("archive"), "archive")
-	var n int64
+	var n, answers int64
 	for _, commit := range commits {
 		for _, f := range commit.Files {
 			if f.IndexOf == "" {
 				n += int64(f.RecordsOf(messages.KindPage))
+				answers += int64(f.RecordsOf(messages.KindAnswer))
 			}
 		}
 	}
-	if err != nil || n != pages {
-		c.t.Errorf("%d of %d pages are archived, %v", n, pages, err)
+	if err != nil || n != pages || answers == 0 {
+		c.t.Errorf("%d of %d pages are archived, %d other answers, %v", n, pages, answers, err)
 	}
 }
 
