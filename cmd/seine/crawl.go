@@ -105,7 +105,7 @@ func (c *crawlCmd) Help() string {
 
 Exit codes: 0 complete, or stopped at a limit that a flag of this command gives; 1 failed, 2 wrong usage, 3 stopped at a
 limit of the spec (with --strict: at any), 4 interrupted (the same command resumes), 5 somebody has
-deleted the crawl while it ran.`
+cancelled the crawl, or deleted it while it ran. Hosts that are cancelled are told, and change no exit code.`
 }
 
 // Validate adds what --data remembers.
@@ -403,13 +403,15 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	}
 	switch {
 	case s.Outcome == crawl.OutcomeDeleted:
-		return endError(exitDeleted)
+		return endError(exitSteered)
 	case err != nil:
 		return err
 	case s.Outcome == crawl.OutcomeLimit && (c.Strict || !c.asksFor(s.Limit)):
 		return endError(exitLimit)
 	case s.Outcome == crawl.OutcomeInterrupted:
 		return endError(exitInterrupted)
+	case s.Outcome == crawl.OutcomeCancelled:
+		return endError(exitSteered)
 	case s.Outcome == crawl.OutcomeFailed:
 		return errors.New(s.Error)
 	case s.Pages == 0:

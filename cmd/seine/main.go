@@ -24,7 +24,7 @@ const (
 	exitUsage       = 2
 	exitLimit       = 3
 	exitInterrupted = 4
-	exitDeleted     = 5
+	exitSteered     = 5 // somebody has cancelled or deleted the crawl
 )
 
 type cli struct {

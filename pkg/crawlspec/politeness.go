@@ -222,6 +222,16 @@ func (s *Spec) SetState(host string, state RunState) error {
 	return s.Validate()
 }
 
+// CancelledHosts are the hosts that are cancelled, as sources name them.
+func (s *Spec) CancelledHosts() (hosts []string) {
+	for i := range s.Sources {
+		if state := s.Sources[i].State; state != nil && *state == Cancelled {
+			hosts = append(hosts, s.Sources[i].Hosts...)
+		}
+	}
+	return hosts
+}
+
 // SourcePace is what HostPoliteness returns for the hosts of source i.
 func (s *Spec) SourcePace(i int) (Politeness, RunState) {
 	src, state := &s.Sources[i], s.State

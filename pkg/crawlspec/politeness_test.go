@@ -178,3 +178,19 @@ func TestSetState(t *testing.T) {
 		}
 	}
 }
+
+func TestCancelledHosts(t *testing.T) {
+	s := Default()
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(s.SetState("a.test", Cancelled))
+	check(s.SetState("b.test", Paused))
+	check(s.SetState("c.test", Cancelled))
+	check(s.SetState("c.test", Running))
+	if got := s.CancelledHosts(); !slices.Equal(got, []string{"a.test"}) {
+		t.Errorf("cancelled are %v", got)
+	}
+}

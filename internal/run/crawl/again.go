@@ -7,15 +7,47 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// standing is how a crawl stands that is to be visited again.
+type standing int
+
+const (
+	ended         standing = iota // all of it is visited once more
+	notBegun                      // this is its first visit
+	underWay                      // its first visit was interrupted
+	visitingAgain                 // a run over everything was interrupted
+	cancelled
+)
+
+// standingOf says how a crawl stands.
+func standingOf(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) standing {
+	open := n.Pending() > 0
+	switch {
+	case spec.State == crawlspec.Cancelled:
+		return cancelled
+	case n.VisitingAll, open && n.Run > 0:
+		return visitingAgain
+	case open:
+		return underWay
+	case n.Known() == 0:
+		return notBegun
+	}
+	return ended
+}
+
 // visitAgain starts a run over everything, unless the crawl was interrupted, perhaps in
 // such a run: then the same command goes on. The seeds come after that is decided.
 func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontierapi.CrawlStatus) (err error) {
-	switch why, first := notAgain(spec, n); {
-	case why != "":
-		c.Log.Warn("nothing is visited again", "crawl", c.Crawl, "why", why, "open", n.Pending())
-	case first:
+	switch standingOf(spec, n) {
+	case cancelled:
+		c.Log.Warn("nothing is visited again", "crawl", c.Crawl, "why", "it is cancelled: seine resume takes that back")
+	case underWay:
+		c.Log.Warn("nothing is visited again yet: the crawl had not ended, and goes on (once it is complete, --again visits everything)",
+			"crawl", c.Crawl, "open", n.Pending())
+	case visitingAgain:
+		c.Log.Info("the visit of everything that was begun goes on", "crawl", c.Crawl, "open", n.Pending())
+	case notBegun:
 		c.Log.Info("nothing was visited before: this is the first visit", "crawl", c.Crawl)
-	default:
+	case ended:
 		c.specRev, err = c.specs.Change(ctx, c.Crawl, func(s *crawlspec.Spec) error {
 			s.Again = max(c.began.Unix(), n.Run+1, s.Again+1)
 			return nil
@@ -25,16 +57,4 @@ func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontie
 		return err
 	}
 	return c.feedSeeds(ctx)
-}
-
-// notAgain says why nothing is visited again of a crawl that stands so, and whether it
-// is visited for the first time.
-func notAgain(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) (why string, first bool) {
-	switch {
-	case spec.State == crawlspec.Cancelled:
-		why = "it is cancelled: seine resume takes that back"
-	case n.Pending() > 0, n.VisitingAll:
-		why = "it had not ended: it goes on"
-	}
-	return why, n.Known() == 0
 }

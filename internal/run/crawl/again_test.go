@@ -14,19 +14,21 @@ func TestRunOverEverythingBeginsWhenTheLastHasEnded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		stands frontierapi.CrawlStatus
 		state  crawlspec.RunState
-		begins bool
+		want   standing
 	}{
-		"complete":       {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}}, begins: true},
-		"interrupted":    {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3, Queued: 1}}},
-		"in such a run":  {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}, VisitingAll: true}},
-		"cancelled":      {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}}, state: crawlspec.Cancelled},
-		"cancelled, new": {state: crawlspec.Cancelled},
-		"new":            {},
+		"complete":             {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}}, want: ended},
+		"complete once more":   {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3, Run: 9}}, want: ended},
+		"interrupted":          {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3, Queued: 1}}, want: underWay},
+		"in such a run":        {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3, Queued: 1, Run: 9}}, want: visitingAgain},
+		"before its first URL": {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}, VisitingAll: true}, want: visitingAgain},
+		"cancelled":            {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}}, state: crawlspec.Cancelled, want: cancelled},
+		"cancelled, new":       {state: crawlspec.Cancelled, want: cancelled},
+		"new":                  {want: notBegun},
 	} {
 		spec := crawlspec.Default()
 		spec.State = tt.state
-		if why, first := notAgain(&spec, &tt.stands); (why == "" && !first) != tt.begins {
-			t.Errorf("%s: %q, first %t, want that it begins: %t", name, why, first, tt.begins)
+		if got := standingOf(&spec, &tt.stands); got != tt.want {
+			t.Errorf("%s: it stands as %d, want %d", name, got, tt.want)
 		}
 	}
 }

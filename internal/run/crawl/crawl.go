@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -223,30 +224,31 @@ func splitListen(listen string) (string, int, error) {
 // crawl is a run of the four stages.
 type crawl struct {
 	Options
-	dial     dialer
-	buses    []*stages.Bus
-	bus      *stages.Bus      // of the crawl itself, and of the frontier
-	server   *embedded.Server // nil if it is elsewhere
-	key      *statekey.Key    // of Data; nil if it is in the clear
-	client   frontierapi.Client
-	began    time.Time
-	store    *state.Store
-	specs    *stages.Specs
-	unfollow func()
-	specRev  uint64 // of the spec that this run began with
-	frontier *frontier.Frontier
-	fetcher  *fetcher.Fetcher
-	parser   *parser.Parser
-	writers  []*writer.Writer // that of the records first
-	last     frontierapi.Counters
-	resumed  bool   // there was state before this run
-	before   int64  // pages fetched by earlier runs
-	asked    bool   // last has been set
-	since    uint64 // revision of the deletion after which the crawl began
-	reasons  frontierapi.Reasons
-	nothing  string             // why the first seed gave no page, or what was found no other one
-	expiry   time.Time          // when it is deleted, having ended; zero for never
-	state    crawlspec.RunState // of the spec by which it has ended
+	dial      dialer
+	buses     []*stages.Bus
+	bus       *stages.Bus      // of the crawl itself, and of the frontier
+	server    *embedded.Server // nil if it is elsewhere
+	key       *statekey.Key    // of Data; nil if it is in the clear
+	client    frontierapi.Client
+	began     time.Time
+	store     *state.Store
+	specs     *stages.Specs
+	unfollow  func()
+	specRev   uint64 // of the spec that this run began with
+	frontier  *frontier.Frontier
+	fetcher   *fetcher.Fetcher
+	parser    *parser.Parser
+	writers   []*writer.Writer // that of the records first
+	last      frontierapi.Counters
+	resumed   bool         // there was state before this run
+	before    atomic.Int64 // pages fetched by earlier runs
+	asked     bool         // last has been set
+	since     uint64       // revision of the deletion after which the crawl began
+	reasons   frontierapi.Reasons
+	nothing   string             // why the first seed gave no page, or what was found no other one
+	expiry    time.Time          // when it is deleted, having ended; zero for never
+	state     crawlspec.RunState // of the spec by which it has ended
+	cancelled []string           // hosts, by that spec
 
 	// unknown is set until it is known that there is a crawl of the name: what is told if
 	// there is none.
@@ -496,7 +498,7 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 	early, stopEarly := context.WithCancel(ctx)
 	late, stopLate := context.WithCancel(ctx)
 	var stopped sync.WaitGroup
-	for _, run := range []func(context.Context) error{c.fetcher.Run, c.parser.Run} {
+	for _, run := range []func(context.Context) error{c.fetch, c.parser.Run} {
 		stopped.Add(1)
 		g.Go(func() error { defer stopped.Done(); return run(early) })
 	}
@@ -510,6 +512,14 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 		stopped.Wait()
 		stopLate()
 	}
+}
+
+// fetch runs the fetcher, once it is known what was fetched before.
+func (c *crawl) fetch(ctx context.Context) error {
+	if c.server != nil && c.resumed {
+		c.countBefore(ctx)
+	}
+	return c.fetcher.Run(ctx)
 }
 
 // watch follows the crawl until it has ended, ctx is done, or a stage has
@@ -551,8 +561,8 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 			}
 			continue
 		}
-		if c.resumed && !c.asked {
-			c.before = counters.Pages
+		if c.server == nil && c.resumed && !c.asked { // others may fetch meanwhile
+			c.before.Store(counters.Pages)
 		}
 		if c.Again && !c.asked {
 			end = frontierapi.NotEnded
@@ -571,7 +581,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 		case end == frontierapi.Empty:
 			return frontierapi.NotEnded, fmt.Errorf("%w: crawl %s", ErrNothingToDo, c.Crawl)
 		case end != frontierapi.NotEnded:
-			c.state = spec.State
+			c.state, c.cancelled = spec.State, spec.CancelledHosts()
 			return end, nil
 		}
 	}

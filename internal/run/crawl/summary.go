@@ -59,8 +59,9 @@ type Summary struct {
 	Out                 string                   `json:"out"`              // without secrets
 	Archives            []Archive                `json:"archives,omitempty"`
 	RequestLog          *RequestLog              `json:"request_log,omitempty"`
-	CompleteSince       time.Time                `json:"complete_since,omitzero"` // if an earlier run has completed the crawl, and this one had nothing to do
-	DeletedAt           time.Time                `json:"deleted_at,omitzero"`     // when the crawl is deleted (crawlspec.Spec.Keep)
+	CompleteSince       time.Time                `json:"complete_since,omitzero"`   // if an earlier run has completed the crawl, and this one had nothing to do
+	CancelledHosts      []string                 `json:"cancelled_hosts,omitempty"` // of which something is left: seine resume takes that back
+	DeletedAt           time.Time                `json:"deleted_at,omitzero"`       // when the crawl is deleted (crawlspec.Spec.Keep)
 }
 
 // WroteNothing reports that the crawl has ended without a page, and nothing is in any of its
@@ -103,11 +104,14 @@ var limits = map[frontierapi.EndReason]string{
 func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest []frontierapi.HostStatus, err error) (*Summary, error) {
 	n := c.last
 	s := &Summary{
-		Crawl: c.Crawl, NoPagesReason: c.nothing, Pages: n.Pages, PagesBefore: c.before, BytesWire: n.BytesWire, BytesBody: n.BytesBody,
+		Crawl: c.Crawl, NoPagesReason: c.nothing, Pages: n.Pages, PagesBefore: c.before.Load(), BytesWire: n.BytesWire, BytesBody: n.BytesBody,
 		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
 		DeletedAt: c.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
 		Reasons:   c.reasons,
+	}
+	if n.Excluded[frontierapi.ReasonCancelled] > 0 {
+		s.CancelledHosts = c.cancelled
 	}
 	if s.URLs.Excluded == nil {
 		s.URLs.Excluded = make(map[string]int64) // {} for programs, not null
@@ -150,7 +154,7 @@ func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		}
 	}
 	if s.Seconds > 0 {
-		s.PagesPerSecond = float64(n.Pages-c.before) / s.Seconds
+		s.PagesPerSecond = float64(n.Pages-s.PagesBefore) / s.Seconds
 	}
 	return s, err
 }
@@ -248,6 +252,9 @@ func (s *Summary) Write(w io.Writer) {
 		}
 		row(name, "%s: %d ms a request, %s", h.Host, h.MeanMS, humanize.Plural(h.Requests, "request"))
 	}
+	if len(s.CancelledHosts) > 0 {
+		row("cancelled", "%s; seine resume --host NAME takes that back", strings.Join(s.CancelledHosts, ", "))
+	}
 	if s.NoPagesReason != "" {
 		row("why", "%s", s.NoPagesReason)
 	}
@@ -319,6 +326,9 @@ func (s *Summary) headline() string {
 		if !s.CompleteSince.IsZero() {
 			return fmt.Sprintf("complete on %s, nothing was fetched; --again visits everything once more, seine replay makes records again of the pages that are stored",
 				s.CompleteSince.Local().Format(time.DateTime))
+		}
+		if len(s.CancelledHosts) > 0 {
+			return "complete, but for hosts that are cancelled"
 		}
 	}
 	return "complete"

@@ -54,7 +54,7 @@ func TestAgainOfACancelledCrawlSaysSo(t *testing.T) {
 	p.crawl(seed).expect(0)
 	seine(t, "", "cancel", "--crawl", "default", "--data", p.data).expect(0)
 	c := p.crawl("--again")
-	c.expect(0)
+	c.expect(5)
 	c.complains("nothing is visited again", "it is cancelled: seine resume takes that back")
 	web.wantAsked(t, 1)
 	seine(t, "", "resume", "--crawl", "default", "--data", p.data).expect(0)

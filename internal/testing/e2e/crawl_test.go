@@ -148,6 +148,7 @@ func TestCrawlStopsAtMaxPagesAndGoesOn(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 150})
 	p := newWorkspace(t)
+	before := 0
 	for _, limit := range []int{1, 37, 90} {
 		c := p.crawl("--max-pages", fmt.Sprint(limit), site.seed)
 		c.expect(0) // it is what was asked for
@@ -156,12 +157,16 @@ func TestCrawlStopsAtMaxPagesAndGoesOn(t *testing.T) {
 		if s.Outcome != crawl.OutcomeLimit || s.Limit != "max_pages" || s.Pages != int64(limit) || s.Records != int64(limit) || len(rs) != limit {
 			t.Errorf("at --max-pages %d: %s with %d pages and %d records, %d in the files", limit, s.Outcome, s.Pages, s.Records, len(rs))
 		}
+		if s.PagesBefore != int64(before) {
+			t.Errorf("at --max-pages %d: %d pages are of earlier runs, want %d", limit, s.PagesBefore, before)
+		}
+		before = limit
 		wantPages(t, rs, urlsOf(rs)) // each once
 	}
-	before := len(web.Requests())
+	asked := len(web.Requests())
 	p.crawl("--max-pages", "90", "--strict", site.seed).expect(3)
 	p.crawl(site.seed).expect(3) // the limit is in the crawl's spec now, and no flag asks for it
-	if n := len(web.Requests()) - before; n != 0 {
+	if n := len(web.Requests()) - asked; n != 0 {
 		t.Errorf("the same limit again made %d requests", n)
 	}
 	p.crawl("--max-pages", "0").expect(0) // a URL is not needed to go on

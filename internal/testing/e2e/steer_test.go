@@ -22,7 +22,7 @@ func TestRunningCrawlEndsByItsSpecOfNow(t *testing.T) {
 	}{
 		{"a lower limit", "max_pages: 20", "max_pages: 3", crawl.OutcomeLimit, 3, 3},
 		{"a higher limit", "max_pages: 1", "max_pages: 5", crawl.OutcomeLimit, 5, 3},
-		{"cancelled", `schedule: "@every 720h"`, "schedule: \"@every 720h\"\nstate: cancelled", crawl.OutcomeCancelled, 1, 0},
+		{"cancelled", `schedule: "@every 720h"`, "schedule: \"@every 720h\"\nstate: cancelled", crawl.OutcomeCancelled, 1, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,25 @@
+package crawl
+
+import (
+	"context"
+
+	"seine/internal/base/sleep"
+)
+
+// countBefore counts the pages that earlier runs have fetched, before this one fetches any. What
+// those have left in the streams counts as theirs, so it waits until the frontier has applied it.
+func (c *crawl) countBefore(ctx context.Context) {
+	for {
+		behind, err := c.client.Replaying(ctx)
+		if err == nil && len(behind) == 0 {
+			now, err := c.client.Status(ctx, c.Crawl)
+			if err == nil {
+				c.before.Store(now.Pages)
+				return
+			}
+		}
+		if sleep.For(ctx, minPoll) != nil {
+			return
+		}
+	}
+}
