@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"seine/internal/output"
@@ -63,7 +64,8 @@ const (
 // says.
 func ColumnsOf(spec *crawlspec.Spec, kind string) []format.Column {
 	columns := format.ColumnsOf(spec, kind)
-	if spec.Gone == crawlspec.WhenGoneRecord && kind != messages.KindGone {
+	hasOwn := slices.ContainsFunc(columns, func(c format.Column) bool { return c.Name == goneAt.Name })
+	if spec.Gone == crawlspec.WhenGoneRecord && kind != messages.KindGone && !hasOwn {
 		columns = append(columns, goneAt)
 	}
 	return columns
@@ -85,7 +87,7 @@ func Describe(ctx context.Context, v Views, kind string, columns []format.Column
 	if err != nil {
 		return err
 	}
-	all := format.Union(slices.Clone(have), fieldsOf(kind, columns))
+	all := format.Union(slices.Clone(have), fieldsOf(columns))
 	all = all[:min(len(all), maxFields)]
 	name := ViewOf(kind)
 	if slices.Equal(all, have) {
@@ -106,35 +108,43 @@ func baseOf(kind string) *base {
 	return &recordsBase
 }
 
-// fieldsOf leaves out what a view has in any case, and names that a database cannot tell
-// apart: SQLite goes by no capitals, PostgreSQL by no more than maxName bytes.
-func fieldsOf(kind string, columns []format.Column) (fields []format.Column) {
-	taken := map[string]bool{"kind": true}
-	for _, name := range baseOf(kind).lead {
-		taken[name] = true
+// fieldsOf leaves out what every record has, and a view in any case.
+func fieldsOf(columns []format.Column) []format.Column {
+	return slices.DeleteFunc(slices.Clone(columns), func(c format.Column) bool { return slices.Contains(crawlspec.ReservedFields, c.Name) })
+}
+
+// columnNames gives each column of a view a name that a database can tell from the others:
+// SQLite goes by no capitals, PostgreSQL by no more than maxName bytes. The first keeps its
+// name, the next gets _2, and so on.
+type columnNames map[string]bool
+
+func (taken columnNames) of(name string) string {
+	base := name[:min(len(name), maxName)]
+	free := base
+	for n := 2; taken[strings.ToLower(free)]; n++ {
+		end := "_" + strconv.Itoa(n)
+		free = base[:min(len(base), maxName-len(end))] + end
 	}
-	for _, c := range columns {
-		if folded := strings.ToLower(c.Name[:min(len(c.Name), maxName)]); !taken[folded] {
-			taken[folded] = true
-			fields = append(fields, c)
-		}
-	}
-	return fields
+	taken[strings.ToLower(free)] = true
+	return free
 }
 
 // query selects the records of a kind.
 func query(v Views, kind string, fields []format.Column) string {
 	b := baseOf(kind)
-	selected := slices.Clone(b.lead)
+	selected, names := slices.Clone(b.lead), make(columnNames)
+	for _, name := range b.lead {
+		names.of(name)
+	}
 	for _, f := range fields {
-		value := Quoted(f.Name)
+		value := v.Value(b.json, f)
 		switch {
 		case f == goneAt:
-			value = whenGone(b.table) + " AS " + value
-		case !slices.Contains(b.columns, f.Name):
-			value = v.Value(b.json, f) + " AS " + value
+			value = whenGone(b.table)
+		case slices.Contains(b.columns, f.Name):
+			value = f.Name
 		}
-		selected = append(selected, value)
+		selected = append(selected, value+" AS "+Quoted(names.of(f.Name)))
 	}
 	q := "SELECT " + strings.Join(selected, ", ") + " FROM " + b.table
 	if b == &recordsBase {

@@ -427,12 +427,13 @@ func testViews(t *testing.T, p Fixture) {
 	}
 	columns = append(format.Envelope(), format.Column{Name: "sku"}, format.Column{Name: "price", Type: format.Number},
 		format.Column{Name: "stock", Type: format.Integer}, format.Column{Name: "new", Type: format.Bool},
-		format.Column{Name: "seen", Type: format.Time}, format.Column{Name: "tags", List: true}, format.Column{Name: "SKU"})
+		format.Column{Name: "seen", Type: format.Time}, format.Column{Name: "tags", List: true}, format.Column{Name: "SKU"},
+		format.Column{Name: "host"})
 	put("product",
 		`{"key":"1","url":"https://a.example/1","sku":"it's","price":12.5,"stock":3,"new":true,"seen":"2026-02-03T06:05:06+02:00","tags":["a","b"]}`,
 		`{"key":"2","url":"https://a.example/2","sku":7,"price":"x","stock":1.5,"new":"yes","seen":"2026-02-30","tags":"a"}`,
 		`{"key":"3","url":"https://b.example/3","price":1e400,"stock":9223372036854775808,"seen":"2026-02-03"}`,
-		`{"key":"4","seen":"now"}`, `{"key":"4b","x":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`}`, `[1]`, `"text"`)
+		`{"key":"4","seen":"now","SKU":"other","host":"db1"}`, `{"key":"4b","x":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`}`, `[1]`, `"text"`)
 	put("offer", `{"key":"1","sku":"of another kind"}`)
 	const of = ` FROM records_product WHERE key = `
 	p.wants(t, `SELECT count(*) FROM records_product`, "7")
@@ -445,6 +446,7 @@ func testViews(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT count(seen) FROM records_product`, "2")
 	p.wants(t, `SELECT sum(price) FROM records_product WHERE price < 100`, "12.5")
 	p.wants(t, `SELECT count(*) FROM records_offer`, "1")
+	p.wants(t, `SELECT "SKU_2" || ' ' || host_2`+of+`'4'`, "other db1") // fields that a database would not tell from other columns
 
 	columns = []format.Column{{Name: "price", Type: format.Number}, {Name: "colour"}}
 	put("product", `{"key":"5","price":2,"colour":"red"}`)

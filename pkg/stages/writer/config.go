@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/base/similar"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
@@ -158,7 +159,7 @@ func (p *OutputConfig) Validate() error {
 	if IsDatabase(p.Out) {
 		return p.validateDatabase()
 	}
-	if scheme := otherScheme.FindString(p.Out); scheme != "" && !bucket.Is(p.Out) {
+	if scheme := misspelt(p.Out); scheme != "" && !bucket.Is(p.Out) {
 		return fmt.Errorf("--out %s…: nothing is written to such a place: name a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE"+
 			" (a directory of that name is ./%s…)", scheme, scheme)
 	}
@@ -166,6 +167,16 @@ func (p *OutputConfig) Validate() error {
 		return err
 	}
 	return p.S3.Validate(p.Out)
+}
+
+// misspelt returns the scheme with which a place begins that is none, as of SQLite:file and
+// sqlite3:file; "" for a directory.
+func misspelt(out string) string {
+	word, _, found := strings.Cut(out, ":")
+	if found && similar.Name(word, []string{"sqlite", "postgres", "postgresql"}) != "" {
+		return word + ":"
+	}
+	return otherScheme.FindString(out)
 }
 
 // otherScheme begins what was hardly meant as a directory: gs://bucket, mysql://host/db, s3:/bucket.

@@ -596,6 +596,7 @@ func TestConfig(t *testing.T) {
 		"--out gs://…: nothing is written": func(c *Config) { c.Out = "gs://bucket/x" },
 		"--out s3:/…: nothing is written":  func(c *Config) { c.Out = "s3:/bucket" },
 		"--out mysql://…: nothing is":      func(c *Config) { c.Out = "mysql://me:hidden@host/x" },
+		"--out SQLite:…: nothing is":       func(c *Config) { c.Out = "SQLite:shop.db" },
 		`--out "s3://B"`:                   func(c *Config) { c.Out = "s3://B" },
 		`--out "s3://b1b/x//y"`:            func(c *Config) { c.Out = "s3://b1b/x//y" },
 		"--s3-…":                           func(c *Config) { c.S3.Region = "x" },
