@@ -36,6 +36,10 @@ var EachFrom = []string{"main", "sections"}
 // it as well: records of such a rule have that field.
 const FieldMetadata = "metadata"
 
+// FieldGoneAt is the name of the column that says in databases when the page of a record was
+// found gone.
+const FieldGoneAt = "gone_at"
+
 // Conversions are what a field can be made, by its As.
 var Conversions = []string{"text", "number", "integer", "boolean", "date", "url", "json"}
 
@@ -104,8 +108,12 @@ func (e *Extraction) checkGone(p *Problems) {
 		return
 	}
 	for i := range e.Records {
-		if e.Records[i].Kind == messages.KindGone {
+		r := &e.Records[i]
+		if r.Kind == messages.KindGone {
 			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: with gone: record, that is the kind of what tells of pages that are gone: choose another name", messages.KindGone)
+		}
+		if r.Fields.has(FieldGoneAt) {
+			p.Addf(fmt.Sprintf("records[%d].fields.%s", i, FieldGoneAt), "%q: with gone: record, that is the column which says in databases when a page was found gone: choose another name", FieldGoneAt)
 		}
 	}
 }

@@ -81,6 +81,7 @@ func TestExtractionErrors(t *testing.T) {
 		{"duplicates: {unchanged: mark}", `duplicates.unchanged: "mark": must be one of keep, drop`},
 		{"gone: keep", `gone: "keep": must be one of drop, record`},
 		{"gone: record\nrecords: [{kind: gone, fields: {a: b}}]", `records[0].kind: "gone": with gone: record, that is the kind of what tells of pages that are gone`},
+		{"gone: record\nrecords: [{kind: x, fields: {gone_at: b}}]", `records[0].fields.gone_at: "gone_at": with gone: record, that is the column`},
 		{"duplicates: {distance: 9}", `duplicates.distance: 9: must be from 0 to 7`},
 		{"mask: {kinds: [name], fields: '*'}", `mask.kinds[0]: "name"`},
 		{"mask: {kinds: [email]}", `mask.fields: is missing`},

@@ -15,9 +15,6 @@ const KindResult = "result"
 // declare. Rules of one kind have their columns together.
 func ColumnsOf(spec *crawlspec.Spec, kind string) []Column {
 	var columns []Column
-	if kind == KindResult {
-		return resultColumns()
-	}
 	if kind == messages.KindPage {
 		columns = pageColumns(spec.Page.Fields)
 	}
@@ -122,8 +119,8 @@ func fieldColumn(f *crawlspec.Field) Column {
 	return c
 }
 
-// resultColumns are those of a messages.Result.
-func resultColumns() []Column {
+// ResultColumns are those of a messages.Result.
+func ResultColumns() []Column {
 	return []Column{
 		{Name: "v", Type: Integer}, {Name: "crawl"}, {Name: "rev", Type: Integer}, {Name: "url"}, {Name: "visit"},
 		{Name: "attempt", Type: Integer}, {Name: "run", Type: Integer}, {Name: "depth", Type: Integer}, {Name: "redirects", Type: Integer}, {Name: "referrer"}, {Name: "class"}, {Name: "status", Type: Integer},

@@ -53,7 +53,7 @@ var (
 
 // goneAt is the column of a view that says when the page of a record was found gone, if it
 // was since the record was made. It is of no record, and has a type of its own.
-var goneAt = format.Column{Name: "gone_at", Type: goneType}
+var goneAt = format.Column{Name: crawlspec.FieldGoneAt, Type: goneType}
 
 const (
 	goneType     = format.JSON + 1
@@ -64,8 +64,7 @@ const (
 // says.
 func ColumnsOf(spec *crawlspec.Spec, kind string) []format.Column {
 	columns := format.ColumnsOf(spec, kind)
-	hasOwn := slices.ContainsFunc(columns, func(c format.Column) bool { return c.Name == goneAt.Name })
-	if spec.Gone == crawlspec.WhenGoneRecord && kind != messages.KindGone && !hasOwn {
+	if spec.Gone == crawlspec.WhenGoneRecord && kind != messages.KindGone {
 		columns = append(columns, goneAt)
 	}
 	return columns

@@ -66,7 +66,4 @@ func testGone(t *testing.T, p Fixture) {
 	by("gone: record\n" + fmt.Sprintf(rule, "colour"))
 	put(product(back, 4))
 	p.wants(t, `SELECT url FROM records_product WHERE colour IS NULL AND gone_at IS NOT NULL`, goes)
-	by("gone: record\n" + fmt.Sprintf(rule, "gone_at"))
-	put(raw(messages.VisitID("a", id(back, 5))+".product.0", "product", `{"kind":"product","url":"`+back+`","key":"k","gone_at":"mine"}`))
-	p.wants(t, `SELECT count(*) FROM fields WHERE kind = 'product' AND name = 'gone_at' AND type = 'json'`, "1")
 }

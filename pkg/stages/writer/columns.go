@@ -12,6 +12,10 @@ import (
 // followSpecs sees to it that a format with columns, and a database with views, knows the
 // specs of the crawls, until stop is called.
 func (w *Writer) followSpecs(ctx context.Context) (stop func(), err error) {
+	if w.cfg.From == rows.FromResults {
+		w.columnsOf = func(string, string, uint64) ([]format.Column, error) { return format.ResultColumns(), nil }
+		return func() {}, nil
+	}
 	views := IsDatabase(w.cfg.Out) && w.cfg.From == rows.FromRecords
 	if !format.HasColumns(w.cfg.Format) && !views {
 		return func() {}, nil
