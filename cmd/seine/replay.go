@@ -42,7 +42,7 @@ type replayCmd struct {
 // `seine crawl` that is running or not.
 type streamFlags struct {
 	connect.Options `embed:""`
-	Data            string `name:"data" help:"Directory of a seine crawl, running or not." placeholder:"DIR"`
+	Data            string `name:"data" help:"Directory of a seine crawl, running or not (default ./seine-data if there is one there, and no server is named)." placeholder:"DIR"`
 	Quiet           bool   `short:"q" help:"Show no progress."`
 	LogLevel        string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
 	LogFormat       string `help:"How to log: text or json." enum:"text,json" default:"text"`
@@ -56,6 +56,7 @@ func (s *streamFlags) logger(w io.Writer) *slog.Logger {
 
 // open connects to the streams. The function that it returns ends that.
 func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.Bus, end func(), err error) {
+	s.useDefault()
 	if err := s.check(); err != nil {
 		return nil, nil, usageError{err}
 	}
@@ -76,6 +77,13 @@ func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.B
 		return nil, nil, fmt.Errorf("there are no streams of Seine at %s: %w", bus.NC.ConnectedUrlRedacted(), err)
 	}
 	return bus, func() { bus.Close(); stop() }, nil
+}
+
+// useDefault takes the directory that seine crawl has by itself, where no place is named.
+func (s *streamFlags) useDefault() {
+	if s.Data == "" && s.Options == (connect.Options{}) && connect.HasStreams(connect.DefaultData) {
+		s.Data = connect.DefaultData
+	}
 }
 
 func (s *streamFlags) check() error {
@@ -206,6 +214,7 @@ func (c *replayFlags) run(o replay.Options) error {
 // replay replays. If the crawl in --data ends meanwhile, and its server with it, it
 // goes on with a server of its own.
 func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Report, error) {
+	c.useDefault()
 	o.Ends = c.Data != ""
 	for tries := 0; ; tries++ {
 		bus, end, err := c.open(ctx, o.Log)

@@ -2,7 +2,9 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -181,6 +183,9 @@ func TestRecordsBeyondTheSpecDoNotGoBack(t *testing.T) {
 	r, err := Run(t.Context(), o)
 	if err == nil || r.Outcome != Failed || r.Records != 0 || !strings.Contains(err.Error(), "one: x.size as text, not number, x.new; ") {
 		t.Errorf("the replay ends with %+v, %v", r, err)
+	}
+	if _, err := os.Stat(o.State); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it leaves its state: %v", err)
 	}
 	beyond := o
 	beyond.Beyond, beyond.State = true, filepath.Join(t.TempDir(), "beyond")

@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	r := &replay{Options: o, began: time.Now()}
 	if err := r.open(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.leaveNothing())
 	}
 	if done := r.plan.Report; done != nil {
 		done.Again = true
@@ -87,8 +87,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report, err := r.run(ctx)
 	r.close()
-	if err == nil && report.Outcome == Complete {
+	switch {
+	case err == nil && report.Outcome == Complete:
 		err = remove(o.State)
+	case err != nil && r.idle && !errors.Is(err, ErrSourceGone):
+		err = errors.Join(err, r.leaveNothing())
 	}
 	return report, err
 }
@@ -105,6 +108,8 @@ type replay struct {
 	stop   []func()
 	began  time.Time
 	before int64 // done by earlier runs
+	begun  bool  // by this run
+	idle   bool  // it has ended, and nothing was committed or sent back
 }
 
 // sink is where records go: the writer, or back to the crawl.
@@ -185,6 +190,7 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 	if err := os.MkdirAll(r.State, 0o755); err != nil {
 		return nil, fmt.Errorf("--state %s: %w", r.State, err)
 	}
+	r.begun = true
 	return p, p.write(r.State)
 }
 

@@ -81,7 +81,9 @@ func (r *replay) end(over bool, at copyPosition, err error) (*Report, error) {
 		Outcome: Interrupted, Stream: r.Stream, Chosen: at.chosen, Generation: r.plan.Generation,
 		FirstSeq: w.First, FirstTime: w.FirstTime, FromSeq: w.From, ToSeq: w.To, Seconds: time.Since(r.began).Seconds(),
 	}
-	if cerr := r.count(ctx, rep); err == nil {
+	cerr := r.count(ctx, rep)
+	r.idle = cerr == nil && rep.Records == 0
+	if err == nil {
 		err = cerr
 	}
 	switch {
