@@ -66,6 +66,7 @@ type crawlCmd struct {
 	Delay        *crawlspec.Duration `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
 	PerHost      *int                `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
 	Workers      int                 `help:"Requests at a time in all." default:"64"`
+	MaxText      crawlspec.Bytes     `help:"Text kept of a page, at most." default:"512KiB"`
 	Contact      *string             `help:"A URL or e-mail address, sent with the user agent, at which those who run a site find you." placeholder:"WHERE"`
 	UserAgent    *string             `help:"What to call oneself." placeholder:"TEXT"`
 	Robots       *crawlspec.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
@@ -301,7 +302,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
 	}
 	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
-	o.Fetcher.Workers, o.Fetcher.Secrets = c.Workers, c.Secrets
+	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText = c.Workers, c.Secrets, c.MaxText
 	o.Writer.OutputConfig, o.Writer.State, o.Writer.ChangeOutput = writer.OutputConfig(c.outputPlace), filepath.Join(c.Data, "writer"), c.ChangeOutput
 	o.Opened = c.remember
 	if writer.IsDatabase(c.WARC) {

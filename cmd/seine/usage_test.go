@@ -19,6 +19,7 @@ func TestWrongFlagsAreBadUsage(t *testing.T) {
 		"--metrics 9400":            `--metrics "9400": must be HOST:PORT`,
 		"--format objects.raw":      "seine crawl archives pages with --warc DIR",
 		"--warc sqlite:a.db":        "--warc sqlite:a.db: is a database, and an archive is of files",
+		"--max-text 1GiB":           "--max-text 1GiB: must be from 0B to",
 		"--delay -1s":               "--delay=-1s",
 		"--out " + data:             "is in --data",
 		"--out " + data + "/out":    "is in --data",

@@ -23,9 +23,9 @@ const (
 )
 
 // further are those that a run may have: what each reads, and the flag that asks for it.
-var further = []struct{ name, stream, kind, flag string }{
-	{ArchiveName, messages.StreamPages, "pages", "--warc"},
-	{RequestsName, messages.StreamResults, "results", "--log-requests"},
+var further = []struct{ name, stream, kind, flag, what string }{
+	{ArchiveName, messages.StreamPages, "pages", "--warc", "the archive"},
+	{RequestsName, messages.StreamResults, "results", "--log-requests", "the log of requests"},
 }
 
 // FlagOf is the flag of seine crawl that says where a writer writes.
@@ -116,6 +116,7 @@ func (c *crawl) forgetWriters(ctx context.Context) error {
 		if slices.ContainsFunc(c.More, func(cfg writer.Config) bool { return cfg.Name == w.name }) {
 			continue
 		}
+		reserved := false
 		for p := range c.bus.Layout.Partitions {
 			name := messages.PartitionConsumer(messages.ConsumerWriter+"-"+w.name, w.kind, p).Durable
 			err := c.bus.JS.DeleteConsumer(ctx, w.stream, name)
@@ -124,8 +125,11 @@ func (c *crawl) forgetWriters(ctx context.Context) error {
 			case err != nil:
 				return fmt.Errorf("forget the writer %s: %w", w.name, err)
 			default:
-				c.Log.Warn("an earlier run has written what this one does not: the flag goes on with it", "flag", w.flag, "partition", p)
+				reserved = true
 			}
+		}
+		if reserved {
+			c.Log.Warn(w.what+" of an earlier run ends here, as this run has no "+w.flag+": a later one that has it goes on with what is still stored then", "flag", w.flag)
 		}
 	}
 	return nil
