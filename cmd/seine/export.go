@@ -40,7 +40,8 @@ type exportCmd struct {
 // Help is shown below the list of flags.
 func (c *exportCmd) Help() string {
 	return `It exports what is committed, each commit once: run it again to go on after it was stopped or killed, or to export
-what was committed since. A place has the export of one output, with one --crawl and --kind, in one form. Examples:
+what was committed since. A place has the export of one output, with one --crawl and --kind, in one form. Every record is exported;
+seine cat --latest prints the last of each page and key. Examples:
 
   seine export ./seine-out --to ./by-kind --format jsonl.gz --path '{crawl}/{kind}'
   seine export s3://pages/crawls --to ./games --format objects --key '{field:season}/{key}.json' --kind game
@@ -70,7 +71,7 @@ func (c *exportCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	shown.Println(exportEnd(t, c.To))
+	shown.Println(exportEnd(t, c.To, c.Kind))
 	return nil
 }
 
@@ -90,12 +91,15 @@ func (c *exportCmd) checkCrawl() error {
 	return checkCommitted(c.Crawl, c.From, there)
 }
 
-func exportEnd(t writer.ExportTotals, to string) string {
+func exportEnd(t writer.ExportTotals, to, kind string) string {
 	switch {
 	case t.Commits == 0:
 		return "nothing to do: nothing is committed there"
 	case t.Done == 0:
 		return fmt.Sprintf("nothing to do: all %s are in %s", humanize.Plural(t.Commits, "commit"), to)
+	}
+	if t.Records == 0 && kind != "" {
+		return fmt.Sprintf("exported nothing of %s: no record is of --kind %s", humanize.Plural(t.Done, "commit"), kind)
 	}
 	s := fmt.Sprintf("exported %s in %s, %s, of %s to %s", humanize.Plural(t.Records, "record"), humanize.Plural(t.Files, "file"),
 		humanize.Size(t.Bytes), humanize.Plural(t.Done, "commit"), to)

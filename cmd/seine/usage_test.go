@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"seine/pkg/stages/writer"
 )
 
 // What is wrong with a flag is bad usage, is said in words, and leaves nothing behind.
@@ -64,5 +66,12 @@ func TestNoStateIsBegunWithoutAnOutput(t *testing.T) {
 	}
 	if _, err := os.Stat(data); err == nil {
 		t.Error("--data was made")
+	}
+}
+
+func TestExportOfAKindThatIsNotThereSaysSo(t *testing.T) {
+	const want = "exported nothing of 2 commits: no record is of --kind prodcut"
+	if got := exportEnd(writer.ExportTotals{Commits: 2, Done: 2}, "there", "prodcut"); got != want {
+		t.Errorf("it says %q, want %q", got, want)
 	}
 }

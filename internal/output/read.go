@@ -49,7 +49,7 @@ func (o Output) All() ([]Commit, error) {
 }
 
 // ErrNoLog is returned for a place where no writer has its log.
-var ErrNoLog = errors.New("no commit log is there")
+var ErrNoLog = errors.New("no commit log is there (the directory of an output has one, in _commits)")
 
 // Verifier is a Log that checks its commits in a way of its own.
 type Verifier interface {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"slices"
 	"testing"
 )
@@ -27,5 +28,14 @@ func TestNegativeValueIsExplained(t *testing.T) {
 	const want = "--delay -1s: a value that begins with - is written with an equals sign: --delay=-1s"
 	if _, err := parse(t, "", "--delay", "-1s"); err == nil || reword(err).Error() != want {
 		t.Errorf("it says %v, want %s", reword(err), want)
+	}
+}
+
+// That a choice may be left out is nothing to choose.
+func TestChoicesAreNamed(t *testing.T) {
+	err := errors.New(`--stage must be one of "","frontier","parser" but got "nope"`)
+	const want = `--stage must be one of "frontier","parser" but got "nope"`
+	if got := reword(err); got.Error() != want {
+		t.Errorf("it says %v, want %s", got, want)
 	}
 }
