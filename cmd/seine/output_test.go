@@ -377,7 +377,7 @@ func TestCrawlDryRunOfOutput(t *testing.T) {
 	recipient, _ := key(t)
 	t.Chdir(t.TempDir())
 	args := []string{"crawl", "https://example.org/", "--dry-run", "--encrypt", recipient}
-	want(t, exitOK, args, "would write records as jsonl.zst", "./seine-out", "CRAWL/part-000-", ".jsonl.zst.age", recipient, "_manifests/default/")
+	want(t, exitOK, args, "would write records as jsonl.zst", "./seine-out", "default/part-000-", ".jsonl.zst.age", recipient, "_manifests/default/")
 	want(t, exitOK, append(args, "--format", "objects"), "{crawl}/{kind}/{id}.json.age")
 	want(t, exitFailed, append(args, "--out", write(t, "file", "")), "is a file")
 	other := committed(t)

@@ -44,11 +44,11 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 	shown.Println("and of each page:")
 	describeRecords(os.Stdout, spec)
 	warnOfIneffective(os.Stdout, spec)
-	if err := o.Writer.WriteDryRun(os.Stdout); err != nil {
+	if err := o.Writer.WriteDryRunOf(os.Stdout, o.Crawl); err != nil {
 		return err
 	}
 	for i := range o.More {
-		if err := o.More[i].WriteDryRun(os.Stdout); err != nil {
+		if err := o.More[i].WriteDryRunOf(os.Stdout, o.Crawl); err != nil {
 			return fmt.Errorf("%s: %w", crawl.FlagOf(&o.More[i]), err)
 		}
 	}

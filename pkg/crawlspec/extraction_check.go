@@ -381,7 +381,7 @@ func (fs Fields) check(p *Problems, path string, depth int) {
 	for i := range fs {
 		at := path + "." + fs[i].Name
 		if !fieldName.MatchString(fs[i].Name) {
-			p.Addf(path, "%q: a field's name has letters, digits, '_' and '-', at most 64, and begins with a letter or '_'", messages.Clip(fs[i].Name))
+			p.Addf(at, "%q: a field's name has letters, digits, '_' and '-', at most 64, and begins with a letter or '_'", messages.Clip(fs[i].Name))
 			continue
 		}
 		if fs[:i].has(fs[i].Name) {

@@ -14,6 +14,12 @@ type made[T any] struct {
 	of   T
 }
 
+// Peek returns what was made of the spec of a crawl last, and whether anything is kept.
+func (c *SpecCache[T]) Peek(crawl string) (of T, found bool) {
+	m, found := c.byCrawl.Get(crawl)
+	return m.of, found
+}
+
 // Get returns what is made of a spec of the crawl.
 func (c *SpecCache[T]) Get(crawl string, spec *crawlspec.Spec) T {
 	if m, ok := c.byCrawl.Get(crawl); ok && m.spec == spec {

@@ -39,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"seine/internal/page/css"
@@ -52,6 +53,7 @@ type Rules struct {
 	records []*recordRule
 	follow  []*followRule
 	limit   time.Duration // MaxTime, but for tests
+	pages   atomic.Int64  // that they were applied to
 }
 
 // Result is what rules made of a document.
@@ -71,6 +73,8 @@ type Result struct {
 	// Abandoned says that a function was still busy when the time was over: it ends
 	// by itself, and until then the document must be left alone.
 	Abandoned bool
+	// Barren are rules of which it shows now, once, that fields never have a value.
+	Barren []Yield
 }
 
 // Link is a URL that a follow rule found.
@@ -120,6 +124,7 @@ func (r *Rules) Matches(url string) bool {
 // all else is in the result. Rules that take longer than MaxTime end there, with a
 // [Problem]; see [Result.Abandoned].
 func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, error) {
+	r.pages.Add(1)
 	if !r.Matches(doc.URL) {
 		return new(Result), ctx.Err()
 	}
@@ -145,6 +150,7 @@ func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, err
 		return nil, err
 	}
 	result := run.take()
+	result.Barren = r.newlyTold()
 	if !ended {
 		result.abandon(run)
 	}

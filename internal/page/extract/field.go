@@ -30,6 +30,7 @@ type field struct {
 	object   bool // it has fields
 	fallback any
 	required bool
+	count    fieldCount
 }
 
 type replace struct {
@@ -144,6 +145,9 @@ func (r *run) object(fields []*field, in item) (m members, selected int, err err
 		v, ok, err := f.eval(r, in, m)
 		if err != nil {
 			return nil, 0, err
+		}
+		if ok {
+			note(&f.count.found)
 		}
 		switch {
 		case ok && f.isFound():
@@ -327,6 +331,7 @@ func (f *field) finishOne(r *run, in, i item, yield func(any) bool) error {
 		jq = nil
 	}
 	if i.kind == itemValue && jq == nil && !f.isText(i.value) {
+		note(&f.count.seen)
 		_, err := f.converted(r, i.value, yield)
 		return err
 	}
@@ -344,6 +349,7 @@ func (f *field) finishOne(r *run, in, i item, yield func(any) bool) error {
 		if text == "" {
 			continue
 		}
+		note(&f.count.seen)
 		more := true
 		if jq == nil {
 			more, err = f.pieces(r, text, yield)

@@ -19,6 +19,7 @@ type recordRule struct {
 	schema *schema
 	// ownMetadata says that a field has the name of the seed's metadata.
 	ownMetadata bool
+	count       yieldCount
 }
 
 func (c *compiler) record(m *crawlspec.RecordRule, path string) *recordRule {
@@ -45,6 +46,7 @@ func asMissing(err error, missing **errMissing) bool { return err != nil && erro
 
 // run makes the records of a document that the rule is for.
 func (rule *recordRule) run(r *run) error {
+	rule.count.pages.Add(1)
 	return r.each(rule.each, func(in item) error { return rule.make(r, in) })
 }
 
@@ -125,6 +127,7 @@ func (rule *recordRule) emit(r *run, rec Record) error {
 	}
 	r.size += size
 	r.made++
+	rule.count.records.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Records = append(r.result.Records, rec)

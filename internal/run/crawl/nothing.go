@@ -43,8 +43,9 @@ var hints = map[string]string{
 
 // excludedAll says which rule excluded every URL but the seeds, "" if none did.
 func excludedAll(n *frontierapi.Counters, seeds int64, spec *crawlspec.Spec) string {
+	others := n.Known() - seeds
 	for reason, excluded := range n.Excluded {
-		if excluded == 0 || excluded < n.Known()-seeds {
+		if others <= 0 || excluded < others {
 			continue
 		}
 		found := "the only URL that was found"

@@ -23,6 +23,7 @@ func TestRuleThatExcludedEverythingIsNamed(t *testing.T) {
 		"some are fetched":   {2, map[string]int64{"include": 15}, ""},
 		"several rules":      {1, map[string]int64{"include": 15, "scope": 1}, ""},
 		"nothing was found":  {1, nil, ""},
+		"a seed is excluded": {0, map[string]int64{"type": 1}, ""},
 	} {
 		n := frontierapi.Counters{Done: tt.done, Excluded: tt.excluded}
 		if got := excludedAll(&n, 1, &spec); got != tt.want {

@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
 	"seine/internal/output"
+	"seine/internal/page/extract"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -49,6 +50,7 @@ type Summary struct {
 	PagesPerSecond      float64                  `json:"pages_per_second"`
 	URLs                URLCounts                `json:"urls"`
 	frontierapi.Reasons                          // why URLs failed and were excluded, and pages left out
+	RuleTroubles        []RuleTrouble            `json:"rule_troubles,omitempty"`
 	Warnings            int64                    `json:"warnings,omitempty"` // sitemaps and feeds that were read in part
 	Requests            map[messages.Class]int64 `json:"requests"`
 	DeadLetters         *DeadLetters             `json:"dead_letters,omitempty"`
@@ -77,6 +79,28 @@ type Archive struct {
 	Bytes   int64         `json:"bytes"`   // without indexes
 	Files   []output.File `json:"files"`   // with indexes
 	Out     string        `json:"out"`
+}
+
+// RuleTrouble is a rule for records that found nothing, or of which fields never had a value,
+// in the pages of this run.
+type RuleTrouble struct {
+	Rule    string   `json:"rule"` // as in "records[0]"
+	Kind    string   `json:"kind"`
+	Pages   int64    `json:"pages"` // that it fits
+	Records int64    `json:"records"`
+	Empty   []string `json:"empty,omitempty"` // fields
+	What    string   `json:"what"`
+}
+
+// ruleTroubles are those of the rules of the spec.
+func ruleTroubles(yields []extract.Yield, pages int64) (all []RuleTrouble) {
+	for i := range yields {
+		y := &yields[i]
+		if what := y.Trouble(pages); what != "" {
+			all = append(all, RuleTrouble{y.Rule, y.Kind, y.Pages, y.Records, slices.Concat(y.Nothing, y.Unfit), what})
+		}
+	}
+	return all
 }
 
 // RequestLog is what the writer of results has committed of the crawl.
@@ -108,7 +132,7 @@ func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
 		DeletedAt: c.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
-		Reasons:   c.reasons,
+		Reasons:   c.reasons, RuleTroubles: ruleTroubles(c.parser.Yields(c.Crawl)),
 	}
 	if n.Excluded[frontierapi.ReasonCancelled] > 0 {
 		s.CancelledHosts = c.cancelled
@@ -239,6 +263,16 @@ func (s *Summary) Write(w io.Writer) {
 	writeReasons(row, "failed", s.Failures)
 	writeReasons(row, "excluded", s.Exclusions)
 	writeReasons(row, "left out", s.LeftOut)
+	for i, r := range s.RuleTroubles {
+		name := ""
+		if i == 0 {
+			name = "rules"
+		}
+		row(name, "%s (%s) %s", r.Rule, r.Kind, r.What)
+	}
+	if len(s.RuleTroubles) > 0 {
+		row("", "(seine extract URL tells what the rules make of a page)")
+	}
 	if s.Warnings > 0 {
 		row("warnings", "%s read in part, sitemaps and feeds: the log names them, and seine explain URL says what is wrong", humanize.Plural(s.Warnings, "page"))
 	}

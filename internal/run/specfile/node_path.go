@@ -108,8 +108,8 @@ func cutIndex(path string) (i int, rest string, ok bool) {
 }
 
 // drop takes the part of the spec with a path as it was written away, so that
-// the rest can be checked: the member of a list at the top, or a key there. What
-// is wrong with one rule would otherwise make others look wrong.
+// the rest can be checked: a field of a rule, else the member of a list at the top, or a
+// key there. What is wrong with one rule would otherwise make others look wrong.
 func (t *tree) drop(path string) bool {
 	name := top(path)
 	at := slices.IndexFunc(t.root.Content, func(n *yaml.Node) bool { return n.Value == name })
@@ -133,10 +133,40 @@ func (t *tree) drop(path string) bool {
 	if i < 0 {
 		return false
 	}
+	if _, field, in := strings.Cut(rest, "].fields."); in && neutralise(list.Content[i], field) {
+		return true
+	}
 	list.Content = slices.Delete(list.Content, i, i+1)
 	t.left[name] = slices.Delete(was, i, i+1)
 	return true
 }
+
+// neutralise puts a constant in the place of a field of a rule, as others may name it. It
+// reports whether that was not done before.
+func neutralise(rule *yaml.Node, field string) bool {
+	_, fields, _ := member(deref(rule), "fields")
+	if fields == nil {
+		return false
+	}
+	name, f, _ := member(deref(fields), field)
+	if f == nil || isTwice(deref(fields), name.Value) || f.Anchor != "" || f.Kind == yaml.AliasNode || slices.Contains(f.Content, neutral) {
+		return false
+	}
+	*f = yaml.Node{Kind: yaml.MappingNode, Line: f.Line, Column: f.Column, Content: []*yaml.Node{neutral, {Kind: yaml.ScalarNode, Value: "x"}}}
+	return true
+}
+
+func isTwice(mapping *yaml.Node, key string) bool {
+	n := 0
+	for i := 0; i < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			n++
+		}
+	}
+	return n > 1
+}
+
+var neutral = &yaml.Node{Kind: yaml.ScalarNode, Value: "value"}
 
 // numbered is how Spec.Validate names the member of a list.
 var numbered = regexp.MustCompile(`^number (\d+)$`)

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/page/extract"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -115,6 +116,10 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 		p.bus.Log.Debug("parsed", append(subjectOf(page).LogAttrs(ctx), "messages", len(out.First)+len(out.Then),
 			"problems", len(r.problems), "bytes", page.BodySize)...)
 	}
+	for _, y := range r.byRules.Barren {
+		p.bus.Log.Warn("fields of a rule have no value in any of its records: seine extract URL tells what it finds",
+			"crawl", page.Crawl, "rule", y.Rule, "kind", y.Kind, "records", y.Records, "found_nothing", y.Nothing, "not_of_their_type", y.Unfit)
+	}
 	if r.warning != "" {
 		p.bus.Log.Warn("page read in part", append(subjectOf(page).LogAttrs(ctx), "warning", r.warning)...)
 	}
@@ -206,4 +211,14 @@ func (p *Parser) onDeadLetter(m *stages.Message, why error) stages.Output {
 	}
 	own := messages.Partition(page.URL, p.bus.Layout.Partitions)
 	return stages.Output{Then: []*nats.Msg{urlsMsg(own, c)}}
+}
+
+// Yields returns what the rules for records of a crawl's newest spec have made in this
+// process, and of how many pages.
+func (p *Parser) Yields(crawl string) (all []extract.Yield, pages int64) {
+	plan, found := p.plans.Peek(crawl)
+	if !found || plan.rules == nil {
+		return nil, 0
+	}
+	return plan.rules.Yields()
 }

@@ -28,7 +28,10 @@ func (c *Config) CheckPlace() error {
 }
 
 // WriteDryRun checks the place, and writes what would be written where.
-func (c *Config) WriteDryRun(w io.Writer) error {
+func (c *Config) WriteDryRun(w io.Writer) error { return c.WriteDryRunOf(w, "CRAWL") }
+
+// WriteDryRunOf is WriteDryRun for one crawl, whose name is part of paths.
+func (c *Config) WriteDryRunOf(w io.Writer, crawl string) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
@@ -52,7 +55,7 @@ func (c *Config) WriteDryRun(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	row("as", "%s", f.example())
+	row("as", "%s", f.example(crawl))
 	if f.body != nil {
 		row("each", "one record; a later one of the same path replaces it")
 		row("commits", "after %d records, %s of them, or %s", min(c.ChunkRecords, maxObjects), c.ChunkBytes, c.ChunkAge)
@@ -69,17 +72,17 @@ func (c *Config) WriteDryRun(w io.Writer) error {
 		row("encrypted", "no")
 	}
 	row("log", "%s/%s/", output.CommitsDir, c.Name)
-	row("manifest", "%s", output.ManifestPath(c.Name, "CRAWL"))
+	row("manifest", "%s", output.ManifestPath(c.Name, crawl))
 	return nil
 }
 
-// example returns the path of a file, with words for what only a record says.
-func (f *fileLayout) example() string {
+// example returns the path of a file of a crawl, with words for what only a record says.
+func (f *fileLayout) example(crawl string) string {
 	stored := time.Now()
 	n := output.Name{StreamCreated: output.CreatedStamp(stored), First: 1}
 	rec := &format.Record{Kind: messages.KindPage, Stored: stored}
 	if f.body == nil {
-		return f.group("CRAWL", rec, 0).Dir + "/" + n.String() + "." + f.format.Ext()
+		return f.group(crawl, rec, 0).Dir + "/" + n.String() + "." + f.format.Ext()
 	}
 	return f.key.String() + f.body.Ext()
 }

@@ -1,0 +1,106 @@
+package extract
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+)
+
+// Yield is what a rule for records has made of all documents so far. Rules that find
+// nothing are no errors, as a page need not have what they are for; but whoever wrote a rule
+// that never finds anything wants to know.
+type Yield struct {
+	Rule    string // as in "records[0]"
+	Kind    string
+	Pages   int64 // that the rule fits, by its match, type and when
+	Records int64
+	// Nothing are the fields that never had a value, as their selectors found nothing;
+	// Unfit those of which something was found that could not be made what it is to be.
+	Nothing, Unfit []string
+}
+
+// yieldCount counts what a rule makes.
+type yieldCount struct {
+	pages, records atomic.Int64
+	told           atomic.Bool
+}
+
+// fieldCount notes what a field finds: anything, and a value.
+type fieldCount struct{ seen, found atomic.Bool }
+
+// note sets a flag that nearly always is set already: then it costs others nothing.
+func note(flag *atomic.Bool) {
+	if !flag.Load() {
+		flag.Store(true)
+	}
+}
+
+// toldAfter is after how many records of a rule it is told which of its fields are empty.
+const toldAfter = 100
+
+// Yields returns what the rules for records have made so far, and of how many documents.
+func (r *Rules) Yields() (all []Yield, pages int64) {
+	for _, rule := range r.records {
+		all = append(all, rule.yield())
+	}
+	return all, r.pages.Load()
+}
+
+func (rule *recordRule) yield() Yield {
+	y := Yield{Rule: rule.path, Kind: rule.kind, Pages: rule.count.pages.Load(), Records: rule.count.records.Load()}
+	for _, f := range rule.fields {
+		switch {
+		case f.count.found.Load() || !f.isFound():
+		case f.count.seen.Load():
+			y.Unfit = append(y.Unfit, f.name)
+		default:
+			y.Nothing = append(y.Nothing, f.name)
+		}
+	}
+	return y
+}
+
+// newlyTold returns the rules that have made enough records to tell of fields that are
+// empty in all of them, each once.
+func (r *Rules) newlyTold() (all []Yield) {
+	for _, rule := range r.records {
+		if rule.count.records.Load() < toldAfter || rule.count.told.Swap(true) {
+			continue
+		}
+		if y := rule.yield(); len(y.Nothing)+len(y.Unfit) > 0 {
+			all = append(all, y)
+		}
+	}
+	return all
+}
+
+// From how many pages on it means something that a rule fits none of them, and from how many
+// records on that a field is in none.
+const (
+	fewPages   = 10
+	fewRecords = 3
+)
+
+// Trouble says what is wrong with a rule that was applied to so many documents, "" if
+// nothing is, or they are too few to tell.
+func (y *Yield) Trouble(pages int64) string {
+	switch {
+	case y.Pages == 0 && pages < fewPages, 0 < y.Records && y.Records < fewRecords:
+		return ""
+	case y.Pages == 0:
+		return fmt.Sprintf("fits none of %d pages: look at its match, type and when", pages)
+	case y.Records == 0:
+		return fmt.Sprintf("made no record of the %d pages that it fits: its selectors found nothing", y.Pages)
+	}
+	var parts []string
+	if len(y.Nothing) > 0 {
+		parts = append(parts, strings.Join(y.Nothing, ", ")+" found nothing")
+	}
+	if len(y.Unfit) > 0 {
+		parts = append(parts, strings.Join(y.Unfit, ", ")+" found what is not of the type that it asks for")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, in any of %d records", strings.Join(parts, "; "), y.Records)
+}

@@ -1,0 +1,51 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// Rules tell what never has a value: a selector that finds nothing, a type that nothing
+// has, a rule for pages that there are none of. Constants and defaults tell nothing.
+func TestRulesTellWhatFindsNothing(t *testing.T) {
+	t.Parallel()
+	rules := mustCompile(t, `
+records:
+- kind: product
+  match: "*/p/*"
+  fields: {title: h1, name: h9, price: {css: .price, as: integer}, colour: {css: .colour, default: red}, shop: {value: a}, tags: {css: .tag, all: true}}
+- {kind: offer, match: "*/offer/*", fields: {title: h1}}
+- {kind: review, each: .review, fields: {text: p}}
+`)
+	var told []Yield
+	for i := range toldAfter + 1 {
+		price := "80,99"
+		if i == toldAfter {
+			price = "80"
+		}
+		doc := page("text/html", "<h1>A</h1><p class=price>"+price+" EUR</p>")
+		doc.URL = fmt.Sprintf("https://shop.test/p/%d", i)
+		told = append(told, mustApply(t, rules, doc).Barren...)
+	}
+	if len(told) != 1 || told[0].Records != toldAfter || !slices.Equal(told[0].Nothing, []string{"name", "colour", "tags"}) || !slices.Equal(told[0].Unfit, []string{"price"}) {
+		t.Errorf("told %+v, want once of the first rule", told)
+	}
+	all, pages := rules.Yields()
+	if pages != toldAfter+1 || len(all) != 3 {
+		t.Fatalf("%d rules, %d pages", len(all), pages)
+	}
+	for i, want := range []string{
+		"name, colour, tags found nothing, in any of 101 records", "fits none of 101 pages: look at its match, type and when",
+		"made no record of the 101 pages that it fits: its selectors found nothing",
+	} {
+		if got := all[i].Trouble(pages); got != want {
+			t.Errorf("of rule %d: %q, want %q", i, got, want)
+		}
+	}
+	for _, few := range []Yield{{}, {Pages: 2, Records: 2, Nothing: []string{"a"}}} {
+		if got := few.Trouble(5); got != "" {
+			t.Errorf("of few pages: %q", got)
+		}
+	}
+}
