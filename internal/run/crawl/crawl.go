@@ -458,7 +458,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	werr, stopped := awaitEnd(ended, err != nil)
 	c.abandoned = !stopped
 	if werr != nil && !errors.Is(werr, context.Canceled) {
-		err = cmp.Or(c.writerTrouble(), werr)
+		err = c.ended(werr)
 	}
 	return c.summarise(end, ctx.Err() != nil, slowest, err)
 }

@@ -17,10 +17,29 @@ const patience = time.Minute
 func (c *crawl) writerTrouble() error {
 	for _, w := range c.writers {
 		if err, since := w.Trouble(); err != nil && !passes(err, since) {
-			return fmt.Errorf("%w (nothing is lost: when that is mended, the same command goes on, and writes what is missing)", err)
+			return notLost(err)
 		}
 	}
 	return nil
+}
+
+// ended returns the error by which the stages have ended; if it is that of a writer which could
+// not write all there was, with what becomes of that.
+func (c *crawl) ended(err error) error {
+	for _, w := range c.writers {
+		if trouble := w.Err(); trouble != nil {
+			return notLost(trouble)
+		}
+	}
+	if errors.Is(err, output.ErrAway) { // before the writer came to its partitions
+		return notLost(err)
+	}
+	return err
+}
+
+// notLost adds to an error of a writer what becomes of what it has not written.
+func notLost(err error) error {
+	return fmt.Errorf("%w (nothing is lost: when that is mended, the same command goes on, and writes what is missing)", err)
 }
 
 // passes reports whether trouble since a moment may pass by itself.

@@ -93,3 +93,26 @@ func crawlIntoADatabase(t *testing.T, p workspace, told string, ask func(query s
 	wrong.expect(2)
 	wrong.complains("--format jsonl", told)
 }
+
+// Where the database is away when the last records are to be committed, the command says that
+// nothing is lost, and the same command writes them.
+func TestCrawlGoesOnWhenItsDatabaseIsBack(t *testing.T) {
+	pgserver.SetEnvironment()
+	server := pgserver.Start(t)
+	site, web := testSite(t, testweb.Config{PagesPerHost: 3})
+	g := newGate(t, web, "/gate")
+	p := newWorkspace(t)
+	p.out = server.DSN(server.Database())
+	run := p.crawl(strings.TrimSuffix(site.seed, "/")+"/gate", "--max-pages", "1")
+	g.wait(t)
+	server.Kill()
+	g.open()
+	run.expect(1)
+	run.complains("(nothing is lost: when that is mended, the same command goes on")
+	server.Start()
+	again := p.crawl("--max-pages", "1")
+	again.expect(0)
+	if s := again.summary(); s.Records != 1 {
+		t.Errorf("%d records are written in the end; %s", s.Records, again.said())
+	}
+}
