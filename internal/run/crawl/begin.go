@@ -42,6 +42,7 @@ func (c *crawl) begin(ctx context.Context) error {
 			return err
 		}
 	}
+	close(c.begun)
 	return c.publishSeeds(ctx)
 }
 

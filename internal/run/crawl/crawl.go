@@ -136,7 +136,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	}
 	c := &crawl{
 		Options: o, dial: dial, began: began,
-		server: server, resumed: resumed, key: key,
+		server: server, resumed: resumed, begun: make(chan struct{}), key: key,
 	}
 	if err := c.open(ctx); err != nil {
 		return nil, c.explain(err)
@@ -240,10 +240,11 @@ type crawl struct {
 	parser    *parser.Parser
 	writers   []*writer.Writer // that of the records first
 	last      frontierapi.Counters
-	resumed   bool         // there was state before this run
-	before    atomic.Int64 // pages fetched by earlier runs
-	asked     bool         // last has been set
-	since     uint64       // revision of the deletion after which the crawl began
+	resumed   bool          // there was state before this run
+	begun     chan struct{} // closed when it is certain that the run is not refused
+	before    atomic.Int64  // pages fetched by earlier runs
+	asked     bool          // last has been set
+	since     uint64        // revision of the deletion after which the crawl began
 	reasons   frontierapi.Reasons
 	nothing   string             // why the first seed gave no page, or what was found no other one
 	expiry    time.Time          // when it is deleted, having ended; zero for never
@@ -504,9 +505,7 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 	}
 	g.Go(func() error { return c.frontier.Run(late) })
 	g.Go(func() error { c.guard(late); return nil })
-	for _, w := range c.writers {
-		g.Go(func() error { return w.Run(late) })
-	}
+	g.Go(func() error { return c.write(late) })
 	return func() {
 		stopEarly()
 		stopped.Wait()
@@ -514,8 +513,14 @@ func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
 	}
 }
 
-// fetch runs the fetcher, once it is known what was fetched before.
+// fetch runs the fetcher, once the run is not refused any more, and it is known what was
+// fetched before: other crawls may be in the same state.
 func (c *crawl) fetch(ctx context.Context) error {
+	select {
+	case <-c.begun:
+	case <-ctx.Done():
+		return nil
+	}
 	if c.server != nil && c.resumed {
 		c.countBefore(ctx)
 	}

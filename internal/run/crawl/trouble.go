@@ -16,7 +16,7 @@ const patience = time.Minute
 // written; nil if it may soon write again by itself.
 func (c *crawl) writerTrouble() error {
 	for _, w := range c.writers {
-		if err, since := w.Trouble(); err != nil && !passes(err, since) {
+		if since, err := w.Trouble(); err != nil && !passes(err, since) {
 			return notLost(err)
 		}
 	}

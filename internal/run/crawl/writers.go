@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"seine/internal/output/bucket"
 	"seine/pkg/messages"
@@ -129,7 +130,7 @@ func (c *crawl) forgetWriters(ctx context.Context) error {
 			}
 		}
 		if reserved {
-			c.Log.Warn(w.what+" of an earlier run ends here, as this run has no "+w.flag+": a later one that has it goes on with what is still stored then", "flag", w.flag)
+			c.Log.Warn("an output of an earlier run ends here, as this run has no such flag: a later one that has it goes on with what is still stored then", "output", w.what, "flag", w.flag)
 		}
 	}
 	return nil
@@ -143,4 +144,22 @@ func (c *crawl) caughtUp(ctx context.Context) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// write runs the writers. Each begins when the one before has its place: of two crawls that
+// begin at one moment and write in the same places, one has them all. With a server elsewhere
+// another process may have the place for as long as it lives.
+func (c *crawl) write(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, w := range c.writers {
+		g.Go(func() error { return w.Run(ctx) })
+		if c.server == nil {
+			continue
+		}
+		select {
+		case <-w.Entered():
+		case <-ctx.Done():
+		}
+	}
+	return g.Wait()
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -547,4 +548,24 @@ func TestCrawlOfAnUnknownNameIsSaidAtOnce(t *testing.T) {
 	c := p.crawl("--crawl", "other")
 	c.expect(2)
 	c.complains("no crawl to resume", "crawl other")
+}
+
+// What is refused asks no site, though another crawl of the same state has open URLs.
+func TestRefusedCrawlMakesNoRequest(t *testing.T) {
+	t.Parallel()
+	site, web := testSite(t, testweb.Config{PagesPerHost: 5})
+	var asked atomic.Int32
+	web.Handle(0, "/slow", func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		<-r.Context().Done()
+	})
+	p := newWorkspace(t)
+	first := p.crawl(strings.TrimSuffix(site.seed, "/") + "/slow")
+	eventually(t, patience, "ask the site", func() (bool, string) { return asked.Load() > 0, first.said() })
+	first.signal(syscall.SIGKILL)
+	<-first.gone
+	p.crawl("--crawl", "other").expect(2)
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the site was asked %d times, once before it was refused", n)
+	}
 }

@@ -115,6 +115,33 @@ func TestStateAndOutputCanBeMovedTogether(t *testing.T) {
 	wantPages(t, records(t, out, "default"), site.pages)
 }
 
+// Of two crawls that begin at one moment and write in the same three places, one has them
+// all, and ends well.
+func TestOneOfTwoCrawlsHasAllPlaces(t *testing.T) {
+	t.Parallel()
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 20})
+	p := newWorkspace(t)
+	places := []string{site.seed, "--warc", p.out + "-warc", "--log-requests", p.out + "-requests"}
+	for range 3 {
+		var all []*command
+		for range 2 {
+			all = append(all, workspace{t, filepath.Join(t.TempDir(), "data"), p.out}.crawl(places...))
+		}
+		won := 0
+		for _, c := range all {
+			<-c.gone
+			if c.code() == 0 {
+				won++
+				continue
+			}
+			c.complains("another crawl is writing there")
+		}
+		if won == 0 {
+			t.Fatal("each has a place that the other needs")
+		}
+	}
+}
+
 // Two crawls share a directory for output one after the other, and not at a time: the
 // second says so in these words, and goes on when the first has ended.
 func TestTwoCrawlsOnOneOutputSaySo(t *testing.T) {

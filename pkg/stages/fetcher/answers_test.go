@@ -176,7 +176,7 @@ func TestRobotsIsArchived(t *testing.T) {
 			_, _ = w.Write(gzipped([]byte(rules)))
 		}, messages.OK, []string{"robots_fetched 200 /robots.txt"}, []string{rules}},
 		"not there": {http.NotFound, messages.OK, []string{"robots_fetched 404 /robots.txt"}, []string{"404 page not found\n"}},
-		"not to be had": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", 503) }, messages.ServerError,
+		"not to be had": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusServiceUnavailable) }, messages.ServerError,
 			[]string{"robots_fetched 503 /robots.txt"}, []string{"down\n"}},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.RawQuery == "" {

@@ -39,6 +39,9 @@ type Writer struct {
 	open    atomic.Int64 // chunks being written, of all partitions
 	// columnsOf is nil for a format without columns.
 	columnsOf columnsFunc
+	// entered is closed once the place of the output is this process's.
+	entered  chan struct{}
+	entering sync.Once
 	// inexact are the crawls of which it was said that their pages are not archived.
 	inexact sync.Map
 
@@ -73,7 +76,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 	w := &Writer{
 		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
 		from: cfg.input(), minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
-		lagEvery: lagEvery, presses: make(map[int]chan struct{}),
+		entered: make(chan struct{}), lagEvery: lagEvery, presses: make(map[int]chan struct{}),
 		handled: make(map[int]messages.Position), partitionErr: make(map[int]error), staleManifests: make(map[string]bool), complete: make(map[string]bool),
 	}
 	var err error
@@ -285,7 +288,12 @@ func (w *Writer) indexTrouble(err error) {
 	w.ixErr = err
 }
 
+// Entered is closed once the writer is in a partition of its output, and so has the place:
+// nobody who reads another stream has.
+func (w *Writer) Entered() <-chan struct{} { return w.entered }
+
 func (w *Writer) opened(p int) {
+	w.entering.Do(func() { close(w.entered) })
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, ok := errors.AsType[*openError](w.partitionErr[p]); ok {
@@ -359,11 +367,11 @@ func (w *Writer) Err() error {
 }
 
 // Trouble is Err, with how long any partition has been waiting.
-func (w *Writer) Trouble() (err error, since time.Time) {
+func (w *Writer) Trouble() (since time.Time, err error) {
 	err = w.Err()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return err, w.troubleSince
+	return w.troubleSince, err
 }
 
 // CaughtUp reports whether this process has read everything that its stream holds
