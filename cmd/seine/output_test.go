@@ -283,6 +283,23 @@ func TestVerify(t *testing.T) {
 	}
 	want(t, exitFailed, []string{"verify", out}, "missing    c/page/part-000")
 
+	// A log that lost its last entry, and its file.
+	lost := committed(t)
+	if err := os.MkdirAll(filepath.Join(lost, "_manifests", "default"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damage(filepath.Join(lost, "_manifests", "default", "c.json"), copied)
+	want(t, exitOK, []string{"verify", lost}, "all as committed")
+	last := "part-000-20261121T010203Z-000000000011"
+	if err := os.Remove(filepath.Join(lost, "_commits", "default", last+".json")); err != nil {
+		t.Fatal(err)
+	}
+	want(t, exitFailed, []string{"verify", lost}, "missing    "+last+": _manifests/default/c.json has this entry with ")
+
 	// Two entries of the same messages.
 	entry := filepath.Join(out, "_commits", "default", "part-000-20261121T010203Z-000000000001.json")
 	text, err := os.ReadFile(entry)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/shown"
@@ -28,7 +29,12 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 		return usageError{err}
 	}
 	begun := urls.Known() > 0
-	first := append(crawl.URLsOf(seeds), spec.SeedURLs()...)
+	first := crawl.URLsOf(seeds)
+	for _, u := range spec.SeedURLs() {
+		if !slices.Contains(first, u) {
+			first = append(first, u)
+		}
+	}
 	if len(first) == 0 && !begun {
 		return usageError{errors.New("--dry-run needs a URL, seeds in the spec, or the --data and --crawl of an earlier one")}
 	}

@@ -22,7 +22,8 @@ type verifyCmd struct {
 // Help is shown below the list of flags.
 func (c *verifyCmd) Help() string {
 	return `It reads every file that was committed, encrypted or not, and needs no key. It tells of files that are missing, changed,
-unreadable or surplus (not named by any entry, so they do not count), and of entries that cannot be read or have the same messages. Examples:
+unreadable or surplus (not named by any entry, so they do not count), and of entries that cannot be read, have the same messages, or are in a manifest
+of the place (_manifests) and not in the commit log. Examples:
 
   seine verify ./seine-out
   seine verify /mnt/copy --manifest seine-out/_manifests/default/mycrawl.json
@@ -70,6 +71,7 @@ func (c *verifyCmd) expected() (o output.Output, want *output.Expected, err erro
 			return o, nil, err
 		}
 		if want, err = o.Expect(c.Crawl); err == nil {
+			o.ExpectManifested(want)
 			err = checkCommitted(c.Crawl, c.Out, want)
 		}
 		return o, want, err

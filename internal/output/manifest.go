@@ -368,7 +368,11 @@ func (m *Manifests) Outdated(in ManifestStore) []string {
 // stored returns the manifest that is stored without its files, which may be
 // millions.
 func (m *Manifests) stored(in ManifestStore, crawl string) (*Manifest, bool) {
-	f, err := in.GetManifest(ManifestPath(m.writer, crawl))
+	return storedHead(in, m.writer, crawl)
+}
+
+func storedHead(in ManifestStore, writer, crawl string) (*Manifest, bool) {
+	f, err := in.GetManifest(ManifestPath(writer, crawl))
 	if err != nil {
 		return nil, false
 	}

@@ -26,6 +26,7 @@ type Expected struct {
 	ends  map[streamKey]uint64 // last sequence of each stream; nil where unknown
 	// wrong is what cannot be, whatever the files are.
 	wrong   []Problem
+	entries map[Name]bool // all that could be read
 	unread  map[Name]bool // entries that could not be read
 	Commits int
 	crawl   string          // the only one that is checked, if it is not empty
@@ -77,7 +78,7 @@ type Report struct {
 }
 
 func newExpected() *Expected {
-	return &Expected{files: make(map[string][]expectedFile), ends: make(map[streamKey]uint64), unread: make(map[Name]bool)}
+	return &Expected{files: make(map[string][]expectedFile), ends: make(map[streamKey]uint64), entries: make(map[Name]bool), unread: make(map[Name]bool)}
 }
 
 // Expect returns what there should be by the commit log: of one crawl, or of all
@@ -99,6 +100,39 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 		return nil
 	})
 	return e, err
+}
+
+// ManifestPlace is a place that keeps manifests beside the log of a writer.
+type ManifestPlace interface {
+	ManifestStore
+	// Writer is the name of the writer whose log it is.
+	Writer() string
+}
+
+// ExpectManifested adds to what there should be the entries that manifests in the place
+// have and the log has not: a log that lost its last entries, and their files, looks whole
+// by itself. Manifests are of the crawls that the log knows; one that cannot be read is
+// passed over, as it is only a copy.
+func (o Output) ExpectManifested(e *Expected) {
+	at, ok := o.Log.(ManifestPlace)
+	if !ok {
+		return
+	}
+	for _, crawl := range e.Crawls() {
+		head, ok := storedHead(at, at.Writer(), crawl)
+		if !ok || e.crawl != "" && crawl != e.crawl {
+			continue
+		}
+		for _, s := range head.Streams {
+			for _, c := range s.Commits {
+				n, _, ok := ParseName(c.Name + ".x")
+				if ok && !e.entries[n] && !e.unread[n] {
+					e.wrong = append(e.wrong, Problem{Missing, c.Name, fmt.Errorf("%s has this entry with %d records, and the commit log has not", ManifestPath(at.Writer(), crawl), c.Records)})
+					e.entries[n] = true // it may be of several crawls
+				}
+			}
+		}
+	}
 }
 
 // Crawls returns the names of the crawls that there are files of, sorted.
@@ -148,6 +182,7 @@ func (m *Manifest) Expect() (*Expected, error) {
 // follow takes note of an entry, which must come after the one before.
 func (e *Expected) follow(n Name, first, last uint64) {
 	e.Commits++
+	e.entries[n] = true
 	key := streamKey{n.Partition, n.Incarnation, n.StreamCreated}
 	if before := e.ends[key]; first <= before {
 		e.wrong = append(e.wrong, Problem{Order, n.String(), fmt.Errorf("begins at message %d, the entry before ends with %d", first, before)})

@@ -39,6 +39,9 @@ func (s *Sink) PutManifest(path string, content io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
+// Writer implements output.ManifestPlace.
+func (s *Sink) Writer() string { return path.Base(s.logs) }
+
 // GetManifest implements output.ManifestStore.
 func (s *Sink) GetManifest(path string) (io.ReadCloser, error) {
 	return s.client.open(context.Background(), s.prefix+path)

@@ -64,6 +64,9 @@ func (s *Sink) PutManifest(path string, content io.Reader) error {
 	return syncDir(dir)
 }
 
+// Writer implements output.ManifestPlace.
+func (s *Sink) Writer() string { return filepath.Base(s.logs) }
+
 // GetManifest implements output.ManifestStore.
 func (s *Sink) GetManifest(path string) (io.ReadCloser, error) {
 	return os.Open(filepath.Join(s.out, filepath.FromSlash(path)))

@@ -33,18 +33,25 @@ func nameOf(name string) string {
 	return best
 }
 
+// CheckReadable says why a file holds no records that can be read back, by its name.
+func CheckReadable(name string) error {
+	switch f := nameOf(name); {
+	case f == "":
+		return fmt.Errorf("%w: its name must end in .jsonl, .jsonl.gz, .jsonl.zst or .json, to say what is in it", ErrNoRecords)
+	case !slices.Contains(readable, f):
+		return fmt.Errorf("%w: %s cannot be read back: it is for other programs; files of jsonl.zst can", ErrNoRecords, f)
+	}
+	return nil
+}
+
 // Open returns the records of a file, each as one line of JSON without its end,
 // which is valid until the next. What they are in says the name of the file. An
 // error in the file is the last that comes.
 func Open(name string, r io.Reader) (iter.Seq2[[]byte, error], error) {
-	f := nameOf(name)
-	if !slices.Contains(readable, f) {
-		if f == "" {
-			return nil, fmt.Errorf("%w: its name must end in .jsonl, .jsonl.gz, .jsonl.zst or .json, to say what is in it", ErrNoRecords)
-		}
-		return nil, fmt.Errorf("%w: %s cannot be read back: it is for other programs; files of jsonl.zst can", ErrNoRecords, f)
+	if err := CheckReadable(name); err != nil {
+		return nil, err
 	}
-	read := linesIn
+	f, read := nameOf(name), linesIn
 	if f == "json" {
 		read = elementsIn
 	}

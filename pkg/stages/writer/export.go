@@ -108,6 +108,9 @@ func (o ExportOptions) open() (*export, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read commits of %s: %w", o.From, err)
 	}
+	if err := checkReadable(source, refs, o.From); err != nil {
+		return nil, err
+	}
 	temp, err := os.MkdirTemp("", "seine-export-")
 	if err != nil {
 		return nil, fmt.Errorf("directory for files on their way: %w", err)
@@ -123,6 +126,22 @@ func (o ExportOptions) open() (*export, error) {
 	x.latest = sync.OnceValues(func() (*output.Expected, error) { return source.ExpectWhole("") })
 	x.totals.Commits = len(refs)
 	return x, nil
+}
+
+// checkReadable reports, before the target is made, that the files of a place have no
+// records that can be read back, as those of an archive: its first file tells.
+func checkReadable(source output.Output, refs []output.Ref, from string) error {
+	for _, r := range refs {
+		c, err := source.Read(r)
+		if err != nil || len(c.Files) == 0 {
+			continue // it is told when it is its turn
+		}
+		if err := format.CheckReadable(strings.TrimSuffix(c.Files[0].Path, ageencrypt.Ext)); err != nil {
+			return fmt.Errorf("%s: %s: %w", from, c.Files[0].Path, err)
+		}
+		return nil
+	}
+	return nil
 }
 
 // checkPlaces refuses databases, and a target that is the source, or in it, or around it.
