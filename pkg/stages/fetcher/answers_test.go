@@ -7,12 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"seine/internal/testing/rawserver"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
 // archivedToo is archived, but robots.txt is obeyed.
+// What is kept of the body of an answer that is no page.
+const (
+	keptOfErrors    = 256 << 10
+	keptOfRedirects = 16 << 10
+)
+
+const challengePage = `<html><head><script id="anubis_challenge" type="application/json">{}</script></head></html>`
+
 func archivedToo(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
 	s.Archive, s.Contact = true, "ops@example.org"
 }
@@ -31,7 +40,7 @@ func (h handled) wantsAnswers(t *testing.T, want ...string) {
 
 // An archive has the answers that are no pages as they went over the wire.
 func TestAnswersAreArchived(t *testing.T) {
-	long := strings.Repeat("none of it, ", maxErrorBody/10)
+	long := strings.Repeat("none of it, ", keptOfErrors/10)
 	for _, c := range []struct {
 		name, reply, body string
 		class             messages.Class
@@ -39,8 +48,8 @@ func TestAnswersAreArchived(t *testing.T) {
 		kept              int // of the body, all if 0
 	}{
 		{name: "redirect", reply: "302 Found\r\nlocation: /b", body: "<a href=/b>there</a>", class: messages.Redirect},
-		{name: "redirect with a long notice", reply: "302 Found\r\nlocation: /b", body: long[:maxRedirectBody+1], class: messages.Redirect,
-			truncated: messages.TruncatedLength, kept: maxRedirectBody},
+		{name: "redirect with a long notice", reply: "302 Found\r\nlocation: /b", body: long[:keptOfRedirects+1], class: messages.Redirect,
+			truncated: messages.TruncatedLength, kept: keptOfRedirects},
 		{name: "redirect that leads nowhere", reply: "302 Found", body: "?", class: messages.ClientError},
 		{name: "not there", reply: "404 Nope\r\nx-ODD:  spelt", body: "<p>nothing</p>", class: messages.Gone},
 		{name: "gone", reply: "410 Gone", class: messages.Gone},
@@ -49,16 +58,16 @@ func TestAnswersAreArchived(t *testing.T) {
 		{name: "broken", reply: "500 Oops", body: string(gzipped([]byte("stack trace"))), class: messages.ServerError},
 		{name: "no status of HTTP", reply: "999 Denied", body: "go away", class: messages.ProtocolError},
 		{name: "challenge", reply: "403 Forbidden\r\ncf-mitigated: challenge\r\nContent-Type: text/html", body: "<p>wait</p>", class: messages.Blocked},
-		{name: "challenge in the place of a page", reply: "200 OK\r\nContent-Type: text/html", body: anubisPage, class: messages.Blocked},
-		{name: "challenge in gzip", reply: "429 No\r\nContent-Type: text/html\r\nContent-Encoding: gzip", body: string(gzipped([]byte(anubisPage))), class: messages.Blocked},
-		{name: "long", reply: "404 Not Found", body: long, class: messages.Gone, truncated: messages.TruncatedLength, kept: maxErrorBody},
-		{name: "as long as it may be", reply: "404 Not Found", body: long[:maxErrorBody], class: messages.Gone},
+		{name: "challenge in the place of a page", reply: "200 OK\r\nContent-Type: text/html", body: challengePage, class: messages.Blocked},
+		{name: "challenge in gzip", reply: "429 No\r\nContent-Type: text/html\r\nContent-Encoding: gzip", body: string(gzipped([]byte(challengePage))), class: messages.Blocked},
+		{name: "long", reply: "404 Not Found", body: long, class: messages.Gone, truncated: messages.TruncatedLength, kept: keptOfErrors},
+		{name: "as long as it may be", reply: "404 Not Found", body: long[:keptOfErrors], class: messages.Gone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			head := "HTTP/1.1 " + c.reply + "\r\nContent-Length: " + fmt.Sprint(len(c.body)) + "\r\n\r\n"
-			r := newRaw(t, func(int) (string, bool) { return head + c.body, true })
+			r := rawserver.New(t, func(int) (string, bool) { return head + c.body, true })
 			s := newFetcherFixture(t, archived)
-			h := s.get(r.url + "/a")
+			h := s.get(r.URL + "/a")
 			h.wants(t, c.class)
 			var status int
 			_, _ = fmt.Sscan(c.reply, &status)
@@ -82,11 +91,11 @@ func TestAnswersAreArchived(t *testing.T) {
 
 // A body that does not come whole is kept as far as it came, and changes nothing else.
 func TestAnswerThatIsCutShort(t *testing.T) {
-	r := newRaw(t, func(int) (string, bool) {
+	r := rawserver.New(t, func(int) (string, bool) {
 		return "HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\nsome of it", false
 	})
 	s := newFetcherFixture(t, archived)
-	h := s.get(r.url + "/a")
+	h := s.get(r.URL + "/a")
 	h.wants(t, messages.Gone)
 	h.wantsAnswers(t, "gone 404 /a")
 	if a := h.answers[0]; a.body != "some of it" || a.Truncated != messages.TruncatedDisconnect {
@@ -97,11 +106,11 @@ func TestAnswerThatIsCutShort(t *testing.T) {
 // Without archive: true there are no answers, and no more is read of an error than before.
 func TestWithoutAnArchiveThereAreNoAnswers(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	r := newRaw(t, func(int) (string, bool) {
+	r := rawserver.New(t, func(int) (string, bool) {
 		return "HTTP/1.1 404 Not Found\r\nContent-Length: 1048576\r\n\r\n" + long, false
 	})
 	s := newFetcherFixture(t, ignoreRobots)
-	h := s.get(r.url + "/a")
+	h := s.get(r.URL + "/a")
 	h.wants(t, messages.Gone)
 	if len(h.answers) > 0 || h.BytesWire > 0 {
 		t.Errorf("%d answers, %d bytes read", len(h.answers), h.BytesWire)
@@ -147,9 +156,9 @@ func TestHopsAreArchived(t *testing.T) {
 }
 
 func TestNotModifiedIsArchived(t *testing.T) {
-	r := newRaw(t, func(int) (string, bool) { return "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n", true })
+	r := rawserver.New(t, func(int) (string, bool) { return "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n", true })
 	s := newFetcherFixture(t, archived)
-	req := request(r.url + "/a")
+	req := request(r.URL + "/a")
 	req.ETag = `"x"`
 	h := s.handle1(req, 1)
 	h.wants(t, messages.NotModified)
@@ -218,7 +227,7 @@ func TestAnswersHaveNoSecrets(t *testing.T) {
 	t.Setenv("SEINE_SECRET_KEY", redactKey)
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
 	// A bound that would cut the secret in two must not leave its first half.
-	text := strings.Repeat("-", maxErrorBody-len(redactToken)/2) + redactToken
+	text := strings.Repeat("-", keptOfErrors-len(redactToken)/2) + redactToken
 	for name, zipped := range map[string]bool{"plain": false, "gzip": true} {
 		t.Run(name, func(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -238,7 +247,7 @@ func TestAnswersHaveNoSecrets(t *testing.T) {
 			t.Cleanup(srv.Close)
 			s := withSpec(t, "archive: true\nsources:\n- hosts: ['"+srv.URL+"']\n  headers: {X-Token: '{secret:TOKEN}', X-Key: '{secret:KEY}'}\n")
 			for path, want := range map[string]string{
-				"/a": "token " + strings.Repeat("x", len(redactToken)), "/long": text[:maxErrorBody-len(redactToken)/2] + strings.Repeat("x", len(redactToken)/2),
+				"/a": "token " + strings.Repeat("x", len(redactToken)), "/long": text[:keptOfErrors-len(redactToken)/2] + strings.Repeat("x", len(redactToken)/2),
 			} {
 				h := s.get(srv.URL + path)
 				h.wants(t, messages.Gone)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/internal/testing/rawserver"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -34,12 +35,12 @@ func TestArchiveIsWhatWentOverTheWire(t *testing.T) {
 	zipped := gzipped([]byte("hello, archive"))
 	head := "HTTP/1.1 200 Fine by me\r\nx-ODD:  spelt\r\nContent-Type: text/html\r\nA: 1\r\nSet-Cookie: id=1\r\nA: 2\r\n" +
 		"Content-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(len(zipped)) + "\r\n\r\n"
-	r := newRaw(t, func(int) (string, bool) {
+	r := rawserver.New(t, func(int) (string, bool) {
 		return "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + head + string(zipped), true
 	})
 	s := newFetcherFixture(t, archived)
 	for _, path := range []string{"/a?b", "/again"} { // on a connection that is used again, too
-		h := s.get(r.url + path)
+		h := s.get(r.URL + path)
 		h.wants(t, messages.OK)
 		request, gotHead, body, err := h.page.Split(pageOf(t, h))
 		if err != nil {
@@ -48,7 +49,7 @@ func TestArchiveIsWhatWentOverTheWire(t *testing.T) {
 		if string(gotHead) != head {
 			t.Errorf("head\n%s\nwant\n%s", gotHead, head)
 		}
-		if want := "GET " + path + " HTTP/1.1\r\nHost: " + strings.TrimPrefix(r.url, "http://") + "\r\nUser-Agent: "; !strings.HasPrefix(string(request), want) {
+		if want := "GET " + path + " HTTP/1.1\r\nHost: " + strings.TrimPrefix(r.URL, "http://") + "\r\nUser-Agent: "; !strings.HasPrefix(string(request), want) {
 			t.Errorf("request\n%s\nwant\n%s…", request, want)
 		}
 		if h.page.BodyEncoding != "gzip" || !bytes.Equal(body, zipped) || h.page.BodySize != int64(len("hello, archive")) {
@@ -157,13 +158,13 @@ func TestLargeBodyThatBreaks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			filler := strings.Repeat("0123456789abcdef", 4<<20/16)
-			r := newRaw(t, func(int) (string, bool) { return c.reply + filler, false })
+			r := rawserver.New(t, func(int) (string, bool) { return c.reply + filler, false })
 			s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
 				if c.want == messages.TooLarge {
 					s.MaxBody = 3 << 20
 				}
 			})
-			s.get(r.url+"/").wants(t, c.want)
+			s.get(r.URL+"/").wants(t, c.want)
 			objects, err := s.bus.JS.ObjectStore(t.Context(), messages.BucketBodies)
 			if err != nil {
 				t.Fatal(err)

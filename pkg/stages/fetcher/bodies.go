@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"log/slog"
 	"runtime"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher/httpclient"
 )
 
 // bodyStore makes bodies small enough to travel.
@@ -83,6 +85,11 @@ const (
 	maxStoreWait = 2 * time.Second
 )
 
+// Put stores a body that is not held: see httpclient.Bodies.
+func (s *bodyStore) Put(ctx context.Context, name string, body io.Reader) error {
+	return s.objects.Put(ctx, name, body)
+}
+
 // store puts body into the object store. It returns an error only if ctx is
 // done.
 func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
@@ -97,7 +104,7 @@ func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
 		if wait >= maxStoreWait {
 			s.log.Warn("body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
 		}
-		if err := timed(waitObjectFull, func() error { return sleep.For(ctx, wait) }); err != nil {
+		if err := httpclient.Timed(waitObjectFull, func() error { return sleep.For(ctx, wait) }); err != nil {
 			return err
 		}
 	}

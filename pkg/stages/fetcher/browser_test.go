@@ -1,7 +1,8 @@
 package fetcher
 
 import (
-	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -10,78 +11,46 @@ import (
 	"seine/pkg/messages"
 )
 
-const shownPage = "<!DOCTYPE html><title>shown</title>"
-
-// A header that is not as it should be is read as browsers read it: by the last type
-// that is one, otherwise by the bytes, and past codings that are none.
-func TestPagesThatBrowsersShowAreKept(t *testing.T) {
-	t.Parallel()
-	zipped := string(gzipped([]byte(shownPage)))
-	plain := newFetcherFixture(t, ignoreRobots)
-	archive := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Archive = true })
-	binary := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 100)
-	for name, c := range map[string]struct {
-		fields, body string
-		want         messages.Class
-		contentType  string
-	}{
-		"the type twice":            {"Content-Type: text/html, text/html; charset=utf-8", shownPage, messages.OK, "text/html, text/html; charset=utf-8"},
-		"two fields":                {"Content-Type: application/x-junk\r\nContent-Type: text/html", shownPage, messages.OK, "application/x-junk, text/html"},
-		"the last type counts":      {"Content-Type: text/html, application/zip", shownPage, messages.UnsupportedType, ""},
-		"any type after one":        {"Content-Type: text/html, */*", shownPage, messages.OK, "text/html, */*"},
-		"no semicolon":              {"Content-Type: text/html charset=utf-8", shownPage, messages.OK, "text/html charset=utf-8"},
-		"capitals and quotes":       {`Content-Type: "Text/HTML"`, shownPage, messages.OK, `"Text/HTML"`},
-		"a charset alone":           {"Content-Type: ; charset=windows-1251", shownPage, messages.OK, "text/html; charset=windows-1251"},
-		"any type":                  {"Content-Type: */*", shownPage, messages.OK, "text/html"},
-		"half a type":               {"Content-Type: html", shownPage, messages.OK, "text/html"},
-		"half a type with charset":  {"Content-Type: html; charset=utf-8", shownPage, messages.OK, "text/html; charset=utf-8"},
-		"no subtype":                {"Content-Type: text/", shownPage, messages.OK, "text/html"},
-		"unknown":                   {"Content-Type: unknown/unknown", shownPage, messages.OK, "text/html"},
-		"application/unknown":       {"Content-Type: application/unknown", shownPage, messages.OK, "text/html"},
-		"no type":                   {"Content-Type:", shownPage, messages.OK, "text/html"},
-		"an image of any type":      {"Content-Type: */*", binary, messages.UnsupportedType, ""},
-		"an image of half a type":   {"Content-Type: html", binary, messages.UnsupportedType, ""},
-		"a download":                {"Content-Type: application/octet-stream", shownPage, messages.UnsupportedType, ""},
-		"charset as coding":         {"Content-Type: text/html\r\nContent-Encoding: UTF-8", shownPage, messages.OK, "text/html"},
-		"no coding":                 {"Content-Type: text/html\r\nContent-Encoding: none", shownPage, messages.OK, "text/html"},
-		"another charset as coding": {"Content-Type: text/html\r\nContent-Encoding: iso-8859-1", shownPage, messages.OK, "text/html"},
-		"binary as coding":          {"Content-Type: text/html\r\nContent-Encoding: binary", shownPage, messages.OK, "text/html"},
-		"a coding and none":         {"Content-Type: text/html\r\nContent-Encoding: gzip, none", zipped, messages.OK, "text/html"},
-		"a charset and a coding":    {"Content-Type: text/html\r\nContent-Encoding: utf-8\r\nContent-Encoding: x-gzip", zipped, messages.OK, "text/html"},
-		"a coding that exists":      {"Content-Type: text/html\r\nContent-Encoding: x-compress", "x", messages.BadEncoding, ""},
-	} {
-		for _, s := range []*fetcherFixture{plain, archive} {
-			r := newRaw(t, func(int) (string, bool) {
-				return fmt.Sprintf("HTTP/1.1 200 OK\r\n%s\r\nContent-Length: %d\r\n\r\n%s", c.fields, len(c.body), c.body), true
-			})
-			h := s.get(r.url + "/")
-			h.wants(t, c.want)
-			if c.want == messages.OK && (string(h.body) != shownPage || h.page.ContentType != c.contentType) {
-				t.Errorf("%s: %q of type %s, want %s", name, h.body, h.page.ContentType, c.contentType)
-			}
-		}
-	}
-}
-
-// A robots.txt whose header says such things is read: otherwise its host would be
+// A robots.txt whose header is not as it should be is read: otherwise its host would be
 // closed.
 func TestOddHeadersOfRobotsCloseNoHost(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
-	const file = "User-agent: *\nDisallow: /closed\n"
-	for _, fields := range []string{
-		"Content-Encoding: UTF-8", "Content-Encoding: none", "Content-Type: */*", "Content-Type: html", "Content-Type: image/png",
-		"Content-Encoding: utf-8\r\nContent-Type: ; charset=utf-8",
+	for _, header := range []http.Header{
+		{"Content-Encoding": {"UTF-8"}}, {"Content-Encoding": {"none"}}, {"Content-Type": {"*/*"}}, {"Content-Type": {"html"}},
+		{"Content-Type": {"image/png"}}, {"Content-Encoding": {"utf-8"}, "Content-Type": {"; charset=utf-8"}},
 	} {
-		r := newRaw(t, func(n int) (string, bool) {
-			if n == 1 {
-				return fmt.Sprintf("HTTP/1.1 200 OK\r\n%s\r\nContent-Length: %d\r\n\r\n%s", fields, len(file), file), true
-			}
-			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(shownPage), shownPage), true
+		site := serve(t, map[string]answer{
+			"/robots.txt": {header: header, body: "User-agent: *\nDisallow: /closed\n"},
+			"/open":       {header: http.Header{"Content-Type": {"text/html"}}, body: "<title>open</title>"},
 		})
-		s.get(r.url+"/open").wants(t, messages.OK)
-		s.get(r.url+"/closed").wants(t, messages.RobotsDenied)
+		s.get(site+"/open").wants(t, messages.OK)
+		s.get(site+"/closed").wants(t, messages.RobotsDenied)
 	}
+}
+
+// answer is what a site answers for a path.
+type answer struct {
+	status int // 0 is 200
+	header http.Header
+	body   string
+}
+
+// serve runs a site, and returns its URL without a path.
+func serve(t *testing.T, site map[string]answer) string {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := site[r.URL.Path]
+		for name, values := range a.header {
+			w.Header()[name] = values
+		}
+		if a.status > 0 {
+			w.WriteHeader(a.status)
+		}
+		_, _ = w.Write([]byte(a.body))
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
 }
 
 // A server knows a URL by the bytes that it wrote, whatever they encode: they lead back
@@ -89,15 +58,14 @@ func TestOddHeadersOfRobotsCloseNoHost(t *testing.T) {
 func TestBytesOfURLsAreKept(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Sitemaps = true })
-	head := "HTTP/1.1 200 OK\r\nLink: </caf\xe9>; rel=next\r\nRefresh: 0; url=/caf\xe9\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n"
-	const file = "Sitemap: /caf\xe9.xml"
-	r := newRaw(t, func(n int) (string, bool) {
-		return []string{
-			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(file), file), head,
-			"HTTP/1.1 301 Moved\r\nLocation: /caf\xe9?\xe8=caf\xc3\xa9\r\nContent-Length: 0\r\n\r\n",
-		}[n-1], true
+	site := serve(t, map[string]answer{
+		"/robots.txt": {body: "Sitemap: /caf\xe9.xml"},
+		"/": {header: http.Header{
+			"Link": {"</caf\xe9>; rel=next"}, "Refresh": {"0; url=/caf\xe9"}, "Content-Type": {"text/html"},
+		}},
+		"/moved": {status: http.StatusMovedPermanently, header: http.Header{"Location": {"/caf\xe9?\xe8=caf\xc3\xa9"}}},
 	})
-	m, req := requestMessage(r.url + "/")
+	m, req := requestMessage(site + "/")
 	out, err := s.handle(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +74,7 @@ func TestBytesOfURLsAreKept(t *testing.T) {
 	out.Done()
 	for _, m := range out.First {
 		if m.Header.Get(messages.HeaderPage) == "" {
-			if !strings.Contains(string(m.Data), `"`+r.url+`/caf%E9.xml"`) {
+			if !strings.Contains(string(m.Data), `"`+site+`/caf%E9.xml"`) {
 				t.Errorf("sitemap: %s", m.Data)
 			}
 			continue
@@ -119,9 +87,9 @@ func TestBytesOfURLsAreKept(t *testing.T) {
 			t.Errorf("header %q", page.Header)
 		}
 	}
-	h := s.get(r.url + "/moved")
+	h := s.get(site + "/moved")
 	h.wants(t, messages.Redirect)
-	if want := r.url + "/caf%E9?%E8=caf%C3%A9"; h.Location != want {
+	if want := site + "/caf%E9?%E8=caf%C3%A9"; h.Location != want {
 		t.Errorf("leads to %s, want %s", h.Location, want)
 	}
 }

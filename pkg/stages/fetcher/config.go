@@ -2,44 +2,20 @@ package fetcher
 
 import (
 	"fmt"
-	"net/netip"
-	"time"
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/fetch/secrets"
 	"seine/pkg/crawlspec"
+	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// Config is what an operator chooses. What belongs to one crawl (the user
-// agent, the largest body, the total timeout) is in its crawlspec.Spec. Defaults
-// are in the tags only.
+// Config is what an operator chooses: how requests are made, and how many are taken.
+// Defaults are in the tags only.
 type Config struct {
-	Workers          int                `help:"Requests under way at the same time." default:"64"`
-	Prefetch         int                `help:"Requests waiting in memory for a worker, and at least one for every four workers." default:"32"`
-	MaxInFlightBody  crawlspec.Bytes    `help:"Memory for bodies being read, all together." default:"128MiB"`
-	MaxIdlePerHost   int                `help:"Idle connections kept to one host." default:"64"`
-	Rate             float64            `help:"Requests per second to all hosts together; 0 is no limit." default:"0"`
-	Bandwidth        crawlspec.Bytes    `help:"Body bytes received per second, all together; 0 is no limit." default:"0"`
-	DialTimeout      crawlspec.Duration `help:"Longest wait for a name and a connection." default:"10s"`
-	TLSTimeout       crawlspec.Duration `help:"Longest wait for a TLS handshake." default:"10s" name:"tls-timeout"`
-	FirstByteTimeout crawlspec.Duration `help:"Longest wait for the header of a response, once connected." default:"30s"`
-	StallTimeout     crawlspec.Duration `help:"Longest silence within a body." default:"20s"`
-	MaxHeader        crawlspec.Bytes    `help:"Largest response header." default:"256KiB"`
-	MaxRatio         int64              `help:"How many times its size a body may decompress to, beyond the first MiB." default:"200"`
-	Drain            crawlspec.Duration `help:"How long to go on with what is under way after the first signal." default:"20s"`
-	Resolver         []string           `help:"Name servers to ask, as address:port, instead of the system's." placeholder:"ADDRESS"`
-	Family           string             `help:"Addresses that are dialled: any, ipv4 or ipv6." enum:"any,ipv4,ipv6" default:"any"`
-	Secrets          string             `help:"Folder with a file for each secret that specs name; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
-	Accept           []string           `help:"Content types kept, such as text/html, text/* or */*." default:"text/html,application/xhtml+xml,text/plain"`
+	httpclient.Config
+	Prefetch int                `help:"Requests waiting in memory for a worker, and at least one for every four workers." default:"32"`
+	Drain    crawlspec.Duration `help:"How long to go on with what is under way after the first signal." default:"20s"`
 }
-
-// Values of Family.
-const (
-	FamilyAny  = "any"
-	FamilyIPv4 = "ipv4"
-	FamilyIPv6 = "ipv6"
-)
 
 // DefaultConfig returns the defaults of the tags.
 func DefaultConfig() Config {
@@ -50,13 +26,6 @@ func DefaultConfig() Config {
 	return c
 }
 
-// Bounds of Config.
-const (
-	maxWorkers    = 16384
-	minBodyMemory = 1 << 20
-	minHeader     = 4 << 10
-)
-
 // prefetch is how many requests wait in memory. Fewer than the workers take while
 // NATS brings more would let them stand idle: with 2,000 workers and hosts that
 // answer in 200 ms, 32 cost a sixth of the rate.
@@ -64,61 +33,21 @@ func (c Config) prefetch() int { return max(c.Prefetch, c.Workers/4) }
 
 // Validate names the first flag that is wrong, and what would be right.
 func (c Config) Validate() error {
+	if err := c.Config.Validate(); err != nil {
+		return err
+	}
 	switch {
-	case c.Workers < 1 || c.Workers > maxWorkers:
-		return fmt.Errorf("workers %d: must be from 1 to %d", c.Workers, maxWorkers)
-	case c.Prefetch < 0 || c.Prefetch > maxWorkers:
-		return fmt.Errorf("prefetch %d: must be from 0 to %d", c.Prefetch, maxWorkers)
-	case c.MaxInFlightBody < minBodyMemory:
-		return fmt.Errorf("max-in-flight-body %s: must be at least 1MiB", c.MaxInFlightBody)
-	case c.MaxIdlePerHost < 1:
-		return fmt.Errorf("max-idle-per-host %d: must be at least 1", c.MaxIdlePerHost)
-	case !(c.Rate >= 0):
-		return fmt.Errorf("rate %g: must not be negative (0 is no limit)", c.Rate)
-	case c.Bandwidth < 0:
-		return fmt.Errorf("bandwidth %d: must not be negative (0 is no limit)", c.Bandwidth)
-	case c.MaxHeader < minHeader:
-		return fmt.Errorf("max-header %s: must be at least 4KiB", c.MaxHeader)
-	case c.MaxRatio < 1:
-		return fmt.Errorf("max-ratio %d: must be at least 1", c.MaxRatio)
-	case c.Family != FamilyAny && c.Family != FamilyIPv4 && c.Family != FamilyIPv6:
-		return fmt.Errorf("family %q: must be any, ipv4 or ipv6", c.Family)
-	case len(c.Accept) == 0:
-		return fmt.Errorf("accept: must name at least one content type (*/* is all)")
-	}
-	if err := c.validateTimes(); err != nil {
-		return err
-	}
-	if err := (secrets.Store{Folder: c.Secrets}).Validate(); err != nil {
-		return err
-	}
-	for _, s := range c.Resolver {
-		if _, err := netip.ParseAddrPort(s); err != nil {
-			return fmt.Errorf("resolver %q: must be an address and port, such as 192.0.2.53:53 or [2001:db8::53]:53", s)
-		}
-	}
-	for _, t := range c.Accept {
-		if !crawlspec.IsMediaRange(t) {
-			return fmt.Errorf("accept %q: must be a content type without parameters, such as text/html", t)
-		}
+	case c.Prefetch < 0 || c.Prefetch > httpclient.MaxWorkers:
+		return fmt.Errorf("prefetch %d: must be from 0 to %d", c.Prefetch, httpclient.MaxWorkers)
+	case c.Drain < 0:
+		return fmt.Errorf("drain %s: must not be negative", c.Drain)
 	}
 	return nil
 }
 
-func (c Config) validateTimes() error {
-	for _, t := range []struct {
-		flag string
-		d    crawlspec.Duration
-	}{
-		{"dial-timeout", c.DialTimeout}, {"tls-timeout", c.TLSTimeout},
-		{"first-byte-timeout", c.FirstByteTimeout}, {"stall-timeout", c.StallTimeout},
-	} {
-		if time.Duration(t.d) < time.Millisecond {
-			return fmt.Errorf("%s %s: must be at least 1ms", t.flag, t.d)
-		}
-	}
-	if c.Drain < 0 {
-		return fmt.Errorf("drain %s: must not be negative", c.Drain)
-	}
-	return nil
+// Memory is what a fetcher takes in all: bodies, a connection with its buffers and
+// goroutines for each worker, and the rest, of which caches are the most.
+func (c Config) Memory() int64 {
+	const worker, rest = 32 << 10, 64 << 20
+	return int64(c.MaxInFlightBody) + int64(c.Workers)*worker + rest
 }

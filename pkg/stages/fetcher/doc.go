@@ -34,9 +34,8 @@
 //
 // # The parts
 //
-// A turn (fetcher.go) asks robots.txt (robots.go) and the page by a getter
-// (fetch_request.go), and is composed into messages (output.go). The getter there is
-// (client.go) sends a request as the spec wants it (access_profile.go, request_template.go,
-// request.go) by a way (transport_pool.go, dial.go, proxy.go), and reads what comes (body.go,
-// stream.go, upload.go).
+// A turn (fetcher.go) asks robots.txt (robots.go) and the page by an exchanger, follows
+// what leads to the page itself (self_redirect.go), and is composed into messages
+// (output.go, answers.go). The exchanger there is, package httpclient, is all that talks to
+// sites.
 package fetcher

@@ -3,16 +3,17 @@ package fetcher
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/weburl"
-	"seine/internal/fetch/secrets"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher/httpclient"
 )
 
 // Fetched is a page that FetchOne fetched.
@@ -57,7 +58,7 @@ func FetchOne(ctx context.Context, cfg Config, spec *crawlspec.Spec, url string,
 	if err != nil {
 		return nil, err
 	}
-	defer f.client.close()
+	defer f.client.Close()
 	out := &Fetched{}
 	for {
 		t := f.onceTurn(spec, url)
@@ -65,21 +66,21 @@ func FetchOne(ctx context.Context, cfg Config, spec *crawlspec.Spec, url string,
 			return nil, err
 		}
 		r := t.reply
-		switch r.class {
+		switch r.Class {
 		case messages.OK:
-			out.Page, out.Body, out.Withheld = t.fetched(), r.body.data, t.ask.withheld()
+			out.Page, out.Body, out.Withheld = t.fetched(), r.Body.Data, t.ask.Policy.Withheld(url)
 			return out, nil
 		case messages.Redirect:
 		default:
-			return nil, &FetchError{url, r.class, r.status, r.text}
+			return nil, &FetchError{url, r.Class, r.Status, r.Text}
 		}
-		next, err := t.ask.target(r)
+		next, err := r.Target()
 		if err != nil {
-			return nil, &FetchError{url, messages.ClientError, r.status, "redirect leads nowhere: " + err.Error()}
+			return nil, &FetchError{url, messages.ClientError, r.Status, "redirect leads nowhere: " + err.Error()}
 		}
 		most := spec.HostLimits(weburl.Hostname(next)).MaxRedirects
 		if out.Via = append(out.Via, url); len(out.Via) > most {
-			return nil, &FetchError{url, messages.Redirect, r.status, fmt.Sprintf("more than %d redirects (max_redirects)", most)}
+			return nil, &FetchError{url, messages.Redirect, r.Status, fmt.Sprintf("more than %d redirects (max_redirects)", most)}
 		}
 		url = next
 	}
@@ -91,7 +92,7 @@ func newOneShotBody(cfg Config) (*Fetcher, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	c, err := newClient(cfg)
+	c, err := httpclient.New(cfg.Config, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
@@ -102,8 +103,9 @@ func newOneShotBody(cfg Config) (*Fetcher, error) {
 	r.bucket = noBucket{}
 	return &Fetcher{
 		cfg: cfg, client: c, get: c, robots: r,
-		plans: policyCache{client: c, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}}, warn: func(string, ...any) {}},
-		rules: stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
+		policies: policyCache{client: c},
+		rules:    stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
+		scopes:   stages.SpecCache[*scope]{Make: newScope},
 	}, nil
 }
 
@@ -113,12 +115,11 @@ const onceCrawl = "once"
 func (f *Fetcher) onceTurn(spec *crawlspec.Spec, url string) *fetchJob {
 	pace, _ := spec.HostPoliteness(weburl.Hostname(url))
 	t := &fetchJob{
-		req: &messages.Request{Crawl: onceCrawl, URL: url}, spec: crawlspec.Revision{Spec: spec},
-		ask: fetchRequest{
-			crawl: onceCrawl, url: url, delay: time.Duration(pace.Delay), interval: time.Duration(pace.Rate),
-		},
+		req:  &messages.Request{Crawl: onceCrawl, URL: url, Delay: messages.Millis(pace.Delay)},
+		spec: crawlspec.Revision{Spec: spec},
+		ask:  httpclient.Request{CookieJar: onceCrawl, URL: url, Spacing: time.Duration(max(pace.Delay, crawlspec.Duration(pace.Rate)))},
 	}
-	t.ask.bound(spec)
+	t.bound()
 	return t
 }
 
@@ -127,11 +128,11 @@ func (f *Fetcher) fetchWithRobots(ctx context.Context, t *fetchJob, wait func(ti
 	if f.lacks(t) {
 		return nil
 	}
-	if err := f.fetch(ctx, t); err != nil || t.reply.class != messages.RobotsFetched {
+	if err := f.fetch(ctx, t); err != nil || t.reply.Class != messages.RobotsFetched {
 		return err
 	}
-	t.reply, t.ask.delay = nil, t.hostDelay()
-	wait(t.ask.minSpacing())
+	t.reply, t.ask.Spacing = nil, max(t.ask.Spacing, t.hostDelay())
+	wait(t.ask.Spacing)
 	return f.fetch(ctx, t)
 }
 
@@ -139,9 +140,9 @@ func (f *Fetcher) fetchWithRobots(ctx context.Context, t *fetchJob, wait func(ti
 func (t *fetchJob) fetched() messages.Page {
 	r := t.reply
 	return messages.Page{
-		V: messages.Version, Crawl: t.req.Crawl, URL: t.req.URL, Status: r.status, ContentType: r.contentType,
-		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
-		BodySize: r.body.size, Timings: r.timings, Digest: r.digest,
+		V: messages.Version, Crawl: t.req.Crawl, URL: t.req.URL, Status: r.Status, ContentType: r.ContentType,
+		FetchedAt: r.Started.UTC(), Header: keptHeader(r.Header), IP: r.IP, Protocol: r.Protocol,
+		BodySize: r.Body.Size, Timings: r.Timings, Digest: r.Digest,
 	}
 }
 

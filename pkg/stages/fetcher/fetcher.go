@@ -16,10 +16,10 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
-	"seine/internal/fetch/secrets"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher/httpclient"
 )
 
 // Fetcher fetches what FETCH asks for.
@@ -30,15 +30,16 @@ type Fetcher struct {
 	specs      *stages.Specs
 	name       string // of this instance, for a person
 	claimantID string // of this process, for the frontier; it has a request once in hand
-	client     *client
+	client     *httpclient.Client
 	get        exchanger // client, unless something else is to fetch
-	plans      policyCache
+	policies   policyCache
 	robots     *robotsCache
 	told       *announcedSitemaps
 	// withheld remembers of which origins the log says that they get no credentials.
 	withheld *announcedSitemaps
 	bodies   *bodyStore
 	rules    stages.SpecCache[*weburl.Normalizer]
+	scopes   stages.SpecCache[*scope]
 	epochs   epochFence
 }
 
@@ -52,7 +53,11 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	c, err := newClient(cfg)
+	bodies, err := newBodyStore(bus.Log)
+	if err != nil {
+		return nil, fmt.Errorf("fetcher: %w", err)
+	}
+	c, err := httpclient.New(cfg.Config, bodies, bus.Log)
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
@@ -68,14 +73,12 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
-	if c.bodies, err = newBodyStore(bus.Log); err != nil {
-		return nil, fmt.Errorf("fetcher: %w", err)
-	}
 	return &Fetcher{
 		cfg: cfg, bus: bus, specs: specs, name: instance(), claimantID: nuid.Next(), client: c, get: c, robots: r, told: heard, withheld: withheld,
-		plans:  policyCache{client: c, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}}, warn: bus.Log.Warn},
-		rules:  stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
-		bodies: c.bodies, epochs: make(epochFence, bus.Layout.Partitions),
+		policies: policyCache{client: c},
+		rules:    stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
+		scopes:   stages.SpecCache[*scope]{Make: newScope},
+		bodies:   bodies, epochs: make(epochFence, bus.Layout.Partitions),
 	}, nil
 }
 
@@ -94,7 +97,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 	if err := f.open(ctx); err != nil {
 		return err
 	}
-	defer f.client.close()
+	defer f.client.Close()
 	stop, err := f.bus.MarkStaleOnElection(messages.StreamFetch, messages.ConsumerFetch)
 	if err != nil {
 		return err
@@ -137,16 +140,17 @@ type fetchJob struct {
 	req       *messages.Request
 	spec      crawlspec.Revision
 	partition int
-	ask       fetchRequest
-	reply     *fetchReply      // how it ended
-	robots    *robots.File     // nil if it was not asked for
-	group     *robots.Group    // of robots.txt that applies, nil if none does
-	delay     *messages.Millis // of robots.txt, nil if that was not learnt
+	ask       httpclient.Request
+	reply     *httpclient.Reply // how it ended
+	robots    *robots.File      // nil if it was not asked for
+	group     *robots.Group     // of robots.txt that applies, nil if none does
+	delay     *messages.Millis  // of robots.txt, nil if that was not learnt
 	// answers are what was answered in this turn beside its page, to be archived; hops
 	// of them are of the page's own request, and via is where the last of those went.
 	answers []*nats.Msg
 	hops    int
 	via     string
+	noted   *httpclient.Reply // whose answer is among them
 }
 
 // handle takes one request of FETCH to its result.
@@ -200,9 +204,9 @@ func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (
 			good = messages.ClaimStartWindow
 		}
 		granted := time.Now()
-		t.ask.stillValid = func() bool { return f.bus.StableSince(began) && time.Since(granted) < good }
+		t.ask.StillValid = func() bool { return f.bus.StableSince(began) && time.Since(granted) < good }
 		err := f.fetch(ctx, t)
-		if errors.Is(err, errStaleClaim) {
+		if errors.Is(err, httpclient.ErrNotSent) {
 			t.release()
 			t.reply = nil
 			t.askFor(req.URL, true) // a redirect may have led away from it
@@ -237,7 +241,7 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 // just now, and may be about to say so.
 func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, error) {
 	if rest := time.Duration(max(req.Delay, req.Interval)); rest > 0 {
-		if err := timed(waitRedelivery, func() error { return sleep.For(ctx, rest) }); err != nil {
+		if err := httpclient.Timed(waitRedelivery, func() error { return sleep.For(ctx, rest) }); err != nil {
 			return false, err
 		}
 	}
@@ -248,33 +252,32 @@ func (f *Fetcher) newTurn(req *messages.Request, spec crawlspec.Revision) *fetch
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
 	t := &fetchJob{
 		req: req, spec: spec, partition: partition,
-		ask: fetchRequest{
-			crawl: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), url: req.URL,
-			delay: time.Duration(req.Delay), interval: time.Duration(req.Interval),
-			archive: spec.Archive,
-			object:  objectName(partition, messages.VisitID(req.Crawl, req.Visit)),
-			etag:    req.ETag, lastModified: req.LastModified, noResend: req.NoResend,
+		ask: httpclient.Request{
+			CookieJar: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), URL: req.URL,
+			Spacing: time.Duration(max(req.Delay, req.Interval)), Archive: spec.Archive,
+			Object: objectName(partition, messages.VisitID(req.Crawl, req.Visit)),
+			ETag:   req.ETag, LastModified: req.LastModified, NoResend: req.NoResend,
 		},
 	}
-	t.ask.bound(spec.Spec)
+	t.bound()
 	return t
 }
 
 // bound sets what the request may take, by the spec and the source of its host.
-func (a *fetchRequest) bound(spec *crawlspec.Spec) {
-	l := spec.HostLimits(weburl.Hostname(a.url))
-	a.timeout, a.maxBody = time.Duration(l.Timeout), int64(l.MaxBody)
+func (t *fetchJob) bound() {
+	l := t.spec.HostLimits(weburl.Hostname(t.req.URL))
+	t.ask.Timeout, t.ask.MaxBody = time.Duration(l.Timeout), int64(l.MaxBody)
 }
 
 // notToSend finds what keeps a request from being sent, and makes it the reply:
 // the crawl was cancelled since, or the spec asks for what is not there.
 func (f *Fetcher) notToSend(t *fetchJob) bool {
 	if err := t.spec.Blocked(); err != nil {
-		t.reply = unsent(fail(messages.ClassCancelled, "%v", err))
+		t.reply = httpclient.Unsent(httpclient.Failf(messages.ClassCancelled, "%v", err))
 		return true
 	}
 	if _, state := t.spec.HostPoliteness(weburl.Hostname(t.req.URL)); state == crawlspec.Cancelled {
-		t.reply = unsent(fail(messages.ClassCancelled, "the crawl, or what it wants of this host, was cancelled"))
+		t.reply = httpclient.Unsent(httpclient.Failf(messages.ClassCancelled, "the crawl, or what it wants of this host, was cancelled"))
 		return true
 	}
 	return f.lacks(t)
@@ -283,37 +286,23 @@ func (f *Fetcher) notToSend(t *fetchJob) bool {
 // lacks reports whether the spec asks for what this fetcher or the URL does not
 // have, and makes that the reply.
 func (f *Fetcher) lacks(t *fetchJob) bool {
-	t.ask.plan = f.plans.of(t.req.Crawl, t.spec)
-	_, err := t.ask.plan.access(t.ask.url, false)
-	if err != nil {
-		t.reply = unsent(misfit(err))
+	t.ask.Policy = f.policies.of(t.req.Crawl, t.spec.Spec)
+	lack := t.ask.Policy.Lacks(t.ask.URL)
+	if lack != nil {
+		t.reply = httpclient.Unsent(lack)
 	}
-	return err != nil
-}
-
-// misfit is the failure of a request that cannot be made of its spec.
-func misfit(err error) *failure {
-	if f, ok := errors.AsType[*failure](err); ok {
-		return f
-	}
-	return fail(messages.Misconfigured, "%v", err)
-}
-
-func unsent(f *failure) *fetchReply {
-	r := &fetchReply{started: time.Now()}
-	r.failed(f)
-	return r
+	return lack != nil
 }
 
 // release gives back the memory of the body.
 func (t *fetchJob) release() {
 	if t.reply != nil {
-		t.reply.loan.release()
+		t.reply.Release()
 	}
 }
 
 // fetch uses the turn: for robots.txt, for the page, or for both where the host
-// needs no rest. It returns an error only if ctx is done, or errStaleClaim.
+// needs no rest. It returns an error only if ctx is done, or httpclient.ErrNotSent.
 func (f *Fetcher) fetch(ctx context.Context, t *fetchJob) error {
 	if t.spec.Robots == crawlspec.RobotsObey {
 		if err := f.checkRobots(ctx, t); err != nil || t.reply != nil {
@@ -326,9 +315,9 @@ func (f *Fetcher) fetch(ctx context.Context, t *fetchJob) error {
 	return f.followSelfRedirects(ctx, t)
 }
 
-// doExchange does one exchange. It returns an error only if ctx is done, or errStaleClaim.
+// doExchange does one exchange. It returns an error only if ctx is done, or httpclient.ErrNotSent.
 func (f *Fetcher) doExchange(ctx context.Context, t *fetchJob) error {
-	r, err := f.get.do(ctx, &t.ask)
+	r, err := f.get.Do(ctx, &t.ask)
 	t.reply = r
 	f.tellWithheld(t)
 	if err != nil {
@@ -340,11 +329,11 @@ func (f *Fetcher) doExchange(ctx context.Context, t *fetchJob) error {
 // tellWithheld logs, once for an origin and a revision of the spec, that
 // credentials are not sent there.
 func (f *Fetcher) tellWithheld(t *fetchJob) {
-	why := t.ask.withheld()
+	why := t.ask.Policy.Withheld(t.ask.URL)
 	if why == "" || f.bus == nil { // Once tells its caller
 		return
 	}
-	key := fmt.Sprint(t.req.Crawl, " ", t.spec.Rev, " ", weburl.Origin(t.ask.url))
+	key := fmt.Sprint(t.req.Crawl, " ", t.spec.Rev, " ", weburl.Origin(t.ask.URL))
 	if _, said := f.withheld.origins.GetIfPresent(key); !said {
 		f.withheld.origins.Set(key, true)
 		f.bus.Log.Warn("credentials are not sent", "crawl", t.req.Crawl, "reason", why)
@@ -371,47 +360,47 @@ func (f *Fetcher) checkRobots(ctx context.Context, t *fetchJob) error {
 	switch {
 	case !group.Allowed(path):
 		t.reply = got.used()
-		t.reply.class, t.reply.text = messages.RobotsDenied, "robots.txt: "+group.Rule(path)
-	case got.last != nil && (t.ask.minSpacing() > 0 || delay > 0):
+		t.reply.Class, t.reply.Text = messages.RobotsDenied, "robots.txt: "+group.Rule(path)
+	case got.last != nil && (t.ask.Spacing > 0 || delay > 0):
 		t.reply = got.used()
-		t.reply.class = messages.RobotsFetched
+		t.reply.Class = messages.RobotsFetched
 	}
 	return nil
 }
 
 // used returns a reply with what is known of the exchange for robots.txt, if
 // there was one. The status stays out: it is not that of the page.
-func (g robotsLookup) used() *fetchReply {
+func (g robotsLookup) used() *httpclient.Reply {
 	if g.last == nil {
-		return &fetchReply{started: time.Now()}
+		return &httpclient.Reply{Started: time.Now()}
 	}
-	return g.last.exchange()
+	return bareExchange(g.last)
 }
 
-// exchange returns a reply with what is known of the exchange alone.
-func (r *fetchReply) exchange() *fetchReply {
-	return &fetchReply{
-		started: r.started, timings: r.timings, ip: r.ip, protocol: r.protocol,
-		bytesWire: r.bytesWire, retryAfter: r.retryAfter,
+// bareExchange returns a reply with what is known of the exchange alone.
+func bareExchange(r *httpclient.Reply) *httpclient.Reply {
+	return &httpclient.Reply{
+		Started: r.Started, Timings: r.Timings, IP: r.IP, Protocol: r.Protocol,
+		BytesWire: r.BytesWire, RetryAfter: r.RetryAfter,
 	}
 }
 
-// asked notes that the host was asked before in this turn, and answered, whatever
+// askedBefore notes that the host was asked before in this turn, and answered, whatever
 // became of r.
-func (r *fetchReply) asked(before *fetchReply) {
-	r.ip = before.ip
-	r.bytesWire += before.bytesWire
-	r.timings.FirstByte = cmp.Or(r.timings.FirstByte, before.timings.FirstByte)
+func askedBefore(r, before *httpclient.Reply) {
+	r.IP = before.IP
+	r.BytesWire += before.BytesWire
+	r.Timings.FirstByte = cmp.Or(r.Timings.FirstByte, before.Timings.FirstByte)
 }
 
 // unreachable makes the end of a robots.txt that could not be had that of the
 // page, in a class that lets it be tried again. Only an address that may not be
 // dialled stays as it is: the page would be refused as well.
-func unreachable(last *fetchReply) *fetchReply {
-	r := last.exchange()
-	r.class, r.text, r.detail = last.class, "robots.txt: "+last.text, last.detail
-	if !r.class.Retryable() && r.class != messages.RefusedAddress {
-		r.class = messages.ProtocolError
+func unreachable(last *httpclient.Reply) *httpclient.Reply {
+	r := bareExchange(last)
+	r.Class, r.Text, r.Detail = last.Class, "robots.txt: "+last.Text, last.Detail
+	if !r.Class.Retryable() && r.Class != messages.RefusedAddress {
+		r.Class = messages.ProtocolError
 	}
 	return r
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"net/http"
 	"testing"
 	"time"
 
@@ -104,14 +103,14 @@ func newFetcherFixture(t testing.TB, options ...option) *fetcherFixture {
 	if err := f.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(f.client.close)
+	t.Cleanup(f.client.Close)
 	w := testweb.New(web)
 	srv, err := w.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = srv.Close() })
-	t.Cleanup(f.client.close)
+	t.Cleanup(f.client.Close)
 	return &fetcherFixture{Fetcher: f, t: t, bus: bus, web: w, url: func(path string) string { return srv.URL(0, path) }}
 }
 
@@ -266,11 +265,6 @@ func (s *fetcherFixture) body(p *messages.Page, payload []byte) []byte {
 	}
 	return payload
 }
-
-// privatePlan has a plain way to ask any host.
-var privatePlan = &accessPolicy{spec: new(crawlspec.Spec), others: &accessProfile{
-	accepts: accepts(DefaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {contentcoding.Accept}}}, way: transportKey{private: true},
-}}
 
 // wants fails unless the result has the class and its error holds text.
 func (h handled) wants(t testing.TB, class messages.Class) {

@@ -2,7 +2,6 @@ package fetcher
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"seine/internal/page/pii"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher/httpclient"
 )
 
 // compose turns how a request ended into messages: the page or the redirect's
@@ -22,7 +22,7 @@ import (
 func (f *Fetcher) compose(ctx context.Context, t *fetchJob) (stages.Output, error) {
 	var out stages.Output
 	location := ""
-	switch t.reply.class {
+	switch t.reply.Class {
 	case messages.OK:
 		page, err := f.page(ctx, t)
 		if err != nil {
@@ -30,9 +30,9 @@ func (f *Fetcher) compose(ctx context.Context, t *fetchJob) (stages.Output, erro
 		}
 		out.First = []*nats.Msg{page}
 	case messages.Redirect:
-		target, err := t.ask.target(t.reply)
+		target, err := t.reply.Target()
 		if err != nil {
-			t.reply.failed(fail(messages.ClientError, "redirect leads nowhere: %v", err))
+			t.reply.Failed(httpclient.Failf(messages.ClientError, "redirect leads nowhere: %v", err))
 			break
 		}
 		location = target
@@ -54,26 +54,6 @@ func (f *Fetcher) compose(ctx context.Context, t *fetchJob) (stages.Output, erro
 	bodyBytes.Add(float64(res.BytesBody))
 	f.tellEnd(ctx, res)
 	return out, nil
-}
-
-var errNoLocation = errors.New("the response names no Location")
-
-// target returns where a redirect leads.
-func (a *fetchRequest) target(r *fetchReply) (string, error) {
-	u, err := resolve(a.url, r.header.Get("Location"))
-	return a.hidden().url(u), err
-}
-
-// resolve returns the canonical target of a redirect.
-func resolve(from, location string) (string, error) {
-	if location == "" {
-		return "", errNoLocation
-	}
-	base, err := weburl.NewBase(from)
-	if err != nil {
-		return "", err
-	}
-	return base.Resolve(weburl.EscapeInvalid(location))
 }
 
 // candidate is the message that gives the target of a redirect to the frontier.
@@ -104,7 +84,7 @@ func (f *Fetcher) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 // candidateMsg is the message that gives a URL to the frontier.
 func (f *Fetcher) candidateMsg(t *fetchJob, target messages.Candidate, c *messages.Candidates) *nats.Msg {
 	c.Crawl, c.Rev, c.Run, c.Referrer = t.req.Crawl, t.spec.Rev, t.req.Run, t.req.URL
-	target.URL = t.ask.hidden().url(target.URL)
+	target.URL = t.ask.Policy.Redact(target.URL)
 	c.URLs = []messages.Candidate{target}
 	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target.URL, f.bus.Layout.Partitions)))
 	m.Data = c.Encode()
@@ -116,39 +96,39 @@ func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
 	r := t.reply
 	p := messages.Page{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
-		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Status: r.status, ContentType: r.contentType,
-		FetchedAt: r.started.UTC(), Header: keptHeader(r.header), IP: r.ip, Protocol: r.protocol,
-		BodyEncoding: r.body.encoding, BodySize: r.body.size, BodyObject: r.body.object,
-		Timings: r.timings, Digest: r.digest, Unchanged: t.req.Digest != "" && strings.HasPrefix(r.digest, t.req.Digest),
+		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Status: r.Status, ContentType: r.ContentType,
+		FetchedAt: r.Started.UTC(), Header: keptHeader(r.Header), IP: r.IP, Protocol: r.Protocol,
+		BodyEncoding: r.Body.Encoding, BodySize: r.Body.Size, BodyObject: r.Body.Object,
+		Timings: r.Timings, Digest: r.Digest, Unchanged: t.req.Digest != "" && strings.HasPrefix(r.Digest, t.req.Digest),
 		Metadata: t.req.Metadata, Inherit: t.req.Inherit, Sitemap: t.req.Sitemap,
 	}
-	body := r.body.data
-	if r.body.object == "" && r.body.encoding == "" && !t.ask.archive {
+	body := r.Body.Data
+	if r.Body.Object == "" && r.Body.Encoding == "" && !t.ask.Archive {
 		body, p.BodyEncoding = f.bodies.compress(body)
-		r.body.data = nil
-		r.loan.shrink(len(body))
+		r.Body.Data = nil
+		r.Shrink(len(body))
 	}
 	var heads []byte
-	if size := len(r.request) + len(r.head); size <= messages.InlineBody {
-		heads = slices.Concat(r.request, r.head)
-		p.RequestSize, p.HeadSize = len(r.request), len(r.head)
+	if size := len(r.Request) + len(r.Head); size <= messages.InlineBody {
+		heads = slices.Concat(r.Request, r.Head)
+		p.RequestSize, p.HeadSize = len(r.Request), len(r.Head)
 		if size > 0 {
 			t.describe(&p)
 		}
-		if t.ask.archive && t.ask.url != t.req.URL {
-			p.Asked = t.ask.url
+		if t.ask.Archive && t.ask.URL != t.req.URL {
+			p.Asked = t.ask.URL
 		}
 	}
-	if r.body.object != "" {
-		r.loan.shrink(0)
+	if r.Body.Object != "" {
+		r.Shrink(0)
 	}
 	if len(heads)+len(body) > messages.InlineBody {
-		p.BodyObject = t.ask.object
+		p.BodyObject = t.ask.Object
 		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
 			return nil, err
 		}
-		body, r.body.data = nil, nil
-		r.loan.shrink(0)
+		body, r.Body.Data = nil, nil
+		r.Shrink(0)
 	}
 	if len(heads) > 0 {
 		body = append(heads, body...)
@@ -161,12 +141,12 @@ func (t *fetchJob) result(name string) *messages.Result {
 	res := &messages.Result{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt, Run: t.req.Run,
 		Depth: t.req.Depth, Redirects: t.req.Redirects, Referrer: t.req.Referrer,
-		Class: r.class, Detail: r.detail, Status: r.status, Error: r.text, ContentType: r.contentType,
-		Started: r.started.UTC(), Timings: r.timings, BytesWire: r.bytesWire, IP: r.ip, Protocol: r.protocol,
-		RetryAfter: messages.Millis(r.retryAfter), CrawlDelay: t.delay, ETag: r.etag, LastModified: r.lastModified, Fetcher: name,
+		Class: r.Class, Detail: r.Detail, Status: r.Status, Error: r.Text, ContentType: r.ContentType,
+		Started: r.Started.UTC(), Timings: r.Timings, BytesWire: r.BytesWire, IP: r.IP, Protocol: r.Protocol,
+		RetryAfter: messages.Millis(r.RetryAfter), CrawlDelay: t.delay, ETag: r.ETag, LastModified: r.LastModified, Fetcher: name,
 	}
-	if r.class == messages.OK {
-		res.BytesBody, res.Digest = r.body.size, r.digest
+	if r.Class == messages.OK {
+		res.BytesBody, res.Digest = r.Body.Size, r.Digest
 	}
 	return res
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	socks5 "github.com/armon/go-socks5"
 	"github.com/elazarl/goproxy"
@@ -154,51 +152,4 @@ func TestGuardHoldsForProxies(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A proxy that a site has refused, or challenged, rests, and another takes its turn. The
-// only one that works is taken all the same; one that failed is not.
-func TestRefusedProxyRests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b := &proxy{key: "a"}, &proxy{key: "b"}
-		m := &accessProfile{proxies: []*proxy{a, b}}
-		next := func() (keys string) {
-			t.Helper()
-			for range 4 {
-				p, err := m.proxy(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				keys += p.key
-			}
-			return keys
-		}
-		want := func(when, keys string) {
-			t.Helper()
-			if got := next(); got != keys {
-				t.Errorf("%s: %s, want %s", when, got, keys)
-			}
-		}
-		want("at first", "abab")
-		a.ended(&fetchReply{class: messages.Blocked, status: http.StatusOK})
-		want("when a was challenged", "bbbb")
-		time.Sleep(minProxyRest)
-		want("a second later", "abab")
-		a.ended(&fetchReply{class: messages.ClientError, status: http.StatusForbidden})
-		time.Sleep(minProxyRest)
-		want("when a was refused after that", "bbbb")
-		b.ended(&fetchReply{class: messages.Blocked})
-		want("when both were", "abab")
-		b.ended(&fetchReply{class: messages.ProxyFailure})
-		want("when b failed", "aaaa")
-		a.ended(&fetchReply{class: messages.OK, status: http.StatusOK})
-		b.ended(&fetchReply{class: messages.Gone, status: http.StatusNotFound})
-		want("when both were let through", "abab")
-		a.ended(&fetchReply{class: messages.ProxyFailure})
-		b.ended(&fetchReply{class: messages.ProxyFailure})
-		began := time.Now()
-		if next(); time.Since(began) != minProxyRest {
-			t.Errorf("when both failed, it took %v", time.Since(began))
-		}
-	})
 }

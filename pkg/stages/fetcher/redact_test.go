@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"html"
 	"net/http"
@@ -71,12 +72,21 @@ func (g *gossip) answer(w http.ResponseWriter, r *http.Request) {
 	w.Header()["Set-Cookie"] = []string{"key=" + key}
 	w.Header()["Content-Type"] = []string{"text/html; about=" + redactToken}
 	body := []byte(strings.Repeat(" ", 1<<15-7) + `<link rel=canonical href="` + html.EscapeString(self) + `"><a href="?api_key=` + everyByte(redactKey) +
-		`">next</a><p>` + html.EscapeString(redactKey) + `<script>{"key":"` + jsonText(redactKey) + `", "auth": "` + r.Header.Get("Authorization") + `"}</script>`)
+		`">next</a><p>` + html.EscapeString(redactKey) + `<script>{"key":"` + inJSON(redactKey) + `", "auth": "` + r.Header.Get("Authorization") + `"}</script>`)
 	if r.URL.Path == "/gzip" {
 		w.Header().Set("Content-Encoding", "gzip")
 		body = gzipped(body)
 	}
 	_, _ = w.Write(body)
+}
+
+// inJSON is a string in JSON, without the quotes.
+func inJSON(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b[1 : len(b)-1])
 }
 
 // everyByte percent-encodes all of a text.
@@ -100,7 +110,7 @@ func holdsSecret(text string) string {
 		for _, s := range []string{
 			redactKey, redactToken, base64.RawStdEncoding.EncodeToString([]byte("me:" + redactToken)), hex.EncodeToString([]byte(redactKey)),
 		} {
-			if strings.Contains(text, s) || strings.Contains(html.UnescapeString(text), s) || strings.Contains(text, jsonText(s)) {
+			if strings.Contains(text, s) || strings.Contains(html.UnescapeString(text), s) || strings.Contains(text, inJSON(s)) {
 				return s
 			}
 		}

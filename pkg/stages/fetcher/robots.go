@@ -16,6 +16,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
 	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher/httpclient"
 	"seine/pkg/stages/jsclient"
 )
 
@@ -105,22 +106,22 @@ func newRobotsCache(host exchanger, warn func(string, ...any)) (*robotsCache, er
 // there is none to be had.
 type robotsLookup struct {
 	file *robotsFile
-	last *fetchReply // of the exchange with the host, nil if there was none
+	last *httpclient.Reply // of the exchange with the host, nil if there was none
 	// hops are all exchanges, the last one too, for the archive of the one turn in which
 	// the host was asked.
-	hops []exchanged
+	hops []*httpclient.Reply
 }
 
 // get returns the robots.txt for the page that a asks for. It returns an error
-// only if ctx is done, or errStaleClaim, which may be that of another page's request.
-func (c *robotsCache) get(ctx context.Context, a *fetchRequest) (robotsLookup, error) {
-	origin := weburl.Origin(a.url)
+// only if ctx is done, or httpclient.ErrNotSent, which may be that of another page's request.
+func (c *robotsCache) get(ctx context.Context, a *httpclient.Request) (robotsLookup, error) {
+	origin := weburl.Origin(a.URL)
 	if f, ok := c.files.GetIfPresent(origin); ok && time.Now().Before(f.until) {
 		robotsMemory.Inc()
 		return robotsLookup{file: f}, nil
 	}
-	key := a.plan.guard + " " + origin // under another guard it may end at an address
-	asks := false                      // this turn, and no other that waits for the same
+	key := a.Policy.GuardKey() + " " + origin // under another guard it may end at an address
+	asks := false                             // this turn, and no other that waits for the same
 	v, err, _ := c.flight.Do(key, func() (any, error) {
 		asks = true
 		return c.find(ctx, origin, a)
@@ -136,7 +137,7 @@ func (c *robotsCache) get(ctx context.Context, a *fetchRequest) (robotsLookup, e
 }
 
 // find looks in the bucket, then asks the host, unless another fetcher does.
-func (c *robotsCache) find(ctx context.Context, origin string, a *fetchRequest) (robotsLookup, error) {
+func (c *robotsCache) find(ctx context.Context, origin string, a *httpclient.Request) (robotsLookup, error) {
 	for wait := minRobotsWait; ; wait = min(2*wait, maxRobotsWait) {
 		e, revision := c.stored(ctx, origin)
 		now := time.Now()
@@ -145,10 +146,10 @@ func (c *robotsCache) find(ctx context.Context, origin string, a *fetchRequest) 
 			robotsBucket.Inc()
 			return robotsLookup{file: c.remember(e)}, nil
 		case e != nil && now.Before(e.Asking):
-			if err := timed(waitRobots, func() error { return sleep.For(ctx, wait) }); err != nil {
+			if err := httpclient.Timed(waitRobots, func() error { return sleep.For(ctx, wait) }); err != nil {
 				return robotsLookup{}, err
 			}
-		case c.lockOrigin(ctx, origin, e, revision, now.Add(min(a.timeout, maxAsking))):
+		case c.lockOrigin(ctx, origin, e, revision, now.Add(min(a.Timeout, maxAsking))):
 			return c.askHost(ctx, origin, a, e)
 		}
 	}
@@ -165,13 +166,13 @@ const (
 )
 
 // askHost asks, and lets the others know what it found.
-func (c *robotsCache) askHost(ctx context.Context, origin string, a *fetchRequest, old *robotsEntry) (robotsLookup, error) {
+func (c *robotsCache) askHost(ctx context.Context, origin string, a *httpclient.Request, old *robotsEntry) (robotsLookup, error) {
 	e, hops, err := c.fetch(ctx, origin, a)
 	if err != nil {
 		c.unclaim(origin, old)
 		return robotsLookup{}, err
 	}
-	got := robotsLookup{last: hops[len(hops)-1].reply, hops: hops}
+	got := robotsLookup{last: hops[len(hops)-1], hops: hops}
 	switch {
 	case e != nil:
 		robotsHost.Inc()
@@ -262,60 +263,60 @@ const maxRobotsHops = 5
 // fetch asks the host, by way of redirects. It returns nil for the entry when
 // the host could not be asked, and the exchanges in any case, the last as one with the
 // host: that is who rests after it.
-func (c *robotsCache) fetch(ctx context.Context, origin string, page *fetchRequest) (_ *robotsEntry, hops []exchanged, _ error) {
+func (c *robotsCache) fetch(ctx context.Context, origin string, page *httpclient.Request) (_ *robotsEntry, hops []*httpclient.Reply, _ error) {
 	a := *page
 	// One byte more than counts, so that the line it cuts is seen to be cut.
-	a.url, a.robots, a.maxBody = origin+"/robots.txt", true, robots.MaxBytes+1
-	a.etag, a.lastModified, a.object = "", "", "" // they are the page's
-	var before *fetchReply
+	a.URL, a.Robots, a.MaxBody = origin+"/robots.txt", true, robots.MaxBytes+1
+	a.ETag, a.LastModified, a.Object = "", "", "" // they are the page's
+	var before *httpclient.Reply
 	for hop := 0; ; hop++ {
-		r, err := c.host.do(ctx, &a)
+		r, err := c.host.Do(ctx, &a)
 		if err != nil {
 			return nil, nil, err
 		}
-		r.loan.release() // parsed and forgotten below, at most 500 KiB
+		r.Release() // parsed and forgotten below, at most 500 KiB
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
 		if before != nil {
-			r.asked(before)
+			askedBefore(r, before)
 		}
-		hops = append(hops, exchanged{a.url, r})
-		next, ok := redirected(&a, r)
+		hops = append(hops, r)
+		next, ok := redirected(r)
 		if !ok || hop == maxRobotsHops {
 			return entryFromReply(origin, r), hops, nil
 		}
-		if weburl.Host(next) == weburl.Host(a.url) { // which rests after its answer, as always
-			if err := timed(waitHost, func() error { return sleep.For(ctx, a.minSpacing()) }); err != nil {
+		if weburl.Host(next) == weburl.Host(a.URL) { // which rests after its answer, as always
+			if err := httpclient.Timed(waitHost, func() error { return sleep.For(ctx, a.Spacing) }); err != nil {
 				return nil, nil, err
 			}
 		}
-		a.url, before = next, r
+		a.URL, before = next, r
 	}
 }
 
-// redirected returns where a redirect of a robots.txt leads.
-func redirected(a *fetchRequest, r *fetchReply) (string, bool) {
-	if r.class != messages.Redirect {
+// redirected returns where a redirect leads; false if r is none, or leads nowhere.
+func redirected(r *httpclient.Reply) (string, bool) {
+	if r.Class != messages.Redirect {
 		return "", false
 	}
-	next, err := a.target(r)
+	next, err := r.Target()
 	return next, err == nil
 }
 
 // entryFromReply says what an answer means, RFC 9309 2.3.1: nil that the host could
 // not be asked. Redirects that lead nowhere and most 4xx mean that there is no
 // robots.txt; 429 is none of these, since it only asks for patience.
-func entryFromReply(origin string, r *fetchReply) *robotsEntry {
-	e := &robotsEntry{Origin: origin, Status: r.status, FetchedAt: r.started.UTC()}
-	switch r.class {
+func entryFromReply(origin string, r *httpclient.Reply) *robotsEntry {
+	e := &robotsEntry{Origin: origin, Status: r.Status, FetchedAt: r.Started.UTC()}
+	switch r.Class {
 	case messages.OK:
-		e.Body = r.body.data
+		e.Body = r.Body.Data
 		return e
 	case messages.Redirect, messages.ClientError, messages.Gone, messages.NotModified:
 		return e
 	}
-	if r.status >= 400 && r.status < 500 && r.status != 429 {
+	if r.Status >= 400 && r.Status < 500 && r.Status != 429 {
 		return e
 	}
 	return nil

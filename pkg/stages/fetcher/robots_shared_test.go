@@ -24,7 +24,7 @@ func (s *fetcherFixture) fleet(n int) []*fetcherFixture {
 		if err := f.open(s.t.Context()); err != nil {
 			s.t.Fatal(err)
 		}
-		s.t.Cleanup(f.client.close)
+		s.t.Cleanup(f.client.Close)
 		one := *s
 		one.Fetcher = f
 		all = append(all, &one)

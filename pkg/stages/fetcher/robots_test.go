@@ -15,6 +15,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher/httpclient"
 )
 
 const someDelay = messages.Millis(30 * time.Millisecond)
@@ -99,7 +100,7 @@ func TestRobotsIsSharedThroughTheBucket(t *testing.T) {
 	if err := other.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(other.client.close)
+	t.Cleanup(other.client.Close)
 	second := *s
 	second.Fetcher = other
 	second.handle1(delayed(s.url("/")), 1).wants(t, messages.OK)
@@ -183,7 +184,7 @@ func TestRedirectsOfRobots(t *testing.T) {
 		hops = n
 		turn := s.newTurn(request(s.url("/special/ok")), s.spec())
 		if s.lacks(turn) {
-			t.Fatal(turn.reply.text)
+			t.Fatal(turn.reply.Text)
 		}
 		a := turn.ask
 		e, _, err := s.robots.fetch(t.Context(), strings.TrimSuffix(s.url(""), "/"), &a)
@@ -199,21 +200,21 @@ func TestRedirectsOfRobots(t *testing.T) {
 // slowRedirect is a host that takes a while to answer, and at first sends elsewhere.
 type slowRedirect struct{ asked, answered []time.Time }
 
-func (s *slowRedirect) do(_ context.Context, a *fetchRequest) (*fetchReply, error) {
+func (s *slowRedirect) Do(_ context.Context, a *httpclient.Request) (*httpclient.Reply, error) {
 	s.asked = append(s.asked, time.Now())
 	time.Sleep(3 * time.Second) // of a synctest bubble: the rest must begin at its end
 	s.answered = append(s.answered, time.Now())
 	if len(s.asked) > 1 {
-		return &fetchReply{class: messages.OK}, nil
+		return &httpclient.Reply{URL: a.URL, Class: messages.OK}, nil
 	}
-	return &fetchReply{class: messages.Redirect, header: http.Header{"Location": {"/there"}}}, nil
+	return &httpclient.Reply{URL: a.URL, Class: messages.Redirect, Header: http.Header{"Location": {"/there"}}}, nil
 }
 
 func TestHostRestsBetweenTheRedirectsOfItsRobots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := new(slowRedirect)
 		robots := robotsCache{host: host}
-		e, _, err := robots.fetch(t.Context(), "https://a.test", &fetchRequest{delay: 5 * time.Second})
+		e, _, err := robots.fetch(t.Context(), "https://a.test", &httpclient.Request{Spacing: 5 * time.Second})
 		if err != nil || e == nil || len(host.asked) != 2 {
 			t.Fatalf("asked %d times: %v, %v", len(host.asked), e, err)
 		}

@@ -3,22 +3,15 @@ package fetcher
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
-
-type testwebConfig = testweb.Config
-
-var quiet = log.New(io.Discard, "", 0)
 
 // TestRun goes through the streams: every request ends in one result, pages
 // and candidates are where they belong, FETCH is empty, and Run returns.

@@ -8,6 +8,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher/httpclient"
 )
 
 // maxSelfRedirects is how many redirects of a URL to itself are followed.
@@ -31,22 +32,22 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 	var sent []sentRequest
 	var last fetchJob // whose reply redirected
 	for {
-		next, ok := redirected(&t.ask, t.reply)
+		next, ok := redirected(t.reply)
 		itself := ok && rules.Normalize(next) == t.req.URL
-		if !itself && !(ok && t.mayPass(next)) {
+		if !itself && !(ok && f.mayPass(t, next)) {
 			break
 		}
 		// The same request again has the same answer; with another cookie it may not.
-		sent = append(sent, sentRequest{t.ask.url, t.ask.cookie})
-		if len(sent) > most || slices.Contains(sent, sentRequest{next, f.cookieFor(t, next)}) {
-			t.reply.failed(t.loop())
+		sent = append(sent, sentRequest{t.ask.URL, t.reply.Cookie})
+		if len(sent) > most || slices.Contains(sent, sentRequest{next, f.client.CookieFor(&t.ask, next)}) {
+			t.reply.Failed(t.loop())
 			return nil
 		}
 		t.noteAnswer()
 		t.release()
 		if path := weburl.Path(next); t.group != nil && !t.group.Allowed(path) {
-			t.reply = t.reply.exchange()
-			t.reply.class, t.reply.text = messages.RobotsDenied, "robots.txt: "+t.group.Rule(path)
+			t.reply = bareExchange(t.reply)
+			t.reply.Class, t.reply.Text = messages.RobotsDenied, "robots.txt: "+t.group.Rule(path)
 			return nil
 		}
 		last = *t
@@ -56,9 +57,9 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 	}
 	// The page of another URL is for the frontier to send; a failure on the way is
 	// one of this visit.
-	if c := t.reply.class; rules.Normalize(t.ask.url) != t.req.URL && c != messages.Redirect && !c.Retryable() && len(sent) > 0 {
+	if c := t.reply.Class; rules.Normalize(t.ask.URL) != t.req.URL && c != messages.Redirect && !c.Retryable() && len(sent) > 0 {
 		t.release()
-		last.reply.asked(t.reply)
+		askedBefore(last.reply, t.reply)
 		t.ask, t.reply = last.ask, last.reply
 	}
 	return nil
@@ -67,38 +68,31 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 // mayPass reports whether a redirect to next may be part of a circle that leads
 // back to the URL of the visit, and that is for this fetcher to follow. What
 // robots.txt or the spec forbids is left to the frontier, which says so of next.
-func (t *fetchJob) mayPass(next string) bool {
-	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && t.ask.plan.includes(next) && (t.group == nil || t.group.Allowed(weburl.Path(next)))
-}
-
-// cookieFor returns the Cookie field that a request for url would be sent with now.
-func (f *Fetcher) cookieFor(t *fetchJob, url string) string {
-	next := t.ask
-	next.url = url
-	return f.client.cookie(&next)
+func (f *Fetcher) mayPass(t *fetchJob, next string) bool {
+	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && f.scopes.Get(t.req.Crawl, t.spec.Spec).includes(next) && (t.group == nil || t.group.Allowed(weburl.Path(next)))
 }
 
 // loop is the failure of a URL that redirects to itself, or in a circle. A site
 // that wants a cookie back is told apart.
-func (t *fetchJob) loop() *failure {
+func (t *fetchJob) loop() *httpclient.Failure {
 	if t.req.Follow {
 		return errCircle
 	}
-	if len(t.reply.header["Set-Cookie"]) > 0 && !t.ask.profile.cookies {
-		return fail(messages.ClientError, "redirects to itself and sets a cookie: the site may let in who sends it back (cookies: true)")
+	if len(t.reply.Header["Set-Cookie"]) > 0 && !t.ask.Policy.KeepsCookies(t.ask.URL) {
+		return httpclient.Failf(messages.ClientError, "redirects to itself and sets a cookie: the site may let in who sends it back (cookies: true)")
 	}
 	return errSelfRedirectLoop
 }
 
 var (
-	errSelfRedirectLoop = fail(messages.ClientError, "redirects to itself")
-	errCircle           = fail(messages.ClientError, "redirects in a circle, whatever cookies are sent")
+	errSelfRedirectLoop = httpclient.Failf(messages.ClientError, "redirects to itself")
+	errCircle           = httpclient.Failf(messages.ClientError, "redirects in a circle, whatever cookies are sent")
 )
 
 // hop asks for next in the same turn, when the host has had its rest.
 func (f *Fetcher) hop(ctx context.Context, t *fetchJob, next string) error {
 	if rest := t.hostDelay(); rest > 0 {
-		if err := timed(waitHost, func() error { return sleep.For(ctx, rest) }); err != nil {
+		if err := httpclient.Timed(waitHost, func() error { return sleep.For(ctx, rest) }); err != nil {
 			return err
 		}
 	}
@@ -107,16 +101,16 @@ func (f *Fetcher) hop(ctx context.Context, t *fetchJob, next string) error {
 	if err := f.doExchange(ctx, t); err != nil {
 		return err
 	}
-	t.reply.asked(before)
+	askedBefore(t.reply, before)
 	return nil
 }
 
 // askFor makes url what is asked for next. Only the URL of the visit has the condition
 // of the request: what is known of it says nothing of another.
 func (t *fetchJob) askFor(url string, itself bool) {
-	t.ask.url, t.ask.etag, t.ask.lastModified = url, "", ""
+	t.ask.URL, t.ask.ETag, t.ask.LastModified = url, "", ""
 	if itself {
-		t.ask.etag, t.ask.lastModified = t.req.ETag, t.req.LastModified
+		t.ask.ETag, t.ask.LastModified = t.req.ETag, t.req.LastModified
 	}
 }
 
@@ -124,8 +118,8 @@ func (t *fetchJob) askFor(url string, itself bool) {
 // and what robots.txt says, which the frontier may not know yet.
 func (t *fetchJob) hostDelay() time.Duration {
 	if t.delay == nil {
-		return t.ask.delay
+		return time.Duration(t.req.Delay)
 	}
 	pace, _ := t.spec.HostPoliteness(weburl.Hostname(t.req.URL))
-	return max(t.ask.delay, min(time.Duration(*t.delay), time.Duration(pace.MaxDelay)))
+	return max(time.Duration(t.req.Delay), min(time.Duration(*t.delay), time.Duration(pace.MaxDelay)))
 }

@@ -7,6 +7,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher/httpclient"
 )
 
 // doubtful casts doubt on what is stored when the first request is on its way to
@@ -18,11 +19,11 @@ type doubtful struct {
 	asks int
 }
 
-func (d *doubtful) do(ctx context.Context, a *fetchRequest) (*fetchReply, error) {
+func (d *doubtful) Do(ctx context.Context, a *httpclient.Request) (*httpclient.Reply, error) {
 	if d.asks++; d.asks == max(1, d.at) {
 		d.bus.MarkStale()
 	}
-	return d.exchanger.do(ctx, a)
+	return d.exchanger.Do(ctx, a)
 }
 
 func TestRequestThatBecomesSuspectOnItsWayIsNotSent(t *testing.T) {

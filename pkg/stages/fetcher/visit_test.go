@@ -195,31 +195,6 @@ func TestRobotsIsNeverConditional(t *testing.T) {
 	}
 }
 
-func TestValidatorsThatCannotTravelAreDropped(t *testing.T) {
-	t.Parallel()
-	s := newFetcherFixture(t, ignoreRobots)
-	long := strings.Repeat("x", messages.MaxValidator)
-	for value, want := range map[string]string{
-		"": "", `"a"`: `"a"`, "any text": "any text", long: long, long + "x": "", "a\tb": "", `"é"`: `"é"`,
-		"\"\xe9\"": "", strings.Repeat("é", messages.MaxValidator/2+1): "", "<&>": "<&>",
-	} {
-		s.web.Handle(0, "/", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/html")
-			w.Header()["Etag"], w.Header()["Last-Modified"] = []string{value}, []string{value}
-		})
-		h := s.get(s.url("/"))
-		if h.wants(t, messages.OK); h.ETag != want || h.LastModified != want {
-			t.Errorf("%q: %q and %q, want %q", value, h.ETag, h.LastModified, want)
-		}
-	}
-	// net/http would refuse to send these; another client would not.
-	for _, bad := range []string{"a\r\nb", "a\x00", "a\x7f", "\n"} {
-		if got := validator(http.Header{"Etag": {bad}}, "Etag"); got != "" {
-			t.Errorf("%q is kept as %q", bad, got)
-		}
-	}
-}
-
 func TestDigestIsOfTheDecodedBody(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, ignoreRobots)

@@ -1,0 +1,86 @@
+// Package rawserver is a server for tests that answers with bytes, well-formed or not.
+package rawserver
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Server is a TCP server that answers each request it reads with what reply
+// returns, and closes the connection when that is not ok.
+type Server struct {
+	URL string
+
+	mu    sync.Mutex
+	lines []string    // request lines
+	at    []time.Time // when they came
+}
+
+// New starts a server; reply is told which request it answers, from 1.
+func New(t *testing.T, reply func(n int) (text string, ok bool)) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Server{URL: "http://" + l.Addr().String()}
+	var wg sync.WaitGroup
+	ctx, cut := context.WithCancel(context.Background())
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			context.AfterFunc(ctx, func() { _ = c.Close() })
+			wg.Go(func() { r.serve(c, reply) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); cut(); wg.Wait() })
+	return r
+}
+
+func (r *Server) serve(c net.Conn, reply func(int) (string, bool)) {
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	in := bufio.NewReader(c)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		for text := line; text != "\r\n"; {
+			if text, err = in.ReadString('\n'); err != nil {
+				return
+			}
+		}
+		r.mu.Lock()
+		r.lines, r.at = append(r.lines, strings.TrimSpace(line)), append(r.at, time.Now())
+		n := len(r.lines)
+		r.mu.Unlock()
+		text, ok := reply(n)
+		if _, err := c.Write([]byte(text)); err != nil || !ok {
+			return
+		}
+	}
+}
+
+// Lines returns the request lines that came.
+func (r *Server) Lines() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.lines)
+}
+
+// Times returns when the requests came.
+func (r *Server) Times() []time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.at)
+}

@@ -1,0 +1,94 @@
+package httpclient
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+
+	"seine/internal/base/contentcoding"
+	"seine/internal/fetch/challenge"
+	"seine/internal/page/mediatype"
+	"seine/pkg/messages"
+)
+
+// A site that wants to know whether a person asks may answer with a page of its own,
+// with status 200 too. That is not the page that was asked for: it is no page, but why there
+// is none. A robots.txt is not looked at, since whatever answers for it is no page anyway.
+
+// blocked makes the reply one that was blocked if its header says so.
+func (x *exchange) blocked(resp *http.Response) {
+	if !x.ask.Robots {
+		x.blockedBy(challenge.InHeader(resp.Header), "header")
+	}
+}
+
+// blockedBody does so if the body says it that was read.
+func (x *exchange) blockedBody() {
+	if b := &x.reply.Body; x.mayChallenge() && b.Object == "" && b.Size <= challenge.MaxBody {
+		x.blockedBy(challenge.InBody(decoded(b.Data, []string{b.Encoding})), "body")
+	}
+}
+
+// blockedError does so for an answer that is an error, of whose body it reads what a
+// challenge may have at most.
+func (x *exchange) blockedError(resp *http.Response) {
+	if !x.mayChallenge() || x.reply.Class == messages.Blocked || !mayBeBlocked(x.reply.Status) || resp.ContentLength > challenge.MaxBody {
+		return
+	}
+	codings := resp.Header["Content-Encoding"]
+	if x.decoded {
+		codings = nil
+	}
+	x.blockedBy(challenge.InBody(decoded(x.beginning(resp), codings)), "body")
+}
+
+// beginning returns of the body of an error what a challenge may have at most.
+func (x *exchange) beginning(resp *http.Response) []byte {
+	if came := x.reply.Answer; x.ask.Archive {
+		return came[:min(len(came), challenge.MaxBody)]
+	}
+	x.watch.phase(drainTime, errNotDrained)
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, challenge.MaxBody)) // what comes is looked at
+	x.wire.n += int64(len(raw))
+	return raw
+}
+
+// mayBeBlocked reports whether an error is one of those with which challenges come.
+func mayBeBlocked(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return true
+	}
+	return false
+}
+
+// mayChallenge reports whether the answer is HTML, in the place of a page.
+func (x *exchange) mayChallenge() bool {
+	return !x.ask.Robots && mediatype.Declared(x.reply.ContentType) == "text/html"
+}
+
+func (x *exchange) blockedBy(vendor, where string) {
+	if vendor == "" {
+		return
+	}
+	text := "a challenge of " + vendor + " came in the place of the page (told by its " + where + ")"
+	if s := x.reply.Status; s >= 400 {
+		_, status := classOf(s, x.reply.Header)
+		text = status + ": " + text
+	}
+	x.reply.Failed(Failf(messages.Blocked, "%s", text))
+	x.reply.ETag, x.reply.LastModified = "", ""
+}
+
+// decoded undoes the content codings of what may be the beginning of a body, as far as that
+// goes.
+func decoded(data []byte, codings []string) []byte {
+	names, err := contentcoding.Parse(codings)
+	if err != nil || len(names) == 0 {
+		return data
+	}
+	z := contentcoding.NewReader(bytes.NewReader(data), names, 0)
+	defer func() { _ = z.Close() }()
+	text, _ := io.ReadAll(io.LimitReader(z, challenge.MaxBody+1))
+	return text
+}

@@ -1,0 +1,119 @@
+package httpclient
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"seine/internal/base/weburl"
+	"seine/internal/fetch/cookies"
+	"seine/internal/fetch/secrets"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// Client makes HTTP exchanges, one for each call of Do. It follows no redirect. It is safe
+// for concurrent use.
+type Client struct {
+	cfg      Config
+	pace     *rateLimiter
+	memory   *memoryLimiter
+	ways     *transportPools
+	cookies  *cookies.Store
+	bodies   Bodies
+	compiler compiler
+
+	// What the watch cancels an exchange with.
+	noFirstByte, stalled *Failure
+}
+
+// Bodies is where bodies go that are too large to be held. It is safe for concurrent use.
+type Bodies interface {
+	// Put stores a body, which it reads as it comes. If that fails, nothing is stored.
+	Put(ctx context.Context, name string, body io.Reader) error
+}
+
+// New returns a client. It stores in bodies what requests name an object for: nil will do
+// where none does.
+func New(cfg Config, bodies Bodies, log *slog.Logger) (*Client, error) {
+	p, err := newRateLimiter(cfg)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newResolver(cfg)
+	if err != nil {
+		return nil, err
+	}
+	idle, err := cfg.idleConns()
+	if err != nil {
+		return nil, err
+	}
+	ways := newTransportPools(cfg, r, idle)
+	return &Client{
+		cfg: cfg, pace: p, ways: ways, cookies: cookies.NewStore(cookies.DefaultBytes), bodies: bodies,
+		memory:      newMemoryLimiter(int64(cfg.MaxInFlightBody), cfg.Workers),
+		noFirstByte: Failf(messages.Timeout, "no response within %s of the connection", cfg.FirstByteTimeout).in(messages.DetailFirstByte),
+		stalled:     Failf(messages.Stalled, "the body stopped coming for %s", cfg.StallTimeout),
+		compiler: compiler{
+			accepts: accepts(cfg.Accept), ways: ways, log: log, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}},
+		},
+	}, nil
+}
+
+// Close closes the connections that nobody uses.
+func (c *Client) Close() { c.ways.close() }
+
+// Compile works out once what all requests of a spec have alike.
+func (c *Client) Compile(spec *crawlspec.Spec) *Policy { return c.compiler.compile(spec) }
+
+// ErrNotSent is the end of a request that was not sent, since it was not valid any more
+// when its turn had come.
+var ErrNotSent = errors.New("not sent: another fetcher may have the request by now")
+
+// Do sends the request when its turn has come, and reads the response. It
+// returns an error only if ctx is done before the request could be sent, if it is
+// ErrNotSent, or if what was fetched could not be stored; a ctx that is done later makes
+// a failure, which the caller must not believe. The reply is to be released when its
+// body is no longer used.
+//
+// It works out the access of the URL itself, so that none can be left from a URL before.
+func (c *Client) Do(ctx context.Context, a *Request) (*Reply, error) {
+	acc, err := a.Policy.access(a.URL, a.Robots)
+	if err != nil {
+		return Unsent(misfit(err)), nil
+	}
+	acc.cookie = c.CookieFor(a, a.URL)
+	if err := c.pace.request(ctx, weburl.Host(a.URL), a.Spacing); err != nil {
+		return nil, err
+	}
+	if len(acc.profile.proxies) == 0 {
+		return c.exchange(ctx, a, acc, acc.profile.way)
+	}
+	for try := 1; ; try++ {
+		p, err := acc.profile.proxy(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w := acc.profile.way
+		w.proxy = p.key
+		r, err := c.exchange(ctx, a, acc, w)
+		if err != nil {
+			return nil, err
+		}
+		p.ended(r)
+		if r.Class != messages.ProxyFailure || try >= min(maxProxyTries, len(acc.profile.proxies)) || ctx.Err() != nil {
+			return r, nil
+		}
+		r.Release()
+	}
+}
+
+// CookieFor returns the Cookie field that the request would be sent with now, if it were
+// one for url: of the cookies that are kept, not of the spec's header.
+func (c *Client) CookieFor(a *Request, url string) string {
+	if !a.Policy.KeepsCookies(url) {
+		return ""
+	}
+	return c.cookies.Header(a.CookieJar, url)
+}

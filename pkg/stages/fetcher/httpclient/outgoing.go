@@ -1,0 +1,119 @@
+package httpclient
+
+import (
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"seine/internal/base/weburl"
+)
+
+// request is what is sent.
+func (x *exchange) request() *http.Request {
+	a := x.ask
+	req := &http.Request{
+		Method: http.MethodGet, URL: target(a.URL), Header: x.header(),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if s := x.shape; s != nil {
+		req.Method, req.URL = s.method, target(s.url)
+		if s.body != "" {
+			req.Body, req.ContentLength = io.NopCloser(strings.NewReader(s.body)), int64(len(s.body))
+			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s.body)), nil }
+		}
+	}
+	if a.NoResend {
+		req.GetBody = nil // without one, net/http does not repeat a request that has a body
+		if req.Body == nil {
+			req.Body = oneShotBody{}
+		}
+	}
+	return req
+}
+
+// oneShotBody is an empty body that cannot be read again.
+type oneShotBody struct{}
+
+func (oneShotBody) Read([]byte) (int, error) { return 0, io.EOF }
+func (oneShotBody) Close() error             { return nil }
+
+// absolute has a URL of target sent in absolute form, as an HTTP proxy wants it
+// (RFC 9112 3.2.2).
+func absolute(u *url.URL) {
+	*u = url.URL{Scheme: u.Scheme, Host: u.Host, Opaque: "//" + u.Host + strings.TrimPrefix(u.RequestURI(), u.Scheme+"://"+u.Host)}
+}
+
+// hostPort is the address that a URL leads to.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// header returns the header of the request.
+func (x *exchange) header() http.Header {
+	a := x.ask
+	shared := x.profile.header()
+	if !a.conditional() && x.shape == nil && x.cookie == "" {
+		return shared
+	}
+	h := maps.Clone(shared)
+	if a.ETag != "" {
+		h["If-None-Match"] = []string{a.ETag}
+	}
+	if a.LastModified != "" {
+		h["If-Modified-Since"] = []string{a.LastModified}
+	}
+	if x.shape != nil {
+		for name, value := range x.shape.header {
+			setField(h, name, value)
+		}
+	}
+	if x.cookie != "" {
+		all := x.cookie
+		if own := fieldOf(h, "Cookie"); own != "" {
+			all = own + "; " + all
+		}
+		setField(h, "Cookie", all)
+	}
+	return h
+}
+
+// fieldOf returns a field that may be spelt otherwise, "" if there is none.
+func fieldOf(h http.Header, name string) string {
+	for spelt, values := range h {
+		if strings.EqualFold(spelt, name) {
+			return values[0]
+		}
+	}
+	return ""
+}
+
+// target returns a URL that net/http sends exactly as it is. A canonical URL
+// keeps characters that url.URL would encode, such as '|', and stray percent
+// signs that it would refuse; Opaque goes out as it is. Only a path that starts
+// with two slashes would be taken for a host there: it goes into Path, or, if
+// that cannot hold it, out in absolute form, which every server must take
+// (RFC 9112 3.2.2).
+func target(canonical string) *url.URL {
+	scheme, _, _ := strings.Cut(canonical, ":")
+	u := &url.URL{Scheme: scheme, Host: weburl.Host(canonical)}
+	path := weburl.Path(canonical)
+	if !strings.HasPrefix(path, "//") {
+		u.Opaque = path
+		return u
+	}
+	raw, query, _ := strings.Cut(path, "?")
+	if decoded, err := url.PathUnescape(raw); err == nil {
+		u.Path, u.RawPath, u.RawQuery = decoded, raw, query
+		if u.RequestURI() == path {
+			return u
+		}
+	}
+	return &url.URL{Scheme: scheme, Host: u.Host, Opaque: "//" + u.Host + path}
+}

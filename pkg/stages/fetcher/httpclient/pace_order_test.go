@@ -1,0 +1,74 @@
+package httpclient
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Requests that waited for the bound on all together come out of it close to
+// one another, and must not reach their host so.
+func TestHostRestsBehindTheRateOfAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := defaultConfig()
+		cfg.Rate = 10
+		p, err := newRateLimiter(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.requests.ReserveN(time.Now(), 1)
+		for range 100 { // to other hosts, before these
+			p.requests.ReserveN(time.Now(), 1)
+		}
+		a := Request{Spacing: time.Second}
+		got := startsOf(t, p, "h.test", a, a, a)
+		for i := range got[1:] {
+			if gap := got[i+1] - got[i]; gap < time.Second {
+				t.Errorf("requests started at %v", got)
+			}
+		}
+	})
+}
+
+// A token that was due by the rest of the request before is none by a longer
+// one.
+func TestHostThatIsSlowedDownLaterRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := newRateLimiter(defaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		startsOf(t, p, "h.test", Request{Spacing: 100 * time.Millisecond})
+		time.Sleep(time.Second)
+		if got := startsOf(t, p, "h.test", Request{Spacing: 5 * time.Second})[0]; got != 4*time.Second {
+			t.Errorf("started %s later, want 4s", got)
+		}
+	})
+}
+
+// Who gives up waiting has not taken a turn.
+func TestWaitingForAHostEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := newRateLimiter(defaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		startsOf(t, p, "h.test", Request{Spacing: time.Hour})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		ended := make(chan error, 3)
+		for range cap(ended) {
+			go func() { ended <- p.request(ctx, "h.test", time.Hour) }()
+		}
+		for range cap(ended) {
+			if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("ended with %v", err)
+			}
+		}
+		if got := startsOf(t, p, "h.test", Request{Spacing: time.Hour})[0]; got != 59*time.Minute {
+			t.Errorf("the next starts %s later, want 59m", got)
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package httpclient
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/time/rate"
+
+	"seine/internal/base/sleep"
+)
+
+// rateLimiter holds requests and bytes back. The frontier decides when a host is due;
+// the starts of a host only guard against bursts that reach this process all the
+// same, as after a lease moved.
+type rateLimiter struct {
+	requests  *rate.Limiter // nil is no limit
+	bandwidth *rate.Limiter // nil is no limit
+	hosts     *otter.Cache[string, *starts]
+}
+
+// maxPacedHosts bounds the hosts whose last request is remembered, about
+// 250 bytes each.
+const maxPacedHosts = 1 << 16
+
+// minBandwidthBurst lets one read of a body pass in one go.
+const minBandwidthBurst = 64 << 10
+
+func newRateLimiter(cfg Config) (*rateLimiter, error) {
+	hosts, err := otter.New(&otter.Options[string, *starts]{MaximumSize: maxPacedHosts})
+	if err != nil {
+		return nil, fmt.Errorf("make the cache of hosts: %w", err)
+	}
+	p := &rateLimiter{hosts: hosts}
+	if cfg.Rate > 0 {
+		p.requests = rate.NewLimiter(rate.Limit(cfg.Rate), max(1, int(cfg.Rate/20)))
+	}
+	if cfg.Bandwidth > 0 {
+		p.bandwidth = rate.NewLimiter(rate.Limit(cfg.Bandwidth), max(minBandwidthBurst, int(cfg.Bandwidth/10)))
+	}
+	return p, nil
+}
+
+// request waits until a request may be sent to host, rest after the start of the
+// one before. The host comes last: whatever is waited for behind it would let
+// its requests come together again.
+func (p *rateLimiter) request(ctx context.Context, host string, rest time.Duration) error {
+	if p.requests != nil {
+		if err := Timed(waitRate, func() error { return p.requests.Wait(ctx) }); err != nil {
+			return err
+		}
+	}
+	if rest <= 0 {
+		return nil
+	}
+	s, _ := p.hosts.ComputeIfAbsent(host, func() (*starts, bool) { return newStarts(), false })
+	return Timed(waitHost, func() error { return s.next(ctx, rest) })
+}
+
+// starts keeps the starts of requests to a host apart. A limiter of x/time/rate
+// does not: its token comes by the rest of the request before, which may have
+// been of another crawl, or of before the host was slowed down.
+type starts struct {
+	turn chan struct{} // full while one waits for its start, and others for it
+	last time.Time
+}
+
+func newStarts() *starts { return &starts{turn: make(chan struct{}, 1)} }
+
+// next waits until rest after the last start, in the order of the calls. It
+// returns an error only if ctx is done; then there was no start.
+func (s *starts) next(ctx context.Context, rest time.Duration) error {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-s.turn }()
+	if wait := time.Until(s.last.Add(rest)); wait > 0 {
+		if err := sleep.For(ctx, wait); err != nil {
+			return err
+		}
+	}
+	s.last = time.Now()
+	return nil
+}
+
+// received waits until n more bytes may come.
+func (p *rateLimiter) received(ctx context.Context, n int) error {
+	for n > 0 {
+		part := min(n, p.bandwidth.Burst())
+		if err := Timed(waitBandwidth, func() error { return p.bandwidth.WaitN(ctx, part) }); err != nil {
+			return err
+		}
+		n -= part
+	}
+	return nil
+}

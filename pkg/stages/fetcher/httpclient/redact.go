@@ -1,0 +1,163 @@
+package httpclient
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+
+	"seine/internal/base/weburl"
+	"seine/internal/fetch/secrets"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// redactor takes the secrets of a spec out of what hosts answer, so that what a
+// host repeats of a request is in no message, log or file. It does so by their
+// values, and in URLs also by the names of the parameters that hold them. A nil one,
+// of a spec without secrets, changes nothing.
+type redactor struct {
+	mask *secrets.Mask
+	urls *weburl.Normalizer
+}
+
+// redactor returns that of a spec. One secret that is not there now is learnt when a
+// request rule finds it.
+func (c *compiler) redactor(spec *crawlspec.Spec) *redactor {
+	names := spec.Secrets()
+	if len(names) == 0 {
+		return nil
+	}
+	r := &redactor{mask: new(secrets.Mask), urls: spec.SecretNormalizer()}
+	for _, name := range names {
+		v, err := c.secrets.Get(name)
+		if err != nil {
+			continue
+		}
+		r.mask.Add(v)
+		if _, told := c.plain.LoadOrStore(name, true); !told && !secrets.Maskable(v) {
+			c.log.Warn("a secret is too short or too plain a word to be told from other text: it is stored where a site prints it", "secret", name)
+		}
+	}
+	return r
+}
+
+// learn takes note of what a profile makes of secrets.
+func (r *redactor) learn(m *profile) {
+	if r == nil {
+		return
+	}
+	credentials := func(header string) {
+		_, text, _ := strings.Cut(header, " ")
+		r.mask.Add(strings.TrimRight(text, "=")) // base64, which need not be padded
+	}
+	for _, h := range m.headers {
+		credentials(h.Get("Authorization"))
+	}
+	for _, p := range m.proxies {
+		if p.url.User != nil {
+			credentials(basic(p.url.User))
+		}
+	}
+}
+
+func (r *redactor) active() bool { return r != nil && r.mask.Active() }
+
+func (r *redactor) text(s string) string {
+	if r == nil {
+		return s
+	}
+	return r.mask.String(s)
+}
+
+// url takes the parameters that hold secrets from a canonical URL.
+func (r *redactor) url(u string) string {
+	if r == nil {
+		return u
+	}
+	return r.urls.Normalize(u)
+}
+
+// reader returns a decoded body without secrets.
+func (r *redactor) reader(body io.Reader) io.Reader {
+	if r == nil {
+		return body
+	}
+	return r.mask.Reader(body)
+}
+
+var errSecretInPath = Failf(messages.ClientError, "redirects to a URL that has a secret of the spec outside its query: such a URL cannot be stored")
+
+// header takes the secrets from the fields of a response. It returns a failure if the
+// response redirects to where only a secret leads.
+func (r *redactor) header(h http.Header) (f *Failure) {
+	if !r.active() {
+		return nil
+	}
+	for name, values := range h {
+		for i, v := range values {
+			if !r.mask.In(v) {
+				continue
+			}
+			switch name {
+			case "Etag", "Last-Modified":
+				delete(h, name) // a condition must say what the host said
+			case "Location":
+				v, _, _ = strings.Cut(v, "#") // which leads to the same URL
+				if path, _, _ := strings.Cut(v, "?"); r.mask.In(path) {
+					f = errSecretInPath
+				}
+				values[i] = r.location(v)
+			default:
+				values[i] = r.mask.String(v)
+			}
+		}
+	}
+	return f
+}
+
+// location is a reference without the parameters that are a secret. The request rule
+// that such a parameter is of adds it again; where none does, the host is asked
+// without it.
+func (r *redactor) location(ref string) string {
+	path, query, ok := strings.Cut(ref, "?")
+	if !ok {
+		return r.mask.String(ref)
+	}
+	var kept []string
+	for pair := range strings.SplitSeq(query, "&") {
+		if _, v, _ := strings.Cut(pair, "="); !r.mask.Is(v) {
+			kept = append(kept, pair)
+		}
+	}
+	if len(kept) > 0 {
+		path += "?" + strings.Join(kept, "&")
+	}
+	return r.mask.String(path)
+}
+
+// exchange takes the secrets from the head of a response as it came, and from the
+// request.
+func (r *redactor) exchange(reply *Reply) {
+	if !r.active() {
+		return
+	}
+	r.mask.Bytes(reply.Request)
+	r.mask.Bytes(reply.Head)
+}
+
+// renamed returns a head with fields renamed to what readers pass over, as archivers
+// do with those that no longer hold.
+func renamed(head []byte, fields ...string) []byte {
+	var out []byte
+	for line := range bytes.Lines(head) {
+		name, _, _ := bytes.Cut(line, []byte(":"))
+		for _, f := range fields {
+			if strings.EqualFold(string(bytes.TrimSpace(name)), f) {
+				out = append(out, "X-Orig-"...)
+			}
+		}
+		out = append(out, line...)
+	}
+	return out
+}

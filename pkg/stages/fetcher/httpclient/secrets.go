@@ -1,0 +1,33 @@
+package httpclient
+
+import (
+	"seine/internal/fetch/secrets"
+	"seine/pkg/messages"
+)
+
+// secretStore are the secrets of this fetcher. They never leave it but in the requests
+// they are for. One that is missing fails the request, not the fetcher.
+type secretStore struct {
+	secrets.Store
+	used *secrets.Mask // is told of each that is used, nil if nobody asks
+}
+
+func (k secretStore) get(name string) (string, error) {
+	v, err := k.Get(name)
+	if err == nil && k.used != nil {
+		k.used.Add(v)
+	}
+	return v, misconfigured(err)
+}
+
+func (k secretStore) fill(text string) (string, error) {
+	v, err := k.Fill(text)
+	return v, misconfigured(err)
+}
+
+func misconfigured(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Failf(messages.Misconfigured, "%v", err)
+}

@@ -1,0 +1,208 @@
+package httpclient
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"seine/internal/fetch/netguard"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// transportKey is what a connection depends on beside its host: only requests of the
+// same way may share one.
+type transportKey struct {
+	private bool   // private addresses may be dialled
+	allow   string // other networks that may, with spaces between
+	tls     crawlspec.TLS
+	proxy   string // its URL with the password, "" is none
+}
+
+func wayOf(spec *crawlspec.Spec, t *crawlspec.TLS) transportKey {
+	w := transportKey{private: spec.AllowPrivate}
+	var allow []string
+	for _, p := range spec.AllowAddresses {
+		allow = append(allow, p.String())
+	}
+	w.allow = strings.Join(allow, " ")
+	if t != nil {
+		w.tls = *t
+	}
+	return w
+}
+
+// guardKey tells apart which addresses may be dialled: "" are those that every
+// crawl may dial.
+func (w transportKey) guardKey() string {
+	if !w.private && w.allow == "" {
+		return ""
+	}
+	return fmt.Sprint(w.private, w.allow)
+}
+
+func (w transportKey) guard() *netguard.Guard {
+	var allow []netip.Prefix
+	for _, text := range strings.Fields(w.allow) {
+		if p, err := netip.ParsePrefix(text); err == nil { // it was one in the spec
+			allow = append(allow, p)
+		}
+	}
+	return netguard.New(allow, w.private)
+}
+
+// transportPools keeps the connections of each way.
+type transportPools struct {
+	cfg      Config
+	resolver *resolver
+	tls      *tls.Config
+	idle     int // connections kept of those without a proxy
+
+	mu      sync.RWMutex
+	pools   map[transportKey]*pool
+	proxies map[string]*proxy
+}
+
+// pool is the connections of one way.
+type pool struct {
+	*http.Transport
+	dialer *dialer
+}
+
+// Bounds of the connections kept.
+const (
+	maxWays         = 256
+	maxIdleConns    = 1024 // of all without a proxy
+	maxIdleProxied  = 64   // of each proxy
+	idleConnTimeout = time.Minute
+	maxTLSSessions  = 1024
+)
+
+func newTransportPools(cfg Config, r *resolver, idle int) *transportPools {
+	return &transportPools{
+		cfg: cfg, idle: max(1, idle), // 0 would be no limit
+		resolver: r, pools: make(map[transportKey]*pool), proxies: make(map[string]*proxy),
+		tls: &tls.Config{
+			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+			ClientSessionCache: tls.NewLRUClientSessionCache(maxTLSSessions),
+		},
+	}
+}
+
+// pool returns the connections of a way.
+func (s *transportPools) pool(w transportKey) *pool {
+	s.mu.RLock()
+	p := s.pools[w]
+	s.mu.RUnlock()
+	if p != nil {
+		return p
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.pools[w]; p != nil {
+		return p
+	}
+	if len(s.pools) >= maxWays { // specs have come and gone: any will do
+		for old, p := range s.pools {
+			delete(s.pools, old)
+			p.CloseIdleConnections()
+			break
+		}
+	}
+	p = s.open(w)
+	s.pools[w] = p
+	return p
+}
+
+func (s *transportPools) open(w transportKey) *pool {
+	d := newDialer(s.cfg, s.resolver, w.guard(), s.tlsFor(w.tls))
+	t := &http.Transport{
+		DialContext: d.plain, DialTLSContext: d.secure, ForceAttemptHTTP2: true,
+		DisableCompression: true, MaxResponseHeaderBytes: int64(s.cfg.MaxHeader),
+		MaxIdleConns: s.idle, MaxIdleConnsPerHost: s.cfg.MaxIdlePerHost, IdleConnTimeout: idleConnTimeout,
+		HTTP2: &http.HTTP2Config{
+			SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second,
+			WriteByteTimeout: time.Duration(s.cfg.StallTimeout), // no context ends a write that is stuck
+		},
+	}
+	if w.proxy == "" {
+		return &pool{t, d}
+	}
+	u, err := url.Parse(w.proxy)
+	if err != nil {
+		panic(err) // it is a URL's String
+	}
+	t.MaxIdleConns = min(s.idle, maxIdleProxied)
+	d.proxy = u
+	if u.Scheme == "http" { // what is not encrypted goes to it as it is
+		t.Proxy = func(r *http.Request) (*url.URL, error) {
+			if r.URL.Scheme == "http" {
+				return u, nil
+			}
+			return nil, nil
+		}
+	}
+	return &pool{t, d}
+}
+
+func (s *transportPools) tlsFor(t crawlspec.TLS) *tls.Config {
+	cfg := s.tls
+	if t == (crawlspec.TLS{}) {
+		return cfg
+	}
+	cfg = cfg.Clone()
+	cfg.InsecureSkipVerify = t.Insecure
+	// A session that was begun without verification must not be gone on with.
+	cfg.ClientSessionCache = tls.NewLRUClientSessionCache(maxTLSSessions)
+	if i := slices.Index(crawlspec.TLSVersions, t.MinVersion); i >= 0 {
+		cfg.MinVersion = tls.VersionTLS10 + uint16(i)
+	}
+	if t.CA != "" {
+		roots, err := x509.SystemCertPool()
+		if err != nil {
+			roots = x509.NewCertPool()
+		}
+		roots.AppendCertsFromPEM([]byte(t.CA))
+		cfg.RootCAs = roots
+	}
+	return cfg
+}
+
+// proxy returns the proxy of a spec; all specs share what is known of it.
+func (s *transportPools) proxy(text string, secrets secretStore) (*proxy, error) {
+	u, err := crawlspec.ParseProxy(text)
+	if err != nil {
+		return nil, Failf(messages.Misconfigured, "proxies: %v", err)
+	}
+	u.Path = ""
+	if password, ok := u.User.Password(); ok {
+		if password, err = secrets.fill(password); err != nil {
+			return nil, err
+		}
+		u.User = url.UserPassword(u.User.Username(), password)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := u.String()
+	p := s.proxies[key]
+	if p == nil {
+		p = &proxy{key: key, url: u}
+		s.proxies[key] = p
+	}
+	return p, nil
+}
+
+func (s *transportPools) close() {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, p := range s.pools {
+		p.CloseIdleConnections()
+	}
+}
