@@ -82,7 +82,7 @@ func (f *fileLayout) example(crawl string) string {
 	n := output.Name{StreamCreated: output.CreatedStamp(stored), First: 1}
 	rec := &format.Record{Kind: messages.KindPage, Stored: stored}
 	if f.body == nil {
-		return f.group(crawl, rec, 0).Dir + "/" + n.String() + "." + f.format.Ext()
+		return f.group(crawl, rec, 0).Dir + "/" + n.String() + "." + f.ext(f.format.Ext(), crawl, stored)
 	}
 	return f.key.String() + f.body.Ext()
 }

@@ -273,7 +273,7 @@ func describe(f *output.Filter) string {
 
 // commit exports one entry.
 func (x *export) commit(to output.Partition, c *output.Commit) error {
-	files := newFileSet(x.form, to, c.Name(), &x.open)
+	files := newFileSet(x.form, to, c.Name(), &x.open, c.Created)
 	defer files.abandon()
 	for _, f := range c.Files {
 		wanted, err := x.wants(c, &f)

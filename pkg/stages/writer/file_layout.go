@@ -1,7 +1,11 @@
 package writer
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
 	"fmt"
+	"strings"
+	"time"
 
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
@@ -16,6 +20,8 @@ type fileLayout struct {
 	body   format.Body // of objects; nil for chunks
 	key    output.Key  // of objects
 	sealed bool        // what is written is encrypted
+	// archive is set for files that people put together with those of other crawls.
+	archive bool
 }
 
 // newFileLayout returns the form that p sets up, or names the option that is wrong.
@@ -43,10 +49,11 @@ func newFileLayout(p *OutputConfig, columns columnsFunc) (*fileLayout, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--path %w", err)
 	}
+	_, archive := f.(format.StreamBound)
 	if to.Any() {
 		f = format.Encrypted(f, to)
 	}
-	return &fileLayout{path: path, format: f}, nil
+	return &fileLayout{path: path, format: f, archive: archive}, nil
 }
 
 func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*fileLayout, error) {
@@ -86,4 +93,15 @@ func (f *fileLayout) group(crawl string, rec *format.Record, partition int) outp
 		return output.Group{Crawl: crawl, Kind: rec.Kind}
 	}
 	return f.path.Group(crawl, rec.Kind, partition, rec.Stored)
+}
+
+// ext returns what the name of a file of a crawl ends in, of a stream that was created
+// then. Files of archives go into collections with those of other crawls, where their names
+// alone tell them apart: so each has eight characters of its crawl and its stream before that.
+func (f *fileLayout) ext(format, crawl string, created time.Time) string {
+	if !f.archive {
+		return format
+	}
+	sum := sha256.Sum256([]byte(created.UTC().Format(time.RFC3339Nano) + " " + crawl))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:5])) + "." + format
 }

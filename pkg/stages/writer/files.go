@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/output"
@@ -21,6 +22,8 @@ type fileSet struct {
 	log  output.Partition
 	name output.Name
 	open *atomic.Int64 // chunks being written, of all partitions
+	// created is when the stream was created, for the names of archives.
+	created time.Time
 
 	chunks  map[output.Group]*openChunk
 	objects output.Objects // nil until there is one
@@ -38,8 +41,8 @@ type openChunk struct {
 	closed  func()
 }
 
-func newFileSet(f *fileLayout, log output.Partition, n output.Name, open *atomic.Int64) *fileSet {
-	return &fileSet{form: f, log: log, name: n, open: open, chunks: make(map[output.Group]*openChunk)}
+func newFileSet(f *fileLayout, log output.Partition, n output.Name, open *atomic.Int64, created time.Time) *fileSet {
+	return &fileSet{form: f, log: log, name: n, open: open, created: created, chunks: make(map[output.Group]*openChunk)}
 }
 
 // noKeyError says why a record cannot be an object. It is the record's fault.
@@ -111,7 +114,8 @@ func (s *fileSet) dropEmpty(g output.Group) {
 }
 
 func (s *fileSet) create(g output.Group) (*openChunk, error) {
-	chunk, err := s.log.Create(s.name, g, s.form.format.Ext())
+	ext := s.form.ext(s.form.format.Ext(), g.Crawl, s.created)
+	chunk, err := s.log.Create(s.name, g, ext)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +126,7 @@ func (s *fileSet) create(g output.Group) (*openChunk, error) {
 		return nil, err
 	}
 	if n, ok := unwrapEncoder(c.enc).(format.Named); ok {
-		n.SetName(s.name.String() + "." + s.form.format.Ext())
+		n.SetName(s.name.String() + "." + ext)
 	}
 	return c, nil
 }

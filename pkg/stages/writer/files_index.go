@@ -11,7 +11,7 @@ import (
 // finishIndex makes the index of a finished file, whose name is known only now: a
 // sink may have had to choose another one than was planned.
 func (s *fileSet) finishIndex(x format.Indexer, g output.Group, of output.File) (output.File, error) {
-	c, err := s.log.Create(s.name, g, x.IndexExt())
+	c, err := s.log.Create(s.name, g, s.form.ext(x.IndexExt(), g.Crawl, s.created))
 	if err != nil {
 		return output.File{}, err
 	}

@@ -171,7 +171,7 @@ func (s *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage
 		}
 	}
 	if s.set == nil {
-		s.set = newPendingCommit(newFileSet(s.form, s.log, s.name(m.Sequence), &s.w.open))
+		s.set = newPendingCommit(newFileSet(s.form, s.log, s.name(m.Sequence), &s.w.open, s.handled.Created))
 		s.full.Reset(time.Duration(s.w.cfg.ChunkAge))
 	}
 	if err := s.addRecord(ctx, group, rec, m); err != nil {
