@@ -185,7 +185,10 @@ func countCaptures(o output.Output, f output.File, byURL map[string]int) (n int,
 			n++
 		}
 		if r.Type() == warc.TypeMetadata && bytes.Contains(r.Block, []byte("\r\nclass: ")) {
-			byURL[r.Get("WARC-Target-URI")]--
+			url := r.Get("WARC-Target-URI")
+			if byURL[url]--; byURL[url] == 0 {
+				delete(byURL, url)
+			}
 			n--
 		}
 	}
