@@ -55,13 +55,9 @@ func (t *fetchJob) answer(r *httpclient.Reply, class messages.Class, via string,
 	if len(body) > room {
 		body, truncated = body[:room], messages.TruncatedLength
 	}
-	p := messages.Page{
-		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: r.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
-		Depth: t.req.Depth, Referrer: via, Run: t.req.Run, Status: r.Status, ContentType: r.ContentType,
-		FetchedAt: r.Started.UTC(), IP: r.Source, Protocol: r.Protocol, BodySize: int64(len(body)), Timings: r.Timings,
-		RequestSize: len(r.Request), HeadSize: len(r.Head), Metadata: t.req.Metadata,
-		Class: class, Truncated: truncated,
-	}
+	p := t.answerOf(r)
+	p.URL, p.Referrer, p.IP, p.Class = r.URL, via, r.Source, class
+	p.RequestSize, p.HeadSize, p.BodySize, p.Truncated = len(r.Request), len(r.Head), int64(len(body)), truncated
 	t.describe(&p)
 	return p.AnswerMsg(t.partition, n, slices.Concat(r.Request, r.Head, body))
 }

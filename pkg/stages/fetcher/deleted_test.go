@@ -31,9 +31,9 @@ func TestCookiesOfADeletedCrawlAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := request("https://a.test/")
-	before := s.newTurn(req, spec).ask.CookieJar
+	before := s.newJob(req, spec).ask.CookieJar
 	req.Visit.Round = messages.FirstRound(1)
-	if after := s.newTurn(req, spec).ask.CookieJar; before == after {
+	if after := s.newJob(req, spec).ask.CookieJar; before == after {
 		t.Errorf("both are those of %q", after)
 	}
 }

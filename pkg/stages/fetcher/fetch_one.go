@@ -12,7 +12,6 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
@@ -54,21 +53,23 @@ func (e *FetchError) Error() string {
 // *FetchError.
 func FetchOne(ctx context.Context, cfg Config, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
 	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
-	f, err := newOneShotBody(cfg)
+	f, err := newFetcher(cfg, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("fetcher: %w", err)
 	}
+	f.robots.bucket = noBucket{}
 	defer f.client.Close()
 	out := &Fetched{}
 	for {
-		t := f.onceTurn(spec, url)
+		t := onceJob(spec, url)
 		if err := f.fetchWithRobots(ctx, t, wait); err != nil {
 			return nil, err
 		}
 		r := t.reply
 		switch r.Class {
 		case messages.OK:
-			out.Page, out.Body, out.Withheld = t.fetched(), r.Body.Data, t.ask.Policy.Withheld(url)
+			out.Page, out.Body, out.Withheld = t.pageOf(r), r.Body.Data, t.ask.Policy.Withheld(t.ask.URL)
+			out.Page.V = messages.Version
 			return out, nil
 		case messages.Redirect:
 		default:
@@ -86,33 +87,11 @@ func FetchOne(ctx context.Context, cfg Config, spec *crawlspec.Spec, url string,
 	}
 }
 
-// newOneShotBody returns a fetcher without a bus, of which only the part that asks hosts
-// can be used.
-func newOneShotBody(cfg Config) (*Fetcher, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, fmt.Errorf("fetcher: %w", err)
-	}
-	c, err := httpclient.New(cfg.Config, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, fmt.Errorf("fetcher: %w", err)
-	}
-	r, err := newRobotsCache(c, func(string, ...any) {})
-	if err != nil {
-		return nil, fmt.Errorf("fetcher: %w", err)
-	}
-	r.bucket = noBucket{}
-	return &Fetcher{
-		cfg: cfg, client: c, get: c, robots: r,
-		policies: policyCache{client: c},
-		rules:    stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
-		scopes:   stages.SpecCache[*scope]{Make: newScope},
-	}, nil
-}
-
 // onceCrawl is the name under which FetchOne keeps what it makes of the spec.
 const onceCrawl = "once"
 
-func (f *Fetcher) onceTurn(spec *crawlspec.Spec, url string) *fetchJob {
+// onceJob is a request for a URL of no crawl.
+func onceJob(spec *crawlspec.Spec, url string) *fetchJob {
 	pace, _ := spec.HostPoliteness(weburl.Hostname(url))
 	t := &fetchJob{
 		req:  &messages.Request{Crawl: onceCrawl, URL: url, Delay: messages.Millis(pace.Delay)},
@@ -134,16 +113,6 @@ func (f *Fetcher) fetchWithRobots(ctx context.Context, t *fetchJob, wait func(ti
 	t.reply, t.ask.Spacing = nil, max(t.ask.Spacing, t.hostDelay())
 	wait(t.ask.Spacing)
 	return f.fetch(ctx, t)
-}
-
-// fetched is the page without what only a crawl gives it.
-func (t *fetchJob) fetched() messages.Page {
-	r := t.reply
-	return messages.Page{
-		V: messages.Version, Crawl: t.req.Crawl, URL: t.req.URL, Status: r.Status, ContentType: r.ContentType,
-		FetchedAt: r.Started.UTC(), Header: keptHeader(r.Header), IP: r.IP, Protocol: r.Protocol,
-		BodySize: r.Body.Size, Timings: r.Timings, Digest: r.Digest,
-	}
 }
 
 // noBucket shares no robots.txt with anybody.

@@ -2,15 +2,12 @@ package fetcher
 
 import (
 	"context"
-	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/base/weburl"
 	"seine/internal/page/pii"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -94,14 +91,10 @@ func (f *Fetcher) candidateMsg(t *fetchJob, target messages.Candidate, c *messag
 // page is the message with what was fetched. A large body is stored first.
 func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
 	r := t.reply
-	p := messages.Page{
-		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
-		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Status: r.Status, ContentType: r.ContentType,
-		FetchedAt: r.Started.UTC(), Header: keptHeader(r.Header), IP: r.IP, Protocol: r.Protocol,
-		BodyEncoding: r.Body.Encoding, BodySize: r.Body.Size, BodyObject: r.Body.Object,
-		Timings: r.Timings, Digest: r.Digest, Unchanged: t.req.Digest != "" && strings.HasPrefix(r.Digest, t.req.Digest),
-		Metadata: t.req.Metadata, Inherit: t.req.Inherit, Sitemap: t.req.Sitemap,
-	}
+	p := t.pageOf(r)
+	p.BodyEncoding, p.BodyObject = r.Body.Encoding, r.Body.Object
+	p.Unchanged = t.req.Digest != "" && strings.HasPrefix(r.Digest, t.req.Digest)
+	p.Inherit, p.Sitemap = t.req.Inherit, t.req.Sitemap
 	body := r.Body.Data
 	if r.Body.Object == "" && r.Body.Encoding == "" && !t.ask.Archive {
 		body, p.BodyEncoding = f.bodies.compress(body)
@@ -136,15 +129,38 @@ func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
 	return p.Msg(t.partition, body), nil
 }
 
+// answerOf is what a page and what is archived beside it tell alike.
+func (t *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
+	return messages.Page{
+		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
+		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Metadata: t.req.Metadata,
+		Status: r.Status, ContentType: r.ContentType, FetchedAt: r.Started.UTC(), IP: r.IP, Protocol: r.Protocol, Timings: r.Timings,
+	}
+}
+
+// pageOf is a page, but for where its body is.
+func (t *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
+	p := t.answerOf(r)
+	p.Header, p.BodySize, p.Digest = keptHeader(r.Header), r.Body.Size, r.Digest
+	return p
+}
+
+// resultOf is what all results of a request tell alike.
+func resultOf(req *messages.Request, name string) *messages.Result {
+	return &messages.Result{
+		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run,
+		Depth: req.Depth, Redirects: req.Redirects, Referrer: req.Referrer, Fetcher: name,
+	}
+}
+
 func (t *fetchJob) result(name string) *messages.Result {
 	r := t.reply
-	res := &messages.Result{
-		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt, Run: t.req.Run,
-		Depth: t.req.Depth, Redirects: t.req.Redirects, Referrer: t.req.Referrer,
-		Class: r.Class, Detail: r.Detail, Status: r.Status, Error: r.Text, ContentType: r.ContentType,
-		Started: r.Started.UTC(), Timings: r.Timings, BytesWire: r.BytesWire, IP: r.IP, Protocol: r.Protocol,
-		RetryAfter: messages.Millis(r.RetryAfter), CrawlDelay: t.delay, ETag: r.ETag, LastModified: r.LastModified, Fetcher: name,
-	}
+	res := resultOf(t.req, name)
+	res.Rev = t.spec.Rev
+	res.Class, res.Detail, res.Status, res.Error = r.Class, r.Detail, r.Status, r.Text
+	res.Started, res.Timings, res.BytesWire, res.IP, res.Protocol = r.Started.UTC(), r.Timings, r.BytesWire, r.IP, r.Protocol
+	res.ContentType, res.ETag, res.LastModified = r.ContentType, r.ETag, r.LastModified
+	res.RetryAfter, res.CrawlDelay = messages.Millis(r.RetryAfter), t.delay
 	if r.Class == messages.OK {
 		res.BytesBody, res.Digest = r.Body.Size, r.Digest
 	}
@@ -174,87 +190,9 @@ func (f *Fetcher) onDeadLetter(m *stages.Message, why error) stages.Output {
 	if err != nil {
 		return stages.Output{}
 	}
-	res := &messages.Result{
-		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run,
-		Depth: req.Depth, Redirects: req.Redirects, Referrer: req.Referrer,
-		Class: messages.ProtocolError, Error: "the fetcher gave up: " + why.Error(),
-		Started: time.Now().UTC(), Fetcher: f.name,
-	}
+	res := resultOf(req, f.name)
+	res.Class, res.Error, res.Started = messages.ProtocolError, "the fetcher gave up: "+why.Error(), time.Now().UTC()
 	requestsTotal.WithLabelValues(string(res.Class)).Inc()
 	p := messages.Partition(req.URL, f.bus.Layout.Partitions)
 	return stages.Output{Then: []*nats.Msg{resultMsg(res, p)}}
-}
-
-// maxKeptHeader bounds the response header that goes with a page, in bytes of
-// names and values. In JSON a byte may become six, and header and body must
-// fit in one message of 1 MiB.
-const maxKeptHeader = 32 << 10
-
-// dropped are the fields that do not go with a page: the hop-by-hop ones
-// (RFC 9110 7.6.1), and cookies, which may hold a session and end up in files
-// that others read.
-var dropped = []string{
-	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authentication-Info",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Set-Cookie", "Set-Cookie2",
-}
-
-// linking are the fields that hold URLs, which the parser reads.
-var linking = []string{"Link", "Refresh"}
-
-// keptHeader strips h in place. In JSON a byte that is not UTF-8 would be lost; in a
-// URL it is written so that it is not.
-func keptHeader(h http.Header) http.Header {
-	for _, name := range linking {
-		for i, v := range h[name] {
-			h[name][i] = weburl.EscapeInvalid(v)
-		}
-	}
-	for _, v := range h["Connection"] {
-		for name := range strings.SplitSeq(v, ",") {
-			h.Del(strings.TrimSpace(name))
-		}
-	}
-	for _, name := range dropped {
-		delete(h, name)
-	}
-	if size := headerSize(h); size > maxKeptHeader {
-		shrink(h, size)
-	}
-	return h
-}
-
-func headerSize(h http.Header) int {
-	size := 0
-	for name, values := range h {
-		size += fieldSize(name, values)
-	}
-	return size
-}
-
-func fieldSize(name string, values []string) int {
-	size := 0
-	for _, v := range values {
-		size += len(name) + len(v)
-	}
-	return size
-}
-
-// shrink drops the largest fields until the rest is small enough.
-func shrink(h http.Header, size int) {
-	names := slices.SortedFunc(maps.Keys(h), func(a, b string) int {
-		if d := fieldSize(b, h[b]) - fieldSize(a, h[a]); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	for _, name := range names {
-		if size <= maxKeptHeader {
-			return
-		}
-		if name == messages.HeaderRobots && fieldSize(name, h[name]) < maxKeptHeader/8 {
-			continue // which the parser must know
-		}
-		size -= fieldSize(name, h[name])
-		delete(h, name)
-	}
 }

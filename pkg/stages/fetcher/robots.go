@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -86,12 +87,12 @@ const maxRobotsMemory = 64 << 20
 type robotsCache struct {
 	host   exchanger
 	bucket bucket
-	warn   func(msg string, args ...any)
+	log    *slog.Logger
 	files  *otter.Cache[string, *robotsFile]
 	flight singleflight.Group
 }
 
-func newRobotsCache(host exchanger, warn func(string, ...any)) (*robotsCache, error) {
+func newRobotsCache(host exchanger, log *slog.Logger) (*robotsCache, error) {
 	files, err := otter.New(&otter.Options[string, *robotsFile]{
 		MaximumWeight: maxRobotsMemory,
 		Weigher:       func(_ string, f *robotsFile) uint32 { return f.weight },
@@ -99,7 +100,7 @@ func newRobotsCache(host exchanger, warn func(string, ...any)) (*robotsCache, er
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of robots.txt: %w", err)
 	}
-	return &robotsCache{host: host, warn: warn, files: files}, nil
+	return &robotsCache{host: host, log: log, files: files}, nil
 }
 
 // robotsLookup is what a look-up ended with: a file, or the exchange that says why
@@ -227,7 +228,7 @@ func (c *robotsCache) stored(ctx context.Context, origin string) (*robotsEntry, 
 	kv, err := c.bucket.Get(ctx, robotsKey(origin))
 	if err != nil {
 		if !errors.Is(err, jetstream.ErrKeyNotFound) && ctx.Err() == nil {
-			c.warn("cannot read robots.txt from its bucket", "host", weburl.Host(origin+"/"), "error", err)
+			c.log.Warn("cannot read robots.txt from its bucket", "host", weburl.Host(origin+"/"), "error", err)
 		}
 		return nil, 0
 	}
@@ -244,7 +245,7 @@ func (c *robotsCache) store(ctx context.Context, e *robotsEntry) {
 		_, err = c.bucket.Put(ctx, robotsKey(e.Origin), value)
 	}
 	if err != nil && ctx.Err() == nil {
-		c.warn("cannot share robots.txt with other fetchers", "host", weburl.Host(e.Origin+"/"), "error", err)
+		c.log.Warn("cannot share robots.txt with other fetchers", "host", weburl.Host(e.Origin+"/"), "error", err)
 	}
 }
 
@@ -293,15 +294,6 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *httpclient
 		}
 		a.URL, before = next, r
 	}
-}
-
-// redirected returns where a redirect leads; false if r is none, or leads nowhere.
-func redirected(r *httpclient.Reply) (string, bool) {
-	if r.Class != messages.Redirect {
-		return "", false
-	}
-	next, err := r.Target()
-	return next, err == nil
 }
 
 // entryFromReply says what an answer means, RFC 9309 2.3.1: nil that the host could

@@ -182,7 +182,7 @@ func TestRedirectsOfRobots(t *testing.T) {
 	})
 	for n, want := range map[int]messages.Class{1: messages.RobotsDenied, 5: messages.RobotsDenied, 6: messages.OK} {
 		hops = n
-		turn := s.newTurn(request(s.url("/special/ok")), s.spec())
+		turn := s.newJob(request(s.url("/special/ok")), s.spec())
 		if s.lacks(turn) {
 			t.Fatal(turn.reply.Text)
 		}

@@ -1,0 +1,126 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/base/weburl"
+	"seine/internal/fetch/robots"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher/httpclient"
+)
+
+// fetchJob is one request on its way through the stage.
+type fetchJob struct {
+	req       *messages.Request
+	spec      crawlspec.Revision
+	partition int
+	ask       httpclient.Request
+	reply     *httpclient.Reply // how it ended
+	robots    *robots.File      // nil if it was not asked for
+	group     *robots.Group     // of robots.txt that applies, nil if none does
+	delay     *messages.Millis  // of robots.txt, nil if that was not learnt
+	// answers are what was answered in this turn beside its page, to be archived; hops
+	// of them are of the page's own request, and via is where the last of those went.
+	answers []*nats.Msg
+	hops    int
+	via     string
+	noted   *httpclient.Reply // whose answer is among them
+}
+
+// newJob is a request that is to be fetched as its spec wants it.
+func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJob {
+	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
+	t := &fetchJob{
+		req: req, spec: spec, partition: partition,
+		ask: httpclient.Request{
+			CookieJar: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), URL: req.URL,
+			Spacing: time.Duration(max(req.Delay, req.Interval)), Archive: spec.Archive,
+			Object: objectName(partition, messages.VisitID(req.Crawl, req.Visit)),
+			ETag:   req.ETag, LastModified: req.LastModified, NoResend: req.NoResend,
+		},
+	}
+	t.bound()
+	return t
+}
+
+// bound sets what the request may take, by the spec and the source of its host.
+func (t *fetchJob) bound() {
+	l := t.spec.HostLimits(weburl.Hostname(t.req.URL))
+	t.ask.Timeout, t.ask.MaxBody = time.Duration(l.Timeout), int64(l.MaxBody)
+}
+
+// notToSend finds what keeps a request from being sent, and makes it the reply:
+// the crawl was cancelled since, or the spec asks for what is not there.
+func (f *Fetcher) notToSend(t *fetchJob) bool {
+	if err := t.spec.Blocked(); err != nil {
+		t.reply = httpclient.Unsent(httpclient.Failf(messages.ClassCancelled, "%v", err))
+		return true
+	}
+	if _, state := t.spec.HostPoliteness(weburl.Hostname(t.req.URL)); state == crawlspec.Cancelled {
+		t.reply = httpclient.Unsent(httpclient.Failf(messages.ClassCancelled, "the crawl, or what it wants of this host, was cancelled"))
+		return true
+	}
+	return f.lacks(t)
+}
+
+// lacks reports whether the spec asks for what this fetcher or the URL does not
+// have, and makes that the reply.
+func (f *Fetcher) lacks(t *fetchJob) bool {
+	t.ask.Policy = f.policies.of(t.req.Crawl, t.spec.Spec)
+	lack := t.ask.Policy.Lacks(t.ask.URL)
+	if lack != nil {
+		t.reply = httpclient.Unsent(lack)
+	}
+	return lack != nil
+}
+
+// release gives back the memory of the body.
+func (t *fetchJob) release() {
+	if t.reply != nil {
+		t.reply.Release()
+	}
+}
+
+// fetch uses the turn: for robots.txt, for the page, or for both where the host
+// needs no rest. It returns an error only if ctx is done, or httpclient.ErrNotSent.
+func (f *Fetcher) fetch(ctx context.Context, t *fetchJob) error {
+	if t.spec.Robots == crawlspec.RobotsObey {
+		if err := f.checkRobots(ctx, t); err != nil || t.reply != nil {
+			return err
+		}
+	}
+	if err := f.doExchange(ctx, t); err != nil {
+		return err
+	}
+	return f.followSelfRedirects(ctx, t)
+}
+
+// doExchange does one exchange. It returns an error only if ctx is done, or httpclient.ErrNotSent.
+func (f *Fetcher) doExchange(ctx context.Context, t *fetchJob) error {
+	r, err := f.get.Do(ctx, &t.ask)
+	t.reply = r
+	f.tellWithheld(t)
+	if err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// tellWithheld logs, once for an origin and a revision of the spec, that
+// credentials are not sent there.
+func (f *Fetcher) tellWithheld(t *fetchJob) {
+	why := t.ask.Policy.Withheld(t.ask.URL)
+	if why == "" || f.bus == nil { // Once tells its caller
+		return
+	}
+	key := fmt.Sprint(t.req.Crawl, " ", t.spec.Rev, " ", weburl.Origin(t.ask.URL))
+	if !f.withheldTold.has(key) {
+		f.withheldTold.add(key)
+		f.bus.Log.Warn("credentials are not sent", "crawl", t.req.Crawl, "reason", why)
+	}
+}

@@ -1,0 +1,110 @@
+package fetcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"seine/internal/base/sleep"
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher/httpclient"
+)
+
+// handle takes one request of FETCH to its result.
+func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Output, err error) {
+	req, err := decodeRequest(m.Data)
+	if err != nil {
+		return stages.Output{}, stages.PoisonError(err)
+	}
+	spec, err := f.specs.Get(ctx, req.Crawl, req.Rev)
+	if err != nil {
+		return stages.Output{}, err
+	}
+	if spec.Deleted(req.Rev) {
+		return stages.Output{}, nil // nobody waits for the result
+	}
+	letGo, err := f.hands.lock(ctx, req.ID())
+	if err != nil {
+		return stages.Output{}, err
+	}
+	t := f.newJob(req, spec)
+	free := func() {
+		t.release()
+		letGo()
+	}
+	defer func() {
+		if out.Free == nil { // it failed, or panicked
+			free()
+		}
+	}()
+	if out, err = f.process(ctx, m, t); err == nil {
+		out.Free = free // the page holds the body until it is stored
+	}
+	return out, err
+}
+
+// process uses the turn, if it is still wanted, and composes what comes of it.
+func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
+	req := t.req
+	if f.notToSend(t) {
+		return f.compose(ctx, t)
+	}
+	for unsure := false; ; unsure = true {
+		if err := f.bus.AwaitConnection(ctx); err != nil {
+			return stages.Output{}, err
+		}
+		began, good := time.Now(), time.Duration(math.MaxInt64)
+		if unsure || f.epochs.outdated(t.partition, req.Epoch) || f.bus.MaybeStale(m) {
+			if wanted, err := f.suspect(ctx, req); err != nil || !wanted {
+				return stages.Output{}, err // its result is known: nothing is left to do
+			}
+			good = messages.ClaimStartWindow
+		}
+		granted := time.Now()
+		t.ask.StillValid = func() bool { return f.bus.StableSince(began) && time.Since(granted) < good }
+		err := f.fetch(ctx, t)
+		if errors.Is(err, httpclient.ErrNotSent) {
+			t.release()
+			t.reply = nil
+			t.askFor(req.URL, true) // a redirect may have led away from it
+			continue
+		}
+		if err != nil {
+			return stages.Output{}, err
+		}
+		return f.compose(ctx, t)
+	}
+}
+
+// decodeRequest reads a request and refuses a URL that is not canonical, since
+// everything behind takes its parts by position.
+func decodeRequest(payload []byte) (*messages.Request, error) {
+	req, err := messages.DecodeRequest(payload)
+	if err != nil {
+		return nil, err
+	}
+	canonical, err := weburl.Canonicalize(req.URL)
+	if err != nil {
+		return nil, fmt.Errorf("decode request: %w", err)
+	}
+	if canonical != req.URL {
+		return nil, fmt.Errorf("decode request: URL %s is not canonical, that is %s", messages.Clip(req.URL), canonical)
+	}
+	return req, nil
+}
+
+// suspect reports whether a request that somebody may have done before is
+// still to be done. It lets the host rest first: the other may have asked it
+// just now, and may be about to say so.
+func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, error) {
+	if rest := time.Duration(max(req.Delay, req.Interval)); rest > 0 {
+		if err := httpclient.Timed(waitRedelivery, func() error { return sleep.For(ctx, rest) }); err != nil {
+			return false, err
+		}
+	}
+	return f.bus.ClaimRequest(ctx, req, f.claimantID)
+}
