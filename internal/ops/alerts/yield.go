@@ -106,28 +106,35 @@ func kindsOf(runs []Run) map[string]bool {
 }
 
 // yield compares what the first of some runs has made of a kind with the others. Of a
-// page that is unchanged no record is made again: each counts as one that was parsed, by
-// what a page has given in the best of the runs. Too much is so counted rather than too
-// little, and nobody is told without need. But nothing is right again before pages come
-// that give as much.
+// page that is unchanged no record is made again: each counts as one that was parsed. In the
+// run that is judged it counts as a page in the best of the runs, in those before as a page
+// of them all: a run in which one page has changed says little of the others. Too much is so
+// counted rather than too little, and nobody is told without need. But nothing is right
+// again before pages come that give as much.
 func yield(a *crawlspec.Alerts, kind string, runs []Run) finding {
 	runs = runs[:min(len(runs), MostRuns+1)]
-	best := 0.0
+	best, records, pages := 0.0, int64(0), int64(0)
 	for i := range runs {
-		if runs[i].Pages > 0 {
-			best = max(best, float64(runs[i].Records[kind])/float64(runs[i].Pages))
+		r := &runs[i]
+		if r.Pages > 0 {
+			best = max(best, float64(r.Records[kind])/float64(r.Pages))
+		}
+		if i > 0 {
+			records, pages = records+r.Records[kind], pages+r.Pages
 		}
 	}
+	mean := float64(records) / float64(max(pages, 1))
 	made := make([]float64, len(runs))
 	for i := range runs {
-		made[i] = float64(runs[i].Records[kind]) + best*float64(runs[i].Unchanged)
+		made[i] = float64(runs[i].Records[kind]) + mean*float64(runs[i].Unchanged)
 	}
+	made[0] += (best - mean) * float64(runs[0].Unchanged)
 	median := medianOf(made[1:])
 	f := finding{kind: Yield, subject: kind, value: made[0], threshold: a.Yield * median}
 	f.bad = f.value < f.threshold
 	last := &runs[0]
 	fresh := last.Records[kind]
-	f.good = !f.bad && (last.Unchanged == 0 || fresh > 0 && float64(fresh) >= a.Yield*best*float64(last.Pages))
+	f.good = !f.bad && (last.Unchanged == 0 || fresh > 0 && float64(fresh) >= a.Yield*mean*float64(last.Pages))
 	f.text = fmt.Sprintf("the run of %s has made %s of kind %s; the median of the %d before is %.0f",
 		last.Started.UTC().Format(time.RFC3339), humanize.Plural(last.Records[kind], "record"), kind, len(runs)-1, median)
 	if last.Unchanged > 0 {

@@ -123,3 +123,22 @@ func TestDeadLettersAreToldUntilSomebodyHasLookedAfterThem(t *testing.T) {
 	d.pass(time.Hour, letters(map[string]uint64{"parser": 99}))
 	d.want()
 }
+
+// A run in which one page has changed, and is a product, says nothing of how many of the
+// others are: a run that makes as many as ever raises nothing, and clears what was raised.
+func TestOneChangedPageRaisesNoYield(t *testing.T) {
+	d := newDay(t)
+	made := runs(34, 1, 0, 0, 0, 34)
+	for i, changed := range []int64{65, 1, 0, 0, 0, 65} {
+		made[i].Pages, made[i].Unchanged, made[i].Records["page"] = changed, 65-changed, changed
+	}
+	d.ends(made)
+	d.want()
+	broken := append(runs(0), made...)
+	broken[0].Pages, broken[0].Records["page"] = 65, 65
+	d.ends(broken)
+	d.want("raised yield product")
+	d.wantText("the median of the 6 before is 34")
+	d.ends(made)
+	d.want("cleared yield product")
+}
