@@ -181,7 +181,11 @@ func (r *RecordRule) check(p *Problems, path string) {
 	p.template(path+".key", r.Key)
 	for _, place := range r.Key.Placeholders() {
 		if !place.Secret && !r.Fields.has(place.Name) {
-			p.Addf(path+".key", "{%s}: there is no such field", place.Name)
+			hint := ""
+			if slices.Contains([]string{"url", "fetched_at"}, place.Name) {
+				hint = ": every record has it, but a key is made of the rule's own fields (address: {from: url})"
+			}
+			p.Addf(path+".key", "{%s}: there is no such field%s", place.Name, hint)
 		}
 	}
 }

@@ -100,6 +100,7 @@ func TestExtractionErrors(t *testing.T) {
 		{rule("each: {}"), `records[0].each: selects nothing`},
 		{rule("each: {meta: a}"), `records[0].each.meta: has one value only`},
 		{rule("key: '{u}'"), `records[0].key: {u}: there is no such field`},
+		{rule("key: '{url}'"), `records[0].key: {url}: there is no such field: every record has it, but a key is made of the rule's own fields`},
 		{rule("key: '{secret:X}'"), `records[0].key: secrets are for requests only`},
 		{"records: [{kind: a, fields: {url: h1}}]", `records[0].fields.url: every record has "url" already`},
 		{"records: [{kind: a, fields: {a b: h1}}]", `records[0].fields.a b: "a b": a field's name has`},
