@@ -9,13 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/echoserver"
+	"seine/internal/testing/webproxy"
 	"seine/pkg/messages"
 )
 
 // routes are the answers of a site: "301 URL" redirects, all else is a text.
 type routes map[string]string
 
-func (e *echo) answers(r routes) {
+// of has a site answer so.
+func (r routes) of(e *echoserver.Server) {
 	inner := e.Config.Handler
 	e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		text, ok := r[req.URL.Path]
@@ -31,13 +34,6 @@ func (e *echo) answers(r routes) {
 		}
 		inner.ServeHTTP(w, req)
 	})
-}
-
-// requests returns what came so far.
-func (e *echo) requests() []seen {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return append([]seen(nil), e.seen...)
 }
 
 // However a request leaves, the credentials, cookies and headers of a source go
@@ -94,25 +90,25 @@ func TestCredentialsFollowTheURL(t *testing.T) {
 	} {
 		for _, host := range []string{"localhost", "127.0.0.1"} { // of no source; of the source, at a port that it does not name
 			t.Run(name+" at "+host, func(t *testing.T) {
-				site, other := newEcho(t), newEcho(t)
+				site, other := echoserver.New(t), echoserver.New(t)
 				otherURL := strings.Replace(other.URL, "127.0.0.1", host, 1)
 				answers := make(routes)
 				for path, text := range way.site {
 					answers[path] = strings.ReplaceAll(text, "OTHER", otherURL)
 				}
-				site.answers(answers)
+				answers.of(site)
 				s := newFetcherFixture(t, specOption(t, "allow_private: true\ndelay: 0s\nsitemaps: true\nsources:\n- hosts: [127.0.0.1, '"+site.URL+
 					"']\n  auth: {bearer: '{secret:TOKEN}'}\n  headers: {X-Key: '{secret:TOKEN}', Cookie: id=s3cret, X-Open: 'yes'}\n"))
 				way.send(t, s, site.URL, otherURL)
-				if len(site.requests()) == 0 || len(other.requests()) == 0 {
-					t.Fatalf("%d requests to the site, %d to the other", len(site.requests()), len(other.requests()))
+				if len(site.Seen()) == 0 || len(other.Seen()) == 0 {
+					t.Fatalf("%d requests to the site, %d to the other", len(site.Seen()), len(other.Seen()))
 				}
-				for _, r := range site.requests() {
+				for _, r := range site.Seen() {
 					if r.Header.Get("Authorization") != "Bearer s3cret" || r.Header.Get("X-Key") != "s3cret" || r.Header.Get("Cookie") != "id=s3cret" {
 						t.Errorf("%s: the source's own site got %v", r.URL, r.Header)
 					}
 				}
-				for _, r := range other.requests() {
+				for _, r := range other.Seen() {
 					if strings.Contains(fmt.Sprint(r.Header), "s3cret") {
 						t.Errorf("%s%s got credentials: %v", otherURL, r.URL, r.Header)
 					}
@@ -129,10 +125,10 @@ func TestCredentialsFollowTheURL(t *testing.T) {
 // robots.txt redirects, and its proxy does not see that either.
 func TestRobotsElsewhereGoesByTheWayOfItsOwnHost(t *testing.T) {
 	t.Setenv("SEINE_SECRET_PROXY", "s3cret")
-	proxy := newHTTPProxy(t)
+	proxy := webproxy.NewHTTP(t)
 	elsewhere := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(elsewhere.Close)
-	plain := newEcho(t)
+	plain := echoserver.New(t)
 	for location, want := range map[string]struct {
 		class   messages.Class
 		through int64
@@ -141,13 +137,13 @@ func TestRobotsElsewhereGoesByTheWayOfItsOwnHost(t *testing.T) {
 		strings.Replace(plain.URL, "127.0.0.1", "localhost", 1) + "/robots.txt":     {messages.OK, 2},
 		plain.URL + "/robots.txt": {messages.OK, 3},
 	} {
-		site := newEcho(t)
-		site.answers(routes{"/robots.txt": "301 " + location})
+		site := echoserver.New(t)
+		routes{"/robots.txt": "301 " + location}.of(site)
 		s := newFetcherFixture(t, specOption(t, "allow_private: true\ndelay: 0s\nsources:\n- hosts: [127.0.0.1]\n  tls: {insecure: true}\n"+
-			"  proxies: ['http://me:{secret:PROXY}@"+proxy.address+"']\n"))
-		before := proxy.n.Load()
+			"  proxies: ['http://me:{secret:PROXY}@"+proxy.Address+"']\n"))
+		before := proxy.Count()
 		s.get(site.URL+"/page").wants(t, want.class)
-		if n := proxy.n.Load() - before; n != want.through {
+		if n := proxy.Count() - before; n != want.through {
 			t.Errorf("%s: %d requests through the source's proxy, want %d", location, n, want.through)
 		}
 	}
@@ -156,15 +152,15 @@ func TestRobotsElsewhereGoesByTheWayOfItsOwnHost(t *testing.T) {
 // A request rule is for the URLs that match it, and not for what they redirect to.
 func TestRuleEndsWithItsURL(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
-	e := newEcho(t)
-	e.answers(routes{"/p": "301 /p;jsessionid=1"})
+	e := echoserver.New(t)
+	routes{"/p": "301 /p;jsessionid=1"}.of(e)
 	s := withSpec(t, "requests:\n- match: '"+e.URL+"/p'\n  method: POST\n  headers: {X-Key: '{secret:TOKEN}'}\n  body: hello\n")
 	s.get(e.URL+"/p").wants(t, messages.OK)
 	var got []string
-	for _, r := range e.requests() {
-		got = append(got, show(r)+" "+r.body)
+	for _, r := range e.Seen() {
+		got = append(got, fmt.Sprintf("%s %s key %q body %q", r.Method, r.RequestURI, r.Header.Get("X-Key"), r.Text))
 	}
-	if want := "POST /p X-Key=s3cret hello, GET /p;jsessionid=1 "; strings.Join(got, ", ") != want {
+	if want := `POST /p key "s3cret" body "hello", GET /p;jsessionid=1 key "" body ""`; strings.Join(got, ", ") != want {
 		t.Errorf("sent %s\nwant %s", strings.Join(got, ", "), want)
 	}
 }
@@ -173,7 +169,7 @@ func TestRuleEndsWithItsURL(t *testing.T) {
 // that follows.
 func TestWithheldCredentialsAreTold(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
-	e := newEcho(t)
+	e := echoserver.New(t)
 	e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
 		if r.Header.Get("Authorization") == "" && r.URL.Path == "/closed" {

@@ -3,13 +3,14 @@ package fetcher
 import (
 	"testing"
 
+	"seine/internal/testing/echoserver"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 // A request of a deleted crawl is not sent, and has no result: nobody waits for it.
 func TestRequestOfADeletedCrawlIsNotSent(t *testing.T) {
-	e := newEcho(t)
+	e := echoserver.New(t)
 	s := withSpec(t, "max_depth: 3")
 	d, err := s.specs.Delete(t.Context(), testCrawl, messages.Deletion{})
 	if err != nil {
@@ -18,8 +19,8 @@ func TestRequestOfADeletedCrawlIsNotSent(t *testing.T) {
 	req := request(e.URL + "/")
 	req.Rev = d.Rev - 1
 	out, err := s.handle(t.Context(), &stages.Message{Data: req.Encode(), Deliveries: 1})
-	if err != nil || len(out.First)+len(out.Then) > 0 || len(e.seen) > 0 {
-		t.Errorf("%+v, %v, %d requests", out, err, len(e.seen))
+	if err != nil || len(out.First)+len(out.Then) > 0 || len(e.Seen()) > 0 {
+		t.Errorf("%+v, %v, %d requests", out, err, len(e.Seen()))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mccutchen/go-httpbin/v2/httpbin"
 
+	"seine/internal/base/weburl"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -216,4 +217,13 @@ func TestHTTPBinSeesTheRequest(t *testing.T) {
 	if got.Method != "POST" || got.Args["page"][0] != "2" || len(got.Args["q"]) > 0 || got.Form["q"][0] != "a b" || got.Headers["X-One"][0] != "1" {
 		t.Errorf("httpbin saw %+v", got)
 	}
+}
+
+func canonical(t *testing.T, text string) string {
+	t.Helper()
+	c, err := weburl.Canonicalize(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"seine/internal/testing/echoserver"
 	"seine/internal/testing/nameserver"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
@@ -16,7 +17,7 @@ import (
 // network.
 func TestRedirectsIntoThePrivateNetworkAreRefused(t *testing.T) {
 	t.Parallel()
-	secret := newEcho(t)
+	secret := echoserver.New(t)
 	dns := nameserver.New(t)
 	dns.Say("public.test", "127.0.0.2")
 	l, err := net.Listen("tcp4", "127.0.0.2:0")
@@ -40,7 +41,7 @@ func TestRedirectsIntoThePrivateNetworkAreRefused(t *testing.T) {
 
 	obeying := newFetcherFixture(t, specOption(t, "delay: 0s\nallow_addresses: [127.0.0.2/32]"), asking)
 	obeying.get(public+"/page").wants(t, messages.RefusedAddress)
-	if len(secret.seen) > 0 {
+	if len(secret.Seen()) > 0 {
 		t.Error("the private server was asked")
 	}
 }

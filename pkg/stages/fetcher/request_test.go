@@ -3,201 +3,42 @@ package fetcher
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"seine/internal/run/specfile"
+	"seine/internal/testing/echoserver"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
-// echo is a server that remembers what it was asked.
-type echo struct {
-	*httptest.Server
-	mu   sync.Mutex
-	seen []seen
-}
-
-type seen struct {
-	*http.Request
-	body string
-}
-
-func newEcho(t *testing.T) *echo {
+// specOption replaces the spec.
+func specOption(t *testing.T, yaml string) option {
 	t.Helper()
-	e := &echo{}
-	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, _ := io.ReadAll(r.Body)
-		e.mu.Lock()
-		e.seen = append(e.seen, seen{r, string(text)})
-		e.mu.Unlock()
-		w.Header().Set("Content-Type", "text/plain")
-		fmt.Fprint(w, "ok")
-	}))
-	t.Cleanup(e.Close)
-	return e
-}
-
-// last returns the last request that came.
-func (e *echo) last(t *testing.T) seen {
-	t.Helper()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.seen) == 0 {
-		t.Fatal("nothing was asked")
+	spec, err := specfile.Load("spec.yaml", []byte(yaml))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return e.seen[len(e.seen)-1]
+	return func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { *s = *spec }
 }
 
 // withSpec is a stage that ignores robots.txt, with a spec that a person wrote.
 func withSpec(t *testing.T, yaml string, options ...option) *fetcherFixture {
 	t.Helper()
-	return newFetcherFixture(t, append(options, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
-		spec, err := specfile.Load("spec.yaml", []byte("robots: ignore\nallow_private: true\ndelay: 0s\n"+yaml))
-		if err != nil {
-			t.Fatal(err)
-		}
-		*s = *spec
-	})...)
-}
-
-func TestRequestsAreAsTheSpecSays(t *testing.T) {
-	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
-	t.Setenv("SEINE_SECRET_ODD", `a"b&c`)
-	const source = "sources:\n- hosts: ['http://127.0.0.1:PORT']\n  "
-	for name, c := range map[string]struct {
-		spec, path string
-		want       string // of the request, as show writes it
-		body       string
-	}{
-		"default": {"", "/a?b=c", "GET /a?b=c", ""},
-		"headers": {"headers: {Accept-Language: de, x-odd-Case: 'yes'}", "/", "GET / Accept-Language=de X-Odd-Case=yes", ""},
-		"a source's headers go first": {
-			"headers: {X-A: all, X-B: all}\n" + source + "headers: {x-a: one}", "/", "GET / X-A=one X-B=all", "",
-		},
-		"another source": {"sources:\n- hosts: [other.example]\n  headers: {X-A: one}", "/", "GET /", ""},
-		"basic auth":     {source + "auth: {user: me, password: '{secret:TOKEN}'}", "/", "GET / Authorization=Basic bWU6czNjcmV0", ""},
-		"bearer":         {source + "auth: {bearer: '{secret:TOKEN}'}", "/", "GET / Authorization=Bearer s3cret", ""},
-		"secret header":  {source + "headers: {X-Key: 'k {secret:TOKEN}'}", "/", "GET / X-Key=k s3cret", ""},
-		"user agents":    {"user_agents: [one/1]", "/", "GET / User-Agent=one/1", ""},
-		"contact":        {"contact: https://example.org/bot", "/", "GET / User-Agent=seine/" + version() + " (web crawler; +https://example.org/bot)", ""},
-		"query": {
-			"requests:\n- match: '*'\n  query: {page: '{page|1}', lang: de}", "/s?q=x", "GET /s?q=x&lang=de&page=1", "",
-		},
-		"secret in the query": {
-			"requests:\n- match: 'http://127.0.0.1:PORT/*'\n  query: {key: '{secret:ODD}'}", "/s?q=%7e", "GET /s?q=~&key=a%22b%26c", "",
-		},
-		"JSON": {
-			"requests:\n- match: '*/search?*'\n  method: POST\n  headers: {Content-Type: application/json}\n" +
-				`  body: '{"q": "{q}", "page": {page|1}}'`, `/search?q=a"b&page=3&keep=1`,
-			"POST /search?keep=1 Content-Type=application/json", `{"q": "a\"b", "page": 3}`,
-		},
-		"form": {
-			"requests:\n- match: '*'\n  method: POST\n  headers: {Content-Type: application/x-www-form-urlencoded}\n  body: 'q={q}&go=1'",
-			"/search?q=a%26b", "POST /search Content-Type=application/x-www-form-urlencoded", "q=a%26b&go=1",
-		},
-		"plain body": {"requests:\n- match: '*'\n  method: PUT\n  body: '<q>{q}</q>'", "/?q=%3Ci%3E", "PUT /", "<q><i></q>"},
-		"first rule": {
-			"requests:\n- match: '*/a'\n  headers: {X-R: a}\n- match: '*'\n  headers: {X-R: all}", "/a", "GET /a X-R=a", "",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := newEcho(t)
-			s := withSpec(t, strings.ReplaceAll(c.spec, "PORT", port(e.URL)))
-			s.get(canonical(t, e.URL+c.path)).wants(t, messages.OK)
-			got := e.last(t)
-			if line := show(got); line != c.want {
-				t.Errorf("sent %s\nwant %s", line, c.want)
-			}
-			if got.body != c.body {
-				t.Errorf("sent the body %s, want %s", got.body, c.body)
-			}
-		})
-	}
-}
-
-// show writes what is not as in every request.
-func show(r seen) string {
-	var b strings.Builder
-	b.WriteString(r.Method + " " + r.RequestURI)
-	usual := map[string]string{
-		"Accept": "text/html,application/xhtml+xml,text/plain,*/*;q=0.1", "Accept-Encoding": "gzip, deflate, br, zstd",
-		"User-Agent": crawlspec.DefaultUserAgent,
-	}
-	for _, name := range sortedKeys(r.Header) {
-		if v := r.Header.Get(name); v != usual[name] && name != "Content-Length" {
-			b.WriteString(" " + name + "=" + v)
-		}
-	}
-	return b.String()
-}
-
-func TestUserAgentsTakeTurns(t *testing.T) {
-	e := newEcho(t)
-	s := withSpec(t, "user_agents: [a/1, b/1]")
-	var got []string
-	for n := range 4 {
-		s.get(fmt.Sprintf("%s/%d", e.URL, n)).wants(t, messages.OK)
-		got = append(got, e.last(t).UserAgent())
-	}
-	if strings.Join(got, " ") != "a/1 b/1 a/1 b/1" {
-		t.Errorf("user agents %q", got)
-	}
-}
-
-func TestSecretsComeFromFilesToo(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "FILED"), []byte("from a file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e := newEcho(t)
-	s := withSpec(t, "sources:\n- hosts: ['"+e.URL+"']\n  headers: {X-Key: '{secret:FILED}'}",
-		func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.Secrets = dir })
-	s.get(e.URL+"/").wants(t, messages.OK)
-	if got := e.last(t).Header.Get("X-Key"); got != "from a file" {
-		t.Errorf("X-Key is %q", got)
-	}
-}
-
-// What is missing is said, and nothing is sent without it.
-func TestRequestThatCannotBeMade(t *testing.T) {
-	for name, c := range map[string]struct{ spec, path, want string }{
-		"no secret":    {"sources:\n- hosts: ['http://127.0.0.1:PORT']\n  auth: {bearer: '{secret:NOWHERE}'}", "/", "set SEINE_SECRET_NOWHERE"},
-		"no parameter": {"requests:\n- match: '*'\n  query: {q: '{q}'}", "/?p=1", "the URL has no parameter q"},
-		"bad header":   {"requests:\n- match: '*'\n  headers: {X-Q: '{q}'}", "/?q=a%0Ab", "header X-Q would have a value that no header can have"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := newEcho(t)
-			s := withSpec(t, strings.ReplaceAll(c.spec, "PORT", port(e.URL)))
-			h := s.get(e.URL + c.path)
-			h.wants(t, messages.Misconfigured)
-			if !strings.Contains(h.Error, c.want) {
-				t.Errorf("error %q, want %q in it", h.Error, c.want)
-			}
-			if len(e.seen) > 0 {
-				t.Error("a request was sent all the same")
-			}
-		})
-	}
+	return newFetcherFixture(t, append(options, specOption(t, "robots: ignore\nallow_private: true\ndelay: 0s\n"+yaml))...)
 }
 
 // A secret goes to the host it is for, and nowhere else: no message, no archive.
 func TestSecretsAreInNoMessage(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
-	e := newEcho(t)
+	e := echoserver.New(t)
 	s := withSpec(t, "archive: true\ncookies: true\nsources:\n- hosts: ['"+e.URL+"']\n  headers: {X-Key: '{secret:TOKEN}', Cookie: id=s3cret}\n"+
 		"  auth: {user: me, password: '{secret:TOKEN}'}\nrequests:\n- match: '"+e.URL+"/*'\n  method: POST\n"+
 		"  headers: {X-Rule: '{secret:TOKEN}'}\n  query: {key: '{secret:TOKEN}'}\n  body: 'k={secret:TOKEN}'")
 	h := s.get(e.URL + "/")
 	h.wants(t, messages.OK)
-	if got := e.last(t); !strings.Contains(got.body+got.RequestURI+got.Header.Get("X-Rule"), "s3cret") {
+	if got := e.Last(t); !strings.Contains(got.Text+got.RequestURI+got.Header.Get("X-Rule"), "s3cret") {
 		t.Fatal("the secrets were not sent")
 	}
 	for _, m := range append(h.out.First, h.out.Then...) {
@@ -209,77 +50,11 @@ func TestSecretsAreInNoMessage(t *testing.T) {
 	}
 }
 
-// What one source lacks is no matter to the others.
-func TestMissingSecretConcernsItsSourceOnly(t *testing.T) {
-	e := newEcho(t)
-	source := strings.Replace(e.URL, "127.0.0.1", "localhost", 1)
-	s := withSpec(t, "sources:\n- hosts: ['"+source+"']\n  auth: {bearer: '{secret:NOWHERE}'}")
-	s.get(e.URL+"/").wants(t, messages.OK)
-	s.get(source+"/").wants(t, messages.Misconfigured)
-}
-
-// Cookies are those of RFC 6265: of a host and a path, whatever the port. Values
-// go back as they came.
-func TestCookiesAreSentBack(t *testing.T) {
-	e := newEcho(t)
-	inner := e.Config.Handler
-	e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/set" {
-			w.Header()["Set-Cookie"] = []string{
-				"a=b c", `q="1, 2"`, "odd=a\"b\\c", "bytes=\xe9", "deep=2; Path=/deep", "gone=3; Max-Age=0", "secure=4; Secure",
-				"big=" + strings.Repeat("x", 5000),
-			}
-		}
-		inner.ServeHTTP(w, r)
-	})
-	elsewhere := strings.Replace(e.URL, "127.0.0.1", "localhost", 1)
-	const all = `a=b c; q="1, 2"; odd=a"b\c; bytes=` + "\xe9"
-	for _, c := range []struct{ spec, path, deep, other string }{
-		{"cookies: true", all, "deep=2; " + all, ""},
-		{"cookies: false", "", "", ""},
-		{"cookies: true\nheaders: {cookie: own=1}", "own=1; " + all, "own=1; deep=2; " + all, "own=1"},
-		{"sources:\n- hosts: [localhost]\n  cookies: true", "", "", ""},
-		{"sources:\n- hosts: [127.0.0.1]\n  cookies: true", all, "deep=2; " + all, ""},
-	} {
-		s := withSpec(t, c.spec)
-		s.get(e.URL+"/set").wants(t, messages.OK)
-		for url, want := range map[string]string{e.URL + "/next": c.path, e.URL + "/deep/x": c.deep, elsewhere + "/": c.other} {
-			s.get(url).wants(t, messages.OK)
-			if got := strings.Join(e.last(t).Header["Cookie"], " AND "); got != want {
-				t.Errorf("%s: %s got %q, want %q", c.spec, url, got, want)
-			}
-		}
-	}
-}
-
 func TestCancelledCrawlSendsNothing(t *testing.T) {
-	e := newEcho(t)
+	e := echoserver.New(t)
 	s := withSpec(t, "state: cancelled")
 	s.get(e.URL+"/").wants(t, messages.ClassCancelled)
-	if len(e.seen) > 0 {
+	if len(e.Seen()) > 0 {
 		t.Error("a request was sent")
 	}
-}
-
-func TestAddressesCanBeAllowedByNetwork(t *testing.T) {
-	e := newEcho(t)
-	for allow, want := range map[string]messages.Class{"[]": messages.RefusedAddress, "[127.0.0.0/8]": messages.OK, "[10.0.0.0/8]": messages.RefusedAddress} {
-		s := newFetcherFixture(t, specOption(t, "robots: ignore\ndelay: 0s\nallow_addresses: "+allow))
-		s.get(e.URL+"/").wants(t, want)
-	}
-}
-
-func TestTLSCanBeLoosenedForASource(t *testing.T) {
-	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain")
-	}))
-	t.Cleanup(srv.Close)
-	const source = "sources:\n- hosts: [127.0.0.1]\n  tls: "
-	ca := "{ca: " + quotePEM(srv.Certificate()) + "}"
-	for tls, want := range map[string]messages.Class{
-		"{}": messages.TLSFailure, "{insecure: true}": messages.OK, ca: messages.OK, "{insecure: true, min_version: '1.3'}": messages.OK,
-	} {
-		withSpec(t, source+tls).get(srv.URL+"/").wants(t, want)
-	}
-	withSpec(t, "sources:\n- hosts: [other.example]\n  tls: {insecure: true}").get(srv.URL+"/").wants(t, messages.TLSFailure)
 }

@@ -3,6 +3,7 @@ package fetcher
 import (
 	"testing"
 
+	"seine/internal/testing/echoserver"
 	"seine/pkg/messages"
 )
 
@@ -10,7 +11,7 @@ import (
 // Its visit may be sent later. With a spec it is.
 func TestRequestOfACrawlThatStandsStillIsNotSent(t *testing.T) {
 	t.Parallel()
-	e := newEcho(t)
+	e := echoserver.New(t)
 	s := withSpec(t, "")
 	kv, err := s.bus.JS.KeyValue(t.Context(), messages.BucketCrawls)
 	if err != nil {
@@ -22,11 +23,7 @@ func TestRequestOfACrawlThatStandsStillIsNotSent(t *testing.T) {
 	}
 	req := request(e.URL + "/")
 	req.Crawl, req.Rev = "still", bad
-	asked := func() int {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return len(e.seen)
-	}
+	asked := func() int { return len(e.Seen()) }
 	got := s.handle1(req, 1)
 	if got.Class != messages.ClassCancelled || got.page != nil || !got.Class.Retryable() || asked() > 0 {
 		t.Errorf("while it stands still: %+v, %d requests", got.Result, asked())

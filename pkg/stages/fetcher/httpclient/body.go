@@ -79,7 +79,7 @@ func (x *exchange) read(resp *http.Response) *Failure {
 		return f
 	}
 	if x.ask.Robots {
-		x.wire.most = 1 << 62 // cut, not refused: see readAll
+		x.wire.most = 1 << 62 // cut, not refused: see setBody
 	}
 	sum := sha256.New()
 	defer func() { x.reply.Digest = messages.Digest(sum.Sum(nil)) }()

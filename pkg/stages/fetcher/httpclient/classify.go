@@ -66,7 +66,7 @@ func networkFailure(err error) *Failure {
 	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list"):
 		return Failf(messages.TooLarge, "response header is over the limit: %s", text).in(messages.DetailHeader)
 	case errors.Is(err, io.EOF), strings.Contains(text, "server closed idle connection"),
-		strings.Contains(text, "cannot rewind body"),            // see once
+		strings.Contains(text, "cannot rewind body"),            // of a oneShotBody
 		strings.Contains(text, "conn could not be established"): // of HTTP/2, which was closed under the first request
 		return Failf(messages.ConnectFailure, "the server closed the connection without a response").in(messages.DetailReset)
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

@@ -204,7 +204,7 @@ func (x *exchange) head(resp *http.Response) {
 	}
 	if f := x.hidden.header(resp.Header); f != nil && r.Class == messages.Redirect {
 		if r.Failed(f); x.ask.Robots {
-			r.Class = messages.ProtocolError // there is a robots.txt, which is not to be had: see verdict
+			r.Class = messages.ProtocolError // not a redirect that leads nowhere, which would mean that there is no robots.txt
 		}
 	}
 	r.ContentType = truncate.To(strings.Join(resp.Header["Content-Type"], ", "), messages.MaxText)

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"seine/internal/base/contentcoding"
+	"seine/internal/run/specfile"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -66,6 +67,22 @@ func newClientFixture(t testing.TB, options ...func(*Config, *crawlspec.Spec)) *
 		Client: c, t: t, policy: c.Compile(&spec), spec: spec, web: w,
 		url: func(path string) string { return srv.URL(0, path) },
 	}
+}
+
+// withSpec is a client that asks by a spec that a person wrote.
+func withSpec(t testing.TB, yaml string, options ...func(*Config, *crawlspec.Spec)) *clientFixture {
+	t.Helper()
+	spec, err := specfile.Load("spec.yaml", []byte(yaml))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newClientFixture(t, append(options, func(_ *Config, s *crawlspec.Spec) { *s = *spec })...)
+}
+
+// withPrivate is one that may go to loopback.
+func withPrivate(t testing.TB, yaml string, options ...func(*Config, *crawlspec.Spec)) *clientFixture {
+	t.Helper()
+	return withSpec(t, "allow_private: true\n"+yaml, options...)
 }
 
 // request returns a request for url as the spec has it.

@@ -1,0 +1,58 @@
+// Package echoserver is a site for tests that remembers what it was asked.
+package echoserver
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// Server answers everything with a short text, unless its handler is wrapped.
+type Server struct {
+	*httptest.Server
+	mu   sync.Mutex
+	seen []Request
+}
+
+// Request is a request that came.
+type Request struct {
+	*http.Request
+	Text string // its body
+}
+
+// New starts a site.
+func New(t *testing.T) *Server {
+	t.Helper()
+	e := &Server{}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		e.mu.Lock()
+		e.seen = append(e.seen, Request{r, string(text)})
+		e.mu.Unlock()
+		w.Header().Set("Content-Type", "text/plain")
+		fmt.Fprint(w, "ok")
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+// Seen returns what came so far.
+func (e *Server) Seen() []Request {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.seen)
+}
+
+// Last returns the last request that came.
+func (e *Server) Last(t *testing.T) Request {
+	t.Helper()
+	seen := e.Seen()
+	if len(seen) == 0 {
+		t.Fatal("nothing was asked")
+	}
+	return seen[len(seen)-1]
+}
