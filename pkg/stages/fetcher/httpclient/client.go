@@ -69,7 +69,7 @@ func (c *Client) Compile(spec *crawlspec.Spec) *Policy { return c.compiler.compi
 
 // ErrNotSent is the end of a request that was not sent, since it was not valid any more
 // when its turn had come.
-var ErrNotSent = errors.New("not sent: another fetcher may have the request by now")
+var ErrNotSent = errors.New("not sent: the request was not valid any more")
 
 // Do sends the request when its turn has come, and reads the response. It
 // returns an error only if ctx is done before the request could be sent, if it is

@@ -22,7 +22,8 @@
 //
 // They follow a request. What is sent: policy and compile (a spec, ready for use),
 // request_rule and secrets, outgoing (the request of net/http). When: rate_limit. The way:
-// transport_pool, dial, resolve, proxy, conn. The exchange: client, exchange, deadline,
-// classify. What comes: body, stream, upload, memory; challenge; redact; archive and
-// answer_body for archives. README.md has more of each.
+// transport_pool, dial, resolve, proxy, tunnel, conn. The exchange: client, exchange,
+// deadline. What comes: status and failure, accepts, body, stream, upload, memory;
+// challenge; redact; wire_capture, archive and answer_body for archives. README.md has more
+// of each.
 package httpclient
