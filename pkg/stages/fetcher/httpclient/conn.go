@@ -43,9 +43,13 @@ func (c *conn) awaitReadLoop(ctx context.Context) {
 }
 
 func (c *conn) Write(p []byte) (int, error) {
+	to := c.notes.Load()
+	if to != nil {
+		to.sent(p) // before: the answer may come while Write returns
+	}
 	n, err := c.Conn.Write(p)
-	if to := c.notes.Load(); to != nil && n > 0 {
-		to.sent(p[:n])
+	if to != nil && n < len(p) {
+		to.unsent(len(p) - n)
 	}
 	return n, err
 }

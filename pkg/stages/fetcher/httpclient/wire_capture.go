@@ -27,6 +27,13 @@ func (n *wireCapture) sent(p []byte) {
 	n.request = append(n.request, p...)
 }
 
+// unsent takes back the end of what was said to be sent, which the connection did not take.
+func (n *wireCapture) unsent(size int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.request = n.request[:max(0, len(n.request)-size)]
+}
+
 // received takes bytes until the head of the final response is whole. The ones
 // of 1xx responses before it are dropped.
 func (n *wireCapture) received(p []byte) {
