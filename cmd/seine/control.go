@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"seine/internal/base/shown"
 	"seine/pkg/crawlspec"
@@ -92,6 +93,29 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 			what += " at " + c.Host
 		}
 		shown.Printf("%s %s (revision %d of its spec)\n", what, word, rev)
-		return nil
+		if c.Host != "" || state != crawlspec.Running {
+			return nil
+		}
+		return tellStoppedHosts(ctx, bus, c.Name)
 	})
+}
+
+// tellStoppedHosts tells which hosts of a crawl that goes on are paused or cancelled by
+// themselves, and stay so.
+func tellStoppedHosts(ctx context.Context, bus *stages.Bus, crawl string) error {
+	specs, err := stages.OpenSpecs(ctx, bus)
+	if err != nil {
+		return err
+	}
+	spec, err := specs.GetSure(ctx, crawl)
+	if err != nil {
+		return err
+	}
+	for i := range spec.Sources {
+		s := &spec.Sources[i]
+		if s.State != nil && *s.State != crawlspec.Running {
+			shown.Printf("  %s stays %s: seine resume --crawl %s --host %s\n", strings.Join(s.Hosts, ", "), *s.State, crawl, s.Hosts[0])
+		}
+	}
+	return nil
 }

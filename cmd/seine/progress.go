@@ -9,6 +9,7 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
+	"seine/pkg/crawlspec"
 )
 
 // progress shows how a crawl stands.
@@ -62,6 +63,9 @@ func (p *progress) line(now crawl.Progress) string {
 	s := fmt.Sprintf("%s  %s pages  %.0f/s  %s queued  %s under way  %s  %s failed",
 		now.Elapsed.Round(time.Second), humanize.Count(now.Pages), p.rate, humanize.Count(now.Queued+now.Waiting),
 		humanize.Count(now.InFlight+now.Parsing), humanize.Size(now.BytesBody), humanize.Count(now.Failed))
+	if now.State == crawlspec.Paused {
+		return s + "  paused: seine resume lets it go on"
+	}
 	if n := now.Next; n != nil {
 		s += fmt.Sprintf("  waiting for %s: %s", n.Host, n.Why)
 		if wait := time.Until(time.UnixMilli(n.NextMS)); wait > time.Second {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"seine/internal/run/crawl"
+	"seine/pkg/crawlspec"
 )
 
 // A crawl that goes on has pages from before: they are no speed.
@@ -17,6 +19,15 @@ func TestRateIsOfThisRun(t *testing.T) {
 	}
 	if p.rate < 9.99 || p.rate > 10.01 {
 		t.Errorf("%.1f pages a second, want 10", p.rate)
+	}
+}
+
+// A crawl that is paused says so, and what to do.
+func TestProgressTellsThatACrawlIsPaused(t *testing.T) {
+	now := crawl.Progress{State: crawlspec.Paused}
+	now.Queued = 13
+	if got := new(progress).line(now); !strings.Contains(got, "13 queued") || !strings.HasSuffix(got, "paused: seine resume lets it go on") {
+		t.Errorf("it says %q", got)
 	}
 }
 

@@ -22,7 +22,7 @@ type seedCmd struct {
 	File       []string `help:"File with URLs, a line each, or JSON as on the stream of seeds; # begins a comment." type:"existingfile" placeholder:"FILE"`
 	Sitemap    []string `help:"What a sitemap lists: of a URL, which the crawl fetches like any page, or of a file." placeholder:"URL|FILE"`
 	FailuresOf string   `help:"The URLs of this crawl whose last visit failed." placeholder:"CRAWL"`
-	Class      string   `help:"Of --failures-of only what failed by this class, such as timeout or server_error; parse_error is the parser's, host_given_up the frontier's." placeholder:"CLASS"`
+	Class      []string `help:"Of --failures-of only what failed by these classes, such as timeout or server_error; parse_error is the parser's, host_given_up the frontier's." placeholder:"CLASS"`
 	New        bool     `help:"Begin the crawl if there is none of that name, with the default spec."`
 	Priority   *int     `help:"0 goes first, 9 last." placeholder:"5"`
 }
@@ -95,14 +95,13 @@ func (c *seedCmd) check() error {
 	if p := c.Priority; p != nil && (*p < 0 || *p > messages.MaxPriority) {
 		return usageError{fmt.Errorf("--priority %d: must be from 0 to %d", *p, messages.MaxPriority)}
 	}
-	if c.Class == "" {
-		return nil
-	}
-	if c.FailuresOf == "" {
+	if len(c.Class) > 0 && c.FailuresOf == "" {
 		return usageError{errors.New("--class: goes with --failures-of, which names the crawl")}
 	}
-	if err := frontierapi.CheckFailure(c.Class); err != nil {
-		return usageError{fmt.Errorf("--class: %w", err)}
+	for _, class := range c.Class {
+		if err := frontierapi.CheckFailure(class); err != nil {
+			return usageError{fmt.Errorf("--class: %w", err)}
+		}
 	}
 	return nil
 }
@@ -139,16 +138,25 @@ func (c *seedCmd) read(f *seedPublisher, bus *stages.Bus) error {
 	return f.failures(bus, c.FailuresOf, c.Class)
 }
 
-// failures feeds the URLs of a crawl that failed. They come from the frontiers a
+// failures feeds the URLs of a crawl that failed, by some classes or by any. They come from the frontiers a
 // page at a time, so their number is no matter.
-func (f *seedPublisher) failures(bus *stages.Bus, crawl, class string) error {
+func (f *seedPublisher) failures(bus *stages.Bus, crawl string, classes []string) error {
 	if err := checkThere(f.ctx, bus, crawl); err != nil {
 		return err
 	}
 	client := frontierapi.Client{Bus: bus}
-	return client.Failed(f.ctx, crawl, class, func(u *frontierapi.FailedURL) error {
-		return f.seed(messages.Seed{URL: u.URL})
-	})
+	if len(classes) == 0 {
+		classes = []string{""}
+	}
+	for _, class := range classes {
+		err := client.Failed(f.ctx, crawl, class, func(u *frontierapi.FailedURL) error {
+			return f.seed(messages.Seed{URL: u.URL})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // seedPublisher publishes the seeds that it reads, many in a message.

@@ -60,6 +60,10 @@ func (c *verifyCmd) Run() error {
 		shown.Printf(": %s wrong\n", humanize.Count(int64(len(r.Problems))))
 		return endError(exitFailed)
 	}
+	if r.Commits == 0 {
+		shown.Println(": nothing was committed there")
+		return nil
+	}
 	shown.Println(": all as committed")
 	return nil
 }

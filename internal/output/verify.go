@@ -309,7 +309,7 @@ func (o Output) check(want []expectedFile) (ProblemKind, error) {
 	case !IsChunk(last.Path):
 		return Changed, errors.New("the content is not what was committed: it was changed, or replaced by a record that is not committed yet (then the writer's next commit mends it)")
 	case n != last.Bytes:
-		return Changed, fmt.Errorf("%d bytes, the commit log says %d", n, last.Bytes)
+		return Changed, fmt.Errorf("%d bytes, committed were %d", n, last.Bytes)
 	}
 	return Changed, errors.New("the content is not what was committed")
 }

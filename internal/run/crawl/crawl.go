@@ -80,8 +80,9 @@ type Progress struct {
 	frontierapi.CrawlStatus
 	Elapsed  time.Duration
 	MaxPages int64
-	NATS     string // where the streams can be looked at
-	Data     string // the directory that tells commands how, if the server is embedded
+	State    crawlspec.RunState // of the crawl: one that is paused sends nothing
+	NATS     string             // where the streams can be looked at
+	Data     string             // the directory that tells commands how, if the server is embedded
 }
 
 // ErrNothingToDo is returned when there are no seeds, and nothing in Data to
@@ -577,9 +578,9 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 		}
 		wait = c.untilPoll(wait, &counters.Counters, spec)
 		c.asked = true
-		c.last = counters.Counters
+		c.last, c.state = counters.Counters, spec.State
 		if c.Progress != nil {
-			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
+			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, State: spec.State, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
 		}
 		switch {
 		case end == frontierapi.Empty && len(c.Seeds) > 0: // they are on their way

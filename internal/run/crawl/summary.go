@@ -62,6 +62,7 @@ type Summary struct {
 	Archives            []Archive                `json:"archives,omitempty"`
 	RequestLog          *RequestLog              `json:"request_log,omitempty"`
 	CompleteSince       time.Time                `json:"complete_since,omitzero"`   // if an earlier run has completed the crawl, and this one had nothing to do
+	Paused              bool                     `json:"paused,omitempty"`          // the crawl is, so it sends nothing
 	CancelledHosts      []string                 `json:"cancelled_hosts,omitempty"` // of which something is left: seine resume takes that back
 	DeletedAt           time.Time                `json:"deleted_at,omitzero"`       // when the crawl is deleted (crawlspec.Spec.Keep)
 }
@@ -134,6 +135,7 @@ func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
 		Reasons:   c.reasons, RuleTroubles: ruleTroubles(c.parser.Yields(c.Crawl)),
 	}
+	s.Paused = c.state == crawlspec.Paused
 	if n.Excluded[frontierapi.ReasonCancelled] > 0 {
 		s.CancelledHosts = c.cancelled
 	}
@@ -349,6 +351,9 @@ func (s *Summary) headline() string {
 	case OutcomeLimit:
 		return fmt.Sprintf("stopped at its limit %s; with a higher --%s it goes on", s.Limit, strings.ReplaceAll(s.Limit, "_", "-"))
 	case OutcomeInterrupted:
+		if s.Paused {
+			return "interrupted; the crawl is paused, and goes on by the same command after seine resume"
+		}
 		return "interrupted; the same command goes on"
 	case OutcomeCancelled:
 		return "cancelled; seine resume takes that back, and the same command goes on then"
@@ -358,12 +363,24 @@ func (s *Summary) headline() string {
 		return "failed: " + s.Error
 	case OutcomeComplete:
 		if !s.CompleteSince.IsZero() {
-			return fmt.Sprintf("complete on %s, nothing was fetched; --again visits everything once more, seine replay makes records again of the pages that are stored",
-				s.CompleteSince.Local().Format(time.DateTime))
+			return s.completeBefore()
 		}
 		if len(s.CancelledHosts) > 0 {
 			return "complete, but for hosts that are cancelled"
 		}
 	}
 	return "complete"
+}
+
+// completeBefore says of a crawl that an earlier run has completed what can be done with it.
+func (s *Summary) completeBefore() string {
+	text := fmt.Sprintf("complete on %s, nothing was fetched", s.CompleteSince.Local().Format(time.DateTime))
+	if len(s.CancelledHosts) > 0 {
+		text += " (some hosts are cancelled)"
+	}
+	text += "; --again visits everything once more, seine replay makes records again of the pages that are stored"
+	if s.URLs.Failed > 0 {
+		text += fmt.Sprintf(", seine seed --failures-of %s tries again what failed", s.Crawl)
+	}
+	return text
 }
