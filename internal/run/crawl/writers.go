@@ -83,7 +83,11 @@ func (o *Options) Writers() []writer.Config { return append([]writer.Config{o.Wr
 func (c *crawl) checkOutputs(ctx context.Context, bound bool) error {
 	for _, w := range c.Writers() {
 		if bound {
-			if err := w.CheckBinding(ctx, c.bus); err != nil {
+			err := w.CheckBinding(ctx, c.bus)
+			if elsewhere, ok := errors.AsType[*writer.BoundError](err); ok {
+				return errors.New(elsewhere.Of(FlagOf(&w), "this output of the crawl"))
+			}
+			if err != nil {
 				return err
 			}
 		}

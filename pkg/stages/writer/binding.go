@@ -52,8 +52,13 @@ type BoundError struct {
 
 // Error says what the name is bound to, and what can be done.
 func (e *BoundError) Error() string {
-	return fmt.Sprintf("--out %s: the writer %q is bound to %s (since %s, by %s): %s: give it what it is bound to, or --change-output to go on with this; "+
-		"to write both, start a writer of another name", e.Out, e.Name, e.Have.Out, e.Have.Since.UTC().Format("2006-01-02 15:04:05Z"), e.Have.Host, e.Why)
+	return e.Of("--out", fmt.Sprintf("the writer %q", e.Name)) + "; to write both, start a writer of another name"
+}
+
+// Of says it of what is bound, whose place a flag names.
+func (e *BoundError) Of(flag, what string) string {
+	return fmt.Sprintf("%s %s: %s is bound to %s (since %s, by %s): %s: give it what it is bound to, or --change-output to go on with this",
+		flag, e.Out, what, e.Have.Out, e.Have.Since.UTC().Format("2006-01-02 15:04:05Z"), e.Have.Host, e.Why)
 }
 
 // binding returns what the name of the writer that c sets up would be bound to, but
