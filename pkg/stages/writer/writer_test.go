@@ -400,7 +400,7 @@ func TestVerify(t *testing.T) {
 	check(t, err)
 	changed := slices.Clone(whole)
 	changed[len(changed)/2] ^= 1
-	for want, text := range map[string][]byte{"bytes, the commit log": whole[1:], "not what was committed": changed} {
+	for want, text := range map[string][]byte{"bytes, committed were": whole[1:], "not what was committed": changed} {
 		check(t, os.WriteFile(file, text, 0o644))
 		if err := Verify(cfg.Out, cfg.Name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
