@@ -86,7 +86,7 @@ func Describe(ctx context.Context, v Views, kind string, columns []format.Column
 	if err != nil {
 		return err
 	}
-	all := format.Union(slices.Clone(have), fieldsOf(columns))
+	all := format.Union(slices.Clone(have), fieldsOf(kind, columns))
 	all = all[:min(len(all), maxFields)]
 	name := ViewOf(kind)
 	if slices.Equal(all, have) {
@@ -107,9 +107,13 @@ func baseOf(kind string) *base {
 	return &recordsBase
 }
 
-// fieldsOf leaves out what every record has, and a view in any case.
-func fieldsOf(columns []format.Column) []format.Column {
-	return slices.DeleteFunc(slices.Clone(columns), func(c format.Column) bool { return slices.Contains(crawlspec.ReservedFields, c.Name) })
+// fieldsOf leaves out the kind, which names the view, and what every record has that the
+// view begins with. A field of a rule may have the name of another such column, as host.
+func fieldsOf(kind string, columns []format.Column) []format.Column {
+	lead := baseOf(kind).lead
+	return slices.DeleteFunc(slices.Clone(columns), func(c format.Column) bool {
+		return c.Name == "kind" || slices.Contains(lead, c.Name) && slices.Contains(crawlspec.ReservedFields, c.Name)
+	})
 }
 
 // columnNames gives each column of a view a name that a database can tell from the others:
@@ -136,12 +140,14 @@ func query(v Views, kind string, fields []format.Column) string {
 		names.of(name)
 	}
 	for _, f := range fields {
-		value := v.Value(b.json, f)
+		var value string
 		switch {
 		case f == goneAt:
 			value = whenGone(b.table)
 		case slices.Contains(b.columns, f.Name):
-			value = f.Name
+			value = Quoted(f.Name)
+		default:
+			value = v.Value(b.json, f)
 		}
 		selected = append(selected, value+" AS "+Quoted(names.of(f.Name)))
 	}

@@ -457,9 +457,10 @@ func testViews(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT count(price) FROM records_product`, "5")
 	p.wants(t, `SELECT count(*) FROM fields WHERE kind = 'product' AND name = 'price' AND type = 'json'`, "1")
 
-	columns = []format.Column{{Name: "url"}, {Name: "title"}, {Name: "markdown"}, {Name: "fetched_at", Type: format.Time}}
-	put(messages.KindPage, `{"url":"https://a.example/1","title":"T","markdown":"# T"}`)
+	columns = []format.Column{{Name: "url"}, {Name: "title"}, {Name: "markdown"}, {Name: "fetched_at", Type: format.Time}, {Name: "visit"}, {Name: "duplicate_of"}}
+	put(messages.KindPage, `{"url":"https://a.example/1","title":"T","markdown":"# T","visit":"v.1","duplicate_of":"https://a.example/"}`)
 	p.wants(t, `SELECT title || ' ' || markdown || ' ' || host FROM records_page`, "T # T a.example")
+	p.wants(t, `SELECT visit || ' ' || duplicate_of FROM records_page`, "v.1 https://a.example/")
 
 	p.Exec(`DROP VIEW records_product`)
 	s = Enter(t, p.open(t, rows.FromRecords), Created)
