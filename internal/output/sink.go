@@ -141,9 +141,6 @@ var (
 	// ErrCorrupt is returned for an entry of the commit log that cannot be
 	// right. Without it nobody knows what was written: a person must decide.
 	ErrCorrupt = errors.New("commit log is damaged")
-	// ErrAway is in the error of a place that does not answer, and may soon. What is not
-	// committed stays in the stream.
-	ErrAway = errors.New("cannot be reached")
 	// ErrExists is returned instead of replacing an entry or a chunk.
 	ErrExists = errors.New("already there, another process must have written it")
 )

@@ -149,6 +149,10 @@ func TestServiceThatIsAwayIsTold(t *testing.T) {
 		"it is too busy": {answer(http.StatusServiceUnavailable, "SlowDown"), true},
 		"it refuses":     {answer(http.StatusForbidden, "AccessDenied"), false},
 		"it has none":    {answer(http.StatusNotFound, "NoSuchKey"), false},
+		"no credentials": {&smithy.OperationError{Err: errors.New("get credentials: none in the environment")}, false},
+		"its gateway is in trouble, in HTML": {&awshttp.ResponseError{ResponseError: &smithyhttp.ResponseError{
+			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: http.StatusBadGateway}}, Err: &smithy.DeserializationError{Err: io.EOF},
+		}}, true},
 	} {
 		if err := (&client{bucket: "b"}).explain(of.err); errors.Is(err, output.ErrAway) != of.away {
 			t.Errorf("%s: %v", name, err)

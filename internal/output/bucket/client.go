@@ -340,32 +340,36 @@ func (c *client) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	api, ok := errors.AsType[smithy.APIError](err)
-	if !ok {
-		if conn, ok := errors.AsType[*smithy.OperationError](err); ok {
-			return fmt.Errorf("bucket %s: %w: %w", c.bucket, output.ErrAway, conn.Err)
-		}
-		return fmt.Errorf("bucket %s: %w", c.bucket, err)
-	}
-	code, status := api.ErrorCode(), 0
+	status := 0
 	if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok {
 		status = answer.HTTPStatusCode()
 	}
-	switch {
+	away := status >= http.StatusInternalServerError && status != http.StatusNotImplemented || output.IsCut(err)
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		err = explainAnswer(api, status)
+	} else if op, ok := errors.AsType[*smithy.OperationError](err); ok {
+		err = op.Err
+	}
+	if away {
+		return fmt.Errorf("bucket %s: %w: %w", c.bucket, output.ErrAway, err)
+	}
+	return fmt.Errorf("bucket %s: %w", c.bucket, err)
+}
+
+// explainAnswer makes an error of what the service has answered.
+func explainAnswer(api smithy.APIError, status int) error {
+	switch code := api.ErrorCode(); {
 	case code == "PreconditionFailed", status == http.StatusPreconditionFailed:
 		return output.ErrExists
 	case code == "NotImplemented", status == http.StatusNotImplemented:
-		return fmt.Errorf("bucket %s: %w", c.bucket, errNotImplemented)
+		return errNotImplemented
 	case code == "NoSuchKey", code == "NoSuchUpload", code == "NotFound": // the last is the answer to HEAD
-		return fmt.Errorf("bucket %s: %s: %w", c.bucket, code, os.ErrNotExist)
+		return fmt.Errorf("%s: %w", code, os.ErrNotExist)
 	case hints3[code] != "":
-		return fmt.Errorf("bucket %s: %s (%s)", c.bucket, hints3[code], code)
+		return fmt.Errorf("%s (%s)", hints3[code], code)
+	default:
+		return fmt.Errorf("%s: %s", code, api.ErrorMessage())
 	}
-	err = fmt.Errorf("bucket %s: %s: %s", c.bucket, code, api.ErrorMessage())
-	if status >= http.StatusInternalServerError {
-		return fmt.Errorf("%w: %w", output.ErrAway, err)
-	}
-	return err
 }
 
 // errNotImplemented is returned for a request that the server does not know.

@@ -3,17 +3,16 @@ package postgres
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"seine/internal/output"
-
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"seine/internal/output"
 )
 
 // schemes begin what names a database.
@@ -201,8 +200,7 @@ func isAway(err error) bool {
 		return slices.Contains(awayCodes, e.Code)
 	}
 	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
-	_, cut := errors.AsType[net.Error](err)
-	return unconnected || cut || errors.Is(err, io.ErrUnexpectedEOF)
+	return unconnected || output.IsCut(err)
 }
 
 // awayCodes are of a server that starts, stops or is full of connections.
