@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"seine/pkg/stages/jsclient"
-
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/stages/jsclient"
 )
 
 // CreateOrUpdate makes what is missing, and brings up to date what is there. The

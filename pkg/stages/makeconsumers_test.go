@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/testing/natstest"
-	"seine/pkg/stages/jsclient"
-
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/testing/natstest"
+	"seine/pkg/stages/jsclient"
 )
 
 // consumerAnswer decodes what a client reads of an answer.

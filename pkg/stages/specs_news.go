@@ -1,9 +1,10 @@
 package stages
 
 import (
-	"seine/pkg/crawlspec"
 	"slices"
 	"time"
+
+	"seine/pkg/crawlspec"
 )
 
 // specNews are the changes that became known, in that order: at least the last one of

@@ -19,9 +19,8 @@ import (
 	"net/url"
 	"strings"
 
-	"golang.org/x/net/html"
-
 	"github.com/antchfx/xmlquery"
+	"golang.org/x/net/html"
 
 	"seine/internal/base/weburl"
 	"seine/internal/page/article"

@@ -3,9 +3,9 @@ package frontier
 import (
 	"context"
 
-	"seine/pkg/messages"
-
 	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
 )
 
 // postSeeds has the seeds published that the state has found to be fed.

@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
-
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {

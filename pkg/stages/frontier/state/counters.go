@@ -2,7 +2,6 @@ package state
 
 import (
 	"seine/internal/base/tally"
-
 	"seine/pkg/stages/frontier/frontierapi"
 )
 

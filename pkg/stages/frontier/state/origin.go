@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"seine/pkg/messages"
-
 	"github.com/cockroachdb/pebble/v2"
+
+	"seine/pkg/messages"
 )
 
 // Usable reports whether the store's own state of a partition can go on: it lacks
