@@ -252,7 +252,7 @@ func printFolder(w io.Writer, dir string, ids ageencrypt.Identities) error {
 }
 
 func looksLikeRecords(file string) bool {
-	name := strings.TrimSuffix(path.Base(filepath.ToSlash(file)), ageencrypt.Ext)
+	name := ageencrypt.PlainName(path.Base(filepath.ToSlash(file)))
 	return output.IsChunk(name) || slices.ContainsFunc([]string{".jsonl", ".jsonl.gz", ".jsonl.zst", ".json"}, func(ext string) bool {
 		return strings.HasSuffix(name, ext)
 	})

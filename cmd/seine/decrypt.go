@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"seine/internal/output/ageencrypt"
 )
@@ -64,7 +63,7 @@ func (c *decryptCmd) decrypt(file string, ids ageencrypt.Identities) error {
 	if !ageencrypt.Is(file) {
 		return fmt.Errorf("its name does not end in %s: decrypt it to standard output", ageencrypt.Ext)
 	}
-	return writeNew(strings.TrimSuffix(file, ageencrypt.Ext), plain)
+	return writeNew(ageencrypt.PlainName(file), plain)
 }
 
 // writeNew makes a file, whole or not at all, and replaces none.

@@ -246,7 +246,7 @@ func formatOf(path string) string {
 	if first, rest, more := strings.Cut(ext, "."); more && len(first) == 16 {
 		ext = rest
 	}
-	return strings.TrimSuffix(ext, ageencrypt.Ext)
+	return ageencrypt.PlainName(ext)
 }
 
 func (cm *crawlManifest) commit(c *Commit, records int) {

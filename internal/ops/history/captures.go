@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
+	"seine/internal/output/format"
 	"seine/internal/output/warc"
 )
 
@@ -37,12 +38,9 @@ func (f *finder) isArchive(refs []output.Ref) (bool, error) {
 		return false, fmt.Errorf("read commits: %w", err)
 	}
 	return slices.ContainsFunc(c.Files, func(file output.File) bool {
-		return file.IndexOf != "" || strings.Contains(file.Path, "."+warcExt)
+		return file.IndexOf != "" || format.IsArchive(file.Path)
 	}), nil
 }
-
-// warcExt is in the extensions of all archives.
-const warcExt = "warc"
 
 // captures finds the records of the URL in an archive: by the indexes of the commits in
 // which the answers of its attempts must be. Commits are looked at from the last to the
@@ -74,7 +72,7 @@ func (f *finder) capturesOf(c *output.Commit, after time.Time, ws []timeRange) e
 	for _, file := range c.Files {
 		switch {
 		case file.Crawl != f.Crawl:
-		case strings.HasSuffix(file.Path, ageencrypt.Ext):
+		case ageencrypt.Is(file.Path):
 			f.Sealed = true
 		case file.IndexOf != "":
 			if err := f.lookUp(file); err != nil {

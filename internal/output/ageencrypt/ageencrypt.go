@@ -24,6 +24,9 @@ const Ext = ".age"
 // Is reports whether the name is that of an encrypted file.
 func Is(name string) bool { return strings.HasSuffix(name, Ext) }
 
+// PlainName returns the name of a file without what it ends in if it is encrypted.
+func PlainName(name string) string { return strings.TrimSuffix(name, Ext) }
+
 // Recipients are those who can read what is encrypted. The zero value encrypts
 // nothing.
 type Recipients struct{ all []age.Recipient }

@@ -2,7 +2,6 @@ package format
 
 import (
 	"io"
-	"strings"
 
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
@@ -70,7 +69,7 @@ func (e *indexedEncryptor) WriteIndex(w io.Writer, file string) error {
 	if err != nil {
 		return err
 	}
-	if err := e.index.WriteIndex(out, strings.TrimSuffix(file, ageencrypt.Ext)); err != nil {
+	if err := e.index.WriteIndex(out, ageencrypt.PlainName(file)); err != nil {
 		return err
 	}
 	return out.Close()

@@ -259,3 +259,15 @@ func readAll(name string, chunk []byte) (lines []string, err error) {
 	}
 	return lines, nil
 }
+
+// What a file is, its ending tells: a host may well have the word in its name.
+func TestArchivesAreKnownByTheirEnding(t *testing.T) {
+	for name, want := range map[string]bool{
+		"warc": true, "warc.gz": true, "jsonl": false, "a/2026/x.warc.zst": true, "a/x.warc.gz.age": true,
+		"www.warchild.org/x.jsonl.zst": false, "x.warc.jsonl": false, "": false,
+	} {
+		if IsArchive(name) != want {
+			t.Errorf("IsArchive(%q) = %v", name, !want)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func Records(name string, r io.Reader, ids ageencrypt.Identities) (iter.Seq2[[]b
 		if err != nil {
 			return nil, err
 		}
-		r, name = in, strings.TrimSuffix(name, ageencrypt.Ext)
+		r, name = in, ageencrypt.PlainName(name)
 	}
 	base := path.Base(name)
 	if f := nameOf(base); !output.IsChunk(base) && !strings.HasPrefix(f, "jsonl") {

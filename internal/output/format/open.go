@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"seine/internal/output/ageencrypt"
 )
 
 // readable are the formats that can be read back.
@@ -31,6 +33,12 @@ func nameOf(name string) string {
 		}
 	}
 	return best
+}
+
+// IsArchive reports whether a format, or a file by its name, is a web archive (WARC),
+// encrypted or not.
+func IsArchive(name string) bool {
+	return strings.HasPrefix(nameOf(ageencrypt.PlainName(name)), "warc")
 }
 
 // CheckReadable says why a file holds no records that can be read back, by its name.

@@ -28,15 +28,6 @@ type StreamBound interface {
 // FromPages is what --from must be for formats of whole pages.
 const FromPages = "pages"
 
-// AnswerTaker is a Format of whole pages that has a place for answers that are none.
-type AnswerTaker interface{ TakesAnswers() }
-
-// TakesAnswers reports whether a format has a place for answers that are no pages.
-func TakesAnswers(f Format) bool {
-	_, ok := f.(AnswerTaker)
-	return ok
-}
-
 // Sized is a Format whose files are best of another size than the others'.
 type Sized interface {
 	// ChunkBytes is the size before compression at which a file is finished.

@@ -39,9 +39,6 @@ func (a archive) Ext() string { return a.code.Ext }
 
 func (archive) From() string { return FromPages }
 
-// TakesAnswers implements AnswerTaker.
-func (archive) TakesAnswers() {}
-
 // ChunkBytes is the size that tools and archives are used to, 1 GB.
 func (archive) ChunkBytes() int64 { return 1 << 30 }
 
@@ -71,7 +68,7 @@ type capture struct {
 const leastRevisit = 256
 
 // SetName implements Named. What is encrypted is read under the name that it has then.
-func (a *archiver) SetName(file string) { a.file = strings.TrimSuffix(file, ageencrypt.Ext) }
+func (a *archiver) SetName(file string) { a.file = ageencrypt.PlainName(file) }
 
 // Raw implements Measured.
 func (a *archiver) Raw() int64 { return a.w.Raw() }
@@ -400,7 +397,6 @@ func (x *exchange) known() []warc.Field {
 var (
 	_ Format      = archive{}
 	_ StreamBound = archive{}
-	_ AnswerTaker = archive{}
 	_ Sized       = archive{}
 	_ Encoder     = (*archiver)(nil)
 	_ Indexer     = (*archiver)(nil)

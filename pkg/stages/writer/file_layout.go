@@ -49,11 +49,10 @@ func newFileLayout(p *OutputConfig, columns columnsFunc) (*fileLayout, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--path %w", err)
 	}
-	_, archive := f.(format.StreamBound)
 	if to.Any() {
 		f = format.Encrypted(f, to)
 	}
-	return &fileLayout{path: path, format: f, archive: archive}, nil
+	return &fileLayout{path: path, format: f, archive: format.IsArchive(p.format())}, nil
 }
 
 func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*fileLayout, error) {

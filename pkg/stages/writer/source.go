@@ -44,7 +44,7 @@ var (
 // input returns what the writer reads: with a form that has a place for them, the
 // answers beside the pages too.
 func (c *Config) input() inputStream {
-	if f, ok := format.New(c.Format, format.Options{}); ok && c.From == format.FromPages && format.TakesAnswers(f) {
+	if c.From == format.FromPages && format.IsArchive(c.Format) {
 		return exchanges
 	}
 	return sources[c.From]
