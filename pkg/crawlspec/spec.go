@@ -240,10 +240,8 @@ func checkHostNames(key string, names []string) error {
 }
 
 func checkPatterns(key string, patterns []string) error {
-	for _, p := range patterns {
-		if _, err := CompilePattern(p); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
+	if _, err := CompilePatterns(patterns); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
 	}
 	return nil
 }
@@ -284,6 +282,18 @@ func tokenAt(text string) string {
 		return text
 	}
 	return text[:end]
+}
+
+// CompilePatterns compiles each of them, and returns the error of the first that is wrong.
+func CompilePatterns(patterns []string) ([]*regexp.Regexp, error) {
+	all := make([]*regexp.Regexp, len(patterns))
+	for i, p := range patterns {
+		var err error
+		if all[i], err = CompilePattern(p); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // CompilePattern compiles a pattern that URLs are compared with: a regular expression after "re:",

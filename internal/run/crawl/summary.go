@@ -251,7 +251,13 @@ func rowsByKind(files []output.File) map[string]int64 {
 // Write prints the summary for a person.
 func (s *Summary) Write(w io.Writer) {
 	shown.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
-	row := func(name, format string, a ...any) {
+	last := ""
+	row := func(name, format string, a ...any) { // several rows of one name have it once
+		if name == last {
+			name = ""
+		} else if name != "" {
+			last = name
+		}
 		shown.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
 	}
 	pages := humanize.Count(s.Pages)
@@ -265,12 +271,8 @@ func (s *Summary) Write(w io.Writer) {
 	writeReasons(row, "failed", s.Failures)
 	writeReasons(row, "excluded", s.Exclusions)
 	writeReasons(row, "left out", s.LeftOut)
-	for i, r := range s.RuleTroubles {
-		name := ""
-		if i == 0 {
-			name = "rules"
-		}
-		row(name, "%s (%s) %s", r.Rule, r.Kind, r.What)
+	for _, r := range s.RuleTroubles {
+		row("rules", "%s (%s) %s", r.Rule, r.Kind, r.What)
 	}
 	if len(s.RuleTroubles) > 0 {
 		row("", "(seine extract URL tells what the rules make of a page)")
@@ -281,12 +283,8 @@ func (s *Summary) Write(w io.Writer) {
 	if d := s.DeadLetters; d != nil {
 		row("dead letters", "%s; the last: %s", humanize.ByCount(d.ByStage), d.Last)
 	}
-	for i, h := range s.SlowestHosts {
-		name := ""
-		if i == 0 {
-			name = "slowest"
-		}
-		row(name, "%s: %d ms a request, %s", h.Host, h.MeanMS, humanize.Plural(h.Requests, "request"))
+	for _, h := range s.SlowestHosts {
+		row("slowest", "%s: %d ms a request, %s", h.Host, h.MeanMS, humanize.Plural(h.Requests, "request"))
 	}
 	if len(s.CancelledHosts) > 0 {
 		row("cancelled", "%s; seine resume --host NAME takes that back", strings.Join(s.CancelledHosts, ", "))
@@ -342,7 +340,6 @@ func writeReasons(row func(name, format string, a ...any), name string, all []fr
 			}
 		}
 		row(name, "%s", text)
-		name = ""
 	}
 }
 

@@ -11,19 +11,15 @@ import (
 type scope struct{ include, exclude []*regexp.Regexp }
 
 func newScope(spec *crawlspec.Spec) *scope {
-	return &scope{include: patterns(spec.Include), exclude: patterns(spec.Exclude)}
-}
-
-func patterns(texts []string) []*regexp.Regexp {
-	var all []*regexp.Regexp
-	for _, text := range texts {
-		re, err := crawlspec.CompilePattern(text)
-		if err != nil {
-			panic(err) // the spec is valid
-		}
-		all = append(all, re)
+	include, err := crawlspec.CompilePatterns(spec.Include)
+	if err != nil {
+		panic(err) // the spec is valid
 	}
-	return all
+	exclude, err := crawlspec.CompilePatterns(spec.Exclude)
+	if err != nil {
+		panic(err)
+	}
+	return &scope{include, exclude}
 }
 
 // includes reports whether the patterns let a URL be fetched.

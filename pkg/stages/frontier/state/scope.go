@@ -104,10 +104,10 @@ func CompileSet(spec *crawlspec.Spec) (*RuleSet, error) {
 	if r.links, err = linksPrint(spec); err != nil {
 		return nil, err
 	}
-	if r.include, err = patterns(spec.Include); err != nil {
+	if r.include, err = crawlspec.CompilePatterns(spec.Include); err != nil {
 		return nil, err
 	}
-	if r.exclude, err = patterns(spec.Exclude); err != nil {
+	if r.exclude, err = crawlspec.CompilePatterns(spec.Exclude); err != nil {
 		return nil, err
 	}
 	r.extensions = make(map[string]bool)
@@ -135,17 +135,6 @@ func CompileSet(spec *crawlspec.Spec) (*RuleSet, error) {
 	}
 	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return keeps(s.Cookies) })
 	return r, r.compilePaces(spec)
-}
-
-func patterns(texts []string) (res []*regexp.Regexp, err error) {
-	for _, t := range texts {
-		re, err := crawlspec.CompilePattern(t)
-		if err != nil {
-			return nil, err
-		}
-		res = append(res, re)
-	}
-	return res, nil
 }
 
 func trapLimits(t *crawlspec.Traps) traps.Limits {
