@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"seine/internal/page/htmlpage/tree"
+	"seine/internal/testing/htmltree"
 )
 
 // compare reads every page by htmlpage and from its DOM, and prints what differs.
@@ -14,9 +14,9 @@ func compare(o options) error {
 		if err != nil {
 			return err
 		}
-		var counts tree.Counts
+		var counts htmltree.Counts
 		for _, p := range pages {
-			diffs, err := tree.Compare(p.body, p.url, "text/html", &counts)
+			diffs, err := htmltree.Compare(p.body, p.url, "text/html", &counts)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.url, err)
 			}

@@ -21,7 +21,7 @@ func (r *renderer) code(n *html.Node) {
 	}
 	r.out.newline()
 	r.out.raw(fence)
-	r.out.end(gapBlank)
+	r.out.endBlock()
 }
 
 // codeText returns the text of code as it stands, without empty lines at the

@@ -28,7 +28,7 @@ func (r *renderer) list(n *html.Node, depth int) {
 		}
 		r.item(first, c, loose, depth)
 	}
-	r.out.end(gapBlank)
+	r.out.endBlock()
 	r.listEnd, r.listOf = len(r.out.b), mark
 }
 
@@ -69,7 +69,7 @@ func (r *renderer) item(first string, c *html.Node, loose bool, depth int) {
 	if pushed {
 		r.out.pop()
 	}
-	r.out.end(gapBlank)
+	r.out.endBlock()
 	if !loose {
 		r.tightenSince(before)
 	}
@@ -153,7 +153,7 @@ func (r *renderer) definitions(n *html.Node, depth int) {
 	d := definitions{renderer: r}
 	d.write(n, depth)
 	d.leave()
-	r.out.end(gapBlank)
+	r.out.endBlock()
 	r.listEnd, r.listOf = len(r.out.b), '-'
 }
 
@@ -198,6 +198,6 @@ func (d *definitions) leave() {
 	if d.inItem && d.pushed {
 		d.out.pop()
 	}
-	d.out.end(gapBlank)
+	d.out.endBlock()
 	d.inItem = false
 }

@@ -85,7 +85,7 @@ func (r *renderer) block(n *html.Node, depth int) {
 	}
 	if tex, display, ok := formula(n); ok {
 		r.out.text(dollars(tex, display))
-		r.out.end(gapBlank)
+		r.out.endBlock()
 		return
 	}
 	switch n.DataAtom {
@@ -103,7 +103,7 @@ func (r *renderer) block(n *html.Node, depth int) {
 		r.table(n, depth)
 	case atom.Hr:
 		r.out.text("---")
-		r.out.end(gapBlank)
+		r.out.endBlock()
 	case atom.Summary, atom.Dt, atom.Legend:
 		r.strong(n, depth)
 	case atom.A:
@@ -130,7 +130,7 @@ func (r *renderer) nested(first, rest string, n *html.Node, depth int) {
 	if pushed {
 		r.out.pop()
 	}
-	r.out.end(gapBlank)
+	r.out.endBlock()
 }
 
 // isLeftOut says whether an element is to be clicked at, or not seen.
@@ -162,7 +162,7 @@ func (r *renderer) paragraph(run []*html.Node, depth int) {
 	}
 	for _, line := range lines {
 		if line == "" {
-			r.out.end(gapBlank)
+			r.out.endBlock()
 			continue
 		}
 		if r.out.midline {
@@ -170,7 +170,7 @@ func (r *renderer) paragraph(run []*html.Node, depth int) {
 		}
 		r.out.text(line)
 	}
-	r.out.end(gapBlank)
+	r.out.endBlock()
 }
 
 // inline collects inline content, in the link around it, if there is one.
@@ -195,7 +195,7 @@ func (r *renderer) heading(n *html.Node, depth int) {
 	s := r.inline([]*html.Node{n}, depth)
 	if line := s.line(inHeading); line != "" {
 		r.out.text(strings.Repeat("#", int(n.Data[1]-'0')) + " " + line)
-		r.out.end(gapBlank)
+		r.out.endBlock()
 	}
 }
 
@@ -207,7 +207,7 @@ func (r *renderer) strong(n *html.Node, depth int) {
 	s.close(spanStrong)
 	if line := s.line(inHeading); line != "" {
 		r.out.text(line)
-		r.out.end(gapBlank)
+		r.out.endBlock()
 	}
 }
 
@@ -225,6 +225,6 @@ func (r *renderer) linked(n *html.Node, depth int) {
 func (r *renderer) plain(n *html.Node) {
 	for line := range strings.Lines(Text(n)) {
 		r.out.text(escape(strings.TrimSuffix(line, "\n"), inParagraph))
-		r.out.end(gapBlank)
+		r.out.endBlock()
 	}
 }

@@ -93,10 +93,10 @@ func (o *output) endLine() {
 	o.midline = false
 }
 
-// end ends a block.
-func (o *output) end(g gap) {
+// endBlock ends a block: a blank line follows.
+func (o *output) endBlock() {
 	o.endLine()
-	o.gap = max(o.gap, g)
+	o.gap = max(o.gap, gapBlank)
 }
 
 // tighten makes the gap before the next line that of a tight list.

@@ -33,7 +33,7 @@ func (r *renderer) table(n *html.Node, depth int) {
 		r.out.newline()
 		r.row(row, 0, depth)
 	}
-	r.out.end(gapBlank)
+	r.out.endBlock()
 }
 
 // row writes a row with at least so many cells. Rows may have fewer than the

@@ -149,5 +149,5 @@ func (e Encoding) library() encoding.Encoding {
 	if known, err := htmlindex.Get(e.name); err == nil {
 		return known
 	}
-	return charmap.Windows1252 // not met: Lookup gives no other encodings
+	return charmap.Windows1252 // not met: labelled gives no other encodings
 }

@@ -36,15 +36,9 @@ func (e Encoding) String() string { return e.name }
 // (cseucpkdfmtjapanese).
 const maxLabel = 32
 
-// Lookup returns the encoding that a label, such as "latin1", stands for: "get
-// an encoding" of the Encoding standard, section 4.2. Case and ASCII whitespace
-// around it do not count.
-func Lookup(label string) (Encoding, bool) {
-	e := labelled([]byte(label))
-	return e, e != Encoding{}
-}
-
-// labelled is Lookup that says none by the zero value.
+// labelled returns the encoding that a label, such as "latin1", stands for: "get
+// an encoding" of the Encoding standard, section 4.2; the zero value if there is none.
+// Case and ASCII whitespace around the label do not count.
 func labelled(label []byte) Encoding {
 	label = bytes.Trim(label, asciiSpace)
 	if len(label) == 0 || len(label) > maxLabel {

@@ -32,7 +32,7 @@ func TestMemory(t *testing.T) {
 // and nothing is allocated for each of them.
 func TestQueryMemory(t *testing.T) {
 	for _, label := range []string{"windows-1252", "gb18030", "big5", "iso-2022-jp"} {
-		e, _ := Lookup(label)
+		e := labelled([]byte(label))
 		for _, r := range []string{"é", "你", "\U00010000", "テ¥"} {
 			q := strings.Repeat(r, 1000)
 			e.Query(q)

@@ -29,8 +29,8 @@ func TestQuery(t *testing.T) {
 		{"iso-2022-jp", "テéテ", "%1B$B%F%1B(B%26%23233%3B%1B$B%F%1B(B"},
 	}
 	for _, tt := range tests {
-		e, ok := Lookup(tt.label)
-		if !ok {
+		e := labelled([]byte(tt.label))
+		if e == (Encoding{}) {
 			t.Fatalf("no encoding %q", tt.label)
 		}
 		if got := e.Query(tt.query); got != tt.want {
@@ -65,7 +65,7 @@ func FuzzQuery(f *testing.F) {
 		f.Add("a=é&テ\u2212¥ \"\x1b\xff你%e9", label)
 	}
 	f.Fuzz(func(t *testing.T, q, label string) {
-		e, _ := Lookup(label)
+		e := labelled([]byte(label))
 		got := e.Query(q)
 		if i := strings.IndexFunc(got, func(r rune) bool { return r > '~' || inQuerySet(byte(r)) }); i >= 0 {
 			t.Errorf("%s %q: %q", e, q, got)

@@ -19,7 +19,6 @@
 package pii
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -38,14 +37,6 @@ const (
 
 // Kinds returns all kinds there are.
 func Kinds() []Kind { return []Kind{Email, Phone, IP, IBAN, Card} }
-
-// ParseKind returns the kind of a name.
-func ParseKind(name string) (Kind, error) {
-	if k := Kind(name); slices.Contains(Kinds(), k) {
-		return k, nil
-	}
-	return "", fmt.Errorf("%q is no kind of personal data; there are email, phone, ip, iban and card", name)
-}
 
 // Masker replaces some kinds. It may be used by several goroutines.
 type Masker struct {

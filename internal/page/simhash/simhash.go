@@ -35,10 +35,6 @@ func Of(text string) uint64 {
 	return h.Sum()
 }
 
-// Distance is in how many bits two hashes differ, from 0 to 64. It means nothing
-// if one of them is 0.
-func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
-
 // Hash takes a text in parts. The zero value has none yet.
 type Hash struct {
 	word  uint64          // hash of the word that is being read, 0 between words

@@ -345,8 +345,8 @@ func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool
 		if !all {
 			continue
 		}
-		if over, err := r.isOver(stages); over || err != nil {
-			return over, err
+		if r.isOver(stages) {
+			return true, nil
 		}
 	}
 }
@@ -360,19 +360,18 @@ func ignoreDone(ctx context.Context, err error) error {
 }
 
 // isOver reports whether the stages have done with all that was fed.
-func (r *replay) isOver(ctx context.Context) (bool, error) {
+func (r *replay) isOver(ctx context.Context) bool {
 	if r.parser != nil {
 		done, last, err := r.side.handled(ctx)
 		if err != nil || done < last {
-			return false, nil
+			return false
 		}
 	}
 	over, err := r.sink.CaughtUp(ctx)
 	if err != nil {
 		r.Log.Debug("cannot ask the writer", "error", err)
-		return false, nil
 	}
-	return over, nil
+	return over && err == nil
 }
 
 // done returns how many messages have been handled, by all runs.

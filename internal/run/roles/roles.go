@@ -62,15 +62,6 @@ type SeedPublisher struct {
 	Spec   bool // may give these crawls their spec, too
 }
 
-// Default is an installation with what most have.
-func Default() Installation {
-	return Installation{
-		Partitions: messages.DefaultPartitions,
-		Writers:    []Writer{{Name: "default", From: "records"}},
-		Feeders:    []SeedPublisher{{Name: "feeder", Crawls: []string{messages.DefaultCrawl}}},
-	}
-}
-
 // Inboxes is the prefix of the inboxes of a user: what is sent to one, nobody else
 // can read.
 func Inboxes(user string) string { return "_INBOX_" + user }

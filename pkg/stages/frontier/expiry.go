@@ -45,7 +45,7 @@ func (f *Frontier) expireCrawls(ctx context.Context) error {
 // expireDue deletes those that are due now.
 func (f *Frontier) expireDue(ctx context.Context, asked map[string]expiry) {
 	for _, crawl := range f.specs.Closings() { // whoever closed it was killed
-		if _, err := f.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
+		if err := f.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
 			f.log.Debug("cannot open a crawl again", "crawl", crawl, "error", err)
 		}
 	}
@@ -110,8 +110,7 @@ func (f *Frontier) expire(ctx context.Context, crawl string) (next time.Time, er
 	if at.IsZero() {
 		return time.Now().Add(expiryRetry), nil
 	}
-	_, err = f.expireEnded(ctx, crawl)
-	return next, err
+	return next, f.expireEnded(ctx, crawl)
 }
 
 // before reports whether a time is still to come, by the clock of this process.
@@ -119,20 +118,21 @@ func (f *Frontier) before(t time.Time) bool { return f.now() < t.UnixNano() }
 
 // expireEnded closes a crawl, and deletes it if it is due then too. Otherwise it opens it
 // again.
-func (f *Frontier) expireEnded(ctx context.Context, crawl string) (deleted bool, err error) {
+func (f *Frontier) expireEnded(ctx context.Context, crawl string) error {
 	closed, err := f.specs.Close(ctx, crawl)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if deleted, err = f.deleteClosed(ctx, crawl, closed); deleted {
-		return true, nil
+	deleted, err := f.deleteClosed(ctx, crawl, closed)
+	if deleted {
+		return nil
 	}
 	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), frontierapi.QuestionTimeout) // this process may be about to end
 	defer cancel()
 	if oerr := f.specs.Open(opening, crawl); err == nil {
 		err = oerr
 	}
-	return false, err
+	return err
 }
 
 // deleteClosed deletes a crawl that is closed since a revision, if its time is over. It

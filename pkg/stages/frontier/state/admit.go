@@ -226,7 +226,7 @@ func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 	gate := false
 	if m.Source == messages.SourceRedirect {
 		var err error
-		if gate, err = s.meetGate(r, found, id, rules, now); err != nil {
+		if gate, err = s.meetGate(r, found, id, rules); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import "seine/pkg/messages"
 
 // meetGate notes that a redirect closes a circle of redirects from a URL, where
 // cookies are kept. It reports whether that has queued the URL for another visit.
-func (s *Partition) meetGate(r, found *urlRecord, id urlID, rules *Rules, now int64) (queued bool, err error) {
+func (s *Partition) meetGate(r, found *urlRecord, id urlID, rules *Rules) (queued bool, err error) {
 	if r.Gate || !rules.keepsCookies(r.URL) {
 		return false, nil
 	}

@@ -57,7 +57,7 @@ func (s *Partition) unparkHost(crawl, name string, now int64) error {
 const maxDiscard = 4 * queueWindow
 
 // discard empties the queue of a crawl for a host, some URLs in each call.
-func (s *Partition) discard(h *host, w *crawlQueue, now int64, end func(*urlRecord, urlID) error) error {
+func (s *Partition) discard(h *host, w *crawlQueue, end func(*urlRecord, urlID) error) error {
 	for range maxDiscard {
 		if w.queued == 0 {
 			return nil
@@ -84,7 +84,7 @@ func (s *Partition) failQueued(h *host, now int64) error {
 		if err != nil {
 			return err
 		}
-		err = s.discard(h, w, now, func(r *urlRecord, id urlID) error { return s.giveUp(r, id, rules, now) })
+		err = s.discard(h, w, func(r *urlRecord, id urlID) error { return s.giveUp(r, id, rules, now) })
 		if err != nil {
 			return err
 		}

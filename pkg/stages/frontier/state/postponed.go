@@ -85,7 +85,7 @@ func (s *Partition) RemoveForPostponed(now int64) error {
 			return err
 		}
 		if c := s.crawl(name); c.leftOf(rules) {
-			if _, err := s.remove(name, c, rules, now); err != nil {
+			if err := s.remove(name, c, rules, now); err != nil {
 				return err
 			}
 		}

@@ -59,23 +59,23 @@ func (s *Partition) admits(name string, rev uint64) (*Rules, error) {
 	return rules, nil
 }
 
-// remove forgets a part of a crawl that was deleted, and reports whether nothing is
-// left. The turn must have changed nothing of the crawl before.
-func (s *Partition) remove(name string, c *crawl, rules *Rules, now int64) (done bool, err error) {
+// remove forgets a part of a crawl that was deleted. The turn must have changed nothing of the crawl before.
+func (s *Partition) remove(name string, c *crawl, rules *Rules, now int64) error {
 	if c.Removing == nil {
-		return false, s.beginRemoval(name, c, rules, now)
+		return s.beginRemoval(name, c, rules, now)
 	}
-	at, last := c.Removing, false
+	at := c.Removing
 	if !at.Hosts {
-		if last, err = s.removeFromHosts(name, at, now); last {
+		last, err := s.removeFromHosts(name, at, now)
+		if last {
 			*at = removal{Hosts: true}
 		}
 		c.dirty = true
-		return false, err
+		return err
 	}
-	if last, err = s.removeFromTimes(name, at); err != nil || !last {
+	if last, err := s.removeFromTimes(name, at); err != nil || !last {
 		c.dirty = true
-		return false, err
+		return err
 	}
 	s.tx.delete(s.countersKey(name))
 	s.tx.delete(s.awakeKey(name))
@@ -86,7 +86,7 @@ func (s *Partition) remove(name string, c *crawl, rules *Rules, now int64) (done
 	s.tx.set(prefix(s.partition, kindUnsaved), nil)
 	s.removed++
 	s.log.Info("deleted crawl is forgotten", "crawl", name)
-	return true, nil
+	return nil
 }
 
 // beginRemoval ends what is under way, and forgets all that is found by the name of

@@ -18,18 +18,6 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// ExclusionReasons are all reasons why URLs are excluded.
-func ExclusionReasons() []string {
-	all := []string{
-		frontierapi.ReasonScope, frontierapi.ReasonScheme, frontierapi.ReasonInclude, frontierapi.ReasonExclude, frontierapi.ReasonDepth, frontierapi.ReasonRedirects, frontierapi.ReasonHostPages, frontierapi.ReasonCancelled,
-		frontierapi.ReasonNormalized, frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonExtension, frontierapi.ReasonType,
-	}
-	for _, guard := range traps.Reasons() {
-		all = append(all, string(guard))
-	}
-	return all
-}
-
 // Rules decide what of a crawl is fetched, when, and how often.
 type Rules struct {
 	crawlspec.Revision

@@ -45,8 +45,7 @@ func (s *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 		return nil
 	}
 	if c.doomed(rules) {
-		_, err := s.remove(name, c, rules, now)
-		return err
+		return s.remove(name, c, rules, now)
 	}
 	if rules.Still {
 		return nil

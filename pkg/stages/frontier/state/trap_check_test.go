@@ -67,7 +67,7 @@ func TestRunKeepsOutWhatGuardsHaveFoundByComparing(t *testing.T) {
 func TestWhatWasFoundOfAURLStands(t *testing.T) {
 	t.Parallel()
 	rules := newPartitionFixture(t, nil).current
-	for _, reason := range ExclusionReasons() {
+	for _, reason := range exclusionReasons() {
 		want := slices.Contains([]string{
 			frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonType, string(traps.ParameterOrder), string(traps.ParameterSets), string(traps.SameShape), string(traps.SameContent),
 		}, reason)
@@ -91,7 +91,7 @@ func TestReasonsAreDocumented(t *testing.T) {
 			rows = append(rows, strings.Split(cell, ", ")...)
 		}
 	}
-	for _, reason := range ExclusionReasons() {
+	for _, reason := range exclusionReasons() {
 		if !slices.Contains(rows, "`"+reason+"`") {
 			t.Errorf("docs/operations.md has no row for %s", reason)
 		}
@@ -101,4 +101,16 @@ func TestReasonsAreDocumented(t *testing.T) {
 			t.Errorf("docs/operations.md does not name %s", reason)
 		}
 	}
+}
+
+// exclusionReasons are all reasons why URLs are excluded.
+func exclusionReasons() []string {
+	all := []string{
+		frontierapi.ReasonScope, frontierapi.ReasonScheme, frontierapi.ReasonInclude, frontierapi.ReasonExclude, frontierapi.ReasonDepth, frontierapi.ReasonRedirects, frontierapi.ReasonHostPages, frontierapi.ReasonCancelled,
+		frontierapi.ReasonNormalized, frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonExtension, frontierapi.ReasonType,
+	}
+	for _, guard := range traps.Reasons() {
+		all = append(all, string(guard))
+	}
+	return all
 }

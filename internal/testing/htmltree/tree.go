@@ -1,11 +1,11 @@
-// Package tree reads the links and the text of an HTML page from its whole DOM,
+// Package htmltree reads the links and the text of an HTML page from its whole DOM,
 // by the definitions of package htmlpage: the slow way that the fast one is
 // compared with. The tree is that of golang.org/x/net/html, a parser by the
 // standard's tree construction, and the links are found with goquery.
 //
 // It is for tests and measurements. It shares with htmlpage only the decoding of
 // the page and the resolution of URLs.
-package tree
+package htmltree
 
 import (
 	"bytes"

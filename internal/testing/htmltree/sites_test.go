@@ -1,4 +1,4 @@
-package tree
+package htmltree
 
 import (
 	"io/fs"
@@ -11,7 +11,7 @@ import (
 )
 
 // sites is where `make sites` puts the documentation.
-const sites = "../../../../.cache/sites/usr/share/doc"
+const sites = "../../../.cache/sites/usr/share/doc"
 
 // explained are the pages on which htmlpage and the tree differ, and why. There
 // are none: the documentation has no markup that needs a tree.
