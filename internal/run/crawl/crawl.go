@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +27,7 @@ import (
 	"seine/internal/output/bucket"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
+	"seine/internal/run/stagegroup"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -430,10 +430,10 @@ func (c *crawl) spec(ctx context.Context) (*crawlspec.Spec, error) {
 // run starts the stages, watches the crawl, and stops the stages in the order
 // of the pipeline, so that each hands on what it has.
 func (c *crawl) run(ctx context.Context) (*Summary, error) {
-	g, gctx := errgroup.WithContext(context.WithoutCancel(ctx))
 	c.Health.Add("nats", c.ready)
 	c.Health.Start()
-	stopStages := c.start(g, gctx)
+	g := c.start(ctx)
+	gctx := g.Context()
 	stopRuns := c.keepRuns(gctx)
 	end, err := c.watch(ctx, gctx)
 	var slowest []frontierapi.HostStatus
@@ -452,14 +452,9 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 		}
 	}
 	stopRuns()
-	ended := make(chan error, 1)
-	go func() {
-		stopStages()
-		ended <- g.Wait()
-	}()
-	werr, stopped := awaitEnd(ended, err != nil)
+	stopped, werr := g.Stop(err != nil)
 	c.abandoned = !stopped
-	if werr != nil && !errors.Is(werr, context.Canceled) {
+	if werr != nil {
 		err = c.ended(werr)
 	}
 	return c.summarise(end, ctx.Err() != nil, slowest, err)
@@ -475,43 +470,15 @@ func (c *crawl) keptUntil(ctx context.Context, end frontierapi.EndReason) time.T
 	return at
 }
 
-// failedGrace is how long stages may take to stop when the crawl has failed:
-// what keeps it from going on may keep them from draining as well.
-const failedGrace = time.Second
-
-// awaitEnd waits for the stages to stop, not for long if the crawl has failed:
-// the process is about to end, and nothing acknowledged depends on how. It
-// reports whether they stopped.
-func awaitEnd(ended <-chan error, failed bool) (err error, stopped bool) {
-	if !failed {
-		return <-ended, true
-	}
-	select {
-	case err := <-ended:
-		return err, true
-	case <-time.After(failedGrace):
-		return nil, false
-	}
-}
-
-// start starts the stages. The function it returns stops them: first those that
-// hand on what they hold, then those that they hand it to, or ask.
-func (c *crawl) start(g *errgroup.Group, ctx context.Context) (stop func()) {
-	early, stopEarly := context.WithCancel(ctx)
-	late, stopLate := context.WithCancel(ctx)
-	var stopped sync.WaitGroup
-	for _, run := range []func(context.Context) error{c.fetch, c.parser.Run} {
-		stopped.Add(1)
-		g.Go(func() error { defer stopped.Done(); return run(early) })
-	}
-	g.Go(func() error { return c.frontier.Run(late) })
-	g.Go(func() error { c.guard(late); return nil })
-	g.Go(func() error { return c.write(late) })
-	return func() {
-		stopEarly()
-		stopped.Wait()
-		stopLate()
-	}
+// start starts the stages.
+func (c *crawl) start(ctx context.Context) *stagegroup.Group {
+	g := stagegroup.New(ctx)
+	g.GoSender(c.fetch)
+	g.GoSender(c.parser.Run)
+	g.Go(c.frontier.Run)
+	g.Go(func(ctx context.Context) error { c.guard(ctx); return nil })
+	g.Go(c.write)
+	return g
 }
 
 // fetch runs the fetcher, once the run is not refused any more, and it is known what was

@@ -7,13 +7,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/sleep"
 	"seine/internal/base/statekey"
+	"seine/internal/run/stagegroup"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -240,9 +238,8 @@ func (r *replay) run(ctx context.Context) (*Report, error) {
 	if r.before, err = r.done(ctx); err != nil {
 		return nil, err
 	}
-	g, gctx := errgroup.WithContext(context.WithoutCancel(ctx))
-	stopStages := r.start(g, gctx)
-	feeding, stopFeeding := context.WithCancel(gctx)
+	g := r.start(ctx)
+	feeding, stopFeeding := context.WithCancel(g.Context())
 	defer stopFeeding()
 	defer context.AfterFunc(ctx, stopFeeding)()
 	var at copyPosition
@@ -254,63 +251,32 @@ func (r *replay) run(ctx context.Context) (*Report, error) {
 			return err
 		})
 	}()
-	over, err := r.watch(ctx, gctx, fed)
+	over, err := r.watch(ctx, g.Context(), fed)
 	stopFeeding()
 	<-feeder
-	if werr := stopWithin(g, stopStages, err != nil); werr != nil && !errors.Is(werr, context.Canceled) {
-		err = errors.Join(err, werr)
-	}
-	return r.end(over, at, err)
+	_, werr := g.Stop(err != nil)
+	return r.end(over, at, errors.Join(err, werr))
 }
 
-// start starts the stages. The function it returns stops them.
-func (r *replay) start(g *errgroup.Group, ctx context.Context) (stop func()) {
-	early, stopEarly := context.WithCancel(ctx)
-	late, stopLate := context.WithCancel(ctx)
+// start starts the stages.
+func (r *replay) start(ctx context.Context) *stagegroup.Group {
+	g := stagegroup.New(ctx)
 	consumers := map[string]int{messages.StreamRecords: 1}
 	if r.Writer != nil {
 		consumers[messages.StreamRecords] = r.Source.Layout.Partitions
 	}
-	var parsed sync.WaitGroup
 	if r.parser != nil {
 		consumers[messages.StreamPages] = 1
-		parsed.Add(1)
-		g.Go(func() error { defer parsed.Done(); return r.parser.Run(early) })
+		g.GoSender(r.parser.Run)
 	}
-	g.Go(func() error {
+	g.Go(func(ctx context.Context) error {
 		if r.Writer == nil {
-			return r.whileSource(late, r.sink.Run)
+			return r.whileSource(ctx, r.sink.Run)
 		}
-		return r.sink.Run(late)
+		return r.sink.Run(ctx)
 	})
-	g.Go(func() error { return r.side.janitor(consumers).Run(late) })
-	return func() {
-		stopEarly()
-		parsed.Wait()
-		stopLate()
-	}
-}
-
-// failedGrace is how long stages may take to stop when the replay has failed: what
-// keeps it from going on may keep them from draining as well. Nothing that was
-// committed depends on it.
-const failedGrace = 2 * time.Second
-
-func stopWithin(g *errgroup.Group, stop func(), failed bool) error {
-	ended := make(chan error, 1)
-	go func() {
-		stop()
-		ended <- g.Wait()
-	}()
-	if !failed {
-		return <-ended
-	}
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(failedGrace):
-		return nil
-	}
+	g.Go(r.side.janitor(consumers).Run)
+	return g
 }
 
 // lookEvery is the time between two looks at how a replay stands.
