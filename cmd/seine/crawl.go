@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/base/procname"
 	"seine/internal/base/statekey"
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
@@ -156,7 +157,7 @@ func (c *crawlCmd) Run() error {
 	defer stopProfile()
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
-	if o.Tracer, err = c.Tracing.Open(ctx, "seine-crawl", version.Number, process.Instance(), o.Log); err != nil {
+	if o.Tracer, err = c.Tracing.Open(ctx, "seine-crawl", version.Number, procname.Instance(), o.Log); err != nil {
 		return err
 	}
 	o.Vitals, o.Health = procstats.NewReporter("crawl"), stages.NewHealth()

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/procname"
 	"seine/internal/base/truncate"
 	"seine/pkg/stages"
 )
@@ -93,8 +94,7 @@ func (s *Reporter) ReadyBy(check func() error) {
 func (s *Reporter) Now() Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	host, _ := os.Hostname()
-	host, _, _ = strings.Cut(host, ".")
+	host, _, _ := strings.Cut(procname.Host(), ".")
 	p := Process{Stage: s.stage, Host: host, PID: os.Getpid(), Resident: residentMemory(), Limit: s.limit}
 	if s.ready != nil {
 		if err := s.ready(); err != nil {

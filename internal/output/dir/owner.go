@@ -1,7 +1,6 @@
 package dir
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/procname"
 	"seine/internal/output"
 )
 
@@ -26,8 +26,7 @@ func (s *Sink) ownerFile(p int) string {
 // writeOwner says that this process is in p, whose lock it has. It is for a person: a
 // disk that is full is told of by what is written next.
 func (s *Sink) writeOwner(p int, created time.Time) {
-	host, _ := os.Hostname()
-	text, err := json.Marshal(owner{created, cmp.Or(host, "an unknown host"), os.Getpid()})
+	text, err := json.Marshal(owner{created, procname.Host(), os.Getpid()})
 	if err != nil {
 		return
 	}

@@ -3,7 +3,6 @@
 package embedded
 
 import (
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"seine/internal/base/procname"
 )
 
 // Server is a running NATS server.
@@ -131,9 +132,8 @@ func lockDir(dir string) (*os.File, error) {
 // sign says in the lock who has it, for those who find it taken. A disk that is full is told
 // of by what is written next.
 func sign(lock *os.File) {
-	host, _ := os.Hostname()
 	if err := lock.Truncate(0); err == nil {
-		_, _ = fmt.Fprintf(lock, "process %d on %s\n", os.Getpid(), cmp.Or(host, "an unknown host"))
+		_, _ = fmt.Fprintf(lock, "process %d on %s\n", os.Getpid(), procname.Host())
 	}
 }
 

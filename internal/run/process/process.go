@@ -14,7 +14,6 @@ import (
 	"os/signal"
 	"regexp"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"seine/internal/base/procname"
 	"seine/internal/base/shown"
 	"seine/internal/base/sleep"
 	"seine/internal/base/tracing"
@@ -190,7 +190,7 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run f
 		return err
 	}
 	defer bus.Close()
-	if bus.Tracer, err = c.Tracing.Open(ctx, "seine-"+stage, version.Number, Instance(), log); err != nil {
+	if bus.Tracer, err = c.Tracing.Open(ctx, "seine-"+stage, version.Number, procname.Instance(), log); err != nil {
 		return err
 	}
 	defer bus.Tracer.Close()
@@ -309,13 +309,4 @@ func signals(ctx context.Context, tell func()) (context.Context, context.CancelF
 		os.Exit(exitCut)
 	}()
 	return ctx, cancel
-}
-
-// Instance names this process among others of its stage.
-func Instance() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s-%d", strings.Split(host, ".")[0], os.Getpid())
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nuid"
 
+	"seine/internal/base/procname"
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -58,7 +57,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
 	f.bus, f.specs, f.bodies = bus, specs, bodies
-	f.name, f.claimantID = instance(), nuid.Next()
+	f.name, f.claimantID = procname.Instance(), nuid.Next()
 	f.epochs = make(epochFence, bus.Layout.Partitions)
 	return f, nil
 }
@@ -89,15 +88,6 @@ func newFetcher(cfg Config, bodies httpclient.Bodies, log *slog.Logger) (*Fetche
 		return nil, err
 	}
 	return f, nil
-}
-
-// instance names this process.
-func instance() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return host + "-" + strconv.Itoa(os.Getpid())
 }
 
 // Run fetches until ctx is done, then finishes what is under way within the

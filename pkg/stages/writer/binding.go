@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/procname"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/output/rows"
@@ -65,8 +65,7 @@ func (e *BoundError) Of(flag, what string) string {
 // for the name of the place.
 func (c *Config) binding() Binding {
 	d := c.withDefaults()
-	host, _ := os.Hostname()
-	b := Binding{V: 1, Out: Absolute(d.Out), Host: cmp.Or(host, "an unknown host"), Since: time.Now().UTC(), From: d.From}
+	b := Binding{V: 1, Out: Absolute(d.Out), Host: procname.Host(), Since: time.Now().UTC(), From: d.From}
 	if IsDatabase(d.Out) {
 		return b
 	}
