@@ -97,38 +97,18 @@ func (w *Writer) Run(ctx context.Context) error {
 		return err
 	}
 	defer unfollow()
-	leases := partition.Leases{
-		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Partitions,
-		Fair: true, Log: w.log,
-		RunPartition: func(own context.Context, p int, _ uint64) error {
-			defer w.leave(ctx, p)
-			return w.own(own, p)
-		},
-	}
 	ctx, unbound := context.WithCancelCause(ctx)
+	var watcher sync.WaitGroup
+	watcher.Go(func() { w.watchLag(ctx, unbound) })
+	defer watcher.Wait()
 	defer unbound(nil)
-	watching, stop := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() { defer close(watched); w.watchLag(watching, unbound) }()
-	defer func() { stop(); <-watched }()
 	late, cancel := doneAfter(ctx, time.Duration(w.cfg.Drain))
 	defer cancel()
 	// A long log may take longer to list than there is time: then it is not.
 	soon, giveUp := doneAfter(ctx, time.Duration(w.cfg.Drain)/2)
 	defer giveUp()
 	done := make(chan error, 1)
-	go func() {
-		owning, released := context.WithCancel(context.WithoutCancel(ctx))
-		listed := make(chan struct{})
-		go func() {
-			lists.keep(owning, soon)
-			close(listed)
-		}()
-		err := leases.Run(ctx)
-		released()
-		<-listed
-		done <- err
-	}()
+	go func() { done <- w.runPartitions(ctx, lists, soon) }()
 	select {
 	case err = <-done:
 	case <-late.Done():
@@ -142,6 +122,25 @@ func (w *Writer) Run(ctx context.Context) error {
 		err = errors.Join(elsewhere, err)
 	}
 	return errors.Join(err, w.Err(), w.index.Close(), closeSink(w.sink))
+}
+
+// runPartitions writes the partitions that this writer owns, and keeps the manifests until it
+// owns none any more, or soon is done.
+func (w *Writer) runPartitions(ctx context.Context, lists *manifests, soon context.Context) error {
+	leases := partition.Leases{
+		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Partitions,
+		Fair: true, Log: w.log,
+		RunPartition: func(own context.Context, p int, _ uint64) error {
+			defer w.leave(ctx, p)
+			return w.own(own, p)
+		},
+	}
+	owning, released := context.WithCancel(context.WithoutCancel(ctx))
+	var listing sync.WaitGroup
+	listing.Go(func() { lists.keep(owning, soon) })
+	defer listing.Wait()
+	defer released()
+	return leases.Run(ctx)
 }
 
 // prepare opens what a run needs, or nothing after an error. The manifests are closed by
