@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/page/htmlpage"
+	"seine/internal/testing/htmltree"
 )
 
 // parseMethod is one way to read a page.
@@ -25,6 +26,7 @@ const (
 	ownPass
 	scanPage
 	buildTree
+	readTree
 )
 
 var ways = []parseMethod{
@@ -46,6 +48,10 @@ var ways = []parseMethod{
 	}},
 	buildTree: {"DOM of golang.org/x/net/html", func(p page) error {
 		_, err := html.Parse(bytes.NewReader(p.body))
+		return err
+	}},
+	readTree: {"DOM, links and text of it (goquery)", func(p page) error {
+		_, err := htmltree.Read(p.body, p.url, "text/html")
 		return err
 	}},
 }
@@ -123,7 +129,7 @@ func report(rounds [][]usage, pages, size int) {
 		n := float64(pages)
 		fmt.Printf("%-36s %10.1f %8.0f %12.1f %10.0f\n", ways[w].name, took/n*1e6, float64(size)/1e6/took, allocs/n, octets/n)
 	}
-	for _, w := range []int{barePass, ownPass, buildTree} {
+	for _, w := range []int{barePass, ownPass, buildTree, readTree} {
 		fmt.Printf("%s / %s: %.2f\n", ways[scanPage].name, ways[w].name, ratio(rounds, w))
 	}
 }
