@@ -64,7 +64,7 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 		return err
 	}
 	if o.SnapshotEvery > 0 {
-		if err := state.SetDamagedAside(o.State, env.Bus.Log); err != nil {
+		if err := state.QuarantineDamaged(o.State, env.Bus.Log); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ const (
 // openIn opens a store as a frontier that makes snapshots does.
 func (a *takeoverFixture) openIn(dir string) (*state.Store, error) {
 	a.t.Helper()
-	if err := state.SetDamagedAside(dir, a.bus.Log); err != nil {
+	if err := state.QuarantineDamaged(dir, a.bus.Log); err != nil {
 		return nil, err
 	}
 	return state.OpenStore(dir, 1<<20, state.SyncOS, nil, a.bus.Log)
@@ -114,7 +114,7 @@ func TestSettingAsideGoesOnAfterAKill(t *testing.T) {
 	}
 	a.must(os.Mkdir(filepath.Join(dir, aside), 0o700))
 	a.must(os.Rename(filepath.Join(dir, "IDENTITY"), filepath.Join(dir, aside, "IDENTITY")))
-	a.must(state.SetDamagedAside(dir, a.bus.Log))
+	a.must(state.QuarantineDamaged(dir, a.bus.Log))
 	for _, name := range []string{"IDENTITY", "000001.sst", note} {
 		if _, err := os.Stat(filepath.Join(dir, aside, name)); err != nil {
 			t.Error(err)

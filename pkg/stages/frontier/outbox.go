@@ -74,6 +74,6 @@ func (p *partitionLoop) publishBatch(ctx context.Context, batch []outgoing) ([]o
 func (p *partitionLoop) recordSequences(sent []outgoing) {
 	p.publishing--
 	for _, s := range sent {
-		p.state.Sent(s.wire, s.seq)
+		p.state.MarkSent(s.wire, s.seq)
 	}
 }

@@ -232,7 +232,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 			p.handleQuery(q)
 			continue
 		case g := <-p.grants:
-			p.state.Granted(g)
+			p.state.ApplyGrant(g)
 		case sent := <-p.published:
 			full := p.publishing >= maxPublishing
 			p.recordSequences(sent)
@@ -283,7 +283,7 @@ func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage
 
 // applyWaited applies messages that have waited for the removal of a deleted crawl.
 func (p *partitionLoop) applyWaited(now int64) error {
-	waited, err := p.state.Waited()
+	waited, err := p.state.ReadyPostponed()
 	for i := range waited {
 		if err == nil {
 			err = p.state.ApplyPostponed(&waited[i], p.f.bus.Layout.Partitions, now)
@@ -393,7 +393,7 @@ func (p *partitionLoop) due(ctx context.Context, now int64) ([]outgoing, error) 
 	if p.f.cfg.Offline || p.publishing >= maxPublishing {
 		return nil, nil
 	}
-	reqs, err := p.state.Lost(now, func(seq uint64) (string, error) { return p.idInFetch(ctx, seq) })
+	reqs, err := p.state.LostRequests(now, func(seq uint64) (string, error) { return p.idInFetch(ctx, seq) })
 	if err != nil {
 		return nil, err
 	}
@@ -434,10 +434,10 @@ func (p *partitionLoop) idInFetch(ctx context.Context, seq uint64) (string, erro
 func (p *partitionLoop) untilWake() time.Duration {
 	now := p.state.Now()
 	switch {
-	case p.state.Busy():
+	case p.state.TimersPending():
 		return 0
 	case p.state.HasDue(now):
 		return starved
 	}
-	return time.Duration(min(max(p.state.Wake()-now, 0), int64(time.Second)))
+	return time.Duration(min(max(p.state.NextDue()-now, 0), int64(time.Second)))
 }

@@ -16,7 +16,7 @@ func (p *partitionLoop) postSeeds() {
 	}
 	select {
 	case p.seedBatches <- seeds:
-		p.state.SeedsTaken()
+		p.state.MarkSeedsTaken()
 	default: // the next turn tries again
 	}
 }

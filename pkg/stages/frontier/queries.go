@@ -25,7 +25,7 @@ func (p *partitionLoop) handleQuery(q queuedQuery) {
 		case frontierapi.OpSurvey:
 			reply, err = p.survey(about)
 		case frontierapi.OpFailed:
-			reply, err = p.state.Failed(about)
+			reply, err = p.state.FailedURLs(about)
 		case frontierapi.OpExplain:
 			reply, err = p.state.Explain(about.Crawl, about.URL)
 		case messages.OpClaim:

@@ -188,7 +188,7 @@ func (p *partitionLoop) watchPurge(ctx context.Context) error {
 // describeTo says what the state holds.
 func (p *partitionLoop) describeTo(out *RebuildResult) (err error) {
 	out.Messages, out.Positions = int64(p.replayed), p.copyPositions()
-	if out.Crawls, out.Hosts, err = p.state.Holds(); err != nil {
+	if out.Crawls, out.Hosts, err = p.state.Totals(); err != nil {
 		return err
 	}
 	// Whoever goes on with this state has sent none of what is under way.

@@ -222,8 +222,8 @@ func (s *Partition) readCrawl(name string) (state crawlState, err error) {
 	return state, nil
 }
 
-// Holds says what the state holds: the counters of each crawl, and how many hosts.
-func (s *Partition) Holds() (crawls map[string]frontierapi.Counters, hosts int64, err error) {
+// Totals says what the state holds: the counters of each crawl, and how many hosts.
+func (s *Partition) Totals() (crawls map[string]frontierapi.Counters, hosts int64, err error) {
 	names, err := s.crawlNames()
 	if err != nil {
 		return nil, 0, err

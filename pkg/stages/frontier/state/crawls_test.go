@@ -110,7 +110,7 @@ func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 	}
 	w.open()
 	w.part.specsGen = 0
-	for more := true; more; more = w.part.Busy() {
+	for more := true; more; more = w.part.TimersPending() {
 		w.step()
 	}
 	if n := w.staleStates(); n > 0 {

@@ -24,7 +24,7 @@ const (
 	asideName  = "damaged" // the directory within the store's that damaged files are moved to
 )
 
-// noteDamage notes for SetDamagedAside that files in dir are damaged.
+// noteDamage notes for QuarantineDamaged that files in dir are damaged.
 func noteDamage(found error, dir string, log *slog.Logger) {
 	note := filepath.Join(dir, damageNote)
 	if _, err := os.Stat(note); err == nil {
@@ -49,10 +49,10 @@ func explained(err error, dir string, log *slog.Logger) error {
 // Explained is explained for the store's own files.
 func (s *Store) Explained(err error, log *slog.Logger) error { return explained(err, s.dir, log) }
 
-// SetDamagedAside moves the files of a store in dir that were found damaged to a directory
+// QuarantineDamaged moves the files of a store in dir that were found damaged to a directory
 // within it, for a person to look at. It does nothing to a store that was not. One that is
 // damaged again while those are still there is an error.
-func SetDamagedAside(dir string, log *slog.Logger) error {
+func QuarantineDamaged(dir string, log *slog.Logger) error {
 	found, err := os.ReadFile(filepath.Join(dir, damageNote))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

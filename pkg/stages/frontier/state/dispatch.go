@@ -371,9 +371,9 @@ func (s *Partition) Message(req *Request) (*messages.Request, error) {
 	return m, nil
 }
 
-// Sent notes where in FETCH a request is; it becomes durable with the next turn that
+// MarkSent notes where in FETCH a request is; it becomes durable with the next turn that
 // changes anything.
-func (s *Partition) Sent(wire *messages.Request, seq uint64) {
+func (s *Partition) MarkSent(wire *messages.Request, seq uint64) {
 	id := urlID{wire.Crawl, wire.Visit.URL}
 	req := s.inFlight[id]
 	if req == nil || req.Sent != wire.Attempt {

@@ -16,9 +16,9 @@ const (
 	maxFailedScanned = 10_000
 )
 
-// Failed answers OpFailed: the URLs are in the order of their hash, so that
+// FailedURLs answers OpFailed: the URLs are in the order of their hash, so that
 // each is told once, whatever happens between two questions.
-func (s *Partition) Failed(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
+func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
 	pre := named(prefix(s.partition, kindURL), about.Crawl)
 	from := pre
 	if about.After != "" {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Lost returns the requests to publish again: those without a result that are not in
+// LostRequests returns the requests to publish again: those without a result that are not in
 // FETCH any more, and those that were never published. InFetch returns the identity of
 // the message with a sequence in FETCH, "" if there is none.
-func (s *Partition) Lost(now int64, inFetch func(seq uint64) (string, error)) ([]*Request, error) {
+func (s *Partition) LostRequests(now int64, inFetch func(seq uint64) (string, error)) ([]*Request, error) {
 	if s.nextLease > now {
 		return nil, nil
 	}

@@ -344,7 +344,7 @@ const (
 func (r *simEnv) play(t turn) bool {
 	s, now := r.part, r.at()
 	for _, o := range r.published {
-		s.Sent(o.wire, o.seq)
+		s.MarkSent(o.wire, o.seq)
 	}
 	r.published = nil
 	r.grant()
@@ -434,7 +434,7 @@ func (r *simEnv) applyCandidates(m *messages.Candidates) {
 
 // applyWaited is partition.applyWaited.
 func (r *simEnv) applyWaited(done *step) {
-	waited, err := r.part.Waited()
+	waited, err := r.part.ReadyPostponed()
 	r.must(err)
 	for i := range waited {
 		w := &waited[i]
@@ -553,7 +553,7 @@ func (r *simEnv) resume() {
 
 // lost returns the requests that are not in this FETCH any more.
 func (r *simEnv) lost(now int64) ([]*Request, error) {
-	return r.part.Lost(now, func(seq uint64) (string, error) {
+	return r.part.LostRequests(now, func(seq uint64) (string, error) {
 		req := r.fetch[seq]
 		if req == nil {
 			return "", nil
@@ -567,7 +567,7 @@ func (r *simEnv) grant() {
 	for _, ask := range r.part.BudgetRequests() {
 		doc := r.budgets[ask.Crawl]
 		doc.StartedMS = max(doc.StartedMS, 1)
-		r.part.Granted(&BudgetAnswer{BudgetRequest: ask, Grant: doc.Allot("0", ask.Used, ask.More, 1, ask.Spec.Spec)})
+		r.part.ApplyGrant(&BudgetAnswer{BudgetRequest: ask, Grant: doc.Allot("0", ask.Used, ask.More, 1, ask.Spec.Spec)})
 	}
 }
 

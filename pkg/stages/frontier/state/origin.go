@@ -61,7 +61,7 @@ func (s *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) erro
 		if err := s.adoptForeign(req, now); err != nil {
 			return err
 		}
-		s.Sent(req, seq)
+		s.MarkSent(req, seq)
 	}
 	for _, req := range s.inFlight {
 		req.deadline, req.unsent = 0, req.seq == 0

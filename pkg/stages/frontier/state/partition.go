@@ -162,6 +162,6 @@ func (s *Partition) HasPostponed() bool { return len(s.postponed) > 0 }
 // Replaying reports whether the state is behind the streams, until Resume.
 func (s *Partition) Replaying() bool { return s.replaying }
 
-// Removed counts the deleted crawls that were removed since the store was opened, and
+// RemovedCrawls counts the deleted crawls that were removed since the store was opened, and
 // those before whose removal no snapshot has.
-func (s *Partition) Removed() int { return s.removed }
+func (s *Partition) RemovedCrawls() int { return s.removed }

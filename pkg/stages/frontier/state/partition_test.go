@@ -111,7 +111,7 @@ func (w *partitionFixture) at() int64 { return w.part.time.now() }
 // tend does what is due without a message, until nothing is.
 func (w *partitionFixture) tend() {
 	w.t.Helper()
-	for more := true; more; more = w.part.Busy() {
+	for more := true; more; more = w.part.TimersPending() {
 		w.step()
 	}
 }
@@ -120,7 +120,7 @@ func (w *partitionFixture) tend() {
 func (w *partitionFixture) step() {
 	w.t.Helper()
 	w.must(w.part.RunTimers(w.at()))
-	waited, err := w.part.Waited()
+	waited, err := w.part.ReadyPostponed()
 	w.must(err)
 	for i := range waited {
 		w.must(w.part.ApplyPostponed(&waited[i], 1, w.at()))

@@ -93,9 +93,9 @@ func (s *Partition) RemoveForPostponed(now int64) error {
 	return nil
 }
 
-// Waited returns messages that need not wait any more, in their order, as many as a
+// ReadyPostponed returns messages that need not wait any more, in their order, as many as a
 // turn takes. The turn under way must not have postponed or applied any before.
-func (s *Partition) Waited() (all []postponed, err error) {
+func (s *Partition) ReadyPostponed() (all []postponed, err error) {
 	for name := range s.postponed {
 		rules, err := s.rules(name, 0)
 		if err != nil {

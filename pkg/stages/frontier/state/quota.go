@@ -82,11 +82,11 @@ func (s *Partition) BudgetRequests() (all []*BudgetRequest) {
 	return all
 }
 
-// Granted takes note of an answer. One to a question under other rules is passed
+// ApplyGrant takes note of an answer. One to a question under other rules is passed
 // over, and only then is asked again: of two that are under way, the later answer
 // might be to the earlier question, and what is stored as granted be less than what
 // the partition takes.
-func (s *Partition) Granted(a *BudgetAnswer) {
+func (s *Partition) ApplyGrant(a *BudgetAnswer) {
 	c := s.crawls[a.Crawl]
 	if c == nil || c.Since != a.Spec.Since() || c.Removing != nil {
 		return // it was deleted meanwhile

@@ -23,12 +23,12 @@ func TestGrantOfTheSpecBeforeIsPassedOver(t *testing.T) {
 	if !c.quota.asked {
 		t.Error("a second question would be under way with the first")
 	}
-	w.part.Granted(&BudgetAnswer{BudgetRequest: &BudgetRequest{Crawl: "c", print: before}, Grant: Grant{Pages: 1000}})
+	w.part.ApplyGrant(&BudgetAnswer{BudgetRequest: &BudgetRequest{Crawl: "c", print: before}, Grant: Grant{Pages: 1000}})
 	if c.quota.Pages != 0 || c.quota.asked {
 		t.Errorf("after the answer to the first question: %+v", c.quota)
 	}
 	c.quota.asked = true
-	w.part.Granted(&BudgetAnswer{BudgetRequest: &BudgetRequest{Crawl: "c", print: c.rules.fingerprint}, Grant: Grant{Pages: 10}})
+	w.part.ApplyGrant(&BudgetAnswer{BudgetRequest: &BudgetRequest{Crawl: "c", print: c.rules.fingerprint}, Grant: Grant{Pages: 10}})
 	if c.quota.Pages != 10 || c.quota.asked {
 		t.Errorf("after the answer to the second question: %+v", c.quota)
 	}

@@ -94,7 +94,7 @@ func TestURLsOfAHostThatWasGivenUpAreToldAsFailed(t *testing.T) {
 	w.part.drop(r, id, h)
 	w.must(w.part.giveUp(r, id, rules, w.at()))
 	w.must(w.part.Commit(w.at()))
-	page, err := w.part.Failed(frontierapi.Query{Crawl: "c", Class: frontierapi.HostGivenUp})
+	page, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c", Class: frontierapi.HostGivenUp})
 	w.must(err)
 	if failed, _, _ := w.reasonsNow(); len(page.URLs) != 1 || failed[frontierapi.HostGivenUp] != 1 {
 		t.Errorf("told are %+v, counted %v", page.URLs, failed)

@@ -271,9 +271,9 @@ func (s *Partition) pass(pre []byte, done *[]byte, do func(key, value []byte) er
 	return last, err
 }
 
-// Saved notes that a snapshot was made when so many crawls had been removed. If it is all of
+// SnapshotSaved notes that a snapshot was made when so many crawls had been removed. If it is all of
 // them, no snapshot is owed for that: the next turn stores it.
-func (s *Partition) Saved(removed int) {
+func (s *Partition) SnapshotSaved(removed int) {
 	if removed == s.removed {
 		s.tx.delete(prefix(s.partition, kindUnsaved))
 	}

@@ -328,28 +328,28 @@ func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
 func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.spread()
-	if w.part.Removed() != 0 {
+	if w.part.RemovedCrawls() != 0 {
 		t.Fatal("nothing was removed")
 	}
 	w.delete()
 	w.tend()
-	if w.part.Removed() == 0 {
+	if w.part.RemovedCrawls() == 0 {
 		t.Error("the last snapshot has a crawl that was removed, and is not made anew")
 	}
 	w.restart() // before it was
-	if w.part.Removed() == 0 {
+	if w.part.RemovedCrawls() == 0 {
 		t.Error("after a kill, it is not made anew")
 	}
-	w.part.Saved(w.part.Removed() - 1) // one that was begun before
+	w.part.SnapshotSaved(w.part.RemovedCrawls() - 1) // one that was begun before
 	w.must(w.part.Commit(w.at()))
 	w.restart()
-	if w.part.Removed() == 0 {
+	if w.part.RemovedCrawls() == 0 {
 		t.Error("a snapshot that still has the crawl was enough")
 	}
-	w.part.Saved(w.part.Removed())
+	w.part.SnapshotSaved(w.part.RemovedCrawls())
 	w.must(w.part.Commit(w.at()))
 	w.restart()
-	if w.part.Removed() != 0 {
+	if w.part.RemovedCrawls() != 0 {
 		t.Error("another is made after that")
 	}
 }

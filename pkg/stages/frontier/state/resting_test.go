@@ -136,7 +136,7 @@ func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 			w.ended(many)
 			change(w)
 			most, turns := 0, 0
-			for more := true; more; more = w.part.Busy() {
+			for more := true; more; more = w.part.TimersPending() {
 				w.must(w.part.RunTimers(w.at()))
 				w.askAll(many)
 				w.must(w.part.Commit(w.at()))

@@ -99,7 +99,7 @@ func TestHostIsOpenedInSteps(t *testing.T) {
 	if n := queued(); n != 0 {
 		t.Fatalf("%d URLs were taken back in the turn of the seed", n)
 	}
-	for turn := int64(1); w.part.Busy(); turn++ {
+	for turn := int64(1); w.part.TimersPending(); turn++ {
 		before := queued()
 		w.must(w.part.RunTimers(w.at()))
 		if n := len(w.part.tx.changed); n > reviewed {

@@ -110,5 +110,5 @@ func (s *Partition) lookAgainAt(name string) {
 // Seeds are messages with seeds of specs, to be published on URLS in this order.
 func (s *Partition) Seeds() []*messages.Candidates { return s.seeds }
 
-// SeedsTaken says that they will be.
-func (s *Partition) SeedsTaken() { s.seeds = nil }
+// MarkSeedsTaken says that they will be.
+func (s *Partition) MarkSeedsTaken() { s.seeds = nil }

@@ -97,7 +97,7 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 	}
 	got := make(map[string]string)
 	for q := (frontierapi.Query{Crawl: "c", Top: 3}); ; {
-		page, err := w.part.Failed(q)
+		page, err := w.part.FailedURLs(q)
 		w.must(err)
 		if len(page.URLs) > 3 {
 			t.Fatalf("%d URLs on a page of 3", len(page.URLs))
@@ -121,10 +121,10 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 			t.Errorf("%s failed by %q, want %q", url, got[url], c)
 		}
 	}
-	if page, err := w.part.Failed(frontierapi.Query{Crawl: "c"}); err != nil || len(page.URLs) > 0 {
+	if page, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c"}); err != nil || len(page.URLs) > 0 {
 		t.Errorf("after all were fed again: %+v, %v", page, err)
 	}
-	if _, err := w.part.Failed(frontierapi.Query{Crawl: "c", After: "zz"}); err == nil {
+	if _, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c", After: "zz"}); err == nil {
 		t.Error("nonsense for a place is taken")
 	}
 }

@@ -87,8 +87,8 @@ func (s *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 	return nil
 }
 
-// Busy reports whether tend has more to do at once.
-func (s *Partition) Busy() bool { return s.settling() || s.forgets(s.time.now()) }
+// TimersPending reports whether tend has more to do at once.
+func (s *Partition) TimersPending() bool { return s.settling() || s.forgets(s.time.now()) }
 
 // settling reports whether specs and messages that have come are still to be obeyed,
 // step by step, in some crawl.
@@ -104,8 +104,8 @@ func (s *Partition) settling() bool {
 	return false
 }
 
-// Wake returns when something is due next without a message.
-func (s *Partition) Wake() int64 {
+// NextDue returns when something is due next without a message.
+func (s *Partition) NextDue() int64 {
 	t := int64(math.MaxInt64)
 	for _, c := range s.crawls {
 		if c.nextRun > 0 {

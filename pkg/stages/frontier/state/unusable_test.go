@@ -33,7 +33,7 @@ func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 		w.wantState("https://a.test/2", Queued, "")
 		w.wantState("https://a.test/private/1", Queued, "")
 		w.wantState("https://b.test/", Queued, "")
-		if w.part.Busy() {
+		if w.part.TimersPending() {
 			t.Error("the partition is busy with a crawl that stands still")
 		}
 		st, err := w.part.status("c")
