@@ -15,5 +15,6 @@
 //     the library's Fetch returns what it has received after its context has ended.
 //   - unavailable: which errors mean that a server is away, and whoever asks asks again.
 //
-// Versions that this was seen with stand at each; the soak found most of them.
+// Versions that this was seen with stand at each; the soak found most of them. README.md has
+// the upstream issues, or their texts.
 package jsclient
