@@ -265,6 +265,7 @@ func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage
 	if err := p.applyBuffered(first); err != nil {
 		return err
 	}
+	now = p.state.Now() // a result that was just applied makes its host due from then on, not before
 	out, err := p.due(ctx, now)
 	if err != nil {
 		return err

@@ -51,10 +51,10 @@ func (s *Partition) Commit(now int64) error {
 	if err := s.tx.commit(); err != nil {
 		return err
 	}
-	for _, q := range s.behind {
-		q.behind = false
+	for _, w := range s.changedQueues {
+		w.changes = nil
 	}
-	s.behind = s.behind[:0]
+	s.changedQueues = s.changedQueues[:0]
 	clear(s.gone)
 	if err := s.checkEmptied(); err != nil {
 		return err

@@ -291,8 +291,7 @@ func (s *Partition) crawlMayGo(h *host, w *crawlQueue, rules *Rules, now int64) 
 	return wait <= 0
 }
 
-// head returns the first URL of a host's queue, nil if there is none, or it
-// shows only after a commit.
+// head returns the first URL of a host's queue, nil if there is none.
 func (s *Partition) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 	for range maxDiscard {
 		q := s.queueOf(w)
@@ -300,9 +299,7 @@ func (s *Partition) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 			return nil, urlID{}, err
 		}
 		if len(q.window) == 0 {
-			if !q.more && !q.behind {
-				s.emptyQueue(h, w)
-			}
+			s.emptyQueue(h, w)
 			return nil, urlID{}, nil
 		}
 		pl := q.window[0]

@@ -45,7 +45,8 @@ type crawlQueue struct {
 	parked bool  // is not to be asked until something changes: see park
 
 	inFlight int
-	queue    *queue // window on the queue
+	queue    *queue        // window on the queue
+	changes  []queueChange // of the queue, in the turn under way
 }
 
 // hostStats are what a summary tells of a host.

@@ -363,6 +363,7 @@ func (r *simEnv) play(t turn) bool {
 			r.apply(&m, done)
 		}
 	}
+	now = r.at()
 	again, err := r.lost(now)
 	r.must(err)
 	fresh, err := s.Dispatch(now, t.room)

@@ -39,9 +39,9 @@ type Partition struct {
 	maxHosts       int
 	touched        []*host
 	touchedDomains []*domain
-	ready          []*host // due, in the order of their turn
-	windows        int     // queues with a window in memory
-	behind         []*queue
+	ready          []*host       // due, in the order of their turn
+	windows        int           // queues with a window in memory
+	changedQueues  []*crawlQueue // in the turn under way
 	inFlight       map[urlID]*Request
 	addresses      *IPLimiter
 	arrival        uint64

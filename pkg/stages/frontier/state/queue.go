@@ -12,7 +12,13 @@ type queue struct {
 	window []queueKey // ascending; the next to go first
 	more   bool       // the store may have entries after passed
 	passed queueKey   // while more: all up to here is in the window, or gone
-	behind bool       // an entry after passed is not committed yet
+}
+
+// queueChange is an entry that was stored or deleted in the turn under way: the store does
+// not show that yet.
+type queueChange struct {
+	key   queueKey
+	added bool
 }
 
 // Entries of a host's queue in memory, 27 bytes each: while the host is being
@@ -29,7 +35,6 @@ func comparePlaces(a, b queueKey) int { return bytes.Compare(a[:], b[:]) }
 // may hold.
 func (q *queue) add(pl queueKey, limit int) {
 	if q.more && comparePlaces(pl, q.passed) > 0 {
-		q.behind = true
 		return
 	}
 	i, there := slices.BinarySearchFunc(q.window, pl, comparePlaces)
@@ -39,8 +44,7 @@ func (q *queue) add(pl queueKey, limit int) {
 	q.window = slices.Insert(q.window, i, pl)
 	if len(q.window) > limit {
 		q.window = q.window[:limit]
-		q.passed = q.window[limit-1]
-		q.more, q.behind = true, true
+		q.passed, q.more = q.window[limit-1], true
 	}
 }
 
@@ -84,29 +88,74 @@ func (s *Partition) forget() {
 	}
 }
 
-// fill loads the head of the queue into an empty window. It must wait for a
-// commit while there is an entry behind that the store does not show yet.
+// fill loads the head of the queue into an empty window: what the store shows, and what the
+// turn under way has changed since.
 func (s *Partition) fill(h *host, w *crawlQueue, q *queue) error {
-	if len(q.window) > 0 || !q.more || q.behind {
+	if len(q.window) > 0 || !q.more {
 		return nil
 	}
+	added, deleted := w.changesAfter(q.passed)
 	pre := s.queuePrefix(h.name, w.crawl)
 	from := append(append(pre[:len(pre):len(pre)], q.passed[:]...), 0)
 	q.more = false
-	return s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		if len(q.window) == queueWindow {
-			q.more = true
-			return false, nil
-		}
+	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
 		if len(key)-len(pre) != len(queueKey{}) {
 			s.tx.delete(bytes.Clone(key))
 			s.mended(mendQueue, "an entry of a queue cannot be read, it is removed", "host", h.name, "crawl", w.crawl)
 			return true, nil
 		}
-		q.window = append(q.window, queueKey(key[len(pre):]))
-		q.passed = q.window[len(q.window)-1]
+		pl := queueKey(key[len(pre):])
+		switch {
+		case deleted[pl]:
+			return true, nil
+		case len(q.window) == queueWindow:
+			q.more = true
+			return false, nil
+		}
+		q.window = append(q.window, pl)
 		return true, nil
 	})
+	q.merge(added)
+	if len(q.window) > 0 {
+		q.passed = q.window[len(q.window)-1]
+	}
+	return err
+}
+
+// merge takes entries that the store does not show into a window that was read from it, which
+// is full if the store has more: what lies behind that falls out again.
+func (q *queue) merge(added []queueKey) {
+	q.window = append(q.window, added...)
+	slices.SortFunc(q.window, comparePlaces)
+	q.window = slices.Compact(q.window)
+	if len(q.window) > queueWindow {
+		q.window, q.more = q.window[:queueWindow], true
+	}
+}
+
+// changesAfter returns the entries behind a place that were added in the turn under way, and
+// those that were deleted.
+func (w *crawlQueue) changesAfter(passed queueKey) (added []queueKey, deleted map[queueKey]bool) {
+	deleted = make(map[queueKey]bool)
+	for _, c := range w.changes {
+		if comparePlaces(c.key, passed) > 0 {
+			deleted[c.key] = !c.added
+		}
+	}
+	for pl, gone := range deleted {
+		if !gone {
+			added = append(added, pl)
+		}
+	}
+	return added, deleted
+}
+
+// changed notes that an entry of a queue was stored or deleted in this turn.
+func (s *Partition) changed(w *crawlQueue, pl queueKey, added bool) {
+	if len(w.changes) == 0 {
+		s.changedQueues = append(s.changedQueues, w)
+	}
+	w.changes = append(w.changes, queueChange{pl, added})
 }
 
 // push queues a URL.
@@ -119,9 +168,7 @@ func (s *Partition) push(r *urlRecord, id urlID, h *host) {
 	}
 	q := s.queueOf(w)
 	q.add(pl, max(limit, len(q.window)))
-	if q.behind {
-		s.behind = append(s.behind, q)
-	}
+	s.changed(w, pl, true)
 	s.tx.set(append(s.queuePrefix(h.name, id.crawl), pl[:]...), nil)
 	if w.queued++; w.queued == 1 {
 		h.rules = nil // this crawl counts now
@@ -166,10 +213,7 @@ func (s *Partition) dropAt(pl queueKey, crawl string, h *host) {
 	w := h.of(crawl)
 	q := s.queueOf(w)
 	q.remove(pl)
-	if q.more && comparePlaces(pl, q.passed) > 0 { // the store still shows it
-		q.behind = true
-		s.behind = append(s.behind, q)
-	}
+	s.changed(w, pl, false)
 	s.tx.delete(append(s.queuePrefix(h.name, crawl), pl[:]...))
 	if w.queued--; w.queued <= 0 {
 		if len(q.window) > 0 || q.more { // there may be others, if the count was wrong
