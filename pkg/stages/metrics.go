@@ -10,16 +10,16 @@ import (
 // metrics are the figures of one stage. Labels are few and bounded: never a
 // host or a URL.
 type metrics struct {
-	handled   *prometheus.CounterVec // outcome
-	seconds   prometheus.Observer
-	published prometheus.Counter
-	took      prometheus.Observer
-	refused   *prometheus.CounterVec // stream, reason
-	waited    *prometheus.CounterVec // stream, reason
-	waiting   prometheus.Gauge
-	dead      prometheus.Counter
-	held      prometheus.Gauge
-	reclaims  prometheus.Counter
+	handled       *prometheus.CounterVec // outcome
+	seconds       prometheus.Observer
+	published     prometheus.Counter
+	took          prometheus.Observer
+	refused       *prometheus.CounterVec // stream, reason
+	waited        *prometheus.CounterVec // stream, reason
+	waiting       prometheus.Gauge
+	dead          prometheus.Counter
+	inFlight      prometheus.Gauge
+	ackWaitResets prometheus.Counter
 }
 
 var (
@@ -49,11 +49,11 @@ var (
 	deadTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_dead_letters_total", Help: "Messages, or parts of them, that were given up and stored in DEAD.",
 	}, []string{"stage"})
-	heldMessages = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_messages_held", Help: "Messages taken and not yet acknowledged.",
+	messagesInFlight = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "seine_messages_in_flight", Help: "Messages taken and not yet acknowledged.",
 	}, []string{"stage"})
-	reclaimsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_reclaims_total", Help: "Times that the server waited for a message that no process held, and was told to deliver it again.",
+	ackWaitResetsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_ack_wait_resets_total", Help: "Times that the server waited for a message that no process held, and was told to deliver it again.",
 	}, []string{"stage"})
 
 	reconnectsTotal = promauto.NewCounter(prometheus.CounterOpts{
@@ -85,15 +85,15 @@ func metricsFor(stage string) *metrics {
 		}
 	}
 	return &metrics{
-		handled:   handledTotal.MustCurryWith(l),
-		seconds:   handleSeconds.With(l),
-		published: publishedTotal.With(l),
-		took:      publishSeconds.With(l),
-		refused:   refusedTotal.MustCurryWith(l),
-		waited:    waitSecondsTotal.MustCurryWith(l),
-		waiting:   waitingPublishers.With(l),
-		dead:      deadTotal.With(l),
-		held:      heldMessages.With(l),
-		reclaims:  reclaimsTotal.With(l),
+		handled:       handledTotal.MustCurryWith(l),
+		seconds:       handleSeconds.With(l),
+		published:     publishedTotal.With(l),
+		took:          publishSeconds.With(l),
+		refused:       refusedTotal.MustCurryWith(l),
+		waited:        waitSecondsTotal.MustCurryWith(l),
+		waiting:       waitingPublishers.With(l),
+		dead:          deadTotal.With(l),
+		inFlight:      messagesInFlight.With(l),
+		ackWaitResets: ackWaitResetsTotal.With(l),
 	}
 }

@@ -191,7 +191,7 @@ func (r *Runner) fetch(ctx context.Context, c *jsclient.Puller) error {
 		free--
 		r.delays.remove(h.Sequence)
 		r.holds.add(h)
-		r.metrics.held.Inc()
+		r.metrics.inFlight.Inc()
 		r.queue <- h
 	})
 }
@@ -240,7 +240,7 @@ func (r *Runner) work(ctx, stopping context.Context, pulled <-chan struct{}) {
 			r.process(ctx, h)
 		}
 		r.holds.remove(h)
-		r.metrics.held.Dec()
+		r.metrics.inFlight.Dec()
 		r.release(1)
 	}
 }

@@ -154,7 +154,7 @@ func (c *stuckDetector) resetAckWait() error {
 			return fmt.Errorf("have message %d counted anew: %w", seq, err)
 		}
 	}
-	c.metrics.reclaims.Inc()
+	c.metrics.ackWaitResets.Inc()
 	c.Bus.Log.Warn("the server waits for a message that no process holds, and is to deliver it again: has its clock been set?",
 		"stream", c.Stream, "consumer", c.Consumer.Durable, "sequence", c.floor+1)
 	return nil

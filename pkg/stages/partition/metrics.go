@@ -15,11 +15,11 @@ var (
 	leasesLost = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_leases_lost_total", Help: "Leases that ended although nobody gave them up.",
 	}, []string{"group"})
-	feedLag = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_feed_lag_messages", Help: "Messages that this process has not been sent yet, of the partitions that it owns.",
+	readerLag = promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "seine_reader_lag_messages", Help: "Messages that this process has not been sent yet, of the partitions that it owns.",
 	}, []string{"consumer"})
-	feedRewinds = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_feed_rewinds_total", Help: "Times that a partition was read again from its last message: after a loss of the connection, or of messages on the way.",
+	readerRewinds = promauto.NewCounterVec(prometheus.CounterOpts{
+		Name: "seine_reader_rewinds_total", Help: "Times that a partition was read again from its last message: after a loss of the connection, or of messages on the way.",
 	}, []string{"consumer"})
 )
 
@@ -31,9 +31,9 @@ type share struct {
 
 func (s *share) set(n int64) { s.gauge.Add(float64(n - s.now.Swap(n))) }
 
-// lagOf is the lag of a feed, added up with those of the other partitions.
+// lagOf is the lag of an ordered reader, added up with those of the other partitions.
 func lagOf(durable string) *share {
-	return &share{gauge: feedLag.WithLabelValues(consumerName(durable))}
+	return &share{gauge: readerLag.WithLabelValues(consumerName(durable))}
 }
 
 // consumerName is the name of a durable consumer without its partition.

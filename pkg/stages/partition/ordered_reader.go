@@ -57,7 +57,7 @@ const (
 // consumer that has no durable name it only looks on: the server forgets the
 // consumer, and keeps nothing for its sake.
 func NewOrderedReader(b *stages.Bus, stream string, config jetstream.ConsumerConfig, after messages.Position) *OrderedReader {
-	feedRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
+	readerRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
 	return &OrderedReader{
 		bus: b, stream: stream, config: config, last: after, lag: lagOf(config.Durable),
 		acks: &cumulativeAcker{nc: b.NC, done: after.Sequence}, out: make(chan *ReaderMessage, feedAhead),
@@ -74,7 +74,7 @@ func (f *OrderedReader) Run(ctx context.Context) error {
 	wait := jsclient.MinRefusedWait
 	for sessions := 0; ctx.Err() == nil; sessions++ {
 		if sessions > 0 {
-			feedRewinds.WithLabelValues(consumerName(f.config.Durable)).Inc()
+			readerRewinds.WithLabelValues(consumerName(f.config.Durable)).Inc()
 		}
 		before := f.last
 		err := f.session(ctx)
