@@ -101,11 +101,11 @@ func (r *testbed) provision(ctx context.Context) error {
 
 // answerWanted tells fetchers, as a frontier does, that what another gave back is still to be done.
 func (r *testbed) answerWanted() error {
-	answer, err := json.Marshal(messages.ClaimReply{Wanted: true})
+	answer, err := json.Marshal(messages.ClaimReply{Granted: true})
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	_, err = r.bus.NC.Subscribe("seine.frontier."+messages.OpClaim+".*", func(m *nats.Msg) { _ = m.Respond(answer) })
+	_, err = r.bus.NC.Subscribe("seine.frontier."+messages.OldOpClaim+".*", func(m *nats.Msg) { _ = m.Respond(answer) })
 	if err != nil {
 		return fmt.Errorf("answer for the frontier: %w", err)
 	}

@@ -92,7 +92,7 @@ func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 
 // Waits between questions to a frontier.
 const (
-	behindWait     = 20 * time.Millisecond
+	claimRetryWait = 20 * time.Millisecond
 	unansweredWait = 500 * time.Millisecond
 )
 
@@ -100,12 +100,12 @@ const (
 // Doing a request whose result it has would show the host one more request,
 // which the host's delay knows nothing of. It waits for a frontier that is
 // away, until ctx is done.
-// Of several askers of the same request one at a time is told so; the others wait.
-func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, asker string) (bool, error) {
-	question := nats.NewMsg(messages.SubjectFrontier(messages.OpClaim, messages.Partition(req.URL, b.Layout.Partitions)))
-	question.Header.Set(messages.HeaderClaimant, asker)
+// The frontier grants a request to one claimant at a time; the others wait.
+func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, claimant string) (bool, error) {
+	question := nats.NewMsg(messages.SubjectFrontier(messages.OldOpClaim, messages.Partition(req.URL, b.Layout.Partitions)))
+	question.Header.Set(messages.OldHeaderClaimant, claimant)
 	question.Data = req.Encode()
-	behind := behindWait
+	retry := claimRetryWait
 	for {
 		var answer messages.ClaimReply
 		qctx, cancel := context.WithTimeout(ctx, 2*time.Second)
@@ -113,10 +113,10 @@ func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, asker str
 		cancel()
 		wait := unansweredWait
 		if err == nil {
-			if err = jsontext.Unmarshal(m.Data, &answer); err == nil && answer.Error == "" && !answer.Behind {
-				return answer.Wanted, nil
+			if err = jsontext.Unmarshal(m.Data, &answer); err == nil && answer.Error == "" && !answer.Retry {
+				return answer.Granted, nil
 			}
-			wait, behind = behind, min(2*behind, unansweredWait)
+			wait, retry = retry, min(2*retry, unansweredWait)
 		}
 		if sleep.For(ctx, wait) != nil {
 			return false, fmt.Errorf("ask the frontier about %s: %w", messages.Clip(req.URL), ctx.Err())

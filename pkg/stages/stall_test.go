@@ -4,10 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"seine/internal/base/bootclock"
-	"seine/pkg/messages"
 )
 
 func TestProcessThatStoodStillSuspectsWhatItHolds(t *testing.T) {
@@ -36,23 +33,5 @@ func TestProcessThatStoodStillSuspectsWhatItHolds(t *testing.T) {
 	}
 	if m.Stored = time.Now().Add(time.Hour); !b.MaybeStale(m) {
 		t.Error("believes a server whose clock is an hour ahead that it was stored after")
-	}
-}
-
-// What is no answer to the question is none: who took it for a no would drop a request.
-func TestErrorIsNoAnswerToWhetherARequestIsWanted(t *testing.T) {
-	t.Parallel()
-	_, b := open(t)
-	b.Layout.Partitions = 1
-	answers := []string{`{"error": "cannot decode"}`, `{"behind": true}`, `{"wanted": true}`}
-	_, err := b.NC.Subscribe(messages.SubjectFrontier(messages.OpClaim, 0), func(m *nats.Msg) {
-		_ = m.Respond([]byte(answers[0]))
-		answers = answers[min(1, len(answers)-1):]
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if wanted, err := b.ClaimRequest(t.Context(), &messages.Request{URL: "https://example.org/"}, "me"); !wanted || err != nil {
-		t.Errorf("after an error and a wait it is wanted: %v, %v", wanted, err)
 	}
 }

@@ -42,7 +42,8 @@ func (in *Installation) frontier() Role {
 			{Why: "make the consumers of the other stages", Subjects: []string{messages.SubjectConsumers("*")}},
 			{Why: "answer questions", Subjects: []string{
 				"seine.frontier.status.*", "seine.frontier.hosts.*", "seine.frontier.host.*",
-				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.explain.*", "seine.frontier.wanted.*", messages.SubjectControl,
+				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.explain.*",
+				"seine.frontier." + messages.OpClaim + ".*", "seine.frontier." + messages.OldOpClaim + ".*", messages.SubjectControl,
 			}},
 		},
 	}
@@ -123,7 +124,7 @@ func (in *Installation) fetcher() Role {
 			Permissions{Why: "store large bodies, remove one that broke off", Subjects: []string{
 				"$O." + b + ".C.*", "$O." + b + ".M.*", "$JS.API.DIRECT.GET." + obj(b) + ".$O." + b + ".M.*", "$JS.API.STREAM.PURGE." + obj(b),
 			}},
-			asked("wanted"),
+			asked(messages.OpClaim, messages.OldOpClaim),
 		),
 		Subscribe: []Permissions{announced("seine-fetcher"), vital(), holder(messages.ConsumerFetch), {Why: "learn that requests may be delivered again", Subjects: []string{
 			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + messages.ConsumerFetch,

@@ -260,10 +260,10 @@ var forbidden = map[string][]string{
 		"$JS.API.DIRECT.GET.PAGES", "$JS.API.STREAM.MSG.GET.PAGES", "$JS.API.CONSUMER.CREATE.RECORDS.spy", "$JS.API.CONSUMER.DELETE.FETCH.fetcher",
 		"$JS.ACK.PAGES.parser.1.1.1.1.0", "$KV.seine_leases.lease.frontier.0", "$KV.seine_meta.layout", "$KV.seine_crawls.site",
 		"$O.seine_snapshots.M.x", "$JS.API.DIRECT.GET.OBJ_seine_snapshots", "$JS.API.CONSUMER.CREATE.OBJ_seine_bodies.spy",
-		"$SYS.REQ.SERVER.PING", "$SRV.INFO", "_INBOX_frontier.x", "<_INBOX_frontier.>", "<_INBOX.>", "<seine.frontier.wanted.*", "<seine.pages.>", "<$JS.>", "<>",
+		"$SYS.REQ.SERVER.PING", "$SRV.INFO", "_INBOX_frontier.x", "<_INBOX_frontier.>", "<_INBOX.>", "<seine.frontier.claim.*", "<seine.frontier.wanted.*", "<seine.pages.>", "<$JS.>", "<>",
 	},
 	"parser": {
-		"seine.pages.site.0", "seine.results.site.0", "seine.fetch.site.0", "seine.seeds.site", "seine.dead.fetcher.site", "seine.frontier.wanted.0",
+		"seine.pages.site.0", "seine.results.site.0", "seine.fetch.site.0", "seine.seeds.site", "seine.dead.fetcher.site", "seine.frontier.claim.0", "seine.frontier.wanted.0",
 		"$JS.API.STREAM.DELETE.PAGES", "$JS.API.STREAM.PURGE.PAGES", "$JS.API.STREAM.PURGE.OBJ_seine_bodies", "$JS.API.CONSUMER.DELETE.PAGES.parser",
 		"$JS.API.CONSUMER.CREATE.PAGES.writer-archive-0.seine.pages.*.0", "$JS.API.DIRECT.GET.RECORDS", "$KV.seine_robots.x",
 		"$KV.seine_leases.lease.writer-default.0", "$KV.seine_crawls.site", "$O.seine_bodies.C.x", "<_INBOX_fetcher.>", "<seine.records.>",
@@ -281,7 +281,7 @@ var forbidden = map[string][]string{
 		"$KV.seine_robots.x", "$O.seine_snapshots.M.x", "$JS.API.STREAM.CREATE.X", "$SYS.REQ.SERVER.PING", "<seine.>", "<_INBOX_viewer.>",
 	},
 	"viewer": {
-		"seine.seeds.site", "seine.frontier.control", "seine.frontier.wanted.0", "$KV.seine_crawls.site", "$JS.API.CONSUMER.CREATE.DEAD.x.seine.dead.*.*",
+		"seine.seeds.site", "seine.frontier.control", "seine.frontier.claim.0", "seine.frontier.wanted.0", "$KV.seine_crawls.site", "$JS.API.CONSUMER.CREATE.DEAD.x.seine.dead.*.*",
 		"$JS.API.STREAM.MSG.DELETE.DEAD", "$JS.API.CONSUMER.DELETE.PAGES.parser", "$JS.API.CONSUMER.CREATE.RECORDS.spy", "<seine.records.>", "<_INBOX_operator.>",
 	},
 	"monitor": {

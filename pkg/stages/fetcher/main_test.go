@@ -60,11 +60,11 @@ func newBus(t testing.TB) *stages.Bus {
 // again.
 func answerWanted(t testing.TB, bus *stages.Bus, wanted bool) {
 	t.Helper()
-	text, err := json.Marshal(messages.ClaimReply{Wanted: wanted})
+	text, err := json.Marshal(messages.ClaimReply{Granted: wanted})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub, err := bus.NC.Subscribe("seine.frontier."+messages.OpClaim+".*", func(m *nats.Msg) { _ = m.Respond(text) })
+	sub, err := bus.NC.Subscribe("seine.frontier."+messages.OldOpClaim+".*", func(m *nats.Msg) { _ = m.Respond(text) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ func (p *partitionLoop) handleQuery(q queuedQuery) {
 			reply, err = p.state.FailedURLs(about)
 		case frontierapi.OpExplain:
 			reply, err = p.state.Explain(about.Crawl, about.URL)
-		case messages.OpClaim:
-			reply, err = p.claim(q.Data(), q.Headers().Get(messages.HeaderClaimant))
+		case messages.OpClaim, messages.OldOpClaim:
+			reply, err = p.claim(q.Data(), messages.Claimant(q.Headers()))
 		}
 	}
 	if err := respond(q.Request, reply, err); err != nil {
@@ -38,12 +38,12 @@ func (p *partitionLoop) handleQuery(q queuedQuery) {
 }
 
 // claim answers a fetcher that was given a request again.
-func (p *partitionLoop) claim(payload []byte, asker string) (messages.ClaimReply, error) {
+func (p *partitionLoop) claim(payload []byte, claimant string) (messages.ClaimReply, error) {
 	ask, err := messages.DecodeRequest(payload)
 	if err != nil {
 		return messages.ClaimReply{}, err
 	}
-	return p.state.Claim(ask, asker, func() bool { return p.hasAllResults(ask.Crawl) }), nil
+	return p.state.Claim(ask, claimant, func() bool { return p.hasAllResults(ask.Crawl) }), nil
 }
 
 // hasAllResults reports whether every result of a crawl that is stored is applied.

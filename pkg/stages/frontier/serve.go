@@ -35,7 +35,10 @@ func (f *Frontier) serve(ctx context.Context) error {
 		return fmt.Errorf("serve questions: %w", err)
 	}
 	defer func() { _ = svc.Stop() }()
-	for _, op := range []string{frontierapi.OpStatus, frontierapi.OpHosts, frontierapi.OpHost, frontierapi.OpExplain, frontierapi.OpSurvey, frontierapi.OpFailed, messages.OpClaim} {
+	for _, op := range []string{
+		frontierapi.OpStatus, frontierapi.OpHosts, frontierapi.OpHost, frontierapi.OpExplain, frontierapi.OpSurvey, frontierapi.OpFailed,
+		messages.OpClaim, messages.OldOpClaim,
+	} {
 		subject := "seine.frontier." + op + ".*"
 		if err := svc.AddEndpoint(op, micro.HandlerFunc(f.forward), micro.WithEndpointSubject(subject)); err != nil {
 			return fmt.Errorf("serve questions: %w", err)

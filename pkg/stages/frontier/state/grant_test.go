@@ -7,24 +7,24 @@ import (
 	"seine/pkg/messages"
 )
 
-func TestOneAskerAtATimeIsToldThatARequestIsWanted(t *testing.T) {
+func TestTryClaim_SeveralClaimants_OneAtATimeIsGranted(t *testing.T) {
 	r := new(Request)
-	claim := messages.ClaimTTL(time.Minute)
+	ttl := messages.ClaimTTL(time.Minute)
 	for _, c := range []struct {
-		asker  string
-		after  time.Duration
-		wanted bool
+		claimant string
+		after    time.Duration
+		granted  bool
 	}{
 		{"a", 0, true},
 		{"b", time.Second, false},
 		{"a", 2 * time.Second, true}, // asks again
-		{"b", claim, false},
-		{"b", claim + 2*time.Second, true}, // the other has had its time
-		{"a", claim + 3*time.Second, false},
+		{"b", ttl, false},
+		{"b", ttl + 2*time.Second, true}, // the other has had its time
+		{"a", ttl + 3*time.Second, false},
 	} {
-		got := r.tryClaim(c.asker, int64(c.after), claim)
-		if got.Wanted != c.wanted || got.Behind == c.wanted {
-			t.Errorf("%s is told %+v after %s", c.asker, got, c.after)
+		got := r.tryClaim(c.claimant, int64(c.after), ttl)
+		if got.Granted != c.granted || got.Retry == c.granted {
+			t.Errorf("%s is told %+v after %s", c.claimant, got, c.after)
 		}
 	}
 }

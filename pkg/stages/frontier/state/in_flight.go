@@ -16,8 +16,8 @@ type Request struct {
 	missing  bool   // it was gone from FETCH when last asked
 	unsent   bool   // it must be published, perhaps once more
 	ip       string // that the host had when it was sent, for addresses
-	asker    string // who was last told that it is wanted,
-	asked    int64  // and when, Unix ns
+	claimant string // to whom it was last granted,
+	claimed  int64  // and when, Unix ns
 }
 
 func (s *Partition) loadInFlight() error {

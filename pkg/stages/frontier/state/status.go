@@ -20,18 +20,18 @@ const maxAwakeBytes = 512 << 10
 
 // Claim answers a fetcher that was given a request again, ask. Only when every result in
 // the stream has been applied is it certain that there is none: upToDate reports that.
-func (s *Partition) Claim(ask *messages.Request, asker string, upToDate func() bool) messages.ClaimReply {
+func (s *Partition) Claim(ask *messages.Request, claimant string, upToDate func() bool) messages.ClaimReply {
 	if s.replaying {
-		return messages.ClaimReply{Behind: true}
+		return messages.ClaimReply{Retry: true}
 	}
 	req := s.inFlight[urlID{ask.Crawl, ask.Visit.URL}]
 	if req == nil || req.Round != ask.Visit.Round || req.Sent != ask.Attempt {
 		return messages.ClaimReply{}
 	}
 	if !upToDate() {
-		return messages.ClaimReply{Behind: true}
+		return messages.ClaimReply{Retry: true}
 	}
-	return req.tryClaim(asker, s.time.clock.Now(), messages.ClaimTTL(s.timeout(ask.Crawl)))
+	return req.tryClaim(claimant, s.time.clock.Now(), messages.ClaimTTL(s.timeout(ask.Crawl)))
 }
 
 // timeout is how long a request of a crawl may take.
@@ -42,14 +42,14 @@ func (s *Partition) timeout(crawl string) time.Duration {
 	return time.Duration(crawlspec.DefaultTimeout)
 }
 
-// tryClaim tells one asker at a time that the request is wanted: two may hold it, each
+// tryClaim grants the request to one claimant at a time: two may hold it, each
 // in the belief that the other is gone.
-func (r *Request) tryClaim(asker string, now int64, claim time.Duration) messages.ClaimReply {
-	if r.asker != "" && r.asker != asker && now < r.asked+int64(claim) {
-		return messages.ClaimReply{Behind: true}
+func (r *Request) tryClaim(claimant string, now int64, ttl time.Duration) messages.ClaimReply {
+	if r.claimant != "" && r.claimant != claimant && now < r.claimed+int64(ttl) {
+		return messages.ClaimReply{Retry: true}
 	}
-	r.asker, r.asked = asker, now
-	return messages.ClaimReply{Wanted: true}
+	r.claimant, r.claimed = claimant, now
+	return messages.ClaimReply{Granted: true}
 }
 
 // Status answers OpStatus.
