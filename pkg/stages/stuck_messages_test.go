@@ -3,10 +3,12 @@ package stages
 import (
 	"context"
 	"maps"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/testing/await"
@@ -153,5 +155,48 @@ func TestDelayedMessageIsNotDeliveredSooner(t *testing.T) {
 	}
 	if log.Has("no process holds") {
 		t.Error("a clock is blamed for it")
+	}
+}
+
+func TestStuckDetector_OldAndNewSubject_Answered(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	c := &stuckDetector{Runner: hasty(b, nil, time.Minute), id: "me"}
+	c.delays.add(7, time.Minute)
+	stop, err := c.startReplies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, subject := range []string{"seine.held.", "seine.inflight."} {
+		m, err := b.NC.Request(subject+c.Consumer.Durable, []byte("1"), time.Minute)
+		if err != nil || string(m.Data) != `{"process":"me","holds":false,"delayed":[7]}` {
+			t.Errorf("%s: %v, %v", subject, m, err)
+		}
+	}
+	stop()
+	if n := b.NC.NumSubscriptions(); n != 1 { // that of the answers to requests
+		t.Errorf("%d subscriptions are left", n)
+	}
+}
+
+// A worker of the release before hears the old subject alone.
+func TestStuckDetector_WorkerOfTheReleaseBefore_Asked(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	other, _ := dial(t, br.URL())
+	c := &stuckDetector{Runner: hasty(b, nil, time.Minute), id: "me"}
+	_, err := other.NC.Subscribe("seine.held."+c.Consumer.Durable, func(m *nats.Msg) {
+		_ = m.Respond([]byte(`{"process": "other", "holds": ` + strconv.FormatBool(string(m.Data) == "5") + `}`))
+	})
+	if err == nil {
+		err = other.NC.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq, want := range map[uint64]bool{5: true, 6: false} {
+		if held, _, err := c.queryHolders(t.Context(), seq); held != want || err != nil {
+			t.Errorf("message %d: held %v, %v; want %v", seq, held, err, want)
+		}
 	}
 }
