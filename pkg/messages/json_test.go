@@ -76,7 +76,7 @@ func TestOwnJSONIsAsTheTagsSay(t *testing.T) {
 func TestOwnJSONIsReadAsEncodingJSONDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pg, r, req, c := genPage(t), genResult(t), genRequest(t), genCandidates(t)
-		req.NoResend = rapid.Bool().Draw(t, "once")
+		req.Once = rapid.Bool().Draw(t, "once")
 		readsOwn[Page](t, pg.appendJSON(nil))
 		readsOwn[Result](t, r.appendJSON(nil))
 		readsOwn[Request](t, req.appendJSON(nil))

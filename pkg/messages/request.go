@@ -30,7 +30,9 @@ type Request struct {
 	Interval Millis `json:"interval_ms,omitempty"`
 	// NoResend is set for a host that failed lately: the request must not reach it a
 	// second time of itself, as HTTP clients have it when a connection breaks.
-	NoResend bool `json:"once,omitempty"`
+	NoResend bool `json:"no_resend,omitempty"`
+	// Once is the old name of NoResend, until the next version of the wire. Encode sets it, DecodeRequest heeds it.
+	Once bool `json:"once,omitempty"`
 	// Follow is set where redirects from the URL led back to it: the fetcher follows
 	// those on the URL's origin itself, since it may have to be the same one that
 	// gets a cookie on the way and sends it back.
@@ -97,7 +99,7 @@ func VisitID(crawl string, v Visit) string { return crawl + "." + v.String() }
 
 // Encode returns the message's payload.
 func (r *Request) Encode() []byte {
-	r.V = Version
+	r.V, r.Once = Version, r.NoResend
 	return r.appendJSON(make([]byte, 0, 512))
 }
 
@@ -116,7 +118,10 @@ func (r *Request) appendJSON(b []byte) []byte {
 	o.millisSet("delay_ms", r.Delay)
 	o.millisSet("interval_ms", r.Interval)
 	if r.NoResend {
-		o.Bool("once", r.NoResend)
+		o.Bool("no_resend", true)
+	}
+	if r.Once {
+		o.Bool("once", true)
 	}
 	if r.Follow {
 		o.Bool("follow", r.Follow)
@@ -152,7 +157,8 @@ func (r *Request) readJSON(o *reader) {
 	o.Int("redirects", &r.Redirects)
 	o.millis("delay_ms", &r.Delay)
 	o.millis("interval_ms", &r.Interval)
-	o.Bool("once", &r.NoResend)
+	o.Bool("no_resend", &r.NoResend)
+	o.Bool("once", &r.Once)
 	o.Bool("follow", &r.Follow)
 	o.Int64("run", &r.Run)
 	o.Text("etag", &r.ETag)
@@ -171,6 +177,7 @@ func DecodeRequest(payload []byte) (*Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
+	r.NoResend = r.NoResend || r.Once
 	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}

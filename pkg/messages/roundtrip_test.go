@@ -98,7 +98,7 @@ func genRequest(t *rapid.T) *Request {
 		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"), Interval: genMillis.Draw(t, "interval"),
 		Run: genRun.Draw(t, "run"), ETag: genValidator.Draw(t, "etag"), LastModified: genValidator.Draw(t, "last modified"),
 		PageRound: rapid.Uint32().Draw(t, "page round"), Digest: rapid.StringMatching(`([0-9a-f]{16})?`).Draw(t, "digest"),
-		Recorded: rapid.Bool().Draw(t, "recorded"),
+		Recorded: rapid.Bool().Draw(t, "recorded"), NoResend: rapid.Bool().Draw(t, "no resend"),
 	}
 }
 
