@@ -105,7 +105,7 @@ func (c *cluster) startStages(o *options) error {
 	}{
 		{messages.StageFrontier, c.frontiers, func(i string) []string {
 			return []string{
-				"--state", filepath.Join(c.dir, "state", i), "--take", "fair",
+				"--state", filepath.Join(c.dir, "state", i), "--partitions-owned", "fair",
 				"--partitions", strconv.Itoa(c.partitions), "--replicas", strconv.Itoa(c.replicas),
 			}
 		}},

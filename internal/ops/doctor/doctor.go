@@ -193,7 +193,7 @@ func owners(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 		f := Finding{Level: OK, Check: "partitions", What: fmt.Sprintf("%s: all %d have an owner", group, bus.Layout.Partitions)}
 		if len(free) > 0 {
 			f.Level, f.What = Fail, fmt.Sprintf("%s: nobody owns partition %s", group, strings.Join(free, ", "))
-			f.Do = "start one; after a kill another takes over within 10 s (a frontier with --take takes no others)"
+			f.Do = "start one; after a kill another takes over within 10 s (a frontier with --partitions-owned takes no others)"
 		}
 		found = append(found, f)
 	}

@@ -31,7 +31,7 @@ type File struct {
 func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error) {
 	options = append([]kong.Option{
 		kong.Name(name), kong.Description(about),
-		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.Configuration(load), kong.ValueFormatter(withDefault),
+		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.PostBuild(oldNames), kong.Configuration(load), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
 	}, options...)
 	k, err := kong.New(cfg, options...)
@@ -50,6 +50,11 @@ func withDefault(v *kong.Value) string {
 		told.Help = strings.TrimSuffix(v.Help, ".") + " (default " + v.Default + ")."
 		v = &told
 	}
+	if v.Flag != nil && len(v.Flag.Aliases) > 0 { // variables of old names are not told
+		told, tag := *v, *v.Tag
+		tag.Envs = tag.Envs[:1]
+		told.Tag, v = &tag, &told
+	}
 	return kong.DefaultHelpValueFormatter(v)
 }
 
@@ -63,6 +68,19 @@ func joinS3(k *kong.Kong) error {
 					envs[i] = strings.Replace(name, "_S_3_", "_S3_", 1)
 				}
 			}
+		}
+		return next(nil)
+	})
+}
+
+// oldNames lets the variable of an old name of a flag stand for that of the flag.
+func oldNames(k *kong.Kong) error {
+	return kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
+		if flag, ok := n.(*kong.Flag); ok {
+			for _, old := range flag.Aliases {
+				flag.Envs = append(flag.Envs, EnvPrefix+"_"+strings.ToUpper(strings.ReplaceAll(old, "-", "_")))
+			}
+			flag.Tag.Envs = flag.Envs
 		}
 		return next(nil)
 	})
@@ -120,7 +138,7 @@ func (f file) Validate(app *kong.Application) error {
 	var known []string
 	_ = kong.Visit(app, func(n kong.Visitable, next kong.Next) error {
 		if flag, ok := n.(*kong.Flag); ok {
-			known = append(known, flag.Name)
+			known = append(append(known, flag.Name), flag.Aliases...)
 		}
 		return next(nil)
 	})
@@ -147,6 +165,14 @@ func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, erro
 		}
 	}
 	v, ok := f[flag.Name]
+	for _, old := range flag.Aliases {
+		if given, there := f[old]; there {
+			if ok {
+				return nil, fmt.Errorf("configuration file: %s is the old name of %s: give one of them", old, flag.Name)
+			}
+			v, ok = given, true
+		}
+	}
 	if !ok {
 		return nil, nil
 	}

@@ -128,3 +128,53 @@ func TestHelpHasEveryDefault(t *testing.T) {
 		}
 	}
 }
+
+// An old name of a flag is taken wherever the new one is, and told nowhere.
+func TestOldNamesOfFlags(t *testing.T) {
+	given := func(text, variable string, args ...string) (string, error) {
+		var o struct {
+			File
+			Size string `help:"Size." aliases:"old-size" default:"none"`
+		}
+		k, err := New(&o, "test", "A test.")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text != "" {
+			path := filepath.Join(t.TempDir(), "options.yaml")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args = append(args, "--config", path)
+		}
+		if variable != "" {
+			t.Setenv("SEINE_OLD_SIZE", variable)
+			defer func() { _ = os.Unsetenv("SEINE_OLD_SIZE") }()
+		}
+		var help strings.Builder
+		k.Stdout = &help
+		ctx, err := k.Parse(args)
+		if err == nil {
+			if err := ctx.PrintUsage(false); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(strings.ToLower(help.String()), "old") {
+				t.Errorf("the help tells the old name: %s", help.String())
+			}
+		}
+		return o.Size, err
+	}
+	for name, size := range map[string]func() (string, error){
+		"flag":     func() (string, error) { return given("", "", "--old-size", "5") },
+		"variable": func() (string, error) { return given("", "5") },
+		"file":     func() (string, error) { return given("old_size: 5\n", "") },
+		"new flag": func() (string, error) { return given("old_size: 7\n", "6", "--size", "5") },
+	} {
+		if got, err := size(); got != "5" || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if _, err := given("old-size: 5\nsize: 6\n", ""); err == nil || !strings.Contains(err.Error(), "old-size is the old name of size") {
+		t.Errorf("both in the file: %v", err)
+	}
+}

@@ -84,7 +84,7 @@ func alarming(r *receiver) *crawlspec.Spec {
 func TestAlertsReachAReceiverThatIsDownAtFirst(t *testing.T) {
 	t.Setenv("SEINE_SECRET_HOOK", "s3cret")
 	site, web := testSite(t, testweb.Config{PagesPerHost: 3000, ErrorRate: 0.5, ErrorTries: 100})
-	c := newCluster(t, shape{frontierArgs: []string{"--take", "all"}})
+	c := newCluster(t, shape{frontierArgs: []string{"--partitions-owned", "all"}})
 	bus := c.bus()
 	r := newReceiver(t)
 	c.begin(bus, "site", alarming(r), site.seed)

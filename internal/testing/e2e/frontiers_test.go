@@ -39,7 +39,7 @@ type fleet struct {
 
 // frontArgs let frontiers share partitions. The streams keep nothing of what
 // has been read, so that a takeover needs the snapshot.
-var frontArgs = []string{"--take", "fair", "--snapshot-every", "1s", "--keep-share", "0"}
+var frontArgs = []string{"--partitions-owned", "fair", "--snapshot-every", "1s", "--keep-share", "0"}
 
 // newFleet starts a cluster with n frontiers, and returns when each has its
 // share.

@@ -18,9 +18,9 @@ type Config struct {
 	Replicas      int                `help:"Replicas of each stream, for a NATS cluster." default:"1"`
 	Sync          state.Sync         `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 	Cache         crawlspec.Bytes    `help:"Memory for blocks of the store." default:"64MiB"`
-	Known         crawlspec.Bytes    `help:"Memory for URLs seen lately, 10 bytes each: links to them need no look at the store." default:"48MiB"`
+	Known         crawlspec.Bytes    `name:"link-cache" aliases:"known" help:"Size of the cache of links that were looked up lately, 10 bytes each: a link that is found in it is not looked up in the store." default:"48MiB"`
 	Hosts         int                `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
-	Take          PartitionSelector  `help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
+	Take          PartitionSelector  `name:"partitions-owned" aliases:"take" help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
 	SnapshotEvery crawlspec.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
 	// Offline is for looking into a crawl whose other stages do not run: what is stored is taken
 	// in and questions are answered, but no request is sent, and no schedule begins a run.
@@ -62,7 +62,7 @@ func (c *Config) Validate() error {
 	case c.Cache < 1<<20:
 		return fmt.Errorf("--cache %s: must be at least 1MiB", c.Cache)
 	case c.Known < 0 || c.Known > 64<<30:
-		return fmt.Errorf("--known %s: must be from 0 to 64GiB", c.Known)
+		return fmt.Errorf("--link-cache %s: must be from 0 to 64GiB", c.Known)
 	case c.Hosts < 1024:
 		return fmt.Errorf("--hosts %d: must be at least 1024", c.Hosts)
 	case c.SnapshotEvery < 0 || c.SnapshotEvery > 0 && c.SnapshotEvery < crawlspec.Duration(time.Second):
@@ -75,7 +75,7 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--keep-age must not be negative, --dead-age at least 1m")
 	}
 	if _, err := c.Take.Partitions(c.Partitions); err != nil {
-		return fmt.Errorf("--take: %w", err)
+		return fmt.Errorf("--partitions-owned: %w", err)
 	}
 	for name, size := range map[string]crawlspec.Bytes{
 		"seeds": c.SeedsBytes, "urls": c.URLsBytes, "results": c.ResultsBytes, "pages": c.PagesBytes,

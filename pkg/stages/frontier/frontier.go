@@ -65,7 +65,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 	}
 	only, err := cfg.Take.Partitions(bus.Layout.Partitions)
 	if err != nil {
-		return nil, fmt.Errorf("--take: %w", err)
+		return nil, fmt.Errorf("--partitions-owned: %w", err)
 	}
 	f := &Frontier{
 		clock: state.NewClock(time.Now().UnixNano(), bootclock.Now, bootclock.Clock()), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,

@@ -25,7 +25,7 @@ type Config struct {
 	MaxHeader        crawlspec.Bytes    `help:"Largest response header." default:"256KiB"`
 	MaxRatio         int64              `help:"How many times its size a body may decompress to, beyond the first MiB." default:"200"`
 	Resolver         []string           `help:"Name servers to ask, as address:port, instead of the system's." placeholder:"ADDRESS"`
-	Family           string             `help:"Addresses that are dialled: any, ipv4 or ipv6." enum:"any,ipv4,ipv6" default:"any"`
+	Family           string             `name:"ip-family" aliases:"family" help:"Addresses that are dialled: any, ipv4 or ipv6." enum:"any,ipv4,ipv6" default:"any"`
 	Secrets          string             `help:"Folder with a file for each secret that specs name; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 	Accept           []string           `help:"Content types kept, such as text/html, text/* or */*." default:"text/html,application/xhtml+xml,text/plain"`
 }
