@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/base/version"
 	"seine/internal/run/roles/setup"
 )
@@ -34,18 +34,18 @@ func main() {
 	kong.Parse(&f, kong.Name("natsusers"), kong.Description(about), kong.Vars{"version": version.String()})
 	r, err := setup.Run(f.Dir)
 	if err != nil {
-		shown.Fprintln(os.Stderr, "natsusers:", err)
+		safeprint.Fprintln(os.Stderr, "natsusers:", err)
 		os.Exit(1)
 	}
 	for _, name := range r.Made {
-		shown.Println("wrote", name)
+		safeprint.Println("wrote", name)
 	}
 	for _, name := range r.Nobody {
-		shown.Println("of no user any more, remove it:", name)
+		safeprint.Println("of no user any more, remove it:", name)
 	}
 	if len(r.Made) == 0 {
-		shown.Println("nothing to do")
+		safeprint.Println("nothing to do")
 		return
 	}
-	shown.Println("a server that runs takes it up with: nats-server --signal reload, once it has", filepath.Join(f.Dir, "server"))
+	safeprint.Println("a server that runs takes it up with: nats-server --signal reload, once it has", filepath.Join(f.Dir, "server"))
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/pkg/messages"
 )
 
@@ -20,8 +20,8 @@ func (c *complaints) tell(from, text string, err error) {
 	}
 	switch c.count++; {
 	case c.count <= maxComplaints:
-		shown.Fprintf(os.Stderr, "seine: %s\"%s\": %v\n", from, messages.Clip(text), err)
+		safeprint.Fprintf(os.Stderr, "seine: %s\"%s\": %v\n", from, messages.Clip(text), err)
 	case c.count == maxComplaints+1:
-		shown.Fprintln(os.Stderr, "seine: … and more")
+		safeprint.Fprintln(os.Stderr, "seine: … and more")
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/ops/overview"
 	"seine/internal/run/completion"
 	"seine/internal/run/config"
@@ -32,7 +32,7 @@ Commands, flags, their values, files and, if NATS is where the environment says,
 
 // Run prints the script.
 func (c *shellCmd) Run() error {
-	shown.Fprint(os.Stdout, shown.Trusted(completion.Scripts[c.Shell]))
+	safeprint.Fprint(os.Stdout, safeprint.Trusted(completion.Scripts[c.Shell]))
 	return nil
 }
 

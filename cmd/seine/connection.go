@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/internal/run/process"
@@ -36,7 +36,7 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 	if data == "" || !errors.Is(err, connect.ErrNoCrawl) {
 		return err
 	}
-	shown.Fprintf(os.Stderr, "no crawl is running in %s: this is about what it has stored\n", data)
+	safeprint.Fprintf(os.Stderr, "no crawl is running in %s: this is about what it has stored\n", data)
 	c.stored = data
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()

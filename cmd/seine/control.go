@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -92,7 +92,7 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 		if c.Host != "" {
 			what += " at " + c.Host
 		}
-		shown.Printf("%s %s (revision %d of its spec)\n", what, word, rev)
+		safeprint.Printf("%s %s (revision %d of its spec)\n", what, word, rev)
 		if c.Host != "" || state != crawlspec.Running {
 			return nil
 		}
@@ -114,7 +114,7 @@ func tellStoppedHosts(ctx context.Context, bus *stages.Bus, crawl string) error 
 	for i := range spec.Sources {
 		s := &spec.Sources[i]
 		if s.State != nil && *s.State != crawlspec.Running {
-			shown.Printf("  %s stays %s: seine resume --crawl %s --host %s\n", strings.Join(s.Hosts, ", "), *s.State, crawl, s.Hosts[0])
+			safeprint.Printf("  %s stays %s: seine resume --crawl %s --host %s\n", strings.Join(s.Hosts, ", "), *s.State, crawl, s.Hosts[0])
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/ops/deadletters"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -105,9 +105,9 @@ func (c *deadListCmd) Run() error {
 			return nil
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		shown.Fprintf(t, "SEQ\tTIME\tSTAGE\tCRAWL\tREDRIVEN\tURL\tREASON\n")
+		safeprint.Fprintf(t, "SEQ\tTIME\tSTAGE\tCRAWL\tREDRIVEN\tURL\tREASON\n")
 		for _, l := range letters {
-			shown.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", l.Seq, l.Time.Local().Format(time.DateTime), l.Stage, l.Crawl, l.Redriven, short(l.URL), messages.Clip(l.Reason))
+			safeprint.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", l.Seq, l.Time.Local().Format(time.DateTime), l.Stage, l.Crawl, l.Redriven, short(l.URL), messages.Clip(l.Reason))
 		}
 		return t.Flush()
 	})
@@ -139,7 +139,7 @@ func (c *deadShowCmd) Run() error {
 		}
 		row := func(name, value string) {
 			if value != "" && value != "0" {
-				shown.Printf("%-10s %s\n", name, value)
+				safeprint.Printf("%-10s %s\n", name, value)
 			}
 		}
 		row("stage", l.Stage)
@@ -156,7 +156,7 @@ func (c *deadShowCmd) Run() error {
 			}
 		}
 		if len(l.Message.Data) > 0 {
-			shown.Printf("\n%s\n", shown.Trusted(shown.Lines(string(l.Message.Data))))
+			safeprint.Printf("\n%s\n", safeprint.Trusted(safeprint.Lines(string(l.Message.Data))))
 		}
 		return err
 	})
@@ -234,7 +234,7 @@ func (c *deadRedriveCmd) Run() error {
 			}
 			return nil
 		})
-		shown.Printf("%s back in the stream\n", are(r.Sent, "message"))
+		safeprint.Printf("%s back in the stream\n", are(r.Sent, "message"))
 		return err
 	})
 }
@@ -262,7 +262,7 @@ func (c *deadDropCmd) Run() error {
 			n++
 			return deadletters.Drop(ctx, bus, l.Seq)
 		})
-		shown.Printf("%s removed\n", were(n, "dead letter"))
+		safeprint.Printf("%s removed\n", were(n, "dead letter"))
 		return err
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/base/shown"
-	"seine/internal/base/similar"
+	"seine/internal/base/safeprint"
 	"seine/internal/base/sleep"
+	"seine/internal/base/suggest"
 	"seine/internal/ops/overview"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -92,7 +92,7 @@ func (c *deleteCmd) begun(ctx context.Context, bus *stages.Bus) (uint64, error) 
 		return d.Rev, nil
 	}
 	msg := "there is no crawl " + c.Name
-	if near := similar.Name(c.Name, names); near != "" {
+	if near := suggest.Name(c.Name, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %s?", near)
 	} else {
 		msg += " (seine spec list shows those there are)"
@@ -120,9 +120,9 @@ func (c *deleteCmd) confirm(ctx context.Context, client *frontierapi.Client, whe
 	if err != nil {
 		return err
 	}
-	shown.Printf("Crawl %s %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
+	safeprint.Printf("Crawl %s %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
 		c.Name, where, standing.Known(), standing.Pending(), standing.Pages)
-	shown.Fprint(os.Stdout, "Type the name of the crawl to delete it: ")
+	safeprint.Fprint(os.Stdout, "Type the name of the crawl to delete it: ")
 	typed := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // an empty one is no name
@@ -151,20 +151,20 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontie
 		at := c.progress(waiting, bus, client, rev)
 		if at.done {
 			line.done()
-			shown.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
+			safeprint.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
 			return nil
 		}
 		text := func() string { return "deleting " + c.Name + ": " + at.text }
 		line.update(text, text)
 		if at.needsCrawl && c.stored != "" {
 			line.done()
-			shown.Printf("crawl %s is deleted (revision %d); its output files are untouched. The streams keep the records that may not be written yet, until seine crawl --data %s runs again\n",
+			safeprint.Printf("crawl %s is deleted (revision %d); its output files are untouched. The streams keep the records that may not be written yet, until seine crawl --data %s runs again\n",
 				c.Name, rev, c.stored)
 			return nil
 		}
 		if sleep.For(waiting, followEvery) != nil {
 			line.done()
-			shown.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete --crawl %s tells how far it is\n",
+			safeprint.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete --crawl %s tells how far it is\n",
 				c.Name, rev, at.text, c.Name)
 			return nil
 		}

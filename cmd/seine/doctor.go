@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/ops/doctor"
 	"seine/pkg/stages"
 )
@@ -40,9 +40,9 @@ func (c *doctorCmd) Run() error {
 				}
 				continue
 			}
-			shown.Printf("%-4s  %s: %s\n", f.Level, f.Check, f.What)
+			safeprint.Printf("%-4s  %s: %s\n", f.Level, f.Check, f.What)
 			if f.Do != "" {
-				shown.Printf("      %s\n", f.Do)
+				safeprint.Printf("      %s\n", f.Do)
 			}
 		}
 		if doctor.Worst(findings) == doctor.Fail {

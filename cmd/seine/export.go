@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/run/process"
@@ -65,13 +65,13 @@ func (c *exportCmd) Run() error {
 	t, err := writer.Export(ctx, o)
 	show.done()
 	if errors.Is(err, context.Canceled) {
-		shown.Printf("interrupted after %d of %d commits; the same command goes on\n", t.Done+t.Before, t.Commits)
+		safeprint.Printf("interrupted after %d of %d commits; the same command goes on\n", t.Done+t.Before, t.Commits)
 		return endError(exitInterrupted)
 	}
 	if err != nil {
 		return err
 	}
-	shown.Println(exportEnd(t, c.To, c.Kind))
+	safeprint.Println(exportEnd(t, c.To, c.Kind))
 	return nil
 }
 
@@ -176,11 +176,11 @@ func (p *exportProgress) update(t writer.ExportTotals) {
 	p.last = time.Now()
 	line := fmt.Sprintf("%d of %d commits  %s records  %s", t.Done+t.Before, t.Commits, humanize.Count(t.Records), humanize.Size(t.Bytes))
 	if p.terminal {
-		shown.Fprintf(p.w, "\r\x1b[K%s", line)
+		safeprint.Fprintf(p.w, "\r\x1b[K%s", line)
 		p.shown = true
 		return
 	}
-	shown.Fprintln(p.w, line)
+	safeprint.Fprintln(p.w, line)
 }
 
 // done ends the line on the terminal.
@@ -188,6 +188,6 @@ func (p *exportProgress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {
-		shown.Fprintf(p.w, "\r\x1b[K")
+		safeprint.Fprintf(p.w, "\r\x1b[K")
 	}
 }

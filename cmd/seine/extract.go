@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/run/process"
 	"seine/internal/run/specfile"
 	"seine/pkg/crawlspec"
@@ -134,7 +134,7 @@ func (c *extractCmd) watch(ctx context.Context) error {
 // again shows the page once more, or what is wrong.
 func (c *extractCmd) again(ctx context.Context, had **fetched) {
 	if isTerminal(os.Stdout) && !c.JSON {
-		shown.Fprint(os.Stdout, shown.Trusted(clearScreen))
+		safeprint.Fprint(os.Stdout, safeprint.Trusted(clearScreen))
 	}
 	spec, err := c.spec()
 	if err == nil && (*had == nil || (*had).file != "") {

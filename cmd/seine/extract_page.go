@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -69,7 +69,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *crawlspec.Spec) (*fetched,
 	}
 	wait := func(d time.Duration) {
 		if isTerminal(os.Stderr) {
-			shown.Fprintf(os.Stderr, "robots.txt is read; the host rests for %s\n", d)
+			safeprint.Fprintf(os.Stderr, "robots.txt is read; the host rests for %s\n", d)
 		}
 	}
 	got, err := fetcher.FetchOne(ctx, cfg, spec, url, wait)
@@ -77,7 +77,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *crawlspec.Spec) (*fetched,
 		return nil, hint(err)
 	}
 	if got.Withheld != "" {
-		shown.Fprintln(os.Stderr, "seine:", got.Withheld)
+		safeprint.Fprintln(os.Stderr, "seine:", got.Withheld)
 	}
 	return &fetched{Fetched: *got}, nil
 }

@@ -15,7 +15,7 @@ import (
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/jsontext"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 )
 
 // screen shows what was extracted to a person.
@@ -46,12 +46,12 @@ func widthOf(f *os.File) int {
 	return width
 }
 
-func (s *screen) paint(with, text string) shown.Trusted {
-	text = shown.Text(text)
+func (s *screen) paint(with, text string) safeprint.Trusted {
+	text = safeprint.Text(text)
 	if s.colour && text != "" && with != "" {
 		text = with + text + plain
 	}
-	return shown.Trusted(text)
+	return safeprint.Trusted(text)
 }
 
 // row is a line of a name, so many characters wide, and a value, cut at the end of
@@ -61,16 +61,16 @@ func (s *screen) row(indent, width int, name, value string) {
 	if s.width > 0 && !s.full {
 		room = max(20, s.width-indent-width-2)
 	}
-	s.line(indent, width, name, shown.Trusted(clipped(value, room)))
+	s.line(indent, width, name, safeprint.Trusted(clipped(value, room)))
 }
 
 // line is a row whose value is shown as it is.
-func (s *screen) line(indent, width int, name string, value shown.Trusted) {
+func (s *screen) line(indent, width int, name string, value safeprint.Trusted) {
 	gap := ""
 	if value != "" {
 		gap = strings.Repeat(" ", max(0, width-utf8.RuneCountInString(name))+2)
 	}
-	shown.Fprintf(s.w, "%s%s%s%s\n", strings.Repeat(" ", indent), s.paint(faint, name), gap, value)
+	safeprint.Fprintf(s.w, "%s%s%s%s\n", strings.Repeat(" ", indent), s.paint(faint, name), gap, value)
 }
 
 // clipped is a value in one line of at most so many characters; 0 is no limit.
@@ -88,7 +88,7 @@ func clipped(s string, most int) string {
 			r = '⏎'
 		case r == '\t':
 			r = ' '
-		case !shown.Plain(r):
+		case !safeprint.Plain(r):
 			r = unicode.ReplacementChar
 		}
 		b.WriteRune(r)
@@ -98,7 +98,7 @@ func clipped(s string, most int) string {
 }
 
 func (s *screen) show(x *extracted) {
-	shown.Fprintf(s.w, "%s\n", s.paint(bold, clipped(x.URL, 0)))
+	safeprint.Fprintf(s.w, "%s\n", s.paint(bold, clipped(x.URL, 0)))
 	for _, u := range x.Via {
 		s.row(2, 4, "via", u)
 	}
@@ -110,7 +110,7 @@ func (s *screen) show(x *extracted) {
 	if x.FetchMS > 0 {
 		head += fmt.Sprintf("  %s", time.Duration(x.FetchMS).Round(time.Millisecond))
 	}
-	shown.Fprintf(s.w, "  %s\n", head)
+	safeprint.Fprintf(s.w, "  %s\n", head)
 	for _, r := range x.Records {
 		s.record(r)
 	}
@@ -122,11 +122,11 @@ func (s *screen) show(x *extracted) {
 
 // title begins a part.
 func (s *screen) title(text, more string) {
-	shown.Fprintf(s.w, "\n%s", s.paint(bold+cyan, text))
+	safeprint.Fprintf(s.w, "\n%s", s.paint(bold+cyan, text))
 	if more != "" {
-		shown.Fprintf(s.w, "  %s", s.paint(faint, more))
+		safeprint.Fprintf(s.w, "  %s", s.paint(faint, more))
 	}
-	shown.Fprintln(s.w)
+	safeprint.Fprintln(s.w)
 }
 
 // envelope are the members of each record that say nothing of the page.
@@ -229,7 +229,7 @@ func (s *screen) problems(title, paint string, all []problem) {
 		if p.Field != "" {
 			where += " " + p.Field
 		}
-		shown.Fprintf(s.w, "  %s  %s\n", clipped(where, 0), s.paint(paint, clipped(p.Reason, 0)))
+		safeprint.Fprintf(s.w, "  %s  %s\n", clipped(where, 0), s.paint(paint, clipped(p.Reason, 0)))
 	}
 }
 
@@ -259,7 +259,7 @@ func (s *screen) links(all []foundLink) {
 	}
 	for _, l := range few {
 		if l.Excluded != "" {
-			s.line(2, width, l.Rule, s.paint(yellow, "excluded: "+l.Excluded)+"  "+shown.Trusted(clipped(l.URL, 0)))
+			s.line(2, width, l.Rule, s.paint(yellow, "excluded: "+l.Excluded)+"  "+safeprint.Trusted(clipped(l.URL, 0)))
 			continue
 		}
 		s.row(2, width, l.Rule, fmt.Sprintf("priority %d  depth +%d  %s", l.Priority, l.Depth, l.URL))

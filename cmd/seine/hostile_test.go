@@ -20,7 +20,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/run/config"
 	"seine/internal/run/embedded"
 	"seine/pkg/crawlspec"
@@ -110,7 +110,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 			for _, args := range runs[name] {
 				_, stdout, stderr := seine(t, args...)
 				if slices.Contains(data, name) && json.Valid([]byte(stdout)) {
-					continue // shown.Data writes it to a terminal
+					continue // safeprint.Data writes it to a terminal
 				}
 				wantHarmless(t, args, stdout)
 				wantHarmless(t, args, stderr)
@@ -130,7 +130,7 @@ func wantHarmless(t *testing.T, args []string, text string) {
 		t.Errorf("seine %q: tabs or line ends of its own are shown as escapes: %s", args, text)
 	}
 	for i, r := range text {
-		if _, n := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && n == 1 || !shown.Plain(r) && r != '\n' && r != '\t' {
+		if _, n := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && n == 1 || !safeprint.Plain(r) && r != '\n' && r != '\t' {
 			t.Errorf("seine %q writes %q", args, text[max(0, i-60):min(len(text), i+30)])
 			return
 		}

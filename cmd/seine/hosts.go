@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/run/config"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -75,13 +75,13 @@ func (c *hostsCmd) show(hosts []frontierapi.HostStatus) error {
 		return nil
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	shown.Fprintf(t, "HOST\tQUEUED\tUNDER WAY\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR\n")
+	safeprint.Fprintf(t, "HOST\tQUEUED\tUNDER WAY\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR\n")
 	for _, h := range hosts {
 		why := "-"
 		if h.Why != "" {
 			why = h.Why + ", " + in(h.NextMS)
 		}
-		shown.Fprintf(t, "%s\t%d\t%d\t%d ms\t%d ms\t%d\t%d\t%d\t%s\t%s\n",
+		safeprint.Fprintf(t, "%s\t%d\t%d\t%d ms\t%d ms\t%d\t%d\t%d\t%s\t%s\n",
 			h.Host, h.Queued, h.InFlight, h.DelayMS, h.MeanMS, h.Requests, h.Pages, h.Errors, humanize.Size(h.Bytes), why)
 	}
 	return t.Flush()

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/base/similar"
+	"seine/internal/base/suggest"
 	"seine/internal/base/weburl"
 	"seine/internal/ops/overview"
 	"seine/internal/output"
@@ -99,7 +99,7 @@ func othersThan(crawl string, names []string) string {
 func listed(name string, names []string) string {
 	const most = 10
 	meant := ""
-	if near := similar.Name(name, names); near != "" {
+	if near := suggest.Name(name, names); near != "" {
 		meant = "did you mean " + near + "? "
 	}
 	more := ""
@@ -130,7 +130,7 @@ func knownHost(ctx context.Context, client *frontierapi.Client, name string) (fr
 		return h, err
 	}
 	meant := ""
-	if near := similar.Name(h.Host, hostNames(ctx, client)); near != "" {
+	if near := suggest.Name(h.Host, hostNames(ctx, client)); near != "" {
 		meant = "; did you mean " + near + "?"
 	}
 	return h, usageError{fmt.Errorf("host %s: no crawl has asked it for anything or is about to%s (seine hosts lists some)", h.Host, meant)}

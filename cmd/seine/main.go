@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/base/version"
 	"seine/internal/run/completion"
 	"seine/internal/run/config"
@@ -72,7 +72,7 @@ func run(args []string) int {
 	parser, err := config.New(&c, "seine", "A web crawler that loses nothing and repeats nothing.",
 		kong.Vars{"version": version.String()}, kong.UsageOnError())
 	if err != nil {
-		shown.Fprintln(os.Stderr, "seine:", err)
+		safeprint.Fprintln(os.Stderr, "seine:", err)
 		return exitFailed
 	}
 	if len(args) > 0 && args[0] == completion.Command {
@@ -81,12 +81,12 @@ func run(args []string) int {
 	}
 	ctx, err := config.Parse(parser, args)
 	if err != nil {
-		shown.Fprintf(os.Stderr, "seine: %v%s (--help lists what there is)\n", err, apart(err))
+		safeprint.Fprintf(os.Stderr, "seine: %v%s (--help lists what there is)\n", err, apart(err))
 		return exitUsage
 	}
 	if ctx.Command() != healthCommand { // which others run again and again
 		for _, text := range config.UnknownVariables(os.Environ()) {
-			shown.Fprintln(os.Stderr, "seine:", text)
+			safeprint.Fprintln(os.Stderr, "seine:", text)
 		}
 	}
 	err = ctx.Run()

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/pkg/crawlspec"
@@ -42,12 +42,12 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 	if err != nil {
 		return usageError{err}
 	}
-	shown.Printf("crawl %s, with its state in %s\n", c.Name, c.Data)
+	safeprint.Printf("crawl %s, with its state in %s\n", c.Name, c.Data)
 	if begun {
-		shown.Printf("would go on with %s that are open, of %s that it knows\n", humanize.Plural(urls.Pending(), "URL"), humanize.Count(urls.Known()))
+		safeprint.Printf("would go on with %s that are open, of %s that it knows\n", humanize.Plural(urls.Pending(), "URL"), humanize.Count(urls.Known()))
 	}
 	crawl.WriteDryRun(os.Stdout, first, spec, begun)
-	shown.Println("and of each page:")
+	safeprint.Println("and of each page:")
 	describeRecords(os.Stdout, spec)
 	warnOfIneffective(os.Stdout, spec)
 	if err := o.Writer.WriteDryRunOf(os.Stdout, o.Crawl); err != nil {

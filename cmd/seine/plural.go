@@ -5,11 +5,11 @@ import (
 	"io"
 	"os"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 )
 
 // dataOut is the standard output for what programs read: records, JSON, YAML.
-func dataOut() io.Writer { return shown.Data(os.Stdout, isTerminal(os.Stdout)) }
+func dataOut() io.Writer { return safeprint.Data(os.Stdout, isTerminal(os.Stdout)) }
 
 // are says "1 thing is" or "2 things are".
 func are(n int, thing string) string { return verb(n, thing, "is", "are") }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/run/process"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -92,11 +92,11 @@ func (c *replayFrontierCmd) rebuild(ctx context.Context, bus *stages.Bus, store 
 	purged := 0
 	for _, p := range partitions {
 		if !c.Quiet && isTerminal(os.Stderr) {
-			shown.Fprintf(os.Stderr, "\r\x1b[Kpartition %d, %d of %d", p, len(all)+1, len(partitions))
+			safeprint.Fprintf(os.Stderr, "\r\x1b[Kpartition %d, %d of %d", p, len(all)+1, len(partitions))
 		}
 		out, err := r.Rebuild(ctx, p)
 		if !c.Quiet && isTerminal(os.Stderr) {
-			shown.Fprintf(os.Stderr, "\r\x1b[K")
+			safeprint.Fprintf(os.Stderr, "\r\x1b[K")
 		}
 		switch {
 		case errors.Is(err, frontier.ErrPurged):
@@ -128,7 +128,7 @@ func printRebuilt(w io.Writer, all []*frontier.RebuildResult, state string) {
 		return
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shown.Fprintf(t, "PARTITION\tSNAPSHOT\tMESSAGES SINCE\tIN FETCH\tHOSTS\tURLS\t\n")
+	safeprint.Fprintf(t, "PARTITION\tSNAPSHOT\tMESSAGES SINCE\tIN FETCH\tHOSTS\tURLS\t\n")
 	total := make(map[string]*frontierapi.Counters)
 	for _, p := range all {
 		age, urls := "none", int64(0)
@@ -142,17 +142,17 @@ func printRebuilt(w io.Writer, all []*frontier.RebuildResult, state string) {
 			}
 			total[name].Add(&counters)
 		}
-		shown.Fprintf(t, "%d\t%s\t%s\t%d\t%s\t%s\t\n", p.Partition, age, humanize.Count(p.Messages), p.Requests, humanize.Count(p.Hosts), humanize.Count(urls))
+		safeprint.Fprintf(t, "%d\t%s\t%s\t%d\t%s\t%s\t\n", p.Partition, age, humanize.Count(p.Messages), p.Requests, humanize.Count(p.Hosts), humanize.Count(urls))
 	}
 	_ = t.Flush()
 	for _, name := range slices.Sorted(maps.Keys(total)) {
 		n := total[name]
-		shown.Fprintf(w, "\ncrawl %s: %s pages, %s URLs known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed\n",
+		safeprint.Fprintf(w, "\ncrawl %s: %s pages, %s URLs known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed\n",
 			name, humanize.Count(n.Pages), humanize.Count(n.Known()), humanize.Count(n.Done), humanize.Count(n.Failed), humanize.Count(n.Queued),
 			humanize.Count(n.Waiting), humanize.Count(n.InFlight), humanize.Count(n.Parsing))
 		if len(n.Excluded) > 0 {
-			shown.Fprintf(w, "excluded: %s\n", humanize.ByCount(n.Excluded))
+			safeprint.Fprintf(w, "excluded: %s\n", humanize.ByCount(n.Excluded))
 		}
 	}
-	shown.Fprintf(w, "\nthe state of %s is in %s\n", humanize.Plural(len(all), "partition"), state)
+	safeprint.Fprintf(w, "\nthe state of %s is in %s\n", humanize.Plural(len(all), "partition"), state)
 }

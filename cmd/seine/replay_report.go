@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/run/replay"
 	"seine/pkg/messages"
 )
@@ -14,9 +14,9 @@ import (
 // printReplay writes the report of a replay for a person.
 func printReplay(w io.Writer, r *replay.Report) {
 	row := func(name, format string, a ...any) {
-		shown.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
+		safeprint.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
 	}
-	shown.Fprintf(w, "replay of %s: %s\n\n", strings.ToLower(r.Stream), replayHeadline(r))
+	safeprint.Fprintf(w, "replay of %s: %s\n\n", strings.ToLower(r.Stream), replayHeadline(r))
 	name := "records"
 	if r.Stream == messages.StreamPages {
 		name = "pages"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/ops/overview"
 	"seine/internal/run/crawl"
 	"seine/pkg/stages"
@@ -69,7 +69,7 @@ func (c *runsCmd) each(ctx context.Context, bus *stages.Bus, names []string) err
 		return err
 	}
 	if len(names) == 0 {
-		shown.Fprintln(os.Stderr, "there is no crawl")
+		safeprint.Fprintln(os.Stderr, "there is no crawl")
 	}
 	client := frontierapi.Client{Bus: bus}
 	for i, name := range names {
@@ -90,7 +90,7 @@ func (c *runsCmd) each(ctx context.Context, bus *stages.Bus, names []string) err
 			err = encodeRuns(dataOut(), name, runs)
 		} else {
 			if i > 0 {
-				shown.Println()
+				safeprint.Println()
 			}
 			err = printRuns(os.Stdout, name, runs)
 		}
@@ -120,12 +120,12 @@ func encodeRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
 
 // printRuns writes the runs of a crawl for a person.
 func printRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
-	shown.Fprintf(w, "crawl %s: %s\n", crawl, humanize.Plural(len(runs), "run"))
+	safeprint.Fprintf(w, "crawl %s: %s\n", crawl, humanize.Plural(len(runs), "run"))
 	if len(runs) == 0 {
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	shown.Fprintf(t, "STARTED\tTOOK\tREQUESTS\tPAGES\tNEW\tCHANGED\tSAME\tGONE\tFAILED\tBYTES\tRECORDS\n")
+	safeprint.Fprintf(t, "STARTED\tTOOK\tREQUESTS\tPAGES\tNEW\tCHANGED\tSAME\tGONE\tFAILED\tBYTES\tRECORDS\n")
 	for i := range runs {
 		r := &runs[i]
 		took := "goes on"
@@ -136,7 +136,7 @@ func printRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
 		if len(r.Records) > 0 {
 			records = humanize.ByCount(r.Records)
 		}
-		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Started.Local().Format(time.DateTime), took,
+		safeprint.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Started.Local().Format(time.DateTime), took,
 			humanize.Count(r.Asked()), humanize.Count(r.Pages), humanize.Count(r.New), humanize.Count(r.Changed), humanize.Count(r.Same),
 			humanize.Count(r.Gone), humanize.Count(r.Failed), humanize.Size(r.BytesWire), records)
 	}

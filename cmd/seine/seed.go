@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -58,7 +58,7 @@ func (c *seedCmd) Run() error {
 			err = f.flush()
 		}
 		if f.fed > 0 || err == nil {
-			shown.Printf("%s fed to crawl %s\n", were(f.fed, "URL"), c.Name)
+			safeprint.Printf("%s fed to crawl %s\n", were(f.fed, "URL"), c.Name)
 		}
 		if err == nil && f.bad.count > 0 {
 			return usageError{fmt.Errorf("%s no URLs", are(f.bad.count, "line"))}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/page/sitemap"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
@@ -36,7 +36,7 @@ func (f *seedPublisher) sitemap(bus *stages.Bus, from string) error {
 		return err
 	}
 	if site.Unreadable > 0 {
-		shown.Fprintf(os.Stderr, "seine: %s: %d of its %d entries have no URL that can be read\n", from, site.Unreadable, site.Unreadable+len(site.Entries))
+		safeprint.Fprintf(os.Stderr, "seine: %s: %d of its %d entries have no URL that can be read\n", from, site.Unreadable, site.Unreadable+len(site.Entries))
 	}
 	if site.Cut {
 		return usageError{fmt.Errorf("%s: only its first %d URLs were fed: it is longer than a sitemap may be", from, len(site.Entries))}
@@ -97,7 +97,7 @@ func readSitemap(name string) (*sitemap.Sitemap, error) {
 		return nil, usageError{fmt.Errorf("--sitemap %s: %w", name, err)}
 	}
 	if err != nil {
-		shown.Fprintf(os.Stderr, "seine: %s: %v; what came before is fed\n", name, err)
+		safeprint.Fprintf(os.Stderr, "seine: %s: %v; what came before is fed\n", name, err)
 	}
 	return site, nil
 }

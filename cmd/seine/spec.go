@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/fetch/secrets"
 	"seine/internal/run/specfile"
 	"seine/pkg/crawlspec"
@@ -51,7 +51,7 @@ func (c *specCheckCmd) Run() error {
 		case err != nil:
 			tell(os.Stderr, err)
 		case !c.Quiet:
-			shown.Printf("%s: ok\n", name)
+			safeprint.Printf("%s: ok\n", name)
 			describe(os.Stdout, spec)
 			warnOfSecrets(os.Stdout, spec)
 			warnOfIneffective(os.Stdout, spec)
@@ -66,7 +66,7 @@ func (c *specCheckCmd) Run() error {
 // warnOfIneffective says what of a spec does nothing.
 func warnOfIneffective(w io.Writer, s *crawlspec.Spec) {
 	for _, text := range s.Ineffective() {
-		shown.Fprintf(w, "  %-9s %s\n", "warning", text)
+		safeprint.Fprintf(w, "  %-9s %s\n", "warning", text)
 	}
 }
 
@@ -75,7 +75,7 @@ func warnOfIneffective(w io.Writer, s *crawlspec.Spec) {
 func warnOfSecrets(w io.Writer, s *crawlspec.Spec) {
 	for _, name := range s.Secrets() {
 		if v, err := (secrets.Store{}).Get(name); err == nil && !secrets.Maskable(v) {
-			shown.Fprintf(w, "  %-9s secret %s is too short or too plain a word to be told from other text: it is stored where a site prints it\n", "warning", name)
+			safeprint.Fprintf(w, "  %-9s secret %s is too short or too plain a word to be told from other text: it is stored where a site prints it\n", "warning", name)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func tell(w *os.File, err error) {
 		tellSpec(w, "seine: ", broken)
 		return
 	}
-	shown.Fprintln(w, "seine:", err)
+	safeprint.Fprintln(w, "seine:", err)
 }
 
 // tellSpec writes what is wrong with a spec: for a person, or a line for each with
@@ -129,7 +129,7 @@ func tellSpec(w *os.File, before string, broken *specfile.Errors) {
 		return
 	}
 	for line := range strings.Lines(broken.Error() + "\n") {
-		shown.Fprintf(w, "%s%s\n", before, strings.TrimSuffix(line, "\n"))
+		safeprint.Fprintf(w, "%s%s\n", before, strings.TrimSuffix(line, "\n"))
 	}
 }
 

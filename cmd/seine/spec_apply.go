@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 
 	"seine/internal/base/jsontext"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/ops/overview"
 	"seine/internal/run/specfile"
 	"seine/pkg/crawlspec"
@@ -81,10 +81,10 @@ func (c *specApplyCmd) Run() error {
 			return err
 		}
 		if rev == change.have.Rev {
-			shown.Printf("crawl %s has it already (revision %d)\n", c.Name, rev)
+			safeprint.Printf("crawl %s has it already (revision %d)\n", c.Name, rev)
 			return nil
 		}
-		shown.Printf("crawl %s has it as revision %d\n", c.Name, rev)
+		safeprint.Printf("crawl %s has it as revision %d\n", c.Name, rev)
 		if change.have.Rev > 0 {
 			change.print("  ")
 		}
@@ -117,7 +117,7 @@ func (c *specChange) checkKept(file, crawl string) error {
 func (c *specChange) print(indent string) int {
 	lines := differences(flatten(c.have.Encode()), flatten(c.spec.Encode()))
 	for _, line := range lines {
-		shown.Println(indent + line)
+		safeprint.Println(indent + line)
 	}
 	return len(lines)
 }
@@ -160,7 +160,7 @@ func (c *specGetCmd) Run() error {
 			return err
 		}
 		if have.Unusable != "" {
-			shown.Fprintln(os.Stderr, "seine: spec of crawl "+c.Name+":", unusable(have.Unusable, have.Still))
+			safeprint.Fprintln(os.Stderr, "seine: spec of crawl "+c.Name+":", unusable(have.Unusable, have.Still))
 		}
 		if have.Still {
 			return endError(exitUsage)
@@ -188,13 +188,13 @@ func (c *specListCmd) Run() error {
 			return err
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		shown.Fprintf(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS\n")
+		safeprint.Fprintf(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS\n")
 		for _, name := range names {
 			_, s, err := specOf(ctx, bus, name)
 			if err != nil {
 				return err
 			}
-			shown.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.Rev, s.State, s.Scope, s.Delay, len(s.Records))
+			safeprint.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.Rev, s.State, s.Scope, s.Delay, len(s.Records))
 		}
 		return t.Flush()
 	})

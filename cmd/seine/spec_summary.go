@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
@@ -14,7 +14,9 @@ import (
 // describe writes what a spec says: where it leads, what it follows, which records
 // it makes.
 func describe(w io.Writer, s *crawlspec.Spec) {
-	row := func(name, format string, a ...any) { shown.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
+	row := func(name, format string, a ...any) {
+		safeprint.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...))
+	}
 	scope := map[crawlspec.Scope]string{
 		crawlspec.ScopeHost: "the hosts of the seeds", crawlspec.ScopeDomain: "the domains of the seeds", crawlspec.ScopeAny: "any host",
 	}[s.Scope]
@@ -48,7 +50,9 @@ func describe(w io.Writer, s *crawlspec.Spec) {
 
 // describeRecords writes which links a spec follows and which records it makes.
 func describeRecords(w io.Writer, s *crawlspec.Spec) {
-	row := func(name, format string, a ...any) { shown.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
+	row := func(name, format string, a ...any) {
+		safeprint.Fprintf(w, "  %-9s %s\n", name, fmt.Sprintf(format, a...))
+	}
 	row("follows", "%s", kinds(s))
 	for i := range s.Follow {
 		row("follows", "%s", followed(&s.Follow[i]))

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/base/sleep"
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
@@ -81,7 +81,7 @@ func (c *statusCmd) Run() error {
 				return err
 			case !told && ctx.Err() == nil:
 				told = true
-				shown.Fprintf(os.Stderr, "no answer since %s, trying on: %v\n", before.At.Format(time.TimeOnly), lost(bus, err))
+				safeprint.Fprintf(os.Stderr, "no answer since %s, trying on: %v\n", before.At.Format(time.TimeOnly), lost(bus, err))
 			}
 		}
 		return nil
@@ -119,7 +119,7 @@ func (c *statusCmd) show(o *overview.Overview) {
 		return
 	}
 	if c.Watch && isTerminal(os.Stdout) {
-		shown.Fprintf(os.Stdout, "\x1b[H\x1b[J")
+		safeprint.Fprintf(os.Stdout, "\x1b[H\x1b[J")
 	}
 	printOverview(os.Stdout, o)
 }
@@ -130,27 +130,27 @@ func printStages(w io.Writer, all []overview.Stage) {
 		return
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shown.Fprintf(t, "STAGE\tPROCESSES\tMESSAGES/S\tWAITING\tHELD\tREDELIVERED\tDEAD\t\n")
+	safeprint.Fprintf(t, "STAGE\tPROCESSES\tMESSAGES/S\tWAITING\tHELD\tREDELIVERED\tDEAD\t\n")
 	for _, s := range all {
-		shown.Fprintf(t, "%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t\n",
+		safeprint.Fprintf(t, "%s\t%d\t%.0f\t%s\t%s\t%s\t%s\t\n",
 			s.Name, s.Instances, s.Rate, count(s.Lag), count(s.InFlight), count(s.Redelivered), count(s.Dead))
 	}
 	_ = t.Flush()
-	shown.Fprintln(w)
+	safeprint.Fprintln(w)
 }
 
 // printOverview writes an overview for a person, in 80 columns.
 func printOverview(w io.Writer, o *overview.Overview) {
 	printStages(w, o.Stages)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shown.Fprintf(t, "STREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t\n")
+	safeprint.Fprintf(t, "STREAM\tMESSAGES\tBYTES\tFULL\tMESSAGES/S\t\n")
 	for i := range o.Streams {
 		s := &o.Streams[i]
 		full := "-"
 		if s.Limit > 0 {
 			full = fmt.Sprintf("%.0f%%", 100*s.Full())
 		}
-		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), humanize.Size(int64(s.Bytes)), full, s.Rate)
+		safeprint.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t\n", s.Name, count(s.Messages), humanize.Size(int64(s.Bytes)), full, s.Rate)
 	}
 	_ = t.Flush()
 	printOutputs(w, o.Outputs)
@@ -158,23 +158,23 @@ func printOverview(w io.Writer, o *overview.Overview) {
 		printCrawl(w, &o.Crawls[i])
 	}
 	if o.Hosts != nil && len(o.Hosts.Hosts) > 0 {
-		shown.Fprintln(w)
+		safeprint.Fprintln(w)
 		printHosts(w, o.Hosts)
 	}
 	printWarnings(w, o.Warnings)
 	printAlerts(w, o.Alerts)
 	if o.Dead > 0 {
-		shown.Fprintf(w, "\n%s: `seine dead list` tells why\n", humanize.Plural(o.Dead, "dead letter"))
+		safeprint.Fprintf(w, "\n%s: `seine dead list` tells why\n", humanize.Plural(o.Dead, "dead letter"))
 	}
 }
 
 // printOutputs says where the writers write.
 func printOutputs(w io.Writer, all []overview.Output) {
 	if len(all) > 0 {
-		shown.Fprintln(w)
+		safeprint.Fprintln(w)
 	}
 	for _, o := range all {
-		shown.Fprintf(w, "writer %s: %s in %s\n", o.Writer, cmp.Or(o.Format, "rows"), o.Out)
+		safeprint.Fprintf(w, "writer %s: %s in %s\n", o.Writer, cmp.Or(o.Format, "rows"), o.Out)
 	}
 }
 
@@ -183,26 +183,26 @@ func printWarnings(w io.Writer, warnings []string) {
 	if len(warnings) == 0 {
 		return
 	}
-	shown.Fprintln(w)
+	safeprint.Fprintln(w)
 	for _, text := range warnings {
-		shown.Fprintf(w, "WARNING %s\n", text)
+		safeprint.Fprintf(w, "WARNING %s\n", text)
 	}
-	shown.Fprintln(w, "`seine doctor` says what to do")
+	safeprint.Fprintln(w, "`seine doctor` says what to do")
 }
 
 // printAlerts writes what is wrong now.
 func printAlerts(w io.Writer, raised []alerts.Alert) {
 	if len(raised) > 0 {
-		shown.Fprintln(w)
+		safeprint.Fprintln(w)
 	}
 	for i := range raised {
 		a := &raised[i]
-		shown.Fprintf(w, "ALERT crawl %s, %s, for %s: %s\n", a.Crawl, a.Kind, time.Since(a.Since).Round(time.Second), a.Text)
+		safeprint.Fprintf(w, "ALERT crawl %s, %s, for %s: %s\n", a.Crawl, a.Kind, time.Since(a.Since).Round(time.Second), a.Text)
 	}
 }
 
 func printCrawl(w io.Writer, c *overview.Crawl) {
-	shown.Fprintf(w, "\ncrawl %s: %s\n", c.Name, c.StateText())
+	safeprint.Fprintf(w, "\ncrawl %s: %s\n", c.Name, c.StateText())
 	if c.Problem != "" {
 		return
 	}
@@ -278,12 +278,12 @@ func row(w io.Writer, name, text string) {
 	line := fmt.Sprintf("  %-9s", name)
 	for word := range strings.SplitSeq(text, " ") {
 		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width && strings.TrimSpace(line) != "" {
-			shown.Fprintln(w, line)
+			safeprint.Fprintln(w, line)
 			line = indent[:len(indent)-1]
 		}
 		line += " " + word
 	}
-	shown.Fprintln(w, line)
+	safeprint.Fprintln(w, line)
 }
 
 // in says how long it is until a time, Unix ms.

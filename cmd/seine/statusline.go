@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 )
 
 // statusLine tells how long work stands: on a terminal one line that changes, and
@@ -41,7 +41,7 @@ func (l *statusLine) update(first, line func() string) {
 	if !l.begun {
 		l.begun = true
 		if text := first(); text != "" {
-			shown.Fprintln(l.w, text)
+			safeprint.Fprintln(l.w, text)
 		}
 	}
 	if time.Since(l.last) < l.every {
@@ -49,11 +49,11 @@ func (l *statusLine) update(first, line func() string) {
 	}
 	l.last = time.Now()
 	if l.terminal {
-		shown.Fprintf(l.w, "\r\x1b[K%s", line())
+		safeprint.Fprintf(l.w, "\r\x1b[K%s", line())
 		l.shown = true
 		return
 	}
-	shown.Fprintln(l.w, line())
+	safeprint.Fprintln(l.w, line())
 }
 
 // done ends the line on the terminal.
@@ -61,7 +61,7 @@ func (l *statusLine) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.shown {
-		shown.Fprintf(l.w, "\r\x1b[K")
+		safeprint.Fprintf(l.w, "\r\x1b[K")
 		l.shown = false
 	}
 }

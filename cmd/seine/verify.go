@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/output"
 	"seine/internal/run/process"
 )
@@ -44,27 +44,27 @@ func (c *verifyCmd) Run() error {
 	defer stop()
 	r, err := o.Check(ctx, want)
 	for _, p := range r.Problems {
-		shown.Printf("%-10s %s: %v\n", p.Kind, p.Path, p.Why)
+		safeprint.Printf("%-10s %s: %v\n", p.Kind, p.Path, p.Why)
 	}
 	if err != nil {
 		return err
 	}
-	shown.Printf("%s, %s, %s in %s", humanize.Plural(r.Files, "file"), humanize.Plural(r.Records, "record"), humanize.Size(r.Bytes), humanize.Plural(r.Commits, "commit"))
+	safeprint.Printf("%s, %s, %s in %s", humanize.Plural(r.Files, "file"), humanize.Plural(r.Records, "record"), humanize.Size(r.Bytes), humanize.Plural(r.Commits, "commit"))
 	if r.Pending > 0 {
-		shown.Printf(", %s not committed yet", humanize.Count(int64(r.Pending)))
+		safeprint.Printf(", %s not committed yet", humanize.Count(int64(r.Pending)))
 	}
 	if r.Decrypted > 0 {
-		shown.Printf(", %s decrypted beside them, not checked", humanize.Count(int64(r.Decrypted)))
+		safeprint.Printf(", %s decrypted beside them, not checked", humanize.Count(int64(r.Decrypted)))
 	}
 	if len(r.Problems) > 0 {
-		shown.Printf(": %s wrong\n", humanize.Count(int64(len(r.Problems))))
+		safeprint.Printf(": %s wrong\n", humanize.Count(int64(len(r.Problems))))
 		return endError(exitFailed)
 	}
 	if r.Commits == 0 {
-		shown.Println(": nothing was committed there")
+		safeprint.Println(": nothing was committed there")
 		return nil
 	}
-	shown.Println(": all as committed")
+	safeprint.Println(": all as committed")
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -32,7 +32,7 @@ type text struct {
 }
 
 func (e text) write() {
-	shown.Fprintln(e.w, cmp.Or(e.URL, e.Asked))
+	safeprint.Fprintln(e.w, cmp.Or(e.URL, e.Asked))
 	switch { // the first line has the URL as the crawl knows it
 	case e.Canonical == "":
 	case e.Canonical != e.URL:
@@ -387,7 +387,7 @@ func writeRow(w io.Writer, name, value string) {
 	for word := range strings.FieldsSeq(value) {
 		n := utf8.RuneCountInString(word)
 		if begun && width+1+n > rowWidth {
-			shown.Fprintln(w, line)
+			safeprint.Fprintln(w, line)
 			line, width, begun = strings.Repeat(" ", rowName+2), rowName+2, false
 		}
 		if begun {
@@ -395,5 +395,5 @@ func writeRow(w io.Writer, name, value string) {
 		}
 		line, width, begun = line+word, width+n, true
 	}
-	shown.Fprintln(w, line)
+	safeprint.Fprintln(w, line)
 }

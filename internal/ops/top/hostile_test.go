@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
 )
@@ -68,7 +68,7 @@ func wantHarmless(t *testing.T, what string, m Model) {
 	t.Helper()
 	for _, l := range m.View() {
 		bare := ownCodes.ReplaceAllString(l, "")
-		if got := shown.Text(bare); got != bare {
+		if got := safeprint.Text(bare); got != bare {
 			t.Fatalf("%s: line %q", what, l)
 		}
 	}

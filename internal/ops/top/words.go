@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 )
 
 // clean shows what could move the cursor or turn the line around as escapes: names, URLs
 // and errors come from sites.
-func clean(s string) string { return shown.Text(s) }
+func clean(s string) string { return safeprint.Text(s) }
 
 // short writes a count in at most five characters.
 func short(n int64) string {

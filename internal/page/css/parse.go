@@ -8,7 +8,7 @@ import (
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 
-	"seine/internal/base/steady"
+	"seine/internal/base/regexbound"
 )
 
 // Selector is a compiled group of selectors, safe for concurrent use.
@@ -296,7 +296,7 @@ func (p *parser) value() (string, error) {
 
 // regex returns a regular expression, which ends before a bracket that it has not
 // opened.
-func (p *parser) regex() (*steady.Regexp, error) {
+func (p *parser) regex() (*regexbound.Regexp, error) {
 	from, open := p.at, 0
 	for ; p.at < len(p.text); p.at++ {
 		switch p.text[p.at] {
@@ -306,7 +306,7 @@ func (p *parser) regex() (*steady.Regexp, error) {
 			open--
 		}
 		if open < 0 {
-			return steady.Compile(p.text[from:p.at])
+			return regexbound.Compile(p.text[from:p.at])
 		}
 	}
 	return nil, p.fail("the end of the regular expression")
@@ -359,7 +359,7 @@ func (p *parser) attribute(s *step) error {
 
 // attributeRegex adds that an attribute matches a regular expression. The name is
 // as it is written.
-func (p *parser) attributeRegex(s *step, name string, re *steady.Regexp) error {
+func (p *parser) attributeRegex(s *step, name string, re *regexbound.Regexp) error {
 	q := &parser{text: name}
 	name, err := q.value()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"seine/internal/base/steady"
+	"seine/internal/base/regexbound"
 )
 
 // anyElement is "*".
@@ -23,7 +23,7 @@ func (s alone) matches(_ *Matcher, n *html.Node) bool { return s.selector.Match(
 // attributeMatches is [name#=regex].
 type attributeMatches struct {
 	name  string
-	regex *steady.Regexp
+	regex *regexbound.Regexp
 }
 
 func (s attributeMatches) matches(m *Matcher, n *html.Node) bool {
@@ -39,7 +39,7 @@ func (s attributeMatches) matches(m *Matcher, n *html.Node) bool {
 }
 
 // regex reports whether a text matches, and ends where the work does.
-func (m *Matcher) regex(re *steady.Regexp, text string) bool {
+func (m *Matcher) regex(re *regexbound.Regexp, text string) bool {
 	if m.err != nil {
 		return false
 	}

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"seine/internal/base/steady"
+	"seine/internal/base/regexbound"
 )
 
 // contains is :contains() and :containsOwn().
@@ -62,7 +62,7 @@ func (m *Matcher) ownText(n *html.Node) string {
 
 // matches is :matches() and :matchesOwn().
 type matches struct {
-	regex *steady.Regexp
+	regex *regexbound.Regexp
 	own   bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"seine/internal/base/steady"
+	"seine/internal/base/regexbound"
 )
 
 // patterns are the regular expressions of a query, by text. Those of a page are
@@ -38,8 +38,8 @@ func (p *patterns) get(text, flags string) (*pattern, error) {
 	if known := p.known[text]; known != nil {
 		return known, nil
 	}
-	regex, err := steady.CompileSmall(text, maxSizeRegexJQ)
-	if errors.Is(err, steady.ErrLarge) {
+	regex, err := regexbound.CompileSmall(text, maxSizeRegexJQ)
+	if errors.Is(err, regexbound.ErrLarge) {
 		return nil, fmt.Errorf("%w: %w", errBound, err)
 	}
 	if err != nil {

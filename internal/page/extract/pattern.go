@@ -5,7 +5,7 @@ import (
 	"iter"
 	"unicode/utf8"
 
-	"seine/internal/base/steady"
+	"seine/internal/base/regexbound"
 )
 
 // pattern is a compiled regular expression (RE2). One search takes linear time,
@@ -13,8 +13,8 @@ import (
 // all of them quadratic. So those in a long text are searched one by one, in a way
 // that can be ended, and each counts what it reads.
 type pattern struct {
-	regex *steady.Regexp
-	next  *steady.Regexp // regex behind the first character of a text
+	regex *regexbound.Regexp
+	next  *regexbound.Regexp // regex behind the first character of a text
 }
 
 // longText is from where on matches are searched one by one, in bytes, and longWork
@@ -25,18 +25,18 @@ const (
 )
 
 func compilePattern(text string) (*pattern, error) {
-	regex, err := steady.Compile(text)
+	regex, err := regexbound.Compile(text)
 	if err != nil {
 		return nil, err
 	}
 	return patternOf(regex, text)
 }
 
-func patternOf(regex *steady.Regexp, text string) (*pattern, error) {
+func patternOf(regex *regexbound.Regexp, text string) (*pattern, error) {
 	const before = `\A(?s:.)(?s:.*?)(`
-	next, err := steady.Compile(before + text + `)`)
+	next, err := regexbound.Compile(before + text + `)`)
 	if err != nil { // "\Q" without its end
-		next, err = steady.Compile(before + text + `\E)`)
+		next, err = regexbound.Compile(before + text + `\E)`)
 	}
 	return &pattern{regex, next}, err
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/antchfx/xpath"
 
-	"seine/internal/base/steady"
+	"seine/internal/base/regexbound"
 )
 
 // Functions of an expression of XPath take a text in one piece, and nothing ends them
@@ -60,7 +60,7 @@ func limitOf(text string) textLimit {
 	}
 	limit.each, limit.regex = maxTextRegex, true
 	for _, m := range ofLiteral.FindAllStringSubmatch(text, -1) {
-		re, err := steady.Compile(m[1] + m[2])
+		re, err := regexbound.Compile(m[1] + m[2])
 		if err != nil {
 			continue
 		}
@@ -89,9 +89,9 @@ func init() {
 		if _, ok := ofRules.Load(text); ok {
 			return regexp.Compile(text)
 		}
-		re, err := steady.CompileSmall(text, most)
+		re, err := regexbound.CompileSmall(text, most)
 		if err == nil && !re.Linear() {
-			err = fmt.Errorf("%w: it is not one of the rule, and too complex", steady.ErrLarge)
+			err = fmt.Errorf("%w: it is not one of the rule, and too complex", regexbound.ErrLarge)
 		}
 		if err != nil {
 			return nil, err

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 )
 
 // Command is the first word of the command line by which the scripts ask; what
@@ -27,9 +27,9 @@ var Scripts = map[string]string{"bash": bash, "zsh": zsh, "fish": fish}
 // Print writes an answer for the scripts: the kind, then a word a line with what
 // it is about after a tab.
 func Print(w io.Writer, a Answer) {
-	shown.Fprintln(w, a.Kind)
+	safeprint.Fprintln(w, a.Kind)
 	for _, word := range a.Words {
 		about, _, _ := strings.Cut(word.About, "\n")
-		shown.Fprintf(w, "%s\t%s\n", word.Text, about)
+		safeprint.Fprintf(w, "%s\t%s\n", word.Text, about)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/base/similar"
+	"seine/internal/base/suggest"
 )
 
 // EnvPrefix begins the names of environment variables: --per-host is
@@ -147,7 +147,7 @@ func (f file) Validate(app *kong.Application) error {
 	for key := range f {
 		if !slices.Contains(known, key) {
 			meant := "keys are named like the flags"
-			if near := similar.Name(key, known); near != "" {
+			if near := suggest.Name(key, known); near != "" {
 				meant = "did you mean " + near + "?"
 			}
 			return fmt.Errorf("configuration file: unknown key %q: %s", key, meant)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/base/similar"
+	"seine/internal/base/suggest"
 )
 
 // variables.txt lists the variables of all commands, without their prefix: processes of
@@ -40,7 +40,7 @@ func UnknownVariables(environ []string) (complaints []string) {
 			continue
 		}
 		meant := "see --help for those there are"
-		if near := similar.Name(short, known); near != "" {
+		if near := suggest.Name(short, known); near != "" {
 			meant = fmt.Sprintf("did you mean %s_%s?", EnvPrefix, strings.ToUpper(near))
 		}
 		complaints = append(complaints, fmt.Sprintf("no command knows the environment variable %s: %s", name, meant))

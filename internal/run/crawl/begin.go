@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/base/similar"
+	"seine/internal/base/suggest"
 	"seine/internal/ops/overview"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -63,7 +63,7 @@ func (c *crawl) beginOrRefuse(ctx context.Context, end frontierapi.EndReason, no
 func nothingOf(name string, names []string) error {
 	const most = 10
 	others := ""
-	if near := similar.Name(name, names); near != "" {
+	if near := suggest.Name(name, names); near != "" {
 		others = ", did you mean " + near + "?"
 	}
 	if len(names) > 0 {

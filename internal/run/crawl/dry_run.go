@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 )
@@ -21,11 +21,11 @@ func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) 
 		first = "would fetch %s as well, unless known already:\n"
 	}
 	if len(seeds) > 0 {
-		shown.Fprintf(w, first, humanize.Plural(len(seeds), "URL"))
+		safeprint.Fprintf(w, first, humanize.Plural(len(seeds), "URL"))
 	}
 	roots := make(map[string]bool)
 	for _, s := range seeds {
-		shown.Fprintf(w, "  %s\n", s)
+		safeprint.Fprintf(w, "  %s\n", s)
 		switch spec.Scope {
 		case crawlspec.ScopeHost:
 			roots[weburl.Host(s)] = true
@@ -34,8 +34,8 @@ func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) 
 		case crawlspec.ScopeAny:
 		}
 	}
-	shown.Fprintln(w, "then what these pages link to, as long as:")
-	rule := func(format string, a ...any) { shown.Fprintf(w, "  "+format+"\n", a...) }
+	safeprint.Fprintln(w, "then what these pages link to, as long as:")
+	rule := func(format string, a ...any) { safeprint.Fprintf(w, "  "+format+"\n", a...) }
 	switch spec.Scope {
 	case crawlspec.ScopeHost:
 		rule("the host is %s", either(roots, begun, "that of an earlier seed"))
@@ -72,9 +72,9 @@ func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) 
 	if spec.Delay > 0 {
 		pace = fmt.Sprintf("one at a time on each host, at least %s after the last", spec.Delay)
 	}
-	shown.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
+	safeprint.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
 	if spec.Contact == "" && spec.UserAgent == crawlspec.DefaultUserAgent && !spec.AllowPrivate {
-		shown.Fprintln(w, "those who run the sites do not learn whom to ask: --contact says it")
+		safeprint.Fprintln(w, "those who run the sites do not learn whom to ask: --contact says it")
 	}
 }
 

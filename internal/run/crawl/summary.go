@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/output"
 	"seine/internal/page/extract"
 	"seine/pkg/crawlspec"
@@ -250,7 +250,7 @@ func rowsByKind(files []output.File) map[string]int64 {
 
 // Write prints the summary for a person.
 func (s *Summary) Write(w io.Writer) {
-	shown.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
+	safeprint.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
 	last := ""
 	row := func(name, format string, a ...any) { // several rows of one name have it once
 		if name == last {
@@ -258,7 +258,7 @@ func (s *Summary) Write(w io.Writer) {
 		} else if name != "" {
 			last = name
 		}
-		shown.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
+		safeprint.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
 	}
 	pages := humanize.Count(s.Pages)
 	if s.PagesBefore > 0 {

@@ -22,7 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"seine/internal/base/procname"
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/base/sleep"
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
@@ -71,7 +71,7 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
 	var h slog.Handler = slog.NewTextHandler(w, o)
 	if l.LogFormat == "json" {
-		h = slog.NewJSONHandler(shown.EscapeJSON(w), o)
+		h = slog.NewJSONHandler(safeprint.EscapeJSON(w), o)
 	}
 	h = newBurstLimiter(h)
 	log.SetFlags(0)
@@ -179,7 +179,7 @@ func CheckAddress(flag, address string) error {
 }
 
 func fail(stage string, err error, code int) int {
-	shown.Fprintf(os.Stderr, "%s: %v\n", stage, err)
+	safeprint.Fprintf(os.Stderr, "%s: %v\n", stage, err)
 	return code
 }
 
@@ -289,7 +289,7 @@ func dial(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stag
 // ends the process at once: nothing that was acknowledged depends on a clean
 // end.
 func Signals(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
-	return signals(ctx, func() { shown.Fprintln(w, "finishing what is under way; once more to stop at once") })
+	return signals(ctx, func() { safeprint.Fprintln(w, "finishing what is under way; once more to stop at once") })
 }
 
 // signals is Signals that calls tell at the first.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/text/width"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 )
 
 // maxExcerpt is how many characters of a source line are shown.
@@ -25,11 +25,11 @@ const (
 // Write writes the problems for a person at a terminal: each with its source
 // line and a mark below.
 func (e *Errors) Write(w io.Writer, colour bool) {
-	paint := func(with, s string) shown.Trusted {
+	paint := func(with, s string) safeprint.Trusted {
 		if colour && s != "" {
 			s = with + s + plain
 		}
-		return shown.Trusted(s)
+		return safeprint.Trusted(s)
 	}
 	for i := range e.Problems {
 		p := &e.Problems[i]
@@ -37,14 +37,14 @@ func (e *Errors) Write(w io.Writer, colour bool) {
 		if p.Path != "" {
 			key = visible(p.Path) + ": "
 		}
-		shown.Fprintf(w, "%s: %s%s\n", paint(faint, visible(e.place(p))), paint(bold, key), shown.Trusted(text))
+		safeprint.Fprintf(w, "%s: %s%s\n", paint(faint, visible(e.place(p))), paint(bold, key), safeprint.Trusted(text))
 		if line, mark, ok := e.excerpt(p); ok {
 			number := fmt.Sprintf("%5d", p.Line)
-			shown.Fprintf(w, "%s %s\n", paint(faint, number+" |"), shown.Trusted(line))
-			shown.Fprintf(w, "%s %s\n", paint(faint, strings.Repeat(" ", len(number))+" |"), paint(red, mark))
+			safeprint.Fprintf(w, "%s %s\n", paint(faint, number+" |"), safeprint.Trusted(line))
+			safeprint.Fprintf(w, "%s %s\n", paint(faint, strings.Repeat(" ", len(number))+" |"), paint(red, mark))
 		}
 		if p.below != "" {
-			shown.Fprintf(w, "%s\n", shown.Trusted(visible(p.below)))
+			safeprint.Fprintf(w, "%s\n", safeprint.Trusted(visible(p.below)))
 		}
 	}
 }
@@ -84,7 +84,7 @@ func blank(text []rune) string {
 // visible replaces what a terminal would obey: a spec may come from anybody.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && r != '\n' && !shown.Plain(r) {
+		if r != '\t' && r != '\n' && !safeprint.Plain(r) {
 			return unicode.ReplacementChar
 		}
 		return r

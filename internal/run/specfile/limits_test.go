@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/base/similar"
+	"seine/internal/base/suggest"
 	"seine/internal/testing/cputime"
 )
 
@@ -80,7 +80,7 @@ func TestSuggest(t *testing.T) {
 		"max_page": "max_pages", "maxpages": "max_pages", "max-pages": "max_pages", "Delay": "delay", "dealy": "delay",
 		"record": "records", "user agent": "user_agent", "xyzzy": "", "": "", strings.Repeat("delay", 100): "",
 	} {
-		if got := similar.Name(written, known); got != want {
+		if got := suggest.Name(written, known); got != want {
 			t.Errorf("%q: got %q, want %q", written, got, want)
 		}
 	}

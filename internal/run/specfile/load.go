@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/base/similar"
+	"seine/internal/base/suggest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
@@ -171,7 +171,7 @@ func choice(text string) string {
 	if m == nil {
 		return text
 	}
-	if near := similar.Name(strings.Trim(m[1], `"`), strings.Split(m[2], ", ")); near != "" {
+	if near := suggest.Name(strings.Trim(m[1], `"`), strings.Split(m[2], ", ")); near != "" {
 		return fmt.Sprintf("%s: did you mean %s? It must be one of %s", m[1], near, m[2])
 	}
 	return text

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/base/similar"
+	"seine/internal/base/suggest"
 )
 
 // Bounds of a spec.
@@ -276,7 +276,7 @@ func unknown(name string, s *typeSchema) string {
 	if other := elsewhere[name]; slices.Contains(known, other) {
 		return fmt.Sprintf("there is no such key: did you mean %s?", other)
 	}
-	if near := similar.Name(name, known); near != "" {
+	if near := suggest.Name(name, known); near != "" {
 		return fmt.Sprintf("there is no such key: did you mean %s?", near)
 	}
 	if len(known) <= fewKeys {

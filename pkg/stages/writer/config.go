@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/base/similar"
+	"seine/internal/base/suggest"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
@@ -173,7 +173,7 @@ func (p *OutputConfig) Validate() error {
 // sqlite3:file; "" for a directory.
 func misspelt(out string) string {
 	word, _, found := strings.Cut(out, ":")
-	if found && similar.Name(word, []string{"sqlite", "postgres", "postgresql"}) != "" {
+	if found && suggest.Name(word, []string{"sqlite", "postgres", "postgresql"}) != "" {
 		return word + ":"
 	}
 	return otherScheme.FindString(out)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/base/shown"
+	"seine/internal/base/safeprint"
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
@@ -39,17 +39,17 @@ func (c *Config) WriteDryRunOf(w io.Writer, crawl string) error {
 		return err
 	}
 	row := func(name, format string, a ...any) {
-		shown.Fprintf(w, "  %-9s "+format+"\n", append([]any{name}, a...)...)
+		safeprint.Fprintf(w, "  %-9s "+format+"\n", append([]any{name}, a...)...)
 	}
 	d := c.withDefaults()
 	c = &d
 	if IsDatabase(c.Out) {
-		shown.Fprintf(w, "would write %s as rows\n", c.From)
+		safeprint.Fprintf(w, "would write %s as rows\n", c.From)
 		row("to", "%s, which is not asked before the start", Redact(c.Out))
 		row("each", "transaction has up to %d records, %s of them, or what comes in %s", c.ChunkRecords, c.ChunkBytes, c.ChunkAge)
 		return nil
 	}
-	shown.Fprintf(w, "would write %s as %s\n", c.From, c.format())
+	safeprint.Fprintf(w, "would write %s as %s\n", c.From, c.format())
 	row("to", "%s", c.Out)
 	f, err := newFileLayout(&c.OutputConfig, nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package similar finds the name that someone meant who wrote another.
-package similar
+// Package suggest finds the name that someone meant who wrote another.
+package suggest
 
 import "strings"
 

@@ -1,4 +1,4 @@
-// Package shown makes text fit to be shown to a person: on a terminal, where names,
+// Package safeprint makes text fit to be shown to a person: on a terminal, where names,
 // URLs, titles and errors of sites could otherwise move the cursor, set colours or the
 // title of the window, turn the order of letters around, or begin a line that looks as
 // if Seine had written it.
@@ -7,7 +7,7 @@
 // given; a rule of the linter keeps those of fmt out of the commands. What is for
 // programs, such as records and JSON, stays as it is, except on a terminal: see
 // Data.
-package shown
+package safeprint
 
 import (
 	"fmt"

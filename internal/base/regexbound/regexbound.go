@@ -1,6 +1,6 @@
-// Package steady runs regular expressions in a way that can be ended: RE2 takes
+// Package regexbound runs regular expressions in a way that can be ended: RE2 takes
 // linear time, but on megabytes, and with large expressions, that is seconds.
-package steady
+package regexbound
 
 import (
 	"errors"
