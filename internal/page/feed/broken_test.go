@@ -38,6 +38,8 @@ func TestBrokenFeedsGiveWhatIsWholeInThem(t *testing.T) {
 		"title that looks like HTML":  {three("<item><title>a<b></title><link>/2</link></item>"), "/1 /2 /3", true},
 		"script in a description":     {three("<item><description><script>if (a<b) x()</script></description><link>/2</link></item>"), "/1 /2 /3", true},
 		"entity of HTML":              {three("<item><title>caf&eacute; &nosuch;</title><link>/2</link></item>"), "/1 /2 /3", true},
+		"link of something else":      {three("<item><source><x><link href='/9'/></x></source><link href='/2'/></item>"), "/1 /2 /3", false},
+		"date of a feed without end":  {strings.Replace(three(item), "<item>", "<pubDate><item>", 1), "/1 /2 /3", true},
 		"document type with entities": {`<!DOCTYPE rss [<!ENTITY a "b">]>` + three(item), "/1 /2 /3", false},
 	} {
 		got, err := Parse([]byte(f.body), "", pageURL)

@@ -1,13 +1,14 @@
 // Package feed reads feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 (RFC 4287), JSON
-// Feed 1 (jsonfeed.org), with the elements of Dublin Core, content, iTunes and Media
-// RSS that feeds use in place of their own.
+// Feed 1 (jsonfeed.org), with the elements of Dublin Core and iTunes that feeds use in
+// place of their own.
 //
-// It takes a body as it came and gives one Feed, whatever the format. URLs are
-// absolute and canonical, resolved by xml:base and the URL of the feed; those that
-// are neither http nor https are left out. Titles and names are plain text, summaries
-// and contents HTML as it is written. It is lenient where people err (package
+// It takes a body as it came and gives one Feed, whatever the format: what the feed says
+// of itself, and the title and the page of each item. URLs are absolute and canonical,
+// resolved by xml:base and the URL of the feed; those that are neither http nor https
+// are left out. Titles are plain text. It is lenient where people err (package
 // xmlstream), and counts that. A feed that breaks off gives the items it had until
-// there.
+// there. github.com/mmcdole/gofeed would read more of a sound feed, but it gives nothing
+// of one that breaks off, and has no limit of items or memory.
 //
 // The reader is bounded in memory and time by the limits below, however a feed is
 // made, and linear in its length.
@@ -17,7 +18,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"time"
 
 	"seine/internal/base/weburl"
 )
@@ -27,75 +27,31 @@ import (
 const (
 	MaxBytes = 32 << 20 // read of a body
 	MaxItems = 10_000
-	maxValue = 1 << 20 // bytes of a title, a content or another value
+	maxValue = 1 << 20 // bytes of a title or another value
 	maxURL   = 8 << 10
-	maxList  = 100 // links, categories or enclosures of an item or a feed
 )
 
 // ErrNoFeed says that a document is no feed.
 var ErrNoFeed = errors.New("it is no feed")
 
-// Feed is a feed of any format.
+// Feed is a feed of any format. What it does not say is "".
 type Feed struct {
-	Format      Format
 	Title       string
 	Description string
 	// Link is the page that the feed belongs to.
 	Link     string
 	Language string
-	Updated  time.Time
-	// Links are all the links of the feed, in their order: of the page, of the feed
-	// itself, of further parts of it and of hubs that tell of news.
-	Links []Link
-	Items []Item
+	Items    []Item
 	// Cut says that there was more than is read.
 	Cut bool
 	// Repairs is how many places were not XML, and were read all the same.
 	Repairs int
 }
 
-// Format is a family of formats.
-type Format string
-
-// The formats.
-const (
-	RSS  Format = "rss"
-	Atom Format = "atom"
-	JSON Format = "json"
-)
-
-// Link is a link of a feed or an item.
-type Link struct {
-	// Rel says what for: alternate, self, next, prev, hub and others (RFC 4287
-	// section 4.2.7.2, RFC 5005); in lower case.
-	Rel  string
-	URL  string
-	Type string
-}
-
-// Item is an entry of a feed. What it does not say is "" or zero.
+// Item is an entry of a feed. What it does not say is "".
 type Item struct {
-	ID         string
-	URL        string
-	Title      string
-	Summary    string
-	Content    string
-	Author     string // several are separated by ", "
-	Published  time.Time
-	Updated    time.Time
-	Categories []string
-	Enclosures []Enclosure
-	Links      []Link
-	// Base is what relative links in Summary and Content are relative to.
-	Base string
-}
-
-// Enclosure is a file that belongs to an item.
-type Enclosure struct {
-	URL  string
-	Type string
-	// Length is in bytes, 0 if it is not said.
-	Length int64
+	URL   string
+	Title string
 }
 
 // Parse reads the feed that was found at pageURL with that Content-Type. It returns
@@ -161,27 +117,4 @@ func (p urlBase) within(ref string) urlBase {
 		return p
 	}
 	return urlBase{base, u}
-}
-
-// link adds a link.
-func link(links []Link, l Link) []Link {
-	if l.URL == "" || len(links) >= maxList {
-		return links
-	}
-	return append(links, l)
-}
-
-// first returns the first link of a relation.
-func first(links []Link, rel string) string {
-	found := ""
-	for _, l := range links {
-		switch {
-		case l.Rel != rel:
-		case l.Type == "" || l.Type == "text/html" || l.Type == "application/xhtml+xml":
-			return l.URL
-		case found == "":
-			found = l.URL
-		}
-	}
-	return found
 }

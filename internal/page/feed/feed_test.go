@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"seine/internal/base/weburl"
 )
@@ -66,35 +65,21 @@ func compare(t *testing.T, golden, got string) {
 func describe(f *Feed, err error) string {
 	var b strings.Builder
 	line := func(name string, value any) {
-		if t, ok := value.(time.Time); ok && t.IsZero() || fmt.Sprint(value) == "" || fmt.Sprint(value) == "[]" {
-			return
+		if fmt.Sprint(value) != "" {
+			fmt.Fprintf(&b, "%s: %v\n", name, value)
 		}
-		fmt.Fprintf(&b, "%s: %v\n", name, value)
 	}
-	line("format", f.Format)
 	line("title", f.Title)
 	line("description", f.Description)
 	line("link", f.Link)
 	line("language", f.Language)
-	line("updated", f.Updated)
-	line("links", f.Links)
 	if err != nil {
 		line("error", err)
 	}
 	for _, i := range f.Items {
 		b.WriteByte('\n')
-		line("id", i.ID)
 		line("url", i.URL)
 		line("title", i.Title)
-		line("summary", i.Summary)
-		line("content", i.Content)
-		line("author", i.Author)
-		line("published", i.Published)
-		line("updated", i.Updated)
-		line("categories", strings.Join(i.Categories, " | "))
-		line("enclosures", i.Enclosures)
-		line("links", i.Links)
-		line("base", i.Base)
 	}
 	return b.String()
 }
@@ -123,26 +108,6 @@ func TestHeaderNamesTheEncoding(t *testing.T) {
 	}
 }
 
-func TestDate(t *testing.T) {
-	want := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
-	for _, text := range []string{
-		"2026-11-20T09:30:00Z", "2026-11-20T10:30:00+01:00", "2026-11-20T10:30:00+0100", "2026-11-20T09:30Z", "2026-11-20 09:30:00",
-		"2026-11-20T09:30:00.000Z", "Fri, 20 Nov 2026 09:30:00 GMT", "Fri, 20 Nov 2026 10:30:00 +0100", "Fri, 20 Nov 26 09:30 UT",
-		"Friday, 20 November 2026 09:30:00 Z", "20 Nov 2026 04:30:00 EST", "Fri, 20 Nov 2026 01:30:00 PST", "Fri,  20 Nov 2026 09:30:00 gmt",
-		"Fri Nov 20 09:30:00 UTC 2026", "Fri, 20 Nov 2026 10:30:00 GMT+0100", "Nov 20, 2026 09:30:00 GMT", "2026/11/20 09:30:00",
-		" \n2026-11-20T09:30:00Z\t", "Fri., 20 Nov 2026 10:30:00 CET",
-	} {
-		if got := date(text); !got.Equal(want) {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-	for _, text := range []string{"", "yesterday", "0000-00-00", "32 Nov 2026", "0000-01-01T00:00:00Z", strings.Repeat("1", 100)} {
-		if got := date(text); !got.IsZero() {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
-
 // However a feed is made, no more is taken of it than the limits say.
 func TestLimits(t *testing.T) {
 	const head = "<rss><channel><title>x</title>"
@@ -156,14 +121,9 @@ func TestLimits(t *testing.T) {
 	if f, err := Parse([]byte(head+"<item><description>"+strings.Repeat("&lt;p", maxValue/4)), "", pageURL); f == nil || err == nil {
 		t.Errorf("a long text: %v", err)
 	}
-	long := head + "<item><description>" + strings.Repeat("x<i/>", maxValue/4) + "</description><title>y</title>" +
-		strings.Repeat("<category>z</category><link href='/1'/><enclosure url='/2'/>", 10*maxList) + "</item></channel></rss>"
-	f, err := Parse([]byte(long), "", pageURL)
-	if err != nil || len(f.Items) != 1 {
-		t.Fatalf("%+v, %v", f, err)
-	}
-	if i := f.Items[0]; len(i.Summary) > maxValue+100 || len(i.Links) != maxList || len(i.Enclosures) != 1 || i.Title != "y" {
-		t.Errorf("%d bytes, %d links, %d files, title %q", len(i.Summary), len(i.Links), len(i.Enclosures), i.Title)
+	long := head + "<description>" + strings.Repeat("x<i/>", maxValue/4) + "</description><item><title>y</title></item></channel></rss>"
+	if f, err := Parse([]byte(long), "", pageURL); err != nil || len(f.Items) != 1 || len(f.Description) > maxValue+100 {
+		t.Errorf("a long description: %v", err)
 	}
 	base, err := weburl.NewBase(pageURL)
 	if err != nil {
@@ -192,11 +152,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, i := range got.Items {
-			if len(i.Links) > maxList || len(i.Enclosures) > maxList || len(i.Categories) > maxList || len(i.Title) > maxValue {
-				t.Errorf("%+v is beyond the limits", i)
-			}
-			if i.URL != "" && !strings.HasPrefix(i.URL, "http") || i.Base == "" {
-				t.Errorf("URL %q, base %q", i.URL, i.Base)
+			if len(i.Title) > maxValue || i.URL != "" && !strings.HasPrefix(i.URL, "http") {
+				t.Errorf("URL %q, title of %d bytes", i.URL, len(i.Title))
 			}
 		}
 		again, err2 := Parse(body, "", pageURL)

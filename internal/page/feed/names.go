@@ -18,11 +18,7 @@ var prefixes = map[string]string{
 	"http://backend.userland.com/rss":             "",
 	"http://blogs.law.harvard.edu/tech/rss":       "",
 	"http://purl.org/dc/elements/1.1/":            "dc:",
-	"http://purl.org/dc/terms/":                   "dcterms:",
-	"http://purl.org/rss/1.0/modules/content/":    "content:",
 	"http://www.itunes.com/dtds/podcast-1.0.dtd":  "itunes:",
-	"http://search.yahoo.com/mrss/":               "media:",
-	"http://search.yahoo.com/mrss":                "media:",
 	"http://www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf:",
 	// Prefixes that a feed does not declare.
 	"atom":   "",
@@ -57,12 +53,15 @@ func reference(t xml.StartElement, local string) string {
 	return ""
 }
 
-// wanted are the elements whose text is read.
-var wanted = map[string]bool{
-	"title": true, "dc:title": true, "link": true, "guid": true, "id": true, "dc:identifier": true,
-	"description": true, "summary": true, "subtitle": true, "tagline": true, "itunes:summary": true, "dc:description": true,
-	"content": true, "content:encoded": true, "language": true, "dc:language": true,
-	"pubdate": true, "lastbuilddate": true, "published": true, "issued": true, "created": true, "updated": true, "modified": true,
-	"dc:date": true, "dcterms:modified": true, "dcterms:issued": true, "dcterms:created": true,
-	"name": true, "dc:creator": true, "itunes:author": true, "author": true, "category": true, "dc:subject": true,
+// wants reports whether the text of an element is read: of a feed or of an item.
+func (p *parser) wants(name string) bool {
+	switch name {
+	case "title", "dc:title", "link":
+		return true
+	case "guid":
+		return p.item != nil
+	case "language", "dc:language", "description", "subtitle", "tagline", "itunes:summary", "dc:description":
+		return p.item == nil
+	}
+	return false
 }

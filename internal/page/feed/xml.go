@@ -24,20 +24,23 @@ func parseXML(body []byte, contentType string, at urlBase) (*Feed, error) {
 		err = nil
 	}
 	p.feed.Repairs = p.d.Repairs()
-	p.finish()
+	p.feed.Link = p.ofFeed.url()
 	return p.feed, err
 }
 
 // parser follows the elements of a feed.
 type parser struct {
-	d     *xmlstream.Decoder
-	junk  int     // elements before the first that is one of ours
-	at    urlBase // of the feed
-	feed  *Feed
-	open  []element
-	item  *Item // that is being read, and the depth of its element
-	depth int
-	value *value // that is being read
+	d      *xmlstream.Decoder
+	junk   int     // elements before the first that is one of ours
+	at     urlBase // of the feed
+	feed   *Feed
+	atom   bool // it is one of Atom
+	ofFeed links
+	open   []element
+	item   *Item // that is being read, its links, and the depth of its element
+	ofItem links
+	depth  int
+	value  *value // that is being read
 }
 
 // element is one that is open. Its name is its local name in lower case, with a prefix
@@ -84,9 +87,6 @@ func (p *parser) start(t xml.StartElement) error {
 	if base := reference(t, "base"); base != "" {
 		e.at = e.at.within(base)
 	}
-	if p.value != nil && p.value.name == "author" {
-		p.value = nil // of Atom: its name is in an element of its own
-	}
 	parent := p.top()
 	p.open = append(p.open, e)
 	switch {
@@ -94,11 +94,10 @@ func (p *parser) start(t xml.StartElement) error {
 		p.value.tag(t)
 	case len(p.open) == 1:
 	case p.item == nil && (e.name == "item" || e.name == "entry"):
-		p.item, p.depth = &Item{Base: e.at.url}, len(p.open)
-		p.item.ID = attr(t, "about")
-	case p.byAttributes(e, t):
-	case p.holds(parent) && wanted[e.name]:
-		p.value = &value{name: e.name, parent: parent, depth: len(p.open), at: e.at, kind: strings.ToLower(attr(t, "type"))}
+		p.item, p.ofItem, p.depth = &Item{}, links{}, len(p.open)
+	case !p.holds(parent) || p.addLink(e, t):
+	case p.wants(e.name):
+		p.value = &value{name: e.name, depth: len(p.open), at: e.at, kind: strings.ToLower(attr(t, "type"))}
 		p.value.permalink = !strings.EqualFold(attr(t, "ispermalink"), "false")
 	}
 	return nil
@@ -108,9 +107,9 @@ func (p *parser) start(t xml.StartElement) error {
 func (p *parser) root(name string) bool {
 	switch name {
 	case "rss", "rdf:rdf", "rdf":
-		p.feed = &Feed{Format: RSS}
+		p.feed = &Feed{}
 	case "feed":
-		p.feed = &Feed{Format: Atom}
+		p.feed, p.atom = &Feed{}, true
 	}
 	return p.feed != nil
 }
@@ -120,8 +119,6 @@ func (p *parser) root(name string) bool {
 // feed.
 func (p *parser) holds(parent string) bool {
 	switch parent {
-	case "author":
-		return len(p.open) > 2 && p.open[len(p.open)-3].name != "source"
 	case "channel", "feed", "item", "entry":
 		return true
 	case "rss": // a channel that is left out
@@ -141,7 +138,8 @@ func (p *parser) end(t xml.EndElement) {
 		p.assign(p.value)
 		p.value = nil
 	case p.item != nil && len(p.open) == p.depth:
-		p.feed.Items = append(p.feed.Items, finished(*p.item))
+		p.item.URL = p.ofItem.url()
+		p.feed.Items = append(p.feed.Items, *p.item)
 		p.item = nil
 	}
 	p.open = p.open[:len(p.open)-1]
@@ -161,17 +159,18 @@ func (p *parser) place() urlBase {
 	return p.open[len(p.open)-1].at
 }
 
-// finish settles what depends on the whole feed.
-func (p *parser) finish() {
-	if p.feed.Link == "" {
-		p.feed.Link = first(p.feed.Links, "alternate")
+// title returns where the title of the item or the feed belongs.
+func (p *parser) title() *string {
+	if p.item != nil {
+		return &p.item.Title
 	}
+	return &p.feed.Title
 }
 
-// finished settles what depends on the whole item.
-func finished(i Item) Item {
-	if i.URL == "" {
-		i.URL = first(i.Links, "alternate")
+// pages returns where the links of the item or the feed belong.
+func (p *parser) pages() *links {
+	if p.item != nil {
+		return &p.ofItem
 	}
-	return i
+	return &p.ofFeed
 }
