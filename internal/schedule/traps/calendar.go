@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// A calendar whose pages have a text of their own, each another, is a trap that no
+// other guard ends before a million pages; one whose months are empty is ended by
+// SameContent, and costs the same without this guard.
+//
 // A calendar without an end is left where it leaves the years that are allowed,
 // step by step. So what is not surely a date need not be taken for one: it is
 // enough that some page of each year is recognised.
@@ -30,15 +34,9 @@ import (
 // limit counts only where nothing but a kind of view follows it in the path, as
 // /1969/07/21/men-walk-on-moon.html is an article.
 
-// date is a month that may be too far away.
-type date struct {
-	year  int
-	past  bool // it counts if it is long ago
-	ahead bool // it counts if it is far ahead
-}
-
 // window is how many years around now a number may be a year where nothing else
-// says that it is one.
+// says that it is one. A limit that is farther back holds only for whole dates behind a
+// word such as calendar, and for parameters that say that they are dates.
 const window = 150
 
 // calendar looks for dates that are out of the limits.
@@ -47,12 +45,13 @@ type calendar struct {
 	ahead, back int
 }
 
-func (c *calendar) out(d date) bool {
-	return d.ahead && c.ahead > 0 && d.year > c.now+c.ahead || d.past && c.back > 0 && d.year < c.now-c.back
+// out reports whether a year is too far ahead or, where the past counts, too long ago.
+func (c *calendar) out(year int, past bool) bool {
+	return c.ahead > 0 && year > c.now+c.ahead || past && c.back > 0 && year < c.now-c.back
 }
 
 // far reports whether a year could be out at all. It spares the rest.
-func (c *calendar) far(year int) bool { return c.out(date{year: year, past: true, ahead: true}) }
+func (c *calendar) far(year int) bool { return c.out(year, true) }
 
 func (c *calendar) near(year int) bool { return year >= c.now-window && year <= c.now+window }
 
@@ -67,18 +66,11 @@ func outOfCalendar(path, query string, l *Limits, now time.Time) bool {
 
 // hasLongNumber reports four digits in a row.
 func hasLongNumber(s string) bool {
-	for i := 3; i < len(s); i += 4 { // one of the four is here
+	digits := 0
+	for i := range len(s) {
 		if !isDigit(s[i]) {
-			continue
-		}
-		from, to := i, i+1
-		for from > 0 && isDigit(s[from-1]) {
-			from--
-		}
-		for to < len(s) && isDigit(s[to]) {
-			to++
-		}
-		if to-from >= 4 {
+			digits = 0
+		} else if digits++; digits == 4 {
 			return true
 		}
 	}
@@ -87,16 +79,13 @@ func hasLongNumber(s string) bool {
 
 // outInPath looks at each segment with those around it.
 func (c *calendar) outInPath(path string) bool {
-	for at := 0; at < len(path); {
-		at++ // the slash
-		end := len(path)
-		if i := strings.IndexByte(path[at:], '/'); i >= 0 {
-			end = at + i
-		}
-		if c.outInSegment(path[:at], path[at:end], path[end:]) {
+	for after := path; after != ""; {
+		before := path[:len(path)-len(after)+1] // with the slash
+		var segment string
+		segment, after = nextSegment(after)
+		if c.outInSegment(before, segment, after) {
 			return true
 		}
-		at = end
 	}
 	return false
 }
@@ -111,15 +100,13 @@ func (c *calendar) outInSegment(before, segment, after string) bool {
 		return c.outInSegments(before, year, after)
 	}
 	if year, ok := monthAndYear(segment); ok && c.near(year) {
-		return c.far(year) && c.out(date{year: year, ahead: true, past: saysCalendar(before) && isView(after)})
+		return c.out(year, saysCalendar(before) && isView(after))
 	}
 	if c.outInWords(before, segment, after) {
 		return true
 	}
-	if year, ok := compactDate(segment); ok && c.far(year) && saysCalendar(before) {
-		return c.out(date{year: year, ahead: true, past: isView(after)})
-	}
-	return false
+	year, ok := compactDate(segment)
+	return ok && c.far(year) && saysCalendar(before) && c.out(year, isView(after))
 }
 
 // outWithMonthFirst takes /may/2031.
@@ -128,7 +115,7 @@ func (c *calendar) outWithMonthFirst(segment, after string) bool {
 		return false
 	}
 	year, rest, ok := number(after[1:], 4)
-	return ok && (rest == "" || rest[0] == '/') && c.near(year) && c.out(date{year: year, ahead: true})
+	return ok && (rest == "" || rest[0] == '/') && c.near(year) && c.out(year, false)
 }
 
 // outInSegments takes /2031/05, with or without a day, and /2031/may.
@@ -137,12 +124,12 @@ func (c *calendar) outInSegments(before string, year int, after string) bool {
 		return false
 	}
 	segment, after := nextSegment(after)
-	if segment == "month" && hasSuffixFold(before, "/year/") {
+	if segment == "month" && strings.HasSuffix(before, "/year/") {
 		segment, after = nextSegment(after)
 		before += "calendar"
 	}
 	if monthName(segment) != 0 {
-		return c.out(date{year: year, ahead: true, past: saysCalendar(before) && isView(after)})
+		return c.out(year, saysCalendar(before) && isView(after))
 	}
 	month, rest, ok := numberUpTo(segment, 2)
 	if !ok || rest != "" && !isPageEnding(rest) || month < 1 || month > 12 {
@@ -162,7 +149,7 @@ func (c *calendar) outInSegments(before string, year int, after string) bool {
 	if !padded && !atStart && !saysCalendar(before) {
 		return false
 	}
-	return c.out(date{year: year, ahead: true, past: isView(after)})
+	return c.out(year, isView(after))
 }
 
 // nextSegment cuts the first segment from a rest of a path.
@@ -197,7 +184,7 @@ func (c *calendar) outInWords(before, segment, after string) bool {
 		case hasDay && !c.near(year) && !saysCalendar(before):
 			continue
 		}
-		return c.out(date{year: year, ahead: true, past: (whole || i+n == len(segment)) && isView(after)})
+		return c.out(year, (whole || i+n == len(segment)) && isView(after))
 	}
 	return false
 }
@@ -238,35 +225,22 @@ func isoDate(s string) (year int, hasDay bool, n int) {
 
 // compactDate reads 203105 and 20310512.
 func compactDate(s string) (year int, ok bool) {
-	if i := strings.IndexByte(s, '.'); i >= 0 && isPageEnding(s[i:]) {
-		s = s[:i]
-	}
-	if len(s) != 6 && len(s) != 8 {
+	s = withoutEnding(s)
+	if len(s) != len("203105") && len(s) != len("20310512") {
 		return 0, false
 	}
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return 0, false
-		}
+	year, _, ok = number(s[:4], 4)
+	month, _, isMonth := number(s[4:6], 2)
+	day, isDay := 1, true
+	if len(s) > 6 {
+		day, _, isDay = number(s[6:], 2)
 	}
-	month := int(s[4]-'0')*10 + int(s[5]-'0')
-	if month < 1 || month > 12 {
-		return 0, false
-	}
-	if len(s) == 8 {
-		if day := int(s[6]-'0')*10 + int(s[7]-'0'); day < 1 || day > 31 {
-			return 0, false
-		}
-	}
-	year, _, _ = numberUpTo(s[:4], 4)
-	return year, year > 0
+	return year, ok && isMonth && isDay && year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= 31
 }
 
 // monthAndYear reads may-2031 and 2031-may, as a whole segment.
 func monthAndYear(s string) (year int, ok bool) {
-	if i := strings.LastIndexByte(s, '.'); i >= 0 && isPageEnding(s[i:]) {
-		s = s[:i]
-	}
+	s = withoutEnding(s)
 	i := strings.IndexAny(s, "-_")
 	if i < 0 {
 		return 0, false
@@ -277,6 +251,14 @@ func monthAndYear(s string) (year int, ok bool) {
 	}
 	year, rest, ok := number(b, 4)
 	return year, ok && rest == "" && monthName(a) != 0
+}
+
+// withoutEnding returns a segment without the type of a page.
+func withoutEnding(s string) string {
+	if i := strings.LastIndexByte(s, '.'); i >= 0 && isPageEnding(s[i:]) {
+		return s[:i]
+	}
+	return s
 }
 
 // number reads exactly n digits, and no digit after them.
@@ -302,10 +284,6 @@ func isDigit(c byte) bool       { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool      { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func isAlnum(c byte) bool       { return isDigit(c) || isLetter(c) }
 func startsAlnum(s string) bool { return s != "" && isAlnum(s[0]) }
-
-func hasSuffixFold(s, lower string) bool {
-	return len(s) >= len(lower) && strings.EqualFold(s[len(s)-len(lower):], lower)
-}
 
 // isPageEnding reports that what follows in a segment names a type of page.
 func isPageEnding(s string) bool {
@@ -356,19 +334,15 @@ func saysCalendar(path string) bool {
 	return false
 }
 
-var monthNames = [...]string{
-	"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-}
-
 // monthName returns the number of an English month, whole or cut to three
 // letters; 0 if it is none.
-func monthName(s string) int {
+func monthName(s string) time.Month {
 	if len(s) < 3 || len(s) > len("september") {
 		return 0
 	}
-	for i, name := range monthNames {
-		if strings.EqualFold(s, name) || len(s) == 3 && strings.EqualFold(s, name[:3]) {
-			return i + 1
+	for m := time.January; m <= time.December; m++ {
+		if name := m.String(); strings.EqualFold(s, name) || strings.EqualFold(s, name[:3]) {
+			return m
 		}
 	}
 	return 0

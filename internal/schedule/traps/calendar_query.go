@@ -18,78 +18,59 @@ const (
 
 // outInQuery looks at each parameter, and at the year and the month together.
 func (c *calendar) outInQuery(query string) bool {
-	var year, month int
+	year, month := 0, false
 	point := false // there is an x to the y
 	for more := true; more; {
 		var text string
 		text, query, more = strings.Cut(query, "&")
 		name, value, _ := strings.Cut(text, "=")
-		if strings.EqualFold(name, "x") {
-			point = true
-		}
-		switch m := meaningOf(name); m {
-		case meansYear:
-			if n, rest, ok := numberUpTo(value, 6); ok && rest == "" && len(value) >= 4 {
-				year = n
-				continue
-			}
-		case meansMonth:
-			if n, rest, ok := numberUpTo(value, 2); ok && rest == "" && n <= 12 {
-				month = n + 1 // some count from 0
-				continue
-			}
-			if n := monthName(value); n != 0 {
-				month = n
-				continue
-			}
-		case meansNothing, meansRange, meansDate:
-		}
-		if c.outInValue(name, value) {
+		point = point || strings.EqualFold(name, "x")
+		n, rest, isNumber := numberUpTo(value, 6)
+		isNumber = isNumber && rest == ""
+		switch says := meaningOf(name); {
+		case says == meansYear && isNumber && len(value) >= 4:
+			year = n
+		case says == meansMonth && (isNumber && n <= 12 && len(value) <= 2 || monthName(value) != 0): // some count from 0
+			month = true
+		case c.outInValue(says, value):
 			return true
 		}
 	}
-	return year != 0 && month != 0 && !point && c.out(date{year: year, ahead: true, past: true})
+	return year != 0 && month && !point && c.out(year, true)
 }
 
 // outInValue takes a value as a date: a whole one under any name, and any form
 // under a name that says so.
-func (c *calendar) outInValue(name, value string) bool {
-	says := meaningOf(name)
-	year, hasDay, n := isoDate(value)
-	ok := n != 0 && (hasDay && c.near(year) || says != meansNothing)
-	if !ok && says != meansNothing {
-		if year, ok = dayFirst(value); !ok {
-			year, ok = monthAndYear(value)
-		}
+func (c *calendar) outInValue(says meaning, value string) bool {
+	if year, hasDay, n := isoDate(value); n != 0 && (hasDay && c.near(year) || says != meansNothing) {
+		return c.out(year, true)
 	}
-	if !ok && says > meansRange {
-		year, ok = compactDate(value)
-		ok = ok && c.near(year)
+	if says == meansNothing {
+		return false
 	}
-	if ok {
-		return c.out(date{year: year, ahead: true, past: true})
+	year, ok := dayFirst(value)
+	if !ok {
+		year, ok = monthAndYear(value)
 	}
-	if seconds, rest, ok := numberUpTo(value, 10); ok && says > meansRange && rest == "" && len(value) == 10 {
-		return c.out(date{year: time.Unix(int64(seconds), 0).UTC().Year(), ahead: true})
+	if ok || says == meansRange {
+		return ok && c.out(year, true)
 	}
-	return false
+	if year, ok := compactDate(value); ok && c.near(year) {
+		return c.out(year, true)
+	}
+	seconds, _, ok := number(value, 10)
+	return ok && len(value) == 10 && c.out(time.Unix(int64(seconds), 0).UTC().Year(), false)
 }
 
 // dayFirst reads 12.5.2031, 5/12/2031 and 05-2031, also with escaped slashes.
 func dayFirst(s string) (year int, ok bool) {
+	s = strings.ReplaceAll(s, "%2F", "/")
 	for range 2 {
 		n, rest, ok := numberUpTo(s, 2)
-		if !ok || rest == "" || n < 1 || n > 31 {
+		if !ok || n < 1 || n > 31 || rest == "" || strings.IndexByte("-_./", rest[0]) < 0 {
 			return 0, false
 		}
-		switch {
-		case strings.IndexByte("-_./", rest[0]) >= 0:
-			s = rest[1:]
-		case len(rest) > 3 && strings.EqualFold(rest[:3], "%2f"):
-			s = rest[3:]
-		default:
-			return 0, false
-		}
+		s = rest[1:]
 		if year, rest, ok := number(s, 4); ok {
 			return year, rest == ""
 		}
@@ -122,14 +103,7 @@ func meaningOf(name string) meaning {
 }
 
 func meaningOfWord(word string) meaning {
-	if len(word) > 12 {
-		return meansNothing
-	}
-	var buf [12]byte
-	for i := range len(word) {
-		buf[i] = word[i] | 0x20
-	}
-	switch w := string(buf[:len(word)]); w {
+	switch strings.ToLower(word) {
 	case "year", "yr", "y", "yyyy", "jahr", "annee", "calyear":
 		return meansYear
 	case "month", "mon", "mo", "m", "mm", "monat", "mois", "mes", "calmonth":

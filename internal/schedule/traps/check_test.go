@@ -186,6 +186,36 @@ func TestCalendarsEnd(t *testing.T) {
 	}
 }
 
+// TestCalendarOfPagesThatDiffer walks the months of a calendar whose pages have a text of
+// their own, which no other guard ends.
+func TestCalendarOfPagesThatDiffer(t *testing.T) {
+	const enough = 5000
+	walk := func(l *Limits) (pages int) {
+		s := NewPatternCounter()
+		for _, step := range []int{1, -1} {
+			at := time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
+			for ; pages < enough; at = at.AddDate(0, step, 0) {
+				url := site + at.Format("/?month=1&year=2006")
+				if Check(url, l, today) != "" || s.Admit(url, l) != "" {
+					break
+				}
+				pages++
+				s.Fetched(url, uint64(pages))
+			}
+		}
+		return pages
+	}
+	l := defaults
+	l.CalendarBack = 200                    // as in crawlspec.DefaultTraps
+	if n := walk(&l); n != (200+1+2)*12+1 { // this month is walked twice
+		t.Errorf("%d pages with the guard", n)
+	}
+	l.CalendarAhead, l.CalendarBack = 0, 0
+	if n := walk(&l); n != enough {
+		t.Errorf("%d pages without the guard", n)
+	}
+}
+
 func TestCheckDoesNotAllocate(t *testing.T) {
 	for _, url := range checkBench {
 		if n := testing.AllocsPerRun(100, func() { Check(url, &defaults, today) }); n != 0 {
