@@ -152,6 +152,7 @@ func TestWriterEndsWhenItsNameIsBoundElsewhere(t *testing.T) {
 
 // Each kind of place has a name of its own, which stays.
 func TestPlacesHaveNames(t *testing.T) {
+	t.Parallel()
 	s3server.SetCredentials()
 	pgserver.SetEnvironment()
 	s3, pg := s3server.Start(t), pgserver.Start(t)

@@ -102,6 +102,7 @@ func parquetRows(t testing.TB, data []byte) (rows []map[string]string) {
 // A crawl has the columns that its spec says, for each kind of record, and those of
 // the spec as it is when the file begins.
 func TestColumnsAreThoseOfTheSpec(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	specs, err := stages.OpenSpecs(t.Context(), bus)
 	check(t, err)
@@ -188,6 +189,7 @@ func rowsOfKind(t testing.TB, cfg Config, kind string) (rows []string) {
 
 // Results have columns of their own.
 func TestResultsInColumns(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	cfg.From, cfg.Format = "results", "csv"
@@ -208,6 +210,7 @@ func TestResultsInColumns(t *testing.T) {
 
 // A file that was cut off before its commit is made again with the same bytes.
 func TestTableIsTheSameAfterACrash(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"csv.zst", "parquet"} {
 		t.Run(name, func(t *testing.T) {
 			bus := startBus(t, false)

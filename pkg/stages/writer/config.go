@@ -124,7 +124,7 @@ func (c *Config) validate() error {
 	switch {
 	case objects:
 		if _, raw := body.(format.StreamBound); !raw && c.From == "pages" {
-			return fmt.Errorf("--format %s: makes files of JSON, and pages are none: use objects.raw, or --from records or results", c.Format)
+			return fmt.Errorf("--format %s: makes files of JSON, and pages are not: use objects.raw, or --from records or results", c.Format)
 		} else if raw && c.From != "pages" {
 			return fmt.Errorf("--format %s: makes files of the bodies of pages: writer --from pages takes it; seine crawl archives pages with --warc DIR", c.Format)
 		}

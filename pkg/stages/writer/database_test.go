@@ -106,6 +106,7 @@ func wantIntegrity(t testing.TB, cfg Config, want map[string]int) {
 // A stream made anew has the same identities again: they are other events of the same
 // rows.
 func TestDatabaseStreamMadeAnew(t *testing.T) {
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { databaseStreamMadeAnew(t, onSQLite(t)) })
 	t.Run("PostgreSQL", func(t *testing.T) { databaseStreamMadeAnew(t, onPostgres(t, pgserver.Start(t))) })
 }
@@ -139,6 +140,7 @@ func databaseStreamMadeAnew(t *testing.T, cfg Config) {
 
 // Records and the outcomes of requests go to one database, from a writer each.
 func TestDatabaseOfRecordsAndResults(t *testing.T) {
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { recordsAndResults(t, onSQLite(t)) })
 	t.Run("PostgreSQL", func(t *testing.T) { recordsAndResults(t, onPostgres(t, pgserver.Start(t))) })
 }
@@ -181,6 +183,7 @@ func recordsAndResults(t *testing.T, cfg Config) {
 }
 
 func TestDatabaseConfig(t *testing.T) {
+	t.Parallel()
 	const dsn = "postgres://me:hidden@127.0.0.1/x"
 	for want, change := range map[string]func(*Config){
 		"--format jsonl: is for files":     func(c *Config) { c.Format = "jsonl" },
@@ -213,6 +216,7 @@ func TestDatabaseConfig(t *testing.T) {
 // at the same time. The commit that finds its name taken takes another one, in the middle
 // and at the end, and nothing is lost or there twice.
 func TestNameThatAnotherStreamHasTaken(t *testing.T) {
+	t.Parallel()
 	try := func(t *testing.T, output func() Config) {
 		for name, commit := range map[string]func(*running){
 			"while it runs": func(w *running) {

@@ -18,6 +18,7 @@ import (
 // A view of a kind has the columns that the spec says, and those of a later spec as soon as
 // records are written by it.
 func TestViewFollowsTheSpec(t *testing.T) {
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { viewFollowsTheSpec(t, onSQLite(t)) })
 	t.Run("PostgreSQL", func(t *testing.T) { viewFollowsTheSpec(t, onPostgres(t, pgserver.Start(t))) })
 }
@@ -63,6 +64,7 @@ func viewFollowsTheSpec(t *testing.T, cfg Config) {
 // A batch that has begun under one spec, and has a record of the next one, is committed
 // with the columns of both.
 func TestViewHasTheNewestSpecOfABatch(t *testing.T) {
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { viewHasTheNewestSpecOfABatch(t, onSQLite(t)) })
 	t.Run("PostgreSQL", func(t *testing.T) { viewHasTheNewestSpecOfABatch(t, onPostgres(t, pgserver.Start(t))) })
 }

@@ -50,6 +50,7 @@ func wantExported(t testing.TB, o ExportOptions, want map[string]int) {
 }
 
 func TestExport(t *testing.T) {
+	t.Parallel()
 	server := s3server.Start(t)
 	from := written(t, testConfig(t), 130)
 	for name, adapt := range map[string]func(*ExportOptions){
@@ -86,6 +87,7 @@ func TestExport(t *testing.T) {
 
 // Objects that were replaced are not exported: what they held is gone.
 func TestExportOfReplacedObjects(t *testing.T) {
+	t.Parallel()
 	from := written(t, objectsOf("{crawl}/{field:slot}.json")(testConfig(t)), 3*slots)
 	o := exportOf(t, from)
 	_, err := Export(t.Context(), o)
@@ -97,6 +99,7 @@ func TestExportOfReplacedObjects(t *testing.T) {
 }
 
 func TestExportFilters(t *testing.T) {
+	t.Parallel()
 	from := written(t, testConfig(t), 60)
 	o := exportOf(t, from)
 	o.Filter.Crawl = "a"
@@ -118,6 +121,7 @@ func TestExportFilters(t *testing.T) {
 }
 
 func TestExportRefusals(t *testing.T) {
+	t.Parallel()
 	from := written(t, testConfig(t), 40)
 	refused := func(want string, adapt func(*ExportOptions)) {
 		t.Helper()
@@ -153,6 +157,7 @@ func TestExportRefusals(t *testing.T) {
 
 // An export is stopped between two commits by its context.
 func TestExportStops(t *testing.T) {
+	t.Parallel()
 	from := written(t, testConfig(t), 200)
 	o := exportOf(t, from)
 	ctx, stop := context.WithCancel(t.Context())

@@ -18,6 +18,7 @@ import (
 // While the disk of the index is full, it holds back who adds to it, and says
 // so; when there is room it goes on.
 func TestIndexDiskFull(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
 		t.Skipf("mount tmpfs: %v", err)

@@ -33,6 +33,7 @@ func patient(t *testing.T) Config {
 // Open files hold back what is in them. They are finished before the stream is
 // full, though neither their size nor their age asks for it.
 func TestFilesAreFinishedBeforeTheStreamIsFull(t *testing.T) {
+	t.Parallel()
 	bus := smallStreams(t)
 	cfg := patient(t)
 	publish(t, bus, "a", 0, 200) // a twelfth of what there is room for
@@ -54,6 +55,7 @@ func TestFilesAreFinishedBeforeTheStreamIsFull(t *testing.T) {
 
 // A writer that cannot write is told to hold up the crawl, until it has caught up.
 func TestLagIsTold(t *testing.T) {
+	t.Parallel()
 	bus := smallStreams(t)
 	cfg := patient(t)
 	var stuck atomic.Bool
@@ -82,6 +84,7 @@ func TestLagIsTold(t *testing.T) {
 // A writer of another name that joins late has what is still there, and from then
 // on nothing goes that it lacks, however far ahead the others are.
 func TestSecondWriterHoldsWhatItLacks(t *testing.T) {
+	t.Parallel()
 	bus := smallStreams(t)
 	j := retention.NewJanitor(bus)
 	j.Streams = map[string]int{messages.StreamRecords: partitions}

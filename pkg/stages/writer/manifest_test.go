@@ -93,6 +93,7 @@ func wantManifest(t testing.TB, cfg Config, crawl string, records int, complete 
 // Manifests are stored while a writer runs, when it stops, and by every process
 // that shares the work.
 func TestManifests(t *testing.T) {
+	t.Parallel()
 	t.Run("directory", func(t *testing.T) { keepManifests(t, testConfig(t)) })
 	t.Run("S3", func(t *testing.T) { keepManifests(t, onS3(t, s3server.Start(t))) })
 }
@@ -139,6 +140,7 @@ func keepManifests(t *testing.T, cfg Config) {
 // A process that was killed after its last commit has not stored the manifest of it:
 // the next one does, even when it has nothing to commit itself.
 func TestManifestOfAProcessThatWasKilled(t *testing.T) {
+	t.Parallel()
 	bus, cfg := startBus(t, true), testConfig(t)
 	publish(t, bus, "a", 0, 100)
 	child := startChild(t, bus.NC.ConnectedUrl(), cfg)
@@ -167,6 +169,7 @@ func TestManifestOfAProcessThatWasKilled(t *testing.T) {
 // Records of several kinds in one file are counted by kind; an object that was
 // replaced is listed again.
 func TestManifestCounts(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	publish(t, bus, "a", 0, 2*slots)
@@ -203,6 +206,7 @@ func TestManifestCounts(t *testing.T) {
 
 // What columns an encrypted file has is nobody's business who cannot read it.
 func TestCommitsNameNoColumnsOfEncryptedFiles(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"csv.zst", "parquet"} {
 		bus := startBus(t, false)
 		cfg := testConfig(t)
@@ -228,6 +232,7 @@ func TestCommitsNameNoColumnsOfEncryptedFiles(t *testing.T) {
 
 // Where the format has columns, the manifest has them by kind.
 func TestManifestHasTheSchema(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"csv.zst", "parquet"} {
 		bus := startBus(t, false)
 		cfg := testConfig(t)

@@ -16,6 +16,7 @@ import (
 // The bodies of pages are files, as the site meant them, whether they came in a
 // coding, in the message or by way of the object store.
 func TestRawObjects(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	cfg.From, cfg.Format = "pages", "objects.raw"
@@ -56,6 +57,7 @@ func TestRawObjects(t *testing.T) {
 
 // In S3, objects say what they are and of which URL; what is encrypted says neither.
 func TestObjectsInS3SayTheirTypeAndURL(t *testing.T) {
+	t.Parallel()
 	server := s3server.Start(t)
 	bus := startBus(t, false)
 	publishPages(t, bus, "a", 0, 1)

@@ -62,6 +62,7 @@ func wantSlots(t testing.TB, cfg Config, want map[string]int) {
 
 // Each record is a file, and a writer that goes on makes none again.
 func TestObjects(t *testing.T) {
+	t.Parallel()
 	t.Run("directory", func(t *testing.T) { makeObjects(t, testConfig(t)) })
 	t.Run("S3", func(t *testing.T) { makeObjects(t, onS3(t, s3server.Start(t))) })
 }
@@ -86,6 +87,7 @@ func makeObjects(t *testing.T, cfg Config) {
 }
 
 func TestObjectsArePretty(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := objectsOf("{crawl}/{field:n}.json")(testConfig(t))
 	cfg.Format = "objects.pretty"
@@ -104,6 +106,7 @@ func TestObjectsArePretty(t *testing.T) {
 
 // A record without a key goes to DEAD, with the reason, and costs no other.
 func TestRecordsWithoutAKey(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := objectsOf("{crawl}/{key}.json")(testConfig(t))
 	var msgs []*nats.Msg
@@ -140,6 +143,7 @@ func TestRecordsWithoutAKey(t *testing.T) {
 
 // A commit has so many objects at most, whatever chunks may have.
 func TestObjectsOfACommitAreBounded(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := objectsOf("{crawl}/{field:n}.json")(testConfig(t))
 	cfg.ChunkRecords, cfg.ChunkAge = 10000, crawlspec.Duration(maxAge)
@@ -161,6 +165,7 @@ func TestObjectsOfACommitAreBounded(t *testing.T) {
 // What is encrypted has no word of its records in it, and every file says so by
 // its name.
 func TestEncrypted(t *testing.T) {
+	t.Parallel()
 	for name, made := range map[string]content{"chunks": contents["encrypted"], "objects": contents["encrypted slots"]} {
 		t.Run(name, func(t *testing.T) {
 			bus := startBus(t, false)
@@ -197,6 +202,7 @@ type foldingSink struct{ output.Sink }
 func (foldingSink) FoldsCase() bool { return true }
 
 func TestObjectsWhereNamesHaveNoCase(t *testing.T) {
+	t.Parallel()
 	cfg := objectsOf("{key}.json")(testConfig(t))
 	f, err := newFileLayout(&cfg.OutputConfig, nil)
 	check(t, err)

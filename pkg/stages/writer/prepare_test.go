@@ -12,6 +12,7 @@ import (
 
 // A writer that cannot begin leaves nothing open behind.
 func TestWriterThatCannotBeginClosesItsOutput(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	check(t, bus.JS.DeleteKeyValue(t.Context(), messages.BucketCrawls))
 	cfg := testConfig(t)

@@ -103,6 +103,7 @@ func answersConfig(t testing.TB) Config {
 // An archive has the answers that are no pages, each as it went over the wire, with its
 // request, and in its index.
 func TestArchiveHasAnswers(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := answersConfig(t)
 	publishAnswers(t, bus)
@@ -200,6 +201,7 @@ func checkAnswersIndex(t testing.TB, index string) {
 // A file says of itself what its first exchange says, and so is the same when it is made
 // again.
 func TestWarcinfoIsOfTheFirstExchange(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), answers[1].message(1)))
 	var files [2][]byte
@@ -227,6 +229,7 @@ func TestWarcinfoIsOfTheFirstExchange(t *testing.T) {
 
 // A page is in the archive under the URL that it was asked for in the end.
 func TestPageThatRedirectsLedToIsArchivedWhereItWas(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := answersConfig(t)
 	p := pageNo("a", 0)
@@ -243,6 +246,7 @@ func TestPageThatRedirectsLedToIsArchivedWhereItWas(t *testing.T) {
 
 // What is no archive has no place for answers.
 func TestObjectsAreOfPagesAlone(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	cfg.From, cfg.Format = "pages", "objects.raw"
@@ -258,6 +262,7 @@ func TestObjectsAreOfPagesAlone(t *testing.T) {
 // The consumers that an older build has made read the pages alone. From the first start of
 // this one on they have the answers too, and go on where they were.
 func TestConsumersOfAnOlderBuildAreWidened(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := answersConfig(t)
 	old := start(t, bus, cfg, func(w *Writer) { w.from = pages })
@@ -277,6 +282,7 @@ func TestConsumersOfAnOlderBuildAreWidened(t *testing.T) {
 
 // A reader that is not ours reads the answers, and makes the same index of them.
 func TestWarcioReadsAnswers(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"warc", "warc.gz"} {
 		t.Run(format, func(t *testing.T) {
 			bus := startBus(t, false)
@@ -307,6 +313,7 @@ func TestWarcioReadsAnswers(t *testing.T) {
 // The index of an archive that is encrypted is so too, and leads into the archive as it is
 // decrypted, whose name it has.
 func TestEncryptedArchiveHasAnEncryptedIndex(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := answersConfig(t)
 	cfg.Encrypt = []string{testRecipient}

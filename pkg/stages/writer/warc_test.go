@@ -300,6 +300,7 @@ func checkIndex(t testing.TB, f output.File, content []byte, index string, mains
 }
 
 func TestArchive(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"warc", "warc.gz", "warc.zst"} {
 		t.Run(format, func(t *testing.T) {
 			bus := startBus(t, false)
@@ -324,6 +325,7 @@ func TestArchive(t *testing.T) {
 
 // The same messages make the same bytes, whoever writes them.
 func TestArchiveIsMadeAgainToTheByte(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	publishPages(t, bus, "a", 0, 120)
 	var sums [2]map[string]string
@@ -350,6 +352,7 @@ func TestArchiveIsMadeAgainToTheByte(t *testing.T) {
 // A page whose body is gone, or is not what it should be, goes to DEAD; those
 // around it are written.
 func TestArchiveOfBodiesThatAreGone(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := archiveConfig(testConfig(t))
 	for _, n := range []int{0, 4, 8} { // of one partition
@@ -379,6 +382,7 @@ func TestArchiveOfBodiesThatAreGone(t *testing.T) {
 // A body that is much larger than what the process holds goes through it. The writer
 // is a process of its own: the server keeps what it has read for a while.
 func TestLargeBodyIsNotHeld(t *testing.T) {
+	t.Parallel()
 	const size = 128 << 20
 	bus := startBus(t, true)
 	cfg := archiveConfig(testConfig(t))
@@ -448,6 +452,7 @@ func checkLargeBody(t *testing.T, name string, size int64, p *testPage) {
 }
 
 func TestFormatsAndTheirStreams(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ from, format, says string }{
 		{"pages", "jsonl.zst", "made of records"}, {"records", "warc.gz", "writer --from pages takes it; seine crawl archives pages with --warc DIR"}, {"results", "warc", "writer --from pages"},
 		{"pages", "warc.zst", ""}, {"results", "jsonl", ""},

@@ -15,6 +15,7 @@ import (
 
 // A reader that is not ours finds what the sites sent, and makes the same index.
 func TestWarcioReadsArchives(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"warc", "warc.gz"} {
 		t.Run(format, func(t *testing.T) {
 			bus := startBus(t, false)

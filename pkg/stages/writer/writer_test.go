@@ -30,6 +30,7 @@ import (
 )
 
 func TestFormats(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"jsonl", "jsonl.gz", "jsonl.zst", "json", "csv", "csv.gz", "csv.zst", "parquet"} {
 		t.Run(name, func(t *testing.T) {
 			bus := startBus(t, false)
@@ -59,6 +60,7 @@ func TestFormats(t *testing.T) {
 // commit is acknowledged.
 // Records of a kind and a day go to a folder of their own.
 func TestPath(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	cfg.Path = "{crawl}/{kind}/dt={date}/p{partition}"
@@ -91,6 +93,7 @@ func TestPath(t *testing.T) {
 }
 
 func TestAge(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	w := start(t, bus, cfg)
@@ -110,6 +113,7 @@ func TestAge(t *testing.T) {
 // sequence. Repeats are dropped within a set, after a commit, and by a writer
 // that has to build its index again.
 func TestRepeats(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	forgetful(t, bus.JS)
 	cfg := testConfig(t)
@@ -164,6 +168,7 @@ func forgetful(t *testing.T, js jetstream.JetStream) {
 // The same out with another state directory, and the same state with another
 // out: the index never makes a writer drop what its output does not have.
 func TestIndexFollowsLog(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	publish(t, bus, "a", 0, 200)
 	cfg := testConfig(t)
@@ -186,6 +191,7 @@ func TestIndexFollowsLog(t *testing.T) {
 // A stream made anew has the same sequences and identities again: it is
 // written again, in full, and the old output is kept.
 func TestStreamMadeAnew(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	w := start(t, bus, cfg)
@@ -223,6 +229,7 @@ func TestStreamMadeAnew(t *testing.T) {
 
 // A stream that lost its tail is shorter than the commit log says.
 func TestStreamLostTail(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	publish(t, bus, "a", 0, 40)
@@ -251,6 +258,7 @@ func TestStreamLostTail(t *testing.T) {
 func tempName(file string) string { return "." + file + ".tmp" }
 
 func TestLeftovers(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	publish(t, bus, "a", 0, 40)
@@ -311,6 +319,7 @@ func TestLeftovers(t *testing.T) {
 }
 
 func TestBadRecords(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	bad := map[string]*nats.Msg{"JSON": record("a", 1, 0), "identity": record("a", 2, 0), "crawl name": record("a", 3, 0), "line break": record("a", 0, 0)}
@@ -343,6 +352,7 @@ func TestBadRecords(t *testing.T) {
 }
 
 func TestTornEntry(t *testing.T) {
+	t.Parallel()
 	t.Run("directory", func(t *testing.T) {
 		cfg := testConfig(t)
 		tornEntry(t, cfg, func(file string, text []byte) {
@@ -387,6 +397,7 @@ func tornEntry(t *testing.T, cfg Config, replace func(file string, text []byte))
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	publish(t, bus, "a", 0, 40)
@@ -414,6 +425,7 @@ func TestVerify(t *testing.T) {
 
 // A full disk makes partitions wait. When there is room, everything comes.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	dir := t.TempDir()
@@ -453,6 +465,7 @@ func TestDiskFull(t *testing.T) {
 // Two writers of one name share the partitions; when one leaves, the other
 // goes on where it ended.
 func TestTwoWriters(t *testing.T) {
+	t.Parallel()
 	t.Run("directory", func(t *testing.T) { twoWriters(t, testConfig(t)) })
 	t.Run("S3", func(t *testing.T) { twoWriters(t, onS3(t, s3server.Start(t))) })
 	t.Run("SQLite", func(t *testing.T) { twoWriters(t, onSQLite(t)) })
@@ -488,6 +501,7 @@ func twoWriters(t *testing.T, cfg Config) {
 
 // More crawls than chunks may be open.
 func TestManyCrawls(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	cfg := testConfig(t)
 	want := make(map[string]int)
@@ -523,6 +537,7 @@ func TestManyCrawls(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	bus := startBus(t, false)
 	publish(t, bus, "a", 0, 8)
 	refused := func(what string, cfg Config, want ...string) {
@@ -568,6 +583,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
+	t.Parallel()
 	c := DefaultConfig()
 	check(t, c.Validate())
 	for want, change := range map[string]func(*Config){
