@@ -34,7 +34,7 @@ func (c *manifestCmd) Run() error {
 	}
 	store, ok := o.Log.(output.ManifestStore)
 	if !ok {
-		return usageError{fmt.Errorf("%s: is no place that has manifests", c.Out)}
+		return usageError{fmt.Errorf("%s: has no manifests", c.Out)}
 	}
 	made, err := output.NewManifests(o.Log, o.Name(), os.TempDir())
 	if err != nil {

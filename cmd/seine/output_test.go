@@ -211,7 +211,7 @@ func TestEncryptedOutput(t *testing.T) {
 	want(t, exitFailed, []string{"cat", out}, "encrypted", "--identity")
 	want(t, exitFailed, []string{"cat", out, "-i", other}, "other recipients")
 	want(t, exitUsage, []string{"cat", out, "-i", "/no/such/key"}, "no such file")
-	want(t, exitUsage, []string{"cat", out, "-i", write(t, "k", "rubbish")}, "no identity of age")
+	want(t, exitUsage, []string{"cat", out, "-i", write(t, "k", "rubbish")}, "neither an identity of age")
 	want(t, exitOK, []string{"verify", out}, "2 files", "4 records", "all as committed")
 
 	chunks, err := filepath.Glob(filepath.Join(out, "c", "page", "*.age"))

@@ -163,7 +163,7 @@ func (m *Manifest) Expect() (*Expected, error) {
 		for _, c := range s.Commits {
 			n, _, ok := ParseName(c.Name + ".x")
 			if !ok {
-				return nil, fmt.Errorf("read manifest: %q is no name of a commit", c.Name)
+				return nil, fmt.Errorf("read manifest: %q is not the name of a commit", c.Name)
 			}
 			e.follow(n, c.FirstSeq, c.LastSeq)
 		}

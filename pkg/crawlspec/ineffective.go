@@ -95,7 +95,7 @@ func (s *Spec) idlePatterns(note noter) {
 func insteadOf(pattern string) string {
 	expr, isRegexp := strings.CutPrefix(pattern, "re:")
 	if !isRegexp {
-		return fmt.Sprintf("as %q is no whole URL: write %q for what is anywhere in one, %q for a path", pattern, "*"+strings.TrimSuffix(pattern, "*")+"*", "/"+pattern)
+		return fmt.Sprintf("as %q is not a whole URL: write %q for what is anywhere in one, %q for a path", pattern, "*"+strings.TrimSuffix(pattern, "*")+"*", "/"+pattern)
 	}
 	why := fmt.Sprintf("as %q is compared with whole URLs, which begin with http:// or https://", pattern)
 	if path, ok := strings.CutPrefix(expr, "^/"); ok {

@@ -95,7 +95,7 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		"allow_private": {func(s *Spec) { s.Alerts.AllowPrivate, s.Alerts.Webhook = true, "http://127.0.0.1/" }, func(s *Spec) { s.Alerts.AllowPrivate = true }, "alerts.allow_private: does nothing without a webhook"},
 		"patterns": {
 			func(s *Spec) { s.Exclude = []string{"*p2*", "/p2", "re:p2", "https://a.test/p2"} },
-			func(s *Spec) { s.Exclude = []string{"/p1", "p2"} }, `exclude[1]: does nothing as "p2" is no whole URL: write "*p2*" for`,
+			func(s *Spec) { s.Exclude = []string{"/p1", "p2"} }, `exclude[1]: does nothing as "p2" is not a whole URL: write "*p2*" for`,
 		},
 		"pattern of a rule": {
 			func(s *Spec) { s.Records = []RecordRule{{Target: Target{Match: Strings{"/p/*"}}}} },

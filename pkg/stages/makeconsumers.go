@@ -181,7 +181,7 @@ func allowedConsumer(data []byte, user string) (request consumerRequest, err err
 	}
 	config := &request.Config
 	if to := config.DeliverSubject; to != "" && !strings.HasPrefix(to, inboxes+"_"+user+".") {
-		return request, forbidConsumer("inbox", "it would push to %q, which is no inbox of %s", to, user)
+		return request, forbidConsumer("inbox", "it would push to %q, which is not an inbox of %s", to, user)
 	}
 	if config.MaxAckPending < 0 || config.MaxAckPending > maxAckPending {
 		return request, forbidConsumer("max_ack_pending", "max_ack_pending is %d, must be from 0 to %d", config.MaxAckPending, maxAckPending)

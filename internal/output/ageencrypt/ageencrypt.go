@@ -95,7 +95,7 @@ func parseRecipient(text string) (age.Recipient, error) {
 	case strings.HasPrefix(text, "age1"):
 		all, err := age.ParseRecipients(strings.NewReader(text))
 		if err != nil || len(all) != 1 {
-			return nil, fmt.Errorf("%q is no recipient of age: part of it is missing or mistyped, or it is for a plugin", text)
+			return nil, fmt.Errorf("%q is not a recipient of age: part of it is missing or mistyped, or it is for a plugin", text)
 		}
 		return all[0], nil
 	case strings.HasPrefix(text, "ssh-"):
@@ -164,7 +164,7 @@ func parseIdentities(text []byte) ([]age.Identity, error) {
 	}
 	all, err := age.ParseIdentities(bytes.NewReader(trimmed))
 	if err != nil {
-		return nil, errors.New("is no identity of age (AGE-SECRET-KEY-…, a line each) and no SSH key")
+		return nil, errors.New("is neither an identity of age (AGE-SECRET-KEY-…, a line each) nor an SSH key")
 	}
 	return all, nil
 }

@@ -138,7 +138,7 @@ func elementsIn(r io.Reader, yield func([]byte, error) bool) {
 	d := json.NewDecoder(r) //nolint:forbidigo // into no struct
 	t, err := d.Token()
 	if err == nil && t != json.Delim('[') {
-		err = fmt.Errorf("it is no array of JSON")
+		err = fmt.Errorf("it is not an array of JSON")
 	}
 	var element json.RawMessage
 	var line bytes.Buffer

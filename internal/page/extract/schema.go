@@ -46,7 +46,7 @@ func compileSchema(v crawlspec.Value) (*schema, error) {
 	}
 	compiled, err := c.Compile(name)
 	if err != nil {
-		return nil, describe(err, "is no JSON Schema")
+		return nil, describe(err, "is not a JSON Schema")
 	}
 	return &schema{compiled}, nil
 }

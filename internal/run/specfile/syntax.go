@@ -136,7 +136,7 @@ func explain(e *yaml.LoadError, lines []string) (text string, line, column int) 
 		return "this quote has no end", line, column
 	case has("could not find expected ':'"):
 		began()
-		return `this is no key: ":" and a space are missing, or quotes around it`, line, column
+		return `this is not a key: ":" and a space are missing, or quotes around it`, line, column
 	case has("',' or"):
 		began()
 		if i := commented(lines, line); i > 0 {

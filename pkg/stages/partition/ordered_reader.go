@@ -85,7 +85,7 @@ func (f *OrderedReader) Run(ctx context.Context) error {
 			wait = jsclient.MinRefusedWait
 		}
 		if wait >= jsclient.MaxRefusedWait {
-			f.bus.Log.Warn("feed interrupted", "stream", f.stream, "consumer", f.config.Durable, "error", err)
+			f.bus.Log.Warn("reader of a stream interrupted", "stream", f.stream, "consumer", f.config.Durable, "error", err)
 		}
 		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, jsclient.MaxRefusedWait)
@@ -168,7 +168,7 @@ func (f *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *ar
 		case sent <= before || got.last.Load() != before || !got.waiting.Load():
 			missing = 0
 		case missing == sent: // twice the same, and nothing came between
-			f.bus.Log.Debug("feed starved", "stream", f.stream, "sent", sent, "received", before)
+			f.bus.Log.Debug("reader of a stream starved", "stream", f.stream, "sent", sent, "received", before)
 			end()
 			return
 		default:
