@@ -128,8 +128,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                                     "no identity",
-		"nonsense":                             "no identity",
+		"":                                     "neither an identity",
+		"nonsense":                             "neither an identity",
 		all["X25519"][0]:                       "public key",
 		all["locked"][1]:                       "passphrase",
 		"-----BEGIN X":                         "no SSH key",
