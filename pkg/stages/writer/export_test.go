@@ -196,7 +196,7 @@ func startExport(t *testing.T, o ExportOptions, env ...string) *exec.Cmd {
 	text, err := json.Marshal(o.To)
 	check(t, err)
 	c := exec.Command(os.Args[0], "-test.run=^$")
-	c.Env = append(append(os.Environ(), envExport+"="+o.From+"\n"+string(text)), env...)
+	c.Env = append(append(os.Environ(), "TMPDIR="+t.TempDir(), envExport+"="+o.From+"\n"+string(text)), env...)
 	c.Stderr = os.Stderr
 	check(t, c.Start())
 	return c
