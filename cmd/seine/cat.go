@@ -51,7 +51,7 @@ func (c *catCmd) Run() error {
 	if c.Crawl == "" && c.Kind == "" && !c.Latest {
 		return c.printAll(to, ids)
 	}
-	wanted := &sieve{crawl: c.Crawl, kind: c.Kind, to: to}
+	wanted := &recordFilter{crawl: c.Crawl, kind: c.Kind, to: to}
 	if c.Latest {
 		wanted.latest = newLatest(c.Kind)
 	}
@@ -108,7 +108,7 @@ func (c *catCmd) printRows(w io.Writer, out string) error {
 		return fmt.Errorf("print %s: it has no records", writer.Redact(out))
 	}
 	lines := newLineWriter(w)
-	wanted, _ := w.(*sieve)
+	wanted, _ := w.(*recordFilter)
 	err = records.EachRecord(func(crawl string, line []byte) error {
 		if wanted != nil && wanted.crawlOfPlace != crawl {
 			err := lines.Flush() // what is left is of another
@@ -193,17 +193,17 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 // goneBeside takes the records of pages that are gone, where the latest records of one
 // folder are looked for, and those are in another; nil if that is not so.
 func goneBeside(w io.Writer, f *output.File) io.Writer {
-	s, ok := w.(*sieve)
+	s, ok := w.(*recordFilter)
 	if !ok || s.latest == nil || s.latest.look != lookForGone || f.Kind != messages.KindGone {
 		return nil
 	}
-	return &sieve{crawl: s.crawl, latest: s.latest, to: io.Discard, beside: true}
+	return &recordFilter{crawl: s.crawl, latest: s.latest, to: io.Discard, beside: true}
 }
 
 // printCommitted prints a file that the commit log names. A chunk is compared with the
 // log on the way; an object may be replaced at any moment, and is whole JSON or none.
 func printCommitted(w io.Writer, o output.Output, f *output.File, ids ageencrypt.Identities) error {
-	if s, ok := w.(*sieve); ok {
+	if s, ok := w.(*recordFilter); ok {
 		s.crawlOfPlace = f.Crawl
 	}
 	lines := newLineWriter(w)

@@ -17,14 +17,14 @@ import (
 // Commit is an entry of the commit log: some messages of one partition, from
 // the one after the entry before, and the files that hold their records.
 type Commit struct {
-	V         int       `json:"v"`
-	Partition int       `json:"partition"`
-	Created   time.Time `json:"created"`        // when the stream was created
-	Life      int       `json:"life,omitempty"` // 0 but for a stream that was read again
-	FirstSeq  uint64    `json:"first_seq"`
-	LastSeq   uint64    `json:"last_seq"`
-	Stored    time.Time `json:"stored"` // when the stream took the last message
-	Files     []File    `json:"files"`
+	V           int       `json:"v"`
+	Partition   int       `json:"partition"`
+	Created     time.Time `json:"created"`        // when the stream was created
+	Incarnation int       `json:"life,omitempty"` // 0 but for a stream that was read again
+	FirstSeq    uint64    `json:"first_seq"`
+	LastSeq     uint64    `json:"last_seq"`
+	Stored      time.Time `json:"stored"` // when the stream took the last message
+	Files       []File    `json:"files"`
 	// Visits are the identities of the records, 16 bytes each: the start of the
 	// SHA-256 of each Nats-Msg-Id.
 	Visits []byte `json:"visits"`
@@ -96,7 +96,7 @@ func (c *Commit) Records() int {
 
 // Name returns the name of the commit.
 func (c *Commit) Name() Name {
-	return Name{Partition: c.Partition, StreamCreated: CreatedStamp(c.Created), Incarnation: c.Life, First: c.FirstSeq}
+	return Name{Partition: c.Partition, StreamCreated: CreatedStamp(c.Created), Incarnation: c.Incarnation, First: c.FirstSeq}
 }
 
 // Name names a commit, and the chunks in it. Names sort as the commits of a

@@ -250,10 +250,10 @@ func formatOf(path string) string {
 }
 
 func (cm *crawlManifest) commit(c *Commit, records int) {
-	key := streamKey{c.Partition, c.Life, CreatedStamp(c.Created)}
+	key := streamKey{c.Partition, c.Incarnation, CreatedStamp(c.Created)}
 	s := cm.streams[key]
 	if s == nil {
-		s = &ManifestStream{Partition: c.Partition, Created: c.Created, Life: c.Life, FirstSeq: c.FirstSeq}
+		s = &ManifestStream{Partition: c.Partition, Created: c.Created, Life: c.Incarnation, FirstSeq: c.FirstSeq}
 		cm.streams[key] = s
 	}
 	s.LastSeq = c.LastSeq

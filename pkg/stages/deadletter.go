@@ -4,9 +4,22 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"seine/pkg/messages"
 )
+
+// DeadLetter returns the message for DEAD that says why stage gave up on m.
+func DeadLetter(stage string, m *Message, why error) *nats.Msg {
+	d := messages.Dead{
+		Stage: stage, Crawl: messages.CrawlOf(m.Subject), Reason: why.Error(),
+		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
+		Time: time.Now(), Header: m.Header, Payload: m.Data,
+	}
+	return d.Msg()
+}
 
 // PublishDead publishes dead letters. One that is too large with what it holds
 // goes without that: where the message was read must do.

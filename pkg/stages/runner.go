@@ -356,27 +356,14 @@ func (r *Runner) publishDead(ctx context.Context, h *delivery, why error) error 
 	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
 	err := r.publish(ctx, out)
 	if errors.Is(err, ErrUnpublishable) {
-		// With its own headers the letter is too large. Where the message was
-		// read must do, or it would come back for ever.
-		place := h.Message
-		place.Header, place.Data = nil, nil
-		out.First[len(out.First)-1] = DeadLetter(r.Stage, &place, why)
+		last := &out.First[len(out.First)-1]
+		*last = briefLetter(*last) // or the message would come back for ever
 		err = r.publish(ctx, out)
 	}
 	if err != nil {
 		return err
 	}
 	return h.sendAck("+TERM " + messages.Clip(why.Error()))
-}
-
-// DeadLetter returns the message for DEAD that says why stage gave up on m.
-func DeadLetter(stage string, m *Message, why error) *nats.Msg {
-	d := messages.Dead{
-		Stage: stage, Crawl: messages.CrawlOf(m.Subject), Reason: why.Error(),
-		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
-		Time: time.Now(), Header: m.Header, Payload: m.Data,
-	}
-	return d.Msg()
 }
 
 func newDelivery(nc *nats.Conn, m *nats.Msg) (*delivery, error) {

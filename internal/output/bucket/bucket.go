@@ -385,7 +385,7 @@ func (d *partition) abort(ours func(output.Name) bool) {
 // own. What cannot be removed is tried again after the next commit.
 func (d *partition) tidy(c *output.Commit) {
 	for key, n := range d.loose {
-		if n.Incarnation != c.Life || n.First > c.LastSeq {
+		if n.Incarnation != c.Incarnation || n.First > c.LastSeq {
 			continue
 		}
 		if !d.names(c, key) {

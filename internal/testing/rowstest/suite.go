@@ -91,7 +91,7 @@ func (s *Stay) Commit(created time.Time, first uint64, all ...*format.Record) er
 func (s *Stay) CommitAs(f rows.Format, created time.Time, first uint64, all ...*format.Record) error {
 	s.t.Helper()
 	c := &output.Commit{
-		Partition: 3, Created: created, Life: s.life, FirstSeq: first, LastSeq: first + uint64(max(len(all), 1)) - 1, Stored: created,
+		Partition: 3, Created: created, Incarnation: s.life, FirstSeq: first, LastSeq: first + uint64(max(len(all), 1)) - 1, Stored: created,
 	}
 	type group struct {
 		output.Chunk

@@ -38,7 +38,7 @@ type Fetcher struct {
 
 	// Of which origins the frontier has the sitemaps, for each run of a crawl; and the log
 	// says that they get no credentials, for each revision of a spec.
-	sitemapsTold, withheldTold *toldOnce
+	sitemapsTold, withheldTold *loggedOnce
 }
 
 // maxPending is how many requests may be with fetchers at a time, all
@@ -81,10 +81,10 @@ func newFetcher(cfg Config, bodies httpclient.Bodies, log *slog.Logger) (*Fetche
 		rules:  stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
 		scopes: stages.SpecCache[*scope]{Make: newScope},
 	}
-	if f.sitemapsTold, err = newToldOnce(); err != nil {
+	if f.sitemapsTold, err = newLoggedOnce(); err != nil {
 		return nil, err
 	}
-	if f.withheldTold, err = newToldOnce(); err != nil {
+	if f.withheldTold, err = newLoggedOnce(); err != nil {
 		return nil, err
 	}
 	return f, nil

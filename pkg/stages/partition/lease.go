@@ -46,7 +46,7 @@ type Leases struct {
 	// Fair shares the partitions evenly with the others that are Fair; without
 	// it one process takes all.
 	Fair bool
-	// Only, if not empty, are the partitions that this process takes, all of
+	// Pinned, if not empty, are the partitions that this process takes, all of
 	// them and no other, whatever Fair says. While it lives the others leave
 	// them to it, those that have one of them give it up, and it counts for no
 	// share of the rest.
@@ -84,15 +84,15 @@ type lease struct {
 	fence     *time.Timer // stops the owner before the lease can end
 	gone      bool        // the key is not this process's any more
 	finished  bool        // the owner has returned
-	early     bool        // and nobody had told it to
+	early     bool        // RunPartition returned before its context was cancelled
 	err       error       // of the owner
 }
 
 // staying reports whether the owner has not been told to stop.
 func (le *lease) staying() bool { return le.ctx.Err() == nil }
 
-// every is how often leases are renewed, fence how long without that an owner
-// goes on, soon when to look again at what may have become free.
+// every is how often leases are renewed, ownerDeadline how long an owner goes on without
+// that, retryInterval when to look again at what may have become free.
 func (l *Leases) every() time.Duration         { return l.ttl / 4 }
 func (l *Leases) ownerDeadline() time.Duration { return l.ttl * 7 / 10 }
 func (l *Leases) retryInterval() time.Duration { return l.ttl / 40 }

@@ -288,7 +288,7 @@ func (x *export) commit(to output.Partition, c *output.Commit) error {
 		}
 	}
 	made := &output.Commit{
-		Partition: c.Partition, Created: c.Created, Life: c.Life, FirstSeq: c.FirstSeq, LastSeq: c.LastSeq, Stored: c.Stored,
+		Partition: c.Partition, Created: c.Created, Incarnation: c.Incarnation, FirstSeq: c.FirstSeq, LastSeq: c.LastSeq, Stored: c.Stored,
 		Exported: &x.Filter, Form: formOf(&x.To),
 	}
 	if err := files.fill(made); err != nil {

@@ -15,9 +15,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// leaseTime is how long a request may be under way before the frontier asks
+// inFlightTimeout is how long a request may be under way before the frontier asks
 // what became of it. Asking is cheap and changes nothing while it is in FETCH.
-const leaseTime = int64(60 * time.Second)
+const inFlightTimeout = int64(60 * time.Second)
 
 // readyIfDue puts a host into the ready list if it can be asked now. One that
 // finds no place there is found by its entry in the due index.
@@ -32,9 +32,9 @@ func (s *Partition) readyIfDue(h *host, now int64) error {
 	return err
 }
 
-// retries moves URLs whose wait is over back into their queues: for another
+// requeueDue moves URLs whose wait is over back into their queues: for another
 // attempt, or for their next visit.
-func (s *Partition) retries(now int64) error {
+func (s *Partition) requeueDue(now int64) error {
 	if s.nextRetry > now {
 		return nil
 	}
@@ -319,7 +319,7 @@ func (s *Partition) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 func (s *Partition) launch(r *urlRecord, id urlID, h *host, now int64) (*Request, error) {
 	r.Due = 0
 	s.setState(r, id, InFlight, r.leftOut(), now)
-	req := &Request{urlRecord: r, id: id, host: h, deadline: now + leaseTime}
+	req := &Request{urlRecord: r, id: id, host: h, deadline: now + inFlightTimeout}
 	s.nextLease = min(s.nextLease, req.deadline)
 	if err := s.addInFlight(req); err != nil {
 		return nil, err
@@ -383,7 +383,7 @@ func (s *Partition) MarkSent(wire *messages.Request, seq uint64) {
 // resend gives up on a request that is nowhere, and sends its visit again.
 func (s *Partition) resend(req *Request, now int64) {
 	req.Sent++
-	req.seq, req.missing, req.unsent, req.deadline = 0, false, true, now+leaseTime
+	req.seq, req.missing, req.unsent, req.deadline = 0, false, true, now+inFlightTimeout
 	s.tx.change(req.id, req.urlRecord)
 	s.tx.set(s.inFlightKey(req.id), nil)
 }

@@ -36,7 +36,7 @@ const missingGrace = int64(5 * time.Second)
 // lookFor looks for a request in FETCH. While it is there, a fetcher has it or
 // will get it. One that is gone has a result on its way, or is lost.
 func (s *Partition) lookFor(req *Request, now int64, inFetch func(seq uint64) (string, error)) error {
-	req.deadline = now + leaseTime
+	req.deadline = now + inFlightTimeout
 	if req.seq == 0 { // not published yet, or that is what was lost
 		return nil
 	}

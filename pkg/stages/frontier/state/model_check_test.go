@@ -1023,7 +1023,7 @@ func (m *model) checkIndexes(st *stored) {
 		if wait := time.Duration(r.Due - m.at()); r.State == Waiting && wait > longestWait || r.State.ended() && wait > longestRecrawl {
 			m.Fatalf("%s is %v, and waits %v for its next visit", m.describe(id), r.State, wait)
 		}
-		if r.gateDue() && !m.part.crawl(id.crawl).rules.cancels(r.URL) {
+		if r.gateDue() && !m.part.crawl(id.crawl).rules.isCancelledFor(r.URL) {
 			m.Fatalf("%s has ended with a redirect that led back to it, and is not to be visited again", m.describe(id))
 		}
 		if m.restored {

@@ -64,7 +64,7 @@ func (r *recrawlRule) bound(d time.Duration) time.Duration { return min(max(d, r
 // now: it is dropped, or moved to where it would be by them, or planned.
 func (s *Partition) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
 	interval := int64(rules.intervalNow(r))
-	planned := interval != 0 && !rules.cancels(r.URL)
+	planned := interval != 0 && !rules.isCancelledFor(r.URL)
 	switch {
 	case !r.hasInterval():
 		return
@@ -114,7 +114,7 @@ func (s *Partition) scheduleRecrawl(r *urlRecord, id urlID, rules *Rules, now in
 	if !r.hasInterval() {
 		return
 	}
-	if r.Interval = int64(rules.intervalNow(r)); r.Interval == 0 || rules.cancels(r.URL) {
+	if r.Interval = int64(rules.intervalNow(r)); r.Interval == 0 || rules.isCancelledFor(r.URL) {
 		return
 	}
 	s.planAt(r, id, now+r.Interval)
@@ -151,7 +151,7 @@ func (s *Partition) revisit(r *urlRecord, id urlID, rules *Rules, now int64) err
 // visitAgain is revisit, for a run or because rules have planned it.
 func (s *Partition) visitAgain(r *urlRecord, id urlID, recrawl bool, rules *Rules, now int64) error {
 	s.unplan(r, id)
-	if (r.State == Done || r.State == Failed) && rules.cancels(r.URL) { // what it had is not undone
+	if (r.State == Done || r.State == Failed) && rules.isCancelledFor(r.URL) { // what it had is not undone
 		s.tx.change(id, r)
 		return nil
 	}

@@ -89,7 +89,7 @@ func (s *Partition) reevaluateURL(id urlID, rules *Rules, now int64) error {
 	case Excluded:
 		return s.judgeExcluded(r, id, rules, now)
 	case Done, Failed:
-		if r.againDue() && !rules.cancels(r.URL) { // it was while that was cancelled
+		if r.againDue() && !rules.isCancelledFor(r.URL) { // it was while that was cancelled
 			return s.revisit(r, id, rules, now)
 		}
 		s.replan(r, id, rules, now)

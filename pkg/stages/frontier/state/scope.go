@@ -1,265 +1,192 @@
 package state
 
 import (
-	"cmp"
-	"encoding/json"
-	"fmt"
-	"hash/fnv"
-	"regexp"
-	"slices"
-	"strings"
-	"time"
+	"bytes"
 
 	"seine/internal/base/weburl"
-	"seine/internal/schedule/politeness"
-	"seine/internal/schedule/traps"
 	"seine/pkg/crawlspec"
-	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Rules decide what of a crawl is fetched, when, and how often.
-type Rules struct {
-	crawlspec.Revision
-	stored crawlspec.Revision // another than Revision, if it cannot be used
-	*RuleSet
+// root is what a seed opens to its crawl: a host, or, with an empty host, a
+// registrable domain. A seed opens both, whatever the scope of the crawl, so
+// that another scope finds what it needs.
+type root struct{ domain, host string }
+
+// rootsOf returns the host of a URL, and its domain.
+func rootsOf(url string) [2]root {
+	domain := weburl.Domain(weburl.Hostname(url))
+	return [2]root{{domain, weburl.Host(url)}, {domain, ""}}
 }
 
-// RuleSet is what is compiled from a spec. Crawls of equal specs share one.
-type RuleSet struct {
-	fingerprint      uint64 // tells specs apart
-	include, exclude []*regexp.Regexp
-	extensions       map[string]bool // of files that are not asked for
-	priorities       []priorityRule
-	recrawl          []recrawlRule
-	normalize        *weburl.Normalizer
-	traps            traps.Limits
-	links            uint64       // tells specs apart by what links they find
-	cookies          bool         // are kept for some URLs
-	pace             hostPolicy   // of hosts that no source names
-	sources          []hostPolicy // as in the spec
-	seeds            frontierapi.SeedList
+// root is the one that decides whether a URL is in scope; the zero value where
+// every host is.
+func (r *Rules) root(url string) root {
+	switch r.Scope {
+	case crawlspec.ScopeAny:
+		return root{}
+	case crawlspec.ScopeDomain:
+		return rootsOf(url)[1]
+	case crawlspec.ScopeHost:
+	}
+	return rootsOf(url)[0]
 }
 
-type priorityRule struct {
-	match    *regexp.Regexp
-	priority byte
+// append adds the root to a key. The keys of a domain's hosts begin with the
+// domain's.
+func (r root) append(k []byte) []byte {
+	k = named(k, r.domain)
+	if r.host != "" {
+		k = named(k, r.host)
+	}
+	return k
 }
 
-type recrawlRule struct {
-	match    *regexp.Regexp
-	min, max time.Duration
+func (s *Partition) openedKey(crawl string, r root) []byte {
+	return r.append(named(prefix(s.partition, kindOpened), crawl))
 }
 
-// hostPolicy is how a host is to be asked.
-type hostPolicy struct {
-	politeness.Rules
-	state    crawlspec.RunState
-	maxPages int64 // of the host
-	limits   crawlspec.Limits
+func (s *Partition) openingKey(crawl string, r root) []byte {
+	return r.append(named(prefix(s.partition, kindOpening), crawl))
 }
 
-// NewRules returns the rules of a spec. Stored is the spec as it is stored: another one, if
-// that cannot be used.
-func NewRules(spec, stored crawlspec.Revision, set *RuleSet) *Rules {
-	return &Rules{Revision: spec, stored: stored, RuleSet: set}
+// barredPrefix starts the keys of the URLs that wait for a root to be opened.
+func (s *Partition) barredPrefix(crawl string, r root) []byte {
+	return r.append(named(prefix(s.partition, kindBarred), crawl))
 }
 
-// CompiledFrom reports whether the rules are those of a spec as it is stored.
-func (r *Rules) CompiledFrom(spec crawlspec.Revision) bool { return r.stored == spec }
-
-// NormalizeURL returns the URL that a crawl takes a canonical URL for.
-func (r *Rules) NormalizeURL(url string) string { return r.normalize.Normalize(url) }
-
-func compile(spec crawlspec.Revision) (*Rules, error) {
-	set, err := CompileSet(spec.Spec)
-	if err != nil {
-		return nil, err
-	}
-	return NewRules(spec, spec, set), nil
+// bar notes that a URL is excluded because its host is not in scope.
+func (s *Partition) bar(id urlID, url string) {
+	s.tx.set(append(s.barredPrefix(id.crawl, rootsOf(url)[0]), id.hash[:]...), nil)
 }
 
-// CompileSet compiles a spec, which must be valid.
-func CompileSet(spec *crawlspec.Spec) (*RuleSet, error) {
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, fmt.Errorf("encode spec: %w", err)
+// inScope reports whether a URL is in the scope of its crawl. A seed always is.
+func (s *Partition) inScope(name string, r *urlRecord, rules *Rules) (bool, error) {
+	in := rules.root(r.URL)
+	if in == (root{}) || r.Seed || rules.namesHost(r.URL) {
+		return true, nil
 	}
-	normalize := spec.NormalizeOptions()
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
-	r := &RuleSet{fingerprint: h.Sum64(), traps: trapLimits(&spec.Traps)}
-	if r.links, err = linksPrint(spec); err != nil {
-		return nil, err
-	}
-	if r.include, err = crawlspec.CompilePatterns(spec.Include); err != nil {
-		return nil, err
-	}
-	if r.exclude, err = crawlspec.CompilePatterns(spec.Exclude); err != nil {
-		return nil, err
-	}
-	r.extensions = make(map[string]bool)
-	for _, e := range spec.SkippedExtensions() {
-		r.extensions[e] = true
-	}
-	for _, p := range spec.Priorities {
-		match, err := crawlspec.CompilePattern(p.Match)
-		if err != nil {
-			return nil, err
-		}
-		r.priorities = append(r.priorities, priorityRule{match, byte(p.Priority)})
-	}
-	for _, c := range spec.Recrawl {
-		match, err := crawlspec.CompilePattern(c.Match)
-		if err != nil {
-			return nil, err
-		}
-		least := time.Duration(cmp.Or(c.Every, c.Min))
-		r.recrawl = append(r.recrawl, recrawlRule{match, least, max(least, time.Duration(c.Max))})
-	}
-	r.normalize = weburl.NewNormalizer(normalize)
-	if r.seeds, err = frontierapi.ListSeeds(spec, r.normalize); err != nil {
-		return nil, err
-	}
-	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return keeps(s.Cookies) })
-	return r, r.compilePaces(spec)
+	return s.isOpen(name, in)
 }
 
-func trapLimits(t *crawlspec.Traps) traps.Limits {
-	return traps.Limits{
-		MaxURLLength: t.MaxURLLength, MaxPathDepth: t.MaxPathDepth, MaxRepeats: t.MaxRepeats,
-		CalendarAhead: t.CalendarAhead, CalendarBack: t.CalendarBack, MaxParameterSets: t.MaxParameterSets,
-		MaxSameShape: t.MaxSameShape, SameContentAfter: t.SameContentAfter,
+// isOpen reports whether a seed has opened a root.
+func (s *Partition) isOpen(name string, r root) (bool, error) {
+	c := s.crawls[name]
+	if c == nil { // it rests, and who asks wakes it not
+		return s.storedAsOpen(name, r, false)
 	}
+	open, cached := c.roots[r]
+	if cached {
+		return open, nil
+	}
+	open, err := s.storedAsOpen(name, r, c.Layout >= layoutRoots)
+	if err == nil {
+		c.roots[r] = open
+	}
+	return open, err
 }
 
-// maxRetryAfter bounds how long a host may ask to be left alone.
-const maxRetryAfter = 24 * time.Hour
-
-func (r *RuleSet) compilePaces(spec *crawlspec.Spec) (err error) {
-	if r.pace, err = compilePace(spec, spec.Politeness, spec.State); err != nil {
-		return err
+// storedAsOpen is isOpen by the store, in the newest layout or in any.
+func (s *Partition) storedAsOpen(name string, r root, newest bool) (bool, error) {
+	open, err := s.store.has(s.openedKey(name, r))
+	if err == nil && !open && !newest {
+		open, err = s.store.has(s.oldRootKey(name, r))
 	}
-	r.pace.limits = spec.SourceLimits(-1)
-	for i := range spec.Sources {
-		rules, state := spec.SourcePace(i)
-		p, err := compilePace(spec, rules, state)
-		if err != nil {
+	return open, err
+}
+
+// maxRoots bounds the cache of what is in scope, between turns.
+const maxRoots = 4096
+
+// addScopeRoots lets a crawl enter the host of a seed, and its domain. What was found
+// there before is taken back from the next turn on, in steps: see admitOpened. So
+// the order of seeds and links does not matter.
+func (s *Partition) addScopeRoots(name, url string) error {
+	c := s.crawl(name)
+	for _, r := range rootsOf(url) {
+		if open, err := s.isOpen(name, r); err != nil {
 			return err
+		} else if open && c.Layout == layoutRoots {
+			continue
 		}
-		p.limits = spec.SourceLimits(i)
-		r.sources = append(r.sources, p)
+		c.roots[r], c.opening = true, true
+		s.tx.set(s.openedKey(name, r), nil)
+		s.tx.set(s.openingKey(name, r), nil)
 	}
 	return nil
 }
 
-func compilePace(spec *crawlspec.Spec, p crawlspec.Politeness, state crawlspec.RunState) (hostPolicy, error) {
-	hours, err := politeness.ParseHours(p.Hours, p.TimeZone)
-	return hostPolicy{
-		Rules: politeness.Rules{
-			Delay: time.Duration(p.Delay), Interval: time.Duration(p.Rate), PerHost: p.PerHost,
-			Factor: p.DelayFactor, MaxDelay: time.Duration(p.MaxDelay), Jitter: p.Jitter,
-			CrawlDelay: spec.Robots == crawlspec.RobotsObey, Hours: hours,
-			Breaker: politeness.Breaker{
-				Failures: p.Breaker.Failures, Wait: time.Duration(p.Breaker.Wait),
-				MaxWait: time.Duration(p.Breaker.MaxWait), Probes: p.Breaker.Probes,
-			},
-			MaxRetryAfter: maxRetryAfter,
-		},
-		state: state, maxPages: p.MaxPagesPerHost,
-	}, err
+// opening is a root whose URLs are being taken back.
+type opening struct {
+	key   []byte // of the root
+	from  []byte // the URLs from here on are left
+	start []byte // of the keys of all its URLs
 }
 
-// paceOf returns how a host, given without its port, is to be asked.
-func (r *Rules) paceOf(hostname string) *hostPolicy {
-	for i := range r.sources {
-		if r.Sources[i].Matches(hostname) {
-			return &r.sources[i]
+// admitOpened takes back a part of the URLs that were excluded because their
+// hosts were not open, and are now. It notes how far it came in the same turn.
+func (s *Partition) admitOpened(name string, c *crawl, rules *Rules, now int64) error {
+	var roots []opening
+	pre := named(prefix(s.partition, kindOpening), name)
+	all := true
+	err := s.store.scan(pre, nil, func(key, after []byte) (bool, error) {
+		if all = len(roots) < reviewed; !all {
+			return false, nil
 		}
-	}
-	return &r.pace
-}
-
-// lists reports whether the spec itself names the host of a URL.
-func (r *Rules) lists(url string) bool {
-	if len(r.Hosts) == 0 && len(r.Domains) == 0 {
-		return false
-	}
-	name := weburl.Hostname(url)
-	return slices.Contains(r.Hosts, name) || slices.ContainsFunc(r.Domains, func(d string) bool {
-		return name == d || strings.HasSuffix(name, "."+d)
+		o := opening{key: bytes.Clone(key), start: bytes.Clone(key)}
+		o.start[len(prefix(0, 0))-1] = kindBarred
+		o.from = append(bytes.Clone(o.start), after...)
+		roots = append(roots, o)
+		return true, nil
 	})
-}
-
-// exclusionReason returns why a URL must not be fetched, "" if it may. Opened says
-// that its root is in scope. That it was cancelled comes last: what would not be fetched
-// anyway says why.
-func (r *Rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
-	reason := r.ruleAgainst(u, opened, now)
-	if reason == "" && r.cancels(u.URL) {
-		return frontierapi.ReasonCancelled
-	}
-	return reason
-}
-
-// ruleAgainst returns which rule of the spec, or guard, is against a URL, "" if none is.
-func (r *Rules) ruleAgainst(u *urlRecord, opened bool, now int64) string {
-	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
-	switch {
-	case !opened:
-		return frontierapi.ReasonScope
-	case len(r.Schemes) > 0 && !slices.Contains(r.Schemes, u.URL[:strings.IndexByte(u.URL, ':')]):
-		return frontierapi.ReasonScheme
-	case slices.ContainsFunc(r.exclude, matches):
-		return frontierapi.ReasonExclude
-	case !u.Seed && len(r.include) > 0 && !slices.ContainsFunc(r.include, matches):
-		return frontierapi.ReasonInclude
-	case r.MaxDepth != nil && u.Depth > *r.MaxDepth:
-		return frontierapi.ReasonDepth
-	case u.Redirects > 0 && u.Redirects > r.limitsOf(u.URL).MaxRedirects:
-		return frontierapi.ReasonRedirects
-	case u.Seed:
-		return "" // a person asked for it: no guard knows better
-	case r.extensions[crawlspec.Extension(u.URL)]:
-		return frontierapi.ReasonExtension
-	}
-	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
-}
-
-// limitsOf returns what bounds the requests for a URL.
-func (r *Rules) limitsOf(url string) crawlspec.Limits {
-	if len(r.sources) == 0 {
-		return r.pace.limits
-	}
-	return r.paceOf(weburl.Hostname(url)).limits
-}
-
-// cancels reports whether the crawl is cancelled, or what it wants of a URL's host.
-func (r *Rules) cancels(url string) bool {
-	return r.State == crawlspec.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(url)).state == crawlspec.Cancelled
-}
-
-// overrules reports whether the guard that put a URL aside judges it anew: it looks at the
-// URL alone, or is turned off.
-func (r *Rules) overrules(reason string) bool {
-	guard := traps.Reason(reason)
-	return slices.Contains(traps.Reasons(), guard) && (!guard.Compares() || r.traps.Off(guard))
-}
-
-// ownPriority is that which a URL came with, or else the usual one.
-func ownPriority(given *int) byte {
-	if given == nil {
-		return messages.DefaultPriority
-	}
-	return byte(*given)
-}
-
-// priority is that of the first rule for the URL, or else its own.
-func (r *Rules) priority(url string, own byte) byte {
-	for i := range r.priorities {
-		if r.priorities[i].match.MatchString(url) {
-			return r.priorities[i].priority
+	left := reviewed
+	for i := 0; err == nil && i < len(roots); i++ {
+		var took int
+		took, err = s.admitRoot(name, &roots[i], left, rules, now)
+		if left -= took + 1; left <= 0 {
+			return err // where it goes on is noted
 		}
 	}
-	return own
+	c.opening = !all
+	return err
+}
+
+// admitRoot takes back at most so many URLs of a root, and returns how many; as
+// many as that if some may be left.
+func (s *Partition) admitRoot(name string, o *opening, most int, rules *Rules, now int64) (n int, err error) {
+	var keys [][]byte
+	err = s.store.scan(o.start, o.from, func(key, _ []byte) (bool, error) {
+		keys = append(keys, bytes.Clone(key))
+		return len(keys) < most, nil
+	})
+	for _, key := range keys {
+		if err == nil {
+			err = s.unbar(name, key, rules, now)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	if len(keys) < most {
+		s.tx.delete(o.key)
+	} else {
+		s.tx.set(o.key, append(keys[len(keys)-1][len(o.start):], 0))
+	}
+	return len(keys), nil
+}
+
+// unbar admits the URL that a key is about, which may be excluded again.
+func (s *Partition) unbar(name string, key []byte, rules *Rules, now int64) error {
+	s.tx.delete(key)
+	hash, ok := hashAtEnd(key)
+	if !ok {
+		s.mended(mendIndex, "a key of a URL out of scope cannot be read, it is removed", "key", key)
+		return nil
+	}
+	id := urlID{name, hash}
+	r, err := s.record(id)
+	if err != nil || r == nil || r.State != Excluded || r.Reason != frontierapi.ReasonScope {
+		return err
+	}
+	return s.admit(r, id, rules, now)
 }

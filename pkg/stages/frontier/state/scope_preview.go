@@ -27,7 +27,7 @@ func NewScopePreview(spec *crawlspec.Spec, page string, now time.Time) (*ScopePr
 // Evaluate returns why a URL, so many links away and with the priority that the parser
 // gave it, would be excluded, "" if it would not; and its priority.
 func (o *ScopePreview) Evaluate(url string, depth int, given *int) (excluded string, priority int) {
-	opened := o.rules.root(url) == o.root || o.rules.lists(url)
+	opened := o.rules.root(url) == o.root || o.rules.namesHost(url)
 	u := &urlRecord{URL: url, Depth: depth}
 	return o.rules.exclusionReason(u, opened, o.now.UnixNano()), int(o.rules.priority(url, ownPriority(given)))
 }

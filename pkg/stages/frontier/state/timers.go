@@ -15,7 +15,7 @@ func (s *Partition) RunTimers(now int64) error {
 		}
 	}
 	s.wakeStale()
-	if err := s.retries(now); err != nil { // before any is planned that the store does not show yet
+	if err := s.requeueDue(now); err != nil { // before any is planned that the store does not show yet
 		return err
 	}
 	if err := s.forgetHosts(now); err != nil {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"seine/internal/base/tally"
-	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -317,71 +316,6 @@ func digestText(digest uint64) string {
 // maxRobotsTurns is how often a visit may give up its turn to robots.txt
 // before that counts as a failure: the file is being forgotten at once.
 const maxRobotsTurns = 5
-
-// retry lets the URL wait for another attempt, twice as long each time, unless
-// it has had them all. It steps behind the other URLs of its host: else the
-// oldest would take all the refusals of a host that refuses, and all the probes
-// of one that is down.
-func (s *Partition) retry(req *Request, res *messages.Result, rules *Rules, now int64) error {
-	r, id := req.urlRecord, req.id
-	rule, _ := rules.onStatus(res)
-	if r.Failures >= rule.Attempts {
-		if !res.Class.Retryable() {
-			r.learn(res, 0, rules)
-		}
-		return s.fail(r, id, reasonOf(res), rules, now)
-	}
-	wait := min(retryBase<<min(max(r.Failures-1, 0), 12), int64(time.Hour))
-	wait = max(wait, int64(rule.Wait))
-	behind := s.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
-	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
-	s.setState(r, id, Waiting, r.leftOut(), now)
-	s.tx.set(s.retryKey(r.Due, id), nil)
-	s.nextRetry = min(s.nextRetry, r.Due)
-	return nil
-}
-
-// retryBase is the wait before the second attempt.
-const retryBase = int64(time.Second)
-
-// onStatus says how often a URL is tried that was answered so, and how long it waits at
-// least before it is again; and whether the spec has a rule for the answer.
-func (r *Rules) onStatus(res *messages.Result) (rule crawlspec.StatusRule, ruled bool) {
-	rule, ruled = r.SourceStatusRule(r.SourceOf(weburl.Hostname(res.URL)), res.Class, res.Status)
-	if !ruled && res.Class == messages.Blocked {
-		rule.Wait = blockedWait
-	}
-	if rule.Attempts == 0 {
-		rule.Attempts = r.limitsOf(res.URL).MaxAttempts
-	}
-	return rule, ruled
-}
-
-// retryable reports whether a result is one of an attempt that others may follow: by its
-// class, or as a rule for its status gives the URL more than one. The answer is the same
-// however many attempts there were: a result that comes twice must mean the same twice.
-func (r *Rules) retryable(res *messages.Result) bool {
-	if res.Class.Retryable() {
-		return true
-	}
-	rule, ruled := r.onStatus(res)
-	return ruled && rule.Attempts > 1
-}
-
-// blockedWait is the least wait before another attempt for a page in whose place a challenge
-// came. Whoever sends them has taken notice of the crawler, and forgets it in minutes, not in
-// seconds.
-const blockedWait = crawlspec.Duration(10 * time.Minute)
-
-// jitter spreads times over span, the same for the same attempt.
-func jitter(id urlID, n int, span int64) int64 {
-	if span <= 0 {
-		return 0
-	}
-	x := binary.BigEndian.Uint64(id.hash[4:12]) + uint64(n)
-	x *= 0x9E3779B97F4A7C15
-	return int64((x ^ x>>32) % uint64(span))
-}
 
 func reasonOf(res *messages.Result) string {
 	if res.Error != "" {

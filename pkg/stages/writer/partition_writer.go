@@ -289,13 +289,7 @@ func (s *partitionWriter) publishDead(ctx context.Context, m *partition.ReaderMe
 	maps.DeleteFunc(bad.Header, func(k string, _ []string) bool {
 		return strings.HasPrefix(k, "Nats-") && k != nats.MsgIdHdr
 	})
-	err := s.w.pub.Publish(ctx, stages.DeadLetter(messages.StageWriter, &bad, why))
-	if errors.Is(err, stages.ErrUnpublishable) {
-		// With its reason it is larger than a message may be.
-		bad.Data = nil
-		why = fmt.Errorf("%w (the payload of %d bytes is left out, it is still in the stream)", why, len(m.Data))
-		err = s.w.pub.Publish(ctx, stages.DeadLetter(messages.StageWriter, &bad, why))
-	}
+	err := stages.PublishDead(ctx, s.w.pub, stages.DeadLetter(messages.StageWriter, &bad, why))
 	if errors.Is(err, stages.ErrUnpublishable) {
 		s.w.log.Error("message was dropped, DEAD cannot take it", append(about(&m.Message), "error", err)...)
 		return nil
@@ -349,7 +343,7 @@ func (s *partitionWriter) commit() error {
 		s.set = nil
 	}()
 	c := &output.Commit{
-		Partition: s.p, Created: s.handled.Created, Life: s.now.n,
+		Partition: s.p, Created: s.handled.Created, Incarnation: s.now.n,
 		FirstSeq: set.first, LastSeq: s.handled.Sequence, Stored: s.handled.Stored, Visits: set.visits,
 	}
 	if err := set.fill(c); err != nil {

@@ -6,25 +6,25 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// toldOnce remembers what was told, within bounds. What it forgets is told again.
-type toldOnce struct {
+// loggedOnce remembers what was told, within bounds. What it forgets is told again.
+type loggedOnce struct {
 	keys *otter.Cache[string, bool]
 }
 
 const maxTold = 1 << 16
 
-func newToldOnce() (*toldOnce, error) {
+func newLoggedOnce() (*loggedOnce, error) {
 	c, err := otter.New(&otter.Options[string, bool]{MaximumSize: maxTold})
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of what was told: %w", err)
 	}
-	return &toldOnce{c}, nil
+	return &loggedOnce{c}, nil
 }
 
 // has reports whether what has this key was told.
-func (o *toldOnce) has(key string) bool {
+func (o *loggedOnce) has(key string) bool {
 	_, told := o.keys.GetIfPresent(key)
 	return told
 }
 
-func (o *toldOnce) add(key string) { o.keys.Set(key, true) }
+func (o *loggedOnce) add(key string) { o.keys.Set(key, true) }

@@ -11,13 +11,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// metNames are the crawls of records, and the kinds of those of the crawl that is asked for.
-type metNames struct{ crawls, kinds map[string]bool }
+// namesSeen are the crawls of records, and the kinds of those of the crawl that is asked for.
+type namesSeen struct{ crawls, kinds map[string]bool }
 
 // mostNames bounds them: files that are no output may have a name in each line.
 const mostNames = 1000
 
-func (m *metNames) add(crawl, kind string, asked *sieve) {
+func (m *namesSeen) add(crawl, kind string, asked *recordFilter) {
 	m.crawls = withName(m.crawls, crawl, asked.crawl)
 	if asked.crawl == "" || crawl == asked.crawl {
 		m.kinds = withName(m.kinds, kind, asked.kind)
@@ -38,7 +38,7 @@ func withName(set map[string]bool, name, asked string) map[string]bool {
 
 // check reports a crawl or a kind that is asked for and no record is of. Pages and what is
 // gone are kinds of any crawl: there may just be none.
-func (m *metNames) check(crawl, kind string) error {
+func (m *namesSeen) check(crawl, kind string) error {
 	always := []string{messages.KindPage, messages.KindGone}
 	switch {
 	case crawl != "" && !m.crawls[crawl]:
@@ -56,11 +56,11 @@ func listedIn(name string, set map[string]bool) string {
 	return listed(name, slices.Sorted(maps.Keys(set)))
 }
 
-// sieve passes on those records, a line of JSON each, that are asked for.
-type sieve struct {
+// recordFilter passes on those records, a line of JSON each, that are asked for.
+type recordFilter struct {
 	crawl, kind string
 	latest      *latest // nil if all records are wanted, not the latest alone
-	met         metNames
+	met         namesSeen
 
 	beside bool // the lines are in no order with others
 	// crawlOfPlace is the crawl that the place of the lines is of, "" if nobody knows: records
@@ -73,7 +73,7 @@ type sieve struct {
 }
 
 // Write implements io.Writer.
-func (s *sieve) Write(text []byte) (int, error) {
+func (s *recordFilter) Write(text []byte) (int, error) {
 	for rest := text; len(rest) > 0; {
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
 		rest = after
@@ -91,12 +91,12 @@ func (s *sieve) Write(text []byte) (int, error) {
 
 // again takes the same lines once more, for the next look. What was added in between is
 // not passed on.
-func (s *sieve) again() {
+func (s *recordFilter) again() {
 	s.n, s.line = 0, s.line[:0]
 	s.latest.next()
 }
 
-func (s *sieve) pass(line []byte) error {
+func (s *recordFilter) pass(line []byte) error {
 	var r struct {
 		Crawl      string `json:"crawl"`
 		URL        string `json:"url"`

@@ -1,0 +1,265 @@
+package state
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/base/weburl"
+	"seine/internal/schedule/politeness"
+	"seine/internal/schedule/traps"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// Rules decide what of a crawl is fetched, when, and how often.
+type Rules struct {
+	crawlspec.Revision
+	stored crawlspec.Revision // another than Revision, if it cannot be used
+	*RuleSet
+}
+
+// RuleSet is what is compiled from a spec. Crawls of equal specs share one.
+type RuleSet struct {
+	fingerprint      uint64 // tells specs apart
+	include, exclude []*regexp.Regexp
+	extensions       map[string]bool // of files that are not asked for
+	priorities       []priorityRule
+	recrawl          []recrawlRule
+	normalize        *weburl.Normalizer
+	traps            traps.Limits
+	links            uint64       // tells specs apart by what links they find
+	cookies          bool         // are kept for some URLs
+	pace             hostPolicy   // of hosts that no source names
+	sources          []hostPolicy // as in the spec
+	seeds            frontierapi.SeedList
+}
+
+type priorityRule struct {
+	match    *regexp.Regexp
+	priority byte
+}
+
+type recrawlRule struct {
+	match    *regexp.Regexp
+	min, max time.Duration
+}
+
+// hostPolicy is how a host is to be asked.
+type hostPolicy struct {
+	politeness.Rules
+	state    crawlspec.RunState
+	maxPages int64 // of the host
+	limits   crawlspec.Limits
+}
+
+// NewRules returns the rules of a spec. Stored is the spec as it is stored: another one, if
+// that cannot be used.
+func NewRules(spec, stored crawlspec.Revision, set *RuleSet) *Rules {
+	return &Rules{Revision: spec, stored: stored, RuleSet: set}
+}
+
+// CompiledFrom reports whether the rules are those of a spec as it is stored.
+func (r *Rules) CompiledFrom(spec crawlspec.Revision) bool { return r.stored == spec }
+
+// NormalizeURL returns the URL that a crawl takes a canonical URL for.
+func (r *Rules) NormalizeURL(url string) string { return r.normalize.Normalize(url) }
+
+func compile(spec crawlspec.Revision) (*Rules, error) {
+	set, err := CompileSet(spec.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return NewRules(spec, spec, set), nil
+}
+
+// CompileSet compiles a spec, which must be valid.
+func CompileSet(spec *crawlspec.Spec) (*RuleSet, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("encode spec: %w", err)
+	}
+	normalize := spec.NormalizeOptions()
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
+	r := &RuleSet{fingerprint: h.Sum64(), traps: trapLimits(&spec.Traps)}
+	if r.links, err = linksPrint(spec); err != nil {
+		return nil, err
+	}
+	if r.include, err = crawlspec.CompilePatterns(spec.Include); err != nil {
+		return nil, err
+	}
+	if r.exclude, err = crawlspec.CompilePatterns(spec.Exclude); err != nil {
+		return nil, err
+	}
+	r.extensions = make(map[string]bool)
+	for _, e := range spec.SkippedExtensions() {
+		r.extensions[e] = true
+	}
+	for _, p := range spec.Priorities {
+		match, err := crawlspec.CompilePattern(p.Match)
+		if err != nil {
+			return nil, err
+		}
+		r.priorities = append(r.priorities, priorityRule{match, byte(p.Priority)})
+	}
+	for _, c := range spec.Recrawl {
+		match, err := crawlspec.CompilePattern(c.Match)
+		if err != nil {
+			return nil, err
+		}
+		least := time.Duration(cmp.Or(c.Every, c.Min))
+		r.recrawl = append(r.recrawl, recrawlRule{match, least, max(least, time.Duration(c.Max))})
+	}
+	r.normalize = weburl.NewNormalizer(normalize)
+	if r.seeds, err = frontierapi.ListSeeds(spec, r.normalize); err != nil {
+		return nil, err
+	}
+	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return keeps(s.Cookies) })
+	return r, r.compilePaces(spec)
+}
+
+func trapLimits(t *crawlspec.Traps) traps.Limits {
+	return traps.Limits{
+		MaxURLLength: t.MaxURLLength, MaxPathDepth: t.MaxPathDepth, MaxRepeats: t.MaxRepeats,
+		CalendarAhead: t.CalendarAhead, CalendarBack: t.CalendarBack, MaxParameterSets: t.MaxParameterSets,
+		MaxSameShape: t.MaxSameShape, SameContentAfter: t.SameContentAfter,
+	}
+}
+
+// maxRetryAfter bounds how long a host may ask to be left alone.
+const maxRetryAfter = 24 * time.Hour
+
+func (r *RuleSet) compilePaces(spec *crawlspec.Spec) (err error) {
+	if r.pace, err = compilePace(spec, spec.Politeness, spec.State); err != nil {
+		return err
+	}
+	r.pace.limits = spec.SourceLimits(-1)
+	for i := range spec.Sources {
+		rules, state := spec.SourcePace(i)
+		p, err := compilePace(spec, rules, state)
+		if err != nil {
+			return err
+		}
+		p.limits = spec.SourceLimits(i)
+		r.sources = append(r.sources, p)
+	}
+	return nil
+}
+
+func compilePace(spec *crawlspec.Spec, p crawlspec.Politeness, state crawlspec.RunState) (hostPolicy, error) {
+	hours, err := politeness.ParseHours(p.Hours, p.TimeZone)
+	return hostPolicy{
+		Rules: politeness.Rules{
+			Delay: time.Duration(p.Delay), Interval: time.Duration(p.Rate), PerHost: p.PerHost,
+			Factor: p.DelayFactor, MaxDelay: time.Duration(p.MaxDelay), Jitter: p.Jitter,
+			CrawlDelay: spec.Robots == crawlspec.RobotsObey, Hours: hours,
+			Breaker: politeness.Breaker{
+				Failures: p.Breaker.Failures, Wait: time.Duration(p.Breaker.Wait),
+				MaxWait: time.Duration(p.Breaker.MaxWait), Probes: p.Breaker.Probes,
+			},
+			MaxRetryAfter: maxRetryAfter,
+		},
+		state: state, maxPages: p.MaxPagesPerHost,
+	}, err
+}
+
+// paceOf returns how a host, given without its port, is to be asked.
+func (r *Rules) paceOf(hostname string) *hostPolicy {
+	for i := range r.sources {
+		if r.Sources[i].Matches(hostname) {
+			return &r.sources[i]
+		}
+	}
+	return &r.pace
+}
+
+// namesHost reports whether the spec itself names the host of a URL.
+func (r *Rules) namesHost(url string) bool {
+	if len(r.Hosts) == 0 && len(r.Domains) == 0 {
+		return false
+	}
+	name := weburl.Hostname(url)
+	return slices.Contains(r.Hosts, name) || slices.ContainsFunc(r.Domains, func(d string) bool {
+		return name == d || strings.HasSuffix(name, "."+d)
+	})
+}
+
+// exclusionReason returns why a URL must not be fetched, "" if it may. Opened says
+// that its root is in scope. That it was cancelled comes last: what would not be fetched
+// anyway says why.
+func (r *Rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
+	reason := r.ruleAgainst(u, opened, now)
+	if reason == "" && r.isCancelledFor(u.URL) {
+		return frontierapi.ReasonCancelled
+	}
+	return reason
+}
+
+// ruleAgainst returns which rule of the spec, or guard, is against a URL, "" if none is.
+func (r *Rules) ruleAgainst(u *urlRecord, opened bool, now int64) string {
+	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
+	switch {
+	case !opened:
+		return frontierapi.ReasonScope
+	case len(r.Schemes) > 0 && !slices.Contains(r.Schemes, u.URL[:strings.IndexByte(u.URL, ':')]):
+		return frontierapi.ReasonScheme
+	case slices.ContainsFunc(r.exclude, matches):
+		return frontierapi.ReasonExclude
+	case !u.Seed && len(r.include) > 0 && !slices.ContainsFunc(r.include, matches):
+		return frontierapi.ReasonInclude
+	case r.MaxDepth != nil && u.Depth > *r.MaxDepth:
+		return frontierapi.ReasonDepth
+	case u.Redirects > 0 && u.Redirects > r.limitsOf(u.URL).MaxRedirects:
+		return frontierapi.ReasonRedirects
+	case u.Seed:
+		return "" // a person asked for it: no guard knows better
+	case r.extensions[crawlspec.Extension(u.URL)]:
+		return frontierapi.ReasonExtension
+	}
+	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
+}
+
+// limitsOf returns what bounds the requests for a URL.
+func (r *Rules) limitsOf(url string) crawlspec.Limits {
+	if len(r.sources) == 0 {
+		return r.pace.limits
+	}
+	return r.paceOf(weburl.Hostname(url)).limits
+}
+
+// isCancelledFor reports whether the crawl is cancelled, or what it wants of a URL's host.
+func (r *Rules) isCancelledFor(url string) bool {
+	return r.State == crawlspec.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(url)).state == crawlspec.Cancelled
+}
+
+// overrules reports whether the guard that put a URL aside judges it anew: it looks at the
+// URL alone, or is turned off.
+func (r *Rules) overrules(reason string) bool {
+	guard := traps.Reason(reason)
+	return slices.Contains(traps.Reasons(), guard) && (!guard.Compares() || r.traps.Off(guard))
+}
+
+// ownPriority is that which a URL came with, or else the usual one.
+func ownPriority(given *int) byte {
+	if given == nil {
+		return messages.DefaultPriority
+	}
+	return byte(*given)
+}
+
+// priority is that of the first rule for the URL, or else its own.
+func (r *Rules) priority(url string, own byte) byte {
+	for i := range r.priorities {
+		if r.priorities[i].match.MatchString(url) {
+			return r.priorities[i].priority
+		}
+	}
+	return own
+}
