@@ -1,8 +1,10 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +12,57 @@ import (
 
 	"seine/pkg/messages"
 )
+
+// failed decides what becomes of a message whose handler has returned err, by err alone: it
+// comes again after a wait, or goes to DEAD.
+func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome string, _ error) {
+	if ctx.Err() != nil { // cut: another need not wait AckWait for it
+		return "cut", h.sendAck(nak)
+	}
+	if wait, ok := retryAfter(err, h.Deliveries); ok {
+		wait = cmp.Or(r.wait, wait)
+		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
+		r.delays.add(h.Sequence, wait)
+		return "retried", h.sendAck(fmt.Sprintf(`%s {"delay":%d}`, nak, wait))
+	}
+	if r.alreadyAcked(ctx, h) {
+		r.Bus.Log.Info("another has done the message meanwhile", r.about(h, "error", err)...)
+		return "done", nil
+	}
+	r.Bus.Log.Warn("message goes to DEAD", r.about(h, "tries", h.Deliveries, "error", err)...)
+	return "dead", r.publishDead(ctx, h, err)
+}
+
+// deadLetterExtras asks OnDeadLetter, and does without it if it cannot handle the message either.
+func (r *Runner) deadLetterExtras(m *Message, why error) (out Output) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.Bus.Log.Error("panic in OnDeadLetter", "subject", m.Subject, "sequence", m.Sequence, "error", fmt.Sprint(v))
+			out = Output{}
+		}
+	}()
+	if r.OnDeadLetter != nil {
+		out = r.OnDeadLetter(m, why)
+	}
+	return out
+}
+
+// publishDead publishes the dead letter and what must go with it, then lets go of the
+// message.
+func (r *Runner) publishDead(ctx context.Context, h *delivery, why error) error {
+	out := r.deadLetterExtras(&h.Message, why)
+	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
+	err := r.publish(ctx, out)
+	if errors.Is(err, ErrUnpublishable) {
+		last := &out.First[len(out.First)-1]
+		*last = briefLetter(*last) // or the message would come back for ever
+		err = r.publish(ctx, out)
+	}
+	if err != nil {
+		return err
+	}
+	return h.sendAck("+TERM " + messages.Clip(why.Error()))
+}
 
 // DeadLetter returns the message for DEAD that says why stage gave up on m.
 func DeadLetter(stage string, m *Message, why error) *nats.Msg {

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -306,25 +305,6 @@ func markPublish(err error) error {
 	return err
 }
 
-// failed decides by err alone what becomes of the message.
-func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome string, _ error) {
-	if ctx.Err() != nil { // cut: another need not wait AckWait for it
-		return "cut", h.sendAck(nak)
-	}
-	if wait, ok := retryAfter(err, h.Deliveries); ok {
-		wait = cmp.Or(r.wait, wait)
-		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
-		r.delays.add(h.Sequence, wait)
-		return "retried", h.sendAck(fmt.Sprintf(`%s {"delay":%d}`, nak, wait))
-	}
-	if r.alreadyAcked(ctx, h) {
-		r.Bus.Log.Info("another has done the message meanwhile", r.about(h, "error", err)...)
-		return "done", nil
-	}
-	r.Bus.Log.Warn("message goes to DEAD", r.about(h, "tries", h.Deliveries, "error", err)...)
-	return "dead", r.publishDead(ctx, h, err)
-}
-
 // alreadyAcked reports that a message is acknowledged. A process that was frozen for
 // longer than AckWait goes on with what another has done since, and may find that
 // what it needs has been removed, as a large body: that is no reason for DEAD.
@@ -333,37 +313,6 @@ func (r *Runner) alreadyAcked(ctx context.Context, h *delivery) bool {
 	defer cancel()
 	c, err := r.Bus.JS.Consumer(ctx, r.Stream, r.Consumer.Durable)
 	return err == nil && c.CachedInfo().AckFloor.Stream >= h.Sequence
-}
-
-// deadLetterExtras asks OnDeadLetter, and does without it if it cannot handle the message either.
-func (r *Runner) deadLetterExtras(m *Message, why error) (out Output) {
-	defer func() {
-		if v := recover(); v != nil {
-			r.Bus.Log.Error("panic while burying", "subject", m.Subject, "sequence", m.Sequence, "error", fmt.Sprint(v))
-			out = Output{}
-		}
-	}()
-	if r.OnDeadLetter != nil {
-		out = r.OnDeadLetter(m, why)
-	}
-	return out
-}
-
-// publishDead publishes the dead letter and what must go with it, then lets go of the
-// message.
-func (r *Runner) publishDead(ctx context.Context, h *delivery, why error) error {
-	out := r.deadLetterExtras(&h.Message, why)
-	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
-	err := r.publish(ctx, out)
-	if errors.Is(err, ErrUnpublishable) {
-		last := &out.First[len(out.First)-1]
-		*last = briefLetter(*last) // or the message would come back for ever
-		err = r.publish(ctx, out)
-	}
-	if err != nil {
-		return err
-	}
-	return h.sendAck("+TERM " + messages.Clip(why.Error()))
 }
 
 func newDelivery(nc *nats.Conn, m *nats.Msg) (*delivery, error) {
