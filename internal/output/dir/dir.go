@@ -124,6 +124,11 @@ func (s *Sink) probe() error {
 	_ = f.Close()
 	_, err = os.Stat(filepath.Join(s.logs, strings.ToLower(filepath.Base(f.Name()))))
 	s.foldsCase = err == nil
+	return s.removeTemps(prefix)
+}
+
+// removeTemps removes files with a prefix that are not finished.
+func (s *Sink) removeTemps(prefix string) error {
 	all, err := os.ReadDir(s.logs) // not a glob: the path may have brackets
 	if err != nil {
 		return err

@@ -77,3 +77,27 @@ func TestFilesTellsOfFoldersThatCannotBeRead(t *testing.T) {
 		t.Errorf("files %v, folders that cannot be read %v, %v", files, bad, err)
 	}
 }
+
+// A process that is killed while it gives the place a name leaves a file, which goes with
+// the next process that asks for the name.
+func TestNameOfAPlaceLeavesNothing(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	s, err := Open(out, "default", slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := s.PlaceID("first"); id != "first" || err != nil {
+		t.Fatal(id, err)
+	}
+	left := filepath.Join(out, output.CommitsDir, "default", ".place-second"+tempSuffix)
+	if err := os.WriteFile(left, []byte("second\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := s.PlaceID("third"); id != "first" || err != nil {
+		t.Error(id, err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of a killed process: %v", err)
+	}
+}
