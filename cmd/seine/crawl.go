@@ -74,6 +74,7 @@ type crawlCmd struct {
 	Sitemaps     *bool               `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
 	Fields       []string            `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
 	AllowPrivate *bool               `help:"Allow loopback and private addresses."`
+	Chain        bool                `help:"Parse each page in the task that has fetched it. Without it the parser takes pages from their stream, as in processes of their own." default:"true" negatable:""`
 	Secrets      string              `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
 	ChangeOutput bool `help:"Write, from now on, what the flags of this command say, not what --data remembers; what the streams still hold is written there."`
@@ -300,7 +301,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	o := crawl.Options{
 		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, EncryptState: c.EncryptState, NATS: c.NATS, Listen: c.Bind, Sync: state.Sync(c.Sync),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
-		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
+		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(), Chain: c.Chain,
 	}
 	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
 	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText = c.Workers, c.Secrets, c.MaxText

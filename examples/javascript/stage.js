@@ -63,7 +63,7 @@ async function join() {
 async function durable() {
   const manager = await jetstreamManager(nc);
   await manager.consumers.add("PAGES", {
-    durable_name: STAGE, filter_subject: "seine.pages.*.*", deliver_policy: DeliverPolicy.All,
+    durable_name: STAGE, filter_subjects: ["seine.pages.*.*", "seine.chained.*.*"], deliver_policy: DeliverPolicy.All,
     ack_policy: AckPolicy.Explicit, ack_wait: nanos(15_000), max_deliver: -1, max_ack_pending: 256,
   });
   return js.consumers.get("PAGES", STAGE);

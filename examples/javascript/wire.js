@@ -63,7 +63,7 @@ export function textOfBody(page, body) {
 export const isHTML = (page) => /^(text\/html|application\/xhtml\+xml)\b/i.test(page.content_type ?? "");
 
 /** The subject of a record: that of its page, in another stream. The crawl and the partition are the same. */
-export const recordSubject = (pageSubject) => pageSubject.replace(/^seine\.pages\./, "seine.records.");
+export const recordSubject = (pageSubject) => pageSubject.replace(/^seine\.(pages|chained)\./, "seine.records.");
 
 /** Nats-Msg-Id of the record of a page. It is unique to the record, and the same when the page is read again. */
 export const recordId = (page, kind) => `${page.crawl}.${page.visit}.${kind}`;

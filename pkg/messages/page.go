@@ -97,9 +97,28 @@ const (
 	TruncatedUnspecified Truncation = "unspecified" // it cannot be decoded any further
 )
 
-// Msg returns the message for partition p with the body as its payload.
+// Msg returns the message for partition p with the body as its payload. What does not fit of the header is left out
+// of pg too.
 func (pg *Page) Msg(p int, body []byte) *nats.Msg {
 	return pg.msg(SubjectPages(pg.Crawl, p), VisitID(pg.Crawl, pg.Visit), body)
+}
+
+// chainedSuffix ends the Nats-Msg-Id of a chained page. Without it JetStream would drop the page that a request
+// brings whose fetcher died in the middle, and which the parser takes from its stream.
+const chainedSuffix = ".chained"
+
+// ChainedMsg returns a message of Msg as it is stored once a parser was handed it in memory.
+func ChainedMsg(m *nats.Msg) *nats.Msg {
+	_, place, _ := strings.Cut(m.Subject, ".pages.")
+	c := &nats.Msg{Subject: "seine.chained." + place, Header: maps.Clone(m.Header), Data: m.Data}
+	c.Header.Set(nats.MsgIdHdr, m.Header.Get(nats.MsgIdHdr)+chainedSuffix)
+	return c
+}
+
+// PageID returns what tells the page of a message of PAGES from others, by its header: chained or not, it is the
+// same one.
+func PageID(header nats.Header) string {
+	return strings.TrimSuffix(header.Get(nats.MsgIdHdr), chainedSuffix)
 }
 
 // AnswerMsg is Msg of an answer that is no page, the nth one of its attempt. Those of
@@ -119,9 +138,8 @@ func (pg *Page) msg(subject, id string, body []byte) *nats.Msg {
 	m.Header.Set(nats.MsgIdHdr, id)
 	text := asciiJSON(pg.appendJSON(make([]byte, 0, 1024)))
 	if len(text) > maxPageHeader {
-		brief := *pg
-		brief.Header = pg.needed()
-		text = asciiJSON(brief.appendJSON(nil))
+		pg.Header = pg.needed()
+		text = asciiJSON(pg.appendJSON(nil))
 	}
 	m.Header.Set(HeaderPage, string(text))
 	m.Data = body

@@ -42,6 +42,9 @@ type Result struct {
 	// CrawlDelay is what the host's robots.txt asks for, in milliseconds; nil
 	// where this request did not learn it.
 	CrawlDelay *Millis `json:"crawl_delay_ms,omitempty"`
+	// Age is for how long the fetcher had the response when it made this, in milliseconds: the
+	// host rests from the end of the response on. It needs no clock that others have too.
+	Age Millis `json:"age_ms,omitempty"`
 	// ETag and LastModified are the validators of the response, for the next
 	// visit; left out if they are too long.
 	ETag         string `json:"etag,omitempty"`
@@ -105,6 +108,7 @@ func (r *Result) appendJSON(b []byte) []byte {
 	if r.CrawlDelay != nil {
 		o.Int("crawl_delay_ms", time.Duration(*r.CrawlDelay).Milliseconds())
 	}
+	o.millisSet("age_ms", r.Age)
 	o.TextSet("etag", r.ETag)
 	o.TextSet("last_modified", r.LastModified)
 	o.TextSet("digest", r.Digest)
@@ -155,6 +159,7 @@ func (r *Result) readJSON(o *reader) {
 	if delay := Millis(0); o.millis("crawl_delay_ms", &delay) {
 		r.CrawlDelay = &delay
 	}
+	o.millis("age_ms", &r.Age)
 	o.Text("etag", &r.ETag)
 	o.Text("last_modified", &r.LastModified)
 	o.Text("digest", &r.Digest)

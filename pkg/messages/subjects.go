@@ -58,17 +58,22 @@ func SubjectFetch(crawl string, p int) string { return partitioned("fetch", craw
 // SubjectResults carries how the requests of partition p ended.
 func SubjectResults(crawl string, p int) string { return partitioned("results", crawl, p) }
 
-// SubjectPages carries what was fetched in partition p.
+// SubjectPages carries what was fetched in partition p, for the parser.
 func SubjectPages(crawl string, p int) string { return partitioned("pages", crawl, p) }
+
+// SubjectChained carries the pages of partition p that a parser in the process of their fetcher
+// was handed in memory: for all who read pages but the parser.
+func SubjectChained(crawl string, p int) string { return partitioned("chained", crawl, p) }
 
 // SubjectAnswers carries what was answered in partition p and is no page, for archives.
 func SubjectAnswers(crawl string, p int) string { return partitioned("answers", crawl, p) }
 
-// SubjectExchanges matches both pages and answers of partition p: all that PAGES has.
-func SubjectExchanges(p int) string { return partitioned(KindOfExchanges, "*", p) }
+// SubjectExchanges matches the pages, chained or not, and answers of partition p: all that PAGES
+// has of a crawl, or of all with "*".
+func SubjectExchanges(crawl string, p int) string { return partitioned(KindOfExchanges, crawl, p) }
 
 // KindOfExchanges stands for the second token of all subjects of PAGES in a filter. One
-// filter with a wildcard finds what two would, and builds that know consumers of one
+// filter with a wildcard finds what three would, and builds that know consumers of one
 // filter alone can tell how far such a consumer is.
 const KindOfExchanges = "*"
 

@@ -102,7 +102,7 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 		log(StreamURLs, "seine.urls.*.*", "candidates, and the ends of visits", l.URLsBytes),
 		fetch,
 		log(StreamResults, "seine.results.*.*", "how requests ended", l.ResultsBytes),
-		log(StreamPages, "seine.pages.*.* seine.answers.*.*", "responses with their bodies", l.PagesBytes),
+		log(StreamPages, "seine.pages.*.* seine.chained.*.* seine.answers.*.*", "responses with their bodies", l.PagesBytes),
 		log(StreamRecords, "seine.records.*.*", "extracted records", l.RecordsBytes),
 		dead,
 	}

@@ -26,6 +26,8 @@ type Message struct {
 	Sequence   uint64    // in the stream
 	Deliveries uint64    // this one included
 	Stored     time.Time // when the stream took it
+
+	store func(context.Context) (sequence uint64, err error) // of one that a Chain has handed on
 }
 
 // Output is what a handler wants published. Then is published only after all
@@ -38,6 +40,18 @@ type Output struct {
 	// Free, if set, is called when the messages are needed no longer, whatever
 	// became of them.
 	Free func()
+}
+
+// OnDone adds to what is called when all is acknowledged.
+func (o *Output) OnDone(do func()) {
+	before := o.Done
+	switch {
+	case do == nil:
+	case before == nil:
+		o.Done = do
+	default:
+		o.Done = func() { before(); do() }
+	}
 }
 
 // Handler turns one message into others. It is called from several
@@ -267,7 +281,7 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 	} else {
 		outcome, err = r.failed(ctx, h, err)
 	}
-	r.ended(span, outcome)
+	endSpan(span, outcome)
 	r.metrics.handled.WithLabelValues(outcome).Inc()
 	r.metrics.seconds.Observe(time.Since(h.taken).Seconds())
 	if err != nil {

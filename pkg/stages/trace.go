@@ -41,8 +41,8 @@ func (r *Runner) startSpan(ctx context.Context, h *delivery) (context.Context, t
 	return ctx, span
 }
 
-// ended ends the span of a message.
-func (r *Runner) ended(span trace.Span, outcome string) {
+// endSpan ends the span of a message.
+func endSpan(span trace.Span, outcome string) {
 	if span == nil {
 		return
 	}

@@ -45,7 +45,7 @@ func TestRunnerHandsOnTheTrace(t *testing.T) {
 		ctx, span := r.startSpan(ctx, h)
 		ctx, publishing := r.publishing(ctx, Output{})
 		published(publishing, nil)
-		r.ended(span, "done")
+		endSpan(span, "done")
 		_ = ctx
 	}); n != 0 {
 		t.Errorf("a message without a trace costs %v allocations", n)

@@ -47,6 +47,7 @@ test("what is HTML", () => {
 
 test("names", () => {
   assert.equal(recordSubject("seine.pages.my-crawl.7"), "seine.records.my-crawl.7");
+  assert.equal(recordSubject("seine.chained.my-crawl.7"), "seine.records.my-crawl.7");
   assert.equal(recordId(page, "readability"), "default.2d8e29b18198d1bac40a1033653a78e4.1.readability");
   const dead = deadHeaders("readability", { stream: "PAGES", sequence: 9, subject: "seine.pages.a.0", tries: 5 }, "bad\nthing", new Date(0));
   assert.equal(dead["Nats-Msg-Id"], "readability.PAGES.9.0");

@@ -290,9 +290,9 @@ func (f *finder) payload(at StoredMessage) ([]byte, error) {
 }
 
 func (f *finder) pages() error {
-	return f.seek(messages.StreamPages, messages.SubjectPages(f.Crawl, f.Partition), f.windows(), func(at StoredMessage, h nats.Header) error {
+	return f.seek(messages.StreamPages, messages.SubjectExchanges(f.Crawl, f.Partition), f.windows(), func(at StoredMessage, h nats.Header) error {
 		page, err := messages.DecodePage(h)
-		if err != nil {
+		if err != nil || page.IsAnswer() {
 			return err
 		}
 		p := Page{StoredMessage: at, Visit: page.Visit, Status: page.Status, ContentType: page.ContentType, BodySize: page.BodySize, Object: page.BodyObject}

@@ -64,6 +64,7 @@ type Options struct {
 	Writer   writer.Config   // of the records
 	More     []writer.Config // further writers, as of an archive
 	Frontier frontier.Config
+	Chain    bool // hand pages to the parser in memory
 	// Opened, if set, is called once everything could be opened, before anything is
 	// fetched.
 	Opened func() error
@@ -335,6 +336,9 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 	}
 	if c.parser, err = parser.New(c.Parser, own[1], c.specs); err != nil {
 		return err
+	}
+	if c.Chain {
+		c.fetcher.Chain(c.parser.Chain())
 	}
 	if err := c.openWriters(ctx, own[2:]); err != nil {
 		return err

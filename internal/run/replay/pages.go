@@ -48,7 +48,9 @@ func (p *messageCopier) page(ctx context.Context, m jetstream.Msg) (*nats.Msg, e
 		if p.Choice.Host != "" {
 			return nil, nil
 		}
-		return copyOf(m), nil
+		out := copyOf(m)
+		out.Subject = forParser(out.Subject)
+		return out, nil
 	}
 	if !p.Choice.has(page.URL) {
 		return nil, nil
@@ -66,10 +68,13 @@ func (p *messageCopier) page(ctx context.Context, m jetstream.Msg) (*nats.Msg, e
 	}
 	page.Rev = 0 // revisions at the side are others
 	out := page.Msg(0, m.Data())
-	out.Subject = m.Subject()
+	out.Subject = forParser(m.Subject())
 	out.Header.Del(nats.MsgIdHdr)
 	return out, nil
 }
+
+// forParser returns the subject under which the parser takes a page, chained or not.
+func forParser(subject string) string { return strings.Replace(subject, ".chained.", ".pages.", 1) }
 
 // copyOf returns a message without what a publisher asked of the server.
 func copyOf(m jetstream.Msg) *nats.Msg {

@@ -74,7 +74,7 @@ func (o *Options) about() string {
 	if o.Spec != nil {
 		spec = " by another spec"
 	}
-	return fmt.Sprintf("%s (%s)%s to %s", kinds[o.Stream], &o.Choice, spec, to)
+	return fmt.Sprintf("%s (%s)%s to %s", kinds[o.Stream][0], &o.Choice, spec, to)
 }
 
 // readJobState returns the plan in a state directory, nil if there is none.

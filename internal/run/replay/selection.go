@@ -51,8 +51,8 @@ func (c *Selection) Validate() error {
 	return nil
 }
 
-// subject is the filter for the server: a host is in one partition.
-func (c *Selection) subject(kind string, partitions int) string {
+// subjects are the filters for the server: a host is in one partition.
+func (c *Selection) subjects(kinds []string, partitions int) (all []string) {
 	crawl, partition := "*", "*"
 	if c.Crawl != "" {
 		crawl = c.Crawl
@@ -60,7 +60,10 @@ func (c *Selection) subject(kind string, partitions int) string {
 	if c.Host != "" {
 		partition = fmt.Sprint(messages.Partition("http://"+c.Host+"/", partitions))
 	}
-	return "seine." + kind + "." + crawl + "." + partition
+	for _, kind := range kinds {
+		all = append(all, "seine."+kind+"."+crawl+"."+partition)
+	}
+	return all
 }
 
 // has reports whether a URL is of the host that was chosen.

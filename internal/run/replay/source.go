@@ -16,21 +16,21 @@ import (
 // replayStream is the stream whose messages are replayed. It is only read, by consumers
 // that the server forgets.
 type replayStream struct {
-	bus     *stages.Bus
-	stream  jetstream.Stream
-	name    string
-	subject string // filter for the messages that may be chosen
+	bus      *stages.Bus
+	stream   jetstream.Stream
+	name     string
+	subjects []string // filters for the messages that may be chosen
 }
 
-// kinds are the second tokens of the subjects of streams.
-var kinds = map[string]string{messages.StreamPages: "pages", messages.StreamRecords: "records"}
+// kinds are the second tokens of the subjects that are replayed of a stream. The first is what people call it.
+var kinds = map[string][]string{messages.StreamPages: {"pages", "chained"}, messages.StreamRecords: {"records"}}
 
 func openReplayStream(ctx context.Context, bus *stages.Bus, stream string, c *Selection) (*replayStream, error) {
 	s, err := bus.JS.Stream(ctx, stream)
 	if err != nil {
 		return nil, fmt.Errorf("open stream %s: %w", stream, err)
 	}
-	return &replayStream{bus: bus, stream: s, name: stream, subject: c.subject(kinds[stream], bus.Layout.Partitions)}, nil
+	return &replayStream{bus: bus, stream: s, name: stream, subjects: c.subjects(kinds[stream], bus.Layout.Partitions)}, nil
 }
 
 // seqRange is the part of a stream that is replayed.
@@ -135,7 +135,7 @@ func (s *replayStream) count(ctx context.Context, from, to uint64) (n int64, err
 
 func (s *replayStream) pending(ctx context.Context, from uint64) (uint64, error) {
 	c, err := s.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		FilterSubject: s.subject, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		FilterSubjects: s.subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: time.Minute,
 	})
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *replayStream) session(ctx context.Context, from, to uint64, do func(jet
 		return from, err
 	}
 	c, err := s.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{s.subject}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		FilterSubjects: s.subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 	})
 	if err != nil {
 		return from, failed(err)
@@ -235,9 +235,14 @@ func (s *replayStream) session(ctx context.Context, from, to uint64, do func(jet
 
 // over reports whether there is nothing to read from one sequence to another.
 func (s *replayStream) over(ctx context.Context, from, to uint64) (bool, error) {
-	left, err := s.next(ctx, from, s.subject)
-	if err != nil {
-		return false, failed(err)
+	for _, subject := range s.subjects {
+		left, err := s.next(ctx, from, subject)
+		if err != nil {
+			return false, failed(err)
+		}
+		if left != nil && left.Sequence <= to {
+			return false, nil
+		}
 	}
-	return left == nil || left.Sequence > to, nil
+	return true, nil
 }

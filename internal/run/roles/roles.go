@@ -45,6 +45,7 @@ type Role struct {
 // Installation is what a NATS server is to carry.
 type Installation struct {
 	Partitions int
+	Chain      bool // fetchers parse, too: fetcher --chain
 	Writers    []Writer
 	Feeders    []SeedPublisher
 }
@@ -82,6 +83,9 @@ func (in *Installation) All() []Role {
 		all = append(all, in.writer(w))
 	}
 	all[0].Publish = append(all[0].Publish, makeFor(all[1:]))
+	if in.Chain {
+		all[1].Publish, all[1].Subscribe = append(all[1].Publish, all[2].Publish...), append(all[1].Subscribe, all[2].Subscribe...)
+	}
 	crawl := in.crawl(all)
 	all = append(all, in.operator(), in.viewer(), monitor())
 	for _, f := range in.Feeders {

@@ -53,10 +53,12 @@ type bus struct {
 	users string
 }
 
-func start(t *testing.T) bus {
+func start(t *testing.T) bus { return startSite(t, someSite) }
+
+func startSite(t *testing.T, site string) bus {
 	t.Helper()
 	dir := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(dir, "installation.yaml"), []byte(strings.Replace(someSite, "STORE", t.TempDir(), 1)), 0o600))
+	check(t, os.WriteFile(filepath.Join(dir, "installation.yaml"), []byte(strings.Replace(site, "STORE", t.TempDir(), 1)), 0o600))
 	_, err := setup.Run(dir)
 	check(t, err)
 	opts, err := server.ProcessConfigFile(filepath.Join(dir, "server", "nats-server.conf"))
@@ -105,7 +107,14 @@ func collect(nc *nats.Conn) *refusals {
 // nothing that it says of another.
 func TestServerKeepsToTheTable(t *testing.T) {
 	t.Parallel()
-	b, in := start(t), some()
+	chained := some()
+	chained.Chain = true
+	t.Run("each stage in its processes", func(t *testing.T) { testServerKeepsToTheTable(t, start(t), some()) })
+	t.Run("fetchers that parse", func(t *testing.T) { testServerKeepsToTheTable(t, startSite(t, someSite+"chain: true\n"), chained) })
+}
+
+func testServerKeepsToTheTable(t *testing.T, b bus, in roles.Installation) {
+	t.Parallel()
 	all := in.All()
 	var published, subscribed []string
 	for _, r := range all {
@@ -315,6 +324,18 @@ func common(a, b string) (keys []string) {
 		}
 	}
 	return keys
+}
+
+// A fetcher that parses, too, may do what both stages do.
+func TestFetcherThatIsChainedMayParse(t *testing.T) {
+	in := some()
+	in.Chain = true
+	all := in.All()
+	for _, subject := range examples(all[2].Publish) {
+		if !allows(all[1].Publish, subject) {
+			t.Errorf("the fetcher may not publish to %s, as the parser may", subject)
+		}
+	}
 }
 
 // docs/security.md has the table, and deploy/nats/roles.conf the permissions, of the

@@ -112,6 +112,34 @@ func TestDelayCountsFromTheEndOfTheLastResponse(t *testing.T) {
 	h.wantWait(time.Second, Delay)
 }
 
+func TestDelayCountsFromTheEndOfAResponseThatIsToldLater(t *testing.T) {
+	const late = 400 * time.Millisecond
+	outcome := good
+	outcome.Age = late
+	t.Run("of one request", func(t *testing.T) {
+		h := newHost(t, Rules{Delay: time.Second})
+		h.begin(1)
+		h.sleep(2 * time.Second)
+		h.end(outcome)
+		h.wantWait(time.Second-late, Delay)
+	})
+	t.Run("but never from before another one's end", func(t *testing.T) {
+		h := newHost(t, Rules{Delay: time.Second})
+		h.begin(2)
+		h.sleep(2 * time.Second)
+		h.end(good)
+		h.end(outcome)
+		h.wantWait(time.Second, Delay)
+	})
+	t.Run("nor from before a request began", func(t *testing.T) {
+		h := newHost(t, Rules{Delay: time.Second})
+		h.begin(1)
+		h.sleep(late / 4)
+		h.end(outcome)
+		h.wantWait(time.Second-late/4, Delay)
+	})
+}
+
 func TestJitterOnlyAdds(t *testing.T) {
 	h := newHost(t, Rules{Delay: time.Second, Jitter: 0.5})
 	lowest, highest := time.Hour, time.Duration(0)

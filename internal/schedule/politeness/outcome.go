@@ -8,6 +8,9 @@ type Outcome struct {
 	// Took is the time to the end of the response. That of Good outcomes counts
 	// for the smoothed response time, unless it is 0.
 	Took time.Duration
+	// Age is how long ago the request ended, from 0: less is believed where another request to
+	// the host began or ended since.
+	Age time.Duration
 	// RetryAfter is what the host asked for, if more than 0. It counts with
 	// Throttled, HostFailure and Abandoned: that of a redirect is about its target only.
 	RetryAfter time.Duration

@@ -53,6 +53,7 @@ func genOutcome() *rapid.Generator[Outcome] {
 			// Good and HostFailure most of the time, for rows of them.
 			Kind: rapid.SampledFrom([]Kind{Neutral, Unsent, Good, Good, Good, Throttled, Refused, HostFailure, HostFailure}).Draw(t, "kind"),
 			Took: genSpan(time.Minute).Draw(t, "took"),
+			Age:  genSpan(time.Minute).Draw(t, "age"),
 		}
 		if rapid.IntRange(0, 3).Draw(t, "extras") == 0 {
 			o.RetryAfter = genSpan(100*time.Hour).Draw(t, "retry after") - time.Second
@@ -99,13 +100,15 @@ func (l *ledger) began(t *rapid.T, now int64) {
 	l.lastStart = now
 }
 
-func (l *ledger) ended(now int64, o Outcome) {
+// ended takes down that a request has ended, of which the crawler learns at a time.
+func (l *ledger) ended(learnt int64, o Outcome) {
+	now := learnt - int64(o.Age)
 	l.underWay--
 	if o.CrawlDelay != nil {
 		l.crawlDelay = *o.CrawlDelay
 	}
 	if o.Kind != Unsent {
-		l.lastEnd = now
+		l.lastEnd = max(l.lastEnd, now)
 	}
 	switch o.Kind {
 	case Good, Throttled, Refused:

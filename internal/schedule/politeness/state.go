@@ -51,7 +51,7 @@ func (s *State) Begin(_ *Rules, now int64) {
 	s.asked = true
 }
 
-// End takes note that a request has ended by now. The seed chooses the jitter;
+// End takes note that a request has ended by now, o.Age ago. The seed chooses the jitter;
 // it should differ from request to request, but the same gives the same State.
 func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
 	if o.CrawlDelay != nil {
@@ -60,7 +60,7 @@ func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
 	if o.Kind == Unsent {
 		return NoEvent
 	}
-	s.rebase(r, now)
+	s.rebase(r, min(now, max(now-int64(o.Age), s.began, s.ended)))
 	event := s.applyOutcome(r, o, seed)
 	s.setWait(r, o, seed)
 	return event

@@ -240,6 +240,13 @@ func TestSecondInterruptEndsACrawlAtOnce(t *testing.T) {
 // some time after its start when it still waits for those of its predecessor.
 func TestKilledCrawlLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
+	for _, how := range []string{"--chain", "--no-chain"} {
+		t.Run(how, func(t *testing.T) { testKilledCrawl(t, how) })
+	}
+}
+
+func testKilledCrawl(t *testing.T, how string) {
+	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 700, Latency: 2 * time.Millisecond, LatencyJitter: 10 * time.Millisecond})
 	p := newWorkspace(t)
 	seed := uint64(time.Now().UnixNano())
@@ -247,14 +254,14 @@ func TestKilledCrawlLosesAndRepeatsNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 3 {
 		more, atMost := 1+rng.IntN(200), time.Duration(200+rng.IntN(1000))*time.Millisecond
-		c, before, began := p.crawl(site.seed), len(web.Requests()), time.Now()
+		c, before, began := p.crawl(site.seed, how), len(web.Requests()), time.Now()
 		eventually(t, patience, "reach a random moment", func() (bool, string) {
 			return len(web.Requests()) >= before+more || before > 0 && time.Since(began) > atMost, c.said()
 		})
 		c.signal(syscall.SIGKILL)
 		c.expect(-1)
 	}
-	c := p.crawl(site.seed)
+	c := p.crawl(site.seed, how)
 	c.expect(0)
 	wantPages(t, records(t, p.out, "default"), site.pages)
 	if s := c.summary(); s.Pages != int64(len(site.pages)) || s.Records != s.Pages {

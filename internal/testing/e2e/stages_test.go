@@ -49,8 +49,14 @@ func TestStagesCrawlRealDocumentation(t *testing.T) {
 // crawl. The output must not show it.
 func TestKillingAnyProcessLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
+	t.Run("each stage in its processes", func(t *testing.T) { testKillingAnyProcess(t, nil) })
+	t.Run("fetchers that parse", func(t *testing.T) { testKillingAnyProcess(t, []string{"--chain"}) })
+}
+
+func testKillingAnyProcess(t *testing.T, fetcherArgs []string) {
+	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 1200, Latency: 5 * time.Millisecond, LatencyJitter: 20 * time.Millisecond, ErrorRate: 0.02})
-	c := newCluster(t, shape{fetchers: 2, parsers: 2, writers: 1})
+	c := newCluster(t, shape{fetchers: 2, parsers: 2, writers: 1, fetcherArgs: fetcherArgs})
 	bus := c.bus()
 	c.begin(bus, "site", quick(), site.seed)
 	seed := uint64(time.Now().UnixNano())

@@ -26,6 +26,8 @@ type Fetcher struct {
 	hands      inFlightLocks
 	epochs     epochFence
 
+	parser *stages.Chain // nil if pages are parsed elsewhere
+
 	client *httpclient.Client
 	get    exchanger // client, unless something else is to fetch
 	robots *robotsCache
@@ -61,6 +63,9 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	f.epochs = make(epochFence, bus.Layout.Partitions)
 	return f, nil
 }
+
+// Chain has the fetcher hand its pages to a parser in memory. It is called before Run.
+func (f *Fetcher) Chain(parser *stages.Chain) { f.parser = parser }
 
 // newFetcher returns a fetcher without a bus, of which only the part that asks hosts
 // can be used.

@@ -16,16 +16,15 @@ import (
 
 // compose turns how a request ended into messages: the page or the redirect's
 // target first, then the result that promises it.
-func (f *Fetcher) compose(ctx context.Context, t *fetchJob) (stages.Output, error) {
+func (f *Fetcher) compose(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
 	var out stages.Output
+	var err error
 	location := ""
 	switch t.reply.Class {
 	case messages.OK:
-		page, err := f.page(ctx, t)
-		if err != nil {
+		if out, err = f.page(ctx, m, t); err != nil {
 			return stages.Output{}, err
 		}
-		out.First = []*nats.Msg{page}
 	case messages.Redirect:
 		target, err := t.reply.Target()
 		if err != nil {
@@ -39,7 +38,8 @@ func (f *Fetcher) compose(ctx context.Context, t *fetchJob) (stages.Output, erro
 	}
 	t.noteAnswer()
 	sitemaps, done := f.sitemaps(t)
-	out.First, out.Done = append(append(out.First, t.answers...), sitemaps...), done
+	out.First = append(append(out.First, t.answers...), sitemaps...)
+	out.OnDone(done)
 	res := t.result(f.name)
 	res.Location = location
 	if t.req.Recorded && messages.IsGone(res.Class, res.Status) {
@@ -88,8 +88,25 @@ func (f *Fetcher) candidateMsg(t *fetchJob, target messages.Candidate, c *messag
 	return m
 }
 
-// page is the message with what was fetched. A large body is stored first.
-func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
+// page is what comes of a page: the message for the parser, or, where that is chained and the request was never
+// delivered before, a message for other readers and what the parser has made of it. A page that the parser cannot
+// handle takes the usual way: what it dies of must not be fetched again and again, and what fails is tried again or
+// goes to DEAD there.
+func (f *Fetcher) page(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
+	page, msg, err := f.pageMsg(ctx, t)
+	if err != nil || f.parser == nil || m.Deliveries > 1 || page.BodyObject != "" {
+		return stages.Output{First: []*nats.Msg{msg}}, err
+	}
+	if out, err := f.parser.Handle(ctx, page, msg); err == nil {
+		return out, nil
+	} else if ctx.Err() != nil {
+		return stages.Output{}, err
+	}
+	return stages.Output{First: []*nats.Msg{msg}}, nil
+}
+
+// pageMsg is the message with what was fetched. A large body is stored first.
+func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *nats.Msg, error) {
 	r := t.reply
 	p := t.pageOf(r)
 	p.BodyEncoding, p.BodyObject = r.Body.Encoding, r.Body.Object
@@ -118,7 +135,7 @@ func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
 	if len(heads)+len(body) > messages.InlineBody {
 		p.BodyObject = t.ask.Object
 		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		body, r.Body.Data = nil, nil
 		r.Shrink(0)
@@ -126,7 +143,7 @@ func (f *Fetcher) page(ctx context.Context, t *fetchJob) (*nats.Msg, error) {
 	if len(heads) > 0 {
 		body = append(heads, body...)
 	}
-	return p.Msg(t.partition, body), nil
+	return &p, p.Msg(t.partition, body), nil
 }
 
 // answerOf is what a page and what is archived beside it tell alike.
@@ -161,6 +178,9 @@ func (t *fetchJob) result(name string) *messages.Result {
 	res.Started, res.Timings, res.BytesWire, res.IP, res.Protocol = r.Started.UTC(), r.Timings, r.BytesWire, r.IP, r.Protocol
 	res.ContentType, res.ETag, res.LastModified = r.ContentType, r.ETag, r.LastModified
 	res.RetryAfter, res.CrawlDelay = messages.Millis(r.RetryAfter), t.delay
+	if !r.Started.IsZero() {
+		res.Age = messages.Millis(max(0, time.Since(r.Started)-time.Duration(r.Timings.Total)))
+	}
 	if r.Class == messages.OK {
 		res.BytesBody, res.Digest = r.Body.Size, r.Digest
 	}

@@ -14,7 +14,7 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 	body := []byte(`<a href="/a">a</a>`)
 	old := page("text/html")
 	old.Rev = 1
-	if got := p.parse(t, old, body); len(got.links) != 1 {
+	if got := p.parsed(t, old, body); len(got.links) != 1 {
 		t.Fatalf("links %q", got.links)
 	}
 	d, err := p.specs.Delete(t.Context(), "c", messages.Deletion{})
@@ -27,7 +27,7 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 	}
 	fresh := page("text/html")
 	fresh.Rev, fresh.Visit.Round = d.Rev, messages.FirstRound(d.Count)
-	if got := p.parse(t, fresh, body); len(got.links) != 1 || got.last.Rev != d.Rev {
+	if got := p.parsed(t, fresh, body); len(got.links) != 1 || got.last.Rev != d.Rev {
 		t.Errorf("of the new crawl: %+v", got)
 	}
 }
@@ -36,15 +36,15 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 func TestDuplicatesOfADeletedCrawlAreForgotten(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Duplicates.Exact = crawlspec.DuplicateMark })
 	body := []byte("<p>the same text")
-	first := p.parse(t, page("text/html"), body)
+	first := p.parsed(t, page("text/html"), body)
 	other := page("text/html")
 	other.URL = "https://site.test/other"
 	other.Visit = messages.Visit{URL: messages.HashURL(other.URL), Round: 1}
-	if again := p.parse(t, other, body); first.record.DuplicateOf != (messages.Visit{}) || again.record.DuplicateOf.IsZero() {
+	if again := p.parsed(t, other, body); first.record.DuplicateOf != (messages.Visit{}) || again.record.DuplicateOf.IsZero() {
 		t.Fatalf("%+v, then %+v", first.record, again.record)
 	}
 	other.Visit.Round = messages.FirstRound(1)
-	if got := p.parse(t, other, body); !got.record.DuplicateOf.IsZero() {
+	if got := p.parsed(t, other, body); !got.record.DuplicateOf.IsZero() {
 		t.Errorf("a page of the next crawl repeats %v", got.record.DuplicateOf)
 	}
 }

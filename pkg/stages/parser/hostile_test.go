@@ -107,9 +107,9 @@ func TestMaxTextBoundsTheTextsOfRecordsAlone(t *testing.T) {
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	whole := short(t, "", 1<<10).parse(t, page("text/html"), []byte(body))
+	whole := short(t, "", 1<<10).parsed(t, page("text/html"), []byte(body))
 	for limit, text := range map[crawlspec.Bytes]string{0: "", 9: "The quick"} {
-		got := short(t, "", limit).parse(t, page("text/html"), []byte(body))
+		got := short(t, "", limit).parsed(t, page("text/html"), []byte(body))
 		if got.record.Text != text || got.record.Title != "A title" {
 			t.Errorf("%s: record %+v", limit, got.record)
 		}
@@ -188,7 +188,7 @@ func TestLanguageOfTheHeaderCountsWhereThePageHasNone(t *testing.T) {
 		for value, want := range map[string]string{" fr ": tt.want, "fr, en": strings.TrimPrefix(tt.want, "fr"), strings.Repeat("f", 99): strings.TrimPrefix(tt.want, "fr")} {
 			pg := page("text/html")
 			pg.Header = map[string][]string{"Content-Language": {value}}
-			if got := p.parse(t, pg, []byte(tt.body)).record.Language; got != want {
+			if got := p.parsed(t, pg, []byte(tt.body)).record.Language; got != want {
 				t.Errorf("%s with %q: %q, want %q", tt.body, value, got, want)
 			}
 		}

@@ -15,7 +15,7 @@ func TestEndOfAVisitTellsItsRecordsByKind(t *testing.T) {
 	p := parserOf(t, `
 page: {emit: always}
 records: [{kind: product, each: li, fields: {name: {css: b, required: true}}}]`)
-	got := p.parse(t, page("text/html"), []byte("<ul><li><b>Pen</b><li><b>Ring</b><li>nothing</ul>")).last.Records
+	got := p.parsed(t, page("text/html"), []byte("<ul><li><b>Pen</b><li><b>Ring</b><li>nothing</ul>")).last.Records
 	if want := []messages.KindCount{{Kind: "page", N: 1}, {Kind: "product", N: 2}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("it tells of %v, want %v", got, want)
 	}
@@ -24,7 +24,7 @@ records: [{kind: product, each: li, fields: {name: {css: b, required: true}}}]`)
 		fmt.Fprintf(&rules, "\n  - {kind: kind_%d, fields: {name: b}}", i)
 	}
 	p = parserOf(t, "page: {emit: never}\nrecords:"+rules.String())
-	got = p.parse(t, page("text/html"), []byte("<b>Pen</b>")).last.Records
+	got = p.parsed(t, page("text/html"), []byte("<b>Pen</b>")).last.Records
 	n := int64(0)
 	for _, k := range got {
 		n += k.N

@@ -46,7 +46,7 @@ func TestPageInAnotherLanguageIsLeftOut(t *testing.T) {
 		p := parserOf(t, tt.spec)
 		body := `<html lang="` + tt.lang + `"><a href=/next>next</a><p>` + tt.text
 		records, dead := p.results(t, page("text/html"), body)
-		got := p.parse(t, page("text/html"), []byte(body))
+		got := p.parsed(t, page("text/html"), []byte(body))
 		if len(records) != tt.records || len(dead) > 0 || got.last.LeftOut != tt.leftOut || len(got.depths) != 1 {
 			t.Errorf("%s, %s %.10s: %d records, %d dead letters, left out: %q, links %v; want %d records, left out: %q and a link",
 				tt.spec, tt.lang, tt.text, len(records), len(dead), got.last.LeftOut, got.depths, tt.records, tt.leftOut)
@@ -94,7 +94,7 @@ func TestPageThatAsksNotToBeIndexedIsLeftOut(t *testing.T) {
 		want := map[bool][2]string{
 			false: {"", "condition: page.when: the page may be indexed"}, true: {"condition: page.when: the page asks not to be indexed", ""},
 		}[tt.noindex]
-		if got := [2]string{p.parse(t, pg, []byte(tt.body)).last.LeftOut, only.parse(t, pg, []byte(tt.body)).last.LeftOut}; got != want {
+		if got := [2]string{p.parsed(t, pg, []byte(tt.body)).last.LeftOut, only.parsed(t, pg, []byte(tt.body)).last.LeftOut}; got != want {
 			t.Errorf("%q %q: left out %q, want %q", tt.header, tt.body, got, want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestDroppedDuplicateIsLeftOut(t *testing.T) {
 			pg := page("text/html")
 			pg.URL = "https://site.test/" + path
 			pg.Visit.URL, pg.Digest = messages.HashURL(pg.URL), strings.Repeat(digest, 16)
-			return p.parse(t, pg, []byte(body)).last.LeftOut
+			return p.parsed(t, pg, []byte(body)).last.LeftOut
 		}
 		if got := visit("a", sentences, "11"); got != "" {
 			t.Errorf("%s: the first page is left out: %s", spec, got)

@@ -63,7 +63,7 @@ func TestMetadataIsInheritedByLinks(t *testing.T) {
 	m := messages.Metadata{"customer": "17"}
 	for _, inherit := range []bool{false, true} {
 		p := newParser(t, nil)
-		got := p.parse(t, seedPage(m, inherit), []byte(`<a href="/dir/next.html">n</a><a href="/dir/other.html">o</a>`))
+		got := p.parsed(t, seedPage(m, inherit), []byte(`<a href="/dir/next.html">n</a><a href="/dir/other.html">o</a>`))
 		want := messages.Metadata(nil)
 		if inherit {
 			want = m
@@ -71,7 +71,7 @@ func TestMetadataIsInheritedByLinks(t *testing.T) {
 		if c := got.last; len(c.URLs) != 2 || !maps.Equal(c.Metadata, want) || c.Inherit != inherit {
 			t.Errorf("inherited %v: %+v", inherit, c)
 		}
-		if c := p.parse(t, seedPage(m, inherit), nil).last; c.Metadata != nil {
+		if c := p.parsed(t, seedPage(m, inherit), nil).last; c.Metadata != nil {
 			t.Errorf("no links, and %+v", c)
 		}
 	}

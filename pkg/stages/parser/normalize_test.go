@@ -29,10 +29,10 @@ func TestLinksAreNormalizedByTheSpec(t *testing.T) {
 			for i, u := range c.want {
 				c.want[i] = "https://site.test" + u
 			}
-			if got := p.parse(t, page("text/html"), body); !slices.Equal(got.links, c.want) {
+			if got := p.parsed(t, page("text/html"), body); !slices.Equal(got.links, c.want) {
 				t.Errorf("links %q, want %q", got.links, c.want)
 			}
-			if got := p.parse(t, page("text/html"), body); len(got.links) != 0 {
+			if got := p.parsed(t, page("text/html"), body); len(got.links) != 0 {
 				t.Errorf("links %q are sent again", got.links)
 			}
 		})

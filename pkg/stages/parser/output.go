@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,14 +18,19 @@ import (
 
 // output is what is published of a page: its records, those that could not be
 // made, and its links, of which the message that ends the visit is the last.
-func (p *Parser) output(m *stages.Message, r *parsedPage) stages.Output {
+func (p *Parser) output(ctx context.Context, m *stages.Message, r *parsedPage) (stages.Output, error) {
 	partition := messages.Partition(r.page.URL, p.bus.Layout.Partitions)
 	out := p.links(r, partition)
 	out.First = append(out.First, r.recordMessages(partition, int(p.cfg.MaxText))...)
+	if len(r.problems) > 0 {
+		if err := m.Locate(ctx); err != nil { // the letters say where the page is
+			return stages.Output{}, err
+		}
+	}
 	for i := range r.problems {
 		out.First = append(out.First, r.deadLetter(m, i))
 	}
-	return out
+	return out, nil
 }
 
 // recordMessages are the record of the page, if it has one, and those beside it.

@@ -76,12 +76,20 @@ func subjectOf(page *messages.Page) stages.MessageContext {
 	return stages.MessageContext{Crawl: page.Crawl, URL: page.URL, Visit: page.Visit, Attempt: page.Attempt}
 }
 
-// handle turns one page into its records and its links.
+// Chain returns what a fetcher in the same process hands its pages to.
+func (p *Parser) Chain() *stages.Chain { return stages.NewChain(p.bus, p.cfg.workers(), p.parse) }
+
+// handle takes one message of PAGES.
 func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
 	page, err := messages.DecodePage(m.Header)
 	if err != nil {
 		return stages.Output{}, stages.PoisonError(err)
 	}
+	return p.parse(ctx, page, m)
+}
+
+// parse turns one page into its records and its links.
+func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Message) (stages.Output, error) {
 	spec, err := p.specs.Get(ctx, page.Crawl, page.Rev)
 	if err != nil {
 		return stages.Output{}, err
@@ -111,7 +119,10 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	if err := p.checkDuplicate(ctx, r); err != nil {
 		return stages.Output{}, err
 	}
-	out := p.output(m, r)
+	out, err := p.output(ctx, m, r)
+	if err != nil {
+		return stages.Output{}, err
+	}
 	if p.bus.Log.Enabled(ctx, slog.LevelDebug) {
 		p.bus.Log.Debug("parsed", append(subjectOf(page).LogAttrs(ctx), "messages", len(out.First)+len(out.Then),
 			"problems", len(r.problems), "bytes", page.BodySize)...)
@@ -125,8 +136,7 @@ func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, 
 	}
 	r.count()
 	if page.BodyObject != "" {
-		learn := out.Done
-		out.Done = func() { learn(); p.bodyRead(ctx, m, page) }
+		out.OnDone(func() { p.bodyRead(ctx, m, page) })
 	}
 	return out, nil
 }

@@ -81,7 +81,7 @@ type parsed struct {
 	then   bool                 // it waits for the others
 }
 
-func (p *Parser) parse(t *testing.T, pg *messages.Page, body []byte) parsed {
+func (p *Parser) parsed(t *testing.T, pg *messages.Page, body []byte) parsed {
 	t.Helper()
 	out, err := p.handle(t.Context(), message(pg, body))
 	if err != nil {
@@ -131,7 +131,7 @@ func decodeOutput(t *testing.T, out stages.Output) (got parsed) {
 
 func TestPageBecomesARecordAndLinks(t *testing.T) {
 	p := newParser(t, nil)
-	got := p.parse(t, page("text/html; charset=utf-8"), []byte(`<html lang=en><head><title>A &amp; B</title>
+	got := p.parsed(t, page("text/html; charset=utf-8"), []byte(`<html lang=en><head><title>A &amp; B</title>
 		<meta name=description content="What it is about"><link rel=canonical href="/dir/page.html"></head>
 		<body><p>Some <b>text</b></p><a href="next.html#part">n</a> <a href="https://elsewhere.test/x">x</a></body></html>`))
 	r := got.record
@@ -155,15 +155,15 @@ func TestPageBecomesARecordAndLinks(t *testing.T) {
 func TestLinksAreSentOnceUnlessNearer(t *testing.T) {
 	p := newParser(t, nil)
 	body := []byte(`<a href="/menu">m</a>`)
-	if got := p.parse(t, page("text/html"), body); len(got.links) != 1 {
+	if got := p.parsed(t, page("text/html"), body); len(got.links) != 1 {
 		t.Fatalf("links %q, want one", got.links)
 	}
-	if got := p.parse(t, page("text/html"), body); len(got.links) != 0 || got.last == nil {
+	if got := p.parsed(t, page("text/html"), body); len(got.links) != 0 || got.last == nil {
 		t.Errorf("links %q, want none, and the end of the visit all the same", got.links)
 	}
 	near := page("text/html")
 	near.Depth = 0
-	if got := p.parse(t, near, body); len(got.links) != 1 {
+	if got := p.parsed(t, near, body); len(got.links) != 1 {
 		t.Errorf("links %q, want the one that is nearer now", got.links)
 	}
 	// What was not acknowledged was not learned.
@@ -171,7 +171,7 @@ func TestLinksAreSentOnceUnlessNearer(t *testing.T) {
 	if _, err := p.handle(t.Context(), message(page("text/html"), fresh)); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.parse(t, page("text/html"), fresh); len(got.links) != 1 {
+	if got := p.parsed(t, page("text/html"), fresh); len(got.links) != 1 {
 		t.Errorf("links %q, want the one that never got through", got.links)
 	}
 }
@@ -180,14 +180,14 @@ func TestNoFollowIsObeyedUnlessRobotsAreIgnored(t *testing.T) {
 	marked := []byte(`<a rel=nofollow href="/a">a</a><a href="/b">b</a>`)
 	whole := []byte(`<meta name=robots content="nofollow, noindex"><a href="/c">c</a>`)
 	obeying := newParser(t, nil)
-	if got := obeying.parse(t, page("text/html"), marked); !slices.Equal(got.links, []string{"https://site.test/b"}) {
+	if got := obeying.parsed(t, page("text/html"), marked); !slices.Equal(got.links, []string{"https://site.test/b"}) {
 		t.Errorf("links %q, want only b", got.links)
 	}
-	if got := obeying.parse(t, page("text/html"), whole); len(got.links) != 0 || !got.record.NoIndex {
+	if got := obeying.parsed(t, page("text/html"), whole); len(got.links) != 0 || !got.record.NoIndex {
 		t.Errorf("links %q, noindex %t; want none, true", got.links, got.record.NoIndex)
 	}
 	ignoring := newParser(t, func(s *crawlspec.Spec) { s.Robots = crawlspec.RobotsIgnore })
-	if got := ignoring.parse(t, page("text/html"), append(marked, whole...)); len(got.links) != 3 {
+	if got := ignoring.parsed(t, page("text/html"), append(marked, whole...)); len(got.links) != 3 {
 		t.Errorf("links %q, want all three", got.links)
 	}
 }
@@ -228,7 +228,7 @@ func TestHeaderDirectivesCountAsThoseOfThePage(t *testing.T) {
 			if tt.contentType == "application/pdf" {
 				body = []byte("%PDF-1.7 " + string(linked))
 			}
-			got := parsers[tt.spec].parse(t, pg, body)
+			got := parsers[tt.spec].parsed(t, pg, body)
 			if len(got.links) != tt.links || got.record.NoIndex != tt.noIndex {
 				t.Errorf("%d links, noindex %t; want %d, %t", len(got.links), got.record.NoIndex, tt.links, tt.noIndex)
 			}
@@ -238,13 +238,13 @@ func TestHeaderDirectivesCountAsThoseOfThePage(t *testing.T) {
 
 func TestOtherTypes(t *testing.T) {
 	p := newParser(t, nil)
-	if got := p.parse(t, page("text/plain; charset=iso-8859-1"), []byte("caf\xe9")); got.record.Text != "café" {
+	if got := p.parsed(t, page("text/plain; charset=iso-8859-1"), []byte("caf\xe9")); got.record.Text != "café" {
 		t.Errorf("plain text %q", got.record.Text)
 	}
-	if got := p.parse(t, page("image/png"), []byte("\x89PNG")); got.record.Text != "" || got.last == nil {
+	if got := p.parsed(t, page("image/png"), []byte("\x89PNG")); got.record.Text != "" || got.last == nil {
 		t.Errorf("an image gave %+v", got)
 	}
-	if got := p.parse(t, page(""), []byte("<!doctype html><title>sniffed</title>")); got.record.Title != "sniffed" {
+	if got := p.parsed(t, page(""), []byte("<!doctype html><title>sniffed</title>")); got.record.Title != "sniffed" {
 		t.Errorf("an undeclared page has title %q", got.record.Title)
 	}
 }
@@ -259,7 +259,7 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 	small := z.EncodeAll(body, nil)
 	pg := page("text/html")
 	pg.BodyEncoding = messages.BodyZstd
-	if got := p.parse(t, pg, small); got.record.Title != "large" {
+	if got := p.parsed(t, pg, small); got.record.Title != "large" {
 		t.Errorf("title %q of a compressed body", got.record.Title)
 	}
 	bodies, err := p.bus.Bodies(t.Context())
@@ -270,7 +270,7 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	pg.BodyObject = "1/x"
-	if got := p.parse(t, pg, nil); got.record.Title != "large" {
+	if got := p.parsed(t, pg, nil); got.record.Title != "large" {
 		t.Errorf("title %q of a body in the object store", got.record.Title)
 	}
 	store, err := p.bus.JS.ObjectStore(t.Context(), messages.BucketBodies)
@@ -285,7 +285,7 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 
 func TestRecordFitsAMessageWhateverItsText(t *testing.T) {
 	p := newParser(t, nil)
-	got := p.parse(t, page("text/plain; charset=utf-8"), []byte(strings.Repeat("\x01\"\\", 1<<18)))
+	got := p.parsed(t, page("text/plain; charset=utf-8"), []byte(strings.Repeat("\x01\"\\", 1<<18)))
 	if n := len(got.record.Text); n == 0 || n > int(p.cfg.MaxText) {
 		t.Errorf("text of %d bytes", n)
 	}
@@ -297,7 +297,7 @@ func TestManyLinksAreSplit(t *testing.T) {
 	for i := range messages.MaxBatchURLs*2 + 5 {
 		fmt.Fprintf(&b, `<a href="/%d">`, i)
 	}
-	if got := p.parse(t, page("text/html"), []byte(b.String())); len(got.links) != messages.MaxBatchURLs*2+5 || !got.then {
+	if got := p.parsed(t, page("text/html"), []byte(b.String())); len(got.links) != messages.MaxBatchURLs*2+5 || !got.then {
 		t.Errorf("%d links, last after the others %t", len(got.links), got.then)
 	}
 }
@@ -321,12 +321,12 @@ func TestLinksThatAreKeptAreAllSent(t *testing.T) {
 			for range 2 {
 				pg := page("text/html")
 				pg.Visit.Round, pg.Header = 7, map[string][]string{c.header: {"x"}}
-				got := p.parse(t, pg, body)
+				got := p.parsed(t, pg, body)
 				if c.kept && (len(got.links) != 2 || got.last.PageRound != 7 || got.last.PageDepth != 2) || !c.kept && got.last.PageRound != 0 {
 					t.Errorf("links %q; the visit ends with %+v", got.links, got.last)
 				}
 			}
-			if got := p.parse(t, page("text/html"), body); len(got.links) != 0 {
+			if got := p.parsed(t, page("text/html"), body); len(got.links) != 0 {
 				t.Errorf("links %q of a page that is not kept", got.links)
 			}
 		})

@@ -66,7 +66,7 @@ func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
 // The sitemaps of an index are as near to the seed as the index.
 func TestIndexOfSitemaps(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
-	got := p.parse(t, page("text/xml"), []byte("<sitemapindex><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>"))
+	got := p.parsed(t, page("text/xml"), []byte("<sitemapindex><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>"))
 	if !maps.Equal(got.depths, map[string]int{"https://site.test/1.xml": 2}) {
 		t.Errorf("links with their depths: %v", got.depths)
 	}
@@ -76,15 +76,15 @@ func TestSitemapMayBeText(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	const list = "https://site.test/a\nhttps://site.test/b\n"
 	pg := page("text/plain")
-	if got := p.parse(t, pg, []byte(list)); len(got.links) > 0 || got.record.Text != list {
+	if got := p.parsed(t, pg, []byte(list)); len(got.links) > 0 || got.record.Text != list {
 		t.Errorf("a text gave links %v, record %+v", got.links, got.record)
 	}
 	pg.URL = "https://site.test/sitemap_1.txt"
 	pg.Visit.URL = messages.HashURL(pg.URL)
-	if got := p.parse(t, pg, []byte(list)); len(got.links) != 2 || got.record.URL != "" {
+	if got := p.parsed(t, pg, []byte(list)); len(got.links) != 2 || got.record.URL != "" {
 		t.Errorf("a sitemap gave links %v, record %+v", got.links, got.record)
 	}
-	if got := p.parse(t, pg, []byte("no URL")); got.record.Text != "no URL" {
+	if got := p.parsed(t, pg, []byte("no URL")); got.record.Text != "no URL" {
 		t.Errorf("a text of that name gave record %+v", got.record)
 	}
 }
@@ -104,14 +104,14 @@ func TestKnownSitemapMayHaveAnyName(t *testing.T) {
 		p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 		pg := page(contentType)
 		pg.Sitemap = true
-		if got := p.parse(t, pg, []byte(body)); len(got.links) < 2 || got.record.URL != "" {
+		if got := p.parsed(t, pg, []byte(body)); len(got.links) < 2 || got.record.URL != "" {
 			t.Errorf("%q: links %v, record %+v", contentType, got.links, got.record)
 		}
 	}
 	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	pg := page("text/plain")
 	pg.Sitemap = true
-	got := p.parse(t, pg, []byte("not here"))
+	got := p.parsed(t, pg, []byte("not here"))
 	if want := `it was named as a sitemap, and is taken for a page: it is no sitemap: "not here" is not a URL`; got.record.Text != "not here" || got.last.Warning != want {
 		t.Errorf("a text gave record %+v, and the end %+v", got.record, got.last)
 	}
@@ -121,7 +121,7 @@ func TestKnownSitemapMayHaveAnyName(t *testing.T) {
 // sitemap lists is not.
 func TestSitemapsOfAnIndexAreMarked(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
-	p.parse(t, page("text/html"), []byte("<a href=/urls>"))
+	p.parsed(t, page("text/html"), []byte("<a href=/urls>"))
 	for body, marked := range map[string]bool{
 		"<sitemapindex><sitemap><loc>/urls</loc></sitemap></sitemapindex>": true, "<urlset><url><loc>/page</loc></url></urlset>": false,
 	} {
@@ -153,7 +153,7 @@ func TestSitemapsOfAnIndexAreMarked(t *testing.T) {
 func TestOtherXMLMakesARecord(t *testing.T) {
 	for sitemaps, body := range map[bool]string{true: "<list><link>https://site.test/a</link></list>", false: someSitemap} {
 		p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = sitemaps })
-		got := p.parse(t, page("application/xml"), []byte(body))
+		got := p.parsed(t, page("application/xml"), []byte(body))
 		if got.record.URL != pageURL || len(got.links) > 0 {
 			t.Errorf("sitemaps %v: record %+v, links %v", sitemaps, got.record, got.links)
 		}

@@ -106,7 +106,7 @@ func TestRulesMakeRecordsLinksAndDeadLetters(t *testing.T) {
 		!strings.Contains(reasons, "records[0] (product), item 3") {
 		t.Errorf("%d dead letters:\n%s", len(dead), reasons)
 	}
-	got := p.parse(t, page("text/html"), []byte(shopPage))
+	got := p.parsed(t, page("text/html"), []byte(shopPage))
 	if want := map[string]int{"https://site.test/about": 3, "https://site.test/dir/page.html?page=2": 2}; !maps.Equal(got.depths, want) {
 		t.Errorf("links with their depths %v, want %v", got.depths, want)
 	}
@@ -192,7 +192,7 @@ func TestRecordSaysWhichTextsAreCut(t *testing.T) {
 func TestPersonalDataIsMasked(t *testing.T) {
 	const body = `<title>Write to me@site.test</title><p>Mail you@site.test or call.`
 	whole := parserOf(t, "mask: {kinds: [email], fields: ['*']}\n")
-	got := whole.parse(t, page("text/html"), []byte(body)).record
+	got := whole.parsed(t, page("text/html"), []byte(body)).record
 	if got.Title != "Write to [email]" || got.Text != "Mail [email] or call." || got.URL != pageURL {
 		t.Errorf("record %+v", got)
 	}
@@ -279,7 +279,7 @@ func TestUnchangedPageMakesNoRecordsIfDropped(t *testing.T) {
 		if len(records) != tt.records || len(dead) != tt.dead {
 			t.Errorf("%q, unchanged %t: %d records and %d dead letters, want %d and %d", tt.spec, tt.unchanged, len(records), len(dead), tt.records, tt.dead)
 		}
-		if links := p.parse(t, pg, []byte(body)).depths; len(links) != 1 {
+		if links := p.parsed(t, pg, []byte(body)).depths; len(links) != 1 {
 			t.Errorf("%q, unchanged %t: it leads to %v, want one page", tt.spec, tt.unchanged, links)
 		}
 	}
@@ -299,14 +299,14 @@ records:
 	if len(records) != 1 || !strings.HasSuffix(records[0], want) {
 		t.Errorf("records %s\nwant …%s", records, want)
 	}
-	if got := p.parse(t, page("application/xml"), []byte(body)); !slices.Equal(got.links, []string{"https://site.test/a"}) {
+	if got := p.parsed(t, page("application/xml"), []byte(body)); !slices.Equal(got.links, []string{"https://site.test/a"}) {
 		t.Errorf("links %q", got.links)
 	}
 }
 
 func TestFeedLeadsToItsItems(t *testing.T) {
 	p := parserOf(t, "accept: [application/rss+xml]")
-	got := p.parse(t, page("application/rss+xml"), []byte(`<rss version="2.0"><channel><title>News</title><link>/</link>
+	got := p.parsed(t, page("application/rss+xml"), []byte(`<rss version="2.0"><channel><title>News</title><link>/</link>
 		<item><title>One</title><link>/1</link></item><item><title>Two</title><link>/2</link></item></channel></rss>`))
 	if want := []string{"https://site.test/", "https://site.test/1", "https://site.test/2"}; !slices.Equal(got.links, want) {
 		t.Errorf("links %q, want %q", got.links, want)
@@ -320,7 +320,7 @@ func TestLinkHeadersAreFollowedWhereAskedFor(t *testing.T) {
 	p := parserOf(t, "links: {follow: [header], attributes: [data-href]}")
 	pg := page("text/html")
 	pg.Header = map[string][]string{"Link": {`</next>; rel="next", </style.css>; rel=stylesheet`}}
-	got := p.parse(t, pg, []byte(`<a href="/a">a</a><div data-href="/d">`))
+	got := p.parsed(t, pg, []byte(`<a href="/a">a</a><div data-href="/d">`))
 	if want := []string{"https://site.test/d", "https://site.test/next"}; !slices.Equal(got.links, want) {
 		t.Errorf("links %q, want %q", got.links, want)
 	}
@@ -356,7 +356,7 @@ func (w words) Extract(_ context.Context, d *Document) (*Extract, error) {
 func TestExtractorReadsWhatItMatches(t *testing.T) {
 	p := parserOf(t, "mask: {kinds: [email], fields: ['*']}")
 	p.extractors = []Extractor{words{}}
-	got := p.parse(t, page("text/html"), []byte("<title>not words</title>"))
+	got := p.parsed(t, page("text/html"), []byte("<title>not words</title>"))
 	if got.record.Title != "not words" {
 		t.Errorf("record %+v", got.record)
 	}
@@ -364,7 +364,7 @@ func TestExtractorReadsWhatItMatches(t *testing.T) {
 	if len(lines) != 2 || !strings.Contains(lines[0], `"title":"words"`) || !strings.HasSuffix(lines[1], `"key":"a","word":"[email]","n":1}`) {
 		t.Errorf("records %s", lines)
 	}
-	if got := p.parse(t, page("application/x-words"), []byte("one two")); !slices.Equal(got.links, []string{"https://site.test/dir/more"}) {
+	if got := p.parsed(t, page("application/x-words"), []byte("one two")); !slices.Equal(got.links, []string{"https://site.test/dir/more"}) {
 		t.Errorf("links %q", got.links)
 	}
 	p.extractors = []Extractor{words{errors.New("no words")}}

@@ -28,7 +28,7 @@ func TestPageOfACrawlThatStandsStillIsGivenBack(t *testing.T) {
 	if !errors.Is(err, crawlspec.ErrStandsStill) || stages.IsPoison(err) || len(out.First)+len(out.Then) > 0 {
 		t.Errorf("while it stands still: %+v, %v", out, err)
 	}
-	if got := p.parse(t, page("text/html"), body); len(got.links) != 1 {
+	if got := p.parsed(t, page("text/html"), body); len(got.links) != 1 {
 		t.Errorf("of another crawl: %+v", got)
 	}
 	good, err := p.specs.Put(t.Context(), "still", new(crawlspec.Default()))

@@ -162,7 +162,7 @@ func (s *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage
 		return err
 	}
 	crawl := messages.CrawlOf(m.Subject)
-	rec := &format.Record{ID: m.Header.Get(nats.MsgIdHdr), Stored: m.Stored, Header: m.Header, Data: m.Data}
+	rec := &format.Record{ID: s.w.from.id(m.Header), Stored: m.Stored, Header: m.Header, Data: m.Data}
 	rec.Kind = s.w.from.kind(&m.Message)
 	group := s.form.group(crawl, rec, s.p)
 	if s.isCrowded(group) {
@@ -174,8 +174,10 @@ func (s *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage
 		s.set = newPendingCommit(newFileSet(s.form, s.log, s.name(m.Sequence), &s.w.open, s.handled.Created))
 		s.full.Reset(time.Duration(s.w.cfg.ChunkAge))
 	}
-	if err := s.addRecord(ctx, group, rec, m); err != nil {
-		return err
+	if !s.w.cfg.leavesOut(&m.Message) {
+		if err := s.addRecord(ctx, group, rec, m); err != nil {
+			return err
+		}
 	}
 	s.set.last = m
 	s.set.messages++

@@ -26,28 +26,25 @@ type inputStream struct {
 	isPages bool
 }
 
-// pages are those of PAGES, exchanges are these and what else was answered.
-var (
-	pages = inputStream{
-		stream: messages.StreamPages, subject: "pages", check: checkPage,
-		kind:        func(*stages.Message) string { return messages.KindPage },
-		ofPartition: func(p int) string { return messages.SubjectPages("*", p) },
-		isPages:     true,
-	}
-	exchanges = inputStream{
-		stream: messages.StreamPages, subject: messages.KindOfExchanges, check: checkPage,
-		kind: kindOfExchange, ofPartition: messages.SubjectExchanges,
-		isPages: true,
-	}
-)
+// pages is PAGES: pages, chained or not, and what else was answered.
+var pages = inputStream{
+	stream: messages.StreamPages, subject: messages.KindOfExchanges, check: checkPage,
+	kind: kindOfExchange, ofPartition: func(p int) string { return messages.SubjectExchanges("*", p) },
+	isPages: true,
+}
 
-// input returns what the writer reads: with a form that has a place for them, the
-// answers beside the pages too.
-func (c *Config) input() inputStream {
-	if c.From == format.FromPages && format.IsArchive(c.Format) {
-		return exchanges
+// id returns what tells the record in a message from others.
+func (in *inputStream) id(header nats.Header) string {
+	if in.isPages {
+		return messages.PageID(header)
 	}
-	return sources[c.From]
+	return header.Get(nats.MsgIdHdr)
+}
+
+// leavesOut reports whether a message is one that the form of the output has no place for: only an
+// archive has the answers beside the pages too.
+func (c *Config) leavesOut(m *stages.Message) bool {
+	return c.From == format.FromPages && messages.IsAnswer(m.Subject) && !format.IsArchive(c.Format)
 }
 
 func kindOfExchange(m *stages.Message) string {

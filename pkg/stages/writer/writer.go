@@ -75,7 +75,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 	cfg = cfg.withDefaults()
 	w := &Writer{
 		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
-		from: cfg.input(), minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
+		from: sources[cfg.From], minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
 		entered: make(chan struct{}), lagEvery: lagEvery, presses: make(map[int]chan struct{}),
 		handled: make(map[int]messages.Position), partitionErr: make(map[int]error), staleManifests: make(map[string]bool), complete: make(map[string]bool),
 	}

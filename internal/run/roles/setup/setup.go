@@ -32,6 +32,7 @@ type Site struct {
 	// ServerDir is where the server sees the folder server/; empty is where it is.
 	ServerDir  string   `yaml:"server_dir"`
 	Partitions int      `yaml:"partitions"`
+	Chain      bool     `yaml:"chain"` // fetchers run with --chain
 	Writers    []Writer `yaml:"writers"`
 	Feeders    []Feeder `yaml:"feeders"`
 }
@@ -50,7 +51,7 @@ type Feeder struct {
 }
 
 func (s *Site) installation() *roles.Installation {
-	in := &roles.Installation{Partitions: s.Partitions}
+	in := &roles.Installation{Partitions: s.Partitions, Chain: s.Chain}
 	for _, w := range s.Writers {
 		in.Writers = append(in.Writers, roles.Writer(w))
 	}
@@ -71,6 +72,7 @@ monitoring: 127.0.0.1:8222         # /healthz, /varz: they have no users, so kee
 store_dir: ./nats                  # of the streams
 server_dir: ""                     # where the server sees the folder server/, if elsewhere: /etc/nats in a container
 partitions: 16                     # as the frontier's --partitions
+chain: false                       # fetchers run with --chain, and so parse too
 writers:
   - {name: default, from: records} # more: {name: archive, from: pages}
 feeders:                           # programs that may feed some crawls, and give them their spec or not; "*" is all

@@ -210,7 +210,7 @@ func (s *Partition) tellFailure(req *Request, res *messages.Result) {
 // outcome says what a result means for how its host is asked.
 func outcome(res *messages.Result) politeness.Outcome {
 	o := politeness.Outcome{
-		Kind: politeness.Good, Took: time.Duration(res.Timings.Total), RetryAfter: time.Duration(res.RetryAfter),
+		Kind: politeness.Good, Took: time.Duration(res.Timings.Total), Age: time.Duration(res.Age), RetryAfter: time.Duration(res.RetryAfter),
 	}
 	if res.CrawlDelay != nil {
 		d := time.Duration(*res.CrawlDelay)

@@ -1,0 +1,162 @@
+package fetcher
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// parseFunc is what a parser does with a page that it is handed.
+type parseFunc func(context.Context, *messages.Page, *stages.Message) (stages.Output, error)
+
+// chained has the fetcher hand its pages to parse, and counts how often it did.
+func (s *fetcherFixture) chained(parse parseFunc) (calls *int) {
+	calls = new(int)
+	s.Chain(stages.NewChain(s.bus, 1, func(ctx context.Context, page *messages.Page, m *stages.Message) (stages.Output, error) {
+		*calls++
+		return parse(ctx, page, m)
+	}))
+	return calls
+}
+
+// fetchPage handles a request for a page, delivered so often, and returns what is published of it.
+func (s *fetcherFixture) fetchPage(path string, deliveries uint64) (out stages.Output, page *messages.Page, msg *nats.Msg) {
+	s.t.Helper()
+	m, _ := requestMessage(s.url(path))
+	m.Deliveries = deliveries
+	out, err := s.handle(s.t.Context(), m)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(out.Free)
+	for _, m := range out.First {
+		if m.Header.Get(messages.HeaderPage) == "" {
+			continue
+		}
+		if page, err = messages.DecodePage(m.Header); err != nil {
+			s.t.Fatal(err)
+		}
+		msg = m
+	}
+	return out, page, msg
+}
+
+func isChained(m *nats.Msg) bool {
+	return m.Subject == strings.Replace(m.Subject, ".pages.", ".chained.", 1) && strings.HasPrefix(m.Subject, "seine.chained.")
+}
+
+// The page is stored where the parser's consumer does not see it, with what the parser made of it; the result,
+// which says that all of it is there, comes after.
+func TestChainedPageIsStoredWithWhatWasMadeOfIt(t *testing.T) {
+	s := newFetcherFixture(t, ignoreRobots)
+	record, link := nats.NewMsg("seine.records.test.0"), nats.NewMsg("seine.urls.test.0")
+	done := 0
+	calls := s.chained(func(_ context.Context, page *messages.Page, m *stages.Message) (stages.Output, error) {
+		if want := int(page.BodySize); len(m.Data) != want || m.Deliveries != 1 {
+			t.Errorf("the parser was handed %d bytes, delivered %d times, want %d and once", len(m.Data), m.Deliveries, want)
+		}
+		return stages.Output{First: []*nats.Msg{record}, Then: []*nats.Msg{link}, Done: func() { done++ }}, nil
+	})
+	out, page, msg := s.fetchPage("/", 1)
+	if *calls != 1 || page == nil || !isChained(msg) {
+		t.Fatalf("parsed %d times, page %v on %v", *calls, page, msg)
+	}
+	if !slices.Contains(out.First, record) || !slices.Contains(out.First, link) || len(out.First) != 3 || len(out.Then) != 1 {
+		t.Errorf("published are %d messages before %d, want page, record and link before the result", len(out.First), len(out.Then))
+	}
+	plain := page.Msg(0, nil).Header
+	if got, want := messages.PageID(msg.Header), plain.Get(nats.MsgIdHdr); got != want || msg.Header.Get(nats.MsgIdHdr) == want {
+		t.Errorf("the page is %q by the header %q, want %q by another header", got, msg.Header.Get(nats.MsgIdHdr), want)
+	}
+	if out.Done(); done != 1 {
+		t.Errorf("the parser was told %d times that all is stored", done)
+	}
+}
+
+// Whatever the fetcher should not do itself is left to the parsers of PAGES: a page that may have killed a process,
+// one that cannot be parsed, one whose body is in the object store.
+func TestPageIsLeftToTheParsersOfItsStream(t *testing.T) {
+	fine := func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) {
+		return stages.Output{}, nil
+	}
+	for name, tt := range map[string]struct {
+		path       string
+		deliveries uint64
+		parse      parseFunc
+		calls      int
+	}{
+		"delivered before": {"/", 2, fine, 0},
+		"poison": {"/", 1, func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) {
+			return stages.Output{First: []*nats.Msg{nats.NewMsg("seine.records.test.0")}}, stages.PoisonError(errors.New("no page"))
+		}, 1},
+		"panic":      {"/", 1, func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) { panic("no page") }, 1},
+		"large body": {"/special/big?mb=1", 1, fine, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFetcherFixture(t, ignoreRobots, func(_ *Config, spec *crawlspec.Spec, _ *testweb.Config) {
+				spec.Archive = name == "large body" // or it would travel compressed, and small
+			})
+			answerWanted(t, s.bus, true)
+			calls := s.chained(tt.parse)
+			out, page, msg := s.fetchPage(tt.path, tt.deliveries)
+			if page == nil || *calls != tt.calls {
+				t.Fatalf("page %v, parsed %d times, want %d", page, *calls, tt.calls)
+			}
+			if want := messages.SubjectPages(testCrawl, messages.Partition(page.URL, s.bus.Layout.Partitions)); msg.Subject != want || len(out.First) != 1 {
+				t.Errorf("%d messages, the page on %s, want it alone on %s", len(out.First), msg.Subject, want)
+			}
+		})
+	}
+}
+
+// A dead letter of a record says where its page is, so the page is stored before that.
+func TestChainedPageIsStoredForItsDeadLetters(t *testing.T) {
+	s := newFetcherFixture(t, ignoreRobots)
+	var at uint64
+	s.chained(func(ctx context.Context, _ *messages.Page, m *stages.Message) (stages.Output, error) {
+		err := m.Locate(ctx)
+		at = m.Sequence
+		return stages.Output{}, err
+	})
+	out, page, _ := s.fetchPage("/", 1)
+	if page != nil || len(out.First) != 0 {
+		t.Fatalf("%d messages are published once more", len(out.First))
+	}
+	stream, err := s.bus.JS.Stream(t.Context(), messages.StreamPages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := stream.GetMsg(t.Context(), at)
+	if err != nil || !isChained(&nats.Msg{Subject: m.Subject}) {
+		t.Errorf("in PAGES, %d is %v (%v)", at, m, err)
+	}
+}
+
+// The host rests from the end of its response, though its result comes later.
+func TestResultSaysForHowLongTheResponseWasThere(t *testing.T) {
+	const parsing = 20 * time.Millisecond
+	s := newFetcherFixture(t, ignoreRobots, func(_ *Config, _ *crawlspec.Spec, w *testweb.Config) { w.Latency = 50 * time.Millisecond })
+	s.chained(func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) {
+		time.Sleep(parsing)
+		return stages.Output{}, nil
+	})
+	out, _, _ := s.fetchPage("/", 1)
+	res, err := messages.DecodeResult(out.Then[0].Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := res.Started.Add(time.Duration(res.Timings.Total))
+	if age := time.Duration(res.Age); age < parsing || age > time.Since(ended) {
+		t.Errorf("the response was there for %s, want at least %s and at most %s", age, parsing, time.Since(ended))
+	}
+}
