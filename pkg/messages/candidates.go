@@ -211,7 +211,7 @@ func appendCandidate(b []byte, c Candidate) []byte {
 // DecodeCandidates reads a message on URLS. URLs are trusted to be canonical:
 // the frontier checks the ones that it has not seen.
 func DecodeCandidates(payload []byte) (*Candidates, error) {
-	c, err := decodePlain[Candidates](payload)
+	c, err := decode[Candidates](payload)
 	if err != nil {
 		return nil, fmt.Errorf("decode candidates: %w", err)
 	}
@@ -222,46 +222,6 @@ func DecodeCandidates(payload []byte) (*Candidates, error) {
 }
 
 func (c *Candidates) version() int { return c.V }
-
-// readJSON reads what appendJSON appends.
-func (c *Candidates) readJSON(o *reader) {
-	o.Int("v", &c.V)
-	o.Text("crawl", &c.Crawl)
-	o.Uint64("rev", &c.Rev)
-	o.Text("source", (*string)(&c.Source))
-	o.Text("referrer", &c.Referrer)
-	o.Int("depth", &c.Depth)
-	o.Int("redirects", &c.Redirects)
-	o.Int64("run", &c.Run)
-	o.Objects("urls", func() {
-		var u Candidate
-		o.Text("u", &u.URL)
-		if n := 0; o.Member("p") {
-			o.IntValue(&n)
-			u.Priority = &n
-		}
-		o.metadata("m", &u.Metadata, "i", &u.Inherit)
-		o.Bool("s", &u.Sitemap)
-		c.URLs = append(c.URLs, u)
-	})
-	o.uint32("page_round", &c.PageRound)
-	o.Int("page_part", &c.PagePart)
-	o.Int("page_depth", &c.PageDepth)
-	o.Uint64("seed_list", &c.SeedList)
-	o.Bool("seed_list_end", &c.SeedListEnd)
-	o.metadata("metadata", &c.Metadata, "inherit", &c.Inherit)
-	o.visit("ends", &c.Ends)
-	o.Text("parse_error", &c.ParseError)
-	o.Text("warning", &c.Warning)
-	o.Text("left_out", &c.LeftOut)
-	o.Uint64("content", &c.Content)
-	o.Objects("records", func() {
-		var k KindCount
-		o.Text("kind", &k.Kind)
-		o.Int64("n", &k.N)
-		c.Records = append(c.Records, k)
-	})
-}
 
 func (c *Candidates) check() error {
 	if err := CheckCrawl(c.Crawl); err != nil {

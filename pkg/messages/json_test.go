@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"seine/internal/base/jsontext"
 )
 
 // Whatever is in it, an encoded record is one line of JSON that encoding/json
@@ -72,29 +70,35 @@ func TestOwnJSONIsAsTheTagsSay(t *testing.T) {
 	})
 }
 
-// What this package writes it reads without encoding/json, and as that would.
-func TestOwnJSONIsReadAsEncodingJSONDoes(t *testing.T) {
+// A field that a stranger names in another case, or by escapes, is none of Seine's.
+func TestNamesOfMessagesAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		pg, r, req, c := genPage(t), genResult(t), genRequest(t), genCandidates(t)
-		req.Once = rapid.Bool().Draw(t, "once")
-		readsOwn[Page](t, pg.appendJSON(nil))
-		readsOwn[Result](t, r.appendJSON(nil))
-		readsOwn[Request](t, req.appendJSON(nil))
-		readsOwn[Candidates](t, c.appendJSON(nil))
+		namesAreExact(t, DecodeResult, genResult(t).Encode())
+		namesAreExact(t, DecodeRequest, genRequest(t).Encode())
+		namesAreExact(t, DecodeCandidates, genCandidates(t).Encode())
+		namesAreExact(t, decode[Page], genPage(t).Msg(0, nil).Header.Get(HeaderPage))
 	})
 }
 
-func readsOwn[T any, P plain[T]](t *rapid.T, text []byte) {
-	var got, want T
-	o := reader{jsontext.NewReader(text)}
-	if P(&got).readJSON(&o); !o.Done() {
-		t.Fatalf("not read: %s", text)
-	}
-	if err := json.Unmarshal(text, &want); err != nil {
+// namesAreExact adds members to a message whose names encoding/json would take for those of its own.
+func namesAreExact[T any, B ~string | ~[]byte](t *rapid.T, read func([]byte) (*T, error), text B) {
+	want, err := read([]byte(text))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("%s\ngot  %+v\nwant %+v", text, got, want)
+	strange := strings.TrimSuffix(string(text), "}") + `,"CRAWL":"other","\u0055RL":1,"Visit":[],"V":7}`
+	if got, err := read([]byte(strange)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s\ngot  %+v, %v\nwant %+v", strange, got, err, want)
+	}
+}
+
+// A text that nests deeper than encoding/json goes is refused, whatever it is in.
+func TestMessageThatNestsTooDeepIsRefused(t *testing.T) {
+	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
+	for _, name := range []string{"more", "timings", "urls"} {
+		if _, err := decode[Result]([]byte(`{"v":1,"` + name + `":` + deep + `}`)); err == nil {
+			t.Errorf("%s was read", name)
+		}
 	}
 }
 
@@ -112,7 +116,7 @@ func BenchmarkDecode(b *testing.B) {
 	text := pg.appendJSON(nil)
 	b.Run("page", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := decodePlain[Page](text); err != nil {
+			if _, err := decode[Page](text); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -92,9 +92,3 @@ func (o *object) metadata(k string, m Metadata, inherits string, inherit bool) {
 		o.Bool(inherits, true)
 	}
 }
-
-// metadata reads what object.metadata appends.
-func (o *reader) metadata(k string, m *Metadata, inherits string, inherit *bool) {
-	o.Texts(k, (*map[string]string)(m))
-	o.Bool(inherits, inherit)
-}

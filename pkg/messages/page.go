@@ -204,40 +204,6 @@ func appendHeader(b []byte, h map[string][]string) []byte {
 
 func (pg *Page) version() int { return pg.V }
 
-// readJSON reads what appendJSON appends.
-func (pg *Page) readJSON(o *reader) {
-	o.Int("v", &pg.V)
-	o.Text("crawl", &pg.Crawl)
-	o.Uint64("rev", &pg.Rev)
-	o.Text("url", &pg.URL)
-	o.visit("visit", &pg.Visit)
-	o.Int("attempt", &pg.Attempt)
-	o.Int("depth", &pg.Depth)
-	o.Text("referrer", &pg.Referrer)
-	o.Int64("run", &pg.Run)
-	o.Int("status", &pg.Status)
-	o.Text("content_type", &pg.ContentType)
-	o.Value("fetched_at", pg.FetchedAt.UnmarshalJSON)
-	o.Lists("header", &pg.Header)
-	o.Text("body_encoding", &pg.BodyEncoding)
-	o.Int64("body_size", &pg.BodySize)
-	o.Int("request_size", &pg.RequestSize)
-	o.Int("head_size", &pg.HeadSize)
-	o.Text("ip", &pg.IP)
-	o.Text("protocol", &pg.Protocol)
-	o.Object("timings", func() { pg.Timings.readJSON(o) })
-	o.Text("digest", &pg.Digest)
-	o.Bool("unchanged", &pg.Unchanged)
-	o.metadata("metadata", &pg.Metadata, "inherit", &pg.Inherit)
-	o.Bool("sitemap", &pg.Sitemap)
-	o.Text("body_object", &pg.BodyObject)
-	o.Text("robots", &pg.Robots)
-	o.Text("contact", &pg.Contact)
-	o.Text("asked", &pg.Asked)
-	o.Text("class", (*string)(&pg.Class))
-	o.Text("truncated", (*string)(&pg.Truncated))
-}
-
 // IsAnswer reports whether this is an answer that is no page.
 func (pg *Page) IsAnswer() bool { return pg.Class != "" && pg.Class != OK }
 
@@ -255,7 +221,7 @@ func DecodePage(header nats.Header) (*Page, error) {
 	if text == "" {
 		return nil, fmt.Errorf("decode page: header %s is missing", HeaderPage)
 	}
-	pg, err := decodePlain[Page]([]byte(text))
+	pg, err := decode[Page]([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}

@@ -144,36 +144,9 @@ func (r *Request) appendJSON(b []byte) []byte {
 
 func (r *Request) version() int { return r.V }
 
-// readJSON reads what appendJSON appends.
-func (r *Request) readJSON(o *reader) {
-	o.Int("v", &r.V)
-	o.Text("crawl", &r.Crawl)
-	o.Uint64("rev", &r.Rev)
-	o.Text("url", &r.URL)
-	o.visit("visit", &r.Visit)
-	o.Int("attempt", &r.Attempt)
-	o.Int("depth", &r.Depth)
-	o.Text("referrer", &r.Referrer)
-	o.Int("redirects", &r.Redirects)
-	o.millis("delay_ms", &r.Delay)
-	o.millis("interval_ms", &r.Interval)
-	o.Bool("no_resend", &r.NoResend)
-	o.Bool("once", &r.Once)
-	o.Bool("follow", &r.Follow)
-	o.Int64("run", &r.Run)
-	o.Text("etag", &r.ETag)
-	o.Text("last_modified", &r.LastModified)
-	o.Text("digest", &r.Digest)
-	o.Bool("recorded", &r.Recorded)
-	o.uint32("page_round", &r.PageRound)
-	o.metadata("metadata", &r.Metadata, "inherit", &r.Inherit)
-	o.Bool("sitemap", &r.Sitemap)
-	o.Uint64("epoch", &r.Epoch)
-}
-
 // DecodeRequest reads a message on FETCH.
 func DecodeRequest(payload []byte) (*Request, error) {
-	r, err := decodePlain[Request](payload)
+	r, err := decode[Request](payload)
 	if err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}

@@ -131,53 +131,9 @@ func (t *Timings) appendJSON(b []byte) []byte {
 
 func (r *Result) version() int { return r.V }
 
-// readJSON reads what appendJSON appends.
-func (r *Result) readJSON(o *reader) {
-	o.Int("v", &r.V)
-	o.Text("crawl", &r.Crawl)
-	o.Uint64("rev", &r.Rev)
-	o.Text("url", &r.URL)
-	o.visit("visit", &r.Visit)
-	o.Int("attempt", &r.Attempt)
-	o.Int64("run", &r.Run)
-	o.Int("depth", &r.Depth)
-	o.Int("redirects", &r.Redirects)
-	o.Text("referrer", &r.Referrer)
-	o.Text("class", (*string)(&r.Class))
-	o.Int("status", &r.Status)
-	o.Text("error", &r.Error)
-	o.Text("detail", (*string)(&r.Detail))
-	o.Text("location", &r.Location)
-	o.Text("content_type", &r.ContentType)
-	o.Value("started", r.Started.UnmarshalJSON)
-	o.Object("timings", func() { r.Timings.readJSON(o) })
-	o.Int64("bytes_wire", &r.BytesWire)
-	o.Int64("bytes_body", &r.BytesBody)
-	o.Text("ip", &r.IP)
-	o.Text("protocol", &r.Protocol)
-	o.millis("retry_after_ms", &r.RetryAfter)
-	if delay := Millis(0); o.millis("crawl_delay_ms", &delay) {
-		r.CrawlDelay = &delay
-	}
-	o.millis("age_ms", &r.Age)
-	o.Text("etag", &r.ETag)
-	o.Text("last_modified", &r.LastModified)
-	o.Text("digest", &r.Digest)
-	o.Bool("gone_record", &r.GoneRecord)
-	o.Text("fetcher", &r.Fetcher)
-}
-
-func (t *Timings) readJSON(o *reader) {
-	o.millis("dns_ms", &t.DNS)
-	o.millis("connect_ms", &t.Connect)
-	o.millis("tls_ms", &t.TLS)
-	o.millis("first_byte_ms", &t.FirstByte)
-	o.millis("total_ms", &t.Total)
-}
-
 // DecodeResult reads a message on RESULTS.
 func DecodeResult(payload []byte) (*Result, error) {
-	r, err := decodePlain[Result](payload)
+	r, err := decode[Result](payload)
 	if err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}

@@ -27,7 +27,7 @@ func UnmarshalStrict(text []byte, v any) error { return unmarshal(text, v, true)
 
 func unmarshal(text []byte, v any, strict bool) error {
 	t := reflect.TypeOf(v)
-	if t == nil || !hasNames(t) || !json.Valid(text) {
+	if t == nil || !hasNames(t) || isExact(text, t) || !json.Valid(text) {
 		return json.Unmarshal(text, v) // which says what is wrong
 	}
 	e := exact{strict: strict}
@@ -36,6 +36,42 @@ func unmarshal(text []byte, v any, strict bool) error {
 		return e.err
 	}
 	return json.Unmarshal(out, v)
+}
+
+// isExact reports whether nothing of a text is to be left out for a type that has names: each member of each object is
+// of a field, by its very name, once. Of what is no JSON it may say anything.
+func isExact(text []byte, t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	text = text[skipSpace(text, 0):]
+	m := MembersOf(text)
+	switch {
+	case m.Bad():
+		return true // a value of another kind has no names
+	case t.Kind() == reflect.Struct && text[0] == '{':
+		fields, seen := fieldsOf(t), uint64(0)
+		for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
+			f, known := fields[string(name)]
+			if !known || f.n >= 64 || seen&(1<<f.n) != 0 || f.named && !isExact(value, f.is) {
+				return false
+			}
+			seen |= 1 << f.n
+		}
+	case t.Kind() == reflect.Map && text[0] == '{':
+		for _, value, ok := m.Next(); ok; _, value, ok = m.Next() {
+			if !isExact(value, t.Elem()) {
+				return false
+			}
+		}
+	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && text[0] == '[':
+		for value, ok := m.Element(); ok; value, ok = m.Element() {
+			if !isExact(value, t.Elem()) {
+				return false
+			}
+		}
+	}
+	return !m.Bad()
 }
 
 // exact copies valid JSON without what is not of the names of a type.
@@ -75,7 +111,7 @@ func (e *exact) value(out, text []byte, t reflect.Type) []byte {
 }
 
 // object appends the last member of each name that the struct has.
-func (e *exact) object(out, text []byte, fields map[string]reflect.Type) []byte {
+func (e *exact) object(out, text []byte, fields map[string]field) []byte {
 	type member struct {
 		name  string
 		value []byte
@@ -102,7 +138,7 @@ func (e *exact) object(out, text []byte, fields map[string]reflect.Type) []byte 
 	o := Object{B: out}
 	for _, f := range all {
 		o.Key(f.name)
-		o.B = e.value(o.B, f.value, fields[f.name])
+		o.B = e.value(o.B, f.value, fields[f.name].is)
 	}
 	return o.End()
 }
@@ -149,15 +185,22 @@ func hasNames(t reflect.Type) bool {
 	}
 }
 
-// known are the fields of structs, map[string]reflect.Type by reflect.Type.
+// field is a field of a struct.
+type field struct {
+	is    reflect.Type
+	named bool // see hasNames
+	n     int  // of those of the struct, from 0
+}
+
+// known are the fields of structs, map[string]field by reflect.Type.
 var known sync.Map
 
-// fieldsOf returns the types of the fields that encoding/json reads, by name.
-func fieldsOf(t reflect.Type) map[string]reflect.Type {
+// fieldsOf returns the fields that encoding/json reads, by name.
+func fieldsOf(t reflect.Type) map[string]field {
 	if have, ok := known.Load(t); ok {
-		return have.(map[string]reflect.Type)
+		return have.(map[string]field)
 	}
-	fields, seen := make(map[string]reflect.Type), map[reflect.Type]bool{t: true}
+	fields, seen := make(map[string]field), map[reflect.Type]bool{t: true}
 	for level := []reflect.Type{t}; len(level) > 0; {
 		var next []reflect.Type // what is embedded: a field further up hides one further down
 		for _, s := range level {
@@ -180,7 +223,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 						name = f.Name
 					}
 					if _, hidden := fields[name]; !hidden {
-						fields[name] = f.Type
+						fields[name] = field{f.Type, hasNames(f.Type), len(fields)}
 					}
 				}
 			}
