@@ -126,7 +126,7 @@ func ResultColumns() []Column {
 		{Name: "attempt", Type: Integer}, {Name: "run", Type: Integer}, {Name: "depth", Type: Integer}, {Name: "redirects", Type: Integer}, {Name: "referrer"}, {Name: "class"}, {Name: "status", Type: Integer},
 		{Name: "error"}, {Name: "detail"}, {Name: "location"}, {Name: "content_type"}, {Name: "started", Type: Time}, {Name: "timings", Type: JSON},
 		{Name: "bytes_wire", Type: Integer}, {Name: "bytes_body", Type: Integer}, {Name: "ip"}, {Name: "protocol"},
-		{Name: "retry_after_ms", Type: Integer}, {Name: "crawl_delay_ms", Type: Integer}, {Name: "etag"},
+		{Name: "retry_after_ms", Type: Integer}, {Name: "crawl_delay_ms", Type: Integer}, {Name: "age_ms", Type: Integer}, {Name: "etag"},
 		{Name: "last_modified"}, {Name: "digest"}, {Name: "gone_record", Type: Bool}, {Name: "fetcher"},
 	}
 }
