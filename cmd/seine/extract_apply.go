@@ -75,6 +75,9 @@ func apply(ctx context.Context, got *fetched, spec *crawlspec.Spec) (*extracted,
 		out.Records = append(out.Records, r)
 	}
 	out.Notes = append(out.Notes, missing(spec, result, out.Records)...)
+	for _, p := range read.Unreadable {
+		out.Notes = append(out.Notes, problem{Rule: p.Part, Reason: p.String()})
+	}
 	return out, nil
 }
 

@@ -54,6 +54,15 @@ func TestExtractURL(t *testing.T) {
 	}
 }
 
+func TestExtractTellsWhatIsWrongWithStructuredData(t *testing.T) {
+	page := write(t, "page.html", `<title>t</title><script type="application/ld+json">{"@type":"Product","sku" "S-1"}</script>`)
+	_, out, _ := seine(t, "extract", page, "--url", "https://shop.example/p/1", "--spec", spec(t, "false"))
+	want := problem{Rule: "json_ld", Reason: `script 1, byte 25: want a colon, have '"'`}
+	if x := extracts(t, out); !slices.ContainsFunc(x.Notes, func(p problem) bool { return p.Rule == want.Rule && p.Reason == want.Reason }) {
+		t.Errorf("notes %+v, want %+v among them", x.Notes, want)
+	}
+}
+
 func TestExtractFile(t *testing.T) {
 	page := write(t, "page.html", productPage)
 	code, out, stderr := seine(t, "extract", page, "--url", "https://shop.example/p/1", "--spec", spec(t, "false"))

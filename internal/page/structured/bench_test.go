@@ -1,6 +1,8 @@
 package structured
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,4 +64,37 @@ func corpus(b *testing.B) (pages []string, bytes int64) {
 		bytes += int64(len(body) + len(filler))
 	}
 	return pages, bytes
+}
+
+// A product as shops have it, in a list of ten, beside encoding/json.
+func BenchmarkReadJSON(b *testing.B) {
+	product := `{"@context":"https://schema.org","@type":"Product","name":"Blue shirt \u00e9","sku":"S-1","image":["https://shop.example/1.jpg"],` +
+		`"offers":{"@type":"Offer","price":12.50,"priceCurrency":"EUR","availability":"https://schema.org/InStock"},"description":"` + strings.Repeat("Some text. ", 30) + `"}`
+	text := "[" + strings.Repeat(product+",", 9) + product + "]"
+	b.Run("readJSON", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			if _, err := readJSON(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("encoding/json", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			var v any
+			if err := json.Unmarshal([]byte(text), &v); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("encoding/json, compact", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			var out bytes.Buffer
+			if err := json.Compact(&out, []byte(text)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

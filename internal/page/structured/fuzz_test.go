@@ -28,11 +28,11 @@ func FuzzFromHTML(f *testing.F) {
 			return // too deep
 		}
 		d := FromHTML(root, BaseURL(root, base))
-		out := d.AppendJSON(nil)
+		out := d.appendJSON(nil)
 		if !json.Valid(out) || !utf8.Valid(out) {
 			t.Fatalf("not JSON: %s", out)
 		}
-		if again := FromHTML(root, BaseURL(root, base)).AppendJSON(nil); !bytes.Equal(out, again) {
+		if again := FromHTML(root, BaseURL(root, base)).appendJSON(nil); !bytes.Equal(out, again) {
 			t.Errorf("second reading differs:\n%s\n%s", out, again)
 		}
 		for _, date := range []string{d.Published, d.Modified} {

@@ -29,7 +29,7 @@ func TestGolden(t *testing.T) {
 			}
 			root := parse(t, string(body))
 			base := BaseURL(root, "https://site.example/dir/"+filepath.Base(page))
-			compare(t, strings.TrimSuffix(page, ".html")+".golden", FromHTML(root, base).AppendJSON(nil))
+			compare(t, strings.TrimSuffix(page, ".html")+".golden", FromHTML(root, base).appendJSON(nil))
 		})
 	}
 }

@@ -103,7 +103,7 @@ func TestHostile(t *testing.T) {
 	for name, page := range hostile {
 		t.Run(name, func(t *testing.T) {
 			root := parse(t, page())
-			if n := len(FromHTML(root, testBase).AppendJSON(nil)); n > maxOutput {
+			if n := len(FromHTML(root, testBase).appendJSON(nil)); n > maxOutput {
 				t.Errorf("%d bytes", n)
 			}
 		})
@@ -125,8 +125,8 @@ func TestDeepTree(t *testing.T) {
 		parent = n
 	}
 	d := FromHTML(root, testBase)
-	if len(d.Problems) == 0 || len(d.AppendJSON(nil)) > maxOutput {
-		t.Errorf("%d bytes, problems %v", len(d.AppendJSON(nil)), d.Problems)
+	if len(d.Problems) == 0 || len(d.appendJSON(nil)) > maxOutput {
+		t.Errorf("%d bytes, problems %v", len(d.appendJSON(nil)), d.Problems)
 	}
 }
 
@@ -137,7 +137,7 @@ func BenchmarkHostile(b *testing.B) {
 			root := parse(b, p)
 			b.SetBytes(int64(len(p)))
 			for b.Loop() {
-				FromHTML(root, testBase).AppendJSON(nil)
+				FromHTML(root, testBase).appendJSON(nil)
 			}
 		})
 	}

@@ -111,7 +111,7 @@ func TestObjects(t *testing.T) {
 func TestJSONLDBounds(t *testing.T) {
 	big := `<script type=application/ld+json>["` + strings.Repeat("x", maxScriptBytes) + `"]</script>`
 	values, problems := JSONLD(parse(t, big+`<script type=application/ld+json>{"a":1}</script>`))
-	if joined(values) != `{"a":1}` || len(problems) != 1 || !strings.Contains(problems[0].Error(), "script 0") {
+	if joined(values) != `{"a":1}` || len(problems) != 1 || !strings.Contains(problems[0].String(), "script 1") {
 		t.Errorf("%d values, %v", len(values), problems)
 	}
 	_, problems = JSONLD(parse(t, strings.Repeat(`<script type=application/ld+json>{</script>`, maxScripts+1)))

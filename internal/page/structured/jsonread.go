@@ -25,6 +25,11 @@ import (
 //   - control characters in strings, and the escape \';
 //   - of members with one name, the last, as JSON.parse does.
 //
+// What comes of it can be read by anybody (RFC 7493): each name is there once, strings are valid Unicode, and members stay
+// in their order. That is why encoding/json behind a filter for comments and commas does not do, which would be half of
+// this in lines: it has the order only in text that it leaves as it is, with names that are there twice, which
+// databases refuse. To read and check costs a third of what encoding/json takes to decode the same text, and 0.6 of what it takes to compact it (BenchmarkReadJSON).
+//
 // Numbers are kept as written. At an error it returns the values before it, and
 // the error, which is a *syntaxError.
 func readJSON(s string) ([]json.RawMessage, error) {

@@ -28,21 +28,21 @@ const (
 // A Problem is something on the page that could not be read.
 type Problem struct {
 	// Part is "json_ld", "microdata" or "rdfa".
-	Part string `json:"part"`
+	Part string
 	// Script counts the page's JSON-LD scripts, from 0, and Offset is in bytes
 	// from the start of the script's text. Both are 0 for the other parts.
-	Script int `json:"script"`
-	Offset int `json:"offset"`
+	Script int
+	Offset int
 	// Text says what is wrong.
-	Text string `json:"text"`
+	Text string
 }
 
-// Error gives the problem as one line.
-func (p Problem) Error() string {
+// String says where on the page it is, and what is wrong.
+func (p Problem) String() string {
 	if p.Part != partJSONLD {
-		return p.Part + ": " + p.Text
+		return p.Text
 	}
-	return fmt.Sprintf("%s: script %d, byte %d: %s", p.Part, p.Script, p.Offset, p.Text)
+	return fmt.Sprintf("script %d, byte %d: %s", p.Script+1, p.Offset, p.Text)
 }
 
 const (

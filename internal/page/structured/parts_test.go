@@ -160,7 +160,7 @@ func TestBaseURL(t *testing.T) {
 func TestNoBase(t *testing.T) {
 	root := parse(t, `<body vocab="http://schema.org/"><div itemscope><a itemprop=a href=x></a><a itemprop=b href="https://x.example"></a></div>
 <p property=n>x</p><p typeof=A resource=r></p>`)
-	got := string(FromHTML(root, "").AppendJSON(nil))
+	got := string(FromHTML(root, "").appendJSON(nil))
 	want := `{"microdata":[{"properties":{"a":[""],"b":["https://x.example/"]}}],` +
 		`"rdfa":[{"id":"about:blank","properties":{"http://schema.org/n":["x"]}},{"type":["http://schema.org/A"],"properties":{}}]}`
 	if got != want {
@@ -173,7 +173,7 @@ func TestMarshal(t *testing.T) {
 <script type=application/ld+json>{"z":1,"a":2}</script><script type=application/ld+json>{</script>`), testBase)
 	want := `{"json_ld":[{"z":1,"a":2}],"microdata":[{"type":["t"],"properties":{"n":["x"]}}],"open_graph":{"og:title":"a<b&c"},` +
 		`"problems":[{"part":"json_ld","script":1,"offset":1,"text":"want a name in double quotes, have the end"}]}`
-	if got := string(d.AppendJSON(nil)); got != want {
+	if got := string(d.appendJSON(nil)); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	for _, v := range []any{d, d.Microdata[0], d.OpenGraph} {

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 
 	"golang.org/x/net/html"
-
-	"seine/internal/base/jsontext"
 )
 
 // Data is everything a page says for machines.
@@ -33,57 +31,4 @@ func FromHTML(root *html.Node, base string) *Data {
 	d.OpenGraph, d.Twitter = d.Meta.OpenGraph(), d.Meta.Twitter()
 	d.Declared = declared(d, root)
 	return d
-}
-
-// AppendJSON appends the data as one object, of which what the page has not is
-// left out: json_ld, microdata, rdfa, open_graph, twitter, author, published,
-// modified, problems. Names under meta that are neither Open Graph's nor a
-// Twitter card's are not among them.
-func (d *Data) AppendJSON(b []byte) []byte {
-	o := jsontext.Object{B: b}
-	if len(d.JSONLD) > 0 {
-		o.Key("json_ld")
-		o.B = jsontext.AppendList(o.B, d.JSONLD, jsontext.AppendRaw)
-	}
-	for _, items := range []struct {
-		key  string
-		list []*Item
-	}{{"microdata", d.Microdata}, {"rdfa", d.RDFa}} {
-		if len(items.list) > 0 {
-			o.Key(items.key)
-			o.B = AppendItems(o.B, items.list)
-		}
-	}
-	if len(d.OpenGraph) > 0 {
-		o.Key("open_graph")
-		o.B = d.OpenGraph.AppendJSON(o.B)
-	}
-	if len(d.Twitter) > 0 {
-		o.Key("twitter")
-		o.B = d.Twitter.AppendJSON(o.B)
-	}
-	o.TextSet("author", d.Author)
-	o.TextSet("published", d.Published)
-	o.TextSet("modified", d.Modified)
-	if len(d.Problems) > 0 {
-		o.Key("problems")
-		o.B = jsontext.AppendList(o.B, d.Problems, appendProblem)
-	}
-	return o.End()
-}
-
-func appendProblem(b []byte, p Problem) []byte {
-	o := jsontext.Object{B: b}
-	o.Text("part", p.Part)
-	if p.Part == partJSONLD {
-		o.Int("script", int64(p.Script))
-		o.Int("offset", int64(p.Offset))
-	}
-	o.Text("text", p.Text)
-	return o.End()
-}
-
-// MarshalJSON is AppendJSON for encoding/json.
-func (d *Data) MarshalJSON() ([]byte, error) {
-	return d.AppendJSON(nil), nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"seine/internal/page/document"
 	"seine/internal/page/extract"
+	"seine/internal/page/structured"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -18,8 +19,10 @@ type ParseResult struct {
 	Records  [][]byte // as they go to RECORDS
 	Links    []Link   // in the order in which they go to URLS
 	Problems []extract.Problem
-	Rules    *extract.Rules // of the spec, compiled
-	ByRules  extract.Result // what they made
+	// Unreadable is what is wrong with the structured data of the page, whether the spec asks for that or not.
+	Unreadable []structured.Problem
+	Rules      *extract.Rules // of the spec, compiled
+	ByRules    extract.Result // what they made
 }
 
 // Link is a URL that would be followed.
@@ -52,6 +55,7 @@ func ParsePage(ctx context.Context, cfg Config, spec *crawlspec.Spec, page *mess
 		out.Records = append(out.Records, m.Data)
 	}
 	out.Problems = r.problems
+	out.Unreadable = r.structured().Problems
 	for _, f := range r.follow {
 		out.Links = append(out.Links, Link{f.Candidate, f.depth})
 	}
