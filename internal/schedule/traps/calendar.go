@@ -35,8 +35,9 @@ import (
 // /1969/07/21/men-walk-on-moon.html is an article.
 
 // window is how many years around now a number may be a year where nothing else
-// says that it is one. A limit that is farther back holds only for whole dates behind a
-// word such as calendar, and for parameters that say that they are dates.
+// says that it is one: there are archives of newspapers that are older. A limit that is
+// farther back holds behind a word such as calendar, and for parameters that say that they
+// are dates.
 const window = 150
 
 // calendar looks for dates that are out of the limits.
@@ -54,6 +55,11 @@ func (c *calendar) out(year int, past bool) bool {
 func (c *calendar) far(year int) bool { return c.out(year, true) }
 
 func (c *calendar) near(year int) bool { return year >= c.now-window && year <= c.now+window }
+
+// mayBeYear reports whether a number behind a path may be a year.
+func (c *calendar) mayBeYear(year int, before string) bool {
+	return c.near(year) || saysCalendar(before)
+}
 
 func outOfCalendar(path, query string, l *Limits, now time.Time) bool {
 	inPath, inQuery := hasLongNumber(path), hasLongNumber(query)
@@ -99,7 +105,7 @@ func (c *calendar) outInSegment(before, segment, after string) bool {
 	if year, rest, ok := number(segment, 4); ok && rest == "" {
 		return c.outInSegments(before, year, after)
 	}
-	if year, ok := monthAndYear(segment); ok && c.near(year) {
+	if year, ok := monthAndYear(segment); ok && c.mayBeYear(year, before) {
 		return c.out(year, saysCalendar(before) && isView(after))
 	}
 	if c.outInWords(before, segment, after) {
@@ -120,13 +126,16 @@ func (c *calendar) outWithMonthFirst(segment, after string) bool {
 
 // outInSegments takes /2031/05, with or without a day, and /2031/may.
 func (c *calendar) outInSegments(before string, year int, after string) bool {
-	if after == "" || !c.near(year) || !c.far(year) {
+	if after == "" || !c.far(year) {
 		return false
 	}
 	segment, after := nextSegment(after)
 	if segment == "month" && strings.HasSuffix(before, "/year/") {
 		segment, after = nextSegment(after)
 		before += "calendar"
+	}
+	if !c.mayBeYear(year, before) {
+		return false
 	}
 	if monthName(segment) != 0 {
 		return c.out(year, saysCalendar(before) && isView(after))
@@ -177,11 +186,11 @@ func (c *calendar) outInWords(before, segment, after string) bool {
 		whole := i == 0 && (n == len(segment) || isPageEnding(segment[i+n:]))
 		month := segment[i+5 : i+7]
 		switch {
-		case !hasDay && (!c.near(year) || isSpan(year, month)):
+		case !hasDay && (!c.mayBeYear(year, before) || isSpan(year, month)):
 			continue
 		case !hasDay && month[0] != '0' && !whole && !saysCalendar(before):
 			continue // of model numbers, such as 2050-12
-		case hasDay && !c.near(year) && !saysCalendar(before):
+		case hasDay && !c.mayBeYear(year, before):
 			continue
 		}
 		return c.out(year, (whole || i+n == len(segment)) && isView(after))

@@ -1,6 +1,7 @@
 package traps
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,24 @@ func TestChecksAreOff(t *testing.T) {
 	} {
 		if got := Check(site+path, &l, today); got != "" {
 			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
+// A calendar that goes back further than numbers are taken for years is ended by its word; an archive of newspapers is not.
+func TestCalendarThatGoesFarBack(t *testing.T) {
+	l := Limits{CalendarBack: 200}
+	old := today.Year() - 201
+	for path, want := range map[string]Reason{
+		"/calendar/%d/05": Calendar, "/calendar/%d/11/": Calendar, "/calendar/%d-05": Calendar, "/calendar/%d-05-12": Calendar,
+		"/calendar/%d/may": Calendar, "/calendar/may-%d": Calendar, "/year/%d/month/5": Calendar, "?date=%d-05": Calendar,
+		"/%d/05/12": "", "/%d/05/": "", "/gazette/%d-05-12": "", "/%d/may": "",
+	} {
+		if got := Check(site+fmt.Sprintf(path, old), &l, today); got != want {
+			t.Errorf("%s of %d: %q, want %q", path, old, got, want)
+		}
+		if got := Check(site+fmt.Sprintf(path, old+1), &l, today); got != "" {
+			t.Errorf("%s of %d: %q", path, old+1, got)
 		}
 	}
 }
