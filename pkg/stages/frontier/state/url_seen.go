@@ -19,7 +19,7 @@ import (
 // however far the crawl grows (Almeida et al., Scalable Bloom Filters, 2007).
 // A false positive costs a read of the store, never a page.
 type seen struct {
-	few     fewHashes // unless there are layers
+	few     smallHashSet // unless there are layers
 	layers  []*bloom.BloomFilter
 	room    uint    // how many more the last layer takes
 	size    uint    // of the next layer
@@ -87,9 +87,9 @@ func (s *seen) add(h messages.URLHash) {
 }
 
 // addFew moves what a table holds into layers.
-func (s *seen) addFew(f *fewHashes) {
+func (s *seen) addFew(f *smallHashSet) {
 	moved := *f
-	*f = fewHashes{}
+	*f = smallHashSet{}
 	if len(s.layers) == 0 {
 		s.grow()
 	}

@@ -6,9 +6,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// fewHashes is a set of hashes that begins small: a table that is at most three
+// smallHashSet is a set of hashes that begins small: a table that is at most three
 // quarters full, in which a hash is at its place or behind it. The zero value is empty.
-type fewHashes struct {
+type smallHashSet struct {
 	slots []messages.URLHash // a zero one is free
 	n     int
 }
@@ -20,7 +20,7 @@ const (
 )
 
 // find returns where a hash is, or the free slot that it belongs in.
-func (f *fewHashes) find(h messages.URLHash) int {
+func (f *smallHashSet) find(h messages.URLHash) int {
 	// The first bytes are those of the host.
 	at := int(binary.BigEndian.Uint32(h[hashBytes-4:]))
 	for ; ; at++ {
@@ -30,10 +30,10 @@ func (f *fewHashes) find(h messages.URLHash) int {
 	}
 }
 
-func (f *fewHashes) has(h messages.URLHash) bool { return f.n > 0 && f.slots[f.find(h)] == h }
+func (f *smallHashSet) has(h messages.URLHash) bool { return f.n > 0 && f.slots[f.find(h)] == h }
 
 // add takes in a hash, false if there is no room for it.
-func (f *fewHashes) add(h messages.URLHash) bool {
+func (f *smallHashSet) add(h messages.URLHash) bool {
 	if 4*(f.n+1) > 3*len(f.slots) && !f.grow() {
 		return false
 	}
@@ -44,11 +44,11 @@ func (f *fewHashes) add(h messages.URLHash) bool {
 	return true
 }
 
-func (f *fewHashes) grow() bool {
+func (f *smallHashSet) grow() bool {
 	if len(f.slots) >= mostSlots {
 		return false
 	}
-	larger := fewHashes{slots: make([]messages.URLHash, max(firstSlots, 2*len(f.slots)))}
+	larger := smallHashSet{slots: make([]messages.URLHash, max(firstSlots, 2*len(f.slots)))}
 	for _, h := range f.slots {
 		if h != (messages.URLHash{}) {
 			larger.add(h)
@@ -60,4 +60,4 @@ func (f *fewHashes) grow() bool {
 }
 
 // drop is called when the set is not used any more.
-func (f *fewHashes) drop() { filterBytes.Add(-int64(len(f.slots) * hashBytes)) }
+func (f *smallHashSet) drop() { filterBytes.Add(-int64(len(f.slots) * hashBytes)) }
