@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/base/heapgoal"
 	"seine/internal/base/safeprint"
 	"seine/internal/base/version"
 	"seine/internal/run/completion"
@@ -56,15 +56,9 @@ type cli struct {
 	Health   healthCmd   `cmd:"" help:"Ask a stage whether it is ready; for health checks."`
 }
 
-// heapFloor is never touched, so it takes no memory; but the collector counts
-// it as alive, and lets garbage grow to as much before it runs. Otherwise a
-// small crawl spends a tenth of its time collecting a heap of a few MiB.
-var heapFloor = make([]byte, 64<<20)
-
 func main() {
-	code := run(os.Args[1:])
-	runtime.KeepAlive(heapFloor)
-	os.Exit(code)
+	heapgoal.Set(48<<20, 0.25)
+	os.Exit(run(os.Args[1:]))
 }
 
 func run(args []string) int {
