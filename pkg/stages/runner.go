@@ -195,7 +195,7 @@ func (r *Runner) fetch(ctx context.Context, c *jsclient.Puller) error {
 		return nil
 	}
 	defer func() { r.release(free) }()
-	return c.Pull(ctx, free, func(m *nats.Msg) {
+	return c.Pull(ctx, jsclient.Batch{Messages: free}, func(m *nats.Msg) {
 		h, err := newDelivery(r.Bus.NC, m)
 		if err != nil {
 			r.Bus.Log.Error("message without JetStream metadata", "subject", m.Subject, "error", err)

@@ -229,9 +229,14 @@ func (s *replayStream) session(ctx context.Context, from, to uint64, do func(jet
 				return from, err
 			}
 		}
+		if late { // the client waits for a request that is over: see jsclient.Puller
+			return from, failed(errQuiet)
+		}
 	}
 	return from, nil
 }
+
+var errQuiet = errors.New("the server sends nothing, though there is more")
 
 // over reports whether there is nothing to read from one sequence to another.
 func (s *replayStream) over(ctx context.Context, from, to uint64) (bool, error) {

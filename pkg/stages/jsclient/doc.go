@@ -11,8 +11,9 @@
 //   - objects, objects_read: an object store whose Put is all or nothing, and whose reader
 //     tells a damaged object at once. It can go when the library's Put sends no chunk again out
 //     of order, and its Get fails on a chunk that is missing.
-//   - pull: takes messages of a consumer, and drops none when the caller stops. It can go when
-//     the library's Fetch returns what it has received after its context has ended.
+//   - pull: takes messages of a consumer, drops none when the caller stops, and notices that a
+//     request is over whose bytes are used up exactly. It can go when the library's Fetch returns
+//     what it has received after its context has ended, and the server ends no request silently.
 //   - unavailable: which errors mean that a server is away, and whoever asks asks again.
 //
 // Versions that this was seen with stand at each; the soak found most of them. README.md has

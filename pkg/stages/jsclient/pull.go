@@ -18,42 +18,52 @@ const (
 	pullEnd = 2 * time.Second
 )
 
-// Puller asks a durable consumer for messages, with one request at a time. The
+// Puller asks a consumer for messages, with one request at a time. The
 // client's Fetch does not suit: when its context ends it drops what has been sent
-// and not been read yet, which comes again only after AckWait (nats.go v1.55.0).
+// and not been read yet, which comes again only after AckWait. Nor does its
+// Messages: where the last message that fits into the bytes of a request fills
+// them exactly, the server ends the request without a word, and the client
+// misses it only when two heartbeats did not come (nats.go v1.55.0,
+// nats-server 2.15.2).
 type Puller struct {
 	nc      *nats.Conn
 	subject string
 }
 
-// NewPuller returns one for a consumer of a stream.
-func NewPuller(nc *nats.Conn, stream, durable string) *Puller {
-	return &Puller{nc: nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + durable}
+// Batch is the most that one request asks for.
+type Batch struct {
+	Messages int
+	Bytes    int // of all together, more than the largest message has; 0 for any
 }
 
-// Pull asks for n messages and gives those that come to take, until that is all of
-// them, the server has no more for pullWait, or ctx is done. When it returns, no
+// NewPuller returns one for a consumer of a stream.
+func NewPuller(nc *nats.Conn, stream, consumer string) *Puller {
+	return &Puller{nc: nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer}
+}
+
+// Pull asks for a batch of messages and gives those that come to take, until that is all of
+// it, the server has no more for pullWait, or ctx is done. When it returns, no
 // request is left that the server could answer. The error says that the consumer,
 // or who serves it, is not there.
-func (p *Puller) Pull(ctx context.Context, n int, take func(*nats.Msg)) error {
-	answers := make(chan *nats.Msg, 2*n) // messages, and some words about them
+func (p *Puller) Pull(ctx context.Context, b Batch, take func(*nats.Msg)) error {
+	answers := make(chan *nats.Msg, 2*b.Messages) // messages, and some words about them
 	sub, err := p.nc.ChanSubscribe(p.nc.NewInbox(), answers)
 	if err != nil {
 		return fmt.Errorf("subscribe to the answers: %w", err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	request := fmt.Appendf(nil, `{"batch":%d,"expires":%d}`, n, pullWait)
+	request := fmt.Appendf(nil, `{"batch":%d,"max_bytes":%d,"expires":%d}`, b.Messages, b.Bytes, pullWait)
 	if err := p.nc.PublishRequest(p.subject, sub.Subject, request); err != nil {
 		return fmt.Errorf("ask for messages: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, pullWait+pullLate)
 	defer cancel()
-	for n > 0 {
+	for left := b; left.Messages > 0 && (b.Bytes == 0 || left.Bytes != 0); {
 		select {
 		case m := <-answers:
 			if isMessage(m) {
 				take(m)
-				n--
+				left.Messages, left.Bytes = left.Messages-1, left.Bytes-m.Size() // as the server counts
 			} else if over, err := ended(m); over {
 				return err
 			}
@@ -105,6 +115,8 @@ func ended(m *nats.Msg) (over bool, err error) {
 	case status == "" || strings.HasPrefix(status, "1"): // 100: a sign of life
 		return false, nil
 	case status == "404" || status == "408": // no messages, for so long
+		return true, nil
+	case status == "409" && strings.Contains(m.Header.Get("Description"), "MaxBytes"): // the next one does not fit
 		return true, nil
 	case status == "503":
 		return true, nats.ErrNoResponders

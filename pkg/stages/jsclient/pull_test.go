@@ -36,12 +36,12 @@ func TestPullGivesWhatThereIs(t *testing.T) {
 	var got []string
 	take := func(m *nats.Msg) { got = append(got, string(m.Data)) }
 	for range 2 {
-		if err := p.Pull(t.Context(), 3, take); err != nil {
+		if err := p.Pull(t.Context(), jsclient.Batch{Messages: 3}, take); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err := p.Pull(ctx, 3, func(m *nats.Msg) { take(m); cancel() })
+	err := p.Pull(ctx, jsclient.Batch{Messages: 3}, func(m *nats.Msg) { take(m); cancel() })
 	if err != nil || len(got) != 7 || got[0] != "0" || got[6] != "6" {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -55,7 +55,7 @@ func TestPullThatIsBrokenOffDropsNothing(t *testing.T) {
 	natstest.Send(t, b.JS, "seine.pages.c.0", n)
 	ctx, cancel := context.WithCancel(t.Context())
 	got, before := 0, b.NC.Stats().InMsgs
-	err := p.Pull(ctx, 2*n, func(*nats.Msg) {
+	err := p.Pull(ctx, jsclient.Batch{Messages: 2 * n}, func(*nats.Msg) {
 		if got++; got == 1 {
 			cancel()
 			await.Eventually(t, "all have come", func() bool { return b.NC.Stats().InMsgs >= before+n })
@@ -73,7 +73,7 @@ func TestPullThatIsBrokenOffLeavesNoRequest(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		asked := make(chan error)
 		go func() {
-			asked <- p.Pull(ctx, 5, func(m *nats.Msg) { t.Errorf("got %s of nothing", m.Data) })
+			asked <- p.Pull(ctx, jsclient.Batch{Messages: 5}, func(m *nats.Msg) { t.Errorf("got %s of nothing", m.Data) })
 		}()
 		await.Eventually(t, "the request is there", func() bool {
 			return natstest.ConsumerInfo(t, b.JS, messages.StreamPages, messages.ConsumerParse).NumWaiting > 0
@@ -99,7 +99,44 @@ func TestPullTellsThatNobodyServes(t *testing.T) {
 	if err := b.JS.DeleteConsumer(t.Context(), messages.StreamPages, messages.ConsumerParse); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Pull(t.Context(), 1, nil); err == nil {
+	if err := p.Pull(t.Context(), jsclient.Batch{Messages: 1}, nil); err == nil {
 		t.Error("pulled from a consumer that is not there")
+	}
+}
+
+// A request that its last message fills to the byte is over, though the server does not say so.
+func TestPullThatIsFilledExactlyIsOver(t *testing.T) {
+	t.Parallel()
+	b, p, _ := openPull(t)
+	natstest.Send(t, b.JS, "seine.pages.c.0", 2)
+	var sizes []int
+	asked := make(chan error, 1)
+	pull := func(bytes int) error {
+		return p.Pull(t.Context(), jsclient.Batch{Messages: 10, Bytes: bytes}, func(m *nats.Msg) {
+			sizes = append(sizes, m.Size())
+			if err := m.Nak(); err != nil { // it comes once more, with the same size
+				asked <- err
+			}
+		})
+	}
+	if err := p.Pull(t.Context(), jsclient.Batch{Messages: 2}, func(m *nats.Msg) { sizes = append(sizes, m.Size()); _ = m.Nak() }); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for range 3 {
+		if err := pull(sizes[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(began); took > 3*time.Second { // one waits for 6 s
+		t.Errorf("three requests took %s, want none to wait for a message that cannot come", took)
+	}
+	if len(sizes) != 5 || sizes[0] != sizes[4] {
+		t.Errorf("messages of %v bytes came", sizes)
+	}
+	select {
+	case err := <-asked:
+		t.Error(err)
+	default:
 	}
 }

@@ -1,12 +1,14 @@
 package partition
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/sleep"
@@ -42,16 +44,12 @@ type ReaderMessage struct {
 // acknowledgement costs nothing but history kept longer.
 func (m *ReaderMessage) Ack() { m.acks.acknowledge(m.Sequence) }
 
-// Feed prefetch: enough for a batch, little enough that many feeds fit in
-// memory. The byte limit must exceed the largest message, 1 MiB, or the pull
-// would spin (nats-server issue 5888). The number of messages is what the
-// client's channel holds: if the bytes did not run out long before, the pull's
-// status messages would find it full, and something would be dropped.
-const (
-	feedMessages = 16384
-	feedBytes    = 5 << 18
-	feedAhead    = 64 // messages ready for the owner
-)
+// feedBatch is enough for a turn of the owner, and little enough that many feeds fit in
+// memory. The bytes must exceed those of the largest message, 1 MiB, or it would never
+// come.
+var feedBatch = jsclient.Batch{Messages: 1024, Bytes: 5 << 18}
+
+const feedAhead = 64 // messages ready for the owner
 
 // NewOrderedReader returns a feed of stream that begins after the position given. With a
 // consumer that has no durable name it only looks on: the server forgets the
@@ -98,43 +96,70 @@ func (f *OrderedReader) Run(ctx context.Context) error {
 func (f *OrderedReader) session(ctx context.Context) error {
 	ctx, cancel := f.bus.UntilReconnected(ctx)
 	defer cancel()
-	iter, consumer, err := f.rewind(ctx)
+	consumer, err := f.rewind(ctx)
 	if err != nil {
 		return err
 	}
-	defer iter.Stop()
 	var got arrivals
 	go f.watch(ctx, consumer, &got, cancel)
-	for expect := uint64(1); ; expect++ {
+	r := readSession{OrderedReader: f, got: &got, end: cancel}
+	puller := jsclient.NewPuller(f.bus.NC, f.stream, consumer.CachedInfo().Name)
+	for ctx.Err() == nil && err == nil {
 		got.waiting.Store(true)
-		m, err := iter.Next(jetstream.NextContext(ctx))
-		got.waiting.Store(false)
-		if err != nil {
-			return fmt.Errorf("read %s: %w", f.stream, err)
-		}
-		md, err := m.Metadata()
-		if err != nil {
-			return fmt.Errorf("read %s: %w", f.stream, err)
-		}
-		got.last.Store(md.Sequence.Consumer)
-		if md.Sequence.Consumer != expect {
-			return errGap
-		}
-		f.acks.delivered(md.Sequence, m.Reply())
-		if md.Sequence.Stream <= f.last.Sequence {
-			continue
-		}
-		at := messages.Position{Created: f.last.Created, Sequence: md.Sequence.Stream, Stored: md.Timestamp}
-		fm := &ReaderMessage{acks: f.acks, Position: at, Message: stages.Message{
-			Subject: m.Subject(), Header: m.Headers(), Data: m.Data(), Stream: md.Stream,
-			Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
-		}}
-		select {
-		case f.out <- fm:
-			f.last = at
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		err = puller.Pull(ctx, feedBatch, func(m *nats.Msg) { r.take(ctx, m) })
+	}
+	if err = cmp.Or(r.err, err, ctx.Err()); err != nil {
+		return fmt.Errorf("read %s: %w", f.stream, err)
+	}
+	return nil
+}
+
+// readSession is a session of an OrderedReader.
+type readSession struct {
+	*OrderedReader
+	got    *arrivals
+	end    context.CancelFunc
+	before uint64 // sequence in the consumer of the message before
+	err    error  // what ended the session
+}
+
+// take hands out the next message, or ends the session if that is another.
+func (r *readSession) take(ctx context.Context, m *nats.Msg) {
+	if r.err != nil || ctx.Err() != nil {
+		return
+	}
+	r.got.waiting.Store(false)
+	defer r.got.waiting.Store(true)
+	if r.err = r.handOut(ctx, m); r.err != nil {
+		r.end()
+	}
+}
+
+func (r *readSession) handOut(ctx context.Context, m *nats.Msg) error {
+	md, err := m.Metadata()
+	if err != nil {
+		return err //nolint:wrapcheck // session says of what
+	}
+	r.got.last.Store(md.Sequence.Consumer)
+	if r.before++; md.Sequence.Consumer != r.before {
+		return errGap
+	}
+	seq := jetstream.SequencePair{Consumer: md.Sequence.Consumer, Stream: md.Sequence.Stream}
+	r.acks.delivered(seq, m.Reply)
+	if seq.Stream <= r.last.Sequence {
+		return nil
+	}
+	at := messages.Position{Created: r.last.Created, Sequence: seq.Stream, Stored: md.Timestamp}
+	fm := &ReaderMessage{acks: r.acks, Position: at, Message: stages.Message{
+		Subject: m.Subject, Header: m.Header, Data: m.Data, Stream: md.Stream,
+		Sequence: seq.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
+	}}
+	select {
+	case r.out <- fm:
+		r.last = at
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -182,29 +207,23 @@ var errGap = errors.New("messages were lost on the way, reading them again")
 // rewind makes the consumer start right after the last message acknowledged: what
 // was handed out since comes once more, and is passed over. To start after that
 // would acknowledge it, and the janitor would let go of what its owner has not done.
-func (f *OrderedReader) rewind(ctx context.Context) (jetstream.MessagesContext, jetstream.Consumer, error) {
+func (f *OrderedReader) rewind(ctx context.Context) (jetstream.Consumer, error) {
 	s, err := f.bus.JS.Stream(ctx, f.stream)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open stream %s: %w", f.stream, err)
+		return nil, fmt.Errorf("open stream %s: %w", f.stream, err)
 	}
 	if err := f.verify(ctx, s); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c, err := f.consumer(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	// The consumer must be of the stream that was verified.
 	if again, err := s.Info(ctx); err != nil || !again.Created.Equal(f.last.Created) {
-		return nil, nil, fmt.Errorf("stream %s changed while it was opened: %w", f.stream, errors.Join(err, errGap))
+		return nil, fmt.Errorf("stream %s changed while it was opened: %w", f.stream, errors.Join(err, errGap))
 	}
-	iter, err := c.Messages(
-		jetstream.PullMaxMessagesWithBytesLimit(feedMessages, feedBytes),
-		jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(3*time.Second))
-	if err != nil {
-		return nil, nil, fmt.Errorf("pull from consumer %s: %w", f.config.Durable, err)
-	}
-	return iter, c, nil
+	return c, nil
 }
 
 func (f *OrderedReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
