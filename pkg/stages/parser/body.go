@@ -22,18 +22,16 @@ func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) 
 	if err != nil {
 		return nil, stages.PoisonError(err)
 	}
+	if page.BodyObject == "" && page.BodyEncoding == "" {
+		return payload, nil
+	}
 	room := make([]byte, 0, min(page.BodySize, 64<<20))
-	if page.BodyObject == "" {
-		switch page.BodyEncoding {
-		case "":
-			return payload, nil
-		case messages.BodyZstd: // most of what is encoded, and quicker so
-			body, err := p.unzip.DecodeAll(payload, room)
-			if err != nil {
-				return nil, stages.PoisonError(fmt.Errorf("decompress body: %w", err))
-			}
-			return body, nil
+	if page.BodyObject == "" && page.BodyEncoding == messages.BodyZstd { // most of what is encoded, and quicker so
+		body, err := p.unzip.DecodeAll(payload, room)
+		if err != nil {
+			return nil, stages.PoisonError(fmt.Errorf("decompress body: %w", err))
 		}
+		return body, nil
 	}
 	in, err := stages.NewPageBody(p.bus, page, payload).Decoded(ctx)
 	if err != nil {
