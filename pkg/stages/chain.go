@@ -33,7 +33,8 @@ func NewChain(bus *Bus, workers int, parse func(context.Context, *messages.Page,
 	}
 }
 
-// Handle has a page parsed that is in msg, which was not published, and returns what is to be published of both. An
+// Handle has a page parsed that is in msg, which was not published, and returns what is to be published of both,
+// before the result of the request: the end of the visit comes after all else, so who has that and the result has all. An
 // error leaves it to the caller what becomes of the page: nothing of it was published then but, perhaps, the page
 // for other readers.
 func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg) (Output, error) {
@@ -66,8 +67,6 @@ func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg) 
 	if !stored {
 		out.First = append(out.First, chained)
 	}
-	// The end of the visit need not wait for the rest: without the result, which comes last, it ends nothing.
-	out.First, out.Then = append(out.First, out.Then...), nil
 	return out, nil
 }
 

@@ -10,6 +10,8 @@
 //   - The error alone decides what becomes of the message: again later, or DEAD
 //     (IsPoison).
 //   - Consumed history stays for replay, inside a budget (package retention).
+//   - A page may go from the fetcher to the parser in memory, and is stored all the
+//     same (Chain).
 //   - A partition has one owner at a time, who reads it in order and from where
 //     its own state ends (package partition).
 //   - The first signal drains, the second cuts (internal/run/process).

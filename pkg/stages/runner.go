@@ -31,11 +31,11 @@ type Message struct {
 }
 
 // Output is what a handler wants published. Then is published only after all
-// of First has been acknowledged, for messages that promise the others.
+// of First has been acknowledged, for messages that promise the others, and Last
+// only after all of Then.
 type Output struct {
-	First []*nats.Msg
-	Then  []*nats.Msg
-	// Done, if set, is called when all of both has been acknowledged.
+	First, Then, Last []*nats.Msg
+	// Done, if set, is called when all has been acknowledged.
 	Done func()
 	// Free, if set, is called when the messages are needed no longer, whatever
 	// became of them.
@@ -301,12 +301,14 @@ func (r *Runner) handle(ctx context.Context, m *Message) (out Output, err error)
 	return r.Handle(ctx, m)
 }
 
-// publish keeps the promise of Output: First is stored before Then is sent.
+// publish keeps the promise of Output: First is stored before Then is sent, and that before Last.
 func (r *Runner) publish(ctx context.Context, out Output) error {
 	ctx, span := r.publishing(ctx, out)
-	err := r.pub.Publish(ctx, out.First...)
-	if err == nil {
-		err = r.pub.Publish(ctx, out.Then...)
+	var err error
+	for _, msgs := range [][]*nats.Msg{out.First, out.Then, out.Last} {
+		if err == nil && len(msgs) > 0 {
+			err = r.pub.Publish(ctx, msgs...)
+		}
 	}
 	published(span, err)
 	return markPublish(err)

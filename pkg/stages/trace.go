@@ -61,13 +61,13 @@ func (r *Runner) publishing(ctx context.Context, out Output) (context.Context, t
 	if text == "" {
 		return ctx, span
 	}
-	for _, msgs := range [][]*nats.Msg{out.First, out.Then} {
+	for _, msgs := range [][]*nats.Msg{out.First, out.Then, out.Last} {
 		for _, m := range msgs {
 			r.Bus.Traced(m, text)
 		}
 	}
 	if span != nil {
-		span.SetAttributes(tracing.NATS(), tracing.Operation.String(tracing.Send), tracing.BatchCount.Int(len(out.First)+len(out.Then)))
+		span.SetAttributes(tracing.NATS(), tracing.Operation.String(tracing.Send), tracing.BatchCount.Int(len(out.First)+len(out.Then)+len(out.Last)))
 	}
 	return ctx, span
 }

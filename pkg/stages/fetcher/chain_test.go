@@ -59,20 +59,21 @@ func isChained(m *nats.Msg) bool {
 // which says that all of it is there, comes after.
 func TestChainedPageIsStoredWithWhatWasMadeOfIt(t *testing.T) {
 	s := newFetcherFixture(t, ignoreRobots)
-	record, link := nats.NewMsg("seine.records.test.0"), nats.NewMsg("seine.urls.test.0")
+	record, end := nats.NewMsg("seine.records.test.0"), nats.NewMsg("seine.urls.test.0")
 	done := 0
 	calls := s.chained(func(_ context.Context, page *messages.Page, m *stages.Message) (stages.Output, error) {
 		if want := int(page.BodySize); len(m.Data) != want || m.Deliveries != 1 {
 			t.Errorf("the parser was handed %d bytes, delivered %d times, want %d and once", len(m.Data), m.Deliveries, want)
 		}
-		return stages.Output{First: []*nats.Msg{record}, Then: []*nats.Msg{link}, Done: func() { done++ }}, nil
+		return stages.Output{First: []*nats.Msg{record}, Then: []*nats.Msg{end}, Done: func() { done++ }}, nil
 	})
 	out, page, msg := s.fetchPage("/", 1)
 	if *calls != 1 || page == nil || !isChained(msg) {
 		t.Fatalf("parsed %d times, page %v on %v", *calls, page, msg)
 	}
-	if !slices.Contains(out.First, record) || !slices.Contains(out.First, link) || len(out.First) != 3 || len(out.Then) != 1 {
-		t.Errorf("published are %d messages before %d, want page, record and link before the result", len(out.First), len(out.Then))
+	if !slices.Contains(out.First, record) || len(out.First) != 2 || !slices.Equal(out.Then, []*nats.Msg{end}) || len(out.Last) != 1 {
+		t.Errorf("published are %d messages, then %d, then %d, want page and record, the end of the visit, and the result",
+			len(out.First), len(out.Then), len(out.Last))
 	}
 	plain := page.Msg(0, nil).Header
 	if got, want := messages.PageID(msg.Header), plain.Get(nats.MsgIdHdr); got != want || msg.Header.Get(nats.MsgIdHdr) == want {
@@ -151,7 +152,7 @@ func TestResultSaysForHowLongTheResponseWasThere(t *testing.T) {
 		return stages.Output{}, nil
 	})
 	out, _, _ := s.fetchPage("/", 1)
-	res, err := messages.DecodeResult(out.Then[0].Data)
+	res, err := messages.DecodeResult(out.Last[0].Data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func TestFollowedRedirectThatBecomesSuspectBeginsAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Free()
-	res, err := messages.DecodeResult(out.Then[0].Data)
+	res, err := messages.DecodeResult(out.Last[0].Data)
 	if err != nil || res.Class != messages.Redirect || res.Location != s.url("/new") {
 		t.Errorf("ended as %+v, %v", res, err)
 	}

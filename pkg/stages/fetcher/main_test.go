@@ -176,10 +176,10 @@ func (s *fetcherFixture) get(url string) handled {
 func (s *fetcherFixture) decode(out stages.Output, req *messages.Request) handled {
 	s.t.Helper()
 	h := handled{out: out}
-	if len(out.Then) != 1 {
-		s.t.Fatalf("%d messages in Then, want the result alone", len(out.Then))
+	if len(out.Last) != 1 {
+		s.t.Fatalf("%d messages in Last, want the result alone", len(out.Last))
 	}
-	m := out.Then[0]
+	m := out.Last[0]
 	p := messages.Partition(req.URL, s.bus.Layout.Partitions)
 	if want := messages.SubjectResults(req.Crawl, p); m.Subject != want {
 		s.t.Errorf("result on %s, want %s", m.Subject, want)

@@ -46,7 +46,7 @@ func (f *Fetcher) compose(ctx context.Context, m *stages.Message, t *fetchJob) (
 		out.First = append(out.First, goneRecord(t, res).Msg(t.partition))
 		res.GoneRecord = true
 	}
-	out.Then = []*nats.Msg{resultMsg(res, t.partition)}
+	out.Last = []*nats.Msg{resultMsg(res, t.partition)}
 	requestsTotal.WithLabelValues(string(res.Class)).Inc()
 	bodyBytes.Add(float64(res.BytesBody))
 	f.tellEnd(ctx, res)
@@ -214,5 +214,5 @@ func (f *Fetcher) onDeadLetter(m *stages.Message, why error) stages.Output {
 	res.Class, res.Error, res.Started = messages.ProtocolError, "the fetcher gave up: "+why.Error(), time.Now().UTC()
 	requestsTotal.WithLabelValues(string(res.Class)).Inc()
 	p := messages.Partition(req.URL, f.bus.Layout.Partitions)
-	return stages.Output{Then: []*nats.Msg{resultMsg(res, p)}}
+	return stages.Output{Last: []*nats.Msg{resultMsg(res, p)}}
 }

@@ -118,7 +118,7 @@ func TestPageThatIsGoneIsRecorded(t *testing.T) {
 			if out.Free != nil {
 				out.Free()
 			}
-			res, err := messages.DecodeResult(out.Then[0].Data)
+			res, err := messages.DecodeResult(out.Last[0].Data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,8 +176,8 @@ func TestUnchangedPageIsToldToAllPartitions(t *testing.T) {
 			}
 			got = append(got, m.Subject)
 		}
-		if !slices.Equal(got, want) || len(out.Then) != 1 {
-			t.Errorf("round %d: told on %q, want %q; %d results", round, got, want, len(out.Then))
+		if !slices.Equal(got, want) || len(out.Last) != 1 {
+			t.Errorf("round %d: told on %q, want %q; %d results", round, got, want, len(out.Last))
 		}
 	}
 }
@@ -295,7 +295,7 @@ func TestRequestOfAnOlderFrontierIsAskedAbout(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if done := len(out.Then) == 1; done != step.done || (len(s.web.Requests()) > before) != step.done {
+			if done := len(out.Last) == 1; done != step.done || (len(s.web.Requests()) > before) != step.done {
 				t.Errorf("epoch %d, wanted %t: done %t, want %t", step.epoch, step.wanted, done, step.done)
 			}
 		})
