@@ -57,6 +57,9 @@ func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg) 
 	}
 	ctx, span := c.startSpan(ctx, page, m)
 	out, err := c.recovered(ctx, page, m)
+	if err == nil {
+		err = c.tooLarge(out)
+	}
 	endSpan(span, map[bool]string{true: "done", false: "failed"}[err == nil])
 	if err != nil {
 		c.bus.Log.Log(ctx, slog.LevelDebug, "page is left to the parsers of PAGES", "crawl", page.Crawl, "url", page.URL, "error", err)
@@ -77,6 +80,16 @@ func (c *Chain) recovered(ctx context.Context, page *messages.Page, m *Message) 
 		}
 	}()
 	return c.parse(ctx, page, m)
+}
+
+// tooLarge returns an error for what the server would never take: its dead letter is the parser's.
+func (c *Chain) tooLarge(out Output) error {
+	for _, m := range append(out.First[:len(out.First):len(out.First)], out.Then...) {
+		if int64(m.Size()) > c.bus.NC.MaxPayload() {
+			return Unpublishable(m, nats.ErrMaxPayload)
+		}
+	}
+	return nil
 }
 
 // startSpan starts the span of the parser's work on a page whose visit is traced, nil if it is not.

@@ -100,7 +100,10 @@ func TestPageIsLeftToTheParsersOfItsStream(t *testing.T) {
 		"poison": {"/", 1, func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) {
 			return stages.Output{First: []*nats.Msg{nats.NewMsg("seine.records.test.0")}}, stages.PoisonError(errors.New("no page"))
 		}, 1},
-		"panic":      {"/", 1, func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) { panic("no page") }, 1},
+		"panic": {"/", 1, func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) { panic("no page") }, 1},
+		"record that no server takes": {"/", 1, func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) {
+			return stages.Output{First: []*nats.Msg{{Subject: "seine.records.test.0", Data: make([]byte, 2<<20)}}}, nil
+		}, 1},
 		"large body": {"/special/big?mb=1", 1, fine, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
