@@ -52,10 +52,7 @@ func (o *fetcherOptions) Validate() error {
 }
 
 func (o *fetcherOptions) run(ctx context.Context, env process.Env) error {
-	if err := env.Bus.Join(ctx); err != nil {
-		return err
-	}
-	specs, stop, err := stages.FollowSpecs(ctx, env.Bus)
+	specs, stop, err := join(ctx, env.Bus)
 	if err != nil {
 		return err
 	}

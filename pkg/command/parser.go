@@ -5,7 +5,6 @@ import (
 
 	"seine/internal/run/process"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
 )
 
@@ -23,10 +22,7 @@ type parserOptions struct {
 }
 
 func (o *parserOptions) run(ctx context.Context, env process.Env) error {
-	if err := env.Bus.Join(ctx); err != nil {
-		return err
-	}
-	specs, stop, err := stages.FollowSpecs(ctx, env.Bus)
+	specs, stop, err := join(ctx, env.Bus)
 	if err != nil {
 		return err
 	}

@@ -109,8 +109,7 @@ const chainedSuffix = ".chained"
 
 // ChainedMsg returns a message of Msg as it is stored once a parser was handed it in memory.
 func ChainedMsg(m *nats.Msg) *nats.Msg {
-	_, place, _ := strings.Cut(m.Subject, ".pages.")
-	c := &nats.Msg{Subject: "seine.chained." + place, Header: maps.Clone(m.Header), Data: m.Data}
+	c := &nats.Msg{Subject: withKind(m.Subject, KindOfChained), Header: maps.Clone(m.Header), Data: m.Data}
 	c.Header.Set(nats.MsgIdHdr, m.Header.Get(nats.MsgIdHdr)+chainedSuffix)
 	return c
 }

@@ -58,12 +58,26 @@ func SubjectFetch(crawl string, p int) string { return partitioned("fetch", craw
 // SubjectResults carries how the requests of partition p ended.
 func SubjectResults(crawl string, p int) string { return partitioned("results", crawl, p) }
 
-// SubjectPages carries what was fetched in partition p, for the parser.
-func SubjectPages(crawl string, p int) string { return partitioned("pages", crawl, p) }
+// Second tokens of the subjects of pages.
+const (
+	KindOfPages   = "pages"   // those that the parser takes from PAGES
+	KindOfChained = "chained" // those that a parser was handed in memory: for all other readers of pages
+)
 
-// SubjectChained carries the pages of partition p that a parser in the process of their fetcher
-// was handed in memory: for all who read pages but the parser.
-func SubjectChained(crawl string, p int) string { return partitioned("chained", crawl, p) }
+// SubjectPages carries what was fetched in partition p, for the parser.
+func SubjectPages(crawl string, p int) string { return partitioned(KindOfPages, crawl, p) }
+
+// SubjectForParser returns the subject under which the parser takes a page from PAGES, given that of the page,
+// chained or not.
+func SubjectForParser(subject string) string { return withKind(subject, KindOfPages) }
+
+// withKind returns a subject with another second token.
+func withKind(subject, kind string) string {
+	if parts := strings.SplitN(subject, ".", 3); len(parts) == 3 {
+		return parts[0] + "." + kind + "." + parts[2]
+	}
+	return subject
+}
 
 // SubjectAnswers carries what was answered in partition p and is no page, for archives.
 func SubjectAnswers(crawl string, p int) string { return partitioned("answers", crawl, p) }

@@ -2,8 +2,6 @@ package stages
 
 import (
 	"context"
-	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -34,9 +32,9 @@ func NewChain(bus *Bus, workers int, parse func(context.Context, *messages.Page,
 }
 
 // Handle has a page parsed that is in msg, which was not published, and returns what is to be published of both,
-// before the result of the request: the end of the visit comes after all else, so who has that and the result has all. An
-// error leaves it to the caller what becomes of the page: nothing of it was published then but, perhaps, the page
-// for other readers.
+// before the result of the request. The end of the visit comes after everything else of it, so a reader of RESULTS or
+// of the end of the visit finds the page and all that was made of it. After an error the caller decides what becomes
+// of the page: nothing of it was published then, except, perhaps, the page for other readers.
 func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg) (Output, error) {
 	select {
 	case c.workers <- struct{}{}:
@@ -44,62 +42,62 @@ func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg) 
 		return Output{}, ctx.Err()
 	}
 	defer func() { <-c.workers }()
-	began, stored := time.Now(), false
+	began := time.Now()
 	chained := messages.ChainedMsg(msg)
-	m := &Message{
-		Subject: msg.Subject, // to which a dead letter of it goes back
-		Header:  chained.Header, Data: msg.Data, Stream: messages.StreamPages, Deliveries: 1, Stored: began,
-	}
-	m.store = func(ctx context.Context) (uint64, error) {
-		seqs, err := c.pub.PublishSequenced(ctx, []*nats.Msg{chained})
-		stored = err == nil
-		return seqs[0], err
-	}
-	ctx, span := c.startSpan(ctx, page, m)
-	out, err := c.recovered(ctx, page, m)
-	if err == nil {
-		err = c.tooLarge(out)
-	}
-	endSpan(span, map[bool]string{true: "done", false: "failed"}[err == nil])
+	m, stored := c.message(msg, chained)
+	out, err := c.traced(ctx, page, m)
 	if err != nil {
-		c.bus.Log.Log(ctx, slog.LevelDebug, "page is left to the parsers of PAGES", "crawl", page.Crawl, "url", page.URL, "error", err)
+		c.bus.Log.Debug("page is left to the parsers of PAGES", "crawl", page.Crawl, "url", page.URL, "error", err)
 		return Output{}, err
 	}
 	c.metrics.handled.WithLabelValues("done").Inc()
 	c.metrics.seconds.Observe(time.Since(began).Seconds())
-	if !stored {
+	if !*stored {
 		out.First = append(out.First, chained)
 	}
 	return out, nil
 }
 
-func (c *Chain) recovered(ctx context.Context, page *messages.Page, m *Message) (out Output, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(v, debug.Stack())
-		}
-	}()
-	return c.parse(ctx, page, m)
+// message returns msg as the parser takes it, and whether that has had it stored, as chained.
+func (c *Chain) message(msg, chained *nats.Msg) (m *Message, stored *bool) {
+	stored = new(bool)
+	return &Message{
+		Subject: msg.Subject, // to which a dead letter of it goes back
+		Header:  chained.Header, Data: msg.Data, Stream: messages.StreamPages, Deliveries: 1, Stored: time.Now(),
+		store: func(ctx context.Context) (uint64, error) {
+			seqs, err := c.pub.PublishSequenced(ctx, []*nats.Msg{chained})
+			*stored = err == nil
+			return seqs[0], err
+		},
+	}, stored
+}
+
+// traced has a page parsed, in a span of its own if its visit is traced.
+func (c *Chain) traced(ctx context.Context, page *messages.Page, m *Message) (Output, error) {
+	ctx, span := tracing.Child(ctx, verbs[messages.StageParser], trace.SpanKindInternal)
+	if span != nil {
+		setMessage(span, messages.StageParser, m, MessageContext{Crawl: page.Crawl, URL: page.URL, Visit: page.Visit, Attempt: page.Attempt})
+	}
+	out, err := recovered(func() (Output, error) { return c.parse(ctx, page, m) })
+	if err == nil {
+		err = c.tooLarge(out)
+	}
+	outcome := "done"
+	if err != nil {
+		outcome = "failed"
+	}
+	endSpan(span, outcome)
+	return out, err
 }
 
 // tooLarge returns an error for what the server would never take: its dead letter is the parser's.
 func (c *Chain) tooLarge(out Output) error {
-	for _, m := range append(out.First[:len(out.First):len(out.First)], out.Then...) {
+	for _, m := range out.Messages() {
 		if int64(m.Size()) > c.bus.NC.MaxPayload() {
 			return Unpublishable(m, nats.ErrMaxPayload)
 		}
 	}
 	return nil
-}
-
-// startSpan starts the span of the parser's work on a page whose visit is traced, nil if it is not.
-func (c *Chain) startSpan(ctx context.Context, page *messages.Page, m *Message) (context.Context, trace.Span) {
-	ctx, span := tracing.Child(ctx, verbs[messages.StageParser], trace.SpanKindInternal)
-	if span != nil {
-		span.SetAttributes(MessageAttributes(messages.StageParser, m)...)
-		span.SetAttributes(MessageContext{Crawl: page.Crawl, URL: page.URL, Visit: page.Visit, Attempt: page.Attempt}.Attributes()...)
-	}
-	return ctx, span
 }
 
 // Locate sees to it that the sequence of m is known: one that a Chain has handed on is stored for that.

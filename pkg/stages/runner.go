@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,6 +42,12 @@ type Output struct {
 	// became of them.
 	Free func()
 }
+
+// steps are the messages in the order of their promises: each step is acknowledged before the next is sent.
+func (o *Output) steps() [][]*nats.Msg { return [][]*nats.Msg{o.First, o.Then, o.Last} }
+
+// Messages returns all messages, in the order in which they are published.
+func (o *Output) Messages() []*nats.Msg { return slices.Concat(o.steps()...) }
 
 // OnDone adds to what is called when all is acknowledged.
 func (o *Output) OnDone(do func()) {
@@ -264,7 +271,7 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 	ctx, span := r.startSpan(ctx, h)
 	err := errTooOften
 	if h.Deliveries <= messages.MaxCrashes {
-		out, err = r.handle(ctx, &h.Message)
+		out, err = recovered(func() (Output, error) { return r.Handle(ctx, &h.Message) })
 	}
 	if out.Free != nil {
 		defer out.Free()
@@ -292,20 +299,21 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 
 var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxCrashes))
 
-func (r *Runner) handle(ctx context.Context, m *Message) (out Output, err error) {
+// recovered handles a message, and turns a panic into an error.
+func recovered(handle func() (Output, error)) (out Output, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = panicked(v, debug.Stack())
 		}
 	}()
-	return r.Handle(ctx, m)
+	return handle()
 }
 
 // publish keeps the promise of Output: First is stored before Then is sent, and that before Last.
 func (r *Runner) publish(ctx context.Context, out Output) error {
 	ctx, span := r.publishing(ctx, out)
 	var err error
-	for _, msgs := range [][]*nats.Msg{out.First, out.Then, out.Last} {
+	for _, msgs := range out.steps() {
 		if err == nil && len(msgs) > 0 {
 			err = r.pub.Publish(ctx, msgs...)
 		}

@@ -36,9 +36,14 @@ func (r *Runner) startSpan(ctx context.Context, h *delivery) (context.Context, t
 	if !span.IsRecording() {
 		return ctx, nil
 	}
-	span.SetAttributes(MessageAttributes(r.Stage, &h.Message)...)
-	span.SetAttributes(r.subjectOf(&h.Message).Attributes()...)
+	setMessage(span, r.Stage, &h.Message, r.subjectOf(&h.Message))
 	return ctx, span
+}
+
+// setMessage says in the span of a stage's work on m what m is about.
+func setMessage(span trace.Span, stage string, m *Message, about MessageContext) {
+	span.SetAttributes(MessageAttributes(stage, m)...)
+	span.SetAttributes(about.Attributes()...)
 }
 
 // endSpan ends the span of a message.
@@ -61,13 +66,12 @@ func (r *Runner) publishing(ctx context.Context, out Output) (context.Context, t
 	if text == "" {
 		return ctx, span
 	}
-	for _, msgs := range [][]*nats.Msg{out.First, out.Then, out.Last} {
-		for _, m := range msgs {
-			r.Bus.Traced(m, text)
-		}
+	msgs := out.Messages()
+	for _, m := range msgs {
+		r.Bus.Traced(m, text)
 	}
 	if span != nil {
-		span.SetAttributes(tracing.NATS(), tracing.Operation.String(tracing.Send), tracing.BatchCount.Int(len(out.First)+len(out.Then)+len(out.Last)))
+		span.SetAttributes(tracing.NATS(), tracing.Operation.String(tracing.Send), tracing.BatchCount.Int(len(msgs)))
 	}
 	return ctx, span
 }

@@ -49,7 +49,7 @@ func (p *messageCopier) page(ctx context.Context, m jetstream.Msg) (*nats.Msg, e
 			return nil, nil
 		}
 		out := copyOf(m)
-		out.Subject = forParser(out.Subject)
+		out.Subject = messages.SubjectForParser(out.Subject)
 		return out, nil
 	}
 	if !p.Choice.has(page.URL) {
@@ -68,13 +68,10 @@ func (p *messageCopier) page(ctx context.Context, m jetstream.Msg) (*nats.Msg, e
 	}
 	page.Rev = 0 // revisions at the side are others
 	out := page.Msg(0, m.Data())
-	out.Subject = forParser(m.Subject())
+	out.Subject = messages.SubjectForParser(m.Subject())
 	out.Header.Del(nats.MsgIdHdr)
 	return out, nil
 }
-
-// forParser returns the subject under which the parser takes a page, chained or not.
-func forParser(subject string) string { return strings.Replace(subject, ".chained.", ".pages.", 1) }
 
 // copyOf returns a message without what a publisher asked of the server.
 func copyOf(m jetstream.Msg) *nats.Msg {

@@ -23,7 +23,7 @@ type replayStream struct {
 }
 
 // kinds are the second tokens of the subjects that are replayed of a stream. The first is what people call it.
-var kinds = map[string][]string{messages.StreamPages: {"pages", "chained"}, messages.StreamRecords: {"records"}}
+var kinds = map[string][]string{messages.StreamPages: {messages.KindOfPages, messages.KindOfChained}, messages.StreamRecords: {"records"}}
 
 func openReplayStream(ctx context.Context, bus *stages.Bus, stream string, c *Selection) (*replayStream, error) {
 	s, err := bus.JS.Stream(ctx, stream)

@@ -78,14 +78,15 @@ const (
 
 // All returns the roles, in the order in which they are told.
 func (in *Installation) All() []Role {
-	all := []Role{in.frontier(), in.fetcher(), in.parser()}
+	frontier, fetcher, parser := in.frontier(), in.fetcher(), in.parser()
+	if in.Chain {
+		fetcher.Publish, fetcher.Subscribe = append(fetcher.Publish, parser.Publish...), append(fetcher.Subscribe, parser.Subscribe...)
+	}
+	all := []Role{frontier, fetcher, parser}
 	for _, w := range in.Writers {
 		all = append(all, in.writer(w))
 	}
 	all[0].Publish = append(all[0].Publish, makeFor(all[1:]))
-	if in.Chain {
-		all[1].Publish, all[1].Subscribe = append(all[1].Publish, all[2].Publish...), append(all[1].Subscribe, all[2].Subscribe...)
-	}
 	crawl := in.crawl(all)
 	all = append(all, in.operator(), in.viewer(), monitor())
 	for _, f := range in.Feeders {

@@ -113,7 +113,7 @@ func (in *Installation) fetcher() Role {
 			Permissions{Why: "take requests", Subjects: share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
 			askHolders(messages.ConsumerFetch),
 			Permissions{Why: "pages, answers that are not pages, results, targets of redirects", Subjects: []string{
-				partitioned("pages"), partitioned("chained"), partitioned("answers"), partitioned("results"), partitioned("urls"),
+				partitioned(messages.KindOfPages), partitioned(messages.KindOfChained), partitioned("answers"), partitioned("results"), partitioned("urls"),
 			}},
 			Permissions{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
 			dead(messages.StageFetcher),

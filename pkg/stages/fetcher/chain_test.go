@@ -52,7 +52,7 @@ func (s *fetcherFixture) fetchPage(path string, deliveries uint64) (out stages.O
 }
 
 func isChained(m *nats.Msg) bool {
-	return m.Subject == strings.Replace(m.Subject, ".pages.", ".chained.", 1) && strings.HasPrefix(m.Subject, "seine.chained.")
+	return strings.HasPrefix(m.Subject, "seine."+messages.KindOfChained+".")
 }
 
 // The page is stored where the parser's consumer does not see it, with what the parser made of it; the result,

@@ -19,7 +19,7 @@ func TestRequestOfADeletedCrawlIsNotSent(t *testing.T) {
 	req := request(e.URL + "/")
 	req.Rev = d.Rev - 1
 	out, err := s.handle(t.Context(), &stages.Message{Data: req.Encode(), Deliveries: 1})
-	if err != nil || len(out.First)+len(out.Last) > 0 || len(e.Seen()) > 0 {
+	if err != nil || len(out.Messages()) > 0 || len(e.Seen()) > 0 {
 		t.Errorf("%+v, %v, %d requests", out, err, len(e.Seen()))
 	}
 }

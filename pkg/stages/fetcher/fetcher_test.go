@@ -354,7 +354,7 @@ func TestBadMessagesArePoison(t *testing.T) {
 		if !stages.IsPoison(err) {
 			t.Errorf("%s: %v is not poison", name, err)
 		}
-		if out := s.onDeadLetter(m, err); len(out.First)+len(out.Last) != 0 {
+		if out := s.onDeadLetter(m, err); len(out.Messages()) != 0 {
 			t.Errorf("%s: what goes with the dead letter is %v", name, out)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -191,7 +192,7 @@ func (s *fetcherFixture) decode(out stages.Output, req *messages.Request) handle
 	if h.Result, err = messages.DecodeResult(m.Data); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, m := range out.First {
+	for _, m := range slices.Concat(out.First, out.Then) {
 		if messages.IsAnswer(m.Subject) {
 			h.answers = append(h.answers, s.answer(m))
 			continue

@@ -142,7 +142,7 @@ func unescapeLoosely(s string) string {
 // wantNoSecret fails if a message holds a secret.
 func wantNoSecret(t *testing.T, h handled) {
 	t.Helper()
-	for _, m := range append(h.out.First, h.out.Last...) {
+	for _, m := range h.out.Messages() {
 		for _, part := range []string{string(m.Data), fmt.Sprint(m.Header), string(h.body)} {
 			if s := holdsSecret(part); s != "" {
 				t.Errorf("%s holds %q:\n%s", m.Subject, s, strings.TrimSpace(part))

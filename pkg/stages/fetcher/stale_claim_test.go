@@ -46,7 +46,7 @@ func TestRequestThatBecomesSuspectOnItsWayIsNotSent(t *testing.T) {
 			s.Fetcher.get = &doubtful{exchanger: s.Fetcher.get, bus: s.bus}
 			m := &stages.Message{Data: request(s.url("/")).Encode(), Deliveries: 1, Stored: time.Now()}
 			out, err := s.handle(t.Context(), m)
-			if err != nil || c.wanted != (len(out.First)+len(out.Last) > 0) {
+			if err != nil || c.wanted != (len(out.Messages()) > 0) {
 				t.Errorf("handled to %v, %v", out, err)
 			}
 			if out.Free != nil {
@@ -84,7 +84,7 @@ func TestRequestThatComesTwiceWaitsForItsResult(t *testing.T) {
 	case <-time.After(200 * time.Millisecond): // in which it would have been
 	}
 	out.Free()
-	if out := <-done; len(out.First)+len(out.Last) > 0 || len(s.web.Requests()) != 1 {
+	if out := <-done; len(out.Messages()) > 0 || len(s.web.Requests()) != 1 {
 		t.Errorf("handled again to %v, with %d requests", out, len(s.web.Requests()))
 	}
 }

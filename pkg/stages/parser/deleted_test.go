@@ -22,7 +22,7 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := p.handle(t.Context(), message(old, body))
-	if err != nil || len(out.First)+len(out.Then) > 0 {
+	if err != nil || len(out.Messages()) > 0 {
 		t.Errorf("of the deleted crawl: %+v, %v", out, err)
 	}
 	fresh := page("text/html")

@@ -161,7 +161,7 @@ func TestLinkHeadersOfAnyDocumentAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, m := range append(out.First, out.Then...) {
+		for _, m := range out.Messages() {
 			if c, err := messages.DecodeCandidates(m.Data); err == nil {
 				for _, u := range c.URLs {
 					got = append(got, u.URL)

@@ -124,7 +124,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 		return stages.Output{}, err
 	}
 	if p.bus.Log.Enabled(ctx, slog.LevelDebug) {
-		p.bus.Log.Debug("parsed", append(subjectOf(page).LogAttrs(ctx), "messages", len(out.First)+len(out.Then),
+		p.bus.Log.Debug("parsed", append(subjectOf(page).LogAttrs(ctx), "messages", len(out.Messages()),
 			"problems", len(r.problems), "bytes", page.BodySize)...)
 	}
 	for _, y := range r.byRules.Barren {

@@ -97,7 +97,7 @@ func (p *Parser) parsed(t *testing.T, pg *messages.Page, body []byte) parsed {
 func decodeOutput(t *testing.T, out stages.Output) (got parsed) {
 	t.Helper()
 	got.depths = make(map[string]int)
-	for i, m := range append(slices.Clone(out.First), out.Then...) {
+	for i, m := range out.Messages() {
 		if strings.HasPrefix(m.Subject, "seine.records.") {
 			if err := messages.CheckRecord(m.Header, m.Data); err != nil {
 				t.Error(err)
@@ -347,7 +347,7 @@ func TestPartsOfAPageAreNumbered(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts := make(map[string][]int)
-	for _, m := range slices.Concat(out.First, out.Then) {
+	for _, m := range out.Messages() {
 		if c, err := messages.DecodeCandidates(m.Data); err == nil && strings.HasPrefix(m.Subject, "seine.urls.") {
 			parts[m.Subject] = append(parts[m.Subject], c.PagePart)
 		}

@@ -35,7 +35,7 @@ func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
 		}
 		got := map[string]string{}
 		ends := 0
-		for _, m := range append(slices.Clone(out.First), out.Then...) {
+		for _, m := range out.Messages() {
 			if strings.HasPrefix(m.Subject, "seine.records.") {
 				t.Errorf("%s: a sitemap made a record", contentType)
 				continue
@@ -132,7 +132,7 @@ func TestSitemapsOfAnIndexAreMarked(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := 0
-		for _, m := range append(out.First, out.Then...) {
+		for _, m := range out.Messages() {
 			if c, err := messages.DecodeCandidates(m.Data); err == nil {
 				for _, u := range c.URLs {
 					found++
@@ -182,7 +182,7 @@ func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
 		}
 		var links []string
 		warning := ""
-		for _, m := range append(slices.Clone(out.First), out.Then...) {
+		for _, m := range out.Messages() {
 			if strings.HasPrefix(m.Subject, "seine.records.") {
 				continue
 			}
@@ -216,7 +216,7 @@ func TestRulesOverBrokenXMLHaveRecordsAndAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	records, warning := 0, ""
-	for _, m := range append(slices.Clone(out.First), out.Then...) {
+	for _, m := range out.Messages() {
 		if strings.HasPrefix(m.Subject, "seine.records.") {
 			if bytes.Contains(m.Data, []byte(`"kind":"item"`)) {
 				records++

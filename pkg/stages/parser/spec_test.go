@@ -397,7 +397,7 @@ func TestLinksHaveNoSecretParameter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range append(out.First, out.Then...) {
+	for _, m := range out.Messages() {
 		if strings.Contains(string(m.Data), "api_key") {
 			t.Errorf("%s: %s", m.Subject, m.Data)
 		}
@@ -433,7 +433,7 @@ func TestRefreshHeaderIsFollowed(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := ""
-			for _, m := range append(out.First, out.Then...) {
+			for _, m := range out.Messages() {
 				text += string(m.Data)
 			}
 			if !strings.Contains(text, want) {

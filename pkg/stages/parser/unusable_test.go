@@ -25,7 +25,7 @@ func TestPageOfACrawlThatStandsStillIsGivenBack(t *testing.T) {
 	waiting := page("text/html")
 	waiting.Crawl, waiting.Rev = "still", bad
 	out, err := p.handle(t.Context(), message(waiting, body))
-	if !errors.Is(err, crawlspec.ErrStandsStill) || stages.IsPoison(err) || len(out.First)+len(out.Then) > 0 {
+	if !errors.Is(err, crawlspec.ErrStandsStill) || stages.IsPoison(err) || len(out.Messages()) > 0 {
 		t.Errorf("while it stands still: %+v, %v", out, err)
 	}
 	if got := p.parsed(t, page("text/html"), body); len(got.links) != 1 {
@@ -36,7 +36,7 @@ func TestPageOfACrawlThatStandsStillIsGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiting.Rev = good
-	if out, err = p.handle(t.Context(), message(waiting, body)); err != nil || len(out.First)+len(out.Then) == 0 {
+	if out, err = p.handle(t.Context(), message(waiting, body)); err != nil || len(out.Messages()) == 0 {
 		t.Errorf("with a spec: %+v, %v", out, err)
 	}
 }
