@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
-// Enter implements rows.Database.
+// Enter implements sqlsink.Database.
 func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed int64, err error) {
 	feed, err = d.feed(ctx, p, created)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -26,19 +26,19 @@ func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed in
 	return feed, d.explain(err)
 }
 
-// Knows implements rows.Database.
+// Knows implements sqlsink.Database.
 func (d *database) Knows(ctx context.Context, created time.Time) (known bool, err error) {
 	err = d.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND created = $2)`, d.writer, name(created)).Scan(&known)
 	return known, d.explain(err)
 }
 
-// HasCrawl implements rows.Database.
+// HasCrawl implements sqlsink.Database.
 func (d *database) HasCrawl(ctx context.Context, crawl string) (has bool, err error) {
 	err = d.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM sources WHERE crawl = $1)`, crawl).Scan(&has)
 	return has, d.explain(err)
 }
 
-// Place implements rows.Database.
+// Place implements sqlsink.Database.
 func (d *database) Place(ctx context.Context, give string) (id string, err error) {
 	if give != "" {
 		err = pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
@@ -46,12 +46,12 @@ func (d *database) Place(ctx context.Context, give string) (id string, err error
 				return err
 			}
 			_, err := tx.Exec(ctx, `INSERT INTO feeds (writer, partition, created)
-				SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND partition = $2)`, d.writer, rows.PlaceFeed, give)
+				SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND partition = $2)`, d.writer, sqlsink.PlaceFeed, give)
 			return err
 		})
 	}
 	if err == nil {
-		err = d.pool.QueryRow(ctx, `SELECT created FROM feeds WHERE writer = $1 AND partition = $2`, d.writer, rows.PlaceFeed).Scan(&id)
+		err = d.pool.QueryRow(ctx, `SELECT created FROM feeds WHERE writer = $1 AND partition = $2`, d.writer, sqlsink.PlaceFeed).Scan(&id)
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
@@ -86,8 +86,8 @@ func begin(ctx context.Context, tx pgx.Tx) error {
 	return tx.SendBatch(ctx, &b).Close()
 }
 
-// Commit implements rows.Database.
-func (d *database) Commit(ctx context.Context, b *rows.Batch, at output.Hook) (string, error) {
+// Commit implements sqlsink.Database.
+func (d *database) Commit(ctx context.Context, b *sqlsink.Batch, at output.Hook) (string, error) {
 	tx, err := d.pool.Begin(ctx)
 	if err != nil {
 		return "", d.explain(err)
@@ -110,7 +110,7 @@ func (d *database) Commit(ctx context.Context, b *rows.Batch, at output.Hook) (s
 
 // batch is a batch on its way into the tables.
 type batch struct {
-	*rows.Batch
+	*sqlsink.Batch
 	tx pgx.Tx
 	at output.Hook
 	id int64 // of the commit
@@ -121,7 +121,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 	if err := begin(ctx, b.tx); err != nil {
 		return "", err
 	}
-	if err := b.at.At(rows.StepBegun); err != nil {
+	if err := b.at.At(sqlsink.StepBegun); err != nil {
 		return "", err
 	}
 	c := b.Batch.Commit
@@ -132,7 +132,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 	if err != nil {
 		return "", err
 	}
-	if err := b.at.At(rows.StepEntry); err != nil {
+	if err := b.at.At(sqlsink.StepEntry); err != nil {
 		return "", err
 	}
 	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.outdated, b.sources} {
@@ -140,11 +140,11 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 			return "", err
 		}
 	}
-	return mark, b.at.At(rows.StepRows)
+	return mark, b.at.At(sqlsink.StepRows)
 }
 
 // copy sends rows to a table.
-func (b *batch) copy(ctx context.Context, table string, columns []string, all []*rows.Row, values func(*rows.Row) []any) error {
+func (b *batch) copy(ctx context.Context, table string, columns []string, all []*sqlsink.Row, values func(*sqlsink.Row) []any) error {
 	next := 0
 	_, err := b.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(func() ([]any, error) {
 		if next == len(all) {
@@ -165,7 +165,7 @@ func (b *batch) events(ctx context.Context) error {
 	if len(b.Events) == 0 {
 		return nil
 	}
-	return b.copy(ctx, "events", eventColumns, b.Events, func(r *rows.Row) []any {
+	return b.copy(ctx, "events", eventColumns, b.Events, func(r *sqlsink.Row) []any {
 		o := r.Outcome()
 		return []any{
 			b.Feed, r.Identity[:], b.id, r.Crawl, r.Kind, r.Item[:], r.URLOrNil(), r.VisitOrNil(), moment(r.FetchedAt), r.Status,
@@ -188,7 +188,7 @@ func (b *batch) pages(ctx context.Context) error {
 	if len(b.Pages) == 0 {
 		return nil
 	}
-	err := b.copy(ctx, stagePages, pageColumns, b.Pages, func(r *rows.Row) []any {
+	err := b.copy(ctx, stagePages, pageColumns, b.Pages, func(r *sqlsink.Row) []any {
 		p := r.Page()
 		return []any{
 			r.Crawl, r.Item[:], r.URLOrNil(), r.HostOrNil(), r.Status, p.ContentType, p.Title, p.Description, p.Canonical,
@@ -229,7 +229,7 @@ func (b *batch) records(ctx context.Context) error {
 	if len(b.Records) == 0 {
 		return nil
 	}
-	err := b.copy(ctx, stageRecords, recordColumns, b.Records, func(r *rows.Row) []any {
+	err := b.copy(ctx, stageRecords, recordColumns, b.Records, func(r *sqlsink.Row) []any {
 		return []any{
 			r.Crawl, r.Kind, r.Item[:], r.KeyOrNil(), r.PlaceOrNil(), r.URLOrNil(), moment(r.FetchedAt), r.VisitOrNil(),
 			r.Round, r.DuplicateOrNil(), storable(r.Data), b.id, r.HostOrNil(),

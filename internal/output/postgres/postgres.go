@@ -22,13 +22,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 //go:embed migrations
 var files embed.FS
 
-var migrations = rows.Migrations(files)
+var migrations = sqlsink.Migrations(files)
 
 const (
 	// schemaName is where the tables are, unless the DSN has a search_path.
@@ -50,7 +50,7 @@ type database struct {
 
 // Open makes sure that the writer called name, of the source from, can write to the
 // database that out names.
-func Open(out, name, from string, log *slog.Logger, h output.Hook) (*rows.Sink, error) {
+func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sink, error) {
 	d, err := connect(out)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Open(out, name, from string, log *slog.Logger, h output.Hook) (*rows.Sink, 
 		d.pool.Close()
 		return nil, fmt.Errorf("--out %s: %w", d.target.shown, d.explain(err))
 	}
-	return rows.NewSink(d.target.shown, from, d, log, h), nil
+	return sqlsink.NewSink(d.target.shown, from, d, log, h), nil
 }
 
 // connect makes a pool, and no connection yet.
@@ -91,7 +91,7 @@ func Read(out, name string) (output.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rows.NewSink(d.target.shown, "", d, nil, nil), nil
+	return sqlsink.NewSink(d.target.shown, "", d, nil, nil), nil
 }
 
 // Writers returns the names of the writers of a database.
@@ -126,7 +126,7 @@ func read(ctx context.Context, out, name string) (*database, error) {
 func (d *database) isOurs(ctx context.Context, name string) error {
 	have, err := version(ctx, d.pool)
 	if err == nil {
-		err = rows.CheckReadable(have, migrations)
+		err = sqlsink.CheckReadable(have, migrations)
 	}
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (d *database) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := rows.CheckVersion(have, migrations); err != nil {
+	if err := sqlsink.CheckVersion(have, migrations); err != nil {
 		return err
 	}
 	if have < len(migrations) {
@@ -179,7 +179,7 @@ func (d *database) prepare(ctx context.Context) error {
 // lockKey is the advisory lock of those who change the tables: "SEIN".
 const lockKey = 0x5345494e
 
-func (d *database) migrate(ctx context.Context, all []rows.Migration) error {
+func (d *database) migrate(ctx context.Context, all []sqlsink.Migration) error {
 	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey); err != nil {
 			return err
@@ -193,23 +193,23 @@ func (d *database) migrate(ctx context.Context, all []rows.Migration) error {
 				return err
 			}
 		}
-		return rows.Migrate(ctx, schema{tx}, all)
+		return sqlsink.Migrate(ctx, schema{tx}, all)
 	})
 }
 
 // schema is a transaction that changes the tables.
 type schema struct{ tx pgx.Tx }
 
-// Version implements rows.Schema.
+// Version implements sqlsink.Schema.
 func (s schema) Version(ctx context.Context) (int, error) { return version(ctx, s.tx) }
 
-// SetVersion implements rows.Schema.
+// SetVersion implements sqlsink.Schema.
 func (s schema) SetVersion(ctx context.Context, v int) error {
 	_, err := s.tx.Exec(ctx, `WITH old AS (DELETE FROM seine_schema) INSERT INTO seine_schema (version) VALUES ($1)`, v)
 	return err
 }
 
-// Exec implements rows.Schema.
+// Exec implements sqlsink.Schema.
 func (s schema) Exec(ctx context.Context, text string) error {
 	_, err := s.tx.Exec(ctx, text) // without arguments it may be several statements
 	return err
@@ -250,7 +250,7 @@ func (d *database) register(ctx context.Context, from string) error {
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
-	return rows.CheckWriter(have, d.writer, from)
+	return sqlsink.CheckWriter(have, d.writer, from)
 }
 
 // constraint returns the unique constraint that err is a violation of, "" if it is
@@ -262,7 +262,7 @@ func constraint(err error) string {
 	return ""
 }
 
-// Close implements rows.Database.
+// Close implements sqlsink.Database.
 func (d *database) Close() error {
 	d.pool.Close()
 	return nil

@@ -18,9 +18,9 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/format"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 	"seine/internal/testing/pgserver"
-	"seine/internal/testing/rowstest"
+	"seine/internal/testing/sqlsinktest"
 )
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func check(t testing.TB, err error) {
 }
 
 // place is the schema "seine" of a database.
-func place(t testing.TB, dsn string) rowstest.Fixture {
+func place(t testing.TB, dsn string) sqlsinktest.Fixture {
 	with := func(do func(context.Context, *pgx.Conn) error) {
 		t.Helper()
 		ctx := context.Background()
@@ -45,12 +45,12 @@ func place(t testing.TB, dsn string) rowstest.Fixture {
 		_, err = c.Exec(ctx, `SET search_path TO seine`)
 		check(t, errors.Join(err, do(ctx, c), c.Close(ctx)))
 	}
-	return rowstest.Fixture{
-		Open: func(name, from string) (*rows.Sink, error) {
+	return sqlsinktest.Fixture{
+		Open: func(name, from string) (*sqlsink.Sink, error) {
 			return Open(dsn, name, from, slog.New(slog.DiscardHandler), nil)
 		},
 		Read: func(name string) (output.Log, error) { return Read(dsn, name) },
-		Runs: func(runs ...rows.Run) error { return SetRuns(context.Background(), dsn, runs) },
+		Runs: func(runs ...sqlsink.Run) error { return SetRuns(context.Background(), dsn, runs) },
 		Ask: func(query string) (value string) {
 			t.Helper()
 			with(func(ctx context.Context, c *pgx.Conn) error {
@@ -67,7 +67,7 @@ func place(t testing.TB, dsn string) rowstest.Fixture {
 
 func TestDatabase(t *testing.T) {
 	s := pgserver.Start(t)
-	rowstest.Run(t, func(t *testing.T) rowstest.Fixture { return place(t, s.DSN(s.Database())) })
+	sqlsinktest.Run(t, func(t *testing.T) sqlsinktest.Fixture { return place(t, s.DSN(s.Database())) })
 }
 
 // Tables of the version before have their rows afterwards, and what the new version
@@ -79,10 +79,10 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 	t.Cleanup(func() { migrations = all })
 	for v := 1; v <= len(all); v++ {
 		migrations = all[:v]
-		s, err := p.Open("default", rows.FromRecords)
+		s, err := p.Open("default", sqlsink.FromRecords)
 		check(t, err)
-		at := rowstest.Created
-		check(t, rowstest.Enter(t, s, at).Commit(at, uint64(v), rowstest.Page(fmt.Sprintf("https://a.example/%d", v), 1, at, "old")))
+		at := sqlsinktest.Created
+		check(t, sqlsinktest.Enter(t, s, at).Commit(at, uint64(v), sqlsinktest.Page(fmt.Sprintf("https://a.example/%d", v), 1, at, "old")))
 		check(t, s.Close())
 		for query, want := range map[string]int{
 			`SELECT version FROM seine_schema`: v, `SELECT count(*) FROM seine_schema`: 1, `SELECT count(*) FROM pages`: v,
@@ -97,16 +97,16 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 	}
 	migrations = all[:1] // an older build must leave it alone
 	for name, open := range map[string]func() error{
-		"open": func() error { _, err := p.Open("default", rows.FromRecords); return err },
+		"open": func() error { _, err := p.Open("default", sqlsink.FromRecords); return err },
 		"read": func() error { _, err := p.Read("default"); return err },
 	} {
-		if err := open(); !errors.Is(err, rows.ErrNewer) {
-			t.Errorf("%s: %v, want %v", name, err, rows.ErrNewer)
+		if err := open(); !errors.Is(err, sqlsink.ErrNewer) {
+			t.Errorf("%s: %v, want %v", name, err, sqlsink.ErrNewer)
 		}
 	}
 	// A migration that fails leaves the version before.
-	migrations = append(all[:len(all):len(all)], rows.Migration{Version: len(all) + 1, SQL: `CREATE TABLE new (a int); INSERT INTO nowhere VALUES (1)`})
-	if _, err := p.Open("default", rows.FromRecords); err == nil || !strings.Contains(err.Error(), "nowhere") {
+	migrations = append(all[:len(all):len(all)], sqlsink.Migration{Version: len(all) + 1, SQL: `CREATE TABLE new (a int); INSERT INTO nowhere VALUES (1)`})
+	if _, err := p.Open("default", sqlsink.FromRecords); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("%v", err)
 	}
 	if got := p.Ask(`SELECT to_regclass('new') IS NULL AND version = ` + fmt.Sprint(len(all)) + ` FROM seine_schema`); got != "true" {
@@ -121,7 +121,7 @@ func TestStartTogether(t *testing.T) {
 	done := make(chan error)
 	for range 8 {
 		go func() {
-			s, err := Open(dsn, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
+			s, err := Open(dsn, "default", sqlsink.FromRecords, slog.New(slog.DiscardHandler), nil)
 			if err == nil {
 				err = s.Close()
 			}
@@ -144,7 +144,7 @@ func TestRefusals(t *testing.T) {
 	weak := strings.Replace(server.DSN(db), pgserver.User+":"+pgserver.Password, "weak:weak-secret", 1)
 	refused := func(dsn string, wants ...string) {
 		t.Helper()
-		_, err := Open(dsn, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
+		_, err := Open(dsn, "default", sqlsink.FromRecords, slog.New(slog.DiscardHandler), nil)
 		for _, want := range append(wants, "--out postgres://") {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
@@ -179,7 +179,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func openAndClose(dsn string) error {
-	s, err := Open(dsn, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
+	s, err := Open(dsn, "default", sqlsink.FromRecords, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return err
 	}
@@ -300,10 +300,10 @@ func FuzzStorable(f *testing.F) {
 func TestDocumentedTables(t *testing.T) {
 	server := pgserver.Start(t)
 	p := place(t, server.DSN(server.Database()))
-	s, err := p.Open("default", rows.FromRecords)
+	s, err := p.Open("default", sqlsink.FromRecords)
 	check(t, err)
 	check(t, s.Close())
-	docs := rowstest.ReadDocumented(t)
+	docs := sqlsinktest.ReadDocumented(t)
 	short := strings.NewReplacer("integer", "int", "timestamp with time zone", "timestamptz")
 	for table, want := range docs.Tables {
 		has := p.Ask(`SELECT string_agg(attname || ' ' || format_type(atttypid, NULL), ', ' ORDER BY attnum) FROM pg_attribute
@@ -329,16 +329,16 @@ func TestViewsOfViews(t *testing.T) {
 	dsn := server.DSN(server.Database())
 	p := place(t, dsn)
 	var log bytes.Buffer
-	s, err := Open(dsn, "default", rows.FromRecords, slog.New(slog.NewTextHandler(&log, nil)), nil)
+	s, err := Open(dsn, "default", sqlsink.FromRecords, slog.New(slog.NewTextHandler(&log, nil)), nil)
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
 	var columns []format.Column
-	f := rows.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
-	stay := rowstest.Enter(t, s, rowstest.Created)
+	f := sqlsink.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
+	stay := sqlsinktest.Enter(t, s, sqlsinktest.Created)
 	put := func(first uint64) {
 		t.Helper()
-		r := &format.Record{ID: fmt.Sprint("a.", first), Kind: "product", Stored: rowstest.Created, Data: []byte(`{"price":1,"colour":"red"}`)}
-		check(t, stay.CommitAs(f, rowstest.Created, first, r))
+		r := &format.Record{ID: fmt.Sprint("a.", first), Kind: "product", Stored: sqlsinktest.Created, Data: []byte(`{"price":1,"colour":"red"}`)}
+		check(t, stay.CommitAs(f, sqlsinktest.Created, first, r))
 	}
 	columns = []format.Column{{Name: "price", Type: format.Number}}
 	put(1)

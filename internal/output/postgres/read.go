@@ -6,14 +6,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 // markOf is what changes of an entry when somebody changes it; it does not read the
 // entry.
 const markOf = `octet_length(entry) || '.' || extract(epoch FROM committed_at)`
 
-// List implements rows.Database.
+// List implements sqlsink.Database.
 func (d *database) List(ctx context.Context, p int) ([]output.Ref, error) {
 	all, err := d.pool.Query(ctx, `SELECT partition, epoch, life, first_seq, `+markOf+` FROM commits
 		WHERE writer = $1 AND ($2::int < 0 OR partition = $2)`, d.writer, p)
@@ -32,7 +32,7 @@ func (d *database) List(ctx context.Context, p int) ([]output.Ref, error) {
 	return refs, d.explain(err)
 }
 
-// Entry implements rows.Database.
+// Entry implements sqlsink.Database.
 func (d *database) Entry(ctx context.Context, n output.Name) ([]byte, error) {
 	var text string
 	err := d.pool.QueryRow(ctx, `SELECT entry FROM commits
@@ -47,7 +47,7 @@ const of = `FROM unnest($2::bytea[]) WITH ORDINALITY v (id, n)
 	LEFT JOIN pages p ON e.kind = 'page' AND p.crawl = e.crawl AND p.id = e.item
 	LEFT JOIN records r ON r.crawl = e.crawl AND r.kind = e.kind AND r.id = e.item`
 
-// Latest implements rows.Database. Two records of one item in a batch have one row,
+// Latest implements sqlsink.Database. Two records of one item in a batch have one row,
 // which is told once.
 func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error {
 	feed, err := d.feed(ctx, c.Partition, c.Created)
@@ -61,12 +61,12 @@ func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind str
 		WHERE line IS NOT NULL ORDER BY n`, feed, identities(c), crawl, kind)
 }
 
-// Missing implements rows.Database.
+// Missing implements sqlsink.Database.
 func (d *database) Missing(ctx context.Context, c *output.Commit) (events, lost int, err error) {
 	feed, err := d.feed(ctx, c.Partition, c.Created)
 	if err == nil {
 		err = d.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE e.id IS NULL),
-			count(*) FILTER (WHERE e.id IS NOT NULL AND e.class IS NULL AND p.id IS NULL AND r.id IS NULL AND NOT `+rows.Outdated+`) `+of,
+			count(*) FILTER (WHERE e.id IS NOT NULL AND e.class IS NULL AND p.id IS NULL AND r.id IS NULL AND NOT `+sqlsink.Outdated+`) `+of,
 			feed, identities(c)).Scan(&events, &lost)
 	}
 	return events, lost, d.explain(err)
@@ -80,7 +80,7 @@ func identities(c *output.Commit) [][]byte {
 	return all
 }
 
-// All implements rows.Database.
+// All implements sqlsink.Database.
 func (d *database) All(ctx context.Context, do func(crawl string, line []byte) error) error {
 	return d.each(ctx, func(row [][]byte) error { return do(string(row[0]), row[1]) },
 		`SELECT crawl, record::text FROM pages UNION ALL SELECT crawl, data::text FROM records`)
@@ -106,4 +106,4 @@ func (d *database) each(ctx context.Context, do func(row [][]byte) error, query 
 	return d.explain(all.Err())
 }
 
-var _ rows.Database = (*database)(nil)
+var _ sqlsink.Database = (*database)(nil)

@@ -7,12 +7,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 // SetRuns stores the figures of runs in the database that out names, in one transaction.
 // It makes the tables if there are none.
-func SetRuns(ctx context.Context, out string, runs []rows.Run) error {
+func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	d, err := connect(out)
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func SetRuns(ctx context.Context, out string, runs []rows.Run) error {
 		err = pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
 			var b pgx.Batch
 			for i := range runs {
-				b.Queue(rows.SetRun, runs[i].Args(func(t time.Time) any { return moment(t) })...)
+				b.Queue(sqlsink.SetRun, runs[i].Args(func(t time.Time) any { return moment(t) })...)
 			}
 			return tx.SendBatch(ctx, &b).Close()
 		})

@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"seine/internal/output/format"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
-// Describe implements rows.Database.
+// Describe implements sqlsink.Database.
 func (d *database) Describe(ctx context.Context, kind string, columns []format.Column) error {
 	err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
 		// One process at a time: the next one finds what this one has made.
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey); err != nil {
 			return err
 		}
-		return rows.Describe(ctx, views{tx}, kind, columns)
+		return sqlsink.Describe(ctx, views{tx}, kind, columns)
 	})
 	return d.explain(err)
 }
@@ -27,7 +27,7 @@ func (d *database) Describe(ctx context.Context, kind string, columns []format.C
 // views is a transaction that changes a view.
 type views struct{ pgx.Tx }
 
-// Fields implements rows.Views.
+// Fields implements sqlsink.Views.
 func (v views) Fields(ctx context.Context, kind string) ([]format.Column, error) {
 	all, err := v.Query(ctx, `SELECT name, type FROM fields WHERE kind = $1 ORDER BY place`, kind)
 	if err != nil {
@@ -36,33 +36,33 @@ func (v views) Fields(ctx context.Context, kind string) ([]format.Column, error)
 	return pgx.CollectRows(all, func(row pgx.CollectableRow) (format.Column, error) {
 		var name, typeName string
 		err := row.Scan(&name, &typeName)
-		return rows.NewField(name, typeName), err
+		return sqlsink.NewField(name, typeName), err
 	})
 }
 
-// SetFields implements rows.Views.
+// SetFields implements sqlsink.Views.
 func (v views) SetFields(ctx context.Context, kind string, fields []format.Column) error {
 	if _, err := v.Exec(ctx, `DELETE FROM fields WHERE kind = $1`, kind); err != nil {
 		return err
 	}
 	_, err := v.CopyFrom(ctx, pgx.Identifier{"fields"}, []string{"kind", "place", "name", "type"},
 		pgx.CopyFromSlice(len(fields), func(i int) ([]any, error) {
-			return []any{kind, int32(i), fields[i].Name, rows.TypeName(fields[i])}, nil
+			return []any{kind, int32(i), fields[i].Name, sqlsink.TypeName(fields[i])}, nil
 		}))
 	return err
 }
 
-// Has implements rows.Views.
+// Has implements sqlsink.Views.
 func (v views) Has(ctx context.Context, view string) (has bool, err error) {
-	err = v.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, rows.Quoted(view)).Scan(&has)
+	err = v.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, sqlsink.Quoted(view)).Scan(&has)
 	return has, err
 }
 
-// Replace implements rows.Views. Columns that are added at the end leave the view the one
+// Replace implements sqlsink.Views. Columns that are added at the end leave the view the one
 // that it is, with the rights and the views that others have made on it; it is made anew
 // where a column is of another type.
 func (v views) Replace(ctx context.Context, view, query string) error {
-	name := rows.Quoted(view)
+	name := sqlsink.Quoted(view)
 	err := pgx.BeginFunc(ctx, v, func(tx pgx.Tx) error { // a savepoint
 		_, err := tx.Exec(ctx, `CREATE OR REPLACE VIEW `+name+` AS `+query)
 		return err
@@ -85,10 +85,10 @@ func isCode(err error, code string) bool {
 	return ok && e.Code == code
 }
 
-// Value implements rows.Views. A cast is tried only of what it cannot fail for: an error
+// Value implements sqlsink.Views. A cast is tried only of what it cannot fail for: an error
 // would end the whole query.
 func (v views) Value(column string, f format.Column) string {
-	key := rows.Literal(f.Name)
+	key := sqlsink.Literal(f.Name)
 	value, text := column+` -> `+key, column+` ->> `+key
 	number := `CASE jsonb_typeof(` + value + `) WHEN 'number' THEN (` + value + `)::numeric END`
 	switch {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 // timeLayout is of one length, so that times sort as text does.
@@ -16,7 +16,7 @@ const timeLayout = "2006-01-02T15:04:05.000000000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
 
-// Enter implements rows.Database.
+// Enter implements sqlsink.Database.
 func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed int64, err error) {
 	at := stamp(created)
 	_, err = d.db.ExecContext(ctx, `INSERT OR IGNORE INTO feeds (writer, partition, created) VALUES (?, ?, ?)`, d.writer, p, at)
@@ -26,26 +26,26 @@ func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed in
 	return feed, explain(err)
 }
 
-// Knows implements rows.Database.
+// Knows implements sqlsink.Database.
 func (d *database) Knows(ctx context.Context, created time.Time) (known bool, err error) {
 	err = d.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM feeds WHERE writer = ? AND created = ?)`, d.writer, stamp(created)).Scan(&known)
 	return known, explain(err)
 }
 
-// HasCrawl implements rows.Database.
+// HasCrawl implements sqlsink.Database.
 func (d *database) HasCrawl(ctx context.Context, crawl string) (has bool, err error) {
 	err = d.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sources WHERE crawl = ?)`, crawl).Scan(&has)
 	return has, explain(err)
 }
 
-// Place implements rows.Database.
+// Place implements sqlsink.Database.
 func (d *database) Place(ctx context.Context, give string) (id string, err error) {
 	if give != "" {
 		_, err = d.db.ExecContext(ctx, `INSERT INTO feeds (writer, partition, created)
-			SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = ?1 AND partition = ?2)`, d.writer, rows.PlaceFeed, give)
+			SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = ?1 AND partition = ?2)`, d.writer, sqlsink.PlaceFeed, give)
 	}
 	if err == nil {
-		err = d.db.QueryRowContext(ctx, `SELECT created FROM feeds WHERE writer = ? AND partition = ?`, d.writer, rows.PlaceFeed).Scan(&id)
+		err = d.db.QueryRowContext(ctx, `SELECT created FROM feeds WHERE writer = ? AND partition = ?`, d.writer, sqlsink.PlaceFeed).Scan(&id)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
@@ -59,8 +59,8 @@ func (d *database) feed(ctx context.Context, p int, created time.Time) (feed int
 	return feed, err
 }
 
-// Commit implements rows.Database.
-func (d *database) Commit(ctx context.Context, b *rows.Batch, at output.Hook) (string, error) {
+// Commit implements sqlsink.Database.
+func (d *database) Commit(ctx context.Context, b *sqlsink.Batch, at output.Hook) (string, error) {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
 		return "", explain(err)
@@ -82,7 +82,7 @@ func (d *database) Commit(ctx context.Context, b *rows.Batch, at output.Hook) (s
 
 // batch is a batch on its way into the tables.
 type batch struct {
-	*rows.Batch
+	*sqlsink.Batch
 	tx *sql.Tx
 	at output.Hook
 	id int64 // of the commit
@@ -90,13 +90,13 @@ type batch struct {
 
 // write sends the entry first: its key says whether there is anything to do.
 func (b *batch) write(ctx context.Context, writer string) (mark string, err error) {
-	if err := b.at.At(rows.StepBegun); err != nil {
+	if err := b.at.At(sqlsink.StepBegun); err != nil {
 		return "", err
 	}
 	if mark, err = b.entry(ctx, writer); err != nil {
 		return "", err
 	}
-	if err := b.at.At(rows.StepEntry); err != nil {
+	if err := b.at.At(sqlsink.StepEntry); err != nil {
 		return "", err
 	}
 	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.outdated, b.sources} {
@@ -104,7 +104,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 			return "", err
 		}
 	}
-	return mark, b.at.At(rows.StepRows)
+	return mark, b.at.At(sqlsink.StepRows)
 }
 
 func (b *batch) entry(ctx context.Context, writer string) (mark string, err error) {
@@ -118,7 +118,7 @@ func (b *batch) entry(ctx context.Context, writer string) (mark string, err erro
 }
 
 // each prepares a statement, and runs it with the arguments of each row.
-func (b *batch) each(ctx context.Context, all []*rows.Row, text string, args func(*rows.Row) []any, after func(*rows.Row, sql.Result) error) error {
+func (b *batch) each(ctx context.Context, all []*sqlsink.Row, text string, args func(*sqlsink.Row) []any, after func(*sqlsink.Row, sql.Result) error) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (b *batch) each(ctx context.Context, all []*rows.Row, text string, args fun
 func (b *batch) events(ctx context.Context) error {
 	return b.each(ctx, b.Events, `INSERT INTO events (feed, id, commit_id, crawl, kind, item, url, visit, fetched_at, status,
 		class, attempt, error, detail, bytes_wire, bytes_body, dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, data)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, func(r *rows.Row) []any {
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, func(r *sqlsink.Row) []any {
 		o := r.Outcome()
 		return []any{
 			b.Feed, r.Identity[:], b.id, r.Crawl, r.Kind, r.Item[:], r.URLOrNil(), r.VisitOrNil(), stamp(r.FetchedAt), r.Status,
@@ -162,8 +162,8 @@ func text(b []byte) any {
 // pages are inserted where there is none yet, which counts them, and updated where
 // there is one that is not newer.
 func (b *batch) pages(ctx context.Context) error {
-	var known []*rows.Row
-	args := func(r *rows.Row) []any {
+	var known []*sqlsink.Row
+	args := func(r *sqlsink.Row) []any {
 		p := r.Page()
 		return []any{
 			r.URLOrNil(), r.HostOrNil(), r.Status, p.ContentType, p.Title, p.Description, p.Canonical, p.Language, p.Charset,
@@ -174,7 +174,7 @@ func (b *batch) pages(ctx context.Context) error {
 	err := b.each(ctx, b.Pages, `INSERT INTO pages (url, host, status, content_type, title, description, canonical, language, charset,
 		noindex, text, fetched_at, depth, referrer, visit, round, duplicate_of, record, commit_id, crawl, id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (crawl, id) DO NOTHING`,
-		args, func(r *rows.Row, done sql.Result) error {
+		args, func(r *sqlsink.Row, done sql.Result) error {
 			n, err := done.RowsAffected()
 			if n == 0 {
 				known = append(known, r)
@@ -197,7 +197,7 @@ func (b *batch) records(ctx context.Context) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (crawl, kind, id) DO UPDATE SET
 		(key, place, url, host, fetched_at, visit, round, duplicate_of, data, commit_id) = (excluded.key, excluded.place, excluded.url,
 		excluded.host, excluded.fetched_at, excluded.visit, excluded.round, excluded.duplicate_of, excluded.data, excluded.commit_id)
-		WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`, func(r *rows.Row) []any {
+		WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`, func(r *sqlsink.Row) []any {
 		return []any{
 			r.Crawl, r.Kind, r.Item[:], r.KeyOrNil(), r.PlaceOrNil(), r.URLOrNil(), r.HostOrNil(), stamp(r.FetchedAt), r.VisitOrNil(),
 			r.Round, r.DuplicateOrNil(), string(r.Data), b.id,
@@ -215,13 +215,13 @@ func (b *batch) outdated(ctx context.Context) error {
 			ORDER BY fetched_at DESC, round DESC LIMIT 1)
 		DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND place IS NOT NULL AND kind <> 'gone'
 		AND visit <> (SELECT visit FROM last) AND (fetched_at, round) < (SELECT fetched_at, round FROM last)`,
-		func(r *rows.Row) []any { return []any{r.URL, r.Crawl} }, nil)
+		func(r *sqlsink.Row) []any { return []any{r.URL, r.Crawl} }, nil)
 	if err != nil {
 		return err
 	}
 	return b.each(ctx, b.Replayed, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND kind <> 'gone' AND visit = ?3
 		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?4) <> ?4 AND commit_id <> ?5`,
-		func(r *rows.Row) []any { return []any{r.URL, r.Crawl, r.Visit, r.Generation, b.id} }, nil)
+		func(r *sqlsink.Row) []any { return []any{r.URL, r.Crawl, r.Visit, r.Generation, b.id} }, nil)
 }
 
 func (b *batch) sources(ctx context.Context) error {

@@ -7,14 +7,14 @@ import (
 	"slices"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 // markOf is what changes of an entry when somebody changes it; it does not read the
 // entry.
 const markOf = `octet_length(entry) || '.' || committed_at`
 
-// List implements rows.Database.
+// List implements sqlsink.Database.
 func (d *database) List(ctx context.Context, p int) ([]output.Ref, error) {
 	all, err := d.db.QueryContext(ctx, `SELECT partition, epoch, life, first_seq, `+markOf+` FROM commits
 		WHERE writer = ?1 AND (?2 < 0 OR partition = ?2)`, d.writer, p)
@@ -34,7 +34,7 @@ func (d *database) List(ctx context.Context, p int) ([]output.Ref, error) {
 	return refs, explain(all.Err())
 }
 
-// Entry implements rows.Database.
+// Entry implements sqlsink.Database.
 func (d *database) Entry(ctx context.Context, n output.Name) (text []byte, err error) {
 	err = d.db.QueryRowContext(ctx, `SELECT entry FROM commits
 		WHERE writer = ? AND partition = ? AND epoch = ? AND life = ? AND first_seq = ?`,
@@ -73,7 +73,7 @@ func (d *database) eachEvent(ctx context.Context, c *output.Commit, query string
 	return nil
 }
 
-// Latest implements rows.Database. Two records of one item in a batch have one row,
+// Latest implements sqlsink.Database. Two records of one item in a batch have one row,
 // which is told once.
 func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error {
 	var lines [][]byte
@@ -101,9 +101,9 @@ func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind str
 	return explain(err)
 }
 
-// Missing implements rows.Database.
+// Missing implements sqlsink.Database.
 func (d *database) Missing(ctx context.Context, c *output.Commit) (events, lost int, err error) {
-	err = d.eachEvent(ctx, c, `SELECT e.class IS NOT NULL OR p.id IS NOT NULL OR r.id IS NOT NULL OR `+rows.Outdated+of, func(row *sql.Row) error {
+	err = d.eachEvent(ctx, c, `SELECT e.class IS NOT NULL OR p.id IS NOT NULL OR r.id IS NOT NULL OR `+sqlsink.Outdated+of, func(row *sql.Row) error {
 		var has bool
 		err := row.Scan(&has)
 		switch {
@@ -118,7 +118,7 @@ func (d *database) Missing(ctx context.Context, c *output.Commit) (events, lost 
 	return events, lost, explain(err)
 }
 
-// All implements rows.Database.
+// All implements sqlsink.Database.
 func (d *database) All(ctx context.Context, do func(crawl string, line []byte) error) error {
 	all, err := d.db.QueryContext(ctx, `SELECT crawl, record FROM pages UNION ALL SELECT crawl, data FROM records`)
 	if err != nil {
@@ -138,4 +138,4 @@ func (d *database) All(ctx context.Context, do func(crawl string, line []byte) e
 	return explain(all.Err())
 }
 
-var _ rows.Database = (*database)(nil)
+var _ sqlsink.Database = (*database)(nil)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 // SetRuns stores the figures of runs in the file that out names, in one transaction. It
 // makes the tables if there are none.
-func SetRuns(ctx context.Context, out string, runs []rows.Run) error {
+func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	d, err := create(File(out))
 	if err != nil {
 		return fmt.Errorf("%s: %w", out, explain(err))
@@ -26,14 +26,14 @@ func SetRuns(ctx context.Context, out string, runs []rows.Run) error {
 	return nil
 }
 
-func (d *database) setRuns(ctx context.Context, runs []rows.Run) error {
+func (d *database) setRuns(ctx context.Context, runs []sqlsink.Run) error {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	for i := range runs {
 		args := runs[i].Args(func(t time.Time) any { return stamp(t) })
-		if _, err := tx.ExecContext(ctx, rows.SetRun, args...); err != nil {
+		if _, err := tx.ExecContext(ctx, sqlsink.SetRun, args...); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 	}

@@ -26,7 +26,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 // Scheme begins what names a file.
@@ -55,7 +55,7 @@ func Validate(out string) error {
 //go:embed migrations
 var files embed.FS
 
-var migrations = rows.Migrations(files)
+var migrations = sqlsink.Migrations(files)
 
 // application marks a file as Seine's, in its header: "SEIN".
 const application = 0x5345494e
@@ -71,12 +71,12 @@ type database struct {
 
 // Open makes sure that the writer called name, of the source from, can write to the
 // file that out names.
-func Open(out, name, from string, log *slog.Logger, h output.Hook) (*rows.Sink, error) {
+func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sink, error) {
 	d, err := open(File(out), name, from)
 	if err != nil {
 		return nil, fmt.Errorf("--out %s: %w", out, explain(err))
 	}
-	return rows.NewSink(out, from, d, log, h), nil
+	return sqlsink.NewSink(out, from, d, log, h), nil
 }
 
 func open(file, name, from string) (*database, error) {
@@ -130,7 +130,7 @@ func Read(out, name string) (output.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rows.NewSink(out, "", d, nil, nil), nil
+	return sqlsink.NewSink(out, "", d, nil, nil), nil
 }
 
 // Writers returns the names of the writers of a file.
@@ -164,7 +164,7 @@ func read(out, name string) (*database, error) {
 func (d *database) isOurs(ctx context.Context, name string) error {
 	have, err := d.version(ctx, d.db)
 	if err == nil {
-		err = rows.CheckReadable(have, migrations)
+		err = sqlsink.CheckReadable(have, migrations)
 	}
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (d *database) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := rows.CheckVersion(have, migrations); err != nil {
+	if err := sqlsink.CheckVersion(have, migrations); err != nil {
 		return err
 	}
 	var mode string
@@ -214,7 +214,7 @@ func (d *database) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := rows.Migrate(ctx, schema{d, tx}, migrations); err != nil {
+	if err := sqlsink.Migrate(ctx, schema{d, tx}, migrations); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
@@ -226,15 +226,15 @@ type schema struct {
 	tx *sql.Tx
 }
 
-// Version implements rows.Schema.
+// Version implements sqlsink.Schema.
 func (s schema) Version(ctx context.Context) (int, error) { return s.d.version(ctx, s.tx) }
 
-// SetVersion implements rows.Schema.
+// SetVersion implements sqlsink.Schema.
 func (s schema) SetVersion(ctx context.Context, v int) error {
 	return s.Exec(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, application, v))
 }
 
-// Exec implements rows.Schema.
+// Exec implements sqlsink.Schema.
 func (s schema) Exec(ctx context.Context, text string) error {
 	_, err := s.tx.ExecContext(ctx, text)
 	return err
@@ -256,7 +256,7 @@ func (d *database) register(ctx context.Context, from string) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	return rows.CheckWriter(have, d.writer, from)
+	return sqlsink.CheckWriter(have, d.writer, from)
 }
 
 // isTaken reports that a key is in use.
@@ -285,5 +285,5 @@ func explain(err error) error {
 	return err
 }
 
-// Close implements rows.Database.
+// Close implements sqlsink.Database.
 func (d *database) Close() error { return d.db.Close() }

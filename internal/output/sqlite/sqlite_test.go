@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
-	"seine/internal/testing/rowstest"
+	"seine/internal/output/sqlsink"
+	"seine/internal/testing/sqlsinktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,24 +27,24 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func newPlace(t *testing.T) rowstest.Fixture {
+func newPlace(t *testing.T) sqlsinktest.Fixture {
 	return place(t, filepath.Join(t.TempDir(), "a b", "c?d#e%41.db"))
 }
 
-func place(t testing.TB, file string) rowstest.Fixture {
+func place(t testing.TB, file string) sqlsinktest.Fixture {
 	with := func(do func(*sql.DB) error) {
 		t.Helper()
 		d, err := connect(file, "rwc")
 		check(t, err)
 		check(t, errors.Join(do(d.db), d.Close()))
 	}
-	return rowstest.Fixture{
+	return sqlsinktest.Fixture{
 		Real: true,
-		Open: func(name, from string) (*rows.Sink, error) {
+		Open: func(name, from string) (*sqlsink.Sink, error) {
 			return Open(Scheme+file, name, from, slog.New(slog.DiscardHandler), nil)
 		},
 		Read: func(name string) (output.Log, error) { return Read(Scheme+file, name) },
-		Runs: func(runs ...rows.Run) error { return SetRuns(context.Background(), Scheme+file, runs) },
+		Runs: func(runs ...sqlsink.Run) error { return SetRuns(context.Background(), Scheme+file, runs) },
 		Ask: func(query string) (value string) {
 			t.Helper()
 			with(func(db *sql.DB) error { return db.QueryRow(query).Scan(&value) })
@@ -57,7 +57,7 @@ func place(t testing.TB, file string) rowstest.Fixture {
 	}
 }
 
-func TestDatabase(t *testing.T) { rowstest.Run(t, newPlace) }
+func TestDatabase(t *testing.T) { sqlsinktest.Run(t, newPlace) }
 
 // A file of the version before has its rows afterwards, and what the new version adds.
 func TestMigrateFromTheVersionBefore(t *testing.T) {
@@ -67,10 +67,10 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 	t.Cleanup(func() { migrations = all })
 	for v := 1; v <= len(all); v++ {
 		migrations = all[:v]
-		s, err := p.Open("default", rows.FromRecords)
+		s, err := p.Open("default", sqlsink.FromRecords)
 		check(t, err)
-		at := rowstest.Created
-		check(t, rowstest.Enter(t, s, at).Commit(at, uint64(v), rowstest.Page(fmt.Sprintf("https://a.example/%d", v), 1, at, "old")))
+		at := sqlsinktest.Created
+		check(t, sqlsinktest.Enter(t, s, at).Commit(at, uint64(v), sqlsinktest.Page(fmt.Sprintf("https://a.example/%d", v), 1, at, "old")))
 		check(t, s.Close())
 		if got := p.Ask(`PRAGMA user_version`); got != fmt.Sprint(v) {
 			t.Errorf("version %s, want %d", got, v)
@@ -85,11 +85,11 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 	// And back: an older build must leave it alone.
 	migrations = all[:1]
 	for name, open := range map[string]func() error{
-		"open": func() error { _, err := p.Open("default", rows.FromRecords); return err },
+		"open": func() error { _, err := p.Open("default", sqlsink.FromRecords); return err },
 		"read": func() error { _, err := p.Read("default"); return err },
 	} {
-		if err := open(); !errors.Is(err, rows.ErrNewer) {
-			t.Errorf("%s: %v, want %v", name, err, rows.ErrNewer)
+		if err := open(); !errors.Is(err, sqlsink.ErrNewer) {
+			t.Errorf("%s: %v, want %v", name, err, sqlsink.ErrNewer)
 		}
 	}
 }
@@ -99,15 +99,15 @@ func TestMigrationIsWholeOrNot(t *testing.T) {
 	p := newPlace(t)
 	all := migrations
 	t.Cleanup(func() { migrations = all })
-	migrations = append(all[:len(all):len(all)], rows.Migration{Version: len(all) + 1, SQL: `CREATE TABLE new (a); INSERT INTO nowhere VALUES (1)`})
-	if _, err := p.Open("default", rows.FromRecords); err == nil || !strings.Contains(err.Error(), "nowhere") {
+	migrations = append(all[:len(all):len(all)], sqlsink.Migration{Version: len(all) + 1, SQL: `CREATE TABLE new (a); INSERT INTO nowhere VALUES (1)`})
+	if _, err := p.Open("default", sqlsink.FromRecords); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("%v", err)
 	}
 	if got := p.Ask(`SELECT count(*) FROM sqlite_schema`); got != "0" {
 		t.Errorf("%s things are left", got)
 	}
 	migrations = all
-	s, err := p.Open("default", rows.FromRecords)
+	s, err := p.Open("default", sqlsink.FromRecords)
 	check(t, err)
 	check(t, s.Close())
 }
@@ -125,7 +125,7 @@ func TestRefusals(t *testing.T) {
 		filepath.Join(text, "x.db"): "not a directory",
 		"/proc/seine/x.db":          "cannot be made",
 	} {
-		_, err := Open(Scheme+file, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
+		_, err := Open(Scheme+file, "default", sqlsink.FromRecords, slog.New(slog.DiscardHandler), nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--out sqlite:"+file) {
 			t.Errorf("%s: %v, want %q", file, err, want)
 		}
@@ -150,10 +150,10 @@ func TestRefusals(t *testing.T) {
 func TestWaitsForAnotherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.db")
 	p := place(t, file)
-	s, err := p.Open("default", rows.FromRecords)
+	s, err := p.Open("default", sqlsink.FromRecords)
 	check(t, err)
 	defer s.Close()
-	stay := rowstest.Enter(t, s, rowstest.Created)
+	stay := sqlsinktest.Enter(t, s, sqlsinktest.Created)
 	other, err := connect(file, "rw")
 	check(t, err)
 	defer other.Close()
@@ -161,7 +161,7 @@ func TestWaitsForAnotherProcess(t *testing.T) {
 	check(t, err)
 	done := make(chan error, 1)
 	go func() {
-		done <- stay.Commit(rowstest.Created, 1, rowstest.Page("https://a.example/", 1, rowstest.Created, ""))
+		done <- stay.Commit(sqlsinktest.Created, 1, sqlsinktest.Page("https://a.example/", 1, sqlsinktest.Created, ""))
 	}()
 	select {
 	case err := <-done:
@@ -179,11 +179,11 @@ func TestStartTogether(t *testing.T) {
 	done := make(chan error)
 	for n := range 6 {
 		go func() {
-			s, err := Open(Scheme+file, "default", rows.FromRecords, slog.New(slog.DiscardHandler), nil)
+			s, err := Open(Scheme+file, "default", sqlsink.FromRecords, slog.New(slog.DiscardHandler), nil)
 			if err == nil {
-				at := rowstest.Created
-				page := rowstest.Page(fmt.Sprintf("https://a.example/%d", n), 1, at, "")
-				err = errors.Join(rowstest.Enter(t, s, at).Commit(at, uint64(n+1), page), s.Close())
+				at := sqlsinktest.Created
+				page := sqlsinktest.Page(fmt.Sprintf("https://a.example/%d", n), 1, at, "")
+				err = errors.Join(sqlsinktest.Enter(t, s, at).Commit(at, uint64(n+1), page), s.Close())
 			}
 			done <- err
 		}()
@@ -201,10 +201,10 @@ func TestStartTogether(t *testing.T) {
 // The picture of the documentation has the tables that there are.
 func TestDocumentedTables(t *testing.T) {
 	p := newPlace(t)
-	s, err := p.Open("default", rows.FromRecords)
+	s, err := p.Open("default", sqlsink.FromRecords)
 	check(t, err)
 	check(t, s.Close())
-	tables := rowstest.ReadDocumented(t).Tables
+	tables := sqlsinktest.ReadDocumented(t).Tables
 	for table, want := range tables {
 		for i, column := range want {
 			want[i], _, _ = strings.Cut(column, " ")

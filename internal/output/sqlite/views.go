@@ -6,16 +6,16 @@ import (
 	"errors"
 
 	"seine/internal/output/format"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
-// Describe implements rows.Database.
+// Describe implements sqlsink.Database.
 func (d *database) Describe(ctx context.Context, kind string, columns []format.Column) error {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
 		return explain(err)
 	}
-	if err := rows.Describe(ctx, views{tx}, kind, columns); err != nil {
+	if err := sqlsink.Describe(ctx, views{tx}, kind, columns); err != nil {
 		return explain(errors.Join(err, tx.Rollback()))
 	}
 	return explain(tx.Commit())
@@ -24,7 +24,7 @@ func (d *database) Describe(ctx context.Context, kind string, columns []format.C
 // views is a transaction that changes a view.
 type views struct{ *sql.Tx }
 
-// Fields implements rows.Views.
+// Fields implements sqlsink.Views.
 func (v views) Fields(ctx context.Context, kind string) (fields []format.Column, err error) {
 	all, err := v.QueryContext(ctx, `SELECT name, type FROM fields WHERE kind = ? ORDER BY place`, kind)
 	if err != nil {
@@ -36,39 +36,39 @@ func (v views) Fields(ctx context.Context, kind string) (fields []format.Column,
 		if err := all.Scan(&name, &typeName); err != nil {
 			return nil, err
 		}
-		fields = append(fields, rows.NewField(name, typeName))
+		fields = append(fields, sqlsink.NewField(name, typeName))
 	}
 	return fields, all.Err()
 }
 
-// SetFields implements rows.Views.
+// SetFields implements sqlsink.Views.
 func (v views) SetFields(ctx context.Context, kind string, fields []format.Column) error {
 	_, err := v.ExecContext(ctx, `DELETE FROM fields WHERE kind = ?`, kind)
 	for place, f := range fields {
 		if err == nil {
-			_, err = v.ExecContext(ctx, `INSERT INTO fields (kind, place, name, type) VALUES (?, ?, ?, ?)`, kind, place, f.Name, rows.TypeName(f))
+			_, err = v.ExecContext(ctx, `INSERT INTO fields (kind, place, name, type) VALUES (?, ?, ?, ?)`, kind, place, f.Name, sqlsink.TypeName(f))
 		}
 	}
 	return err
 }
 
-// Has implements rows.Views.
+// Has implements sqlsink.Views.
 func (v views) Has(ctx context.Context, view string) (has bool, err error) {
 	err = v.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name = ?`, view).Scan(&has)
 	return has, err
 }
 
-// Replace implements rows.Views.
+// Replace implements sqlsink.Views.
 func (v views) Replace(ctx context.Context, view, query string) error {
-	_, err := v.ExecContext(ctx, `DROP VIEW IF EXISTS `+rows.Quoted(view)+`; CREATE VIEW `+rows.Quoted(view)+` AS `+query)
+	_, err := v.ExecContext(ctx, `DROP VIEW IF EXISTS `+sqlsink.Quoted(view)+`; CREATE VIEW `+sqlsink.Quoted(view)+` AS `+query)
 	return err
 }
 
-// Value implements rows.Views. A record that SQLite's JSON is too deep for has no
+// Value implements sqlsink.Views. A record that SQLite's JSON is too deep for has no
 // fields: an error would end the whole query.
 func (v views) Value(column string, f format.Column) string {
 	data := `iif(json_valid(` + column + `), ` + column + `, '{}')`
-	path := rows.Literal(`$."` + f.Name + `"`)
+	path := sqlsink.Literal(`$."` + f.Name + `"`)
 	value, kind := `json_extract(`+data+`, `+path+`)`, `json_type(`+data+`, `+path+`)`
 	switch {
 	case f.List || f.Type == format.JSON:

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
 )
@@ -16,7 +16,7 @@ import (
 // commits returns what the writer of a replay has committed in the place.
 func (r *replay) commits() ([]output.Commit, error) {
 	all, err := r.Writer.ReadCommits()
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, rows.ErrNoTables) { // there is none yet
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sqlsink.ErrNoTables) { // there is none yet
 		return nil, nil
 	}
 	return all, err

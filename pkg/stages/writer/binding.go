@@ -16,8 +16,8 @@ import (
 	"seine/internal/base/procname"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
-	"seine/internal/output/rows"
 	"seine/internal/output/sqlite"
+	"seine/internal/output/sqlsink"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
@@ -146,7 +146,7 @@ func yesOrNo(b bool) string {
 // nothing there.
 func (c *Config) placeID() (string, error) {
 	log, err := readLog(c.Out, c.Name, c.S3)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, rows.ErrNoTables) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sqlsink.ErrNoTables) {
 		return "", nil
 	}
 	if err != nil {

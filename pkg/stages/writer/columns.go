@@ -5,18 +5,18 @@ import (
 	"time"
 
 	"seine/internal/output/format"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 	"seine/pkg/stages"
 )
 
 // followSpecs sees to it that a format with columns, and a database with views, knows the
 // specs of the crawls, until stop is called.
 func (w *Writer) followSpecs(ctx context.Context) (stop func(), err error) {
-	if w.cfg.From == rows.FromResults {
+	if w.cfg.From == sqlsink.FromResults {
 		w.columnsOf = func(string, string, uint64) ([]format.Column, error) { return format.ResultColumns(), nil }
 		return func() {}, nil
 	}
-	views := IsDatabase(w.cfg.Out) && w.cfg.From == rows.FromRecords
+	views := IsDatabase(w.cfg.Out) && w.cfg.From == sqlsink.FromRecords
 	if !format.HasColumns(w.cfg.Format) && !views {
 		return func() {}, nil
 	}
@@ -73,6 +73,6 @@ func viewColumnsBy(ctx context.Context, specs *stages.Specs) columnsFunc {
 		if err != nil {
 			return nil, err
 		}
-		return rows.ColumnsOf(spec.Spec, kind), nil
+		return sqlsink.ColumnsOf(spec.Spec, kind), nil
 	}
 }

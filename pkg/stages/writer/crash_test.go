@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
@@ -34,7 +34,7 @@ var steps = []string{
 // rowSteps are those of a commit to a database.
 var rowSteps = []string{
 	output.StepWrite, output.StepAppended, output.StepFinished,
-	rows.StepBegun, rows.StepEntry, rows.StepRows, output.StepEntrySynced, output.StepEntryRenamed,
+	sqlsink.StepBegun, sqlsink.StepEntry, sqlsink.StepRows, output.StepEntrySynced, output.StepEntryRenamed,
 	output.StepCommitted, output.StepAcked, output.StepIndexed,
 }
 

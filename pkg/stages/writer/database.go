@@ -10,8 +10,8 @@ import (
 
 	"seine/internal/output/bucket"
 	"seine/internal/output/postgres"
-	"seine/internal/output/rows"
 	"seine/internal/output/sqlite"
+	"seine/internal/output/sqlsink"
 	"seine/pkg/crawlspec"
 )
 
@@ -19,7 +19,7 @@ import (
 func IsDatabase(out string) bool { return sqlite.Is(out) || postgres.Is(out) }
 
 // Run is a row of the table runs of a database.
-type Run = rows.Run
+type Run = sqlsink.Run
 
 // SetRuns stores the figures of runs of crawls in the database that out names: see
 // IsDatabase. It makes the tables if there are none.
@@ -33,9 +33,9 @@ func SetRuns(ctx context.Context, out string, runs []Run) error {
 // TableOf names the table or the view of a database that has the records of a kind.
 func TableOf(out, kind string) string {
 	if postgres.Is(out) {
-		return postgres.Table(out, rows.TableOf(kind))
+		return postgres.Table(out, sqlsink.TableOf(kind))
 	}
-	return rows.TableOf(kind)
+	return sqlsink.TableOf(kind)
 }
 
 // Directory is where on this machine the output is, "" if it is elsewhere.

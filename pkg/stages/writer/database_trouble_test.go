@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"seine/internal/output"
-	"seine/internal/output/rows"
 	"seine/internal/output/sqlite"
+	"seine/internal/output/sqlsink"
 	"seine/internal/testing/await"
 	"seine/internal/testing/faultproxy"
 	"seine/internal/testing/pgserver"
@@ -31,7 +31,7 @@ func TestPostgresServerGoesAway(t *testing.T) {
 	killed := make(chan struct{})
 	w := start(t, bus, cfg, func(w *Writer) {
 		w.hook = func(step string) error {
-			if step == rows.StepEntry && passed.Add(1) == 3 {
+			if step == sqlsink.StepEntry && passed.Add(1) == 3 {
 				server.Kill()
 				close(killed)
 			}

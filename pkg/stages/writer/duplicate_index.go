@@ -33,6 +33,8 @@ func identityOf(msgID string) identity {
 	return identity(sum[:output.IdentitySize])
 }
 
+// A record that comes again is dropped by partitionWriter.isRepeat (partition_writer.go), which asks the index.
+
 // index answers which identities are in committed entries of a partition and a
 // life of the stream. It is a cache of the commit log, and safe for concurrent
 // use. Its keys are

@@ -10,7 +10,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/format"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 // fileLayout is how records become files: chunks of many, or an object of each.
@@ -29,7 +29,7 @@ type fileLayout struct {
 func newFileLayout(p *OutputConfig, columns columnsFunc) (*fileLayout, error) {
 	if IsDatabase(p.Out) {
 		path, err := output.ParsePath(rowPath)
-		return &fileLayout{path: path, format: rows.Format{Columns: columns}}, err
+		return &fileLayout{path: path, format: sqlsink.Format{Columns: columns}}, err
 	}
 	to, err := ageencrypt.ParseRecipients(p.Encrypt)
 	if err != nil {

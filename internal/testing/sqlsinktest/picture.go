@@ -1,4 +1,4 @@
-package rowstest
+package sqlsinktest
 
 import (
 	"os"

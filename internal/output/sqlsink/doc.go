@@ -1,4 +1,4 @@
-// Package rows is what databases share as places for output: records are rows of
+// Package sqlsink is what databases share as places for output: records are rows of
 // their tables, and the entry of the log is one too. Packages sqlite and postgres
 // are such databases.
 //
@@ -47,4 +47,4 @@
 // of the same moment and no earlier round. So records that are read again, from a
 // stream made anew or by another writer, never go back to what was. Events say
 // when they came all the same.
-package rows
+package sqlsink

@@ -1,5 +1,5 @@
-// Package rowstest has the tests that every database as a place for output must pass.
-package rowstest
+// Package sqlsinktest has the tests that every database as a place for output must pass.
+package sqlsinktest
 
 import (
 	"errors"
@@ -13,15 +13,15 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/format"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 	"seine/pkg/messages"
 )
 
 // Fixture is a database of a test's own.
 type Fixture struct {
-	Open func(name, from string) (*rows.Sink, error)
+	Open func(name, from string) (*sqlsink.Sink, error)
 	Read func(name string) (output.Log, error)
-	Runs func(runs ...rows.Run) error
+	Runs func(runs ...sqlsink.Run) error
 	// Ask returns the only value of a query, as text.
 	Ask func(query string) string
 	// Exec runs a statement.
@@ -58,7 +58,7 @@ func (p Fixture) wants(t testing.TB, query, want string) {
 }
 
 // open opens the place for the writer "default", until the test ends.
-func (p Fixture) open(t testing.TB, from string) *rows.Sink {
+func (p Fixture) open(t testing.TB, from string) *sqlsink.Sink {
 	t.Helper()
 	s, err := p.Open("default", from)
 	check(t, err)
@@ -84,11 +84,11 @@ func Enter(t testing.TB, s output.Sink, created time.Time) *Stay {
 // Commit commits records as those that begin at the sequence first.
 func (s *Stay) Commit(created time.Time, first uint64, all ...*format.Record) error {
 	s.t.Helper()
-	return s.CommitAs(rows.Format{}, created, first, all...)
+	return s.CommitAs(sqlsink.Format{}, created, first, all...)
 }
 
 // CommitAs commits records in chunks of f.
-func (s *Stay) CommitAs(f rows.Format, created time.Time, first uint64, all ...*format.Record) error {
+func (s *Stay) CommitAs(f sqlsink.Format, created time.Time, first uint64, all ...*format.Record) error {
 	s.t.Helper()
 	c := &output.Commit{
 		Partition: 3, Created: created, Incarnation: s.life, FirstSeq: first, LastSeq: first + uint64(max(len(all), 1)) - 1, Stored: created,
@@ -102,7 +102,7 @@ func (s *Stay) CommitAs(f rows.Format, created time.Time, first uint64, all ...*
 	for _, r := range all {
 		g := output.Group{Crawl: "a", Kind: r.Kind, Dir: "a/" + r.Kind}
 		if groups[g] == nil {
-			chunk, err := s.Create(c.Name(), g, rows.Ext)
+			chunk, err := s.Create(c.Name(), g, sqlsink.Ext)
 			check(s.t, err)
 			enc, err := f.NewEncoder(chunk, g)
 			check(s.t, err)
@@ -110,7 +110,7 @@ func (s *Stay) CommitAs(f rows.Format, created time.Time, first uint64, all ...*
 		}
 		check(s.t, groups[g].enc.Append(r))
 		groups[g].n++
-		c.Visits = append(c.Visits, rows.Identity(r.ID)...)
+		c.Visits = append(c.Visits, sqlsink.Identity(r.ID)...)
 	}
 	for _, g := range groups {
 		check(s.t, g.enc.Close())
@@ -147,7 +147,7 @@ func raw(id, kind, data string) *format.Record {
 
 // The latest record of a page stays, whatever comes after it, and a host is counted.
 func testLatest(t *testing.T, p Fixture) {
-	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	at := func(minutes int) time.Time { return Created.Add(time.Duration(minutes) * time.Minute) }
 	const one, two = "https://a.example/1", "https://a.example/2"
 	title := `SELECT title FROM pages WHERE url = '` + one + `'`
@@ -160,7 +160,7 @@ func testLatest(t *testing.T, p Fixture) {
 	s.put(5, Page(one, 4, at(20), "x"), Page(one, 6, at(40), "latest of a batch"), Page(one, 5, at(30), "y"))
 	p.wants(t, title, "latest of a batch")
 	// The frontier's state was lost: rounds begin anew, time does not.
-	check(t, Enter(t, p.open(t, rows.FromRecords), at(50)).Commit(at(50), 1, Page(one, 1, at(60), "begun anew")))
+	check(t, Enter(t, p.open(t, sqlsink.FromRecords), at(50)).Commit(at(50), 1, Page(one, 1, at(60), "begun anew")))
 	p.wants(t, title, "begun anew")
 	p.wants(t, `SELECT count(*) FROM events`, "8")
 	p.wants(t, `SELECT pages FROM sources WHERE crawl = 'a' AND host = 'a.example'`, "2")
@@ -169,7 +169,7 @@ func testLatest(t *testing.T, p Fixture) {
 
 // A record with a key replaces the one of its key, one without that of its place.
 func testRecords(t *testing.T, p Fixture) {
-	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	visit := func(round uint32) string {
 		return messages.VisitID("a", messages.Visit{URL: messages.HashURL("https://a.example/"), Round: round})
 	}
@@ -201,7 +201,7 @@ func testRecords(t *testing.T, p Fixture) {
 
 // The outcomes of requests are events, with all that they say.
 func testResults(t *testing.T, p Fixture) {
-	s := Enter(t, p.open(t, rows.FromResults), Created)
+	s := Enter(t, p.open(t, sqlsink.FromResults), Created)
 	r := messages.Result{
 		Crawl: "a", URL: "https://a.example/", Visit: messages.Visit{URL: messages.HashURL("https://a.example/"), Round: 1},
 		Attempt: 2, Class: messages.Timeout, Detail: messages.DetailTotal, Error: "no answer", Started: Created, BytesWire: 5 << 30,
@@ -249,7 +249,7 @@ func (p Fixture) readBack(t testing.TB, want int) (lines []string) {
 // Whatever a foreign parser sends, the database takes: a record that it refused would
 // hold up its partition for ever.
 func testStrange(t *testing.T, p Fixture) {
-	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	long := strings.Repeat("x", 20_000)
 	all := []string{
 		`{"url":"https://a.example/nul","title":"a\u0000b","text":"\\u0000 \u0000\u0000"}`,
@@ -289,7 +289,7 @@ func testStrange(t *testing.T, p Fixture) {
 // Two owners saw the same end of the log: what the one that was frozen commits later
 // is refused, and leaves nothing.
 func testTaken(t *testing.T, p Fixture) {
-	one, two := p.open(t, rows.FromRecords), p.open(t, rows.FromRecords)
+	one, two := p.open(t, sqlsink.FromRecords), p.open(t, sqlsink.FromRecords)
 	frozen, next := Enter(t, one, Created), Enter(t, two, Created)
 	next.put(1, Page("https://a.example/1", 1, Created, "next"))
 	err := frozen.Commit(Created, 1, Page("https://a.example/1", 1, Created, "frozen"), Page("https://a.example/2", 1, Created, "frozen"))
@@ -311,7 +311,7 @@ func testTaken(t *testing.T, p Fixture) {
 
 // An identity is taken once, even where the names of the commits differ.
 func testRepeat(t *testing.T, p Fixture) {
-	s := p.open(t, rows.FromRecords)
+	s := p.open(t, sqlsink.FromRecords)
 	a := Enter(t, s, Created)
 	a.put(1, Page("https://a.example/1", 1, Created, "one"))
 	if err := a.Commit(Created, 7, Page("https://a.example/1", 1, Created, "one")); !errors.Is(err, output.ErrExists) {
@@ -333,15 +333,15 @@ func testRepeat(t *testing.T, p Fixture) {
 
 // Records and results have one writer each.
 func testWriters(t *testing.T, p Fixture) {
-	p.open(t, rows.FromRecords)
-	p.open(t, rows.FromRecords)
-	if _, err := p.Open("second", rows.FromRecords); err == nil || !strings.Contains(err.Error(), `"default"`) {
+	p.open(t, sqlsink.FromRecords)
+	p.open(t, sqlsink.FromRecords)
+	if _, err := p.Open("second", sqlsink.FromRecords); err == nil || !strings.Contains(err.Error(), `"default"`) {
 		t.Errorf("a second writer of records: %v", err)
 	}
-	if _, err := p.Open("default", rows.FromResults); err == nil || !strings.Contains(err.Error(), `"default"`) {
+	if _, err := p.Open("default", sqlsink.FromResults); err == nil || !strings.Contains(err.Error(), `"default"`) {
 		t.Errorf("a writer of results by the same name: %v", err)
 	}
-	second, err := p.Open("second", rows.FromResults)
+	second, err := p.Open("second", sqlsink.FromResults)
 	check(t, err)
 	check(t, second.Close())
 	log, err := p.Read("")
@@ -351,7 +351,7 @@ func testWriters(t *testing.T, p Fixture) {
 
 // What is missing is found.
 func testVerify(t *testing.T, p Fixture) {
-	sink := p.open(t, rows.FromRecords)
+	sink := p.open(t, sqlsink.FromRecords)
 	s := Enter(t, sink, Created)
 	s.put(1, Page("https://a.example/1", 1, Created, "one"), Page("https://a.example/2", 1, Created, "two"), raw("x", "product", `{"a":1}`))
 	p.readBack(t, 3)
@@ -371,7 +371,7 @@ func testVerify(t *testing.T, p Fixture) {
 // The log tells its entries in order, stamps change with them, and a commit of nothing
 // moves the position.
 func testLog(t *testing.T, p Fixture) {
-	sink := p.open(t, rows.FromRecords)
+	sink := p.open(t, sqlsink.FromRecords)
 	s := Enter(t, sink, Created)
 	s.put(9)
 	s.put(10, Page("https://a.example/1", 1, Created, "one"))
@@ -401,7 +401,7 @@ func testLog(t *testing.T, p Fixture) {
 // Columns have what the record says, and its visit is told by its identity where the
 // record does not say it.
 func testFields(t *testing.T, p Fixture) {
-	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	v := messages.Visit{URL: messages.HashURL("https://a.example/f"), Round: 4}
 	s.put(1, Page("https://a.example/1", 3, Created, "T"), raw(messages.VisitID("a", v), messages.KindPage, `{"title":"only","markdown":"# m"}`))
 	p.wants(t, `SELECT status || ' ' || title || ' ' || text || ' ' || depth || ' ' || round || ' ' || host FROM pages
@@ -415,8 +415,8 @@ func testFields(t *testing.T, p Fixture) {
 // whatever a foreign parser sends, is no error to those who ask.
 func testViews(t *testing.T, p Fixture) {
 	var columns []format.Column
-	f := rows.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
-	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	f := sqlsink.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
+	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	next := uint64(1)
 	put := func(kind string, data ...string) {
 		t.Helper()
@@ -463,7 +463,7 @@ func testViews(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT visit || ' ' || duplicate_of FROM records_page`, "v.1 https://a.example/")
 
 	p.Exec(`DROP VIEW records_product`)
-	s = Enter(t, p.open(t, rows.FromRecords), Created)
+	s = Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	put("product", `{"key":"7"}`)
 	p.wants(t, `SELECT sku`+of+`'1'`, "it's")
 }
@@ -471,8 +471,8 @@ func testViews(t *testing.T, p Fixture) {
 // A view that could not be made, as the database was in trouble, is made with the records
 // that could not be written then.
 func testViewsAfterTrouble(t *testing.T, p Fixture) {
-	f := rows.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return []format.Column{{Name: "sku"}}, nil }}
-	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	f := sqlsink.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return []format.Column{{Name: "sku"}}, nil }}
+	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	put := func() error { return s.CommitAs(f, Created, 1, raw("a.1", "product", `{"key":"1","sku":"x"}`)) }
 	for _, table := range []string{"fields", "commits"} {
 		p.Exec(`ALTER TABLE ` + table + ` RENAME TO ` + table + `_away`)

@@ -1,24 +1,24 @@
-package rowstest
+package sqlsinktest
 
 import (
 	"testing"
 	"time"
 
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 )
 
 // testRuns: a run has one row, with the figures that were stored last, whether a writer
 // has made the tables or nobody.
 func testRuns(t *testing.T, p Fixture) {
 	at := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
-	first := rows.Run{
+	first := sqlsink.Run{
 		Crawl: "c", Started: at, Ended: at.Add(time.Minute), Requests: map[string]int64{"ok": 9, "gone": 1}, Records: map[string]int64{"product": 7},
 		Pages: 9, New: 9, Failed: 1, BytesWire: 1 << 40, BytesBody: 1 << 41,
 	}
-	second := rows.Run{Crawl: "c", Run: at.Unix(), Started: at.Add(time.Hour), Pages: 1, Same: 1}
+	second := sqlsink.Run{Crawl: "c", Run: at.Unix(), Started: at.Add(time.Hour), Pages: 1, Same: 1}
 	check(t, p.Runs(first, second))
 	p.wants(t, `SELECT count(*) FROM runs WHERE crawl = 'c' AND ended IS NULL AND pages = 1`, "1")
-	p.open(t, rows.FromRecords)
+	p.open(t, sqlsink.FromRecords)
 	second.Ended, second.Pages, second.Changed, second.Gone = at.Add(2*time.Hour), 5, 3, 2
 	check(t, p.Runs(second))
 	p.wants(t, `SELECT count(*) FROM runs`, "2")

@@ -1,4 +1,4 @@
-package rowstest
+package sqlsinktest
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/format"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 	"seine/pkg/messages"
 )
 
@@ -17,11 +17,11 @@ import (
 // that what the last replay has made, in whatever order the visits come. Records with a key
 // may be on another page, and stay until a replay makes their visit anew.
 func testParts(t *testing.T, p Fixture) {
-	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	next := uint64(1)
 	put := func(all ...*format.Record) {
 		t.Helper()
-		check(t, s.CommitAs(rows.Format{}, Created, next, all...))
+		check(t, s.CommitAs(sqlsink.Format{}, Created, next, all...))
 		next += uint64(len(all))
 	}
 	const url = "https://a.example/parts"

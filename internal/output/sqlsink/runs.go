@@ -1,4 +1,4 @@
-package rows
+package sqlsink
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package rowstest
+package sqlsinktest
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"seine/internal/output/format"
-	"seine/internal/output/rows"
+	"seine/internal/output/sqlsink"
 	"seine/internal/run/specfile"
 	"seine/pkg/messages"
 )
@@ -14,8 +14,8 @@ import (
 // A view tells when the page of a record was found gone, until one is made of it again. It
 // tells so in whatever order the records come, and of a spec that wants it alone.
 func testGone(t *testing.T, p Fixture) {
-	f := rows.Format{}
-	s := Enter(t, p.open(t, rows.FromRecords), Created)
+	f := sqlsink.Format{}
+	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	next := uint64(1)
 	put := func(all ...*format.Record) {
 		t.Helper()
@@ -26,7 +26,7 @@ func testGone(t *testing.T, p Fixture) {
 		t.Helper()
 		spec, err := specfile.Load("spec.yaml", []byte(text))
 		check(t, err)
-		f = rows.Format{Columns: func(_, kind string, _ uint64) ([]format.Column, error) { return rows.ColumnsOf(spec, kind), nil }}
+		f = sqlsink.Format{Columns: func(_, kind string, _ uint64) ([]format.Column, error) { return sqlsink.ColumnsOf(spec, kind), nil }}
 	}
 	const rule = "page: {emit: always}\nrecords: [{kind: product, key: '{sku}', fields: {sku: .s, %s: .x}}]\n"
 	hour := func(n int) time.Time { return Created.Add(time.Duration(n) * time.Hour) }
