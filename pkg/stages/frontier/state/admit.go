@@ -175,12 +175,11 @@ func (s *Partition) nextArrival(now int64) uint64 {
 
 // admit queues a URL, or excludes it with the reason.
 func (s *Partition) admit(r *urlRecord, id urlID, rules *Rules, now int64) error {
-	opened, err := s.inScope(id.crawl, r, rules)
+	reason, err := s.exclusion(id.crawl, r, rules, s.time.wall(now))
 	if err != nil {
 		return err
 	}
 	r.Priority = rules.priority(r.URL, r.Own)
-	reason := rules.exclusionReason(r, opened, s.time.wall(now))
 	if reason == "" && r.unjudged() {
 		if reason, err = s.trapReason(r, id, rules); err != nil {
 			return err

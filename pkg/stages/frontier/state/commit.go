@@ -65,7 +65,7 @@ func (s *Partition) Commit(now int64) error {
 			clear(c.roots)
 		}
 	}
-	s.forget()
+	s.evictWindows()
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (s *Partition) requeueDue(now int64) error {
 		s.tx.delete(bytes.Clone(key))
 		id, ok := idAtEnd(rest)
 		if !ok {
-			s.mended(mendIndex, "an entry of the retry index cannot be read, it is removed", "key", key)
+			s.reportRepair(repairIndex, "an entry of the retry index cannot be read, it is removed", "key", key)
 			return true, nil
 		}
 		r, err := s.record(id)
@@ -153,7 +153,7 @@ func (s *Partition) stray(changed bool, key []byte) {
 		return
 	}
 	s.tx.delete(bytes.Clone(key))
-	s.mended(mendIndex, "an entry of the due index leads nowhere, it is removed", "key", key)
+	s.reportRepair(repairIndex, "an entry of the due index leads nowhere, it is removed", "key", key)
 	s.auditAll()
 }
 

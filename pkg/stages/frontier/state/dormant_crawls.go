@@ -174,7 +174,7 @@ func (s *Partition) readAwake(name string, listed bool) (*crawl, error) {
 		err = s.unreadableCounters(name, c, err)
 		state = c.crawlState
 	case err == nil && !listed && state.known() && !state.ended():
-		s.mended(mendIndex, "a crawl has not ended and was forgotten", "crawl", name)
+		s.reportRepair(repairIndex, "a crawl has not ended and was forgotten", "crawl", name)
 		c.dirty = true
 	}
 	if err == nil && state.known() {

@@ -30,7 +30,7 @@ func (s *Partition) loadInFlight() error {
 		}
 		if !ok || r == nil || r.State != InFlight {
 			s.tx.delete(bytes.Clone(key))
-			s.mended(mendInFlight, "a request is under way for a URL that is not, it is forgotten", "crawl", id.crawl, "url_hash", id.hash)
+			s.reportRepair(repairInFlight, "a request is under way for a URL that is not, it is forgotten", "crawl", id.crawl, "url_hash", id.hash)
 			if ok {
 				s.audit(id.crawl)
 			}
@@ -43,7 +43,7 @@ func (s *Partition) loadInFlight() error {
 		req := &Request{urlRecord: r, id: id, host: h}
 		if len(value) > 0 {
 			if err := jsontext.Unmarshal(value, &req.seq); err != nil { // it is sent again, with the same identity
-				s.mended(mendInFlight, "the place of a request in FETCH cannot be read", "url", r.URL, "error", err)
+				s.reportRepair(repairInFlight, "the place of a request in FETCH cannot be read", "url", r.URL, "error", err)
 			}
 		}
 		return true, s.addInFlight(req)

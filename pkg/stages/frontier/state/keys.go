@@ -130,20 +130,6 @@ func (s *Partition) queuePrefix(host, crawl string) []byte {
 	return named(named(prefix(s.partition, kindQueue), host), crawl)
 }
 
-// queueKey is the part of a queue key after host and crawl: its order, and which
-// URL it is.
-type queueKey [1 + 2 + 8 + 16]byte
-
-func newQueueKey(r *urlRecord, hash messages.URLHash) (pl queueKey) {
-	pl[0] = r.Priority
-	binary.BigEndian.PutUint16(pl[1:], uint16(r.Depth))
-	binary.BigEndian.PutUint64(pl[3:], r.Arrival)
-	copy(pl[11:], hash[:])
-	return pl
-}
-
-func (pl queueKey) hash() messages.URLHash { return messages.URLHash(pl[11:]) }
-
 // hashAtEnd returns the URL's hash that ends a key, false if the key is too short.
 func hashAtEnd(key []byte) (messages.URLHash, bool) {
 	n := len(key) - len(messages.URLHash{})

@@ -146,7 +146,7 @@ func (s *Partition) findAgain(name string, c *crawl, rules *Rules, now int64) er
 		hash, ok := hashAtEnd(key)
 		if err != nil || !ok || len(key) != len(pre)+8+len(hash) {
 			s.tx.delete(bytes.Clone(key))
-			s.mended(mendIndex, "which page is unchanged cannot be read, it is forgotten", "key", key)
+			s.reportRepair(repairIndex, "which page is unchanged cannot be read, it is forgotten", "key", key)
 			return true, nil
 		}
 		run := int64(binary.BigEndian.Uint64(key[len(pre):]))
@@ -174,7 +174,7 @@ func (s *Partition) findLinks(p *refind, most int, rules *Rules, now int64) (n i
 	err = s.store.scan(pre, from, func(key, value []byte) (bool, error) {
 		l, err := decodeLinks(value)
 		if err != nil || len(key) != len(pre)+2 {
-			s.mended(mendIndex, "the links of a page cannot be read, they are forgotten", "url", p.url)
+			s.reportRepair(repairIndex, "the links of a page cannot be read, they are forgotten", "url", p.url)
 		}
 		if err != nil || l.round < p.round { // the page that had them is not the one that is unchanged
 			s.tx.delete(bytes.Clone(key))

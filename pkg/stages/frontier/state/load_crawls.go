@@ -69,7 +69,7 @@ func (s *Partition) loadListed(begun map[string]bool) error {
 		if c.known() {
 			s.crawls[name] = c
 		} else {
-			s.mended(mendIndex, "a crawl that is not known is listed as one that has not ended", "crawl", name)
+			s.reportRepair(repairIndex, "a crawl that is not known is listed as one that has not ended", "crawl", name)
 			s.tx.delete(s.awakeKey(name))
 		}
 	}
@@ -186,7 +186,7 @@ func (s *Partition) begunCrawls() (map[string]bool, error) {
 		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 			name, _, err := cutName(key[len(pre):])
 			if err != nil {
-				s.mended(mendIndex, "a key without the name of a crawl is removed", "key", key)
+				s.reportRepair(repairIndex, "a key without the name of a crawl is removed", "key", key)
 				s.tx.delete(bytes.Clone(key))
 				return true, nil
 			}

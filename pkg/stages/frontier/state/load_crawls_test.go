@@ -51,7 +51,7 @@ func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
 		t.Errorf("told of %v, %d crawls are awake", w.part.told, len(w.part.crawls))
 	}
 	w.wantSent(w.dispatch(10), "https://b.test/")
-	if _, err := w.part.stateOf("ended7"); err != nil || !w.part.told[mendCounters] {
+	if _, err := w.part.stateOf("ended7"); err != nil || !w.part.told[repairCounters] {
 		t.Errorf("asked about one: %v, told of %v", err, w.part.told)
 	}
 }

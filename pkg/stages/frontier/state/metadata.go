@@ -217,7 +217,7 @@ func (s *Partition) readMetadata(id urlID) (*metadata, error) {
 
 // unreadableMetadata sets metadata aside that cannot be read: the URL has none then.
 func (s *Partition) unreadableMetadata(id urlID, cause error) error {
-	s.mended(mendURL, "the metadata of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", cause)
+	s.reportRepair(repairURL, "the metadata of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", cause)
 	s.tx.metadata[id] = nil
 	return s.setAside(s.metadataKey(id))
 }

@@ -225,7 +225,7 @@ func TestMetadataThatCannotBeReadIsSetAside(t *testing.T) {
 			w.restart()
 			w.wantSent(w.dispatch(10), seed, link)
 			w.wantMetadata(link, nil, false)
-			if !w.part.told[mendURL] {
+			if !w.part.told[repairURL] {
 				t.Error("nobody is told")
 			}
 		})

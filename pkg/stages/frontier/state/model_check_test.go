@@ -862,7 +862,7 @@ func (m *model) checkQueues(st *stored) {
 		}
 	}
 	for key, places := range want {
-		slices.SortFunc(places, comparePlaces)
+		slices.SortFunc(places, compareQueueKeys)
 		if !slices.Equal(places, st.queues[key]) {
 			m.Fatalf("queue %q has %d URLs, and there are %d for it", key, len(st.queues[key]), len(places))
 		}
@@ -893,7 +893,7 @@ func (m *model) checkQueues(st *stored) {
 func (m *model) checkWindow(q *queue, all []queueKey, host string) {
 	n := len(all)
 	if q.more {
-		n, _ = slices.BinarySearchFunc(all, q.passed, comparePlaces)
+		n, _ = slices.BinarySearchFunc(all, q.passed, compareQueueKeys)
 		if n < len(all) && all[n] == q.passed {
 			n++
 		}

@@ -55,7 +55,7 @@ type Partition struct {
 	troubles       failureRing
 	scratch        []byte
 	emptied        []emptied
-	told           map[string]bool // kinds of faults of the store that were logged: see mended
+	told           map[string]bool // kinds of faults of the store that were logged: see reportRepair
 	postponed      map[string]int  // messages that wait, by crawl
 	lastPostponed  uint64
 	forgetting     *forgetting // nil if there is nothing to forget

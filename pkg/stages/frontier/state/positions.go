@@ -10,7 +10,7 @@ import (
 
 func (s *Partition) loadPositions() (err error) {
 	s.positions, err = s.store.positions(s.partition, func(stream string, err error) {
-		s.mended(mendPosition, "a position cannot be read, the stream is read from its beginning", "stream", stream, "error", err)
+		s.reportRepair(repairPosition, "a position cannot be read, the stream is read from its beginning", "stream", stream, "error", err)
 	})
 	return err
 }

@@ -66,7 +66,7 @@ func (s *Partition) loadPostponed() error {
 	return s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 		name, number, err := cutName(key[len(pre):])
 		if err != nil || len(number) != 8 {
-			s.mended(mendIndex, "the key of a message that waits cannot be read, it is removed", "key", key)
+			s.reportRepair(repairIndex, "the key of a message that waits cannot be read, it is removed", "key", key)
 			s.tx.delete(bytes.Clone(key))
 			return true, nil
 		}
@@ -108,7 +108,7 @@ func (s *Partition) ReadyPostponed() (all []postponed, err error) {
 		err = s.store.scan(named(prefix(s.partition, kindPostponed), name), nil, func(key, value []byte) (bool, error) {
 			m := postponed{key: bytes.Clone(key), crawl: name}
 			if err := m.decode(value); err != nil {
-				s.mended(mendMessage, "a message that waits cannot be read, it is set aside", "crawl", name, "error", err)
+				s.reportRepair(repairMessage, "a message that waits cannot be read, it is set aside", "crawl", name, "error", err)
 				s.notPostponed(name)
 				return true, s.setAside(m.key)
 			}

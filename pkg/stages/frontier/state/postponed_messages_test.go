@@ -71,7 +71,7 @@ func TestMessageThatWaitsBringsNothingBack(t *testing.T) {
 	w.seed("https://new.test/3")
 	damage(func(b *pebble.Batch, key, _ []byte) { w.must(b.Set(key, []byte("?"), nil)) }, kindPostponed)(w)
 	w.tend()
-	if !w.part.told[mendMessage] || w.postponedKeys() > 0 || w.part.TimersPending() {
+	if !w.part.told[repairMessage] || w.postponedKeys() > 0 || w.part.TimersPending() {
 		t.Errorf("told %v, %d messages wait", w.part.told, w.postponedKeys())
 	}
 	aside := 0

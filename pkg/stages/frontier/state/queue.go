@@ -2,8 +2,25 @@ package state
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
+
+	"seine/pkg/messages"
 )
+
+// queueKey is the part of a queue key after host and crawl: its order, and which
+// URL it is.
+type queueKey [1 + 2 + 8 + 16]byte
+
+func newQueueKey(r *urlRecord, hash messages.URLHash) (pl queueKey) {
+	pl[0] = r.Priority
+	binary.BigEndian.PutUint16(pl[1:], uint16(r.Depth))
+	binary.BigEndian.PutUint64(pl[3:], r.Arrival)
+	copy(pl[11:], hash[:])
+	return pl
+}
+
+func (pl queueKey) hash() messages.URLHash { return messages.URLHash(pl[11:]) }
 
 // queue is a window on the head of a host's queue, which is on the disk. It
 // spares the store the search for the first entry behind those deleted before
@@ -29,15 +46,15 @@ const (
 	waitingQueue = 8
 )
 
-func comparePlaces(a, b queueKey) int { return bytes.Compare(a[:], b[:]) }
+func compareQueueKeys(a, b queueKey) int { return bytes.Compare(a[:], b[:]) }
 
 // add takes note of an entry that is being stored; limit is how many the window
 // may hold.
 func (q *queue) add(pl queueKey, limit int) {
-	if q.more && comparePlaces(pl, q.passed) > 0 {
+	if q.more && compareQueueKeys(pl, q.passed) > 0 {
 		return
 	}
-	i, there := slices.BinarySearchFunc(q.window, pl, comparePlaces)
+	i, there := slices.BinarySearchFunc(q.window, pl, compareQueueKeys)
 	if there {
 		return
 	}
@@ -50,7 +67,7 @@ func (q *queue) add(pl queueKey, limit int) {
 
 // remove forgets an entry that is being deleted.
 func (q *queue) remove(pl queueKey) {
-	if i, ok := slices.BinarySearchFunc(q.window, pl, comparePlaces); ok {
+	if i, ok := slices.BinarySearchFunc(q.window, pl, compareQueueKeys); ok {
 		q.window = slices.Delete(q.window, i, i+1)
 	}
 }
@@ -65,9 +82,9 @@ func (s *Partition) queueOf(w *crawlQueue) *queue {
 	return w.queue
 }
 
-// forget drops the windows of hosts that are not being served, when there are
+// evictWindows drops the windows of hosts that are not being served, when there are
 // too many. The store has what was in them.
-func (s *Partition) forget() {
+func (s *Partition) evictWindows() {
 	most := s.maxHosts / 4 // 1.7 KiB each at most
 	if s.windows <= most {
 		return
@@ -101,7 +118,7 @@ func (s *Partition) fill(h *host, w *crawlQueue, q *queue) error {
 	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
 		if len(key)-len(pre) != len(queueKey{}) {
 			s.tx.delete(bytes.Clone(key))
-			s.mended(mendQueue, "an entry of a queue cannot be read, it is removed", "host", h.name, "crawl", w.crawl)
+			s.reportRepair(repairQueue, "an entry of a queue cannot be read, it is removed", "host", h.name, "crawl", w.crawl)
 			return true, nil
 		}
 		pl := queueKey(key[len(pre):])
@@ -126,7 +143,7 @@ func (s *Partition) fill(h *host, w *crawlQueue, q *queue) error {
 // is full if the store has more: what lies behind that falls out again.
 func (q *queue) merge(added []queueKey) {
 	q.window = append(q.window, added...)
-	slices.SortFunc(q.window, comparePlaces)
+	slices.SortFunc(q.window, compareQueueKeys)
 	q.window = slices.Compact(q.window)
 	if len(q.window) > queueWindow {
 		q.window, q.more = q.window[:queueWindow], true
@@ -138,7 +155,7 @@ func (q *queue) merge(added []queueKey) {
 func (w *crawlQueue) changesAfter(passed queueKey) (added []queueKey, deleted map[queueKey]bool) {
 	deleted = make(map[queueKey]bool)
 	for _, c := range w.changes {
-		if comparePlaces(c.key, passed) > 0 {
+		if compareQueueKeys(c.key, passed) > 0 {
 			deleted[c.key] = !c.added
 		}
 	}

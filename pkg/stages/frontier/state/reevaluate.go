@@ -100,11 +100,10 @@ func (s *Partition) reevaluateURL(id urlID, rules *Rules, now int64) error {
 }
 
 func (s *Partition) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64) error {
-	opened, err := s.inScope(id.crawl, r, rules)
+	reason, err := s.exclusion(id.crawl, r, rules, s.time.wall(now))
 	if err != nil {
 		return err
 	}
-	reason := rules.exclusionReason(r, opened, s.time.wall(now))
 	renamed := rules.normalize.Normalize(r.URL)
 	if c, err := weburl.Canonicalize(renamed); err == nil {
 		renamed = c
@@ -195,11 +194,11 @@ func (s *Partition) judgeExcluded(r *urlRecord, id urlID, rules *Rules, now int6
 	if rules.stands(r) {
 		return nil
 	}
-	opened, err := s.inScope(id.crawl, r, rules)
+	again, err := s.exclusion(id.crawl, r, rules, s.time.wall(now))
 	if err != nil {
 		return err
 	}
-	if again := rules.exclusionReason(r, opened, s.time.wall(now)); again == r.Reason {
+	if again == r.Reason {
 		if again == frontierapi.ReasonScope {
 			s.bar(id, r.URL) // an older layout has it elsewhere
 		}

@@ -22,40 +22,40 @@ import (
 
 // What of a store may be found wrong and is put right or set aside: no key that
 // contradicts another, and no value that cannot be read, keeps a partition from
-// its work. They are the labels of mendedTotal.
+// its work. They are the labels of repairsTotal.
 const (
-	mendIndex    = "index"     // an entry that leads nowhere, or one that is missing
-	mendQueue    = "queue"     // a queue with another number of URLs, or with URLs that are not its own
-	mendURL      = "url"       // a URL that cannot be read, or is in a state without what belongs to it
-	mendHost     = "host"      // a host or domain that cannot be read
-	mendCounters = "counters"  // counters that cannot be read, or count something else than there is
-	mendInFlight = "in_flight" // a request under way of a URL that is not known
-	mendTime     = "time"      // the time of the partition that cannot be read
-	mendPosition = "position"  // a position in a stream that cannot be read
-	mendMessage  = "message"   // a message that waits and cannot be read
+	repairIndex    = "index"     // an entry that leads nowhere, or one that is missing
+	repairQueue    = "queue"     // a queue with another number of URLs, or with URLs that are not its own
+	repairURL      = "url"       // a URL that cannot be read, or is in a state without what belongs to it
+	repairHost     = "host"      // a host or domain that cannot be read
+	repairCounters = "counters"  // counters that cannot be read, or count something else than there is
+	repairInFlight = "in_flight" // a request under way of a URL that is not known
+	repairTime     = "time"      // the time of the partition that cannot be read
+	repairPosition = "position"  // a position in a stream that cannot be read
+	repairMessage  = "message"   // a message that waits and cannot be read
 )
 
-var mendedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
+var repairsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 	Name: "seine_frontier_repairs_total", Help: "What was wrong in the store and was put right or set aside, by what it was.",
 }, []string{"what"})
 
 func init() { // so that a rate is known from the first one on
-	for _, what := range []string{mendIndex, mendQueue, mendURL, mendHost, mendCounters, mendInFlight, mendTime, mendPosition, mendMessage} {
-		mendedTotal.WithLabelValues(what)
+	for _, what := range []string{repairIndex, repairQueue, repairURL, repairHost, repairCounters, repairInFlight, repairTime, repairPosition, repairMessage} {
+		repairsTotal.WithLabelValues(what)
 	}
 }
 
-// mended tells that something was wrong: a person once for each kind and for as
+// reportRepair tells that something was wrong: a person once for each kind and for as
 // long as the partition is owned, since what is wrong once is often wrong a
 // thousand times.
-func (s *Partition) mended(what, text string, about ...any) {
-	mendedTotal.WithLabelValues(what).Inc()
+func (s *Partition) reportRepair(what, text string, about ...any) {
+	repairsTotal.WithLabelValues(what).Inc()
 	level := slog.LevelWarn
 	if s.told[what] {
 		level = slog.LevelDebug
 	}
 	s.told[what] = true
-	s.log.Log(context.Background(), level, "the store contradicted itself and was mended; more of the kind is counted by seine_frontier_repairs_total",
+	s.log.Log(context.Background(), level, "the store contradicted itself and was repaired; more of the kind is counted by seine_frontier_repairs_total",
 		append([]any{"what", what, "found", text}, about...)...)
 }
 
@@ -98,7 +98,7 @@ func (s *Partition) checkInFlight() error {
 	}
 	for name, c := range s.crawls {
 		if c.InFlight != n[name] {
-			s.mended(mendInFlight, "requests under way are not what a crawl counts", "crawl", name, "counted", c.InFlight, "under_way", n[name])
+			s.reportRepair(repairInFlight, "requests under way are not what a crawl counts", "crawl", name, "counted", c.InFlight, "under_way", n[name])
 			s.audit(name)
 		}
 	}
@@ -159,7 +159,7 @@ func (s *Partition) auditURL(r *urlRecord, id urlID, now int64) error {
 	case r.State == Queued:
 		return s.auditQueued(r, id)
 	case r.State == InFlight && s.inFlight[id] == nil:
-		s.mended(mendURL, "a URL is under way and there is no request, it is queued", "url", r.URL)
+		s.reportRepair(repairURL, "a URL is under way and there is no request, it is queued", "url", r.URL)
 		rules, err := s.rules(id.crawl, 0)
 		if err != nil {
 			return err
@@ -170,7 +170,7 @@ func (s *Partition) auditURL(r *urlRecord, id urlID, now int64) error {
 		if there, err := s.store.has(key); there || err != nil {
 			return err
 		}
-		s.mended(mendIndex, "a URL is to be visited again and was forgotten", "url", r.URL)
+		s.reportRepair(repairIndex, "a URL is to be visited again and was forgotten", "url", r.URL)
 		s.tx.set(key, nil)
 		s.nextRetry = min(s.nextRetry, r.Due)
 	}
@@ -190,7 +190,7 @@ func (s *Partition) auditQueued(r *urlRecord, id urlID) error {
 	case err != nil:
 		return err
 	case !there:
-		s.mended(mendQueue, "a URL is queued and not in its queue, it is put there", "url", r.URL)
+		s.reportRepair(repairQueue, "a URL is queued and not in its queue, it is put there", "url", r.URL)
 		s.push(r, id, h)
 	case w.queued == 0:
 		return s.recountQueue(h, w)
@@ -204,7 +204,7 @@ func (s *Partition) auditQueued(r *urlRecord, id urlID) error {
 			return err
 		}
 		if !there {
-			s.mended(mendIndex, "a host has URLs and was forgotten", "host", h.name)
+			s.reportRepair(repairIndex, "a host has URLs and was forgotten", "host", h.name)
 			h.due, h.line = 0, ""
 		}
 	}
@@ -231,7 +231,7 @@ func (s *Partition) auditLine(h *host) error {
 		}
 	}
 	if !there {
-		s.mended(mendIndex, "a domain has hosts in its line and was forgotten", "domain", d.name)
+		s.reportRepair(repairIndex, "a domain has hosts in its line and was forgotten", "domain", d.name)
 		d.lined, d.due, d.first, d.rules = true, 0, 0, nil
 		s.touchDomain(d)
 	}
@@ -243,7 +243,7 @@ func (s *Partition) endAudit(name string, c *crawl) {
 	n := c.Review.Count
 	n.Pages = max(n.Pages, c.Pages) // a page may have come more than once
 	if !n.SameStates(&c.Counters) || n.Planned != c.Planned || n.Recrawling != c.Recrawling {
-		s.mended(mendCounters, "counters are put right", "crawl", name, "open", c.Pending(), "open_counted", n.Pending(), "known", c.Known(), "known_counted", n.Known())
+		s.reportRepair(repairCounters, "counters are put right", "crawl", name, "open", c.Pending(), "open_counted", n.Pending(), "known", c.Known(), "known_counted", n.Known())
 	}
 	c.Queued, c.InFlight, c.Waiting, c.Parsing, c.Done, c.Failed = n.Queued, n.InFlight, n.Waiting, n.Parsing, n.Done, n.Failed
 	c.Planned, c.Recrawling, c.FailedBy, c.Excluded, c.Pages = n.Planned, n.Recrawling, n.FailedBy, n.Excluded, n.Pages
@@ -257,7 +257,7 @@ func (s *Partition) recountQueue(h *host, w *crawlQueue) error {
 	if err != nil || n == w.queued {
 		return err
 	}
-	s.mended(mendQueue, "a queue has another number of URLs than its host counts", "host", h.name, "crawl", w.crawl, "counted", w.queued, "queued", n)
+	s.reportRepair(repairQueue, "a queue has another number of URLs than its host counts", "host", h.name, "crawl", w.crawl, "counted", w.queued, "queued", n)
 	s.dropWindow(w)
 	w.queued, h.rules = n, nil
 	s.markDirty(h)
@@ -269,7 +269,7 @@ func (s *Partition) recountQueue(h *host, w *crawlQueue) error {
 func (s *Partition) emptyQueue(h *host, w *crawlQueue) {
 	s.dropWindow(w)
 	if w.queued != 0 {
-		s.mended(mendQueue, "a queue is empty and its host counts URLs in it", "host", h.name, "crawl", w.crawl, "counted", w.queued)
+		s.reportRepair(repairQueue, "a queue is empty and its host counts URLs in it", "host", h.name, "crawl", w.crawl, "counted", w.queued)
 		w.queued, h.rules = 0, nil
 		s.markDirty(h)
 		s.audit(w.crawl)
@@ -282,7 +282,7 @@ func (s *Partition) emptyQueue(h *host, w *crawlQueue) {
 func (s *Partition) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) error {
 	s.dropAt(pl, id.crawl, h)
 	if s.crawl(id.crawl).Layout >= layoutRoots {
-		s.mended(mendQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
+		s.reportRepair(repairQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
 		s.audit(id.crawl)
 	}
 	if r == nil || r.State != Queued {
@@ -305,7 +305,7 @@ func (s *Partition) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) erro
 func (s *Partition) unreadable(id urlID, err error) error {
 	key := s.urlKey(id)
 	s.tx.records[id] = nil
-	s.mended(mendURL, "the record of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", err)
+	s.reportRepair(repairURL, "the record of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", err)
 	s.audit(id.crawl)
 	return s.setAside(key)
 }
@@ -328,7 +328,7 @@ func (s *Partition) setAside(key []byte) error {
 // rebuildHost makes a host anew whose record cannot be read, of its queues and
 // URLs. It rests first: when it was asked last is not known.
 func (s *Partition) rebuildHost(name string, cause error) (*host, error) {
-	s.mended(mendHost, "what is known of a host cannot be read, it is made anew", "host", name, "error", cause)
+	s.reportRepair(repairHost, "what is known of a host cannot be read, it is made anew", "host", name, "error", cause)
 	h := &host{name: name}
 	h.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
 	first := messages.HashURL("http://" + name + "/")
@@ -363,7 +363,7 @@ func (s *Partition) rebuildHost(name string, cause error) (*host, error) {
 
 // rebuildDomain does the same of a domain, of its hosts.
 func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
-	s.mended(mendHost, "what is known of a domain cannot be read, it is made anew", "domain", name, "error", cause)
+	s.reportRepair(repairHost, "what is known of a domain cannot be read, it is made anew", "domain", name, "error", cause)
 	d := &domain{name: name, lined: true}
 	d.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
 	pre := prefix(s.partition, kindHost)
@@ -392,7 +392,7 @@ func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
 // unreadableCounters makes the state of a crawl anew whose counters cannot be read.
 // Whether it came after the last deletion of its name is seen by its visits.
 func (s *Partition) unreadableCounters(name string, c *crawl, cause error) error {
-	s.mended(mendCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
+	s.reportRepair(repairCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
 	c.crawlState = crawlState{Layout: layoutRoots}
 	c.Started = 1
 	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true

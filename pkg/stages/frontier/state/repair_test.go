@@ -186,10 +186,10 @@ func TestFaultsAreToldOnceAndCounted(t *testing.T) {
 	w.restart()
 	var log bytes.Buffer
 	w.part.log = slog.New(slog.NewTextHandler(&log, nil))
-	before := repairs(t, mendQueue)
+	before := repairs(t, repairQueue)
 	sent := w.dispatch(10)
 	w.wantSent(append(sent, w.dispatch(10)...), "https://a.test/1")
-	if n := repairs(t, mendQueue) - before; n < 5 {
+	if n := repairs(t, repairQueue) - before; n < 5 {
 		t.Errorf("%v repairs are counted, want 5", n)
 	}
 	if n := strings.Count(log.String(), "a queue has a URL that does not belong there"); n != 1 || !strings.Contains(log.String(), "host=a.test") {
@@ -293,7 +293,7 @@ func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
 	w.restart()
 	d, err := w.part.domain("a.test")
 	w.must(err)
-	if n := d.of("c").pages; n != 2 || !w.part.told[mendHost] {
+	if n := d.of("c").pages; n != 2 || !w.part.told[repairHost] {
 		t.Errorf("%d pages are counted, told %v", n, w.part.told)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"seine/internal/base/weburl"
@@ -178,52 +177,6 @@ func (r *Rules) paceOf(hostname string) *hostPolicy {
 		}
 	}
 	return &r.pace
-}
-
-// namesHost reports whether the spec itself names the host of a URL.
-func (r *Rules) namesHost(url string) bool {
-	if len(r.Hosts) == 0 && len(r.Domains) == 0 {
-		return false
-	}
-	name := weburl.Hostname(url)
-	return slices.Contains(r.Hosts, name) || slices.ContainsFunc(r.Domains, func(d string) bool {
-		return name == d || strings.HasSuffix(name, "."+d)
-	})
-}
-
-// exclusionReason returns why a URL must not be fetched, "" if it may. Opened says
-// that its root is in scope. That it was cancelled comes last: what would not be fetched
-// anyway says why.
-func (r *Rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
-	reason := r.ruleAgainst(u, opened, now)
-	if reason == "" && r.isCancelledFor(u.URL) {
-		return frontierapi.ReasonCancelled
-	}
-	return reason
-}
-
-// ruleAgainst returns which rule of the spec, or guard, is against a URL, "" if none is.
-func (r *Rules) ruleAgainst(u *urlRecord, opened bool, now int64) string {
-	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
-	switch {
-	case !opened:
-		return frontierapi.ReasonScope
-	case len(r.Schemes) > 0 && !slices.Contains(r.Schemes, u.URL[:strings.IndexByte(u.URL, ':')]):
-		return frontierapi.ReasonScheme
-	case slices.ContainsFunc(r.exclude, matches):
-		return frontierapi.ReasonExclude
-	case !u.Seed && len(r.include) > 0 && !slices.ContainsFunc(r.include, matches):
-		return frontierapi.ReasonInclude
-	case r.MaxDepth != nil && u.Depth > *r.MaxDepth:
-		return frontierapi.ReasonDepth
-	case u.Redirects > 0 && u.Redirects > r.limitsOf(u.URL).MaxRedirects:
-		return frontierapi.ReasonRedirects
-	case u.Seed:
-		return "" // a person asked for it: no guard knows better
-	case r.extensions[crawlspec.Extension(u.URL)]:
-		return frontierapi.ReasonExtension
-	}
-	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
 }
 
 // limitsOf returns what bounds the requests for a URL.

@@ -12,7 +12,7 @@ func (s *Partition) scanTimes(pre, from []byte, do func(key []byte, at int64, re
 		after := key[len(pre):]
 		if len(after) < 8 {
 			s.tx.delete(bytes.Clone(key))
-			s.mended(mendIndex, "an entry of an index of times cannot be read, it is removed", "key", key)
+			s.reportRepair(repairIndex, "an entry of an index of times cannot be read, it is removed", "key", key)
 			return true, nil
 		}
 		return do(key, int64(binary.BigEndian.Uint64(after)), after[8:])

@@ -132,7 +132,7 @@ func (s *Partition) readMark() (from mark, found bool, err error) {
 	}
 	defer closer.Close()
 	if bad := jsontext.Unmarshal(value, &from); bad != nil {
-		s.mended(mendTime, "the partition's time cannot be read, it goes on from the last change", "error", bad)
+		s.reportRepair(repairTime, "the partition's time cannot be read, it goes on from the last change", "error", bad)
 		return mark{}, false, nil
 	}
 	return from, true, nil

@@ -66,7 +66,7 @@ func (s *Partition) readRun(key []byte) (*frontierapi.Run, error) {
 	defer closer.Close()
 	r := new(frontierapi.Run)
 	if err := jsontext.Unmarshal(val, r); err != nil {
-		s.mended(mendCounters, "the figures of a run cannot be read, they begin anew", "key", key, "error", err)
+		s.reportRepair(repairCounters, "the figures of a run cannot be read, they begin anew", "key", key, "error", err)
 		return nil, s.setAside(key)
 	}
 	return r, nil

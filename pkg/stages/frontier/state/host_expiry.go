@@ -42,7 +42,7 @@ func (s *Partition) loadForgetting() error {
 	defer closer.Close()
 	f := &forgetting{}
 	if err := jsontext.Unmarshal(value, f); err != nil {
-		s.mended(mendIndex, "where the forgetting of hosts has come to cannot be read, it begins again", "error", err)
+		s.reportRepair(repairIndex, "where the forgetting of hosts has come to cannot be read, it begins again", "error", err)
 		f = &forgetting{}
 	}
 	s.forgetting = f

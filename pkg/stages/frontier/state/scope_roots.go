@@ -1,0 +1,169 @@
+package state
+
+import (
+	"bytes"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// root is what a seed opens to its crawl: a host, or, with an empty host, a
+// registrable domain. A seed opens both, whatever the scope of the crawl, so
+// that another scope finds what it needs.
+type root struct{ domain, host string }
+
+// rootsOf returns the host of a URL, and its domain.
+func rootsOf(url string) [2]root {
+	domain := weburl.Domain(weburl.Hostname(url))
+	return [2]root{{domain, weburl.Host(url)}, {domain, ""}}
+}
+
+// append adds the root to a key. The keys of a domain's hosts begin with the
+// domain's.
+func (r root) append(k []byte) []byte {
+	k = named(k, r.domain)
+	if r.host != "" {
+		k = named(k, r.host)
+	}
+	return k
+}
+
+func (s *Partition) openedKey(crawl string, r root) []byte {
+	return r.append(named(prefix(s.partition, kindOpened), crawl))
+}
+
+func (s *Partition) openingKey(crawl string, r root) []byte {
+	return r.append(named(prefix(s.partition, kindOpening), crawl))
+}
+
+// barredPrefix starts the keys of the URLs that wait for a root to be opened.
+func (s *Partition) barredPrefix(crawl string, r root) []byte {
+	return r.append(named(prefix(s.partition, kindBarred), crawl))
+}
+
+// bar notes that a URL is excluded because its host is not in scope.
+func (s *Partition) bar(id urlID, url string) {
+	s.tx.set(append(s.barredPrefix(id.crawl, rootsOf(url)[0]), id.hash[:]...), nil)
+}
+
+// isOpen reports whether a seed has opened a root.
+func (s *Partition) isOpen(name string, r root) (bool, error) {
+	c := s.crawls[name]
+	if c == nil { // it rests, and who asks wakes it not
+		return s.storedAsOpen(name, r, false)
+	}
+	open, cached := c.roots[r]
+	if cached {
+		return open, nil
+	}
+	open, err := s.storedAsOpen(name, r, c.Layout >= layoutRoots)
+	if err == nil {
+		c.roots[r] = open
+	}
+	return open, err
+}
+
+// storedAsOpen is isOpen by the store, in the newest layout or in any.
+func (s *Partition) storedAsOpen(name string, r root, newest bool) (bool, error) {
+	open, err := s.store.has(s.openedKey(name, r))
+	if err == nil && !open && !newest {
+		open, err = s.store.has(s.oldRootKey(name, r))
+	}
+	return open, err
+}
+
+// maxRoots bounds the cache of what is in scope, between turns.
+const maxRoots = 4096
+
+// addScopeRoots lets a crawl enter the host of a seed, and its domain. What was found
+// there before is taken back from the next turn on, in steps: see admitOpened. So
+// the order of seeds and links does not matter.
+func (s *Partition) addScopeRoots(name, url string) error {
+	c := s.crawl(name)
+	for _, r := range rootsOf(url) {
+		if open, err := s.isOpen(name, r); err != nil {
+			return err
+		} else if open && c.Layout == layoutRoots {
+			continue
+		}
+		c.roots[r], c.opening = true, true
+		s.tx.set(s.openedKey(name, r), nil)
+		s.tx.set(s.openingKey(name, r), nil)
+	}
+	return nil
+}
+
+// opening is a root whose URLs are being taken back.
+type opening struct {
+	key   []byte // of the root
+	from  []byte // the URLs from here on are left
+	start []byte // of the keys of all its URLs
+}
+
+// admitOpened takes back a part of the URLs that were excluded because their
+// hosts were not open, and are now. It notes how far it came in the same turn.
+func (s *Partition) admitOpened(name string, c *crawl, rules *Rules, now int64) error {
+	var roots []opening
+	pre := named(prefix(s.partition, kindOpening), name)
+	all := true
+	err := s.store.scan(pre, nil, func(key, after []byte) (bool, error) {
+		if all = len(roots) < reviewed; !all {
+			return false, nil
+		}
+		o := opening{key: bytes.Clone(key), start: bytes.Clone(key)}
+		o.start[len(prefix(0, 0))-1] = kindBarred
+		o.from = append(bytes.Clone(o.start), after...)
+		roots = append(roots, o)
+		return true, nil
+	})
+	left := reviewed
+	for i := 0; err == nil && i < len(roots); i++ {
+		var took int
+		took, err = s.admitRoot(name, &roots[i], left, rules, now)
+		if left -= took + 1; left <= 0 {
+			return err // where it goes on is noted
+		}
+	}
+	c.opening = !all
+	return err
+}
+
+// admitRoot takes back at most so many URLs of a root, and returns how many; as
+// many as that if some may be left.
+func (s *Partition) admitRoot(name string, o *opening, most int, rules *Rules, now int64) (n int, err error) {
+	var keys [][]byte
+	err = s.store.scan(o.start, o.from, func(key, _ []byte) (bool, error) {
+		keys = append(keys, bytes.Clone(key))
+		return len(keys) < most, nil
+	})
+	for _, key := range keys {
+		if err == nil {
+			err = s.unbar(name, key, rules, now)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	if len(keys) < most {
+		s.tx.delete(o.key)
+	} else {
+		s.tx.set(o.key, append(keys[len(keys)-1][len(o.start):], 0))
+	}
+	return len(keys), nil
+}
+
+// unbar admits the URL that a key is about, which may be excluded again.
+func (s *Partition) unbar(name string, key []byte, rules *Rules, now int64) error {
+	s.tx.delete(key)
+	hash, ok := hashAtEnd(key)
+	if !ok {
+		s.reportRepair(repairIndex, "a key of a URL out of scope cannot be read, it is removed", "key", key)
+		return nil
+	}
+	id := urlID{name, hash}
+	r, err := s.record(id)
+	if err != nil || r == nil || r.State != Excluded || r.Reason != frontierapi.ReasonScope {
+		return err
+	}
+	return s.admit(r, id, rules, now)
+}
