@@ -12,28 +12,28 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/page/article"
-	"seine/internal/testing/truth"
+	"seine/internal/testing/groundtruth"
 )
 
 // total is the sum over pages.
 type total struct {
-	score truth.Score
+	score groundtruth.Score
 	f1    float64
 	pages int
 	took  time.Duration
 	bytes int
 }
 
-func (t *total) add(s truth.Score, took time.Duration, size int) {
+func (t *total) add(s groundtruth.Score, took time.Duration, size int) {
 	t.score, t.f1, t.pages = t.score.Add(s), t.f1+s.F1(), t.pages+1
 	t.took, t.bytes = t.took+took, t.bytes+size
 }
 
 // measure scores what an extractor finds in a page.
-func (t *total) measure(x extractor, p truth.Page) (truth.Score, error) {
+func (t *total) measure(x extractor, p groundtruth.Page) (groundtruth.Score, error) {
 	root, err := parse(p.HTML)
 	if err != nil {
-		return truth.Score{}, err
+		return groundtruth.Score{}, err
 	}
 	start := time.Now()
 	text := x.text(root)
@@ -44,7 +44,7 @@ func (t *total) measure(x extractor, p truth.Page) (truth.Score, error) {
 }
 
 func measurePages(out io.Writer, dir string) error {
-	pages, err := truth.Load(dir)
+	pages, err := groundtruth.Load(dir)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func heading(w io.Writer, xs []extractor) {
 	fmt.Fprintln(w)
 }
 
-func cell(s truth.Score) string {
+func cell(s groundtruth.Score) string {
 	return fmt.Sprintf("%.3f %.3f %.3f", s.Precision(), s.Recall(), s.F1())
 }
 
@@ -132,7 +132,7 @@ func measureDoc(path string, xs []extractor, totals []total) error {
 	if keep == "" {
 		return nil // no page of the documentation
 	}
-	p := truth.Page{HTML: string(body), Keep: keep}
+	p := groundtruth.Page{HTML: string(body), Keep: keep}
 	for i, x := range xs {
 		if _, err := totals[i].measure(x, p); err != nil {
 			return err

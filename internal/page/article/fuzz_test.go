@@ -7,13 +7,13 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"seine/internal/testing/truth"
+	"seine/internal/testing/groundtruth"
 )
 
 // FuzzMain: any page has the same main content twice, in bounded time, and the
 // tree is as it was.
 func FuzzMain(f *testing.F) {
-	pages, err := truth.Load("testdata/pages")
+	pages, err := groundtruth.Load("testdata/pages")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"seine/internal/testing/truth"
+	"seine/internal/testing/groundtruth"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -43,9 +43,9 @@ func compare(t *testing.T, golden, got string) {
 	}
 }
 
-func load(t testing.TB, folder string) []truth.Page {
+func load(t testing.TB, folder string) []groundtruth.Page {
 	t.Helper()
-	pages, err := truth.Load("testdata/" + folder)
+	pages, err := groundtruth.Load("testdata/" + folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestMarkdownSaysWhatThePageSays(t *testing.T) {
 			continue
 		}
 		read := Text(render(t, Markdown(c.Node, pageURL)))
-		said := truth.Page{Keep: c.Text, Either: "1 2 3 ↩\ufe0e ↩\ufe0e"} // of footnotes
+		said := groundtruth.Page{Keep: c.Text, Either: "1 2 3 ↩\ufe0e ↩\ufe0e"} // of footnotes
 		if s := said.Score(read); s.Wrong > 0 || s.Recall() < 0.98 {
 			wrong, missed := said.Differences(read)
 			t.Errorf("%s: too much: %v; missing: %v", p.Name, wrong, missed)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"seine/internal/base/contentcoding"
 	"seine/internal/base/weburl"
 )
 
@@ -82,6 +83,21 @@ func (x *exchange) header() http.Header {
 		setField(h, "Cookie", all)
 	}
 	return h
+}
+
+// header returns the fields that every request has, for reading only. User
+// agents take turns.
+func (m *profile) header() http.Header {
+	if len(m.headers) == 1 {
+		return m.headers[0]
+	}
+	return m.headers[int(m.next.Add(1)-1)%len(m.headers)]
+}
+
+// commonHeader returns the fields of every request but those of its access profile, which compile_policy.go adds: the
+// User-Agent, and the fields and credentials that the spec asks for.
+func commonHeader(a accepts) http.Header {
+	return http.Header{"Accept": {a.header()}, "Accept-Encoding": {contentcoding.Accept}}
 }
 
 // fieldOf returns a field that may be spelt otherwise, "" if there is none.

@@ -24,6 +24,6 @@
 // request_rule and secrets, outgoing (the request of net/http). When: rate_limit. The way:
 // transport_pool, dial, resolve, proxy, tunnel, conn. The exchange: client, exchange,
 // deadline. What comes: status and failure, accepts, body, stream, upload, memory;
-// challenge; redact; wire_capture, archive and answer_body for archives. README.md has more
+// challenge; redact; wire_capture, archive and archived_response_body for archives. README.md has more
 // of each.
 package httpclient

@@ -122,15 +122,6 @@ func (p *Policy) rule(url string) *rule {
 	return nil
 }
 
-// header returns the fields that every request has, for reading only. User
-// agents take turns.
-func (m *profile) header() http.Header {
-	if len(m.headers) == 1 {
-		return m.headers[0]
-	}
-	return m.headers[int(m.next.Add(1)-1)%len(m.headers)]
-}
-
 // withheldFrom says which credentials are not sent to a URL, and what to do about it.
 func (m *profile) withheldFrom(url string) string {
 	if m.withheld == nil {

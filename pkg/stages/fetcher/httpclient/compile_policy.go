@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"seine/internal/base/contentcoding"
 	"seine/pkg/crawlspec"
 )
 
@@ -69,7 +68,7 @@ func (c *compiler) profile(spec *crawlspec.Spec, a *crawlspec.Access, withheld [
 // fill gives a profile what is looked up.
 func (c *compiler) fill(m *profile, spec *crawlspec.Spec, a *crawlspec.Access) (err error) {
 	m.accepts = c.accepts.and(spec.Accepts())
-	fixed := http.Header{"Accept": {m.accepts.header()}, "Accept-Encoding": {contentcoding.Accept}}
+	fixed := commonHeader(m.accepts)
 	if m.private, err = c.addHeaders(fixed, a.Headers); err != nil {
 		return err
 	}

@@ -1,10 +1,10 @@
-// Package truth compares the main content that was found in a page with what a
+// Package groundtruth compares the main content that was found in a page with what a
 // person marked as such. It reads a folder of pairs: NAME.html, a page, and
 // NAME.truth, the text to be kept, followed, after a line "== either ==", by text
 // that may be kept or not, such as a byline or the caption of a photograph.
 //
 // It is for tests and benchmarks.
-package truth
+package groundtruth
 
 import (
 	"fmt"
