@@ -11,12 +11,13 @@ import (
 )
 
 // model returns the commands as kong knows them.
-func model(t *testing.T) *kong.Application {
-	t.Helper()
-	var c cli
-	parser, err := config.New(&c, "seine", "", kong.Vars{"version": ""})
+func model(t *testing.T) *kong.Application { return modelOf(t, new(cli)) }
+
+func modelOf(tb testing.TB, grammar any) *kong.Application {
+	tb.Helper()
+	parser, err := config.New(grammar, "seine", "", kong.Vars{"version": ""})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return parser.Model
 }
@@ -33,6 +34,55 @@ func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 		if !strings.HasSuffix(command.Help, ".") {
 			t.Errorf("%s says %q, which is no sentence", command.FullPath(), command.Help)
 		}
+	}
+}
+
+// The model that is made for a command alone tells of it what the model of all commands tells.
+func TestCommandAloneHasTheSameHelp(t *testing.T) {
+	all := model(t)
+	for _, command := range all.Children {
+		alone := modelOf(t, grammar([]string{command.Name}))
+		if len(alone.Children) != 1 || len(all.Children) < 20 {
+			t.Fatalf("%d commands for %s, %d for all", len(alone.Children), command.Name, len(all.Children))
+		}
+		for i, leaf := range (&kong.Node{Children: []*kong.Node{command}}).Leaves(false) {
+			got := alone.Leaves(false)[i]
+			if got.FullPath() != leaf.FullPath() || got.Help != leaf.Help || got.Detail != leaf.Detail ||
+				!slices.Equal(flagsOf(got), flagsOf(leaf)) {
+				t.Errorf("%s alone has other help", leaf.FullPath())
+			}
+		}
+	}
+	for _, args := range [][]string{nil, {"--help"}, {"crwal"}, {"crawl", "--config", "f"}, {"crawl", "--config=f"}} {
+		if _, whole := grammar(args).(*cli); !whole {
+			t.Errorf("seine %q knows a part of the commands alone", args)
+		}
+	}
+	t.Setenv("SEINE_CONFIG", "f")
+	if _, whole := grammar([]string{"crawl"}).(*cli); !whole {
+		t.Error("with a configuration file in the environment, a part of the commands alone is known")
+	}
+}
+
+// flagsOf are the flags of a command as help shows them.
+func flagsOf(command *kong.Node) (flags []string) {
+	for _, group := range command.AllFlags(false) {
+		for _, flag := range group {
+			flags = append(flags, flag.Summary()+flag.Help+strings.Join(flag.Envs, " "))
+		}
+	}
+	return flags
+}
+
+// BenchmarkModel makes what kong parses the arguments by.
+func BenchmarkModel(b *testing.B) {
+	for name, args := range map[string][]string{"all": nil, "crawl": {"crawl"}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				modelOf(b, grammar(args))
+			}
+		})
 	}
 }
 

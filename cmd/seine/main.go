@@ -27,43 +27,13 @@ const (
 	exitSteered     = 5 // somebody has cancelled or deleted the crawl
 )
 
-type cli struct {
-	config.File
-	Version kong.VersionFlag `help:"Print the version." env:"-"`
-
-	Crawl    crawlCmd    `cmd:"" help:"Crawl sites with everything in one process."`
-	Extract  extractCmd  `cmd:"" help:"Show what the rules of a spec get from one page."`
-	Spec     specCmd     `cmd:"" help:"Check specs; give them to crawls; print their JSON Schema."`
-	Seed     seedCmd     `cmd:"" help:"Feed URLs to a crawl."`
-	Status   statusCmd   `cmd:"" help:"Show how stages, streams and crawls stand."`
-	Runs     runsCmd     `cmd:"" help:"Show the figures of each run of a crawl."`
-	Top      topCmd      `cmd:"" help:"Watch all of it on a screen, and steer it by keys."`
-	Doctor   doctorCmd   `cmd:"" help:"Look for what is wrong with a cluster, and say what to do."`
-	Explain  explainCmd  `cmd:"" help:"Tell what became of a URL."`
-	Hosts    hostsCmd    `cmd:"" help:"Show what is known of hosts, and what they wait for."`
-	Pause    pauseCmd    `cmd:"" help:"Stop sending requests for a crawl, or for one of its hosts."`
-	Resume   resumeCmd   `cmd:"" help:"Let a crawl go on."`
-	Cancel   cancelCmd   `cmd:"" help:"Give up what is queued of a crawl."`
-	Delete   deleteCmd   `cmd:"" help:"Forget a crawl and all that is known of it; its output stays."`
-	Dead     deadCmd     `cmd:"" help:"Look at messages that no stage could handle; redrive or drop them."`
-	Replay   replayCmd   `cmd:"" help:"Parse stored pages again, write stored records again, rebuild the frontier."`
-	Cat      catCmd      `cmd:"" help:"Print the records of an output directory, a line each."`
-	Export   exportCmd   `cmd:"" help:"Write what is committed to another place, in another form."`
-	Verify   verifyCmd   `cmd:"" help:"Check the files of an output directory."`
-	Manifest manifestCmd `cmd:"" help:"List what is committed of a crawl, as JSON."`
-	Decrypt  decryptCmd  `cmd:"" help:"Decrypt files of an output directory."`
-	Shell    shellCmd    `cmd:"" name:"completion" help:"Print the script that makes a shell complete commands and flags."`
-	Health   healthCmd   `cmd:"" help:"Ask a stage whether it is ready; for health checks."`
-}
-
 func main() {
 	heapgoal.Set(48<<20, 0.25)
 	os.Exit(run(os.Args[1:]))
 }
 
 func run(args []string) int {
-	var c cli
-	parser, err := config.New(&c, "seine", "A web crawler that loses nothing and repeats nothing.",
+	parser, err := config.New(grammar(args), "seine", "A web crawler that loses nothing and repeats nothing.",
 		kong.Vars{"version": version.String()}, kong.UsageOnError())
 	if err != nil {
 		safeprint.Fprintln(os.Stderr, "seine:", err)
