@@ -2,7 +2,6 @@ package roles_test
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/run/roles/setup"
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/natscluster"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -65,20 +65,11 @@ func (p *process) await(t *testing.T, what string, times int) {
 	}
 }
 
-// freePort returns an address on which nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	defer func() { check(t, l.Close()) }()
-	return l.Addr().String()
-}
-
 // What accounts give to each other outlives a reload of the server's configuration.
 func TestReloadKeepsTheImports(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	port := freePort(t)
+	port := freeport.Addr(t)
 	site := strings.NewReplacer("STORE", t.TempDir(), "listen: 127.0.0.1:-1", "listen: "+port).Replace(someSite)
 	check(t, os.WriteFile(filepath.Join(dir, "installation.yaml"), []byte(site), 0o600))
 	_, err := setup.Run(dir)

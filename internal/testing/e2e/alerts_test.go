@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
@@ -28,7 +29,7 @@ type receiver struct {
 }
 
 func newReceiver(t *testing.T) *receiver {
-	return &receiver{address: fmt.Sprintf("127.0.0.1:%d", freePort(t)), paths: make(map[string]bool)}
+	return &receiver{address: freeport.Addr(t), paths: make(map[string]bool)}
 }
 
 func (r *receiver) listen(t *testing.T) {

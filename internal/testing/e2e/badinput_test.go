@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/run/crawl"
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
@@ -24,7 +25,7 @@ import (
 func TestUnreachableNATSIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newWorkspace(t)
-	c := p.crawl("--nats", fmt.Sprintf("nats://user:secret@127.0.0.1:%d", freePort(t)), "http://127.0.0.1:1/")
+	c := p.crawl("--nats", fmt.Sprintf("nats://user:secret@127.0.0.1:%d", freeport.Get(t)), "http://127.0.0.1:1/")
 	c.expect(1)
 	c.complains("connect to NATS at nats://", "127.0.0.1:", "--nats")
 	if strings.Contains(c.said(), "secret") {

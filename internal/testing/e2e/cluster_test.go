@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/natscluster"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -138,7 +136,7 @@ func newCluster(t *testing.T, s shape) *cluster {
 	if s.nodes > 0 {
 		c.startNodes(s.nodes)
 	} else {
-		port := freePort(t)
+		port := freeport.Get(t)
 		c.url = fmt.Sprintf("nats://127.0.0.1:%d", port)
 		c.nats = startNATS(t, filepath.Join(c.dir, "nats"), port)
 	}
@@ -304,34 +302,6 @@ func eventually(t *testing.T, within time.Duration, what string, poll func() (do
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-}
-
-// freePort returns a port of 127.0.0.1 that nothing else takes before the test ends: it is below those that the system
-// gives to connections and to who asks for any, and a lock keeps the other tests of the machine off.
-func freePort(t *testing.T) int {
-	t.Helper()
-	const lowest, highest = 12_000, 32_000
-	dir := filepath.Join(os.TempDir(), "seine-e2e-ports")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for range 1000 {
-		port := lowest + rand.IntN(highest-lowest)
-		lock, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_RDWR|os.O_CREATE, 0o666)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
-				_ = l.Close()
-				t.Cleanup(func() { _ = lock.Close() })
-				return port
-			}
-		}
-		_ = lock.Close()
-	}
-	t.Fatal("no free port")
-	return 0
 }
 
 // metrics reads the metrics of a stage from the address that it logged last.

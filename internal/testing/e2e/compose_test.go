@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/s3server"
 )
 
@@ -132,14 +132,7 @@ func composeS3(t *testing.T, c compose) string {
 	if version := regexp.MustCompile(`version=(\S+)`).FindStringSubmatch(readFile(t, "../../../scripts/versitygw")); !strings.Contains(dockerfile, "FROM versity/versitygw:"+version[1]+" AS s3\n") {
 		t.Errorf("the S3 server is not that of the tests, %s", version[1])
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	addr := freeport.Addr(t)
 	replaced := strings.NewReplacer(":7070", addr, "/data", data)
 	args := slices.Clone(s.Command)
 	for i := range args {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"seine/internal/run/crawl"
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -499,7 +500,7 @@ func TestCrawlOverANATSServerElsewhere(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 60})
 	p := newWorkspace(t)
-	port := freePort(t)
+	port := freeport.Get(t)
 	server := startNATS(t, t.TempDir(), port)
 	eventually(t, patience, "start nats-server", func() (bool, string) {
 		return strings.Contains(server.log.String(), "Server is ready"), server.log.String()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/samplesites"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
@@ -306,7 +307,7 @@ func wantMain(t *testing.T, path, text string, paragraphs []string) {
 func TestExampleShop(t *testing.T) {
 	t.Parallel()
 	e := newExample(t, "shop")
-	port := freePort(t)
+	port := freeport.Get(t)
 	server := startNATS(t, t.TempDir(), port)
 	eventually(t, patience, "start nats-server", func() (bool, string) {
 		return strings.Contains(server.log.String(), "Server is ready"), server.log.String()

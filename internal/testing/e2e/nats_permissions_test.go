@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/run/connect"
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -37,7 +38,7 @@ type locked struct {
 // newLocked sets up the server, and starts it; change may change its files before.
 func newLocked(t *testing.T, partitions int, change func(server string)) *locked {
 	t.Helper()
-	c := &locked{cluster: &cluster{t: t, dir: t.TempDir()}, port: freePort(t)}
+	c := &locked{cluster: &cluster{t: t, dir: t.TempDir()}, port: freeport.Get(t)}
 	bus := filepath.Join(c.dir, "bus")
 	c.users = filepath.Join(bus, "users")
 	if err := os.Mkdir(bus, 0o700); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"seine/internal/ops/overview"
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -232,10 +233,10 @@ func crawlOf(t *testing.T, url, name string) overview.Crawl {
 func TestStatusOfOneCommand(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 1})
 	g := newGate(t, web, "/gate")
-	port := freePort(t)
+	port := freeport.Get(t)
 	url := fmt.Sprintf("nats://127.0.0.1:%d", port)
 	nats := startNATS(t, t.TempDir(), port)
-	metrics := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	metrics := freeport.Addr(t)
 	run := newWorkspace(t).crawl("--nats", url, "--crawl", "one", "--metrics", metrics, "--warc", filepath.Join(t.TempDir(), "warc"), site.seed+"gate")
 	g.wait(t)
 	text := metricsAt(metrics)

@@ -16,6 +16,7 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
@@ -254,7 +255,7 @@ func TestCrawlWithoutTraces(t *testing.T) {
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		p := newWorkspace(t)
-		c := p.crawl(site.seed, "--trace", fmt.Sprintf("http://127.0.0.1:%d", freePort(t)), "--trace-ratio", "1")
+		c := p.crawl(site.seed, "--trace", fmt.Sprintf("http://127.0.0.1:%d", freeport.Get(t)), "--trace-ratio", "1")
 		c.expect(0)
 		wantPages(t, records(t, p.out, "default"), site.pages)
 		c.complains("cannot export traces, the crawl goes on")

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/freeport"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -58,7 +60,7 @@ type Server struct {
 // skips the test elsewhere.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{t: t, bin: programs(t), as: otherUser(t), Addr: freeAddr(t)}
+	s := &Server{t: t, bin: programs(t), as: otherUser(t), Addr: freeport.Addr(t)}
 	dir, err := os.MkdirTemp("", "seine-postgres-*") // the folder of a test is its user's alone
 	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -78,13 +80,6 @@ func Start(t testing.TB) *Server {
 	s.Start()
 	t.Cleanup(s.end)
 	return s
-}
-
-func freeAddr(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	check(t, l.Close())
-	return l.Addr().String()
 }
 
 func (s *Server) data() string { return filepath.Join(s.Dir, "data") }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/freeport"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -52,10 +54,7 @@ type Server struct {
 // program it fails in CI, and skips the test elsewhere.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	s := &Server{t: t, dir: t.TempDir(), Addr: l.Addr().String()}
-	check(t, l.Close())
+	s := &Server{t: t, dir: t.TempDir(), Addr: freeport.Addr(t)}
 	check(t, os.Mkdir(filepath.Join(s.dir, Bucket), 0o755)) // a folder is a bucket
 	s.Start()
 	t.Cleanup(s.Kill)
