@@ -19,6 +19,7 @@ type oldClaimReply struct {
 
 // Fetchers of the release before, of this one and of the next may hold the same request: one at a time is granted it.
 func TestClaim_FetchersOfThreeReleases_OneAtATimeIsGranted(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	a.own(a.store(), 1, time.Hour)
 	a.seed("http://" + hosts(1)[0] + "/")

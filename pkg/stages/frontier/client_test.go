@@ -13,6 +13,7 @@ import (
 
 // Over NATS and all partitions.
 func TestClientAsksAllPartitions(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	f := a.frontier(a.store(), time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -42,6 +42,7 @@ func bucketOf(t *testing.T, bus *stages.Bus, name string) jetstream.KeyValue {
 
 // A frontier goes on answering who steers after the spec of a crawl was deleted.
 func TestDeletedSpecIsPausedAndTheNextQuestionAnswered(t *testing.T) {
+	t.Parallel()
 	bus := provisioned(t)
 	specs, err := stages.OpenSpecs(t.Context(), bus)
 	if err != nil {
@@ -84,6 +85,7 @@ func TestDeletedSpecIsPausedAndTheNextQuestionAnswered(t *testing.T) {
 
 // A partition gets its share of a budget whose key was deleted.
 func TestDeletedBudgetIsGrantedAnew(t *testing.T) {
+	t.Parallel()
 	bus := provisioned(t)
 	kv := bucketOf(t, bus, messages.BucketMeta)
 	b := &budgets{bus: bus, now: func() int64 { return time.Now().UnixNano() }}

@@ -69,6 +69,7 @@ func of(subject, crawl string) bool {
 // Deleting a crawl leaves nothing of it in streams and buckets, keeps what a writer has
 // not read until it has, touches no other crawl, and lets a new one of the name begin.
 func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	spec := crawlspec.Default()
 	spec.MaxPages, spec.Delay = 10, 0
@@ -139,6 +140,7 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 
 // The streams keep what is in no snapshot: a deletion does not wait until the next is due.
 func TestDeletionMakesASnapshotSoon(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	for p := range 2 {
 		_, err := a.bus.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamPages, messages.PartitionConsumer(messages.ConsumerParse, "pages", p))
@@ -191,6 +193,7 @@ func (a *takeoverFixture) takeRequests(most int) (reqs []*messages.Request) {
 
 // A seed that was fed before the deletion and read after it is of the deleted crawl.
 func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://before.test/"))
 	d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
@@ -213,6 +216,7 @@ func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 
 // A frontier that was away when its crawl was deleted learns of it.
 func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	store := a.store()
 	stop := a.run(store, 0)
@@ -242,6 +246,7 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 
 // A deletion purges what one before it, which was not done yet, had still to purge.
 func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	kv := bucketOf(t, a.bus, messages.BucketDuplicates)
 	var last *messages.Deletion

@@ -63,6 +63,7 @@ func (a *takeoverFixture) stepwise() *Frontier {
 
 // A crawl that has ended is deleted when its keep is over, and no other.
 func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	for _, name := range []string{"forever", "scheduled"} {
 		spec := crawlspec.Default()
@@ -91,6 +92,7 @@ func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
 // A crawl is not due before its keep has passed since it ended, was fed, or its spec
 // changed, whichever came last.
 func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	client := frontierapi.Client{Bus: a.bus}
 	at := func(end frontierapi.EndReason, c *frontierapi.Counters, change func(*crawlspec.Revision)) time.Time {
@@ -126,6 +128,7 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 // A seed that comes when a crawl was found to have ended, and is not deleted yet, waits,
 // and begins the next crawl of that name.
 func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	a.endedCrawl(nil)
 	f := a.stepwise()
@@ -161,6 +164,7 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 // A crawl that was fed after it was found to have ended goes on: the seed keeps it from
 // being deleted.
 func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	a.endedCrawl(nil)
 	f := a.stepwise()
@@ -185,6 +189,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 // Whatever is stored in the bucket of specs after the crawl was closed keeps it from
 // being deleted: a changed spec, another frontier that has closed it, or opened it again.
 func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
+	t.Parallel()
 	for what, change := range map[string]func(a *takeoverFixture){
 		"spec": func(a *takeoverFixture) {
 			_, err := a.specs.Change(a.t.Context(), "c", func(s *crawlspec.Spec) error { s.Keep = 0; return nil })
@@ -217,6 +222,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 // A crawl whose frontier was killed while it was closed is opened again by the next one,
 // and takes the seeds that wait.
 func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	a.endedCrawl(func(s *crawlspec.Spec) { s.Keep = crawlspec.Duration(time.Hour) })
 	_, err := a.specs.Close(t.Context(), "c")

@@ -32,6 +32,7 @@ func (a *takeoverFixture) purgeSaved() {
 // The next owner has taken in the newest snapshot when one that has lost the
 // partition, and does not know, saves another: what came between may be purged then.
 func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second, whole := a.store(), a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
@@ -74,6 +75,7 @@ func (a *takeoverFixture) stateOf(s *state.Store) []byte {
 }
 
 func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
@@ -100,6 +102,7 @@ func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
 }
 
 func TestStoreThatLostItsLastCommitsGoesOnFromItsSnapshot(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	store, whole := a.store(), a.store()
 	owner := a.own(store, 1, time.Hour)
@@ -132,6 +135,7 @@ func (a *takeoverFixture) saveForEver(f *Frontier) {
 }
 
 func TestStopWaitsForNoSnapshotBeyondDrain(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	f := a.frontier(a.store(), time.Hour)
 	f.cfg.Drain = crawlspec.Duration(time.Millisecond)
@@ -149,6 +153,7 @@ func TestStopWaitsForNoSnapshotBeyondDrain(t *testing.T) {
 }
 
 func TestOwnerThatLostItsLeaseSavesNothingMore(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	f := a.frontier(a.store(), time.Hour)
 	ctx, end := context.WithCancelCause(t.Context())

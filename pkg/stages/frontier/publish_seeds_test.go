@@ -12,6 +12,7 @@ import (
 
 // Whoever stores a spec with seeds in NATS starts the crawl: nothing else is needed.
 func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	var want []string
 	text := `{"scope": "host", "delay": "0s", "seeds": [`

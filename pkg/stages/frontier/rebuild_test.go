@@ -53,6 +53,7 @@ func (a *takeoverFixture) wantAside(s, live *state.Store) {
 // TestStateIsMadeAgainBesideTheLiveOne has requests under way, and an owner that is
 // at work: it sees nothing of it.
 func TestStateIsMadeAgainBesideTheLiveOne(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	live, aside := a.store(), a.store()
 	owner := a.own(live, 1, time.Hour)
@@ -88,6 +89,7 @@ func (a *takeoverFixture) bound() string {
 }
 
 func TestStateIsMadeAgainOfWholeStreamsOrNotAtAll(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	live, aside := a.store(), a.store()
 	owner := a.own(live, 1, 0)

@@ -13,6 +13,7 @@ import (
 
 // Crawls of equal specs share what is compiled.
 func TestRulesOfEqualSpecsAreCompiledOnce(t *testing.T) {
+	t.Parallel()
 	f, spec := new(Frontier), crawlspec.Default()
 	a, err := f.compiledFor("a", crawlspec.Revision{Spec: &spec, Rev: 1})
 	if err != nil {

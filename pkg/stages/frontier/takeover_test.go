@@ -344,6 +344,7 @@ func (a *takeoverFixture) seedHosts(n int) {
 }
 
 func TestNewOwnerHasTheSameStateFromSnapshotAndStreams(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
@@ -374,6 +375,7 @@ func lastOf(t *testing.T, a *takeoverFixture, stream string) uint64 {
 }
 
 func TestNewOwnerRebuildsTheStateFromWholeStreams(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, 0)
@@ -390,6 +392,7 @@ func TestNewOwnerRebuildsTheStateFromWholeStreams(t *testing.T) {
 }
 
 func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
@@ -471,6 +474,7 @@ func hostname(url string) string {
 // A new owner that dies before it has caught up has the binding, and a store
 // that knows nothing of what the former one had under way.
 func TestNewOwnerThatDiesAtOnceKnowsWhatWasUnderWay(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
@@ -520,6 +524,7 @@ func (a *takeoverFixture) settledAt(n int64) {
 }
 
 func TestStateThatCannotBeMadeAgainIsAskedFor(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, 0)
@@ -547,6 +552,7 @@ func TestStateThatCannotBeMadeAgainIsAskedFor(t *testing.T) {
 }
 
 func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
@@ -594,6 +600,7 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 }
 
 func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	snapshots := partition.NewSnapshots(a.bus)
 	_, err := snapshots.Save(t.Context(), 0, partition.Snapshot{Owner: "other", Epoch: 1, Format: state.Format + 1}, func(w io.Writer) error {
@@ -614,6 +621,7 @@ func TestSnapshotOfAnotherFormatIsRefused(t *testing.T) {
 }
 
 func TestDamagedSnapshotChangesNothing(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	snapshots := partition.NewSnapshots(a.bus)
 	_, err := snapshots.Save(t.Context(), 0, partition.Snapshot{Owner: "other", Epoch: 1, Format: state.Format}, func(w io.Writer) error {
@@ -635,6 +643,7 @@ func TestDamagedSnapshotChangesNothing(t *testing.T) {
 // A snapshot whose object is lost is no reason to begin anew: whoever runs the frontiers is
 // told which of them has the state itself.
 func TestLostSnapshotNamesTheStoreThatHasTheState(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
@@ -659,6 +668,7 @@ func TestLostSnapshotNamesTheStoreThatHasTheState(t *testing.T) {
 }
 
 func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	a.must(first.MarkNew(1, "kept"))
@@ -686,6 +696,7 @@ func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
 // An owner that still reads what the one before has applied may know less than that
 // did, and says so.
 func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
@@ -724,6 +735,7 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 // an owner that goes on waits for none of them, or nothing of the partition would be done
 // before another message comes.
 func TestOwnerGoesOnThoughItsLastMessagesWerePurged(t *testing.T) {
+	t.Parallel()
 	a := newTakeoverFixture(t)
 	s := a.store()
 	first := a.own(s, 1, time.Hour)
