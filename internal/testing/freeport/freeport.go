@@ -2,7 +2,6 @@
 package freeport
 
 import (
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -33,8 +32,8 @@ func Get(t testing.TB) int {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for range tries {
-		port := lowest + rand.IntN(highest-lowest)
+	for i := range tries {
+		port := lowest + (os.Getpid()*10+i)%(highest-lowest) // processes begin at different ones
 		lock, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {
 			t.Fatal(err)

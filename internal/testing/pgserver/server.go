@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/testing/freeport"
-
 	"github.com/jackc/pgx/v5"
+
+	"seine/internal/testing/freeport"
 )
 
 // Credentials of the server's superuser.

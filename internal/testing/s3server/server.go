@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/testing/freeport"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"seine/internal/testing/freeport"
 )
 
 // Credentials of the server, and the bucket that it has.
