@@ -20,6 +20,7 @@ type runner struct {
 	site     *site
 	expected []string // URIs of the pages there are, sorted
 	list     string   // file with their URLs
+	trust    string   // file with the site's certificate; empty without TLS
 	entries  []*entry
 }
 
@@ -96,7 +97,15 @@ func (b *runner) startSite(ctx context.Context) error {
 		return err
 	}
 	b.site = s
-	m, err := execute(ctx, bare{}.collect(b.job("")), b.options.Timeout)
+	if s.Certificate != "" {
+		b.trust = filepath.Join(b.dirs.work, "site.pem")
+		if err := os.WriteFile(b.trust, []byte(s.Certificate), 0o600); err != nil {
+			return fmt.Errorf("write certificate: %w", err)
+		}
+	}
+	collect := bare{}.collect(b.job(""))
+	collect.trust = b.trust
+	m, err := execute(ctx, collect, b.options.Timeout)
 	if err != nil {
 		return fmt.Errorf("find the pages: %w", err)
 	}
@@ -152,6 +161,7 @@ func (b *runner) once(ctx context.Context, c crawler, profile string) (run, erro
 	j := b.job(dir)
 	j.profile = profile
 	command := c.command(j)
+	command.trust = b.trust
 	m, failure := execute(ctx, command, b.options.Timeout)
 	if ctx.Err() != nil {
 		return run{}, fmt.Errorf("interrupted: %w", context.Cause(ctx))

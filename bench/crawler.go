@@ -35,6 +35,7 @@ type command struct {
 	dir   string                   // working folder and home
 	okay  []int                    // exit codes besides 0 that are no failure
 	claim func(stdout string) *int // the crawler's own count of pages; may be nil
+	trust string                   // file with the certificate of the site; empty without TLS
 }
 
 func (c command) claimed(stdout string) *int {

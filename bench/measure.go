@@ -93,7 +93,7 @@ func execute(ctx context.Context, c command, timeout time.Duration) (measured, e
 	defer stop(nil)
 	var stdout, stderr tail
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...) //nolint:gosec // a crawler
-	cmd.Dir, cmd.Env = c.dir, environment(c.dir)
+	cmd.Dir, cmd.Env = c.dir, environment(c)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that only this program answers to the terminal
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -120,11 +120,15 @@ func execute(ctx context.Context, c command, timeout time.Duration) (measured, e
 }
 
 // environment leaves out all that could make one machine's figures differ from another's, such as proxies.
-func environment(dir string) []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C.UTF-8",
+func environment(c command) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "TMPDIR=" + c.dir, "LC_ALL=C.UTF-8",
 		"PYTHONDONTWRITEBYTECODE=1", // no files beside the spider
 	}
+	if c.trust != "" {
+		env = append(env, "SSL_CERT_FILE="+c.trust)
+	}
+	return env
 }
 
 func usageOf(ru *syscall.Rusage, wall time.Duration) usage {

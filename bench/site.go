@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path"
@@ -29,12 +31,14 @@ type siteOptions struct {
 	Dir   string
 	Index string
 	Pages int
+	TLS   bool
 }
 
 func (o *siteOptions) flags(f *flag.FlagSet) {
 	f.StringVar(&o.Dir, "dir", "", "serve this `folder` of HTML files instead of the test web")
 	f.StringVar(&o.Index, "index", "index.html", "`file` of the folder to start at")
 	f.IntVar(&o.Pages, "pages", 3000, "`number` of pages of the test web, which adds some of its own")
+	f.BoolVar(&o.TLS, "tls", false, "serve by HTTPS, with HTTP/2; SSL_CERT_FILE tells crawlers the certificate, which those in Go go by")
 }
 
 func (o *siteOptions) check() error {
@@ -57,7 +61,7 @@ func (o *siteOptions) check() error {
 
 // args are for the process that serves.
 func (o *siteOptions) args() []string {
-	return []string{serveCommand, "--dir", o.Dir, "--index", o.Index, "--pages", fmt.Sprint(o.Pages)}
+	return []string{serveCommand, "--dir", o.Dir, "--index", o.Index, "--pages", fmt.Sprint(o.Pages), fmt.Sprintf("--tls=%t", o.TLS)}
 }
 
 // start is the path to start at.
@@ -79,8 +83,9 @@ func (o *siteOptions) handler() http.Handler {
 
 // addresses is what the serving process prints first.
 type addresses struct {
-	URL     string // where to start
-	Control string
+	URL         string // where to start
+	Control     string
+	Certificate string // of the site, in PEM; empty without TLS
 }
 
 // serve is the serving process. It ends when its standard input does, so it never outlives the bench.
@@ -93,15 +98,22 @@ func serve(args []string) error {
 	}
 	debug.SetGCPercent(400) // it shares the cores with the crawlers: spend memory rather than time
 	counted := &counter{next: o.handler()}
-	site, err := listen(counted)
-	if err != nil {
-		return err
-	}
 	control, err := listen(counted.control())
 	if err != nil {
 		return err
 	}
-	a := addresses{URL: "http://" + site + o.start(), Control: "http://" + control}
+	a := addresses{Control: "http://" + control}
+	if o.TLS {
+		site := listenTLS(counted)
+		a.URL = site.URL + o.start()
+		a.Certificate = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: site.Certificate().Raw}))
+	} else {
+		site, err := listen(counted)
+		if err != nil {
+			return err
+		}
+		a.URL = "http://" + site + o.start()
+	}
 	if err := json.NewEncoder(os.Stdout).Encode(a); err != nil {
 		return fmt.Errorf("say addresses: %w", err)
 	}
@@ -118,6 +130,14 @@ func listen(h http.Handler) (addr string, err error) {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }()
 	return l.Addr().String(), nil
+}
+
+// listenTLS is listen for TLS 1.3 and HTTP/2, with the certificate that net/http has for tests.
+func listenTLS(h http.Handler) *httptest.Server {
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	return s
 }
 
 // folder serves files. Unlike http.FileServer it never redirects index.html, nor lists folders.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -115,8 +116,21 @@ func TestPlainLinks(t *testing.T) {
 }
 
 func TestSiteArgsRoundTrip(t *testing.T) {
-	o := siteOptions{Dir: "/srv/a b", Index: "in dex.html", Pages: 7}
-	if got := strings.Join(o.args(), "|"); got != "serve|--dir|/srv/a b|--index|in dex.html|--pages|7" || o.start() != "/in%20dex.html" {
+	o := siteOptions{Dir: "/srv/a b", Index: "in dex.html", Pages: 7, TLS: true}
+	if got := strings.Join(o.args(), "|"); got != "serve|--dir|/srv/a b|--index|in dex.html|--pages|7|--tls=true" || o.start() != "/in%20dex.html" {
 		t.Errorf("args %s, start %s", got, o.start())
+	}
+}
+
+func TestSiteByHTTPS(t *testing.T) {
+	s := listenTLS(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	t.Cleanup(s.Close)
+	resp, err := s.Client().Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.ProtoMajor != 2 || resp.TLS.Version != tls.VersionTLS13 {
+		t.Errorf("answered by %s over %s, want HTTP/2 over TLS 1.3", resp.Proto, tls.VersionName(resp.TLS.Version))
 	}
 }
