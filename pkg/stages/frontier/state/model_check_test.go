@@ -270,6 +270,9 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 		landed = true // of a request that was given up
 	}
 	host := m.host(weburl.Host(p.url))
+	if counted { // for the first time, or anew by an owner that began with an older snapshot
+		p.last = res.Class
+	}
 	if !landed {
 		if counted && unwell(res) == 0 { // a new owner hears of it for the first time
 			host.failures, host.probeAfter, host.heardAgain = 0, 0, false
@@ -286,7 +289,6 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	if overtaken && f.published && !m.restored { // the other attempt may be with a fetcher still; a new owner learns of it from FETCH
 		m.abandoned(id, f, time.Duration(m.specs[res.Crawl].Timeout))
 	}
-	p.last = res.Class
 	host.heard(res, now)
 	m.host(domainName(p.url)).heard(res, now)
 	if b := &m.specs[res.Crawl].Breaker; unwell(res) > 0 && (p.failed != visit.round || host.failures >= b.Failures) {
