@@ -32,8 +32,8 @@ type Dead struct {
 	Header               nats.Header
 	Payload              []byte
 	// Part tells apart several dead letters of one message, such as the bad
-	// lines of one SEEDS message.
-	Part int
+	// lines of one SEEDS message, and InBatch those of the messages of a batch.
+	Part, InBatch int
 }
 
 // Msg returns the dead letter. Its Nats-Msg-Id is that of the place where the
@@ -55,7 +55,7 @@ func (d *Dead) Msg() *nats.Msg {
 		m.Header.Set(HeaderDeadID, id)
 	}
 	seq := strconv.FormatUint(d.Sequence, 10)
-	m.Header.Set(nats.MsgIdHdr, d.Stage+"."+d.Stream+"."+seq+"."+strconv.Itoa(d.Part))
+	m.Header.Set(nats.MsgIdHdr, d.Stage+"."+d.Stream+"."+seq+"."+strconv.Itoa(d.InBatch*(MaxBatchURLs+1)+d.Part))
 	m.Header.Set(HeaderDeadReason, headerText(d.Reason))
 	m.Header.Set(HeaderDeadStage, d.Stage)
 	m.Header.Set(HeaderDeadSubject, d.Subject)

@@ -1,4 +1,4 @@
-package messages
+package messages_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/testing/natstest"
+	. "seine/pkg/messages"
 )
 
 // startJetStream returns JetStream of a server of this test, with our streams.
@@ -82,7 +83,7 @@ func TestPageOverNATS(t *testing.T) {
 // The largest body that travels inline does so under NATS's default limit.
 func TestPageOfInlineSize(t *testing.T) {
 	js := startJetStream(t)
-	pg := &Page{Crawl: "default", URL: testURL, Visit: Visit{HashURL(testURL), 1}, Attempt: 1}
+	pg := &Page{Crawl: "default", URL: "https://example.org/", Visit: Visit{HashURL("https://example.org/"), 1}, Attempt: 1}
 	pg.Header = map[string][]string{"X": {strings.Repeat("x", 60_000)}}
 	pg.Header[HeaderRobots] = []string{"noindex"}
 	raw := sent(t, js, pg.Msg(0, make([]byte, InlineBody)))

@@ -31,6 +31,9 @@ type Layout struct {
 	V          int `json:"v"`          // Version of the wire
 	Partitions int `json:"partitions"` // P
 	Canonical  int `json:"canonical"`  // weburl.Version of the URLs in the streams
+	// Batches says that all who read URLS, RESULTS and RECORDS take batches: streams of
+	// builds that knew none are without it, until somebody allows them.
+	Batches bool `json:"batches,omitempty"`
 }
 
 // String says it in words.

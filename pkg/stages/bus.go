@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,7 +31,8 @@ type Bus struct {
 	lost        atomic.Bool               // the connection, at the moment
 	staleBefore atomic.Pointer[time.Time] // when the server last may have forgotten something
 	pulse       stallDetector
-	stopping    context.CancelFunc // of the pulse
+	open        context.Context // until Close
+	stopping    context.CancelFunc
 	refusals    permissionErrors
 }
 
@@ -128,9 +128,8 @@ func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *
 		return nil, fmt.Errorf("open JetStream: %w", err)
 	}
 	b.NC, b.JS = nc, js
-	beating, stop := context.WithCancel(context.Background())
-	b.stopping = stop
-	go b.watchStalls(beating)
+	b.open, b.stopping = context.WithCancel(context.Background())
+	go b.watchStalls(b.open)
 	return b, nil
 }
 
@@ -207,16 +206,12 @@ func serverAtLeast(version string, major, minor int) bool {
 
 // agree writes the layout, or checks it against the one that was written.
 func (b *Bus) agree(ctx context.Context, partitions int) error {
-	want := messages.Layout{V: messages.Version, Partitions: partitions, Canonical: weburl.Version}
+	want := messages.Layout{V: messages.Version, Partitions: partitions, Canonical: weburl.Version, Batches: true}
 	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	text, err := json.Marshal(want)
-	if err != nil {
-		return fmt.Errorf("encode layout: %w", err)
-	}
-	_, err = kv.Create(ctx, messages.KeyLayout, text)
+	_, err = kv.Create(ctx, messages.KeyLayout, messages.Encode(want))
 	if err == nil {
 		b.Layout = want
 		return nil
@@ -228,12 +223,13 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if err != nil {
 		return err
 	}
+	want.Batches = have.Batches
 	if older := have; older.Canonical < want.Canonical {
 		// URLs of a newer build: the frontiers judge anew what they know by another
 		// name, and stages of the older build refuse to join.
 		if older.Canonical = want.Canonical; older == want {
-			if _, err := kv.Put(ctx, messages.KeyLayout, text); err != nil {
-				return fmt.Errorf("write layout: %w", err)
+			if err := b.putLayout(ctx, want); err != nil {
+				return err
 			}
 			b.Log.Info("canonical URLs have a newer version", "was", have.Canonical, "is", want.Canonical)
 			have = want
@@ -243,6 +239,27 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 		return fmt.Errorf("%w: they have %s, asked for are %s (use the same --partitions, or another NATS account)", ErrLayout, have, want)
 	}
 	b.Layout = have
+	return nil
+}
+
+// AllowBatches has the stages that join from now on publish in batches: all that read URLS, RESULTS and RECORDS
+// must be of builds that take them. Streams that this build has made have it from the start.
+func (b *Bus) AllowBatches(ctx context.Context) error {
+	if b.Layout.Batches {
+		return nil
+	}
+	b.Layout.Batches = true
+	return b.putLayout(ctx, b.Layout)
+}
+
+func (b *Bus) putLayout(ctx context.Context, l messages.Layout) error {
+	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
+	if err == nil {
+		_, err = kv.Put(ctx, messages.KeyLayout, messages.Encode(l))
+	}
+	if err != nil {
+		return fmt.Errorf("write layout: %w", err)
+	}
 	return nil
 }
 

@@ -69,7 +69,7 @@ func DeadLetter(stage string, m *Message, why error) *nats.Msg {
 	d := messages.Dead{
 		Stage: stage, Crawl: messages.CrawlOf(m.Subject), Reason: why.Error(),
 		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
-		Time: time.Now(), Header: m.Header, Payload: m.Data,
+		Time: time.Now(), Header: m.Header, Payload: m.Data, InBatch: m.Part,
 	}
 	return d.Msg()
 }

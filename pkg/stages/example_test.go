@@ -33,11 +33,17 @@ func ExampleRunner() {
 		Consumer: messages.WorkConsumer("titles", "", 100),
 		Workers:  4, Drain: 5 * time.Second,
 		Handle: func(_ context.Context, m *stages.Message) (stages.Output, error) {
-			var record messages.Record
-			if err := json.Unmarshal(m.Data, &record); err != nil {
+			parts, err := m.Parts() // it may be a batch of records
+			for _, part := range parts {
+				var record messages.Record
+				if err = json.Unmarshal(part.Data, &record); err != nil {
+					break
+				}
+				fmt.Println(record.URL, record.Title)
+			}
+			if err != nil {
 				return stages.Output{}, stages.PoisonError(err) // it goes to DEAD; others come again
 			}
-			fmt.Println(record.URL, record.Title)
 			stop()
 			return stages.Output{}, nil // or messages to publish, before this one is acknowledged
 		},
@@ -45,7 +51,9 @@ func ExampleRunner() {
 	if err := stage.Run(ctx); err != nil {
 		fmt.Println(err)
 	}
-	// Output: https://example.org/ Example Domain
+	// Output:
+	// https://example.org/ Example Domain
+	// https://example.org/ Another
 }
 
 // connect stands for a cluster in which a crawl has made a record.
@@ -59,9 +67,13 @@ func connect() *stages.Bus {
 	must(err)
 	bus.NC.SetClosedHandler(func(*nats.Conn) { s.Shutdown(); s.WaitForShutdown(); _ = os.RemoveAll(dir) })
 	must(bus.Provision(context.Background(), 1, messages.DefaultStreamLimits(), 1))
-	record, err := json.Marshal(messages.Record{URL: "https://example.org/", Title: "Example Domain", Crawl: "demo"})
-	must(err)
-	_, err = bus.JS.Publish(context.Background(), messages.SubjectRecords("demo", 0), record)
+	var msgs []*nats.Msg
+	for _, title := range []string{"Example Domain", "Another"} {
+		record, err := json.Marshal(messages.Record{URL: "https://example.org/", Title: title, Crawl: "demo"})
+		must(err)
+		msgs = append(msgs, messages.RecordMsg("demo", 0, title, record))
+	}
+	_, err = bus.JS.PublishMsg(context.Background(), messages.JoinBatch(msgs))
 	must(err)
 	return bus
 }

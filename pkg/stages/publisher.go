@@ -25,12 +25,15 @@ type Publisher struct {
 	bus     *Bus
 	log     *slog.Logger
 	metrics *metrics
+	batches batcher
 	waiting atomic.Int64 // publishes held back now
 }
 
 // NewPublisher returns a publisher for the stage. It is safe for concurrent use.
 func NewPublisher(b *Bus, stage string) *Publisher {
-	return &Publisher{js: b.JS, bus: b, log: b.Log, metrics: metricsFor(stage)}
+	p := &Publisher{js: b.JS, bus: b, log: b.Log, metrics: metricsFor(stage)}
+	p.batches.pub = p
+	return p
 }
 
 // ErrUnpublishable is returned for a message that no server will ever take,
@@ -40,16 +43,28 @@ var ErrUnpublishable = errors.New("message cannot be published")
 // deadPrefix is what subjects of dead letters begin with.
 const deadPrefix = "seine.dead."
 
-// Publish returns when the streams have stored all msgs, in any order. It
-// returns an error only when ctx is done or for ErrUnpublishable; some msgs may
-// be stored then. Messages with an identity may be published again.
+// Publish returns when the streams have stored all msgs, in any order, small ones
+// perhaps in batches. It returns an error only when ctx is done or for ErrUnpublishable;
+// some msgs may be stored then, or be stored later. Messages with an identity may be
+// published again.
 func (p *Publisher) Publish(ctx context.Context, msgs ...*nats.Msg) error {
-	_, err := p.PublishSequenced(ctx, msgs)
-	return err
+	var items []*batched
+	var alone []*nats.Msg
+	for _, m := range msgs {
+		if p.batches.takes(m) {
+			items = append(items, p.batches.add(m))
+		} else {
+			alone = append(alone, m)
+		}
+	}
+	if _, err := p.PublishSequenced(ctx, alone); err != nil {
+		return err
+	}
+	return awaitStored(ctx, items)
 }
 
-// PublishSequenced is Publish, and returns the sequence that each message has
-// in its stream; that of the first one where JetStream knew a repeat.
+// PublishSequenced is Publish without batches, and returns the sequence that each
+// message has in its stream; that of the first one where JetStream knew a repeat.
 func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]uint64, error) {
 	began := time.Now()
 	seqs := make([]uint64, len(msgs))

@@ -23,10 +23,10 @@ func TestPublisherFull(t *testing.T) {
 	p := NewPublisher(b, "test")
 	var msgs []*nats.Msg
 	for i := range 5 {
-		msgs = append(msgs, msg(records, "", fmt.Sprint(i)))
+		msgs = append(msgs, msg(fmt.Sprint("seine.records.c.", i), "", fmt.Sprint(i))) // of one subject, they would be a batch
 	}
 	j := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
-	await.Eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
+	await.Eventually(t, "they are held back", func() bool { return p.waiting.Load() == 3 })
 	if got := len(natstest.Stored(t, b.JS, messages.StreamRecords)); got != 2 {
 		t.Fatalf("%d are stored", got)
 	}
@@ -48,7 +48,9 @@ func TestPublisherCancelled(t *testing.T) {
 	p := NewPublisher(b, "test")
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	j := await.Start(t, func(context.Context) error { return p.Publish(ctx, msg(records, "", "a"), msg(records, "", "b")) })
+	j := await.Start(t, func(context.Context) error {
+		return p.Publish(ctx, msg(records, "", "a"), msg("seine.records.c.1", "", "b"))
+	})
 	await.Eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
 	cancel(why)
 	if err := j.Wait(); !errors.Is(err, why) {

@@ -27,8 +27,25 @@ type Message struct {
 	Sequence   uint64    // in the stream
 	Deliveries uint64    // this one included
 	Stored     time.Time // when the stream took it
+	Part       int       // which message of a batch it is, from 0
 
 	store func(context.Context) (sequence uint64, err error) // of one that a Chain has handed on
+}
+
+// Parts returns the messages that m holds: itself alone, unless it is a batch. The
+// error says what is wrong with the batch.
+func (m *Message) Parts() ([]*Message, error) {
+	if m.Header.Get(messages.HeaderBatch) == "" {
+		return []*Message{m}, nil
+	}
+	split, err := messages.SplitBatch(m.Header, m.Data)
+	parts := make([]*Message, len(split))
+	for i := range split {
+		part := *m
+		part.Header, part.Data, part.Part = split[i].Header, split[i].Data, i
+		parts[i] = &part
+	}
+	return parts, err
 }
 
 // Output is what a handler wants published. Then is published only after all

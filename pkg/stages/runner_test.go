@@ -70,7 +70,7 @@ func TestRunnerStoresBeforeAck(t *testing.T) {
 	natstest.Send(t, b.JS, pages, 1)
 	r := newRunner(b, func(context.Context, *Message) (Output, error) {
 		return Output{
-			First: []*nats.Msg{msg(records, "a", "a"), msg(records, "b", "b")},
+			First: []*nats.Msg{msg(records, "a", "a"), msg("seine.records.c.1", "b", "b")},
 			Then:  []*nats.Msg{msg(urls, "c", "c")},
 		}, nil
 	})
@@ -497,7 +497,11 @@ func TestRunnerBrokerRestart(t *testing.T) {
 	br.Start()
 	b2, _ := dial(t, br.URL())
 	await.Eventually(t, "all are acknowledged", func() bool { return consumerInfo2(t, b2).AckFloor.Stream == n })
-	if got := natstest.Stored(t, b2.JS, messages.StreamRecords); handled.distinct() != n || len(got) != n {
+	// A page that is handled again gives the same record, which those who read it know by its identity: JetStream knows
+	// the identity of a batch alone.
+	got := natstest.Stored(t, b2.JS, messages.StreamRecords)
+	slices.Sort(got)
+	if got = slices.Compact(got); handled.distinct() != n || len(got) != n {
 		t.Errorf("%d of %d handled, %d records", handled.distinct(), n, len(got))
 	}
 	if err := j.End(); err != nil {

@@ -231,7 +231,7 @@ func (f *finder) request() error {
 	if err != nil {
 		return fmt.Errorf("read the header of message %d of %s: %w", m.Seq, messages.StreamFetch, err)
 	}
-	at := stored(messages.StreamFetch, m.Seq, m.Time, header)
+	at := stored(messages.StreamFetch, m.Seq, m.Time, header)[0]
 	at.Size = len(m.Data)
 	f.Request = &at
 	f.trace(at)
@@ -286,7 +286,14 @@ func (f *finder) payload(at StoredMessage) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", at.Stream, err)
 	}
-	return m.Data, nil
+	if at.Part == nil {
+		return m.Data, nil
+	}
+	parts, err := messages.SplitBatch(m.Header, m.Data)
+	if err != nil || *at.Part >= len(parts) {
+		return nil, err //nolint:wrapcheck // says all
+	}
+	return parts[*at.Part].Data, nil
 }
 
 func (f *finder) pages() error {

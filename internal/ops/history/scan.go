@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/tracing"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
@@ -19,9 +20,10 @@ import (
 type StoredMessage struct {
 	Stream string    `json:"stream"`
 	Seq    uint64    `json:"seq"`
-	At     time.Time `json:"at"` // when the stream took it
+	Part   *int      `json:"part,omitempty"` // which message of a batch it is, from 0
+	At     time.Time `json:"at"`             // when the stream took it
 	ID     string    `json:"id,omitempty"`
-	Size   int       `json:"size"` // of its payload, in bytes
+	Size   int       `json:"size"` // of the payload, in bytes; of all of a batch
 	Trace  string    `json:"trace,omitempty"`
 }
 
@@ -117,9 +119,11 @@ func (s *Search) scanWindow(ctx context.Context, bus *stages.Bus, subject, prefi
 			return nil
 		}
 		s.Looked++
-		if strings.HasPrefix(m.Headers().Get(nats.MsgIdHdr), prefix) {
-			if err := found(stored(s.Stream, md.Sequence.Stream, md.Timestamp, m.Headers()), m.Headers()); err != nil {
-				return err
+		for _, at := range stored(s.Stream, md.Sequence.Stream, md.Timestamp, m.Headers()) {
+			if strings.HasPrefix(at.ID, prefix) {
+				if err := found(at, m.Headers()); err != nil {
+					return err
+				}
 			}
 		}
 		if md.NumPending == 0 {
@@ -132,7 +136,15 @@ func (s *Search) scanWindow(ctx context.Context, bus *stages.Bus, subject, prefi
 	}
 }
 
-func stored(stream string, seq uint64, at time.Time, h nats.Header) StoredMessage {
+// stored describes the messages that one of a stream holds: several if it is a batch.
+func stored(stream string, seq uint64, at time.Time, h nats.Header) (all []StoredMessage) {
 	size, _ := strconv.Atoi(h.Get(nats.MsgSize))
-	return StoredMessage{Stream: stream, Seq: seq, At: at, ID: h.Get(nats.MsgIdHdr), Size: size, Trace: tracing.ID(h)}
+	for i, id := range messages.BatchIDs(h) {
+		m := StoredMessage{Stream: stream, Seq: seq, At: at, ID: id, Size: size, Trace: tracing.ID(h)}
+		if h.Get(messages.HeaderBatch) != "" {
+			m.Part = &i
+		}
+		all = append(all, m)
+	}
+	return all
 }

@@ -167,7 +167,8 @@ func (f *forwarder) send(ctx context.Context, batch []*partition.ReaderMessage) 
 		sent.Records++
 		sent.Kinds[messages.RecordKind(m.Header, m.Data)]++
 	}
-	if err := f.pub.Publish(ctx, out...); err != nil {
+	// Each alone, since a batch may be overtaken: who wants the latest takes the last.
+	if _, err := f.pub.PublishSequenced(ctx, out); err != nil {
 		return err
 	}
 	text, err := json.Marshal(&sent)

@@ -10,14 +10,16 @@ import (
 	"seine/pkg/messages"
 )
 
-// record returns a record for the writer at the side, nil if its page is of
-// another host. It keeps its identity, by which the writer knows a repeat.
+// record returns a record for the writer at the side, or the records of a batch, nil if
+// all are of pages of another host. They keep their identities, by which the writer knows a
+// repeat.
 func (p *messageCopier) record(ctx context.Context, m jetstream.Msg) (*nats.Msg, error) {
+	out := copyOf(m)
+	if id := m.Headers().Get(nats.MsgIdHdr); id != "" {
+		out.Header.Set(nats.MsgIdHdr, id)
+	}
 	if p.Choice.Host != "" {
-		var about struct {
-			URL string `json:"url"`
-		}
-		if jsontext.Unmarshal(m.Data(), &about) != nil || !p.Choice.has(about.URL) {
+		if out = p.ofHost(out); out == nil {
 			return nil, nil
 		}
 	}
@@ -26,12 +28,34 @@ func (p *messageCopier) record(ctx context.Context, m jetstream.Msg) (*nats.Msg,
 			return nil, err
 		}
 	}
-	out := copyOf(m)
 	out.Header.Del(messages.HeaderSpec) // revisions at the side are others
-	if id := m.Headers().Get(nats.MsgIdHdr); id != "" {
-		out.Header.Set(nats.MsgIdHdr, id)
-	}
 	return out, nil
+}
+
+// ofHost returns what of a message is of pages of the host that was chosen, nil if nothing is.
+func (p *messageCopier) ofHost(m *nats.Msg) *nats.Msg {
+	parts, err := messages.SplitBatch(m.Header, m.Data)
+	if err != nil {
+		return m // for the writer, which says what is wrong with it
+	}
+	var of []*nats.Msg
+	for _, part := range parts {
+		var about struct {
+			URL string `json:"url"`
+		}
+		if jsontext.Unmarshal(part.Data, &about) == nil && p.Choice.has(about.URL) {
+			of = append(of, &nats.Msg{Subject: m.Subject, Header: part.Header, Data: part.Data})
+		}
+	}
+	switch len(of) {
+	case 0:
+		return nil
+	case len(parts):
+		return m
+	case 1:
+		return of[0]
+	}
+	return messages.JoinBatch(of)
 }
 
 // anyRoom leaves it to the stream to be full.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
 )
 
 // Limit makes a stream of Seine hold n messages at most.
@@ -44,7 +46,8 @@ func ConsumerInfo(t *testing.T, js jetstream.JetStream, stream, name string) *je
 	return c.CachedInfo()
 }
 
-// Stored returns the payloads that a stream holds, oldest first.
+// Stored returns the payloads of the messages that a stream holds, oldest first, of a batch
+// each of its own.
 func Stored(t *testing.T, js jetstream.JetStream, stream string) []string {
 	t.Helper()
 	s := StreamOf(t, js, stream)
@@ -55,7 +58,13 @@ func Stored(t *testing.T, js jetstream.JetStream, stream string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, string(m.Data))
+		parts, err := messages.SplitBatch(m.Header, m.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			all = append(all, string(part.Data))
+		}
 	}
 	return all
 }

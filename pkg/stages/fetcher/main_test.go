@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"seine/internal/base/contentcoding"
@@ -20,7 +19,6 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 func TestMain(m *testing.M) {
@@ -41,16 +39,11 @@ type fetcherFixture struct {
 // newBus starts a NATS server inside this process.
 func newBus(t testing.TB) *stages.Bus {
 	t.Helper()
-	nc, err := nats.Connect("", nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
+	bus, err := stages.Dial("", t.Name(), slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bus := &stages.Bus{Client: jsclient.Client{NC: nc, JS: js, Log: slog.New(slog.DiscardHandler)}}
+	t.Cleanup(bus.Close)
 	if err := bus.Provision(t.Context(), 16, messages.DefaultStreamLimits(), 1); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 	}
 	got := map[messages.Class]int{}
 	for _, m := range take(t, s.bus, messages.StreamResults, 6) {
-		r, err := messages.DecodeResult(m.Data())
+		r, err := messages.DecodeResult(m.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,14 +47,14 @@ func TestRun(t *testing.T) {
 		t.Errorf("results %v, want %v", got, want)
 	}
 	for _, m := range take(t, s.bus, messages.StreamPages, 3) {
-		p, err := messages.DecodePage(m.Headers())
+		p, err := messages.DecodePage(m.Header)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.body(p, m.Data())
+		s.body(p, m.Data)
 	}
 	for _, m := range take(t, s.bus, messages.StreamURLs, 1) {
-		if _, err := messages.DecodeCandidates(m.Data()); err != nil {
+		if _, err := messages.DecodeCandidates(m.Data); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,8 +82,8 @@ func publish(t testing.TB, pub *stages.Publisher, req *messages.Request) {
 	}
 }
 
-// take reads the first n messages of a stream, waiting for them.
-func take(t testing.TB, b *stages.Bus, stream string, n int) []jetstream.Msg {
+// take reads the first n messages of a stream, those in batches too, waiting for them.
+func take(t testing.TB, b *stages.Bus, stream string, n int) []messages.BatchPart {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -91,13 +91,17 @@ func take(t testing.TB, b *stages.Bus, stream string, n int) []jetstream.Msg {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var msgs []jetstream.Msg
+	var msgs []messages.BatchPart
 	for len(msgs) < n {
 		m, err := c.Next(jetstream.FetchContext(ctx))
 		if err != nil {
 			t.Fatalf("message %d of %s: %v", len(msgs)+1, stream, err)
 		}
-		msgs = append(msgs, m)
+		parts, err := messages.SplitBatch(m.Headers(), m.Data())
+		if err != nil {
+			t.Fatal(err)
+		}
+		msgs = append(msgs, parts...)
 	}
 	return msgs
 }

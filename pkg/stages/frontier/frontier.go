@@ -52,7 +52,11 @@ type Frontier struct {
 func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 	ctx, cancel := bus.CancelOnDenied(ctx)
 	defer cancel()
-	if err := bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas); err != nil || cfg.SnapshotEvery == 0 {
+	err := bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas)
+	if err == nil && cfg.Batches {
+		err = bus.AllowBatches(ctx)
+	}
+	if err != nil || cfg.SnapshotEvery == 0 {
 		return bus.WithPermissionErr(err)
 	}
 	return bus.WithPermissionErr(partition.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))

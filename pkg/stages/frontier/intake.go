@@ -86,7 +86,7 @@ func deadPart(m *stages.Message, part int, text string, why error) *nats.Msg {
 	d := messages.Dead{
 		Stage: messages.StageFrontier, Crawl: messages.CrawlOf(m.Subject), Reason: why.Error(),
 		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
-		Time: time.Now(), Header: m.Header, Payload: []byte(text), Part: part,
+		Time: time.Now(), Header: m.Header, Payload: []byte(text), Part: part, InBatch: m.Part,
 	}
 	return d.Msg()
 }

@@ -318,25 +318,36 @@ func (p *partitionLoop) applyBuffered(first *partition.ReaderMessage) error {
 	return nil
 }
 
-// apply brings one message into the state. It takes the time anew: by that of
-// the turn's beginning, a response would have ended before it did, and the next
-// request to its host would come too soon.
+// apply brings one message into the state, all of it: a turn does not end within a batch.
 func (p *partitionLoop) apply(m *partition.ReaderMessage) error {
-	now, err := p.state.Now(), error(nil)
-	if m.Stream == messages.StreamResults {
-		err = p.applyResult(m, now)
-	} else {
-		err = p.applyCandidates(m, now)
+	parts, err := m.Parts()
+	if err != nil {
+		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
+	}
+	for _, part := range parts {
+		if err := p.applyPart(part); err != nil {
+			return err
+		}
 	}
 	p.applied += len(m.Data)
 	p.acks[m.Stream] = m
-	return err
+	return nil
 }
 
-func (p *partitionLoop) applyResult(m *partition.ReaderMessage, now int64) error {
+// applyPart takes the time anew: by that of the turn's beginning, a response would have
+// ended before it did, and the next request to its host would come too soon.
+func (p *partitionLoop) applyPart(m *stages.Message) error {
+	now := p.state.Now()
+	if m.Stream == messages.StreamResults {
+		return p.applyResult(m, now)
+	}
+	return p.applyCandidates(m, now)
+}
+
+func (p *partitionLoop) applyResult(m *stages.Message, now int64) error {
 	res, err := messages.DecodeResult(m.Data)
 	if err != nil {
-		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
+		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, m, err))
 		return nil
 	}
 	about := stages.MessageContext{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}
@@ -347,16 +358,16 @@ func (p *partitionLoop) applyResult(m *partition.ReaderMessage, now int64) error
 	return p.state.ApplyResult(res, now)
 }
 
-func (p *partitionLoop) applyCandidates(m *partition.ReaderMessage, now int64) error {
+func (p *partitionLoop) applyCandidates(m *stages.Message, now int64) error {
 	c, err := messages.DecodeCandidates(m.Data)
 	if err != nil {
-		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
+		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, m, err))
 		return nil
 	}
 	p.traceApplied(m, stages.MessageContext{Crawl: c.Crawl, URL: c.Referrer, Visit: c.Ends}, found.Int(len(c.URLs)))
 	bad, err := p.state.ApplyCandidates(c, p.f.bus.Layout.Partitions, now)
 	for i, b := range bad {
-		p.dead = append(p.dead, deadPart(&m.Message, i+1, b.URL, b.Err))
+		p.dead = append(p.dead, deadPart(m, i+1, b.URL, b.Err))
 	}
 	return err
 }

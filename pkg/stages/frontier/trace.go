@@ -12,7 +12,6 @@ import (
 	"seine/internal/base/tracing"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/partition"
 )
 
 // traceRequest starts the span of a request that is about to be published, if its
@@ -54,12 +53,12 @@ func (f *Frontier) fetchLife(ctx context.Context) (time.Time, error) {
 
 // traceApplied begins the span of a message that is being applied, which ends with
 // the turn.
-func (p *partitionLoop) traceApplied(m *partition.ReaderMessage, subject stages.MessageContext, more ...attribute.KeyValue) {
+func (p *partitionLoop) traceApplied(m *stages.Message, subject stages.MessageContext, more ...attribute.KeyValue) {
 	if p.state.Replaying() {
 		return // it was told when it came first
 	}
 	p.traced.Add(p.f.bus.Tracer, "apply", m.Header, func() []attribute.KeyValue {
-		attrs := append(stages.MessageAttributes(messages.StageFrontier, &m.Message), subject.Attributes()...)
+		attrs := append(stages.MessageAttributes(messages.StageFrontier, m), subject.Attributes()...)
 		return append(attrs, more...)
 	})
 }

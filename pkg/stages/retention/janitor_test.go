@@ -282,7 +282,10 @@ func TestJanitorMakesRoom(t *testing.T) {
 		want = append(want, fmt.Sprintf("%01000d", i))
 		msgs = append(msgs, &nats.Msg{Subject: subjectURLs, Data: []byte(want[i])})
 	}
-	pub := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
+	pub := await.Start(t, func(ctx context.Context) error {
+		_, err := p.PublishSequenced(ctx, msgs) // together they would be larger than the stream
+		return err
+	})
 	await.Eventually(t, "the stream is full", func() bool { return natstest.State(t, b.JS, messages.StreamURLs).Bytes > 18<<10 })
 	var got []string
 	for len(got) < n {

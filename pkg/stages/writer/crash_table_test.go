@@ -34,6 +34,8 @@ var outlets = []crashTarget{
 	{what: "records", where: "S3", place: inS3, rounds: 2},
 	{what: "records", where: "SQLite", place: inSQLite, steps: rowSteps, want: wantIntegrity, rounds: 2},
 	{what: "records", where: "PostgreSQL", place: inPostgres, steps: rowSteps, rounds: 2},
+	{what: "batches", where: "directory", place: inDirectory, rounds: 2},
+	{what: "batches", where: "SQLite", place: inSQLite, steps: rowSteps, want: wantIntegrity, rounds: 1},
 	{what: "parquet", where: "directory", place: inDirectory, rounds: 1},
 	{what: "objects", where: "directory", place: inDirectory, rounds: 1},
 	{what: "slots", where: "directory", place: inDirectory, rounds: 1},

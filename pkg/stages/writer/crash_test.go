@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"seine/internal/output"
 	"seine/internal/output/sqlsink"
 	"seine/pkg/crawlspec"
@@ -131,6 +129,7 @@ type content struct {
 // nothing to do with what is in the files, so one of them tells about that.
 var contents = map[string]content{
 	"records": {plainConfig, publish, wantExactly, 300, 130, []bool{false, true}},
+	"batches": {plainConfig, publishInBatches, wantExactly, 300, 130, []bool{false, true}},
 	"objects": {objectsOf("{crawl}/{field:n}.json"), publish, wantExactly, 300, 130, nil},
 	// Objects replace each other.
 	"slots":           {objectsOf("{crawl}/{field:slot}.json"), publish, wantSlots, 300, 130, []bool{true}},
@@ -177,15 +176,11 @@ const (
 func child() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	nc, err := nats.Connect(os.Getenv(envChild))
+	bus, err := stages.Dial(os.Getenv(envChild), "child", quiet())
 	if err != nil {
 		return fail(err)
 	}
-	defer nc.Close()
-	bus, err := busOn(nc)
-	if err != nil {
-		return fail(err)
-	}
+	defer bus.Close()
 	if err := bus.Join(ctx); err != nil {
 		return fail(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
@@ -28,7 +27,6 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 const partitions = 4
@@ -50,18 +48,12 @@ func startBusOf(t testing.TB, listen bool, limits messages.StreamLimits) *stages
 	o := natstest.Listening(t)
 	o.DontListen = !listen
 	ns := natstest.Start(t, o)
-	nc, err := nats.Connect(ns.ClientURL(), nats.InProcessServer(ns))
+	bus, err := stages.Dial(ns.ClientURL(), t.Name(), quiet(), nats.InProcessServer(ns))
 	check(t, err)
-	t.Cleanup(nc.Close)
-	bus, err := busOn(nc)
-	check(t, err)
+	t.Cleanup(bus.Close)
 	check(t, bus.Provision(t.Context(), partitions, limits, 1))
+	bus.Layout.Batches = false // tests count messages; those of batches publish them: publishInBatches
 	return bus
-}
-
-func busOn(nc *nats.Conn) (*stages.Bus, error) {
-	js, err := jetstream.New(nc)
-	return &stages.Bus{Client: jsclient.Client{NC: nc, JS: js, Log: quiet()}}, err
 }
 
 func quiet() *slog.Logger {
@@ -105,6 +97,28 @@ func publish(t testing.TB, bus *stages.Bus, crawl string, from, to int) {
 		msgs = append(msgs, record(crawl, n, 200))
 	}
 	check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), msgs...))
+}
+
+// publishInBatches is publish with as many records in a message as come in turn, from 1 to 9.
+func publishInBatches(t testing.TB, bus *stages.Bus, crawl string, from, to int) {
+	t.Helper()
+	waiting := make(map[string][]*nats.Msg)
+	var msgs []*nats.Msg
+	for n := from; n < to; n++ {
+		m := record(crawl, n, 200)
+		all := append(waiting[m.Subject], m)
+		if len(all) > len(msgs)%9 || to-n <= partitions {
+			msgs, all = append(msgs, messages.JoinBatch(all)), nil
+		}
+		waiting[m.Subject] = all
+	}
+	for _, all := range waiting {
+		if len(all) > 0 {
+			msgs = append(msgs, messages.JoinBatch(all))
+		}
+	}
+	_, err := stages.NewPublisher(bus, "test").PublishSequenced(t.Context(), msgs)
+	check(t, err)
 }
 
 // running is a Writer at work.

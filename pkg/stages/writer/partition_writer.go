@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,8 +147,11 @@ func (s *partitionWriter) loop(ctx context.Context, feed <-chan *partition.Reade
 		case m := <-feed:
 			err = s.handle(ctx, m)
 		}
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			continue // a dead letter was given up, before anything was done with its message
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // a dead letter was given up
+			if s.set != nil && s.set.partial {
+				return nil // a part of its batch is in the set, which is done again whole
+			}
+			continue // before anything was done with its message
 		}
 		if err != nil {
 			return err
@@ -155,17 +159,18 @@ func (s *partitionWriter) loop(ctx context.Context, feed <-chan *partition.Reade
 	}
 }
 
-// handle takes one message to the open set, and commits the set when it is
-// full.
+// handle takes one message to the open set, and commits the set when it is full. A batch is
+// taken whole: no commit ends within it.
 func (s *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage) error {
 	if err := s.checkIncarnation(m); err != nil {
 		return err
 	}
-	crawl := messages.CrawlOf(m.Subject)
-	rec := &format.Record{ID: s.w.from.id(m.Header), Stored: m.Stored, Header: m.Header, Data: m.Data}
-	rec.Kind = s.w.from.kind(&m.Message)
-	group := s.form.group(crawl, rec, s.p)
-	if s.isCrowded(group) {
+	parts, broken := m.Parts()
+	taken := make([]input, len(parts))
+	for i, part := range parts {
+		taken[i] = s.inputOf(part)
+	}
+	if s.hasNoRoom(taken) {
 		if err := s.commit(); err != nil {
 			return err
 		}
@@ -174,17 +179,54 @@ func (s *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage
 		s.set = newPendingCommit(newFileSet(s.form, s.log, s.name(m.Sequence), &s.w.open, s.handled.Created))
 		s.full.Reset(time.Duration(s.w.cfg.ChunkAge))
 	}
-	if !s.w.cfg.leavesOut(&m.Message) {
-		if err := s.addRecord(ctx, group, rec, m); err != nil {
-			return err
-		}
+	if err := s.addAll(ctx, m, taken, broken); err != nil {
+		s.set.partial = len(parts) > 1
+		return err
 	}
 	s.set.last = m
-	s.set.messages++
+	s.set.messages += max(1, len(parts))
 	s.handled = m.Position
 	s.w.setHandled(s.p, s.handled)
 	if s.isFull() {
 		return s.commit()
+	}
+	return nil
+}
+
+// input is a message that may be a record, and where it would go.
+type input struct {
+	*stages.Message
+	rec   *format.Record
+	group output.Group
+}
+
+func (s *partitionWriter) inputOf(m *stages.Message) input {
+	rec := &format.Record{ID: s.w.from.id(m.Header), Stored: m.Stored, Header: m.Header, Data: m.Data}
+	rec.Kind = s.w.from.kind(m)
+	return input{m, rec, s.form.group(messages.CrawlOf(m.Subject), rec, s.p)}
+}
+
+// hasNoRoom reports that what is open must be committed before the messages are taken: they would make it larger than
+// it may be, or open a chunk too many.
+func (s *partitionWriter) hasNoRoom(taken []input) bool {
+	if s.set == nil {
+		return false
+	}
+	return s.set.messages+len(taken) > s.mostMessages() || slices.ContainsFunc(taken, func(in input) bool { return s.isCrowded(in.group) })
+}
+
+// addAll does with what m holds what is to be done.
+func (s *partitionWriter) addAll(ctx context.Context, m *partition.ReaderMessage, taken []input, broken error) error {
+	if broken != nil {
+		return s.rejectToDead(ctx, &m.Message, broken)
+	}
+	for _, in := range taken {
+		if s.w.cfg.leavesOut(in.Message) {
+			continue
+		}
+		if err := s.addRecord(ctx, m.Position.Created, in); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -215,19 +257,20 @@ func (s *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
 	return nil
 }
 
-// addRecord does with m what is to be done: it is a record, a repeat, or bad.
-func (s *partitionWriter) addRecord(ctx context.Context, g output.Group, rec *format.Record, m *partition.ReaderMessage) error {
-	if err := cmp.Or(messages.CheckCrawl(g.Crawl), s.w.from.check(m.Header, m.Data)); err != nil {
+// addRecord does with a message what is to be done: it is a record, a repeat, or bad.
+func (s *partitionWriter) addRecord(ctx context.Context, created time.Time, in input) error {
+	m, rec := in.Message, in.rec
+	if err := cmp.Or(messages.CheckCrawl(in.group.Crawl), s.w.from.check(m.Header, m.Data)); err != nil {
 		return s.rejectToDead(ctx, m, err)
 	}
 	id := identityOf(rec.ID)
-	repeat, err := s.isRepeat(m.Position.Created, id)
+	repeat, err := s.isRepeat(created, id)
 	if err != nil {
 		return err
 	}
 	if repeat {
 		s.set.repeats++
-		s.w.log.Debug("repeat dropped", about(&m.Message)...)
+		s.w.log.Debug("repeat dropped", about(m)...)
 		return nil
 	}
 	if s.w.from.isPages {
@@ -236,20 +279,20 @@ func (s *partitionWriter) addRecord(ctx context.Context, g output.Group, rec *fo
 		}
 		s.w.noteExactness(rec.Page)
 	}
-	err = s.set.add(g, rec, m.Sequence)
+	err = s.set.add(in.group, rec, m.Sequence)
 	if why, ok := errors.AsType[*noKeyError](err); ok {
 		s.set.bad++
 		return s.publishDead(ctx, m, why)
 	}
 	if err != nil {
 		if !cannotBeWritten(err) {
-			return fmt.Errorf("write record of crawl %s: %w", g.Crawl, err)
+			return fmt.Errorf("write record of crawl %s: %w", in.group.Crawl, err)
 		}
-		s.set.dropEmpty(g)
+		s.set.dropEmpty(in.group)
 		return s.rejectToDead(ctx, m, err)
 	}
 	s.set.traced.Add(s.w.bus.Tracer, "write", m.Header, func() []attribute.KeyValue {
-		attrs := stages.MessageAttributes(messages.StageWriter, &m.Message)
+		attrs := stages.MessageAttributes(messages.StageWriter, m)
 		return append(attrs, stages.SubjectOfRecord(rec.ID).Attributes()...)
 	})
 	s.set.ids[id] = struct{}{}
@@ -272,7 +315,7 @@ func cannotBeWritten(err error) bool {
 }
 
 // rejectToDead has m in DEAD instead of the output.
-func (s *partitionWriter) rejectToDead(ctx context.Context, m *partition.ReaderMessage, why error) error {
+func (s *partitionWriter) rejectToDead(ctx context.Context, m *stages.Message, why error) error {
 	if err := s.publishDead(ctx, m, why); err != nil {
 		return err
 	}
@@ -282,9 +325,9 @@ func (s *partitionWriter) rejectToDead(ctx context.Context, m *partition.ReaderM
 
 // publishDead publishes m to DEAD. It never holds back the partition for a message
 // that DEAD cannot take.
-func (s *partitionWriter) publishDead(ctx context.Context, m *partition.ReaderMessage, why error) error {
-	s.w.log.Warn("message goes to DEAD", append(about(&m.Message), "error", why)...)
-	bad := m.Message
+func (s *partitionWriter) publishDead(ctx context.Context, m *stages.Message, why error) error {
+	s.w.log.Warn("message goes to DEAD", append(about(m), "error", why)...)
+	bad := *m
 	bad.Header = maps.Clone(m.Header)
 	// Headers that tell the server what to expect of RECORDS would make it
 	// refuse the letter.
@@ -293,7 +336,7 @@ func (s *partitionWriter) publishDead(ctx context.Context, m *partition.ReaderMe
 	})
 	err := stages.PublishDead(ctx, s.w.pub, stages.DeadLetter(messages.StageWriter, &bad, why))
 	if errors.Is(err, stages.ErrUnpublishable) {
-		s.w.log.Error("message was dropped, DEAD cannot take it", append(about(&m.Message), "error", err)...)
+		s.w.log.Error("message was dropped, DEAD cannot take it", append(about(m), "error", err)...)
 		return nil
 	}
 	return err
@@ -326,8 +369,16 @@ func (s *partitionWriter) name(first uint64) output.Name {
 // and the time that it takes.
 const maxObjects = 1000
 
+// mostMessages is how many messages a commit has at most, but for one that is a larger batch.
+func (s *partitionWriter) mostMessages() int {
+	if s.form.body != nil {
+		return min(s.w.cfg.ChunkRecords, maxObjects)
+	}
+	return s.w.cfg.ChunkRecords
+}
+
 func (s *partitionWriter) isFull() bool {
-	return s.set.messages >= s.w.cfg.ChunkRecords || s.form.body != nil && s.set.messages >= maxObjects || s.set.raw >= int64(s.w.cfg.ChunkBytes)
+	return s.set.messages >= s.mostMessages() || s.set.raw >= int64(s.w.cfg.ChunkBytes)
 }
 
 // commit makes the open set part of the output: steps 2 to 4 of the package

@@ -11,6 +11,7 @@ type pendingCommit struct {
 	first    uint64                   // sequence of the first message
 	last     *partition.ReaderMessage // nil where it must not be acknowledged
 	messages int
+	partial  bool // it has a part of a batch, and must not be committed
 	repeats  int
 	bad      int
 	ids      map[identity]struct{}
