@@ -16,7 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/base/procname"
-	"seine/internal/base/statekey"
+	"seine/internal/base/stateencryption"
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
 	"seine/internal/base/weburl"
@@ -210,7 +210,7 @@ func (c *crawlCmd) checkService() error {
 	if c.EncryptState == "" {
 		return nil
 	}
-	return statekey.Check(c.EncryptState)
+	return stateencryption.Check(c.EncryptState)
 }
 
 // seeds returns where to start, beside the seeds of the spec.

@@ -18,7 +18,7 @@ import (
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/sleep"
-	"seine/internal/base/statekey"
+	"seine/internal/base/stateencryption"
 	"seine/internal/output/bucket"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
@@ -47,7 +47,7 @@ type streamFlags struct {
 	LogLevel        string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
 	LogFormat       string `help:"How to log: text or json." enum:"text,json" default:"text"`
 
-	key *statekey.Key // of Data; nil if it is in the clear
+	key *stateencryption.Key // of Data; nil if it is in the clear
 }
 
 func (s *streamFlags) logger(w io.Writer) *slog.Logger {
@@ -102,7 +102,7 @@ func (s *streamFlags) check() error {
 // openData starts a server on what a crawl has stored, or connects to the one of
 // the crawl if that is running.
 func (s *streamFlags) openData(log *slog.Logger) (bus *stages.Bus, end func(), err error) {
-	if s.key, err = statekey.Open(s.Data, ""); err != nil {
+	if s.key, err = stateencryption.Open(s.Data, ""); err != nil {
 		return nil, nil, err
 	}
 	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(s.Data, "nats"), Private: true, Key: s.key.NATS()})

@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
-	"seine/internal/base/statekey"
+	"seine/internal/base/stateencryption"
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
 	"seine/internal/ops/procstats"
@@ -121,12 +121,12 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if err := o.checkFolders(); err != nil {
 		return nil, err
 	}
-	key, err := statekey.Open(o.Data, o.EncryptState)
+	key, err := stateencryption.Open(o.Data, o.EncryptState)
 	if err != nil {
 		return nil, err
 	}
 	if key != nil && o.NATS.Given() {
-		return nil, fmt.Errorf("%w: the state in %s is encrypted, which is for a crawl with streams of its own: leave --nats out, or name another --data", statekey.ErrKey, o.Data)
+		return nil, fmt.Errorf("%w: the state in %s is encrypted, which is for a crawl with streams of its own: leave --nats out, or name another --data", stateencryption.ErrKey, o.Data)
 	}
 	dial, server, err := connectOrEmbed(ctx, &o, key)
 	if err != nil {
@@ -174,7 +174,7 @@ type dialer func(log *slog.Logger) (*stages.Bus, error)
 
 // connectOrEmbed starts the embedded server, or returns none and uses the one elsewhere.
 // The function dial makes a connection to it.
-func connectOrEmbed(ctx context.Context, o *Options, key *statekey.Key) (dial dialer, s *embedded.Server, err error) {
+func connectOrEmbed(ctx context.Context, o *Options, key *stateencryption.Key) (dial dialer, s *embedded.Server, err error) {
 	if o.NATS.Given() {
 		return func(log *slog.Logger) (*stages.Bus, error) { return o.NATS.Dial("seine-crawl", log) }, nil, nil
 	}
@@ -228,9 +228,9 @@ type crawl struct {
 	Options
 	dial      dialer
 	buses     []*stages.Bus
-	bus       *stages.Bus      // of the crawl itself, and of the frontier
-	server    *embedded.Server // nil if it is elsewhere
-	key       *statekey.Key    // of Data; nil if it is in the clear
+	bus       *stages.Bus          // of the crawl itself, and of the frontier
+	server    *embedded.Server     // nil if it is elsewhere
+	key       *stateencryption.Key // of Data; nil if it is in the clear
 	client    frontierapi.Client
 	began     time.Time
 	store     *state.Store

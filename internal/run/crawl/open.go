@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/sleep"
-	"seine/internal/base/statekey"
+	"seine/internal/base/stateencryption"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
 	"seine/pkg/stages"
@@ -25,7 +25,7 @@ import (
 // the server, the frontier and the parser, so that everything of a crawl can be changed
 // but nothing is requested and nothing written. It fails if a crawl is running there.
 func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Context, *stages.Bus) error) (err error) {
-	key, err := statekey.Open(data, "")
+	key, err := stateencryption.Open(data, "")
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"seine/internal/base/sleep"
-	"seine/internal/base/statekey"
+	"seine/internal/base/stateencryption"
 	"seine/internal/run/stagegroup"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -37,7 +37,7 @@ type Options struct {
 	// State is the directory of the replay, to go on with after it was killed.
 	State string
 	// Key encrypts the streams there, as it does those of the crawl; nil for none.
-	Key *statekey.Key
+	Key *stateencryption.Key
 	// Ends says that the server of Source may end for good, as that of `seine crawl`
 	// does with the crawl: then Run returns ErrSourceGone. Else it waits.
 	Ends bool

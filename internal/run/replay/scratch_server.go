@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/base/statekey"
+	"seine/internal/base/stateencryption"
 	"seine/internal/run/embedded"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -41,7 +41,7 @@ type scratchServer struct {
 func sideDir(state string) string { return filepath.Join(state, "nats") }
 
 // openScratchServer starts the server at the side, with the partitions of the source.
-func openScratchServer(ctx context.Context, state string, key *statekey.Key, partitions int, log *slog.Logger) (s *scratchServer, err error) {
+func openScratchServer(ctx context.Context, state string, key *stateencryption.Key, partitions int, log *slog.Logger) (s *scratchServer, err error) {
 	s = new(scratchServer)
 	if s.server, err = embedded.Start(embedded.Options{Dir: sideDir(state), Private: true, Key: key.NATS()}); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"seine/internal/base/pebblestate"
-	"seine/internal/base/statekey"
+	"seine/internal/base/stateencryption"
 )
 
 // Sync says what a commit waits for.
@@ -38,7 +38,7 @@ type Store struct {
 }
 
 // OpenStore opens the store in dir, or makes one there.
-func OpenStore(dir string, cacheBytes int64, policy Sync, key *statekey.Key, log *slog.Logger) (*Store, error) {
+func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.Key, log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make frontier store: %w", err)
 	}

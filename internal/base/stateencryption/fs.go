@@ -1,4 +1,4 @@
-package statekey
+package stateencryption
 
 import (
 	"crypto/aes"

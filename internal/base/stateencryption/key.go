@@ -1,7 +1,7 @@
-// Package statekey encrypts what a crawl keeps on its disk from run to run, with the key
+// Package stateencryption encrypts what a crawl keeps on its disk from run to run, with the key
 // of a file: the streams, by NATS' own encryption, and the frontier's store, by a file
 // system under Pebble. Without the key they cannot be read, and it is kept nowhere.
-package statekey
+package stateencryption
 
 import (
 	"bytes"
