@@ -52,7 +52,7 @@ func compileJQ(text string) (*query, error) {
 	if recursive(parsed) {
 		most = maxRecursive
 	}
-	bind(reflect.ValueOf(parsed))
+	instrument(reflect.ValueOf(parsed))
 	parsed.FuncDefs = append(preludeOf(parsed), parsed.FuncDefs...)
 	code, err := gojq.Compile(parsed, meteredFunctions()...)
 	if err != nil {

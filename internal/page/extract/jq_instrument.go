@@ -65,19 +65,19 @@ func assignment(text string) string {
 	return ". as $__v | reduce path(__l) as $__p ([]; _m_step($__meter; $__p; $__v)) as $__paths | " + text + " | _m_settle($__meter; $__paths)"
 }
 
-// bind puts what counts and guards at all places of a parsed expression where a
+// instrument puts what counts and guards at all places of a parsed expression where a
 // value of a page can make the interpreter's work grow beyond its instructions.
-func bind(v reflect.Value) {
+func instrument(v reflect.Value) {
 	visit(v, func(part any) {
 		switch part := part.(type) {
 		case *gojq.Query:
-			bindOperator(part)
+			instrumentOperator(part)
 		case *gojq.Term:
-			bindTerm(part)
+			instrumentTerm(part)
 		case *gojq.String:
-			bindString(part)
+			instrumentString(part)
 		case *gojq.Index:
-			bindIndex(part)
+			instrumentIndex(part)
 		case *gojq.ObjectKeyVal:
 			if part.Val != nil && part.KeyString != nil && part.KeyString.Queries != nil {
 				text := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeString, Str: part.KeyString}}
@@ -87,7 +87,7 @@ func bind(v reflect.Value) {
 	})
 }
 
-func bindOperator(q *gojq.Query) {
+func instrumentOperator(q *gojq.Query) {
 	text, ok := operators[q.Op]
 	if !ok || q.Term != nil {
 		return
@@ -115,16 +115,16 @@ func metering(name string) *gojq.Query {
 	return call(meteredPrefix+name, call(meterVariable))
 }
 
-// bindTerm makes "guard | f | keep" of a function, counts lists and objects that
+// instrumentTerm makes "guard | f | keep" of a function, counts lists and objects that
 // are written, and goes through no value before it was looked at.
-func bindTerm(t *gojq.Term) {
-	bindSuffixes(t)
+func instrumentTerm(t *gojq.Term) {
+	instrumentSuffixes(t)
 	start := *t
 	start.SuffixList = nil
 	q := &gojq.Query{Term: &start}
 	switch t.Type {
 	case gojq.TermTypeFunc:
-		if q = boundFunction(start.Func); q == nil {
+		if q = instrumentedFunction(start.Func); q == nil {
 			return
 		}
 	case gojq.TermTypeFormat:
@@ -145,23 +145,23 @@ func bindTerm(t *gojq.Term) {
 	case gojq.TermTypeObject, gojq.TermTypeArray:
 		q = pipe(q, metering("keep"))
 	case gojq.TermTypeReduce:
-		q = boundReduce(start.Reduce)
+		q = instrumentedReduce(start.Reduce)
 	default:
 		return
 	}
 	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: q, SuffixList: t.SuffixList}
 }
 
-// boundReduce makes "reduce … (…; enter | update | leave)".
-func boundReduce(r *gojq.Reduce) *gojq.Query {
+// instrumentedReduce makes "reduce … (…; enter | update | leave)".
+func instrumentedReduce(r *gojq.Reduce) *gojq.Query {
 	update := filled("_m_enter($__meter; $__loop) | __u | _m_leave($__meter; $__loop)", map[string]*gojq.Query{"__u": r.Update})
 	made := &gojq.Reduce{Query: r.Query, Patterns: r.Patterns, Start: r.Start, Update: update}
 	whole := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeReduce, Reduce: made}}
 	return filled("_m_loop($__meter) as $__loop | __r", map[string]*gojq.Query{"__r": whole})
 }
 
-// boundFunction is nil for a function that needs nothing.
-func boundFunction(f *gojq.Func) *gojq.Query {
+// instrumentedFunction is nil for a function that needs nothing.
+func instrumentedFunction(f *gojq.Func) *gojq.Query {
 	argument, input := guardedArguments[f.Name], guarded[f.Name]
 	switch {
 	case len(f.Args) == 0 || f.Name == "join":
@@ -194,9 +194,9 @@ func guardedArgument(q *gojq.Query, guard string) *gojq.Query {
 	return filled(". as $__v | __q | "+meteredPrefix+guard+"($__meter; $__v)", map[string]*gojq.Query{"__q": q})
 }
 
-// bindSuffixes makes "(.a | iterate)[]" of ".a[]", and the same of slices and
+// instrumentSuffixes makes "(.a | iterate)[]" of ".a[]", and the same of slices and
 // computed indexes, for which the characters of a text are counted.
-func bindSuffixes(t *gojq.Term) {
+func instrumentSuffixes(t *gojq.Term) {
 	suffixes := t.SuffixList
 	now := *t
 	now.SuffixList = nil
@@ -217,8 +217,8 @@ func bindSuffixes(t *gojq.Term) {
 	*t = now
 }
 
-// bindString guards what is put into a text.
-func bindString(s *gojq.String) {
+// instrumentString guards what is put into a text.
+func instrumentString(s *gojq.String) {
 	for i, q := range s.Queries {
 		if q.Term == nil || q.Term.Str == nil {
 			s.Queries[i] = &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: pipe(q, metering("weigh"))}}
@@ -226,7 +226,7 @@ func bindString(s *gojq.String) {
 	}
 }
 
-func bindIndex(x *gojq.Index) {
+func instrumentIndex(x *gojq.Index) {
 	for _, q := range []**gojq.Query{&x.Start, &x.End} {
 		if *q != nil && ((*q).Term == nil || (*q).Term.Type != gojq.TermTypeNumber) {
 			*q = pipe(*q, metering("place"))

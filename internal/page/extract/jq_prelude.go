@@ -8,7 +8,7 @@ import (
 
 // preludeText defines functions of jq anew: those that the interpreter would compute
 // in one piece, by metered functions of this package ("_m_…"), and those that are
-// written in jq themselves, so that bind reaches their operators as well.
+// written in jq themselves, so that instrument reaches their operators as well.
 const preludeText = `
 def contains($x): _m_contains($__meter; $x);
 def inside($x): . as $in | $x | contains($in);
@@ -107,7 +107,7 @@ var prelude = func() []*gojq.FuncDef {
 	if err != nil {
 		panic(err)
 	}
-	bind(reflect.ValueOf(parsed))
+	instrument(reflect.ValueOf(parsed))
 	return parsed.FuncDefs
 }()
 

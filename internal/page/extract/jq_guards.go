@@ -12,7 +12,7 @@ import (
 	"seine/internal/page/document"
 )
 
-// metered are the functions that bind and preludeText name, as "_m_NAME". Each
+// metered are the functions that instrument and preludeText name, as "_m_NAME". Each
 // gets the meter as its first argument.
 var metered = map[string]struct {
 	args int
@@ -419,7 +419,7 @@ func memberOf(v, at any) any {
 	return nil
 }
 
-// reserved reports whether a name is one of those that bind gives.
+// reserved reports whether a name is one of those that instrument gives.
 func reserved(name string) bool {
 	return strings.HasPrefix(name, meteredPrefix) || strings.HasPrefix(name, "$__")
 }
