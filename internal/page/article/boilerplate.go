@@ -5,16 +5,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Weights of text, in letters and digits.
-const (
-	// leastMain is what a main content has at least outside links: one short
-	// sentence.
-	leastMain = 20
-
-	// enough is what is no longer taken for the remark of a template: three
-	// sentences.
-	enough = 250
-)
+// enough is what is no longer taken for the remark of a template: three sentences, in
+// letters and digits.
+const enough = 250
 
 // dropBoilerplate drops what says that it is no content. With trust, words in class
 // and id count.

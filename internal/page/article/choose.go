@@ -13,7 +13,16 @@ const costOfBlock = 12
 // out.
 const costOfMenu = 2 * costOfBlock
 
+// leastMain is what a main content has at least outside links: one short sentence, in
+// letters and digits.
+const leastMain = 20
+
 // choose returns the index of the block that holds the main content.
+//
+// It is called by find (article.go), in up to two passes. In each, dropBoilerplate (boilerplate.go)
+// has dropped before what says that it is no content, and choose passes over what is dropped. The first
+// pass trusts the words in class and id. If its choice has less text than leastMain, find restores
+// the blocks, and the second pass trusts elements and roles only.
 func (bs blocks) choose() int32 {
 	at := bs.narrow(bs.narrow(0, isMain), isArticle)
 	bs.evaluate()

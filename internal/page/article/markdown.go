@@ -38,7 +38,7 @@ func Markdown(n *html.Node, pageURL string) string {
 
 // renderer writes one node as Markdown.
 type renderer struct {
-	out     output
+	out     markdownLines
 	links   links
 	notes   footnotes
 	tex     bool                // a script makes formulas of TeX in the text

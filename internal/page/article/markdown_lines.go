@@ -5,9 +5,9 @@ import "strings"
 // gapBlank sets blocks apart by an empty line. It is the widest gap.
 const gapBlank = gapLine + 1
 
-// output is lines of Markdown, each with the marks of the quotes and lists that
+// markdownLines are lines of Markdown, each with the marks of the quotes and lists that
 // it is in.
-type output struct {
+type markdownLines struct {
 	b       []byte
 	indents []indent
 	gap     gap  // before the next line
@@ -24,7 +24,7 @@ type indent struct {
 
 // push enters a quote or an item, and reports whether it did: not beyond
 // maxNesting.
-func (o *output) push(first, rest string) bool {
+func (o *markdownLines) push(first, rest string) bool {
 	if len(o.indents) >= maxNesting {
 		return false
 	}
@@ -32,10 +32,10 @@ func (o *output) push(first, rest string) bool {
 	return true
 }
 
-func (o *output) pop() { o.indents = o.indents[:len(o.indents)-1] }
+func (o *markdownLines) pop() { o.indents = o.indents[:len(o.indents)-1] }
 
 // text adds text to a line.
-func (o *output) text(s string) {
+func (o *markdownLines) text(s string) {
 	if s == "" {
 		return
 	}
@@ -46,7 +46,7 @@ func (o *output) text(s string) {
 }
 
 // start starts a line behind the gap that is due.
-func (o *output) start() {
+func (o *markdownLines) start() {
 	if len(o.b) > 0 && o.gap == gapBlank {
 		for _, in := range o.indents {
 			if in.fresh {
@@ -77,12 +77,12 @@ func trimRight(b []byte) []byte {
 }
 
 // newline ends a line within a block. The next has its marks, text or not.
-func (o *output) newline() {
+func (o *markdownLines) newline() {
 	o.endLine()
 	o.start()
 }
 
-func (o *output) endLine() {
+func (o *markdownLines) endLine() {
 	if !o.midline {
 		return
 	}
@@ -94,18 +94,18 @@ func (o *output) endLine() {
 }
 
 // endBlock ends a block: a blank line follows.
-func (o *output) endBlock() {
+func (o *markdownLines) endBlock() {
 	o.endLine()
 	o.gap = max(o.gap, gapBlank)
 }
 
 // tighten makes the gap before the next line that of a tight list.
-func (o *output) tighten() { o.gap = min(o.gap, gapLine) }
+func (o *markdownLines) tighten() { o.gap = min(o.gap, gapLine) }
 
 // full says whether there is as much Markdown as there may be.
-func (o *output) full() bool { return len(o.b) >= maxMarkdown }
+func (o *markdownLines) full() bool { return len(o.b) >= maxMarkdown }
 
-func (o *output) String() string {
+func (o *markdownLines) String() string {
 	if strings.TrimSpace(string(o.b)) == "" {
 		return ""
 	}
@@ -113,4 +113,4 @@ func (o *output) String() string {
 }
 
 // raw adds text to the line that newline began, as it is.
-func (o *output) raw(s string) { o.b = append(o.b, s...) }
+func (o *markdownLines) raw(s string) { o.b = append(o.b, s...) }
