@@ -36,6 +36,6 @@
 //
 // A request of FETCH (handle.go) is a job, whose turn (fetch_job.go) asks robots.txt
 // (robots_check.go, robots.go) and the page by an exchanger, follows what leads to the page
-// itself (self_redirect.go), and is composed into messages (output.go, archived_responses.go,
+// itself (self_redirect.go), and is composed into messages (compose_messages.go, archived_responses.go,
 // sitemaps.go). The exchanger there is, package httpclient, is all that talks to sites.
 package fetcher

@@ -36,7 +36,7 @@ type Fetcher struct {
 	// What is made of the specs of crawls.
 	policies policyCache
 	rules    stages.SpecCache[*weburl.Normalizer]
-	scopes   stages.SpecCache[*scope]
+	scopes   stages.SpecCache[*redirectScope]
 
 	// Of which origins the frontier has the sitemaps, for each run of a crawl; and the log
 	// says that they get no credentials, for each revision of a spec.
@@ -84,7 +84,7 @@ func newFetcher(cfg Config, bodies httpclient.Bodies, log *slog.Logger) (*Fetche
 	f := &Fetcher{
 		cfg: cfg, client: c, get: c, robots: r, policies: policyCache{client: c},
 		rules:  stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
-		scopes: stages.SpecCache[*scope]{Make: newScope},
+		scopes: stages.SpecCache[*redirectScope]{Make: newRedirectScope},
 	}
 	if f.sitemapsTold, err = newLoggedOnce(); err != nil {
 		return nil, err

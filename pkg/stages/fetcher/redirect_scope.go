@@ -1,0 +1,31 @@
+package fetcher
+
+import (
+	"regexp"
+	"slices"
+
+	"seine/pkg/crawlspec"
+)
+
+// redirectScope is what include and exclude of a spec say of the URLs that the fetcher requests
+// without asking the frontier: those on a circle of redirects (mayPass in self_redirect.go). For
+// all other URLs the frontier judges them, in its state/scope.go.
+type redirectScope struct{ include, exclude []*regexp.Regexp }
+
+func newRedirectScope(spec *crawlspec.Spec) *redirectScope {
+	include, err := crawlspec.CompilePatterns(spec.Include)
+	if err != nil {
+		panic(err) // the spec is valid
+	}
+	exclude, err := crawlspec.CompilePatterns(spec.Exclude)
+	if err != nil {
+		panic(err)
+	}
+	return &redirectScope{include, exclude}
+}
+
+// includes reports whether the patterns let a URL be fetched, by the same rule as ruleAgainst there.
+func (s *redirectScope) includes(url string) bool {
+	matches := func(re *regexp.Regexp) bool { return re.MatchString(url) }
+	return !slices.ContainsFunc(s.exclude, matches) && (len(s.include) == 0 || slices.ContainsFunc(s.include, matches))
+}
