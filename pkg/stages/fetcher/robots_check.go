@@ -10,6 +10,11 @@ import (
 )
 
 // checkRobots asks robots.txt. If that decides the turn, t has its reply.
+//
+// Its only caller, fetch (fetch_job.go), leaves it out where the spec says "robots: ignore". Then
+// no job has a group, and robotsAllow forbids nothing. A redirect that the fetcher follows itself
+// (self_redirect.go) is checked by the same robotsAllow and denyByRobots, against the group that
+// the job has from here.
 func (f *Fetcher) checkRobots(ctx context.Context, t *fetchJob) error {
 	got, err := f.robots.get(ctx, &t.ask)
 	if err != nil {
@@ -25,16 +30,27 @@ func (f *Fetcher) checkRobots(ctx context.Context, t *fetchJob) error {
 	t.group = group
 	delay, _ := group.CrawlDelay()
 	t.delay = (*messages.Millis)(&delay)
-	path := weburl.Path(t.req.URL)
 	switch {
-	case !group.Allowed(path):
-		t.reply = got.used()
-		t.reply.Class, t.reply.Text = messages.RobotsDenied, "robots.txt: "+group.Rule(path)
+	case !t.robotsAllow(t.req.URL):
+		t.denyByRobots(t.req.URL, got.used())
 	case got.last != nil && (t.ask.Spacing > 0 || delay > 0):
 		t.reply = got.used()
 		t.reply.Class = messages.RobotsFetched
 	}
 	return nil
+}
+
+// robotsAllow reports whether robots.txt lets a URL on the origin of the job be fetched. Everything
+// is allowed if the job has not asked for robots.txt.
+func (t *fetchJob) robotsAllow(url string) bool {
+	return t.group == nil || t.group.Allowed(weburl.Path(url))
+}
+
+// denyByRobots ends the job with the rule of robots.txt that forbids a URL. The reply has what is
+// known of the exchange before.
+func (t *fetchJob) denyByRobots(url string, reply *httpclient.Reply) {
+	reply.Class, reply.Text = messages.RobotsDenied, "robots.txt: "+t.group.Rule(weburl.Path(url))
+	t.reply = reply
 }
 
 // used returns a reply with what is known of the exchange for robots.txt, if

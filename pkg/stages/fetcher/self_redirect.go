@@ -45,9 +45,8 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 		}
 		t.noteAnswer()
 		t.release()
-		if path := weburl.Path(next); t.group != nil && !t.group.Allowed(path) {
-			t.reply = bareExchange(t.reply)
-			t.reply.Class, t.reply.Text = messages.RobotsDenied, "robots.txt: "+t.group.Rule(path)
+		if !t.robotsAllow(next) {
+			t.denyByRobots(next, bareExchange(t.reply))
 			return nil
 		}
 		last = *t
@@ -69,7 +68,7 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 // back to the URL of the visit, and that is for this fetcher to follow. What
 // robots.txt or the spec forbids is left to the frontier, which says so of next.
 func (f *Fetcher) mayPass(t *fetchJob, next string) bool {
-	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && f.scopes.Get(t.req.Crawl, t.spec.Spec).includes(next) && (t.group == nil || t.group.Allowed(weburl.Path(next)))
+	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && f.scopes.Get(t.req.Crawl, t.spec.Spec).includes(next) && t.robotsAllow(next)
 }
 
 // loop is the failure of a URL that redirects to itself, or in a circle. A site
