@@ -19,6 +19,7 @@ type Server struct {
 
 	mu    sync.Mutex
 	lines []string    // request lines
+	heads []string    // whole, with the empty line at their end
 	at    []time.Time // when they came
 }
 
@@ -55,13 +56,15 @@ func (r *Server) serve(c net.Conn, reply func(int) (string, bool)) {
 		if err != nil {
 			return
 		}
-		for text := line; text != "\r\n"; {
+		head := line
+		for text := line; text != "\r\n"; head += text {
 			if text, err = in.ReadString('\n'); err != nil {
 				return
 			}
 		}
 		r.mu.Lock()
 		r.lines, r.at = append(r.lines, strings.TrimSpace(line)), append(r.at, time.Now())
+		r.heads = append(r.heads, head)
 		n := len(r.lines)
 		r.mu.Unlock()
 		text, ok := reply(n)
@@ -76,6 +79,13 @@ func (r *Server) Lines() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.lines)
+}
+
+// Heads returns the requests up to their bodies, as they came, to the byte.
+func (r *Server) Heads() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.heads)
 }
 
 // Times returns when the requests came.

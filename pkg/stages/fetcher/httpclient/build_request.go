@@ -13,6 +13,32 @@ import (
 )
 
 // request is what is sent.
+//
+// A plain GET, for which the spec has no request rule, has the following header fields by HTTP/1.1,
+// in this order. TestPlainGETHasExactlyTheseBytes compares the bytes.
+//
+//	Host             the host of the URL, with its port if that is not the scheme's own; net/http writes it from target
+//	User-Agent       user_agent of the spec (crawlspec, Spec.Agent), or one of the user_agents of the access; fill (compile_policy.go)
+//	Accept           the types of Config.Accept and of the spec, then "*/*;q=0.1" for others; commonHeader, accepts.header (accepts.go)
+//	Accept-Encoding  "gzip, deflate, br, zstd"; commonHeader
+//
+// It has the following only if there is a reason for it. Net/http sorts all fields after User-Agent by
+// their names:
+//
+//	Authorization                        auth of the access; fill
+//	Cookie                               cookies that are kept for the URL, if the spec wants any; CookieFor (client.go), header
+//	If-None-Match, If-Modified-Since     what the frontier remembers of the last visit; header
+//	what "headers" of the access names   addHeaders (compile_policy.go), which can replace Accept
+//	Proxy-Authorization                  for an HTTP proxy with a password: net/http adds it to the request of an http URL, at the
+//	                                     end; for an https URL askTunnel (tunnel.go) sends it with CONNECT, and the site does not see it
+//
+// It has no other field. Net/http adds no Accept-Encoding of its own, as that is set (and
+// DisableCompression, transport_pool.go); no Connection, as connections are kept; and neither
+// Content-Length nor Transfer-Encoding, as there is no body (it finds that oneShotBody is empty). No
+// Referer and no Accept-Language is sent unless "headers" has it.
+//
+// By HTTP/2 the fields are the same, but ":authority" stands in the place of Host, the fields have no
+// fixed order, and each cookie has a Cookie field of its own.
 func (x *exchange) request() *http.Request {
 	a := x.ask
 	req := &http.Request{

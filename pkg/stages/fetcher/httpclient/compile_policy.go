@@ -136,7 +136,7 @@ func (c *compiler) authorization(a *crawlspec.Auth) (string, error) {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(a.User+":"+password)), err
 }
 
-// rule is a RequestRule, compiled.
+// rule is a RequestRule of the spec, compiled. render_rule.go fills it in for a URL.
 type rule struct {
 	*crawlspec.RequestRule
 	match   *regexp.Regexp

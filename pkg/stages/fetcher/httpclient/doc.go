@@ -20,8 +20,9 @@
 //
 // # The files
 //
-// They follow a request. What is sent: policy and compile (a spec, ready for use),
-// request_rule and secrets, outgoing (the request of net/http). When: rate_limit. The way:
+// They follow a request. What is sent: policy and compile_policy (a spec, ready for use),
+// render_rule and secrets, build_request (the request of net/http, with a list of all header
+// fields). When: rate_limit. The way:
 // transport_pool, dial, resolve, proxy, tunnel, conn. The exchange: client, exchange,
 // deadline. What comes: status and failure, accepts, body, stream, upload, memory;
 // challenge; redact; wire_capture, archive and archived_response_body for archives. README.md has more
