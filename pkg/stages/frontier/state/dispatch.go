@@ -291,7 +291,12 @@ func (s *Partition) crawlMayGo(h *host, w *crawlQueue, rules *Rules, now int64) 
 	return wait <= 0
 }
 
-// head returns the first URL of a host's queue, nil if there is none.
+// head returns the first URL that a crawl has in a host's queue, nil if there is none.
+//
+// The queue is ordered by priority, then by depth, then by arrival, the lowest number of each first
+// (newQueueKey in queue.go); arrival is the order in which the partition has found the URLs. This is the
+// order within one crawl and one host only: Dispatch has the hosts take turns, and nextOfHost the
+// crawls of a host.
 func (s *Partition) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 	for range maxDiscard {
 		q := s.queueOf(w)

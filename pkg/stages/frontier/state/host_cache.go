@@ -3,7 +3,6 @@ package state
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -112,29 +111,3 @@ func (s *Partition) rulesOf(h *host) (*politeness.Rules, error) {
 	}
 	return strictest, nil
 }
-
-// nextDueTime is the entry that a host must have in the due index: when it may be
-// asked next, 0 if it has nothing to ask for or too much under way.
-func (s *Partition) nextDueTime(h *host, now int64) (int64, error) {
-	waiting := false
-	for _, w := range h.work {
-		waiting = waiting || w.queued > 0 && !w.parked
-	}
-	if !waiting {
-		return 0, nil
-	}
-	rules, err := s.rulesOf(h)
-	switch {
-	case err != nil:
-		return 0, err
-	case s.isHostAbandoned(h, rules, now):
-		return 1, nil // to be told so at once
-	case h.inFlight >= h.polite.Limit(rules):
-		return 0, nil
-	}
-	return max(min(s.time.earliest(&h.polite, rules, now), now+lookAgain), h.notBefore, 1), nil
-}
-
-// lookAgain is how far ahead an entry of the due index is at most. Then it is seen
-// when the host may really go, by the rules and the time of day as they are then.
-const lookAgain = int64(time.Hour)

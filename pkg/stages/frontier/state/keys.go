@@ -37,7 +37,7 @@ import (
 //	N                                          → the state is another store's, and behind
 //	M                                          → the last snapshot has a crawl that was removed since
 //	Y                                          → how far hosts that nobody wants are forgotten
-//	K                                          → the partition's time: see timeline
+//	K                                          → the partition's time: see partitionTime
 //	S, X                                       → what A and B were in an older layout
 //
 // Names end with a zero byte, which none contains; numbers are big-endian.

@@ -48,7 +48,7 @@ func (s *Partition) loadCrawls(c *Clock) error {
 	if !found {
 		from = markOf(changed, c)
 	}
-	s.time = startTimeline(c, from)
+	s.time = startPartitionTime(c, from)
 	return nil
 }
 

@@ -12,14 +12,14 @@ import (
 
 // Partition is the state of one partition and what may happen to it. It knows no
 // NATS: a partition loop gives it that, and so does a test. Its methods change the
-// turn under way; Commit ends it. What they call now is its own time: see timeline.
+// turn under way; Commit ends it. What they call now is its own time: see partitionTime.
 type Partition struct {
 	store     *Store
 	partition int
 	// partitions is how many there are.
 	partitions int
 	epoch      uint64
-	time       *timeline
+	time       *partitionTime
 	tx         *tx
 	specs      SpecSource
 	log        *slog.Logger
@@ -144,7 +144,7 @@ func (s *Partition) record(id urlID) (*urlRecord, error) {
 // TurnBytes is how much of messages one turn applies, about.
 const TurnBytes = 512 << 10
 
-// Now is the partition's time, Unix ns: see timeline.
+// Now is the partition's time, Unix ns: see partitionTime.
 func (s *Partition) Now() int64 { return s.time.now() }
 
 // Positions are up to where the streams are applied. The caller must not change them.

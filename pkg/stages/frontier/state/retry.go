@@ -21,6 +21,17 @@ const blockedWait = crawlspec.Duration(10 * time.Minute)
 // it has had them all. It steps behind the other URLs of its host: else the
 // oldest would take all the refusals of a host that refuses, and all the probes
 // of one that is down.
+//
+// The time of the attempt is the host's earliest + back-off + jitter:
+//   - The host's earliest is when politeness lets the host be asked next (internal/schedule/politeness,
+//     State.Earliest), so the delay, the slowdown, Retry-After, the breaker and the hours of the host
+//     come on top.
+//   - The back-off is 1 s after the first failure and doubles with each, up to 1 h. It is at least the wait that
+//     on_status of the spec has for the answer, and 10 min for a challenge for which the spec has no rule.
+//   - The jitter is up to a quarter of the back-off.
+//
+// The number of attempts is that of on_status for the answer. Otherwise it is max_attempts of the source or of
+// the spec, which is 4 by default (crawlspec.DefaultMaxAttempts). See onStatus.
 func (s *Partition) retry(req *Request, res *messages.Result, rules *Rules, now int64) error {
 	r, id := req.urlRecord, req.id
 	rule, _ := rules.onStatus(res)

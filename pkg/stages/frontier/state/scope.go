@@ -14,6 +14,14 @@ import (
 
 // exclusion returns why a URL must not be fetched, "" if it may: its host is out of the scope that the seeds of the
 // crawl open (scope_roots.go), a rule of the spec or a guard against traps is against it, or the crawl is cancelled.
+//
+// These guards are elsewhere, because they compare a URL with others or count pages:
+//   - The traps that compare a new URL with earlier ones: trapReason (trap_check.go), which admit (admit.go) asks
+//     after this one; and again trapAtDispatch, which nextOfCrawl (dispatch.go) asks before it sends a request.
+//   - max_pages_per_host: admit, and again nextOfCrawl.
+//
+// The fetcher applies include and exclude once more (fetcher/redirect_scope.go), to URLs on a circle of redirects that it
+// follows without asking the frontier; and it alone applies robots.txt.
 func (s *Partition) exclusion(crawl string, r *urlRecord, rules *Rules, wall int64) (reason string, err error) {
 	opened, err := s.inScope(crawl, r, rules)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"seine/internal/schedule/politeness"
 )
 
-// timeline is the time of a partition. What is due is stored in it, and it moves
+// partitionTime is the time of a partition. What is due is stored in it, and it moves
 // with the state, from owner to owner: each goes on where the last one's mark is.
 // So it never goes back, whatever their clocks say, and nothing waits for the
 // difference between two clocks, or between what one said before and after it was
@@ -27,7 +27,7 @@ import (
 // the whole rest of a host anew, from where its predecessor left it.
 //
 // Times in it are nanoseconds; the first owner begins it with the time of day.
-type timeline struct {
+type partitionTime struct {
 	clock  *Clock
 	ahead  int64 // of the clock
 	unsure int64 // time that may not have passed
@@ -56,11 +56,11 @@ const (
 	maxAway = int64(366 * 24 * time.Hour)
 )
 
-// startTimeline goes on from a mark.
-func startTimeline(c *Clock, from mark) *timeline {
+// startPartitionTime goes on from a mark.
+func startPartitionTime(c *Clock, from mark) *partitionTime {
 	up := c.uptime()
 	wall := c.at(up)
-	t := &timeline{clock: c, unsure: from.Unsure, marked: from.Now}
+	t := &partitionTime{clock: c, unsure: from.Unsure, marked: from.Now}
 	passed := int64(up) - from.Uptime
 	if c.name == "" || c.name != from.Clock || passed < 0 {
 		passed = min(max(wall-from.Wall, 0), maxAway)
@@ -71,24 +71,24 @@ func startTimeline(c *Clock, from mark) *timeline {
 }
 
 // now is the partition's time.
-func (t *timeline) now() int64 { return t.clock.Now() + t.ahead }
+func (t *partitionTime) now() int64 { return t.clock.Now() + t.ahead }
 
 // pace is a moment as politeness counts it.
-func (t *timeline) pace(now int64) int64 { return now - t.unsure }
+func (t *partitionTime) pace(now int64) int64 { return now - t.unsure }
 
 // earliest is when a host, or a domain, may be asked next.
-func (t *timeline) earliest(s *politeness.State, r *politeness.Rules, now int64) int64 {
+func (t *partitionTime) earliest(s *politeness.State, r *politeness.Rules, now int64) int64 {
 	at := s.Earliest(t.byDay(r), t.pace(now))
 	return min(at, math.MaxInt64-t.unsure) + t.unsure
 }
 
 // phase is why it waits until then.
-func (t *timeline) phase(s *politeness.State, r *politeness.Rules, now int64) politeness.Phase {
+func (t *partitionTime) phase(s *politeness.State, r *politeness.Rules, now int64) politeness.Phase {
 	return s.Phase(t.byDay(r), t.pace(now))
 }
 
 // byDay are rules whose hours go by the time of day.
-func (t *timeline) byDay(r *politeness.Rules) *politeness.Rules {
+func (t *partitionTime) byDay(r *politeness.Rules) *politeness.Rules {
 	ahead := time.Duration(t.unsure - t.ahead)
 	if r.Ahead == ahead || r.Hours == (politeness.Hours{}) {
 		return r
@@ -99,10 +99,10 @@ func (t *timeline) byDay(r *politeness.Rules) *politeness.Rules {
 }
 
 // wall is the time of day at a moment, Unix ns, as far as this process knows it.
-func (t *timeline) wall(now int64) int64 { return now - t.ahead }
+func (t *partitionTime) wall(now int64) int64 { return now - t.ahead }
 
 // at is when it is a time of day.
-func (t *timeline) at(wall int64) int64 {
+func (t *partitionTime) at(wall int64) int64 {
 	if wall > math.MaxInt64-max(t.ahead, 0) {
 		return math.MaxInt64
 	}
@@ -110,10 +110,10 @@ func (t *timeline) at(wall int64) int64 {
 }
 
 // wallMS is that in milliseconds, for people.
-func (t *timeline) wallMS(now int64) int64 { return t.wall(now) / 1e6 }
+func (t *partitionTime) wallMS(now int64) int64 { return t.wall(now) / 1e6 }
 
 // mark describes the present moment, for the next owner.
-func (t *timeline) mark() mark {
+func (t *partitionTime) mark() mark {
 	up := t.clock.uptime()
 	wall := t.clock.at(up)
 	t.marked = wall + t.ahead
