@@ -9,89 +9,131 @@ import (
 	"strings"
 	"time"
 
+	"seine/bench/fleet"
 	"seine/internal/base/sleep"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 )
 
 func header() {
-	fmt.Println("| hosts | delay | fetchers | frontier | requests/s | of ideal | worst 10 s | smallest gap | violations | overhead p50/p90/p99/max ms |")
-	fmt.Println("|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|")
+	fmt.Println("| hosts | delay | by | requests/s | of ideal | worst 10 s | smallest gap | violations | overhead p50/p90/p99/max ms | CPU ms/page |")
+	fmt.Println("|---:|---:|---|---:|---:|---:|---:|---:|---:|---|")
+}
+
+// by says what crawls.
+func (o *options) by() string {
+	if o.One {
+		return "one process"
+	}
+	text := fmt.Sprintf("stages, fetchers: %d", o.Fetchers)
+	if o.Kill {
+		text += ", frontier killed midway"
+	}
+	return text
 }
 
 // efficiency measures one run, and returns how many gaps were too short.
-func efficiency(ctx context.Context, o options, bin, work string) (int, error) {
-	lasts := o.Warmup + o.Window
-	web, server, err := startWeb(o, lasts)
+func (b *bench) efficiency(ctx context.Context) (int, error) {
+	web, server, err := startWeb(&b.options, b.Warmup+b.Window)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = server.Close() }()
-	c, err := startCluster(o, bin, work)
+	c, t, err := b.begin(ctx, server)
 	if err != nil {
 		return 0, err
 	}
-	closed := false
-	defer func() {
-		if !closed {
-			c.close()
-		}
-	}()
-	if err := c.join(ctx); err != nil {
+	defer c.Close(b.Profile != "") // whoever is killed writes no profile
+	if err := sleep.For(ctx, b.Warmup); err != nil {
 		return 0, err
 	}
-	var t *tracer
-	if o.Trace {
-		if t, err = startTracer(c.bus.NC); err != nil {
-			return 0, err
-		}
-	}
-	if err := c.feed(ctx, spec(o), server, o.Hosts); err != nil {
+	w, err := b.watch(ctx, c)
+	if err != nil {
 		return 0, err
 	}
-	if err := sleep.For(ctx, o.Warmup); err != nil {
-		return 0, err
-	}
-	from := time.Now()
-	if o.Kill {
-		if err := sleep.For(ctx, o.Window/2); err != nil {
-			return 0, err
-		}
-		c.frontier.kill()
-		if err := c.frontier.start(); err != nil {
-			return 0, err
-		}
-	}
-	if err := sleep.For(ctx, o.Window-time.Since(from)); err != nil {
-		return 0, err
-	}
-	to := from.Add(o.Window)
 	load, _ := os.ReadFile("/proc/loadavg")
-	c.close()
-	closed = true
-
-	byHost := perHost(web.Requests())
+	all := web.Requests()
+	byHost := perHost(all)
 	violations, smallest := 0, time.Duration(1<<62)
 	for h := range byHost {
-		n, gap := tooClose(byHost[h], o.Delay, from)
+		n, gap := tooClose(byHost[h], b.Delay, w.from)
 		violations += n
 		smallest = min(smallest, gap)
 	}
-	figures := measure(web.Requests(), byHost, o, from, to)
-	frontier := "undisturbed"
-	if o.Kill {
-		frontier = "killed midway"
-	}
-	fmt.Printf("| %d | %v | %d | %s | %.1f | %.1f %% | %.1f %% | %.4f s | %d | %s |\n", o.Hosts, o.Delay, o.Fetchers, frontier,
-		figures.rate, 100*figures.share, 100*figures.worst, smallest.Seconds(), violations, figures.overhead)
-	fmt.Fprintf(os.Stderr, "CPU over all: %s; load before the end %s\n", c.cpu(), strings.TrimSpace(string(load)))
+	f := measure(all, byHost, &b.options, w.from, w.to)
+	fmt.Printf("| %d | %v | %s | %.1f | %.1f %% | %.1f %% | %.4f s | %d | %s | %s |\n", b.Hosts, b.Delay, b.by(),
+		f.rate, 100*f.share, 100*f.worst, smallest.Seconds(), violations, f.overhead, w.after.Since(w.before).PerPage(f.requests))
+	fmt.Fprintf(os.Stderr, "load before the end %s\n", strings.TrimSpace(string(load)))
 	if t != nil {
-		t.report(os.Stderr, byHost, from, to, o.Delay)
+		t.report(os.Stderr, byHost, w.from, w.to, b.Delay)
 	}
 	return violations, nil
 }
 
-func startWeb(o options, lasts time.Duration) (*testweb.Web, *testweb.Server, error) {
+// begin starts a crawl of all hosts.
+func (b *bench) begin(ctx context.Context, s *testweb.Server) (c *fleet.Fleet, t *tracer, err error) {
+	dir, err := os.MkdirTemp(b.work, "run-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make run folder: %w", err)
+	}
+	seeds := make([]string, b.Hosts)
+	for h := range seeds {
+		seeds[h] = s.URL(h, "/")
+	}
+	if b.One {
+		var more []string
+		if b.Profile != "" {
+			more = []string{"--cpuprofile", b.Profile}
+		}
+		c, err := fleet.StartOne(b.fail, b.bin, dir, spec(&b.options), seeds, more...)
+		return c, nil, err //nolint:wrapcheck // says all
+	}
+	c, err = fleet.Start(b.fail, b.bin, dir, fleet.Setup{Fetchers: b.Fetchers})
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // says all
+	}
+	if err = c.Join(ctx); err == nil && b.Trace {
+		t, err = startTracer(c.Bus.NC)
+	}
+	if err == nil {
+		err = c.Feed(ctx, spec(&b.options), seeds)
+	}
+	if err != nil {
+		c.Close(false)
+		return nil, nil, err
+	}
+	return c, t, nil
+}
+
+// window is the time that is measured, and the CPU that was used before each end of it.
+type window struct {
+	from, to      time.Time
+	before, after fleet.Usage
+}
+
+// watch lets the time of the window go by.
+func (b *bench) watch(ctx context.Context, c *fleet.Fleet) (w window, err error) {
+	w.from = time.Now()
+	w.to = w.from.Add(b.Window)
+	if w.before, err = c.CPU(); err != nil {
+		return w, err //nolint:wrapcheck // says all
+	}
+	if b.Kill {
+		if err := sleep.For(ctx, b.Window/2); err != nil {
+			return w, err
+		}
+		if err := c.RestartFrontier(); err != nil {
+			return w, err //nolint:wrapcheck // says all
+		}
+	}
+	if err := sleep.For(ctx, time.Until(w.to)); err != nil {
+		return w, err
+	}
+	w.after, err = c.CPU()
+	return w, err //nolint:wrapcheck // says all
+}
+
+func startWeb(o *options, lasts time.Duration) (*testweb.Web, *testweb.Server, error) {
 	web := testweb.New(testweb.Config{
 		Hosts: o.Hosts, PageBytes: o.PageSize, Latency: o.Latency, LinksPerPage: 10,
 		PagesPerHost: int(lasts/o.Delay) + 20, LogLimit: 10_000_000,
@@ -103,7 +145,7 @@ func startWeb(o options, lasts time.Duration) (*testweb.Web, *testweb.Server, er
 	return web, s, nil
 }
 
-func spec(o options) *crawlspec.Spec {
+func spec(o *options) *crawlspec.Spec {
 	s := crawlspec.Default()
 	s.Delay, s.AllowPrivate = crawlspec.Duration(o.Delay), true
 	return &s
@@ -138,12 +180,13 @@ const worstOver = 10 * time.Second
 
 // rateStats are of a window of time.
 type rateStats struct {
+	requests    int
 	rate, share float64
 	worst       float64 // share in the worst of worstOver
 	overhead    string  // beyond the delay, between a response and the next request
 }
 
-func measure(all []testweb.Request, byHost map[string][]testweb.Request, o options, from, to time.Time) rateStats {
+func measure(all []testweb.Request, byHost map[string][]testweb.Request, o *options, from, to time.Time) rateStats {
 	ideal := float64(o.Hosts) / o.Delay.Seconds()
 	count := func(a, b time.Time) (n int) {
 		for i := range all {
@@ -153,7 +196,8 @@ func measure(all []testweb.Request, byHost map[string][]testweb.Request, o optio
 		}
 		return n
 	}
-	f := rateStats{rate: float64(count(from, to)) / to.Sub(from).Seconds(), worst: math.Inf(1)}
+	f := rateStats{requests: count(from, to), worst: math.Inf(1)}
+	f.rate = float64(f.requests) / to.Sub(from).Seconds()
 	f.share = f.rate / ideal
 	for a := from; !a.Add(worstOver).After(to); a = a.Add(worstOver) {
 		f.worst = min(f.worst, float64(count(a, a.Add(worstOver)))/worstOver.Seconds()/ideal)

@@ -57,9 +57,9 @@ const (
 )
 
 // faults shows what hosts that misbehave see, and that the others see nothing of it.
-func faults(ctx context.Context, o options, bin, work string) error {
-	o.Hosts = max(o.Hosts, len(faulty)+1)
-	web, server, err := startWeb(o, o.Warmup+calmTime+faultyTime)
+func (b *bench) faults(ctx context.Context) error {
+	b.Hosts = max(b.Hosts, len(faulty)+1)
+	web, server, err := startWeb(&b.options, b.Warmup+calmTime+faultyTime)
 	if err != nil {
 		return err
 	}
@@ -68,18 +68,12 @@ func faults(ctx context.Context, o options, bin, work string) error {
 		_ = sleep.For(r.Context(), 20*time.Second)
 		return false
 	})
-	c, err := startCluster(o, bin, work)
+	c, _, err := b.begin(ctx, server)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	if err := c.join(ctx); err != nil {
-		return err
-	}
-	if err := c.feed(ctx, spec(o), server, o.Hosts); err != nil {
-		return err
-	}
-	if err := sleep.For(ctx, o.Warmup+calmTime); err != nil {
+	defer c.Close(false)
+	if err := sleep.For(ctx, b.Warmup+calmTime); err != nil {
 		return err
 	}
 	calm := time.Now()
@@ -90,7 +84,7 @@ func faults(ctx context.Context, o options, bin, work string) error {
 		return err
 	}
 	for h, f := range faulty {
-		text, err := c.explain(ctx, server.URL(h, "/"))
+		text, err := c.Explain(ctx, server.URL(h, "/"))
 		if err != nil {
 			return err
 		}
@@ -109,8 +103,8 @@ func faults(ctx context.Context, o options, bin, work string) error {
 		fmt.Printf("| %s | %s | %d |\n", f.what, gapsSince(rs, calm), len(rs))
 	}
 	before, after, violations := 0, 0, 0
-	for h := len(faulty); h < o.Hosts; h++ {
-		n, _ := tooClose(byHost[web.Name(h)], o.Delay, calm)
+	for h := len(faulty); h < b.Hosts; h++ {
+		n, _ := tooClose(byHost[web.Name(h)], b.Delay, calm)
 		violations += n
 		for _, r := range byHost[web.Name(h)] {
 			switch {
@@ -121,7 +115,7 @@ func faults(ctx context.Context, o options, bin, work string) error {
 			}
 		}
 	}
-	others := float64(o.Hosts - len(faulty))
+	others := float64(b.Hosts - len(faulty))
 	fmt.Printf("\n%.0f hosts that are well: %.3f requests/s each before, %.3f since; %d gaps too short\n", others,
 		float64(before)/calmTime.Seconds()/others, float64(after)/end.Sub(calm).Seconds()/others, violations)
 	return nil

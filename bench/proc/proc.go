@@ -47,11 +47,30 @@ func BuildWith(ctx context.Context, dir string, flags []string, commands ...stri
 			return "", fmt.Errorf("build %s: %w: %s", name, err, bytes.TrimSpace(text))
 		}
 	}
-	// What the server would take by default, three quarters of the disk that is free, may be below what streams reserve.
-	if err := os.WriteFile(natsConfig(bin), []byte("jetstream { max_file_store: 256GB }\n"), 0o600); err != nil {
-		return "", fmt.Errorf("write configuration of nats-server: %w", err)
+	return bin, writeNATSConfig(bin)
+}
+
+// Commands returns a folder with commands: bin, in which Build or `go build` has put them and nats-server, or what Build
+// makes in work if bin is empty.
+func Commands(ctx context.Context, work, bin string, commands ...string) (string, error) {
+	if bin == "" {
+		return Build(ctx, work, commands...)
 	}
-	return bin, nil
+	for _, name := range append([]string{NATSServer}, commands...) {
+		if _, err := os.Stat(filepath.Join(bin, name)); err != nil {
+			return "", fmt.Errorf("find the commands that were built: %w", err)
+		}
+	}
+	return bin, writeNATSConfig(bin)
+}
+
+// writeNATSConfig raises what the server would take by default, three quarters of the disk that is free: it may be below
+// what streams reserve.
+func writeNATSConfig(bin string) error {
+	if err := os.WriteFile(natsConfig(bin), []byte("jetstream { max_file_store: 256GB }\n"), 0o600); err != nil {
+		return fmt.Errorf("write configuration of nats-server: %w", err)
+	}
+	return nil
 }
 
 func natsConfig(bin string) string { return filepath.Join(bin, NATSServer+".conf") }
@@ -77,7 +96,8 @@ func Start(fail context.CancelCauseFunc, logs, path string, args ...string) (*Pr
 	if err != nil {
 		return nil, fmt.Errorf("make log: %w", err)
 	}
-	p.cmd = exec.Command(path, args...) //nolint:gosec,noctx // stopped by Stop
+	p.cmd = exec.Command(path, args...)                 //nolint:gosec,noctx // stopped by Stop
+	p.cmd.Env = append(os.Environ(), "SEINE_NATS_URL=") // arguments say which, or none
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the bench
 	if err := p.cmd.Start(); err != nil {
@@ -111,6 +131,17 @@ func (p *Process) Stop(gently bool) {
 	}
 	_ = p.cmd.Process.Kill()
 	<-p.ended
+}
+
+// Run runs a command to its end, and returns the time in seconds that it has had on all cores.
+func Run(ctx context.Context, path string, args ...string) (seconds float64, err error) {
+	cmd := exec.CommandContext(ctx, path, args...)    //nolint:gosec // a command of this tree
+	cmd.Env = append(os.Environ(), "SEINE_NATS_URL=") // arguments say which, or none
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w\n%s", filepath.Base(path), err, bytes.TrimSpace(text[max(0, len(text)-2000):]))
+	}
+	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
 }
 
 // PID is what /proc knows it by.

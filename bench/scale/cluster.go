@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/bench/fleet"
 	"seine/bench/proc"
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
@@ -161,7 +162,7 @@ func (c *cluster) shared(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list leases: %w", err)
 	}
-	want := map[string]int{messages.StageFrontier: c.frontiers, "writer-" + writerName: c.writers}
+	want := map[string]int{messages.StageFrontier: c.frontiers, "writer-" + fleet.Writer: c.writers}
 	owners, leases := make(map[string]map[string]bool), 0
 	for key := range keys.Keys() {
 		group := strings.Split(key, ".")[1]

@@ -12,21 +12,17 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/bench/fleet"
 	"seine/bench/proc"
 	"seine/internal/base/sleep"
-	"seine/internal/output"
-	"seine/internal/output/dir"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Names of the crawl that is measured, and of its writers.
-const (
-	crawlName  = "bench"
-	writerName = "default"
-)
+// crawlName is that of the crawl that is measured.
+const crawlName = "bench"
 
 // crawlCosts are what one crawl cost, for each page unless it says otherwise.
 type crawlCosts struct {
@@ -148,7 +144,8 @@ func (c *cluster) finish(ctx context.Context) (frontierapi.Counters, error) {
 	for {
 		end, n, err := client.CheckEnded(ctx, crawlName, new(crawlspec.Spec))
 		if err == nil && end == frontierapi.Complete {
-			records, err := c.records()
+			found, err := fleet.Records(c.out())
+			records := int64(found)
 			if err != nil || records > n.Pages {
 				return n.Counters, fmt.Errorf("%d records of %d pages: %w", records, n.Pages, err)
 			}
@@ -160,26 +157,6 @@ func (c *cluster) finish(ctx context.Context) (frontierapi.Counters, error) {
 			return n.Counters, fmt.Errorf("wait for the end: %w", context.Cause(ctx))
 		}
 	}
-}
-
-// records counts what is committed; an identity that is there twice is an error.
-func (c *cluster) records() (n int64, err error) {
-	log, err := dir.Read(c.out(), writerName)
-	if err != nil {
-		return 0, fmt.Errorf("read the output: %w", err)
-	}
-	seen := make(map[string]bool)
-	err = output.Output{Log: log}.Commits(func(commit *output.Commit) error {
-		n += int64(commit.Records())
-		for v := commit.Visits; len(v) > 0; v = v[output.IdentitySize:] {
-			seen[string(v[:output.IdentitySize])] = true
-		}
-		return nil
-	})
-	if err == nil && int(n) != len(seen) {
-		err = fmt.Errorf("%d records are in the output, %d different ones", n, len(seen))
-	}
-	return n, err
 }
 
 // cpu is the time in seconds that each part has had.
