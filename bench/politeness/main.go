@@ -43,6 +43,7 @@ type options struct {
 
 func main() { proc.Main("politeness", run) }
 
+// parseOptions reads the command line, and whether that is about a single crawl.
 func parseOptions(args []string) (o options, single bool, err error) {
 	f := flag.NewFlagSet("politeness", flag.ContinueOnError)
 	f.IntVar(&o.Hosts, "hosts", 500, "`number` of hosts")
@@ -53,7 +54,7 @@ func parseOptions(args []string) (o options, single bool, err error) {
 	f.BoolVar(&o.Kill, "kill", false, "kill the frontier (SIGKILL) midway, and start it again at once")
 	f.BoolVar(&o.Trace, "trace", false, "watch the streams, and tell where the time between two requests goes")
 	f.BoolVar(&o.Faults, "faults", false, "make some hosts refuse, die and be slow, and compare the others before and meanwhile")
-	f.BoolVar(&o.One, "one", false, "crawl by one process, `seine crawl`")
+	f.BoolVar(&o.One, "one", false, "crawl by one process, seine crawl")
 	f.StringVar(&o.Profile, "profile", "", "with -one, write a CPU profile of its whole life to this `file`")
 	f.StringVar(&o.Bin, "bin", "", "`folder` with the commands and nats-server, built before; else they are built")
 	f.IntVar(&o.PageSize, "page-bytes", 8<<10, "median `size` of a page")

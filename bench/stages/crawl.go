@@ -47,8 +47,10 @@ func (o *options) crawl(ctx context.Context, fail context.CancelCauseFunc, bin, 
 	if err != nil {
 		return 0, nil, err //nolint:wrapcheck // says all
 	}
-	if n, err := fleet.Records(fleet.Out(dir)); err != nil || n != c.pages {
-		return 0, nil, fmt.Errorf("%d records of %d pages: %w", n, c.pages, err)
+	if written, err := fleet.Records(fleet.Out(dir)); err != nil {
+		return 0, nil, err //nolint:wrapcheck // says all
+	} else if written != c.pages {
+		return 0, nil, fmt.Errorf("%d records of %d pages", written, c.pages)
 	}
 	log := web.Requests()
 	took := log[len(log)-1].End.Sub(log[0].At)

@@ -4,12 +4,13 @@
 //
 //	cd bench && go run ./stages                              # of this tree
 //	cd bench && go run ./stages -one                         # in one process
-//	cd bench && go run ./stages -runs 5 -bin DIR -beside DIR # two builds in turn
+//	cd bench && go run ./stages -runs 5 -bin A -beside B    # two builds in turn
 //
-// A run fails unless each page was written once. The folder of a build has all commands and nats-server, as these make it
+// Pages are requests, those for robots.txt among them. The stages are measured from the seeds to the last record, the one
+// process in all of its life. A run fails unless each page was written once. The folder of a build has all commands and nats-server, as these make it
 // in its checkout:
 //
-//	CGO_ENABLED=0 go build -o DIR/ ./cmd/... github.com/nats-io/nats-server/v2
+//	CGO_ENABLED=0 go build -o A/ ./cmd/... github.com/nats-io/nats-server/v2
 package main
 
 import (
@@ -43,7 +44,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.StringVar(&o.Bin, "bin", "", "`folder` with the commands and nats-server, built before; else they are built")
 	f.StringVar(&o.Beside, "beside", "", "run those of this `folder` too, in turn")
 	f.IntVar(&o.Runs, "runs", 3, "`number` of runs of each build")
-	f.BoolVar(&o.One, "one", false, "crawl by one process, `seine crawl`")
+	f.BoolVar(&o.One, "one", false, "crawl by one process, seine crawl")
 	f.IntVar(&o.Hosts, "hosts", 200, "`number` of hosts")
 	f.IntVar(&o.Pages, "pages", 50, "`number` of pages of each host")
 	f.IntVar(&o.PageSize, "page-bytes", 8<<10, "median `size` of a page")
