@@ -2,13 +2,13 @@
 // nats-server and one process of each stage, or by `seine crawl` alone. It prints how many pages came a second, by the
 // web's log, and what CPU a page costs each kind of process.
 //
-//	cd bench && go run ./stages                              # of this tree
-//	cd bench && go run ./stages -one                         # in one process
-//	cd bench && go run ./stages -runs 5 -bin A -beside B    # two builds in turn
+//	cd bench && go run ./stages                          # of this tree
+//	cd bench && go run ./stages -one                     # in one process
+//	cd bench && go run ./stages -runs 5 -bin A -beside B # two builds in turn
 //
 // Pages are requests, those for robots.txt among them. The stages are measured from the seeds to the last record, the one
-// process in all of its life. A run fails unless each page was written once. The folder of a build has all commands and nats-server, as these make it
-// in its checkout:
+// process in all of its life. A run fails unless each page was written once. The folder of a build has all commands and
+// nats-server, as this makes it in its checkout:
 //
 //	CGO_ENABLED=0 go build -o A/ ./cmd/... github.com/nats-io/nats-server/v2
 package main
