@@ -89,12 +89,12 @@ func (r *testbed) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for {
-		n, err := r.results(ctx)
-		if err != nil || n >= uint64(r.fed) {
+		left, err := r.left(ctx)
+		if err != nil || left == 0 {
 			return err
 		}
 		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
-			return fmt.Errorf("%d of %d requests have a result: %w", n, r.fed, err)
+			return fmt.Errorf("%d of %d requests have no result: %w", left, r.fed, err)
 		}
 	}
 }
@@ -106,9 +106,9 @@ func (r *testbed) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pages, err := r.bus.JS.Stream(ctx, messages.StreamPages)
+	pages, err := r.stored(ctx, messages.StreamPages)
 	if err != nil {
-		return fmt.Errorf("look at the pages: %w", err)
+		return err
 	}
 	now, err := r.web.seen()
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *testbed) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done, requests, stored := r.fed-int(left), int(now.Requests-r.seenWeb), int(pages.CachedInfo().State.LastSeq)
+	done, requests, stored := r.fed-int(left), int(now.Requests-r.seenWeb), int(pages)
 	if done != results || done != requests || done != stored {
 		return fmt.Errorf("%d requests are done: they have %d results and %d pages, and the web has seen %d", done, results, stored, requests)
 	}
@@ -127,7 +127,7 @@ func (r *testbed) check(ctx context.Context) error {
 
 // readResults reads all results, and fails unless each is of another request and is well.
 func (r *testbed) readResults(ctx context.Context) (n int, err error) {
-	last, err := r.results(ctx)
+	last, err := r.stored(ctx, messages.StreamResults)
 	if err != nil {
 		return 0, err
 	}
@@ -146,14 +146,20 @@ func (r *testbed) readResults(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return n, fmt.Errorf("read results: %w", err)
 		}
-		res, err := messages.DecodeResult(m.Data())
-		if err == nil {
-			err = t.add(res)
+		parts, err := messages.SplitBatch(m.Headers(), m.Data())
+		for _, part := range parts {
+			var res *messages.Result
+			if res, err = messages.DecodeResult(part.Data); err == nil {
+				err = t.add(res)
+			}
+			if err != nil {
+				break
+			}
+			n++
 		}
 		if err != nil {
 			return n, err //nolint:wrapcheck // says all
 		}
-		n++
 	}
 	return n, nil
 }

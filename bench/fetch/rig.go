@@ -158,13 +158,13 @@ func (r *testbed) close() {
 // costs are what the processes have used so far.
 type costs struct {
 	at                       time.Time
-	pages                    uint64  // results that are stored
+	pages                    uint64  // that are stored
 	fetchers, nats, web, own float64 // seconds of CPU
 	all                      float64 // of everything on the machine
 }
 
 func (r *testbed) costs(ctx context.Context) (c costs, err error) {
-	if c.pages, err = r.results(ctx); err != nil {
+	if c.pages, err = r.stored(ctx, messages.StreamPages); err != nil {
 		return c, err
 	}
 	c.at = time.Now()
@@ -187,11 +187,11 @@ func (r *testbed) costs(ctx context.Context) (c costs, err error) {
 	return c, err //nolint:wrapcheck // says all
 }
 
-// results is how many results were stored.
-func (r *testbed) results(ctx context.Context) (uint64, error) {
-	s, err := r.bus.JS.Stream(ctx, messages.StreamResults)
+// stored is how many messages a stream has taken.
+func (r *testbed) stored(ctx context.Context, stream string) (uint64, error) {
+	s, err := r.bus.JS.Stream(ctx, stream)
 	if err != nil {
-		return 0, fmt.Errorf("look at the results: %w", err)
+		return 0, fmt.Errorf("get info of stream %s: %w", stream, err)
 	}
 	return s.CachedInfo().State.LastSeq, nil
 }

@@ -29,8 +29,11 @@ func startTracer(nc *nats.Conn) (*tracer, error) {
 		t.mu.Unlock()
 	}
 	_, err := nc.Subscribe("seine.results.>", func(m *nats.Msg) {
-		if r, err := messages.DecodeResult(m.Data); err == nil {
-			note(t.results, r.URL)
+		parts, _ := messages.SplitBatch(m.Header, m.Data)
+		for _, part := range parts {
+			if r, err := messages.DecodeResult(part.Data); err == nil {
+				note(t.results, r.URL)
+			}
 		}
 	})
 	if err == nil {
