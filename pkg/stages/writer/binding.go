@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"seine/internal/base/jsontext"
 	"seine/internal/base/procname"
 	"seine/internal/output"
@@ -206,27 +208,32 @@ func (w *Writer) bind(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("encode the binding of writer %s: %w", w.cfg.Name, err)
 	}
-	kv, err := w.bus.JS.KeyValue(ctx, messages.BucketMeta)
+	kv, err := w.bus.Bucket(ctx, messages.BucketMeta)
 	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+		return err //nolint:wrapcheck // says all
 	}
 	w.binding = want
-	return jsclient.RetryConflicts(ctx, func() error {
-		have, rev, err := ReadBinding(ctx, w.bus, w.cfg.Name)
-		if err != nil {
+	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
+		return jsclient.RetryConflicts(ctx, func() error { return w.bindOnce(ctx, kv, text) })
+	})
+}
+
+// bindOnce binds the name, unless somebody else changes its binding at this moment.
+func (w *Writer) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byte) error {
+	have, rev, err := ReadBinding(ctx, w.bus, w.cfg.Name)
+	if err != nil {
+		return err
+	}
+	if have != nil {
+		if err := w.cfg.bound(have, &w.binding); err == nil || !w.cfg.ChangeOutput {
 			return err
 		}
-		if have != nil {
-			if err := w.cfg.bound(have, &want); err == nil || !w.cfg.ChangeOutput {
-				return err
-			}
-			w.log.Warn("the writer's name is bound to another place or form from now on", "was", have.Out, "is", want.Out)
-		}
-		if _, err = jsclient.Swap(ctx, kv, messages.KeyWriter(w.cfg.Name), text, rev); err != nil {
-			return fmt.Errorf("bind the writer %s to its place: %w", w.cfg.Name, err)
-		}
-		return nil
-	})
+		w.log.Warn("the writer's name is bound to another place or form from now on", "was", have.Out, "is", w.binding.Out)
+	}
+	if _, err = jsclient.Swap(ctx, kv, messages.KeyWriter(w.cfg.Name), text, rev); err != nil {
+		return fmt.Errorf("bind the writer %s to its place: %w", w.cfg.Name, err)
+	}
+	return nil
 }
 
 // stillBound returns a BoundError once somebody has bound the name to something else.
