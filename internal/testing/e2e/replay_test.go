@@ -18,6 +18,7 @@ import (
 
 	"seine/internal/run/connect"
 	"seine/internal/run/replay"
+	"seine/internal/testing/natstest"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -215,7 +216,7 @@ func TestReplayOfACluster(t *testing.T) {
 	c.begin(bus, "c", quick(), site.seed, big, flat)
 	pages := append(slices.Clone(site.pages), big, flat)
 	eventually(t, patience, "commit every page", func() (bool, string) {
-		return lastOf(t, bus, messages.StreamRecords) == uint64(len(pages)), ""
+		return len(natstest.Stored(t, bus.JS, messages.StreamRecords)) == len(pages), ""
 	}, c.all()...)
 	requests, consumers := len(web.Requests()), durables(t, bus, replayed...)
 
