@@ -14,7 +14,9 @@ import (
 )
 
 // failed decides what becomes of a message whose handler has returned err, by err alone: it
-// comes again after a wait, or goes to DEAD.
+// comes again after a wait (retryAfter), or goes to DEAD. The readers of a partition have no
+// Runner, and publish their own dead letters: the frontier in partition_loop.go, the writer in
+// partition_writer.go (rejectToDead).
 func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome string, _ error) {
 	if ctx.Err() != nil { // cut: another need not wait AckWait for it
 		return "cut", h.sendAck(nak)
