@@ -249,7 +249,7 @@ func (b *Bus) AllowBatches(ctx context.Context) error {
 		return nil
 	}
 	b.Layout.Batches = true
-	return b.putLayout(ctx, b.Layout)
+	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return b.putLayout(ctx, b.Layout) })
 }
 
 func (b *Bus) putLayout(ctx context.Context, l messages.Layout) error {

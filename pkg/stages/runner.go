@@ -27,6 +27,7 @@ type Message struct {
 	Sequence   uint64    // in the stream
 	Deliveries uint64    // this one included
 	Stored     time.Time // when the stream took it
+	Taken      time.Time // when this process had it
 	Part       int       // which message of a batch it is, from 0
 
 	store func(context.Context) (sequence uint64, err error) // of one that a Chain has handed on
@@ -119,7 +120,6 @@ type delivery struct {
 	Message
 	nc    *nats.Conn
 	reply string // where to tell the server of it
-	taken time.Time
 }
 
 // What the server is told of a message (ADR-13).
@@ -307,7 +307,7 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 	}
 	endSpan(span, outcome)
 	r.metrics.handled.WithLabelValues(outcome).Inc()
-	r.metrics.seconds.Observe(time.Since(h.taken).Seconds())
+	r.metrics.seconds.Observe(time.Since(h.Taken).Seconds())
 	if err != nil {
 		// Only the acknowledgement is missing: it will be delivered again.
 		r.Bus.Log.Debug("not acknowledged", r.about(h, "error", err)...)
@@ -361,9 +361,9 @@ func newDelivery(nc *nats.Conn, m *nats.Msg) (*delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &delivery{nc: nc, reply: m.Reply, taken: time.Now(), Message: Message{
+	return &delivery{nc: nc, reply: m.Reply, Message: Message{
 		Subject: m.Subject, Header: m.Header, Data: m.Data, Stream: md.Stream,
-		Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
+		Sequence: md.Sequence.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp, Taken: time.Now(),
 	}}, nil
 }
 

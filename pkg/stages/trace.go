@@ -32,7 +32,7 @@ func (r *Runner) startSpan(ctx context.Context, h *delivery) (context.Context, t
 	if !ok {
 		return ctx, nil
 	}
-	ctx, span := r.Bus.Tracer.Begin(ctx, parent, verbs[r.Stage], trace.WithTimestamp(h.taken))
+	ctx, span := r.Bus.Tracer.Begin(ctx, parent, verbs[r.Stage], trace.WithTimestamp(h.Taken))
 	if !span.IsRecording() {
 		return ctx, nil
 	}

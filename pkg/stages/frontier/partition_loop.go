@@ -50,6 +50,9 @@ type partitionLoop struct {
 	seedBatches chan []*messages.Candidates // seeds of specs
 	saver       snapshotter
 	surveyed    surveyed
+
+	slack        int64 // of the state, after the last turn
+	gathersUntil int64 // until when what arrives waits for the next turn, 0 if it does not
 }
 
 // leaders look into streams, whatever replicas there are of them.
@@ -97,9 +100,9 @@ func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*
 	return f.open(ctx, p, epoch, restored)
 }
 
-// retryLater returns no error for what may be over soon: the partition is given back,
-// for whoever can take it. A cluster that elects a leader answers nobody, and who
-// is cut off with one that was reads what is out of date.
+// retryLater returns no error for what may be over soon: the partition is given back, for
+// any frontier that can take it. A cluster that elects a leader answers no request, and a
+// client that still talks to a deposed leader reads stale data.
 func (f *Frontier) retryLater(p int, err error) error {
 	if jsclient.Unavailable(err) || errors.Is(err, partition.ErrStale) {
 		f.log.Warn("cannot enter a partition now", "partition", p, "error", err)
@@ -223,11 +226,15 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 	defer timer.Stop()
 	for {
 		var first *partition.ReaderMessage
+		urls, results := p.urls.C(), p.results.C()
+		if p.state.Now() < p.gathersUntil {
+			urls, results = nil, nil
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case first = <-p.urls.C():
-		case first = <-p.results.C():
+		case first = <-urls:
+		case first = <-results:
 		case q := <-p.queries:
 			p.handleQuery(q)
 			continue
@@ -240,6 +247,11 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 				continue // where a request is can wait for the next turn's commit
 			}
 		case <-timer.C:
+			if p.gathersUntil > 0 && !p.isDue() {
+				p.gathersUntil = 0
+				timer.Reset(p.untilWake())
+				continue
+			}
 		}
 		// On a busy machine more arrives while others run, and a turn costs little
 		// more for more messages; on an idle one this returns at once.
@@ -247,7 +259,18 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 		if err := p.turn(ctx, first); err != nil {
 			return err
 		}
+		p.gather()
 		timer.Reset(p.untilWake())
+	}
+}
+
+// gather has what arrives wait for the next turn, as long as the hosts allow: where all rest, a result that is applied
+// later makes no request later, and a turn for many messages costs little more than one for each.
+func (p *partitionLoop) gather() {
+	p.gathersUntil = 0
+	now := p.state.Now()
+	if p.slack = p.state.Slack(now); p.slack > 0 {
+		p.gathersUntil = now + p.slack
 	}
 }
 
@@ -337,14 +360,16 @@ func (p *partitionLoop) apply(m *partition.ReaderMessage) error {
 // applyPart takes the time anew: by that of the turn's beginning, a response would have
 // ended before it did, and the next request to its host would come too soon.
 func (p *partitionLoop) applyPart(m *stages.Message) error {
+	waited := time.Since(m.Taken) // before now, or it would count what passes between the two
 	now := p.state.Now()
 	if m.Stream == messages.StreamResults {
-		return p.applyResult(m, now)
+		return p.applyResult(m, waited, now)
 	}
 	return p.applyCandidates(m, now)
 }
 
-func (p *partitionLoop) applyResult(m *stages.Message, now int64) error {
+// applyResult applies a result that has waited for this turn: the host rests from the end of the response.
+func (p *partitionLoop) applyResult(m *stages.Message, waited time.Duration, now int64) error {
 	res, err := messages.DecodeResult(m.Data)
 	if err != nil {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, m, err))
@@ -355,6 +380,7 @@ func (p *partitionLoop) applyResult(m *stages.Message, now int64) error {
 	if p.log.Enabled(context.Background(), slog.LevelDebug) {
 		p.log.Debug("result applied", append(about.LogAttrsIn(m.Header), "class", res.Class, "status", res.Status)...)
 	}
+	res.Age += messages.Millis(waited)
 	return p.state.ApplyResult(res, now)
 }
 
@@ -451,5 +477,16 @@ func (p *partitionLoop) untilWake() time.Duration {
 	case p.state.HasDue(now):
 		return starved
 	}
-	return time.Duration(min(max(p.state.NextDue()-now, 0), int64(time.Second)))
+	next := p.state.NextDue()
+	if p.slack > 0 { // hosts that are due within a moment are asked in one turn
+		moment := p.slack / 10
+		next = (min(next, now+p.slack) + moment - 1) / moment * moment
+	}
+	return time.Duration(min(max(next-now, 0), int64(time.Second)))
+}
+
+// isDue reports whether there is something to do in a turn without a message.
+func (p *partitionLoop) isDue() bool {
+	now := p.state.Now()
+	return p.state.TimersPending() || p.state.HasDue(now) || p.state.NextDue() <= now
 }

@@ -152,7 +152,7 @@ func (r *readSession) handOut(ctx context.Context, m *nats.Msg) error {
 	at := messages.Position{Created: r.last.Created, Sequence: seq.Stream, Stored: md.Timestamp}
 	fm := &ReaderMessage{acks: r.acks, Position: at, Message: stages.Message{
 		Subject: m.Subject, Header: m.Header, Data: m.Data, Stream: md.Stream,
-		Sequence: seq.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp,
+		Sequence: seq.Stream, Deliveries: md.NumDelivered, Stored: md.Timestamp, Taken: time.Now(),
 	}}
 	select {
 	case r.out <- fm:

@@ -330,6 +330,7 @@ func (s *Partition) launch(r *urlRecord, id urlID, h *host, now int64) (*Request
 		return nil, err
 	}
 	if rules, err := s.rulesOf(h); err == nil && rules != nil {
+		s.spacing.asked(h.polite.Delay(rules), now)
 		h.polite.Begin(rules, s.time.pace(now))
 		h.domain.polite.Begin(rules, s.time.pace(now))
 	}

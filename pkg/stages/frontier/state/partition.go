@@ -53,6 +53,7 @@ type Partition struct {
 	loader         *loader
 	recent         *recentLinks
 	troubles       failureRing
+	spacing        spacing
 	scratch        []byte
 	emptied        []emptied
 	told           map[string]bool // kinds of faults of the store that were logged: see reportRepair

@@ -1,0 +1,62 @@
+package state
+
+import "time"
+
+// spacing knows the shortest delay of the hosts that were asked lately.
+type spacing struct {
+	now, before spacingSpan // this span of time, and the one before
+}
+
+// spacingSpan is what was asked in a span of time.
+type spacingSpan struct {
+	began    int64
+	requests int
+	shortest time.Duration
+}
+
+// spacingTime is how long a span is.
+const spacingTime = int64(time.Second)
+
+func (s *spacing) asked(delay time.Duration, now int64) {
+	s.roll(now)
+	if s.now.requests++; s.now.requests == 1 || delay < s.now.shortest {
+		s.now.shortest = delay
+	}
+}
+
+func (s *spacing) roll(now int64) {
+	if now-s.now.began < spacingTime {
+		return
+	}
+	if s.before = s.now; now-s.before.began >= 2*spacingTime {
+		s.before = spacingSpan{}
+	}
+	s.now = spacingSpan{began: now}
+}
+
+const (
+	// busyRequests is how many requests within two seconds there must be for what arrives to wait: a small crawl
+	// gains nothing by that.
+	busyRequests = 16
+	// maxSlack bounds the wait, which is a twentieth of the delay. Less than minSlack is not worth one.
+	maxSlack, minSlack = int64(50 * time.Millisecond), int64(5 * time.Millisecond)
+)
+
+// Slack is for how long a message may wait to be applied, in ns, since all hosts that were asked lately rest much longer
+// after each request: the rest counts from the end of the response, not from when its result is applied. It is 0
+// where a host may be asked again soon, and where little is asked.
+func (s *Partition) Slack(now int64) int64 {
+	s.spacing.roll(now)
+	a, b := s.spacing.now, s.spacing.before
+	if a.requests+b.requests < busyRequests {
+		return 0
+	}
+	shortest := a.shortest
+	if a.requests == 0 || b.requests > 0 && b.shortest < shortest {
+		shortest = b.shortest
+	}
+	if slack := min(int64(shortest)/20, maxSlack); slack >= minSlack {
+		return slack
+	}
+	return 0
+}
