@@ -20,7 +20,7 @@ type Chain struct {
 	pub     *Publisher
 	metrics *metrics
 	parse   func(context.Context, *messages.Page, *Message) (Output, error)
-	workers chan struct{} // has as many as parse at a time
+	workers chan struct{} // has a place for each page in work, so that 64 fetches at a time do not mean 64 of them
 }
 
 // NewChain returns the chain to a parser, which parses at most so many pages at a time by it.
