@@ -14,7 +14,8 @@ import (
 )
 
 // failed decides what becomes of a message whose handler has returned err, by err alone: it
-// comes again after a wait (retryAfter), or goes to DEAD. The readers of a partition have no
+// comes again after a wait, or goes to DEAD. Which of both is in retryAfter (message_retry.go), and what else a stage then
+// publishes in its OnDeadLetter (the fetcher's compose_messages.go, the parser's parser.go). The readers of a partition have no
 // Runner, and publish their own dead letters: the frontier in partition_loop.go, the writer in
 // partition_writer.go (rejectToDead).
 func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome string, _ error) {

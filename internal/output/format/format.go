@@ -82,7 +82,10 @@ type entry struct {
 	make func(Options) Format
 }
 
-// formats are the formats there are, in the order in which they are told.
+// formats are the formats there are, in the order in which they are told: a new one is a type that implements Format, in
+// a file of its own, and a line here. One whose encoder can do more implements an interface of encoder_interfaces.go;
+// one that Seine reads back is in readable (read_formats.go) and in looksLikeRecords of cmd/seine/cat.go; the help of --format names
+// it (pkg/stages/writer/config.go). Files of one record each have a table of their own: bodies, in objects.go.
 var formats = []entry{
 	{"jsonl", func(Options) Format { return jsonLines{"jsonl", plain{}} }},
 	{"jsonl.gz", func(Options) Format { return jsonLines{"jsonl.gz", new(gzipped)} }},

@@ -24,7 +24,7 @@ func newRedirectScope(spec *crawlspec.Spec) *redirectScope {
 	return &redirectScope{include, exclude}
 }
 
-// includes reports whether the patterns let a URL be fetched, by the same rule as ruleAgainst there.
+// includes reports whether the patterns let a URL be fetched, as ruleAgainst there does for URLs that are no seeds.
 func (s *redirectScope) includes(url string) bool {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(url) }
 	return !slices.ContainsFunc(s.exclude, matches) && (len(s.include) == 0 || slices.ContainsFunc(s.include, matches))

@@ -37,6 +37,9 @@ import (
 // Content-Length nor Transfer-Encoding, as there is no body (it finds that oneShotBody is empty). No
 // Referer and no Accept-Language is sent unless "headers" has it.
 //
+// A request rule of the spec gives the method, the URL and the body, x.shape, which render (render_rule.go) makes of it: net/http
+// adds Content-Length then. robots.txt is always asked for by a plain GET (request.go).
+//
 // By HTTP/2 the fields are the same, but ":authority" stands in the place of Host, the fields have no
 // fixed order, and each cookie has a Cookie field of its own.
 func (x *exchange) request() *http.Request {
