@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -157,12 +158,21 @@ func newCluster(t *testing.T, s shape) *cluster {
 	return c
 }
 
-// startNATS starts a nats-server that keeps its data in dir. The limit that it would take for its streams by default,
+// startNATS starts a nats-server that keeps its data in dir, and waits until it takes connections: a command does not wait. The limit that it would take for its streams by default,
 // three quarters of the disk that is free, may be below what they reserve.
 func startNATS(t *testing.T, dir string, port int) *process {
 	t.Helper()
 	config := file(t, "nats-server.conf", "jetstream { max_file_store: 64GB }\n")
-	return start(t, "nats-server", "-c", config, "-js", "-sd", dir, "-a", "127.0.0.1", "-p", fmt.Sprint(port))
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	p := start(t, "nats-server", "-c", config, "-js", "-sd", dir, "-a", "127.0.0.1", "-p", fmt.Sprint(port))
+	eventually(t, patience, "take connections", func() (bool, string) {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		if err != nil {
+			return false, err.Error()
+		}
+		return conn.Close() == nil, ""
+	}, p)
+	return p
 }
 
 // stage starts one more process of a stage.
