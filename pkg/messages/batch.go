@@ -54,17 +54,16 @@ func JoinBatch(msgs []*nats.Msg) *nats.Msg {
 // BatchesWith reports whether a and b may be lines of one batch: they have the same subject and the same
 // headers but for the identity, which both have or neither.
 func BatchesWith(a, b *nats.Msg) bool {
-	return a.Subject == b.Subject && len(a.Header) == len(b.Header) &&
-		maps.EqualFunc(withoutID(a.Header), withoutID(b.Header), slices.Equal)
-}
-
-func withoutID(h nats.Header) nats.Header {
-	if _, ok := h[nats.MsgIdHdr]; !ok {
-		return h
+	if a.Subject != b.Subject || len(a.Header) != len(b.Header) {
+		return false
 	}
-	h = maps.Clone(h)
-	delete(h, nats.MsgIdHdr)
-	return h
+	for name, values := range a.Header {
+		other, ok := b.Header[name]
+		if !ok || name != nats.MsgIdHdr && !slices.Equal(values, other) {
+			return false
+		}
+	}
+	return true
 }
 
 // BatchPart is one of the messages that a batch holds.
