@@ -301,7 +301,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	o := crawl.Options{
 		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, EncryptState: c.EncryptState, NATS: c.NATS, Listen: c.Bind, Sync: state.Sync(c.Sync),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
-		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(), Chain: c.Chain,
+		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(), Chain: c.Chain, Last: endsProcess,
 	}
 	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
 	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText = c.Workers, c.Secrets, c.MaxText

@@ -27,8 +27,12 @@ const (
 	exitSteered     = 5 // somebody has cancelled or deleted the crawl
 )
 
+// endsProcess says that the process ends with its command, as it does except in tests.
+var endsProcess bool
+
 func main() {
 	heapgoal.Set(48<<20, 0.25)
+	endsProcess = true
 	os.Exit(run(os.Args[1:]))
 }
 

@@ -72,6 +72,16 @@ const clockSkew = 5 * time.Second
 // knows that there are no other workers may call it.
 func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 	b.MarkStale()
+	return b.resetWorkers(ctx)
+}
+
+// StoreAcks has the server store which messages workers have acknowledged: a reset does so at
+// once, and the server by itself within 0.1 s (nats-server 2.15.2). Only who knows that there
+// are no workers any more may call it.
+func (b *Bus) StoreAcks(ctx context.Context) error { return b.resetWorkers(ctx) }
+
+// resetWorkers lets the consumers that workers share deliver anew what is not acknowledged.
+func (b *Bus) resetWorkers(ctx context.Context) error {
 	for stream, durable := range map[string]string{
 		messages.StreamSeeds: messages.ConsumerSeeds, messages.StreamFetch: messages.ConsumerFetch, messages.StreamPages: messages.ConsumerParse,
 	} {

@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,9 @@ type Options struct {
 	More     []writer.Config // further writers, as of an archive
 	Frontier frontier.Config
 	Chain    bool // hand pages to the parser in memory
+	// Last says that the process ends when Run has returned, so that a small embedded
+	// server need not be stopped in order, which takes some 60 ms.
+	Last bool
 	// Opened, if set, is called once everything could be opened, before anything is
 	// fetched.
 	Opened func() error
@@ -132,13 +136,13 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if server != nil {
-		defer server.Stop()
-		defer connect.RemoveLocal(o.Data)
-	}
 	c := &crawl{
 		Options: o, dial: dial, began: began,
 		server: server, resumed: resumed, begun: make(chan struct{}), key: key,
+	}
+	if server != nil {
+		defer c.stopServer()
+		defer connect.RemoveLocal(o.Data)
 	}
 	if err := c.open(ctx); err != nil {
 		return nil, c.explain(err)
@@ -257,7 +261,8 @@ type crawl struct {
 	// there is none.
 	unknown error
 
-	abandoned bool // stages still run: what they use must stay as it is
+	abandoned  bool // stages still run: what they use must stay as it is
+	acksStored bool // the embedded server would forget nothing if it was killed
 }
 
 // Partitions is how many partitions an embedded server has. One carries more
@@ -382,8 +387,26 @@ func (c *crawl) close() {
 			c.Log.Error("cannot close the frontier's store", "error", err)
 		}
 	}
-	for _, bus := range c.buses {
+	for i, bus := range slices.Backward(c.buses) {
+		if i == 0 && c.Last && c.server != nil { // the other connections have sent theirs
+			c.acksStored = storeAcks(bus) == nil
+		}
 		bus.Close()
+	}
+}
+
+// storeAcks has the server store what was acknowledged. It stops in order if that takes long.
+func storeAcks(bus *stages.Bus) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return bus.StoreAcks(ctx)
+}
+
+// stopServer ends the embedded server, or leaves it to the end of the process if it has
+// stored what it would forget.
+func (c *crawl) stopServer() {
+	if !c.acksStored || !c.server.Leave() {
+		c.server.Stop()
 	}
 }
 

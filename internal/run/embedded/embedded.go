@@ -99,6 +99,18 @@ func (s *Server) Stop() {
 	_ = s.lock.Close()
 }
 
+// Leave ends nothing, for a process that ends at once: the server dies with it, as in a crash.
+// What it has stored is with the operating system. The directory stays taken until then. It
+// reports whether it may be left: of more than 512 MiB, what the next start has to read may take
+// longer than Stop saves.
+func (s *Server) Leave() bool {
+	info, err := s.s.Jsz(nil)
+	return err == nil && info.Store <= leavable
+}
+
+// leavable is up to how many stored bytes a server may be left.
+const leavable = 512 << 20
+
 // dropPullRequests lets the server forget the pull requests of clients that are gone, by asking
 // it for the state of its consumers. It would otherwise sleep for 50 ms in Shutdown after
 // it has told them that it ends.

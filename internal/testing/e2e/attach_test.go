@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,8 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/run/embedded"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // A crawl that runs is looked into by its directory, and by nobody who cannot read
@@ -203,4 +208,36 @@ func TestCrawlOverALockedServer(t *testing.T) {
 	lone := other.crawl("--nats-nkey", filepath.Join(c.users, "crawl", "user.nk"), site.seed)
 	lone.expect(2)
 	lone.complains("name it with --nats")
+}
+
+// A crawl that is over leaves nothing to be delivered again, though its process ends without
+// stopping the server in order.
+func TestCrawlThatIsOverLeavesNothingToDeliver(t *testing.T) {
+	t.Parallel()
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
+	for _, chain := range []string{"--chain", "--no-chain"} {
+		p := newWorkspace(t)
+		p.crawl(site.seed, chain).expect(0)
+		server, err := embedded.Start(embedded.Options{Dir: filepath.Join(p.data, "nats"), Private: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(server.Server()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for stream, durable := range map[string]string{
+			messages.StreamSeeds: messages.ConsumerSeeds, messages.StreamFetch: messages.ConsumerFetch, messages.StreamPages: messages.ConsumerParse,
+		} {
+			c, err := bus.JS.Consumer(t.Context(), stream, durable)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left := c.CachedInfo(); left.NumPending+uint64(left.NumAckPending) > 0 {
+				t.Errorf("%s: %s has %d messages to come, %d not acknowledged", chain, durable, left.NumPending, left.NumAckPending)
+			}
+		}
+		bus.Close()
+		server.Stop()
+	}
 }
