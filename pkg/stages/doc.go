@@ -7,8 +7,8 @@
 //   - Outputs are acknowledged by JetStream before the input is (Runner).
 //   - A full stream refuses a message; whoever publishes waits, keeps what it
 //     holds alive, and pulls no more (Publisher, Runner).
-//   - The error alone decides what becomes of the message: again later, or DEAD
-//     (IsPoison).
+//   - The error and the number of deliveries decide what becomes of a message that
+//     failed: again later, or DEAD (message_retry.go, dead_letters.go).
 //   - Consumed history stays for replay, inside a budget (package retention).
 //   - A page may go from the fetcher to the parser in memory, and is stored all the
 //     same (Chain).

@@ -13,11 +13,23 @@ import (
 	"seine/pkg/messages"
 )
 
-// failed decides what becomes of a message whose handler has returned err, by err alone: it
-// comes again after a wait, or goes to DEAD. Which of both is in retryAfter (message_retry.go), and what else a stage then
-// publishes in its OnDeadLetter (the fetcher's compose_messages.go, the parser's parser.go). The readers of a partition have no
-// Runner, and publish their own dead letters: the frontier in partition_loop.go, the writer in
-// partition_writer.go (rejectToDead).
+// failed decides what becomes of a message that was not done: it comes again after a wait, or goes to DEAD.
+//
+//   - A Runner that is being ended gives it back at once, whatever err is.
+//   - Otherwise err and the number of deliveries decide: retryAfter (message_retry.go). Err is the handler's; or poison: a
+//     panic (recovered), an output that no server takes (markPublish), or a message that was delivered more than
+//     messages.MaxCrashes times and never finished (errTooOften), all in runner.go.
+//   - What would go to DEAD and another has acknowledged meanwhile is done (alreadyAcked).
+//
+// What else a stage then publishes is in its OnDeadLetter (the fetcher's compose_messages.go, the parser's parser.go).
+//
+// Some dead letters are not made here: of one part of a message that is done otherwise, the frontier's deadPart (intake.go:
+// a line of SEEDS; partition_loop.go: a URL of URLS) and the parser's deadLetter (record_messages.go: a record of a page);
+// and those of the readers of a partition, which have no Runner: the frontier's partition_loop.go and the writer's
+// partition_writer.go (publishDead, which drops a message that DEAD cannot take, and logs that as an error).
+//
+// A letter is a messages.Dead. People read DEAD, and give messages to their stages again, by internal/ops/deadletters
+// and "seine dead" (cmd/seine/dead_letters.go).
 func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome string, _ error) {
 	if ctx.Err() != nil { // cut: another need not wait AckWait for it
 		return "cut", h.sendAck(nak)

@@ -1,5 +1,6 @@
 // Package deadletters reads DEAD for a person, and gives what is there to its
-// stage again.
+// stage again: for "seine dead" (cmd/seine/dead_letters.go) and the overview. What
+// goes to DEAD is decided in pkg/stages/dead_letters.go.
 package deadletters
 
 import (

@@ -23,7 +23,8 @@ const (
 	HeaderRedriven = "Seine-Redriven"
 )
 
-// Dead describes a message that could not be handled.
+// Dead describes a message that could not be handled. Stages decide that in pkg/stages/dead_letters.go;
+// internal/ops/deadletters reads it again.
 type Dead struct {
 	Stage, Crawl, Reason string
 	Subject, Stream      string
