@@ -253,7 +253,7 @@ func printFolder(w io.Writer, dir string, ids ageencrypt.Identities) error {
 
 func looksLikeRecords(file string) bool {
 	name := ageencrypt.PlainName(path.Base(filepath.ToSlash(file)))
-	return output.IsChunk(name) || slices.ContainsFunc([]string{".jsonl", ".jsonl.gz", ".jsonl.zst", ".json"}, func(ext string) bool {
+	return output.IsChunk(name) || slices.ContainsFunc(format.ReadableExts(), func(ext string) bool {
 		return strings.HasSuffix(name, ext)
 	})
 }

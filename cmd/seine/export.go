@@ -25,7 +25,7 @@ type exportCmd struct {
 	FromS3  bucket.Options `embed:"" prefix:"from-s3-"`
 	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." required:"" placeholder:"DIR"`
 	Format  string         `help:"Format of what is exported, as that of writer (default jsonl.zst)." placeholder:"NAME"`
-	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; of csv and parquet {crawl}/{kind})." placeholder:"TEMPLATE"`
+	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; {crawl}/{kind} of formats with columns, as csv and parquet)." placeholder:"TEMPLATE"`
 	Key     string         `help:"Path of each object, with --format objects." placeholder:"TEMPLATE"`
 	CSVBOM  bool           `name:"csv-bom" help:"In CSV, begin each file with a byte order mark, by which Excel sees that it is UTF-8."`
 	CSVSafe bool           `name:"csv-safe" help:"In CSV, put an apostrophe before texts that a spreadsheet would take for a formula."`

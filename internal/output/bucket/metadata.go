@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"seine/internal/output"
+	"seine/internal/output/format"
 )
 
 // Metadata of objects of one record each.
@@ -45,31 +46,11 @@ func inHeader(url string) string {
 	return b.String()
 }
 
-// mediaTypes are the media types of files by what their names end in.
-//
-// What is compressed is said to be that, and has no Content-Encoding: with one, browsers and
-// many clients would decompress it while they fetch it, and a file named .gz would hold
-// something else than its name says, and than the SHA-256 in the log is of.
-var mediaTypes = []struct{ ext, media string }{
-	{".jsonl", "application/x-ndjson"},
-	{".json", "application/json"},
-	{".csv", "text/csv; charset=utf-8; header=present"},
-	{".parquet", "application/vnd.apache.parquet"},
-	{".warc", "application/warc"},
-	{".cdxj", "text/plain; charset=utf-8"},
-	{".gz", "application/gzip"},
-	{".zst", "application/zstd"},
-	{"/" + marker, "text/plain; charset=utf-8"},
-	{"/" + output.PlaceFile, "text/plain; charset=utf-8"},
-}
-
 // typeOf returns the media type of a file by its key.
 func typeOf(key string) *string {
-	media := "application/octet-stream" // what is encrypted
-	for _, t := range mediaTypes {
-		if strings.HasSuffix(key, t.ext) {
-			media = t.media
-		}
+	media := format.MediaType(key)
+	if strings.HasSuffix(key, "/"+marker) || strings.HasSuffix(key, "/"+output.PlaceFile) {
+		media = "text/plain; charset=utf-8"
 	}
 	return &media
 }

@@ -1,4 +1,15 @@
-// Package format is how records become the bytes of a chunk.
+// Package format is how records become the bytes of a chunk, and how those are read back.
+//
+// A new format is a type that implements Format, in a file of its own, and a line in the
+// table formats below. It needs besides:
+//
+//   - an interface of optional_interfaces.go, if it or its encoder can do more than others;
+//   - its name in the help of --format (pkg/stages/writer/config.go), and in docs/operations.md,
+//     section Formats;
+//   - another program that reads it, in foreign_test.go.
+//
+// Files of one record each have a table of their own: bodies (objects.go). A new place, as
+// a database, is another job: see package output.
 package format
 
 import (
@@ -79,42 +90,50 @@ func (o *Options) columns(g output.Group) ([]Column, error) {
 // entry is a format that can be named.
 type entry struct {
 	name string
+	// media is the media type of its files: see MediaType.
+	media string
+	// columns says that its chunks have columns, and so records of one kind, and need Options.Columns.
+	columns bool
+	// read reads its files back, decompressed (read_formats.go); nil is for other programs to read.
+	read func(r io.Reader, yield func(record []byte, err error) bool)
 	make func(Options) Format
 }
 
-// formats are the formats there are, in the order in which they are told: a new one is a type that implements Format, in
-// a file of its own, and a line here. One whose encoder can do more implements an interface of encoder_interfaces.go;
-// one that Seine reads back is in readable (read_formats.go) and in looksLikeRecords of cmd/seine/cat.go; the help of --format names
-// it (pkg/stages/writer/config.go). Files of one record each have a table of their own: bodies, in objects.go.
+// formats are the formats there are, in the order in which they are told. The package comment says what a new one needs.
 var formats = []entry{
-	{"jsonl", func(Options) Format { return jsonLines{"jsonl", plain{}} }},
-	{"jsonl.gz", func(Options) Format { return jsonLines{"jsonl.gz", new(gzipped)} }},
-	{"jsonl.zst", func(Options) Format { return jsonLines{"jsonl.zst", newZstandard()} }},
-	{"json", func(Options) Format { return jsonArray{plain{}} }},
-	{"csv", func(o Options) Format { return csv{"csv", plain{}, o} }},
-	{"csv.gz", func(o Options) Format { return csv{"csv.gz", new(gzipped), o} }},
-	{"csv.zst", func(o Options) Format { return csv{"csv.zst", newZstandard(), o} }},
-	{"parquet", func(o Options) Format { return parquetFormat{o} }},
-	{"warc", func(Options) Format { return archive{warc.None()} }},
-	{"warc.gz", func(Options) Format { return archive{warc.Gzip()} }},
-	{"warc.zst", func(Options) Format { return archive{warc.Zstd()} }},
+	{"jsonl", "application/x-ndjson", false, linesIn, func(Options) Format { return jsonLines{"jsonl", plain{}} }},
+	{"jsonl.gz", gzipMedia, false, linesIn, func(Options) Format { return jsonLines{"jsonl.gz", new(gzipped)} }},
+	{"jsonl.zst", zstdMedia, false, linesIn, func(Options) Format { return jsonLines{"jsonl.zst", newZstandard()} }},
+	{"json", "application/json", false, elementsIn, func(Options) Format { return jsonArray{plain{}} }},
+	{"csv", "text/csv; charset=utf-8; header=present", true, nil, func(o Options) Format { return csv{"csv", plain{}, o} }},
+	{"csv.gz", gzipMedia, true, nil, func(o Options) Format { return csv{"csv.gz", new(gzipped), o} }},
+	{"csv.zst", zstdMedia, true, nil, func(o Options) Format { return csv{"csv.zst", newZstandard(), o} }},
+	{"parquet", "application/vnd.apache.parquet", true, nil, func(o Options) Format { return parquetFormat{o} }},
+	{"warc", "application/warc", false, nil, func(Options) Format { return archive{warc.None()} }},
+	{"warc.gz", gzipMedia, false, nil, func(Options) Format { return archive{warc.Gzip()} }},
+	{"warc.zst", zstdMedia, false, nil, func(Options) Format { return archive{warc.Zstd()} }},
 }
 
-// withColumns are the formats whose chunks have columns, and so records of one
-// kind, and need Options.Columns.
-var withColumns = []string{"csv", "csv.gz", "csv.zst", "parquet"}
+// find returns the format of a name, the zero value if there is none.
+func find(name string) entry {
+	i := slices.IndexFunc(formats, func(e entry) bool { return e.name == name })
+	if i < 0 {
+		return entry{}
+	}
+	return formats[i]
+}
 
 // HasColumns reports whether the chunks of a format have columns. Then they are of
 // one kind of record each.
-func HasColumns(name string) bool { return slices.Contains(withColumns, name) }
+func HasColumns(name string) bool { return find(name).columns }
 
 // New returns the format of a name, and whether there is one.
 func New(name string, o Options) (Format, bool) {
-	i := slices.IndexFunc(formats, func(e entry) bool { return e.name == name })
-	if i < 0 {
+	e := find(name)
+	if e.make == nil {
 		return nil, false
 	}
-	return formats[i].make(o), true
+	return e.make(o), true
 }
 
 // Names returns the names of the formats as a sentence has them.
@@ -123,7 +142,11 @@ func Names() string {
 	for _, e := range formats {
 		names = append(names, e.name)
 	}
-	names = append(names, BodyNames()...)
+	return oneOf(append(names, BodyNames()...))
+}
+
+// oneOf joins names as a sentence that leaves a choice has them.
+func oneOf(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

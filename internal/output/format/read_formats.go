@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -17,8 +16,15 @@ import (
 	"seine/internal/output/ageencrypt"
 )
 
-// readable are the formats that can be read back.
-var readable = []string{"jsonl", "jsonl.gz", "jsonl.zst", "json"}
+// ReadableExts returns what the names of files that can be read back end in.
+func ReadableExts() (all []string) {
+	for _, e := range formats {
+		if e.read != nil {
+			all = append(all, "."+e.name)
+		}
+	}
+	return all
+}
 
 // maxLine bounds a record that is read: more than a message may have.
 const maxLine = 128 << 20
@@ -45,8 +51,8 @@ func IsArchive(name string) bool {
 func CheckReadable(name string) error {
 	switch f := nameOf(name); {
 	case f == "":
-		return fmt.Errorf("%w: its name must end in .jsonl, .jsonl.gz, .jsonl.zst or .json, to say what is in it", ErrNoRecords)
-	case !slices.Contains(readable, f):
+		return fmt.Errorf("%w: its name must end in %s, to say what is in it", ErrNoRecords, oneOf(ReadableExts()))
+	case find(f).read == nil:
 		return fmt.Errorf("%w: %s cannot be read back: it is for other programs; files of jsonl.zst can", ErrNoRecords, f)
 	}
 	return nil
@@ -59,18 +65,15 @@ func Open(name string, r io.Reader) (iter.Seq2[[]byte, error], error) {
 	if err := CheckReadable(name); err != nil {
 		return nil, err
 	}
-	f, read := nameOf(name), linesIn
-	if f == "json" {
-		read = elementsIn
-	}
+	f := find(nameOf(name))
 	return func(yield func([]byte, error) bool) {
-		in, closer, err := unpack(f, r)
+		in, closer, err := unpack(f.name, r)
 		if err != nil {
 			yield(nil, cutAt(err))
 			return
 		}
 		defer closer()
-		read(in, yield)
+		f.read(in, yield)
 	}, nil
 }
 

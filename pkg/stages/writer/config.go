@@ -34,7 +34,7 @@ type Config struct {
 type OutputConfig struct {
 	Out     string         `help:"Directory of the output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
 	Format  string         `help:"Format of the output: jsonl, jsonl.gz or jsonl.zst (the default), json, csv, csv.gz, csv.zst or parquet; objects or objects.pretty for a file of each record; of pages objects.raw, or warc, warc.gz (the default) or warc.zst." placeholder:"NAME"`
-	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; of csv and parquet {crawl}/{kind})." placeholder:"TEMPLATE"`
+	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; {crawl}/{kind} of formats with columns, as csv and parquet)." placeholder:"TEMPLATE"`
 	Key     string         `help:"Path of each object, of {crawl}, {kind}, {date}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME}; by default {crawl}/{kind}/{id}.json, of pages {crawl}/{host}/{url_hash}.{ext}." placeholder:"TEMPLATE"`
 	Encrypt []string       `help:"Encrypt the files for this recipient: age1…, an SSH public key, or @FILE with such. More than once for several." sep:"none" placeholder:"RECIPIENT"`
 	CSVBOM  bool           `name:"csv-bom" help:"In CSV, begin each file with a byte order mark, by which Excel sees that it is UTF-8."`

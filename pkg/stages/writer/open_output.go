@@ -14,7 +14,8 @@ import (
 	"seine/internal/output/sqlite"
 )
 
-// openSink makes sure that the writer that c sets up can write, alone.
+// openSink makes sure that the writer that c sets up can write, alone. A new place for output has a
+// case here, in OutputWriters and in readLog; a new format is package format's.
 func openSink(c *Config, log *slog.Logger, h output.Hook) (output.Sink, error) {
 	switch {
 	case bucket.Is(c.Out):
