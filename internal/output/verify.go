@@ -105,8 +105,8 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 // ManifestPlace is a place that keeps manifests beside the log of a writer.
 type ManifestPlace interface {
 	ManifestStore
-	// Writer is the name of the writer whose log it is.
-	Writer() string
+	// WriterName is the name of the writer whose log it is.
+	WriterName() string
 }
 
 // ExpectManifested adds to what there should be the entries that manifests in the place
@@ -119,7 +119,7 @@ func (o Output) ExpectManifested(e *Expected) {
 		return
 	}
 	for _, crawl := range e.Crawls() {
-		head, ok := storedHead(at, at.Writer(), crawl)
+		head, ok := storedHead(at, at.WriterName(), crawl)
 		if !ok || e.crawl != "" && crawl != e.crawl {
 			continue
 		}
@@ -127,7 +127,7 @@ func (o Output) ExpectManifested(e *Expected) {
 			for _, c := range s.Commits {
 				n, _, ok := ParseName(c.Name + ".x")
 				if ok && !e.entries[n] && !e.unread[n] {
-					e.wrong = append(e.wrong, Problem{Missing, c.Name, fmt.Errorf("%s has this entry with %d records, and the commit log has not", ManifestPath(at.Writer(), crawl), c.Records)})
+					e.wrong = append(e.wrong, Problem{Missing, c.Name, fmt.Errorf("%s has this entry with %d records, and the commit log has not", ManifestPath(at.WriterName(), crawl), c.Records)})
 					e.entries[n] = true // it may be of several crawls
 				}
 			}

@@ -1,5 +1,5 @@
-// Package postgres is PostgreSQL as a place for output. Package rows has the argument
-// why nothing is lost and nothing comes twice.
+// Package postgres is PostgreSQL as a place for output. Package sqlsink has the
+// argument why nothing is lost and nothing comes twice.
 //
 // A batch goes in by COPY: its events into their table, where an identity that is
 // there already ends the transaction, the rest into tables of the session, from

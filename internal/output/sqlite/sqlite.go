@@ -1,4 +1,4 @@
-// Package sqlite is a file of SQLite as a place for output. Package rows has the
+// Package sqlite is a file of SQLite as a place for output. Package sqlsink has the
 // argument why nothing is lost and nothing comes twice.
 //
 // The file is in WAL mode, where the end of a transaction is one record at the end
