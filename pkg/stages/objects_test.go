@@ -46,7 +46,7 @@ func TestBodyIsStoredAsItCameOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
 	ctx := t.Context()
-	bodies, err := b.Bodies(ctx)
+	bodies, err := b.LargeBodies(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func (emptyReplica) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*je
 // putBody stores a body of three chunks, and opens its object.
 func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*jsclient.ObjectBucket, []byte) {
 	t.Helper()
-	bodies, err := b.Bodies(ctx)
+	bodies, err := b.LargeBodies(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func (a *away) Stream(ctx context.Context, name string) (jetstream.Stream, error
 func TestBodyIsWaitedForWhileItsServerIsAway(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	bodies, err := b.Bodies(t.Context())
+	bodies, err := b.LargeBodies(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -174,7 +174,7 @@ func (p *messageCopier) copyBody(ctx context.Context, page *messages.Page) error
 	if err != nil {
 		return err
 	}
-	bodies, err := p.side.feed.Bodies(ctx)
+	bodies, err := p.side.feed.LargeBodies(ctx)
 	if err == nil {
 		err = bodies.Put(ctx, page.BodyObject, in)
 	}

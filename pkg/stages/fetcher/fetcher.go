@@ -31,7 +31,7 @@ type Fetcher struct {
 	client *httpclient.Client
 	get    exchanger // client, unless something else is to fetch
 	robots *robotsCache
-	bodies *bodyStore
+	bodies *bodyPacker
 
 	// What is made of the specs of crawls.
 	policies policyCache
@@ -50,7 +50,7 @@ const maxPending = 1 << 16
 // New returns a fetcher that does nothing before Run. Specs must be running,
 // and bus must know its layout.
 func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
-	bodies, err := newBodyStore(bus.Log)
+	bodies, err := newBodyPacker(bus.Log)
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
@@ -69,7 +69,7 @@ func (f *Fetcher) Chain(parser *stages.Chain) { f.parser = parser }
 
 // newFetcher returns a fetcher without a bus, of which only the part that asks hosts
 // can be used.
-func newFetcher(cfg Config, bodies httpclient.Bodies, log *slog.Logger) (*Fetcher, error) {
+func newFetcher(cfg Config, bodies httpclient.LargeBodies, log *slog.Logger) (*Fetcher, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (f *Fetcher) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := f.bus.Bodies(ctx)
+	objects, err := f.bus.LargeBodies(ctx)
 	if err != nil {
 		return err
 	}

@@ -262,7 +262,7 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 	if got := p.parsed(t, pg, small); got.record.Title != "large" {
 		t.Errorf("title %q of a compressed body", got.record.Title)
 	}
-	bodies, err := p.bus.Bodies(t.Context())
+	bodies, err := p.bus.LargeBodies(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -313,7 +313,7 @@ type bodyStand struct {
 	t      *testing.T
 	bus    *stages.Bus
 	store  jetstream.ObjectStore
-	bodies *stages.Bodies
+	bodies *stages.LargeBodies
 	parser jetstream.Consumer
 }
 
@@ -325,7 +325,7 @@ func newBodyStand(t *testing.T) *bodyStand {
 	if s.store, err = b.JS.ObjectStore(t.Context(), messages.BucketBodies); err != nil {
 		t.Fatal(err)
 	}
-	if s.bodies, err = b.Bodies(t.Context()); err != nil {
+	if s.bodies, err = b.LargeBodies(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.parser = s.consumer("parser")

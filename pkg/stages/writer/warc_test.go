@@ -118,7 +118,7 @@ func publishPages(t testing.TB, bus *stages.Bus, crawl string, from, to int) {
 
 func storeBody(t testing.TB, bus *stages.Bus, name string, body io.Reader) {
 	t.Helper()
-	bodies, err := bus.Bodies(t.Context())
+	bodies, err := bus.LargeBodies(t.Context())
 	check(t, err)
 	check(t, bodies.Put(t.Context(), name, body))
 }

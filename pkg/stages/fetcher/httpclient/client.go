@@ -21,22 +21,22 @@ type Client struct {
 	memory   *memoryLimiter
 	ways     *transportPools
 	cookies  *cookies.Store
-	bodies   Bodies
+	bodies   LargeBodies
 	compiler compiler
 
 	// What the watch cancels an exchange with.
 	noFirstByte, stalled *Failure
 }
 
-// Bodies is where bodies go that are too large to be held. It is safe for concurrent use.
-type Bodies interface {
+// LargeBodies is where bodies go that are too large to be held. It is safe for concurrent use.
+type LargeBodies interface {
 	// Put stores a body, which it reads as it comes. If that fails, nothing is stored.
 	Put(ctx context.Context, name string, body io.Reader) error
 }
 
 // New returns a client. It stores in bodies what requests name an object for: nil will do
 // where none does.
-func New(cfg Config, bodies Bodies, log *slog.Logger) (*Client, error) {
+func New(cfg Config, bodies LargeBodies, log *slog.Logger) (*Client, error) {
 	p, err := newRateLimiter(cfg)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@
 // makes a Policy; and Requests. For each it returns a Reply: the class of the result, with
 // words for a person, and what came. It knows neither NATS nor the other stages nor whose turn
 // a request is: who may ask, and when the host was asked last by another process, is the
-// caller's affair. A body that is too large to be held goes to the Bodies that it is given.
+// caller's affair. A body that is too large to be held goes to the LargeBodies that it is given.
 //
 // # Guarantees
 //
@@ -24,7 +24,7 @@
 // render_rule and secrets, build_request (the request of net/http, with a list of all header
 // fields). When: rate_limit. The way:
 // transport_pool, dial, resolve, proxy, tunnel, conn. The exchange: client, exchange,
-// deadline. What comes: status and failure, accepts, body, stream, upload, memory;
+// deadline. What comes: status and failure, accepts, body, large_body, large_body_writer, memory;
 // challenge; redact; wire_capture, archive and archived_response_body for archives. README.md has more
 // of each.
 package httpclient

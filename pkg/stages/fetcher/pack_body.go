@@ -20,20 +20,22 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// bodyStore makes bodies small enough to travel.
-type bodyStore struct {
-	zstd    *zstd.Encoder  // only EncodeAll, which may be called concurrently
-	cores   chan struct{}  // has as many as may compress at a time: each needs memory for what comes of it
-	objects *stages.Bodies // where they go that are too large for a message
+// bodyPacker makes bodies small enough to travel: it compresses them, and stores in the object store
+// (stages.LargeBodies) what is still too large for a message. What httpclient does not hold comes
+// compressed from its large_body_writer.go.
+type bodyPacker struct {
+	zstd    *zstd.Encoder       // only EncodeAll, which may be called concurrently
+	cores   chan struct{}       // has as many as may compress at a time: each needs memory for what comes of it
+	objects *stages.LargeBodies // where they go that are too large for a message
 	log     *slog.Logger
 }
 
-func newBodyStore(log *slog.Logger) (*bodyStore, error) {
+func newBodyPacker(log *slog.Logger) (*bodyPacker, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, fmt.Errorf("make the compressor: %w", err)
 	}
-	return &bodyStore{zstd: z, cores: make(chan struct{}, runtime.GOMAXPROCS(0)), log: log}, nil
+	return &bodyPacker{zstd: z, cores: make(chan struct{}, runtime.GOMAXPROCS(0)), log: log}, nil
 }
 
 const (
@@ -49,7 +51,7 @@ const (
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 // compress returns the body as it will travel, and its encoding.
-func (s *bodyStore) compress(body []byte) ([]byte, string) {
+func (s *bodyPacker) compress(body []byte) ([]byte, string) {
 	if len(body) <= compressFrom {
 		return body, ""
 	}
@@ -85,14 +87,14 @@ const (
 	maxStoreWait = 2 * time.Second
 )
 
-// Put stores a body that is not held: see httpclient.Bodies.
-func (s *bodyStore) Put(ctx context.Context, name string, body io.Reader) error {
+// Put stores a body that is not held: see httpclient.LargeBodies.
+func (s *bodyPacker) Put(ctx context.Context, name string, body io.Reader) error {
 	return s.objects.Put(ctx, name, body)
 }
 
 // store puts body into the object store. It returns an error only if ctx is
 // done.
-func (s *bodyStore) store(ctx context.Context, name string, body []byte) error {
+func (s *bodyPacker) store(ctx context.Context, name string, body []byte) error {
 	for wait := minStoreWait; ; wait = min(2*wait, maxStoreWait) {
 		err := s.objects.Put(ctx, name, bytes.NewReader(body))
 		if err == nil {

@@ -14,7 +14,7 @@ const streamFrom = 2 << 20
 
 // stream takes a body of which buf has come.
 func (x *exchange) stream(buf []byte, src io.Reader) *Failure {
-	up := newUpload(x.ctx, x.c.bodies, x.ask.Object)
+	up := newLargeBodyWriter(x.ctx, x.c.bodies, x.ask.Object)
 	if !x.ask.Archive {
 		up = up.compressed()
 	}
@@ -26,7 +26,7 @@ func (x *exchange) stream(buf []byte, src io.Reader) *Failure {
 }
 
 // copy writes what is in buf, and then src by way of buf.
-func (x *exchange) copy(up *upload, buf []byte, src io.Reader) *Failure {
+func (x *exchange) copy(up *largeBodyWriter, buf []byte, src io.Reader) *Failure {
 	for {
 		x.watch.pause()
 		if _, err := up.Write(buf); err != nil {
@@ -47,7 +47,7 @@ func (x *exchange) copy(up *upload, buf []byte, src io.Reader) *Failure {
 }
 
 // stored waits until all of a body is where it will be read from.
-func (x *exchange) stored(up *upload) *Failure {
+func (x *exchange) stored(up *largeBodyWriter) *Failure {
 	x.watch.pause()
 	b, err := up.commit()
 	if err != nil {
@@ -73,7 +73,7 @@ const streamMemory = 8 << 20
 // storeRaw keeps a body as it came, and reads it decoded for its digest and its
 // limits.
 func (x *exchange) storeRaw(names []string, sum hash.Hash) *Failure {
-	up := newUpload(x.ctx, x.c.bodies, x.ask.Object)
+	up := newLargeBodyWriter(x.ctx, x.c.bodies, x.ask.Object)
 	src := io.TeeReader(&x.wire, writer(func(p []byte) (int, error) {
 		if f := x.reserveMemory(up.n+int64(len(p)), x.ask.MaxBody); f != nil {
 			return 0, f

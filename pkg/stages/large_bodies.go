@@ -12,12 +12,12 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
-// Bodies stores large bodies in BucketBodies. It is safe for concurrent use.
-type Bodies struct{ box *jsclient.ObjectBucket }
+// LargeBodies stores large bodies in BucketBodies. It is safe for concurrent use.
+type LargeBodies struct{ box *jsclient.ObjectBucket }
 
-// Bodies opens the object store of large bodies, as Bucket opens a bucket.
-func (b *Bus) Bodies(ctx context.Context) (*Bodies, error) {
-	s := new(Bodies)
+// LargeBodies opens the object store of large bodies, as Bucket opens a bucket.
+func (b *Bus) LargeBodies(ctx context.Context) (*LargeBodies, error) {
+	s := new(LargeBodies)
 	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) (err error) {
 		s.box, err = b.ObjectBox(ctx, messages.BucketBodies)
 		return err
@@ -37,7 +37,7 @@ func (b *Bus) HasBody(ctx context.Context, name string) (bool, error) {
 
 // Put stores a body until r ends, under a name that no other has. It returns no
 // error only if all of it is stored.
-func (s *Bodies) Put(ctx context.Context, name string, r io.Reader) error {
+func (s *LargeBodies) Put(ctx context.Context, name string, r io.Reader) error {
 	nuid := rand.Text()
 	_, err := s.box.Put(ctx, name, nuid, func(w io.Writer) error {
 		_, err := io.Copy(w, r)

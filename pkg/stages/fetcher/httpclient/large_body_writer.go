@@ -11,10 +11,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// upload takes a body as it comes. It holds no more of it than a message may
+// largeBodyWriter takes a body as it comes. It holds no more of it than a message may
 // carry: from there on all goes to where large bodies are.
-type upload struct {
-	bodies   Bodies
+type largeBodyWriter struct {
+	bodies   LargeBodies
 	ctx      context.Context
 	name     string
 	zip      *zstd.Encoder // nil if it is stored as it comes
@@ -30,14 +30,14 @@ type upload struct {
 // memory: small, as there is one for each.
 const streamWindow = 512 << 10
 
-// newUpload starts to take a body, to be stored under a name if it is large. One of
+// newLargeBodyWriter starts to take a body, to be stored under a name if it is large. One of
 // commit and abort must be called.
-func newUpload(ctx context.Context, bodies Bodies, name string) *upload {
-	return &upload{bodies: bodies, ctx: ctx, name: name}
+func newLargeBodyWriter(ctx context.Context, bodies LargeBodies, name string) *largeBodyWriter {
+	return &largeBodyWriter{bodies: bodies, ctx: ctx, name: name}
 }
 
 // compressed has what is written compressed.
-func (u *upload) compressed() *upload {
+func (u *largeBodyWriter) compressed() *largeBodyWriter {
 	z, err := zstd.NewWriter(writer(u.put), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(streamWindow),
 		zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 	if err != nil {
@@ -51,7 +51,7 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-func (u *upload) Write(p []byte) (int, error) {
+func (u *largeBodyWriter) Write(p []byte) (int, error) {
 	u.n += int64(len(p))
 	if u.zip != nil {
 		return u.zip.Write(p)
@@ -60,7 +60,7 @@ func (u *upload) Write(p []byte) (int, error) {
 }
 
 // put takes what is to be stored.
-func (u *upload) put(p []byte) (int, error) {
+func (u *largeBodyWriter) put(p []byte) (int, error) {
 	if u.pipe == nil && len(u.held)+len(p) <= messages.InlineBody {
 		u.held = append(u.held, p...)
 		return len(p), nil
@@ -75,7 +75,7 @@ func (u *upload) put(p []byte) (int, error) {
 	return u.pipe.Write(p)
 }
 
-func (u *upload) open() {
+func (u *largeBodyWriter) open() {
 	r, w := io.Pipe()
 	u.pipe, u.done = w, make(chan struct{})
 	go func() {
@@ -90,7 +90,7 @@ func (u *upload) open() {
 }
 
 // commit waits until all is stored, and returns where.
-func (u *upload) commit() (Body, error) {
+func (u *largeBodyWriter) commit() (Body, error) {
 	if u.zip != nil {
 		if err := u.zip.Close(); err != nil {
 			u.abort(err)
@@ -108,7 +108,7 @@ func (u *upload) commit() (Body, error) {
 }
 
 // abort has nothing stored.
-func (u *upload) abort(err error) {
+func (u *largeBodyWriter) abort(err error) {
 	if u.pipe != nil {
 		_ = u.pipe.CloseWithError(err)
 		<-u.done
