@@ -15,18 +15,23 @@ import (
 // request is what is sent.
 //
 // A plain GET, for which the spec has no request rule, has the following header fields by HTTP/1.1,
-// in this order. TestPlainGETHasExactlyTheseBytes compares the bytes.
+// in this order. TestPlainGETHasExactlyTheseBytes (plain_get_test.go) compares the bytes. Its request line has the path and
+// the query as they are in the canonical URL (target, which says when not); for an http URL by an HTTP proxy, the whole URL (absolute, which
+// send in exchange.go calls).
 //
 //	Host             the host of the URL, with its port if that is not the scheme's own; net/http writes it from target
-//	User-Agent       user_agent of the spec (crawlspec, Spec.Agent), or one of the user_agents of the access; fill (compile_policy.go)
-//	Accept           the types of Config.Accept and of the spec, then "*/*;q=0.1" for others; commonHeader, accepts.header (accepts.go)
+//	User-Agent       user_agent of the spec, by default "seine/VERSION (web crawler)", or "seine/VERSION (web crawler; +CONTACT)" if
+//	                 the spec has a contact (Agent, crawlspec/spec.go); or the user_agents of the access in turn; fill (compile_policy.go)
+//	Accept           the types of Config.Accept and of the spec, then "*/*;q=0.1" for others; by default
+//	                 "text/html,application/xhtml+xml,text/plain,*/*;q=0.1"; commonHeader, accepts.header (accepts.go)
 //	Accept-Encoding  "gzip, deflate, br, zstd"; commonHeader
 //
 // It has the following only if there is a reason for it. Net/http sorts all fields after User-Agent by
 // their names:
 //
 //	Authorization                        auth of the access; fill
-//	Cookie                               cookies that are kept for the URL, if the spec wants any; CookieFor (client.go), header
+//	Cookie                               that of "headers", then the cookies that are kept for the URL, if the spec wants any
+//	                                     (CookieFor, client.go): one field, joined by header
 //	If-None-Match, If-Modified-Since     what the frontier remembers of the last visit; header
 //	what "headers" of the access names   addHeaders (compile_policy.go), which can replace Accept
 //	Proxy-Authorization                  for an HTTP proxy with a password: net/http adds it to the request of an http URL, at the
@@ -38,7 +43,8 @@ import (
 // Referer and no Accept-Language is sent unless "headers" has it.
 //
 // A request rule of the spec gives the method, the URL and the body, x.shape, which render (render_rule.go) makes of it: net/http
-// adds Content-Length then. robots.txt is always asked for by a plain GET (request.go).
+// adds Content-Length then. robots.txt is always asked for by a plain GET
+// (Request.Robots, exchange_input.go).
 //
 // By HTTP/2 the fields are the same, but ":authority" stands in the place of Host, the fields have no
 // fixed order, and each cookie has a Cookie field of its own.

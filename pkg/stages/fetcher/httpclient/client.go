@@ -19,7 +19,7 @@ type Client struct {
 	cfg      Config
 	pace     *rateLimiter
 	memory   *memoryLimiter
-	ways     *transportPools
+	pools    *transportPools
 	cookies  *cookies.Store
 	bodies   LargeBodies
 	compiler compiler
@@ -49,20 +49,20 @@ func New(cfg Config, bodies LargeBodies, log *slog.Logger) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	ways := newTransportPools(cfg, r, idle)
+	pools := newTransportPools(cfg, r, idle)
 	return &Client{
-		cfg: cfg, pace: p, ways: ways, cookies: cookies.NewStore(cookies.DefaultBytes), bodies: bodies,
+		cfg: cfg, pace: p, pools: pools, cookies: cookies.NewStore(cookies.DefaultBytes), bodies: bodies,
 		memory:      newMemoryLimiter(int64(cfg.MaxInFlightBody), cfg.Workers),
 		noFirstByte: Failf(messages.Timeout, "no response within %s of the connection", cfg.FirstByteTimeout).in(messages.DetailFirstByte),
 		stalled:     Failf(messages.Stalled, "the body stopped coming for %s", cfg.StallTimeout),
 		compiler: compiler{
-			accepts: accepts(cfg.Accept), ways: ways, log: log, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}},
+			accepts: accepts(cfg.Accept), pools: pools, log: log, secrets: secretStore{Store: secrets.Store{Folder: cfg.Secrets}},
 		},
 	}, nil
 }
 
 // Close closes the connections that nobody uses.
-func (c *Client) Close() { c.ways.close() }
+func (c *Client) Close() { c.pools.close() }
 
 // Compile works out once what all requests of a spec have alike.
 func (c *Client) Compile(spec *crawlspec.Spec) *Policy { return c.compiler.compile(spec) }
@@ -88,16 +88,16 @@ func (c *Client) Do(ctx context.Context, a *Request) (*Reply, error) {
 		return nil, err
 	}
 	if len(acc.profile.proxies) == 0 {
-		return c.exchange(ctx, a, acc, acc.profile.way)
+		return c.exchange(ctx, a, acc, acc.profile.transport)
 	}
 	for try := 1; ; try++ {
 		p, err := acc.profile.proxy(ctx)
 		if err != nil {
 			return nil, err
 		}
-		w := acc.profile.way
-		w.proxy = p.key
-		r, err := c.exchange(ctx, a, acc, w)
+		key := acc.profile.transport
+		key.proxy = p.key
+		r, err := c.exchange(ctx, a, acc, key)
 		if err != nil {
 			return nil, err
 		}

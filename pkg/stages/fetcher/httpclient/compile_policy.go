@@ -20,7 +20,7 @@ const missingAge = 5 * time.Second
 // compiler makes policies of specs.
 type compiler struct {
 	accepts accepts
-	ways    *transportPools
+	pools   *transportPools
 	secrets secretStore
 	log     *slog.Logger
 	plain   sync.Map // names of secrets that were looked at
@@ -28,7 +28,7 @@ type compiler struct {
 
 // compile works out once what all requests of a spec have alike.
 func (c *compiler) compile(spec *crawlspec.Spec) *Policy {
-	p := &Policy{spec: spec, hidden: c.redactor(spec), guard: wayOf(spec, nil).guardKey()}
+	p := &Policy{spec: spec, hidden: c.redactor(spec), guard: transportKeyOf(spec, nil).guardKey()}
 	failed := false
 	compiled := func(a crawlspec.Access, withheld []string) *profile {
 		m := c.profile(spec, &a, withheld)
@@ -60,7 +60,7 @@ func (c *compiler) compile(spec *crawlspec.Spec) *Policy {
 
 // profile makes an access ready for use; what is wrong with it concerns no other.
 func (c *compiler) profile(spec *crawlspec.Spec, a *crawlspec.Access, withheld []string) *profile {
-	m := &profile{withheld: withheld, cookies: a.Cookies != nil && *a.Cookies, way: wayOf(spec, a.TLS)}
+	m := &profile{withheld: withheld, cookies: a.Cookies != nil && *a.Cookies, transport: transportKeyOf(spec, a.TLS)}
 	m.err = c.fill(m, spec, a)
 	return m
 }
@@ -90,7 +90,7 @@ func (c *compiler) fill(m *profile, spec *crawlspec.Spec, a *crawlspec.Access) (
 		m.headers = append(m.headers, h)
 	}
 	for _, text := range a.Proxies {
-		p, err := c.ways.proxy(text, c.secrets)
+		p, err := c.pools.proxy(text, c.secrets)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// dialer opens the connections of one way: names by the resolver, each address
+// dialer opens the connections of one pool: names by the resolver, each address
 // checked by the guard, TLS on top. Its errors are failures.
 type dialer struct {
 	resolver    *resolver

@@ -20,7 +20,7 @@
 //
 // # The files
 //
-// They follow a request. What is sent: policy and compile_policy (a spec, ready for use),
+// They follow a request. What is sent: exchange_input, policy and compile_policy (a spec, ready for use),
 // render_rule and secrets, build_request (the request of net/http, with a list of all header
 // fields). When: rate_limit. The way:
 // transport_pool, dial, resolve, proxy, tunnel, conn. The exchange: client, exchange,

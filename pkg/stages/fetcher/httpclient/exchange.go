@@ -35,8 +35,8 @@ type exchange struct {
 	err     error // what was fetched could not be stored, or ErrNotSent
 }
 
-// exchange sends the request by a way, and reads the response.
-func (c *Client) exchange(ctx context.Context, a *Request, acc access, w transportKey) (*Reply, error) {
+// exchange sends the request over the connections of a transportKey, and reads the response.
+func (c *Client) exchange(ctx context.Context, a *Request, acc access, key transportKey) (*Reply, error) {
 	inFlight.Inc()
 	defer inFlight.Dec()
 	ctx, span := beginExchange(ctx, a.URL, acc.method())
@@ -49,7 +49,7 @@ func (c *Client) exchange(ctx context.Context, a *Request, acc access, w transpo
 	watch := newDeadlineTimer(cancel, a.Timeout, total)
 	defer watch.stop()
 	x := &exchange{
-		c: c, ask: a, access: acc, pool: c.ways.pool(w), ctx: ctx, watch: watch, span: span,
+		c: c, ask: a, access: acc, pool: c.pools.pool(key), ctx: ctx, watch: watch, span: span,
 		reply: &Reply{URL: a.URL, Cookie: acc.cookie, hidden: acc.hidden, Started: time.Now(), loan: c.memory.lend()},
 	}
 	x.run()

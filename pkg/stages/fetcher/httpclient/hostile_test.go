@@ -143,8 +143,8 @@ func newTestClient(t *testing.T, cfg Config) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.ways.tls.RootCAs = x509.NewCertPool()
-	c.ways.tls.RootCAs.AddCert(authority().cert)
+	c.pools.tls.RootCAs = x509.NewCertPool()
+	c.pools.tls.RootCAs.AddCert(authority().cert)
 	t.Cleanup(c.Close)
 	return c
 }

@@ -31,7 +31,7 @@ func defaultConfig() (c Config) {
 
 // privatePolicy has a plain way to ask any host.
 var privatePolicy = &Policy{spec: new(crawlspec.Spec), others: &profile{
-	accepts: accepts(defaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {contentcoding.Accept}}}, way: transportKey{private: true},
+	accepts: accepts(defaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {contentcoding.Accept}}}, transport: transportKey{private: true},
 }}
 
 // clientFixture is a client that asks by a spec, and a web of its own.

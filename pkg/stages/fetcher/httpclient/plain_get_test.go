@@ -59,8 +59,8 @@ func TestPlainGETHasTheSameFieldsByHTTP2(t *testing.T) {
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
 	defer srv.Close()
-	s.ways.tls.RootCAs = x509.NewCertPool()
-	s.ways.tls.RootCAs.AddCert(srv.Certificate())
+	s.pools.tls.RootCAs = x509.NewCertPool()
+	s.pools.tls.RootCAs.AddCert(srv.Certificate())
 	s.get(srv.URL+"/a").wants(t, messages.OK)
 	r := <-got
 	want := http.Header{

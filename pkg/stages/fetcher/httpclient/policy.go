@@ -29,7 +29,7 @@ type sourceProfiles struct {
 	others  *profile // of origins that must not see the credentials
 }
 
-// profile is how the URLs of one source are asked for, and by which way: an Access
+// profile is how the URLs of one source are asked for, and over which connections: an Access
 // of the spec, ready for use.
 type profile struct {
 	headers []http.Header // complete, one for each user agent; only read
@@ -37,13 +37,13 @@ type profile struct {
 	private []string      // names of fields that must not be stored
 	// withheld names the credentials that are not sent, because the source does
 	// not trust the origin; nil is none.
-	withheld []string
-	accepts  accepts
-	cookies  bool
-	way      transportKey // without a proxy
-	proxies  []*proxy     // none is direct
-	turn     atomic.Uint32
-	err      error // a failure: the spec asks for what this client does not have
+	withheld  []string
+	accepts   accepts
+	cookies   bool
+	transport transportKey // without a proxy
+	proxies   []*proxy     // none is direct
+	turn      atomic.Uint32
+	err       error // a failure: the spec asks for what this client does not have
 }
 
 // access is how one URL is requested. Nothing of it outlives the URL: the next

@@ -18,7 +18,7 @@ import (
 )
 
 // transportKey is what a connection depends on beside its host: only requests of the
-// same way may share one.
+// same key may share one.
 type transportKey struct {
 	private bool   // private addresses may be dialled
 	allow   string // other networks that may, with spaces between
@@ -26,7 +26,8 @@ type transportKey struct {
 	proxy   string // its URL with the password, "" is none
 }
 
-func wayOf(spec *crawlspec.Spec, t *crawlspec.TLS) transportKey {
+// transportKeyOf returns the key of requests without a proxy.
+func transportKeyOf(spec *crawlspec.Spec, t *crawlspec.TLS) transportKey {
 	w := transportKey{private: spec.AllowPrivate}
 	var allow []string
 	for _, p := range spec.AllowAddresses {
@@ -58,7 +59,7 @@ func (w transportKey) guard() *netguard.Guard {
 	return netguard.New(allow, w.private)
 }
 
-// transportPools keeps the connections of each way.
+// transportPools keeps the connections of each transportKey.
 type transportPools struct {
 	cfg      Config
 	resolver *resolver
@@ -70,7 +71,7 @@ type transportPools struct {
 	proxies map[string]*proxy
 }
 
-// pool is the connections of one way.
+// pool is the connections of one transportKey.
 type pool struct {
 	*http.Transport
 	dialer *dialer
@@ -78,7 +79,7 @@ type pool struct {
 
 // Bounds of the connections kept.
 const (
-	maxWays         = 256
+	maxPools        = 256
 	maxIdleConns    = 1024 // of all without a proxy
 	maxIdleProxied  = 64   // of each proxy
 	idleConnTimeout = time.Minute
@@ -96,7 +97,7 @@ func newTransportPools(cfg Config, r *resolver, idle int) *transportPools {
 	}
 }
 
-// pool returns the connections of a way.
+// pool returns the connections of a transportKey.
 func (s *transportPools) pool(w transportKey) *pool {
 	s.mu.RLock()
 	p := s.pools[w]
@@ -109,7 +110,7 @@ func (s *transportPools) pool(w transportKey) *pool {
 	if p := s.pools[w]; p != nil {
 		return p
 	}
-	if len(s.pools) >= maxWays { // specs have come and gone: any will do
+	if len(s.pools) >= maxPools { // specs have come and gone: any will do
 		for old, p := range s.pools {
 			delete(s.pools, old)
 			p.CloseIdleConnections()

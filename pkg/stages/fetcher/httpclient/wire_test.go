@@ -192,8 +192,8 @@ func TestTLS(t *testing.T) {
 	defer srv.Close()
 	s.get(srv.URL+"/").wants(t, messages.TLSFailure) // a certificate of nobody
 
-	s.ways.tls.RootCAs = x509.NewCertPool()
-	s.ways.tls.RootCAs.AddCert(srv.Certificate())
+	s.pools.tls.RootCAs = x509.NewCertPool()
+	s.pools.tls.RootCAs.AddCert(srv.Certificate())
 	for _, path := range []string{"/a|b", "//a|b", "/"} {
 		h := s.get(srv.URL + path)
 		h.wants(t, messages.OK)
@@ -218,7 +218,7 @@ func TestNamesAndConnections(t *testing.T) {
 	})
 	var mu sync.Mutex
 	asked := map[string]int{}
-	s.ways.resolver.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+	s.pools.resolver.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 		mu.Lock()
 		asked[host]++
 		mu.Unlock()

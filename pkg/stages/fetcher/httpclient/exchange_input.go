@@ -3,6 +3,7 @@ package httpclient
 import "time"
 
 // Request is what is to be asked for, and what that may take. No exchange changes it.
+// What is sent for it is in build_request.go.
 type Request struct {
 	URL    string // canonical
 	Policy *Policy
