@@ -1,7 +1,8 @@
 // Package robots reads robots.txt files and answers whether a crawler may fetch
 // a path, by the Robots Exclusion Protocol, RFC 9309. It does no I/O: fetching,
 // redirects, caching and the meaning of status codes (RFC 9309 section 2.3) are
-// the caller's, who turns an unavailable file into [AllowAll].
+// the fetcher's (pkg/stages/fetcher: robots.go, robots_check.go), which turns an
+// unavailable file into [AllowAll].
 //
 // It also reads what a page itself asks of crawlers, the [Directives] of its
 // X-Robots-Tag header and its robots meta elements.

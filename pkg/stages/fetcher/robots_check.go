@@ -9,7 +9,10 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// checkRobots asks robots.txt. If that decides the turn, t has its reply.
+// checkRobots asks robots.txt. If that decides the turn, t has its reply. The file comes from robotsCache
+// (robots.go: caches, the request, what its status means), and internal/fetch/robots reads it: Group.Allowed
+// decides. Its Crawl-delay is obeyed in two places: within this turn by hostDelay (self_redirect.go), and from
+// turn to turn by the frontier, which has it with the result (recordOutcome in state/apply_result.go).
 //
 // Its only caller, fetch (fetch_job.go), leaves it out where the spec says "robots: ignore". Then
 // no job has a group, and robotsAllow forbids nothing. A redirect that the fetcher follows itself

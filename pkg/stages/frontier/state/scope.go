@@ -20,8 +20,12 @@ import (
 //     after this one; and again trapAtDispatch, which nextOfCrawl (dispatch.go) asks before it sends a request.
 //   - max_pages_per_host: admit, and again nextOfCrawl.
 //
+// When the spec changes, reevaluate (reevaluate.go) judges the known URLs again; it also excludes those that have another
+// name now (ReasonNormalized). ScopePreview (scope_preview.go) says the same of a page that is not crawled.
+//
 // The fetcher applies include and exclude once more (fetcher/redirect_scope.go), to URLs on a circle of redirects that it
-// follows without asking the frontier; and it alone applies robots.txt.
+// follows without asking the frontier. It alone applies robots.txt (fetcher/robots_check.go), refuses addresses that must not
+// be dialled (internal/fetch/netguard) and types that are not kept; applyOutcome (apply_result.go) excludes their URLs.
 func (s *Partition) exclusion(crawl string, r *urlRecord, rules *Rules, wall int64) (reason string, err error) {
 	opened, err := s.inScope(crawl, r, rules)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Robots is the robots.txt of an origin, as the fetchers share it.
+// Robots is the robots.txt of an origin, as the fetchers share it: robotsEntry in
+// pkg/stages/fetcher/robots.go.
 type Robots struct {
 	Origin    string    `json:"origin"`
 	Status    int       `json:"status,omitempty"`
