@@ -150,7 +150,7 @@ func keepsSeed(m *messages.Candidates) bool {
 	return m.Source == messages.SourceSeed && m.SeedList == 0
 }
 
-// saltFor is that of the crawl's run under way: see recent.
+// saltFor is that of the crawl's run under way: see recentLinks.
 func (c *crawl) saltFor(name string) uint64 {
 	if c.salted != c.Run {
 		c.salt, c.salted = saltOf(name, c.Since, c.Run), c.Run

@@ -13,8 +13,9 @@
 // other, than its delay allows, over restarts and moves too; memory depends on the
 // options, but for some bytes of filter for each URL; no fault of the store ends it.
 //
-// The files follow a URL: admit (is it new, is it wanted), queue, dispatch, apply
-// (results), recrawl; park, reevaluate, quota and budget hold it up or let it go;
-// partition, tx, record, host, keys and store are the state itself; sst and origin are how
-// it moves; status, survey, failed and reasons answer the questions of package frontierapi.
+// The files follow a URL: admit (is it new), scope (is it wanted), queue, dispatch,
+// apply_result, set_state, recrawl; parked_hosts, reevaluate, quota and budget hold it up or
+// let it go; partition, commit, tx, record, host, keys and store are the state itself;
+// snapshot_sst and snapshot_origin are how it moves; status, survey, failed_urls and
+// reason_examples answer the questions of package frontierapi.
 package state

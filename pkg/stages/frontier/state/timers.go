@@ -87,7 +87,7 @@ func (s *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 	return nil
 }
 
-// TimersPending reports whether tend has more to do at once.
+// TimersPending reports whether RunTimers has more to do at once.
 func (s *Partition) TimersPending() bool { return s.settling() || s.forgets(s.time.now()) }
 
 // settling reports whether specs and messages that have come are still to be obeyed,
