@@ -21,7 +21,7 @@
 // configuration, but for some bytes of filter for each URL.
 //
 // What a partition knows and decides is package state. Here is what is around it: intake
-// (seeds), partition (the loop), outbox and publish_seeds (what leaves it), budgets (what
-// partitions share), rulebook (the specs), takeover, snapshotter and rebuild (how a
+// (seeds), partition_loop, outbox and publish_seeds (what leaves it), budgets (what
+// partitions share), spec_source (the specs), takeover, snapshotter and rebuild (how a
 // partition moves), deletions and expiry (how a crawl ends), serve and queries (who asks).
 package frontier

@@ -201,7 +201,7 @@ func (p *partitionLoop) replayEnd(ctx context.Context, stream, subject string) (
 	if info := s.CachedInfo(); info.Created.Equal(at.Created) && info.State.LastSeq >= at.Sequence {
 		end = at.Sequence
 	}
-	return end, nil // else it is another stream, or has lost its tail: the feed reads it anew
+	return end, nil // else it is another stream, or has lost its tail: the reader begins anew
 }
 
 func (p *partitionLoop) close() {
@@ -324,10 +324,10 @@ func (p *partitionLoop) applyBuffered(first *partition.ReaderMessage) error {
 			return err
 		}
 	}
-	for _, feed := range []*partition.OrderedReader{p.results, p.urls} {
+	for _, reader := range []*partition.OrderedReader{p.results, p.urls} {
 		for more := true; more && p.applied < state.TurnBytes; {
 			select {
-			case m := <-feed.C():
+			case m := <-reader.C():
 				if more = m != nil; more {
 					if err := p.apply(m); err != nil {
 						return err

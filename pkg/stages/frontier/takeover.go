@@ -265,20 +265,20 @@ func (p *partitionLoop) finishPostponed(ctx context.Context) error {
 	return nil
 }
 
-func (p *partitionLoop) tail(feed *partition.OrderedReader, stream string) *tail {
-	t := &tail{feed: feed, end: p.ends[stream]}
+func (p *partitionLoop) tail(reader *partition.OrderedReader, stream string) *tail {
+	t := &tail{reader: reader, end: p.ends[stream]}
 	if at := p.state.Positions()[stream]; at.Sequence <= t.end {
-		t.at = at.Sequence // unless it is of another life of the stream; the feed finds out
+		t.at = at.Sequence // unless it is of another life of the stream; the reader finds out
 	}
 	return t
 }
 
 // tail is what is to be replayed of one stream.
 type tail struct {
-	feed *partition.OrderedReader
-	at   uint64 // the last message read
-	end  uint64 // the last message to replay
-	head *partition.ReaderMessage
+	reader *partition.OrderedReader
+	at     uint64 // the last message read
+	end    uint64 // the last message to replay
+	head   *partition.ReaderMessage
 }
 
 // oldest returns the next message to replay, nil after the last.
@@ -287,7 +287,7 @@ func (p *partitionLoop) oldest(ctx context.Context, tails []*tail) (*partition.R
 	for _, t := range tails {
 		if t.head == nil && t.at < t.end {
 			var err error
-			if t.head, err = p.receive(ctx, t.feed); err != nil {
+			if t.head, err = p.receive(ctx, t.reader); err != nil {
 				return nil, err
 			}
 			t.at = t.head.Sequence
@@ -304,13 +304,13 @@ func (p *partitionLoop) oldest(ctx context.Context, tails []*tail) (*partition.R
 	return m, nil
 }
 
-// receive waits for a message of a feed, and answers questions meanwhile.
-func (p *partitionLoop) receive(ctx context.Context, feed *partition.OrderedReader) (*partition.ReaderMessage, error) {
+// receive waits for a message of a reader, and answers questions meanwhile.
+func (p *partitionLoop) receive(ctx context.Context, reader *partition.OrderedReader) (*partition.ReaderMessage, error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case m, ok := <-feed.C():
+		case m, ok := <-reader.C():
 			if !ok {
 				return nil, context.Canceled
 			}

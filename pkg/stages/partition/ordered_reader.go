@@ -35,12 +35,12 @@ type OrderedReader struct {
 // ReaderMessage is a message of a OrderedReader.
 type ReaderMessage struct {
 	stages.Message
-	// Position is where the feed goes on after this message.
+	// Position is where the reader goes on after this message.
 	Position messages.Position
 	acks     *cumulativeAcker
 }
 
-// Ack tells the server that m and all before it in the feed are done. A lost
+// Ack tells the server that m and all before it in the stream are done. A lost
 // acknowledgement costs nothing but history kept longer.
 func (m *ReaderMessage) Ack() { m.acks.acknowledge(m.Sequence) }
 
@@ -51,7 +51,7 @@ var feedBatch = jsclient.Batch{Messages: 1024, Bytes: 5 << 18}
 
 const feedAhead = 64 // messages ready for the owner
 
-// NewOrderedReader returns a feed of stream that begins after the position given. With a
+// NewOrderedReader returns a reader of stream that begins after the position given. With a
 // consumer that has no durable name it only looks on: the server forgets the
 // consumer, and keeps nothing for its sake.
 func NewOrderedReader(b *stages.Bus, stream string, config jetstream.ConsumerConfig, after messages.Position) *OrderedReader {

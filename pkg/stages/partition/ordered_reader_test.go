@@ -20,7 +20,7 @@ func feedOf(b *stages.Bus, after messages.Position) *OrderedReader {
 	return NewOrderedReader(b, messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", 0), after)
 }
 
-// next takes n messages of a feed.
+// next takes n messages of a reader.
 func next(t *testing.T, f *OrderedReader, n int) []*ReaderMessage {
 	t.Helper()
 	var got []*ReaderMessage
@@ -29,7 +29,7 @@ func next(t *testing.T, f *OrderedReader, n int) []*ReaderMessage {
 		select {
 		case m, ok := <-f.C():
 			if !ok {
-				t.Fatalf("feed ended after %d of %d", len(got), n)
+				t.Fatalf("reader ended after %d of %d", len(got), n)
 			}
 			got = append(got, m)
 		case <-deadline:
@@ -53,7 +53,7 @@ func numbers(from, to int) (s []string) {
 	return s
 }
 
-func TestFeed(t *testing.T) {
+func TestOrderedReader(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 3)
@@ -96,7 +96,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-func TestFeedAtTheEnd(t *testing.T) {
+func TestOrderedReaderAtTheEnd(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 3)
@@ -120,7 +120,7 @@ func TestFeedAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestFeedManyMessages(t *testing.T) {
+func TestOrderedReaderManyMessages(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	const n = 48 * feedAhead
@@ -137,7 +137,7 @@ func TestFeedManyMessages(t *testing.T) {
 	}
 }
 
-func TestFeedBrokerRestart(t *testing.T) {
+func TestOrderedReaderBrokerRestart(t *testing.T) {
 	t.Parallel()
 	br, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 20)
@@ -165,7 +165,7 @@ func TestFeedBrokerRestart(t *testing.T) {
 
 // What was handed out and not acknowledged is not acknowledged by a new connection:
 // the janitor would let go of what the owner may have to read again.
-func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
+func TestOrderedReaderAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 	t.Parallel()
 	br, b := stagestest.Open(t)
 	f := feedOf(b, messages.Position{})
@@ -201,7 +201,7 @@ func TestFeedAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 
 // The last messages that the broker sent are lost on the way, and no later one
 // shows it.
-func TestFeedLostOnTheWay(t *testing.T) {
+func TestOrderedReaderLostOnTheWay(t *testing.T) {
 	t.Parallel()
 	br, b := stagestest.Open(t)
 	p := natstest.NewProxy(t, br)
@@ -233,7 +233,7 @@ func remake(t *testing.T, b *stages.Bus) {
 	}
 }
 
-func TestFeedStreamMadeAnew(t *testing.T) {
+func TestOrderedReaderStreamMadeAnew(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 3)
@@ -261,7 +261,7 @@ func TestFeedStreamMadeAnew(t *testing.T) {
 }
 
 // Positions that are not of this stream as it is now: all of it is read again.
-func TestFeedPositionNotTrusted(t *testing.T) {
+func TestOrderedReaderPositionNotTrusted(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 5)
@@ -293,8 +293,8 @@ func TestFeedPositionNotTrusted(t *testing.T) {
 	}
 }
 
-// The consumer of the feed may vanish, by a person or with a server.
-func TestFeedConsumerDeleted(t *testing.T) {
+// The consumer of the reader may vanish, by a person or with a server.
+func TestOrderedReaderConsumerDeleted(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	natstest.Send(t, b.JS, subjectURLs, 2)

@@ -30,7 +30,7 @@ type partitionWriter struct {
 	// lives are the lives of the stream that the log knows, by epoch and number.
 	lives map[lifeKey]time.Time
 	now   lifeKey // the one being read
-	// handled is where the feed stands: everything up to there is committed or
+	// handled is where the reader stands: everything up to there is committed or
 	// in the open set.
 	handled messages.Position
 	to      *messages.Position // where to end; nil where only the context ends it
@@ -108,20 +108,20 @@ func (s *partitionWriter) unused(created time.Time) lifeKey {
 	}
 }
 
-// run writes what the feed gives until ctx is done, then commits what is open.
+// run writes what the reader gives until ctx is done, then commits what is open.
 func (s *partitionWriter) run(ctx context.Context) error {
 	s.full = time.NewTimer(0)
 	s.full.Stop()
 	s.w.setHandled(s.p, s.handled)
-	feed := partition.NewOrderedReader(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
+	reader := partition.NewOrderedReader(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = feed.Run(reading)
+		_ = reader.Run(reading)
 	}()
 	pressed, leave := s.w.flushSignal(s.p)
-	err := s.loop(ctx, feed.C(), pressed)
+	err := s.loop(ctx, reader.C(), pressed)
 	leave()
 	stop()
 	<-done
@@ -131,7 +131,7 @@ func (s *partitionWriter) run(ctx context.Context) error {
 	return err
 }
 
-func (s *partitionWriter) loop(ctx context.Context, feed <-chan *partition.ReaderMessage, pressed <-chan struct{}) error {
+func (s *partitionWriter) loop(ctx context.Context, messages <-chan *partition.ReaderMessage, pressed <-chan struct{}) error {
 	for {
 		if s.to != nil && s.to.Created.Equal(s.handled.Created) && s.handled.Sequence >= s.to.Sequence {
 			return s.commit()
@@ -144,7 +144,7 @@ func (s *partitionWriter) loop(ctx context.Context, feed <-chan *partition.Reade
 			err = s.commit()
 		case <-pressed:
 			err = s.commit()
-		case m := <-feed:
+		case m := <-messages:
 			err = s.handle(ctx, m)
 		}
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // a dead letter was given up

@@ -398,7 +398,7 @@ func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 			return false, nil
 		}
 		if at.Sequence > info.State.LastSeq || at.Sequence == m.Seq && !at.Stored.Equal(m.Time) {
-			return false, nil // the stream lost its tail, and the feed has not noticed yet
+			return false, nil // the stream lost its tail, and the reader has not noticed yet
 		}
 	}
 	return true, nil
