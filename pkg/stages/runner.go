@@ -109,7 +109,7 @@ type Runner struct {
 	pub     *Publisher
 	metrics *metrics
 	holds   inFlightSet
-	delays  delays
+	delays  delayedRedeliveries
 	queue   chan *delivery
 	slots   chan struct{}
 	wait    time.Duration // before another delivery, 0 for what the error asks for
@@ -154,11 +154,11 @@ func (r *Runner) Run(ctx context.Context) error {
 	beat, stopBeat := context.WithCancel(context.Background())
 	defer stopBeat()
 	go r.holds.keepAlive(beat, r.ackWait()/3)
-	stopReclaim, err := r.startStuckDetector(beat)
+	stopDetector, err := r.startStuckDetector(beat)
 	if err != nil {
 		return err
 	}
-	defer stopReclaim()
+	defer stopDetector()
 
 	g, gctx := errgroup.WithContext(work)
 	pulling, stopPulling := context.WithCancel(ctx)

@@ -4,9 +4,10 @@
 //
 //   - consumers: the list of all consumers of a stream, or an error. The library leaves out
 //     those whose servers do not answer. It can go when ListConsumers returns an error then.
-//   - key: reads keys of a bucket from its leader, with the right to STREAM.MSG.GET alone. It can
-//     go when the library's Get can be told to ask the leader.
-//   - leader: reads messages from the leader of a stream. It can go when the library's GetMsg
+//   - kv_keys: reads keys of a bucket from its leader, with the right to STREAM.MSG.GET alone, and
+//     swaps their values (compare-and-set), of deleted keys too. It can go when the library's Get can
+//     be told to ask the leader.
+//   - leader_read: reads messages from the leader of a stream. It can go when the library's GetMsg
 //     can be told so.
 //   - objects, objects_read: an object store whose Put is all or nothing, and whose reader
 //     tells a damaged object at once. It can go when the library's Put sends no chunk again out

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// delays knows the messages that this process has given back, for the server to
+// delayedRedeliveries knows the messages that this process has given back, for the server to
 // deliver again after a while: those that nobody holds, and rightly so. The zero
 // value is ready for use.
-type delays struct {
+type delayedRedeliveries struct {
 	mu  sync.Mutex
 	due map[uint64]time.Time // by sequence of the stream
 }
@@ -20,7 +20,7 @@ type delays struct {
 const maxDelays = 1 << 14
 
 // add notes that a message is to wait.
-func (d *delays) add(seq uint64, wait time.Duration) {
+func (d *delayedRedeliveries) add(seq uint64, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.due == nil {
@@ -36,14 +36,14 @@ func (d *delays) add(seq uint64, wait time.Duration) {
 }
 
 // remove forgets a message that was delivered again.
-func (d *delays) remove(seq uint64) {
+func (d *delayedRedeliveries) remove(seq uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.due, seq)
 }
 
 // waiting returns the sequences of those that are not due yet, and forgets the rest.
-func (d *delays) waiting() (seqs []uint64) {
+func (d *delayedRedeliveries) waiting() (seqs []uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()

@@ -10,7 +10,7 @@ import (
 // Messages that came back to other processes do not keep later ones from being known.
 func TestDelaysThatAreOverMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var d delays
+		var d delayedRedeliveries
 		for seq := range uint64(maxDelays) {
 			d.add(seq, time.Second)
 		}

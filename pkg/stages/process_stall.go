@@ -21,7 +21,7 @@ const (
 
 // stallDetector tells whether this process stood still: a process that did goes on as if
 // nothing had been, with messages that others have got meanwhile.
-type stallDetector struct{ last atomic.Int64 } // by uptime.Now; 0: nobody keeps it
+type stallDetector struct{ last atomic.Int64 } // by bootclock.Now; 0: nobody keeps it
 
 func (p *stallDetector) tick() { p.last.Store(int64(bootclock.Now())) }
 
