@@ -1,15 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"io"
-	"os"
-
-	"seine/internal/base/safeprint"
-)
-
-// dataOut is the standard output for what programs read: records, JSON, YAML.
-func dataOut() io.Writer { return safeprint.Data(os.Stdout, isTerminal(os.Stdout)) }
+import "fmt"
 
 // are says "1 thing is" or "2 things are".
 func are(n int, thing string) string { return verb(n, thing, "is", "are") }

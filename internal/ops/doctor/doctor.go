@@ -59,7 +59,7 @@ func Examine(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	}
 	findings := append([]Finding{server(bus), processes(o)}, unready(vitals)...)
 	findings = append(findings, full(o)...)
-	for _, check := range []func(context.Context, *stages.Bus) ([]Finding, error){replicas, owners, replays, clock} {
+	for _, check := range []func(context.Context, *stages.Bus) ([]Finding, error){replicas, owners, catchingUp, clock} {
 		found, err := check(ctx, bus)
 		if err != nil {
 			return nil, err

@@ -69,6 +69,18 @@ func (c *compiler) selector(s crawlspec.Selector, path string, in inputKind) (*s
 	return out, found
 }
 
+// each compiles what there is a record, or a link, of, and says of what kind the items are.
+func (c *compiler) each(m *crawlspec.Each, path string) (*selector, inputKind) {
+	switch {
+	case m == nil:
+		return nil, amongPage
+	case m.From == "":
+		return c.selector(m.Selector, path, amongPage)
+	}
+	c.needs(path+".from", "from", typeHTML)
+	return &selector{from: m.From}, amongNodes
+}
+
 // markup notes that a key reads markup of some types, and where it cannot.
 func (c *compiler) markup(path, what string, in inputKind, t types) {
 	if in == amongValues || in == amongTexts {

@@ -29,7 +29,7 @@ type messageCopier struct {
 	resumed bool
 }
 
-func (r *replay) newPreparer(ctx context.Context) (*messageCopier, error) {
+func (r *replay) newMessageCopier(ctx context.Context) (*messageCopier, error) {
 	p := &messageCopier{replay: r, specs: make(map[string]bool), last: make(map[messages.URLHash]uint64)}
 	var err error
 	if p.have, err = stages.OpenSpecs(ctx, r.Source); err != nil {

@@ -193,7 +193,7 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 }
 
 func (r *replay) openFeeder(ctx context.Context) error {
-	p, err := r.newPreparer(ctx)
+	p, err := r.newMessageCopier(ctx)
 	if err != nil {
 		return err
 	}

@@ -11,18 +11,18 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// replays reports partitions that have an owner which does not work on them yet.
-func replays(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
+// catchingUp reports partitions that have an owner which does not work on them yet.
+func catchingUp(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	client := frontierapi.Client{Bus: bus}
 	behind, err := client.Replaying(ctx)
 	if err != nil && !errors.Is(err, frontierapi.ErrUnanswered) { // that is said of the owners
 		return nil, fmt.Errorf("ask for partitions that catch up: %w", err)
 	}
-	return stillReplaying(behind), nil
+	return catchingUpFindings(behind), nil
 }
 
-// stillReplaying tells of partitions that catch up, nothing if there are none.
-func stillReplaying(behind []int) []Finding {
+// catchingUpFindings tells of partitions that catch up, nothing if there are none.
+func catchingUpFindings(behind []int) []Finding {
 	if len(behind) == 0 {
 		return nil
 	}

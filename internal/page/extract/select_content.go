@@ -1,22 +1,6 @@
 package extract
 
-import (
-	"golang.org/x/net/html"
-
-	"seine/pkg/crawlspec"
-)
-
-// each compiles what there is a record, or a link, of, and says of what kind the items are.
-func (c *compiler) each(m *crawlspec.Each, path string) (*selector, inputKind) {
-	switch {
-	case m == nil:
-		return nil, amongPage
-	case m.From == "":
-		return c.selector(m.Selector, path, amongPage)
-	}
-	c.needs(path+".from", "from", typeHTML)
-	return &selector{from: m.From}, amongNodes
-}
+import "golang.org/x/net/html"
 
 // selectContent yields the main content of the page, or its sections. The nodes are copies.
 func (r *run) selectContent(what string, yield func(item) bool) error {

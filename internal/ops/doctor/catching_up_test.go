@@ -28,12 +28,12 @@ func TestPartitionThatReplaysItsLog(t *testing.T) {
 		})
 		check(t, err)
 	}
-	found, err := replays(t.Context(), bus)
+	found, err := catchingUp(t.Context(), bus)
 	check(t, err)
 	if len(found) != 1 || found[0].Level != Warn || !strings.Contains(found[0].What, "the owner of partition 1, 2 still applies") {
 		t.Errorf("found %+v", found)
 	}
-	if found := stillReplaying(nil); len(found) > 0 {
+	if found := catchingUpFindings(nil); len(found) > 0 {
 		t.Errorf("where none is behind: %+v", found)
 	}
 }
