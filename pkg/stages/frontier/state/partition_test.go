@@ -96,13 +96,14 @@ func (w *partitionFixture) open() {
 func awaitLoaded(l *loader, s *Partition) {
 	done := make(chan struct{})
 	go func() { l.done.Wait(); close(done) }()
-	for more := true; more; {
+	for {
 		select {
+		case c := <-l.loaded:
+			c.putToUse(s)
 		case <-done:
-			more = false
-		default:
+			l.collect(s)
+			return
 		}
-		l.collect(s)
 	}
 }
 

@@ -149,15 +149,19 @@ func (l *loader) collect(s *Partition) {
 	for {
 		select {
 		case c := <-l.loaded:
-			if now := s.crawls[c.name]; now != nil && now.seen == c.of {
-				now.seen.join(c.seen)
-				now.shapes.Merge(c.shapes)
-			} else {
-				c.seen.drop()
-			}
+			c.putToUse(s)
 		default:
 			return
 		}
+	}
+}
+
+func (c *loadedCrawl) putToUse(s *Partition) {
+	if now := s.crawls[c.name]; now != nil && now.seen == c.of {
+		now.seen.join(c.seen)
+		now.shapes.Merge(c.shapes)
+	} else {
+		c.seen.drop()
 	}
 }
 
