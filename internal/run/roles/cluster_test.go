@@ -15,6 +15,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/run/roles/setup"
 	"seine/internal/testing/natscluster"
+	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -106,6 +107,7 @@ func (p parsing) wantPages(ctx context.Context, t *testing.T, fetcher *stages.Bu
 // The roles with accounts of their own work over a cluster: also when the frontier that made their
 // consumers is killed, when the leader of their stream moves, and when its node is killed.
 func TestRolesWorkOverACluster(t *testing.T) {
+	slow.Skip(t)
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

@@ -15,6 +15,7 @@ import (
 	"seine/internal/run/roles/setup"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/natscluster"
+	"seine/internal/testing/slow"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -116,6 +117,7 @@ func TestReloadKeepsTheImports(t *testing.T) {
 // A stage that starts while no frontier runs takes the consumer that it has made
 // before.
 func TestStageStartsWithoutAFrontier(t *testing.T) {
+	slow.Skip(t)
 	t.Parallel()
 	b := start(t)
 	frontier := b.dial(t, "frontier")
