@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seine/internal/output/bucket"
+	"seine/internal/testing/natstest"
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
@@ -42,6 +43,7 @@ func TestNameIsBoundToOnePlaceAndForm(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
 	publish(t, bus, "a", 0, 40)
+	natstest.Send(t, bus.JS, "seine.results.a.0", 1) // or a writer of results is done before it has looked
 	cfg := testConfig(t)
 	try := func(change func(*Config)) error {
 		t.Helper()

@@ -112,7 +112,7 @@ func (s *partitionWriter) unused(created time.Time) lifeKey {
 func (s *partitionWriter) run(ctx context.Context) error {
 	s.full = time.NewTimer(0)
 	s.full.Stop()
-	s.w.setHandled(s.p, s.handled)
+	s.w.resumed(s.p, s.handled)
 	reader := partition.NewOrderedReader(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})

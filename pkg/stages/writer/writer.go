@@ -48,6 +48,7 @@ type Writer struct {
 	mu             sync.Mutex
 	handled        map[int]messages.Position // by partition that is owned: read up to there
 	partitionErr   map[int]error             // by partition: why it is waiting
+	committedAt    map[int]messages.Position // by partition: the end of the last commit that is known
 	troubleSince   time.Time                 // any of them waits
 	ixErr          error                     // why the index is waiting
 	lagging        error                     // that the writer holds back the crawl
@@ -77,7 +78,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
 		from: sources[cfg.From], minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
 		entered: make(chan struct{}), lagEvery: lagEvery, presses: make(map[int]chan struct{}),
-		handled: make(map[int]messages.Position), partitionErr: make(map[int]error), staleManifests: make(map[string]bool), complete: make(map[string]bool),
+		handled: make(map[int]messages.Position), partitionErr: make(map[int]error), committedAt: make(map[int]messages.Position), staleManifests: make(map[string]bool), complete: make(map[string]bool),
 	}
 	var err error
 	if w.form, err = newFileLayout(&cfg.OutputConfig, w.columns); err != nil {
@@ -310,6 +311,17 @@ func (w *Writer) leave(run context.Context, p int) {
 	}
 }
 
+// resumed notes where p is read from. If that is further than this process knew of, a commit that looked failed has
+// got through.
+func (w *Writer) resumed(p int, at messages.Position) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last, ok := w.committedAt[p]; ok && at.Created.Equal(last.Created) && at.Sequence > last.Sequence {
+		delete(w.partitionErr, p)
+	}
+	w.handled[p], w.committedAt[p] = at, at
+}
+
 func (w *Writer) setHandled(p int, at messages.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -321,6 +333,7 @@ func (w *Writer) committed(c *output.Commit, repeats, bad int, took time.Duratio
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.partitionErr, c.Partition)
+	w.committedAt[c.Partition] = messages.Position{Created: c.Created, Sequence: c.LastSeq, Stored: c.Stored}
 	t := Totals{Records: int64(c.Records()), Repeats: int64(repeats), Bad: int64(bad)}
 	for _, f := range c.Files {
 		w.staleManifests[f.Crawl] = true

@@ -635,3 +635,25 @@ func TestConfig(t *testing.T) {
 		check(t, c.Validate())
 	}
 }
+
+// What looks failed, as the answer to its commit was lost, is no trouble any more once the log
+// says that it is there, also when nothing else comes to be written.
+func TestCommitThatNobodyHeardOfIsNoTroubleForLong(t *testing.T) {
+	t.Parallel()
+	bus, cfg := startBus(t, false), testConfig(t)
+	publish(t, bus, "a", 0, 1)
+	var lost atomic.Bool
+	w := start(t, bus, cfg, func(w *Writer) {
+		w.hook = func(step string) error {
+			if step == output.StepEntryRenamed && lost.CompareAndSwap(false, true) {
+				return errors.New("the answer is lost")
+			}
+			return nil
+		}
+	})
+	await.Eventually(t, "trouble", func() bool { since, _ := w.Trouble(); return !since.IsZero() })
+	w.catchUp()
+	await.Eventually(t, "recovery", func() bool { return w.Err() == nil })
+	w.end()
+	wantExactly(t, cfg, map[string]int{"a": 1})
+}
