@@ -33,6 +33,7 @@ type options struct {
 	Hosts, Pages                          int
 	Delay                                 time.Duration
 	Frontiers, Fetchers, Parsers, Writers int
+	Chained                               int
 	Clocks, Keep                          bool
 	Dir, Only                             string
 }
@@ -62,6 +63,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.DurationVar(&o.Delay, "delay", 400*time.Millisecond, "least time between a response and the next request to its host")
 	f.IntVar(&o.Frontiers, "frontiers", 2, "`number` of frontiers, from 1 to 3")
 	f.IntVar(&o.Fetchers, "fetchers", 2, "`number` of fetchers, from 1 to 3")
+	f.IntVar(&o.Chained, "chained", 1, "`number` of fetchers that parse their pages themselves, of those that run and those added")
 	f.IntVar(&o.Parsers, "parsers", 2, "`number` of parsers, from 1 to 3")
 	f.IntVar(&o.Writers, "writers", 2, "`number` of writers into a directory, from 1 to 3")
 	f.BoolVar(&o.Clocks, "clocks", true, "set clocks, too: builds the commands with a standard library of its own")
@@ -84,6 +86,9 @@ func parseOptions(args []string) (o options, err error) {
 		return o, errors.New("-hosts: from 1 to 500; -pages: from 2 to 10000")
 	case o.Delay < 10*time.Millisecond:
 		return o, errors.New("-delay: at least 10ms")
+	}
+	if o.Chained < 0 || o.Chained > slots {
+		return o, fmt.Errorf("-chained: from 0 to %d", slots)
 	}
 	for name, n := range map[string]int{"frontiers": o.Frontiers, "fetchers": o.Fetchers, "parsers": o.Parsers, "writers": o.Writers} {
 		if n < 1 || n > slots {

@@ -53,6 +53,7 @@ type testbed struct {
 	disks     map[string]*disk               // by process; "out" for all writers into the directory
 	direct    []string                       // the brokers' own addresses, for what checks
 	counts    map[string]int                 // how many of a stage run by default
+	chained   int                            // how many fetchers parse their pages
 	outputs   map[string]outputRef           // by writer name
 	bus       *stages.Bus
 	running   sync.WaitGroup // supervisors
@@ -81,6 +82,7 @@ func newTestbed(o options, dir string, tell *tally) (*testbed, error) {
 			messages.StageFrontier: o.Frontiers, messages.StageFetcher: o.Fetchers,
 			messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
 		},
+		chained: o.Chained,
 	}
 	for _, make := range []func() error{r.makeBrokers, r.makeDisks, r.makeS3, r.makeStages} {
 		if err := make(); err != nil {
@@ -253,11 +255,13 @@ func (r *testbed) makeStages() error {
 				"--results-bytes", "32" + mib, "--pages-bytes", "96" + mib, "--records-bytes", "64" + mib, "--bodies-bytes", "64" + mib,
 				"--dead-bytes", "16" + mib,
 			},
-			messages.StageFetcher: nil,
-			messages.StageParser:  nil,
+			messages.StageParser: nil,
 			messages.StageWriter: {
 				"--out", r.outputs[defaultWriter].out, "--state", state(messages.StageWriter), "--chunk-age", "2s",
 			},
+		}
+		if i < r.chained {
+			all[messages.StageFetcher] = []string{"--chain"}
 		}
 		for _, role := range roles {
 			if err := r.stage(stageName(role, i), role, all[role]...); err != nil {
