@@ -26,7 +26,8 @@ import (
 // Some dead letters are not made here: of one part of a message that is done otherwise, the frontier's deadPart (intake.go:
 // a line of SEEDS; partition_loop.go: a URL of URLS) and the parser's deadLetter (record_messages.go: a record of a page);
 // and those of the readers of a partition, which have no Runner: the frontier's partition_loop.go and the writer's
-// partition_writer.go (publishDead, which drops a message that DEAD cannot take, and logs that as an error).
+// partition_writer.go (publishDead, which drops a message that DEAD cannot take, and logs that as an error). An error of
+// theirs that is not about one message sends nothing to DEAD: they start again from what is committed, without a limit.
 //
 // A letter is a messages.Dead. People read DEAD, and give messages to their stages again, by internal/ops/deadletters
 // and "seine dead" (cmd/seine/dead_letters.go).

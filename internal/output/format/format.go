@@ -3,7 +3,8 @@
 // A new format is a type that implements Format, in a file of its own, and a line in the
 // table formats below. It needs besides:
 //
-//   - an interface of optional_interfaces.go, if it or its encoder can do more than others;
+//   - an interface of optional_interfaces.go, if it or its encoder can do more than others, and Tabular (below), if it has columns;
+//   - its name in TestNamesOfFormats, and a case in unpack (read_formats.go) for a compression that is new;
 //   - its name in the help of --format (pkg/stages/writer/config.go), and in docs/operations.md,
 //     section Formats;
 //   - another program that reads it, in foreign_test.go.

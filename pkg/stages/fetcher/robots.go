@@ -21,6 +21,8 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
+// This file gets and keeps robots.txt; what of a crawl asks for it, and obeys it, is in robots_check.go.
+
 // bucket is where robots.txt files are shared between fetchers: a KV bucket
 // that forgets them after messages.RobotsStale. Its methods are safe for
 // concurrent use.

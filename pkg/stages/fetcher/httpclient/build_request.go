@@ -42,7 +42,9 @@ import (
 // Content-Length nor Transfer-Encoding, as there is no body (it finds that oneShotBody is empty). No
 // Referer and no Accept-Language is sent unless "headers" has it.
 //
-// A request rule of the spec gives the method, the URL and the body, x.shape, which render (render_rule.go) makes of it: net/http
+// A field that Seine sets is in the list reserved (crawlspec/access.go), which keeps "headers" from it.
+//
+// A request rule of the spec gives the method, the URL, header fields and the body, x.shape, which render (render_rule.go) makes of it: net/http
 // adds Content-Length then. robots.txt is always asked for by a plain GET
 // (Request.Robots, exchange_input.go).
 //

@@ -20,6 +20,10 @@ import (
 //     after this one; and again trapAtDispatch, which nextOfCrawl (dispatch.go) asks before it sends a request.
 //   - max_pages_per_host: admit, and again nextOfCrawl.
 //
+// A new reason has a name in frontierapi/reasons.go and a line in stands (reevaluate.go): without that, its URLs stay
+// excluded when the spec changes. The keys of the rules are in crawlspec/spec.go, rules.go compiles them, and
+// internal/run/crawl/dry_run.go tells of them.
+//
 // When the spec changes, reevaluate (reevaluate.go) judges the known URLs again; it also excludes those that have another
 // name now (ReasonNormalized). ScopePreview (scope_preview.go) says the same of a page that is not crawled.
 //
