@@ -22,6 +22,8 @@ type cli struct {
 	Status   statusCmd   `cmd:"" help:"Show how stages, streams and crawls stand."`
 	Runs     runsCmd     `cmd:"" help:"Show the figures of each run of a crawl."`
 	Top      topCmd      `cmd:"" help:"Watch all of it on a screen, and steer it by keys."`
+	Serve    serveCmd    `cmd:"" help:"Serve an HTTP API to crawls."`
+	Token    tokenCmd    `cmd:"" help:"Make and revoke the tokens that let callers in to seine serve."`
 	Doctor   doctorCmd   `cmd:"" help:"Look for what is wrong with a cluster, and say what to do."`
 	Explain  explainCmd  `cmd:"" help:"Tell what became of a URL."`
 	Hosts    hostsCmd    `cmd:"" help:"Show what is known of hosts, and what they wait for."`

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/ops/steer"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // controlFlags is what pause, resume and cancel share.
@@ -67,55 +67,25 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 	}
 	given := c.Host
 	if c.Host != "" {
-		var err error
-		if c.Host, err = crawlspec.HostName(c.Host); err != nil {
+		if _, err := crawlspec.HostName(c.Host); err != nil {
 			return usageError{fmt.Errorf("--host %w", err)}
 		}
 	} else if c.New {
 		return usageError{errors.New("--new: says that the host of --host is new: leave it out, or name one")}
 	}
 	return c.with("steer", func(ctx context.Context, bus *stages.Bus) error {
-		if err := checkThere(ctx, bus, c.Name); err != nil {
-			return err
-		}
-		client := frontierapi.Client{Bus: bus}
-		if c.Host != "" && !c.New {
-			if err := checkHost(ctx, &client, c.Name, given); err != nil {
-				return err
-			}
-		}
-		rev, err := client.SetState(ctx, c.Name, c.Host, state)
+		done, err := steer.Set(ctx, bus, steer.Order{Crawl: c.Name, Host: given, NewHost: c.New, State: state})
 		if err != nil {
-			return err
+			return notFound(err, " (--new takes one all the same)")
 		}
 		what := "crawl " + c.Name
-		if c.Host != "" {
-			what += " at " + c.Host
+		if done.Host != "" {
+			what += " at " + done.Host
 		}
-		safeprint.Printf("%s %s (revision %d of its spec)\n", what, word, rev)
-		if c.Host != "" || state != crawlspec.Running {
-			return nil
+		safeprint.Printf("%s %s (revision %d of its spec)\n", what, word, done.Rev)
+		for _, s := range done.Stopped {
+			safeprint.Printf("  %s stays %s: seine resume --crawl %s --host %s\n", strings.Join(s.Hosts, ", "), s.State, c.Name, s.Hosts[0])
 		}
-		return tellStoppedHosts(ctx, bus, c.Name)
+		return nil
 	})
-}
-
-// tellStoppedHosts tells which hosts of a crawl that goes on are paused or cancelled by
-// themselves, and stay so.
-func tellStoppedHosts(ctx context.Context, bus *stages.Bus, crawl string) error {
-	specs, err := stages.OpenSpecs(ctx, bus)
-	if err != nil {
-		return err
-	}
-	spec, err := specs.GetSure(ctx, crawl)
-	if err != nil {
-		return err
-	}
-	for i := range spec.Sources {
-		s := &spec.Sources[i]
-		if s.State != nil && *s.State != crawlspec.Running {
-			safeprint.Printf("  %s stays %s: seine resume --crawl %s --host %s\n", strings.Join(s.Hosts, ", "), *s.State, crawl, s.Hosts[0])
-		}
-	}
-	return nil
 }

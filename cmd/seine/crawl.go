@@ -21,6 +21,7 @@ import (
 	"seine/internal/base/version"
 	"seine/internal/base/weburl"
 	"seine/internal/ops/procstats"
+	"seine/internal/ops/seeds"
 	"seine/internal/output/bucket"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
@@ -54,6 +55,7 @@ type crawlCmd struct {
 	NATS         connect.Options `embed:""`
 	Bind         string          `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0"`
 	Metrics      string          `help:"Serve Prometheus metrics and health here, as at 127.0.0.1:9464." placeholder:"HOST:PORT"`
+	Serve        serveAt         `help:"Serve an HTTP API beside the crawl, as seine serve does, here or at 127.0.0.1:8077; others have it on this machine alone." placeholder:"HOST:PORT"`
 	EncryptState string          `name:"encrypt-state" help:"Encrypt the streams and the frontier's store in --data, with the key in this file: 32 random characters or more. The file is needed to resume." placeholder:"KEYFILE"`
 	Sync         string          `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 
@@ -170,6 +172,12 @@ func (c *crawlCmd) Run() error {
 		}
 		defer stop()
 	}
+	stopServing, err := c.serve(ctx, o.Log)
+	if err != nil {
+		return err
+	}
+	defer stopServing()
+	o.Last = endsProcess
 	summary, err := crawl.Run(ctx, o)
 	o.Tracer.Close()
 	show.done()
@@ -235,18 +243,19 @@ func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 
 // seedLines reads seeds as seine seed does. It tells of lines that are none, and passes
 // over them, unless there is nothing else.
-func seedLines(from io.Reader) (seeds []messages.Seed, err error) {
-	r := seedReader{take: func(s messages.Seed) error {
-		seeds = append(seeds, s)
+func seedLines(from io.Reader) (all []messages.Seed, err error) {
+	var bad complaints
+	r := seeds.Reader{Bad: bad.tell, Take: func(s messages.Seed) error {
+		all = append(all, s)
 		return nil
 	}}
-	if err := r.lines("standard input", from); err != nil {
-		return nil, err
+	if err := r.Lines("standard input", from); err != nil {
+		return nil, badFormat(err)
 	}
-	if r.bad.count > 0 && len(seeds) == 0 {
-		return nil, fmt.Errorf("standard input: %s no URLs", are(r.bad.count, "line"))
+	if bad.count > 0 && len(all) == 0 {
+		return nil, fmt.Errorf("standard input: %s no URLs", are(bad.count, "line"))
 	}
-	return seeds, nil
+	return all, nil
 }
 
 // spec returns the spec of the file, or else the one that the crawl has, with
@@ -301,7 +310,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	o := crawl.Options{
 		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, EncryptState: c.EncryptState, NATS: c.NATS, Listen: c.Bind, Sync: state.Sync(c.Sync),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
-		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(), Chain: c.Chain, Last: endsProcess,
+		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(), Chain: c.Chain,
 	}
 	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
 	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText = c.Workers, c.Secrets, c.MaxText

@@ -11,6 +11,7 @@ import (
 	"seine/internal/base/safeprint"
 	"seine/internal/run/process"
 	"seine/internal/run/specfile"
+	"seine/internal/run/trial"
 	"seine/pkg/crawlspec"
 )
 
@@ -70,7 +71,7 @@ func (c *extractCmd) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := apply(ctx, got, spec)
+	found, err := trial.Apply(ctx, &got.Fetched, spec)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (c *extractCmd) spec() (*crawlspec.Spec, error) {
 	return spec, spec.Validate()
 }
 
-func (c *extractCmd) show(found *extracted) error {
+func (c *extractCmd) show(found *trial.Result) error {
 	if c.JSON || !isTerminal(os.Stdout) {
 		e := json.NewEncoder(dataOut())
 		e.SetEscapeHTML(false)
@@ -140,9 +141,9 @@ func (c *extractCmd) again(ctx context.Context, had **fetched) {
 	if err == nil && (*had == nil || (*had).file != "") {
 		*had, err = c.get(ctx, spec)
 	}
-	var found *extracted
+	var found *trial.Result
 	if err == nil {
-		found, err = apply(ctx, *had, spec)
+		found, err = trial.Apply(ctx, &(*had).Fetched, spec)
 	}
 	if err == nil {
 		err = c.show(found)

@@ -16,6 +16,7 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/base/jsontext"
 	"seine/internal/base/safeprint"
+	"seine/internal/run/trial"
 )
 
 // screen shows what was extracted to a person.
@@ -97,7 +98,7 @@ func clipped(s string, most int) string {
 	return b.String()
 }
 
-func (s *screen) show(x *extracted) {
+func (s *screen) show(x *trial.Result) {
 	safeprint.Fprintf(s.w, "%s\n", s.paint(bold, clipped(x.URL, 0)))
 	for _, u := range x.Via {
 		s.row(2, 4, "via", u)
@@ -213,7 +214,7 @@ func membersOf(raw json.RawMessage) []member {
 	return all
 }
 
-func (s *screen) problems(title, paint string, all []problem) {
+func (s *screen) problems(title, paint string, all []trial.Problem) {
 	if len(all) == 0 {
 		return
 	}
@@ -236,7 +237,7 @@ func (s *screen) problems(title, paint string, all []problem) {
 // fewLinks is how many links are shown without --full.
 const fewLinks = 20
 
-func (s *screen) links(all []foundLink) {
+func (s *screen) links(all []trial.Link) {
 	followed := 0
 	for _, l := range all {
 		if l.Excluded == "" {
@@ -266,7 +267,7 @@ func (s *screen) links(all []foundLink) {
 	}
 }
 
-func (s *screen) rules(x *extracted) {
+func (s *screen) rules(x *trial.Result) {
 	if len(x.Rules) == 0 {
 		return
 	}

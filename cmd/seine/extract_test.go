@@ -11,13 +11,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"seine/internal/run/trial"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func extracts(t *testing.T, out string) extracted {
+func extracts(t *testing.T, out string) trial.Result {
 	t.Helper()
-	var x extracted
+	var x trial.Result
 	d := json.NewDecoder(strings.NewReader(out))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&x); err != nil {
@@ -42,11 +44,11 @@ func TestExtractURL(t *testing.T) {
 		!strings.HasSuffix(string(x.Records[0]), `"key":"S-1",`+product) {
 		t.Errorf("records %s", x.Records)
 	}
-	want := []foundLink{
+	want := []trial.Link{
 		{URL: url + "/p/2", Rule: "links", Priority: 5, Depth: 1}, {URL: url + "/p/3", Rule: "follow[0]", Priority: 2},
 		{URL: "https://b.example/", Rule: "links", Priority: 5, Depth: 1, Excluded: "scope"},
 	}
-	if slices.SortFunc(x.Links, func(a, b foundLink) int { return strings.Compare(a.URL, b.URL) }); !slices.Equal(x.Links, want) {
+	if slices.SortFunc(x.Links, func(a, b trial.Link) int { return strings.Compare(a.URL, b.URL) }); !slices.Equal(x.Links, want) {
 		t.Errorf("links %+v, want %+v", x.Links, want)
 	}
 	if len(x.Rules) != 3 || !x.Rules[0].Applies || x.Rules[1].Why != "the URL does not match its pattern" || !x.Rules[2].Applies {
@@ -57,8 +59,8 @@ func TestExtractURL(t *testing.T) {
 func TestExtractTellsWhatIsWrongWithStructuredData(t *testing.T) {
 	page := write(t, "page.html", `<title>t</title><script type="application/ld+json">{"@type":"Product","sku" "S-1"}</script>`)
 	_, out, _ := seine(t, "extract", page, "--url", "https://shop.example/p/1", "--spec", spec(t, "false"))
-	want := problem{Rule: "json_ld", Reason: `script 1, byte 25: want a colon, have '"'`}
-	if x := extracts(t, out); !slices.ContainsFunc(x.Notes, func(p problem) bool { return p.Rule == want.Rule && p.Reason == want.Reason }) {
+	want := trial.Problem{Rule: "json_ld", Reason: `script 1, byte 25: want a colon, have '"'`}
+	if x := extracts(t, out); !slices.ContainsFunc(x.Notes, func(p trial.Problem) bool { return p.Rule == want.Rule && p.Reason == want.Reason }) {
 		t.Errorf("notes %+v, want %+v among them", x.Notes, want)
 	}
 }
@@ -138,7 +140,7 @@ func TestScreen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := apply(t.Context(), got, rules)
+		found, err := trial.Apply(t.Context(), &got.Fetched, rules)
 		if err != nil {
 			t.Fatal(err)
 		}

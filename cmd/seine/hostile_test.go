@@ -66,6 +66,10 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"status":          {nats("status")},
 		"runs":            {nats("runs")},
 		"top":             {nats("top", "--"+hostile)}, // its screen: internal/ops/top
+		"serve":           {{"serve", "--listen", hostile}, {"serve", "--tokens", none + "/x"}},
+		"token create":    {{"token", "create", hostile, "--tokens", strings.ReplaceAll(none, "\x9b", "")}},
+		"token list":      {{"token", "list", "--tokens", "/dev/null/" + hostile}},
+		"token revoke":    {{"token", "revoke", hostile, "--tokens", filepath.Join(t.TempDir(), "tokens.json")}},
 		"doctor":          {nats("doctor"), {"doctor", "--" + hostile}},
 		"explain":         {nats("explain", "http://a.test/", "--crawl", "c", "--brief"), nats("explain", hostile)},
 		"hosts":           {nats("hosts"), nats("hosts", hostile)},

@@ -11,6 +11,7 @@ import (
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
+	"seine/internal/ops/lookup"
 	"seine/internal/run/config"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -53,7 +54,8 @@ func (c *hostsCmd) Run() error {
 		}
 		for _, name := range c.Hosts {
 			var h frontierapi.HostStatus
-			if h, err = knownHost(ctx, &client, name); err != nil {
+			if h, err = lookup.Host(ctx, &client, name); err != nil {
+				err = notFound(err, "")
 				break
 			}
 			hosts = append(hosts, h)

@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
-	"github.com/nats-io/nats.go"
-
 	"seine/internal/base/safeprint"
+	"seine/internal/ops/seeds"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -55,10 +54,10 @@ func (c *seedCmd) Run() error {
 		f := newSeedPublisher(ctx, stages.NewPublisher(bus, "seed"), c.Name, c.Priority)
 		err := c.read(f, bus)
 		if err == nil {
-			err = f.flush()
+			err = f.Flush()
 		}
-		if f.fed > 0 || err == nil {
-			safeprint.Printf("%s fed to crawl %s\n", were(f.fed, "URL"), c.Name)
+		if f.Fed > 0 || err == nil {
+			safeprint.Printf("%s fed to crawl %s\n", were(f.Fed, "URL"), c.Name)
 		}
 		if err == nil && f.bad.count > 0 {
 			return usageError{fmt.Errorf("%s no URLs", are(f.bad.count, "line"))}
@@ -109,7 +108,7 @@ func (c *seedCmd) check() error {
 func (c *seedCmd) read(f *seedPublisher, bus *stages.Bus) error {
 	for _, arg := range c.URLs {
 		if arg != "-" {
-			if err := f.add("", arg); err != nil {
+			if err := f.Reader.Add("", arg); err != nil {
 				return err
 			}
 			continue
@@ -150,7 +149,7 @@ func (f *seedPublisher) failures(bus *stages.Bus, crawl string, classes []string
 	}
 	for _, class := range classes {
 		err := client.Failed(f.ctx, crawl, class, func(u *frontierapi.FailedURL) error {
-			return f.seed(messages.Seed{URL: u.URL})
+			return f.Publisher.Add(messages.Seed{URL: u.URL})
 		})
 		if err != nil {
 			return err
@@ -159,53 +158,27 @@ func (f *seedPublisher) failures(bus *stages.Bus, crawl string, classes []string
 	return nil
 }
 
-// seedPublisher publishes the seeds that it reads, many in a message.
+// seedPublisher feeds the seeds that it reads, and tells of lines that are none.
 type seedPublisher struct {
-	seedReader
-	ctx      context.Context
-	pub      *stages.Publisher
-	crawl    string
-	priority *int
-	batch    []byte
-	inBatch  int
-	fed      int
+	*seeds.Publisher
+	seeds.Reader
+	ctx context.Context
+	bad complaints
 }
 
 func newSeedPublisher(ctx context.Context, pub *stages.Publisher, crawl string, priority *int) *seedPublisher {
-	f := &seedPublisher{ctx: ctx, pub: pub, crawl: crawl, priority: priority}
-	f.take = f.seed
+	f := &seedPublisher{ctx: ctx, Publisher: seeds.NewPublisher(ctx, pub, crawl, priority)}
+	f.Reader = seeds.Reader{Take: f.Publisher.Add, Bad: f.bad.tell}
 	return f
 }
 
-// feedBytes is about how much is published at a time.
-const feedBytes = 256 << 10
+// lines reads seeds from in.
+func (f *seedPublisher) lines(name string, in io.Reader) error { return badFormat(f.Lines(name, in)) }
 
-// seed takes one that is canonical.
-func (f *seedPublisher) seed(s messages.Seed) error {
-	if s.Priority == nil {
-		s.Priority = f.priority
+// badFormat marks an error in what was given to read.
+func badFormat(err error) error {
+	if _, is := errors.AsType[*seeds.FormatError](err); is {
+		return usageError{err}
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("encode seed: %w", err)
-	}
-	f.batch = append(append(f.batch, text...), '\n')
-	f.inBatch++
-	if len(f.batch) >= feedBytes {
-		return f.flush()
-	}
-	return nil
-}
-
-// flush publishes what was taken.
-func (f *seedPublisher) flush() error {
-	if len(f.batch) == 0 {
-		return nil
-	}
-	err := f.pub.Publish(f.ctx, &nats.Msg{Subject: messages.SubjectSeeds(f.crawl), Data: f.batch})
-	if err != nil {
-		return fmt.Errorf("feed: %w", err)
-	}
-	f.fed, f.inBatch, f.batch = f.fed+f.inBatch, 0, nil
-	return nil
+	return err
 }

@@ -49,9 +49,9 @@ func (f *seedPublisher) entries(from string, site *sitemap.Sitemap) error {
 	for i := range site.Entries {
 		e := &site.Entries[i]
 		for _, url := range append([]string{e.URL}, e.Alternates...) {
-			for _, s := range f.decode(from, url) {
+			for _, s := range f.Decode(from, url) {
 				s.Priority, s.Sitemap = parser.SitemapPriority(e.Priority), site.Index
-				if err := f.seed(s); err != nil {
+				if err := f.Publisher.Add(s); err != nil {
 					return err
 				}
 			}
@@ -73,12 +73,12 @@ func (f *seedPublisher) followsSitemaps(bus *stages.Bus) error {
 	if err != nil {
 		return err
 	}
-	spec, err := specs.Get(ctx, f.crawl, 0)
+	spec, err := specs.Get(ctx, f.Crawl, 0)
 	if err != nil || spec.Sitemaps {
 		return err
 	}
 	return usageError{fmt.Errorf("--sitemap: crawl %s does not follow sitemaps: put sitemaps: true into its spec "+
-		"(seine spec get, seine spec apply), or download the sitemap and give the file", f.crawl)}
+		"(seine spec get, seine spec apply), or download the sitemap and give the file", f.Crawl)}
 }
 
 // readSitemap reads a file: XML, plain or in gzip, or a URL on each line.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/internal/ops/seeds"
 	"seine/internal/run/crawl"
 )
 
@@ -27,7 +28,7 @@ func TestSeedsFromLinesAndJSON(t *testing.T) {
 		"array cut short":  {in: `["https://a.test/", `, want: a, err: "no JSON array of seeds"},
 		"not JSON":         {in: `[https://a.test/]`, err: "no JSON array of seeds"},
 		"after the array":  {in: `["https://a.test/"] 7`, want: a, err: "outside of the array"},
-		"one endless line": {in: strings.Repeat("x", maxLine+1), err: "line 1 is longer than 1MiB"},
+		"one endless line": {in: strings.Repeat("x", seeds.MaxLine+1), err: "line 1 is longer than 1MiB"},
 		"metadata": {
 			in:   `{"url": "https://a.test/", "metadata": {"customer": "17"}, "inherit": true}` + "\n" + `{"url": "https://b.test/", "metadata": {"customer": 17}}`,
 			want: `{"url":"https://a.test/","metadata":{"customer":"17"},"inherit":true}` + "\n", bad: 1,
@@ -37,8 +38,8 @@ func TestSeedsFromLinesAndJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newSeedPublisher(t.Context(), nil, "c", nil)
 			err := f.lines("stdin", strings.NewReader(c.in))
-			if string(f.batch) != c.want || f.bad.count != c.bad {
-				t.Errorf("it takes %q and %d bad ones, want %q and %d", f.batch, f.bad, c.want, c.bad)
+			if f.Pending() != c.want || f.bad.count != c.bad {
+				t.Errorf("it takes %q and %d bad ones, want %q and %d", f.Pending(), f.bad, c.want, c.bad)
 			}
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("it says %v, want %q", err, c.err)
@@ -50,9 +51,9 @@ func TestSeedsFromLinesAndJSON(t *testing.T) {
 func TestLinesThatAreNoURLsArePassedOver(t *testing.T) {
 	for in, want := range map[string]string{
 		"https://a.test/\nnonsense\n\n# no\nhttps://b.test\n": "https://a.test/ https://b.test/",
-		"https://a.test/":              "https://a.test/",
-		"nonsense\nftp://a.test/\n":    "standard input: 2 lines are no URLs",
-		strings.Repeat("x", maxLine+1): "line 1 is longer than 1MiB",
+		"https://a.test/":                    "https://a.test/",
+		"nonsense\nftp://a.test/\n":          "standard input: 2 lines are no URLs",
+		strings.Repeat("x", seeds.MaxLine+1): "line 1 is longer than 1MiB",
 		`{"url": "https://a.test/", "priority": 0}` + "\nhttps://b.test\n": "https://a.test/ https://b.test/",
 		` ["https://a.test/", {"url": "https://b.test"}]`:                  "https://a.test/ https://b.test/",
 		"": "",
@@ -89,19 +90,19 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 			if err := f.sitemap(nil, path); err != nil {
 				t.Fatal(err)
 			}
-			if want := `{"url":"https://a.test/"}` + "\n" + `{"url":"https://b.test/","priority":0}` + "\n"; string(f.batch) != want {
-				t.Errorf("it takes %q, want %q", f.batch, want)
+			if want := `{"url":"https://a.test/"}` + "\n" + `{"url":"https://b.test/","priority":0}` + "\n"; f.Pending() != want {
+				t.Errorf("it takes %q, want %q", f.Pending(), want)
 			}
 		})
 	}
 	f := newSeedPublisher(t.Context(), nil, "c", nil)
-	if err := f.sitemap(nil, write(t, "urls.txt", "https://a.test/\nhttps://b.test/\n")); err != nil || strings.Count(string(f.batch), "\n") != 2 {
-		t.Errorf("a list of URLs: %v, %q", err, f.batch)
+	if err := f.sitemap(nil, write(t, "urls.txt", "https://a.test/\nhttps://b.test/\n")); err != nil || strings.Count(f.Pending(), "\n") != 2 {
+		t.Errorf("a list of URLs: %v, %q", err, f.Pending())
 	}
 	index := newSeedPublisher(t.Context(), nil, "c", nil)
 	if site, err := readSitemap(write(t, "index.xml", "<sitemapindex><sitemap><loc>https://a.test/urls</loc></sitemap></sitemapindex>")); err != nil || index.entries("", site) != nil ||
-		string(index.batch) != `{"url":"https://a.test/urls","sitemap":true}`+"\n" {
-		t.Errorf("an index: %v, %q", err, index.batch)
+		index.Pending() != `{"url":"https://a.test/urls","sitemap":true}`+"\n" {
+		t.Errorf("an index: %v, %q", err, index.Pending())
 	}
 	for name, path := range map[string]string{
 		"no such file": filepath.Join(t.TempDir(), "none"), "no sitemap": write(t, "page.html", productPage), "empty": write(t, "empty", ""),

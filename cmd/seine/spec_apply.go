@@ -6,15 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"text/tabwriter"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/base/safeprint"
 	"seine/internal/ops/overview"
-	"seine/internal/run/specfile"
+	"seine/internal/run/specchange"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -93,29 +90,19 @@ func (c *specApplyCmd) Run() error {
 	})
 }
 
-// checkKept refuses a file that takes from a crawl, by saying nothing of it, what a flag of
-// seine crawl has given to it and what it cannot do without: its pages would be archived
-// without their heads, its hosts be left out.
+// checkKept refuses a file that takes from a crawl, by saying nothing of it, what it cannot do without.
 func (c *specChange) checkKept(file, crawl string) error {
 	var errs []error
-	for _, k := range []struct {
-		key, flag string
-		had, has  bool
-	}{
-		{"archive", "--warc", c.have.Archive, c.spec.Archive},
-		{"allow_private", "--allow-private", c.have.AllowPrivate, c.spec.AllowPrivate},
-	} {
-		if k.had && !k.has && !specfile.Has(c.text, k.key) {
-			errs = append(errs, fmt.Errorf("%s says nothing of %s, which crawl %s has as true (seine crawl %s sets it): write %[2]s: true into it to keep that, or %[2]s: false to end it",
-				file, k.key, crawl, k.flag))
-		}
+	for _, k := range specchange.Unmentioned(c.have.Spec, c.spec, c.text) {
+		errs = append(errs, fmt.Errorf("%s says nothing of %s, which crawl %s has as true (seine crawl %s sets it): write %[2]s: true into it to keep that, or %[2]s: false to end it",
+			file, k.Key, crawl, k.Flag))
 	}
 	return errors.Join(errs...)
 }
 
 // print tells the differences, a line each, and how many there are.
 func (c *specChange) print(indent string) int {
-	lines := differences(flatten(c.have.Encode()), flatten(c.spec.Encode()))
+	lines := specchange.Lines(c.have.Spec, c.spec)
 	for _, line := range lines {
 		safeprint.Println(indent + line)
 	}
@@ -219,53 +206,4 @@ func (c *specDiffCmd) Run() error {
 		}
 		return nil
 	})
-}
-
-// differences lists what one has and the other has not, by key.
-func differences(have, want map[string]string) (lines []string) {
-	keys := maps.Clone(have)
-	maps.Copy(keys, want)
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		a, had := have[key]
-		b, has := want[key]
-		if had && has && a == b {
-			continue
-		}
-		if had {
-			lines = append(lines, "- "+key+": "+a)
-		}
-		if has {
-			lines = append(lines, "+ "+key+": "+b)
-		}
-	}
-	return lines
-}
-
-// flatten returns the values of a JSON document by the paths that lead to them.
-func flatten(text []byte) map[string]string {
-	var doc any
-	_ = jsontext.Unmarshal(text, &doc) // Encode made it
-	flat := make(map[string]string)
-	flattenInto(flat, "", doc)
-	return flat
-}
-
-func flattenInto(flat map[string]string, path string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			below := key
-			if path != "" {
-				below = path + "." + key
-			}
-			flattenInto(flat, below, value)
-		}
-	case []any:
-		for i, value := range v {
-			flattenInto(flat, fmt.Sprintf("%s[%d]", path, i), value)
-		}
-	default:
-		text, _ := json.Marshal(v)
-		flat[path] = string(text)
-	}
 }

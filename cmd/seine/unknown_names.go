@@ -9,14 +9,12 @@ import (
 	"strings"
 
 	"seine/internal/base/suggest"
-	"seine/internal/base/weburl"
+	"seine/internal/ops/lookup"
 	"seine/internal/ops/overview"
 	"seine/internal/output"
 	"seine/internal/run/replay"
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // checkThere reports that there is no such crawl, and which there are. No name is
@@ -28,16 +26,20 @@ func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
 	if err := messages.CheckCrawl(crawl); err != nil {
 		return usageError{fmt.Errorf("--crawl: %w", err)}
 	}
-	names, err := overview.Names(ctx, bus)
-	if err != nil || slices.Contains(names, crawl) {
+	return notFound(lookup.Crawl(ctx, bus, crawl), "")
+}
+
+// notFound tells in words of flags that there is no crawl or host of a name. What else can be done about a host
+// is added to that.
+func notFound(err error, forHost string) error {
+	none, is := lookup.IsNotFound(err)
+	switch {
+	case !is:
 		return err
+	case none.Kind == lookup.KindHost:
+		return usageError{fmt.Errorf("%w (seine hosts lists some)%s", err, forHost)}
 	}
-	// One that was fed without a spec, and of whose seeds the streams have none any more.
-	client := frontierapi.Client{Bus: bus}
-	if c, err := client.Status(ctx, crawl); err == nil && c.Known() > 0 {
-		return nil
-	}
-	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; %s", crawl, othersThan(crawl, names))}
+	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; %s", none.Name, othersThan(none.Name, none.Others))}
 }
 
 // checkBeside refuses to begin a crawl beside others whose name may be a slip. The first
@@ -120,73 +122,4 @@ func checkCommitted(crawl, place string, there *output.Expected) error {
 		return usageError{fmt.Errorf("--crawl %s: %s has no files of any crawl", crawl, place)}
 	}
 	return usageError{fmt.Errorf("--crawl %s: %s has no files of it; %s", crawl, place, othersThan(crawl, names))}
-}
-
-// knownHost returns what is known of a host; an error if no frontier has ever wanted
-// anything of it.
-func knownHost(ctx context.Context, client *frontierapi.Client, name string) (frontierapi.HostStatus, error) {
-	h, err := client.Host(ctx, name)
-	if err != nil || h.Requests > 0 || h.Queued+h.InFlight > 0 || h.Why != "" {
-		return h, err
-	}
-	meant := ""
-	if near := suggest.Name(h.Host, hostNames(ctx, client)); near != "" {
-		meant = "; did you mean " + near + "?"
-	}
-	return h, usageError{fmt.Errorf("host %s: no crawl has asked it for anything or is about to%s (seine hosts lists some)", h.Host, meant)}
-}
-
-// checkHost refuses a host that neither a frontier nor the spec of a crawl knows: what it is
-// said to do would wait in the spec for a host that never comes.
-func checkHost(ctx context.Context, client *frontierapi.Client, crawl, given string) error {
-	_, spec, err := specOf(ctx, client.Bus, crawl)
-	if err != nil {
-		return err
-	}
-	name, err := crawlspec.HostName(given)
-	if err != nil || namesHost(spec.Spec, name) {
-		return err
-	}
-	if strings.Contains(given, "://") {
-		given = name
-	}
-	if _, err = knownHost(ctx, client, given); err == nil {
-		return nil
-	}
-	// What the crawl wants of a host is so whatever the port; a frontier tells ports apart.
-	if slices.ContainsFunc(hostNames(ctx, client), func(host string) bool { return withoutPort(host) == name }) {
-		return nil
-	}
-	if _, unknown := errors.AsType[usageError](err); unknown {
-		return usageError{fmt.Errorf("%w (--new takes one all the same)", err)}
-	}
-	return err
-}
-
-// namesHost reports whether a spec has a source or a seed of a host.
-func namesHost(spec *crawlspec.Spec, host string) bool {
-	return slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return slices.Contains(s.Hosts, host) }) ||
-		slices.ContainsFunc(spec.SeedURLs(), func(url string) bool { return weburl.Hostname(url) == host })
-}
-
-// withoutPort is the name of a host as specs have it.
-func withoutPort(host string) string {
-	name, err := crawlspec.HostName(host)
-	if err != nil {
-		return host
-	}
-	return name
-}
-
-// hostNames are some of the hosts there are, for a hint: none if they cannot be had.
-func hostNames(ctx context.Context, client *frontierapi.Client) (names []string) {
-	const most = 1000
-	hosts, err := client.Slowest(ctx, "", most)
-	if err != nil {
-		return nil
-	}
-	for _, h := range hosts {
-		names = append(names, h.Host)
-	}
-	return names
 }

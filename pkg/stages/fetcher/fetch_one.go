@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,6 +25,8 @@ type Fetched struct {
 	// Withheld says which credentials of the spec were not sent for the page, and
 	// why; "" if all were.
 	Withheld string
+	// Sitemaps are those that robots.txt of the page's host names.
+	Sitemaps []string
 }
 
 // FetchError is why FetchOne has no page: what a crawl would have as the result.
@@ -53,19 +56,52 @@ func (e *FetchError) Error() string {
 // *FetchError.
 func FetchOne(ctx context.Context, cfg Config, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
 	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
+	f, err := NewSingle(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Fetch(ctx, spec, url, wait)
+}
+
+// Single fetches single URLs outside of any crawl, and keeps connections and robots.txt files from one to the
+// next. It is safe for concurrent use.
+type Single struct {
+	// Turn, if set, is called before a host is asked for a URL, by way of a redirect too, and may wait. What it
+	// returns is called after that, with how long the host is to be let alone, by the spec and robots.txt.
+	Turn func(ctx context.Context, url string) (give func(rest time.Duration), err error)
+
+	f    *Fetcher
+	jars atomic.Uint64
+}
+
+// NewSingle returns one that is used until Close.
+func NewSingle(cfg Config) (*Single, error) {
 	f, err := newFetcher(cfg, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
 	f.robots.bucket = noBucket{}
-	defer f.client.Close()
-	out := &Fetched{}
+	return &Single{f: f}, nil
+}
+
+// Close closes the connections.
+func (s *Single) Close() { s.f.client.Close() }
+
+// Fetch fetches one canonical URL, as FetchOne says. The cookies of one call are of no other.
+func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
+	jar, out := fmt.Sprint(onceCrawl, " ", s.jars.Add(1)), &Fetched{}
 	for {
 		t := onceJob(spec, url)
-		if err := f.fetchWithRobots(ctx, t, wait); err != nil {
+		t.ask.CookieJar = jar
+		if err := s.inTurn(ctx, t, wait); err != nil {
 			return nil, err
 		}
 		r := t.reply
+		t.release() // what was read stays
+		if t.robots != nil {
+			out.Sitemaps = t.robots.Sitemaps()
+		}
 		switch r.Class {
 		case messages.OK:
 			out.Page, out.Body, out.Withheld = t.pageOf(r), r.Body.Data, t.ask.Policy.Withheld(t.ask.URL)
@@ -85,6 +121,19 @@ func FetchOne(ctx context.Context, cfg Config, spec *crawlspec.Spec, url string,
 		}
 		url = next
 	}
+}
+
+// inTurn fetches when it is the turn of the host.
+func (s *Single) inTurn(ctx context.Context, t *fetchJob, wait func(time.Duration)) error {
+	if s.Turn == nil {
+		return s.f.fetchWithRobots(ctx, t, wait)
+	}
+	give, err := s.Turn(ctx, t.ask.URL)
+	if err != nil {
+		return err
+	}
+	defer func() { give(t.hostDelay()) }()
+	return s.f.fetchWithRobots(ctx, t, wait)
 }
 
 // onceCrawl is the name under which FetchOne keeps what it makes of the spec.

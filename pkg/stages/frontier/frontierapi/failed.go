@@ -48,8 +48,8 @@ func (c *Client) Failed(ctx context.Context, crawl, class string, do func(*Faile
 	}
 	for p := range c.Bus.Layout.Partitions {
 		for after, more := "", true; more; {
-			var page FailedPage
-			if err := c.queryPartition(ctx, OpFailed, p, Query{Crawl: crawl, Class: class, After: after}, &page); err != nil {
+			page, err := c.FailedPage(ctx, crawl, class, p, after, 0)
+			if err != nil {
 				return err
 			}
 			for i := range page.URLs {
@@ -64,4 +64,12 @@ func (c *Client) Failed(ctx context.Context, crawl, class string, do func(*Faile
 		}
 	}
 	return nil
+}
+
+// FailedPage returns a part of the failed URLs of a crawl in a partition, by a class or, for "", by any: most at
+// most, or as many as an answer has for 0. After is Next of the part before, "" for the first. A part may have
+// none and not be the last: a frontier looks at so many URLs for one answer.
+func (c *Client) FailedPage(ctx context.Context, crawl, class string, partition int, after string, most int) (page FailedPage, err error) {
+	err = c.queryPartition(ctx, OpFailed, partition, Query{Crawl: crawl, Class: class, After: after, Top: most}, &page)
+	return page, err
 }

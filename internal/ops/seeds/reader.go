@@ -1,4 +1,5 @@
-package main
+// Package seeds reads URLs as people write them, judges them, and feeds them to a crawl.
+package seeds
 
 import (
 	"bufio"
@@ -12,32 +13,42 @@ import (
 	"seine/pkg/messages"
 )
 
-// seedReader reads seeds as people write them: see messages.DecodeSeeds.
-type seedReader struct {
-	take func(messages.Seed) error // called for each, canonical
-	bad  complaints
+// Reader reads seeds as people write them: see messages.DecodeSeeds.
+type Reader struct {
+	Take func(messages.Seed) error // called for each, canonical
+	// Bad is told of a text that is no seed, and where it is from.
+	Bad func(from, text string, err error)
 }
 
-// maxLine bounds a line of URLs: the longest URL has 2 KiB, but a line may be a
-// JSON array.
-const maxLine = 1 << 20
+// FormatError says why a text as a whole cannot be read as seeds.
+type FormatError struct{ err error }
 
-// lines reads URLs, a line each, or one JSON array over any number of lines.
-func (r *seedReader) lines(name string, in io.Reader) error {
+// Error says where, and what would be right.
+func (e *FormatError) Error() string { return e.err.Error() }
+
+// Unwrap returns what is behind it.
+func (e *FormatError) Unwrap() error { return e.err }
+
+// MaxLine bounds a line of URLs: the longest URL has 2 KiB, but a line may be a
+// JSON array.
+const MaxLine = 1 << 20
+
+// Lines reads URLs, a line each, or one JSON array over any number of lines.
+func (r *Reader) Lines(name string, in io.Reader) error {
 	text := bufio.NewReader(in)
 	if first := firstByte(text); first == '[' {
 		return r.array(name, text)
 	}
 	scan := bufio.NewScanner(text)
-	scan.Buffer(nil, maxLine)
+	scan.Buffer(nil, MaxLine)
 	n := 0
 	for ; scan.Scan(); n++ {
-		if err := r.add(fmt.Sprintf("%s: line %d", name, n+1), scan.Text()); err != nil {
+		if err := r.Add(fmt.Sprintf("%s: line %d", name, n+1), scan.Text()); err != nil {
 			return err
 		}
 	}
 	if errors.Is(scan.Err(), bufio.ErrTooLong) {
-		return usageError{fmt.Errorf("%s: line %d is longer than %s: is it a file of URLs, a line each?", name, n+1, crawlspec.Bytes(maxLine))}
+		return &FormatError{fmt.Errorf("%s: line %d is longer than %s: is it a file of URLs, a line each?", name, n+1, crawlspec.Bytes(MaxLine))}
 	}
 	if err := scan.Err(); err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
@@ -64,7 +75,7 @@ func firstByte(r *bufio.Reader) byte {
 }
 
 // array reads JSON arrays of seeds, and what else of JSON follows them.
-func (r *seedReader) array(name string, in io.Reader) error {
+func (r *Reader) array(name string, in io.Reader) error {
 	d := json.NewDecoder(in) //nolint:forbidigo // into no struct
 	depth := 0
 	for {
@@ -73,7 +84,7 @@ func (r *seedReader) array(name string, in io.Reader) error {
 			if err := d.Decode(&one); err != nil {
 				return notSeeds(name, d, err)
 			}
-			if err := r.add(name, string(one)); err != nil {
+			if err := r.Add(name, string(one)); err != nil {
 				return err
 			}
 			continue
@@ -94,28 +105,28 @@ func (r *seedReader) array(name string, in io.Reader) error {
 }
 
 func notSeeds(name string, d *json.Decoder, err error) error {
-	return usageError{fmt.Errorf("%s: byte %d: no JSON array of seeds: %w", name, d.InputOffset(), err)}
+	return &FormatError{fmt.Errorf("%s: byte %d: no JSON array of seeds: %w", name, d.InputOffset(), err)}
 }
 
-// add takes a line, which may hold several seeds if it is JSON. Where it is from is
+// Add takes a line, which may hold several seeds if it is JSON. Where it is from is
 // told if it is none.
-func (r *seedReader) add(from, line string) error {
+func (r *Reader) Add(from, line string) error {
 	if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 		return nil
 	}
-	for _, s := range r.decode(from, line) {
-		if err := r.take(s); err != nil {
+	for _, s := range r.Decode(from, line) {
+		if err := r.Take(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// decode returns the seeds of a text, and tells of what is none.
-func (r *seedReader) decode(from, text string) []messages.Seed {
+// Decode returns the seeds of a text, and tells of what is none.
+func (r *Reader) Decode(from, text string) []messages.Seed {
 	seeds, bad := messages.DecodeSeeds([]byte(text))
 	for _, b := range bad {
-		r.bad.tell(from, b.Text, b.Err)
+		r.Bad(from, b.Text, b.Err)
 	}
 	return seeds
 }

@@ -1,4 +1,6 @@
-package main
+// Package trial tells what the rules of a spec make of one page, outside of any crawl: records, links and what
+// would be done with them, and what was missing.
+package trial
 
 import (
 	"cmp"
@@ -6,15 +8,17 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/page/extract"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher"
 	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 )
 
-// extracted is what `seine extract` prints as JSON.
-type extracted struct {
+// Result is what comes of a page.
+type Result struct {
 	URL         string            `json:"url"`
 	Via         []string          `json:"via,omitempty"` // what redirected to it
 	Status      int               `json:"status"`
@@ -24,14 +28,14 @@ type extracted struct {
 	Bytes       int64             `json:"bytes"`
 	FetchMS     messages.Millis   `json:"fetch_ms,omitzero"`
 	Records     []json.RawMessage `json:"records"`
-	Links       []foundLink       `json:"links"`
-	Problems    []problem         `json:"problems"`
-	Notes       []problem         `json:"notes,omitempty"`
+	Links       []Link            `json:"links"`
+	Problems    []Problem         `json:"problems"`
+	Notes       []Problem         `json:"notes,omitempty"`
 	Rules       []extract.Verdict `json:"rules"`
 }
 
-// foundLink is a link that leads on.
-type foundLink struct {
+// Link is a link that leads on.
+type Link struct {
 	URL      string `json:"url"`
 	Rule     string `json:"rule"` // as in "follow[0]"; "links" is the page's own
 	Priority int    `json:"priority"`
@@ -39,8 +43,8 @@ type foundLink struct {
 	Excluded string `json:"excluded,omitempty"` // why it would not, as in "scope"
 }
 
-// problem is what a rule could not do.
-type problem struct {
+// Problem is what a rule could not do.
+type Problem struct {
 	Rule   string          `json:"rule"`
 	Kind   string          `json:"kind,omitempty"`
 	Index  int             `json:"index"` // of the item on the page, from 0
@@ -49,8 +53,8 @@ type problem struct {
 	Record json.RawMessage `json:"record,omitempty"`
 }
 
-// apply reads a page by the rules of a spec.
-func apply(ctx context.Context, got *fetched, spec *crawlspec.Spec) (*extracted, error) {
+// Apply reads a page by the rules of a spec.
+func Apply(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) (*Result, error) {
 	page := &got.Page
 	read, err := parser.ParsePage(ctx, parser.DefaultConfig(), spec, page, got.Body)
 	if err != nil {
@@ -65,7 +69,7 @@ func apply(ctx context.Context, got *fetched, spec *crawlspec.Spec) (*extracted,
 	if err != nil {
 		return nil, err
 	}
-	out := &extracted{
+	out := &Result{
 		URL: page.URL, Via: got.Via, Status: page.Status, ContentType: page.ContentType, Type: read.Document.Type.Class.String(),
 		Bytes: page.BodySize, FetchMS: page.Timings.Total, Records: []json.RawMessage{},
 		Links: found, Problems: problems(read.Problems), Notes: problems(result.Notes), Rules: verdicts,
@@ -76,14 +80,14 @@ func apply(ctx context.Context, got *fetched, spec *crawlspec.Spec) (*extracted,
 	}
 	out.Notes = append(out.Notes, missing(spec, result, out.Records)...)
 	for _, p := range read.Unreadable {
-		out.Notes = append(out.Notes, problem{Rule: p.Part, Reason: p.String()})
+		out.Notes = append(out.Notes, Problem{Rule: p.Part, Reason: p.String()})
 	}
 	return out, nil
 }
 
 // links are those that the parser sends, with the rules that found them, and what
 // the frontier would do with them.
-func links(read *parser.ParseResult, result *extract.Result, page *messages.Page, spec *crawlspec.Spec) ([]foundLink, error) {
+func links(read *parser.ParseResult, result *extract.Result, page *messages.Page, spec *crawlspec.Spec) ([]Link, error) {
 	preview, err := state.NewScopePreview(spec, page.URL, page.FetchedAt)
 	if err != nil {
 		return nil, err
@@ -92,9 +96,9 @@ func links(read *parser.ParseResult, result *extract.Result, page *messages.Page
 	for _, l := range result.Links {
 		by[l.URL] = l.Rule
 	}
-	out := []foundLink{}
+	out := []Link{}
 	for _, l := range read.Links {
-		found := foundLink{URL: l.URL, Rule: cmp.Or(by[l.URL], "links"), Depth: l.Depth - page.Depth}
+		found := Link{URL: l.URL, Rule: cmp.Or(by[l.URL], "links"), Depth: l.Depth - page.Depth}
 		found.Excluded, found.Priority = preview.Evaluate(l.URL, l.Depth, l.Priority)
 		out = append(out, found)
 	}
@@ -102,26 +106,24 @@ func links(read *parser.ParseResult, result *extract.Result, page *messages.Page
 }
 
 // missing says which fields found nothing, and in how many records of a rule.
-func missing(spec *crawlspec.Spec, result *extract.Result, records []json.RawMessage) []problem {
+func missing(spec *crawlspec.Spec, result *extract.Result, records []json.RawMessage) []Problem {
 	own := records[len(records)-min(len(records), len(result.Records)):] // that of the page comes first
 	total, absent := make(map[string]int), make(map[string]map[string]int)
 	for i, raw := range own {
 		rule := result.Records[i].Rule
 		total[rule]++
-		has := make(map[string]bool)
-		for _, m := range membersOf(raw) {
-			has[m.name] = true
-		}
+		var has map[string]json.RawMessage
+		_ = jsontext.Unmarshal(raw, &has) // the parser made it
 		for _, f := range fieldsOf(spec, rule) {
 			if absent[rule] == nil {
 				absent[rule] = make(map[string]int)
 			}
-			if !has[f.Name] {
+			if _, there := has[f.Name]; !there {
 				absent[rule][f.Name]++
 			}
 		}
 	}
-	var out []problem
+	var out []Problem
 	for i := range spec.Records {
 		rule := ruleName(i)
 		for _, f := range spec.Records[i].Fields {
@@ -130,7 +132,7 @@ func missing(spec *crawlspec.Spec, result *extract.Result, records []json.RawMes
 				if total[rule] > 1 {
 					reason += fmt.Sprintf(" in %d of %d records", n, total[rule])
 				}
-				out = append(out, problem{Rule: rule, Kind: spec.Records[i].Kind, Field: f.Name, Reason: reason})
+				out = append(out, Problem{Rule: rule, Kind: spec.Records[i].Kind, Field: f.Name, Reason: reason})
 			}
 		}
 	}
@@ -148,10 +150,10 @@ func fieldsOf(spec *crawlspec.Spec, rule string) crawlspec.Fields {
 	return nil
 }
 
-func problems(all []extract.Problem) []problem {
-	out := make([]problem, 0, len(all))
+func problems(all []extract.Problem) []Problem {
+	out := make([]Problem, 0, len(all))
 	for _, p := range all {
-		q := problem{Rule: p.Rule, Kind: p.Kind, Index: p.Index, Field: p.Field, Reason: p.Reason}
+		q := Problem{Rule: p.Rule, Kind: p.Kind, Index: p.Index, Field: p.Field, Reason: p.Reason}
 		if json.Valid(p.Record) {
 			q.Record = p.Record
 		}

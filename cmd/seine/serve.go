@@ -1,0 +1,152 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/base/safeprint"
+	"seine/internal/run/connect"
+	"seine/internal/run/process"
+	"seine/internal/serve"
+	"seine/internal/serve/api"
+	"seine/internal/serve/audit"
+	"seine/internal/serve/cluster"
+	"seine/internal/serve/runner"
+	"seine/internal/serve/scrape"
+	"seine/internal/serve/snapshots"
+	"seine/internal/serve/tokens"
+)
+
+// serverFlags say where and to whom the server answers.
+type serverFlags struct {
+	PathPrefix string   `help:"What a proxy has before all paths, as /seine." placeholder:"PATH"`
+	Host       []string `help:"A further name by which clients call the server, as that of a proxy. More than once for several." sep:"none" placeholder:"NAME"`
+	ReadOnly   bool     `help:"Refuse all that changes anything."`
+	Tokens     string   `help:"File of tokens (seine token create): every request must show one." placeholder:"FILE"`
+	serve.TLS  `embed:""`
+	Rate       float64 `help:"Requests a second that one caller may send." default:"500"`
+}
+
+type serveCmd struct {
+	connection
+	Listen string `help:"Where to listen. Other addresses than those of this machine alone need --tokens or --client-ca." default:"127.0.0.1:8077" placeholder:"HOST:PORT"`
+	serverFlags
+	AllowPrivate bool   `help:"Let crawls and single pages that the API asks for reach loopback and private addresses."`
+	State        string `help:"Directory of what the server keeps: the log of writes (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	Out          string `help:"Where records are, and where crawls that the API begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
+	Secrets      string `help:"Folder with a file for each {secret:NAME} of specs by which single pages are fetched; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+	process.Logging
+}
+
+// Help is shown below the list of flags.
+func (c *serveCmd) Help() string {
+	return `It shows the crawls in --data, whether they run or not, or the cluster of --nats, and goes on when that is away for a while.
+Where nothing runs in --data, it runs the crawls itself that the API begins or resumes. docs/api.md has the HTTP API. Until it
+is interrupted, it listens:
+
+  seine serve                                          # for ./seine-data, at http://127.0.0.1:8077/
+  seine serve --nats nats://10.0.0.5 --read-only
+  seine token create laptop --scope read --tokens tokens.json
+  seine serve --listen :8077 --tokens tokens.json --tls-cert cert.pem --tls-key key.pem`
+}
+
+// Run serves until a signal.
+func (c *serveCmd) Run() error {
+	if err := c.Validate(); err != nil {
+		return usageError{err}
+	}
+	log := c.Logger(os.Stderr)
+	s, err := c.server(log, true)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	l, err := s.Open()
+	if err != nil {
+		return err
+	}
+	safeprint.Printf("serving at %s\n", s.URL(l))
+	return s.run(ctx, l)
+}
+
+// server is what serves.
+type server struct {
+	serve.Options
+	cluster *cluster.Cluster
+	scraper *scrape.Scraper
+	feed    *snapshots.Feed
+	runner  *runner.Runner // nil where others run crawls
+}
+
+// run serves until ctx is done.
+func (s *server) run(ctx context.Context, l net.Listener) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { s.feed.Run(ctx); return nil })
+	if s.runner != nil {
+		g.Go(func() error { s.runner.Run(ctx); return nil })
+	}
+	g.Go(func() error { return serve.Serve(ctx, &s.Options, l) })
+	return g.Wait()
+}
+
+func (s *server) close() {
+	s.scraper.Close()
+	s.cluster.Close()
+	_ = s.Audit.Close() // each line was written when it was added
+}
+
+// server sets it up. It runs crawls of a directory itself, if that is wanted.
+func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
+	o := serve.Options{
+		Listen: c.Listen, PathPrefix: c.PathPrefix, Hosts: c.Host, ReadOnly: c.ReadOnly, TLS: c.TLS, Rate: c.Rate, Log: log,
+	}
+	var err error
+	if c.Tokens != "" {
+		o.Tokens, err = tokens.Open(c.Tokens)
+	}
+	if err = errors.Join(err, o.Validate()); err != nil {
+		return nil, usageError{err}
+	}
+	if o.Audit, err = audit.Open(c.stateDir()); err != nil {
+		return nil, fmt.Errorf("--state: %w", err)
+	}
+	s := &server{Options: o, cluster: cluster.New(c.Operator, log)}
+	s.feed = snapshots.New(s.cluster, log)
+	if s.scraper, err = scrape.New(c.Secrets); err != nil {
+		return nil, usageError{err}
+	}
+	ao := api.Options{
+		Cluster: s.cluster, Feed: s.feed, Scraper: s.scraper, Audit: o.Audit, ReadOnly: c.ReadOnly, AllowPrivate: c.AllowPrivate, PathPrefix: c.PathPrefix, Out: c.Out, Log: log,
+	}
+	if crawls && c.Options == (connect.Options{}) && !c.ReadOnly {
+		s.runner = runner.New(s.cluster, c.crawlOptions, log)
+		ao.Starter = s.runner
+	}
+	a := api.New(ao)
+	s.API, s.Harmless = a, a.Harmless()
+	return s, nil
+}
+
+// stateDir is where the server keeps what is its own.
+func (c *serveCmd) stateDir() string {
+	switch {
+	case c.State != "":
+		return c.State
+	case c.Options != (connect.Options{}):
+		return "./seine-serve"
+	}
+	return filepath.Join(c.data(), "serve")
+}
+
+// data is the directory of crawls.
+func (c *serveCmd) data() string { return cmp.Or(c.Data, connect.DefaultData) }

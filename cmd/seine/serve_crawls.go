@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"seine/internal/base/version"
+	"seine/internal/ops/procstats"
+	"seine/internal/run/config"
+	"seine/internal/run/crawl"
+	"seine/pkg/stages"
+)
+
+// crawlOptions are those of `seine crawl` in the directory of the server: by the environment, and by what the
+// directory remembers of the output.
+func (c *serveCmd) crawlOptions(name string) (crawl.Options, error) {
+	var all struct {
+		Crawl crawlCmd `cmd:""`
+	}
+	parser, err := config.New(&all, "seine", "", kong.Vars{"version": version.String()})
+	if err != nil {
+		return crawl.Options{}, fmt.Errorf("options of a crawl: %w", err)
+	}
+	args := []string{"crawl", "--data", c.data(), "--crawl", name}
+	if c.Out != "" {
+		args = append(args, "--out", c.Out)
+	}
+	if c.Secrets != "" {
+		args = append(args, "--secrets", c.Secrets)
+	}
+	if _, err := config.Parse(parser, args); err != nil {
+		return crawl.Options{}, fmt.Errorf("options of a crawl: %w", err)
+	}
+	o, err := all.Crawl.options(nil)
+	o.Vitals, o.Health = procstats.NewReporter("crawl"), stages.NewHealth()
+	return o, err
+}

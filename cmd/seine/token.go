@@ -1,0 +1,120 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"seine/internal/base/safeprint"
+	"seine/internal/serve/caller"
+	"seine/internal/serve/tokens"
+)
+
+type tokenCmd struct {
+	Create tokenCreateCmd `cmd:"" help:"Make a token, and print it: it is shown this once."`
+	List   tokenListCmd   `cmd:"" help:"List the tokens there are."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Let nobody in by a token any more."`
+}
+
+// tokensFile is where tokens are.
+type tokensFile struct {
+	Tokens string `help:"File of tokens, as seine serve is given it." default:"./seine-tokens.json" placeholder:"FILE"`
+}
+
+type tokenCreateCmd struct {
+	Name string `arg:"" help:"Name of the token, which the log of writes has."`
+	tokensFile
+	Scope   []string      `help:"What it may do: read, write, scrape, records, secrets, audit; with commas between them." default:"read"`
+	Expires time.Duration `help:"How long it is good, as 720h; 0 is for ever." default:"0" placeholder:"TIME"`
+}
+
+// Help is shown below the list of flags.
+func (c *tokenCreateCmd) Help() string {
+	return `read lets look at crawls, hosts and URLs; write begins, feeds, steers and deletes crawls; scrape has single pages fetched; records reads
+what was extracted; secrets takes specs that name secrets; audit reads who changed what. None has another in it. A server that runs
+knows the token at once.
+
+  seine token create laptop --scope read
+  seine token create pipeline --scope read,write,records --expires 720h`
+}
+
+// Run makes a token.
+func (c *tokenCreateCmd) Run() error {
+	if c.Expires < 0 {
+		return usageError{errors.New("--expires: must not be negative; 0 is for ever")}
+	}
+	var scopes []caller.Scope
+	for _, s := range c.Scope {
+		scopes = append(scopes, caller.Scope(strings.TrimSpace(s)))
+	}
+	if err := caller.CheckScopes(scopes); err != nil {
+		return usageError{fmt.Errorf("--scope: %w", err)}
+	}
+	secret, err := tokens.Create(c.Tokens, c.Name, scopes, c.Expires)
+	if errors.Is(err, tokens.ErrName) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	safeprint.Fprintf(os.Stderr, "token %s, shown this once:\n", c.Name)
+	safeprint.Println(secret)
+	return nil
+}
+
+type tokenListCmd struct{ tokensFile }
+
+// Help is shown below the list of flags.
+func (c *tokenListCmd) Help() string { return "Examples:\n\n  seine token list" }
+
+// Run lists the tokens.
+func (c *tokenListCmd) Run() error {
+	all, err := tokens.Read(c.Tokens)
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	safeprint.Fprintf(t, "TOKEN\tSCOPES\tMADE\tEXPIRES\n")
+	for i := range all {
+		expires := ""
+		if !all[i].Expires.IsZero() {
+			expires = all[i].Expires.Local().Format(time.DateTime)
+		}
+		safeprint.Fprintf(t, "%s\t%s\t%s\t%s\n", all[i].Name, scopesText(all[i].Scopes), all[i].Created.Local().Format(time.DateTime), cmp.Or(expires, "never"))
+	}
+	return t.Flush()
+}
+
+func scopesText(scopes []caller.Scope) string {
+	var all []string
+	for _, s := range scopes {
+		all = append(all, string(s))
+	}
+	return strings.Join(all, ",")
+}
+
+type tokenRevokeCmd struct {
+	Name string `arg:"" help:"Name of the token."`
+	tokensFile
+}
+
+// Help is shown below the list of flags.
+func (c *tokenRevokeCmd) Help() string {
+	return "A server that runs lets nobody in by it from now on.\n\n  seine token revoke laptop"
+}
+
+// Run revokes a token.
+func (c *tokenRevokeCmd) Run() error {
+	err := tokens.Revoke(c.Tokens, c.Name)
+	if errors.Is(err, tokens.ErrName) {
+		return usageError{err}
+	}
+	if err == nil {
+		safeprint.Printf("token %s is revoked\n", c.Name)
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+package deadletters
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Bounds of one look at DEAD, which may have a million letters.
+const (
+	pageWindow  = 500 // sequences that are read at a time, from the end on
+	pageWindows = 20  // such windows for one page
+	pageTime    = 5 * time.Second
+)
+
+// Page is a part of the letters that a filter chooses.
+type Page struct {
+	Letters []*DeadLetter // the last first
+	// Next is what is given for the part before these, 0 if there is none. A part may have none and not be
+	// the last: so much is looked at for one.
+	Next uint64
+}
+
+// Before returns at most so many of the letters before a sequence that f chooses, the last first; of all for 0.
+func Before(ctx context.Context, bus *stages.Bus, f Filter, before uint64, most int) (p Page, err error) {
+	s, err := bus.JS.Stream(ctx, messages.StreamDead)
+	if err != nil {
+		return p, fmt.Errorf("open DEAD: %w", err)
+	}
+	state := s.CachedInfo().State
+	end := state.LastSeq + 1
+	if before > 0 {
+		end = min(end, before)
+	}
+	first, began := max(state.FirstSeq, 1), time.Now()
+	for n := 0; end > first && len(p.Letters) < most && n < pageWindows && time.Since(began) < pageTime; n++ {
+		from := max(first, end-min(end, pageWindow))
+		letters, err := window(ctx, bus, f, from, end)
+		if err != nil {
+			return p, err
+		}
+		slices.Reverse(letters)
+		end = from
+		for i, l := range letters {
+			if !f.Since.IsZero() && l.Time.Before(f.Since) {
+				return p, nil // and so are those before
+			}
+			if p.Letters = append(p.Letters, l); len(p.Letters) == most && i < len(letters)-1 {
+				end = l.Seq
+				break
+			}
+		}
+	}
+	if end > first {
+		p.Next = end
+	}
+	return p, nil
+}
+
+// window returns the letters from a sequence on and before another that f chooses, the oldest first.
+func window(ctx context.Context, bus *stages.Bus, f Filter, from, end uint64) (all []*DeadLetter, err error) {
+	c, err := bus.JS.OrderedConsumer(ctx, messages.StreamDead, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{f.subject()}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read DEAD: %w", err)
+	}
+	info, err := c.Info(ctx)
+	if err != nil || info.NumPending == 0 {
+		return nil, err
+	}
+	it, err := c.Messages(jetstream.PullMaxMessages(pageWindow))
+	if err != nil {
+		return nil, fmt.Errorf("read DEAD: %w", err)
+	}
+	defer it.Stop()
+	for {
+		m, err := it.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return nil, fmt.Errorf("read DEAD: %w", err)
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return nil, fmt.Errorf("read DEAD: %w", err)
+		}
+		if meta.Sequence.Stream >= end {
+			return all, nil
+		}
+		if l := read(meta.Sequence.Stream, m.Subject(), m.Headers(), m.Data()); f.matches(l) {
+			all = append(all, l)
+		}
+		if meta.NumPending == 0 {
+			return all, nil
+		}
+	}
+}
+
+// Counts are how many letters there are, as the server counts them.
+type Counts struct {
+	Total   uint64            `json:"total"`
+	ByStage map[string]uint64 `json:"by_stage,omitempty"`
+	ByCrawl map[string]uint64 `json:"by_crawl,omitempty"`
+}
+
+// Count counts the letters of a stage and a crawl, of all for "". It reads none.
+func Count(ctx context.Context, bus *stages.Bus, f Filter) (c Counts, err error) {
+	s, err := bus.JS.Stream(ctx, messages.StreamDead)
+	if err != nil {
+		return c, fmt.Errorf("open DEAD: %w", err)
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(f.subject()))
+	if err != nil {
+		return c, fmt.Errorf("count DEAD: %w", err)
+	}
+	c.ByStage, c.ByCrawl = make(map[string]uint64), make(map[string]uint64)
+	for subject, n := range info.State.Subjects {
+		if tokens := strings.Split(subject, "."); len(tokens) == 4 {
+			c.Total += n
+			c.ByStage[tokens[2]] += n
+			c.ByCrawl[tokens[3]] += n
+		}
+	}
+	return c, nil
+}

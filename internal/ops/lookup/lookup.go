@@ -1,0 +1,125 @@
+// Package lookup finds out whether there is a crawl or a host of a name, for who is about to look into it or
+// to change it: a name that is a slip would else be answered with nothing, or stay in a spec for ever.
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"seine/internal/base/suggest"
+	"seine/internal/base/weburl"
+	"seine/internal/ops/overview"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// What there may be none of.
+const (
+	KindCrawl = "crawl"
+	KindHost  = "host"
+)
+
+// NotFoundError says that there is none of a name.
+type NotFoundError struct {
+	Kind string // KindCrawl or KindHost
+	Name string
+	// Meant is the name that was meant, most likely; "" if none is like it.
+	Meant string
+	// Others are the crawls there are, sorted.
+	Others []string
+}
+
+// Error says what there is none of, and what was meant.
+func (e *NotFoundError) Error() string {
+	meant := ""
+	if e.Meant != "" {
+		meant = "; did you mean " + e.Meant + "?"
+	}
+	if e.Kind == KindHost {
+		return fmt.Sprintf("host %s: no crawl has asked it for anything or is about to%s", e.Name, meant)
+	}
+	return fmt.Sprintf("there is no crawl %s%s", e.Name, meant)
+}
+
+// Crawl returns a NotFoundError if there is no crawl of a name.
+func Crawl(ctx context.Context, bus *stages.Bus, crawl string) error {
+	// Nearly all have a spec: then nothing need be asked about the others, of which there may be many.
+	if _, rev, err := bus.ReadKey(ctx, messages.BucketCrawls, crawl); err != nil || rev > 0 {
+		return err
+	}
+	names, err := overview.Names(ctx, bus)
+	if err != nil || slices.Contains(names, crawl) {
+		return err
+	}
+	// One that was fed without a spec, and of whose seeds the streams have none any more.
+	client := frontierapi.Client{Bus: bus}
+	if c, err := client.Status(ctx, crawl); err == nil && c.Known() > 0 {
+		return nil
+	}
+	return &NotFoundError{Kind: KindCrawl, Name: crawl, Meant: suggest.Name(crawl, names), Others: names}
+}
+
+// Host returns what is known of a host; a NotFoundError if no frontier has ever wanted anything of it.
+func Host(ctx context.Context, client *frontierapi.Client, name string) (frontierapi.HostStatus, error) {
+	h, err := client.Host(ctx, name)
+	if err != nil || h.Requests > 0 || h.Queued+h.InFlight > 0 || h.Why != "" {
+		return h, err
+	}
+	return h, &NotFoundError{Kind: KindHost, Name: h.Host, Meant: suggest.Name(h.Host, hostNames(ctx, client))}
+}
+
+// HostOf returns a NotFoundError for a host that neither a frontier nor the spec of a crawl knows: what it is
+// said to do would wait in the spec for a host that never comes.
+func HostOf(ctx context.Context, client *frontierapi.Client, spec *crawlspec.Spec, given string) error {
+	name, err := crawlspec.HostName(given)
+	if err != nil || namesHost(spec, name) {
+		return err
+	}
+	if strings.Contains(given, "://") {
+		given = name
+	}
+	if _, err = Host(ctx, client, given); err == nil {
+		return nil
+	}
+	// What the crawl wants of a host is so whatever the port; a frontier tells ports apart.
+	if slices.ContainsFunc(hostNames(ctx, client), func(host string) bool { return withoutPort(host) == name }) {
+		return nil
+	}
+	return err
+}
+
+// namesHost reports whether a spec has a source or a seed of a host.
+func namesHost(spec *crawlspec.Spec, host string) bool {
+	return slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return slices.Contains(s.Hosts, host) }) ||
+		slices.ContainsFunc(spec.SeedURLs(), func(url string) bool { return weburl.Hostname(url) == host })
+}
+
+// withoutPort is the name of a host as specs have it.
+func withoutPort(host string) string {
+	name, err := crawlspec.HostName(host)
+	if err != nil {
+		return host
+	}
+	return name
+}
+
+// hostNames are some of the hosts there are, for a hint: none if they cannot be had.
+func hostNames(ctx context.Context, client *frontierapi.Client) (names []string) {
+	const most = 1000
+	hosts, err := client.Slowest(ctx, "", most)
+	if err != nil {
+		return nil
+	}
+	for _, h := range hosts {
+		names = append(names, h.Host)
+	}
+	return names
+}
+
+// IsNotFound returns the NotFoundError that err is, if it is one.
+func IsNotFound(err error) (*NotFoundError, bool) { return errors.AsType[*NotFoundError](err) }

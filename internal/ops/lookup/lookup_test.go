@@ -1,0 +1,38 @@
+package lookup
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"seine/internal/testing/stagestest"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// A crawl is there that has a spec, or was fed without one; of another name the one that was meant is told.
+func TestCrawlIsThereThatHasASpecOrWasFed(t *testing.T) {
+	_, bus := stagestest.Open(t)
+	specs, err := stages.OpenSpecs(t.Context(), bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := crawlspec.Default()
+	if _, err := specs.Put(t.Context(), "news", &spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bus.JS.Publish(t.Context(), messages.SubjectSeeds("fed"), []byte("http://a.test/")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"news", "fed"} {
+		if err := Crawl(t.Context(), bus, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	err = Crawl(t.Context(), bus, "nwes")
+	none, is := errors.AsType[*NotFoundError](err)
+	if !is || none.Meant != "news" || !slices.Equal(none.Others, []string{"fed", "news"}) || err.Error() != "there is no crawl nwes; did you mean news?" {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,187 @@
+// Package records reads what crawls have extracted, a part at a time: of an output as its commit log has it, and
+// of the stream RECORDS as it comes.
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
+	"seine/internal/output/format"
+	"seine/pkg/messages"
+)
+
+// Errors of Page.
+var (
+	ErrCursor    = errors.New("the cursor is none of these records")
+	ErrEncrypted = errors.New("the records are encrypted: seine cat --identity KEY reads them")
+	ErrDatabase  = errors.New("the output is a database, which answers itself: ask it for the records")
+)
+
+// Choice is which records are wanted; what is empty chooses all.
+type Choice struct{ Crawl, Kind string }
+
+// Bounds of one page.
+const (
+	maxCommits = 500 // entries of the log that are looked at
+	maxBytes   = 8 << 20
+	pageTime   = 5 * time.Second
+)
+
+// Page is a part of the records of an output, in the order of its log.
+type Page struct {
+	Records [][]byte // JSON
+	// Next is the cursor of the next part, "" at the end of what is committed now. A part may have no record
+	// and not be the last: so many entries are looked at for one.
+	Next string
+}
+
+// position is where a page begins: in an entry, in one of its files, after so many of its records.
+type position struct {
+	entry        string
+	file, record int
+}
+
+func (p position) String() string { return fmt.Sprintf("%s/%d/%d", p.entry, p.file, p.record) }
+
+func parse(cursor string) (p position, err error) {
+	parts := strings.Split(cursor, "/")
+	if len(parts) != 3 {
+		return p, ErrCursor
+	}
+	p.entry = parts[0]
+	p.file, err = strconv.Atoi(parts[1])
+	n, err2 := strconv.Atoi(parts[2])
+	p.record = n
+	if errors.Join(err, err2) != nil || p.file < 0 || p.record < 0 {
+		return p, ErrCursor
+	}
+	return p, nil
+}
+
+// Read returns at most so many records that are chosen, from a cursor on, from the beginning for "".
+func Read(ctx context.Context, o output.Output, c Choice, cursor string, most int) (Page, error) {
+	if _, database := o.Log.(output.Reader); database {
+		return Page{}, ErrDatabase
+	}
+	r := reader{ctx: ctx, out: o, choice: c, most: most, until: time.Now().Add(pageTime)}
+	var from position
+	if cursor != "" {
+		var err error
+		if from, err = parse(cursor); err != nil {
+			return Page{}, err
+		}
+	}
+	refs, err := o.List(-1)
+	if err != nil {
+		return Page{}, fmt.Errorf("read commits: %w", err)
+	}
+	if from.entry != "" {
+		at := slices.IndexFunc(refs, func(ref output.Ref) bool { return ref.String() == from.entry })
+		if at < 0 {
+			return Page{}, ErrCursor
+		}
+		refs = refs[at:]
+	}
+	for i, ref := range refs {
+		if i == maxCommits || time.Now().After(r.until) {
+			r.page.Next = position{entry: ref.String()}.String()
+			break
+		}
+		full, err := r.entry(ref, from)
+		if err != nil || full {
+			return r.page, err
+		}
+		from = position{}
+	}
+	return r.page, nil
+}
+
+// reader fills a page.
+type reader struct {
+	ctx    context.Context
+	out    output.Output
+	choice Choice
+	most   int
+	until  time.Time
+	bytes  int
+	page   Page
+}
+
+// entry takes records of an entry of the log, and reports whether the page is full.
+func (r *reader) entry(ref output.Ref, from position) (full bool, err error) {
+	if err := r.ctx.Err(); err != nil {
+		return false, err
+	}
+	commit, err := r.out.Read(ref)
+	if err != nil {
+		return false, fmt.Errorf("read commit %s: %w", ref, err)
+	}
+	for i := from.file; i < len(commit.Files); i++ {
+		f, skip := &commit.Files[i], 0
+		if i == from.file {
+			skip = from.record
+		}
+		if f.IndexOf != "" || !r.choice.has(f) {
+			continue
+		}
+		full, err := r.file(f, position{ref.String(), i, skip})
+		if err != nil || full {
+			return full, err
+		}
+	}
+	return false, nil
+}
+
+// has reports whether a file may have records that are chosen.
+func (c Choice) has(f *output.File) bool {
+	return (c.Crawl == "" || f.Crawl == c.Crawl) && (c.Kind == "" || f.RecordsOf(c.Kind) > 0)
+}
+
+// errFull ends the reading of a file.
+var errFull = errors.New("the page is full")
+
+func (r *reader) file(f *output.File, at position) (full bool, err error) {
+	if ageencrypt.Is(f.Path) {
+		return false, ErrEncrypted
+	}
+	in, err := r.out.Open(*f)
+	if errors.Is(err, fs.ErrNotExist) && !output.IsChunk(f.Path) {
+		return false, nil // an object that was removed since
+	}
+	if err != nil {
+		return false, fmt.Errorf("open %s: %w", f.Path, err)
+	}
+	defer in.Close()
+	n := 0
+	_, err = format.EachRecord(f.Path, in, ageencrypt.Identities{}, func(line []byte) error {
+		if n++; n <= at.record {
+			return nil
+		}
+		if len(r.page.Records) >= r.most || r.bytes >= maxBytes || r.ctx.Err() != nil {
+			r.page.Next = position{at.entry, at.file, n - 1}.String()
+			return errFull
+		}
+		if r.choice.Kind == "" || messages.RecordKind(nil, line) == r.choice.Kind {
+			r.page.Records = append(r.page.Records, slices.Clone(line))
+			r.bytes += len(line)
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errFull):
+		return true, nil
+	case errors.Is(err, format.ErrNoRecords):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read %s: %w", f.Path, err)
+	}
+	return false, nil
+}

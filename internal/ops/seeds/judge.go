@@ -1,0 +1,109 @@
+package seeds
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/state"
+)
+
+// What becomes of a seed.
+const (
+	Accepted = "accepted" // it is fed
+	Repeated = "repeated" // it came before in the same text
+	Excluded = "excluded" // a rule of the spec is against it, whoever feeds it
+	NoURL    = "no_url"   // it cannot be read
+)
+
+// Verdict is what becomes of one seed.
+type Verdict struct {
+	Line    int    `json:"line"` // of the text, from 1
+	Text    string `json:"text,omitempty"`
+	URL     string `json:"url,omitempty"` // canonical, as the crawl knows it
+	Verdict string `json:"verdict" enum:"accepted,repeated,excluded,no_url"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Judge says of each line of a text what becomes of it in a crawl.
+type Judge struct {
+	// Take is called for each that is accepted, nil for none.
+	Take func(messages.Seed) error
+	// Tell is called for each, in order.
+	Tell func(Verdict)
+
+	preview *state.ScopePreview
+	urls    *weburl.Normalizer
+	seen    map[string]bool
+}
+
+// NewJudge returns one for a crawl with a spec, which must be valid.
+func NewJudge(spec *crawlspec.Spec) (*Judge, error) {
+	preview, err := state.NewScopePreview(spec, "https://example.org/", time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("judge seeds: %w", err)
+	}
+	return &Judge{preview: preview, urls: spec.Normalizer(), seen: make(map[string]bool)}, nil
+}
+
+// MaxLines is how many lines are judged at once.
+const MaxLines = 100_000
+
+// Read judges a text, a seed a line: a URL, or JSON as on the stream of seeds; # begins a comment. A text that
+// is too long is a *FormatError; what came before is judged, and taken.
+func (j *Judge) Read(in io.Reader) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, MaxLine)
+	n := 0
+	for lines.Scan() {
+		if n++; n > MaxLines {
+			return &FormatError{fmt.Errorf("there are more than %d lines: send them in parts", MaxLines)}
+		}
+		if err := j.line(n, strings.TrimSpace(lines.Text())); err != nil {
+			return err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return &FormatError{fmt.Errorf("line %d is longer than %s: send a URL a line", n+1, crawlspec.Bytes(MaxLine))}
+	}
+	return lines.Err()
+}
+
+func (j *Judge) line(n int, text string) error {
+	text = strings.TrimPrefix(text, "\ufeff")
+	if text == "" || text[0] == '#' {
+		return nil
+	}
+	good, bad := messages.DecodeSeeds([]byte(text))
+	for _, b := range bad {
+		j.Tell(Verdict{Line: n, Text: messages.Clip(b.Text), Verdict: NoURL, Reason: messages.Clip(b.Err.Error())})
+	}
+	for _, s := range good {
+		v := j.judge(s.URL)
+		if v.Line = n; v.Verdict == Accepted && j.Take != nil {
+			if err := j.Take(s); err != nil {
+				return err
+			}
+		}
+		j.Tell(v)
+	}
+	return nil
+}
+
+func (j *Judge) judge(url string) Verdict {
+	v := Verdict{URL: j.urls.Normalize(url), Verdict: Accepted}
+	if v.Reason = j.preview.EvaluateSeed(v.URL); v.Reason != "" {
+		v.Verdict = Excluded
+	}
+	if j.seen[v.URL] {
+		v.Verdict, v.Reason = Repeated, ""
+	}
+	j.seen[v.URL] = true
+	return v
+}

@@ -1,0 +1,190 @@
+// Package api is the HTTP API of the server, below /api/v1: crawls, seeds, specs, hosts, URLs, dead letters,
+// records, single pages, and how everything stands, as it happens. Its OpenAPI document is made from the
+// handlers, at /api/v1/openapi.json.
+//
+// It consumes requests with a [caller.Caller] in their context, and emits JSON, newline-delimited JSON, or
+// server-sent events. Each operation needs one scope of its caller. Every error is a problem document (RFC
+// 9457) whose detail says what to do. No answer grows with what there is: lists have pages, and what looks
+// through messages looks at so many at a time.
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"seine/internal/base/sleep"
+	"seine/internal/base/version"
+	"seine/internal/serve/audit"
+	"seine/internal/serve/caller"
+	"seine/internal/serve/cluster"
+	"seine/internal/serve/scrape"
+	"seine/internal/serve/snapshots"
+)
+
+// Base is what all paths begin with.
+const Base = "/api/v1"
+
+// Options of the API.
+type Options struct {
+	Cluster *cluster.Cluster
+	Feed    *snapshots.Feed
+	Audit   *audit.Log
+	// ReadOnly says that the server refuses writes; it is told in the status.
+	ReadOnly bool
+	// AllowPrivate lets specs and single requests reach loopback and private addresses.
+	AllowPrivate bool
+	// PathPrefix is what a proxy has before all paths.
+	PathPrefix string
+	// BodyTime is how long the body of a request may take to come; 0 is a minute.
+	BodyTime time.Duration
+	// Scraper fetches single pages.
+	Scraper *scrape.Scraper
+	// Starter begins crawls where nothing runs; nil for nobody.
+	Starter Starter
+	// Out is the output that records are read from, "" for that of the writer of the name default.
+	Out string
+	Log *slog.Logger
+}
+
+// API is the handler of all operations.
+type API struct {
+	Options
+	mux      *http.ServeMux
+	huma     huma.API
+	harmless []string
+	writes   []string
+	idem     *idempotency
+}
+
+// New returns the API.
+func New(o Options) *API {
+	a := &API{Options: o, mux: http.NewServeMux(), idem: newIdempotency()}
+	config := huma.DefaultConfig("Seine", version.Number)
+	config.Info.Description = "Crawls, and single pages, of a Seine web crawler."
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = Base+"/openapi", "", ""
+	config.CreateHooks, config.RejectUnknownQueryParameters = nil, true
+	config.Servers = []*huma.Server{{URL: o.PathPrefix + "/"}}
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token": {Type: "http", Scheme: "bearer", Description: "A token that the server's owner made with seine token create."},
+	}
+	config.Components.Schemas = newRegistry()
+	a.huma = humago.New(a.mux, config)
+	for _, register := range []func(){
+		a.registerStatus, a.registerCrawls, a.registerSteering, a.registerSeeds, a.registerSpecs, a.registerHosts, a.registerURLs,
+		a.registerDeadLetters, a.registerRecords, a.registerScrape,
+	} {
+		register()
+	}
+	return a
+}
+
+// Harmless are the patterns of operations that change nothing although they are no GET.
+func (a *API) Harmless() []string { return a.harmless }
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := a.mux.Handler(r); pattern == "" {
+		a.notFound(w, r)
+		return
+	}
+	a.idem.serve(a.mux, w, r)
+}
+
+// askTime bounds an operation, but for streams.
+const askTime = 30 * time.Second
+
+// operation is what is registered.
+type operation struct {
+	method, path string // below Base
+	id, summary  string
+	about        string
+	tag          string
+	scope        caller.Scope
+	harmless     bool // it changes nothing, and is no GET
+	again        bool // to do it twice is to do it once
+	status       int  // of success; 0 is 200, or 204 if nothing is answered
+	body         int64
+	time         time.Duration // 0 is askTime
+	errors       []int
+}
+
+// register adds an operation.
+func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, error)) {
+	spec := a.describe(&op)
+	huma.Register(a.huma, spec, func(ctx context.Context, in *I) (*O, error) {
+		ctx, cancel := context.WithTimeout(ctx, cmp.Or(op.time, askTime))
+		defer cancel()
+		out, err := do(ctx, in)
+		for until := time.Now().Add(passTime); err != nil && op.repeatable() && a.Cluster.Passes(err) && time.Now().Before(until); {
+			if sleep.For(ctx, passPoll) != nil {
+				break
+			}
+			out, err = do(ctx, in)
+		}
+		if err != nil {
+			return nil, a.problemOf(err)
+		}
+		return out, nil
+	})
+}
+
+// repeatable reports whether the operation may be done again when it is not known whether it was done.
+func (op *operation) repeatable() bool { return op.method == http.MethodGet || op.harmless || op.again }
+
+// Times for which an operation that may be done again waits for a crawl that begins or ends.
+const (
+	passTime = 3 * time.Second
+	passPoll = 50 * time.Millisecond
+)
+
+// describe returns an operation in huma's terms.
+func (a *API) describe(op *operation) huma.Operation {
+	safe := op.method == http.MethodGet
+	if path := op.method + " " + Base + op.path; op.harmless {
+		a.harmless = append(a.harmless, path)
+	} else if !safe {
+		a.writes = append(a.writes, path)
+	}
+	spec := huma.Operation{
+		OperationID: op.id, Method: op.method, Path: Base + op.path, Summary: op.summary, DefaultStatus: op.status, Tags: []string{op.tag},
+		Description:  fmt.Sprintf("%s Needs the scope `%s`.", op.about, op.scope),
+		Security:     []map[string][]string{{"token": {string(op.scope)}}},
+		MaxBodyBytes: op.body, BodyReadTimeout: cmp.Or(a.BodyTime, time.Minute),
+		Errors:      append([]int{401, 403, 422, 429, 500, 503, 504}, op.errors...),
+		Middlewares: huma.Middlewares{a.needs(op.scope)},
+	}
+	if op.method == http.MethodPost && !op.harmless {
+		spec.Parameters = append(spec.Parameters, idempotencyParameter)
+	}
+	return spec
+}
+
+// needs lets through who has a scope.
+func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		c := caller.Of(ctx.Context())
+		if !c.May(s) {
+			_ = huma.WriteErr(a.huma, ctx, http.StatusForbidden, // the client may be gone
+				fmt.Sprintf("%s has not the scope %s: use a token that has it (seine token create NAME --scope %[2]s)", nameOf(&c), s))
+			return
+		}
+		next(ctx)
+	}
+}
+
+func nameOf(c *caller.Caller) string {
+	if c.Name == "" {
+		return "who calls without a token"
+	}
+	return "the token " + c.Name
+}
+
+// Writes are the patterns of operations that change something.
+func (a *API) Writes() []string { return a.writes }

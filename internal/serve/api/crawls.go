@@ -1,0 +1,247 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"sort"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/ops/lookup"
+	"seine/internal/ops/overview"
+	"seine/internal/serve/caller"
+	"seine/internal/serve/cluster"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// CrawlPath names a crawl.
+type CrawlPath struct {
+	Crawl string `path:"crawl" maxLength:"64" doc:"Name of the crawl."`
+}
+
+// Resolve implements huma.Resolver.
+func (c *CrawlPath) Resolve(huma.Context) []error { return checkCrawl(c.Crawl, "path.crawl") }
+
+func checkCrawl(name, location string) []error {
+	if err := messages.CheckCrawl(name); err != nil {
+		return []error{&huma.ErrorDetail{Message: err.Error(), Location: location}}
+	}
+	return nil
+}
+
+// PageInput is what lists take.
+type PageInput struct {
+	Cursor string `query:"cursor" maxLength:"4096" doc:"next of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many."`
+}
+
+func (a *API) registerCrawls() {
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls", id: "list-crawls", tag: "crawls", scope: caller.Read,
+		summary: "List crawls", about: "Crawls by name, with how they stand.",
+	}, a.listCrawls)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}", id: "get-crawl", tag: "crawls", scope: caller.Read, errors: []int{404},
+		summary: "How a crawl stands", about: "Its state and counts. The ETag changes with them.",
+	}, a.getCrawl)
+	register(a, operation{
+		method: http.MethodPost, path: "/crawls", id: "create-crawl", tag: "crawls", scope: caller.Write, status: http.StatusCreated, body: 4 << 20, errors: []int{409},
+		summary: "Begin a crawl", about: "Stores the spec, in YAML or JSON, and feeds the seeds.",
+	}, a.createCrawl)
+	register(a, operation{
+		method: http.MethodDelete, path: "/crawls/{crawl}", id: "delete-crawl", tag: "crawls", scope: caller.Write, status: http.StatusAccepted, errors: []int{404},
+		summary: "Delete a crawl", about: "All that is known of it is forgotten; its output stays. It goes on by itself: GET …/deletion tells how far it is.",
+	}, a.deleteCrawl)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/deletion", id: "get-deletion", tag: "crawls", scope: caller.Read, errors: []int{404},
+		summary: "How far a deletion is", about: "Of the last crawl of the name that was deleted.",
+	}, a.getDeletion)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/runs", id: "list-runs", tag: "crawls", scope: caller.Read, errors: []int{404},
+		summary: "What each run found", about: "The newest first: new, changed and gone pages, records by kind.",
+	}, a.listRuns)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/reasons", id: "get-reasons", tag: "crawls", scope: caller.Read, errors: []int{404},
+		summary: "Why URLs ended without a page", about: "Counts by reason, with an example of each: failures, exclusions, pages without a record.",
+	}, a.getReasons)
+}
+
+func (a *API) listCrawls(ctx context.Context, in *PageInput) (*body[page[overview.Crawl]], error) {
+	var p page[overview.Crawl]
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		names, err := overview.Names(ctx, bus)
+		if err != nil {
+			return err
+		}
+		names = names[sort.SearchStrings(names, in.Cursor):]
+		if len(names) > 0 && names[0] == in.Cursor { // that the page before ended with
+			names = names[1:]
+		}
+		if len(names) > in.Limit {
+			names = names[:in.Limit]
+			p.Next = names[len(names)-1]
+		}
+		p.Items, err = overview.Crawls(ctx, bus, names...)
+		a.markIdle(bus, p.Items)
+		return err
+	})
+	if p.Items == nil {
+		p.Items = []overview.Crawl{}
+	}
+	if errors.Is(err, cluster.ErrEmpty) {
+		err = nil
+	}
+	return answerOf(p, err)
+}
+
+// markIdle says of crawls that are only stored that nobody works on them.
+func (a *API) markIdle(bus *stages.Bus, crawls []overview.Crawl) {
+	if a.Cluster.IsStored(bus) {
+		for i := range crawls {
+			crawls[i].Idle = true
+		}
+	}
+}
+
+type crawlInput struct {
+	CrawlPath
+	IfNoneMatch string `header:"If-None-Match" doc:"The ETag of an earlier answer: 304 if nothing has changed."`
+}
+
+// has reports whether the caller has what has the tag (RFC 9110 13.1.2).
+func (c *crawlInput) has(tag string) bool {
+	for one := range strings.SplitSeq(c.IfNoneMatch, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag {
+			return true
+		}
+	}
+	return false
+}
+
+type crawlOutput struct {
+	ETag string `header:"ETag"`
+	Body overview.Crawl
+}
+
+func (a *API) getCrawl(ctx context.Context, in *crawlInput) (*crawlOutput, error) {
+	var out crawlOutput
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		if err := lookup.Crawl(ctx, bus, in.Crawl); err != nil {
+			return err
+		}
+		crawls, err := overview.Crawls(ctx, bus, in.Crawl)
+		if err == nil {
+			a.markIdle(bus, crawls)
+			out.Body = crawls[0]
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if out.ETag = etagOf(out.Body); in.has(out.ETag) {
+		return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {out.ETag}})
+	}
+	return &out, nil
+}
+
+// etagOf is one that changes with what is told.
+func etagOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it is told
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(text)
+	return fmt.Sprintf(`"%x"`, h.Sum64())
+}
+
+// Deletion is how far a crawl is deleted.
+type Deletion struct {
+	Crawl    string `json:"crawl"`
+	Revision uint64 `json:"revision" doc:"Of the deletion."`
+	Done     bool   `json:"done" doc:"Nothing is left of it."`
+	Left     int    `json:"partitions_left" doc:"Partitions of the frontier that have something of it."`
+}
+
+func (a *API) deleteCrawl(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
+	d := Deletion{Crawl: in.Crawl}
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		if err := lookup.Crawl(ctx, bus, in.Crawl); err != nil {
+			return err
+		}
+		client := frontierapi.Client{Bus: bus}
+		if d.Revision, err = client.Delete(ctx, in.Crawl); err != nil {
+			return err
+		}
+		d.Left = bus.Layout.Partitions
+		return nil
+	})
+	return answerOf(d, err)
+}
+
+func (a *API) getDeletion(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
+	d := Deletion{Crawl: in.Crawl}
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		specs, err := stages.OpenSpecs(ctx, bus)
+		if err != nil {
+			return err
+		}
+		have, err := specs.Get(ctx, in.Crawl, 0)
+		if err != nil {
+			return err
+		}
+		if have.Deletion == nil {
+			return problemf(http.StatusNotFound, "no crawl of the name %s was deleted: DELETE %s/crawls/%[1]s deletes one", in.Crawl, Base)
+		}
+		d.Revision, d.Done = have.Deletion.Rev, have.Deletion.Done
+		if !d.Done {
+			client := frontierapi.Client{Bus: bus}
+			d.Left, err = client.Remaining(ctx, in.Crawl, d.Revision)
+		}
+		return err
+	})
+	return answerOf(d, err)
+}
+
+func (a *API) listRuns(ctx context.Context, in *CrawlPath) (*body[page[frontierapi.Run]], error) {
+	p := page[frontierapi.Run]{Items: []frontierapi.Run{}}
+	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+		spec, err := specOf(ctx, bus, in.Crawl)
+		if err != nil {
+			return err
+		}
+		client := frontierapi.Client{Bus: bus}
+		runs, err := client.Runs(ctx, in.Crawl, spec.Spec, frontierapi.MaxRuns)
+		p.Items = append(p.Items, runs...)
+		return err
+	})
+	return answerOf(p, err)
+}
+
+func (a *API) getReasons(ctx context.Context, in *CrawlPath) (*body[frontierapi.Reasons], error) {
+	var r frontierapi.Reasons
+	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) (err error) {
+		client := frontierapi.Client{Bus: bus}
+		r, err = client.Reasons(ctx, in.Crawl)
+		return err
+	})
+	return answerOf(r, err)
+}
+
+// ofCrawl calls do for a crawl that there is.
+func (a *API) ofCrawl(ctx context.Context, crawl string, do func(context.Context, *stages.Bus) error) error {
+	return a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		if err := lookup.Crawl(ctx, bus, crawl); err != nil {
+			return err
+		}
+		return do(ctx, bus)
+	})
+}

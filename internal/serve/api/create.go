@@ -1,0 +1,163 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/base/sleep"
+	"seine/internal/ops/overview"
+	"seine/internal/ops/seeds"
+	"seine/internal/serve/cluster"
+	"seine/internal/serve/runner"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Starter begins a crawl where nothing runs yet.
+type Starter interface {
+	// Start returns when the crawl has begun.
+	Start(ctx context.Context, crawl string, spec *crawlspec.Spec, seeds []messages.Seed) error
+	// Resume sees to it that a crawl of the directory is worked on, if it is not.
+	Resume(crawl string)
+}
+
+// NewCrawl is a crawl to begin.
+type NewCrawl struct {
+	Name  string   `json:"name" maxLength:"64" example:"news"`
+	Spec  raw      `json:"spec,omitempty" doc:"A string of YAML, or an object, as seine spec schema describes it; the default without it."`
+	Seeds []string `json:"seeds,omitempty" maxItems:"10000" doc:"URLs to begin with, beside those of the spec. More go to …/seeds."`
+}
+
+// Resolve implements huma.Resolver.
+func (n *NewCrawl) Resolve(huma.Context) []error { return checkCrawl(n.Name, "body.name") }
+
+type createdCrawl struct {
+	Location string `header:"Location"`
+	Body     overview.Crawl
+}
+
+func (a *API) createCrawl(ctx context.Context, in *struct{ Body NewCrawl }) (*createdCrawl, error) {
+	spec, err := readSpec(specText(in.Body.Spec))
+	if err == nil {
+		err = a.checkRights(ctx, spec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	first, err := firstSeeds(spec, in.Body.Seeds)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.begin(ctx, in.Body.Name, spec, first); err != nil {
+		return nil, err
+	}
+	out := &createdCrawl{Location: a.PathPrefix + Base + "/crawls/" + in.Body.Name}
+	out.Body = a.begun(ctx, in.Body.Name, spec)
+	return out, nil
+}
+
+// begunWait is how long the frontier of a crawl that has just begun may take to answer.
+const begunWait = 3 * time.Second
+
+// begun is how a crawl stands that has begun. It has, whatever can be told of it.
+func (a *API) begun(ctx context.Context, crawl string, spec *crawlspec.Spec) overview.Crawl {
+	stands := overview.Crawl{Name: crawl, State: spec.State}
+	for until := time.Now().Add(begunWait); ; {
+		err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+			crawls, err := overview.Crawls(ctx, bus, crawl)
+			if err == nil {
+				a.markIdle(bus, crawls)
+				stands = crawls[0]
+			}
+			return err
+		})
+		if err != nil {
+			stands.Problem = err.Error()
+		}
+		if stands.Problem == "" || time.Now().After(until) || sleep.For(ctx, begunPoll) != nil {
+			return stands
+		}
+	}
+}
+
+// begunPoll is the wait between looks at it.
+const begunPoll = 50 * time.Millisecond
+
+// firstSeeds reads the seeds of a new crawl, all of which must be right.
+func firstSeeds(spec *crawlspec.Spec, urls []string) (all []messages.Seed, err error) {
+	j, err := seeds.NewJudge(spec)
+	if err != nil {
+		return nil, err
+	}
+	var bad []error
+	j.Take = func(s messages.Seed) error { all = append(all, s); return nil }
+	j.Tell = func(v seeds.Verdict) {
+		if v.Verdict == seeds.NoURL || v.Verdict == seeds.Excluded {
+			bad = append(bad, &huma.ErrorDetail{Location: "body.seeds", Message: v.Verdict + ": " + v.Reason, Value: v.Text + v.URL})
+		}
+	}
+	if err := j.Read(strings.NewReader(strings.Join(urls, "\n"))); err != nil {
+		return nil, err
+	}
+	if len(bad) > 0 {
+		return nil, newProblem(http.StatusUnprocessableEntity, "Mend these seeds, or leave them out; nothing was begun", bad...)
+	}
+	if len(all)+len(spec.Seeds) == 0 {
+		return nil, problemf(http.StatusUnprocessableEntity, "a crawl needs a URL to begin with: give seeds, or a spec that has some")
+	}
+	return all, nil
+}
+
+// begin begins a crawl: where processes run they learn of it, else the server starts it.
+func (a *API) begin(ctx context.Context, crawl string, spec *crawlspec.Spec, first []messages.Seed) error {
+	mode := a.Cluster.Mode(ctx)
+	if mode != cluster.Empty {
+		err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkNew(ctx, bus, crawl) })
+		if err != nil {
+			return err
+		}
+	}
+	if a.Starter != nil && mode != cluster.Running {
+		if err := a.Starter.Start(ctx, crawl, spec, first); !errors.Is(err, runner.ErrRunning) {
+			return err
+		}
+	}
+	return a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return storeCrawl(ctx, bus, crawl, spec, first) })
+}
+
+// checkNew reports that there is a crawl of a name.
+func checkNew(ctx context.Context, bus *stages.Bus, crawl string) error {
+	names, err := overview.Names(ctx, bus)
+	if err == nil && slices.Contains(names, crawl) {
+		return problemf(http.StatusConflict, "there is a crawl %s: change its spec by PUT %s/crawls/%[1]s/spec, feed it by POST …/seeds, or give another name", crawl, Base)
+	}
+	return err
+}
+
+// storeCrawl stores a spec, and feeds the seeds.
+func storeCrawl(ctx context.Context, bus *stages.Bus, crawl string, spec *crawlspec.Spec, first []messages.Seed) error {
+	specs, err := stages.OpenSpecs(ctx, bus)
+	if err != nil {
+		return err
+	}
+	if _, err := specs.PutAt(ctx, crawl, spec, 0); err != nil {
+		if errors.Is(err, stages.ErrRevision) {
+			return problemf(http.StatusConflict, "somebody else has just begun a crawl %s: give another name", crawl)
+		}
+		return err
+	}
+	p := seeds.NewPublisher(ctx, stages.NewPublisher(bus, "serve"), crawl, nil)
+	for _, s := range first {
+		if err := p.Add(s); err != nil {
+			return err
+		}
+	}
+	return p.Flush()
+}

@@ -1,0 +1,225 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/ops/deadletters"
+	"seine/internal/serve/caller"
+	"seine/pkg/stages"
+)
+
+// LetterFilter chooses dead letters.
+type LetterFilter struct {
+	Stage  string `json:"stage,omitempty" query:"stage" enum:"frontier,fetcher,parser,writer" doc:"Only of this stage."`
+	Crawl  string `json:"crawl,omitempty" query:"crawl" maxLength:"64" doc:"Only of this crawl."`
+	Reason string `json:"reason,omitempty" query:"reason" maxLength:"500" doc:"Only with this in the reason."`
+	Host   string `json:"host,omitempty" query:"host" maxLength:"255" doc:"Only about URLs of this host."`
+	Since  string `json:"since,omitempty" query:"since" maxLength:"32" doc:"Only of the last so long, as 2h."`
+}
+
+// Resolve implements huma.Resolver.
+func (f *LetterFilter) Resolve(huma.Context) []error {
+	if f.Crawl != "" {
+		if errs := checkCrawl(f.Crawl, "crawl"); errs != nil {
+			return errs
+		}
+	}
+	if d, err := time.ParseDuration(f.Since); f.Since != "" && (err != nil || d <= 0) {
+		return []error{&huma.ErrorDetail{Location: "since", Message: "must be how long ago, such as 2h", Value: f.Since}}
+	}
+	return nil
+}
+
+func (f *LetterFilter) filter() deadletters.Filter {
+	d := deadletters.Filter{Stage: f.Stage, Crawl: f.Crawl, Reason: f.Reason, Host: f.Host}
+	if since, err := time.ParseDuration(f.Since); err == nil {
+		d.Since = time.Now().Add(-since)
+	}
+	return d
+}
+
+func (a *API) registerDeadLetters() {
+	register(a, operation{
+		method: http.MethodGet, path: "/dead-letters", id: "list-dead-letters", tag: "dead letters", scope: caller.Read,
+		summary: "Messages that no stage could handle", about: "The last first, with the reason of each. A page looks at so many letters; one with none and a cursor is not the last.",
+	}, a.listLetters)
+	register(a, operation{
+		method: http.MethodGet, path: "/dead-letters/count", id: "count-dead-letters", tag: "dead letters", scope: caller.Read,
+		summary: "How many dead letters there are", about: "By stage and by crawl, as the NATS server counts them.",
+	}, a.countLetters)
+	register(a, operation{
+		method: http.MethodGet, path: "/dead-letters/{seq}", id: "get-dead-letter", tag: "dead letters", scope: caller.Read, errors: []int{404},
+		summary: "A dead letter", about: "With its headers, and the beginning of its payload.",
+	}, a.getLetter)
+	for _, verb := range []struct {
+		name, about string
+		do          func(context.Context, *deadletters.Redriver, *deadletters.DeadLetter) error
+	}{
+		{"redrive", "What made them fail should be mended first. One that fails again comes back.", func(ctx context.Context, r *deadletters.Redriver, l *deadletters.DeadLetter) error {
+			return r.Redrive(ctx, l)
+		}},
+		{"drop", "They are removed for good.", func(ctx context.Context, r *deadletters.Redriver, l *deadletters.DeadLetter) error {
+			return deadletters.Drop(ctx, r.Bus, l.Seq)
+		}},
+	} {
+		register(a, operation{
+			method: http.MethodPost, path: "/dead-letters/" + verb.name, id: verb.name + "-dead-letters", tag: "dead letters", scope: caller.Write, errors: []int{404, 409},
+			summary: map[string]string{"redrive": "Give messages to their stage again", "drop": "Remove dead letters"}[verb.name],
+			about:   verb.about + " Name some, or have a filter choose at most so many, the last first.",
+		}, func(ctx context.Context, in *struct{ Body LetterChoice }) (*body[LettersDone], error) {
+			return a.eachLetter(ctx, &in.Body, verb.do)
+		})
+	}
+}
+
+type lettersInput struct {
+	LetterFilter
+	PageInput
+}
+
+func (a *API) listLetters(ctx context.Context, in *lettersInput) (*body[page[*deadletters.DeadLetter]], error) {
+	before, err := number(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	p := page[*deadletters.DeadLetter]{Items: []*deadletters.DeadLetter{}}
+	err = a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		part, err := deadletters.Before(ctx, bus, in.filter(), before, in.Limit)
+		p.Items = append(p.Items, part.Letters...)
+		if part.Next > 0 {
+			p.Next = strconv.FormatUint(part.Next, 10)
+		}
+		return err
+	})
+	return answerOf(p, err)
+}
+
+func (a *API) countLetters(ctx context.Context, in *struct {
+	Stage string `query:"stage" enum:"frontier,fetcher,parser,writer"`
+	CrawlQuery
+}) (*body[deadletters.Counts], error) {
+	var c deadletters.Counts
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		c, err = deadletters.Count(ctx, bus, deadletters.Filter{Stage: in.Stage, Crawl: in.Crawl})
+		return err
+	})
+	return answerOf(c, err)
+}
+
+// Letter is a dead letter with what it holds.
+type Letter struct {
+	deadletters.DeadLetter
+	Headers   map[string][]string `json:"headers"`
+	Payload   string              `json:"payload" doc:"Text of the payload; what is none is replaced."`
+	Truncated bool                `json:"truncated,omitempty" doc:"The payload is longer than that."`
+}
+
+// maxPayload is how much of a payload is shown.
+const maxPayload = 64 << 10
+
+func (a *API) getLetter(ctx context.Context, in *struct {
+	Seq uint64 `path:"seq" minimum:"1"`
+}) (*body[Letter], error) {
+	var out Letter
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		l, err := deadletters.Get(ctx, bus, in.Seq)
+		if err != nil {
+			return err
+		}
+		data := l.Message.Data
+		out.DeadLetter, out.Headers, out.Truncated = *l, l.Message.Header, len(data) > maxPayload
+		out.Payload = strings.ToValidUTF8(string(data[:min(len(data), maxPayload)]), "\ufffd")
+		return nil
+	})
+	return answerOf(out, err)
+}
+
+// LetterChoice says which letters something is done with.
+type LetterChoice struct {
+	Seqs   []uint64      `json:"seqs,omitempty" maxItems:"1000" doc:"Their sequences, as the list has them."`
+	Filter *LetterFilter `json:"filter,omitempty" doc:"Those that it chooses; {} chooses all."`
+	Most   int           `json:"most,omitempty" minimum:"1" maximum:"1000" default:"1000" doc:"Of those, at most so many."`
+}
+
+// LettersDone is what was done with letters.
+type LettersDone struct {
+	Done   int      `json:"done"`
+	Failed []string `json:"failed,omitempty" doc:"Why something could not be done with one, 20 at most."`
+	Cursor string   `json:"next,omitempty" doc:"There are more that the filter chooses: do it again."`
+}
+
+// mostFailed is how many failures are told.
+const mostFailed = 20
+
+func (a *API) eachLetter(ctx context.Context, in *LetterChoice, do func(context.Context, *deadletters.Redriver, *deadletters.DeadLetter) error) (*body[LettersDone], error) {
+	if (len(in.Seqs) > 0) == (in.Filter != nil) {
+		return nil, problemf(http.StatusUnprocessableEntity, "give either seqs or a filter; {\"filter\": {}} is for all")
+	}
+	var out LettersDone
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		letters, err := out.choose(ctx, bus, in)
+		if err != nil {
+			return err
+		}
+		r := &deadletters.Redriver{Bus: bus}
+		for _, l := range letters {
+			err := do(ctx, r, l)
+			switch {
+			case err == nil:
+				out.Done++
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case len(out.Failed) < mostFailed:
+				out.Failed = append(out.Failed, fmt.Sprintf("%d: %v", l.Seq, err))
+			}
+		}
+		if out.Done == 0 && len(out.Failed) > 0 {
+			return problemf(http.StatusConflict, "nothing was done: %s", strings.Join(out.Failed, "; "))
+		}
+		return nil
+	})
+	return answerOf(out, err)
+}
+
+// choose returns the letters; of those that are named all must be there.
+func (d *LettersDone) choose(ctx context.Context, bus *stages.Bus, in *LetterChoice) (all []*deadletters.DeadLetter, err error) {
+	if in.Filter != nil {
+		part, err := deadletters.Before(ctx, bus, in.Filter.filter(), 0, in.Most)
+		if part.Next > 0 {
+			d.Cursor = strconv.FormatUint(part.Next, 10)
+		}
+		return part.Letters, err
+	}
+	for _, seq := range in.Seqs {
+		l, err := deadletters.Get(ctx, bus, seq)
+		if err != nil {
+			return nil, fmt.Errorf("%w; nothing was done", err)
+		}
+		all = append(all, l)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no letter was chosen")
+	}
+	return all, nil
+}
+
+// CrawlQuery chooses a crawl.
+type CrawlQuery struct {
+	Crawl string `query:"crawl" maxLength:"64" doc:"Only of this crawl."`
+}
+
+// Resolve implements huma.Resolver.
+func (c *CrawlQuery) Resolve(huma.Context) []error {
+	if c.Crawl == "" {
+		return nil
+	}
+	return checkCrawl(c.Crawl, "query.crawl")
+}

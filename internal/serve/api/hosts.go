@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"seine/internal/base/weburl"
+	"seine/internal/ops/lookup"
+	"seine/internal/serve/caller"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// Hosts are some of the hosts with work, and how all of them stand.
+type Hosts struct {
+	Items   []frontierapi.HostStatus `json:"items" nullable:"false"`
+	Waiting map[string]int64         `json:"waiting,omitempty" doc:"How many hosts with work wait for what; due and asked do not wait."`
+	Partial bool                     `json:"partial,omitempty" doc:"There are so many hosts that not all were looked at."`
+}
+
+type hostsInput struct {
+	Crawl string `query:"crawl" maxLength:"64" doc:"Only hosts that this crawl has work for."`
+	Order string `query:"order" enum:"slowest,longest,busiest" default:"longest" doc:"By mean time of a request, by queue, or by requests."`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"50"`
+}
+
+type hostInput struct {
+	Host string `path:"host" maxLength:"255" doc:"Name of the host, with its port if that is not the scheme's."`
+}
+
+func (a *API) registerHosts() {
+	register(a, operation{
+		method: http.MethodGet, path: "/hosts", id: "list-hosts", tag: "hosts", scope: caller.Read, errors: []int{404},
+		summary: "Hosts with work", about: "The first in some order, and how many wait for what.",
+	}, a.listHosts)
+	register(a, operation{
+		method: http.MethodGet, path: "/hosts/{host}", id: "get-host", tag: "hosts", scope: caller.Read, errors: []int{404},
+		summary: "What is known of a host", about: "What it waits for and until when, its delay, its last answers, and which crawls want something of it.",
+	}, a.getHost)
+}
+
+func (a *API) listHosts(ctx context.Context, in *hostsInput) (*body[Hosts], error) {
+	out := Hosts{Items: []frontierapi.HostStatus{}}
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		if in.Crawl != "" {
+			if err := lookup.Crawl(ctx, bus, in.Crawl); err != nil {
+				return err
+			}
+		}
+		client := frontierapi.Client{Bus: bus}
+		s, err := client.Survey(ctx, in.Crawl, in.Limit)
+		if err != nil {
+			return err
+		}
+		out.Waiting, out.Partial = s.Hosts, s.Partial
+		out.Items = append(out.Items, map[string][]frontierapi.HostStatus{"slowest": s.Slowest, "longest": s.Longest, "busiest": s.Busiest}[in.Order]...)
+		return nil
+	})
+	return answerOf(out, err)
+}
+
+func (a *API) getHost(ctx context.Context, in *hostInput) (*body[frontierapi.HostStatus], error) {
+	var h frontierapi.HostStatus
+	if _, err := weburl.Canonicalize("http://" + in.Host + "/"); err != nil {
+		return nil, problemf(http.StatusUnprocessableEntity, "host %q: must be a name, with a port if need be, such as www.example.org or 127.0.0.1:8080", in.Host)
+	}
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		client := frontierapi.Client{Bus: bus}
+		h, err = lookup.Host(ctx, &client, in.Host)
+		return err
+	})
+	return answerOf(h, err)
+}

@@ -1,0 +1,212 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/ops/deadletters"
+	"seine/internal/ops/history"
+	"seine/internal/ops/lookup"
+	"seine/internal/ops/seeds"
+	"seine/internal/run/embedded"
+	"seine/internal/run/specfile"
+	"seine/internal/serve/cluster"
+	"seine/internal/serve/problem"
+	"seine/internal/serve/scrape"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+func init() { huma.NewError = newProblem } // once, before any server begins
+
+// newProblem stands for huma.NewError: its detail says what is wrong, and what to do.
+func newProblem(status int, msg string, errs ...error) huma.StatusError {
+	p := &huma.ErrorModel{Status: status, Title: http.StatusText(status)}
+	var all []string
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		p.Add(err)
+		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // huma's own, which nobody wraps
+			all = append(all, detailText(d.ErrorDetail()))
+		}
+	}
+	if p.Detail = advice(status, msg); len(all) > 0 {
+		p.Detail = strings.Join(all[:min(len(all), mostDetails)], "; ") + ". " + p.Detail
+	}
+	return p
+}
+
+// mostDetails is how many of what is wrong the detail has; the list has all.
+const mostDetails = 3
+
+func detailText(d *huma.ErrorDetail) string {
+	if d.Location == "" {
+		return d.Message
+	}
+	return d.Location + ": " + d.Message
+}
+
+// advice adds to huma's own words what to do.
+func advice(status int, msg string) string {
+	switch {
+	case status == http.StatusUnprocessableEntity && msg == "validation failed":
+		return "Send what " + Base + "/openapi.json says of this operation"
+	case status == http.StatusRequestEntityTooLarge:
+		return "the body is too large (" + msg + "): send less at a time"
+	case status == http.StatusRequestTimeout:
+		return "the body did not come in time (" + msg + "): send it at once"
+	case status == http.StatusUnsupportedMediaType:
+		return msg + ": set Content-Type to one that " + Base + "/openapi.json has for this operation"
+	case status == http.StatusBadRequest && !strings.Contains(msg, ":"):
+		return msg + ": send what " + Base + "/openapi.json says of this operation"
+	}
+	return msg
+}
+
+// problemf is an error of an operation.
+func problemf(status int, format string, args ...any) error {
+	return newProblem(status, fmt.Sprintf(format, args...))
+}
+
+// retryLater is an error that passes.
+func retryLater(status int, detail string) error {
+	return huma.ErrorWithHeaders(newProblem(status, detail), http.Header{"Retry-After": {"2"}})
+}
+
+// problemOf returns what is told of an error.
+func (a *API) problemOf(err error) error {
+	if _, ok := errors.AsType[huma.StatusError](err); ok {
+		return err
+	}
+	if p := problemOfName(err); p != nil {
+		return p
+	}
+	if p := problemOfCluster(err); p != nil {
+		return p
+	}
+	if p := problemOfInput(err); p != nil {
+		return p
+	}
+	a.Log.Warn("an operation of the API failed", "error", err)
+	return problemf(http.StatusInternalServerError, "%v", err)
+}
+
+// problemOfName is for what there is none of.
+func problemOfName(err error) error {
+	none, is := lookup.IsNotFound(err)
+	switch {
+	case is && none.Kind == lookup.KindCrawl:
+		return problemf(http.StatusNotFound, "%v: GET %s/crawls lists those there are, POST %[2]s/crawls begins one", err, Base)
+	case is:
+		return problemf(http.StatusNotFound, "%v: GET %s/hosts lists some; \"new\": true takes one that nothing is known of yet", err, Base)
+	case errors.Is(err, deadletters.ErrNone):
+		return problemf(http.StatusNotFound, "dead letter %v: GET %s/dead-letters lists those there are", err, Base)
+	case errors.Is(err, cluster.ErrEmpty):
+		return problemf(http.StatusNotFound, "%v: POST %s/crawls begins one, and so does seine crawl URL", err, Base)
+	}
+	return nil
+}
+
+// problemOfCluster is for what NATS or the frontiers do not answer.
+func problemOfCluster(err error) error {
+	_, refused := errors.AsType[*stages.PermissionError](err)
+	switch {
+	case refused:
+		return problemf(http.StatusForbidden, "%v", err)
+	case errors.Is(err, cluster.ErrAway):
+		return retryLater(http.StatusServiceUnavailable, err.Error()+": try again in a moment; if it stays so, start NATS and the stages (docs/operations.md)")
+	case errors.Is(err, frontierapi.ErrUnanswered):
+		return retryLater(http.StatusServiceUnavailable, err.Error()+": start a frontier, or try again in a moment if one has just started")
+	case errors.Is(err, embedded.ErrInUse):
+		return retryLater(http.StatusServiceUnavailable, "another command has the directory open: try again in a moment")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return retryLater(http.StatusGatewayTimeout, "the cluster did not answer in time: try again; seine doctor tells what is wrong with it")
+	case errors.Is(err, stages.ErrRevision):
+		return problemf(http.StatusPreconditionFailed, "%v: get the spec again, and change that", err)
+	case errors.Is(err, deadletters.ErrNoOrigin), errors.Is(err, deadletters.ErrForgotten), errors.Is(err, deadletters.ErrTooSoon):
+		return problemf(http.StatusConflict, "%v (drop it if it is of no use)", err)
+	}
+	return nil
+}
+
+// problemOfInput is for what the caller sent.
+func problemOfInput(err error) error {
+	if broken, ok := errors.AsType[*specfile.Errors](err); ok {
+		return specProblem(broken)
+	}
+	_, format := errors.AsType[*seeds.FormatError](err)
+	failed, fetch := errors.AsType[*fetcher.FetchError](err)
+	switch {
+	case errors.Is(err, scrape.ErrBusy):
+		return retryLater(http.StatusTooManyRequests, err.Error()+": ask for it later, or for pages of other hosts meanwhile")
+	case format, errors.Is(err, history.ErrNotURL), errors.Is(err, scrape.ErrURL):
+		return problemf(http.StatusUnprocessableEntity, "%v", err)
+	case fetch:
+		return fetchProblem(failed)
+	case errors.Is(err, crawlspec.ErrStandsStill):
+		return problemf(http.StatusConflict, "%v: PUT another spec", err)
+	}
+	return nil
+}
+
+// specProblem tells all that is wrong with a spec, with line and column.
+func specProblem(broken *specfile.Errors) error {
+	p := &huma.ErrorModel{Status: http.StatusUnprocessableEntity, Title: http.StatusText(http.StatusUnprocessableEntity)}
+	for _, one := range broken.Problems {
+		p.Errors = append(p.Errors, &huma.ErrorDetail{Message: one.Text, Location: one.Path, Value: map[string]int{"line": one.Line, "column": one.Column}})
+	}
+	p.Detail = fmt.Sprintf("the spec cannot be used: mend %s", broken.Error())
+	return p
+}
+
+// fetchProblem tells why a page could not be had.
+func fetchProblem(e *fetcher.FetchError) error {
+	switch e.Class {
+	case messages.RefusedAddress:
+		return problemf(http.StatusForbidden, "%v: ask for a public address (seine serve --allow-private lets the API reach others)", e)
+	case messages.RobotsDenied:
+		return problemf(http.StatusForbidden, "%v: its robots.txt does not let crawlers in; ask for another page", e)
+	case messages.UnsupportedType:
+		return problemf(http.StatusUnsupportedMediaType, "%v: give its type in accept", e)
+	}
+	return problemf(http.StatusBadGateway, "%v: see whether a browser gets the page, and try again", e)
+}
+
+// methods are those of operations.
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch}
+
+// notFound answers for a path, or a method of a path, that is of no operation.
+func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, m := range methods {
+		other := r.Clone(r.Context())
+		other.Method = m
+		if _, pattern := a.mux.Handler(other); pattern != "" {
+			allowed = append(allowed, m)
+		}
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		problem.Write(w, http.StatusMethodNotAllowed, r.Method+" does nothing here: use "+strings.Join(allowed, " or "))
+		return
+	}
+	problem.Write(w, http.StatusNotFound, "there is no such path: "+a.PathPrefix+Base+"/openapi.json lists those there are")
+}
+
+// specProblems are what is wrong with a spec.
+func specProblems(err error) []specfile.Problem {
+	if broken, ok := errors.AsType[*specfile.Errors](err); ok {
+		return broken.Problems
+	}
+	return []specfile.Problem{{Text: err.Error()}}
+}

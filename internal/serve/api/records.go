@@ -1,0 +1,135 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/ops/lookup"
+	"seine/internal/ops/records"
+	"seine/internal/output"
+	"seine/internal/output/bucket"
+	"seine/internal/serve/caller"
+	"seine/pkg/stages"
+	"seine/pkg/stages/writer"
+)
+
+func (a *API) registerRecords() {
+	register(a, operation{
+		method: http.MethodGet, path: "/records", id: "list-records", tag: "records", scope: caller.Records, errors: []int{404, 409},
+		summary: "Records of the output", about: "What is committed, in the order of the commit log. A page looks at so many files; one with none and a cursor is not the last.",
+	}, a.listRecords)
+	a.registerTail()
+}
+
+type recordsInput struct {
+	CrawlQuery
+	PageInput
+	Kind   string `query:"kind" maxLength:"64" doc:"Only of this kind; page are those of whole pages."`
+	Writer string `query:"writer" maxLength:"64" default:"default" doc:"Name of the writer whose output is read."`
+}
+
+func (a *API) listRecords(ctx context.Context, in *recordsInput) (*body[page[raw]], error) {
+	p := page[raw]{Items: []raw{}}
+	out, err := a.output(ctx, in.Writer)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	part, err := records.Read(ctx, out, records.Choice{Crawl: in.Crawl, Kind: in.Kind}, in.Cursor, in.Limit)
+	switch {
+	case errors.Is(err, records.ErrCursor):
+		return nil, badCursor()
+	case errors.Is(err, records.ErrEncrypted), errors.Is(err, records.ErrDatabase):
+		return nil, problemf(http.StatusConflict, "%v", err)
+	}
+	for _, r := range part.Records {
+		p.Items = append(p.Items, raw(r))
+	}
+	p.Next = part.Next
+	return answerOf(p, err)
+}
+
+// output opens where a writer writes, as the cluster knows it.
+func (a *API) output(ctx context.Context, name string) (output.Output, error) {
+	place := a.Out
+	if place == "" {
+		err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+			b, _, err := writer.ReadBinding(ctx, bus, name)
+			if err == nil && b != nil {
+				place = b.Out
+			}
+			return err
+		})
+		if err != nil {
+			return output.Output{}, err
+		}
+	}
+	if place == "" {
+		return output.Output{}, problemf(http.StatusNotFound, "no writer of the name %s has written anything yet: start one, or name another", name)
+	}
+	out, err := writer.OpenOutput(place, name, bucket.Options{})
+	if err != nil {
+		return out, problemf(http.StatusNotFound, "the output %s cannot be read here: %v (seine serve --out names where it is from this machine)", writer.Redact(place), err)
+	}
+	return out, nil
+}
+
+// maxTails bounds the streams of records that are open: each has a consumer.
+const maxTails = 32
+
+type tailInput struct {
+	CrawlQuery
+	Kind string `query:"kind" maxLength:"64" doc:"Only of this kind."`
+}
+
+func (a *API) registerTail() {
+	var open atomic.Int32
+	op := a.describe(&operation{
+		method: http.MethodGet, path: "/records/tail", id: "tail-records", tag: "records", scope: caller.Records, errors: []int{404},
+		summary: "Records as they are made", about: "Newline-delimited JSON, a record a line, from now on. A client that does not take it in time is dropped.",
+	})
+	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: &huma.Schema{Type: "string"}}}}}
+	huma.Register(a.huma, op, func(ctx context.Context, in *tailInput) (*huma.StreamResponse, error) {
+		if open.Add(1) > maxTails {
+			open.Add(-1)
+			return nil, retryLater(http.StatusServiceUnavailable, "too many streams of records are open: close some")
+		}
+		if err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkTail(ctx, a, bus, in.Crawl) }); err != nil {
+			open.Add(-1)
+			return nil, a.problemOf(err)
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			defer open.Add(-1)
+			a.sendTail(ctx, in)
+		}}, nil
+	})
+}
+
+// checkTail reports what has no end that could be waited for.
+func checkTail(ctx context.Context, a *API, bus *stages.Bus, crawl string) error {
+	if a.Cluster.IsStored(bus) {
+		return problemf(http.StatusConflict, "nothing runs, so no record will come: start seine crawl, or read GET %s/records", Base)
+	}
+	if crawl == "" {
+		return nil
+	}
+	return lookup.Crawl(ctx, bus, crawl)
+}
+
+func (a *API) sendTail(ctx huma.Context, in *tailInput) {
+	ctx.SetHeader("Content-Type", "application/x-ndjson")
+	s := newStream(ctx)
+	s.send(nil) // the head, so that the client knows that it is heard
+	err := a.Cluster.Do(ctx.Context(), func(ctx context.Context, bus *stages.Bus) error {
+		return records.Tail(ctx, bus, records.Choice{Crawl: in.Crawl, Kind: in.Kind}, func(record []byte) bool {
+			return s.send(append(record, '\n'))
+		})
+	})
+	if err != nil {
+		a.Log.Debug("a stream of records ended", "error", err)
+	}
+}

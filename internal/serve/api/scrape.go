@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/serve/caller"
+	"seine/internal/serve/scrape"
+	"seine/pkg/crawlspec"
+	"seine/pkg/stages"
+)
+
+// Ask is what single pages are fetched by.
+type Ask struct {
+	URL   string `json:"url" minLength:"1" maxLength:"8192" example:"https://example.org/"`
+	Spec  raw    `json:"spec,omitempty" doc:"A string of YAML, or an object: whose rules, access and pace hold. The default without it."`
+	Crawl string `json:"crawl,omitempty" maxLength:"64" doc:"Instead of a spec: that of this crawl."`
+}
+
+// Resolve implements huma.Resolver.
+func (q *Ask) Resolve(huma.Context) []error {
+	if q.Crawl == "" {
+		return nil
+	}
+	return checkCrawl(q.Crawl, "body.crawl")
+}
+
+// MapAsk is what a map is made by.
+type MapAsk struct {
+	Ask
+	Limit int `json:"limit,omitempty" minimum:"1" maximum:"50000" default:"5000" doc:"At most so many URLs."`
+}
+
+func (a *API) registerScrape() {
+	register(a, operation{
+		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, errors: []int{404, 415, 502}, time: 2 * time.Minute,
+		summary: "One page", about: "Fetched as a crawl would: robots.txt, the guard of addresses and the host's pace hold, of all callers together. What the rules of the spec make of it, its links, Markdown and metadata.",
+	}, func(ctx context.Context, in *struct{ Body Ask }) (*body[*scrape.Page], error) {
+		spec, err := a.specFor(ctx, &in.Body)
+		if err != nil {
+			return nil, err
+		}
+		return answerOf(a.Scraper.Fetch(ctx, spec, in.Body.URL))
+	})
+	register(a, operation{
+		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, errors: []int{404, 415, 502}, time: 2 * time.Minute,
+		summary: "The URLs of a site", about: "As the links of one page and the sitemaps of its host say; 10 sitemaps at most are read.",
+	}, func(ctx context.Context, in *struct{ Body MapAsk }) (*body[*scrape.Map], error) {
+		spec, err := a.specFor(ctx, &in.Body.Ask)
+		if err != nil {
+			return nil, err
+		}
+		return answerOf(a.Scraper.Map(ctx, spec, in.Body.URL, in.Body.Limit))
+	})
+}
+
+// specFor returns the spec that pages are fetched by, if the caller may use it.
+func (a *API) specFor(ctx context.Context, q *Ask) (spec *crawlspec.Spec, err error) {
+	switch {
+	case q.Crawl != "" && len(q.Spec) > 0:
+		return nil, problemf(http.StatusUnprocessableEntity, "give either spec or crawl: a page is fetched by one spec")
+	case q.Crawl != "":
+		err = a.ofCrawl(ctx, q.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+			have, err := specOf(ctx, bus, q.Crawl)
+			spec = have.Spec
+			return err
+		})
+	default:
+		spec, err = readSpec(specText(q.Spec))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return spec, a.checkRights(ctx, spec)
+}

@@ -1,0 +1,87 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"seine/internal/serve"
+	"seine/internal/serve/api"
+)
+
+// A program has one page fetched, by the default or by rules of its own, and the URLs of a site; no crawl is needed.
+func TestSinglePages(t *testing.T) {
+	t.Parallel()
+	seed := site(t)
+	s := newServer(t, filepath.Join(t.TempDir(), "data"))
+	ask := func(path, spec string) string {
+		return fmt.Sprintf(`{"url": %q, "spec": %q}`, seed+path, "allow_private: true\ndelay: 0s\n"+spec)
+	}
+	var page struct {
+		URL      string
+		Status   int
+		Markdown string
+		Metadata struct{ Title, Description string }
+		Links    []struct{ URL string }
+		Records  []map[string]any
+	}
+	s.want(200, &page, "POST", "/scrape", ask("/1", ""))
+	if page.URL != seed+"/1" || page.Status != 200 || page.Metadata.Title != "Product /1" || page.Metadata.Description != "About /1" ||
+		!strings.Contains(page.Markdown, "Product /1") || len(page.Links) != 1 || page.Links[0].URL != seed+"/" || len(page.Records) != 1 {
+		t.Errorf("%+v", page)
+	}
+	s.want(200, &page, "POST", "/scrape", ask("/2", "records: [{kind: product, fields: {price: {css: .price, as: number}}}]"))
+	if len(page.Records) != 1 || page.Records[0]["price"] != 2.0 || page.Metadata.Title != "Product /2" {
+		t.Errorf("%+v", page)
+	}
+	var m struct {
+		URLs     []struct{ URL, Source string }
+		Sitemaps []string
+	}
+	s.want(200, &m, "POST", "/map", ask("/", "exclude: ['*/private/*']"))
+	has := func(url, source string) bool {
+		return slices.ContainsFunc(m.URLs, func(f struct{ URL, Source string }) bool { return f.URL == seed+url && f.Source == source })
+	}
+	if !has("/", "start") || !has("/9", "link") || !has("/hidden", "sitemap") || len(m.URLs) != 12 || len(m.Sitemaps) != 1 {
+		t.Errorf("%+v", m)
+	}
+	if s.want(200, &m, "POST", "/map", strings.Replace(ask("/", ""), "{", `{"limit": 3, `, 1)); len(m.URLs) != 3 {
+		t.Errorf("%+v", m)
+	}
+	for _, c := range []badRequest{
+		{"", "/scrape", ask("/forbidden", ""), http.StatusForbidden, "robots.txt", nil},
+		{"", "/scrape", ask("/broken", ""), http.StatusBadGateway, "404", nil},
+		{"", "/scrape", fmt.Sprintf(`{"url": %q}`, seed), http.StatusForbidden, "--allow-private", nil},
+		{"", "/scrape", `{"url": "nonsense"}`, 422, "http", nil},
+		{"", "/scrape", `{"url": "file:///etc/passwd"}`, 422, "http", nil},
+		{"", "/scrape", `{"url": ""}`, 422, "url", nil},
+		{"", "/scrape", `{}`, 422, "url", nil},
+		{"", "/scrape", `{"url": "http://a.test/", "crawl": "nobody"}`, 404, "no crawl yet", nil},
+		{"", "/scrape", `{"url": "http://a.test/", "crawl": "c", "spec": "scope: any"}`, 422, "either", nil},
+		{"", "/scrape", `{"url": "http://a.test/", "spec": "colour: red"}`, 422, "colour", nil},
+		{"", "/map", `{"url": "http://a.test/", "limit": 0}`, 422, "limit", nil},
+	} {
+		a := s.do("POST", c.path, c.body)
+		if detail := s.problemOf(a); a.status != c.status || !strings.Contains(detail, c.advice) {
+			t.Errorf("%s %s: %v, want %d and %q", c.path, c.body, a, c.status, c.advice)
+		}
+	}
+}
+
+// Addresses of this network are not reached for a caller unless the owner of the server allows it, whatever the
+// spec says, or a redirect.
+func TestSinglePagesAreGuarded(t *testing.T) {
+	t.Parallel()
+	seed := site(t)
+	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = false })
+	for _, path := range []string{"/scrape", "/map"} {
+		for _, body := range []string{fmt.Sprintf(`{"url": %q}`, seed), fmt.Sprintf(`{"url": %q, "spec": {"allow_private": true}}`, seed), `{"url": "http://169.254.169.254/latest/"}`, `{"url": "http://[::1]/"}`} {
+			if a := s.do("POST", path, body); a.status != http.StatusForbidden || !strings.Contains(s.problemOf(a), "--allow-private") {
+				t.Errorf("%s %s: %v", path, body, a)
+			}
+		}
+	}
+}

@@ -1,0 +1,318 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/run/specchange"
+	"seine/internal/run/specfile"
+	"seine/internal/serve/caller"
+	"seine/pkg/crawlspec"
+	"seine/pkg/stages"
+)
+
+// maxSpec bounds a spec that is sent.
+const maxSpec = 2 << 20
+
+func (a *API) registerSpecs() {
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/spec", id: "get-spec", tag: "specs", scope: caller.Read, errors: []int{404},
+		summary: "The spec of a crawl", about: "As it is stored. Its ETag is the revision, for If-Match of a change.",
+	}, a.getSpec)
+	register(a, operation{
+		method: http.MethodPut, path: "/crawls/{crawl}/spec", id: "put-spec", tag: "specs", scope: caller.Write, body: maxSpec, errors: []int{404, 412},
+		summary: "Give a crawl another spec", about: "In YAML or JSON. Every stage has it within moments; what is queued is judged by it again. With If-Match it fails if somebody else was faster.",
+	}, a.putSpec)
+	register(a, operation{
+		method: http.MethodPost, path: "/crawls/{crawl}/spec/diff", id: "diff-spec", tag: "specs", scope: caller.Read, harmless: true, body: maxSpec, errors: []int{404},
+		summary: "What a spec would change", about: "Lines of what the crawl has (-) and the spec says (+); nothing is changed.",
+	}, a.diffSpec)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/spec/revisions", id: "list-revisions", tag: "specs", scope: caller.Read, errors: []int{404},
+		summary: "Specs that a crawl had", about: "The newest first, the last 16 at most.",
+	}, a.listRevisions)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/spec/revisions/{revision}", id: "get-revision", tag: "specs", scope: caller.Read, errors: []int{404},
+		summary: "A spec that a crawl had", about: "Of one revision.",
+	}, a.getRevision)
+	register(a, operation{
+		method: http.MethodPost, path: "/crawls/{crawl}/spec/rollback", id: "rollback-spec", tag: "specs", scope: caller.Write, errors: []int{404},
+		summary: "Go back to a spec that a crawl had", about: "It is stored once more, as the newest revision. The crawl stays paused or running, as it is.",
+	}, a.rollbackSpec)
+	register(a, operation{
+		method: http.MethodPost, path: "/specs/check", id: "check-spec", tag: "specs", scope: caller.Read, harmless: true, body: maxSpec,
+		summary: "What is wrong with a spec", about: "All of it, with line and column; and what does nothing.",
+	}, a.checkSpec)
+	register(a, operation{
+		method: http.MethodGet, path: "/specs/schema", id: "get-spec-schema", tag: "specs", scope: caller.Read,
+		summary: "The JSON Schema of a spec", about: "For editors.",
+	}, func(context.Context, *struct{}) (*body[raw], error) { return &body[raw]{raw(specfile.Schema)}, nil })
+}
+
+type specOutput struct {
+	ETag string `header:"ETag"`
+	Body SpecRevision
+}
+
+// SpecRevision is a spec of a crawl.
+type SpecRevision struct {
+	Revision uint64    `json:"revision" doc:"0 for the default of a crawl that never had one."`
+	Stored   time.Time `json:"stored,omitzero"`
+	Spec     raw       `json:"spec,omitempty"`
+	Unusable string    `json:"unusable,omitempty" doc:"Why it cannot be used; then the one before it holds."`
+}
+
+func revisionTag(rev uint64) string { return fmt.Sprintf(`"%d"`, rev) }
+
+func (a *API) getSpec(ctx context.Context, in *crawlInput) (*specOutput, error) {
+	var out specOutput
+	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+		have, err := specOf(ctx, bus, in.Crawl)
+		if err != nil {
+			return err
+		}
+		out.ETag = revisionTag(have.Rev)
+		out.Body = SpecRevision{Revision: have.Rev, Stored: have.Time, Spec: prettySpec(have.Spec), Unusable: have.Unusable}
+		return nil
+	})
+	if err == nil && in.has(out.ETag) {
+		err = huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {out.ETag}})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+type specInput struct {
+	CrawlPath
+	IfMatch string `header:"If-Match" doc:"The ETag of the spec that was changed: 412 if it is another by now."`
+	RawBody []byte `contentType:"application/yaml" doc:"The spec, in YAML or JSON."`
+}
+
+// SpecChange is what a spec changes.
+type SpecChange struct {
+	Revision    uint64   `json:"revision"`
+	Changes     []string `json:"changes" nullable:"false" doc:"- is what the crawl had, + what it has."`
+	Ineffective []string `json:"ineffective,omitempty" doc:"Keys that do nothing."`
+}
+
+type specChangeOutput struct {
+	ETag string `header:"ETag"`
+	Body SpecChange
+}
+
+func (a *API) putSpec(ctx context.Context, in *specInput) (*specChangeOutput, error) {
+	spec, err := readSpec(in.RawBody)
+	if err == nil {
+		err = a.checkRights(ctx, spec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out specChangeOutput
+	err = a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+		specs, err := stages.OpenSpecs(ctx, bus)
+		if err != nil {
+			return err
+		}
+		have, err := specs.Get(ctx, in.Crawl, 0)
+		if err != nil {
+			return err
+		}
+		for _, lost := range specchange.Unmentioned(have.Spec, spec, in.RawBody) {
+			return problemf(http.StatusUnprocessableEntity, "the spec says nothing of %s, which crawl %s has as true: write %[1]s: true into it to keep that, or %[1]s: false to end it", lost.Key, in.Crawl)
+		}
+		return out.store(ctx, specs, in, &have, spec)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+func (o *specChangeOutput) store(ctx context.Context, specs *stages.Specs, in *specInput, have *crawlspec.Revision, spec *crawlspec.Spec) (err error) {
+	rev := have.Rev
+	if in.IfMatch != "" && in.IfMatch != "*" {
+		if rev, err = strconv.ParseUint(strings.Trim(in.IfMatch, `"`), 10, 64); err != nil {
+			return problemf(http.StatusUnprocessableEntity, "If-Match: must be the ETag of GET …/spec, such as \"17\"")
+		}
+	}
+	o.Body.Changes = append([]string{}, specchange.Lines(have.Spec, spec)...)
+	o.Body.Ineffective = spec.Ineffective()
+	switch {
+	case rev != have.Rev:
+		return fmt.Errorf("%w: it has revision %d, not %d", stages.ErrRevision, have.Rev, rev)
+	case len(o.Body.Changes) == 0 && have.Rev > 0 && have.Unusable == "":
+		o.Body.Revision = have.Rev
+	default:
+		if have.Unusable != "" { // the newest is another than the one that holds
+			rev, err = specs.Put(ctx, in.Crawl, spec)
+		} else {
+			rev, err = specs.PutAt(ctx, in.Crawl, spec, storedRev(have))
+		}
+		o.Body.Revision = rev
+	}
+	o.ETag = revisionTag(o.Body.Revision)
+	return err
+}
+
+// storedRev is the revision of the key: that of a deletion is of another.
+func storedRev(have *crawlspec.Revision) uint64 {
+	if have.Rev == have.Since() {
+		return 0
+	}
+	return have.Rev
+}
+
+func (a *API) diffSpec(ctx context.Context, in *specInput) (*body[SpecChange], error) {
+	spec, err := readSpec(in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	var c SpecChange
+	err = a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+		have, err := specOf(ctx, bus, in.Crawl)
+		if err != nil {
+			return err
+		}
+		c = SpecChange{have.Rev, append([]string{}, specchange.Lines(have.Spec, spec)...), spec.Ineffective()}
+		return nil
+	})
+	return answerOf(c, err)
+}
+
+func (a *API) listRevisions(ctx context.Context, in *CrawlPath) (*body[page[SpecRevision]], error) {
+	p := page[SpecRevision]{Items: []SpecRevision{}}
+	all, err := a.history(ctx, in.Crawl)
+	for _, r := range all {
+		p.Items = append(p.Items, SpecRevision{Revision: r.Rev, Stored: r.Time, Unusable: r.Unusable})
+	}
+	return answerOf(p, err)
+}
+
+func (a *API) history(ctx context.Context, crawl string) (all []stages.SpecRevision, err error) {
+	err = a.ofCrawl(ctx, crawl, func(ctx context.Context, bus *stages.Bus) error {
+		specs, err := stages.OpenSpecs(ctx, bus)
+		if err == nil {
+			all, err = specs.History(ctx, crawl)
+		}
+		return err
+	})
+	return all, err
+}
+
+type revisionInput struct {
+	CrawlPath
+	Revision uint64 `path:"revision"`
+}
+
+func (a *API) getRevision(ctx context.Context, in *revisionInput) (*body[SpecRevision], error) {
+	all, err := a.history(ctx, in.Crawl)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if r.Rev != in.Revision {
+			continue
+		}
+		out := SpecRevision{Revision: r.Rev, Stored: r.Time, Unusable: r.Unusable}
+		if r.Spec != nil {
+			out.Spec = prettySpec(r.Spec)
+		}
+		return &body[SpecRevision]{out}, nil
+	}
+	return nil, noRevision(in.Crawl, in.Revision)
+}
+
+func noRevision(crawl string, rev uint64) error {
+	return problemf(http.StatusNotFound, "crawl %s has no spec of revision %d any more: GET %s/crawls/%[1]s/spec/revisions lists those there are", crawl, rev, Base)
+}
+
+type rollbackInput struct {
+	CrawlPath
+	Body struct {
+		Revision uint64 `json:"revision" minimum:"1"`
+	}
+}
+
+func (a *API) rollbackSpec(ctx context.Context, in *rollbackInput) (*specChangeOutput, error) {
+	all, err := a.history(ctx, in.Crawl)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if r.Rev == in.Body.Revision && r.Spec != nil {
+			return a.goBack(ctx, in.Crawl, r.Spec)
+		}
+	}
+	return nil, noRevision(in.Crawl, in.Body.Revision)
+}
+
+// goBack stores a spec once more. Whether the crawl runs, and which runs it has begun, is not taken back.
+func (a *API) goBack(ctx context.Context, crawl string, was *crawlspec.Spec) (*specChangeOutput, error) {
+	if err := a.checkRights(ctx, was); err != nil {
+		return nil, err
+	}
+	var out specChangeOutput
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		specs, err := stages.OpenSpecs(ctx, bus)
+		if err != nil {
+			return err
+		}
+		out.Body.Revision, err = specs.Change(ctx, crawl, func(now *crawlspec.Spec) error {
+			again := *was
+			again.State, again.Again = now.State, max(now.Again, was.Again)
+			out.Body.Changes = append([]string{}, specchange.Lines(now, &again)...)
+			*now = again
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.ETag = revisionTag(out.Body.Revision)
+	return &out, nil
+}
+
+// SpecCheck is what is right and wrong with a spec.
+type SpecCheck struct {
+	OK          bool          `json:"ok"`
+	Problems    []SpecProblem `json:"problems" nullable:"false"`
+	Ineffective []string      `json:"ineffective,omitempty" doc:"Keys that do nothing."`
+	Secrets     []string      `json:"secrets,omitempty" doc:"Names of secrets that the processes need."`
+	Refused     string        `json:"refused,omitempty" doc:"Why this server would not store it for this caller."`
+}
+
+// SpecProblem is one thing that is wrong.
+type SpecProblem struct {
+	Line   int    `json:"line" doc:"From 1; 0 for the whole."`
+	Column int    `json:"column"`
+	Key    string `json:"key,omitempty"`
+	Text   string `json:"text"`
+}
+
+func (a *API) checkSpec(ctx context.Context, in *struct {
+	RawBody []byte `contentType:"application/yaml" doc:"The spec, in YAML or JSON."`
+}) (*body[SpecCheck], error) {
+	out := SpecCheck{Problems: []SpecProblem{}}
+	spec, err := specfile.Load("spec", in.RawBody)
+	if err != nil {
+		for _, p := range specProblems(err) {
+			out.Problems = append(out.Problems, SpecProblem{p.Line, p.Column, p.Path, p.Text})
+		}
+		return &body[SpecCheck]{out}, nil
+	}
+	out.OK, out.Ineffective, out.Secrets = true, spec.Ineffective(), spec.Secrets()
+	if err := a.checkRights(ctx, spec); err != nil {
+		out.Refused = err.Error()
+	}
+	return &body[SpecCheck]{out}, nil
+}

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/base/version"
+	"seine/internal/serve/audit"
+	"seine/internal/serve/caller"
+	"seine/internal/serve/cluster"
+)
+
+// Status is what the server is, and what the caller may do.
+type Status struct {
+	Version      string         `json:"version"`
+	Mode         cluster.Mode   `json:"mode" enum:"running,stored,empty,away" doc:"What is looked into: processes that run; what a crawl has stored that does not run; nothing yet; a NATS server that cannot be reached."`
+	Where        string         `json:"where"`
+	ReadOnly     bool           `json:"read_only"`
+	AllowPrivate bool           `json:"allow_private"`
+	Caller       string         `json:"caller"`
+	Scopes       []caller.Scope `json:"scopes" nullable:"false"`
+}
+
+func (a *API) registerStatus() {
+	register(a, operation{
+		method: http.MethodGet, path: "/status", id: "get-status", tag: "server", scope: caller.Read,
+		summary: "What the server is", about: "What the server looks into, and what the caller may do.",
+	}, a.status)
+	register(a, operation{
+		method: http.MethodGet, path: "/stats", id: "get-stats", tag: "server", scope: caller.Read,
+		summary: "How everything stands", about: "Stages, streams, crawls, hosts, alerts and dead letters, as they stood a few seconds ago at most, with rates.",
+	}, a.stats)
+	register(a, operation{
+		method: http.MethodGet, path: "/audit", id: "list-audit", tag: "server", scope: caller.Audit,
+		summary: "Who changed what", about: "Writes by way of this server, the last first, refused ones too.",
+	}, a.listAudit)
+	a.registerEvents()
+}
+
+func (a *API) status(ctx context.Context, _ *struct{}) (*body[Status], error) {
+	c := caller.Of(ctx)
+	return &body[Status]{Status{
+		Version: version.Number, Mode: a.Cluster.Mode(ctx), Where: a.Cluster.Where(), ReadOnly: a.ReadOnly, AllowPrivate: a.AllowPrivate,
+		Caller: c.Name, Scopes: c.Scopes,
+	}}, nil
+}
+
+// stats passes on the last look of the one that looks for all.
+func (a *API) stats(ctx context.Context, _ *struct{}) (*body[raw], error) {
+	s := a.Feed.Last()
+	if s == nil {
+		news, end := a.Feed.Watch()
+		defer end()
+		select {
+		case s = <-news:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return &body[raw]{raw(s.JSON())}, nil
+}
+
+type auditInput struct {
+	Cursor string `query:"cursor" doc:"Of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+}
+
+func (a *API) listAudit(_ context.Context, in *auditInput) (*body[page[audit.Entry]], error) {
+	before, err := number(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.Audit.Newest(before, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	p := page[audit.Entry]{Items: append([]audit.Entry{}, all...)}
+	if len(all) == in.Limit && all[len(all)-1].ID > 1 {
+		p.Next = strconv.FormatUint(all[len(all)-1].ID, 10)
+	}
+	return &body[page[audit.Entry]]{p}, nil
+}
+
+// number reads a cursor that is one, 0 for none.
+func number(cursor string) (uint64, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(cursor, 10, 64)
+	if err != nil {
+		return 0, badCursor()
+	}
+	return n, nil
+}
+
+func badCursor() error {
+	return problemf(http.StatusUnprocessableEntity, "the cursor is none of this list: give next of the page before, or none to begin")
+}
+
+// Times of the stream of events.
+const (
+	heartbeat = 15 * time.Second // so that a connection that is lost is noticed
+	takeTime  = 10 * time.Second // who does not take an event in that time is gone
+)
+
+// maxEvents bounds the streams that are open.
+const maxEvents = 500
+
+// registerEvents adds the stream of events. Its events are encoded once for all who listen.
+func (a *API) registerEvents() {
+	open := make(chan struct{}, maxEvents)
+	op := a.describe(&operation{
+		method: http.MethodGet, path: "/events", id: "stream-events", tag: "server", scope: caller.Read,
+		summary: "How everything stands, as it happens",
+		about:   "Server-sent events of the type `stats`, every 2 s, each as `GET /api/v1/stats` answers. One connection is enough for all tabs of a browser.",
+	})
+	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}}}}
+	huma.Register(a.huma, op, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+		select {
+		case open <- struct{}{}:
+		default:
+			return nil, retryLater(http.StatusServiceUnavailable, "too many streams of events are open: close some, or share one among tabs")
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			defer func() { <-open }()
+			a.sendEvents(ctx)
+		}}, nil
+	})
+}
+
+func (a *API) sendEvents(ctx huma.Context) {
+	ctx.SetHeader("Content-Type", "text/event-stream")
+	ctx.SetHeader("X-Accel-Buffering", "no") // of nginx
+	s := newStream(ctx)
+	news, end := a.Feed.Watch()
+	defer end()
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for ok := s.send([]byte("retry: 2000\n\n")); ok; {
+		select {
+		case <-ctx.Context().Done():
+			return
+		case <-beat.C:
+			ok = s.send([]byte(": still here\n\n"))
+		case snapshot := <-news:
+			ok = s.send(bytes.Join([][]byte{[]byte("event: stats\ndata: "), snapshot.JSON(), []byte("\n\n")}, nil))
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"seine/internal/ops/steer"
+	"seine/internal/serve/caller"
+	"seine/pkg/crawlspec"
+	"seine/pkg/stages"
+)
+
+// verbs are the operations that change the state of a crawl or a host.
+var verbs = []struct {
+	name  string
+	state crawlspec.RunState
+	about string
+}{
+	{"pause", crawlspec.Paused, "Nothing more is sent until it is resumed; what is under way is finished."},
+	{"resume", crawlspec.Running, "It goes on."},
+	{"cancel", crawlspec.Cancelled, "What is queued is given up, and so is what is still found. What was fetched is kept."},
+}
+
+type steerHostInput struct {
+	CrawlPath
+	Host string `path:"host" maxLength:"255" doc:"Name of the host, as www.example.org."`
+	New  bool   `query:"new" doc:"The host may be one that nothing is known of yet."`
+}
+
+func (a *API) registerSteering() {
+	for _, v := range verbs {
+		register(a, operation{
+			method: http.MethodPost, path: "/crawls/{crawl}/" + v.name, id: v.name + "-crawl", tag: "crawls", scope: caller.Write, again: true, errors: []int{404},
+			summary: "Have a crawl " + v.name, about: v.about,
+		}, func(ctx context.Context, in *CrawlPath) (*body[steer.Done], error) {
+			return a.steer(ctx, steer.Order{Crawl: in.Crawl, State: v.state})
+		})
+		register(a, operation{
+			method: http.MethodPost, path: "/crawls/{crawl}/hosts/{host}/" + v.name, id: v.name + "-host", tag: "hosts", scope: caller.Write, again: true, errors: []int{404},
+			summary: "Have a crawl " + v.name + " at one host", about: v.about,
+		}, func(ctx context.Context, in *steerHostInput) (*body[steer.Done], error) {
+			if _, err := crawlspec.HostName(in.Host); err != nil {
+				return nil, problemf(http.StatusUnprocessableEntity, "%v", err)
+			}
+			return a.steer(ctx, steer.Order{Crawl: in.Crawl, Host: in.Host, NewHost: in.New, State: v.state})
+		})
+	}
+}
+
+func (a *API) steer(ctx context.Context, order steer.Order) (*body[steer.Done], error) {
+	var done steer.Done
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		done, err = steer.Set(ctx, bus, order)
+		return err
+	})
+	if err == nil && order.State == crawlspec.Running && a.Starter != nil {
+		a.Starter.Resume(order.Crawl)
+	}
+	return answerOf(done, err)
+}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"encoding/json"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/pkg/messages"
+)
+
+// newRegistry returns one that names types of other packages after these, where two of a name are told.
+func newRegistry() huma.Registry {
+	r := huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
+		name := huma.DefaultSchemaNamer(t, hint)
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if pkg := path.Base(t.PkgPath()); slices.Contains([]string{"history", "trial", "extract", "seeds", "alerts"}, pkg) && t.Name() != "" {
+			if pkg = strings.ToUpper(pkg[:1]) + pkg[1:]; !strings.HasPrefix(name, pkg) {
+				name = pkg + name
+			}
+		}
+		return name
+	})
+	registerTypes(r)
+	return r
+}
+
+// registerTypes says how types are written as JSON whose Go type does not tell.
+func registerTypes(r huma.Registry) {
+	r.RegisterTypeAlias(reflect.TypeFor[messages.Millis](), reflect.TypeFor[int64]())
+}
+
+// body is an answer without headers of its own.
+type body[T any] struct{ Body T }
+
+func answerOf[T any](v T, err error) (*body[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[T]{v}, nil
+}
+
+// page is a part of a list.
+type page[T any] struct {
+	Items []T `json:"items" nullable:"false"`
+	// Next is the cursor of the next part.
+	Next string `json:"next,omitempty" doc:"Give it as cursor to have the next part; absent at the end."`
+}
+
+// raw is JSON that is passed on as it is.
+type raw json.RawMessage
+
+// MarshalJSON implements json.Marshaler.
+func (r raw) MarshalJSON() ([]byte, error) { return r, nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *raw) UnmarshalJSON(text []byte) error {
+	*r = append((*r)[:0], text...)
+	return nil
+}
+
+// Schema says that it may be anything.
+func (raw) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"seine/internal/ops/history"
+	"seine/internal/serve/caller"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+type explainInput struct {
+	CrawlPath
+	URL    string `query:"url" required:"true" maxLength:"8192" doc:"The URL to explain."`
+	Brief  bool   `query:"brief" doc:"Only what the frontier knows: without a look into the streams."`
+	Within string `query:"within" default:"1m" doc:"How far from the known times of its visits their messages are looked for, as 1m."`
+}
+
+func (a *API) registerURLs() {
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/explain", id: "explain-url", tag: "urls", scope: caller.Read, errors: []int{404},
+		summary: "What became of a URL", about: "In every stage: its state and why, its requests, its page, its records, its dead letters.",
+	}, a.explain)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/failures", id: "list-failures", tag: "urls", scope: caller.Read, errors: []int{404},
+		summary: "URLs whose last visit failed", about: "Of any class or one, a part at a time, with the reason of each.",
+	}, a.listFailures)
+}
+
+func (a *API) explain(ctx context.Context, in *explainInput) (*body[*history.History], error) {
+	within, err := time.ParseDuration(in.Within)
+	if err != nil || within <= 0 || within > time.Hour {
+		return nil, problemf(http.StatusUnprocessableEntity, "within %q: must be more than nothing and 1h at most, such as 1m", in.Within)
+	}
+	var h *history.History
+	err = a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) (err error) {
+		h, err = history.Find(ctx, bus, history.Options{Crawl: in.Crawl, URL: in.URL, Within: within, Brief: in.Brief})
+		return err
+	})
+	return answerOf(h, err)
+}
+
+// lookFor bounds how long failures are looked for: among many URLs they may be few. The page then has a cursor,
+// and what was found.
+const lookFor = 5 * time.Second
+
+type failuresInput struct {
+	CrawlPath
+	PageInput
+	Class string `query:"class" maxLength:"64" doc:"Only what failed by this class, such as timeout or server_error; parse_error is the parser's, host_given_up the frontier's."`
+}
+
+func (a *API) listFailures(ctx context.Context, in *failuresInput) (*body[page[frontierapi.FailedURL]], error) {
+	if in.Class != "" {
+		if err := frontierapi.CheckFailure(in.Class); err != nil {
+			return nil, problemf(http.StatusUnprocessableEntity, "%v", err)
+		}
+	}
+	partition, after, err := failureCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	p := page[frontierapi.FailedURL]{Items: []frontierapi.FailedURL{}}
+	err = a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+		client := frontierapi.Client{Bus: bus}
+		for began := time.Now(); partition < bus.Layout.Partitions && len(p.Items) < in.Limit && time.Since(began) < lookFor; {
+			part, err := client.FailedPage(ctx, in.Crawl, in.Class, partition, after, in.Limit-len(p.Items))
+			if err != nil {
+				return err
+			}
+			p.Items = append(p.Items, part.URLs...)
+			if after = part.Next; after == "" {
+				partition++
+			}
+		}
+		if partition < bus.Layout.Partitions {
+			p.Next = strconv.Itoa(partition) + ":" + after
+		}
+		return nil
+	})
+	return answerOf(p, err)
+}
+
+// failureCursor is the partition that is next, and after what of it.
+func failureCursor(cursor string) (partition int, after string, err error) {
+	if cursor == "" {
+		return 0, "", nil
+	}
+	n, after, ok := strings.Cut(cursor, ":")
+	var hash messages.URLHash
+	if hashed, err := hex.DecodeString(after); err != nil || after != "" && len(hashed) != len(hash) {
+		return 0, "", badCursor()
+	}
+	if partition, err = strconv.Atoi(n); !ok || err != nil || partition < 0 {
+		return 0, "", badCursor()
+	}
+	return partition, after, nil
+}

@@ -1,0 +1,186 @@
+// Package audit keeps who changed what by way of the server: a line of JSON for each write, in a file that
+// is bounded. When it is full it becomes the older of two, so at least the last MaxBytes of lines are there.
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+)
+
+// Entry is a write, and how it ended.
+type Entry struct {
+	// ID grows from entry to entry.
+	ID      uint64    `json:"id"`
+	Time    time.Time `json:"time"`
+	Who     string    `json:"who"`              // the name of the token, of the client certificate, or "local"
+	From    string    `json:"from"`             // address of the client
+	Method  string    `json:"method"`           // of HTTP
+	Path    string    `json:"path"`             // what was asked for, with its query
+	Status  int       `json:"status"`           // of the answer
+	Reason  string    `json:"reason,omitempty"` // why it was refused
+	TookMS  int64     `json:"took_ms"`
+	Request string    `json:"request,omitempty"` // its X-Request-Id, if the client sent one
+}
+
+// MaxBytes is how large each of the two files gets.
+const MaxBytes = 4 << 20
+
+// maxLine bounds an entry as it is stored.
+const maxLine = 16 << 10
+
+// Names of the files.
+const (
+	current = "audit.jsonl"
+	older   = "audit.1.jsonl"
+)
+
+// Log is the log in a directory. It is safe for concurrent use.
+type Log struct {
+	dir string
+	max int64
+
+	mu   sync.Mutex
+	file *os.File
+	size int64
+	last uint64
+}
+
+// Open opens the log in a directory, which it makes if need be.
+func Open(dir string) (*Log, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	l := &Log{dir: dir, max: MaxBytes}
+	for _, name := range []string{older, current} {
+		if err := l.each(name, func(e *Entry) { l.last = max(l.last, e.ID) }); err != nil {
+			return nil, err
+		}
+	}
+	return l, l.open()
+}
+
+// open opens the current file, behind what is in it. A line that was cut off by a crash is ended.
+func (l *Log) open() error {
+	f, err := os.OpenFile(filepath.Join(l.dir, current), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > 0 {
+		end := make([]byte, 1)
+		if _, err = f.ReadAt(end, info.Size()-1); err == nil && end[0] != '\n' {
+			_, err = f.WriteString("\n")
+		}
+	}
+	if err != nil {
+		_ = f.Close()
+		return fmt.Errorf("audit: %w", err)
+	}
+	l.file, l.size = f, info.Size()
+	return nil
+}
+
+// Close closes the log.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file.Close()
+}
+
+// Add appends an entry, and gives it its ID.
+func (l *Log) Add(e Entry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.size >= l.max {
+		if err := l.rotate(); err != nil {
+			return err
+		}
+	}
+	l.last++
+	e.ID, e.Path, e.Reason, e.Request = l.last, clip(e.Path), clip(e.Reason), clip(e.Request)
+	text, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	n, err := l.file.Write(append(text, '\n'))
+	if l.size += int64(n); err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	return nil
+}
+
+// clip keeps a text that a client chose well below a line.
+func clip(s string) string { return messages.Clip(s) }
+
+func (l *Log) rotate() error {
+	err := l.file.Close()
+	if err == nil {
+		err = os.Rename(filepath.Join(l.dir, current), filepath.Join(l.dir, older))
+	}
+	if err = errors.Join(err, l.open()); err != nil {
+		return fmt.Errorf("audit: begin a new file: %w", err)
+	}
+	return nil
+}
+
+// Newest returns at most so many of the entries before an ID, the last first; of all for 0.
+func (l *Log) Newest(before uint64, most int) ([]Entry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var ring []Entry
+	for _, name := range []string{older, current} {
+		err := l.each(name, func(e *Entry) {
+			if before > 0 && e.ID >= before {
+				return
+			}
+			if ring = append(ring, *e); len(ring) > 2*most {
+				ring = append(ring[:0], ring[len(ring)-most:]...)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	ring = ring[max(0, len(ring)-most):]
+	slices.Reverse(ring)
+	return ring, nil
+}
+
+// each calls do for the entries of a file that can be read.
+func (l *Log) each(name string, do func(*Entry)) error {
+	f, err := os.Open(filepath.Join(l.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, maxLine)
+	for {
+		line, err := in.ReadSlice('\n')
+		var e Entry
+		if err == nil && jsontext.Unmarshal(bytes.TrimSpace(line), &e) == nil {
+			do(&e)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // else it is the line of nobody here
+			return fmt.Errorf("audit: read %s: %w", name, err)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func open(t *testing.T, dir string) *Log {
+	t.Helper()
+	l, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func add(t *testing.T, l *Log, n int) {
+	t.Helper()
+	for i := range n {
+		if err := l.Add(Entry{Who: "somebody", Method: "POST", Path: fmt.Sprint("/", i), Status: 200}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func ids(t *testing.T, l *Log, before uint64, most int) string {
+	t.Helper()
+	all, err := l.Newest(before, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range all {
+		out = append(out, fmt.Sprint(e.ID))
+	}
+	return strings.Join(out, " ")
+}
+
+// Entries are read back page by page, the last first, also by the next process.
+func TestEntriesAreReadBackByPage(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	add(t, l, 7)
+	if got := ids(t, l, 0, 3); got != "7 6 5" {
+		t.Errorf("the first page is %s", got)
+	}
+	_ = l.Close()
+	l = open(t, dir)
+	add(t, l, 1)
+	for before, want := range map[uint64]string{0: "8 7 6", 6: "5 4 3", 3: "2 1", 1: ""} {
+		if got := ids(t, l, before, 3); got != want {
+			t.Errorf("before %d: %q, want %q", before, got, want)
+		}
+	}
+}
+
+// The log is bounded, and keeps the last entries however many there were.
+func TestLogIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	l.max = 2000
+	add(t, l, 200)
+	total := int64(0)
+	for _, name := range []string{current, older} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	if total > 3*l.max {
+		t.Errorf("the files have %d bytes, of %d each at most", total, l.max)
+	}
+	if got := ids(t, l, 0, 3); got != "200 199 198" {
+		t.Errorf("the last are %s", got)
+	}
+}
+
+// A line that a crash cut off is passed over, and the next entry begins a line of its own.
+func TestTornLineIsPassedOver(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	add(t, l, 2)
+	f, err := os.OpenFile(filepath.Join(dir, current), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"id":9,"who":"so`); err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	l = open(t, dir)
+	add(t, l, 1)
+	if got := ids(t, l, 0, 9); got != "3 2 1" {
+		t.Errorf("there are %s", got)
+	}
+}
+
+// What a client chose does not make a line without end, nor several.
+func TestTextsOfClientsAreBounded(t *testing.T) {
+	l := open(t, t.TempDir())
+	long := strings.Repeat("x\n", 100_000)
+	if err := l.Add(Entry{Path: long, Reason: long, Request: long}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.Newest(0, 2)
+	if err != nil || len(all) != 1 || len(all[0].Path) > 4<<10 {
+		t.Errorf("%d entries, %v", len(all), err)
+	}
+}

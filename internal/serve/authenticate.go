@@ -1,0 +1,89 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"seine/internal/serve/caller"
+	"seine/internal/serve/problem"
+)
+
+// checkExposure refuses an address that others can reach while nobody is asked who they are.
+func (o *Options) checkExposure(host string) error {
+	if o.Tokens != nil && o.Tokens.Len() == 0 && o.TLS.ClientCA == "" {
+		return errors.New("--tokens: there is no token in the file, so nobody could get in: make one with seine token create")
+	}
+	if isLoopback(host) || o.Tokens != nil || o.TLS.ClientCA != "" {
+		return nil
+	}
+	return fmt.Errorf("--listen %s: others can reach that address, and whoever does could read and change every crawl: "+
+		"give --tokens FILE (seine token create makes one) or --client-ca FILE, or listen at %s", o.Listen, DefaultListen)
+}
+
+// isLoopback reports whether only this machine can reach a host.
+func isLoopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
+}
+
+// openPaths need no caller: who has no token yet gets one in there, and health checks have none.
+var openPaths = map[string]bool{"/login": true, "/logout": true, "/healthz": true}
+
+// authenticate finds out who calls.
+func (o *Options) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, why := o.caller(r)
+		switch {
+		case why == "" || openPaths[r.URL.Path]:
+			next.ServeHTTP(w, r.WithContext(caller.With(r.Context(), c)))
+		case wantsPage(r):
+			http.Redirect(w, r, o.PathPrefix+"/login?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+		default:
+			w.Header().Set("WWW-Authenticate", `Bearer realm="seine"`)
+			problem.Write(w, http.StatusUnauthorized, why)
+		}
+	})
+}
+
+// wantsPage reports whether a browser asks for a page, not a program for data.
+func wantsPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// caller returns who sends a request, or why that is nobody.
+func (o *Options) caller(r *http.Request) (c caller.Caller, why string) {
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return caller.Caller{Name: "certificate " + r.TLS.VerifiedChains[0][0].Subject.CommonName, Scopes: caller.All()}, ""
+	}
+	if o.Tokens == nil {
+		if host, _, err := net.SplitHostPort(r.RemoteAddr); o.TLS.ClientCA == "" && err == nil && isLoopback(host) {
+			return caller.Caller{Name: caller.Local, Scopes: caller.All()}, ""
+		}
+		return c, "a client certificate is needed: present one that is signed by the authority of --client-ca"
+	}
+	secret := secretOf(r)
+	if secret == "" {
+		return c, "a token is needed: send it as Authorization: Bearer TOKEN (the server's owner makes one with seine token create)"
+	}
+	c, ok := o.Tokens.Caller(secret)
+	if !ok {
+		return c, "the token is not known here, was revoked, or has expired: ask the server's owner for another (seine token create)"
+	}
+	return c, ""
+}
+
+// secretOf returns the token of a request: of its header, or of the cookie that the page of login sets.
+func secretOf(r *http.Request) string {
+	if scheme, secret, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(secret)
+	}
+	if cookie, err := r.Cookie(cookieName); err == nil {
+		return cookie.Value
+	}
+	return ""
+}

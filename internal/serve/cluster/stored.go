@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"seine/internal/run/connect"
+	"seine/internal/run/crawl"
+	"seine/pkg/stages"
+)
+
+// Times of what is stored and open.
+const (
+	// linger is how long it stays open after the last request: pages send several in a row.
+	linger = time.Second
+	// openFor is how long it is open at most, but for requests that are under way: a crawl that starts there
+	// waits for that.
+	openFor = 5 * time.Second
+	// pause is how long it stays closed then, so that a crawl that waits gets it.
+	pause = 250 * time.Millisecond
+)
+
+// stored is what is stored in a directory, open.
+type stored struct {
+	bus    *stages.Bus
+	opened time.Time
+	end    context.CancelFunc
+	ended  chan struct{} // closed when it is closed
+
+	mu    sync.Mutex
+	users int
+	over  bool // nobody else gets it
+	timer *time.Timer
+}
+
+// openStored returns the connection to what is stored. It is called with the lock of the cluster.
+func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
+	if !connect.HasStreams(c.local) {
+		return nil, nil, fmt.Errorf("%w in %s", ErrEmpty, c.local)
+	}
+	if c.stored != nil {
+		if c.stored.use() {
+			return c.stored.bus, c.stored.release, nil
+		}
+		select {
+		case <-c.stored.ended:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		c.stored = nil
+	}
+	s := &stored{opened: time.Now(), users: 1, ended: make(chan struct{})}
+	var open context.Context
+	open, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	opened, failed := make(chan *stages.Bus), make(chan error, 1)
+	go func() {
+		err := crawl.Open(open, c.local, c.log, func(ctx context.Context, bus *stages.Bus) error {
+			opened <- bus
+			<-ctx.Done()
+			return nil
+		})
+		failed <- err
+		if errors.Is(err, context.Canceled) || err == nil {
+			time.Sleep(pause)
+		}
+		close(s.ended)
+	}()
+	select {
+	case s.bus = <-opened:
+		c.stored = s
+		return s.bus, s.release, nil
+	case err := <-failed:
+		s.end()
+		return nil, nil, fmt.Errorf("open what is stored in %s: %w", c.local, err)
+	}
+}
+
+// use reports whether one more request gets it.
+func (s *stored) use() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || time.Since(s.opened) > openFor {
+		s.over = true
+		s.endIfIdle()
+		return false
+	}
+	s.users++
+	return true
+}
+
+// release is called by each that has used it.
+func (s *stored) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users--
+	if s.users > 0 {
+		return
+	}
+	if s.over {
+		s.endIfIdle()
+		return
+	}
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timer = time.AfterFunc(linger, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.over = s.over || s.users == 0
+		s.endIfIdle()
+	})
+}
+
+func (s *stored) endIfIdle() {
+	if s.over && s.users == 0 {
+		s.end()
+	}
+}
+
+// close ends it, whoever uses it.
+func (s *stored) close() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	s.end()
+	<-s.ended
+}

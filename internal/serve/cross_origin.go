@@ -1,0 +1,16 @@
+package serve
+
+import (
+	"net/http"
+
+	"seine/internal/serve/problem"
+)
+
+// refuseCrossOrigin refuses what another site makes a browser send, unless it is a GET, which changes nothing.
+func refuseCrossOrigin(next http.Handler) http.Handler {
+	p := http.NewCrossOriginProtection()
+	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		problem.Write(w, http.StatusForbidden, "another site sent this request by a browser: write from a page of this server, or from a program, which sends no Origin header")
+	}))
+	return p.Handler(next)
+}

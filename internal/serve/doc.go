@@ -1,0 +1,18 @@
+// Package serve is the HTTP server of `seine serve`: what stands between a client and the handlers of
+// pages and API, each in a file of its own.
+//
+// It consumes requests, and hands on those that may be handled, with their [caller.Caller] in the context.
+// Every other one is answered with a problem document (RFC 9457) that says what to do. In the order in which
+// a request meets them:
+//
+//   - response_headers.go: what a browser may do with any answer (Content-Security-Policy)
+//   - hosts.go: the Host header must be a name of this server (DNS rebinding)
+//   - cross_origin.go: no other site makes a browser write here
+//   - authenticate.go, login.go: who calls, by token, client certificate, or loopback
+//   - rate_limit.go: requests a second of each caller
+//   - audited.go: who wrote what, with which outcome
+//   - read_only.go: nothing that changes anything, if the owner says so
+//   - body_limits.go: how large a body may be, and how slowly it may come
+//
+// What a caller may do is asked where it is done: each operation of the API has its scope.
+package serve

@@ -1,0 +1,42 @@
+package serve
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"seine/internal/serve/problem"
+)
+
+// checkHost refuses requests for another name than the server's: a site whose name comes to lead to this
+// machine (DNS rebinding) is the same origin to a browser, and would be let in as its user. An address is no
+// name that anybody can rebind.
+func (o *Options) checkHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !o.named(hostOf(r.Host)) {
+			problem.Write(w, http.StatusMisdirectedRequest, "the Host header names a host that this server does not go by: call it by its address, "+
+				"or have its owner start it with --host NAME for each further name")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// named reports whether a host, in lower case and without a port, is this server.
+func (o *Options) named(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
+		return true
+	}
+	return host != "" && (host == hostOf(o.Listen) || slices.ContainsFunc(o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }))
+}
+
+// hostOf is the host of an address that may have a port, in lower case.
+func hostOf(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = strings.Trim(address, "[]")
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}

@@ -1,0 +1,31 @@
+package serve
+
+import (
+	"net/http"
+
+	"seine/internal/serve/problem"
+)
+
+// isSafe reports whether a request changes nothing by its method (RFC 9110 9.2.1). The handlers see to it.
+func isSafe(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
+}
+
+// readOnly refuses what changes anything, if the owner of the server wants that. What is no GET is refused
+// unless it is known to be harmless, so that nothing is forgotten.
+func (o *Options) readOnly(next http.Handler) http.Handler {
+	if !o.ReadOnly {
+		return next
+	}
+	harmless := http.NewServeMux()
+	for _, pattern := range append([]string{"POST /login", "POST /logout"}, o.Harmless...) {
+		harmless.Handle(pattern, http.NotFoundHandler())
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := harmless.Handler(r); !isSafe(r) && pattern == "" {
+			problem.Write(w, http.StatusForbidden, "this server only shows crawls (--read-only): change them by the seine command, or by a server without that flag")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,188 @@
+// Package runner works on the crawls of a directory inside of the server, while no seine crawl does: so that a
+// crawl can begin from a page or by the API where nothing runs yet.
+//
+// It consumes wishes: to begin a crawl, or to look whether one is to go on. It runs one seine crawl at a time,
+// which works on all crawls of the directory, and looks for another when that has ended.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"seine/internal/base/sleep"
+	"seine/internal/ops/lookup"
+	"seine/internal/ops/overview"
+	"seine/internal/run/crawl"
+	"seine/internal/serve/cluster"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// ErrRunning is returned by Start while a crawl runs: what is stored there is worked on.
+var ErrRunning = errors.New("a crawl runs already")
+
+// Runner does nothing before Run.
+type Runner struct {
+	// Options returns those of a seine crawl of that name, without spec and seeds.
+	Options func(name string) (crawl.Options, error)
+	Cluster *cluster.Cluster
+	Log     *slog.Logger
+
+	starts chan *start
+	wakes  chan string
+}
+
+// New returns a runner.
+func New(c *cluster.Cluster, options func(string) (crawl.Options, error), log *slog.Logger) *Runner {
+	return &Runner{Options: options, Cluster: c, Log: log, starts: make(chan *start), wakes: make(chan string, 100)}
+}
+
+// start is a crawl to begin, or to go on with if there is no spec.
+type start struct {
+	crawl string
+	spec  *crawlspec.Spec
+	seeds []messages.Seed
+	begun chan error
+}
+
+// Waits.
+const (
+	takeTime  = 2 * time.Second // for a runner that is between two crawls
+	beginPoll = 20 * time.Millisecond
+	retryWait = 200 * time.Millisecond // a crawl that has just ended leaves its server
+)
+
+// Start begins a crawl, and returns when it is known, or why it is not.
+func (r *Runner) Start(ctx context.Context, name string, spec *crawlspec.Spec, seeds []messages.Seed) error {
+	s := &start{crawl: name, spec: spec, seeds: seeds, begun: make(chan error, 1)}
+	timer := time.NewTimer(takeTime)
+	defer timer.Stop()
+	select {
+	case r.starts <- s:
+	case <-timer.C:
+		return ErrRunning
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-s.begun:
+		if err != nil {
+			return fmt.Errorf("begin crawl %s: %w", name, err)
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return r.awaitKnown(ctx, name)
+}
+
+// awaitKnown waits until the spec or the seeds of a crawl that has begun are stored.
+func (r *Runner) awaitKnown(ctx context.Context, name string) error {
+	for {
+		err := r.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return lookup.Crawl(ctx, bus, name) })
+		if err == nil {
+			return nil
+		}
+		if sleep.For(ctx, beginPoll) != nil {
+			return err
+		}
+	}
+}
+
+// Resume looks soon whether a crawl is to go on that nobody works on: that of the name, which was just fed or
+// changed, or any.
+func (r *Runner) Resume(crawl string) {
+	select {
+	case r.wakes <- crawl:
+	default: // so many are looked at already
+	}
+}
+
+// Run works until ctx is done.
+func (r *Runner) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case s := <-r.starts:
+			r.work(ctx, s)
+		case also := <-r.wakes:
+			if name := r.unfinished(ctx, also); name != "" {
+				r.work(ctx, &start{crawl: name, begun: make(chan error, 1)})
+			}
+		}
+	}
+}
+
+// work runs a seine crawl until it ends.
+func (r *Runner) work(ctx context.Context, s *start) {
+	o, err := r.Options(s.crawl)
+	if err != nil {
+		s.begun <- err
+		return
+	}
+	remember := o.Opened
+	o.Opened = func() error {
+		if remember != nil {
+			if err := remember(); err != nil {
+				return err
+			}
+		}
+		s.begun <- nil
+		return nil
+	}
+	o.Seeds, o.Log = s.seeds, r.Log
+	o.Spec = func(have crawlspec.Spec) (*crawlspec.Spec, error) {
+		if s.spec == nil {
+			return &have, have.Validate()
+		}
+		return s.spec, nil
+	}
+	summary, err := crawl.Run(ctx, o)
+	if err != nil {
+		select {
+		case s.begun <- err: // it has never begun
+		default:
+			r.Log.Error("a crawl failed", "crawl", s.crawl, "error", err)
+		}
+		return
+	}
+	r.Log.Info("a crawl ended", "crawl", s.crawl, "outcome", summary.Outcome)
+	if s.crawl != r.unfinished(ctx, "") { // else it would end again at once
+		r.Resume("")
+	}
+}
+
+// unfinished returns a crawl in which something is to happen and that nobody works on, "" if there is none. A crawl
+// that was just fed is looked at by its name: the frontier may not have read that yet.
+func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
+	if r.Cluster.Mode(ctx) != cluster.Stored {
+		return ""
+	}
+	err := r.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		client := frontierapi.Client{Bus: bus}
+		names, err := client.Awake(ctx)
+		if err != nil {
+			return err
+		}
+		if also != "" {
+			names = append(names, also)
+		}
+		crawls, err := overview.Crawls(ctx, bus, names...)
+		for i := range crawls {
+			if c := &crawls[i]; c.Problem == "" && c.State == crawlspec.Running && c.End == frontierapi.NotEnded && !c.Still {
+				name = c.Name
+				break
+			}
+		}
+		return err
+	})
+	if err != nil && sleep.For(ctx, retryWait) == nil {
+		r.Log.Debug("it cannot be told yet whether a crawl is to go on", "error", err)
+		r.Resume(also)
+	}
+	return name
+}

@@ -1,0 +1,125 @@
+// Package scrape fetches single pages by the fetcher's and the parser's own code, for programs that ask for one:
+// robots.txt, the guard of addresses, the limits and the pace of a spec hold as in a crawl. A host gets one
+// request at a time of all callers together, and rests between two as the spec and robots.txt say.
+//
+// It consumes a spec and a URL, and emits what comes of the page. It knows nothing of crawls that run: their
+// requests to the same host are theirs.
+package scrape
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/run/trial"
+	"seine/pkg/crawlspec"
+	"seine/pkg/stages/fetcher"
+)
+
+// Page is what comes of a page.
+type Page struct {
+	trial.Result
+	Markdown string          `json:"markdown"` // of its main content
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	// Withheld says which credentials of the spec were not sent, and why.
+	Withheld string `json:"withheld,omitempty"`
+}
+
+// Scraper is safe for concurrent use.
+type Scraper struct {
+	fetch *fetcher.Single
+	slots chan struct{}
+	turns turns
+}
+
+// Bounds of what is done at a time.
+const (
+	workers  = 16
+	waitHost = 15 * time.Second // for the turn at a host
+	// MaxBody bounds a page, whatever the spec says: all that are under way are in memory.
+	MaxBody = crawlspec.Bytes(16 << 20)
+)
+
+// New returns a scraper whose requests have the secrets of a folder, none for "".
+func New(secrets string) (*Scraper, error) {
+	cfg := fetcher.DefaultConfig()
+	cfg.Workers, cfg.Secrets, cfg.MaxInFlightBody = workers, secrets, max(cfg.MaxInFlightBody, 4*MaxBody)
+	f, err := fetcher.NewSingle(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scraper{fetch: f, slots: make(chan struct{}, workers)}
+	f.Turn = s.turn
+	return s, nil
+}
+
+// Close closes the connections.
+func (s *Scraper) Close() { s.fetch.Close() }
+
+// ErrURL is returned for a text that is no URL.
+var ErrURL = errors.New("no URL")
+
+// fetchURL fetches a URL when its host has rested.
+func (s *Scraper) fetchURL(ctx context.Context, spec *crawlspec.Spec, url string) (*fetcher.Fetched, error) {
+	canonical, err := weburl.Canonicalize(url)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	bounded := *spec
+	bounded.MaxBody = min(bounded.MaxBody, MaxBody)
+	return s.fetch.Fetch(ctx, &bounded, canonical, func(time.Duration) {})
+}
+
+// turn waits for the turn at the host of a URL.
+func (s *Scraper) turn(ctx context.Context, url string) (func(time.Duration), error) {
+	return s.turns.take(ctx, weburl.Host(url), waitHost)
+}
+
+// described are the fields that tell of a page.
+var described = []string{"url", "status", "content_type", "title", "description", "canonical", "language", "author", "published", "open_graph", "json_ld", "fetched_at"}
+
+// Fetch fetches a page, and returns what the rules of a spec make of it, with its Markdown, links and metadata.
+func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string) (*Page, error) {
+	got, err := s.fetchURL(ctx, spec, url)
+	if err != nil {
+		return nil, err
+	}
+	result, err := trial.Apply(ctx, got, spec)
+	if err != nil {
+		return nil, err
+	}
+	out := &Page{Result: *result, Withheld: got.Withheld}
+	return out, out.describe(ctx, got, spec)
+}
+
+// describe adds the Markdown and the metadata, which are fields of a record of the page.
+func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) error {
+	about := *spec
+	about.Records, about.Follow = nil, nil
+	about.Page.Emit, about.Page.When, about.Page.Fields = crawlspec.EmitAlways, nil, append([]string{"markdown"}, described...)
+	if err := about.Validate(); err != nil {
+		return fmt.Errorf("describe a page: %w", err)
+	}
+	made, err := trial.Apply(ctx, got, &about)
+	if err != nil || len(made.Records) == 0 {
+		return err
+	}
+	var fields map[string]json.RawMessage
+	if err := jsontext.Unmarshal(made.Records[0], &fields); err != nil {
+		return fmt.Errorf("describe a page: %w", err)
+	}
+	_ = jsontext.Unmarshal(fields["markdown"], &p.Markdown) // a page without text has none
+	delete(fields, "markdown")
+	p.Metadata, err = json.Marshal(fields)
+	return err
+}

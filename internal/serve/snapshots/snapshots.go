@@ -1,0 +1,171 @@
+// Package snapshots looks at the cluster again and again, for all who want to know: one looks, however many
+// pages are open. It emits how everything stands, with rates since the look before, as JSON that is made once.
+package snapshots
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"seine/internal/ops/overview"
+	"seine/internal/serve/cluster"
+	"seine/pkg/stages"
+)
+
+// Snapshot is how everything stands at a moment.
+type Snapshot struct {
+	At   time.Time    `json:"at"`
+	Mode cluster.Mode `json:"mode"`
+	// Problem is why nothing can be said, "" if something can.
+	Problem string `json:"problem,omitempty"`
+	// Overview is nil if nothing can be said. Nobody changes it.
+	Overview *overview.Overview `json:"overview,omitempty"`
+
+	text []byte
+}
+
+// JSON is the snapshot as it is sent.
+func (s *Snapshot) JSON() []byte { return s.text }
+
+// Bounds of a snapshot: what a page shows at once.
+const (
+	mostCrawls  = 50
+	mostHosts   = 20
+	mostLetters = 20
+)
+
+// Times of looks.
+const (
+	// Watched is between two looks while somebody watches.
+	Watched = 2 * time.Second
+	// Unwatched is between two looks that are only kept for later.
+	Unwatched = 10 * time.Second
+	// lookTime bounds one look.
+	lookTime = 15 * time.Second
+)
+
+// Feed is safe for concurrent use.
+type Feed struct {
+	cluster *cluster.Cluster
+	log     *slog.Logger
+
+	mu       sync.Mutex
+	last     *Snapshot
+	watchers map[chan *Snapshot]bool
+	wake     chan struct{}
+}
+
+// New returns a feed that does nothing before Run.
+func New(c *cluster.Cluster, log *slog.Logger) *Feed {
+	return &Feed{cluster: c, log: log, watchers: make(map[chan *Snapshot]bool), wake: make(chan struct{}, 1)}
+}
+
+// Run looks until ctx is done.
+func (f *Feed) Run(ctx context.Context) {
+	var before *overview.Overview
+	reader := overview.Reader{Most: mostCrawls, Alerts: true, Hosts: mostHosts, Letters: mostLetters}
+	for ctx.Err() == nil {
+		s := f.look(ctx, &reader)
+		if s.Overview != nil {
+			s.Overview.ComputeRates(before)
+		}
+		before = s.Overview
+		f.tell(s)
+		f.rest(ctx)
+	}
+}
+
+// look looks once. What is stored does not change while nobody works on it, and to open it again and again
+// would keep a crawl from starting: it is told that it is so.
+func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	s := &Snapshot{At: time.Now().UTC(), Mode: f.cluster.Mode(ctx)}
+	if s.Mode == cluster.Stored || s.Mode == cluster.Empty {
+		return s
+	}
+	err := f.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		r.Bus = bus
+		s.Overview, err = r.Read(ctx)
+		return err
+	})
+	if _, refused := errors.AsType[*stages.PermissionError](err); refused && r.Letters > 0 {
+		r.Letters = 0 // who may only look may not read what is in them: see all else from the next look on
+	}
+	if err != nil {
+		s.Problem, s.Overview = err.Error(), nil
+	}
+	return s
+}
+
+// tell hands a snapshot to all who watch; who has not taken the one before gets this instead.
+func (f *Feed) tell(s *Snapshot) {
+	var err error
+	if s.text, err = json.Marshal(s); err != nil {
+		f.log.Error("how everything stands cannot be encoded", "error", err)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = s
+	for c := range f.watchers {
+		select {
+		case <-c:
+		default:
+		}
+		c <- s
+	}
+}
+
+// rest waits until the next look.
+func (f *Feed) rest(ctx context.Context) {
+	wait := Unwatched
+	if f.watched() {
+		wait = Watched
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	case <-f.wake:
+	}
+}
+
+func (f *Feed) watched() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.watchers) > 0
+}
+
+// Last returns the last snapshot, nil before the first.
+func (f *Feed) Last() *Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+// Watch returns a channel of snapshots, the last one first, which is closed by nobody, and what ends it.
+func (f *Feed) Watch() (<-chan *Snapshot, func()) {
+	c := make(chan *Snapshot, 1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last != nil {
+		c <- f.last
+	}
+	f.watchers[c] = true
+	if len(f.watchers) == 1 { // a look soon, as somebody is there now
+		select {
+		case f.wake <- struct{}{}:
+		default:
+		}
+	}
+	return c, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.watchers, c)
+	}
+}

@@ -1,0 +1,76 @@
+package tokens
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"seine/internal/serve/caller"
+)
+
+// Store answers for a server whose a secret is. It is safe for concurrent use.
+type Store struct {
+	file string
+
+	mu     sync.Mutex
+	seen   stamp
+	byHash map[string]Token
+}
+
+// stamp tells two states of the file apart.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+// Open returns the store of a file, which need not be there yet.
+func Open(file string) (*Store, error) {
+	s := &Store{file: file}
+	return s, s.refresh()
+}
+
+// Len returns how many tokens there are.
+func (s *Store) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byHash)
+}
+
+// Caller returns whose a secret is, and whether it is anybody's. A file that cannot be read lets nobody in:
+// what it said before may have been revoked. The map is asked by the hash, so how long that takes tells
+// nothing of a secret.
+func (s *Store) Caller(secret string) (caller.Caller, bool) {
+	if err := s.refresh(); err != nil {
+		return caller.Caller{}, false
+	}
+	s.mu.Lock()
+	t, ok := s.byHash[hash(secret)]
+	s.mu.Unlock()
+	if !ok || !t.Expires.IsZero() && !time.Now().Before(t.Expires) {
+		return caller.Caller{}, false
+	}
+	return caller.Caller{Name: t.Name, Scopes: t.Scopes}, true
+}
+
+// refresh reads the file if it has changed.
+func (s *Store) refresh() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var now stamp
+	if info, err := os.Stat(s.file); err == nil {
+		now = stamp{info.ModTime(), info.Size()}
+	}
+	if s.byHash != nil && now == s.seen {
+		return nil
+	}
+	all, err := Read(s.file)
+	if err != nil {
+		s.byHash = nil
+		return err
+	}
+	s.seen, s.byHash = now, make(map[string]Token, len(all))
+	for _, t := range all {
+		s.byHash[t.SHA256] = t
+	}
+	return nil
+}

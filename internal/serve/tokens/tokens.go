@@ -1,0 +1,136 @@
+// Package tokens keeps the bearer tokens of the server in a file: of each its name, its scopes and the
+// SHA-256 of its secret. A secret has 256 random bits, so a fast hash is enough: there is nothing to
+// guess. Who reads the file learns none.
+//
+// `seine token` changes the file by replacing it; a server that runs sees that at the next request.
+package tokens
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+
+	"seine/internal/base/atomicfile"
+	"seine/internal/base/jsontext"
+	"seine/internal/serve/caller"
+)
+
+// Prefix begins every secret, so that scanners for lost secrets know them.
+const Prefix = "seine_"
+
+// Token is what is known of one; the secret itself is not.
+type Token struct {
+	Name    string         `json:"name"`
+	Scopes  []caller.Scope `json:"scopes"`
+	SHA256  string         `json:"sha256"` // of the secret, in hexadecimal
+	Created time.Time      `json:"created"`
+	Expires time.Time      `json:"expires,omitzero"` // zero for never
+}
+
+// ErrName is returned for a name that is none, is taken, or is of no token.
+var ErrName = errors.New("name of a token")
+
+// maxTokens bounds a file: each request looks through it.
+const maxTokens = 1000
+
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+// file is what is stored.
+type file struct {
+	V      int     `json:"v"`
+	Tokens []Token `json:"tokens"`
+}
+
+// Read returns the tokens in a file, none if there is no file. It refuses one that others can read or change.
+func Read(name string) ([]Token, error) {
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("tokens %s: others can read or change it: chmod 600 it, and make its tokens anew if somebody may have", name)
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(name)
+	}
+	var f file
+	if err == nil {
+		err = jsontext.Unmarshal(text, &f)
+	}
+	if err == nil && f.V != 1 {
+		err = fmt.Errorf("it is of version %d, this build knows 1", f.V)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read tokens: %s: %w", name, err)
+	}
+	return f.Tokens, nil
+}
+
+func write(name string, all []Token) error {
+	text, err := json.MarshalIndent(file{V: 1, Tokens: all}, "", "  ")
+	if err == nil {
+		err = atomicfile.Write(name, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write tokens: %w", err)
+	}
+	return nil
+}
+
+// Create adds a token to a file, and returns its secret, which is stored nowhere. With a life of 0 it does
+// not expire.
+func Create(name, token string, scopes []caller.Scope, life time.Duration) (secret string, err error) {
+	if !namePattern.MatchString(token) || token == caller.Local {
+		return "", fmt.Errorf("%w %q: must begin with a letter or digit and have only letters, digits, '.', '_' and '-', 64 at most, and not be %s", ErrName, token, caller.Local)
+	}
+	if err := caller.CheckScopes(scopes); err != nil {
+		return "", err
+	}
+	all, err := Read(name)
+	if err != nil {
+		return "", err
+	}
+	now := time.Now().UTC()
+	switch {
+	case slices.ContainsFunc(all, func(t Token) bool { return t.Name == token }):
+		return "", fmt.Errorf("%w %s: is taken: revoke that token first, or give another name", ErrName, token)
+	case len(all) >= maxTokens:
+		return "", fmt.Errorf("%s has %d tokens, which is the most: revoke those that nobody uses", name, len(all))
+	}
+	bits := make([]byte, 32)
+	_, _ = rand.Read(bits) // never fails
+	secret = Prefix + base64.RawURLEncoding.EncodeToString(bits)
+	t := Token{Name: token, Scopes: scopes, SHA256: hash(secret), Created: now}
+	if life > 0 {
+		t.Expires = now.Add(life)
+	}
+	return secret, write(name, append(all, t))
+}
+
+// Revoke removes a token from a file.
+func Revoke(name, token string) error {
+	all, err := Read(name)
+	if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(all), func(t Token) bool { return t.Name == token })
+	if len(left) == len(all) {
+		return fmt.Errorf("%w %s: %s has no such token (seine token list shows those there are)", ErrName, token, name)
+	}
+	return write(name, left)
+}
+
+func hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}

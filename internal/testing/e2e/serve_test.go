@@ -1,0 +1,241 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"seine/internal/testing/testweb"
+)
+
+// served starts `seine serve` and returns where it answers.
+func served(t *testing.T, args ...string) (c *command, url string) {
+	t.Helper()
+	c = seine(t, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	return c, addressOf(t, c, c.stdout)
+}
+
+// addressOf is where a command says that it serves.
+func addressOf(t *testing.T, c *command, out *logBuffer) (url string) {
+	t.Helper()
+	at := regexp.MustCompile(`serving at (http://\S+)/`)
+	eventually(t, patience, "say where it serves", func() (bool, string) {
+		if m := at.FindStringSubmatch(out.String()); m != nil {
+			url = m[1]
+		}
+		return url != "", c.said()
+	})
+	return url
+}
+
+// ask sends a request to the API, and returns the answer with its status.
+func ask(t *testing.T, method, url, body string) (status int, answer map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if !strings.HasPrefix(body, "{") {
+		req.Header.Set("Content-Type", "text/plain")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	if err != nil {
+		t.Fatalf("%s %s: %d %s, %v", method, url, resp.StatusCode, text, err)
+	}
+	return resp.StatusCode, answer
+}
+
+// awaitDone waits until a crawl has done so many URLs and has come to its end.
+func awaitDone(t *testing.T, url, crawl string, done int) {
+	t.Helper()
+	eventually(t, patience, fmt.Sprintf("have done %d URLs", done), func() (bool, string) {
+		_, c := ask(t, "GET", url+"/api/v1/crawls/"+crawl, "")
+		return c["done"] == float64(done) && c["end"] == "complete", fmt.Sprint(c)
+	})
+}
+
+// A program begins a crawl where there is none, feeds it when it has ended, and stops and starts the server.
+func TestServeRunsCrawlsThatTheAPIBegins(t *testing.T) {
+	t.Parallel()
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
+	p := newWorkspace(t)
+	c, url := served(t, "--data", p.data, "--out", p.out, "--allow-private")
+	if _, s := ask(t, "GET", url+"/api/v1/status", ""); s["mode"] != "empty" {
+		t.Errorf("%v", s)
+	}
+	body := fmt.Sprintf(`{"name": "news", "spec": {"allow_private": true, "delay": "0s", "max_depth": 0}, "seeds": [%q]}`, site.seed)
+	if status, a := ask(t, "POST", url+"/api/v1/crawls", body); status != http.StatusCreated || a["name"] != "news" {
+		t.Fatalf("%d %v", status, a)
+	}
+	awaitDone(t, url, "news", 1)
+	if status, a := ask(t, "POST", url+"/api/v1/crawls/news/seeds", site.pages[1]+"\n"+site.pages[2]+"\n"); status != 200 || a["fed"] != 2.0 {
+		t.Fatalf("%d %v", status, a)
+	}
+	awaitDone(t, url, "news", 3)
+	second := strings.Replace(body, "news", "more", 1)
+	if status, a := ask(t, "POST", url+"/api/v1/crawls", second); status != http.StatusCreated {
+		t.Fatalf("%d %v", status, a)
+	}
+	awaitDone(t, url, "more", 1)
+	eventually(t, patience, "have the record of the crawl", func() (bool, string) {
+		status, a := ask(t, "GET", url+"/api/v1/records?crawl=more", "")
+		items, _ := a["items"].([]any)
+		return len(items) == 1, fmt.Sprint(status, a["detail"])
+	})
+	c.signal(syscall.SIGTERM)
+	c.expect(0)
+	_, url = served(t, "--data", p.data, "--read-only")
+	awaitDone(t, url, "news", 3)
+	if status, a := ask(t, "POST", url+"/api/v1/crawls/news/pause", ""); status != http.StatusForbidden || !strings.Contains(fmt.Sprint(a["detail"]), "--read-only") {
+		t.Errorf("%d %v", status, a)
+	}
+	status, a := ask(t, "GET", url+"/api/v1/records?crawl=more", "")
+	if items, _ := a["items"].([]any); len(items) != 1 {
+		t.Errorf("%d, %d records, %v", status, len(items), a["detail"])
+	}
+}
+
+// `seine crawl --serve` prints where it serves, and serves until the crawl has ended.
+func TestCrawlServes(t *testing.T) {
+	t.Parallel()
+	_, web := testSite(t, testweb.Config{PagesPerHost: 2})
+	site, err := web.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { site.Close() })
+	g := newGate(t, web, "/gate")
+	p := newWorkspace(t)
+	c := p.crawl("--serve=127.0.0.1:0", site.URL(0, "/gate"))
+	url := addressOf(t, c, c.stderr)
+	g.wait(t)
+	eventually(t, patience, "tell of the crawl", func() (bool, string) {
+		status, a := ask(t, "GET", url+"/api/v1/crawls/default", "")
+		return status == 200 && a["in_flight"] == 1.0, fmt.Sprint(a)
+	})
+	g.open()
+	c.expect(0)
+	if conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://")); err == nil {
+		_ = conn.Close()
+		t.Error("it serves when the crawl has ended")
+	}
+}
+
+// Whoever could reach an open server could do everything: it does not start.
+func TestServeRefusesToBeOpen(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--listen", ":0"}, {"--listen", "0.0.0.0:0"}, {"--tokens", filepath.Join(t.TempDir(), "none")}} {
+		out := runSeine(t, append([]string{"serve", "--data", t.TempDir()}, args...)...)
+		if out.code() != 2 || !strings.Contains(out.stderr.String(), "seine token create") {
+			t.Errorf("%s: %d, %s", args, out.code(), out.said())
+		}
+	}
+	tokens := filepath.Join(t.TempDir(), "tokens.json")
+	made := runSeine(t, "token", "create", "laptop", "--tokens", tokens)
+	secret := strings.TrimSpace(made.stdout.String())
+	_, url := served(t, "--data", t.TempDir(), "--tokens", tokens)
+	get := func() int {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", url+"/api/v1/status", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+secret)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	if status := get(); status != http.StatusOK {
+		t.Errorf("with the token: %d", status)
+	}
+	wantOutput(t, runSeine(t, "token", "list", "--tokens", tokens), "laptop", "read")
+	wantOutput(t, runSeine(t, "token", "revoke", "laptop", "--tokens", tokens), "revoked")
+	if status := get(); status != http.StatusUnauthorized {
+		t.Errorf("with a token that was revoked: %d", status)
+	}
+}
+
+// Every example of docs/api.md that is for a server of this machine does what it says.
+func TestExamplesOfTheAPI(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "api.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
+	p := newWorkspace(t)
+	_, url := served(t, "--data", p.data, "--out", p.out, "--allow-private")
+	spec := `"spec": {"allow_private": true, "delay": "0s"`
+	to := strings.NewReplacer("localhost:8077", strings.TrimPrefix(url, "http://"), "https://example.org/", site.seed, `"spec": {`, spec+`, `,
+		`"spec": "`, `"spec": "allow_private: true\n`, `{"url": "`+"https://example.org/"+`"}`, `{"url": "`+site.seed+`", `+spec+`}}`,
+		`"limit": 100`, `"limit": 100, `+spec+`}`)
+	n := 0
+	isProblem := regexp.MustCompile(`"title":"[^"]+","status":[45]`)
+	for line := range strings.Lines(string(text)) {
+		if !strings.Contains(line, "localhost:8077") || !strings.HasPrefix(line, "curl") && !strings.HasPrefix(line, "printf") {
+			continue
+		}
+		line = strings.TrimSpace(to.Replace(line))
+		out, err := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", line).CombinedOutput()
+		refused := strings.Contains(line, "nwes") || strings.Contains(line, "/tail") // no such crawl; and it has ended
+		if n++; err != nil || isProblem.Match(out) != refused {
+			t.Errorf("%s: %v\n%.2000s", line, err, out)
+		}
+		if strings.Contains(line, "/crawls -H") { // the examples that follow are of that crawl
+			eventually(t, patience, "have pages of the crawl", func() (bool, string) {
+				_, c := ask(t, "GET", url+"/api/v1/crawls/news", "")
+				return c["end"] == "complete", fmt.Sprint(c)
+			})
+		}
+	}
+	if n < 25 {
+		t.Errorf("only %d examples", n)
+	}
+}
+
+// wantServed checks that the server can do with the rights of an operator what it is for, and with those of a viewer what
+// changes nothing: NATS itself refuses the rest.
+func (c *locked) wantServed(seed string) {
+	c.t.Helper()
+	looks := []string{"/crawls", "/crawls/site", "/crawls/site/spec", "/crawls/site/spec/revisions", "/crawls/site/runs", "/crawls/site/failures",
+		"/crawls/site/reasons", "/crawls/site/explain?brief=true&url=" + seed, "/hosts", "/stats", "/dead-letters/count"}
+	for user, more := range map[string][]string{
+		"viewer": nil, "operator": {"/dead-letters", "/dead-letters/1", "/crawls/site/explain?url=" + seed, "/records?limit=1"},
+	} {
+		_, url := served(c.t, append(c.as(user), "--state", c.t.TempDir())...)
+		for _, path := range append(more, looks...) {
+			if status, a := ask(c.t, "GET", url+"/api/v1"+path, ""); status != http.StatusOK {
+				c.t.Errorf("%s as %s: %d %v", path, user, status, a["detail"])
+			}
+		}
+		eventually(c.t, patience, "tell how everything stands", func() (bool, string) {
+			_, a := ask(c.t, "GET", url+"/api/v1/stats", "")
+			return a["overview"] != nil, fmt.Sprint(a)
+		}, c.all()...)
+		status, a := ask(c.t, "POST", url+"/api/v1/crawls/site/resume", "")
+		refused := status == http.StatusForbidden && strings.Contains(fmt.Sprint(a["detail"]), "does not let user viewer")
+		if refused != (user == "viewer") || !refused && status != http.StatusOK {
+			c.t.Errorf("resume as %s: %d %v", user, status, a)
+		}
+	}
+}

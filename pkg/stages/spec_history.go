@@ -1,0 +1,86 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unique"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/jsclient"
+)
+
+// SpecRevision is a spec that a crawl has or had.
+type SpecRevision struct {
+	Rev  uint64
+	Time time.Time // when the NATS server stored it
+	Spec *crawlspec.Spec
+	// Unusable is why it cannot be used, "" if it can; Spec is nil then.
+	Unusable string
+}
+
+// History returns the specs of a crawl that the bucket still has, the newest first: the last 16 at most. Those
+// of a crawl of the name that was deleted are not among them.
+func (s *Specs) History(ctx context.Context, crawl string) ([]SpecRevision, error) {
+	since, err := s.deletedAt(ctx, crawl)
+	if err != nil {
+		return nil, err
+	}
+	subject := "$KV." + messages.BucketCrawls + "." + crawl
+	var all []SpecRevision
+	for seq := since + 1; ; {
+		m, err := s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Seq: seq, Next: subject})
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the history of the spec of crawl %s: %w", crawl, err)
+		}
+		if seq = m.Seq + 1; m.Deletes() {
+			continue
+		}
+		r := SpecRevision{Rev: m.Seq, Time: m.Time}
+		if r.Spec, err = s.decoded.decode(unique.Make(string(m.Data))); err != nil {
+			r.Unusable = err.Error()
+		}
+		all = append(all, r)
+	}
+	slices.Reverse(all)
+	return all, nil
+}
+
+// ErrRevision is returned for a change of a spec that has another revision by now.
+var ErrRevision = errors.New("the spec of the crawl was changed meanwhile")
+
+// PutAt stores the spec of a crawl if the one that is stored has a revision, 0 for none, and returns the new
+// one. It returns an error that is ErrRevision if it has another.
+func (s *Specs) PutAt(ctx context.Context, crawl string, spec *crawlspec.Spec, have uint64) (uint64, error) {
+	text := spec.Encode()
+	if err := crawlspec.CheckSize(text); err != nil {
+		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
+	}
+	_, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
+	if err != nil {
+		return 0, err
+	}
+	since, err := s.deletedAt(ctx, crawl)
+	if err != nil {
+		return 0, err
+	}
+	if now := rev; now != have && !(have == 0 && now <= since) {
+		return 0, fmt.Errorf("%w: it has revision %d, not %d", ErrRevision, now, have)
+	}
+	stored, err := jsclient.Swap(ctx, s.kv, crawl, text, rev)
+	if jsclient.IsConflict(err) {
+		return 0, fmt.Errorf("%w: %w", ErrRevision, err)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
+	}
+	return stored, nil
+}
