@@ -26,7 +26,7 @@ SEQUENTIAL := /internal/(page/(article|charset|feed|htmlpage|language|mediatype|
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
-test: sites node versitygw postgres warcio readers promtool shells ## run all tests with the race detector, end-to-end included
+test: sites node versitygw postgres warcio readers promtool shells chromium axe ## run all tests with the race detector, end-to-end included
 	go test -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
 	go test -count 1 -timeout 15m -run Crash ./pkg/stages/writer # kills processes that are not slowed down
@@ -70,6 +70,14 @@ promtool: ## bring what checks the rules and the dashboard of Prometheus
 .PHONY: shells
 shells: ## see to it that there are the shells that completion is made for
 	@scripts/shells
+
+.PHONY: chromium
+chromium: ## see to it that there is Chromium, for the tests of the pages of seine serve
+	@scripts/chromium
+
+.PHONY: axe
+axe: node ## install axe-core, which the tests check pages with
+	@scripts/axe
 
 .PHONY: lint
 lint: ## check format, vet, and golangci-lint (built from its module at first)

@@ -19,6 +19,8 @@ import (
 	"seine/internal/serve/api"
 	"seine/internal/serve/audit"
 	"seine/internal/serve/cluster"
+	"seine/internal/serve/figures"
+	"seine/internal/serve/pages"
 	"seine/internal/serve/runner"
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
@@ -85,6 +87,7 @@ type server struct {
 	cluster *cluster.Cluster
 	scraper *scrape.Scraper
 	feed    *snapshots.Feed
+	figures *figures.Sampler
 	runner  *runner.Runner // nil where others run crawls
 }
 
@@ -100,6 +103,7 @@ func (s *server) run(ctx context.Context, l net.Listener) error {
 }
 
 func (s *server) close() {
+	s.figures.Store()
 	s.scraper.Close()
 	s.cluster.Close()
 	_ = s.Audit.Close() // each line was written when it was added
@@ -133,7 +137,12 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 		ao.Starter = s.runner
 	}
 	a := api.New(ao)
-	s.API, s.Harmless = a, a.Harmless()
+	s.figures = figures.New(filepath.Join(c.stateDir(), "figures"), log)
+	s.feed.Each = s.figures.Saw
+	s.API, s.Harmless = a, append(a.Harmless(), pages.Harmless...)
+	s.Pages = pages.New(pages.Deps{
+		Cluster: s.cluster, Feed: s.feed, Figures: s.figures, API: a, Audit: o.Audit, Prefix: c.PathPrefix, ReadOnly: c.ReadOnly, Log: log,
+	})
 	return s, nil
 }
 

@@ -17,22 +17,35 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// Row is a line of a history for a person: what it is about, and what is known of that. Times are in UTC, by
+// RFC 3339. Texts of sites are in it as they came.
+type Row struct{ Name, Text string }
+
 // Write writes the history for a person to read, in 80 columns.
 func (h *History) Write(w io.Writer) error {
 	var b bytes.Buffer
-	text{&b, h}.write()
+	safeprint.Fprintln(&b, cmp.Or(h.URL, h.Asked))
+	for _, r := range h.Rows() {
+		writeRow(&b, r.Name, r.Text)
+	}
 	_, err := b.WriteTo(w)
 	return err
 }
 
-// text is a history as it is written.
-type text struct {
-	w io.Writer
-	*History
+// Rows tells the history for a person, but for the URL as the crawl knows it.
+func (h *History) Rows() []Row {
+	e := text{History: h, rows: new([]Row)}
+	e.all()
+	return *e.rows
 }
 
-func (e text) write() {
-	safeprint.Fprintln(e.w, cmp.Or(e.URL, e.Asked))
+// text is a history as it is told.
+type text struct {
+	*History
+	rows *[]Row
+}
+
+func (e text) all() {
 	switch { // the first line has the URL as the crawl knows it
 	case e.Canonical == "":
 	case e.Canonical != e.URL:
@@ -55,8 +68,8 @@ func (e text) write() {
 	e.searched()
 }
 
-// row writes a value under a name, wrapped where it is long.
-func (e text) row(name, value string) { writeRow(e.w, name, value) }
+// row tells a value under a name.
+func (e text) row(name, value string) { *e.rows = append(*e.rows, Row{name, value}) }
 
 // frontier tells what the frontier knows.
 func (e text) frontier() {

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,7 +35,7 @@ func (s *Snapshot) JSON() []byte { return s.text }
 // Bounds of a snapshot: what a page shows at once.
 const (
 	mostCrawls  = 50
-	mostHosts   = 20
+	mostHosts   = 100
 	mostLetters = 20
 )
 
@@ -52,15 +54,19 @@ type Feed struct {
 	cluster *cluster.Cluster
 	log     *slog.Logger
 
+	// Each, if set before Run, is called with what was seen before anybody else is told, and may change it.
+	Each func(*overview.Overview)
+
 	mu       sync.Mutex
 	last     *Snapshot
+	wanted   map[string]time.Time // until when crawls are asked about before others
 	watchers map[chan *Snapshot]bool
 	wake     chan struct{}
 }
 
 // New returns a feed that does nothing before Run.
 func New(c *cluster.Cluster, log *slog.Logger) *Feed {
-	return &Feed{cluster: c, log: log, watchers: make(map[chan *Snapshot]bool), wake: make(chan struct{}, 1)}
+	return &Feed{cluster: c, log: log, wanted: make(map[string]time.Time), watchers: make(map[chan *Snapshot]bool), wake: make(chan struct{}, 1)}
 }
 
 // Run looks until ctx is done.
@@ -71,6 +77,9 @@ func (f *Feed) Run(ctx context.Context) {
 		s := f.look(ctx, &reader)
 		if s.Overview != nil {
 			s.Overview.ComputeRates(before)
+			if f.Each != nil {
+				f.Each(s.Overview)
+			}
 		}
 		before = s.Overview
 		f.tell(s)
@@ -88,7 +97,7 @@ func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
 		return s
 	}
 	err := f.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
-		r.Bus = bus
+		r.Bus, r.First = bus, f.first()
 		s.Overview, err = r.Read(ctx)
 		return err
 	})
@@ -141,6 +150,34 @@ func (f *Feed) watched() bool {
 	return len(f.watchers) > 0
 }
 
+// wantedFor is how long a crawl is asked about before others after somebody has looked at it.
+const wantedFor = time.Minute
+
+// Want has a crawl asked about for a minute, whatever others there are.
+func (f *Feed) Want(crawl string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.wanted) < mostCrawls {
+		f.wanted[crawl] = time.Now().Add(wantedFor)
+	}
+}
+
+// first returns the crawls that somebody wants.
+func (f *Feed) first() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.wanted, func(_ string, until time.Time) bool { return time.Now().After(until) })
+	return slices.Sorted(maps.Keys(f.wanted))
+}
+
+// Refresh looks at once, to show what has come of an order.
+func (f *Feed) Refresh() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
 // Last returns the last snapshot, nil before the first.
 func (f *Feed) Last() *Snapshot {
 	f.mu.Lock()
@@ -158,10 +195,7 @@ func (f *Feed) Watch() (<-chan *Snapshot, func()) {
 	}
 	f.watchers[c] = true
 	if len(f.watchers) == 1 { // a look soon, as somebody is there now
-		select {
-		case f.wake <- struct{}{}:
-		default:
-		}
+		f.Refresh()
 	}
 	return c, func() {
 		f.mu.Lock()

@@ -1,0 +1,103 @@
+// Package leases tells which process owns which partition, for a person.
+package leases
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/ops/watchdog"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Group is who shares partitions: frontiers, or the writers of one name.
+type Group struct {
+	Name   string  `json:"name"`
+	Owners []Owner `json:"owners"`
+	// Free are partitions that nobody owns.
+	Free []int `json:"free,omitempty"`
+}
+
+// Owner is a process, and what it owns.
+type Owner struct {
+	Name       string    `json:"owner"`
+	Partitions []int     `json:"partitions"`
+	Renewed    time.Time `json:"renewed"` // when it has last renewed one of them
+}
+
+// Read returns all groups, by name.
+func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
+	keys, err := bus.Keys(ctx, messages.BucketLeases)
+	if err != nil {
+		return nil, fmt.Errorf("list leases: %w", err)
+	}
+	groups := make(map[string]map[string]*Owner)
+	for _, key := range keys {
+		tokens := strings.Split(key, ".")
+		if len(tokens) != 3 || tokens[0] != "lease" || tokens[1] == watchdog.Group { // that one is of no partition
+			continue
+		}
+		p, err := strconv.Atoi(tokens[2])
+		if err != nil {
+			continue
+		}
+		text, rev, err := bus.ReadKey(ctx, messages.BucketLeases, key)
+		if err != nil {
+			return nil, fmt.Errorf("read lease %s: %w", key, err)
+		}
+		if rev > 0 {
+			add(groups, tokens[1], p, text)
+		}
+	}
+	var all []Group
+	for name, owners := range groups {
+		all = append(all, group(name, owners, bus.Layout.Partitions))
+	}
+	slices.SortFunc(all, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+func add(groups map[string]map[string]*Owner, name string, p int, text []byte) {
+	var held struct {
+		Owner   string    `json:"owner"`
+		Renewed time.Time `json:"since"`
+	}
+	if jsontext.Unmarshal(text, &held) != nil {
+		return // what is no lease is nobody's
+	}
+	if groups[name] == nil {
+		groups[name] = make(map[string]*Owner)
+	}
+	o := groups[name][held.Owner]
+	if o == nil {
+		o = &Owner{Name: held.Owner}
+		groups[name][held.Owner] = o
+	}
+	o.Partitions = append(o.Partitions, p)
+	if held.Renewed.After(o.Renewed) {
+		o.Renewed = held.Renewed
+	}
+}
+
+func group(name string, owners map[string]*Owner, partitions int) Group {
+	g, owned := Group{Name: name}, make(map[int]bool)
+	for _, o := range owners {
+		slices.Sort(o.Partitions)
+		for _, p := range o.Partitions {
+			owned[p] = true
+		}
+		g.Owners = append(g.Owners, *o)
+	}
+	slices.SortFunc(g.Owners, func(a, b Owner) int { return strings.Compare(a.Name, b.Name) })
+	for p := range partitions {
+		if !owned[p] && len(owned) > 0 {
+			g.Free = append(g.Free, p)
+		}
+	}
+	return g
+}

@@ -1,0 +1,64 @@
+package pages
+
+import (
+	"context"
+	"time"
+
+	"seine/internal/ops/overview"
+	"seine/internal/serve/cluster"
+	"seine/pkg/stages"
+)
+
+// asked is cached for what is asked of the cluster.
+func asked[T any](ctx context.Context, s *server, key string, keep time.Duration, ask func(context.Context, *stages.Bus) (T, error)) (T, error) {
+	return cached(ctx, &s.cache, key, keep, func(ctx context.Context) (value T, err error) {
+		err = s.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+			value, err = ask(ctx, bus)
+			return err
+		})
+		return value, err
+	})
+}
+
+// look is how everything stands, as it was seen last.
+type look struct {
+	*overview.Overview // nil if nothing is known; nobody changes it
+	Mode               cluster.Mode
+	Problem            string // why nothing newer is known
+}
+
+// storedFor is how long what is stored is told again: it does not change while nobody works on it.
+const storedFor = 30 * time.Second
+
+// look returns what the feed has seen. Of what is only stored the feed tells nothing, so it is asked here.
+func (s *server) look(ctx context.Context) look {
+	last := s.Feed.Last()
+	if last == nil {
+		return look{}
+	}
+	l := look{last.Overview, last.Mode, last.Problem}
+	if l.Mode != cluster.Stored || l.Overview != nil {
+		return l
+	}
+	o, err := asked(ctx, s, "what is stored", storedFor, func(ctx context.Context, bus *stages.Bus) (*overview.Overview, error) {
+		reader := overview.Reader{Bus: bus, Most: perPage, Hosts: surveyed}
+		return reader.Read(ctx)
+	})
+	if err != nil {
+		l.Problem = err.Error()
+		return l
+	}
+	l.Overview = idle(o)
+	return l
+}
+
+// idle is what is stored, told as such: nobody works on it.
+func idle(o *overview.Overview) *overview.Overview {
+	out := *o
+	out.Stages, out.Warnings, out.Alerts = nil, nil, nil
+	out.Crawls = append([]overview.Crawl(nil), o.Crawls...)
+	for i := range out.Crawls {
+		out.Crawls[i].Idle = true
+	}
+	return &out
+}

@@ -1,0 +1,95 @@
+package pages
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/serve/api"
+)
+
+// refusal is why the API has not done what a form asked for.
+type refusal struct {
+	Status int
+	Detail string
+}
+
+// Error is the detail.
+func (r *refusal) Error() string { return r.Detail }
+
+// carryOut has the API do something, as the caller of a request and under the same guards as any program, and reads its
+// answer into to, unless that is nil. The error is a *refusal.
+func (s *server) carryOut(r *http.Request, method, path string, body []byte, kind string, to any, header ...string) error {
+	ask, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), method, api.Base+path, bytes.NewReader(body)) //nolint:gosec // it goes to no server, but to the handler of the API
+	if err != nil {
+		return badInput{err}
+	}
+	ask.RemoteAddr = r.RemoteAddr
+	if kind != "" {
+		ask.Header.Set("Content-Type", kind)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		ask.Header.Set(header[i], header[i+1])
+	}
+	out := &recorder{header: make(http.Header), status: http.StatusOK}
+	s.API.ServeHTTP(out, ask)
+	if out.status >= http.StatusBadRequest {
+		var p struct {
+			Detail string `json:"detail"`
+		}
+		_ = jsontext.Unmarshal(out.body.Bytes(), &p) // an answer without one has its status
+		return &refusal{out.status, cmp.Or(p.Detail, http.StatusText(out.status))}
+	}
+	if to == nil {
+		return nil
+	}
+	return jsontext.Unmarshal(out.body.Bytes(), to)
+}
+
+// carryOutJSON is carryOut for a body that is JSON.
+func (s *server) carryOutJSON(r *http.Request, method, path string, body, to any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return badInput{err}
+	}
+	return s.carryOut(r, method, path, text, "application/json", to)
+}
+
+// recorder keeps an answer of the API.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (o *recorder) Header() http.Header         { return o.header }
+func (o *recorder) WriteHeader(status int)      { o.status = status }
+func (o *recorder) Write(p []byte) (int, error) { return o.body.Write(p) }
+
+// saidCookie has what came of the last form, until the next page has told it.
+const saidCookie = "seine-said"
+
+// done leads back to a page, which tells what was done.
+func (s *server) done(w http.ResponseWriter, r *http.Request, to, said string) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it has no secret; without TLS it goes in the clear as the pages do
+		Name: saidCookie, Value: url.QueryEscape(said), Path: s.Prefix + "/", MaxAge: 60, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+	})
+	s.Feed.Refresh()
+	s.cache.forget()
+	http.Redirect(w, r, s.Prefix+backTo(to), http.StatusSeeOther) //nolint:gosec // backTo leads to no other server
+}
+
+// said returns what came of the last form, once.
+func (s *server) said(w http.ResponseWriter, r *http.Request) string {
+	c, err := r.Cookie(saidCookie)
+	if err != nil || r.Header.Get("X-Seine-Parts") != "" { // a page that shows itself anew has told it
+		return ""
+	}
+	http.SetCookie(w, &http.Cookie{Name: saidCookie, Path: s.Prefix + "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // it is removed
+	text, _ := url.QueryUnescape(c.Value)
+	return text
+}

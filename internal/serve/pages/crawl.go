@@ -1,0 +1,167 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/ops/alerts"
+	"seine/internal/ops/lookup"
+	"seine/internal/ops/overview"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// crawlPage is one crawl.
+type crawlPage struct {
+	*overview.Crawl
+	Charts  Charts
+	Reasons frontierapi.Reasons
+	Runs    []frontierapi.Run
+	Alerts  []alerts.Alert
+	Answers []answerCount
+	Stopped []crawlspec.HostRule // hosts that are paused or cancelled by themselves
+	Trouble string               // why reasons and runs are not known
+}
+
+func (p crawlPage) title() string { return "Crawl " + p.Name }
+
+// answerCount is how many requests ended by a class.
+type answerCount struct {
+	Class messages.Class
+	N     int64
+	Part  float64 // of all
+}
+
+// runsShown is how many runs the page of a crawl has.
+const runsShown = 10
+
+func (s *server) crawl(r *http.Request) (any, error) {
+	name := r.PathValue("crawl")
+	charts, err := s.chartsOf(r, name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.findCrawl(r, name)
+	if err != nil {
+		return nil, err
+	}
+	p := crawlPage{Crawl: c, Charts: charts, Answers: answersOf(c)}
+	if look := s.look(r.Context()).Overview; look != nil {
+		for i := range look.Alerts {
+			if look.Alerts[i].Crawl == name {
+				p.Alerts = append(p.Alerts, look.Alerts[i])
+			}
+		}
+	}
+	if err := s.tellMore(r.Context(), &p); err != nil { // the rest is known all the same
+		p.Trouble = err.Error()
+	}
+	return p, nil
+}
+
+// findCrawl returns a crawl as it was seen last, or asks about it.
+func (s *server) findCrawl(r *http.Request, name string) (*overview.Crawl, error) {
+	if err := messages.CheckCrawl(name); err != nil {
+		return nil, badInput{err}
+	}
+	s.Feed.Want(name)
+	if look := s.look(r.Context()).Overview; look != nil {
+		i := slices.IndexFunc(look.Crawls, func(c overview.Crawl) bool { return c.Name == name && !c.Unasked })
+		if i >= 0 {
+			return &look.Crawls[i], nil
+		}
+	}
+	all, err := asked(r.Context(), s, "crawl "+name, fresh, func(ctx context.Context, bus *stages.Bus) ([]overview.Crawl, error) {
+		if err := lookup.Crawl(ctx, bus, name); err != nil {
+			return nil, err
+		}
+		return overview.Crawls(ctx, bus, name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+// restOfCrawl is what is asked for the page of one crawl alone.
+type restOfCrawl struct {
+	reasons frontierapi.Reasons
+	runs    []frontierapi.Run
+	sources []crawlspec.HostRule
+}
+
+func (s *server) tellMore(ctx context.Context, p *crawlPage) error {
+	rest, err := asked(ctx, s, "rest of "+p.Name, 2*fresh, func(ctx context.Context, bus *stages.Bus) (rest restOfCrawl, err error) {
+		spec, err := specOf(ctx, bus, p.Name)
+		if err != nil {
+			return rest, err
+		}
+		for i := range spec.Sources {
+			if state := spec.Sources[i].State; state != nil && *state != crawlspec.Running {
+				rest.sources = append(rest.sources, spec.Sources[i])
+			}
+		}
+		client := frontierapi.Client{Bus: bus}
+		if rest.reasons, err = client.Reasons(ctx, p.Name); err != nil {
+			return rest, err
+		}
+		rest.runs, err = client.Runs(ctx, p.Name, spec.Spec, runsShown)
+		return rest, err
+	})
+	p.Reasons, p.Runs, p.Stopped = rest.reasons, rest.runs, rest.sources
+	return err
+}
+
+// specOf returns the spec that a crawl has now.
+func specOf(ctx context.Context, bus *stages.Bus, crawl string) (crawlspec.Revision, error) {
+	specs, err := stages.OpenSpecs(ctx, bus)
+	if err != nil {
+		return crawlspec.Revision{}, err
+	}
+	return specs.Get(ctx, crawl, 0)
+}
+
+// answersOf lists how the requests of a crawl ended, the commonest first.
+func answersOf(c *overview.Crawl) (all []answerCount) {
+	total := int64(0)
+	for class, n := range c.Attempts {
+		if class.IsPageRequest() {
+			all, total = append(all, answerCount{Class: class, N: n}), total+n
+		}
+	}
+	for i := range all {
+		all[i].Part = float64(all[i].N) / float64(total)
+	}
+	slices.SortFunc(all, func(a, b answerCount) int {
+		if a.N != b.N {
+			return int(b.N - a.N)
+		}
+		return strings.Compare(string(a.Class), string(b.Class))
+	})
+	return all
+}
+
+// Ran is how long the crawl has been going on, or did.
+func (p crawlPage) Ran() time.Duration {
+	if p.Started == 0 {
+		return 0
+	}
+	until := time.Now()
+	if p.End != "" {
+		until = moment(p.Changed)
+	}
+	return until.Sub(moment(p.Started)).Round(time.Second)
+}
+
+// DeadLetters is how many dead letters the crawl has.
+func (p crawlPage) DeadLetters() (n uint64) {
+	for _, of := range p.Dead {
+		n += of
+	}
+	return n
+}

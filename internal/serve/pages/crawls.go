@@ -1,0 +1,96 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"seine/internal/ops/overview"
+)
+
+// perPage is how many rows a list has at a time.
+const perPage = 50
+
+// Pager says which part of a list is shown.
+type Pager struct {
+	Page, Pages, All int
+	First, Last      int // rows, from 1
+}
+
+// Before and After are the numbers of the pages beside, "" if there is none.
+func (p Pager) Before() string { return pageNumber(p.Page-1, p.Pages) }
+
+// After is Before for the next.
+func (p Pager) After() string { return pageNumber(p.Page+1, p.Pages) }
+
+func pageNumber(n, pages int) string {
+	if n < 1 || n > pages {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// cut returns the part of a list that a request asks for.
+func cut[T any](r *http.Request, all []T) ([]T, Pager, error) {
+	n := 1
+	if text := r.FormValue("page"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 1 {
+			return nil, Pager{}, badInput{fmt.Errorf("page %q: must be a number from 1", text)}
+		}
+	}
+	p := Pager{Page: n, Pages: max(1, (len(all)+perPage-1)/perPage), All: len(all)}
+	p.Page = min(p.Page, p.Pages)
+	from := (p.Page - 1) * perPage
+	to := min(len(all), from+perPage)
+	p.First, p.Last = from+1, to
+	return all[from:to], p, nil
+}
+
+// crawlsPage is a list of crawls.
+type crawlsPage struct {
+	Crawls []overview.Crawl
+	Pager  Pager
+	States []choice
+	Any    bool // there are crawls at all
+}
+
+// choice is a value that a list can be limited to, and how many rows have it.
+type choice struct {
+	Value string
+	N     int64
+}
+
+func (s *server) crawls(r *http.Request) (any, error) {
+	var p crawlsPage
+	look := s.look(r.Context()).Overview
+	if look == nil {
+		return p, nil
+	}
+	text, state := strings.ToLower(r.FormValue("q")), r.FormValue("state")
+	counts := make(map[string]int64)
+	var chosen []overview.Crawl
+	for i := range look.Crawls {
+		c := &look.Crawls[i]
+		if !strings.Contains(strings.ToLower(c.Name), text) {
+			continue
+		}
+		counts[stateOf(c)]++
+		if state == "" || state == stateOf(c) {
+			chosen = append(chosen, *c)
+		}
+	}
+	for _, value := range []string{"running", "paused", "cancelled", "ended", "trouble", "unasked"} {
+		if counts[value] > 0 || value == state {
+			p.States = append(p.States, choice{value, counts[value]})
+		}
+	}
+	var err error
+	p.Any = len(look.Crawls) > 0
+	p.Crawls, p.Pager, err = cut(r, chosen)
+	for i := range p.Crawls {
+		s.Feed.Want(p.Crawls[i].Name)
+	}
+	return p, err
+}

@@ -1,0 +1,169 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"seine/internal/base/safeprint"
+	"seine/internal/ops/deadletters"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// deadPage is a list of dead letters.
+type deadPage struct {
+	Names   []string
+	Stages  []choice // how many letters each has, of all crawls
+	Total   uint64   // of all
+	Causes  []cause  // of the chosen letters, the commonest first
+	Letters []*deadletters.DeadLetter
+	More    bool   // there may be older ones than Matched
+	Before  string // continues with older ones
+	Matched int
+	Upto    string // before which the letters are that a form acts on
+}
+
+// cause is a reason that letters share, but for what differs from one to the other.
+type cause struct {
+	Stage, Reason string
+	N             int
+	Seq           uint64 // the newest of them
+}
+
+// deadMost is how many letters are grouped by cause, and how many a form acts on, at most.
+const deadMost = 500
+
+func (s *server) dead(r *http.Request) (any, error) {
+	p := deadPage{Names: s.crawlNames(r)}
+	if look := s.look(r.Context()).Overview; look != nil {
+		p.Total = look.Dead
+		for _, stage := range look.Stages {
+			if stage.Dead > 0 {
+				p.Stages = append(p.Stages, choice{strings.Fields(stage.Name)[0], int64(stage.Dead)})
+			}
+		}
+	}
+	f, before, err := deadFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Sprintf("dead %q %d", r.URL.RawQuery, before)
+	found, err := asked(r.Context(), s, key, fresh, func(ctx context.Context, bus *stages.Bus) (deadletters.Page, error) {
+		return deadletters.Before(ctx, bus, f, before, deadMost)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.Causes, p.Matched, p.More = causesOf(found.Letters), len(found.Letters), found.Next > 0
+	p.Letters = found.Letters[:min(len(found.Letters), 2*perPage)]
+	if p.Matched > 0 {
+		p.Upto = strconv.FormatUint(found.Letters[0].Seq+1, 10)
+	}
+	switch {
+	case len(p.Letters) < len(found.Letters):
+		p.Before = strconv.FormatUint(p.Letters[len(p.Letters)-1].Seq, 10)
+	case found.Next > 0:
+		p.Before = strconv.FormatUint(found.Next, 10)
+	}
+	return p, nil
+}
+
+// deadFilter reads which letters are asked for.
+func deadFilter(r *http.Request) (f deadletters.Filter, before uint64, err error) {
+	f = deadletters.Filter{
+		Stage: r.FormValue("stage"), Crawl: r.FormValue("crawl"),
+		Reason: strings.TrimSpace(r.FormValue("reason")), Host: strings.TrimSpace(r.FormValue("host")),
+	}
+	if f.Stage != "" && !slices.Contains([]string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}, f.Stage) {
+		return f, 0, badInput{fmt.Errorf("stage %q: must be frontier, fetcher, parser or writer", f.Stage)}
+	}
+	if text := r.FormValue("since"); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return f, 0, badInput{fmt.Errorf("since %q: must be how long ago, as 2h or 30m", text)}
+		}
+		f.Since = time.Now().Add(-d)
+	}
+	if text := r.FormValue("before"); text != "" {
+		if before, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return f, 0, badInput{fmt.Errorf("before %q: must be the number of a dead letter", text)}
+		}
+	}
+	return f, before, nil
+}
+
+// causesOf groups letters by stage and reason.
+func causesOf(letters []*deadletters.DeadLetter) (all []cause) {
+	at := make(map[cause]int)
+	for _, l := range letters {
+		key := cause{Stage: l.Stage, Reason: causeOf(l.Reason)}
+		i, ok := at[key]
+		if !ok {
+			i = len(all)
+			at[key] = i
+			all = append(all, cause{key.Stage, key.Reason, 0, l.Seq})
+		}
+		all[i].N++
+	}
+	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.N, a.N) })
+	return all[:min(len(all), maxCauses)]
+}
+
+// maxCauses is how many causes a page tells.
+const maxCauses = 12
+
+// causeOf is a reason up to what differs between letters of one cause: numbers, quoted text and what follows
+// a URL.
+func causeOf(reason string) string {
+	if i := strings.IndexAny(reason, "0123456789\"'"); i > 0 {
+		reason = reason[:i]
+	}
+	if i := strings.Index(reason, "http"); i > 0 {
+		reason = reason[:i]
+	}
+	return strings.TrimSpace(messages.Clip(reason))
+}
+
+// header is one of a message.
+type header struct{ Name, Text string }
+
+// letterPage is one dead letter.
+type letterPage struct {
+	*deadletters.DeadLetter
+	Headers []header
+	Text    string // of the payload, as far as it is shown
+	Cut     bool
+}
+
+func (p letterPage) title() string { return fmt.Sprintf("Dead letter %d", p.Seq) }
+
+// maxPayload is how much of a payload is shown, in bytes.
+const maxPayload = 64 << 10
+
+func (s *server) letter(r *http.Request) (any, error) {
+	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
+	if err != nil {
+		return nil, badInput{fmt.Errorf("dead letter %q: must be a number", r.PathValue("seq"))}
+	}
+	l, err := asked(r.Context(), s, "letter "+r.PathValue("seq"), fresh, func(ctx context.Context, bus *stages.Bus) (*deadletters.DeadLetter, error) {
+		return deadletters.Get(ctx, bus, seq)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := letterPage{DeadLetter: l, Cut: len(l.Message.Data) > maxPayload}
+	for name, values := range l.Message.Header {
+		if !strings.HasPrefix(name, "Seine-Dead-") {
+			p.Headers = append(p.Headers, header{name, strings.Join(values, ", ")})
+		}
+	}
+	slices.SortFunc(p.Headers, func(a, b header) int { return strings.Compare(a.Name, b.Name) })
+	p.Text = safeprint.Lines(string(l.Message.Data[:min(len(l.Message.Data), maxPayload)]))
+	return p, nil
+}

@@ -1,0 +1,212 @@
+package pages
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"seine/internal/ops/overview"
+	"seine/internal/ops/procstats"
+	"seine/internal/run/connect"
+	"seine/internal/run/crawl"
+	"seine/internal/run/specfile"
+	"seine/internal/serve"
+	"seine/internal/serve/api"
+	"seine/internal/serve/audit"
+	"seine/internal/serve/cluster"
+	"seine/internal/serve/figures"
+	"seine/internal/serve/scrape"
+	"seine/internal/serve/snapshots"
+	"seine/internal/testing/await"
+	"seine/internal/testing/browser"
+	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
+	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/fetcher"
+	"seine/pkg/stages/frontier"
+	"seine/pkg/stages/parser"
+	"seine/pkg/stages/writer"
+)
+
+// fixture is a NATS server with the streams of Seine, and pages about it on a port of loopback.
+type fixture struct {
+	t      *testing.T
+	broker *natstest.Broker
+	bus    *stages.Bus
+	feed   *snapshots.Feed
+	url    string // of the pages
+
+	letters int // dead ones that the test has added
+}
+
+// newFixture begins one without a crawl and without processes. The pages are served as `seine serve` does.
+func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
+	t.Helper()
+	broker, bus := stagestest.Open(t)
+	said := new(await.Log)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log of the server:\n%s", said)
+		}
+	})
+	log := said.Logger()
+	looked := cluster.New(connect.Operator{Options: connect.Options{NATS: broker.URL()}}, log)
+	t.Cleanup(looked.Close)
+	c := &fixture{t: t, broker: broker, bus: bus, feed: snapshots.New(looked, log)}
+	drawn := figures.New("", log)
+	c.feed.Each = drawn.Saw
+	written, err := audit.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = written.Close() })
+	o := serve.Options{Listen: "127.0.0.1:0", Rate: serve.DefaultRate, Audit: written, Log: log}
+	for _, e := range edit {
+		e(&o)
+	}
+	scraper, err := scrape.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(scraper.Close)
+	a := api.New(api.Options{Cluster: looked, Feed: c.feed, Scraper: scraper, Audit: written, AllowPrivate: true, ReadOnly: o.ReadOnly, PathPrefix: o.PathPrefix, Log: log})
+	o.API, o.Harmless = a, append(a.Harmless(), Harmless...)
+	o.Pages = New(Deps{Cluster: looked, Feed: c.feed, Figures: drawn, API: a, Audit: written, Prefix: o.PathPrefix, ReadOnly: o.ReadOnly, Log: log})
+	l, err := o.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.url = strings.TrimSuffix(o.URL(l), "/")
+	await.Start(t, func(ctx context.Context) error { c.feed.Run(ctx); return nil })
+	await.Start(t, func(ctx context.Context) error { return serve.Serve(ctx, &o, l) })
+	await.Eventually(t, "look at the cluster", func() bool { return c.overview() != nil })
+	return c
+}
+
+// overview is what the pages have seen last.
+func (c *fixture) overview() *overview.Overview {
+	if s := c.feed.Last(); s != nil {
+		return s.Overview
+	}
+	return nil
+}
+
+// crawl runs one crawl until the test ends.
+func (c *fixture) crawl(name, spec string, seeds ...string) {
+	c.t.Helper()
+	dir := c.t.TempDir()
+	o := crawl.Options{
+		Crawl: name, Data: dir, Vitals: procstats.NewReporter("crawl"), Health: stages.NewHealth(), NATS: connect.Options{NATS: c.broker.URL()}, Chain: true, Log: slog.New(slog.DiscardHandler),
+		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(), Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
+		Spec: func(crawlspec.Spec) (*crawlspec.Spec, error) {
+			return specfile.Load("spec", []byte("allow_private: true\nschedule: \"@every 720h\"\n"+spec))
+		},
+	}
+	o.Frontier.Partitions = 4
+	o.Frontier.State, o.Writer.State, o.Writer.Out = filepath.Join(dir, "frontier"), filepath.Join(dir, "writer"), filepath.Join(dir, "out")
+	for _, url := range seeds {
+		o.Seeds = append(o.Seeds, messages.Seed{URL: url})
+	}
+	await.Start(c.t, func(ctx context.Context) error {
+		_, err := crawl.Run(ctx, o)
+		if ctx.Err() == nil && err != nil {
+			c.t.Errorf("crawl %s: %v", name, err)
+		}
+		return nil
+	})
+}
+
+// add gives a crawl to the processes that run another.
+func (c *fixture) add(name, spec string, seeds ...string) {
+	c.t.Helper()
+	parsed, err := specfile.Load("spec", []byte("allow_private: true\n"+spec))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	specs, err := stages.OpenSpecs(c.t.Context(), c.bus)
+	if err == nil {
+		_, err = specs.Put(c.t.Context(), name, parsed)
+	}
+	if err == nil {
+		_, err = c.bus.JS.Publish(c.t.Context(), messages.SubjectSeeds(name), []byte(strings.Join(seeds, "\n")))
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// site serves a site of so many pages; some are missing and some fail at first.
+func site(t *testing.T, pages int) (*testweb.Web, string) {
+	t.Helper()
+	web := testweb.New(testweb.Config{Seed: 7, PagesPerHost: pages, MissingRate: 0.2, PageBytes: 2048})
+	srv, err := web.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = srv.Close() })
+	return web, "http://" + srv.Addr()
+}
+
+// get asks for a page without a browser.
+func (c *fixture) get(path string) (status int, text string) {
+	c.t.Helper()
+	resp, err := http.Get(c.url + path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// says checks a page that is read without a browser.
+func (c *fixture) says(path string, want ...string) {
+	c.t.Helper()
+	status, text := c.get(path)
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			c.t.Errorf("%s: %d, without %q:\n%s", path, status, w, text)
+		}
+	}
+}
+
+// until waits until a page says a text.
+func (c *fixture) until(path, want string) {
+	c.t.Helper()
+	text := ""
+	defer func() {
+		if c.t.Failed() {
+			c.t.Logf("%s:\n%s", path, text)
+		}
+	}()
+	await.Eventually(c.t, path+" says "+want, func() bool {
+		_, text = c.get(path)
+		return strings.Contains(text, want)
+	})
+}
+
+// tab opens a tab of a browser of the test.
+func (c *fixture) tab() *browser.Tab { return browser.Start(c.t).Open() }
+
+func sha256Of(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

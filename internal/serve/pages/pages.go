@@ -1,0 +1,148 @@
+// Package pages is what people see of a cluster in a browser: pages of HTML, which the server makes whole
+// and which need no script to be read.
+//
+// It consumes the figures of figures.Sampler, and asks the frontiers and the streams for what only one page
+// shows. What several people ask at a time is asked once, and an answer is told for some seconds: many open pages
+// cost the cluster as much as one. Every list is bounded, and every choice of what is listed is in the URL.
+//
+// Text that comes from sites, URLs among it, is shown with what is not plain made visible, and is never markup; a URL
+// is a link only if it begins with http:// or https://.
+package pages
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"seine/internal/serve/audit"
+	"seine/internal/serve/caller"
+	"seine/internal/serve/cluster"
+	"seine/internal/serve/figures"
+	"seine/internal/serve/snapshots"
+)
+
+// Deps are what pages need.
+type Deps struct {
+	Cluster *cluster.Cluster
+	Feed    *snapshots.Feed
+	Figures *figures.Sampler
+	// API carries out what forms ask for: it knows who may do what, and how.
+	API   http.Handler
+	Audit *audit.Log
+	// Prefix is where the pages are behind a proxy, as "/seine"; "" is the root. Requests come without it.
+	Prefix string
+	// ReadOnly leaves out whatever would change something.
+	ReadOnly bool
+	Log      *slog.Logger
+}
+
+// askTime bounds what one page waits for.
+const askTime = 15 * time.Second
+
+type server struct {
+	Deps
+	cache     cache
+	mux       *http.ServeMux
+	templates map[string]*template.Template // by name of the page
+}
+
+// New returns a handler of all pages, of what they load, and of their stream of events.
+func New(d Deps) http.Handler {
+	s := &server{Deps: d, mux: http.NewServeMux()}
+	s.templates = parse(s)
+	s.mux.Handle("GET /static/", http.HandlerFunc(serveStatic))
+	s.mux.HandleFunc("GET /events", s.events)
+	s.mux.HandleFunc("GET /figures", s.chart)
+	s.mux.HandleFunc("POST /settings/theme", s.setTheme)
+	for path, p := range readers {
+		s.mux.HandleFunc("GET "+path, s.page(p))
+	}
+	for path, do := range writers {
+		s.mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { do(s, w, r) })
+	}
+	s.mux.HandleFunc("/", s.page(page{name: "error", title: "Not found", read: func(*server, *http.Request) (any, error) { return nil, errNoPage }}))
+	return s.mux
+}
+
+// Harmless are the patterns of what is no GET and changes nothing of any crawl.
+var Harmless = []string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try"}
+
+// writers are what forms ask for.
+var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
+	"/new":                                (*server).begin,
+	"/crawls/{crawl}/{verb}":              (*server).steer,
+	"/crawls/{crawl}/hosts/{host}/{verb}": (*server).steer,
+	"/crawls/{crawl}/delete":              (*server).remove,
+	"/crawls/{crawl}/spec":                (*server).storeSpec,
+	"/crawls/{crawl}/spec/check":          (*server).checkSpec,
+	"/crawls/{crawl}/spec/try":            (*server).try,
+	"/crawls/{crawl}/spec/rollback":       (*server).rollback,
+	"/seeds":                              (*server).feed,
+	"/seeds/check":                        (*server).feed,
+	"/dead/redrive":                       (*server).redrive,
+	"/dead/drop":                          (*server).drop,
+}
+
+// readers are the pages that only tell.
+var readers = map[string]page{
+	"/{$}":                 {name: "overview", title: "Overview", read: (*server).overview},
+	"/crawls":              {name: "crawls", title: "Crawls", read: (*server).crawls},
+	"/crawls/{crawl}":      {name: "crawl", title: "Crawl", read: (*server).crawl},
+	"/crawls/{crawl}/spec": {name: "spec", title: "Spec", read: (*server).spec},
+	"/hosts":               {name: "hosts", title: "Hosts", read: (*server).hosts},
+	"/hosts/{host}":        {name: "host", title: "Host", read: (*server).host},
+	"/errors":              {name: "errors", title: "Errors", read: (*server).errors},
+	"/explain":             {name: "explain", title: "Explain a URL", read: (*server).explain},
+	"/dead":                {name: "dead", title: "Dead letters", read: (*server).dead},
+	"/dead/{seq}":          {name: "letter", title: "Dead letter", read: (*server).letter},
+	"/records":             {name: "records", title: "Records", scope: caller.Records, read: (*server).records},
+	"/processes":           {name: "processes", title: "Processes", read: (*server).processes},
+	"/new":                 {name: "new", title: "New crawl", scope: caller.Write, read: (*server).newCrawl},
+	"/seeds":               {name: "seeds", title: "Seeds", scope: caller.Write, read: (*server).seeds},
+	"/audit":               {name: "audit", title: "Audit", scope: caller.Audit, read: (*server).audit},
+	"/settings":            {name: "settings", title: "Settings", read: (*server).settings},
+}
+
+// page is one sort of page: its template, its title, and what it shows.
+type page struct {
+	name, title string
+	scope       caller.Scope // that a reader needs; "" is caller.Read
+	read        func(*server, *http.Request) (any, error)
+}
+
+// titled is what a page shows that has a title of its own.
+type titled interface{ title() string }
+
+// page answers with a page, or with one that says why there is none.
+func (s *server) page(p page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), askTime)
+		defer cancel()
+		var body any
+		err := allowed(r, cmp.Or(p.scope, caller.Read))
+		if err == nil {
+			body, err = p.read(s, r.WithContext(ctx))
+		}
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		title := p.title
+		if of, ok := body.(titled); ok {
+			title = of.title()
+		}
+		s.render(w, r, http.StatusOK, p.name, title, body)
+	}
+}
+
+// allowed reports that who sends a request has not the right to what it is for.
+func allowed(r *http.Request, scope caller.Scope) error {
+	if c := caller.Of(r.Context()); !c.May(scope) {
+		return forbidden{fmt.Errorf("your token has not the scope %s", scope)}
+	}
+	return nil
+}

@@ -1,0 +1,364 @@
+package pages
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"seine/internal/serve"
+	"seine/internal/testing/await"
+	"seine/internal/testing/axe"
+	"seine/internal/testing/browser"
+	"seine/pkg/messages"
+)
+
+// hostileTitle is what a page of the test calls itself, and hostileURL the address of one: whoever shows either as it is
+// runs the site's script.
+const (
+	hostileTitle = `<script>document.title="broken into"</script><img src=x onerror="document.title='broken into'">`
+	hostilePath  = `/evil%22%3E%3Cscript%3E`
+)
+
+// shop is a crawl of a site with failures, and one hostile page; it is complete when shop returns.
+func shop(t *testing.T) (c *fixture, seed string) {
+	t.Helper()
+	c = newFixture(t)
+	web, seed := site(t, 30)
+	web.Handle(0, hostilePath, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<title>%s</title><p>hello</p><a href='javascript:alert(1)'>x</a>",
+			strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(hostileTitle))
+	})
+	c.crawl("shop", "delay: 0s\n", seed+"/", seed+hostilePath)
+	await.Eventually(t, "complete the crawl", func() bool {
+		o := c.overview()
+		return o != nil && len(o.Crawls) == 1 && o.Crawls[0].Done > 30 && o.Crawls[0].Pending() == 0
+	})
+	return c, seed
+}
+
+// dead adds dead letters, some of one cause.
+func (c *fixture) dead(n int) {
+	c.t.Helper()
+	from := c.letters
+	c.letters += n
+	for i := from; i < c.letters; i++ {
+		d := messages.Dead{
+			Stage: messages.StageParser, Crawl: "shop", Reason: fmt.Sprintf("record has a line break at byte %d", i), Stream: messages.StreamPages,
+			Subject: messages.SubjectPages("shop", 0), Sequence: uint64(i + 1), Time: time.Now(), Payload: []byte(`{"url":"https://shop.example/` + fmt.Sprint(i) + `"}`),
+		}
+		if i%5 == 4 {
+			d.Reason = "<script>alert(1)</script> is no URL"
+		}
+		if _, err := c.bus.JS.PublishMsg(c.t.Context(), d.Msg()); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	await.Eventually(c.t, "see the dead letters", func() bool { o := c.overview(); return o != nil && o.Dead >= uint64(n) })
+}
+
+// all are the pages that only tell, of a crawl of a site.
+func all(seed string) []string {
+	at, _ := url.Parse(seed)
+	q := url.QueryEscape
+	return []string{
+		"/", "/?span=day", "/crawls", "/crawls/shop", "/crawls/shop/spec", "/hosts", "/hosts/" + at.Host, "/errors", "/errors?crawl=shop", "/errors?crawl=shop&class=gone",
+		"/explain", "/explain?crawl=shop&url=" + q(seed+"/"), "/explain?crawl=shop&url=" + q(seed+hostilePath), "/dead", "/dead/1", "/records?crawl=shop", "/processes", "/settings",
+		"/new", "/seeds?crawl=shop", "/audit", "/no/such/page", "/explain?crawl=shop&url=" + q(seed+"/unknown"),
+	}
+}
+
+// Everybody can use every page: by keyboard, with a screen reader, in light and dark colours, on a telephone. No page
+// says anything that its own policy refuses, or breaks a script, or is wider than the window.
+func TestEveryPageIsForEverybody(t *testing.T) {
+	t.Parallel()
+	c, seed := shop(t)
+	c.dead(12)
+	tab := c.tab()
+	tab.Allow("404")
+	for _, dark := range []bool{false, true} {
+		tab.Dark(dark)
+		for _, width := range []int64{390, 1280} {
+			tab.Size(width, 900)
+			for _, path := range all(seed) {
+				tab.Go(c.url + path)
+				axe.Check(t, tab)
+				var beyond int
+				tab.Eval("document.documentElement.scrollWidth - document.documentElement.clientWidth", &beyond)
+				if beyond > 0 {
+					t.Errorf("%s is %d px wider than a window of %d px", path, beyond, width)
+				}
+			}
+		}
+	}
+}
+
+// Text of sites is never markup, and their URLs are links only where a browser opens them harmlessly.
+func TestTextOfSitesIsNeverMarkup(t *testing.T) {
+	t.Parallel()
+	c, seed := shop(t)
+	c.dead(5)
+	tab := c.tab()
+	for path, shows := range map[string]string{
+		"/records?crawl=shop": hostileTitle,
+		"/dead":               "<script>alert(1)</script> is no URL",
+		"/explain?crawl=shop&url=" + url.QueryEscape(`javascript:alert("x")//<script>`): "javascript:alert",
+		"/explain?crawl=shop&url=" + url.QueryEscape(seed+hostilePath):                  hostilePath,
+		"/errors?crawl=shop&q=" + url.QueryEscape(`"><script>alert(1)</script>`):        "No failed URL is like that",
+	} {
+		if strings.Contains(path, "javascript") {
+			tab.Allow("400")
+		}
+		tab.Go(c.url + path)
+		tab.Shows(shows)
+		var bad int
+		tab.Eval(`document.querySelectorAll("script:not([src]), img:not([src*='/static/']), [onerror], [style]:not(.plot *):not(.plot), a[href^='javascript:' i]").length`, &bad)
+		if bad > 0 {
+			t.Errorf("%s has %d elements that no template made", path, bad)
+		}
+		var title string
+		tab.Eval("document.title", &title)
+		if strings.Contains(title, "broken into") {
+			t.Errorf("%s ran the script of a site", path)
+		}
+	}
+}
+
+// Who reads without scripts is told everything but what is drawn.
+func TestPagesAreReadWithoutScripts(t *testing.T) {
+	t.Parallel()
+	c, seed := shop(t)
+	c.dead(12)
+	at, _ := url.Parse(seed)
+	for path, want := range map[string][]string{
+		"/":                             {"Crawls with work", "fetcher", "RECORDS", "most"},
+		"/crawls":                       {"shop", "complete"},
+		"/crawls?q=nothing":             {"No crawl is like that"},
+		"/crawls/shop":                  {"How requests ended", "gone", "Runs"},
+		"/crawls/shop/spec":             {"allow_private", "@every 720h"},
+		"/hosts/" + at.Host:             {"robots.txt", "Its last answers"},
+		"/errors":                       {"/errors?class=gone&amp;crawl=shop"},
+		"/errors?crawl=shop&class=gone": {"By host", at.Host},
+		"/explain?crawl=shop&url=" + url.QueryEscape(seed+"/"): {"done", "a seed", "attempt"},
+		"/dead":               {"12 in all", "record has a line break at byte", "By cause"},
+		"/dead/1":             {"Payload", "shop.example"},
+		"/processes":          {"all 4 have an owner", "crawl"},
+		"/settings":           {"Colours"},
+		"/records?crawl=shop": {"page", "Where they are written"},
+	} {
+		c.says(path, want...)
+	}
+	for path, want := range map[string]int{
+		"/crawls/none": 404, "/crawls/not%20a%20name": 400, "/hosts?sort=size": 400, "/dead/999": 404, "/dead/x": 400, "/dead?since=soon": 400, "/crawls?page=0": 400,
+		"/?span=year": 400, "/none": 404, "/errors?crawl=shop&class=bad": 400, "/explain?crawl=shop&url=javascript:alert(1)": 400,
+	} {
+		if status, text := c.get(path); status != want || !strings.Contains(text, "<h1>") {
+			t.Errorf("%s: %d, want %d and a page that says why", path, status, want)
+		}
+	}
+}
+
+// A page that is left open shows what happens, in every tab over one connection, until somebody pauses it in one of
+// them.
+func TestOpenPagesFollowTheCrawlUntilTheyArePaused(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	web, seed := site(t, 40)
+	release := make(chan struct{})
+	web.Handle(0, "/held", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+		w.WriteHeader(http.StatusNotFound)
+	})
+	b := browser.Start(t)
+	first := b.Open()
+	first.Go(c.url + "/crawls")
+	first.Shows("There is no crawl yet")
+	second := b.Open()
+	second.Go(c.url + "/")
+	second.Shows("Live")
+	c.crawl("shop", "delay: 0s\n", seed+"/held")
+	first.Shows("shop")
+	first.Run(chromedp.Evaluate(`document.getElementById("pause").click()`, nil))
+	first.Shows("Paused")
+	second.Shows("Paused")
+	close(release)
+	await.Eventually(t, "fail the URL", func() bool {
+		o := c.overview()
+		return len(o.Crawls) == 1 && o.Crawls[0].Failed == 1
+	})
+	var changed bool
+	first.Eval(`document.querySelector("a[href='/errors?crawl=shop']") !== null`, &changed)
+	if changed {
+		t.Error("a paused page has changed")
+	}
+	second.Run(chromedp.Evaluate(`document.getElementById("pause").click()`, nil))
+	first.Shows("Live")
+	first.Holds(`document.querySelector("a[href='/errors?crawl=shop']")`)
+}
+
+// Who loses the connection is told, and what has happened meanwhile is shown once it is back.
+func TestLostConnectionIsToldAndComesBack(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	c.until("/", "There is no crawl yet")
+	c.broker.Stop()
+	c.until("/", "NATS cannot be reached")
+	c.broker.Start()
+	await.Eventually(t, "come back", func() bool {
+		_, text := c.get("/")
+		return !strings.Contains(text, "NATS cannot be reached") && !strings.Contains(text, "does not answer")
+	})
+}
+
+// Behind a proxy with a prefix every address has it.
+func TestPagesAreBelowAPrefix(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t, func(o *serve.Options) { o.PathPrefix = "/seine" })
+	tab := c.tab()
+	tab.Go(c.url + "/")
+	tab.Shows("There is no crawl yet")
+	tab.Run(chromedp.Evaluate(`[...document.querySelectorAll("nav a")].find(a => a.textContent.includes("Settings")).click()`, nil))
+	tab.Shows("This server")
+	if tab.Path() != "/seine/settings" {
+		t.Errorf("the link leads to %s", tab.Path())
+	}
+}
+
+// The colours that somebody chooses hold for all pages, and need no script. A form of another site changes nothing.
+func TestColoursAreChosenWithoutScripts(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	tab := c.tab()
+	tab.Go(c.url + "/settings")
+	tab.WithoutScripts()
+	tab.Run(chromedp.Click(`//section//button[text()="Dark"]`, chromedp.BySearch))
+	tab.Holds(`document.documentElement?.dataset.theme === "dark"`)
+	tab.Go(c.url + "/crawls")
+	tab.Holds(`getComputedStyle(document.body).backgroundColor === "rgb(14, 19, 24)"`)
+
+	req, _ := http.NewRequest(http.MethodPost, c.url+"/settings/theme", strings.NewReader("theme=dark"))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Origin", "https://evil.example")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a form of another site: %s", resp.Status)
+	}
+}
+
+// After a form the browser goes back to a page of this server, wherever somebody else would like to send it.
+func TestFormsLeadBackToThisServerAlone(t *testing.T) {
+	for from, want := range map[string]string{
+		"/crawls?q=a%20b": "/crawls?q=a%20b", "": "/", "//evil.example/": "/", "https://evil.example/": "/", `/\evil.example`: "/", "javascript:x": "/",
+	} {
+		if got := backTo(from); got != want {
+			t.Errorf("from %q to %q, want %q", from, got, want)
+		}
+	}
+}
+
+// What is vendored is what its author published.
+func TestVendoredFilesAreThoseThatWerePublished(t *testing.T) {
+	text, err := os.ReadFile("static/uplot/VENDORED.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of struct {
+		Files map[string]string `json:"sha256"`
+	}
+	if err := json.Unmarshal(text, &of); err != nil {
+		t.Fatal(err)
+	}
+	if len(of.Files) != 3 {
+		t.Errorf("%d files", len(of.Files))
+	}
+	for name, want := range of.Files {
+		if got := sha256Of(t, filepath.Join("static/uplot", name)); got != want {
+			t.Errorf("%s: SHA-256 %s, want %s", name, got, want)
+		}
+	}
+}
+
+// A file of another name than those that pages load is not to be had.
+func TestStaticFilesAreThoseOfThePages(t *testing.T) {
+	for path, want := range map[string]int{
+		"/static/x/seine.css": 200, "/static/x/uplot/uPlot.iife.min.js": 200, "/static/x/uplot/LICENSE": 404, "/static/x/../pages.go": 404, "/static/": 404, "/static/x/none.js": 404,
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.URL.Path = path
+		serveStatic(w, r)
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+// documented are the pictures that are in docs/pages: a page in a window of a size.
+var documented = []struct {
+	name, path    string
+	width, height int64
+	dark          bool
+}{
+	{"overview-light", "/", 1100, 560, false}, {"crawl-narrow-dark", "/crawls/news", 390, 760, true},
+	{"dead-letters-light", "/dead", 1100, 520, false}, {"spec-dark", "/crawls/news/spec", 1100, 520, true},
+}
+
+var pictures = flag.String("pictures", "", "write pictures of the pages into this folder")
+
+// TestPictures writes pictures of all pages, if it is asked to: -pictures DIR.
+func TestPictures(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("no -pictures")
+	}
+	c, seed := shop(t)
+	c.dead(12)
+	_, slowSeed := site(t, 3000)
+	c.add("news", "delay: 40ms\n", slowSeed+"/")
+	c.until("/crawls", "news")
+	time.Sleep(25 * time.Second) // for the charts to have something
+	tab := c.tab()
+	tab.Allow("404")
+	for _, p := range documented {
+		tab.Dark(p.dark)
+		tab.Size(p.width, p.height)
+		tab.Go(c.url + p.path)
+		time.Sleep(400 * time.Millisecond)
+		if err := os.WriteFile(filepath.Join(*pictures, p.name+".png"), tab.Screenshot(false), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dark := range []bool{false, true} {
+		tab.Dark(dark)
+		for _, width := range []int64{390, 1280, 2560} {
+			tab.Size(width, 900)
+			for i, path := range append(all(seed), "/crawls/news", "/hosts?crawl=news") {
+				if width == 2560 && i > 3 {
+					continue
+				}
+				tab.Go(c.url + path)
+				time.Sleep(400 * time.Millisecond)
+				name := fmt.Sprintf("%02d%s-%d-%v.png", i, strings.NewReplacer("/", "_", "?", "_", "&", "_", "%", "_", ":", "_", "=", "_").Replace(path), width, map[bool]string{true: "dark", false: "light"}[dark])
+				if err := os.WriteFile(filepath.Join(*pictures, name), tab.Screenshot(true), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}

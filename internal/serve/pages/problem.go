@@ -1,0 +1,82 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"seine/internal/ops/deadletters"
+	"seine/internal/ops/history"
+	"seine/internal/ops/lookup"
+	"seine/internal/serve/cluster"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+var errNoPage = errors.New("there is no page of this address")
+
+// badInput is what somebody asked for that cannot be.
+type badInput struct{ error }
+
+// forbidden is what somebody may not have.
+type forbidden struct{ error }
+
+// notThere is what somebody asked for that there is not.
+type notThere struct{ error }
+
+// problem is a page that says what went wrong.
+type problem struct {
+	Status int
+	Title  string
+	Text   string
+	Do     string // what to do about it
+}
+
+// failed answers with the reason why there is no page.
+func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError {
+		s.Log.Warn("cannot show a page", "path", r.URL.Path, "error", err)
+	}
+	s.render(w, r, p.Status, "error", p.Title, p)
+}
+
+func problemOf(err error) problem {
+	var bad badInput
+	var none notThere
+	var no forbidden
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return problem{refused.Status, "That was refused", refused.Detail, "Nothing was changed."}
+	}
+	switch {
+	case errors.Is(err, errNoPage), errors.As(err, &none), isNotFound(err), errors.Is(err, deadletters.ErrNone):
+		return problem{http.StatusNotFound, "Not found", err.Error(), "Look for it from the overview."}
+	case errors.As(err, &no):
+		return problem{http.StatusForbidden, "Not for you", err.Error(), "The owner of this server makes tokens with other scopes (seine token create)."}
+	case errors.Is(err, cluster.ErrEmpty):
+		return problem{http.StatusNotFound, "There is no crawl yet", err.Error(), "The overview says how to begin one."}
+	case errors.Is(err, cluster.ErrAway):
+		return problem{http.StatusServiceUnavailable, "NATS cannot be reached", err.Error(), "Start the NATS server, or wait: it is tried again."}
+	case errors.As(err, &bad), errors.Is(err, history.ErrNotURL):
+		return problem{http.StatusBadRequest, "That cannot be shown", err.Error(), "Mend the address or the filter, and try again."}
+	case errors.Is(err, frontierapi.ErrUnanswered):
+		return problem{
+			http.StatusServiceUnavailable, "No frontier answers", err.Error(),
+			"Start a frontier, or wait a moment if one was just started: only a frontier knows this.",
+		}
+	case errors.Is(err, context.DeadlineExceeded):
+		return problem{
+			http.StatusGatewayTimeout, "The cluster does not answer", err.Error(),
+			"See under Processes which stages run; the NATS server may be away.",
+		}
+	default:
+		return problem{http.StatusBadGateway, "The cluster could not be asked", err.Error(), "Try again in a moment; the log of the server has more."}
+	}
+}
+
+func isNotFound(err error) bool {
+	_, is := lookup.IsNotFound(err)
+	return is
+}
+
+// statusOf is that of the answer which tells an error.
+func statusOf(err error) int { return problemOf(err).Status }

@@ -1,0 +1,96 @@
+package pages
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/base/safeprint"
+	"seine/internal/ops/newestrecords"
+	"seine/internal/ops/overview"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// recordsPage is where records go, and what the newest of a crawl look like.
+type recordsPage struct {
+	Crawl, Kind string
+	Names       []string
+	Outputs     []overview.Output
+	Records     []recordShown
+	Kinds       []choice // of those that were looked at
+	Partial     bool
+}
+
+// recordShown is a record for a person.
+type recordShown struct {
+	Stored           time.Time
+	Kind, URL, Title string
+	Text             string // JSON, indented
+}
+
+const (
+	recordsShown = 50
+	maxRecord    = 8 << 10 // what is shown of one, in bytes
+)
+
+func (s *server) records(r *http.Request) (any, error) {
+	p := recordsPage{Crawl: r.FormValue("crawl"), Kind: r.FormValue("kind"), Names: s.crawlNames(r)}
+	if look := s.look(r.Context()).Overview; look != nil {
+		p.Outputs = look.Outputs
+	}
+	if p.Crawl == "" && len(p.Names) > 0 {
+		p.Crawl = p.Names[0]
+	}
+	if p.Crawl == "" {
+		return p, nil
+	}
+	if err := messages.CheckCrawl(p.Crawl); err != nil {
+		return nil, badInput{err}
+	}
+	found, err := asked(r.Context(), s, "records "+p.Crawl, 2*fresh, func(ctx context.Context, bus *stages.Bus) (*newestrecords.Found, error) {
+		return newestrecords.Find(ctx, bus, p.Crawl, "", 1000)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.Partial = found.Partial
+	kinds := make(map[string]int64)
+	for _, record := range found.Records {
+		kinds[record.Kind]++
+		if len(p.Records) < recordsShown && (p.Kind == "" || p.Kind == record.Kind) {
+			p.Records = append(p.Records, shown(record))
+		}
+	}
+	p.Kinds = byCount(kinds)
+	return p, nil
+}
+
+func shown(record newestrecords.Record) recordShown {
+	out := recordShown{Stored: record.Stored, Kind: record.Kind}
+	var about struct {
+		URL   string `json:"url"`
+		Title string `json:"title"`
+		Name  string `json:"name"`
+		Meta  struct {
+			URL string `json:"url"`
+		} `json:"_meta"`
+	}
+	_ = jsontext.Unmarshal(record.Line, &about) // what it lacks is not shown
+	out.URL, out.Title = cmp.Or(about.URL, about.Meta.URL), cmp.Or(about.Title, about.Name)
+	var text bytes.Buffer
+	if json.Indent(&text, record.Line, "", "  ") != nil {
+		text.Reset()
+		text.Write(record.Line)
+	}
+	if text.Len() > maxRecord {
+		text.Truncate(maxRecord)
+		text.WriteString("…")
+	}
+	out.Text = safeprint.Lines(text.String())
+	return out
+}

@@ -1,0 +1,72 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"seine/internal/base/humanize"
+	"seine/internal/ops/deadletters"
+	"seine/internal/serve/api"
+	"seine/pkg/stages"
+)
+
+// redrive is POST /dead/redrive: the letters that a page has listed go back to their stages.
+func (s *server) redrive(w http.ResponseWriter, r *http.Request) {
+	s.eachLetter(w, r, "redrive", "given to their stages again")
+}
+
+// drop is POST /dead/drop: they are removed.
+func (s *server) drop(w http.ResponseWriter, r *http.Request) { s.eachLetter(w, r, "drop", "dropped") }
+
+// eachLetter does something with the letters of a filter, or with one, and tells how many it was done with. None that
+// came after the page was made is among them.
+func (s *server) eachLetter(w http.ResponseWriter, r *http.Request, verb, word string) {
+	seqs, err := s.lettersOf(r)
+	var done api.LettersDone
+	if err == nil {
+		err = s.carryOutJSON(r, http.MethodPost, "/dead-letters/"+verb, api.LetterChoice{Seqs: seqs}, &done)
+	}
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	said := humanize.Plural(done.Done, "dead letter") + " " + word + "."
+	if n := len(seqs) - done.Done; n > 0 && len(done.Failed) > 0 {
+		said += fmt.Sprintf(" %s not: %s.", humanize.Count(int64(n)), done.Failed[0])
+	}
+	s.done(w, r, r.FormValue("back"), said)
+}
+
+var errNoLetters = errors.New("name a dead letter, or the newest of those that are meant (before)")
+
+// lettersOf returns the letter that a form names, or those that its page has counted.
+func (s *server) lettersOf(r *http.Request) (seqs []uint64, err error) {
+	if text := r.FormValue("seq"); text != "" {
+		seq, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return nil, badInput{fmt.Errorf("dead letter %q: must be a number", text)}
+		}
+		return []uint64{seq}, nil
+	}
+	f, before, err := deadFilter(r)
+	if err == nil && before == 0 {
+		err = badInput{errNoLetters}
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = s.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
+		part, err := deadletters.Before(ctx, bus, f, before, deadMost)
+		for _, l := range part.Letters {
+			seqs = append(seqs, l.Seq)
+		}
+		return err
+	})
+	if err == nil && len(seqs) == 0 {
+		err = notThere{errors.New("none of these dead letters is there any more")}
+	}
+	return seqs, err
+}

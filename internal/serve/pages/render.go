@@ -1,0 +1,96 @@
+package pages
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"seine/internal/serve/caller"
+	"seine/internal/serve/cluster"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// parse returns the templates of pages by name, each with the frame around it and the parts that several have.
+func parse(s *server) map[string]*template.Template {
+	base := template.Must(template.New("").Funcs(s.funcs()).ParseFS(templateFiles, "templates/*.html"))
+	all := make(map[string]*template.Template)
+	names, _ := fs.Glob(templateFiles, "templates/pages/*.html") // the pattern is right
+	for _, name := range names {
+		all[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, name))
+	}
+	return all
+}
+
+// frame is what every page has around what it shows.
+type frame struct {
+	Name, Title string
+	Said        string // what came of the last form
+	Write       bool   // whether the reader may change anything
+	Audit       bool   // whether he may read who did
+	Theme       string // light, dark, or "" for what the reader's system says
+	ReadOnly    bool
+	Dead        uint64
+	Alerts      int
+	At          time.Time // of what is told
+	Trouble     string    // why nothing newer is told
+	Note        string    // what is to be known of all that is told
+	Live        bool      // whether there is something to follow
+	Body        any
+	server      *server
+	request     *http.Request
+}
+
+// With is the address of the page that was asked for, with some of its query changed.
+func (f *frame) With(query ...string) string { return f.server.same(f.request, query...) }
+
+// Query is what the address says of a name.
+func (f *frame) Query(name string) string { return f.request.FormValue(name) }
+
+// Here is the address that was asked for, below the prefix.
+func (f *frame) Here() string { return strings.TrimPrefix(f.server.same(f.request), f.server.Prefix) }
+
+func (s *server) render(w http.ResponseWriter, r *http.Request, status int, name, title string, body any) {
+	look := s.look(r.Context())
+	f := frame{server: s, request: r, Name: name, Title: title, Theme: themeOf(r), ReadOnly: s.ReadOnly, Body: body, Live: name != "error" && r.Method == http.MethodGet}
+	f.Said = s.said(w, r)
+	f.Write, f.Audit = !s.ReadOnly && allowed(r, caller.Write) == nil, allowed(r, caller.Audit) == nil
+	switch {
+	case look.Mode == cluster.Away:
+		f.Trouble = "NATS cannot be reached."
+	case look.Mode == cluster.Stored:
+		f.Note = "No process works on these crawls: what is shown is what they have stored."
+	case look.Problem != "":
+		f.Trouble = "The cluster does not answer: " + look.Problem + "."
+	}
+	if look.Overview != nil {
+		f.At, f.Dead, f.Alerts = look.At, look.Dead, len(look.Alerts)+len(look.Warnings)
+	}
+	var text bytes.Buffer
+	err := s.templates[name].ExecuteTemplate(&text, "frame.html", &f)
+	if err != nil {
+		s.Log.Error("cannot make a page", "page", name, "error", err)
+		http.Error(w, "this page cannot be made; the log of the server says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = text.WriteTo(w) // who is gone needs none
+}
+
+// themeCookie has the colours that a reader has chosen.
+const themeCookie = "seine-theme"
+
+func themeOf(r *http.Request) string {
+	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}

@@ -1,0 +1,46 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"seine/internal/serve/caller"
+	"seine/internal/serve/cluster"
+)
+
+// settings are what a reader can choose, and how this server stands.
+type settings struct {
+	Where    string // what is looked into
+	Mode     cluster.Mode
+	Who      caller.Caller
+	ReadOnly bool
+}
+
+func (s *server) settings(r *http.Request) (any, error) {
+	return settings{s.Cluster.Where(), s.look(r.Context()).Mode, caller.Of(r.Context()), s.ReadOnly}, nil
+}
+
+// setTheme keeps the colours that a reader has chosen, in a cookie: then pages have them before any script
+// runs. It changes nothing of any crawl.
+func (s *server) setTheme(w http.ResponseWriter, r *http.Request) {
+	c := &http.Cookie{ //nolint:gosec // it says light or dark; without TLS it goes in the clear as the pages do
+		Name: themeCookie, Value: r.FormValue("theme"), Path: s.Prefix + "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+	}
+	if c.Value != "light" && c.Value != "dark" {
+		c.Value, c.MaxAge = "", -1
+	}
+	http.SetCookie(w, c)
+	http.Redirect(w, r, s.Prefix+backTo(r.FormValue("back")), http.StatusSeeOther) //nolint:gosec // backTo leads to no other server
+}
+
+// backTo is the page of this server that a form was on, the overview if it is none.
+func backTo(from string) string {
+	u, err := url.Parse(from)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, `\`) {
+		return "/"
+	}
+	return u.RequestURI()
+}

@@ -1,0 +1,160 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"seine/internal/run/specchange"
+	"seine/internal/serve/api"
+	"seine/internal/serve/caller"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// specPage is the spec of a crawl: to read, to change, to go back.
+type specPage struct {
+	Crawl     string
+	Revision  crawlspec.Revision // that holds
+	Text      string             // in the form
+	May       bool               // change it
+	Refused   string
+	Checked   *api.SpecCheck
+	Changes   []string // what the text would change
+	Compared  bool     // Changes are known
+	Revisions []stages.SpecRevision
+	TryURL    string
+	Trial     *trialOfSpec // what came of TryURL
+	With      uint64       // revision that Changes compare with, 0 for none
+}
+
+func (p specPage) title() string { return "Spec of crawl " + p.Crawl }
+
+func (s *server) spec(r *http.Request) (any, error) {
+	p, err := s.specPage(r)
+	if err != nil {
+		return nil, err
+	}
+	if text := r.FormValue("with"); text != "" {
+		return p, p.compare(text)
+	}
+	return p, nil
+}
+
+// specPage is how the spec stands, with its own text in the form.
+func (s *server) specPage(r *http.Request) (*specPage, error) {
+	p := &specPage{Crawl: r.PathValue("crawl"), May: !s.ReadOnly && allowed(r, caller.Write) == nil}
+	if err := messages.CheckCrawl(p.Crawl); err != nil {
+		return nil, badInput{err}
+	}
+	if _, err := s.findCrawl(r, p.Crawl); err != nil {
+		return nil, err
+	}
+	err := s.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
+		specs, err := stages.OpenSpecs(ctx, bus)
+		if err != nil {
+			return err
+		}
+		if p.Revision, err = specs.Get(ctx, p.Crawl, 0); err == nil {
+			p.Revisions, err = specs.History(ctx, p.Crawl)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, p.Revision.Encode(), "", "  "); err != nil {
+		return nil, fmt.Errorf("show the spec: %w", err)
+	}
+	p.Text = text.String() + "\n"
+	return p, nil
+}
+
+// compare tells what has changed since a revision.
+func (p *specPage) compare(with string) error {
+	rev, err := strconv.ParseUint(with, 10, 64)
+	if err != nil {
+		return badInput{fmt.Errorf("with %q: must be the number of a revision", with)}
+	}
+	for _, r := range p.Revisions {
+		if r.Rev == rev && r.Spec != nil {
+			p.With, p.Compared, p.Changes = rev, true, specchange.Lines(r.Spec, p.Revision.Spec)
+			return nil
+		}
+	}
+	return notThere{fmt.Errorf("crawl %s has no spec of revision %d any more", p.Crawl, rev)}
+}
+
+// checkSpec is POST /crawls/{crawl}/spec/check: what is wrong with a text, and what it would change.
+func (s *server) checkSpec(w http.ResponseWriter, r *http.Request) {
+	p, err := s.specPage(r)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	p.Text = plainLines(r.FormValue("text"))
+	s.render(w, r, s.checked(r, p), "spec", p.title(), p)
+}
+
+// checked fills in what is to be said of the text of a form, and returns the status of the answer.
+func (s *server) checked(r *http.Request, p *specPage) int {
+	p.Checked = new(api.SpecCheck)
+	if err := s.carryOut(r, http.MethodPost, "/specs/check", []byte(p.Text), "application/yaml", p.Checked); err != nil {
+		p.Checked, p.Refused = nil, err.Error()
+		return statusOf(err)
+	}
+	if !p.Checked.OK {
+		return http.StatusUnprocessableEntity
+	}
+	var change api.SpecChange
+	err := s.carryOut(r, http.MethodPost, "/crawls/"+url.PathEscape(p.Crawl)+"/spec/diff", []byte(p.Text), "application/yaml", &change)
+	if err != nil {
+		p.Refused = err.Error()
+		return statusOf(err)
+	}
+	p.Compared, p.Changes = true, change.Changes
+	return http.StatusOK
+}
+
+// storeSpec is POST /crawls/{crawl}/spec. It fails if the spec is another by now than that which was changed.
+func (s *server) storeSpec(w http.ResponseWriter, r *http.Request) {
+	crawl, text := r.PathValue("crawl"), plainLines(r.FormValue("text"))
+	var change api.SpecChange
+	err := s.carryOut(r, http.MethodPut, "/crawls/"+url.PathEscape(crawl)+"/spec", []byte(text), "application/yaml", &change, "If-Match", strconv.Quote(r.FormValue("rev")))
+	if err == nil {
+		s.done(w, r, "/crawls/"+crawl+"/spec", fmt.Sprintf("Revision %d of the spec holds now.", change.Revision))
+		return
+	}
+	p, readErr := s.specPage(r)
+	if readErr != nil {
+		s.failed(w, r, readErr)
+		return
+	}
+	p.Text = text
+	if s.checked(r, p); p.Checked == nil || p.Checked.OK {
+		p.Refused = err.Error()
+	}
+	s.render(w, r, statusOf(err), "spec", p.title(), p)
+}
+
+// rollback is POST /crawls/{crawl}/spec/rollback.
+func (s *server) rollback(w http.ResponseWriter, r *http.Request) {
+	crawl := r.PathValue("crawl")
+	rev, err := strconv.ParseUint(r.FormValue("rev"), 10, 64)
+	if err != nil {
+		s.failed(w, r, badInput{fmt.Errorf("revision %q: must be a number", r.FormValue("rev"))})
+		return
+	}
+	var change api.SpecChange
+	if err := s.carryOutJSON(r, http.MethodPost, "/crawls/"+url.PathEscape(crawl)+"/spec/rollback", map[string]any{"revision": rev}, &change); err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.done(w, r, "/crawls/"+crawl+"/spec", fmt.Sprintf("The spec is that of revision %d again, as revision %d.", rev, change.Revision))
+}

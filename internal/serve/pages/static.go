@@ -1,0 +1,49 @@
+package pages
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed static
+var static embed.FS
+
+// edition tells what is served from the static files of another build, so that browsers may keep them for
+// ever.
+var edition = func() string {
+	h := sha256.New()
+	_ = fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			text, _ := static.ReadFile(name) // it is in this program
+			h.Write([]byte(name))
+			h.Write(text)
+		}
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}()
+
+// types are those of static files; nothing is left to the tables of the machine.
+var types = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// serveStatic answers for /static/EDITION/NAME.
+func serveStatic(w http.ResponseWriter, r *http.Request) {
+	_, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/"), "/")
+	name = path.Clean("/" + name)
+	text, err := static.ReadFile("static" + name)
+	kind := types[path.Ext(name)]
+	if err != nil || kind == "" {
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(text) //nolint:gosec // it is in this program
+}

@@ -1,0 +1,45 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"seine/internal/ops/steer"
+)
+
+// verbs are what a form can have a crawl do, or what it wants of a host, and what is told then.
+var verbs = map[string]string{"pause": "is paused", "resume": "goes on", "cancel": "is cancelled"}
+
+// steer is POST /crawls/{crawl}/{verb} and POST /crawls/{crawl}/hosts/{host}/{verb}: the audit has the path.
+func (s *server) steer(w http.ResponseWriter, r *http.Request) {
+	crawl, host, verb := r.PathValue("crawl"), r.PathValue("host"), r.PathValue("verb")
+	if verbs[verb] == "" {
+		s.failed(w, r, errNoPage)
+		return
+	}
+	path, what := "/crawls/"+url.PathEscape(crawl), "Crawl "+crawl
+	if host != "" {
+		path, what = path+"/hosts/"+url.PathEscape(host), what+" at "+host
+	}
+	var done steer.Done
+	if err := s.carryOut(r, http.MethodPost, path+"/"+verb, nil, "", &done); err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.done(w, r, r.FormValue("back"), fmt.Sprintf("%s %s (revision %d of its spec).", what, verbs[verb], done.Rev))
+}
+
+// remove is POST /crawls/{crawl}/delete.
+func (s *server) remove(w http.ResponseWriter, r *http.Request) {
+	crawl := r.PathValue("crawl")
+	if r.FormValue("name") != crawl {
+		s.failed(w, r, badInput{fmt.Errorf("%q: write the name of the crawl, %s, to have it deleted", r.FormValue("name"), crawl)})
+		return
+	}
+	if err := s.carryOut(r, http.MethodDelete, "/crawls/"+url.PathEscape(crawl), nil, "", nil); err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.done(w, r, "/crawls", "Crawl "+crawl+" is being deleted; its output stays.")
+}

@@ -1,0 +1,60 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"seine/internal/base/safeprint"
+	"seine/internal/serve/scrape"
+)
+
+// trialOfSpec is what a spec makes of one page.
+type trialOfSpec struct {
+	*scrape.Page
+	Shown []string // records as JSON, indented
+}
+
+// maxTrial bounds what is shown of one record and of the Markdown, in bytes; maxLinks how many links are.
+const (
+	maxTrial = 32 << 10
+	maxLinks = 100
+)
+
+// try is POST /crawls/{crawl}/spec/try: the text of the form is tried on a URL, and nothing is stored. The page is
+// fetched as a crawl would.
+func (s *server) try(w http.ResponseWriter, r *http.Request) {
+	p, err := s.specPage(r)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	p.Text, p.TryURL = plainLines(r.FormValue("text")), strings.TrimSpace(r.FormValue("url"))
+	status := s.checked(r, p)
+	if p.Checked != nil && p.Checked.OK {
+		found := new(scrape.Page)
+		if err := s.carryOutJSON(r, http.MethodPost, "/scrape", map[string]string{"url": p.TryURL, "spec": p.Text}, found); err != nil {
+			p.Refused, status = err.Error(), statusOf(err)
+		} else {
+			p.Trial = tried(found)
+		}
+	}
+	s.render(w, r, status, "spec", p.title(), p)
+}
+
+// tried is what came of a trial, as far as it is shown.
+func tried(found *scrape.Page) *trialOfSpec {
+	t := &trialOfSpec{Page: found}
+	for _, raw := range found.Records {
+		var text bytes.Buffer
+		if json.Indent(&text, raw, "", "  ") != nil {
+			continue // the API has made it
+		}
+		text.Truncate(min(text.Len(), maxTrial))
+		t.Shown = append(t.Shown, safeprint.Lines(text.String()))
+	}
+	found.Links = found.Links[:min(len(found.Links), maxLinks)]
+	found.Markdown = found.Markdown[:min(len(found.Markdown), maxTrial)]
+	return t
+}

@@ -1,0 +1,178 @@
+package pages
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/base/humanize"
+	"seine/internal/base/safeprint"
+	"seine/internal/base/version"
+	"seine/internal/ops/overview"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// funcs are what templates can do.
+func (s *server) funcs() template.FuncMap {
+	return template.FuncMap{
+		"path":        func(to string, query ...string) string { return s.link(to, query...) },
+		"static":      func(name string) string { return s.Prefix + "/static/" + edition + "/" + name },
+		"clean":       safeprint.Text,
+		"count":       count,
+		"size":        size,
+		"rate":        rate,
+		"percent":     func(part float64) string { return fmt.Sprintf("%.0f%%", 100*part) },
+		"isweb":       isWeb,
+		"moment":      moment,
+		"when":        func(t time.Time) template.HTML { return timeTag(t, "when") },
+		"ago":         func(t time.Time) template.HTML { return timeTag(t, "ago") },
+		"ms":          func(n int64) string { return (time.Duration(n) * time.Millisecond).String() },
+		"stateof":     func(c overview.Crawl) string { return stateOf(&c) },
+		"doing":       func(h frontierapi.HostStatus) string { return doing(&h) },
+		"verdictmark": func(verdict string) string { return verdictMarks[verdict] },
+		"added":       func(line string) bool { return strings.HasPrefix(line, "+") },
+		"timed":       timed,
+		"int":         func(n int64) int { return int(n) },
+		"plain":       func(text any) string { return safeprint.Lines(fmt.Sprintf("%s", text)) },
+		"short":       func(d time.Duration) string { return d.Round(time.Second / 10).String() },
+		"within":      func(all, name string) bool { return slices.Contains(strings.Fields(all), name) },
+		"list":        func(all ...any) []any { return all },
+		"meaning":     meaning,
+		"version":     version.String,
+		"segment":     url.PathEscape,
+	}
+}
+
+// link is the address of a page, with a query of names and values; those without a value are left out.
+func (s *server) link(to string, query ...string) string {
+	q := make(url.Values)
+	for i := 0; i+1 < len(query); i += 2 {
+		if query[i+1] != "" {
+			q.Set(query[i], query[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return s.Prefix + to
+	}
+	return s.Prefix + to + "?" + q.Encode()
+}
+
+// same is the address of the page that was asked for, with some of its query changed.
+func (s *server) same(r *http.Request, query ...string) string {
+	q := r.URL.Query()
+	for i := 0; i+1 < len(query); i += 2 {
+		q.Del(query[i])
+		if query[i+1] != "" {
+			q.Set(query[i], query[i+1])
+		}
+	}
+	to := s.Prefix + r.URL.EscapedPath()
+	if s.Prefix != "" && strings.HasPrefix(r.URL.EscapedPath(), s.Prefix+"/") {
+		to = r.URL.EscapedPath()
+	}
+	if len(q) == 0 {
+		return to
+	}
+	return to + "?" + q.Encode()
+}
+
+// count writes a number of any type with its thousands apart.
+func count(n any) string {
+	switch n := n.(type) {
+	case int:
+		return humanize.Count(int64(n))
+	case int64:
+		return humanize.Count(n)
+	case uint64:
+		return humanize.Count(int64(n))
+	default:
+		return fmt.Sprint(n)
+	}
+}
+
+func size(n any) string {
+	switch n := n.(type) {
+	case int:
+		return humanize.Size(int64(n))
+	case uint64:
+		return humanize.Size(int64(n))
+	case int64:
+		return humanize.Size(n)
+	default:
+		return fmt.Sprint(n)
+	}
+}
+
+// rate writes how many a second, with as many digits as say something.
+func rate(perSecond float64) string {
+	switch {
+	case perSecond == 0:
+		return "0/s"
+	case perSecond < 10:
+		return fmt.Sprintf("%.1f/s", perSecond)
+	default:
+		return humanize.Count(int64(perSecond+0.5)) + "/s"
+	}
+}
+
+// isWeb reports whether a URL may be a link.
+func isWeb(u string) bool { return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://") }
+
+// moment is a time of a frontier, Unix ms; the zero time for 0.
+func moment(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// timeTag writes a time in UTC, which a script writes again in the zone of the reader: the time itself
+// ("when"), or how far from now it is ("ago").
+func timeTag(t time.Time, how string) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	t = t.UTC()
+	//nolint:gosec // digits alone
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-%s>%s</time>`, t.Format(time.RFC3339Nano), how, t.Format("2006-01-02 15:04:05 UTC")))
+}
+
+// words explain what the frontier and the fetchers say in one word.
+var words = map[string]string{
+	"asked":        "a request is under way",
+	"due":          "may be asked at once",
+	"delay":        "rests between two requests",
+	"backoff":      "rests after a failure",
+	"retry_after":  "asked to be left alone for a while (Retry-After)",
+	"breaker_open": "failed too often in a row, and is tried again later",
+	"hours":        "may be asked only at other hours",
+	"parked":       "its crawl is paused, or has spent its budget",
+	"given_up":     "failed for so long that it is given up",
+
+	"ok": "answers with a page", "not_modified": "answers that a page is unchanged", "redirect": "leads to another URL",
+	"client_error": "the host refuses (4xx)", "gone": "not there (404, 410)", "throttled": "the host wants fewer requests (429, 503)",
+	"server_error": "the host fails (5xx)", "robots_denied": "robots.txt does not allow it", "robots_fetched": "a request for robots.txt",
+	"refused_address": "the address is private and refused", "dns_failure": "the name does not resolve",
+	"connect_failure": "no connection", "tls_failure": "no trusted TLS session", "timeout": "no answer in time",
+	"stalled": "the body stopped coming", "too_large": "larger than the limit", "bad_encoding": "cannot be decompressed",
+	"protocol_error": "not HTTP, or cut short", "unsupported_type": "of a type that is not kept",
+	"blocked": "a challenge or a CAPTCHA in place of the page", "proxy_failure": "no way through the proxy",
+	"misconfigured": "the spec asks for what the fetcher does not have", "cancelled": "was cancelled",
+	"parse_error": "the page could not be parsed", "host_given_up": "its host failed too often in a row",
+}
+
+// meaning is what a word of the frontier or a fetcher means, "" if nothing more is to be said.
+func meaning(word any) string { return words[fmt.Sprint(word)] }
+
+var rfc3339 = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// timed is a text with the times in it as times, and what is not plain in it made visible.
+func timed(text string) template.HTML {
+	escaped := template.HTMLEscapeString(safeprint.Text(text))
+	return template.HTML(rfc3339.ReplaceAllString(escaped, `<time datetime="$0" data-when>$0</time>`)) //nolint:gosec // escaped, and digits
+}

@@ -1,0 +1,246 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/chromedp"
+
+	"seine/internal/serve"
+	"seine/internal/testing/await"
+	"seine/internal/testing/axe"
+	"seine/internal/testing/browser"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// press presses the button that says a text, in the part of a page that a selector finds.
+func press(tab *browser.Tab, within, text string) {
+	button := fmt.Sprintf(`[...document.querySelectorAll(%q)].find(b => b.textContent.trim().startsWith(%q))`, within+" button", text)
+	tab.Holds(button)
+	tab.Eval(button+".click()", nil)
+}
+
+// fill writes into a field.
+func fill(tab *browser.Tab, selector, text string) {
+	tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = %q`, selector, text), nil)
+}
+
+// sure opens what asks whether somebody is sure; while it is open, the page does not change there.
+func sure(tab *browser.Tab, text string) {
+	summary := fmt.Sprintf(`[...document.querySelectorAll("summary")].find(s => s.textContent.startsWith(%q))`, text)
+	tab.Holds(summary)
+	tab.Eval(summary+".click()", nil)
+}
+
+// state is that of a crawl as the pages have seen it last.
+func (c *fixture) state(crawl string) (crawlspec.RunState, int64) {
+	if o := c.overview(); o != nil {
+		for i := range o.Crawls {
+			if o.Crawls[i].Name == crawl {
+				return o.Crawls[i].State, o.Crawls[i].Done
+			}
+		}
+	}
+	return "", 0
+}
+
+// A crawl is begun by a form, watched as it goes on, paused, resumed, paused at one host, cancelled and deleted.
+func TestCrawlIsBegunAndSteeredByItsPages(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	_, first := site(t, 3)
+	c.crawl("base", "delay: 0s\n", first+"/")
+	_, seed := site(t, 400)
+	tab := c.tab()
+	tab.Go(c.url + "/new?url=" + url.QueryEscape(seed+"/"))
+	fill(tab, "[name=crawl]", "not right")
+	fill(tab, "[name=spec]", "allow_private: true\ndelay: 100ms\n")
+	tab.Eval(`document.querySelector("form.fields").noValidate = true`, nil)
+	tab.Allow("422")
+	press(tab, ".fields", "Begin")
+	tab.Shows("not right")
+	fill(tab, "[name=crawl]", "shop")
+	press(tab, ".fields", "Begin")
+	tab.Shows("Crawl shop has begun.")
+	tab.Holds(`Number(document.querySelector("#tiles dd").textContent) > 3`)
+	press(tab, "#controls", "Pause")
+	tab.Shows("Crawl shop is paused")
+	axe.Check(t, tab)
+	tab.Holds(`document.querySelector("#state .mark").textContent === "paused"`)
+	press(tab, "#controls", "Resume")
+	tab.Shows("Crawl shop goes on")
+	at, _ := url.Parse(seed)
+	tab.Go(c.url + "/hosts/" + at.Host)
+	press(tab, "#host", "Pause")
+	tab.Shows("Crawl shop at " + at.Host + " is paused")
+	tab.Shows("parked")
+	tab.Go(c.url + "/crawls/shop")
+	sure(tab, "Cancel")
+	press(tab, "#controls", "Cancel the crawl")
+	tab.Shows("Crawl shop is cancelled")
+	await.Eventually(t, "see it cancelled", func() bool { s, _ := c.state("shop"); return s == crawlspec.Cancelled })
+	tab.Allow("400")
+	sure(tab, "Delete")
+	fill(tab, "[name=name]", "base")
+	press(tab, "#controls", "Delete the crawl")
+	tab.Shows("write the name of the crawl")
+	tab.Go(c.url + "/crawls/shop")
+	sure(tab, "Delete")
+	fill(tab, "[name=name]", "shop")
+	press(tab, "#controls", "Delete the crawl")
+	tab.Shows("is being deleted")
+	await.Eventually(t, "see it gone", func() bool { s, _ := c.state("shop"); return s == "" })
+	tab.Go(c.url + "/audit")
+	tab.Shows("POST /crawls/shop/delete")
+	tab.Shows("POST /crawls/shop/hosts/" + at.Host + "/pause")
+}
+
+// A spec with an error is refused with its line, one without is stored when what it changes was told, and it is taken
+// back. What somebody else has stored meanwhile is not overwritten.
+func TestSpecIsChangedAndTakenBack(t *testing.T) {
+	t.Parallel()
+	c, seed := shop(t)
+	tab := c.tab()
+	tab.Allow("422")
+	tab.Allow("412")
+	tab.Go(c.url + "/crawls/shop/spec")
+	fill(tab, "#text", "max_pages: 10\nmax_pges: 11\n")
+	press(tab, ".fields", "Store")
+	tab.Shows("line 2, column 1")
+	axe.Check(t, tab)
+	tab.Eval(`document.querySelector("#problems a").click()`, nil)
+	var marked string
+	tab.Eval(`(t => t.value.slice(t.selectionStart, t.selectionEnd))(document.getElementById("text"))`, &marked)
+	if marked != "max_pges: 11" {
+		t.Errorf("the link leads to %q", marked)
+	}
+	right := "allow_private: true\nschedule: \"@every 720h\"\ndelay: 0s\nmax_pages: 77\n"
+	fill(tab, "#text", right)
+	press(tab, ".fields", "Check")
+	tab.Shows("+ max_pages: 77")
+	fill(tab, "#text", right+"records:\n  - {kind: title, fields: {name: title}}\n")
+	fill(tab, ".fields [name=url]", seed+hostilePath)
+	press(tab, ".fields", "Try")
+	tab.Shows("What it makes of the page")
+	tab.Shows(`"name": "<script>document.title=`)
+	axe.Check(t, tab)
+	fill(tab, "#text", right)
+	press(tab, ".fields", "Store")
+	tab.Shows("of the spec holds now")
+	tab.Shows("what changed since")
+
+	other := c.tab() // somebody else, who is slower
+	other.Allow("412")
+	other.Go(c.url + "/crawls/shop/spec")
+	fill(tab, "#text", right+"max_depth: 5\n")
+	press(tab, ".fields", "Store")
+	tab.Shows("of the spec holds now")
+	fill(other, "#text", right+"max_depth: 6\n")
+	press(other, ".fields", "Store")
+	other.Shows("it has revision")
+
+	press(tab, "table", "Go back to it")
+	tab.Shows("The spec is that of revision")
+	tab.Holds(`!document.getElementById("text").value.includes("\"max_depth\": 5")`)
+}
+
+// Seeds are judged line by line before they are fed, and 100,000 of a file are taken at once.
+func TestSeedsHaveAVerdictForEachLine(t *testing.T) {
+	t.Parallel()
+	c, seed := shop(t)
+	tab := c.tab()
+	tab.Go(c.url + "/seeds?crawl=shop")
+	fill(tab, "[name=text]", seed+"/fed\nno url at all\n"+seed+"/fed\n# a comment\n")
+	press(tab, ".fields", "Try")
+	tab.Shows("nothing was fed")
+	tab.Shows("1 accepted, 1 repeated, 0 excluded by the spec, 1 no URLs.")
+	tab.Shows("no url at all")
+	axe.Check(t, tab)
+	press(tab, ".fields", "Feed them")
+	tab.Shows("1 fed to shop")
+	c.until("/explain?crawl=shop&url="+url.QueryEscape(seed+"/fed"), "404")
+
+	var many strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&many, "https://elsewhere%d.invalid/%d\n", i%1000, i)
+	}
+	name := filepath.Join(t.TempDir(), "urls.txt")
+	if err := os.WriteFile(name, []byte(many.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tab.Go(c.url + "/seeds?crawl=shop")
+	var nodes []*cdp.Node
+	tab.Run(chromedp.Nodes("[name=file]", &nodes, chromedp.ByQuery), chromedp.ActionFunc(func(ctx context.Context) error {
+		return dom.SetFileInputFiles([]string{name}).WithNodeID(nodes[0].NodeID).Do(ctx)
+	}))
+	press(tab, ".fields", "Try")
+	tab.Shows("100,000 accepted")
+}
+
+// Dead letters are chosen by their cause, counted, given back to their stage or dropped; none that came later is
+// touched.
+func TestDeadLettersAreGivenBackOrDropped(t *testing.T) {
+	t.Parallel()
+	c, seed := shop(t)
+	c.dead(10)
+	for i := range 3 {
+		d := messages.Dead{
+			Stage: messages.StageFrontier, Crawl: "shop", Reason: "intake was broken", Stream: messages.StreamSeeds,
+			Subject: messages.SubjectSeeds("shop"), Sequence: uint64(900 + i), Time: time.Now(), Payload: fmt.Appendf(nil, `{"url":"%s/again%d"}`, seed, i),
+		}
+		if _, err := c.bus.JS.PublishMsg(t.Context(), d.Msg()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tab := c.tab()
+	tab.Go(c.url + "/dead")
+	tab.Shows("13 are chosen")
+	tab.Eval(`[...document.querySelectorAll("a")].find(a => a.textContent === "intake was broken").click()`, nil)
+	tab.Shows("3 are chosen")
+	press(tab, "main", "Redrive these 3")
+	tab.Shows("3 dead letters given to their stages again.")
+	c.until("/explain?crawl=shop&url="+url.QueryEscape(seed+"/again2"), "404")
+	tab.Go(c.url + "/dead?reason=line+break")
+	tab.Shows("8 are chosen")
+	c.dead(10) // later
+	sure(tab, "Drop")
+	press(tab, "main", "Drop 8")
+	tab.Shows("8 dead letters dropped.")
+	c.until("/dead", "12 are chosen")
+}
+
+// A server that only reads has no form that changes anything, and refuses what is sent to it all the same.
+func TestReadOnlyServerChangesNothing(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t, func(o *serve.Options) { o.ReadOnly = true })
+	_, seed := site(t, 3)
+	c.crawl("shop", "delay: 0s\n", seed+"/")
+	c.until("/crawls/shop", "How requests ended")
+	for _, path := range []string{"/", "/crawls/shop", "/crawls/shop/spec", "/dead", "/crawls"} {
+		_, text := c.get(path)
+		if strings.Count(text, `method="post"`) != 1 { // that of the colours
+			t.Errorf("%s has a form that changes something:\n%s", path, text)
+		}
+	}
+	for path := range writers {
+		resp, err := http.PostForm(c.url+strings.NewReplacer("{crawl}", "shop", "{host}", "x.example", "{verb}", "pause").Replace(path), url.Values{"name": {"shop"}, "before": {"99"}, "crawl": {"shop"}, "text": {"max_pages: 1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if refused := resp.StatusCode == http.StatusForbidden; refused == slices.Contains(Harmless, "POST "+path) {
+			t.Errorf("POST %s: %s", path, resp.Status)
+		}
+	}
+}

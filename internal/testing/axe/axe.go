@@ -1,0 +1,67 @@
+// Package axe has pages checked by axe-core, for tests: whether everybody can use them, by keyboard, with a screen
+// reader, with weak eyes. scripts/axe installs it.
+package axe
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/testing/browser"
+)
+
+// finding is what axe-core found wrong.
+type finding struct {
+	ID     string `json:"id"`
+	Impact string `json:"impact"`
+	Help   string `json:"help"`
+	Nodes  []struct {
+		HTML    string `json:"html"`
+		Summary string `json:"failureSummary"`
+	} `json:"nodes"`
+}
+
+// Check fails the test for each serious or critical finding on the page that a tab shows. Without axe-core it fails
+// in CI, and tells elsewhere that nothing was checked.
+func Check(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	tab.Eval(script(t)+";0", nil)
+	var text string
+	tab.EvalAsync(`axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`, &text)
+	var found []finding
+	if err := jsontext.Unmarshal([]byte(text), &found); err != nil {
+		t.Fatalf("axe-core: %v: %.200s", err, text)
+	}
+	for _, f := range found {
+		if f.Impact != "serious" && f.Impact != "critical" {
+			continue
+		}
+		var where []string
+		for _, n := range f.Nodes {
+			where = append(where, fmt.Sprintf("%.200s\n\t\t%s", n.HTML, strings.ReplaceAll(n.Summary, "\n", "\n\t\t")))
+		}
+		t.Errorf("%s: %s (%s):\n\t%s", tab.Path(), f.Help, f.ID, strings.Join(where[:min(3, len(where))], "\n\t"))
+	}
+}
+
+// script is that of axe-core.
+func script(t *testing.T) string {
+	t.Helper()
+	text, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(filepath.Dir(strings.TrimSpace(string(text))), ".cache", "axe", "node_modules", "axe-core", "axe.min.js")
+	source, err := os.ReadFile(name)
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip("there is no axe-core here: scripts/axe installs it")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source)
+}

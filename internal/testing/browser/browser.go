@@ -1,0 +1,221 @@
+// Package browser shows pages in a real Chromium, for tests. scripts/chromium installs it.
+package browser
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"seine/internal/testing/await"
+)
+
+// Browser is a Chromium that ends with the test.
+type Browser struct {
+	t   *testing.T
+	ctx context.Context //nolint:containedctx // of chromedp, whose contexts are its tabs
+}
+
+// Start starts one. Without Chromium it fails in CI, and skips the test elsewhere.
+func Start(t *testing.T) *Browser {
+	t.Helper()
+	path := find()
+	if path == "" && os.Getenv("CI") == "" {
+		t.Skip("there is no Chromium here: scripts/chromium installs it")
+	}
+	if path == "" {
+		t.Fatal("there is no Chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-GB"), chromedp.WSURLReadTimeout(await.Patience))
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocated)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // waits until it has ended
+		cancel()
+		stop()
+	})
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	return &Browser{t, ctx}
+}
+
+func find() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// Tab is a tab. Whatever its pages complain about fails the test at its end: a script that breaks, or something that
+// their Content-Security-Policy refuses.
+type Tab struct {
+	*Browser
+
+	mu         sync.Mutex
+	complaints []string
+	allowed    []string
+}
+
+// Open opens a tab, whose page is told that it is the one in front, however many there are.
+func (b *Browser) Open() *Tab {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	tab := &Tab{Browser: &Browser{b.t, ctx}}
+	chromedp.ListenTarget(ctx, tab.heard)
+	if err := chromedp.Run(ctx, log.Enable(), runtime.Enable(), emulation.SetFocusEmulationEnabled(true)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		cancel()
+		tab.mu.Lock()
+		defer tab.mu.Unlock()
+		for _, text := range tab.complaints {
+			b.t.Errorf("the browser: %s", text)
+		}
+	})
+	return tab
+}
+
+// Allow has complaints with a text in them passed over, such as that of a connection which the test cuts.
+func (tab *Tab) Allow(text string) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	tab.allowed = append(tab.allowed, text)
+}
+
+func (tab *Tab) heard(event any) {
+	var text string
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		text = e.ExceptionDetails.Error()
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.LevelError {
+			text = e.Entry.Text + " " + e.Entry.URL
+		}
+	}
+	if text == "" {
+		return
+	}
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	for _, a := range tab.allowed {
+		if strings.Contains(text, a) {
+			return
+		}
+	}
+	tab.complaints = append(tab.complaints, text)
+}
+
+// Run does something in the tab.
+func (tab *Tab) Run(actions ...chromedp.Action) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, await.Patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		tab.t.Fatalf("%s: %v", tab.Path(), err)
+	}
+}
+
+// Go shows a page.
+func (tab *Tab) Go(url string) {
+	tab.t.Helper()
+	tab.Run(chromedp.Navigate(url))
+}
+
+// Path is that of the page, with its query.
+func (tab *Tab) Path() string {
+	var at string
+	if chromedp.Run(tab.ctx, chromedp.Location(&at)) != nil {
+		return ""
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return at
+	}
+	return u.RequestURI()
+}
+
+// Text is what the page says, as a reader sees it.
+func (tab *Tab) Text() (text string) {
+	tab.t.Helper()
+	tab.Eval(`document.body?.innerText ?? ""`, &text) // none yet while it loads
+	return text
+}
+
+// Shows waits until the page says a text.
+func (tab *Tab) Shows(text string) {
+	tab.t.Helper()
+	var last string
+	defer func() {
+		if tab.t.Failed() {
+			tab.t.Logf("%s says:\n%s", tab.Path(), last)
+		}
+	}()
+	await.Eventually(tab.t, "show "+text, func() bool {
+		last = tab.Text()
+		return strings.Contains(last, text)
+	})
+}
+
+// Holds waits until an expression of JavaScript is true in the page.
+func (tab *Tab) Holds(expression string) {
+	tab.t.Helper()
+	await.Eventually(tab.t, expression, func() (is bool) {
+		tab.Eval(`document.readyState !== "loading" && Boolean(`+expression+")", &is)
+		return is
+	})
+}
+
+// Eval evaluates an expression in the page.
+func (tab *Tab) Eval(expression string, to any) {
+	tab.t.Helper()
+	tab.Run(chromedp.Evaluate(expression, to))
+}
+
+// EvalAsync is Eval for a promise.
+func (tab *Tab) EvalAsync(expression string, to any) {
+	tab.t.Helper()
+	tab.Run(chromedp.Evaluate(expression, to, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+}
+
+// Size gives the tab a size, in CSS pixels.
+func (tab *Tab) Size(width, height int64) {
+	tab.t.Helper()
+	tab.Run(chromedp.EmulateViewport(width, height))
+}
+
+// Dark has the system of the reader prefer dark colours, or light ones.
+func (tab *Tab) Dark(dark bool) {
+	tab.t.Helper()
+	value := map[bool]string{true: "dark", false: "light"}[dark]
+	tab.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}))
+}
+
+// WithoutScripts has pages from now on run no script.
+func (tab *Tab) WithoutScripts() {
+	tab.t.Helper()
+	tab.Run(emulation.SetScriptExecutionDisabled(true))
+}
+
+// Screenshot is the page as a PNG: as far as the window shows it, or all of it.
+func (tab *Tab) Screenshot(whole bool) (png []byte) {
+	tab.t.Helper()
+	tab.Run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		png, err = page.CaptureScreenshot().WithCaptureBeyondViewport(whole).Do(ctx)
+		return err
+	}))
+	return png
+}
