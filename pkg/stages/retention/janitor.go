@@ -129,8 +129,12 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 	return true, nil
 }
 
-// overBudget returns the last sequence that the budget does not cover, 0 when
-// it covers all. Where in the stream the byte budget ends is estimated from
+// purgedShare is the part of the budget that is purged at once. Each purge has the server read a
+// block of up to 8 MiB, and keep it in memory for 10 s (nats-server 2.15.2).
+const purgedShare = 1.0 / 8
+
+// overBudget returns the last sequence to purge of a stream that is over its budget, 0 when
+// it is not. Where in the stream that is is estimated from
 // the mean size of its messages; the next round corrects it.
 func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
 	st, limit := info.State, info.Config.MaxBytes
@@ -139,7 +143,7 @@ func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
 	}
 	var over uint64
 	if keep := float64(limit) * j.KeepShare; limit > 0 && float64(st.Bytes) > keep {
-		share := 1 - keep/float64(st.Bytes)
+		share := 1 - keep*(1-purgedShare)/float64(st.Bytes)
 		over = st.FirstSeq + uint64(share*float64(st.LastSeq-st.FirstSeq+1))
 	}
 	if age := time.Since(st.FirstTime); over == 0 && age > j.KeepAge {
