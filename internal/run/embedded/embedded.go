@@ -6,14 +6,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"seine/internal/base/filelock"
 	"seine/internal/base/procname"
 )
 
@@ -136,14 +135,12 @@ func NewToken() string { return rand.Text() }
 // lockDir takes the directory for this process; the system gives it back when
 // the process ends, however that happens.
 func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := filelock.Take(filepath.Join(dir, "LOCK"))
+	if errors.Is(err, filelock.ErrTaken) {
+		return nil, fmt.Errorf("data directory %s: %w%s", dir, ErrInUse, holder(filepath.Join(dir, "LOCK")))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		err = fmt.Errorf("data directory %s: %w%s", dir, ErrInUse, holder(f))
-		_ = f.Close()
-		return nil, err
 	}
 	sign(f)
 	return f, nil
@@ -158,8 +155,8 @@ func sign(lock *os.File) {
 }
 
 // holder is who has a lock, "" if that is of an older build, which did not sign.
-func holder(lock *os.File) string {
-	text, err := io.ReadAll(io.LimitReader(lock, 1000))
+func holder(lock string) string {
+	text, err := os.ReadFile(lock)
 	if name := strings.TrimSpace(string(text)); err == nil && name != "" {
 		return " (" + name + ")"
 	}

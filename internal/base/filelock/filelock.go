@@ -1,0 +1,25 @@
+// Package filelock lets one process at a time have something: whoever has the lock of a file. The system gives it
+// back when the process ends, however that happens.
+package filelock
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// ErrTaken is returned while another has the lock.
+var ErrTaken = errors.New("another process has the lock")
+
+// Take locks a file, which it makes if need be, until that is closed.
+func Take(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, ErrTaken
+	}
+	return f, nil
+}
