@@ -1,6 +1,10 @@
 package alerts
 
-import "time"
+import (
+	"time"
+
+	"seine/internal/ops/webhook"
+)
 
 // QueuedNotification is a change on its way to the webhook.
 type QueuedNotification struct {
@@ -14,8 +18,6 @@ const (
 	// MaxTries is how often a change is posted in vain before it is dropped, which
 	// takes about two hours.
 	MaxTries = 20
-	minWait  = time.Second
-	maxWait  = 10 * time.Minute
 	// maxOutbox bounds the changes that wait: the oldest go first.
 	maxOutbox = 100
 )
@@ -61,6 +63,6 @@ func (s *State) Posted(id string, taken bool, now time.Time) (gone bool) {
 		s.Outbox = s.Outbox[1:]
 		return true
 	}
-	l.Next = now.Add(min(minWait<<(l.Tries-1), maxWait))
+	l.Next = now.Add(webhook.Wait(l.Tries))
 	return false
 }
