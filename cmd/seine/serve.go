@@ -25,6 +25,7 @@ import (
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
 	"seine/internal/serve/tokens"
+	"seine/internal/serve/webhooks"
 )
 
 // serverFlags say where and to whom the server answers.
@@ -42,7 +43,7 @@ type serveCmd struct {
 	Listen string `help:"Where to listen. Other addresses than those of this machine alone need --tokens or --client-ca." default:"127.0.0.1:8077" placeholder:"HOST:PORT"`
 	serverFlags
 	AllowPrivate bool   `help:"Let crawls and single pages that the API asks for reach loopback and private addresses."`
-	State        string `help:"Directory of what the server keeps: the log of writes (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	State        string `help:"Directory of what the server keeps: the log of writes, and webhooks (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
 	Out          string `help:"Where records are, and where crawls that the API begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
 	Secrets      string `help:"Folder with a file for each {secret:NAME} of specs by which single pages are fetched; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 	process.Logging
@@ -84,17 +85,19 @@ func (c *serveCmd) Run() error {
 // server is what serves.
 type server struct {
 	serve.Options
-	cluster *cluster.Cluster
-	scraper *scrape.Scraper
-	feed    *snapshots.Feed
-	figures *figures.Sampler
-	runner  *runner.Runner // nil where others run crawls
+	cluster  *cluster.Cluster
+	scraper  *scrape.Scraper
+	feed     *snapshots.Feed
+	figures  *figures.Sampler
+	webhooks *webhooks.Service
+	runner   *runner.Runner // nil where others run crawls
 }
 
 // run serves until ctx is done.
 func (s *server) run(ctx context.Context, l net.Listener) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { s.feed.Run(ctx); return nil })
+	g.Go(func() error { s.webhooks.Run(ctx); return nil })
 	if s.runner != nil {
 		g.Go(func() error { s.runner.Run(ctx); return nil })
 	}
@@ -129,8 +132,12 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	if s.scraper, err = scrape.New(c.Secrets); err != nil {
 		return nil, usageError{err}
 	}
+	if s.webhooks, err = webhooks.New(filepath.Join(c.stateDir(), "webhooks"), s.cluster, log); err != nil {
+		return nil, fmt.Errorf("--state: %w", err)
+	}
+	s.webhooks.AllowPrivate = c.AllowPrivate
 	ao := api.Options{
-		Cluster: s.cluster, Feed: s.feed, Scraper: s.scraper, Audit: o.Audit, ReadOnly: c.ReadOnly, AllowPrivate: c.AllowPrivate, PathPrefix: c.PathPrefix, Out: c.Out, Log: log,
+		Cluster: s.cluster, Webhooks: s.webhooks, Feed: s.feed, Scraper: s.scraper, Audit: o.Audit, ReadOnly: c.ReadOnly, AllowPrivate: c.AllowPrivate, PathPrefix: c.PathPrefix, Out: c.Out, Log: log,
 	}
 	if crawls && c.Options == (connect.Options{}) && !c.ReadOnly {
 		s.runner = runner.New(s.cluster, c.crawlOptions, log)

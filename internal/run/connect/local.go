@@ -45,6 +45,15 @@ func HasLocal(data string) bool {
 	return err == nil
 }
 
+// LocalChanged is when a crawl last began or ended in a directory, zero if none ever has.
+func LocalChanged(data string) time.Time {
+	info, err := os.Stat(filepath.Join(data, filepath.Dir(localFile)))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
 // RemoveLocal takes the word back when the crawl ends.
 func RemoveLocal(data string) { _ = os.Remove(filepath.Join(data, localFile)) }
 

@@ -1,5 +1,5 @@
 // Package api is the HTTP API of the server, below /api/v1: crawls, seeds, specs, hosts, URLs, dead letters,
-// records, single pages, and how everything stands, as it happens. Its OpenAPI document is made from the
+// records, single pages, webhooks, and how everything stands, as it happens. Its OpenAPI document is made from the
 // handlers, at /api/v1/openapi.json.
 //
 // It consumes requests with a [caller.Caller] in their context, and emits JSON, newline-delimited JSON, or
@@ -26,6 +26,7 @@ import (
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
+	"seine/internal/serve/webhooks"
 )
 
 // Base is what all paths begin with.
@@ -46,6 +47,8 @@ type Options struct {
 	BodyTime time.Duration
 	// Scraper fetches single pages.
 	Scraper *scrape.Scraper
+	// Webhooks tells receivers of what happens.
+	Webhooks *webhooks.Service
 	// Starter begins crawls where nothing runs; nil for nobody.
 	Starter Starter
 	// Out is the output that records are read from, "" for that of the writer of the name default.
@@ -78,7 +81,7 @@ func New(o Options) *API {
 	a.huma = humago.New(a.mux, config)
 	for _, register := range []func(){
 		a.registerStatus, a.registerCrawls, a.registerSteering, a.registerSeeds, a.registerSpecs, a.registerHosts, a.registerURLs,
-		a.registerDeadLetters, a.registerRecords, a.registerScrape,
+		a.registerDeadLetters, a.registerRecords, a.registerScrape, a.registerWebhooks,
 	} {
 		register()
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
+	"seine/internal/serve/webhooks"
 	"seine/internal/testing/await"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -135,6 +137,10 @@ func newServer(t *testing.T, data string, edit ...func(*serve.Options, *api.Opti
 		t.Fatal(err)
 	}
 	t.Cleanup(ao.Scraper.Close)
+	if ao.Webhooks, err = webhooks.New(filepath.Join(t.TempDir(), "webhooks"), c, log); err != nil {
+		t.Fatal(err)
+	}
+	ao.Webhooks.AllowPrivate, ao.Webhooks.Wait = true, func(int) time.Duration { return 10 * time.Millisecond }
 	for _, e := range edit {
 		e(&so, &ao)
 	}
@@ -143,7 +149,13 @@ func newServer(t *testing.T, data string, edit ...func(*serve.Options, *api.Opti
 	s := &server{t: t, Server: httptest.NewServer(serve.Handler(&so)), Audit: writes, API: a, Feed: ao.Feed}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); ao.Feed.Run(ctx) }()
+	go func() {
+		defer close(ended)
+		var all sync.WaitGroup
+		all.Go(func() { ao.Feed.Run(ctx) })
+		all.Go(func() { ao.Webhooks.Run(ctx) })
+		all.Wait()
+	}()
 	t.Cleanup(func() {
 		s.CloseClientConnections()
 		s.Close()

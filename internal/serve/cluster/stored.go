@@ -131,3 +131,12 @@ func (s *stored) close() {
 	s.end()
 	<-s.ended
 }
+
+// Stamp is another whenever a crawl has begun or ended in the directory; zero while one runs there, and where NATS
+// is elsewhere. What is stored is the same as long as its stamp is.
+func (c *Cluster) Stamp() time.Time {
+	if !c.hasEnded() {
+		return time.Time{}
+	}
+	return connect.LocalChanged(c.local)
+}

@@ -208,7 +208,7 @@ func TestExamplesOfTheAPI(t *testing.T) {
 			})
 		}
 	}
-	if n < 25 {
+	if n < 28 {
 		t.Errorf("only %d examples", n)
 	}
 }

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"seine/internal/serve/caller"
+	"seine/internal/serve/webhooks"
+)
+
+func (a *API) registerWebhooks() {
+	register(a, operation{
+		method: http.MethodPost, path: "/webhooks", id: "create-webhook", tag: "webhooks", scope: caller.Write, status: http.StatusCreated, errors: []int{409},
+		summary: "Have a receiver told", about: "Of runs of crawls that end, and of records in batches, from now on. The answer has the secret of signatures, once. Records need the scope `records`, too.",
+	}, a.createWebhook)
+	register(a, operation{
+		method: http.MethodGet, path: "/webhooks", id: "list-webhooks", tag: "webhooks", scope: caller.Write, errors: []int{409},
+		summary: "Webhooks", about: "With how they stand: of their URLs the host alone.",
+	}, a.listWebhooks)
+	register(a, operation{
+		method: http.MethodDelete, path: "/webhooks/{webhook}", id: "delete-webhook", tag: "webhooks", scope: caller.Write, errors: []int{404, 409},
+		summary: "End a webhook", about: "What was not told is not told any more.",
+	}, a.deleteWebhook)
+}
+
+// NewWebhook is a webhook to create.
+type NewWebhook struct {
+	Name   string           `json:"name" maxLength:"64" example:"pipeline"`
+	URL    string           `json:"url" maxLength:"4096" format:"uri" doc:"Where to post to: http or https."`
+	Events []webhooks.Event `json:"events,omitempty" enum:"crawl.ended,records" doc:"Of what to tell; of all without it."`
+	Crawl  string           `json:"crawl,omitempty" maxLength:"64" doc:"The crawl to tell of, which need not be there yet; all without it."`
+	Kind   string           `json:"kind,omitempty" maxLength:"64" doc:"The kind of records; all without it."`
+	Batch  struct {
+		Records int `json:"records,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"Records of a post, at most."`
+		Seconds int `json:"seconds,omitempty" minimum:"1" maximum:"300" default:"5" doc:"How long one that is not full waits for more."`
+	} `json:"batch,omitempty"`
+}
+
+// Defaults of batches.
+const (
+	batchRecords = 100
+	batchSeconds = 5
+)
+
+// Resolve implements huma.Resolver.
+func (n *NewWebhook) Resolve(huma.Context) []error {
+	if n.Crawl == "" {
+		return nil
+	}
+	return checkCrawl(n.Crawl, "body.crawl")
+}
+
+// Webhook is one that was created.
+type Webhook struct {
+	Name   string           `json:"name"`
+	Secret string           `json:"secret" doc:"The key of signatures: it is shown this once."`
+	Events []webhooks.Event `json:"events" nullable:"false"`
+}
+
+func (a *API) createWebhook(ctx context.Context, in *struct{ Body NewWebhook }) (*body[Webhook], error) {
+	who := caller.Of(ctx)
+	h := webhooks.Hook{
+		Name: in.Body.Name, URL: in.Body.URL, Events: in.Body.Events, Crawl: in.Body.Crawl, Kind: in.Body.Kind, By: who.Name,
+		Records: cmp.Or(in.Body.Batch.Records, batchRecords), Seconds: cmp.Or(in.Body.Batch.Seconds, batchSeconds),
+	}
+	if len(h.Events) == 0 {
+		h.Events = []webhooks.Event{webhooks.CrawlEnded, webhooks.NewRecords}
+	}
+	if err := a.checkWebhook(&who, &h); err != nil {
+		return nil, err
+	}
+	made, err := a.Webhooks.Add(ctx, h)
+	return answerOf(Webhook{made.Name, made.Secret, made.Events}, problemOfWebhook(err))
+}
+
+// checkWebhook reports what may not be: to reach private addresses, and to be told what the caller may not read.
+func (a *API) checkWebhook(who *caller.Caller, h *webhooks.Hook) error {
+	err := h.Check(a.AllowPrivate)
+	_, refused := errors.AsType[*webhooks.RefusedError](err)
+	switch {
+	case refused:
+		return problemf(http.StatusForbidden, "%v", err)
+	case err != nil:
+		return problemf(http.StatusUnprocessableEntity, "%v", err)
+	case h.Wants(webhooks.NewRecords) && !who.May(caller.Records):
+		return problemf(http.StatusForbidden, "records: %s has not the scope records: give \"events\": [\"crawl.ended\"], or use a token that has it", nameOf(who))
+	}
+	return nil
+}
+
+func (a *API) listWebhooks(context.Context, *struct{}) (*body[page[webhooks.Listed]], error) {
+	all, err := a.Webhooks.List()
+	return answerOf(page[webhooks.Listed]{Items: append([]webhooks.Listed{}, all...)}, problemOfWebhook(err))
+}
+
+func (a *API) deleteWebhook(_ context.Context, in *struct {
+	Name string `path:"webhook" maxLength:"64" doc:"Name of the webhook."`
+}) (*struct{}, error) {
+	return nil, problemOfWebhook(a.Webhooks.Remove(in.Name))
+}
+
+// problemOfWebhook says what to do about a webhook that cannot be had.
+func problemOfWebhook(err error) error {
+	switch {
+	case errors.Is(err, webhooks.ErrNone):
+		return problemf(http.StatusNotFound, "%v: GET %s/webhooks lists those there are", err, Base)
+	case errors.Is(err, webhooks.ErrThere):
+		return problemf(http.StatusConflict, "%v: DELETE %s/webhooks/{webhook} ends it, or give another name", err, Base)
+	case errors.Is(err, webhooks.ErrTooMany):
+		return problemf(http.StatusConflict, "%v: DELETE %s/webhooks/{webhook} ends one", err, Base)
+	case errors.Is(err, webhooks.ErrElsewhere):
+		return problemf(http.StatusConflict, "%v: ask that one, or give this one a --state of its own", err)
+	}
+	return err
+}

@@ -1,0 +1,266 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seine/internal/base/sleep"
+	"seine/internal/ops/overview"
+	"seine/internal/ops/records"
+	"seine/internal/serve/cluster"
+	"seine/pkg/crawlspec"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// End is a run of a crawl that has ended.
+type End struct {
+	Crawl string `json:"crawl"`
+	// Reason is why the crawl has ended with it; "" if its schedule goes on.
+	Reason frontierapi.EndReason `json:"end,omitempty"`
+	Run    frontierapi.Run       `json:"run"`
+
+	// upto is a position in RECORDS behind all records of the run.
+	upto uint64
+}
+
+func (e *End) key() told { return told{e.Run.Run, e.Run.Ended} }
+
+// after reports whether e is to be told when t was. The last thing of an earlier run may have happened later than was
+// known when it was told: it is not told again.
+func (e *End) after(t told, newest bool) bool {
+	return e.Run.Ended.After(t.Ended) && (newest || e.Run.Run != t.Run)
+}
+
+// Bounds of a look.
+const (
+	lookEvery  = 2 * time.Second
+	lookTime   = 30 * time.Second
+	mostLooked = 50 // crawls of one look: those that were going on, and others in turn
+	asking     = 8  // crawls that are asked about at a time
+	mostRuns   = 20 // of one crawl
+)
+
+// ends looks for ends of crawls, for all webhooks. It is safe for concurrent use.
+type ends struct {
+	cluster *cluster.Cluster
+	log     *slog.Logger
+	turn    int // in the names, of those that are looked at in turn
+	looked  time.Time
+
+	mu    sync.Mutex
+	known map[string]*known
+}
+
+// known is what is known of a crawl.
+type known struct {
+	counters frontierapi.Counters
+	rev      uint64 // of its spec
+	over     bool   // then it is looked at again when one of these has changed
+	ended    []End  // the oldest first
+}
+
+func newEnds(c *cluster.Cluster, log *slog.Logger) *ends {
+	return &ends{cluster: c, log: log, known: make(map[string]*known)}
+}
+
+// run looks until ctx is done, while somebody wants to hear.
+func (e *ends) run(ctx context.Context, wanted func() (crawls []string, all bool)) {
+	for ctx.Err() == nil {
+		if crawls, all := wanted(); len(crawls) > 0 {
+			if err := e.look(ctx, crawls, all); err != nil && ctx.Err() == nil {
+				e.log.Debug("cannot look which crawls have ended", "error", err)
+			}
+		}
+		_ = sleep.For(ctx, lookEvery)
+	}
+}
+
+// look looks once. What is stored was looked at if nothing has run since.
+func (e *ends) look(ctx context.Context, crawls []string, all bool) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	stamp, rest := e.cluster.Stamp(), false
+	if !stamp.IsZero() && stamp.Equal(e.looked) {
+		return nil
+	}
+	err := e.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		if all {
+			if crawls, err = overview.Names(ctx, bus); err != nil {
+				return err
+			}
+		}
+		e.forget(crawls)
+		chosen := e.choose(crawls)
+		rest = len(chosen) < len(crawls)
+		return e.lookAt(ctx, bus, chosen)
+	})
+	if errors.Is(err, cluster.ErrEmpty) {
+		return nil
+	}
+	if err == nil && !rest {
+		e.looked = stamp
+	}
+	return err
+}
+
+// forget forgets of all crawls but these, which are sorted.
+func (e *ends) forget(but []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	maps.DeleteFunc(e.known, func(crawl string, _ *known) bool {
+		_, there := slices.BinarySearch(but, crawl)
+		return !there
+	})
+}
+
+// choose returns the crawls to look at: those that were going on, and others, in turn.
+func (e *ends) choose(crawls []string) []string {
+	if len(crawls) <= mostLooked {
+		return crawls
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var chosen []string
+	for name, k := range e.known {
+		if !k.over && len(chosen) < mostLooked/2 {
+			chosen = append(chosen, name)
+		}
+	}
+	for len(chosen) < mostLooked {
+		chosen = append(chosen, crawls[e.turn%len(crawls)])
+		e.turn++
+	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
+}
+
+func (e *ends) lookAt(ctx context.Context, bus *stages.Bus, crawls []string) error {
+	return eachCrawl(ctx, bus, crawls, func(ctx context.Context, specs *stages.Specs, crawl string) error {
+		e.mu.Lock()
+		was := e.known[crawl]
+		e.mu.Unlock()
+		k, err := lookAt(ctx, bus, specs, crawl, was)
+		if err != nil || k == was {
+			return err
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.known[crawl] = k
+		return nil
+	})
+}
+
+// next returns the first end that is to be told to a webhook, nil if there is none.
+func (e *ends) next(h *Hook, have map[string]told) *End {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var first *End
+	for crawl, k := range e.known {
+		if !h.hears(crawl) {
+			continue
+		}
+		for i := range k.ended {
+			end := &k.ended[i]
+			if end.after(have[crawl], i == len(k.ended)-1) {
+				if first == nil || end.Run.Ended.Before(first.Run.Ended) {
+					first = end
+				}
+				break
+			}
+		}
+	}
+	return first
+}
+
+// eachCrawl calls do for crawls, some at a time.
+func eachCrawl(ctx context.Context, bus *stages.Bus, crawls []string, do func(context.Context, *stages.Specs, string) error) error {
+	specs, err := stages.OpenSpecs(ctx, bus)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(asking)
+	for _, crawl := range crawls {
+		g.Go(func() error { return do(ctx, specs, crawl) })
+	}
+	return g.Wait()
+}
+
+// endsOf returns the runs that have ended of crawls, the oldest first; nothing of crawls that have none.
+func endsOf(ctx context.Context, bus *stages.Bus, crawls []string) (map[string][]End, error) {
+	var mu sync.Mutex
+	all := make(map[string][]End)
+	err := eachCrawl(ctx, bus, crawls, func(ctx context.Context, specs *stages.Specs, crawl string) error {
+		k, err := lookAt(ctx, bus, specs, crawl, nil)
+		if err == nil && len(k.ended) > 0 {
+			mu.Lock()
+			defer mu.Unlock()
+			all[crawl] = k.ended
+		}
+		return err
+	})
+	return all, err
+}
+
+// lookAt looks at a crawl, and returns what was known of it if that is so still.
+func lookAt(ctx context.Context, bus *stages.Bus, specs *stages.Specs, crawl string, was *known) (*known, error) {
+	spec, err := specs.Get(ctx, crawl, 0)
+	if err != nil {
+		return nil, err
+	}
+	client := frontierapi.Client{Bus: bus}
+	if was != nil && was.over {
+		now, err := client.Status(ctx, crawl)
+		if err != nil {
+			return nil, err
+		}
+		if was.rev == spec.Rev && was.counters.Changed == now.Changed && was.counters.SameStates(&now.Counters) {
+			return was, nil
+		}
+	}
+	reason, status, err := client.CheckEnded(ctx, crawl, spec.Spec)
+	if err != nil {
+		return nil, err
+	}
+	k := &known{counters: status.Counters, rev: spec.Rev, over: reason != frontierapi.NotEnded}
+	if k.over || spec.Schedule != "" || status.Run > 0 {
+		k.ended, err = runsOf(ctx, bus, crawl, spec.Spec, reason, &status)
+	}
+	return k, err
+}
+
+// runsOf returns the runs of a crawl that have ended. One that has come to its end without a request has one, too.
+func runsOf(ctx context.Context, bus *stages.Bus, crawl string, spec *crawlspec.Spec, reason frontierapi.EndReason, status *frontierapi.CrawlStatus) ([]End, error) {
+	client := frontierapi.Client{Bus: bus}
+	runs, err := client.Runs(ctx, crawl, spec, mostRuns)
+	if err != nil {
+		return nil, err
+	}
+	at, err := records.End(ctx, bus)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 0 && reason != frontierapi.NotEnded && reason != frontierapi.Empty {
+		changed := time.UnixMilli(status.Changed).UTC()
+		runs = []frontierapi.Run{{Run: status.Run, Last: changed, Ended: changed}}
+	}
+	var all []End
+	for i := range slices.Backward(runs) {
+		end := End{Crawl: crawl, Run: runs[i], upto: at.Sequence}
+		if i == 0 {
+			end.Reason = reason
+		}
+		if !end.Run.Ended.IsZero() {
+			all = append(all, end)
+		}
+	}
+	return all, nil
+}

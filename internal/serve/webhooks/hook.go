@@ -1,0 +1,107 @@
+package webhooks
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"time"
+
+	"seine/internal/fetch/netguard"
+	"seine/pkg/crawlspec"
+)
+
+// Event is what a webhook tells of.
+type Event string
+
+// Events.
+const (
+	CrawlEnded Event = "crawl.ended" // a run of a crawl has ended
+	NewRecords Event = "records"     // a batch of records
+)
+
+// Hook is a webhook, as it is stored.
+type Hook struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// Secret is the key of signatures.
+	Secret string  `json:"secret,omitempty"`
+	Events []Event `json:"events"`
+	// Crawl is the one to hear of, Kind that of the records; "" for all.
+	Crawl string `json:"crawl,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+	// Records is how many a batch has at most, Seconds how long it waits to be full.
+	Records int       `json:"records"`
+	Seconds int       `json:"seconds"`
+	Created time.Time `json:"created"`
+	By      string    `json:"by"`
+}
+
+// Wants reports whether it tells of an event.
+func (h *Hook) Wants(e Event) bool { return slices.Contains(h.Events, e) }
+
+// hears reports whether it tells of a crawl.
+func (h *Hook) hears(crawl string) bool { return h.Crawl == "" || h.Crawl == crawl }
+
+// public is without what may be secret.
+func (h *Hook) public() Hook {
+	p := *h
+	p.Secret, p.URL = "", crawlspec.WebhookOrigin(h.URL)
+	return p
+}
+
+// hookName keeps names of files apart from others.
+var hookName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+// Errors of Check.
+var (
+	errName = errors.New("name: must be 1 to 64 of a-z, 0-9, _ and -, and begin with a letter or digit")
+	errURL  = errors.New("url: must be a URL with http:// or https:// and a host, without a user and a fragment")
+)
+
+// RefusedError says that a webhook may not go to an address.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// Check reports what is wrong with a webhook that somebody wants. An address that is refused is a RefusedError;
+// names are looked up when something is sent, each time.
+func (h *Hook) Check(allowPrivate bool) error {
+	if !hookName.MatchString(h.Name) {
+		return errName
+	}
+	u, err := url.Parse(h.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		return errURL
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	if err != nil {
+		return nil // a name
+	}
+	if refused, ok := errors.AsType[*netguard.RefusedError](netguard.New(nil, allowPrivate).Check(addr)); ok {
+		return &RefusedError{fmt.Sprintf("url: %s: %s; %s", refused.Addr, refused.Range, hint)}
+	}
+	return nil
+}
+
+// hint is how an address is allowed.
+const hint = "give a public address (seine serve --allow-private lets webhooks go to private ones)"
+
+// State is how a webhook stands, since the server was started.
+type State struct {
+	Delivered int64     `json:"delivered" doc:"Posts that were taken since the server was started."`
+	Last      time.Time `json:"last,omitzero" doc:"When the last one was taken."`
+	Missed    uint64    `json:"missed,omitempty" doc:"Messages of RECORDS, of whichever crawl, that were gone before they could be told."`
+	// Tries is how often what is told now was sent in vain, Error why, Next when it is sent again.
+	Tries int       `json:"tries,omitempty" doc:"How often the next post was tried in vain."`
+	Error string    `json:"error,omitempty" doc:"Why."`
+	Next  time.Time `json:"next_try,omitzero" doc:"When it is tried again."`
+}
+
+// Listed is a webhook of a list.
+type Listed struct {
+	Hook
+	State
+}

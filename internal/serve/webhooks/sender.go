@@ -1,0 +1,223 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"seine/internal/base/sleep"
+	"seine/internal/ops/records"
+	"seine/internal/ops/webhook"
+	"seine/internal/serve/cluster"
+	"seine/pkg/crawlspec"
+	"seine/pkg/stages"
+)
+
+// Waits of a sender.
+const (
+	newsPoll = 500 * time.Millisecond // between looks whether there is something to tell
+	awayWait = 2 * time.Second        // after a look that failed
+	readTime = 15 * time.Second       // for a batch to be read, beside the time in which it may fill up
+)
+
+// sender delivers for one webhook.
+type sender struct {
+	service *Service
+	file    *file
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	read    time.Time // the stamp of what is stored and was read to its end
+
+	mu    sync.Mutex
+	stand State
+}
+
+func (s *sender) state() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stand
+}
+
+func (s *sender) note(do func(*State)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do(&s.stand)
+}
+
+// run tells one thing after the other, until ctx is done.
+func (s *sender) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		d, err := s.next(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			s.service.log.Debug("cannot look what a webhook is to tell", "webhook", s.file.Hook.Name, "error", err)
+			s.note(func(st *State) { st.Error = err.Error() })
+			_ = sleep.For(ctx, awayWait)
+		case d == nil:
+			s.note(func(st *State) { st.Error = "" })
+			_ = sleep.For(ctx, newsPoll)
+		default:
+			s.deliver(ctx, d)
+		}
+	}
+}
+
+// next returns what is to be told, which is stored; nil if that is nothing. An end comes behind the records that were
+// there when it was known.
+func (s *sender) next(ctx context.Context) (*delivery, error) {
+	h, p := &s.file.Hook, &s.file.Progress
+	if p.Sending != nil {
+		return p.Sending, s.restore(ctx, p.Sending)
+	}
+	var end *End
+	if h.Wants(CrawlEnded) {
+		end = s.service.ends.next(h, p.Told)
+	}
+	if h.Wants(NewRecords) {
+		fill := time.Duration(h.Seconds) * time.Second
+		if end != nil {
+			fill = 0
+		}
+		b, err := s.batch(ctx, records.Extent{Most: h.Records, Fill: fill})
+		if err != nil {
+			return nil, err
+		}
+		if len(b.Records) > 0 {
+			return s.begin(&delivery{Event: NewRecords, To: b.To, Missed: b.Missed, ID: batchID(h, p.At)}, b.Records)
+		}
+		p.At = b.To
+		s.note(func(st *State) { st.Missed += b.Missed })
+	}
+	if end != nil && (!h.Wants(NewRecords) || p.At.Sequence >= end.upto) {
+		return s.begin(&delivery{Event: CrawlEnded, End: end, To: p.At, ID: endID(h, end)}, nil)
+	}
+	return nil, nil
+}
+
+// batchID is the same for what comes after a position.
+func batchID(h *Hook, at records.Position) string {
+	return fmt.Sprintf("%s.%x.records.%x.%d.%d", h.Name, h.Created.Unix(), at.Created.Unix(), at.Sequence, at.Parts)
+}
+
+func endID(h *Hook, e *End) string {
+	return fmt.Sprintf("%s.%x.ended.%s.%d.%d", h.Name, h.Created.Unix(), e.Crawl, e.Run.Run, e.Run.Ended.UnixMilli())
+}
+
+// begin stores what is to be told, before that.
+func (s *sender) begin(d *delivery, batch []records.Record) (*delivery, error) {
+	d.Time = time.Now().UTC()
+	if err := s.encode(d, batch); err != nil {
+		return nil, err
+	}
+	s.file.Progress.Sending = d
+	if err := s.file.save(s.service.dir); err != nil {
+		s.file.Progress.Sending = nil
+		return nil, err
+	}
+	return d, nil
+}
+
+// restore has the body of what a server told that was ended meanwhile.
+func (s *sender) restore(ctx context.Context, d *delivery) error {
+	if d.Event != NewRecords {
+		return s.encode(d, nil)
+	}
+	b, err := s.batch(ctx, records.Extent{Most: s.file.Hook.Records, Upto: d.To})
+	if err != nil {
+		return err
+	}
+	d.Missed = max(d.Missed, b.Missed)
+	return s.encode(d, b.Records)
+}
+
+// post is what is sent.
+type post struct {
+	ID      string    `json:"id"`
+	Type    Event     `json:"type"`
+	Time    time.Time `json:"timestamp"`
+	Webhook string    `json:"webhook"`
+	Data    any       `json:"data"`
+}
+
+// batchData is what a post of records has.
+type batchData struct {
+	Records []records.Record `json:"records"`
+	// Missed is how many messages were gone.
+	Missed uint64 `json:"missed,omitempty"`
+}
+
+func (s *sender) encode(d *delivery, batch []records.Record) (err error) {
+	p := post{ID: d.ID, Type: d.Event, Time: d.Time, Webhook: s.file.Hook.Name, Data: d.End}
+	if d.Event == NewRecords {
+		p.Data = batchData{append([]records.Record{}, batch...), d.Missed}
+	}
+	if d.body, err = json.Marshal(p); err != nil {
+		return fmt.Errorf("encode %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+// batch reads the next batch. What is stored is read once to its end, unless something runs there again.
+func (s *sender) batch(ctx context.Context, e records.Extent) (b records.Batch, err error) {
+	h, from := &s.file.Hook, s.file.Progress.At
+	b.To = from
+	stamp := s.service.cluster.Stamp()
+	if !stamp.IsZero() && stamp.Equal(s.read) && e.Upto == (records.Position{}) {
+		return b, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTime+e.Fill)
+	defer cancel()
+	err = s.service.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		if s.service.cluster.IsStored(bus) {
+			e.Fill = 0 // nothing more will come
+		}
+		b, err = records.ReadBatch(ctx, bus, records.Choice{Crawl: h.Crawl, Kind: h.Kind}, from, e)
+		return err
+	})
+	if errors.Is(err, cluster.ErrEmpty) {
+		return records.Batch{To: from}, nil
+	}
+	if err == nil && len(b.Records) == 0 {
+		s.read = stamp
+	}
+	return b, err
+}
+
+// deliver sends a post until it is taken, or ctx is done.
+func (s *sender) deliver(ctx context.Context, d *delivery) {
+	h := &s.file.Hook
+	m := &webhook.Message{URL: h.URL, Origin: crawlspec.WebhookOrigin(h.URL), Body: d.body, AllowPrivate: s.service.AllowPrivate, Hint: hint}
+	for tries := 1; ctx.Err() == nil; tries++ {
+		m.Header = signed(h.Secret, d.ID, time.Now(), d.body)
+		err := webhook.Post(ctx, m)
+		if err == nil {
+			s.taken(d)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		wait := s.service.Wait(tries)
+		s.note(func(st *State) { st.Tries, st.Error, st.Next = tries, err.Error(), time.Now().Add(wait).UTC() })
+		s.service.log.Warn("a webhook was not taken", "webhook", h.Name, "id", d.ID, "tries", tries, "error", err)
+		_ = sleep.For(ctx, wait)
+	}
+}
+
+// taken notes that a post was taken. If that cannot be stored, it is told again after a restart.
+func (s *sender) taken(d *delivery) {
+	p := &s.file.Progress
+	if p.Sending, p.At = nil, d.To; d.End != nil {
+		p.Told[d.End.Crawl] = d.End.key()
+	}
+	if err := s.file.save(s.service.dir); err != nil {
+		s.service.log.Error("how far a webhook is cannot be stored", "webhook", s.file.Hook.Name, "error", err)
+	}
+	s.note(func(st *State) {
+		*st = State{Delivered: st.Delivered + 1, Last: time.Now().UTC(), Missed: st.Missed + d.Missed}
+	})
+}

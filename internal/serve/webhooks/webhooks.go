@@ -1,0 +1,234 @@
+// Package webhooks tells receivers, by HTTP, of crawls that have ended and of records, in batches.
+//
+// It consumes what the frontiers know of runs, and RECORDS from a position of each webhook on. It emits signed
+// posts (sign.go), one at a time for each webhook: the records of a crawl in their order, and its end behind them.
+// Each is told at least once, and again with the same id until it is taken. What is being told, and how far that
+// is, is on disk before it is sent, so a server that is killed goes on where it was, and tells what has happened
+// while it was away. It keeps nobody waiting: RECORDS forgets, as ever, what is beyond its history, and a receiver
+// that was away for longer hears how much it has missed.
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"seine/internal/base/filelock"
+	"seine/internal/base/sleep"
+	"seine/internal/ops/webhook"
+	"seine/internal/serve/cluster"
+	"seine/pkg/stages"
+)
+
+// MostHooks bounds the webhooks of a server: each has a batch in memory.
+const MostHooks = 32
+
+// Errors of Add and Remove.
+var (
+	ErrThere     = errors.New("there is a webhook of that name")
+	ErrNone      = errors.New("there is no webhook of that name")
+	ErrTooMany   = fmt.Errorf("there are %d webhooks, and there may be no more", MostHooks)
+	ErrElsewhere = errors.New("another server that has the same --state delivers the webhooks")
+)
+
+// Service has the webhooks of a server. It is safe for concurrent use.
+type Service struct {
+	// AllowPrivate lets webhooks go to loopback and private addresses.
+	AllowPrivate bool
+	// Wait is how long to wait after so many tries in vain.
+	Wait func(tries int) time.Duration
+
+	cluster *cluster.Cluster
+	log     *slog.Logger
+	dir     string
+	ends    *ends
+	began   chan struct{} // closed when Run has the directory
+
+	mu      sync.Mutex
+	ctx     context.Context // of Run, nil while it does not run or another server does
+	senders map[string]*sender
+	running sync.WaitGroup
+}
+
+// New returns the webhooks that are kept in a directory, which it makes if need be. It sends nothing before Run.
+func New(dir string, c *cluster.Cluster, log *slog.Logger) (*Service, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
+	}
+	return &Service{Wait: webhook.Wait, cluster: c, log: log, dir: dir, ends: newEnds(c, log), began: make(chan struct{}), senders: make(map[string]*sender)}, nil
+}
+
+// lockWait is between looks whether another server still has the webhooks.
+const lockWait = 2 * time.Second
+
+// Run delivers until ctx is done. While another server does so from the same directory, it waits.
+func (s *Service) Run(ctx context.Context) {
+	lock, err := filelock.Take(filepath.Join(s.dir, "LOCK"))
+	for told := false; err != nil; lock, err = filelock.Take(filepath.Join(s.dir, "LOCK")) {
+		if !told {
+			s.log.Info("webhooks are not delivered by this server", "error", err)
+			told = true
+		}
+		if sleep.For(ctx, lockWait) != nil {
+			return
+		}
+	}
+	defer lock.Close()
+	defer s.running.Wait()
+	if err := s.start(ctx); err != nil {
+		s.log.Error("webhooks cannot be delivered", "error", err)
+		return
+	}
+	s.ends.run(ctx, s.wanted)
+	s.mu.Lock()
+	s.ctx = nil
+	s.mu.Unlock()
+}
+
+// start starts all that are stored.
+func (s *Service) start(ctx context.Context) error {
+	all, err := readAll(s.dir)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ctx = ctx
+	for _, f := range all {
+		s.startOne(f)
+	}
+	close(s.began)
+	return nil
+}
+
+// beginTime is how long who asks waits for a server that has just started.
+const beginTime = time.Second
+
+// awaitBegin waits a moment until Run has the directory.
+func (s *Service) awaitBegin() {
+	timer := time.NewTimer(beginTime)
+	defer timer.Stop()
+	select {
+	case <-s.began:
+	case <-timer.C:
+	}
+}
+
+// startOne starts one. It is called with the lock.
+func (s *Service) startOne(f *file) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	one := &sender{service: s, file: f, cancel: cancel, ended: make(chan struct{})}
+	s.senders[f.Hook.Name] = one
+	s.running.Go(func() {
+		defer close(one.ended)
+		one.run(ctx)
+	})
+}
+
+// wanted are the crawls whose ends somebody wants to hear of; all reports whether those of all crawls are wanted.
+func (s *Service) wanted() (crawls []string, all bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.senders {
+		if h := &one.file.Hook; h.Wants(CrawlEnded) {
+			all = all || h.Crawl == ""
+			crawls = append(crawls, h.Crawl)
+		}
+	}
+	slices.Sort(crawls)
+	return slices.Compact(crawls), all
+}
+
+// Add stores and starts a webhook, of which Secret and Created are set here. It hears of what happens from now on.
+func (s *Service) Add(ctx context.Context, h Hook) (Hook, error) {
+	h.Secret, h.Created = newSecret(), time.Now().UTC()
+	if err := s.mayAdd(h.Name); err != nil {
+		return h, err
+	}
+	f := &file{V: 1, Hook: h, Progress: progress{Told: make(map[string]told)}}
+	if err := s.beginNow(ctx, f); err != nil {
+		return h, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.mayAddLocked(h.Name); err != nil {
+		return h, err
+	}
+	if err := f.save(s.dir); err != nil {
+		return h, err
+	}
+	s.startOne(f)
+	return h, nil
+}
+
+func (s *Service) mayAdd(name string) error {
+	s.awaitBegin()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mayAddLocked(name)
+}
+
+func (s *Service) mayAddLocked(name string) error {
+	switch {
+	case s.ctx == nil:
+		return ErrElsewhere
+	case s.senders[name] != nil:
+		return fmt.Errorf("%w: %s", ErrThere, name)
+	case len(s.senders) >= MostHooks:
+		return ErrTooMany
+	}
+	return nil
+}
+
+// beginNow has a webhook begin where everything stands now. Where no crawl was ever begun, that is the beginning.
+func (s *Service) beginNow(ctx context.Context, f *file) error {
+	err := s.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return f.beginNow(ctx, bus) })
+	if errors.Is(err, cluster.ErrEmpty) {
+		return nil
+	}
+	return err
+}
+
+// Remove ends a webhook, and forgets it.
+func (s *Service) Remove(name string) error {
+	s.awaitBegin()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.senders[name]
+	switch {
+	case s.ctx == nil:
+		return ErrElsewhere
+	case one == nil:
+		return ErrNone
+	}
+	one.cancel()
+	<-one.ended // it writes its file no more
+	if err := os.Remove(filepath.Join(s.dir, name+suffix)); err != nil {
+		return fmt.Errorf("forget webhook %s: %w", name, err)
+	}
+	delete(s.senders, name)
+	return nil
+}
+
+// List returns all webhooks by name, with how they stand, without their secrets.
+func (s *Service) List() ([]Listed, error) {
+	s.awaitBegin()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx == nil {
+		return nil, ErrElsewhere
+	}
+	var all []Listed
+	for _, one := range slices.SortedFunc(maps.Values(s.senders), func(a, b *sender) int { return strings.Compare(a.file.Hook.Name, b.file.Hook.Name) }) {
+		all = append(all, Listed{one.file.Hook.public(), one.state()})
+	}
+	return all, nil
+}
